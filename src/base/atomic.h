@@ -1,0 +1,41 @@
+/*
+ * atomic.h - the full barrier, once.
+ *
+ * ThreadSanitizer does not model stand-alone fences, so that build spends an atomic read-modify-write instead, which orders as
+ * much and which it sees. WTL_MUTANT_NO_FENCE takes the barrier out: the litmus tests must then fail.
+ */
+#ifndef WTL_BASE_ATOMIC_H
+#define WTL_BASE_ATOMIC_H
+
+#include <stdatomic.h>
+
+static inline void wtl_fence(void)
+{
+#if defined(WTL_MUTANT_NO_FENCE)
+  atomic_signal_fence(memory_order_seq_cst);
+#elif defined(__SANITIZE_THREAD__)
+  extern _Atomic int wtl_fence_word;
+  atomic_fetch_add_explicit(&wtl_fence_word, 0, memory_order_seq_cst);
+#elif defined(__x86_64__)
+  /* A locked add to the stack orders stores before later loads like MFENCE, at about half its price. */
+  __asm__ __volatile__("lock; addl $0, -8(%%rsp)" ::: "memory", "cc");
+#else
+  atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
+/* Tells the core that this is a spin loop. */
+static inline void wtl_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ __volatile__("isb" ::: "memory");
+#endif
+}
+
+#define WTL_CACHE_LINE 64
+#define WTL_LIKELY(x) __builtin_expect(!!(x), 1)
+#define WTL_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * clock.h - the cheapest monotonic clock there is, and its rate.
+ *
+ * Ticks are the time-stamp counter where the CPU keeps it constant (CPUID 8000_0007h EDX bit 8), CLOCK_MONOTONIC's
+ * nanoseconds otherwise. A tick's length is fitted against CLOCK_MONOTONIC between wtl_clock_start and the time of the question.
+ */
+#ifndef WTL_BASE_CLOCK_H
+#define WTL_BASE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+extern bool wtl_clock_has_tsc; /* set by wtl_clock_start */
+
+/* Starts the clock of this process; later calls do nothing. */
+void wtl_clock_start(void);
+
+/* Nanoseconds per tick. Waits until 2 ms have passed since the start. */
+double wtl_clock_ns_per_tick(void);
+
+/* CLOCK_MONOTONIC in nanoseconds. */
+static inline uint64_t wtl_clock_ns(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t wtl_ticks(void)
+{
+#if defined(__x86_64__)
+  if (__builtin_expect(wtl_clock_has_tsc, 1)) return __builtin_ia32_rdtsc();
+#endif
+  return wtl_clock_ns();
+}
+
+#endif

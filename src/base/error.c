@@ -1,0 +1,30 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static _Thread_local int thread_pe = -1; /* threads build: each PE is a thread */
+static int process_pe = -1;
+
+void wtl_message_pe(int pe)
+{
+  thread_pe = pe;
+  process_pe = pe;
+}
+
+void wtl_say(const char *format, ...)
+{
+  char line[2048];
+  int pe = thread_pe >= 0 ? thread_pe : process_pe;
+  int at = pe >= 0 ? snprintf(line, sizeof line, "wattle: PE %d: ", pe) : snprintf(line, sizeof line, "wattle: ");
+  va_list args;
+  va_start(args, format);
+  vsnprintf(line + at, sizeof line - (size_t)at - 1, format, args);
+  va_end(args);
+  size_t length = strlen(line);
+  line[length++] = '\n';
+  /* One write, so that lines of several PEs do not mix; nothing can be done about a failing one. */
+  if (write(STDERR_FILENO, line, length) < 0) return;
+}

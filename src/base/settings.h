@@ -1,0 +1,54 @@
+/*
+ * settings.h - every environment setting, from the one table in settings.def.
+ *
+ * Invariants: wtl_settings_parse either fills the whole struct with values that lie within their bounds, or reports every
+ * wrong value and fills nothing. Values never change after that.
+ */
+#ifndef WTL_BASE_SETTINGS_H
+#define WTL_BASE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum wtl_setting_kind { WTL_SET_BOOL, WTL_SET_INT, WTL_SET_SIZE, WTL_SET_SECONDS, WTL_SET_CHOICE, WTL_SET_TEXT };
+
+typedef union wtl_value {
+  bool on;          /* BOOL */
+  long long number; /* INT, CHOICE (index of the choice) */
+  size_t bytes;     /* SIZE */
+  double seconds;   /* SECONDS; negative where the value is "auto" */
+  const char *text; /* TEXT; owned by the environment or the table */
+} wtl_value;
+
+enum wtl_wait_policy { WTL_WAIT_SPIN, WTL_WAIT_YIELD, WTL_WAIT_SLEEP, WTL_WAIT_ADAPTIVE };
+enum wtl_boot_kind { WTL_BOOT_AUTO, WTL_BOOT_PMIX, WTL_BOOT_SINGLE };
+enum wtl_meter_kind { WTL_METER_AUTO, WTL_METER_POWERCAP, WTL_METER_MODEL, WTL_METER_NONE };
+
+typedef struct wtl_settings {
+#define X(field, name, kind, unit, def, lo, hi, choices, help) wtl_value field;
+#include "settings.def"
+#undef X
+} wtl_settings;
+
+typedef struct wtl_setting {
+  const char *name;
+  enum wtl_setting_kind kind;
+  const char *unit, *def;
+  double lo, hi; /* inclusive, in `unit` */
+  const char *choices, *help;
+} wtl_setting;
+
+/* The table's rows; *count receives their number. Static storage. */
+const wtl_setting *wtl_settings_table(size_t *count);
+
+/*
+ * Reads all settings from the environment into *out. On success returns 0. Otherwise returns the number of wrong settings and
+ * writes one line for each (name, value, what is allowed) into `errors`, cut at `size` bytes; *out is then left alone.
+ * A variable whose name begins with WATTLE_ but is not in the table is an error too, with the nearest name.
+ */
+int wtl_settings_parse(wtl_settings *out, char *errors, size_t size);
+
+/* Writes the value of row i as text ("on", "512M", "spin", ...) into buf; returns buf. */
+const char *wtl_settings_text(const wtl_settings *s, size_t i, char *buf, size_t size);
+
+#endif
