@@ -1,0 +1,58 @@
+# The door to everything: each target installs what it needs and is missing, then does its work.
+# The work itself is CMake's (CMakePresets.json); packages come from packages/apt.txt, Python's versions from requirements*.txt.
+
+PREFIX ?= /usr/local
+PRESET ?= release
+JOBS ?= $(shell nproc)
+
+.DEFAULT_GOAL := help
+.PHONY: help deps deps-test build demo test soak bench install format lint docs clean distclean
+
+help: ## Show this list
+	@echo "Wattle: OpenSHMEM that spends as few joules as it can. Start with: make demo"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@echo "Variables: PRESET=release|debug|asan|threads-tsan (build), PREFIX=/usr/local and DESTDIR= (install), JOBS=$(JOBS)"
+
+deps: ## Install what building and running need: Debian packages, and pinned Python packages in .venv
+	@tools/apt-deps build run
+	@tools/venv requirements.txt
+
+deps-test: deps
+	@tools/apt-deps test
+	@tools/venv requirements.txt requirements-test.txt
+
+build: deps ## Build the libraries, oshcc, oshrun, wattle-info and the examples into build/release
+	@tools/build $(PRESET) $(JOBS)
+
+demo: build ## See it work: what can be measured here, two measured programs, a small study, a report
+	@tools/demo
+
+test: deps-test ## Run every test: unit, multi-PE, Python, browser, and the sanitizer builds
+	@tools/test $(JOBS)
+
+soak: deps-test ## Run the long tests
+	@tools/test-soak $(JOBS)
+
+bench: build ## Compare with Debian's OpenSHMEM, alternating in one run, and print the ratios
+	@tools/apt-deps bench
+	@.venv/bin/python bench/run.py $(BENCH_ARGS)
+
+install: build ## Install into PREFIX: headers, libraries, oshcc, oshrun, wattle, pkg-config, profiles, docs
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" tools/install
+
+format: deps-test ## Rewrite the sources in the house style
+	@tools/apt-deps dev
+	@tools/format
+
+lint: deps-test ## Check style and rules; change nothing
+	@tools/apt-deps dev
+	@tools/format --check
+
+docs: build ## Write docs/settings.md anew from the table of settings
+	@.venv/bin/python tools/settings_doc.py --write
+
+clean: ## Remove what was built
+	rm -rf build
+
+distclean: clean ## Remove .venv and the demo's results too
+	rm -rf .venv demo
