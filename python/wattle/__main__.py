@@ -1,0 +1,6 @@
+"""`python -m wattle`."""
+
+from wattle.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""The command `wattle`: what can be measured here, runs and studies, and where their joules went."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from wattle import __version__, console
+from wattle.errors import WattleError
+
+INTERRUPTED = 130  # 128 + SIGINT
+
+app = typer.Typer(
+    help="Runs OpenSHMEM programs and studies, and says where their time and their joules went.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        console.out.print(f"wattle {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Options of the command itself."""
+
+
+def _add_commands() -> None:
+    """Each command lives in its own package, beside what it does."""
+    for name in ("doctor", "run", "compare"):
+        if _exists(f"wattle.{name}.cli"):
+            app.command(name)(getattr(importlib.import_module(f"wattle.{name}.cli"), name))
+    if _exists("wattle.study.cli"):
+        from wattle.study.cli import study_app
+
+        app.add_typer(study_app, name="study")
+    if _exists("wattle.report.cli"):
+        from wattle.report.cli import report
+
+        app.command("report")(report)
+
+
+def _exists(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point. Whatever goes wrong ends in one line on standard error and an exit code, never in a traceback."""
+    sys.exit(_guarded(sys.argv[1:] if arguments is None else arguments))
+
+
+def _guarded(arguments: list[str]) -> int:
+    try:
+        _add_commands()
+        code = app(args=arguments, prog_name="wattle", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except WattleError as error:
+        console.error(str(error))
+        return error.exit_code
+    except typer.TyperException as error:
+        return _usage(error)
+    except (KeyboardInterrupt, typer.Abort):
+        console.error("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone (`wattle ... | head`): nobody is left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        console.error(_os_error(error))
+        return WattleError.exit_code
+
+
+def _usage(error: Any) -> int:
+    message = error.format_message()
+    context = getattr(error, "ctx", None)
+    if not message:  # no arguments at all: the help has been shown
+        return WattleError.exit_code
+    where = f"; see `{context.command_path} --help`" if context is not None else ""
+    console.error(message.rstrip(".") + where)
+    return WattleError.exit_code
+
+
+def _os_error(error: OSError) -> str:
+    return ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)

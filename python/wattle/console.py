@@ -1,0 +1,134 @@
+"""What the lab says and how: tables and text, errors, progress.
+
+Results go to standard output through `out`, everything else to standard error through `err`. With `--json` the only
+thing on standard output is one JSON document. Colour goes only to a terminal and never where NO_COLOR is set (Rich sees
+to both); where the output is no terminal, lines are 80 columns wide unless COLUMNS says otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.theme import Theme
+
+THEME = Theme(
+    {
+        "good": "green",
+        "partly": "yellow",
+        "bad": "red",
+        "title": "bold",
+        "faint": "dim",
+        "number": "default",
+        "measured": "green",
+        "modelled": "yellow",
+        "unavailable": "red",
+    }
+)
+
+out = Console(theme=THEME, highlight=False)
+err = Console(theme=THEME, highlight=False, stderr=True)
+
+LINE_EVERY_S = 10.0  # where standard error is no terminal, progress is a plain line at most this often
+BAR_AFTER_S = 1.0  # nothing shorter than this gets a bar
+
+
+def error(message: str) -> None:
+    """One line on standard error, never wrapped, so that it can be searched for."""
+    err.print(f"[bad]wattle:[/bad] {escape(' '.join(message.split()))}", soft_wrap=True)
+
+
+def note(message: str) -> None:
+    """A remark on standard error."""
+    err.print(f"[faint]wattle:[/faint] {escape(' '.join(message.split()))}", soft_wrap=True)
+
+
+def print_json(document: Any) -> None:
+    """The one JSON document of `--json`. What is not a finite number becomes null."""
+    sys.stdout.write(json.dumps(_plain(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return str(value)
+
+
+class Steps:
+    """Progress of a known number of steps. Made by `progress`."""
+
+    def __init__(self, what: str, total: int) -> None:
+        self.what = what
+        self.total = total
+        self.done = 0
+        self._started = time.monotonic()
+        self._last_line = self._started
+        self._bar: Progress | None = None
+        self._task: Any = None
+
+    def advance(self, steps: int = 1, now: str = "") -> None:
+        """`now`: what is being done at the moment, for the right of the bar."""
+        self.done += steps
+        self._show(now)
+
+    def say(self, now: str) -> None:
+        """Says what is being done without a step forward."""
+        self._show(now)
+
+    def _show(self, now: str) -> None:
+        elapsed = time.monotonic() - self._started
+        if err.is_terminal:
+            if self._bar is None and elapsed >= BAR_AFTER_S:
+                self._start_bar()
+            if self._bar is not None:
+                self._bar.update(self._task, completed=self.done, now=escape(now))
+        elif time.monotonic() - self._last_line >= LINE_EVERY_S:
+            self._last_line = time.monotonic()
+            note(f"{self.what}: {self.done} of {self.total}, {elapsed:.0f} s {now}")
+
+    def _start_bar(self) -> None:
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(compact=True),
+            TextColumn("[faint]{task.fields[now]}[/faint]"),
+            console=err,
+            transient=True,
+        )
+        self._task = self._bar.add_task(self.what, total=self.total, completed=self.done, now="")
+        self._bar.start()
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+@contextmanager
+def progress(what: str, total: int) -> Iterator[Steps]:
+    """A progress bar on standard error for anything that may last longer than a second.
+
+    On a terminal the bar appears after one second and goes away at the end; elsewhere a plain line appears every ten
+    seconds.
+    """
+    steps = Steps(what, total)
+    try:
+        yield steps
+    finally:
+        steps.close()

@@ -1,0 +1,156 @@
+"""manifest.json: what a run or study directory holds and how it came about."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import sys
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from wattle import __version__
+from wattle.checked import Checked, read_json, require_schema
+from wattle.errors import WattleError
+
+SCHEMA = 1
+FILE = "manifest.json"
+
+
+@dataclass
+class Manifest:
+    """`settings` are those set by name for this run; `extra` holds whatever else a study wants to keep (written beside
+    the other keys, read back into `extra`)."""
+
+    kind: str  # "run" or "study"
+    command: list[str]
+    n_pes: int
+    started: str  # ISO 8601, UTC
+    wall_s: float | None = None
+    exit_code: int | None = None
+    host: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    meter: dict[str, str] = field(default_factory=dict)
+    machine: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+    wattle_version: str = __version__
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def repeats(self) -> list[str]:
+        """Names of the run directories inside this one, where `wattle run --repeat` wrote several."""
+        return [str(r) for r in self.extra.get("repeats", [])]
+
+    def as_dict(self) -> dict[str, Any]:
+        document = {"schema": SCHEMA, **asdict(self)}
+        return {**document.pop("extra"), **document}
+
+
+def start(kind: str, command: list[str], n_pes: int, **more: Any) -> Manifest:
+    """A manifest of something that starts now on this host."""
+    return Manifest(kind, command, n_pes, now(), host=host_info(), versions=versions(), **more)
+
+
+def write(directory: Path, manifest: Manifest) -> Path:
+    """Writes DIR/manifest.json; the file is whole or is not there."""
+    path = directory / FILE
+    scratch = directory / f".{FILE}.{os.getpid()}"
+    try:
+        scratch.write_text(json.dumps(manifest.as_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        scratch.replace(path)
+    except OSError as error:
+        scratch.unlink(missing_ok=True)
+        raise WattleError(f"{path}: cannot be written: {error.strerror}") from None
+    return path
+
+
+def read(directory: Path) -> Manifest:
+    """Reads and checks DIR/manifest.json."""
+    if not directory.is_dir():
+        what = "is not a directory" if directory.exists() else "does not exist"
+        raise WattleError(f"{directory}: {what}; expected a directory that `wattle run` or `wattle study` wrote")
+    if not (directory / FILE).exists():
+        raise WattleError(f"{directory}: holds no {FILE}, so `wattle run` or `wattle study` did not write it")
+    return _from_document(read_json(directory / FILE))
+
+
+def _from_document(document: Checked) -> Manifest:
+    require_schema(document, SCHEMA)
+    known = {f.name for f in fields(Manifest)} | {"schema"}
+    command = [_as_text(entry) for entry in document.items("command")]
+    exit_code = document.get("exit_code").value
+    if exit_code is not None and (not isinstance(exit_code, int) or isinstance(exit_code, bool)):
+        raise document.get("exit_code").wrong(f"expected a whole number or null, found {exit_code!r}")
+    return Manifest(
+        kind=document.choice("kind", ("run", "study")),
+        command=command,
+        n_pes=document.integer("n_pes", lo=1),
+        started=_checked_time(document),
+        wall_s=document.number("wall_s"),
+        exit_code=exit_code,
+        host=document.get("host").object(),
+        settings=_texts(document.get("settings")),
+        meter=_texts(document.get("meter")),
+        machine=document.text("machine"),
+        versions=_texts(document.get("versions")),
+        wattle_version=document.text("wattle_version"),
+        extra={k: v for k, v in document.object().items() if k not in known},
+    )
+
+
+def _as_text(entry: Checked) -> str:
+    if not isinstance(entry.value, str):
+        raise entry.wrong(f"expected text, found {entry.value!r}")
+    return entry.value
+
+
+def _texts(entry: Checked) -> dict[str, str]:
+    return {key: _as_text(Checked(entry.file, value, f"{entry.place}.{key}")) for key, value in entry.object().items()}
+
+
+def _checked_time(document: Checked) -> str:
+    text = document.text("started")
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        raise document.get("started").wrong(f"expected a time like 2026-01-31T12:00:00Z, found {text!r}") from None
+    return text
+
+
+def now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def host_info() -> dict[str, Any]:
+    """{name, cpu, cores, kernel, memory_bytes} of this host. `cores`: those this process may use."""
+    return {
+        "name": platform.node(),
+        "cpu": cpu_name(),
+        "cores": len(os.sched_getaffinity(0)),
+        "kernel": platform.release(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+    }
+
+
+def cpu_name(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+    try:
+        text = cpuinfo.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return platform.machine()
+    match = re.search(r"^(?:model name|Model|cpu model)\s*:\s*(.+)$", text, re.MULTILINE)
+    return match.group(1).strip() if match else platform.machine()
+
+
+def versions() -> dict[str, str]:
+    """Versions of what the figures depend on."""
+    found = {"wattle": __version__, "python": ".".join(map(str, sys.version_info[:3]))}
+    for name in ("polars", "scipy", "plotly", "rich", "typer"):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

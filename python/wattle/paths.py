@@ -1,0 +1,119 @@
+"""Where the parts of Wattle are: the tools, the machine profiles and the shared files.
+
+Looked for in this order: WATTLE_HOME (an installation prefix or a build tree), beside this package (an installation),
+the repository's build/release, and PATH.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from wattle.errors import WattleError
+
+TOOLS = ("oshrun", "oshcc", "wattle-info")
+
+
+@dataclass(frozen=True)
+class Home:
+    """One place that holds the tools. `root` is an installation prefix or a build tree."""
+
+    root: Path
+    how: str  # how it was found, for `wattle doctor`
+
+    @property
+    def is_build_tree(self) -> bool:
+        return (self.root / "CMakeCache.txt").is_file()
+
+    @property
+    def source_root(self) -> Path | None:
+        """The repository a build tree was made from."""
+        try:
+            cache = (self.root / "CMakeCache.txt").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return None
+        for line in cache.splitlines():
+            if line.startswith("CMAKE_HOME_DIRECTORY:INTERNAL="):
+                return Path(line.partition("=")[2])
+        return None
+
+    def tool(self, name: str) -> Path:
+        """Path of a tool of this home; the error says where it was looked for."""
+        path = self.root / "bin" / name
+        if not os.access(path, os.X_OK):
+            raise WattleError(f"{path} is missing ({self.how}); build it with `make build`, or set WATTLE_HOME")
+        return path
+
+    def shared(self, name: str) -> Path:
+        """A folder of shared files: `machines`, `bench`, `examples` ..."""
+        source = self.source_root
+        candidates = [self.root / "share" / "wattle" / name] + ([source / name] if source else [])
+        for candidate in candidates:
+            if candidate.is_dir():
+                return candidate
+        tried = " and ".join(str(c) for c in candidates)
+        raise WattleError(f"the folder {name!r} of Wattle is missing; looked for {tried}")
+
+
+def find_home() -> Home:
+    """The home in force. WATTLE_HOME is binding: where it is set and holds no tools, that is an error."""
+    forced = os.environ.get("WATTLE_HOME", "")
+    if forced:
+        root = Path(forced).expanduser().absolute()
+        if not _holds_tools(root):
+            raise WattleError(
+                f"WATTLE_HOME={forced}: no oshrun in its bin folder; set it to an installation prefix or a build tree"
+            )
+        return Home(root, "WATTLE_HOME")
+    for root, how in _candidates():
+        if _holds_tools(root):
+            return Home(root, how)
+    raise WattleError(
+        "oshrun was not found beside this package, in the repository's build/release or on PATH; "
+        "run `make build`, or set WATTLE_HOME to an installation prefix or a build tree"
+    )
+
+
+def tool(name: str) -> Path:
+    """Path of oshrun, oshcc or wattle-info."""
+    return find_home().tool(name)
+
+
+def machines_dir() -> Path:
+    """The machine profiles."""
+    return find_home().shared("machines")
+
+
+def bench_dir() -> Path:
+    """The sources of the micro-benchmarks."""
+    return find_home().shared("bench")
+
+
+def library(home: Home | None = None) -> Path | None:
+    """libwattle-shmem.so of a home; None where it is not built."""
+    root = (home or find_home()).root
+    for folder in (root / "lib", root / "lib64", *sorted(root.glob("lib/*-linux-*"))):
+        if (folder / "libwattle-shmem.so").exists():
+            return folder / "libwattle-shmem.so"
+    return None
+
+
+def _candidates() -> Iterator[tuple[Path, str]]:
+    package = Path(__file__).resolve()
+    yield Path(sys.prefix), "beside this package"
+    # PREFIX/lib/python3.11/site-packages/wattle/paths.py, or PREFIX/share/wattle/python/wattle/paths.py
+    for parent in package.parents[2:6]:
+        yield parent, "beside this package"
+    yield package.parents[2] / "build" / "release", "the repository's build/release"
+    found = shutil.which("oshrun")
+    if found and shutil.which("wattle-info"):
+        yield Path(found).resolve().parent.parent, "PATH"
+
+
+def _holds_tools(root: Path) -> bool:
+    # wattle-info, too: another OpenSHMEM's oshrun may lie in the same folder
+    return all(os.access(root / "bin" / name, os.X_OK) for name in ("oshrun", "wattle-info"))

@@ -1,0 +1,158 @@
+"""Joules, always with where they come from: measured, modelled or unavailable, the source, the scope, the uncertainty."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from wattle.checked import Checked
+
+
+class Provenance(StrEnum):
+    UNAVAILABLE = "unavailable"
+    MODELLED = "modelled"
+    MEASURED = "measured"
+
+
+@dataclass(frozen=True)
+class Joules:
+    """One figure. `joules` and `uncertainty` (half-width of the range that should hold the truth, about 95 %) are None
+    where the figure is unavailable; `covered_s` less than `interval_s` means that the source had a gap."""
+
+    joules: float | None
+    uncertainty: float | None
+    provenance: Provenance
+    source: str = ""
+    scope: str = ""
+    domain: str = ""
+    interval_s: float | None = None
+    covered_s: float | None = None
+
+    def __post_init__(self) -> None:
+        # A number without provenance, or a provenance without a number, must not exist.
+        if (self.provenance is Provenance.UNAVAILABLE) != (self.joules is None):
+            raise ValueError(f"joules={self.joules} cannot be {self.provenance}")
+
+    @property
+    def known(self) -> bool:
+        return self.joules is not None
+
+    def __str__(self) -> str:
+        """`12.3 ± 4 J modelled`, or `unavailable`."""
+        if self.joules is None:
+            return "unavailable"
+        factor, unit = joule_unit(self.joules)
+        return f"{amount(self.joules, self.uncertainty, factor)} {unit} {self.provenance}"
+
+    def as_dict(self) -> dict[str, object]:
+        """For JSON, with the keys of a profile file."""
+        return {
+            "domain": self.domain,
+            "provenance": str(self.provenance),
+            "source": self.source,
+            "scope": self.scope,
+            "joules": self.joules,
+            "uncertainty": self.uncertainty,
+            "interval_s": self.interval_s,
+            "covered_s": self.covered_s,
+        }
+
+    def share(self, joules: float) -> Joules:
+        """A part of this figure. A split is worked out, not measured, whatever the whole was; the part is as uncertain,
+        in proportion, as the whole."""
+        if self.joules is None:
+            return self
+        relative = None if self.uncertainty is None or self.joules == 0 else self.uncertainty / abs(self.joules)
+        uncertainty = None if relative is None else relative * abs(joules)
+        return Joules(joules, uncertainty, Provenance.MODELLED, self.source, self.scope, self.domain)
+
+
+def unavailable(domain: str = "", source: str = "", scope: str = "") -> Joules:
+    return Joules(None, None, Provenance.UNAVAILABLE, source, scope, domain)
+
+
+def read_joules(entry: Checked) -> Joules:
+    """One figure of a profile file."""
+    provenance = Provenance(entry.choice("provenance", tuple(Provenance)))
+    joules = entry.number("joules", lo=None)
+    if provenance is not Provenance.UNAVAILABLE and joules is None:
+        raise entry.wrong(f"joules are null, but provenance is {provenance}")
+    if provenance is Provenance.UNAVAILABLE:
+        joules = None  # a sensor that gave nothing: whatever number stands beside it is none
+    return Joules(
+        joules,
+        entry.number("uncertainty") if joules is not None else None,
+        provenance,
+        entry.text("source"),
+        entry.text("scope"),
+        entry.text("domain"),
+        entry.number("interval_s"),
+        entry.number("covered_s"),
+    )
+
+
+def total(figures: Iterable[Joules], scope: str = "", domain: str = "") -> Joules:
+    """Sum of figures. One that is unavailable makes the sum unavailable: a gap, never a smaller number. Measured and
+    modelled together are modelled. Uncertainties add up, for parts of one model or one sensor err together."""
+    parts = list(figures)
+    source = " + ".join(dict.fromkeys(p.source for p in parts if p.source))
+    scope = scope or _common(p.scope for p in parts)
+    domain = domain or _common(p.domain for p in parts)
+    if not parts or any(not p.known for p in parts):
+        return unavailable(domain, source, scope)
+    measured = all(p.provenance is Provenance.MEASURED for p in parts)
+    unsure = any(p.uncertainty is None for p in parts)
+    return Joules(
+        math.fsum(p.joules for p in parts if p.joules is not None),
+        None if unsure else math.fsum(p.uncertainty for p in parts if p.uncertainty is not None),
+        Provenance.MEASURED if measured else Provenance.MODELLED,
+        source,
+        scope,
+        domain,
+        _largest(p.interval_s for p in parts),
+        _smallest(p.covered_s for p in parts),
+    )
+
+
+def joule_unit(joules: float) -> tuple[float, str]:
+    """Factor and name of the unit in which a figure reads best."""
+    size = abs(joules)
+    for factor, unit in ((1e6, "MJ"), (1e3, "kJ"), (1.0, "J"), (1e-3, "mJ"), (1e-6, "µJ")):
+        if size >= factor:
+            return factor, unit
+    return (1.0, "J") if size == 0 else (1e-6, "µJ")
+
+
+def amount(value: float, uncertainty: float | None, factor: float = 1.0) -> str:
+    """`12.3 ± 4`: the value to three significant digits, its uncertainty to one (two where the first is a 1)."""
+    text = significant(value / factor, 3)
+    if uncertainty is None:
+        return f"{text} ± ?"
+    scaled = uncertainty / factor
+    leads_with_one = scaled > 0 and f"{scaled:.1e}".startswith("1")
+    return f"{text} ± {significant(scaled, 2 if leads_with_one else 1)}"
+
+
+def significant(value: float, digits: int) -> str:
+    """Plain decimal notation with so many significant digits; digits before the point are never dropped."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    exponent = int(f"{abs(value):.{digits - 1}e}".partition("e")[2])
+    return f"{value:.{max(0, digits - 1 - exponent)}f}"
+
+
+def _common(values: Iterable[str]) -> str:
+    distinct = set(values)
+    return distinct.pop() if len(distinct) == 1 else ""
+
+
+def _largest(values: Iterable[float | None]) -> float | None:
+    known = [v for v in values if v is not None]
+    return max(known, default=None)
+
+
+def _smallest(values: Iterable[float | None]) -> float | None:
+    known = [v for v in values if v is not None]
+    return min(known, default=None)
