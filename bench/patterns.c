@@ -1,0 +1,826 @@
+/*
+ * patterns.c - what five ways of writing the same bytes to another PE cost in time and in joules.
+ *
+ * A payload lies in N discrete user buffers (fragments). PE 0 writes it to PE 1 in one of five patterns, named by their steps:
+ *   P put, Q quiet, M copy between a user buffer and a pinned (symmetric) buffer, A atomic flag; a repeated part is one user buffer.
+ *     PQPQ     user buffers are symmetric; a blocking put and a quiet each
+ *     PPQ      user buffers are symmetric; a non-blocking put each, one quiet
+ *     MPQMPQ   user buffers are private; copy, blocking put and quiet each
+ *     MPMPQ    user buffers are private; copy and non-blocking put each, one quiet
+ *     MMPQAMM  user buffers are private; pack all, one put, quiet, atomic flag; PE 1 polls the flag and unpacks into its user buffers
+ *
+ * Discrete means discrete: no two user buffers share a cache line, at either end, so merging them takes real copies. Before each
+ * iteration both PEs clear the buffers involved from their caches. Data are verified, gaps included, before and after each block of
+ * timed iterations. The timed part is what PE 0 does; PE 1's unpacking is timed apart (unpack_s).
+ *
+ * Output: on PE 0, one JSON object a line: "setup", "floor" (idle draw), then a "sample" for each configuration and repeat.
+ * Units: seconds, bytes, joules; energy is per iteration, that is, per payload written. What is not known is null, with a reason.
+ *
+ * Standard OpenSHMEM 1.4 and C11; builds with any implementation. Built with -DUSE_WATTLE and linked with -lwattle, it also gives
+ * PE 0's energy.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pinning a PE to its core, on Linux */
+#endif
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <shmem.h>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+#if defined(USE_WATTLE)
+#include <wattle.h>
+#endif
+
+enum { SENDER = 0, RECEIVER = 1, LINE = 64, MAX_LIST = 64, MAX_ITERATIONS = 1 << 17, METER_INTERVALS = 10 };
+
+typedef enum { PQPQ, PPQ, MPQMPQ, MPMPQ, MMPQAMM, N_PATTERNS } pattern;
+static const char *const pattern_names[N_PATTERNS] = {"PQPQ", "PPQ", "MPQMPQ", "MPMPQ", "MMPQAMM"};
+
+typedef enum { CLEAR_CLFLUSH, CLEAR_SWEEP, CLEAR_NONE } clearing;
+static const char *const clearing_names[] = {"clflush", "sweep", "none"};
+
+/* What the command line asks for. */
+typedef struct {
+  size_t payload[MAX_LIST], fragments[MAX_LIST];
+  int n_payload, n_fragments;
+  pattern patterns[N_PATTERNS];
+  int n_patterns;
+  int repeats, min_iterations;
+  double min_time_s; /* wall time of a block of iterations, clearing included */
+  size_t gap;        /* bytes between user buffers, at least; at least a cache line */
+  clearing clear;
+  bool pin, help;
+} options;
+
+/* One way to move one payload. */
+typedef struct {
+  pattern p;
+  size_t payload, n, size, stride; /* n fragments of `size` bytes, `stride` apart */
+} config;
+
+/* Memory of one PE, for the largest configuration. Symmetric parts are symmetric: each PE has its own at the same address. */
+typedef struct {
+  unsigned char *pinned_user, *target; /* symmetric user buffers: sources of P patterns, targets of all but MMPQAMM */
+  unsigned char *staging, *arrival;    /* symmetric: copies (M) lie here; MMPQAMM's one put lands here */
+  unsigned char *user, *unpacked;      /* private user buffers */
+  unsigned char *sweep;                /* private, for clearing without a flush instruction */
+  size_t sweep_bytes, span;
+  int *flag, *go, *wrong;              /* symmetric: sequence number of the last arrival; run another iteration?; bytes found wrong */
+  double *unpack_s;                    /* symmetric: PE 1's median time to unpack, put here for PE 0 */
+} memory;
+
+static int me;
+static char bad_usage[512]; /* the first thing wrong with the command line; PE 0 prints it once there is a PE 0 */
+
+/* ---- command line ---- */
+
+static void complain(const char *format, ...)
+{
+  if (bad_usage[0])
+    return;
+  va_list args;
+  va_start(args, format);
+  vsnprintf(bad_usage, sizeof bad_usage, format, args);
+  va_end(args);
+}
+
+static void usage(FILE *out)
+{
+  fprintf(out,
+          "usage: oshrun -n 2 wattle-bench-patterns [options]\n"
+          "  --payload LIST      bytes to move, K and M allowed (512K)\n"
+          "  --fragments LIST    numbers of user buffers, or FIRST-LAST in powers of two (1-131072)\n"
+          "  --patterns LIST     of PQPQ,PPQ,MPQMPQ,MPMPQ,MMPQAMM (all)\n"
+          "  --repeat N          how often each configuration is measured, patterns in turn (5)\n"
+          "  --min-time SECONDS  least wall time of one measurement (0.1)\n"
+          "  --min-iterations N  least iterations of one measurement (5)\n"
+          "  --gap BYTES         space between user buffers, at least a cache line (64)\n"
+          "  --clear HOW         clflush|sweep|none: how caches are cleared before each iteration\n"
+          "  --no-pin            do not bind each PE to a core\n");
+}
+
+/* A whole number with an optional K or M, lo to hi. `what` names the option. Complains and returns lo if it is not one. */
+static size_t parse_size(const char *what, const char *text, size_t lo, size_t hi)
+{
+  char *end = NULL;
+  errno = 0;
+  unsigned long long v = isdigit((unsigned char)text[0]) ? strtoull(text, &end, 10) : 0;
+  unsigned long long unit = 1;
+  if (end && (*end == 'K' || *end == 'k'))
+    unit = 1024, end++;
+  else if (end && (*end == 'M' || *end == 'm'))
+    unit = 1024 * 1024, end++;
+  if (!end || *end || errno || v > hi / unit || v * unit < lo) {
+    complain("%s: '%s' is not a whole number from %zu to %zu (K and M are allowed)", what, text, lo, hi);
+    return lo;
+  }
+  return (size_t)(v * unit);
+}
+
+/* Cuts `text` at its commas, in place. Returns the number of parts. */
+static int split(const char *what, char *text, char *part[MAX_LIST])
+{
+  int n = 0;
+  for (char *next = text; next; ) {
+    char *comma = strchr(next, ',');
+    if (comma)
+      *comma++ = 0;
+    if (n == MAX_LIST) {
+      complain("%s: more than %d values", what, MAX_LIST);
+      break;
+    }
+    part[n++] = next;
+    next = comma;
+  }
+  return n;
+}
+
+static void parse_fragments(options *o, char *text)
+{
+  const size_t most = (size_t)1 << 24;
+  char *dash = strchr(text, '-');
+  o->n_fragments = 0;
+  if (dash) {
+    *dash = 0;
+    size_t first = parse_size("--fragments", text, 1, most), last = parse_size("--fragments", dash + 1, 1, most);
+    if (first > last)
+      complain("--fragments: the range %zu-%zu is empty; write the smaller number first", first, last);
+    for (size_t n = first; n <= last && o->n_fragments < MAX_LIST; n *= 2)
+      o->fragments[o->n_fragments++] = n;
+    return;
+  }
+  char *part[MAX_LIST];
+  int parts = split("--fragments", text, part);
+  for (int i = 0; i < parts; i++)
+    o->fragments[o->n_fragments++] = parse_size("--fragments", part[i], 1, most);
+}
+
+static void parse_patterns(options *o, char *text)
+{
+  char *part[MAX_LIST];
+  int parts = split("--patterns", text, part);
+  o->n_patterns = 0;
+  for (int i = 0; i < parts; i++) {
+    int p = 0;
+    while (p < N_PATTERNS && strcmp(part[i], pattern_names[p]) != 0)
+      p++;
+    for (int k = 0; k < o->n_patterns; k++)
+      if (p < N_PATTERNS && o->patterns[k] == (pattern)p)
+        complain("--patterns: '%s' is there twice", part[i]);
+    if (p == N_PATTERNS)
+      complain("--patterns: '%s' is none of PQPQ, PPQ, MPQMPQ, MPMPQ, MMPQAMM", part[i]);
+    else if (o->n_patterns < N_PATTERNS)
+      o->patterns[o->n_patterns++] = (pattern)p;
+  }
+}
+
+static void parse_clear(options *o, const char *text)
+{
+  int how = 0;
+  while (how <= CLEAR_NONE && strcmp(text, clearing_names[how]) != 0)
+    how++;
+  if (how > CLEAR_NONE)
+    complain("--clear: '%s' is none of clflush, sweep, none", text);
+#if !defined(__x86_64__)
+  else if (how == CLEAR_CLFLUSH)
+    complain("--clear: clflush is an instruction of x86; use sweep");
+#endif
+  else
+    o->clear = (clearing)how;
+}
+
+static void parse_min_time(options *o, const char *text)
+{
+  char *end;
+  o->min_time_s = strtod(text, &end);
+  if (end == text || *end || !(o->min_time_s >= 0 && o->min_time_s <= 3600))
+    complain("--min-time: '%s' is not a number of seconds from 0 to 3600", text);
+}
+
+static void parse_payloads(options *o, char *text)
+{
+  char *part[MAX_LIST];
+  int parts = split("--payload", text, part);
+  o->n_payload = 0;
+  for (int i = 0; i < parts; i++)
+    o->payload[o->n_payload++] = parse_size("--payload", part[i], 1, (size_t)256 << 20);
+}
+
+/* Every fragment must have the same whole number of bytes, at least one. */
+static void check_options(const options *o)
+{
+  for (int i = 0; i < o->n_payload; i++)
+    for (int k = 0; k < o->n_fragments; k++)
+      if (o->payload[i] % o->fragments[k])
+        complain("--payload %zu cannot be cut into %zu equal fragments of at least one byte; choose --fragments that divide it",
+                 o->payload[i], o->fragments[k]);
+}
+
+static options parse(int argc, char **argv)
+{
+  options o = {.payload = {512 * 1024}, .n_payload = 1, .repeats = 5, .min_iterations = 5, .min_time_s = 0.1, .gap = LINE, .pin = true};
+  for (int p = 0; p < N_PATTERNS; p++)
+    o.patterns[o.n_patterns++] = (pattern)p;
+  for (size_t n = 1; n <= 131072; n *= 2)
+    o.fragments[o.n_fragments++] = n;
+#if !defined(__x86_64__)
+  o.clear = CLEAR_SWEEP;
+#endif
+  for (int i = 1; i < argc; i++) {
+    char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+    if (!strcmp(name, "--help") || !strcmp(name, "-h")) {
+      o.help = true;
+      continue;
+    }
+    if (!strcmp(name, "--no-pin")) {
+      o.pin = false;
+      continue;
+    }
+    if (!value) {
+      complain("'%s' is not an option, or lacks its value; --help lists the options", name);
+      break;
+    }
+    if (!strcmp(name, "--payload"))
+      parse_payloads(&o, value);
+    else if (!strcmp(name, "--fragments"))
+      parse_fragments(&o, value);
+    else if (!strcmp(name, "--patterns"))
+      parse_patterns(&o, value);
+    else if (!strcmp(name, "--repeat"))
+      o.repeats = (int)parse_size(name, value, 1, 10000);
+    else if (!strcmp(name, "--min-time"))
+      parse_min_time(&o, value);
+    else if (!strcmp(name, "--min-iterations"))
+      o.min_iterations = (int)parse_size(name, value, 1, MAX_ITERATIONS);
+    else if (!strcmp(name, "--gap"))
+      o.gap = parse_size(name, value, LINE, 1 << 20);
+    else if (!strcmp(name, "--clear"))
+      parse_clear(&o, value);
+    else
+      complain("'%s' is not an option; --help lists them", name);
+    i++;
+  }
+  check_options(&o);
+  return o;
+}
+
+/* ---- memory ---- */
+
+static void die(const char *what, size_t bytes)
+{
+  fprintf(stderr, "patterns: PE %d: no room for %zu bytes of %s; a smaller --payload or a larger SHMEM_SYMMETRIC_SIZE helps\n", me, bytes, what);
+  shmem_global_exit(3);
+  exit(3);
+}
+
+/*
+ * A copy whose source and target lie at like offsets within a page can take several times as long, by accident of address: the
+ * processor takes loads for matches of stores to the other page. So each buffer lies 3 KiB beyond, within the page, the one it is
+ * filled from.
+ */
+enum { PAGE = 4096 };
+typedef enum { AT_PINNED = 0, AT_USER = 1024, AT_STAGING = 0, AT_TARGET = 3072, AT_ARRIVAL = 3072, AT_UNPACKED = 2048 } page_offset;
+
+static unsigned char *symmetric(size_t bytes, page_offset at)
+{
+  unsigned char *p = shmem_align(PAGE, bytes + PAGE);
+  if (!p)
+    die("symmetric memory", bytes);
+  memset(p, 0, bytes + PAGE); /* touched, so that no page fault is timed */
+  return p + at;
+}
+
+static unsigned char *private(size_t bytes, page_offset at)
+{
+  unsigned char *p = aligned_alloc(PAGE, (bytes + 2 * PAGE - 1) / PAGE * PAGE);
+  if (!p)
+    die("private memory", bytes);
+  memset(p, 0, bytes + PAGE);
+  return p + at;
+}
+
+/* Both kinds begin less than a page after the address that the allocator gave. */
+static void *allocated(void *p)
+{
+  return (void *)((uintptr_t)p & ~(uintptr_t)(PAGE - 1));
+}
+
+static config make_config(const options *o, pattern p, size_t payload, size_t n)
+{
+  size_t size = payload / n;
+  return (config){.p = p, .payload = payload, .n = n, .size = size, .stride = (size + 7) / 8 * 8 + o->gap};
+}
+
+static size_t cache_bytes(void)
+{
+  long l3 = -1;
+#if defined(_SC_LEVEL3_CACHE_SIZE)
+  l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#endif
+  return l3 > 0 ? (size_t)l3 : (size_t)64 << 20;
+}
+
+static memory make_memory(const options *o)
+{
+  memory m = {0};
+  size_t payload = 0;
+  for (int i = 0; i < o->n_payload; i++)
+    for (int k = 0; k < o->n_fragments; k++) {
+      config c = make_config(o, PQPQ, o->payload[i], o->fragments[k]);
+      m.span = c.n * c.stride > m.span ? c.n * c.stride : m.span;
+      payload = c.payload > payload ? c.payload : payload;
+    }
+  m.pinned_user = symmetric(m.span, AT_PINNED);
+  m.target = symmetric(m.span, AT_TARGET);
+  m.staging = symmetric(payload, AT_STAGING);
+  m.arrival = symmetric(payload, AT_ARRIVAL);
+  m.flag = (int *)symmetric(LINE, 0);
+  m.go = (int *)symmetric(LINE, 0);
+  m.wrong = (int *)symmetric(LINE, 0);
+  m.unpack_s = (double *)symmetric(LINE, 0);
+  m.user = private(m.span, AT_USER);
+  m.unpacked = private(m.span, AT_UNPACKED);
+  if (o->clear == CLEAR_SWEEP) {
+    m.sweep_bytes = 2 * cache_bytes();
+    m.sweep = private(m.sweep_bytes, 0);
+  }
+  return m;
+}
+
+static void free_memory(memory *m)
+{
+  void *shared[] = {m->pinned_user, m->target, m->staging, m->arrival, m->flag, m->go, m->wrong, m->unpack_s};
+  for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+    shmem_free(allocated(shared[i]));
+  free(allocated(m->user));
+  free(allocated(m->unpacked));
+  free(allocated(m->sweep));
+}
+
+/* The user buffers of this configuration at the sender and at the receiver. */
+static unsigned char *source_of(const memory *m, const config *c)
+{
+  return c->p == PQPQ || c->p == PPQ ? m->pinned_user : m->user;
+}
+
+static unsigned char *result_of(const memory *m, const config *c)
+{
+  return c->p == MMPQAMM ? m->unpacked : m->target;
+}
+
+/* ---- clearing caches ---- */
+
+#if defined(__x86_64__)
+static void flush_bytes(const unsigned char *p, size_t bytes)
+{
+  const unsigned char *end = p + bytes;
+  for (p = (const unsigned char *)((uintptr_t)p & ~(uintptr_t)(LINE - 1)); p < end; p += LINE)
+    _mm_clflush(p);
+}
+
+static void flush_fragments(const unsigned char *p, const config *c)
+{
+  for (size_t i = 0; i < c->n; i++)
+    flush_bytes(p + i * c->stride, c->size);
+}
+
+/* A flush reaches every cache of the machine, so each PE flushes only memory of its own. */
+static void flush(const memory *m, const config *c)
+{
+  if (me == SENDER) {
+    flush_fragments(source_of(m, c), c);
+    flush_bytes(m->staging, c->payload);
+  } else {
+    flush_fragments(result_of(m, c), c);
+    if (c->p == MMPQAMM)
+      flush_bytes(m->arrival, c->payload);
+  }
+  _mm_mfence();
+}
+#else
+static void flush(const memory *m, const config *c)
+{
+  (void)m, (void)c;
+}
+#endif
+
+static void clear_caches(const options *o, const memory *m, const config *c)
+{
+  if (o->clear == CLEAR_CLFLUSH)
+    flush(m, c);
+  else if (o->clear == CLEAR_SWEEP)
+    for (size_t i = 0; i < m->sweep_bytes; i += LINE)
+      ((volatile unsigned char *)m->sweep)[i]++;
+}
+
+/* ---- the patterns ---- */
+
+static void run_pqpq(const memory *m, const config *c)
+{
+  for (size_t i = 0; i < c->n; i++) {
+    shmem_putmem(m->target + i * c->stride, m->pinned_user + i * c->stride, c->size, RECEIVER);
+    shmem_quiet();
+  }
+}
+
+static void run_ppq(const memory *m, const config *c)
+{
+  for (size_t i = 0; i < c->n; i++)
+    shmem_putmem_nbi(m->target + i * c->stride, m->pinned_user + i * c->stride, c->size, RECEIVER);
+  shmem_quiet();
+}
+
+static void run_mpqmpq(const memory *m, const config *c)
+{
+  for (size_t i = 0; i < c->n; i++) {
+    memcpy(m->staging + i * c->size, m->user + i * c->stride, c->size);
+    shmem_putmem(m->target + i * c->stride, m->staging + i * c->size, c->size, RECEIVER);
+    shmem_quiet();
+  }
+}
+
+static void run_mpmpq(const memory *m, const config *c)
+{
+  for (size_t i = 0; i < c->n; i++) {
+    memcpy(m->staging + i * c->size, m->user + i * c->stride, c->size);
+    shmem_putmem_nbi(m->target + i * c->stride, m->staging + i * c->size, c->size, RECEIVER);
+  }
+  shmem_quiet();
+}
+
+static void run_mmpqamm(const memory *m, const config *c, int sequence)
+{
+  for (size_t i = 0; i < c->n; i++)
+    memcpy(m->staging + i * c->size, m->user + i * c->stride, c->size);
+  shmem_putmem(m->arrival, m->staging, c->payload, RECEIVER);
+  shmem_quiet();
+  (void)shmem_int_atomic_swap(m->flag, sequence, RECEIVER);
+}
+
+static void send_payload(const memory *m, const config *c, int sequence)
+{
+  switch (c->p) {
+  case PQPQ: run_pqpq(m, c); break;
+  case PPQ: run_ppq(m, c); break;
+  case MPQMPQ: run_mpqmpq(m, c); break;
+  case MPMPQ: run_mpmpq(m, c); break;
+  default: run_mmpqamm(m, c, sequence);
+  }
+}
+
+static double now_s(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* PE 1's part of MMPQAMM. Returns the time to unpack, s. */
+static double receive_payload(const memory *m, const config *c, int sequence)
+{
+  shmem_int_wait_until(m->flag, SHMEM_CMP_EQ, sequence);
+  double start = now_s();
+  for (size_t i = 0; i < c->n; i++)
+    memcpy(m->unpacked + i * c->stride, m->arrival + i * c->size, c->size);
+  return now_s() - start;
+}
+
+/* ---- verification ---- */
+
+enum { GUARD = 0xa5 };
+
+/* Byte k of fragment i in round r; differs between neighbours in each. */
+static unsigned char byte_of(unsigned round, size_t i, size_t k)
+{
+  uint64_t x = (uint64_t)i * 0x9e3779b97f4a7c15u + (uint64_t)(k / 8 + 1) * 0xc2b2ae3d27d4eb4fu + round;
+  return (unsigned char)((x >> (40 + k % 8)) ^ k);
+}
+
+static void fill(const memory *m, const config *c, unsigned round)
+{
+  unsigned char *out = source_of(m, c);
+  for (size_t i = 0; i < c->n; i++) {
+    memset(out + i * c->stride, (unsigned char)~GUARD, c->stride); /* copied by mistake, a gap shows */
+    for (size_t k = 0; k < c->size; k++)
+      out[i * c->stride + k] = byte_of(round, i, k);
+  }
+}
+
+static int count_wrong(const unsigned char *in, const config *c, unsigned round)
+{
+  size_t wrong = 0;
+  for (size_t i = 0; i < c->n; i++) {
+    const unsigned char *fragment = in + i * c->stride;
+    for (size_t k = 0; k < c->size; k++)
+      wrong += fragment[k] != byte_of(round, i, k);
+    for (size_t k = c->size; k < c->stride; k++)
+      wrong += fragment[k] != GUARD;
+  }
+  return wrong > 1000000000 ? 1000000000 : (int)wrong;
+}
+
+/* Fresh data at the sender; nothing but guard bytes where they must arrive. */
+static void prepare(const memory *m, const config *c, unsigned round)
+{
+  if (me == SENDER)
+    fill(m, c, round);
+  else if (me == RECEIVER)
+    memset(result_of(m, c), GUARD, c->n * c->stride);
+  shmem_barrier_all();
+}
+
+/* On PE 0: true if every byte arrived and no gap was touched. */
+static bool verify(const memory *m, const config *c, unsigned round)
+{
+  if (me == RECEIVER)
+    shmem_int_p(m->wrong, count_wrong(result_of(m, c), c, round), SENDER);
+  shmem_barrier_all();
+  return *m->wrong == 0;
+}
+
+static int next_sequence(void)
+{
+  static int sequence; /* both PEs count alike: each transfer takes the next number */
+  return ++sequence;
+}
+
+/* One transfer, not timed; also brings up whatever the library sets up on first use. */
+static void transfer_once(const memory *m, const config *c)
+{
+  int sequence = next_sequence();
+  if (me == SENDER)
+    send_payload(m, c, sequence);
+  else if (c->p == MMPQAMM)
+    receive_payload(m, c, sequence);
+  shmem_barrier_all();
+}
+
+/* ---- energy of PE 0 ---- */
+
+#if defined(USE_WATTLE)
+#error not yet
+#else
+
+typedef int meter;
+
+static meter meter_open(void) { return 0; }
+static void meter_close(meter *e) { (void)e; }
+static double meter_interval_s(const meter *e) { return (void)e, 0; }
+static bool meter_needs_clears(const memory *m, const meter *e) { return (void)m, (void)e, false; }
+static void meter_iteration_begin(meter *e) { (void)e; }
+static void meter_iteration_end(meter *e, const config *c) { (void)e, (void)c; }
+static void meter_block_begin(meter *e) { (void)e; }
+static void meter_block_end(meter *e, const char *which) { (void)e, (void)which; }
+static void meter_print_floor(const meter *e) { (void)e; }
+static void meter_print_setup(const meter *e) { (void)e, printf("\"meter\":null,\"meter_why\":\"built without wattle.h\""); }
+
+static void meter_print(const meter *e, int iterations)
+{
+  (void)e, (void)iterations;
+  printf("\"energy\":null,\"energy_why\":\"built without wattle.h\"");
+}
+#endif
+
+/* ---- timing ---- */
+
+/* Seconds of each iteration at this PE: the sender's transfer, or the receiver's unpacking. */
+typedef struct {
+  double s[MAX_ITERATIONS];
+  int n;
+  double wall_s; /* of the block, clearing and barriers included */
+} timings;
+
+/* The sender says whether there is another iteration; the barrier that follows brings the answer. */
+static void tell_to_go_on(const memory *m, bool on)
+{
+  if (me != SENDER)
+    return;
+  *m->go = on;
+  shmem_int_p(m->go, on, RECEIVER);
+}
+
+static void one_iteration(const memory *m, const config *c, meter *e, timings *t)
+{
+  int sequence = next_sequence();
+  if (me == SENDER) {
+    meter_iteration_begin(e);
+    double start = now_s();
+    send_payload(m, c, sequence);
+    t->s[t->n] = now_s() - start;
+    meter_iteration_end(e, c);
+  } else {
+    t->s[t->n] = c->p == MMPQAMM ? receive_payload(m, c, sequence) : 0;
+  }
+}
+
+/*
+ * Iterates until `least_s` have passed and `least_n` iterations are done; with transfer = false, only clears caches and meets at
+ * the barriers, so that a measured meter's joules for that can be taken off.
+ */
+static void block(const options *o, const memory *m, const config *c, meter *e, bool transfer, double least_s, int least_n, timings *t)
+{
+  t->n = 0;
+  double start = now_s();
+  do {
+    clear_caches(o, m, c);
+    shmem_barrier_all();
+    if (transfer)
+      one_iteration(m, c, e, t);
+    t->n++;
+    t->wall_s = now_s() - start;
+    tell_to_go_on(m, t->n < MAX_ITERATIONS && (t->n < least_n || t->wall_s < least_s));
+    shmem_barrier_all();
+  } while (*m->go);
+}
+
+static int by_size(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Quantile q of n sorted values, interpolated between neighbours. */
+static double quantile(const double *sorted, int n, double q)
+{
+  double at = q * (n - 1);
+  int low = (int)at;
+  return low + 1 < n ? sorted[low] + (at - low) * (sorted[low + 1] - sorted[low]) : sorted[n - 1];
+}
+
+/* ---- output ---- */
+
+static void print_number(const char *name, double v)
+{
+  if (isfinite(v))
+    printf("\"%s\":%.9g", name, v);
+  else
+    printf("\"%s\":null", name);
+}
+
+static void print_latency(const timings *t)
+{
+  double sum = 0;
+  for (int i = 0; i < t->n; i++)
+    sum += t->s[i];
+  printf("\"latency_s\":{");
+  print_number("median", quantile(t->s, t->n, 0.5));
+  printf(",");
+  print_number("p25", quantile(t->s, t->n, 0.25));
+  printf(",");
+  print_number("p75", quantile(t->s, t->n, 0.75));
+  printf(",");
+  print_number("mean", sum / t->n);
+  printf(",");
+  print_number("min", t->s[0]);
+  printf("},");
+}
+
+static void print_sample(const options *o, const config *c, int repeat, int turn, const timings *t, double unpack_s, bool verified,
+                         const meter *e)
+{
+  double median = quantile(t->s, t->n, 0.5);
+  printf("{\"kind\":\"sample\",\"pattern\":\"%s\",\"payload\":%zu,\"fragments\":%zu,\"fragment_bytes\":%zu,", pattern_names[c->p], c->payload,
+         c->n, c->size);
+  printf("\"repeat\":%d,\"turn\":%d,\"iterations\":%d,", repeat, turn, t->n);
+  print_number("block_s", t->wall_s);
+  printf(",");
+  print_latency(t);
+  print_number("unpack_s", unpack_s);
+  printf(",");
+  print_number("bandwidth_Bps", (double)c->payload / median);
+  printf(",");
+  print_number("message_rate_per_s", (double)c->n / median);
+  printf(",\"clear\":\"%s\",\"verified\":%s,", clearing_names[o->clear], verified ? "true" : "false");
+  meter_print(e, t->n);
+  printf("}\n");
+  fflush(stdout);
+}
+
+static void print_setup(const options *o, const meter *e)
+{
+  printf("{\"kind\":\"setup\",\"n_pes\":%d,\"repeat\":%d,\"configurations\":%d,", shmem_n_pes(), o->repeats,
+         o->n_payload * o->n_fragments * o->n_patterns);
+  print_number("min_time_s", o->min_time_s);
+  printf(",\"min_iterations\":%d,\"gap\":%zu,\"clear\":\"%s\",\"pinned\":%s,", o->min_iterations, o->gap, clearing_names[o->clear],
+         o->pin ? "true" : "false");
+  meter_print_setup(e);
+  printf("}\n");
+  fflush(stdout);
+}
+
+/* ---- the sweep ---- */
+
+/* One line of output. `round` makes this configuration's data differ from the one before. Returns whether the data were right. */
+static bool measure(const options *o, const memory *m, const config *c, meter *e, timings *t, int repeat, int turn, unsigned round)
+{
+  prepare(m, c, round);
+  transfer_once(m, c);
+  bool first = verify(m, c, round);
+  prepare(m, c, round + 1);
+  double least_s = fmax(o->min_time_s, METER_INTERVALS * meter_interval_s(e));
+  meter_block_begin(e);
+  block(o, m, c, e, true, least_s, o->min_iterations, t);
+  meter_block_end(e, "block");
+  bool verified = verify(m, c, round + 1) && first;
+  if (meter_needs_clears(m, e)) {
+    static timings clears;
+    meter_block_begin(e);
+    block(o, m, c, e, false, 0, t->n, &clears);
+    meter_block_end(e, "clears");
+  }
+  qsort(t->s, (size_t)t->n, sizeof *t->s, by_size);
+  if (me == RECEIVER)
+    shmem_double_p(m->unpack_s, c->p == MMPQAMM ? quantile(t->s, t->n, 0.5) : (double)NAN, SENDER);
+  shmem_barrier_all();
+  if (me == SENDER)
+    print_sample(o, c, repeat, turn, t, *m->unpack_s, verified, e);
+  return verified;
+}
+
+/* Patterns take turns within each repeat, and start with another one each time: what disturbs the machine hits all alike. */
+static bool sweep(const options *o, const memory *m, meter *e)
+{
+  static timings t;
+  unsigned round = 1;
+  bool verified = true;
+  for (int repeat = 0; repeat < o->repeats; repeat++)
+    for (int f = 0; f < o->n_fragments; f++)
+      for (int k = 0; k < o->n_payload; k++)
+        for (int turn = 0; turn < o->n_patterns; turn++) {
+          pattern p = o->patterns[(turn + repeat + f) % o->n_patterns];
+          config c = make_config(o, p, o->payload[k], o->fragments[f]);
+          verified = measure(o, m, &c, e, &t, repeat, turn, round) && verified;
+          round += 2;
+        }
+  return verified;
+}
+
+/* Binds this PE to one core of those it may use, if there are enough for both; a launcher that bound it already is left alone. */
+static void pin(options *o)
+{
+  bool pinned = false;
+#if defined(__linux__)
+  cpu_set_t may, one;
+  if (o->pin && sched_getaffinity(0, sizeof may, &may) == 0) {
+    if (CPU_COUNT(&may) == 1)
+      pinned = true;
+    int skip = me;
+    for (int cpu = 0; cpu < CPU_SETSIZE && !pinned && CPU_COUNT(&may) > RECEIVER; cpu++)
+      if (CPU_ISSET(cpu, &may) && skip-- == 0) {
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        pinned = sched_setaffinity(0, sizeof one, &one) == 0;
+      }
+  }
+#endif
+  o->pin = pinned;
+}
+
+int main(int argc, char **argv)
+{
+  options o = parse(argc, argv);
+  if (o.help) {
+    usage(stdout);
+    return 0;
+  }
+  shmem_init();
+  me = shmem_my_pe();
+  if (shmem_n_pes() != 2)
+    complain("needs 2 PEs, a sender and a receiver, and has %d; start it with oshrun -n 2", shmem_n_pes());
+  if (bad_usage[0]) {
+    if (me == SENDER)
+      fprintf(stderr, "patterns: %s\n", bad_usage);
+    shmem_finalize();
+    return 2;
+  }
+  pin(&o);
+  memory m = make_memory(&o);
+  meter e = meter_open();
+  if (me == SENDER) {
+    print_setup(&o, &e);
+    meter_print_floor(&e);
+  }
+  shmem_barrier_all();
+  bool verified = sweep(&o, &m, &e);
+  if (me == SENDER && !verified)
+    fprintf(stderr, "patterns: some bytes did not arrive, or arrived where they should not; see the samples with \"verified\":false\n");
+  meter_close(&e);
+  free_memory(&m);
+  shmem_finalize();
+  return me == SENDER && !verified ? 1 : 0;
+}
