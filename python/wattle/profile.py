@@ -128,8 +128,8 @@ class RunProfile:
         return add(getattr(pe, group)[key] for pe in self.pes)
 
     def pe_frame(self) -> pl.DataFrame:
-        """One row a PE: pe, host, wall_s, cpu_s, cpu_init_s, state_*_s, time_*_s, bytes_*, rescues, sleeps, and for each
-        domain joules_D, uncertainty_D, provenance_D, source_D."""
+        """One row a PE: pe, host, wall_s, cpu_s, cpu_init_s, state_*_s, time_*_s, bytes_*, rescues, sleeps, and for
+        each domain joules_D, uncertainty_D, provenance_D, source_D."""
         import polars as pl
 
         return pl.DataFrame([_pe_row(pe, self.domains) for pe in self.pes], infer_schema_length=None)
@@ -145,7 +145,7 @@ class RunProfile:
 
 
 def load(directory: Path, n_pes: int | None = None, allow_damaged: bool = False) -> RunProfile:
-    """Reads DIR/profile. `n_pes`: how many PEs there should be (the manifest says); without it the files themselves say.
+    """Reads DIR/profile. `n_pes`: how many PEs there should be (the manifest says); without it the files say.
 
     Where `wattle run --repeat` wrote several runs, their own directories hold the profiles: use `wattle.runs`.
     A damaged file raises DamagedFile, which names it; with `allow_damaged` it is left out and noted instead.

@@ -1,4 +1,4 @@
-"""Joules, always with where they come from: measured, modelled or unavailable, the source, the scope, the uncertainty."""
+"""Joules, always with where they come from: measured, modelled or unavailable, by what source, how uncertain."""
 
 from __future__ import annotations
 

@@ -1,0 +1,51 @@
+"""What an ELF file says of itself: build-id and needed libraries, read with elfutils."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+LIBRARY = "libwattle-shmem.so"
+
+
+@cache
+def build_id(path: str) -> str | None:
+    """The build-id in hex; None where the file is gone, is no ELF file or has none."""
+    match = re.search(r"^\s*Build ID:\s*([0-9a-f]+)", _readelf("-n", path), re.MULTILINE)
+    return match.group(1) if match else None
+
+
+def is_elf(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(4) == b"\x7fELF"
+    except OSError:
+        return False
+
+
+def libraries(path: str) -> dict[str, str | None] | None:
+    """Every shared library the program would load, by name, with its path (None: not found). None where it loads none."""
+    listing = _output(["ldd", path])
+    found: dict[str, str | None] = {}
+    for line in listing.splitlines():
+        match = re.match(r"\s*(\S+) => (not found|\S+)", line)
+        if match:
+            found[match.group(1)] = None if match.group(2) == "not found" else match.group(2)
+    return found or None
+
+
+def _readelf(option: str, path: str) -> str:
+    return _output(["eu-readelf", option, path])
+
+
+def _output(command: list[str]) -> str:
+    """Standard output, whatever the exit code; empty where the tool is missing or hangs."""
+    try:
+        result = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=30, check=False, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return result.stdout

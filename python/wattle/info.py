@@ -1,0 +1,96 @@
+"""What `wattle-info` says: version, settings with the values in force, meters, machine, waits."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from wattle import paths
+from wattle.errors import WattleError
+
+TOOL = "wattle-info"
+LIMIT_S = 60
+
+
+@dataclass(frozen=True)
+class Info:
+    """The tool's answer. Keys that a version of it does not know read as empty."""
+
+    document: dict[str, Any]
+
+    @property
+    def version(self) -> str:
+        return str(self.document.get("version", ""))
+
+    @property
+    def pmix(self) -> str:
+        return str(self.document.get("pmix") or "")
+
+    @property
+    def settings(self) -> list[dict[str, Any]]:
+        return list(self.document.get("settings") or [])
+
+    @property
+    def meters(self) -> list[dict[str, Any]]:
+        return list(self.document.get("meters") or [])
+
+    @property
+    def machine(self) -> dict[str, Any]:
+        return dict(self.document.get("machine") or {})
+
+    @property
+    def waits(self) -> dict[str, Any]:
+        return dict(self.document.get("waits") or {})
+
+    @property
+    def values(self) -> dict[str, str]:
+        """Every setting with its value in force."""
+        return {row["name"]: str(row.get("value", "")) for row in self.settings}
+
+
+def ask(environment: Mapping[str, str] | None = None) -> Info:
+    """Runs wattle-info in an environment. A wrong setting there is an error that it words itself."""
+    tool = paths.tool(TOOL)
+    try:
+        result = subprocess.run(
+            [str(tool)],
+            env=dict(os.environ if environment is None else environment),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LIMIT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        raise WattleError(f"{tool} did not answer within {LIMIT_S} s") from None
+    except OSError as error:
+        raise WattleError(f"{tool} cannot be started: {error.strerror}") from None
+    if result.returncode != 0:
+        said = result.stderr.strip().removeprefix(f"{TOOL}:").strip()
+        raise WattleError(said or f"{tool} failed with exit code {result.returncode} and said nothing")
+    return Info(_parsed(tool, result.stdout))
+
+
+def _parsed(tool: object, text: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise WattleError(f"{tool} wrote something that is not JSON ({error}); is it of this version?") from None
+    if not isinstance(document, dict):
+        raise WattleError(f"{tool} wrote something that is not an object; is it of this version?")
+    return document
+
+
+def check_name(name: str, known: list[str]) -> None:
+    """Refuses a setting that does not exist, with the nearest that does."""
+    if name in known:
+        return
+    near = difflib.get_close_matches(name.upper(), known, n=1)
+    hint = f"; did you mean {near[0]}?" if near else "; `wattle doctor` lists them"
+    raise WattleError(f"there is no setting {name!r}{hint}")

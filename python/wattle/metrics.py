@@ -1,0 +1,120 @@
+"""The figures of a run that are shown in totals and compared: time, CPU seconds, waiting by stage, joules."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from wattle.profile import RunProfile, add
+from wattle.provenance import Joules, total
+from wattle.runs import Sample
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One figure. `of` gives seconds or Joules; None where it is not known."""
+
+    name: str
+    label: str
+    of: Callable[[Sample], float | Joules | None]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A figure over repeats: the median, the quartiles' distance, the extremes. For joules, `joules` is the median with the
+    meter's provenance and uncertainty. `values` are in the order of the repeats, without those that are not known."""
+
+    median: float | None
+    iqr: float | None
+    lo: float | None
+    hi: float | None
+    values: list[float]
+    joules: Joules | None = None
+
+    @property
+    def n(self) -> int:
+        return len(self.values)
+
+    def as_dict(self) -> dict[str, object]:
+        shown: dict[str, object] = {
+            "median": self.median,
+            "iqr": self.iqr,
+            "min": self.lo,
+            "max": self.hi,
+            "repeats": self.n,
+        }
+        if self.joules is not None:
+            shown |= {"provenance": str(self.joules.provenance), "source": self.joules.source}
+            shown |= {"uncertainty": self.joules.uncertainty, "scope": self.joules.scope}
+        return shown
+
+
+def metrics(profiles: Iterable[RunProfile]) -> list[Metric]:
+    """What there is to show of these runs. Joules of all domains that occur."""
+    found = list(profiles)
+    rows = [Metric("job_s", "start to end", lambda s: s.manifest.wall_s)]
+    if not found:
+        return rows
+    rows += [
+        Metric("wall_s", "time", _profile(lambda p: p.wall_s)),
+        Metric("cpu_s", "CPU seconds", _profile(lambda p: add(pe.cpu_s for pe in p.pes))),
+        Metric("compute_s", "compute", _profile(lambda p: p.sum("time_s", "compute"))),
+        Metric("transfer_s", "transfer", _profile(lambda p: p.sum("time_s", "transfer"))),
+        Metric("spin_s", "waiting, spin", _profile(lambda p: p.sum("state_s", "spin"))),
+        Metric("yield_s", "waiting, yield", _profile(lambda p: p.sum("state_s", "yield"))),
+        Metric("asleep_s", "waiting, asleep", _profile(lambda p: p.sum("state_s", "asleep"))),
+    ]
+    for domain in dict.fromkeys(d for p in found for d in p.domains):
+        rows.append(Metric(f"joules_{domain}", f"{domain} joules", _joules(domain)))
+    for domain in dict.fromkeys(j.domain for p in found for pe in p.pes for j in pe.node):
+        rows.append(Metric(f"node_joules_{domain}", f"{domain}, node", _node_joules(domain)))
+    return rows
+
+
+def spread(metric: Metric, samples: Iterable[Sample]) -> Spread:
+    """A figure over repeats. Joules: one repeat whose joules are not known makes the median unknown (a gap is no number)."""
+    figures = [metric.of(sample) for sample in samples]
+    joules = [f for f in figures if isinstance(f, Joules)]
+    if joules:
+        return _spread_of_joules(joules)
+    return _spread([f for f in figures if isinstance(f, float | int)])
+
+
+def _spread_of_joules(figures: list[Joules]) -> Spread:
+    if any(not f.known for f in figures):
+        return Spread(None, None, None, None, [], total(figures))
+    plain = _spread([f.joules for f in figures if f.joules is not None])
+    middle = sorted(figures, key=lambda f: f.joules or 0.0)[(len(figures) - 1) // 2]
+    both = total(figures)  # for provenance and source over all repeats
+    return Spread(
+        plain.median,
+        plain.iqr,
+        plain.lo,
+        plain.hi,
+        plain.values,
+        Joules(plain.median, middle.uncertainty, both.provenance, both.source, both.scope, both.domain),
+    )
+
+
+def _spread(values: list[float]) -> Spread:
+    if not values:
+        return Spread(None, None, None, None, [])
+    iqr = None
+    if len(values) > 1:
+        low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+        iqr = high - low
+    return Spread(statistics.median(values), iqr, min(values), max(values), values)
+
+
+def _profile(of: Callable[[RunProfile], float | None]) -> Callable[[Sample], float | None]:
+    """A figure that only a complete profile can give: a sum without a PE would be a smaller number, not a figure."""
+    return lambda sample: of(sample.profile) if sample.profile is not None and sample.profile.complete else None
+
+
+def _joules(domain: str) -> Callable[[Sample], Joules | None]:
+    return lambda sample: sample.profile.joules(domain) if sample.profile is not None else None
+
+
+def _node_joules(domain: str) -> Callable[[Sample], Joules | None]:
+    return lambda sample: sample.profile.node_joules(domain) if sample.profile is not None else None

@@ -1,0 +1,91 @@
+"""Call sites of a whole run: the same place in the program, merged over the PEs, with its file:line."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from wattle import symbols
+from wattle.profile import PE, STAGES, Numbers, RunProfile, Site, add, find
+from wattle.provenance import Joules, total, unavailable
+
+
+@dataclass(frozen=True)
+class MergedSite:
+    """One place and call, summed over the PEs that came by."""
+
+    place: symbols.Place
+    call: str
+    kind: str
+    pes: int
+    calls: int
+    bytes: int
+    timed_calls: int
+    time_s: float | None
+    wait_s: Numbers
+    waits: int
+    joules: list[Joules]  # by domain
+
+    @property
+    def waiting_s(self) -> float | None:
+        return add(self.wait_s.values())
+
+    @property
+    def cost(self) -> tuple[float, float]:
+        """To sort by: joules of all domains; time where joules are not known, and to tell equals apart."""
+        all_joules = total(self.joules)
+        return (all_joules.joules if all_joules.joules is not None else -1.0, self.time_s or 0.0)
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            **self.place.as_dict(),
+            "call": self.call,
+            "kind": self.kind,
+            "pes": self.pes,
+            "calls": self.calls,
+            "bytes": self.bytes,
+            "timed_calls": self.timed_calls,
+            "time_s": self.time_s,
+            "wait_s": self.wait_s,
+            "waits": self.waits,
+            "joules": [j.as_dict() for j in self.joules],
+        }
+
+
+def merge(profile: RunProfile) -> list[MergedSite]:
+    """All sites of the run, the costliest first."""
+    groups: dict[tuple[symbols.Key, str], list[tuple[PE, Site]]] = defaultdict(list)
+    for pe in profile.pes:
+        for site in pe.sites:
+            groups[_key(pe, site), site.call].append((pe, site))
+    places = symbols.resolve(key for key, _ in groups)
+    merged = [_merged(places[key], members, profile.domains) for (key, _), members in groups.items()]
+    return sorted(merged, key=lambda site: site.cost, reverse=True)
+
+
+def _key(pe: PE, site: Site) -> symbols.Key:
+    module = pe.module_of(site)
+    return (module.path, module.build_id, site.offset) if module else ("", "", site.offset)
+
+
+def _merged(place: symbols.Place, members: list[tuple[PE, Site]], domains: Iterable[str]) -> MergedSite:
+    sites = [site for _, site in members]
+    return MergedSite(
+        place=place,
+        call=sites[0].call,
+        kind=sites[0].kind,
+        pes=len({pe.pe for pe, _ in members}),
+        calls=sum(s.calls for s in sites),
+        bytes=sum(s.bytes for s in sites),
+        timed_calls=sum(s.timed_calls for s in sites),
+        time_s=add(s.time_s for s in sites),
+        wait_s={stage: add(s.wait_s[stage] for s in sites) for stage in STAGES},
+        waits=sum(s.waits for s in sites),
+        joules=[total([_share(pe, site, d) for pe, site in members], domain=d) for d in domains],
+    )
+
+
+def _share(pe: PE, site: Site, domain: str) -> Joules:
+    joules = site.joules.get(domain)
+    return unavailable(domain) if joules is None else find(pe.joules, domain).share(joules)

@@ -1,0 +1,127 @@
+"""From an offset in an ELF file to file:line, offline, with elfutils' eu-addr2line.
+
+An answer is given only if the file still has the build-id that the run recorded: a program built again since then would
+name wrong lines.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from wattle import elf
+
+TOOL = "eu-addr2line"
+LIMIT_S = 120
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a call site is. `file` is empty where only module and offset are known; `why` then says why."""
+
+    module: str
+    offset: int
+    file: str = ""
+    line: int = 0
+    function: str = ""
+    why: str = ""
+
+    @property
+    def label(self) -> str:
+        """`halo.c:112`, or `halo+0x1157`."""
+        if self.file:
+            return f"{Path(self.file).name}:{self.line}"
+        return f"{Path(self.module).name or '?'}+{self.offset:#x}"
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "where": self.label,
+            "file": self.file or None,
+            "line": self.line or None,
+            "function": self.function or None,
+            "module": self.module or None,
+            "offset": f"{self.offset:#x}",
+            "unresolved": self.why or None,
+        }
+
+
+Key = tuple[str, str, int]  # path, build-id as recorded, offset
+
+
+def resolve(keys: Iterable[Key]) -> dict[Key, Place]:
+    """Places of all keys, one process a module. Never fails: what cannot be resolved says why in its Place."""
+    by_module: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for path, build_id, offset in dict.fromkeys(keys):
+        by_module[path, build_id].append(offset)
+    places: dict[Key, Place] = {}
+    for (path, build_id), offsets in by_module.items():
+        why = _why_not(path, build_id)
+        found = {} if why else _ask(path, offsets)
+        if not why and found is None:
+            found, why = {}, f"{TOOL} is missing (package elfutils) or failed"
+        for offset in offsets:
+            places[path, build_id, offset] = (found or {}).get(offset) or Place(path, offset, why=why or "no symbol")
+    return places
+
+
+def _why_not(path: str, recorded: str) -> str:
+    if not path:
+        return "in no module"
+    if not Path(path).is_file():
+        return "the binary is gone"
+    now = elf.build_id(path)
+    if recorded and now is not None and now != recorded:
+        return "binary changed since the run"
+    if not recorded or now is None:
+        return _unidentified(path)
+    return ""
+
+
+def _unidentified(path: str) -> str:
+    """Without a build-id nothing proves that the binary is the run's."""
+    return "the binary has no build-id" if elf.is_elf(Path(path)) else "not an ELF file"
+
+
+def _ask(path: str, offsets: list[int]) -> dict[int, Place] | None:
+    """One run of the tool for all offsets of a module; None where it could not run."""
+    questions = "".join(f"{offset:#x}\n" for offset in offsets)
+    try:
+        answer = subprocess.run(
+            [TOOL, "-a", "-i", "-f", "-C", "-e", path],
+            input=questions,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LIMIT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return parse(path, answer.stdout) if answer.returncode == 0 else None
+
+
+def parse(path: str, answer: str) -> dict[int, Place]:
+    """The tool's answer: for each address a line `0x...`, then for each frame, innermost first, function and file:line.
+
+    The innermost frame is the call itself, also where the compiler inlined the function around it."""
+    places: dict[int, Place] = {}
+    lines = answer.splitlines()
+    starts = [i for i, line in enumerate(lines) if re.fullmatch(r"0x[0-9a-f]+", line)]
+    for i in starts:
+        if i + 2 < len(lines):
+            offset = int(lines[i], 16)
+            places[offset] = _place(path, offset, lines[i + 1], lines[i + 2])
+    return places
+
+
+def _place(path: str, offset: int, function_line: str, file_line: str) -> Place:
+    function = function_line.partition(" inlined at ")[0]
+    function = "" if function.startswith("??") else function
+    match = re.match(r"(.+?):(\d+)(?::\d+)?(?: \(discriminator \d+\))?$", file_line)
+    if not match or match.group(1) == "??" or match.group(2) == "0":
+        return Place(path, offset, function=function, why="no debug information (compile with -g)")
+    return Place(path, offset, match.group(1), int(match.group(2)), function)

@@ -1,0 +1,69 @@
+"""Numbers as a person reads them: a fitting unit, three significant digits, `-` for what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from wattle.provenance import significant
+
+UNKNOWN = "-"
+SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+BYTES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
+COUNTS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+Scale = tuple[float, str]
+
+
+def scale_for(values: Iterable[float | None], scales: Iterable[Scale]) -> Scale:
+    """The one unit for a column: the largest that leaves its largest number at least 1."""
+    ordered = list(scales)
+    size = max((abs(v) for v in values if v is not None), default=0.0)
+    if size == 0:
+        return next((s for s in ordered if s[0] == 1.0), ordered[0])
+    return next((s for s in ordered if size >= s[0]), ordered[-1])
+
+
+def seconds(value: float | None) -> str:
+    """`12.3 ms`."""
+    return _in_unit(value, SECONDS)
+
+
+def size(value: float | None) -> str:
+    """Bytes: `1.5 MiB`."""
+    if value is not None and value < 1024:
+        return f"{value:.0f} B"
+    return _in_unit(value, BYTES)
+
+
+def count(value: float | None) -> str:
+    """`9,876`, from ten thousand on `12.3 k`."""
+    if value is None:
+        return UNKNOWN
+    if value < 1e4:
+        return f"{value:,.0f}"
+    factor, unit = scale_for([value], COUNTS)
+    return f"{significant(value / factor, 3)} {unit}"
+
+
+def scaled(value: float | None, scale: Scale) -> str:
+    """A number in the unit of its column. What is tiny beside the column's largest is `0.00`, what is zero `0`."""
+    if value is None:
+        return UNKNOWN
+    if value == 0:
+        return "0"
+    number = value / scale[0]
+    return f"{number:.0f}" if abs(number) >= 1000 else f"{number:.2f}" if abs(number) < 100 else f"{number:.1f}"
+
+
+def percent(value: float | None) -> str:
+    """`+12.3 %`, always with its sign."""
+    if value is None:
+        return UNKNOWN
+    return f"{value:+.0f} %" if abs(value) >= 100 else f"{value:+.1f} %"
+
+
+def _in_unit(value: float | None, scales: Iterable[Scale]) -> str:
+    if value is None:
+        return UNKNOWN
+    scale = scale_for([value], scales)
+    return f"{significant(value / scale[0], 3)} {scale[1]}"
