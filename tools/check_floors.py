@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-# docs/house.md says what each room is for. A room on the same floor counts as above: two of them know nothing of each other.
+# A room on the same floor counts as above: the two know nothing of each other.
 FLOORS = {
     "base": 0,
     "node": 1,
