@@ -80,8 +80,9 @@ typedef struct {
   unsigned char *user, *unpacked;      /* private user buffers */
   unsigned char *sweep;                /* private, for clearing without a flush instruction */
   size_t sweep_bytes, span;
-  int *flag, *go, *wrong;              /* symmetric: sequence number of the last arrival; run another iteration?; bytes found wrong */
-  double *unpack_s;                    /* symmetric: PE 1's median time to unpack, put here for PE 0 */
+  int *flag, *go,
+      *wrong;       /* symmetric: sequence number of the last arrival; run another iteration?; bytes found wrong */
+  double *unpack_s; /* symmetric: PE 1's median time to unpack, put here for PE 0 */
 } memory;
 
 static int me;
@@ -91,8 +92,7 @@ static char bad_usage[512]; /* the first thing wrong with the command line; PE 0
 
 static void complain(const char *format, ...)
 {
-  if (bad_usage[0])
-    return;
+  if (bad_usage[0]) return;
   va_list args;
   va_start(args, format);
   vsnprintf(bad_usage, sizeof bad_usage, format, args);
@@ -101,17 +101,16 @@ static void complain(const char *format, ...)
 
 static void usage(FILE *out)
 {
-  fprintf(out,
-          "usage: oshrun -n 2 wattle-bench-patterns [options]\n"
-          "  --payload LIST      bytes to move, K and M allowed (512K)\n"
-          "  --fragments LIST    numbers of user buffers, or FIRST-LAST in powers of two (1-131072)\n"
-          "  --patterns LIST     of PQPQ,PPQ,MPQMPQ,MPMPQ,MMPQAMM (all)\n"
-          "  --repeat N          how often each configuration is measured, patterns in turn (5)\n"
-          "  --min-time SECONDS  least wall time of one measurement (0.1)\n"
-          "  --min-iterations N  least iterations of one measurement (5)\n"
-          "  --gap BYTES         space between user buffers, at least a cache line (64)\n"
-          "  --clear HOW         clflush|sweep|none: how caches are cleared before each iteration\n"
-          "  --no-pin            do not bind each PE to a core\n");
+  fprintf(out, "usage: oshrun -n 2 wattle-bench-patterns [options]\n"
+               "  --payload LIST      bytes to move, K and M allowed (512K)\n"
+               "  --fragments LIST    numbers of user buffers, or FIRST-LAST in powers of two (1-131072)\n"
+               "  --patterns LIST     of PQPQ,PPQ,MPQMPQ,MPMPQ,MMPQAMM (all)\n"
+               "  --repeat N          how often each configuration is measured, patterns in turn (5)\n"
+               "  --min-time SECONDS  least wall time of one measurement (0.1)\n"
+               "  --min-iterations N  least iterations of one measurement (5)\n"
+               "  --gap BYTES         space between user buffers, at least a cache line (64)\n"
+               "  --clear HOW         clflush|sweep|none: how caches are cleared before each iteration\n"
+               "  --no-pin            do not bind each PE to a core\n");
 }
 
 /* A whole number with an optional K or M, lo to hi. `what` names the option. Complains and returns lo if it is not one. */
@@ -136,10 +135,9 @@ static size_t parse_size(const char *what, const char *text, size_t lo, size_t h
 static int split(const char *what, char *text, char *part[MAX_LIST])
 {
   int n = 0;
-  for (char *next = text; next; ) {
+  for (char *next = text; next;) {
     char *comma = strchr(next, ',');
-    if (comma)
-      *comma++ = 0;
+    if (comma) *comma++ = 0;
     if (n == MAX_LIST) {
       complain("%s: more than %d values", what, MAX_LIST);
       break;
@@ -158,16 +156,13 @@ static void parse_fragments(options *o, char *text)
   if (dash) {
     *dash = 0;
     size_t first = parse_size("--fragments", text, 1, most), last = parse_size("--fragments", dash + 1, 1, most);
-    if (first > last)
-      complain("--fragments: the range %zu-%zu is empty; write the smaller number first", first, last);
-    for (size_t n = first; n <= last && o->n_fragments < MAX_LIST; n *= 2)
-      o->fragments[o->n_fragments++] = n;
+    if (first > last) complain("--fragments: the range %zu-%zu is empty; write the smaller number first", first, last);
+    for (size_t n = first; n <= last && o->n_fragments < MAX_LIST; n *= 2) o->fragments[o->n_fragments++] = n;
     return;
   }
   char *part[MAX_LIST];
   int parts = split("--fragments", text, part);
-  for (int i = 0; i < parts; i++)
-    o->fragments[o->n_fragments++] = parse_size("--fragments", part[i], 1, most);
+  for (int i = 0; i < parts; i++) o->fragments[o->n_fragments++] = parse_size("--fragments", part[i], 1, most);
 }
 
 static void parse_patterns(options *o, char *text)
@@ -177,11 +172,9 @@ static void parse_patterns(options *o, char *text)
   o->n_patterns = 0;
   for (int i = 0; i < parts; i++) {
     int p = 0;
-    while (p < N_PATTERNS && strcmp(part[i], pattern_names[p]) != 0)
-      p++;
+    while (p < N_PATTERNS && strcmp(part[i], pattern_names[p]) != 0) p++;
     for (int k = 0; k < o->n_patterns; k++)
-      if (p < N_PATTERNS && o->patterns[k] == (pattern)p)
-        complain("--patterns: '%s' is there twice", part[i]);
+      if (p < N_PATTERNS && o->patterns[k] == (pattern)p) complain("--patterns: '%s' is there twice", part[i]);
     if (p == N_PATTERNS)
       complain("--patterns: '%s' is none of PQPQ, PPQ, MPQMPQ, MPMPQ, MMPQAMM", part[i]);
     else if (o->n_patterns < N_PATTERNS)
@@ -192,10 +185,8 @@ static void parse_patterns(options *o, char *text)
 static void parse_clear(options *o, const char *text)
 {
   int how = 0;
-  while (how <= CLEAR_NONE && strcmp(text, clearing_names[how]) != 0)
-    how++;
-  if (how > CLEAR_NONE)
-    complain("--clear: '%s' is none of clflush, sweep, none", text);
+  while (how <= CLEAR_NONE && strcmp(text, clearing_names[how]) != 0) how++;
+  if (how > CLEAR_NONE) complain("--clear: '%s' is none of clflush, sweep, none", text);
 #if !defined(__x86_64__)
   else if (how == CLEAR_CLFLUSH)
     complain("--clear: clflush is an instruction of x86; use sweep");
@@ -217,8 +208,7 @@ static void parse_payloads(options *o, char *text)
   char *part[MAX_LIST];
   int parts = split("--payload", text, part);
   o->n_payload = 0;
-  for (int i = 0; i < parts; i++)
-    o->payload[o->n_payload++] = parse_size("--payload", part[i], 1, (size_t)256 << 20);
+  for (int i = 0; i < parts; i++) o->payload[o->n_payload++] = parse_size("--payload", part[i], 1, (size_t)256 << 20);
 }
 
 /* Every fragment must have the same whole number of bytes, at least one. */
@@ -227,17 +217,22 @@ static void check_options(const options *o)
   for (int i = 0; i < o->n_payload; i++)
     for (int k = 0; k < o->n_fragments; k++)
       if (o->payload[i] % o->fragments[k])
-        complain("--payload %zu cannot be cut into %zu equal fragments of at least one byte; choose --fragments that divide it",
+        complain("--payload %zu cannot be cut into %zu equal fragments of at least one byte; choose --fragments that "
+                 "divide it",
                  o->payload[i], o->fragments[k]);
 }
 
 static options parse(int argc, char **argv)
 {
-  options o = {.payload = {512 * 1024}, .n_payload = 1, .repeats = 5, .min_iterations = 5, .min_time_s = 0.1, .gap = LINE, .pin = true};
-  for (int p = 0; p < N_PATTERNS; p++)
-    o.patterns[o.n_patterns++] = (pattern)p;
-  for (size_t n = 1; n <= 131072; n *= 2)
-    o.fragments[o.n_fragments++] = n;
+  options o = {.payload = {512 * 1024},
+               .n_payload = 1,
+               .repeats = 5,
+               .min_iterations = 5,
+               .min_time_s = 0.1,
+               .gap = LINE,
+               .pin = true};
+  for (int p = 0; p < N_PATTERNS; p++) o.patterns[o.n_patterns++] = (pattern)p;
+  for (size_t n = 1; n <= 131072; n *= 2) o.fragments[o.n_fragments++] = n;
 #if !defined(__x86_64__)
   o.clear = CLEAR_SWEEP;
 #endif
@@ -283,7 +278,9 @@ static options parse(int argc, char **argv)
 
 static void die(const char *what, size_t bytes)
 {
-  fprintf(stderr, "patterns: PE %d: no room for %zu bytes of %s; a smaller --payload or a larger SHMEM_SYMMETRIC_SIZE helps\n", me, bytes, what);
+  fprintf(stderr,
+          "patterns: PE %d: no room for %zu bytes of %s; a smaller --payload or a larger SHMEM_SYMMETRIC_SIZE helps\n",
+          me, bytes, what);
   shmem_global_exit(3);
   exit(3);
 }
@@ -294,13 +291,19 @@ static void die(const char *what, size_t bytes)
  * filled from.
  */
 enum { PAGE = 4096 };
-typedef enum { AT_PINNED = 0, AT_USER = 1024, AT_STAGING = 0, AT_TARGET = 3072, AT_ARRIVAL = 3072, AT_UNPACKED = 2048 } page_offset;
+typedef enum {
+  AT_PINNED = 0,
+  AT_USER = 1024,
+  AT_STAGING = 0,
+  AT_TARGET = 3072,
+  AT_ARRIVAL = 3072,
+  AT_UNPACKED = 2048
+} page_offset;
 
 static unsigned char *symmetric(size_t bytes, page_offset at)
 {
   unsigned char *p = shmem_align(PAGE, bytes + PAGE);
-  if (!p)
-    die("symmetric memory", bytes);
+  if (!p) die("symmetric memory", bytes);
   memset(p, 0, bytes + PAGE); /* touched, so that no page fault is timed */
   return p + at;
 }
@@ -308,8 +311,7 @@ static unsigned char *symmetric(size_t bytes, page_offset at)
 static unsigned char *private(size_t bytes, page_offset at)
 {
   unsigned char *p = aligned_alloc(PAGE, (bytes + 2 * PAGE - 1) / PAGE * PAGE);
-  if (!p)
-    die("private memory", bytes);
+  if (!p) die("private memory", bytes);
   memset(p, 0, bytes + PAGE);
   return p + at;
 }
@@ -365,8 +367,7 @@ static memory make_memory(const options *o)
 static void free_memory(memory *m)
 {
   void *shared[] = {m->pinned_user, m->target, m->staging, m->arrival, m->flag, m->go, m->wrong, m->unpack_s};
-  for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-    shmem_free(allocated(shared[i]));
+  for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) shmem_free(allocated(shared[i]));
   free(allocated(m->user));
   free(allocated(m->unpacked));
   free(allocated(m->sweep));
@@ -389,14 +390,12 @@ static unsigned char *result_of(const memory *m, const config *c)
 static void flush_bytes(const unsigned char *p, size_t bytes)
 {
   const unsigned char *end = p + bytes;
-  for (p = (const unsigned char *)((uintptr_t)p & ~(uintptr_t)(LINE - 1)); p < end; p += LINE)
-    _mm_clflush(p);
+  for (p = (const unsigned char *)((uintptr_t)p & ~(uintptr_t)(LINE - 1)); p < end; p += LINE) _mm_clflush(p);
 }
 
 static void flush_fragments(const unsigned char *p, const config *c)
 {
-  for (size_t i = 0; i < c->n; i++)
-    flush_bytes(p + i * c->stride, c->size);
+  for (size_t i = 0; i < c->n; i++) flush_bytes(p + i * c->stride, c->size);
 }
 
 /* A flush reaches every cache of the machine, so each PE flushes only memory of its own. */
@@ -407,8 +406,7 @@ static void flush(const memory *m, const config *c)
     flush_bytes(m->staging, c->payload);
   } else {
     flush_fragments(result_of(m, c), c);
-    if (c->p == MMPQAMM)
-      flush_bytes(m->arrival, c->payload);
+    if (c->p == MMPQAMM) flush_bytes(m->arrival, c->payload);
   }
   _mm_mfence();
 }
@@ -424,8 +422,7 @@ static void clear_caches(const options *o, const memory *m, const config *c)
   if (o->clear == CLEAR_CLFLUSH)
     flush(m, c);
   else if (o->clear == CLEAR_SWEEP)
-    for (size_t i = 0; i < m->sweep_bytes; i += LINE)
-      ((volatile unsigned char *)m->sweep)[i]++;
+    for (size_t i = 0; i < m->sweep_bytes; i += LINE) ((volatile unsigned char *)m->sweep)[i]++;
 }
 
 /* ---- the patterns ---- */
@@ -465,8 +462,7 @@ static void run_mpmpq(const memory *m, const config *c)
 
 static void run_mmpqamm(const memory *m, const config *c, int sequence)
 {
-  for (size_t i = 0; i < c->n; i++)
-    memcpy(m->staging + i * c->size, m->user + i * c->stride, c->size);
+  for (size_t i = 0; i < c->n; i++) memcpy(m->staging + i * c->size, m->user + i * c->stride, c->size);
   shmem_putmem(m->arrival, m->staging, c->payload, RECEIVER);
   shmem_quiet();
   (void)shmem_int_atomic_swap(m->flag, sequence, RECEIVER);
@@ -495,8 +491,7 @@ static double receive_payload(const memory *m, const config *c, int sequence)
 {
   shmem_int_wait_until(m->flag, SHMEM_CMP_EQ, sequence);
   double start = now_s();
-  for (size_t i = 0; i < c->n; i++)
-    memcpy(m->unpacked + i * c->stride, m->arrival + i * c->size, c->size);
+  for (size_t i = 0; i < c->n; i++) memcpy(m->unpacked + i * c->stride, m->arrival + i * c->size, c->size);
   return now_s() - start;
 }
 
@@ -516,8 +511,7 @@ static void fill(const memory *m, const config *c, unsigned round)
   unsigned char *out = source_of(m, c);
   for (size_t i = 0; i < c->n; i++) {
     memset(out + i * c->stride, (unsigned char)~GUARD, c->stride); /* copied by mistake, a gap shows */
-    for (size_t k = 0; k < c->size; k++)
-      out[i * c->stride + k] = byte_of(round, i, k);
+    for (size_t k = 0; k < c->size; k++) out[i * c->stride + k] = byte_of(round, i, k);
   }
 }
 
@@ -526,10 +520,8 @@ static int count_wrong(const unsigned char *in, const config *c, unsigned round)
   size_t wrong = 0;
   for (size_t i = 0; i < c->n; i++) {
     const unsigned char *fragment = in + i * c->stride;
-    for (size_t k = 0; k < c->size; k++)
-      wrong += fragment[k] != byte_of(round, i, k);
-    for (size_t k = c->size; k < c->stride; k++)
-      wrong += fragment[k] != GUARD;
+    for (size_t k = 0; k < c->size; k++) wrong += fragment[k] != byte_of(round, i, k);
+    for (size_t k = c->size; k < c->stride; k++) wrong += fragment[k] != GUARD;
   }
   return wrong > 1000000000 ? 1000000000 : (int)wrong;
 }
@@ -547,8 +539,7 @@ static void prepare(const memory *m, const config *c, unsigned round)
 /* On PE 0: true if every byte arrived and no gap was touched. */
 static bool verify(const memory *m, const config *c, unsigned round)
 {
-  if (me == RECEIVER)
-    shmem_int_p(m->wrong, count_wrong(result_of(m, c), c, round), SENDER);
+  if (me == RECEIVER) shmem_int_p(m->wrong, count_wrong(result_of(m, c), c, round), SENDER);
   shmem_barrier_all();
   return *m->wrong == 0;
 }
@@ -570,28 +561,234 @@ static void transfer_once(const memory *m, const config *c)
   shmem_barrier_all();
 }
 
+/* A number that is not known is null. */
+static void print_number(const char *name, double v)
+{
+  if (isfinite(v))
+    printf("\"%s\":%.9g", name, v);
+  else
+    printf("\"%s\":null", name);
+}
+
 /* ---- energy of PE 0 ---- */
 
+/*
+ * A sensor counts the whole node and is slow, so it sees a block of iterations, clearing included, and then a block of as much
+ * clearing alone, which is taken off. The model counts this PE, so it sees the timed parts only. Energy is PE 0's to find out.
+ */
 #if defined(USE_WATTLE)
-#error not yet
+
+enum { MAX_DOMAINS = 32 };
+static const double sensor_interval_s = 1e-3; /* how often sensors move on, see wattle.h */
+
+typedef struct {
+  wattle_energy_t *handle; /* opened anew for each block; NULL on PE 1 and where it cannot be opened */
+  bool modelled, measured; /* neither: the meter is "none" */
+} meter;
+
+static void meter_block_begin(meter *e)
+{
+  if (!e->modelled && !e->measured) return;
+  wattle_energy_close(e->handle);
+  e->handle = wattle_energy_open(NULL);
+  if (e->measured) wattle_region_begin(e->handle, "block");
+}
+
+static void meter_block_end(meter *e)
+{
+  if (e->measured) wattle_region_end(e->handle, "block");
+}
+
+static void meter_clears_begin(meter *e)
+{
+  if (e->measured) wattle_region_begin(e->handle, "clears");
+}
+
+static void meter_clears_end(meter *e)
+{
+  if (e->measured) wattle_region_end(e->handle, "clears");
+}
+
+static void meter_iteration_begin(meter *e)
+{
+  if (e->modelled) wattle_region_begin(e->handle, "block");
+}
+
+/* The runtime counts the bytes of its puts, but not those of the user's own copies. */
+static void meter_iteration_end(meter *e, const config *c)
+{
+  if (!e->modelled) return;
+  wattle_energy_add_bytes(e->handle, c->p == PQPQ || c->p == PPQ ? 0 : (double)c->payload);
+  wattle_region_end(e->handle, "block");
+}
+
+static meter meter_open(void)
+{
+  meter e = {0};
+  if (me != SENDER) return e;
+  e.handle = wattle_energy_open(NULL);
+  if (!e.handle) {
+    fprintf(stderr, "patterns: %s\n", wattle_last_error());
+    shmem_global_exit(2);
+  }
+  e.modelled = !strcmp(wattle_energy_meter(e.handle), "model");
+  e.measured = !e.modelled && strcmp(wattle_energy_meter(e.handle), "none") != 0;
+  return e;
+}
+
+static void meter_close(meter *e)
+{
+  wattle_energy_close(e->handle);
+}
+
+static double meter_interval_s(const meter *e)
+{
+  return e->measured ? sensor_interval_s : 0;
+}
+
+/* Both PEs must agree on it, and only PE 0 knows. */
+static bool meter_needs_clears(const memory *m, const meter *e)
+{
+  if (me == SENDER) {
+    *m->go = e->measured;
+    shmem_int_p(m->go, e->measured, RECEIVER);
+  }
+  shmem_barrier_all();
+  return *m->go;
+}
+
+static void print_figure(const wattle_joules_t *j, double per)
+{
+  printf("{\"domain\":\"%s\",\"source\":\"%s\",\"provenance\":\"%s\",\"scope\":\"%s\",", j->domain, j->source,
+         wattle_provenance_name(j->provenance), wattle_scope_name(j->scope));
+  print_number("joules", j->provenance == WATTLE_UNAVAILABLE ? (double)NAN : j->joules / per);
+  printf(",");
+  print_number("uncertainty", j->provenance == WATTLE_UNAVAILABLE ? (double)NAN : j->uncertainty / per);
+  printf(",");
+  print_number("interval_s", j->interval_s);
+  printf(",");
+  print_number("covered_s", j->covered_s);
+  printf("}");
+}
+
+/* Takes the clearing's joules off the block's; the two errors are independent. */
+static void subtract(wattle_joules_t *block, const wattle_joules_t *clears)
+{
+  if (clears->provenance == WATTLE_UNAVAILABLE) block->provenance = WATTLE_UNAVAILABLE;
+  block->joules -= clears->joules;
+  block->uncertainty = hypot(block->uncertainty, clears->uncertainty);
+}
+
+/* Joules of each domain in region "block", divided by `per`. */
+static void meter_print(const meter *e, double per)
+{
+  wattle_joules_t block[MAX_DOMAINS], clears[MAX_DOMAINS];
+  int n = e->modelled || e->measured ? wattle_region_joules(e->handle, "block", block, MAX_DOMAINS) : 0;
+  int n_clears = n > 0 && e->measured ? wattle_region_joules(e->handle, "clears", clears, MAX_DOMAINS) : 0;
+  if (n <= 0) {
+    printf("\"energy\":null,\"energy_why\":\"%s\"", n < 0 ? "the meter failed" : "the meter is none");
+    return;
+  }
+  printf("\"energy_why\":null,\"energy\":[");
+  for (int i = 0; i < n && i < MAX_DOMAINS; i++) {
+    if (i < n_clears) subtract(&block[i], &clears[i]);
+    printf("%s", i ? "," : "");
+    print_figure(&block[i], per);
+  }
+  printf("]");
+}
+
+/* What is drawn while PE 0 sleeps and PE 1 waits in a barrier: joules over `interval_s`. */
+static void meter_print_floor(meter *e)
+{
+  if (!e->modelled && !e->measured) return;
+  const struct timespec a_while = {.tv_nsec = 200 * 1000 * 1000};
+  meter_block_begin(e);
+  if (e->modelled) wattle_region_begin(e->handle, "block");
+  nanosleep(&a_while, NULL);
+  wattle_region_end(e->handle, "block");
+  meter_clears_begin(e);
+  meter_clears_end(e);
+  printf("{\"kind\":\"floor\",");
+  meter_print(e, 1);
+  printf("}\n");
+}
+
+/* As a JSON string. */
+static void print_text(const char *name, const char *text)
+{
+  printf("\"%s\":\"", name);
+  for (; *text; text++)
+    if (*text == '"' || *text == '\\')
+      printf("\\%c", *text);
+    else
+      putchar((unsigned char)*text < ' ' ? ' ' : *text);
+  putchar('"');
+}
+
+static void meter_print_setup(const meter *e)
+{
+  print_text("meter", wattle_energy_meter(e->handle));
+  printf(",");
+  print_text("meter_why", wattle_energy_why(e->handle));
+}
+
 #else
 
 typedef int meter;
 
-static meter meter_open(void) { return 0; }
-static void meter_close(meter *e) { (void)e; }
-static double meter_interval_s(const meter *e) { return (void)e, 0; }
-static bool meter_needs_clears(const memory *m, const meter *e) { return (void)m, (void)e, false; }
-static void meter_iteration_begin(meter *e) { (void)e; }
-static void meter_iteration_end(meter *e, const config *c) { (void)e, (void)c; }
-static void meter_block_begin(meter *e) { (void)e; }
-static void meter_block_end(meter *e, const char *which) { (void)e, (void)which; }
-static void meter_print_floor(const meter *e) { (void)e; }
-static void meter_print_setup(const meter *e) { (void)e, printf("\"meter\":null,\"meter_why\":\"built without wattle.h\""); }
-
-static void meter_print(const meter *e, int iterations)
+static meter meter_open(void)
 {
-  (void)e, (void)iterations;
+  return 0;
+}
+static void meter_close(meter *e)
+{
+  (void)e;
+}
+static double meter_interval_s(const meter *e)
+{
+  return (void)e, 0;
+}
+static bool meter_needs_clears(const memory *m, const meter *e)
+{
+  return (void)m, (void)e, false;
+}
+static void meter_iteration_begin(meter *e)
+{
+  (void)e;
+}
+static void meter_iteration_end(meter *e, const config *c)
+{
+  (void)e, (void)c;
+}
+static void meter_block_begin(meter *e)
+{
+  (void)e;
+}
+static void meter_block_end(meter *e)
+{
+  (void)e;
+}
+static void meter_clears_begin(meter *e)
+{
+  (void)e;
+}
+static void meter_clears_end(meter *e)
+{
+  (void)e;
+}
+static void meter_print_floor(meter *e)
+{
+  (void)e;
+}
+static void meter_print_setup(const meter *e)
+{
+  (void)e, printf("\"meter\":null,\"meter_why\":\"built without wattle.h\"");
+}
+
+static void meter_print(const meter *e, double per)
+{
+  (void)e, (void)per;
   printf("\"energy\":null,\"energy_why\":\"built without wattle.h\"");
 }
 #endif
@@ -608,8 +805,7 @@ typedef struct {
 /* The sender says whether there is another iteration; the barrier that follows brings the answer. */
 static void tell_to_go_on(const memory *m, bool on)
 {
-  if (me != SENDER)
-    return;
+  if (me != SENDER) return;
   *m->go = on;
   shmem_int_p(m->go, on, RECEIVER);
 }
@@ -632,15 +828,15 @@ static void one_iteration(const memory *m, const config *c, meter *e, timings *t
  * Iterates until `least_s` have passed and `least_n` iterations are done; with transfer = false, only clears caches and meets at
  * the barriers, so that a measured meter's joules for that can be taken off.
  */
-static void block(const options *o, const memory *m, const config *c, meter *e, bool transfer, double least_s, int least_n, timings *t)
+static void block(const options *o, const memory *m, const config *c, meter *e, bool transfer, double least_s,
+                  int least_n, timings *t)
 {
   t->n = 0;
   double start = now_s();
   do {
     clear_caches(o, m, c);
     shmem_barrier_all();
-    if (transfer)
-      one_iteration(m, c, e, t);
+    if (transfer) one_iteration(m, c, e, t);
     t->n++;
     t->wall_s = now_s() - start;
     tell_to_go_on(m, t->n < MAX_ITERATIONS && (t->n < least_n || t->wall_s < least_s));
@@ -664,19 +860,10 @@ static double quantile(const double *sorted, int n, double q)
 
 /* ---- output ---- */
 
-static void print_number(const char *name, double v)
-{
-  if (isfinite(v))
-    printf("\"%s\":%.9g", name, v);
-  else
-    printf("\"%s\":null", name);
-}
-
 static void print_latency(const timings *t)
 {
   double sum = 0;
-  for (int i = 0; i < t->n; i++)
-    sum += t->s[i];
+  for (int i = 0; i < t->n; i++) sum += t->s[i];
   printf("\"latency_s\":{");
   print_number("median", quantile(t->s, t->n, 0.5));
   printf(",");
@@ -690,12 +877,12 @@ static void print_latency(const timings *t)
   printf("},");
 }
 
-static void print_sample(const options *o, const config *c, int repeat, int turn, const timings *t, double unpack_s, bool verified,
-                         const meter *e)
+static void print_sample(const options *o, const config *c, int repeat, int turn, const timings *t, double unpack_s,
+                         bool verified, const meter *e)
 {
   double median = quantile(t->s, t->n, 0.5);
-  printf("{\"kind\":\"sample\",\"pattern\":\"%s\",\"payload\":%zu,\"fragments\":%zu,\"fragment_bytes\":%zu,", pattern_names[c->p], c->payload,
-         c->n, c->size);
+  printf("{\"kind\":\"sample\",\"pattern\":\"%s\",\"payload\":%zu,\"fragments\":%zu,\"fragment_bytes\":%zu,",
+         pattern_names[c->p], c->payload, c->n, c->size);
   printf("\"repeat\":%d,\"turn\":%d,\"iterations\":%d,", repeat, turn, t->n);
   print_number("block_s", t->wall_s);
   printf(",");
@@ -716,8 +903,8 @@ static void print_setup(const options *o, const meter *e)
   printf("{\"kind\":\"setup\",\"n_pes\":%d,\"repeat\":%d,\"configurations\":%d,", shmem_n_pes(), o->repeats,
          o->n_payload * o->n_fragments * o->n_patterns);
   print_number("min_time_s", o->min_time_s);
-  printf(",\"min_iterations\":%d,\"gap\":%zu,\"clear\":\"%s\",\"pinned\":%s,", o->min_iterations, o->gap, clearing_names[o->clear],
-         o->pin ? "true" : "false");
+  printf(",\"min_iterations\":%d,\"gap\":%zu,\"clear\":\"%s\",\"pinned\":%s,", o->min_iterations, o->gap,
+         clearing_names[o->clear], o->pin ? "true" : "false");
   meter_print_setup(e);
   printf("}\n");
   fflush(stdout);
@@ -726,7 +913,8 @@ static void print_setup(const options *o, const meter *e)
 /* ---- the sweep ---- */
 
 /* One line of output. `round` makes this configuration's data differ from the one before. Returns whether the data were right. */
-static bool measure(const options *o, const memory *m, const config *c, meter *e, timings *t, int repeat, int turn, unsigned round)
+static bool measure(const options *o, const memory *m, const config *c, meter *e, timings *t, int repeat, int turn,
+                    unsigned round)
 {
   prepare(m, c, round);
   transfer_once(m, c);
@@ -735,20 +923,18 @@ static bool measure(const options *o, const memory *m, const config *c, meter *e
   double least_s = fmax(o->min_time_s, METER_INTERVALS * meter_interval_s(e));
   meter_block_begin(e);
   block(o, m, c, e, true, least_s, o->min_iterations, t);
-  meter_block_end(e, "block");
+  meter_block_end(e);
   bool verified = verify(m, c, round + 1) && first;
   if (meter_needs_clears(m, e)) {
     static timings clears;
-    meter_block_begin(e);
+    meter_clears_begin(e);
     block(o, m, c, e, false, 0, t->n, &clears);
-    meter_block_end(e, "clears");
+    meter_clears_end(e);
   }
   qsort(t->s, (size_t)t->n, sizeof *t->s, by_size);
-  if (me == RECEIVER)
-    shmem_double_p(m->unpack_s, c->p == MMPQAMM ? quantile(t->s, t->n, 0.5) : (double)NAN, SENDER);
+  if (me == RECEIVER) shmem_double_p(m->unpack_s, c->p == MMPQAMM ? quantile(t->s, t->n, 0.5) : (double)NAN, SENDER);
   shmem_barrier_all();
-  if (me == SENDER)
-    print_sample(o, c, repeat, turn, t, *m->unpack_s, verified, e);
+  if (me == SENDER) print_sample(o, c, repeat, turn, t, *m->unpack_s, verified, e);
   return verified;
 }
 
@@ -777,8 +963,7 @@ static void pin(options *o)
 #if defined(__linux__)
   cpu_set_t may, one;
   if (o->pin && sched_getaffinity(0, sizeof may, &may) == 0) {
-    if (CPU_COUNT(&may) == 1)
-      pinned = true;
+    if (CPU_COUNT(&may) == 1) pinned = true;
     int skip = me;
     for (int cpu = 0; cpu < CPU_SETSIZE && !pinned && CPU_COUNT(&may) > RECEIVER; cpu++)
       if (CPU_ISSET(cpu, &may) && skip-- == 0) {
@@ -803,8 +988,7 @@ int main(int argc, char **argv)
   if (shmem_n_pes() != 2)
     complain("needs 2 PEs, a sender and a receiver, and has %d; start it with oshrun -n 2", shmem_n_pes());
   if (bad_usage[0]) {
-    if (me == SENDER)
-      fprintf(stderr, "patterns: %s\n", bad_usage);
+    if (me == SENDER) fprintf(stderr, "patterns: %s\n", bad_usage);
     shmem_finalize();
     return 2;
   }
@@ -818,7 +1002,8 @@ int main(int argc, char **argv)
   shmem_barrier_all();
   bool verified = sweep(&o, &m, &e);
   if (me == SENDER && !verified)
-    fprintf(stderr, "patterns: some bytes did not arrive, or arrived where they should not; see the samples with \"verified\":false\n");
+    fprintf(stderr, "patterns: some bytes did not arrive, or arrived where they should not; see the samples with "
+                    "\"verified\":false\n");
   meter_close(&e);
   free_memory(&m);
   shmem_finalize();
