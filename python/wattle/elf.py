@@ -26,7 +26,7 @@ def is_elf(path: Path) -> bool:
 
 
 def libraries(path: str) -> dict[str, str | None] | None:
-    """Every shared library the program would load, by name, with its path (None: not found). None where it loads none."""
+    """Every shared library the program would load, by name, with its path (None: not found). None: it loads none."""
     listing = _output(["ldd", path])
     found: dict[str, str | None] = {}
     for line in listing.splitlines():

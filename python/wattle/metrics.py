@@ -22,8 +22,8 @@ class Metric:
 
 @dataclass(frozen=True)
 class Spread:
-    """A figure over repeats: the median, the quartiles' distance, the extremes. For joules, `joules` is the median with the
-    meter's provenance and uncertainty. `values` are in the order of the repeats, without those that are not known."""
+    """A figure over repeats: the median, the quartiles' distance, the extremes. For joules, `joules` is the median with
+    the meter's provenance and uncertainty. `values` are in the order of the repeats, without those not known."""
 
     median: float | None
     iqr: float | None
@@ -73,7 +73,7 @@ def metrics(profiles: Iterable[RunProfile]) -> list[Metric]:
 
 
 def spread(metric: Metric, samples: Iterable[Sample]) -> Spread:
-    """A figure over repeats. Joules: one repeat whose joules are not known makes the median unknown (a gap is no number)."""
+    """A figure over repeats. Joules: one repeat whose joules are unknown makes the median unknown (a gap is none)."""
     figures = [metric.of(sample) for sample in samples]
     joules = [f for f in figures if isinstance(f, Joules)]
     if joules:

@@ -1,0 +1,178 @@
+"""The command `wattle run`."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wattle import console, info, manifest, paths, runs
+from wattle.errors import WattleError
+from wattle.manifest import Manifest
+from wattle.run import directory as directories
+from wattle.run import job, target
+from wattle.run.show import show
+from wattle.run.summary import document
+
+PES_MOST = 99999  # five digits in the name of a profile file
+REPEATS_MOST = 999
+
+
+def run(
+    command: Annotated[
+        list[str],
+        typer.Argument(metavar="-- PROGRAM [ARGS]...", help="The program and its arguments.", show_default=False),
+    ],
+    n: Annotated[int, typer.Option("-n", "--np", metavar="N", help="Number of PEs.")] = 1,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", help="New or empty directory; default: one in wattle-runs."),
+    ] = None,
+    repeat: Annotated[int, typer.Option(metavar="K", help="Run it K times; show median and spread.")] = 1,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting for this run; may be repeated.")
+    ] = None,
+    meter: Annotated[str | None, typer.Option(metavar="METER", help="Sets WATTLE_METER.")] = None,
+    machine: Annotated[str | None, typer.Option(metavar="PROFILE", help="Sets WATTLE_MACHINE.")] = None,
+    profile: Annotated[bool, typer.Option("--profile/--no-profile", help="Count calls, bytes and waiting.")] = True,
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="One JSON document on standard output; the program's own goes to standard error."),
+    ] = False,
+) -> int:
+    """Run a program and show where its time and its joules went.
+
+    Standard input, output and error, signals and the exit code are the program's own; the tables go to standard error.
+    With --repeat, every run gets standard input from its start where that is a file, and none otherwise.
+    """
+    _check_range("-n", n, PES_MOST)
+    _check_range("--repeat", repeat, REPEATS_MOST)
+    chosen = _chosen_settings(settings or [], meter, machine, profile)
+    found = target.look_at(command[0])
+    environment = {**os.environ, **chosen}
+    environment.pop("WATTLE_PROFILE_DIR", None)
+    known = info.ask(environment)
+    for name in chosen:
+        info.check_name(name, list(known.values))
+    oshrun = str(paths.tool("oshrun"))
+    where = directories.prepare(output, command[0])
+    if found.warning and profile:
+        console.note(found.warning)
+    plan = _Plan([oshrun, "-n", str(n), "--", *command], command, n, environment, known, chosen, profile, json)
+    outcome = _run_all(plan, where, repeat)
+    return _present(where, outcome, json)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is the same for every repeat."""
+
+    argv: list[str]  # with the launcher
+    command: list[str]
+    n: int
+    environment: dict[str, str]
+    known: info.Info
+    chosen: dict[str, str]  # settings by option
+    profile: bool
+    json: bool
+
+    def manifest(self) -> Manifest:
+        values = {k: v for k, v in self.known.values.items() if k != "WATTLE_PROFILE_DIR"}
+        machine = str(self.known.machine.get("name") or "")
+        started = manifest.start("run", self.command, self.n, settings=values, machine=machine)
+        started.versions |= {"runtime": self.known.version, "pmix": self.known.pmix}
+        started.meter = {"name": values.get("WATTLE_METER", ""), "why": ""}
+        started.extra = {"profile": self.profile, "set": self.chosen}
+        return started
+
+
+def _run_all(plan: _Plan, where: Path, repeat: int) -> int:
+    """Runs it once or `repeat` times; returns the exit code: that of the first run that failed, or 0."""
+    if repeat == 1:
+        return _run_once(plan, where, None)
+    whole = plan.manifest()
+    whole.extra["repeats"] = []
+    started = time.monotonic()
+    for k in range(repeat):
+        name = f"repeat-{k + 1:03d}"
+        console.note(f"repeat {k + 1} of {repeat}")
+        whole.exit_code = _run_once(plan, directories.make(where / name), _input_again(k))
+        whole.wall_s = time.monotonic() - started
+        whole.extra["repeats"] = [*whole.extra["repeats"], name]
+        whole.meter = manifest.read(where / name).meter
+        manifest.write(where, whole)
+        if whole.exit_code != 0:
+            break
+    return whole.exit_code or 0
+
+
+def _input_again(k: int) -> int:
+    """Standard input for one of several runs: a file from its start, else nothing, so that all runs get the same."""
+    try:
+        os.lseek(0, 0, os.SEEK_SET)
+        return 0
+    except OSError:
+        return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def _run_once(plan: _Plan, where: Path, stdin: int | None) -> int:
+    environment = dict(plan.environment)
+    if plan.profile:
+        environment["WATTLE_PROFILE_DIR"] = str(directories.profile_folder(where))
+    record = plan.manifest()
+    manifest.write(where, record)
+    outcome = job.run(plan.argv, environment, stdin, 2 if plan.json else None, console.note)
+    if outcome.remains:
+        console.note(f"ended {outcome.remains} process(es) that the job had left behind")
+    record.wall_s, record.exit_code = outcome.wall_s, outcome.exit_code
+    record.extra["job_cpu_s"] = outcome.cpu_s
+    if plan.profile:
+        record.meter = _meter_used(where, record)
+    manifest.write(where, record)
+    return outcome.exit_code
+
+
+def _meter_used(where: Path, record: Manifest) -> dict[str, str]:
+    """The meter as the PEs found it, which may be another than the one asked for."""
+    found = runs.profiles.load(where, record.n_pes, allow_damaged=True)
+    return next((pe.meter for pe in found.pes), record.meter)
+
+
+def _present(where: Path, exit_code: int, json: bool) -> int:
+    run_found = runs.load(where, allow_damaged=True)
+    if json:
+        console.print_json(document(run_found))
+    else:
+        show(run_found, console.err)
+        console.err.print(f"\n[faint]Kept in[/faint] {_short(where)}", soft_wrap=True)
+    return exit_code
+
+
+def _short(where: Path) -> str:
+    return os.path.relpath(where) if where.is_relative_to(Path.cwd()) else str(where)
+
+
+def _check_range(option: str, value: int, most: int) -> None:
+    if not 1 <= value <= most:
+        raise WattleError(f"{option} {value}: expected 1 to {most}")
+
+
+def _chosen_settings(pairs: list[str], meter: str | None, machine: str | None, profile: bool) -> dict[str, str]:
+    chosen: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise WattleError(f"--set {pair}: expected NAME=VALUE, as in --set WATTLE_WAIT=spin")
+        if name == "WATTLE_PROFILE_DIR":
+            raise WattleError("--set WATTLE_PROFILE_DIR: `wattle run` sets it itself; give the run's directory with -o")
+        chosen[name] = value
+    if meter is not None:
+        chosen["WATTLE_METER"] = meter
+    if machine is not None:
+        chosen["WATTLE_MACHINE"] = machine
+    chosen["WATTLE_PROFILE"] = "on" if profile else "off"
+    return chosen

@@ -1,0 +1,200 @@
+"""Starts a job, passes signals on to it, and sees to it that nothing of it is left.
+
+Invariants: the job's standard streams are this process's own, untouched. Every process the job leaves behind becomes a
+child of this one (subreaper) and is ended before `run` returns. If this process is killed outright, the job's launcher
+gets SIGTERM.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wattle.errors import WattleError
+
+PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+FROM_KERNEL = 0x80  # si_code of a signal that the terminal sent to the whole foreground group
+LEAVE_S = 1.0  # what a process of the job may take to end by itself after the launcher has
+OBEY_S = 2.0  # and after SIGTERM
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the job ended. `exit_code` is 128 + n where signal n killed the launcher. `cpu_s`: of all processes that
+    ended and were waited for, launcher included. `interrupts`: how often it was asked to stop. `remains`: processes that had
+    to be ended."""
+
+    exit_code: int
+    wall_s: float
+    cpu_s: float
+    interrupts: int
+    remains: int
+
+
+def run(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    stdin: int | None = None,
+    stdout: int | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Outcome:
+    """Runs the command to its end. `stdin`, `stdout`: descriptors instead of this process's own. `say`: for remarks."""
+    return _Job(command, environment, stdin, stdout, say).run()
+
+
+class _Job:
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        stdin: int | None,
+        stdout: int | None,
+        say: Callable[[str], None],
+    ) -> None:
+        self.command, self.environment, self.say = command, environment, say
+        self.stdin, self.stdout = stdin, stdout
+        self.status: int | None = None
+        self.cpu_s = 0.0
+        self.interrupts = 0
+        # A signal that whoever started us had ignored (nohup, a shell's background job) stays ignored.
+        self.watched = {s for s in PASSED_ON if signal.getsignal(s) != signal.SIG_IGN} | {signal.SIGCHLD}
+
+    def run(self) -> Outcome:
+        _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, children would reap themselves
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, self.watched)
+        try:
+            started = time.monotonic()
+            self.launcher = self._start(before)
+            self._until_launcher_ends()
+            wall_s = time.monotonic() - started
+            remains = self._end_remains()
+        finally:
+            _drain(self.watched)
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            _libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+        assert self.status is not None
+        code = os.waitstatus_to_exitcode(self.status)
+        return Outcome(128 - code if code < 0 else code, wall_s, self.cpu_s, self.interrupts, remains)
+
+    def _start(self, mask: set[signal.Signals]) -> int:
+        us = os.getpid()
+
+        def in_child() -> None:
+            _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+            if os.getppid() != us:  # we died before the line above
+                os._exit(1)
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+        try:
+            process = subprocess.Popen(
+                list(self.command),
+                env=dict(self.environment),
+                stdin=self.stdin,
+                stdout=self.stdout,
+                preexec_fn=in_child,
+                restore_signals=True,
+            )
+        except OSError as error:
+            raise WattleError(f"{self.command[0]} cannot be started: {error.strerror}") from None
+        process.returncode = 0  # reaped here, with its resource usage, not by the subprocess module
+        return process.pid
+
+    def _until_launcher_ends(self) -> None:
+        while self.status is None:
+            info = signal.sigwaitinfo(self.watched)
+            if info.si_signo == signal.SIGCHLD:
+                self._reap()
+            else:
+                self._pass_on(info)
+
+    def _pass_on(self, info: Any) -> None:
+        self.interrupts += 1
+        if info.si_signo == signal.SIGINT and self.interrupts > 1:
+            self.say("interrupted again: killing every process of the job")
+            _signal_all(signal.SIGKILL)
+        elif info.si_code != FROM_KERNEL:  # the terminal has sent its own to the launcher, too
+            os.kill(self.launcher, info.si_signo)
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            self.cpu_s += usage.ru_utime + usage.ru_stime
+            if pid == self.launcher:
+                self.status = status
+
+    def _end_remains(self) -> int:
+        """Waits for what the launcher left, then ends it. Returns how many had to be ended."""
+        if self._gone_within(LEAVE_S):
+            return 0
+        remains = len(descendants())
+        _signal_all(signal.SIGTERM)
+        _signal_all(signal.SIGCONT)  # a stopped process would not hear of it
+        if not self._gone_within(OBEY_S):
+            _signal_all(signal.SIGKILL)
+            self._gone_within(OBEY_S)
+        return remains
+
+    def _gone_within(self, limit_s: float) -> bool:
+        until = time.monotonic() + limit_s
+        while True:
+            self._reap()
+            if not descendants():
+                return True
+            if time.monotonic() >= until:
+                return False
+            time.sleep(0.02)
+
+
+def descendants() -> list[int]:
+    """Every process below this one, zombies left out."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            parent, state = _parent_and_state(entry)
+            if state not in ("Z", "X", ""):
+                children.setdefault(parent, []).append(int(entry.name))
+    found: list[int] = []
+    queue = list(children.get(os.getpid(), []))
+    while queue:
+        pid = queue.pop()
+        found.append(pid)
+        queue += children.get(pid, [])
+    return found
+
+
+def _parent_and_state(entry: Path) -> tuple[int, str]:
+    try:
+        fields = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:  # ended meanwhile
+        return 0, ""
+    return int(fields[1]), fields[0]
+
+
+def _signal_all(number: int) -> None:
+    for pid in descendants():
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            continue
+
+
+def _drain(watched: set[Any]) -> None:
+    """Takes signals that came while the job was ending, so that they do not hit us once they are let through again."""
+    while signal.sigtimedwait(watched, 0) is not None:
+        continue

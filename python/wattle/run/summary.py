@@ -1,0 +1,79 @@
+"""The figures of a finished run as one document: what `--json` prints, and what the tables show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wattle.metrics import metrics, spread
+from wattle.profile import MOVES, PE, STATES, TIMES, RunProfile, add
+from wattle.provenance import Joules
+from wattle.runs import Run
+from wattle.sites import MergedSite, merge
+
+SCHEMA = 1
+
+
+def document(run: Run) -> dict[str, Any]:
+    """Everything of the run: manifest, PEs, totals, node, call sites, PEs without a profile, figures over repeats."""
+    result: dict[str, Any] = {
+        "schema": SCHEMA,
+        "kind": "run",
+        "directory": str(run.directory),
+        "exit_code": run.manifest.exit_code,
+        "manifest": run.manifest.as_dict(),
+    }
+    profile = run.middle.profile
+    if profile is not None:
+        result |= of_profile(profile, merge(profile))
+    if run.manifest.repeats:
+        profiles = [s.profile for s in run.samples if s.profile is not None]
+        result["shown"] = run.middle.directory.name
+        result["repeats"] = {m.name: spread(m, run.samples).as_dict() for m in metrics(profiles)}
+    return result
+
+
+def of_profile(profile: RunProfile, sites: list[MergedSite]) -> dict[str, Any]:
+    domains = profile.domains
+    return {
+        "pes": [_pe(pe) for pe in profile.pes],
+        "missing": profile.missing,
+        "damaged": [{"pe": pe, "wrong": wrong} for pe, wrong in sorted(profile.damaged.items())],
+        "total": {
+            "pes": len(profile.pes),
+            "wall_s": profile.wall_s,
+            "cpu_s": add(pe.cpu_s for pe in profile.pes),
+            "time_s": {key: profile.sum("time_s", key) for key in TIMES},
+            "state_s": {key: profile.sum("state_s", key) for key in STATES},
+            "bytes": {key: profile.sum("bytes", key) for key in MOVES},
+            "joules": _figures([profile.joules(d) for d in domains]),
+        },
+        "node": {
+            "joules": _figures([profile.node_joules(d) for d in node_domains(profile)]),
+            "idle": _figures([profile.idle_joules(d) for d in node_domains(profile)]),
+        },
+        "sites": [site.as_dict() for site in sites],
+    }
+
+
+def node_domains(profile: RunProfile) -> list[str]:
+    return list(dict.fromkeys(j.domain for pe in profile.pes for j in pe.node))
+
+
+def _figures(figures: list[Joules]) -> list[dict[str, object]]:
+    return [figure.as_dict() for figure in figures]
+
+
+def _pe(pe: PE) -> dict[str, Any]:
+    return {
+        "pe": pe.pe,
+        "host": pe.host,
+        "pid": pe.pid,
+        "wall_s": pe.wall_s,
+        "cpu_s": pe.cpu_s,
+        "time_s": pe.time_s,
+        "state_s": pe.state_s,
+        "bytes": pe.bytes,
+        "sleeps": pe.sleeps,
+        "rescues": pe.rescues,
+        "joules": _figures(pe.joules),
+    }

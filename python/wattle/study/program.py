@@ -1,0 +1,122 @@
+"""The benchmark program of a study: found or built, then run under oshrun, its JSON lines read as they come."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from wattle import console, paths
+from wattle.errors import WattleError
+from wattle.paths import Home
+
+LAST_WORDS = 5  # lines of standard error that an error message repeats
+
+
+def find(home: Home, name: str) -> Path:
+    """The program `name` of bench/: built already (bin/wattle-bench-NAME), else built now and kept for next time."""
+    built = home.root / "bin" / f"wattle-bench-{name}"
+    return built if os.access(built, os.X_OK) else _build(home, home.shared("bench") / f"{name}.c")
+
+
+def _build(home: Home, source: Path) -> Path:
+    compiler = home.tool("oshcc")
+    target = _cache() / f"{source.stem}-{_fingerprint(home, source)}"
+    if os.access(target, os.X_OK):
+        return target
+    console.note(f"building {source.name}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".build-") as folder:
+            scratch = Path(folder) / target.name
+            _compile([str(compiler), "-O3", "-g", "-DUSE_WATTLE", "-o", str(scratch), str(source), "-lwattle", "-lm"])
+            scratch.replace(target)  # whole or not there, even where two studies start at once
+    except OSError as error:
+        raise WattleError(
+            f"{target}: cannot be built: {error.strerror}; set XDG_CACHE_HOME to another folder"
+        ) from None
+    return target
+
+
+def _compile(command: list[str]) -> None:
+    result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if result.returncode != 0:
+        raise WattleError(f"{' '.join(command)} failed: {_last(result.stderr)}")
+
+
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base).absolute() / "wattle" / "bench"
+
+
+def _fingerprint(home: Home, source: Path) -> str:
+    """Changes when the source, the place of the tools or the library does."""
+    digest = hashlib.sha256(source.read_bytes())
+    digest.update(str(home.root.resolve()).encode())
+    library = paths.library(home)
+    if library is not None:
+        digest.update(f"{library.stat().st_mtime_ns}".encode())
+    return digest.hexdigest()[:16]
+
+
+def run(home: Home, program: Path, arguments: Sequence[str], n_pes: int) -> Iterator[dict[str, Any]]:
+    """Runs the program and yields the JSON objects it prints, one a line, as they come. Ends it if the reader stops early.
+    Raises WattleError, with the program's last words, if it fails or prints something else."""
+    command = [str(home.tool("oshrun")), "-n", str(n_pes), str(program), *arguments]
+    with tempfile.TemporaryFile("w+", errors="replace") as words:
+        try:
+            job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=words, text=True)
+        except OSError as error:
+            raise WattleError(f"{command[0]} cannot be started: {error.strerror}") from None
+        try:
+            assert job.stdout is not None
+            yield from _objects(program, job.stdout)
+            code = job.wait()
+        finally:
+            _end(job)
+        if code != 0:
+            words.seek(0)
+            raise WattleError(f"{program.name} {_how(code)}: {_last(words.read())}")
+
+
+def _objects(program: Path, lines: IO[str]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        if not line.strip():
+            continue
+        try:
+            document = json.loads(line)
+        except json.JSONDecodeError:
+            document = None
+        if not isinstance(document, dict):
+            raise WattleError(f"{program.name} printed a line that is not a JSON object: {line.strip()[:200]!r}")
+        yield document
+
+
+def _end(job: subprocess.Popen[str]) -> None:
+    """Leaves no process behind, whatever made us stop."""
+    if job.poll() is None:
+        job.send_signal(signal.SIGTERM)
+        try:
+            job.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            job.kill()
+            job.wait()
+    if job.stdout is not None:
+        job.stdout.close()
+
+
+def _how(code: int) -> str:
+    return f"was ended by signal {-code}" if code < 0 else f"failed with exit code {code}"
+
+
+def _last(text: str) -> str:
+    lines = [re.sub(r"\s+", " ", line).strip() for line in text.splitlines()]
+    lines = [line for line in lines if re.search(r"\w", line)]
+    return " / ".join(lines[-LAST_WORDS:]) or "it said nothing"

@@ -1,0 +1,101 @@
+"""Published figures and what became of them here: one row each, with value, condition, ours, tolerance, verdict and why.
+
+No verdict is written down anywhere: each row carries a function that reads it off the samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+Analysis = TypeVar("Analysis")
+
+
+class Verdict(StrEnum):
+    AGREES = "agrees"
+    DIFFERS = "differs"
+    NOT_TESTABLE = "not testable here"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was found here. `why`: where it differs, the reason, drawn from what was measured. `provenance`: of the figures
+    that `ours` rests on ("measured", "modelled", "unavailable"; times and counts are always measured)."""
+
+    ours: str
+    verdict: Verdict
+    why: str = ""
+    provenance: str = "measured"
+
+
+class NotTestable(Exception):
+    """Raised by a row's function where these samples cannot answer; the message says why and ends without a full stop."""
+
+
+@dataclass(frozen=True)
+class Published(Generic[Analysis]):
+    """One published figure. `judge` says what these samples make of it; it may raise NotTestable."""
+
+    id: str
+    about: str  # the section of the report it belongs to
+    source: str
+    condition: str
+    published: str
+    tolerance: str
+    judge: Callable[[Analysis], Outcome]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A published figure beside ours: a row of the report and of results.json."""
+
+    id: str
+    about: str
+    source: str
+    condition: str
+    published: str
+    tolerance: str
+    ours: str
+    verdict: Verdict
+    why: str
+    provenance: str
+
+    def as_dict(self) -> dict[str, str]:
+        return {key: str(value) for key, value in asdict(self).items()}
+
+
+def judge(figures: Sequence[Published[Analysis]], analysis: Analysis) -> list[Row]:
+    """Every published figure, held against these samples."""
+    return [_row(figure, _outcome(figure, analysis)) for figure in figures]
+
+
+def _outcome(figure: Published[Analysis], analysis: Analysis) -> Outcome:
+    try:
+        return figure.judge(analysis)
+    except NotTestable as reason:
+        return Outcome("-", Verdict.NOT_TESTABLE, f"{reason}.", "unavailable")
+
+
+def _row(figure: Published[Analysis], outcome: Outcome) -> Row:
+    return Row(
+        figure.id,
+        figure.about,
+        figure.source,
+        figure.condition,
+        figure.published,
+        figure.tolerance,
+        outcome.ours,
+        outcome.verdict,
+        outcome.why,
+        outcome.provenance,
+    )
+
+
+def verdict_of(holds: bool) -> Verdict:
+    return Verdict.AGREES if holds else Verdict.DIFFERS
+
+
+def tally(rows: Sequence[Row]) -> dict[Verdict, int]:
+    return {verdict: sum(row.verdict is verdict for row in rows) for verdict in Verdict}

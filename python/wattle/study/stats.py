@@ -1,0 +1,93 @@
+"""Medians, spreads and paired comparisons.
+
+The interval of a median comes from ranks (the sign test turned round), which assumes nothing about the shape of the noise; SciPy's
+binomial distribution gives its coverage. With few repeats the wanted confidence may be out of reach: then the interval is the whole
+range, and `confidence` says what that is worth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import binom, spearmanr
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Center:
+    """The middle of repeated values: median, its interval (lo to hi, at `confidence`), quartiles, number of repeats."""
+
+    median: float
+    lo: float
+    hi: float
+    p25: float
+    p75: float
+    n: int
+    confidence: float
+
+    def as_dict(self) -> dict[str, float | int]:
+        return {
+            "median": self.median,
+            "lo": self.lo,
+            "hi": self.hi,
+            "p25": self.p25,
+            "p75": self.p75,
+            "n": self.n,
+            "confidence": self.confidence,
+        }
+
+    @property
+    def above_zero(self) -> bool:
+        """The whole interval is."""
+        return self.lo > 0
+
+    @property
+    def below_zero(self) -> bool:
+        return self.hi < 0
+
+
+def center(values: Iterable[float | None]) -> Center | None:
+    """None where there is no value, or one of them is not known: a gap is no number."""
+    found = list(values)
+    if not found or any(v is None or not math.isfinite(v) for v in found):
+        return None
+    ordered = np.sort(np.asarray(found, dtype=float))
+    p25, median, p75 = (float(q) for q in np.quantile(ordered, (0.25, 0.5, 0.75)))
+    lo, hi, confidence = rank_interval(ordered)
+    return Center(median, lo, hi, p25, p75, len(ordered), confidence)
+
+
+def rank_interval(values: Sequence[float] | np.ndarray, wanted: float = CONFIDENCE) -> tuple[float, float, float]:
+    """(lo, hi, confidence): the narrowest symmetric pair of order statistics that holds the median with at least the wanted
+    confidence; the whole range where none does."""
+    ordered = sorted(float(v) for v in values)
+    n = len(ordered)
+    if n == 0:
+        raise ValueError("no values")
+    cut = 0  # values left out at each end
+    while 2 * (cut + 1) < n and _coverage(n, cut + 1) >= wanted:
+        cut += 1
+    return ordered[cut], ordered[n - 1 - cut], _coverage(n, cut)
+
+
+def _coverage(n: int, cut: int) -> float:
+    """Probability that the true median lies within the values left when `cut` are taken off at each end."""
+    return float(1.0 - 2.0 * binom.cdf(cut, n, 0.5))
+
+
+def savings(before: Sequence[float | None], after: Sequence[float | None]) -> list[float | None]:
+    """Percent saved in each pair: (before - after) / before * 100. Positive is a saving."""
+    if len(before) != len(after):
+        raise ValueError(f"{len(before)} values before and {len(after)} after cannot be paired")
+    return [None if b is None or a is None or b == 0 else (b - a) / b * 100 for b, a in zip(before, after, strict=True)]
+
+
+def trend(x: Sequence[float], y: Sequence[float]) -> float:
+    """Spearman's rank correlation, -1 to 1: does y rise with x? 0 where there is nothing to rank."""
+    if len(x) < 3 or len(set(y)) < 2 or len(set(x)) < 2:
+        return 0.0
+    return float(spearmanr(x, y).statistic)

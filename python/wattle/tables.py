@@ -1,0 +1,45 @@
+"""Tables that fit 80 columns and look alike everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from wattle.provenance import Joules, Provenance, amount
+from wattle.units import UNKNOWN
+
+MARK = {Provenance.MEASURED: "", Provenance.MODELLED: "~", Provenance.UNAVAILABLE: ""}
+
+
+def table(title: str = "", caption: str = "") -> Table:
+    """An empty table in the lab's dress: rules above and below, no frame, one space between columns."""
+    return Table(
+        title=title or None,
+        title_justify="left",
+        title_style="title",
+        caption=caption or None,
+        caption_justify="left",
+        caption_style="faint",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        show_edge=False,
+        pad_edge=False,
+        header_style="bold",
+    )
+
+
+def joules_cell(figure: Joules, factor: float, mark: bool) -> Text:
+    """`12.3±4` in the column's unit. `mark`: a `~` where the figure is modelled, for columns that mix provenances."""
+    if figure.joules is None:
+        return Text(UNKNOWN, style="unavailable")
+    text = amount(figure.joules, figure.uncertainty, factor).replace(" ± ", "±")
+    return Text((MARK[figure.provenance] if mark else "") + text)
+
+
+def provenance_words(figures: Iterable[Joules]) -> str:
+    """`measured`, `modelled`, `unavailable`, or `mixed`."""
+    known = {f.provenance for f in figures}
+    return str(known.pop()) if len(known) == 1 else "mixed" if known else str(Provenance.UNAVAILABLE)
