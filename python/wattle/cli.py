@@ -43,7 +43,9 @@ def _add_commands() -> None:
     """Each command lives in its own package, beside what it does."""
     for name in ("doctor", "run", "compare"):
         if _exists(f"wattle.{name}.cli"):
-            app.command(name)(getattr(importlib.import_module(f"wattle.{name}.cli"), name))
+            # What follows the first plain word of `run` belongs to the program.
+            settings = {"allow_interspersed_args": False} if name == "run" else None
+            app.command(name, context_settings=settings)(getattr(importlib.import_module(f"wattle.{name}.cli"), name))
     if _exists("wattle.study.cli"):
         from wattle.study.cli import study_app
 

@@ -101,7 +101,8 @@ def _ask(path: str, offsets: list[int]) -> dict[int, Place] | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return parse(path, answer.stdout) if answer.returncode == 0 else None
+    # Its exit code is 1 already where one address has no symbol: only silence means that it failed.
+    return parse(path, answer.stdout) if answer.stdout else None
 
 
 def parse(path: str, answer: str) -> dict[int, Place]:

@@ -31,8 +31,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 @dataclass(frozen=True)
 class Outcome:
     """How the job ended. `exit_code` is 128 + n where signal n killed the launcher. `cpu_s`: of all processes that
-    ended and were waited for, launcher included. `interrupts`: how often it was asked to stop. `remains`: processes that had
-    to be ended."""
+    ended and were waited for, launcher included. `interrupts`: how often it was asked to stop. `remains`: how many
+    processes had to be ended."""
 
     exit_code: int
     wall_s: float

@@ -138,8 +138,8 @@ def joules_table(profile: RunProfile) -> Table:
 
 
 class _JoulesColumns:
-    """A column for each domain, in one unit, its provenance in the header; where a column mixes provenances, modelled figures
-    are marked."""
+    """A column for each domain, in one unit, its provenance in the header; where a column mixes provenances, modelled
+    figures are marked."""
 
     def __init__(self, profile: RunProfile, domains: list[str]) -> None:
         self.domains = domains
@@ -184,11 +184,11 @@ def _joules_words(profile: RunProfile) -> str:
     meter = profile.pes[0].meter
     why = f" ({escape(meter['why'].rstrip('.'))})" if meter["why"] else ""
     sources = dict.fromkeys(j.source for pe in profile.pes for j in pe.joules if j.source)
-    source = f"; by {escape(', '.join(sources))}" if sources else ""
+    source = f" by {escape(', '.join(sources))}" if sources else ""
     words = provenance_words(j for pe in profile.pes for j in pe.joules)
     if words == Provenance.UNAVAILABLE:
         return f"[faint]Joules are unavailable: meter {meter['name']}{why}.[/faint]"
-    return f"[faint]Joules are {words}{source}, meter {meter['name']}{why}. ± is about 95 %.[/faint]"
+    return f"[faint]Joules are {words}{source}; meter {meter['name']}{why}. ± holds the truth at about 95 %.[/faint]"
 
 
 def site_table(sites: list[MergedSite], width: int) -> Table:
@@ -212,14 +212,12 @@ def site_table(sites: list[MergedSite], width: int) -> Table:
 
 
 def _site_cells(site: MergedSite, wide: bool) -> list[str]:
-    where = escape(site.place.label) + (
-        f"\n[faint]{escape(site.place.function)}()[/faint]" if site.place.function else ""
-    )
+    function = f"\n[faint]{escape(site.place.function)}()[/faint]" if site.place.function else ""
     waits = list(site.wait_s.values()) if wide else [site.waiting_s]
     joules = total(site.joules)
     figure = str(joules).removesuffix(f" {joules.provenance}") if joules.known else units.UNKNOWN
     return [
-        where,
+        escape(site.place.label) + function,
         site.call,
         units.count(site.calls),
         units.size(site.bytes) if site.bytes else "",

@@ -1,0 +1,60 @@
+"""What the lab's tests share: a made-up home, run directories, and the command as a user starts it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import fakes
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "python"
+
+Wattle = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A made-up home that is in force."""
+    root = fakes.make_home(tmp_path / "home")
+    monkeypatch.setenv("WATTLE_HOME", str(root))
+    return root
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> Path:
+    """A sound run directory of two PEs."""
+    return fakes.make_run(tmp_path / "run")
+
+
+@pytest.fixture
+def environment(home: Path) -> dict[str, str]:
+    """The environment of a command started by a test: the made-up home, no settings, no colour, 80 columns."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("WATTLE_", "SHMEM_", "FAKE_", "COLUMNS"))}
+    return {**inherited, "WATTLE_HOME": str(home), "PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+@pytest.fixture
+def wattle(environment: dict[str, str], tmp_path: Path) -> Wattle:
+    """Runs `wattle ARGUMENTS` in an empty directory; keyword `env` adds to the environment."""
+    work = tmp_path / "work"
+    work.mkdir()
+
+    def start(
+        *arguments: object, env: dict[str, str] | None = None, **options: object
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "wattle", *map(str, arguments)],
+            env={**environment, **(env or {})},
+            cwd=work,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            **({"stdin": subprocess.DEVNULL} | options),
+        )
+
+    return start

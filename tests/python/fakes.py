@@ -1,0 +1,195 @@
+"""A made-up home: oshrun and wattle-info as small scripts, and profiles that nobody measured."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+INFO: dict[str, Any] = {
+    "version": "0.1.0",
+    "settings": [
+        {
+            "name": "SHMEM_SYMMETRIC_SIZE",
+            "kind": "size",
+            "unit": "bytes",
+            "default": "512M",
+            "value": "512M",
+            "help": "Heap.",
+        },
+        {
+            "name": "WATTLE_WAIT",
+            "kind": "choice",
+            "unit": "",
+            "default": "adaptive",
+            "choices": "spin|yield|sleep|adaptive",
+            "value": "adaptive",
+            "help": "How a PE waits.",
+        },
+        {
+            "name": "WATTLE_METER",
+            "kind": "choice",
+            "default": "auto",
+            "value": "auto",
+            "help": "Where joules come from.",
+        },
+        {"name": "WATTLE_MACHINE", "kind": "text", "default": "auto", "value": "auto", "help": "Machine profile."},
+        {"name": "WATTLE_PROFILE", "kind": "bool", "default": "on", "value": "on", "help": "Count calls."},
+        {"name": "WATTLE_PROFILE_DIR", "kind": "text", "default": "", "value": "", "help": "Where to."},
+    ],
+    "meters": [
+        {"name": "powercap", "usable": False, "why": "no /sys/class/powercap", "grant": "", "domains": []},
+        {"name": "model", "usable": True, "why": "", "grant": "", "domains": ["cpu", "dram"]},
+    ],
+    "machine": {"name": "unknown", "file": "machines/unknown.yaml", "matched": False},
+    "pmix": "4.2.2",
+    "waits": {},
+}
+
+OSHRUN = """#!/usr/bin/python3
+# Starts the program once for each PE; then, if asked to, leaves profiles as the runtime would.
+import os, pathlib, shutil, subprocess, sys
+n = int(sys.argv[2])
+command = sys.argv[4:]
+codes = [subprocess.call(command, env={**os.environ, "FAKE_PE": str(pe)}) for pe in range(n)]
+target, ready = os.environ.get("WATTLE_PROFILE_DIR"), os.environ.get("FAKE_PROFILES")
+if target and ready:
+    for file in pathlib.Path(ready).glob("pe-*.json"):
+        shutil.copy(file, target)
+sys.exit(next((c if c >= 0 else 128 - c for c in codes if c), 0))
+"""
+
+WATTLE_INFO = """#!/usr/bin/python3
+import os, pathlib, sys
+if os.environ.get("WATTLE_WAIT", "spin") not in ("spin", "yield", "sleep", "adaptive"):
+    sys.exit(f"wattle-info: WATTLE_WAIT={os.environ['WATTLE_WAIT']}: expected one of spin, yield, sleep, adaptive")
+print(pathlib.Path(__file__).with_name("info.json").read_text())
+"""
+
+
+def script(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def make_home(root: Path, info: dict[str, Any] | None = None) -> Path:
+    script(root / "bin" / "oshrun", OSHRUN)
+    script(root / "bin" / "oshcc", "#!/bin/sh\n")
+    script(root / "bin" / "wattle-info", WATTLE_INFO)
+    (root / "bin" / "info.json").write_text(json.dumps(INFO if info is None else info))
+    (root / "share" / "wattle" / "machines").mkdir(parents=True)
+    return root
+
+
+def figure(
+    domain: str, joules: float | None, provenance: str = "modelled", uncertainty: float | None = None
+) -> dict[str, Any]:
+    known = joules is not None
+    return {
+        "domain": domain,
+        "provenance": provenance if known else "unavailable",
+        "source": "model sandybridge-e5-2670",
+        "scope": "process",
+        "joules": joules,
+        "uncertainty": (uncertainty if uncertainty is not None else joules * 0.25) if known else None,
+        "interval_s": 2.0,
+        "covered_s": 2.0 if known else 0.0,
+    }
+
+
+def site(
+    offset: int = 0x1157, call: str = "shmem_double_put", kind: str = "transfer", **changes: Any
+) -> dict[str, Any]:
+    return {
+        "addr": hex(0x555500000000 + offset + 1),
+        "module": 0,
+        "offset": hex(offset),
+        "call": call,
+        "kind": kind,
+        "calls": 1000,
+        "bytes": 8_000_000,
+        "timed_calls": 10,
+        "time_s": 0.25,
+        "wait_s": {"spin": 0.0, "yield": 0.0, "asleep": 0.0},
+        "waits": 0,
+        "joules": {"cpu": 2.5, "dram": 0.5},
+    } | changes
+
+
+def pe_profile(
+    pe: int = 0, n_pes: int = 2, program: str = "/opt/halo", build_id: str = "ab12", **changes: Any
+) -> dict[str, Any]:
+    """A profile that satisfies every rule: states and times sum to the wall time, parts and idle to the node."""
+    wall = 2.0
+    spin, asleep = 0.1, 0.4 + 0.1 * pe
+    active = wall - spin - asleep
+    cpu = 10.0 + pe
+    node = {"joules": [figure("cpu", 40.0), figure("dram", 8.0)], "idle": [figure("cpu", 19.0), figure("dram", 4.0)]}
+    return {
+        "schema": 1,
+        "pe": pe,
+        "n_pes": n_pes,
+        "host": "node0",
+        "pid": 4000 + pe,
+        "program": program,
+        "build_id": build_id,
+        "wall_s": wall,
+        "cpu_s": active + spin,
+        "cpu_init_s": 0.01,
+        "state_s": {"active": active, "spin": spin, "yield": 0.0, "asleep": asleep},
+        "time_s": {"compute": active - 0.3, "transfer": 0.3, "wait": spin + asleep},
+        "bytes": {"put": 8_000_000, "get": 0, "amo": 8},
+        "rescues": 0,
+        "sleeps": 12,
+        "joules": [figure("cpu", cpu), figure("dram", 2.0)],
+        "node": node if pe == 0 else None,
+        "meter": {"name": "model", "why": "no sensor can be read here"},
+        "modules": [{"path": program, "base": "0x555500000000", "build_id": build_id}],
+        "sites": [
+            site(),
+            site(
+                0x1200,
+                "shmem_barrier_all",
+                "wait",
+                calls=100,
+                bytes=0,
+                time_s=spin + asleep,
+                wait_s={"spin": spin, "yield": 0.0, "asleep": asleep},
+                waits=100,
+                joules={"cpu": 1.0, "dram": 0.1},
+            ),
+        ],
+    } | changes
+
+
+def write_profiles(folder: Path, profiles: list[dict[str, Any]]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for profile in profiles:
+        (folder / f"pe-{profile['pe']:05d}.json").write_text(json.dumps(profile))
+    return folder
+
+
+def make_run(directory: Path, profiles: list[dict[str, Any]] | None = None, **manifest: Any) -> Path:
+    """A run directory as `wattle run` leaves it."""
+    profiles = [pe_profile(0), pe_profile(1)] if profiles is None else profiles
+    write_profiles(directory / "profile", profiles)
+    document = {
+        "schema": 1,
+        "kind": "run",
+        "wattle_version": "0.1.0",
+        "command": ["./halo", "64"],
+        "n_pes": profiles[0]["n_pes"] if profiles else 2,
+        "started": "2026-01-31T12:00:00Z",
+        "wall_s": 2.3,
+        "exit_code": 0,
+        "host": {"name": "node0", "cpu": "a CPU", "cores": 2, "kernel": "6.1", "memory_bytes": 1},
+        "settings": {},
+        "meter": {"name": "model", "why": ""},
+        "machine": "sandybridge-e5-2670",
+        "versions": {},
+    } | manifest
+    (directory / "manifest.json").write_text(json.dumps(document))
+    return directory
