@@ -124,5 +124,6 @@ def _place(path: str, offset: int, function_line: str, file_line: str) -> Place:
     function = "" if function.startswith("??") else function
     match = re.match(r"(.+?):(\d+)(?::\d+)?(?: \(discriminator \d+\))?$", file_line)
     if not match or match.group(1) == "??" or match.group(2) == "0":
-        return Place(path, offset, function=function, why="no debug information (compile with -g)")
+        why = "no debug information (compile with -g)" if function else "no symbol at that offset"
+        return Place(path, offset, function=function, why=why)
     return Place(path, offset, match.group(1), int(match.group(2)), function)

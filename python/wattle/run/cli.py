@@ -25,7 +25,7 @@ REPEATS_MOST = 999
 def run(
     command: Annotated[
         list[str],
-        typer.Argument(metavar="-- PROGRAM [ARGS]...", help="The program and its arguments.", show_default=False),
+        typer.Argument(metavar="PROGRAM", help="The program and its arguments, best after --.", show_default=False),
     ],
     n: Annotated[int, typer.Option("-n", "--np", metavar="N", help="Number of PEs.")] = 1,
     output: Annotated[
@@ -138,17 +138,24 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> int:
 
 def _meter_used(where: Path, record: Manifest) -> dict[str, str]:
     """The meter as the PEs found it, which may be another than the one asked for."""
-    found = runs.profiles.load(where, record.n_pes, allow_damaged=True)
+    try:
+        found = runs.profiles.load(where, record.n_pes, allow_damaged=True)
+    except WattleError:  # said when the run is shown
+        return record.meter
     return next((pe.meter for pe in found.pes), record.meter)
 
 
 def _present(where: Path, exit_code: int, json: bool) -> int:
-    run_found = runs.load(where, allow_damaged=True)
-    if json:
-        console.print_json(document(run_found))
-    else:
-        show(run_found, console.err)
-        console.err.print(f"\n[faint]Kept in[/faint] {_short(where)}", soft_wrap=True)
+    try:
+        found = runs.load(where, allow_damaged=True)
+        if json:
+            console.print_json(document(found))
+        else:
+            show(found, console.err)
+            console.err.print(f"\n[faint]Kept in[/faint] {_short(where)}", soft_wrap=True)
+    except WattleError as error:  # the program's own exit code comes first
+        console.error(str(error))
+        return exit_code or error.exit_code
     return exit_code
 
 

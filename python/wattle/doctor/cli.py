@@ -1,0 +1,50 @@
+"""The command `wattle doctor`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from wattle import console
+from wattle import info as infos
+from wattle.doctor import clocks, counters, machine, meters, software
+from wattle.doctor.finding import Roots, Section
+from wattle.doctor.show import show
+from wattle.info import Info
+from wattle.manifest import host_info, versions
+
+SCHEMA = 1
+
+
+def doctor(json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False) -> None:
+    """Say what can be measured and controlled here; what not, why, and how it can be granted safely."""
+    info = infos.ask()
+    sections = examine(info, Roots())
+    if json:
+        console.print_json(document(info, sections))
+    else:
+        show(sections, info, console.out)
+
+
+def examine(info: Info, roots: Roots) -> list[Section]:
+    return [
+        meters.examine(info, roots),
+        clocks.examine(roots),
+        counters.examine(roots),
+        machine.waiting(info, roots),
+        machine.examine(roots),
+        software.network(roots),
+        software.examine(info),
+    ]
+
+
+def document(info: Info, sections: list[Section]) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "kind": "doctor",
+        "host": host_info(),
+        "versions": versions() | {"runtime": info.version, "pmix": info.pmix},
+        "sections": [section.as_dict() for section in sections],
+        "settings": info.settings,
+    }

@@ -1,0 +1,55 @@
+"""Clocks: whether they can be seen and set, and which CPUs share one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from wattle.doctor.finding import Finding, Roots, Section, State, read, virtual_why
+
+RISK = "who may write these files can slow down the whole machine for everybody"
+
+
+def examine(roots: Roots) -> Section:
+    cpus = roots.sys / "devices" / "system" / "cpu"
+    policies = sorted((cpus / "cpufreq").glob("policy*")) or sorted(cpus.glob("cpu[0-9]*/cpufreq"))
+    if not policies:
+        why = "no cpufreq driver" + virtual_why(roots)
+        return Section("Clocks", [Finding("cpufreq", State.NO, "clocks can be neither seen nor set", why)])
+    return Section("Clocks", [_driver(policies[0]), _governor(policies), _domains(policies), _setting(policies)])
+
+
+def _driver(policy: Path) -> Finding:
+    low, high = (_ghz(read(policy / f"cpuinfo_{end}_freq")) for end in ("min", "max"))
+    return Finding("cpufreq", State.YES, f"driver {read(policy / 'scaling_driver') or '?'}, {low} to {high}")
+
+
+def _ghz(khz: str | None) -> str:
+    return f"{int(khz) / 1e6:.2f} GHz" if khz and khz.isdigit() else "? GHz"
+
+
+def _governor(policies: list[Path]) -> Finding:
+    found = sorted({read(p / "scaling_governor") or "?" for p in policies})
+    return Finding("governor", State.INFO, ", ".join(found))
+
+
+def _domains(policies: list[Path]) -> Finding:
+    """CPUs that share a clock change together: no core of a shared domain can be slowed alone."""
+    groups = sorted({read(p / "related_cpus") or read(p / "affected_cpus") or "?" for p in policies})
+    shared = [g for g in groups if len(g.split()) > 1]
+    if not shared:
+        return Finding("clock domains", State.YES, f"{len(groups)}, one for each CPU")
+    return Finding("clock domains", State.PARTLY, f"{len(groups)}, shared: CPUs {' | '.join(shared)}")
+
+
+def _setting(policies: list[Path]) -> Finding:
+    files = [p / "scaling_max_freq" for p in policies]
+    writable = sum(os.access(f, os.W_OK) for f in files)
+    if writable == len(files):
+        return Finding("setting clocks", State.YES, "permitted (this version of Wattle sets none yet)")
+    where = f"{policies[0].parent}/policy*/scaling_max_freq"
+    grant = (
+        "sudo groupadd -f clocks && sudo usermod -aG clocks $USER   # then log in again",
+        f"sudo chgrp clocks {where} && sudo chmod g+w {where}   # until the next boot",
+    )
+    return Finding("setting clocks", State.NO, "not permitted", f"{files[0]} is not writable", grant, RISK)

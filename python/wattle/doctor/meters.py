@@ -1,0 +1,95 @@
+"""Energy: which sensors give joules here, and how to let a person read them without letting everybody."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import Any
+
+from wattle.doctor.finding import Finding, Roots, Section, State, virtual_why
+from wattle.info import Info
+
+# Counters of energy tell what other programs compute, keys included: the attack is known as PLATYPUS (CVE-2020-8694).
+RISK = (
+    "who reads energy counters can work out secrets of other programs on this machine (PLATYPUS): "
+    "give it only to people you would trust with those, never to everybody"
+)
+GRANT = (
+    "sudo groupadd -f energy && sudo usermod -aG energy $USER   # then log in again",
+    "sudo chgrp energy {files} && sudo chmod 440 {files}   # until the next boot",
+)
+
+
+def examine(info: Info, roots: Roots) -> Section:
+    findings = [_meter(meter, roots) for meter in info.meters]
+    open_to_all = _open_to_all(roots)
+    if open_to_all is not None:
+        findings.append(open_to_all)
+    findings.append(_machine(info.machine))
+    return Section("Energy: joules", findings)
+
+
+def _meter(meter: dict[str, Any], roots: Roots) -> Finding:
+    name, why = str(meter.get("name", "?")), str(meter.get("why") or "")
+    domains = [_domain(d) for d in meter.get("domains") or []]
+    if meter.get("usable"):
+        kind = "modelled" if name == "model" else "measured" if name != "none" else "no joules at all"
+        state = State.PARTLY if name == "model" else State.YES if name != "none" else State.INFO
+        return Finding(name, state, f"usable: {kind}" + (f" ({', '.join(domains)})" if domains else ""), why)
+    if name != "powercap":
+        return Finding(name, State.NO, "not usable", why, _lines(meter.get("grant")))
+    counters = counter_files(roots)
+    if not counters:
+        return Finding(name, State.NO, "no sensor", (why or "no powercap zone") + virtual_why(roots))
+    files = f"{roots.sys}/class/powercap/*/energy_uj"
+    grant = _lines(meter.get("grant")) or tuple(line.format(files=files) for line in GRANT)
+    return Finding(name, State.NO, f"{len(counters)} counters, not readable", why, grant, RISK)
+
+
+def _domain(domain: Any) -> str:
+    return str(domain.get("name") or domain.get("domain") or "?") if isinstance(domain, dict) else str(domain)
+
+
+def _lines(grant: Any) -> tuple[str, ...]:
+    if not grant:
+        return ()
+    return tuple(str(g) for g in grant) if isinstance(grant, list) else tuple(str(grant).splitlines())
+
+
+def counter_files(roots: Roots) -> list[Path]:
+    return sorted((roots.sys / "class" / "powercap").glob("*/energy_uj"))
+
+
+def _open_to_all(roots: Roots) -> Finding | None:
+    """Counters that everybody can read are a finding of their own."""
+    everybody = []
+    for path in counter_files(roots):
+        try:
+            if path.stat().st_mode & stat.S_IROTH:
+                everybody.append(path)
+        except OSError:
+            continue
+    if not everybody:
+        return None
+    return Finding(
+        "exposure",
+        State.PARTLY,
+        f"{len(everybody)} energy counters can be read by every user",
+        "somebody opened them; the kernel itself keeps them to root",
+        (f"sudo chmod o-r {roots.sys}/class/powercap/*/energy_uj",),
+        RISK,
+    )
+
+
+def _machine(machine: dict[str, Any]) -> Finding:
+    name = str(machine.get("name") or "")
+    if not name:
+        return Finding("machine profile", State.NO, "none", "the model needs one of machines/")
+    if machine.get("matched"):
+        return Finding("machine profile", State.YES, f"{name} matches this CPU")
+    return Finding(
+        "machine profile",
+        State.PARTLY,
+        name,
+        "no profile matches this CPU, so modelled joules are wide ranges; --machine chooses another",
+    )

@@ -1,0 +1,71 @@
+"""The doctor's report on a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console, Group
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from wattle.doctor.finding import Finding, Section, State
+from wattle.info import Info
+from wattle.tables import table
+
+MARKS = {State.YES: ("✓", "good"), State.PARTLY: ("~", "partly"), State.NO: ("✗", "bad"), State.INFO: ("·", "faint")}
+NAME_WIDTH = 19
+
+
+def show(sections: list[Section], info: Info, console: Console) -> None:
+    for section in sections:
+        console.rule(f"[title]{escape(section.title)}[/title]", align="left", style="faint")
+        console.print(_findings(section.findings))
+        console.print()
+    console.rule("[title]Settings in force[/title]", align="left", style="faint")
+    console.print(settings_table(info))
+    console.print("[faint]* set in this environment. ✓ yes  ~ with limits  ✗ no  · for information[/faint]")
+
+
+def _findings(findings: list[Finding]) -> Table:
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(width=1)
+    grid.add_column(width=NAME_WIDTH, overflow="fold")
+    grid.add_column(ratio=1, overflow="fold")
+    for finding in findings:
+        mark, style = MARKS[finding.state]
+        grid.add_row(Text(mark, style=style), finding.name, _text(finding))
+    return grid
+
+
+def _text(finding: Finding) -> Group:
+    lines = [Text(finding.says)]
+    if finding.why:
+        lines.append(Text(f"why: {finding.why}", style="faint"))
+    lines += [Text(f"{'grant:' if i == 0 else '      '} {line}") for i, line in enumerate(finding.grant)]
+    if finding.risk:
+        lines.append(Text(f"risk: {finding.risk}", style="partly"))
+    return Group(*lines)
+
+
+def settings_table(info: Info) -> Table:
+    """Every setting: name, value in force, and what it is for."""
+    result = table()
+    result.add_column("setting", no_wrap=True)
+    result.add_column("value", overflow="fold", max_width=14)
+    result.add_column("what for", ratio=1)
+    for row in info.settings:
+        value, default = str(row.get("value", "")), str(row.get("default", ""))
+        changed = value != default
+        shown = Text((value or '""') + (" *" if changed else ""), style="bold" if changed else "")
+        result.add_row(str(row.get("name", "?")), shown, _what_for(row))
+    return result
+
+
+def _what_for(row: dict) -> Text:
+    text = Text(str(row.get("help", "")))
+    choices = row.get("choices")
+    allowed = " | ".join(choices) if isinstance(choices, list) else str(choices or "").replace("|", " | ")
+    if allowed:
+        text.append(f" [{allowed}]", style="faint")
+    elif row.get("kind") in ("size", "seconds", "int") and row.get("lo") is not None:
+        text.append(f" [{row['lo']} to {row.get('hi')} {row.get('unit', '')}]".rstrip(), style="faint")
+    return text
