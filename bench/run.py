@@ -212,9 +212,9 @@ def own_oshcc() -> Path:
 
 def peer_oshcc() -> tuple[Path | None, str]:
     """The peer's compiler wrapper and its version; or None and why it is missing."""
-    path = Path(os.environ.get("WATTLE_PEER_OSHCC") or PEER_OSHCC)
+    path = Path(os.environ.get("PEER_OSHCC") or PEER_OSHCC)
     if not path.exists():
-        return None, f"{path} is missing; install Debian's libopenmpi-dev, or set WATTLE_PEER_OSHCC"
+        return None, f"{path} is missing; install Debian's libopenmpi-dev, or set PEER_OSHCC"
     done = subprocess.run([str(path), "--showme:version"], capture_output=True, text=True, check=False)
     match = re.search(r"Open SHMEM\s+([\d.]+)", done.stdout + done.stderr)
     return path, f"Open MPI OSHMEM {match[1]}" if match else f"OpenSHMEM of {path}"

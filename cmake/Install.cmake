@@ -1,0 +1,41 @@
+# What lies where, in the build tree and once installed. The build tree has the installed tree's shape (bin, include, lib), so
+# that oshcc and the lab find everything by the same rule in both.
+
+# ---- compiler wrappers and pkg-config, in the build tree too ----
+function(wattle_wrapper WTL_WRAPPER WTL_LANGUAGE WTL_COMPILER_VARIABLE WTL_DEFAULT_COMPILER)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/oshcc.in ${CMAKE_BINARY_DIR}/bin/${WTL_WRAPPER} @ONLY
+    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+endfunction()
+wattle_wrapper(oshcc C OSHCC_CC cc)
+wattle_wrapper(oshc++ C++ OSHCXX_CXX c++)
+configure_file(${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_BINARY_DIR}/include/wattle.h COPYONLY)
+foreach(name wattle wattle-shmem)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/${name}.pc.in ${CMAKE_BINARY_DIR}/lib/pkgconfig/${name}.pc @ONLY)
+endforeach()
+
+# A build with PEs as threads is for the tests alone.
+if(WTL_THREADS)
+  return()
+endif()
+
+# ---- the installed tree ----
+install(TARGETS wattle wattle-shmem LIBRARY DESTINATION lib)
+install(TARGETS oshrun wattle-info RUNTIME DESTINATION bin)
+install(PROGRAMS ${CMAKE_BINARY_DIR}/bin/oshcc ${CMAKE_BINARY_DIR}/bin/oshc++ DESTINATION bin)
+install(FILES ${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_BINARY_DIR}/include/shmem.h ${CMAKE_BINARY_DIR}/include/shmemx.h
+  DESTINATION include)
+install(FILES ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle.pc ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle-shmem.pc
+  DESTINATION lib/pkgconfig)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/machines/ DESTINATION share/wattle/machines)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/bench/ DESTINATION share/wattle/bench FILES_MATCHING PATTERN "*.c" PATTERN "*.h")
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples/ DESTINATION share/wattle/examples
+  FILES_MATCHING PATTERN "*.c" PATTERN "*.h")
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/ DESTINATION share/doc/wattle)
+install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/CHANGELOG.md ${CMAKE_SOURCE_DIR}/LICENSE
+  DESTINATION share/doc/wattle)
+
+# The lab. `pip install` puts it where Python looks; here it gets its own environment, which tools/install makes.
+if(NOT SKBUILD)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/wattle DESTINATION share/wattle/python PATTERN "__pycache__" EXCLUDE)
+  install(PROGRAMS ${CMAKE_SOURCE_DIR}/cmake/wattle.in DESTINATION bin RENAME wattle)
+endif()

@@ -1,0 +1,114 @@
+"""The house rules: floors, one list of packages, pinned versions, generated pages."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CHECK_FLOORS = ROOT / "tools" / "check_floors.py"
+
+
+def check_floors(source: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, str(CHECK_FLOORS), str(source)], capture_output=True, text=True, check=False)
+
+
+def tracked(*patterns: str) -> list[Path]:
+    """Files under version control; the test that asks is skipped in a tree without one (an unpacked archive)."""
+    command = ["git", "-C", str(ROOT), "ls-files", "-z", *patterns]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    return [ROOT / name for name in done.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def pins(name: str) -> dict[str, str]:
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    return dict(line.split("==") for line in lines if line and not line.startswith("#"))
+
+
+def test_rooms_include_only_rooms_on_lower_floors() -> None:
+    done = check_floors(ROOT / "src")
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("room", "header", "allowed"),
+    [
+        ("wait", "base/error.h", True),
+        ("wait", "wait/door.h", True),
+        ("base", "wait/door.h", False),
+        ("power", "profile/profile.h", False),  # the same floor: the two know nothing of each other
+        ("launch", "node/boot.h", True),
+        ("node", "launch/oshrun.h", False),
+    ],
+)
+def test_the_floor_check_catches_an_include_that_goes_up_or_sideways(
+    tmp_path: Path, room: str, header: str, allowed: bool
+) -> None:
+    for name in ("base", "node", "power", "profile", "wait", "launch"):
+        (tmp_path / name).mkdir()
+    (tmp_path / room / "file.c").write_text(f'#include "{header}"\n', encoding="utf-8")
+    done = check_floors(tmp_path)
+    assert (done.returncode == 0) == allowed, done.stdout
+    assert allowed or f"{room}/file.c:1" in done.stdout
+
+
+def test_a_room_without_a_floor_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "attic").mkdir()
+    assert "attic" in check_floors(tmp_path).stdout
+
+
+def test_every_line_of_the_package_list_names_a_package_and_a_known_section() -> None:
+    lines = (ROOT / "packages" / "apt.txt").read_text(encoding="utf-8").splitlines()
+    rows = [line.split()[:2] for line in lines if line and not line.startswith("#")]
+    assert {section for _, section in rows} == {"build", "run", "test", "bench", "dev"}
+    names = [name for name, _ in rows]
+    assert len(names) == len(set(names))
+    assert all(re.fullmatch(r"[a-z0-9][a-z0-9+.-]+", name) for name in names)
+
+
+def test_every_direct_dependency_is_pinned_to_one_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = {"run": project["dependencies"], "test": project["optional-dependencies"]["test"]}
+    run, test = pins("requirements.txt"), pins("requirements-test.txt")
+    for wanted, pinned in ((names["run"], run), (names["test"], run | test)):
+        for requirement in wanted:
+            name = re.split(r"[<>=~ ]", requirement)[0]
+            assert name in pinned, f"{name} has no pin"
+    assert not set(run) & set(test), "a package is pinned in both files"
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    cmake = re.search(r"project\(wattle VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
+    package = re.search(r'__version__ = "([^"]+)"', (ROOT / "python/wattle/__init__.py").read_text(encoding="utf-8"))
+    assert cmake and package and cmake[1] == package[1]
+    assert f"## {cmake[1]}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_settings_page_is_up_to_date() -> None:
+    script = [sys.executable, str(ROOT / "tools" / "settings_doc.py")]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    if done.returncode == 69:
+        pytest.skip("build/release is not built")
+    assert done.returncode == 0, done.stderr
+
+
+def test_links_inside_the_docs_lead_somewhere() -> None:
+    for page in tracked("*.md"):
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
+
+
+def test_python_sources_pass_ruff() -> None:
+    ruff = Path(sys.executable).with_name("ruff")
+    if not ruff.exists():
+        pytest.skip("ruff is not installed")
+    done = subprocess.run([str(ruff), "check", str(ROOT)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
