@@ -1,0 +1,66 @@
+/*
+ * activity.c - what this process has done since it began: the runtime's account if one is registered, its CPU clock otherwise.
+ */
+#include "power/activity.h"
+
+#include <pthread.h>
+#include <time.h>
+
+/* One for the process, as power.h says; the lock keeps the runtime's state alive while it is asked. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static wtl_activity_fn source;
+static void *source_arg;
+static unsigned long long generation;
+
+void wtl_activity_register(wtl_activity_fn fn, void *arg)
+{
+  pthread_mutex_lock(&lock);
+  source = fn;
+  source_arg = arg;
+  generation++;
+  pthread_mutex_unlock(&lock);
+}
+
+static double seconds(clockid_t clock)
+{
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void wtl_activity_now(wtl_account *out)
+{
+  out->activity = (wtl_activity){0};
+  pthread_mutex_lock(&lock);
+  out->generation = generation;
+  out->from_runtime = source != NULL;
+  if (source) source(source_arg, &out->activity);
+  pthread_mutex_unlock(&lock);
+  out->cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID);
+  out->wall_s = seconds(CLOCK_MONOTONIC);
+}
+
+/* Totals read at slightly different moments may differ by less than nothing; more than a microsecond of it is an error, and stays. */
+static double since(double a, double b)
+{
+  double d = b - a;
+  return d < 0 && d > -1e-6 ? 0 : d;
+}
+
+void wtl_activity_between(const wtl_account *a, const wtl_account *b, wtl_activity *out)
+{
+  if (a->from_runtime && b->from_runtime && a->generation == b->generation) {
+    const wtl_activity *p = &a->activity, *q = &b->activity;
+    *out = (wtl_activity){.wall_s = since(p->wall_s, q->wall_s),
+                          .active_s = since(p->active_s, q->active_s),
+                          .spin_s = since(p->spin_s, q->spin_s),
+                          .yield_s = since(p->yield_s, q->yield_s),
+                          .asleep_s = since(p->asleep_s, q->asleep_s),
+                          .bytes = since(p->bytes, q->bytes)};
+    return;
+  }
+  /* No runtime, or it came or went in between: the CPU clock knows the whole interval, though not how the time was spent. */
+  double wall = since(a->wall_s, b->wall_s), cpu = since(a->cpu_s, b->cpu_s);
+  double threads_or_wall = cpu > wall ? cpu : wall; /* several threads: more CPU seconds than wall seconds, and nobody asleep */
+  *out = (wtl_activity){.wall_s = wall, .active_s = cpu, .asleep_s = threads_or_wall - cpu};
+}

@@ -1,0 +1,12 @@
+/*
+ * figure.h - small work on wattle_joules_t that every meter needs.
+ */
+#ifndef WTL_POWER_FIGURE_H
+#define WTL_POWER_FIGURE_H
+
+#include "wattle.h"
+
+/* An unavailable figure: joules and uncertainty NaN, nothing covered, source empty. */
+void wtl_figure_none(wattle_joules_t *f, const char *domain, wattle_scope_t scope, double interval_s);
+
+#endif

@@ -1,0 +1,246 @@
+/*
+ * machine.c - finding the profile: by file, by name, or by the CPU at hand.
+ */
+#include "power/machine.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef WTL_MACHINES_DIR
+#define WTL_MACHINES_DIR "/usr/local/share/wattle/machines"
+#endif
+
+enum { PROFILE_MAX = 1 << 20 }; /* bytes; a profile is a page or two */
+
+const char *wtl_machine_name(const wtl_machine *m)
+{
+  return m ? m->name : "";
+}
+
+const char *wtl_tag_name(enum wtl_tag tag)
+{
+  static const char *const names[] = {"cited", "derived", "assumed"};
+  return (unsigned)tag < 3 ? names[tag] : "unknown";
+}
+
+int wtl_machine_numbers(const wtl_machine *m, int (*visit)(void *, const char *, const wtl_number *), void *arg)
+{
+  int rc = 0;
+  if (m->tdp) rc = visit(arg, "tdp", m->tdp);
+  if (!rc) rc = visit(arg, "idle.cpu", &m->idle.cpu);
+  if (!rc) rc = visit(arg, "idle.dram", &m->idle.dram);
+  if (!rc) rc = visit(arg, "dram.per_byte", &m->dram.per_byte);
+  for (unsigned i = 0; i < m->n_clocks; i++) {
+    const wtl_clock *c = &m->clocks[i];
+    const struct {
+      const char *name;
+      const wtl_number *n;
+    } states[] = {{"active", &c->active}, {"spin", &c->spin}, {"yield", &c->yield}, {"asleep", &c->asleep}};
+    for (size_t s = 0; s < 4 && !rc; s++) {
+      char key[48];
+      snprintf(key, sizeof key, "clocks[%u].%s", i, states[s].name);
+      rc = visit(arg, key, states[s].n);
+    }
+  }
+  return rc;
+}
+
+/* The value of a field of /proc/cpuinfo's first processor, or false. */
+static bool cpu_field(const char *cpuinfo, const char *field, char *out, size_t size)
+{
+  size_t length = strlen(field);
+  for (const char *line = cpuinfo; *line && *line != '\n'; line += strcspn(line, "\n"), line += *line == '\n') {
+    if (strncmp(line, field, length) != 0) continue;
+    const char *p = line + length + strspn(line + length, " \t");
+    if (*p != ':') continue; /* "model" is not "model name" */
+    p++;
+    p += strspn(p, " \t");
+    size_t n = strcspn(p, "\n");
+    snprintf(out, size, "%.*s", (int)n, p);
+    return true;
+  }
+  return false;
+}
+
+static bool same_number(const char *cpuinfo, const char *field, const int *want)
+{
+  char have[64];
+  return !want || (cpu_field(cpuinfo, field, have, sizeof have) && strtol(have, NULL, 10) == *want);
+}
+
+static bool rule_matches(const wtl_match *r, const char *cpuinfo)
+{
+  char have[256];
+  if (!r->vendor && !r->family && !r->model && !r->name) return false; /* a rule that asks nothing claims nothing */
+  if (r->vendor && !(cpu_field(cpuinfo, "vendor_id", have, sizeof have) && strcmp(have, r->vendor) == 0)) return false;
+  if (!same_number(cpuinfo, "cpu family", r->family) || !same_number(cpuinfo, "model", r->model)) return false;
+  if (r->name && !(cpu_field(cpuinfo, "model name", have, sizeof have) && strstr(have, r->name))) return false;
+  return true;
+}
+
+bool wtl_machine_matches(const wtl_machine *m, const char *cpuinfo)
+{
+  for (unsigned i = 0; i < m->n_match; i++)
+    if (rule_matches(&m->match[i], cpuinfo)) return true;
+  return false;
+}
+
+/* A whole file with NUL at its end, owned by the caller; NULL and errno otherwise. */
+static char *read_all(const char *path, size_t *length)
+{
+  FILE *f = fopen(path, "re");
+  if (!f) return NULL;
+  char *text = malloc(PROFILE_MAX);
+  size_t n = text ? fread(text, 1, PROFILE_MAX - 1, f) : 0;
+  int error = !text ? ENOMEM : ferror(f) ? EIO : !feof(f) ? EFBIG : 0;
+  fclose(f);
+  if (error) {
+    free(text);
+    errno = error;
+    return NULL;
+  }
+  text[n] = '\0';
+  *length = n;
+  return text;
+}
+
+static wtl_machine *load_file(const char *path, char *error, size_t size)
+{
+  size_t length = 0;
+  char *text = read_all(path, &length);
+  if (!text) {
+    snprintf(error, size, "machine profile %s: %s", path, strerror(errno));
+    return NULL;
+  }
+  wtl_machine *m = wtl_machine_parse(path, text, length, error, size);
+  free(text);
+  return m;
+}
+
+/* Directories to look in, first one first, joined by ':'. Owned by the caller. */
+static char *search_path(void)
+{
+  char *path = NULL;
+  const char *home = getenv("WATTLE_HOME");
+  int n = home && *home ? asprintf(&path, "%s/share/wattle/machines:%s", home, WTL_MACHINES_DIR)
+                        : asprintf(&path, "%s", WTL_MACHINES_DIR);
+  return n < 0 ? NULL : path;
+}
+
+/* Calls visit(arg, directory) for each directory of the path until it returns non-zero. */
+static void each_directory(int (*visit)(void *, const char *), void *arg)
+{
+  char *path = search_path(), *rest = path;
+  for (char *dir; rest && (dir = strsep(&rest, ":"));)
+    if (*dir && visit(arg, dir) != 0) break;
+  free(path);
+}
+
+typedef struct hunt {
+  const char *name;    /* by name ... */
+  const char *cpuinfo; /* ... or by CPU */
+  wtl_machine *found;
+  bool failed; /* `error` says why: stop looking */
+  char *error;
+  size_t size;
+} hunt;
+
+static int find_by_name(void *arg, const char *dir)
+{
+  hunt *h = arg;
+  char *file = NULL;
+  if (asprintf(&file, "%s/%s.yaml", dir, h->name) < 0) return 0;
+  FILE *f = fopen(file, "re");
+  if (f) {
+    fclose(f);
+    h->found = load_file(file, h->error, h->size);
+    h->failed = !h->found;
+  }
+  free(file);
+  return f != NULL;
+}
+
+static int is_profile(const struct dirent *e)
+{
+  size_t n = strlen(e->d_name);
+  return n > 5 && e->d_name[0] != '.' && strcmp(e->d_name + n - 5, ".yaml") == 0;
+}
+
+static int find_by_cpu(void *arg, const char *dir)
+{
+  hunt *h = arg;
+  struct dirent **list = NULL;
+  int n = scandir(dir, &list, is_profile, alphasort);
+  for (int i = 0; i < n; i++) {
+    char *file = NULL;
+    if (!h->found && !h->failed && asprintf(&file, "%s/%s", dir, list[i]->d_name) >= 0) {
+      wtl_machine *m = load_file(file, h->error, h->size);
+      if (!m) h->failed = true; /* a broken profile is not passed over: it might be the one meant */
+      else if (wtl_machine_matches(m, h->cpuinfo)) h->found = m;
+      else wtl_machine_free(m);
+      free(file);
+    }
+    free(list[i]);
+  }
+  if (n >= 0) free(list);
+  return h->found || h->failed;
+}
+
+static wtl_machine *load_named(const char *name, char *error, size_t size)
+{
+  hunt h = {.name = name, .error = error, .size = size};
+  each_directory(find_by_name, &h);
+  if (h.found || h.failed) return h.found;
+  char *path = search_path();
+  snprintf(error, size, "no machine profile \"%s\" (looked for %s.yaml in %s); give \"auto\", a name from there, or a file", name,
+           name, path ? path : "?");
+  free(path);
+  return NULL;
+}
+
+wtl_machine *wtl_machine_load_for(const char *name, const char *cpuinfo, char *error, size_t size)
+{
+  if (name && *name && strcmp(name, "auto") != 0) {
+    size_t n = strlen(name);
+    bool is_file = strchr(name, '/') || (n > 5 && strcmp(name + n - 5, ".yaml") == 0);
+    return is_file ? load_file(name, error, size) : load_named(name, error, size);
+  }
+  hunt h = {.cpuinfo = cpuinfo ? cpuinfo : "", .error = error, .size = size};
+  each_directory(find_by_cpu, &h);
+  if (h.failed) return NULL;
+  if (!h.found) return load_named("unknown", error, size);
+  char cpu[256];
+  h.found->matched = strdup(cpu_field(h.cpuinfo, "model name", cpu, sizeof cpu) ? cpu : "this CPU");
+  return h.found;
+}
+
+wtl_machine *wtl_machine_load(const char *name, char *error, size_t size)
+{
+  size_t length;
+  char *cpuinfo = read_all("/proc/cpuinfo", &length); /* 1 MiB holds more than 500 CPUs; beyond it, the profile is unknown */
+  wtl_machine *m = wtl_machine_load_for(name, cpuinfo, error, size);
+  free(cpuinfo);
+  return m;
+}
+
+size_t wtl_machine_clocks(const wtl_machine *m)
+{
+  return m->n_clocks;
+}
+
+double wtl_machine_clock_ghz(const wtl_machine *m, size_t clock)
+{
+  return clock < m->n_clocks ? m->clocks[clock].ghz : NAN;
+}
+
+size_t wtl_machine_base_clock(const wtl_machine *m)
+{
+  for (size_t i = 0; i < m->n_clocks; i++)
+    if (m->clocks[i].base) return i;
+  return 0;
+}

@@ -1,0 +1,190 @@
+#include "power/powercap_zones.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RAW_MAX = 128 }; /* entries looked at; a node of 8 packages has about 50 */
+
+/* An entry of the tree before it is known what it is worth. */
+typedef struct raw_zone {
+  char id[48], dir[448], name[48];
+} raw_zone;
+
+/* More watts than any such domain draws, so that only impossible steps are disbelieved. */
+static double limit_watts(const char *name)
+{
+  if (strcmp(name, "psys") == 0) return 4000;
+  return strcmp(name, "dram") == 0 ? 400 : 1000;
+}
+
+/* "intel-rapl:0:1" and the like: a control type, then indices. */
+static bool is_zone_id(const char *s)
+{
+  const char *colon = strchr(s, ':');
+  if (!colon || colon == s || strlen(s) >= sizeof ((raw_zone *)0)->id) return false;
+  for (const char *p = colon; *p; p++)
+    if (*p != ':' && !isxdigit((unsigned char)*p)) return false;
+  return true;
+}
+
+static int only_zones(const struct dirent *e)
+{
+  return is_zone_id(e->d_name);
+}
+
+static bool known(const raw_zone *list, size_t n, const char *id)
+{
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(list[i].id, id) == 0) return true;
+  return false;
+}
+
+/* Adds the zones of a directory, and those inside them: /sys lists subzones flat as well, copied trees only inside. */
+static size_t scan(const wtl_sys *sys, const char *dir, raw_zone *list, size_t n, int depth)
+{
+  struct dirent **entry = NULL;
+  int found = scandir(dir, &entry, only_zones, versionsort);
+  for (int i = 0; i < found; i++) {
+    raw_zone *z = &list[n];
+    char file[512];
+    if (n < RAW_MAX && !known(list, n, entry[i]->d_name)) {
+      snprintf(z->id, sizeof z->id, "%.47s", entry[i]->d_name);
+      int length = snprintf(z->dir, sizeof z->dir, "%s/%s", dir, entry[i]->d_name);
+      snprintf(file, sizeof file, "%s/name", z->dir);
+      if (length > 0 && (size_t)length < sizeof z->dir && sys->read_file(sys->arg, file, z->name, sizeof z->name) > 0) {
+        z->name[strcspn(z->name, "\n")] = '\0';
+        char inside[sizeof z->dir];
+        memcpy(inside, z->dir, sizeof inside);
+        n++;
+        if (depth < 2) n = scan(sys, inside, list, n, depth + 1);
+      }
+    }
+    free(entry[i]);
+  }
+  if (found >= 0) free(entry);
+  return n;
+}
+
+static const raw_zone *parent_of(const raw_zone *list, size_t n, const raw_zone *z)
+{
+  size_t length = (size_t)(strrchr(z->id, ':') - z->id);
+  for (size_t i = 0; i < n; i++)
+    if (strlen(list[i].id) == length && strncmp(list[i].id, z->id, length) == 0) return &list[i];
+  return NULL;
+}
+
+/* "package-3-die-1" -> "3-die-1"; the suffix that tells this package's parts from another's. */
+static const char *package_suffix(const raw_zone *parent)
+{
+  return parent && strncmp(parent->name, "package-", 8) == 0 ? parent->name + 8 : "?";
+}
+
+/* What a zone is, by its name. False: a name of which nothing is known; such zones are left alone, since they may overlap. */
+static bool classify(const raw_zone *z, const raw_zone *parent, wtl_domain *d)
+{
+  *d = (wtl_domain){.part = WTL_PART_CPU};
+  if (strncmp(z->name, "package-", 8) == 0) {
+    d->scope = WATTLE_SCOPE_PACKAGE;
+    snprintf(d->name, sizeof d->name, "%.31s", z->name);
+  } else if (strcmp(z->name, "dram") == 0) {
+    d->scope = WATTLE_SCOPE_DRAM;
+    d->part = WTL_PART_DRAM;
+    snprintf(d->name, sizeof d->name, "dram-%.25s", package_suffix(parent));
+  } else if (strcmp(z->name, "core") == 0 || strcmp(z->name, "uncore") == 0) {
+    d->scope = WATTLE_SCOPE_CORE;
+    d->nested = true;
+    snprintf(d->name, sizeof d->name, "%.6s-%.20s", z->name, package_suffix(parent));
+  } else if (strcmp(z->name, "psys") == 0) {
+    d->scope = WATTLE_SCOPE_NODE;
+    d->part = WTL_PART_NODE;
+    d->nested = true;
+    snprintf(d->name, sizeof d->name, "psys");
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void wtl_zone_read(wtl_zone *z, const wtl_sys *sys)
+{
+  char text[64], *end;
+  int n = sys->read_file(sys->arg, z->path, text, sizeof text);
+  double at = sys->now(sys->arg);
+  if (n < 0) {
+    z->error = -n;
+    return;
+  }
+  errno = 0;
+  unsigned long long raw = isdigit((unsigned char)text[0]) ? strtoull(text, &end, 10) : 0;
+  bool good = isdigit((unsigned char)text[0]) && errno == 0 && (*end == '\n' || *end == '\0');
+  if (good && z->counter.range_uj > 0 && raw > z->counter.range_uj) good = false;
+  z->error = good ? 0 : EBADMSG;
+  if (good) wtl_counter_take(&z->counter, raw, at);
+}
+
+static uint64_t read_range(const wtl_sys *sys, const char *dir)
+{
+  char file[512], text[64];
+  snprintf(file, sizeof file, "%s/max_energy_range_uj", dir);
+  if (sys->read_file(sys->arg, file, text, sizeof text) <= 0) return 0;
+  return strtoull(text, NULL, 10);
+}
+
+static void fill(const wtl_meter_env *env, const raw_zone *raw, wtl_zone *z)
+{
+  snprintf(z->id, sizeof z->id, "%s", raw->id);
+  snprintf(z->path, sizeof z->path, "%s/energy_uj", raw->dir);
+  z->counter = (wtl_counter){.range_uj = read_range(env->sys, raw->dir), .limit_w = limit_watts(raw->name)};
+  z->error = 0;
+}
+
+static bool is_msr(const raw_zone *z)
+{
+  return strncmp(z->id, "intel-rapl:", 11) == 0;
+}
+
+/* May this zone be read? Asked only where another could take its place. */
+static bool readable(const wtl_meter_env *env, const char *path)
+{
+  char text[64];
+  return env->sys->read_file(env->sys->arg, path, text, sizeof text) > 0;
+}
+
+/* Adds a zone, or gives way to the same domain of intel-rapl, unless that one cannot be read and this one can. */
+static size_t add(const wtl_meter_env *env, const raw_zone *raw, const wtl_domain *d, wtl_zone *out, size_t n, size_t max)
+{
+  wtl_zone z = {.domain = *d};
+  fill(env, raw, &z);
+  for (size_t i = 0; i < n; i++) {
+    if (strcmp(out[i].domain.name, d->name) != 0) continue;
+    if (!readable(env, out[i].path) && readable(env, z.path)) out[i] = z;
+    return n;
+  }
+  if (n < max) out[n++] = z;
+  return n;
+}
+
+size_t wtl_powercap_find(const wtl_meter_env *env, wtl_zone *out, size_t max)
+{
+  char root[400];
+  snprintf(root, sizeof root, "%s/class/powercap", env->sysfs);
+  raw_zone *raw = calloc(RAW_MAX + 1, sizeof *raw);
+  if (!raw) return 0;
+  size_t found = scan(env->sys, root, raw, 0, 0), n = 0;
+  bool package = false;
+  for (size_t i = 0; i < found; i++) package = package || strncmp(raw[i].name, "package-", 8) == 0;
+  for (int pass = 0; pass < 4; pass++) { /* top-level zones before nested ones, intel-rapl's before the others' */
+    for (size_t i = 0; i < found; i++) {
+      wtl_domain d;
+      if (!classify(&raw[i], parent_of(raw, found, &raw[i]), &d)) continue;
+      if (d.scope == WATTLE_SCOPE_NODE && !package) d.nested = false;
+      if (d.nested == (pass >= 2) && is_msr(&raw[i]) == (pass % 2 == 0)) n = add(env, &raw[i], &d, out, n, max);
+    }
+  }
+  free(raw);
+  return n;
+}

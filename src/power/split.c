@@ -1,0 +1,89 @@
+#include "power/split.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "power/figure.h"
+
+typedef struct sum {
+  double joules, doubt;
+} sum;
+
+static sum total(const wattle_joules_t *idle, const wattle_joules_t *pe, size_t n)
+{
+  sum s = {idle->joules, idle->uncertainty};
+  for (size_t i = 0; i < n; i++) {
+    s.joules += pe[i].joules;
+    s.doubt += pe[i].uncertainty; /* linear: all of them use the same profile and err together */
+  }
+  return s;
+}
+
+void wtl_add_up(const wattle_joules_t *idle_model, const wattle_joules_t *pe_model, size_t n, wattle_joules_t *node)
+{
+  sum s = total(idle_model, pe_model, n);
+  double interval_s = idle_model->interval_s;
+  wtl_figure_none(node, idle_model->domain, WATTLE_SCOPE_NODE, interval_s);
+  memcpy(node->source, idle_model->source, sizeof node->source);
+  if (isnan(s.joules) || isnan(s.doubt)) return;
+  node->provenance = WATTLE_MODELLED;
+  node->joules = s.joules;
+  node->uncertainty = s.doubt;
+  node->covered_s = interval_s;
+}
+
+/*
+ * A share is own / (own + others). Its half-width: the quotient's derivative, with both errors taken at their worst; never more than
+ * would take the share below 0 or above 1.
+ */
+static double share_doubt(double own, double own_doubt, double others, double others_doubt)
+{
+  double whole = own + others;
+  if (!(whole > 0)) return 1;
+  double share = own / whole;
+  double doubt = (others * own_doubt + own * others_doubt) / (whole * whole);
+  return fmin(doubt, fmax(share, 1 - share));
+}
+
+static void take_share(const wattle_joules_t *node, const wattle_joules_t *model, sum all, wattle_scope_t scope, wattle_joules_t *out)
+{
+  wtl_figure_none(out, node->domain, scope, node->interval_s);
+  const char *profile = strncmp(model->source, "model ", 6) == 0 ? model->source + 6 : model->source;
+  snprintf(out->source, sizeof out->source, "%.38s split by model %.38s", node->source, profile);
+  if (isnan(node->joules) || isnan(all.joules) || isnan(all.doubt)) return;
+  double others = fmax(0, all.joules - model->joules), others_doubt = fmax(0, all.doubt - model->uncertainty);
+  double share = all.joules > 0 ? model->joules / all.joules : 0;
+  double doubt = share_doubt(model->joules, model->uncertainty, others, others_doubt);
+  out->provenance = WATTLE_MODELLED;
+  out->joules = node->joules * share;
+  out->uncertainty = node->uncertainty * share + node->joules * doubt;
+  out->covered_s = node->covered_s;
+}
+
+static void copy_share(const wattle_joules_t *node, const wattle_joules_t *model, wattle_scope_t scope, wattle_joules_t *out)
+{
+  *out = *model;
+  memcpy(out->domain, node->domain, sizeof out->domain);
+  out->scope = scope;
+  if (node->provenance != WATTLE_UNAVAILABLE) return;
+  out->provenance = WATTLE_UNAVAILABLE;
+  out->joules = out->uncertainty = NAN;
+  out->covered_s = 0;
+}
+
+void wtl_split(const wattle_joules_t *node, const wattle_joules_t *idle_model, const wattle_joules_t *pe_model, size_t n,
+               wattle_joules_t *idle, wattle_joules_t *part, size_t stride)
+{
+  if (node->provenance != WATTLE_MEASURED) {
+    copy_share(node, idle_model, node->scope, idle);
+    for (size_t i = 0; i < n; i++) copy_share(node, &pe_model[i], WATTLE_SCOPE_PROCESS, &part[i * stride]);
+    return;
+  }
+  sum all = total(idle_model, pe_model, n);
+  take_share(node, idle_model, all, node->scope, idle);
+  for (size_t i = 0; i < n; i++) take_share(node, &pe_model[i], all, WATTLE_SCOPE_PROCESS, &part[i * stride]);
+  if (all.joules > 0 || isnan(node->joules) || isnan(all.joules)) return;
+  idle->joules = node->joules; /* the model knows of nobody who drew anything: nobody's */
+  idle->uncertainty = node->uncertainty;
+}
