@@ -1,23 +1,28 @@
 /*
  * patterns.c - what five ways of writing the same bytes to another PE cost in time and in joules.
  *
- * A payload lies in N discrete user buffers (fragments). PE 0 writes it to PE 1 in one of five patterns, named by their steps:
- *   P put, Q quiet, M copy between a user buffer and a pinned (symmetric) buffer, A atomic flag; a repeated part is one user buffer.
+ * A payload lies in N discrete user buffers (fragments). PE 0 writes it to PE 1 in one of five patterns, named by their
+ * steps:
+ *   P put, Q quiet, M copy between a user buffer and a pinned (symmetric) buffer, A atomic flag; a repeated part is
+ *   one user buffer.
  *     PQPQ     user buffers are symmetric; a blocking put and a quiet each
  *     PPQ      user buffers are symmetric; a non-blocking put each, one quiet
  *     MPQMPQ   user buffers are private; copy, blocking put and quiet each
  *     MPMPQ    user buffers are private; copy and non-blocking put each, one quiet
- *     MMPQAMM  user buffers are private; pack all, one put, quiet, atomic flag; PE 1 polls the flag and unpacks into its user buffers
+ *     MMPQAMM  user buffers are private; pack all, one put, quiet, atomic flag; PE 1 polls
+ *              the flag and unpacks into its user buffers
  *
- * Discrete means discrete: no two user buffers share a cache line, at either end, so merging them takes real copies. Before each
- * iteration both PEs clear the buffers involved from their caches. Data are verified, gaps included, before and after each block of
- * timed iterations. The timed part is what PE 0 does; PE 1's unpacking is timed apart (unpack_s).
+ * Discrete means discrete: no two user buffers share a cache line, at either end, so merging them takes real copies.
+ * Before each iteration both PEs clear the buffers involved from their caches. Data are verified, gaps included, before
+ * and after each block of timed iterations. The timed part is what PE 0 does; PE 1's unpacking is timed apart
+ * (unpack_s).
  *
- * Output: on PE 0, one JSON object a line: "setup", "floor" (idle draw), then a "sample" for each configuration and repeat.
- * Units: seconds, bytes, joules; energy is per iteration, that is, per payload written. What is not known is null, with a reason.
+ * Output: on PE 0, one JSON object a line: "setup", "floor" (idle draw), then a "sample" for each configuration and
+ * repeat. Units: seconds, bytes, joules; energy is per iteration, that is, per payload written. What is not known is
+ * null, with a reason.
  *
- * Standard OpenSHMEM 1.4 and C11; builds with any implementation. Built with -DUSE_WATTLE and linked with -lwattle, it also gives
- * PE 0's energy.
+ * Standard OpenSHMEM 1.4 and C11; builds with any implementation. Built with -DUSE_WATTLE and linked with -lwattle, it
+ * also gives PE 0's energy.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pinning a PE to its core, on Linux */
@@ -73,7 +78,7 @@ typedef struct {
   size_t payload, n, size, stride; /* n fragments of `size` bytes, `stride` apart */
 } config;
 
-/* Memory of one PE, for the largest configuration. Symmetric parts are symmetric: each PE has its own at the same address. */
+/* Memory of one PE, for the largest configuration. Symmetric parts: each PE has its own at the same address. */
 typedef struct {
   unsigned char *pinned_user, *target; /* symmetric user buffers: sources of P patterns, targets of all but MMPQAMM */
   unsigned char *staging, *arrival;    /* symmetric: copies (M) lie here; MMPQAMM's one put lands here */
@@ -113,7 +118,7 @@ static void usage(FILE *out)
                "  --no-pin            do not bind each PE to a core\n");
 }
 
-/* A whole number with an optional K or M, lo to hi. `what` names the option. Complains and returns lo if it is not one. */
+/* A whole number with an optional K or M, lo to hi. Complains, naming the option `what`, and returns lo if it is none. */
 static size_t parse_size(const char *what, const char *text, size_t lo, size_t hi)
 {
   char *end = NULL;
@@ -286,9 +291,9 @@ static void die(const char *what, size_t bytes)
 }
 
 /*
- * A copy whose source and target lie at like offsets within a page can take several times as long, by accident of address: the
- * processor takes loads for matches of stores to the other page. So each buffer lies 3 KiB beyond, within the page, the one it is
- * filled from.
+ * A copy whose source and target lie at like offsets within a page can take several times as long, by accident of
+ * address: the processor takes loads for matches of stores to the other page. So each buffer lies 3 KiB beyond, within
+ * the page, the one it is filled from.
  */
 enum { PAGE = 4096 };
 typedef enum {
@@ -573,8 +578,9 @@ static void print_number(const char *name, double v)
 /* ---- energy of PE 0 ---- */
 
 /*
- * A sensor counts the whole node and is slow, so it sees a block of iterations, clearing included, and then a block of as much
- * clearing alone, which is taken off. The model counts this PE, so it sees the timed parts only. Energy is PE 0's to find out.
+ * A sensor counts the whole node and is slow, so it sees a block of iterations, clearing included, and then a block of
+ * as much clearing alone, which is taken off. The model counts this PE, so it sees the timed parts only. Energy is PE
+ * 0's to find out.
  */
 #if defined(USE_WATTLE)
 
@@ -825,8 +831,8 @@ static void one_iteration(const memory *m, const config *c, meter *e, timings *t
 }
 
 /*
- * Iterates until `least_s` have passed and `least_n` iterations are done; with transfer = false, only clears caches and meets at
- * the barriers, so that a measured meter's joules for that can be taken off.
+ * Iterates until `least_s` have passed and `least_n` iterations are done; with transfer = false, only clears caches and
+ * meets at the barriers, so that a measured meter's joules for that can be taken off.
  */
 static void block(const options *o, const memory *m, const config *c, meter *e, bool transfer, double least_s,
                   int least_n, timings *t)
@@ -912,7 +918,7 @@ static void print_setup(const options *o, const meter *e)
 
 /* ---- the sweep ---- */
 
-/* One line of output. `round` makes this configuration's data differ from the one before. Returns whether the data were right. */
+/* One line of output. `round` makes these data differ from those before. Returns whether they arrived right. */
 static bool measure(const options *o, const memory *m, const config *c, meter *e, timings *t, int repeat, int turn,
                     unsigned round)
 {
@@ -938,7 +944,7 @@ static bool measure(const options *o, const memory *m, const config *c, meter *e
   return verified;
 }
 
-/* Patterns take turns within each repeat, and start with another one each time: what disturbs the machine hits all alike. */
+/* Patterns take turns within each repeat, and another one starts each time: what disturbs the machine hits all alike. */
 static bool sweep(const options *o, const memory *m, meter *e)
 {
   static timings t;
@@ -956,7 +962,7 @@ static bool sweep(const options *o, const memory *m, meter *e)
   return verified;
 }
 
-/* Binds this PE to one core of those it may use, if there are enough for both; a launcher that bound it already is left alone. */
+/* Binds this PE to a core of its own, if it may use enough of them; what a launcher has bound already is left alone. */
 static void pin(options *o)
 {
   bool pinned = false;

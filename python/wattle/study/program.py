@@ -67,9 +67,9 @@ def _fingerprint(home: Home, source: Path) -> str:
 
 
 def run(home: Home, program: Path, arguments: Sequence[str], n_pes: int) -> Iterator[dict[str, Any]]:
-    """Runs the program and yields the JSON objects it prints, one a line, as they come. Ends it if the reader stops early.
-    Raises WattleError, with the program's last words, if it fails or prints something else."""
-    command = [str(home.tool("oshrun")), "-n", str(n_pes), str(program), *arguments]
+    """Runs the program and yields the JSON objects it prints, one a line, as they come. Ends it if the reader stops
+    early. Raises WattleError, with the program's last words, if it fails or prints something else."""
+    command = [str(home.tool("oshrun")), "-n", str(n_pes), "--", str(program), *arguments]
     with tempfile.TemporaryFile("w+", errors="replace") as words:
         try:
             job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=words, text=True)

@@ -1,4 +1,5 @@
-"""Published figures and what became of them here: one row each, with value, condition, ours, tolerance, verdict and why.
+"""Published figures and what became of them here: one row each, with value, condition, ours, tolerance, verdict and
+why.
 
 No verdict is written down anywhere: each row carries a function that reads it off the samples.
 """
@@ -21,8 +22,8 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was found here. `why`: where it differs, the reason, drawn from what was measured. `provenance`: of the figures
-    that `ours` rests on ("measured", "modelled", "unavailable"; times and counts are always measured)."""
+    """What was found here. `why`: where it differs, the reason, drawn from what was measured. `provenance`: of the
+    figures that `ours` rests on ("measured", "modelled", "unavailable"; times and counts are always measured)."""
 
     ours: str
     verdict: Verdict
@@ -31,7 +32,8 @@ class Outcome:
 
 
 class NotTestable(Exception):
-    """Raised by a row's function where these samples cannot answer; the message says why and ends without a full stop."""
+    """Raised by a row's function where these samples cannot answer; the message says why and ends without a full
+    stop."""
 
 
 @dataclass(frozen=True)

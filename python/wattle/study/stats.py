@@ -1,8 +1,8 @@
 """Medians, spreads and paired comparisons.
 
-The interval of a median comes from ranks (the sign test turned round), which assumes nothing about the shape of the noise; SciPy's
-binomial distribution gives its coverage. With few repeats the wanted confidence may be out of reach: then the interval is the whole
-range, and `confidence` says what that is worth.
+The interval of a median comes from ranks (the sign test turned round), which assumes nothing about the shape of the
+noise; SciPy's binomial distribution gives its coverage. With few repeats the wanted confidence may be out of reach:
+then the interval is the whole range, and `confidence` says what that is worth.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def center(values: Iterable[float | None]) -> Center | None:
 
 
 def rank_interval(values: Sequence[float] | np.ndarray, wanted: float = CONFIDENCE) -> tuple[float, float, float]:
-    """(lo, hi, confidence): the narrowest symmetric pair of order statistics that holds the median with at least the wanted
-    confidence; the whole range where none does."""
+    """(lo, hi, confidence): the narrowest symmetric pair of order statistics that holds the median with at least the
+    wanted confidence; the whole range where none does."""
     ordered = sorted(float(v) for v in values)
     n = len(ordered)
     if n == 0:

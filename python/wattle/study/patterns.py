@@ -1,0 +1,230 @@
+"""The study of data-access patterns: five ways of writing the same bytes to another PE, and what changing one into
+another saves."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wattle import console, manifest, paths, units
+from wattle.checked import Checked, read_json, require_schema
+from wattle.errors import WattleError
+from wattle.manifest import Manifest
+from wattle.provenance import Joules, read_joules
+from wattle.study import program, published, samples
+from wattle.study.patterns_analysis import PAPER_PAYLOAD, PAYLOAD_PATTERN, Analysis, configurations, savings_table
+from wattle.study.patterns_published import ROWS
+from wattle.study.patterns_samples import SCHEMA, row
+from wattle.study.registry import Study
+
+NAME = "patterns"
+RESULTS = "results.json"
+RESULTS_SCHEMA = 1
+MOST_FRAGMENTS = 131072
+LARGEST_PAYLOAD = 64 << 20
+
+QUICK_REPEATS, QUICK_MIN_TIME_S = 7, 0.03
+FULL_REPEATS, FULL_MIN_TIME_S = 15, 0.2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run. `payloads`: of the fourth transformation, the main one among them."""
+
+    payload: int = PAPER_PAYLOAD
+    payloads: list[int] = field(default_factory=list)
+    repeats: int = FULL_REPEATS
+    min_time_s: float = FULL_MIN_TIME_S
+    quick: bool = False
+    on: str = "local"
+
+    @property
+    def fragments(self) -> list[int]:
+        return _powers_dividing(self.payload)
+
+    @property
+    def payload_fragments(self) -> list[int]:
+        """Counts that every payload can be cut into."""
+        common = set(self.fragments)
+        for payload in self.payloads:
+            common &= set(_powers_dividing(payload))
+        return sorted(common)
+
+
+def make_plan(payload: int | None, repeats: int | None, min_time_s: float | None, quick: bool, on: str) -> Plan:
+    """The plan with its defaults: the quick one finishes within a minute, the full one is the paper's sweep."""
+    payload = PAPER_PAYLOAD if payload is None else payload
+    if not 1 <= payload <= LARGEST_PAYLOAD:
+        raise WattleError(f"--payload {payload}: allowed are 1 byte to {units.size(LARGEST_PAYLOAD)}")
+    if repeats is not None and not 1 <= repeats <= 1000:
+        raise WattleError(f"--repeat {repeats}: allowed are 1 to 1000")
+    if min_time_s is not None and not 0 <= min_time_s <= 60:
+        raise WattleError(f"--min-time {min_time_s}: allowed are 0 to 60 seconds")
+    factors = (1, 0.5) if quick else (2, 1, 0.5, 0.25)
+    payloads = [int(payload * f) for f in factors if payload * f >= 1 and payload * f == int(payload * f)]
+    default_repeats = QUICK_REPEATS if quick else FULL_REPEATS
+    default_time_s = QUICK_MIN_TIME_S if quick else FULL_MIN_TIME_S
+    return Plan(
+        payload,
+        [p for p in payloads if p <= LARGEST_PAYLOAD],
+        default_repeats if repeats is None else repeats,
+        default_time_s if min_time_s is None else min_time_s,
+        quick,
+        on,
+    )
+
+
+def _powers_dividing(payload: int) -> list[int]:
+    return [1 << k for k in range(MOST_FRAGMENTS.bit_length()) if payload % (1 << k) == 0]
+
+
+# ---- running ----
+
+
+@dataclass
+class Gathered:
+    """What the benchmark has said so far."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    setup: dict[str, Any] = field(default_factory=dict)
+    floor: list[dict[str, Any]] = field(default_factory=list)
+
+
+def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
+    """Runs the sweep and writes samples.parquet, results.json and, last, manifest.json into the directory."""
+    home = paths.find_home()
+    bench = program.find(home, NAME)
+    record = manifest.start("study", command, 2, settings=_settings())
+    started = time.monotonic()
+    gathered = Gathered()
+    sweeps = list(_sweeps(plan))
+    with console.progress("patterns", sum(total for _, total, _ in sweeps)) as steps:
+        for series, _, arguments in sweeps:
+            for document in program.run(home, bench, arguments, 2):
+                if _take(gathered, document, series):
+                    now = f"{document['pattern']} {document['fragments']} x {units.size(document['fragment_bytes'])}"
+                    steps.advance(now=now)
+    if not gathered.rows:
+        raise WattleError(f"{bench.name} ended without a sample")
+    samples.write(directory, gathered.rows, SCHEMA)
+    _complete(record, plan, gathered, time.monotonic() - started)
+    write_results(directory, load(directory, record))
+    manifest.write(directory, record)
+    return record
+
+
+def _sweeps(plan: Plan) -> Iterator[tuple[str, int, list[str]]]:
+    """(series, number of samples, arguments of the benchmark)."""
+    common = ["--repeat", str(plan.repeats), "--min-time", f"{plan.min_time_s:g}"]
+    counts = plan.fragments
+    arguments = ["--payload", str(plan.payload), "--fragments", _list(counts)]
+    yield "patterns", 5 * len(counts) * plan.repeats, [*arguments, *common]
+    counts = plan.payload_fragments
+    if len(plan.payloads) > 1 and counts:
+        arguments = ["--patterns", PAYLOAD_PATTERN, "--payload", _list(plan.payloads), "--fragments", _list(counts)]
+        yield "payloads", len(plan.payloads) * len(counts) * plan.repeats, [*arguments, *common]
+
+
+def _list(values: list[int]) -> str:
+    return ",".join(map(str, values))
+
+
+def _take(gathered: Gathered, document: dict[str, Any], series: str) -> bool:
+    """Files a line of the benchmark. True for a sample."""
+    kind = document.get("kind")
+    if kind == "sample":
+        gathered.rows.append(row(document, series))
+        return True
+    if kind == "setup":
+        gathered.setup = gathered.setup or document
+    elif kind == "floor":
+        gathered.floor = gathered.floor or list(document.get("energy") or [])
+    return False
+
+
+def _settings() -> dict[str, str]:
+    """Settings in force that were set by name."""
+    return {k: v for k, v in sorted(os.environ.items()) if k.startswith(("WATTLE_", "SHMEM_")) and k != "WATTLE_HOME"}
+
+
+def _complete(record: Manifest, plan: Plan, gathered: Gathered, wall_s: float) -> None:
+    setup = gathered.setup
+    record.wall_s, record.exit_code = wall_s, 0
+    record.meter = {"name": str(setup.get("meter") or "none"), "why": str(setup.get("meter_why") or "")}
+    source = str(gathered.rows[0]["cpu_source"] or "")
+    record.machine = source.removeprefix("model ") if source.startswith("model ") else ""
+    record.extra = {
+        "study": {
+            "name": NAME,
+            "on": plan.on,
+            "quick": plan.quick,
+            "payload": plan.payload,
+            "payloads": plan.payloads,
+            "fragments": plan.fragments,
+            "repeats": plan.repeats,
+            "min_time_s": plan.min_time_s,
+            "clear": setup.get("clear"),
+            "pinned": setup.get("pinned"),
+            "gap": setup.get("gap"),
+            "floor": gathered.floor,
+        }
+    }
+
+
+# ---- reading back ----
+
+
+def load(directory: Path, record: Manifest) -> Analysis:
+    """Reads a study directory's samples. A damaged one is an error that names the file and what is wrong."""
+    study = Checked(directory / manifest.FILE, record.extra.get("study"), "study")
+    floor: list[Joules] = [read_joules(entry) for entry in study.items("floor")]
+    return Analysis(samples.read(directory, SCHEMA), floor)
+
+
+def write_results(directory: Path, analysis: Analysis) -> Path:
+    """DIR/results.json: every configuration, every saving, every published row, for other programs to read."""
+    path = directory / RESULTS
+    try:
+        path.write_text(json.dumps(results(analysis), indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise WattleError(f"{path}: cannot be written: {error.strerror}") from None
+    return path
+
+
+def read_results(directory: Path) -> Checked:
+    """DIR/results.json, checked to be this study's."""
+    document = read_json(directory / RESULTS)
+    require_schema(document, RESULTS_SCHEMA)
+    if document.text("study") != NAME:
+        raise document.get("study").wrong(f"expected {NAME!r}, found {document.text('study')!r}")
+    return document
+
+
+def results(analysis: Analysis) -> dict[str, Any]:
+    rows = published.judge(ROWS, analysis)
+    return {
+        "schema": RESULTS_SCHEMA,
+        "study": NAME,
+        "payload": analysis.payload,
+        "repeats": analysis.repeats,
+        "verified": analysis.wrong_samples == 0,
+        "provenance": {domain: analysis.provenance(domain) for domain in ("cpu", "dram")},
+        "published": [r.as_dict() for r in rows],
+        "verdicts": {str(verdict): count for verdict, count in published.tally(rows).items()},
+        "configurations": configurations(analysis),
+        "savings": savings_table(analysis),
+    }
+
+
+STUDY = Study(
+    NAME,
+    "Data-access patterns of one-sided writes",
+    "What do five ways of writing the same bytes to another PE cost, and what does changing one into another save?",
+    load,
+    "wattle.report.patterns",
+)

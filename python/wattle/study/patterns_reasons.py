@@ -1,0 +1,138 @@
+"""Why the pattern study's figures differ from the published ones: sentences made of what was measured in the same
+samples."""
+
+from __future__ import annotations
+
+from wattle import units
+from wattle.study.patterns_analysis import Analysis
+from wattle.study.published import NotTestable
+
+
+def latency(a: Analysis, pattern: str, fragments: int) -> float:
+    """Median latency, s. NotTestable where it was not measured."""
+    found = a.center("latency", pattern, fragments)
+    if found is None:
+        raise NotTestable(f"{pattern} in {fragments} fragments was not measured")
+    return found.median
+
+
+def each(a: Analysis, pattern: str, fragments: int) -> float:
+    """Seconds for one fragment."""
+    return latency(a, pattern, fragments) / fragments
+
+
+def copies(a: Analysis) -> str:
+    """Bulk: what a put and a copy of the payload cost."""
+    n = a.fragments[0]
+    put, copied = latency(a, "PPQ", n), latency(a, "MPMPQ", n)
+    speed = units.size(a.payload / put)
+    start = (
+        f"Putting the payload in {_pieces(n)} takes {units.seconds(put)} ({speed}/s): between two PEs of one node "
+        "a put is one copy through shared memory"
+    )
+    if copied <= put:
+        return f"{start}, and copying it into the pinned buffer first costs nothing that shows here."
+    return (
+        f"{start}. The copy into the pinned buffer takes {units.seconds(copied - put)} more, "
+        f"{(copied - put) / copied * 100:.0f} % of the whole; over the papers' network the put's own share was larger."
+    )
+
+
+def small_copies(a: Analysis) -> str:
+    """Many fragments: what the copy adds to a put."""
+    n = a.fragments[-1]
+    put, copied = each(a, "PQPQ", n), each(a, "MPQMPQ", n)
+    return (
+        f"At {n} fragments a put with its quiet takes {units.seconds(put)} and with the copy {units.seconds(copied)}; "
+        "no network's message rate hides the copy here."
+    )
+
+
+def fences(a: Analysis) -> str:
+    """What a quiet costs between PEs of one node."""
+    n = a.fragments[-1]
+    with_quiet, without = each(a, "PQPQ", n), each(a, "PPQ", n)
+    text = (
+        "A put to a PE of the same node is complete when the call returns, so a quiet has only stores to order and no "
+        f"round trip to wait for: at {n} fragments a put with its quiet takes {units.seconds(with_quiet)}, "
+        f"a non-blocking put {units.seconds(without)}"
+    )
+    if 256 in a.fragments:
+        share = (1 - latency(a, "PPQ", 256) / latency(a, "PQPQ", 256)) * 100
+        text += f"; at 256 the quiets are {max(share, 0):.0f} % of the time"
+    return f"{text}."
+
+
+def packing(a: Analysis) -> str:
+    """Bulk: one copy against two."""
+    n = a.fragments[0]
+    put, packed = latency(a, "PPQ", n), latency(a, "MMPQAMM", n)
+    text = (
+        f"PPQ moves the payload once ({units.seconds(put)} in {_pieces(n)}), MMPQAMM twice on the sender's side, "
+        f"pack and put ({units.seconds(packed)})"
+    )
+    unpack = a.center("unpack", "MMPQAMM", n)
+    if unpack is not None:
+        text += f", and the receiver unpacks for {units.seconds(unpack.median)} more, which is not counted here"
+    return f"{text}. Through shared memory a put costs about as much as a copy; over a network it cost more."
+
+
+def call_rate(a: Analysis) -> str:
+    """How the cost of a call compares with that of the bytes it carries."""
+    few = min((n for n in a.fragments if n >= 64), default=a.fragments[-1])
+    many = a.fragments[-1]
+    put_few, put_many = each(a, "PPQ", few), each(a, "PPQ", many)
+    return (
+        f"A non-blocking put takes {units.seconds(put_few)} at {few} fragments ({units.size(a.payload / few)} each) "
+        f"and {units.seconds(put_many)} at {many}: without a network card's limit on messages, the rate goes on rising "
+        "until the call, not the bytes, is what costs."
+    )
+
+
+def modelled_cpu(a: Analysis) -> str:
+    """How closely modelled CPU joules follow time, in savings."""
+    if a.provenance("cpu") != "modelled":
+        return ""
+    gaps = [
+        abs(cpu.median - time.median)
+        for before, after in (("MPQMPQ", "PQPQ"), ("PQPQ", "PPQ"), ("PPQ", "MMPQAMM"))
+        for n in a.fragments
+        if (cpu := a.saving("cpu", before, after, n)) and (time := a.saving("latency", before, after, n))
+    ]
+    if not gaps:
+        return ""
+    middle = sorted(gaps)[len(gaps) // 2]
+    return (
+        f"CPU joules are modelled as watts times time, so they follow latency (the savings of the two lie {middle:.1f} "
+        "points apart in the median)."
+    )
+
+
+def modelled_dram(a: Analysis, before: str, after: str) -> str:
+    """What modelled DRAM joules rest on, by the ratio they show."""
+    if a.provenance("dram") == "measured":
+        return "The sensor's DRAM figure sees what the CPU asked of memory; there is no network card's DMA here."
+    if a.provenance("dram") != "modelled":
+        return ""
+    few, many = a.fragments[0], a.fragments[-1]
+    ratios = [_ratio(a, before, after, n) for n in (few, many)]
+    return (
+        "DRAM joules are modelled from the bytes that puts and copies move, not from what the memory controller did "
+        f"(caches, lines fetched for a few bytes): {before} takes {ratios[0]} times the DRAM joules of {after} in "
+        f"{_pieces(few)} and {ratios[1]} times in {many}."
+    )
+
+
+def _ratio(a: Analysis, before: str, after: str, n: int) -> str:
+    first, second = a.center("dram", before, n), a.center("dram", after, n)
+    if first is None or second is None or second.median == 0:
+        return "?"
+    return f"{first.median / second.median:.2f}"
+
+
+def _pieces(n: int) -> str:
+    return "one piece" if n == 1 else f"{n} pieces"
+
+
+def join(*sentences: str) -> str:
+    return " ".join(s for s in sentences if s)
