@@ -74,11 +74,16 @@ def metrics(profiles: Iterable[RunProfile]) -> list[Metric]:
 
 def spread(metric: Metric, samples: Iterable[Sample]) -> Spread:
     """A figure over repeats. Joules: one repeat whose joules are unknown makes the median unknown (a gap is none)."""
-    figures = [metric.of(sample) for sample in samples]
-    joules = [f for f in figures if isinstance(f, Joules)]
+    return spread_of(metric.of(sample) for sample in samples)
+
+
+def spread_of(figures: Iterable[float | Joules | None]) -> Spread:
+    """As `spread`, of figures already at hand."""
+    found = list(figures)
+    joules = [f for f in found if isinstance(f, Joules)]
     if joules:
         return _spread_of_joules(joules)
-    return _spread([f for f in figures if isinstance(f, float | int)])
+    return _spread([f for f in found if isinstance(f, float | int)])
 
 
 def _spread_of_joules(figures: list[Joules]) -> Spread:

@@ -59,9 +59,7 @@ def _warning(path: Path) -> str:
         return f"{path} loads no shared libraries; if it uses another OpenSHMEM, no profile will come of it"
     ours = [name for name in libraries if name.startswith(elf.LIBRARY)]
     if not ours:
-        return (
-            f"{path} is not linked to {elf.LIBRARY}, as oshcc does it: expect no profile, unless it starts one that is"
-        )
+        return f"{path} is not linked to {elf.LIBRARY} (oshcc does that): no profile, unless it starts one that is"
     if libraries[ours[0]] is None:
         raise WattleError(
             f"{path}: its library {ours[0]} is not found; build the program again with oshcc, or set LD_LIBRARY_PATH"

@@ -1,0 +1,113 @@
+"""Two run directories side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wattle.compare.verdict import Difference, difference
+from wattle.errors import WattleError
+from wattle.metrics import Metric, Spread, metrics, spread
+from wattle.runs import Run, load
+
+
+@dataclass(frozen=True)
+class Row:
+    metric: Metric
+    before: Spread
+    after: Spread
+    difference: Difference
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "metric": self.metric.name,
+            "before": self.before.as_dict(),
+            "after": self.after.as_dict(),
+            **self.difference.as_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`warnings`: what makes the two less comparable than they look."""
+
+    before: Run
+    after: Run
+    rows: list[Row]
+    warnings: list[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "schema": 1,
+            "kind": "compare",
+            "of": "run",
+            "before": str(self.before.directory),
+            "after": str(self.after.directory),
+            "repeats": [len(self.before.samples), len(self.after.samples)],
+            "warnings": self.warnings,
+            "rows": [row.as_dict() for row in self.rows],
+        }
+
+
+def compare(before_dir: Path, after_dir: Path) -> Comparison:
+    before, after = load(before_dir), load(after_dir)
+    profiles = [s.profile for run in (before, after) for s in run.samples if s.profile is not None]
+    rows = [_row(metric, before, after) for metric in metrics(profiles)]
+    return Comparison(before, after, rows, _warnings(before, after))
+
+
+def _row(metric: Metric, before: Run, after: Run) -> Row:
+    b, a = spread(metric, before.samples), spread(metric, after.samples)
+    return Row(metric, b, a, difference(b, a))
+
+
+def _warnings(before: Run, after: Run) -> list[str]:
+    """Whatever differs besides what was to be compared. Settings are what one compares: shown, but not warned of."""
+    found = []
+    b, a = before.manifest, after.manifest
+    if b.command != a.command:
+        found.append(f"different programs or arguments: {' '.join(b.command)} and {' '.join(a.command)}")
+    if b.n_pes != a.n_pes:
+        found.append(f"different numbers of PEs: {b.n_pes} and {a.n_pes}")
+    for key, what in (("name", "hosts"), ("cpu", "CPUs"), ("cores", "numbers of cores")):
+        if b.host.get(key) != a.host.get(key):
+            found.append(f"different {what}: {b.host.get(key)} and {a.host.get(key)}")
+    if _meters(before) != _meters(after):
+        found.append(f"joules come from different meters: {_meters(before)} and {_meters(after)}")
+    for run in (before, after):
+        found += _incomplete(run)
+    return found
+
+
+def _meters(run: Run) -> str:
+    profiles = [s.profile for s in run.samples if s.profile is not None]
+    sources = {j.source for p in profiles for pe in p.pes for j in pe.joules if j.source}
+    return ", ".join(sorted(sources)) or "none"
+
+
+def _incomplete(run: Run) -> list[str]:
+    found = []
+    if run.manifest.exit_code != 0:
+        found.append(f"{run.directory}: the program ended with exit code {run.manifest.exit_code}")
+    for sample in run.samples:
+        if sample.profile is None:
+            found.append(f"{sample.directory}: was run without a profile")
+        elif not sample.profile.complete:
+            found.append(
+                f"{sample.directory}: {len(sample.profile.missing)} of {sample.profile.n_pes} PEs left no profile"
+            )
+    return found
+
+
+def changed_settings(before: Run, after: Run) -> list[tuple[str, str, str]]:
+    """(name, before, after) of every setting that differs."""
+    b, a = before.manifest.settings, after.manifest.settings
+    names = sorted(set(b) | set(a))
+    return [(n, b.get(n, "-"), a.get(n, "-")) for n in names if b.get(n) != a.get(n)]
+
+
+def same_kind(before: str, after: str) -> str:
+    if before != after:
+        raise WattleError(f"a {before} cannot be compared with a {after}; give two runs or two studies")
+    return before

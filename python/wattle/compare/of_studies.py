@@ -1,0 +1,174 @@
+"""Two study directories side by side: the same cells of the sweep, sample against sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wattle import manifest as manifests
+from wattle.compare.verdict import Difference, Verdict, difference
+from wattle.errors import DamagedFile, WattleError
+from wattle.metrics import Spread, spread_of
+from wattle.provenance import Joules, Provenance, total, unavailable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FILE = "samples.parquet"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How to read a study's samples. `cell`: the columns that name one point of the sweep. `series`: the cell's column
+    that rows of the table stand for. `figures`: column and label; beside X_J stand X_uncertainty_J, X_provenance and
+    X_source."""
+
+    cell: tuple[str, ...]
+    series: str
+    figures: tuple[tuple[str, str], ...]
+
+
+LAYOUTS = {
+    "patterns": Layout(
+        ("series", "pattern", "payload", "fragments"),
+        "pattern",
+        (("latency_s", "latency"), ("cpu_J", "CPU energy"), ("dram_J", "DRAM energy")),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure at one point of the sweep."""
+
+    at: dict[str, Any]
+    figure: str
+    before: Spread
+    after: Spread
+    difference: Difference
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "at": self.at,
+            "figure": self.figure,
+            "before": self.before.as_dict(),
+            "after": self.after.as_dict(),
+            **self.difference.as_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class StudyComparison:
+    study: str
+    before: Path
+    after: Path
+    layout: Layout
+    cells: list[Cell]
+    warnings: list[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "schema": 1,
+            "kind": "compare",
+            "of": "study",
+            "study": self.study,
+            "before": str(self.before),
+            "after": str(self.after),
+            "warnings": self.warnings,
+            "rows": [cell.as_dict() for cell in self.cells],
+        }
+
+    def of(self, series: str, figure: str) -> list[Cell]:
+        return [c for c in self.cells if c.at[self.layout.series] == series and c.figure == figure]
+
+    @property
+    def series(self) -> list[str]:
+        return list(dict.fromkeys(str(c.at[self.layout.series]) for c in self.cells))
+
+
+def compare(before: Path, after: Path) -> StudyComparison:
+    manifest_b, manifest_a = manifests.read(before), manifests.read(after)
+    name, other = _study(before, manifest_b), _study(after, manifest_a)
+    if name != other:
+        raise WattleError(f"{before} holds the study {name!r}, {after} the study {other!r}; give two of the same")
+    layout = LAYOUTS[name]
+    cells = _cells(layout, _samples(before, layout), _samples(after, layout))
+    if not cells:
+        raise WattleError(f"{before} and {after} have no point of the sweep in common")
+    warnings = _warnings(manifest_b, manifest_a)
+    return StudyComparison(name, before, after, layout, cells, warnings)
+
+
+def _study(directory: Path, manifest: manifests.Manifest) -> str:
+    study = manifest.extra.get("study")
+    name = study.get("name") if isinstance(study, dict) else study
+    if name not in LAYOUTS:
+        raise WattleError(f"{directory}: study {name!r} cannot be compared; known: {', '.join(LAYOUTS)}")
+    return str(name)
+
+
+def _samples(directory: Path, layout: Layout) -> pl.DataFrame:
+    import polars as pl
+
+    path = directory / FILE
+    if not path.is_file():
+        raise DamagedFile(path, "is missing")
+    try:
+        frame = pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise DamagedFile(path, f"is not a Parquet file that can be read: {str(error).partition(chr(10))[0]}") from None
+    missing = [c for c in (*layout.cell, *(column for column, _ in layout.figures)) if c not in frame.columns]
+    if missing:
+        raise DamagedFile(path, f"has no column {missing[0]!r}")
+    return frame
+
+
+def _cells(layout: Layout, before: pl.DataFrame, after: pl.DataFrame) -> list[Cell]:
+    """Points of the sweep that both have, in order."""
+    groups_b = before.partition_by(layout.cell, as_dict=True, maintain_order=True)
+    groups_a = after.partition_by(layout.cell, as_dict=True)
+    cells = []
+    for key, b in groups_b.items():
+        if key not in groups_a:
+            continue
+        at = dict(zip(layout.cell, key, strict=True))
+        for column, _ in layout.figures:
+            spreads = _spread(b, column), _spread(groups_a[key], column)
+            cells.append(Cell(at, column, *spreads, difference(*spreads)))
+    return cells
+
+
+def _spread(frame: pl.DataFrame, column: str) -> Spread:
+    if not column.endswith("_J"):
+        return spread_of(frame[column].to_list())
+    domain = column.removesuffix("_J")
+    rows = frame.select(column, f"{domain}_uncertainty_J", f"{domain}_provenance", f"{domain}_source").iter_rows()
+    return spread_of([_figure(domain, *row) for row in rows])
+
+
+def _figure(domain: str, joules: float | None, uncertainty: float | None, provenance: str, source: str) -> Joules:
+    if joules is None:
+        return unavailable(domain, source or "")
+    return Joules(joules, uncertainty, Provenance(provenance), source or "", domain=domain)
+
+
+def _warnings(before: manifests.Manifest, after: manifests.Manifest) -> list[str]:
+    found = []
+    if before.host.get("cpu") != after.host.get("cpu"):
+        found.append(f"different CPUs: {before.host.get('cpu')} and {after.host.get('cpu')}")
+    if before.n_pes != after.n_pes:
+        found.append(f"different numbers of PEs: {before.n_pes} and {after.n_pes}")
+    if before.meter.get("name") != after.meter.get("name"):
+        found.append(f"joules come from different meters: {before.meter.get('name')} and {after.meter.get('name')}")
+    return found
+
+
+def beyond(cells: list[Cell]) -> int:
+    return sum(c.difference.verdict is Verdict.BEYOND for c in cells)
+
+
+def provenance(cells: list[Cell]) -> str:
+    """Of all joules in these cells; empty for other figures."""
+    figures = [s.joules for c in cells for s in (c.before, c.after) if s.joules is not None]
+    return str(total(figures).provenance) if figures else ""

@@ -1,0 +1,107 @@
+"""The tables of a comparison."""
+
+from __future__ import annotations
+
+import statistics
+
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from wattle import units
+from wattle.compare.of_runs import Comparison, Row, changed_settings
+from wattle.compare.of_studies import Cell, StudyComparison, beyond, provenance
+from wattle.compare.verdict import Verdict
+from wattle.metrics import Spread
+from wattle.provenance import amount, joule_unit
+from wattle.tables import table
+
+STYLES = {Verdict.BEYOND: "title", Verdict.WITHIN: "faint", Verdict.UNTESTED: "faint", Verdict.UNKNOWN: "unavailable"}
+WORDS = {Verdict.BEYOND: "yes", Verdict.WITHIN: "no", Verdict.UNTESTED: "open", Verdict.UNKNOWN: "unknown"}
+MEANING = "Difference = (before - after) / before: positive is a saving."
+
+
+def show_runs(comparison: Comparison, console: Console) -> None:
+    _heading(comparison.before.directory, comparison.after.directory, comparison.warnings, console)
+    for name, before, after in changed_settings(comparison.before, comparison.after):
+        console.print(f"{name}: {escape(before)} before, {escape(after)} after", soft_wrap=True)
+    repeats = " and ".join(str(len(run.samples)) for run in (comparison.before, comparison.after))
+    result = table(title=f"Medians of {repeats} repeats, sums over PEs")
+    result.add_column("")
+    for name in ("before", "after", "difference"):
+        result.add_column(name, justify="right", no_wrap=True)
+    result.add_column("beyond noise?")
+    for row in comparison.rows:
+        result.add_row(*_run_cells(row))
+    console.print()
+    console.print(result)
+    console.print(
+        f"[faint]{MEANING} ± is the meter's uncertainty where there is one, else half the quartile range.[/faint]"
+    )
+
+
+def show_studies(comparison: StudyComparison, console: Console) -> None:
+    _heading(comparison.before, comparison.after, comparison.warnings, console)
+    result = table(title=f"Study {comparison.study}: difference by {comparison.layout.series}, median over the sweep")
+    result.add_column(f"\n{comparison.layout.series}")
+    for column, label in comparison.layout.figures:
+        words = provenance([c for c in comparison.cells if c.figure == column])
+        result.add_column(f"{label}\n{words}", justify="right")
+    for series in comparison.series:
+        result.add_row(series, *(_study_cell(comparison.of(series, column)) for column, _ in comparison.layout.figures))
+    console.print()
+    console.print(result)
+    console.print(
+        f"[faint]{MEANING} In brackets: at how many points of the sweep it is more than uncertainty and the "
+        "spread of repeats; --json has every point.[/faint]"
+    )
+
+
+def _heading(before: object, after: object, warnings: list[str], console: Console) -> None:
+    console.print(f"[title]before[/title]  {escape(str(before))}", soft_wrap=True)
+    console.print(f"[title]after[/title]   {escape(str(after))}", soft_wrap=True)
+    for warning in warnings:
+        console.print(f"[partly]careful:[/partly] {escape(warning)}", soft_wrap=True)
+
+
+def _run_cells(row: Row) -> list[str | Text]:
+    verdict = row.difference.verdict
+    return [
+        _label(row),
+        _median(row.before),
+        _median(row.after),
+        Text(units.percent(row.difference.saving_percent), style=_sign_style(row)),
+        Text(f"{WORDS[verdict]}, {row.difference.why}", style=STYLES[verdict]),
+    ]
+
+
+def _label(row: Row) -> str:
+    """Joules are never without their provenance."""
+    figures = {str(s.joules.provenance) for s in (row.before, row.after) if s.joules is not None}
+    return row.metric.label + (f"\n[faint]{' / '.join(sorted(figures))}[/faint]" if figures else "")
+
+
+def _median(figure: Spread) -> str:
+    if figure.median is None:
+        return units.UNKNOWN
+    if figure.joules is not None:
+        factor, unit = joule_unit(figure.median)
+        return f"{amount(figure.median, figure.joules.uncertainty, factor).replace(' ± ', '±')} {unit}"
+    if figure.iqr is None:
+        return units.seconds(figure.median)
+    factor, unit = units.scale_for([figure.median], units.SECONDS)
+    return f"{amount(figure.median, figure.iqr / 2, factor).replace(' ± ', '±')} {unit}"
+
+
+def _sign_style(row: Row) -> str:
+    percent = row.difference.saving_percent
+    if row.difference.verdict is not Verdict.BEYOND or percent is None:
+        return ""
+    return "good" if percent > 0 else "bad"
+
+
+def _study_cell(cells: list[Cell]) -> str:
+    known = [c.difference.saving_percent for c in cells if c.difference.saving_percent is not None]
+    if not known:
+        return units.UNKNOWN
+    return f"{units.percent(statistics.median(known))} ({beyond(cells)}/{len(cells)})"
