@@ -1,0 +1,109 @@
+"""What is built can be installed anywhere, and programs compiled with it run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "release"
+
+pytestmark = pytest.mark.skipif(not (BUILD / "bin" / "oshrun").exists(), reason="build/release is not built")
+
+
+def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]:
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("WATTLE_", "SHMEM_"))}
+    return subprocess.run(
+        list(map(str, command)),
+        **({"env": env, "capture_output": True, "text": True, "timeout": 120, "check": False} | options),
+    )
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An installation that was moved after it was made, to a path with a space in it."""
+    first = tmp_path_factory.mktemp("first") / "prefix"
+    done = run("cmake", "--install", BUILD, "--prefix", first)
+    assert done.returncode == 0, done.stderr
+    moved = tmp_path_factory.mktemp("moved") / "a prefix"
+    shutil.move(first, moved)
+    return moved
+
+
+def test_the_installation_holds_what_the_readme_promises(prefix: Path) -> None:
+    for name in (
+        "include/shmem.h",
+        "include/wattle.h",
+        "lib/libwattle.so",
+        "lib/libwattle-shmem.so",
+        "lib/pkgconfig/wattle.pc",
+        "lib/pkgconfig/wattle-shmem.pc",
+        "bin/oshcc",
+        "bin/oshrun",
+        "bin/wattle",
+        "bin/wattle-info",
+        "share/wattle/machines",
+        "share/wattle/python/wattle/cli.py",
+        "share/doc/wattle/README.md",
+    ):
+        assert (prefix / name).exists(), name
+
+
+@pytest.mark.parametrize("where", ["build", "installed"])
+def test_oshcc_compiles_and_links_in_one_step_and_in_two(where: str, prefix: Path, tmp_path: Path) -> None:
+    home = BUILD if where == "build" else prefix
+    source, oshcc = ROOT / "examples" / "hello.c", home / "bin" / "oshcc"
+    one = run(oshcc, "-O2", source, "-o", tmp_path / "one")
+    assert one.returncode == 0, one.stderr
+    assert run(oshcc, "-c", source, "-o", tmp_path / "two.o").returncode == 0
+    assert run(oshcc, tmp_path / "two.o", "-o", tmp_path / "two").returncode == 0
+    for name in ("one", "two"):
+        done = run(home / "bin" / "oshrun", "-n", 2, tmp_path / name)
+        assert done.returncode == 0, done.stderr
+        assert len(done.stdout.splitlines()) == 2
+
+
+def test_oshcc_shows_its_command_and_runs_nothing(tmp_path: Path) -> None:
+    done = run(BUILD / "bin" / "oshcc", "-show", "a.c", "-o", "a", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "-lwattle-shmem" in done.stdout and "a.c -o a" in done.stdout
+    assert "-lwattle-shmem" not in run(BUILD / "bin" / "oshcc", "-show", "-c", "a.c", cwd=tmp_path).stdout
+
+
+def test_oshcc_without_a_file_is_the_compiler_itself(tmp_path: Path) -> None:
+    assert run(BUILD / "bin" / "oshcc", "--version", cwd=tmp_path).returncode == 0
+    assert "no input files" in run(BUILD / "bin" / "oshcc", cwd=tmp_path).stderr
+
+
+def test_oshcc_found_through_a_symbolic_link_finds_its_prefix(prefix: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(prefix / "bin" / "oshcc")
+    assert str(prefix / "include") in run(link, "--showme:compile").stdout
+
+
+def test_oshcxx_compiles_cxx(tmp_path: Path) -> None:
+    source = tmp_path / "hello.cc"
+    source.write_text("#include <shmem.h>\nint main() { shmem_init(); shmem_finalize(); }\n", encoding="utf-8")
+    done = run(BUILD / "bin" / "oshc++", source, "-o", tmp_path / "hello")
+    assert done.returncode == 0, done.stderr
+    assert run(tmp_path / "hello").returncode == 0
+
+
+def test_a_plain_c_program_builds_by_pkg_config(prefix: Path, tmp_path: Path) -> None:
+    env = os.environ | {"PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig"), "WATTLE_METER": "model"}
+    source, program = ROOT / "examples" / "energy_region.c", tmp_path / "energy_region"
+    # pkg-config escapes the space in the path, so the line goes through the shell's parser once more
+    line = f"eval \"cc '{source}' $(pkg-config --cflags --libs wattle) -o '{program}'\""
+    done = run("sh", "-c", line, env=env)
+    assert done.returncode == 0, done.stderr
+    assert run(program, env=env).returncode == 0
+
+
+def test_an_installed_tool_finds_the_machine_profiles_beside_itself(prefix: Path) -> None:
+    done = run(prefix / "bin" / "wattle-info")
+    assert done.returncode == 0, done.stderr
+    assert str(prefix) in done.stdout
