@@ -22,7 +22,7 @@ endif()
 install(TARGETS wattle wattle-shmem LIBRARY DESTINATION lib)
 install(TARGETS oshrun wattle-info wattle-bench-patterns RUNTIME DESTINATION bin)
 install(PROGRAMS ${CMAKE_BINARY_DIR}/bin/oshcc ${CMAKE_BINARY_DIR}/bin/oshc++ DESTINATION bin)
-install(FILES ${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_BINARY_DIR}/include/shmem.h ${CMAKE_BINARY_DIR}/include/shmemx.h
+install(FILES ${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_BINARY_DIR}/include/shmem.h
   DESTINATION include)
 install(FILES ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle.pc ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle-shmem.pc
   DESTINATION lib/pkgconfig)
