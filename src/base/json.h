@@ -1,0 +1,17 @@
+/*
+ * json.h - the few forms that profiles and wattle-info need. What is not a finite number becomes null, never 0.
+ */
+#ifndef WTL_BASE_JSON_H
+#define WTL_BASE_JSON_H
+
+#include <stdio.h>
+
+void wtl_json_text(FILE *f, const char *text);
+void wtl_json_number(FILE *f, double value);
+
+/* "key": value, with the comma before it unless `first`. */
+void wtl_json_key(FILE *f, const char *key, int first);
+void wtl_json_number_field(FILE *f, const char *key, double value, int first);
+void wtl_json_text_field(FILE *f, const char *key, const char *value, int first);
+
+#endif

@@ -1,0 +1,254 @@
+/*
+ * oshrun - starts an OpenSHMEM program with the launcher there is.
+ *
+ * It checks the settings before any process starts, hands everything else to Open MPI's mpirun, passes signals and the exit code
+ * through, and sees to it that neither of the two outlives the other or leaves anything in the temporary directory.
+ */
+#include <errno.h>
+#include <glob.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/settings.h"
+#include "node/remains.h"
+
+static const char usage[] =
+    "usage: oshrun [-n N] [LAUNCHER OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+    "\n"
+    "Starts PROGRAM as N processing elements (PEs) of an OpenSHMEM job on this node.\n"
+    "\n"
+    "  -n N, -np N     number of PEs (default: 1)\n"
+    "  --settings      list the settings (environment variables) and their values\n"
+    "  --version       version of Wattle\n"
+    "  --help          this text\n"
+    "\n"
+    "Other options before PROGRAM go to Open MPI's mpirun as they are (those that take values: write --opt=value or\n"
+    "put -- before PROGRAM). Exit code: the program's; 128+signal if it was killed by one; 64 for wrong usage, 78 for a\n"
+    "wrong setting, 69 without a launcher.\n";
+
+static volatile pid_t child;
+
+/* --- the command line ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct plan {
+  long n;
+  char **options; /* for the launcher */
+  int n_options;
+  char **program;
+} plan;
+
+static void refuse(const char *format, const char *value)
+{
+  fprintf(stderr, "oshrun: ");
+  fprintf(stderr, format, value);
+  fprintf(stderr, "\ntry: oshrun --help\n");
+  exit(WTL_EXIT_USAGE);
+}
+
+static long parse_count(const char *text)
+{
+  char *end;
+  long n;
+  if (!text) refuse("-n needs a number%s", "");
+  errno = 0;
+  n = strtol(text, &end, 10);
+  if (errno || *end || end == text || n < 1 || n > 65536) refuse("-n %s: the number of PEs is 1 to 65536", text);
+  return n;
+}
+
+/* mpirun's options that take their value as the next word, so that the value is not taken for the program. */
+static bool takes_value(const char *option)
+{
+  static const char *const with[] = {"-H", "-host", "--host", "-hostfile", "--hostfile", "-machinefile", "--machinefile", "-x",
+                                     "--bind-to", "-bind-to", "--map-by", "-map-by", "--rank-by", "-rank-by", "-wdir", "--wdir",
+                                     "-N", "-npernode", "--npernode", "--timeout", "--output-filename", "--cpu-set", "--cpu-list",
+                                     "-rf", "--rankfile", "--stdin", "--xterm", "--prefix", "--path"};
+  for (size_t i = 0; i < sizeof with / sizeof with[0]; i++)
+    if (strcmp(option, with[i]) == 0) return true;
+  return false;
+}
+
+static void list_settings(void)
+{
+  wtl_settings s;
+  char errors[4096], value[256];
+  size_t count;
+  const wtl_setting *row = wtl_settings_table(&count);
+  if (wtl_settings_parse(&s, errors, sizeof errors) != 0) {
+    fprintf(stderr, "%s", errors);
+    exit(WTL_EXIT_CONFIG);
+  }
+  for (size_t i = 0; i < count; i++) printf("%s=%s\n    %s\n", row[i].name, wtl_settings_text(&s, i, value, sizeof value), row[i].help);
+}
+
+static plan parse(int argc, char **argv)
+{
+  plan p = {.n = 1, .options = calloc((size_t)argc + 1, sizeof *p.options)};
+  int i = 1;
+  for (; i < argc && argv[i][0] == '-'; i++) {
+    const char *a = argv[i];
+    if (strcmp(a, "--") == 0) { i++; break; }
+    if (strcmp(a, "--help") == 0 || strcmp(a, "-h") == 0) { fputs(usage, stdout); exit(0); }
+    if (strcmp(a, "--version") == 0) { puts("oshrun (Wattle) " WTL_VERSION); exit(0); }
+    if (strcmp(a, "--settings") == 0) { list_settings(); exit(0); }
+    if (strcmp(a, "-n") == 0 || strcmp(a, "-np") == 0 || strcmp(a, "--np") == 0 || strcmp(a, "-c") == 0) {
+      p.n = parse_count(argv[++i]);
+    } else if (strcmp(a, "--mca") == 0 || strcmp(a, "-mca") == 0) {
+      for (int k = 0; k < 3 && i < argc; k++) p.options[p.n_options++] = argv[k < 2 ? i++ : i];
+    } else {
+      p.options[p.n_options++] = argv[i];
+      if (takes_value(a) && i + 1 < argc) p.options[p.n_options++] = argv[++i];
+    }
+  }
+  if (i >= argc) refuse("no program given%s", "");
+  p.program = argv + i;
+  return p;
+}
+
+/* --- the launcher -------------------------------------------------------------------------------------------------------------- */
+
+static bool in_path(const char *name, char *out, size_t size)
+{
+  char *path = strdup(getenv("PATH") ? getenv("PATH") : "/usr/local/bin:/usr/bin:/bin"), *save = NULL;
+  bool found = false;
+  for (char *dir = strtok_r(path, ":", &save); dir && !found; dir = strtok_r(NULL, ":", &save)) {
+    snprintf(out, size, "%s/%s", dir, name);
+    found = access(out, X_OK) == 0;
+  }
+  free(path);
+  return found;
+}
+
+/* MPICH's mpirun serves no PMIx: with it every process would be a job of its own. */
+static bool is_open_mpi(const char *mpirun)
+{
+  char command[4200], line[256] = "";
+  FILE *f;
+  snprintf(command, sizeof command, "'%s' --version 2>/dev/null", mpirun);
+  if (!(f = popen(command, "re"))) return false;
+  bool read = fgets(line, sizeof line, f) != NULL;
+  pclose(f);
+  return read && (strstr(line, "Open MPI") || strstr(line, "OpenRTE") || strstr(line, "PRTE"));
+}
+
+static const char *find_launcher(void)
+{
+  static char path[4096];
+  if (in_path("mpirun.openmpi", path, sizeof path)) return path; /* Debian's name for it, whatever `mpirun` is set to */
+  if (in_path("prterun", path, sizeof path)) return path;
+  if (in_path("mpirun", path, sizeof path) && is_open_mpi(path)) return path;
+  fprintf(stderr, "oshrun: no launcher: neither mpirun.openmpi, prterun nor an mpirun of Open MPI is in PATH (Debian: apt install openmpi-bin)\n");
+  exit(WTL_EXIT_UNAVAILABLE);
+}
+
+static void check_program(const char *program)
+{
+  char path[4096];
+  if (strchr(program, '/') ? access(program, F_OK) != 0 : !in_path(program, path, sizeof path) && access(program, F_OK) != 0)
+    refuse("%s: there is no such program", program);
+  if (strchr(program, '/') && access(program, X_OK) != 0) refuse("%s: is not executable", program);
+}
+
+static void check_settings(void)
+{
+  wtl_settings s;
+  char errors[4096], *save = NULL;
+  if (wtl_settings_parse(&s, errors, sizeof errors) == 0) return;
+  for (char *line = strtok_r(errors, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) fprintf(stderr, "oshrun: %s\n", line);
+  exit(WTL_EXIT_CONFIG);
+}
+
+static char **command_line(const char *launcher, const plan *p)
+{
+  static char count[16];
+  cpu_set_t cpus;
+  int at = 0, n_program = 0;
+  while (p->program[n_program]) n_program++;
+  char **args = calloc((size_t)(p->n_options + n_program + 8), sizeof *args);
+  snprintf(count, sizeof count, "%ld", p->n);
+  args[at++] = (char *)(uintptr_t)launcher;
+  args[at++] = "-n";
+  args[at++] = count;
+  args[at++] = "--oversubscribe";
+  if (sched_getaffinity(0, sizeof cpus, &cpus) == 0 && p->n > CPU_COUNT(&cpus)) {
+    args[at++] = "--bind-to";
+    args[at++] = "none";
+  }
+  for (int i = 0; i < p->n_options; i++) args[at++] = p->options[i];
+  for (int i = 0; i < n_program; i++) args[at++] = p->program[i];
+  return args;
+}
+
+/* --- running it ---------------------------------------------------------------------------------------------------------------- */
+
+/* Ctrl-C reaches the launcher by the terminal already; what another process sends us is passed on. */
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+  (void)context;
+  if (child > 0 && info->si_code != SI_KERNEL) kill(child, signal);
+}
+
+static void catch_signals(void)
+{
+  static const int passed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+  struct sigaction a = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+  sigemptyset(&a.sa_mask);
+  for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++) sigaction(passed[i], &a, NULL);
+}
+
+static void remove_remains(pid_t launcher)
+{
+  char pattern[4096];
+  glob_t found;
+  snprintf(pattern, sizeof pattern, "%s/ompi.*.%u/pid.%ld", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (unsigned)geteuid(), (long)launcher);
+  if (glob(pattern, 0, NULL, &found) == 0)
+    for (size_t i = 0; i < found.gl_pathc; i++) wtl_remains_remove(found.gl_pathv[i]);
+  globfree(&found);
+}
+
+static int run(char **args)
+{
+  pid_t me = getpid();
+  int status;
+  child = fork();
+  if (child < 0) {
+    fprintf(stderr, "oshrun: fork: %s\n", strerror(errno));
+    return WTL_EXIT_OSERR;
+  }
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* mpirun ends its job and cleans up on SIGTERM */
+    if (getppid() != me) _exit(WTL_EXIT_UNAVAILABLE);
+    execv(args[0], args);
+    fprintf(stderr, "oshrun: %s: %s\n", args[0], strerror(errno));
+    _exit(WTL_EXIT_UNAVAILABLE);
+  }
+  catch_signals();
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return WTL_EXIT_OSERR;
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  remove_remains(child);
+  fprintf(stderr, "oshrun: the launcher was ended by signal %d (%s); its PEs end with it\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  return 128 + WTERMSIG(status);
+}
+
+int main(int argc, char **argv)
+{
+  plan p = parse(argc, argv);
+  check_settings();
+  check_program(p.program[0]);
+  const char *launcher = find_launcher();
+  if (geteuid() == 0) { /* Open MPI refuses root unless told twice */
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
+  }
+  return run(command_line(launcher, &p));
+}

@@ -1,0 +1,235 @@
+#include "node/arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
+static const char key[] = "wattle.arena";
+
+static size_t round_up(size_t n, size_t to)
+{
+  return (n + to - 1) / to * to;
+}
+
+/* Offsets and lengths follow from the shape alone, so every PE computes the same. */
+static void lay_out(wtl_arena *a, const wtl_boot *b, const wtl_arena_shape *shape)
+{
+  size_t shared = round_up(shape->shared_bytes, 128);
+  size_t control = round_up(shared + shape->per_pe_bytes * (size_t)b->n_local, WTL_SLICE_ALIGN);
+  a->per_pe_bytes = shape->per_pe_bytes;
+  a->stride = round_up(shape->slice_bytes, WTL_SLICE_ALIGN);
+  a->length = control + a->stride * (size_t)b->n_local;
+  a->shared = NULL;
+  a->per_pe = (char *)shared; /* offsets until the mapping has an address */
+  a->slices = (char *)control;
+}
+
+static void place(wtl_arena *a, void *base)
+{
+  a->base = base;
+  a->shared = a->base;
+  a->per_pe = a->base + (size_t)a->per_pe;
+  a->slices = a->base + (size_t)a->slices;
+}
+
+static int map(wtl_arena *a, char *error, size_t size)
+{
+  /* Reserve with room to align, then map into the aligned part and give the margins back. */
+  size_t reserved = a->length + WTL_SLICE_ALIGN;
+  char *room = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char *at = room == MAP_FAILED ? NULL : (char *)round_up((uintptr_t)room, WTL_SLICE_ALIGN);
+  void *p = at ? mmap(at, a->length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, a->fd, 0) : MAP_FAILED;
+  if (p == MAP_FAILED) {
+    snprintf(error, size, "mapping the node's arena of %zu bytes failed: %s (lower SHMEM_SYMMETRIC_SIZE?)", a->length,
+             strerror(errno));
+    return WTL_EXIT_OSERR;
+  }
+  if (at > room) munmap(room, (size_t)(at - room));
+  if (room + reserved > at + a->length) munmap(at + a->length, (size_t)(room + reserved - at) - a->length);
+  a->owned = true;
+  place(a, p);
+  return 0;
+}
+
+static int create(wtl_arena *a, char *error, size_t size)
+{
+  a->fd = memfd_create("wattle-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (a->fd < 0 || ftruncate(a->fd, (off_t)a->length) != 0 || fcntl(a->fd, F_ADD_SEALS, SEALS) != 0) {
+    snprintf(error, size, "creating the node's arena of %zu bytes failed: %s (lower SHMEM_SYMMETRIC_SIZE?)", a->length,
+             strerror(errno));
+    return WTL_EXIT_OSERR;
+  }
+  return 0;
+}
+
+/* The creator's socket for those who may not open /proc/PID/fd; an abstract address leaves no file. */
+typedef struct desk {
+  int listener, arena;
+} desk;
+
+static void abstract_address(struct sockaddr_un *address, socklen_t *length, long pid)
+{
+  memset(address, 0, sizeof *address);
+  address->sun_family = AF_UNIX;
+  int n = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "wattle-arena-%ld", pid);
+  *length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+static int open_desk(desk *d, int arena)
+{
+  struct sockaddr_un address;
+  socklen_t length;
+  abstract_address(&address, &length, (long)getpid());
+  d->arena = arena;
+  d->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  return d->listener < 0 || bind(d->listener, (struct sockaddr *)&address, length) || listen(d->listener, 1024) ? -1 : 0;
+}
+
+/* Hands the arena to one caller of the same user, if there is one within 2 ms. */
+static void serve_desk(void *arg)
+{
+  desk *d = arg;
+  struct pollfd p = {.fd = d->listener, .events = POLLIN};
+  struct ucred who;
+  socklen_t length = sizeof who;
+  char byte = 0, space[CMSG_SPACE(sizeof(int))] = {0};
+  struct iovec io = {&byte, 1};
+  struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
+  int client;
+  if (poll(&p, 1, 2) <= 0 || (client = accept4(d->listener, NULL, NULL, SOCK_CLOEXEC)) < 0) return;
+  if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &who, &length) == 0 && who.uid == geteuid()) {
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(c), &d->arena, sizeof(int));
+    (void)!sendmsg(client, &m, MSG_NOSIGNAL);
+  }
+  close(client);
+}
+
+static int ask_desk(long pid)
+{
+  struct sockaddr_un address;
+  socklen_t length;
+  char byte, space[CMSG_SPACE(sizeof(int))];
+  struct iovec io = {&byte, 1};
+  struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
+  int fd = -1, s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  abstract_address(&address, &length, pid);
+  if (s >= 0 && connect(s, (struct sockaddr *)&address, length) == 0 && recvmsg(s, &m, MSG_CMSG_CLOEXEC) == 1) {
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    if (c && c->cmsg_type == SCM_RIGHTS) memcpy(&fd, CMSG_DATA(c), sizeof fd);
+  }
+  if (s >= 0) close(s);
+  return fd;
+}
+
+/* Opens what local rank 0 made, and trusts it only if it has the agreed size and cannot change it. */
+static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *shape_text, char *error, size_t size)
+{
+  char path[64], theirs[128] = "";
+  long pid;
+  void *base;
+  int fd;
+  if (sscanf(handle, "%ld %d %p %127[^\n]", &pid, &fd, &base, theirs) != 4 || strcmp(theirs, shape_text) != 0) {
+    snprintf(error, size,
+             "PE %d and PE %d do not agree on the symmetric memory (control+heap+statics bytes: \"%s\" here, \"%s\" there): give all PEs "
+             "the same SHMEM_SYMMETRIC_SIZE and the same program, or set WATTLE_STATICS=off",
+             b->pe, b->local_pe[0], shape_text, theirs);
+    return WTL_EXIT_CONFIG;
+  }
+  if (pid == (long)getpid()) return place(a, base), 0; /* PEs are threads: one mapping serves all */
+  snprintf(path, sizeof path, "/proc/%ld/fd/%d", pid, fd);
+  a->fd = open(path, O_RDWR | O_CLOEXEC);
+  if (a->fd < 0) a->fd = ask_desk(pid);
+  if (a->fd < 0) {
+    snprintf(error, size, "cannot open the node's arena: %s says \"%s\", and process %ld does not hand it over", path,
+             strerror(errno), pid);
+    return WTL_EXIT_OSERR;
+  }
+  if ((fcntl(a->fd, F_GET_SEALS) & SEALS) != SEALS || lseek(a->fd, 0, SEEK_END) != (off_t)a->length) {
+    snprintf(error, size, "%s is not the node's arena", path);
+    return WTL_EXIT_SOFTWARE;
+  }
+  return 0;
+}
+
+static void shape_to_text(const wtl_arena_shape *s, char *text, size_t size)
+{
+  snprintf(text, size, "%zu+%zu+%zu", s->shared_bytes, s->per_pe_bytes, s->slice_bytes);
+}
+
+static int start_as_creator(wtl_arena *a, wtl_boot *b, const char *shape_text, char *error, size_t size)
+{
+  char handle[192];
+  desk d = {-1, -1};
+  int rc = create(a, error, size);
+  if (rc == 0) rc = map(a, error, size);
+  if (rc) return rc;
+  bool desk_open = open_desk(&d, a->fd) == 0; /* without it, /proc must do */
+  snprintf(handle, sizeof handle, "%ld %d %p %s", (long)getpid(), a->fd, (void *)a->base, shape_text);
+  if (b->ops->publish(b, key, handle) != 0 || b->ops->fence(b, NULL, NULL) != 0) rc = WTL_EXIT_UNAVAILABLE;
+  /* The second fence tells that everybody has it. */
+  if (rc == 0 && b->ops->fence(b, desk_open && b->n_local > 1 ? serve_desk : NULL, &d) != 0) rc = WTL_EXIT_UNAVAILABLE;
+  if (d.listener >= 0) close(d.listener);
+  if (rc) snprintf(error, size, "boot by %s: the PEs could not wait for each other", b->ops->name);
+  return rc;
+}
+
+static int start_as_guest(wtl_arena *a, wtl_boot *b, const char *shape_text, char *error, size_t size)
+{
+  char handle[192];
+  int rc;
+  if (b->ops->fence(b, NULL, NULL) != 0 || b->ops->lookup(b, b->local_pe[0], key, handle, sizeof handle) != 0) {
+    snprintf(error, size, "boot by %s: PE %d did not say where the node's arena is", b->ops->name, b->local_pe[0]);
+    return WTL_EXIT_UNAVAILABLE;
+  }
+  if ((rc = open_from(a, b, handle, shape_text, error, size)) != 0) return rc;
+  if (b->ops->fence(b, NULL, NULL) != 0) {
+    snprintf(error, size, "boot by %s: the PEs could not wait for each other", b->ops->name);
+    return WTL_EXIT_UNAVAILABLE;
+  }
+  return a->base ? 0 : map(a, error, size);
+}
+
+/* A core file holds this PE's slice, not everybody's. */
+static void hide_from_core_file(const wtl_arena *a, const wtl_boot *b)
+{
+  size_t before = (size_t)b->local_rank * a->stride, after = (size_t)(b->n_local - b->local_rank - 1) * a->stride;
+  if (before) madvise(a->slices, before, MADV_DONTDUMP);
+  if (after) madvise(a->slices + before + a->stride, after, MADV_DONTDUMP);
+}
+
+int wtl_arena_start(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shape, char *error, size_t size)
+{
+  char shape_text[128];
+  int rc;
+  memset(a, 0, sizeof *a);
+  a->fd = -1;
+  lay_out(a, b, shape);
+  shape_to_text(shape, shape_text, sizeof shape_text);
+  rc = b->local_rank == 0 ? start_as_creator(a, b, shape_text, error, size)
+                          : start_as_guest(a, b, shape_text, error, size);
+  if (rc) return rc;
+  hide_from_core_file(a, b);
+  return 0;
+}
+
+void wtl_arena_stop(wtl_arena *a)
+{
+  if (a->owned) munmap(a->base, a->length);
+  if (a->fd >= 0) close(a->fd);
+  memset(a, 0, sizeof *a);
+  a->fd = -1;
+}

@@ -1,0 +1,45 @@
+/*
+ * arena.h - the memory the PEs of one node share: one sealed memfd, no name anywhere.
+ *
+ *   | control: shared, then n_local x per-PE | slice of local rank 0 | slice of local rank 1 | ...
+ *                                            |<------ stride ------>|
+ *
+ * Control data lies contiguous at the front, so that it needs few pages. A slice is sparse: memory is used where it is touched.
+ * The same object has another address in each process; inside one, slice r begins at slices + r * stride.
+ *
+ * Created by local rank 0; the others open it through /proc/PID/fd, or, where the kernel forbids that, get it over a socket.
+ */
+#ifndef WTL_NODE_ARENA_H
+#define WTL_NODE_ARENA_H
+
+#include <stddef.h>
+
+#include "node/boot.h"
+
+/* Slices begin at multiples of this in every process, so that an aligned allocation lands at the same offset in all of them. */
+enum { WTL_SLICE_ALIGN = 2 << 20 };
+
+typedef struct wtl_arena {
+  char *base;    /* the whole mapping */
+  size_t length;
+  char *shared;  /* control data of the node, zeroed at start */
+  char *per_pe;  /* n_local blocks of per_pe_bytes, zeroed at start */
+  size_t per_pe_bytes;
+  char *slices;
+  size_t stride; /* bytes from one slice to the next */
+  int fd;
+  bool owned;    /* this PE made the mapping, and unmaps it */
+} wtl_arena;
+
+typedef struct wtl_arena_shape {
+  size_t shared_bytes, per_pe_bytes, slice_bytes;
+} wtl_arena_shape;
+
+/*
+ * Collective over the node. All PEs must ask for the same shape: where they differ, the error names the PE and the sizes.
+ * 0, or an exit code with the reason in `error`.
+ */
+int wtl_arena_start(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shape, char *error, size_t size);
+void wtl_arena_stop(wtl_arena *a);
+
+#endif

@@ -1,0 +1,73 @@
+#include "node/boot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#ifdef WTL_THREADS
+static const wtl_boot_ops *const kinds[] = {&wtl_boot_threads, &wtl_boot_single};
+#else
+static const wtl_boot_ops *const kinds[] = {&wtl_boot_pmix, &wtl_boot_single};
+#endif
+
+enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* Variables by which launchers say how many processes they started, and the one that says which of them this is. */
+static const struct {
+  const char *size, *rank, *launcher;
+} promises[] = {
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpirun"},
+    {"PMI_SIZE", "PMI_RANK", "MPICH's mpiexec"},
+    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"},
+};
+
+static int env_int(const char *name, int otherwise)
+{
+  const char *text = getenv(name);
+  char *end;
+  long value;
+  if (!text || !*text) return otherwise;
+  value = strtol(text, &end, 10);
+  return *end || value < 0 || value > 1 << 24 ? otherwise : (int)value;
+}
+
+int wtl_boot_env_rank(void)
+{
+  int rank = env_int("PMIX_RANK", -1);
+  for (size_t i = 0; rank < 0 && i < sizeof promises / sizeof promises[0]; i++) rank = env_int(promises[i].rank, -1);
+  return rank < 0 ? 0 : rank;
+}
+
+/* A launcher that started N processes must not get N jobs of one. */
+static int check_promises(const wtl_boot *b, char *error, size_t size)
+{
+  for (size_t i = 0; i < sizeof promises / sizeof promises[0]; i++) {
+    int promised = env_int(promises[i].size, 0);
+    if (promised <= b->n_pes || !getenv(promises[i].rank)) continue;
+    snprintf(error, size,
+             "%s=%d: %s started %d processes, but boot by %s finds %d. Start the program with oshrun, with an mpirun that serves "
+             "PMIx (Open MPI 4 or later) or with srun --mpi=pmix; to run one PE alone, unset %s",
+             promises[i].size, promised, promises[i].launcher, promised, b->ops->name, b->n_pes, promises[i].size);
+    return WTL_EXIT_UNAVAILABLE;
+  }
+  return 0;
+}
+
+int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_t size)
+{
+  static const char *const names[] = {[WTL_BOOT_AUTO] = "auto", [WTL_BOOT_PMIX] = "pmix", [WTL_BOOT_SINGLE] = "single"};
+  const char *wanted = names[settings->boot.number];
+  memset(b, 0, sizeof *b);
+  for (size_t i = 0; i < N_KINDS && !b->ops; i++) {
+    bool named = strcmp(kinds[i]->name, wanted) == 0;
+    if (named || (settings->boot.number == WTL_BOOT_AUTO && kinds[i]->offered())) b->ops = kinds[i];
+  }
+  if (!b->ops || (settings->boot.number != WTL_BOOT_AUTO && !b->ops->offered())) {
+    snprintf(error, size, "WATTLE_BOOT=%s, but no launcher offers it here (PMIX_NAMESPACE is not set)", wanted);
+    return WTL_EXIT_UNAVAILABLE;
+  }
+  if (b->ops->start(b, error, size) != 0) return WTL_EXIT_UNAVAILABLE;
+  return check_promises(b, error, size);
+}

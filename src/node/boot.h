@@ -1,0 +1,52 @@
+/*
+ * boot.h - how the processes of a job find each other. One interface, one file for each kind, one table (boot.c).
+ *
+ * Kinds: pmix (any launcher that serves PMIx), single (a program started bare is one PE), and in the threads build threads
+ * (PEs are threads of one process; tests/threads_main.h starts them).
+ *
+ * Invariants: after wtl_boot_start, 0 <= pe < n_pes and 0 <= local_rank < n_local; local_pe[0..n_local) lists the PEs of this
+ * node in rising order, local_pe[local_rank] == pe. A launcher that promises more PEs than boot delivers is an error.
+ */
+#ifndef WTL_NODE_BOOT_H
+#define WTL_NODE_BOOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/settings.h"
+
+typedef struct wtl_boot wtl_boot;
+
+typedef struct wtl_boot_ops {
+  const char *name;
+  bool (*offered)(void); /* does the environment offer this kind? */
+  /* Fills pe, n_pes, local_rank, n_local, local_pe. 0, or non-zero with the reason in `error`. */
+  int (*start)(wtl_boot *b, char *error, size_t size);
+  /* Says `value` under `key` to the PEs of this node; readable after the next fence. */
+  int (*publish)(wtl_boot *b, const char *key, const char *value);
+  /* Waits for all PEs of the job. Calls idle(arg) every few milliseconds meanwhile, where idle is given. */
+  int (*fence)(wtl_boot *b, void (*idle)(void *), void *arg);
+  /* What `pe` published under `key`. */
+  int (*lookup)(wtl_boot *b, int pe, const char *key, char *value, size_t size);
+  /* Ends the job with `status`; may return, the caller then ends this process. */
+  void (*abort)(wtl_boot *b, int status, const char *message);
+  /* Leaves the job in good order; collective. */
+  void (*stop)(wtl_boot *b);
+} wtl_boot_ops;
+
+struct wtl_boot {
+  const wtl_boot_ops *ops;
+  int pe, n_pes, local_rank, n_local;
+  int *local_pe; /* n_local entries, owned by the boot */
+  void *state;   /* of the kind */
+};
+
+extern const wtl_boot_ops wtl_boot_pmix, wtl_boot_single, wtl_boot_threads;
+
+/* Chooses a kind by the setting and the environment and starts it. 0, or an exit code with the reason in `error`. */
+int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_t size);
+
+/* The rank that the launcher's variables give this process, before any boot; 0 where there are none. */
+int wtl_boot_env_rank(void);
+
+#endif

@@ -1,0 +1,172 @@
+/* Boot by PMIx: mpirun of Open MPI, prterun, srun --mpi=pmix. */
+#include <pmix.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "node/boot.h"
+#include "node/lifeline.h"
+
+typedef struct pmix_state {
+  pmix_proc_t self, job; /* job: the same namespace, wildcard rank */
+  size_t lost_handler;
+} pmix_state;
+
+static bool offered(void)
+{
+  return getenv("PMIX_NAMESPACE") && getenv("PMIX_RANK");
+}
+
+static int failed(char *error, size_t size, const char *what, pmix_status_t rc)
+{
+  snprintf(error, size, "%s failed: %s", what, PMIx_Error_string(rc));
+  return -1;
+}
+
+static int get_u32(pmix_state *s, const pmix_proc_t *of, const char *key, int *out)
+{
+  pmix_value_t *value = NULL;
+  pmix_status_t rc = PMIx_Get(of, key, NULL, 0, &value);
+  if (rc != PMIX_SUCCESS) return -1;
+  *out = value->type == PMIX_UINT16 ? (int)value->data.uint16 : (int)value->data.uint32;
+  PMIX_VALUE_RELEASE(value);
+  return 0;
+}
+
+/* "0,1,5" -> {0, 1, 5}; returns how many, at most n. */
+static int parse_peers(const char *list, int *out, int n)
+{
+  int count = 0;
+  char *copy = strdup(list), *save = NULL;
+  for (char *word = strtok_r(copy, ",", &save); word && count < n; word = strtok_r(NULL, ",", &save)) out[count++] = atoi(word);
+  free(copy);
+  return count;
+}
+
+static int get_local_peers(wtl_boot *b, pmix_state *s, char *error, size_t size)
+{
+  pmix_value_t *value = NULL;
+  pmix_status_t rc = PMIx_Get(&s->job, PMIX_LOCAL_PEERS, NULL, 0, &value);
+  if (rc != PMIX_SUCCESS) return failed(error, size, "PMIx_Get of the PEs of this node", rc);
+  b->local_pe = calloc((size_t)b->n_pes, sizeof *b->local_pe);
+  b->n_local = parse_peers(value->data.string, b->local_pe, b->n_pes);
+  PMIX_VALUE_RELEASE(value);
+  b->local_rank = -1;
+  for (int i = 0; i < b->n_local; i++)
+    if (b->local_pe[i] == b->pe) b->local_rank = i;
+  if (b->local_rank >= 0) return 0;
+  snprintf(error, size, "PMIx does not list PE %d among the %d PEs of its own node", b->pe, b->n_local);
+  return -1;
+}
+
+static void on_lost(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[], size_t ninfo,
+                    pmix_info_t results[], size_t nresults, pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+  wtl_lifeline_launcher_lost();
+}
+
+static void on_registered(pmix_status_t status, size_t id, void *arg)
+{
+  atomic_store((_Atomic int *)arg, status == PMIX_SUCCESS ? 1 : -1);
+}
+
+/* PMIx's thread tells us when the launcher is gone, whatever this PE's own thread is doing. */
+static int watch_launcher(pmix_state *s)
+{
+  pmix_status_t codes[] = {PMIX_ERR_LOST_CONNECTION, PMIX_ERR_LOST_CONNECTION_TO_SERVER};
+  _Atomic int registered = 0;
+  PMIx_Register_event_handler(codes, 2, NULL, 0, on_lost, on_registered, &registered);
+  while (!atomic_load(&registered)) usleep(50);
+  return registered == 1 ? 0 : -1;
+}
+
+static int start(wtl_boot *b, char *error, size_t size)
+{
+  pmix_state *s = calloc(1, sizeof *s);
+  pmix_status_t rc = PMIx_Init(&s->self, NULL, 0);
+  if (rc != PMIX_SUCCESS) {
+    free(s);
+    return failed(error, size, "PMIx_Init (is the launcher still alive?)", rc);
+  }
+  b->state = s;
+  PMIX_LOAD_PROCID(&s->job, s->self.nspace, PMIX_RANK_WILDCARD);
+  b->pe = (int)s->self.rank;
+  if (get_u32(s, &s->job, PMIX_JOB_SIZE, &b->n_pes) != 0) {
+    snprintf(error, size, "PMIx does not say how many PEs the job has");
+    return -1;
+  }
+  if (get_local_peers(b, s, error, size) != 0) return -1;
+  if (watch_launcher(s) != 0) {
+    snprintf(error, size, "PMIx does not accept a handler for the loss of the launcher");
+    return -1;
+  }
+  wtl_lifeline_handed_over(b->local_rank == 0);
+  return 0;
+}
+
+static int publish(wtl_boot *b, const char *key, const char *text)
+{
+  pmix_value_t value;
+  pmix_status_t rc;
+  PMIX_VALUE_CONSTRUCT(&value);
+  value.type = PMIX_STRING;
+  value.data.string = (char *)(uintptr_t)text;
+  rc = PMIx_Put(PMIX_LOCAL, key, &value);
+  return rc == PMIX_SUCCESS ? PMIx_Commit() : rc;
+}
+
+static void on_fence(pmix_status_t status, void *arg)
+{
+  atomic_store((_Atomic int *)arg, status == PMIX_SUCCESS ? 1 : -1);
+}
+
+static int fence(wtl_boot *b, void (*idle)(void *), void *arg)
+{
+  pmix_state *s = b->state;
+  pmix_info_t collect;
+  bool yes = true;
+  int rc;
+  PMIX_INFO_CONSTRUCT(&collect);
+  PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+  if (!idle) {
+    rc = PMIx_Fence(&s->job, 1, &collect, 1);
+  } else {
+    _Atomic int done = 0;
+    rc = PMIx_Fence_nb(&s->job, 1, &collect, 1, on_fence, &done);
+    while (rc == PMIX_SUCCESS && !atomic_load(&done)) idle(arg);
+    if (rc == PMIX_SUCCESS && done < 0) rc = PMIX_ERROR;
+  }
+  PMIX_INFO_DESTRUCT(&collect);
+  return rc == PMIX_SUCCESS ? 0 : -1;
+}
+
+static int lookup(wtl_boot *b, int pe, const char *key, char *text, size_t size)
+{
+  pmix_state *s = b->state;
+  pmix_proc_t peer;
+  pmix_value_t *value = NULL;
+  PMIX_LOAD_PROCID(&peer, s->self.nspace, (pmix_rank_t)pe);
+  if (PMIx_Get(&peer, key, NULL, 0, &value) != PMIX_SUCCESS) return -1;
+  snprintf(text, size, "%s", value->data.string);
+  PMIX_VALUE_RELEASE(value);
+  return 0;
+}
+
+static void do_abort(wtl_boot *b, int status, const char *message)
+{
+  pmix_state *s = b->state;
+  if (s) PMIx_Abort(status, message, &s->job, 1);
+}
+
+static void stop(wtl_boot *b)
+{
+  PMIx_Finalize(NULL, 0);
+  free(b->local_pe);
+  free(b->state);
+  b->state = NULL;
+}
+
+const wtl_boot_ops wtl_boot_pmix = {"pmix", offered, start, publish, fence, lookup, do_abort, stop};

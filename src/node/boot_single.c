@@ -1,0 +1,42 @@
+/* A program started bare is one PE. */
+#include <stdlib.h>
+
+#include "node/boot.h"
+
+static bool offered(void)
+{
+  return true;
+}
+
+static int start(wtl_boot *b, char *error, size_t size)
+{
+  static int self[1] = {0};
+  b->n_pes = b->n_local = 1;
+  b->local_pe = self;
+  return 0;
+}
+
+static int publish(wtl_boot *b, const char *key, const char *value)
+{
+  return 0;
+}
+
+static int fence(wtl_boot *b, void (*idle)(void *), void *arg)
+{
+  return 0;
+}
+
+static int lookup(wtl_boot *b, int pe, const char *key, char *value, size_t size)
+{
+  return -1; /* there is nobody else to say anything */
+}
+
+static void do_abort(wtl_boot *b, int status, const char *message)
+{
+}
+
+static void stop(wtl_boot *b)
+{
+}
+
+const wtl_boot_ops wtl_boot_single = {"single", offered, start, publish, fence, lookup, do_abort, stop};

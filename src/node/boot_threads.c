@@ -1,0 +1,94 @@
+/*
+ * PEs as threads of one process, so that ThreadSanitizer sees every race. A test's main starts them (tests/threads_main.h); this
+ * file joins them into a job.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "node/boot.h"
+#include "node/boot_threads.h"
+
+enum { KEYS = 4 };
+
+typedef struct thread_job {
+  int n;
+  pthread_barrier_t barrier;
+  struct { char key[32], value[256]; } said[KEYS];
+  int n_said;
+  pthread_mutex_t mutex;
+} thread_job;
+
+static thread_job job; /* one job a process, as the process is the node */
+static _Thread_local int rank = -1;
+
+void wtl_threads_begin(int n)
+{
+  memset(&job, 0, sizeof job);
+  job.n = n;
+  pthread_barrier_init(&job.barrier, NULL, (unsigned)n);
+  pthread_mutex_init(&job.mutex, NULL);
+}
+
+void wtl_threads_join(int pe)
+{
+  rank = pe;
+}
+
+static bool offered(void)
+{
+  return rank >= 0;
+}
+
+static int start(wtl_boot *b, char *error, size_t size)
+{
+  b->pe = b->local_rank = rank;
+  b->n_pes = b->n_local = job.n;
+  b->local_pe = calloc((size_t)job.n, sizeof *b->local_pe);
+  for (int i = 0; i < job.n; i++) b->local_pe[i] = i;
+  return 0;
+}
+
+static int publish(wtl_boot *b, const char *key, const char *value)
+{
+  pthread_mutex_lock(&job.mutex);
+  int at = job.n_said < KEYS ? job.n_said++ : -1;
+  if (at >= 0) {
+    snprintf(job.said[at].key, sizeof job.said[at].key, "%s", key);
+    snprintf(job.said[at].value, sizeof job.said[at].value, "%s", value);
+  }
+  pthread_mutex_unlock(&job.mutex);
+  return at < 0;
+}
+
+static int fence(wtl_boot *b, void (*idle)(void *), void *arg)
+{
+  pthread_barrier_wait(&job.barrier);
+  return 0;
+}
+
+static int lookup(wtl_boot *b, int pe, const char *key, char *value, size_t size)
+{
+  int found = -1;
+  pthread_mutex_lock(&job.mutex);
+  for (int i = 0; i < job.n_said; i++)
+    if (strcmp(job.said[i].key, key) == 0) found = i;
+  if (found >= 0) snprintf(value, size, "%s", job.said[found].value);
+  pthread_mutex_unlock(&job.mutex);
+  return found < 0;
+}
+
+static void do_abort(wtl_boot *b, int status, const char *message)
+{
+  _exit(status);
+}
+
+static void stop(wtl_boot *b)
+{
+  pthread_barrier_wait(&job.barrier);
+  free(b->local_pe);
+}
+
+const wtl_boot_ops wtl_boot_threads = {"threads", offered, start, publish, fence, lookup, do_abort, stop};

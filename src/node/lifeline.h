@@ -1,0 +1,23 @@
+/*
+ * lifeline.h - a PE does not outlive its launcher.
+ *
+ * Two lines, because each has a hole. The kernel's parent-death signal works from the library's load on, whatever this process does,
+ * but misses a PE that was started through a shell. PMIx's lost-connection event has no such hole, but exists only after PMIx_Init.
+ * One PE of a node must live long enough to remove what the dead launcher left in the temporary directory: the one with local
+ * rank 0 gives up the parent-death signal once PMIx watches.
+ */
+#ifndef WTL_NODE_LIFELINE_H
+#define WTL_NODE_LIFELINE_H
+
+#include <stdbool.h>
+
+/* PMIx watches the launcher from now on. `cleaner`: this PE removes the launcher's remains. */
+void wtl_lifeline_handed_over(bool cleaner);
+
+/* The launcher is gone: says so, cleans up where this PE is the cleaner, ends this process. Does not return. */
+void wtl_lifeline_launcher_lost(void) __attribute__((noreturn));
+
+/* The job is ending in good order: the loss of the launcher is no longer news. */
+void wtl_lifeline_cut(void);
+
+#endif

@@ -1,0 +1,170 @@
+#include "node/statics.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* A process has one data segment, so this is the one room whose state cannot hang on a PE's context. */
+static struct {
+  wtl_statics segment;
+  int fd;
+  size_t offset;
+  char *snapshot; /* taken in the parent before a fork, used by the child */
+} shared = {.fd = -1};
+
+static uintptr_t page_down(uintptr_t a)
+{
+  return a & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+}
+
+static uintptr_t page_up(uintptr_t a)
+{
+  return page_down(a + (uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+}
+
+/* The first object dl_iterate_phdr names is the executable. */
+static int inspect_executable(struct dl_phdr_info *info, size_t size, void *arg)
+{
+  wtl_statics *s = arg;
+  uintptr_t low = 0, high = 0, file_high = 0, relro_end = 0;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    uintptr_t start = info->dlpi_addr + p->p_vaddr, end = start + p->p_memsz;
+    if (p->p_type == PT_GNU_RELRO) relro_end = page_down(end);
+    if (p->p_type != PT_LOAD || !(p->p_flags & PF_W)) continue;
+    if (!low || start < low) low = start;
+    if (end > high) high = end;
+    if (start + p->p_filesz > file_high) file_high = start + p->p_filesz;
+  }
+  low = page_down(low);
+  if (relro_end > low) low = relro_end; /* the loader makes it read-only; it holds no variables */
+  high = page_up(high);
+  s->start = high > low ? (char *)low : NULL;
+  s->length = high > low ? high - low : 0;
+  s->file_length = file_high > low ? page_up(file_high) - low : 0;
+  return 1;
+}
+
+void wtl_statics_find(wtl_statics *s)
+{
+  memset(s, 0, sizeof *s);
+#ifndef WTL_THREADS /* threads share their globals as it is */
+  dl_iterate_phdr(inspect_executable, s);
+#endif
+}
+
+/* Copies only what has ever been written: a .bss of many GiB may be untouched. */
+static void copy_touched(char *to, int fd, size_t offset, size_t length)
+{
+  off_t at = (off_t)offset, end = (off_t)(offset + length);
+  while (at < end) {
+    off_t data = lseek(fd, at, SEEK_DATA), hole;
+    if (data < 0 || data >= end) break;
+    hole = lseek(fd, data, SEEK_HOLE);
+    if (hole < 0 || hole > end) hole = end;
+    memcpy(to + (data - (off_t)offset), shared.segment.start + (data - (off_t)offset), (size_t)(hole - data));
+    at = hole;
+  }
+}
+
+static void *private_memory(size_t length)
+{
+  return mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/* Puts `from` where the segment is, in one step that no other thread sees half done. */
+static bool move_into_place(void *from)
+{
+  return mremap(from, shared.segment.length, shared.segment.length, MREMAP_MAYMOVE | MREMAP_FIXED, shared.segment.start) !=
+         MAP_FAILED;
+}
+
+static void before_fork(void)
+{
+  if (!shared.segment.start) return;
+  shared.snapshot = private_memory(shared.segment.length);
+  if (shared.snapshot == MAP_FAILED) shared.snapshot = NULL;
+  else copy_touched(shared.snapshot, shared.fd, shared.offset, shared.segment.length);
+}
+
+static void after_fork_in_parent(void)
+{
+  if (shared.snapshot) munmap(shared.snapshot, shared.segment.length);
+  shared.snapshot = NULL;
+}
+
+static void after_fork_in_child(void)
+{
+  if (!shared.segment.start) return;
+  if (!shared.snapshot || !move_into_place(shared.snapshot)) {
+    static const char text[] = "wattle: no memory for a child's own copy of the program's variables; the child ends\n";
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(WTL_EXIT_OSERR); /* going on would let the child write into its parent */
+  }
+  memset(&shared, 0, sizeof shared);
+  shared.fd = -1;
+}
+
+static int failed(char *error, size_t size, const char *what)
+{
+  snprintf(error, size, "making the program's %zu bytes of variables symmetric: %s: %s (WATTLE_STATICS=off does without)",
+           shared.segment.length, what, strerror(errno));
+  memset(&shared.segment, 0, sizeof shared.segment);
+  return WTL_EXIT_OSERR;
+}
+
+/* Copies the pages of a zero-filled range that exist: bit 63 of a page's entry says present, bit 62 swapped out. */
+static void copy_present(char *to, const char *from, size_t length)
+{
+  enum { BATCH = 512 };
+  uint64_t entries[BATCH];
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = length / page;
+  int map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  for (size_t first = 0; first < pages; first += BATCH) {
+    size_t n = pages - first < BATCH ? pages - first : BATCH;
+    off_t at = (off_t)(((uintptr_t)from / page + first) * sizeof *entries);
+    if (map < 0 || pread(map, entries, n * sizeof *entries, at) != (ssize_t)(n * sizeof *entries)) memset(entries, 0xff, sizeof entries);
+    for (size_t i = 0; i < n; i++)
+      if (entries[i] >> 62) memcpy(to + (first + i) * page, from + (first + i) * page, page);
+  }
+  if (map >= 0) close(map);
+}
+
+int wtl_statics_share(const wtl_statics *s, int fd, size_t offset, char *error, size_t size)
+{
+  static bool watching_forks;
+  char *window;
+  shared.segment = *s;
+  shared.fd = fd;
+  shared.offset = offset;
+  if (!s->start) return 0;
+  window = mmap(NULL, s->length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+  if (window == MAP_FAILED) return failed(error, size, "mmap");
+  if (!watching_forks && pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0)
+    return failed(error, size, "pthread_atfork");
+  watching_forks = true;
+  memcpy(window, s->start, s->file_length);
+  copy_present(window + s->file_length, s->start + s->file_length, s->length - s->file_length);
+  return move_into_place(window) ? 0 : failed(error, size, "mremap");
+}
+
+void wtl_statics_unshare(void)
+{
+  char *copy;
+  if (!shared.segment.start) return;
+  copy = private_memory(shared.segment.length);
+  if (copy == MAP_FAILED) return; /* the segment then stays on the arena's memory, which lives as long as it is mapped */
+  copy_touched(copy, shared.fd, shared.offset, shared.segment.length);
+  if (!move_into_place(copy)) munmap(copy, shared.segment.length);
+  memset(&shared, 0, sizeof shared);
+  shared.fd = -1;
+}

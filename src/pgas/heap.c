@@ -1,0 +1,74 @@
+#include "pgas/heap.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+struct wtl_block {
+  void *start;
+  size_t bytes;
+  UT_hash_handle hh;
+};
+
+void wtl_heap_start(wtl_heap *h, void *start, size_t bytes)
+{
+  memset(h, 0, sizeof *h);
+  h->engine = wtl_best_fit_start(start, bytes);
+  h->bytes = bytes;
+}
+
+void wtl_heap_stop(wtl_heap *h)
+{
+  struct wtl_block *b, *next;
+  HASH_ITER(hh, h->live, b, next)
+  {
+    HASH_DEL(h->live, b);
+    free(b);
+  }
+  memset(h, 0, sizeof *h);
+}
+
+static struct wtl_block *find(const wtl_heap *h, const void *p)
+{
+  struct wtl_block *b;
+  HASH_FIND_PTR(h->live, &p, b);
+  return b;
+}
+
+void *wtl_heap_alloc(wtl_heap *h, size_t bytes, size_t align)
+{
+  struct wtl_block *b = malloc(sizeof *b);
+  if (!b) return NULL;
+  b->bytes = bytes;
+  b->start = bytes <= h->bytes && align <= h->bytes ? wtl_best_fit_alloc(h->engine, bytes, align) : NULL;
+  if (!b->start) {
+    free(b);
+    return NULL;
+  }
+  HASH_ADD_PTR(h->live, start, b);
+  h->live_bytes += bytes;
+  return b->start;
+}
+
+int wtl_heap_free(wtl_heap *h, void *p)
+{
+  struct wtl_block *b = find(h, p);
+  if (!b) return -1;
+  HASH_DEL(h->live, b);
+  h->live_bytes -= b->bytes;
+  wtl_best_fit_free(h->engine, p);
+  free(b);
+  return 0;
+}
+
+size_t wtl_heap_size(const wtl_heap *h, const void *p)
+{
+  struct wtl_block *b = find(h, p);
+  return b ? b->bytes : 0;
+}
+
+size_t wtl_heap_room(const wtl_heap *h)
+{
+  return wtl_best_fit_room(h->engine);
+}

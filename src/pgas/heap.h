@@ -1,0 +1,51 @@
+/*
+ * heap.h - the symmetric heap's allocator: Boost.Interprocess's best-fit tree over this PE's slice.
+ *
+ * PEs that make the same requests in the same order get the same offsets: the allocator's choices depend on nothing else.
+ * Which blocks are live is kept beside the heap, so a wrong free is noticed rather than obeyed.
+ */
+#ifndef WTL_PGAS_HEAP_H
+#define WTL_PGAS_HEAP_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct wtl_block; /* a live block, in a hash table by address */
+
+typedef struct wtl_heap {
+  void *engine;
+  struct wtl_block *live;
+  size_t bytes;      /* of the whole heap */
+  size_t live_bytes; /* asked for and not freed */
+} wtl_heap;
+
+/* Takes `bytes` (at least 64 KiB) at `start`, aligned to a page. */
+void wtl_heap_start(wtl_heap *h, void *start, size_t bytes);
+void wtl_heap_stop(wtl_heap *h);
+
+/* `align`: a power of two. NULL if there is no room. */
+void *wtl_heap_alloc(wtl_heap *h, size_t bytes, size_t align);
+
+/* 0, or -1 if `p` is not the start of a live block (nothing happens then). */
+int wtl_heap_free(wtl_heap *h, void *p);
+
+/* The size asked for; 0 if `p` is not the start of a live block. */
+size_t wtl_heap_size(const wtl_heap *h, const void *p);
+
+/* Bytes the allocator could still give out in all. */
+size_t wtl_heap_room(const wtl_heap *h);
+
+/* The engine: heap_engine.cc. */
+void *wtl_best_fit_start(void *start, size_t bytes);
+void *wtl_best_fit_alloc(void *engine, size_t bytes, size_t align);
+void wtl_best_fit_free(void *engine, void *p);
+size_t wtl_best_fit_room(const void *engine);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * The symmetric heap's engine: Boost.Interprocess's rbtree_best_fit, a tree of free blocks by size, neighbours merged on free.
+ * Chosen because it is a kept library, works inside a given piece of memory, and is deterministic (docs/decisions/0002-heap.md).
+ */
+#include <boost/interprocess/mem_algo/rbtree_best_fit.hpp>
+#include <boost/interprocess/sync/mutex_family.hpp>
+#include <new> // placement
+
+#include "pgas/heap.h"
+
+namespace ipc = boost::interprocess;
+typedef ipc::rbtree_best_fit<ipc::null_mutex_family> engine_type;
+
+extern "C" void *wtl_best_fit_start(void *start, size_t bytes)
+{
+  return ::new (start) engine_type(bytes, 0);
+}
+
+extern "C" void *wtl_best_fit_alloc(void *engine, size_t bytes, size_t align)
+{
+  engine_type *e = static_cast<engine_type *>(engine);
+  return align <= 16 ? e->allocate(bytes) : e->allocate_aligned(bytes, align);
+}
+
+extern "C" void wtl_best_fit_free(void *engine, void *p)
+{
+  static_cast<engine_type *>(engine)->deallocate(p);
+}
+
+extern "C" size_t wtl_best_fit_room(const void *engine)
+{
+  return static_cast<const engine_type *>(engine)->get_free_memory();
+}

@@ -1,0 +1,234 @@
+#include "pgas/pe.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "node/lifeline.h"
+#include "pgas/account.h"
+#include "pgas/sync.h"
+
+#ifdef WTL_THREADS
+_Thread_local wtl_pe *wtl_self;
+#else
+wtl_pe *wtl_self;
+#endif
+
+static size_t page_up(size_t n)
+{
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  return (n + page - 1) / page * page;
+}
+
+/* Before any PE exists: says why (once a job: the launcher gives every process a rank) and ends this process. */
+static void refuse(int status, const char *reasons)
+{
+  char copy[4096], *save = NULL;
+  snprintf(copy, sizeof copy, "%s", reasons);
+  if (wtl_boot_env_rank() == 0)
+    for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) wtl_say("%s", line);
+  else
+    usleep(300000); /* the launcher ends the job at the first exit: let it be the one that speaks */
+  _exit(status);
+}
+
+/* A forked child is no PE: its calls are refused, and its exit must not end the job. */
+static void in_child(void)
+{
+  wtl_self = NULL;
+}
+
+double wtl_pe_cpu_seconds(void)
+{
+#ifdef WTL_THREADS
+  const clockid_t clock = CLOCK_THREAD_CPUTIME_ID;
+#else
+  const clockid_t clock = CLOCK_PROCESS_CPUTIME_ID;
+#endif
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* An exit without shmem_finalize: in good order if the status says so (the standard finalizes implicitly), at once otherwise. */
+static void at_exit(int status, void *arg)
+{
+  wtl_pe *self = wtl_self;
+  if (!self || self != arg || self->starter_pid != (long)getpid()) return;
+  if (status != 0) return;
+  self->init_count = 1;
+  wtl_pe_stop();
+}
+
+static int start_memory(wtl_pe *self, char *error, size_t size)
+{
+  wtl_statics statics = {0};
+  wtl_arena_shape shape;
+  size_t n = (size_t)self->n, ledger = sizeof(wtl_shared);
+  int rc;
+  if (self->settings.statics.on) wtl_statics_find(&statics);
+  self->heap_bytes = page_up(self->settings.symmetric_size.bytes);
+  shape.shared_bytes = ledger + n * WTL_MAX_DOMAINS * sizeof(wattle_joules_t);
+  shape.per_pe_bytes = sizeof(wtl_control);
+  shape.slice_bytes = statics.length + self->heap_bytes;
+  if ((rc = wtl_arena_start(&self->arena, &self->boot, &shape, error, size)) != 0) return rc;
+  self->shared = (wtl_shared *)self->arena.shared;
+  self->ledger = (wattle_joules_t *)(self->arena.shared + ledger);
+  self->controls = self->arena.per_pe;
+  self->slices = self->arena.slices;
+  self->stride = self->arena.stride;
+  self->heap = self->slices + (size_t)self->me * self->stride + statics.length;
+  self->statics = statics.start;
+  self->statics_bytes = statics.length;
+  size_t offset = (size_t)(self->slices - self->arena.base) + (size_t)self->me * self->stride;
+  return wtl_statics_share(&statics, self->arena.fd, offset, error, size);
+}
+
+static void announce(const wtl_pe *self)
+{
+  size_t count;
+  const wtl_setting *row = wtl_settings_table(&count);
+  char value[256];
+  if (self->settings.debug.on) wtl_say("started by %s as %d of %d, heap %zu bytes", self->boot.ops->name, self->me, self->n, self->heap_bytes);
+  if (self->me != 0) return;
+  if (self->settings.version.on) wtl_say("Wattle %s, OpenSHMEM 1.6 (first slice)", WTL_VERSION);
+  for (size_t i = 0; self->settings.info.on && i < count; i++)
+    wtl_say("%s=%s  %s", row[i].name, wtl_settings_text(&self->settings, i, value, sizeof value), row[i].help);
+}
+
+static void start_counting(wtl_pe *self)
+{
+  char error[512];
+  if (self->boot.local_rank == 0) {
+    self->meter = wtl_meter_open(&self->settings, error, sizeof error);
+    if (!self->meter) wtl_pe_fail(WTL_EXIT_CONFIG, "%s", error);
+    wtl_meter_start(self->meter);
+  }
+  wtl_account_register(self);
+  self->start_tick = wtl_ticks();
+  self->start_cpu_s = wtl_pe_cpu_seconds();
+}
+
+/* A PE bound to a core sees one; what counts is how many there are for all of them together. */
+static void count_cores(wtl_pe *self, wtl_site *site)
+{
+  cpu_set_t mine, all;
+  int limit = wtl_cores_allowed(), cores;
+  CPU_ZERO(&mine);
+  CPU_ZERO(&all);
+  sched_getaffinity(0, sizeof mine, &mine);
+  memcpy(wtl_control_of(self, self->me)->cpus, &mine, sizeof mine);
+  wtl_barrier(self, site);
+  for (int pe = 0; pe < self->n; pe++) {
+    memcpy(&mine, wtl_control_of(self, pe)->cpus, sizeof mine);
+    CPU_OR(&all, &all, &mine);
+  }
+  cores = CPU_COUNT(&all);
+  memcpy(&mine, wtl_control_of(self, self->me)->cpus, sizeof mine);
+  if (limit < CPU_COUNT(&mine)) cores = limit; /* a cgroup gives less than the cores it shows */
+  wtl_stages_start(&self->door.stages, &self->settings, self->n, cores, wtl_clock_ns_per_tick());
+  wtl_barrier(self, site);
+  self->central_barrier = self->n > cores;
+}
+
+static void start(wtl_pe *self)
+{
+  char error[4096];
+  wtl_site quiet_site = {0};
+  int rc;
+  if (wtl_settings_parse(&self->settings, error, sizeof error) != 0) refuse(WTL_EXIT_CONFIG, error);
+  wtl_clock_start();
+  if ((rc = wtl_boot_start(&self->boot, &self->settings, error, sizeof error)) != 0) refuse(rc, error);
+  self->me = self->boot.pe;
+  self->n = self->boot.n_pes;
+  wtl_message_pe(self->me);
+  if (self->boot.n_local != self->n)
+    wtl_pe_fail(WTL_EXIT_UNAVAILABLE, "the job has %d PEs, but only %d on this node: several nodes need the network room, which this version does not have",
+                self->n, self->boot.n_local);
+  if ((rc = start_memory(self, error, sizeof error)) != 0) wtl_pe_fail(rc, "%s", error);
+  self->check = self->settings.check.on;
+  self->central_barrier = true; /* until all know how many cores they have together */
+  wtl_door_start(&self->door, &wtl_control_of(self, self->me)->bell, &self->settings, self->n, wtl_cores_allowed());
+  wtl_heap_start(&self->mem, self->heap, self->heap_bytes);
+  wtl_profile_start(&self->profile, self->settings.profile.on);
+  self->scratch = malloc(WTL_SCRATCH_BYTES);
+  if (!self->scratch) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for the collectives' %d bytes", WTL_SCRATCH_BYTES);
+  count_cores(self, &quiet_site);
+}
+
+void wtl_pe_start(int thread_level, const wtl_call_info *calls)
+{
+  wtl_pe *self = wtl_self;
+  if (self) {
+    self->init_count++;
+    return;
+  }
+  self = calloc(1, sizeof *self);
+  if (!self) refuse(WTL_EXIT_OSERR, "no memory to start a PE");
+  self->init_count = 1;
+  self->thread_level = thread_level;
+  self->calls = calls;
+  self->starter_pid = (long)getpid();
+  wtl_self = self;
+  start(self);
+#ifndef WTL_THREADS
+  static bool watching;
+  if (!watching) pthread_atfork(NULL, NULL, in_child);
+  watching = true;
+  on_exit(at_exit, self);
+#endif
+  announce(self);
+  start_counting(self);
+}
+
+void wtl_pe_stop(void)
+{
+  wtl_pe *self = wtl_self;
+  wtl_site site = {0};
+  if (--self->init_count > 0) return;
+  wtl_quiet(self);
+  wtl_account_close(self, &site);
+  if (self->settings.debug.on) wtl_say("finishes");
+  wtl_lifeline_cut();
+  if (self->meter) wtl_meter_close(self->meter);
+  wtl_statics_unshare();
+  self->boot.ops->stop(&self->boot);
+  wtl_arena_stop(&self->arena);
+  wtl_heap_stop(&self->mem);
+  wtl_profile_stop(&self->profile);
+  free(self->scratch);
+  wtl_self = NULL;
+  free(self);
+}
+
+void wtl_pe_exit(int status)
+{
+  wtl_pe *self = wtl_self;
+  fflush(NULL);
+  if (self) {
+    self->starter_pid = 0; /* no finalize at exit */
+    wtl_account_abandon(self);
+    self->boot.ops->abort(&self->boot, status, "shmem_global_exit");
+  }
+  _exit(status);
+}
+
+void wtl_pe_fail(int status, const char *format, ...)
+{
+  wtl_pe *self = wtl_self;
+  char text[1024];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  wtl_say("%s", text);
+  fflush(NULL);
+  if (self && self->boot.ops) self->boot.ops->abort(&self->boot, status, text);
+  _exit(status);
+}

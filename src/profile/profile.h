@@ -1,0 +1,143 @@
+/*
+ * profile.h - what each call site did: calls, bytes, time, waiting by stage.
+ *
+ * A site is a (return address, call) pair. Each thread of a PE counts into its own table, without atomics; the tables are added up
+ * when the profile is written. Every call is counted. The first WTL_FIRST_CALLS of a site, those that move WTL_LONG_BYTES
+ * and more, and all waiting are always timed; of the other calls one in 1024 is. The waiting inside a call is taken out of its time.
+ *
+ * A wtl_site pointer is valid until the same thread enters its next call.
+ */
+#ifndef WTL_PROFILE_H
+#define WTL_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+#include "base/clock.h"
+
+enum { WTL_LONG_BYTES = 4096, WTL_FIRST_CALLS = 8, WTL_SAMPLE_MASK = 1023, WTL_SAMPLE_AT = 512 };
+
+/* Stages of a wait, in order. */
+enum wtl_stage { WTL_STAGE_SPIN, WTL_STAGE_YIELD, WTL_STAGE_ASLEEP, WTL_N_STAGES };
+
+/* What kind of work a call's own time is. */
+enum wtl_call_kind { WTL_CALL_TRANSFER, WTL_CALL_WAIT, WTL_CALL_OTHER };
+
+/* Which way a call's bytes go. */
+enum wtl_direction { WTL_DIR_NONE, WTL_DIR_PUT, WTL_DIR_GET, WTL_DIR_AMO };
+
+/* A call of a front end, as the profile names it. */
+typedef struct wtl_call_info {
+  const char *name;
+  enum wtl_call_kind kind;
+  enum wtl_direction direction;
+} wtl_call_info;
+
+typedef struct wtl_site {
+  uintptr_t addr; /* return address in the program; 0: free slot */
+  uint32_t call;  /* index into the front end's table of calls */
+  uint32_t unused;
+  uint64_t calls, bytes;
+  uint64_t exact_calls, exact_ticks;     /* those that are always timed */
+  uint64_t sampled_calls, sampled_ticks; /* the others that were */
+  uint64_t waits;                        /* times the wait door was entered */
+  uint64_t wait_ticks[WTL_N_STAGES];
+} wtl_site;
+
+typedef struct wtl_profile wtl_profile;
+
+/* One thread's sites: open addressing, the size a power of two. */
+typedef struct wtl_site_table {
+  wtl_site *slots;
+  uint32_t mask, used;
+  uint64_t bytes; /* of all calls, counted even where sites are not */
+  struct wtl_site_table *next;
+  wtl_site spare; /* where calls go that nobody counts: profile off, or no memory */
+} wtl_site_table;
+
+/* A PE's profile: the tables of all its threads. */
+struct wtl_profile {
+  bool on;
+  _Atomic(wtl_site_table *) tables;
+  uint64_t generation; /* distinguishes this profile from an earlier one of the same process */
+};
+
+void wtl_profile_start(wtl_profile *p, bool on);
+void wtl_profile_stop(wtl_profile *p);
+
+/* This thread's table for `p`, made on first use. */
+wtl_site_table *wtl_profile_table(wtl_profile *p);
+
+/* Finds or makes the slot; never NULL. */
+wtl_site *wtl_profile_find(wtl_site_table *t, uintptr_t addr, uint32_t call);
+
+typedef struct wtl_thread_profile {
+  wtl_site_table *table;
+  uint64_t generation;
+} wtl_thread_profile;
+
+extern _Thread_local wtl_thread_profile wtl_thread_sites __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static inline uint32_t wtl_site_hash(uintptr_t addr, uint32_t call)
+{
+  return (uint32_t)(((uint64_t)addr + call) * 0x9e3779b97f4a7c15ull >> 40);
+}
+
+/* Counts a call from `addr` that moves `bytes`, and returns its site. */
+static inline wtl_site *wtl_profile_enter(wtl_profile *p, uintptr_t addr, uint32_t call, uint64_t bytes)
+{
+  wtl_site_table *t = wtl_thread_sites.table;
+  wtl_site *site;
+  if (WTL_UNLIKELY(wtl_thread_sites.generation != p->generation)) t = wtl_profile_table(p);
+  t->bytes += bytes;
+  if (WTL_UNLIKELY(!p->on)) return &t->spare;
+  site = &t->slots[wtl_site_hash(addr, call) & t->mask];
+  if (WTL_UNLIKELY(site->addr != addr || site->call != call)) site = wtl_profile_find(t, addr, call);
+  site->calls++;
+  site->bytes += bytes;
+  return site;
+}
+
+static inline bool wtl_profile_exact(const wtl_site *site, uint64_t bytes)
+{
+  return bytes >= WTL_LONG_BYTES || site->calls <= WTL_FIRST_CALLS;
+}
+
+/* Is the call that was just entered one of those that are timed? */
+static inline bool wtl_profile_timed(const wtl_site *site, uint64_t bytes)
+{
+  return WTL_UNLIKELY(wtl_profile_exact(site, bytes) || (site->calls & WTL_SAMPLE_MASK) == WTL_SAMPLE_AT);
+}
+
+static inline uint64_t wtl_site_waited(const wtl_site *site)
+{
+  return site->wait_ticks[WTL_STAGE_SPIN] + site->wait_ticks[WTL_STAGE_YIELD] + site->wait_ticks[WTL_STAGE_ASLEEP];
+}
+
+/* Ends a timed call that began at tick `start`, when the site had waited `waited` ticks. */
+static inline void wtl_profile_leave(wtl_site *site, uint64_t bytes, uint64_t start, uint64_t waited)
+{
+  uint64_t ticks = wtl_ticks() - start - (wtl_site_waited(site) - waited);
+  if (wtl_profile_exact(site, bytes)) {
+    site->exact_calls++;
+    site->exact_ticks += ticks;
+  } else {
+    site->sampled_calls++;
+    site->sampled_ticks += ticks;
+  }
+}
+
+/* Bytes moved by all calls of all threads so far. */
+uint64_t wtl_profile_bytes(const wtl_profile *p);
+
+/* Estimated ticks of all calls of a site, waiting excluded. NaN where no call was timed. */
+double wtl_site_ticks(const wtl_site *site);
+
+/*
+ * Adds up the tables of all threads. Returns an array the caller frees, its length in *n; NULL (and *n = 0) if there is nothing.
+ * Threads that still make calls may be counted short by a call.
+ */
+wtl_site *wtl_profile_merge(wtl_profile *p, uint64_t *n);
+
+#endif

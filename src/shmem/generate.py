@@ -1,0 +1,287 @@
+"""Makes the OpenSHMEM front end from the API table (api.toml): shmem.h, shmem_api.c and api.json.
+
+usage: generate.py api.toml BUILD_DIR VERSION
+"""
+
+import json
+import re
+import sys
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SIZES = ("8", "16", "32", "64", "128")
+CTX = "shmem_ctx_t ctx"
+
+
+@dataclass
+class Routine:
+    """One C function: a row of the table for one type, with or without a context."""
+
+    row: dict
+    name: str
+    type_name: str
+    c_type: str
+    args: list[str]
+    with_ctx: bool
+    call_id: int = 0
+    result: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.result = self.fill(self.row.get("returns", "void"))
+
+    def fill(self, text: str) -> str:
+        return text.replace("{C}", self.c_type).replace("{T}", self.type_name).replace("{N}", self.type_name)
+
+    @property
+    def prototype(self) -> str:
+        space = "" if self.result.endswith("*") else " "
+        return f"{self.result}{space}{{name}}({', '.join(self.args) or 'void'})"
+
+    @property
+    def is_complex(self) -> bool:
+        return "_Complex" in self.c_type
+
+
+def arg_name(declaration: str) -> str:
+    return re.search(r"(\w+)$", declaration).group(1)
+
+
+def arg_type(args: list[str], name: str) -> str:
+    declaration = next(a for a in args if arg_name(a) == name)
+    return declaration.removeprefix("const ").rsplit("*", 1)[0].strip()
+
+
+def expand(table: dict) -> list[Routine]:
+    """All functions the table stands for, in its order."""
+    routines = []
+    for row in table["routine"]:
+        if "types" in row:
+            variants = [(t, table["types"][t]) for t in table["groups"][row["types"]]]
+        else:
+            variants = [(n, "") for n in SIZES] if row.get("sizes") else [("", "")]
+        for type_name, c_type in variants:
+            for with_ctx in (False, True) if row.get("ctx") else (False,):
+                name = row["name"].replace("{T}", type_name).replace("{N}", type_name)
+                args = [a.replace("{C}", c_type) for a in row["args"]]
+                if with_ctx:
+                    name, args = name.replace("shmem_", "shmem_ctx_", 1), [CTX, *args]
+                routines.append(Routine(row, name, type_name, c_type, args, with_ctx, len(routines)))
+    return routines
+
+
+# --- the implementation ------------------------------------------------------------------------------------------------------
+
+
+def check_lines(r: Routine) -> list[str]:
+    """C for each check of the row."""
+    lines = []
+    pe = "pe" if any(arg_name(a) == "pe" for a in r.args) else "self->me"
+    if r.with_ctx:
+        lines.append(
+            "wtl_check_that(&f, ctx == SHMEM_CTX_DEFAULT, \"ctx\", (long long)(intptr_t)ctx, "
+            '"SHMEM_CTX_DEFAULT (this version has no other context)");'
+        )
+    for check in r.row.get("checks", []):
+        kind, *names = check.split()
+        name = names[0] if names else ""
+        element = arg_type(r.args, name) if kind in ("align", "symmetric1") else ""
+        size = f"sizeof({r.c_type})" if r.c_type else f"{r.type_name} / 8" if r.row.get("sizes") else "1"
+        lines.append({
+            "pe": "wtl_check_pe(&f, pe);",
+            "count": f"wtl_check_count(&f, {name}, {size});",
+            "count2": f"wtl_check_that(&f, {names[-1] if names else ''} == 0 || {name} <= (size_t)PTRDIFF_MAX / {names[-1] if names else ''}, "
+                      f"\"{name}\", (long long){name}, \"what fits in memory\");",
+            "symmetric": f'wtl_check_symmetric(&f, "{name}", {name}, f.bytes, {pe});',
+            "symmetric1": f'wtl_check_symmetric(&f, "{name}", {name}, sizeof({element or "char"}), {pe});',
+            "local": f'wtl_check_local(&f, "{name}", {name}, f.bytes);',
+            "given": f'wtl_check_local(&f, "{name}", {name}, 1);',
+            "align": f'wtl_check_alignment(&f, "{name}", {name}, sizeof({element or "char"}));',
+            "cmp": 'wtl_check_that(&f, (unsigned)cmp <= SHMEM_CMP_LE, "cmp", cmp, "SHMEM_CMP_EQ, NE, GT, GE, LT and LE");',
+            "team": 'wtl_check_that(&f, team == SHMEM_TEAM_WORLD, "team", (long long)(intptr_t)team, '
+                    '"SHMEM_TEAM_WORLD (this version has no other team)");',
+            "root": "wtl_check_pe(&f, PE_root);",
+        }[kind])
+    return lines
+
+
+def definition(r: Routine) -> str:
+    head = r.prototype.format(name="p" + r.name)
+    if "raw" in r.row:
+        raw = r.fill(r.row["raw"]).replace("WTL_CALL_ID", str(r.call_id))
+        body = ["(void)0;" if not raw else raw]
+    else:
+        body = [f"wtl_frame f = wtl_enter({r.call_id}, (uintptr_t)__builtin_return_address(0), {r.fill(r.row.get('bytes', '0'))});"]
+        body.append("wtl_pe *self = f.self;")
+        if r.result != "void":
+            body.append(f"{r.result} result;")
+        body += check_lines(r)
+        if "at" in r.row:
+            body.append(f"char *to = wtl_remote(self, {r.row['at']}, pe);")
+        body.append(r.fill(r.row["body"]))
+        body += ["(void)self;", "wtl_leave(&f);"]
+        if r.result != "void":
+            body.append("return result;")
+    lines = "\n  ".join(body)
+    twin = r.prototype.format(name=r.name) + f' __attribute__((weak, alias("p{r.name}")));'
+    return f"{head}\n{{\n  {lines}\n}}\n{twin}\n"
+
+
+def combines(table: dict) -> str:
+    """The typed inner loops of the reductions."""
+    loops = []
+    for row in table["routine"]:
+        if row.get("combine") != "sum":
+            continue
+        for t in table["groups"][row["types"]]:
+            c = table["types"][t]
+            loops.append(
+                f"static void wtl_sum_{t}(void *to, const void *from, size_t n)\n{{\n"
+                f"  {c} *a = to;\n  const {c} *b = from;\n  for (size_t i = 0; i < n; i++) a[i] += b[i];\n}}\n"
+            )
+    return "\n".join(loops)
+
+
+def implementation(table: dict, routines: list[Routine]) -> str:
+    directions = {"": "NONE", "put": "PUT", "get": "GET", "amo": "AMO"}
+    calls = [
+        f'    {{"{r.name}", WTL_CALL_{r.row["kind"].upper()}, WTL_DIR_{directions[r.row.get("direction", "")]}}},' for r in routines
+    ]
+    return "\n".join([
+        "/* Generated from src/shmem/api.toml; do not edit. */",
+        '#include "shmem.h"',
+        '#include "shmem/front.h"',
+        '#include "shmem/memory.h"',
+        "",
+        "#define WTL_WORD_OF(T) ((T)-1 < (T)1 ? (sizeof(T) == 4 ? WTL_I32 : WTL_I64) : (sizeof(T) == 4 ? WTL_U32 : WTL_U64))",
+        "",
+        "_Static_assert(SHMEM_CMP_EQ == (int)WTL_CMP_EQ && SHMEM_CMP_LE == (int)WTL_CMP_LE, \"the comparisons agree\");",
+        "",
+        "const wtl_call_info wtl_shmem_calls[] = {",
+        *calls,
+        "};",
+        "",
+        combines(table),
+        *[definition(r) for r in routines],
+    ])
+
+
+# --- the header --------------------------------------------------------------------------------------------------------------
+
+
+def generic_macros(table: dict, routines: list[Routine]) -> str:
+    """C11 generics. The first argument may be a context, so the second may select as well."""
+    distinct = set(table["groups"]["distinct"])
+    groups: dict[str, list[Routine]] = {}
+    for r in routines:
+        if r.row.get("generic") and r.type_name in distinct:
+            groups.setdefault(r.row["generic"], []).append(r)
+    out = []
+    for generic, members in groups.items():
+        plain = [r for r in members if not r.with_ctx]
+        ctx = [r for r in members if r.with_ctx]
+        position = [arg_name(a) for a in plain[0].args].index(plain[0].row["select"])
+        choose = selection(plain, position)
+        if ctx:
+            # An unselected branch is still checked, so each selection has a last resort that no call can satisfy.
+            choose = f"shmem_ctx_t: {selection(ctx, position + 1)}, \\\n    default: {choose}"
+            choose = f"_Generic((WTL_ARG0(__VA_ARGS__)), {choose})"
+        out.append(f"#define {generic}(...) \\\n  {choose}(__VA_ARGS__)\n")
+    return "\n".join(out)
+
+
+def selection(members: list[Routine], position: int) -> str:
+    cases = []
+    for r in members:
+        cases.append(f"{r.c_type} *: {r.name}")
+        cases.append(f"const {r.c_type} *: {r.name}")
+        if r.row["name"] in ("shmem_{T}_wait_until", "shmem_{T}_test"):
+            cases.append(f"volatile {r.c_type} *: {r.name}")
+    return f"_Generic((WTL_ARG{position}(__VA_ARGS__)), " + ", ".join(cases) + ", default: wtl_no_such_type)"
+
+
+def header(table: dict, routines: list[Routine], version: str) -> str:
+    out = [HEADER_TOP.replace("@VERSION@", version)]
+    out += [f"#define {k} {v}" for k, v in table["constants"].items()]
+    out.append("")
+    last = None
+    for r in routines:
+        if r.row is not last:
+            out.append(f"\n/** {r.row['doc']} (since {r.row['since']}) */")
+            last = r.row
+        out.append(guarded(r))
+    out += ["", "/* C11: one name for all types. */",
+            "#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L",
+            "extern void wtl_no_such_type(void); /* exists nowhere: a call for a type the routine does not have */",
+            "#define WTL_ARG0(...) WTL_ARG0_(__VA_ARGS__, 0, 0, 0)", "#define WTL_ARG0_(a, ...) a",
+            "#define WTL_ARG1(...) WTL_ARG1_(__VA_ARGS__, 0, 0, 0)", "#define WTL_ARG1_(a, b, ...) b",
+            "#define WTL_ARG2(...) WTL_ARG2_(__VA_ARGS__, 0, 0, 0)", "#define WTL_ARG2_(a, b, c, ...) c",
+            generic_macros(table, routines), "#endif", HEADER_END]
+    return "\n".join(out)
+
+
+def guarded(r: Routine) -> str:
+    attributes = f" __attribute__(({r.row['attributes']}))" if "attributes" in r.row else ""
+    lines = [r.prototype.format(name=name) + attributes + ";" for name in (r.name, "p" + r.name)]
+    text = "\n".join(lines)
+    return f"#ifndef __cplusplus\n{text}\n#endif" if r.is_complex else text
+
+
+HEADER_TOP = """\
+/*
+ * shmem.h - OpenSHMEM 1.6 by Wattle @VERSION@: the first slice. Generated from src/shmem/api.toml; do not edit.
+ *
+ * PE numbers run from 0. "Symmetric" is memory from shmem_malloc and its kin, and the program's global and static variables. Lengths
+ * are in elements of the type in a routine's name, unless it says bytes. A wrong argument ends the job with a message on standard error
+ * that names the call, the value and the PE (WATTLE_CHECK=off skips the checks). Each routine has a twin whose name
+ * begins with pshmem_, for profiling tools that define the plain one.
+ */
+#ifndef SHMEM_H
+#define SHMEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct wtl_shmem_ctx *shmem_ctx_t;
+typedef struct wtl_shmem_team *shmem_team_t;
+"""
+
+HEADER_END = """
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+"""
+
+
+def index(routines: list[Routine]) -> list[dict]:
+    return [
+        {"name": r.name, "prototype": r.prototype.format(name=r.name), "kind": r.row["kind"], "family": r.row["name"],
+         "type": r.type_name, "ctx": r.with_ctx, "generic": r.row.get("generic"), "doc": r.row["doc"], "since": r.row["since"]}
+        for r in routines
+    ]
+
+
+def write(path: Path, text: str) -> None:
+    """Leaves a file that is already right alone, so that nothing is rebuilt for it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def main() -> None:
+    table_path, build, version = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+    table = tomllib.loads(table_path.read_text())
+    routines = expand(table)
+    write(build / "include/shmem.h", header(table, routines, version))
+    write(build / "generated/shmem_api.c", implementation(table, routines))
+    write(build / "generated/api.json", json.dumps(index(routines), indent=1))
+
+
+if __name__ == "__main__":
+    main()

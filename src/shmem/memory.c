@@ -1,0 +1,100 @@
+#include "shmem/memory.h"
+
+#include "shmem.h"
+
+static const char *name_of(const wtl_frame *f)
+{
+  return wtl_shmem_calls[f->call].name;
+}
+
+static uint64_t offset_of(const wtl_pe *self, const void *p)
+{
+  return p ? (uint64_t)((const char *)p - self->heap) + 1 : 0;
+}
+
+/* A barrier at which, where checks are on, all PEs must have asked for the same bytes and named the same block. */
+static void agree(wtl_frame *f, const void *p, size_t bytes)
+{
+  wtl_pe *self = f->self;
+  uint64_t offset = offset_of(self, p);
+  wtl_quiet(self);
+  if (!self->check) {
+    wtl_barrier(self, f->site);
+    return;
+  }
+  wtl_barrier_saying(self, f->site, bytes, offset);
+  for (int pe = 0; pe < self->n; pe++) {
+    const uint64_t *said = wtl_said(self, pe);
+    if (said[0] == bytes && said[1] == offset) continue;
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs do not ask alike: %zu bytes (heap offset %lld) here, %llu bytes (heap offset %lld) on PE %d; the heap "
+                "stays symmetric only if all PEs make the same calls in the same order", name_of(f), bytes, (long long)offset - 1,
+                (unsigned long long)said[0], (long long)said[1] - 1, pe);
+  }
+}
+
+static void warn_exhausted(const wtl_frame *f, size_t bytes)
+{
+  const wtl_pe *self = f->self;
+  wtl_say("%s: no room for %zu bytes in the symmetric heap: %zu of %zu bytes are in use, %zu are free in pieces; the call returns NULL (raise "
+          "SHMEM_SYMMETRIC_SIZE)", name_of(f), bytes, self->mem.live_bytes, self->heap_bytes, wtl_heap_room(&self->mem));
+}
+
+void *wtl_shmem_alloc(wtl_frame *f, size_t bytes, size_t align, bool zero)
+{
+  void *p = NULL;
+  if (align) {
+    wtl_check_that(f, (align & (align - 1)) == 0 && align % sizeof(void *) == 0 && align <= WTL_SLICE_ALIGN, "alignment",
+                   (long long)align, "powers of two from 8 to 2097152");
+  }
+  if (bytes) {
+    p = wtl_heap_alloc(&f->self->mem, bytes, align);
+    if (!p) warn_exhausted(f, bytes);
+    else if (zero) memset(p, 0, bytes);
+  }
+  agree(f, p, bytes);
+  return p;
+}
+
+static void refuse_foreign(wtl_frame *f, const void *p)
+{
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: ptr=%p is not the start of a live block of the symmetric heap (freed twice, or not from shmem_malloc)",
+              name_of(f), p);
+}
+
+void *wtl_shmem_realloc(wtl_frame *f, void *old, size_t bytes)
+{
+  size_t before = wtl_heap_size(&f->self->mem, old);
+  void *p;
+  if (!old) return wtl_shmem_alloc(f, bytes, 0, false);
+  if (!before) refuse_foreign(f, old);
+  if (!bytes) {
+    wtl_shmem_free(f, old);
+    return NULL;
+  }
+  wtl_quiet(f->self);
+  wtl_barrier(f->self, f->site); /* stores of others into the old block are done */
+  p = wtl_heap_alloc(&f->self->mem, bytes, 0);
+  if (p) {
+    memcpy(p, old, before < bytes ? before : bytes);
+    wtl_heap_free(&f->self->mem, old);
+  } else {
+    warn_exhausted(f, bytes);
+  }
+  agree(f, p, bytes);
+  return p;
+}
+
+void wtl_shmem_free(wtl_frame *f, void *p)
+{
+  if (f->self->check && p && !wtl_heap_size(&f->self->mem, p)) refuse_foreign(f, p);
+  agree(f, p, 0); /* and nobody still uses it */
+  if (p) wtl_heap_free(&f->self->mem, p);
+}
+
+int wtl_init_thread(int requested, int *provided)
+{
+  if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE) return 1;
+  wtl_pe_start(requested, wtl_shmem_calls);
+  *provided = wtl_self->thread_level;
+  return 0;
+}

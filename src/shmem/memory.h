@@ -1,0 +1,15 @@
+/*
+ * memory.h - the collective calls of the symmetric heap, and thread levels.
+ */
+#ifndef WTL_SHMEM_MEMORY_H
+#define WTL_SHMEM_MEMORY_H
+
+#include "shmem/front.h"
+
+/* `align` 0: the default. All PEs must ask alike: where they do not, the job ends with a message. */
+void *wtl_shmem_alloc(wtl_frame *f, size_t bytes, size_t align, bool zero);
+void *wtl_shmem_realloc(wtl_frame *f, void *old, size_t bytes);
+void wtl_shmem_free(wtl_frame *f, void *p);
+int wtl_init_thread(int requested, int *provided);
+
+#endif
