@@ -28,9 +28,11 @@ void wtl_counter_take(wtl_counter *c, uint64_t raw, double at)
     take_reset(c, raw, most_uj);
   } else {
     double more_wraps = c->range_uj > 0 ? floor((most_uj - (double)step) / (double)c->range_uj) : 0;
+    double most_counted = (double)step + more_wraps * (double)c->range_uj;
+    if (wrapped && more_wraps >= 1) step = raw; /* so long a gap may be a suspend, and the counter may have started anew */
     c->uj += step;
-    c->excess_j += 1e-6 * more_wraps * (double)c->range_uj;
-    if (more_wraps < 1) c->covered_s += gap;
+    if (more_wraps >= 1) c->excess_j += 1e-6 * (most_counted - (double)step);
+    else c->covered_s += gap;
   }
   c->raw = raw;
   c->good_at = at;

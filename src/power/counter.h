@@ -6,7 +6,8 @@
  *
  *   exactly one number of wraps explains the step   the step counts and its time is covered, however many failed readings lie
  *                                                   within: the sensor went on counting
- *   several numbers of wraps explain it             the smallest counts, the rest goes to excess_j, its time is not covered
+ *   several numbers of wraps explain it             the least counts (a counter that went back may also have been reset), the
+ *                                                   rest goes to excess_j, its time is not covered
  *   none does                                       the counter was reset, or is garbage: what it has counted since a reset
  *                                                   counts if that is possible, the rest goes to excess_j, not covered
  */

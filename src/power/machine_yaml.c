@@ -204,6 +204,22 @@ static int check_machine(const check *c, wtl_machine *m)
   return check_clocks(c, m) || wtl_machine_numbers(m, check_number, (void *)c);
 }
 
+/*
+ * The line of what libcyaml complains of: the first it names, which for a key it does not know is only the line before or so:
+ * from there on the key is looked for.
+ */
+static int complaint_line(const char *said, const char *text)
+{
+  const char *at = strstr(said, "(line: "), *key = strstr(said, "Unexpected key: ");
+  int line = at ? atoi(at + 7) : 0;
+  if (!key) return line;
+  key += strlen("Unexpected key: ");
+  int n = 1;
+  for (const char *here = text; *here; here += strcspn(here, "\n"), here += *here == '\n', n++)
+    if (n >= line && line_has_key(here, key, strcspn(key, " "))) return n;
+  return line;
+}
+
 wtl_machine *wtl_machine_parse(const char *file, const char *text, size_t length, char *error, size_t size)
 {
   complaint said = {.used = 0};
@@ -211,7 +227,8 @@ wtl_machine *wtl_machine_parse(const char *file, const char *text, size_t length
   cyaml_data_t *data = NULL;
   cyaml_err_t e = cyaml_load_data((const uint8_t *)text, length, &cfg, &machine_schema, &data, NULL);
   if (e != CYAML_OK || !data) {
-    snprintf(error, size, "machine profile %s: %s (%s)", file, said.used ? said.text : "not a profile", cyaml_strerror(e));
+    snprintf(error, size, "machine profile %s, line %d: %s (%s)", file, complaint_line(said.text, text),
+             said.used ? said.text : "not a profile", cyaml_strerror(e));
     return NULL;
   }
   wtl_machine *m = data;

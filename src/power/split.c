@@ -34,16 +34,17 @@ void wtl_add_up(const wattle_joules_t *idle_model, const wattle_joules_t *pe_mod
 }
 
 /*
- * A share is own / (own + others). Its half-width: the quotient's derivative, with both errors taken at their worst; never more than
- * would take the share below 0 or above 1.
+ * A share is own / (own + others). Its half-width: how far it moves when both err as much as they may, in opposite directions. That the
+ * same profile is used for both, so that much of it cancels, is left out: the half-width is on the safe side.
  */
 static double share_doubt(double own, double own_doubt, double others, double others_doubt)
 {
   double whole = own + others;
   if (!(whole > 0)) return 1;
-  double share = own / whole;
-  double doubt = (others * own_doubt + own * others_doubt) / (whole * whole);
-  return fmin(doubt, fmax(share, 1 - share));
+  double share = own / whole, most = own + own_doubt, least = fmax(0, own - own_doubt);
+  double high = most > 0 ? most / (most + fmax(0, others - others_doubt)) : 0;
+  double low = least > 0 ? least / (least + others + others_doubt) : 0;
+  return fmax(high - share, share - low);
 }
 
 static void take_share(const wattle_joules_t *node, const wattle_joules_t *model, sum all, wattle_scope_t scope, wattle_joules_t *out)

@@ -1,0 +1,231 @@
+/*
+ * machine_test.c - profiles are found, matched and, where they are wrong, refused with file, line and key.
+ */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "power/machine.h"
+
+static const char *const SANDY_BRIDGE = "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 45\n"
+                                        "model name\t: Intel(R) Xeon(R) CPU E5-2670 0 @ 2.60GHz\nstepping\t: 7\n\n";
+static const char *const OTHER = "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\n"
+                                 "model name\t: AMD EPYC\n\n";
+
+/* A correct profile with one thing that each case replaces. */
+static const char *const GOOD =
+  "name: test\n"                                                                                       /* 1 */
+  "sockets: 1\n"                                                                                       /* 2 */
+  "idle:\n"                                                                                            /* 3 */
+  "  cpu: {value: 10, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"                           /* 4 */
+  "  dram: {value: 2, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"                           /* 5 */
+  "dram:\n"                                                                                            /* 6 */
+  "  per_byte: {value: 1e-9, plus_minus: 1e-9, unit: J/B, tag: assumed, how: a guess}\n"               /* 7 */
+  "clocks:\n"                                                                                          /* 8 */
+  "  - ghz: 2\n"                                                                                       /* 9 */
+  "    base: true\n"                                                                                   /* 10 */
+  "    active: {value: 5, plus_minus: 1, unit: W, tag: cited, source: a book}\n"                       /* 11 */
+  "    spin: {value: 4, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"                         /* 12 */
+  "    yield: {value: 4, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"                        /* 13 */
+  "    asleep: {value: 0, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"                       /* 14 */
+  "  - ghz: 1\n"                                                                                       /* 15 */
+  "    active: {value: 3, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"                       /* 16 */
+  "    spin: {value: 2, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"                         /* 17 */
+  "    yield: {value: 2, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"                        /* 18 */
+  "    asleep: {value: 0, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n";                      /* 19 */
+
+/* GOOD with the n-th occurrence of `from` replaced. */
+static char *changed(const char *from, const char *to, int n)
+{
+  const char *at = GOOD;
+  while ((at = strstr(at, from)) && n-- > 1) at++;
+  char *text = NULL;
+  if (!at || asprintf(&text, "%.*s%s%s", (int)(at - GOOD), GOOD, to, at + strlen(from)) < 0) exit(2);
+  return text;
+}
+
+static void correct_profile_is_taken(void)
+{
+  char error[512] = "";
+  wtl_machine *m = wtl_machine_parse("test.yaml", GOOD, strlen(GOOD), error, sizeof error);
+  CHECK_TEXT(error, "");
+  CHECK(m != NULL);
+  if (!m) return;
+  CHECK_TEXT(wtl_machine_name(m), "test");
+  CHECK(wtl_machine_clocks(m) == 2 && wtl_machine_base_clock(m) == 0);
+  CHECK_NEAR(wtl_machine_clock_ghz(m, 1), 1, 0);
+  CHECK(isnan(wtl_machine_clock_ghz(m, 2)));
+  CHECK(m->clocks[0].active.tag == WTL_TAG_CITED && m->clocks[0].spin.tag == WTL_TAG_ASSUMED);
+  wtl_machine_free(m);
+}
+
+static void wrong_profile_is_refused_with_file_line_and_key(void)
+{
+  static const struct {
+    const char *from, *to;
+    int n;
+    const char *says[4];
+  } cases[] = {
+    {"unit: W", "unit: kW", 1, {"bad.yaml", "line 4", "idle.cpu", "\"kW\""}},
+    {"value: 5", "value: -5", 1, {"bad.yaml", "line 11", "clocks[0].active", "-5"}},
+    {"value: 2", "value: nan", 2, {"bad.yaml", "line 17", "clocks[1].spin", "nan"}},
+    {"value: 1e-9", "value: 1e999", 1, {"bad.yaml", "line 7", "per_byte", ""}},
+    {"plus_minus: 1,", "plus_minus: -1,", 2, {"bad.yaml", "line 5", "idle.dram", "plus_minus"}},
+    {"source: a book", "how: x", 1, {"bad.yaml", "line 11", "clocks[0].active", "source"}},
+    {"how: a guess", "source: x", 1, {"bad.yaml", "line 4", "idle.cpu", "how"}},
+    {"tag: cited", "tag: sure", 1, {"bad.yaml", "line 11:", "tag", "active"}},
+    {"value: 10", "value: ten", 1, {"bad.yaml", "line 4:", "cpu", "value"}},
+    {"  per_byte", "  per_bite", 1, {"bad.yaml", "line 7:", "per_bite", "dram"}},
+    {"    spin:", "    sp:", 2, {"bad.yaml", "line 17:", "sp", ""}},
+    {"    base: true\n", "", 1, {"bad.yaml", "line 8", "clocks", "exactly one"}},
+    {"- ghz: 1\n", "- ghz: 2\n", 1, {"bad.yaml", "line 15", "clocks[1]", "twice"}},
+    {"- ghz: 1\n", "- ghz: 0\n", 1, {"bad.yaml", "line 15", "clocks[1]", "above 0"}},
+    {"sockets: 1", "sockets: 0", 1, {"bad.yaml", "line 2", "sockets", "0"}},
+    {"name: test\n", "", 1, {"bad.yaml", "name", "", ""}},
+    {"idle:", "idle: [", 1, {"bad.yaml", "", "", ""}},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char error[1024] = "", *text = changed(cases[i].from, cases[i].to, cases[i].n);
+    wtl_machine *m = wtl_machine_parse("bad.yaml", text, strlen(text), error, sizeof error);
+    if (m) fprintf(stderr, "taken: \"%s\"\n", cases[i].to);
+    CHECK(m == NULL);
+    for (int j = 0; j < 4; j++) CHECK_CONTAINS(error, cases[i].says[j]);
+    wtl_machine_free(m);
+    free(text);
+  }
+}
+
+static void nonsense_is_refused(void)
+{
+  static const char *const texts[] = {"", "\n", "just text", "- a\n- b\n", "{}", "name: [", "\x01\x02\x03", "name: x\n\tsockets: 1\n"};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    char error[1024] = "";
+    wtl_machine *m = wtl_machine_parse("bad.yaml", texts[i], strlen(texts[i]), error, sizeof error);
+    CHECK(m == NULL);
+    CHECK_CONTAINS(error, "bad.yaml");
+    wtl_machine_free(m);
+  }
+}
+
+/* Every prefix of a good profile either parses or is refused; none crashes (the sanitizers watch). */
+static void cut_off_profile_is_refused(void)
+{
+  char error[1024];
+  for (size_t n = 0; n + 1 < strlen(GOOD); n += 7) {
+    wtl_machine *m = wtl_machine_parse("cut.yaml", GOOD, n, error, sizeof error);
+    CHECK(m == NULL || n > strlen(GOOD) - 4);
+    wtl_machine_free(m);
+  }
+}
+
+static void auto_takes_the_profile_of_this_cpu(void)
+{
+  char error[512] = "";
+  wtl_machine *m = wtl_machine_load_for("auto", SANDY_BRIDGE, error, sizeof error);
+  CHECK_TEXT(m ? wtl_machine_name(m) : error, "sandybridge-e5-2670");
+  if (m) CHECK_CONTAINS(m->matched, "E5-2670");
+  wtl_machine_free(m);
+}
+
+static void auto_takes_unknown_for_any_other_cpu(void)
+{
+  char error[512] = "";
+  const char *const texts[] = {OTHER, "", "garbage without a colon\n", NULL};
+  for (int i = 0; i < 4; i++) {
+    wtl_machine *m = wtl_machine_load_for(i % 2 ? NULL : "auto", texts[i], error, sizeof error);
+    CHECK_TEXT(m ? wtl_machine_name(m) : error, "unknown");
+    if (m) CHECK(m->matched == NULL);
+    wtl_machine_free(m);
+  }
+}
+
+/* The E5-2690 has the same family and model: only the name tells them apart. */
+static void sister_cpu_is_not_mistaken_for_it(void)
+{
+  char error[512] = "";
+  wtl_machine *m = wtl_machine_load_for("auto",
+                                        "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 45\n"
+                                        "model name\t: Intel(R) Xeon(R) CPU E5-2690 0 @ 2.90GHz\n\n",
+                                        error, sizeof error);
+  CHECK_TEXT(m ? wtl_machine_name(m) : error, "unknown");
+  wtl_machine_free(m);
+}
+
+static void missing_profile_names_where_it_was_looked_for(void)
+{
+  char error[512] = "";
+  CHECK(wtl_machine_load("no-such-machine", error, sizeof error) == NULL);
+  CHECK_CONTAINS(error, "no-such-machine");
+  CHECK_CONTAINS(error, "machines");
+  CHECK(wtl_machine_load("/nowhere/at-all.yaml", error, sizeof error) == NULL);
+  CHECK_CONTAINS(error, "/nowhere/at-all.yaml: No such file");
+}
+
+static void write_file(const char *path, const char *text)
+{
+  FILE *f = fopen(path, "w");
+  if (!f || fputs(text, f) < 0 || fclose(f) != 0) exit(2);
+}
+
+static void home_comes_before_the_installed_profiles(void)
+{
+  char home[] = "/tmp/wattle-home-XXXXXX", dir[256], file[300], error[1024] = "";
+  if (!mkdtemp(home)) exit(2);
+  for (int i = 0; i < 3; i++) {
+    snprintf(dir, sizeof dir, "%s/%s", home, (const char *[]){"share", "share/wattle", "share/wattle/machines"}[i]);
+    mkdir(dir, 0755);
+  }
+  snprintf(file, sizeof file, "%s/test.yaml", dir);
+  write_file(file, GOOD);
+  setenv("WATTLE_HOME", home, 1);
+  wtl_machine *m = wtl_machine_load("test", error, sizeof error);
+  CHECK_TEXT(m ? m->file : error, file);
+  wtl_machine_free(m);
+  m = wtl_machine_load(file, error, sizeof error); /* and by its file name */
+  CHECK_TEXT(m ? wtl_machine_name(m) : error, "test");
+  wtl_machine_free(m);
+  m = wtl_machine_load("unknown", error, sizeof error); /* the others are still there */
+  CHECK(m != NULL);
+  wtl_machine_free(m);
+  char *text = changed("unit: W", "unit: kW", 1);
+  write_file(file, text);
+  free(text);
+  m = wtl_machine_load_for("auto", OTHER, error, sizeof error); /* a broken one is not passed over */
+  CHECK(m == NULL);
+  CHECK_CONTAINS(error, file);
+  wtl_machine_free(m);
+  unsetenv("WATTLE_HOME");
+  unlink(file);
+  for (int i = 2; i >= 0; i--) {
+    snprintf(dir, sizeof dir, "%s/%s", home, (const char *[]){"share", "share/wattle", "share/wattle/machines"}[i]);
+    rmdir(dir);
+  }
+  rmdir(home);
+}
+
+static int says_how(void *arg, const char *key, const wtl_number *n)
+{
+  (void)arg;
+  if (n->tag == WTL_TAG_CITED ? !n->source || strlen(n->source) < 3 : !n->how || strlen(n->how) < 10) {
+    fprintf(stderr, "%s\n", key);
+    CHECK(!"every number says where it comes from");
+  }
+  return 0;
+}
+
+static void every_shipped_number_says_where_it_comes_from(void)
+{
+  for (int i = 0; i < 2; i++) {
+    char error[512] = "";
+    wtl_machine *m = wtl_machine_load(i ? "unknown" : "sandybridge-e5-2670", error, sizeof error);
+    CHECK(m != NULL);
+    if (m) wtl_machine_numbers(m, says_how, NULL);
+    wtl_machine_free(m);
+  }
+}
+
+TESTS(TEST(correct_profile_is_taken), TEST(wrong_profile_is_refused_with_file_line_and_key), TEST(nonsense_is_refused),
+      TEST(cut_off_profile_is_refused), TEST(auto_takes_the_profile_of_this_cpu), TEST(auto_takes_unknown_for_any_other_cpu),
+      TEST(sister_cpu_is_not_mistaken_for_it), TEST(missing_profile_names_where_it_was_looked_for),
+      TEST(home_comes_before_the_installed_profiles), TEST(every_shipped_number_says_where_it_comes_from))
