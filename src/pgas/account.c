@@ -1,18 +1,11 @@
 #include "pgas/account.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/error.h"
+#include "pgas/profile_file.h"
 #include "pgas/sync.h"
-#include "base/json.h"
-#include "profile/modules.h"
-
-static const char *const stage_names[WTL_N_STAGES] = {"spin", "yield", "asleep"};
 
 void wtl_account_states(const wtl_pe *self, wtl_activity *a)
 {
@@ -54,8 +47,6 @@ void wtl_account_register(wtl_pe *self)
 #endif
 }
 
-/* --- joules ------------------------------------------------------------------------------------------------------------------- */
-
 /* The model is linear, so one second in each state and one byte tell all of it. */
 static void publish_prices(wtl_shared *shared, const wtl_machine *m)
 {
@@ -71,19 +62,16 @@ static void publish_prices(wtl_shared *shared, const wtl_machine *m)
   }
 }
 
-static double modelled(const wtl_shared *shared, int domain, const wtl_activity *a)
+double wtl_account_modelled(const wtl_pe *self, int domain, const wtl_activity *a)
 {
+  const wtl_shared *shared = self->shared;
   return shared->price[domain].active * a->active_s + shared->price[domain].spin * a->spin_s +
          shared->price[domain].yield * a->yield_s + shared->price[domain].asleep * a->asleep_s +
          shared->price[domain].byte * a->bytes;
 }
 
-typedef struct node_joules {
-  wattle_joules_t total[WTL_MAX_DOMAINS], idle[WTL_MAX_DOMAINS];
-} node_joules;
-
 /* Done by the node's reader, between two barriers. */
-static void split_node(wtl_pe *self, node_joules *node)
+static void split_node(wtl_pe *self, wtl_node_joules *node)
 {
   wtl_activity *all = calloc((size_t)self->n, sizeof *all);
   wattle_joules_t *part = calloc((size_t)self->n * WTL_MAX_DOMAINS, sizeof *part);
@@ -104,7 +92,7 @@ static bool is_dram(const wattle_joules_t *j)
   return j->scope == WATTLE_SCOPE_DRAM || strncmp(j->domain, "dram", 4) == 0;
 }
 
-static double share_of(const wtl_pe *self, int dram)
+double wtl_account_share(const wtl_pe *self, int dram)
 {
   const wattle_joules_t *mine = self->ledger + (size_t)self->me * WTL_MAX_DOMAINS;
   double sum = self->shared->n_domains ? 0 : NAN;
@@ -113,214 +101,9 @@ static double share_of(const wtl_pe *self, int dram)
   return sum;
 }
 
-/* --- the file ----------------------------------------------------------------------------------------------------------------- */
-
-typedef struct writer {
-  FILE *f;
-  const wtl_pe *self;
-  const wtl_activity *states;
-  const node_joules *node; /* NULL but on the reader */
-  bool has_joules;
-  double seconds_per_tick;
-  wtl_site *sites;
-  uint64_t n_sites;
-  wtl_module *modules;
-  size_t n_modules;
-} writer;
-
-static void write_joules_list(FILE *f, const wattle_joules_t *list, size_t n)
-{
-  static const char *const provenance[] = {"unavailable", "modelled", "measured"};
-  static const char *const scope[] = {"process", "core", "package", "dram", "node", "device"};
-  putc('[', f);
-  for (size_t i = 0; i < n; i++) {
-    if (i) putc(',', f);
-    putc('{', f);
-    wtl_json_text_field(f, "domain", list[i].domain, 1);
-    wtl_json_text_field(f, "provenance", provenance[list[i].provenance], 0);
-    wtl_json_text_field(f, "source", list[i].source, 0);
-    wtl_json_text_field(f, "scope", scope[list[i].scope], 0);
-    wtl_json_number_field(f, "joules", list[i].joules, 0);
-    wtl_json_number_field(f, "uncertainty", list[i].uncertainty, 0);
-    wtl_json_number_field(f, "interval_s", list[i].interval_s, 0);
-    wtl_json_number_field(f, "covered_s", list[i].covered_s, 0);
-    putc('}', f);
-  }
-  putc(']', f);
-}
-
-static double site_wait_s(const writer *w, const wtl_site *s)
-{
-  return (double)wtl_site_waited(s) * w->seconds_per_tick;
-}
-
-/* What the model says of one site, as a share of what it says of the PE. */
-static double site_joules(const writer *w, const wtl_site *s, int domain)
-{
-  double ticks = wtl_site_ticks(s), pe = modelled(w->self->shared, domain, w->states);
-  wtl_activity a = {
-      .active_s = isfinite(ticks) ? ticks * w->seconds_per_tick : 0,
-      .spin_s = (double)s->wait_ticks[WTL_STAGE_SPIN] * w->seconds_per_tick,
-      .yield_s = (double)s->wait_ticks[WTL_STAGE_YIELD] * w->seconds_per_tick,
-      .asleep_s = (double)s->wait_ticks[WTL_STAGE_ASLEEP] * w->seconds_per_tick,
-      .bytes = (double)s->bytes,
-  };
-  return pe > 0 ? share_of(w->self, domain) * modelled(w->self->shared, domain, &a) / pe : NAN;
-}
-
-static void write_site(writer *w, const wtl_site *s)
-{
-  static const char *const kinds[] = {"transfer", "wait", "other"};
-  const wtl_call_info *call = &w->self->calls[s->call];
-  FILE *f = w->f;
-  int module = wtl_module_of(s->addr, &w->modules, &w->n_modules);
-  uintptr_t base = module >= 0 ? w->modules[module].base : 0;
-  fprintf(f, "{\"addr\":\"0x%jx\",\"module\":%d,\"offset\":\"0x%jx\"", (uintmax_t)s->addr, module, (uintmax_t)(s->addr - base - 1));
-  wtl_json_text_field(f, "call", call->name, 0);
-  wtl_json_text_field(f, "kind", kinds[call->kind], 0);
-  wtl_json_number_field(f, "calls", (double)s->calls, 0);
-  wtl_json_number_field(f, "bytes", (double)s->bytes, 0);
-  wtl_json_number_field(f, "timed_calls", (double)(s->exact_calls + s->sampled_calls), 0);
-  wtl_json_number_field(f, "time_s", wtl_site_ticks(s) * w->seconds_per_tick + site_wait_s(w, s), 0);
-  wtl_json_number_field(f, "waits", (double)s->waits, 0);
-  fputs(",\"wait_s\":{", f);
-  for (int k = 0; k < WTL_N_STAGES; k++) {
-    wtl_json_number_field(f, stage_names[k], (double)s->wait_ticks[k] * w->seconds_per_tick, k == 0);
-  }
-  fputs("},\"joules\":{", f);
-  wtl_json_number_field(f, "cpu", w->has_joules ? site_joules(w, s, 0) : NAN, 1);
-  wtl_json_number_field(f, "dram", w->has_joules ? site_joules(w, s, 1) : NAN, 0);
-  fputs("}}", f);
-}
-
-static void write_times(const writer *w)
-{
-  const wtl_activity *a = w->states;
-  double transfer = 0, wait = a->spin_s + a->yield_s + a->asleep_s, bytes[4] = {0};
-  FILE *f = w->f;
-  for (uint64_t i = 0; i < w->n_sites; i++) {
-    const wtl_call_info *call = &w->self->calls[w->sites[i].call];
-    double ticks = wtl_site_ticks(&w->sites[i]);
-    if (call->kind != WTL_CALL_OTHER && isfinite(ticks)) transfer += ticks * w->seconds_per_tick;
-    bytes[call->direction] += (double)w->sites[i].bytes;
-  }
-  transfer = fmin(transfer, a->active_s); /* a sampled estimate may exceed what there was */
-  wtl_json_number_field(f, "wall_s", a->wall_s, 0);
-  wtl_json_number_field(f, "cpu_s", wtl_pe_cpu_seconds() - w->self->start_cpu_s, 0);
-  wtl_json_number_field(f, "cpu_init_s", w->self->start_cpu_s, 0);
-  fputs(",\"state_s\":{", f);
-  wtl_json_number_field(f, "active", a->active_s, 1);
-  wtl_json_number_field(f, "spin", a->spin_s, 0);
-  wtl_json_number_field(f, "yield", a->yield_s, 0);
-  wtl_json_number_field(f, "asleep", a->asleep_s, 0);
-  fputs("},\"time_s\":{", f);
-  wtl_json_number_field(f, "compute", w->sites ? a->active_s - transfer : NAN, 1);
-  wtl_json_number_field(f, "transfer", w->sites ? transfer : NAN, 0);
-  wtl_json_number_field(f, "wait", wait, 0);
-  fputs("},\"bytes\":{", f);
-  wtl_json_number_field(f, "put", w->sites ? bytes[WTL_DIR_PUT] : NAN, 1);
-  wtl_json_number_field(f, "get", w->sites ? bytes[WTL_DIR_GET] : NAN, 0);
-  wtl_json_number_field(f, "amo", w->sites ? bytes[WTL_DIR_AMO] : NAN, 0);
-  putc('}', f);
-  wtl_json_number_field(f, "sleeps", (double)w->self->door.sleeps, 0);
-  wtl_json_number_field(f, "rescues", (double)w->self->door.rescues, 0);
-  wtl_json_number_field(f, "wake_price_s", w->self->door.stages.learns ? w->self->door.stages.price_s : NAN, 0);
-}
-
-static void write_pe_joules(const writer *w)
-{
-  const wtl_pe *self = w->self;
-  size_t d = w->has_joules ? self->shared->n_domains : 0;
-  wtl_json_key(w->f, "joules", 0);
-  write_joules_list(w->f, self->ledger + (size_t)self->me * WTL_MAX_DOMAINS, d);
-  wtl_json_key(w->f, "node", 0);
-  if (!w->node) {
-    fputs("null", w->f);
-    return;
-  }
-  fputs("{\"joules\":", w->f);
-  write_joules_list(w->f, w->node->total, d);
-  fputs(",\"idle\":", w->f);
-  write_joules_list(w->f, w->node->idle, d);
-  fputs("},\"meter\":{", w->f);
-  wtl_json_text_field(w->f, "name", wtl_meter_name(self->meter), 1);
-  wtl_json_text_field(w->f, "why", wtl_meter_why(self->meter), 0);
-  putc('}', w->f);
-}
-
-static void write_identity(writer *w)
-{
-  const wtl_pe *self = w->self;
-  char host[256] = "", program[4096] = "";
-  ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-  int exe = wtl_module_of((uintptr_t)w->self->statics, &w->modules, &w->n_modules);
-  gethostname(host, sizeof host - 1);
-  fprintf(w->f, "{\"schema\":1,\"pe\":%d,\"n_pes\":%d,\"pid\":%ld", self->me, self->n, (long)getpid());
-  wtl_json_text_field(w->f, "host", host, 0);
-  wtl_json_text_field(w->f, "program", length > 0 ? program : "", 0);
-  wtl_json_text_field(w->f, "build_id", exe >= 0 ? w->modules[exe].build_id : "", 0);
-  wtl_json_text_field(w->f, "wattle_version", WTL_VERSION, 0);
-}
-
-static void write_modules(const writer *w)
-{
-  fputs("],\"modules\":[", w->f);
-  for (size_t i = 0; i < w->n_modules; i++) {
-    if (i) putc(',', w->f);
-    putc('{', w->f);
-    wtl_json_text_field(w->f, "path", w->modules[i].path, 1);
-    fprintf(w->f, ",\"base\":\"0x%jx\"", (uintmax_t)w->modules[i].base);
-    wtl_json_text_field(w->f, "build_id", w->modules[i].build_id, 0);
-    putc('}', w->f);
-  }
-  fputs("]}\n", w->f);
-}
-
-static void write_all(writer *w)
-{
-  write_identity(w);
-  write_times(w);
-  write_pe_joules(w);
-  fputs(",\"sites\":[", w->f);
-  for (uint64_t i = 0; i < w->n_sites; i++) {
-    fputs(i ? ",\n" : "\n", w->f);
-    write_site(w, &w->sites[i]);
-  }
-  write_modules(w);
-}
-
-/* A profile that cannot be written is said, and changes nothing about the program's result. */
-static void write_file(const wtl_pe *self, const node_joules *node, bool has_joules)
-{
-  const char *dir = self->settings.profile_dir.text;
-  char path[4200], part[4210];
-  wtl_activity states;
-  writer w = {.self = self, .states = &states, .node = node, .has_joules = has_joules,
-              .seconds_per_tick = self->door.stages.ns_per_tick * 1e-9};
-  bool good;
-  if (!*dir) return;
-  wtl_account_states(self, &states);
-  snprintf(path, sizeof path, "%s/pe-%05d.json", dir, self->me);
-  snprintf(part, sizeof part, "%s.part", path);
-  if ((w.f = fopen(part, "we")) == NULL) {
-    wtl_say("cannot write the profile %s: %s", part, strerror(errno));
-    return;
-  }
-  w.sites = wtl_profile_merge((wtl_profile *)(uintptr_t)&self->profile, &w.n_sites);
-  write_all(&w);
-  good = !ferror(w.f);
-  good = fclose(w.f) == 0 && good;
-  if (!good || rename(part, path) != 0) {
-    wtl_say("cannot write the profile %s: %s", path, strerror(errno));
-    unlink(part);
-  }
-  free(w.sites);
-  free(w.modules);
-}
-
 void wtl_account_close(wtl_pe *self, wtl_site *site)
 {
-  node_joules *node = self->meter ? calloc(1, sizeof *node) : NULL;
+  wtl_node_joules *node = self->meter ? calloc(1, sizeof *node) : NULL;
   wtl_activity *mine = &wtl_control_of(self, self->me)->activity;
   wtl_activity_register(NULL, NULL);
   wtl_barrier(self, site); /* all calls of all PEs are done */
@@ -329,12 +112,12 @@ void wtl_account_close(wtl_pe *self, wtl_site *site)
   wtl_barrier(self, site);
   if (node) split_node(self, node);
   wtl_barrier(self, site);
-  write_file(self, node, true);
+  wtl_profile_file_write(self, node, true);
   wtl_barrier(self, site); /* nobody leaves while another still reads the arena's end */
   free(node);
 }
 
 void wtl_account_abandon(wtl_pe *self)
 {
-  write_file(self, NULL, false);
+  wtl_profile_file_write(self, NULL, false);
 }

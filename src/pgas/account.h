@@ -21,6 +21,17 @@ void wtl_account_states(const wtl_pe *self, wtl_activity *out);
  */
 void wtl_account_activity(const wtl_pe *self, wtl_activity *out);
 
+/* The node's joules by domain: all, and the share nobody caused. */
+typedef struct wtl_node_joules {
+  wattle_joules_t total[WTL_MAX_DOMAINS], idle[WTL_MAX_DOMAINS];
+} wtl_node_joules;
+
+/* What the model says of an activity of this node, joules; domain 0: cpu, 1: dram. NaN where there is no model. After the split only. */
+double wtl_account_modelled(const wtl_pe *self, int domain, const wtl_activity *a);
+
+/* This PE's share of the node's joules, cpu or dram. After the split only. */
+double wtl_account_share(const wtl_pe *self, int dram);
+
 /* Collective: splits the node's joules and writes this PE's profile where WATTLE_PROFILE_DIR says. */
 void wtl_account_close(wtl_pe *self, wtl_site *site);
 
