@@ -60,8 +60,8 @@ int wattle_region_begin(wattle_energy_t *e, const char *name)
 /* Doubt that repeats alike adds up; doubt that differs from interval to interval adds its squares. */
 static void take(region_sum *sum, const wattle_joules_t *f, double random)
 {
-  sum->label = *f;
   sum->interval_s += f->interval_s;
+  if (f->provenance != WATTLE_UNAVAILABLE || !sum->known) sum->label = *f; /* a gap does not take the figure's name away */
   if (f->provenance == WATTLE_UNAVAILABLE) return;
   sum->known++;
   sum->joules += f->joules;
