@@ -235,6 +235,16 @@ int wtl_settings_parse(wtl_settings *out, char *errors, size_t size)
   return wrong;
 }
 
+/* In the largest unit that leaves a number of at least one: "20ms". */
+static void print_seconds(double seconds, char *buf, size_t size)
+{
+  static const struct { double factor; const char *unit; } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+  size_t i = 0;
+  while (i < 3 && seconds > 0 && seconds < units[i].factor) i++;
+  if (seconds < 0) snprintf(buf, size, "auto");
+  else snprintf(buf, size, "%.6g%s", seconds / units[i].factor, units[i].unit);
+}
+
 const char *wtl_settings_text(const wtl_settings *s, size_t i, char *buf, size_t size)
 {
   const wtl_value *v = field_of((wtl_settings *)(uintptr_t)s, i);
@@ -245,8 +255,7 @@ const char *wtl_settings_text(const wtl_settings *s, size_t i, char *buf, size_t
   case WTL_SET_INT: snprintf(buf, size, "%lld", v->number); break;
   case WTL_SET_TEXT: snprintf(buf, size, "%s", v->text); break;
   case WTL_SET_SECONDS:
-    if (v->seconds < 0) snprintf(buf, size, "auto");
-    else snprintf(buf, size, "%g", v->seconds);
+    print_seconds(v->seconds, buf, size);
     break;
   case WTL_SET_SIZE: {
     size_t bytes = v->bytes;
