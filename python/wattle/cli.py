@@ -13,6 +13,7 @@ import typer
 from wattle import __version__, console
 from wattle.errors import WattleError
 
+COMMANDS = ("doctor", "run", "study", "compare", "report")
 INTERRUPTED = 130  # 128 + SIGINT
 
 app = typer.Typer(
@@ -39,21 +40,42 @@ def options(
     """Options of the command itself."""
 
 
-def _add_commands() -> None:
-    """Each command lives in its own package, beside what it does."""
-    for name in ("doctor", "run", "compare"):
-        if _exists(f"wattle.{name}.cli"):
+@app.command()
+def version(
+    json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+) -> None:
+    """Print the versions of the lab and of the runtime it would use."""
+    from wattle import info, manifest, paths
+
+    found: dict[str, Any] = {**manifest.versions(), "runtime": None, "pmix": None, "home": None}
+    try:
+        answer = info.ask()
+        found |= {"runtime": answer.version, "pmix": answer.pmix, "home": str(paths.find_home().root)}
+    except WattleError as error:
+        if not json:
+            console.note(str(error))
+    if json:
+        console.print_json(found)
+        return
+    for name, value in found.items():
+        console.out.print(f"{name:10} {value or '-'}", soft_wrap=True)
+
+
+def _add_commands(arguments: list[str]) -> None:
+    """Each command lives in its own package, beside what it does, and is loaded only where it is asked for: a report
+    needs what `wattle run` had better not wait for. For help, all are."""
+    asked = next((a for a in arguments if a in COMMANDS), None)
+    for name in COMMANDS if asked is None else (asked,):
+        module = f"wattle.{name}.cli"
+        if not _exists(module):
+            continue
+        loaded = importlib.import_module(module)
+        if name == "study":
+            app.add_typer(loaded.study_app, name=name)
+        else:
             # What follows the first plain word of `run` belongs to the program.
             settings = {"allow_interspersed_args": False} if name == "run" else None
-            app.command(name, context_settings=settings)(getattr(importlib.import_module(f"wattle.{name}.cli"), name))
-    if _exists("wattle.study.cli"):
-        from wattle.study.cli import study_app
-
-        app.add_typer(study_app, name="study")
-    if _exists("wattle.report.cli"):
-        from wattle.report.cli import report
-
-        app.command("report")(report)
+            app.command(name, context_settings=settings)(getattr(loaded, name))
 
 
 def _exists(module: str) -> bool:
@@ -69,8 +91,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _guarded(arguments: list[str]) -> int:
+    _write_what_can_be_written()
     try:
-        _add_commands()
+        _add_commands(arguments)
         code = app(args=arguments, prog_name="wattle", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
@@ -89,6 +112,13 @@ def _guarded(arguments: list[str]) -> int:
     except OSError as error:
         console.error(_os_error(error))
         return WattleError.exit_code
+
+
+def _write_what_can_be_written() -> None:
+    """Where the locale knows no µ or ±, a question mark is better than a crash."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 def _usage(error: Any) -> int:

@@ -2,7 +2,7 @@
 
 Two things blur a difference: the spread of repeats, judged by the exact rank test of Mann and Whitney at 5 %, and, for
 joules, the half-width that the meter gives with each figure. Both must be exceeded. The half-widths are added up, as if
-the two figures erred in opposite ways: that is the worst case, and no saving is claimed that a wrong number in a machine
+the two figures erred in opposite ways: the worst case, so that no saving is claimed that a wrong number in a machine
 profile could undo.
 """
 
@@ -53,7 +53,8 @@ def difference(before: Spread, after: Spread) -> Difference:
     if by_meter is not None and by_meter.verdict is not Verdict.BEYOND:
         return Difference(percent, by_meter.verdict, by_meter.why)
     by_spread = spread_says(before.values, after.values)
-    return Difference(percent, by_spread.verdict, by_spread.why)
+    meter = f"{by_meter.why}, " if by_meter is not None else ""
+    return Difference(percent, by_spread.verdict, meter + by_spread.why)
 
 
 @dataclass(frozen=True)

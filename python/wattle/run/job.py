@@ -2,7 +2,8 @@
 
 Invariants: the job's standard streams are this process's own, untouched. Every process the job leaves behind becomes a
 child of this one (subreaper) and is ended before `run` returns. If this process is killed outright, the job's launcher
-gets SIGTERM.
+gets SIGTERM. Signals are waited for, so no other thread may be there to catch them: nothing that starts threads
+(polars, numpy) is loaded before the job has ended.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 FROM_KERNEL = 0x80  # si_code of a signal that the terminal sent to the whole foreground group
 LEAVE_S = 1.0  # what a process of the job may take to end by itself after the launcher has
 OBEY_S = 2.0  # and after SIGTERM
+LOOK_AGAIN_S = 1.0  # for the launcher's end, should its signal have gone astray
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -112,11 +114,10 @@ class _Job:
 
     def _until_launcher_ends(self) -> None:
         while self.status is None:
-            info = signal.sigwaitinfo(self.watched)
-            if info.si_signo == signal.SIGCHLD:
-                self._reap()
-            else:
+            info = signal.sigtimedwait(self.watched, LOOK_AGAIN_S)
+            if info is not None and info.si_signo != signal.SIGCHLD:
                 self._pass_on(info)
+            self._reap()
 
     def _pass_on(self, info: Any) -> None:
         self.interrupts += 1

@@ -1,0 +1,306 @@
+"""`wattle run` is transparent: streams, exit code and signals are the program's; nothing is left of the job."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import fakes
+import pytest
+from wattle.run import directory, target
+
+NOT_OURS = "is not linked to libwattle-shmem"
+
+
+@pytest.fixture
+def profiles(tmp_path):
+    """What the fake launcher leaves for a job of two PEs."""
+    return {"FAKE_PROFILES": str(fakes.write_profiles(tmp_path / "ready", [fakes.pe_profile(0), fakes.pe_profile(1)]))}
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Makes a program from a line of shell; a script, so nothing is said of how it is linked."""
+
+    def make(text):
+        return str(fakes.script(tmp_path / "program", f"#!/bin/sh\n{text}\n"))
+
+    return make
+
+
+def test_streams_pass_through_and_the_tables_go_to_standard_error(wattle, program, profiles):
+    shell = program('[ "$FAKE_PE" = 0 ] && cat; echo bad >&2')
+    result = wattle("run", "-n", 2, "--", shell, env=profiles, stdin=None, input="to the program\n")
+    assert result.returncode == 0
+    assert result.stdout == "to the program\n"
+    assert "bad\n" in result.stderr
+    for words in ("By PE", "Costliest call sites", "shmem_double_put", "modelled", "idle", "node", "Kept in"):
+        assert words in result.stderr
+
+
+def test_the_table_fits_80_columns_and_has_no_colour_when_piped(wattle, program, profiles):
+    result = wattle("run", "-n", 2, program("true"), env=profiles | {"FORCE_COLOR": "", "NO_COLOR": "1"})
+    lines = [line for line in result.stderr.splitlines() if "Kept in" not in line and "start to end" not in line]
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in result.stderr
+
+
+@pytest.mark.parametrize(("ends", "code"), [("exit 7", 7), ("kill -9 $$", 137), ("kill -SEGV $$", 139)])
+def test_the_exit_code_is_the_programs(wattle, program, ends, code):
+    result = wattle("run", "--", program(ends))
+    assert result.returncode == code
+    assert "No PE left a profile" in result.stderr
+
+
+def test_a_launcher_killed_by_a_signal_is_128_and_the_signal(wattle, program):
+    assert wattle("run", "--", program("kill -KILL $PPID; sleep 5")).returncode == 128 + signal.SIGKILL
+
+
+def test_what_follows_the_program_belongs_to_it(wattle, program):
+    result = wattle("run", program('printf "%s " "$@"'), "-n", "--json", "--help")
+    assert result.stdout == "-n --json --help "
+
+
+def test_json_is_the_only_thing_on_standard_output(wattle, program, profiles, tmp_path):
+    result = wattle("run", "-n", 2, "--json", "-o", tmp_path / "out", "--", program("echo hello"), env=profiles)
+    document = json.loads(result.stdout)
+    assert "hello\nhello\n" in result.stderr
+    assert document["total"]["cpu_s"] == pytest.approx(3.1)
+    assert [pe["pe"] for pe in document["pes"]] == [0, 1]
+    assert document["missing"] == []
+    assert {j["provenance"] for pe in document["pes"] for j in pe["joules"]} == {"modelled"}
+    assert document["sites"][0]["where"] == "halo+0x1157"
+    assert document["manifest"]["settings"]["WATTLE_WAIT"] == "adaptive"
+    written = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert (written["exit_code"], written["n_pes"], written["meter"]["name"]) == (0, 2, "model")
+
+
+def test_pes_without_a_profile_are_named(wattle, program, tmp_path):
+    some = fakes.write_profiles(tmp_path / "ready", [fakes.pe_profile(1, 4), fakes.pe_profile(2, 4)])
+    result = wattle("run", "-n", 4, "--", program("true"), env={"FAKE_PROFILES": str(some)})
+    assert "No profile from PE 0, 3" in result.stderr
+
+
+def test_a_damaged_profile_hides_neither_the_others_nor_the_exit_code(wattle, program, tmp_path):
+    folder = fakes.write_profiles(tmp_path / "ready", [fakes.pe_profile(0), fakes.pe_profile(1)])
+    (folder / "pe-00001.json").write_text('{"schema": 1')
+    result = wattle("run", "-n", 2, "--", program("exit 3"), env={"FAKE_PROFILES": str(folder)})
+    assert result.returncode == 3
+    assert "PE 1's profile is damaged" in result.stderr
+    assert "By PE" in result.stderr
+
+
+def test_no_profile_means_none(wattle, program, profiles, tmp_path):
+    result = wattle(
+        "run", "--no-profile", "-o", tmp_path / "out", program('echo "$WATTLE_PROFILE:$WATTLE_PROFILE_DIR"')
+    )
+    assert result.stdout == "off:\n"
+    assert not (tmp_path / "out" / "profile").exists()
+    assert "By PE" not in result.stderr
+
+
+def test_settings_reach_the_program(wattle, program):
+    shell = program('echo "$WATTLE_WAIT $WATTLE_METER $WATTLE_MACHINE"')
+    result = wattle("run", "--set", "WATTLE_WAIT=spin", "--meter", "model", "--machine", "unknown", shell)
+    assert result.stdout == "spin model unknown\n"
+
+
+def test_repeats_give_median_and_spread(wattle, program, profiles, tmp_path):
+    source = tmp_path / "input"
+    source.write_text("line\n")
+    with source.open() as stdin:
+        shell = program('[ "$FAKE_PE" = 0 ] && cat; true')
+        result = wattle("run", "-n", 2, "--repeat", 3, "-o", tmp_path / "out", shell, env=profiles, stdin=stdin)
+    assert result.stdout == "line\n" * 3
+    assert "quartile range" in result.stderr
+    assert sorted(p.name for p in (tmp_path / "out").glob("repeat-*")) == ["repeat-001", "repeat-002", "repeat-003"]
+
+
+def test_repeats_stop_at_the_first_failure(wattle, program, tmp_path):
+    result = wattle("run", "--repeat", 3, "-o", tmp_path / "out", program("exit 4"))
+    assert result.returncode == 4
+    assert len(list((tmp_path / "out").glob("repeat-*"))) == 1
+
+
+BAD = [
+    (["run"], "Missing argument"),
+    (["run", "-n", "0", "true"], "-n 0: expected 1 to"),
+    (["run", "-n", "100000", "true"], "-n 100000: expected 1 to"),
+    (["run", "-n", "two", "true"], "-n"),
+    (["run", "--repeat", "0", "true"], "--repeat 0: expected 1 to"),
+    (["run", "--frobnicate", "true"], "No such option: --frobnicate"),
+    (["run", "./nowhere"], "./nowhere: No such file or directory"),
+    (["run", "no-such-program-at-all"], "no-such-program-at-all: not found on PATH"),
+    (["run", "/"], "/: is a directory"),
+    (["run", "/proc/version"], "/proc/version: is not executable"),
+    (["run", "-o", "/dev/null", "true"], "/dev/null: is not a directory"),
+    (["run", "--set", "WATTLE_WAIT", "true"], "--set WATTLE_WAIT: expected NAME=VALUE"),
+    (["run", "--set", "WATTLE_WAIT=dream", "true"], "WATTLE_WAIT=dream: expected one of spin"),
+    (["run", "--set", "WATTLE_WAITT=spin", "true"], "did you mean WATTLE_WAIT?"),
+    (["run", "--set", "WATTLE_PROFILE_DIR=/x", "true"], "give the run's directory with -o"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), BAD, ids=[" ".join(a) for a, _ in BAD])
+def test_bad_usage_is_one_line_and_exit_code_2(home, tmp_path, monkeypatch, capsys, arguments, words):
+    from wattle.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    said = capsys.readouterr()
+    assert ended.value.code == 2
+    assert said.out == ""
+    assert said.err.startswith("wattle: ")
+    assert said.err.count("\n") == 1
+    assert words in said.err
+    assert not (tmp_path / "wattle-runs").exists()
+
+
+def test_a_directory_that_holds_something_is_left_alone(wattle, program, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "precious").touch()
+    result = wattle("run", "-o", tmp_path / "full", program("echo started"))
+    assert result.returncode == 2
+    assert "is not empty" in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_full_disk_is_found_before_the_program_starts(tmp_path, monkeypatch):
+    free = os.statvfs(tmp_path)
+    full = os.statvfs_result((*free[:3], 0, 0, *free[5:]))
+    monkeypatch.setattr(os, "statvfs", lambda path: full)
+    with pytest.raises(directory.WattleError, match="free on this disk"):
+        directory.prepare(tmp_path / "new", "program")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_directory_that_may_not_be_written_to_is_found_before(tmp_path):
+    (tmp_path / "locked").mkdir(mode=0o555)
+    with pytest.raises(directory.WattleError, match="permission denied"):
+        directory.prepare(tmp_path / "locked" / "new", "program")
+
+
+def test_default_directories_never_collide(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = {directory.prepare(None, "../some/prog ram") for _ in range(3)}
+    assert len(made) == 3
+    assert all(d.parent.name == "wattle-runs" and d.name.startswith("prog_ram-") for d in made)
+
+
+def test_a_program_of_another_library_is_told_that_no_profile_will_come(wattle):
+    result = wattle("run", "true")
+    assert NOT_OURS in result.stderr
+    assert result.returncode == 0
+
+
+def test_a_program_whose_library_is_gone_is_an_error_before_it_starts(monkeypatch, tmp_path):
+    program = tmp_path / "prog"
+    program.write_bytes(b"\x7fELF")
+    program.chmod(0o755)
+    monkeypatch.setattr(target.elf, "libraries", lambda path: {"libwattle-shmem.so.0": None})
+    with pytest.raises(target.WattleError, match=r"libwattle-shmem\.so\.0 is not found"):
+        target.look_at(str(program))
+    monkeypatch.setattr(target.elf, "libraries", lambda path: {"libwattle-shmem.so.0": "/x/libwattle-shmem.so.0"})
+    assert target.look_at(str(program)).warning == ""
+
+
+def start(environment, folder, shell):
+    """Starts `wattle run` of a shell line that writes `ready` once it runs; waits for that."""
+    fakes.script(folder / "job", f"#!/bin/sh\n{shell}\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "wattle", "run", "--", "./job"],
+        env=environment,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+    until(lambda: (folder / "ready").exists() or process.poll() is not None)
+    return process
+
+
+def until(holds, limit_s=20.0):
+    end = time.monotonic() + limit_s
+    while not holds():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
+
+
+def alive(folder, name):
+    """The process that wrote its id into a file."""
+    path = Path("/proc") / (folder / name).read_text().strip()
+    try:
+        return (path / "stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def exec_launcher(home):
+    """A launcher that becomes the program, so that the program sees what the launcher is sent."""
+    fakes.script(home / "bin" / "oshrun", '#!/bin/sh\nshift 3\nexec "$@"\n')
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
+def test_signals_are_passed_on_and_the_programs_answer_is_the_exit_code(exec_launcher, environment, tmp_path, name):
+    short = name.removeprefix("SIG")
+    shell = f"trap 'echo got {short}; exit 42' {short}; touch ready; while :; do sleep 0.05; done"
+    process = start(environment, tmp_path, shell)
+    process.send_signal(getattr(signal, name))
+    out, _ = process.communicate(timeout=20)
+    assert (out, process.returncode) == (f"got {short}\n", 42)
+
+
+def test_death_by_a_passed_on_signal_is_128_and_the_signal(exec_launcher, environment, tmp_path):
+    process = start(environment, tmp_path, "touch ready; exec sleep 30")
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "Traceback" not in err
+
+
+def test_a_second_interrupt_ends_a_job_that_will_not_listen(exec_launcher, environment, tmp_path):
+    process = start(environment, tmp_path, "trap '' INT; echo $$ > pid; touch ready; while :; do sleep 0.05; done")
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.2)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 128 + signal.SIGKILL
+    assert "interrupted again" in err
+    assert not alive(tmp_path, "pid")
+
+
+def test_what_the_launcher_leaves_behind_is_ended(exec_launcher, environment, tmp_path):
+    stubborn = "trap '' TERM HUP; echo $$ > pid; touch ready; while :; do sleep 0.05; done"
+    shell = f"setsid sh -c {shlex.quote(stubborn)} >/dev/null 2>&1 & while [ ! -e ready ]; do sleep 0.01; done; exit 0"
+    process = start(environment, tmp_path, shell)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "left behind" in err
+    assert not alive(tmp_path, "pid")
+
+
+def test_the_job_ends_when_the_lab_is_killed(exec_launcher, environment, tmp_path):
+    process = start(environment, tmp_path, "echo $$ > pid; touch ready; exec sleep 30")
+    process.kill()
+    process.wait(timeout=20)
+    process.stdout.close()
+    process.stderr.close()
+    until(lambda: not alive(tmp_path, "pid"))
+
+
+def test_nothing_that_starts_threads_is_loaded_before_the_job(environment):
+    """Another thread would catch the signals that are to be passed on."""
+    code = (
+        "import sys; from wattle import cli; cli._add_commands(['run']);"
+        "import wattle.run.show, wattle.run.summary; sys.exit(str({'polars', 'numpy', 'scipy'} & set(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert result.stderr == "set()\n"
