@@ -90,8 +90,7 @@ def check_lines(r: Routine) -> list[str]:
         lines.append({
             "pe": "wtl_check_pe(&f, pe);",
             "count": f"wtl_check_count(&f, {name}, {size});",
-            "count2": f"wtl_check_that(&f, {names[-1] if names else ''} == 0 || {name} <= (size_t)PTRDIFF_MAX / {names[-1] if names else ''}, "
-                      f"\"{name}\", (long long){name}, \"what fits in memory\");",
+            "product": f"if (__builtin_mul_overflow_p({name}, {names[-1] if names else ''}, (size_t)0)) wtl_refuse_count(f.call, {name}, {names[-1] if names else ''});",
             "symmetric": f'wtl_check_symmetric(&f, "{name}", {name}, f.bytes, {pe});',
             "symmetric1": f'wtl_check_symmetric(&f, "{name}", {name}, sizeof({element or "char"}), {pe});',
             "local": f'wtl_check_local(&f, "{name}", {name}, f.bytes);',
