@@ -118,7 +118,7 @@ static void usage(FILE *out)
                "  --no-pin            do not bind each PE to a core\n");
 }
 
-/* A whole number with an optional K or M, lo to hi. Complains, naming the option `what`, and returns lo if it is none. */
+/* A whole number with an optional K or M, lo to hi. If it is none, complains, naming the option `what`; returns lo. */
 static size_t parse_size(const char *what, const char *text, size_t lo, size_t hi)
 {
   char *end = NULL;
@@ -579,45 +579,76 @@ static void print_number(const char *name, double v)
 
 /*
  * A sensor counts the whole node and is slow, so it sees a block of iterations, clearing included, and then a block of
- * as much clearing alone, which is taken off. The model counts this PE, so it sees the timed parts only. Energy is PE
- * 0's to find out.
+ * as much clearing alone, which is taken off. The model counts this PE, so it sees the timed parts only; what reading
+ * it costs is found by regions around nothing, and taken off, too. Energy is PE 0's to find out.
  */
 #if defined(USE_WATTLE)
 
 enum { MAX_DOMAINS = 32 };
 static const double sensor_interval_s = 1e-3; /* how often sensors move on, see wattle.h */
+static const double least_covered = 0.5;      /* of the iterations; with less, joules are not known */
+
+/* A region, and for each domain how often it had a figure: an iteration without one (disturbed) is left out. */
+typedef struct {
+  const char *name;
+  int n, known[MAX_DOMAINS];
+  double covered_s[MAX_DOMAINS];
+} span;
 
 typedef struct {
   wattle_energy_t *handle; /* opened anew for each block; NULL on PE 1 and where it cannot be opened */
   bool modelled, measured; /* neither: the meter is "none" */
+  span work, rest;         /* what is wanted, and what comes with it: clearing, or the reading itself */
 } meter;
+
+static void span_begin(const meter *e, const span *s)
+{
+  wattle_region_begin(e->handle, s->name);
+}
+
+static void span_end(const meter *e, span *s)
+{
+  wattle_joules_t now[MAX_DOMAINS];
+  wattle_region_end(e->handle, s->name);
+  int n = wattle_region_joules(e->handle, s->name, now, MAX_DOMAINS);
+  for (int d = 0; d < n && d < MAX_DOMAINS; d++) {
+    s->known[d] += now[d].covered_s > s->covered_s[d];
+    s->covered_s[d] = now[d].covered_s;
+  }
+  s->n++;
+}
 
 static void meter_block_begin(meter *e)
 {
   if (!e->modelled && !e->measured) return;
   wattle_energy_close(e->handle);
   e->handle = wattle_energy_open(NULL);
-  if (e->measured) wattle_region_begin(e->handle, "block");
+  e->work = (span){.name = "work"};
+  e->rest = (span){.name = "rest"};
+  if (e->measured) span_begin(e, &e->work);
 }
 
 static void meter_block_end(meter *e)
 {
-  if (e->measured) wattle_region_end(e->handle, "block");
+  if (e->measured) span_end(e, &e->work);
 }
 
 static void meter_clears_begin(meter *e)
 {
-  if (e->measured) wattle_region_begin(e->handle, "clears");
+  if (e->measured) span_begin(e, &e->rest);
 }
 
 static void meter_clears_end(meter *e)
 {
-  if (e->measured) wattle_region_end(e->handle, "clears");
+  if (e->measured) span_end(e, &e->rest);
 }
 
 static void meter_iteration_begin(meter *e)
 {
-  if (e->modelled) wattle_region_begin(e->handle, "block");
+  if (!e->modelled) return;
+  span_begin(e, &e->rest);
+  span_end(e, &e->rest);
+  span_begin(e, &e->work);
 }
 
 /* The runtime counts the bytes of its puts, but not those of the user's own copies. */
@@ -625,7 +656,7 @@ static void meter_iteration_end(meter *e, const config *c)
 {
   if (!e->modelled) return;
   wattle_energy_add_bytes(e->handle, c->p == PQPQ || c->p == PPQ ? 0 : (double)c->payload);
-  wattle_region_end(e->handle, "block");
+  span_end(e, &e->work);
 }
 
 static meter meter_open(void)
@@ -663,13 +694,13 @@ static bool meter_needs_clears(const memory *m, const meter *e)
   return *m->go;
 }
 
-static void print_figure(const wattle_joules_t *j, double per)
+static void print_figure(const wattle_joules_t *j)
 {
   printf("{\"domain\":\"%s\",\"source\":\"%s\",\"provenance\":\"%s\",\"scope\":\"%s\",", j->domain, j->source,
          wattle_provenance_name(j->provenance), wattle_scope_name(j->scope));
-  print_number("joules", j->provenance == WATTLE_UNAVAILABLE ? (double)NAN : j->joules / per);
+  print_number("joules", j->provenance == WATTLE_UNAVAILABLE ? (double)NAN : j->joules);
   printf(",");
-  print_number("uncertainty", j->provenance == WATTLE_UNAVAILABLE ? (double)NAN : j->uncertainty / per);
+  print_number("uncertainty", j->provenance == WATTLE_UNAVAILABLE ? (double)NAN : j->uncertainty);
   printf(",");
   print_number("interval_s", j->interval_s);
   printf(",");
@@ -677,29 +708,40 @@ static void print_figure(const wattle_joules_t *j, double per)
   printf("}");
 }
 
-/* Takes the clearing's joules off the block's; the two errors are independent. */
-static void subtract(wattle_joules_t *block, const wattle_joules_t *clears)
+/* Joules of a domain for one of the intervals that had a figure. A sensor's one interval is a block of `iterations`. */
+static void for_one(const meter *e, const span *s, int d, int iterations, wattle_joules_t *j)
 {
-  if (clears->provenance == WATTLE_UNAVAILABLE) block->provenance = WATTLE_UNAVAILABLE;
-  block->joules -= clears->joules;
-  block->uncertainty = hypot(block->uncertainty, clears->uncertainty);
+  double per = e->measured ? iterations : s->known[d];
+  if (s->known[d] < least_covered * s->n || per == 0) j->provenance = WATTLE_UNAVAILABLE;
+  j->joules /= per;
+  j->uncertainty /= per;
 }
 
-/* Joules of each domain in region "block", divided by `per`. */
-static void meter_print(const meter *e, double per)
+/* Takes off what came with the work; the two errors are independent. */
+static void take_off(wattle_joules_t *work, const wattle_joules_t *rest)
 {
-  wattle_joules_t block[MAX_DOMAINS], clears[MAX_DOMAINS];
-  int n = e->modelled || e->measured ? wattle_region_joules(e->handle, "block", block, MAX_DOMAINS) : 0;
-  int n_clears = n > 0 && e->measured ? wattle_region_joules(e->handle, "clears", clears, MAX_DOMAINS) : 0;
+  if (rest->provenance == WATTLE_UNAVAILABLE) work->provenance = WATTLE_UNAVAILABLE;
+  work->joules -= rest->joules;
+  work->uncertainty = hypot(work->uncertainty, rest->uncertainty);
+}
+
+/* Joules of each domain for one iteration. */
+static void meter_print(const meter *e, int iterations)
+{
+  wattle_joules_t work[MAX_DOMAINS], rest[MAX_DOMAINS];
+  int n = e->modelled || e->measured ? wattle_region_joules(e->handle, e->work.name, work, MAX_DOMAINS) : 0;
+  if (n > 0 && wattle_region_joules(e->handle, e->rest.name, rest, MAX_DOMAINS) != n) n = -1;
   if (n <= 0) {
     printf("\"energy\":null,\"energy_why\":\"%s\"", n < 0 ? "the meter failed" : "the meter is none");
     return;
   }
   printf("\"energy_why\":null,\"energy\":[");
-  for (int i = 0; i < n && i < MAX_DOMAINS; i++) {
-    if (i < n_clears) subtract(&block[i], &clears[i]);
-    printf("%s", i ? "," : "");
-    print_figure(&block[i], per);
+  for (int d = 0; d < n && d < MAX_DOMAINS; d++) {
+    for_one(e, &e->work, d, iterations, &work[d]);
+    for_one(e, &e->rest, d, iterations, &rest[d]);
+    take_off(&work[d], &rest[d]);
+    printf("%s", d ? "," : "");
+    print_figure(&work[d]);
   }
   printf("]");
 }
@@ -709,15 +751,17 @@ static void meter_print_floor(meter *e)
 {
   if (!e->modelled && !e->measured) return;
   const struct timespec a_while = {.tv_nsec = 200 * 1000 * 1000};
-  meter_block_begin(e);
-  if (e->modelled) wattle_region_begin(e->handle, "block");
+  wattle_joules_t drawn[MAX_DOMAINS];
+  wattle_region_begin(e->handle, "floor");
   nanosleep(&a_while, NULL);
-  wattle_region_end(e->handle, "block");
-  meter_clears_begin(e);
-  meter_clears_end(e);
-  printf("{\"kind\":\"floor\",");
-  meter_print(e, 1);
-  printf("}\n");
+  wattle_region_end(e->handle, "floor");
+  int n = wattle_region_joules(e->handle, "floor", drawn, MAX_DOMAINS);
+  printf("{\"kind\":\"floor\",\"energy\":[");
+  for (int d = 0; d < n && d < MAX_DOMAINS; d++) {
+    printf("%s", d ? "," : "");
+    print_figure(&drawn[d]);
+  }
+  printf("]}\n");
 }
 
 /* As a JSON string. */
@@ -792,9 +836,9 @@ static void meter_print_setup(const meter *e)
   (void)e, printf("\"meter\":null,\"meter_why\":\"built without wattle.h\"");
 }
 
-static void meter_print(const meter *e, double per)
+static void meter_print(const meter *e, int iterations)
 {
-  (void)e, (void)per;
+  (void)e, (void)iterations;
   printf("\"energy\":null,\"energy_why\":\"built without wattle.h\"");
 }
 #endif
@@ -944,7 +988,7 @@ static bool measure(const options *o, const memory *m, const config *c, meter *e
   return verified;
 }
 
-/* Patterns take turns within each repeat, and another one starts each time: what disturbs the machine hits all alike. */
+/* Patterns take turns within each repeat, another one first each time: what disturbs the machine hits all alike. */
 static bool sweep(const options *o, const memory *m, meter *e)
 {
   static timings t;

@@ -153,9 +153,16 @@ class Analysis:
         return self._saving(metric, (series, pattern, before, fragments), (series, pattern, after, fragments))
 
     def provenance(self, metric: str) -> str:
-        """The weakest among the samples: unavailable, then modelled, then measured. Times are always measured."""
-        found = {value for domain in METRICS[metric].energy for value in self.frame[f"{domain}_provenance"].unique()}
-        return next((p for p in ("unavailable", "modelled") if p in found), "measured")
+        """The weaker among the samples that have joules; unavailable where none has. Times are always measured."""
+        columns = [f"{domain}_provenance" for domain in METRICS[metric].energy]
+        known = self.frame.filter([pl.col(column) != "unavailable" for column in columns]) if columns else self.frame
+        if known.is_empty():
+            return "unavailable"
+        return "modelled" if any((known[column] == "modelled").any() for column in columns) else "measured"
+
+    @cached_property
+    def samples_without_joules(self) -> int:
+        return self.frame.filter((pl.col("cpu_J").is_null()) | (pl.col("dram_J").is_null())).height
 
     def sources(self) -> list[str]:
         """Where joules came from."""

@@ -141,7 +141,7 @@ def _largest(
     def judge(a: Analysis) -> Outcome:
         found = _savings(a, metric, _forms(name), _fragments(a, wanted, words))
         best, form, n = max(found, key=lambda entry: entry[0].median)
-        ours = f"{_with_interval(best)}, {form[0]}, {n} fragments"
+        ours = f"{_with_interval(best)}, {form[0]}, {n} fragment{'s' if n > 1 else ''}"
         holds = abs(best.median - value) <= within
         return _outcome(a, metric, ours, holds, *_why(a, metric, why(a), form[1], form[2]))
 
@@ -373,7 +373,7 @@ def _aggregate_rows() -> list[Published]:
         rows.append(_row(f"aggregate-{metric}-few", "aggregate", source, few, published, f"±{within} points", judge))
     for metric in ("cpu", "dram", "latency"):
         judge = _rising(metric, "aggregate", lambda n: n > 1024, "beyond 1024", reasons.call_rate, gain=True)
-        published = f"{METRICS[metric].label}: gains, the more the more fragments"
+        published = f"{METRICS[metric].label}: gains that grow with the count"
         rule = f"rank correlation {RISES} or more, and the last interval above zero"
         rows.append(_row(f"aggregate-{metric}-many", "aggregate", source, many, published, rule, judge))
     published, rule = "Energy-delay product: -70 % to +98 %", "±15 points at either end"

@@ -25,17 +25,15 @@ def copies(a: Analysis) -> str:
     """Bulk: what a put and a copy of the payload cost."""
     n = a.fragments[0]
     put, copied = latency(a, "PPQ", n), latency(a, "MPMPQ", n)
-    speed = units.size(a.payload / put)
     start = (
-        f"Putting the payload in {_pieces(n)} takes {units.seconds(put)} ({speed}/s): between two PEs of one node "
-        "a put is one copy through shared memory"
+        f"Between PEs of one node a put is one copy through shared memory: {units.seconds(put)} for the payload in "
+        f"{_pieces(n)}, {units.size(a.payload / put)}/s"
     )
     if copied <= put:
-        return f"{start}, and copying it into the pinned buffer first costs nothing that shows here."
-    return (
-        f"{start}. The copy into the pinned buffer takes {units.seconds(copied - put)} more, "
-        f"{(copied - put) / copied * 100:.0f} % of the whole; over the papers' network the put's own share was larger."
-    )
+        return f"{start}; copying it into the pinned buffer first costs nothing that shows."
+    share = (copied - put) / copied * 100
+    more = units.seconds(copied - put)
+    return f"{start}; the copy into the pinned buffer adds {more}, {share:.0f} % of the whole."
 
 
 def small_copies(a: Analysis) -> str:
@@ -43,8 +41,8 @@ def small_copies(a: Analysis) -> str:
     n = a.fragments[-1]
     put, copied = each(a, "PQPQ", n), each(a, "MPQMPQ", n)
     return (
-        f"At {n} fragments a put with its quiet takes {units.seconds(put)} and with the copy {units.seconds(copied)}; "
-        "no network's message rate hides the copy here."
+        f"At {n} fragments a put with its quiet takes {units.seconds(put)} and with the copy {units.seconds(copied)}: "
+        "so quick a put does not hide the copy."
     )
 
 
@@ -53,9 +51,9 @@ def fences(a: Analysis) -> str:
     n = a.fragments[-1]
     with_quiet, without = each(a, "PQPQ", n), each(a, "PPQ", n)
     text = (
-        "A put to a PE of the same node is complete when the call returns, so a quiet has only stores to order and no "
-        f"round trip to wait for: at {n} fragments a put with its quiet takes {units.seconds(with_quiet)}, "
-        f"a non-blocking put {units.seconds(without)}"
+        "A put to a PE of the same node is complete when the call returns, so a quiet is a fence and waits for no "
+        f"round trip: at {n} fragments put and quiet take {units.seconds(with_quiet)}, a non-blocking put "
+        f"{units.seconds(without)}"
     )
     if 256 in a.fragments:
         share = (1 - latency(a, "PPQ", 256) / latency(a, "PQPQ", 256)) * 100
@@ -67,25 +65,22 @@ def packing(a: Analysis) -> str:
     """Bulk: one copy against two."""
     n = a.fragments[0]
     put, packed = latency(a, "PPQ", n), latency(a, "MMPQAMM", n)
-    text = (
-        f"PPQ moves the payload once ({units.seconds(put)} in {_pieces(n)}), MMPQAMM twice on the sender's side, "
-        f"pack and put ({units.seconds(packed)})"
-    )
     unpack = a.center("unpack", "MMPQAMM", n)
-    if unpack is not None:
-        text += f", and the receiver unpacks for {units.seconds(unpack.median)} more, which is not counted here"
-    return f"{text}. Through shared memory a put costs about as much as a copy; over a network it cost more."
+    not_counted = f"; the receiver's unpacking, {units.seconds(unpack.median)}, is not counted" if unpack else ""
+    return (
+        f"The sender moves the payload once in PPQ ({units.seconds(put)} in {_pieces(n)}) and twice in MMPQAMM "
+        f"({units.seconds(packed)}{not_counted}): through shared memory a put costs about as much as a copy."
+    )
 
 
 def call_rate(a: Analysis) -> str:
     """How the cost of a call compares with that of the bytes it carries."""
     few = min((n for n in a.fragments if n >= 64), default=a.fragments[-1])
     many = a.fragments[-1]
-    put_few, put_many = each(a, "PPQ", few), each(a, "PPQ", many)
     return (
-        f"A non-blocking put takes {units.seconds(put_few)} at {few} fragments ({units.size(a.payload / few)} each) "
-        f"and {units.seconds(put_many)} at {many}: without a network card's limit on messages, the rate goes on rising "
-        "until the call, not the bytes, is what costs."
+        f"A non-blocking put takes {units.seconds(each(a, 'PPQ', few))} at {few} fragments and "
+        f"{units.seconds(each(a, 'PPQ', many))} at {many}: no network card limits the messages, so smaller puts are "
+        "quicker puts until the call itself is what costs."
     )
 
 
@@ -103,8 +98,8 @@ def modelled_cpu(a: Analysis) -> str:
         return ""
     middle = sorted(gaps)[len(gaps) // 2]
     return (
-        f"CPU joules are modelled as watts times time, so they follow latency (the savings of the two lie {middle:.1f} "
-        "points apart in the median)."
+        "CPU joules are modelled as watts times time, so they follow latency (savings "
+        f"{middle:.1f} points apart in the median)."
     )
 
 
@@ -117,9 +112,9 @@ def modelled_dram(a: Analysis, before: str, after: str) -> str:
     few, many = a.fragments[0], a.fragments[-1]
     ratios = [_ratio(a, before, after, n) for n in (few, many)]
     return (
-        "DRAM joules are modelled from the bytes that puts and copies move, not from what the memory controller did "
-        f"(caches, lines fetched for a few bytes): {before} takes {ratios[0]} times the DRAM joules of {after} in "
-        f"{_pieces(few)} and {ratios[1]} times in {many}."
+        "DRAM joules are modelled from the bytes that puts and copies move, not from what the memory controller "
+        f"did: {before} takes {ratios[0]} times the DRAM joules of {after} in {_pieces(few)}, {ratios[1]} times in "
+        f"{many}."
     )
 
 

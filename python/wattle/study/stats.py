@@ -51,9 +51,9 @@ class Center:
 
 
 def center(values: Iterable[float | None]) -> Center | None:
-    """None where there is no value, or one of them is not known: a gap is no number."""
-    found = list(values)
-    if not found or any(v is None or not math.isfinite(v) for v in found):
+    """Over the values that are known: a gap is no number, and `n` says how many there were. None without any."""
+    found = [v for v in values if v is not None and math.isfinite(v)]
+    if not found:
         return None
     ordered = np.sort(np.asarray(found, dtype=float))
     p25, median, p75 = (float(q) for q in np.quantile(ordered, (0.25, 0.5, 0.75)))

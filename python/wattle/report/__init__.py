@@ -1,0 +1,1 @@
+"""`wattle report`: a run or study directory as one self-contained page that a person wants to look at."""

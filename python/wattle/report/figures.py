@@ -1,0 +1,142 @@
+"""Figures as plain data for Plotly. A colour written "--name" is a property of the style sheet, looked up in the
+browser, so that the same figure serves light and dark; the same goes for fonts, grids and margins, which the page's
+script adds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+Trace = dict[str, Any]
+
+
+@dataclass
+class Figure:
+    """`title` stands above it as text; `label` says for a screen reader what is drawn. `height` is in pixels."""
+
+    id: str
+    title: str
+    label: str
+    traces: list[Trace]
+    layout: dict[str, Any] = field(default_factory=dict)
+    height: int = 320
+    note: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"data": self.traces, "layout": {**self.layout, "height": self.height}}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a line is told apart: colour, marker and dash, so that none of them is needed alone."""
+
+    colour: str
+    symbol: str = "circle"
+    dash: str = "solid"
+
+
+def fragments_axis(counts: Sequence[int], dense: bool) -> dict[str, Any]:
+    """Powers of two on a logarithmic axis, labelled at every second or fourth."""
+    if not counts:
+        return {}
+    step = 4 if dense else 16
+    ticks = [step**k for k in range(12) if counts[0] <= step**k <= counts[-1]] or [counts[0]]
+    return {
+        "type": "log",
+        "tickmode": "array",
+        "tickvals": ticks,
+        "ticktext": [short_count(t) for t in ticks],
+        "title": {"text": "fragments"},
+    }
+
+
+def value_axis(unit: str, log: bool) -> dict[str, Any]:
+    """Amounts with SI prefixes: 20 µJ, 1.5 GB/s. A linear axis begins at zero."""
+    axis: dict[str, Any] = {"tickformat": "~s", "ticksuffix": unit}
+    return {**axis, "type": "log", "dtick": 1} if log else {**axis, "type": "linear", "rangemode": "tozero"}
+
+
+def spans_a_decade(traces: Sequence[Trace]) -> bool:
+    """Worth a logarithmic axis?"""
+    values = [v for trace in traces for v in trace["y"] if v is not None and v > 0]
+    return bool(values) and max(values) >= 10 * min(values)
+
+
+def short_count(n: int) -> str:
+    return f"{n >> 10} Ki" if n >= 1024 and n % 1024 == 0 else str(n)
+
+
+def line(
+    x: Sequence[float],
+    middle: Sequence[float | None],
+    lo: Sequence[float | None],
+    hi: Sequence[float | None],
+    look: Look,
+    name: str,
+    hover: Sequence[str],
+) -> Trace:
+    """A line through medians with whiskers from lo to hi. A value that is not known is a gap in it."""
+    up = [None if m is None or h is None else max(h - m, 0.0) for m, h in zip(middle, hi, strict=True)]
+    down = [None if m is None or low is None else max(m - low, 0.0) for m, low in zip(middle, lo, strict=True)]
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": name,
+        "x": list(x),
+        "y": list(middle),
+        "line": {"color": look.colour, "width": 1.8, "dash": look.dash},
+        "marker": {
+            "color": look.colour,
+            "size": 6,
+            "symbol": look.symbol,
+            "line": {"color": look.colour, "width": 1.4},
+        },
+        "error_y": {
+            "type": "data",
+            "array": up,
+            "arrayminus": down,
+            "symmetric": False,
+            "color": look.colour,
+            "thickness": 1,
+            "width": 2,
+        },
+        "customdata": list(hover),
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "connectgaps": False,
+    }
+
+
+def published_band(first: float, last: float, lo: float, hi: float, words: str) -> Trace:
+    """A published value as a dashed line, or as a band where it is a range."""
+    hover = f"<b>published</b><br>{escape(words)}"
+    band = lo != hi
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "published",
+        "x": [first, last, last, first, first] if band else [first, last],
+        "y": [lo, lo, hi, hi, lo] if band else [lo, hi],
+        "fill": "toself" if band else "none",
+        "fillcolor": "--published-fill",
+        "line": {"color": "--published", "width": 2.2, "dash": "dash"},
+        "hoveron": "points+fills" if band else "points",
+        "text": hover,
+        "customdata": [hover] * (5 if band else 2),
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+
+
+def percent_range(traces: Sequence[Trace]) -> list[float]:
+    """An axis that holds every point and zero, never so narrow that noise looks like a trend. Whiskers may leave it."""
+    values = [0.0, *(v for trace in traces for v in trace["y"] if v is not None)]
+    lo, hi = min(values), max(values)
+    room = max(0.12 * (hi - lo), (20 - (hi - lo)) / 2, 2.0)
+    return [lo - room, hi + room]
+
+
+def hover_text(head: str, lines: Sequence[tuple[str, str]]) -> str:
+    """The box that appears over a point: a head and name-value lines."""
+    body = "<br>".join(f"{escape(name)}: {escape(value)}" for name, value in lines if value)
+    return f"<b>{escape(head)}</b><br>{body}"

@@ -1,0 +1,160 @@
+"""Figures of a run: time by PE in stacked bars, joules by PE with their uncertainty, the costliest call sites."""
+
+from __future__ import annotations
+
+from wattle import units
+from wattle.profile import PE, RunProfile, find
+from wattle.provenance import Joules, total
+from wattle.report.figures import Figure, Trace, hover_text
+from wattle.sites import MergedSite
+
+# (words, colour, where it is in a PE)
+STACK = (
+    ("compute", "--compute", lambda pe: pe.time_s["compute"]),
+    ("transfer", "--transfer", lambda pe: pe.time_s["transfer"]),
+    ("wait: spin", "--spin", lambda pe: pe.state_s["spin"]),
+    ("wait: yield", "--yield", lambda pe: pe.state_s["yield"]),
+    ("wait: asleep", "--asleep", lambda pe: pe.state_s["asleep"]),
+)
+DOMAIN_COLOURS = ("--first", "--second", "--third", "--fourth")
+SITES_DRAWN = 12
+
+
+def figures(profile: RunProfile) -> list[Figure]:
+    found = [_time(profile)]
+    if any(figure.known for pe in profile.pes for figure in pe.joules):
+        found.append(_joules(profile))
+    return found
+
+
+def _names(profile: RunProfile) -> list[str]:
+    return [f"PE {pe.pe}" for pe in profile.pes]
+
+
+def _height(bars: int) -> int:
+    return 130 + 34 * min(bars, 40) if bars <= 40 else 130 + 12 * bars
+
+
+def _time(profile: RunProfile) -> Figure:
+    traces: list[Trace] = []
+    for name, colour, of in STACK:
+        hover = [_time_hover(pe, name, of(pe)) for pe in profile.pes]
+        traces.append(_bar(name, _names(profile), [of(pe) for pe in profile.pes], colour, hover))
+    return Figure(
+        id="time",
+        title="Where the time went",
+        label="Stacked bars, one a PE: compute, transfer, and waiting by stage",
+        traces=traces,
+        layout={
+            "barmode": "stack",
+            "xaxis": {"tickformat": "~s", "ticksuffix": "s", "rangemode": "tozero"},
+            "yaxis": {"autorange": "reversed", "type": "category"},
+            "showlegend": True,
+        },
+        height=_height(len(profile.pes)),
+    )
+
+
+def _time_hover(pe: PE, name: str, value: float | None) -> str:
+    share = f"{value / pe.wall_s:.1%} of its time" if value is not None and pe.wall_s else ""
+    return hover_text(f"PE {pe.pe}", [(name, units.seconds(value)), ("share", share), ("n", "1 run")])
+
+
+def _bar(name: str, y: list[str], x: list[float | None], colour: str, hover: list[str]) -> Trace:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": name,
+        "y": y,
+        "x": x,
+        "marker": {"color": colour, "line": {"color": "--panel", "width": 1}},
+        "customdata": hover,
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+
+
+def _joules(profile: RunProfile) -> Figure:
+    traces: list[Trace] = []
+    for domain, colour in zip(profile.domains, DOMAIN_COLOURS * len(profile.domains), strict=False):
+        found = [find(pe.joules, domain) for pe in profile.pes]
+        hover = [_joules_hover(name, figure) for name, figure in zip(_names(profile), found, strict=True)]
+        trace = _bar(domain, _names(profile), [f.joules for f in found], colour, hover)
+        trace["error_x"] = {
+            "type": "data",
+            "array": [f.uncertainty for f in found],
+            "color": "--ink",
+            "thickness": 1.2,
+            "width": 4,
+        }
+        traces.append(trace)
+    return Figure(
+        id="joules-by-pe",
+        title="Joules by PE",
+        label="Bars, one a PE and domain, with whiskers for the uncertainty",
+        traces=traces,
+        layout={
+            "barmode": "group",
+            "xaxis": {"tickformat": "~s", "ticksuffix": "J", "rangemode": "tozero"},
+            "yaxis": {"autorange": "reversed", "type": "category"},
+            "showlegend": True,
+        },
+        height=_height(len(profile.pes) * max(1, len(profile.domains)) * 2 // 3),
+        note="whiskers: uncertainty, about 95 %",
+    )
+
+
+def _joules_hover(name: str, figure: Joules) -> str:
+    return hover_text(
+        name,
+        [
+            (figure.domain, str(figure)),
+            ("source", figure.source),
+            ("scope", figure.scope),
+            ("n", "1 run"),
+        ],
+    )
+
+
+def site_figures(sites: list[MergedSite]) -> list[Figure]:
+    """Time in the costliest call sites, apart from and in waiting."""
+    shown = [site for site in sites[:SITES_DRAWN] if site.time_s is not None]
+    if not shown:
+        return []
+    # the place alone may be called by several names; the number keeps two sites of one line apart
+    names = [f"{i + 1}. {site.place.label} {site.call}" for i, site in enumerate(shown)]
+    waiting = [min(site.waiting_s or 0.0, site.time_s or 0.0) for site in shown]
+    working = [(site.time_s or 0.0) - w for site, w in zip(shown, waiting, strict=True)]
+    hover = [_site_hover(site) for site in shown]
+    traces = [
+        _bar("in the call", names, list(working), "--transfer", hover),
+        _bar("waiting", names, list(waiting), "--asleep", hover),
+    ]
+    return [
+        Figure(
+            id="sites-time",
+            title="Time in the costliest call sites",
+            label="Stacked bars, one a call site: time in the call, and waiting in it",
+            traces=traces,
+            layout={
+                "barmode": "stack",
+                "xaxis": {"tickformat": "~s", "ticksuffix": "s", "rangemode": "tozero"},
+                "yaxis": {"autorange": "reversed", "type": "category"},
+                "showlegend": True,
+            },
+            height=_height(len(shown)),
+        )
+    ]
+
+
+def _site_hover(site: MergedSite) -> str:
+    cost = total(site.joules)
+    return hover_text(
+        f"{site.call} at {site.place.label}",
+        [
+            ("calls", f"{units.count(site.calls)} by {site.pes} PEs, {units.count(site.timed_calls)} timed"),
+            ("time", units.seconds(site.time_s)),
+            ("waiting", units.seconds(site.waiting_s)),
+            ("bytes", units.size(site.bytes)),
+            ("joules", str(cost)),
+        ],
+    )
