@@ -8,20 +8,21 @@
  *   wattle_energy_print(e, stdout);
  *   wattle_energy_close(e);
  *
- * Every figure carries its provenance: measured, modelled or unavailable. A sensor that cannot be read gives a figure that is
- * unavailable (joules are NaN), never zero. Link with -lwattle; needs neither MPI nor a launcher.
+ * Every figure carries its provenance: measured, modelled or unavailable. A sensor that cannot be read gives a figure
+ * that is unavailable (joules are NaN), never zero. Link with -lwattle; needs neither MPI nor a launcher.
  *
- * Scope. A sensor sees the whole package or node: processes of one node that each read it read the same joules, so never add
- * such figures over processes. Figures of scope process are this process's own and may be added.
+ * Scope. A sensor sees the whole package or node: processes of one node that each read it read the same joules, so
+ * never add such figures over processes. Figures of scope process are this process's own and may be added.
  *
- * Short regions. Sensors update about once a millisecond: one call of less than about 10 ms says little, and its uncertainty
- * says so. Many calls of one region add up; their random part grows with the root of their number only.
+ * Short regions. Sensors update about once a millisecond: one call of less than about 10 ms says little, and its
+ * uncertainty says so. Many calls of one region add up; their random part grows with the root of their number only.
  *
- * Threads: one handle may be used from any thread, one call at a time. Handles are independent of each other. A handle does
- * not survive fork(): the child opens its own.
+ * Threads: one handle may be used from any thread, one call at a time. Handles are independent of each other. A handle
+ * does not survive fork(): the child opens its own.
  *
- * Errors: functions that return int return WATTLE_OK (0), or a count, or a negative wattle_error_t; the text of the last
- * failure in this thread is wattle_last_error(). The environment settings WATTLE_METER, WATTLE_MACHINE and WATTLE_SYSFS apply.
+ * Errors: functions that return int return WATTLE_OK (0), or a count, or a negative wattle_error_t; the text of the
+ * last failure in this thread is wattle_last_error(). The environment settings WATTLE_METER, WATTLE_MACHINE and
+ * WATTLE_SYSFS apply.
  */
 #ifndef WATTLE_H
 #define WATTLE_H
@@ -56,11 +57,11 @@ typedef struct wattle_joules {
   char source[96];                /**< "powercap intel-rapl:0", "model sandybridge-e5-2670" ... */
   wattle_provenance_t provenance; /**< measured, modelled or unavailable */
   wattle_scope_t scope;           /**< what the joules cover */
-  double joules;                  /**< J; NaN where unavailable; where covered_s < interval_s the least that can be shown */
-  double uncertainty;             /**< J, half-width of the range that should hold the truth (about 95 %); NaN where unavailable */
-  double interval_s;              /**< s, from begin to end */
-  double covered_s;               /**< s of the interval the source could be read; less than interval_s means a gap */
-  int nested;                     /**< 1: another figure of the same set already contains these joules; leave it out of sums */
+  double joules;      /**< J; NaN where unavailable; where covered_s < interval_s the least that can be shown */
+  double uncertainty; /**< J, half-width of the range that should hold the truth (about 95 %); NaN where unavailable */
+  double interval_s;  /**< s, from begin to end */
+  double covered_s;   /**< s of the interval the source could be read; less than interval_s means a gap */
+  int nested;         /**< 1: another figure of the same set already contains these joules; leave it out of sums */
 } wattle_joules_t;
 
 /** What a call that returns int may report. */
@@ -78,20 +79,23 @@ typedef struct wattle_energy wattle_energy_t;
 
 /** What became of a region so far. Only closed intervals count. */
 typedef struct wattle_region {
-  char name[64];            /**< as given to wattle_region_begin */
-  unsigned long long calls; /**< intervals closed; a region opened inside itself counts once, as its outermost interval */
-  double seconds;           /**< s, sum of those intervals */
-  int open;                 /**< how often it is begun and not yet ended */
+  char name[64]; /**< as given to wattle_region_begin */
+  unsigned long long
+      calls;      /**< intervals closed; a region opened inside itself counts once, as its outermost interval */
+  double seconds; /**< s, sum of those intervals */
+  int open;       /**< how often it is begun and not yet ended */
 } wattle_region_t;
 
 /**
  * Opens a meter and starts counting.
  *
- * @param meter  "auto" or NULL: what WATTLE_METER says, by default a sensor where one can be read and the model otherwise;
- *               "powercap": the Linux powercap sensors, and no substitute: where they cannot be read every figure is unavailable;
+ * @param meter  "auto" or NULL: what WATTLE_METER says, by default a sensor where one can be read and the model
+ * otherwise;
+ *               "powercap": the Linux powercap sensors, and no substitute: what cannot be read is unavailable;
  *               "model": the machine profile (WATTLE_MACHINE), from this process's CPU time and bytes;
  *               "none": every figure is unavailable, at no cost.
- * @return the handle, owned by the caller until wattle_energy_close; NULL on a wrong name, setting or profile, or if memory
+ * @return the handle, owned by the caller until wattle_energy_close; NULL on a wrong name, setting or profile, or if
+ * memory
  *         ran out: wattle_last_error() says which. A missing sensor is no error: see wattle_energy_why.
  */
 wattle_energy_t *wattle_energy_open(const char *meter);
@@ -102,13 +106,13 @@ void wattle_energy_close(wattle_energy_t *e);
 /** Name of the meter in use: "powercap", "model" or "none". Owned by the library; valid as long as the handle. */
 const char *wattle_energy_meter(const wattle_energy_t *e);
 
-/** Why no better meter is in use, and how access may be granted safely; "" if there is none better. Valid as long as the handle. */
+/** Why no better meter is in use, how access is granted safely; "" if none is better. Valid as long as the handle. */
 const char *wattle_energy_why(const wattle_energy_t *e);
 
 /**
- * Number of domains, the same for every read of this handle.
- * The model has "cpu" and "dram" (this process's joules beyond idle, scope process), "cpu-idle" and "dram-idle" (what the
- * node draws anyway, scope node); sensors have what the machine offers ("package-0", "dram-0", and nested "core-0", "psys").
+ * Number of domains, the same for every read of this handle. The model has "cpu" and "dram" (this process's joules
+ * beyond idle, scope process), "cpu-idle" and "dram-idle" (what the node draws anyway, scope node); sensors have what
+ * the machine offers ("package-0", "dram-0", and nested "core-0", "psys").
  */
 size_t wattle_energy_domains(const wattle_energy_t *e);
 
@@ -116,20 +120,21 @@ size_t wattle_energy_domains(const wattle_energy_t *e);
  * Joules by domain since the handle was opened.
  *
  * @param out  receives up to `max` figures; owned by the caller.
- * @return the number of domains, which may exceed `max`; or a negative wattle_error_t.
- * Costs some microseconds a sensor; the process's time in state is taken from its CPU clock, or from the runtime if one is loaded.
+ * @return the number of domains, which may exceed `max`; or a negative wattle_error_t. Costs some microseconds a
+ * sensor; the process's time in state is taken from its CPU clock, or from the runtime if one is loaded.
  */
 int wattle_energy_read(wattle_energy_t *e, wattle_joules_t *out, size_t max);
 
 /**
- * Tells the model about bytes the program itself moved through memory (a memcpy of n bytes: n). The runtime's own transfers
- * are counted already. Sensors need no such hint and ignore it. Negative, infinite or NaN: WATTLE_E_ARGUMENT.
+ * Tells the model about bytes the program itself moved through memory (a memcpy of n bytes: n). The runtime's own
+ * transfers are counted already. Sensors need no such hint and ignore it. Negative, infinite or NaN: WATTLE_E_ARGUMENT.
  */
 int wattle_energy_add_bytes(wattle_energy_t *e, double bytes);
 
 /**
- * Begins a region. Regions nest and overlap as they like, each may be begun any number of times, and what an inner region
- * costs is part of the outer one too. A region begun inside itself is counted from its outermost begin to its outermost end.
+ * Begins a region. Regions nest and overlap as they like, each may be begun any number of times, and what an inner
+ * region costs is part of the outer one too. A region begun inside itself is counted from its outermost begin to its
+ * outermost end.
  *
  * @param name  1 to 63 characters; copied.
  * @return WATTLE_OK, WATTLE_E_ARGUMENT or WATTLE_E_MEMORY.
@@ -149,7 +154,8 @@ int wattle_region_get(const wattle_energy_t *e, size_t i, wattle_region_t *out);
  * Joules by domain of all closed intervals of a region.
  *
  * @param out  receives up to `max` figures; owned by the caller. interval_s is the sum of the intervals.
- * @return the number of domains, which may exceed `max`; WATTLE_E_REGION if there is no such region, WATTLE_E_OPEN if it was
+ * @return the number of domains, which may exceed `max`; WATTLE_E_REGION if there is no such region, WATTLE_E_OPEN if
+ * it was
  *         never ended.
  */
 int wattle_region_joules(const wattle_energy_t *e, const char *name, wattle_joules_t *out, size_t max);
@@ -161,7 +167,8 @@ int wattle_region_joules(const wattle_energy_t *e, const char *name, wattle_joul
 int wattle_joules_sum(const wattle_joules_t *figures, size_t n, wattle_joules_t *sum);
 
 /**
- * Writes a figure as one line, "cpu 12.3 J +- 1.8 J (modelled: model sandybridge-e5-2670; process; 1.02 s)", without newline.
+ * Writes a figure as one line, "cpu 12.3 J +- 1.8 J (modelled: model sandybridge-e5-2670; process; 1.02 s)", without
+ * newline.
  * @return what snprintf would, or WATTLE_E_ARGUMENT.
  */
 int wattle_joules_text(const wattle_joules_t *figure, char *buf, size_t size);

@@ -52,7 +52,8 @@ wattle_energy_t *wattle_energy_open(const char *meter)
   }
   int kind = meter_kind(meter, (int)s.meter.number);
   if (kind < 0) {
-    wtl_energy_fail(WATTLE_E_ARGUMENT, "wattle_energy_open: no meter \"%.64s\"; there are auto, powercap, model, none", meter);
+    wtl_energy_fail(WATTLE_E_ARGUMENT, "wattle_energy_open: no meter \"%.64s\"; there are auto, powercap, model, none",
+                    meter);
     return NULL;
   }
   s.meter.number = kind;
@@ -98,7 +99,8 @@ int wattle_energy_add_bytes(wattle_energy_t *e, double bytes)
 {
   if (!e) return wtl_energy_fail(WATTLE_E_ARGUMENT, "wattle_energy_add_bytes: NULL handle");
   if (!isfinite(bytes) || bytes < 0)
-    return wtl_energy_fail(WATTLE_E_ARGUMENT, "wattle_energy_add_bytes: %g bytes, must be finite and not negative", bytes);
+    return wtl_energy_fail(WATTLE_E_ARGUMENT, "wattle_energy_add_bytes: %g bytes, must be finite and not negative",
+                           bytes);
   e->bytes += bytes;
   return WATTLE_OK;
 }

@@ -10,8 +10,8 @@
 /* Sums over a region's closed intervals, one domain. */
 typedef struct region_sum {
   double joules, interval_s, covered_s;
-  double linear; /* J, doubt that is the same in every interval and adds up */
-  double square; /* J^2, doubt that differs from interval to interval: its squares add up */
+  double linear;            /* J, doubt that is the same in every interval and adds up */
+  double square;            /* J^2, doubt that differs from interval to interval: its squares add up */
   unsigned long long known; /* intervals with a figure */
   wattle_joules_t label;    /* names, scope, provenance of the last figure */
 } region_sum;
@@ -20,7 +20,7 @@ typedef struct region {
   wattle_region_t info;
   double begun_at_bytes;
   wtl_mark begun;
-  region_sum sum[WTL_MAX_DOMAINS];
+  region_sum sum[]; /* one for each domain of the handle */
 } region;
 
 struct wattle_energy {

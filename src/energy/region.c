@@ -23,7 +23,7 @@ static region *add(wattle_energy_t *e, const char *name)
     e->regions = grown;
     e->room = room;
   }
-  region *r = calloc(1, sizeof *r);
+  region *r = calloc(1, sizeof *r + e->n_domains * sizeof r->sum[0]);
   if (!r) return NULL;
   strncpy(r->info.name, name, sizeof r->info.name - 1);
   return e->regions[e->n_regions++] = r;
@@ -39,9 +39,9 @@ static int check_name(const char *call, const wattle_energy_t *e, const char *na
 {
   if (!e || !name) return wtl_energy_fail(WATTLE_E_ARGUMENT, "%s: NULL handle or name", call);
   size_t n = strlen(name);
-  if (n > 0 && n < sizeof ((region *)0)->info.name) return WATTLE_OK;
+  if (n > 0 && n < sizeof((region *)0)->info.name) return WATTLE_OK;
   return wtl_energy_fail(WATTLE_E_ARGUMENT, "%s: name \"%.80s\" has %zu characters, must have 1 to %zu", call, name, n,
-                     sizeof ((region *)0)->info.name - 1);
+                         sizeof((region *)0)->info.name - 1);
 }
 
 int wattle_region_begin(wattle_energy_t *e, const char *name)
@@ -61,7 +61,8 @@ int wattle_region_begin(wattle_energy_t *e, const char *name)
 static void take(region_sum *sum, const wattle_joules_t *f, double random)
 {
   sum->interval_s += f->interval_s;
-  if (f->provenance != WATTLE_UNAVAILABLE || !sum->known) sum->label = *f; /* a gap does not take the figure's name away */
+  if (f->provenance != WATTLE_UNAVAILABLE || !sum->known)
+    sum->label = *f; /* a gap does not take the figure's name away */
   if (f->provenance == WATTLE_UNAVAILABLE) return;
   sum->known++;
   sum->joules += f->joules;
@@ -75,7 +76,8 @@ int wattle_region_end(wattle_energy_t *e, const char *name)
   int bad = check_name("wattle_region_end", e, name);
   if (bad) return bad;
   region *r = find(e, name);
-  if (!r || r->info.open == 0) return wtl_energy_fail(WATTLE_E_REGION, "wattle_region_end: region \"%s\" is not open", name);
+  if (!r || r->info.open == 0)
+    return wtl_energy_fail(WATTLE_E_REGION, "wattle_region_end: region \"%s\" is not open", name);
   if (--r->info.open > 0) return WATTLE_OK;
   wtl_mark now;
   wattle_joules_t figure[WTL_MAX_DOMAINS];
@@ -102,7 +104,9 @@ int wattle_region_get(const wattle_energy_t *e, size_t i, wattle_region_t *out)
   return WATTLE_OK;
 }
 
-/* The figure of all intervals: unavailable only if none had one; otherwise intervals without one are time not covered. */
+/*
+ * The figure of all intervals: unavailable only if none had one; otherwise intervals without one are time not covered.
+ */
 static void total(const region_sum *sum, wattle_joules_t *out)
 {
   *out = sum->label;
@@ -120,7 +124,8 @@ int wattle_region_joules(const wattle_energy_t *e, const char *name, wattle_joul
   if (!out && max > 0) return wtl_energy_fail(WATTLE_E_ARGUMENT, "wattle_region_joules: NULL array");
   const region *r = find(e, name);
   if (!r) return wtl_energy_fail(WATTLE_E_REGION, "wattle_region_joules: no region \"%s\"", name);
-  if (r->info.calls == 0) return wtl_energy_fail(WATTLE_E_OPEN, "wattle_region_joules: region \"%s\" was never ended", name);
+  if (r->info.calls == 0)
+    return wtl_energy_fail(WATTLE_E_OPEN, "wattle_region_joules: region \"%s\" was never ended", name);
   for (size_t d = 0; d < e->n_domains && d < max; d++) total(&r->sum[d], &out[d]);
   return (int)e->n_domains;
 }

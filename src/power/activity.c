@@ -1,5 +1,6 @@
 /*
- * activity.c - what this process has done since it began: the runtime's account if one is registered, its CPU clock otherwise.
+ * activity.c - what this process has done since it began: the runtime's account if one is registered, its CPU clock
+ * otherwise.
  */
 #include "power/activity.h"
 
@@ -40,7 +41,10 @@ void wtl_activity_now(wtl_account *out)
   out->wall_s = seconds(CLOCK_MONOTONIC);
 }
 
-/* Totals read at slightly different moments may differ by less than nothing; more than a microsecond of it is an error, and stays. */
+/*
+ * Totals read at slightly different moments may differ by less than nothing; more than a microsecond of it is an error,
+ * and stays.
+ */
 static double since(double a, double b)
 {
   double d = b - a;
@@ -59,8 +63,12 @@ void wtl_activity_between(const wtl_account *a, const wtl_account *b, wtl_activi
                           .bytes = since(p->bytes, q->bytes)};
     return;
   }
-  /* No runtime, or it came or went in between: the CPU clock knows the whole interval, though not how the time was spent. */
+  /*
+   * No runtime, or it came or went in between: the CPU clock knows the whole interval, though not how the time was
+   * spent.
+   */
   double wall = since(a->wall_s, b->wall_s), cpu = since(a->cpu_s, b->cpu_s);
-  double threads_or_wall = cpu > wall ? cpu : wall; /* several threads: more CPU seconds than wall seconds, and nobody asleep */
+  double threads_or_wall =
+      cpu > wall ? cpu : wall; /* several threads: more CPU seconds than wall seconds, and nobody asleep */
   *out = (wtl_activity){.wall_s = wall, .active_s = cpu, .asleep_s = threads_or_wall - cpu};
 }

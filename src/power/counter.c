@@ -2,7 +2,10 @@
 
 #include <math.h>
 
-/* Sensors update at moments of their own: a step may hold the joules of a little more time than passed between the readings. */
+/*
+ * Sensors update at moments of their own: a step may hold the joules of a little more time than passed between the
+ * readings.
+ */
 static const double UPDATE_SLACK_S = 0.1;
 
 /* A counter that is not where it could be: at best it was reset to 0 at some moment of the gap. */
@@ -16,7 +19,8 @@ static void take_reset(wtl_counter *c, uint64_t raw, double most_uj)
 void wtl_counter_take(wtl_counter *c, uint64_t raw, double at)
 {
   if (!c->have) {
-    *c = (wtl_counter){.range_uj = c->range_uj, .limit_w = c->limit_w, .have = true, .raw = raw, .first_at = at, .good_at = at};
+    *c = (wtl_counter){
+        .range_uj = c->range_uj, .limit_w = c->limit_w, .have = true, .raw = raw, .first_at = at, .good_at = at};
     return;
   }
   double gap = fmax(0, at - c->good_at);
@@ -29,10 +33,13 @@ void wtl_counter_take(wtl_counter *c, uint64_t raw, double at)
   } else {
     double more_wraps = c->range_uj > 0 ? floor((most_uj - (double)step) / (double)c->range_uj) : 0;
     double most_counted = (double)step + more_wraps * (double)c->range_uj;
-    if (wrapped && more_wraps >= 1) step = raw; /* so long a gap may be a suspend, and the counter may have started anew */
+    if (wrapped && more_wraps >= 1)
+      step = raw; /* so long a gap may be a suspend, and the counter may have started anew */
     c->uj += step;
-    if (more_wraps >= 1) c->excess_j += 1e-6 * (most_counted - (double)step);
-    else c->covered_s += gap;
+    if (more_wraps >= 1)
+      c->excess_j += 1e-6 * (most_counted - (double)step);
+    else
+      c->covered_s += gap;
   }
   c->raw = raw;
   c->good_at = at;

@@ -15,17 +15,22 @@ static void put_text(FILE *out, const char *text)
   }
   fputc('"', out);
   for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-    if (*p == '"' || *p == '\\') fprintf(out, "\\%c", *p);
-    else if (*p < 0x20) fprintf(out, "\\u%04x", *p);
-    else fputc(*p, out);
+    if (*p == '"' || *p == '\\')
+      fprintf(out, "\\%c", *p);
+    else if (*p < 0x20)
+      fprintf(out, "\\u%04x", *p);
+    else
+      fputc(*p, out);
   }
   fputc('"', out);
 }
 
 static void put_number(FILE *out, double x)
 {
-  if (isfinite(x)) fprintf(out, "%.9g", x);
-  else fputs("null", out);
+  if (isfinite(x))
+    fprintf(out, "%.9g", x);
+  else
+    fputs("null", out);
 }
 
 static void put_pair(FILE *out, const char *key, const char *text)
@@ -42,7 +47,8 @@ static void put_domains(FILE *out, const wtl_domain *d, size_t n)
     fputs(i ? ", {" : "{", out);
     put_pair(out, "name", d[i].name);
     put_pair(out, "scope", wattle_scope_name(d[i].scope));
-    fprintf(out, "\"nested\": %s, \"available\": %s}", d[i].nested ? "true" : "false", d[i].available ? "true" : "false");
+    fprintf(out, "\"nested\": %s, \"available\": %s}", d[i].nested ? "true" : "false",
+            d[i].available ? "true" : "false");
   }
   fputs("]", out);
 }

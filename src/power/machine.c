@@ -180,9 +180,12 @@ static int find_by_cpu(void *arg, const char *dir)
     char *file = NULL;
     if (!h->found && !h->failed && asprintf(&file, "%s/%s", dir, list[i]->d_name) >= 0) {
       wtl_machine *m = load_file(file, h->error, h->size);
-      if (!m) h->failed = true; /* a broken profile is not passed over: it might be the one meant */
-      else if (wtl_machine_matches(m, h->cpuinfo)) h->found = m;
-      else wtl_machine_free(m);
+      if (!m)
+        h->failed = true; /* a broken profile is not passed over: it might be the one meant */
+      else if (wtl_machine_matches(m, h->cpuinfo))
+        h->found = m;
+      else
+        wtl_machine_free(m);
       free(file);
     }
     free(list[i]);
@@ -197,7 +200,8 @@ static wtl_machine *load_named(const char *name, char *error, size_t size)
   each_directory(find_by_name, &h);
   if (h.found || h.failed) return h.found;
   char *path = search_path();
-  snprintf(error, size, "no machine profile \"%s\" (looked for %s.yaml in %s); give \"auto\", a name from there, or a file", name,
+  snprintf(error, size,
+           "no machine profile \"%s\" (looked for %s.yaml in %s); give \"auto\", a name from there, or a file", name,
            name, path ? path : "?");
   free(path);
   return NULL;
@@ -222,7 +226,8 @@ wtl_machine *wtl_machine_load_for(const char *name, const char *cpuinfo, char *e
 wtl_machine *wtl_machine_load(const char *name, char *error, size_t size)
 {
   size_t length;
-  char *cpuinfo = read_all("/proc/cpuinfo", &length); /* 1 MiB holds more than 500 CPUs; beyond it, the profile is unknown */
+  char *cpuinfo =
+      read_all("/proc/cpuinfo", &length); /* 1 MiB holds more than 500 CPUs; beyond it, the profile is unknown */
   wtl_machine *m = wtl_machine_load_for(name, cpuinfo, error, size);
   free(cpuinfo);
   return m;

@@ -1,9 +1,10 @@
 /*
  * machine.h - a machine profile in memory. Only the power room looks inside; others use power.h.
  *
- * Every number has a unit, a half-width and a tag: `cited` (a source prints it), `derived` (computed from cited numbers; `how`
- * says the sum) or `assumed` (nobody published it; `how` says why this value). wtl_machine_parse lets nothing else through:
- * numbers are finite and not negative, units are the expected ones, exactly one clock is the base clock.
+ * Every number has a unit, a half-width and a tag: `cited` (a source prints it), `derived` (computed from cited
+ * numbers; `how` says the sum) or `assumed` (nobody published it; `how` says why this value). wtl_machine_parse lets
+ * nothing else through: numbers are finite and not negative, units are the expected ones, exactly one clock is the base
+ * clock.
  */
 #ifndef WTL_POWER_MACHINE_H
 #define WTL_POWER_MACHINE_H
@@ -32,9 +33,9 @@ typedef struct wtl_clock {
 
 /* Which CPUs a profile is for; every member that is given must agree with /proc/cpuinfo. */
 typedef struct wtl_match {
-  char *vendor;       /* vendor_id, exactly */
+  char *vendor;        /* vendor_id, exactly */
   int *family, *model; /* "cpu family", "model" */
-  char *name;         /* part of "model name" */
+  char *name;          /* part of "model name" */
 } wtl_match;
 
 typedef struct wtl_idle {
@@ -71,7 +72,10 @@ bool wtl_machine_matches(const wtl_machine *m, const char *cpuinfo);
 
 const char *wtl_tag_name(enum wtl_tag tag);
 
-/* Calls visit(arg, key, number) for every number of the profile, key like "clocks[1].spin". Stops at the first non-zero. */
+/*
+ * Calls visit(arg, key, number) for every number of the profile, key like "clocks[1].spin". Stops at the first non-
+ * zero.
+ */
 int wtl_machine_numbers(const wtl_machine *m, int (*visit)(void *arg, const char *key, const wtl_number *n), void *arg);
 
 #endif

@@ -12,67 +12,69 @@
 #include "power/machine.h"
 
 static const cyaml_strval_t tags[] = {
-  {"cited", WTL_TAG_CITED}, {"derived", WTL_TAG_DERIVED}, {"assumed", WTL_TAG_ASSUMED}};
+    {"cited", WTL_TAG_CITED}, {"derived", WTL_TAG_DERIVED}, {"assumed", WTL_TAG_ASSUMED}};
 
 #define OPTIONAL (CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL)
 #define TEXT(key, flags, type, member) CYAML_FIELD_STRING_PTR(key, flags, type, member, 1, CYAML_UNLIMITED)
 
 static const cyaml_schema_field_t number_fields[] = {
-  CYAML_FIELD_FLOAT("value", CYAML_FLAG_DEFAULT, wtl_number, value),
-  CYAML_FIELD_FLOAT("plus_minus", CYAML_FLAG_DEFAULT, wtl_number, plus_minus),
-  TEXT("unit", CYAML_FLAG_POINTER, wtl_number, unit),
-  CYAML_FIELD_ENUM("tag", CYAML_FLAG_STRICT, wtl_number, tag, tags, CYAML_ARRAY_LEN(tags)),
-  TEXT("source", OPTIONAL, wtl_number, source),
-  TEXT("how", OPTIONAL, wtl_number, how),
-  CYAML_FIELD_END,
+    CYAML_FIELD_FLOAT("value", CYAML_FLAG_DEFAULT, wtl_number, value),
+    CYAML_FIELD_FLOAT("plus_minus", CYAML_FLAG_DEFAULT, wtl_number, plus_minus),
+    TEXT("unit", CYAML_FLAG_POINTER, wtl_number, unit),
+    CYAML_FIELD_ENUM("tag", CYAML_FLAG_STRICT, wtl_number, tag, tags, CYAML_ARRAY_LEN(tags)),
+    TEXT("source", OPTIONAL, wtl_number, source),
+    TEXT("how", OPTIONAL, wtl_number, how),
+    CYAML_FIELD_END,
 };
 #define NUMBER(key, type, member) CYAML_FIELD_MAPPING(key, CYAML_FLAG_DEFAULT, type, member, number_fields)
 
 static const cyaml_schema_field_t clock_fields[] = {
-  CYAML_FIELD_FLOAT("ghz", CYAML_FLAG_DEFAULT, wtl_clock, ghz),
-  CYAML_FIELD_BOOL("base", CYAML_FLAG_OPTIONAL, wtl_clock, base),
-  NUMBER("active", wtl_clock, active),
-  NUMBER("spin", wtl_clock, spin),
-  NUMBER("yield", wtl_clock, yield),
-  NUMBER("asleep", wtl_clock, asleep),
-  CYAML_FIELD_END,
+    CYAML_FIELD_FLOAT("ghz", CYAML_FLAG_DEFAULT, wtl_clock, ghz),
+    CYAML_FIELD_BOOL("base", CYAML_FLAG_OPTIONAL, wtl_clock, base),
+    NUMBER("active", wtl_clock, active),
+    NUMBER("spin", wtl_clock, spin),
+    NUMBER("yield", wtl_clock, yield),
+    NUMBER("asleep", wtl_clock, asleep),
+    CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t clock_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, wtl_clock, clock_fields)};
 
 static const cyaml_schema_field_t match_fields[] = {
-  TEXT("vendor", OPTIONAL, wtl_match, vendor),
-  CYAML_FIELD_INT_PTR("family", OPTIONAL, wtl_match, family),
-  CYAML_FIELD_INT_PTR("model", OPTIONAL, wtl_match, model),
-  TEXT("name", OPTIONAL, wtl_match, name),
-  CYAML_FIELD_END,
+    TEXT("vendor", OPTIONAL, wtl_match, vendor),
+    CYAML_FIELD_INT_PTR("family", OPTIONAL, wtl_match, family),
+    CYAML_FIELD_INT_PTR("model", OPTIONAL, wtl_match, model),
+    TEXT("name", OPTIONAL, wtl_match, name),
+    CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t match_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, wtl_match, match_fields)};
 
 static const cyaml_schema_field_t idle_fields[] = {
-  NUMBER("cpu", wtl_idle, cpu),
-  NUMBER("dram", wtl_idle, dram),
-  CYAML_FIELD_END,
+    NUMBER("cpu", wtl_idle, cpu),
+    NUMBER("dram", wtl_idle, dram),
+    CYAML_FIELD_END,
 };
 static const cyaml_schema_field_t dram_fields[] = {
-  NUMBER("per_byte", wtl_dram, per_byte),
-  CYAML_FIELD_END,
+    NUMBER("per_byte", wtl_dram, per_byte),
+    CYAML_FIELD_END,
 };
 
 static const cyaml_schema_field_t machine_fields[] = {
-  TEXT("name", CYAML_FLAG_POINTER, struct wtl_machine, name),
-  TEXT("title", OPTIONAL, struct wtl_machine, title),
-  TEXT("about", OPTIONAL, struct wtl_machine, about),
-  CYAML_FIELD_UINT("sockets", CYAML_FLAG_DEFAULT, struct wtl_machine, sockets),
-  CYAML_FIELD_UINT("cores_per_socket", CYAML_FLAG_OPTIONAL, struct wtl_machine, cores_per_socket),
-  CYAML_FIELD_SEQUENCE_COUNT("match", OPTIONAL, struct wtl_machine, match, n_match, &match_schema, 0, CYAML_UNLIMITED),
-  CYAML_FIELD_MAPPING_PTR("tdp", OPTIONAL, struct wtl_machine, tdp, number_fields),
-  CYAML_FIELD_MAPPING("idle", CYAML_FLAG_DEFAULT, struct wtl_machine, idle, idle_fields),
-  CYAML_FIELD_MAPPING("dram", CYAML_FLAG_DEFAULT, struct wtl_machine, dram, dram_fields),
-  CYAML_FIELD_SEQUENCE_COUNT("clocks", CYAML_FLAG_POINTER, struct wtl_machine, clocks, n_clocks, &clock_schema, 1, 64),
-  CYAML_FIELD_END,
+    TEXT("name", CYAML_FLAG_POINTER, struct wtl_machine, name),
+    TEXT("title", OPTIONAL, struct wtl_machine, title),
+    TEXT("about", OPTIONAL, struct wtl_machine, about),
+    CYAML_FIELD_UINT("sockets", CYAML_FLAG_DEFAULT, struct wtl_machine, sockets),
+    CYAML_FIELD_UINT("cores_per_socket", CYAML_FLAG_OPTIONAL, struct wtl_machine, cores_per_socket),
+    CYAML_FIELD_SEQUENCE_COUNT("match", OPTIONAL, struct wtl_machine, match, n_match, &match_schema, 0,
+                               CYAML_UNLIMITED),
+    CYAML_FIELD_MAPPING_PTR("tdp", OPTIONAL, struct wtl_machine, tdp, number_fields),
+    CYAML_FIELD_MAPPING("idle", CYAML_FLAG_DEFAULT, struct wtl_machine, idle, idle_fields),
+    CYAML_FIELD_MAPPING("dram", CYAML_FLAG_DEFAULT, struct wtl_machine, dram, dram_fields),
+    CYAML_FIELD_SEQUENCE_COUNT("clocks", CYAML_FLAG_POINTER, struct wtl_machine, clocks, n_clocks, &clock_schema, 1,
+                               64),
+    CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t machine_schema = {
-  CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct wtl_machine, machine_fields)};
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct wtl_machine, machine_fields)};
 
 /* libcyaml says what is wrong, and where, by log lines; they become one message. */
 typedef struct complaint {
@@ -95,7 +97,7 @@ static void take_log(cyaml_log_t level, void *ctx, const char *format, va_list a
 static cyaml_config_t config(complaint *c)
 {
   return (cyaml_config_t){
-    .log_fn = take_log, .log_ctx = c, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR, .flags = CYAML_CFG_DEFAULT};
+      .log_fn = take_log, .log_ctx = c, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR, .flags = CYAML_CFG_DEFAULT};
 }
 
 void wtl_machine_free(wtl_machine *m)
@@ -118,8 +120,8 @@ static bool line_has_key(const char *line, const char *word, size_t length)
 }
 
 /*
- * The line of a key such as "clocks[1].spin": the words one after the other, a number meaning that many more "- ghz". 0 if not
- * found. libcyaml does not keep lines, and a message without one sends the reader searching.
+ * The line of a key such as "clocks[1].spin": the words one after the other, a number meaning that many more "- ghz". 0
+ * if not found. libcyaml does not keep lines, and a message without one sends the reader searching.
  */
 static int line_of(const char *text, const char *key)
 {
@@ -205,8 +207,8 @@ static int check_machine(const check *c, wtl_machine *m)
 }
 
 /*
- * The line of what libcyaml complains of: the first it names, which for a key it does not know is only the line before or so:
- * from there on the key is looked for.
+ * The line of what libcyaml complains of: the first it names, which for a key it does not know is only the line before
+ * or so: from there on the key is looked for.
  */
 static int complaint_line(const char *said, const char *text)
 {

@@ -154,8 +154,10 @@ static void model_part(const wtl_meter *m, enum wtl_part part, double wall_s, co
 {
   for (size_t i = 0; i <= n; i++) {
     wattle_joules_t both[2];
-    if (i == 0) wtl_model_idle(m->machine, wall_s, both);
-    else wtl_model_pe(m->machine, &pe[i - 1], both);
+    if (i == 0)
+      wtl_model_idle(m->machine, wall_s, both);
+    else
+      wtl_model_pe(m->machine, &pe[i - 1], both);
     out[i] = both[part == WTL_PART_DRAM];
     if (part != WTL_PART_NODE) continue;
     out[i].joules += both[1].joules;

@@ -1,8 +1,8 @@
 /*
  * meter.h - what every kind of meter must be able to do, and the table of kinds.
  *
- * A kind reads a mark (cumulative, since it was opened) and says what lies between two marks. Everything else - which kind to
- * take, the process's own account, the split among PEs - is meter.c's and the same for all of them.
+ * A kind reads a mark (cumulative, since it was opened) and says what lies between two marks. Everything else - which
+ * kind to take, the process's own account, the split among PEs - is meter.c's and the same for all of them.
  */
 #ifndef WTL_POWER_METER_H
 #define WTL_POWER_METER_H
@@ -32,7 +32,11 @@ typedef struct wtl_mark {
   wtl_point point[WTL_MAX_DOMAINS];
 } wtl_mark;
 
-enum wtl_part { WTL_PART_CPU = 0, WTL_PART_DRAM = 1, WTL_PART_NODE = 2 }; /* which modelled joules split a domain; NODE: both */
+enum wtl_part {
+  WTL_PART_CPU = 0,
+  WTL_PART_DRAM = 1,
+  WTL_PART_NODE = 2
+}; /* which modelled joules split a domain; NODE: both */
 
 typedef struct wtl_domain {
   char name[32];
@@ -52,8 +56,8 @@ typedef struct wtl_meter_env {
 typedef struct wtl_meter_ops {
   const char *name;
   /*
-   * Opens. Returns the kind's own state, or NULL with `why` (what is missing) and `grant` (how access is given safely; "" if
-   * no permission would help). A kind that opens leaves both empty, or says what it has to do without.
+   * Opens. Returns the kind's own state, or NULL with `why` (what is missing) and `grant` (how access is given safely;
+   * "" if no permission would help). A kind that opens leaves both empty, or says what it has to do without.
    */
   void *(*open)(const wtl_meter_env *env, char *why, size_t why_size, char *grant, size_t grant_size);
   void (*close)(void *state);
@@ -62,12 +66,14 @@ typedef struct wtl_meter_ops {
   /* Fills the mark's points (the caller fills the rest). */
   void (*read)(void *state, wtl_mark *mark);
   /*
-   * One figure for each domain; `did` is what this process did in between. random[d] receives that part of the uncertainty, in
-   * J, which differs from interval to interval (where a sensor's updates happened to fall); the rest repeats alike.
+   * One figure for each domain; `did` is what this process did in between. random[d] receives that part of the
+   * uncertainty, in J, which differs from interval to interval (where a sensor's updates happened to fall); the rest
+   * repeats alike.
    */
   void (*between)(void *state, const wtl_mark *a, const wtl_mark *b, const wtl_activity *did, wattle_joules_t *out,
                   double *random);
-  bool measures; /* its top-level figures are the node's, read from sensors; otherwise finish adds the PEs up by the model */
+  /* Its top-level figures are the node's, read from sensors; otherwise finish adds the PEs up by the model. */
+  bool measures;
 } wtl_meter_ops;
 
 extern const wtl_meter_ops wtl_meter_powercap, wtl_meter_model, wtl_meter_none;
@@ -82,8 +88,9 @@ wtl_meter *wtl_meter_open_with(const wtl_settings *settings, const wtl_sys *sys,
 size_t wtl_meter_domains(const wtl_meter *m, wtl_domain out[WTL_MAX_DOMAINS]);
 
 /*
- * Takes a mark, and says what lies between two of them: one figure for each domain, arrays of WTL_MAX_DOMAINS. extra_bytes are
- * added to what the process is known to have moved; random as in wtl_meter_ops. For wattle.h. Returns the number of domains.
+ * Takes a mark, and says what lies between two of them: one figure for each domain, arrays of WTL_MAX_DOMAINS.
+ * extra_bytes are added to what the process is known to have moved; random as in wtl_meter_ops. For wattle.h. Returns
+ * the number of domains.
  */
 void wtl_meter_mark(wtl_meter *m, wtl_mark *mark);
 size_t wtl_meter_between(wtl_meter *m, const wtl_mark *a, const wtl_mark *b, double extra_bytes, wattle_joules_t *out,

@@ -1,5 +1,6 @@
 /*
- * meter_model.c - the machine profile as a meter: this process's joules beyond idle, and beside them what the node draws anyway.
+ * meter_model.c - the machine profile as a meter: this process's joules beyond idle, and beside them what the node
+ * draws anyway.
  */
 #include <stdio.h>
 #include <string.h>
@@ -34,8 +35,8 @@ static void model_read(void *state, wtl_mark *mark)
   (void)mark; /* the account in the mark is all it needs */
 }
 
-static void model_between(void *state, const wtl_mark *a, const wtl_mark *b, const wtl_activity *did, wattle_joules_t *out,
-                           double *random)
+static void model_between(void *state, const wtl_mark *a, const wtl_mark *b, const wtl_activity *did,
+                          wattle_joules_t *out, double *random)
 {
   (void)random;
   wtl_model_pe(state, did, &out[0]);
@@ -45,8 +46,8 @@ static void model_between(void *state, const wtl_mark *a, const wtl_mark *b, con
 }
 
 const wtl_meter_ops wtl_meter_model = {.name = "model",
-                                        .open = model_open,
-                                        .close = model_close,
-                                        .domains = model_domains,
-                                        .read = model_read,
-                                        .between = model_between};
+                                       .open = model_open,
+                                       .close = model_close,
+                                       .domains = model_domains,
+                                       .read = model_read,
+                                       .between = model_between};

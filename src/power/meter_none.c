@@ -34,8 +34,8 @@ static void none_read(void *state, wtl_mark *mark)
   (void)mark;
 }
 
-static void none_between(void *state, const wtl_mark *a, const wtl_mark *b, const wtl_activity *did, wattle_joules_t *out,
-                           double *random)
+static void none_between(void *state, const wtl_mark *a, const wtl_mark *b, const wtl_activity *did,
+                         wattle_joules_t *out, double *random)
 {
   (void)random;
   (void)state;
@@ -45,8 +45,8 @@ static void none_between(void *state, const wtl_mark *a, const wtl_mark *b, cons
 }
 
 const wtl_meter_ops wtl_meter_none = {.name = "none",
-                                       .open = none_open,
-                                       .close = none_close,
-                                       .domains = none_domains,
-                                       .read = none_read,
-                                       .between = none_between};
+                                      .open = none_open,
+                                      .close = none_close,
+                                      .domains = none_domains,
+                                      .read = none_read,
+                                      .between = none_between};

@@ -4,7 +4,7 @@
  * Locking: `lock` guards the zones' counters; the background reader and the callers take it around every reading.
  *
  * Uncertainty of a figure between two marks, half-width:
- *   5 % of the joules       the sensor's own error, taken for correlated (assumed: RAPL's makers give none; see docs/energy-model.md)
+ *   5 % of the joules       the sensor's own error, which repeats alike (assumed: no maker states one)
  *   1.5 ms x mean watts     readings fall between updates about 1 ms apart, at both ends
  *   excess                  what gaps and doubtful wraps may have hidden
  *   limit x unread ends     an end of the interval at which the sensor could not be read
@@ -73,25 +73,29 @@ static void start_reader(powercap *p)
   pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-static void say_why(const wtl_meter_env *env, const powercap *p, char *why, size_t why_size, char *grant, size_t grant_size)
+static void say_why(const wtl_meter_env *env, const powercap *p, char *why, size_t why_size, char *grant,
+                    size_t grant_size)
 {
   const wtl_zone *z = NULL;
   for (size_t i = 0; i < p->n && !z; i++)
     if (p->zone[i].error) z = &p->zone[i];
   if (p->n == 0) {
-    snprintf(why, why_size, "no zone of a known name under %s/class/powercap (a virtual machine, or no RAPL driver loaded)",
+    snprintf(why, why_size,
+             "no zone of a known name under %s/class/powercap (a virtual machine, or no RAPL driver loaded)",
              env->sysfs);
   } else if (z) {
     snprintf(why, why_size, "cannot read %s: %s", z->path, z->error == EBADMSG ? "not a number" : strerror(z->error));
   }
   if (z && (z->error == EACCES || z->error == EPERM))
-    snprintf(grant, grant_size,
-             "To grant it to trusted people only: make a group (groupadd --system power), add them, and let "
-             "/etc/tmpfiles.d/wattle.conf say \"z /sys/devices/virtual/powercap/*/*/energy_uj 0440 root power\" and \"z "
-             "/sys/devices/virtual/powercap/*/*/*/energy_uj 0440 root power\" (applied at boot, or by systemd-tmpfiles --create); "
-             "or run with CAP_DAC_READ_SEARCH (CAP_PERFMON opens only perf's power events, which this meter does not read). "
-             "Never open it to everybody: energy counters leak what other programs compute, keys included (PLATYPUS, "
-             "CVE-2020-8694)");
+    snprintf(
+        grant, grant_size,
+        "To grant it to trusted people only: make a group (groupadd --system power), add them, and let "
+        "/etc/tmpfiles.d/wattle.conf say \"z /sys/devices/virtual/powercap/*/*/energy_uj 0440 root power\" and \"z "
+        "/sys/devices/virtual/powercap/*/*/*/energy_uj 0440 root power\" (applied at boot, or by systemd-tmpfiles "
+        "--create); "
+        "or run with CAP_DAC_READ_SEARCH (CAP_PERFMON opens only perf's power events, which this meter does not read). "
+        "Never open it to everybody: energy counters leak what other programs compute, keys included (PLATYPUS, "
+        "CVE-2020-8694)");
 }
 
 static size_t readable_top(const powercap *p)
@@ -179,8 +183,8 @@ static double unread(const wtl_point *p, double at)
   return p->ok || isnan(p->good_at) ? 0 : at - p->good_at;
 }
 
-static void figure(const wtl_zone *z, double begin, double end, const wtl_point *a, const wtl_point *b, wattle_joules_t *out,
-                   double *random)
+static void figure(const wtl_zone *z, double begin, double end, const wtl_point *a, const wtl_point *b,
+                   wattle_joules_t *out, double *random)
 {
   double interval = end - begin;
   wtl_figure_none(out, z->domain.name, z->domain.scope, interval);
@@ -199,8 +203,8 @@ static void figure(const wtl_zone *z, double begin, double end, const wtl_point 
   out->covered_s = covered;
 }
 
-static void powercap_between(void *state, const wtl_mark *a, const wtl_mark *b, const wtl_activity *did, wattle_joules_t *out,
-                             double *random)
+static void powercap_between(void *state, const wtl_mark *a, const wtl_mark *b, const wtl_activity *did,
+                             wattle_joules_t *out, double *random)
 {
   (void)did;
   powercap *p = state; /* what figure() looks at in a zone does not change once the meter is open */

@@ -1,10 +1,11 @@
 /*
  * model.c - from seconds in state and bytes to joules, by a machine profile.
  *
- *   PE:    cpu  = sum over states of watts(state, clock) x seconds        dram = joules per byte x bytes
- *   node:  cpu  = sockets x idle cpu watts x wall seconds                 dram = sockets x idle dram watts x wall seconds
+ *   PE:    cpu  = sum over states of watts(state, clock) x seconds  dram = joules per byte x bytes
+ *   node:  cpu  = sockets x idle cpu watts x wall seconds           dram = sockets x idle dram watts x wall seconds
  *
- * Half-widths take the same sums: a profile's number errs the same way in every second it is used for, so its errors do not average out.
+ * Half-widths take the same sums: a profile's number errs the same way in every second it is used for, so its errors do
+ * not average out.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +19,8 @@ static bool sane(double x)
   return isfinite(x) && x >= 0;
 }
 
-static void fill(wattle_joules_t *f, const char *domain, const wtl_machine *m, wattle_scope_t scope, double wall_s, double joules,
-                 double uncertainty)
+static void fill(wattle_joules_t *f, const char *domain, const wtl_machine *m, wattle_scope_t scope, double wall_s,
+                 double joules, double uncertainty)
 {
   wtl_figure_none(f, domain, scope, wall_s);
   snprintf(f->source, sizeof f->source, "model %s", wtl_machine_name(m));
@@ -41,7 +42,8 @@ size_t wtl_model_pe_at(const wtl_machine *m, size_t clock, const wtl_activity *a
   double joules = NAN, doubt = NAN;
   if (clock < m->n_clocks) {
     const wtl_clock *c = &m->clocks[clock];
-    double active = checked(a->active_s), spin = checked(a->spin_s), yield = checked(a->yield_s), asleep = checked(a->asleep_s);
+    double active = checked(a->active_s), spin = checked(a->spin_s), yield = checked(a->yield_s),
+           asleep = checked(a->asleep_s);
     joules = active * c->active.value + spin * c->spin.value + yield * c->yield.value + asleep * c->asleep.value;
     doubt = active * c->active.plus_minus + spin * c->spin.plus_minus + yield * c->yield.plus_minus +
             asleep * c->asleep.plus_minus;

@@ -1,7 +1,8 @@
 /*
- * powercap_mirror.c - two zones of one package are one counter if the difference of their readings stays the same while they
- * advance. The other zone is read between two readings of the first, so an update in between widens what the difference may be
- * instead of spoiling it; at least one sample must be exact. Counters of separate dies drift apart by thousands of steps a sample.
+ * powercap_mirror.c - two zones of one package are one counter if the difference of their readings stays the same while
+ * they advance. The other zone is read between two readings of the first, so an update in between widens what the
+ * difference may be instead of spoiling it; at least one sample must be exact. Counters of separate dies drift apart by
+ * thousands of steps a sample.
  */
 #include "power/powercap_mirror.h"
 

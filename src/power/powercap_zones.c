@@ -25,7 +25,7 @@ static double limit_watts(const char *name)
 static bool is_zone_id(const char *s)
 {
   const char *colon = strchr(s, ':');
-  if (!colon || colon == s || strlen(s) >= sizeof ((raw_zone *)0)->id) return false;
+  if (!colon || colon == s || strlen(s) >= sizeof((raw_zone *)0)->id) return false;
   for (const char *p = colon; *p; p++)
     if (*p != ':' && !isxdigit((unsigned char)*p)) return false;
   return true;
@@ -83,7 +83,10 @@ static const char *package_suffix(const raw_zone *parent)
   return parent && strncmp(parent->name, "package-", 8) == 0 ? parent->name + 8 : "?";
 }
 
-/* What a zone is, by its name. False: a name of which nothing is known; such zones are left alone, since they may overlap. */
+/*
+ * What a zone is, by its name. False: a name of which nothing is known; such zones are left alone, since they may
+ * overlap.
+ */
 static bool classify(const raw_zone *z, const raw_zone *parent, wtl_domain *d)
 {
   *d = (wtl_domain){.part = WTL_PART_CPU};
@@ -155,7 +158,8 @@ static bool readable(const wtl_meter_env *env, const char *path)
 }
 
 /* Adds a zone, or gives way to the same domain of intel-rapl, unless that one cannot be read and this one can. */
-static size_t add(const wtl_meter_env *env, const raw_zone *raw, const wtl_domain *d, wtl_zone *out, size_t n, size_t max)
+static size_t add(const wtl_meter_env *env, const raw_zone *raw, const wtl_domain *d, wtl_zone *out, size_t n,
+                  size_t max)
 {
   wtl_zone z = {.domain = *d};
   fill(env, raw, &z);

@@ -34,8 +34,9 @@ void wtl_add_up(const wattle_joules_t *idle_model, const wattle_joules_t *pe_mod
 }
 
 /*
- * A share is own / (own + others). Its half-width: how far it moves when both err as much as they may, in opposite directions. That the
- * same profile is used for both, so that much of it cancels, is left out: the half-width is on the safe side.
+ * A share is own / (own + others). Its half-width: how far it moves when both err as much as they may, in opposite
+ * directions. That the same profile is used for both, so that much of it cancels, is left out: the half-width is on the
+ * safe side.
  */
 static double share_doubt(double own, double own_doubt, double others, double others_doubt)
 {
@@ -47,7 +48,8 @@ static double share_doubt(double own, double own_doubt, double others, double ot
   return fmax(high - share, share - low);
 }
 
-static void take_share(const wattle_joules_t *node, const wattle_joules_t *model, sum all, wattle_scope_t scope, wattle_joules_t *out)
+static void take_share(const wattle_joules_t *node, const wattle_joules_t *model, sum all, wattle_scope_t scope,
+                       wattle_joules_t *out)
 {
   wtl_figure_none(out, node->domain, scope, node->interval_s);
   const char *profile = strncmp(model->source, "model ", 6) == 0 ? model->source + 6 : model->source;
@@ -62,7 +64,8 @@ static void take_share(const wattle_joules_t *node, const wattle_joules_t *model
   out->covered_s = node->covered_s;
 }
 
-static void copy_share(const wattle_joules_t *node, const wattle_joules_t *model, wattle_scope_t scope, wattle_joules_t *out)
+static void copy_share(const wattle_joules_t *node, const wattle_joules_t *model, wattle_scope_t scope,
+                       wattle_joules_t *out)
 {
   *out = *model;
   memcpy(out->domain, node->domain, sizeof out->domain);
@@ -73,8 +76,8 @@ static void copy_share(const wattle_joules_t *node, const wattle_joules_t *model
   out->covered_s = 0;
 }
 
-void wtl_split(const wattle_joules_t *node, const wattle_joules_t *idle_model, const wattle_joules_t *pe_model, size_t n,
-               wattle_joules_t *idle, wattle_joules_t *part, size_t stride)
+void wtl_split(const wattle_joules_t *node, const wattle_joules_t *idle_model, const wattle_joules_t *pe_model,
+               size_t n, wattle_joules_t *idle, wattle_joules_t *part, size_t stride)
 {
   if (node->provenance != WATTLE_MEASURED) {
     copy_share(node, idle_model, node->scope, idle);

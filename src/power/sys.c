@@ -17,8 +17,7 @@ static void real_sleep(void *arg, double seconds)
 {
   (void)arg;
   struct timespec t = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
-  while (nanosleep(&t, &t) < 0 && errno == EINTR) {
-  }
+  while (nanosleep(&t, &t) < 0 && errno == EINTR) {}
 }
 
 /* Opened anew each time: a sensor that went away, or whose permission was taken, must be noticed. */

@@ -1,6 +1,6 @@
 /*
- * sys.h - what a meter needs of the operating system: a clock, a sleep, a small file. Tests put their own in its place, so that
- * made-up sensors wrap and fail without waiting and without depending on who runs the test.
+ * sys.h - what a meter needs of the operating system: a clock, a sleep, a small file. Tests put their own in its place,
+ * so that made-up sensors wrap and fail without waiting and without depending on who runs the test.
  */
 #ifndef WTL_POWER_SYS_H
 #define WTL_POWER_SYS_H
@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 typedef struct wtl_sys {
-  void *arg;                                /* passed to the functions */
-  double (*now)(void *arg);                 /* s; goes on while the machine is suspended, since counters may then start anew */
+  void *arg;                /* passed to the functions */
+  double (*now)(void *arg); /* s; goes on while the machine is suspended, since counters may then start anew */
   void (*sleep)(void *arg, double seconds); /* called only while a meter opens */
   /* Reads a file of at most size-1 bytes and ends it with NUL. Returns the bytes read or a negative errno. */
   int (*read_file)(void *arg, const char *path, char *buf, size_t size);

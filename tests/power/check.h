@@ -12,39 +12,40 @@
 
 static int check_failures;
 
-#define CHECK(condition)                                                             \
-  do {                                                                               \
-    if (!(condition)) {                                                              \
-      check_failures++;                                                              \
-      fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);      \
-    }                                                                                \
+#define CHECK(condition)                                                                                               \
+  do {                                                                                                                 \
+    if (!(condition)) {                                                                                                \
+      check_failures++;                                                                                                \
+      fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);                                        \
+    }                                                                                                                  \
   } while (0)
 
-#define CHECK_NEAR(got, want, tolerance)                                                                                   \
-  do {                                                                                                                     \
-    double got_ = (got), want_ = (want), tolerance_ = (tolerance);                                                         \
-    if (!(fabs(got_ - want_) <= tolerance_)) {                                                                             \
-      check_failures++;                                                                                                    \
-      fprintf(stderr, "%s:%d: %s is %.12g, must be %.12g +- %.3g\n", __FILE__, __LINE__, #got, got_, want_, tolerance_);   \
-    }                                                                                                                      \
+#define CHECK_NEAR(got, want, tolerance)                                                                               \
+  do {                                                                                                                 \
+    double got_ = (got), want_ = (want), tolerance_ = (tolerance);                                                     \
+    if (!(fabs(got_ - want_) <= tolerance_)) {                                                                         \
+      check_failures++;                                                                                                \
+      fprintf(stderr, "%s:%d: %s is %.12g, must be %.12g +- %.3g\n", __FILE__, __LINE__, #got, got_, want_,            \
+              tolerance_);                                                                                             \
+    }                                                                                                                  \
   } while (0)
 
-#define CHECK_TEXT(got, want)                                                                               \
-  do {                                                                                                      \
-    const char *got_ = (got), *want_ = (want);                                                              \
-    if (strcmp(got_, want_) != 0) {                                                                         \
-      check_failures++;                                                                                     \
-      fprintf(stderr, "%s:%d: %s is \"%s\", must be \"%s\"\n", __FILE__, __LINE__, #got, got_, want_);      \
-    }                                                                                                       \
+#define CHECK_TEXT(got, want)                                                                                          \
+  do {                                                                                                                 \
+    const char *got_ = (got), *want_ = (want);                                                                         \
+    if (strcmp(got_, want_) != 0) {                                                                                    \
+      check_failures++;                                                                                                \
+      fprintf(stderr, "%s:%d: %s is \"%s\", must be \"%s\"\n", __FILE__, __LINE__, #got, got_, want_);                 \
+    }                                                                                                                  \
   } while (0)
 
-#define CHECK_CONTAINS(got, want)                                                                           \
-  do {                                                                                                      \
-    const char *got_ = (got), *want_ = (want);                                                              \
-    if (!strstr(got_, want_)) {                                                                             \
-      check_failures++;                                                                                     \
-      fprintf(stderr, "%s:%d: %s is \"%s\", must contain \"%s\"\n", __FILE__, __LINE__, #got, got_, want_); \
-    }                                                                                                       \
+#define CHECK_CONTAINS(got, want)                                                                                      \
+  do {                                                                                                                 \
+    const char *got_ = (got), *want_ = (want);                                                                         \
+    if (!strstr(got_, want_)) {                                                                                        \
+      check_failures++;                                                                                                \
+      fprintf(stderr, "%s:%d: %s is \"%s\", must contain \"%s\"\n", __FILE__, __LINE__, #got, got_, want_);            \
+    }                                                                                                                  \
   } while (0)
 
 typedef struct check_test {
@@ -52,7 +53,10 @@ typedef struct check_test {
   void (*run)(void);
 } check_test;
 
-#define TEST(name) {#name, name}
+#define TEST(name)                                                                                                     \
+  {                                                                                                                    \
+#name, name                                                                                                        \
+  }
 
 static inline int check_main(int argc, char **argv, const check_test *tests, size_t n)
 {
@@ -68,11 +72,11 @@ static inline int check_main(int argc, char **argv, const check_test *tests, siz
   return check_failures != 0 || ran == 0;
 }
 
-#define TESTS(...)                                                            \
-  int main(int argc, char **argv)                                             \
-  {                                                                           \
-    static const check_test tests[] = {__VA_ARGS__};                          \
-    return check_main(argc, argv, tests, sizeof tests / sizeof *tests);       \
+#define TESTS(...)                                                                                                     \
+  int main(int argc, char **argv)                                                                                      \
+  {                                                                                                                    \
+    static const check_test tests[] = {__VA_ARGS__};                                                                   \
+    return check_main(argc, argv, tests, sizeof tests / sizeof *tests);                                                \
   }
 
 #endif

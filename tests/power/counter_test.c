@@ -44,7 +44,10 @@ static void wraps_add_up_beyond_32_bits(void)
   CHECK_NEAR(c.excess_j, 0, 0);
 }
 
-/* 1000 s without a reading at up to 1000 W: up to 1 MJ, which is 3 wraps. The step alone is the least; the rest is doubt. */
+/*
+ * 1000 s without a reading at up to 1000 W: up to 1 MJ, which is 3 wraps. The step alone is the least; the rest is
+ * doubt.
+ */
 static void several_possible_wraps_are_a_gap(void)
 {
   wtl_counter c = fresh(0);
@@ -70,7 +73,8 @@ static void bounds_hold_the_truth_for_any_gap(void)
     /* A millijoule of slack: at the very limit and rounded down. */
     if (!((double)c.uj <= (double)truth + 1 && (double)truth <= (double)c.uj + 1e6 * c.excess_j + 1000)) {
       CHECK(!"the bounds hold the truth");
-      fprintf(stderr, "  %g W for %g s: %g J, counted %g J + %g J\n", watts, gap, 1e-6 * (double)truth, 1e-6 * (double)c.uj, c.excess_j);
+      fprintf(stderr, "  %g W for %g s: %g J, counted %g J + %g J\n", watts, gap, 1e-6 * (double)truth,
+              1e-6 * (double)c.uj, c.excess_j);
       return;
     }
     if (c.excess_j == 0 && c.uj != truth) CHECK(!"without doubt the count is exact");

@@ -107,6 +107,22 @@ static void regions_nest_overlap_and_repeat(void)
   wattle_energy_close(e);
 }
 
+static void a_region_inside_itself_counts_from_its_outermost_begin(void)
+{
+  use_model();
+  wattle_energy_t *e = wattle_energy_open("model");
+  wattle_joules_t f[4];
+  wattle_region_begin(e, "r");
+  wattle_energy_add_bytes(e, 1e9);
+  wattle_region_begin(e, "r");
+  wattle_energy_add_bytes(e, 1e9);
+  wattle_region_end(e, "r");
+  wattle_energy_add_bytes(e, 1e9);
+  wattle_region_end(e, "r");
+  CHECK_NEAR(get(f, wattle_region_joules(e, "r", f, 4), "dram")->joules, 3e9 * 0.625e-9, 1e-9);
+  wattle_energy_close(e);
+}
+
 static void misuse_is_an_error_that_says_what(void)
 {
   use_model();
@@ -165,7 +181,8 @@ static void none_is_unavailable_everywhere(void)
   wattle_region_end(e, "r");
   int n = wattle_region_joules(e, "r", f, 4);
   CHECK(n == 2);
-  for (int i = 0; i < n; i++) CHECK(f[i].provenance == WATTLE_UNAVAILABLE && isnan(f[i].joules) && isnan(f[i].uncertainty));
+  for (int i = 0; i < n; i++)
+    CHECK(f[i].provenance == WATTLE_UNAVAILABLE && isnan(f[i].joules) && isnan(f[i].uncertainty));
   wattle_joules_text(&f[0], line, sizeof line);
   CHECK_TEXT(line, "cpu unavailable (node)");
   wattle_joules_sum(f, (size_t)n, &sum);
@@ -175,9 +192,20 @@ static void none_is_unavailable_everywhere(void)
 
 static void a_sum_is_as_good_as_its_weakest_part(void)
 {
-  wattle_joules_t f[3] = {{.domain = "package-0", .provenance = WATTLE_MEASURED, .joules = 10, .uncertainty = 1, .interval_s = 1, .covered_s = 1},
-                          {.domain = "core-0", .provenance = WATTLE_MEASURED, .joules = 8, .uncertainty = 1, .nested = 1},
-                          {.domain = "dram", .provenance = WATTLE_MODELLED, .joules = 3, .uncertainty = 2, .interval_s = 1, .covered_s = 0.5}};
+  wattle_joules_t f[3] = {
+      {.domain = "package-0",
+       .provenance = WATTLE_MEASURED,
+       .joules = 10,
+       .uncertainty = 1,
+       .interval_s = 1,
+       .covered_s = 1},
+      {.domain = "core-0", .provenance = WATTLE_MEASURED, .joules = 8, .uncertainty = 1, .nested = 1},
+      {.domain = "dram",
+       .provenance = WATTLE_MODELLED,
+       .joules = 3,
+       .uncertainty = 2,
+       .interval_s = 1,
+       .covered_s = 0.5}};
   wattle_joules_t sum;
   CHECK(wattle_joules_sum(f, 3, &sum) == WATTLE_OK);
   CHECK_NEAR(sum.joules, 13, 1e-12);
@@ -191,7 +219,9 @@ static void a_sum_is_as_good_as_its_weakest_part(void)
   CHECK(wattle_joules_sum(NULL, 0, &sum) == WATTLE_OK && sum.provenance == WATTLE_UNAVAILABLE);
 }
 
-/* A sensor through the public door: the fake tree stands still, so its joules are a measured 0 with a doubt of its own. */
+/*
+ * A sensor through the public door: the fake tree stands still, so its joules are a measured 0 with a doubt of its own.
+ */
 static void sensors_are_read_through_the_public_door(void)
 {
   tree *t = tree_new();
@@ -236,6 +266,12 @@ static void a_runtimes_account_is_used(void)
   int n = wattle_energy_read(e, f, 4);
   CHECK_NEAR(get(f, n, "cpu")->joules, 10 * 12.458 + 90 * 12.064, 1e-9);
   CHECK_NEAR(get(f, n, "dram")->joules, 1e9 * 0.625e-9, 1e-9);
+  wtl_activity other = {
+      .wall_s = 1000, .active_s = 900, .bytes = 9e12}; /* another account: no difference of the two means anything */
+  wtl_activity_register(account_of_a_runtime, &other);
+  n = wattle_energy_read(e, f, 4);
+  CHECK_NEAR(get(f, n, "dram")->joules, 0, 0);
+  CHECK(get(f, n, "cpu")->joules < 100 * 12.458);
   wtl_activity_register(NULL, NULL); /* the runtime goes: its totals must not be subtracted from nothing */
   n = wattle_energy_read(e, f, 4);
   CHECK(get(f, n, "cpu")->provenance == WATTLE_MODELLED && get(f, n, "cpu")->joules < 100 * 12.458);
@@ -289,7 +325,7 @@ static void many_regions_are_kept_apart(void)
 }
 
 TESTS(TEST(open_read_close), TEST(hinted_bytes_cost_dram_joules), TEST(regions_nest_overlap_and_repeat),
-      TEST(misuse_is_an_error_that_says_what), TEST(wrong_meter_setting_or_profile_opens_nothing),
-      TEST(none_is_unavailable_everywhere), TEST(a_sum_is_as_good_as_its_weakest_part),
-      TEST(sensors_are_read_through_the_public_door), TEST(a_runtimes_account_is_used),
-      TEST(handles_are_independent_across_threads), TEST(many_regions_are_kept_apart))
+      TEST(a_region_inside_itself_counts_from_its_outermost_begin), TEST(misuse_is_an_error_that_says_what),
+      TEST(wrong_meter_setting_or_profile_opens_nothing), TEST(none_is_unavailable_everywhere),
+      TEST(a_sum_is_as_good_as_its_weakest_part), TEST(sensors_are_read_through_the_public_door),
+      TEST(a_runtimes_account_is_used), TEST(handles_are_independent_across_threads), TEST(many_regions_are_kept_apart))

@@ -15,25 +15,25 @@ static const char *const OTHER = "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu
 
 /* A correct profile with one thing that each case replaces. */
 static const char *const GOOD =
-  "name: test\n"                                                                                       /* 1 */
-  "sockets: 1\n"                                                                                       /* 2 */
-  "idle:\n"                                                                                            /* 3 */
-  "  cpu: {value: 10, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"                           /* 4 */
-  "  dram: {value: 2, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"                           /* 5 */
-  "dram:\n"                                                                                            /* 6 */
-  "  per_byte: {value: 1e-9, plus_minus: 1e-9, unit: J/B, tag: assumed, how: a guess}\n"               /* 7 */
-  "clocks:\n"                                                                                          /* 8 */
-  "  - ghz: 2\n"                                                                                       /* 9 */
-  "    base: true\n"                                                                                   /* 10 */
-  "    active: {value: 5, plus_minus: 1, unit: W, tag: cited, source: a book}\n"                       /* 11 */
-  "    spin: {value: 4, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"                         /* 12 */
-  "    yield: {value: 4, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"                        /* 13 */
-  "    asleep: {value: 0, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"                       /* 14 */
-  "  - ghz: 1\n"                                                                                       /* 15 */
-  "    active: {value: 3, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"                       /* 16 */
-  "    spin: {value: 2, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"                         /* 17 */
-  "    yield: {value: 2, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"                        /* 18 */
-  "    asleep: {value: 0, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n";                      /* 19 */
+    "name: test\n"                                                                         /* 1 */
+    "sockets: 1\n"                                                                         /* 2 */
+    "idle:\n"                                                                              /* 3 */
+    "  cpu: {value: 10, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"             /* 4 */
+    "  dram: {value: 2, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"             /* 5 */
+    "dram:\n"                                                                              /* 6 */
+    "  per_byte: {value: 1e-9, plus_minus: 1e-9, unit: J/B, tag: assumed, how: a guess}\n" /* 7 */
+    "clocks:\n"                                                                            /* 8 */
+    "  - ghz: 2\n"                                                                         /* 9 */
+    "    base: true\n"                                                                     /* 10 */
+    "    active: {value: 5, plus_minus: 1, unit: W, tag: cited, source: a book}\n"         /* 11 */
+    "    spin: {value: 4, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"           /* 12 */
+    "    yield: {value: 4, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"          /* 13 */
+    "    asleep: {value: 0, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"         /* 14 */
+    "  - ghz: 1\n"                                                                         /* 15 */
+    "    active: {value: 3, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"         /* 16 */
+    "    spin: {value: 2, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"           /* 17 */
+    "    yield: {value: 2, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n"          /* 18 */
+    "    asleep: {value: 0, plus_minus: 1, unit: W, tag: assumed, how: a guess}\n";        /* 19 */
 
 /* GOOD with the n-th occurrence of `from` replaced. */
 static char *changed(const char *from, const char *to, int n)
@@ -67,23 +67,23 @@ static void wrong_profile_is_refused_with_file_line_and_key(void)
     int n;
     const char *says[4];
   } cases[] = {
-    {"unit: W", "unit: kW", 1, {"bad.yaml", "line 4", "idle.cpu", "\"kW\""}},
-    {"value: 5", "value: -5", 1, {"bad.yaml", "line 11", "clocks[0].active", "-5"}},
-    {"value: 2", "value: nan", 2, {"bad.yaml", "line 17", "clocks[1].spin", "nan"}},
-    {"value: 1e-9", "value: 1e999", 1, {"bad.yaml", "line 7", "per_byte", ""}},
-    {"plus_minus: 1,", "plus_minus: -1,", 2, {"bad.yaml", "line 5", "idle.dram", "plus_minus"}},
-    {"source: a book", "how: x", 1, {"bad.yaml", "line 11", "clocks[0].active", "source"}},
-    {"how: a guess", "source: x", 1, {"bad.yaml", "line 4", "idle.cpu", "how"}},
-    {"tag: cited", "tag: sure", 1, {"bad.yaml", "line 11:", "tag", "active"}},
-    {"value: 10", "value: ten", 1, {"bad.yaml", "line 4:", "cpu", "value"}},
-    {"  per_byte", "  per_bite", 1, {"bad.yaml", "line 7:", "per_bite", "dram"}},
-    {"    spin:", "    sp:", 2, {"bad.yaml", "line 17:", "sp", ""}},
-    {"    base: true\n", "", 1, {"bad.yaml", "line 8", "clocks", "exactly one"}},
-    {"- ghz: 1\n", "- ghz: 2\n", 1, {"bad.yaml", "line 15", "clocks[1]", "twice"}},
-    {"- ghz: 1\n", "- ghz: 0\n", 1, {"bad.yaml", "line 15", "clocks[1]", "above 0"}},
-    {"sockets: 1", "sockets: 0", 1, {"bad.yaml", "line 2", "sockets", "0"}},
-    {"name: test\n", "", 1, {"bad.yaml", "name", "", ""}},
-    {"idle:", "idle: [", 1, {"bad.yaml", "", "", ""}},
+      {"unit: W", "unit: kW", 1, {"bad.yaml", "line 4", "idle.cpu", "\"kW\""}},
+      {"value: 5", "value: -5", 1, {"bad.yaml", "line 11", "clocks[0].active", "-5"}},
+      {"value: 2", "value: nan", 2, {"bad.yaml", "line 17", "clocks[1].spin", "nan"}},
+      {"value: 1e-9", "value: 1e999", 1, {"bad.yaml", "line 7", "per_byte", ""}},
+      {"plus_minus: 1,", "plus_minus: -1,", 2, {"bad.yaml", "line 5", "idle.dram", "plus_minus"}},
+      {"source: a book", "how: x", 1, {"bad.yaml", "line 11", "clocks[0].active", "source"}},
+      {"how: a guess", "source: x", 1, {"bad.yaml", "line 4", "idle.cpu", "how"}},
+      {"tag: cited", "tag: sure", 1, {"bad.yaml", "line 11:", "tag", "active"}},
+      {"value: 10", "value: ten", 1, {"bad.yaml", "line 4:", "cpu", "value"}},
+      {"  per_byte", "  per_bite", 1, {"bad.yaml", "line 7:", "per_bite", "dram"}},
+      {"    spin:", "    sp:", 2, {"bad.yaml", "line 17:", "sp", ""}},
+      {"    base: true\n", "", 1, {"bad.yaml", "line 8", "clocks", "exactly one"}},
+      {"- ghz: 1\n", "- ghz: 2\n", 1, {"bad.yaml", "line 15", "clocks[1]", "twice"}},
+      {"- ghz: 1\n", "- ghz: 0\n", 1, {"bad.yaml", "line 15", "clocks[1]", "above 0"}},
+      {"sockets: 1", "sockets: 0", 1, {"bad.yaml", "line 2", "sockets", "0"}},
+      {"name: test\n", "", 1, {"bad.yaml", "name", "", ""}},
+      {"idle:", "idle: [", 1, {"bad.yaml", "", "", ""}},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char error[1024] = "", *text = changed(cases[i].from, cases[i].to, cases[i].n);
@@ -98,7 +98,8 @@ static void wrong_profile_is_refused_with_file_line_and_key(void)
 
 static void nonsense_is_refused(void)
 {
-  static const char *const texts[] = {"", "\n", "just text", "- a\n- b\n", "{}", "name: [", "\x01\x02\x03", "name: x\n\tsockets: 1\n"};
+  static const char *const texts[] = {"",   "\n",      "just text",    "- a\n- b\n",
+                                      "{}", "name: [", "\x01\x02\x03", "name: x\n\tsockets: 1\n"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     char error[1024] = "";
     wtl_machine *m = wtl_machine_parse("bad.yaml", texts[i], strlen(texts[i]), error, sizeof error);
@@ -226,6 +227,7 @@ static void every_shipped_number_says_where_it_comes_from(void)
 }
 
 TESTS(TEST(correct_profile_is_taken), TEST(wrong_profile_is_refused_with_file_line_and_key), TEST(nonsense_is_refused),
-      TEST(cut_off_profile_is_refused), TEST(auto_takes_the_profile_of_this_cpu), TEST(auto_takes_unknown_for_any_other_cpu),
-      TEST(sister_cpu_is_not_mistaken_for_it), TEST(missing_profile_names_where_it_was_looked_for),
-      TEST(home_comes_before_the_installed_profiles), TEST(every_shipped_number_says_where_it_comes_from))
+      TEST(cut_off_profile_is_refused), TEST(auto_takes_the_profile_of_this_cpu),
+      TEST(auto_takes_unknown_for_any_other_cpu), TEST(sister_cpu_is_not_mistaken_for_it),
+      TEST(missing_profile_names_where_it_was_looked_for), TEST(home_comes_before_the_installed_profiles),
+      TEST(every_shipped_number_says_where_it_comes_from))

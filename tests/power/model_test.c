@@ -25,8 +25,8 @@ static void joules_are_watts_times_seconds(void)
   CHECK(wtl_model_pe(m, &a, f) == 2);
   const wtl_clock *c = &m->clocks[wtl_machine_base_clock(m)];
   CHECK_NEAR(f[0].joules, c->active.value + 2 * c->spin.value + 3 * c->yield.value + 4 * c->asleep.value, 1e-12);
-  CHECK_NEAR(f[0].uncertainty, c->active.plus_minus + 2 * c->spin.plus_minus + 3 * c->yield.plus_minus + 4 * c->asleep.plus_minus,
-             1e-12);
+  CHECK_NEAR(f[0].uncertainty,
+             c->active.plus_minus + 2 * c->spin.plus_minus + 3 * c->yield.plus_minus + 4 * c->asleep.plus_minus, 1e-12);
   CHECK_NEAR(f[1].joules, 2e9 * m->dram.per_byte.value, 1e-12);
   CHECK_TEXT(f[0].domain, "cpu");
   CHECK_TEXT(f[1].domain, "dram");
@@ -97,7 +97,9 @@ static void lower_clocks_draw_less(void)
   wtl_machine_free(m);
 }
 
-/* What every saving of the runtime rests on must hold for any watts the profile allows, the wide ones of `unknown` too. */
+/*
+ * What every saving of the runtime rests on must hold for any watts the profile allows, the wide ones of `unknown` too.
+ */
 static void asleep_costs_no_more_than_spinning_whatever_the_truth(void)
 {
   static const char *const names[] = {"sandybridge-e5-2670", "unknown"};

@@ -95,11 +95,13 @@ static void zones_are_known_by_name_not_index(void)
   tree_energy(t, "intel-rapl:1", 1000 + 11000000);
   tree_energy(t, "intel-rapl:2", 1000 + 22000000);
   tree_energy(t, "intel-rapl:1:0", 1000 + 3000000);
+  tree_energy(t, "intel-rapl:2:1", 1000 + 4000000);
   result r = finish(m, 1);
   CHECK(r.n == 4);
   CHECK_NEAR(get(r.node, r.n, "package-1")->joules, 11, 1e-9);
   CHECK_NEAR(get(r.node, r.n, "package-0")->joules, 22, 1e-9);
   CHECK_NEAR(get(r.node, r.n, "dram-1")->joules, 3, 1e-9);
+  CHECK_NEAR(get(r.node, r.n, "dram-0")->joules, 4, 1e-9);
   wtl_meter_close(m);
   tree_free(t);
 }
@@ -438,8 +440,9 @@ static void errors_in_between_cost_nothing(void)
 
 static void garbage_is_never_a_number(void)
 {
-  static const char *const garbage[] = {"", "\n", "-5\n", "abc\n", "12 34\n", "99999999999999999999999\n", "0x10\n", "1e9\n",
-                                        "262143328851\n" /* above its own range */};
+  static const char *const garbage[] = {"",       "\n",      "-5\n",
+                                        "abc\n",  "12 34\n", "99999999999999999999999\n",
+                                        "0x10\n", "1e9\n",   "262143328851\n" /* above its own range */};
   for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++) {
     tree *t = server();
     wtl_meter *m = tree_open(t, WTL_METER_AUTO);
@@ -480,7 +483,9 @@ static void memory_without_a_sensor_is_modelled_and_says_so(void)
   tree_free(t);
 }
 
-/* A region of 0.2 ms at 50 W: 10 mJ happen, the sensor shows 0 or a whole update. Either way it must not claim to know. */
+/*
+ * A region of 0.2 ms at 50 W: 10 mJ happen, the sensor shows 0 or a whole update. Either way it must not claim to know.
+ */
 static void short_regions_do_not_claim_to_know(void)
 {
   for (int update = 0; update < 2; update++) {
@@ -538,11 +543,11 @@ static void reader_and_caller_do_not_race(void)
 }
 
 TESTS(TEST(joules_are_read_by_domain), TEST(zones_are_known_by_name_not_index), TEST(nested_zones_are_never_added),
-      TEST(psys_counts_where_there_is_no_package), TEST(zones_inside_zones_are_found_too), TEST(mmio_duplicates_count_once),
-      TEST(mmio_stands_in_where_msr_cannot_be_read), TEST(mirrored_dies_count_once), TEST(separate_dies_both_count),
-      TEST(packages_are_never_taken_for_mirrors), TEST(wrap_between_start_and_finish), TEST(several_wraps_unseen_are_a_gap),
-      TEST(unreadable_sensor_is_unavailable_not_zero), TEST(eacces_names_the_permission_and_the_safe_way),
-      TEST(ordinary_user_meets_a_refusal), TEST(vanished_sensor_is_a_gap), TEST(errors_in_between_cost_nothing),
-      TEST(garbage_is_never_a_number), TEST(no_sensor_says_so), TEST(memory_without_a_sensor_is_modelled_and_says_so),
-      TEST(short_regions_do_not_claim_to_know),
-      TEST(the_reader_reads_unasked), TEST(reader_and_caller_do_not_race))
+      TEST(psys_counts_where_there_is_no_package), TEST(zones_inside_zones_are_found_too),
+      TEST(mmio_duplicates_count_once), TEST(mmio_stands_in_where_msr_cannot_be_read), TEST(mirrored_dies_count_once),
+      TEST(separate_dies_both_count), TEST(packages_are_never_taken_for_mirrors), TEST(wrap_between_start_and_finish),
+      TEST(several_wraps_unseen_are_a_gap), TEST(unreadable_sensor_is_unavailable_not_zero),
+      TEST(eacces_names_the_permission_and_the_safe_way), TEST(ordinary_user_meets_a_refusal),
+      TEST(vanished_sensor_is_a_gap), TEST(errors_in_between_cost_nothing), TEST(garbage_is_never_a_number),
+      TEST(no_sensor_says_so), TEST(memory_without_a_sensor_is_modelled_and_says_so),
+      TEST(short_regions_do_not_claim_to_know), TEST(the_reader_reads_unasked), TEST(reader_and_caller_do_not_race))

@@ -1,13 +1,15 @@
 /*
- * published_watts.c - the papers' node (machines/sandybridge-e5-2670.yaml) against every watt and joule the papers print.
+ * published_watts.c - the papers' node (machines/sandybridge-e5-2670.yaml) against every watt and joule the papers
+ * print.
  *
- * For each row: what the source says, under which condition; what the model makes of that condition; how far apart they may be,
- * and why that far. `fit` rows went into the profile and can only show that its arithmetic is right; `check` rows did not;
- * `bound` rows must not be exceeded. Besides, every fit and check row must lie within the half-width the model itself states.
- * Wrong numbers must fail: wrong_profiles_fail changes each number of the profile and expects a row to say so.
+ * For each row: what the source says, under which condition; what the model makes of that condition; how far apart they
+ * may be, and why that far. `fit` rows went into the profile and can only show that its arithmetic is right; `check`
+ * rows did not; `bound` rows must not be exceeded. Besides, every fit and check row must lie within the half-width the
+ * model itself states. Wrong numbers must fail: wrong_profiles_fail changes each number of the profile and expects a
+ * row to say so.
  *
- * P (PASCoL) prints no watts, only ratios; E's and D's other machines (System-G's 80 W, HDEEM's 3 %) are other CPUs. That a network
- * card takes about 1 % of a node's power (E 3) has no row: the model has no network card.
+ * P (PASCoL) prints no watts, only ratios; E's and D's other machines (System-G's 80 W, HDEEM's 3 %) are other CPUs.
+ * That a network card takes about 1 % of a node's power (E 3) has no row: the model has no network card.
  */
 #include <stdlib.h>
 
@@ -41,39 +43,166 @@ typedef struct row {
 #define DRAM .sockets = 1, .dram = true, .ghz = 2.6
 #define BOTH .sockets = 1, .cpu = true, .dram = true, .ghz = 2.6
 
-static const condition one_waits_both_sockets = {.seconds = 1, .spin = 1, .sockets = 2, .cpu = true, .dram = true, .ghz = 2.6};
+static const condition one_waits_both_sockets = {
+    .seconds = 1, .spin = 1, .sockets = 2, .cpu = true, .dram = true, .ghz = 2.6};
 
+/* clang-format off: a table */
 static const row rows[] = {
-  {"D A.1", "idle: shielded socket, no process", FIT, 3.786, 3.786, "W", 0.001, "", {.seconds = 1, CPU}, NULL},
-  {"D 6.2", "CPU, small transfers, one PE", FIT, 16, 16, "W", 0.5, "printed in whole watts", {1, .active = 1, CPU}, NULL},
-  {"D 6.2", "CPU, bulk transfers", FIT, 16.2, 16.2, "W", 0.5, "one figure for all active PEs", {1, .active = 1, CPU}, NULL},
-  {"D 6.2", "DRAM, small transfers", FIT, 7, 7, "W", 0.5, "printed in whole watts", {1, .active = 1, DRAM}, NULL},
-  {"D 6.2", "DRAM, bulk transfers", FIT, 9, 9, "W", 0.5, "printed in whole watts; bandwidth assumed",
-   {1, .active = 1, .bytes_per_s = BULK, DRAM}, NULL},
-  {"D 6.2", "CPU+DRAM, small transfers", CHECK_ROW, 23, 23, "W", 1, "printed in whole watts", {1, .active = 1, BOTH}, NULL},
-  {"D 6.2", "CPU+DRAM, bulk: sum of its parts", CHECK_ROW, 25.2, 25.2, "W", 1, "16.2 W + 9 W",
-   {1, .active = 1, .bytes_per_s = BULK, BOTH}, NULL},
-  {"D 6.2", "CPU+DRAM, bulk, as printed", CHECK_ROW, 28, 28, "W", 2.9, "the text's own parts give 25.2 W, 2.8 W less",
-   {1, .active = 1, .bytes_per_s = BULK, BOTH}, NULL},
-  {"D 2.1, E 2.3", "CPU, 32 KiB in 64 fragments, InfiniBand", FIT, 16.21, 16.21, "W", 0.5, "one figure for all active PEs",
-   {1, .active = 1, CPU}, NULL},
-  {"D 2.1, E 2.3", "CPU, 32 KiB in 2 fragments, InfiniBand", FIT, 16.565, 16.565, "W", 0.5, "one figure for all active PEs",
-   {1, .active = 1, CPU}, NULL},
-  {"D 2.1, E 2.3", "CPU, the 64 fragments' 370 us", FIT, 6, 6, "mJ", 0.5, "the same run; printed in whole millijoules",
-   {370e-6, .active = 1, CPU}, NULL},
-  {"D 2.1, E 2.3", "CPU, the 2 fragments' 20 us", FIT, 0.33, 0.33, "mJ", 0.015, "the same run; printed to 0.01 mJ",
-   {20e-6, .active = 1, CPU}, NULL},
-  {"D 7.2.1, E 4.1", "CPU, receiver, TCP and rendezvous", FIT, 15.5, 16.2, "W", 0.05, "the range itself", {1, .spin = 1, CPU}, NULL},
-  {"D 7.2.1, E 4.1", "CPU, sender, TCP and rendezvous", CHECK_ROW, 17, 18, "W", 1, "no term for the kernel's TCP work",
-   {1, .active = 1, CPU}, NULL},
-  {"D 9.1", "CPU+DRAM, slope of energy in waiting time", CHECK_ROW, 33.1446, 33.1446, "W", 2,
-   "the text does not say how many wait: 2 on the socket, or 1 and both sockets counted", {1, .spin = 2, BOTH},
-   &one_waits_both_sockets},
-  {"D 9.1", "CPU+DRAM, intercept of that fit", CHECK_ROW, -1.88467, -1.88467, "J", 1.9,
-   "an artefact of the fit: no energy is negative; the model has 0", {.spin = 2, BOTH}, NULL},
-  {"D A.1, E t. 1", "CPU, thermal design power, 8 PEs active", BOUND, 0, 115, "W", 0, "", {1, .active = 8, CPU}, NULL},
-  {"D A.1, E t. 1", "CPU, thermal design power, 8 PEs waiting", BOUND, 0, 115, "W", 0, "", {1, .spin = 8, CPU}, NULL},
+    {"D A.1", "idle: shielded socket, no process", FIT, 3.786, 3.786, "W", 0.001, "", {.seconds = 1, CPU}, NULL},
+    {"D 6.2",
+     "CPU, small transfers, one PE",
+     FIT,
+     16,
+     16,
+     "W",
+     0.5,
+     "printed in whole watts",
+     {1, .active = 1, CPU},
+     NULL},
+    {"D 6.2",
+     "CPU, bulk transfers",
+     FIT,
+     16.2,
+     16.2,
+     "W",
+     0.5,
+     "one figure for all active PEs",
+     {1, .active = 1, CPU},
+     NULL},
+    {"D 6.2", "DRAM, small transfers", FIT, 7, 7, "W", 0.5, "printed in whole watts", {1, .active = 1, DRAM}, NULL},
+    {"D 6.2",
+     "DRAM, bulk transfers",
+     FIT,
+     9,
+     9,
+     "W",
+     0.5,
+     "printed in whole watts; bandwidth assumed",
+     {1, .active = 1, .bytes_per_s = BULK, DRAM},
+     NULL},
+    {"D 6.2",
+     "CPU+DRAM, small transfers",
+     CHECK_ROW,
+     23,
+     23,
+     "W",
+     1,
+     "printed in whole watts",
+     {1, .active = 1, BOTH},
+     NULL},
+    {"D 6.2",
+     "CPU+DRAM, bulk: sum of its parts",
+     CHECK_ROW,
+     25.2,
+     25.2,
+     "W",
+     1,
+     "16.2 W + 9 W",
+     {1, .active = 1, .bytes_per_s = BULK, BOTH},
+     NULL},
+    {"D 6.2",
+     "CPU+DRAM, bulk, as printed",
+     CHECK_ROW,
+     28,
+     28,
+     "W",
+     2.9,
+     "the text's own parts give 25.2 W, 2.8 W less",
+     {1, .active = 1, .bytes_per_s = BULK, BOTH},
+     NULL},
+    {"D 2.1, E 2.3",
+     "CPU, 32 KiB in 64 fragments, InfiniBand",
+     FIT,
+     16.21,
+     16.21,
+     "W",
+     0.5,
+     "one figure for all active PEs",
+     {1, .active = 1, CPU},
+     NULL},
+    {"D 2.1, E 2.3",
+     "CPU, 32 KiB in 2 fragments, InfiniBand",
+     FIT,
+     16.565,
+     16.565,
+     "W",
+     0.5,
+     "one figure for all active PEs",
+     {1, .active = 1, CPU},
+     NULL},
+    {"D 2.1, E 2.3",
+     "CPU, the 64 fragments' 370 us",
+     FIT,
+     6,
+     6,
+     "mJ",
+     0.5,
+     "the same run; printed in whole millijoules",
+     {370e-6, .active = 1, CPU},
+     NULL},
+    {"D 2.1, E 2.3",
+     "CPU, the 2 fragments' 20 us",
+     FIT,
+     0.33,
+     0.33,
+     "mJ",
+     0.015,
+     "the same run; printed to 0.01 mJ",
+     {20e-6, .active = 1, CPU},
+     NULL},
+    {"D 7.2.1, E 4.1",
+     "CPU, receiver, TCP and rendezvous",
+     FIT,
+     15.5,
+     16.2,
+     "W",
+     0.05,
+     "the range itself",
+     {1, .spin = 1, CPU},
+     NULL},
+    {"D 7.2.1, E 4.1",
+     "CPU, sender, TCP and rendezvous",
+     CHECK_ROW,
+     17,
+     18,
+     "W",
+     1,
+     "no term for the kernel's TCP work",
+     {1, .active = 1, CPU},
+     NULL},
+    {"D 9.1",
+     "CPU+DRAM, slope of energy in waiting time",
+     CHECK_ROW,
+     33.1446,
+     33.1446,
+     "W",
+     2,
+     "the text does not say how many wait: 2 on the socket, or 1 and both sockets counted",
+     {1, .spin = 2, BOTH},
+     &one_waits_both_sockets},
+    {"D 9.1",
+     "CPU+DRAM, intercept of that fit",
+     CHECK_ROW,
+     -1.88467,
+     -1.88467,
+     "J",
+     1.9,
+     "an artefact of the fit: no energy is negative; the model has 0",
+     {.spin = 2, BOTH},
+     NULL},
+    {"D A.1, E t. 1",
+     "CPU, thermal design power, 8 PEs active",
+     BOUND,
+     0,
+     115,
+     "W",
+     0,
+     "",
+     {1, .active = 8, CPU},
+     NULL},
+    {"D A.1, E t. 1", "CPU, thermal design power, 8 PEs waiting", BOUND, 0, 115, "W", 0, "", {1, .spin = 8, CPU}, NULL},
 };
+/* clang-format on */
 
 static size_t clock_of(const wtl_machine *m, double ghz)
 {
@@ -124,7 +253,8 @@ static int failures(const wtl_machine *m, bool say)
 {
   int failed = 0;
   static const char *const kinds[] = {"fit", "check", "bound"};
-  if (say) printf("%-14s %-42s %-5s %18s %19s  %s\n", "source", "condition", "kind", "published", "model", "may differ by");
+  if (say)
+    printf("%-14s %-42s %-5s %18s %19s  %s\n", "source", "condition", "kind", "published", "model", "may differ by");
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const row *r = &rows[i];
     estimate e = in_unit(r, m, &r->c);
@@ -137,9 +267,11 @@ static int failures(const wtl_machine *m, bool say)
     char published[32];
     snprintf(published, sizeof published, "%.6g-%.6g %s", r->low, r->high, r->unit);
     if (r->low == r->high) snprintf(published, sizeof published, "%.6g %s", r->low, r->unit);
-    printf("%-14s %-42s %-5s %18s %8.4g +- %-5.2g %-2s  %g %s%s%s\n", r->source, r->what, kinds[r->kind], published, e.joules,
-           e.doubt, r->unit, r->tolerance, r->why, near ? "" : "  <-- TOO FAR", stated ? "" : "  <-- OUTSIDE ITS OWN DOUBT");
-    if (r->alternative) printf("%101s the readings: %.4g and %.4g %s; the nearer counts\n", "", first.joules, other.joules, r->unit);
+    printf("%-14s %-42s %-5s %18s %8.4g +- %-5.2g %-2s  %g %s%s%s\n", r->source, r->what, kinds[r->kind], published,
+           e.joules, e.doubt, r->unit, r->tolerance, r->why, near ? "" : "  <-- TOO FAR",
+           stated ? "" : "  <-- OUTSIDE ITS OWN DOUBT");
+    if (r->alternative)
+      printf("%101s the readings: %.4g and %.4g %s; the nearer counts\n", "", first.joules, other.joules, r->unit);
   }
   return failed;
 }
@@ -152,7 +284,10 @@ static double saving(const wtl_machine *m, double ghz)
   return 1 - model(m, &slow).joules / model(m, &turbo).joules;
 }
 
-/* The clocks' watts against the savings printed for the receiver (D 12.6.1: about 50 % at 2.4 GHz, 68 % at 1.2 GHz; fit). */
+/*
+ * The clocks' watts against the savings printed for the receiver (D 12.6.1: about 50 % at 2.4 GHz, 68 % at 1.2 GHz;
+ * fit).
+ */
 static int clock_failures(const wtl_machine *m)
 {
   return !(fabs(saving(m, 2.4) - 0.50) <= 0.005) + !(fabs(saving(m, 1.2) - 0.68) <= 0.005);
@@ -181,8 +316,9 @@ static int shape_failures(const wtl_machine *m)
 }
 
 /*
- * Bytes per joule (D 7.3, both sides' CPU and DRAM): 0.565 MB/J over TCP, 3 MB/J over InfiniBand. Times the model's watts for a
- * sender and a receiver that is the bandwidth they must have had: possible on 1 Gb/s Ethernet and 40 Gb/s InfiniBand?
+ * Bytes per joule (D 7.3, both sides' CPU and DRAM): 0.565 MB/J over TCP, 3 MB/J over InfiniBand. Times the model's
+ * watts for a sender and a receiver that is the bandwidth they must have had: possible on 1 Gb/s Ethernet and 40 Gb/s
+ * InfiniBand?
  */
 static int bandwidth_failures(const wtl_machine *m)
 {
@@ -232,10 +368,14 @@ static void bytes_per_joule_fit_the_links(void)
   wtl_machine_free(m);
 }
 
-/* Each number three tenths off, up and down, must be noticed by some row; those no source bears on are said, not hidden. */
+/*
+ * Each number three tenths off, up and down, must be noticed by some row; those no source bears on are said, not
+ * hidden.
+ */
 static int spoil(void *arg, const char *key, const wtl_number *n)
 {
-  static const char *const untested[] = {"tdp", "yield", "asleep", "clocks[1].active", "clocks[2].active", "clocks[3].active"};
+  static const char *const untested[] = {
+      "tdp", "yield", "asleep", "clocks[1].active", "clocks[2].active", "clocks[3].active"};
   for (size_t i = 0; i < sizeof untested / sizeof *untested; i++)
     if (strstr(key, untested[i])) return 0;
   wtl_machine *m = arg;

@@ -134,7 +134,8 @@ static void shares_follow_what_was_done(void)
   static result r;
   tree *t = tree_new();
   wtl_meter *m = measuring(t);
-  wtl_activity a[3] = {{.wall_s = 1, .active_s = 0.4, .asleep_s = 0.6}, {.wall_s = 1, .active_s = 0.8, .asleep_s = 0.2},
+  wtl_activity a[3] = {{.wall_s = 1, .active_s = 0.4, .asleep_s = 0.6},
+                       {.wall_s = 1, .active_s = 0.8, .asleep_s = 0.2},
                        {.wall_s = 1, .asleep_s = 1}};
   t->now += 1;
   tree_energy(t, "intel-rapl:0", 50000000);
@@ -146,7 +147,9 @@ static void shares_follow_what_was_done(void)
   tree_free(t);
 }
 
-/* Any profile within the half-widths of the stated one: its split must lie within the half-widths of the stated split. */
+/*
+ * Any profile within the half-widths of the stated one: its split must lie within the half-widths of the stated split.
+ */
 static int shake(void *arg, const char *key, const wtl_number *n)
 {
   (void)key;
@@ -199,7 +202,8 @@ static void lost_account_makes_the_split_unavailable(void)
     t->now += 1;
     r.n = wtl_meter_finish(m, a, 2, r.node, r.idle, r.part);
     CHECK(r.node[0].provenance == (model ? WATTLE_UNAVAILABLE : WATTLE_MEASURED));
-    for (size_t i = 0; i < 2; i++) CHECK(r.part[i * r.n].provenance == WATTLE_UNAVAILABLE && isnan(r.part[i * r.n].joules));
+    for (size_t i = 0; i < 2; i++)
+      CHECK(r.part[i * r.n].provenance == WATTLE_UNAVAILABLE && isnan(r.part[i * r.n].joules));
     CHECK(r.idle[0].provenance == WATTLE_UNAVAILABLE && isnan(r.idle[0].joules));
     wtl_meter_close(m);
     tree_free(t);

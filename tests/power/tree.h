@@ -19,8 +19,8 @@
 
 typedef struct tree {
   char root[128];
-  double now;                                        /* s */
-  void (*on_sleep)(struct tree *t, double seconds);  /* what the sensors do while the meter sleeps */
+  double now;                                       /* s */
+  void (*on_sleep)(struct tree *t, double seconds); /* what the sensors do while the meter sleeps */
   struct {
     char zone[48]; /* reading this zone's energy ... */
     int error;     /* ... gives this errno; 0: no fault */
@@ -85,7 +85,8 @@ static inline void tree_energy(const tree *t, const char *zone, unsigned long lo
   tree_put(t, zone, "energy_uj", "%llu\n", uj);
 }
 
-static inline void tree_zone(const tree *t, const char *zone, const char *name, unsigned long long uj, unsigned long long range)
+static inline void tree_zone(const tree *t, const char *zone, const char *name, unsigned long long uj,
+                             unsigned long long range)
 {
   char path[512];
   snprintf(path, sizeof path, "%s/class/powercap/%s", t->root, zone);
