@@ -76,7 +76,7 @@ class PE:
     joules: list[Joules]
     node: list[Joules]  # of the whole node; only in its reader's profile, else empty
     idle: list[Joules]  # what nobody on the node caused
-    meter: dict[str, str]
+    meter: dict[str, str]  # name and why no better one was taken; empty but in the node's reader's profile
     modules: list[Module]
     sites: list[Site]
 
@@ -108,6 +108,11 @@ class RunProfile:
         """The longest PE's time from init to finalize."""
         known = [pe.wall_s for pe in self.pes if pe.wall_s is not None]
         return max(known, default=None)
+
+    @property
+    def meter(self) -> dict[str, str]:
+        """The meter the run used, and why no better one."""
+        return next((pe.meter for pe in self.pes if pe.meter["name"]), {"name": "", "why": ""})
 
     def joules(self, domain: str) -> Joules:
         """All PEs' joules of a domain. A gap where a PE's profile is missing: its joules are not known."""
@@ -235,10 +240,17 @@ def _read_pe(path: Path, number: int) -> PE:
         joules=_figures(document),
         node=_figures(document.get("node")) if has_node else [],
         idle=_figures(document.get("node"), "idle") if has_node else [],
-        meter={"name": document.get("meter").text("name"), "why": document.get("meter").text("why")},
+        meter=_read_meter(document),
         modules=modules,
         sites=[_read_site(entry, len(modules)) for entry in document.items("sites")],
     )
+
+
+def _read_meter(document: Checked) -> dict[str, str]:
+    """The meter is the node's: only its reader names it."""
+    if "meter" not in document.object() or not document.has("meter"):
+        return {"name": "", "why": ""}
+    return {"name": document.get("meter").text("name"), "why": document.get("meter").text("why")}
 
 
 def _figures(parent: Checked, key: str = "joules") -> list[Joules]:

@@ -119,10 +119,10 @@ def total(figures: Iterable[Joules], scope: str = "", domain: str = "") -> Joule
 def joule_unit(joules: float) -> tuple[float, str]:
     """Factor and name of the unit in which a figure reads best."""
     size = abs(joules)
-    for factor, unit in ((1e6, "MJ"), (1e3, "kJ"), (1.0, "J"), (1e-3, "mJ"), (1e-6, "µJ")):
+    for factor, unit in ((1e6, "MJ"), (1e3, "kJ"), (1.0, "J"), (1e-3, "mJ"), (1e-6, "µJ"), (1e-9, "nJ")):
         if size >= factor:
             return factor, unit
-    return (1.0, "J") if size == 0 else (1e-6, "µJ")
+    return (1.0, "J") if size == 0 else (1e-9, "nJ")
 
 
 def amount(value: float, uncertainty: float | None, factor: float = 1.0) -> str:

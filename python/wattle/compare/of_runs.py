@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wattle.compare import shared_model
 from wattle.compare.verdict import Difference, difference
 from wattle.errors import WattleError
 from wattle.metrics import Metric, Spread, metrics, spread
@@ -59,7 +60,7 @@ def compare(before_dir: Path, after_dir: Path) -> Comparison:
 
 def _row(metric: Metric, before: Run, after: Run) -> Row:
     b, a = spread(metric, before.samples), spread(metric, after.samples)
-    return Row(metric, b, a, difference(b, a))
+    return Row(metric, b, a, difference(b, a, shared_model.width(metric, before, after)))
 
 
 def _warnings(before: Run, after: Run) -> list[str]:

@@ -3,7 +3,7 @@
 Two things blur a difference: the spread of repeats, judged by the exact rank test of Mann and Whitney at 5 %, and, for
 joules, the half-width that the meter gives with each figure. Both must be exceeded. The half-widths are added up, as if
 the two figures erred in opposite ways: the worst case, so that no saving is claimed that a wrong number in a machine
-profile could undo.
+profile could undo. Only where both were modelled by one profile is more known (see shared_model.py).
 """
 
 from __future__ import annotations
@@ -44,12 +44,13 @@ def saving(before: float | None, after: float | None) -> float | None:
     return (before - after) / before * 100
 
 
-def difference(before: Spread, after: Spread) -> Difference:
-    """The difference of two medians and what it is worth."""
+def difference(before: Spread, after: Spread, width: float | None = None) -> Difference:
+    """The difference of two medians and what it is worth. `width`: half-width of the difference, where it is known
+    better than as the sum of both figures' half-widths."""
     percent = saving(before.median, after.median)
     if before.median is None or after.median is None:
         return Difference(None, Verdict.UNKNOWN, "a figure is not known")
-    by_meter = _meter_says(before, after)
+    by_meter = _meter_says(before, after, width)
     if by_meter is not None and by_meter.verdict is not Verdict.BEYOND:
         return Difference(percent, by_meter.verdict, by_meter.why)
     by_spread = spread_says(before.values, after.values)
@@ -63,17 +64,18 @@ class _Opinion:
     why: str
 
 
-def _meter_says(before: Spread, after: Spread) -> _Opinion | None:
+def _meter_says(before: Spread, after: Spread, width: float | None) -> _Opinion | None:
     """None for figures that no meter's uncertainty belongs to."""
     if before.joules is None or after.joules is None:
         return None
     if before.joules.uncertainty is None or after.joules.uncertainty is None:
         return _Opinion(Verdict.UNKNOWN, "the meter's uncertainty is not known")
-    width = before.joules.uncertainty + after.joules.uncertainty
+    if width is None:
+        width = before.joules.uncertainty + after.joules.uncertainty
     gap = abs((before.median or 0.0) - (after.median or 0.0))
     if gap > width:
-        return _Opinion(Verdict.BEYOND, "beyond the meter's ±")
-    return _Opinion(Verdict.WITHIN, "within the meter's ±")
+        return _Opinion(Verdict.BEYOND, "beyond the ±")
+    return _Opinion(Verdict.WITHIN, "within the ±")
 
 
 def spread_says(before: Sequence[float], after: Sequence[float]) -> _Opinion:

@@ -32,7 +32,7 @@ def examine(info: Info, roots: Roots) -> list[Section]:
         meters.examine(info, roots),
         clocks.examine(roots),
         counters.examine(roots),
-        machine.waiting(info, roots),
+        machine.waiting(roots),
         machine.examine(roots),
         software.network(roots),
         software.examine(info),
@@ -47,4 +47,6 @@ def document(info: Info, sections: list[Section]) -> dict[str, Any]:
         "versions": versions() | {"runtime": info.version, "pmix": info.pmix},
         "sections": [section.as_dict() for section in sections],
         "settings": info.settings,
+        "machine": info.machine,
+        "waits": info.waits,
     }

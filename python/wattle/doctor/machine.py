@@ -11,7 +11,6 @@ from pathlib import Path
 
 from wattle import units
 from wattle.doctor.finding import Finding, Roots, Section, State, is_virtual, read
-from wattle.info import Info
 from wattle.manifest import cpu_name
 
 LIMITS = (
@@ -27,7 +26,7 @@ def examine(roots: Roots) -> Section:
     return Section("Machine and limits", [f for f in (*findings, *_limits()) if f is not None])
 
 
-def waiting(info: Info, roots: Roots) -> Section:
+def waiting(roots: Roots) -> Section:
     """Instructions with which a core waits at less power than by spinning."""
     flags = _flags(roots)
     rows = [
@@ -36,11 +35,7 @@ def waiting(info: Info, roots: Roots) -> Section:
     ]
     if platform.machine() == "aarch64":
         rows = [("WFE", True, "", "Arm"), ("WFET", "wfxt" in flags, "wfxt", "Arm")]
-    findings = [_instruction(*row) for row in rows]
-    findings += [
-        Finding(f"{name}", State.INFO, str(value)) for name, value in info.waits.items() if not isinstance(value, dict)
-    ]
-    return Section("Waiting", findings)
+    return Section("Waiting", [_instruction(*row) for row in rows])
 
 
 def _instruction(name: str, there: bool, flag: str, maker: str) -> Finding:

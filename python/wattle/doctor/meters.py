@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ GRANT = (
 
 
 def examine(info: Info, roots: Roots) -> Section:
-    findings = [_meter(meter, roots) for meter in info.meters]
+    findings = [_meter(meter, roots) for meter in info.meters if meter.get("name") != "none"]
     open_to_all = _open_to_all(roots)
     if open_to_all is not None:
         findings.append(open_to_all)
@@ -33,14 +34,13 @@ def _meter(meter: dict[str, Any], roots: Roots) -> Finding:
     name, why = str(meter.get("name", "?")), str(meter.get("why") or "")
     domains = [_domain(d) for d in meter.get("domains") or []]
     if meter.get("usable"):
-        kind = "modelled" if name == "model" else "measured" if name != "none" else "no joules at all"
-        state = State.PARTLY if name == "model" else State.YES if name != "none" else State.INFO
+        kind, state = ("modelled", State.PARTLY) if name == "model" else ("measured", State.YES)
         return Finding(name, state, f"usable: {kind}" + (f" ({', '.join(domains)})" if domains else ""), why)
     if name != "powercap":
         return Finding(name, State.NO, "not usable", why, _lines(meter.get("grant")))
     counters = counter_files(roots)
     if not counters:
-        return Finding(name, State.NO, "no sensor", (why or "no powercap zone") + virtual_why(roots))
+        return Finding(name, State.NO, "no sensor", why or "no powercap zone" + virtual_why(roots))
     files = f"{roots.sys}/class/powercap/*/energy_uj"
     grant = _lines(meter.get("grant")) or tuple(line.format(files=files) for line in GRANT)
     return Finding(name, State.NO, f"{len(counters)} counters, not readable", why, grant, RISK)
@@ -85,11 +85,16 @@ def _machine(machine: dict[str, Any]) -> Finding:
     name = str(machine.get("name") or "")
     if not name:
         return Finding("machine profile", State.NO, "none", "the model needs one of machines/")
+    says = name + (f": {machine['title']}" if machine.get("title") else "") + _tags(machine)
     if machine.get("matched"):
-        return Finding("machine profile", State.YES, f"{name} matches this CPU")
-    return Finding(
-        "machine profile",
-        State.PARTLY,
-        name,
-        "no profile matches this CPU, so modelled joules are wide ranges; --machine chooses another",
-    )
+        return Finding("machine profile", State.YES, says)
+    why = "no profile matches this CPU, so modelled joules are wide ranges; WATTLE_MACHINE chooses another"
+    return Finding("machine profile", State.PARTLY, says, why)
+
+
+def _tags(machine: dict[str, Any]) -> str:
+    """How its numbers were found: `; 7 numbers: 5 derived, 2 assumed`."""
+    tags = Counter(str(n.get("tag")) for n in machine.get("numbers") or [])
+    if not tags:
+        return ""
+    return f"; {tags.total()} numbers: " + ", ".join(f"{count} {tag}" for tag, count in tags.most_common())

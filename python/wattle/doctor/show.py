@@ -7,6 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from wattle import units
 from wattle.doctor.finding import Finding, Section, State
 from wattle.info import Info
 from wattle.tables import table
@@ -66,6 +67,11 @@ def _what_for(row: dict) -> Text:
     allowed = " | ".join(choices) if isinstance(choices, list) else str(choices or "").replace("|", " | ")
     if allowed:
         text.append(f" [{allowed}]", style="faint")
-    elif row.get("kind") in ("size", "seconds", "int") and row.get("lo") is not None:
-        text.append(f" [{row['lo']} to {row.get('hi')} {row.get('unit', '')}]".rstrip(), style="faint")
+    elif row.get("lo") is not None and row.get("hi") is not None:
+        text.append(f" [{_bound(row, 'lo')} to {_bound(row, 'hi')}]", style="faint")
     return text
+
+
+def _bound(row: dict, end: str) -> str:
+    form = {"size": units.size, "seconds": units.seconds}.get(str(row.get("kind")))
+    return form(row[end]) if form else f"{row[end]} {row.get('unit', '')}".rstrip()

@@ -86,7 +86,8 @@ class _Plan:
         started = manifest.start("run", self.command, self.n, settings=values, machine=machine)
         started.versions |= {"runtime": self.known.version, "pmix": self.known.pmix}
         started.meter = {"name": values.get("WATTLE_METER", ""), "why": ""}
-        started.extra = {"profile": self.profile, "set": self.chosen}
+        numbers = self.known.machine.get("numbers") or []
+        started.extra = {"profile": self.profile, "set": self.chosen, "machine_numbers": numbers}
         return started
 
 
@@ -142,7 +143,7 @@ def _meter_used(where: Path, record: Manifest) -> dict[str, str]:
         found = runs.profiles.load(where, record.n_pes, allow_damaged=True)
     except WattleError:  # said when the run is shown
         return record.meter
-    return next((pe.meter for pe in found.pes), record.meter)
+    return found.meter if found.meter["name"] else record.meter
 
 
 def _present(where: Path, exit_code: int, json: bool) -> int:

@@ -31,7 +31,7 @@ COLUMNS: tuple[tuple[str, TimeOf], ...] = (
     ("wait:\nspin", lambda pe: pe.state_s["spin"]),
     ("wait:\nyield", lambda pe: pe.state_s["yield"]),
     ("wait:\nasleep", lambda pe: pe.state_s["asleep"]),
-    ("CPU\nseconds", lambda pe: pe.cpu_s),
+    ("CPU\ntime", lambda pe: pe.cpu_s),
 )
 
 
@@ -53,6 +53,9 @@ def show(run: Run, console: Console) -> None:
     if len(profile.domains) > 2:
         console.print()
         console.print(joules_table(profile))
+    for domain in node_domains(profile):
+        node, idle = profile.node_joules(domain), profile.idle_joules(domain)
+        console.print(f"Node, {escape(domain)}: {node}; of that idle: {idle}")
     console.print(_joules_words(profile))
     sites = merge(profile)
     if sites:
@@ -112,10 +115,6 @@ def pe_table(profile: RunProfile, width: int) -> Table:
     result.add_section()
     sums = [units.scaled(add(of(pe) for pe in profile.pes), scale) for _, of in COLUMNS]
     result.add_row("all", *sums, *joules.of(profile.joules), style="bold")
-    if domains and node_domains(profile):
-        blank = [""] * len(COLUMNS)
-        result.add_row("idle", *blank, *joules.of(profile.idle_joules))
-        result.add_row("node", *blank, *joules.of(profile.node_joules))
     if len(shown) < len(profile.pes):
         result.caption = f"{len(shown)} of {len(profile.pes)} PEs: those that waited most and least; --json has all"
     return result
@@ -131,39 +130,28 @@ def joules_table(profile: RunProfile) -> Table:
         result.add_row(str(pe.pe), *joules.of_pe(pe))
     result.add_section()
     result.add_row("all", *joules.of(profile.joules), style="bold")
-    if node_domains(profile):
-        result.add_row("idle", *joules.of(profile.idle_joules))
-        result.add_row("node", *joules.of(profile.node_joules))
     return result
 
 
 class _JoulesColumns:
-    """A column for each domain, in one unit, its provenance in the header; where a column mixes provenances, modelled
-    figures are marked."""
+    """A column for each domain, in a unit of its own, its provenance in the header; where a column mixes provenances,
+    modelled figures are marked."""
 
     def __init__(self, profile: RunProfile, domains: list[str]) -> None:
         self.domains = domains
-        figures = [j for pe in profile.pes for j in (*pe.joules, *pe.node)]
-        largest = max((abs(j.joules) for j in figures if j.joules is not None), default=0.0)
-        self.factor, self.unit = joule_unit(largest)
-        self.words = {d: provenance_words(_column(profile, d)) for d in domains}
+        columns = {d: [find(pe.joules, d) for pe in profile.pes] for d in domains}
+        self.units = {d: joule_unit(max(abs(j.joules or 0.0) for j in column)) for d, column in columns.items()}
+        self.words = {d: provenance_words(column) for d, column in columns.items()}
 
     def add_to(self, to: Table) -> None:
         for domain in self.domains:
-            to.add_column(f"{domain}, {self.unit}\n{self.words[domain]}", justify="right", no_wrap=True)
+            to.add_column(f"{domain}, {self.units[domain][1]}\n{self.words[domain]}", justify="right", no_wrap=True)
 
     def of_pe(self, pe: PE) -> list[object]:
         return self.of(lambda domain: find(pe.joules, domain))
 
     def of(self, figure: Callable[[str], Joules]) -> list:
-        return [joules_cell(figure(d), self.factor, self.words[d] == "mixed") for d in self.domains]
-
-
-def _column(profile: RunProfile, domain: str) -> list[Joules]:
-    """Every figure the column shows."""
-    figures = [find(pe.joules, domain) for pe in profile.pes]
-    node = [profile.node_joules(domain), profile.idle_joules(domain)] if node_domains(profile) else []
-    return figures + node
+        return [joules_cell(figure(d), self.units[d][0], self.words[d] == "mixed") for d in self.domains]
 
 
 def _times(pe: PE, scale: units.Scale) -> list[str]:
@@ -181,14 +169,15 @@ def _shown(pes: list[PE]) -> list[PE]:
 
 def _joules_words(profile: RunProfile) -> str:
     """One line on where the joules come from."""
-    meter = profile.pes[0].meter
+    meter = profile.meter
+    name = escape(meter["name"] or "unknown: its reader left no profile")
     why = f" ({escape(meter['why'].rstrip('.'))})" if meter["why"] else ""
     sources = dict.fromkeys(j.source for pe in profile.pes for j in pe.joules if j.source)
     source = f" by {escape(', '.join(sources))}" if sources else ""
     words = provenance_words(j for pe in profile.pes for j in pe.joules)
     if words == Provenance.UNAVAILABLE:
-        return f"[faint]Joules are unavailable: meter {meter['name']}{why}.[/faint]"
-    return f"[faint]Joules are {words}{source}; meter {meter['name']}{why}. ± holds the truth at about 95 %.[/faint]"
+        return f"[faint]Joules are unavailable: meter {name}{why}.[/faint]"
+    return f"[faint]Joules are {words}{source}; meter {name}{why}. ± holds the truth at about 95 %.[/faint]"
 
 
 def site_table(sites: list[MergedSite], width: int) -> Table:
@@ -199,8 +188,7 @@ def site_table(sites: list[MergedSite], width: int) -> Table:
     if len(sites) > len(shown):
         result.caption = f"{len(shown)} of {len(sites)} sites; --json has all"
     wide = width >= WIDE
-    result.add_column("\nwhere", overflow="fold", ratio=None if not wide else 2)
-    result.add_column("\ncall", overflow="fold")
+    result.add_column("\ncall site", overflow="fold")
     for name in ("calls", "bytes", "time"):
         result.add_column(f"\n{name}", justify="right", no_wrap=True)
     for name in ("wait:\nspin", "wait:\nyield", "wait:\nasleep") if wide else ("\nwaiting",):
@@ -212,13 +200,12 @@ def site_table(sites: list[MergedSite], width: int) -> Table:
 
 
 def _site_cells(site: MergedSite, wide: bool) -> list[str]:
-    function = f"\n[faint]{escape(site.place.function)}()[/faint]" if site.place.function else ""
+    function = f" {escape(site.place.function)}()" if site.place.function else ""
     waits = list(site.wait_s.values()) if wide else [site.waiting_s]
     joules = total(site.joules)
     figure = str(joules).removesuffix(f" {joules.provenance}") if joules.known else units.UNKNOWN
     return [
-        escape(site.place.label) + function,
-        site.call,
+        f"{escape(site.place.label)}[faint]{function}[/faint]\n  {escape(site.call)}",
         units.count(site.calls),
         units.size(site.bytes) if site.bytes else "",
         units.seconds(site.time_s),
