@@ -156,7 +156,7 @@ def _saving_hover(a: Analysis, metric: str, label: str, n: int, found: Center | 
         [
             ("fragments", f"{n:,}"),
             (f"{METRICS[metric].label} saved", units.percent(found.median)),
-            (f"{found.confidence:.0%} interval", f"{units.percent(found.lo)} to {units.percent(found.hi)}"),
+            (f"{found.confidence * 100:.0f} % interval", f"{units.percent(found.lo)} to {units.percent(found.hi)}"),
             ("pairs", str(found.n)),
             ("provenance", a.provenance(metric)),
         ],

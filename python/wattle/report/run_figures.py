@@ -56,7 +56,7 @@ def _time(profile: RunProfile) -> Figure:
 
 
 def _time_hover(pe: PE, name: str, value: float | None) -> str:
-    share = f"{value / pe.wall_s:.1%} of its time" if value is not None and pe.wall_s else ""
+    share = f"{value / pe.wall_s * 100:.1f} % of its time" if value is not None and pe.wall_s else ""
     return hover_text(f"PE {pe.pe}", [(name, units.seconds(value)), ("share", share), ("n", "1 run")])
 
 
@@ -82,6 +82,8 @@ def _joules(profile: RunProfile) -> Figure:
         trace["error_x"] = {
             "type": "data",
             "array": [f.uncertainty for f in found],
+            "arrayminus": [_below(f) for f in found],  # joules below nothing would be no joules
+            "symmetric": False,
             "color": "--ink",
             "thickness": 1.2,
             "width": 4,
@@ -101,6 +103,12 @@ def _joules(profile: RunProfile) -> Figure:
         height=_height(len(profile.pes) * max(1, len(profile.domains)) * 2 // 3),
         note="whiskers: uncertainty, about 95 %",
     )
+
+
+def _below(figure: Joules) -> float | None:
+    if figure.joules is None or figure.uncertainty is None:
+        return None
+    return min(figure.uncertainty, max(figure.joules, 0.0))
 
 
 def _joules_hover(name: str, figure: Joules) -> str:

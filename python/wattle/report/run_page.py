@@ -9,7 +9,7 @@ from typing import Any
 from wattle import runs, units
 from wattle.metrics import Spread, metrics, spread
 from wattle.profile import PE, RunProfile, add
-from wattle.provenance import Joules, Provenance, joule_unit, total
+from wattle.provenance import Joules, Provenance, amount, joule_unit, significant, total
 from wattle.report import run_figures as drawn
 from wattle.report.page import Page
 from wattle.runs import Run
@@ -29,7 +29,7 @@ def build(directory: Path) -> Page:
     return Page(
         template="run.html.j2",
         title=shlex.join(run.manifest.command) or "a run",
-        subtitle=f"{run.manifest.n_pes} PE{'s' if run.manifest.n_pes != 1 else ''}, "
+        subtitle=f"{run.manifest.n_pes} PE{'s' if run.manifest.n_pes != 1 else ''}{_repeated(run)}, "
         f"{units.seconds(run.manifest.wall_s)} from start to end",
         summary=summary(run, profile, sites),
         record=run.manifest,
@@ -50,6 +50,14 @@ def build(directory: Path) -> Page:
             "meter": profile.pes[0].meter if profile is not None and has_pes else run.manifest.meter,
         },
     )
+
+
+def _repeated(run: Run) -> str:
+    return f", {len(run.samples)} repeats" if run.manifest.repeats else ""
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{part / whole * 100:.0f} %"
 
 
 def _nav(run: Run, profile: RunProfile | None, sites: list[MergedSite]) -> list[tuple[str, str]]:
@@ -86,9 +94,9 @@ def _time_words(profile: RunProfile) -> str:
     text = f"{pes} ran for {units.seconds(profile.wall_s)}"
     if whole is None or whole == 0 or wall is None:
         return f"{text}; how that divides is not known."
-    shares = ", ".join(f"{(value or 0) / whole:.0%} {key}" for key, value in parts.items())
+    shares = ", ".join(f"{_share(value or 0, whole)} {key}" for key, value in parts.items())
     asleep, waited = profile.sum("state_s", "asleep"), parts["wait"]
-    sleep = f"; of the waiting {asleep / waited:.0%} was spent asleep" if asleep is not None and waited else ""
+    sleep = f"; of the waiting {_share(asleep, waited)} was spent asleep" if asleep is not None and waited else ""
     return f"{text}: {shares} of their time together{sleep}."
 
 
@@ -131,7 +139,7 @@ def _cards(profile: RunProfile) -> list[tuple[str, str, str]]:
         add(profile.sum("time_s", k) for k in ("compute", "transfer", "wait")),
     )
     if waited is not None and whole:
-        cards.append((f"{waited / whole:.0%}", "of the PEs' time is waiting", units.seconds(waited)))
+        cards.append((_share(waited, whole), "of the PEs' time is waiting", units.seconds(waited)))
     for domain in profile.domains[:2]:
         figure = profile.joules(domain)
         cards.append((_joules_cell(figure), f"{domain}, all PEs", str(figure.provenance)))
@@ -175,8 +183,7 @@ def _joules_cell(figure: Joules) -> str:
     if figure.joules is None:
         return units.UNKNOWN
     factor, unit = joule_unit(figure.joules)
-    spread_words = "" if figure.uncertainty is None else f" ± {figure.uncertainty / factor:.2g}"
-    return f"{figure.joules / factor:.3g}{spread_words} {unit}"
+    return f"{amount(figure.joules, figure.uncertainty, factor)} {unit}"
 
 
 def _site_rows(sites: list[MergedSite]) -> list[dict[str, Any]]:
@@ -219,4 +226,4 @@ def _joules_only(value: float | None) -> str:
     if value is None:
         return units.UNKNOWN
     factor, unit = joule_unit(value)
-    return f"{value / factor:.3g} {unit}"
+    return f"{significant(value / factor, 3)} {unit}"

@@ -63,7 +63,7 @@ def _forms(name: str) -> tuple[Form, ...]:
 
 
 def _with_interval(c: Center) -> str:
-    return f"{units.percent(c.median)} ({c.confidence:.0%}: {units.percent(c.lo)} to {units.percent(c.hi)}, n = {c.n})"
+    return f"{units.percent(c.median)} ({c.confidence * 100:.0f} %: {units.percent(c.lo)} to {units.percent(c.hi)}, n = {c.n})"
 
 
 def _median(found: Iterable[Found]) -> float:
@@ -301,7 +301,7 @@ def _row(
 def _order_rows() -> list[Published]:
     dear = "MPQMPQ ~ PQPQ > MPMPQ ~ PPQ > MMPQAMM"
     cheap = dear.replace(">", "<")
-    rule = f"~ within {ALIKE:.0f} %, > and < beyond the 95 % interval, each at {MOST:.0%} of the counts or more"
+    rule = f"~ within {ALIKE:.0f} %, > and < beyond the 95 % interval, each at {MOST * 100:.0f} % of the counts or more"
     slides = ("S, performance characteristics", "medium to bulk transfers (taken as 2 KiB a buffer and more: 1-256)")
     text = ("D 8.3, figure 8.4", "beyond 256 puts (less than 2 KiB each)")
     rows = []

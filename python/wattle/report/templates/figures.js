@@ -28,6 +28,13 @@
     }, own || {}, own && own.title ? { title: Object.assign({ font: { size: 12 }, standoff: 6 }, own.title) } : {});
   }
 
+  // On a narrow screen every second tick has to do.
+  function thinned(axis, width) {
+    if (!axis || !axis.tickvals || axis.tickvals.length < 7 || width >= 720) return axis;
+    var every = function (v, i) { return i % 2 === 0; };
+    return Object.assign({}, axis, { tickvals: axis.tickvals.filter(every), ticktext: axis.ticktext.filter(every) });
+  }
+
   function layout(figure, style, width) {
     var ink = style.getPropertyValue("--ink").trim(), panel = style.getPropertyValue("--panel").trim();
     return Object.assign({
@@ -35,9 +42,9 @@
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 8, r: 14, t: 12, b: 8 },
       showlegend: false, hovermode: "closest", hoverdistance: 24, dragmode: width < 720 ? false : "zoom",
       modebar: { bgcolor: "rgba(0,0,0,0)", color: style.getPropertyValue("--soft").trim(), activecolor: ink },
-      legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom" },
+      legend: { orientation: "h", traceorder: "normal", x: 0, y: 1.02, yanchor: "bottom" },
       hoverlabel: { bgcolor: panel, bordercolor: style.getPropertyValue("--rule").trim(), font: { color: ink, size: 12 }, align: "left" }
-    }, figure.layout, { xaxis: axis(style, figure.layout.xaxis), yaxis: axis(style, figure.layout.yaxis) });
+    }, figure.layout, { xaxis: axis(style, thinned(figure.layout.xaxis, width)), yaxis: axis(style, figure.layout.yaxis) });
   }
 
   function draw() {
