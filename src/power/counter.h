@@ -5,9 +5,9 @@
  * have been missed on top of it is at most excess_j. A reading is believed only if some draw between 0 and limit_w
  * explains it:
  *
- *   exactly one number of wraps explains the step  the step counts and its time is covered, however many failed readings
- *                                                  lie within: the sensor went on counting
- *   several numbers of wraps explain it            the least counts (a counter that went back may have been reset, too),
+ *   exactly one number of wraps explains the step  the step counts and its time is covered, through failed readings
+ *                                                  too: the sensor went on counting
+ *   several numbers of wraps explain it            the least counts (a counter that went back may have been reset),
  *                                                  the rest goes to excess_j, its time is not covered
  *   none does                                      the counter was reset, or is garbage: what it has counted since a
  *                                                  reset counts if possible, the rest goes to excess_j, not covered

@@ -23,12 +23,15 @@ struct wtl_meter {
   wtl_mark start;
 };
 
-/* Notes why a kind was not taken, and how it could be. */
+/* Notes why a kind was not taken, and how it could be, in one line. */
 static void note(wtl_meter *m, const char *kind, const char *why, const char *grant)
 {
   size_t used = strlen(m->why);
   if (!*why) return;
-  snprintf(m->why + used, sizeof m->why - used, "%s%s: %s%s%s", used ? "; " : "", kind, why, *grant ? ". " : "", grant);
+  snprintf(m->why + used, sizeof m->why - used, "%s%s: %s%s%s", used ? "; " : "", kind, why,
+           *grant ? ". To grant it: " : "", grant);
+  for (char *p = m->why; *p; p++)
+    if (*p == '\n') *p = ';';
 }
 
 static bool open_kind(wtl_meter *m, const wtl_meter_ops *kind, const wtl_meter_env *env)

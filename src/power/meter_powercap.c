@@ -73,6 +73,17 @@ static void start_reader(powercap *p)
   pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
+/* A line is a command, or a remark after '#'. To a group of trusted people; never to everybody. */
+static const char SAFE_GRANT[] =
+    "sudo groupadd --system power && sudo usermod -aG power NAME   # NAME: somebody trusted, who then logs in again\n"
+    "printf 'z /sys/devices/virtual/powercap/%s/energy_uj 0440 root power\\n' '*/*' '*/*/*' | "
+    "sudo tee /etc/tmpfiles.d/wattle.conf   # applied at every boot\n"
+    "sudo systemd-tmpfiles --create /etc/tmpfiles.d/wattle.conf\n"
+    "# or give one program CAP_DAC_READ_SEARCH, which reads any file (CAP_PERFMON opens perf's events only: not read "
+    "here)\n"
+    "# never open it to everybody: energy counters leak what other programs compute, keys included (PLATYPUS, "
+    "CVE-2020-8694)";
+
 static void say_why(const wtl_meter_env *env, const powercap *p, char *why, size_t why_size, char *grant,
                     size_t grant_size)
 {
@@ -86,16 +97,7 @@ static void say_why(const wtl_meter_env *env, const powercap *p, char *why, size
   } else if (z) {
     snprintf(why, why_size, "cannot read %s: %s", z->path, z->error == EBADMSG ? "not a number" : strerror(z->error));
   }
-  if (z && (z->error == EACCES || z->error == EPERM))
-    snprintf(
-        grant, grant_size,
-        "To grant it to trusted people only: make a group (groupadd --system power), add them, and let "
-        "/etc/tmpfiles.d/wattle.conf say \"z /sys/devices/virtual/powercap/*/*/energy_uj 0440 root power\" and \"z "
-        "/sys/devices/virtual/powercap/*/*/*/energy_uj 0440 root power\" (applied at boot, or by systemd-tmpfiles "
-        "--create); "
-        "or run with CAP_DAC_READ_SEARCH (CAP_PERFMON opens only perf's power events, which this meter does not read). "
-        "Never open it to everybody: energy counters leak what other programs compute, keys included (PLATYPUS, "
-        "CVE-2020-8694)");
+  if (z && (z->error == EACCES || z->error == EPERM)) snprintf(grant, grant_size, "%s", SAFE_GRANT);
 }
 
 static size_t readable_top(const powercap *p)
