@@ -11,9 +11,9 @@
 /*
  * Prints an array, one object for each kind of meter, best first:
  *   {"name", "usable", "why", "grant", "domains": [{"name", "scope", "nested", "available"}]}
- * `why` says what is missing, `grant` how access can be given safely, a command or a remark after '#' a line ("" where
- * no permission would help). Opens and closes each meter; takes some milliseconds where sensors exist. No newline at the
- * end.
+ * `why` says what is missing, `grant` how access can be given safely: a command, or a remark after '#', a line; ""
+ * where no permission would help. Opens and closes each meter; takes some milliseconds where sensors exist. No newline
+ * at the end.
  */
 void wtl_meters_json(FILE *out, const wtl_settings *s);
 

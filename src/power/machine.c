@@ -4,7 +4,9 @@
 #include "power/machine.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -122,13 +124,30 @@ static wtl_machine *load_file(const char *path, char *error, size_t size)
   return m;
 }
 
+/* The installation this library lies in (PREFIX of PREFIX/lib/libwattle.so), so that the tree may be moved; "" if not known. */
+static void own_prefix(char prefix[PATH_MAX])
+{
+  static const char marker;
+  Dl_info self;
+  prefix[0] = '\0';
+  if (!dladdr(&marker, &self) || !realpath(self.dli_fname, prefix)) {
+    prefix[0] = '\0';
+    return;
+  }
+  for (int level = 0; level < 2; level++) {
+    char *slash = strrchr(prefix, '/');
+    if (slash) *slash = '\0';
+  }
+}
+
 /* Directories to look in, first one first, joined by ':'. Owned by the caller. */
 static char *search_path(void)
 {
-  char *path = NULL;
+  char *path = NULL, prefix[PATH_MAX];
   const char *home = getenv("WATTLE_HOME");
-  int n = home && *home ? asprintf(&path, "%s/share/wattle/machines:%s", home, WTL_MACHINES_DIR)
-                        : asprintf(&path, "%s", WTL_MACHINES_DIR);
+  own_prefix(prefix);
+  int n = home && *home ? asprintf(&path, "%s/share/wattle/machines:%s/share/wattle/machines:%s", home, prefix, WTL_MACHINES_DIR)
+                        : asprintf(&path, "%s/share/wattle/machines:%s", prefix, WTL_MACHINES_DIR);
   return n < 0 ? NULL : path;
 }
 

@@ -56,8 +56,9 @@ typedef struct wtl_meter_env {
 typedef struct wtl_meter_ops {
   const char *name;
   /*
-   * Opens. Returns the kind's own state, or NULL with `why` (what is missing) and `grant` (how access is given safely,
-   * a command or a remark after '#' a line; "" if no permission would help). A kind that opens leaves both empty, or says what it has to do without.
+   * Opens. Returns the kind's own state, or NULL with `why` (what is missing) and `grant` (how access is given safely:
+   * a command, or a remark after '#', a line; "" if no permission would help). A kind that opens leaves both empty, or
+   * says what it has to do without.
    */
   void *(*open)(const wtl_meter_env *env, char *why, size_t why_size, char *grant, size_t grant_size);
   void (*close)(void *state);
