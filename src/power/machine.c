@@ -124,7 +124,10 @@ static wtl_machine *load_file(const char *path, char *error, size_t size)
   return m;
 }
 
-/* The installation this library lies in (PREFIX of PREFIX/lib/libwattle.so), so that the tree may be moved; "" if not known. */
+/*
+ * The installation this library lies in (PREFIX of PREFIX/lib/libwattle.so), so that the tree may be moved; "" if not
+ * known.
+ */
 static void own_prefix(char prefix[PATH_MAX])
 {
   static const char marker;
@@ -140,14 +143,16 @@ static void own_prefix(char prefix[PATH_MAX])
   }
 }
 
-/* Directories to look in, first one first, joined by ':'. Owned by the caller. */
+/* Directories to look in, first one first, joined by ':'. Owned by the caller. An empty one is skipped. */
 static char *search_path(void)
 {
+  static const char sub[] = "/share/wattle/machines";
   char *path = NULL, prefix[PATH_MAX];
   const char *home = getenv("WATTLE_HOME");
+  bool has_home = home && *home;
   own_prefix(prefix);
-  int n = home && *home ? asprintf(&path, "%s/share/wattle/machines:%s/share/wattle/machines:%s", home, prefix, WTL_MACHINES_DIR)
-                        : asprintf(&path, "%s/share/wattle/machines:%s", prefix, WTL_MACHINES_DIR);
+  int n = asprintf(&path, "%s%s:%s%s:%s", has_home ? home : "", has_home ? sub : "", prefix, *prefix ? sub : "",
+                   WTL_MACHINES_DIR);
   return n < 0 ? NULL : path;
 }
 
