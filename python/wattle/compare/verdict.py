@@ -54,7 +54,8 @@ def difference(before: Spread, after: Spread, width: float | None = None) -> Dif
     if by_meter is not None and by_meter.verdict is not Verdict.BEYOND:
         return Difference(percent, by_meter.verdict, by_meter.why)
     by_spread = spread_says(before.values, after.values)
-    meter = f"{by_meter.why}, " if by_meter is not None else ""
+    untested = by_spread.verdict is Verdict.UNTESTED
+    meter = f"{by_meter.why}, " if by_meter is not None and untested else ""
     return Difference(percent, by_spread.verdict, meter + by_spread.why)
 
 

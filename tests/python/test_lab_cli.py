@@ -1,0 +1,181 @@
+"""The command as a whole: versions, help, errors of one line, output wherever it goes, and where its parts are found."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import fakes
+import pytest
+import wattle as package
+from wattle import console, paths, units
+from wattle.cli import main
+from wattle.errors import WattleError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def call(capsys, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        main([str(a) for a in arguments])
+    said = capsys.readouterr()
+    return ended.value.code, said.out, said.err
+
+
+def test_the_version_is_the_projects(home, capsys):
+    assert call(capsys, "--version") == (0, f"wattle {package.__version__}\n", "")
+    project = re.search(r"project\(wattle VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())
+    assert project.group(1) == package.__version__
+
+
+def test_versions_name_the_runtime_and_its_place(home, capsys):
+    code, out, _ = call(capsys, "version", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["runtime"], found["pmix"], found["home"]) == ("0.1.0", "4.2.2", str(home))
+
+
+def test_versions_are_there_without_a_runtime_too(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("WATTLE_HOME", str(tmp_path))
+    code, out, err = call(capsys, "version")
+    assert code == 0
+    assert "polars" in out
+    assert "WATTLE_HOME" in err
+
+
+@pytest.mark.parametrize("command", [[], ["run"], ["doctor"], ["compare"], ["version"]])
+def test_help_fits_80_columns(home, capsys, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERMINAL_WIDTH", "80")
+    code, out, _ = call(capsys, *command, "--help")
+    assert code == 0
+    assert "Usage: wattle" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--frobnicate"], "No such option: --frobnicate"),
+        (["dance"], "No such command 'dance'"),
+        (["compare", "/nowhere", "/nowhere"], "/nowhere: does not exist"),
+        (["compare", "/dev/null", "/nowhere"], "/dev/null: is not a directory"),
+        (["doctor", "now"], "unexpected extra argument"),
+    ],
+)
+def test_bad_usage_is_one_line_and_exit_code_2(home, capsys, arguments, words):
+    code, out, err = call(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("wattle: ")
+    assert err.count("\n") == 1
+    assert words in err
+
+
+def test_an_interrupt_is_130_and_no_traceback(home, capsys, monkeypatch):
+    monkeypatch.setattr("wattle.info.ask", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    code, out, err = call(capsys, "doctor")
+    assert (code, out) == (130, "")
+    assert "Traceback" not in err
+
+
+def test_a_reader_that_goes_away_is_no_error_worth_a_word(environment):
+    read, write = os.pipe()
+    os.close(read)
+    result = subprocess.run(
+        [sys.executable, "-m", "wattle", "doctor"], env=environment, stdout=write, stderr=subprocess.PIPE, check=False
+    )
+    os.close(write)
+    assert result.stderr == b""
+    assert result.returncode == 1
+
+
+def test_a_locale_without_the_letters_is_no_crash(wattle):
+    result = wattle("doctor", env={"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
+    assert result.returncode == 0
+    assert "Traceback" not in result.stderr
+
+
+def test_colour_only_on_a_terminal_and_never_with_no_color(wattle):
+    assert "\x1b" not in wattle("doctor").stdout
+    assert "\x1b[3" not in wattle("doctor", env={"NO_COLOR": "1", "FORCE_COLOR": "1"}).stdout
+
+
+def test_json_knows_no_nan(capsys):
+    console.print_json({"a": float("nan"), "b": [1.5, float("inf")], "c": Path("/x")})
+    assert json.loads(capsys.readouterr().out) == {"a": None, "b": [1.5, None], "c": "/x"}
+
+
+def test_an_error_is_one_line_and_its_brackets_are_no_markup(capsys):
+    console.error("sites[0]: [red]wrong[/red]\nand more")
+    assert capsys.readouterr().err == "wattle: sites[0]: [red]wrong[/red] and more\n"
+
+
+def test_progress_off_a_terminal_is_a_line_now_and_then(capsys, monkeypatch):
+    monkeypatch.setattr(console, "LINE_EVERY_S", 0.0)
+    with console.progress("patterns", 3) as steps:
+        steps.advance(now="PQPQ")
+    assert "wattle: patterns: 1 of 3" in capsys.readouterr().err
+    monkeypatch.setattr(console, "LINE_EVERY_S", 10.0)
+    with console.progress("patterns", 3) as steps:
+        steps.advance()
+    assert capsys.readouterr().err == ""
+
+
+def test_a_home_by_setting_is_binding(tmp_path, monkeypatch):
+    monkeypatch.setenv("WATTLE_HOME", str(tmp_path))
+    with pytest.raises(WattleError, match="no oshrun in its bin folder"):
+        paths.find_home()
+
+
+def test_a_prefix_gives_tools_and_shared_files(home):
+    assert paths.tool("oshrun") == home / "bin" / "oshrun"
+    assert paths.machines_dir() == home / "share" / "wattle" / "machines"
+    with pytest.raises(WattleError, match="'bench' of Wattle is missing"):
+        paths.bench_dir()
+
+
+def test_a_tool_that_is_gone_is_named_with_what_to_do(home):
+    (home / "bin" / "oshcc").unlink()
+    with pytest.raises(WattleError, match=r"bin/oshcc is missing.*make build"):
+        paths.tool("oshcc")
+
+
+def test_a_build_tree_takes_shared_files_from_its_source(tmp_path, monkeypatch):
+    tree = fakes.make_home(tmp_path / "source" / "build" / "release")
+    (tree / "share" / "wattle" / "machines").rmdir()
+    (tmp_path / "source" / "machines").mkdir()
+    (tree / "CMakeCache.txt").write_text(f"A:BOOL=ON\nCMAKE_HOME_DIRECTORY:INTERNAL={tmp_path / 'source'}\n")
+    monkeypatch.setenv("WATTLE_HOME", str(tree))
+    assert paths.machines_dir() == tmp_path / "source" / "machines"
+
+
+def test_another_openshmem_on_path_is_not_taken_for_ours(tmp_path, monkeypatch):
+    fakes.script(tmp_path / "bin" / "oshrun", "#!/bin/sh\n")
+    monkeypatch.delenv("WATTLE_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr(paths.sys, "prefix", str(tmp_path / "nowhere"))
+    monkeypatch.setattr(paths, "__file__", str(tmp_path / "a" / "b" / "c" / "d" / "e" / "f" / "paths.py"))
+    with pytest.raises(WattleError, match="oshrun was not found"):
+        paths.find_home()
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "text"),
+    [
+        (units.seconds, 0.0123, "12.3 ms"),
+        (units.seconds, 0.0, "0 s"),
+        (units.seconds, None, "-"),
+        (units.seconds, 3e-9, "3.00 ns"),
+        (units.size, 512, "512 B"),
+        (units.size, 1.5 * 2**20, "1.50 MiB"),
+        (units.count, 9876, "9,876"),
+        (units.count, 12345, "12.3 k"),
+        (units.count, 8_390_000, "8.39 M"),
+        (units.percent, -12.34, "-12.3 %"),
+        (units.percent, 250.0, "+250 %"),
+        (units.percent, None, "-"),
+    ],
+)
+def test_numbers_read_well(form, value, text):
+    assert form(value) == text

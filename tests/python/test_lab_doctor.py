@@ -1,0 +1,205 @@
+"""`wattle doctor` says what can be had here, why not, and never advises to open energy counters to everybody."""
+
+import errno
+import json
+import re
+
+import fakes
+import pytest
+from wattle.doctor import clocks, counters, machine, meters, show
+from wattle.doctor.finding import Roots, Section, State
+from wattle.info import Info
+
+NOT_READABLE = {
+    "meters": [
+        {"name": "powercap", "usable": False, "why": "energy_uj: permission denied", "grant": "", "domains": []}
+    ],
+    "machine": {"name": "unknown", "matched": None},
+}
+
+
+@pytest.fixture
+def roots(tmp_path):
+    (tmp_path / "sys").mkdir()
+    (tmp_path / "proc").mkdir()
+    return Roots(tmp_path / "sys", tmp_path / "proc")
+
+
+def put(root, files):
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def finding(section: Section, name):
+    return next(f for f in section.findings if f.name == name)
+
+
+def test_an_unreadable_counter_comes_with_a_safe_grant_and_its_risk(roots):
+    put(roots.sys, {"class/powercap/intel-rapl:0/energy_uj": "1"})
+    (roots.sys / "class/powercap/intel-rapl:0/energy_uj").chmod(0o400)
+    found = finding(meters.examine(Info(NOT_READABLE), roots), "powercap")
+    assert found.state is State.NO
+    assert found.why == "energy_uj: permission denied"
+    assert any("chgrp energy" in line for line in found.grant)
+    assert "PLATYPUS" in found.risk
+    assert not opens_to_everybody(found.grant)
+
+
+def test_the_runtimes_own_grant_is_shown_with_the_risk(roots):
+    put(roots.sys, {"class/powercap/intel-rapl:0/energy_uj": "1"})
+    meter = NOT_READABLE["meters"][0] | {"grant": "sudo setcap cap_perfmon+ep ./program"}
+    found = finding(meters.examine(Info(NOT_READABLE | {"meters": [meter]}), roots), "powercap")
+    assert found.grant == ("sudo setcap cap_perfmon+ep ./program",)
+    assert "PLATYPUS" in found.risk
+
+
+def test_counters_that_everybody_can_read_are_a_finding(roots):
+    put(roots.sys, {"class/powercap/intel-rapl:0/energy_uj": "1"})
+    (roots.sys / "class/powercap/intel-rapl:0/energy_uj").chmod(0o444)
+    found = finding(meters.examine(Info(NOT_READABLE), roots), "exposure")
+    assert found.state is State.PARTLY
+    assert "chmod o-r" in found.grant[0]
+
+
+def test_without_a_sensor_there_is_nothing_to_grant(roots):
+    put(roots.proc, {"cpuinfo": "flags\t: fpu hypervisor sse\n"})
+    none = {"meters": [{"name": "powercap", "usable": False, "why": "", "grant": "", "domains": []}]}
+    found = finding(meters.examine(Info(none), roots), "powercap")
+    assert (found.says, found.grant, found.risk) == ("no sensor", (), "")
+    assert "virtual machine" in found.why
+
+
+def opens_to_everybody(lines):
+    pattern = r"chmod [ao]*[ao]\+r|chmod -?R? ?[0-7]*[4567]\b|perf_event_paranoid=(-1|0|1)|chmod \+r"
+    return any(re.search(pattern, line) and "440" not in line for line in lines)
+
+
+def test_no_advice_anywhere_opens_counters_to_everybody(roots):
+    put(roots.sys, {"class/powercap/intel-rapl:0/energy_uj": "1"})
+    put(roots.sys, {"devices/system/cpu/cpufreq/policy0/scaling_max_freq": "1"})
+    sections = [meters.examine(Info(NOT_READABLE), roots), clocks.examine(roots)]
+    sections += [counters.examine(roots, error) for error in (0, errno.EACCES, errno.ENOENT)]
+    grants = [line for section in sections for f in section.findings for line in f.grant]
+    assert grants
+    assert not opens_to_everybody(grants)
+
+
+def test_the_pattern_above_would_find_bad_advice():
+    for bad in (
+        "sudo chmod a+r /sys/x/energy_uj",
+        "chmod o+r x",
+        "chmod 444 x",
+        "sysctl kernel.perf_event_paranoid=-1",
+    ):
+        assert opens_to_everybody([bad])
+
+
+def test_clock_domains_that_are_shared_are_named(roots):
+    for policy, cpus in (("policy0", "0 1"), ("policy2", "2 3")):
+        put(
+            roots.sys / "devices/system/cpu/cpufreq" / policy,
+            {
+                "related_cpus": cpus,
+                "scaling_driver": "acpi-cpufreq",
+                "scaling_governor": "powersave",
+                "scaling_max_freq": "2600000",
+                "cpuinfo_min_freq": "1200000",
+                "cpuinfo_max_freq": "2600000",
+            },
+        )
+    section = clocks.examine(roots)
+    assert finding(section, "cpufreq").says == "driver acpi-cpufreq, 1.20 GHz to 2.60 GHz"
+    assert finding(section, "governor").says == "powersave"
+    assert finding(section, "clock domains").says == "2, shared: CPUs 0 1 | 2 3"
+
+
+def test_one_clock_for_each_cpu_is_no_limit(roots):
+    put(roots.sys, {f"devices/system/cpu/cpufreq/policy{i}/related_cpus": str(i) for i in range(4)})
+    assert finding(clocks.examine(roots), "clock domains").state is State.YES
+
+
+def test_no_cpufreq_says_why(roots):
+    found = clocks.examine(roots).findings
+    assert [f.state for f in found] == [State.NO]
+    assert found[0].why == "no cpufreq driver"
+
+
+@pytest.mark.parametrize(
+    ("error", "state", "why"),
+    [
+        (0, State.YES, ""),
+        (errno.EACCES, State.NO, "perf_event_paranoid is 3"),
+        (errno.ENOENT, State.NO, "no hardware counters"),
+        (errno.ENOSYS, State.NO, "not implemented"),
+    ],
+)
+def test_counters_are_tried_out(roots, error, state, why):
+    put(roots.proc, {"sys/kernel/perf_event_paranoid": "3\n"})
+    found = finding(counters.examine(roots, error), "instructions")
+    assert found.state is state
+    assert why in found.why
+
+
+def test_trying_the_counters_gives_an_errno_and_no_crash():
+    assert counters.count_instructions() in {0, *errno.errorcode}
+
+
+def test_what_the_cpu_offers_to_wait_with_is_read_from_its_flags(roots):
+    put(roots.proc, {"cpuinfo": "processor: 0\nflags\t\t: fpu waitpkg sse\n"})
+    section = machine.waiting(roots)
+    states = {f.name: f.state for f in section.findings}
+    assert states.get("UMWAIT, TPAUSE", State.YES) is State.YES
+    assert states.get("MWAITX", State.NO) is State.NO
+
+
+def test_limits_of_the_control_group_count(roots):
+    put(roots.proc, {"self/cgroup": "0::/job/step\n", "meminfo": "MemAvailable: 8388608 kB\n"})
+    put(roots.sys, {"fs/cgroup/job/cpu.max": "150000 100000\n", "fs/cgroup/job/step/memory.max": "1073741824\n"})
+    put(roots.sys, {"fs/cgroup/job/step/cpu.max": "max 100000\n"})
+    section = machine.examine(roots)
+    assert finding(section, "CPU quota").says == "1.5 cores' worth of time"
+    assert finding(section, "memory").says == "1.00 GiB"
+
+
+def test_without_limits_there_is_no_finding_about_them(roots):
+    put(roots.proc, {"meminfo": "MemAvailable: 8388608 kB\n"})
+    section = machine.examine(roots)
+    assert finding(section, "memory").says == "8.00 GiB available"
+    assert not [f for f in section.findings if f.name == "CPU quota"]
+
+
+def test_the_report_fits_80_columns_and_shows_every_setting(wattle):
+    result = wattle("doctor", env={"WATTLE_WAIT": "spin"})
+    assert result.returncode == 0
+    assert result.stderr == ""
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    for row in fakes.INFO["settings"]:
+        assert row["name"] in result.stdout
+    for title in ("Energy", "Clocks", "Counters", "Waiting", "Machine", "Network", "Software", "Settings"):
+        assert title in result.stdout
+
+
+def test_json_says_the_same(wattle):
+    document = json.loads(wattle("doctor", "--json").stdout)
+    assert document["kind"] == "doctor"
+    findings = [f for section in document["sections"] for f in section["findings"]]
+    assert all(set(f) == {"name", "state", "says", "why", "grant", "risk"} for f in findings)
+    assert {row["name"] for row in document["settings"]} == {row["name"] for row in fakes.INFO["settings"]}
+
+
+def test_a_wrong_setting_is_the_error(wattle):
+    result = wattle("doctor", env={"WATTLE_WAIT": "dream"})
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("wattle: WATTLE_WAIT=dream: expected one of")
+
+
+def test_bounds_of_settings_are_shown_in_their_unit():
+    settings = [
+        {"name": "A", "kind": "size", "lo": 65536, "hi": 2**44, "value": "1M", "default": "1M", "help": "x"},
+        {"name": "B", "kind": "seconds", "lo": 0.0001, "hi": 1, "value": "auto", "default": "auto", "help": "y"},
+    ]
+    table = show.settings_table(Info({"settings": settings}))
+    texts = [str(cell) for cell in table.columns[2].cells]
+    assert texts == ["x [64.0 KiB to 16.0 TiB]", "y [100 µs to 1.00 s]"]
