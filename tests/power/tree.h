@@ -99,6 +99,7 @@ static inline void tree_zone(const tree *t, const char *zone, const char *name, 
 static inline tree *tree_new(void)
 {
   tree *t = calloc(1, sizeof *t);
+  if (!t) exit(2);
   const char *tmp = getenv("TMPDIR");
   snprintf(t->root, sizeof t->root, "%.90s/wattle-sys-XXXXXX", tmp && *tmp ? tmp : "/tmp");
   if (!mkdtemp(t->root)) {
