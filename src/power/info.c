@@ -4,39 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "power/machine.h"
 #include "power/meter.h"
-
-static void put_text(FILE *out, const char *text)
-{
-  if (!text) {
-    fputs("null", out);
-    return;
-  }
-  fputc('"', out);
-  for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-    if (*p == '"' || *p == '\\')
-      fprintf(out, "\\%c", *p);
-    else if (*p < 0x20)
-      fprintf(out, "\\u%04x", *p);
-    else
-      fputc(*p, out);
-  }
-  fputc('"', out);
-}
-
-static void put_number(FILE *out, double x)
-{
-  if (isfinite(x))
-    fprintf(out, "%.9g", x);
-  else
-    fputs("null", out);
-}
 
 static void put_pair(FILE *out, const char *key, const char *text)
 {
   fprintf(out, "\"%s\": ", key);
-  put_text(out, text);
+  wtl_json_text(out, text);
   fputs(", ", out);
 }
 
@@ -98,19 +73,19 @@ static int put_profile_number(void *arg, const char *key, const wtl_number *n)
   put_pair(l->out, "key", key);
   if (strncmp(key, "clocks[", 7) == 0) {
     fputs("\"ghz\": ", l->out);
-    put_number(l->out, wtl_machine_clock_ghz(l->machine, strtoul(key + 7, NULL, 10)));
+    wtl_json_number(l->out, wtl_machine_clock_ghz(l->machine, strtoul(key + 7, NULL, 10)));
     fputs(", ", l->out);
   }
   fputs("\"value\": ", l->out);
-  put_number(l->out, n->value);
+  wtl_json_number(l->out, n->value);
   fputs(", \"plus_minus\": ", l->out);
-  put_number(l->out, n->plus_minus);
+  wtl_json_number(l->out, n->plus_minus);
   fputs(", ", l->out);
   put_pair(l->out, "unit", n->unit);
   put_pair(l->out, "tag", wtl_tag_name(n->tag));
   put_pair(l->out, "source", n->source);
   fputs("\"how\": ", l->out);
-  put_text(l->out, n->how);
+  wtl_json_text(l->out, n->how);
   fputs("}", l->out);
   return 0;
 }
@@ -122,7 +97,7 @@ void wtl_machine_json(FILE *out, const wtl_settings *s)
   fputs("{", out);
   if (!m) {
     fputs("\"error\": ", out);
-    put_text(out, error);
+    wtl_json_text(out, error);
     fputs("}", out);
     return;
   }
@@ -132,7 +107,7 @@ void wtl_machine_json(FILE *out, const wtl_settings *s)
   put_pair(out, "file", m->file);
   put_pair(out, "matched", m->matched);
   fprintf(out, "\"sockets\": %u, \"cores_per_socket\": ", m->sockets);
-  put_number(out, m->cores_per_socket ? m->cores_per_socket : NAN);
+  wtl_json_number(out, m->cores_per_socket ? m->cores_per_socket : NAN);
   fputs(", \"numbers\": [", out);
   list l = {.out = out, .machine = m};
   wtl_machine_numbers(m, put_profile_number, &l);
