@@ -64,8 +64,9 @@ class Joules:
         in proportion, as the whole."""
         if self.joules is None:
             return self
-        relative = None if self.uncertainty is None or self.joules == 0 else self.uncertainty / abs(self.joules)
-        uncertainty = None if relative is None else relative * abs(joules)
+        uncertainty = self.uncertainty
+        if uncertainty is not None and self.joules != 0:
+            uncertainty *= abs(joules / self.joules)
         return Joules(joules, uncertainty, Provenance.MODELLED, self.source, self.scope, self.domain)
 
 

@@ -87,5 +87,7 @@ def _merged(place: symbols.Place, members: list[tuple[PE, Site]], domains: Itera
 
 
 def _share(pe: PE, site: Site, domain: str) -> Joules:
-    joules = site.joules.get(domain)
-    return unavailable(domain) if joules is None else find(pe.joules, domain).share(joules)
+    joules, whole = site.joules.get(domain), find(pe.joules, domain)
+    if joules is None and whole.joules == 0:
+        joules = 0.0  # a share of nothing
+    return unavailable(domain) if joules is None else whole.share(joules)

@@ -1,4 +1,4 @@
-"""The command as a whole: versions, help, errors of one line, output wherever it goes, and where its parts are found."""
+"""The command as a whole: versions, help, errors of one line, output wherever it goes, where its parts are."""
 
 import json
 import os

@@ -143,3 +143,11 @@ def test_an_unknown_time_of_one_pe_makes_the_sites_time_unknown(tmp_path):
     profiles = [fakes.pe_profile(0), fakes.pe_profile(1, sites=[fakes.site(time_s=None)])]
     merged = sites.merge(profile.load(fakes.make_run(tmp_path / "r", profiles)))
     assert next(s for s in merged if s.call == "shmem_double_put").time_s is None
+
+
+def test_a_share_of_nothing_is_nothing_and_no_gap(tmp_path):
+    none = fakes.site(joules={"cpu": 1.0, "dram": None})
+    pe = fakes.pe_profile(0, 1, sites=[none], joules=[fakes.figure("cpu", 2.0), fakes.figure("dram", 0.0)])
+    joules = sites.merge(profile.load(fakes.make_run(tmp_path / "r", [pe])))[0].joules
+    assert [j.joules for j in joules] == [1.0, 0.0]
+    assert all(j.uncertainty is not None for j in joules)

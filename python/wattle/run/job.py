@@ -154,8 +154,9 @@ class _Job:
     def _gone_within(self, limit_s: float) -> bool:
         until = time.monotonic() + limit_s
         while True:
+            gone = not descendants()
             self._reap()
-            if not descendants():
+            if gone:
                 return True
             if time.monotonic() >= until:
                 return False

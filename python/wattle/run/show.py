@@ -224,11 +224,10 @@ def _show_unresolved(sites: list[MergedSite], console: Console) -> None:
 def _show_repeats(run: Run, console: Console) -> None:
     """Median and spread of the totals over all repeats."""
     profiles = [s.profile for s in run.samples if s.profile is not None]
-    result = table(title=f"Totals over {len(run.samples)} repeats")
-    result.add_column("sum over PEs")
-    for name in ("median", "quartile range", "least", "most"):
+    result = table(title=f"Over {len(run.samples)} repeats")
+    result.add_column("\nsum over PEs", no_wrap=True)
+    for name in ("\nmedian", "quartile\nrange", "\nleast", "\nmost"):
         result.add_column(name, justify="right", no_wrap=True)
-    result.add_column("repeats", justify="right")
     for metric in metrics(profiles):
         result.add_row(metric.label, *_spread_cells(spread(metric, run.samples)))
     console.print()
@@ -239,8 +238,8 @@ def _show_repeats(run: Run, console: Console) -> None:
 def _spread_cells(figure: Spread) -> list[str]:
     if figure.joules is not None:
         plain = [_plain_joules(v) for v in (figure.iqr, figure.lo, figure.hi)]
-        return [str(figure.joules), *plain, str(figure.n)]
-    return [units.seconds(v) for v in (figure.median, figure.iqr, figure.lo, figure.hi)] + [str(figure.n)]
+        return [str(figure.joules), *plain]
+    return [units.seconds(v) for v in (figure.median, figure.iqr, figure.lo, figure.hi)]
 
 
 def _plain_joules(value: float | None) -> str:
