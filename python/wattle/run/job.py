@@ -22,7 +22,7 @@ from wattle.errors import WattleError
 
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 FROM_KERNEL = 0x80  # si_code of a signal that the terminal sent to the whole foreground group
-LEAVE_S = 1.0  # what a process of the job may take to end by itself after the launcher has
+LEAVE_S = 0.5  # what a process of the job may take to end by itself after the launcher has
 OBEY_S = 2.0  # and after SIGTERM
 LOOK_AGAIN_S = 1.0  # for the launcher's end, should its signal have gone astray
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
