@@ -37,7 +37,11 @@ static inline bool wtl_is_word(const void *a, size_t n)
   return (n == 8 || n == 4 || n == 2 || n == 1) && ((uintptr_t)a & (n - 1)) == 0;
 }
 
+#if defined(WTL_MUTANT_NO_FENCE)
+#define WTL_STORE_ORDER __ATOMIC_RELEASE
+#else
 #define WTL_STORE_ORDER __ATOMIC_SEQ_CST
+#endif
 
 static inline void wtl_store_word(void *to, const void *from, size_t n)
 {
@@ -89,7 +93,7 @@ static inline void wtl_quiet(const wtl_pe *self)
 static inline void wtl_order(const wtl_pe *self)
 {
   (void)self;
-  atomic_thread_fence(memory_order_release);
+  wtl_store_fence();
 }
 
 #endif

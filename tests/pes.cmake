@@ -1,0 +1,53 @@
+# Programs of several PEs: pe_program makes one, pe_test runs it at several sizes. In the threads build the PEs are threads of the program.
+find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
+
+function(pe_program program)
+  add_executable(${program} ${ARGN})
+  target_compile_definitions(${program} PRIVATE _GNU_SOURCE)
+  target_include_directories(${program} PRIVATE ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(${program} PRIVATE wattle-shmem Threads::Threads m)
+endfunction()
+
+# The sanitizers' settings where the program's launcher and PMIx are not ours to clean up.
+function(pe_environment test n)
+  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT WTL_TEST_PES=${n} ${ARGN}
+    LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0)
+endfunction()
+
+# pe_test(NAME program PES 1 2 ... [ARGS ...] [ENV NAME=VALUE ...] [TIMEOUT s] [LABELS ...]): one CTest entry a size, NAME.<n>_pes.
+function(pe_test name program)
+  cmake_parse_arguments(T "" "TIMEOUT" "PES;ARGS;ENV;LABELS" ${ARGN})
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 60)
+  endif()
+  foreach(n IN LISTS T_PES)
+    set(test ${name}.${n}_pes)
+    if(WTL_THREADS)
+      add_test(NAME ${test} COMMAND ${program} ${T_ARGS})
+    else()
+      add_test(NAME ${test} COMMAND oshrun -n ${n} -- $<TARGET_FILE:${program}> ${T_ARGS})
+    endif()
+    set_tests_properties(${test} PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${T_LABELS}" SKIP_RETURN_CODE 77)
+    if(n GREATER 1)
+      set_tests_properties(${test} PROPERTIES PROCESSORS 2)
+    endif()
+    pe_environment(${test} ${n} ${T_ENV})
+  endforeach()
+endfunction()
+
+# pe_profile_test(NAME program N CHECK words... [ARGS ...] [ENV ...]): runs the program on N PEs and lets a script judge the profiles it leaves.
+function(pe_profile_test name program n script)
+  cmake_parse_arguments(T "" "TIMEOUT" "CHECK;ARGS;ENV;LABELS" ${ARGN})
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 60)
+  endif()
+  if(WTL_THREADS)
+    set(launch threads)
+  else()
+    set(launch $<TARGET_FILE:oshrun>)
+  endif()
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${script} ${T_CHECK} --launcher ${launch} --pes ${n} -- $<TARGET_FILE:${program}> ${T_ARGS})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${T_LABELS}" SKIP_RETURN_CODE 77 PROCESSORS 2)
+  pe_environment(${name} ${n} ${T_ENV})
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT PYTHONPATH=${CMAKE_SOURCE_DIR}/tests PYTHONDONTWRITEBYTECODE=1)
+endfunction()

@@ -1,0 +1,18 @@
+"""Runs a test program on a mutant of the runtime and demands that it fails, by its own exit code 1 and not for another reason."""
+
+import sys
+
+import pe_job
+
+
+def main() -> int:
+    args = pe_job.parser(__doc__).parse_args()
+    code, _ = pe_job.run(args.launcher, args.pes, args.command)
+    if code == 1:
+        return 0
+    print(f"the mutant went unnoticed: exit code {code}, must be 1")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
