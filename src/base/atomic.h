@@ -1,8 +1,8 @@
 /*
- * atomic.h - the full barrier, once.
+ * atomic.h - the fences, once.
  *
  * ThreadSanitizer does not model stand-alone fences, so that build spends an atomic read-modify-write instead, which orders as
- * much and which it sees. WTL_MUTANT_NO_FENCE takes the barrier out: the litmus tests must then fail.
+ * much and which it sees. WTL_MUTANT_NO_FENCE takes the full barrier out: the litmus tests (tests/wait) must then fail.
  */
 #ifndef WTL_BASE_ATOMIC_H
 #define WTL_BASE_ATOMIC_H
@@ -21,6 +21,17 @@ static inline void wtl_fence(void)
   __asm__ __volatile__("lock; addl $0, -8(%%rsp)" ::: "memory", "cc");
 #else
   atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
+/* Earlier stores are visible before later ones. */
+static inline void wtl_store_fence(void)
+{
+#if defined(__SANITIZE_THREAD__)
+  extern _Atomic int wtl_fence_word;
+  atomic_fetch_add_explicit(&wtl_fence_word, 0, memory_order_acq_rel);
+#else
+  atomic_thread_fence(memory_order_release);
 #endif
 }
 

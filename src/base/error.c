@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 static _Thread_local int thread_pe = -1; /* threads build: each PE is a thread */
-static int process_pe = -1;
+static _Atomic int process_pe = -1;
 
 void wtl_message_pe(int pe)
 {

@@ -1,9 +1,14 @@
 #include "base/json.h"
 
 #include <math.h>
+#include <string.h>
 
 void wtl_json_text(FILE *f, const char *text)
 {
+  if (!text) {
+    fputs("null", f);
+    return;
+  }
   putc('"', f);
   for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
     if (*c == '"' || *c == '\\') fprintf(f, "\\%c", *c);
@@ -15,9 +20,16 @@ void wtl_json_text(FILE *f, const char *text)
 
 void wtl_json_number(FILE *f, double value)
 {
+  char text[64];
   if (!isfinite(value)) fputs("null", f);
   else if (value == floor(value) && fabs(value) < 1e15) fprintf(f, "%.0f", value);
-  else fprintf(f, "%.9g", value);
+  else {
+    snprintf(text, sizeof text, "%.9g", value);
+    /* The program may have chosen a locale whose decimal point is a comma. */
+    for (char *c = text; *c; c++)
+      if (!strchr("0123456789+-e", *c)) *c = '.';
+    fputs(text, f);
+  }
 }
 
 void wtl_json_key(FILE *f, const char *key, int first)

@@ -21,6 +21,7 @@ static struct {
   char *snapshot; /* taken in the parent before a fork, used by the child */
 } shared = {.fd = -1};
 
+#ifndef WTL_THREADS
 static uintptr_t page_down(uintptr_t a)
 {
   return a & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
@@ -57,10 +58,14 @@ static int inspect_executable(struct dl_phdr_info *info, size_t size, void *arg)
 void wtl_statics_find(wtl_statics *s)
 {
   memset(s, 0, sizeof *s);
-#ifndef WTL_THREADS /* threads share their globals as it is */
   dl_iterate_phdr(inspect_executable, s);
-#endif
 }
+#else
+void wtl_statics_find(wtl_statics *s)
+{
+  memset(s, 0, sizeof *s); /* threads share their globals as it is */
+}
+#endif
 
 /* Copies only what has ever been written: a .bss of many GiB may be untouched. */
 static void copy_touched(char *to, int fd, size_t offset, size_t length)

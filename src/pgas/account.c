@@ -35,6 +35,12 @@ void wtl_account_activity(const wtl_pe *self, wtl_activity *a)
   a->asleep_s += awake_s - cpu_s;
 }
 
+#ifdef WTL_THREADS
+void wtl_account_register(wtl_pe *self)
+{
+  (void)self; /* wattle.h speaks of the process, which here has many PEs */
+}
+#else
 static void tell_activity(void *arg, wtl_activity *a)
 {
   wtl_account_activity(arg, a);
@@ -42,10 +48,9 @@ static void tell_activity(void *arg, wtl_activity *a)
 
 void wtl_account_register(wtl_pe *self)
 {
-#ifndef WTL_THREADS /* wattle.h speaks of the process, which there has many PEs */
   wtl_activity_register(tell_activity, self);
-#endif
 }
+#endif
 
 /* The model is linear, so one second in each state and one byte tell all of it. */
 static void publish_prices(wtl_shared *shared, const wtl_machine *m)

@@ -38,12 +38,6 @@ static void refuse(int status, const char *reasons)
   _exit(status);
 }
 
-/* A forked child is no PE: its calls are refused, and its exit must not end the job. */
-static void in_child(void)
-{
-  wtl_self = NULL;
-}
-
 double wtl_pe_cpu_seconds(void)
 {
 #ifdef WTL_THREADS
@@ -54,16 +48,6 @@ double wtl_pe_cpu_seconds(void)
   struct timespec t;
   clock_gettime(clock, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* An exit without shmem_finalize: in good order if the status says so (the standard finalizes implicitly), at once otherwise. */
-static void at_exit(int status, void *arg)
-{
-  wtl_pe *self = wtl_self;
-  if (!self || self != arg || self->starter_pid != (long)getpid()) return;
-  if (status != 0) return;
-  self->init_count = 1;
-  wtl_pe_stop();
 }
 
 static int start_memory(wtl_pe *self, char *error, size_t size)
@@ -162,6 +146,38 @@ static void start(wtl_pe *self)
   count_cores(self, &quiet_site);
 }
 
+#ifdef WTL_THREADS
+static void watch_process(wtl_pe *self)
+{
+  (void)self; /* the process is not the PE's own */
+}
+#else
+/* A forked child is no PE: its calls are refused, and its exit must not end the job. */
+static void in_child(void)
+{
+  wtl_self = NULL;
+}
+
+/* An exit without shmem_finalize: in good order if the status says so (the standard finalizes implicitly), at once otherwise. */
+static void at_exit(int status, void *arg)
+{
+  wtl_pe *self = wtl_self;
+  if (!self || self != arg || self->starter_pid != (long)getpid()) return;
+  if (status != 0) return;
+  self->init_count = 1;
+  wtl_pe_stop();
+}
+
+/* What happens to the process concerns its PE. */
+static void watch_process(wtl_pe *self)
+{
+  static bool watching;
+  if (!watching) pthread_atfork(NULL, NULL, in_child);
+  watching = true;
+  on_exit(at_exit, self);
+}
+#endif
+
 void wtl_pe_start(int thread_level, const wtl_call_info *calls)
 {
   wtl_pe *self = wtl_self;
@@ -177,12 +193,7 @@ void wtl_pe_start(int thread_level, const wtl_call_info *calls)
   self->starter_pid = (long)getpid();
   wtl_self = self;
   start(self);
-#ifndef WTL_THREADS
-  static bool watching;
-  if (!watching) pthread_atfork(NULL, NULL, in_child);
-  watching = true;
-  on_exit(at_exit, self);
-#endif
+  watch_process(self);
   announce(self);
   start_counting(self);
 }

@@ -46,7 +46,8 @@ void wtl_bell_ring_at(wtl_bell *b, size_t offset, size_t n);
 
 static inline bool wtl_bell_has_sleeper(const wtl_bell *b)
 {
-  return WTL_UNLIKELY(atomic_load_explicit(&b->asleep, memory_order_relaxed) != 0);
+  /* Sequentially consistent, as the store before it is: where such a store is no full barrier (aarch64), the pair still keeps its order. */
+  return WTL_UNLIKELY(atomic_load_explicit(&b->asleep, memory_order_seq_cst) != 0);
 }
 
 /* How a sleep ended. */
