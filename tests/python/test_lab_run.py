@@ -312,3 +312,10 @@ def test_nothing_that_starts_threads_is_loaded_before_the_job(environment):
     )
     result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert result.stderr == "set()\n"
+
+
+def test_sampled_times_that_cannot_be_are_pointed_out(wattle, program, tmp_path):
+    wild = fakes.pe_profile(1, sites=[fakes.site(time_s=99.0)])
+    folder = fakes.write_profiles(tmp_path / "ready", [fakes.pe_profile(0), wild])
+    result = wattle("run", "-n", 2, program("true"), env={"FAKE_PROFILES": str(folder)})
+    assert "Call sites of PE 1 add up to more than its time" in result.stderr

@@ -21,6 +21,8 @@ from wattle.tables import joules_cell, provenance_words, table
 
 SITES_SHOWN = 10
 PES_SHOWN = 24
+TOLERATED = 1.2  # sampled times of a PE's call sites against its own time
+TOO_LONG = 10000.0
 WIDE = 110
 
 TimeOf = Callable[[PE], float | None]
@@ -50,10 +52,10 @@ def show(run: Run, console: Console) -> None:
         return
     console.print()
     console.print(pe_table(profile, console.width))
-    if len(profile.domains) > 2:
+    if len(_domains(profile)) > 2:
         console.print()
         console.print(joules_table(profile))
-    for domain in node_domains(profile):
+    for domain in node_domains(profile) if _domains(profile) else []:
         node, idle = profile.node_joules(domain), profile.idle_joules(domain)
         console.print(f"Node, {escape(domain)}: {node}; of that idle: {idle}")
     console.print(_joules_words(profile))
@@ -62,6 +64,7 @@ def show(run: Run, console: Console) -> None:
         console.print()
         console.print(site_table(sites, console.width))
     _show_unresolved(sites[:SITES_SHOWN], console)
+    _show_overrun(profile, console)
 
 
 def _headline(run: Run) -> str:
@@ -98,9 +101,14 @@ def _ranges(numbers: list[int]) -> str:
     return ", ".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)
 
 
+def _domains(profile: RunProfile) -> list[str]:
+    """Those with figures to show; where no domain has any, a line below the table says so."""
+    return profile.domains if any(j.known for pe in profile.pes for j in pe.joules) else []
+
+
 def pe_table(profile: RunProfile, width: int) -> Table:
     """One row a PE: time, compute, transfer, waiting by stage, CPU seconds, joules (where two domains or fewer)."""
-    domains = profile.domains if len(profile.domains) <= 2 else []
+    domains = _domains(profile) if len(_domains(profile)) <= 2 else []
     times = [of(pe) for pe in profile.pes for _, of in COLUMNS]
     scale = units.scale_for(times, units.SECONDS)
     shown = _shown(profile.pes)
@@ -140,7 +148,7 @@ class _JoulesColumns:
     def __init__(self, profile: RunProfile, domains: list[str]) -> None:
         self.domains = domains
         columns = {d: [find(pe.joules, d) for pe in profile.pes] for d in domains}
-        self.units = {d: joule_unit(max(abs(j.joules or 0.0) for j in column)) for d, column in columns.items()}
+        self.units = {d: _unit(column, profile.joules(d)) for d, column in columns.items()}
         self.words = {d: provenance_words(column) for d, column in columns.items()}
 
     def add_to(self, to: Table) -> None:
@@ -152,6 +160,12 @@ class _JoulesColumns:
 
     def of(self, figure: Callable[[str], Joules]) -> list:
         return [joules_cell(figure(d), self.units[d][0], self.words[d] == "mixed") for d in self.domains]
+
+
+def _unit(figures: list[Joules], whole: Joules) -> tuple[float, str]:
+    """The unit that suits the largest PE, or the next where the sum would get too long in it."""
+    factor, unit = joule_unit(max(abs(j.joules or 0.0) for j in figures))
+    return joule_unit(whole.joules) if whole.joules and abs(whole.joules) >= TOO_LONG * factor else (factor, unit)
 
 
 def _times(pe: PE, scale: units.Scale) -> list[str]:
@@ -193,9 +207,11 @@ def site_table(sites: list[MergedSite], width: int) -> Table:
         result.add_column(f"\n{name}", justify="right", no_wrap=True)
     for name in ("wait:\nspin", "wait:\nyield", "wait:\nasleep") if wide else ("\nwaiting",):
         result.add_column(name, justify="right", no_wrap=True)
-    result.add_column(f"joules\n{provenance_words(total(s.joules) for s in shown)}", justify="right", no_wrap=True)
+    words = provenance_words(total(s.joules) for s in shown)
+    if words != Provenance.UNAVAILABLE:
+        result.add_column(f"joules\n{words}", justify="right", no_wrap=True)
     for site in shown:
-        result.add_row(*_site_cells(site, wide))
+        result.add_row(*_site_cells(site, wide)[: len(result.columns)])
     return result
 
 
@@ -219,6 +235,20 @@ def _show_unresolved(sites: list[MergedSite], console: Console) -> None:
     reasons = dict.fromkeys((s.place.module, s.place.why) for s in sites if s.place.why)
     for module, why in reasons:
         console.print(f"[faint]No lines of {escape(module or '?')}: {escape(why)}.[/faint]")
+
+
+def _show_overrun(profile: RunProfile, console: Console) -> None:
+    """Short calls are timed by sample. One during which its PE lost the core stands for many calls that did not."""
+    over = []
+    for pe in profile.pes:
+        in_calls = add(site.time_s for site in pe.sites)
+        if in_calls is not None and pe.wall_s is not None and in_calls > TOLERATED * pe.wall_s:
+            over.append(pe.pe)
+    if over:
+        console.print(
+            f"[partly]Call sites of PE {_ranges(over)} add up to more than its time: short calls are timed by sample, "
+            "and a sample was interrupted. Take their time and joules for an order of magnitude.[/partly]"
+        )
 
 
 def _show_repeats(run: Run, console: Console) -> None:
