@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from wattle.checked import Checked, read_json, require_schema
 from wattle.errors import DamagedFile, WattleError
-from wattle.provenance import Joules, Provenance, read_joules, total, unavailable
+from wattle.provenance import Joules, read_joules, total, unavailable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -318,8 +318,3 @@ def _site_row(pe: PE, site: Site, domains: list[str]) -> dict[str, Any]:
     }
     row |= {f"wait_{stage}_s": value for stage, value in site.wait_s.items()}
     return row | {f"joules_{domain}": site.joules.get(domain) for domain in domains}
-
-
-def provenance_of(figures: Iterable[Joules]) -> set[Provenance]:
-    """The provenances that occur."""
-    return {j.provenance for j in figures}

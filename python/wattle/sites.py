@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from wattle import symbols
@@ -25,7 +24,7 @@ class MergedSite:
     time_s: float | None
     wait_s: Numbers
     waits: int
-    joules: list[Joules]  # by domain
+    joules: list[Joules]  # "cpu" and "dram", whatever finer domains the meter has
 
     @property
     def waiting_s(self) -> float | None:
@@ -60,7 +59,7 @@ def merge(profile: RunProfile) -> list[MergedSite]:
         for site in pe.sites:
             groups[_key(pe, site), site.call].append((pe, site))
     places = symbols.resolve(key for key, _ in groups)
-    merged = [_merged(places[key], members, profile.domains) for (key, _), members in groups.items()]
+    merged = [_merged(places[key], members) for (key, _), members in groups.items()]
     return sorted(merged, key=lambda site: site.cost, reverse=True)
 
 
@@ -69,8 +68,9 @@ def _key(pe: PE, site: Site) -> symbols.Key:
     return (module.path, module.build_id, site.offset) if module else ("", "", site.offset)
 
 
-def _merged(place: symbols.Place, members: list[tuple[PE, Site]], domains: Iterable[str]) -> MergedSite:
+def _merged(place: symbols.Place, members: list[tuple[PE, Site]]) -> MergedSite:
     sites = [site for _, site in members]
+    domains = dict.fromkeys(domain for site in sites for domain in site.joules)
     return MergedSite(
         place=place,
         call=sites[0].call,
@@ -87,7 +87,19 @@ def _merged(place: symbols.Place, members: list[tuple[PE, Site]], domains: Itera
 
 
 def _share(pe: PE, site: Site, domain: str) -> Joules:
-    joules, whole = site.joules.get(domain), find(pe.joules, domain)
+    joules, whole = site.joules.get(domain), _whole(pe, domain)
     if joules is None and whole.joules == 0:
         joules = 0.0  # a share of nothing
     return unavailable(domain) if joules is None else whole.share(joules)
+
+
+def _whole(pe: PE, domain: str) -> Joules:
+    """What a site's joules are a share of: the PE's figure of that domain, or the sum of a sensor's finer ones."""
+    exact = find(pe.joules, domain)
+    if exact.known:
+        return exact
+    return total((j for j in pe.joules if _is_dram(j) == (domain == "dram")), domain=domain)
+
+
+def _is_dram(figure: Joules) -> bool:
+    return figure.scope == "dram" or figure.domain.startswith("dram")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import shlex
 import signal
 import subprocess
@@ -319,3 +320,23 @@ def test_sampled_times_that_cannot_be_are_pointed_out(wattle, program, tmp_path)
     folder = fakes.write_profiles(tmp_path / "ready", [fakes.pe_profile(0), wild])
     result = wattle("run", "-n", 2, program("true"), env={"FAKE_PROFILES": str(folder)})
     assert "Call sites of PE 1 add up to more than its time" in result.stderr
+
+
+def test_an_interrupt_from_the_terminal_reaches_the_program_once(exec_launcher, environment, tmp_path):
+    """The terminal sends it to the whole foreground group; passing it on as well would make it two."""
+    count = "n=0; trap 'n=$((n + 1)); touch got' INT; touch ready; while [ ! -e got ]; do sleep 0.05; done; sleep 0.3"
+    fakes.script(tmp_path / "job", f"#!/bin/sh\n{count}; exit $n\n")
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        os.execve(sys.executable, [sys.executable, "-m", "wattle", "run", "./job"], environment)
+    until((tmp_path / "ready").exists)
+    os.write(terminal, b"\x03")
+    while True:
+        try:
+            if not os.read(terminal, 4096):
+                break
+        except OSError:  # the other end is closed
+            break
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1

@@ -151,3 +151,11 @@ def test_a_share_of_nothing_is_nothing_and_no_gap(tmp_path):
     joules = sites.merge(profile.load(fakes.make_run(tmp_path / "r", [pe])))[0].joules
     assert [j.joules for j in joules] == [1.0, 0.0]
     assert all(j.uncertainty is not None for j in joules)
+
+
+def test_a_sites_share_is_of_all_the_sensors_domains_of_its_kind(tmp_path):
+    fine = [fakes.figure(d, 10.0, uncertainty=1.0) for d in ("package-0", "package-1", "dram-0", "dram-1")]
+    pe = fakes.pe_profile(0, 1, sites=[fakes.site(joules={"cpu": 4.0, "dram": 1.0})], joules=fine)
+    cpu, dram = sites.merge(profile.load(fakes.make_run(tmp_path / "r", [pe])))[0].joules
+    assert (cpu.domain, cpu.joules, cpu.uncertainty) == ("cpu", 4.0, pytest.approx(0.4))
+    assert (dram.domain, dram.joules, dram.uncertainty) == ("dram", 1.0, pytest.approx(0.1))

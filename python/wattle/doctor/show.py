@@ -19,29 +19,32 @@ NAME_WIDTH = 19
 def show(sections: list[Section], info: Info, console: Console) -> None:
     for section in sections:
         console.rule(f"[title]{escape(section.title)}[/title]", align="left", style="faint")
-        console.print(_findings(section.findings))
+        for finding in section.findings:
+            _show_finding(finding, console)
         console.print()
     console.rule("[title]Settings in force[/title]", align="left", style="faint")
     console.print(settings_table(info))
     console.print("[faint]* set in this environment. ✓ yes  ~ with limits  ✗ no  · for information[/faint]")
 
 
-def _findings(findings: list[Finding]) -> Table:
-    grid = Table.grid(padding=(0, 1, 0, 0))
-    grid.add_column(width=1)
-    grid.add_column(width=NAME_WIDTH, overflow="fold")
-    grid.add_column(ratio=1, overflow="fold")
-    for finding in findings:
-        mark, style = MARKS[finding.state]
-        grid.add_row(Text(mark, style=style), finding.name, _text(finding))
-    return grid
+def _show_finding(finding: Finding, console: Console) -> None:
+    mark, style = MARKS[finding.state]
+    row = Table.grid(padding=(0, 1, 0, 0), expand=True)
+    row.add_column(width=1)
+    row.add_column(width=NAME_WIDTH, overflow="fold")
+    row.add_column(ratio=1, overflow="fold")
+    row.add_row(Text(mark, style=style), finding.name, _text(finding))
+    console.print(row)
+    if finding.grant:
+        console.print("    grant:")
+    for line in finding.grant:  # never wrapped: to be copied
+        console.print(f"      {escape(line)}", soft_wrap=True)
 
 
 def _text(finding: Finding) -> Group:
     lines = [Text(finding.says)]
     if finding.why:
         lines.append(Text(f"why: {finding.why}", style="faint"))
-    lines += [Text(f"{'grant:' if i == 0 else '      '} {line}") for i, line in enumerate(finding.grant)]
     if finding.risk:
         lines.append(Text(f"risk: {finding.risk}", style="partly"))
     return Group(*lines)

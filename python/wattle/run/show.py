@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from rich.console import Console
 from rich.markup import escape
@@ -186,12 +186,21 @@ def _joules_words(profile: RunProfile) -> str:
     meter = profile.meter
     name = escape(meter["name"] or "unknown: its reader left no profile")
     why = f" ({escape(meter['why'].rstrip('.'))})" if meter["why"] else ""
-    sources = dict.fromkeys(j.source for pe in profile.pes for j in pe.joules if j.source)
-    source = f" by {escape(', '.join(sources))}" if sources else ""
+    source = escape(_sources(j for pe in profile.pes for j in pe.joules))
     words = provenance_words(j for pe in profile.pes for j in pe.joules)
     if words == Provenance.UNAVAILABLE:
         return f"[faint]Joules are unavailable: meter {name}{why}.[/faint]"
     return f"[faint]Joules are {words}{source}; meter {name}{why}. ± holds the truth at about 95 %.[/faint]"
+
+
+def _sources(figures: Iterable[Joules]) -> str:
+    """` by model x`, or ` by powercap a, powercap b, split by model x`."""
+    heads, splits = {}, {}
+    for figure in figures:
+        head, _, split = figure.source.partition(" split by ")
+        heads[head] = splits[split] = True
+    text = ", ".join(filter(None, heads)) + "".join(f", split by {split}" for split in splits if split)
+    return f" by {text}" if text else ""
 
 
 def site_table(sites: list[MergedSite], width: int) -> Table:
