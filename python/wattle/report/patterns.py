@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from wattle import manifest as manifests
 from wattle import units
+from wattle.checked import Checked
 from wattle.manifest import Manifest
 from wattle.report import patterns_figures as drawn
 from wattle.report.amounts import of_metric, si
@@ -82,13 +84,25 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
             "cards": _cards(analysis),
             "configurations": _configurations(analysis),
             "samples": _samples(analysis),
-            "study": record.extra["study"],
+            "method": _method(directory, record),
             "provenance": {d: analysis.provenance(d) for d in ("cpu", "dram")},
             "uncertainty": {d: analysis.relative_uncertainty(d) for d in ("cpu", "dram")},
             "floor": [f for f in analysis.floor if f.known and f.interval_s],
             "u": units,
         },
     )
+
+
+def _method(directory: Path, record: Manifest) -> dict[str, Any]:
+    """How the study was run, from its manifest."""
+    plan = Checked(directory / manifests.FILE, record.extra.get("study"), "study")
+    return {
+        "clear": plan.get("clear").value or "not known how",
+        "pinned": plan.get("pinned").value is True,
+        "gap": plan.count("gap"),
+        "repeats": plan.integer("repeats", lo=1),
+        "min_time_s": plan.number("min_time_s"),
+    }
 
 
 # ---- words ----

@@ -11,15 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from wattle import console, manifest, paths, units
 from wattle.checked import Checked, read_json, require_schema
-from wattle.errors import WattleError
+from wattle.errors import DamagedFile, WattleError
 from wattle.manifest import Manifest
 from wattle.provenance import Joules, read_joules
 from wattle.study import program, published, samples
 from wattle.study.patterns_analysis import PAPER_PAYLOAD, PAYLOAD_PATTERN, Analysis, configurations, savings_table
 from wattle.study.patterns_published import ROWS
-from wattle.study.patterns_samples import SCHEMA, row
+from wattle.study.patterns_samples import PATTERNS, SCHEMA, row
 from wattle.study.registry import Study
 
 NAME = "patterns"
@@ -183,7 +185,15 @@ def load(directory: Path, record: Manifest) -> Analysis:
     """Reads a study directory's samples. A damaged one is an error that names the file and what is wrong."""
     study = Checked(directory / manifest.FILE, record.extra.get("study"), "study")
     floor: list[Joules] = [read_joules(entry) for entry in study.items("floor")]
-    return Analysis(samples.read(directory, SCHEMA), floor)
+    frame = samples.read(directory, SCHEMA)
+    path = directory / samples.FILE
+    if frame.filter(pl.col("series") == "patterns").is_empty():
+        raise DamagedFile(path, "holds no sample of the five patterns")
+    if frame.filter((pl.col("payload") < 1) | (pl.col("fragments") < 1) | ~pl.col("pattern").is_in(PATTERNS)).height:
+        raise DamagedFile(path, "holds a sample of no pattern, of no payload or of no fragments")
+    if frame.select(pl.col("payload", "fragments", "pattern", "repeat", "latency_s").null_count()).sum_horizontal()[0]:
+        raise DamagedFile(path, "holds a sample without its pattern, payload, fragments, repeat or latency")
+    return Analysis(frame, floor)
 
 
 def write_results(directory: Path, analysis: Analysis) -> Path:

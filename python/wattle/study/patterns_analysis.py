@@ -100,6 +100,8 @@ class Analysis:
         self.frame = frame
         self.floor = list(floor)  # what was drawn while nothing ran, over its interval
         self._cells: dict[Key, dict[int, dict[str, float | None]]] = {}
+        self._known: dict[tuple[object, ...], Center | None] = {}  # asked for before
+        self._provenance: dict[str, str] = {}
         for row in frame.sort("repeat").iter_rows(named=True):
             key = (row["series"], row["pattern"], row["payload"], row["fragments"])
             self._cells.setdefault(key, {})[row["repeat"]] = row
@@ -154,6 +156,11 @@ class Analysis:
 
     def provenance(self, metric: str) -> str:
         """The weaker among the samples that have joules; unavailable where none has. Times are always measured."""
+        if metric not in self._provenance:
+            self._provenance[metric] = self._find_provenance(metric)
+        return self._provenance[metric]
+
+    def _find_provenance(self, metric: str) -> str:
         columns = [f"{domain}_provenance" for domain in METRICS[metric].energy]
         known = self.frame.filter([pl.col(column) != "unavailable" for column in columns]) if columns else self.frame
         if known.is_empty():
@@ -180,13 +187,21 @@ class Analysis:
         return float(value) if isinstance(value, int | float) else None
 
     def _center(self, metric: str, key: Key) -> Center | None:
-        return center(METRICS[metric].value(row) for row in self._cells.get(key, {}).values())
+        return self._once((metric, key), lambda: map(METRICS[metric].value, self._cells.get(key, {}).values()))
 
     def _saving(self, metric: str, before: Key, after: Key) -> Center | None:
+        return self._once((metric, before, after), lambda: self._pairs(metric, before, after))
+
+    def _once(self, question: tuple[object, ...], values: Callable[[], Iterable[float | None]]) -> Center | None:
+        if question not in self._known:
+            self._known[question] = center(values())
+        return self._known[question]
+
+    def _pairs(self, metric: str, before: Key, after: Key) -> list[float | None]:
         first, second = self._cells.get(before, {}), self._cells.get(after, {})
         both = sorted(first.keys() & second.keys())
         value = METRICS[metric].value
-        return center(savings([value(first[r]) for r in both], [value(second[r]) for r in both]))
+        return savings([value(first[r]) for r in both], [value(second[r]) for r in both])
 
 
 def configurations(analysis: Analysis) -> list[dict[str, object]]:

@@ -63,7 +63,8 @@ def _forms(name: str) -> tuple[Form, ...]:
 
 
 def _with_interval(c: Center) -> str:
-    return f"{units.percent(c.median)} ({c.confidence * 100:.0f} %: {units.percent(c.lo)} to {units.percent(c.hi)}, n = {c.n})"
+    interval = f"{c.confidence * 100:.0f} %: {units.percent(c.lo)} to {units.percent(c.hi)}"
+    return f"{units.percent(c.median)} ({interval}, n = {c.n})"
 
 
 def _median(found: Iterable[Found]) -> float:

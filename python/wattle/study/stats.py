@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.stats import binom, spearmanr
@@ -74,6 +75,7 @@ def rank_interval(values: Sequence[float] | np.ndarray, wanted: float = CONFIDEN
     return ordered[cut], ordered[n - 1 - cut], _coverage(n, cut)
 
 
+@cache
 def _coverage(n: int, cut: int) -> float:
     """Probability that the true median lies within the values left when `cut` are taken off at each end."""
     return float(1.0 - 2.0 * binom.cdf(cut, n, 0.5))

@@ -1,0 +1,92 @@
+"""Reports as a reader sees them: figures are drawn, the console is silent, nothing is asked of the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import fakes
+import pytest
+import studies
+from chromium import Browser, start
+from wattle.report.cli import write
+
+pytestmark = pytest.mark.browser
+
+DRAWN = """return [...document.querySelectorAll('.plot')].every(p => p.querySelector('.main-svg'))"""
+EMPTY = """return [...document.querySelectorAll('.plot')].filter(
+  p => !p.querySelector('.scatterlayer .trace path, .barlayer .trace path')).map(p => p.id)"""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    yield from start(tmp_path_factory.mktemp("chromium"))
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    root = tmp_path_factory.mktemp("pages")
+    return {
+        "study": write(studies.make_study(root / "study", studies.frame(noise=0.03))),
+        "run": write(fakes.make_run(root / "run")),
+    }
+
+
+@pytest.mark.parametrize(("name", "figures"), [("study", 22), ("run", 3)])
+def test_every_figure_is_drawn_with_data_and_the_console_is_silent(browser: Browser, pages, name, figures):
+    browser.shape(1280, "light")
+    browser.open(pages[name])
+    browser.until(DRAWN)
+    assert browser.run("return document.querySelectorAll('.js-plotly-plot').length") == figures
+    assert browser.run(EMPTY) == []
+    assert browser.complaints() == []
+    assert browser.requests() == []
+
+
+@pytest.mark.parametrize(("name", "figure"), [("study", "plot-metric-latency"), ("run", "plot-time")])
+def test_hovering_over_a_point_shows_its_value(browser: Browser, pages, name, figure):
+    browser.shape(1280, "light")
+    browser.open(pages[name])
+    browser.until(DRAWN)
+    browser.run("document.getElementById(arguments[0]).scrollIntoView({block: 'center', behavior: 'instant'})", figure)
+    point = "document.getElementById(arguments[0]).querySelector('.scatterlayer .points path, .barlayer .point path')"
+    place = browser.run(
+        f"const r = {point}.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]", figure
+    )
+    for _ in range(2):  # the first move enters the figure, the second is over the point
+        move = {"type": "mouseMoved", "x": place[0], "y": place[1]}
+        browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", move)
+    box = f"document.querySelector('#{figure} .hoverlayer .hovertext')"
+    text = browser.until(f"const t = {box}; return t && t.textContent")
+    assert "n:" in text or "repeats:" in text
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("name", ["study", "run"])
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_the_page_never_scrolls_sideways(browser: Browser, pages, name, width):
+    browser.shape(width, "light")
+    browser.open(pages[name])
+    browser.until(DRAWN)
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("name", ["study", "run"])
+def test_dark_is_followed_and_can_be_switched(browser: Browser, pages, name):
+    browser.shape(1280, "dark")
+    browser.open(pages[name])
+    browser.until(DRAWN)
+    colours = "const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]"
+    text = "return getComputedStyle(document.querySelector('.xtick text')).fill"
+    dark = (*browser.run(colours), browser.run(text))
+    browser.run("document.getElementById('theme').click()")
+    light = (*browser.run(colours), browser.run(text))
+    assert all(a != b for a, b in zip(dark, light, strict=True))
+    assert browser.complaints() == []
+
+
+def test_each_section_of_the_navigation_exists(browser: Browser, pages):
+    for page in pages.values():
+        browser.open(page)
+        missing = "return [...document.querySelectorAll('nav a')].filter(a => !document.querySelector(a.hash)).length"
+        assert browser.run(missing) == 0

@@ -1,0 +1,78 @@
+"""The pattern benchmark on the real runtime: data arrive, and wrong arguments are named."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from wattle import paths
+from wattle.errors import WattleError
+from wattle.paths import Home
+from wattle.study import program
+
+
+@pytest.fixture(scope="module")
+def built() -> tuple[Home, Path]:
+    try:
+        home = paths.find_home()
+        return home, program.find(home, "patterns")
+    except WattleError as error:
+        pytest.skip(f"the runtime is not built: {error}")
+
+
+def run(built: tuple[Home, Path], *arguments: str, n: int | None = 2) -> subprocess.CompletedProcess[str]:
+    home, bench = built
+    launcher = [str(home.tool("oshrun")), "-n", str(n)] if n else []
+    command = [*launcher, str(bench), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_every_pattern_delivers_every_byte_at_every_size_of_fragment(built):
+    done = run(built, "--payload", "12K", "--fragments", "1,3,1024,12288", "--repeat", "1", "--min-time", "0")
+    assert done.returncode == 0, done.stderr
+    samples = [d for d in map(json.loads, done.stdout.splitlines()) if d["kind"] == "sample"]
+    assert len(samples) == 5 * 4
+    assert all(s["verified"] is True for s in samples)
+    assert all(s["iterations"] >= 5 and s["latency_s"]["median"] > 0 for s in samples)
+
+
+def test_patterns_take_turns_at_the_start_of_each_round(built):
+    done = run(
+        built, "--payload", "1K", "--fragments", "1", "--repeat", "5", "--min-time", "0", "--min-iterations", "1"
+    )
+    samples = [d for d in map(json.loads, done.stdout.splitlines()) if d["kind"] == "sample"]
+    firsts = [s["pattern"] for s in samples if s["turn"] == 0]
+    assert len(set(firsts)) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--payload", "3K"], ["3072", "2048", "--fragments"]),
+        (["--payload", "x"], ["--payload", "'x'"]),
+        (["--fragments", "8-2"], ["8-2", "smaller number first"]),
+        (["--fragments", "0"], ["'0'", "1 to"]),
+        (["--patterns", "PPQ,PP"], ["'PP'", "MMPQAMM"]),
+        (["--patterns", "PPQ,PPQ"], ["'PPQ'", "twice"]),
+        (["--repeat", "0"], ["--repeat", "'0'"]),
+        (["--min-time", "soon"], ["--min-time", "'soon'"]),
+        (["--gap", "8"], ["--gap", "64"]),
+        (["--clear", "wipe"], ["'wipe'", "sweep"]),
+        (["--repeat"], ["--repeat"]),
+        (["--nonsense", "1"], ["--nonsense"]),
+    ],
+)
+def test_a_wrong_argument_is_named_with_what_is_allowed(built, arguments, words):
+    done = run(built, *arguments, n=None)  # arguments are looked at before the number of PEs is
+    assert done.returncode == 2
+    assert done.stdout == ""
+    for word in words:
+        assert word in done.stderr, word
+
+
+def test_another_number_of_pes_than_two_is_refused(built):
+    done = run(built, n=1)
+    assert done.returncode != 0
+    assert "needs 2 PEs" in done.stderr

@@ -1,0 +1,196 @@
+"""Published rows: every verdict follows the samples, and turns when they do."""
+
+from __future__ import annotations
+
+import pytest
+import studies
+from wattle.study import published
+from wattle.study.patterns_analysis import Analysis
+from wattle.study.patterns_published import MARKS, ROWS
+from wattle.study.published import Row, Verdict
+
+
+def rows_of(analysis: Analysis) -> dict[str, Row]:
+    return {row.id: row for row in published.judge(ROWS, analysis)}
+
+
+def of_table(table: dict[str, float]) -> studies.Cost:
+    return lambda pattern, n: table[pattern]
+
+
+def fixed(**cost: float) -> Analysis:
+    """Each pattern costs the same at every count: seconds; joules alike."""
+    return studies.analysis(of_table(cost), dram=of_table(cost))
+
+
+ORDERED = {"MPQMPQ": 10.0, "PQPQ": 9.5, "MPMPQ": 5.0, "PPQ": 4.8, "MMPQAMM": 2.0}
+
+
+def test_every_row_has_a_source_a_condition_a_value_a_tolerance_and_an_id_of_its_own():
+    assert len({row.id for row in ROWS}) == len(ROWS)
+    for row in ROWS:
+        assert all([row.source, row.condition, row.published, row.tolerance, row.about]), row.id
+
+
+@pytest.mark.parametrize("metric", ["energy", "latency", "bandwidth", "rate"])
+@pytest.mark.parametrize("condition", ["bulk", "small"])
+def test_the_order_of_patterns_agrees_where_it_is_the_published_one(metric, condition):
+    assert rows_of(fixed(**ORDERED))[f"order-{metric}-{condition}"].verdict is Verdict.AGREES
+
+
+@pytest.mark.parametrize(
+    ("pattern", "cost"), [("MMPQAMM", 6.0), ("PPQ", 9.5), ("MPQMPQ", 20.0), ("PPQ", 1.0), ("MPMPQ", 30.0)]
+)
+def test_the_order_differs_as_soon_as_one_relation_fails(pattern, cost):
+    rows = rows_of(fixed(**{**ORDERED, pattern: cost}))
+    for metric in ("energy", "latency", "bandwidth", "rate"):
+        assert rows[f"order-{metric}-bulk"].verdict is Verdict.DIFFERS, metric
+
+
+def test_a_difference_within_the_noise_is_no_order():
+    def equal(pattern: str, n: int) -> float:
+        return 1e-3
+
+    rows = rows_of(studies.analysis(equal, noise=0.05))
+    assert rows["order-latency-bulk"].verdict is Verdict.DIFFERS
+
+
+@pytest.mark.parametrize(("copy", "verdict"), [(0.25, Verdict.AGREES), (0.05, Verdict.DIFFERS), (1.0, Verdict.DIFFERS)])
+def test_pinning_agrees_where_the_copy_is_a_fifth_of_the_whole(copy, verdict):
+    costs = {"MPQMPQ": 1 + copy, "PQPQ": 1.0, "MPMPQ": 1 + copy, "PPQ": 1.0, "MMPQAMM": 1.0}
+    rows = rows_of(fixed(**costs))
+    assert rows["pin-latency-bulk"].verdict is verdict
+    assert rows["pin-cpu-bulk"].verdict is verdict
+
+
+def test_pinning_small_buffers_agrees_only_where_it_saves_almost_nothing():
+    costs = {"MPQMPQ": 1.03, "PQPQ": 1.0, "MPMPQ": 1.03, "PPQ": 1.0, "MMPQAMM": 1.0}
+    assert rows_of(fixed(**costs))["pin-latency-small"].verdict is Verdict.AGREES
+    assert rows_of(fixed(**{**costs, "MPQMPQ": 1.5, "MPMPQ": 1.5}))["pin-latency-small"].verdict is Verdict.DIFFERS
+
+
+def test_dram_oscillates_only_where_it_turns_again_and_again():
+    def zigzag(pattern: str, n: int) -> float:
+        return 1.0 + (0.3 if pattern == "MPMPQ" and n.bit_length() % 2 else 0.1)
+
+    assert rows_of(studies.analysis(dram=zigzag))["pin-dram-oscillates"].verdict is Verdict.AGREES
+    assert rows_of(studies.analysis())["pin-dram-oscillates"].verdict is Verdict.DIFFERS
+
+
+@pytest.mark.parametrize(("left", "verdict"), [(0.2, Verdict.AGREES), (0.5, Verdict.DIFFERS), (0.02, Verdict.DIFFERS)])
+def test_non_blocking_agrees_where_four_fifths_are_saved(left, verdict):
+    costs = {"MPQMPQ": 1.0, "PQPQ": 1.0, "MPMPQ": left, "PPQ": left, "MMPQAMM": 1.0}
+    rows = rows_of(fixed(**costs))
+    assert rows["nonblock-latency-limit"].verdict is verdict
+    assert rows["nonblock-cpu-limit"].verdict is verdict
+
+
+def test_non_blocking_rises_where_quiets_are_round_trips_and_not_where_it_falls():
+    assert rows_of(studies.analysis(studies.networked))["nonblock-latency-rises"].verdict is Verdict.AGREES
+
+    def falling(pattern: str, n: int) -> float:
+        return 1.0 if pattern in ("PQPQ", "MPQMPQ") else 0.1 + n / 1e6
+
+    assert rows_of(studies.analysis(falling))["nonblock-latency-rises"].verdict is Verdict.DIFFERS
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "verdict"),
+    [
+        ("latency", 1.25, Verdict.AGREES),
+        ("latency", 2.0, Verdict.DIFFERS),
+        ("latency", 0.5, Verdict.DIFFERS),
+        ("dram", 2.25, Verdict.AGREES),
+        ("dram", 1.0, Verdict.DIFFERS),
+    ],
+)
+def test_aggregating_few_buffers_agrees_where_it_loses_as_much_as_published(metric, value, verdict):
+    costs = {"MPQMPQ": 1.0, "PQPQ": 1.0, "MPMPQ": 1.0, "PPQ": 1.0, "MMPQAMM": value}
+    assert rows_of(fixed(**costs))[f"aggregate-{metric}-few"].verdict is verdict
+
+
+def test_aggregating_many_buffers_agrees_only_where_the_gain_grows_and_is_a_gain():
+    def growing(pattern: str, n: int) -> float:
+        return 100e-6 if pattern == "MMPQAMM" else 20e-6 + n * 1e-8
+
+    def growing_loss(pattern: str, n: int) -> float:
+        return 1.0 if pattern == "MMPQAMM" else 20e-6 + n * 1e-8
+
+    assert rows_of(studies.analysis(growing))["aggregate-latency-many"].verdict is Verdict.AGREES
+    assert rows_of(studies.analysis(growing_loss))["aggregate-latency-many"].verdict is Verdict.DIFFERS
+    assert rows_of(fixed(**ORDERED))["aggregate-latency-many"].verdict is Verdict.DIFFERS
+
+
+def test_a_flat_message_rate_agrees_and_a_rising_one_differs():
+    def per_put(pattern: str, n: int) -> float:
+        return n * 1e-6
+
+    def per_byte(pattern: str, n: int) -> float:
+        return 1e-3
+
+    assert rows_of(studies.analysis(per_put))["rate-flat"].verdict is Verdict.AGREES
+    assert rows_of(studies.analysis(per_byte))["rate-flat"].verdict is Verdict.DIFFERS
+    assert rows_of(studies.analysis(per_put))["bandwidth-falls"].verdict is Verdict.AGREES
+    assert rows_of(studies.analysis(per_byte))["bandwidth-falls"].verdict is Verdict.DIFFERS
+    assert rows_of(studies.analysis(per_byte))["rate-aggregated"].verdict is Verdict.AGREES
+    assert rows_of(studies.analysis(per_put))["rate-aggregated"].verdict is Verdict.DIFFERS
+
+
+def test_a_row_that_differs_says_why_with_a_number_from_these_samples():
+    rows = rows_of(studies.analysis(studies.shared_memory))
+    differing = [row for row in rows.values() if row.verdict is Verdict.DIFFERS]
+    assert len(differing) > 5
+    for row in differing:
+        assert any(character.isdigit() for character in row.why), row.id
+
+
+def test_the_reasons_change_with_the_samples():
+    slow = studies.analysis(lambda p, n: 3 * studies.shared_memory(p, n))
+    before, after = rows_of(studies.analysis(studies.shared_memory)), rows_of(slow)
+    assert before["pin-latency-bulk"].why != after["pin-latency-bulk"].why
+
+
+def test_rows_of_energy_carry_its_provenance():
+    rows = rows_of(studies.analysis())
+    assert rows["pin-cpu-bulk"].provenance == "modelled"
+    assert rows["pin-latency-bulk"].provenance == "measured"
+    assert rows_of(studies.analysis(provenance="measured"))["pin-cpu-bulk"].provenance == "measured"
+
+
+def test_without_joules_energy_is_not_testable_and_time_still_is():
+    rows = rows_of(studies.analysis(provenance="unavailable"))
+    for row in rows.values():
+        if "energy" in row.published.lower():
+            assert row.verdict is Verdict.NOT_TESTABLE, row.id
+            assert row.why, row.id
+    assert rows["pin-latency-bulk"].verdict is not Verdict.NOT_TESTABLE
+
+
+def test_another_payload_than_the_papers_is_not_held_against_them():
+    rows = rows_of(studies.analysis(payload=1 << 20))
+    assert {row.verdict for row in rows.values()} == {Verdict.NOT_TESTABLE}
+    assert "512 KiB" in rows["pin-latency-bulk"].why
+
+
+def test_counts_that_were_not_measured_are_not_testable():
+    rows = rows_of(studies.analysis(fragments=[1, 2, 4]))
+    assert rows["aggregate-latency-many"].verdict is Verdict.NOT_TESTABLE
+    assert rows["aggregate-latency-few"].verdict is not Verdict.NOT_TESTABLE
+
+
+def test_patterns_that_were_not_measured_are_not_testable():
+    rows = rows_of(studies.analysis(names=("PQPQ", "PPQ")))
+    assert rows["order-latency-bulk"].verdict is Verdict.NOT_TESTABLE
+    assert rows["pin-latency-bulk"].verdict is Verdict.NOT_TESTABLE
+
+
+def test_what_the_papers_give_no_number_for_is_not_testable():
+    assert rows_of(studies.analysis())["payload"].verdict is Verdict.NOT_TESTABLE
+
+
+def test_every_published_number_in_a_figure_belongs_to_a_transformation_that_is_drawn():
+    from wattle.study.patterns_analysis import IMPACT_METRICS, TRANSFORMATIONS
+
+    for name, metric in MARKS:
+        assert name in TRANSFORMATIONS
+        assert metric in IMPACT_METRICS
