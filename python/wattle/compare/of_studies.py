@@ -10,7 +10,7 @@ from wattle import manifest as manifests
 from wattle.compare.verdict import Difference, Verdict, difference
 from wattle.errors import DamagedFile, WattleError
 from wattle.metrics import Spread, spread_of
-from wattle.provenance import Joules, Provenance, total, unavailable
+from wattle.provenance import Joules, Provenance, unavailable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -168,7 +168,6 @@ def beyond(cells: list[Cell]) -> int:
     return sum(c.difference.verdict is Verdict.BEYOND for c in cells)
 
 
-def provenance(cells: list[Cell]) -> str:
-    """Of all joules in these cells; empty for other figures."""
-    figures = [s.joules for c in cells for s in (c.before, c.after) if s.joules is not None]
-    return str(total(figures).provenance) if figures else ""
+def joules(cells: list[Cell]) -> list[Joules]:
+    """All joules in these cells; none for other figures."""
+    return [s.joules for c in cells for s in (c.before, c.after) if s.joules is not None]

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from wattle import units
 from wattle.compare.of_runs import Comparison, Row, changed_settings
-from wattle.compare.of_studies import Cell, StudyComparison, beyond, provenance
+from wattle.compare.of_studies import Cell, StudyComparison, beyond, joules
 from wattle.compare.verdict import Verdict
 from wattle.metrics import Spread
 from wattle.provenance import amount, joule_unit
-from wattle.tables import table
+from wattle.tables import provenance_words, table
 
 STYLES = {Verdict.BEYOND: "title", Verdict.WITHIN: "faint", Verdict.UNTESTED: "faint", Verdict.UNKNOWN: "unavailable"}
 WORDS = {Verdict.BEYOND: "yes", Verdict.WITHIN: "no", Verdict.UNTESTED: "open", Verdict.UNKNOWN: "unknown"}
@@ -42,10 +42,11 @@ def show_runs(comparison: Comparison, console: Console) -> None:
 
 def show_studies(comparison: StudyComparison, console: Console) -> None:
     _heading(comparison.before, comparison.after, comparison.warnings, console)
-    result = table(title=f"Study {comparison.study}: difference by {comparison.layout.series}, median over the sweep")
+    result = table(title=f"Study {comparison.study}, medians over the sweep")
     result.add_column(f"\n{comparison.layout.series}")
     for column, label in comparison.layout.figures:
-        words = provenance([c for c in comparison.cells if c.figure == column])
+        figures = joules([c for c in comparison.cells if c.figure == column])
+        words = provenance_words(figures) if figures else ""
         result.add_column(f"{label}\n{words}", justify="right")
     for series in comparison.series:
         result.add_row(series, *(_study_cell(comparison.of(series, column)) for column, _ in comparison.layout.figures))
