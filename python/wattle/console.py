@@ -86,10 +86,6 @@ class Steps:
         self.done += steps
         self._show(now)
 
-    def say(self, now: str) -> None:
-        """Says what is being done without a step forward."""
-        self._show(now)
-
     def _show(self, now: str) -> None:
         elapsed = time.monotonic() - self._started
         if err.is_terminal:

@@ -26,10 +26,6 @@ class Home:
     how: str  # how it was found, for `wattle doctor`
 
     @property
-    def is_build_tree(self) -> bool:
-        return (self.root / "CMakeCache.txt").is_file()
-
-    @property
     def source_root(self) -> Path | None:
         """The repository a build tree was made from."""
         try:

@@ -152,7 +152,7 @@ class RunProfile:
 def load(directory: Path, n_pes: int | None = None, allow_damaged: bool = False) -> RunProfile:
     """Reads DIR/profile. `n_pes`: how many PEs there should be (the manifest says); without it the files say.
 
-    Where `wattle run --repeat` wrote several runs, their own directories hold the profiles: use `wattle.runs`.
+    Where `wattle run --repeat` wrote several runs, their own directories hold the profiles: see `wattle.runs`.
     A damaged file raises DamagedFile, which names it; with `allow_damaged` it is left out and noted instead.
     """
     folder = directory / "profile"

@@ -52,11 +52,6 @@ def load(directory: Path, allow_damaged: bool = False) -> Run:
     return Run(directory, manifest, samples)
 
 
-def profile_of(directory: Path) -> RunProfile | None:
-    """The profile to look at in detail: the run's own, or that of the repeat with the median time."""
-    return load(directory).middle.profile
-
-
 def _sample(directory: Path, manifest: Manifest, allow_damaged: bool) -> Sample:
     if not manifest.extra.get("profile", True):
         return Sample(directory, manifest, None)

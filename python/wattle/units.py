@@ -67,3 +67,14 @@ def _in_unit(value: float | None, scales: Iterable[Scale]) -> str:
         return UNKNOWN
     scale = scale_for([value], scales)
     return f"{significant(value / scale[0], 3)} {scale[1]}"
+
+
+def ranges(numbers: list[int]) -> str:
+    """`0, 2-5, 9`."""
+    parts: list[list[int]] = []
+    for n in numbers:
+        if parts and parts[-1][-1] == n - 1:
+            parts[-1].append(n)
+        else:
+            parts.append([n])
+    return ", ".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)

@@ -166,7 +166,7 @@ def test_a_repeated_run_shows_the_repeat_with_the_median_time(tmp_path):
     found = runs.load(whole)
     assert len(found.samples) == 3
     assert found.middle.directory.name == "repeat-003"
-    assert runs.profile_of(whole).complete
+    assert found.middle.profile.complete
 
 
 def test_a_repeat_that_is_gone_is_named(tmp_path):

@@ -1,0 +1,106 @@
+"""The tables by PE: time, waiting by stage, CPU time, joules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from rich.table import Table
+
+from wattle import units
+from wattle.profile import PE, RunProfile, add, find
+from wattle.provenance import Joules, joule_unit
+from wattle.tables import joules_cell, provenance_words, table
+
+PES_SHOWN = 24
+TOO_LONG = 10000.0
+TimeOf = Callable[[PE], float | None]
+COLUMNS: tuple[tuple[str, TimeOf], ...] = (
+    ("\ntime", lambda pe: pe.wall_s),
+    ("\ncompute", lambda pe: pe.time_s["compute"]),
+    ("\ntransfer", lambda pe: pe.time_s["transfer"]),
+    ("wait:\nspin", lambda pe: pe.state_s["spin"]),
+    ("wait:\nyield", lambda pe: pe.state_s["yield"]),
+    ("wait:\nasleep", lambda pe: pe.state_s["asleep"]),
+    ("CPU\ntime", lambda pe: pe.cpu_s),
+)
+
+
+def pe_table(profile: RunProfile) -> Table:
+    """One row a PE: time, compute, transfer, waiting by stage, CPU seconds, joules (where two domains or fewer)."""
+    domains = shown_domains(profile) if len(shown_domains(profile)) <= 2 else []
+    times = [of(pe) for pe in profile.pes for _, of in COLUMNS]
+    scale = units.scale_for(times, units.SECONDS)
+    shown = _shown(profile.pes)
+    result = table(title=f"By PE, times in {scale[1]}")
+    result.add_column("\nPE", no_wrap=True)
+    for name, _ in COLUMNS:
+        result.add_column(name, justify="right", no_wrap=True)
+    joules = _JoulesColumns(profile, domains)
+    joules.add_to(result)
+    for pe in shown:
+        result.add_row(str(pe.pe), *_times(pe, scale), *joules.of_pe(pe))
+    result.add_section()
+    sums = [units.scaled(add(of(pe) for pe in profile.pes), scale) for _, of in COLUMNS]
+    result.add_row("all", *sums, *joules.of(profile.joules), style="bold")
+    if len(shown) < len(profile.pes):
+        result.caption = f"{len(shown)} of {len(profile.pes)} PEs: those that waited most and least; --json has all"
+    return result
+
+
+def joules_table(profile: RunProfile) -> Table:
+    """Joules by PE, where there are too many domains for the table above."""
+    result = table(title="Joules by PE")
+    result.add_column("\nPE", no_wrap=True)
+    joules = _JoulesColumns(profile, profile.domains)
+    joules.add_to(result)
+    for pe in _shown(profile.pes):
+        result.add_row(str(pe.pe), *joules.of_pe(pe))
+    result.add_section()
+    result.add_row("all", *joules.of(profile.joules), style="bold")
+    return result
+
+
+class _JoulesColumns:
+    """A column for each domain, in a unit of its own, its provenance in the header; where a column mixes provenances,
+    modelled figures are marked."""
+
+    def __init__(self, profile: RunProfile, domains: list[str]) -> None:
+        self.domains = domains
+        columns = {d: [find(pe.joules, d) for pe in profile.pes] for d in domains}
+        self.units = {d: _unit(column, profile.joules(d)) for d, column in columns.items()}
+        self.words = {d: provenance_words(column) for d, column in columns.items()}
+
+    def add_to(self, to: Table) -> None:
+        for domain in self.domains:
+            to.add_column(f"{domain}, {self.units[domain][1]}\n{self.words[domain]}", justify="right", no_wrap=True)
+
+    def of_pe(self, pe: PE) -> list[object]:
+        return self.of(lambda domain: find(pe.joules, domain))
+
+    def of(self, figure: Callable[[str], Joules]) -> list:
+        return [joules_cell(figure(d), self.units[d][0], self.words[d] == "mixed") for d in self.domains]
+
+
+def shown_domains(profile: RunProfile) -> list[str]:
+    """Those with figures to show; where no domain has any, a line below the table says so."""
+    return profile.domains if any(j.known for pe in profile.pes for j in pe.joules) else []
+
+
+def _unit(figures: list[Joules], whole: Joules) -> tuple[float, str]:
+    """The unit that suits the largest PE, or the next where the sum would get too long in it."""
+    factor, unit = joule_unit(max(abs(j.joules or 0.0) for j in figures))
+    return joule_unit(whole.joules) if whole.joules and abs(whole.joules) >= TOO_LONG * factor else (factor, unit)
+
+
+def _times(pe: PE, scale: units.Scale) -> list[str]:
+    return [units.scaled(of(pe), scale) for _, of in COLUMNS]
+
+
+def _shown(pes: list[PE]) -> list[PE]:
+    """All PEs, or those that waited most and least where they are too many to read."""
+    if len(pes) <= PES_SHOWN:
+        return pes
+    by_wait = sorted(pes, key=lambda pe: pe.time_s["wait"] or math.inf)
+    chosen = by_wait[: PES_SHOWN // 2] + by_wait[-PES_SHOWN // 2 :]
+    return sorted(chosen, key=lambda pe: pe.pe)

@@ -1,0 +1,74 @@
+"""The table of the costliest call sites, and what has to be said of them."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from wattle import units
+from wattle.profile import RunProfile, add
+from wattle.provenance import Provenance, total
+from wattle.sites import MergedSite
+from wattle.tables import provenance_words, table
+
+SITES_SHOWN = 10
+TOLERATED = 1.2  # sampled times of a PE's call sites against its own time
+WIDE = 110
+
+
+def site_table(sites: list[MergedSite], width: int) -> Table:
+    """The costliest call sites, summed over the PEs."""
+    shown = sites[:SITES_SHOWN]
+    known = total([total(s.joules) for s in shown]).known
+    result = table(title=f"Costliest call sites, by {'joules' if known else 'time'}, sum over PEs")
+    if len(sites) > len(shown):
+        result.caption = f"{len(shown)} of {len(sites)} sites; --json has all"
+    wide = width >= WIDE
+    result.add_column("\ncall site", overflow="fold")
+    for name in ("calls", "bytes", "time"):
+        result.add_column(f"\n{name}", justify="right", no_wrap=True)
+    for name in ("wait:\nspin", "wait:\nyield", "wait:\nasleep") if wide else ("\nwaiting",):
+        result.add_column(name, justify="right", no_wrap=True)
+    words = provenance_words(total(s.joules) for s in shown)
+    if words != Provenance.UNAVAILABLE:
+        result.add_column(f"joules\n{words}", justify="right", no_wrap=True)
+    for site in shown:
+        result.add_row(*_site_cells(site, wide)[: len(result.columns)])
+    return result
+
+
+def _site_cells(site: MergedSite, wide: bool) -> list[str]:
+    function = f" {escape(site.place.function)}()" if site.place.function else ""
+    waits = list(site.wait_s.values()) if wide else [site.waiting_s]
+    joules = total(site.joules)
+    figure = str(joules).removesuffix(f" {joules.provenance}") if joules.known else units.UNKNOWN
+    return [
+        f"{escape(site.place.label)}[faint]{function}[/faint]\n  {escape(site.call)}",
+        units.count(site.calls),
+        units.size(site.bytes) if site.bytes else "",
+        units.seconds(site.time_s),
+        *(units.seconds(w) if w != 0 else "" for w in waits),
+        figure.replace(" ± ", "±"),
+    ]
+
+
+def say_unresolved(sites: list[MergedSite], console: Console) -> None:
+    """Why some sites have no file:line, each reason once."""
+    reasons = dict.fromkeys((s.place.module, s.place.why) for s in sites[:SITES_SHOWN] if s.place.why)
+    for module, why in reasons:
+        console.print(f"[faint]No lines of {escape(module or '?')}: {escape(why)}.[/faint]")
+
+
+def say_overrun(profile: RunProfile, console: Console) -> None:
+    """Short calls are timed by sample. One during which its PE lost the core stands for many calls that did not."""
+    over = []
+    for pe in profile.pes:
+        in_calls = add(site.time_s for site in pe.sites)
+        if in_calls is not None and pe.wall_s is not None and in_calls > TOLERATED * pe.wall_s:
+            over.append(pe.pe)
+    if over:
+        console.print(
+            f"[partly]Call sites of PE {units.ranges(over)} add up to more than its time: short calls are timed by "
+            "sample, and a sample was interrupted. Take their time and joules for an order of magnitude.[/partly]"
+        )
