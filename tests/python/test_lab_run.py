@@ -12,7 +12,8 @@ from pathlib import Path
 
 import fakes
 import pytest
-from wattle.run import directory, target
+from wattle import profile
+from wattle.run import directory, pe_tables, target
 
 NOT_OURS = "is not linked to libwattle-shmem"
 
@@ -92,6 +93,7 @@ def test_pes_without_a_profile_are_named(wattle, program, tmp_path):
     some = fakes.write_profiles(tmp_path / "ready", [fakes.pe_profile(1, 4), fakes.pe_profile(2, 4)])
     result = wattle("run", "-n", 4, "--", program("true"), env={"FAKE_PROFILES": str(some)})
     assert "No profile from PE 0, 3" in result.stderr
+    assert [line.split()[-2:] for line in result.stderr.splitlines() if line.startswith("these")] == [["-", "-"]]
 
 
 def test_a_damaged_profile_hides_neither_the_others_nor_the_exit_code(wattle, program, tmp_path):
@@ -340,3 +342,13 @@ def test_an_interrupt_from_the_terminal_reaches_the_program_once(exec_launcher, 
             break
     os.close(terminal)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
+
+
+def test_of_many_pes_those_that_waited_most_and_least_are_shown(tmp_path):
+    n = 40
+    profiles = [fakes.pe_profile(pe, n) for pe in range(n)]
+    for pe, one in enumerate(profiles):
+        one["time_s"]["wait"] = float(pe % n)
+    found = profile.load(fakes.make_run(tmp_path / "r", profiles))
+    shown = [cell for cell in pe_tables.pe_table(found).columns[0].cells if cell.isdigit()]
+    assert shown == [str(pe) for pe in [*range(12), *range(28, 40)]]

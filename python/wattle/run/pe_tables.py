@@ -42,7 +42,8 @@ def pe_table(profile: RunProfile) -> Table:
         result.add_row(str(pe.pe), *_times(pe, scale), *joules.of_pe(pe))
     result.add_section()
     sums = [units.scaled(add(of(pe) for pe in profile.pes), scale) for _, of in COLUMNS]
-    result.add_row("all", *sums, *joules.of(profile.joules), style="bold")
+    # Joules have a rule of their own: a PE without a profile makes their sum unknown.
+    result.add_row("all" if profile.complete else "these", *sums, *joules.of(profile.joules), style="bold")
     if len(shown) < len(profile.pes):
         result.caption = f"{len(shown)} of {len(profile.pes)} PEs: those that waited most and least; --json has all"
     return result
@@ -101,6 +102,6 @@ def _shown(pes: list[PE]) -> list[PE]:
     """All PEs, or those that waited most and least where they are too many to read."""
     if len(pes) <= PES_SHOWN:
         return pes
-    by_wait = sorted(pes, key=lambda pe: pe.time_s["wait"] or math.inf)
+    by_wait = sorted(pes, key=lambda pe: math.inf if pe.time_s["wait"] is None else pe.time_s["wait"])
     chosen = by_wait[: PES_SHOWN // 2] + by_wait[-PES_SHOWN // 2 :]
     return sorted(chosen, key=lambda pe: pe.pe)
