@@ -579,8 +579,10 @@ static void print_number(const char *name, double v)
 
 /*
  * A sensor counts the whole node and is slow, so it sees a block of iterations, clearing included, and then a block of
- * as much clearing alone, which is taken off. The model counts this PE, so it sees the timed parts only; what reading
- * it costs is found by regions around nothing, and taken off, too. Energy is PE 0's to find out.
+ * as much clearing alone. The power of that, for the time the first block spent outside its timed parts, is taken off:
+ * clearing takes longer after a transfer, so its joules alone would be too few. The model counts this PE, so it sees
+ * the timed parts only; what reading it costs is found by regions around nothing, and taken off, too. Energy is PE 0's
+ * to find out.
  */
 #if defined(USE_WATTLE)
 
@@ -599,6 +601,7 @@ typedef struct {
   wattle_energy_t *handle; /* opened anew for each block; NULL on PE 1 and where it cannot be opened */
   bool modelled, measured; /* neither: the meter is "none" */
   span work, rest;         /* what is wanted, and what comes with it: clearing, or the reading itself */
+  double rest_share;       /* how much of `rest` came with `work` */
 } meter;
 
 static void span_begin(const meter *e, const span *s)
@@ -625,6 +628,7 @@ static void meter_block_begin(meter *e)
   e->handle = wattle_energy_open(NULL);
   e->work = (span){.name = "work"};
   e->rest = (span){.name = "rest"};
+  e->rest_share = 1;
   if (e->measured) span_begin(e, &e->work);
 }
 
@@ -638,9 +642,10 @@ static void meter_clears_begin(meter *e)
   if (e->measured) span_begin(e, &e->rest);
 }
 
-static void meter_clears_end(meter *e)
+static void meter_clears_end(meter *e, double share)
 {
   if (e->measured) span_end(e, &e->rest);
+  e->rest_share = share;
 }
 
 static void meter_iteration_begin(meter *e)
@@ -713,6 +718,7 @@ static void for_one(const meter *e, const span *s, int d, int iterations, wattle
 {
   double per = e->measured ? iterations : s->known[d];
   if (s->known[d] < least_covered * s->n || per == 0) j->provenance = WATTLE_UNAVAILABLE;
+  if (s == &e->rest) per /= e->rest_share;
   j->joules /= per;
   j->uncertainty /= per;
 }
@@ -823,9 +829,9 @@ static void meter_clears_begin(meter *e)
 {
   (void)e;
 }
-static void meter_clears_end(meter *e)
+static void meter_clears_end(meter *e, double share)
 {
-  (void)e;
+  (void)e, (void)share;
 }
 static void meter_print_floor(meter *e)
 {
@@ -894,6 +900,13 @@ static void block(const options *o, const memory *m, const config *c, meter *e, 
   } while (*m->go);
 }
 
+static double timed_s(const timings *t)
+{
+  double sum = 0;
+  for (int i = 0; i < t->n; i++) sum += t->s[i];
+  return sum;
+}
+
 static int by_size(const void *a, const void *b)
 {
   double x = *(const double *)a, y = *(const double *)b;
@@ -912,8 +925,6 @@ static double quantile(const double *sorted, int n, double q)
 
 static void print_latency(const timings *t)
 {
-  double sum = 0;
-  for (int i = 0; i < t->n; i++) sum += t->s[i];
   printf("\"latency_s\":{");
   print_number("median", quantile(t->s, t->n, 0.5));
   printf(",");
@@ -921,7 +932,7 @@ static void print_latency(const timings *t)
   printf(",");
   print_number("p75", quantile(t->s, t->n, 0.75));
   printf(",");
-  print_number("mean", sum / t->n);
+  print_number("mean", timed_s(t) / t->n);
   printf(",");
   print_number("min", t->s[0]);
   printf("},");
@@ -979,7 +990,7 @@ static bool measure(const options *o, const memory *m, const config *c, meter *e
     static timings clears;
     meter_clears_begin(e);
     block(o, m, c, e, false, 0, t->n, &clears);
-    meter_clears_end(e);
+    meter_clears_end(e, fmax(0, t->wall_s - timed_s(t)) / clears.wall_s);
   }
   qsort(t->s, (size_t)t->n, sizeof *t->s, by_size);
   if (me == RECEIVER) shmem_double_p(m->unpack_s, c->p == MMPQAMM ? quantile(t->s, t->n, 0.5) : (double)NAN, SENDER);
