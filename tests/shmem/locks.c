@@ -1,0 +1,98 @@
+/* Locks: one holder at a time, nobody starves, turns in order of arrival, test_lock never waits, stores under the lock are seen by the next. */
+#include <shmem.h>
+
+#include "pes.h"
+
+enum { TURNS = 200 };
+
+typedef struct guarded {
+  _Alignas(64) long lock, other_lock;
+  _Alignas(64) uint64_t plain[5]; /* on PE 0, changed without atomics by whoever holds the lock */
+  _Alignas(64) uint64_t inside;
+  _Alignas(64) uint64_t place, served[64];
+} guarded;
+
+/* get, change, put: lost updates or torn sets show that two were inside. */
+static void change_under_lock(guarded *g)
+{
+  uint64_t copy[5];
+  EXPECT(shmem_uint64_atomic_fetch_inc(&g->inside, 0) == 0, "somebody else is inside");
+  shmem_uint64_get(copy, g->plain, 5, 0);
+  for (int i = 1; i < 5; i++) EXPECT(copy[i] == copy[0], "stores under the lock were seen in part");
+  for (int i = 0; i < 5; i++) copy[i]++;
+  shmem_uint64_put(g->plain, copy, 5, 0);
+  shmem_quiet();
+  shmem_uint64_atomic_add(&g->inside, (uint64_t)-1, 0);
+}
+
+static void mutual_exclusion(guarded *g, int me, int n)
+{
+  for (int i = 0; i < TURNS; i++) {
+    if ((i + me) % 4 == 0) {
+      while (shmem_test_lock(&g->lock)) sched_yield();
+    } else {
+      shmem_set_lock(&g->lock);
+    }
+    change_under_lock(g);
+    shmem_clear_lock(&g->lock);
+  }
+  shmem_barrier_all();
+  EXPECT(shmem_uint64_g(g->plain, 0) == (uint64_t)(n * TURNS), "%llu turns", (unsigned long long)shmem_uint64_g(g->plain, 0));
+}
+
+static void test_lock_tells(guarded *g, int me, int n)
+{
+  if (me == n - 1) EXPECT(shmem_test_lock(&g->lock) == 0, "a free lock is taken");
+  shmem_barrier_all();
+  if (me != n - 1) EXPECT(shmem_test_lock(&g->lock) == 1, "a held lock is refused");
+  if (me == 0) EXPECT(shmem_test_lock(&g->other_lock) == 0, "another lock is another lock");
+  shmem_barrier_all();
+  if (me == n - 1) shmem_clear_lock(&g->lock);
+  if (me == 0) shmem_clear_lock(&g->other_lock);
+  shmem_barrier_all();
+}
+
+/* Which PE is last in the queue: the lock's tail, on whichever PE it is at home, as the first half of the long (src/pgas/lock.c). */
+static bool is_queued(guarded *g, int pe, int n)
+{
+  for (int home = 0; home < n; home++) {
+    unsigned long words = shmem_ulong_atomic_fetch((unsigned long *)(void *)&g->lock, home);
+    if ((uint32_t)words == (uint32_t)pe + 1) return true;
+  }
+  return false;
+}
+
+/* PE 0 holds the lock while the others queue up, each after it has seen its predecessor in the queue; they must be served in that order. */
+static void first_come_first_served(guarded *g, int me, int n)
+{
+  if (me == 0) shmem_set_lock(&g->lock);
+  shmem_barrier_all();
+  if (me > 0) {
+    while (me > 1 && !is_queued(g, me - 1, n)) sched_yield();
+    shmem_set_lock(&g->lock);
+    uint64_t place = shmem_uint64_g(&g->place, 0);
+    shmem_uint64_p(&g->served[place], (uint64_t)me, 0);
+    shmem_uint64_p(&g->place, place + 1, 0);
+  } else {
+    while (n > 1 && !is_queued(g, n - 1, n)) sched_yield();
+  }
+  shmem_clear_lock(&g->lock);
+  shmem_barrier_all();
+  for (int i = 0; i < n - 1; i++) EXPECT(shmem_uint64_g(&g->served[i], 0) == (uint64_t)i + 1, "place %d", i);
+}
+
+int main(int argc, char **argv)
+{
+  (void)argc;
+  (void)argv;
+  shmem_init();
+  int me = shmem_my_pe(), n = shmem_n_pes();
+  guarded *g = shmem_calloc(1, sizeof *g);
+  mutual_exclusion(g, me, n);
+  shmem_barrier_all();
+  test_lock_tells(g, me, n);
+  first_come_first_served(g, me, n);
+  shmem_free(g);
+  shmem_finalize();
+  return failures != 0;
+}

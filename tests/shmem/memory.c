@@ -1,0 +1,127 @@
+/* The symmetric heap's calls: alignment, zeros, contents kept by realloc, symmetry of a long random trace, an exhausted heap that recovers. */
+#include <shmem.h>
+
+#include "pes.h"
+
+enum { SLOTS = 40, TURNS = 400 };
+
+typedef struct block {
+  unsigned char *p;
+  size_t bytes;
+  unsigned char mark;
+} block;
+
+static void fill(block *b, size_t bytes, unsigned char mark)
+{
+  b->bytes = bytes;
+  b->mark = mark;
+  if (b->p) memset(b->p, mark, bytes);
+}
+
+static void expect_mark(const block *b, size_t bytes, const char *when)
+{
+  for (size_t i = 0; i < bytes; i++)
+    if (b->p[i] != b->mark) {
+      EXPECT(b->p[i] == b->mark, "byte %zu of %zu %s", i, b->bytes, when);
+      return;
+    }
+}
+
+/* Whether all PEs got the same offset: the neighbour's block, by shmem_ptr, must be where the neighbour says it is. */
+static void expect_symmetric(const void *p)
+{
+  int me = shmem_my_pe(), right = (me + 1) % shmem_n_pes();
+  static const uint64_t token = 0x5eed;
+  uint64_t *word = (uint64_t *)(uintptr_t)p;
+  *word = token + (uint64_t)me;
+  shmem_barrier_all();
+  EXPECT(shmem_uint64_g(word, right) == token + (uint64_t)right, "the block of PE %d lies elsewhere", right);
+  shmem_barrier_all();
+}
+
+static void *allocate(uint64_t *random, size_t bytes)
+{
+  switch (next_random(random) % 4) {
+  case 0: return shmem_malloc(bytes);
+  case 1: return shmem_malloc_with_hints(bytes, SHMEM_MALLOC_ATOMICS_REMOTE);
+  case 2: {
+    unsigned char *p = shmem_calloc(bytes / 8 + 1, 8);
+    for (size_t i = 0; p && i < bytes; i++)
+      if (p[i]) {
+        EXPECT(p[i] == 0, "calloc's byte %zu", i);
+        break;
+      }
+    return p;
+  }
+  default: {
+    size_t align = (size_t)16 << next_random(random) % 13;
+    void *p = shmem_align(align, bytes);
+    EXPECT(((uintptr_t)p & (align - 1)) == 0, "shmem_align(%zu)", align);
+    return p;
+  }
+  }
+}
+
+static void random_trace(void)
+{
+  block slots[SLOTS] = {{0}};
+  uint64_t random = 42; /* the same on all PEs */
+  for (int turn = 0; turn < TURNS; turn++) {
+    block *b = &slots[next_random(&random) % SLOTS];
+    size_t bytes = 8 + next_random(&random) % ((size_t)1 << (4 + next_random(&random) % 13));
+    if (!b->p) {
+      b->p = allocate(&random, bytes);
+      EXPECT(b->p && (uintptr_t)b->p % 16 == 0, "%zu bytes: no room or badly aligned", bytes);
+      fill(b, bytes, (unsigned char)turn);
+      if (turn % 16 == 0) {
+        expect_symmetric(b->p);
+        fill(b, bytes, (unsigned char)turn);
+      }
+    } else if (next_random(&random) % 3 == 0) {
+      unsigned char *p = shmem_realloc(b->p, bytes);
+      EXPECT(p != NULL, "realloc to %zu", bytes);
+      b->p = p;
+      expect_mark(b, b->bytes < bytes ? b->bytes : bytes, "after realloc");
+      fill(b, bytes, (unsigned char)turn);
+    } else {
+      expect_mark(b, b->bytes, "before free");
+      shmem_free(b->p);
+      b->p = NULL;
+    }
+  }
+  for (int i = 0; i < SLOTS; i++) {
+    if (slots[i].p) expect_mark(&slots[i], slots[i].bytes, "at the end");
+    shmem_free(slots[i].p);
+  }
+}
+
+static void corners(void)
+{
+  EXPECT(shmem_malloc(0) == NULL, "malloc of nothing");
+  EXPECT(shmem_calloc(0, 8) == NULL && shmem_calloc(8, 0) == NULL, "calloc of nothing");
+  shmem_free(NULL);
+  void *p = shmem_realloc(NULL, 100);
+  EXPECT(p != NULL, "realloc of NULL is malloc");
+  EXPECT(shmem_realloc(p, 0) == NULL, "realloc to nothing frees");
+  /* SHMEM_SYMMETRIC_SIZE of this test is 8M. */
+  void *most = shmem_malloc((size_t)7 << 20);
+  EXPECT(most != NULL, "7 of 8 MiB");
+  EXPECT(shmem_malloc((size_t)7 << 20) == NULL, "twice as much as there is");
+  EXPECT(shmem_realloc(most, (size_t)64 << 20) == NULL, "realloc beyond the heap");
+  shmem_free(most);
+  most = shmem_malloc((size_t)7 << 20);
+  EXPECT(most != NULL, "an exhausted heap recovers");
+  shmem_free(most);
+}
+
+int main(int argc, char **argv)
+{
+  (void)argc;
+  (void)argv;
+  shmem_init();
+  corners();
+  random_trace();
+  corners();
+  shmem_finalize();
+  return failures != 0;
+}
