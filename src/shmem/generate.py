@@ -168,12 +168,17 @@ def implementation(table: dict, routines: list[Routine]) -> str:
 # --- the header --------------------------------------------------------------------------------------------------------------
 
 
+def selectable(table: dict, group: str) -> set[str]:
+    """Types of the group that are no other C type of it by another name: int32_t where there is no int beside it."""
+    types = set(table["groups"][group])
+    return {t for t in types if t in table["groups"]["distinct"] or not types & set(table["same"].get(t, []))}
+
+
 def generic_macros(table: dict, routines: list[Routine]) -> str:
     """C11 generics. The first argument may be a context, so the second may select as well."""
-    distinct = set(table["groups"]["distinct"])
     groups: dict[str, list[Routine]] = {}
     for r in routines:
-        if r.row.get("generic") and r.type_name in distinct:
+        if r.row.get("generic") and r.type_name in selectable(table, r.row["types"]):
             groups.setdefault(r.row["generic"], []).append(r)
     out = []
     for generic, members in groups.items():
