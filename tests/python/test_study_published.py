@@ -150,6 +150,24 @@ def test_the_reasons_change_with_the_samples():
     assert before["pin-latency-bulk"].why != after["pin-latency-bulk"].why
 
 
+def test_a_saving_of_modelled_energy_counts_only_where_the_profiles_doubt_cannot_turn_it():
+    def cpu(pattern: str, n: int) -> float:
+        return ORDERED[pattern]
+
+    def dram(pattern: str, n: int) -> float:  # loses what the CPU saves, but less of it
+        return 0.9 * (10 - ORDERED[pattern])
+
+    def cost(pattern: str, n: int) -> float:
+        return 1 + 0.01 * ORDERED[pattern]
+
+    modelled = studies.analysis(cost, cpu=cpu, dram=dram)  # each domain ± 25 %
+    measured = studies.analysis(cost, cpu=cpu, dram=dram, provenance="measured")
+    assert modelled.saving("energy", "PQPQ", "MPMPQ", 1).above_zero
+    assert not modelled.sign_is_sure("energy", "PQPQ", "MPMPQ", 1)
+    assert measured.sign_is_sure("energy", "PQPQ", "MPMPQ", 1)
+    assert modelled.sign_is_sure("cpu", "PQPQ", "MPMPQ", 1)
+
+
 def test_rows_of_energy_carry_its_provenance():
     rows = rows_of(studies.analysis())
     assert rows["pin-cpu-bulk"].provenance == "modelled"

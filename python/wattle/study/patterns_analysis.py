@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 
 import polars as pl
 
@@ -170,6 +170,24 @@ class Analysis:
     @cached_property
     def samples_without_joules(self) -> int:
         return self.frame.filter((pl.col("cpu_J").is_null()) | (pl.col("dram_J").is_null())).height
+
+    def sign_is_sure(self, metric: str, before: str, after: str, fragments: int) -> bool:
+        """Whether a saving keeps its sign wherever the profile's numbers may lie. An error of one domain is the same for
+        both patterns and cancels; only where domains are added does their weight matter."""
+        if METRICS[metric].energy != ("cpu", "dram") or self.provenance(metric) != "modelled":
+            return True
+        cells = [[self.center(m, p, fragments) for m in ("cpu", "dram", "latency")] for p in (before, after)]
+        if any(c is None for cell in cells for c in cell):
+            return False
+        first, second = ([c.median for c in cell if c is not None] for cell in cells)
+        doubt = [min(self.relative_uncertainty(domain) or 0.0, 0.99) for domain in ("cpu", "dram")]
+        signs = set()
+        for cpu, dram in product((1 - doubt[0], 1 + doubt[0]), (1 - doubt[1], 1 + doubt[1])):
+            costs = [cpu * c + dram * d for c, d, _ in (first, second)]
+            if metric == "edp":
+                costs = [cost * s for cost, (_, _, s) in zip(costs, (first, second), strict=True)]
+            signs.add(costs[0] > costs[1])
+        return len(signs) == 1
 
     def sources(self) -> list[str]:
         """Where joules came from."""

@@ -117,7 +117,8 @@ def _relation(a: Analysis, metric: str, relation: tuple[str, str, str], n: int) 
         raise NotTestable(f"{left} and {right} were not both measured in {n} fragments")
     if op == "~":
         return abs(saving.median) <= ALIKE
-    return saving.above_zero if METRICS[metric].lower_is_better else saving.below_zero
+    beyond = saving.above_zero if METRICS[metric].lower_is_better else saving.below_zero
+    return beyond and a.sign_is_sure(metric, left, right, n)
 
 
 def _order_reasons(a: Analysis, metric: str, failing: list[tuple[str, str, str]]) -> list[str]:
@@ -302,7 +303,7 @@ def _row(
 def _order_rows() -> list[Published]:
     dear = "MPQMPQ ~ PQPQ > MPMPQ ~ PPQ > MMPQAMM"
     cheap = dear.replace(">", "<")
-    rule = f"~ within {ALIKE:.0f} %, > and < beyond the 95 % interval, each at {MOST * 100:.0f} % of the counts or more"
+    rule = f"~ within {ALIKE:.0f} %, > and < beyond the 95 % interval and the profile's doubt, each at {MOST * 100:.0f} % of the counts or more"
     slides = ("S, performance characteristics", "medium to bulk transfers (taken as 2 KiB a buffer and more: 1-256)")
     text = ("D 8.3, figure 8.4", "beyond 256 puts (less than 2 KiB each)")
     rows = []
