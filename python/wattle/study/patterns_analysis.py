@@ -172,7 +172,7 @@ class Analysis:
         return self.frame.filter((pl.col("cpu_J").is_null()) | (pl.col("dram_J").is_null())).height
 
     def sign_is_sure(self, metric: str, before: str, after: str, fragments: int) -> bool:
-        """Whether a saving keeps its sign wherever the profile's numbers may lie. An error of one domain is the same for
+        """Whether a saving keeps its sign wherever the profile's numbers may lie. An error of one domain is alike for
         both patterns and cancels; only where domains are added does their weight matter."""
         if METRICS[metric].energy != ("cpu", "dram") or self.provenance(metric) != "modelled":
             return True

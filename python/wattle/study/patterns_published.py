@@ -303,7 +303,8 @@ def _row(
 def _order_rows() -> list[Published]:
     dear = "MPQMPQ ~ PQPQ > MPMPQ ~ PPQ > MMPQAMM"
     cheap = dear.replace(">", "<")
-    rule = f"~ within {ALIKE:.0f} %, > and < beyond the 95 % interval and the profile's doubt, each at {MOST * 100:.0f} % of the counts or more"
+    share = f"each at {MOST * 100:.0f} % of the counts or more"
+    rule = f"~ within {ALIKE:.0f} %, > and < beyond the 95 % interval and the profile's doubt, {share}"
     slides = ("S, performance characteristics", "medium to bulk transfers (taken as 2 KiB a buffer and more: 1-256)")
     text = ("D 8.3, figure 8.4", "beyond 256 puts (less than 2 KiB each)")
     rows = []
