@@ -19,11 +19,10 @@ void wtl_account_states(const wtl_pe *self, wtl_activity *a)
   a->bytes = (double)wtl_profile_bytes(&self->profile);
 }
 
-void wtl_account_activity(const wtl_pe *self, wtl_activity *a)
+/* One interval by the wall clock, as time on a core. */
+static void put_on_core(wtl_activity *a, double cpu_s)
 {
-  double cpu_s = wtl_pe_cpu_seconds() - self->start_cpu_s, awake_s, share;
-  wtl_account_states(self, a);
-  awake_s = a->active_s + a->spin_s + a->yield_s;
+  double awake_s = a->active_s + a->spin_s + a->yield_s, share;
   if (cpu_s >= awake_s) {
     a->active_s += cpu_s - awake_s;
     return;
@@ -33,6 +32,29 @@ void wtl_account_activity(const wtl_pe *self, wtl_activity *a)
   a->spin_s *= share;
   a->yield_s *= share;
   a->asleep_s += awake_s - cpu_s;
+}
+
+void wtl_account_activity(wtl_pe *self, wtl_activity *out)
+{
+  wtl_ledger *l = &self->so_far;
+  double cpu_s = wtl_pe_cpu_seconds();
+  wtl_activity now, step;
+  wtl_account_states(self, &now);
+  step.wall_s = now.wall_s - l->states.wall_s;
+  step.active_s = fmax(0, now.active_s - l->states.active_s);
+  step.spin_s = now.spin_s - l->states.spin_s;
+  step.yield_s = now.yield_s - l->states.yield_s;
+  step.asleep_s = now.asleep_s - l->states.asleep_s;
+  put_on_core(&step, cpu_s - l->cpu_s);
+  l->states = now;
+  l->cpu_s = cpu_s;
+  l->on_core.wall_s += step.wall_s;
+  l->on_core.active_s += step.active_s;
+  l->on_core.spin_s += step.spin_s;
+  l->on_core.yield_s += step.yield_s;
+  l->on_core.asleep_s += step.asleep_s;
+  l->on_core.bytes = now.bytes;
+  *out = l->on_core;
 }
 
 #ifdef WTL_THREADS

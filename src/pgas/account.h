@@ -16,10 +16,10 @@ void wtl_account_register(wtl_pe *self);
 void wtl_account_states(const wtl_pe *self, wtl_activity *out);
 
 /*
- * The same as joules see it: time on a core. A PE that is ready to run but has no core draws nothing, so where it used less CPU time than it
+ * The same as joules see it: time on a core, added up from one call of this to the next, so that it never falls. A PE that is ready to run but has no core draws nothing, so where it used less CPU time than it
  * was awake, the rest counts as asleep; where threads of the program used more, it counts as active.
  */
-void wtl_account_activity(const wtl_pe *self, wtl_activity *out);
+void wtl_account_activity(wtl_pe *self, wtl_activity *out);
 
 /* The node's joules by domain: all, and the share nobody caused. */
 typedef struct wtl_node_joules {

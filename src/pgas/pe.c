@@ -26,15 +26,16 @@ static size_t page_up(size_t n)
   return (n + page - 1) / page * page;
 }
 
-/* Before any PE exists: says why (once a job: the launcher gives every process a rank) and ends this process. */
+/*
+ * Before any PE exists: says why and ends this process. Once a job, where all have the same reason: rank 0 speaks, and the launcher ends
+ * the others before they do; a process that nobody ends has a reason of its own.
+ */
 static void refuse(int status, const char *reasons)
 {
   char copy[4096], *save = NULL;
   snprintf(copy, sizeof copy, "%s", reasons);
-  if (wtl_boot_env_rank() == 0)
-    for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) wtl_say("%s", line);
-  else
-    usleep(300000); /* the launcher ends the job at the first exit: let it be the one that speaks */
+  if (wtl_boot_env_rank() != 0) sleep(1);
+  for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) wtl_say("%s", line);
   _exit(status);
 }
 
@@ -61,6 +62,7 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   shape.shared_bytes = ledger + n * WTL_MAX_DOMAINS * sizeof(wattle_joules_t);
   shape.per_pe_bytes = sizeof(wtl_control);
   shape.slice_bytes = statics.length + self->heap_bytes;
+  shape.statics_bytes = statics.length;
   if ((rc = wtl_arena_start(&self->arena, &self->boot, &shape, error, size)) != 0) return rc;
   self->shared = (wtl_shared *)self->arena.shared;
   self->ledger = (wattle_joules_t *)(self->arena.shared + ledger);
@@ -96,7 +98,9 @@ static void start_counting(wtl_pe *self)
   }
   wtl_account_register(self);
   self->start_tick = wtl_ticks();
-  self->start_cpu_s = wtl_pe_cpu_seconds();
+  self->start_cpu_s = self->so_far.cpu_s = wtl_pe_cpu_seconds();
+  for (int stage = 0; stage < WTL_N_STAGES; stage++) self->door.ticks[stage] = 0; /* waiting for each other to start is not the program's */
+  self->door.sleeps = 0;
 }
 
 /* A PE bound to a core sees one; what counts is how many there are for all of them together. */
@@ -158,6 +162,11 @@ static void in_child(void)
   wtl_self = NULL;
 }
 
+__attribute__((constructor)) static void watch_forks(void)
+{
+  pthread_atfork(NULL, NULL, in_child);
+}
+
 /* An exit without shmem_finalize: in good order if the status says so (the standard finalizes implicitly), at once otherwise. */
 static void at_exit(int status, void *arg)
 {
@@ -171,9 +180,6 @@ static void at_exit(int status, void *arg)
 /* What happens to the process concerns its PE. */
 static void watch_process(wtl_pe *self)
 {
-  static bool watching;
-  if (!watching) pthread_atfork(NULL, NULL, in_child);
-  watching = true;
   on_exit(at_exit, self);
 }
 #endif
@@ -210,6 +216,7 @@ void wtl_pe_stop(void)
   if (self->meter) wtl_meter_close(self->meter);
   wtl_statics_unshare();
   self->boot.ops->stop(&self->boot);
+  wtl_lifeline_back();
   wtl_arena_stop(&self->arena);
   wtl_heap_stop(&self->mem);
   wtl_profile_stop(&self->profile);

@@ -43,6 +43,12 @@ typedef struct wtl_shared {
   struct { double active, spin, yield, asleep, byte; } price[2]; /* at the end: the model's J/s by state and J/byte; cpu, dram */
 } wtl_shared;
 
+/* Time on a core so far (account.c): what was seen at the last look, and the sum. */
+typedef struct wtl_ledger {
+  wtl_activity states, on_core;
+  double cpu_s;
+} wtl_ledger;
+
 typedef struct wtl_pe {
   /* What every call reads, in one or two cache lines. */
   char *heap; /* of this PE */
@@ -67,6 +73,7 @@ typedef struct wtl_pe {
   const wtl_call_info *calls; /* the front end's table */
   uint64_t start_tick;
   double start_cpu_s;
+  wtl_ledger so_far;
   long starter_pid;
   wtl_settings settings;
   wtl_boot boot;

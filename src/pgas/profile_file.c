@@ -20,6 +20,8 @@ typedef struct writer {
   const wtl_node_joules *node; /* NULL but on the reader */
   bool has_joules;
   double seconds_per_tick;
+  double transfer_s; /* time in calls of all sites, waiting excluded */
+  double scale;      /* of the sites' estimated times: together they cannot exceed the time the PE was active */
   wtl_site *sites;
   uint64_t n_sites;
   wtl_module *modules;
@@ -52,18 +54,25 @@ static double site_wait_s(const writer *w, const wtl_site *s)
   return (double)wtl_site_waited(s) * w->seconds_per_tick;
 }
 
+/* Time in the calls of a site, waiting excluded. */
+static double site_own_s(const writer *w, const wtl_site *s)
+{
+  return wtl_site_ticks(s) * w->seconds_per_tick * w->scale;
+}
+
 /* What the model says of one site, as a share of what it says of the PE. */
 static double site_joules(const writer *w, const wtl_site *s, int domain)
 {
-  double ticks = wtl_site_ticks(s), pe = wtl_account_modelled(w->self, domain, w->states);
+  double own_s = site_own_s(w, s), pe = wtl_account_modelled(w->self, domain, w->states);
   wtl_activity a = {
-      .active_s = isfinite(ticks) ? ticks * w->seconds_per_tick : 0,
+      .active_s = isfinite(own_s) ? own_s : 0,
       .spin_s = (double)s->wait_ticks[WTL_STAGE_SPIN] * w->seconds_per_tick,
       .yield_s = (double)s->wait_ticks[WTL_STAGE_YIELD] * w->seconds_per_tick,
       .asleep_s = (double)s->wait_ticks[WTL_STAGE_ASLEEP] * w->seconds_per_tick,
       .bytes = (double)s->bytes,
   };
-  return pe > 0 ? wtl_account_share(w->self, domain) * wtl_account_modelled(w->self, domain, &a) / pe : NAN;
+  double share = wtl_account_share(w->self, domain);
+  return pe > 0 ? share * wtl_account_modelled(w->self, domain, &a) / pe : share == 0 ? 0 : NAN;
 }
 
 static void write_site(writer *w, const wtl_site *s)
@@ -79,7 +88,7 @@ static void write_site(writer *w, const wtl_site *s)
   wtl_json_number_field(f, "calls", (double)s->calls, 0);
   wtl_json_number_field(f, "bytes", (double)s->bytes, 0);
   wtl_json_number_field(f, "timed_calls", (double)(s->exact_calls + s->sampled_calls), 0);
-  wtl_json_number_field(f, "time_s", wtl_site_ticks(s) * w->seconds_per_tick + site_wait_s(w, s), 0);
+  wtl_json_number_field(f, "time_s", site_own_s(w, s) + site_wait_s(w, s), 0);
   wtl_json_number_field(f, "waits", (double)s->waits, 0);
   fputs(",\"wait_s\":{", f);
   for (int k = 0; k < WTL_N_STAGES; k++) {
@@ -94,15 +103,12 @@ static void write_site(writer *w, const wtl_site *s)
 static void write_times(const writer *w)
 {
   const wtl_activity *a = w->states;
-  double transfer = 0, wait = a->spin_s + a->yield_s + a->asleep_s, bytes[4] = {0};
+  double transfer = w->transfer_s * w->scale, wait = a->spin_s + a->yield_s + a->asleep_s, bytes[4] = {0};
   FILE *f = w->f;
   for (uint64_t i = 0; i < w->n_sites; i++) {
     const wtl_call_info *call = &w->self->calls[w->sites[i].call];
-    double ticks = wtl_site_ticks(&w->sites[i]);
-    if (call->kind != WTL_CALL_OTHER && isfinite(ticks)) transfer += ticks * w->seconds_per_tick;
     bytes[call->direction] += (double)w->sites[i].bytes;
   }
-  transfer = fmin(transfer, a->active_s); /* a sampled estimate may exceed what there was */
   wtl_json_number_field(f, "wall_s", a->wall_s, 0);
   wtl_json_number_field(f, "cpu_s", wtl_pe_cpu_seconds() - w->self->start_cpu_s, 0);
   wtl_json_number_field(f, "cpu_init_s", w->self->start_cpu_s, 0);
@@ -174,6 +180,15 @@ static void write_modules(const writer *w)
   fputs("]}\n", w->f);
 }
 
+static void add_up_transfer(writer *w)
+{
+  for (uint64_t i = 0; i < w->n_sites; i++) {
+    double ticks = wtl_site_ticks(&w->sites[i]);
+    if (w->self->calls[w->sites[i].call].kind != WTL_CALL_OTHER && isfinite(ticks)) w->transfer_s += ticks * w->seconds_per_tick;
+  }
+  w->scale = w->transfer_s > w->states->active_s ? w->states->active_s / w->transfer_s : 1;
+}
+
 static void write_all(writer *w)
 {
   write_identity(w);
@@ -205,6 +220,7 @@ void wtl_profile_file_write(const wtl_pe *self, const wtl_node_joules *node, boo
     return;
   }
   w.sites = wtl_profile_merge((wtl_profile *)(uintptr_t)&self->profile, &w.n_sites);
+  add_up_transfer(&w);
   write_all(&w);
   good = !ferror(w.f);
   good = fclose(w.f) == 0 && good;

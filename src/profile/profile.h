@@ -3,7 +3,8 @@
  *
  * A site is a (return address, call) pair. Each thread of a PE counts into its own table, without atomics; the tables are added up
  * when the profile is written. Every call is counted. The first WTL_FIRST_CALLS of a site, those that move WTL_LONG_BYTES
- * and more, and all waiting are always timed; of the other calls one in 1024 is. The waiting inside a call is taken out of its time.
+ * and more, and all waiting are always timed; of the other calls one in 1024 is. A sample that took WTL_HELD_UP ticks was held up (the
+ * core was given to another process): it counts once, not for 1024. The waiting inside a call is taken out of its time.
  *
  * A wtl_site pointer is valid until the same thread enters its next call.
  */
@@ -16,7 +17,7 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 
-enum { WTL_LONG_BYTES = 4096, WTL_FIRST_CALLS = 8, WTL_SAMPLE_MASK = 1023, WTL_SAMPLE_AT = 512 };
+enum { WTL_LONG_BYTES = 4096, WTL_FIRST_CALLS = 8, WTL_SAMPLE_MASK = 1023, WTL_SAMPLE_AT = 512, WTL_HELD_UP = 100000 };
 
 /* Stages of a wait, in order. */
 enum wtl_stage { WTL_STAGE_SPIN, WTL_STAGE_YIELD, WTL_STAGE_ASLEEP, WTL_N_STAGES };
@@ -119,7 +120,7 @@ static inline uint64_t wtl_site_waited(const wtl_site *site)
 static inline void wtl_profile_leave(wtl_site *site, uint64_t bytes, uint64_t start, uint64_t waited)
 {
   uint64_t ticks = wtl_ticks() - start - (wtl_site_waited(site) - waited);
-  if (wtl_profile_exact(site, bytes)) {
+  if (wtl_profile_exact(site, bytes) || ticks > WTL_HELD_UP) {
     site->exact_calls++;
     site->exact_ticks += ticks;
   } else {
