@@ -41,6 +41,7 @@ wtl_site_table *wtl_profile_table(wtl_profile *p)
     return &no_table;
   }
   t->mask = FIRST_SLOTS - 1;
+  t->spare.calls = WTL_FIRST_CALLS + 1; /* past its first calls and between samples: what nobody counts nobody times */
   t->next = p->tables;
   while (!atomic_compare_exchange_weak(&p->tables, &t->next, t)) continue;
   wtl_thread_sites.table = t;
