@@ -73,7 +73,7 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
             "a": analysis,
             "rows": rows,
             "chips": {name: _chips(rows, name) for name in (*STATEMENTS, "order", "rate")},
-            "tally": {str(v): c for v, c in published.tally(rows).items()},
+            "tally": {published.PLURAL[v]: c for v, c in published.tally(rows).items()},
             "verdict_class": {v: v.name.lower().replace("_", "-") for v in Verdict},
             "metric_figures": metric_figures,
             "saving_figures": saving_figures,

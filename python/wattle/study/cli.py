@@ -8,15 +8,21 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
-from wattle import console
+from wattle import console, units
 from wattle.errors import WattleError
+from wattle.manifest import Manifest
+from wattle.report import patterns as patterns_page
+from wattle.report.amounts import of_metric
 from wattle.run import directory as directories
 from wattle.study import patterns as patterns_study
 from wattle.study import published, registry
+from wattle.study.patterns_analysis import Analysis
 from wattle.study.patterns_published import ROWS
-from wattle.study.published import Row, Verdict
+from wattle.study.published import Verdict
+from wattle.tables import table
 
 study_app = typer.Typer(
     help="Run a study of the papers here, and hold their figures against what is found.",
@@ -58,7 +64,7 @@ def patterns(
         found = patterns_study.results(analysis)
         console.print_json({"directory": str(directory), "manifest": record.as_dict(), **found})
         return
-    _show(directory, published.judge(ROWS, analysis))
+    _show(directory, record, analysis)
 
 
 def parse_size(text: str) -> int:
@@ -69,15 +75,32 @@ def parse_size(text: str) -> int:
     return int(match.group(1)) * SIZES[match.group(2).upper()]
 
 
-def _show(directory: Path, rows: list[Row]) -> None:
-    table = Table(title="Published figures beside ours", title_style="title", title_justify="left")
-    for heading in ("published", "condition", "ours", "verdict"):
-        table.add_column(heading, overflow="fold")
-    for row in rows:
-        verdict = f"[{STYLES[row.verdict]}]{row.verdict}[/]"
-        table.add_row(row.published, row.condition, row.ours, verdict)
-    console.out.print(table)
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in published.tally(rows).items())
-    console.out.print(f"{len(rows)} published figures: {counts}.")
-    console.out.print(f"Samples, results and manifest: {directory}", soft_wrap=True)
-    console.out.print(f"The whole story, with figures: wattle report {directory}", soft_wrap=True)
+def _show(directory: Path, record: Manifest, analysis: Analysis) -> None:
+    rows = published.judge(ROWS, analysis)
+    console.out.print()
+    console.out.print(escape(patterns_page.summary(analysis, rows, record)))
+    console.out.print()
+    console.out.print(_table(analysis))
+    counts = ", ".join(f"[{STYLES[v]}]{count} {published.PLURAL[v]}[/]" for v, count in published.tally(rows).items())
+    console.out.print()
+    console.out.print(f"{len(rows)} published figures: {counts}. The report has each with ours and why.")
+    console.out.print(f"Kept in {directory}", soft_wrap=True)
+    console.out.print(f"The report: wattle report {directory}", soft_wrap=True)
+
+
+def _table(analysis: Analysis) -> Table:
+    """Time and joules of each pattern, in one piece and in the most."""
+    counts = list(dict.fromkeys((analysis.fragments[0], analysis.fragments[-1])))
+    result = table(title=f"Sender's cost of {units.size(analysis.payload)}, medians of {analysis.repeats} repeats")
+    result.add_column("pattern", no_wrap=True)
+    for n in counts:
+        result.add_column(f"{n:,} x {units.size(analysis.payload / n)}\ntime", justify="right", no_wrap=True)
+        result.add_column(f"\njoules, {analysis.provenance('energy')}", justify="right", no_wrap=True)
+    for pattern in analysis.patterns:
+        cells = [
+            of_metric(metric, found.median) if (found := analysis.center(metric, pattern, n)) else units.UNKNOWN
+            for n in counts
+            for metric in ("latency", "energy")
+        ]
+        result.add_row(pattern, *cells)
+    return result

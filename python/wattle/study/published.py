@@ -99,5 +99,8 @@ def verdict_of(holds: bool) -> Verdict:
     return Verdict.AGREES if holds else Verdict.DIFFERS
 
 
+PLURAL = {Verdict.AGREES: "agree", Verdict.DIFFERS: "differ", Verdict.NOT_TESTABLE: "not testable here"}
+
+
 def tally(rows: Sequence[Row]) -> dict[Verdict, int]:
     return {verdict: sum(row.verdict is verdict for row in rows) for verdict in Verdict}
