@@ -14,12 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/settings.h"
 #include "node/remains.h"
+#include "power/power.h"
 
 static const char usage[] =
     "usage: oshrun [-n N] [LAUNCHER OPTION]... [--] PROGRAM [ARGUMENT]...\n"
@@ -65,13 +67,27 @@ static long parse_count(const char *text)
   return n;
 }
 
+/* Options that make the program's name one of another directory or machine. */
+static bool moves_program(const plan *p)
+{
+  static const char *const moving[] = {"-wdir", "--wdir", "-wd", "--wd", "--path", "-path", "-H", "-host", "--host", "-hostfile", "--hostfile",
+                                       "-machinefile", "--machinefile"};
+  for (int i = 0; i < p->n_options; i++)
+    for (size_t k = 0; k < sizeof moving / sizeof moving[0]; k++) {
+      size_t n = strlen(moving[k]);
+      if (strncmp(p->options[i], moving[k], n) == 0 && (p->options[i][n] == '\0' || p->options[i][n] == '=')) return true;
+    }
+  return false;
+}
+
 /* mpirun's options that take their value as the next word, so that the value is not taken for the program. */
 static bool takes_value(const char *option)
 {
   static const char *const with[] = {"-H", "-host", "--host", "-hostfile", "--hostfile", "-machinefile", "--machinefile", "-x",
-                                     "--bind-to", "-bind-to", "--map-by", "-map-by", "--rank-by", "-rank-by", "-wdir", "--wdir",
+                                     "--bind-to", "-bind-to", "--map-by", "-map-by", "--rank-by", "-rank-by", "-wdir", "--wdir", "-wd", "--wd",
                                      "-N", "-npernode", "--npernode", "--timeout", "--output-filename", "--cpu-set", "--cpu-list",
-                                     "-rf", "--rankfile", "--stdin", "--xterm", "--prefix", "--path"};
+                                     "-rf", "--rankfile", "--stdin", "--xterm", "--prefix", "--path", "-path", "-am",
+                                     "--am", "--tune", "-tune", "--app", "-app"};
   for (size_t i = 0; i < sizeof with / sizeof with[0]; i++)
     if (strcmp(option, with[i]) == 0) return true;
   return false;
@@ -116,13 +132,26 @@ static plan parse(int argc, char **argv)
 
 /* --- the launcher -------------------------------------------------------------------------------------------------------------- */
 
+static const char default_path[] = "/usr/local/bin:/usr/bin:/bin";
+
+static bool is_file(const char *path)
+{
+  struct stat st;
+  return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static bool is_program(const char *path)
+{
+  return is_file(path) && access(path, X_OK) == 0;
+}
+
 static bool in_path(const char *name, char *out, size_t size)
 {
-  char *path = strdup(getenv("PATH") ? getenv("PATH") : "/usr/local/bin:/usr/bin:/bin"), *save = NULL;
+  char *path = strdup(getenv("PATH") ? getenv("PATH") : default_path), *save = NULL;
   bool found = false;
   for (char *dir = strtok_r(path, ":", &save); dir && !found; dir = strtok_r(NULL, ":", &save)) {
     snprintf(out, size, "%s/%s", dir, name);
-    found = access(out, X_OK) == 0;
+    found = is_program(out);
   }
   free(path);
   return found;
@@ -133,6 +162,7 @@ static bool is_open_mpi(const char *mpirun)
 {
   char command[4200], line[256] = "";
   FILE *f;
+  if (strchr(mpirun, '\'')) return false; /* no name for a shell */
   snprintf(command, sizeof command, "'%s' --version 2>/dev/null", mpirun);
   if (!(f = popen(command, "re"))) return false;
   bool read = fgets(line, sizeof line, f) != NULL;
@@ -153,16 +183,25 @@ static const char *find_launcher(void)
 static void check_program(const char *program)
 {
   char path[4096];
-  if (strchr(program, '/') ? access(program, F_OK) != 0 : !in_path(program, path, sizeof path) && access(program, F_OK) != 0)
-    refuse("%s: there is no such program", program);
-  if (strchr(program, '/') && access(program, X_OK) != 0) refuse("%s: is not executable", program);
+  struct stat st;
+  if (!*program) refuse("the program's name is empty%s", "");
+  if (!strchr(program, '/') && in_path(program, path, sizeof path)) return;
+  if (stat(program, &st) != 0) refuse(errno == ENOENT ? "%s: there is no such program" : "%s: cannot be reached", program);
+  if (S_ISDIR(st.st_mode)) refuse("%s: is a directory, not a program", program);
+  if (!is_program(program)) refuse("%s: is not executable", program);
 }
 
 static void check_settings(void)
 {
   wtl_settings s;
+  wtl_meter *meter;
   char errors[4096], *save = NULL;
-  if (wtl_settings_parse(&s, errors, sizeof errors) == 0) return;
+  if (wtl_settings_parse(&s, errors, sizeof errors) == 0) {
+    if ((meter = wtl_meter_open(&s, errors, sizeof errors)) != NULL) { /* the machine's profile and the sensor exist */
+      wtl_meter_close(meter);
+      return;
+    }
+  }
   for (char *line = strtok_r(errors, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) fprintf(stderr, "oshrun: %s\n", line);
   exit(WTL_EXIT_CONFIG);
 }
@@ -188,6 +227,15 @@ static char **command_line(const char *launcher, const plan *p)
   return args;
 }
 
+/* Where Open MPI keeps its session directory. */
+static const char *temporary_directory(void)
+{
+  static const char *const names[] = {"TMPDIR", "TEMP", "TMP"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (getenv(names[i])) return getenv(names[i]);
+  return "/tmp";
+}
+
 /* --- running it ---------------------------------------------------------------------------------------------------------------- */
 
 /* Ctrl-C reaches the launcher by the terminal already; what another process sends us is passed on. */
@@ -209,7 +257,7 @@ static void remove_remains(pid_t launcher)
 {
   char pattern[4096];
   glob_t found;
-  snprintf(pattern, sizeof pattern, "%s/ompi.*.%u/pid.%ld", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (unsigned)geteuid(), (long)launcher);
+  snprintf(pattern, sizeof pattern, "%s/ompi.*.%u/pid.%ld", temporary_directory(), (unsigned)geteuid(), (long)launcher);
   if (glob(pattern, 0, NULL, &found) == 0)
     for (size_t i = 0; i < found.gl_pathc; i++) wtl_remains_remove(found.gl_pathv[i]);
   globfree(&found);
@@ -234,21 +282,30 @@ static int run(char **args)
   catch_signals();
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return WTL_EXIT_OSERR;
+  remove_remains(child); /* it may have been killed, or told twice to end at once */
   if (WIFEXITED(status)) return WEXITSTATUS(status);
-  remove_remains(child);
   fprintf(stderr, "oshrun: the launcher was ended by signal %d (%s); its PEs end with it\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
   return 128 + WTERMSIG(status);
+}
+
+static void prepare_environment(void)
+{
+  char path[4096];
+  setenv("PATH", default_path, 0);
+  if (geteuid() == 0) { /* Open MPI refuses root unless told twice */
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
+  }
+  /* Open MPI refuses one node, too, where it finds nothing to reach other nodes with, unless told that there are none. */
+  if (!in_path("ssh", path, sizeof path) && !in_path("rsh", path, sizeof path)) setenv("OMPI_MCA_plm", "isolated", 0);
 }
 
 int main(int argc, char **argv)
 {
   plan p = parse(argc, argv);
   check_settings();
-  check_program(p.program[0]);
+  if (!moves_program(&p)) check_program(p.program[0]);
   const char *launcher = find_launcher();
-  if (geteuid() == 0) { /* Open MPI refuses root unless told twice */
-    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
-    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
-  }
+  prepare_environment();
   return run(command_line(launcher, &p));
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,12 +62,24 @@ static int map(wtl_arena *a, char *error, size_t size)
   return 0;
 }
 
+/* A limit on the size of files (ulimit -f) holds for a memfd too, and would kill this process instead of telling it. */
+static int set_length(int fd, size_t length)
+{
+  struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+  sigaction(SIGXFSZ, &ignore, &before);
+  int rc = ftruncate(fd, (off_t)length);
+  int why = errno;
+  sigaction(SIGXFSZ, &before, NULL);
+  errno = why;
+  return rc;
+}
+
 static int create(wtl_arena *a, char *error, size_t size)
 {
   a->fd = memfd_create("wattle-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (a->fd < 0 || ftruncate(a->fd, (off_t)a->length) != 0 || fcntl(a->fd, F_ADD_SEALS, SEALS) != 0) {
-    snprintf(error, size, "creating the node's arena of %zu bytes failed: %s (lower SHMEM_SYMMETRIC_SIZE?)", a->length,
-             strerror(errno));
+  if (a->fd < 0 || set_length(a->fd, a->length) != 0 || fcntl(a->fd, F_ADD_SEALS, SEALS) != 0) {
+    snprintf(error, size, "creating the node's arena of %zu bytes failed: %s (%slower SHMEM_SYMMETRIC_SIZE?)", a->length,
+             strerror(errno), errno == EFBIG ? "raise the limit on the size of files, ulimit -f, or " : "");
     return WTL_EXIT_OSERR;
   }
   return 0;
@@ -118,6 +131,14 @@ static void serve_desk(void *arg)
   close(client);
 }
 
+/* Anybody may bind an abstract address: only the creator itself is believed. */
+static bool is_creator(int s, long pid)
+{
+  struct ucred who;
+  socklen_t length = sizeof who;
+  return getsockopt(s, SOL_SOCKET, SO_PEERCRED, &who, &length) == 0 && who.uid == geteuid() && (long)who.pid == pid;
+}
+
 static int ask_desk(long pid)
 {
   struct sockaddr_un address;
@@ -127,7 +148,7 @@ static int ask_desk(long pid)
   struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
   int fd = -1, s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   abstract_address(&address, &length, pid);
-  if (s >= 0 && connect(s, (struct sockaddr *)&address, length) == 0 && recvmsg(s, &m, MSG_CMSG_CLOEXEC) == 1) {
+  if (s >= 0 && connect(s, (struct sockaddr *)&address, length) == 0 && is_creator(s, pid) && recvmsg(s, &m, MSG_CMSG_CLOEXEC) == 1) {
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     if (c && c->cmsg_type == SCM_RIGHTS) memcpy(&fd, CMSG_DATA(c), sizeof fd);
   }
@@ -141,24 +162,26 @@ static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *
   char path[64], theirs[128] = "";
   long pid;
   void *base;
-  int fd;
+  int fd, seals;
   if (sscanf(handle, "%ld %d %p %127[^\n]", &pid, &fd, &base, theirs) != 4 || strcmp(theirs, shape_text) != 0) {
     snprintf(error, size,
-             "PE %d and PE %d do not agree on the symmetric memory (control+heap+statics bytes: \"%s\" here, \"%s\" there): give all PEs "
-             "the same SHMEM_SYMMETRIC_SIZE and the same program, or set WATTLE_STATICS=off",
-             b->pe, b->local_pe[0], shape_text, theirs);
+             "PE %d and PE %d do not agree on the symmetric memory: %s on PE %d, %s on PE %d; give all PEs the same "
+             "SHMEM_SYMMETRIC_SIZE, the same WATTLE_STATICS and the same program",
+             b->pe, b->local_pe[0], shape_text, b->pe, theirs, b->local_pe[0]);
     return WTL_EXIT_CONFIG;
   }
   if (pid == (long)getpid()) return place(a, base), 0; /* PEs are threads: one mapping serves all */
   snprintf(path, sizeof path, "/proc/%ld/fd/%d", pid, fd);
-  a->fd = open(path, O_RDWR | O_CLOEXEC);
+  a->fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+  int why = errno;
   if (a->fd < 0) a->fd = ask_desk(pid);
   if (a->fd < 0) {
-    snprintf(error, size, "cannot open the node's arena: %s says \"%s\", and process %ld does not hand it over", path,
-             strerror(errno), pid);
+    snprintf(error, size, "cannot open the node's arena: %s says \"%s\", and process %ld does not hand it over", path, strerror(why),
+             pid);
     return WTL_EXIT_OSERR;
   }
-  if ((fcntl(a->fd, F_GET_SEALS) & SEALS) != SEALS || lseek(a->fd, 0, SEEK_END) != (off_t)a->length) {
+  seals = fcntl(a->fd, F_GET_SEALS); /* -1: of a file that cannot be sealed */
+  if (seals < 0 || (seals & SEALS) != SEALS || lseek(a->fd, 0, SEEK_END) != (off_t)a->length) {
     snprintf(error, size, "%s is not the node's arena", path);
     return WTL_EXIT_SOFTWARE;
   }
@@ -167,7 +190,8 @@ static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *
 
 static void shape_to_text(const wtl_arena_shape *s, char *text, size_t size)
 {
-  snprintf(text, size, "%zu+%zu+%zu", s->shared_bytes, s->per_pe_bytes, s->slice_bytes);
+  snprintf(text, size, "heap %zu + variables %zu + control %zu bytes", s->slice_bytes - s->statics_bytes, s->statics_bytes,
+           s->shared_bytes + s->per_pe_bytes);
 }
 
 static int start_as_creator(wtl_arena *a, wtl_boot *b, const char *shape_text, char *error, size_t size)

@@ -33,6 +33,7 @@ typedef struct wtl_arena {
 
 typedef struct wtl_arena_shape {
   size_t shared_bytes, per_pe_bytes, slice_bytes;
+  size_t statics_bytes; /* how much of a slice is the program's variables: for messages only */
 } wtl_arena_shape;
 
 /*

@@ -11,20 +11,26 @@
 
 static bool is_cleaner;
 static _Atomic bool is_cut;
+static pid_t parent;
 
 /* From the library's load on, so that a launcher that dies before shmem_init takes this process along too. */
 __attribute__((constructor)) static void tie_to_parent(void)
 {
 #ifndef WTL_THREADS
-  pid_t parent = getppid();
+  parent = getppid();
   if (!getenv("PMIX_NAMESPACE")) return;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(WTL_EXIT_UNAVAILABLE); /* it died between the two calls */
+  /* It died between the two calls, or even before the first. */
+  if (getppid() != parent || wtl_remains_orphaned(getenv("PMIX_SERVER_TMPDIR"))) {
+    wtl_say("the launcher that started this process is gone");
+    _exit(WTL_EXIT_UNAVAILABLE);
+  }
 #endif
 }
 
 void wtl_lifeline_handed_over(bool cleaner)
 {
+  is_cut = false;
   is_cleaner = cleaner;
   if (cleaner) prctl(PR_SET_PDEATHSIG, 0);
 }
@@ -34,9 +40,17 @@ void wtl_lifeline_cut(void)
   is_cut = true;
 }
 
+void wtl_lifeline_back(void)
+{
+  if (!is_cleaner) return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(WTL_EXIT_UNAVAILABLE); /* gone meanwhile */
+}
+
 void wtl_lifeline_launcher_lost(void)
 {
   if (!is_cut) {
+    signal(SIGPIPE, SIG_IGN); /* standard error may be a pipe to the launcher */
     wtl_say("the launcher is gone; this PE ends with it");
     /* The launcher's corpse may need a moment to be collected. */
     for (int i = 0; is_cleaner && i < 20 && !wtl_remains_remove(getenv("PMIX_SERVER_TMPDIR")); i++) usleep(50000);

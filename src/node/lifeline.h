@@ -20,4 +20,7 @@ void wtl_lifeline_launcher_lost(void) __attribute__((noreturn));
 /* The job is ending in good order: the loss of the launcher is no longer news. */
 void wtl_lifeline_cut(void);
 
+/* PMIx watches no more: what this process does after shmem_finalize hangs on the kernel's signal again. */
+void wtl_lifeline_back(void);
+
 #endif

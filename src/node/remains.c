@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
@@ -15,15 +16,56 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
   return 0;
 }
 
-bool wtl_remains_remove(const char *session)
+/* The launcher whose directory this is; 0 where the name does not say. */
+static int owner_of(const char *session)
 {
   const char *name = session ? strrchr(session, '/') : NULL;
   int pid = name && strncmp(name, "/pid.", 5) == 0 ? atoi(name + 5) : 0;
+  return pid > 1 ? pid : 0;
+}
+
+/* A dead process that its parent has not collected yet (or never will) counts as gone. */
+static bool is_gone(int pid)
+{
+  char path[64], state = '?';
+  FILE *f;
+  if (kill(pid, 0) != 0) return errno == ESRCH;
+  snprintf(path, sizeof path, "/proc/%d/stat", pid);
+  if ((f = fopen(path, "re")) == NULL) return false;
+  if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1) state = '?';
+  fclose(f);
+  return state == 'Z' || state == 'X';
+}
+
+/* In a directory that all may write to, only what is this user's own, and nobody else can change meanwhile, is removed. */
+static bool is_ours(const char *path)
+{
+  struct stat st;
+  return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* In a container's process namespace the launcher's number means nothing; the first one has a fixed name. */
+static bool sees_all_processes(void)
+{
+  char name[64] = "";
+  return readlink("/proc/self/ns/pid", name, sizeof name - 1) > 0 && strcmp(name, "pid:[4026531836]") == 0;
+}
+
+bool wtl_remains_orphaned(const char *session)
+{
+  int pid = owner_of(session);
+  return pid && is_gone(pid) && sees_all_processes();
+}
+
+bool wtl_remains_remove(const char *session)
+{
+  int pid = owner_of(session);
   char parent[4096];
-  if (pid <= 1 || access(session, F_OK) != 0) return true;
-  if (kill(pid, 0) == 0 || errno != ESRCH) return false;
+  if (!pid || access(session, F_OK) != 0) return true;
+  if (!is_gone(pid)) return false;
+  snprintf(parent, sizeof parent, "%.*s", (int)(strrchr(session, '/') - session), session);
+  if (!strstr(parent, "/ompi.") || !is_ours(parent) || !is_ours(session)) return true;
   nftw(session, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-  snprintf(parent, sizeof parent, "%.*s", (int)(name - session), session);
-  if (strstr(parent, "/ompi.")) rmdir(parent);
+  rmdir(parent);
   return access(session, F_OK) != 0;
 }

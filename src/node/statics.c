@@ -18,8 +18,9 @@ static struct {
   wtl_statics segment;
   int fd;
   size_t offset;
-  char *snapshot; /* taken in the parent before a fork, used by the child */
 } shared = {.fd = -1};
+
+static _Thread_local char *snapshot; /* taken in the parent before a fork, used by the child; several threads may fork at once */
 
 #ifndef WTL_THREADS
 static uintptr_t page_down(uintptr_t a)
@@ -96,27 +97,39 @@ static bool move_into_place(void *from)
 static void before_fork(void)
 {
   if (!shared.segment.start) return;
-  shared.snapshot = private_memory(shared.segment.length);
-  if (shared.snapshot == MAP_FAILED) shared.snapshot = NULL;
-  else copy_touched(shared.snapshot, shared.fd, shared.offset, shared.segment.length);
+  snapshot = private_memory(shared.segment.length);
+  if (snapshot == MAP_FAILED) snapshot = NULL;
+  else copy_touched(snapshot, shared.fd, shared.offset, shared.segment.length);
 }
 
 static void after_fork_in_parent(void)
 {
-  if (shared.snapshot) munmap(shared.snapshot, shared.segment.length);
-  shared.snapshot = NULL;
+  if (snapshot) munmap(snapshot, shared.segment.length);
+  snapshot = NULL;
 }
 
 static void after_fork_in_child(void)
 {
   if (!shared.segment.start) return;
-  if (!shared.snapshot || !move_into_place(shared.snapshot)) {
+  if (!snapshot || !move_into_place(snapshot)) {
     static const char text[] = "wattle: no memory for a child's own copy of the program's variables; the child ends\n";
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
     _exit(WTL_EXIT_OSERR); /* going on would let the child write into its parent */
   }
   memset(&shared, 0, sizeof shared);
   shared.fd = -1;
+  snapshot = NULL;
+}
+
+/*
+ * Registered when the library is loaded, before any handler of the program: so ours are the last before a fork and the first in the child,
+ * and the program's own handlers find its variables private there.
+ */
+__attribute__((constructor)) static void watch_forks(void)
+{
+#ifndef WTL_THREADS
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+#endif
 }
 
 static int failed(char *error, size_t size, const char *what)
@@ -146,7 +159,6 @@ static void copy_present(char *to, const char *from, size_t length)
 
 int wtl_statics_share(const wtl_statics *s, int fd, size_t offset, char *error, size_t size)
 {
-  static bool watching_forks;
   char *window;
   shared.segment = *s;
   shared.fd = fd;
@@ -154,9 +166,6 @@ int wtl_statics_share(const wtl_statics *s, int fd, size_t offset, char *error, 
   if (!s->start) return 0;
   window = mmap(NULL, s->length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
   if (window == MAP_FAILED) return failed(error, size, "mmap");
-  if (!watching_forks && pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0)
-    return failed(error, size, "pthread_atfork");
-  watching_forks = true;
   memcpy(window, s->start, s->file_length);
   copy_present(window + s->file_length, s->start + s->file_length, s->length - s->file_length);
   return move_into_place(window) ? 0 : failed(error, size, "mremap");

@@ -34,7 +34,7 @@ static void refuse(int status, const char *reasons)
 {
   char copy[4096], *save = NULL;
   snprintf(copy, sizeof copy, "%s", reasons);
-  if (wtl_boot_env_rank() != 0) sleep(1);
+  if (wtl_boot_env_rank() != 0) sleep(2); /* Open MPI takes a second to end them */
   for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) wtl_say("%s", line);
   _exit(status);
 }

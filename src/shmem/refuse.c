@@ -10,6 +10,7 @@ static const char *name_of(uint32_t call)
 
 void wtl_refuse_uninitialised(uint32_t call)
 {
+  wtl_message_pe(wtl_boot_env_rank());
   wtl_say("%s: called before shmem_init, after shmem_finalize, or in a forked child", name_of(call));
   _exit(WTL_EXIT_USAGE);
 }
