@@ -371,7 +371,7 @@ def _nonblock_rows() -> list[Published]:
 def _aggregate_rows() -> list[Published]:
     source, few, many = "D 8.3.3, figure 8.6", "up to 1024 fragments", "more than 1024 fragments"
     rows = []
-    for metric, value, within in (("cpu", -25, 10), ("dram", -125, 25), ("latency", -25, 10)):
+    for metric, value, within in (("cpu", -25, 10), ("dram", -125, 15), ("latency", -25, 10)):
         judge = _about(
             metric, "aggregate", lambda n: n <= 1024, "up to 1024", value - within, value + within, reasons.packing
         )
