@@ -1,8 +1,7 @@
 /* Runs the generated tests of every routine, on memory of the heap and, where PEs are processes, on static memory. */
 #include "shmem/calls.h"
 
-extern const test call_tests[];
-extern const size_t n_call_tests;
+#include "generated_calls.h"
 
 static void run_all(const room *r)
 {

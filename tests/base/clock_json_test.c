@@ -1,0 +1,137 @@
+/* The clock, JSON and messages. */
+#include <locale.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "power/check.h"
+
+static void ticks_never_go_back(void)
+{
+  wtl_clock_start();
+  uint64_t last_tick = wtl_ticks(), last_ns = wtl_clock_ns();
+  for (int i = 0; i < 200000; i++) {
+    uint64_t tick = wtl_ticks(), ns = wtl_clock_ns();
+    CHECK(tick >= last_tick && ns >= last_ns);
+    last_tick = tick;
+    last_ns = ns;
+  }
+}
+
+/* Both clocks over one interval, each reading of ticks between two of the other: whatever is preempted, the bounds hold. */
+static void ticks_and_nanoseconds_agree(void)
+{
+  wtl_clock_start();
+  double rate = wtl_clock_ns_per_tick();
+  uint64_t a0 = wtl_clock_ns(), t0 = wtl_ticks(), a1 = wtl_clock_ns();
+  usleep(20000);
+  uint64_t b0 = wtl_clock_ns(), t1 = wtl_ticks(), b1 = wtl_clock_ns();
+  double ns = (double)(t1 - t0) * rate;
+  CHECK(rate > 0);
+  CHECK(ns > (double)(b0 - a1) * 0.99 && ns < (double)(b1 - a0) * 1.01);
+}
+
+static void *start_clock(void *arg)
+{
+  (void)arg;
+  wtl_clock_start();
+  return wtl_clock_ns_per_tick() > 0 ? (void *)1 : NULL;
+}
+
+static void any_thread_may_start_it(void)
+{
+  pthread_t threads[8];
+  void *good;
+  for (int i = 0; i < 8; i++) pthread_create(&threads[i], NULL, start_clock, NULL);
+  for (int i = 0; i < 8; i++) CHECK(pthread_join(threads[i], &good) == 0 && good);
+}
+
+static char *text_of(void (*write_it)(FILE *, const void *), const void *what)
+{
+  static char text[4096];
+  FILE *f = fmemopen(text, sizeof text, "w");
+  memset(text, 0, sizeof text);
+  write_it(f, what);
+  fclose(f);
+  return text;
+}
+
+static void write_text(FILE *f, const void *what)
+{
+  wtl_json_text(f, what);
+}
+
+static void write_number(FILE *f, const void *what)
+{
+  wtl_json_number(f, *(const double *)what);
+}
+
+static const char *number(double value)
+{
+  return text_of(write_number, &value);
+}
+
+static void text_is_escaped(void)
+{
+  CHECK_TEXT(text_of(write_text, "plain"), "\"plain\"");
+  CHECK_TEXT(text_of(write_text, ""), "\"\"");
+  CHECK_TEXT(text_of(write_text, "a\"b\\c"), "\"a\\\"b\\\\c\"");
+  CHECK_TEXT(text_of(write_text, "\n\t\x01\x1f"), "\"\\u000a\\u0009\\u0001\\u001f\"");
+  CHECK_TEXT(text_of(write_text, "\xc3\xa4"), "\"\xc3\xa4\"");
+}
+
+static void what_is_no_number_is_null(void)
+{
+  CHECK_TEXT(number(NAN), "null");
+  CHECK_TEXT(number(INFINITY), "null");
+  CHECK_TEXT(number(-INFINITY), "null");
+  CHECK_TEXT(number(0), "0");
+}
+
+static void numbers_keep_nine_digits(void)
+{
+  CHECK_TEXT(number(123456789012.0), "123456789012");
+  CHECK_TEXT(number(-3), "-3");
+  CHECK_TEXT(number(0.25), "0.25");
+  CHECK_TEXT(number(1e300), "1e+300");
+  for (double value = 1.23456789e-12; value < 1e12; value *= 7.3) CHECK_NEAR(atof(number(value)), value, value * 1e-8);
+}
+
+/* A program may set a locale whose decimal point is a comma; JSON has none. The test is only as good as the locales there are. */
+static void numbers_have_a_point_in_any_locale(void)
+{
+  static const char *const names[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "ps_AF.UTF-8"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (setlocale(LC_ALL, names[i])) CHECK_TEXT(number(0.25), "0.25");
+  setlocale(LC_ALL, "C");
+}
+
+/* Standard error goes to a pipe for one message. */
+static void a_message_is_one_line_with_the_pe(void)
+{
+  int ends[2], saved = dup(STDERR_FILENO);
+  char got[4096];
+  CHECK(pipe(ends) == 0);
+  dup2(ends[1], STDERR_FILENO);
+  wtl_say("%s %d", "number", 7);
+  wtl_message_pe(12);
+  wtl_say("%s", "hello");
+  wtl_say("%5000s", "x");
+  dup2(saved, STDERR_FILENO);
+  ssize_t n = read(ends[0], got, sizeof got - 1);
+  CHECK(n > 0);
+  got[n > 0 ? n : 0] = '\0';
+  CHECK(strstr(got, "wattle: number 7\nwattle: PE 12: hello\nwattle: PE 12:  ") == got);
+  CHECK(n < 2200 && got[n - 1] == '\n');
+  close(saved);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TESTS(TEST(ticks_never_go_back), TEST(ticks_and_nanoseconds_agree), TEST(any_thread_may_start_it), TEST(text_is_escaped),
+      TEST(what_is_no_number_is_null), TEST(numbers_keep_nine_digits), TEST(numbers_have_a_point_in_any_locale),
+      TEST(a_message_is_one_line_with_the_pe))

@@ -1,0 +1,166 @@
+/* Counting by call site: tables that grow, threads that are added up, times that are estimated, addresses that become files. */
+#include "profile/profile.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "power/check.h"
+#include "profile/modules.h"
+
+static int by_place(const void *a, const void *b)
+{
+  const wtl_site *x = a, *y = b;
+  if (x->addr != y->addr) return x->addr < y->addr ? -1 : 1;
+  return (x->call > y->call) - (x->call < y->call);
+}
+
+static wtl_site *merged(wtl_profile *p, uint64_t *n)
+{
+  wtl_site *sites = wtl_profile_merge(p, n);
+  qsort(sites, *n, sizeof *sites, by_place);
+  return sites;
+}
+
+/* Call k is made from address 16 * (k / 3 + 1) as call k % 3, k + 1 times with k bytes. */
+enum { PLACES = 3000 };
+
+static void make_calls(wtl_profile *p, int places)
+{
+  for (int k = 0; k < places; k++)
+    for (int i = 0; i <= k % 7; i++) wtl_profile_enter(p, 16u * ((unsigned)k / 3 + 1), (uint32_t)k % 3, (uint64_t)k);
+}
+
+static void a_table_grows_and_forgets_nothing(void)
+{
+  wtl_profile p = {0};
+  uint64_t n, bytes = 0;
+  wtl_profile_start(&p, true);
+  make_calls(&p, PLACES);
+  wtl_site *sites = merged(&p, &n);
+  CHECK(n == PLACES);
+  for (uint64_t k = 0; k < n; k++) {
+    CHECK(sites[k].addr == 16 * (k / 3 + 1) && sites[k].call == k % 3);
+    CHECK(sites[k].calls == k % 7 + 1 && sites[k].bytes == k * (k % 7 + 1));
+    bytes += sites[k].bytes;
+  }
+  CHECK(wtl_profile_bytes(&p) == bytes);
+  free(sites);
+  wtl_profile_stop(&p);
+}
+
+static void *calls_in_thread(void *arg)
+{
+  make_calls(arg, PLACES / 2);
+  return NULL;
+}
+
+static void threads_are_added_up(void)
+{
+  enum { THREADS = 6 };
+  wtl_profile p = {0};
+  pthread_t threads[THREADS];
+  uint64_t n;
+  wtl_profile_start(&p, true);
+  for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, calls_in_thread, &p);
+  make_calls(&p, PLACES);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  wtl_site *sites = merged(&p, &n);
+  CHECK(n == PLACES);
+  for (uint64_t k = 0; k < n; k++) {
+    uint64_t times = k < PLACES / 2 ? THREADS + 1 : 1;
+    CHECK(sites[k].calls == (k % 7 + 1) * times && sites[k].bytes == k * (k % 7 + 1) * times);
+  }
+  free(sites);
+  wtl_profile_stop(&p);
+}
+
+static void a_second_profile_starts_empty(void)
+{
+  wtl_profile p = {0};
+  uint64_t n;
+  wtl_profile_start(&p, true);
+  make_calls(&p, 10);
+  wtl_profile_stop(&p);
+  wtl_profile_start(&p, true);
+  wtl_profile_enter(&p, 16, 0, 5);
+  wtl_site *sites = wtl_profile_merge(&p, &n);
+  CHECK(n == 1 && sites[0].calls == 1 && wtl_profile_bytes(&p) == 5);
+  free(sites);
+  wtl_profile_stop(&p);
+}
+
+static void switched_off_it_counts_bytes_alone(void)
+{
+  wtl_profile p = {0};
+  uint64_t n = 1;
+  wtl_profile_start(&p, false);
+  make_calls(&p, 10);
+  CHECK(wtl_profile_merge(&p, &n) == NULL && n == 0 && wtl_profile_bytes(&p) > 0);
+  wtl_profile_stop(&p);
+}
+
+/* Which calls are timed: the first of a site, the long, and one in 1024 of the others. */
+static void the_right_calls_are_timed(void)
+{
+  wtl_profile p = {0};
+  uint64_t timed = 0, exact = 0;
+  wtl_profile_start(&p, true);
+  for (int i = 1; i <= 10240; i++) {
+    wtl_site *site = wtl_profile_enter(&p, 64, 1, 8);
+    timed += wtl_profile_timed(site, 8);
+    exact += wtl_profile_exact(site, 8);
+  }
+  CHECK(exact == WTL_FIRST_CALLS && timed == exact + 10);
+  for (int i = 0; i < 100; i++) CHECK(wtl_profile_timed(wtl_profile_enter(&p, 64, 1, WTL_LONG_BYTES), WTL_LONG_BYTES));
+  wtl_profile_stop(&p);
+}
+
+/* Estimated time against an oracle that times every call: made-up ticks, so the sum is known. */
+static void the_estimate_is_exact_calls_plus_the_mean_of_the_others(void)
+{
+  wtl_site s = {.calls = 10008, .exact_calls = 8, .exact_ticks = 8000, .sampled_calls = 10, .sampled_ticks = 500};
+  CHECK_NEAR(wtl_site_ticks(&s), 8000 + 50.0 * 10000, 1e-6);
+  s = (wtl_site){.calls = 5, .exact_calls = 5, .exact_ticks = 77};
+  CHECK_NEAR(wtl_site_ticks(&s), 77, 1e-9);
+  s = (wtl_site){.calls = 20, .exact_calls = 8, .exact_ticks = 80}; /* none sampled yet: the others cost as much */
+  CHECK_NEAR(wtl_site_ticks(&s), 200, 1e-9);
+  s = (wtl_site){.calls = 3};
+  CHECK(isnan(wtl_site_ticks(&s)));
+  s = (wtl_site){0};
+  CHECK(wtl_site_ticks(&s) == 0);
+}
+
+static void waiting_is_taken_out_of_a_call(void)
+{
+  wtl_profile p = {0};
+  wtl_clock_start();
+  wtl_profile_start(&p, true);
+  wtl_site *site = wtl_profile_enter(&p, 64, 1, 8);
+  uint64_t start = wtl_ticks(), waited = wtl_site_waited(site), end = start;
+  while (end < start + 100000) end = wtl_ticks();
+  site->wait_ticks[WTL_STAGE_ASLEEP] += end - start; /* all of it was waiting */
+  wtl_profile_leave(site, 8, start, waited);
+  uint64_t all = wtl_ticks() - start;
+  CHECK(site->exact_calls == 1 && site->exact_ticks <= all - (end - start));
+  wtl_profile_stop(&p);
+}
+
+static int here;
+
+static void addresses_become_files(void)
+{
+  wtl_module *known = NULL;
+  size_t n = 0;
+  int self = wtl_module_of((uintptr_t)&here, &known, &n), again = wtl_module_of((uintptr_t)addresses_become_files, &known, &n);
+  int libc = wtl_module_of((uintptr_t)strlen, &known, &n);
+  CHECK(self == 0 && again == 0 && n == 2 && libc == 1);
+  CHECK_CONTAINS(known[0].path, "/profile_test");
+  CHECK(known[0].path[0] == '/' && known[1].path[0] == '/');
+  CHECK(known[0].low <= (uintptr_t)&here && known[0].high > (uintptr_t)&here && known[0].base <= known[0].low);
+  CHECK(wtl_module_of(1, &known, &n) == -1 && n == 2);
+  free(known);
+}
+
+TESTS(TEST(a_table_grows_and_forgets_nothing), TEST(threads_are_added_up), TEST(a_second_profile_starts_empty),
+      TEST(switched_off_it_counts_bytes_alone), TEST(the_right_calls_are_timed), TEST(the_estimate_is_exact_calls_plus_the_mean_of_the_others),
+      TEST(waiting_is_taken_out_of_a_call), TEST(addresses_become_files))

@@ -1,0 +1,305 @@
+/* The bell and the door in one process: what wakes whom, what is counted, where the time goes. */
+#include "wait/door.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "power/check.h"
+
+static bool is_set(void *arg)
+{
+  return atomic_load_explicit((_Atomic int *)arg, memory_order_acquire) != 0;
+}
+
+static bool never(void *arg)
+{
+  (void)arg;
+  return false;
+}
+
+static wtl_settings settings(enum wtl_wait_policy policy)
+{
+  wtl_settings s;
+  memset(&s, 0, sizeof s);
+  s.wait.number = policy;
+  s.spin_max.seconds = -1;
+  s.sleep_max.seconds = 1;
+  return s;
+}
+
+/* --- the bell ---------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct sleeper {
+  wtl_bell *bell;
+  wtl_watch watch;
+  _Atomic int ready;
+  enum wtl_sleep how;
+  pthread_t thread;
+} sleeper;
+
+static void *sleep_in(void *arg)
+{
+  sleeper *s = arg;
+  do s->how = wtl_bell_sleep(s->bell, s->watch, is_set, &s->ready, 100);
+  while (!is_set(&s->ready));
+  return NULL;
+}
+
+static unsigned count_of(wtl_bell *b)
+{
+  return (unsigned)(atomic_load(&b->asleep) & 0xffff);
+}
+
+static void begin(sleeper *s, wtl_bell *b, wtl_watch watch, unsigned count)
+{
+  s->bell = b;
+  s->watch = watch;
+  s->ready = 0;
+  pthread_create(&s->thread, NULL, sleep_in, s);
+  while (count_of(b) < count) usleep(100);
+}
+
+/* Whether a store of `n` bytes at `offset` rings: `rung` moves on. */
+static bool rings(wtl_bell *b, size_t offset, size_t n)
+{
+  uint32_t before = atomic_load(&b->rung);
+  wtl_bell_ring_at(b, offset, n);
+  return atomic_load(&b->rung) != before;
+}
+
+static void end(sleeper *s)
+{
+  atomic_store(&s->ready, 1);
+  wtl_bell_ring(s->bell);
+  pthread_join(s->thread, NULL);
+}
+
+/* The sleeper goes back to sleep after a ring that was not for it; wait until it has. */
+static bool rings_and_settles(wtl_bell *b, size_t offset, size_t n, unsigned count)
+{
+  bool rang = rings(b, offset, n);
+  usleep(1000);
+  while (count_of(b) < count) usleep(100);
+  return rang;
+}
+
+static void only_stores_into_the_watched_line_ring(void)
+{
+  wtl_bell *b = aligned_alloc(64, sizeof *b);
+  sleeper s;
+  memset(b, 0, sizeof *b);
+  CHECK(!rings(b, 128, 8)); /* nobody sleeps */
+  begin(&s, b, WTL_WATCH_OFFSET(130), 1);
+  CHECK(!rings(b, 0, 128) && !rings(b, 192, 1) && !rings(b, 4096, 64));
+  CHECK(rings_and_settles(b, 128, 1, 1));
+  CHECK(rings_and_settles(b, 191, 1, 1));
+  CHECK(rings_and_settles(b, 0, 129, 1));
+  CHECK(rings_and_settles(b, 100, 5000, 1));
+  end(&s);
+  CHECK(count_of(b) == 0 && atomic_load(&b->asleep) == 0);
+  free(b);
+}
+
+static void a_sleeper_in_a_barrier_is_not_rung_by_data(void)
+{
+  wtl_bell *b = aligned_alloc(64, sizeof *b);
+  sleeper s;
+  memset(b, 0, sizeof *b);
+  begin(&s, b, WTL_WATCH_CONTROL, 1);
+  CHECK(wtl_bell_has_sleeper(b));
+  CHECK(!rings(b, 0, 64) && !rings(b, 0, (size_t)1 << 30));
+  end(&s);
+  CHECK(!wtl_bell_has_sleeper(b));
+  free(b);
+}
+
+static void sleepers_that_watch_different_things_are_all_rung(void)
+{
+  wtl_bell *b = aligned_alloc(64, sizeof *b);
+  sleeper s[3];
+  memset(b, 0, sizeof *b);
+  begin(&s[0], b, WTL_WATCH_OFFSET(0), 1);
+  begin(&s[1], b, WTL_WATCH_OFFSET(640), 2);
+  begin(&s[2], b, WTL_WATCH_CONTROL, 3);
+  CHECK(rings_and_settles(b, 100000, 1, 3));
+  for (int i = 0; i < 3; i++) end(&s[i]);
+  CHECK(atomic_load(&b->asleep) == 0);
+  free(b);
+}
+
+static void a_sleep_ends_by_itself_and_says_so(void)
+{
+  wtl_bell b = {0};
+  _Atomic int yes = 1;
+  CHECK(wtl_bell_sleep(&b, WTL_WATCH_ALL, never, NULL, 0.001) == WTL_SLEPT_OUT);
+  CHECK(wtl_bell_sleep(&b, WTL_WATCH_ALL, is_set, &yes, 100) == WTL_SLEPT_NOT);
+  CHECK(atomic_load(&b.asleep) == 0);
+}
+
+/* --- the door ---------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct visit {
+  wtl_door door;
+  wtl_bell bell;
+  wtl_site site;
+  _Atomic int ready, looks;
+  bool ends_asleep;
+} visit;
+
+static bool look(void *arg)
+{
+  visit *v = arg;
+  atomic_fetch_add(&v->looks, 1);
+  return is_set(&v->ready);
+}
+
+/* Comes when the wait has been seen to last: the condition was looked at many times, or the waiter sleeps. */
+static void *come(void *arg)
+{
+  visit *v = arg;
+  while (v->ends_asleep ? !wtl_bell_has_sleeper(&v->bell) : atomic_load(&v->looks) < 100) usleep(100);
+  atomic_store(&v->ready, 1);
+  wtl_fence();
+  if (wtl_bell_has_sleeper(&v->bell)) wtl_bell_ring(&v->bell);
+  return NULL;
+}
+
+/* One wait under a policy; returns what the site was told. */
+static visit *wait_once(enum wtl_wait_policy policy, int pes, int cores)
+{
+  visit *v = aligned_alloc(64, (sizeof *v + 63) / 64 * 64);
+  wtl_settings s = settings(policy);
+  pthread_t other;
+  memset(v, 0, sizeof *v);
+  v->ends_asleep = policy == WTL_WAIT_SLEEP || policy == WTL_WAIT_ADAPTIVE;
+  wtl_clock_start();
+  wtl_door_start(&v->door, &v->bell, &s, pes, cores);
+  pthread_create(&other, NULL, come, v);
+  wtl_door_wait(&v->door, &v->site, WTL_WATCH_ALL, look, v);
+  CHECK(atomic_load(&v->ready));
+  pthread_join(other, NULL);
+  CHECK(v->site.waits == 1);
+  for (int k = 0; k < WTL_N_STAGES; k++) CHECK(v->site.wait_ticks[k] == atomic_load(&v->door.ticks[k]));
+  return v;
+}
+
+static void each_policy_waits_in_its_stage(void)
+{
+  static const enum wtl_wait_policy policies[] = {WTL_WAIT_SPIN, WTL_WAIT_YIELD, WTL_WAIT_SLEEP};
+  for (int i = 0; i < 3; i++) {
+    visit *v = wait_once(policies[i], 2, 2);
+    for (int k = 0; k < WTL_N_STAGES; k++) CHECK(k == i ? v->site.wait_ticks[k] > 0 : v->site.wait_ticks[k] == 0);
+    free(v);
+  }
+}
+
+static void adaptive_ends_asleep_and_yields_where_crowded(void)
+{
+  visit *roomy = wait_once(WTL_WAIT_ADAPTIVE, 2, 2), *crowded = wait_once(WTL_WAIT_ADAPTIVE, 3, 2);
+  CHECK(roomy->site.wait_ticks[WTL_STAGE_SPIN] > 0 && roomy->site.wait_ticks[WTL_STAGE_YIELD] == 0);
+  CHECK(crowded->site.wait_ticks[WTL_STAGE_YIELD] > 0 && crowded->site.wait_ticks[WTL_STAGE_SPIN] == 0);
+  free(roomy);
+  free(crowded);
+}
+
+static void a_condition_that_holds_costs_no_wait_time(void)
+{
+  visit v;
+  memset(&v, 0, sizeof v);
+  wtl_settings s = settings(WTL_WAIT_ADAPTIVE);
+  wtl_door_start(&v.door, &v.bell, &s, 2, 2);
+  v.ready = 1;
+  wtl_door_wait(&v.door, &v.site, WTL_WATCH_ALL, is_set, &v.ready);
+  CHECK(v.site.waits == 1 && wtl_site_waited(&v.site) == 0);
+}
+
+/* A store that rings no bell, as through shmem_ptr, is found when the bounded sleep ends, and counted as a rescue. */
+static void *store_in_silence(void *arg)
+{
+  visit *v = arg;
+  while (!wtl_bell_has_sleeper(&v->bell)) usleep(100);
+  atomic_store(&v->ready, 1);
+  return NULL;
+}
+
+static void a_silent_store_is_rescued_and_counted(void)
+{
+  visit *v = aligned_alloc(64, (sizeof *v + 63) / 64 * 64);
+  wtl_settings s = settings(WTL_WAIT_SLEEP);
+  pthread_t other;
+  memset(v, 0, sizeof *v);
+  s.sleep_max.seconds = 0.2;
+  wtl_door_start(&v->door, &v->bell, &s, 2, 2);
+  pthread_create(&other, NULL, store_in_silence, v);
+  wtl_door_wait(&v->door, &v->site, WTL_WATCH_ALL, is_set, &v->ready);
+  pthread_join(other, NULL);
+  CHECK(atomic_load(&v->ready) && atomic_load(&v->door.sleeps) >= 1);
+  free(v);
+}
+
+/* --- how long to stay in a stage ----------------------------------------------------------------------------------------------------------- */
+
+static void policies_have_their_stages(void)
+{
+  wtl_stages s;
+  wtl_settings set = settings(WTL_WAIT_SPIN);
+  wtl_stages_start(&s, &set, 16, 2, 1.0);
+  CHECK(s.spin_ticks == UINT64_MAX && s.yield_ticks == 0 && !s.learns && s.crowded);
+  set = settings(WTL_WAIT_YIELD);
+  wtl_stages_start(&s, &set, 2, 2, 1.0);
+  CHECK(s.spin_ticks == 0 && s.yield_ticks == UINT64_MAX && !s.learns && !s.crowded);
+  set = settings(WTL_WAIT_SLEEP);
+  wtl_stages_start(&s, &set, 2, 2, 1.0);
+  CHECK(s.spin_ticks == 0 && s.yield_ticks == 0 && !s.learns);
+  set = settings(WTL_WAIT_ADAPTIVE);
+  wtl_stages_start(&s, &set, 2, 2, 0.5);
+  CHECK(s.learns && s.yield_ticks == 0);
+  CHECK_NEAR((double)s.spin_ticks, s.price_s * 1e9 / 0.5, 1);
+  wtl_stages_start(&s, &set, 3, 2, 0.5);
+  CHECK(s.spin_ticks == 0);
+  CHECK_NEAR((double)s.yield_ticks, s.price_s * 1e9 / 0.5, 1);
+}
+
+static void a_given_spin_is_kept(void)
+{
+  wtl_stages s;
+  wtl_settings set = settings(WTL_WAIT_ADAPTIVE);
+  set.spin_max.seconds = 0.001;
+  wtl_stages_start(&s, &set, 2, 2, 2.0);
+  CHECK(!s.learns && s.spin_ticks == 500000 && s.yield_ticks == 0);
+  wtl_stages_learn(&s, 10);
+  CHECK(s.spin_ticks == 500000);
+  set.spin_max.seconds = 0;
+  wtl_stages_start(&s, &set, 2, 2, 2.0);
+  CHECK(s.spin_ticks == 0);
+}
+
+/* Whatever is measured, the price stays between 2 and 200 microseconds, and one freak changes nothing. */
+static void learning_is_bounded(void)
+{
+  wtl_stages s;
+  wtl_settings set = settings(WTL_WAIT_ADAPTIVE);
+  wtl_stages_start(&s, &set, 2, 2, 1.0);
+  double before = s.price_s;
+  wtl_stages_learn(&s, 5000000);
+  CHECK(s.price_s == before);
+  for (int i = 0; i < 200; i++) wtl_stages_learn(&s, 0);
+  CHECK_NEAR(s.price_s, 2e-6, 1e-9);
+  for (int i = 0; i < 200; i++) wtl_stages_learn(&s, 1900000);
+  CHECK_NEAR(s.price_s, 200e-6, 1e-9);
+  for (int i = 0; i < 200; i++) wtl_stages_learn(&s, 40000);
+  CHECK_NEAR(s.price_s, 40e-6, 1e-6);
+  CHECK_NEAR((double)s.spin_ticks, s.price_s * 1e9, 1);
+}
+
+static void there_is_a_core(void)
+{
+  CHECK(wtl_cores_allowed() >= 1 && wtl_cores_allowed() <= (int)sysconf(_SC_NPROCESSORS_CONF));
+}
+
+TESTS(TEST(only_stores_into_the_watched_line_ring), TEST(a_sleeper_in_a_barrier_is_not_rung_by_data),
+      TEST(sleepers_that_watch_different_things_are_all_rung), TEST(a_sleep_ends_by_itself_and_says_so), TEST(each_policy_waits_in_its_stage),
+      TEST(adaptive_ends_asleep_and_yields_where_crowded), TEST(a_condition_that_holds_costs_no_wait_time),
+      TEST(a_silent_store_is_rescued_and_counted), TEST(policies_have_their_stages), TEST(a_given_spin_is_kept), TEST(learning_is_bounded),
+      TEST(there_is_a_core))
