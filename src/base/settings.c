@@ -101,9 +101,12 @@ static bool parse_size(const char *text, double *value)
 static bool parse_seconds(const char *text, double *value)
 {
   static const char *const names[] = {"ns", "us", "ms", "s", NULL};
-  static const double f[] = {1e-9, 1e-6, 1e-3, 1.};
+  static const double f[] = {1e9, 1e6, 1e3, 1.};
   const char *rest;
-  return parse_number(text, value, &rest) && parse_suffix(rest, names, f, value);
+  double per_second = 1;
+  if (!parse_number(text, value, &rest) || !parse_suffix(rest, names, f, &per_second)) return false;
+  *value /= per_second; /* 100us is 0.0001 then; 100 * 1e-6 would be a little less, and below a bound */
+  return true;
 }
 
 /* Parses `text` as row i; false where it is not one of the values the row allows. */
