@@ -13,6 +13,25 @@
 
 #include "base/error.h"
 
+#ifdef WTL_THREADS
+
+/* Threads share their globals as it is. */
+void wtl_statics_find(wtl_statics *s)
+{
+  memset(s, 0, sizeof *s);
+}
+
+int wtl_statics_share(const wtl_statics *s, int fd, size_t offset, char *error, size_t size)
+{
+  return 0;
+}
+
+void wtl_statics_unshare(void)
+{
+}
+
+#else
+
 /* A process has one data segment, so this is the one room whose state cannot hang on a PE's context. */
 static struct {
   wtl_statics segment;
@@ -22,7 +41,6 @@ static struct {
 
 static _Thread_local char *snapshot; /* taken in the parent before a fork, used by the child; several threads may fork at once */
 
-#ifndef WTL_THREADS
 static uintptr_t page_down(uintptr_t a)
 {
   return a & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
@@ -61,12 +79,6 @@ void wtl_statics_find(wtl_statics *s)
   memset(s, 0, sizeof *s);
   dl_iterate_phdr(inspect_executable, s);
 }
-#else
-void wtl_statics_find(wtl_statics *s)
-{
-  memset(s, 0, sizeof *s); /* threads share their globals as it is */
-}
-#endif
 
 /* Copies only what has ever been written: a .bss of many GiB may be untouched. */
 static void copy_touched(char *to, int fd, size_t offset, size_t length)
@@ -127,9 +139,7 @@ static void after_fork_in_child(void)
  */
 __attribute__((constructor)) static void watch_forks(void)
 {
-#ifndef WTL_THREADS
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-#endif
 }
 
 static int failed(char *error, size_t size, const char *what)
@@ -182,3 +192,5 @@ void wtl_statics_unshare(void)
   memset(&shared, 0, sizeof shared);
   shared.fd = -1;
 }
+
+#endif
