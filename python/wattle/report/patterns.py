@@ -132,7 +132,7 @@ def _cheapest(a: Analysis) -> str:
     pieces = "in one piece" if n == 1 else f"in {n} pieces"
     return (
         f"Writing {units.size(a.payload)} from one PE to another {pieces} took the sender "
-        f"{units.seconds(latency.median)}{joules} with {pattern}, the quickest of the patterns."
+        f"{units.seconds(latency.median)}{joules} with {pattern}, the quickest pattern in the median."
     )
 
 
@@ -175,7 +175,7 @@ def _verdicts(rows: list[Row]) -> str:
     tally = published.tally(rows)
     return (
         f"Of {len(rows)} published figures {tally[Verdict.AGREES]} agree with what was found, "
-        f"{tally[Verdict.DIFFERS]} differ, and {tally[Verdict.NOT_TESTABLE]} cannot be tested here; each row says why."
+        f"{tally[Verdict.DIFFERS]} differ, and {tally[Verdict.NOT_TESTABLE]} cannot be tested here; the report says why."
     )
 
 
