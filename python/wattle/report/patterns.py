@@ -175,7 +175,8 @@ def _verdicts(rows: list[Row]) -> str:
     tally = published.tally(rows)
     return (
         f"Of {len(rows)} published figures {tally[Verdict.AGREES]} agree with what was found, "
-        f"{tally[Verdict.DIFFERS]} differ, and {tally[Verdict.NOT_TESTABLE]} cannot be tested here; the report says why."
+        f"{tally[Verdict.DIFFERS]} differ, and {tally[Verdict.NOT_TESTABLE]} cannot be tested here; the report says "
+        "why."
     )
 
 
