@@ -1,0 +1,152 @@
+"""A wrong call ends the job, with one line that names the call, the value and the PE; it never hangs or goes on."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from jobs import oshrun, program, run
+
+ALONE = [  # mistake, call, what the line must say
+    ("put_pe_negative", "shmem_long_put", "no PE -1; this job has PEs 0 to 1"),
+    ("put_pe_n", "shmem_long_put", "no PE 2; this job has PEs 0 to 1"),
+    ("put_nbi_pe_huge", "shmem_long_put_nbi", "no PE 2147483647"),
+    ("get_pe_n", "shmem_long_get", "no PE 2"),
+    ("p_pe_n", "shmem_long_p", "no PE 2"),
+    ("g_pe_min", "shmem_long_g", "no PE -2147483648"),
+    ("add_pe_n", "shmem_long_atomic_add", "no PE 2"),
+    ("putmem_pe_n", "shmem_putmem", "no PE 2"),
+    ("broadcast_root_n", "shmem_broadcastmem", "no PE 2"),
+    ("put_stack", "shmem_long_put", "dest=0x[0-9a-f]+ is not symmetric"),
+    ("put_malloc", "shmem_long_put", "dest=0x[0-9a-f]+ is not symmetric"),
+    ("put_null", "shmem_long_put", "dest is NULL"),
+    ("put_thread_local", "shmem_long_put", "is not symmetric"),
+    ("put_code", "shmem_char_p", "is not symmetric"),
+    ("put_wild", "shmem_long_p", "dest=0xdeadbeef0000 is not symmetric"),
+    ("put_other_slice", "shmem_long_p", "is not symmetric"),
+    ("get_stack", "shmem_long_get", "source=0x[0-9a-f]+ is not symmetric"),
+    ("get_null", "shmem_long_get", "source is NULL"),
+    ("g_null", "shmem_long_g", "source is NULL"),
+    ("swap_stack", "shmem_long_atomic_swap", "dest=0x[0-9a-f]+ is not symmetric"),
+    ("fetch_null", "shmem_long_atomic_fetch", "source is NULL"),
+    ("put_over_end", "shmem_long_put", "only [0-9]+ of the 1152921504606846976 bytes"),
+    ("putmem_over_end", "shmem_putmem", "only [0-9]+ of the 1099511627776 bytes"),
+    ("get_over_end_of_variables", "shmem_getmem", "only [0-9]+ of the 4294967296 bytes"),
+    ("sum_stack", "shmem_long_sum_reduce", "source=0x[0-9a-f]+ is not symmetric"),
+    ("broadcast_stack", "shmem_long_broadcast", "dest=0x[0-9a-f]+ is not symmetric"),
+    ("lock_stack", "shmem_set_lock", "lock=0x[0-9a-f]+ is not symmetric"),
+    ("lock_null", "shmem_set_lock", "lock is NULL"),
+    ("put_count_max", "shmem_long_put", "18446744073709551615 elements of 8 bytes"),
+    ("put_count_wraps", "shmem_long_put", "2305843009213693953 elements of 8 bytes"),
+    ("putmem_count_max", "shmem_putmem", "18446744073709551615 elements of 1 bytes"),
+    ("get_count_max", "shmem_long_get", "18446744073709551615 elements of 8 bytes"),
+    ("sum_count_max", "shmem_long_sum_reduce", "18446744073709551615 elements of 8 bytes"),
+    ("put_source_null", "shmem_long_put", "source is NULL"),
+    ("get_dest_null", "shmem_long_get", "dest is NULL"),
+    ("putmem_source_null", "shmem_putmem", "source is NULL, but 3 bytes"),
+    ("fetch_nbi_null", "shmem_long_atomic_fetch_nbi", "fetch is NULL"),
+    ("add_misaligned", "shmem_long_atomic_add", "dest=0x[0-9a-f]+ is not aligned to its type's 8 bytes"),
+    ("cas_misaligned", "shmem_int_atomic_compare_swap", "not aligned to its type's 4 bytes"),
+    ("lock_misaligned", "shmem_set_lock", "not aligned"),
+    ("wait_misaligned", "shmem_long_wait_until", "ivar=0x[0-9a-f]+ is not aligned"),
+    ("wait_null", "shmem_long_wait_until", "ivar is NULL"),
+    ("wait_cmp_17", "shmem_long_wait_until", "cmp=17 is not valid here; allowed: SHMEM_CMP_EQ"),
+    ("test_cmp_minus_1", "shmem_long_test", "cmp=-1 is not valid"),
+    ("put_ctx_unknown", "shmem_ctx_long_put", "ctx=85 is not valid here; allowed: SHMEM_CTX_DEFAULT"),
+    ("quiet_ctx_unknown", "shmem_ctx_quiet", "ctx=85"),
+    ("sum_team_unknown", "shmem_long_sum_reduce", "team=119 is not valid here; allowed: SHMEM_TEAM_WORLD"),
+    ("sync_team_invalid", "shmem_team_sync", "team=.* is not valid here; allowed: SHMEM_TEAM_WORLD"),
+    ("clear_not_held", "shmem_clear_lock", "does not hold the lock at 0x[0-9a-f]+"),
+    ("clear_twice", "shmem_clear_lock", "does not hold the lock at 0x"),
+    ("set_twice", "shmem_set_lock", "already holds the lock at 0x"),
+    ("free_interior", "shmem_free", "ptr=0x[0-9a-f]+ is not the start of a live block"),
+    ("free_malloc", "shmem_free", "ptr=0x[0-9a-f]+ is not the start of a live block"),
+    ("free_global", "shmem_free", "is not the start of a live block"),
+    ("free_stack", "shmem_free", "is not the start of a live block"),
+    ("realloc_foreign", "shmem_realloc", "is not the start of a live block"),
+    ("align_3", "shmem_align", "alignment=3 is not valid here"),
+    ("align_huge", "shmem_align", "alignment=1099511627776 is not valid here"),
+    ("calloc_wraps", "shmem_calloc", "4611686018427387903"),
+]
+
+
+@pytest.mark.parametrize(("mistake", "call", "words"), ALONE)
+def test_wrong_call_of_one_pe(mistake: str, call: str, words: str) -> None:
+    """The other PE waits in a barrier meanwhile."""
+    result = oshrun(2, "wrong", mistake)
+    assert result.code == 64 and "went on" not in result.out, result
+    (line,) = result.said
+    assert line.startswith(f"wattle: PE 1: {call}: "), result
+    assert re.search(words, line), result
+
+
+@pytest.mark.parametrize("mistake", ["put_pe_n", "put_stack", "free_interior", "set_twice", "wait_cmp_17"])
+def test_wrong_call_of_a_bare_program(mistake: str) -> None:
+    result = run(program("wrong"), mistake)
+    assert result.code == 64 and "went on" not in result.out and len(result.said) == 1, result
+    assert result.said[0].startswith("wattle: PE 0: shmem_"), result
+
+
+def one_line_a_pe(lines: list[str], call: str, words: str) -> bool:
+    """At least one PE speaks, none twice; the launcher may end the second one before it does."""
+    speakers = [re.match(rf"wattle: PE (\d+): {call}: .*{words}", line) for line in lines]
+    return bool(speakers) and all(speakers) and len({s.group(1) for s in speakers if s}) == len(speakers)
+
+
+TOGETHER = [
+    ("free_twice", "shmem_free", "not the start of a live block"),
+    ("free_global_on_all", "shmem_free", "not the start of a live block"),
+    ("malloc_unalike", "shmem_malloc", "PEs do not ask alike: 10[08] bytes .* here, 10[08] bytes .* on PE [01]"),
+    ("free_unalike", "shmem_free", "PEs do not ask alike"),
+    ("after_finalize_put", "shmem_long_p", "after shmem_finalize"),
+    ("after_finalize_n_pes", "shmem_n_pes", "after shmem_finalize"),
+    ("finalize_twice", "shmem_finalize", "after shmem_finalize"),
+    ("before_init_put", "shmem_long_p", "called before shmem_init"),
+    ("before_init_malloc", "shmem_malloc", "called before shmem_init"),
+    ("before_init_my_pe", "shmem_my_pe", "called before shmem_init"),
+    ("before_init_finalize", "shmem_finalize", "called before shmem_init"),
+]
+
+
+@pytest.mark.parametrize(("mistake", "call", "words"), TOGETHER)
+def test_wrong_call_of_all_pes(mistake: str, call: str, words: str) -> None:
+    result = oshrun(2, "wrong", mistake)
+    assert result.code == 64 and "went on" not in result.out, result
+    assert one_line_a_pe(result.said, call, words), result
+
+
+EXHAUSTED = [
+    ("malloc_too_much", "shmem_malloc", 1 << 40),
+    ("malloc_max", "shmem_malloc", 2**64 - 1),
+    ("malloc_max_less", "shmem_malloc", 2**64 - 65),
+    ("malloc_all", "shmem_malloc", 1 << 20),
+    ("align_too_much", "shmem_align", 1 << 40),
+    ("align_max", "shmem_align", 2**64 - 101),
+    ("calloc_too_much", "shmem_calloc", 1 << 40),
+    ("realloc_too_much", "shmem_realloc", 1 << 40),
+]
+
+
+@pytest.mark.parametrize(("mistake", "call", "size"), EXHAUSTED)
+def test_exhausted_heap_gives_null_and_a_warning_and_the_program_goes_on(mistake: str, call: str, size: int) -> None:
+    result = oshrun(2, "wrong", mistake, env={"SHMEM_SYMMETRIC_SIZE": "1M"})
+    assert result.code == 0 and result.out.count("went on") == 2, result
+    assert result.out.count("NULL") == 2 and not re.search("GOT IT|NOT WHOLE|LOST", result.out), result
+    assert len(result.said) == 2 and one_line_a_pe(result.said, call, f"{size} bytes.*SHMEM_SYMMETRIC_SIZE"), result
+
+
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("check", ["on", "off"])
+def test_right_calls_that_look_odd_pass(n: int, check: str) -> None:
+    result = oshrun(n, "wrong", "none", env={"WATTLE_CHECK": check})
+    assert result.code == 0 and result.out.count("went on") == n and result.err == "" and "NOT" not in result.out, (
+        result
+    )
+
+
+def test_checks_can_be_switched_off() -> None:
+    """What is harmless without checks passes: freeing a foreign pointer does nothing."""
+    result = oshrun(2, "wrong", "free_global_on_all", env={"WATTLE_CHECK": "off"})
+    assert result.code == 0 and result.out.count("went on") == 2 and result.err == "", result
+    result = oshrun(2, "boot", env={"WATTLE_CHECK": "off"})
+    assert result.code == 0 and result.out.count("good") == 2, result

@@ -1,0 +1,133 @@
+"""A wrong setting is an error before any PE starts, said once, whichever way the program is started."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from jobs import OSHRUN, Result, oshrun, program, run
+
+MPIRUN = shutil.which("mpirun.openmpi")
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+WRONG = [  # name, value, what is allowed
+    ("WATTLE_CHECK", "maybe", "on or off"),
+    ("WATTLE_CHECK", "", "on or off"),
+    ("WATTLE_CHECK", "2", "on or off"),
+    ("SHMEM_INFO", "si", "on or off"),
+    ("WATTLE_WAIT", "sometimes", "spin, yield, sleep or adaptive"),
+    ("WATTLE_WAIT", "", "spin, yield, sleep or adaptive"),
+    ("WATTLE_WAIT", "spin|yield", "spin, yield, sleep or adaptive"),
+    ("WATTLE_BOOT", "mpi", "auto, pmix or single"),
+    ("SHMEM_SYMMETRIC_SIZE", "lots", "65536 to"),
+    ("SHMEM_SYMMETRIC_SIZE", "1", "65536 to"),
+    ("SHMEM_SYMMETRIC_SIZE", "-1", "65536 to"),
+    ("SHMEM_SYMMETRIC_SIZE", "1Q", "65536 to"),
+    ("SHMEM_SYMMETRIC_SIZE", "1M ", "65536 to"),
+    ("SHMEM_SYMMETRIC_SIZE", "0x100000", "65536 to"),
+    ("SHMEM_SYMMETRIC_SIZE", "1e300", "65536 to"),
+    ("SHMEM_SYMMETRIC_SIZE", "nan", "65536 to"),
+    ("SHMEM_SYMMETRIC_SIZE", "inf", "65536 to"),
+    ("SHMEM_SYMMETRIC_SIZE", "99999T", "65536 to"),
+    ("SHMEM_SYMMETRIC_SIZE", "", "65536 to"),
+    ("WATTLE_SLEEP_MAX", "0", "0.0001 to 1 seconds"),
+    ("WATTLE_SLEEP_MAX", "2s", "0.0001 to 1 seconds"),
+    ("WATTLE_SLEEP_MAX", "auto", "0.0001 to 1 seconds"),
+    ("WATTLE_SLEEP_MAX", "20 ms", "0.0001 to 1 seconds"),
+    ("WATTLE_SPIN_MAX", "5h", "auto, or 0 to 1 seconds"),
+    ("WATTLE_METER", "guess", "auto, powercap, model or none"),
+]
+
+
+def refused(result: Result, name: str, value: str, allowed: str) -> None:
+    assert result.code == 78 and result.out == "", result
+    assert len(result.said) == 1 and f"{name}={value} " in result.said[0] and allowed in result.said[0], result
+
+
+@pytest.mark.parametrize(("name", "value", "allowed"), WRONG)
+def test_oshrun_refuses_a_wrong_value(name: str, value: str, allowed: str) -> None:
+    result = oshrun(2, "boot", env={name: value})
+    refused(result, name, value, allowed)
+    assert result.said[0].startswith("oshrun: ") and len(result.err.splitlines()) == 1, result
+
+
+@pytest.mark.parametrize(("name", "value", "allowed"), WRONG[::6])
+def test_bare_program_refuses_a_wrong_value(name: str, value: str, allowed: str) -> None:
+    refused(run(program("boot"), env={name: value}), name, value, allowed)
+
+
+@pytest.mark.skipif(not MPIRUN, reason="no mpirun.openmpi here")
+@pytest.mark.parametrize(("name", "value", "allowed"), WRONG[::8])
+def test_plain_mpirun_gets_a_wrong_value_said_once(name: str, value: str, allowed: str) -> None:
+    refused(
+        run(MPIRUN, "--oversubscribe", "-n", "3", program("boot"), env={**AS_ROOT, name: value}), name, value, allowed
+    )
+
+
+@pytest.mark.parametrize("way", ["oshrun", "bare"])
+def test_unknown_setting_is_refused_with_the_nearest_name(way: str) -> None:
+    env = {"WATTLE_WIAT": "spin"}
+    result = oshrun(2, "boot", env=env) if way == "oshrun" else run(program("boot"), env=env)
+    assert result.code == 78 and result.out == "" and len(result.said) == 1, result
+    assert "WATTLE_WIAT" in result.said[0] and "WATTLE_WAIT" in result.said[0], result
+
+
+def test_all_wrong_settings_are_said_at_once() -> None:
+    result = oshrun(
+        2, "boot", env={"WATTLE_WAIT": "x", "WATTLE_CHECK": "q", "SHMEM_SYMMETRIC_SIZE": "z", "WATTLE_NONE": "1"}
+    )
+    assert result.code == 78 and len(result.said) == 4, result
+
+
+def test_very_long_values_are_refused_in_one_line_each() -> None:
+    result = oshrun(2, "boot", env={"WATTLE_WAIT": "x" * 100_000})
+    assert result.code == 78 and "WATTLE_WAIT" in result.err, result
+    result = run(program("boot"), env={"WATTLE_" + "X" * 10_000: "1"})
+    assert result.code == 78 and "WATTLE_X" in result.err, result
+
+
+@pytest.mark.parametrize("way", ["oshrun", "bare"])
+def test_machine_profile_that_is_missing_is_refused_before_any_pe_starts(way: str) -> None:
+    env = {"WATTLE_MACHINE": "no-such-machine"}
+    result = oshrun(2, "boot", env=env) if way == "oshrun" else run(program("boot"), env=env)
+    assert result.code == 78 and result.out == "" and len(result.said) == 1, result
+    assert "no-such-machine" in result.said[0], result
+
+
+def test_machine_profile_that_is_damaged_is_refused(tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.yaml"
+    damaged.write_text("name: [unfinished\n\x00\xff")
+    result = oshrun(2, "boot", env={"WATTLE_MACHINE": str(damaged)})
+    assert result.code == 78 and result.out == "" and len(result.said) == 1 and str(damaged) in result.said[0], result
+
+
+def test_settings_list_refuses_wrong_values_too() -> None:
+    assert run(OSHRUN, "--settings", env={"WATTLE_WAIT": "never"}).code == 78
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("WATTLE_CHECK", "OFF"),
+        ("WATTLE_CHECK", "no"),
+        ("WATTLE_WAIT", "Spin"),
+        ("SHMEM_SYMMETRIC_SIZE", "1.5M"),
+        ("SHMEM_SYMMETRIC_SIZE", "2mib"),
+        ("WATTLE_SPIN_MAX", "auto"),
+        ("WATTLE_SLEEP_MAX", "500us"),
+        ("WATTLE_METER", "none"),
+        ("WATTLE_PROFILE", "off"),
+        ("SHMEM_DEBUG", "1"),
+        ("SHMEM_INFO", "1"),
+        ("SHMEM_VERSION", "y"),
+        ("WATTLE_WAIT", "yield"),
+        ("WATTLE_WAIT", "sleep"),
+        ("WATTLE_STATICS", "on"),
+        ("WATTLE_HOME", "/"),
+        ("SHMEM_UNKNOWN_TO_US", "1"),
+    ],
+)
+def test_right_values_are_taken(name: str, value: str) -> None:
+    result = oshrun(2, "boot", env={name: value})
+    assert result.code == 0 and result.out.count("good") == 2, result

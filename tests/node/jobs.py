@@ -1,0 +1,188 @@
+"""Starts jobs and looks at what becomes of them: exit code, what they say, who is left alive, what is left on disk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parents[2]
+HOME = Path(os.environ.get("WATTLE_HOME", REPO / "build/release"))
+OSHRUN = HOME / "bin/oshrun"
+OSHCC = HOME / "bin/oshcc"
+TIMEOUT_S = 60  # a job that takes this long hangs
+END_S = 5  # the bound for the end of every process of a job whose launcher or PE was killed
+MARK = "WTLTEST_JOB"  # in the environment of every process of a job, so that none can hide
+
+
+def program(name: str) -> Path:
+    """A test program, from the build tree."""
+    path = HOME / "bin/tests" / name
+    assert path.exists(), f"{path} is missing: cmake --build {HOME}"
+    return path
+
+
+def clean_environment() -> dict[str, str]:
+    """This process's environment without settings and without another launcher's variables."""
+    prefixes = ("WATTLE_", "SHMEM_", "OMPI_", "PMIX_", "PMI_", "SLURM_")
+    return {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
+
+
+@dataclass
+class Result:
+    """What a finished job left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def said(self) -> list[str]:
+        """The runtime's own lines."""
+        return [line for line in self.err.splitlines() if line.startswith(("wattle:", "oshrun:"))]
+
+    def __str__(self) -> str:
+        return f"exit code {self.code}\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
+
+
+@dataclass
+class Job:
+    """A running job with a temporary directory of its own, which must be empty when it has ended."""
+
+    command: Sequence[str | Path]
+    env: dict[str, str] = field(default_factory=dict)
+    cwd: Path | None = None
+    stdin: bytes | None = None
+    user: str | None = None
+    bare_env: bool = False  # only `env`, nothing inherited
+    mark: str = field(default_factory=lambda: uuid.uuid4().hex, init=False)
+
+    def __post_init__(self) -> None:
+        self.before = shared_memory_names()
+        self.tmp = Path(tempfile.mkdtemp(prefix="wtl", dir="/tmp"))  # short: Open MPI puts socket names in it
+        self.files = Path(tempfile.mkdtemp(prefix="wtlout", dir="/tmp"))
+        environment = {} if self.bare_env else clean_environment()
+        environment |= {"TMPDIR": str(self.tmp), MARK: self.mark, **self.env}
+        if self.user:
+            shutil.chown(self.tmp, self.user)
+        (self.files / "in").write_bytes(self.stdin or b"")
+        with (
+            (self.files / "in").open("rb") as stdin,
+            (self.files / "out").open("wb") as out,
+            (self.files / "err").open("wb") as err,
+        ):
+            self.process = subprocess.Popen(
+                [str(word) for word in self.command],
+                env=environment,
+                cwd=self.cwd,
+                stdin=stdin,
+                stdout=out,
+                stderr=err,
+                user=self.user,
+                extra_groups=[] if self.user else None,
+                start_new_session=True,
+            )
+
+    @property
+    def out(self) -> str:
+        return (self.files / "out").read_text(errors="replace")
+
+    @property
+    def err(self) -> str:
+        return (self.files / "err").read_text(errors="replace")
+
+    def alive(self) -> dict[int, str]:
+        """Every living process of the job, by its mark: {pid: command line}."""
+        needle = f"{MARK}={self.mark}".encode()
+        found = {}
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                if needle not in (entry / "environ").read_bytes():
+                    continue
+                if (entry / "stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX":
+                    continue
+                found[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except (OSError, ValueError):
+                continue
+        return found
+
+    def find(self, word: str) -> list[int]:
+        """Processes whose program's name contains `word`, oldest first."""
+        return sorted(pid for pid, line in self.alive().items() if word in Path(line.split(" ")[0]).name)
+
+    def until(self, condition: Callable[[], object], what: str) -> None:
+        deadline = time.monotonic() + TIMEOUT_S
+        while not condition():
+            assert time.monotonic() < deadline, f"{what} did not happen\n{self.out}\n{self.err}"
+            time.sleep(0.005)
+
+    def until_said(self, text: str, times: int = 1) -> None:
+        self.until(lambda: self.out.count(text) >= times, f'"{text}" x {times}')
+
+    def wait(self, timeout: float = TIMEOUT_S) -> Result:
+        """The end of the job's first process; a hang is a failure."""
+        try:
+            code = self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            alive = self.alive()
+            raise AssertionError(f"hangs: {self.command}\nalive: {alive}\n{self.out}\n{self.err}") from None
+        return Result(code, self.out, self.err)
+
+    def remains(self) -> list[str]:
+        """Names left in the temporary directory and in /dev/shm."""
+        return [str(p) for p in self.tmp.rglob("*")] + sorted(shared_memory_names() - self.before)
+
+    def all_gone(self, within: float = END_S) -> None:
+        """All processes end, and nothing of theirs stays behind."""
+        deadline = time.monotonic() + within
+        while True:
+            self.process.poll()  # collect it, as any parent does
+            alive = self.alive()
+            if (not alive and not self.remains()) or time.monotonic() > deadline:
+                break
+            time.sleep(0.02)
+        assert not alive, f"still alive after {within} s: {alive}\n{self.out}\n{self.err}"
+        assert not self.remains(), f"left behind: {self.remains()}\n{self.err}"
+
+    def signal(self, pid: int, number: int = signal.SIGKILL) -> None:
+        """Only to a process of this job."""
+        if pid in self.alive():
+            os.kill(pid, number)
+
+    def __enter__(self) -> Job:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for pid in self.alive():
+            self.signal(pid)
+        self.process.wait()
+        shutil.rmtree(self.tmp, ignore_errors=True)
+        shutil.rmtree(self.files, ignore_errors=True)
+
+
+def shared_memory_names() -> set[str]:
+    return {str(p) for p in Path("/dev/shm").iterdir()}
+
+
+def run(*command: str | Path, clean: bool = True, **options: object) -> Result:
+    """Runs a command to its end; afterwards no process and no file of it may be left."""
+    with Job(command, **options) as job:
+        result = job.wait()
+        if clean:
+            job.all_gone()
+    return result
+
+
+def oshrun(n: int, name: str | Path, *arguments: object, **options: object) -> Result:
+    """Runs a test program as a job of n PEs."""
+    path = name if isinstance(name, Path) else program(name)
+    return run(OSHRUN, "-n", str(n), path, *map(str, arguments), **options)

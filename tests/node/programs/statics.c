@@ -1,0 +1,98 @@
+/*
+ * Variables of the program are symmetric whatever way it was linked: initialised, zeroed, function-local, pointed to, and as they were
+ * before shmem_init. Built several times with other linker options. Says "good" or the first thing that is wrong.
+ */
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static int bad;
+#define MUST(condition) \
+  do { \
+    if (!(condition) && !bad++) printf("PE %d, line %d: not so: %s\n", shmem_my_pe(), __LINE__, #condition); \
+  } while (0)
+
+long initialised = 41;
+static const long read_only = 9;
+static long zeroed;
+static long *pointer = &initialised;
+static const long *const pointer_to_read_only = &read_only;
+static const char *text = "text";
+static int (*function)(const char *, ...) = printf;
+static char big[1 << 20];
+static long flag;
+static double many[1000] = {1, 2, 3};
+_Alignas(4096) static char page[4096];
+static char last_byte_of_bss;
+
+static long *local(void)
+{
+  static long counter = 7;
+  return &counter;
+}
+
+static void before(void)
+{
+  zeroed = 5;
+  initialised++;
+  *local() += 1;
+  big[sizeof big - 1] = 'z';
+  page[4095] = 'p';
+  setvbuf(stdout, NULL, _IOLBF, 0);
+}
+
+static void keeps_what_was_there(void)
+{
+  MUST(zeroed == 5);
+  MUST(initialised == 42 && *pointer == 42 && pointer == &initialised);
+  MUST(*local() == 8);
+  MUST(big[sizeof big - 1] == 'z' && big[0] == 0);
+  MUST(page[4095] == 'p' && last_byte_of_bss == 0);
+  MUST(*pointer_to_read_only == 9 && strcmp(text, "text") == 0 && function == printf);
+  MUST(many[0] == 1 && many[2] == 3 && many[3] == 0);
+  MUST(environ && getenv("PATH"));
+}
+
+static void can_be_reached(int me, int n)
+{
+  int right = (me + 1) % n, left = (me + n - 1) % n;
+  shmem_barrier_all();
+  shmem_long_put(&initialised, &(long){100 + me}, 1, right);
+  shmem_long_put(local(), &(long){200 + me}, 1, right);
+  shmem_char_put(&big[sizeof big - 4], "abc", 4, right);
+  shmem_char_p(&last_byte_of_bss, (char)(1 + me), right);
+  shmem_double_put(&many[999], &(double){me}, 1, right);
+  shmem_barrier_all();
+  MUST(initialised == 100 + left && *pointer == initialised);
+  MUST(*local() == 200 + left);
+  MUST(strcmp(&big[sizeof big - 4], "abc") == 0);
+  MUST(last_byte_of_bss == (char)(1 + left) && many[999] == left);
+  MUST(shmem_long_g(&initialised, right) == 100 + me);
+  MUST(shmem_addr_accessible(&zeroed, right) && shmem_ptr(&zeroed, right) != NULL);
+  shmem_barrier_all();
+  for (int pe = 0; pe < n; pe++) shmem_long_atomic_add(&zeroed, 1, pe);
+  shmem_barrier_all();
+  MUST(zeroed == 5 + n);
+  shmem_long_p(&flag, 1, right);
+  shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 1);
+}
+
+int main(void)
+{
+  before();
+  shmem_init();
+  int me = shmem_my_pe(), n = shmem_n_pes();
+  keeps_what_was_there();
+  can_be_reached(me, n);
+  MUST(setenv("NEW_VARIABLE", "1", 1) == 0 && getenv("NEW_VARIABLE"));
+  shmem_barrier_all();
+  shmem_finalize();
+  if (initialised != 100 + (me + n - 1) % n || zeroed != 5 + n || big[sizeof big - 2] != 'c') bad = 1, puts("lost at finalize");
+  zeroed = 77; /* still writable, and a child's own */
+  if (!bad) printf("PE %d good\n", me);
+  return bad != 0;
+}

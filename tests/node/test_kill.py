@@ -1,0 +1,173 @@
+"""SIGKILL of any process of a job, at any moment, ends all of it within 5 s, non-zero, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import random
+import shlex
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+from jobs import END_S, OSHRUN, Job, program
+
+PLACES = ["compute", "barrier", "wait", "lock", "finalize", "busy"]
+MPIRUN = shutil.which("mpirun.openmpi")
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def victims(job: Job, who: str) -> list[int]:
+    """Process ids of one kind, oldest first; empty before they exist."""
+    return job.find({"pe": "victim", "mpirun": "mpirun", "oshrun": "oshrun"}[who])
+
+
+def kill_one(job: Job, who: str, which: int = 0, number: int = signal.SIGKILL) -> bool:
+    found = victims(job, who)
+    if found:
+        job.signal(found[which % len(found)], number)
+    return bool(found)
+
+
+def ends_badly(job: Job) -> None:
+    start = time.monotonic()
+    job.all_gone(END_S)
+    result = job.wait(max(0.1, END_S - (time.monotonic() - start)))
+    assert result.code != 0, result
+
+
+def start(place: str, n: int = 2) -> Job:
+    return Job([OSHRUN, "-n", str(n), program("victim"), place])
+
+
+@pytest.mark.parametrize(
+    ("who", "which", "place"),
+    [
+        ("pe", 0, "barrier"),
+        ("pe", 1, "lock"),
+        ("pe", 1, "finalize"),
+        ("mpirun", 0, "compute"),
+        ("mpirun", 0, "barrier"),
+        ("mpirun", 0, "finalize"),
+        ("oshrun", 0, "wait"),
+        ("oshrun", 0, "busy"),
+        ("mpirun", 0, "before"),
+        ("mpirun", 0, "after"),
+        ("oshrun", 0, "after"),
+    ],
+)
+def test_kill_in_a_known_place(who: str, which: int, place: str) -> None:
+    with start(place) as job:
+        job.until_said("there", 1 if place in ("lock", "finalize") else 2)
+        kill_one(job, who, which)
+        ends_badly(job)
+
+
+@pytest.mark.parametrize("n", [16])
+@pytest.mark.parametrize("who", ["pe", "mpirun", "oshrun"])
+def test_kill_in_a_job_of_many(who: str, n: int) -> None:
+    with start("barrier", n) as job:
+        job.until_said("there", n)
+        kill_one(job, who, n // 2)
+        ends_badly(job)
+
+
+def test_kill_of_mpirun_that_started_pes_through_a_shell() -> None:
+    wrapped = f"true; {shlex.quote(str(program('victim')))} barrier; exit $?"
+    with Job([OSHRUN, "-n", "2", "sh", "-c", wrapped]) as job:
+        job.until_said("there", 2)
+        kill_one(job, "mpirun")
+        ends_badly(job)
+
+
+@pytest.mark.skipif(not MPIRUN, reason="no mpirun.openmpi here")
+@pytest.mark.parametrize("place", ["barrier", "compute"])
+def test_kill_of_plain_mpirun(place: str) -> None:
+    with Job([MPIRUN, "--oversubscribe", "-n", "2", program("victim"), place], env=AS_ROOT) as job:
+        job.until_said("there", 2)
+        kill_one(job, "mpirun")
+        ends_badly(job)
+
+
+def test_kill_of_mpirun_whose_parent_never_collects_it() -> None:
+    """As under a container's first process: the corpse stays, and its directory must go all the same."""
+    sleeper = ["sh", "-c", '"$@" & exec sleep 1000', "sh"]
+    with Job(
+        [*sleeper, MPIRUN or "mpirun", "--oversubscribe", "-n", "2", program("victim"), "barrier"], env=AS_ROOT
+    ) as job:
+        job.until_said("there", 2)
+        kill_one(job, "mpirun")
+        deadline = time.monotonic() + END_S
+        while (job.find("victim") or job.remains()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert not job.find("victim") and not job.remains(), job.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_signal_to_oshrun_ends_the_job(number: signal.Signals) -> None:
+    with start("barrier") as job:
+        job.until_said("there", 2)
+        kill_one(job, "oshrun", number=number)
+        ends_badly(job)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_to_the_whole_process_group_ends_the_job(number: signal.Signals) -> None:
+    """As Ctrl-C and timeout(1) send it: launcher and oshrun get it at once, and the launcher twice."""
+    with start("barrier") as job:
+        job.until_said("there", 2)
+        os.killpg(job.process.pid, number)
+        ends_badly(job)
+
+
+def test_directory_of_another_user_is_never_removed() -> None:
+    """A launcher's directory in a place all may write to, owned by somebody else: not ours to delete in."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to make another user's directory")
+    with start("barrier") as job:
+        job.until_said("there", 2)
+        (session,) = [p for p in job.tmp.glob("ompi.*/pid.*") if p.is_dir()]
+        shutil.chown(session.parent, "nobody")
+        kill_one(job, "mpirun")
+        job.process.wait(END_S)
+        time.sleep(0.5)
+        assert session.exists()
+
+
+def moments(seed: int, trials: int) -> Iterator[tuple[str, int, str, float, int]]:
+    dice = random.Random(seed)
+    for _ in range(trials):
+        who = dice.choice(["pe", "mpirun", "oshrun"])
+        yield (
+            who,
+            dice.randrange(3),
+            dice.choice([*PLACES, "before", "after", "quick"]),
+            dice.uniform(0, 0.3),
+            dice.choice([1, 2, 3]),
+        )
+
+
+def at_a_random_moment(who: str, which: int, place: str, delay: float, n: int) -> None:
+    """A job may have ended before the blow ("quick", or there is no PE yet to strike): then it must have ended well."""
+    with start(place, n) as job:
+        time.sleep(delay)
+        if place == "quick":
+            struck = kill_one(job, who, which)
+            job.all_gone(END_S)
+            assert struck or job.wait().code == 0
+            return
+        job.until(lambda: kill_one(job, who, which) or job.process.poll() is not None, f"a {who} to kill")
+        ends_badly(job)
+
+
+@pytest.mark.parametrize(("who", "which", "place", "delay", "n"), list(moments(1, 12)))
+def test_kill_at_a_random_moment(who: str, which: int, place: str, delay: float, n: int) -> None:
+    at_a_random_moment(who, which, place, delay, n)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize(("who", "which", "place", "delay", "n"), list(moments(2, 300)))
+def test_kill_at_many_random_moments(who: str, which: int, place: str, delay: float, n: int) -> None:
+    at_a_random_moment(who, which, place, delay, n)

@@ -1,0 +1,177 @@
+"""The launcher's front: its own options, what it passes on, and what it refuses."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+from jobs import OSHCC, OSHRUN, Job, Result, oshrun, program, run
+
+BOOT = program("boot")
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become another user")
+
+
+def refused(result: Result, code: int, *words: str) -> None:
+    assert result.code == code and result.out == "", result
+    assert all(word in result.err for word in words), result
+    assert len(result.said) == 1, result
+
+
+def test_help_names_every_option_and_goes_to_stdout() -> None:
+    result = run(OSHRUN, "--help")
+    assert result.code == 0 and result.err == "", result
+    assert all(word in result.out for word in ("-n N", "--settings", "--version", "PROGRAM")), result
+
+
+def test_version() -> None:
+    result = run(OSHRUN, "--version")
+    assert result.code == 0 and result.out.startswith("oshrun (Wattle) "), result
+
+
+def test_settings_lists_names_values_and_help() -> None:
+    result = run(OSHRUN, "--settings", env={"SHMEM_SYMMETRIC_SIZE": "3M"})
+    assert result.code == 0 and "SHMEM_SYMMETRIC_SIZE=3M" in result.out and "WATTLE_WAIT=adaptive" in result.out, result
+
+
+@pytest.mark.parametrize("count", ["0", "-1", "x", "", "2x", "1.5", "65537", "99999999999999999999"])
+def test_wrong_number_of_pes_is_refused(count: str) -> None:
+    refused(run(OSHRUN, "-n", count, BOOT), 64, "-n", "1 to 65536", count)
+
+
+@pytest.mark.parametrize(
+    "words", [["-n"], ["-n", "2"], [], ["--"], ["-n", "2", "--"], ["--mca", "a"], ["--mca"], ["-x"]]
+)
+def test_missing_words_are_refused(words: list[str]) -> None:
+    refused(run(OSHRUN, *words), 64)
+
+
+def test_program_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    refused(run(OSHRUN, "-n", "2", tmp_path / "nothing"), 64, "nothing", "no such program")
+    refused(run(OSHRUN, "-n", "2", "surely-no-such-program"), 64, "surely-no-such-program")
+    refused(run(OSHRUN, "-n", "2", ""), 64, "empty")
+
+
+def test_program_that_is_a_directory_is_refused(tmp_path: Path) -> None:
+    refused(run(OSHRUN, "-n", "2", tmp_path), 64, str(tmp_path), "directory")
+
+
+def test_program_that_is_not_executable_is_refused(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.write_text("#!/bin/sh\n")
+    plain.chmod(0o644)
+    refused(run(OSHRUN, "-n", "2", plain), 64, str(plain), "not executable")
+    refused(run(OSHRUN, "-n", "2", "plain", cwd=tmp_path), 64, "plain", "not executable")
+
+
+def test_program_of_another_format_is_an_error(tmp_path: Path) -> None:
+    odd = tmp_path / "odd"
+    odd.write_bytes(b"\x00\x01\x02 this is no program")
+    odd.chmod(0o755)
+    assert run(OSHRUN, "-n", "2", odd).code != 0
+
+
+def test_words_after_the_program_are_the_programs() -> None:
+    result = oshrun(1, "boot", "--help")
+    assert result.code == 0 and "arg=--help" in result.out, result
+    result = run(OSHRUN, "-n", "1", "--", BOOT, "--version")
+    assert result.code == 0 and "arg=--version" in result.out, result
+
+
+@pytest.mark.parametrize(
+    "option", [["-x", "FOO=bar"], ["--mca", "mpi_yield_when_idle", "1", "-x", "FOO=bar"], ["-np", "1", "-x", "FOO=bar"]]
+)
+def test_options_go_to_the_launcher(option: list[str]) -> None:
+    result = run(OSHRUN, *option, BOOT)
+    assert result.code == 0 and "FOO=bar" in result.out, result
+
+
+def test_working_directory_option_moves_the_program() -> None:
+    result = run(OSHRUN, "-n", "2", "--wdir", BOOT.parent, "./boot", cwd=Path("/"))
+    assert result.code == 0 and result.out.count("good") == 2, result
+
+
+def test_two_programs_in_one_job() -> None:
+    result = run(OSHRUN, "-n", "1", BOOT, "first", ":", "-n", "2", BOOT, "second")
+    assert result.code == 0 and result.out.count("arg=second") == 2 and result.out.count("of 3 good") == 3, result
+
+
+def test_stdin_goes_to_pe_0_and_stdout_of_all_comes_back() -> None:
+    result = oshrun(3, "boot", stdin=b"a line of input\n")
+    assert result.code == 0 and "PE 0 of 3 good stdin=a line of input" in result.out, result
+    assert result.out.count("good") == 3, result
+
+
+def test_more_arguments_than_anybody_needs_arrive() -> None:
+    result = run(OSHRUN, "-n", "1", BOOT, "x y'z\"$HOME", *["word"] * 2000)
+    assert result.code == 0 and "arg=x y'z\"$HOME" in result.out, result
+
+
+def test_spaces_and_quotes_in_paths(tmp_path: Path) -> None:
+    place = tmp_path / "a place; with 'quotes' & spaces"
+    place.mkdir()
+    shutil.copy(BOOT, place / "my program")
+    result = run(OSHRUN, "-n", "2", place / "my program", cwd=place)
+    assert result.code == 0 and result.out.count("good") == 2, result
+    result = run(OSHRUN, "-n", "2", "./my program", cwd=place)
+    assert result.code == 0 and result.out.count("good") == 2, result
+
+
+@needs_root
+def test_directory_that_may_not_be_written_to(tmp_path: Path) -> None:
+    place = Path("/proc/self")  # nobody, root included, can write there
+    result = run(OSHRUN, "-n", "2", BOOT, cwd=place, user="nobody")
+    assert result.code == 0 and result.out.count("good") == 2, result
+
+
+def test_without_path() -> None:
+    result = run(OSHRUN, "-n", "2", BOOT, bare_env=True)
+    assert result.code == 0 and result.out.count("good") == 2, result
+
+
+def test_without_a_launcher_the_error_says_what_to_install(tmp_path: Path) -> None:
+    for name in ("sh", "true"):
+        (tmp_path / name).symlink_to(shutil.which(name) or f"/bin/{name}")
+    refused(run(OSHRUN, "-n", "2", BOOT, env={"PATH": str(tmp_path)}), 69, "no launcher", "openmpi-bin")
+    (tmp_path / "mpirun.openmpi").mkdir()
+    refused(run(OSHRUN, "-n", "2", BOOT, env={"PATH": str(tmp_path)}), 69, "no launcher")
+    mpich = tmp_path / "mpirun"
+    mpich.write_text("#!/bin/sh\necho HYDRA build details\n")
+    mpich.chmod(0o755)
+    refused(run(OSHRUN, "-n", "2", BOOT, env={"PATH": str(tmp_path)}), 69, "no launcher")
+
+
+def test_oshrun_under_another_name_of_mpirun(tmp_path: Path) -> None:
+    place = tmp_path / "bin with spaces"
+    place.mkdir()
+    real = shutil.which("mpirun.openmpi")
+    if not real:
+        pytest.skip("no mpirun.openmpi here")
+    (place / "mpirun").write_text(f'#!/bin/sh\nexec {real} "$@"\n')
+    (place / "mpirun").chmod(0o755)
+    (place / "sh").symlink_to("/bin/sh")
+    result = run(OSHRUN, "-n", "2", BOOT, env={"PATH": str(place)})
+    assert result.code == 0 and result.out.count("good") == 2, result
+
+
+def test_exit_code_passes_through() -> None:
+    result = run(OSHRUN, "-n", "2", "sh", "-c", "exit 42")
+    assert result.code == 42, result
+
+
+def test_signal_that_does_not_kill_reaches_the_program(tmp_path: Path) -> None:
+    script = "trap 'echo caught; exit 0' USR1; echo ready; while :; do sleep 0.05; done"
+    with Job([OSHRUN, "-n", "2", "sh", "-c", script]) as job:
+        job.until_said("ready", 2)
+        os.kill(job.process.pid, signal.SIGUSR1)
+        result = job.wait()
+        assert result.code == 0 and result.out.count("caught") == 2, result
+
+
+def test_compiler_wrapper_and_oshrun_from_a_path_with_spaces(tmp_path: Path) -> None:
+    source = tmp_path / "a program.c"
+    source.write_text("#include <shmem.h>\nint main(void){shmem_init();shmem_finalize();return 0;}\n")
+    assert run(OSHCC, source, "-o", tmp_path / "a program", clean=False).code == 0
+    assert run(OSHRUN, "-n", "2", "a program", cwd=tmp_path).code == 0
