@@ -21,13 +21,13 @@
 static _Thread_local int failures __attribute__((unused));
 
 /* Goes on after a failure, so that one run tells all; says only the first few of many. */
-#define EXPECT(condition, ...)                                                                  \
-  do {                                                                                          \
-    if (!(condition) && ++failures <= 20) {                                                     \
-      fprintf(stderr, "%s:%d: PE %d: not true: %s: ", __FILE__, __LINE__, shmem_my_pe(), #condition); \
-      fprintf(stderr, __VA_ARGS__);                                                             \
-      fputc('\n', stderr);                                                                      \
-    }                                                                                           \
+#define EXPECT(condition, ...)                                                                                         \
+  do {                                                                                                                 \
+    if (!(condition) && ++failures <= 20) {                                                                            \
+      fprintf(stderr, "%s:%d: PE %d: not true: %s: ", __FILE__, __LINE__, shmem_my_pe(), #condition);                  \
+      fprintf(stderr, __VA_ARGS__);                                                                                    \
+      fputc('\n', stderr);                                                                                             \
+    }                                                                                                                  \
   } while (0)
 
 /* splitmix64: the same numbers from the same seed on every PE. */
@@ -56,8 +56,10 @@ static inline void meet(start_line *line, uint32_t n, uint32_t turn)
 {
   if (atomic_fetch_add(&line->arrived, 1) + 1 == n * turn) atomic_store(&line->epoch, turn);
   for (int i = 0; atomic_load(&line->epoch) < turn; i++) {
-    if (i > 2000) sched_yield();
-    else wtl_relax();
+    if (i > 2000)
+      sched_yield();
+    else
+      wtl_relax();
   }
 }
 

@@ -132,6 +132,6 @@ static void a_message_is_one_line_with_the_pe(void)
   close(ends[1]);
 }
 
-TESTS(TEST(ticks_never_go_back), TEST(ticks_and_nanoseconds_agree), TEST(any_thread_may_start_it), TEST(text_is_escaped),
-      TEST(what_is_no_number_is_null), TEST(numbers_keep_nine_digits), TEST(numbers_have_a_point_in_any_locale),
-      TEST(a_message_is_one_line_with_the_pe))
+TESTS(TEST(ticks_never_go_back), TEST(ticks_and_nanoseconds_agree), TEST(any_thread_may_start_it),
+      TEST(text_is_escaped), TEST(what_is_no_number_is_null), TEST(numbers_keep_nine_digits),
+      TEST(numbers_have_a_point_in_any_locale), TEST(a_message_is_one_line_with_the_pe))

@@ -63,12 +63,15 @@ static void defaults_are_valid_and_documented(void)
     CHECK(strlen(table[i].help) > 20);
     accept(table[i].name, table[i].def, table[i].def);
   }
-  CHECK(s.symmetric_size.bytes == (size_t)512 << 20 && s.wait.number == WTL_WAIT_ADAPTIVE && s.check.on && s.sleep_max.seconds == 0.02);
+  CHECK(s.symmetric_size.bytes == (size_t)512 << 20 && s.wait.number == WTL_WAIT_ADAPTIVE && s.check.on &&
+        s.sleep_max.seconds == 0.02);
 }
 
 static void switches_are_on_or_off_and_nothing_else(void)
 {
-  static const char *const on[] = {"1", "on", "yes", "true", "y", "t", "ON", "Yes"}, *const off[] = {"0", "off", "no", "false", "N", "f", "OFF"};
+  static const char *const on[] = {"1", "on", "yes", "true", "y", "t", "ON", "Yes"}, *const off[] = {
+                                                                                         "0", "off", "no", "false",
+                                                                                         "N", "f",   "OFF"};
   static const char *const wrong[] = {"", "2", "enable", "onn", "o", " on", "on ", "-1"};
   for (size_t i = 0; i < sizeof on / sizeof *on; i++) accept("WATTLE_PROFILE", on[i], "on");
   for (size_t i = 0; i < sizeof off / sizeof *off; i++) accept("WATTLE_PROFILE", off[i], "off");
@@ -77,7 +80,8 @@ static void switches_are_on_or_off_and_nothing_else(void)
 
 static void sizes_have_suffixes_and_bounds(void)
 {
-  static const char *const wrong[] = {"", "0", "65535", "-1", "64 K", "64X", "0x10000", "nan", "inf", "K", "1e400", "17592186044417", "17T", "1MM"};
+  static const char *const wrong[] = {"",    "0",   "65535", "-1",    "64 K",           "64X", "0x10000",
+                                      "nan", "inf", "K",     "1e400", "17592186044417", "17T", "1MM"};
   accept("SHMEM_SYMMETRIC_SIZE", "65536", "64K");
   accept("SHMEM_SYMMETRIC_SIZE", "64k", "64K");
   accept("SHMEM_SYMMETRIC_SIZE", "65537", "65537");
@@ -86,7 +90,8 @@ static void sizes_have_suffixes_and_bounds(void)
   accept("SHMEM_SYMMETRIC_SIZE", "2gb", "2G");
   accept("SHMEM_SYMMETRIC_SIZE", "16T", "16T");
   accept("SHMEM_SYMMETRIC_SIZE", "1e6", "1000000");
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) refuse("SHMEM_SYMMETRIC_SIZE", wrong[i], "65536 to 17592186044416 bytes");
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    refuse("SHMEM_SYMMETRIC_SIZE", wrong[i], "65536 to 17592186044416 bytes");
 }
 
 static void times_have_suffixes_and_bounds(void)
@@ -114,7 +119,8 @@ static void choices_are_those_of_the_table(void)
     CHECK(parse_with("WATTLE_WAIT", policies[i], &s) == 0 && s.wait.number == i);
   }
   accept("WATTLE_WAIT", "SLEEP", "sleep");
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) refuse("WATTLE_WAIT", wrong[i], "spin, yield, sleep or adaptive");
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    refuse("WATTLE_WAIT", wrong[i], "spin, yield, sleep or adaptive");
   refuse("WATTLE_BOOT", "mpi", "auto, pmix or single");
 }
 
@@ -187,7 +193,8 @@ static void printed_values_parse_to_themselves(void)
     wtl_settings s;
     CHECK(parse_with("SHMEM_SYMMETRIC_SIZE", first, &s) == 0 && s.symmetric_size.bytes == bytes);
     CHECK_TEXT(parsed("SHMEM_SYMMETRIC_SIZE", first), first);
-    snprintf(text, sizeof text, "%llu%s", (unsigned long long)(1 + pick(&state, 900)), pick(&state, 2) ? "ms" : "000us");
+    snprintf(text, sizeof text, "%llu%s", (unsigned long long)(1 + pick(&state, 900)),
+             pick(&state, 2) ? "ms" : "000us");
     snprintf(first, sizeof first, "%s", parsed("WATTLE_SLEEP_MAX", text));
     CHECK_TEXT(parsed("WATTLE_SLEEP_MAX", first), first);
   }
@@ -197,7 +204,8 @@ static void printed_values_parse_to_themselves(void)
 static void rubbish_is_refused_or_valid(void)
 {
   static const char letters[] = "0123456789.eE+-kKmMgGtTbBiusn onfxauto\"\\\t|";
-  static const char *const names[] = {"SHMEM_SYMMETRIC_SIZE", "WATTLE_SLEEP_MAX", "WATTLE_SPIN_MAX", "WATTLE_WAIT", "WATTLE_CHECK"};
+  static const char *const names[] = {"SHMEM_SYMMETRIC_SIZE", "WATTLE_SLEEP_MAX", "WATTLE_SPIN_MAX", "WATTLE_WAIT",
+                                      "WATTLE_CHECK"};
   uint64_t state = 4;
   for (int i = 0; i < 20000; i++) {
     char text[16] = "", first[256];
@@ -209,7 +217,8 @@ static void rubbish_is_refused_or_valid(void)
   }
 }
 
-TESTS(TEST(defaults_are_valid_and_documented), TEST(switches_are_on_or_off_and_nothing_else), TEST(sizes_have_suffixes_and_bounds),
-      TEST(times_have_suffixes_and_bounds), TEST(choices_are_those_of_the_table), TEST(texts_are_taken_as_they_are),
-      TEST(all_wrong_values_are_reported_and_nothing_is_filled), TEST(unknown_names_get_the_nearest), TEST(errors_are_cut_not_overrun),
-      TEST(printed_values_parse_to_themselves), TEST(rubbish_is_refused_or_valid))
+TESTS(TEST(defaults_are_valid_and_documented), TEST(switches_are_on_or_off_and_nothing_else),
+      TEST(sizes_have_suffixes_and_bounds), TEST(times_have_suffixes_and_bounds), TEST(choices_are_those_of_the_table),
+      TEST(texts_are_taken_as_they_are), TEST(all_wrong_values_are_reported_and_nothing_is_filled),
+      TEST(unknown_names_get_the_nearest), TEST(errors_are_cut_not_overrun), TEST(printed_values_parse_to_themselves),
+      TEST(rubbish_is_refused_or_valid))

@@ -105,8 +105,10 @@ static void random_traces_never_overlap_and_room_comes_back(void)
     size_t before = wtl_heap_room(&r.heap);
     for (int turn = 0; turn < 4000; turn++) {
       block *b = some_block(&r);
-      if (!b || pick(&r, 2)) take(&r, mixed_size(&r, 1 << 18), pick(&r, 4) ? 0 : (size_t)16 << pick(&r, 12));
-      else give_back(&r, b);
+      if (!b || pick(&r, 2))
+        take(&r, mixed_size(&r, 1 << 18), pick(&r, 4) ? 0 : (size_t)16 << pick(&r, 12));
+      else
+        give_back(&r, b);
       CHECK(r.heap.live_bytes == r.used);
     }
     for (block *b; (b = some_block(&r));) give_back(&r, b);
@@ -220,5 +222,6 @@ static void the_smallest_heap_works(void)
 }
 
 TESTS(TEST(random_traces_never_overlap_and_room_comes_back), TEST(the_same_trace_gives_the_same_offsets),
-      TEST(powers_of_two_fill_85_percent_for_ever), TEST(any_sizes_fill_75_percent_for_ever), TEST(wrong_frees_are_refused_and_change_nothing),
-      TEST(too_much_is_refused_and_the_heap_goes_on), TEST(the_smallest_heap_works))
+      TEST(powers_of_two_fill_85_percent_for_ever), TEST(any_sizes_fill_75_percent_for_ever),
+      TEST(wrong_frees_are_refused_and_change_nothing), TEST(too_much_is_refused_and_the_heap_goes_on),
+      TEST(the_smallest_heap_works))

@@ -19,11 +19,11 @@ enum role { READ, WRITTEN, ADDED, XORED, N_ROLES };
 
 typedef struct world {
   int me, n;
-  unsigned char *mine;           /* symmetric, BYTES */
-  uint64_t *flags;               /* symmetric, one from each PE */
-  unsigned char *model;          /* n x BYTES */
+  unsigned char *mine;  /* symmetric, BYTES */
+  uint64_t *flags;      /* symmetric, one from each PE */
+  unsigned char *model; /* n x BYTES */
   unsigned char role[MAX_PES][CHUNKS], owner[MAX_PES][CHUNKS];
-  bool fresh[MAX_PES][CHUNKS];   /* put to since the owner's last fence */
+  bool fresh[MAX_PES][CHUNKS]; /* put to since the owner's last fence */
   uint64_t random, rounds;
 } world;
 
@@ -53,19 +53,26 @@ static void put_somehow(world *w, void *to, const void *from, size_t n, int pe, 
   bool aligned = ((uintptr_t)to & 7) == 0 && ((uintptr_t)from & 7) == 0;
   uint64_t word;
   memcpy(&word, from, n < 8 ? n : 8);
-  if (aligned && n == 8 && form % 4 == 0) shmem_uint64_p(to, word, pe);
-  else if (aligned && n == 8 && form % 4 == 1) shmem_uint64_atomic_set(to, word, pe);
-  else if (aligned && n % 8 == 0 && form % 4 == 2) shmem_put64(to, from, n / 8, pe);
-  else if (form % 2) shmem_putmem(to, from, n, pe);
-  else shmem_ctx_putmem_nbi(SHMEM_CTX_DEFAULT, to, from, n, pe);
+  if (aligned && n == 8 && form % 4 == 0)
+    shmem_uint64_p(to, word, pe);
+  else if (aligned && n == 8 && form % 4 == 1)
+    shmem_uint64_atomic_set(to, word, pe);
+  else if (aligned && n % 8 == 0 && form % 4 == 2)
+    shmem_put64(to, from, n / 8, pe);
+  else if (form % 2)
+    shmem_putmem(to, from, n, pe);
+  else
+    shmem_ctx_putmem_nbi(SHMEM_CTX_DEFAULT, to, from, n, pe);
   if (form % 4 == 3 || form % 2 == 0) shmem_quiet(); /* nbi: `from` is a variable of the caller */
 }
 
 static void order(world *w, int actor, uint64_t how)
 {
   if (actor == w->me) {
-    if (how % 3 == 0) shmem_quiet();
-    else shmem_fence();
+    if (how % 3 == 0)
+      shmem_quiet();
+    else
+      shmem_fence();
   }
   for (int pe = 0; pe < w->n; pe++)
     for (int c = 0; c < CHUNKS; c++)
@@ -101,8 +108,14 @@ static void swap_word(world *w, int actor, int pe, int c)
     switch (form) {
     case 0: got = shmem_uint64_atomic_swap(target, value, pe); break;
     case 1: got = shmem_uint64_atomic_compare_swap(target, old, value, pe); break;
-    case 2: shmem_uint64_atomic_swap_nbi(&got, target, value, pe); shmem_quiet(); break;
-    default: got = shmem_uint64_atomic_fetch(target, pe); shmem_uint64_atomic_set(target, value, pe); break;
+    case 2:
+      shmem_uint64_atomic_swap_nbi(&got, target, value, pe);
+      shmem_quiet();
+      break;
+    default:
+      got = shmem_uint64_atomic_fetch(target, pe);
+      shmem_uint64_atomic_set(target, value, pe);
+      break;
     }
     EXPECT(got == old, "fetched %llx from PE %d, must be %llx", (unsigned long long)got, pe, (unsigned long long)old);
   }
@@ -117,12 +130,18 @@ static void count_word(world *w, int actor, int pe, int c)
   uint64_t *target = (uint64_t *)(void *)(w->mine + at);
   bool add = w->role[pe][c] == ADDED;
   if (actor == w->me) {
-    if (add && form == 0) shmem_uint64_atomic_add(target, value, pe);
-    else if (add && form == 1) (void)shmem_uint64_atomic_fetch_add(target, value, pe);
-    else if (add) shmem_ctx_uint64_atomic_fetch_add_nbi(SHMEM_CTX_DEFAULT, &got, target, value, pe);
-    else if (form == 0) shmem_uint64_atomic_xor(target, value, pe);
-    else if (form == 1) (void)shmem_uint64_atomic_fetch_xor(target, value, pe);
-    else shmem_uint64_atomic_fetch_xor_nbi(&got, target, value, pe);
+    if (add && form == 0)
+      shmem_uint64_atomic_add(target, value, pe);
+    else if (add && form == 1)
+      (void)shmem_uint64_atomic_fetch_add(target, value, pe);
+    else if (add)
+      shmem_ctx_uint64_atomic_fetch_add_nbi(SHMEM_CTX_DEFAULT, &got, target, value, pe);
+    else if (form == 0)
+      shmem_uint64_atomic_xor(target, value, pe);
+    else if (form == 1)
+      (void)shmem_uint64_atomic_fetch_xor(target, value, pe);
+    else
+      shmem_uint64_atomic_fetch_xor_nbi(&got, target, value, pe);
     shmem_quiet();
   }
   memcpy(&now, model_of(w, pe, at), 8);
@@ -137,10 +156,14 @@ static void read_chunk(world *w, int actor, int pe, int c)
   uint64_t form = pick(w, 4);
   if (actor != w->me) return;
   memset(to, 0, sizeof to);
-  if (form == 0) shmem_getmem(to, w->mine + from, n, pe);
-  else if (form == 1) shmem_get8(to, w->mine + from, n, pe);
-  else if (form == 2) shmem_getmem_nbi(to, w->mine + from, n, pe), shmem_quiet();
-  else for (size_t i = 0; i < n; i++) to[i] = shmem_uint8_g(w->mine + from + i, pe);
+  if (form == 0)
+    shmem_getmem(to, w->mine + from, n, pe);
+  else if (form == 1)
+    shmem_get8(to, w->mine + from, n, pe);
+  else if (form == 2)
+    shmem_getmem_nbi(to, w->mine + from, n, pe), shmem_quiet();
+  else
+    for (size_t i = 0; i < n; i++) to[i] = shmem_uint8_g(w->mine + from + i, pe);
   EXPECT(memcmp(to, model_of(w, pe, from), n) == 0, "%zu bytes at %zu of PE %d", n, from, pe);
 }
 
@@ -152,9 +175,12 @@ static void one_operation(world *w, int actor)
   case READ: read_chunk(w, actor, pe, c); break;
   case WRITTEN:
     if (w->owner[pe][c] != actor) break;
-    if (kind < 5) write_chunk(w, actor, pe, c);
-    else if (kind < 7) swap_word(w, actor, pe, c);
-    else order(w, actor, kind);
+    if (kind < 5)
+      write_chunk(w, actor, pe, c);
+    else if (kind < 7)
+      swap_word(w, actor, pe, c);
+    else
+      order(w, actor, kind);
     break;
   default: count_word(w, actor, pe, c);
   }
@@ -180,7 +206,8 @@ static void messages(world *w)
     if (chunk[from] < 0 || to[from] != w->me) continue;
     shmem_uint64_wait_until(&w->flags[from], SHMEM_CMP_GE, w->rounds);
     size_t at = (size_t)chunk[from] * CHUNK;
-    EXPECT(memcmp(w->mine + at, model_of(w, w->me, at), CHUNK) == 0, "message %llu of PE %d", (unsigned long long)w->rounds, from);
+    EXPECT(memcmp(w->mine + at, model_of(w, w->me, at), CHUNK) == 0, "message %llu of PE %d",
+           (unsigned long long)w->rounds, from);
   }
 }
 
@@ -194,7 +221,8 @@ static void finish_phase(world *w)
   shmem_barrier_all(); /* nobody writes while another compares */
   if (c == other) return;
   shmem_uchar_broadcast(SHMEM_TEAM_WORLD, w->mine + (size_t)c * CHUNK, w->mine + (size_t)other * CHUNK, n, root);
-  for (int pe = 0; pe < w->n; pe++) memcpy(model_of(w, pe, (size_t)c * CHUNK), model_of(w, root, (size_t)other * CHUNK), n);
+  for (int pe = 0; pe < w->n; pe++)
+    memcpy(model_of(w, pe, (size_t)c * CHUNK), model_of(w, root, (size_t)other * CHUNK), n);
 }
 
 static void run_seed(world *w, uint64_t seed)

@@ -151,7 +151,8 @@ static void addresses_become_files(void)
 {
   wtl_module *known = NULL;
   size_t n = 0;
-  int self = wtl_module_of((uintptr_t)&here, &known, &n), again = wtl_module_of((uintptr_t)addresses_become_files, &known, &n);
+  int self = wtl_module_of((uintptr_t)&here, &known, &n),
+      again = wtl_module_of((uintptr_t)addresses_become_files, &known, &n);
   int libc = wtl_module_of((uintptr_t)strlen, &known, &n);
   CHECK(self == 0 && again == 0 && n == 2 && libc == 1);
   CHECK_CONTAINS(known[0].path, "/profile_test");
@@ -162,5 +163,6 @@ static void addresses_become_files(void)
 }
 
 TESTS(TEST(a_table_grows_and_forgets_nothing), TEST(threads_are_added_up), TEST(a_second_profile_starts_empty),
-      TEST(switched_off_it_counts_bytes_alone), TEST(the_right_calls_are_timed), TEST(the_estimate_is_exact_calls_plus_the_mean_of_the_others),
-      TEST(waiting_is_taken_out_of_a_call), TEST(addresses_become_files))
+      TEST(switched_off_it_counts_bytes_alone), TEST(the_right_calls_are_timed),
+      TEST(the_estimate_is_exact_calls_plus_the_mean_of_the_others), TEST(waiting_is_taken_out_of_a_call),
+      TEST(addresses_become_files))

@@ -13,7 +13,8 @@ static void run_all(const room *r)
 }
 
 #ifndef WTL_THREADS
-static _Alignas(64) char static_a[ROOM_BYTES], static_b[ROOM_BYTES], static_large_a[LARGE_BYTES], static_large_b[LARGE_BYTES];
+static _Alignas(64) char static_a[ROOM_BYTES], static_b[ROOM_BYTES], static_large_a[LARGE_BYTES],
+    static_large_b[LARGE_BYTES];
 #endif
 
 int main(int argc, char **argv)
@@ -22,8 +23,14 @@ int main(int argc, char **argv)
   (void)argv;
   shmem_init();
   int me = shmem_my_pe(), n = shmem_n_pes();
-  room heap = {shmem_malloc(ROOM_BYTES), shmem_malloc(ROOM_BYTES), shmem_malloc(LARGE_BYTES), shmem_malloc(LARGE_BYTES),
-               me, n, (me + n - 1) % n, (me + 1) % n};
+  room heap = {shmem_malloc(ROOM_BYTES),
+               shmem_malloc(ROOM_BYTES),
+               shmem_malloc(LARGE_BYTES),
+               shmem_malloc(LARGE_BYTES),
+               me,
+               n,
+               (me + n - 1) % n,
+               (me + 1) % n};
   run_all(&heap);
 #ifndef WTL_THREADS
   room fixed = {static_a, static_b, static_large_a, static_large_b, me, n, heap.left, heap.right};

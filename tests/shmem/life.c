@@ -30,7 +30,8 @@ static void ask(void)
   EXPECT(shmem_team_my_pe(SHMEM_TEAM_WORLD) == me && shmem_team_n_pes(SHMEM_TEAM_WORLD) == n, "the world team");
   EXPECT(shmem_team_my_pe(SHMEM_TEAM_INVALID) == -1 && shmem_team_n_pes(SHMEM_TEAM_INVALID) == -1, "no team");
   shmem_info_get_version(&major, &minor);
-  EXPECT(major == SHMEM_MAJOR_VERSION && minor == SHMEM_MINOR_VERSION && major == 1 && minor == 6, "%d.%d", major, minor);
+  EXPECT(major == SHMEM_MAJOR_VERSION && minor == SHMEM_MINOR_VERSION && major == 1 && minor == 6, "%d.%d", major,
+         minor);
   shmem_info_get_name(name);
   EXPECT(strcmp(name, SHMEM_VENDOR_STRING) == 0, "%s", name);
   EXPECT(shmem_pe_accessible(n - 1) == 1 && shmem_pe_accessible(n) == 0 && shmem_pe_accessible(-1) == 0, "PEs");

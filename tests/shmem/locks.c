@@ -37,7 +37,8 @@ static void mutual_exclusion(guarded *g, int me, int n)
     shmem_clear_lock(&g->lock);
   }
   shmem_barrier_all();
-  EXPECT(shmem_uint64_g(g->plain, 0) == (uint64_t)(n * TURNS), "%llu turns", (unsigned long long)shmem_uint64_g(g->plain, 0));
+  EXPECT(shmem_uint64_g(g->plain, 0) == (uint64_t)(n * TURNS), "%llu turns",
+         (unsigned long long)shmem_uint64_g(g->plain, 0));
 }
 
 static void test_lock_tells(guarded *g, int me, int n)
@@ -87,7 +88,9 @@ int main(int argc, char **argv)
   (void)argv;
   shmem_init();
   int me = shmem_my_pe(), n = shmem_n_pes();
-  guarded *g = shmem_calloc(1, sizeof *g);
+  guarded *g = shmem_align(64, sizeof *g);
+  memset(g, 0, sizeof *g);
+  shmem_barrier_all();
   mutual_exclusion(g, me, n);
   shmem_barrier_all();
   test_lock_tells(g, me, n);

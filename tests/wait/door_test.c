@@ -299,7 +299,7 @@ static void there_is_a_core(void)
 }
 
 TESTS(TEST(only_stores_into_the_watched_line_ring), TEST(a_sleeper_in_a_barrier_is_not_rung_by_data),
-      TEST(sleepers_that_watch_different_things_are_all_rung), TEST(a_sleep_ends_by_itself_and_says_so), TEST(each_policy_waits_in_its_stage),
-      TEST(adaptive_ends_asleep_and_yields_where_crowded), TEST(a_condition_that_holds_costs_no_wait_time),
-      TEST(a_silent_store_is_rescued_and_counted), TEST(policies_have_their_stages), TEST(a_given_spin_is_kept), TEST(learning_is_bounded),
-      TEST(there_is_a_core))
+      TEST(sleepers_that_watch_different_things_are_all_rung), TEST(a_sleep_ends_by_itself_and_says_so),
+      TEST(each_policy_waits_in_its_stage), TEST(adaptive_ends_asleep_and_yields_where_crowded),
+      TEST(a_condition_that_holds_costs_no_wait_time), TEST(a_silent_store_is_rescued_and_counted),
+      TEST(policies_have_their_stages), TEST(a_given_spin_is_kept), TEST(learning_is_bounded), TEST(there_is_a_core))

@@ -1,4 +1,4 @@
-"""Runs a test program on a mutant of the runtime and demands that it fails, by its own exit code 1 and not for another reason."""
+"""Runs a test program on a mutant of the runtime and demands that it fails, by exit code 1 and for no other reason."""
 
 import sys
 

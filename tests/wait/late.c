@@ -38,7 +38,8 @@ static bool look_at(const long thread[2], char *state, long *ticks)
   if (f) fclose(f);
   text[n] = '\0';
   after = strrchr(text, ')');
-  if (!after || sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", state, &user, &system) != 3) return false;
+  if (!after || sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", state, &user, &system) != 3)
+    return false;
   *ticks = (long)(user + system);
   return true;
 }
@@ -70,24 +71,74 @@ static void late(walk *w)
 
 /* --- the calls ------------------------------------------------------------------------------------------------------------------------- */
 
-static void call_barrier_all(walk *w) { late(w); shmem_barrier_all(); }
-static void call_sync_all(walk *w) { late(w); shmem_sync_all(); }
-static void call_team_sync(walk *w) { late(w); shmem_team_sync(SHMEM_TEAM_WORLD); }
-static void call_sum_reduce(walk *w) { late(w); shmem_long_sum_reduce(SHMEM_TEAM_WORLD, w->p->sum, w->p->sum, 2); }
-static void call_broadcast(walk *w) { late(w); shmem_long_broadcast(SHMEM_TEAM_WORLD, &w->p->data, &w->p->data, 1, 0); }
-static void call_broadcastmem(walk *w) { late(w); shmem_broadcastmem(SHMEM_TEAM_WORLD, &w->p->data, &w->p->data, 8, 0); }
-static void call_malloc(walk *w) { late(w); w->block = shmem_malloc(100); }
-static void call_realloc(walk *w) { late(w); w->block = shmem_realloc(w->block, 1000); }
-static void call_free(walk *w) { late(w); shmem_free(w->block); }
-static void call_malloc_with_hints(walk *w) { late(w); w->block = shmem_malloc_with_hints(100, 0); }
-static void call_calloc(walk *w) { late(w); w->more = shmem_calloc(10, 10); }
-static void call_align(walk *w) { late(w); w->block = shmem_align(64, 100); }
+static void call_barrier_all(walk *w)
+{
+  late(w);
+  shmem_barrier_all();
+}
+static void call_sync_all(walk *w)
+{
+  late(w);
+  shmem_sync_all();
+}
+static void call_team_sync(walk *w)
+{
+  late(w);
+  shmem_team_sync(SHMEM_TEAM_WORLD);
+}
+static void call_sum_reduce(walk *w)
+{
+  late(w);
+  shmem_long_sum_reduce(SHMEM_TEAM_WORLD, w->p->sum, w->p->sum, 2);
+}
+static void call_broadcast(walk *w)
+{
+  late(w);
+  shmem_long_broadcast(SHMEM_TEAM_WORLD, &w->p->data, &w->p->data, 1, 0);
+}
+static void call_broadcastmem(walk *w)
+{
+  late(w);
+  shmem_broadcastmem(SHMEM_TEAM_WORLD, &w->p->data, &w->p->data, 8, 0);
+}
+static void call_malloc(walk *w)
+{
+  late(w);
+  w->block = shmem_malloc(100);
+}
+static void call_realloc(walk *w)
+{
+  late(w);
+  w->block = shmem_realloc(w->block, 1000);
+}
+static void call_free(walk *w)
+{
+  late(w);
+  shmem_free(w->block);
+}
+static void call_malloc_with_hints(walk *w)
+{
+  late(w);
+  w->block = shmem_malloc_with_hints(100, 0);
+}
+static void call_calloc(walk *w)
+{
+  late(w);
+  w->more = shmem_calloc(10, 10);
+}
+static void call_align(walk *w)
+{
+  late(w);
+  w->block = shmem_align(64, 100);
+}
 
 static void call_wait_until(walk *w)
 {
   late(w);
-  if (w->me == 0) shmem_long_p(&w->p->done, 1, 1);
-  else if (w->me == 1) shmem_long_wait_until(&w->p->done, SHMEM_CMP_EQ, 1);
+  if (w->me == 0)
+    shmem_long_p(&w->p->done, 1, 1);
+  else if (w->me == 1)
+    shmem_long_wait_until(&w->p->done, SHMEM_CMP_EQ, 1);
 }
 
 static void call_set_lock(walk *w)
@@ -103,11 +154,20 @@ static const struct {
   const char *name;
   void (*make)(walk *);
 } calls[] = {
-    {"shmem_barrier_all", call_barrier_all}, {"shmem_sync_all", call_sync_all}, {"shmem_team_sync", call_team_sync},
-    {"shmem_long_sum_reduce", call_sum_reduce}, {"shmem_long_broadcast", call_broadcast}, {"shmem_broadcastmem", call_broadcastmem},
-    {"shmem_malloc", call_malloc}, {"shmem_realloc", call_realloc}, {"shmem_free", call_free},
-    {"shmem_malloc_with_hints", call_malloc_with_hints}, {"shmem_calloc", call_calloc}, {"shmem_align", call_align},
-    {"shmem_long_wait_until", call_wait_until}, {"shmem_set_lock", call_set_lock},
+    {"shmem_barrier_all", call_barrier_all},
+    {"shmem_sync_all", call_sync_all},
+    {"shmem_team_sync", call_team_sync},
+    {"shmem_long_sum_reduce", call_sum_reduce},
+    {"shmem_long_broadcast", call_broadcast},
+    {"shmem_broadcastmem", call_broadcastmem},
+    {"shmem_malloc", call_malloc},
+    {"shmem_realloc", call_realloc},
+    {"shmem_free", call_free},
+    {"shmem_malloc_with_hints", call_malloc_with_hints},
+    {"shmem_calloc", call_calloc},
+    {"shmem_align", call_align},
+    {"shmem_long_wait_until", call_wait_until},
+    {"shmem_set_lock", call_set_lock},
 };
 enum { N_CALLS = sizeof calls / sizeof calls[0] };
 

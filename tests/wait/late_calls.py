@@ -10,8 +10,8 @@ import pe_job
 STAGES = {"sleep": {"asleep"}, "spin": {"spin"}, "yield": {"yield"}, "adaptive": {"spin", "yield", "asleep"}}
 LOOKS = {"sleep": "asleep", "spin": "busy", "yield": "busy", "adaptive": "either"}
 
-# Waits that no late PE can bring about: clear_lock waits only while its successor is between two instructions of set_lock, and the
-# others never wait. finalize waits, but its sites are not the program's.
+# Waits that no late PE can bring about: clear_lock waits only while its successor is between two instructions of
+# set_lock, and the others never wait. finalize waits, but its sites are not the program's.
 NEVER_LATE = {"shmem_clear_lock", "shmem_test_lock", "shmem_{T}_test"}
 ALLOCATE = {"shmem_malloc", "shmem_malloc_with_hints", "shmem_calloc", "shmem_align", "shmem_realloc", "shmem_free"}
 
@@ -26,13 +26,20 @@ def family(name: str) -> str:
     return name.replace("shmem_long_", "shmem_{T}_")
 
 
+def calls_made(command: list[str]) -> list[str]:
+    """What the program says it calls."""
+    said = subprocess.run([*command, "either", "list"], check=True, capture_output=True, text=True)
+    return said.stdout.split()
+
+
 def main() -> int:
     parser = pe_job.parser(__doc__)
     parser.add_argument("--policy", choices=STAGES, required=True)
     parser.add_argument("--api", type=Path, required=True)
     args = parser.parse_args()
-    listed = subprocess.run([*args.command, "either", "list"], check=True, capture_output=True, text=True).stdout.split()
-    problems = [f"late.c does not make {name} wait" for name in blocking_families(args.api) - {family(n) for n in listed}]
+    listed = calls_made(args.command)
+    forgotten = blocking_families(args.api) - {family(name) for name in listed}
+    problems = [f"late.c does not make {name} wait" for name in forgotten]
     code, profiles = pe_job.run(args.launcher, args.pes, [*args.command, LOOKS[args.policy]], WATTLE_WAIT=args.policy)
     if code != 0 or len(profiles) != args.pes:
         print(f"exit code {code}, {len(profiles)} profiles")

@@ -115,8 +115,10 @@ static int store_load(race *r, half_round half, uint64_t rounds, double seconds)
 static void send_message(race *r, uint64_t value, bool as_block)
 {
   uint64_t from[BLOCK] = {value, value, value};
-  if (as_block) shmem_uint64_put_nbi(r->c->data, from, BLOCK, r->other);
-  else shmem_uint64_p(r->c->data, value, r->other);
+  if (as_block)
+    shmem_uint64_put_nbi(r->c->data, from, BLOCK, r->other);
+  else
+    shmem_uint64_p(r->c->data, value, r->other);
   shmem_fence();
   shmem_uint64_p(&r->c->flag, value, r->other);
 }
@@ -141,7 +143,8 @@ static int message(race *r, bool as_block, uint64_t rounds, double seconds)
     if (late || (r->me == 0 && seconds_now() > end)) atomic_store(&r->shared->stop_at, 1);
     start_together(r);
   }
-  if (r->me == 1) printf("%llu messages overtaken in %llu rounds\n", (unsigned long long)late, (unsigned long long)done);
+  if (r->me == 1)
+    printf("%llu messages overtaken in %llu rounds\n", (unsigned long long)late, (unsigned long long)done);
   return late != 0;
 }
 

@@ -1,4 +1,4 @@
-"""Judges the bell's litmus test: in the runtime as it is, no sleep may have been rescued by its time-out; in a mutant, some must have been."""
+"""Judges the bell's litmus test: no sleep may have been rescued by its time-out; in a mutant, some must have been."""
 
 import sys
 

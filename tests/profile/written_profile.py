@@ -1,0 +1,64 @@
+"""Judges the profiles of counts.c: every call counted, at its site, and times that add up."""
+
+import sys
+
+import pe_job
+
+# Call -> calls and bytes of each of its sites.
+EXPECTED = {
+    "shmem_long_p": [(5000, 40000)],
+    "shmem_putmem": [(7, 7 * 65536)],
+    "shmem_getmem": [(1, 100), (3, 300)],
+    "shmem_long_atomic_inc": [(11, 88)],
+    "shmem_quiet": [(5, 0)],
+    "shmem_barrier_all": [(4, 0)],
+    "shmem_calloc": [(1, 0), (1, 0)],
+    "shmem_free": [(1, 0), (1, 0)],
+}
+KINDS = {"shmem_long_p": "transfer", "shmem_getmem": "transfer", "shmem_barrier_all": "wait", "shmem_free": "other"}
+
+
+def problems_of(profile: dict, pe: int, pes: int) -> list[str]:
+    found = []
+
+    def expect(good: bool, what: str) -> None:
+        if not good:
+            found.append(f"PE {pe}: {what}")
+
+    expect((profile["schema"], profile["pe"], profile["n_pes"]) == (1, pe, pes), "schema or PE")
+    sites = profile["sites"]
+    for call, wanted in EXPECTED.items():
+        got = sorted((s["calls"], s["bytes"]) for s in sites if s["call"] == call)
+        expect(got == wanted, f"{call} at {got}, must be {wanted}")
+    expect(len(sites) == sum(len(w) for w in EXPECTED.values()), f"{len(sites)} sites")
+    expect(all(s["kind"] == KINDS.get(s["call"], s["kind"]) for s in sites), "kinds")
+    expect(all(s["module"] == 0 and int(s["offset"], 16) > 0 for s in sites), "a site outside the program")
+    expect(len({s["addr"] for s in sites}) == len(sites), "two sites at one address")
+    p = next(s for s in sites if s["call"] == "shmem_long_p")
+    expect(8 < p["timed_calls"] < 20 and p["time_s"] > 0, f"{p['timed_calls']} of 5000 p timed")
+    expect(profile["bytes"] == {"put": 40000 + 7 * 65536, "get": 400, "amo": 88}, f"bytes {profile['bytes']}")
+    for parts in ("state_s", "time_s"):
+        total = sum(profile[parts].values())
+        expect(
+            abs(total - profile["wall_s"]) < 1e-6 + 1e-6 * profile["wall_s"],
+            f"{parts} add up to {total}, not {profile['wall_s']}",
+        )
+        expect(min(profile[parts].values()) >= 0, f"{parts} below nothing")
+    expect(profile["cpu_s"] >= 0 and profile["cpu_init_s"] >= 0, "CPU seconds")
+    expect((profile["node"] is None) == (pe != 0), "the node's joules are the reader's to tell")
+    return found
+
+
+def main() -> int:
+    args = pe_job.parser(__doc__).parse_args()
+    code, profiles = pe_job.run(args.launcher, args.pes, args.command)
+    if code != 0 or len(profiles) != args.pes:
+        print(f"exit code {code}, {len(profiles)} profiles")
+        return 1
+    problems = [line for pe, profile in enumerate(profiles) for line in problems_of(profile, pe, args.pes)]
+    print("\n".join(problems))
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
