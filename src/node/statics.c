@@ -80,6 +80,17 @@ void wtl_statics_find(wtl_statics *s)
   dl_iterate_phdr(inspect_executable, s);
 }
 
+/*
+ * Copies whole words, whatever lies in them. A program built with AddressSanitizer has forbidden zones between its variables, and checks every
+ * memcpy of the process, ours included; volatile keeps the compiler from making this one.
+ */
+__attribute__((no_sanitize("address", "undefined"))) static void copy_pages(char *to, const char *from, size_t length)
+{
+  volatile uint64_t *out = (volatile uint64_t *)(void *)to;
+  const volatile uint64_t *in = (const volatile uint64_t *)(const void *)from;
+  for (size_t i = 0; i < length / sizeof *in; i++) out[i] = in[i];
+}
+
 /* Copies only what has ever been written: a .bss of many GiB may be untouched. */
 static void copy_touched(char *to, int fd, size_t offset, size_t length)
 {
@@ -89,7 +100,7 @@ static void copy_touched(char *to, int fd, size_t offset, size_t length)
     if (data < 0 || data >= end) break;
     hole = lseek(fd, data, SEEK_HOLE);
     if (hole < 0 || hole > end) hole = end;
-    memcpy(to + (data - (off_t)offset), shared.segment.start + (data - (off_t)offset), (size_t)(hole - data));
+    copy_pages(to + (data - (off_t)offset), shared.segment.start + (data - (off_t)offset), (size_t)(hole - data));
     at = hole;
   }
 }
@@ -162,7 +173,7 @@ static void copy_present(char *to, const char *from, size_t length)
     off_t at = (off_t)(((uintptr_t)from / page + first) * sizeof *entries);
     if (map < 0 || pread(map, entries, n * sizeof *entries, at) != (ssize_t)(n * sizeof *entries)) memset(entries, 0xff, sizeof entries);
     for (size_t i = 0; i < n; i++)
-      if (entries[i] >> 62) memcpy(to + (first + i) * page, from + (first + i) * page, page);
+      if (entries[i] >> 62) copy_pages(to + (first + i) * page, from + (first + i) * page, page);
   }
   if (map >= 0) close(map);
 }
@@ -176,7 +187,7 @@ int wtl_statics_share(const wtl_statics *s, int fd, size_t offset, char *error, 
   if (!s->start) return 0;
   window = mmap(NULL, s->length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
   if (window == MAP_FAILED) return failed(error, size, "mmap");
-  memcpy(window, s->start, s->file_length);
+  copy_pages(window, s->start, s->file_length);
   copy_present(window + s->file_length, s->start + s->file_length, s->length - s->file_length);
   return move_into_place(window) ? 0 : failed(error, size, "mremap");
 }
