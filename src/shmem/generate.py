@@ -70,7 +70,7 @@ def expand(table: dict) -> list[Routine]:
     return routines
 
 
-# --- the implementation ------------------------------------------------------------------------------------------------------
+# --- the implementation ------------------------------------------------------------------------------------------
 
 
 def check_lines(r: Routine) -> list[str]:
@@ -79,28 +79,32 @@ def check_lines(r: Routine) -> list[str]:
     pe = "pe" if any(arg_name(a) == "pe" for a in r.args) else "self->me"
     if r.with_ctx:
         lines.append(
-            "wtl_check_that(&f, ctx == SHMEM_CTX_DEFAULT, \"ctx\", (long long)(intptr_t)ctx, "
+            'wtl_check_that(&f, ctx == SHMEM_CTX_DEFAULT, "ctx", (long long)(intptr_t)ctx, '
             '"SHMEM_CTX_DEFAULT (this version has no other context)");'
         )
     for check in r.row.get("checks", []):
         kind, *names = check.split()
-        name = names[0] if names else ""
+        name, last = (names[0], names[-1]) if names else ("", "")
         element = arg_type(r.args, name) if kind in ("align", "symmetric1") else ""
         size = f"sizeof({r.c_type})" if r.c_type else f"{r.type_name} / 8" if r.row.get("sizes") else "1"
-        lines.append({
-            "pe": "wtl_check_pe(&f, pe);",
-            "count": f"wtl_check_count(&f, {name}, {size});",
-            "product": f"if (__builtin_mul_overflow_p({name}, {names[-1] if names else ''}, (size_t)0)) wtl_refuse_count(f.call, {name}, {names[-1] if names else ''});",
-            "symmetric": f'wtl_check_symmetric(&f, "{name}", {name}, f.bytes, {pe});',
-            "symmetric1": f'wtl_check_symmetric(&f, "{name}", {name}, sizeof({element or "char"}), {pe});',
-            "local": f'wtl_check_local(&f, "{name}", {name}, f.bytes);',
-            "given": f'wtl_check_local(&f, "{name}", {name}, 1);',
-            "align": f'wtl_check_alignment(&f, "{name}", {name}, sizeof({element or "char"}));',
-            "cmp": 'wtl_check_that(&f, (unsigned)cmp <= SHMEM_CMP_LE, "cmp", cmp, "SHMEM_CMP_EQ, NE, GT, GE, LT and LE");',
-            "team": 'wtl_check_that(&f, team == SHMEM_TEAM_WORLD, "team", (long long)(intptr_t)team, '
-                    '"SHMEM_TEAM_WORLD (this version has no other team)");',
-            "root": "wtl_check_pe(&f, PE_root);",
-        }[kind])
+        lines.append(
+            {
+                "pe": "wtl_check_pe(&f, pe);",
+                "count": f"wtl_check_count(&f, {name}, {size});",
+                "product": f"if (__builtin_mul_overflow_p({name}, {last}, (size_t)0)) "
+                f"wtl_refuse_count(f.call, {name}, {last});",
+                "symmetric": f'wtl_check_symmetric(&f, "{name}", {name}, f.bytes, {pe});',
+                "symmetric1": f'wtl_check_symmetric(&f, "{name}", {name}, sizeof({element or "char"}), {pe});',
+                "local": f'wtl_check_local(&f, "{name}", {name}, f.bytes);',
+                "given": f'wtl_check_local(&f, "{name}", {name}, 1);',
+                "align": f'wtl_check_alignment(&f, "{name}", {name}, sizeof({element or "char"}));',
+                "cmp": 'wtl_check_that(&f, (unsigned)cmp <= SHMEM_CMP_LE, "cmp", cmp, '
+                '"SHMEM_CMP_EQ, NE, GT, GE, LT and LE");',
+                "team": 'wtl_check_that(&f, team == SHMEM_TEAM_WORLD, "team", (long long)(intptr_t)team, '
+                '"SHMEM_TEAM_WORLD (this version has no other team)");',
+                "root": "wtl_check_pe(&f, PE_root);",
+            }[kind]
+        )
     return lines
 
 
@@ -108,9 +112,12 @@ def definition(r: Routine) -> str:
     head = r.prototype.format(name="p" + r.name)
     if "raw" in r.row:
         raw = r.fill(r.row["raw"]).replace("WTL_CALL_ID", str(r.call_id))
-        body = ["(void)0;" if not raw else raw]
+        body = [raw or "(void)0;"]
     else:
-        body = [f"wtl_frame f = wtl_enter({r.call_id}, (uintptr_t)__builtin_return_address(0), {r.fill(r.row.get('bytes', '0'))});"]
+        body = [
+            f"wtl_frame f = wtl_enter({r.call_id}, (uintptr_t)__builtin_return_address(0), "
+            f"{r.fill(r.row.get('bytes', '0'))});"
+        ]
         body.append("wtl_pe *self = f.self;")
         if r.result != "void":
             body.append(f"{r.result} result;")
@@ -144,28 +151,33 @@ def combines(table: dict) -> str:
 def implementation(table: dict, routines: list[Routine]) -> str:
     directions = {"": "NONE", "put": "PUT", "get": "GET", "amo": "AMO"}
     calls = [
-        f'    {{"{r.name}", WTL_CALL_{r.row["kind"].upper()}, WTL_DIR_{directions[r.row.get("direction", "")]}}},' for r in routines
+        f'    {{"{r.name}", WTL_CALL_{r.row["kind"].upper()}, WTL_DIR_{directions[r.row.get("direction", "")]}}},'
+        for r in routines
     ]
-    return "\n".join([
-        "/* Generated from src/shmem/api.toml; do not edit. */",
-        '#include "shmem.h"',
-        '#include "shmem/front.h"',
-        '#include "shmem/memory.h"',
-        "",
-        "#define WTL_WORD_OF(T) ((T)-1 < (T)1 ? (sizeof(T) == 4 ? WTL_I32 : WTL_I64) : (sizeof(T) == 4 ? WTL_U32 : WTL_U64))",
-        "",
-        "_Static_assert(SHMEM_CMP_EQ == (int)WTL_CMP_EQ && SHMEM_CMP_LE == (int)WTL_CMP_LE, \"the comparisons agree\");",
-        "",
-        "const wtl_call_info wtl_shmem_calls[] = {",
-        *calls,
-        "};",
-        "",
-        combines(table),
-        *[definition(r) for r in routines],
-    ])
+    return "\n".join(
+        [
+            "/* Generated from src/shmem/api.toml; do not edit. */",
+            '#include "shmem.h"',
+            '#include "shmem/front.h"',
+            '#include "shmem/memory.h"',
+            "",
+            "#define WTL_WORD_OF(T) \\",
+            "  ((T)-1 < (T)1 ? (sizeof(T) == 4 ? WTL_I32 : WTL_I64) : (sizeof(T) == 4 ? WTL_U32 : WTL_U64))",
+            "",
+            "_Static_assert(SHMEM_CMP_EQ == (int)WTL_CMP_EQ && SHMEM_CMP_LE == (int)WTL_CMP_LE, "
+            '"the comparisons agree");',
+            "",
+            "const wtl_call_info wtl_shmem_calls[] = {",
+            *calls,
+            "};",
+            "",
+            combines(table),
+            *[definition(r) for r in routines],
+        ]
+    )
 
 
-# --- the header --------------------------------------------------------------------------------------------------------------
+# --- the header --------------------------------------------------------------------------------------------------
 
 
 def selectable(table: dict, group: str) -> set[str]:
@@ -214,13 +226,21 @@ def header(table: dict, routines: list[Routine], version: str) -> str:
             out.append(f"\n/** {r.row['doc']} (since {r.row['since']}) */")
             last = r.row
         out.append(guarded(r))
-    out += ["", "/* C11: one name for all types. */",
-            "#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L",
-            "extern void wtl_no_such_type(void); /* exists nowhere: a call for a type the routine does not have */",
-            "#define WTL_ARG0(...) WTL_ARG0_(__VA_ARGS__, 0, 0, 0)", "#define WTL_ARG0_(a, ...) a",
-            "#define WTL_ARG1(...) WTL_ARG1_(__VA_ARGS__, 0, 0, 0)", "#define WTL_ARG1_(a, b, ...) b",
-            "#define WTL_ARG2(...) WTL_ARG2_(__VA_ARGS__, 0, 0, 0)", "#define WTL_ARG2_(a, b, c, ...) c",
-            generic_macros(table, routines), "#endif", HEADER_END]
+    out += [
+        "",
+        "/* C11: one name for all types. */",
+        "#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L",
+        "extern void wtl_no_such_type(void); /* exists nowhere: a call for a type the routine does not have */",
+        "#define WTL_ARG0(...) WTL_ARG0_(__VA_ARGS__, 0, 0, 0)",
+        "#define WTL_ARG0_(a, ...) a",
+        "#define WTL_ARG1(...) WTL_ARG1_(__VA_ARGS__, 0, 0, 0)",
+        "#define WTL_ARG1_(a, b, ...) b",
+        "#define WTL_ARG2(...) WTL_ARG2_(__VA_ARGS__, 0, 0, 0)",
+        "#define WTL_ARG2_(a, b, c, ...) c",
+        generic_macros(table, routines),
+        "#endif",
+        HEADER_END,
+    ]
     return "\n".join(out)
 
 
@@ -235,10 +255,10 @@ HEADER_TOP = """\
 /*
  * shmem.h - OpenSHMEM 1.6 by Wattle @VERSION@: the first slice. Generated from src/shmem/api.toml; do not edit.
  *
- * PE numbers run from 0. "Symmetric" is memory from shmem_malloc and its kin, and the program's global and static variables. Lengths
- * are in elements of the type in a routine's name, unless it says bytes. A wrong argument ends the job with a message on standard error
- * that names the call, the value and the PE (WATTLE_CHECK=off skips the checks). Each routine has a twin whose name
- * begins with pshmem_, for profiling tools that define the plain one.
+ * PE numbers run from 0. "Symmetric" is memory from shmem_malloc and its kin, and the program's global and static
+ * variables. Lengths are in elements of the type in a routine's name, unless it says bytes. A wrong argument ends the
+ * job with a message on standard error that names the call, the value and the PE (WATTLE_CHECK=off skips the checks).
+ * Each routine has a twin whose name begins with pshmem_, for profiling tools that define the plain one.
  */
 #ifndef SHMEM_H
 #define SHMEM_H
@@ -265,8 +285,17 @@ HEADER_END = """
 
 def index(routines: list[Routine]) -> list[dict]:
     return [
-        {"name": r.name, "prototype": r.prototype.format(name=r.name), "kind": r.row["kind"], "family": r.row["name"],
-         "type": r.type_name, "ctx": r.with_ctx, "generic": r.row.get("generic"), "doc": r.row["doc"], "since": r.row["since"]}
+        {
+            "name": r.name,
+            "prototype": r.prototype.format(name=r.name),
+            "kind": r.row["kind"],
+            "family": r.row["name"],
+            "type": r.type_name,
+            "ctx": r.with_ctx,
+            "generic": r.row.get("generic"),
+            "doc": r.row["doc"],
+            "since": r.row["since"],
+        }
         for r in routines
     ]
 
