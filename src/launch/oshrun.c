@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <glob.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -263,6 +265,53 @@ static void remove_remains(pid_t launcher)
   globfree(&found);
 }
 
+static bool has_living_children(pid_t launcher)
+{
+  char pattern[64];
+  glob_t found = {0};
+  bool alive;
+  snprintf(pattern, sizeof pattern, "/proc/%ld/task/*/children", (long)launcher);
+  alive = glob(pattern, 0, NULL, &found) != 0; /* this kernel does not tell */
+  for (size_t i = 0; !alive && i < found.gl_pathc; i++) {
+    FILE *f = fopen(found.gl_pathv[i], "re");
+    int pid;
+    while (f && !alive && fscanf(f, "%d", &pid) == 1) alive = !wtl_process_is_gone(pid);
+    if (f) fclose(f);
+  }
+  globfree(&found);
+  return alive;
+}
+
+/* Open MPI 4.1 can deadlock with itself while it ends, if a PE died while it joined: nobody is left, and it waits for its own lock. */
+static bool is_stuck(pid_t launcher)
+{
+  char path[64];
+  long call = -1;
+  FILE *f;
+  snprintf(path, sizeof path, "/proc/%ld/syscall", (long)launcher);
+  if ((f = fopen(path, "re")) == NULL) return false;
+  if (fscanf(f, "%ld", &call) != 1) call = -1;
+  fclose(f);
+  return call == SYS_futex && !has_living_children(launcher);
+}
+
+/* Waits for the launcher's end, and brings it about where it is stuck for 1.5 s. True if it was. */
+static bool watch(pid_t launcher)
+{
+  struct pollfd p = {.fd = (int)syscall(SYS_pidfd_open, launcher, 0), .events = POLLIN};
+  int stuck = 0;
+  while (p.fd >= 0 && stuck < 3) {
+    int n = poll(&p, 1, 500);
+    if (n > 0) break;
+    if (n == 0) stuck = is_stuck(launcher) ? stuck + 1 : 0;
+  }
+  if (p.fd >= 0) close(p.fd);
+  if (stuck < 3) return false;
+  fprintf(stderr, "oshrun: the launcher's PEs are gone, but it does not end; ended it\n");
+  kill(launcher, SIGKILL);
+  return true;
+}
+
 static int run(char **args)
 {
   pid_t me = getpid();
@@ -280,11 +329,13 @@ static int run(char **args)
     _exit(WTL_EXIT_UNAVAILABLE);
   }
   catch_signals();
+  bool stuck = watch(child);
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return WTL_EXIT_OSERR;
   remove_remains(child); /* it may have been killed, or told twice to end at once */
   if (WIFEXITED(status)) return WEXITSTATUS(status);
-  fprintf(stderr, "oshrun: the launcher was ended by signal %d (%s); its PEs end with it\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  if (!stuck)
+    fprintf(stderr, "oshrun: the launcher was ended by signal %d (%s); its PEs end with it\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
   return 128 + WTERMSIG(status);
 }
 
@@ -307,5 +358,9 @@ int main(int argc, char **argv)
   if (!moves_program(&p)) check_program(p.program[0]);
   const char *launcher = find_launcher();
   prepare_environment();
-  return run(command_line(launcher, &p));
+  char **line = command_line(launcher, &p);
+  int status = run(line);
+  free(line);
+  free(p.options);
+  return status;
 }

@@ -85,12 +85,24 @@ static int watch_launcher(pmix_state *s)
 
 static int start(wtl_boot *b, char *error, size_t size)
 {
-  pmix_state *s = calloc(1, sizeof *s);
-  pmix_status_t rc = PMIx_Init(&s->self, NULL, 0);
+  static bool joined; /* a process joins its job once: the server mixes up who waits for whom when it leaves and comes back */
+  pmix_state *s;
+  pmix_status_t rc;
+  if (joined) {
+    snprintf(error, size, "shmem_init after the last shmem_finalize: under a launcher the library starts once. Earlier calls of shmem_init may "
+             "be repeated, each with its own shmem_finalize");
+    return -1;
+  }
+  if ((s = calloc(1, sizeof *s)) == NULL) {
+    snprintf(error, size, "no memory to join the job");
+    return -1;
+  }
+  rc = PMIx_Init(&s->self, NULL, 0);
   if (rc != PMIX_SUCCESS) {
     free(s);
     return failed(error, size, "PMIx_Init (is the launcher still alive?)", rc);
   }
+  joined = true;
   b->state = s;
   PMIX_LOAD_PROCID(&s->job, s->self.nspace, PMIX_RANK_WILDCARD);
   b->pe = (int)s->self.rank;

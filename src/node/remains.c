@@ -25,7 +25,7 @@ static int owner_of(const char *session)
 }
 
 /* A dead process that its parent has not collected yet (or never will) counts as gone. */
-static bool is_gone(int pid)
+bool wtl_process_is_gone(int pid)
 {
   char path[64], state = '?';
   FILE *f;
@@ -54,7 +54,7 @@ static bool sees_all_processes(void)
 bool wtl_remains_orphaned(const char *session)
 {
   int pid = owner_of(session);
-  return pid && is_gone(pid) && sees_all_processes();
+  return pid && wtl_process_is_gone(pid) && sees_all_processes();
 }
 
 bool wtl_remains_remove(const char *session)
@@ -62,7 +62,7 @@ bool wtl_remains_remove(const char *session)
   int pid = owner_of(session);
   char parent[4096];
   if (!pid || access(session, F_OK) != 0) return true;
-  if (!is_gone(pid)) return false;
+  if (!wtl_process_is_gone(pid)) return false;
   snprintf(parent, sizeof parent, "%.*s", (int)(strrchr(session, '/') - session), session);
   if (!strstr(parent, "/ompi.") || !is_ours(parent) || !is_ours(session)) return true;
   nftw(session, remove_entry, 16, FTW_DEPTH | FTW_PHYS);

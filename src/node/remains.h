@@ -13,6 +13,9 @@
  */
 bool wtl_remains_remove(const char *session);
 
+/* Does no process `pid` live any more? One that its parent has not collected counts as gone. */
+bool wtl_process_is_gone(int pid);
+
 /* Does `session` name a launcher that is dead? False where that cannot be known. */
 bool wtl_remains_orphaned(const char *session);
 

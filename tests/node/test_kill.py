@@ -166,6 +166,12 @@ def test_kill_at_a_random_moment(who: str, which: int, place: str, delay: float,
     at_a_random_moment(who, which, place, delay, n)
 
 
+@pytest.mark.parametrize("delay", [0.04, 0.06, 0.07, 0.08])
+def test_kill_of_a_pe_while_it_joins(delay: float) -> None:
+    """Open MPI's launcher may hang for ever over that; oshrun may not."""
+    at_a_random_moment("pe", 1, "barrier", delay, 2)
+
+
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(("who", "which", "place", "delay", "n"), list(moments(2, 300)))

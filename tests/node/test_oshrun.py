@@ -175,3 +175,18 @@ def test_compiler_wrapper_and_oshrun_from_a_path_with_spaces(tmp_path: Path) -> 
     source.write_text("#include <shmem.h>\nint main(void){shmem_init();shmem_finalize();return 0;}\n")
     assert run(OSHCC, source, "-o", tmp_path / "a program", clean=False).code == 0
     assert run(OSHRUN, "-n", "2", "a program", cwd=tmp_path).code == 0
+
+
+def test_launcher_that_waits_for_itself_is_ended(tmp_path: Path) -> None:
+    """Open MPI does that when a PE dies while it joins the job."""
+    (tmp_path / "mpirun.openmpi").symlink_to(program("stuck"))
+    result = run(OSHRUN, "-n", "2", BOOT, env={"PATH": str(tmp_path)})
+    assert result.code == 137 and len(result.said) == 1 and "does not end" in result.said[0], result
+
+
+def test_launcher_that_waits_for_a_slow_reader_is_left_alone() -> None:
+    """The PEs are gone long before their output has been read."""
+    print_much = "i=0; while [ $i -lt 40000 ]; do echo 0123456789012345678901234567890123456789; i=$((i+1)); done"
+    reader = f"'{OSHRUN}' -n 1 sh -c '{print_much}' | (sleep 3; wc -l)"
+    result = run("sh", "-c", reader)
+    assert result.code == 0 and result.out.strip() == "40000" and result.err == "", result
