@@ -36,7 +36,8 @@ static const char usage[] =
     "  --help          this text\n"
     "\n"
     "Other options before PROGRAM go to Open MPI's mpirun as they are (those that take values: write --opt=value or\n"
-    "put -- before PROGRAM). Exit code: the program's; 128+signal if it was killed by one; 64 for wrong usage, 78 for a\n"
+    "put -- before PROGRAM). Exit code: the program's; 128+signal if it was killed by one; 64 for wrong usage, 78 for "
+    "a\n"
     "wrong setting, 69 without a launcher.\n";
 
 static volatile pid_t child;
@@ -72,12 +73,14 @@ static long parse_count(const char *text)
 /* Options that make the program's name one of another directory or machine. */
 static bool moves_program(const plan *p)
 {
-  static const char *const moving[] = {"-wdir", "--wdir", "-wd", "--wd", "--path", "-path", "-H", "-host", "--host", "-hostfile", "--hostfile",
-                                       "-machinefile", "--machinefile"};
+  static const char *const moving[] = {"-wdir",      "--wdir",       "-wd",          "--wd",   "--path",
+                                       "-path",      "-H",           "-host",        "--host", "-hostfile",
+                                       "--hostfile", "-machinefile", "--machinefile"};
   for (int i = 0; i < p->n_options; i++)
     for (size_t k = 0; k < sizeof moving / sizeof moving[0]; k++) {
       size_t n = strlen(moving[k]);
-      if (strncmp(p->options[i], moving[k], n) == 0 && (p->options[i][n] == '\0' || p->options[i][n] == '=')) return true;
+      if (strncmp(p->options[i], moving[k], n) == 0 && (p->options[i][n] == '\0' || p->options[i][n] == '='))
+        return true;
     }
   return false;
 }
@@ -85,11 +88,44 @@ static bool moves_program(const plan *p)
 /* mpirun's options that take their value as the next word, so that the value is not taken for the program. */
 static bool takes_value(const char *option)
 {
-  static const char *const with[] = {"-H", "-host", "--host", "-hostfile", "--hostfile", "-machinefile", "--machinefile", "-x",
-                                     "--bind-to", "-bind-to", "--map-by", "-map-by", "--rank-by", "-rank-by", "-wdir", "--wdir", "-wd", "--wd",
-                                     "-N", "-npernode", "--npernode", "--timeout", "--output-filename", "--cpu-set", "--cpu-list",
-                                     "-rf", "--rankfile", "--stdin", "--xterm", "--prefix", "--path", "-path", "-am",
-                                     "--am", "--tune", "-tune", "--app", "-app"};
+  static const char *const with[] = {"-H",
+                                     "-host",
+                                     "--host",
+                                     "-hostfile",
+                                     "--hostfile",
+                                     "-machinefile",
+                                     "--machinefile",
+                                     "-x",
+                                     "--bind-to",
+                                     "-bind-to",
+                                     "--map-by",
+                                     "-map-by",
+                                     "--rank-by",
+                                     "-rank-by",
+                                     "-wdir",
+                                     "--wdir",
+                                     "-wd",
+                                     "--wd",
+                                     "-N",
+                                     "-npernode",
+                                     "--npernode",
+                                     "--timeout",
+                                     "--output-filename",
+                                     "--cpu-set",
+                                     "--cpu-list",
+                                     "-rf",
+                                     "--rankfile",
+                                     "--stdin",
+                                     "--xterm",
+                                     "--prefix",
+                                     "--path",
+                                     "-path",
+                                     "-am",
+                                     "--am",
+                                     "--tune",
+                                     "-tune",
+                                     "--app",
+                                     "-app"};
   for (size_t i = 0; i < sizeof with / sizeof with[0]; i++)
     if (strcmp(option, with[i]) == 0) return true;
   return false;
@@ -105,7 +141,8 @@ static void list_settings(void)
     fprintf(stderr, "%s", errors);
     exit(WTL_EXIT_CONFIG);
   }
-  for (size_t i = 0; i < count; i++) printf("%s=%s\n    %s\n", row[i].name, wtl_settings_text(&s, i, value, sizeof value), row[i].help);
+  for (size_t i = 0; i < count; i++)
+    printf("%s=%s\n    %s\n", row[i].name, wtl_settings_text(&s, i, value, sizeof value), row[i].help);
 }
 
 static plan parse(int argc, char **argv)
@@ -114,10 +151,22 @@ static plan parse(int argc, char **argv)
   int i = 1;
   for (; i < argc && argv[i][0] == '-'; i++) {
     const char *a = argv[i];
-    if (strcmp(a, "--") == 0) { i++; break; }
-    if (strcmp(a, "--help") == 0 || strcmp(a, "-h") == 0) { fputs(usage, stdout); exit(0); }
-    if (strcmp(a, "--version") == 0) { puts("oshrun (Wattle) " WTL_VERSION); exit(0); }
-    if (strcmp(a, "--settings") == 0) { list_settings(); exit(0); }
+    if (strcmp(a, "--") == 0) {
+      i++;
+      break;
+    }
+    if (strcmp(a, "--help") == 0 || strcmp(a, "-h") == 0) {
+      fputs(usage, stdout);
+      exit(0);
+    }
+    if (strcmp(a, "--version") == 0) {
+      puts("oshrun (Wattle) " WTL_VERSION);
+      exit(0);
+    }
+    if (strcmp(a, "--settings") == 0) {
+      list_settings();
+      exit(0);
+    }
     if (strcmp(a, "-n") == 0 || strcmp(a, "-np") == 0 || strcmp(a, "--np") == 0 || strcmp(a, "-c") == 0) {
       p.n = parse_count(argv[++i]);
     } else if (strcmp(a, "--mca") == 0 || strcmp(a, "-mca") == 0) {
@@ -178,7 +227,8 @@ static const char *find_launcher(void)
   if (in_path("mpirun.openmpi", path, sizeof path)) return path; /* Debian's name for it, whatever `mpirun` is set to */
   if (in_path("prterun", path, sizeof path)) return path;
   if (in_path("mpirun", path, sizeof path) && is_open_mpi(path)) return path;
-  fprintf(stderr, "oshrun: no launcher: neither mpirun.openmpi, prterun nor an mpirun of Open MPI is in PATH (Debian: apt install openmpi-bin)\n");
+  fprintf(stderr, "oshrun: no launcher: neither mpirun.openmpi, prterun nor an mpirun of Open MPI is in PATH (Debian: "
+                  "apt install openmpi-bin)\n");
   exit(WTL_EXIT_UNAVAILABLE);
 }
 
@@ -188,7 +238,8 @@ static void check_program(const char *program)
   struct stat st;
   if (!*program) refuse("the program's name is empty%s", "");
   if (!strchr(program, '/') && in_path(program, path, sizeof path)) return;
-  if (stat(program, &st) != 0) refuse(errno == ENOENT ? "%s: there is no such program" : "%s: cannot be reached", program);
+  if (stat(program, &st) != 0)
+    refuse(errno == ENOENT ? "%s: there is no such program" : "%s: cannot be reached", program);
   if (S_ISDIR(st.st_mode)) refuse("%s: is a directory, not a program", program);
   if (!is_program(program)) refuse("%s: is not executable", program);
 }
@@ -204,7 +255,8 @@ static void check_settings(void)
       return;
     }
   }
-  for (char *line = strtok_r(errors, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) fprintf(stderr, "oshrun: %s\n", line);
+  for (char *line = strtok_r(errors, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+    fprintf(stderr, "oshrun: %s\n", line);
   exit(WTL_EXIT_CONFIG);
 }
 
@@ -335,7 +387,8 @@ static int run(char **args)
   remove_remains(child); /* it may have been killed, or told twice to end at once */
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   if (!stuck)
-    fprintf(stderr, "oshrun: the launcher was ended by signal %d (%s); its PEs end with it\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    fprintf(stderr, "oshrun: the launcher was ended by signal %d (%s); its PEs end with it\n", WTERMSIG(status),
+            strsignal(WTERMSIG(status)));
   return 128 + WTERMSIG(status);
 }
 

@@ -49,7 +49,8 @@ static int map(wtl_arena *a, char *error, size_t size)
   size_t reserved = a->length + WTL_SLICE_ALIGN;
   char *room = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   char *at = room == MAP_FAILED ? NULL : (char *)round_up((uintptr_t)room, WTL_SLICE_ALIGN);
-  void *p = at ? mmap(at, a->length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, a->fd, 0) : MAP_FAILED;
+  void *p =
+      at ? mmap(at, a->length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, a->fd, 0) : MAP_FAILED;
   if (p == MAP_FAILED) {
     snprintf(error, size, "mapping the node's arena of %zu bytes failed: %s (lower SHMEM_SYMMETRIC_SIZE?)", a->length,
              strerror(errno));
@@ -78,8 +79,8 @@ static int create(wtl_arena *a, char *error, size_t size)
 {
   a->fd = memfd_create("wattle-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (a->fd < 0 || set_length(a->fd, a->length) != 0 || fcntl(a->fd, F_ADD_SEALS, SEALS) != 0) {
-    snprintf(error, size, "creating the node's arena of %zu bytes failed: %s (%slower SHMEM_SYMMETRIC_SIZE?)", a->length,
-             strerror(errno), errno == EFBIG ? "raise the limit on the size of files, ulimit -f, or " : "");
+    snprintf(error, size, "creating the node's arena of %zu bytes failed: %s (%slower SHMEM_SYMMETRIC_SIZE?)",
+             a->length, strerror(errno), errno == EFBIG ? "raise the limit on the size of files, ulimit -f, or " : "");
     return WTL_EXIT_OSERR;
   }
   return 0;
@@ -105,7 +106,8 @@ static int open_desk(desk *d, int arena)
   abstract_address(&address, &length, (long)getpid());
   d->arena = arena;
   d->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  return d->listener < 0 || bind(d->listener, (struct sockaddr *)&address, length) || listen(d->listener, 1024) ? -1 : 0;
+  return d->listener < 0 || bind(d->listener, (struct sockaddr *)&address, length) || listen(d->listener, 1024) ? -1
+                                                                                                                : 0;
 }
 
 /* Hands the arena to one caller of the same user, if there is one within 2 ms. */
@@ -148,7 +150,8 @@ static int ask_desk(long pid)
   struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
   int fd = -1, s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   abstract_address(&address, &length, pid);
-  if (s >= 0 && connect(s, (struct sockaddr *)&address, length) == 0 && is_creator(s, pid) && recvmsg(s, &m, MSG_CMSG_CLOEXEC) == 1) {
+  if (s >= 0 && connect(s, (struct sockaddr *)&address, length) == 0 && is_creator(s, pid) &&
+      recvmsg(s, &m, MSG_CMSG_CLOEXEC) == 1) {
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     if (c && c->cmsg_type == SCM_RIGHTS) memcpy(&fd, CMSG_DATA(c), sizeof fd);
   }
@@ -176,8 +179,8 @@ static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *
   int why = errno;
   if (a->fd < 0) a->fd = ask_desk(pid);
   if (a->fd < 0) {
-    snprintf(error, size, "cannot open the node's arena: %s says \"%s\", and process %ld does not hand it over", path, strerror(why),
-             pid);
+    snprintf(error, size, "cannot open the node's arena: %s says \"%s\", and process %ld does not hand it over", path,
+             strerror(why), pid);
     return WTL_EXIT_OSERR;
   }
   seals = fcntl(a->fd, F_GET_SEALS); /* -1: of a file that cannot be sealed */
@@ -190,8 +193,8 @@ static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *
 
 static void shape_to_text(const wtl_arena_shape *s, char *text, size_t size)
 {
-  snprintf(text, size, "heap %zu + variables %zu + control %zu bytes", s->slice_bytes - s->statics_bytes, s->statics_bytes,
-           s->shared_bytes + s->per_pe_bytes);
+  snprintf(text, size, "heap %zu + variables %zu + control %zu bytes", s->slice_bytes - s->statics_bytes,
+           s->statics_bytes, s->shared_bytes + s->per_pe_bytes);
 }
 
 static int start_as_creator(wtl_arena *a, wtl_boot *b, const char *shape_text, char *error, size_t size)

@@ -20,15 +20,15 @@
 enum { WTL_SLICE_ALIGN = 2 << 20 };
 
 typedef struct wtl_arena {
-  char *base;    /* the whole mapping */
+  char *base; /* the whole mapping */
   size_t length;
-  char *shared;  /* control data of the node, zeroed at start */
-  char *per_pe;  /* n_local blocks of per_pe_bytes, zeroed at start */
+  char *shared; /* control data of the node, zeroed at start */
+  char *per_pe; /* n_local blocks of per_pe_bytes, zeroed at start */
   size_t per_pe_bytes;
   char *slices;
   size_t stride; /* bytes from one slice to the next */
   int fd;
-  bool owned;    /* this PE made the mapping, and unmaps it */
+  bool owned; /* this PE made the mapping, and unmaps it */
 } wtl_arena;
 
 typedef struct wtl_arena_shape {

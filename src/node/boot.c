@@ -47,7 +47,8 @@ static int check_promises(const wtl_boot *b, char *error, size_t size)
     int promised = env_int(promises[i].size, 0);
     if (promised <= b->n_pes || !getenv(promises[i].rank)) continue;
     snprintf(error, size,
-             "%s=%d: %s started %d processes, but boot by %s finds %d. Start the program with oshrun, with an mpirun that serves "
+             "%s=%d: %s started %d processes, but boot by %s finds %d. Start the program with oshrun, with an mpirun "
+             "that serves "
              "PMIx (Open MPI 4 or later) or with srun --mpi=pmix; to run one PE alone, unset %s",
              promises[i].size, promised, promises[i].launcher, promised, b->ops->name, b->n_pes, promises[i].size);
     return WTL_EXIT_UNAVAILABLE;

@@ -41,7 +41,8 @@ static int parse_peers(const char *list, int *out, int n)
 {
   int count = 0;
   char *copy = strdup(list), *save = NULL;
-  for (char *word = strtok_r(copy, ",", &save); word && count < n; word = strtok_r(NULL, ",", &save)) out[count++] = atoi(word);
+  for (char *word = strtok_r(copy, ",", &save); word && count < n; word = strtok_r(NULL, ",", &save))
+    out[count++] = atoi(word);
   free(copy);
   return count;
 }
@@ -85,11 +86,14 @@ static int watch_launcher(pmix_state *s)
 
 static int start(wtl_boot *b, char *error, size_t size)
 {
-  static bool joined; /* a process joins its job once: the server mixes up who waits for whom when it leaves and comes back */
+  static bool
+      joined; /* a process joins its job once: the server mixes up who waits for whom when it leaves and comes back */
   pmix_state *s;
   pmix_status_t rc;
   if (joined) {
-    snprintf(error, size, "shmem_init after the last shmem_finalize: under a launcher the library starts once. Earlier calls of shmem_init may "
+    snprintf(error, size,
+             "shmem_init after the last shmem_finalize: under a launcher the library starts once. Earlier calls of "
+             "shmem_init may "
              "be repeated, each with its own shmem_finalize");
     return -1;
   }

@@ -31,12 +31,8 @@ static int lookup(wtl_boot *b, int pe, const char *key, char *value, size_t size
   return -1; /* there is nobody else to say anything */
 }
 
-static void do_abort(wtl_boot *b, int status, const char *message)
-{
-}
+static void do_abort(wtl_boot *b, int status, const char *message) {}
 
-static void stop(wtl_boot *b)
-{
-}
+static void stop(wtl_boot *b) {}
 
 const wtl_boot_ops wtl_boot_single = {"single", offered, start, publish, fence, lookup, do_abort, stop};

@@ -16,7 +16,9 @@ enum { KEYS = 4 };
 typedef struct thread_job {
   int n;
   pthread_barrier_t barrier;
-  struct { char key[32], value[256]; } said[KEYS];
+  struct {
+    char key[32], value[256];
+  } said[KEYS];
   int n_said;
   pthread_mutex_t mutex;
 } thread_job;

@@ -26,9 +26,7 @@ int wtl_statics_share(const wtl_statics *s, int fd, size_t offset, char *error, 
   return 0;
 }
 
-void wtl_statics_unshare(void)
-{
-}
+void wtl_statics_unshare(void) {}
 
 #else
 
@@ -39,7 +37,8 @@ static struct {
   size_t offset;
 } shared = {.fd = -1};
 
-static _Thread_local char *snapshot; /* taken in the parent before a fork, used by the child; several threads may fork at once */
+static _Thread_local char
+    *snapshot; /* taken in the parent before a fork, used by the child; several threads may fork at once */
 
 static uintptr_t page_down(uintptr_t a)
 {
@@ -113,16 +112,18 @@ static void *private_memory(size_t length)
 /* Puts `from` where the segment is, in one step that no other thread sees half done. */
 static bool move_into_place(void *from)
 {
-  return mremap(from, shared.segment.length, shared.segment.length, MREMAP_MAYMOVE | MREMAP_FIXED, shared.segment.start) !=
-         MAP_FAILED;
+  return mremap(from, shared.segment.length, shared.segment.length, MREMAP_MAYMOVE | MREMAP_FIXED,
+                shared.segment.start) != MAP_FAILED;
 }
 
 static void before_fork(void)
 {
   if (!shared.segment.start) return;
   snapshot = private_memory(shared.segment.length);
-  if (snapshot == MAP_FAILED) snapshot = NULL;
-  else copy_touched(snapshot, shared.fd, shared.offset, shared.segment.length);
+  if (snapshot == MAP_FAILED)
+    snapshot = NULL;
+  else
+    copy_touched(snapshot, shared.fd, shared.offset, shared.segment.length);
 }
 
 static void after_fork_in_parent(void)
@@ -155,7 +156,8 @@ __attribute__((constructor)) static void watch_forks(void)
 
 static int failed(char *error, size_t size, const char *what)
 {
-  snprintf(error, size, "making the program's %zu bytes of variables symmetric: %s: %s (WATTLE_STATICS=off does without)",
+  snprintf(error, size,
+           "making the program's %zu bytes of variables symmetric: %s: %s (WATTLE_STATICS=off does without)",
            shared.segment.length, what, strerror(errno));
   memset(&shared.segment, 0, sizeof shared.segment);
   return WTL_EXIT_OSERR;
@@ -171,7 +173,8 @@ static void copy_present(char *to, const char *from, size_t length)
   for (size_t first = 0; first < pages; first += BATCH) {
     size_t n = pages - first < BATCH ? pages - first : BATCH;
     off_t at = (off_t)(((uintptr_t)from / page + first) * sizeof *entries);
-    if (map < 0 || pread(map, entries, n * sizeof *entries, at) != (ssize_t)(n * sizeof *entries)) memset(entries, 0xff, sizeof entries);
+    if (map < 0 || pread(map, entries, n * sizeof *entries, at) != (ssize_t)(n * sizeof *entries))
+      memset(entries, 0xff, sizeof entries);
     for (size_t i = 0; i < n; i++)
       if (entries[i] >> 62) copy_pages(to + (first + i) * page, from + (first + i) * page, page);
   }
@@ -197,7 +200,8 @@ void wtl_statics_unshare(void)
   char *copy;
   if (!shared.segment.start) return;
   copy = private_memory(shared.segment.length);
-  if (copy == MAP_FAILED) return; /* the segment then stays on the arena's memory, which lives as long as it is mapped */
+  if (copy == MAP_FAILED)
+    return; /* the segment then stays on the arena's memory, which lives as long as it is mapped */
   copy_touched(copy, shared.fd, shared.offset, shared.segment.length);
   if (!move_into_place(copy)) munmap(copy, shared.segment.length);
   memset(&shared, 0, sizeof shared);

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 typedef struct wtl_statics {
-  char *start;   /* page-aligned; NULL where there are none or they are not shared */
+  char *start;                /* page-aligned; NULL where there are none or they are not shared */
   size_t length, file_length; /* multiples of the page size; beyond file_length all is .bss */
 } wtl_statics;
 

@@ -26,74 +26,264 @@ static long *stack_variable(void)
 }
 
 /* --- a wrong PE --- */
-static void put_pe_negative(void) { shmem_long_put(heap, source, 1, -1); }
-static void put_pe_n(void) { shmem_long_put(heap, source, 1, wrong_n); }
-static void put_nbi_pe_huge(void) { shmem_long_put_nbi(heap, source, 1, INT32_MAX); }
-static void get_pe_n(void) { shmem_long_get(source, heap, 1, wrong_n); }
-static void p_pe_n(void) { shmem_long_p(heap, 1, wrong_n); }
-static void g_pe_min(void) { (void)shmem_long_g(heap, INT32_MIN); }
-static void add_pe_n(void) { shmem_long_atomic_add(heap, 1, wrong_n); }
-static void putmem_pe_n(void) { shmem_putmem(heap, source, 8, wrong_n); }
-static void broadcast_root_n(void) { shmem_broadcastmem(SHMEM_TEAM_WORLD, heap, source, 8, wrong_n); }
+static void put_pe_negative(void)
+{
+  shmem_long_put(heap, source, 1, -1);
+}
+static void put_pe_n(void)
+{
+  shmem_long_put(heap, source, 1, wrong_n);
+}
+static void put_nbi_pe_huge(void)
+{
+  shmem_long_put_nbi(heap, source, 1, INT32_MAX);
+}
+static void get_pe_n(void)
+{
+  shmem_long_get(source, heap, 1, wrong_n);
+}
+static void p_pe_n(void)
+{
+  shmem_long_p(heap, 1, wrong_n);
+}
+static void g_pe_min(void)
+{
+  (void)shmem_long_g(heap, INT32_MIN);
+}
+static void add_pe_n(void)
+{
+  shmem_long_atomic_add(heap, 1, wrong_n);
+}
+static void putmem_pe_n(void)
+{
+  shmem_putmem(heap, source, 8, wrong_n);
+}
+static void broadcast_root_n(void)
+{
+  shmem_broadcastmem(SHMEM_TEAM_WORLD, heap, source, 8, wrong_n);
+}
 
 /* --- memory that is not symmetric, or not all of it --- */
-static void put_stack(void) { long here[2]; shmem_long_put(here, source, 2, 0); }
-static void put_malloc(void) { shmem_long_put(malloc(8), source, 1, 0); }
-static void put_null(void) { shmem_long_put(NULL, source, 1, 0); }
-static void put_thread_local(void) { shmem_long_put(stack_variable(), source, 1, 0); }
-static void put_code(void) { shmem_char_p((char *)(uintptr_t)put_code, 1, 0); }
-static void put_wild(void) { shmem_long_p((long *)(uintptr_t)0xdeadbeef0000, 1, 0); }
-static void put_other_slice(void) { shmem_long_p(shmem_ptr(heap, 0), 1, 0); }
-static void get_stack(void) { long here = 0; shmem_long_get(source, &here, 1, 0); }
-static void get_null(void) { shmem_long_get(source, NULL, 1, 0); }
-static void g_null(void) { (void)shmem_long_g(NULL, 0); }
-static void swap_stack(void) { long here = 0; shmem_long_atomic_swap(&here, 1, 0); }
-static void fetch_null(void) { (void)shmem_long_atomic_fetch(NULL, 0); }
-static void put_over_end(void) { shmem_long_put(heap, source, ((size_t)1 << 60) / 8, 0); }
-static void putmem_over_end(void) { shmem_putmem(heap, source, (size_t)1 << 40, 0); }
-static void get_over_end_of_variables(void) { shmem_getmem(heap, &global, (size_t)1 << 32, 0); }
-static void sum_stack(void) { long here = 1; shmem_long_sum_reduce(SHMEM_TEAM_WORLD, heap, &here, 1); }
-static void broadcast_stack(void) { long here = 1; shmem_long_broadcast(SHMEM_TEAM_WORLD, &here, source, 1, 0); }
-static void lock_stack(void) { long here = 0; shmem_set_lock(&here); }
-static void lock_null(void) { shmem_set_lock(NULL); }
+static void put_stack(void)
+{
+  long here[2];
+  shmem_long_put(here, source, 2, 0);
+}
+static void put_malloc(void)
+{
+  shmem_long_put(malloc(8), source, 1, 0);
+}
+static void put_null(void)
+{
+  shmem_long_put(NULL, source, 1, 0);
+}
+static void put_thread_local(void)
+{
+  shmem_long_put(stack_variable(), source, 1, 0);
+}
+static void put_code(void)
+{
+  shmem_char_p((char *)(uintptr_t)put_code, 1, 0);
+}
+static void put_wild(void)
+{
+  shmem_long_p((long *)(uintptr_t)0xdeadbeef0000, 1, 0);
+}
+static void put_other_slice(void)
+{
+  shmem_long_p(shmem_ptr(heap, 0), 1, 0);
+}
+static void get_stack(void)
+{
+  long here = 0;
+  shmem_long_get(source, &here, 1, 0);
+}
+static void get_null(void)
+{
+  shmem_long_get(source, NULL, 1, 0);
+}
+static void g_null(void)
+{
+  (void)shmem_long_g(NULL, 0);
+}
+static void swap_stack(void)
+{
+  long here = 0;
+  shmem_long_atomic_swap(&here, 1, 0);
+}
+static void fetch_null(void)
+{
+  (void)shmem_long_atomic_fetch(NULL, 0);
+}
+static void put_over_end(void)
+{
+  shmem_long_put(heap, source, ((size_t)1 << 60) / 8, 0);
+}
+static void putmem_over_end(void)
+{
+  shmem_putmem(heap, source, (size_t)1 << 40, 0);
+}
+static void get_over_end_of_variables(void)
+{
+  shmem_getmem(heap, &global, (size_t)1 << 32, 0);
+}
+static void sum_stack(void)
+{
+  long here = 1;
+  shmem_long_sum_reduce(SHMEM_TEAM_WORLD, heap, &here, 1);
+}
+static void broadcast_stack(void)
+{
+  long here = 1;
+  shmem_long_broadcast(SHMEM_TEAM_WORLD, &here, source, 1, 0);
+}
+static void lock_stack(void)
+{
+  long here = 0;
+  shmem_set_lock(&here);
+}
+static void lock_null(void)
+{
+  shmem_set_lock(NULL);
+}
 
 /* --- counts and pointers of this PE --- */
-static void put_count_max(void) { shmem_long_put(heap, source, SIZE_MAX, 0); }
-static void put_count_wraps(void) { shmem_long_put(heap, source, SIZE_MAX / 8 + 2, 0); }
-static void putmem_count_max(void) { shmem_putmem(heap, source, SIZE_MAX, 0); }
-static void get_count_max(void) { shmem_long_get(source, heap, SIZE_MAX, 0); }
-static void sum_count_max(void) { shmem_long_sum_reduce(SHMEM_TEAM_WORLD, heap, heap, SIZE_MAX); }
-static void put_source_null(void) { shmem_long_put(heap, NULL, 1, 0); }
-static void get_dest_null(void) { shmem_long_get(NULL, heap, 1, 0); }
-static void putmem_source_null(void) { shmem_putmem(heap, NULL, 3, 0); }
-static void fetch_nbi_null(void) { shmem_long_atomic_fetch_nbi(NULL, heap, 0); }
+static void put_count_max(void)
+{
+  shmem_long_put(heap, source, SIZE_MAX, 0);
+}
+static void put_count_wraps(void)
+{
+  shmem_long_put(heap, source, SIZE_MAX / 8 + 2, 0);
+}
+static void putmem_count_max(void)
+{
+  shmem_putmem(heap, source, SIZE_MAX, 0);
+}
+static void get_count_max(void)
+{
+  shmem_long_get(source, heap, SIZE_MAX, 0);
+}
+static void sum_count_max(void)
+{
+  shmem_long_sum_reduce(SHMEM_TEAM_WORLD, heap, heap, SIZE_MAX);
+}
+static void put_source_null(void)
+{
+  shmem_long_put(heap, NULL, 1, 0);
+}
+static void get_dest_null(void)
+{
+  shmem_long_get(NULL, heap, 1, 0);
+}
+static void putmem_source_null(void)
+{
+  shmem_putmem(heap, NULL, 3, 0);
+}
+static void fetch_nbi_null(void)
+{
+  shmem_long_atomic_fetch_nbi(NULL, heap, 0);
+}
 
 /* --- alignment, comparison, context, team --- */
-static void add_misaligned(void) { shmem_long_atomic_add((long *)(void *)((char *)heap + 4), 1, 0); }
-static void cas_misaligned(void) { shmem_int_atomic_compare_swap((int *)(void *)((char *)heap + 1), 0, 1, 0); }
-static void lock_misaligned(void) { shmem_set_lock((long *)(void *)((char *)heap + 4)); }
-static void wait_misaligned(void) { shmem_long_wait_until((long *)(void *)((char *)heap + 2), SHMEM_CMP_EQ, 0); }
-static void wait_null(void) { shmem_long_wait_until(NULL, SHMEM_CMP_EQ, 0); }
-static void wait_cmp_17(void) { shmem_long_wait_until(heap, 17, 0); }
-static void test_cmp_minus_1(void) { (void)shmem_long_test(heap, -1, 0); }
-static void put_ctx_unknown(void) { shmem_ctx_long_put((shmem_ctx_t)(intptr_t)0x55, heap, source, 1, 0); }
-static void quiet_ctx_unknown(void) { shmem_ctx_quiet((shmem_ctx_t)(intptr_t)0x55); }
-static void sum_team_unknown(void) { shmem_long_sum_reduce((shmem_team_t)(intptr_t)0x77, heap, heap, 1); }
-static void sync_team_invalid(void) { shmem_team_sync(SHMEM_TEAM_INVALID); }
+static void add_misaligned(void)
+{
+  shmem_long_atomic_add((long *)(void *)((char *)heap + 4), 1, 0);
+}
+static void cas_misaligned(void)
+{
+  shmem_int_atomic_compare_swap((int *)(void *)((char *)heap + 1), 0, 1, 0);
+}
+static void lock_misaligned(void)
+{
+  shmem_set_lock((long *)(void *)((char *)heap + 4));
+}
+static void wait_misaligned(void)
+{
+  shmem_long_wait_until((long *)(void *)((char *)heap + 2), SHMEM_CMP_EQ, 0);
+}
+static void wait_null(void)
+{
+  shmem_long_wait_until(NULL, SHMEM_CMP_EQ, 0);
+}
+static void wait_cmp_17(void)
+{
+  shmem_long_wait_until(heap, 17, 0);
+}
+static void test_cmp_minus_1(void)
+{
+  (void)shmem_long_test(heap, -1, 0);
+}
+static void put_ctx_unknown(void)
+{
+  shmem_ctx_long_put((shmem_ctx_t)(intptr_t)0x55, heap, source, 1, 0);
+}
+static void quiet_ctx_unknown(void)
+{
+  shmem_ctx_quiet((shmem_ctx_t)(intptr_t)0x55);
+}
+static void sum_team_unknown(void)
+{
+  shmem_long_sum_reduce((shmem_team_t)(intptr_t)0x77, heap, heap, 1);
+}
+static void sync_team_invalid(void)
+{
+  shmem_team_sync(SHMEM_TEAM_INVALID);
+}
 
 /* --- the heap; all PEs --- */
-static void free_interior(void) { shmem_free(heap + 1); }
-static void free_twice(void) { long *p = shmem_malloc(8); shmem_free(p); shmem_free(p); }
-static void free_malloc(void) { shmem_free(malloc(8)); }
-static void free_global(void) { shmem_free(&global); }
-static void free_global_on_all(void) { shmem_free(&global); }
-static void free_stack(void) { long here; shmem_free(&here); }
-static void realloc_foreign(void) { (void)!shmem_realloc(&global, 16); }
-static void malloc_unalike(void) { (void)!shmem_malloc(100 + 8 * (size_t)wrong_me); }
-static void free_unalike(void) { long *p = shmem_malloc(8); shmem_free(wrong_me ? heap : p); }
-static void align_3(void) { (void)!shmem_align(3, 64); }
-static void align_huge(void) { (void)!shmem_align((size_t)1 << 40, 64); }
-static void calloc_wraps(void) { (void)!shmem_calloc(SIZE_MAX / 4, 8); }
+static void free_interior(void)
+{
+  shmem_free(heap + 1);
+}
+static void free_twice(void)
+{
+  long *p = shmem_malloc(8);
+  shmem_free(p);
+  shmem_free(p);
+}
+static void free_malloc(void)
+{
+  shmem_free(malloc(8));
+}
+static void free_global(void)
+{
+  shmem_free(&global);
+}
+static void free_global_on_all(void)
+{
+  shmem_free(&global);
+}
+static void free_stack(void)
+{
+  long here;
+  shmem_free(&here);
+}
+static void realloc_foreign(void)
+{
+  (void)!shmem_realloc(&global, 16);
+}
+static void malloc_unalike(void)
+{
+  (void)!shmem_malloc(100 + 8 * (size_t)wrong_me);
+}
+static void free_unalike(void)
+{
+  long *p = shmem_malloc(8);
+  shmem_free(wrong_me ? heap : p);
+}
+static void align_3(void)
+{
+  (void)!shmem_align(3, 64);
+}
+static void align_huge(void)
+{
+  (void)!shmem_align((size_t)1 << 40, 64);
+}
+static void calloc_wraps(void)
+{
+  (void)!shmem_calloc(SIZE_MAX / 4, 8);
+}
 
 static void exhausted(size_t bytes)
 {
@@ -102,13 +292,34 @@ static void exhausted(size_t bytes)
   void *small = shmem_malloc(64); /* the heap is whole */
   if (!small) printf("PE %d: NOT WHOLE\n", wrong_me);
 }
-static void malloc_too_much(void) { exhausted((size_t)1 << 40); }
-static void malloc_max(void) { exhausted(SIZE_MAX); }
-static void malloc_max_less(void) { exhausted(SIZE_MAX - 64); }
-static void malloc_all(void) { exhausted((size_t)1 << 20); }
-static void align_too_much(void) { printf("PE %d: %s\n", wrong_me, shmem_align(4096, (size_t)1 << 40) ? "GOT IT" : "NULL"); }
-static void align_max(void) { printf("PE %d: %s\n", wrong_me, shmem_align(4096, SIZE_MAX - 100) ? "GOT IT" : "NULL"); }
-static void calloc_too_much(void) { printf("PE %d: %s\n", wrong_me, shmem_calloc(1 << 20, 1 << 20) ? "GOT IT" : "NULL"); }
+static void malloc_too_much(void)
+{
+  exhausted((size_t)1 << 40);
+}
+static void malloc_max(void)
+{
+  exhausted(SIZE_MAX);
+}
+static void malloc_max_less(void)
+{
+  exhausted(SIZE_MAX - 64);
+}
+static void malloc_all(void)
+{
+  exhausted((size_t)1 << 20);
+}
+static void align_too_much(void)
+{
+  printf("PE %d: %s\n", wrong_me, shmem_align(4096, (size_t)1 << 40) ? "GOT IT" : "NULL");
+}
+static void align_max(void)
+{
+  printf("PE %d: %s\n", wrong_me, shmem_align(4096, SIZE_MAX - 100) ? "GOT IT" : "NULL");
+}
+static void calloc_too_much(void)
+{
+  printf("PE %d: %s\n", wrong_me, shmem_calloc(1 << 20, 1 << 20) ? "GOT IT" : "NULL");
+}
 static void realloc_too_much(void)
 {
   long *p = shmem_malloc(64);
@@ -119,14 +330,38 @@ static void realloc_too_much(void)
 }
 
 /* --- locks --- */
-static void clear_not_held(void) { shmem_clear_lock(&lock); }
-static void set_twice(void) { shmem_set_lock(&lock); shmem_set_lock(&lock); }
-static void clear_twice(void) { shmem_set_lock(&lock); shmem_clear_lock(&lock); shmem_clear_lock(&lock); }
+static void clear_not_held(void)
+{
+  shmem_clear_lock(&lock);
+}
+static void set_twice(void)
+{
+  shmem_set_lock(&lock);
+  shmem_set_lock(&lock);
+}
+static void clear_twice(void)
+{
+  shmem_set_lock(&lock);
+  shmem_clear_lock(&lock);
+  shmem_clear_lock(&lock);
+}
 
 /* --- when --- */
-static void after_finalize_put(void) { shmem_finalize(); shmem_long_p(heap, 1, 0); }
-static void after_finalize_n_pes(void) { shmem_finalize(); (void)shmem_n_pes(); }
-static void finalize_twice(void) { shmem_finalize(); shmem_finalize(); }
+static void after_finalize_put(void)
+{
+  shmem_finalize();
+  shmem_long_p(heap, 1, 0);
+}
+static void after_finalize_n_pes(void)
+{
+  shmem_finalize();
+  (void)shmem_n_pes();
+}
+static void finalize_twice(void)
+{
+  shmem_finalize();
+  shmem_finalize();
+}
 
 /* --- right, though it may look wrong --- */
 static void none(void)
@@ -140,21 +375,80 @@ static void none(void)
   if (shmem_malloc(0)) puts("malloc(0) IS NOT NULL");
 }
 
-#define M(name) {#name, name}
+#define M(name)                                                                                                        \
+  {                                                                                                                    \
+#name, name                                                                                                        \
+  }
 static const mistake alone[] = {
-    M(put_pe_negative), M(put_pe_n), M(put_nbi_pe_huge), M(get_pe_n), M(p_pe_n), M(g_pe_min), M(add_pe_n), M(putmem_pe_n), M(put_stack),
-    M(put_malloc), M(put_null), M(put_thread_local), M(put_code), M(put_wild), M(put_other_slice), M(get_stack), M(get_null), M(g_null),
-    M(swap_stack), M(fetch_null), M(put_over_end), M(putmem_over_end), M(get_over_end_of_variables), M(lock_stack), M(lock_null),
-    M(put_count_max), M(put_count_wraps), M(putmem_count_max), M(get_count_max), M(put_source_null), M(get_dest_null),
-    M(putmem_source_null), M(fetch_nbi_null), M(add_misaligned), M(cas_misaligned), M(lock_misaligned), M(wait_misaligned), M(wait_null),
-    M(wait_cmp_17), M(test_cmp_minus_1), M(put_ctx_unknown), M(quiet_ctx_unknown), M(sync_team_invalid), M(clear_not_held), M(set_twice),
-    M(clear_twice), M(free_interior), M(free_malloc), M(free_global), M(free_stack), M(realloc_foreign), M(align_3), M(align_huge),
-    M(calloc_wraps), M(sum_team_unknown), M(sum_count_max), M(broadcast_root_n), M(sum_stack), M(broadcast_stack),
+    M(put_pe_negative),
+    M(put_pe_n),
+    M(put_nbi_pe_huge),
+    M(get_pe_n),
+    M(p_pe_n),
+    M(g_pe_min),
+    M(add_pe_n),
+    M(putmem_pe_n),
+    M(put_stack),
+    M(put_malloc),
+    M(put_null),
+    M(put_thread_local),
+    M(put_code),
+    M(put_wild),
+    M(put_other_slice),
+    M(get_stack),
+    M(get_null),
+    M(g_null),
+    M(swap_stack),
+    M(fetch_null),
+    M(put_over_end),
+    M(putmem_over_end),
+    M(get_over_end_of_variables),
+    M(lock_stack),
+    M(lock_null),
+    M(put_count_max),
+    M(put_count_wraps),
+    M(putmem_count_max),
+    M(get_count_max),
+    M(put_source_null),
+    M(get_dest_null),
+    M(putmem_source_null),
+    M(fetch_nbi_null),
+    M(add_misaligned),
+    M(cas_misaligned),
+    M(lock_misaligned),
+    M(wait_misaligned),
+    M(wait_null),
+    M(wait_cmp_17),
+    M(test_cmp_minus_1),
+    M(put_ctx_unknown),
+    M(quiet_ctx_unknown),
+    M(sync_team_invalid),
+    M(clear_not_held),
+    M(set_twice),
+    M(clear_twice),
+    M(free_interior),
+    M(free_malloc),
+    M(free_global),
+    M(free_stack),
+    M(realloc_foreign),
+    M(align_3),
+    M(align_huge),
+    M(calloc_wraps),
+    M(sum_team_unknown),
+    M(sum_count_max),
+    M(broadcast_root_n),
+    M(sum_stack),
+    M(broadcast_stack),
 };
 static const mistake together[] = {
-    M(free_twice), M(free_global_on_all), M(malloc_unalike), M(free_unalike), M(malloc_too_much), M(malloc_max), M(malloc_max_less), M(malloc_all),
-    M(align_too_much), M(align_max), M(calloc_too_much), M(realloc_too_much), M(after_finalize_put), M(after_finalize_n_pes),
-    M(finalize_twice), M(none),
+    M(free_twice),         M(free_global_on_all),
+    M(malloc_unalike),     M(free_unalike),
+    M(malloc_too_much),    M(malloc_max),
+    M(malloc_max_less),    M(malloc_all),
+    M(align_too_much),     M(align_max),
+    M(calloc_too_much),    M(realloc_too_much),
+    M(after_finalize_put), M(after_finalize_n_pes),
+    M(finalize_twice),     M(none),
 };
 
 static int find_and_make(const mistake *list, size_t n, const char *name)

@@ -16,8 +16,8 @@ static void show_descriptors(void)
     target[n] = '\0';
     if (!strstr(target, "wattle-arena")) continue;
     int seals = fcntl(fd, F_GET_SEALS);
-    printf("arena fd: sealed against shrinking %d growing %d unsealing %d, close-on-exec %d, truncation %s\n", !!(seals & F_SEAL_SHRINK),
-           !!(seals & F_SEAL_GROW), !!(seals & F_SEAL_SEAL), fcntl(fd, F_GETFD) & FD_CLOEXEC,
+    printf("arena fd: sealed against shrinking %d growing %d unsealing %d, close-on-exec %d, truncation %s\n",
+           !!(seals & F_SEAL_SHRINK), !!(seals & F_SEAL_GROW), !!(seals & F_SEAL_SEAL), fcntl(fd, F_GETFD) & FD_CLOEXEC,
            ftruncate(fd, 0) == 0 ? "ALLOWED" : "refused");
   }
 }

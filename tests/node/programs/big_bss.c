@@ -17,7 +17,8 @@ int main(void)
   int me = shmem_my_pe(), n = shmem_n_pes();
   shmem_char_p((char *)&huge[sizeof huge - 1], (char)(3 + me), (me + 1) % n);
   shmem_barrier_all();
-  int good = huge[0] == 1 && huge[sizeof huge / 2] == 2 && huge[sizeof huge - 1] == 3 + (me + n - 1) % n && initialised[0] == 1;
+  int good = huge[0] == 1 && huge[sizeof huge / 2] == 2 && huge[sizeof huge - 1] == 3 + (me + n - 1) % n &&
+             initialised[0] == 1;
   pid_t child = fork();
   if (child == 0) _exit(huge[sizeof huge / 2] == 2 && huge[sizeof huge - 1] == 3 + (me + n - 1) % n ? 0 : 1);
   int status;

@@ -19,8 +19,8 @@ int main(int argc, char **argv)
   shmem_barrier_all();
   int good = from_left == (me + n - 1) % n && *heap == from_left;
   if (me == 0 && fgets(line, sizeof line, stdin)) line[strcspn(line, "\n")] = '\0';
-  printf("PE %d of %d %s stdin=%s FOO=%s arg=%s\n", me, n, good ? "good" : "WRONG", line, getenv("FOO") ? getenv("FOO") : "-",
-         argc > 1 ? argv[1] : "-");
+  printf("PE %d of %d %s stdin=%s FOO=%s arg=%s\n", me, n, good ? "good" : "WRONG", line,
+         getenv("FOO") ? getenv("FOO") : "-", argc > 1 ? argv[1] : "-");
   shmem_free(heap);
   shmem_finalize();
   return good ? 0 : 1;

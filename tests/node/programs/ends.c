@@ -35,8 +35,11 @@ int main(int argc, char **argv)
   int who = argc > 2 ? atoi(argv[2]) : -1;
   printf("PE %d of %d lives\n", shmem_my_pe(), shmem_n_pes());
   shmem_barrier_all();
-  if (who < 0 || who == shmem_my_pe()) end(way);
-  else if (argc > 3 && strcmp(argv[3], "wait") == 0) shmem_long_wait_until(&flag, SHMEM_CMP_NE, 0);
-  else shmem_barrier_all();
+  if (who < 0 || who == shmem_my_pe())
+    end(way);
+  else if (argc > 3 && strcmp(argv[3], "wait") == 0)
+    shmem_long_wait_until(&flag, SHMEM_CMP_NE, 0);
+  else
+    shmem_barrier_all();
   return 0;
 }

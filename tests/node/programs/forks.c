@@ -11,9 +11,9 @@
 extern char **environ;
 
 static int bad;
-#define MUST(condition) \
-  do { \
-    if (!(condition) && !bad++) printf("PE %d, line %d: not so: %s\n", shmem_my_pe(), __LINE__, #condition); \
+#define MUST(condition)                                                                                                \
+  do {                                                                                                                 \
+    if (!(condition) && !bad++) printf("PE %d, line %d: not so: %s\n", shmem_my_pe(), __LINE__, #condition);           \
   } while (0)
 
 static long value = 1;
@@ -82,7 +82,8 @@ static void commands(void)
   MUST(system("exit 4") == 4 << 8);
   FILE *f = popen("echo from popen", "r");
   MUST(f && fgets(line, sizeof line, f) && strcmp(line, "from popen\n") == 0 && pclose(f) == 0);
-  MUST(posix_spawn(&child, "/bin/sh", NULL, NULL, (char *[]){"sh", "-c", "exit 6", NULL}, environ) == 0 && status_of(child) == 6);
+  MUST(posix_spawn(&child, "/bin/sh", NULL, NULL, (char *[]){"sh", "-c", "exit 6", NULL}, environ) == 0 &&
+       status_of(child) == 6);
   if ((child = vfork()) == 0) _exit(2);
   MUST(status_of(child) == 2);
   if ((child = fork()) == 0) execl("/bin/sh", "sh", "-c", "exit 5", (char *)NULL);
@@ -127,9 +128,19 @@ static void threads(void)
 
 /* A program's own handlers, set before shmem_init: the child's must touch the child's variables only. */
 static long handled_in_child, handled_in_parent, locked;
-static void prepare(void) { locked = 1; }
-static void in_parent(void) { locked = 0, handled_in_parent++; }
-static void in_child(void) { handled_in_child = locked == 1 ? 1 : 2; locked = 0; }
+static void prepare(void)
+{
+  locked = 1;
+}
+static void in_parent(void)
+{
+  locked = 0, handled_in_parent++;
+}
+static void in_child(void)
+{
+  handled_in_child = locked == 1 ? 1 : 2;
+  locked = 0;
+}
 
 static void handlers(void)
 {
@@ -164,8 +175,10 @@ int main(int argc, char **argv)
   if (strcmp(what, "calls_in_child") == 0) calls_in_child();
   if (strcmp(what, "threads") == 0) threads();
   if (strcmp(what, "handlers") == 0) handlers();
-  if (strcmp(what, "after_finalize") == 0) after_finalize();
-  else shmem_barrier_all(), shmem_finalize();
+  if (strcmp(what, "after_finalize") == 0)
+    after_finalize();
+  else
+    shmem_barrier_all(), shmem_finalize();
   if (!bad) printf("PE %d good\n", me);
   return bad != 0;
 }

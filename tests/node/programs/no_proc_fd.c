@@ -16,7 +16,8 @@
 static int impostor(const char *path, const char *kind)
 {
   struct stat st;
-  int fd = strcmp(kind, "file") == 0 ? open("/tmp", O_TMPFILE | O_RDWR, 0600) : memfd_create("impostor", MFD_ALLOW_SEALING);
+  int fd =
+      strcmp(kind, "file") == 0 ? open("/tmp", O_TMPFILE | O_RDWR, 0600) : memfd_create("impostor", MFD_ALLOW_SEALING);
   if (stat(path, &st) != 0 || ftruncate(fd, st.st_size) != 0) return -1;
   return fd;
 }

@@ -16,7 +16,9 @@ int main(int argc, char **argv)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int n = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "wattle-arena-%ld", pid);
     int s = socket(AF_UNIX, SOCK_STREAM, 0);
-    held += s >= 0 && bind(s, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) == 0 &&
+    held += s >= 0 &&
+            bind(s, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) ==
+                0 &&
             listen(s, 16) == 0;
   }
   printf("holding %d\n", held);

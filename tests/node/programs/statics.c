@@ -11,9 +11,9 @@
 extern char **environ;
 
 static int bad;
-#define MUST(condition) \
-  do { \
-    if (!(condition) && !bad++) printf("PE %d, line %d: not so: %s\n", shmem_my_pe(), __LINE__, #condition); \
+#define MUST(condition)                                                                                                \
+  do {                                                                                                                 \
+    if (!(condition) && !bad++) printf("PE %d, line %d: not so: %s\n", shmem_my_pe(), __LINE__, #condition);           \
   } while (0)
 
 long initialised = 41;
@@ -91,7 +91,8 @@ int main(void)
   MUST(setenv("NEW_VARIABLE", "1", 1) == 0 && getenv("NEW_VARIABLE"));
   shmem_barrier_all();
   shmem_finalize();
-  if (initialised != 100 + (me + n - 1) % n || zeroed != 5 + n || big[sizeof big - 2] != 'c') bad = 1, puts("lost at finalize");
+  if (initialised != 100 + (me + n - 1) % n || zeroed != 5 + n || big[sizeof big - 2] != 'c')
+    bad = 1, puts("lost at finalize");
   zeroed = 77; /* still writable, and a child's own */
   if (!bad) printf("PE %d good\n", me);
   return bad != 0;
