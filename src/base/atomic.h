@@ -1,8 +1,9 @@
 /*
  * atomic.h - the fences, once.
  *
- * ThreadSanitizer does not model stand-alone fences, so that build spends an atomic read-modify-write instead, which orders as
- * much and which it sees. WTL_MUTANT_NO_FENCE takes the full barrier out: the litmus tests (tests/wait) must then fail.
+ * ThreadSanitizer does not model stand-alone fences, so that build spends an atomic read-modify-write instead, which
+ * orders as much and which it sees. WTL_MUTANT_NO_FENCE takes the full barrier out: the litmus tests (tests/wait) must
+ * then fail.
  */
 #ifndef WTL_BASE_ATOMIC_H
 #define WTL_BASE_ATOMIC_H

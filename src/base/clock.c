@@ -42,7 +42,8 @@ double wtl_clock_ns_per_tick(void)
 {
   wtl_clock_start();
   if (!wtl_clock_has_tsc) return 1.0;
-  /* Two readings at least 2 ms apart bound the error by the reading's own ~50 ns: 25 ppm, and less the longer the program runs. */
+  /* Two readings at least 2 ms apart bound the error by the reading's own ~50 ns: 25 ppm, and less the longer the
+   * program runs. */
   while (wtl_clock_ns() - start_ns < 2000000) wtl_relax();
   return (double)(wtl_clock_ns() - start_ns) / (double)(wtl_ticks() - start_ticks);
 }

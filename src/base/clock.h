@@ -2,7 +2,8 @@
  * clock.h - the cheapest monotonic clock there is, and its rate.
  *
  * Ticks are the time-stamp counter where the CPU keeps it constant (CPUID 8000_0007h EDX bit 8), CLOCK_MONOTONIC's
- * nanoseconds otherwise. A tick's length is fitted against CLOCK_MONOTONIC between wtl_clock_start and the time of the question.
+ * nanoseconds otherwise. A tick's length is fitted against CLOCK_MONOTONIC between wtl_clock_start and the time of the
+ * question.
  */
 #ifndef WTL_BASE_CLOCK_H
 #define WTL_BASE_CLOCK_H

@@ -5,7 +5,13 @@
 #define WTL_BASE_ERROR_H
 
 /* Exit codes, those of sysexits.h. */
-enum { WTL_EXIT_USAGE = 64, WTL_EXIT_UNAVAILABLE = 69, WTL_EXIT_SOFTWARE = 70, WTL_EXIT_OSERR = 71, WTL_EXIT_CONFIG = 78 };
+enum {
+  WTL_EXIT_USAGE = 64,
+  WTL_EXIT_UNAVAILABLE = 69,
+  WTL_EXIT_SOFTWARE = 70,
+  WTL_EXIT_OSERR = 71,
+  WTL_EXIT_CONFIG = 78
+};
 
 /* The PE whose name messages of this process (in the threads build: this thread) carry; negative: none yet. */
 void wtl_message_pe(int pe);

@@ -11,9 +11,12 @@ void wtl_json_text(FILE *f, const char *text)
   }
   putc('"', f);
   for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-    if (*c == '"' || *c == '\\') fprintf(f, "\\%c", *c);
-    else if (*c < 0x20) fprintf(f, "\\u%04x", *c);
-    else putc(*c, f);
+    if (*c == '"' || *c == '\\')
+      fprintf(f, "\\%c", *c);
+    else if (*c < 0x20)
+      fprintf(f, "\\u%04x", *c);
+    else
+      putc(*c, f);
   }
   putc('"', f);
 }
@@ -21,8 +24,10 @@ void wtl_json_text(FILE *f, const char *text)
 void wtl_json_number(FILE *f, double value)
 {
   char text[64];
-  if (!isfinite(value)) fputs("null", f);
-  else if (value == floor(value) && fabs(value) < 1e15) fprintf(f, "%.0f", value);
+  if (!isfinite(value))
+    fputs("null", f);
+  else if (value == floor(value) && fabs(value) < 1e15)
+    fprintf(f, "%.0f", value);
   else {
     snprintf(text, sizeof text, "%.9g", value);
     /* The program may have chosen a locale whose decimal point is a comma. */

@@ -1,5 +1,6 @@
 /*
- * json.h - the few forms that profiles and wattle-info need. What is not a finite number, or no text at all (NULL), becomes null, never 0.
+ * json.h - the few forms that profiles and wattle-info need. What is not a finite number, or no text at all (NULL),
+ * becomes null, never 0.
  */
 #ifndef WTL_BASE_JSON_H
 #define WTL_BASE_JSON_H

@@ -92,8 +92,10 @@ static bool parse_suffix(const char *rest, const char *const names[], const doub
 
 static bool parse_size(const char *text, double *value)
 {
-  static const char *const names[] = {"k", "kb", "kib", "m", "mb", "mib", "g", "gb", "gib", "t", "tb", "tib", "b", NULL};
-  static const double f[] = {1024., 1024., 1024., 0x1p20, 0x1p20, 0x1p20, 0x1p30, 0x1p30, 0x1p30, 0x1p40, 0x1p40, 0x1p40, 1.};
+  static const char *const names[] = {"k",  "kb",  "kib", "m",  "mb",  "mib", "g",
+                                      "gb", "gib", "t",   "tb", "tib", "b",   NULL};
+  static const double f[] = {1024.,  1024.,  1024.,  0x1p20, 0x1p20, 0x1p20, 0x1p30,
+                             0x1p30, 0x1p30, 0x1p40, 0x1p40, 0x1p40, 1.};
   const char *rest;
   return parse_number(text, value, &rest) && parse_suffix(rest, names, f, value);
 }
@@ -229,8 +231,8 @@ int wtl_settings_parse(wtl_settings *out, char *errors, size_t size)
     char allowed[256];
     if (parse_value(i, text ? text : table[i].def, field_of(&parsed, i))) continue;
     describe_allowed(&table[i], allowed, sizeof allowed);
-    add_error(errors, size, "%s=%s is not a value of this setting; allowed: %s\n", table[i].name, text ? text : table[i].def,
-              allowed);
+    add_error(errors, size, "%s=%s is not a value of this setting; allowed: %s\n", table[i].name,
+              text ? text : table[i].def, allowed);
     wrong++;
   }
   wrong += check_unknown_names(errors, size);
@@ -241,11 +243,16 @@ int wtl_settings_parse(wtl_settings *out, char *errors, size_t size)
 /* In the largest unit that leaves a number of at least one: "20ms". */
 static void print_seconds(double seconds, char *buf, size_t size)
 {
-  static const struct { double factor; const char *unit; } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+  static const struct {
+    double factor;
+    const char *unit;
+  } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
   size_t i = 0;
   while (i < 3 && seconds > 0 && seconds < units[i].factor) i++;
-  if (seconds < 0) snprintf(buf, size, "auto");
-  else snprintf(buf, size, "%.6g%s", seconds / units[i].factor, units[i].unit);
+  if (seconds < 0)
+    snprintf(buf, size, "auto");
+  else
+    snprintf(buf, size, "%.6g%s", seconds / units[i].factor, units[i].unit);
 }
 
 const char *wtl_settings_text(const wtl_settings *s, size_t i, char *buf, size_t size)
@@ -257,9 +264,7 @@ const char *wtl_settings_text(const wtl_settings *s, size_t i, char *buf, size_t
   case WTL_SET_BOOL: snprintf(buf, size, "%s", v->on ? "on" : "off"); break;
   case WTL_SET_INT: snprintf(buf, size, "%lld", v->number); break;
   case WTL_SET_TEXT: snprintf(buf, size, "%s", v->text); break;
-  case WTL_SET_SECONDS:
-    print_seconds(v->seconds, buf, size);
-    break;
+  case WTL_SET_SECONDS: print_seconds(v->seconds, buf, size); break;
   case WTL_SET_SIZE: {
     size_t bytes = v->bytes;
     int unit = 0;

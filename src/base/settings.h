@@ -1,8 +1,8 @@
 /*
  * settings.h - every environment setting, from the one table in settings.def.
  *
- * Invariants: wtl_settings_parse either fills the whole struct with values that lie within their bounds, or reports every
- * wrong value and fills nothing. Values never change after that.
+ * Invariants: wtl_settings_parse either fills the whole struct with values that lie within their bounds, or reports
+ * every wrong value and fills nothing. Values never change after that.
  */
 #ifndef WTL_BASE_SETTINGS_H
 #define WTL_BASE_SETTINGS_H
@@ -42,9 +42,9 @@ typedef struct wtl_setting {
 const wtl_setting *wtl_settings_table(size_t *count);
 
 /*
- * Reads all settings from the environment into *out. On success returns 0. Otherwise returns the number of wrong settings and
- * writes one line for each (name, value, what is allowed) into `errors`, cut at `size` bytes; *out is then left alone.
- * A variable whose name begins with WATTLE_ but is not in the table is an error too, with the nearest name.
+ * Reads all settings from the environment into *out. On success returns 0. Otherwise returns the number of wrong
+ * settings and writes one line for each (name, value, what is allowed) into `errors`, cut at `size` bytes; *out is then
+ * left alone. A variable whose name begins with WATTLE_ but is not in the table is an error too, with the nearest name.
  */
 int wtl_settings_parse(wtl_settings *out, char *errors, size_t size);
 

@@ -32,8 +32,10 @@ void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, 
   case WTL_WAIT_YIELD: s->yield_ticks = UINT64_MAX; break;
   case WTL_WAIT_SLEEP: break;
   case WTL_WAIT_ADAPTIVE:
-    if (s->learns) set_price(s, first_price_s);
-    else s->spin_ticks = (uint64_t)(settings->spin_max.seconds * 1e9 / ns_per_tick);
+    if (s->learns)
+      set_price(s, first_price_s);
+    else
+      s->spin_ticks = (uint64_t)(settings->spin_max.seconds * 1e9 / ns_per_tick);
   }
 }
 

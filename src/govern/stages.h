@@ -1,9 +1,10 @@
 /*
  * stages.h - how long a wait stays in each stage.
  *
- * Adaptive is ski rental: spinning as long as a sleep and wake-up would have cost, then sleeping, costs at most twice what a wait of
- * known length would have (Karlin et al., "Competitive randomized algorithms for nonuniform problems", 1994). The price is what
- * wake-ups of this PE have cost so far, learned while the job runs and its peers run with it; nothing is measured at start.
+ * Adaptive is ski rental: spinning as long as a sleep and wake-up would have cost, then sleeping, costs at most twice
+ * what a wait of known length would have (Karlin et al., "Competitive randomized algorithms for nonuniform problems",
+ * 1994). The price is what wake-ups of this PE have cost so far, learned while the job runs and its peers run with it;
+ * nothing is measured at start.
  */
 #ifndef WTL_GOVERN_STAGES_H
 #define WTL_GOVERN_STAGES_H
@@ -13,14 +14,15 @@
 
 #include "base/settings.h"
 
+/* Several threads of a PE may learn at once: a lesson may then get lost, which does no harm. */
 typedef struct wtl_stages {
   enum wtl_wait_policy policy;
-  bool crowded;        /* more PEs than cores: a spinning PE keeps the one it waits for from running */
-  bool learns;         /* the spin follows the measured price */
-  double price_s;      /* a sleep and wake-up, seconds */
+  bool crowded;           /* more PEs than cores: a spinning PE keeps the one it waits for from running */
+  bool learns;            /* the spin follows the measured price */
+  _Atomic double price_s; /* a sleep and wake-up, seconds */
   double ns_per_tick;
-  uint64_t spin_ticks; /* leave the spin stage after this long; UINT64_MAX: never */
-  uint64_t yield_ticks; /* likewise the yield stage */
+  _Atomic uint64_t spin_ticks;  /* leave the spin stage after this long; UINT64_MAX: never */
+  _Atomic uint64_t yield_ticks; /* likewise the yield stage */
 } wtl_stages;
 
 /* cores: those this job may use on this node. */

@@ -1,5 +1,6 @@
 /*
- * wattle-info - what the C side knows, as JSON, for the lab: `wattle-info` all of it, `wattle-info settings` the table of settings.
+ * wattle-info - what the C side knows, as JSON, for the lab: `wattle-info` all of it, `wattle-info settings` the table
+ * of settings.
  */
 #include <stdio.h>
 #include <string.h>
@@ -55,15 +56,18 @@ int main(int argc, char **argv)
   wtl_settings s;
   char errors[4096];
   if (argc > 2 || (argc == 2 && strcmp(argv[1], "settings") != 0)) {
-    fputs("usage: wattle-info [settings]\nPrints what the library knows of itself and this machine, as JSON.\n", stderr);
+    fputs("usage: wattle-info [settings]\nPrints what the library knows of itself and this machine, as JSON.\n",
+          stderr);
     return WTL_EXIT_USAGE;
   }
   if (wtl_settings_parse(&s, errors, sizeof errors) != 0) {
     fprintf(stderr, "%s", errors);
     return WTL_EXIT_CONFIG;
   }
-  if (argc == 2) print_settings(&s);
-  else print_all(&s);
+  if (argc == 2)
+    print_settings(&s);
+  else
+    print_all(&s);
   putchar('\n');
   return 0;
 }

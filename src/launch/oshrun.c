@@ -1,8 +1,9 @@
 /*
  * oshrun - starts an OpenSHMEM program with the launcher there is.
  *
- * It checks the settings before any process starts, hands everything else to Open MPI's mpirun, passes signals and the exit code
- * through, and sees to it that neither of the two outlives the other or leaves anything in the temporary directory.
+ * It checks the settings before any process starts, hands everything else to Open MPI's mpirun, passes signals and the
+ * exit code through, and sees to it that neither of the two outlives the other or leaves anything in the temporary
+ * directory.
  */
 #include <errno.h>
 #include <glob.h>
@@ -42,7 +43,8 @@ static const char usage[] =
 
 static volatile pid_t child;
 
-/* --- the command line ---------------------------------------------------------------------------------------------------------- */
+/* --- the command line
+ * ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct plan {
   long n;
@@ -181,7 +183,8 @@ static plan parse(int argc, char **argv)
   return p;
 }
 
-/* --- the launcher -------------------------------------------------------------------------------------------------------------- */
+/* --- the launcher
+ * -------------------------------------------------------------------------------------------------------------- */
 
 static const char default_path[] = "/usr/local/bin:/usr/bin:/bin";
 
@@ -290,7 +293,8 @@ static const char *temporary_directory(void)
   return "/tmp";
 }
 
-/* --- running it ---------------------------------------------------------------------------------------------------------------- */
+/* --- running it
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 /* Ctrl-C reaches the launcher by the terminal already; what another process sends us is passed on. */
 static void pass_on(int signal, siginfo_t *info, void *context)
@@ -334,7 +338,8 @@ static bool has_living_children(pid_t launcher)
   return alive;
 }
 
-/* Open MPI 4.1 can deadlock with itself while it ends, if a PE died while it joined: nobody is left, and it waits for its own lock. */
+/* Open MPI 4.1 can deadlock with itself while it ends, if a PE died while it joined: nobody is left, and it waits for
+ * its own lock. */
 static bool is_stuck(pid_t launcher)
 {
   char path[64];
@@ -400,7 +405,8 @@ static void prepare_environment(void)
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
   }
-  /* Open MPI refuses one node, too, where it finds nothing to reach other nodes with, unless told that there are none. */
+  /* Open MPI refuses one node, too, where it finds nothing to reach other nodes with, unless told that there are none.
+   */
   if (!in_path("ssh", path, sizeof path) && !in_path("rsh", path, sizeof path)) setenv("OMPI_MCA_plm", "isolated", 0);
 }
 

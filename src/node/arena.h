@@ -4,10 +4,11 @@
  *   | control: shared, then n_local x per-PE | slice of local rank 0 | slice of local rank 1 | ...
  *                                            |<------ stride ------>|
  *
- * Control data lies contiguous at the front, so that it needs few pages. A slice is sparse: memory is used where it is touched.
- * The same object has another address in each process; inside one, slice r begins at slices + r * stride.
+ * Control data lies contiguous at the front, so that it needs few pages. A slice is sparse: memory is used where it is
+ * touched. The same object has another address in each process; inside one, slice r begins at slices + r * stride.
  *
- * Created by local rank 0; the others open it through /proc/PID/fd, or, where the kernel forbids that, get it over a socket.
+ * Created by local rank 0; the others open it through /proc/PID/fd, or, where the kernel forbids that, get it over a
+ * socket.
  */
 #ifndef WTL_NODE_ARENA_H
 #define WTL_NODE_ARENA_H
@@ -16,7 +17,8 @@
 
 #include "node/boot.h"
 
-/* Slices begin at multiples of this in every process, so that an aligned allocation lands at the same offset in all of them. */
+/* Slices begin at multiples of this in every process, so that an aligned allocation lands at the same offset in all of
+ * them. */
 enum { WTL_SLICE_ALIGN = 2 << 20 };
 
 typedef struct wtl_arena {
@@ -37,8 +39,8 @@ typedef struct wtl_arena_shape {
 } wtl_arena_shape;
 
 /*
- * Collective over the node. All PEs must ask for the same shape: where they differ, the error names the PE and the sizes.
- * 0, or an exit code with the reason in `error`.
+ * Collective over the node. All PEs must ask for the same shape: where they differ, the error names the PE and the
+ * sizes. 0, or an exit code with the reason in `error`.
  */
 int wtl_arena_start(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shape, char *error, size_t size);
 void wtl_arena_stop(wtl_arena *a);

@@ -1,11 +1,12 @@
 /*
  * boot.h - how the processes of a job find each other. One interface, one file for each kind, one table (boot.c).
  *
- * Kinds: pmix (any launcher that serves PMIx), single (a program started bare is one PE), and in the threads build threads
- * (PEs are threads of one process; tests/threads_main.h starts them).
+ * Kinds: pmix (any launcher that serves PMIx), single (a program started bare is one PE), and in the threads build
+ * threads (PEs are threads of one process; tests/threads_main.h starts them).
  *
- * Invariants: after wtl_boot_start, 0 <= pe < n_pes and 0 <= local_rank < n_local; local_pe[0..n_local) lists the PEs of this
- * node in rising order, local_pe[local_rank] == pe. A launcher that promises more PEs than boot delivers is an error.
+ * Invariants: after wtl_boot_start, 0 <= pe < n_pes and 0 <= local_rank < n_local; local_pe[0..n_local) lists the PEs
+ * of this node in rising order, local_pe[local_rank] == pe. A launcher that promises more PEs than boot delivers is an
+ * error.
  */
 #ifndef WTL_NODE_BOOT_H
 #define WTL_NODE_BOOT_H

@@ -86,8 +86,8 @@ static int watch_launcher(pmix_state *s)
 
 static int start(wtl_boot *b, char *error, size_t size)
 {
-  static bool
-      joined; /* a process joins its job once: the server mixes up who waits for whom when it leaves and comes back */
+  /* A process joins its job once: the server mixes up who waits for whom when it leaves and comes back. */
+  static bool joined;
   pmix_state *s;
   pmix_status_t rc;
   if (joined) {

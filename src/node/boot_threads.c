@@ -1,6 +1,6 @@
 /*
- * PEs as threads of one process, so that ThreadSanitizer sees every race. A test's main starts them (tests/threads_main.h); this
- * file joins them into a job.
+ * PEs as threads of one process, so that ThreadSanitizer sees every race. A test's main starts them
+ * (tests/threads_main.h); this file joins them into a job.
  */
 #include <pthread.h>
 #include <stdio.h>

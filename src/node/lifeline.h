@@ -1,10 +1,10 @@
 /*
  * lifeline.h - a PE does not outlive its launcher.
  *
- * Two lines, because each has a hole. The kernel's parent-death signal works from the library's load on, whatever this process does,
- * but misses a PE that was started through a shell. PMIx's lost-connection event has no such hole, but exists only after PMIx_Init.
- * One PE of a node must live long enough to remove what the dead launcher left in the temporary directory: the one with local
- * rank 0 gives up the parent-death signal once PMIx watches.
+ * Two lines, because each has a hole. The kernel's parent-death signal works from the library's load on, whatever this
+ * process does, but misses a PE that was started through a shell. PMIx's lost-connection event has no such hole, but
+ * exists only after PMIx_Init. One PE of a node must live long enough to remove what the dead launcher left in the
+ * temporary directory: the one with local rank 0 gives up the parent-death signal once PMIx watches.
  */
 #ifndef WTL_NODE_LIFELINE_H
 #define WTL_NODE_LIFELINE_H

@@ -37,7 +37,8 @@ bool wtl_process_is_gone(int pid)
   return state == 'Z' || state == 'X';
 }
 
-/* In a directory that all may write to, only what is this user's own, and nobody else can change meanwhile, is removed. */
+/* In a directory that all may write to, only what is this user's own, and nobody else can change meanwhile, is removed.
+ */
 static bool is_ours(const char *path)
 {
   struct stat st;

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 /*
- * `session`: Open MPI's session directory, TMP/ompi.HOST.UID/pid.PID. Removes it if its name has that form and no process PID lives any
- * more, and TMP/ompi.HOST.UID if that leaves it empty. Touches only directories of this user that others cannot write to.
- * True if there is nothing (left) to remove.
+ * `session`: Open MPI's session directory, TMP/ompi.HOST.UID/pid.PID. Removes it if its name has that form and no
+ * process PID lives any more, and TMP/ompi.HOST.UID if that leaves it empty. Touches only directories of this user that
+ * others cannot write to. True if there is nothing (left) to remove.
  */
 bool wtl_remains_remove(const char *session);
 

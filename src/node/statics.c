@@ -80,8 +80,8 @@ void wtl_statics_find(wtl_statics *s)
 }
 
 /*
- * Copies whole words, whatever lies in them. A program built with AddressSanitizer has forbidden zones between its variables, and checks every
- * memcpy of the process, ours included; volatile keeps the compiler from making this one.
+ * Copies whole words, whatever lies in them. A program built with AddressSanitizer has forbidden zones between its
+ * variables, and checks every memcpy of the process, ours included; volatile keeps the compiler from making this one.
  */
 __attribute__((no_sanitize("address", "undefined"))) static void copy_pages(char *to, const char *from, size_t length)
 {
@@ -146,8 +146,8 @@ static void after_fork_in_child(void)
 }
 
 /*
- * Registered when the library is loaded, before any handler of the program: so ours are the last before a fork and the first in the child,
- * and the program's own handlers find its variables private there.
+ * Registered when the library is loaded, before any handler of the program: so ours are the last before a fork and the
+ * first in the child, and the program's own handlers find its variables private there.
  */
 __attribute__((constructor)) static void watch_forks(void)
 {

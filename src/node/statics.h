@@ -1,11 +1,12 @@
 /*
  * statics.h - the program's global and static variables become symmetric, as the standard says.
  *
- * The executable's writable data segment (from the end of its read-only-after-relocation part to the end of .bss) is moved onto
- * the arena at the address it already has, so that other PEs reach it. A fork gives the child a private copy as of the
- * moment of the fork. Other shared objects' variables are not symmetric (the standard excludes them).
+ * The executable's writable data segment (from the end of its read-only-after-relocation part to the end of .bss) is
+ * moved onto the arena at the address it already has, so that other PEs reach it. A fork gives the child a private copy
+ * as of the moment of the fork. Other shared objects' variables are not symmetric (the standard excludes them).
  *
- * A thread that writes globals while wtl_statics_share runs may lose that write: call shmem_init before starting threads.
+ * A thread that writes globals while wtl_statics_share runs may lose that write: call shmem_init before starting
+ * threads.
  */
 #ifndef WTL_NODE_STATICS_H
 #define WTL_NODE_STATICS_H

@@ -77,7 +77,8 @@ void wtl_account_register(wtl_pe *self)
 /* The model is linear, so one second in each state and one byte tell all of it. */
 static void publish_prices(wtl_shared *shared, const wtl_machine *m)
 {
-  const wtl_activity unit[5] = {{1, 1, 0, 0, 0, 0}, {1, 0, 1, 0, 0, 0}, {1, 0, 0, 1, 0, 0}, {1, 0, 0, 0, 1, 0}, {0, 0, 0, 0, 0, 1e9}};
+  const wtl_activity unit[5] = {
+      {1, 1, 0, 0, 0, 0}, {1, 0, 1, 0, 0, 0}, {1, 0, 0, 1, 0, 0}, {1, 0, 0, 0, 1, 0}, {0, 0, 0, 0, 0, 1e9}};
   wattle_joules_t j[5][2];
   for (int i = 0; i < 5; i++) wtl_model_pe(m, &unit[i], j[i]);
   for (int d = 0; d < 2; d++) {
@@ -108,8 +109,10 @@ static void split_node(wtl_pe *self, wtl_node_joules *node)
   for (size_t pe = 0; pe < (size_t)self->n; pe++)
     memcpy(self->ledger + pe * WTL_MAX_DOMAINS, part + pe * d, d * sizeof *part);
   self->shared->n_domains = d;
-  if (wtl_meter_machine(self->meter)) publish_prices(self->shared, wtl_meter_machine(self->meter));
-  else memset(self->shared->price, 0xff, sizeof self->shared->price); /* NaN: nobody knows */
+  if (wtl_meter_machine(self->meter))
+    publish_prices(self->shared, wtl_meter_machine(self->meter));
+  else
+    memset(self->shared->price, 0xff, sizeof self->shared->price); /* NaN: nobody knows */
   free(all);
   free(part);
 }

@@ -1,8 +1,9 @@
 /*
  * account.h - the end of a PE: what it did becomes joules and a file.
  *
- * Node joules come from the node's one reader and are split by what each PE did (src/power); a PE splits its share among its call
- * sites by the same model, which is linear in time by state and in bytes. docs/profile.md has the file's fields.
+ * Node joules come from the node's one reader and are split by what each PE did (src/power); a PE splits its share
+ * among its call sites by the same model, which is linear in time by state and in bytes. docs/profile.md has the file's
+ * fields.
  */
 #ifndef WTL_PGAS_ACCOUNT_H
 #define WTL_PGAS_ACCOUNT_H
@@ -16,8 +17,9 @@ void wtl_account_register(wtl_pe *self);
 void wtl_account_states(const wtl_pe *self, wtl_activity *out);
 
 /*
- * The same as joules see it: time on a core, added up from one call of this to the next, so that it never falls. A PE that is ready to run but has no core draws nothing, so where it used less CPU time than it
- * was awake, the rest counts as asleep; where threads of the program used more, it counts as active.
+ * The same as joules see it: time on a core, added up from one call of this to the next, so that it never falls. A PE
+ * that is ready to run but has no core draws nothing, so where it used less CPU time than it was awake, the rest counts
+ * as asleep; where threads of the program used more, it counts as active.
  */
 void wtl_account_activity(wtl_pe *self, wtl_activity *out);
 
@@ -26,7 +28,8 @@ typedef struct wtl_node_joules {
   wattle_joules_t total[WTL_MAX_DOMAINS], idle[WTL_MAX_DOMAINS];
 } wtl_node_joules;
 
-/* What the model says of an activity of this node, joules; domain 0: cpu, 1: dram. NaN where there is no model. After the split only. */
+/* What the model says of an activity of this node, joules; domain 0: cpu, 1: dram. NaN where there is no model. After
+ * the split only. */
 double wtl_account_modelled(const wtl_pe *self, int domain, const wtl_activity *a);
 
 /* This PE's share of the node's joules, cpu or dram. After the split only. */

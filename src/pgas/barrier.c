@@ -1,7 +1,7 @@
 /*
- * Two barriers. Where every PE has a core: dissemination, log2(n) rounds in which PE i tells PE i+2^k and hears from PE i-2^k. Where
- * PEs outnumber cores, each round would cost everybody a turn on the core: a counter that the last arrival turns over wakes all
- * at once.
+ * Two barriers. Where every PE has a core: dissemination, log2(n) rounds in which PE i tells PE i+2^k and hears from PE
+ * i-2^k. Where PEs outnumber cores, each round would cost everybody a turn on the core: a counter that the last arrival
+ * turns over wakes all at once.
  */
 #include "pgas/sync.h"
 
@@ -47,8 +47,10 @@ void wtl_barrier(wtl_pe *self, wtl_site *site)
 {
   uint32_t epoch = ++self->barrier_epoch;
   if (self->n == 1) return;
-  if (self->central_barrier) count(self, site, epoch);
-  else disseminate(self, site, epoch);
+  if (self->central_barrier)
+    count(self, site, epoch);
+  else
+    disseminate(self, site, epoch);
 }
 
 void wtl_barrier_saying(wtl_pe *self, wtl_site *site, uint64_t a, uint64_t b)

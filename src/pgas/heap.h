@@ -1,8 +1,8 @@
 /*
  * heap.h - the symmetric heap's allocator: Boost.Interprocess's best-fit tree over this PE's slice.
  *
- * PEs that make the same requests in the same order get the same offsets: the allocator's choices depend on nothing else.
- * Which blocks are live is kept beside the heap, so a wrong free is noticed rather than obeyed.
+ * PEs that make the same requests in the same order get the same offsets: the allocator's choices depend on nothing
+ * else. Which blocks are live is kept beside the heap, so a wrong free is noticed rather than obeyed.
  */
 #ifndef WTL_PGAS_HEAP_H
 #define WTL_PGAS_HEAP_H

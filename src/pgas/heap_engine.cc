@@ -1,6 +1,7 @@
 /*
- * The symmetric heap's engine: Boost.Interprocess's rbtree_best_fit, a tree of free blocks by size, neighbours merged on free.
- * Chosen because it is a kept library, works inside a given piece of memory, and is deterministic (docs/decisions/0002-heap.md).
+ * The symmetric heap's engine: Boost.Interprocess's rbtree_best_fit, a tree of free blocks by size, neighbours merged
+ * on free. Chosen because it is a kept library, works inside a given piece of memory, and is deterministic
+ * (docs/decisions/0002-heap.md).
  */
 #include <boost/interprocess/mem_algo/rbtree_best_fit.hpp>
 #include <boost/interprocess/sync/mutex_family.hpp>

@@ -1,6 +1,7 @@
 /*
- * The lock's long is two words. On the lock's home PE, `tail` names the last PE in the queue (plus one; 0: free). On each PE,
- * `node` is its place in the queue: whether it waits, whether it holds the lock, and who comes next (plus one).
+ * The lock's long is two words. On the lock's home PE, `tail` names the last PE in the queue (plus one; 0: free). On
+ * each PE, `node` is its place in the queue: whether it waits, whether it holds the lock, and who comes next (plus
+ * one).
  */
 #include "base/error.h"
 #include "pgas/sync.h"
@@ -40,7 +41,8 @@ static bool has_next(void *arg)
 static void refuse_second(wtl_pe *self, const lock_words *mine, const char *call, const long *lock)
 {
   if (atomic_load_explicit(&mine->node, memory_order_relaxed) & (HELD | WAITING))
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE already holds the lock at %p (locks do not nest)", call, (const void *)lock);
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE already holds the lock at %p (locks do not nest)", call,
+                (const void *)lock);
 }
 
 void wtl_lock_set(wtl_pe *self, wtl_site *site, long *lock, const char *call)
@@ -67,8 +69,8 @@ bool wtl_lock_test(wtl_pe *self, long *lock, const char *call)
   uint32_t nobody = 0;
   refuse_second(self, mine, call, lock);
   atomic_store_explicit(&mine->node, HELD, memory_order_relaxed);
-  if (atomic_compare_exchange_strong_explicit(&home(self, lock)->tail, &nobody, (uint32_t)self->me + 1, memory_order_acq_rel,
-                                              memory_order_acquire))
+  if (atomic_compare_exchange_strong_explicit(&home(self, lock)->tail, &nobody, (uint32_t)self->me + 1,
+                                              memory_order_acq_rel, memory_order_acquire))
     return true;
   atomic_store_explicit(&mine->node, 0, memory_order_relaxed);
   return false;
@@ -82,7 +84,8 @@ void wtl_lock_clear(wtl_pe *self, wtl_site *site, long *lock, const char *call)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE does not hold the lock at %p", call, (const void *)lock);
   wtl_quiet(self); /* what was stored under the lock is visible before the lock is free */
   if (!has_next(&mine->node)) {
-    if (atomic_compare_exchange_strong_explicit(&home(self, lock)->tail, &last, 0, memory_order_acq_rel, memory_order_acquire)) {
+    if (atomic_compare_exchange_strong_explicit(&home(self, lock)->tail, &last, 0, memory_order_acq_rel,
+                                                memory_order_acquire)) {
       atomic_store_explicit(&mine->node, 0, memory_order_relaxed);
       return;
     }

@@ -27,8 +27,8 @@ static size_t page_up(size_t n)
 }
 
 /*
- * Before any PE exists: says why and ends this process. Once a job, where all have the same reason: rank 0 speaks, and the launcher ends
- * the others before they do; a process that nobody ends has a reason of its own.
+ * Before any PE exists: says why and ends this process. Once a job, where all have the same reason: rank 0 speaks, and
+ * the launcher ends the others before they do; a process that nobody ends has a reason of its own.
  */
 static void refuse(int status, const char *reasons)
 {
@@ -81,7 +81,8 @@ static void announce(const wtl_pe *self)
   size_t count;
   const wtl_setting *row = wtl_settings_table(&count);
   char value[256];
-  if (self->settings.debug.on) wtl_say("started by %s as %d of %d, heap %zu bytes", self->boot.ops->name, self->me, self->n, self->heap_bytes);
+  if (self->settings.debug.on)
+    wtl_say("started by %s as %d of %d, heap %zu bytes", self->boot.ops->name, self->me, self->n, self->heap_bytes);
   if (self->me != 0) return;
   if (self->settings.version.on) wtl_say("Wattle %s, OpenSHMEM 1.6 (first slice)", WTL_VERSION);
   for (size_t i = 0; self->settings.info.on && i < count; i++)
@@ -99,7 +100,8 @@ static void start_counting(wtl_pe *self)
   wtl_account_register(self);
   self->start_tick = wtl_ticks();
   self->start_cpu_s = self->so_far.cpu_s = wtl_pe_cpu_seconds();
-  for (int stage = 0; stage < WTL_N_STAGES; stage++) self->door.ticks[stage] = 0; /* waiting for each other to start is not the program's */
+  for (int stage = 0; stage < WTL_N_STAGES; stage++)
+    self->door.ticks[stage] = 0; /* waiting for each other to start is not the program's */
   self->door.sleeps = 0;
 }
 
@@ -137,7 +139,9 @@ static void start(wtl_pe *self)
   self->n = self->boot.n_pes;
   wtl_message_pe(self->me);
   if (self->boot.n_local != self->n)
-    wtl_pe_fail(WTL_EXIT_UNAVAILABLE, "the job has %d PEs, but only %d on this node: several nodes need the network room, which this version does not have",
+    wtl_pe_fail(WTL_EXIT_UNAVAILABLE,
+                "the job has %d PEs, but only %d on this node: several nodes need the network room, which this version "
+                "does not have",
                 self->n, self->boot.n_local);
   if ((rc = start_memory(self, error, sizeof error)) != 0) wtl_pe_fail(rc, "%s", error);
   self->check = self->settings.check.on;
@@ -167,7 +171,8 @@ __attribute__((constructor)) static void watch_forks(void)
   pthread_atfork(NULL, NULL, in_child);
 }
 
-/* An exit without shmem_finalize: in good order if the status says so (the standard finalizes implicitly), at once otherwise. */
+/* An exit without shmem_finalize: in good order if the status says so (the standard finalizes implicitly), at once
+ * otherwise. */
 static void at_exit(int status, void *arg)
 {
   wtl_pe *self = wtl_self;

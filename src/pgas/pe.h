@@ -1,10 +1,9 @@
 /*
  * pe.h - one PE: the context struct on which all state of the runtime hangs.
  *
- * A slice of the arena is | statics | heap |. The PE's own heap is addressed through its slice; its statics are mapped a second time
- * where the program has them. So the address of a symmetric object on PE p is
- *   heap object     its own address + (p - me) * stride
- *   static object   slices + p * stride + (its address - statics.start)
+ * A slice of the arena is | statics | heap |. The PE's own heap is addressed through its slice; its statics are mapped
+ * a second time where the program has them. So the address of a symmetric object on PE p is heap object     its own
+ * address + (p - me) * stride static object   slices + p * stride + (its address - statics.start)
  *
  * Processes have one PE, found through one pointer; in the threads build each thread is a PE and has its own.
  */
@@ -30,17 +29,20 @@ enum { WTL_BARRIER_ROUNDS = 16 }; /* enough for 65,536 PEs of a node */
 typedef struct wtl_control {
   wtl_bell bell;
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t barrier[WTL_BARRIER_ROUNDS]; /* epoch reached by the PE 2^k before me */
-  _Alignas(WTL_CACHE_LINE) uint64_t said[2];                             /* what this PE tells the others across a barrier */
-  uint64_t cpus[16];                                                     /* at start: the cores this PE may run on, a bit each */
-  wtl_activity activity;                                                 /* at the end: what this PE did */
+  _Alignas(WTL_CACHE_LINE) uint64_t said[2]; /* what this PE tells the others across a barrier */
+  uint64_t cpus[16];                         /* at start: the cores this PE may run on, a bit each */
+  wtl_activity activity;                     /* at the end: what this PE did */
 } wtl_control;
 
 /* Control data of the node, in the arena. */
 typedef struct wtl_shared {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t arrived;
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t epoch;
-  _Alignas(WTL_CACHE_LINE) size_t n_domains; /* at the end: the meter's domains; the ledger has an entry for each PE and domain */
-  struct { double active, spin, yield, asleep, byte; } price[2]; /* at the end: the model's J/s by state and J/byte; cpu, dram */
+  _Alignas(WTL_CACHE_LINE)
+      size_t n_domains; /* at the end: the meter's domains; the ledger has an entry for each PE and domain */
+  struct {
+    double active, spin, yield, asleep, byte;
+  } price[2]; /* at the end: the model's J/s by state and J/byte; cpu, dram */
 } wtl_shared;
 
 /* Time on a core so far (account.c): what was seen at the last look, and the sum. */
@@ -98,7 +100,8 @@ static inline wtl_control *wtl_control_of(const wtl_pe *self, int pe)
 static inline char *wtl_remote(const wtl_pe *self, const void *addr, int pe)
 {
   size_t at = (size_t)((const char *)addr - self->heap);
-  if (WTL_LIKELY(at < self->heap_bytes)) return (char *)(uintptr_t)addr + (ptrdiff_t)(pe - self->me) * (ptrdiff_t)self->stride;
+  if (WTL_LIKELY(at < self->heap_bytes))
+    return (char *)(uintptr_t)addr + (ptrdiff_t)(pe - self->me) * (ptrdiff_t)self->stride;
   at = (size_t)((const char *)addr - self->statics);
   if (at < self->statics_bytes) return self->slices + (size_t)pe * self->stride + at;
   return NULL;
@@ -113,7 +116,8 @@ static inline size_t wtl_symmetric_room(const wtl_pe *self, const void *addr)
   return at < self->statics_bytes ? self->statics_bytes - at : 0;
 }
 
-/* Starts this PE (collective). `calls`: the front end's table, for the profile. Ends the process with a message if it cannot. Every further call counts up. */
+/* Starts this PE (collective). `calls`: the front end's table, for the profile. Ends the process with a message if it
+ * cannot. Every further call counts up. */
 void wtl_pe_start(int thread_level, const wtl_call_info *calls);
 
 /* Ends it at the last of as many calls as there were starts (collective): writes the profile, leaves the job. */

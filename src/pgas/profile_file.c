@@ -82,7 +82,8 @@ static void write_site(writer *w, const wtl_site *s)
   FILE *f = w->f;
   int module = wtl_module_of(s->addr, &w->modules, &w->n_modules);
   uintptr_t base = module >= 0 ? w->modules[module].base : 0;
-  fprintf(f, "{\"addr\":\"0x%jx\",\"module\":%d,\"offset\":\"0x%jx\"", (uintmax_t)s->addr, module, (uintmax_t)(s->addr - base - 1));
+  fprintf(f, "{\"addr\":\"0x%jx\",\"module\":%d,\"offset\":\"0x%jx\"", (uintmax_t)s->addr, module,
+          (uintmax_t)(s->addr - base - 1));
   wtl_json_text_field(f, "call", call->name, 0);
   wtl_json_text_field(f, "kind", kinds[call->kind], 0);
   wtl_json_number_field(f, "calls", (double)s->calls, 0);
@@ -184,7 +185,8 @@ static void add_up_transfer(writer *w)
 {
   for (uint64_t i = 0; i < w->n_sites; i++) {
     double ticks = wtl_site_ticks(&w->sites[i]);
-    if (w->self->calls[w->sites[i].call].kind != WTL_CALL_OTHER && isfinite(ticks)) w->transfer_s += ticks * w->seconds_per_tick;
+    if (w->self->calls[w->sites[i].call].kind != WTL_CALL_OTHER && isfinite(ticks))
+      w->transfer_s += ticks * w->seconds_per_tick;
   }
   w->scale = w->transfer_s > w->states->active_s ? w->states->active_s / w->transfer_s : 1;
 }
@@ -208,7 +210,10 @@ void wtl_profile_file_write(const wtl_pe *self, const wtl_node_joules *node, boo
   const char *dir = self->settings.profile_dir.text;
   char path[4200], part[4210];
   wtl_activity states;
-  writer w = {.self = self, .states = &states, .node = node, .has_joules = has_joules,
+  writer w = {.self = self,
+              .states = &states,
+              .node = node,
+              .has_joules = has_joules,
               .seconds_per_tick = self->door.stages.ns_per_tick * 1e-9};
   bool good;
   if (!*dir) return;

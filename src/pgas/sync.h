@@ -12,7 +12,8 @@
 /* All PEs arrive before any leaves. Orders nothing else: callers that must, quiet first. */
 void wtl_barrier(wtl_pe *self, wtl_site *site);
 
-/* A barrier that also carries two numbers from each PE; read them with wtl_said until the next barrier that carries some. */
+/* A barrier that also carries two numbers from each PE; read them with wtl_said until the next barrier that carries
+ * some. */
 void wtl_barrier_saying(wtl_pe *self, wtl_site *site, uint64_t a, uint64_t b);
 
 static inline const uint64_t *wtl_said(const wtl_pe *self, int pe)
@@ -29,14 +30,16 @@ enum wtl_cmp { WTL_CMP_EQ, WTL_CMP_NE, WTL_CMP_GT, WTL_CMP_GE, WTL_CMP_LT, WTL_C
 /* Does *variable (cmp) value hold? `value` is extended to 64 bits by the variable's signedness. */
 bool wtl_compare(const void *variable, enum wtl_word word, int cmp, uint64_t value);
 
-/* Waits until it holds. The variable may be symmetric or private; only symmetric ones ring the bell when other PEs store. */
+/* Waits until it holds. The variable may be symmetric or private; only symmetric ones ring the bell when other PEs
+ * store. */
 void wtl_wait_until(wtl_pe *self, wtl_site *site, const void *variable, enum wtl_word word, int cmp, uint64_t value);
 
 /* to[i] = to[i] + from[i], i < n, for one type. */
 typedef void (*wtl_combine_fn)(void *to, const void *from, size_t n);
 
 /* dest = sum over PEs, in the order of PEs, of source; `n` elements of `size` bytes. dest may be source. */
-void wtl_reduce(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t n, size_t size, wtl_combine_fn combine);
+void wtl_reduce(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t n, size_t size,
+                wtl_combine_fn combine);
 
 /* source of `root` to dest of every PE. dest may be source. */
 void wtl_broadcast(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t bytes, int root);

@@ -14,7 +14,7 @@ typedef struct search {
   int hit;
 } search;
 
-static void read_build_id(const struct dl_phdr_info *info, const ElfW(Phdr) *p, char *out)
+static void read_build_id(const struct dl_phdr_info *info, const ElfW(Phdr) * p, char *out)
 {
   const char *at = (const char *)(info->dlpi_addr + p->p_vaddr), *end = at + p->p_memsz;
   while (at + sizeof(ElfW(Nhdr)) <= end) {
@@ -32,8 +32,10 @@ static void name_file(wtl_module *m, const struct dl_phdr_info *info, int index)
 {
   ssize_t n = -1;
   if (index == 0) n = readlink("/proc/self/exe", m->path, sizeof m->path - 1);
-  if (n >= 0) m->path[n] = '\0';
-  else if (!info->dlpi_name || !realpath(info->dlpi_name, m->path)) snprintf(m->path, sizeof m->path, "%s", info->dlpi_name);
+  if (n >= 0)
+    m->path[n] = '\0';
+  else if (!info->dlpi_name || !realpath(info->dlpi_name, m->path))
+    snprintf(m->path, sizeof m->path, "%s", info->dlpi_name);
 }
 
 static int inspect(struct dl_phdr_info *info, size_t size, void *arg)

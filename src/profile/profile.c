@@ -93,8 +93,10 @@ double wtl_site_ticks(const wtl_site *s)
 {
   uint64_t others = s->calls - s->exact_calls;
   if (others == 0) return (double)s->exact_ticks;
-  if (s->sampled_calls) return (double)s->exact_ticks + (double)s->sampled_ticks / (double)s->sampled_calls * (double)others;
-  if (s->exact_calls) return (double)s->exact_ticks / (double)s->exact_calls * (double)s->calls; /* too few calls for a sample */
+  if (s->sampled_calls)
+    return (double)s->exact_ticks + (double)s->sampled_ticks / (double)s->sampled_calls * (double)others;
+  if (s->exact_calls)
+    return (double)s->exact_ticks / (double)s->exact_calls * (double)s->calls; /* too few calls for a sample */
   return NAN;
 }
 

@@ -1,10 +1,11 @@
 /*
  * profile.h - what each call site did: calls, bytes, time, waiting by stage.
  *
- * A site is a (return address, call) pair. Each thread of a PE counts into its own table, without atomics; the tables are added up
- * when the profile is written. Every call is counted. The first WTL_FIRST_CALLS of a site, those that move WTL_LONG_BYTES
- * and more, and all waiting are always timed; of the other calls one in 1024 is. A sample that took WTL_HELD_UP ticks was held up (the
- * core was given to another process): it counts once, not for 1024. The waiting inside a call is taken out of its time.
+ * A site is a (return address, call) pair. Each thread of a PE counts into its own table, without atomics; the tables
+ * are added up when the profile is written. Every call is counted. The first WTL_FIRST_CALLS of a site, those that move
+ * WTL_LONG_BYTES and more, and all waiting are always timed; of the other calls one in 1024 is. A sample that took
+ * WTL_HELD_UP ticks was held up (the core was given to another process): it counts once, not for 1024. The waiting
+ * inside a call is taken out of its time.
  *
  * A wtl_site pointer is valid until the same thread enters its next call.
  */
@@ -78,7 +79,8 @@ typedef struct wtl_thread_profile {
   uint64_t generation;
 } wtl_thread_profile;
 
-extern _Thread_local wtl_thread_profile wtl_thread_sites __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern _Thread_local wtl_thread_profile wtl_thread_sites
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 static inline uint32_t wtl_site_hash(uintptr_t addr, uint32_t call)
 {
@@ -136,8 +138,8 @@ uint64_t wtl_profile_bytes(const wtl_profile *p);
 double wtl_site_ticks(const wtl_site *site);
 
 /*
- * Adds up the tables of all threads. Returns an array the caller frees, its length in *n; NULL (and *n = 0) if there is nothing.
- * Threads that still make calls may be counted short by a call.
+ * Adds up the tables of all threads. Returns an array the caller frees, its length in *n; NULL (and *n = 0) if there is
+ * nothing. Threads that still make calls may be counted short by a call.
  */
 wtl_site *wtl_profile_merge(wtl_profile *p, uint64_t *n);
 

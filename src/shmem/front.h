@@ -1,8 +1,8 @@
 /*
  * front.h - what every generated OpenSHMEM call begins and ends with: find the PE, count the call, check the arguments.
  *
- * The checks are on unless WATTLE_CHECK=off. They cost compares on values the call has in registers anyway; what they find ends
- * the job with one line that names the call, the value and the PE.
+ * The checks are on unless WATTLE_CHECK=off. They cost compares on values the call has in registers anyway; what they
+ * find ends the job with one line that names the call, the value and the PE.
  */
 #ifndef WTL_SHMEM_FRONT_H
 #define WTL_SHMEM_FRONT_H
@@ -26,10 +26,12 @@ typedef struct wtl_frame {
 void wtl_refuse_uninitialised(uint32_t call) __attribute__((noreturn, cold));
 void wtl_refuse_pe(uint32_t call, int pe) __attribute__((noreturn, cold));
 void wtl_refuse_count(uint32_t call, size_t n, size_t size) __attribute__((noreturn, cold));
-void wtl_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t bytes, int pe) __attribute__((noreturn, cold));
+void wtl_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t bytes, int pe)
+    __attribute__((noreturn, cold));
 void wtl_refuse_local(uint32_t call, const char *name, size_t bytes) __attribute__((noreturn, cold));
 void wtl_refuse_alignment(uint32_t call, const char *name, const void *p, size_t align) __attribute__((noreturn, cold));
-void wtl_refuse_value(uint32_t call, const char *name, long long value, const char *allowed) __attribute__((noreturn, cold));
+void wtl_refuse_value(uint32_t call, const char *name, long long value, const char *allowed)
+    __attribute__((noreturn, cold));
 
 static inline __attribute__((always_inline)) wtl_frame wtl_enter(uint32_t call, uintptr_t from, uint64_t bytes)
 {
@@ -60,22 +62,27 @@ static inline __attribute__((always_inline)) void wtl_check_count(const wtl_fram
   if (WTL_UNLIKELY(f->self->check && n > (size_t)PTRDIFF_MAX / size)) wtl_refuse_count(f->call, n, size);
 }
 
-static inline __attribute__((always_inline)) void wtl_check_symmetric(const wtl_frame *f, const char *name, const void *p, size_t bytes, int pe)
+static inline __attribute__((always_inline)) void wtl_check_symmetric(const wtl_frame *f, const char *name,
+                                                                      const void *p, size_t bytes, int pe)
 {
-  if (WTL_UNLIKELY(f->self->check && bytes > wtl_symmetric_room(f->self, p))) wtl_refuse_symmetric(f->call, name, p, bytes, pe);
+  if (WTL_UNLIKELY(f->self->check && bytes > wtl_symmetric_room(f->self, p)))
+    wtl_refuse_symmetric(f->call, name, p, bytes, pe);
 }
 
-static inline __attribute__((always_inline)) void wtl_check_local(const wtl_frame *f, const char *name, const void *p, size_t bytes)
+static inline __attribute__((always_inline)) void wtl_check_local(const wtl_frame *f, const char *name, const void *p,
+                                                                  size_t bytes)
 {
   if (WTL_UNLIKELY(f->self->check && !p && bytes)) wtl_refuse_local(f->call, name, bytes);
 }
 
-static inline __attribute__((always_inline)) void wtl_check_alignment(const wtl_frame *f, const char *name, const void *p, size_t align)
+static inline __attribute__((always_inline)) void wtl_check_alignment(const wtl_frame *f, const char *name,
+                                                                      const void *p, size_t align)
 {
   if (WTL_UNLIKELY(f->self->check && ((uintptr_t)p & (align - 1)))) wtl_refuse_alignment(f->call, name, p, align);
 }
 
-static inline __attribute__((always_inline)) void wtl_check_that(const wtl_frame *f, bool good, const char *name, long long value, const char *allowed)
+static inline __attribute__((always_inline)) void wtl_check_that(const wtl_frame *f, bool good, const char *name,
+                                                                 long long value, const char *allowed)
 {
   if (WTL_UNLIKELY(f->self->check && !good)) wtl_refuse_value(f->call, name, value, allowed);
 }

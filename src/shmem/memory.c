@@ -26,30 +26,36 @@ static void agree(wtl_frame *f, const void *p, size_t bytes)
   for (int pe = 0; pe < self->n; pe++) {
     const uint64_t *said = wtl_said(self, pe);
     if (said[0] == bytes && said[1] == offset) continue;
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs do not ask alike: %zu bytes (heap offset %lld) here, %llu bytes (heap offset %lld) on PE %d; the heap "
-                "stays symmetric only if all PEs make the same calls in the same order", name_of(f), bytes, (long long)offset - 1,
-                (unsigned long long)said[0], (long long)said[1] - 1, pe);
+    wtl_pe_fail(
+        WTL_EXIT_USAGE,
+        "%s: PEs do not ask alike: %zu bytes (heap offset %lld) here, %llu bytes (heap offset %lld) on PE %d; the heap "
+        "stays symmetric only if all PEs make the same calls in the same order",
+        name_of(f), bytes, (long long)offset - 1, (unsigned long long)said[0], (long long)said[1] - 1, pe);
   }
 }
 
 static void warn_exhausted(const wtl_frame *f, size_t bytes)
 {
   const wtl_pe *self = f->self;
-  wtl_say("%s: no room for %zu bytes in the symmetric heap: %zu of %zu bytes are in use, %zu are free in pieces; the call returns NULL (raise "
-          "SHMEM_SYMMETRIC_SIZE)", name_of(f), bytes, self->mem.live_bytes, self->heap_bytes, wtl_heap_room(&self->mem));
+  wtl_say("%s: no room for %zu bytes in the symmetric heap: %zu of %zu bytes are in use, %zu are free in pieces; the "
+          "call returns NULL (raise "
+          "SHMEM_SYMMETRIC_SIZE)",
+          name_of(f), bytes, self->mem.live_bytes, self->heap_bytes, wtl_heap_room(&self->mem));
 }
 
 void *wtl_shmem_alloc(wtl_frame *f, size_t bytes, size_t align, bool zero)
 {
   void *p = NULL;
   if (align) {
-    wtl_check_that(f, (align & (align - 1)) == 0 && align % sizeof(void *) == 0 && align <= WTL_SLICE_ALIGN, "alignment",
-                   (long long)align, "powers of two from 8 to 2097152");
+    wtl_check_that(f, (align & (align - 1)) == 0 && align % sizeof(void *) == 0 && align <= WTL_SLICE_ALIGN,
+                   "alignment", (long long)align, "powers of two from 8 to 2097152");
   }
   if (bytes) {
     p = wtl_heap_alloc(&f->self->mem, bytes, align);
-    if (!p) warn_exhausted(f, bytes);
-    else if (zero) memset(p, 0, bytes);
+    if (!p)
+      warn_exhausted(f, bytes);
+    else if (zero)
+      memset(p, 0, bytes);
   }
   agree(f, p, bytes);
   return p;
@@ -57,8 +63,10 @@ void *wtl_shmem_alloc(wtl_frame *f, size_t bytes, size_t align, bool zero)
 
 static void refuse_foreign(wtl_frame *f, const void *p)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: ptr=%p is not the start of a live block of the symmetric heap (freed twice, or not from shmem_malloc)",
-              name_of(f), p);
+  wtl_pe_fail(
+      WTL_EXIT_USAGE,
+      "%s: ptr=%p is not the start of a live block of the symmetric heap (freed twice, or not from shmem_malloc)",
+      name_of(f), p);
 }
 
 void *wtl_shmem_realloc(wtl_frame *f, void *old, size_t bytes)

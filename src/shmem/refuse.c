@@ -22,7 +22,8 @@ void wtl_refuse_pe(uint32_t call, int pe)
 
 void wtl_refuse_count(uint32_t call, size_t n, size_t size)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %zu elements of %zu bytes are more than any memory (a negative count?)", name_of(call), n, size);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %zu elements of %zu bytes are more than any memory (a negative count?)",
+              name_of(call), n, size);
 }
 
 void wtl_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t bytes, int pe)
@@ -30,11 +31,14 @@ void wtl_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t
   size_t room = wtl_symmetric_room(wtl_self, p);
   if (!p) wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL (target PE %d, %zu bytes)", name_of(call), name, pe, bytes);
   if (room)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%p is symmetric, but only %zu of the %zu bytes up to its end are (target PE %d)", name_of(call), name,
-                p, room, bytes, pe);
+    wtl_pe_fail(WTL_EXIT_USAGE,
+                "%s: %s=%p is symmetric, but only %zu of the %zu bytes up to its end are (target PE %d)", name_of(call),
+                name, p, room, bytes, pe);
   wtl_pe_fail(WTL_EXIT_USAGE,
-              "%s: %s=%p is not symmetric (target PE %d, %zu bytes): use memory from shmem_malloc or a global or static variable%s",
-              name_of(call), name, p, pe, bytes, wtl_self->settings.statics.on ? "" : " (these only with WATTLE_STATICS=on)");
+              "%s: %s=%p is not symmetric (target PE %d, %zu bytes): use memory from shmem_malloc or a global or "
+              "static variable%s",
+              name_of(call), name, p, pe, bytes,
+              wtl_self->settings.statics.on ? "" : " (these only with WATTLE_STATICS=on)");
 }
 
 void wtl_refuse_local(uint32_t call, const char *name, size_t bytes)

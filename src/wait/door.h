@@ -1,8 +1,9 @@
 /*
  * door.h - every wait of the runtime goes through here.
  *
- * A wait has a site (where in the program, src/profile) and a condition. The door takes it through the stages of src/govern (spin,
- * yield, sleep), leaves as soon as the condition holds, and books the time in each stage to the site and to the PE.
+ * A wait has a site (where in the program, src/profile) and a condition. The door takes it through the stages of
+ * src/govern (spin, yield, sleep), leaves as soon as the condition holds, and books the time in each stage to the site
+ * and to the PE.
  */
 #ifndef WTL_WAIT_DOOR_H
 #define WTL_WAIT_DOOR_H
@@ -25,7 +26,8 @@ typedef struct wtl_door {
 
 void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, int n_local, int cores);
 
-/* Waits until ready(arg); `watch`: which stores can make it so. `ready` must be cheap, have no effect, and load what it looks at with acquire order. */
+/* Waits until ready(arg); `watch`: which stores can make it so. `ready` must be cheap, have no effect, and load what it
+ * looks at with acquire order. */
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
 
 #endif

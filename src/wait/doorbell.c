@@ -23,7 +23,8 @@ void wtl_bell_ring_at(wtl_bell *b, size_t offset, size_t n)
   uint64_t asleep = atomic_load_explicit(&b->asleep, memory_order_relaxed);
   wtl_watch watch = asleep >> COUNT_BITS;
   if (!asleep || watch == WTL_WATCH_CONTROL) return;
-  if (watch == WTL_WATCH_ALL || (watch >= WTL_WATCH_OFFSET(offset) && watch <= WTL_WATCH_OFFSET(offset + n - 1))) wtl_bell_ring(b);
+  if (watch == WTL_WATCH_ALL || (watch >= WTL_WATCH_OFFSET(offset) && watch <= WTL_WATCH_OFFSET(offset + n - 1)))
+    wtl_bell_ring(b);
 }
 
 static uint64_t one_more(uint64_t asleep, wtl_watch watch)
@@ -40,20 +41,25 @@ static uint64_t one_less(uint64_t asleep)
 static void enter(wtl_bell *b, wtl_watch watch)
 {
   uint64_t old = atomic_load_explicit(&b->asleep, memory_order_relaxed);
-  while (!atomic_compare_exchange_weak_explicit(&b->asleep, &old, one_more(old, watch), memory_order_seq_cst, memory_order_relaxed)) continue;
+  while (!atomic_compare_exchange_weak_explicit(&b->asleep, &old, one_more(old, watch), memory_order_seq_cst,
+                                                memory_order_relaxed))
+    continue;
 }
 
 static void leave(wtl_bell *b)
 {
   uint64_t old = atomic_load_explicit(&b->asleep, memory_order_relaxed);
-  while (!atomic_compare_exchange_weak_explicit(&b->asleep, &old, one_less(old), memory_order_seq_cst, memory_order_relaxed)) continue;
+  while (!atomic_compare_exchange_weak_explicit(&b->asleep, &old, one_less(old), memory_order_seq_cst,
+                                                memory_order_relaxed))
+    continue;
 }
 
 static enum wtl_sleep sleep_while(wtl_bell *b, uint32_t seen, double seconds)
 {
   struct timespec t = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
   if (syscall(SYS_futex, &b->rung, FUTEX_WAIT, seen, &t, NULL, 0) == 0) return WTL_SLEPT_WOKEN;
-  return errno == ETIMEDOUT && atomic_load_explicit(&b->rung, memory_order_acquire) == seen ? WTL_SLEPT_OUT : WTL_SLEPT_NOT;
+  return errno == ETIMEDOUT && atomic_load_explicit(&b->rung, memory_order_acquire) == seen ? WTL_SLEPT_OUT
+                                                                                            : WTL_SLEPT_NOT;
 }
 
 enum wtl_sleep wtl_bell_sleep(wtl_bell *b, wtl_watch watch, bool (*ready)(void *), void *arg, double seconds)

@@ -9,13 +9,14 @@
  *     sleep while rung == seen
  *   asleep: count - 1
  *
- * Why none is missed: by (W) and (S), of the writer's store and the sleeper's word at least one is seen by the other's load. If the
- * sleeper sees the data, it does not sleep. If the writer sees the word, it moves `rung` on after `seen` was read, so the kernel
- * refuses the sleep or ends it. Stores that come without a bell (through shmem_ptr) are found when the bounded sleep ends.
+ * Why none is missed: by (W) and (S), of the writer's store and the sleeper's word at least one is seen by the other's
+ * load. If the sleeper sees the data, it does not sleep. If the writer sees the word, it moves `rung` on after `seen`
+ * was read, so the kernel refuses the sleep or ends it. Stores that come without a bell (through shmem_ptr) are found
+ * when the bounded sleep ends.
  *
- * What is watched keeps a PE that sleeps in a barrier from being woken by every store into its data. Several threads of a PE may
- * sleep: the count says how many, and what they watch is everything unless they agree. Both are one word, so they change
- * together. WTL_MUTANT_* take one part out for the litmus tests.
+ * What is watched keeps a PE that sleeps in a barrier from being woken by every store into its data. Several threads of
+ * a PE may sleep: the count says how many, and what they watch is everything unless they agree. Both are one word, so
+ * they change together. WTL_MUTANT_* take one part out for the litmus tests.
  */
 #ifndef WTL_WAIT_DOORBELL_H
 #define WTL_WAIT_DOORBELL_H
@@ -46,7 +47,8 @@ void wtl_bell_ring_at(wtl_bell *b, size_t offset, size_t n);
 
 static inline bool wtl_bell_has_sleeper(const wtl_bell *b)
 {
-  /* Sequentially consistent, as the store before it is: where such a store is no full barrier (aarch64), the pair still keeps its order. */
+  /* Sequentially consistent, as the store before it is: where such a store is no full barrier (aarch64), the pair still
+   * keeps its order. */
   return WTL_UNLIKELY(atomic_load_explicit(&b->asleep, memory_order_seq_cst) != 0);
 }
 
@@ -54,8 +56,9 @@ static inline bool wtl_bell_has_sleeper(const wtl_bell *b)
 enum wtl_sleep { WTL_SLEPT_NOT, WTL_SLEPT_WOKEN, WTL_SLEPT_OUT };
 
 /*
- * Sleeps until the bell rings, `ready` holds or `seconds` have passed. SLEPT_NOT: `ready` held or the bell rang before the sleep began;
- * SLEPT_OUT: the time passed and nobody rang. `ready` is called between publishing the sleep and sleeping.
+ * Sleeps until the bell rings, `ready` holds or `seconds` have passed. SLEPT_NOT: `ready` held or the bell rang before
+ * the sleep began; SLEPT_OUT: the time passed and nobody rang. `ready` is called between publishing the sleep and
+ * sleeping.
  */
 enum wtl_sleep wtl_bell_sleep(wtl_bell *b, wtl_watch watch, bool (*ready)(void *), void *arg, double seconds);
 
