@@ -43,8 +43,7 @@ static const char usage[] =
 
 static volatile pid_t child;
 
-/* --- the command line
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- the command line --- */
 
 typedef struct plan {
   long n;
@@ -183,8 +182,7 @@ static plan parse(int argc, char **argv)
   return p;
 }
 
-/* --- the launcher
- * -------------------------------------------------------------------------------------------------------------- */
+/* --- the launcher --- */
 
 static const char default_path[] = "/usr/local/bin:/usr/bin:/bin";
 
@@ -293,8 +291,7 @@ static const char *temporary_directory(void)
   return "/tmp";
 }
 
-/* --- running it
- * ---------------------------------------------------------------------------------------------------------------- */
+/* --- running it --- */
 
 /* Ctrl-C reaches the launcher by the terminal already; what another process sends us is passed on. */
 static void pass_on(int signal, siginfo_t *info, void *context)

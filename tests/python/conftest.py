@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import fakes
 import pytest
+from fakes import Wattle
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python"
-
-Wattle = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import stat
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+Wattle = Callable[..., subprocess.CompletedProcess[str]]  # the command as a user starts it
 
 INFO: dict[str, Any] = {
     "version": "0.1.0",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import fakes
 import pytest
-from conftest import Wattle
+from fakes import Wattle
 from wattle import profile as profiles
 from wattle import sites, units
 from wattle.errors import WattleError

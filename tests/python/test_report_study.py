@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import studies
-from conftest import Wattle
+from fakes import Wattle
 from wattle import manifest as manifests
 from wattle.errors import WattleError
 from wattle.report.cli import write

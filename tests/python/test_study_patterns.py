@@ -9,7 +9,7 @@ import fakes
 import polars as pl
 import pytest
 import studies
-from conftest import Wattle
+from fakes import Wattle
 from wattle.study.patterns import make_plan
 from wattle.study.patterns_samples import SCHEMA, row
 
