@@ -36,6 +36,16 @@ static inline void wtl_store_fence(void)
 #endif
 }
 
+/* Earlier loads come before later ones. */
+static inline void wtl_load_fence(void)
+{
+#if defined(__SANITIZE_THREAD__)
+  wtl_store_fence(); /* the same read-modify-write orders both ways */
+#else
+  atomic_thread_fence(memory_order_acquire);
+#endif
+}
+
 /* Tells the core that this is a spin loop. */
 static inline void wtl_relax(void)
 {

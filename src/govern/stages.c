@@ -45,24 +45,32 @@ void wtl_stages_learn(wtl_stages *s, uint64_t ticks)
   if (s->learns && seconds < 10 * most_price_s) set_price(s, s->price_s + (seconds - s->price_s) / 8);
 }
 
-/* cgroup v2's cpu.max is "quota period" in microseconds, or "max period". */
-static double cgroup_cores(void)
+static double read_two(const char *path, double *second)
 {
-  char quota[32];
-  double period;
-  FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
-  int n = f ? fscanf(f, "%31s %lf", quota, &period) : 0;
-  double cores = INFINITY, number;
+  char first[32];
+  double number;
+  FILE *f = fopen(path, "re");
+  int n = f ? fscanf(f, "%31s %lf", first, second) : 0;
   if (f) fclose(f);
-  if (n == 2 && sscanf(quota, "%lf", &number) == 1 && period > 0) cores = number / period;
-  return cores;
+  return n >= 1 && sscanf(first, "%lf", &number) == 1 ? number : -1; /* "max" or -1: no limit */
+}
+
+double wtl_cores_quota(void)
+{
+  double period = 0, quota = read_two("/sys/fs/cgroup/cpu.max", &period); /* cgroup v2: "quota period", microseconds */
+  if (quota < 0) {                                                        /* cgroup v1: two files */
+    double none;
+    quota = read_two("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", &none);
+    period = read_two("/sys/fs/cgroup/cpu/cpu.cfs_period_us", &none);
+  }
+  return quota > 0 && period > 0 ? quota / period : INFINITY;
 }
 
 int wtl_cores_allowed(void)
 {
   cpu_set_t set;
   int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
-  double limit = cgroup_cores();
+  double limit = wtl_cores_quota();
   if (limit < cores) cores = (int)ceil(limit);
   return cores < 1 ? 1 : cores;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -250,13 +251,19 @@ int wtl_arena_start(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shape, cha
                           : start_as_guest(a, b, shape_text, error, size);
   if (rc) return rc;
   hide_from_core_file(a, b);
+  struct stat st;
+  if (a->fd >= 0 && fstat(a->fd, &st) == 0) {
+    a->device = st.st_dev;
+    a->inode = st.st_ino;
+  }
   return 0;
 }
 
 void wtl_arena_stop(wtl_arena *a)
 {
   if (a->owned) munmap(a->base, a->length);
-  if (a->fd >= 0) close(a->fd);
+  struct stat st; /* the program may have closed the descriptor, and its number may be another file's by now */
+  if (a->fd >= 0 && fstat(a->fd, &st) == 0 && st.st_ino == a->inode && st.st_dev == a->device) close(a->fd);
   memset(a, 0, sizeof *a);
   a->fd = -1;
 }

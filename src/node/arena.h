@@ -14,6 +14,7 @@
 #define WTL_NODE_ARENA_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "node/boot.h"
 
@@ -30,6 +31,8 @@ typedef struct wtl_arena {
   char *slices;
   size_t stride; /* bytes from one slice to the next */
   int fd;
+  dev_t device; /* of fd */
+  ino_t inode;
   bool owned; /* this PE made the mapping, and unmaps it */
 } wtl_arena;
 

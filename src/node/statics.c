@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -34,11 +35,13 @@ void wtl_statics_unshare(void) {}
 static struct {
   wtl_statics segment;
   int fd;
+  dev_t device; /* of fd, which the program may close */
+  ino_t inode;
   size_t offset;
 } shared = {.fd = -1};
 
-static _Thread_local char
-    *snapshot; /* taken in the parent before a fork, used by the child; several threads may fork at once */
+/* Taken in the parent before a fork, used by the child; several threads may fork at once. */
+static _Thread_local char *snapshot;
 
 static uintptr_t page_down(uintptr_t a)
 {
@@ -50,22 +53,39 @@ static uintptr_t page_up(uintptr_t a)
   return page_down(a + (uintptr_t)sysconf(_SC_PAGESIZE) - 1);
 }
 
-/* The first object dl_iterate_phdr names is the executable. */
+/* What the loader makes read-only after relocation: it holds no variables. */
+static void find_relro(const struct dl_phdr_info *info, uintptr_t *low, uintptr_t *high)
+{
+  *low = *high = 0;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    if (p->p_type != PT_GNU_RELRO) continue;
+    *low = info->dlpi_addr + p->p_vaddr;
+    *high = *low + p->p_memsz;
+  }
+}
+
+/*
+ * The first object dl_iterate_phdr names is the executable. Linkers put its variables behind the read-only part of one
+ * segment (GNU ld), or into a segment of their own behind a read-only one (lld, mold).
+ */
 static int inspect_executable(struct dl_phdr_info *info, size_t size, void *arg)
 {
   wtl_statics *s = arg;
-  uintptr_t low = 0, high = 0, file_high = 0, relro_end = 0;
+  uintptr_t low = 0, high = 0, file_high = 0, relro_low, relro_high;
+  find_relro(info, &relro_low, &relro_high);
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *p = &info->dlpi_phdr[i];
     uintptr_t start = info->dlpi_addr + p->p_vaddr, end = start + p->p_memsz;
-    if (p->p_type == PT_GNU_RELRO) relro_end = page_down(end);
     if (p->p_type != PT_LOAD || !(p->p_flags & PF_W)) continue;
-    if (!low || start < low) low = start;
-    if (end > high) high = end;
-    if (start + p->p_filesz > file_high) file_high = start + p->p_filesz;
+    if (start >= relro_low && page_up(end) <= page_up(relro_high)) continue; /* nothing but the read-only part */
+    start = page_down(start);
+    if (page_down(relro_high) > start && relro_low < end) start = page_down(relro_high);
+    if (low && start > page_up(high)) s->scattered = true; /* what lies between is not ours */
+    if (!low) low = start;
+    high = end;
+    if (p->p_filesz) file_high = info->dlpi_addr + p->p_vaddr + p->p_filesz;
   }
-  low = page_down(low);
-  if (relro_end > low) low = relro_end; /* the loader makes it read-only; it holds no variables */
   high = page_up(high);
   s->start = high > low ? (char *)low : NULL;
   s->length = high > low ? high - low : 0;
@@ -90,16 +110,33 @@ __attribute__((no_sanitize("address", "undefined"))) static void copy_pages(char
   for (size_t i = 0; i < length / sizeof *in; i++) out[i] = in[i];
 }
 
-/* Copies only what has ever been written: a .bss of many GiB may be untouched. */
-static void copy_touched(char *to, int fd, size_t offset, size_t length)
+/* The program may have closed the arena's descriptor, and its number may be another file's by now. */
+static bool is_arena(int fd)
 {
-  off_t at = (off_t)offset, end = (off_t)(offset + length);
+  struct stat st;
+  return fstat(fd, &st) == 0 && st.st_dev == shared.device && st.st_ino == shared.inode;
+}
+
+/*
+ * Copies only what has ever been written, where the arena can tell: a .bss of many GiB may be untouched. Where it
+ * cannot, everything.
+ */
+static void copy_touched(char *to)
+{
+  off_t at = (off_t)shared.offset, end = at + (off_t)shared.segment.length;
+  bool tells = is_arena(shared.fd);
   while (at < end) {
-    off_t data = lseek(fd, at, SEEK_DATA), hole;
-    if (data < 0 || data >= end) break;
-    hole = lseek(fd, data, SEEK_HOLE);
+    off_t data = tells ? lseek(shared.fd, at, SEEK_DATA) : at, hole;
+    if (data < 0 && errno == ENXIO) break; /* no more */
+    if (data < 0) {
+      tells = false;
+      data = at;
+    }
+    if (data >= end) break;
+    hole = tells ? lseek(shared.fd, data, SEEK_HOLE) : end;
     if (hole < 0 || hole > end) hole = end;
-    copy_pages(to + (data - (off_t)offset), shared.segment.start + (data - (off_t)offset), (size_t)(hole - data));
+    size_t skip = (size_t)(data - (off_t)shared.offset);
+    copy_pages(to + skip, shared.segment.start + skip, (size_t)(hole - data));
     at = hole;
   }
 }
@@ -123,7 +160,7 @@ static void before_fork(void)
   if (snapshot == MAP_FAILED)
     snapshot = NULL;
   else
-    copy_touched(snapshot, shared.fd, shared.offset, shared.segment.length);
+    copy_touched(snapshot);
 }
 
 static void after_fork_in_parent(void)
@@ -184,10 +221,20 @@ static void copy_present(char *to, const char *from, size_t length)
 int wtl_statics_share(const wtl_statics *s, int fd, size_t offset, char *error, size_t size)
 {
   char *window;
+  struct stat st;
+  if (s->scattered) {
+    snprintf(error, size,
+             "the program's variables lie in separate segments with gaps between them, which cannot be made symmetric "
+             "(link without such a layout, or set WATTLE_STATICS=off)");
+    return WTL_EXIT_UNAVAILABLE;
+  }
   shared.segment = *s;
   shared.fd = fd;
   shared.offset = offset;
   if (!s->start) return 0;
+  if (fstat(fd, &st) != 0) return failed(error, size, "fstat");
+  shared.device = st.st_dev;
+  shared.inode = st.st_ino;
   window = mmap(NULL, s->length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
   if (window == MAP_FAILED) return failed(error, size, "mmap");
   copy_pages(window, s->start, s->file_length);
@@ -202,7 +249,7 @@ void wtl_statics_unshare(void)
   copy = private_memory(shared.segment.length);
   if (copy == MAP_FAILED)
     return; /* the segment then stays on the arena's memory, which lives as long as it is mapped */
-  copy_touched(copy, shared.fd, shared.offset, shared.segment.length);
+  copy_touched(copy);
   if (!move_into_place(copy)) munmap(copy, shared.segment.length);
   memset(&shared, 0, sizeof shared);
   shared.fd = -1;

@@ -11,11 +11,13 @@
 #ifndef WTL_NODE_STATICS_H
 #define WTL_NODE_STATICS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct wtl_statics {
   char *start;                /* page-aligned; NULL where there are none or they are not shared */
   size_t length, file_length; /* multiples of the page size; beyond file_length all is .bss */
+  bool scattered;             /* there are gaps in it that belong to others: it cannot be shared */
 } wtl_statics;
 
 /* Finds the segment; changes nothing. The same for all PEs that run the same executable. */

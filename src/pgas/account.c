@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "pgas/profile_file.h"
 #include "pgas/sync.h"
 
@@ -131,12 +132,25 @@ double wtl_account_share(const wtl_pe *self, int dram)
   return sum;
 }
 
+/* A PE that ends while others are in another collective call would be taken for one of them there. */
+static void close_together(wtl_pe *self, wtl_site *site)
+{
+  wtl_control_of(self, self->me)->closed_at = self->barrier_epoch + 1;
+  wtl_barrier(self, site);
+  for (int pe = 0; pe < self->n; pe++)
+    if (wtl_control_of(self, pe)->closed_at != self->barrier_epoch)
+      wtl_pe_fail(WTL_EXIT_USAGE,
+                  "shmem_finalize (or exit): PE %d is in another collective call; all PEs must make the same ones in "
+                  "the same order",
+                  pe);
+}
+
 void wtl_account_close(wtl_pe *self, wtl_site *site)
 {
   wtl_node_joules *node = self->meter ? calloc(1, sizeof *node) : NULL;
   wtl_activity *mine = &wtl_control_of(self, self->me)->activity;
   wtl_activity_register(NULL, NULL);
-  wtl_barrier(self, site); /* all calls of all PEs are done */
+  close_together(self, site); /* all calls of all PEs are done */
   self->door.stages.ns_per_tick = wtl_clock_ns_per_tick();
   wtl_account_activity(self, mine);
   wtl_barrier(self, site);

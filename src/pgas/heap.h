@@ -13,6 +13,8 @@
 extern "C" {
 #endif
 
+#define WTL_HEAP_LEAST ((size_t)65536)
+
 struct wtl_block; /* a live block, in a hash table by address */
 
 typedef struct wtl_heap {
@@ -22,7 +24,13 @@ typedef struct wtl_heap {
   size_t live_bytes; /* asked for and not freed */
 } wtl_heap;
 
-/* Takes `bytes` (at least 64 KiB) at `start`, aligned to a page. */
+/* The size of a heap that is to have `asked` bytes: none is smaller than 64 KiB. */
+static inline size_t wtl_heap_at_least(size_t asked)
+{
+  return asked > WTL_HEAP_LEAST ? asked : WTL_HEAP_LEAST;
+}
+
+/* Takes `bytes` (at least WTL_HEAP_LEAST) at `start`, aligned to a page. */
 void wtl_heap_start(wtl_heap *h, void *start, size_t bytes);
 void wtl_heap_stop(wtl_heap *h);
 

@@ -1,5 +1,6 @@
 #include "pgas/pe.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -58,7 +59,7 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   size_t n = (size_t)self->n, ledger = sizeof(wtl_shared);
   int rc;
   if (self->settings.statics.on) wtl_statics_find(&statics);
-  self->heap_bytes = page_up(self->settings.symmetric_size.bytes);
+  self->heap_bytes = page_up(wtl_heap_at_least(self->settings.symmetric_size.bytes));
   shape.shared_bytes = ledger + n * WTL_MAX_DOMAINS * sizeof(wattle_joules_t);
   shape.per_pe_bytes = sizeof(wtl_control);
   shape.slice_bytes = statics.length + self->heap_bytes;
@@ -105,26 +106,31 @@ static void start_counting(wtl_pe *self)
   self->door.sleeps = 0;
 }
 
-/* A PE bound to a core sees one; what counts is how many there are for all of them together. */
+/*
+ * A PE bound to a core sees one; what counts is how many there are for all of them together. All compute it from the
+ * same numbers, so all choose the same barrier.
+ */
 static void count_cores(wtl_pe *self, wtl_site *site)
 {
-  cpu_set_t mine, all;
-  int limit = wtl_cores_allowed(), cores;
-  CPU_ZERO(&mine);
+  wtl_control *mine = wtl_control_of(self, self->me);
+  cpu_set_t cpus, all;
+  double quota = INFINITY;
+  CPU_ZERO(&cpus);
   CPU_ZERO(&all);
-  sched_getaffinity(0, sizeof mine, &mine);
-  memcpy(wtl_control_of(self, self->me)->cpus, &mine, sizeof mine);
+  sched_getaffinity(0, sizeof cpus, &cpus);
+  memcpy(mine->cpus, &cpus, sizeof cpus);
+  mine->quota = wtl_cores_quota();
   wtl_barrier(self, site);
   for (int pe = 0; pe < self->n; pe++) {
-    memcpy(&mine, wtl_control_of(self, pe)->cpus, sizeof mine);
-    CPU_OR(&all, &all, &mine);
+    memcpy(&cpus, wtl_control_of(self, pe)->cpus, sizeof cpus);
+    CPU_OR(&all, &all, &cpus);
+    quota = fmin(quota, wtl_control_of(self, pe)->quota);
   }
-  cores = CPU_COUNT(&all);
-  memcpy(&mine, wtl_control_of(self, self->me)->cpus, sizeof mine);
-  if (limit < CPU_COUNT(&mine)) cores = limit; /* a cgroup gives less than the cores it shows */
-  wtl_stages_start(&self->door.stages, &self->settings, self->n, cores, wtl_clock_ns_per_tick());
+  double cores = CPU_COUNT(&all) ? CPU_COUNT(&all) : (double)sysconf(_SC_NPROCESSORS_ONLN);
+  int usable = (int)fmax(1, ceil(fmin(cores, quota)));
+  wtl_stages_start(&self->door.stages, &self->settings, self->n, usable, wtl_clock_ns_per_tick());
   wtl_barrier(self, site);
-  self->central_barrier = self->n > cores;
+  self->central_barrier = self->n > usable;
 }
 
 static void start(wtl_pe *self)
@@ -230,10 +236,21 @@ void wtl_pe_stop(void)
   free(self);
 }
 
+/* Not fflush(NULL): another thread may hold a stream's lock for as long as it waits for input. */
+static void flush_output(void)
+{
+  FILE *const streams[] = {stdout, stderr};
+  for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
+    if (ftrylockfile(streams[i]) != 0) continue;
+    fflush_unlocked(streams[i]);
+    funlockfile(streams[i]);
+  }
+}
+
 void wtl_pe_exit(int status)
 {
   wtl_pe *self = wtl_self;
-  fflush(NULL);
+  flush_output();
   if (self) {
     self->starter_pid = 0; /* no finalize at exit */
     wtl_account_abandon(self);
@@ -251,7 +268,7 @@ void wtl_pe_fail(int status, const char *format, ...)
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
   wtl_say("%s", text);
-  fflush(NULL);
+  flush_output();
   if (self && self->boot.ops) self->boot.ops->abort(&self->boot, status, text);
   _exit(status);
 }

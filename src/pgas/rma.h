@@ -116,10 +116,12 @@ static inline void wtl_put(const wtl_pe *self, void *to, const void *from, size_
 
 static inline void wtl_get(void *to, const void *from, size_t n)
 {
-  if (WTL_LIKELY(wtl_is_word(from, n)))
+  if (WTL_LIKELY(wtl_is_word(from, n))) {
     wtl_load_word(to, from, n);
-  else if (n)
+  } else if (n) {
     memmove(to, from, n);
+    wtl_load_fence();
+  }
 }
 
 /* All this PE's earlier stores are visible to all PEs before its later loads. */

@@ -1,6 +1,7 @@
 #include "profile/profile.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,19 +9,59 @@ enum { FIRST_SLOTS = 256 };
 
 _Thread_local wtl_thread_profile wtl_thread_sites;
 
+/* Profiles that have not stopped: a thread may end before or after the PE it belongs to. */
+static pthread_mutex_t live_lock = PTHREAD_MUTEX_INITIALIZER;
+static wtl_profile *live;
+static pthread_key_t thread_end;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void on_thread_end(void *table)
+{
+  pthread_mutex_lock(&live_lock);
+  for (wtl_profile *p = live; p; p = p->next_live)
+    for (wtl_site_table *t = p->tables; t; t = t->next)
+      if (t == table) t->idle = true;
+  pthread_mutex_unlock(&live_lock);
+}
+
+static void make_key(void)
+{
+  pthread_key_create(&thread_end, on_thread_end);
+}
+
 void wtl_profile_start(wtl_profile *p, bool on)
 {
   static _Atomic uint64_t generations;
+  pthread_once(&once, make_key);
   p->on = on;
   p->tables = NULL;
   p->generation = ++generations;
+  pthread_mutex_lock(&live_lock);
+  p->next_live = live;
+  live = p;
+  pthread_mutex_unlock(&live_lock);
+}
+
+static void free_slots(wtl_slots *s)
+{
+  for (wtl_slots *next; s; s = next) {
+    next = s->retired;
+    free(s);
+  }
 }
 
 void wtl_profile_stop(wtl_profile *p)
 {
+  pthread_mutex_lock(&live_lock);
+  for (wtl_profile **at = &live; *at; at = &(*at)->next_live) {
+    if (*at != p) continue;
+    *at = p->next_live;
+    break;
+  }
+  pthread_mutex_unlock(&live_lock);
   for (wtl_site_table *t = p->tables, *next; t; t = next) {
     next = t->next;
-    free(t->slots);
+    free_slots(t->slots);
     free(t);
   }
   p->tables = NULL;
@@ -29,21 +70,44 @@ void wtl_profile_stop(wtl_profile *p)
 }
 
 /* No memory for a table: calls of all such threads go uncounted into this one. */
-static wtl_site nowhere[1];
-static wtl_site_table no_table = {.slots = nowhere};
+static wtl_slots no_slots = {.slot = {{0}}};
+static wtl_site_table no_table = {.slots = &no_slots};
 
-wtl_site_table *wtl_profile_table(wtl_profile *p)
+static wtl_slots *new_slots(uint32_t count)
+{
+  wtl_slots *s = calloc(1, sizeof *s + count * sizeof *s->slot);
+  if (s) s->mask = count - 1;
+  return s;
+}
+
+static wtl_site_table *inherit(wtl_profile *p)
+{
+  for (wtl_site_table *t = p->tables; t; t = t->next) {
+    bool idle = true;
+    if (atomic_compare_exchange_strong(&t->idle, &idle, false)) return t;
+  }
+  return NULL;
+}
+
+static wtl_site_table *new_table(wtl_profile *p)
 {
   wtl_site_table *t = calloc(1, sizeof *t);
-  if (t) t->slots = calloc(FIRST_SLOTS, sizeof *t->slots);
-  if (!t || !t->slots) {
+  if (t && p->on) t->slots = new_slots(FIRST_SLOTS);
+  if (!t || (p->on && !t->slots)) {
     free(t);
-    return &no_table;
+    return NULL;
   }
-  t->mask = FIRST_SLOTS - 1;
   t->spare.calls = WTL_FIRST_CALLS + 1; /* past its first calls and between samples: what nobody counts nobody times */
   t->next = p->tables;
   while (!atomic_compare_exchange_weak(&p->tables, &t->next, t)) continue;
+  return t;
+}
+
+wtl_site_table *wtl_profile_table(wtl_profile *p)
+{
+  wtl_site_table *t = inherit(p);
+  if (!t && !(t = new_table(p))) return &no_table;
+  pthread_setspecific(thread_end, t);
   wtl_thread_sites.table = t;
   wtl_thread_sites.generation = p->generation;
   return t;
@@ -58,27 +122,30 @@ static wtl_site *probe(wtl_site *slots, uint32_t mask, uintptr_t addr, uint32_t 
 
 static bool grow(wtl_site_table *t)
 {
-  uint32_t mask = t->mask * 2 + 1;
-  wtl_site *slots = calloc((size_t)mask + 1, sizeof *slots);
-  if (!slots) return false;
-  for (uint32_t i = 0; i <= t->mask; i++)
-    if (t->slots[i].addr) *probe(slots, mask, t->slots[i].addr, t->slots[i].call) = t->slots[i];
-  free(t->slots);
-  t->slots = slots;
-  t->mask = mask;
+  wtl_slots *old = t->slots, *s = new_slots((old->mask + 1) * 2);
+  if (!s) return false;
+  for (uint32_t i = 0; i <= old->mask; i++)
+    if (old->slot[i].addr) *probe(s->slot, s->mask, old->slot[i].addr, old->slot[i].call) = old->slot[i];
+  s->retired = old;
+  t->slots = s;
   return true;
 }
 
 wtl_site *wtl_profile_find(wtl_site_table *t, uintptr_t addr, uint32_t call)
 {
   wtl_site *site;
-  if (t == &no_table || (t->used * 3 > t->mask * 2 && !grow(t))) return &t->spare;
-  site = probe(t->slots, t->mask, addr, call);
-  if (!site->addr) {
-    site->addr = addr;
-    site->call = call;
-    t->used++;
+  wtl_slots *s = t->slots;
+  if (t == &no_table) return &t->spare;
+  site = probe(s->slot, s->mask, addr, call);
+  if (site->addr) return site;
+  if (t->used * 3 > s->mask * 2) {
+    if (!grow(t)) return &t->spare;
+    s = t->slots;
+    site = probe(s->slot, s->mask, addr, call);
   }
+  site->addr = addr;
+  site->call = call;
+  t->used++;
   return site;
 }
 
@@ -116,16 +183,23 @@ static void add(wtl_site *to, const wtl_site *s)
 
 wtl_site *wtl_profile_merge(wtl_profile *p, uint64_t *n)
 {
-  uint64_t used = 0, size = 8;
+  uint64_t room = 8, taken = 0;
   wtl_site *all;
   *n = 0;
-  for (wtl_site_table *t = p->tables; t; t = t->next) used += t->used;
-  while (size < used * 2) size *= 2;
-  if (!p->on || !(all = calloc(size, sizeof *all))) return NULL;
-  for (wtl_site_table *t = p->tables; t; t = t->next)
-    for (uint32_t i = 0; i <= t->mask; i++)
-      if (t->slots[i].addr) add(probe(all, (uint32_t)size - 1, t->slots[i].addr, t->slots[i].call), &t->slots[i]);
-  for (uint64_t i = 0; i < size; i++)
+  for (wtl_site_table *t = p->tables; t; t = t->next) room += t->used;
+  while (room & (room - 1)) room += room & -room; /* the next power of two, and twice that: probes stay short */
+  room *= 2;
+  if (!p->on || !(all = calloc(room, sizeof *all))) return NULL;
+  for (wtl_site_table *t = p->tables; t; t = t->next) {
+    const wtl_slots *s = t->slots;
+    for (uint32_t i = 0; i <= s->mask && taken < room - 1; i++) { /* its thread may be adding sites meanwhile */
+      if (!s->slot[i].addr) continue;
+      wtl_site *to = probe(all, (uint32_t)room - 1, s->slot[i].addr, s->slot[i].call);
+      if (!to->addr) taken++;
+      add(to, &s->slot[i]);
+    }
+  }
+  for (uint64_t i = 0; i < room; i++)
     if (all[i].addr) all[(*n)++] = all[i];
   return all;
 }

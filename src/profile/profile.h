@@ -49,20 +49,29 @@ typedef struct wtl_site {
 
 typedef struct wtl_profile wtl_profile;
 
-/* One thread's sites: open addressing, the size a power of two. */
+/* Open addressing, the size a power of two. */
+typedef struct wtl_slots {
+  struct wtl_slots *retired; /* a smaller one that this replaced: kept, for another thread may be reading it */
+  uint32_t mask;
+  wtl_site slot[];
+} wtl_slots;
+
+/* One thread's sites. A thread that ends leaves its table, counts and all, to the next that begins. */
 typedef struct wtl_site_table {
-  wtl_site *slots;
-  uint32_t mask, used;
+  wtl_slots *_Atomic slots;
+  uint32_t used;
   uint64_t bytes; /* of all calls, counted even where sites are not */
   struct wtl_site_table *next;
-  wtl_site spare; /* where calls go that nobody counts: profile off, or no memory */
+  _Atomic bool idle; /* its thread has ended */
+  wtl_site spare;    /* where calls go that nobody counts: profile off, or no memory */
 } wtl_site_table;
 
 /* A PE's profile: the tables of all its threads. */
 struct wtl_profile {
   bool on;
   _Atomic(wtl_site_table *) tables;
-  uint64_t generation; /* distinguishes this profile from an earlier one of the same process */
+  uint64_t generation;           /* distinguishes this profile from an earlier one of the same process */
+  struct wtl_profile *next_live; /* those that have not stopped */
 };
 
 void wtl_profile_start(wtl_profile *p, bool on);
@@ -95,7 +104,8 @@ static inline wtl_site *wtl_profile_enter(wtl_profile *p, uintptr_t addr, uint32
   if (WTL_UNLIKELY(wtl_thread_sites.generation != p->generation)) t = wtl_profile_table(p);
   t->bytes += bytes;
   if (WTL_UNLIKELY(!p->on)) return &t->spare;
-  site = &t->slots[wtl_site_hash(addr, call) & t->mask];
+  wtl_slots *s = atomic_load_explicit(&t->slots, memory_order_relaxed);
+  site = &s->slot[wtl_site_hash(addr, call) & s->mask];
   if (WTL_UNLIKELY(site->addr != addr || site->call != call)) site = wtl_profile_find(t, addr, call);
   site->calls++;
   site->bytes += bytes;

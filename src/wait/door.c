@@ -60,6 +60,11 @@ static void sleep_until_ready(wait *w)
   }
 }
 
+void wtl_door_missed(wtl_door *d)
+{
+  if (d->stages.crowded) sched_yield();
+}
+
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
 {
   wait w = {d, site, watch, ready, arg, 0};

@@ -26,6 +26,9 @@ typedef struct wtl_door {
 
 void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, int n_local, int cores);
 
+/* A test that found nothing: where PEs outnumber cores, the PE that would make it true needs this one's core. */
+void wtl_door_missed(wtl_door *d);
+
 /* Waits until ready(arg); `watch`: which stores can make it so. `ready` must be cheap, have no effect, and load what it
  * looks at with acquire order. */
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
