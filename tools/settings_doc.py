@@ -26,6 +26,8 @@ So does a variable that begins with `WATTLE_` and is not in the table, with the 
 - sizes take K, M, G, T (powers of 1024): `SHMEM_SYMMETRIC_SIZE=2G`
 - times take ns, us, ms, s: `WATTLE_SLEEP_MAX=5ms`
 - switches take on or off, yes or no, true or false, 1 or 0
+- `SHMEM_INFO`, `SHMEM_VERSION` and `SHMEM_DEBUG` are on with any value, an empty one too, as the OpenSHMEM standard has
+  it; only `off`, `no`, `false` and `0` turn them off
 - `WATTLE_HOME` is the lab's own: the installation or build tree that `wattle` takes its tools from
 
 """
@@ -62,6 +64,8 @@ def allowed(row: dict) -> str:
         return ", ".join(f"`{choice}`" for choice in choices)
     if kind == "bool":
         return "`on`, `off`"
+    if kind == "flag":
+        return "any value; `off` turns it off"
     if kind == "text":
         return "text"
     text = f"{number(row['lo'], kind, row['unit'])} to {number(row['hi'], kind, row['unit'])}"

@@ -1,7 +1,9 @@
 #include "base/settings.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +12,7 @@
 #include <strings.h>
 
 #define BOOL WTL_SET_BOOL
+#define FLAG WTL_SET_FLAG
 #define INT WTL_SET_INT
 #define SIZE WTL_SET_SIZE
 #define SECONDS WTL_SET_SECONDS
@@ -43,6 +46,56 @@ static wtl_value *field_of(wtl_settings *s, size_t i)
   return (wtl_value *)((char *)s + offsets[i]);
 }
 
+/* The program may choose a locale whose decimal point is a comma; settings are written with a point. */
+static locale_t c_locale;
+
+static void make_c_locale(void)
+{
+  c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+static locale_t plain_locale(void)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_c_locale);
+  return c_locale ? c_locale : LC_GLOBAL_LOCALE;
+}
+
+static int print_plainly(char *buf, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int print_plainly(char *buf, size_t size, const char *format, ...)
+{
+  locale_t before = uselocale(plain_locale());
+  va_list args;
+  va_start(args, format);
+  int n = vsnprintf(buf, size, format, args);
+  va_end(args);
+  uselocale(before);
+  return n;
+}
+
+/*
+ * A copy of `text` for good: the program may change its environment, or the text in it. Copies are kept in a list, one
+ * of each text, so that reading the settings again takes no more memory.
+ */
+static const char *keep(const char *text)
+{
+  static struct kept {
+    struct kept *next;
+    char text[];
+  } * all;
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  struct kept *k;
+  pthread_mutex_lock(&mutex);
+  for (k = all; k && strcmp(k->text, text) != 0; k = k->next) continue;
+  if (!k && (k = malloc(sizeof *k + strlen(text) + 1)) != NULL) {
+    strcpy(k->text, text);
+    k->next = all;
+    all = k;
+  }
+  pthread_mutex_unlock(&mutex);
+  return k ? k->text : NULL;
+}
+
 /* Splits "a|b|c": returns the index of `word`, or -1. */
 static int choice_index(const char *choices, const char *word)
 {
@@ -67,13 +120,20 @@ static bool parse_bool(const char *text, bool *on)
   return false;
 }
 
+/* Any value turns a flag on, but those that say off. */
+static bool parse_flag(const char *text)
+{
+  bool on;
+  return !parse_bool(text, &on) || on;
+}
+
 /* A number and what follows it; false where there is no finite number. */
 static bool parse_number(const char *text, double *value, const char **rest)
 {
   char *end;
   errno = 0;
   if (!strchr("0123456789.", text[0]) || strncasecmp(text, "0x", 2) == 0) return false;
-  *value = strtod(text, &end);
+  *value = strtod_l(text, &end, plain_locale());
   *rest = end;
   return end != text && errno == 0 && isfinite(*value);
 }
@@ -119,8 +179,9 @@ static bool parse_value(size_t i, const char *text, wtl_value *out)
   const char *rest;
   switch (row->kind) {
   case WTL_SET_BOOL: return parse_bool(text, &out->on);
+  case WTL_SET_FLAG: out->on = parse_flag(text); return true;
   case WTL_SET_CHOICE: return (out->number = choice_index(row->choices, text)) >= 0;
-  case WTL_SET_TEXT: out->text = text; return true;
+  case WTL_SET_TEXT: return (out->text = keep(text)) != NULL;
   case WTL_SET_SECONDS:
     if (strcmp(row->def, "auto") == 0 && strcasecmp(text, "auto") == 0) return out->seconds = -1, true;
     if (!parse_seconds(text, &number) || number < row->lo || number > row->hi) return false;
@@ -128,7 +189,7 @@ static bool parse_value(size_t i, const char *text, wtl_value *out)
     return true;
   case WTL_SET_SIZE:
     if (!parse_size(text, &number) || number < row->lo || number > row->hi) return false;
-    out->bytes = (size_t)number;
+    out->bytes = (size_t)ceil(number);
     return true;
   case WTL_SET_INT:
     if (!parse_number(text, &number, &rest) || *rest || number != floor(number)) return false;
@@ -144,12 +205,13 @@ static void describe_allowed(const wtl_setting *row, char *buf, size_t size)
 {
   switch (row->kind) {
   case WTL_SET_BOOL: snprintf(buf, size, "on or off"); break;
+  case WTL_SET_FLAG: snprintf(buf, size, "any value; off, no, false or 0 turn it off"); break;
   case WTL_SET_TEXT: snprintf(buf, size, "any text"); break;
   case WTL_SET_INT: snprintf(buf, size, "a whole number from %.0f to %.0f", row->lo, row->hi); break;
   case WTL_SET_SIZE: snprintf(buf, size, "%.0f to %.0f bytes (K, M, G or T may follow)", row->lo, row->hi); break;
   case WTL_SET_SECONDS:
-    snprintf(buf, size, "%s%g to %g seconds (or a number with ns, us, ms or s)",
-             strcmp(row->def, "auto") == 0 ? "auto, or " : "", row->lo, row->hi);
+    print_plainly(buf, size, "%s%g to %g seconds (or a number with ns, us, ms or s)",
+                  strcmp(row->def, "auto") == 0 ? "auto, or " : "", row->lo, row->hi);
     break;
   case WTL_SET_CHOICE: {
     size_t at = 0;
@@ -252,7 +314,7 @@ static void print_seconds(double seconds, char *buf, size_t size)
   if (seconds < 0)
     snprintf(buf, size, "auto");
   else
-    snprintf(buf, size, "%.6g%s", seconds / units[i].factor, units[i].unit);
+    print_plainly(buf, size, "%.6g%s", seconds / units[i].factor, units[i].unit);
 }
 
 const char *wtl_settings_text(const wtl_settings *s, size_t i, char *buf, size_t size)
@@ -261,7 +323,8 @@ const char *wtl_settings_text(const wtl_settings *s, size_t i, char *buf, size_t
   const wtl_setting *row = &table[i];
   const char *choice = row->choices;
   switch (row->kind) {
-  case WTL_SET_BOOL: snprintf(buf, size, "%s", v->on ? "on" : "off"); break;
+  case WTL_SET_BOOL:
+  case WTL_SET_FLAG: snprintf(buf, size, "%s", v->on ? "on" : "off"); break;
   case WTL_SET_INT: snprintf(buf, size, "%lld", v->number); break;
   case WTL_SET_TEXT: snprintf(buf, size, "%s", v->text); break;
   case WTL_SET_SECONDS: print_seconds(v->seconds, buf, size); break;

@@ -10,14 +10,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum wtl_setting_kind { WTL_SET_BOOL, WTL_SET_INT, WTL_SET_SIZE, WTL_SET_SECONDS, WTL_SET_CHOICE, WTL_SET_TEXT };
+enum wtl_setting_kind {
+  WTL_SET_BOOL,
+  WTL_SET_FLAG,
+  WTL_SET_INT,
+  WTL_SET_SIZE,
+  WTL_SET_SECONDS,
+  WTL_SET_CHOICE,
+  WTL_SET_TEXT
+};
 
 typedef union wtl_value {
-  bool on;          /* BOOL */
+  bool on;          /* BOOL, FLAG */
   long long number; /* INT, CHOICE (index of the choice) */
   size_t bytes;     /* SIZE */
   double seconds;   /* SECONDS; negative where the value is "auto" */
-  const char *text; /* TEXT; owned by the environment or the table */
+  const char *text; /* TEXT; a copy that is never freed and never changes */
 } wtl_value;
 
 enum wtl_wait_policy { WTL_WAIT_SPIN, WTL_WAIT_YIELD, WTL_WAIT_SLEEP, WTL_WAIT_ADAPTIVE };

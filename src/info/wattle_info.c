@@ -13,7 +13,7 @@
 
 static void print_settings(const wtl_settings *s)
 {
-  static const char *const kinds[] = {"bool", "int", "size", "seconds", "choice", "text"};
+  static const char *const kinds[] = {"bool", "flag", "int", "size", "seconds", "choice", "text"};
   size_t count;
   const wtl_setting *row = wtl_settings_table(&count);
   char value[4096];

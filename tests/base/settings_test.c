@@ -1,6 +1,7 @@
 /* The table of settings: every kind, good values and bad, and what is said about the bad. */
 #include "base/settings.h"
 
+#include <locale.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -78,10 +79,24 @@ static void switches_are_on_or_off_and_nothing_else(void)
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) refuse("WATTLE_PROFILE", wrong[i], "on or off");
 }
 
+static void flags_are_on_with_any_value_that_does_not_say_off(void)
+{
+  static const char *const on[] = {"", "1", "on", "2", "-1", "si", "any thing", "onn", "00"};
+  static const char *const off[] = {"0", "off", "OFF", "no", "n", "false", "f"};
+  static const char *const names[] = {"SHMEM_INFO", "SHMEM_VERSION", "SHMEM_DEBUG"};
+  for (size_t k = 0; k < 3; k++) {
+    for (size_t i = 0; i < sizeof on / sizeof *on; i++) accept(names[k], on[i], "on");
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++) accept(names[k], off[i], "off");
+  }
+}
+
 static void sizes_have_suffixes_and_bounds(void)
 {
-  static const char *const wrong[] = {"",    "0",   "65535", "-1",    "64 K",           "64X", "0x10000",
-                                      "nan", "inf", "K",     "1e400", "17592186044417", "17T", "1MM"};
+  static const char *const wrong[] = {"",  "-1",    "64 K",           "64X", "0x10000", "nan", "inf",
+                                      "K", "1e400", "17592186044417", "17T", "1MM"};
+  accept("SHMEM_SYMMETRIC_SIZE", "0", "0");
+  accept("SHMEM_SYMMETRIC_SIZE", "65535", "65535");
+  accept("SHMEM_SYMMETRIC_SIZE", "3.1M", "3250586"); /* no smaller than asked for */
   accept("SHMEM_SYMMETRIC_SIZE", "65536", "64K");
   accept("SHMEM_SYMMETRIC_SIZE", "64k", "64K");
   accept("SHMEM_SYMMETRIC_SIZE", "65537", "65537");
@@ -91,7 +106,7 @@ static void sizes_have_suffixes_and_bounds(void)
   accept("SHMEM_SYMMETRIC_SIZE", "16T", "16T");
   accept("SHMEM_SYMMETRIC_SIZE", "1e6", "1000000");
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-    refuse("SHMEM_SYMMETRIC_SIZE", wrong[i], "65536 to 17592186044416 bytes");
+    refuse("SHMEM_SYMMETRIC_SIZE", wrong[i], "0 to 17592186044416 bytes");
 }
 
 static void times_have_suffixes_and_bounds(void)
@@ -130,6 +145,41 @@ static void texts_are_taken_as_they_are(void)
   accept("WATTLE_PROFILE_DIR", "", "");
 }
 
+static void texts_stay_when_the_environment_changes(void)
+{
+  wtl_settings s;
+  char entry[] = "WATTLE_PROFILE_DIR=/first";
+  putenv(entry);
+  CHECK(wtl_settings_parse(&s, errors, sizeof errors) == 0);
+  memcpy(strchr(entry, '/'), "/other", 6);
+  CHECK_TEXT(s.profile_dir.text, "/first");
+  unsetenv("WATTLE_PROFILE_DIR");
+}
+
+/* The C library's, for this program and the library it tests: as in a locale whose decimal point is a comma. */
+double strtod(const char *text, char **end)
+{
+  char *stop;
+  double value = (double)strtoll(text, &stop, 10);
+  if (end) *end = stop;
+  return value;
+}
+
+static void settings_are_the_same_in_any_locale(void)
+{
+  static const char *const names[] = {"C", "de_DE.UTF-8", "de_DE", "fr_FR.UTF-8"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (!setlocale(LC_ALL, names[i])) continue;
+    accept("WATTLE_SPIN_MAX", "0.0005", "500us");
+    accept("WATTLE_SPIN_MAX", "0.0000005", "500ns");
+    accept("WATTLE_SPIN_MAX", "1.5us", "1.5us");
+    accept("SHMEM_SYMMETRIC_SIZE", "1.5M", "1536K");
+    refuse("WATTLE_SPIN_MAX", "0,0005", "0 to 1 seconds");
+    refuse("WATTLE_SLEEP_MAX", "0", "0.0001 to 1 seconds");
+  }
+  setlocale(LC_ALL, "C");
+}
+
 static void all_wrong_values_are_reported_and_nothing_is_filled(void)
 {
   wtl_settings s;
@@ -138,13 +188,13 @@ static void all_wrong_values_are_reported_and_nothing_is_filled(void)
   setenv("WATTLE_WAIT", "fast", 1);
   setenv("WATTLE_CHECK", "maybe", 1);
   setenv("WATTLE_SLEP_MAX", "1ms", 1);
-  CHECK(parse_with("SHMEM_SYMMETRIC_SIZE", "1", &s) == 4);
+  CHECK(parse_with("SHMEM_SYMMETRIC_SIZE", "x", &s) == 4);
   unsetenv("WATTLE_WAIT");
   unsetenv("WATTLE_CHECK");
   unsetenv("WATTLE_SLEP_MAX");
   CHECK_CONTAINS(errors, "WATTLE_WAIT=fast");
   CHECK_CONTAINS(errors, "WATTLE_CHECK=maybe");
-  CHECK_CONTAINS(errors, "SHMEM_SYMMETRIC_SIZE=1 ");
+  CHECK_CONTAINS(errors, "SHMEM_SYMMETRIC_SIZE=x ");
   CHECK_CONTAINS(errors, "unknown setting WATTLE_SLEP_MAX; did you mean WATTLE_SLEEP_MAX?");
   CHECK(memcmp(&s, &before, sizeof s) == 0);
 }
@@ -218,7 +268,8 @@ static void rubbish_is_refused_or_valid(void)
 }
 
 TESTS(TEST(defaults_are_valid_and_documented), TEST(switches_are_on_or_off_and_nothing_else),
-      TEST(sizes_have_suffixes_and_bounds), TEST(times_have_suffixes_and_bounds), TEST(choices_are_those_of_the_table),
-      TEST(texts_are_taken_as_they_are), TEST(all_wrong_values_are_reported_and_nothing_is_filled),
-      TEST(unknown_names_get_the_nearest), TEST(errors_are_cut_not_overrun), TEST(printed_values_parse_to_themselves),
-      TEST(rubbish_is_refused_or_valid))
+      TEST(flags_are_on_with_any_value_that_does_not_say_off), TEST(texts_stay_when_the_environment_changes),
+      TEST(settings_are_the_same_in_any_locale), TEST(sizes_have_suffixes_and_bounds),
+      TEST(times_have_suffixes_and_bounds), TEST(choices_are_those_of_the_table), TEST(texts_are_taken_as_they_are),
+      TEST(all_wrong_values_are_reported_and_nothing_is_filled), TEST(unknown_names_get_the_nearest),
+      TEST(errors_are_cut_not_overrun), TEST(printed_values_parse_to_themselves), TEST(rubbish_is_refused_or_valid))
