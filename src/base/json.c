@@ -3,6 +3,30 @@
 #include <math.h>
 #include <string.h>
 
+/* The length of the UTF-8 character that begins at `c`, 1 to 4; 0 where none does. Ends before the text's zero. */
+static int utf8_length(const unsigned char *c)
+{
+  static const struct {
+    unsigned char low, high;   /* of the first byte */
+    unsigned char from, until; /* of the second byte: no longer than needed, no surrogate, none beyond U+10FFFF */
+    int length;
+  } forms[] = {
+      {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+      {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+      {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+  };
+  if (*c < 0x80) return 1;
+  for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+    if (*c < forms[i].low || *c > forms[i].high) continue;
+    if (c[1] < forms[i].from || c[1] > forms[i].until) return 0;
+    for (int k = 2; k < forms[i].length; k++)
+      if (c[k] < 0x80 || c[k] > 0xbf) return 0;
+    return forms[i].length;
+  }
+  return 0;
+}
+
+/* Names of files and hosts are bytes; what is no UTF-8 in them becomes the replacement character, byte by byte. */
 void wtl_json_text(FILE *f, const char *text)
 {
   if (!text) {
@@ -10,13 +34,17 @@ void wtl_json_text(FILE *f, const char *text)
     return;
   }
   putc('"', f);
-  for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-    if (*c == '"' || *c == '\\')
+  int length;
+  for (const unsigned char *c = (const unsigned char *)text; *c; c += length ? length : 1) {
+    length = utf8_length(c);
+    if (!length)
+      fputs("\\ufffd", f);
+    else if (*c == '"' || *c == '\\')
       fprintf(f, "\\%c", *c);
     else if (*c < 0x20)
       fprintf(f, "\\u%04x", *c);
     else
-      putc(*c, f);
+      fwrite(c, 1, (size_t)length, f);
   }
   putc('"', f);
 }

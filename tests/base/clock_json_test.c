@@ -84,6 +84,34 @@ static void text_is_escaped(void)
   CHECK_TEXT(text_of(write_text, "\xc3\xa4"), "\"\xc3\xa4\"");
 }
 
+/* Names of files and hosts are bytes, JSON is UTF-8. */
+static void bytes_that_are_no_characters_are_replaced(void)
+{
+  static const char *const good[] = {"\xc2\x80",     "\xdf\xbf",         "\xe0\xa0\x80",
+                                     "\xed\x9f\xbf", "\xee\x80\x80",     "\xef\xbf\xbf",
+                                     "\xe2\x82\xac", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"};
+  static const struct {
+    const char *text, *json;
+  } bad[] = {
+      {"a\xe4z", "\"a\\ufffdz\""},                              /* Latin-1 */
+      {"\x80", "\"\\ufffd\""},                                  /* no first byte */
+      {"\xc3", "\"\\ufffd\""},                                  /* cut */
+      {"\xe2\x82", "\"\\ufffd\\ufffd\""},                       /* cut */
+      {"\xf0\x9f\x98\"", "\"\\ufffd\\ufffd\\ufffd\\\"\""},      /* cut by a quote */
+      {"\xc0\xaf", "\"\\ufffd\\ufffd\""},                       /* longer than needed */
+      {"\xe0\x9f\xbf", "\"\\ufffd\\ufffd\\ufffd\""},            /* longer than needed */
+      {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},            /* half a surrogate pair */
+      {"\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""}, /* beyond the last */
+      {"\xff\xfe", "\"\\ufffd\\ufffd\""},
+  };
+  char want[16];
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    snprintf(want, sizeof want, "\"%s\"", good[i]);
+    CHECK_TEXT(text_of(write_text, good[i]), want);
+  }
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK_TEXT(text_of(write_text, bad[i].text), bad[i].json);
+}
+
 static void what_is_no_number_is_null(void)
 {
   CHECK_TEXT(number(NAN), "null");
@@ -133,5 +161,5 @@ static void a_message_is_one_line_with_the_pe(void)
 }
 
 TESTS(TEST(ticks_never_go_back), TEST(ticks_and_nanoseconds_agree), TEST(any_thread_may_start_it),
-      TEST(text_is_escaped), TEST(what_is_no_number_is_null), TEST(numbers_keep_nine_digits),
-      TEST(numbers_have_a_point_in_any_locale), TEST(a_message_is_one_line_with_the_pe))
+      TEST(text_is_escaped), TEST(bytes_that_are_no_characters_are_replaced), TEST(what_is_no_number_is_null),
+      TEST(numbers_keep_nine_digits), TEST(numbers_have_a_point_in_any_locale), TEST(a_message_is_one_line_with_the_pe))
