@@ -31,7 +31,7 @@ static const char usage[] =
     "\n"
     "Starts PROGRAM as N processing elements (PEs) of an OpenSHMEM job on this node.\n"
     "\n"
-    "  -n N, -np N     number of PEs (default: 1)\n"
+    "  -n N, -np N     number of PEs (default: 1); also -n=N, --np=N\n"
     "  --settings      list the settings (environment variables) and their values\n"
     "  --version       version of Wattle\n"
     "  --help          this text\n"
@@ -64,7 +64,7 @@ static long parse_count(const char *text)
 {
   char *end;
   long n;
-  if (!text) refuse("-n needs a number%s", "");
+  if (!*text) refuse("-n%s needs a number, 1 to 65536", text);
   errno = 0;
   n = strtol(text, &end, 10);
   if (errno || *end || end == text || n < 1 || n > 65536) refuse("-n %s: the number of PEs is 1 to 65536", text);
@@ -86,50 +86,35 @@ static bool moves_program(const plan *p)
   return false;
 }
 
+/* Is `word` one of the words of `list`, which are separated by single spaces? */
+static bool in_list(const char *list, const char *word)
+{
+  size_t n = strlen(word);
+  for (const char *at = list; n && (at = strstr(at, word)) != NULL; at += n)
+    if ((at == list || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0')) return true;
+  return false;
+}
+
 /* mpirun's options that take their value as the next word, so that the value is not taken for the program. */
 static bool takes_value(const char *option)
 {
-  static const char *const with[] = {"-H",
-                                     "-host",
-                                     "--host",
-                                     "-hostfile",
-                                     "--hostfile",
-                                     "-machinefile",
-                                     "--machinefile",
-                                     "-x",
-                                     "--bind-to",
-                                     "-bind-to",
-                                     "--map-by",
-                                     "-map-by",
-                                     "--rank-by",
-                                     "-rank-by",
-                                     "-wdir",
-                                     "--wdir",
-                                     "-wd",
-                                     "--wd",
-                                     "-N",
-                                     "-npernode",
-                                     "--npernode",
-                                     "--timeout",
-                                     "--output-filename",
-                                     "--cpu-set",
-                                     "--cpu-list",
-                                     "-rf",
-                                     "--rankfile",
-                                     "--stdin",
-                                     "--xterm",
-                                     "--prefix",
-                                     "--path",
-                                     "-path",
-                                     "-am",
-                                     "--am",
-                                     "--tune",
-                                     "-tune",
-                                     "--app",
-                                     "-app"};
-  for (size_t i = 0; i < sizeof with / sizeof with[0]; i++)
-    if (strcmp(option, with[i]) == 0) return true;
-  return false;
+  return in_list("-H -host --host -hostfile --hostfile -machinefile --machinefile -x --bind-to -bind-to --map-by "
+                 "-map-by --rank-by -rank-by -wdir --wdir -wd --wd -N -npernode --npernode --timeout --output-filename "
+                 "--cpu-set --cpu-list -rf --rankfile --stdin --xterm --prefix --path -path -am --am --tune -tune "
+                 "--app -app",
+                 option);
+}
+
+/* "2" of "--np=2" or, where `next` is the following word, of "--np 2"; NULL where the option is another. */
+static const char *count_given(const char *option, const char *next, bool *separate)
+{
+  size_t n = strcspn(option, "=");
+  char name[8];
+  if (n >= sizeof name) return NULL;
+  snprintf(name, sizeof name, "%.*s", (int)n, option);
+  if (!in_list("-n --n -np --np -c", name)) return NULL;
+  *separate = option[n] == '\0';
+  return *separate ? (next ? next : "") : option + n + 1;
 }
 
 static void list_settings(void)
@@ -149,6 +134,8 @@ static void list_settings(void)
 static plan parse(int argc, char **argv)
 {
   plan p = {.n = 1, .options = calloc((size_t)argc + 1, sizeof *p.options)};
+  const char *count;
+  bool separate;
   int i = 1;
   for (; i < argc && argv[i][0] == '-'; i++) {
     const char *a = argv[i];
@@ -168,9 +155,10 @@ static plan parse(int argc, char **argv)
       list_settings();
       exit(0);
     }
-    if (strcmp(a, "-n") == 0 || strcmp(a, "-np") == 0 || strcmp(a, "--np") == 0 || strcmp(a, "-c") == 0) {
-      p.n = parse_count(argv[++i]);
-    } else if (strcmp(a, "--mca") == 0 || strcmp(a, "-mca") == 0) {
+    if ((count = count_given(a, argv[i + 1], &separate)) != NULL) {
+      p.n = parse_count(count);
+      i += separate;
+    } else if (in_list("--mca -mca --gmca -gmca", a)) {
       for (int k = 0; k < 3 && i < argc; k++) p.options[p.n_options++] = argv[k < 2 ? i++ : i];
     } else {
       p.options[p.n_options++] = argv[i];
@@ -261,13 +249,49 @@ static void check_settings(void)
   exit(WTL_EXIT_CONFIG);
 }
 
+/* Does the user pass this variable on already? */
+static bool exported(const plan *p, const char *name, size_t length)
+{
+  for (int i = 0; i + 1 < p->n_options; i++) {
+    const char *what = p->options[i + 1];
+    if (strcmp(p->options[i], "-x") == 0 && strncmp(what, name, length) == 0 &&
+        (what[length] == '\0' || what[length] == '='))
+      return true;
+  }
+  return false;
+}
+
+/* Open MPI refuses -x beside its other way to pass variables on. */
+static bool has_environment_list(const plan *p)
+{
+  static const char name[] = "mca_base_env_list";
+  for (int i = 0; i < p->n_options; i++)
+    if (strcmp(p->options[i], name) == 0) return true;
+  return getenv("OMPI_MCA_mca_base_env_list") != NULL;
+}
+
+/* The settings go along to other nodes, where mpirun would leave them behind. */
+static int export_settings(const plan *p, char **args)
+{
+  int n = 0;
+  if (has_environment_list(p)) return 0;
+  for (char **e = environ; *e; e++) {
+    size_t length = strcspn(*e, "=");
+    if ((strncmp(*e, "WATTLE_", 7) != 0 && strncmp(*e, "SHMEM_", 6) != 0) || exported(p, *e, length)) continue;
+    args[n++] = "-x";
+    args[n++] = strndup(*e, length);
+  }
+  return n;
+}
+
 static char **command_line(const char *launcher, const plan *p)
 {
   static char count[16];
   cpu_set_t cpus;
-  int at = 0, n_program = 0;
+  int at = 0, n_program = 0, n_environment = 0;
   while (p->program[n_program]) n_program++;
-  char **args = calloc((size_t)(p->n_options + n_program + 8), sizeof *args);
+  while (environ[n_environment]) n_environment++;
+  char **args = calloc((size_t)(p->n_options + n_program + 2 * n_environment + 8), sizeof *args);
   snprintf(count, sizeof count, "%ld", p->n);
   args[at++] = (char *)(uintptr_t)launcher;
   args[at++] = "-n";
@@ -277,6 +301,7 @@ static char **command_line(const char *launcher, const plan *p)
     args[at++] = "--bind-to";
     args[at++] = "none";
   }
+  at += export_settings(p, args + at);
   for (int i = 0; i < p->n_options; i++) args[at++] = p->options[i];
   for (int i = 0; i < n_program; i++) args[at++] = p->program[i];
   return args;
@@ -296,8 +321,10 @@ static const char *temporary_directory(void)
 /* Ctrl-C reaches the launcher by the terminal already; what another process sends us is passed on. */
 static void pass_on(int signal, siginfo_t *info, void *context)
 {
+  int saved = errno;
   (void)context;
   if (child > 0 && info->si_code != SI_KERNEL) kill(child, signal);
+  errno = saved;
 }
 
 static void catch_signals(void)
@@ -402,6 +429,10 @@ static void prepare_environment(void)
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
   }
+  /* A node that vanishes must end the job within seconds; Open MPI by itself asks after five minutes. */
+  setenv("OMPI_MCA_oob_tcp_keepalive_time", "5", 0);
+  setenv("OMPI_MCA_oob_tcp_keepalive_intvl", "2", 0);
+  setenv("OMPI_MCA_oob_tcp_keepalive_probes", "3", 0);
   /* Open MPI refuses one node, too, where it finds nothing to reach other nodes with, unless told that there are none.
    */
   if (!in_path("ssh", path, sizeof path) && !in_path("rsh", path, sizeof path)) setenv("OMPI_MCA_plm", "isolated", 0);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -41,8 +42,20 @@ def test_wrong_number_of_pes_is_refused(count: str) -> None:
     refused(run(OSHRUN, "-n", count, BOOT), 64, "-n", "1 to 65536", count)
 
 
+@pytest.mark.parametrize("words", [["-n=2"], ["--np=2"], ["-np=2"], ["--np", "2"], ["-n", "5", "--n=2"]])
+def test_number_of_pes_in_every_form(words: list[str]) -> None:
+    result = run(OSHRUN, *words, BOOT)
+    assert result.code == 0 and result.out.count("of 2 good") == 2, result
+
+
+@pytest.mark.parametrize("word", ["-n=", "--np=x", "-np=0", "-n=2x", "--np=65537"])
+def test_wrong_number_of_pes_behind_an_equals_sign_is_refused(word: str) -> None:
+    refused(run(OSHRUN, word, BOOT), 64, "-n", "1 to 65536")
+
+
 @pytest.mark.parametrize(
-    "words", [["-n"], ["-n", "2"], [], ["--"], ["-n", "2", "--"], ["--mca", "a"], ["--mca"], ["-x"]]
+    "words",
+    [["-n"], ["-n", "2"], [], ["--"], ["-n", "2", "--"], ["--mca", "a"], ["--mca"], ["--gmca", "a", "b"], ["-x"]],
 )
 def test_missing_words_are_refused(words: list[str]) -> None:
     refused(run(OSHRUN, *words), 64)
@@ -81,11 +94,53 @@ def test_words_after_the_program_are_the_programs() -> None:
 
 
 @pytest.mark.parametrize(
-    "option", [["-x", "FOO=bar"], ["--mca", "mpi_yield_when_idle", "1", "-x", "FOO=bar"], ["-np", "1", "-x", "FOO=bar"]]
+    "option",
+    [
+        ["-x", "FOO=bar"],
+        ["--mca", "mpi_yield_when_idle", "1", "-x", "FOO=bar"],
+        ["--gmca", "mpi_yield_when_idle", "1", "-x", "FOO=bar"],
+        ["-gmca", "mpi_yield_when_idle", "1", "-x", "FOO=bar"],
+        ["-np", "1", "-x", "FOO=bar"],
+        ["--bind-to", "none", "-x", "FOO=bar"],
+    ],
 )
 def test_options_go_to_the_launcher(option: list[str]) -> None:
     result = run(OSHRUN, *option, BOOT)
     assert result.code == 0 and "FOO=bar" in result.out, result
+
+
+def launcher_words(place: Path, *options: str, env: dict[str, str]) -> list[str]:
+    """What the launcher is started with, from a launcher that only says it."""
+    (place / "mpirun.openmpi").write_text('#!/bin/sh\nfor word; do echo "$word"; done\n')
+    (place / "mpirun.openmpi").chmod(0o755)
+    result = run(OSHRUN, *options, BOOT, env={"PATH": f"{place}:/usr/bin:/bin", **env})
+    assert result.code == 0, result
+    return result.out.splitlines()
+
+
+def passed_on(words: list[str]) -> list[str]:
+    return sorted(after for word, after in pairwise(words) if word == "-x")
+
+
+def test_settings_go_along_to_other_nodes(tmp_path: Path) -> None:
+    env = {"WATTLE_WAIT": "sleep", "SHMEM_DEBUG": "", "SHMEM_OTHER": "a b", "FOO": "bar"}
+    assert passed_on(launcher_words(tmp_path, env=env)) == ["SHMEM_DEBUG", "SHMEM_OTHER", "WATTLE_WAIT"]
+    options = ["-x", "WATTLE_WAIT", "-x", "SHMEM_DEBUG=1", "-x", "FOO"]
+    words = launcher_words(tmp_path, *options, env=env)
+    assert passed_on(words) == ["FOO", "SHMEM_DEBUG=1", "SHMEM_OTHER", "WATTLE_WAIT"]
+    assert words[-1] == str(BOOT)
+
+
+def test_settings_stay_where_the_launcher_has_its_own_list_of_variables(tmp_path: Path) -> None:
+    env = {"WATTLE_WAIT": "sleep"}
+    assert passed_on(launcher_words(tmp_path, env={**env, "OMPI_MCA_mca_base_env_list": "FOO"})) == []
+    assert passed_on(launcher_words(tmp_path, "--mca", "mca_base_env_list", "FOO", env=env)) == []
+
+
+def test_settings_reach_the_program_whatever_their_value() -> None:
+    env = {"SHMEM_A": "x;y,z=w 'q'", "SHMEM_E": "", "WATTLE_PROFILE_DIR": ""}
+    result = run(OSHRUN, "-n", "1", "sh", "-c", 'echo "$SHMEM_A|${SHMEM_E-unset}"', env=env)
+    assert result.code == 0 and result.out.strip() == "x;y,z=w 'q'|", result
 
 
 def test_working_directory_option_moves_the_program() -> None:
