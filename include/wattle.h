@@ -89,14 +89,13 @@ typedef struct wattle_region {
 /**
  * Opens a meter and starts counting.
  *
- * @param meter  "auto" or NULL: what WATTLE_METER says, by default a sensor where one can be read and the model
- * otherwise;
+ * @param meter  "auto" or NULL: what WATTLE_METER says, by default a sensor where one can be read, otherwise the
+ *               model;
  *               "powercap": the Linux powercap sensors, and no substitute: what cannot be read is unavailable;
  *               "model": the machine profile (WATTLE_MACHINE), from this process's CPU time and bytes;
  *               "none": every figure is unavailable, at no cost.
- * @return the handle, owned by the caller until wattle_energy_close; NULL on a wrong name, setting or profile, or if
- * memory
- *         ran out: wattle_last_error() says which. A missing sensor is no error: see wattle_energy_why.
+ * @return the handle, owned by the caller until wattle_energy_close; NULL on a wrong name, setting or profile, or
+ *         without memory: wattle_last_error() says which. A missing sensor is no error: see wattle_energy_why.
  */
 wattle_energy_t *wattle_energy_open(const char *meter);
 
@@ -154,9 +153,8 @@ int wattle_region_get(const wattle_energy_t *e, size_t i, wattle_region_t *out);
  * Joules by domain of all closed intervals of a region.
  *
  * @param out  receives up to `max` figures; owned by the caller. interval_s is the sum of the intervals.
- * @return the number of domains, which may exceed `max`; WATTLE_E_REGION if there is no such region, WATTLE_E_OPEN if
- * it was
- *         never ended.
+ * @return the number of domains, which may exceed `max`; WATTLE_E_REGION if there is no such region, WATTLE_E_OPEN
+ *         if it was never ended.
  */
 int wattle_region_joules(const wattle_energy_t *e, const char *name, wattle_joules_t *out, size_t max);
 

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Futex wake to running in another process took 35-66 us on the machine of docs/concepts.md; learning starts there. */
+/* Where learning starts: futex wake to running in another process took 35-66 us on a 2-core virtual machine
+ * (docs/decisions/0004-price-of-a-wake-up.md). */
 static const double first_price_s = 50e-6;
 /* One wake-up that was held up by the scheduler must not make every later wait spin long. */
 static const double least_price_s = 2e-6, most_price_s = 200e-6;

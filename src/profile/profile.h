@@ -3,9 +3,10 @@
  *
  * A site is a (return address, call) pair. Each thread of a PE counts into its own table, without atomics; the tables
  * are added up when the profile is written. Every call is counted. The first WTL_FIRST_CALLS of a site, those that move
- * WTL_LONG_BYTES and more, and all waiting are always timed; of the other calls one in 1024 is. A sample that took
- * WTL_HELD_UP ticks was held up (the core was given to another process): it counts once, not for 1024. The waiting
- * inside a call is taken out of its time.
+ * WTL_LONG_BYTES and more, and all waiting are always timed; of the other calls one in WTL_OFTEN up to the
+ * WTL_OFTEN_UNTILth and one in WTL_SELDOM from there. A sample that took WTL_HELD_UP ticks was held up (the core was
+ * given to another process): it counts once, not for those that were not timed. The waiting inside a call is taken out
+ * of its time.
  *
  * A wtl_site pointer is valid until the same thread enters its next call.
  */
@@ -18,7 +19,14 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 
-enum { WTL_LONG_BYTES = 4096, WTL_FIRST_CALLS = 8, WTL_SAMPLE_MASK = 1023, WTL_SAMPLE_AT = 512, WTL_HELD_UP = 100000 };
+enum {
+  WTL_LONG_BYTES = 4096,
+  WTL_FIRST_CALLS = 8,
+  WTL_OFTEN = 16,
+  WTL_OFTEN_UNTIL = 1024,
+  WTL_SELDOM = 1024,
+  WTL_HELD_UP = 100000
+};
 
 /* Stages of a wait, in order. */
 enum wtl_stage { WTL_STAGE_SPIN, WTL_STAGE_YIELD, WTL_STAGE_ASLEEP, WTL_N_STAGES };
@@ -120,7 +128,9 @@ static inline bool wtl_profile_exact(const wtl_site *site, uint64_t bytes)
 /* Is the call that was just entered one of those that are timed? */
 static inline bool wtl_profile_timed(const wtl_site *site, uint64_t bytes)
 {
-  return WTL_UNLIKELY(wtl_profile_exact(site, bytes) || (site->calls & WTL_SAMPLE_MASK) == WTL_SAMPLE_AT);
+  uint64_t n = site->calls;
+  return WTL_UNLIKELY(wtl_profile_exact(site, bytes) || n % WTL_SELDOM == WTL_SELDOM / 2 ||
+                      (n % WTL_OFTEN == WTL_OFTEN / 2 && n <= WTL_OFTEN_UNTIL));
 }
 
 static inline uint64_t wtl_site_waited(const wtl_site *site)
