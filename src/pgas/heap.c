@@ -7,7 +7,7 @@
 
 struct wtl_block {
   void *start;
-  size_t bytes;
+  size_t bytes, room; /* asked for last; taken from the engine */
   UT_hash_handle hh;
 };
 
@@ -40,7 +40,7 @@ void *wtl_heap_alloc(wtl_heap *h, size_t bytes, size_t align)
 {
   struct wtl_block *b = malloc(sizeof *b);
   if (!b) return NULL;
-  b->bytes = bytes;
+  b->bytes = b->room = bytes;
   b->start = bytes <= h->bytes && align <= h->bytes ? wtl_best_fit_alloc(h->engine, bytes, align) : NULL;
   if (!b->start) {
     free(b);
@@ -62,10 +62,25 @@ int wtl_heap_free(wtl_heap *h, void *p)
   return 0;
 }
 
+int wtl_heap_resize(wtl_heap *h, void *p, size_t bytes)
+{
+  struct wtl_block *b = find(h, p);
+  if (!b || bytes > b->room) return -1;
+  h->live_bytes += bytes - b->bytes;
+  b->bytes = bytes;
+  return 0;
+}
+
 size_t wtl_heap_size(const wtl_heap *h, const void *p)
 {
   struct wtl_block *b = find(h, p);
   return b ? b->bytes : 0;
+}
+
+size_t wtl_heap_capacity(const wtl_heap *h, const void *p)
+{
+  struct wtl_block *b = find(h, p);
+  return b ? b->room : 0;
 }
 
 size_t wtl_heap_room(const wtl_heap *h)

@@ -40,8 +40,17 @@ void *wtl_heap_alloc(wtl_heap *h, size_t bytes, size_t align);
 /* 0, or -1 if `p` is not the start of a live block (nothing happens then). */
 int wtl_heap_free(wtl_heap *h, void *p);
 
+/*
+ * Makes `p` a block of `bytes` (not 0) where it lies. 0; or -1 if `p` is not the start of a live block or that never had
+ * so much room (nothing happens then).
+ */
+int wtl_heap_resize(wtl_heap *h, void *p, size_t bytes);
+
 /* The size asked for; 0 if `p` is not the start of a live block. */
 size_t wtl_heap_size(const wtl_heap *h, const void *p);
+
+/* The most that wtl_heap_resize could make of `p`; 0 if `p` is not the start of a live block. */
+size_t wtl_heap_capacity(const wtl_heap *h, const void *p);
 
 /* Bytes the allocator could still give out in all. */
 size_t wtl_heap_room(const wtl_heap *h);

@@ -69,26 +69,37 @@ static void refuse_foreign(wtl_frame *f, const void *p)
       name_of(f), p);
 }
 
+/*
+ * The block that `old` becomes, or NULL. It moves where it must grow, and where that frees at least half of it; where
+ * there is no room to move to, a block that shrinks stays.
+ */
+static void *resized(wtl_heap *mem, void *old, size_t before, size_t bytes)
+{
+  void *p;
+  if (bytes > wtl_heap_capacity(mem, old) / 2 && wtl_heap_resize(mem, old, bytes) == 0) return old;
+  p = wtl_heap_alloc(mem, bytes, 0);
+  if (!p) return wtl_heap_resize(mem, old, bytes) == 0 ? old : NULL;
+  memcpy(p, old, before < bytes ? before : bytes);
+  wtl_heap_free(mem, old);
+  return p;
+}
+
+/* Two barriers whatever a PE asks for, so that PEs that do not ask alike meet; nothing is changed before the first. */
 void *wtl_shmem_realloc(wtl_frame *f, void *old, size_t bytes)
 {
-  size_t before = wtl_heap_size(&f->self->mem, old);
-  void *p;
-  if (!old) return wtl_shmem_alloc(f, bytes, 0, false);
-  if (!before) refuse_foreign(f, old);
-  if (!bytes) {
-    wtl_shmem_free(f, old);
-    return NULL;
-  }
-  wtl_quiet(f->self);
-  wtl_barrier(f->self, f->site); /* stores of others into the old block are done */
-  p = wtl_heap_alloc(&f->self->mem, bytes, 0);
-  if (p) {
-    memcpy(p, old, before < bytes ? before : bytes);
-    wtl_heap_free(&f->self->mem, old);
-  } else {
-    warn_exhausted(f, bytes);
-  }
-  agree(f, p, bytes);
+  wtl_heap *mem = &f->self->mem;
+  size_t before = wtl_heap_size(mem, old);
+  void *p = NULL;
+  if (old && !before) refuse_foreign(f, old);
+  agree(f, old, bytes); /* and stores of others into the old block are done */
+  if (!old)
+    p = bytes ? wtl_heap_alloc(mem, bytes, 0) : NULL;
+  else if (bytes)
+    p = resized(mem, old, before, bytes);
+  else
+    wtl_heap_free(mem, old);
+  if (bytes && !p) warn_exhausted(f, bytes);
+  wtl_barrier(f->self, f->site); /* all have the new block */
   return p;
 }
 

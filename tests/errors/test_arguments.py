@@ -97,6 +97,7 @@ TOGETHER = [
     ("free_twice", "shmem_free", "not the start of a live block"),
     ("free_global_on_all", "shmem_free", "not the start of a live block"),
     ("malloc_unalike", "shmem_malloc", "PEs do not ask alike: 10[08] bytes .* here, 10[08] bytes .* on PE [01]"),
+    ("realloc_unalike", "shmem_realloc", "PEs do not ask alike: 16 bytes .* here, 16 bytes .* on PE [01]"),
     ("free_unalike", "shmem_free", "PEs do not ask alike"),
     ("after_finalize_put", "shmem_long_p", "after shmem_finalize"),
     ("after_finalize_n_pes", "shmem_n_pes", "after shmem_finalize"),
@@ -147,6 +148,8 @@ def test_right_calls_that_look_odd_pass(n: int, check: str) -> None:
 def test_checks_can_be_switched_off() -> None:
     """What is harmless without checks passes: freeing a foreign pointer does nothing."""
     result = oshrun(2, "wrong", "free_global_on_all", env={"WATTLE_CHECK": "off"})
+    assert result.code == 0 and result.out.count("went on") == 2 and result.err == "", result
+    result = oshrun(2, "wrong", "realloc_unalike", env={"WATTLE_CHECK": "off"})
     assert result.code == 0 and result.out.count("went on") == 2 and result.err == "", result
     result = oshrun(2, "boot", env={"WATTLE_CHECK": "off"})
     assert result.code == 0 and result.out.count("good") == 2, result

@@ -272,6 +272,10 @@ static void free_unalike(void)
   long *p = shmem_malloc(8);
   shmem_free(wrong_me ? heap : p);
 }
+static void realloc_unalike(void)
+{
+  (void)!shmem_realloc(wrong_me ? heap : NULL, 16);
+}
 static void align_3(void)
 {
   (void)!shmem_align(3, 64);
@@ -441,14 +445,23 @@ static const mistake alone[] = {
     M(broadcast_stack),
 };
 static const mistake together[] = {
-    M(free_twice),         M(free_global_on_all),
-    M(malloc_unalike),     M(free_unalike),
-    M(malloc_too_much),    M(malloc_max),
-    M(malloc_max_less),    M(malloc_all),
-    M(align_too_much),     M(align_max),
-    M(calloc_too_much),    M(realloc_too_much),
-    M(after_finalize_put), M(after_finalize_n_pes),
-    M(finalize_twice),     M(none),
+    M(free_twice),
+    M(free_global_on_all),
+    M(malloc_unalike),
+    M(free_unalike),
+    M(malloc_too_much),
+    M(malloc_max),
+    M(malloc_max_less),
+    M(malloc_all),
+    M(align_too_much),
+    M(align_max),
+    M(calloc_too_much),
+    M(realloc_too_much),
+    M(after_finalize_put),
+    M(after_finalize_n_pes),
+    M(finalize_twice),
+    M(realloc_unalike),
+    M(none),
 };
 
 static int find_and_make(const mistake *list, size_t n, const char *name)
