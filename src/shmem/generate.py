@@ -133,6 +133,17 @@ def definition(r: Routine) -> str:
     return f"{head}\n{{\n  {lines}\n}}\n{twin}\n"
 
 
+def unsigned_of(name: str, c_type: str) -> str:
+    """The unsigned type of a signed integer type's width, in which sums wrap; other types are their own."""
+    if name in ("char", "schar"):
+        return "unsigned char"
+    if name in ("short", "int", "long", "longlong"):
+        return f"unsigned {c_type}"
+    if name.startswith("int"):
+        return f"u{c_type}"
+    return "size_t" if name == "ptrdiff" else c_type
+
+
 def combines(table: dict) -> str:
     """The typed inner loops of the reductions."""
     loops = []
@@ -141,9 +152,11 @@ def combines(table: dict) -> str:
             continue
         for t in table["groups"][row["types"]]:
             c = table["types"][t]
+            u = unsigned_of(t, c)
+            add = "a[i] += b[i]" if u == c else f"a[i] = ({c})(({u})a[i] + ({u})b[i])"
             loops.append(
                 f"static void wtl_sum_{t}(void *to, const void *from, size_t n)\n{{\n"
-                f"  {c} *a = to;\n  const {c} *b = from;\n  for (size_t i = 0; i < n; i++) a[i] += b[i];\n}}\n"
+                f"  {c} *a = to;\n  const {c} *b = from;\n  for (size_t i = 0; i < n; i++) {add};\n}}\n"
             )
     return "\n".join(loops)
 

@@ -265,8 +265,21 @@ static const int comparisons[] = {SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT, SHME
     if (dest != source) EXPECT(dest[count] == 0, #NAME " wrote beside its target");                                    \
     shmem_barrier_all();                                                                                               \
   }                                                                                                                    \
+  /* Sums of integers wrap, signed ones too. */                                                                        \
+  static void sum_wraps_##NAME(const room *r, T *dest, T *source)                                                      \
+  {                                                                                                                    \
+    for (size_t i = 0; i < 17; i++) source[i] = VALUE(T, r->me, i);                                                    \
+    EXPECT(NAME(SHMEM_TEAM_WORLD, dest, source, 17) == 0, #NAME);                                                      \
+    for (size_t i = 0; i < 17; i++) {                                                                                  \
+      uint64_t want = 0;                                                                                               \
+      for (int pe = 0; pe < r->n; pe++) want += mixed(pe, i);                                                          \
+      EXPECT(dest[i] == (T)want, #NAME " of large values, element %zu", i);                                            \
+    }                                                                                                                  \
+    shmem_barrier_all();                                                                                               \
+  }                                                                                                                    \
   DEFINE(NAME)                                                                                                         \
   {                                                                                                                    \
+    if ((T)0.5 == 0) sum_wraps_##NAME(r, (T *)(void *)r->a, (T *)(void *)r->b);                                        \
     EACH_LENGTH(k) sum_##NAME(r, (T *)(void *)r->a, (T *)(void *)r->b, lengths[k]);                                    \
     sum_##NAME(r, (T *)(void *)r->a, (T *)(void *)r->a, MANY);                                                         \
     /* More than a PE's scratch buffer, in odd parts. */                                                               \
