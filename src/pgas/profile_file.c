@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -158,7 +159,7 @@ static void write_identity(writer *w)
   const wtl_pe *self = w->self;
   char host[256] = "", program[4096] = "";
   ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-  int exe = wtl_module_of((uintptr_t)w->self->statics, &w->modules, &w->n_modules);
+  int exe = wtl_module_of(getauxval(AT_PHDR), &w->modules, &w->n_modules); /* whose headers the kernel told */
   gethostname(host, sizeof host - 1);
   fprintf(w->f, "{\"schema\":1,\"pe\":%d,\"n_pes\":%d,\"pid\":%ld", self->me, self->n, (long)getpid());
   wtl_json_text_field(w->f, "host", host, 0);

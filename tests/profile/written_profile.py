@@ -27,6 +27,9 @@ def problems_of(profile: dict, pe: int, pes: int) -> list[str]:
 
     expect((profile["schema"], profile["pe"], profile["n_pes"]) == (1, pe, pes), "schema or PE")
     sites = profile["sites"]
+    program = profile["modules"][0]
+    expect(profile["build_id"] == program["build_id"] != "", f"the program is {profile['build_id']!r} and {program}")
+    expect(profile["program"] == program["path"], f"the program is {profile['program']} and {program}")
     for call, wanted in EXPECTED.items():
         got = sorted((s["calls"], s["bytes"]) for s in sites if s["call"] == call)
         expect(got == wanted, f"{call} at {got}, must be {wanted}")
