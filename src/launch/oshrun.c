@@ -319,10 +319,13 @@ static const char *temporary_directory(void)
 /* --- running it --- */
 
 /* Ctrl-C reaches the launcher by the terminal already; what another process sends us is passed on. */
+static volatile sig_atomic_t ended_by; /* the signal that asked for the job's end */
+
 static void pass_on(int signal, siginfo_t *info, void *context)
 {
   int saved = errno;
   (void)context;
+  if (signal != SIGUSR1 && signal != SIGUSR2) ended_by = signal;
   if (child > 0 && info->si_code != SI_KERNEL) kill(child, signal);
   errno = saved;
 }
@@ -414,6 +417,8 @@ static int run(char **args)
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return WTL_EXIT_OSERR;
   remove_remains(child); /* it may have been killed, or told twice to end at once */
+  /* Open MPI's own code for an interrupted job is 1, which a program may mean otherwise. */
+  if (WIFEXITED(status) && WEXITSTATUS(status) != 0 && ended_by) return 128 + ended_by;
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   if (!stuck)
     fprintf(stderr, "oshrun: the launcher was ended by signal %d (%s); its PEs end with it\n", WTERMSIG(status),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 import time
@@ -13,8 +14,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 REPO = Path(__file__).resolve().parents[2]
-HOME = Path(os.environ.get("WATTLE_HOME", REPO / "build/release"))
+HOME = Path(os.environ.get("WATTLE_HOME", REPO / "build/release")).resolve()
 OSHRUN = HOME / "bin/oshrun"
 OSHCC = HOME / "bin/oshcc"
 TIMEOUT_S = 60  # a job that takes this long hangs
@@ -27,6 +30,13 @@ def program(name: str) -> Path:
     path = HOME / "bin/tests" / name
     assert path.exists(), f"{path} is missing: cmake --build {HOME}"
     return path
+
+
+def require_reachable(path: Path) -> None:
+    """Skips a test that runs `path` as another user where that user cannot get to it."""
+    for folder in path.resolve().parents:
+        if not folder.stat().st_mode & stat.S_IXOTH:
+            pytest.skip(f"{folder} is closed to other users, and {path.name} lies below it")
 
 
 def clean_environment() -> dict[str, str]:
@@ -65,6 +75,8 @@ class Job:
     mark: str = field(default_factory=lambda: uuid.uuid4().hex, init=False)
 
     def __post_init__(self) -> None:
+        if self.user:
+            require_reachable(Path(self.command[0]))
         self.before = shared_memory_names()
         self.tmp = Path(tempfile.mkdtemp(prefix="wtl", dir="/tmp"))  # short: Open MPI puts socket names in it
         self.files = Path(tempfile.mkdtemp(prefix="wtlout", dir="/tmp"))

@@ -110,6 +110,7 @@ def test_signal_to_oshrun_ends_the_job(number: signal.Signals) -> None:
         job.until_said("there", 2)
         kill_one(job, "oshrun", number=number)
         ends_badly(job)
+        assert job.process.returncode == 128 + number
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
