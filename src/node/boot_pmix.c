@@ -47,6 +47,11 @@ static int parse_peers(const char *list, int *out, int n)
   return count;
 }
 
+static int by_number(const void *a, const void *b)
+{
+  return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
+
 static int get_local_peers(wtl_boot *b, pmix_state *s, char *error, size_t size)
 {
   pmix_value_t *value = NULL;
@@ -55,6 +60,7 @@ static int get_local_peers(wtl_boot *b, pmix_state *s, char *error, size_t size)
   b->local_pe = calloc((size_t)b->n_pes, sizeof *b->local_pe);
   b->n_local = parse_peers(value->data.string, b->local_pe, b->n_pes);
   PMIX_VALUE_RELEASE(value);
+  qsort(b->local_pe, (size_t)b->n_local, sizeof *b->local_pe, by_number);
   b->local_rank = -1;
   for (int i = 0; i < b->n_local; i++)
     if (b->local_pe[i] == b->pe) b->local_rank = i;
@@ -79,7 +85,8 @@ static int watch_launcher(pmix_state *s)
 {
   pmix_status_t codes[] = {PMIX_ERR_LOST_CONNECTION, PMIX_ERR_LOST_CONNECTION_TO_SERVER};
   _Atomic int registered = 0;
-  PMIx_Register_event_handler(codes, 2, NULL, 0, on_lost, on_registered, &registered);
+  pmix_status_t rc = PMIx_Register_event_handler(codes, 2, NULL, 0, on_lost, on_registered, &registered);
+  if (rc != PMIX_SUCCESS) return rc == PMIX_OPERATION_SUCCEEDED ? 0 : -1; /* done with; nobody will be called back */
   while (!atomic_load(&registered)) usleep(50);
   return registered == 1 ? 0 : -1;
 }
@@ -156,7 +163,7 @@ static int fence(wtl_boot *b, void (*idle)(void *), void *arg)
     if (rc == PMIX_SUCCESS && done < 0) rc = PMIX_ERROR;
   }
   PMIX_INFO_DESTRUCT(&collect);
-  return rc == PMIX_SUCCESS ? 0 : -1;
+  return rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED ? 0 : -1;
 }
 
 static int lookup(wtl_boot *b, int pe, const char *key, char *text, size_t size)

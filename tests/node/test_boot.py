@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
 
 import pytest
-from jobs import HOME, OSHRUN, Job, oshrun, program, run
+from jobs import HOME, OSHRUN, Job, Result, oshrun, program, run
 
 MPIRUN = shutil.which("mpirun.openmpi")
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -183,3 +184,29 @@ def test_limit_on_file_size_is_an_error_that_says_so() -> None:
 
 def test_home_of_the_tests_is_the_one_named() -> None:
     assert OSHRUN.is_relative_to(HOME)
+
+
+def with_odd_pmix(kind: str, n: int, **env: str) -> Result:
+    """A job whose PMIx answers in another of the ways its interface allows: programs/odd_pmix.c."""
+    preload = [f"LD_PRELOAD={program('libodd_pmix.so')}", f"ODD_PMIX={kind}"]
+    result = run(OSHRUN, "-n", str(n), "env", *preload, program("boot"), env=env)
+    assert f"odd: {kind}" in result.err, result
+    return result
+
+
+def test_pmix_that_registers_no_handler_is_an_error_and_not_a_hang() -> None:
+    result = with_odd_pmix("refuse", 2)
+    assert result.code != 0 and "good" not in result.out and "loss of the launcher" in result.err, result
+
+
+@pytest.mark.parametrize("kind", ["handled", "fence"])
+def test_pmix_that_is_done_at_once_is_a_success(kind: str) -> None:
+    result = with_odd_pmix(kind, 3)
+    assert result.code == 0 and len(good_pes(result.out)) == 3 and result.said == [], result
+
+
+def test_the_lowest_pe_of_a_node_reads_its_meter_in_whatever_order_pmix_names_them(tmp_path: Path) -> None:
+    result = with_odd_pmix("peers", 3, WATTLE_PROFILE_DIR=str(tmp_path))
+    assert result.code == 0 and len(good_pes(result.out)) == 3, result
+    readers = [json.loads(path.read_text())["node"] is not None for path in sorted(tmp_path.glob("*.json"))]
+    assert readers == [True, False, False]
