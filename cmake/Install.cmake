@@ -19,7 +19,7 @@ if(WTL_THREADS)
 endif()
 
 # ---- the installed tree ----
-install(TARGETS wattle wattle-shmem LIBRARY DESTINATION lib)
+install(TARGETS wattle wattle-shmem wattle-net-ucx LIBRARY DESTINATION lib)
 install(TARGETS oshrun wattle-info wattle-bench-patterns RUNTIME DESTINATION bin)
 install(PROGRAMS ${CMAKE_BINARY_DIR}/bin/oshcc ${CMAKE_BINARY_DIR}/bin/oshc++ DESTINATION bin)
 install(FILES ${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_BINARY_DIR}/include/shmem.h

@@ -35,6 +35,21 @@ function(pe_test name program)
   endforeach()
 endfunction()
 
+# node_test(NAME program ON 2x1 3x2 ... [ARGS ...] [ENV ...]): NODESxPES_PER_NODE, on nodes made of network namespaces (tools/on-nodes; skipped
+# with its reason where those cannot be made). Not under the sanitizers: UCX and its threads are not built for them.
+function(node_test name program)
+  cmake_parse_arguments(T "" "" "ON;ARGS;ENV" ${ARGN})
+  if(WTL_THREADS OR WTL_SANITIZE)
+    return()
+  endif()
+  foreach(shape IN LISTS T_ON)
+    string(REPLACE "x" ";" words ${shape})
+    add_test(NAME ${name}.${shape}_nodes COMMAND ${CMAKE_SOURCE_DIR}/tools/on-nodes ${words} $<TARGET_FILE:${program}> ${T_ARGS})
+    set_tests_properties(${name}.${shape}_nodes PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 PROCESSORS 2
+      ENVIRONMENT "WATTLE_HOME=${CMAKE_BINARY_DIR};${T_ENV}")
+  endforeach()
+endfunction()
+
 # pe_profile_test(NAME program N CHECK words... [ARGS ...] [ENV ...]): runs the program on N PEs and lets a script judge the profiles it leaves.
 function(pe_profile_test name program n script)
   cmake_parse_arguments(T "" "TIMEOUT" "CHECK;ARGS;ENV;LABELS" ${ARGN})

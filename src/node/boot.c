@@ -70,5 +70,9 @@ int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_
     return WTL_EXIT_UNAVAILABLE;
   }
   if (b->ops->start(b, error, size) != 0) return WTL_EXIT_UNAVAILABLE;
+  b->slot_of = malloc((size_t)b->n_pes * sizeof *b->slot_of);
+  if (!b->slot_of) return snprintf(error, size, "no memory for %d PEs", b->n_pes), WTL_EXIT_OSERR;
+  for (int pe = 0; pe < b->n_pes; pe++) b->slot_of[pe] = -1;
+  for (int slot = 0; slot < b->n_local; slot++) b->slot_of[b->local_pe[slot]] = slot;
   return check_promises(b, error, size);
 }

@@ -5,8 +5,9 @@
  * threads (PEs are threads of one process; tests/threads_main.h starts them).
  *
  * Invariants: after wtl_boot_start, 0 <= pe < n_pes and 0 <= local_rank < n_local; local_pe[0..n_local) lists the PEs
- * of this node in rising order, local_pe[local_rank] == pe. A launcher that promises more PEs than boot delivers is an
- * error.
+ * of this node in rising order, local_pe[local_rank] == pe. slot_of[pe] is the local rank of a PE of this node and -1
+ * for the others. The nodes of the job are numbered from 0; leader_pe[node] is the PE that speaks for a node, the first
+ * of its PEs. A launcher that promises more PEs than boot delivers is an error.
  */
 #ifndef WTL_NODE_BOOT_H
 #define WTL_NODE_BOOT_H
@@ -21,9 +22,10 @@ typedef struct wtl_boot wtl_boot;
 typedef struct wtl_boot_ops {
   const char *name;
   bool (*offered)(void); /* does the environment offer this kind? */
-  /* Fills pe, n_pes, local_rank, n_local, local_pe. 0, or non-zero with the reason in `error`. */
+  /* Fills pe, n_pes, local_rank, n_local, local_pe, node, n_nodes, leader_pe. 0, or non-zero with the reason in
+   * `error`. */
   int (*start)(wtl_boot *b, char *error, size_t size);
-  /* Says `value` under `key` to the PEs of this node; readable after the next fence. */
+  /* Says `value` under `key` to all PEs; readable after the next fence. */
   int (*publish)(wtl_boot *b, const char *key, const char *value);
   /* Waits for all PEs of the job. Calls idle(arg) every few milliseconds meanwhile, where idle is given. */
   int (*fence)(wtl_boot *b, void (*idle)(void *), void *arg);
@@ -38,8 +40,10 @@ typedef struct wtl_boot_ops {
 struct wtl_boot {
   const wtl_boot_ops *ops;
   int pe, n_pes, local_rank, n_local;
-  int *local_pe; /* n_local entries, owned by the boot */
-  void *state;   /* of the kind */
+  int *local_pe; /* n_local entries, owned by the boot, as are the next two */
+  int *slot_of;  /* n_pes entries */
+  int node, n_nodes, *leader_pe;
+  void *state; /* of the kind */
 };
 
 extern const wtl_boot_ops wtl_boot_pmix, wtl_boot_single, wtl_boot_threads;

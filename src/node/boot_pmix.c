@@ -91,45 +91,6 @@ static int watch_launcher(pmix_state *s)
   return registered == 1 ? 0 : -1;
 }
 
-static int start(wtl_boot *b, char *error, size_t size)
-{
-  /* A process joins its job once: the server mixes up who waits for whom when it leaves and comes back. */
-  static bool joined;
-  pmix_state *s;
-  pmix_status_t rc;
-  if (joined) {
-    snprintf(error, size,
-             "shmem_init after the last shmem_finalize: under a launcher the library starts once. Earlier calls of "
-             "shmem_init may "
-             "be repeated, each with its own shmem_finalize");
-    return -1;
-  }
-  if ((s = calloc(1, sizeof *s)) == NULL) {
-    snprintf(error, size, "no memory to join the job");
-    return -1;
-  }
-  rc = PMIx_Init(&s->self, NULL, 0);
-  if (rc != PMIX_SUCCESS) {
-    free(s);
-    return failed(error, size, "PMIx_Init (is the launcher still alive?)", rc);
-  }
-  joined = true;
-  b->state = s;
-  PMIX_LOAD_PROCID(&s->job, s->self.nspace, PMIX_RANK_WILDCARD);
-  b->pe = (int)s->self.rank;
-  if (get_u32(s, &s->job, PMIX_JOB_SIZE, &b->n_pes) != 0) {
-    snprintf(error, size, "PMIx does not say how many PEs the job has");
-    return -1;
-  }
-  if (get_local_peers(b, s, error, size) != 0) return -1;
-  if (watch_launcher(s) != 0) {
-    snprintf(error, size, "PMIx does not accept a handler for the loss of the launcher");
-    return -1;
-  }
-  wtl_lifeline_handed_over(b->local_rank == 0);
-  return 0;
-}
-
 static int publish(wtl_boot *b, const char *key, const char *text)
 {
   pmix_value_t value;
@@ -137,7 +98,7 @@ static int publish(wtl_boot *b, const char *key, const char *text)
   PMIX_VALUE_CONSTRUCT(&value);
   value.type = PMIX_STRING;
   value.data.string = (char *)(uintptr_t)text;
-  rc = PMIx_Put(PMIX_LOCAL, key, &value);
+  rc = PMIx_Put(PMIX_GLOBAL, key, &value);
   return rc == PMIX_SUCCESS ? PMIx_Commit() : rc;
 }
 
@@ -178,6 +139,69 @@ static int lookup(wtl_boot *b, int pe, const char *key, char *text, size_t size)
   return 0;
 }
 
+/*
+ * The nodes of the job, and the first PE of each: each PE says who leads its node. (PMIx_Resolve_peers of PMIx 4.2.2
+ * waits for a lock it holds itself, and Open MPI 4.1 does not tell PMIX_NODEID of other nodes.)
+ */
+static int get_nodes(wtl_boot *b, char *error, size_t size)
+{
+  char text[16];
+  b->n_nodes = 1;
+  b->leader_pe = calloc((size_t)b->n_pes, sizeof *b->leader_pe);
+  if (b->n_local == b->n_pes) return 0;
+  snprintf(text, sizeof text, "%d", b->local_pe[0]);
+  int rc = publish(b, "wattle.leader", text) || fence(b, NULL, NULL);
+  b->n_nodes = 0;
+  for (int pe = 0, leader, node; rc == 0 && pe < b->n_pes; pe++) {
+    if ((rc = lookup(b, pe, "wattle.leader", text, sizeof text)) != 0) break;
+    leader = atoi(text);
+    for (node = 0; node < b->n_nodes && b->leader_pe[node] != leader; node++) continue;
+    if (node == b->n_nodes) b->leader_pe[b->n_nodes++] = leader;
+    if (pe == b->pe) b->node = node;
+  }
+  if (rc != 0) snprintf(error, size, "PMIx does not tell which PEs share a node");
+  return rc;
+}
+
+static int start(wtl_boot *b, char *error, size_t size)
+{
+  /* A process joins its job once: the server mixes up who waits for whom when it leaves and comes back. */
+  static bool joined;
+  pmix_state *s;
+  pmix_status_t rc;
+  if (joined) {
+    snprintf(error, size,
+             "shmem_init after the last shmem_finalize: under a launcher the library starts once. Earlier calls of "
+             "shmem_init may "
+             "be repeated, each with its own shmem_finalize");
+    return -1;
+  }
+  if ((s = calloc(1, sizeof *s)) == NULL) {
+    snprintf(error, size, "no memory to join the job");
+    return -1;
+  }
+  rc = PMIx_Init(&s->self, NULL, 0);
+  if (rc != PMIX_SUCCESS) {
+    free(s);
+    return failed(error, size, "PMIx_Init (is the launcher still alive?)", rc);
+  }
+  joined = true;
+  b->state = s;
+  PMIX_LOAD_PROCID(&s->job, s->self.nspace, PMIX_RANK_WILDCARD);
+  b->pe = (int)s->self.rank;
+  if (get_u32(s, &s->job, PMIX_JOB_SIZE, &b->n_pes) != 0) {
+    snprintf(error, size, "PMIx does not say how many PEs the job has");
+    return -1;
+  }
+  if (get_local_peers(b, s, error, size) != 0 || get_nodes(b, error, size) != 0) return -1;
+  if (watch_launcher(s) != 0) {
+    snprintf(error, size, "PMIx does not accept a handler for the loss of the launcher");
+    return -1;
+  }
+  wtl_lifeline_handed_over(b->local_rank == 0);
+  return 0;
+}
+
 static void do_abort(wtl_boot *b, int status, const char *message)
 {
   pmix_state *s = b->state;
@@ -188,6 +212,7 @@ static void stop(wtl_boot *b)
 {
   PMIx_Finalize(NULL, 0);
   free(b->local_pe);
+  free(b->leader_pe);
   free(b->state);
   b->state = NULL;
 }

@@ -12,7 +12,8 @@ static int start(wtl_boot *b, char *error, size_t size)
 {
   static int self[1] = {0};
   b->n_pes = b->n_local = 1;
-  b->local_pe = self;
+  b->local_pe = b->leader_pe = self;
+  b->n_nodes = 1;
   return 0;
 }
 

@@ -50,6 +50,8 @@ static int start(wtl_boot *b, char *error, size_t size)
   b->n_pes = b->n_local = job.n;
   b->local_pe = calloc((size_t)job.n, sizeof *b->local_pe);
   for (int i = 0; i < job.n; i++) b->local_pe[i] = i;
+  b->n_nodes = 1;
+  b->leader_pe = b->local_pe;
   return 0;
 }
 

@@ -57,3 +57,16 @@ void wtl_lifeline_launcher_lost(void)
   }
   _exit(WTL_EXIT_UNAVAILABLE);
 }
+
+void wtl_lifeline_end_launcher(void)
+{
+  pid_t launcher = getppid();
+  static const int signals[] = {SIGTERM, SIGTERM, SIGKILL};
+  if (launcher <= 1 || fork() != 0) return;
+  setsid(); /* the launcher ends its PEs by their process groups */
+  for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+    sleep(3);
+    if (kill(launcher, signals[i]) != 0) break;
+  }
+  _exit(0);
+}

@@ -17,6 +17,12 @@ void wtl_lifeline_handed_over(bool cleaner);
 /* The launcher is gone: says so, cleans up where this PE is the cleaner, ends this process. Does not return. */
 void wtl_lifeline_launcher_lost(void) __attribute__((noreturn));
 
+/*
+ * Sees to it that this node's launcher, or its daemon, ends within seconds, even if it waits for one that is gone: a process apart
+ * asks it twice (Open MPI takes the second time for "at once") and then kills it.
+ */
+void wtl_lifeline_end_launcher(void);
+
 /* The job is ending in good order: the loss of the launcher is no longer news. */
 void wtl_lifeline_cut(void);
 

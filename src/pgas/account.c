@@ -102,13 +102,14 @@ double wtl_account_modelled(const wtl_pe *self, int domain, const wtl_activity *
 /* Done by the node's reader, between two barriers. */
 static void split_node(wtl_pe *self, wtl_node_joules *node)
 {
-  wtl_activity *all = calloc((size_t)self->n, sizeof *all);
-  wattle_joules_t *part = calloc((size_t)self->n * WTL_MAX_DOMAINS, sizeof *part);
+  wtl_activity *all = calloc((size_t)self->n_local, sizeof *all);
+  wattle_joules_t *part = calloc((size_t)self->n_local * WTL_MAX_DOMAINS, sizeof *part);
   size_t d = 0;
-  for (int pe = 0; all && part && pe < self->n; pe++) all[pe] = wtl_control_of(self, pe)->activity;
-  if (all && part) d = wtl_meter_finish(self->meter, all, (size_t)self->n, node->total, node->idle, part);
-  for (size_t pe = 0; pe < (size_t)self->n; pe++)
-    memcpy(self->ledger + pe * WTL_MAX_DOMAINS, part + pe * d, d * sizeof *part);
+  for (int slot = 0; all && part && slot < self->n_local; slot++)
+    all[slot] = wtl_control_of(self, self->boot.local_pe[slot])->activity;
+  if (all && part) d = wtl_meter_finish(self->meter, all, (size_t)self->n_local, node->total, node->idle, part);
+  for (size_t slot = 0; slot < (size_t)self->n_local; slot++)
+    memcpy(self->ledger + slot * WTL_MAX_DOMAINS, part + slot * d, d * sizeof *part);
   self->shared->n_domains = d;
   if (wtl_meter_machine(self->meter))
     publish_prices(self->shared, wtl_meter_machine(self->meter));
@@ -125,7 +126,7 @@ static bool is_dram(const wattle_joules_t *j)
 
 double wtl_account_share(const wtl_pe *self, int dram)
 {
-  const wattle_joules_t *mine = self->ledger + (size_t)self->me * WTL_MAX_DOMAINS;
+  const wattle_joules_t *mine = self->ledger + (size_t)self->slot * WTL_MAX_DOMAINS;
   double sum = self->shared->n_domains ? 0 : NAN;
   for (size_t d = 0; d < self->shared->n_domains; d++)
     if (is_dram(&mine[d]) == dram) sum += mine[d].joules;
@@ -137,12 +138,14 @@ static void close_together(wtl_pe *self, wtl_site *site)
 {
   wtl_control_of(self, self->me)->closed_at = self->barrier_epoch + 1;
   wtl_barrier(self, site);
-  for (int pe = 0; pe < self->n; pe++)
+  for (int slot = 0; slot < self->n_local; slot++) { /* each node for itself */
+    int pe = self->boot.local_pe[slot];
     if (wtl_control_of(self, pe)->closed_at != self->barrier_epoch)
       wtl_pe_fail(WTL_EXIT_USAGE,
                   "shmem_finalize (or exit): PE %d is in another collective call; all PEs must make the same ones in "
                   "the same order",
                   pe);
+  }
 }
 
 void wtl_account_close(wtl_pe *self, wtl_site *site)

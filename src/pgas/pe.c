@@ -56,7 +56,7 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
 {
   wtl_statics statics = {0};
   wtl_arena_shape shape;
-  size_t n = (size_t)self->n, ledger = sizeof(wtl_shared);
+  size_t n = (size_t)self->n_local, ledger = sizeof(wtl_shared);
   int rc;
   if (self->settings.statics.on) wtl_statics_find(&statics);
   self->heap_bytes = page_up(wtl_heap_at_least(self->settings.symmetric_size.bytes));
@@ -70,10 +70,10 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   self->controls = self->arena.per_pe;
   self->slices = self->arena.slices;
   self->stride = self->arena.stride;
-  self->heap = self->slices + (size_t)self->me * self->stride + statics.length;
+  self->heap = self->slices + (size_t)self->slot * self->stride + statics.length;
   self->statics = statics.start;
   self->statics_bytes = statics.length;
-  size_t offset = (size_t)(self->slices - self->arena.base) + (size_t)self->me * self->stride;
+  size_t offset = (size_t)(self->slices - self->arena.base) + (size_t)self->slot * self->stride;
   return wtl_statics_share(&statics, self->arena.fd, offset, error, size);
 }
 
@@ -121,16 +121,17 @@ static void count_cores(wtl_pe *self, wtl_site *site)
   memcpy(mine->cpus, &cpus, sizeof cpus);
   mine->quota = wtl_cores_quota();
   wtl_barrier(self, site);
-  for (int pe = 0; pe < self->n; pe++) {
-    memcpy(&cpus, wtl_control_of(self, pe)->cpus, sizeof cpus);
+  for (int slot = 0; slot < self->n_local; slot++) {
+    const wtl_control *theirs = wtl_control_of(self, self->boot.local_pe[slot]);
+    memcpy(&cpus, theirs->cpus, sizeof cpus);
     CPU_OR(&all, &all, &cpus);
-    quota = fmin(quota, wtl_control_of(self, pe)->quota);
+    quota = fmin(quota, theirs->quota);
   }
   double cores = CPU_COUNT(&all) ? CPU_COUNT(&all) : (double)sysconf(_SC_NPROCESSORS_ONLN);
   int usable = (int)fmax(1, ceil(fmin(cores, quota)));
-  wtl_stages_start(&self->door.stages, &self->settings, self->n, usable, wtl_clock_ns_per_tick());
+  wtl_stages_start(&self->door.stages, &self->settings, self->n_local, usable, wtl_clock_ns_per_tick());
   wtl_barrier(self, site);
-  self->central_barrier = self->n > usable;
+  self->central_barrier = self->n_local > usable;
 }
 
 static void start(wtl_pe *self)
@@ -144,19 +145,19 @@ static void start(wtl_pe *self)
   self->me = self->boot.pe;
   self->n = self->boot.n_pes;
   wtl_message_pe(self->me);
-  if (self->boot.n_local != self->n)
-    wtl_pe_fail(WTL_EXIT_UNAVAILABLE,
-                "the job has %d PEs, but only %d on this node: several nodes need the network room, which this version "
-                "does not have",
-                self->n, self->boot.n_local);
+  self->n_local = self->boot.n_local;
+  self->slot = self->boot.local_rank;
+  self->slot_of = self->boot.slot_of;
   if ((rc = start_memory(self, error, sizeof error)) != 0) wtl_pe_fail(rc, "%s", error);
   self->check = self->settings.check.on;
   self->central_barrier = true; /* until all know how many cores they have together */
-  wtl_door_start(&self->door, &wtl_control_of(self, self->me)->bell, &self->settings, self->n, wtl_cores_allowed());
+  wtl_door_start(&self->door, &wtl_control_of(self, self->me)->bell, &self->settings, self->n_local,
+                 wtl_cores_allowed());
   wtl_heap_start(&self->mem, self->heap, self->heap_bytes);
   wtl_profile_start(&self->profile, self->settings.profile.on);
-  self->scratch = malloc(WTL_SCRATCH_BYTES);
+  self->scratch = malloc(2 * WTL_SCRATCH_BYTES);
   if (!self->scratch) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for the collectives' %d bytes", WTL_SCRATCH_BYTES);
+  if ((rc = wtl_far_start(self, error, sizeof error)) != 0) wtl_pe_fail(rc, "%s", error);
   count_cores(self, &quiet_site);
 }
 
@@ -220,11 +221,13 @@ void wtl_pe_stop(void)
   wtl_pe *self = wtl_self;
   wtl_site site = {0};
   if (--self->init_count > 0) return;
-  wtl_quiet(self);
+  wtl_quiet(self, &site);
+  if (self->net) self->net->ops->ending(self->net);
   wtl_account_close(self, &site);
   if (self->settings.debug.on) wtl_say("finishes");
   wtl_lifeline_cut();
   if (self->meter) wtl_meter_close(self->meter);
+  wtl_far_stop(self);
   wtl_statics_unshare();
   self->boot.ops->stop(&self->boot);
   wtl_lifeline_back();

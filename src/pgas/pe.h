@@ -3,7 +3,10 @@
  *
  * A slice of the arena is | statics | heap |. The PE's own heap is addressed through its slice; its statics are mapped
  * a second time where the program has them. So the address of a symmetric object on PE p is heap object     its own
- * address + (p - me) * stride static object   slices + p * stride + (its address - statics.start)
+ * address + (slot - own slot) * stride static object   slices + slot * stride + (its address - statics.start)
+ *
+ * A PE of another node has no address here: it is reached through src/fabric by its place, (region, offset in its
+ * slice).
  *
  * Processes have one PE, found through one pointer; in the threads build each thread is a PE and has its own.
  */
@@ -15,6 +18,8 @@
 #include <stdint.h>
 
 #include "base/settings.h"
+#include "fabric/agent.h"
+#include "fabric/net.h"
 #include "node/arena.h"
 #include "node/boot.h"
 #include "node/statics.h"
@@ -23,12 +28,16 @@
 #include "profile/profile.h"
 #include "wait/door.h"
 
-enum { WTL_BARRIER_ROUNDS = 16 }; /* enough for 65,536 PEs of a node */
+enum { WTL_BARRIER_ROUNDS = 16 }; /* enough for 65,536 PEs of a node, or nodes */
+
+/* What other nodes may reach of a PE. */
+enum { WTL_REGION_SLICE, WTL_REGION_CONTROL };
 
 /* Control data of one PE, in the arena. */
 typedef struct wtl_control {
   wtl_bell bell;
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t barrier[WTL_BARRIER_ROUNDS]; /* epoch reached by the PE 2^k before me */
+  _Atomic uint32_t node_barrier[WTL_BARRIER_ROUNDS]; /* of a leader: epoch reached by the node 2^k before its own */
   _Alignas(WTL_CACHE_LINE) uint64_t said[2]; /* what this PE tells the others across a barrier */
   double quota;                              /* at start: what its cgroup gives it, in cores */
   _Atomic uint32_t closed_at;                /* at the end: its barrier epoch when it closed */
@@ -61,18 +70,19 @@ typedef struct wtl_pe {
   size_t statics_bytes;
   char *slices;
   size_t stride;
-  char *controls; /* n blocks of sizeof(wtl_control) */
-  int me, n;
+  char *controls;     /* n_local blocks of sizeof(wtl_control) */
+  const int *slot_of; /* by PE; -1: on another node */
+  int me, n, slot, n_local;
   bool check;
   wtl_profile profile;
   /* The rest. */
   wtl_shared *shared;
-  wattle_joules_t *ledger; /* in the arena: n x WTL_MAX_DOMAINS, filled by the reader at the end */
+  wattle_joules_t *ledger; /* in the arena: n_local x WTL_MAX_DOMAINS, filled by the reader at the end */
   wtl_door door;
   uint32_t barrier_epoch;
   bool central_barrier;
   wtl_heap mem;
-  char *scratch; /* WTL_SCRATCH_BYTES, for collectives */
+  char *scratch; /* twice WTL_SCRATCH_BYTES, for collectives */
   int init_count, thread_level;
   const wtl_call_info *calls; /* the front end's table */
   uint64_t start_tick;
@@ -82,6 +92,8 @@ typedef struct wtl_pe {
   wtl_settings settings;
   wtl_boot boot;
   wtl_arena arena;
+  wtl_net *net; /* NULL where all PEs are on this node */
+  wtl_agent *agent;
   wtl_meter *meter; /* the node's reader has it; the others NULL */
 } wtl_pe;
 
@@ -93,19 +105,22 @@ extern _Thread_local wtl_pe *wtl_self;
 extern wtl_pe *wtl_self __attribute__((visibility("hidden")));
 #endif
 
+/* Of a PE of this node. */
 static inline wtl_control *wtl_control_of(const wtl_pe *self, int pe)
 {
-  return (wtl_control *)(self->controls + (size_t)pe * sizeof(wtl_control));
+  return (wtl_control *)(self->controls + (size_t)self->slot_of[pe] * sizeof(wtl_control));
 }
 
-/* Where PE `pe` keeps the symmetric object at `addr`; NULL if it is not symmetric. */
+/* Where PE `pe` keeps the symmetric object at `addr`; NULL if it is not symmetric, or the PE not on this node. */
 static inline char *wtl_remote(const wtl_pe *self, const void *addr, int pe)
 {
   size_t at = (size_t)((const char *)addr - self->heap);
+  int slot = self->slot_of[pe];
+  if (WTL_UNLIKELY(slot < 0)) return NULL;
   if (WTL_LIKELY(at < self->heap_bytes))
-    return (char *)(uintptr_t)addr + (ptrdiff_t)(pe - self->me) * (ptrdiff_t)self->stride;
+    return (char *)(uintptr_t)addr + (ptrdiff_t)(slot - self->slot) * (ptrdiff_t)self->stride;
   at = (size_t)((const char *)addr - self->statics);
-  if (at < self->statics_bytes) return self->slices + (size_t)pe * self->stride + at;
+  if (at < self->statics_bytes) return self->slices + (size_t)slot * self->stride + at;
   return NULL;
 }
 

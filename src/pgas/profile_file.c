@@ -138,7 +138,7 @@ static void write_pe_joules(const writer *w)
   const wtl_pe *self = w->self;
   size_t d = w->has_joules ? self->shared->n_domains : 0;
   wtl_json_key(w->f, "joules", 0);
-  write_joules_list(w->f, self->ledger + (size_t)self->me * WTL_MAX_DOMAINS, d);
+  write_joules_list(w->f, self->ledger + (size_t)self->slot * WTL_MAX_DOMAINS, d);
   wtl_json_key(w->f, "node", 0);
   if (!w->node) {
     fputs("null", w->f);

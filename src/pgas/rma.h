@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "pgas/far.h"
 #include "pgas/pe.h"
 
 /* Tells PE `pe` that the `n` bytes at `at` of its slice changed. A full barrier must lie between the store and this. */
@@ -17,7 +18,7 @@ static inline void wtl_touch(const wtl_pe *self, int pe, const void *at, size_t 
 {
   wtl_bell *bell = &wtl_control_of(self, pe)->bell;
   if (wtl_bell_has_sleeper(bell))
-    wtl_bell_ring_at(bell, (size_t)((const char *)at - self->slices) - (size_t)pe * self->stride, n);
+    wtl_bell_ring_at(bell, (size_t)((const char *)at - self->slices) - (size_t)self->slot_of[pe] * self->stride, n);
 }
 
 /* Likewise for control data, which a PE waits for in barriers. */
@@ -30,7 +31,7 @@ static inline void wtl_touch_control(const wtl_pe *self, int pe)
 /* What a PE watches that waits for a variable of its own. */
 static inline wtl_watch wtl_watch_of(const wtl_pe *self, const void *variable)
 {
-  const char *mine = wtl_remote(self, variable, self->me), *slice = self->slices + (size_t)self->me * self->stride;
+  const char *mine = wtl_remote(self, variable, self->me), *slice = self->slices + (size_t)self->slot * self->stride;
   return mine ? WTL_WATCH_OFFSET(mine - slice) : WTL_WATCH_ALL;
 }
 
@@ -125,18 +126,18 @@ static inline void wtl_get(void *to, const void *from, size_t n)
 }
 
 /* All this PE's earlier stores are visible to all PEs before its later loads. */
-static inline void wtl_quiet(const wtl_pe *self)
+static inline void wtl_quiet(wtl_pe *self, wtl_site *site)
 {
-  (void)self;
   wtl_fence();
+  if (WTL_UNLIKELY(self->net != NULL)) wtl_far_quiet(self, site);
 }
 
 /* This PE's earlier stores are visible before its later ones. Copies that bypass the cache are fenced by the copy
  * itself. */
-static inline void wtl_order(const wtl_pe *self)
+static inline void wtl_order(wtl_pe *self, wtl_site *site)
 {
-  (void)self;
   wtl_store_fence();
+  if (WTL_UNLIKELY(self->net != NULL)) wtl_far_order(self, site);
 }
 
 #endif

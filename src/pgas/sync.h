@@ -49,7 +49,7 @@ void wtl_broadcast(wtl_pe *self, wtl_site *site, void *dest, const void *source,
  * `call` names the caller in errors: a lock taken twice, or cleared by a PE that does not hold it.
  */
 void wtl_lock_set(wtl_pe *self, wtl_site *site, long *lock, const char *call);
-bool wtl_lock_test(wtl_pe *self, long *lock, const char *call);
+bool wtl_lock_test(wtl_pe *self, wtl_site *site, long *lock, const char *call);
 void wtl_lock_clear(wtl_pe *self, wtl_site *site, long *lock, const char *call);
 
 #endif

@@ -124,7 +124,10 @@ def definition(r: Routine) -> str:
         body += check_lines(r)
         if "at" in r.row:
             body.append(f"char *to = wtl_remote(self, {r.row['at']}, pe);")
-        body.append(r.fill(r.row["body"]))
+        main = r.fill(r.row["body"])
+        if "far" in r.row:
+            main = f"if (WTL_LIKELY(to != NULL)) {{\n  {main}\n  }} else {{\n  {r.fill(r.row['far'])}\n  }}"
+        body.append(main)
         body += ["(void)self;", "wtl_leave(&f);"]
         if r.result != "void":
             body.append("return result;")
@@ -173,6 +176,9 @@ def implementation(table: dict, routines: list[Routine]) -> str:
             '#include "shmem.h"',
             '#include "shmem/front.h"',
             '#include "shmem/memory.h"',
+            "",
+            "/* The bytes of a value as a number, whatever its type. */",
+            "#define WTL_BITS(v) __extension__({ uint64_t bits_ = 0; memcpy(&bits_, &(v), sizeof(v)); bits_; })",
             "",
             "#define WTL_WORD_OF(T) \\",
             "  ((T)-1 < (T)1 ? (sizeof(T) == 4 ? WTL_I32 : WTL_I64) : (sizeof(T) == 4 ? WTL_U32 : WTL_U64))",

@@ -17,13 +17,14 @@ static void agree(wtl_frame *f, const void *p, size_t bytes)
 {
   wtl_pe *self = f->self;
   uint64_t offset = offset_of(self, p);
-  wtl_quiet(self);
+  wtl_quiet(self, f->site);
   if (!self->check) {
     wtl_barrier(self, f->site);
     return;
   }
   wtl_barrier_saying(self, f->site, bytes, offset);
-  for (int pe = 0; pe < self->n; pe++) {
+  for (int slot = 0; slot < self->n_local; slot++) { /* each node for itself */
+    int pe = self->boot.local_pe[slot];
     const uint64_t *said = wtl_said(self, pe);
     if (said[0] == bytes && said[1] == offset) continue;
     wtl_pe_fail(

@@ -29,9 +29,17 @@ static void book(wait *w, enum wtl_stage stage)
   w->since = now;
 }
 
+/* The condition, after a turn of the pump. */
+static bool look(wait *w)
+{
+  const wtl_pump *p = &w->door->pump;
+  if (p->progress) p->progress(p->net);
+  return w->ready(w->arg);
+}
+
 static bool spin(wait *w, uint64_t limit)
 {
-  for (unsigned turn = 1; !w->ready(w->arg); turn++) {
+  for (unsigned turn = 1; !look(w); turn++) {
     if ((turn & 31) == 0 && wtl_ticks() - w->since >= limit) return false;
     wtl_relax();
   }
@@ -40,7 +48,7 @@ static bool spin(wait *w, uint64_t limit)
 
 static bool yield(wait *w, uint64_t limit)
 {
-  while (!w->ready(w->arg)) {
+  while (!look(w)) {
     if (wtl_ticks() - w->since >= limit) return false;
     sched_yield();
   }
@@ -62,26 +70,42 @@ static void sleep_until_ready(wait *w)
 
 void wtl_door_missed(wtl_door *d)
 {
+  if (d->pump.progress) d->pump.progress(d->pump.net);
   if (d->stages.crowded) sched_yield();
+}
+
+/* Spins and yields as long as the stages say. */
+static bool wait_awake(wait *w)
+{
+  uint64_t limit;
+  bool done = false;
+  if ((limit = w->door->stages.spin_ticks) > 0) {
+    done = spin(w, limit);
+    book(w, WTL_STAGE_SPIN);
+  }
+  if (!done && (limit = w->door->stages.yield_ticks) > 0) {
+    done = yield(w, limit);
+    book(w, WTL_STAGE_YIELD);
+  }
+  return done;
 }
 
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
 {
   wait w = {d, site, watch, ready, arg, 0};
-  uint64_t limit;
+  const wtl_pump *p = &d->pump;
+  bool done;
   site->waits++;
   if (ready(arg)) return;
   w.since = wtl_ticks();
-  if ((limit = d->stages.spin_ticks) > 0) {
-    bool done = spin(&w, limit);
-    book(&w, WTL_STAGE_SPIN);
-    if (done) return;
+  if (p->stand_by) p->stand_by(p->agent);
+  done = wait_awake(&w);
+  if (done) {
+    if (p->resume) p->resume(p->agent);
+    return;
   }
-  if ((limit = d->stages.yield_ticks) > 0) {
-    bool done = yield(&w, limit);
-    book(&w, WTL_STAGE_YIELD);
-    if (done) return;
-  }
+  if (p->take_over) p->take_over(p->agent);
   sleep_until_ready(&w);
+  if (p->relieved) p->relieved(p->agent);
   book(&w, WTL_STAGE_ASLEEP);
 }

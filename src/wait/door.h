@@ -14,9 +14,25 @@
 #include "profile/profile.h"
 #include "wait/doorbell.h"
 
+/*
+ * How a wait makes progress where that needs doing: `progress` between checks, while the agent that would do it
+ * otherwise stands by. It takes over when the wait sleeps, until it is relieved, and resumes its rounds when the wait
+ * ends. All NULL where memory moves by itself.
+ */
+typedef struct wtl_pump {
+  bool (*progress)(void *net);
+  void *net;
+  void (*stand_by)(void *agent);
+  void (*take_over)(void *agent);
+  void (*relieved)(void *agent);
+  void (*resume)(void *agent);
+  void *agent;
+} wtl_pump;
+
 typedef struct wtl_door {
   wtl_bell *bell; /* rung by whoever stores something this PE may wait for */
   wtl_stages stages;
+  wtl_pump pump;
   double sleep_max_s;
   /* Totals of the PE; several threads may add. */
   _Atomic uint64_t ticks[WTL_N_STAGES];

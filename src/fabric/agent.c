@@ -1,0 +1,160 @@
+#include "fabric/agent.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* About what a wake-up costs (35-66 us seen): looking on for as long costs at most twice what sleeping at once would.
+ */
+enum { LINGER_NS = 100000 };
+
+struct wtl_agent {
+  wtl_net *net;
+  pthread_t thread;
+  int epoll, wake;         /* wake: an eventfd that ends the sleep on the network */
+  _Atomic int others;      /* threads that make progress themselves */
+  _Atomic int sleepers;    /* threads that sleep and count on this one */
+  _Atomic uint32_t visits; /* how often they began to */
+  _Atomic uint32_t nudges; /* futex word: take over now */
+  _Atomic bool parked;     /* it waits on `nudges`, not on the network */
+  _Atomic bool stop;
+};
+
+static void look_up_later(wtl_agent *a, uint32_t nudges)
+{
+  struct timespec t = {.tv_nsec = 1000000};
+  a->parked = true;
+  syscall(SYS_futex, &a->nudges, FUTEX_WAIT_PRIVATE, nudges, &t, NULL, 0);
+  a->parked = false;
+}
+
+static void nudge(wtl_agent *a)
+{
+  a->nudges++;
+  if (a->parked) syscall(SYS_futex, &a->nudges, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* Looks on for a while after something arrived, if a thread sleeps: true if more came. */
+static bool linger(wtl_agent *a)
+{
+  uint64_t until = wtl_clock_ns() + LINGER_NS;
+  while (a->sleepers > 0 && a->others == 0 && !a->stop && wtl_clock_ns() < until) {
+    sched_yield(); /* the thread that was just woken may have only this core */
+    if (a->net->ops->progress(a->net)) return true;
+  }
+  return false;
+}
+
+/* Gives the sign of life when it is due; returns how long the agent may sleep, ms (-1: as long as it likes). */
+static int beat(wtl_agent *a, uint64_t *next)
+{
+  uint64_t now = wtl_clock_ns();
+  if (now >= *next) *next = a->net->ops->beat(a->net) ? now + WTL_NET_BEAT_NS : UINT64_MAX;
+  return *next == UINT64_MAX ? -1 : (int)((*next - now) / 1000000) + 1;
+}
+
+static void *serve(void *arg)
+{
+  wtl_agent *a = arg;
+  uint32_t seen = a->visits;
+  uint64_t next_beat = 0;
+  struct epoll_event event;
+  while (!a->stop) {
+    uint32_t nudges = a->nudges, visits = a->visits;
+    int patience = beat(a, &next_beat);
+    if (a->others > 0 || visits != seen) {
+      seen = visits;
+      look_up_later(a, nudges);
+      if (a->nudges != nudges) seen = a->visits; /* its thread sleeps now: no need to wait and see */
+      continue;
+    }
+    if (a->net->ops->progress(a->net)) {
+      while (linger(a)) continue;
+      continue;
+    }
+    if (!a->net->ops->arm(a->net)) continue;
+    if (a->others == 0 && !a->stop) epoll_wait(a->epoll, &event, 1, patience);
+  }
+  return NULL;
+}
+
+static int watch(int epoll, int fd)
+{
+  struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+  return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* Signals are the program's business, not this thread's. */
+static int start_thread(wtl_agent *a)
+{
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int rc = pthread_create(&a->thread, NULL, serve, a);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return rc;
+}
+
+wtl_agent *wtl_agent_start(wtl_net *net, char *error, size_t size)
+{
+  wtl_agent *a = calloc(1, sizeof *a);
+  a->net = net;
+  a->epoll = epoll_create1(EPOLL_CLOEXEC);
+  a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (a->epoll < 0 || a->wake < 0 || watch(a->epoll, a->wake) || watch(a->epoll, net->ops->descriptor(net)) ||
+      start_thread(a)) {
+    snprintf(error, size, "the progress agent does not start: %s", strerror(errno));
+    free(a);
+    return NULL;
+  }
+  return a;
+}
+
+void wtl_agent_stop(wtl_agent *a)
+{
+  uint64_t one = 1;
+  a->stop = true;
+  (void)!write(a->wake, &one, sizeof one);
+  nudge(a);
+  pthread_join(a->thread, NULL);
+  close(a->epoll);
+  close(a->wake);
+  free(a);
+}
+
+void wtl_agent_stand_by(wtl_agent *a)
+{
+  a->others++;
+  a->visits++;
+}
+
+void wtl_agent_take_over(wtl_agent *a)
+{
+  a->sleepers++;
+  a->others--;
+  nudge(a);
+}
+
+void wtl_agent_relieved(wtl_agent *a)
+{
+  a->sleepers--;
+}
+
+void wtl_agent_resume(wtl_agent *a)
+{
+  a->others--;
+}

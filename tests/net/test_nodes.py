@@ -1,0 +1,56 @@
+"""Jobs on several nodes: a target that computes is served, a vanished node ends the job, nothing is left behind."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from nodes_of_test import build, start
+from wattle.nodes import Nodes, unavailable
+
+pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def nodes() -> Iterator[Nodes]:
+    with Nodes(2) as two:
+        yield two
+
+
+def test_a_pe_that_computes_is_served_and_one_that_waits_sleeps(nodes: Nodes, tmp_path: Path) -> None:
+    job = start(nodes, 1, build(HERE / "passive.c", tmp_path))
+    out, err = job.communicate(timeout=60)
+    assert job.returncode == 0, err
+    cpu = re.search(r"cpu ([0-9.]+)", out)
+    assert cpu and float(cpu[1]) <= 0.05, "a PE asleep for 2 s used more CPU time than the issue allows"
+
+
+def test_a_node_whose_link_is_cut_ends_the_job_and_is_named(nodes: Nodes, tmp_path: Path) -> None:
+    job = start(nodes, 1, build(HERE / "forever.c", tmp_path))
+    assert job.stdout and job.stdout.readline() == "under way\n"
+    nodes.cut(1)
+    _, err = job.communicate(timeout=30)  # the issue's bound
+    assert job.returncode != 0
+    assert "PE 1" in err
+
+
+def test_the_end_of_a_nodes_processes_ends_the_job(nodes: Nodes, tmp_path: Path) -> None:
+    job = start(nodes, 1, build(HERE / "forever.c", tmp_path))
+    assert job.stdout and job.stdout.readline() == "under way\n"
+    pids = subprocess.run(["ip", "netns", "pids", nodes.names[1]], capture_output=True, text=True, check=True).stdout
+    subprocess.run(["kill", "-9", *pids.split()], check=True)
+    job.communicate(timeout=30)
+    assert job.returncode != 0
+
+
+def test_nodes_are_taken_down_with_what_runs_in_them() -> None:
+    with Nodes(2) as two:
+        names = list(two.names)
+        folder = two.folder
+    left = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
+    assert not any(name in left for name in names)
+    assert not folder.exists()
