@@ -143,17 +143,40 @@ static void own_prefix(char prefix[PATH_MAX])
   }
 }
 
-/* Directories to look in, first one first, joined by ':'. Owned by the caller. An empty one is skipped. */
+/* Appends ":dir/sub" to a path owned by the caller; an empty directory and one that is there already are left out. */
+static char *with_directory(char *path, const char *dir, const char *sub)
+{
+  char *entry = NULL, *longer = NULL;
+  if (!path || !*dir || asprintf(&entry, "%s%s", dir, sub) < 0) return path;
+  size_t n = strlen(entry);
+  bool known = false;
+  for (const char *p = path; *p && !known; p += strcspn(p, ":"), p += *p == ':')
+    known = strcspn(p, ":") == n && strncmp(p, entry, n) == 0;
+  if (!known && asprintf(&longer, "%s%s%s", path, *path ? ":" : "", entry) >= 0) {
+    free(path);
+    path = longer;
+  }
+  free(entry);
+  return path;
+}
+
+/* Directories to look in, first one first, joined by ':', each once. Owned by the caller; NULL without memory. */
 static char *search_path(void)
 {
   static const char sub[] = "/share/wattle/machines";
-  char *path = NULL, prefix[PATH_MAX];
+  char prefix[PATH_MAX];
   const char *home = getenv("WATTLE_HOME");
-  bool has_home = home && *home;
   own_prefix(prefix);
-  int n = asprintf(&path, "%s%s:%s%s:%s", has_home ? home : "", has_home ? sub : "", prefix, *prefix ? sub : "",
-                   WTL_MACHINES_DIR);
-  return n < 0 ? NULL : path;
+  char *path = with_directory(strdup(""), home ? home : "", sub);
+  path = with_directory(path, prefix, sub);
+  const char *built_in = WTL_MACHINES_DIR; /* itself a list */
+  for (size_t n; *built_in; built_in += n + (built_in[n] == ':')) {
+    n = strcspn(built_in, ":");
+    char *dir = strndup(built_in, n);
+    path = with_directory(path, dir ? dir : "", "");
+    free(dir);
+  }
+  return path;
 }
 
 /* Calls visit(arg, directory) for each directory of the path until it returns non-zero. */
