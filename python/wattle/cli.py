@@ -5,23 +5,26 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import re
 import sys
 from typing import Annotated, Any
 
 import typer
 
 from wattle import __version__, console
-from wattle.errors import WattleError
+from wattle.errors import Interrupted, WattleError
 
 COMMANDS = ("doctor", "run", "study", "compare", "report")
-INTERRUPTED = 130  # 128 + SIGINT
+
+KINDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false"}
+HELP = {"help_option_names": ["-h", "--help"]}
 
 app = typer.Typer(
     help="Runs OpenSHMEM programs and studies, and says where their time and their joules went.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP,
 )
 
 
@@ -78,6 +81,20 @@ def _add_commands(arguments: list[str]) -> None:
             app.command(name, context_settings=settings)(getattr(loaded, name))
 
 
+def _command() -> Any:
+    """The whole command, with nothing in the help's column for values beside options that take none."""
+    whole = typer.main.get_command(app)
+    commands = [whole]
+    while commands:
+        command = commands.pop()
+        commands += getattr(command, "commands", {}).values()
+        context = command.context_class(command, **{**HELP, **command.context_settings})
+        for option in command.get_params(context):
+            if getattr(option, "is_bool_flag", False):
+                option.metavar = ""
+    return whole
+
+
 def _exists(module: str) -> bool:
     try:
         return importlib.util.find_spec(module) is not None
@@ -94,7 +111,7 @@ def _guarded(arguments: list[str]) -> int:
     _write_what_can_be_written()
     try:
         _add_commands(arguments)
-        code = app(args=arguments, prog_name="wattle", standalone_mode=False)
+        code = _command()(args=arguments, prog_name="wattle", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except WattleError as error:
@@ -104,7 +121,7 @@ def _guarded(arguments: list[str]) -> int:
         return _usage(error)
     except (KeyboardInterrupt, typer.Abort):
         console.error("interrupted")
-        return INTERRUPTED
+        return Interrupted.exit_code
     except BrokenPipeError:
         # The reader of our output has gone (`wattle ... | head`): nobody is left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -127,8 +144,16 @@ def _usage(error: Any) -> int:
     if not message:  # no arguments at all: the help has been shown
         return WattleError.exit_code
     where = f"; see `{context.command_path} --help`" if context is not None else ""
-    console.error(message.rstrip(".") + where)
+    console.error(_plain_words(message).rstrip(".") + where)
     return WattleError.exit_code
+
+
+def _plain_words(message: str) -> str:
+    """`'-n': expected a whole number`, where the parser of arguments speaks of its types."""
+    found = re.fullmatch(r"Invalid value for (.+?): Input should be a valid (\w+)\b.*", message)
+    if not found or found[2] not in KINDS:
+        return message
+    return f"{found[1].replace(chr(39), '')}: expected {KINDS[found[2]]}"
 
 
 def _os_error(error: OSError) -> str:

@@ -9,6 +9,12 @@ class WattleError(Exception):
     exit_code = 2
 
 
+class Interrupted(WattleError):
+    """Asked to stop: the message says how far it came and where that is kept."""
+
+    exit_code = 130  # 128 + SIGINT
+
+
 class DamagedFile(WattleError):
     """A file the lab wrote or was given does not hold what it should."""
 

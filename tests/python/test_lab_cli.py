@@ -45,13 +45,16 @@ def test_versions_are_there_without_a_runtime_too(tmp_path, monkeypatch, capsys)
     assert "WATTLE_HOME" in err
 
 
-@pytest.mark.parametrize("command", [[], ["run"], ["doctor"], ["compare"], ["version"]])
+@pytest.mark.parametrize(
+    "command", [[], ["run"], ["doctor"], ["compare"], ["report"], ["study", "patterns"], ["version"]]
+)
 def test_help_fits_80_columns(home, capsys, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERMINAL_WIDTH", "80")
     code, out, _ = call(capsys, *command, "--help")
     assert code == 0
     assert "Usage: wattle" in out
+    assert "bool" not in out
 
 
 @pytest.mark.parametrize(
@@ -62,6 +65,9 @@ def test_help_fits_80_columns(home, capsys, monkeypatch, command):
         (["compare", "/nowhere", "/nowhere"], "/nowhere: does not exist"),
         (["compare", "/dev/null", "/nowhere"], "/dev/null: is not a directory"),
         (["doctor", "now"], "unexpected extra argument"),
+        (["run", "-n", "x", "true"], "-n / --np: expected a whole number; see `wattle run --help`"),
+        (["run", "--repeat", "1.5", "true"], "--repeat: expected a whole number"),
+        (["study", "patterns", "--min-time", "x"], "--min-time: expected a number"),
     ],
 )
 def test_bad_usage_is_one_line_and_exit_code_2(home, capsys, arguments, words):
