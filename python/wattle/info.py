@@ -77,6 +77,12 @@ def ask(environment: Mapping[str, str] | None = None) -> Info:
     return Info(_parsed(tool, result.stdout))
 
 
+def check_machine(found: Info) -> None:
+    """Refuses what no run could use: a machine profile that is not there, or is wrong."""
+    if found.machine.get("error") and found.values.get("WATTLE_METER") != "none":
+        raise WattleError(str(found.machine["error"]))
+
+
 def _parsed(tool: object, text: str) -> dict[str, Any]:
     try:
         document = json.loads(text)

@@ -40,7 +40,7 @@ class Joules:
         return self.joules is not None
 
     def __str__(self) -> str:
-        """`12.3 ± 4 J modelled`, or `unavailable`."""
+        """`12.3 ± 4 J modelled`, `12.3 (0–28.3) J modelled`, or `unavailable`."""
         if self.joules is None:
             return "unavailable"
         factor, unit = joule_unit(self.joules)
@@ -127,13 +127,20 @@ def joule_unit(joules: float) -> tuple[float, str]:
 
 
 def amount(value: float, uncertainty: float | None, factor: float = 1.0) -> str:
-    """`12.3 ± 4`: the value to three significant digits, its uncertainty to one (two where the first is a 1)."""
+    """`12.3 ± 4`: the value to three significant digits, its uncertainty to one (two where the first is a 1). Where it
+    is more than the value itself, `12.3 (0–28.3)`, for nothing that is counted so can be less than none."""
     text = significant(value / factor, 3)
     if uncertainty is None:
         return f"{text} ± ?"
+    if reaches_below_zero(value, uncertainty):
+        return f"{text} (0–{significant((value + uncertainty) / factor, 3)})"
     scaled = uncertainty / factor
     leads_with_one = scaled > 0 and f"{scaled:.1e}".startswith("1")
     return f"{text} ± {significant(scaled, 2 if leads_with_one else 1)}"
+
+
+def reaches_below_zero(value: float, uncertainty: float | None) -> bool:
+    return uncertainty is not None and 0 <= value < uncertainty
 
 
 def significant(value: float, digits: int) -> str:

@@ -23,6 +23,10 @@ def joules(value, uncertainty=None, provenance=Provenance.MODELLED, source="mode
         (0.0, 0.0, "0 ± 0 J modelled"),
         (99.96, 5.0, "100 ± 5 J modelled"),
         (5.0, None, "5.00 ± ? J modelled"),
+        (343e-6, 413e-6, "343 (0–756) µJ modelled"),
+        (1.07, 1.3, "1.07 (0–2.37) J modelled"),
+        (1.3, 1.3, "1.30 ± 1.3 J modelled"),
+        (-1.0, 2.0, "-1.00 ± 2 J modelled"),
     ],
 )
 def test_a_figure_reads_value_uncertainty_unit_provenance(value, uncertainty, text):

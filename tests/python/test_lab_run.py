@@ -66,6 +66,37 @@ def test_the_exit_code_is_the_programs(wattle, program, ends, code):
     assert "No PE left a profile" in result.stderr
 
 
+def test_a_machine_profile_that_is_not_there_is_said_before_anything_is_made(home, wattle, program, tmp_path):
+    broken = fakes.INFO | {"machine": {"error": 'no machine profile "bogus"; give "auto"'}}
+    (home / "bin" / "info.json").write_text(json.dumps(broken))
+    result = wattle("run", "--machine", "bogus", "--", program("echo ran"))
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == 'wattle: no machine profile "bogus"; give "auto"\n'
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_a_wrong_setting_leaves_no_directory(wattle, program, tmp_path):
+    result = wattle("run", "--set", "WATTLE_WAIT=nap", "--", program("echo ran"))
+    assert (result.returncode, result.stdout) == (2, "")
+    assert len(result.stderr.splitlines()) == 1
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_a_job_that_did_not_start_is_not_called_killed(wattle, program):
+    result = wattle("run", "--", program("exit 78"))
+    assert result.returncode == 78
+    assert "The program did not start" in result.stderr
+    assert "left a profile" not in result.stderr
+
+
+def test_joules_that_may_be_nothing_are_a_range_in_a_table_of_their_own(wattle, program, tmp_path):
+    unsure = [fakes.figure("cpu", 343e-6, uncertainty=413e-6), fakes.figure("dram", 2.0)]
+    ready = fakes.write_profiles(tmp_path / "ready", [fakes.pe_profile(0, 1, joules=unsure, node=None)])
+    result = wattle("run", program("true"), env={"FAKE_PROFILES": str(ready), "NO_COLOR": "1"})
+    assert "343 (0–756)" in result.stderr
+    assert "Joules by PE" in result.stderr
+
+
 def test_a_launcher_killed_by_a_signal_is_128_and_the_signal(wattle, program):
     assert wattle("run", "--", program("kill -KILL $PPID; sleep 5")).returncode == 128 + signal.SIGKILL
 
@@ -274,6 +305,8 @@ def test_death_by_a_passed_on_signal_is_128_and_the_signal(exec_launcher, enviro
     _, err = process.communicate(timeout=20)
     assert process.returncode == 128 + signal.SIGTERM
     assert "Traceback" not in err
+    assert "Interrupted: nothing to show" in err
+    assert "left a profile" not in err
 
 
 def test_a_second_interrupt_ends_a_job_that_will_not_listen(exec_launcher, environment, tmp_path):

@@ -36,7 +36,8 @@ def show_runs(comparison: Comparison, console: Console) -> None:
     console.print()
     console.print(result)
     console.print(
-        f"[faint]{MEANING} ± is the meter's uncertainty where there is one, else half the quartile range.[/faint]"
+        f"[faint]{MEANING} ±, or the range in brackets, is the meter's uncertainty where there is one, else half the "
+        "quartile range.[/faint]"
     )
 
 

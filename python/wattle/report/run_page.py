@@ -38,7 +38,7 @@ def build(directory: Path) -> Page:
         content={
             "run": run,
             "profile": profile if has_pes else None,
-            "lost": _lost(profile),
+            "lost": _lost(profile, bool(run.middle.manifest.extra.get("interrupted"))),
             "cards": _cards(profile) if profile is not None and has_pes else [],
             "pes": _pe_rows(profile) if profile is not None and has_pes else [],
             "hidden_pes": max(0, len(profile.pes) - PES_SHOWN) if profile is not None else 0,
@@ -53,7 +53,7 @@ def build(directory: Path) -> Page:
 
 
 def _repeated(run: Run) -> str:
-    return f", {len(run.samples)} repeats" if run.manifest.repeats else ""
+    return f", {units.several(len(run.samples), 'repeat')}" if run.manifest.repeats else ""
 
 
 def _share(part: float, whole: float) -> str:
@@ -120,11 +120,12 @@ def _site_words(sites: list[MergedSite]) -> str:
     return f"The costliest call is {first.call} at {first.place.label}, {units.count(first.calls)} calls, {what}."
 
 
-def _lost(profile: RunProfile | None) -> list[str]:
+def _lost(profile: RunProfile | None, interrupted: bool) -> list[str]:
     if profile is None:
         return []
     lost = [f"PE {pe}: its profile is damaged ({wrong})" for pe, wrong in sorted(profile.damaged.items())]
-    return lost + [f"PE {pe} left no profile (killed, aborted, or never initialised)" for pe in profile.missing]
+    why = "interrupted" if interrupted else "killed, aborted, or never initialised"
+    return lost + [f"PE {pe} left no profile ({why})" for pe in profile.missing]
 
 
 # ---- tables ----

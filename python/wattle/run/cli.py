@@ -58,6 +58,7 @@ def run(
     known = info.ask(environment)
     for name in chosen:
         info.check_name(name, list(known.values))
+    info.check_machine(known)
     oshrun = str(paths.tool("oshrun"))
     where = directories.prepare(output, command[0])
     if found.warning and profile:
@@ -130,7 +131,7 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> int:
     if outcome.remains:
         console.note(f"ended {outcome.remains} process(es) that the job had left behind")
     record.wall_s, record.exit_code = outcome.wall_s, outcome.exit_code
-    record.extra["job_cpu_s"] = outcome.cpu_s
+    record.extra |= {"job_cpu_s": outcome.cpu_s, "interrupted": outcome.interrupts > 0}
     if plan.profile:
         record.meter = _meter_used(where, record)
     manifest.write(where, record)

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from wattle import units
 from wattle.profile import PE, RunProfile, add, find
-from wattle.provenance import Joules, joule_unit
+from wattle.provenance import Joules, joule_unit, reaches_below_zero
 from wattle.tables import joules_cell, provenance_words, table
 
 PES_SHOWN = 24
@@ -27,8 +27,8 @@ COLUMNS: tuple[tuple[str, TimeOf], ...] = (
 
 
 def pe_table(profile: RunProfile) -> Table:
-    """One row a PE: time, compute, transfer, waiting by stage, CPU seconds, joules (where two domains or fewer)."""
-    domains = shown_domains(profile) if len(shown_domains(profile)) <= 2 else []
+    """One row a PE: time, compute, transfer, waiting by stage, CPU seconds, joules (where they fit)."""
+    domains = shown_domains(profile) if joules_fit(profile) else []
     times = [of(pe) for pe in profile.pes for _, of in COLUMNS]
     scale = units.scale_for(times, units.SECONDS)
     shown = _shown(profile.pes)
@@ -50,7 +50,7 @@ def pe_table(profile: RunProfile) -> Table:
 
 
 def joules_table(profile: RunProfile) -> Table:
-    """Joules by PE, where there are too many domains for the table above."""
+    """Joules by PE, where they do not fit into the table above."""
     result = table(title="Joules by PE")
     result.add_column("\nPE", no_wrap=True)
     joules = _JoulesColumns(profile, profile.domains)
@@ -81,6 +81,14 @@ class _JoulesColumns:
 
     def of(self, figure: Callable[[str], Joules]) -> list:
         return [joules_cell(figure(d), self.units[d][0], self.words[d] == "mixed") for d in self.domains]
+
+
+def joules_fit(profile: RunProfile) -> bool:
+    """Whether joules have room beside the times: two domains at most, and none given as a range (`12.3 (0–28.3)`)."""
+    domains = shown_domains(profile)
+    figures = [j for d in domains for j in (profile.joules(d), *(find(pe.joules, d) for pe in profile.pes))]
+    wide = any(j.joules is not None and reaches_below_zero(j.joules, j.uncertainty) for j in figures)
+    return len(domains) <= 2 and not wide
 
 
 def shown_domains(profile: RunProfile) -> list[str]:

@@ -9,15 +9,18 @@ from rich.console import Console
 from rich.markup import escape
 
 from wattle import units
+from wattle.manifest import Manifest
 from wattle.metrics import Spread, metrics, spread
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, Provenance, joule_unit
-from wattle.run.pe_tables import joules_table, pe_table, shown_domains
+from wattle.run.pe_tables import joules_fit, joules_table, pe_table, shown_domains
 from wattle.run.site_table import say_overrun, say_unresolved, site_table
 from wattle.run.summary import node_domains
 from wattle.runs import Run
 from wattle.sites import merge
 from wattle.tables import provenance_words, table
+
+WRONG_CONFIGURATION = 78  # of the launcher and of the library, always before a program's own work
 
 
 def show(run: Run, console: Console) -> None:
@@ -30,12 +33,12 @@ def show(run: Run, console: Console) -> None:
     if profile is None:
         console.print("No profile was asked for, so there is nothing to show by PE or call site.")
         return
-    _show_lost(profile, run.manifest.exit_code, console)
+    _show_lost(profile, run.middle.manifest, console)
     if not profile.pes:
         return
     console.print()
     console.print(pe_table(profile))
-    if len(shown_domains(profile)) > 2:
+    if not joules_fit(profile):
         console.print()
         console.print(joules_table(profile))
     for domain in node_domains(profile) if shown_domains(profile) else []:
@@ -54,25 +57,34 @@ def _headline(run: Run) -> str:
     manifest = run.manifest
     what = escape(shlex.join(manifest.command))
     pes = f"{manifest.n_pes} PE" + ("s" if manifest.n_pes != 1 else "")
-    times = f", {len(run.samples)} repeats" if manifest.repeats else ""
+    times = f", {units.several(len(run.samples), 'repeat')}" if manifest.repeats else ""
     ended = "" if not manifest.exit_code else f", exit code {manifest.exit_code}"
     return f"[title]{what}[/title] on {pes}{times}: {units.seconds(manifest.wall_s)} from start to end{ended}"
 
 
-def _show_lost(profile: RunProfile, exit_code: int | None, console: Console) -> None:
+def _show_lost(profile: RunProfile, manifest: Manifest, console: Console) -> None:
     """Names the PEs whose figures are not there, so that nobody takes the table for the whole job."""
     if profile.damaged:
         for pe, wrong in sorted(profile.damaged.items()):
             console.print(f"[bad]PE {pe}'s profile is damaged[/bad]: {escape(wrong)}")
     if not profile.missing:
         return
-    killed = "killed, aborted" if exit_code else "ended without finalize"
-    if len(profile.missing) == profile.n_pes:
-        console.print(f"[bad]No PE left a profile[/bad] ({killed}, or never initialised): nothing to show by PE.")
+    why = _why_lost(manifest)
+    if len(profile.missing) < profile.n_pes:
+        console.print(f"[bad]No profile from PE {units.ranges(profile.missing)}[/bad] ({why}).")
+    elif manifest.extra.get("interrupted"):
+        console.print("[bad]Interrupted[/bad]: nothing to show by PE.")
+    elif manifest.exit_code == WRONG_CONFIGURATION:
+        console.print("[bad]The program did not start[/bad], its configuration was refused: nothing to show by PE.")
     else:
-        console.print(
-            f"[bad]No profile from PE {units.ranges(profile.missing)}[/bad] ({killed}, or never initialised)."
-        )
+        console.print(f"[bad]No PE left a profile[/bad] ({why}): nothing to show by PE.")
+
+
+def _why_lost(manifest: Manifest) -> str:
+    if manifest.extra.get("interrupted"):
+        return "interrupted"
+    killed = "killed, aborted" if manifest.exit_code else "ended without finalize"
+    return f"{killed}, or never initialised"
 
 
 def _joules_words(profile: RunProfile) -> str:
@@ -84,7 +96,10 @@ def _joules_words(profile: RunProfile) -> str:
     words = provenance_words(j for pe in profile.pes for j in pe.joules)
     if words == Provenance.UNAVAILABLE:
         return f"[faint]Joules are unavailable: meter {name}{why}.[/faint]"
-    return f"[faint]Joules are {words}{source}; meter {name}{why}. ± holds the truth at about 95 %.[/faint]"
+    return (
+        f"[faint]Joules are {words}{source}; meter {name}{why}. ±, or the range in brackets, holds the truth at about "
+        "95 %.[/faint]"
+    )
 
 
 def _sources(figures: Iterable[Joules]) -> str:
@@ -100,7 +115,7 @@ def _sources(figures: Iterable[Joules]) -> str:
 def _show_repeats(run: Run, console: Console) -> None:
     """Median and spread of the totals over all repeats."""
     profiles = [s.profile for s in run.samples if s.profile is not None]
-    result = table(title=f"Over {len(run.samples)} repeats")
+    result = table(title=f"Over {units.several(len(run.samples), 'repeat')}")
     result.add_column("\nsum over PEs", no_wrap=True)
     for name in ("\nmedian", "quartile\nrange", "\nleast", "\nmost"):
         result.add_column(name, justify="right", no_wrap=True)
