@@ -131,7 +131,7 @@ def make_study(directory: Path, samples_frame: pl.DataFrame | None = None) -> Pa
 
 # A stand-in for the benchmark: one PE says what the real one would. FAKE_BENCH makes it misbehave.
 BENCH = f"""#!/usr/bin/python3
-import json, os, sys
+import json, os, sys, time
 if os.environ.get("FAKE_PE", "0") != "0":
     sys.exit(0)
 mode = os.environ.get("FAKE_BENCH", "")
@@ -147,6 +147,14 @@ if mode == "silent":
 def figure(domain, joules):
     return {{"domain": domain, "source": "model made-up", "provenance": "modelled", "scope": "process",
              "joules": joules, "uncertainty": joules / 4, "interval_s": 1.0, "covered_s": 1.0}}
+left = int(mode.split()[1]) if mode.startswith("stops") else -1
+def stop():
+    sys.stdout.flush()
+    time.sleep(0.2)  # so that the reader has read it all
+    open(os.environ["FAKE_READY"], "w").close()
+    time.sleep(60)
+if left == 0:
+    stop()
 for repeat in range(int(given["--repeat"])):
     for fragments in map(int, given["--fragments"].split(",")):
         for payload in map(int, given["--payload"].split(",")):
@@ -163,4 +171,7 @@ for repeat in range(int(given["--repeat"])):
                 if mode == "wrong":
                     document["pattern"] = "PQ"
                 print(json.dumps(document))
+                left -= 1
+                if left == 0:
+                    stop()
 """

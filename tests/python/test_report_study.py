@@ -49,13 +49,40 @@ def plain(text: str) -> str:
 def test_every_published_row_is_there_with_value_condition_ours_tolerance_verdict_and_why(study_dir, page):
     analysis = patterns.load(study_dir, manifests.read(study_dir))
     rows = published.judge(ROWS, analysis)
+    notes = published.notes(rows)
     assert {row.verdict for row in rows} == set(Verdict)
     for row in rows:
         entry = re.search(rf'<tbody id="row-{row.id}">(.*?)</tbody>', page, re.DOTALL)
         assert entry, row.id
         text = plain(entry.group(1))
-        for part in (row.published, row.source, row.condition, row.ours, row.tolerance, str(row.verdict), row.why):
+        for part in (row.published, row.source, row.condition, row.ours, row.tolerance, str(row.verdict)):
             assert " ".join(part.split()) in text, (row.id, part)
+        for reason in row.reasons:
+            shared = reason in notes
+            assert (f"Note {notes.index(reason) + 1}." if shared else reason) in text, (row.id, reason)
+
+
+def test_each_reason_is_said_once(study_dir, page):
+    rows = published.judge(ROWS, patterns.load(study_dir, manifests.read(study_dir)))
+    text = plain(page)
+    for reason in {reason for row in rows for reason in row.reasons}:
+        assert text.count(reason) == 1, reason
+    links = re.findall(r'href="#(note-\d+)"', page)
+    assert links
+    assert set(links) == set(re.findall(r'id="(note-\d+)"', page))
+
+
+def test_the_summary_and_the_tiles_speak_of_savings_alike(page):
+    summary = plain(re.search(r'class="summary">(.*?)</p>', page, re.DOTALL).group(1))
+    tile = re.search(r"<b>\+(\S+ %)</b><span>time saved by one quiet for all", page).group(1)
+    assert f"non-blocking ones saved {tile} of the time" in summary
+    assert "changed the time" not in summary
+
+
+def test_a_loss_is_said_in_words(tmp_path):
+    slow = studies.make_study(tmp_path / "slow", studies.frame(lambda p, n: 2.0 if p == "PPQ" else 1.0))
+    text = plain(write(slow).read_text())
+    assert "non-blocking ones cost 100 % more time" in text
 
 
 def test_a_verdict_in_the_report_turns_when_the_samples_do(tmp_path):

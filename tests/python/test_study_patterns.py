@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import fakes
@@ -12,6 +16,7 @@ import studies
 from fakes import Wattle
 from wattle.study.patterns import make_plan
 from wattle.study.patterns_samples import SCHEMA, row
+from wattle.study.stats import FEWEST
 
 
 @pytest.fixture
@@ -103,7 +108,72 @@ def test_a_benchmark_that_misbehaves_ends_the_study_with_its_own_words(bench, wa
     assert "Traceback" not in done.stderr
     for word in words:
         assert word in done.stderr, word
-    assert not (tmp_path / "out" / "manifest.json").exists()
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["exit_code"] == 2
+
+
+def interrupt(environment, out: Path, samples: int) -> subprocess.CompletedProcess[str]:
+    """Ctrl-C in a study, once its benchmark has given so many samples and the manifest is there."""
+    started = subprocess.Popen(
+        [sys.executable, "-m", "wattle", "study", "patterns", "--quick", "-o", str(out)],
+        env={**environment, "FAKE_BENCH": f"stops {samples}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    ready = out.parent / "ready"
+    until = time.monotonic() + 30
+    while not ready.exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert json.loads((out / "manifest.json").read_text())["exit_code"] is None
+    started.send_signal(signal.SIGINT)
+    said = started.communicate(timeout=30)
+    return subprocess.CompletedProcess([], started.returncode, *said)
+
+
+@pytest.mark.parametrize("samples", [0, 12])
+def test_an_interrupted_study_keeps_its_samples_and_says_so(bench, environment, wattle: Wattle, tmp_path, samples):
+    out = tmp_path / "out"
+    done = interrupt(environment | {"FAKE_READY": str(tmp_path / "ready")}, out, samples)
+    assert done.returncode == 130
+    planned = 5 * 18 * 7 + 2 * 18 * 7  # five patterns, then one at two payloads; 18 counts, 7 repeats
+    assert f"wattle: interrupted after {samples} of {planned} samples; kept in {out}\n" in done.stderr
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["exit_code"] == 130
+    assert manifest["study"]["samples"] == samples
+    assert manifest["study"]["samples_planned"] == planned
+    if samples:
+        assert pl.read_parquet(out / "samples.parquet").height == samples
+    report = wattle("report", out)
+    assert report.returncode == 2
+    assert f"was interrupted after {samples} of" in report.stderr
+    assert len(report.stderr.strip().splitlines()) == 1
+
+
+def test_one_repeat_gives_figures_and_no_verdict(bench, wattle: Wattle, tmp_path):
+    out = tmp_path / "out"
+    done = wattle("study", "patterns", "--quick", "--repeat", 1, "-o", out)
+    assert "medians of 1 repeat" in " ".join(done.stdout.split())
+    rows = json.loads((out / "results.json").read_text())["published"]
+    assert {row["verdict"] for row in rows} == {"not testable here"}
+    reason = "n = 1 repeat; six are the least for a 95 % statement."
+    assert sum(row["why"] == reason for row in rows) >= len(rows) - 2
+    page = wattle("report", out)
+    assert page.returncode == 0
+    text = (out / "report.html").read_text()
+    assert "1 pair of one repeat each" in " ".join(text.split())
+    assert text.count(reason) == 1
+
+
+def test_a_quick_study_has_the_repeats_to_judge_by():
+    assert make_plan(None, None, None, True, "local").repeats >= FEWEST
+
+
+def test_a_machine_profile_that_is_not_there_is_said_before_anything_is_made(bench, home, wattle: Wattle, tmp_path):
+    broken = fakes.INFO | {"machine": {"error": 'no machine profile "bogus"'}}
+    (home / "bin" / "info.json").write_text(json.dumps(broken))
+    done = wattle("study", "patterns", "-o", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (2, 'wattle: no machine profile "bogus"\n')
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_benchmark_that_is_not_built_is_built_once_with_the_homes_compiler(home, wattle: Wattle, tmp_path):

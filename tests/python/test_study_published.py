@@ -190,6 +190,23 @@ def test_another_payload_than_the_papers_is_not_held_against_them():
     assert "512 KiB" in rows["pin-latency-bulk"].why
 
 
+@pytest.mark.parametrize(("repeats", "words"), [(1, "n = 1 repeat;"), (5, "n = 5 repeats;")])
+def test_fewer_than_six_repeats_are_no_verdict(repeats, words):
+    rows = rows_of(studies.analysis(repeats=repeats))
+    assert {row.verdict for row in rows.values()} == {Verdict.NOT_TESTABLE}
+    assert rows["pin-latency-bulk"].why == f"{words} six are the least for a 95 % statement."
+    assert rows_of(studies.analysis(repeats=6))["pin-latency-bulk"].verdict is not Verdict.NOT_TESTABLE
+
+
+def test_a_reason_that_rows_share_is_one_note():
+    rows = list(rows_of(studies.analysis(studies.shared_memory)).values())
+    notes = published.notes(rows)
+    assert len(notes) == len(set(notes)) > 2
+    for reason in {reason for row in rows for reason in row.reasons}:
+        assert (reason in notes) == (sum(reason in row.reasons for row in rows) > 1)
+    assert sum("DRAM joules are modelled from the bytes" in note for note in notes) == 1
+
+
 def test_counts_that_were_not_measured_are_not_testable():
     rows = rows_of(studies.analysis(fragments=[1, 2, 4]))
     assert rows["aggregate-latency-many"].verdict is Verdict.NOT_TESTABLE

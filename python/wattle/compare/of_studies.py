@@ -159,6 +159,9 @@ def _warnings(before: manifests.Manifest, after: manifests.Manifest) -> list[str
         found.append(f"different CPUs: {before.host.get('cpu')} and {after.host.get('cpu')}")
     if before.n_pes != after.n_pes:
         found.append(f"different numbers of PEs: {before.n_pes} and {after.n_pes}")
+    for side, record in (("before", before), ("after", after)):
+        if record.exit_code != 0:
+            found.append(f"the study {side} ended early: only the points it came to are compared")
     if before.meter.get("name") != after.meter.get("name"):
         found.append(f"joules come from different meters: {before.meter.get('name')} and {after.meter.get('name')}")
     return found

@@ -9,6 +9,7 @@ from wattle import manifest as manifests
 from wattle import units
 from wattle.checked import Checked
 from wattle.manifest import Manifest
+from wattle.provenance import amount
 from wattle.report import patterns_figures as drawn
 from wattle.report.amounts import of_metric, si
 from wattle.report.page import Page
@@ -56,8 +57,8 @@ NAV = [
 
 def build(study: Study, directory: Path, record: Manifest) -> Page:
     """Reads and checks the directory's samples and results, and makes the page."""
-    study_of_patterns.read_results(directory)
     analysis: Analysis = study.load(directory, record)
+    study_of_patterns.read_results(directory)
     rows = published.judge(ROWS, analysis)
     metric_figures = drawn.metric_figures(analysis)
     saving_figures = drawn.saving_figures(analysis)
@@ -72,6 +73,7 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
         content={
             "a": analysis,
             "rows": rows,
+            "notes": published.notes(rows),
             "chips": {name: _chips(rows, name) for name in (*STATEMENTS, "order", "rate")},
             "tally": {published.PLURAL[v]: c for v, c in published.tally(rows).items()},
             "verdict_class": {v: v.name.lower().replace("_", "-") for v in Verdict},
@@ -86,9 +88,10 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
             "samples": _samples(analysis),
             "method": _method(directory, record),
             "provenance": {d: analysis.provenance(d) for d in ("cpu", "dram")},
-            "uncertainty": {d: analysis.relative_uncertainty(d) for d in ("cpu", "dram")},
+            "uncertainty": {d: _doubt(analysis.relative_uncertainty(d)) for d in ("cpu", "dram")},
             "floor": [f for f in analysis.floor if f.known and f.interval_s],
             "u": units,
+            "amount": amount,
         },
     )
 
@@ -106,6 +109,13 @@ def _method(directory: Path, record: Manifest) -> dict[str, Any]:
 
 
 # ---- words ----
+
+
+def _doubt(share: float | None) -> str | None:
+    """A relative uncertainty: `± 25 %`, or `-100 to +120 %`."""
+    if share is None:
+        return None
+    return f"± {share * 100:.0f} %" if share <= 1 else f"-100 to +{share * 100:.0f} %"
 
 
 def summary(a: Analysis, rows: list[Row], record: Manifest) -> str:
@@ -154,10 +164,15 @@ def _nonblocking(a: Analysis) -> str:
     if nonblock is None or aggregate is None:
         return ""
     return (
-        "There, replacing blocking puts by non-blocking ones changed the time by "
-        f"{units.percent(-nonblock.median)}, and packing the buffers first by a further "
-        f"{units.percent(-aggregate.median)}."
+        f"There, replacing blocking puts by non-blocking ones {_time_words(nonblock.median)}; packing the buffers as "
+        f"well {_time_words(aggregate.median)}, measured against the non-blocking puts."
     )
+
+
+def _time_words(saving: float) -> str:
+    """A percentage saved, in words, so that no sign can be read the wrong way round."""
+    share = units.percent(abs(saving)).lstrip("+")
+    return f"saved {share} of the time" if saving >= 0 else f"cost {share} more time"
 
 
 def _joules(a: Analysis, record: Manifest) -> str:

@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from wattle import console, units
+from wattle import console, info, units
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
 from wattle.report import patterns as patterns_page
@@ -57,6 +57,7 @@ def patterns(
     """Five patterns of one-sided writes, four transformations: energy, latency, bandwidth, message rate, EDP."""
     place = registry.check_place(on)
     plan = patterns_study.make_plan(None if payload is None else parse_size(payload), repeat, min_time, quick, place)
+    info.check_machine(info.ask())
     directory = directories.prepare(output, "study-patterns")
     record = patterns_study.run(plan, directory, ["wattle", *sys.argv[1:]])
     analysis = patterns_study.load(directory, record)
@@ -91,7 +92,8 @@ def _show(directory: Path, record: Manifest, analysis: Analysis) -> None:
 def _table(analysis: Analysis) -> Table:
     """Time and joules of each pattern, in one piece and in the most."""
     counts = list(dict.fromkeys((analysis.fragments[0], analysis.fragments[-1])))
-    result = table(title=f"Sender's cost of {units.size(analysis.payload)}, medians of {analysis.repeats} repeats")
+    repeats = units.several(analysis.repeats, "repeat")
+    result = table(title=f"Sender's cost of {units.size(analysis.payload)}, medians of {repeats}")
     result.add_column("pattern", no_wrap=True)
     for n in counts:
         result.add_column(f"{n:,} x {units.size(analysis.payload / n)}\ntime", justify="right", no_wrap=True)

@@ -7,6 +7,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import polars as pl
 
 from wattle import console, manifest, paths, units
 from wattle.checked import Checked, read_json, require_schema
-from wattle.errors import DamagedFile, WattleError
+from wattle.errors import DamagedFile, Interrupted, WattleError
 from wattle.manifest import Manifest
 from wattle.provenance import Joules, read_joules
 from wattle.study import program, published, samples
@@ -98,26 +99,53 @@ class Gathered:
 
 
 def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
-    """Runs the sweep and writes samples.parquet, results.json and, last, manifest.json into the directory."""
-    home = paths.find_home()
-    bench = program.find(home, NAME)
+    """Runs the sweep and writes samples.parquet and results.json into the directory; manifest.json before the start and
+    again at the end. Whatever ends it early, the samples so far are kept."""
     record = manifest.start("study", command, 2, settings=_settings())
     started = time.monotonic()
     gathered = Gathered()
-    sweeps = list(_sweeps(plan))
-    with console.progress("patterns", sum(total for _, total, _ in sweeps)) as steps:
-        for series, _, arguments in sweeps:
-            for document in program.run(home, bench, arguments, 2):
-                if _take(gathered, document, series):
-                    now = f"{document['pattern']} {document['fragments']} x {units.size(document['fragment_bytes'])}"
-                    steps.advance(now=now)
+    _describe(record, plan, gathered)
+    manifest.write(directory, record)
+    try:
+        _gather(plan, gathered)
+    except KeyboardInterrupt:
+        words = f"interrupted after {len(gathered.rows)} of {units.several(_planned(plan), 'sample')}"
+        _end(directory, record, plan, gathered, time.monotonic() - started, Interrupted.exit_code)
+        raise Interrupted(f"{words}; kept in {directory}") from None
+    except WattleError as error:
+        _end(directory, record, plan, gathered, time.monotonic() - started, error.exit_code)
+        raise
+    _end(directory, record, plan, gathered, time.monotonic() - started, 0)
+    write_results(directory, load(directory, record))
+    return record
+
+
+def _gather(plan: Plan, gathered: Gathered) -> None:
+    home = paths.find_home()
+    bench = program.find(home, NAME)
+    with console.progress("patterns", _planned(plan)) as steps:
+        for series, _, arguments in _sweeps(plan):
+            with closing(program.run(home, bench, arguments, 2)) as lines:
+                for line in lines:
+                    if _take(gathered, line, series):
+                        steps.advance(
+                            now=f"{line['pattern']} {line['fragments']} x {units.size(line['fragment_bytes'])}"
+                        )
     if not gathered.rows:
         raise WattleError(f"{bench.name} ended without a sample")
-    samples.write(directory, gathered.rows, SCHEMA)
-    _complete(record, plan, gathered, time.monotonic() - started)
-    write_results(directory, load(directory, record))
+
+
+def _end(directory: Path, record: Manifest, plan: Plan, gathered: Gathered, wall_s: float, exit_code: int) -> None:
+    """Keeps what there is."""
+    if gathered.rows:
+        samples.write(directory, gathered.rows, SCHEMA)
+    record.wall_s, record.exit_code = wall_s, exit_code
+    _describe(record, plan, gathered)
     manifest.write(directory, record)
-    return record
+
+
+def _planned(plan: Plan) -> int:
+    return sum(total for _, total, _ in _sweeps(plan))
 
 
 def _sweeps(plan: Plan) -> Iterator[tuple[str, int, list[str]]]:
@@ -154,11 +182,12 @@ def _settings() -> dict[str, str]:
     return {k: v for k, v in sorted(os.environ.items()) if k.startswith(("WATTLE_", "SHMEM_")) and k != "WATTLE_HOME"}
 
 
-def _complete(record: Manifest, plan: Plan, gathered: Gathered, wall_s: float) -> None:
+def _describe(record: Manifest, plan: Plan, gathered: Gathered) -> None:
+    """How the study is run, and what is known of it so far."""
     setup = gathered.setup
-    record.wall_s, record.exit_code = wall_s, 0
-    record.meter = {"name": str(setup.get("meter") or "none"), "why": str(setup.get("meter_why") or "")}
-    source = str(gathered.rows[0]["cpu_source"] or "")
+    if setup:
+        record.meter = {"name": str(setup.get("meter") or "none"), "why": str(setup.get("meter_why") or "")}
+    source = str(gathered.rows[0]["cpu_source"] or "") if gathered.rows else ""
     record.machine = source.removeprefix("model ") if source.startswith("model ") else ""
     record.extra = {
         "study": {
@@ -174,6 +203,8 @@ def _complete(record: Manifest, plan: Plan, gathered: Gathered, wall_s: float) -
             "pinned": setup.get("pinned"),
             "gap": setup.get("gap"),
             "floor": gathered.floor,
+            "samples": len(gathered.rows),
+            "samples_planned": _planned(plan),
         }
     }
 
@@ -184,6 +215,7 @@ def _complete(record: Manifest, plan: Plan, gathered: Gathered, wall_s: float) -
 def load(directory: Path, record: Manifest) -> Analysis:
     """Reads a study directory's samples. A damaged one is an error that names the file and what is wrong."""
     study = Checked(directory / manifest.FILE, record.extra.get("study"), "study")
+    _check_finished(directory, record, study)
     floor: list[Joules] = [read_joules(entry) for entry in study.items("floor")]
     frame = samples.read(directory, SCHEMA)
     path = directory / samples.FILE
@@ -194,6 +226,20 @@ def load(directory: Path, record: Manifest) -> Analysis:
     if frame.select(pl.col("payload", "fragments", "pattern", "repeat", "latency_s").null_count()).sum_horizontal()[0]:
         raise DamagedFile(path, "holds a sample without its pattern, payload, fragments, repeat or latency")
     return Analysis(frame, floor)
+
+
+def _check_finished(directory: Path, record: Manifest, study: Checked) -> None:
+    """A study that ended early has samples, but not each at every point: nothing to judge by."""
+    if record.exit_code == 0:
+        return
+    how = {None: "is still running or was killed", Interrupted.exit_code: "was interrupted"}.get(
+        record.exit_code, "failed"
+    )
+    done = (
+        f" after {study.integer('samples')} of {study.integer('samples_planned')} samples" if record.exit_code else ""
+    )
+    kept = f"; those are in {samples.FILE}" if (directory / samples.FILE).exists() else ""
+    raise WattleError(f"{directory}: this study {how}{done}{kept}; there is no report of a part, so run it again")
 
 
 def write_results(directory: Path, analysis: Analysis) -> Path:

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 from wattle import units
-from wattle.provenance import Joules, Provenance, total
+from wattle.provenance import Joules, Provenance, amount, total
 from wattle.study import patterns_reasons as reasons
 from wattle.study.patterns_analysis import METRICS, PAPER_PAYLOAD, TRANSFORMATIONS, Analysis
 from wattle.study.published import NotTestable, Outcome, Published, Verdict, verdict_of
-from wattle.study.stats import Center, trend
+from wattle.study.stats import FEWEST, Center, trend
 
 ALIKE = 20.0  # percent within which "~" holds
 MOST = 0.75  # share of the fragment counts at which a relation must hold
@@ -55,7 +55,15 @@ def _savings(a: Analysis, metric: str, forms: Iterable[Form], fragments: list[in
             if saving is None:
                 raise NotTestable(f"{form[1]} and {form[2]} were not both measured in {n} fragments")
             found.append((saving, form, n))
+    _enough(*(saving for saving, _, _ in found))
     return found
+
+
+def _enough(*centers: Center) -> None:
+    """A verdict needs an interval that is worth its name."""
+    n = min((c.n for c in centers), default=FEWEST)
+    if n < FEWEST:
+        raise NotTestable(f"n = {units.several(n, 'repeat')}; six are the least for a 95 % statement")
 
 
 def _forms(name: str) -> tuple[Form, ...]:
@@ -79,14 +87,17 @@ def _range(found: list[Found]) -> str:
 def _outcome(a: Analysis, metric: str, ours: str, holds: bool, *why: str) -> Outcome:
     by_construction = metric == "dram" and a.provenance(metric) == "modelled"  # worth saying even where it agrees
     return Outcome(
-        ours, verdict_of(holds), reasons.join(*why) if by_construction or not holds else "", a.provenance(metric)
+        ours,
+        verdict_of(holds),
+        tuple(dict.fromkeys(w for w in why if w)) if by_construction or not holds else (),
+        a.provenance(metric),
     )
 
 
 def _why(a: Analysis, metric: str, time_reason: str, before: str, after: str) -> tuple[str, ...]:
     """The reasons that bear on a metric."""
     if metric == "dram":
-        return (reasons.modelled_dram(a, before, after),)
+        return reasons.modelled_dram(a, before, after)
     if metric in ("cpu", "edp", "energy"):
         return (time_reason, reasons.modelled_cpu(a))
     return (time_reason,)
@@ -118,6 +129,7 @@ def _relation(a: Analysis, metric: str, relation: tuple[str, str, str], n: int) 
     saving = a.saving(metric, left, right, n)
     if saving is None:
         raise NotTestable(f"{left} and {right} were not both measured in {n} fragments")
+    _enough(saving)
     if op == "~":
         return abs(saving.median) <= ALIKE
     beyond = saving.above_zero if METRICS[metric].lower_is_better else saving.below_zero
@@ -194,7 +206,7 @@ def _oscillates(a: Analysis) -> Outcome:
     largest = max(abs(s) for s in steps)
     ours = f"{turns} turns in {len(steps)} steps, the largest step {largest:.1f} points"
     holds = turns >= (len(steps) - 1) / 2 and largest >= 5
-    return _outcome(a, "dram", ours, holds, reasons.modelled_dram(a, form[1], form[2]))
+    return _outcome(a, "dram", ours, holds, *reasons.modelled_dram(a, form[1], form[2]))
 
 
 def _blocking_saves_less_dram(a: Analysis) -> Outcome:
@@ -202,7 +214,7 @@ def _blocking_saves_less_dram(a: Analysis) -> Outcome:
     blocking, other = (_savings(a, "dram", [form], fragments) for form in _forms("pin"))
     gap = statistics.median(o[0].median - b[0].median for b, o in zip(blocking, other, strict=True))
     ours = f"non-blocking saves {gap:+.1f} points more in the median"
-    return _outcome(a, "dram", ours, gap > 1, reasons.modelled_dram(a, "MPQMPQ", "PQPQ"))
+    return _outcome(a, "dram", ours, gap > 1, *reasons.modelled_dram(a, "MPQMPQ", "PQPQ"))
 
 
 def _pinned_or_not(a: Analysis) -> Outcome:
@@ -230,7 +242,9 @@ def _medians(a: Analysis, metric: str, pattern: str, fragments: list[int]) -> li
     found = [a.center(metric, pattern, n) for n in fragments]
     if any(c is None for c in found):
         raise NotTestable(f"{pattern} was not measured at every count")
-    return [c.median for c in found if c is not None]
+    known = [c for c in found if c is not None]
+    _enough(*known)
+    return [c.median for c in known]
 
 
 def _flat_rates(a: Analysis) -> Outcome:
@@ -276,14 +290,13 @@ def _floor(a: Analysis) -> Outcome:
         )
     else:
         why = "Idle draw belongs to a machine; the papers' is that of a shielded socket of a Xeon E5-2670."
-    return Outcome(ours, Verdict.NOT_TESTABLE, why, str(idle.provenance))
+    return Outcome(ours, Verdict.NOT_TESTABLE, (why,), str(idle.provenance))
 
 
 def _watts(figure: Joules) -> str:
     if figure.joules is None or not figure.interval_s:
         return "?"
-    spread = f" ± {figure.uncertainty / figure.interval_s:.1f}" if figure.uncertainty is not None else ""
-    return f"{figure.joules / figure.interval_s:.3g}{spread}"
+    return amount(figure.joules, figure.uncertainty, figure.interval_s)
 
 
 # ---- the rows ----

@@ -103,18 +103,17 @@ def modelled_cpu(a: Analysis) -> str:
     )
 
 
-def modelled_dram(a: Analysis, before: str, after: str) -> str:
+def modelled_dram(a: Analysis, before: str, after: str) -> tuple[str, ...]:
     """What modelled DRAM joules rest on, by the ratio they show."""
     if a.provenance("dram") == "measured":
-        return "The sensor's DRAM figure sees what the CPU asked of memory; there is no network card's DMA here."
+        return ("The sensor's DRAM figure sees what the CPU asked of memory; there is no network card's DMA here.",)
     if a.provenance("dram") != "modelled":
-        return ""
+        return ()
     few, many = a.fragments[0], a.fragments[-1]
     ratios = [_ratio(a, before, after, n) for n in (few, many)]
     return (
-        "DRAM joules are modelled from the bytes that puts and copies move, not from what the memory controller "
-        f"did: {before} takes {ratios[0]} times the DRAM joules of {after} in {_pieces(few)}, {ratios[1]} times in "
-        f"{many}."
+        "DRAM joules are modelled from the bytes that puts and copies move, not from what the memory controller did.",
+        f"{before} takes {ratios[0]} times the DRAM joules of {after} in {_pieces(few)}, {ratios[1]} times in {many}.",
     )
 
 
@@ -127,7 +126,3 @@ def _ratio(a: Analysis, before: str, after: str, n: int) -> str:
 
 def _pieces(n: int) -> str:
     return "one piece" if n == 1 else f"{n} pieces"
-
-
-def join(*sentences: str) -> str:
-    return " ".join(s for s in sentences if s)

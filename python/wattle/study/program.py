@@ -69,6 +69,7 @@ def _fingerprint(home: Home, source: Path) -> str:
 def run(home: Home, program: Path, arguments: Sequence[str], n_pes: int) -> Iterator[dict[str, Any]]:
     """Runs the program and yields the JSON objects it prints, one a line, as they come. Ends it if the reader stops
     early. Raises WattleError, with the program's last words, if it fails or prints something else."""
+    signal.siginterrupt(signal.SIGINT, True)  # polars has reads begin again after one, and nobody would hear of it
     command = [str(home.tool("oshrun")), "-n", str(n_pes), "--", str(program), *arguments]
     with tempfile.TemporaryFile("w+", errors="replace") as words:
         try:

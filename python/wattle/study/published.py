@@ -22,12 +22,13 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was found here. `why`: where it differs, the reason, drawn from what was measured. `provenance`: of the
-    figures that `ours` rests on ("measured", "modelled", "unavailable"; times and counts are always measured)."""
+    """What was found here. `why`: where it differs, the reasons, drawn from what was measured; each may hold for other
+    rows as well. `provenance`: of the figures that `ours` rests on ("measured", "modelled", "unavailable"; times and
+    counts are always measured)."""
 
     ours: str
     verdict: Verdict
-    why: str = ""
+    why: tuple[str, ...] = ()
     provenance: str = "measured"
 
 
@@ -61,11 +62,17 @@ class Row:
     tolerance: str
     ours: str
     verdict: Verdict
-    why: str
+    reasons: tuple[str, ...]
     provenance: str
 
+    @property
+    def why(self) -> str:
+        return " ".join(self.reasons)
+
     def as_dict(self) -> dict[str, str]:
-        return {key: str(value) for key, value in asdict(self).items()}
+        found = asdict(self) | {"why": self.why}
+        del found["reasons"]
+        return {key: str(value) for key, value in found.items()}
 
 
 def judge(figures: Sequence[Published[Analysis]], analysis: Analysis) -> list[Row]:
@@ -77,7 +84,7 @@ def _outcome(figure: Published[Analysis], analysis: Analysis) -> Outcome:
     try:
         return figure.judge(analysis)
     except NotTestable as reason:
-        return Outcome("-", Verdict.NOT_TESTABLE, f"{reason}.", "unavailable")
+        return Outcome("-", Verdict.NOT_TESTABLE, (f"{reason}.",), "unavailable")
 
 
 def _row(figure: Published[Analysis], outcome: Outcome) -> Row:
@@ -93,6 +100,12 @@ def _row(figure: Published[Analysis], outcome: Outcome) -> Row:
         outcome.why,
         outcome.provenance,
     )
+
+
+def notes(rows: Sequence[Row]) -> list[str]:
+    """Reasons that more than one row gives, in the order they come: to be said once, and referred to by number."""
+    said = [reason for row in rows for reason in row.reasons]
+    return [reason for reason in dict.fromkeys(said) if said.count(reason) > 1]
 
 
 def verdict_of(holds: bool) -> Verdict:

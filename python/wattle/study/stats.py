@@ -16,6 +16,7 @@ import numpy as np
 from scipy.stats import binom, spearmanr
 
 CONFIDENCE = 0.95
+FEWEST = 6  # values whose whole range holds the median with that confidence: 1 - 2 / 2^6 is 97 %
 
 
 @dataclass(frozen=True)
