@@ -50,6 +50,7 @@ typedef struct plan {
   char **options; /* for the launcher */
   int n_options;
   char **program;
+  char *names; /* of the variables that are passed on, one after the other */
 } plan;
 
 static void refuse(const char *format, const char *value)
@@ -271,20 +272,26 @@ static bool has_environment_list(const plan *p)
 }
 
 /* The settings go along to other nodes, where mpirun would leave them behind. */
-static int export_settings(const plan *p, char **args)
+static int export_settings(plan *p, char **args)
 {
+  size_t room = 1;
   int n = 0;
   if (has_environment_list(p)) return 0;
+  for (char **e = environ; *e; e++) room += strcspn(*e, "=") + 1;
+  if (!(p->names = malloc(room))) return 0;
+  char *at = p->names;
   for (char **e = environ; *e; e++) {
     size_t length = strcspn(*e, "=");
     if ((strncmp(*e, "WATTLE_", 7) != 0 && strncmp(*e, "SHMEM_", 6) != 0) || exported(p, *e, length)) continue;
     args[n++] = "-x";
-    args[n++] = strndup(*e, length);
+    args[n++] = at;
+    at = stpncpy(at, *e, length);
+    *at++ = '\0';
   }
   return n;
 }
 
-static char **command_line(const char *launcher, const plan *p)
+static char **command_line(const char *launcher, plan *p)
 {
   static char count[16];
   cpu_set_t cpus;
@@ -454,5 +461,6 @@ int main(int argc, char **argv)
   int status = run(line);
   free(line);
   free(p.options);
+  free(p.names);
   return status;
 }

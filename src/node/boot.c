@@ -76,3 +76,10 @@ int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_
   for (int slot = 0; slot < b->n_local; slot++) b->slot_of[b->local_pe[slot]] = slot;
   return check_promises(b, error, size);
 }
+
+void wtl_boot_stop(wtl_boot *b)
+{
+  b->ops->stop(b);
+  free(b->slot_of);
+  b->slot_of = NULL;
+}

@@ -51,6 +51,9 @@ extern const wtl_boot_ops wtl_boot_pmix, wtl_boot_single, wtl_boot_threads;
 /* Chooses a kind by the setting and the environment and starts it. 0, or an exit code with the reason in `error`. */
 int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_t size);
 
+/* Leaves the job in good order; collective. Gives back what wtl_boot_start took. */
+void wtl_boot_stop(wtl_boot *b);
+
 /* The rank that the launcher's variables give this process, before any boot; 0 where there are none. */
 int wtl_boot_env_rank(void);
 

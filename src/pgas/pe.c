@@ -229,7 +229,7 @@ void wtl_pe_stop(void)
   if (self->meter) wtl_meter_close(self->meter);
   wtl_far_stop(self);
   wtl_statics_unshare();
-  self->boot.ops->stop(&self->boot);
+  wtl_boot_stop(&self->boot);
   wtl_lifeline_back();
   wtl_arena_stop(&self->arena);
   wtl_heap_stop(&self->mem);
