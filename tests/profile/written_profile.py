@@ -52,6 +52,22 @@ def problems_of(profile: dict, pe: int, pes: int) -> list[str]:
     return found
 
 
+def joules_problems(profiles: list[dict]) -> list[str]:
+    """The joules of all PEs and those nobody caused are the node's, domain by domain."""
+    node = next(p["node"] for p in profiles if p["node"])
+    found = []
+    for total, idle in zip(node["joules"], node["idle"], strict=True):
+        parts = [j for p in profiles for j in p["joules"] if j["domain"] == total["domain"]]
+        if len(parts) != len(profiles):
+            found.append(f"{total['domain']}: {len(parts)} shares of {len(profiles)} PEs")
+        added = idle["joules"] + sum(j["joules"] for j in parts)
+        if not abs(added - total["joules"]) <= 1e-6 * total["joules"]:
+            found.append(f"{total['domain']}: PEs and idle have {added} J, the node {total['joules']} J")
+        if any(j["provenance"] not in ("measured", "modelled") for j in [total, idle, *parts]):
+            found.append(f"{total['domain']}: joules without provenance")
+    return found
+
+
 def main() -> int:
     args = pe_job.parser(__doc__).parse_args()
     code, profiles = pe_job.run(args.launcher, args.pes, args.command)
@@ -59,6 +75,7 @@ def main() -> int:
         print(f"exit code {code}, {len(profiles)} profiles")
         return 1
     problems = [line for pe, profile in enumerate(profiles) for line in problems_of(profile, pe, args.pes)]
+    problems += joules_problems(profiles)
     print("\n".join(problems))
     return bool(problems)
 
