@@ -29,16 +29,16 @@
 static const char usage[] =
     "usage: oshrun [-n N] [LAUNCHER OPTION]... [--] PROGRAM [ARGUMENT]...\n"
     "\n"
-    "Starts PROGRAM as N processing elements (PEs) of an OpenSHMEM job on this node.\n"
+    "Starts PROGRAM as N processing elements (PEs) of an OpenSHMEM job.\n"
     "\n"
     "  -n N, -np N     number of PEs (default: 1); also -n=N, --np=N\n"
     "  --settings      list the settings (environment variables) and their values\n"
     "  --version       version of Wattle\n"
     "  --help          this text\n"
     "\n"
-    "Other options before PROGRAM go to Open MPI's mpirun as they are (those that take values: write --opt=value or\n"
-    "put -- before PROGRAM). Exit code: the program's; 128+signal if it was killed by one; 64 for wrong usage, 78 for "
-    "a\n"
+    "Other options before PROGRAM go to Open MPI's mpirun as they are, with their values: --host a,b, --hostfile F,\n"
+    "--map-by X, --bind-to X, --mca NAME VALUE, -x NAME=VALUE ... Settings (WATTLE_*, SHMEM_*) are passed on to all\n"
+    "nodes. Exit code: the program's; 128+signal if it, or the job, was ended by one; 64 for wrong usage, 78 for a\n"
     "wrong setting, 69 without a launcher.\n";
 
 static volatile pid_t child;
