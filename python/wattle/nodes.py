@@ -19,11 +19,23 @@ from pathlib import Path
 from types import TracebackType
 
 SUBNET = "10.213.77"  # inside the namespaces only
+NAMED = "/run/netns"  # where `ip netns add` puts them
 
-AGENT = """#!/bin/sh
-# Stands in for ssh: HOST COMMAND... runs the command in the namespace of that name.
+# Enters a node: its network, a name and core of its own, and the sysfs of that network, where UCX looks for interfaces.
+ENTER = """\
+node=$1; shift
+exec nsenter --net="/run/netns/$node" unshare --uts --mount --propagation unchanged sh -c '
+  node=$1; shift
+  mount --make-private /sys && mount -t sysfs sysfs /sys
+  hostname "$node"
+  exec taskset -c "${node##*-}" "$@"' enter "$node" "$@"
+"""
+
+# Stands in for ssh: HOST COMMAND...
+AGENT = """\
+#!/bin/sh
 host=$1; shift
-exec ip netns exec "$host" unshare --uts sh -c "hostname $host; exec taskset -c ${host##*-} sh -c '$*'"
+exec "$(dirname "$0")/enter" "$host" sh -c "$*"
 """
 
 
@@ -31,7 +43,7 @@ def unavailable() -> str | None:
     """Why nodes cannot be made here; None if they can."""
     if os.geteuid() != 0:
         return "network namespaces need root"
-    missing = [tool for tool in ("ip", "unshare", "taskset") if not shutil.which(tool)]
+    missing = [tool for tool in ("ip", "nsenter", "unshare", "taskset") if not shutil.which(tool)]
     if missing:
         return f"{', '.join(missing)} not found (Debian: apt install iproute2 util-linux)"
     probe = subprocess.run(["unshare", "--net", "--uts", "true"], capture_output=True, text=True)
@@ -42,6 +54,15 @@ def _ip(*words: str) -> None:
     subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
 
 
+def _inside(name: str, *words: str) -> list[str]:
+    """A command in a namespace. (`ip netns exec` changes mounts as well, which a chroot does not allow.)"""
+    return ["nsenter", f"--net={NAMED}/{name}", *words]
+
+
+def _ip_inside(name: str, *words: str) -> None:
+    subprocess.run(_inside(name, "ip", *words), check=True, capture_output=True, text=True)
+
+
 @dataclass
 class Nodes:
     """`count` nodes while the context lasts. `rate`: bandwidth of each node's link for `tc`, such as "1gbit"."""
@@ -50,6 +71,7 @@ class Nodes:
     rate: str | None = None
     names: list[str] = field(default_factory=list)
     _switch: str = ""
+    _mounted_before: bool = True
     _folder: tempfile.TemporaryDirectory[str] | None = None
 
     def __enter__(self) -> Nodes:
@@ -57,19 +79,21 @@ class Nodes:
         cores = sorted(os.sched_getaffinity(0))
         self._folder = tempfile.TemporaryDirectory(prefix="wattle-nodes-")
         self._switch = f"{stem}-sw"
+        self._mounted_before = os.path.ismount(NAMED)
         try:
             _ip("netns", "add", self._switch)
-            _ip("-n", self._switch, "link", "add", "br0", "type", "bridge")
-            _ip("-n", self._switch, "link", "set", "br0", "up")
+            _ip_inside(self._switch, "link", "add", "br0", "type", "bridge")
+            _ip_inside(self._switch, "link", "set", "br0", "up")
             for i in range(self.count):
                 # No dot: mpirun compares names up to the first one.
                 self._add(f"{stem}n{i}-{cores[i % len(cores)]}", i)
         except subprocess.CalledProcessError as error:
             self.__exit__(None, None, None)
             raise RuntimeError(f"cannot make node {len(self.names)}: {error.stderr.strip()}") from error
-        agent = self.folder / "agent"
-        agent.write_text(AGENT)
-        agent.chmod(0o755)
+        for name, text in (("enter", "#!/bin/sh\n" + ENTER), ("agent", AGENT)):
+            script = self.folder / name
+            script.write_text(text)
+            script.chmod(0o755)
         return self
 
     def _add(self, name: str, i: int) -> None:
@@ -77,13 +101,13 @@ class Nodes:
         self.names.append(name)
         port = f"p{i}"
         _ip("link", "add", "e0", "netns", name, "type", "veth", "peer", "name", port, "netns", self._switch)
-        _ip("-n", self._switch, "link", "set", port, "master", "br0", "up")
-        _ip("-n", name, "addr", "add", f"{SUBNET}.{i + 1}/24", "dev", "e0")
+        _ip_inside(self._switch, "link", "set", port, "master", "br0", "up")
+        _ip_inside(name, "addr", "add", f"{SUBNET}.{i + 1}/24", "dev", "e0")
         for link in ("lo", "e0"):
-            _ip("-n", name, "link", "set", link, "up")
+            _ip_inside(name, "link", "set", link, "up")
         if self.rate:
             shape = ["root", "tbf", "rate", self.rate, "burst", "10kb", "latency", "50ms"]
-            subprocess.run(["ip", "netns", "exec", name, "tc", "qdisc", "add", "dev", "e0", *shape], check=True)
+            subprocess.run(_inside(name, "tc", "qdisc", "add", "dev", "e0", *shape), check=True)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -95,6 +119,8 @@ class Nodes:
         for name in [*self.names, self._switch]:
             subprocess.run(["ip", "netns", "del", name], capture_output=True)
         self.names.clear()
+        if not self._mounted_before:
+            subprocess.run(["umount", NAMED], capture_output=True)  # `ip netns add` mounted it on itself
         if self._folder:
             self._folder.cleanup()
 
@@ -105,7 +131,7 @@ class Nodes:
 
     def cut(self, i: int) -> None:
         """Takes the link of node `i` down."""
-        _ip("-n", self.names[i], "link", "set", "e0", "down")
+        _ip_inside(self.names[i], "link", "set", "e0", "down")
 
     def command(self, launcher: str, pes: int, *words: str) -> list[str]:
         """`launcher` (oshrun or mpirun) started on the first node with `pes` PEs on each; then options and program."""
@@ -113,6 +139,4 @@ class Nodes:
         hosts = ",".join(f"{name}:{pes}" for name in self.names)
         start = [launcher, "-n", str(pes * self.count), "--mca", "plm_rsh_agent", str(self.folder / "agent")]
         inner = [*start, "--host", hosts, "--bind-to", "none", *words]
-        core = first.rsplit("-", 1)[1]
-        script = 'h=$0; c=$1; shift; hostname "$h"; exec taskset -c "$c" "$@"'
-        return ["ip", "netns", "exec", first, "unshare", "--uts", "sh", "-c", script, first, core, *inner]
+        return [str(self.folder / "enter"), first, *inner]
