@@ -46,11 +46,10 @@ typedef struct peer {
   batch *open;          /* records not yet sent */
   uint32_t large_in;    /* large puts from it that are arriving */
   uint32_t flush_waits; /* its flushes that wait for those */
-  uint64_t flush_token;
-  bool dirty;     /* something was sent to it since completion was last asked for */
-  bool in_dirty;  /* it is in net->dirty */
-  uint32_t asked; /* flushes it has not answered */
-  bool listed;    /* in net->unsent */
+  bool dirty;           /* something was sent to it since completion was last asked for */
+  bool in_dirty;        /* it is in net->dirty */
+  uint32_t asked;       /* flushes it has not answered */
+  bool listed;          /* in net->unsent */
 } peer;
 
 /* What an outstanding fetch waits for. */
@@ -363,9 +362,9 @@ static bool take_amo(ucx_net *net, int from, const wire_record *r, const wire_am
   return true;
 }
 
-static void answer_flush(ucx_net *net, int from, uint64_t token)
+static void answer_flush(ucx_net *net, int from)
 {
-  add_record(net, from, WIRE_FLUSHED, (wtl_place){0}, token, 0, 0);
+  add_record(net, from, WIRE_FLUSHED, (wtl_place){0}, 0, 0, 0);
 }
 
 /* One record; false if it is not a good one. */
@@ -387,9 +386,9 @@ static bool take_record(ucx_net *net, int from, const wire_record *r, const void
   case WIRE_AMO: return take_amo(net, from, r, data);
   case WIRE_FLUSH:
     if (p->large_in == 0)
-      answer_flush(net, from, r->token);
+      answer_flush(net, from);
     else
-      p->flush_waits++, p->flush_token = r->token;
+      p->flush_waits++;
     return true;
   case WIRE_ANSWER:
     if (!(f = find_slot(net, r->token, r->n))) return false;
@@ -448,8 +447,7 @@ static void large_arrived(void *request, ucs_status_t status, size_t length, voi
     wtl_fence();
     net->home.changed(net->home.owner, l->at, l->n);
     p->large_in--;
-    while (p->large_in == 0 && p->flush_waits)
-      p->flush_waits--, answer_flush(net, (int)(p - net->peers), p->flush_token);
+    while (p->large_in == 0 && p->flush_waits) p->flush_waits--, answer_flush(net, (int)(p - net->peers));
   } else {
     fetch *f = find_slot(net, l->token, l->n);
     if (f) free_slot(net, f);

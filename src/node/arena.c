@@ -13,23 +13,19 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/align.h"
 #include "base/error.h"
 
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 static const char key[] = "wattle.arena";
 
-static size_t round_up(size_t n, size_t to)
-{
-  return (n + to - 1) / to * to;
-}
-
 /* Offsets and lengths follow from the shape alone, so every PE computes the same. */
 static void lay_out(wtl_arena *a, const wtl_boot *b, const wtl_arena_shape *shape)
 {
-  size_t shared = round_up(shape->shared_bytes, 128);
-  size_t control = round_up(shared + shape->per_pe_bytes * (size_t)b->n_local, WTL_SLICE_ALIGN);
+  size_t shared = wtl_round_up(shape->shared_bytes, 128);
+  size_t control = wtl_round_up(shared + shape->per_pe_bytes * (size_t)b->n_local, WTL_SLICE_ALIGN);
   a->per_pe_bytes = shape->per_pe_bytes;
-  a->stride = round_up(shape->slice_bytes, WTL_SLICE_ALIGN);
+  a->stride = wtl_round_up(shape->slice_bytes, WTL_SLICE_ALIGN);
   a->length = control + a->stride * (size_t)b->n_local;
   a->shared = NULL;
   a->per_pe = (char *)shared; /* offsets until the mapping has an address */
@@ -49,7 +45,7 @@ static int map(wtl_arena *a, char *error, size_t size)
   /* Reserve with room to align, then map into the aligned part and give the margins back. */
   size_t reserved = a->length + WTL_SLICE_ALIGN;
   char *room = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  char *at = room == MAP_FAILED ? NULL : (char *)round_up((uintptr_t)room, WTL_SLICE_ALIGN);
+  char *at = room == MAP_FAILED ? NULL : (char *)wtl_round_up((uintptr_t)room, WTL_SLICE_ALIGN);
   void *p =
       at ? mmap(at, a->length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, a->fd, 0) : MAP_FAILED;
   if (p == MAP_FAILED) {

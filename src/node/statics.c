@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/align.h"
 #include "base/error.h"
 
 #ifdef WTL_THREADS
@@ -43,16 +44,6 @@ static struct {
 /* Taken in the parent before a fork, used by the child; several threads may fork at once. */
 static _Thread_local char *snapshot;
 
-static uintptr_t page_down(uintptr_t a)
-{
-  return a & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
-}
-
-static uintptr_t page_up(uintptr_t a)
-{
-  return page_down(a + (uintptr_t)sysconf(_SC_PAGESIZE) - 1);
-}
-
 /* What the loader makes read-only after relocation: it holds no variables. */
 static void find_relro(const struct dl_phdr_info *info, uintptr_t *low, uintptr_t *high)
 {
@@ -78,18 +69,19 @@ static int inspect_executable(struct dl_phdr_info *info, size_t size, void *arg)
     const ElfW(Phdr) *p = &info->dlpi_phdr[i];
     uintptr_t start = info->dlpi_addr + p->p_vaddr, end = start + p->p_memsz;
     if (p->p_type != PT_LOAD || !(p->p_flags & PF_W)) continue;
-    if (start >= relro_low && page_up(end) <= page_up(relro_high)) continue; /* nothing but the read-only part */
-    start = page_down(start);
-    if (page_down(relro_high) > start && relro_low < end) start = page_down(relro_high);
-    if (low && start > page_up(high)) s->scattered = true; /* what lies between is not ours */
+    if (start >= relro_low && wtl_page_up(end) <= wtl_page_up(relro_high))
+      continue; /* nothing but the read-only part */
+    start = wtl_page_down(start);
+    if (wtl_page_down(relro_high) > start && relro_low < end) start = wtl_page_down(relro_high);
+    if (low && start > wtl_page_up(high)) s->scattered = true; /* what lies between is not ours */
     if (!low) low = start;
     high = end;
     if (p->p_filesz) file_high = info->dlpi_addr + p->p_vaddr + p->p_filesz;
   }
-  high = page_up(high);
+  high = wtl_page_up(high);
   s->start = high > low ? (char *)low : NULL;
   s->length = high > low ? high - low : 0;
-  s->file_length = file_high > low ? page_up(file_high) - low : 0;
+  s->file_length = file_high > low ? wtl_page_up(file_high) - low : 0;
   return 1;
 }
 

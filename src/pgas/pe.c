@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/align.h"
 #include "base/error.h"
 #include "node/lifeline.h"
 #include "pgas/account.h"
@@ -20,12 +21,6 @@ _Thread_local wtl_pe *wtl_self;
 #else
 wtl_pe *wtl_self;
 #endif
-
-static size_t page_up(size_t n)
-{
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  return (n + page - 1) / page * page;
-}
 
 /*
  * Before any PE exists: says why and ends this process. Once a job, where all have the same reason: rank 0 speaks, and
@@ -59,7 +54,7 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   size_t n = (size_t)self->n_local, ledger = sizeof(wtl_shared);
   int rc;
   if (self->settings.statics.on) wtl_statics_find(&statics);
-  self->heap_bytes = page_up(wtl_heap_at_least(self->settings.symmetric_size.bytes));
+  self->heap_bytes = wtl_page_up(wtl_heap_at_least(self->settings.symmetric_size.bytes));
   shape.shared_bytes = ledger + n * WTL_MAX_DOMAINS * sizeof(wattle_joules_t);
   shape.per_pe_bytes = sizeof(wtl_control);
   shape.slice_bytes = statics.length + self->heap_bytes;

@@ -14,6 +14,11 @@
 
 extern const wtl_call_info wtl_shmem_calls[];
 
+static inline const char *wtl_call_name(uint32_t call)
+{
+  return wtl_shmem_calls[call].name;
+}
+
 typedef struct wtl_frame {
   wtl_pe *self;
   wtl_site *site;

@@ -2,11 +2,6 @@
 
 #include "shmem.h"
 
-static const char *name_of(const wtl_frame *f)
-{
-  return wtl_shmem_calls[f->call].name;
-}
-
 static uint64_t offset_of(const wtl_pe *self, const void *p)
 {
   return p ? (uint64_t)((const char *)p - self->heap) + 1 : 0;
@@ -31,7 +26,7 @@ static void agree(wtl_frame *f, const void *p, size_t bytes)
         WTL_EXIT_USAGE,
         "%s: PEs do not ask alike: %zu bytes (heap offset %lld) here, %llu bytes (heap offset %lld) on PE %d; the heap "
         "stays symmetric only if all PEs make the same calls in the same order",
-        name_of(f), bytes, (long long)offset - 1, (unsigned long long)said[0], (long long)said[1] - 1, pe);
+        wtl_call_name(f->call), bytes, (long long)offset - 1, (unsigned long long)said[0], (long long)said[1] - 1, pe);
   }
 }
 
@@ -41,7 +36,7 @@ static void warn_exhausted(const wtl_frame *f, size_t bytes)
   wtl_say("%s: no room for %zu bytes in the symmetric heap: %zu of %zu bytes are in use, %zu are free in pieces; the "
           "call returns NULL (raise "
           "SHMEM_SYMMETRIC_SIZE)",
-          name_of(f), bytes, self->mem.live_bytes, self->heap_bytes, wtl_heap_room(&self->mem));
+          wtl_call_name(f->call), bytes, self->mem.live_bytes, self->heap_bytes, wtl_heap_room(&self->mem));
 }
 
 void *wtl_shmem_alloc(wtl_frame *f, size_t bytes, size_t align, bool zero)
@@ -67,7 +62,7 @@ static void refuse_foreign(wtl_frame *f, const void *p)
   wtl_pe_fail(
       WTL_EXIT_USAGE,
       "%s: ptr=%p is not the start of a live block of the symmetric heap (freed twice, or not from shmem_malloc)",
-      name_of(f), p);
+      wtl_call_name(f->call), p);
 }
 
 /*

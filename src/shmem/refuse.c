@@ -3,55 +3,51 @@
 
 #include <unistd.h>
 
-static const char *name_of(uint32_t call)
-{
-  return wtl_shmem_calls[call].name;
-}
-
 void wtl_refuse_uninitialised(uint32_t call)
 {
   wtl_message_pe(wtl_boot_env_rank());
-  wtl_say("%s: called before shmem_init, after shmem_finalize, or in a forked child", name_of(call));
+  wtl_say("%s: called before shmem_init, after shmem_finalize, or in a forked child", wtl_call_name(call));
   _exit(WTL_EXIT_USAGE);
 }
 
 void wtl_refuse_pe(uint32_t call, int pe)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no PE %d; this job has PEs 0 to %d", name_of(call), pe, wtl_self->n - 1);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no PE %d; this job has PEs 0 to %d", wtl_call_name(call), pe,
+              wtl_self->n - 1);
 }
 
 void wtl_refuse_count(uint32_t call, size_t n, size_t size)
 {
   wtl_pe_fail(WTL_EXIT_USAGE, "%s: %zu elements of %zu bytes are more than any memory (a negative count?)",
-              name_of(call), n, size);
+              wtl_call_name(call), n, size);
 }
 
 void wtl_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t bytes, int pe)
 {
   size_t room = wtl_symmetric_room(wtl_self, p);
-  if (!p) wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL (target PE %d, %zu bytes)", name_of(call), name, pe, bytes);
+  if (!p) wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL (target PE %d, %zu bytes)", wtl_call_name(call), name, pe, bytes);
   if (room)
     wtl_pe_fail(WTL_EXIT_USAGE,
-                "%s: %s=%p is symmetric, but only %zu of the %zu bytes up to its end are (target PE %d)", name_of(call),
-                name, p, room, bytes, pe);
+                "%s: %s=%p is symmetric, but only %zu of the %zu bytes up to its end are (target PE %d)",
+                wtl_call_name(call), name, p, room, bytes, pe);
   wtl_pe_fail(WTL_EXIT_USAGE,
               "%s: %s=%p is not symmetric (target PE %d, %zu bytes): use memory from shmem_malloc or a global or "
               "static variable%s",
-              name_of(call), name, p, pe, bytes,
+              wtl_call_name(call), name, p, pe, bytes,
               wtl_self->settings.statics.on ? "" : " (these only with WATTLE_STATICS=on)");
 }
 
 void wtl_refuse_local(uint32_t call, const char *name, size_t bytes)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL, but %zu bytes are to be moved", name_of(call), name, bytes);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL, but %zu bytes are to be moved", wtl_call_name(call), name, bytes);
 }
 
 void wtl_refuse_alignment(uint32_t call, const char *name, const void *p, size_t align)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%p is not aligned to its type's %zu bytes", name_of(call), name, p, align);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%p is not aligned to its type's %zu bytes", wtl_call_name(call), name, p, align);
 }
 
 void wtl_refuse_value(uint32_t call, const char *name, long long value, const char *allowed)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%lld is not valid here; allowed: %s", name_of(call), name, value, allowed);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%lld is not valid here; allowed: %s", wtl_call_name(call), name, value, allowed);
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from wattle import units
 from wattle.profile import PE, RunProfile, find
 from wattle.provenance import Joules, total
@@ -35,6 +37,16 @@ def _height(bars: int) -> int:
     return 130 + 34 * min(bars, 40) if bars <= 40 else 130 + 12 * bars
 
 
+def _bars(mode: str, unit: str) -> dict[str, Any]:
+    """Layout of horizontal bars, the first on top, whose lengths are amounts of `unit`."""
+    return {
+        "barmode": mode,
+        "xaxis": {"tickformat": "~s", "ticksuffix": unit, "rangemode": "tozero"},
+        "yaxis": {"autorange": "reversed", "type": "category"},
+        "showlegend": True,
+    }
+
+
 def _time(profile: RunProfile) -> Figure:
     traces: list[Trace] = []
     for name, colour, of in STACK:
@@ -45,12 +57,7 @@ def _time(profile: RunProfile) -> Figure:
         title="Where the time went",
         label="Stacked bars, one a PE: compute, transfer, and waiting by stage",
         traces=traces,
-        layout={
-            "barmode": "stack",
-            "xaxis": {"tickformat": "~s", "ticksuffix": "s", "rangemode": "tozero"},
-            "yaxis": {"autorange": "reversed", "type": "category"},
-            "showlegend": True,
-        },
+        layout=_bars("stack", "s"),
         height=_height(len(profile.pes)),
     )
 
@@ -94,12 +101,7 @@ def _joules(profile: RunProfile) -> Figure:
         title="Joules by PE",
         label="Bars, one a PE and domain, with whiskers for the uncertainty",
         traces=traces,
-        layout={
-            "barmode": "group",
-            "xaxis": {"tickformat": "~s", "ticksuffix": "J", "rangemode": "tozero"},
-            "yaxis": {"autorange": "reversed", "type": "category"},
-            "showlegend": True,
-        },
+        layout=_bars("group", "J"),
         height=_height(len(profile.pes) * max(1, len(profile.domains)) * 2 // 3),
         note="whiskers: uncertainty, about 95 %",
     )
@@ -143,12 +145,7 @@ def site_figures(sites: list[MergedSite]) -> list[Figure]:
             title="Time in the costliest call sites",
             label="Stacked bars, one a call site: time in the call, and waiting in it",
             traces=traces,
-            layout={
-                "barmode": "stack",
-                "xaxis": {"tickformat": "~s", "ticksuffix": "s", "rangemode": "tozero"},
-                "yaxis": {"autorange": "reversed", "type": "category"},
-                "showlegend": True,
-            },
+            layout=_bars("stack", "s"),
             height=_height(len(shown)),
         )
     ]
