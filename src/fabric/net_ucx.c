@@ -88,9 +88,7 @@ struct ucx_net {
   uint64_t last_beat;
 };
 
-/* --- sending
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* --- sending ---------------------------------------------------------------------------------------------------- */
 
 static void fail(const ucx_net *net, int pe, const char *what, ucs_status_t status)
 {
@@ -639,7 +637,8 @@ static bool ucx_beat(wtl_net *base)
   if (!net->peers[next].open) net->peers[next].open = new_batch(net);
   send_batch(net, next);
   pthread_mutex_unlock(&net->lock);
-  if (!net->ending && now - net->heard > WTL_NET_SILENCE_NS) give_up(net, before);
+  /* Signed: another thread may have heard something since `now`. */
+  if (!net->ending && (int64_t)(now - net->heard) > (int64_t)WTL_NET_SILENCE_NS) give_up(net, before);
   return true;
 }
 
