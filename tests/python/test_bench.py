@@ -1,25 +1,18 @@
-"""The benchmark driver's arithmetic: paired ratios, quartiles and bars."""
+"""The benchmark driver's arithmetic: paired ratios, quartiles, bars, the fit of memory; and its command line."""
 
 from __future__ import annotations
 
-import importlib.util
+import os
+import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-RUN = Path(__file__).resolve().parents[2] / "bench" / "run.py"
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
 
-
-@pytest.fixture(scope="module")
-def bench() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("bench_run", RUN)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["bench_run"] = module
-    spec.loader.exec_module(module)
-    return module
+from bench import held, jobs, memory, pairs, run, show  # noqa: E402
 
 
 def pairs_of(ratios: list[float]) -> list[tuple[dict[str, float], dict[str, float]]]:
@@ -27,8 +20,8 @@ def pairs_of(ratios: list[float]) -> list[tuple[dict[str, float], dict[str, floa
     return [({"x": ratio * 2**i}, {"x": 1.0 * 2**i}) for i, ratio in enumerate(ratios)]
 
 
-def test_ratios_are_taken_within_pairs(bench: ModuleType) -> None:
-    (found,) = bench.compare([bench.Row("x", "x")], pairs_of([0.5, 0.7, 0.6]))
+def test_ratios_are_taken_within_pairs() -> None:
+    (found,) = pairs.compare([pairs.Row("x", "x")], pairs_of([0.5, 0.7, 0.6]))
     assert found.median == pytest.approx(0.6)
     assert found.quartiles == (pytest.approx(0.55), pytest.approx(0.65))
 
@@ -43,21 +36,92 @@ def test_ratios_are_taken_within_pairs(bench: ModuleType) -> None:
     ],
 )
 def test_a_bar_is_met_by_the_median_and_called_close_where_the_quartiles_hold_it(
-    bench: ModuleType, ratios: list[float], verdict: str
+    ratios: list[float], verdict: str
 ) -> None:
-    (found,) = bench.compare([bench.Row("x", "x", bar=1.0)], pairs_of(ratios))
+    (found,) = pairs.compare([pairs.Row("x", "x", bar=1.0)], pairs_of(ratios * 3))
     assert found.verdict == verdict
 
 
-def test_a_row_that_one_side_lacks_is_left_out(bench: ModuleType) -> None:
-    assert bench.compare([bench.Row("x", "x")], [({"x": 1.0}, {})]) == []
+def test_too_few_pairs_give_no_verdict() -> None:
+    (found,) = pairs.compare([pairs.Row("x", "x", bar=1.0)], pairs_of([0.5] * (pairs.FEWEST - 1)))
+    assert found.verdict == ""
 
 
-def test_a_transfer_is_shown_as_bandwidth(bench: ModuleType) -> None:
-    assert bench.shown(bench.Row("x", "x", bytes=1 << 20), 1e-4) == "10.49 GB/s"
-    assert bench.shown(bench.Row("x", "x"), 5e-8) == "50 ns"
+def test_a_row_that_one_side_lacks_is_left_out() -> None:
+    assert pairs.compare([pairs.Row("x", "x")], [({"x": 1.0}, {})]) == []
 
 
-def test_fewer_than_seven_pairs_are_refused(bench: ModuleType) -> None:
+def test_a_transfer_is_shown_as_bandwidth() -> None:
+    assert show.shown(pairs.Row("x", "x", bytes=1 << 20), 1e-4) == "10.5 GB/s"
+    assert show.shown(pairs.Row("x", "x"), 5e-8) == "50 ns"
+
+
+def test_fewer_than_seven_pairs_are_refused_but_for_development() -> None:
     with pytest.raises(SystemExit):
-        bench.parse(["--pairs", "6"])
+        run.parse(["--pairs", "6"])
+    assert run.parse(["--pairs", "2", "--quick"]).pairs == 2
+
+
+def test_sections_are_picked_by_name_and_run_in_their_own_order() -> None:
+    assert run.parse(["--only", "memory,local"]).only == ["local", "memory"]
+    assert run.parse([]).only == list(run.SECTIONS)
+
+
+def test_an_unknown_section_is_named_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run.parse(["--only", "lokal"])
+    said = capsys.readouterr().err
+    assert "lokal" in said and "local" in said and "memory" in said
+
+
+def test_of_several_pes_the_slowest_counts(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    line = '{"test": "empty", "pe": %d, "init_s": %g, "finalize_s": %g}'
+    program.write_text("#!/bin/sh\n" + "".join(f"echo '{line % row}'\n" for row in ((0, 0.5, 0.1), (1, 0.25, 0.2))))
+    program.chmod(0o755)
+    figures = jobs.Side("x", program, lambda words: words).run()
+    assert (figures["init"], figures["finalize"]) == (0.5, 0.2)
+
+
+def test_a_job_that_fails_is_an_error_with_its_words(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho no room >&2\nexit 3\n")
+    program.chmod(0o755)
+    with pytest.raises(jobs.BenchError, match=r"(?s)exit code 3.*no room"):
+        jobs.Side("x", program, lambda words: words).run()
+
+
+def samples_of(rounds: int, once: float, per_pe: float, per_pair: float) -> list[dict]:
+    """What `held.take` would give for a job of just this size."""
+    return [
+        {"side": side, "pes": n, "total": {"pss": total, "anonymous": total, "shared": 0, "page_tables": 4096 * n}}
+        for _ in range(rounds)
+        for n in memory.PES
+        for side in memory.COMPARED
+        for total in [once + per_pe * n + per_pair * n * n]
+    ]
+
+
+def test_the_fit_finds_what_a_pe_and_a_pair_cost() -> None:
+    data = memory.growth(samples_of(2, 3e6, 1e6, 100), judge=True)
+    for found in data["fits"]["all PSS"]["Wattle"]:
+        assert found == {"once": pytest.approx(3e6), "per_pe": pytest.approx(1e6), "per_pair": pytest.approx(100)}
+    (found, _) = data["fits"][memory.CONTROL]["Wattle"]
+    assert found["per_pe"] == pytest.approx(1e6 + 4096)
+    assert data["verdicts"] == {"pss_per_pe": "met", "per_pair": "met"}
+
+
+def test_memory_beyond_the_promises_is_said() -> None:
+    data = memory.growth(samples_of(1, 0, 9 << 20, 300), judge=True)
+    assert data["verdicts"] == {"pss_per_pe": "not met", "per_pair": "not met"}
+
+
+def test_a_footprint_is_read_of_a_live_process_and_its_children() -> None:
+    with subprocess.Popen(["sleep", "60"]) as child:
+        try:
+            assert child.pid in held.with_children(os.getpid())
+            taken = held.footprint(child.pid)
+        finally:
+            child.kill()
+    assert 0 < taken.anonymous <= taken.pss
+    assert taken.page_tables > 0

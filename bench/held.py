@@ -1,0 +1,170 @@
+"""A job whose PEs have met and now sleep in the kernel, so that its memory can be looked at in peace."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from bench.jobs import BenchError, Side
+
+PATIENCE_S = 300.0  # for PEs to meet, and for them to finish
+KINDS = ("Pss", "Pss_Anon", "Pss_File", "Pss_Shmem")
+
+
+@dataclass
+class Footprint:
+    """Bytes of a process, or the sum over several. `pss`: its share of each page that several processes map."""
+
+    pss: int = 0
+    anonymous: int = 0
+    files: int = 0  # programs, libraries, files of the launcher
+    shared: int = 0  # shared memory, the arena too
+    page_tables: int = 0  # not in `pss`: the kernel does not count them there
+
+    def __add__(self, other: Footprint) -> Footprint:
+        return Footprint(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
+
+
+def footprint(pid: int) -> Footprint:
+    """What one process takes now."""
+    proc = Path(f"/proc/{pid}")
+    rollup = _kibibytes(proc / "smaps_rollup")
+    tables = _kibibytes(proc / "status")["VmPTE"]
+    return Footprint(*(1024 * rollup[kind] for kind in KINDS), 1024 * tables)
+
+
+def _kibibytes(file: Path) -> dict[str, int]:
+    """The lines of the form `Name: 123 kB`."""
+    rows = (line.split() for line in file.read_text(encoding="utf-8").splitlines())
+    return {row[0].rstrip(":"): int(row[1]) for row in rows if len(row) == 3 and row[2] == "kB"}
+
+
+def with_children(pid: int) -> list[int]:
+    """A PE and the processes it started, if any: they are its memory too."""
+    found = [pid]
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text(encoding="utf-8").split():
+            found += with_children(int(child))
+    return found
+
+
+class Held:
+    """`side`'s program with the word hold, from its start until all of `pes` PEs have met. Released at the end.
+
+    `launcher` is the process id of mpirun, `pids` those of the PEs; `start_s` is the time from the launcher's start
+    until the last PE was past the meeting; `finish_s`, known after the end, from the release to the launcher's end.
+    """
+
+    def __init__(self, side: Side, pes: int, tick: Callable[[str], None] = lambda _: None) -> None:
+        self.side, self.pes, self.tick = side, pes, tick
+        self.pids: list[int] = []
+        self.start_s = self.finish_s = 0.0
+
+    def __enter__(self) -> Held:
+        self._folder = tempfile.TemporaryDirectory(prefix="wattle-bench-")
+        self._fifo = Path(self._folder.name) / "go"
+        os.mkfifo(self._fifo)
+        self._errors = Path(self._folder.name, "stderr").open("w+")
+        started = time.monotonic()
+        self._job = subprocess.Popen(
+            self.side.command("hold", str(self._fifo)),
+            env=self.side.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+        )
+        try:
+            self._read_until_met(started + PATIENCE_S)
+        except BaseException:
+            self._clean_up()
+            raise
+        self.start_s = time.monotonic() - started
+        return self
+
+    @property
+    def launcher(self) -> int:
+        return self._job.pid
+
+    def _read_until_met(self, deadline: float) -> None:
+        assert self._job.stdout
+        pipe, rest = self._job.stdout.fileno(), b""
+        while len(self.pids) < self.pes:
+            ready, _, _ = select.select([pipe], [], [], max(0.0, min(1.0, deadline - time.monotonic())))
+            if time.monotonic() > deadline:
+                raise BenchError(self._why(f"only {len(self.pids)} of {self.pes} PEs met within {PATIENCE_S:g} s"))
+            if ready:
+                more = os.read(pipe, 65536)
+                if not more:
+                    raise BenchError(self._why(f"ended when {len(self.pids)} of {self.pes} PEs had met"))
+                *lines, rest = (rest + more).split(b"\n")
+                self.pids += [int(line.split()[2]) for line in lines if line.startswith(b"held ")]
+            self.tick(f"{self.side.name}: {len(self.pids)} of {self.pes} PEs met")
+
+    def _why(self, what: str) -> str:
+        self._errors.seek(0)
+        told = self._errors.read().strip()
+        return f"{self.side.name}, {self.pes} PEs: {self.side.program.name} {what}\n{told}".strip()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self._release()
+        finally:
+            self._clean_up()
+
+    def _release(self) -> None:
+        released = time.monotonic()
+        # Open until the job is gone: a PE that was late to open its end does not wait for another writer.
+        go = os.open(self._fifo, os.O_WRONLY)
+        try:
+            code = self._job.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            raise BenchError(self._why(f"did not finish within {PATIENCE_S:g} s")) from None
+        finally:
+            os.close(go)
+        if code:
+            raise BenchError(self._why(f"ended with exit code {code}"))
+        self.finish_s = time.monotonic() - released
+
+    def _clean_up(self) -> None:
+        if self._job.poll() is None:
+            self._job.terminate()  # mpirun takes its PEs along
+            try:
+                self._job.wait(10)
+            except subprocess.TimeoutExpired:
+                for pid in [*self.pids, self._job.pid]:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+                self._job.wait()
+        if self._job.stdout:
+            self._job.stdout.close()
+        self._errors.close()
+        self._folder.cleanup()
+
+
+def take(side: Side, pes: int, tick: Callable[[str], None]) -> dict:
+    """Starts, holds, looks, lets go: the job's memory and times, as raw data."""
+    with Held(side, pes, tick) as held:
+        parts = [footprint(pid) for pe in held.pids for pid in with_children(pe)]
+        total = sum(parts, Footprint())
+        launcher = footprint(held.launcher)
+    return {
+        "side": side.name,
+        "pes": pes,
+        "processes": len(parts),
+        "total": vars(total),
+        "launcher": vars(launcher),
+        "start_s": held.start_s,
+        "finish_s": held.finish_s,
+    }

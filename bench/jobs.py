@@ -1,0 +1,166 @@
+"""Programs and the jobs that run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from wattle.nodes import Nodes
+
+ROOT = Path(__file__).resolve().parent.parent
+OUT = ROOT / "build" / "bench"
+FLAGS = ["-O3", "-g", "-std=gnu17"]
+PEER_OSHCC = Path("/usr/bin/oshcc")
+# Debian's OpenSHMEM 4.1.4 crashes in shmem_finalize with its osc/rdma part.
+COMMON_ENV = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_osc": "^rdma"}
+
+Figures = dict[str, float]  # row -> seconds (or CPU seconds), from one run
+Launch = Callable[[list[str]], list[str]]  # options of mpirun, a program and its arguments -> the whole command
+
+
+class BenchError(Exception):
+    """Something that stops the benchmark, in words for the user."""
+
+
+def pinned(pes: int) -> Launch:
+    """On this machine, each PE on a core of its own."""
+    return lambda words: ["mpirun", "-q", "--bind-to", "core", "--map-by", "core", "-n", str(pes), *words]
+
+
+def crowded(pes: int) -> Launch:
+    """On this machine, however many cores it has: PEs are not bound."""
+    return lambda words: ["mpirun", "-q", "--oversubscribe", "--bind-to", "none", "-n", str(pes), *words]
+
+
+def across(nodes: Nodes, pes: int) -> Launch:
+    """`pes` PEs on each of the nodes, which have a core each where there are enough."""
+    return lambda words: nodes.command("mpirun", pes, "-q", *words)
+
+
+@dataclass
+class Side:
+    """One of the things that are compared: a program, how it is launched and the settings it runs under."""
+
+    name: str
+    program: Path
+    launch: Launch
+    env: dict[str, str] = field(default_factory=dict)
+
+    def command(self, *arguments: str) -> list[str]:
+        """The whole command line. Settings are passed on to other nodes by name."""
+        exports = [word for name in self.env for word in ("-x", name)]
+        return self.launch([*exports, str(self.program), *arguments])
+
+    def environment(self) -> dict[str, str]:
+        """What the job runs under. A profile written to a file would be measured too."""
+        return {k: v for k, v in os.environ.items() if k != "WATTLE_PROFILE_DIR"} | COMMON_ENV | self.env
+
+    def lines(self, *arguments: str, timeout: float = 300) -> tuple[float, list[dict]]:
+        """One run: seconds from the launcher's start to its end, and the JSON lines that its PEs printed."""
+        started = time.monotonic()
+        done = subprocess.run(
+            self.command(*arguments),
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        wall = time.monotonic() - started
+        if done.returncode:
+            words = (done.stderr or done.stdout).strip()
+            raise BenchError(f"{self.name}: {self.program.name} ended with exit code {done.returncode}\n{words}")
+        return wall, [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+    def run(self, *arguments: str) -> Figures:
+        """One run of micro or of an empty program; its figures by row."""
+        wall, lines = self.lines(*arguments)
+        figures: Figures = {"job": wall}
+        for line in lines:
+            for key, value in figures_of(line).items():
+                figures[key] = max(value, figures.get(key, value))  # of several PEs, the slowest
+        return figures
+
+
+def figures_of(line: dict) -> Figures:
+    """The figures in one line of a program's output, by row."""
+    if line["test"].startswith("wait_"):
+        return {line["test"]: line["cpu_s"]}
+    if line["test"] in ("start_finish", "empty"):
+        return {"init": line["init_s"], "finalize": line["finalize_s"]}
+    return {f"{line['test']}/{line['bytes']}/{line['target']}": line["median_s"]}
+
+
+def alternate(sides: list[Side], n: int, arguments: list[str], tick: Callable[[], None]) -> list[list[Figures]]:
+    """Runs every side in turn, n times over; the side that begins changes from round to round."""
+    rounds = []
+    for i in range(n):
+        order = sides if i % 2 == 0 else sides[::-1]
+        done = {}
+        for side in order:
+            done[id(side)] = side.run(*arguments)
+            tick()
+        rounds.append([done[id(side)] for side in sides])
+    return rounds
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """What compiles the benchmark programs: our oshcc, and the peer's where there is one (else why not)."""
+
+    own: Path
+    peer: Path | None
+    peer_name: str
+
+    def ours(self, source: str) -> Path:
+        """A program of bench/ against this OpenSHMEM."""
+        return build(self.own, source, "wattle")
+
+    def theirs(self, source: str) -> Path | None:
+        """The same program against the peer; None where there is none."""
+        return build(self.peer, source, "peer") if self.peer else None
+
+
+def build(compiler: Path | str, source: str, name: str, libraries: tuple[str, ...] = ()) -> Path:
+    """Compiles a program of bench/."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    program = OUT / f"{Path(source).stem}-{name}"
+    command = [str(compiler), *FLAGS, str(ROOT / "bench" / source), "-o", str(program), *libraries]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BenchError(f"{' '.join(command)} failed:\n{done.stderr.strip()}")
+    return program
+
+
+def build_alone() -> Path:
+    """The program that uses PMIx and nothing else."""
+    done = subprocess.run(["pkg-config", "--cflags", "--libs", "pmix"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BenchError(f"pkg-config does not know pmix; run `make deps`\n{done.stderr.strip()}")
+    return build("cc", "alone.c", "pmix", tuple(done.stdout.split()))
+
+
+def own_oshcc() -> Path:
+    """Our compiler wrapper: under WATTLE_HOME, else the repository's build."""
+    home = Path(os.environ.get("WATTLE_HOME") or ROOT / "build" / "release")
+    oshcc = home / "bin" / "oshcc"
+    if not oshcc.exists():
+        raise BenchError(f"{oshcc} is missing; run `make build`, or set WATTLE_HOME to an installation or a build tree")
+    return oshcc
+
+
+def peer_oshcc() -> tuple[Path | None, str]:
+    """The peer's compiler wrapper and its version; or None and why it is missing."""
+    path = Path(os.environ.get("PEER_OSHCC") or PEER_OSHCC)
+    if not path.exists():
+        return None, f"{path} is missing; install Debian's libopenmpi-dev, or set PEER_OSHCC"
+    done = subprocess.run([str(path), "--showme:version"], capture_output=True, text=True, check=False)
+    match = re.search(r"Open SHMEM\s+([\d.]+)", done.stdout + done.stderr)
+    return path, f"Open MPI OSHMEM {match[1]}" if match else f"OpenSHMEM of {path}"

@@ -1,0 +1,192 @@
+"""Memory of a job whose PEs have met in one barrier: a PE, an added PE, and what grows with every pair of PEs."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy
+from rich.table import Table
+from wattle import tables
+from wattle.console import note, out, progress
+from wattle.nodes import Nodes, unavailable
+
+from bench.held import take
+from bench.jobs import Side, Toolchain, across, build_alone, crowded
+from bench.show import judged
+
+MIB = 1 << 20
+PE_BAR = 8 * MIB
+PAIR_BAR = 256.0  # bytes
+PES = (32, 64, 128, 256)
+QUICK_PES = (8, 16, 32)
+PEER_MOST = 64  # PEs that spin; more of them only take time here
+PER_NODE = (4, 16)
+COMPARED = ("Wattle", "PMIx")
+# What is fitted. Pages of mapped files are shared with whatever else runs on the machine, so their share says little;
+# the kernel's page tables are no part of PSS, but mapping memory of other PEs costs them.
+CONTROL = "private, shared, tables"
+FITTED = {
+    "all PSS": ("pss",),
+    "private and shared": ("anonymous", "shared"),
+    CONTROL: ("anonymous", "shared", "page_tables"),
+}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Bytes of a job of n PEs: once + per_pe * n + per_pair * n^2. A pair is a PE and one it may talk to, so n * n."""
+
+    once: float
+    per_pe: float
+    per_pair: float
+
+
+def fit(sizes: list[int], totals: list[float]) -> Fit:
+    """Least squares, each size counted with its relative error: what varies does so in every PE."""
+    per_pair, per_pe, once = numpy.polyfit(sizes, totals, 2, w=[1 / n for n in sizes])
+    return Fit(float(once), float(per_pe), float(per_pair))
+
+
+def amount(size: float) -> str:
+    """Bytes for people."""
+    return f"{size / MIB:.2f} MiB" if abs(size) >= MIB else f"{size / 1024:.0f} KiB"
+
+
+def median_of(samples: list[dict], side: str, pes: int, *path: str) -> float:
+    """The median over rounds of one number of a side's jobs of one size."""
+    values = []
+    for sample in samples:
+        if sample["side"] == side and sample["pes"] == pes:
+            value = sample
+            for word in path:
+                value = value[word]
+            values.append(value)
+    return statistics.median(values)
+
+
+def sizes_of(samples: list[dict], side: str) -> list[int]:
+    """The sizes a side was run at."""
+    return sorted({s["pes"] for s in samples if s["side"] == side})
+
+
+def fits(samples: list[dict], side: str, kinds: tuple[str, ...]) -> list[Fit]:
+    """One fit a round, of the sum of some kinds of memory."""
+    sizes = sizes_of(samples, side)
+    by_size = [[s["total"] for s in samples if s["side"] == side and s["pes"] == n] for n in sizes]
+    return [fit(sizes, [sum(t[kind] for kind in kinds) for t in totals]) for totals in zip(*by_size, strict=True)]
+
+
+def size_table(title: str, samples: list[dict]) -> Table:
+    """A line a side and size: KiB a PE by kind, and how long the job took."""
+    table = tables.table(f"{title}, KiB a PE (medians)")
+    for name in ("", "PEs", "PSS", "private", "files", "shared", "page tables", "start", "finish"):
+        table.add_column(name, justify="right" if name else "left", no_wrap=True)
+    for side in dict.fromkeys(s["side"] for s in samples):
+        for n in sizes_of(samples, side):
+            kinds = ("pss", "anonymous", "files", "shared", "page_tables")
+            each = [f"{median_of(samples, side, n, 'total', kind) / n / 1024:.0f}" for kind in kinds]
+            times = [f"{median_of(samples, side, n, word):.2f} s" for word in ("start_s", "finish_s")]
+            table.add_row(side, str(n), *each, *times)
+    return table
+
+
+def spread(values: list[float]) -> str:
+    """Median and range."""
+    return f"{statistics.median(values):.0f} ({min(values):.0f}..{max(values):.0f})"
+
+
+def added_pes(samples: list[dict]) -> dict[str, dict[str, float]]:
+    """Bytes of PSS that a PE more costs, from each size to the next."""
+
+    def pss(side: str, n: int) -> float:
+        return median_of(samples, side, n, "total", "pss")
+
+    return {
+        f"{before} to {after}": {side: (pss(side, after) - pss(side, before)) / (after - before) for side in COMPARED}
+        for before, after in pairwise(sizes_of(samples, "Wattle"))
+    }
+
+
+def growth(samples: list[dict], judge: bool) -> dict:
+    """What the project promises about memory, and whether it is kept."""
+    most = sizes_of(samples, "Wattle")[-1]
+    each = {side: median_of(samples, side, most, "total", "pss") / most for side in COMPARED}
+    found = {name: {side: fits(samples, side, kinds) for side in COMPARED} for name, kinds in FITTED.items()}
+    pair = statistics.median(f.per_pair for f in found[CONTROL]["Wattle"])
+    verdicts = ["met" if good else "not met" for good in (each["Wattle"] <= PE_BAR, pair <= PAIR_BAR)]
+    return {
+        "pes": most,
+        "pss_per_pe": each,
+        "added_pe": added_pes(samples),
+        "fits": {name: {side: [vars(f) for f in of] for side, of in sides.items()} for name, sides in found.items()},
+        "verdicts": dict(zip(("pss_per_pe", "per_pair"), verdicts if judge else ("", ""), strict=True)),
+    }
+
+
+def growth_table(data: dict) -> Table:
+    """The same for people."""
+    table = tables.table("Memory, one node: what an added PE and a pair of PEs cost")
+    table.add_column("", no_wrap=True)
+    for side in COMPARED:
+        table.add_column(side, justify="right", no_wrap=True)
+    table.add_column("bar", no_wrap=True)
+    bar = judged(f"{PE_BAR // MIB} MiB", data["verdicts"]["pss_per_pe"])
+    table.add_row(f"PSS a PE, {data['pes']} PEs", *map(amount, data["pss_per_pe"].values()), bar)
+    for step, slopes in data["added_pe"].items():
+        table.add_row(f"PSS of an added PE, {step}", *map(amount, slopes.values()))
+    for name, sides in data["fits"].items():
+        cells = [spread([f["per_pair"] for f in of]) for of in sides.values()]
+        bar = judged(f"{PAIR_BAR:g} B", data["verdicts"]["per_pair"]) if name == CONTROL else ""
+        table.add_row(f"B a pair: {name}", *cells, bar)
+    return table
+
+
+def on_one_node(options: argparse.Namespace, tools: Toolchain) -> dict:
+    """Every size on this machine, all sides by turns."""
+    programs = {"Wattle": tools.ours("empty.c"), "PMIx": build_alone(), "peer": tools.theirs("empty.c")}
+    plan = [
+        (Side(name, program, crowded(n)), n)
+        for n in (QUICK_PES if options.quick else PES)
+        for name, program in programs.items()
+        if program and not (name == "peer" and n > PEER_MOST)
+    ]
+    samples = sample("memory", plan, options.memory_rounds)
+    most = sizes_of(samples, "Wattle")[-1]
+    out.print(size_table("Memory, one node, empty program past one barrier", samples))
+    launcher = median_of(samples, "Wattle", most, "launcher", "pss")
+    out.print(f"mpirun itself, apart from these: {amount(launcher)} at {most} PEs\n", style="faint")
+    data = growth(samples, judge=not options.quick)
+    out.print(growth_table(data), "")
+    return {"samples": samples} | data
+
+
+def on_two_nodes(options: argparse.Namespace, tools: Toolchain) -> dict:
+    """PEs on two nodes have the network's memory too. For information."""
+    if reason := unavailable():
+        note(f"memory on two nodes is skipped: {reason}")
+        return {"skipped": reason}
+    programs = {"Wattle": tools.ours("empty.c"), "PMIx": build_alone()}
+    with Nodes(2) as nodes:
+        plan = [(Side(name, program, across(nodes, n)), 2 * n) for n in PER_NODE for name, program in programs.items()]
+        samples = sample("memory, two nodes", plan, options.memory_rounds)
+    out.print(size_table("Memory, two nodes, empty program past one barrier", samples), "")
+    return {"samples": samples}
+
+
+def sample(what: str, plan: list[tuple[Side, int]], rounds: int) -> list[dict]:
+    """Takes every job of the plan once a round."""
+    samples = []
+    with progress(what, len(plan) * rounds) as steps:
+        for _ in range(rounds):
+            for side, pes in plan:
+                samples.append(take(side, pes, lambda now: steps.advance(0, now)))
+                steps.advance()
+    return samples
+
+
+def run(options: argparse.Namespace, tools: Toolchain) -> dict:
+    """Runs and prints the section; returns what goes into the file."""
+    return {"one_node": on_one_node(options, tools), "two_nodes": on_two_nodes(options, tools)}

@@ -1,0 +1,62 @@
+"""Figures for people: units, and tables that fit 80 columns."""
+
+from __future__ import annotations
+
+import statistics
+
+from rich.table import Table
+from rich.text import Text
+from wattle import tables
+
+from bench.jobs import Figures
+from bench.pairs import Comparison, Row
+
+
+def duration(seconds: float) -> str:
+    """Three figures and a unit."""
+    for limit, unit, factor in ((1e-6, "ns", 1e9), (1e-3, "us", 1e6), (1, "ms", 1e3)):
+        if seconds < limit:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+def shown(row: Row, seconds: float) -> str:
+    """A figure of a row: a time, or the bandwidth it means."""
+    return f"{row.bytes / seconds / 1e9:.3g} GB/s" if row.bytes else duration(seconds)
+
+
+def judged(bar: str, verdict: str) -> Text:
+    """`1.00 met`, in colour where there is any, with a ~ where it was close; just the bar where no verdict is given."""
+    style = "" if not verdict else "good" if verdict.startswith("met") else "bad"
+    return Text(f"{bar} {verdict.replace(' (close)', '~')}".strip(), style=style)
+
+
+def comparison_table(title: str, first: str, second: str, comparisons: list[Comparison]) -> Table:
+    """A comparison for people. Names of sides are column headings: keep them short and say more in the title."""
+    table = tables.table(title)
+    table.add_column("operation")
+    for name in (first, second, "ratio", "quartiles"):
+        table.add_column(name, justify="right", no_wrap=True)
+    barred = any(c.row.bar is not None for c in comparisons)
+    if barred:
+        table.add_column("bar", no_wrap=True)
+    for c in comparisons:
+        low, high = c.quartiles
+        cells = [c.row.label, shown(c.row, c.first), shown(c.row, c.second), f"{c.median:.2f}", f"{low:.2f}-{high:.2f}"]
+        if barred:
+            table.add_row(*cells, judged(f"{c.row.bar:.2f}", c.verdict) if c.row.bar is not None else "")
+        else:
+            table.add_row(*cells)
+    return table
+
+
+def own_table(title: str, rows: list[Row], figures: list[Figures]) -> Table:
+    """Medians of one side alone, where there is nothing to compare with."""
+    table = tables.table(title)
+    table.add_column("operation")
+    table.add_column("median", justify="right")
+    for row in rows:
+        values = [f[row.key] for f in figures if row.key in f]
+        if values:
+            table.add_row(row.label, shown(row, statistics.median(values)))
+    return table

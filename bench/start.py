@@ -1,0 +1,45 @@
+"""What starting and finishing a job costs beyond PMIx_Init, a fence and PMIx_Finalize by themselves."""
+
+from __future__ import annotations
+
+import argparse
+
+from wattle.console import out, progress
+
+from bench.jobs import Side, Toolchain, alternate, build_alone, crowded
+from bench.pairs import Row, as_data, between, compare
+from bench.show import comparison_table
+
+BAR = 1.5
+PES = (2, 32)
+
+
+def rows_of(pes: int, bar: float | None) -> list[Row]:
+    """The job as a whole, and what of it is spent in the calls. Of several PEs, the slowest counts."""
+    return [
+        Row("job", f"{pes} PEs: whole job with mpirun", bar=bar),
+        Row("init", f"{pes} PEs: init"),
+        Row("finalize", f"{pes} PEs: finalize"),
+    ]
+
+
+def run(options: argparse.Namespace, tools: Toolchain) -> dict:
+    """Runs and prints the section; returns what goes into the file."""
+    programs = {"Wattle": tools.ours("empty.c"), "PMIx": build_alone(), "peer": tools.theirs("empty.c")}
+    known = {name: program for name, program in programs.items() if program}
+    rounds = {}
+    with progress("start-up", options.pairs * len(known) * len(PES)) as steps:
+        for pes in PES:
+            sides = [Side(name, program, crowded(pes)) for name, program in known.items()]
+            rounds[pes] = alternate(sides, options.pairs, [], steps.advance)
+
+    result: dict = {"sides": list(known), "raw": {"rounds": rounds}}
+    for i, other in enumerate(known):
+        if other == "Wattle":
+            continue
+        bar = BAR if other == "PMIx" else None
+        rows = [c for pes in PES for c in compare(rows_of(pes, bar), between(rounds[pes], 0, i))]
+        what = "PMIx_Init, fence, finalize alone" if other == "PMIx" else "its peer"
+        out.print(comparison_table(f"Start-up, one node, empty program: Wattle and {what}", "Wattle", other, rows), "")
+        result[f"rows_{other}"] = as_data(rows)
+    return result
