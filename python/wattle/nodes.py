@@ -4,25 +4,34 @@ Each node is a network namespace with one interface, e0, on a bridge in a namesp
 own network is not touched. A job starts on the first node; Open MPI reaches the others through a script instead of ssh.
 Each node's processes are bound to a core of their own where there are enough, because the daemons of Open MPI would
 otherwise all bind their first process to core 0. Needs root and iproute2.
+
+Nothing is left behind, whatever ends this process: a small shell, the keeper, waits for the end of a pipe that only we
+hold open, and takes everything down. We let go of the pipe at the end; the kernel does it for us if we are killed.
 """
 
 from __future__ import annotations
 
-import contextlib
+import itertools
 import os
+import re
 import shutil
-import signal
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
+from wattle.errors import WattleError
+
 SUBNET = "10.213.77"  # inside the namespaces only
 NAMED = "/run/netns"  # where `ip netns add` puts them
+TOOLS = ("ip", "tc", "nsenter", "unshare", "taskset", "mount")
+PACKAGES = "iproute2 util-linux"  # Debian's, which hold them
+RATE = re.compile(r"([1-9][0-9]*(?:\.[0-9]+)?)(k|m|g)bit")
 
 # Enters a node: its network, a name and core of its own, and the sysfs of that network, where UCX looks for interfaces.
 ENTER = """\
+#!/bin/sh
 node=$1; shift
 exec nsenter --net="/run/netns/$node" unshare --uts --mount --propagation unchanged sh -c '
   node=$1; shift
@@ -38,20 +47,58 @@ host=$1; shift
 exec "$(dirname "$0")/enter" "$host" sh -c "$*"
 """
 
+# Takes the nodes down: FOLDER, "umount" where /run/netns was not there before, NAMESPACE... What is not there is no
+# error: it is called however far things had come. Processes may fork while they are ended, hence more than one round.
+KEEPER = """\
+trap '' HUP INT QUIT TERM
+cat >/dev/null
+folder=$1 umount=$2; shift 2
+for round in 1 2 3; do
+  pids=$(for node; do ip netns pids "$node"; done)
+  [ "$pids" ] || break
+  kill -9 $pids
+done
+for node; do ip netns del "$node"; done
+[ "$umount" != umount ] || umount /run/netns
+rm -rf "$folder"
+"""
+
+_made = itertools.count()
+
+
+class NodesError(WattleError):
+    """Nodes cannot be made here; the message says why."""
+
 
 def unavailable() -> str | None:
     """Why nodes cannot be made here; None if they can."""
     if os.geteuid() != 0:
         return "network namespaces need root"
-    missing = [tool for tool in ("ip", "nsenter", "unshare", "taskset") if not shutil.which(tool)]
+    missing = [tool for tool in TOOLS if not shutil.which(tool)]
     if missing:
-        return f"{', '.join(missing)} not found (Debian: apt install iproute2 util-linux)"
-    probe = subprocess.run(["unshare", "--net", "--uts", "true"], capture_output=True, text=True)
+        return f"{', '.join(missing)} not found (Debian: apt install {PACKAGES})"
+    probe = subprocess.run(
+        ["unshare", "--net", "--uts", "--mount", "true"], capture_output=True, text=True, errors="replace", check=False
+    )
     return None if probe.returncode == 0 else f"no network namespaces here: {probe.stderr.strip()}"
 
 
+def check_rate(option: str, rate: str) -> str:
+    """Bandwidth of a link as `tc` takes it, such as "1gbit"."""
+    if not RATE.fullmatch(rate):
+        raise NodesError(f"{option} {rate}: not a bandwidth; write bits a second as 100mbit, 1gbit or 2.5gbit")
+    return rate
+
+
+def _tell(*words: str) -> None:
+    """Runs a tool that says on standard error what is wrong."""
+    done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode != 0:
+        raise NodesError(f"cannot make nodes: {' '.join(words)}: {done.stderr.strip() or done.returncode}")
+
+
 def _ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
+    _tell("ip", *words)
 
 
 def _inside(name: str, *words: str) -> list[str]:
@@ -60,7 +107,7 @@ def _inside(name: str, *words: str) -> list[str]:
 
 
 def _ip_inside(name: str, *words: str) -> None:
-    subprocess.run(_inside(name, "ip", *words), check=True, capture_output=True, text=True)
+    _tell(*_inside(name, "ip", *words))
 
 
 @dataclass
@@ -70,73 +117,109 @@ class Nodes:
     count: int = 2
     rate: str | None = None
     names: list[str] = field(default_factory=list)
+    cores: list[int] = field(default_factory=list)  # one a node: that of its processes
     _switch: str = ""
-    _mounted_before: bool = True
-    _folder: tempfile.TemporaryDirectory[str] | None = None
+    _keeper: subprocess.Popen[str] | None = None
+    _keeping: list[str] = field(default_factory=list)  # its command
+    _folder: Path | None = None
 
     def __enter__(self) -> Nodes:
-        stem = f"wtl{os.getpid()}"
-        cores = sorted(os.sched_getaffinity(0))
-        self._folder = tempfile.TemporaryDirectory(prefix="wattle-nodes-")
+        if reason := unavailable():
+            raise NodesError(f"cannot make nodes: {reason}")
+        stem = f"wtl{os.getpid()}x{next(_made)}"
+        may = sorted(os.sched_getaffinity(0))
+        self.cores = [may[i % len(may)] for i in range(self.count)]
+        self.names = [f"{stem}n{i}-{core}" for i, core in enumerate(self.cores)]  # no dot: mpirun compares up to one
         self._switch = f"{stem}-sw"
-        self._mounted_before = os.path.ismount(NAMED)
         try:
-            _ip("netns", "add", self._switch)
-            _ip_inside(self._switch, "link", "add", "br0", "type", "bridge")
-            _ip_inside(self._switch, "link", "set", "br0", "up")
-            for i in range(self.count):
-                # No dot: mpirun compares names up to the first one.
-                self._add(f"{stem}n{i}-{cores[i % len(cores)]}", i)
-        except subprocess.CalledProcessError as error:
-            self.__exit__(None, None, None)
-            raise RuntimeError(f"cannot make node {len(self.names)}: {error.stderr.strip()}") from error
-        for name, text in (("enter", "#!/bin/sh\n" + ENTER), ("agent", AGENT)):
+            self._start_keeper()
+            self._write_scripts()
+            self._make()
+        except OSError as error:
+            self._take_down()
+            raise NodesError(f"cannot make nodes: {error.filename or 'sh'}: {error.strerror}") from None
+        except BaseException:
+            self._take_down()
+            raise
+        return self
+
+    def _start_keeper(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="wattle-nodes-"))
+        umount = "" if os.path.ismount(NAMED) else "umount"  # `ip netns add` mounts it on itself
+        self._keeping = ["sh", "-c", KEEPER, "keeper", str(self._folder), umount, *self.names, self._switch]
+        self._keeper = subprocess.Popen(
+            self._keeping,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,  # Ctrl-C is not meant for it
+        )
+
+    def _write_scripts(self) -> None:
+        for name, text in (("enter", ENTER), ("agent", AGENT)):
             script = self.folder / name
             script.write_text(text)
             script.chmod(0o755)
-        return self
+
+    def _make(self) -> None:
+        _ip("netns", "add", self._switch)
+        _ip_inside(self._switch, "link", "add", "br0", "type", "bridge")
+        _ip_inside(self._switch, "link", "set", "br0", "up")
+        for i, name in enumerate(self.names):
+            self._add(name, i)
 
     def _add(self, name: str, i: int) -> None:
-        _ip("netns", "add", name)
-        self.names.append(name)
         port = f"p{i}"
+        _ip("netns", "add", name)
         _ip("link", "add", "e0", "netns", name, "type", "veth", "peer", "name", port, "netns", self._switch)
         _ip_inside(self._switch, "link", "set", port, "master", "br0", "up")
         _ip_inside(name, "addr", "add", f"{SUBNET}.{i + 1}/24", "dev", "e0")
         for link in ("lo", "e0"):
             _ip_inside(name, "link", "set", link, "up")
         if self.rate:
+            # A larger burst would hide the shaping from short messages.
             shape = ["root", "tbf", "rate", self.rate, "burst", "10kb", "latency", "50ms"]
-            subprocess.run(_inside(name, "tc", "qdisc", "add", "dev", "e0", *shape), check=True)
+            _tell(*_inside(name, "tc", "qdisc", "add", "dev", "e0", *shape))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for name in self.names:
-            for pid in subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True).stdout.split():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(int(pid), signal.SIGKILL)
-        for name in [*self.names, self._switch]:
-            subprocess.run(["ip", "netns", "del", name], capture_output=True)
-        self.names.clear()
-        if not self._mounted_before:
-            subprocess.run(["umount", NAMED], capture_output=True)  # `ip netns add` mounted it on itself
-        if self._folder:
-            self._folder.cleanup()
+        self._take_down()
+
+    def _take_down(self) -> None:
+        """Lets the keeper do it, and waits. Interrupted here, the keeper still does."""
+        keeper, self._keeper = self._keeper, None
+        if keeper is not None and keeper.stdin is not None:
+            keeper.stdin.close()
+            if keeper.wait() < 0:  # somebody killed it
+                subprocess.run(self._keeping, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        elif self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        self.names, self._folder = [], None
 
     @property
     def folder(self) -> Path:
         assert self._folder
-        return Path(self._folder.name)
+        return self._folder
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a launcher on a node needs to reach the others, as Open MPI's settings: for commands given to `inside`
+        that start it themselves."""
+        return {"OMPI_MCA_plm": "rsh", "OMPI_MCA_plm_rsh_agent": str(self.folder / "agent")}
 
     def cut(self, i: int) -> None:
         """Takes the link of node `i` down."""
         _ip_inside(self.names[i], "link", "set", "e0", "down")
 
+    def inside(self, i: int, *words: str) -> list[str]:
+        """A command on node `i`."""
+        return [str(self.folder / "enter"), self.names[i], *words]
+
     def command(self, launcher: str, pes: int, *words: str) -> list[str]:
         """`launcher` (oshrun or mpirun) started on the first node with `pes` PEs on each; then options and program."""
-        first = self.names[0]
         hosts = ",".join(f"{name}:{pes}" for name in self.names)
-        start = [launcher, "-n", str(pes * self.count), "--mca", "plm_rsh_agent", str(self.folder / "agent")]
-        inner = [*start, "--host", hosts, "--bind-to", "none", *words]
-        return [str(self.folder / "enter"), first, *inner]
+        agent = ["--mca", "plm", "rsh", "--mca", "plm_rsh_agent", str(self.folder / "agent")]
+        start = [launcher, "-n", str(pes * self.count), *agent, "--host", hosts, "--bind-to", "none"]
+        return self.inside(0, *start, *words)

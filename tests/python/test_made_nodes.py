@@ -1,0 +1,149 @@
+"""Nodes made of network namespaces leave nothing behind, whatever ends those who made them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import PACKAGE
+from wattle import nodes as module
+from wattle.nodes import Nodes, NodesError, check_rate, unavailable
+
+needs_nodes = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
+
+MAKER = """
+import subprocess, sys
+from wattle.nodes import Nodes
+with Nodes(2) as two:
+    subprocess.Popen(two.inside(1, "sleep", "300"))
+    print(two.folder, *two.names, flush=True)
+    sys.stdin.read()
+"""
+
+
+def namespaces() -> str:
+    return subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
+
+
+def pids_on(node: str) -> list[str]:
+    return subprocess.run(["ip", "netns", "pids", node], capture_output=True, text=True, check=True).stdout.split()
+
+
+def until(holds, limit_s: float = 20.0) -> None:
+    end = time.monotonic() + limit_s
+    while not holds():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
+
+
+def alive(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def make() -> subprocess.Popen[str]:
+    """A process that makes two nodes, starts something on the second, and waits."""
+    env = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", MAKER], env=env, text=True, **pipes)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 64 KiB."""
+    place = tmp_path / "small"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)], check=False).returncode:
+        pytest.skip("may not mount a small disk here")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+@needs_nodes
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"])
+def test_whatever_signal_ends_their_maker_they_go_with_what_runs_in_them(name):
+    maker = make()
+    folder, *names = maker.stdout.readline().split()
+    until(lambda: pids_on(names[1]))
+    pids = pids_on(names[1])
+    maker.send_signal(getattr(signal, name))
+    maker.communicate(timeout=30)
+    until(lambda: not Path(folder).exists())
+    assert not any(name in namespaces() for name in names)
+    until(lambda: not any(alive(pid) for pid in pids))
+
+
+@needs_nodes
+def test_a_disk_that_is_full_is_said_and_nothing_is_left(small_disk, monkeypatch):
+    (small_disk / "full").write_bytes(b"x" * 65536)
+    monkeypatch.setattr(tempfile, "tempdir", str(small_disk))
+    nodes = Nodes(2)
+    with pytest.raises(NodesError, match=r"cannot make nodes: .*No space left on device"), nodes:
+        pass
+    assert [p.name for p in small_disk.iterdir()] == ["full"]
+    assert f"wtl{os.getpid()}x" not in namespaces()
+
+
+@needs_nodes
+def test_what_cannot_be_made_is_said_and_nothing_is_left():
+    with pytest.raises(NodesError, match=r"cannot make nodes: .*tc qdisc add"), Nodes(2, "many"):
+        pass
+    assert f"wtl{os.getpid()}x" not in namespaces()
+
+
+@needs_nodes
+def test_two_sets_of_nodes_can_be_there_at_once():
+    with Nodes(2) as one, Nodes(2) as other:
+        assert not set(one.names) & set(other.names)
+        for nodes in (one, other):
+            ping = nodes.inside(0, "cat", "/sys/class/net/e0/operstate")
+            assert subprocess.run(ping, capture_output=True, text=True, check=True).stdout == "up\n"
+    assert not any(name in namespaces() for name in (*one.names, *other.names))
+
+
+@needs_nodes
+def test_a_killed_keeper_is_no_reason_to_leave_something():
+    with Nodes(1) as one:
+        names = list(one.names)
+        one._keeper.kill()
+    assert not any(name in namespaces() for name in names)
+
+
+@needs_nodes
+def test_a_link_has_the_bandwidth_that_was_asked_for():
+    with Nodes(1, "100mbit") as one:
+        show = one.inside(0, "tc", "qdisc", "show", "dev", "e0")
+        assert "tbf" in (said := subprocess.run(show, capture_output=True, text=True, check=True).stdout)
+        assert "rate 100Mbit" in said
+
+
+@pytest.mark.parametrize("rate", ["1gbit", "100mbit", "2.5gbit", "500kbit"])
+def test_a_bandwidth_is_taken_as_tc_writes_it(rate):
+    assert check_rate("--link", rate) == rate
+
+
+@pytest.mark.parametrize("rate", ["", "fast", "1", "0gbit", "-1gbit", "1gbps", "1 gbit", "1e3mbit", "1gbit;reboot"])
+def test_what_is_no_bandwidth_is_named_with_what_is_allowed(rate):
+    with pytest.raises(NodesError, match=r"--link .*: not a bandwidth; write .*1gbit"):
+        check_rate("--link", rate)
+
+
+def test_without_root_or_tools_the_reason_is_said(monkeypatch):
+    monkeypatch.setattr(module.os, "geteuid", lambda: 1000)
+    assert unavailable() == "network namespaces need root"
+    with pytest.raises(NodesError, match="need root"), Nodes(2):
+        pass
+    monkeypatch.setattr(module.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(module.shutil, "which", lambda tool: None if tool in ("ip", "tc") else f"/bin/{tool}")
+    assert unavailable() == "ip, tc not found (Debian: apt install iproute2 util-linux)"
