@@ -54,7 +54,7 @@ static bool linger(wtl_agent *a)
   uint64_t until = wtl_clock_ns() + LINGER_NS;
   while (a->sleepers > 0 && a->others == 0 && !a->stop && wtl_clock_ns() < until) {
     sched_yield(); /* the thread that was just woken may have only this core */
-    if (a->net->ops->progress(a->net)) return true;
+    if (wtl_net_progress(a->net)) return true;
   }
   return false;
 }
@@ -63,7 +63,7 @@ static bool linger(wtl_agent *a)
 static int beat(wtl_agent *a, uint64_t *next)
 {
   uint64_t now = wtl_clock_ns();
-  if (now >= *next) *next = a->net->ops->beat(a->net) ? now + WTL_NET_BEAT_NS : UINT64_MAX;
+  if (now >= *next) *next = wtl_net_beat(a->net) ? now + WTL_NET_BEAT_NS : UINT64_MAX;
   return *next == UINT64_MAX ? -1 : (int)((*next - now) / 1000000) + 1;
 }
 
@@ -82,11 +82,11 @@ static void *serve(void *arg)
       if (a->nudges != nudges) seen = a->visits; /* its thread sleeps now: no need to wait and see */
       continue;
     }
-    if (a->net->ops->progress(a->net)) {
+    if (wtl_net_progress(a->net)) {
       while (linger(a)) continue;
       continue;
     }
-    if (!a->net->ops->arm(a->net)) continue;
+    if (!wtl_net_arm(a->net)) continue;
     if (a->others == 0 && !a->stop) epoll_wait(a->epoll, &event, 1, patience);
   }
   return NULL;
@@ -115,7 +115,7 @@ wtl_agent *wtl_agent_start(wtl_net *net, char *error, size_t size)
   a->net = net;
   a->epoll = epoll_create1(EPOLL_CLOEXEC);
   a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (a->epoll < 0 || a->wake < 0 || watch(a->epoll, a->wake) || watch(a->epoll, net->ops->descriptor(net)) ||
+  if (a->epoll < 0 || a->wake < 0 || watch(a->epoll, a->wake) || watch(a->epoll, wtl_net_descriptor(net)) ||
       start_thread(a)) {
     snprintf(error, size, "the progress agent does not start: %s", strerror(errno));
     free(a);

@@ -1,34 +1,162 @@
-#include "fabric/net.h"
-
-#include <dlfcn.h>
-#include <stdint.h>
+/* A network's life: start, progress, signs of life, end. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "fabric/net_state.h"
+#include "node/lifeline.h"
 
-/* Modules lie where this library lies. */
-static void module_path(const char *name, char *path, size_t size)
+void wtl_net_fail(const wtl_net *net, int pe, const char *what, const char *why)
 {
-  Dl_info here;
-  const char *slash =
-      dladdr((void *)(uintptr_t)wtl_net_open, &here) && here.dli_fname ? strrchr(here.dli_fname, '/') : NULL;
-  snprintf(path, size, "%.*slibwattle-net-%s.so", slash ? (int)(slash - here.dli_fname) + 1 : 0,
-           slash ? here.dli_fname : "", name);
+  wtl_say("%s PE %d: %s", what, pe, why);
+  net->boot->ops->abort(net->boot, WTL_EXIT_UNAVAILABLE, "a PE cannot be reached");
+  _Exit(WTL_EXIT_UNAVAILABLE);
 }
 
-int wtl_net_open(wtl_net **net, const char *name, wtl_boot *boot, const wtl_net_home *home, char *error, size_t size)
+static void on_lost(void *owner, int pe, const char *why)
 {
-  char path[4200], symbol[64];
-  module_path(name, path, sizeof path);
-  snprintf(symbol, sizeof symbol, "wtl_net_%s", name);
-  setenv("UCX_HANDLE_ERRORS", "none", 0); /* read when UCX is loaded: the program's signals are its own */
-  void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  const wtl_net_ops *ops = module ? dlsym(module, symbol) : NULL;
-  if (!ops) {
-    snprintf(error, size, "the job has PEs on other nodes, but the network %s cannot be loaded: %s", name, dlerror());
+  wtl_net *net = owner;
+  if (!net->ending) wtl_net_fail(net, pe, "the connection is lost to", why);
+}
+
+/* The job's cookie: a random number that PE 0 draws and all learn. */
+static int share_cookie(wtl_net *net)
+{
+  wtl_boot *b = net->boot;
+  char text[32];
+  if (b->pe == 0) {
+    if (getrandom(&net->cookie, sizeof net->cookie, 0) != sizeof net->cookie) return -1;
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)net->cookie);
+    if (b->ops->publish(b, "wattle.cookie", text) != 0) return -1;
+  }
+  if (b->ops->fence(b, NULL, NULL) != 0 || b->ops->lookup(b, 0, "wattle.cookie", text, sizeof text) != 0) return -1;
+  net->cookie = strtoull(text, NULL, 16);
+  return 0;
+}
+
+int wtl_net_open(wtl_net **out, const char *name, const wtl_settings *settings, wtl_boot *boot,
+                 const wtl_net_home *home, char *error, size_t size)
+{
+  size_t n = (size_t)boot->n_pes;
+  int rc;
+  const wtl_transport_ops *ops = wtl_transport_load(name, error, size);
+  if (!ops) return WTL_EXIT_UNAVAILABLE;
+  wtl_net *net = calloc(1, sizeof *net);
+  if (net) {
+    net->peers = calloc(n, sizeof *net->peers);
+    net->unsent = calloc(n, sizeof *net->unsent);
+    net->dirty = calloc(n, sizeof *net->dirty);
+  }
+  if (!net || !net->peers || !net->unsent || !net->dirty) {
+    snprintf(error, size, "no memory for the network to %zu PEs", n);
+    return WTL_EXIT_OSERR; /* the process ends */
+  }
+  net->boot = boot;
+  net->home = *home;
+  net->free_slot = UINT32_MAX;
+  net->last_answer = &net->answers;
+  net->rma = settings->rma.number;
+  pthread_mutex_init(&net->lock, NULL);
+  wtl_transport_home below = {net, wtl_net_arrived, on_lost};
+  if ((rc = ops->start(&net->transport, boot, &below, error, size)) != 0) return rc;
+  if (share_cookie(net) != 0) {
+    snprintf(error, size, "boot by %s: the PEs cannot exchange their network addresses", boot->ops->name);
     return WTL_EXIT_UNAVAILABLE;
   }
-  return ops->start(net, boot, home, error, size);
+  *out = net;
+  return 0;
+}
+
+void wtl_net_ending(wtl_net *net)
+{
+  net->ending = true;
+}
+
+void wtl_net_close(wtl_net *net)
+{
+  net->transport->ops->stop(net->transport);
+  wtl_net_rma_close(net);
+  for (batch *b = net->free_batches, *next; b; b = next) next = b->next_free, free(b);
+  free(net->fetches_of);
+  free(net->peers);
+  free(net->unsent);
+  free(net->dirty);
+  pthread_mutex_destroy(&net->lock);
+  free(net);
+}
+
+bool wtl_net_progress(wtl_net *net)
+{
+  bool happened = false;
+  if (pthread_mutex_trylock(&net->lock) != 0) return false; /* somebody is at it */
+  while (net->transport->ops->progress(net->transport)) happened = true;
+  if (net->answers) wtl_net_send_answers(net), happened = true;
+  if (net->n_unsent) wtl_net_send_all(net), happened = true;
+  pthread_mutex_unlock(&net->lock);
+  return happened;
+}
+
+bool wtl_net_is_silent(const wtl_net *net)
+{
+  return net->silent;
+}
+
+const char *wtl_net_name(const wtl_net *net)
+{
+  return net->transport->ops->name;
+}
+
+wtl_net_counts wtl_net_count(wtl_net *net)
+{
+  pthread_mutex_lock(&net->lock);
+  wtl_net_counts counts = net->counts;
+  pthread_mutex_unlock(&net->lock);
+  return counts;
+}
+
+/* --- signs of life ---------------------------------------------------------------------------------------------- */
+
+/* A node is gone. */
+static void give_up(wtl_net *net, int pe)
+{
+  wtl_say("nothing has been heard for 10 s from the node of PE %d: the job ends", pe);
+  wtl_lifeline_end_launcher(); /* told to end the job, it would wait for the lost node's daemon */
+  net->boot->ops->abort(net->boot, WTL_EXIT_UNAVAILABLE, "a node cannot be reached");
+  _Exit(WTL_EXIT_UNAVAILABLE);
+}
+
+bool wtl_net_beat(wtl_net *net)
+{
+  const wtl_boot *b = net->boot;
+  int next = b->leader_pe[(b->node + 1) % b->n_nodes], before = b->leader_pe[(b->node + b->n_nodes - 1) % b->n_nodes];
+  uint64_t now = wtl_clock_ns();
+  if (b->local_rank != 0 || b->n_nodes < 2) return false;
+  /* First time, or this whole job was stopped for a while: begin to listen now. */
+  if (!net->last_beat || now - net->last_beat > 2 * WTL_NET_BEAT_NS) net->heard = now;
+  net->last_beat = now;
+  pthread_mutex_lock(&net->lock);
+  wtl_net_send_sign(net, next);
+  pthread_mutex_unlock(&net->lock);
+  /* Signed: another thread may have heard something since `now`. */
+  if (!net->ending && (int64_t)(now - net->heard) > (int64_t)WTL_NET_SILENCE_NS) give_up(net, before);
+  return true;
+}
+
+/* --- for the agent ---------------------------------------------------------------------------------------------- */
+
+int wtl_net_descriptor(const wtl_net *net)
+{
+  return net->transport->ops->descriptor(net->transport);
+}
+
+bool wtl_net_arm(wtl_net *net)
+{
+  pthread_mutex_lock(&net->lock);
+  bool armed = net->transport->ops->arm(net->transport);
+  pthread_mutex_unlock(&net->lock);
+  return armed;
 }

@@ -1,16 +1,20 @@
 /*
  * wire.h - what goes over the wire. Native byte order: all nodes of a job run the same program.
  *
- * Small things travel in batches: a UCX active message WIRE_BATCH whose header is a wire_head and whose payload is
- * records, each followed by its data, padded to 8 bytes. Large puts and large answers travel alone (WIRE_PUT,
- * WIRE_DATA): header a wire_large, payload the data, which UCX places without a copy.
+ * Small things travel in batches: a message WIRE_BATCH whose header is a wire_head and whose payload is records, each
+ * followed by its data, padded to 8 bytes. Large puts and large answers travel alone (WIRE_PUT, WIRE_DATA): header a
+ * wire_large, payload the data, which the transport places without a copy.
  */
 #ifndef WTL_FABRIC_WIRE_H
 #define WTL_FABRIC_WIRE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum wire_message { WIRE_BATCH = 1, WIRE_PUT = 2, WIRE_DATA = 3 };
+
+enum { WIRE_BATCH_BYTES = 8192 };
 
 enum wire_kind {
   WIRE_STORE = 1, /* data: bytes to store at the place */
@@ -19,6 +23,8 @@ enum wire_kind {
   WIRE_FLUSH,     /* answer when all that came before is done */
   WIRE_ANSWER,    /* data: what `token` waits for */
   WIRE_FLUSHED,
+  WIRE_WANT_KEY, /* for the piece of memory at the place, as long as such a piece may be; answered under `token` */
+  WIRE_KEY,      /* data: wire_key, then the transport's own; none: that piece stays closed */
 };
 
 typedef struct wire_head {
@@ -40,11 +46,26 @@ typedef struct wire_amo {
   uint64_t operand, condition;
 } wire_amo;
 
+typedef struct wire_key {
+  uint64_t address;
+} wire_key;
+
 typedef struct wire_large {
   uint64_t cookie;
   uint32_t from, region;
   uint64_t offset; /* WIRE_PUT */
   uint64_t token;  /* WIRE_DATA */
 } wire_large;
+
+static inline size_t wire_padded(uint64_t n)
+{
+  return (n + 7) & ~(size_t)7;
+}
+
+/*
+ * Takes the next record from a batch of unknown origin: fills in `r` and `data` (the record's own, r->n bytes where its kind
+ * carries data; of any alignment) and moves `at` on. False if what is left before `end` is not a whole record of a known kind.
+ */
+bool wire_next(const char **at, const char *end, wire_record *r, const void **data);
 
 #endif

@@ -38,8 +38,12 @@ static void completed(void *owner)
 
 static bool make_progress(void *arg)
 {
-  wtl_net *net = arg;
-  return net->ops->progress(net);
+  return wtl_net_progress(arg);
+}
+
+static bool is_silent(void *net)
+{
+  return wtl_net_is_silent(net);
 }
 
 static void stand_by(void *agent)
@@ -64,13 +68,13 @@ static void resume(void *agent)
 
 int wtl_far_start(wtl_pe *self, char *error, size_t size)
 {
-  wtl_net_home home = {self, find, changed, completed};
+  wtl_net_home home = {self, self->statics_bytes + self->heap_bytes, find, changed, completed};
   int rc;
   if (self->n_local == self->n) return 0;
-  if ((rc = wtl_net_open(&self->net, "ucx", &self->boot, &home, error, size)) != 0) return rc;
+  if ((rc = wtl_net_open(&self->net, "ucx", &self->settings, &self->boot, &home, error, size)) != 0) return rc;
   self->agent = wtl_agent_start(self->net, error, size);
   if (!self->agent) return WTL_EXIT_OSERR;
-  self->door.pump = (wtl_pump){make_progress, self->net, stand_by, take_over, relieved, resume, self->agent};
+  self->door.pump = (wtl_pump){make_progress, is_silent, self->net, stand_by, take_over, relieved, resume, self->agent};
   return 0;
 }
 
@@ -79,7 +83,7 @@ void wtl_far_stop(wtl_pe *self)
   if (!self->net) return;
   self->door.pump = (wtl_pump){0};
   wtl_agent_stop(self->agent);
-  self->net->ops->stop(self->net);
+  wtl_net_close(self->net);
   self->net = NULL;
 }
 
@@ -88,22 +92,22 @@ void wtl_far_stop(wtl_pe *self)
 
 static bool has_room(void *arg)
 {
-  return ((wtl_pe *)arg)->net->ops->has_room(((wtl_pe *)arg)->net);
+  return wtl_net_has_room(((wtl_pe *)arg)->net);
 }
 
 static bool sent(void *arg)
 {
-  return ((wtl_pe *)arg)->net->ops->sent(((wtl_pe *)arg)->net);
+  return wtl_net_sent(((wtl_pe *)arg)->net);
 }
 
 static bool fetched(void *arg)
 {
-  return ((wtl_pe *)arg)->net->ops->fetched(((wtl_pe *)arg)->net);
+  return wtl_net_fetched(((wtl_pe *)arg)->net);
 }
 
 static bool flushed(void *arg)
 {
-  return ((wtl_pe *)arg)->net->ops->flushed(((wtl_pe *)arg)->net);
+  return wtl_net_flushed(((wtl_pe *)arg)->net);
 }
 
 static void wait_for(wtl_pe *self, wtl_site *site, bool (*ready)(void *))
@@ -125,15 +129,15 @@ void wtl_far_put(wtl_pe *self, wtl_site *site, void *dest, const void *source, s
 {
   if (!n) return;
   wait_for(self, site, has_room);
-  self->net->ops->put(self->net, pe, place_of(self, dest), source, n, nbi ? WTL_NET_HELD : WTL_NET_NOW);
-  if (!nbi && n >= WTL_NET_LARGE) wait_for(self, site, sent);
+  bool needed = wtl_net_put(self->net, pe, place_of(self, dest), source, n, nbi ? WTL_NET_HELD : WTL_NET_NOW);
+  if (needed && !nbi) wait_for(self, site, sent);
 }
 
 void wtl_far_get(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t n, int pe, bool nbi)
 {
   if (!n) return;
   wait_for(self, site, has_room);
-  self->net->ops->get(self->net, pe, place_of(self, source), dest, n);
+  wtl_net_get(self->net, pe, place_of(self, source), dest, n);
   if (!nbi) wait_for(self, site, fetched);
 }
 
@@ -141,24 +145,24 @@ void wtl_far_amo(wtl_pe *self, wtl_site *site, void *dest, int pe, enum wtl_net_
                  uint64_t condition, void *result, bool nbi)
 {
   wait_for(self, site, has_room);
-  self->net->ops->amo(self->net, pe, place_of(self, dest), op, size, operand, condition, result);
+  wtl_net_amo(self->net, pe, place_of(self, dest), op, size, operand, condition, result);
   if (result && !nbi) wait_for(self, site, fetched);
 }
 
 void wtl_far_quiet(wtl_pe *self, wtl_site *site)
 {
-  self->net->ops->flush(self->net);
+  wtl_net_flush(self->net);
   wait_for(self, site, flushed);
   wait_for(self, site, fetched);
 }
 
 void wtl_far_order(wtl_pe *self, wtl_site *site)
 {
-  if (!self->net->ops->in_order(self->net)) wtl_far_quiet(self, site);
+  if (!wtl_net_in_order(self->net)) wtl_far_quiet(self, site);
 }
 
 void wtl_far_signal(wtl_pe *self, int pe, int round, uint32_t epoch)
 {
   wtl_place at = {offsetof(wtl_control, node_barrier) + (size_t)round * sizeof epoch, WTL_REGION_CONTROL};
-  self->net->ops->put(self->net, pe, at, &epoch, sizeof epoch, WTL_NET_SIGNAL);
+  wtl_net_put(self->net, pe, at, &epoch, sizeof epoch, WTL_NET_SIGNAL);
 }

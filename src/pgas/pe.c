@@ -217,7 +217,7 @@ void wtl_pe_stop(void)
   wtl_site site = {0};
   if (--self->init_count > 0) return;
   wtl_quiet(self, &site);
-  if (self->net) self->net->ops->ending(self->net);
+  if (self->net) wtl_net_ending(self->net);
   wtl_account_close(self, &site);
   if (self->settings.debug.on) wtl_say("finishes");
   wtl_lifeline_cut();

@@ -1,5 +1,6 @@
 #include "wait/door.h"
 
+#include <math.h>
 #include <sched.h>
 #include <string.h>
 
@@ -55,15 +56,28 @@ static bool yield(wait *w, uint64_t limit)
   return true;
 }
 
+/* How long a sleep may last where no bell rings for some stores, and how much longer from one to the next. */
+#define SILENT_FIRST_S 50e-6
+#define SILENT_MOST_S 1e-3
+
+static bool is_silent(const wait *w)
+{
+  const wtl_pump *p = &w->door->pump;
+  return p->silent && w->watch != WTL_WATCH_CONTROL && p->silent(p->net);
+}
+
 static void sleep_until_ready(wait *w)
 {
   wtl_door *d = w->door;
-  while (!w->ready(w->arg)) {
+  for (double longest = SILENT_FIRST_S; !w->ready(w->arg); longest = fmin(2 * longest, SILENT_MOST_S)) {
+    bool silent = is_silent(w);
     uint64_t asleep_at = wtl_ticks();
-    enum wtl_sleep how = wtl_bell_sleep(d->bell, w->watch, w->ready, w->arg, d->sleep_max_s);
+    enum wtl_sleep how =
+        wtl_bell_sleep(d->bell, w->watch, w->ready, w->arg, silent ? fmin(longest, d->sleep_max_s) : d->sleep_max_s);
     uint64_t now = wtl_ticks(), rung_at = atomic_load_explicit(&d->bell->rung_at, memory_order_relaxed);
     if (how != WTL_SLEPT_NOT) atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
-    if (how == WTL_SLEPT_OUT && w->ready(w->arg)) atomic_fetch_add_explicit(&d->rescues, 1, memory_order_relaxed);
+    if (how == WTL_SLEPT_OUT && !silent && w->ready(w->arg))
+      atomic_fetch_add_explicit(&d->rescues, 1, memory_order_relaxed);
     if (how == WTL_SLEPT_WOKEN && rung_at > asleep_at && rung_at < now) wtl_stages_learn(&d->stages, now - rung_at);
   }
 }

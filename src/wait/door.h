@@ -17,10 +17,12 @@
 /*
  * How a wait makes progress where that needs doing: `progress` between checks, while the agent that would do it
  * otherwise stands by. It takes over when the wait sleeps, until it is relieved, and resumes its rounds when the wait
- * ends. All NULL where memory moves by itself.
+ * ends. Where stores are `silent` (hardware writes memory, and rings no bell) a sleep is short. All NULL where memory moves
+ * by itself.
  */
 typedef struct wtl_pump {
   bool (*progress)(void *net);
+  bool (*silent)(void *net);
   void *net;
   void (*stand_by)(void *agent);
   void (*take_over)(void *agent);

@@ -1,0 +1,216 @@
+/* What arrives from others. Nothing is written before cookie, kind, bounds and tokens have been checked. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "fabric/net_state.h"
+
+/* A message whose data are on their way to where they belong. */
+typedef struct arriving {
+  wtl_net *net;
+  peer *from; /* of a put; NULL for an answer */
+  wtl_place at;
+  uint64_t n, token;
+} arriving;
+
+static uint64_t operate(void *at, const wire_amo *a)
+{
+#define OPERATE(T)                                                                                                     \
+  {                                                                                                                    \
+    T *p = at, v = (T)a->operand, c = (T)a->condition;                                                                 \
+    switch (a->op) {                                                                                                   \
+    case WTL_NET_FETCH: return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                   \
+    case WTL_NET_SET:                                                                                                  \
+    case WTL_NET_SWAP: return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                             \
+    case WTL_NET_CSWAP: __atomic_compare_exchange_n(p, &c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); return c;    \
+    case WTL_NET_ADD: return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                               \
+    case WTL_NET_AND: return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                               \
+    case WTL_NET_OR: return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                                 \
+    default: return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                                        \
+    }                                                                                                                  \
+  }
+  if (a->size == 4) OPERATE(uint32_t)
+  OPERATE(uint64_t)
+#undef OPERATE
+}
+
+static bool take_store(wtl_net *net, const wire_record *r, const void *data)
+{
+  wtl_place at = {r->offset, r->region};
+  void *to = net->home.find(net->home.owner, at, r->n);
+  uint64_t word;
+  if (!to) return false;
+  /* A flag must never be seen half written. */
+  if (r->n == 8 && ((uintptr_t)to & 7) == 0) {
+    memcpy(&word, data, 8);
+    __atomic_store_n((uint64_t *)to, word, __ATOMIC_RELEASE);
+  } else if (r->n == 4 && ((uintptr_t)to & 3) == 0) {
+    uint32_t half;
+    memcpy(&half, data, 4);
+    __atomic_store_n((uint32_t *)to, half, __ATOMIC_RELEASE);
+  } else {
+    memcpy(to, data, r->n);
+  }
+  wtl_fence();
+  net->home.changed(net->home.owner, at, r->n);
+  return true;
+}
+
+static bool take_load(wtl_net *net, int from, const wire_record *r)
+{
+  const void *source = net->home.find(net->home.owner, (wtl_place){r->offset, r->region}, r->n);
+  if (!source) return false;
+  if (r->n <= SMALL_ANSWER) {
+    memcpy(wtl_net_add_record(net, from, WIRE_ANSWER, (wtl_place){0}, r->token, r->n, r->n), source, r->n);
+    return true;
+  }
+  answer *a = malloc(sizeof *a);
+  if (!a) wtl_net_fail(net, from, "no memory to answer", "out of memory");
+  *a = (answer){NULL, from, source, r->n, r->token};
+  *net->last_answer = a;
+  net->last_answer = &a->next;
+  return true;
+}
+
+static bool take_amo(wtl_net *net, int from, const wire_record *r, const void *data)
+{
+  wtl_place at = {r->offset, r->region};
+  wire_amo a;
+  if (r->n != sizeof a) return false;
+  memcpy(&a, data, sizeof a);
+  if ((a.size != 4 && a.size != 8) || a.op > WTL_NET_XOR || r->offset % a.size) return false;
+  void *to = net->home.find(net->home.owner, at, a.size);
+  if (!to) return false;
+  uint64_t old = operate(to, &a);
+  if (a.op != WTL_NET_FETCH) net->home.changed(net->home.owner, at, a.size);
+  if (r->token)
+    memcpy(wtl_net_add_record(net, from, WIRE_ANSWER, (wtl_place){0}, r->token, a.size, a.size), &old, a.size);
+  return true;
+}
+
+static void answer_flush(wtl_net *net, int from)
+{
+  wtl_net_add_record(net, from, WIRE_FLUSHED, (wtl_place){0}, 0, 0, 0);
+}
+
+static bool take_answer(wtl_net *net, const wire_record *r, const void *data)
+{
+  fetch *f = wtl_net_find_fetch(net, r->token, r->n);
+  if (!f) return false;
+  memcpy(f->to, data, r->n);
+  wtl_net_end_fetch(net, f);
+  return true;
+}
+
+static bool take_flushed(wtl_net *net, peer *p)
+{
+  if (p->asked == 0) return false;
+  p->asked--;
+  net->flushes--;
+  net->home.completed(net->home.owner);
+  return true;
+}
+
+/* One record; false if it is not a good one. */
+static bool take_record(wtl_net *net, int from, const wire_record *r, const void *data)
+{
+  peer *p = &net->peers[from];
+  switch (r->kind) {
+  case WIRE_STORE: return take_store(net, r, data);
+  case WIRE_LOAD: return take_load(net, from, r);
+  case WIRE_AMO: return take_amo(net, from, r, data);
+  case WIRE_FLUSH:
+    if (p->large_in == 0)
+      answer_flush(net, from);
+    else
+      p->flush_waits++;
+    return true;
+  case WIRE_ANSWER: return take_answer(net, r, data);
+  case WIRE_FLUSHED: return take_flushed(net, p);
+  case WIRE_WANT_KEY: return wtl_net_rma_want_key(net, from, (wtl_place){r->offset, r->region}, r->token);
+  case WIRE_KEY: return wtl_net_rma_take_key(net, from, r->token, data, r->n);
+  default: return false;
+  }
+}
+
+static bool take_batch(wtl_net *net, const wire_head *h, const char *at, size_t n)
+{
+  const char *end = at + n;
+  wire_record r;
+  const void *data;
+  bool good = true;
+  if (h->records == 0) net->heard = wtl_clock_ns(); /* a sign of life */
+  for (uint32_t i = 0; good && i < h->records; i++)
+    good = wire_next(&at, end, &r, &data) && take_record(net, (int)h->from, &r, data);
+  wtl_net_send_batch(net, (int)h->from); /* the answers, if any */
+  return good;
+}
+
+/* --- large messages --------------------------------------------------------------------------------------------- */
+
+static void large_arrived(void *arg)
+{
+  arriving *l = arg;
+  wtl_net *net = l->net;
+  peer *p = l->from;
+  if (p) {
+    wtl_fence();
+    net->home.changed(net->home.owner, l->at, l->n);
+    p->large_in--;
+    while (p->large_in == 0 && p->flush_waits) p->flush_waits--, answer_flush(net, (int)(p - net->peers));
+  } else {
+    fetch *f = wtl_net_find_fetch(net, l->token, l->n);
+    if (f) wtl_net_end_fetch(net, f);
+  }
+  free(l);
+}
+
+/* Takes the data of a put, or of an answer, to where they belong; false if that is nowhere. */
+static bool take_large(wtl_net *net, bool is_put, const wire_large *h, void *data, size_t n, bool later)
+{
+  wtl_place at = {h->offset, h->region};
+  fetch *f = is_put ? NULL : wtl_net_find_fetch(net, h->token, n);
+  void *to = is_put ? net->home.find(net->home.owner, at, n) : f ? f->to : NULL;
+  arriving *l = to ? calloc(1, sizeof *l) : NULL;
+  if (!l) return false;
+  *l = (arriving){net, is_put ? &net->peers[h->from] : NULL, at, n, h->token};
+  if (l->from) l->from->large_in++;
+  if (later) {
+    net->transport->ops->receive(net->transport, data, to, n, large_arrived, l);
+  } else {
+    memcpy(to, data, n);
+    large_arrived(l);
+  }
+  return true;
+}
+
+/* --- the transport's home --------------------------------------------------------------------------------------- */
+
+void wtl_net_arrived(void *owner, unsigned message, const void *header, size_t header_bytes, void *data, size_t n,
+                     bool later)
+{
+  wtl_net *net = owner;
+  union {
+    wire_head small;
+    wire_large large;
+  } h;
+  size_t expected = message == WIRE_BATCH ? sizeof h.small : sizeof h.large;
+  bool good = header_bytes == expected && message >= WIRE_BATCH && message <= WIRE_DATA;
+  if (good) memcpy(&h, header, expected);
+  /* Both headers begin alike: cookie, PE. */
+  if (!good || h.small.cookie != net->cookie || h.small.from >= (uint32_t)net->boot->n_pes) {
+    net->counts.foreign++;
+    return;
+  }
+  if (message == WIRE_BATCH)
+    good = !later && take_batch(net, &h.small, data, n);
+  else
+    good = take_large(net, message == WIRE_PUT, &h.large, data, n, later);
+  if (!good) {
+    net->counts.malformed++;
+    return;
+  }
+  net->counts.received++;
+  net->counts.bytes_received += header_bytes + n;
+}

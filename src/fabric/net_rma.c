@@ -1,0 +1,201 @@
+/*
+ * Puts and gets by the network's hardware. The open region of a PE is cut into pieces; a piece is registered, and its key
+ * sent, when somebody first wants it, so that a sparse heap is not pinned whole. Until the key is there, messages do.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/net_state.h"
+
+enum { LEAST_PIECE_BYTES = 4 << 20, MOST_PIECES = 256, KEY_BYTES = 1024 };
+
+/* A piece of a PE's open region, as others see it. */
+typedef struct piece {
+  enum { UNKNOWN, WANTED, OPEN, CLOSED } state;
+  wtl_transport_key key;
+} piece;
+
+/* A piece of this PE's own. */
+typedef struct offer {
+  size_t length; /* of the key; 0: not offered yet, or it cannot be */
+  bool tried;
+  char key[KEY_BYTES]; /* wire_key, then the transport's */
+} offer;
+
+static uint64_t piece_bytes(const wtl_net *net)
+{
+  uint64_t n = LEAST_PIECE_BYTES;
+  while (n * MOST_PIECES < net->home.open_bytes) n *= 2;
+  return n;
+}
+
+static size_t n_pieces(const wtl_net *net)
+{
+  return (size_t)((net->home.open_bytes + piece_bytes(net) - 1) / piece_bytes(net));
+}
+
+static bool may(wtl_net *net, int pe)
+{
+  const wtl_transport_ops *ops = net->transport->ops;
+  if (net->rma == WTL_RMA_OFF || !ops->put) return false;
+  return net->rma == WTL_RMA_ON || ops->has_rma(net->transport, pe);
+}
+
+/* The piece that `at` lies in; NULL where none is open. Asks for its key at the first time. */
+static const piece *find_piece(wtl_net *net, int pe, uint64_t offset)
+{
+  peer *p = &net->peers[pe];
+  size_t i = (size_t)(offset / piece_bytes(net));
+  if (!p->pieces && !(p->pieces = calloc(n_pieces(net), sizeof *p->pieces))) return NULL;
+  piece *found = &p->pieces[i];
+  if (found->state == UNKNOWN) {
+    found->state = WANTED;
+    net->rma_used = true;
+    wtl_net_add_record(net, pe, WIRE_WANT_KEY, (wtl_place){i * piece_bytes(net), WTL_NET_OPEN_REGION}, i, 0, 0);
+  }
+  return found->state == OPEN ? found : NULL;
+}
+
+static bool is_open(wtl_net *net, int pe, wtl_place at, size_t n)
+{
+  uint64_t size = piece_bytes(net);
+  if (at.region != WTL_NET_OPEN_REGION || !may(net, pe)) return false;
+  bool all = true;
+  for (uint64_t first = at.offset / size; first <= (at.offset + n - 1) / size; first++)
+    all &= find_piece(net, pe, first * size) != NULL;
+  return all;
+}
+
+static void put_done(void *arg)
+{
+  wtl_net *net = arg;
+  net->in_flight--;
+  net->sources--;
+  net->home.completed(net->home.owner);
+}
+
+static void get_done(void *arg)
+{
+  wtl_net *net = arg;
+  net->in_flight--;
+  net->fetches--;
+  net->home.completed(net->home.owner);
+}
+
+/* How much of n bytes at `offset` lies in the same piece. */
+static size_t within(const wtl_net *net, uint64_t offset, size_t n)
+{
+  uint64_t left = piece_bytes(net) - offset % piece_bytes(net);
+  return n < left ? n : (size_t)left;
+}
+
+bool wtl_net_rma_put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n)
+{
+  if (!is_open(net, pe, at, n)) return false;
+  net->rma_dirty = net->unflushed = net->out_of_order = true;
+  net->counts.rma_bytes += n;
+  for (size_t done = 0, step; done < n; done += step) {
+    uint64_t offset = at.offset + done;
+    step = within(net, offset, n - done);
+    net->in_flight++;
+    net->sources++;
+    net->transport->ops->put(net->transport, pe, &find_piece(net, pe, offset)->key, offset % piece_bytes(net),
+                             (const char *)from + done, step, put_done, net);
+  }
+  return true;
+}
+
+bool wtl_net_rma_get(wtl_net *net, int pe, wtl_place at, void *to, size_t n)
+{
+  if (!is_open(net, pe, at, n)) return false;
+  net->counts.rma_bytes += n;
+  for (size_t done = 0, step; done < n; done += step) {
+    uint64_t offset = at.offset + done;
+    step = within(net, offset, n - done);
+    net->in_flight++;
+    net->fetches++;
+    net->transport->ops->get(net->transport, pe, &find_piece(net, pe, offset)->key, offset % piece_bytes(net),
+                             (char *)to + done, step, get_done, net);
+  }
+  return true;
+}
+
+/* One flush of the hardware at a time serves all that ask meanwhile (UCX counts them in eight bits). */
+static void begin_flush(wtl_net *net);
+
+static void flush_done(void *arg)
+{
+  wtl_net *net = arg;
+  net->rma_flushing = false;
+  if (net->rma_again) begin_flush(net);
+  net->flushes--;
+  net->home.completed(net->home.owner);
+}
+
+static void begin_flush(wtl_net *net)
+{
+  net->rma_again = net->rma_dirty = false;
+  net->rma_flushing = true;
+  net->flushes++;
+  net->transport->ops->flush(net->transport, flush_done, net);
+}
+
+void wtl_net_rma_flush(wtl_net *net)
+{
+  if (!net->rma_dirty) return;
+  if (net->rma_flushing)
+    net->rma_again = true;
+  else
+    begin_flush(net);
+}
+
+/* --- keys ------------------------------------------------------------------------------------------------------- */
+
+static void make_offer(wtl_net *net, offer *o, uint64_t offset)
+{
+  size_t n = within(net, offset, (size_t)(net->home.open_bytes - offset)), length = KEY_BYTES - sizeof(wire_key);
+  void *start = net->home.find(net->home.owner, (wtl_place){offset, WTL_NET_OPEN_REGION}, n);
+  wire_key key = {(uint64_t)(uintptr_t)start};
+  o->tried = true;
+  if (!start || !net->transport->ops->offer) return;
+  if (net->transport->ops->offer(net->transport, start, n, o->key + sizeof key, &length) != 0) return;
+  memcpy(o->key, &key, sizeof key);
+  o->length = sizeof key + length;
+  net->silent = true;
+}
+
+bool wtl_net_rma_want_key(wtl_net *net, int from, wtl_place at, uint64_t token)
+{
+  size_t i = (size_t)(at.offset / piece_bytes(net));
+  if (at.region != WTL_NET_OPEN_REGION || at.offset % piece_bytes(net) || i >= n_pieces(net)) return false;
+  if (!net->offers && !(net->offers = calloc(n_pieces(net), sizeof *net->offers)))
+    wtl_net_fail(net, from, "no memory for keys of", "out of memory");
+  offer *o = &net->offers[i];
+  if (!o->tried) make_offer(net, o, at.offset);
+  memcpy(wtl_net_add_record(net, from, WIRE_KEY, (wtl_place){0}, token, o->length, o->length), o->key, o->length);
+  return true;
+}
+
+bool wtl_net_rma_take_key(wtl_net *net, int from, uint64_t token, const void *data, size_t n)
+{
+  peer *p = &net->peers[from];
+  wire_key key;
+  if (!p->pieces || token >= n_pieces(net) || p->pieces[token].state != WANTED) return false;
+  piece *found = &p->pieces[token];
+  found->state = CLOSED;
+  if (n <= sizeof key) return true;
+  memcpy(&key, data, sizeof key);
+  char *copy = malloc(n - sizeof key); /* aligned */
+  if (!copy) return true;
+  memcpy(copy, (const char *)data + sizeof key, n - sizeof key);
+  found->key = (wtl_transport_key){net->transport->ops->accept(net->transport, from, copy), key.address};
+  free(copy);
+  if (found->key.handle) found->state = OPEN;
+  return true;
+}
+
+void wtl_net_rma_close(wtl_net *net)
+{
+  for (int pe = 0; pe < net->boot->n_pes; pe++) free(net->peers[pe].pieces);
+  free(net->offers);
+}

@@ -1,0 +1,38 @@
+#include "fabric/transport.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Modules lie where this library lies. */
+static void module_path(const char *name, char *path, size_t size)
+{
+  Dl_info here;
+  const char *slash =
+      dladdr((void *)(uintptr_t)wtl_transport_load, &here) && here.dli_fname ? strrchr(here.dli_fname, '/') : NULL;
+  snprintf(path, size, "%.*slibwattle-net-%s.so", slash ? (int)(slash - here.dli_fname) + 1 : 0,
+           slash ? here.dli_fname : "", name);
+}
+
+#ifdef WTL_THREADS
+extern const wtl_transport_ops wtl_transport_threads;
+
+const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
+{
+  return &wtl_transport_threads;
+}
+#else
+const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
+{
+  char path[4200], symbol[64];
+  module_path(name, path, sizeof path);
+  snprintf(symbol, sizeof symbol, "wtl_transport_%s", name);
+  setenv("UCX_HANDLE_ERRORS", "none", 0); /* read when UCX is loaded: the program's signals are its own */
+  void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  const wtl_transport_ops *ops = module ? dlsym(module, symbol) : NULL;
+  if (!ops)
+    snprintf(error, size, "the job has PEs on other nodes, but the network %s cannot be loaded: %s", name, dlerror());
+  return ops;
+}
+#endif

@@ -1,0 +1,402 @@
+/*
+ * The transport by UCX: active messages of its UCP layer, and its remote memory access where the hardware has that.
+ * UCX's own emulation of remote memory access over TCP copies to raw addresses without a check; it is used only where
+ * WATTLE_RMA=on says so.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucp/api/ucp.h>
+
+#include "base/error.h"
+#include "fabric/transport.h"
+
+enum { ADDRESS_BYTES = 4096 };
+
+/* A PE on first contact. */
+typedef struct contact {
+  ucp_ep_h ep;
+  enum { UNKNOWN, HARDWARE, MESSAGES } rma;
+} contact;
+
+/* Memory that this process opened to others, or a key to another's. */
+typedef struct lent {
+  struct lent *next;
+  ucp_mem_h memory;
+  ucp_rkey_h key;
+} lent;
+
+typedef struct ucx {
+  wtl_transport base; /* first: the rooms above know only this */
+  wtl_boot *boot;
+  wtl_transport_home home;
+  ucp_context_h context;
+  ucp_worker_h worker;
+  contact *contacts; /* n_pes */
+  lent *lent;
+  bool received; /* the message being taken has been received */
+} ucx;
+
+/* What to call when an operation that could not be done at once is done. */
+typedef struct waiting {
+  wtl_done_fn done;
+  void *arg;
+} waiting;
+
+static ucx *of(const wtl_transport *t)
+{
+  return (ucx *)(uintptr_t)t;
+}
+
+static void lost(ucx *u, int pe, ucs_status_t status)
+{
+  u->home.lost(u->home.owner, pe, ucs_status_string(status));
+}
+
+static void on_peer_error(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+  ucx *u = arg;
+  for (int pe = 0; pe < u->boot->n_pes; pe++)
+    if (u->contacts[pe].ep == ep) lost(u, pe, status);
+}
+
+static size_t from_hex(const char *text, unsigned char *out)
+{
+  size_t n = 0;
+  for (unsigned byte; sscanf(text + 2 * n, "%2x", &byte) == 1; n++) out[n] = (unsigned char)byte;
+  return n;
+}
+
+static ucp_ep_h endpoint(ucx *u, int pe)
+{
+  contact *c = &u->contacts[pe];
+  char text[2 * ADDRESS_BYTES + 1];
+  unsigned char address[ADDRESS_BYTES + 1];
+  ucs_status_t status;
+  if (c->ep) return c->ep;
+  if (u->boot->ops->lookup(u->boot, pe, "wattle.ucx", text, sizeof text) != 0) {
+    lost(u, pe, UCS_ERR_NO_ELEM);
+    return NULL;
+  }
+  from_hex(text, address);
+  ucp_ep_params_t params = {
+      .field_mask =
+          UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
+      .address = (const ucp_address_t *)address,
+      .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+      .err_handler = {.cb = on_peer_error, .arg = u},
+  };
+  status = ucp_ep_create(u->worker, &params, &c->ep);
+  if (status != UCS_OK) lost(u, pe, status);
+  return c->ep;
+}
+
+/* --- one way to end an operation -------------------------------------------------------------------------------- */
+
+static void on_done(void *request, ucs_status_t status, void *arg)
+{
+  waiting *w = arg;
+  waiting now = *w;
+  ucp_request_free(request);
+  free(w);
+  now.done(now.arg);
+}
+
+static void on_received(void *request, ucs_status_t status, size_t n, void *arg)
+{
+  on_done(request, status, arg);
+}
+
+static waiting *wait_for(wtl_done_fn done, void *arg)
+{
+  waiting *w = malloc(sizeof *w);
+  if (!w) abort();
+  *w = (waiting){done, arg};
+  return w;
+}
+
+/* An operation was begun: it may be done, or will be, or has failed. */
+static void begun(ucx *u, int pe, ucs_status_ptr_t request, waiting *w)
+{
+  if (UCS_PTR_IS_ERR(request)) lost(u, pe, UCS_PTR_STATUS(request)); /* unless the job is ending anyway */
+  if (UCS_PTR_IS_PTR(request)) return;
+  waiting now = *w;
+  free(w);
+  now.done(now.arg);
+}
+
+static ucp_request_param_t notify(waiting *w)
+{
+  return (ucp_request_param_t){
+      .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA, .cb.send = on_done, .user_data = w};
+}
+
+/* --- messages --------------------------------------------------------------------------------------------------- */
+
+static void ucx_send(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes,
+                     const void *data, size_t n, bool eager, wtl_done_fn done, void *arg)
+{
+  ucx *u = of(t);
+  waiting *w = wait_for(done, arg);
+  ucp_request_param_t how = notify(w);
+  ucp_ep_h ep = endpoint(u, pe);
+  if (!ep) return;
+  if (eager) how.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS, how.flags = UCP_AM_SEND_FLAG_EAGER;
+  begun(u, pe, ucp_am_send_nbx(ep, message, header, header_bytes, data, n, &how), w);
+}
+
+static void ucx_receive(wtl_transport *t, void *handle, void *to, size_t n, wtl_done_fn done, void *arg)
+{
+  ucx *u = of(t);
+  waiting *w = wait_for(done, arg);
+  ucp_request_param_t how = notify(w);
+  how.cb.recv_am = on_received;
+  u->received = true;
+  begun(u, u->boot->pe, ucp_am_recv_data_nbx(u->worker, handle, to, n, &how), w);
+}
+
+static ucs_status_t take(ucx *u, unsigned message, const void *header, size_t header_bytes, void *data, size_t n,
+                         const ucp_am_recv_param_t *how)
+{
+  bool later = how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV;
+  u->received = false;
+  u->home.arrived(u->home.owner, message, header, header_bytes, data, n, later);
+  return u->received ? UCS_INPROGRESS : UCS_OK; /* OK: data that are still to come are dropped */
+}
+
+#define TAKE(name, message)                                                                                            \
+  static ucs_status_t name(void *arg, const void *header, size_t header_bytes, void *data, size_t n,                   \
+                           const ucp_am_recv_param_t *how)                                                             \
+  {                                                                                                                    \
+    return take(arg, message, header, header_bytes, data, n, how);                                                     \
+  }
+TAKE(take_1, 1)
+TAKE(take_2, 2)
+TAKE(take_3, 3)
+
+static int set_handlers(ucx *u)
+{
+  static const ucp_am_recv_callback_t handlers[] = {take_1, take_2, take_3};
+  for (unsigned i = 0; i < sizeof handlers / sizeof handlers[0]; i++) {
+    ucp_am_handler_param_t h = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+                                              UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG,
+                                .id = i + 1,
+                                .flags = UCP_AM_FLAG_WHOLE_MSG,
+                                .cb = handlers[i],
+                                .arg = u};
+    if (ucp_worker_set_am_recv_handler(u->worker, &h) != UCS_OK) return -1;
+  }
+  return 0;
+}
+
+static bool ucx_progress(wtl_transport *t)
+{
+  return ucp_worker_progress(of(t)->worker) != 0;
+}
+
+static int ucx_descriptor(const wtl_transport *t)
+{
+  int fd = -1;
+  ucp_worker_get_efd(of(t)->worker, &fd);
+  return fd;
+}
+
+static bool ucx_arm(wtl_transport *t)
+{
+  return ucp_worker_arm(of(t)->worker) == UCS_OK;
+}
+
+/* --- remote memory access --------------------------------------------------------------------------------------- */
+
+/*
+ * UCX tells which of its transports ("lanes") serve an endpoint only in words. A lane named for remote memory access whose
+ * transport is neither TCP nor this process itself is hardware.
+ */
+static bool says_hardware(char *words)
+{
+  char *save = NULL;
+  for (char *line = strtok_r(words, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+    if (strstr(line, "lane[") && strstr(line, " rma") && !strstr(line, ":tcp/") && !strstr(line, ":self/")) return true;
+  return false;
+}
+
+static bool ucx_has_rma(wtl_transport *t, int pe)
+{
+  ucx *u = of(t);
+  contact *c = &u->contacts[pe];
+  if (c->rma == UNKNOWN) {
+    char *words = NULL;
+    size_t length;
+    ucp_ep_h ep = endpoint(u, pe);
+    FILE *out = open_memstream(&words, &length);
+    if (out && ep) ucp_ep_print_info(ep, out);
+    if (out) fclose(out);
+    c->rma = words && says_hardware(words) ? HARDWARE : MESSAGES;
+    free(words);
+  }
+  return c->rma == HARDWARE;
+}
+
+static lent *lend(ucx *u)
+{
+  lent *l = calloc(1, sizeof *l);
+  if (!l) return NULL;
+  l->next = u->lent;
+  u->lent = l;
+  return l;
+}
+
+static int ucx_offer(wtl_transport *t, void *start, size_t n, void *key, size_t *length)
+{
+  ucx *u = of(t);
+  ucp_mem_map_params_t params = {
+      .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH, .address = start, .length = n};
+  lent *l = lend(u);
+  void *packed;
+  size_t packed_bytes;
+  if (!l || ucp_mem_map(u->context, &params, &l->memory) != UCS_OK) return -1;
+  if (ucp_rkey_pack(u->context, l->memory, &packed, &packed_bytes) != UCS_OK) return -1;
+  bool fits = packed_bytes <= *length;
+  if (fits) memcpy(key, packed, *length = packed_bytes);
+  ucp_rkey_buffer_release(packed);
+  return fits ? 0 : -1;
+}
+
+static void *ucx_accept(wtl_transport *t, int pe, const void *key)
+{
+  ucx *u = of(t);
+  lent *l = lend(u);
+  ucp_ep_h ep = endpoint(u, pe);
+  return l && ep && ucp_ep_rkey_unpack(ep, key, &l->key) == UCS_OK ? l->key : NULL;
+}
+
+static void ucx_put(wtl_transport *t, int pe, const wtl_transport_key *key, uint64_t offset, const void *from, size_t n,
+                    wtl_done_fn done, void *arg)
+{
+  ucx *u = of(t);
+  waiting *w = wait_for(done, arg);
+  ucp_request_param_t how = notify(w);
+  begun(u, pe, ucp_put_nbx(endpoint(u, pe), from, n, key->address + offset, key->handle, &how), w);
+}
+
+static void ucx_get(wtl_transport *t, int pe, const wtl_transport_key *key, uint64_t offset, void *to, size_t n,
+                    wtl_done_fn done, void *arg)
+{
+  ucx *u = of(t);
+  waiting *w = wait_for(done, arg);
+  ucp_request_param_t how = notify(w);
+  begun(u, pe, ucp_get_nbx(endpoint(u, pe), to, n, key->address + offset, key->handle, &how), w);
+}
+
+static void ucx_flush(wtl_transport *t, wtl_done_fn done, void *arg)
+{
+  ucx *u = of(t);
+  waiting *w = wait_for(done, arg);
+  ucp_request_param_t how = notify(w);
+  begun(u, u->boot->pe, ucp_worker_flush_nbx(u->worker, &how), w);
+}
+
+/* --- start and stop --------------------------------------------------------------------------------------------- */
+
+static ucs_status_t open_worker(ucx *u)
+{
+  ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
+                         .features = UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_WAKEUP};
+  ucp_worker_params_t worker = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                .thread_mode = UCS_THREAD_MODE_SERIALIZED};
+  ucp_config_t *config;
+  ucs_status_t status;
+  /* Neighbours talk through the arena; UCX's own shared memory would only add polling. Longer TCP segments: fewer
+   * system calls. */
+  setenv("UCX_TLS", "^shm", 0);
+  setenv("UCX_TCP_TX_SEG_SIZE", "256k", 0);
+  setenv("UCX_TCP_RX_SEG_SIZE", "256k", 0);
+  if ((status = ucp_config_read(NULL, NULL, &config)) != UCS_OK) return status;
+  ucp_config_modify(config, "KEEPALIVE_INTERVAL", "5s");
+  status = ucp_init(&params, config, &u->context);
+  ucp_config_release(config);
+  return status == UCS_OK ? ucp_worker_create(u->context, &worker, &u->worker) : status;
+}
+
+static int publish_address(ucx *u)
+{
+  ucp_address_t *address;
+  size_t length;
+  if (ucp_worker_get_address(u->worker, &address, &length) != UCS_OK) return -1;
+  char *text = calloc(2, length + 1);
+  for (size_t i = 0; text && i < length; i++) sprintf(text + 2 * i, "%02x", ((unsigned char *)address)[i]);
+  ucp_worker_release_address(u->worker, address);
+  int rc = text && length <= ADDRESS_BYTES ? u->boot->ops->publish(u->boot, "wattle.ucx", text) : -1;
+  free(text);
+  return rc;
+}
+
+extern const wtl_transport_ops wtl_transport_ucx;
+
+static int ucx_start(wtl_transport **out, wtl_boot *boot, const wtl_transport_home *home, char *error, size_t size)
+{
+  ucx *u = calloc(1, sizeof *u);
+  ucs_status_t status = UCS_ERR_NO_MEMORY;
+  if (u) {
+    u->base.ops = &wtl_transport_ucx;
+    u->boot = boot;
+    u->home = *home;
+    u->contacts = calloc((size_t)boot->n_pes, sizeof *u->contacts);
+  }
+  if (!u || !u->contacts || (status = open_worker(u)) != UCS_OK || set_handlers(u) != 0) {
+    snprintf(error, size, "the network between nodes (UCX) does not start: %s", ucs_status_string(status));
+    return WTL_EXIT_UNAVAILABLE;
+  }
+  if (publish_address(u) != 0) {
+    snprintf(error, size, "boot by %s: this PE cannot publish its network address", boot->ops->name);
+    return WTL_EXIT_UNAVAILABLE;
+  }
+  *out = &u->base;
+  return 0;
+}
+
+static void close_endpoint(ucx *u, ucp_ep_h ep)
+{
+  ucp_request_param_t how = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
+  ucs_status_ptr_t r = ucp_ep_close_nbx(ep, &how);
+  if (!UCS_PTR_IS_PTR(r)) return;
+  while (ucp_request_check_status(r) == UCS_INPROGRESS) ucp_worker_progress(u->worker);
+  ucp_request_free(r);
+}
+
+static void ucx_stop(wtl_transport *t)
+{
+  ucx *u = of(t);
+  for (lent *l = u->lent; l; l = l->next)
+    if (l->key) ucp_rkey_destroy(l->key);
+  /* All PEs have met: nothing is under way. Connections are closed by force, for nobody reads them any more. */
+  for (int pe = 0; pe < u->boot->n_pes; pe++)
+    if (u->contacts[pe].ep) close_endpoint(u, u->contacts[pe].ep);
+  ucp_worker_destroy(u->worker);
+  for (lent *l = u->lent, *next; l; l = next) {
+    next = l->next;
+    if (l->memory) ucp_mem_unmap(u->context, l->memory);
+    free(l);
+  }
+  ucp_cleanup(u->context);
+  free(u->contacts);
+  free(u);
+}
+
+const wtl_transport_ops wtl_transport_ucx = {
+    .name = "ucx",
+    .start = ucx_start,
+    .stop = ucx_stop,
+    .send = ucx_send,
+    .receive = ucx_receive,
+    .progress = ucx_progress,
+    .descriptor = ucx_descriptor,
+    .arm = ucx_arm,
+    .has_rma = ucx_has_rma,
+    .offer = ucx_offer,
+    .accept = ucx_accept,
+    .put = ucx_put,
+    .get = ucx_get,
+    .flush = ucx_flush,
+};

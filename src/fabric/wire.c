@@ -1,0 +1,28 @@
+#include "fabric/wire.h"
+
+#include <string.h>
+
+static bool is_known(const wire_record *r)
+{
+  return r->kind >= WIRE_STORE && r->kind <= WIRE_KEY;
+}
+
+static bool carries_data(const wire_record *r)
+{
+  return r->kind == WIRE_STORE || r->kind == WIRE_AMO || r->kind == WIRE_ANSWER || r->kind == WIRE_KEY;
+}
+
+bool wire_next(const char **at, const char *end, wire_record *r, const void **data)
+{
+  size_t left = (size_t)(end - *at), length = sizeof *r;
+  if (left < length) return false;
+  memcpy(r, *at, sizeof *r);
+  if (!is_known(r)) return false;
+  if (carries_data(r)) {
+    if (r->n > WIRE_BATCH_BYTES || wire_padded(r->n) > left - length) return false;
+    length += wire_padded(r->n);
+  }
+  *data = *at + sizeof *r;
+  *at += length;
+  return true;
+}
