@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/align.h"
@@ -138,11 +139,14 @@ static void *private_memory(size_t length)
   return mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* Puts `from` where the segment is, in one step that no other thread sees half done. */
+/*
+ * Puts `from` where the segment is, in one step that no other thread sees half done. Past the C library, where UCX
+ * (before 1.14), once it runs in this process, replaces mremap by one that loses the address.
+ */
 static bool move_into_place(void *from)
 {
-  return mremap(from, shared.segment.length, shared.segment.length, MREMAP_MAYMOVE | MREMAP_FIXED,
-                shared.segment.start) != MAP_FAILED;
+  return syscall(SYS_mremap, from, shared.segment.length, shared.segment.length, MREMAP_MAYMOVE | MREMAP_FIXED,
+                 shared.segment.start) != -1;
 }
 
 static void before_fork(void)
