@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,10 +21,17 @@
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 static const char key[] = "wattle.arena";
 
+/* What the arena itself keeps, at its beginning. */
+typedef struct head {
+  _Atomic uint32_t opened; /* PEs that have it, beside the creator */
+} head;
+
+enum { HEAD_BYTES = 128 };
+
 /* Offsets and lengths follow from the shape alone, so every PE computes the same. */
 static void lay_out(wtl_arena *a, const wtl_boot *b, const wtl_arena_shape *shape)
 {
-  size_t shared = wtl_round_up(shape->shared_bytes, 128);
+  size_t shared = HEAD_BYTES + wtl_round_up(shape->shared_bytes, 128);
   size_t control = wtl_round_up(shared + shape->per_pe_bytes * (size_t)b->n_local, WTL_SLICE_ALIGN);
   a->per_pe_bytes = shape->per_pe_bytes;
   a->stride = wtl_round_up(shape->slice_bytes, WTL_SLICE_ALIGN);
@@ -35,7 +44,7 @@ static void lay_out(wtl_arena *a, const wtl_boot *b, const wtl_arena_shape *shap
 static void place(wtl_arena *a, void *base)
 {
   a->base = base;
-  a->shared = a->base;
+  a->shared = a->base + HEAD_BYTES;
   a->per_pe = a->base + (size_t)a->per_pe;
   a->slices = a->base + (size_t)a->slices;
 }
@@ -58,6 +67,11 @@ static int map(wtl_arena *a, char *error, size_t size)
   a->owned = true;
   place(a, p);
   return 0;
+}
+
+static _Atomic uint32_t *opened(const wtl_arena *a)
+{
+  return &((head *)(void *)a->base)->opened;
 }
 
 /* A limit on the size of files (ulimit -f) holds for a memfd too, and would kill this process instead of telling it. */
@@ -96,21 +110,23 @@ static void abstract_address(struct sockaddr_un *address, socklen_t *length, lon
   *length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
-static int open_desk(desk *d, int arena)
+static void open_desk(desk *d, int arena)
 {
   struct sockaddr_un address;
   socklen_t length;
   abstract_address(&address, &length, (long)getpid());
   d->arena = arena;
   d->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  return d->listener < 0 || bind(d->listener, (struct sockaddr *)&address, length) || listen(d->listener, 1024) ? -1
-                                                                                                                : 0;
+  if (d->listener < 0 ||
+      (bind(d->listener, (struct sockaddr *)&address, length) == 0 && listen(d->listener, 1024) == 0))
+    return;
+  close(d->listener);
+  d->listener = -1; /* a poll of it only waits */
 }
 
-/* Hands the arena to one caller of the same user, if there is one within 2 ms. */
-static void serve_desk(void *arg)
+/* Hands the arena to one caller of the same user, if there is one within a millisecond. */
+static void serve_desk(const desk *d)
 {
-  desk *d = arg;
   struct pollfd p = {.fd = d->listener, .events = POLLIN};
   struct ucred who;
   socklen_t length = sizeof who;
@@ -118,7 +134,7 @@ static void serve_desk(void *arg)
   struct iovec io = {&byte, 1};
   struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
   int client;
-  if (poll(&p, 1, 2) <= 0 || (client = accept4(d->listener, NULL, NULL, SOCK_CLOEXEC)) < 0) return;
+  if (poll(&p, 1, 1) <= 0 || (client = accept4(d->listener, NULL, NULL, SOCK_CLOEXEC)) < 0) return;
   if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &who, &length) == 0 && who.uid == geteuid()) {
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     c->cmsg_level = SOL_SOCKET;
@@ -201,11 +217,11 @@ static int start_as_creator(wtl_arena *a, wtl_boot *b, const char *shape_text, c
   int rc = create(a, error, size);
   if (rc == 0) rc = map(a, error, size);
   if (rc) return rc;
-  bool desk_open = open_desk(&d, a->fd) == 0; /* without it, /proc must do */
+  open_desk(&d, a->fd); /* without it, /proc must do */
   snprintf(handle, sizeof handle, "%ld %d %p %s", (long)getpid(), a->fd, (void *)a->base, shape_text);
   if (b->ops->publish(b, key, handle) != 0 || b->ops->fence(b, NULL, NULL) != 0) rc = WTL_EXIT_UNAVAILABLE;
-  /* The second fence tells that everybody has it. */
-  if (rc == 0 && b->ops->fence(b, desk_open && b->n_local > 1 ? serve_desk : NULL, &d) != 0) rc = WTL_EXIT_UNAVAILABLE;
+  /* All open it before this PE goes on, and may end. One that cannot ends the job. */
+  while (rc == 0 && atomic_load(opened(a)) + 1 < (uint32_t)b->n_local) serve_desk(&d);
   if (d.listener >= 0) close(d.listener);
   if (rc) snprintf(error, size, "boot by %s: the PEs could not wait for each other", b->ops->name);
   return rc;
@@ -220,11 +236,9 @@ static int start_as_guest(wtl_arena *a, wtl_boot *b, const char *shape_text, cha
     return WTL_EXIT_UNAVAILABLE;
   }
   if ((rc = open_from(a, b, handle, shape_text, error, size)) != 0) return rc;
-  if (b->ops->fence(b, NULL, NULL) != 0) {
-    snprintf(error, size, "boot by %s: the PEs could not wait for each other", b->ops->name);
-    return WTL_EXIT_UNAVAILABLE;
-  }
-  return a->base ? 0 : map(a, error, size);
+  if (!a->base && (rc = map(a, error, size)) != 0) return rc;
+  atomic_fetch_add(opened(a), 1);
+  return 0;
 }
 
 /* A core file holds this PE's slice, not everybody's. */
