@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from bench.jobs import BenchError, Side
+from bench.jobs import BenchError, Side, end
 
 PATIENCE_S = 300.0  # for PEs to meet, and for them to finish
 KINDS = ("Pss", "Pss_Anon", "Pss_File", "Pss_Shmem")
@@ -138,15 +138,10 @@ class Held:
         self.finish_s = time.monotonic() - released
 
     def _clean_up(self) -> None:
-        if self._job.poll() is None:
-            self._job.terminate()  # mpirun takes its PEs along
-            try:
-                self._job.wait(10)
-            except subprocess.TimeoutExpired:
-                for pid in [*self.pids, self._job.pid]:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
-                self._job.wait()
+        end(self._job)
+        for pid in self.pids if self._job.returncode < 0 else []:  # it was killed and may have left them
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         if self._job.stdout:
             self._job.stdout.close()
         self._errors.close()

@@ -43,6 +43,18 @@ def across(nodes: Nodes, pes: int) -> Launch:
     return lambda words: nodes.command("mpirun", pes, "-q", *words)
 
 
+def end(job: subprocess.Popen) -> None:
+    """Ends a launcher that still runs. Asked to, it takes its PEs along; killed at once, it would leave them behind."""
+    if job.poll() is not None:
+        return
+    job.terminate()
+    try:
+        job.wait(10)
+    except subprocess.TimeoutExpired:
+        job.kill()
+        job.wait()
+
+
 @dataclass
 class Side:
     """One of the things that are compared: a program, how it is launched and the settings it runs under."""
@@ -64,20 +76,25 @@ class Side:
     def lines(self, *arguments: str, timeout: float = 300) -> tuple[float, list[dict]]:
         """One run: seconds from the launcher's start to its end, and the JSON lines that its PEs printed."""
         started = time.monotonic()
-        done = subprocess.run(
+        with subprocess.Popen(
             self.command(*arguments),
             env=self.environment(),
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=timeout,
-            check=False,
-        )
+        ) as job:
+            try:
+                output, errors = job.communicate(timeout=timeout)
+            except subprocess.TimeoutExpired:
+                raise BenchError(f"{self.name}: {self.program.name} did not end within {timeout:g} s") from None
+            finally:
+                end(job)
         wall = time.monotonic() - started
-        if done.returncode:
-            words = (done.stderr or done.stdout).strip()
-            raise BenchError(f"{self.name}: {self.program.name} ended with exit code {done.returncode}\n{words}")
-        return wall, [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        if job.returncode:
+            words = (errors or output).strip()
+            raise BenchError(f"{self.name}: {self.program.name} ended with exit code {job.returncode}\n{words}")
+        return wall, [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
     def run(self, *arguments: str) -> Figures:
         """One run of micro or of an empty program; its figures by row."""

@@ -15,7 +15,7 @@ from wattle.nodes import Nodes, unavailable
 
 from bench.held import take
 from bench.jobs import Side, Toolchain, across, build_alone, crowded
-from bench.show import judged
+from bench.show import judged, section
 
 MIB = 1 << 20
 PE_BAR = 8 * MIB
@@ -27,10 +27,10 @@ PER_NODE = (4, 16)
 COMPARED = ("Wattle", "PMIx")
 # What is fitted. Pages of mapped files are shared with whatever else runs on the machine, so their share says little;
 # the kernel's page tables are no part of PSS, but mapping memory of other PEs costs them.
-CONTROL = "private, shared, tables"
+CONTROL = "private+shared+tables"
 FITTED = {
-    "all PSS": ("pss",),
-    "private and shared": ("anonymous", "shared"),
+    "PSS": ("pss",),
+    "private+shared": ("anonymous", "shared"),
     CONTROL: ("anonymous", "shared", "page_tables"),
 }
 
@@ -79,9 +79,9 @@ def fits(samples: list[dict], side: str, kinds: tuple[str, ...]) -> list[Fit]:
     return [fit(sizes, [sum(t[kind] for kind in kinds) for t in totals]) for totals in zip(*by_size, strict=True)]
 
 
-def size_table(title: str, samples: list[dict]) -> Table:
+def size_table(samples: list[dict]) -> Table:
     """A line a side and size: KiB a PE by kind, and how long the job took."""
-    table = tables.table(f"{title}, KiB a PE (medians)")
+    table = tables.table()
     for name in ("", "PEs", "PSS", "private", "files", "shared", "page tables", "start", "finish"):
         table.add_column(name, justify="right" if name else "left", no_wrap=True)
     for side in dict.fromkeys(s["side"] for s in samples):
@@ -95,7 +95,8 @@ def size_table(title: str, samples: list[dict]) -> Table:
 
 def spread(values: list[float]) -> str:
     """Median and range."""
-    return f"{statistics.median(values):.0f} ({min(values):.0f}..{max(values):.0f})"
+    middle = f"{statistics.median(values):.0f}"
+    return middle if len(values) == 1 else f"{middle} ({min(values):.0f}..{max(values):.0f})"
 
 
 def added_pes(samples: list[dict]) -> dict[str, dict[str, float]]:
@@ -128,7 +129,7 @@ def growth(samples: list[dict], judge: bool) -> dict:
 
 def growth_table(data: dict) -> Table:
     """The same for people."""
-    table = tables.table("Memory, one node: what an added PE and a pair of PEs cost")
+    table = tables.table()
     table.add_column("", no_wrap=True)
     for side in COMPARED:
         table.add_column(side, justify="right", no_wrap=True)
@@ -140,7 +141,7 @@ def growth_table(data: dict) -> Table:
     for name, sides in data["fits"].items():
         cells = [spread([f["per_pair"] for f in of]) for of in sides.values()]
         bar = judged(f"{PAIR_BAR:g} B", data["verdicts"]["per_pair"]) if name == CONTROL else ""
-        table.add_row(f"B a pair: {name}", *cells, bar)
+        table.add_row(f"B/pair: {name}", *cells, bar)
     return table
 
 
@@ -155,11 +156,11 @@ def on_one_node(options: argparse.Namespace, tools: Toolchain) -> dict:
     ]
     samples = sample("memory", plan, options.memory_rounds)
     most = sizes_of(samples, "Wattle")[-1]
-    out.print(size_table("Memory, one node, empty program past one barrier", samples))
+    section("Memory, one node, empty program past one barrier, KiB a PE (medians)", size_table(samples))
     launcher = median_of(samples, "Wattle", most, "launcher", "pss")
     out.print(f"mpirun itself, apart from these: {amount(launcher)} at {most} PEs\n", style="faint")
     data = growth(samples, judge=not options.quick)
-    out.print(growth_table(data), "")
+    section("Memory, one node: what an added PE and a pair of PEs cost", growth_table(data))
     return {"samples": samples} | data
 
 
@@ -172,7 +173,7 @@ def on_two_nodes(options: argparse.Namespace, tools: Toolchain) -> dict:
     with Nodes(2) as nodes:
         plan = [(Side(name, program, across(nodes, n)), 2 * n) for n in PER_NODE for name, program in programs.items()]
         samples = sample("memory, two nodes", plan, options.memory_rounds)
-    out.print(size_table("Memory, two nodes, empty program past one barrier", samples), "")
+    section("Memory, two nodes, empty program past one barrier, KiB a PE (medians)", size_table(samples))
     return {"samples": samples}
 
 

@@ -1,14 +1,16 @@
 /*
- * micro.c - what single OpenSHMEM operations cost between two PEs of one node.
+ * micro.c - what single OpenSHMEM operations cost between two PEs, of one node or of two.
  *
  * Standard headers only, OpenSHMEM 1.4 or later, so that one source builds against any implementation. Run with two PEs:
  *
- *   micro            every operation below; PE 0 prints one JSON object a line
- *   micro wait SEC   CPU seconds that PE 0 uses while it waits SEC seconds in wait_until, then in a barrier
- *   micro empty      start and finish only
+ *   micro              every operation below; PE 0 prints one JSON object a line
+ *   micro far TARGET   those that are measured between nodes, in longer batches. TARGET: waiting or computing
+ *   micro passive SEC  how long one put, get or atomic takes whose target computes for SEC seconds and then waits
+ *   micro wait SEC     CPU seconds that PE 0 uses while it waits SEC seconds in wait_until, then in a barrier
  *
- * One-sided operations are measured twice, because an implementation may wake a sleeping target: "computing" (PE 1 runs its own
- * code and never calls the library) and "waiting" (PE 1 waits in a barrier). Each figure is the median of many short batches.
+ * One-sided operations are measured twice, because an implementation may wake a sleeping target, or need the target's
+ * help: "computing" (PE 1 runs its own code and never calls the library) and "waiting" (PE 1 waits in a barrier). Each
+ * figure is the median of many short batches.
  */
 #include <shmem.h>
 #include <stdbool.h>
@@ -20,7 +22,8 @@
 #include <time.h>
 
 enum { BATCHES = 25, LARGEST = 1 << 20, LINE = 128, COLLECTIVE_BATCH = 200, ABREAST = 64 };
-static const double BATCH_SECONDS = 0.4e-3;
+static const double NEAR_BATCH_SECONDS = 0.4e-3, FAR_BATCH_SECONDS = 2e-3;
+static double batch_seconds = NEAR_BATCH_SECONDS;
 
 /*
  * Symmetric memory, on the heap: where static variables can be reached at all, some implementations need the target's help.
@@ -172,27 +175,28 @@ typedef struct test {
   size_t bytes;
   bool collective;
   bool served; /* some implementations need PE 1 inside the library for it */
+  bool far;    /* measured between nodes, too */
 } test;
 
 static const test tests[] = {
-    {"put_quiet", put_quiet, 8, false, false},
-    {"put_quiet", put_quiet, 64, false, false},
-    {"put_quiet", put_quiet, 512, false, false},
-    {"put_quiet", put_quiet, 4096, false, false},
-    {"put_quiet", put_quiet, 32768, false, false},
-    {"put_quiet", put_quiet, 262144, false, false},
-    {"put_quiet", put_quiet, LARGEST, false, false},
-    {"get", get, 8, false, false},
-    {"get", get, LARGEST, false, false},
-    {"p", put_one, 8, false, false},
-    {"g", get_one, 8, false, false},
-    {"put_nbi", put_nbi, 8, false, false},
-    {"fetch_add_heap", fetch_add_heap, 8, false, false},
-    {"fetch_add_static", fetch_add_static, 8, false, true},
-    {"barrier", barrier, 0, true, false},
-    {"ping_pong", ping_pong, 8, true, false},
-    {"broadcast", broadcast, 8, true, false},
-    {"sum", sum, 8, true, false},
+    {"put_quiet", put_quiet, 8, false, false, true},
+    {"put_quiet", put_quiet, 64, false, false, false},
+    {"put_quiet", put_quiet, 512, false, false, false},
+    {"put_quiet", put_quiet, 4096, false, false, true},
+    {"put_quiet", put_quiet, 32768, false, false, false},
+    {"put_quiet", put_quiet, 262144, false, false, true},
+    {"put_quiet", put_quiet, LARGEST, false, false, true},
+    {"get", get, 8, false, false, true},
+    {"get", get, LARGEST, false, false, true},
+    {"p", put_one, 8, false, false, true},
+    {"g", get_one, 8, false, false, false},
+    {"put_nbi", put_nbi, 8, false, false, true},
+    {"fetch_add_heap", fetch_add_heap, 8, false, false, true},
+    {"fetch_add_static", fetch_add_static, 8, false, true, false},
+    {"barrier", barrier, 0, true, false, true},
+    {"ping_pong", ping_pong, 8, true, false, true},
+    {"broadcast", broadcast, 8, true, false, false},
+    {"sum", sum, 8, true, false, false},
 };
 
 static int ascending(const void *a, const void *b)
@@ -201,17 +205,17 @@ static int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* So many operations that a batch takes about BATCH_SECONDS. */
+/* So many operations that a batch takes about batch_seconds. */
 static int batch_size(const test *t)
 {
   if (t->collective) return COLLECTIVE_BATCH; /* both PEs must agree, so it is fixed */
   int n = 1;
   t->run(t->bytes, 1); /* first touch */
-  for (double took = 0; took < BATCH_SECONDS / 2 && n < 1 << 20;) {
+  for (double took = 0; took < batch_seconds / 2 && n < 1 << 20;) {
     double start = now();
     t->run(t->bytes, n);
     took = now() - start;
-    if (took < BATCH_SECONDS / 2) n *= 2;
+    if (took < batch_seconds / 2) n *= 2;
   }
   return n;
 }
@@ -246,15 +250,16 @@ static void compute_until(int round)
       }
 }
 
-static void run_test(const test *t)
+/* One test with each kind of target, or with `only` that. */
+static void run_test(const test *t, const char *only)
 {
   static int round;
   shmem_barrier_all();
   if (t->collective) {
-    measure(t, "both");
+    if (!only || !strcmp(only, "waiting")) measure(t, "both");
     return;
   }
-  if (!t->served) {
+  if (!t->served && (!only || !strcmp(only, "computing"))) {
     round++;
     if (shmem_my_pe() == 0) {
       measure(t, "computing");
@@ -265,7 +270,7 @@ static void run_test(const test *t)
     }
     shmem_barrier_all();
   }
-  if (shmem_my_pe() == 0) measure(t, "waiting");
+  if (shmem_my_pe() == 0 && (!only || !strcmp(only, "waiting"))) measure(t, "waiting");
   shmem_barrier_all();
 }
 
@@ -273,6 +278,30 @@ static void sleep_for(double seconds)
 {
   struct timespec t = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
   nanosleep(&t, NULL);
+}
+
+/* PE 1 computes for a while, then waits in a barrier: does an operation on it wait for that? */
+static void passive(double seconds)
+{
+  static const struct {
+    const char *name;
+    void (*run)(size_t bytes, int n);
+  } ops[] = {{"put_quiet", put_quiet}, {"get", get}, {"fetch_add_heap", fetch_add_heap}};
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+    if (shmem_my_pe() == 0) ops[i].run(8, 1); /* first contact */
+    shmem_barrier_all();
+    double start = now();
+    if (shmem_my_pe() == 1) {
+      while (now() < start + seconds) continue;
+    } else {
+      sleep_for(seconds / 10); /* by now it computes */
+      start = now();
+      ops[i].run(8, 1);
+      printf("{\"test\": \"passive_%s\", \"bytes\": 8, \"target\": \"computing\", \"median_s\": %.4e}\n", ops[i].name,
+             now() - start);
+    }
+    shmem_barrier_all();
+  }
 }
 
 /* PE 1 comes late; what does the wait cost PE 0? */
@@ -309,12 +338,30 @@ static void allocate(void)
   shmem_barrier_all();
 }
 
-static void run_all(void)
+static void run_all(const char *only)
 {
 #if !(SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5)
   active_set_prepare();
 #endif
-  for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) run_test(&tests[i]);
+  for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+    if (!only || tests[i].far) run_test(&tests[i], only);
+}
+
+/* Does what the command line says; 0, or the exit code for wrong usage. */
+static int run(int argc, char **argv)
+{
+  const char *what = argc > 1 ? argv[1] : "all", *how = argc > 2 ? argv[2] : "";
+  double seconds = atof(how);
+  if (shmem_n_pes() == 2 && !strcmp(what, "all")) return run_all(NULL), 0;
+  if (shmem_n_pes() == 2 && !strcmp(what, "far") && (!strcmp(how, "waiting") || !strcmp(how, "computing"))) {
+    batch_seconds = FAR_BATCH_SECONDS;
+    return run_all(how), 0;
+  }
+  if (shmem_n_pes() == 2 && !strcmp(what, "passive") && seconds > 0) return passive(seconds), 0;
+  if (shmem_n_pes() == 2 && !strcmp(what, "wait") && seconds > 0) return wait_cost(seconds), 0;
+  if (shmem_my_pe() == 0)
+    fprintf(stderr, "usage: micro [all | far waiting | far computing | passive SECONDS | wait SECONDS], on 2 PEs\n");
+  return 64;
 }
 
 int main(int argc, char **argv)
@@ -322,19 +369,8 @@ int main(int argc, char **argv)
   double start = now();
   shmem_init();
   double init = now() - start;
-  const char *what = argc > 1 ? argv[1] : "all";
-  double seconds = argc > 2 ? atof(argv[2]) : 3;
-  int wrong = 0;
-
   allocate();
-  if (shmem_n_pes() != 2 || (strcmp(what, "all") && strcmp(what, "wait") && strcmp(what, "empty")) || !(seconds > 0)) {
-    if (shmem_my_pe() == 0) fprintf(stderr, "usage: micro [all | wait SECONDS | empty], on 2 PEs\n");
-    wrong = 64;
-  } else if (!strcmp(what, "all")) {
-    run_all();
-  } else if (!strcmp(what, "wait")) {
-    wait_cost(seconds);
-  }
+  int wrong = run(argc, argv);
   int me = shmem_my_pe();
   free(source);
   shmem_free(heap);

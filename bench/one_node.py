@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from wattle.console import out, progress
+from wattle.console import progress
 
 from bench.jobs import Side, Toolchain, alternate, pinned
 from bench.pairs import Row, as_data, between, compare, one_sided
-from bench.show import comparison_table, own_table
-from bench.waits import wait_table
+from bench.show import comparison_table, own_table, section
+from bench.waits import show_waits
 
 ROWS = [
     *one_sided("put_quiet", "put+quiet 8 B", bar=1.0),
@@ -64,15 +64,14 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
 
     result: dict = {"rows": [], "prices": {}}
     if theirs is None:
-        out.print(own_table("One node, Wattle alone (no peer)", ROWS, [r[0] for r in rounds]), "")
+        section("One node, Wattle alone (no peer)", own_table(ROWS, [r[0] for r in rounds]))
     else:
         rows = compare(ROWS, between(rounds, 0, 1))
-        out.print(comparison_table("One node, 2 PEs: Wattle and its peer", "Wattle", "peer", rows), "")
+        section("One node, 2 PEs: Wattle and its peer", comparison_table("Wattle", "peer", rows))
         result["rows"] = as_data(rows)
-    table, result["waits"] = wait_table("One node", options.wait_seconds, sides, waits)
-    out.print(table, "")
+    result["waits"] = show_waits("One node", options.wait_seconds, sides, waits)
     for name, pairs in prices.items():
         rows = compare(PRICED, between(pairs, 0, 1))
-        out.print(comparison_table(f"Price of {name}", "on", "off", rows), "")
+        section(f"Price of {name}", comparison_table("on", "off", rows))
         result["prices"][name] = as_data(rows)
     return result | {"raw": {"rounds": rounds, "waits": waits, "prices": prices}}

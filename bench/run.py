@@ -12,7 +12,7 @@ import os
 import platform
 import re
 import shutil
-import subprocess
+import signal
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -22,13 +22,15 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "python")]
 
 from wattle.console import note, out  # noqa: E402
+from wattle.errors import WattleError  # noqa: E402
 
-from bench import memory, one_node, start  # noqa: E402
+from bench import memory, one_node, start, two_nodes  # noqa: E402
 from bench.jobs import FLAGS, OUT, BenchError, Toolchain, own_oshcc, peer_oshcc  # noqa: E402
 from bench.pairs import FEWEST  # noqa: E402
 
 SECTIONS: dict[str, Callable[[argparse.Namespace, Toolchain], dict]] = {
     "local": one_node.run,
+    "nodes": two_nodes.run,
     "start": start.run,
     "memory": memory.run,
 }
@@ -98,9 +100,10 @@ def measure(options: argparse.Namespace) -> dict:
 def main(arguments: list[str] | None = None) -> int:
     """The exit code says whether figures were got, never whether they are good."""
     options = parse(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that jobs and nodes are taken down
     try:
         result = measure(options)
-    except (BenchError, subprocess.TimeoutExpired) as error:
+    except (BenchError, WattleError) as error:
         note(f"bench: {error}")
         return 1
     options.out.parent.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ import statistics
 from rich.table import Table
 from rich.text import Text
 from wattle import tables
+from wattle.console import out
 
 from bench.jobs import Figures
 from bench.pairs import Comparison, Row
@@ -31,9 +32,20 @@ def judged(bar: str, verdict: str) -> Text:
     return Text(f"{bar} {verdict.replace(' (close)', '~')}".strip(), style=style)
 
 
-def comparison_table(title: str, first: str, second: str, comparisons: list[Comparison]) -> Table:
+def ratio(value: float) -> str:
+    """Two decimals, or two figures where those would say nothing."""
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+
+
+def section(title: str, table: Table) -> None:
+    """Prints a table under its title, which may be wider than the table."""
+    out.print(title, style="title")
+    out.print(table, "")
+
+
+def comparison_table(first: str, second: str, comparisons: list[Comparison]) -> Table:
     """A comparison for people. Names of sides are column headings: keep them short and say more in the title."""
-    table = tables.table(title)
+    table = tables.table()
     table.add_column("operation")
     for name in (first, second, "ratio", "quartiles"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -42,7 +54,8 @@ def comparison_table(title: str, first: str, second: str, comparisons: list[Comp
         table.add_column("bar", no_wrap=True)
     for c in comparisons:
         low, high = c.quartiles
-        cells = [c.row.label, shown(c.row, c.first), shown(c.row, c.second), f"{c.median:.2f}", f"{low:.2f}-{high:.2f}"]
+        cells = [c.row.label, shown(c.row, c.first), shown(c.row, c.second), ratio(c.median)]
+        cells.append(f"{ratio(low)}-{ratio(high)}")
         if barred:
             table.add_row(*cells, judged(f"{c.row.bar:.2f}", c.verdict) if c.row.bar is not None else "")
         else:
@@ -50,9 +63,9 @@ def comparison_table(title: str, first: str, second: str, comparisons: list[Comp
     return table
 
 
-def own_table(title: str, rows: list[Row], figures: list[Figures]) -> Table:
+def own_table(rows: list[Row], figures: list[Figures]) -> Table:
     """Medians of one side alone, where there is nothing to compare with."""
-    table = tables.table(title)
+    table = tables.table()
     table.add_column("operation")
     table.add_column("median", justify="right")
     for row in rows:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from wattle.console import out, progress
+from wattle.console import progress
 
 from bench.jobs import Side, Toolchain, alternate, build_alone, crowded
 from bench.pairs import Row, as_data, between, compare
-from bench.show import comparison_table
+from bench.show import comparison_table, section
 
 BAR = 1.5
 PES = (2, 32)
@@ -40,6 +40,6 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
         bar = BAR if other == "PMIx" else None
         rows = [c for pes in PES for c in compare(rows_of(pes, bar), between(rounds[pes], 0, i))]
         what = "PMIx_Init, fence, finalize alone" if other == "PMIx" else "its peer"
-        out.print(comparison_table(f"Start-up, one node, empty program: Wattle and {what}", "Wattle", other, rows), "")
+        section(f"Start-up, one node, empty program: Wattle and {what}", comparison_table("Wattle", other, rows))
         result[f"rows_{other}"] = as_data(rows)
     return result

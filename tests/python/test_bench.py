@@ -104,7 +104,7 @@ def samples_of(rounds: int, once: float, per_pe: float, per_pair: float) -> list
 
 def test_the_fit_finds_what_a_pe_and_a_pair_cost() -> None:
     data = memory.growth(samples_of(2, 3e6, 1e6, 100), judge=True)
-    for found in data["fits"]["all PSS"]["Wattle"]:
+    for found in data["fits"]["PSS"]["Wattle"]:
         assert found == {"once": pytest.approx(3e6), "per_pe": pytest.approx(1e6), "per_pair": pytest.approx(100)}
     (found, _) = data["fits"][memory.CONTROL]["Wattle"]
     assert found["per_pe"] == pytest.approx(1e6 + 4096)

@@ -1,0 +1,109 @@
+"""Two PEs, each on a node of its own: single operations against the peer over the same network namespaces.
+
+The peer's PE spins on its core; ours shares it with the progress agent. Three rows that the peer pays for in another
+way are apart: operations on a PE that computes for a while (the peer's wait until it calls the library again), many of
+those (ours alone), and CPU seconds of a wait.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from wattle.console import out, progress
+from wattle.nodes import Nodes, unavailable
+
+from bench.jobs import Side, Toolchain, across, alternate
+from bench.pairs import Row, as_data, between, compare
+from bench.show import comparison_table, own_table, section
+from bench.waits import show_waits
+
+PASSIVE_S = 0.5  # how long the target of the passive rows computes
+# The best of what was tried for Debian's OSHMEM 4.1.4 (UCX 1.13.1) over veth: long segments, as our runtime sets them
+# for itself, doubled its 1 MiB; Open MPI's own TCP for what it does by MPI (start, barriers) beat UCX there.
+PEER_ENV = {
+    "UCX_TLS": "tcp,self",
+    "UCX_TCP_TX_SEG_SIZE": "256k",
+    "UCX_TCP_RX_SEG_SIZE": "256k",
+    "OMPI_MCA_pml": "ob1",
+    "OMPI_MCA_btl": "tcp,self",
+}
+
+
+def waiting(test: str, label: str, size: int = 8, *, bandwidth: bool = False, bar: float | None = None) -> Row:
+    """The target waits in a barrier: all that the peer can be measured with."""
+    return Row(f"{test}/{size}/waiting", label, size if bandwidth else 0, bar)
+
+
+ROWS = [
+    waiting("put_quiet", "put+quiet 8 B", bar=1.0),
+    waiting("put_quiet", "put+quiet 4 KiB", 4096),
+    waiting("put_quiet", "put+quiet 256 KiB", 262144, bandwidth=True),
+    waiting("put_quiet", "put+quiet 1 MiB", 1 << 20, bandwidth=True, bar=1.0),
+    waiting("get", "get 8 B"),
+    waiting("get", "get 1 MiB", 1 << 20, bandwidth=True, bar=1.0),
+    waiting("p", "p 8 B"),
+    waiting("put_nbi", "put_nbi 8 B x64"),
+    waiting("fetch_add_heap", "fetch-add", bar=1.0),
+    Row("barrier/0/both", "barrier, 2 PEs"),
+    Row("ping_pong/8/both", "p / wait_until, one way", bar=1.0),
+    Row("init", "shmem_init"),
+    Row("finalize", "shmem_finalize"),
+]
+COMPUTING = [
+    Row(row.key.replace("/waiting", "/computing"), row.label, row.bytes) for row in ROWS if "/waiting" in row.key
+]
+PASSIVE_TITLE = f"Two nodes: one operation on a PE that computes for {PASSIVE_S:g} s"
+PASSIVE = [
+    Row("passive_put_quiet/8/computing", "put+quiet 8 B"),
+    Row("passive_get/8/computing", "get 8 B"),
+    Row("passive_fetch_add_heap/8/computing", "fetch-add"),
+]
+
+
+def run(options: argparse.Namespace, tools: Toolchain) -> dict:
+    """Runs and prints the section; returns what goes into the file."""
+    if reason := unavailable():
+        out.print(f"[partly]Two nodes: skipped, {reason}[/]\n")
+        return {"skipped": reason}
+    with Nodes(2) as nodes:
+        return measure(options, tools, nodes)
+
+
+def measure(options: argparse.Namespace, tools: Toolchain, nodes: Nodes) -> dict:
+    """The section, on nodes that are there."""
+    one_each = across(nodes, 1)
+    program, theirs = tools.ours("micro.c"), tools.theirs("micro.c")
+    ours, spin = Side("Wattle", program, one_each), Side("spin", program, one_each, {"WATTLE_WAIT": "spin"})
+    peer = [Side("peer", theirs, one_each, PEER_ENV)] if theirs else []
+    sides = [ours, *peer, spin]
+    total = options.pairs * len(sides) + options.wait_pairs * (2 * len([ours, *peer]) + 1)
+    with progress("two nodes", total) as steps:
+        rounds = alternate(sides, options.pairs, ["far", "waiting"], steps.advance)
+        passive = alternate([ours, *peer], options.wait_pairs, ["passive", str(PASSIVE_S)], steps.advance)
+        computing = alternate([ours], options.wait_pairs, ["far", "computing"], steps.advance)
+        waits = alternate([ours, *peer], options.wait_pairs, ["wait", str(options.wait_seconds)], steps.advance)
+
+    result: dict = {"peer_settings": PEER_ENV}
+    if peer:
+        result |= compared(rounds, passive)
+    else:
+        section("Two nodes, Wattle alone (no peer)", own_table(ROWS, [r[0] for r in rounds]))
+        section(f"{PASSIVE_TITLE}, Wattle alone", own_table(PASSIVE, [r[0] for r in passive]))
+    section(
+        "Two nodes, the target computes: Wattle alone, its peer needs the target's help",
+        own_table(COMPUTING, [r[0] for r in computing]),
+    )
+    result["waits"] = show_waits("Two nodes", options.wait_seconds, [ours, *peer], waits)
+    return result | {"raw": {"rounds": rounds, "passive": passive, "computing": computing, "waits": waits}}
+
+
+def compared(rounds: list[list[dict[str, float]]], passive: list[list[dict[str, float]]]) -> dict:
+    """Prints the tables with a peer: as settings are by default, spinning, and with a target that computes."""
+    usual = compare(ROWS, between(rounds, 0, 1))
+    section("Two nodes, 2 PEs: Wattle and its peer (targets wait)", comparison_table("Wattle", "peer", usual))
+    unbarred = [Row(row.key, row.label, row.bytes) for row in ROWS]
+    spinning = compare(unbarred, between(rounds, 2, 1))
+    section("Two nodes: Wattle with WATTLE_WAIT=spin and its peer", comparison_table("spin", "peer", spinning))
+    alone = compare(PASSIVE, between(passive, 0, 1))
+    section(PASSIVE_TITLE, comparison_table("Wattle", "peer", alone))
+    return {"rows": as_data(usual), "rows_spin": as_data(spinning), "rows_passive": as_data(alone)}
