@@ -154,6 +154,16 @@ static void write_pe_joules(const writer *w)
   putc('}', w->f);
 }
 
+/* Alike on all nodes that are one machine (namespaces, containers): its one sensor must not be counted for each. */
+static void write_boot_id(FILE *f)
+{
+  char id[40] = "";
+  FILE *kernel = fopen("/proc/sys/kernel/random/boot_id", "re");
+  if (kernel && fscanf(kernel, "%39s", id) != 1) id[0] = '\0';
+  if (kernel) fclose(kernel);
+  wtl_json_text_field(f, "boot_id", id, 0);
+}
+
 static void write_identity(writer *w)
 {
   const wtl_pe *self = w->self;
@@ -163,6 +173,7 @@ static void write_identity(writer *w)
   gethostname(host, sizeof host - 1);
   fprintf(w->f, "{\"schema\":1,\"pe\":%d,\"n_pes\":%d,\"pid\":%ld", self->me, self->n, (long)getpid());
   wtl_json_text_field(w->f, "host", host, 0);
+  write_boot_id(w->f);
   wtl_json_text_field(w->f, "program", length > 0 ? program : "", 0);
   wtl_json_text_field(w->f, "build_id", exe >= 0 ? w->modules[exe].build_id : "", 0);
   wtl_json_text_field(w->f, "wattle_version", WTL_VERSION, 0);
