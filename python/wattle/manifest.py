@@ -45,6 +45,16 @@ class Manifest:
         """Names of the run directories inside this one, where `wattle run --repeat` wrote several."""
         return [str(r) for r in self.extra.get("repeats", [])]
 
+    @property
+    def hosts(self) -> list[str]:
+        """The hosts that the job was given, each once; none where nobody said."""
+        return list(dict.fromkeys(str(host["name"]) for host in self.extra.get("hosts", [])))
+
+    @property
+    def n_hosts(self) -> int | None:
+        """How many hosts the job may have had at most; None where nobody said."""
+        return self.extra.get("n_hosts")
+
     def as_dict(self) -> dict[str, Any]:
         document = {"schema": SCHEMA, **asdict(self)}
         return {**document.pop("extra"), **document}
@@ -82,6 +92,10 @@ def _from_document(document: Checked) -> Manifest:
     require_schema(document, SCHEMA)
     known = {f.name for f in fields(Manifest)} | {"schema"}
     command = [_as_text(entry) for entry in document.items("command")]
+    for host in document.items("hosts") if document.has("hosts") else ():
+        host.text("name")
+    if document.has("n_hosts"):
+        document.integer("n_hosts", lo=1)
     exit_code = document.get("exit_code").value
     if exit_code is not None and (not isinstance(exit_code, int) or isinstance(exit_code, bool)):
         raise document.get("exit_code").wrong(f"expected a whole number or null, found {exit_code!r}")

@@ -6,7 +6,8 @@ import statistics
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from wattle.profile import RunProfile, add
+from wattle.pe import add
+from wattle.profile import RunProfile
 from wattle.provenance import Joules, total
 from wattle.runs import Sample
 

@@ -1,4 +1,4 @@
-"""The profiles that the PEs of a run wrote: DIR/profile/pe-00000.json and so on, checked and made into frames.
+"""The profiles that the PEs of a run wrote, DIR/profile/pe-00000.json and so on, as one and as frames.
 
 Any number the runtime could not determine is None (null in a frame), never 0.
 """
@@ -8,92 +8,32 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wattle.checked import Checked, read_json, require_schema
+from wattle import by_node
+from wattle.by_node import Node
 from wattle.errors import DamagedFile, WattleError
-from wattle.provenance import Joules, read_joules, total, unavailable
+from wattle.pe import DROPS, PE, WAYS, Network, Site, add, find
+from wattle.pe_file import read_pe
+from wattle.provenance import Joules, total, unavailable
 
 if TYPE_CHECKING:
     import polars as pl
-
-SCHEMA = 1
-STATES = ("active", "spin", "yield", "asleep")
-TIMES = ("compute", "transfer", "wait")
-STAGES = ("spin", "yield", "asleep")
-MOVES = ("put", "get", "amo")
-KINDS = ("transfer", "wait", "other")
-
-Numbers = dict[str, float | None]
-
-
-@dataclass(frozen=True)
-class Module:
-    """One ELF file that was mapped into a PE."""
-
-    path: str
-    base: int
-    build_id: str
-
-
-@dataclass(frozen=True)
-class Site:
-    """One place in the program that called the library. `offset` is inside the module's file, ready for addr2line."""
-
-    addr: int
-    module: int  # index into the PE's modules; -1 where the address lies in none
-    offset: int
-    call: str
-    kind: str
-    calls: int
-    bytes: int
-    timed_calls: int
-    time_s: float | None
-    wait_s: Numbers
-    waits: int
-    joules: Numbers  # by domain; shares, so always modelled
-
-
-@dataclass(frozen=True)
-class PE:
-    """What one PE did between init and finalize."""
-
-    pe: int
-    n_pes: int
-    host: str
-    pid: int
-    program: str
-    build_id: str
-    wall_s: float | None
-    cpu_s: float | None
-    cpu_init_s: float | None
-    state_s: Numbers
-    time_s: Numbers
-    bytes: Numbers
-    rescues: int | None
-    sleeps: int | None
-    joules: list[Joules]
-    node: list[Joules]  # of the whole node; only in its reader's profile, else empty
-    idle: list[Joules]  # what nobody on the node caused
-    meter: dict[str, str]  # name and why no better one was taken; empty but in the node's reader's profile
-    modules: list[Module]
-    sites: list[Site]
-
-    def module_of(self, site: Site) -> Module | None:
-        return self.modules[site.module] if 0 <= site.module < len(self.modules) else None
 
 
 @dataclass
 class RunProfile:
     """All profiles of one run. `missing` names the PEs that left none; `damaged` holds why a file could not be read
-    (only where the caller allowed that)."""
+    (only where the caller allowed that). `n_hosts`: how many hosts the job was given; None where nobody said."""
 
     directory: Path
     n_pes: int
     pes: list[PE]
     missing: list[int] = field(default_factory=list)
     damaged: dict[int, str] = field(default_factory=dict)
+    n_hosts: int | None = None
 
     @property
     def complete(self) -> bool:
@@ -109,24 +49,67 @@ class RunProfile:
         known = [pe.wall_s for pe in self.pes if pe.wall_s is not None]
         return max(known, default=None)
 
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """Those of which a PE left a profile."""
+        return by_node.group(self.pes)
+
+    @property
+    def all_nodes(self) -> bool:
+        """Whether `nodes` are surely all the job had. Where no PE of a node left a profile, nothing tells of it."""
+        if self.complete:
+            return True
+        return len(self.nodes) == 1 if self.n_hosts is None else len(self.nodes) >= self.n_hosts
+
+    @cached_property
+    def counted_twice(self) -> bool:
+        """Whether joules are a shared sensor's, so that sums over nodes would be more than was drawn."""
+        return by_node.counted_twice(self.nodes)
+
     @property
     def meter(self) -> dict[str, str]:
-        """The meter the run used, and why no better one."""
+        """The meter the run used, and why no better one; of several nodes, the first's."""
         return next((pe.meter for pe in self.pes if pe.meter["name"]), {"name": "", "why": ""})
+
+    @property
+    def meters(self) -> list[tuple[dict[str, str], list[str]]]:
+        """Every meter that was used, with the hosts it was used on."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for node in self.nodes:
+            if node.meter["name"]:
+                found.setdefault((node.meter["name"], node.meter["why"]), []).append(node.host)
+        return [({"name": name, "why": why}, hosts) for (name, why), hosts in found.items()]
 
     def joules(self, domain: str) -> Joules:
         """All PEs' joules of a domain. A gap where a PE's profile is missing: its joules are not known."""
         figures = [find(pe.joules, domain) for pe in self.pes]
-        figures += [unavailable(domain)] * (len(self.missing) + len(self.damaged))
+        figures += [unavailable(domain)] * (len(self.missing) + len(self.damaged) + self.counted_twice)
         return total(figures, domain=domain)
 
     def node_joules(self, domain: str) -> Joules:
-        """Joules of all nodes of the run."""
-        return _of_nodes((pe.node for pe in self.pes), domain)
+        """Joules of all nodes of the run. A gap where one node's are not known."""
+        return self._of_nodes(domain, (node.joules(domain) for node in self.nodes))
 
     def idle_joules(self, domain: str) -> Joules:
         """Joules that no PE caused, on all nodes of the run."""
-        return _of_nodes((pe.idle for pe in self.pes), domain)
+        return self._of_nodes(domain, (node.idle(domain) for node in self.nodes))
+
+    def _of_nodes(self, domain: str, figures: Iterable[Joules]) -> Joules:
+        known = self.all_nodes and not self.counted_twice
+        return total([*figures, *([] if known else [unavailable(domain)])], domain=domain)
+
+    @property
+    def network(self) -> Network | None:
+        """What went between nodes, all PEs together; None where nothing could."""
+        found = [pe.network for pe in self.pes if pe.network is not None]
+        if not found:
+            return None
+        return Network(
+            name=", ".join(dict.fromkeys(n.name for n in found)),
+            dropped={key: add(n.dropped[key] for n in found) for key in DROPS},
+            messages={key: add(n.messages[key] for n in found) for key in WAYS},
+            bytes={key: add(n.bytes[key] for n in found) for key in WAYS},
+        )
 
     def sum(self, group: str, key: str) -> float | None:
         """Sum over the PEs of a number in `state_s`, `time_s` or `bytes`; None where one PE does not know it."""
@@ -134,7 +117,8 @@ class RunProfile:
 
     def pe_frame(self) -> pl.DataFrame:
         """One row a PE: pe, host, wall_s, cpu_s, cpu_init_s, state_*_s, time_*_s, bytes_*, rescues, sleeps, and for
-        each domain joules_D, uncertainty_D, provenance_D, source_D."""
+        each domain joules_D, uncertainty_D, provenance_D, source_D. On several nodes also network_messages_*,
+        network_bytes_*, network_dropped_*."""
         import polars as pl
 
         return pl.DataFrame([_pe_row(pe, self.domains) for pe in self.pes], infer_schema_length=None)
@@ -149,8 +133,10 @@ class RunProfile:
         return pl.DataFrame(rows, schema=schema, infer_schema_length=None)
 
 
-def load(directory: Path, n_pes: int | None = None, allow_damaged: bool = False) -> RunProfile:
-    """Reads DIR/profile. `n_pes`: how many PEs there should be (the manifest says); without it the files say.
+def load(
+    directory: Path, n_pes: int | None = None, allow_damaged: bool = False, n_hosts: int | None = None
+) -> RunProfile:
+    """Reads DIR/profile. `n_pes`, `n_hosts`: how many there should be (the manifest says); without it the files say.
 
     Where `wattle run --repeat` wrote several runs, their own directories hold the profiles: see `wattle.runs`.
     A damaged file raises DamagedFile, which names it; with `allow_damaged` it is left out and noted instead.
@@ -162,33 +148,14 @@ def load(directory: Path, n_pes: int | None = None, allow_damaged: bool = False)
     damaged: dict[int, str] = {}
     for number, path in _files(folder):
         try:
-            pes.append(_read_pe(path, number))
+            pes.append(read_pe(path, number))
         except DamagedFile as error:
             if not allow_damaged:
                 raise
             damaged[number] = error.wrong
     n_pes = _agreed_size(folder, pes, n_pes)
     missing = sorted(set(range(n_pes)) - {pe.pe for pe in pes} - set(damaged))
-    return RunProfile(directory, n_pes, pes, missing, damaged)
-
-
-def find(figures: Iterable[Joules], domain: str) -> Joules:
-    """The figure of a domain; unavailable where there is none."""
-    return next((j for j in figures if j.domain == domain), unavailable(domain))
-
-
-def add(values: Iterable[float | None]) -> float | None:
-    """Sum; None as soon as one value is not known."""
-    result = 0.0
-    for value in values:
-        if value is None:
-            return None
-        result += value
-    return result
-
-
-def _of_nodes(lists: Iterable[list[Joules]], domain: str) -> Joules:
-    return total((find(figures, domain) for figures in lists if figures), domain=domain)
+    return RunProfile(directory, n_pes, pes, missing, damaged, n_hosts)
 
 
 def _files(folder: Path) -> Iterator[tuple[int, Path]]:
@@ -213,85 +180,14 @@ def _agreed_size(folder: Path, pes: list[PE], n_pes: int | None) -> int:
     return n_pes
 
 
-def _read_pe(path: Path, number: int) -> PE:
-    document = read_json(path)
-    require_schema(document, SCHEMA)
-    n_pes = document.integer("n_pes", lo=1)
-    pe = document.integer("pe")
-    if pe != number or pe >= n_pes:
-        raise document.get("pe").wrong(f"says {pe} of {n_pes} in a file named {path.name}")
-    modules = [_read_module(entry) for entry in document.items("modules")]
-    has_node = document.has("node")
-    return PE(
-        pe=pe,
-        n_pes=n_pes,
-        host=document.text("host"),
-        pid=document.integer("pid"),
-        program=document.text("program"),
-        build_id=document.text("build_id"),
-        wall_s=document.number("wall_s"),
-        cpu_s=document.number("cpu_s"),
-        cpu_init_s=document.number("cpu_init_s"),
-        state_s=_numbers(document.get("state_s"), STATES),
-        time_s=_numbers(document.get("time_s"), TIMES),
-        bytes=_numbers(document.get("bytes"), MOVES),
-        rescues=document.count("rescues"),
-        sleeps=document.count("sleeps"),
-        joules=_figures(document),
-        node=_figures(document.get("node")) if has_node else [],
-        idle=_figures(document.get("node"), "idle") if has_node else [],
-        meter=_read_meter(document),
-        modules=modules,
-        sites=[_read_site(entry, len(modules)) for entry in document.items("sites")],
-    )
-
-
-def _read_meter(document: Checked) -> dict[str, str]:
-    """The meter is the node's: only its reader names it."""
-    if "meter" not in document.object() or not document.has("meter"):
-        return {"name": "", "why": ""}
-    return {"name": document.get("meter").text("name"), "why": document.get("meter").text("why")}
-
-
-def _figures(parent: Checked, key: str = "joules") -> list[Joules]:
-    return [read_joules(entry) for entry in parent.items(key)]
-
-
-def _numbers(parent: Checked, keys: tuple[str, ...]) -> Numbers:
-    return {key: parent.number(key) for key in keys}
-
-
-def _read_module(entry: Checked) -> Module:
-    return Module(entry.text("path"), entry.address("base"), entry.text("build_id"))
-
-
-def _read_site(entry: Checked, n_modules: int) -> Site:
-    module = entry.integer("module", lo=-1)
-    if module >= n_modules:
-        raise entry.get("module").wrong(f"is {module}, but there are only {n_modules} modules")
-    joules = entry.get("joules")
-    return Site(
-        addr=entry.address("addr"),
-        module=module,
-        offset=entry.address("offset"),
-        call=entry.text("call"),
-        kind=entry.choice("kind", KINDS),
-        calls=entry.integer("calls"),
-        bytes=entry.integer("bytes"),
-        timed_calls=entry.integer("timed_calls"),
-        time_s=entry.number("time_s"),
-        wait_s=_numbers(entry.get("wait_s"), STAGES),
-        waits=entry.integer("waits"),
-        joules={domain: joules.number(domain, lo=None) for domain in joules.object()},
-    )
-
-
 def _pe_row(pe: PE, domains: list[str]) -> dict[str, Any]:
     row: dict[str, Any] = {key: getattr(pe, key) for key in ("pe", "host", "wall_s", "cpu_s", "cpu_init_s")}
     row |= {f"state_{key}_s": value for key, value in pe.state_s.items()}
     row |= {f"time_{key}_s": value for key, value in pe.time_s.items()}
     row |= {f"bytes_{key}": value for key, value in pe.bytes.items()}
     row |= {"rescues": pe.rescues, "sleeps": pe.sleeps}
+    for group in ("messages", "bytes", "dropped") if pe.network is not None else ():
+        row |= {f"network_{group}_{key}": value for key, value in getattr(pe.network, group).items()}
     for domain in domains:
         figure = find(pe.joules, domain)
         row[f"joules_{domain}"] = figure.joules

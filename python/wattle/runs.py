@@ -55,4 +55,5 @@ def load(directory: Path, allow_damaged: bool = False) -> Run:
 def _sample(directory: Path, manifest: Manifest, allow_damaged: bool) -> Sample:
     if not manifest.extra.get("profile", True):
         return Sample(directory, manifest, None)
-    return Sample(directory, manifest, profiles.load(directory, manifest.n_pes, allow_damaged))
+    found = profiles.load(directory, manifest.n_pes, allow_damaged, manifest.n_hosts)
+    return Sample(directory, manifest, found)

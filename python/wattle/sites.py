@@ -6,7 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from wattle import symbols
-from wattle.profile import PE, STAGES, Numbers, RunProfile, Site, add, find
+from wattle.pe import PE, STAGES, Numbers, Site, add, find
+from wattle.profile import RunProfile
 from wattle.provenance import Joules, total, unavailable
 
 
@@ -59,7 +60,7 @@ def merge(profile: RunProfile) -> list[MergedSite]:
         for site in pe.sites:
             groups[_key(pe, site), site.call].append((pe, site))
     places = symbols.resolve(key for key, _ in groups)
-    merged = [_merged(places[key], members) for (key, _), members in groups.items()]
+    merged = [_merged(places[key], members, profile.counted_twice) for (key, _), members in groups.items()]
     return sorted(merged, key=lambda site: site.cost, reverse=True)
 
 
@@ -68,7 +69,7 @@ def _key(pe: PE, site: Site) -> symbols.Key:
     return (module.path, module.build_id, site.offset) if module else ("", "", site.offset)
 
 
-def _merged(place: symbols.Place, members: list[tuple[PE, Site]]) -> MergedSite:
+def _merged(place: symbols.Place, members: list[tuple[PE, Site]], counted_twice: bool) -> MergedSite:
     sites = [site for _, site in members]
     domains = dict.fromkeys(domain for site in sites for domain in site.joules)
     return MergedSite(
@@ -82,8 +83,12 @@ def _merged(place: symbols.Place, members: list[tuple[PE, Site]]) -> MergedSite:
         time_s=add(s.time_s for s in sites),
         wait_s={stage: add(s.wait_s[stage] for s in sites) for stage in STAGES},
         waits=sum(s.waits for s in sites),
-        joules=[total([_share(pe, site, d) for pe, site in members], domain=d) for d in domains],
+        joules=[_sum(members, d) if not counted_twice else unavailable(d) for d in domains],
     )
+
+
+def _sum(members: list[tuple[PE, Site]], domain: str) -> Joules:
+    return total((_share(pe, site, domain) for pe, site in members), domain=domain)
 
 
 def _share(pe: PE, site: Site, domain: str) -> Joules:

@@ -54,8 +54,9 @@ INFO: dict[str, Any] = {
 OSHRUN = """#!/usr/bin/python3
 # Starts the program once for each PE; then, if asked to, leaves profiles as the runtime would.
 import os, pathlib, shutil, subprocess, sys
-n = int(sys.argv[2])
-command = sys.argv[4:]
+options = sys.argv[1:sys.argv.index("--")]
+n = int(options[options.index("-n") + 1])
+command = sys.argv[sys.argv.index("--") + 1:]
 codes = [subprocess.call(command, env={**os.environ, "FAKE_PE": str(pe)}) for pe in range(n)]
 target, ready = os.environ.get("WATTLE_PROFILE_DIR"), os.environ.get("FAKE_PROFILES")
 if target and ready:
@@ -167,6 +168,28 @@ def pe_profile(
             ),
         ],
     } | changes
+
+
+NETWORK: dict[str, Any] = {
+    "name": "ucx",
+    "dropped": {"foreign": 0, "malformed": 0},
+    "messages": {"sent": 1000, "received": 900},
+    "bytes": {"sent": 4096000, "received": 4000000},
+}
+
+
+def on_nodes(nodes: int, per_node: int = 2, **changes: Any) -> list[dict[str, Any]]:
+    """Profiles of a job on several nodes; each node's joules are those of its PEs and 19 J (DRAM: 4 J) idle."""
+    n = nodes * per_node
+    profiles = [pe_profile(pe, n, host=f"node{pe // per_node}", network=NETWORK, **changes) for pe in range(n)]
+    for node in range(nodes):
+        mine = profiles[node * per_node : (node + 1) * per_node]
+        idle = [figure("cpu", 19.0), figure("dram", 4.0)]
+        sums = [sum(pe["joules"][i]["joules"] for pe in mine) + idle[i]["joules"] for i in (0, 1)]
+        for pe in mine:
+            pe["node"] = None
+        mine[0]["node"] = {"joules": [figure("cpu", sums[0]), figure("dram", sums[1])], "idle": idle}
+    return profiles
 
 
 def write_profiles(folder: Path, profiles: list[dict[str, Any]]) -> Path:

@@ -13,7 +13,8 @@ import statistics
 from collections.abc import Callable
 
 from wattle.metrics import Metric
-from wattle.profile import PE, STATES, RunProfile
+from wattle.pe import PE, STATES
+from wattle.profile import RunProfile
 from wattle.provenance import Joules, Provenance
 from wattle.runs import Run
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from wattle import units
-from wattle.profile import PE, RunProfile, find
+from wattle.pe import PE, find
+from wattle.profile import RunProfile
 from wattle.provenance import Joules, total
 from wattle.report.figures import Figure, Trace, hover_text
+from wattle.run.node_table import labels
 from wattle.sites import MergedSite
 
 # (words, colour, where it is in a PE)
@@ -29,15 +31,23 @@ def figures(profile: RunProfile) -> list[Figure]:
     return found
 
 
+def _by_node(profile: RunProfile) -> list[PE]:
+    return [pe for node in profile.nodes for pe in node.pes]
+
+
 def _names(profile: RunProfile) -> list[str]:
-    return [f"PE {pe.pe}" for pe in profile.pes]
+    """`PE 0`, or `PE 0, node1` on several nodes; in order of nodes."""
+    if len(profile.nodes) < 2:
+        return [f"PE {pe.pe}" for pe in profile.pes]
+    pairs = zip(profile.nodes, labels(profile.nodes), strict=True)
+    return [f"PE {pe.pe}, {name}" for node, name in pairs for pe in node.pes]
 
 
-def _height(bars: int) -> int:
-    return 130 + 34 * min(bars, 40) if bars <= 40 else 130 + 12 * bars
+def height(n: int) -> int:
+    return 130 + 34 * n if n <= 40 else 130 + 12 * n
 
 
-def _bars(mode: str, unit: str) -> dict[str, Any]:
+def bars(mode: str, unit: str) -> dict[str, Any]:
     """Layout of horizontal bars, the first on top, whose lengths are amounts of `unit`."""
     return {
         "barmode": mode,
@@ -50,24 +60,24 @@ def _bars(mode: str, unit: str) -> dict[str, Any]:
 def _time(profile: RunProfile) -> Figure:
     traces: list[Trace] = []
     for name, colour, of in STACK:
-        hover = [_time_hover(pe, name, of(pe)) for pe in profile.pes]
-        traces.append(_bar(name, _names(profile), [of(pe) for pe in profile.pes], colour, hover))
+        hover = [_time_hover(pe, name, of(pe)) for pe in _by_node(profile)]
+        traces.append(bar(name, _names(profile), [of(pe) for pe in _by_node(profile)], colour, hover))
     return Figure(
         id="time",
         title="Where the time went",
         label="Stacked bars, one a PE: compute, transfer, and waiting by stage",
         traces=traces,
-        layout=_bars("stack", "s"),
-        height=_height(len(profile.pes)),
+        layout=bars("stack", "s"),
+        height=height(len(profile.pes)),
     )
 
 
 def _time_hover(pe: PE, name: str, value: float | None) -> str:
     share = f"{value / pe.wall_s * 100:.1f} % of its time" if value is not None and pe.wall_s else ""
-    return hover_text(f"PE {pe.pe}", [(name, units.seconds(value)), ("share", share), ("n", "1 run")])
+    return hover_text(f"PE {pe.pe} on {pe.host}", [(name, units.seconds(value)), ("share", share), ("n", "1 run")])
 
 
-def _bar(name: str, y: list[str], x: list[float | None], colour: str, hover: list[str]) -> Trace:
+def bar(name: str, y: list[str], x: list[float | None], colour: str, hover: list[str]) -> Trace:
     return {
         "type": "bar",
         "orientation": "h",
@@ -83,9 +93,9 @@ def _bar(name: str, y: list[str], x: list[float | None], colour: str, hover: lis
 def _joules(profile: RunProfile) -> Figure:
     traces: list[Trace] = []
     for domain, colour in zip(profile.domains, DOMAIN_COLOURS * len(profile.domains), strict=False):
-        found = [find(pe.joules, domain) for pe in profile.pes]
+        found = [find(pe.joules, domain) for pe in _by_node(profile)]
         hover = [_joules_hover(name, figure) for name, figure in zip(_names(profile), found, strict=True)]
-        trace = _bar(domain, _names(profile), [f.joules for f in found], colour, hover)
+        trace = bar(domain, _names(profile), [f.joules for f in found], colour, hover)
         trace["error_x"] = {
             "type": "data",
             "array": [f.uncertainty for f in found],
@@ -101,8 +111,8 @@ def _joules(profile: RunProfile) -> Figure:
         title="Joules by PE",
         label="Bars, one a PE and domain, with whiskers for the uncertainty",
         traces=traces,
-        layout=_bars("group", "J"),
-        height=_height(len(profile.pes) * max(1, len(profile.domains)) * 2 // 3),
+        layout=bars("group", "J"),
+        height=height(len(profile.pes) * max(1, len(profile.domains)) * 2 // 3),
         note="whiskers: uncertainty, about 95 %",
     )
 
@@ -136,8 +146,8 @@ def site_figures(sites: list[MergedSite]) -> list[Figure]:
     working = [(site.time_s or 0.0) - w for site, w in zip(shown, waiting, strict=True)]
     hover = [_site_hover(site) for site in shown]
     traces = [
-        _bar("in the call", names, list(working), "--transfer", hover),
-        _bar("waiting", names, list(waiting), "--asleep", hover),
+        bar("in the call", names, list(working), "--transfer", hover),
+        bar("waiting", names, list(waiting), "--asleep", hover),
     ]
     return [
         Figure(
@@ -145,8 +155,8 @@ def site_figures(sites: list[MergedSite]) -> list[Figure]:
             title="Time in the costliest call sites",
             label="Stacked bars, one a call site: time in the call, and waiting in it",
             traces=traces,
-            layout=_bars("stack", "s"),
-            height=_height(len(shown)),
+            layout=bars("stack", "s"),
+            height=height(len(shown)),
         )
     ]
 

@@ -7,11 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from wattle import runs, units
+from wattle.manifest import Manifest
 from wattle.metrics import Spread, metrics, spread
-from wattle.profile import PE, RunProfile, add
+from wattle.pe import PE, add
+from wattle.profile import RunProfile
 from wattle.provenance import Joules, Provenance, amount, joule_unit, significant, total
 from wattle.report import run_figures as drawn
+from wattle.report.figures import Figure
 from wattle.report.page import Page
+from wattle.report.run_nodes import network_rows, node_figures, node_rows
+from wattle.run.lost import dropped_words, silent_hosts_words
+from wattle.run.node_table import one_machine_words
 from wattle.runs import Run
 from wattle.sites import MergedSite, merge
 
@@ -25,11 +31,11 @@ def build(directory: Path) -> Page:
     profile = run.middle.profile
     has_pes = profile is not None and bool(profile.pes)
     sites = merge(profile) if profile is not None and has_pes else []
-    figures = [*drawn.figures(profile), *drawn.site_figures(sites)] if profile is not None and has_pes else []
+    figures = _figures(profile, sites) if profile is not None and has_pes else []
     return Page(
         template="run.html.j2",
         title=shlex.join(run.manifest.command) or "a run",
-        subtitle=f"{run.manifest.n_pes} PE{'s' if run.manifest.n_pes != 1 else ''}{_repeated(run)}, "
+        subtitle=f"{units.several(run.manifest.n_pes, 'PE')}{_on_nodes(profile)}{_repeated(run)}, "
         f"{units.seconds(run.manifest.wall_s)} from start to end",
         summary=summary(run, profile, sites),
         record=run.manifest,
@@ -38,7 +44,10 @@ def build(directory: Path) -> Page:
         content={
             "run": run,
             "profile": profile if has_pes else None,
-            "lost": _lost(profile, bool(run.middle.manifest.extra.get("interrupted"))),
+            "lost": _lost(profile, run.middle.manifest),
+            "one_machine": one_machine_words(profile) if profile is not None else "",
+            "nodes": node_rows(profile) if profile is not None else [],
+            "network": network_rows(profile) if profile is not None else [],
             "cards": _cards(profile) if profile is not None and has_pes else [],
             "pes": _pe_rows(profile) if profile is not None and has_pes else [],
             "hidden_pes": max(0, len(profile.pes) - PES_SHOWN) if profile is not None else 0,
@@ -47,9 +56,17 @@ def build(directory: Path) -> Page:
             "sites": _site_rows(sites[:SITES_SHOWN]),
             "hidden_sites": max(0, len(sites) - SITES_SHOWN),
             "repeats": _repeats(run),
-            "meter": profile.pes[0].meter if profile is not None and has_pes else run.manifest.meter,
+            "meters": profile.meters if profile is not None and profile.meters else [(run.manifest.meter, [])],
         },
     )
+
+
+def _figures(profile: RunProfile, sites: list[MergedSite]) -> list[Figure]:
+    return [*drawn.figures(profile), *node_figures(profile), *drawn.site_figures(sites)]
+
+
+def _on_nodes(profile: RunProfile | None) -> str:
+    return f" on {len(profile.nodes)} nodes" if profile is not None and len(profile.nodes) > 1 else ""
 
 
 def _repeated(run: Run) -> str:
@@ -64,6 +81,8 @@ def _nav(run: Run, profile: RunProfile | None, sites: list[MergedSite]) -> list[
     nav = [("summary", "Summary")]
     if profile is not None and profile.pes:
         nav += [("pes", "By PE"), ("joules", "Joules")]
+        nav += [("nodes", "By node")] if len(profile.nodes) > 1 else []
+        nav += [("network", "Network")] if profile.network is not None else []
     if sites:
         nav.append(("sites", "Call sites"))
     if run.manifest.repeats:
@@ -90,8 +109,7 @@ def _time_words(profile: RunProfile) -> str:
     wall = profile.sum("state_s", "active")
     parts = {key: profile.sum("time_s", key) for key in ("compute", "transfer", "wait")}
     whole = add(parts.values())
-    pes = f"{len(profile.pes)} PE" + ("s" if len(profile.pes) != 1 else "")
-    text = f"{pes} ran for {units.seconds(profile.wall_s)}"
+    text = f"{units.several(len(profile.pes), 'PE')}{_on_nodes(profile)} ran for {units.seconds(profile.wall_s)}"
     if whole is None or whole == 0 or wall is None:
         return f"{text}; how that divides is not known."
     shares = ", ".join(f"{_share(value or 0, whole)} {key}" for key, value in parts.items())
@@ -103,10 +121,10 @@ def _time_words(profile: RunProfile) -> str:
 def _joules_words(profile: RunProfile) -> str:
     figures = [profile.joules(d) for d in profile.domains]
     if not figures or any(not f.known for f in figures):
-        why = profile.pes[0].meter.get("why", "")
+        why = profile.meter["why"]
         return "Joules are not known" + (f": {why.rstrip('.')}." if why else ".")
     whole = total(figures)
-    why = profile.pes[0].meter.get("why", "")
+    why = profile.meter["why"]
     reason = f" ({why.rstrip('.')})" if why and whole.provenance is not Provenance.MEASURED else ""
     return f"The PEs' share comes to {whole}{reason}, over {', '.join(profile.domains)}."
 
@@ -120,12 +138,14 @@ def _site_words(sites: list[MergedSite]) -> str:
     return f"The costliest call is {first.call} at {first.place.label}, {units.count(first.calls)} calls, {what}."
 
 
-def _lost(profile: RunProfile | None, interrupted: bool) -> list[str]:
+def _lost(profile: RunProfile | None, manifest: Manifest) -> list[str]:
     if profile is None:
         return []
+    interrupted = bool(manifest.extra.get("interrupted"))
     lost = [f"PE {pe}: its profile is damaged ({wrong})" for pe, wrong in sorted(profile.damaged.items())]
     why = "interrupted" if interrupted else "killed, aborted, or never initialised"
-    return lost + [f"PE {pe} left no profile ({why})" for pe in profile.missing]
+    lost += [f"PE {pe} left no profile ({why})" for pe in profile.missing]
+    return lost + [words for words in (silent_hosts_words(profile, manifest), dropped_words(profile)) if words]
 
 
 # ---- tables ----
@@ -148,7 +168,7 @@ def _cards(profile: RunProfile) -> list[tuple[str, str, str]]:
 
 
 def _pe_rows(profile: RunProfile) -> list[dict[str, Any]]:
-    return [_pe_row(pe) for pe in profile.pes[:PES_SHOWN]]
+    return [_pe_row(pe) for node in profile.nodes for pe in node.pes][:PES_SHOWN]
 
 
 def _pe_row(pe: PE) -> dict[str, Any]:
@@ -168,9 +188,11 @@ def _joules_rows(profile: RunProfile) -> list[dict[str, Any]]:
     rows = [_joules_row(f"PE {pe.pe}", pe.joules, profile.domains) for pe in profile.pes[:PES_SHOWN]]
     rows.append(_joules_row("all PEs", [profile.joules(d) for d in profile.domains], profile.domains))
     node = list(dict.fromkeys(j.domain for pe in profile.pes for j in pe.node))
+    several = len(profile.nodes) > 1
     if node:
-        rows.append(_joules_row("idle", [profile.idle_joules(d) for d in node], profile.domains))
-        rows.append(_joules_row("node", [profile.node_joules(d) for d in node], profile.domains))
+        idle, whole = ("idle, all nodes", "all nodes") if several else ("idle", "node")
+        rows.append(_joules_row(idle, [profile.idle_joules(d) for d in node], profile.domains))
+        rows.append(_joules_row(whole, [profile.node_joules(d) for d in node], profile.domains))
     return rows
 
 

@@ -15,6 +15,8 @@ from wattle.errors import WattleError
 from wattle.manifest import Manifest
 from wattle.run import directory as directories
 from wattle.run import job, target
+from wattle.run.hosts import Hosts
+from wattle.run.hosts import given as hosts_given
 from wattle.run.show import show
 from wattle.run.summary import document
 
@@ -27,7 +29,16 @@ def run(
         list[str],
         typer.Argument(metavar="PROGRAM", help="The program and its arguments, best after --.", show_default=False),
     ],
-    n: Annotated[int, typer.Option("-n", "--np", metavar="N", help="Number of PEs.")] = 1,
+    n: Annotated[
+        int | None,
+        typer.Option("-n", "--np", metavar="N", help="Number of PEs; default: 1, or as many as the hosts take."),
+    ] = None,
+    hosts: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Hosts to run on, one PE each; A:2,B:2 for two PEs each.")
+    ] = None,
+    hostfile: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File that names them, one a line: `A slots=2`.")
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="DIR", help="New or empty directory; default: one in wattle-runs."),
@@ -48,7 +59,10 @@ def run(
 
     Standard input, output and error, signals and the exit code are the program's own; the tables go to standard error.
     With --repeat, every run gets standard input from its start where that is a file, and none otherwise.
+    On several hosts the run's directory must be on a file system that they share, for every PE writes to it.
     """
+    given = hosts_given(hosts, hostfile)
+    n = given.pes() if n is None else n
     _check_range("-n", n, PES_MOST)
     _check_range("--repeat", repeat, REPEATS_MOST)
     chosen = _chosen_settings(settings or [], meter, machine, profile)
@@ -63,7 +77,8 @@ def run(
     where = directories.prepare(output, command[0])
     if found.warning and profile:
         console.note(found.warning)
-    plan = _Plan([oshrun, "-n", str(n), "--", *command], command, n, environment, known, chosen, profile, json)
+    argv = [oshrun, "-n", str(n), *given.options, "--", *command]
+    plan = _Plan(argv, command, n, given, environment, known, chosen, profile, json)
     outcome = _run_all(plan, where, repeat)
     return _present(where, outcome, json)
 
@@ -75,6 +90,7 @@ class _Plan:
     argv: list[str]  # with the launcher
     command: list[str]
     n: int
+    hosts: Hosts
     environment: dict[str, str]
     known: info.Info
     chosen: dict[str, str]  # settings by option
@@ -89,6 +105,10 @@ class _Plan:
         started.meter = {"name": values.get("WATTLE_METER", ""), "why": ""}
         numbers = self.known.machine.get("numbers") or []
         started.extra = {"profile": self.profile, "set": self.chosen, "machine_numbers": numbers}
+        if self.hosts.hosts:
+            started.extra["hosts"] = self.hosts.as_list()
+        if (n_hosts := self.hosts.n_hosts(self.n)) is not None:
+            started.extra["n_hosts"] = n_hosts
         return started
 
 
@@ -105,7 +125,9 @@ def _run_all(plan: _Plan, where: Path, repeat: int) -> int:
         whole.exit_code = _run_once(plan, directories.make(where / name), _input_again(k))
         whole.wall_s = time.monotonic() - started
         whole.extra["repeats"] = [*whole.extra["repeats"], name]
-        whole.meter = manifest.read(where / name).meter
+        latest = manifest.read(where / name)
+        whole.meter = latest.meter
+        whole.extra |= {key: latest.extra[key] for key in ("nodes",) if key in latest.extra}
         manifest.write(where, whole)
         if whole.exit_code != 0:
             break
@@ -133,18 +155,21 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> int:
     record.wall_s, record.exit_code = outcome.wall_s, outcome.exit_code
     record.extra |= {"job_cpu_s": outcome.cpu_s, "interrupted": outcome.interrupts > 0}
     if plan.profile:
-        record.meter = _meter_used(where, record)
+        _add_found(where, record)
     manifest.write(where, record)
     return outcome.exit_code
 
 
-def _meter_used(where: Path, record: Manifest) -> dict[str, str]:
-    """The meter as the PEs found it, which may be another than the one asked for."""
+def _add_found(where: Path, record: Manifest) -> None:
+    """The meter as the PEs found it, which may be another than the one asked for, and the nodes they ran on."""
     try:
         found = runs.profiles.load(where, record.n_pes, allow_damaged=True)
     except WattleError:  # said when the run is shown
-        return record.meter
-    return found.meter if found.meter["name"] else record.meter
+        return
+    record.meter = found.meter if found.meter["name"] else record.meter
+    record.extra["nodes"] = [
+        {"host": node.host, "pes": node.numbers, "meter": node.meter["name"] or None} for node in found.nodes
+    ]
 
 
 def _present(where: Path, exit_code: int, json: bool) -> int:

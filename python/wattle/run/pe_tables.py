@@ -8,8 +8,11 @@ from collections.abc import Callable
 from rich.table import Table
 
 from wattle import units
-from wattle.profile import PE, RunProfile, add, find
+from wattle.by_node import group
+from wattle.pe import PE, add, find
+from wattle.profile import RunProfile
 from wattle.provenance import Joules, joule_unit, reaches_below_zero
+from wattle.run.node_table import labels
 from wattle.tables import joules_cell, provenance_words, table
 
 PES_SHOWN = 24
@@ -33,17 +36,19 @@ def pe_table(profile: RunProfile) -> Table:
     scale = units.scale_for(times, units.SECONDS)
     shown = _shown(profile.pes)
     result = table(title=f"By PE, times in {scale[1]}")
-    result.add_column("\nPE", no_wrap=True)
+    where = _Where(profile)
+    where.add_to(result)
     for name, _ in COLUMNS:
         result.add_column(name, justify="right", no_wrap=True)
     joules = _JoulesColumns(profile, domains)
     joules.add_to(result)
     for pe in shown:
-        result.add_row(str(pe.pe), *_times(pe, scale), *joules.of_pe(pe))
+        result.add_row(*where.of_pe(pe), *_times(pe, scale), *joules.of_pe(pe))
     result.add_section()
     sums = [units.scaled(add(of(pe) for pe in profile.pes), scale) for _, of in COLUMNS]
     # Joules have a rule of their own: a PE without a profile makes their sum unknown.
-    result.add_row("all" if profile.complete else "these", *sums, *joules.of(profile.joules), style="bold")
+    name = "all" if profile.complete else "these"
+    result.add_row(*where.of_sum(name), *sums, *joules.of(profile.joules), style="bold")
     if len(shown) < len(profile.pes):
         result.caption = f"{len(shown)} of {len(profile.pes)} PEs: those that waited most and least; --json has all"
     return result
@@ -52,14 +57,34 @@ def pe_table(profile: RunProfile) -> Table:
 def joules_table(profile: RunProfile) -> Table:
     """Joules by PE, where they do not fit into the table above."""
     result = table(title="Joules by PE")
-    result.add_column("\nPE", no_wrap=True)
+    where = _Where(profile)
+    where.add_to(result)
     joules = _JoulesColumns(profile, profile.domains)
     joules.add_to(result)
     for pe in _shown(profile.pes):
-        result.add_row(str(pe.pe), *joules.of_pe(pe))
+        result.add_row(*where.of_pe(pe), *joules.of_pe(pe))
     result.add_section()
-    result.add_row("all", *joules.of(profile.joules), style="bold")
+    result.add_row(*where.of_sum("all"), *joules.of(profile.joules), style="bold")
     return result
+
+
+class _Where:
+    """The column of the PE, and before it that of its node where there are several."""
+
+    def __init__(self, profile: RunProfile) -> None:
+        several = len(profile.nodes) > 1
+        names = zip(profile.nodes, labels(profile.nodes), strict=True)
+        self.nodes = {pe.pe: name for node, name in names for pe in node.pes} if several else {}
+
+    def add_to(self, to: Table) -> None:
+        for name in ("node", "PE") if self.nodes else ("PE",):
+            to.add_column(f"\n{name}", no_wrap=True)
+
+    def of_pe(self, pe: PE) -> list[str]:
+        return [self.nodes[pe.pe], str(pe.pe)] if self.nodes else [str(pe.pe)]
+
+    def of_sum(self, name: str) -> list[str]:
+        return [name, ""] if self.nodes else [name]
 
 
 class _JoulesColumns:
@@ -84,8 +109,11 @@ class _JoulesColumns:
 
 
 def joules_fit(profile: RunProfile) -> bool:
-    """Whether joules have room beside the times: two domains at most, and none given as a range (`12.3 (0–28.3)`)."""
+    """Whether joules have room beside the times: two domains at most, none given as a range (`12.3 (0–28.3)`), and no
+    column for the node."""
     domains = shown_domains(profile)
+    if domains and len(profile.nodes) > 1:
+        return False
     figures = [j for d in domains for j in (profile.joules(d), *(find(pe.joules, d) for pe in profile.pes))]
     wide = any(j.joules is not None and reaches_below_zero(j.joules, j.uncertainty) for j in figures)
     return len(domains) <= 2 and not wide
@@ -107,9 +135,10 @@ def _times(pe: PE, scale: units.Scale) -> list[str]:
 
 
 def _shown(pes: list[PE]) -> list[PE]:
-    """All PEs, or those that waited most and least where they are too many to read."""
+    """All PEs, or those that waited most and least where they are too many to read. By node, in order of number."""
+    pes = [pe for node in group(pes) for pe in node.pes]
     if len(pes) <= PES_SHOWN:
         return pes
     by_wait = sorted(pes, key=lambda pe: math.inf if pe.time_s["wait"] is None else pe.time_s["wait"])
     chosen = by_wait[: PES_SHOWN // 2] + by_wait[-PES_SHOWN // 2 :]
-    return sorted(chosen, key=lambda pe: pe.pe)
+    return sorted(chosen, key=pes.index)

@@ -13,6 +13,8 @@ from wattle.manifest import Manifest
 from wattle.metrics import Spread, metrics, spread
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, Provenance, joule_unit
+from wattle.run.lost import dropped_words, silent_hosts_words
+from wattle.run.node_table import node_table, one_machine_words
 from wattle.run.pe_tables import joules_fit, joules_table, pe_table, shown_domains
 from wattle.run.site_table import say_overrun, say_unresolved, site_table
 from wattle.run.summary import node_domains
@@ -34,6 +36,8 @@ def show(run: Run, console: Console) -> None:
         console.print("No profile was asked for, so there is nothing to show by PE or call site.")
         return
     _show_lost(profile, run.middle.manifest, console)
+    if words := dropped_words(profile):
+        console.print(f"[bad]Careful:[/bad] {escape(words)}", soft_wrap=True)
     if not profile.pes:
         return
     console.print()
@@ -41,9 +45,7 @@ def show(run: Run, console: Console) -> None:
     if not joules_fit(profile):
         console.print()
         console.print(joules_table(profile))
-    for domain in node_domains(profile) if shown_domains(profile) else []:
-        node, idle = profile.node_joules(domain), profile.idle_joules(domain)
-        console.print(f"Node, {escape(domain)}: {node}; of that idle: {idle}")
+    _show_nodes(profile, console)
     console.print(_joules_words(profile))
     sites = merge(profile)
     if sites:
@@ -53,10 +55,25 @@ def show(run: Run, console: Console) -> None:
     say_overrun(profile, console)
 
 
+def _show_nodes(profile: RunProfile, console: Console) -> None:
+    """Joules of the node, or of each where there are several."""
+    if len(profile.nodes) > 1:
+        console.print()
+        console.print(node_table(profile))
+        if words := one_machine_words(profile):
+            console.print(f"[partly]{escape(words)}[/partly]")
+        return
+    for domain in node_domains(profile) if shown_domains(profile) else []:
+        node, idle = profile.node_joules(domain), profile.idle_joules(domain)
+        console.print(f"Node, {escape(domain)}: {node}; of that idle: {idle}")
+
+
 def _headline(run: Run) -> str:
     manifest = run.manifest
     what = escape(shlex.join(manifest.command))
     pes = f"{manifest.n_pes} PE" + ("s" if manifest.n_pes != 1 else "")
+    nodes = len(run.middle.profile.nodes) if run.middle.profile is not None else 0
+    pes += f" on {nodes} nodes" if nodes > 1 else ""
     times = f", {units.several(len(run.samples), 'repeat')}" if manifest.repeats else ""
     ended = "" if not manifest.exit_code else f", exit code {manifest.exit_code}"
     return f"[title]{what}[/title] on {pes}{times}: {units.seconds(manifest.wall_s)} from start to end{ended}"
@@ -72,6 +89,8 @@ def _show_lost(profile: RunProfile, manifest: Manifest, console: Console) -> Non
     why = _why_lost(manifest)
     if len(profile.missing) < profile.n_pes:
         console.print(f"[bad]No profile from PE {units.ranges(profile.missing)}[/bad] ({why}).")
+        if words := silent_hosts_words(profile, manifest):
+            console.print(escape(words), soft_wrap=True)
     elif manifest.extra.get("interrupted"):
         console.print("[bad]Interrupted[/bad]: nothing to show by PE.")
     elif manifest.exit_code == WRONG_CONFIGURATION:
@@ -89,17 +108,23 @@ def _why_lost(manifest: Manifest) -> str:
 
 def _joules_words(profile: RunProfile) -> str:
     """One line on where the joules come from."""
-    meter = profile.meter
-    name = escape(meter["name"] or "unknown: its reader left no profile")
-    why = f" ({escape(meter['why'].rstrip('.'))})" if meter["why"] else ""
+    meters = "; ".join(_meter_words(meter, hosts, profile) for meter, hosts in profile.meters)
+    meters = meters or "unknown: its reader left no profile"
     source = escape(_sources(j for pe in profile.pes for j in pe.joules))
     words = provenance_words(j for pe in profile.pes for j in pe.joules)
     if words == Provenance.UNAVAILABLE:
-        return f"[faint]Joules are unavailable: meter {name}{why}.[/faint]"
+        return f"[faint]Joules are unavailable: meter {meters}.[/faint]"
     return (
-        f"[faint]Joules are {words}{source}; meter {name}{why}. ±, or the range in brackets, holds the truth at about "
+        f"[faint]Joules are {words}{source}; meter {meters}. ±, or the range in brackets, holds the truth at about "
         "95 %.[/faint]"
     )
+
+
+def _meter_words(meter: dict[str, str], hosts: list[str], profile: RunProfile) -> str:
+    """`model (no sensor)`, with the hosts where not all have the same."""
+    where = f" on {', '.join(hosts)}" if len(hosts) < len(profile.nodes) else ""
+    why = f" ({meter['why'].rstrip('.')})" if meter["why"] else ""
+    return escape(f"{meter['name']}{where}{why}")
 
 
 def _sources(figures: Iterable[Joules]) -> str:

@@ -7,7 +7,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from wattle import units
-from wattle.profile import RunProfile, add
+from wattle.pe import add
+from wattle.profile import RunProfile
 from wattle.provenance import Provenance, total
 from wattle.sites import MergedSite
 from wattle.tables import provenance_words, table

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from wattle.metrics import metrics, spread
-from wattle.profile import MOVES, PE, STATES, TIMES, RunProfile, add
+from wattle.pe import MOVES, PE, STATES, TIMES, Network, add
+from wattle.profile import RunProfile
 from wattle.provenance import Joules
 from wattle.runs import Run
 from wattle.sites import MergedSite, merge
@@ -14,7 +16,7 @@ SCHEMA = 1
 
 
 def document(run: Run) -> dict[str, Any]:
-    """Everything of the run: manifest, PEs, totals, node, call sites, PEs without a profile, figures over repeats."""
+    """Everything of the run: manifest, PEs, totals, nodes, call sites, PEs without a profile, figures over repeats."""
     result: dict[str, Any] = {
         "schema": SCHEMA,
         "kind": "run",
@@ -46,7 +48,9 @@ def of_profile(profile: RunProfile, sites: list[MergedSite]) -> dict[str, Any]:
             "state_s": {key: profile.sum("state_s", key) for key in STATES},
             "bytes": {key: profile.sum("bytes", key) for key in MOVES},
             "joules": _figures([profile.joules(d) for d in domains]),
+            "network": _network(profile.network),
         },
+        "nodes": [node.as_dict() for node in profile.nodes],
         "node": {
             "joules": _figures([profile.node_joules(d) for d in node_domains(profile)]),
             "idle": _figures([profile.idle_joules(d) for d in node_domains(profile)]),
@@ -76,4 +80,9 @@ def _pe(pe: PE) -> dict[str, Any]:
         "sleeps": pe.sleeps,
         "rescues": pe.rescues,
         "joules": _figures(pe.joules),
+        "network": _network(pe.network),
     }
+
+
+def _network(network: Network | None) -> dict[str, Any] | None:
+    return None if network is None else asdict(network)

@@ -1,0 +1,106 @@
+"""What one PE of a run counted between init and finalize.
+
+Any number the runtime could not determine is None, never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from wattle.provenance import Joules, unavailable
+
+STATES = ("active", "spin", "yield", "asleep")
+TIMES = ("compute", "transfer", "wait")
+STAGES = ("spin", "yield", "asleep")
+MOVES = ("put", "get", "amo")
+KINDS = ("transfer", "wait", "other")
+DROPS = ("foreign", "malformed")
+WAYS = ("sent", "received")
+
+Numbers = dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class Module:
+    """One ELF file that was mapped into a PE."""
+
+    path: str
+    base: int
+    build_id: str
+
+
+@dataclass(frozen=True)
+class Site:
+    """One place in the program that called the library. `offset` is inside the module's file, ready for addr2line."""
+
+    addr: int
+    module: int  # index into the PE's modules; -1 where the address lies in none
+    offset: int
+    call: str
+    kind: str
+    calls: int
+    bytes: int
+    timed_calls: int
+    time_s: float | None
+    wait_s: Numbers
+    waits: int
+    joules: Numbers  # by domain; shares, so always modelled
+
+
+@dataclass(frozen=True)
+class Network:
+    """What went between this PE and those of other nodes. `dropped`: messages that no PE of the job can have sent
+    (of another job, of nobody's), and such as made no sense; none of them was written to memory."""
+
+    name: str
+    dropped: Numbers
+    messages: Numbers
+    bytes: Numbers
+
+
+@dataclass(frozen=True)
+class PE:
+    """What one PE did between init and finalize."""
+
+    pe: int
+    n_pes: int
+    host: str
+    boot_id: str  # the kernel's, alike on all nodes that are one machine; empty where it is not known
+    pid: int
+    program: str
+    build_id: str
+    wall_s: float | None
+    cpu_s: float | None
+    cpu_init_s: float | None
+    state_s: Numbers
+    time_s: Numbers
+    bytes: Numbers
+    rescues: int | None
+    sleeps: int | None
+    joules: list[Joules]
+    node: list[Joules]  # of the whole node; only in its reader's profile, else empty
+    idle: list[Joules]  # what nobody on the node caused
+    reads_node: bool  # it is the node's reader, whether or not there was anything to read
+    meter: dict[str, str]  # name and why no better one was taken; empty but in the node's reader's profile
+    modules: list[Module]
+    sites: list[Site]
+    network: Network | None  # where the job had PEs on other nodes
+
+    def module_of(self, site: Site) -> Module | None:
+        return self.modules[site.module] if 0 <= site.module < len(self.modules) else None
+
+
+def find(figures: Iterable[Joules], domain: str) -> Joules:
+    """The figure of a domain; unavailable where there is none."""
+    return next((j for j in figures if j.domain == domain), unavailable(domain))
+
+
+def add(values: Iterable[float | None]) -> float | None:
+    """Sum; None as soon as one value is not known."""
+    result = 0.0
+    for value in values:
+        if value is None:
+            return None
+        result += value
+    return result

@@ -1,0 +1,96 @@
+"""Reads the file that a PE wrote at its end, profile/pe-00000.json, and checks every value of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wattle.checked import Checked, read_json, require_schema
+from wattle.pe import DROPS, KINDS, MOVES, PE, STAGES, STATES, TIMES, WAYS, Module, Network, Numbers, Site
+from wattle.provenance import Joules, read_joules
+
+SCHEMA = 1
+
+
+def read_pe(path: Path, number: int) -> PE:
+    document = read_json(path)
+    require_schema(document, SCHEMA)
+    n_pes = document.integer("n_pes", lo=1)
+    pe = document.integer("pe")
+    if pe != number or pe >= n_pes:
+        raise document.get("pe").wrong(f"says {pe} of {n_pes} in a file named {path.name}")
+    modules = [_read_module(entry) for entry in document.items("modules")]
+    has_node = document.has("node")
+    return PE(
+        pe=pe,
+        n_pes=n_pes,
+        host=document.text("host"),
+        boot_id=document.text("boot_id") if document.has("boot_id") else "",
+        pid=document.integer("pid"),
+        program=document.text("program"),
+        build_id=document.text("build_id"),
+        wall_s=document.number("wall_s"),
+        cpu_s=document.number("cpu_s"),
+        cpu_init_s=document.number("cpu_init_s"),
+        state_s=_numbers(document.get("state_s"), STATES),
+        time_s=_numbers(document.get("time_s"), TIMES),
+        bytes=_numbers(document.get("bytes"), MOVES),
+        rescues=document.count("rescues"),
+        sleeps=document.count("sleeps"),
+        joules=_figures(document),
+        node=_figures(document.get("node")) if has_node else [],
+        idle=_figures(document.get("node"), "idle") if has_node else [],
+        reads_node=has_node,
+        meter=_read_meter(document),
+        modules=modules,
+        sites=[_read_site(entry, len(modules)) for entry in document.items("sites")],
+        network=_read_network(document.get("network")) if document.has("network") else None,
+    )
+
+
+def _read_meter(document: Checked) -> dict[str, str]:
+    """The meter is the node's: only its reader names it."""
+    if "meter" not in document.object() or not document.has("meter"):
+        return {"name": "", "why": ""}
+    return {"name": document.get("meter").text("name"), "why": document.get("meter").text("why")}
+
+
+def _read_network(entry: Checked) -> Network:
+    return Network(
+        name=entry.text("name"),
+        dropped=_numbers(entry.get("dropped"), DROPS),
+        messages=_numbers(entry.get("messages"), WAYS),
+        bytes=_numbers(entry.get("bytes"), WAYS),
+    )
+
+
+def _figures(parent: Checked, key: str = "joules") -> list[Joules]:
+    return [read_joules(entry) for entry in parent.items(key)]
+
+
+def _numbers(parent: Checked, keys: tuple[str, ...]) -> Numbers:
+    return {key: parent.number(key) for key in keys}
+
+
+def _read_module(entry: Checked) -> Module:
+    return Module(entry.text("path"), entry.address("base"), entry.text("build_id"))
+
+
+def _read_site(entry: Checked, n_modules: int) -> Site:
+    module = entry.integer("module", lo=-1)
+    if module >= n_modules:
+        raise entry.get("module").wrong(f"is {module}, but there are only {n_modules} modules")
+    joules = entry.get("joules")
+    return Site(
+        addr=entry.address("addr"),
+        module=module,
+        offset=entry.address("offset"),
+        call=entry.text("call"),
+        kind=entry.choice("kind", KINDS),
+        calls=entry.integer("calls"),
+        bytes=entry.integer("bytes"),
+        timed_calls=entry.integer("timed_calls"),
+        time_s=entry.number("time_s"),
+        wait_s=_numbers(entry.get("wait_s"), STAGES),
+        waits=entry.integer("waits"),
+        joules={domain: joules.number(domain, lo=None) for domain in joules.object()},
+    )
