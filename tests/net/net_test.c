@@ -1,0 +1,406 @@
+/*
+ * What arrives is checked before anything is written: messages of others, broken ones, answers nobody asked for, and random mutants of good
+ * ones. Also: what is under way stays bounded.
+ */
+#include "power/check.h"
+#include "net/post.h"
+#include "net/records.h"
+
+/* PE 1 is the victim; what PE 0 could have sent is forged. */
+enum { SENDER, VICTIM };
+
+typedef struct seen {
+  unsigned char memory[sizeof posts[0].memory];
+  wtl_net_counts counts;
+  int completed;
+} seen;
+
+static seen look(void)
+{
+  seen s = {.counts = wtl_net_count(posts[VICTIM].net), .completed = posts[VICTIM].completed};
+  memcpy(s.memory, posts[VICTIM].memory, sizeof s.memory);
+  return s;
+}
+
+static bool untouched(const seen *s)
+{
+  return memcmp(s->memory, posts[VICTIM].memory, sizeof s->memory) == 0 && s->completed == posts[VICTIM].completed;
+}
+
+/* Since `before`: nothing written, and so many messages dropped. */
+static bool dropped(const seen *before, uint64_t foreign, uint64_t malformed)
+{
+  wtl_net_counts now = wtl_net_count(posts[VICTIM].net);
+  return untouched(before) && now.foreign == before->counts.foreign + foreign &&
+         now.malformed == before->counts.malformed + malformed && now.received == before->counts.received;
+}
+
+static uint64_t cookie(void)
+{
+  return posts[VICTIM].net->cookie;
+}
+
+static void arrive_batch(const pack *p)
+{
+  arrive(VICTIM, WIRE_BATCH, &p->head, sizeof p->head, p->data, p->used);
+}
+
+static pack batch_of(uint64_t with_cookie, uint32_t from)
+{
+  return (pack){.head = {with_cookie, from, 0}};
+}
+
+static pack store_of_8(void)
+{
+  pack p = batch_of(cookie(), SENDER);
+  add(&p, WIRE_STORE, 0, 64, 0, 8, 8);
+  return p;
+}
+
+/* --- of another job ------------------------------------------------------------------------------------------------------------------ */
+
+static void what_another_job_sends_is_dropped_and_counted(void)
+{
+  open_posts();
+  seen before = look();
+  pack p = store_of_8();
+  const wire_large put = {cookie() ^ 1, SENDER, 0, 0, 0};
+  p.head.cookie ^= 1ull << 63;
+  arrive_batch(&p);
+  p = store_of_8();
+  p.head.from = POST_PES; /* its job has more PEs */
+  arrive_batch(&p);
+  p.head.from = UINT32_MAX;
+  arrive_batch(&p);
+  arrive(VICTIM, WIRE_PUT, &put, sizeof put, p.data, p.used);
+  arrive_later(VICTIM, WIRE_PUT, &put, sizeof put, p.data, p.used);
+  arrive(VICTIM, WIRE_DATA, &put, sizeof put, p.data, p.used);
+  CHECK(dropped(&before, 6, 0));
+  CHECK(posts[VICTIM].received == 0);
+  close_posts();
+}
+
+static void what_is_no_message_of_ours_is_dropped_and_counted(void)
+{
+  open_posts();
+  seen before = look();
+  pack p = store_of_8();
+  wire_large put = {cookie(), SENDER, 0, 0, 0};
+  uint64_t n = 0;
+  for (size_t length = 0; length < 64; length++) {
+    char header[64] = "";
+    memcpy(header, &p.head, sizeof p.head);
+    if (length != sizeof p.head) arrive(VICTIM, WIRE_BATCH, header, length, p.data, p.used), n++;
+    memcpy(header, &put, sizeof put);
+    if (length != sizeof put) arrive(VICTIM, WIRE_PUT, header, length, p.data, p.used), n++;
+    if (length != sizeof put) arrive(VICTIM, WIRE_DATA, header, length, p.data, p.used), n++;
+  }
+  for (unsigned message = 0; message < 300; message++)
+    if (message < WIRE_BATCH || message > WIRE_DATA) arrive(VICTIM, message, &put, sizeof put, p.data, p.used), n++;
+  CHECK(dropped(&before, n, 0));
+  close_posts();
+}
+
+/* A sign of life from nowhere must not keep a lost node alive. */
+static void a_sign_of_life_of_another_job_is_none(void)
+{
+  open_posts();
+  pack p = batch_of(cookie() + 1, SENDER);
+  posts[VICTIM].net->heard = 1;
+  arrive_batch(&p);
+  CHECK(posts[VICTIM].net->heard == 1);
+  p.head.cookie = cookie();
+  arrive_batch(&p);
+  CHECK(posts[VICTIM].net->heard != 1);
+  close_posts();
+}
+
+/* --- broken ones --------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct broken {
+  const char *what;
+  wire_record r;
+  size_t data; /* bytes that follow */
+} broken;
+
+static const broken records[] = {
+    {"no kind", {.kind = 0}, 0},
+    {"an unknown kind", {.kind = 99}, 0},
+    {"a store beyond the end", {.kind = WIRE_STORE, .offset = SLICE_BYTES - 4, .n = 8}, 8},
+    {"a store far beyond the end", {.kind = WIRE_STORE, .offset = (uint64_t)1 << 40, .n = 8}, 8},
+    {"a store whose end wraps", {.kind = WIRE_STORE, .offset = UINT64_MAX - 3, .n = 8}, 8},
+    {"a store of a region that is none", {.kind = WIRE_STORE, .region = 2, .n = 8}, 8},
+    {"a store of another region that is none", {.kind = WIRE_STORE, .region = UINT32_MAX, .n = 8}, 8},
+    {"a store beyond the end of the small region",
+     {.kind = WIRE_STORE, .region = 1, .offset = CONTROL_BYTES - 1, .n = 8},
+     8},
+    {"a store longer than its data", {.kind = WIRE_STORE, .n = 64}, 8},
+    {"a store longer than any batch", {.kind = WIRE_STORE, .n = WIRE_BATCH_BYTES + 1}, 8},
+    {"a store of everything", {.kind = WIRE_STORE, .n = UINT64_MAX}, 8},
+    {"a store whose padded length wraps", {.kind = WIRE_STORE, .n = UINT64_MAX - 6}, 8},
+    {"a load beyond the end", {.kind = WIRE_LOAD, .offset = SLICE_BYTES, .n = 1}, 0},
+    {"a load of everything", {.kind = WIRE_LOAD, .n = UINT64_MAX}, 0},
+    {"a load whose end wraps", {.kind = WIRE_LOAD, .offset = 8, .n = UINT64_MAX - 4}, 0},
+    {"a load of a region that is none", {.kind = WIRE_LOAD, .region = 7, .n = 8}, 0},
+    {"an atomic operation without one", {.kind = WIRE_AMO, .n = 0}, 0},
+    {"an atomic operation of another length", {.kind = WIRE_AMO, .n = sizeof(wire_amo) + 8}, sizeof(wire_amo) + 8},
+    {"an answer nobody asked for", {.kind = WIRE_ANSWER, .token = 1, .n = 8}, 8},
+    {"an answer to a token out of range", {.kind = WIRE_ANSWER, .token = UINT64_MAX, .n = 8}, 8},
+    {"an answer to a flush nobody asked for", {.kind = WIRE_FLUSHED}, 0},
+    {"a key nobody wanted", {.kind = WIRE_KEY, .n = 64}, 64},
+    {"the wish for a key of a region that has none", {.kind = WIRE_WANT_KEY, .region = 1}, 0},
+    {"the wish for a key far away", {.kind = WIRE_WANT_KEY, .offset = (uint64_t)1 << 50}, 0},
+};
+
+static void broken_records_are_dropped_and_counted(void)
+{
+  for (size_t i = 0; i < sizeof records / sizeof records[0]; i++) {
+    open_posts();
+    seen before = look();
+    pack p = batch_of(cookie(), SENDER);
+    const wire_record *r = &records[i].r;
+    add(&p, r->kind, r->region, r->offset, r->token, r->n, records[i].data);
+    arrive_batch(&p);
+    if (!dropped(&before, 0, 1)) fprintf(stderr, "%s is not dropped\n", records[i].what);
+    CHECK(dropped(&before, 0, 1));
+    close_posts();
+  }
+}
+
+/* op, size, offset */
+static const struct {
+  uint32_t op, size;
+  uint64_t offset;
+} operations[] = {{WTL_NET_ADD, 0, 0},
+                  {WTL_NET_ADD, 2, 0},
+                  {WTL_NET_ADD, 16, 0},
+                  {WTL_NET_ADD, UINT32_MAX, 0},
+                  {WTL_NET_XOR + 1, 8, 0},
+                  {UINT32_MAX, 8, 0},
+                  {WTL_NET_ADD, 8, 4},
+                  {WTL_NET_ADD, 8, 1},
+                  {WTL_NET_SWAP, 4, 2},
+                  {WTL_NET_SET, 8, SLICE_BYTES},
+                  {WTL_NET_CSWAP, 8, UINT64_MAX - 7}};
+
+static void atomic_operations_that_are_none_are_dropped_and_counted(void)
+{
+  for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+    open_posts();
+    seen before = look();
+    pack p = batch_of(cookie(), SENDER);
+    wire_amo amo = {operations[i].op, operations[i].size, 7, 0};
+    memcpy(add(&p, WIRE_AMO, 0, operations[i].offset, 5, sizeof amo, sizeof amo), &amo, sizeof amo);
+    arrive_batch(&p);
+    CHECK(dropped(&before, 0, 1));
+    close_posts();
+  }
+}
+
+static void more_records_than_there_are_is_broken(void)
+{
+  open_posts();
+  pack p = store_of_8();
+  seen before = look();
+  p.head.records = 2;
+  arrive_batch(&p);
+  p.head.records = UINT32_MAX;
+  arrive_batch(&p);
+  CHECK(wtl_net_count(posts[VICTIM].net).malformed == before.counts.malformed + 2);
+  CHECK(canaries_live(VICTIM));
+  close_posts();
+}
+
+static void large_ones_that_belong_nowhere_are_dropped_and_counted(void)
+{
+  static char data[4 * SLICE_BYTES];
+  const wire_large wrong[] = {{0, SENDER, 0, SLICE_BYTES - 8, 0},
+                              {0, SENDER, 0, UINT64_MAX, 0},
+                              {0, SENDER, 9, 0, 0},
+                              {0, SENDER, 1, 0, 0},
+                              {0, SENDER, 0, SLICE_BYTES + 1, 0}};
+  open_posts();
+  seen before = look();
+  uint64_t n = 0;
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    for (int message = WIRE_PUT; message <= WIRE_DATA; message++) {
+      wire_large h = wrong[i];
+      h.cookie = cookie();
+      arrive(VICTIM, (unsigned)message, &h, sizeof h, data, 4096), n++;
+      arrive_later(VICTIM, (unsigned)message, &h, sizeof h, data, 4096), n++;
+      arrive_later(VICTIM, (unsigned)message, &h, sizeof h, data, (size_t)1 << 40), n++;
+    }
+  const wire_large all = {cookie(), SENDER, 0, 0, 0};
+  arrive(VICTIM, WIRE_PUT, &all, sizeof all, data, sizeof data), n++;
+  CHECK(dropped(&before, 0, n));
+  CHECK(posts[VICTIM].received == 0);
+  CHECK(posts[VICTIM].net->peers[SENDER].large_in == 0);
+  close_posts();
+}
+
+/* --- answers ------------------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t token_of_last_letter(void)
+{
+  letter *l = take_letter();
+  wire_record r;
+  memcpy(&r, l->data, sizeof r);
+  l->done(l->arg);
+  free(l);
+  return r.token;
+}
+
+static void arrive_answer(uint64_t token, uint64_t n, uint64_t value)
+{
+  pack p = batch_of(cookie(), SENDER);
+  memcpy(add(&p, WIRE_ANSWER, 0, 0, token, n, n), &value, n < 8 ? n : 8);
+  arrive_batch(&p);
+}
+
+static void an_answer_is_taken_once_and_only_if_it_fits(void)
+{
+  uint64_t to = 0;
+  open_posts();
+  wtl_net_get(posts[VICTIM].net, SENDER, (wtl_place){0, 0}, &to, sizeof to);
+  uint64_t token = token_of_last_letter();
+  seen before = look();
+  arrive_answer(token ^ ((uint64_t)1 << 32), 8, 1); /* of an earlier fetch */
+  arrive_answer(token + 1, 8, 2);
+  arrive_answer(token, 4, 3);
+  arrive_answer(token, 16, 4);
+  CHECK(dropped(&before, 0, 4) && to == 0 && !wtl_net_fetched(posts[VICTIM].net));
+  arrive_answer(token, 8, 5);
+  CHECK(to == 5 && wtl_net_fetched(posts[VICTIM].net));
+  before = look();
+  arrive_answer(token, 8, 6);
+  CHECK(dropped(&before, 0, 1) && to == 5);
+  close_posts();
+}
+
+static void a_flush_is_answered_once(void)
+{
+  const uint64_t word = 1;
+  open_posts();
+  wtl_net_put(posts[VICTIM].net, SENDER, (wtl_place){0, 0}, &word, sizeof word, WTL_NET_HELD);
+  wtl_net_flush(posts[VICTIM].net);
+  CHECK(!wtl_net_flushed(posts[VICTIM].net));
+  deliver_all();
+  CHECK(wtl_net_flushed(posts[VICTIM].net));
+  seen before = look();
+  pack p = batch_of(cookie(), SENDER);
+  add(&p, WIRE_FLUSHED, 0, 0, 0, 0, 0);
+  arrive_batch(&p);
+  CHECK(dropped(&before, 0, 1) && wtl_net_flushed(posts[VICTIM].net));
+  close_posts();
+}
+
+/* --- mutants ------------------------------------------------------------------------------------------------------------------------- */
+
+static pack random_batch(uint64_t *random)
+{
+  pack p = batch_of(cookie(), SENDER);
+  for (uint64_t i = next_random(random) % 8; i > 0; i--) {
+    uint64_t n = next_random(random) % 200, offset = next_random(random) % (SLICE_BYTES - 200);
+    wire_amo amo = {(uint32_t)(next_random(random) % 8), next_random(random) % 2 ? 4 : 8, next_random(random), 0};
+    switch (next_random(random) % 4) {
+    case 0: add(&p, WIRE_STORE, 0, offset, 0, n, n); break;
+    case 1: add(&p, WIRE_LOAD, 0, offset, next_random(random), n, 0); break;
+    case 2: memcpy(add(&p, WIRE_AMO, 0, offset & ~7ull, i, sizeof amo, sizeof amo), &amo, sizeof amo); break;
+    default: add(&p, WIRE_FLUSH, 0, 0, 0, 0, 0); break;
+    }
+  }
+  return p;
+}
+
+/* Changes a few bytes, most of them in the records' fixed parts; sometimes cuts the end off. */
+static size_t mutate(pack *p, uint64_t *random)
+{
+  static const uint64_t interesting[] = {0,           1,          7,          8,          4096,
+                                         SLICE_BYTES, 0x7fffffff, UINT32_MAX, UINT64_MAX, UINT64_MAX - 7};
+  size_t length = p->used;
+  for (uint64_t i = 1 + next_random(random) % 4; i > 0 && length; i--) {
+    size_t at = next_random(random) % length;
+    if (next_random(random) % 2)
+      p->data[at] = (char)next_random(random);
+    else if ((at &= ~(size_t)7) + 8 <= length)
+      memcpy(p->data + at, &interesting[next_random(random) % (sizeof interesting / 8)], 8);
+  }
+  if (next_random(random) % 4 == 0 && length) length -= next_random(random) % length;
+  if (next_random(random) % 8 == 0) p->head.records = (uint32_t)next_random(random);
+  return length;
+}
+
+/* The sender has asked for nothing, so what the victim answers goes to nobody. */
+static void forget_answers(void)
+{
+  for (int i = 0; i < 2; i++) {
+    for (letter *l; (l = take_letter()) != NULL; free(l)) l->done(l->arg);
+    wtl_net_progress(posts[VICTIM].net);
+  }
+}
+
+/* Places outside are never touched, each message is counted once, and the network works on. */
+static void mutants_do_no_harm_for(uint64_t seed, int many)
+{
+  uint64_t random = seed, to[3] = {11, 12, 13};
+  open_posts();
+  wtl_net_get(posts[VICTIM].net, SENDER, (wtl_place){0, 0}, &to[1], 8);
+  uint64_t token = token_of_last_letter();
+  for (int i = 0; i < many; i++) {
+    pack p = random_batch(&random);
+    size_t length = mutate(&p, &random);
+    wtl_net_counts before = wtl_net_count(posts[VICTIM].net), after;
+    arrive(VICTIM, WIRE_BATCH, &p.head, sizeof p.head, p.data, length);
+    after = wtl_net_count(posts[VICTIM].net);
+    CHECK(after.received + after.malformed + after.foreign == before.received + before.malformed + before.foreign + 1);
+    forget_answers();
+    if (!canaries_live(VICTIM) || to[0] != 11 || to[2] != 13) break;
+  }
+  CHECK(canaries_live(VICTIM));
+  CHECK(to[0] == 11 && to[1] == 12 && to[2] == 13);
+  arrive_answer(token, 8, 42);
+  CHECK(to[1] == 42);
+  close_posts();
+  if (check_failures) fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
+}
+
+static void mutants_do_no_harm(void)
+{
+  for (uint64_t seed = 1; seed <= 20 && !check_failures; seed++) mutants_do_no_harm_for(seed, 2000);
+}
+
+/* --- bounds -------------------------------------------------------------------------------------------------------------------------- */
+
+static size_t letters(void)
+{
+  size_t n = 0;
+  for (letter *l = queue; l; l = l->next) n++;
+  return n;
+}
+
+static void what_is_under_way_is_bounded(void)
+{
+  static uint64_t words[16 * MAX_FETCHES];
+  open_posts();
+  size_t puts = 0, gets = 0;
+  for (; wtl_net_has_room(posts[SENDER].net) && puts < 100000; puts++)
+    wtl_net_put(posts[SENDER].net, VICTIM, (wtl_place){0, 0}, words, 2000, WTL_NET_HELD);
+  CHECK(puts >= MAX_IN_FLIGHT && letters() <= MAX_IN_FLIGHT + 1);
+  deliver_all();
+  CHECK(wtl_net_has_room(posts[SENDER].net));
+  for (; wtl_net_has_room(posts[SENDER].net) && gets < sizeof words / 8; gets++) {
+    wtl_net_get(posts[SENDER].net, VICTIM, (wtl_place){0, 0}, &words[gets], 8);
+    letter *l = take_letter(); /* it has left, but nobody answers */
+    l->done(l->arg);
+    free(l);
+  }
+  CHECK(gets == MAX_FETCHES);
+  memset(posts[SENDER].net->fetches_of, 0, posts[SENDER].net->n_slots * sizeof(fetch));
+  close_posts();
+}
+
+TESTS(TEST(what_another_job_sends_is_dropped_and_counted), TEST(what_is_no_message_of_ours_is_dropped_and_counted),
+      TEST(a_sign_of_life_of_another_job_is_none), TEST(broken_records_are_dropped_and_counted),
+      TEST(atomic_operations_that_are_none_are_dropped_and_counted), TEST(more_records_than_there_are_is_broken),
+      TEST(large_ones_that_belong_nowhere_are_dropped_and_counted), TEST(an_answer_is_taken_once_and_only_if_it_fits),
+      TEST(a_flush_is_answered_once), TEST(mutants_do_no_harm), TEST(what_is_under_way_is_bounded))

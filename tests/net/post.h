@@ -1,0 +1,233 @@
+/*
+ * post.h - a transport inside one process, for tests of src/fabric/net: letters lie in a queue until the test delivers them, or forges others.
+ *
+ * Header and data of a delivered letter are copies of exactly their length, at odd addresses, so that a reader that goes too far or trusts
+ * alignment is caught by the sanitizers.
+ */
+#ifndef WTL_TESTS_POST_H
+#define WTL_TESTS_POST_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/net_state.h"
+#include "node/lifeline.h"
+
+enum { POST_PES = 2, SLICE_BYTES = 8192, CONTROL_BYTES = 64, CANARY_BYTES = 256 };
+
+typedef struct letter {
+  struct letter *next;
+  int from, to;
+  unsigned message;
+  const void *header, *data;
+  size_t header_bytes, n;
+  bool later;
+  wtl_done_fn done;
+  void *arg;
+} letter;
+
+/* One PE: its network, what it offers to others between canaries, and what has happened to it. */
+typedef struct post {
+  wtl_transport base;
+  wtl_boot boot;
+  wtl_transport_home above;
+  wtl_net *net;
+  unsigned char memory[CANARY_BYTES + SLICE_BYTES + CANARY_BYTES + CONTROL_BYTES + CANARY_BYTES];
+  int changed, completed, received;
+} post;
+
+static post posts[POST_PES];
+static letter *queue, **queue_end = &queue;
+static char published[64];
+static int leaders[POST_PES] = {0, 1};
+
+void wtl_lifeline_end_launcher(void) {}
+
+/* --- the boot ------------------------------------------------------------------------------------------------------------------------ */
+
+static int post_publish(wtl_boot *b, const char *key, const char *value)
+{
+  snprintf(published, sizeof published, "%s", value);
+  return 0;
+}
+
+static int post_fence(wtl_boot *b, void (*idle)(void *), void *arg)
+{
+  return 0;
+}
+
+static int post_lookup(wtl_boot *b, int pe, const char *key, char *value, size_t size)
+{
+  snprintf(value, size, "%s", published);
+  return 0;
+}
+
+static void post_abort(wtl_boot *b, int status, const char *message)
+{
+  fprintf(stderr, "the job was ended: %s\n", message);
+  exit(1);
+}
+
+static const wtl_boot_ops post_boot = {
+    .name = "post", .publish = post_publish, .fence = post_fence, .lookup = post_lookup, .abort = post_abort};
+
+/* --- the transport ------------------------------------------------------------------------------------------------------------------- */
+
+static int post_start(wtl_transport **t, wtl_boot *boot, const wtl_transport_home *home, char *error, size_t size)
+{
+  posts[boot->pe].above = *home;
+  *t = &posts[boot->pe].base;
+  return 0;
+}
+
+static void post_stop(wtl_transport *t) {}
+
+static void post_send(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes,
+                      const void *data, size_t n, bool eager, wtl_done_fn done, void *arg)
+{
+  letter *l = malloc(sizeof *l);
+  *l = (letter){NULL, (int)((post *)(void *)t - posts), pe, message, header, data, header_bytes, n, !eager, done, arg};
+  *queue_end = l;
+  queue_end = &l->next;
+}
+
+static void post_receive(wtl_transport *t, void *handle, void *to, size_t n, wtl_done_fn done, void *arg)
+{
+  ((post *)(void *)t)->received++;
+  memcpy(to, ((letter *)handle)->data, n);
+  done(arg);
+}
+
+static bool post_progress(wtl_transport *t)
+{
+  return false;
+}
+
+static const wtl_transport_ops post_transport = {.name = "post",
+                                                 .start = post_start,
+                                                 .stop = post_stop,
+                                                 .send = post_send,
+                                                 .receive = post_receive,
+                                                 .progress = post_progress};
+
+const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
+{
+  return &post_transport;
+}
+
+/* A copy of exactly `n` bytes at an odd address; `block` is to be freed. */
+static void *odd_copy(const void *from, size_t n, char **block)
+{
+  *block = malloc(n + 1);
+  return n ? memcpy(*block + 1, from, n) : *block + 1;
+}
+
+/* A message arrives at PE `to`, from anybody. */
+static void arrive(int to, unsigned message, const void *header, size_t header_bytes, const void *data, size_t n)
+{
+  char *blocks[2];
+  void *h = odd_copy(header, header_bytes, &blocks[0]), *d = odd_copy(data, n, &blocks[1]);
+  posts[to].above.arrived(posts[to].above.owner, message, h, header_bytes, d, n, false);
+  free(blocks[0]);
+  free(blocks[1]);
+}
+
+/* As above, but its data can only be received, from `data`. */
+static void arrive_later(int to, unsigned message, const void *header, size_t header_bytes, const void *data, size_t n)
+{
+  letter l = {.data = data, .n = n};
+  posts[to].above.arrived(posts[to].above.owner, message, header, header_bytes, &l, n, true);
+}
+
+/* The first letter of the queue; the caller frees it. */
+static letter *take_letter(void)
+{
+  letter *l = queue;
+  if (l && !(queue = l->next)) queue_end = &queue;
+  return l;
+}
+
+static void deliver_all(void)
+{
+  for (letter *l; (l = take_letter()) != NULL; free(l)) {
+    (l->later ? arrive_later : arrive)(l->to, l->message, l->header, l->header_bytes, l->data, l->n);
+    l->done(l->arg);
+    if (!queue)
+      for (int pe = 0; pe < POST_PES; pe++) wtl_net_progress(posts[pe].net);
+  }
+}
+
+/* --- a PE ---------------------------------------------------------------------------------------------------------------------------- */
+
+static unsigned char *slice_of(int pe)
+{
+  return posts[pe].memory + CANARY_BYTES;
+}
+
+static unsigned char *control_of(int pe)
+{
+  return slice_of(pe) + SLICE_BYTES + CANARY_BYTES;
+}
+
+static void *post_find(void *owner, wtl_place at, uint64_t n)
+{
+  int pe = (int)((post *)owner - posts);
+  uint64_t length = at.region == 0 ? SLICE_BYTES : CONTROL_BYTES;
+  if (at.region > 1 || at.offset > length || n > length - at.offset) return NULL;
+  return (at.region == 0 ? slice_of(pe) : control_of(pe)) + at.offset;
+}
+
+static void post_changed(void *owner, wtl_place at, uint64_t n)
+{
+  ((post *)owner)->changed++;
+}
+
+static void post_completed(void *owner)
+{
+  ((post *)owner)->completed++;
+}
+
+static void open_post(int pe)
+{
+  post *p = &posts[pe];
+  char error[256];
+  wtl_settings settings = {0};
+  wtl_net_home home = {.owner = p, .open_bytes = SLICE_BYTES, post_find, post_changed, post_completed};
+  memset(p, 0, sizeof *p);
+  memset(p->memory, 0xca, sizeof p->memory);
+  memset(slice_of(pe), 0, SLICE_BYTES);
+  memset(control_of(pe), 0, CONTROL_BYTES);
+  p->base.ops = &post_transport;
+  p->boot = (wtl_boot){.ops = &post_boot,
+                       .pe = pe,
+                       .n_pes = POST_PES,
+                       .n_local = 1,
+                       .node = pe,
+                       .n_nodes = POST_PES,
+                       .leader_pe = leaders};
+  settings.rma.number = WTL_RMA_OFF;
+  if (wtl_net_open(&p->net, "post", &settings, &p->boot, &home, error, sizeof error) != 0) exit(1);
+}
+
+static void open_posts(void)
+{
+  for (int pe = 0; pe < POST_PES; pe++) open_post(pe);
+}
+
+static void close_posts(void)
+{
+  deliver_all();
+  for (int pe = 0; pe < POST_PES; pe++) wtl_net_close(posts[pe].net);
+}
+
+static bool canaries_live(int pe)
+{
+  const unsigned char *at[] = {posts[pe].memory, slice_of(pe) + SLICE_BYTES, control_of(pe) + CONTROL_BYTES};
+  for (size_t i = 0; i < sizeof at / sizeof at[0]; i++)
+    for (size_t b = 0; b < CANARY_BYTES; b++)
+      if (at[i][b] != 0xca) return false;
+  return true;
+}
+
+#endif
