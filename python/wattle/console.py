@@ -34,8 +34,9 @@ THEME = Theme(
     }
 )
 
-out = Console(theme=THEME, highlight=False)
-err = Console(theme=THEME, highlight=False, stderr=True)
+# Without emoji: in `a:two: x` nothing is meant but what it says.
+out = Console(theme=THEME, highlight=False, emoji=False)
+err = Console(theme=THEME, highlight=False, emoji=False, stderr=True)
 
 LINE_EVERY_S = 10.0  # where standard error is no terminal, progress is a plain line at most this often
 BAR_AFTER_S = 1.0  # nothing shorter than this gets a bar

@@ -83,9 +83,16 @@ def _add(to: Table, name: str, pes: str, figures: list, marks: list[bool], style
     if not figures:
         to.add_row(name, pes, style=style)
     for i, (domain, *cells) in enumerate(figures):
-        factor, unit = joule_unit(max((abs(c.joules) for c in cells if c.joules is not None), default=0.0))
-        texts: list[Text] = [joules_cell(c, factor, mark) for c, mark in zip(cells, marks, strict=True)]
-        to.add_row(name if i == 0 else "", pes if i == 0 else "", f"{domain}, {unit}", *texts, style=style)
+        texts = [_cell(figure, mark) for figure, mark in zip(cells, marks, strict=True)]
+        to.add_row(name if i == 0 else "", pes if i == 0 else "", domain, *texts, style=style)
+
+
+def _cell(figure: Joules, mark: bool) -> Text:
+    """In a unit of its own: a node's idle draw and a PE's share are worlds apart."""
+    if figure.joules is None:
+        return joules_cell(figure, 1.0, mark)
+    factor, unit = joule_unit(figure.joules)
+    return joules_cell(figure, factor, mark).append(f" {unit}")
 
 
 def one_machine_words(profile: RunProfile) -> str:
