@@ -59,23 +59,13 @@ static bool linger(wtl_agent *a)
   return false;
 }
 
-/* Gives the sign of life when it is due; returns how long the agent may sleep, ms (-1: as long as it likes). */
-static int beat(wtl_agent *a, uint64_t *next)
-{
-  uint64_t now = wtl_clock_ns();
-  if (now >= *next) *next = wtl_net_beat(a->net) ? now + WTL_NET_BEAT_NS : UINT64_MAX;
-  return *next == UINT64_MAX ? -1 : (int)((*next - now) / 1000000) + 1;
-}
-
 static void *serve(void *arg)
 {
   wtl_agent *a = arg;
   uint32_t seen = a->visits;
-  uint64_t next_beat = 0;
   struct epoll_event event;
   while (!a->stop) {
     uint32_t nudges = a->nudges, visits = a->visits;
-    int patience = beat(a, &next_beat);
     if (a->others > 0 || visits != seen) {
       seen = visits;
       look_up_later(a, nudges);
@@ -87,7 +77,7 @@ static void *serve(void *arg)
       continue;
     }
     if (!wtl_net_arm(a->net)) continue;
-    if (a->others == 0 && !a->stop) epoll_wait(a->epoll, &event, 1, patience);
+    if (a->others == 0 && !a->stop) epoll_wait(a->epoll, &event, 1, wtl_net_patience(a->net));
   }
   return NULL;
 }

@@ -38,6 +38,14 @@ static int share_cookie(wtl_net *net)
   return 0;
 }
 
+static void find_neighbours(wtl_net *net)
+{
+  const wtl_boot *b = net->boot;
+  bool has_part = b->local_rank == 0 && b->n_nodes > 1;
+  net->after = has_part ? b->leader_pe[(b->node + 1) % b->n_nodes] : -1;
+  net->before = has_part ? b->leader_pe[(b->node + b->n_nodes - 1) % b->n_nodes] : -1;
+}
+
 int wtl_net_open(wtl_net **out, const char *name, const wtl_settings *settings, wtl_boot *boot,
                  const wtl_net_home *home, char *error, size_t size)
 {
@@ -57,9 +65,9 @@ int wtl_net_open(wtl_net **out, const char *name, const wtl_settings *settings, 
   }
   net->boot = boot;
   net->home = *home;
-  net->free_slot = UINT32_MAX;
-  net->last_answer = &net->answers;
+  net->free_pending = UINT32_MAX;
   net->rma = settings->rma.number;
+  find_neighbours(net);
   pthread_mutex_init(&net->lock, NULL);
   wtl_transport_home below = {net, wtl_net_arrived, on_lost};
   if ((rc = ops->start(&net->transport, boot, &below, error, size)) != 0) return rc;
@@ -81,7 +89,7 @@ void wtl_net_close(wtl_net *net)
   net->transport->ops->stop(net->transport);
   wtl_net_rma_close(net);
   for (batch *b = net->free_batches, *next; b; b = next) next = b->next_free, free(b);
-  free(net->fetches_of);
+  free(net->pendings);
   free(net->peers);
   free(net->unsent);
   free(net->dirty);
@@ -89,10 +97,42 @@ void wtl_net_close(wtl_net *net)
   free(net);
 }
 
+/* --- signs of life ---------------------------------------------------------------------------------------------- */
+
+/* A node is gone. */
+static void give_up(wtl_net *net)
+{
+  wtl_say("nothing has been heard for 10 s from the node of PE %d: the job ends", net->before);
+  wtl_lifeline_end_launcher(); /* told to end the job, it would wait for the lost node's daemon */
+  net->boot->ops->abort(net->boot, WTL_EXIT_UNAVAILABLE, "a node cannot be reached");
+  _Exit(WTL_EXIT_UNAVAILABLE);
+}
+
+static void beat(wtl_net *net)
+{
+  uint64_t now = wtl_clock_ns();
+  /* First time, or this whole job was stopped for a while: begin to listen now. */
+  if (!net->last_beat || now - net->last_beat > 2 * WTL_NET_BEAT_NS) net->heard = now;
+  net->last_beat = now;
+  net->next_beat = now + WTL_NET_BEAT_NS;
+  wtl_net_send_sign(net, net->after);
+  if (now > net->heard && now - net->heard > WTL_NET_SILENCE_NS) give_up(net);
+}
+
+int wtl_net_patience(const wtl_net *net)
+{
+  if (net->after < 0) return -1;
+  uint64_t now = wtl_clock_ns(), next = net->next_beat;
+  return next > now ? (int)((next - now) / 1000000) + 1 : 0;
+}
+
+/* --- running ---------------------------------------------------------------------------------------------------- */
+
 bool wtl_net_progress(wtl_net *net)
 {
   bool happened = false;
   if (pthread_mutex_trylock(&net->lock) != 0) return false; /* somebody is at it */
+  if (net->after >= 0 && wtl_clock_ns() >= net->next_beat) beat(net);
   while (net->transport->ops->progress(net->transport)) happened = true;
   if (net->answers) wtl_net_send_answers(net), happened = true;
   if (net->n_unsent) wtl_net_send_all(net), happened = true;
@@ -116,34 +156,6 @@ wtl_net_counts wtl_net_count(wtl_net *net)
   wtl_net_counts counts = net->counts;
   pthread_mutex_unlock(&net->lock);
   return counts;
-}
-
-/* --- signs of life ---------------------------------------------------------------------------------------------- */
-
-/* A node is gone. */
-static void give_up(wtl_net *net, int pe)
-{
-  wtl_say("nothing has been heard for 10 s from the node of PE %d: the job ends", pe);
-  wtl_lifeline_end_launcher(); /* told to end the job, it would wait for the lost node's daemon */
-  net->boot->ops->abort(net->boot, WTL_EXIT_UNAVAILABLE, "a node cannot be reached");
-  _Exit(WTL_EXIT_UNAVAILABLE);
-}
-
-bool wtl_net_beat(wtl_net *net)
-{
-  const wtl_boot *b = net->boot;
-  int next = b->leader_pe[(b->node + 1) % b->n_nodes], before = b->leader_pe[(b->node + b->n_nodes - 1) % b->n_nodes];
-  uint64_t now = wtl_clock_ns();
-  if (b->local_rank != 0 || b->n_nodes < 2) return false;
-  /* First time, or this whole job was stopped for a while: begin to listen now. */
-  if (!net->last_beat || now - net->last_beat > 2 * WTL_NET_BEAT_NS) net->heard = now;
-  net->last_beat = now;
-  pthread_mutex_lock(&net->lock);
-  wtl_net_send_sign(net, next);
-  pthread_mutex_unlock(&net->lock);
-  /* Signed: another thread may have heard something since `now`. */
-  if (!net->ending && (int64_t)(now - net->heard) > (int64_t)WTL_NET_SILENCE_NS) give_up(net, before);
-  return true;
 }
 
 /* --- for the agent ---------------------------------------------------------------------------------------------- */

@@ -9,9 +9,11 @@
  * rings then (wtl_net_is_silent).
  *
  * Order: what one PE sends to another arrives in order, but for puts of WTL_NET_LARGE bytes and more and those done by
- * hardware, which may overtake and be overtaken (wtl_net_in_order). Completion: gets and fetching operations count until
- * their result is there (wtl_net_fetched); everything else is complete at its target after wtl_net_flush, once
- * wtl_net_flushed.
+ * hardware, which may overtake and be overtaken (wtl_net_in_order).
+ *
+ * Completion: a call that is given a counter `left` adds 1 to it and takes that away when what the caller has to wait for is
+ * over: a result is there, a source is no longer needed. Everything else, and everything at its target, is complete after
+ * wtl_net_flush, once wtl_net_flushed.
  *
  * Threads: any thread may call; the calls take turns. Handlers of arriving messages run in whoever makes progress.
  */
@@ -25,7 +27,8 @@
 #include "base/settings.h"
 #include "node/boot.h"
 
-enum { WTL_NET_MERGED = 1024, WTL_NET_LARGE = 32768 };
+/* Bytes: up to MERGED, puts share messages; from LARGE on they may be overtaken; nothing longer than MOST at a time. */
+enum { WTL_NET_MERGED = 1024, WTL_NET_LARGE = 32768, WTL_NET_MOST = 1 << 20 };
 enum { WTL_NET_OPEN_REGION = 0 };
 #define WTL_NET_BEAT_NS 2000000000ull
 #define WTL_NET_SILENCE_NS 10000000000ull
@@ -47,8 +50,8 @@ typedef struct wtl_net_home {
 } wtl_net_home;
 
 /*
- * How a put is sent: NOW, and its completion is asked for in the same message where none is asked for already; HELD,
- * small ones travel with more, at the next flush or progress; SIGNAL, now, as a message, and no flush waits for it.
+ * How a put is sent: NOW, and its completion is asked for in the same message where none is asked for already; HELD, small
+ * ones travel with more while an answer is under way; SIGNAL, now, as a message, and no flush waits for it.
  */
 enum wtl_net_manner { WTL_NET_NOW, WTL_NET_HELD, WTL_NET_SIGNAL };
 
@@ -85,24 +88,23 @@ void wtl_net_close(wtl_net *net);
 /* May this PE send more, fetch more? If not, wait (and make progress): what is under way is bounded. */
 bool wtl_net_has_room(const wtl_net *net);
 
-/* True: `from` is still needed, until wtl_net_sent or after a flush. (False is the rule below WTL_NET_LARGE bytes.) */
-bool wtl_net_put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, enum wtl_net_manner manner);
-bool wtl_net_sent(const wtl_net *net);
-void wtl_net_get(wtl_net *net, int pe, wtl_place at, void *to, size_t n);
+/* n: 1 to WTL_NET_MOST. `left` counts while `from` is still needed; NULL: it is, until the next flush is over. */
+void wtl_net_put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, enum wtl_net_manner manner,
+                 _Atomic uint32_t *left);
 
-/* An atomic operation on 4 or 8 bytes. `result` (of `size` bytes) NULL: the old value is not wanted. */
+/* n: 1 to WTL_NET_MOST. `left` counts until the data are there; NULL: they are when the next flush is over. */
+void wtl_net_get(wtl_net *net, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left);
+
+/* An atomic operation on 4 or 8 bytes. `result` (of `size` bytes) NULL: the old value is not wanted; otherwise as for get. */
 void wtl_net_amo(wtl_net *net, int pe, wtl_place at, enum wtl_net_op op, size_t size, uint64_t operand,
-                 uint64_t condition, void *result);
-
-/* Nothing this PE fetches is outstanding. */
-bool wtl_net_fetched(const wtl_net *net);
+                 uint64_t condition, void *result, _Atomic uint32_t *left);
 
 /* Nothing sent after it reaches a PE before what was sent to that PE so far. */
 bool wtl_net_in_order(const wtl_net *net);
 
-/* Asks all PEs that this one sent anything to for completion; complete when `flushed`. */
-void wtl_net_flush(wtl_net *net);
-bool wtl_net_flushed(const wtl_net *net);
+/* Asks all PEs that this one sent anything to for completion: of all that was begun before, by any thread. */
+uint64_t wtl_net_flush(wtl_net *net);
+bool wtl_net_flushed(const wtl_net *net, uint64_t flush);
 
 /* Sends what is held back, takes what has arrived. Returns whether anything happened. */
 bool wtl_net_progress(wtl_net *net);
@@ -114,11 +116,12 @@ const char *wtl_net_name(const wtl_net *net);
 wtl_net_counts wtl_net_count(wtl_net *net);
 
 /*
- * To be called every WTL_NET_BEAT_NS where the job has several nodes: their first PEs send each other, in a ring, a sign
- * of life, and end the job if the one before is silent for WTL_NET_SILENCE_NS. (A connection with data under way notices
- * a cut link only after TCP's retransmissions, a quarter of an hour.) False: this PE has no part in it.
+ * Signs of life: where the job has several nodes, their first PEs send each other one every WTL_NET_BEAT_NS, in a ring, and
+ * end the job if the one before is silent for WTL_NET_SILENCE_NS. (A connection with data under way notices a cut link only
+ * after TCP's retransmissions, a quarter of an hour.) Progress does it; this is how long a PE may go without, in ms; -1: for
+ * ever.
  */
-bool wtl_net_beat(wtl_net *net);
+int wtl_net_patience(const wtl_net *net);
 
 /* For the agent (agent.h): a descriptor that becomes readable when something arrives, and the right to sleep on it
  * (false: something is there already, progress first). */

@@ -9,7 +9,8 @@
 /* A message whose data are on their way to where they belong. */
 typedef struct arriving {
   wtl_net *net;
-  peer *from; /* of a put; NULL for an answer */
+  bool is_put; /* else an answer */
+  int from;
   wtl_place at;
   uint64_t n, token;
 } arriving;
@@ -61,15 +62,7 @@ static bool take_load(wtl_net *net, int from, const wire_record *r)
 {
   const void *source = net->home.find(net->home.owner, (wtl_place){r->offset, r->region}, r->n);
   if (!source) return false;
-  if (r->n <= SMALL_ANSWER) {
-    memcpy(wtl_net_add_record(net, from, WIRE_ANSWER, (wtl_place){0}, r->token, r->n, r->n), source, r->n);
-    return true;
-  }
-  answer *a = malloc(sizeof *a);
-  if (!a) wtl_net_fail(net, from, "no memory to answer", "out of memory");
-  *a = (answer){NULL, from, source, r->n, r->token};
-  *net->last_answer = a;
-  net->last_answer = &a->next;
+  wtl_net_answer(net, from, r->token, source, r->n);
   return true;
 }
 
@@ -89,45 +82,29 @@ static bool take_amo(wtl_net *net, int from, const wire_record *r, const void *d
   return true;
 }
 
-static void answer_flush(wtl_net *net, int from)
+static void confirm(wtl_net *net, int to, uint64_t token)
 {
-  wtl_net_add_record(net, from, WIRE_FLUSHED, (wtl_place){0}, 0, 0, 0);
+  wtl_net_add_record(net, to, WIRE_ANSWER, (wtl_place){0}, token, 0, 0);
 }
 
 static bool take_answer(wtl_net *net, const wire_record *r, const void *data)
 {
-  fetch *f = wtl_net_find_fetch(net, r->token, r->n);
-  if (!f) return false;
-  memcpy(f->to, data, r->n);
-  wtl_net_end_fetch(net, f);
-  return true;
-}
-
-static bool take_flushed(wtl_net *net, peer *p)
-{
-  if (p->asked == 0) return false;
-  p->asked--;
-  net->flushes--;
-  net->home.completed(net->home.owner);
+  pending *p = wtl_net_find_pending(net, r->token, r->n);
+  if (!p) return false;
+  if (p->to) memcpy(p->to, data, r->n);
+  wtl_net_end_pending(net, p);
   return true;
 }
 
 /* One record; false if it is not a good one. */
 static bool take_record(wtl_net *net, int from, const wire_record *r, const void *data)
 {
-  peer *p = &net->peers[from];
   switch (r->kind) {
   case WIRE_STORE: return take_store(net, r, data);
   case WIRE_LOAD: return take_load(net, from, r);
   case WIRE_AMO: return take_amo(net, from, r, data);
-  case WIRE_FLUSH:
-    if (p->large_in == 0)
-      answer_flush(net, from);
-    else
-      p->flush_waits++;
-    return true;
+  case WIRE_FLUSH: confirm(net, from, r->token); return true;
   case WIRE_ANSWER: return take_answer(net, r, data);
-  case WIRE_FLUSHED: return take_flushed(net, p);
   case WIRE_WANT_KEY: return wtl_net_rma_want_key(net, from, (wtl_place){r->offset, r->region}, r->token);
   case WIRE_KEY: return wtl_net_rma_take_key(net, from, r->token, data, r->n);
   default: return false;
@@ -140,7 +117,6 @@ static bool take_batch(wtl_net *net, const wire_head *h, const char *at, size_t 
   wire_record r;
   const void *data;
   bool good = true;
-  if (h->records == 0) net->heard = wtl_clock_ns(); /* a sign of life */
   for (uint32_t i = 0; good && i < h->records; i++)
     good = wire_next(&at, end, &r, &data) && take_record(net, (int)h->from, &r, data);
   wtl_net_send_batch(net, (int)h->from); /* the answers, if any */
@@ -153,16 +129,13 @@ static void large_arrived(void *arg)
 {
   arriving *l = arg;
   wtl_net *net = l->net;
-  peer *p = l->from;
-  if (p) {
-    wtl_fence();
+  pending *p = l->is_put ? NULL : wtl_net_find_pending(net, l->token, l->n);
+  wtl_fence();
+  if (l->is_put) {
     net->home.changed(net->home.owner, l->at, l->n);
-    p->large_in--;
-    while (p->large_in == 0 && p->flush_waits) p->flush_waits--, answer_flush(net, (int)(p - net->peers));
-  } else {
-    fetch *f = wtl_net_find_fetch(net, l->token, l->n);
-    if (f) wtl_net_end_fetch(net, f);
+    if (l->token) confirm(net, l->from, l->token);
   }
+  if (p) wtl_net_end_pending(net, p);
   free(l);
 }
 
@@ -170,12 +143,11 @@ static void large_arrived(void *arg)
 static bool take_large(wtl_net *net, bool is_put, const wire_large *h, void *data, size_t n, bool later)
 {
   wtl_place at = {h->offset, h->region};
-  fetch *f = is_put ? NULL : wtl_net_find_fetch(net, h->token, n);
-  void *to = is_put ? net->home.find(net->home.owner, at, n) : f ? f->to : NULL;
+  pending *p = is_put ? NULL : wtl_net_find_pending(net, h->token, n);
+  void *to = is_put ? net->home.find(net->home.owner, at, n) : p ? p->to : NULL;
   arriving *l = to ? calloc(1, sizeof *l) : NULL;
   if (!l) return false;
-  *l = (arriving){net, is_put ? &net->peers[h->from] : NULL, at, n, h->token};
-  if (l->from) l->from->large_in++;
+  *l = (arriving){net, is_put, (int)h->from, at, n, h->token};
   if (later) {
     net->transport->ops->receive(net->transport, data, to, n, large_arrived, l);
   } else {
@@ -211,6 +183,7 @@ void wtl_net_arrived(void *owner, unsigned message, const void *header, size_t h
     net->counts.malformed++;
     return;
   }
+  if ((int)h.small.from == net->before) net->heard = wtl_clock_ns(); /* a sign of life */
   net->counts.received++;
   net->counts.bytes_received += header_bytes + n;
 }

@@ -4,19 +4,34 @@
 
 #include "fabric/net_state.h"
 
-/* A message under way that travels alone; its header must live as long. */
-typedef struct large {
-  wtl_net *net;
-  wire_large head;
-  void *copy; /* of the data, where the caller's may change; else NULL */
-} large;
+/* --- waiting ---------------------------------------------------------------------------------------------------- */
+
+waiter wtl_net_wait_begins(wtl_net *net, _Atomic uint32_t *left)
+{
+  if (!left) return (waiter){NULL, wtl_epoch_begin(&net->epochs)};
+  ++*left;
+  return (waiter){left, 0};
+}
+
+void wtl_net_wait_ends(wtl_net *net, waiter w)
+{
+  bool over = w.left ? --*w.left == 0 : wtl_epoch_end(&net->epochs, w.epoch);
+  if (over) net->home.completed(net->home.owner);
+}
+
+void wtl_net_left(wtl_net *net)
+{
+  if (net->in_flight-- == MAX_IN_FLIGHT) net->home.completed(net->home.owner); /* there is room again */
+}
+
+/* --- batches ---------------------------------------------------------------------------------------------------- */
 
 static void batch_sent(void *arg)
 {
   batch *b = arg;
-  b->net->in_flight--;
   b->next_free = b->net->free_batches;
   b->net->free_batches = b;
+  wtl_net_left(b->net);
 }
 
 static batch *new_batch(wtl_net *net)
@@ -78,6 +93,158 @@ void *wtl_net_add_record(wtl_net *net, int pe, enum wire_kind kind, wtl_place at
   return r + 1;
 }
 
+/* --- answers that are awaited ----------------------------------------------------------------------------------- */
+
+static void grow_pendings(wtl_net *net)
+{
+  uint32_t more = net->n_pendings ? net->n_pendings * 2 : 64;
+  pending *grown = realloc(net->pendings, more * sizeof *grown);
+  if (!grown) wtl_net_fail(net, net->boot->pe, "no memory for an operation of", "out of memory");
+  for (uint32_t i = net->n_pendings; i < more; i++)
+    grown[i] = (pending){.next_free = i + 1 < more ? i + 1 : UINT32_MAX};
+  net->free_pending = net->n_pendings;
+  net->pendings = grown;
+  net->n_pendings = more;
+}
+
+/* Returns the token that will come back. */
+static uint64_t await(wtl_net *net, void *to, uint64_t n, int asked, _Atomic uint32_t *left)
+{
+  if (net->free_pending == UINT32_MAX) grow_pendings(net);
+  uint32_t i = net->free_pending;
+  pending *p = &net->pendings[i];
+  net->free_pending = p->next_free;
+  *p = (pending){to, n, wtl_net_wait_begins(net, left), asked, p->generation + 1, 0, true};
+  if (to) {
+    net->fetches++;
+    net->fetch_bytes += n;
+  }
+  return (uint64_t)p->generation << 32 | i;
+}
+
+/* What `token` names, if it names anything and `n` bytes answer it. */
+pending *wtl_net_find_pending(wtl_net *net, uint64_t token, uint64_t n)
+{
+  uint32_t i = (uint32_t)token;
+  pending *p = i < net->n_pendings ? &net->pendings[i] : NULL;
+  return p && p->used && p->generation == token >> 32 && p->n == n ? p : NULL;
+}
+
+void wtl_net_end_pending(wtl_net *net, pending *p)
+{
+  waiter w = p->waiter;
+  bool was_full = p->to && !wtl_net_has_room(net);
+  if (p->to) {
+    net->fetches--;
+    net->fetch_bytes -= p->n;
+  }
+  if (p->asked >= 0) net->peers[p->asked].asked--;
+  p->used = false;
+  p->next_free = net->free_pending;
+  net->free_pending = (uint32_t)(p - net->pendings);
+  wtl_net_wait_ends(net, w);
+  if (was_full) net->home.completed(net->home.owner);
+}
+
+/* --- large messages --------------------------------------------------------------------------------------------- */
+
+static void start_large(wtl_net *net, large *l);
+
+/* The next ones that wait for their turn. */
+static void start_queued(wtl_net *net, peer *p)
+{
+  for (large *l; (l = p->queue) != NULL && p->abreast < LARGE_ABREAST;) {
+    if (!(p->queue = l->next)) p->queue_end = &p->queue;
+    if (net->queued-- == MAX_QUEUED) net->home.completed(net->home.owner);
+    start_large(net, l);
+  }
+}
+
+static void large_sent(void *arg)
+{
+  large *l = arg;
+  wtl_net *net = l->net;
+  peer *p = &net->peers[l->pe];
+  if (l->has_waiter) wtl_net_wait_ends(net, l->waiter);
+  if (l->n >= WTL_NET_LARGE) p->abreast--;
+  free(l);
+  wtl_net_left(net);
+  if (p->queue) start_queued(net, p);
+}
+
+static void start_large(wtl_net *net, large *l)
+{
+  bool eager = l->n < WTL_NET_LARGE;
+  wtl_net_send_batch(net, l->pe); /* what was said before goes before */
+  if (!eager) net->peers[l->pe].abreast++;
+  net->in_flight++;
+  net->counts.sent++;
+  net->counts.bytes_sent += sizeof l->head + l->n;
+  net->transport->ops->send(net->transport, l->pe, l->message, &l->head, sizeof l->head, l->from, l->n, eager,
+                            large_sent, l);
+}
+
+/* Sends `n` bytes alone, now or when others have left. */
+static void send_large(wtl_net *net, int pe, enum wire_message message, wtl_place at, uint64_t token, const void *from,
+                       size_t n, const waiter *w)
+{
+  peer *p = &net->peers[pe];
+  large *l = calloc(1, sizeof *l);
+  if (!l) wtl_net_fail(net, pe, "no memory for a message to", "out of memory");
+  *l = (large){.net = net, .message = message, .pe = pe, .from = from, .n = n, .has_waiter = w != NULL};
+  if (w) l->waiter = *w;
+  l->head = (wire_large){net->cookie, (uint32_t)net->boot->pe, at.region, at.offset, token};
+  if (n < WTL_NET_LARGE || p->abreast < LARGE_ABREAST) {
+    start_large(net, l);
+    return;
+  }
+  if (!p->queue) p->queue_end = &p->queue;
+  *p->queue_end = l;
+  p->queue_end = &l->next;
+  net->queued++;
+}
+
+/* --- answering -------------------------------------------------------------------------------------------------- */
+
+static void send_answer(wtl_net *net, int pe, uint64_t token, const void *from, size_t n)
+{
+  if (n <= SMALL_ANSWER)
+    memcpy(wtl_net_add_record(net, pe, WIRE_ANSWER, (wtl_place){0}, token, n, n), from, n);
+  else
+    send_large(net, pe, WIRE_DATA, (wtl_place){0}, token, from, n, NULL);
+}
+
+/* `from`: memory of the open region. While too much is under way the answer waits, and takes the data when it leaves. */
+void wtl_net_answer(wtl_net *net, int pe, uint64_t token, const void *from, size_t n)
+{
+  if (!net->answers && net->in_flight < MAX_IN_FLIGHT && n <= SMALL_ANSWER) {
+    send_answer(net, pe, token, from, n);
+    return;
+  }
+  answer *a = malloc(sizeof *a);
+  if (!a) wtl_net_fail(net, pe, "no memory to answer", "out of memory");
+  *a = (answer){NULL, pe, from, n, token};
+  if (!net->answers) net->answers_end = &net->answers;
+  *net->answers_end = a;
+  net->answers_end = &a->next;
+}
+
+void wtl_net_send_answers(wtl_net *net)
+{
+  for (answer *a; (a = net->answers) != NULL && net->in_flight < MAX_IN_FLIGHT; free(a)) {
+    net->answers = a->next;
+    send_answer(net, a->pe, a->token, a->from, a->n);
+  }
+}
+
+/* --- the interface ---------------------------------------------------------------------------------------------- */
+
+bool wtl_net_has_room(const wtl_net *net)
+{
+  return net->in_flight < MAX_IN_FLIGHT && net->fetches < MAX_FETCHES && net->fetch_bytes < MAX_FETCH_BYTES &&
+         net->queued < MAX_QUEUED;
+}
+
 static void mark_dirty(wtl_net *net, int pe)
 {
   peer *p = &net->peers[pe];
@@ -94,157 +261,60 @@ static void ask(wtl_net *net, int pe)
   peer *p = &net->peers[pe];
   p->dirty = false;
   p->asked++;
-  net->flushes++;
-  wtl_net_add_record(net, pe, WIRE_FLUSH, (wtl_place){0}, 0, 0, 0);
+  wtl_net_add_record(net, pe, WIRE_FLUSH, (wtl_place){0}, await(net, NULL, 0, pe, NULL), 0, 0);
 }
 
-static void large_sent(void *arg)
+/* A put as a message. */
+static void put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, enum wtl_net_manner manner,
+                _Atomic uint32_t *left)
 {
-  large *l = arg;
-  wtl_net *net = l->net;
-  net->in_flight--;
-  if (!l->copy) net->sources--;
-  free(l->copy);
-  free(l);
-  net->home.completed(net->home.owner);
-}
-
-/* Sends `n` bytes alone. `copy`: they may change before they are sent. */
-static void send_large(wtl_net *net, int pe, enum wire_message message, wtl_place at, uint64_t token, const void *from,
-                       size_t n, bool copy)
-{
-  large *l = calloc(1, sizeof *l);
-  if (l && copy) l->copy = malloc(n);
-  if (!l || (copy && !l->copy)) wtl_net_fail(net, pe, "no memory for a message to", "out of memory");
-  if (copy)
-    from = memcpy(l->copy, from, n);
-  else
-    net->sources++;
-  l->net = net;
-  l->head = (wire_large){net->cookie, (uint32_t)net->boot->pe, at.region, at.offset, token};
-  wtl_net_send_batch(net, pe); /* what was said before goes before */
-  net->in_flight++;
-  net->counts.sent++;
-  net->counts.bytes_sent += sizeof l->head + n;
-  net->transport->ops->send(net->transport, pe, message, &l->head, sizeof l->head, from, n, n < WTL_NET_LARGE,
-                            large_sent, l);
-}
-
-void wtl_net_send_answers(wtl_net *net)
-{
-  for (answer *a; (a = net->answers) != NULL && net->in_flight < MAX_IN_FLIGHT; free(a)) {
-    net->answers = a->next;
-    if (!a->next) net->last_answer = &net->answers;
-    send_large(net, a->pe, WIRE_DATA, (wtl_place){0}, a->token, a->from, a->n, a->n < WTL_NET_LARGE);
+  if (n >= WTL_NET_LARGE) { /* its own answer tells that it is done */
+    waiter w = left ? wtl_net_wait_begins(net, left) : (waiter){0};
+    net->out_of_order = net->unflushed = true;
+    send_large(net, pe, WIRE_PUT, at, await(net, NULL, 0, -1, NULL), from, n, left ? &w : NULL);
+    return;
   }
-}
-
-/* --- fetches: what answers are for ------------------------------------------------------------------------------ */
-
-static void grow_fetches(wtl_net *net)
-{
-  uint32_t more = net->n_slots ? net->n_slots * 2 : 64;
-  fetch *grown = realloc(net->fetches_of, more * sizeof *grown);
-  if (!grown) wtl_net_fail(net, net->boot->pe, "no memory for a fetch of", "out of memory");
-  for (uint32_t i = net->n_slots; i < more; i++) grown[i] = (fetch){.next_free = i + 1 < more ? i + 1 : UINT32_MAX};
-  net->free_slot = net->n_slots;
-  net->fetches_of = grown;
-  net->n_slots = more;
-}
-
-static uint64_t begin_fetch(wtl_net *net, void *to, uint64_t n)
-{
-  if (net->free_slot == UINT32_MAX) grow_fetches(net);
-  uint32_t i = net->free_slot;
-  fetch *f = &net->fetches_of[i];
-  net->free_slot = f->next_free;
-  f->to = to;
-  f->n = n;
-  net->fetches++;
-  return (uint64_t)++f->generation << 32 | i;
-}
-
-/* The fetch that `token` names, if there is one and `n` bytes answer it. */
-fetch *wtl_net_find_fetch(wtl_net *net, uint64_t token, uint64_t n)
-{
-  uint32_t i = (uint32_t)token;
-  fetch *f = i < net->n_slots ? &net->fetches_of[i] : NULL;
-  return f && f->to && f->generation == token >> 32 && f->n == n ? f : NULL;
-}
-
-void wtl_net_end_fetch(wtl_net *net, fetch *f)
-{
-  f->to = NULL;
-  f->next_free = net->free_slot;
-  net->free_slot = (uint32_t)(f - net->fetches_of);
-  net->fetches--;
-  net->home.completed(net->home.owner);
-}
-
-/* --- the interface ---------------------------------------------------------------------------------------------- */
-
-bool wtl_net_has_room(const wtl_net *net)
-{
-  return net->in_flight < MAX_IN_FLIGHT && net->fetches < MAX_FETCHES;
-}
-
-/* As a message; returns whether the source is still needed. */
-static bool put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, enum wtl_net_manner manner)
-{
   if (manner != WTL_NET_SIGNAL) mark_dirty(net, pe);
   if (n > WTL_NET_MERGED) {
-    if (n >= WTL_NET_LARGE) net->out_of_order = true;
-    send_large(net, pe, WIRE_PUT, at, 0, from, n, n < WTL_NET_LARGE);
-    return n >= WTL_NET_LARGE;
+    waiter w = wtl_net_wait_begins(net, left);
+    send_large(net, pe, WIRE_PUT, at, 0, from, n, &w);
+    return;
   }
   memcpy(wtl_net_add_record(net, pe, WIRE_STORE, at, 0, n, n), from, n);
-  if (manner == WTL_NET_NOW && !net->peers[pe].asked) ask(net, pe); /* a quiet is likely to follow */
-  if (manner != WTL_NET_HELD) wtl_net_send_batch(net, pe);
-  return false;
+  /* A quiet is likely to follow. What is held back leaves at the latest when the first one's answer comes. */
+  bool first = manner != WTL_NET_SIGNAL && !net->peers[pe].asked;
+  if (first) ask(net, pe);
+  if (first || manner != WTL_NET_HELD) wtl_net_send_batch(net, pe);
 }
 
-bool wtl_net_put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, enum wtl_net_manner manner)
+void wtl_net_put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, enum wtl_net_manner manner,
+                 _Atomic uint32_t *left)
 {
-  bool needed;
   pthread_mutex_lock(&net->lock);
-  if (manner != WTL_NET_SIGNAL && wtl_net_rma_put(net, pe, at, from, n))
-    needed = net->sources > 0;
-  else
-    needed = put(net, pe, at, from, n, manner);
+  if (manner == WTL_NET_SIGNAL || !wtl_net_rma_put(net, pe, at, from, n, left)) put(net, pe, at, from, n, manner, left);
   pthread_mutex_unlock(&net->lock);
-  return needed;
 }
 
-bool wtl_net_sent(const wtl_net *net)
-{
-  return net->sources == 0;
-}
-
-void wtl_net_get(wtl_net *net, int pe, wtl_place at, void *to, size_t n)
+void wtl_net_get(wtl_net *net, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left)
 {
   pthread_mutex_lock(&net->lock);
-  if (!wtl_net_rma_get(net, pe, at, to, n)) {
-    wtl_net_add_record(net, pe, WIRE_LOAD, at, begin_fetch(net, to, n), n, 0);
-    wtl_net_send_batch(net, pe);
+  if (!wtl_net_rma_get(net, pe, at, to, n, left)) {
+    wtl_net_add_record(net, pe, WIRE_LOAD, at, await(net, to, n, -1, left), n, 0);
+    if (left || net->fetches == 1) wtl_net_send_batch(net, pe); /* others leave when the first one's answer comes */
   }
   pthread_mutex_unlock(&net->lock);
 }
 
 void wtl_net_amo(wtl_net *net, int pe, wtl_place at, enum wtl_net_op op, size_t size, uint64_t operand,
-                 uint64_t condition, void *result)
+                 uint64_t condition, void *result, _Atomic uint32_t *left)
 {
   wire_amo amo = {op, (uint32_t)size, operand, condition};
   pthread_mutex_lock(&net->lock);
-  uint64_t token = result ? begin_fetch(net, result, size) : 0;
+  uint64_t token = result ? await(net, result, size, -1, left) : 0;
   if (!result) mark_dirty(net, pe);
   memcpy(wtl_net_add_record(net, pe, WIRE_AMO, at, token, sizeof amo, sizeof amo), &amo, sizeof amo);
   wtl_net_send_batch(net, pe);
   pthread_mutex_unlock(&net->lock);
-}
-
-bool wtl_net_fetched(const wtl_net *net)
-{
-  return net->fetches == 0;
 }
 
 bool wtl_net_in_order(const wtl_net *net)
@@ -252,7 +322,7 @@ bool wtl_net_in_order(const wtl_net *net)
   return !net->out_of_order && !(net->rma_used && net->unflushed);
 }
 
-void wtl_net_flush(wtl_net *net)
+uint64_t wtl_net_flush(wtl_net *net)
 {
   pthread_mutex_lock(&net->lock);
   for (int i = 0; i < net->n_dirty; i++) {
@@ -263,10 +333,12 @@ void wtl_net_flush(wtl_net *net)
   net->out_of_order = net->unflushed = false;
   wtl_net_rma_flush(net);
   wtl_net_send_all(net);
+  uint64_t flush = wtl_epoch_wait(&net->epochs);
   pthread_mutex_unlock(&net->lock);
+  return flush;
 }
 
-bool wtl_net_flushed(const wtl_net *net)
+bool wtl_net_flushed(const wtl_net *net, uint64_t flush)
 {
-  return net->flushes == 0 && net->sources == 0;
+  return wtl_epoch_is_over(&net->epochs, flush);
 }

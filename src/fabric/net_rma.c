@@ -66,20 +66,27 @@ static bool is_open(wtl_net *net, int pe, wtl_place at, size_t n)
   return all;
 }
 
-static void put_done(void *arg)
+/* A put or get, or a piece of one, by hardware. */
+typedef struct operation {
+  wtl_net *net;
+  waiter waiter;
+} operation;
+
+static operation *begin(wtl_net *net, int pe, _Atomic uint32_t *left)
 {
-  wtl_net *net = arg;
-  net->in_flight--;
-  net->sources--;
-  net->home.completed(net->home.owner);
+  operation *o = malloc(sizeof *o);
+  if (!o) wtl_net_fail(net, pe, "no memory for an operation on", "out of memory");
+  *o = (operation){net, wtl_net_wait_begins(net, left)};
+  net->in_flight++;
+  return o;
 }
 
-static void get_done(void *arg)
+static void ended(void *arg)
 {
-  wtl_net *net = arg;
-  net->in_flight--;
-  net->fetches--;
-  net->home.completed(net->home.owner);
+  operation o = *(operation *)arg;
+  free(arg);
+  wtl_net_left(o.net);
+  wtl_net_wait_ends(o.net, o.waiter);
 }
 
 /* How much of n bytes at `offset` lies in the same piece. */
@@ -89,64 +96,62 @@ static size_t within(const wtl_net *net, uint64_t offset, size_t n)
   return n < left ? n : (size_t)left;
 }
 
-bool wtl_net_rma_put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n)
+bool wtl_net_rma_put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, _Atomic uint32_t *left)
 {
   if (!is_open(net, pe, at, n)) return false;
-  net->rma_dirty = net->unflushed = net->out_of_order = true;
+  net->rma_dirty = true;
+  net->unflushed = net->out_of_order = true;
   net->counts.rma_bytes += n;
   for (size_t done = 0, step; done < n; done += step) {
     uint64_t offset = at.offset + done;
     step = within(net, offset, n - done);
-    net->in_flight++;
-    net->sources++;
     net->transport->ops->put(net->transport, pe, &find_piece(net, pe, offset)->key, offset % piece_bytes(net),
-                             (const char *)from + done, step, put_done, net);
+                             (const char *)from + done, step, ended, begin(net, pe, left));
   }
   return true;
 }
 
-bool wtl_net_rma_get(wtl_net *net, int pe, wtl_place at, void *to, size_t n)
+bool wtl_net_rma_get(wtl_net *net, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left)
 {
   if (!is_open(net, pe, at, n)) return false;
   net->counts.rma_bytes += n;
   for (size_t done = 0, step; done < n; done += step) {
     uint64_t offset = at.offset + done;
     step = within(net, offset, n - done);
-    net->in_flight++;
-    net->fetches++;
     net->transport->ops->get(net->transport, pe, &find_piece(net, pe, offset)->key, offset % piece_bytes(net),
-                             (char *)to + done, step, get_done, net);
+                             (char *)to + done, step, ended, begin(net, pe, left));
   }
   return true;
 }
 
 /* One flush of the hardware at a time serves all that ask meanwhile (UCX counts them in eight bits). */
-static void begin_flush(wtl_net *net);
+static void start_flush(wtl_net *net);
 
-static void flush_done(void *arg)
+static void flush_ended(void *arg)
 {
   wtl_net *net = arg;
   net->rma_flushing = false;
-  if (net->rma_again) begin_flush(net);
-  net->flushes--;
-  net->home.completed(net->home.owner);
+  for (unsigned epoch = 0; epoch < 2; epoch++)
+    while (net->flush_now[epoch]) net->flush_now[epoch]--, wtl_net_wait_ends(net, (waiter){NULL, epoch});
+  if (net->flush_next[0] || net->flush_next[1]) start_flush(net);
 }
 
-static void begin_flush(wtl_net *net)
+static void start_flush(wtl_net *net)
 {
-  net->rma_again = net->rma_dirty = false;
+  for (unsigned epoch = 0; epoch < 2; epoch++) {
+    net->flush_now[epoch] = net->flush_next[epoch];
+    net->flush_next[epoch] = 0;
+  }
   net->rma_flushing = true;
-  net->flushes++;
-  net->transport->ops->flush(net->transport, flush_done, net);
+  net->transport->ops->flush(net->transport, flush_ended, net);
 }
 
 void wtl_net_rma_flush(wtl_net *net)
 {
   if (!net->rma_dirty) return;
-  if (net->rma_flushing)
-    net->rma_again = true;
-  else
-    begin_flush(net);
+  net->rma_dirty = false;
+  net->flush_next[wtl_net_wait_begins(net, NULL).epoch]++;
+  if (!net->rma_flushing) start_flush(net);
 }
 
 /* --- keys ------------------------------------------------------------------------------------------------------- */

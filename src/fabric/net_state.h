@@ -5,11 +5,18 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "fabric/epochs.h"
 #include "fabric/net.h"
 #include "fabric/transport.h"
 #include "fabric/wire.h"
 
-enum { MAX_IN_FLIGHT = 256, MAX_FETCHES = 4096, SMALL_ANSWER = 4096 };
+/*
+ * What bounds the memory a PE needs, here and at its targets: messages that have not left, fetches without an answer and
+ * their bytes, large puts that wait for their turn. LARGE_ABREAST are on their way to a PE at a time: enough to hide each
+ * other's handshakes, few enough that one of them ends every few seconds even on a slow line.
+ */
+enum { MAX_IN_FLIGHT = 256, MAX_FETCHES = 4096, MAX_FETCH_BYTES = 4 << 20, MAX_QUEUED = 16384, LARGE_ABREAST = 4 };
+enum { SMALL_ANSWER = 4096 };
 
 /* Records on their way to one PE. */
 typedef struct batch {
@@ -20,25 +27,47 @@ typedef struct batch {
   _Alignas(8) char data[WIRE_BATCH_BYTES];
 } batch;
 
+/* Who waits for the end of an operation: the counter of one caller, or everybody who flushes. */
+typedef struct waiter {
+  _Atomic uint32_t *left; /* NULL: those who flush */
+  unsigned epoch;
+} waiter;
+
+/* A message that travels alone. */
+typedef struct large {
+  wtl_net *net;
+  struct large *next;
+  wire_large head;
+  enum wire_message message;
+  int pe;
+  const void *from;
+  size_t n;
+  bool has_waiter;
+  waiter waiter; /* for the source */
+} large;
+
 typedef struct peer {
-  batch *open;          /* records not yet sent */
-  uint32_t large_in;    /* large puts from it that are arriving */
-  uint32_t flush_waits; /* its flushes that wait for those */
-  uint32_t asked;       /* flushes it has not answered */
-  bool dirty;           /* something was sent to it since completion was last asked for */
-  bool in_dirty;        /* it is in net->dirty */
-  bool listed;          /* in net->unsent */
-  struct piece *pieces; /* of its open region; NULL before first contact by hardware, and where there is none */
+  batch *open;               /* records not yet sent */
+  large *queue, **queue_end; /* large ones that wait for their turn */
+  uint16_t abreast;          /* large ones under way */
+  uint16_t asked;            /* flushes it has not answered */
+  bool dirty;                /* something was sent to it since completion was last asked for */
+  bool in_dirty;             /* it is in net->dirty */
+  bool listed;               /* in net->unsent */
+  struct piece *pieces;      /* of its open region; NULL before first contact by hardware, and where there is none */
 } peer;
 
-/* What an outstanding fetch waits for. */
-typedef struct fetch {
-  void *to;
+/* What an answer is awaited for. */
+typedef struct pending {
+  void *to; /* NULL: only the answer itself is awaited */
   uint64_t n;
+  waiter waiter;
+  int asked; /* a flush: the PE that was asked; else -1 */
   uint32_t generation, next_free;
-} fetch;
+  bool used;
+} pending;
 
-/* An answer too large for a batch, sent after the progress that found it. */
+/* An answer that could not be sent at once. */
 typedef struct answer {
   struct answer *next;
   int pe;
@@ -56,47 +85,52 @@ struct wtl_net {
   int *unsent, n_unsent; /* PEs with records not yet sent */
   int *dirty, n_dirty;
   batch *free_batches;
-  fetch *fetches_of;
-  uint32_t n_slots, free_slot;
-  answer *answers, **last_answer;
-  _Atomic uint32_t fetches;   /* results this PE waits for */
-  _Atomic uint32_t flushes;   /* answers to flushes it waits for */
+  pending *pendings;
+  uint32_t n_pendings, free_pending;
+  answer *answers, **answers_end;
+  wtl_epochs epochs;
   _Atomic uint32_t in_flight; /* messages and hardware operations not yet done with */
-  _Atomic uint32_t sources;   /* of them, those that read the caller's memory */
-  _Atomic bool out_of_order;  /* something was sent since the last flush that may overtake or be overtaken */
-  _Atomic bool unflushed;     /* anything at all was */
+  _Atomic uint32_t queued, fetches;
+  _Atomic uint64_t fetch_bytes;
+  _Atomic bool out_of_order; /* something was sent since the last flush that may overtake or be overtaken */
+  _Atomic bool unflushed;    /* anything at all was */
   _Atomic bool ending;
   int rma;               /* the setting */
   _Atomic bool rma_used; /* keys were asked for: hardware may overtake messages */
   _Atomic bool silent;   /* keys were given away */
   bool rma_dirty, rma_flushing;
-  bool rma_again;       /* another hardware flush is due after the one under way */
-  struct offer *offers; /* this PE's own pieces; NULL while nobody wants a key */
+  uint32_t flush_now[2], flush_next[2]; /* who waits for the hardware's flush under way, and for the next, by epoch */
+  struct offer *offers;                 /* this PE's own pieces; NULL while nobody wants a key */
   wtl_net_counts counts;
-  _Atomic uint64_t heard; /* when the node before this one last gave a sign of life, ns */
-  uint64_t last_beat;
+  int before, after;          /* the PEs in the ring of signs of life; -1: this one has no part in it */
+  uint64_t heard, last_beat;  /* ns */
+  _Atomic uint64_t next_beat; /* ns */
 };
 
 /* net.c. Ends the job: PE `pe` cannot be reached. */
 void wtl_net_fail(const wtl_net *net, int pe, const char *what, const char *why) __attribute__((noreturn, cold));
 
 /* net_out.c */
+waiter wtl_net_wait_begins(wtl_net *net, _Atomic uint32_t *left);
+void wtl_net_wait_ends(wtl_net *net, waiter w);
+void wtl_net_left(wtl_net *net); /* a message, or a hardware operation, is done with */
 void *wtl_net_add_record(wtl_net *net, int pe, enum wire_kind kind, wtl_place at, uint64_t token, uint64_t n,
                          uint64_t room);
 void wtl_net_send_batch(wtl_net *net, int pe);
 void wtl_net_send_sign(wtl_net *net, int pe); /* a batch without records */
 void wtl_net_send_all(wtl_net *net);
+void wtl_net_answer(wtl_net *net, int pe, uint64_t token, const void *from, size_t n);
 void wtl_net_send_answers(wtl_net *net);
-fetch *wtl_net_find_fetch(wtl_net *net, uint64_t token, uint64_t n);
-void wtl_net_end_fetch(wtl_net *net, fetch *f);
+pending *wtl_net_find_pending(wtl_net *net, uint64_t token, uint64_t n);
+void wtl_net_end_pending(wtl_net *net, pending *p);
 
 /* net_in.c: the transport's home. */
 void wtl_net_arrived(void *owner, unsigned message, const void *header, size_t header_bytes, void *data, size_t n,
                      bool later);
 
 /* net_rma.c. The first two: false if messages must do it. */
-bool wtl_net_rma_put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n);
-bool wtl_net_rma_get(wtl_net *net, int pe, wtl_place at, void *to, size_t n);
+bool wtl_net_rma_put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, _Atomic uint32_t *left);
+bool wtl_net_rma_get(wtl_net *net, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left);
 void wtl_net_rma_flush(wtl_net *net);
 bool wtl_net_rma_want_key(wtl_net *net, int from, wtl_place at, uint64_t token);
 bool wtl_net_rma_take_key(wtl_net *net, int from, uint64_t token, const void *data, size_t n);

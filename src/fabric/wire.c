@@ -7,6 +7,12 @@ static bool is_known(const wire_record *r)
   return r->kind >= WIRE_STORE && r->kind <= WIRE_KEY;
 }
 
+/* Flushes and answers may have none. */
+static bool needs_bytes(const wire_record *r)
+{
+  return r->kind == WIRE_STORE || r->kind == WIRE_LOAD;
+}
+
 static bool carries_data(const wire_record *r)
 {
   return r->kind == WIRE_STORE || r->kind == WIRE_AMO || r->kind == WIRE_ANSWER || r->kind == WIRE_KEY;
@@ -17,7 +23,7 @@ bool wire_next(const char **at, const char *end, wire_record *r, const void **da
   size_t left = (size_t)(end - *at), length = sizeof *r;
   if (left < length) return false;
   memcpy(r, *at, sizeof *r);
-  if (!is_known(r)) return false;
+  if (!is_known(r) || (needs_bytes(r) && r->n == 0)) return false;
   if (carries_data(r)) {
     if (r->n > WIRE_BATCH_BYTES || wire_padded(r->n) > left - length) return false;
     length += wire_padded(r->n);

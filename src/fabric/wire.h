@@ -2,7 +2,7 @@
  * wire.h - what goes over the wire. Native byte order: all nodes of a job run the same program.
  *
  * Small things travel in batches: a message WIRE_BATCH whose header is a wire_head and whose payload is records, each
- * followed by its data, padded to 8 bytes. Large puts and large answers travel alone (WIRE_PUT, WIRE_DATA): header a
+ * followed by its data, padded to 8 bytes. Larger puts and answers travel alone (WIRE_PUT, WIRE_DATA): header a
  * wire_large, payload the data, which the transport places without a copy.
  */
 #ifndef WTL_FABRIC_WIRE_H
@@ -19,12 +19,11 @@ enum { WIRE_BATCH_BYTES = 8192 };
 enum wire_kind {
   WIRE_STORE = 1, /* data: bytes to store at the place */
   WIRE_LOAD,      /* `n` bytes at the place are wanted; answered under `token` */
-  WIRE_AMO,       /* data: wire_amo */
-  WIRE_FLUSH,     /* answer when all that came before is done */
-  WIRE_ANSWER,    /* data: what `token` waits for */
-  WIRE_FLUSHED,
-  WIRE_WANT_KEY, /* for the piece of memory at the place, as long as such a piece may be; answered under `token` */
-  WIRE_KEY,      /* data: wire_key, then the transport's own; none: that piece stays closed */
+  WIRE_AMO,       /* data: wire_amo; answered under `token` if that is not 0 */
+  WIRE_FLUSH,     /* answer when all that came before, but for large puts, is done */
+  WIRE_ANSWER,    /* data: what `token` waits for; none: it waits only for this */
+  WIRE_WANT_KEY,  /* for the piece of memory that begins at the place; answered under `token` */
+  WIRE_KEY,       /* data: wire_key, then the transport's own; none: that piece stays closed */
 };
 
 typedef struct wire_head {
@@ -54,7 +53,7 @@ typedef struct wire_large {
   uint64_t cookie;
   uint32_t from, region;
   uint64_t offset; /* WIRE_PUT */
-  uint64_t token;  /* WIRE_DATA */
+  uint64_t token;  /* WIRE_PUT: answered under it when done, if it is not 0. WIRE_DATA: whose data these are */
 } wire_large;
 
 static inline size_t wire_padded(uint64_t n)
@@ -63,8 +62,8 @@ static inline size_t wire_padded(uint64_t n)
 }
 
 /*
- * Takes the next record from a batch of unknown origin: fills in `r` and `data` (the record's own, r->n bytes where its kind
- * carries data; of any alignment) and moves `at` on. False if what is left before `end` is not a whole record of a known kind.
+ * Takes the next record from a batch of unknown origin: fills in `r` and `data` (r->n bytes where its kind carries data; of
+ * any alignment) and moves `at` on. False if what is left before `end` does not begin with a whole record of a known kind.
  */
 bool wire_next(const char **at, const char *end, wire_record *r, const void **data);
 

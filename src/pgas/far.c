@@ -1,21 +1,21 @@
 #include "pgas/far.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "pgas/rma.h"
 
-/* --- what other nodes reach of this PE
- * ----------------------------------------------------------------------------------------- */
+/* --- what other nodes reach of this PE --------------------------------------------------------------------------- */
 
 static void *find(void *owner, wtl_place at, uint64_t n)
 {
   wtl_pe *self = owner;
-  char *start = at.region == WTL_REGION_SLICE ? self->slices + (size_t)self->slot * self->stride
-                                              : (char *)wtl_control_of(self, self->me);
-  uint64_t length = at.region == WTL_REGION_SLICE ? self->statics_bytes + self->heap_bytes : sizeof(wtl_control);
-  if (at.region > WTL_REGION_CONTROL || at.offset > length || n > length - at.offset) return NULL;
+  wtl_control *control = wtl_control_of(self, self->me);
+  bool in_slice = at.region == WTL_REGION_SLICE;
+  char *start = in_slice ? self->slices + (size_t)self->slot * self->stride : (char *)control->node_barrier;
+  uint64_t length = in_slice ? self->statics_bytes + self->heap_bytes : sizeof control->node_barrier;
+  if (at.region > WTL_REGION_BARRIER || at.offset > length || n > length - at.offset) return NULL;
   return start + at.offset;
 }
 
@@ -81,42 +81,44 @@ int wtl_far_start(wtl_pe *self, char *error, size_t size)
 void wtl_far_stop(wtl_pe *self)
 {
   if (!self->net) return;
+  /* Who leaves first breaks his connections: only when nobody has anything more to hear. */
+  wtl_net_ending(self->net);
+  self->boot.ops->fence(&self->boot, NULL, NULL);
   self->door.pump = (wtl_pump){0};
   wtl_agent_stop(self->agent);
   wtl_net_close(self->net);
   self->net = NULL;
 }
 
-/* --- waiting for the network
- * --------------------------------------------------------------------------------------------------- */
+/* --- waiting for the network ------------------------------------------------------------------------------------- */
 
-static bool has_room(void *arg)
+static bool has_room(void *net)
 {
-  return wtl_net_has_room(((wtl_pe *)arg)->net);
+  return wtl_net_has_room(net);
 }
 
-static bool sent(void *arg)
+static bool is_zero(void *left)
 {
-  return wtl_net_sent(((wtl_pe *)arg)->net);
+  return atomic_load_explicit((_Atomic uint32_t *)left, memory_order_acquire) == 0;
 }
 
-static bool fetched(void *arg)
+typedef struct flush {
+  const wtl_net *net;
+  uint64_t number;
+} flush;
+
+static bool is_over(void *arg)
 {
-  return wtl_net_fetched(((wtl_pe *)arg)->net);
+  const flush *f = arg;
+  return wtl_net_flushed(f->net, f->number);
 }
 
-static bool flushed(void *arg)
+static void wait_for(wtl_pe *self, wtl_site *site, bool (*ready)(void *), void *arg)
 {
-  return wtl_net_flushed(((wtl_pe *)arg)->net);
+  if (!ready(arg)) wtl_door_wait(&self->door, site, WTL_WATCH_CONTROL, ready, arg);
 }
 
-static void wait_for(wtl_pe *self, wtl_site *site, bool (*ready)(void *))
-{
-  if (!ready(self)) wtl_door_wait(&self->door, site, WTL_WATCH_CONTROL, ready, self);
-}
-
-/* --- operations
- * ---------------------------------------------------------------------------------------------------------------- */
+/* --- operations -------------------------------------------------------------------------------------------------- */
 
 static wtl_place place_of(const wtl_pe *self, const void *addr)
 {
@@ -125,35 +127,50 @@ static wtl_place place_of(const wtl_pe *self, const void *addr)
   return (wtl_place){(uint64_t)((const char *)addr - self->statics), WTL_REGION_SLICE};
 }
 
+static size_t step_of(size_t n)
+{
+  return n < WTL_NET_MOST ? n : WTL_NET_MOST;
+}
+
 void wtl_far_put(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t n, int pe, bool nbi)
 {
-  if (!n) return;
-  wait_for(self, site, has_room);
-  bool needed = wtl_net_put(self->net, pe, place_of(self, dest), source, n, nbi ? WTL_NET_HELD : WTL_NET_NOW);
-  if (needed && !nbi) wait_for(self, site, sent);
+  _Atomic uint32_t left = 0;
+  const char *from = source;
+  wtl_place at = place_of(self, dest);
+  for (size_t step; n > 0; n -= step, from += step, at.offset += step) {
+    step = step_of(n);
+    wait_for(self, site, has_room, self->net);
+    wtl_net_put(self->net, pe, at, from, step, nbi ? WTL_NET_HELD : WTL_NET_NOW, nbi ? NULL : &left);
+  }
+  wait_for(self, site, is_zero, &left);
 }
 
 void wtl_far_get(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t n, int pe, bool nbi)
 {
-  if (!n) return;
-  wait_for(self, site, has_room);
-  wtl_net_get(self->net, pe, place_of(self, source), dest, n);
-  if (!nbi) wait_for(self, site, fetched);
+  _Atomic uint32_t left = 0;
+  char *to = dest;
+  wtl_place at = place_of(self, source);
+  for (size_t step; n > 0; n -= step, to += step, at.offset += step) {
+    step = step_of(n);
+    wait_for(self, site, has_room, self->net);
+    wtl_net_get(self->net, pe, at, to, step, nbi ? NULL : &left);
+  }
+  wait_for(self, site, is_zero, &left);
 }
 
 void wtl_far_amo(wtl_pe *self, wtl_site *site, void *dest, int pe, enum wtl_net_op op, size_t size, uint64_t operand,
                  uint64_t condition, void *result, bool nbi)
 {
-  wait_for(self, site, has_room);
-  wtl_net_amo(self->net, pe, place_of(self, dest), op, size, operand, condition, result);
-  if (result && !nbi) wait_for(self, site, fetched);
+  _Atomic uint32_t left = 0;
+  wait_for(self, site, has_room, self->net);
+  wtl_net_amo(self->net, pe, place_of(self, dest), op, size, operand, condition, result, nbi ? NULL : &left);
+  wait_for(self, site, is_zero, &left);
 }
 
 void wtl_far_quiet(wtl_pe *self, wtl_site *site)
 {
-  wtl_net_flush(self->net);
-  wait_for(self, site, flushed);
-  wait_for(self, site, fetched);
+  flush f = {self->net, wtl_net_flush(self->net)};
+  wait_for(self, site, is_over, &f);
 }
 
 void wtl_far_order(wtl_pe *self, wtl_site *site)
@@ -163,6 +180,6 @@ void wtl_far_order(wtl_pe *self, wtl_site *site)
 
 void wtl_far_signal(wtl_pe *self, int pe, int round, uint32_t epoch)
 {
-  wtl_place at = {offsetof(wtl_control, node_barrier) + (size_t)round * sizeof epoch, WTL_REGION_CONTROL};
-  wtl_net_put(self->net, pe, at, &epoch, sizeof epoch, WTL_NET_SIGNAL);
+  wtl_place at = {(size_t)round * sizeof epoch, WTL_REGION_BARRIER};
+  wtl_net_put(self->net, pe, at, &epoch, sizeof epoch, WTL_NET_SIGNAL, NULL);
 }

@@ -217,12 +217,11 @@ void wtl_pe_stop(void)
   wtl_site site = {0};
   if (--self->init_count > 0) return;
   wtl_quiet(self, &site);
-  if (self->net) wtl_net_ending(self->net);
   wtl_account_close(self, &site);
+  wtl_far_stop(self);
   if (self->settings.debug.on) wtl_say("finishes");
   wtl_lifeline_cut();
   if (self->meter) wtl_meter_close(self->meter);
-  wtl_far_stop(self);
   wtl_statics_unshare();
   wtl_boot_stop(&self->boot);
   wtl_lifeline_back();

@@ -31,7 +31,7 @@
 enum { WTL_BARRIER_ROUNDS = 16 }; /* enough for 65,536 PEs of a node, or nodes */
 
 /* What other nodes may reach of a PE. */
-enum { WTL_REGION_SLICE = WTL_NET_OPEN_REGION, WTL_REGION_CONTROL };
+enum { WTL_REGION_SLICE = WTL_NET_OPEN_REGION, WTL_REGION_BARRIER };
 
 /* Control data of one PE, in the arena. */
 typedef struct wtl_control {
