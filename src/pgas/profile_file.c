@@ -193,6 +193,31 @@ static void write_modules(const writer *w)
   fputs("]}\n", w->f);
 }
 
+/* What went to and came from other nodes, and what was refused. */
+static void write_network(const writer *w)
+{
+  FILE *f = w->f;
+  wtl_json_key(f, "network", 0);
+  if (!w->self->net) {
+    fputs("null", f);
+    return;
+  }
+  wtl_net_counts c = wtl_net_count(w->self->net);
+  putc('{', f);
+  wtl_json_text_field(f, "name", wtl_net_name(w->self->net), 1);
+  fputs(",\"dropped\":{", f);
+  wtl_json_number_field(f, "foreign", (double)c.foreign, 1);
+  wtl_json_number_field(f, "malformed", (double)c.malformed, 0);
+  fputs("},\"messages\":{", f);
+  wtl_json_number_field(f, "sent", (double)c.sent, 1);
+  wtl_json_number_field(f, "received", (double)c.received, 0);
+  fputs("},\"bytes\":{", f);
+  wtl_json_number_field(f, "sent", (double)c.bytes_sent, 1);
+  wtl_json_number_field(f, "received", (double)c.bytes_received, 0);
+  wtl_json_number_field(f, "hardware", (double)c.rma_bytes, 0);
+  fputs("}}", f);
+}
+
 static void add_up_transfer(writer *w)
 {
   for (uint64_t i = 0; i < w->n_sites; i++) {
@@ -208,6 +233,7 @@ static void write_all(writer *w)
   write_identity(w);
   write_times(w);
   write_pe_joules(w);
+  write_network(w);
   fputs(",\"sites\":[", w->f);
   for (uint64_t i = 0; i < w->n_sites; i++) {
     fputs(i ? ",\n" : "\n", w->f);
