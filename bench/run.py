@@ -74,42 +74,60 @@ def cpu_name() -> str:
     return match[1] if match else platform.machine()
 
 
-def measure(options: argparse.Namespace) -> dict:
-    """Runs the chosen sections, each of which prints its tables, and returns what goes into the file."""
+def prepare(options: argparse.Namespace) -> tuple[Toolchain, dict]:
+    """What compiles, and what the file says about this run; prints the lines above the tables."""
     if not shutil.which("mpirun"):
         raise BenchError("mpirun is missing; run `make deps`")
     peer, peer_name = peer_oshcc()
     tools = Toolchain(own_oshcc(), peer, peer_name)
     cores = len(os.sched_getaffinity(0))
     out.print(f"{cpu_name()}, {cores} cores; {options.pairs} pairs, alternating; profile on")
-    out.print("ratio: Wattle's time over the other's, median of pairs; below 1: Wattle is faster")
+    out.print("ratio: Wattle's time over the other's, median of pairs; below 1: Wattle faster")
     out.print(f"peer: {peer_name}\n" if peer else f"[partly]No peer to compare with: {peer_name}[/]\n")
-    about = {
+    return tools, {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "cpu": cpu_name(),
         "cores": cores,
         "kernel": platform.release(),
         "peer": peer_name if peer else None,
         "flags": FLAGS,
+        "pairs": options.pairs,
         "quick": options.quick,
         "settings": {k: v for k, v in os.environ.items() if k.startswith(("WATTLE_", "SHMEM_", "UCX_", "OMPI_MCA_"))},
     }
-    return {"about": about} | {name: SECTIONS[name](options, tools) for name in options.only}
+
+
+def measure(options: argparse.Namespace, result: dict) -> None:
+    """Runs the chosen sections, each of which prints its tables, and adds what goes into the file to `result`."""
+    tools, result["about"] = prepare(options)
+    for name in options.only:
+        result[name] = SECTIONS[name](options, tools)
+
+
+def write(options: argparse.Namespace, result: dict) -> None:
+    """The file: what is complete, with the samples it was made of."""
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps({"schema": 2, **result}, indent=1), encoding="utf-8")
+    out.print(f"figures: {options.out}", soft_wrap=True)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The exit code says whether figures were got, never whether they are good."""
     options = parse(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that jobs and nodes are taken down
+    result: dict = {}
+    code = 0
     try:
-        result = measure(options)
+        measure(options, result)
     except (BenchError, WattleError) as error:
         note(f"bench: {error}")
-        return 1
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps({"schema": 2, **result}, indent=1), encoding="utf-8")
-    out.print(f"figures: {options.out}", soft_wrap=True)
-    return 0
+        code = 1
+    except KeyboardInterrupt:
+        note("bench: interrupted; sections that were complete are kept")
+        code = 130
+    if any(name in result for name in SECTIONS):
+        write(options, result)
+    return code
 
 
 if __name__ == "__main__":

@@ -23,7 +23,10 @@ def duration(seconds: float) -> str:
 
 def shown(row: Row, seconds: float) -> str:
     """A figure of a row: a time, or the bandwidth it means."""
-    return f"{row.bytes / seconds / 1e9:.3g} GB/s" if row.bytes else duration(seconds)
+    if not row.bytes:
+        return duration(seconds)
+    rate = row.bytes / seconds
+    return f"{rate / 1e9:.3g} GB/s" if rate >= 1e9 else f"{rate / 1e6:.3g} MB/s"
 
 
 def judged(bar: str, verdict: str) -> Text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from bench import held, jobs, memory, pairs, run, show  # noqa: E402
+from bench import held, jobs, memory, one_node, pairs, run, show, start, two_nodes  # noqa: E402
 
 
 def pairs_of(ratios: list[float]) -> list[tuple[dict[str, float], dict[str, float]]]:
@@ -125,3 +126,35 @@ def test_a_footprint_is_read_of_a_live_process_and_its_children() -> None:
             child.kill()
     assert 0 < taken.anonymous <= taken.pss
     assert taken.page_tables > 0
+
+
+def test_sections_that_are_complete_are_kept_when_a_later_one_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> dict:
+        raise jobs.BenchError("no room")
+
+    monkeypatch.setattr(run, "prepare", lambda _: (None, {"pairs": 7}))
+    monkeypatch.setattr(run, "SECTIONS", {"local": lambda *_: {"raw": [1.5]}, "nodes": fails})
+    assert run.main(["--only", "local,nodes", "--out", str(tmp_path / "bench.json")]) == 1
+    kept = json.loads((tmp_path / "bench.json").read_text())
+    assert kept["local"] == {"raw": [1.5]} and "nodes" not in kept
+
+
+def test_nodes_that_cannot_be_made_are_a_reason_and_no_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(two_nodes, "unavailable", lambda: "network namespaces need root")
+    assert two_nodes.run(run.parse([]), None) == {"skipped": "network namespaces need root"}
+    assert "network namespaces need root" in capsys.readouterr().out
+
+
+def test_tables_fit_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [*one_node.ROWS, *two_nodes.ROWS, *start.rows_of(32, 1.5)]
+    slow = [({row.key: 1.23e-4 for row in rows}, {row.key: 1.01e-4 for row in rows})] * 7
+    show.section("x", show.comparison_table("Wattle", "peer", pairs.compare(rows, slow)))
+    show.section("x", memory.growth_table(memory.growth(samples_of(2, 3e6, 1e6, 100), judge=True)))
+    said = capsys.readouterr().out
+    assert "…" not in said
+    assert max(len(line.rstrip()) for line in said.splitlines()) <= 80
+    assert all(row.label in said for row in rows)
