@@ -32,7 +32,7 @@ ROWS = [
     Row("sum/8/both", "sum of 8 B"),
     Row("init", "shmem_init"),
     Row("finalize", "shmem_finalize"),
-    Row("job", "whole job with mpirun"),
+    Row("job", "whole job, mpirun"),
 ]
 PRICED = [
     *one_sided("put_quiet", "put+quiet 8 B")[:1],

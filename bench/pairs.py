@@ -24,7 +24,8 @@ class Row:
 def one_sided(test: str, label: str, size: int = 8, *, bandwidth: bool = False, bar: float | None = None) -> list[Row]:
     """Two rows: the target computes, the target waits."""
     shown = size if bandwidth else 0
-    return [Row(f"{test}/{size}/{target}", f"{label}, {target}", shown, bar) for target in ("computing", "waiting")]
+    targets = {"computing": "computes", "waiting": "waits"}
+    return [Row(f"{test}/{size}/{target}", f"{label}, {does}", shown, bar) for target, does in targets.items()]
 
 
 @dataclass

@@ -30,7 +30,7 @@ def shown(row: Row, seconds: float) -> str:
 
 
 def judged(bar: str, verdict: str) -> Text:
-    """`1.00 met`, in colour where there is any, with a ~ where it was close; just the bar where no verdict is given."""
+    """`1.5 met`, in colour where there is any, with a ~ where it was close; just the bar where no verdict is given."""
     style = "" if not verdict else "good" if verdict.startswith("met") else "bad"
     return Text(f"{bar} {verdict.replace(' (close)', '~')}".strip(), style=style)
 
@@ -60,7 +60,7 @@ def comparison_table(first: str, second: str, comparisons: list[Comparison]) -> 
         cells = [c.row.label, shown(c.row, c.first), shown(c.row, c.second), ratio(c.median)]
         cells.append(f"{ratio(low)}-{ratio(high)}")
         if barred:
-            table.add_row(*cells, judged(f"{c.row.bar:.2f}", c.verdict) if c.row.bar is not None else "")
+            table.add_row(*cells, judged(f"{c.row.bar:g}", c.verdict) if c.row.bar is not None else "")
         else:
             table.add_row(*cells)
     return table

@@ -17,7 +17,7 @@ PES = (2, 32)
 def rows_of(pes: int, bar: float | None) -> list[Row]:
     """The job as a whole, and what of it is spent in the calls. Of several PEs, the slowest counts."""
     return [
-        Row("job", f"{pes} PEs: whole job with mpirun", bar=bar),
+        Row("job", f"{pes} PEs: whole job, mpirun", bar=bar),
         Row("init", f"{pes} PEs: init"),
         Row("finalize", f"{pes} PEs: finalize"),
     ]
