@@ -146,7 +146,9 @@ static const broken records[] = {
     {"an atomic operation of another length", {.kind = WIRE_AMO, .n = sizeof(wire_amo) + 8}, sizeof(wire_amo) + 8},
     {"an answer nobody asked for", {.kind = WIRE_ANSWER, .token = 1, .n = 8}, 8},
     {"an answer to a token out of range", {.kind = WIRE_ANSWER, .token = UINT64_MAX, .n = 8}, 8},
-    {"an answer to a flush nobody asked for", {.kind = WIRE_FLUSHED}, 0},
+    {"an answer to a flush nobody asked for", {.kind = WIRE_ANSWER}, 0},
+    {"a store of nothing", {.kind = WIRE_STORE}, 0},
+    {"a load of nothing", {.kind = WIRE_LOAD}, 0},
     {"a key nobody wanted", {.kind = WIRE_KEY, .n = 64}, 64},
     {"the wish for a key of a region that has none", {.kind = WIRE_WANT_KEY, .region = 1}, 0},
     {"the wish for a key far away", {.kind = WIRE_WANT_KEY, .offset = (uint64_t)1 << 50}, 0},
@@ -234,19 +236,26 @@ static void large_ones_that_belong_nowhere_are_dropped_and_counted(void)
   arrive(VICTIM, WIRE_PUT, &all, sizeof all, data, sizeof data), n++;
   CHECK(dropped(&before, 0, n));
   CHECK(posts[VICTIM].received == 0);
-  CHECK(posts[VICTIM].net->peers[SENDER].large_in == 0);
+  CHECK(queue == NULL);
   close_posts();
 }
 
-/* --- answers ------------------------------------------------------------------------------------------------------------------------- */
+/* --- answers
+ * -------------------------------------------------------------------------------------------------------------------------
+ */
+
+static void forget(letter *l)
+{
+  l->done(l->arg);
+  free(l);
+}
 
 static uint64_t token_of_last_letter(void)
 {
   letter *l = take_letter();
   wire_record r;
   memcpy(&r, l->data, sizeof r);
-  l->done(l->arg);
-  free(l);
+  forget(l);
   return r.token;
 }
 
@@ -260,20 +269,43 @@ static void arrive_answer(uint64_t token, uint64_t n, uint64_t value)
 static void an_answer_is_taken_once_and_only_if_it_fits(void)
 {
   uint64_t to = 0;
+  _Atomic uint32_t left = 0;
   open_posts();
-  wtl_net_get(posts[VICTIM].net, SENDER, (wtl_place){0, 0}, &to, sizeof to);
+  wtl_net_get(posts[VICTIM].net, SENDER, (wtl_place){0, 0}, &to, sizeof to, &left);
   uint64_t token = token_of_last_letter();
   seen before = look();
-  arrive_answer(token ^ ((uint64_t)1 << 32), 8, 1); /* of an earlier fetch */
+  arrive_answer(token ^ ((uint64_t)1 << 32), 8, 1); /* of an earlier one */
   arrive_answer(token + 1, 8, 2);
   arrive_answer(token, 4, 3);
   arrive_answer(token, 16, 4);
-  CHECK(dropped(&before, 0, 4) && to == 0 && !wtl_net_fetched(posts[VICTIM].net));
-  arrive_answer(token, 8, 5);
-  CHECK(to == 5 && wtl_net_fetched(posts[VICTIM].net));
-  before = look();
+  arrive_answer(token, 0, 5);
+  CHECK(dropped(&before, 0, 5) && to == 0 && left == 1);
   arrive_answer(token, 8, 6);
-  CHECK(dropped(&before, 0, 1) && to == 5);
+  CHECK(to == 6 && left == 0);
+  before = look();
+  arrive_answer(token, 8, 7);
+  CHECK(dropped(&before, 0, 1) && to == 6 && left == 0);
+  close_posts();
+}
+
+static void a_large_answer_is_taken_once_and_only_if_it_fits(void)
+{
+  static char data[2 * SLICE_BYTES], to[SLICE_BYTES];
+  _Atomic uint32_t left = 0;
+  memset(data, 1, sizeof data);
+  open_posts();
+  wtl_net_get(posts[VICTIM].net, SENDER, (wtl_place){0, 0}, to, sizeof to, &left);
+  wire_large h = {cookie(), SENDER, 0, 0, token_of_last_letter()};
+  seen before = look();
+  arrive_later(VICTIM, WIRE_DATA, &h, sizeof h, data, sizeof to + 1);
+  arrive_later(VICTIM, WIRE_DATA, &h, sizeof h, data, sizeof to - 1);
+  arrive(VICTIM, WIRE_DATA, &h, sizeof h, data, 0);
+  CHECK(dropped(&before, 0, 3) && left == 1 && to[0] == 0);
+  arrive_later(VICTIM, WIRE_DATA, &h, sizeof h, data, sizeof to);
+  CHECK(left == 0 && to[0] == 1 && to[sizeof to - 1] == 1);
+  before = look();
+  arrive(VICTIM, WIRE_DATA, &h, sizeof h, data, sizeof to);
+  CHECK(dropped(&before, 0, 1) && left == 0);
   close_posts();
 }
 
@@ -281,16 +313,16 @@ static void a_flush_is_answered_once(void)
 {
   const uint64_t word = 1;
   open_posts();
-  wtl_net_put(posts[VICTIM].net, SENDER, (wtl_place){0, 0}, &word, sizeof word, WTL_NET_HELD);
-  wtl_net_flush(posts[VICTIM].net);
-  CHECK(!wtl_net_flushed(posts[VICTIM].net));
-  deliver_all();
-  CHECK(wtl_net_flushed(posts[VICTIM].net));
+  wtl_net_put(posts[VICTIM].net, SENDER, (wtl_place){0, 0}, &word, sizeof word, WTL_NET_HELD, NULL);
+  uint64_t flush = wtl_net_flush(posts[VICTIM].net);
   seen before = look();
-  pack p = batch_of(cookie(), SENDER);
-  add(&p, WIRE_FLUSHED, 0, 0, 0, 0, 0);
-  arrive_batch(&p);
-  CHECK(dropped(&before, 0, 1) && wtl_net_flushed(posts[VICTIM].net));
+  for (uint64_t token = 1; token < 100; token++) arrive_answer(token, 0, 0); /* the first is 2 to the 32nd */
+  CHECK(dropped(&before, 0, 99) && !wtl_net_flushed(posts[VICTIM].net, flush));
+  deliver_all();
+  CHECK(wtl_net_flushed(posts[VICTIM].net, flush));
+  before = look();
+  arrive_answer((uint64_t)1 << 32, 0, 0);
+  CHECK(dropped(&before, 0, 1));
   close_posts();
 }
 
@@ -334,7 +366,7 @@ static size_t mutate(pack *p, uint64_t *random)
 static void forget_answers(void)
 {
   for (int i = 0; i < 2; i++) {
-    for (letter *l; (l = take_letter()) != NULL; free(l)) l->done(l->arg);
+    for (letter *l; (l = take_letter()) != NULL;) forget(l);
     wtl_net_progress(posts[VICTIM].net);
   }
 }
@@ -343,8 +375,9 @@ static void forget_answers(void)
 static void mutants_do_no_harm_for(uint64_t seed, int many)
 {
   uint64_t random = seed, to[3] = {11, 12, 13};
+  _Atomic uint32_t left = 0;
   open_posts();
-  wtl_net_get(posts[VICTIM].net, SENDER, (wtl_place){0, 0}, &to[1], 8);
+  wtl_net_get(posts[VICTIM].net, SENDER, (wtl_place){0, 0}, &to[1], 8, &left);
   uint64_t token = token_of_last_letter();
   for (int i = 0; i < many; i++) {
     pack p = random_batch(&random);
@@ -381,21 +414,49 @@ static size_t letters(void)
 static void what_is_under_way_is_bounded(void)
 {
   static uint64_t words[16 * MAX_FETCHES];
+  _Atomic uint32_t left = 0;
   open_posts();
   size_t puts = 0, gets = 0;
   for (; wtl_net_has_room(posts[SENDER].net) && puts < 100000; puts++)
-    wtl_net_put(posts[SENDER].net, VICTIM, (wtl_place){0, 0}, words, 2000, WTL_NET_HELD);
+    wtl_net_put(posts[SENDER].net, VICTIM, (wtl_place){0, 0}, words, 2000, WTL_NET_HELD, NULL);
   CHECK(puts >= MAX_IN_FLIGHT && letters() <= MAX_IN_FLIGHT + 1);
   deliver_all();
   CHECK(wtl_net_has_room(posts[SENDER].net));
   for (; wtl_net_has_room(posts[SENDER].net) && gets < sizeof words / 8; gets++) {
-    wtl_net_get(posts[SENDER].net, VICTIM, (wtl_place){0, 0}, &words[gets], 8);
-    letter *l = take_letter(); /* it has left, but nobody answers */
-    l->done(l->arg);
-    free(l);
+    wtl_net_get(posts[SENDER].net, VICTIM, (wtl_place){0, 0}, &words[gets], 8, &left);
+    forget(take_letter()); /* it has left, but nobody answers */
   }
-  CHECK(gets == MAX_FETCHES);
-  memset(posts[SENDER].net->fetches_of, 0, posts[SENDER].net->n_slots * sizeof(fetch));
+  CHECK(gets == MAX_FETCHES && left == MAX_FETCHES);
+  close_posts();
+}
+
+/* A PE whose answers nobody takes holds few of them. */
+static void answers_nobody_takes_are_bounded(void)
+{
+  open_posts();
+  uint64_t copied = 0;
+  for (uint64_t i = 1; i <= MAX_FETCHES; i++) {
+    pack p = batch_of(cookie(), SENDER);
+    add(&p, WIRE_LOAD, 0, 0, i, 4096, 0);
+    arrive_batch(&p);
+    wtl_net_progress(posts[VICTIM].net);
+  }
+  for (letter *l = queue; l; l = l->next) copied += l->n;
+  CHECK(copied <= (uint64_t)2 * MAX_IN_FLIGHT * WIRE_BATCH_BYTES);
+  while (queue) forget_answers();
+  close_posts();
+}
+
+/* Who sleeps until there is room is woken when there is some. */
+static void room_is_told(void)
+{
+  const uint64_t word = 1;
+  open_posts();
+  while (wtl_net_has_room(posts[SENDER].net))
+    wtl_net_put(posts[SENDER].net, VICTIM, (wtl_place){0, 0}, &word, sizeof word, WTL_NET_SIGNAL, NULL);
+  int before = posts[SENDER].completed;
+  forget(take_letter());
+  CHECK(wtl_net_has_room(posts[SENDER].net) && posts[SENDER].completed > before);
   close_posts();
 }
 
@@ -403,4 +464,5 @@ TESTS(TEST(what_another_job_sends_is_dropped_and_counted), TEST(what_is_no_messa
       TEST(a_sign_of_life_of_another_job_is_none), TEST(broken_records_are_dropped_and_counted),
       TEST(atomic_operations_that_are_none_are_dropped_and_counted), TEST(more_records_than_there_are_is_broken),
       TEST(large_ones_that_belong_nowhere_are_dropped_and_counted), TEST(an_answer_is_taken_once_and_only_if_it_fits),
-      TEST(a_flush_is_answered_once), TEST(mutants_do_no_harm), TEST(what_is_under_way_is_bounded))
+      TEST(a_large_answer_is_taken_once_and_only_if_it_fits), TEST(a_flush_is_answered_once), TEST(mutants_do_no_harm),
+      TEST(what_is_under_way_is_bounded), TEST(answers_nobody_takes_are_bounded), TEST(room_is_told))

@@ -25,6 +25,7 @@ static inline void *add(pack *p, unsigned kind, uint32_t region, uint64_t offset
   return after;
 }
 
+#ifndef WTL_TESTS_PES_H /* which has it, too */
 /* splitmix64 */
 static inline uint64_t next_random(uint64_t *state)
 {
@@ -33,5 +34,6 @@ static inline uint64_t next_random(uint64_t *state)
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
 }
+#endif
 
 #endif

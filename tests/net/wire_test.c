@@ -14,7 +14,7 @@ static char *exactly(const char *from, size_t n, size_t odd, char **block)
 
 static void records_come_back_as_they_were_written(void)
 {
-  static const unsigned kinds[] = {WIRE_STORE, WIRE_LOAD, WIRE_AMO, WIRE_FLUSH, WIRE_ANSWER, WIRE_FLUSHED};
+  static const unsigned kinds[] = {WIRE_STORE, WIRE_LOAD, WIRE_AMO, WIRE_FLUSH, WIRE_ANSWER, WIRE_WANT_KEY};
   uint64_t random = 1;
   for (int round = 0; round < 2000; round++) {
     pack p = {0};
@@ -27,7 +27,7 @@ static void records_come_back_as_they_were_written(void)
                                (uint32_t)next_random(&random),
                                next_random(&random),
                                next_random(&random),
-                               next_random(&random) % 300};
+                               1 + next_random(&random) % 300};
       bool carries = wrote[i].kind == WIRE_STORE || wrote[i].kind == WIRE_AMO || wrote[i].kind == WIRE_ANSWER;
       char *mark = add(&p, wrote[i].kind, wrote[i].region, wrote[i].offset, wrote[i].token, wrote[i].n,
                        carries ? wrote[i].n : 0);
