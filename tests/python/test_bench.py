@@ -150,7 +150,10 @@ def test_nodes_that_cannot_be_made_are_a_reason_and_no_error(
 
 
 @pytest.mark.parametrize("rows", [one_node.ROWS, two_nodes.ROWS, start.rows_of(32, 1.5)])
-def test_comparisons_fit_80_columns(rows: list[pairs.Row], capsys: pytest.CaptureFixture[str]) -> None:
+def test_comparisons_fit_80_columns(
+    rows: list[pairs.Row], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(show.out, "width", 80)
     close = [({row.key: 1e-4 * x for row in rows}, {row.key: 1.01e-4 for row in rows}) for x in (1, 1, 1, 2, 2, 2, 2)]
     show.section("x", show.comparison_table("Wattle", "peer", pairs.compare(rows, close)))
     said = capsys.readouterr().out
@@ -159,7 +162,8 @@ def test_comparisons_fit_80_columns(rows: list[pairs.Row], capsys: pytest.Captur
     assert [row.label for row in rows if row.label not in said] == []
 
 
-def test_growth_of_memory_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+def test_growth_of_memory_fits_80_columns(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(show.out, "width", 80)
     show.section("x", memory.growth_table(memory.growth(samples_of(2, 3e6, 1e6, 300), judge=True)))
     said = capsys.readouterr().out
     assert "256 B not met" in said and "…" not in said
