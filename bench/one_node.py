@@ -27,7 +27,7 @@ ROWS = [
     *one_sided("fetch_add_heap", "fetch-add, heap"),
     Row("fetch_add_static/8/waiting", "fetch-add, static variable"),
     Row("barrier/0/both", "barrier, 2 PEs", bar=1.0),
-    Row("ping_pong/8/both", "p / wait_until, one way"),
+    Row("ping_pong/8/both", "p/wait_until, one way"),
     Row("broadcast/8/both", "broadcast 8 B"),
     Row("sum/8/both", "sum of 8 B"),
     Row("init", "shmem_init"),
@@ -42,7 +42,7 @@ PRICED = [
     *one_sided("put_nbi", "put_nbi 8 B")[:1],
     *one_sided("fetch_add_heap", "fetch-add, heap")[:1],
     Row("barrier/0/both", "barrier, 2 PEs"),
-    Row("ping_pong/8/both", "p / wait_until, one way"),
+    Row("ping_pong/8/both", "p/wait_until, one way"),
 ]
 
 

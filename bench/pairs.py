@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
-from bench.jobs import Figures
+from bench.jobs import BEST, Figures
 
 FEWEST = 7  # pairs, below which quartiles mean nothing and no verdict is given
 
@@ -36,6 +36,7 @@ class Comparison:
     first: float
     second: float
     ratios: list[float]
+    best_ratios: list[float] = field(default_factory=list)  # of the best batches of both runs; not for every row
 
     @property
     def median(self) -> float:
@@ -58,14 +59,24 @@ class Comparison:
         return f"{word} (close)" if low <= self.row.bar <= high else word
 
 
+def both_of(key: str, pairs: list[tuple[Figures, Figures]]) -> list[tuple[float, float]]:
+    """One figure of both sides, of the pairs where both have it."""
+    return [(a[key], b[key]) for a, b in pairs if key in a and key in b]
+
+
+def ratios_of(key: str, pairs: list[tuple[Figures, Figures]]) -> list[float]:
+    """First over second within each pair."""
+    return [a / b for a, b in both_of(key, pairs)]
+
+
 def compare(rows: Iterable[Row], pairs: Iterable[tuple[Figures, Figures]]) -> list[Comparison]:
     """Every row that both sides have figures for."""
     found, pairs = [], list(pairs)
     for row in rows:
-        both = [(a[row.key], b[row.key]) for a, b in pairs if row.key in a and row.key in b]
+        both = both_of(row.key, pairs)
         if both:
             first, second = (statistics.median(values) for values in zip(*both, strict=True))
-            found.append(Comparison(row, first, second, [a / b for a, b in both]))
+            found.append(Comparison(row, first, second, [a / b for a, b in both], ratios_of(BEST + row.key, pairs)))
     return found
 
 

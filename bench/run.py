@@ -36,6 +36,9 @@ SECTIONS: dict[str, Callable[[argparse.Namespace, Toolchain], dict]] = {
 }
 
 
+BUSY = 0.7  # load average before the first job, beyond which something else runs
+
+
 def sections(text: str) -> list[str]:
     """The value of --only."""
     names = [name.strip() for name in text.split(",") if name.strip()]
@@ -83,11 +86,14 @@ def prepare(options: argparse.Namespace) -> tuple[Toolchain, dict]:
     cores = len(os.sched_getaffinity(0))
     out.print(f"{cpu_name()}, {cores} cores; {options.pairs} pairs, alternating; profile on")
     out.print("ratio: Wattle's time over the other's, median of pairs; below 1: Wattle faster")
+    if (load := os.getloadavg()[0]) > BUSY:
+        out.print(f"[partly]load average {load:.1f}: other work is running here, and ratios will spread[/]")
     out.print(f"peer: {peer_name}\n" if peer else f"[partly]No peer to compare with: {peer_name}[/]\n")
     return tools, {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "cpu": cpu_name(),
         "cores": cores,
+        "load_average": load,
         "kernel": platform.release(),
         "peer": peer_name if peer else None,
         "flags": FLAGS,

@@ -46,12 +46,15 @@ def section(title: str, table: Table) -> None:
     out.print(table, "")
 
 
-def comparison_table(first: str, second: str, comparisons: list[Comparison]) -> Table:
-    """A comparison for people. Names of sides are column headings: keep them short and say more in the title."""
+def comparison_table(first: str, second: str, comparisons: list[Comparison], *, best: bool = False) -> Table:
+    """A comparison for people. Names of sides are column headings: keep them short and say more in the title.
+    `best`: with the ratio of both runs' best batches, which other work on the machine disturbs less."""
     table = tables.table()
     table.add_column("operation")
     for name in (first, second, "ratio", "quartiles"):
         table.add_column(name, justify="right", no_wrap=True)
+    if best:
+        table.add_column("best", justify="right", no_wrap=True)
     barred = any(c.row.bar is not None for c in comparisons)
     if barred:
         table.add_column("bar", no_wrap=True)
@@ -59,6 +62,8 @@ def comparison_table(first: str, second: str, comparisons: list[Comparison]) -> 
         low, high = c.quartiles
         cells = [c.row.label, shown(c.row, c.first), shown(c.row, c.second), ratio(c.median)]
         cells.append(f"{ratio(low)}-{ratio(high)}")
+        if best:
+            cells.append(ratio(statistics.median(c.best_ratios)) if c.best_ratios else "")
         if barred:
             table.add_row(*cells, judged(f"{c.row.bar:g}", c.verdict) if c.row.bar is not None else "")
         else:

@@ -45,7 +45,7 @@ ROWS = [
     waiting("put_nbi", "put_nbi 8 B x64"),
     waiting("fetch_add_heap", "fetch-add", bar=1.0),
     Row("barrier/0/both", "barrier, 2 PEs"),
-    Row("ping_pong/8/both", "p / wait_until, one way", bar=1.0),
+    Row("ping_pong/8/both", "p/wait_until, one way", bar=1.0),
     Row("init", "shmem_init"),
     Row("finalize", "shmem_finalize"),
 ]
@@ -100,10 +100,14 @@ def measure(options: argparse.Namespace, tools: Toolchain, nodes: Nodes) -> dict
 def compared(rounds: list[list[dict[str, float]]], passive: list[list[dict[str, float]]]) -> dict:
     """Prints the tables with a peer: as settings are by default, spinning, and with a target that computes."""
     usual = compare(ROWS, between(rounds, 0, 1))
-    section("Two nodes, 2 PEs: Wattle and its peer (targets wait)", comparison_table("Wattle", "peer", usual))
+    section(
+        "Two nodes, 2 PEs: Wattle and its peer (targets wait)", comparison_table("Wattle", "peer", usual, best=True)
+    )
     unbarred = [Row(row.key, row.label, row.bytes) for row in ROWS]
     spinning = compare(unbarred, between(rounds, 2, 1))
-    section("Two nodes: Wattle with WATTLE_WAIT=spin and its peer", comparison_table("spin", "peer", spinning))
+    section(
+        "Two nodes: Wattle with WATTLE_WAIT=spin and its peer", comparison_table("spin", "peer", spinning, best=True)
+    )
     alone = compare(PASSIVE, between(passive, 0, 1))
     section(PASSIVE_TITLE, comparison_table("Wattle", "peer", alone))
     return {"rows": as_data(usual), "rows_spin": as_data(spinning), "rows_passive": as_data(alone)}

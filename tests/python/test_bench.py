@@ -43,6 +43,13 @@ def test_a_bar_is_met_by_the_median_and_called_close_where_the_quartiles_hold_it
     assert found.verdict == verdict
 
 
+def test_best_batches_are_compared_within_pairs_too() -> None:
+    ours, theirs = [{"x": 2.0, "best:x": 1.0}, {"x": 6.0, "best:x": 3.0}], {"x": 2.0, "best:x": 2.0}
+    both = [(run_of_ours, theirs) for run_of_ours in ours]
+    (found,) = pairs.compare([pairs.Row("x", "x")], both)
+    assert (found.ratios, found.best_ratios) == ([1.0, 3.0], [0.5, 1.5])
+
+
 def test_too_few_pairs_give_no_verdict() -> None:
     (found,) = pairs.compare([pairs.Row("x", "x", bar=1.0)], pairs_of([0.5] * (pairs.FEWEST - 1)))
     assert found.verdict == ""
@@ -154,8 +161,10 @@ def test_comparisons_fit_80_columns(
     rows: list[pairs.Row], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(show.out, "width", 80)
-    close = [({row.key: 1e-4 * x for row in rows}, {row.key: 1.01e-4 for row in rows}) for x in (1, 1, 1, 2, 2, 2, 2)]
-    show.section("x", show.comparison_table("Wattle", "peer", pairs.compare(rows, close)))
+    keys = [best + row.key for row in rows for best in ("", jobs.BEST)]
+    close = [(dict.fromkeys(keys, 1e-4 * x), dict.fromkeys(keys, 1.01e-4)) for x in (1, 1, 1, 2, 2, 2, 2)]
+    best = rows is two_nodes.ROWS
+    show.section("x", show.comparison_table("Wattle", "peer", pairs.compare(rows, close), best=best))
     said = capsys.readouterr().out
     assert "not met~" in said and "…" not in said
     assert max(len(line.rstrip()) for line in said.splitlines()) <= 80
