@@ -2,7 +2,7 @@
  * threads_main.h - lets one test source be a program of processes and, in the threads build, a program of threads.
  *
  * Include it after <shmem.h> and write `int main(int argc, char **argv)` as usual, without static state that PEs must not share. The threads build runs it
- * on WTL_TEST_PES threads (environment, default 2), one PE each.
+ * on WTL_TEST_PES threads (environment, default 2), one PE each, of WTL_TEST_NODES nodes (default 1).
  */
 #ifndef WTL_TESTS_THREADS_MAIN_H
 #define WTL_TESTS_THREADS_MAIN_H
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
   pthread_t *threads = calloc((size_t)n, sizeof *threads);
   test_argc = argc;
   test_argv = argv;
-  wtl_threads_begin(n);
+  wtl_threads_begin(n, getenv("WTL_TEST_NODES") ? atoi(getenv("WTL_TEST_NODES")) : 1);
   for (int pe = 0; pe < n; pe++) pthread_create(&threads[pe], NULL, run_pe, (void *)(intptr_t)pe);
   for (int pe = 0; pe < n; pe++) {
     void *result;

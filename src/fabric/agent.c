@@ -66,10 +66,10 @@ static void *serve(void *arg)
   struct epoll_event event;
   while (!a->stop) {
     uint32_t nudges = a->nudges, visits = a->visits;
-    if (a->others > 0 || visits != seen) {
+    /* Somebody serves the network, or did a moment ago and is likely to again; but who sleeps counts on this thread. */
+    if (a->others > 0 || (visits != seen && a->sleepers == 0)) {
       seen = visits;
       look_up_later(a, nudges);
-      if (a->nudges != nudges) seen = a->visits; /* its thread sleeps now: no need to wait and see */
       continue;
     }
     if (wtl_net_progress(a->net)) {

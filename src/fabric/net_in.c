@@ -4,6 +4,7 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "base/words.h"
 #include "fabric/net_state.h"
 
 /* A message whose data are on their way to where they belong. */
@@ -40,20 +41,8 @@ static bool take_store(wtl_net *net, const wire_record *r, const void *data)
 {
   wtl_place at = {r->offset, r->region};
   void *to = net->home.find(net->home.owner, at, r->n);
-  uint64_t word;
   if (!to) return false;
-  /* A flag must never be seen half written. */
-  if (r->n == 8 && ((uintptr_t)to & 7) == 0) {
-    memcpy(&word, data, 8);
-    __atomic_store_n((uint64_t *)to, word, __ATOMIC_RELEASE);
-  } else if (r->n == 4 && ((uintptr_t)to & 3) == 0) {
-    uint32_t half;
-    memcpy(&half, data, 4);
-    __atomic_store_n((uint32_t *)to, half, __ATOMIC_RELEASE);
-  } else {
-    memcpy(to, data, r->n);
-  }
-  wtl_fence();
+  wtl_store_bytes(to, data, r->n);
   net->home.changed(net->home.owner, at, r->n);
   return true;
 }

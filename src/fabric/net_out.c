@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "fabric/net_state.h"
 
 /* --- waiting ---------------------------------------------------------------------------------------------------- */
@@ -209,7 +210,7 @@ static void send_large(wtl_net *net, int pe, enum wire_message message, wtl_plac
 static void send_answer(wtl_net *net, int pe, uint64_t token, const void *from, size_t n)
 {
   if (n <= SMALL_ANSWER)
-    memcpy(wtl_net_add_record(net, pe, WIRE_ANSWER, (wtl_place){0}, token, n, n), from, n);
+    wtl_load_bytes(wtl_net_add_record(net, pe, WIRE_ANSWER, (wtl_place){0}, token, n, n), from, n);
   else
     send_large(net, pe, WIRE_DATA, (wtl_place){0}, token, from, n, NULL);
 }

@@ -5,6 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef WTL_THREADS
+extern const wtl_transport_ops wtl_transport_threads;
+
+const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
+{
+  return &wtl_transport_threads;
+}
+#else
 /* Modules lie where this library lies. */
 static void module_path(const char *name, char *path, size_t size)
 {
@@ -15,14 +23,6 @@ static void module_path(const char *name, char *path, size_t size)
            slash ? here.dli_fname : "", name);
 }
 
-#ifdef WTL_THREADS
-extern const wtl_transport_ops wtl_transport_threads;
-
-const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
-{
-  return &wtl_transport_threads;
-}
-#else
 const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
 {
   char path[4200], symbol[64];

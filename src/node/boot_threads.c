@@ -11,14 +11,15 @@
 #include "node/boot.h"
 #include "node/boot_threads.h"
 
-enum { KEYS = 4 };
+enum { MOST_SAID = 256 };
 
 typedef struct thread_job {
-  int n;
+  int n, n_nodes;
   pthread_barrier_t barrier;
   struct {
+    int pe;
     char key[32], value[256];
-  } said[KEYS];
+  } said[MOST_SAID];
   int n_said;
   pthread_mutex_t mutex;
 } thread_job;
@@ -26,10 +27,11 @@ typedef struct thread_job {
 static thread_job job; /* one job a process, as the process is the node */
 static _Thread_local int rank = -1;
 
-void wtl_threads_begin(int n)
+void wtl_threads_begin(int n, int n_nodes)
 {
   memset(&job, 0, sizeof job);
   job.n = n;
+  job.n_nodes = n_nodes;
   pthread_barrier_init(&job.barrier, NULL, (unsigned)n);
   pthread_mutex_init(&job.mutex, NULL);
 }
@@ -44,22 +46,34 @@ static bool offered(void)
   return rank >= 0;
 }
 
+static int node_of(int pe)
+{
+  return (int)((long)pe * job.n_nodes / job.n);
+}
+
 static int start(wtl_boot *b, char *error, size_t size)
 {
-  b->pe = b->local_rank = rank;
-  b->n_pes = b->n_local = job.n;
+  b->pe = rank;
+  b->n_pes = job.n;
+  b->node = node_of(rank);
+  b->n_nodes = job.n_nodes;
   b->local_pe = calloc((size_t)job.n, sizeof *b->local_pe);
-  for (int i = 0; i < job.n; i++) b->local_pe[i] = i;
-  b->n_nodes = 1;
-  b->leader_pe = b->local_pe;
+  b->leader_pe = calloc((size_t)job.n_nodes, sizeof *b->leader_pe);
+  for (int pe = job.n - 1; pe >= 0; pe--) b->leader_pe[node_of(pe)] = pe;
+  for (int pe = 0; pe < job.n; pe++) {
+    if (node_of(pe) != b->node) continue;
+    if (pe == rank) b->local_rank = b->n_local;
+    b->local_pe[b->n_local++] = pe;
+  }
   return 0;
 }
 
 static int publish(wtl_boot *b, const char *key, const char *value)
 {
   pthread_mutex_lock(&job.mutex);
-  int at = job.n_said < KEYS ? job.n_said++ : -1;
+  int at = job.n_said < MOST_SAID ? job.n_said++ : -1;
   if (at >= 0) {
+    job.said[at].pe = b->pe;
     snprintf(job.said[at].key, sizeof job.said[at].key, "%s", key);
     snprintf(job.said[at].value, sizeof job.said[at].value, "%s", value);
   }
@@ -78,7 +92,7 @@ static int lookup(wtl_boot *b, int pe, const char *key, char *value, size_t size
   int found = -1;
   pthread_mutex_lock(&job.mutex);
   for (int i = 0; i < job.n_said; i++)
-    if (strcmp(job.said[i].key, key) == 0) found = i;
+    if (job.said[i].pe == pe && strcmp(job.said[i].key, key) == 0) found = i;
   if (found >= 0) snprintf(value, size, "%s", job.said[found].value);
   pthread_mutex_unlock(&job.mutex);
   return found < 0;
@@ -93,6 +107,7 @@ static void stop(wtl_boot *b)
 {
   pthread_barrier_wait(&job.barrier);
   free(b->local_pe);
+  free(b->leader_pe);
 }
 
 const wtl_boot_ops wtl_boot_threads = {"threads", offered, start, publish, fence, lookup, do_abort, stop};

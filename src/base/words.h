@@ -1,0 +1,86 @@
+/*
+ * words.h - bytes that others may look at while they are copied. What is as long as a word of 1, 2, 4 or 8 bytes, and
+ * aligned like one in the shared memory, is stored and loaded by one atomic access: a flag is never seen half written.
+ */
+#ifndef WTL_BASE_WORDS_H
+#define WTL_BASE_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/atomic.h"
+
+/* The order of a store: as strong as a full barrier, which the bell's protocol needs (wait/doorbell.h). */
+#if defined(WTL_MUTANT_NO_FENCE)
+#define WTL_STORE_ORDER __ATOMIC_RELEASE
+#else
+#define WTL_STORE_ORDER __ATOMIC_SEQ_CST
+#endif
+
+static inline bool wtl_is_word(const void *shared, size_t n)
+{
+  return (n == 8 || n == 4 || n == 2 || n == 1) && ((uintptr_t)shared & (n - 1)) == 0;
+}
+
+/* `n`: a word's, at `to`. */
+static inline void wtl_store_word(void *to, const void *from, size_t n)
+{
+#define STORE(type)                                                                                                    \
+  case sizeof(type): {                                                                                                 \
+    type v;                                                                                                            \
+    memcpy(&v, from, sizeof v);                                                                                        \
+    __atomic_store_n((type *)to, v, WTL_STORE_ORDER);                                                                  \
+    break;                                                                                                             \
+  }
+  switch (n) {
+    STORE(uint8_t)
+    STORE(uint16_t)
+    STORE(uint32_t)
+    STORE(uint64_t)
+  }
+#undef STORE
+}
+
+/* `n`: a word's, at `from`. */
+static inline void wtl_load_word(void *to, const void *from, size_t n)
+{
+#define LOAD(type)                                                                                                     \
+  case sizeof(type): {                                                                                                 \
+    type v = __atomic_load_n((const type *)from, __ATOMIC_ACQUIRE);                                                    \
+    memcpy(to, &v, sizeof v);                                                                                          \
+    break;                                                                                                             \
+  }
+  switch (n) {
+    LOAD(uint8_t)
+    LOAD(uint16_t)
+    LOAD(uint32_t)
+    LOAD(uint64_t)
+  }
+#undef LOAD
+}
+
+/* Stores to shared memory; a full barrier follows. The two may be the same. */
+static inline void wtl_store_bytes(void *shared, const void *from, size_t n)
+{
+  if (WTL_LIKELY(wtl_is_word(shared, n))) {
+    wtl_store_word(shared, from, n);
+  } else if (n) {
+    memmove(shared, from, n);
+    wtl_fence();
+  }
+}
+
+/* Loads from shared memory, before any later load. The two may be the same. */
+static inline void wtl_load_bytes(void *to, const void *shared, size_t n)
+{
+  if (WTL_LIKELY(wtl_is_word(shared, n))) {
+    wtl_load_word(to, shared, n);
+  } else if (n) {
+    memmove(to, shared, n);
+    wtl_load_fence();
+  }
+}
+
+#endif

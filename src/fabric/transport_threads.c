@@ -1,0 +1,241 @@
+/*
+ * The transport of the threads build: PEs are threads of one process, and those of other "nodes" get messages through
+ * mailboxes. It does on purpose what real networks do: data that come later, completions that come later, remote memory
+ * access (with WATTLE_RMA=on) that tells nobody.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/words.h"
+#include "fabric/transport.h"
+
+enum { MOST_PES = 64, HEADER_BYTES = 64 };
+
+typedef struct threads threads;
+
+/* A message, or word that something is done. */
+typedef struct parcel {
+  struct parcel *next;
+  unsigned message; /* 0: call `done` */
+  wtl_done_fn done;
+  void *arg;
+  threads *from;
+  char header[HEADER_BYTES];
+  size_t header_bytes;
+  const void *data; /* the sender's, where `later` */
+  void *copy;
+  size_t n;
+  bool later, taken;
+} parcel;
+
+struct threads {
+  wtl_transport base; /* first */
+  wtl_transport_home home;
+  int event;
+  pthread_mutex_t lock; /* of the mailbox; the others' threads put things in */
+  parcel *first, **end;
+};
+
+static _Atomic(threads *) boxes[MOST_PES];
+
+static threads *of(const wtl_transport *t)
+{
+  return (threads *)(uintptr_t)t;
+}
+
+static void deliver(threads *to, parcel *p)
+{
+  uint64_t one = 1;
+  p->next = NULL;
+  pthread_mutex_lock(&to->lock);
+  *to->end = p;
+  to->end = &p->next;
+  (void)!write(to->event, &one, sizeof one);
+  pthread_mutex_unlock(&to->lock);
+}
+
+static parcel *new_parcel(void)
+{
+  parcel *p = calloc(1, sizeof *p);
+  if (!p) abort();
+  return p;
+}
+
+static void deliver_done(threads *to, wtl_done_fn done, void *arg)
+{
+  parcel *p = new_parcel();
+  p->done = done;
+  p->arg = arg;
+  deliver(to, p);
+}
+
+static void threads_send(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes,
+                         const void *data, size_t n, bool eager, wtl_done_fn done, void *arg)
+{
+  parcel *p = new_parcel();
+  if (header_bytes > HEADER_BYTES || !message) abort();
+  *p = (parcel){.message = message,
+                .done = done,
+                .arg = arg,
+                .from = of(t),
+                .header_bytes = header_bytes,
+                .data = data,
+                .n = n,
+                .later = !eager};
+  memcpy(p->header, header, header_bytes);
+  if (eager && n) {
+    if (!(p->copy = malloc(n))) abort();
+    p->data = memcpy(p->copy, data, n);
+  }
+  deliver(atomic_load(&boxes[pe]), p);
+  if (eager) done(arg);
+}
+
+static void threads_receive(wtl_transport *t, void *handle, void *to, size_t n, wtl_done_fn done, void *arg)
+{
+  parcel *p = handle;
+  memcpy(to, p->data, n);
+  p->taken = true;
+  deliver_done(of(t), done, arg);
+}
+
+static void take(threads *t, parcel *p)
+{
+  void *data = p->later ? p : (void *)(uintptr_t)p->data;
+  if (p->message) {
+    t->home.arrived(t->home.owner, p->message, p->header, p->header_bytes, data, p->n, p->later);
+    if (p->later) deliver_done(p->from, p->done, p->arg);
+  } else {
+    p->done(p->arg);
+  }
+  free(p->copy);
+  free(p);
+}
+
+static bool threads_progress(wtl_transport *base)
+{
+  threads *t = of(base);
+  pthread_mutex_lock(&t->lock);
+  parcel *p = t->first;
+  t->first = NULL;
+  t->end = &t->first;
+  pthread_mutex_unlock(&t->lock);
+  bool any = p != NULL;
+  for (parcel *next; p; p = next) {
+    next = p->next;
+    take(t, p);
+  }
+  return any;
+}
+
+static int threads_descriptor(const wtl_transport *t)
+{
+  return of(t)->event;
+}
+
+static bool threads_arm(wtl_transport *base)
+{
+  threads *t = of(base);
+  uint64_t n;
+  pthread_mutex_lock(&t->lock);
+  bool empty = t->first == NULL;
+  if (empty) (void)!read(t->event, &n, sizeof n);
+  pthread_mutex_unlock(&t->lock);
+  return empty;
+}
+
+/* --- remote memory access --------------------------------------------------------------------------------------- */
+
+static bool threads_has_rma(wtl_transport *t, int pe)
+{
+  return false; /* only where it is asked for */
+}
+
+static int threads_offer(wtl_transport *t, void *start, size_t n, void *key, size_t *length)
+{
+  *length = 1;
+  *(char *)key = 'k';
+  return 0;
+}
+
+static void *threads_accept(wtl_transport *t, int pe, const void *key)
+{
+  return *(const char *)key == 'k' ? t : NULL;
+}
+
+static void threads_put(wtl_transport *t, int pe, const wtl_transport_key *key, uint64_t offset, const void *from,
+                        size_t n, wtl_done_fn done, void *arg)
+{
+  wtl_store_bytes((char *)(uintptr_t)(key->address + offset), from, n);
+  deliver_done(of(t), done, arg);
+}
+
+static void threads_get(wtl_transport *t, int pe, const wtl_transport_key *key, uint64_t offset, void *to, size_t n,
+                        wtl_done_fn done, void *arg)
+{
+  wtl_load_bytes(to, (const char *)(uintptr_t)(key->address + offset), n);
+  deliver_done(of(t), done, arg);
+}
+
+static void threads_flush(wtl_transport *t, wtl_done_fn done, void *arg)
+{
+  deliver_done(of(t), done, arg);
+}
+
+/* --- start and stop --------------------------------------------------------------------------------------------- */
+
+extern const wtl_transport_ops wtl_transport_threads;
+
+static int threads_start(wtl_transport **out, wtl_boot *boot, const wtl_transport_home *home, char *error, size_t size)
+{
+  threads *t = calloc(1, sizeof *t);
+  int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (!t || event < 0 || boot->n_pes > MOST_PES) {
+    snprintf(error, size, "mailboxes for %d PEs: at most %d, and a descriptor each", boot->n_pes, MOST_PES);
+    return WTL_EXIT_UNAVAILABLE;
+  }
+  t->base.ops = &wtl_transport_threads;
+  t->home = *home;
+  t->event = event;
+  t->end = &t->first;
+  pthread_mutex_init(&t->lock, NULL);
+  atomic_store(&boxes[boot->pe], t);
+  *out = &t->base;
+  return 0;
+}
+
+static void threads_stop(wtl_transport *base)
+{
+  threads *t = of(base);
+  for (parcel *p = t->first, *next; p; p = next) {
+    next = p->next;
+    free(p->copy);
+    free(p);
+  }
+  close(t->event);
+  pthread_mutex_destroy(&t->lock);
+  free(t);
+}
+
+const wtl_transport_ops wtl_transport_threads = {
+    .name = "threads",
+    .start = threads_start,
+    .stop = threads_stop,
+    .send = threads_send,
+    .receive = threads_receive,
+    .progress = threads_progress,
+    .descriptor = threads_descriptor,
+    .arm = threads_arm,
+    .has_rma = threads_has_rma,
+    .offer = threads_offer,
+    .accept = threads_accept,
+    .put = threads_put,
+    .get = threads_get,
+    .flush = threads_flush,
+};
