@@ -11,8 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from wattle import __version__, console
+from wattle import __version__, console, stopping
 from wattle.errors import Interrupted, WattleError
+from wattle.stopping import Stopped
 
 COMMANDS = ("doctor", "run", "study", "compare", "report")
 
@@ -119,6 +120,9 @@ def _guarded(arguments: list[str]) -> int:
         return error.exit_code
     except typer.TyperException as error:
         return _usage(error)
+    except Stopped as stop:
+        console.error(str(stop))
+        return stopping.exit_code(stop)
     except (KeyboardInterrupt, typer.Abort):
         console.error("interrupted")
         return Interrupted.exit_code

@@ -10,9 +10,13 @@ class WattleError(Exception):
 
 
 class Interrupted(WattleError):
-    """Asked to stop: the message says how far it came and where that is kept."""
+    """Asked to stop: the message says how far it came and where that is kept. The exit code is 128 + the signal's."""
 
     exit_code = 130  # 128 + SIGINT
+
+    def __init__(self, message: str, exit_code: int = exit_code) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
 
 
 class DamagedFile(WattleError):

@@ -13,6 +13,7 @@ from wattle.provenance import Joules, read_joules  # noqa: F401 (for tests that 
 from wattle.study import patterns, samples
 from wattle.study.patterns_analysis import PAPER_PAYLOAD, Analysis
 from wattle.study.patterns_samples import PATTERNS, SCHEMA
+from wattle.study.place import Place
 
 FRAGMENTS = [1 << k for k in range(18)]
 Cost = Callable[[str, int], float]  # pattern, fragments -> seconds, joules
@@ -107,12 +108,12 @@ def _row(
     return row | {"energy_json": "[]", "clear": "clflush", "verified": True}
 
 
-def analysis(*arguments: Any, **keywords: Any) -> Analysis:
-    return Analysis(frame(*arguments, **keywords))
+def analysis(*arguments: Any, place: Place | None = None, **keywords: Any) -> Analysis:
+    return Analysis(frame(*arguments, **keywords), place=place)
 
 
-def make_study(directory: Path, samples_frame: pl.DataFrame | None = None) -> Path:
-    """A sound study directory."""
+def make_study(directory: Path, samples_frame: pl.DataFrame | None = None, place: Place | None = None) -> Path:
+    """A sound study directory. Without a place it is one that was written before there was more than one."""
     directory.mkdir(parents=True)
     made = frame() if samples_frame is None else samples_frame
     samples.write(directory, made.to_dicts(), SCHEMA)
@@ -123,6 +124,8 @@ def make_study(directory: Path, samples_frame: pl.DataFrame | None = None) -> Pa
     floor |= {"joules": 0.8, "uncertainty": 0.2, "interval_s": 0.2, "covered_s": 0.2}
     plan = {"name": "patterns", "on": "local", "quick": True, "payload": PAPER_PAYLOAD, "payloads": [PAPER_PAYLOAD]}
     plan |= {"fragments": FRAGMENTS, "repeats": 7, "min_time_s": 0.03, "clear": "clflush", "pinned": True, "gap": 64}
+    if place is not None:
+        plan |= {"on": place.name, "place": place.as_dict(), "min_iterations": 2 if place.across else None}
     record.extra = {"study": {**plan, "floor": [floor]}}
     manifest.write(directory, record)
     patterns.write_results(directory, patterns.load(directory, record))
@@ -136,6 +139,10 @@ if os.environ.get("FAKE_PE", "0") != "0":
     sys.exit(0)
 mode = os.environ.get("FAKE_BENCH", "")
 given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+if "FAKE_SAYS_HOST" in os.environ:
+    print(os.uname().nodename, sorted(os.sched_getaffinity(0)), given, file=open(os.environ["FAKE_SAYS_HOST"], "a"))
+if mode == "fills":
+    open(os.environ["FAKE_FILL"], "wb").write(bytes(1 << 24))  # raises where the disk is full
 if mode == "fails":
     sys.exit("patterns: PE 0: no room for 9 bytes")
 setup = {{"kind": "setup", "clear": "clflush", "pinned": True, "gap": 64}}

@@ -12,6 +12,7 @@ from wattle.compare.verdict import Verdict, difference, saving, spread_says
 from wattle.errors import DamagedFile, WattleError
 from wattle.metrics import spread_of
 from wattle.provenance import Joules, Provenance, unavailable
+from wattle.study.place import Place
 
 
 def joules(value, uncertainty):
@@ -186,6 +187,29 @@ def test_studies_are_compared_point_by_point(tmp_path):
         assert cell.difference.saving_percent == pytest.approx(50.0)
         assert cell.difference.verdict is Verdict.BEYOND
     assert all(c.difference.verdict is Verdict.UNKNOWN for c in found.of("PPQ", "dram_J"))
+
+
+def test_studies_at_different_places_are_compared_with_a_warning(tmp_path):
+    def at(name, place):
+        return make_study(tmp_path / name, study={"name": "patterns", "on": place.name, "place": place.as_dict()})
+
+    def warnings(one, other):
+        return [words for words in of_studies.compare(one, other).warnings if "places" in words]
+
+    local, across = at("a", Place()), at("b", Place("two-nodes"))
+    shaped = at("c", Place("two-nodes", "1gbit"))
+    assert warnings(local, at("d", Place())) == []
+    (words,) = warnings(local, across)
+    assert "different places: local (both PEs on this node) and two-nodes (two nodes made of" in words
+    (words,) = warnings(across, shaped)
+    assert "and two-nodes, link 1gbit (" in words
+    assert warnings(make_study(tmp_path / "e"), local) == []  # written before there were places
+
+
+def test_runs_on_different_numbers_of_nodes_are_compared_with_a_warning(tmp_path):
+    one = fakes.make_run(tmp_path / "a", [fakes.pe_profile(pe, 4) for pe in range(4)])
+    two = fakes.make_run(tmp_path / "b", fakes.on_nodes(2))
+    assert "different numbers of nodes: 1 and 2" in of_runs.compare(one, two).warnings
 
 
 def test_a_study_comparison_reads_well(tmp_path, capsys):

@@ -17,6 +17,7 @@ from wattle.errors import WattleError
 from wattle.report.cli import write
 from wattle.study import patterns, published
 from wattle.study.patterns_published import ROWS
+from wattle.study.place import Place
 from wattle.study.published import Verdict
 
 PLOTLY = re.compile(r"<script>\s*/\*\*\s*\* plotly\.js.*?</script>", re.DOTALL)
@@ -156,6 +157,27 @@ def test_wrong_data_are_said_first(tmp_path):
     frame = studies.frame().with_columns(verified=pl.lit(False))
     text = write(studies.make_study(tmp_path / "wrong", frame)).read_text()
     assert "nothing below can be trusted" in text
+
+
+def test_the_page_names_the_place_and_what_it_stands_for(tmp_path, page):
+    across = studies.make_study(tmp_path / "across", place=Place("two-nodes", "1gbit"))
+    text = plain(PLOTLY.sub("", write(across).read_text()))
+    assert "two nodes made of network namespaces on one machine" in text
+    assert "held to 1gbit" in text
+    assert "place two-nodes, link 1gbit :" in text
+    assert "the model counts the sender's node alone" in text
+    assert "They measured all but the idle draw between two nodes over InfiniBand" in text
+    assert "through shared memory" not in text
+    assert "Measured on both PEs on this node" in plain(page)
+
+
+def test_a_sensor_that_sees_both_nodes_is_said(tmp_path):
+    measured = studies.frame(provenance="measured")
+    across = studies.make_study(tmp_path / "across", measured, Place("two-nodes"))
+    text = plain(PLOTLY.sub("", write(across).read_text()))
+    assert "its sensor sees both nodes" in text
+    assert "Energy is that of both PEs" in text
+    assert "Energy is the sender's" not in text
 
 
 def test_the_command_writes_the_file_and_names_it(wattle: Wattle, study_dir, tmp_path):

@@ -42,7 +42,7 @@ def test_a_study_leaves_samples_results_and_a_manifest(bench, wattle: Wattle, tm
 
 
 def test_quick_and_full_sweep_the_papers_counts_and_differ_in_repeats():
-    quick, full = make_plan(None, None, None, True, "local"), make_plan(None, None, None, False, "local")
+    quick, full = make_plan(None, None, None, True), make_plan(None, None, None, False)
     assert quick.fragments == full.fragments == [1 << k for k in range(18)]
     assert quick.payload == full.payload == 512 * 1024
     assert quick.repeats < full.repeats
@@ -67,9 +67,10 @@ def test_a_smaller_payload_is_cut_only_as_far_as_it_goes(bench, wattle: Wattle, 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--on", "two-nodes"], ["two-nodes", "not available in this version", "local"]),
-        (["--on", "sim:cluster"], ["sim:cluster", "not available in this version", "local"]),
-        (["--on", "moon"], ["moon", "not a place", "local"]),
+        (["--on", "sim:cluster"], ["sim:cluster", "not available in this version", "local, two-nodes", "later: sim:"]),
+        (["--on", "moon"], ["moon", "not a place", "local, two-nodes"]),
+        (["--on", "two-nodes", "--link", "fast"], ["--link fast", "not a bandwidth", "1gbit"]),
+        (["--link", "1gbit"], ["--link 1gbit", "--on two-nodes"]),
         (["--payload", "much"], ["much", "512K"]),
         (["--payload", "0"], ["0", "1 byte"]),
         (["--payload", "9G"], ["64.0 MiB"]),
@@ -165,7 +166,7 @@ def test_one_repeat_gives_figures_and_no_verdict(bench, wattle: Wattle, tmp_path
 
 
 def test_a_quick_study_has_the_repeats_to_judge_by():
-    assert make_plan(None, None, None, True, "local").repeats >= FEWEST
+    assert make_plan(None, None, None, True).repeats >= FEWEST
 
 
 def test_a_machine_profile_that_is_not_there_is_said_before_anything_is_made(bench, home, wattle: Wattle, tmp_path):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 import studies
+from wattle.study import patterns_reasons as reasons
 from wattle.study import published
 from wattle.study.patterns_analysis import Analysis
 from wattle.study.patterns_published import MARKS, ROWS
+from wattle.study.place import Place
 from wattle.study.published import Row, Verdict
 
 
@@ -166,6 +168,41 @@ def test_a_saving_of_modelled_energy_counts_only_where_the_profiles_doubt_cannot
     assert not modelled.sign_is_sure("energy", "PQPQ", "MPMPQ", 1)
     assert measured.sign_is_sure("energy", "PQPQ", "MPMPQ", 1)
     assert modelled.sign_is_sure("cpu", "PQPQ", "MPMPQ", 1)
+
+
+def test_between_nodes_the_same_rows_are_judged_with_reasons_of_the_network():
+    across = Place("two-nodes")
+    local, rows = rows_of(studies.analysis()), rows_of(studies.analysis(place=across))
+    assert {row.id: row.verdict for row in rows.values()} == {row.id: row.verdict for row in local.values()}
+    for row in rows.values():
+        said = " ".join(row.reasons)
+        for words in ("one node", "same node", "shared memory", "no network card limits"):
+            assert words not in said, (row.id, words)
+        if row.verdict is Verdict.DIFFERS:
+            assert reasons.NETWORK in row.reasons, row.id
+            assert any(character.isdigit() for character in row.why.replace(reasons.NETWORK, "")), row.id
+    assert all(reasons.NETWORK not in row.reasons for row in local.values())
+
+
+def test_between_nodes_of_a_machine_with_a_sensor_every_energy_row_says_what_it_saw():
+    measured = studies.analysis(provenance="measured", place=Place("two-nodes"))
+    for row in rows_of(measured).values():
+        energy = row.provenance == "measured" and "energy" in row.published.lower()
+        assert any("The sensor saw both nodes" in reason for reason in row.reasons) == energy, row.id
+
+
+def test_each_row_says_what_it_was_measured_on():
+    rows = rows_of(studies.analysis())
+    assert {row.setup for row in rows.values() if row.id != "floor"} == {"two nodes, InfiniBand"}
+    assert rows["floor"].as_dict()["setup"] == "a socket of one node"
+
+
+def test_a_saving_that_may_be_noise_agrees_with_nothing():
+    costs = {"MPQMPQ": 1.05, "PQPQ": 1.0, "MPMPQ": 1.05, "PPQ": 1.0, "MMPQAMM": 1.0}
+    calm, noisy = (rows_of(studies.analysis(of_table(costs), noise=n))["pin-latency-bulk"] for n in (0.0, 0.15))
+    assert calm.verdict is Verdict.DIFFERS
+    assert noisy.verdict is Verdict.NOT_TESTABLE
+    assert "the repeats are too far apart: the largest saving is" in noisy.why
 
 
 def test_rows_of_energy_carry_its_provenance():

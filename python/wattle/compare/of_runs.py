@@ -71,6 +71,9 @@ def _warnings(before: Run, after: Run) -> list[str]:
         found.append(f"different programs or arguments: {' '.join(b.command)} and {' '.join(a.command)}")
     if b.n_pes != a.n_pes:
         found.append(f"different numbers of PEs: {b.n_pes} and {a.n_pes}")
+    nodes = [_nodes(run) for run in (before, after)]
+    if nodes[0] != nodes[1]:
+        found.append(f"different numbers of nodes: {nodes[0]} and {nodes[1]}")
     for key, what in (("name", "hosts"), ("cpu", "CPUs"), ("cores", "numbers of cores")):
         if b.host.get(key) != a.host.get(key):
             found.append(f"different {what}: {b.host.get(key)} and {a.host.get(key)}")
@@ -79,6 +82,10 @@ def _warnings(before: Run, after: Run) -> list[str]:
     for run in (before, after):
         found += _incomplete(run)
     return found
+
+
+def _nodes(run: Run) -> int:
+    return max((len(s.profile.nodes) for s in run.samples if s.profile is not None), default=1)
 
 
 def _meters(run: Run) -> str:

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattle import manifest as manifests
+from wattle.checked import Checked
 from wattle.compare.verdict import Difference, Verdict, difference
 from wattle.errors import DamagedFile, WattleError
 from wattle.metrics import Spread, spread_of
 from wattle.provenance import Joules, Provenance, unavailable
+from wattle.study.place import Place, of_study
 
 if TYPE_CHECKING:
     import polars as pl
@@ -155,6 +157,10 @@ def _figure(domain: str, joules: float | None, uncertainty: float | None, proven
 
 def _warnings(before: manifests.Manifest, after: manifests.Manifest) -> list[str]:
     found = []
+    places = [_place(record) for record in (before, after)]
+    if places[0] != places[1]:
+        b, a = (f"{place.title} ({place.words})" for place in places)
+        found.append(f"different places: {b} and {a}")
     if before.host.get("cpu") != after.host.get("cpu"):
         found.append(f"different CPUs: {before.host.get('cpu')} and {after.host.get('cpu')}")
     if before.n_pes != after.n_pes:
@@ -165,6 +171,12 @@ def _warnings(before: manifests.Manifest, after: manifests.Manifest) -> list[str
     if before.meter.get("name") != after.meter.get("name"):
         found.append(f"joules come from different meters: {before.meter.get('name')} and {after.meter.get('name')}")
     return found
+
+
+def _place(record: manifests.Manifest) -> Place:
+    study = Checked(manifests.FILE, record.extra.get("study"), "study")
+    known = isinstance(study.value, dict) and (study.has("place") or study.has("on"))
+    return of_study(study) if known else Place()
 
 
 def beyond(cells: list[Cell]) -> int:

@@ -65,7 +65,7 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
     return Page(
         template="patterns.html.j2",
         title=study.title,
-        subtitle=study.question,
+        subtitle=f"{study.question} Measured on {analysis.place.words}.",
         summary=summary(analysis, rows, record),
         record=record,
         nav=NAV,
@@ -99,7 +99,9 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
 def _method(directory: Path, record: Manifest) -> dict[str, Any]:
     """How the study was run, from its manifest."""
     plan = Checked(directory / manifests.FILE, record.extra.get("study"), "study")
+    fewest = plan.count("min_iterations") if plan.has("min_iterations") else None
     return {
+        "min_iterations": fewest,
         "clear": plan.get("clear").value or "not known how",
         "pinned": plan.get("pinned").value is True,
         "gap": plan.count("gap"),
@@ -141,9 +143,16 @@ def _cheapest(a: Analysis) -> str:
     joules = f" and {si(energy.median, 'J')} ({a.provenance('energy')})" if energy else ""
     pieces = "in one piece" if n == 1 else f"in {n} pieces"
     return (
-        f"Writing {units.size(a.payload)} from one PE to another {pieces} took the sender "
+        f"Writing {units.size(a.payload)} from one PE to another{_other_node(a)} {pieces} took the sender "
         f"{units.seconds(latency.median)}{joules} with {pattern}, the quickest pattern in the median."
     )
+
+
+def _other_node(a: Analysis) -> str:
+    if not a.place.across:
+        return ""
+    link = f", link {a.place.link}" if a.place.link else ""
+    return f" on another node (both of one machine, TCP{link})"
 
 
 def _dearest(a: Analysis) -> str:
@@ -181,7 +190,8 @@ def _joules(a: Analysis, record: Manifest) -> str:
         return f"Joules are not known here: {a.why_no_joules()}."
     source = ", ".join(a.sources())
     if kind == "measured":
-        return f"Joules are measured ({source})."
+        both = " by a sensor that sees both nodes" if a.place.across else ""
+        return f"Joules are measured{both} ({source})."
     why = record.meter.get("why", "")
     return f"Joules are modelled, not measured ({source})" + (f": {why.rstrip('.')}." if why else ".")
 

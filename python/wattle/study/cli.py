@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from wattle import console, info, units
+from wattle import console, info, stopping, units
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
 from wattle.report import patterns as patterns_page
@@ -21,6 +21,7 @@ from wattle.study import patterns as patterns_study
 from wattle.study import published, registry
 from wattle.study.patterns_analysis import Analysis
 from wattle.study.patterns_published import ROWS
+from wattle.study.place import LOCAL
 from wattle.study.published import Verdict
 from wattle.tables import table
 
@@ -44,7 +45,10 @@ def patterns(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="New directory to write to (wattle-runs/study-patterns-TIME).")
     ] = None,
-    on: Annotated[str, typer.Option("--on", help="Where: local.")] = "local",
+    on: Annotated[str, typer.Option("--on", metavar="PLACE", help="Where: local, or two-nodes (needs root).")] = LOCAL,
+    link: Annotated[
+        str | None, typer.Option("--link", metavar="RATE", help="Hold the nodes' links to this (1gbit), on two-nodes.")
+    ] = None,
     payload: Annotated[str | None, typer.Option("--payload", help="Bytes to move, K and M allowed (512K).")] = None,
     repeat: Annotated[
         int | None, typer.Option("--repeat", help="Repeats of every configuration (15, quick 7).")
@@ -55,11 +59,12 @@ def patterns(
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as one JSON document.")] = False,
 ) -> None:
     """Five patterns of one-sided writes, four transformations: energy, latency, bandwidth, message rate, EDP."""
-    place = registry.check_place(on)
+    place = registry.check_place(on, link)
     plan = patterns_study.make_plan(None if payload is None else parse_size(payload), repeat, min_time, quick, place)
     info.check_machine(info.ask())
     directory = directories.prepare(output, "study-patterns")
-    record = patterns_study.run(plan, directory, ["wattle", *sys.argv[1:]])
+    with stopping.raised():
+        record = patterns_study.run(plan, directory, ["wattle", *sys.argv[1:]])
     analysis = patterns_study.load(directory, record)
     if as_json:
         found = patterns_study.results(analysis)
@@ -82,11 +87,17 @@ def _show(directory: Path, record: Manifest, analysis: Analysis) -> None:
     console.out.print(escape(patterns_page.summary(analysis, rows, record)))
     console.out.print()
     console.out.print(_table(analysis))
+    if analysis.place.across:
+        console.out.print(f"\n[faint]{escape(_sentence(analysis.place.words))}.[/faint]")
     counts = ", ".join(f"[{STYLES[v]}]{count} {published.PLURAL[v]}[/]" for v, count in published.tally(rows).items())
     console.out.print()
     console.out.print(f"{len(rows)} published figures: {counts}. The report has each with ours and why.")
     console.out.print(f"Kept in {directory}", soft_wrap=True)
     console.out.print(f"The report: wattle report {directory}", soft_wrap=True)
+
+
+def _sentence(words: str) -> str:
+    return words[0].upper() + words[1:]
 
 
 def _table(analysis: Analysis) -> Table:

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from wattle import console, manifest, paths, units
+from wattle import console, manifest, paths, stopping, units
 from wattle.checked import Checked, read_json, require_schema
 from wattle.errors import DamagedFile, Interrupted, WattleError
 from wattle.manifest import Manifest
@@ -23,6 +23,7 @@ from wattle.study import program, published, samples
 from wattle.study.patterns_analysis import PAPER_PAYLOAD, PAYLOAD_PATTERN, Analysis, configurations, savings_table
 from wattle.study.patterns_published import ROWS
 from wattle.study.patterns_samples import PATTERNS, SCHEMA, row
+from wattle.study.place import Place, of_study
 from wattle.study.registry import Study
 
 NAME = "patterns"
@@ -34,6 +35,13 @@ LARGEST_PAYLOAD = 64 << 20
 QUICK_REPEATS, QUICK_MIN_TIME_S = 7, 0.03
 FULL_REPEATS, FULL_MIN_TIME_S = 15, 0.2
 
+# Between nodes a blocking put takes a round trip, so many of them take seconds: fewer iterations of them say as much,
+# and a quick sweep leaves out what would take it minutes.
+ACROSS_ITERATIONS = 3
+QUICK_ACROSS_ITERATIONS = 2
+QUICK_ACROSS_MOST_FRAGMENTS = 8192
+QUICK_ACROSS_MOST_PAYLOAD_FRAGMENTS = 1024
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -44,11 +52,12 @@ class Plan:
     repeats: int = FULL_REPEATS
     min_time_s: float = FULL_MIN_TIME_S
     quick: bool = False
-    on: str = "local"
+    place: Place = field(default_factory=Place)
 
     @property
     def fragments(self) -> list[int]:
-        return _powers_dividing(self.payload)
+        most = QUICK_ACROSS_MOST_FRAGMENTS if self.quick and self.place.across else MOST_FRAGMENTS
+        return [n for n in _powers_dividing(self.payload) if n <= most]
 
     @property
     def payload_fragments(self) -> list[int]:
@@ -56,10 +65,20 @@ class Plan:
         common = set(self.fragments)
         for payload in self.payloads:
             common &= set(_powers_dividing(payload))
-        return sorted(common)
+        most = QUICK_ACROSS_MOST_PAYLOAD_FRAGMENTS if self.quick and self.place.across else MOST_FRAGMENTS
+        return sorted(n for n in common if n <= most)
+
+    @property
+    def min_iterations(self) -> int | None:
+        """Least iterations of a measurement; None leaves it to the benchmark."""
+        if not self.place.across:
+            return None
+        return QUICK_ACROSS_ITERATIONS if self.quick else ACROSS_ITERATIONS
 
 
-def make_plan(payload: int | None, repeats: int | None, min_time_s: float | None, quick: bool, on: str) -> Plan:
+def make_plan(
+    payload: int | None, repeats: int | None, min_time_s: float | None, quick: bool, place: Place | None = None
+) -> Plan:
     """The plan with its defaults: the quick one finishes within a minute, the full one is the paper's sweep."""
     payload = PAPER_PAYLOAD if payload is None else payload
     if not 1 <= payload <= LARGEST_PAYLOAD:
@@ -78,7 +97,7 @@ def make_plan(payload: int | None, repeats: int | None, min_time_s: float | None
         default_repeats if repeats is None else repeats,
         default_time_s if min_time_s is None else min_time_s,
         quick,
-        on,
+        place or Place(),
     )
 
 
@@ -108,10 +127,11 @@ def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
     manifest.write(directory, record)
     try:
         _gather(plan, gathered)
-    except KeyboardInterrupt:
-        words = f"interrupted after {len(gathered.rows)} of {units.several(_planned(plan), 'sample')}"
-        _end(directory, record, plan, gathered, time.monotonic() - started, Interrupted.exit_code)
-        raise Interrupted(f"{words}; kept in {directory}") from None
+    except KeyboardInterrupt as stop:
+        code = stopping.exit_code(stop)
+        _end(directory, record, plan, gathered, time.monotonic() - started, code)
+        how_far = f"after {len(gathered.rows)} of {units.several(_planned(plan), 'sample')}"
+        raise Interrupted(f"{stopping.words(code)} {how_far}; kept in {directory}", code) from None
     except WattleError as error:
         _end(directory, record, plan, gathered, time.monotonic() - started, error.exit_code)
         raise
@@ -123,9 +143,9 @@ def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
 def _gather(plan: Plan, gathered: Gathered) -> None:
     home = paths.find_home()
     bench = program.find(home, NAME)
-    with console.progress("patterns", _planned(plan)) as steps:
+    with console.progress("patterns", _planned(plan)) as steps, plan.place.open() as start:
         for series, _, arguments in _sweeps(plan):
-            with closing(program.run(home, bench, arguments, 2)) as lines:
+            with closing(program.run(home, bench, arguments, 2, start)) as lines:
                 for line in lines:
                     if _take(gathered, line, series):
                         steps.advance(
@@ -151,6 +171,8 @@ def _planned(plan: Plan) -> int:
 def _sweeps(plan: Plan) -> Iterator[tuple[str, int, list[str]]]:
     """(series, number of samples, arguments of the benchmark)."""
     common = ["--repeat", str(plan.repeats), "--min-time", f"{plan.min_time_s:g}"]
+    if plan.min_iterations is not None:
+        common += ["--min-iterations", str(plan.min_iterations)]
     counts = plan.fragments
     arguments = ["--payload", str(plan.payload), "--fragments", _list(counts)]
     yield "patterns", 5 * len(counts) * plan.repeats, [*arguments, *common]
@@ -192,13 +214,15 @@ def _describe(record: Manifest, plan: Plan, gathered: Gathered) -> None:
     record.extra = {
         "study": {
             "name": NAME,
-            "on": plan.on,
+            "on": plan.place.name,
+            "place": plan.place.as_dict(),
             "quick": plan.quick,
             "payload": plan.payload,
             "payloads": plan.payloads,
             "fragments": plan.fragments,
             "repeats": plan.repeats,
             "min_time_s": plan.min_time_s,
+            "min_iterations": plan.min_iterations,
             "clear": setup.get("clear"),
             "pinned": setup.get("pinned"),
             "gap": setup.get("gap"),
@@ -225,19 +249,19 @@ def load(directory: Path, record: Manifest) -> Analysis:
         raise DamagedFile(path, "holds a sample of no pattern, of no payload or of no fragments")
     if frame.select(pl.col("payload", "fragments", "pattern", "repeat", "latency_s").null_count()).sum_horizontal()[0]:
         raise DamagedFile(path, "holds a sample without its pattern, payload, fragments, repeat or latency")
-    return Analysis(frame, floor)
+    return Analysis(frame, floor, of_study(study))
 
 
 def _check_finished(directory: Path, record: Manifest, study: Checked) -> None:
     """A study that ended early has samples, but not each at every point: nothing to judge by."""
     if record.exit_code == 0:
         return
-    how = {None: "is still running or was killed", Interrupted.exit_code: "was interrupted"}.get(
-        record.exit_code, "failed"
-    )
-    done = (
-        f" after {study.integer('samples')} of {study.integer('samples_planned')} samples" if record.exit_code else ""
-    )
+    code = record.exit_code
+    if code is None:
+        how = "is still running or was killed"
+    else:
+        how = f"was {by_signal}" if (by_signal := stopping.words(code)) else "failed"
+    done = f" after {study.integer('samples')} of {study.integer('samples_planned')} samples" if code else ""
     kept = f"; those are in {samples.FILE}" if (directory / samples.FILE).exists() else ""
     raise WattleError(f"{directory}: this study {how}{done}{kept}; there is no report of a part, so run it again")
 
@@ -266,6 +290,7 @@ def results(analysis: Analysis) -> dict[str, Any]:
     return {
         "schema": RESULTS_SCHEMA,
         "study": NAME,
+        "place": analysis.place.as_dict(),
         "payload": analysis.payload,
         "repeats": analysis.repeats,
         "verified": analysis.wrong_samples == 0,

@@ -15,6 +15,7 @@ import polars as pl
 
 from wattle.provenance import Joules
 from wattle.study.patterns_samples import PATTERNS
+from wattle.study.place import Place
 from wattle.study.stats import Center, center, savings
 
 PAPER_PAYLOAD = 512 * 1024
@@ -96,8 +97,9 @@ Key = tuple[str, str, int, int]  # series, pattern, payload, fragments
 class Analysis:
     """The samples, indexed. Asking for what was not measured gives None."""
 
-    def __init__(self, frame: pl.DataFrame, floor: Sequence[Joules] = ()) -> None:
+    def __init__(self, frame: pl.DataFrame, floor: Sequence[Joules] = (), place: Place | None = None) -> None:
         self.frame = frame
+        self.place = place or Place()
         self.floor = list(floor)  # what was drawn while nothing ran, over its interval
         self._cells: dict[Key, dict[int, dict[str, float | None]]] = {}
         self._known: dict[tuple[object, ...], Center | None] = {}  # asked for before
@@ -170,6 +172,11 @@ class Analysis:
     @cached_property
     def samples_without_joules(self) -> int:
         return self.frame.filter((pl.col("cpu_J").is_null()) | (pl.col("dram_J").is_null())).height
+
+    @property
+    def saw_both(self) -> bool:
+        """Whether joules are those of both PEs: a sensor sees the machine, and both are on it."""
+        return self.provenance("energy") == "measured"
 
     def sign_is_sure(self, metric: str, before: str, after: str, fragments: int) -> bool:
         """Whether a saving keeps its sign wherever the profile's numbers may lie. An error of one domain is alike for

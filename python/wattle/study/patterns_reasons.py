@@ -7,6 +7,12 @@ from wattle import units
 from wattle.study.patterns_analysis import Analysis
 from wattle.study.published import NotTestable
 
+# Why two nodes of one machine are not the papers' two: said of every figure that differs.
+NETWORK = (
+    "The papers' nodes were two machines, and an InfiniBand card moved the bytes by itself (D A.3). Here both nodes "
+    "are one machine, and its processors carry every byte through TCP."
+)
+
 
 def latency(a: Analysis, pattern: str, fragments: int) -> float:
     """Median latency, s. NotTestable where it was not measured."""
@@ -25,10 +31,12 @@ def copies(a: Analysis) -> str:
     """Bulk: what a put and a copy of the payload cost."""
     n = a.fragments[0]
     put, copied = latency(a, "PPQ", n), latency(a, "MPMPQ", n)
-    start = (
-        f"Between PEs of one node a put is one copy through shared memory: {units.seconds(put)} for the payload in "
-        f"{_pieces(n)}, {units.size(a.payload / put)}/s"
+    what = (
+        "nodes a put is a message over TCP"
+        if a.place.across
+        else "PEs of one node a put is one copy through shared memory"
     )
+    start = f"Between {what}: {units.seconds(put)} for the payload in {_pieces(n)}, {units.size(a.payload / put)}/s"
     if copied <= put:
         return f"{start}; copying it into the pinned buffer first costs nothing that shows."
     share = (copied - put) / copied * 100
@@ -40,19 +48,29 @@ def small_copies(a: Analysis) -> str:
     """Many fragments: what the copy adds to a put."""
     n = a.fragments[-1]
     put, copied = each(a, "PQPQ", n), each(a, "MPQMPQ", n)
-    return (
-        f"At {n} fragments a put with its quiet takes {units.seconds(put)} and with the copy {units.seconds(copied)}: "
-        "so quick a put does not hide the copy."
+    start = (
+        f"At {n} fragments a put with its quiet takes {units.seconds(put)} and with the copy {units.seconds(copied)}"
     )
+    if a.place.across:
+        alone = max(each(a, "MPMPQ", n) - each(a, "PPQ", n), 0.0)
+        return (
+            f"{start}; to a non-blocking put the copy adds {units.seconds(alone)}, so the rest is how long quiets wait."
+        )
+    return f"{start}: so quick a put does not hide the copy."
 
 
 def fences(a: Analysis) -> str:
-    """What a quiet costs between PEs of one node."""
+    """What a quiet costs."""
     n = a.fragments[-1]
     with_quiet, without = each(a, "PQPQ", n), each(a, "PPQ", n)
+    start = (
+        "A quiet waits for the other node's answer"
+        if a.place.across
+        else "A put to a PE of the same node is complete when the call returns, so a quiet is a fence and waits for no "
+        "round trip"
+    )
     text = (
-        "A put to a PE of the same node is complete when the call returns, so a quiet is a fence and waits for no "
-        f"round trip: at {n} fragments put and quiet take {units.seconds(with_quiet)}, a non-blocking put "
+        f"{start}: at {n} fragments put and quiet take {units.seconds(with_quiet)}, a non-blocking put "
         f"{units.seconds(without)}"
     )
     if 256 in a.fragments:
@@ -67,6 +85,11 @@ def packing(a: Analysis) -> str:
     put, packed = latency(a, "PPQ", n), latency(a, "MMPQAMM", n)
     unpack = a.center("unpack", "MMPQAMM", n)
     not_counted = f"; the receiver's unpacking, {units.seconds(unpack.median)}, is not counted" if unpack else ""
+    if a.place.across:
+        return (
+            f"The sender puts the payload in {_pieces(n)} in PPQ ({units.seconds(put)}); in MMPQAMM it packs it, puts "
+            f"it in one, and waits for the quiet and for the atomic flag ({units.seconds(packed)}{not_counted})."
+        )
     return (
         f"The sender moves the payload once in PPQ ({units.seconds(put)} in {_pieces(n)}) and twice in MMPQAMM "
         f"({units.seconds(packed)}{not_counted}): through shared memory a put costs about as much as a copy."
@@ -77,10 +100,15 @@ def call_rate(a: Analysis) -> str:
     """How the cost of a call compares with that of the bytes it carries."""
     few = min((n for n in a.fragments if n >= 64), default=a.fragments[-1])
     many = a.fragments[-1]
-    return (
+    start = (
         f"A non-blocking put takes {units.seconds(each(a, 'PPQ', few))} at {few} fragments and "
-        f"{units.seconds(each(a, 'PPQ', many))} at {many}: no network card limits the messages, so smaller puts are "
-        "quicker puts until the call itself is what costs."
+        f"{units.seconds(each(a, 'PPQ', many))} at {many}"
+    )
+    if a.place.across:
+        return f"{start}: small ones travel together, many in a message, which a blocking put cannot."
+    return (
+        f"{start}: no network card limits the messages, so smaller puts are quicker puts until the call itself is what "
+        "costs."
     )
 
 
@@ -97,6 +125,11 @@ def modelled_cpu(a: Analysis) -> str:
     if not gaps:
         return ""
     middle = sorted(gaps)[len(gaps) // 2]
+    if a.place.across:
+        return (
+            "CPU joules are modelled as watts times time on a core, and a PE asleep until the other node answers is on "
+            f"none (savings {middle:.1f} points from those in latency, in the median)."
+        )
     return (
         "CPU joules are modelled as watts times time, so they follow latency (savings "
         f"{middle:.1f} points apart in the median)."
@@ -109,12 +142,22 @@ def modelled_dram(a: Analysis, before: str, after: str) -> tuple[str, ...]:
         return ("The sensor's DRAM figure sees what the CPU asked of memory; there is no network card's DMA here.",)
     if a.provenance("dram") != "modelled":
         return ()
+    uncounted = "; TCP's own copies are not among them" if a.place.across else ""
     few, many = a.fragments[0], a.fragments[-1]
     ratios = [_ratio(a, before, after, n) for n in (few, many)]
     return (
-        "DRAM joules are modelled from the bytes that puts and copies move, not from what the memory controller did.",
+        "DRAM joules are modelled from the bytes that puts and copies move, not from what the memory controller did"
+        f"{uncounted}.",
         f"{before} takes {ratios[0]} times the DRAM joules of {after} in {_pieces(few)}, {ratios[1]} times in {many}.",
     )
+
+
+def shared_sensor(a: Analysis) -> str:
+    """Measured joules where the papers' nodes were two: said even of figures that agree. Empty where it does not
+    apply."""
+    if not (a.place.across and a.saw_both):
+        return ""
+    return "The sensor saw both nodes, for they are one machine; the papers' saw the sender's alone."
 
 
 def _ratio(a: Analysis, before: str, after: str, n: int) -> str:

@@ -16,6 +16,7 @@ from typing import IO, Any
 from wattle import console, paths
 from wattle.errors import WattleError
 from wattle.paths import Home
+from wattle.study.place import Start
 
 LAST_WORDS = 5  # lines of standard error that an error message repeats
 
@@ -66,11 +67,12 @@ def _fingerprint(home: Home, source: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def run(home: Home, program: Path, arguments: Sequence[str], n_pes: int) -> Iterator[dict[str, Any]]:
-    """Runs the program and yields the JSON objects it prints, one a line, as they come. Ends it if the reader stops
-    early. Raises WattleError, with the program's last words, if it fails or prints something else."""
+def run(home: Home, program: Path, arguments: Sequence[str], n_pes: int, start: Start) -> Iterator[dict[str, Any]]:
+    """Runs the program and yields the JSON objects it prints, one a line, as they come. `start`: how jobs are started
+    at the place it runs at. Ends it if the reader stops early. Raises WattleError, with the program's last words, if it
+    fails or prints something else."""
     signal.siginterrupt(signal.SIGINT, True)  # polars has reads begin again after one, and nobody would hear of it
-    command = [str(home.tool("oshrun")), "-n", str(n_pes), "--", str(program), *arguments]
+    command = [*start(str(home.tool("oshrun")), n_pes), str(program), *arguments]
     with tempfile.TemporaryFile("w+", errors="replace") as words:
         try:
             job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=words, text=True)

@@ -39,7 +39,8 @@ class NotTestable(Exception):
 
 @dataclass(frozen=True)
 class Published(Generic[Analysis]):
-    """One published figure. `judge` says what these samples make of it; it may raise NotTestable."""
+    """One published figure. `judge` says what these samples make of it; it may raise NotTestable. `setup`: what it was
+    measured on."""
 
     id: str
     about: str  # the section of the report it belongs to
@@ -48,6 +49,7 @@ class Published(Generic[Analysis]):
     published: str
     tolerance: str
     judge: Callable[[Analysis], Outcome]
+    setup: str
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class Row:
     condition: str
     published: str
     tolerance: str
+    setup: str
     ours: str
     verdict: Verdict
     reasons: tuple[str, ...]
@@ -95,6 +98,7 @@ def _row(figure: Published[Analysis], outcome: Outcome) -> Row:
         figure.condition,
         figure.published,
         figure.tolerance,
+        figure.setup,
         outcome.ours,
         outcome.verdict,
         outcome.why,

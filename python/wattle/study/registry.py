@@ -10,11 +10,13 @@ from typing import Any
 
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
+from wattle.nodes import check_rate
+from wattle.study.place import LOCAL, TWO_NODES, Place
 
 MODULES = {"patterns": "wattle.study.patterns"}
 
-PLACES = ("local",)
-LATER_PLACES = ("two-nodes", "sim:MACHINE")
+PLACES = (LOCAL, TWO_NODES)
+LATER_PLACES = ("sim:MACHINE",)
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,13 @@ def find(name: str) -> Study:
     return importlib.import_module(MODULES[name]).STUDY
 
 
-def check_place(place: str) -> str:
-    """`--on`: where a study runs."""
-    if place in PLACES:
-        return place
-    known = place == "two-nodes" or place.startswith("sim:")
-    what = "is not available in this version" if known else "is not a place"
-    raise WattleError(f"--on {place}: {what}; allowed: {', '.join(PLACES)} (later: {', '.join(LATER_PLACES)})")
+def check_place(name: str, link: str | None = None) -> Place:
+    """`--on` and `--link`: where a study runs. An error where that is no place, or none that can be had here."""
+    if name not in PLACES:
+        what = "is not available in this version" if name.startswith("sim:") else "is not a place"
+        raise WattleError(f"--on {name}: {what}; allowed: {', '.join(PLACES)} (later: {', '.join(LATER_PLACES)})")
+    if link is not None and name != TWO_NODES:
+        raise WattleError(f"--link {link}: there is no link on one node; give it with --on {TWO_NODES}")
+    place = Place(name, None if link is None else check_rate("--link", link))
+    place.check()
+    return place
