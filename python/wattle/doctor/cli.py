@@ -8,7 +8,7 @@ import typer
 
 from wattle import console
 from wattle import info as infos
-from wattle.doctor import clocks, counters, machine, meters, software
+from wattle.doctor import clocks, counters, machine, meters, network, software
 from wattle.doctor.finding import Roots, Section
 from wattle.doctor.show import show
 from wattle.info import Info
@@ -34,7 +34,7 @@ def examine(info: Info, roots: Roots) -> list[Section]:
         counters.examine(roots),
         machine.waiting(roots),
         machine.examine(roots),
-        software.network(roots),
+        network.examine(roots),
         software.examine(info),
     ]
 

@@ -1,0 +1,103 @@
+"""What there is between nodes: the runtime's network modules, UCX and its transports, cards, interfaces, and whether
+nodes can be made of this one's namespaces."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from wattle import elf, nodes, paths
+from wattle.doctor import ucx
+from wattle.doctor.finding import Finding, Roots, Section, State, read
+from wattle.doctor.ucx import Ucx
+
+MODULES = "libwattle-net-*.so"
+UCP = "libucp.so"
+
+
+def examine(roots: Roots) -> Section:
+    home = paths.find_home()
+    modules = _modules(home)
+    found = _ask_ucx(modules)
+    findings = [_between(home, modules, found), *_transports(found), _infiniband(roots, found)]
+    return Section("Network", [*findings, _interfaces(roots), _made_nodes()])
+
+
+def _modules(home: paths.Home) -> dict[str, Path]:
+    """The networks the runtime can load, by name."""
+    library = paths.library(home)
+    files = sorted(library.parent.glob(MODULES)) if library is not None else []
+    return {file.name.removeprefix("libwattle-net-").removesuffix(".so"): file for file in files}
+
+
+def _ask_ucx(modules: dict[str, Path]) -> Ucx | None:
+    """None where the runtime has no module for UCX."""
+    if "ucx" not in modules:
+        return None
+    libraries = elf.libraries(str(modules["ucx"])) or {}
+    name, path = next(((n, p) for n, p in libraries.items() if n.startswith(UCP)), (f"{UCP}.0", None))
+    return Ucx(why=f"{name} is not found") if path is None else ucx.ask(path)
+
+
+def _between(home: paths.Home, modules: dict[str, Path], found: Ucx | None) -> Finding:
+    if not modules:
+        why = f"no {MODULES} in {home.root}/lib: jobs run on one node; `make build` makes it, with libucx-dev"
+        return Finding("between nodes", State.NO, "not possible", why)
+    if found is not None and not found.version:
+        why = f"{found.why}; the runtime's module needs it"
+        return Finding("between nodes", State.NO, "not possible by UCX", why, ("sudo apt-get install libucx0",))
+    names = [f"UCX {found.version}" if name == "ucx" and found is not None else name.upper() for name in modules]
+    return Finding("between nodes", State.YES, f"by {', '.join(names)}, loaded by jobs on several nodes")
+
+
+def _transports(found: Ucx | None) -> list[Finding]:
+    if found is None or not found.version:
+        return []
+    if found.why:
+        return [Finding("transports", State.INFO, "could not be found out", found.why)]
+    if found.only_loopback:
+        why = "nodes elsewhere cannot be reached; UCX_NET_DEVICES may keep UCX from the interfaces there are"
+        return [Finding("transports", State.PARTLY, found.words or "none", why)]
+    return [Finding("transports", State.YES, found.words)]
+
+
+def _infiniband(roots: Roots, found: Ucx | None) -> Finding:
+    cards = sorted(p.name for p in (roots.sys / "class" / "infiniband").glob("*"))
+    if not cards:
+        return Finding("InfiniBand", State.NO, "none", f"no card in {roots.sys}/class/infiniband")
+    used = {device.partition(":")[0] for devices in (found.transports if found else {}).values() for device in devices}
+    if used & set(cards):
+        return Finding("InfiniBand", State.YES, f"{', '.join(cards)}; UCX uses {', '.join(sorted(used & set(cards)))}")
+    built = found is not None and any(name in found.components for name in ucx.INFINIBAND)
+    why = (
+        "UCX can, but offers no transport on it: is its port up?"
+        if built
+        else "UCX has no part for it, or was not asked"
+    )
+    return Finding("InfiniBand", State.PARTLY, ", ".join(cards), why)
+
+
+def _interfaces(roots: Roots) -> Finding:
+    links = [_link(roots, p.name) for p in sorted((roots.sys / "class" / "net").glob("*")) if p.name != "lo"]
+    if not links:
+        return Finding("interfaces", State.NO, "none but the loopback", "no other machine can be reached")
+    return Finding("interfaces", State.INFO, ", ".join(links))
+
+
+def _link(roots: Roots, name: str) -> str:
+    speed = read(roots.sys / "class" / "net" / name / "speed")
+    state = read(roots.sys / "class" / "net" / name / "operstate") or "?"
+    rate = f" {int(speed) / 1000:g} Gbit/s" if speed and speed.lstrip("-").isdigit() and int(speed) > 0 else ""
+    return f"{name} ({state}{rate})"
+
+
+def _made_nodes() -> Finding:
+    """Nodes of network namespaces: for studies and tests, not for more speed."""
+    name = "made nodes"
+    if reason := nodes.unavailable():
+        grant = (f"sudo apt-get install {nodes.PACKAGES}",) if "not found" in reason else ()
+        return Finding(name, State.NO, "none can be made of namespaces", reason, grant)
+    if (cores := len(os.sched_getaffinity(0))) < 2:
+        why = f"each needs a core of its own for that, and this process may use {cores}"
+        return Finding(name, State.PARTLY, "can be made of namespaces, but not for a study", why)
+    return Finding(name, State.YES, "can be made of namespaces (`wattle study patterns --on two-nodes`)")

@@ -1,0 +1,72 @@
+"""UCX, which carries bytes between nodes: its version, and what it found to reach others with."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PROBE = Path(__file__).with_name("ucx_probe.py")
+LIMIT_S = 20
+INFINIBAND = ("ib", "rdmacm")  # components of UCX
+# Transports within a node or a process; what else there is leads out of it.
+WITHIN = ("self", "sysv", "posix", "cma", "knem", "xpmem", "cuda_copy", "cuda_ipc", "rocm_copy", "rocm_ipc", "gdr_copy")
+
+
+@dataclass(frozen=True)
+class Ucx:
+    """`transports`: those between nodes, by name, with their devices. `components`: what UCX was built with and could
+    load, whether or not there is hardware for it. `why`: what could not be found out."""
+
+    version: str = ""
+    transports: dict[str, list[str]] = field(default_factory=dict)
+    components: list[str] = field(default_factory=list)
+    why: str = ""
+
+    @property
+    def words(self) -> str:
+        """`tcp (eth0, lo)`."""
+        return ", ".join(f"{name} ({', '.join(devices)})" for name, devices in self.transports.items())
+
+    @property
+    def only_loopback(self) -> bool:
+        return {device for devices in self.transports.values() for device in devices} <= {"lo"}
+
+
+def ask(library: str) -> Ucx:
+    """Loads the library in another process, and asks."""
+    environment = {**os.environ, "UCX_LOG_LEVEL": "fatal", "UCX_WARN_UNUSED_ENV_VARS": "n"}
+    try:
+        answer = subprocess.run(
+            [sys.executable, str(PROBE), library],
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LIMIT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        return Ucx(why=f"{library} did not answer within {LIMIT_S} s")
+    except OSError as error:
+        return Ucx(why=f"{sys.executable}: {error.strerror}")
+    found = parse(answer.stdout)
+    if answer.returncode == 0:
+        return found
+    last = (answer.stderr.strip().splitlines() or [f"ended with {answer.returncode}"])[-1]
+    return Ucx(found.version, why=f"{library}: {last}")
+
+
+def parse(text: str) -> Ucx:
+    """What the probe printed: the version, then UCX's description of a context."""
+    version = text.partition("\n")[0].strip()
+    components = re.findall(r"^#\s+component \d+\s+:\s+(\S+)", text, re.MULTILINE)
+    transports: dict[str, list[str]] = {}
+    for name, device in re.findall(r"^#\s+resource \d+\s+:.*--\s+([^/\s]+)/(\S+)", text, re.MULTILINE):
+        if name not in WITHIN:
+            transports.setdefault(name, []).append(device)
+    return Ucx(version, {name: sorted(set(devices)) for name, devices in transports.items()}, components)
