@@ -70,7 +70,8 @@ int wtl_net_open(wtl_net **out, const char *name, const wtl_settings *settings, 
   find_neighbours(net);
   pthread_mutex_init(&net->lock, NULL);
   wtl_transport_home below = {net, wtl_net_arrived, on_lost};
-  if ((rc = ops->start(&net->transport, boot, &below, error, size)) != 0) return rc;
+  if ((rc = ops->start(&net->transport, (enum wtl_rma_use)settings->rma.number, boot, &below, error, size)) != 0)
+    return rc;
   if (share_cookie(net) != 0) {
     snprintf(error, size, "boot by %s: the PEs cannot exchange their network addresses", boot->ops->name);
     return WTL_EXIT_UNAVAILABLE;
@@ -99,13 +100,34 @@ void wtl_net_close(wtl_net *net)
 
 /* --- signs of life ---------------------------------------------------------------------------------------------- */
 
-/* A node is gone. */
+static void end_job(wtl_net *net, const char *why) __attribute__((noreturn));
+static void end_job(wtl_net *net, const char *why)
+{
+  wtl_lifeline_end_launcher(); /* told to end the job, it would wait for the lost node's daemon */
+  net->boot->ops->abort(net->boot, WTL_EXIT_UNAVAILABLE, why);
+  _Exit(WTL_EXIT_UNAVAILABLE);
+}
+
+void wtl_net_told_to_end(wtl_net *net)
+{
+  end_job(net, "another node says that the job ends");
+}
+
+/* A node is gone. The others are told, for one of them has the launcher that must end. */
 static void give_up(wtl_net *net)
 {
-  wtl_say("nothing has been heard for 10 s from the node of PE %d: the job ends", net->before);
-  wtl_lifeline_end_launcher(); /* told to end the job, it would wait for the lost node's daemon */
-  net->boot->ops->abort(net->boot, WTL_EXIT_UNAVAILABLE, "a node cannot be reached");
-  _Exit(WTL_EXIT_UNAVAILABLE);
+  const wtl_boot *b = net->boot;
+  wtl_say("nothing has been heard for %d s from the node of PE %d: the job ends",
+          (int)(WTL_NET_SILENCE_NS / 1000000000), net->before);
+  for (int node = 0; node < b->n_nodes; node++) {
+    int leader = b->leader_pe[node];
+    if (leader == b->pe || leader == net->before) continue;
+    wtl_net_add_record(net, leader, WIRE_END, (wtl_place){0}, ~net->cookie, 0, 0);
+    wtl_net_send_batch(net, leader);
+  }
+  for (uint64_t until = wtl_clock_ns() + 300000000; wtl_clock_ns() < until;)
+    net->transport->ops->progress(net->transport);
+  end_job(net, "a node cannot be reached");
 }
 
 static void beat(wtl_net *net)
@@ -134,7 +156,7 @@ bool wtl_net_progress(wtl_net *net)
   if (pthread_mutex_trylock(&net->lock) != 0) return false; /* somebody is at it */
   if (net->after >= 0 && wtl_clock_ns() >= net->next_beat) beat(net);
   while (net->transport->ops->progress(net->transport)) happened = true;
-  if (net->answers) wtl_net_send_answers(net), happened = true;
+  if (net->answers && wtl_net_send_answers(net)) happened = true;
   if (net->n_unsent) wtl_net_send_all(net), happened = true;
   pthread_mutex_unlock(&net->lock);
   return happened;

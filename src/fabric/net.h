@@ -31,7 +31,7 @@
 enum { WTL_NET_MERGED = 1024, WTL_NET_LARGE = 32768, WTL_NET_MOST = 1 << 20 };
 enum { WTL_NET_OPEN_REGION = 0 };
 #define WTL_NET_BEAT_NS 2000000000ull
-#define WTL_NET_SILENCE_NS 10000000000ull
+#define WTL_NET_SILENCE_NS 8000000000ull /* Open MPI's daemons notice after 10 s, but name no PE */
 
 typedef struct wtl_net wtl_net;
 

@@ -96,6 +96,9 @@ static bool take_record(wtl_net *net, int from, const wire_record *r, const void
   case WIRE_ANSWER: return take_answer(net, r, data);
   case WIRE_WANT_KEY: return wtl_net_rma_want_key(net, from, (wtl_place){r->offset, r->region}, r->token);
   case WIRE_KEY: return wtl_net_rma_take_key(net, from, r->token, data, r->n);
+  case WIRE_END:
+    if (r->token != ~net->cookie) return false;
+    wtl_net_told_to_end(net);
   default: return false;
   }
 }

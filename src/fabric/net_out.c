@@ -20,6 +20,11 @@ void wtl_net_wait_ends(wtl_net *net, waiter w)
   if (over) net->home.completed(net->home.owner);
 }
 
+void wtl_net_disorder(wtl_net *net)
+{
+  net->last_sent = net->last_disordered = net->epochs.now + 1;
+}
+
 void wtl_net_left(wtl_net *net)
 {
   if (net->in_flight-- == MAX_IN_FLIGHT) net->home.completed(net->home.owner); /* there is room again */
@@ -230,12 +235,15 @@ void wtl_net_answer(wtl_net *net, int pe, uint64_t token, const void *from, size
   net->answers_end = &a->next;
 }
 
-void wtl_net_send_answers(wtl_net *net)
+bool wtl_net_send_answers(wtl_net *net)
 {
+  bool any = false;
   for (answer *a; (a = net->answers) != NULL && net->in_flight < MAX_IN_FLIGHT; free(a)) {
     net->answers = a->next;
     send_answer(net, a->pe, a->token, a->from, a->n);
+    any = true;
   }
+  return any;
 }
 
 /* --- the interface ---------------------------------------------------------------------------------------------- */
@@ -249,7 +257,7 @@ bool wtl_net_has_room(const wtl_net *net)
 static void mark_dirty(wtl_net *net, int pe)
 {
   peer *p = &net->peers[pe];
-  net->unflushed = true;
+  net->last_sent = net->epochs.now + 1;
   p->dirty = true;
   if (p->in_dirty) return;
   p->in_dirty = true;
@@ -271,7 +279,7 @@ static void put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, 
 {
   if (n >= WTL_NET_LARGE) { /* its own answer tells that it is done */
     waiter w = left ? wtl_net_wait_begins(net, left) : (waiter){0};
-    net->out_of_order = net->unflushed = true;
+    wtl_net_disorder(net);
     send_large(net, pe, WIRE_PUT, at, await(net, NULL, 0, -1, NULL), from, n, left ? &w : NULL);
     return;
   }
@@ -318,9 +326,15 @@ void wtl_net_amo(wtl_net *net, int pe, wtl_place at, enum wtl_net_op op, size_t 
   pthread_mutex_unlock(&net->lock);
 }
 
+/* Is the epoch over, which `plus_one` names, if it names any? */
+static bool over(const wtl_net *net, uint64_t plus_one)
+{
+  return !plus_one || wtl_epoch_is_over(&net->epochs, plus_one - 1);
+}
+
 bool wtl_net_in_order(const wtl_net *net)
 {
-  return !net->out_of_order && !(net->rma_used && net->unflushed);
+  return over(net, net->last_disordered) && (!net->rma_used || over(net, net->last_sent));
 }
 
 uint64_t wtl_net_flush(wtl_net *net)
@@ -331,7 +345,6 @@ uint64_t wtl_net_flush(wtl_net *net)
     if (net->peers[net->dirty[i]].dirty) ask(net, net->dirty[i]);
   }
   net->n_dirty = 0;
-  net->out_of_order = net->unflushed = false;
   wtl_net_rma_flush(net);
   wtl_net_send_all(net);
   uint64_t flush = wtl_epoch_wait(&net->epochs);

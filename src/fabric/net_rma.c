@@ -100,7 +100,7 @@ bool wtl_net_rma_put(wtl_net *net, int pe, wtl_place at, const void *from, size_
 {
   if (!is_open(net, pe, at, n)) return false;
   net->rma_dirty = true;
-  net->unflushed = net->out_of_order = true;
+  wtl_net_disorder(net);
   net->counts.rma_bytes += n;
   for (size_t done = 0, step; done < n; done += step) {
     uint64_t offset = at.offset + done;
@@ -176,7 +176,7 @@ bool wtl_net_rma_want_key(wtl_net *net, int from, wtl_place at, uint64_t token)
   if (!net->offers && !(net->offers = calloc(n_pieces(net), sizeof *net->offers)))
     wtl_net_fail(net, from, "no memory for keys of", "out of memory");
   offer *o = &net->offers[i];
-  if (!o->tried) make_offer(net, o, at.offset);
+  if (!o->tried && may(net, from)) make_offer(net, o, at.offset);
   memcpy(wtl_net_add_record(net, from, WIRE_KEY, (wtl_place){0}, token, o->length, o->length), o->key, o->length);
   return true;
 }

@@ -92,8 +92,8 @@ struct wtl_net {
   _Atomic uint32_t in_flight; /* messages and hardware operations not yet done with */
   _Atomic uint32_t queued, fetches;
   _Atomic uint64_t fetch_bytes;
-  _Atomic bool out_of_order; /* something was sent since the last flush that may overtake or be overtaken */
-  _Atomic bool unflushed;    /* anything at all was */
+  /* The epochs, plus one, in which something was last sent: anything; what may overtake or be overtaken. */
+  _Atomic uint64_t last_sent, last_disordered;
   _Atomic bool ending;
   int rma;               /* the setting */
   _Atomic bool rma_used; /* keys were asked for: hardware may overtake messages */
@@ -110,17 +110,21 @@ struct wtl_net {
 /* net.c. Ends the job: PE `pe` cannot be reached. */
 void wtl_net_fail(const wtl_net *net, int pe, const char *what, const char *why) __attribute__((noreturn, cold));
 
+/* net.c. Another PE says that the job ends. */
+void wtl_net_told_to_end(wtl_net *net) __attribute__((noreturn, cold));
+
 /* net_out.c */
 waiter wtl_net_wait_begins(wtl_net *net, _Atomic uint32_t *left);
 void wtl_net_wait_ends(wtl_net *net, waiter w);
-void wtl_net_left(wtl_net *net); /* a message, or a hardware operation, is done with */
+void wtl_net_disorder(wtl_net *net); /* something is sent that may overtake or be overtaken */
+void wtl_net_left(wtl_net *net);     /* a message, or a hardware operation, is done with */
 void *wtl_net_add_record(wtl_net *net, int pe, enum wire_kind kind, wtl_place at, uint64_t token, uint64_t n,
                          uint64_t room);
 void wtl_net_send_batch(wtl_net *net, int pe);
 void wtl_net_send_sign(wtl_net *net, int pe); /* a batch without records */
 void wtl_net_send_all(wtl_net *net);
 void wtl_net_answer(wtl_net *net, int pe, uint64_t token, const void *from, size_t n);
-void wtl_net_send_answers(wtl_net *net);
+bool wtl_net_send_answers(wtl_net *net); /* true if any left */
 pending *wtl_net_find_pending(wtl_net *net, uint64_t token, uint64_t n);
 void wtl_net_end_pending(wtl_net *net, pending *p);
 

@@ -1,13 +1,16 @@
 /*
- * The transport by UCX: active messages of its UCP layer, and its remote memory access where the hardware has that.
- * UCX's own emulation of remote memory access over TCP copies to raw addresses without a check; it is used only where
- * WATTLE_RMA=on says so.
+ * The transport by UCX: active messages of its UCP layer, and its remote memory access where hardware has that.
+ *
+ * A UCX that is asked for remote memory access imitates it over TCP: whoever reaches the port may then write to any address
+ * of the process, unchecked. So it is asked for only where there is hardware, and TCP is not used then; WATTLE_RMA=on, for
+ * tests, does without that care.
  */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucp/api/ucp.h>
+#include <uct/api/uct.h>
 
 #include "base/error.h"
 #include "fabric/transport.h"
@@ -36,6 +39,7 @@ typedef struct ucx {
   contact *contacts; /* n_pes */
   lent *lent;
   bool received; /* the message being taken has been received */
+  bool rma;      /* UCX was asked for remote memory access */
 } ucx;
 
 /* What to call when an operation that could not be done at once is done. */
@@ -94,13 +98,14 @@ static ucp_ep_h endpoint(ucx *u, int pe)
 
 /* --- one way to end an operation -------------------------------------------------------------------------------- */
 
+/* What failed is never done: the connection is lost, which its own handler tells, or is being closed. */
 static void on_done(void *request, ucs_status_t status, void *arg)
 {
   waiting *w = arg;
   waiting now = *w;
   ucp_request_free(request);
   free(w);
-  now.done(now.arg);
+  if (status == UCS_OK) now.done(now.arg);
 }
 
 static void on_received(void *request, ucs_status_t status, size_t n, void *arg)
@@ -116,14 +121,16 @@ static waiting *wait_for(wtl_done_fn done, void *arg)
   return w;
 }
 
-/* An operation was begun: it may be done, or will be, or has failed. */
+/* An operation was begun: it is done, or will be, or has failed. */
 static void begun(ucx *u, int pe, ucs_status_ptr_t request, waiting *w)
 {
-  if (UCS_PTR_IS_ERR(request)) lost(u, pe, UCS_PTR_STATUS(request)); /* unless the job is ending anyway */
-  if (UCS_PTR_IS_PTR(request)) return;
   waiting now = *w;
+  if (UCS_PTR_IS_PTR(request)) return;
   free(w);
-  now.done(now.arg);
+  if (UCS_PTR_IS_ERR(request))
+    lost(u, pe, UCS_PTR_STATUS(request)); /* returns only where the job is ending */
+  else
+    now.done(now.arg);
 }
 
 static ucp_request_param_t notify(waiting *w)
@@ -225,6 +232,7 @@ static bool ucx_has_rma(wtl_transport *t, int pe)
 {
   ucx *u = of(t);
   contact *c = &u->contacts[pe];
+  if (!u->rma) return false;
   if (c->rma == UNKNOWN) {
     char *words = NULL;
     size_t length;
@@ -299,19 +307,73 @@ static void ucx_flush(wtl_transport *t, wtl_done_fn done, void *arg)
 
 /* --- start and stop --------------------------------------------------------------------------------------------- */
 
-static ucs_status_t open_worker(ucx *u)
+/* Transports of UCX's lower layer that move bytes between memories by hardware: InfiniBand and RoCE, Cray, EFA. */
+static bool is_hardware(const char *transport)
 {
-  ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
-                         .features = UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_WAKEUP};
+  static const char *const names[] = {"rc_", "dc_", "ugni_rdma", "srd"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (strncmp(transport, names[i], strlen(names[i])) == 0) return true;
+  return false;
+}
+
+static bool has_hardware_in(uct_component_h component, const char *memory_domain)
+{
+  uct_md_config_t *config;
+  uct_md_h md;
+  uct_tl_resource_desc_t *found;
+  unsigned n = 0;
+  bool has = false;
+  if (uct_md_config_read(component, NULL, NULL, &config) != UCS_OK) return false;
+  if (uct_md_open(component, memory_domain, config, &md) == UCS_OK) {
+    if (uct_md_query_tl_resources(md, &found, &n) == UCS_OK) {
+      for (unsigned i = 0; i < n; i++) has |= is_hardware(found[i].tl_name);
+      uct_release_tl_resource_list(found);
+    }
+    uct_md_close(md);
+  }
+  uct_config_release(config);
+  return has;
+}
+
+static bool component_has_hardware(uct_component_h component)
+{
+  uct_component_attr_t attr = {.field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT};
+  bool has = false;
+  if (uct_component_query(component, &attr) != UCS_OK || !attr.md_resource_count) return false;
+  uct_md_resource_desc_t domains[attr.md_resource_count];
+  attr.field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES;
+  attr.md_resources = domains;
+  if (uct_component_query(component, &attr) != UCS_OK) return false;
+  for (unsigned i = 0; i < attr.md_resource_count && !has; i++) has = has_hardware_in(component, domains[i].md_name);
+  return has;
+}
+
+static bool machine_has_hardware(void)
+{
+  uct_component_h *components;
+  unsigned n;
+  bool has = false;
+  if (uct_query_components(&components, &n) != UCS_OK) return false;
+  for (unsigned i = 0; i < n && !has; i++) has = component_has_hardware(components[i]);
+  uct_release_component_list(components);
+  return has;
+}
+
+static ucs_status_t open_worker(ucx *u, enum wtl_rma_use rma)
+{
+  bool hardware = rma == WTL_RMA_AUTO && machine_has_hardware();
+  ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP};
   ucp_worker_params_t worker = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                 .thread_mode = UCS_THREAD_MODE_SERIALIZED};
   ucp_config_t *config;
   ucs_status_t status;
   /* Neighbours talk through the arena; UCX's own shared memory would only add polling. Longer TCP segments: fewer
    * system calls. */
-  setenv("UCX_TLS", "^shm", 0);
+  setenv("UCX_TLS", hardware ? "^shm,tcp" : "^shm", 0);
   setenv("UCX_TCP_TX_SEG_SIZE", "256k", 0);
   setenv("UCX_TCP_RX_SEG_SIZE", "256k", 0);
+  u->rma = hardware || rma == WTL_RMA_ON;
+  if (u->rma) params.features |= UCP_FEATURE_RMA;
   if ((status = ucp_config_read(NULL, NULL, &config)) != UCS_OK) return status;
   ucp_config_modify(config, "KEEPALIVE_INTERVAL", "5s");
   status = ucp_init(&params, config, &u->context);
@@ -334,7 +396,8 @@ static int publish_address(ucx *u)
 
 extern const wtl_transport_ops wtl_transport_ucx;
 
-static int ucx_start(wtl_transport **out, wtl_boot *boot, const wtl_transport_home *home, char *error, size_t size)
+static int ucx_start(wtl_transport **out, enum wtl_rma_use rma, wtl_boot *boot, const wtl_transport_home *home,
+                     char *error, size_t size)
 {
   ucx *u = calloc(1, sizeof *u);
   ucs_status_t status = UCS_ERR_NO_MEMORY;
@@ -344,7 +407,7 @@ static int ucx_start(wtl_transport **out, wtl_boot *boot, const wtl_transport_ho
     u->home = *home;
     u->contacts = calloc((size_t)boot->n_pes, sizeof *u->contacts);
   }
-  if (!u || !u->contacts || (status = open_worker(u)) != UCS_OK || set_handlers(u) != 0) {
+  if (!u || !u->contacts || (status = open_worker(u, rma)) != UCS_OK || set_handlers(u) != 0) {
     snprintf(error, size, "the network between nodes (UCX) does not start: %s", ucs_status_string(status));
     return WTL_EXIT_UNAVAILABLE;
   }

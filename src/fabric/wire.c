@@ -4,7 +4,7 @@
 
 static bool is_known(const wire_record *r)
 {
-  return r->kind >= WIRE_STORE && r->kind <= WIRE_KEY;
+  return r->kind >= WIRE_STORE && r->kind <= WIRE_END;
 }
 
 /* Flushes and answers may have none. */

@@ -24,6 +24,7 @@ enum wire_kind {
   WIRE_ANSWER,    /* data: what `token` waits for; none: it waits only for this */
   WIRE_WANT_KEY,  /* for the piece of memory that begins at the place; answered under `token` */
   WIRE_KEY,       /* data: wire_key, then the transport's own; none: that piece stays closed */
+  WIRE_END,       /* the job ends: a node is lost; token: the cookie's complement, so that no accident says it */
 };
 
 typedef struct wire_head {

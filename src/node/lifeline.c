@@ -61,7 +61,7 @@ void wtl_lifeline_launcher_lost(void)
 void wtl_lifeline_end_launcher(void)
 {
   pid_t launcher = getppid();
-  static const int signals[] = {SIGTERM, SIGTERM, SIGKILL};
+  static const int signals[] = {SIGTERM, SIGKILL}; /* a second SIGTERM makes Open MPI's mpirun crash */
   if (launcher <= 1 || fork() != 0) return;
   setsid(); /* the launcher ends its PEs by their process groups */
   for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
