@@ -1,0 +1,53 @@
+#include "launch/hear.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static void listen_to(wtl_hearing *h, const char *text, size_t n)
+{
+  for (size_t i = 0; i < n && h->said < 0; i++) {
+    if (text[i] != '\n') {
+      if (h->length < sizeof h->line - 1) h->line[h->length++] = text[i];
+      continue;
+    }
+    h->line[h->length] = '\0';
+    h->said = h->code_said(h->line);
+    h->length = 0;
+  }
+}
+
+static bool write_all(int fd, const char *text, size_t n)
+{
+  while (n > 0) {
+    ssize_t done = write(fd, text, n);
+    if (done < 0 && errno != EINTR) return false;
+    if (done > 0) text += done, n -= (size_t)done;
+  }
+  return true;
+}
+
+static bool stop(wtl_hearing *h)
+{
+  if (h->from >= 0) close(h->from); /* the launcher learns that nobody reads */
+  h->from = -1;
+  return false;
+}
+
+bool wtl_hear(wtl_hearing *h)
+{
+  char text[65536];
+  ssize_t n = h->from < 0 ? 0 : read(h->from, text, sizeof text);
+  if (n < 0 && errno == EINTR) return true;
+  if (n <= 0) return stop(h);
+  listen_to(h, text, (size_t)n);
+  return write_all(h->to, text, (size_t)n) || stop(h);
+}
+
+void wtl_hear_rest(wtl_hearing *h)
+{
+  if (h->from < 0) return;
+  fcntl(h->from, F_SETFL, fcntl(h->from, F_GETFL) | O_NONBLOCK);
+  while (wtl_hear(h)) continue;
+}

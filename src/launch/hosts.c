@@ -1,0 +1,143 @@
+#include "launch/hosts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SLOTS = 65536 };
+
+static bool parse_slots(const char *text, int *slots)
+{
+  char *end;
+  long n = strtol(text, &end, 10);
+  if (end == text || *end || n < 1 || n > MOST_SLOTS) return false;
+  *slots = (int)n;
+  return true;
+}
+
+/* A host that is named again gets what both say together, as with Open MPI. */
+static bool add(wtl_hosts *h, const char *name, size_t length, int slots)
+{
+  for (int i = 0; i < h->n; i++)
+    if (strncmp(h->at[i].name, name, length) == 0 && h->at[i].name[length] == '\0') {
+      h->at[i].slots = (h->at[i].slots ? h->at[i].slots : 1) + (slots ? slots : 1);
+      h->slots = true;
+      return true;
+    }
+  wtl_host *grown = realloc(h->at, (size_t)(h->n + 1) * sizeof *grown);
+  if (!grown) return false;
+  h->at = grown;
+  if (!(h->at[h->n].name = strndup(name, length))) return false;
+  h->at[h->n++].slots = slots;
+  h->slots = h->slots || slots;
+  h->ranges = h->ranges || memchr(name, '[', length);
+  return true;
+}
+
+/* One host: NAME or NAME:SLOTS. More colons than one are an address. *length becomes the name's. */
+static bool parse_host(const char *word, size_t *length, int *slots, char *error, size_t size)
+{
+  const char *colon = memchr(word, ':', *length);
+  size_t whole = *length;
+  char number[16];
+  if (colon && memchr(colon + 1, ':', whole - (size_t)(colon - word) - 1)) colon = NULL;
+  *slots = 0;
+  if (colon) *length = (size_t)(colon - word);
+  if (*length == 0) return snprintf(error, size, "a host's name is empty"), false;
+  if (!colon) return true;
+  snprintf(number, sizeof number, "%.*s", (int)(whole - *length - 1), colon + 1);
+  if (parse_slots(number, slots)) return true;
+  snprintf(error, size, "%.*s: behind the colon stands the number of slots, 1 to %d", (int)whole, word, MOST_SLOTS);
+  return false;
+}
+
+bool wtl_hosts_of_list(wtl_hosts *h, const char *list, char *error, size_t size)
+{
+  *h = (wtl_hosts){0};
+  for (const char *start = list, *at = list;; at++) {
+    if (*at == '[') at += strcspn(at, "]"); /* its commas do not end the name */
+    if (*at && *at != ',') continue;
+    size_t length = (size_t)(at - start);
+    int slots;
+    char why[256] = "no memory";
+    if (!parse_host(start, &length, &slots, why, sizeof why) || !add(h, start, length, slots))
+      return snprintf(error, size, "--host %s: %s", list, why), false;
+    if (!*at) return true;
+    start = at + 1;
+  }
+}
+
+/* What stands behind the name in a line. Words of the form NAME=VALUE that are none of ours are the launcher's own. */
+static bool read_rest(char *rest, int *slots, const char **wrong)
+{
+  char *save = NULL;
+  for (char *word = strtok_r(rest, " \t\r\n", &save); word; word = strtok_r(NULL, " \t\r\n", &save)) {
+    *wrong = word;
+    if (strncmp(word, "slots=", 6) == 0 ? !parse_slots(word + 6, slots) : !strchr(word, '=')) return false;
+  }
+  return true;
+}
+
+static bool read_line(wtl_hosts *h, char *line, char *error, size_t size)
+{
+  int slots;
+  const char *wrong = "";
+  line[strcspn(line, "#\r\n")] = '\0';
+  line += strspn(line, " \t");
+  size_t length = strcspn(line, " \t");
+  char *rest = line + length;
+  if (length == 0) return true;
+  if (!parse_host(line, &length, &slots, error, size)) return false;
+  h->slot_colons = h->slot_colons || slots;
+  int before = slots;
+  if (!read_rest(rest, &slots, &wrong)) {
+    snprintf(error, size, "\"%s\" is not understood; a line is NAME, NAME:SLOTS or NAME slots=N, 1 to %d slots", wrong,
+             MOST_SLOTS);
+    return false;
+  }
+  h->slot_words = h->slot_words || slots != before;
+  if (add(h, line, length, slots)) return true;
+  snprintf(error, size, "no memory");
+  return false;
+}
+
+bool wtl_hosts_of_file(wtl_hosts *h, const char *path, char *error, size_t size)
+{
+  char *line = NULL, why[256];
+  size_t room = 0;
+  bool good = true;
+  *h = (wtl_hosts){0};
+  FILE *f = fopen(path, "re");
+  if (!f) return snprintf(error, size, "--hostfile %s: %s", path, strerror(errno)), false;
+  for (int number = 1; good && getline(&line, &room, f) >= 0; number++)
+    if (!(good = read_line(h, line, why, sizeof why)))
+      snprintf(error, size, "--hostfile %s, line %d: %s", path, number, why);
+  if (good && (ferror(f) || h->n == 0)) {
+    snprintf(error, size, "--hostfile %s: %s", path, ferror(f) ? "cannot be read" : "names no host");
+    good = false;
+  }
+  free(line);
+  fclose(f);
+  return good;
+}
+
+char *wtl_hosts_text(const wtl_hosts *h)
+{
+  char *text = NULL;
+  size_t size;
+  FILE *f = open_memstream(&text, &size);
+  for (int i = 0; f && i < h->n; i++) {
+    fprintf(f, "%s%s", i ? "," : "", h->at[i].name);
+    if (h->slots) fprintf(f, ":%d", h->at[i].slots ? h->at[i].slots : 1);
+  }
+  if (f) fclose(f);
+  return text;
+}
+
+void wtl_hosts_free(wtl_hosts *h)
+{
+  for (int i = 0; i < h->n; i++) free(h->at[i].name);
+  free(h->at);
+  *h = (wtl_hosts){0};
+}

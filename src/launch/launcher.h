@@ -1,0 +1,59 @@
+/*
+ * launcher.h - the launchers oshrun knows. One interface, one file for each, one table (launcher.c).
+ */
+#ifndef WTL_LAUNCH_LAUNCHER_H
+#define WTL_LAUNCH_LAUNCHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "launch/command.h"
+#include "launch/hosts.h"
+
+typedef struct wtl_launcher {
+  const char *name;    /* as --launcher and WATTLE_LAUNCHER have it */
+  const char *wanted;  /* what is looked for in PATH, for errors */
+  const char *package; /* Debian's, which has it */
+  wtl_grammar grammar;
+  const char *moving; /* its options that make the program's name one of another directory or machine */
+  /* Is it taken here without being asked for by name? */
+  bool (*suits)(void);
+  /* Where it is: true with its path in `path`. */
+  bool (*find)(char *path, size_t size);
+  /* Adds the variables it needs, each as NAME=VALUE. Those that the user has set stay as they are. NULL: none. */
+  void (*environment)(wtl_words *variables);
+  /* Appends what stands between the launcher's path and the program. False with the reason in `error`. */
+  bool (*compose)(wtl_words *line, const wtl_command *c, char *error, size_t size);
+
+  /* --- while it runs and when it has ended; NULL where there is nothing to do --- */
+  int speaks_on;                      /* STDOUT_FILENO or STDERR_FILENO: where it says how PEs ended; 0: nowhere */
+  int (*code_said)(const char *line); /* the exit code of which a line tells; -1: of none */
+  /* The job's code, from the launcher's own, the first that it said (or -1) and the signal that asked for the end (or 0). */
+  int (*exit_code)(int own, int said, int signal);
+  bool (*is_stuck)(pid_t launcher);       /* waits for itself, its PEs gone? */
+  void (*remove_remains)(pid_t launcher); /* what one that was killed leaves on disk */
+} wtl_launcher;
+
+extern const wtl_launcher wtl_launcher_openmpi, wtl_launcher_mpich, wtl_launcher_srun;
+
+/*
+ * Reads the command line in the grammar of the launcher it is for, which is the one that --launcher names, else
+ * `setting` (the value of WATTLE_LAUNCHER), else the first of the table that suits and is there. `path` receives where
+ * it is, or "" where it is not. Ends the process where the line is wrong.
+ */
+const wtl_launcher *wtl_launcher_choose(wtl_command *c, char **argv, const char *setting, char *path, size_t size);
+
+/* Says which launchers were looked for and what to install, and ends the process. */
+void wtl_launcher_missing(const wtl_command *c, const char *setting) __attribute__((noreturn));
+
+/* Says the reason and ends the process with the exit code of wrong usage. */
+void wtl_refuse(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/* The hosts the user names, by list or by file: 1, or 0 where there are none, or -1 with the reason in `error`. */
+int wtl_launcher_hosts(wtl_hosts *h, const wtl_command *c, char *error, size_t size);
+
+/* Is this variable ("NAME=VALUE") a setting, which the PEs of all nodes must have? */
+bool wtl_is_setting(const char *variable);
+
+#endif

@@ -1,0 +1,106 @@
+/* MPICH's mpiexec, which is named Hydra. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launch/launcher.h"
+#include "launch/search.h"
+
+static bool suits(void)
+{
+  return true;
+}
+
+static bool find(char *path, size_t size)
+{
+  if (wtl_in_path("mpiexec.hydra", path, size) || wtl_in_path("mpiexec.mpich", path, size)) return true;
+  return wtl_in_path("mpiexec", path, size) && wtl_program_says(path, "--version", "HYDRA");
+}
+
+/* Does the user give this variable a value of his own? */
+static bool is_given(const wtl_command *c, const char *name, size_t length)
+{
+  for (size_t i = 0; i + 2 < c->options.n; i++)
+    if (wtl_in_list("-genv --genv -env --env", c->options.at[i]) && strlen(c->options.at[i + 1]) == length &&
+        strncmp(c->options.at[i + 1], name, length) == 0)
+      return true;
+  return false;
+}
+
+/* All variables go to all nodes, unless the user says which; the settings go along with those. */
+static void export_settings(wtl_words *line, const wtl_command *c)
+{
+  if (!wtl_command_has(c, "-genvnone --genvnone -genvlist --genvlist -envnone --envnone -envlist --envlist")) {
+    wtl_words_add(line, "-genvall");
+    return;
+  }
+  for (char **e = environ; *e; e++) {
+    size_t length = strcspn(*e, "=");
+    if (!wtl_is_setting(*e) || is_given(c, *e, length)) continue;
+    wtl_words_add(line, "-genv");
+    wtl_words_format(line, "%.*s", (int)length, *e);
+    wtl_words_add(line, (*e)[length] ? *e + length + 1 : "");
+  }
+}
+
+static bool compose(wtl_words *line, const wtl_command *c, char *error, size_t size)
+{
+  wtl_hosts h;
+  int hosts = wtl_launcher_hosts(&h, c, error, size);
+  if (hosts > 0 && c->hostfile && !h.slot_words) { /* a file as Hydra reads it */
+    wtl_words_add(line, "-f");
+    wtl_words_add(line, c->hostfile);
+  } else if (hosts > 0) {
+    char *text = wtl_hosts_text(&h);
+    wtl_words_add(line, "-hosts");
+    wtl_words_add(line, text ? text : "");
+    free(text);
+  }
+  wtl_hosts_free(&h);
+  export_settings(line, c);
+  wtl_words_add(line, "-n");
+  wtl_words_format(line, "%ld", c->n ? c->n : 1);
+  return hosts >= 0;
+}
+
+/* Its own code for a PE that a signal ended is the signal's number, which a program may mean otherwise; but it says
+ * so, too. */
+static int code_said(const char *line)
+{
+  const char *at = strstr(line, "TERMINATED WITH THE EXIT STRING: ");
+  int number;
+  if (!at || !(at = strrchr(at, '(')) || sscanf(at, "(signal %d)", &number) != 1) return -1;
+  return 128 + number;
+}
+
+/* An interrupted job may end with any code, 0 too. */
+static int exit_code(int own, int said, int signal)
+{
+  if (signal) return 128 + signal;
+  return said >= 0 && (own == said || own == said - 128) ? said : own;
+}
+
+const wtl_launcher wtl_launcher_mpich = {
+    .name = "mpich",
+    .wanted = "MPICH's (mpiexec.hydra, mpiexec.mpich or mpiexec)",
+    .package = "mpich",
+    .grammar =
+        {.counts = "-n --n -np --np",
+         .values =
+             "-genvlist --genvlist -envlist --envlist -f -hosts --hosts -wdir --wdir -configfile --configfile "
+             "-launcher "
+             "-launcher-exec --launcher-exec -rmk --rmk -topolib --topolib -bind-to --bind-to -map-by --map-by "
+             "-membind "
+             "--membind -demux --demux -iface --iface -ppn --ppn -outfile-pattern --outfile-pattern -errfile-pattern "
+             "--errfile-pattern -prepend-pattern --prepend-pattern -nameserver --nameserver -order-nodes --order-nodes "
+             "-localhost --localhost -usize --usize -gpus-per-proc --gpus-per-proc -path --path -arch --arch",
+         .pairs = "-genv --genv -env --env"},
+    .moving = "-wdir --wdir -path --path -hosts --hosts -f",
+    .suits = suits,
+    .find = find,
+    .compose = compose,
+    .speaks_on = STDOUT_FILENO,
+    .code_said = code_said,
+    .exit_code = exit_code,
+};

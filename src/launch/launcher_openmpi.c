@@ -1,0 +1,231 @@
+/* Open MPI's mpirun, or prterun. */
+#include <glob.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "launch/launcher.h"
+#include "launch/search.h"
+#include "node/remains.h"
+
+static bool suits(void)
+{
+  return true;
+}
+
+/* MPICH's mpirun serves no PMIx: with Open MPI's options every process would be a job of its own. */
+static bool is_open_mpi(const char *mpirun)
+{
+  static const char *const names[] = {"Open MPI", "OpenRTE", "PRTE"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (wtl_program_says(mpirun, "--version", names[i])) return true;
+  return false;
+}
+
+static bool find(char *path, size_t size)
+{
+  if (wtl_in_path("mpirun.openmpi", path, size)) return true; /* Debian's name for it, whatever `mpirun` is set to */
+  if (wtl_in_path("prterun", path, size)) return true;
+  return wtl_in_path("mpirun", path, size) && is_open_mpi(path);
+}
+
+static void add_default(wtl_words *variables, const char *name, const char *value)
+{
+  if (!getenv(name)) wtl_words_format(variables, "%s=%s", name, value);
+}
+
+static void environment(wtl_words *variables)
+{
+  char path[4096];
+  if (geteuid() == 0) { /* Open MPI refuses root unless told twice */
+    add_default(variables, "OMPI_ALLOW_RUN_AS_ROOT", "1");
+    add_default(variables, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+  }
+  /* A node that vanishes must end the job within seconds; Open MPI by itself asks after five minutes. */
+  add_default(variables, "OMPI_MCA_oob_tcp_keepalive_time", "5");
+  add_default(variables, "OMPI_MCA_oob_tcp_keepalive_intvl", "2");
+  add_default(variables, "OMPI_MCA_oob_tcp_keepalive_probes", "3");
+  /* Open MPI refuses one node, too, where it finds nothing to reach other nodes with, unless told that there are none.
+   */
+  if (!wtl_in_path("ssh", path, sizeof path) && !wtl_in_path("rsh", path, sizeof path))
+    add_default(variables, "OMPI_MCA_plm", "isolated");
+}
+
+/* Does the user pass this variable on already? */
+static bool is_exported(const wtl_command *c, const char *name, size_t length)
+{
+  for (size_t i = 0; i + 1 < c->options.n; i++) {
+    const char *what = c->options.at[i + 1];
+    if (strcmp(c->options.at[i], "-x") == 0 && strncmp(what, name, length) == 0 &&
+        (what[length] == '\0' || what[length] == '='))
+      return true;
+  }
+  return false;
+}
+
+/* Open MPI refuses -x beside its other way to pass variables on. */
+static bool has_environment_list(const wtl_command *c)
+{
+  for (size_t i = 0; i < c->options.n; i++)
+    if (strcmp(c->options.at[i], "mca_base_env_list") == 0) return true;
+  return getenv("OMPI_MCA_mca_base_env_list") != NULL;
+}
+
+/* The settings go along to other nodes, where mpirun would leave them behind. */
+static void export_settings(wtl_words *line, const wtl_command *c)
+{
+  if (has_environment_list(c)) return;
+  for (char **e = environ; *e; e++) {
+    size_t length = strcspn(*e, "=");
+    if (!wtl_is_setting(*e) || is_exported(c, *e, length)) continue;
+    wtl_words_add(line, "-x");
+    wtl_words_format(line, "%.*s", (int)length, *e);
+  }
+}
+
+/* Open MPI does not read the slots in MPICH's way of writing a file of hosts. */
+static bool is_foreign(const wtl_hosts *h)
+{
+  return h->slot_colons && !h->slot_words;
+}
+
+static void add_hosts(wtl_words *line, const wtl_command *c)
+{
+  wtl_hosts h = {0};
+  char error[256];
+  if (c->hosts) {
+    wtl_words_add(line, "--host");
+    wtl_words_add(line, c->hosts);
+  }
+  if (c->hostfile) { /* what we cannot read, Open MPI may, or says what is wrong */
+    char *text = wtl_hosts_of_file(&h, c->hostfile, error, sizeof error) && is_foreign(&h) ? wtl_hosts_text(&h) : NULL;
+    wtl_words_add(line, text ? "--host" : "--hostfile");
+    wtl_words_add(line, text ? text : c->hostfile);
+    free(text);
+    wtl_hosts_free(&h);
+  }
+}
+
+static bool compose(wtl_words *line, const wtl_command *c, char *error, size_t size)
+{
+  long n = c->n ? c->n : 1;
+  cpu_set_t cpus;
+  wtl_words_add(line, "-n");
+  wtl_words_format(line, "%ld", n);
+  wtl_words_add(line, "--oversubscribe");
+  if (sched_getaffinity(0, sizeof cpus, &cpus) == 0 && n > CPU_COUNT(&cpus)) {
+    wtl_words_add(line, "--bind-to");
+    wtl_words_add(line, "none");
+  }
+  export_settings(line, c);
+  add_hosts(line, c);
+  return true;
+}
+
+/* Its own code for an interrupted job is 1, which a program may mean otherwise. */
+static int exit_code(int own, int said, int signal)
+{
+  return own != 0 && signal ? 128 + signal : own;
+}
+
+static bool has_living_children(pid_t launcher)
+{
+  char pattern[64];
+  glob_t found = {0};
+  bool alive;
+  snprintf(pattern, sizeof pattern, "/proc/%ld/task/*/children", (long)launcher);
+  alive = glob(pattern, 0, NULL, &found) != 0; /* this kernel does not tell */
+  for (size_t i = 0; !alive && i < found.gl_pathc; i++) {
+    FILE *f = fopen(found.gl_pathv[i], "re");
+    int pid;
+    while (f && !alive && fscanf(f, "%d", &pid) == 1) alive = !wtl_process_is_gone(pid);
+    if (f) fclose(f);
+  }
+  globfree(&found);
+  return alive;
+}
+
+static bool is_asleep(const char *thread)
+{
+  char path[512], state = '\0';
+  FILE *f;
+  snprintf(path, sizeof path, "%s/stat", thread);
+  if ((f = fopen(path, "re")) == NULL) return true; /* it has ended */
+  if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1) state = '\0';
+  fclose(f);
+  return state == 'S';
+}
+
+/* A thread that only waits for a core, on a busy machine, may be the one that the others wait for. */
+static bool all_threads_sleep(pid_t launcher)
+{
+  char pattern[64];
+  glob_t found = {0};
+  snprintf(pattern, sizeof pattern, "/proc/%ld/task/*", (long)launcher);
+  bool asleep = glob(pattern, 0, NULL, &found) == 0;
+  for (size_t i = 0; asleep && i < found.gl_pathc; i++) asleep = is_asleep(found.gl_pathv[i]);
+  globfree(&found);
+  return asleep;
+}
+
+static long present_call(pid_t launcher)
+{
+  char path[64];
+  long call = -1;
+  FILE *f;
+  snprintf(path, sizeof path, "/proc/%ld/syscall", (long)launcher);
+  if ((f = fopen(path, "re")) == NULL) return -1;
+  if (fscanf(f, "%ld", &call) != 1) call = -1;
+  fclose(f);
+  return call;
+}
+
+/* Open MPI 4.1 can deadlock with itself while it ends, if a PE died while it joined: nobody is left, and it waits for
+ * its own lock. */
+static bool is_stuck(pid_t launcher)
+{
+  return present_call(launcher) == SYS_futex && all_threads_sleep(launcher) && !has_living_children(launcher);
+}
+
+/* Where Open MPI keeps its session directory. */
+static const char *temporary_directory(void)
+{
+  static const char *const names[] = {"TMPDIR", "TEMP", "TMP"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (getenv(names[i])) return getenv(names[i]);
+  return "/tmp";
+}
+
+static void remove_remains(pid_t launcher)
+{
+  char pattern[4096];
+  glob_t found;
+  snprintf(pattern, sizeof pattern, "%s/ompi.*.%u/pid.%ld", temporary_directory(), (unsigned)geteuid(), (long)launcher);
+  if (glob(pattern, 0, NULL, &found) == 0)
+    for (size_t i = 0; i < found.gl_pathc; i++) wtl_remains_remove(found.gl_pathv[i]);
+  globfree(&found);
+}
+
+const wtl_launcher wtl_launcher_openmpi = {
+    .name = "openmpi",
+    .wanted = "Open MPI's (mpirun.openmpi, prterun or mpirun)",
+    .package = "openmpi-bin",
+    .grammar =
+        {.counts = "-n --n -np --np -c",
+         .values =
+             "-x --bind-to -bind-to --map-by -map-by --rank-by -rank-by -wdir --wdir -wd --wd -N -npernode --npernode "
+             "--timeout --output-filename --cpu-set --cpu-list -rf --rankfile --stdin --xterm --prefix --path -path "
+             "-am --am --tune -tune --app -app",
+         .pairs = "--mca -mca --gmca -gmca"},
+    .moving = "-wdir --wdir -wd --wd --path -path",
+    .suits = suits,
+    .find = find,
+    .environment = environment,
+    .compose = compose,
+    .exit_code = exit_code,
+    .is_stuck = is_stuck,
+    .remove_remains = remove_remains,
+};

@@ -1,0 +1,102 @@
+#include "launch/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "launch/hear.h"
+
+static volatile pid_t child;
+static volatile sig_atomic_t ended_by; /* the signal that asked for the job's end */
+
+/* Ctrl-C reaches the launcher by the terminal already; what another process sends us is passed on. */
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+  int saved = errno;
+  (void)context;
+  if (signal != SIGUSR1 && signal != SIGUSR2) ended_by = signal;
+  if (child > 0 && info->si_code != SI_KERNEL) kill(child, signal);
+  errno = saved;
+}
+
+static void catch_signals(void)
+{
+  static const int passed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+  struct sigaction a = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+  sigemptyset(&a.sa_mask);
+  for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++) sigaction(passed[i], &a, NULL);
+}
+
+/* In the new process. */
+__attribute__((noreturn)) static void become(char **line, pid_t parent, int speaks_on, const int *pipe_ends)
+{
+  prctl(PR_SET_PDEATHSIG, SIGTERM); /* launchers end their job and clean up on SIGTERM */
+  if (getppid() != parent) _exit(WTL_EXIT_UNAVAILABLE);
+  if (pipe_ends[1] >= 0) dup2(pipe_ends[1], speaks_on);
+  execv(line[0], line);
+  fprintf(stderr, "oshrun: %s: %s\n", line[0], strerror(errno));
+  _exit(WTL_EXIT_UNAVAILABLE);
+}
+
+/* Waits for the launcher's end, and brings it about where it is stuck for 1.5 s. True if it was. */
+static bool watch(const wtl_launcher *l, pid_t launcher, wtl_hearing *h)
+{
+  struct pollfd p[2] = {{.fd = (int)syscall(SYS_pidfd_open, launcher, 0), .events = POLLIN},
+                        {.fd = h->from, .events = POLLIN}};
+  int stuck = 0;
+  while ((p[0].fd >= 0 || p[1].fd >= 0) && stuck < 3) {
+    int n = poll(p, 2, l->is_stuck ? 500 : -1);
+    if (n > 0 && p[1].revents && !wtl_hear(h)) p[1].fd = -1;
+    if (n > 0 && p[0].revents) break;
+    if (n == 0) stuck = l->is_stuck(launcher) ? stuck + 1 : 0;
+  }
+  if (p[0].fd >= 0) close(p[0].fd);
+  if (stuck < 3) return false;
+  fprintf(stderr, "oshrun: the launcher's PEs are gone, but it does not end; ended it\n");
+  kill(launcher, SIGKILL);
+  return true;
+}
+
+static int code_of(const wtl_launcher *l, int status, int said, bool stuck)
+{
+  int code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) {
+    if (!stuck)
+      fprintf(stderr, "oshrun: the launcher was ended by signal %d (%s); its PEs end with it\n", WTERMSIG(status),
+              strsignal(WTERMSIG(status)));
+    return 128 + WTERMSIG(status);
+  }
+  return l->exit_code(code, said, ended_by);
+}
+
+int wtl_run(const wtl_launcher *l, char **line)
+{
+  pid_t me = getpid();
+  int status, ends[2] = {-1, -1};
+  wtl_hearing h = {.to = l->speaks_on, .code_said = l->code_said, .said = -1};
+  if (l->speaks_on && pipe2(ends, O_CLOEXEC) != 0) ends[0] = ends[1] = -1; /* then its own code must do */
+  h.from = ends[0];
+  child = fork();
+  if (child < 0) {
+    fprintf(stderr, "oshrun: fork: %s\n", strerror(errno));
+    return WTL_EXIT_OSERR;
+  }
+  if (child == 0) become(line, me, l->speaks_on, ends);
+  if (ends[1] >= 0) close(ends[1]);
+  catch_signals();
+  signal(SIGPIPE, SIG_IGN); /* the launcher gets it, and ends the job */
+  bool stuck = watch(l, child, &h);
+  wtl_hear_rest(&h);
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return WTL_EXIT_OSERR;
+  if (l->remove_remains) l->remove_remains(child); /* it may have been killed, or told twice to end at once */
+  return code_of(l, status, h.said, stuck);
+}

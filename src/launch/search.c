@@ -1,0 +1,48 @@
+#include "launch/search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char wtl_default_path[] = "/usr/local/bin:/usr/bin:/bin";
+
+bool wtl_is_program(const char *path)
+{
+  struct stat st;
+  return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+bool wtl_in_path(const char *name, char *out, size_t size)
+{
+  char *path = strdup(getenv("PATH") ? getenv("PATH") : wtl_default_path), *save = NULL;
+  bool found = false;
+  for (char *dir = path ? strtok_r(path, ":", &save) : NULL; dir && !found; dir = strtok_r(NULL, ":", &save)) {
+    snprintf(out, size, "%s/%s", dir, name);
+    found = wtl_is_program(out);
+  }
+  free(path);
+  return found;
+}
+
+bool wtl_program_says(const char *program, const char *arguments, const char *text)
+{
+  char command[4200], line[256];
+  bool said = false;
+  FILE *f;
+  if (strchr(program, '\'')) return false; /* no name for a shell */
+  snprintf(command, sizeof command, "'%s' %s 2>&1 </dev/null", program, arguments);
+  if (!(f = popen(command, "re"))) return false;
+  while (fgets(line, sizeof line, f)) said = said || strstr(line, text); /* all of it, so that nobody writes in vain */
+  pclose(f);
+  return said;
+}
+
+bool wtl_in_list(const char *list, const char *word)
+{
+  size_t n = strlen(word);
+  for (const char *at = list; n && (at = strstr(at, word)) != NULL; at += n)
+    if ((at == list || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0')) return true;
+  return false;
+}
