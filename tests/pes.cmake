@@ -35,13 +35,16 @@ function(pe_test name program)
   endforeach()
 endfunction()
 
-# node_test(NAME program ON 2x1 3x2 ... [ARGS ...] [ENV ...]): NODESxPES_PER_NODE, on nodes made of network namespaces (tools/on-nodes; skipped
-# with its reason where those cannot be made). In the threads build the nodes are groups of threads, with mailboxes for a network. Not under the
-# other sanitizers: UCX and its threads are not built for them.
+# node_test(NAME program ON 2x1 3x2 ... [ARGS ...] [ENV ...] [TIMEOUT s] [LABELS ...]): NODESxPES_PER_NODE, on nodes made of network namespaces
+# (tools/on-nodes; skipped with its reason where those cannot be made). In the threads build the nodes are groups of threads, with mailboxes for
+# a network. Not under the other sanitizers: UCX and its threads are not built for them.
 function(node_test name program)
-  cmake_parse_arguments(T "" "" "ON;ARGS;ENV" ${ARGN})
+  cmake_parse_arguments(T "" "TIMEOUT" "ON;ARGS;ENV;LABELS" ${ARGN})
   if(WTL_SANITIZE AND NOT WTL_THREADS)
     return()
+  endif()
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 120)
   endif()
   foreach(shape IN LISTS T_ON)
     string(REPLACE "x" ";" words ${shape})
@@ -50,12 +53,12 @@ function(node_test name program)
       list(GET words 1 each)
       math(EXPR n "${nodes} * ${each}")
       add_test(NAME ${name}.${shape}_nodes COMMAND ${program} ${T_ARGS})
-      set_tests_properties(${name}.${shape}_nodes PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 PROCESSORS 2)
+      set_tests_properties(${name}.${shape}_nodes PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${T_LABELS}" SKIP_RETURN_CODE 77 PROCESSORS 2)
       pe_environment(${name}.${shape}_nodes ${n} WTL_TEST_NODES=${nodes} ${T_ENV})
       continue()
     endif()
     add_test(NAME ${name}.${shape}_nodes COMMAND ${CMAKE_SOURCE_DIR}/tools/on-nodes ${words} $<TARGET_FILE:${program}> ${T_ARGS})
-    set_tests_properties(${name}.${shape}_nodes PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 PROCESSORS 2
+    set_tests_properties(${name}.${shape}_nodes PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${T_LABELS}" SKIP_RETURN_CODE 77 PROCESSORS 2
       ENVIRONMENT "WATTLE_HOME=${CMAKE_BINARY_DIR};${T_ENV}")
   endforeach()
 endfunction()
