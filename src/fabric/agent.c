@@ -126,25 +126,44 @@ void wtl_agent_stop(wtl_agent *a)
   free(a);
 }
 
-void wtl_agent_stand_by(wtl_agent *a)
+/* --- what waiting threads call: any of them, several at a time ---------------------------------------------------- */
+
+static bool progress(void *agent)
 {
+  return wtl_net_progress(((wtl_agent *)agent)->net);
+}
+
+static bool is_silent(void *agent)
+{
+  return wtl_net_is_silent(((wtl_agent *)agent)->net);
+}
+
+static void stand_by(void *agent)
+{
+  wtl_agent *a = agent;
   a->others++;
   a->visits++;
 }
 
-void wtl_agent_take_over(wtl_agent *a)
+static void take_over(void *agent)
 {
+  wtl_agent *a = agent;
   a->sleepers++;
   a->others--;
   nudge(a);
 }
 
-void wtl_agent_relieved(wtl_agent *a)
+static void relieved(void *agent)
 {
-  a->sleepers--;
+  ((wtl_agent *)agent)->sleepers--;
 }
 
-void wtl_agent_resume(wtl_agent *a)
+static void resume(void *agent)
 {
-  a->others--;
+  ((wtl_agent *)agent)->others--;
+}
+
+wtl_pump wtl_agent_pump(wtl_agent *a)
+{
+  return (wtl_pump){a, progress, is_silent, stand_by, take_over, relieved, resume};
 }

@@ -36,36 +36,6 @@ static void completed(void *owner)
   wtl_touch_control(owner, ((wtl_pe *)owner)->me);
 }
 
-static bool make_progress(void *arg)
-{
-  return wtl_net_progress(arg);
-}
-
-static bool is_silent(void *net)
-{
-  return wtl_net_is_silent(net);
-}
-
-static void stand_by(void *agent)
-{
-  wtl_agent_stand_by(agent);
-}
-
-static void take_over(void *agent)
-{
-  wtl_agent_take_over(agent);
-}
-
-static void relieved(void *agent)
-{
-  wtl_agent_relieved(agent);
-}
-
-static void resume(void *agent)
-{
-  wtl_agent_resume(agent);
-}
-
 int wtl_far_start(wtl_pe *self, char *error, size_t size)
 {
   wtl_net_home home = {self, self->statics_bytes + self->heap_bytes, find, changed, completed};
@@ -74,7 +44,7 @@ int wtl_far_start(wtl_pe *self, char *error, size_t size)
   if ((rc = wtl_net_open(&self->net, "ucx", &self->settings, &self->boot, &home, error, size)) != 0) return rc;
   self->agent = wtl_agent_start(self->net, error, size);
   if (!self->agent) return WTL_EXIT_OSERR;
-  self->door.pump = (wtl_pump){make_progress, is_silent, self->net, stand_by, take_over, relieved, resume, self->agent};
+  self->door.pump = wtl_agent_pump(self->agent);
   return 0;
 }
 

@@ -34,7 +34,7 @@ static void book(wait *w, enum wtl_stage stage)
 static bool look(wait *w)
 {
   const wtl_pump *p = &w->door->pump;
-  if (p->progress) p->progress(p->net);
+  if (p->progress) p->progress(p->agent);
   return w->ready(w->arg);
 }
 
@@ -63,7 +63,7 @@ static bool yield(wait *w, uint64_t limit)
 static bool is_silent(const wait *w)
 {
   const wtl_pump *p = &w->door->pump;
-  return p->silent && w->watch != WTL_WATCH_CONTROL && p->silent(p->net);
+  return p->silent && w->watch != WTL_WATCH_CONTROL && p->silent(p->agent);
 }
 
 static void sleep_until_ready(wait *w)
@@ -84,7 +84,7 @@ static void sleep_until_ready(wait *w)
 
 void wtl_door_missed(wtl_door *d)
 {
-  if (d->pump.progress) d->pump.progress(d->pump.net);
+  if (d->pump.progress) d->pump.progress(d->pump.agent);
   if (d->stages.crowded) sched_yield();
 }
 

@@ -15,20 +15,19 @@
 #include "wait/doorbell.h"
 
 /*
- * How a wait makes progress where that needs doing: `progress` between checks, while the agent that would do it
- * otherwise stands by. It takes over when the wait sleeps, until it is relieved, and resumes its rounds when the wait
- * ends. Where stores are `silent` (hardware writes memory, and rings no bell) a sleep is short. All NULL where memory moves
- * by itself.
+ * How a wait makes progress where that needs doing, and who does it otherwise: an agent (fabric/agent.h). `progress` is
+ * called between checks, while the agent stands by. It takes over when the wait sleeps, until it is relieved, and resumes
+ * its rounds when the wait ends. Where stores are `silent` (hardware writes memory, and rings no bell) a sleep is short. All
+ * NULL where memory moves by itself.
  */
 typedef struct wtl_pump {
-  bool (*progress)(void *net);
-  bool (*silent)(void *net);
-  void *net;
+  void *agent;
+  bool (*progress)(void *agent);
+  bool (*silent)(void *agent);
   void (*stand_by)(void *agent);
   void (*take_over)(void *agent);
   void (*relieved)(void *agent);
   void (*resume)(void *agent);
-  void *agent;
 } wtl_pump;
 
 typedef struct wtl_door {
