@@ -27,10 +27,13 @@ class Node:
         return [pe.pe for pe in self.pes]
 
     @property
+    def readers(self) -> list[int]:
+        """The PEs that say they read the node's meter: one, where all is well."""
+        return [pe.pe for pe in self.pes if pe.reads_node]
+
+    @property
     def reader(self) -> PE | None:
-        """The PE that read the node's meter."""
-        readers = [pe for pe in self.pes if pe.reads_node]
-        return readers[0] if len(readers) == 1 else None
+        return next(pe for pe in self.pes if pe.reads_node) if len(self.readers) == 1 else None
 
     @property
     def domains(self) -> list[str]:
@@ -80,10 +83,7 @@ def on_one_machine(nodes: Sequence[Node]) -> list[Node]:
 
 
 def counted_twice(nodes: Sequence[Node]) -> bool:
-    """Whether two readers read one machine's sensor, so that adding up their nodes would count its joules twice. (The
-    model's joules add up: it takes each node for a machine.)"""
-    return any(
-        node.joules(domain).provenance is Provenance.MEASURED
-        for node in on_one_machine(nodes)
-        for domain in node.domains
-    )
+    """Whether two readers read one machine's sensor, so that adding up what they read would count its joules twice.
+    (The model's joules add up: it takes each node for a machine.)"""
+    shared = [*on_one_machine(nodes), *(node for node in nodes if len(node.readers) > 1)]
+    return any(j.provenance is Provenance.MEASURED for node in shared for pe in node.pes for j in pe.node)

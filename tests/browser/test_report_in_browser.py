@@ -10,6 +10,7 @@ import pytest
 import studies
 from chromium import Browser, start
 from wattle.report.cli import write
+from wattle.study.place import Place
 
 pytestmark = pytest.mark.browser
 
@@ -29,10 +30,12 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {
         "study": write(studies.make_study(root / "study", studies.frame(noise=0.03))),
         "run": write(fakes.make_run(root / "run")),
+        "nodes": write(fakes.make_run(root / "nodes", fakes.on_nodes(3, boot_id="same"))),
+        "across": write(studies.make_study(root / "across", studies.frame(noise=0.03), Place("two-nodes", "1gbit"))),
     }
 
 
-@pytest.mark.parametrize(("name", "figures"), [("study", 22), ("run", 3)])
+@pytest.mark.parametrize(("name", "figures"), [("study", 22), ("run", 3), ("nodes", 4), ("across", 22)])
 def test_every_figure_is_drawn_with_data_and_the_console_is_silent(browser: Browser, pages, name, figures):
     browser.shape(1280, "light")
     browser.open(pages[name])
@@ -43,7 +46,9 @@ def test_every_figure_is_drawn_with_data_and_the_console_is_silent(browser: Brow
     assert browser.requests() == []
 
 
-@pytest.mark.parametrize(("name", "figure"), [("study", "plot-metric-latency"), ("run", "plot-time")])
+@pytest.mark.parametrize(
+    ("name", "figure"), [("study", "plot-metric-latency"), ("run", "plot-time"), ("nodes", "plot-joules-by-node")]
+)
 def test_hovering_over_a_point_shows_its_value(browser: Browser, pages, name, figure):
     browser.shape(1280, "light")
     browser.open(pages[name])
@@ -62,7 +67,7 @@ def test_hovering_over_a_point_shows_its_value(browser: Browser, pages, name, fi
     assert browser.complaints() == []
 
 
-@pytest.mark.parametrize("name", ["study", "run"])
+@pytest.mark.parametrize("name", ["study", "run", "nodes", "across"])
 @pytest.mark.parametrize("width", [360, 800, 1600])
 def test_the_page_never_scrolls_sideways(browser: Browser, pages, name, width):
     browser.shape(width, "light")
@@ -71,7 +76,7 @@ def test_the_page_never_scrolls_sideways(browser: Browser, pages, name, width):
     assert browser.run("return document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("name", ["study", "run"])
+@pytest.mark.parametrize("name", ["study", "run", "nodes"])
 def test_dark_is_followed_and_can_be_switched(browser: Browser, pages, name):
     browser.shape(1280, "dark")
     browser.open(pages[name])

@@ -89,6 +89,10 @@ def test_one_sensor_read_by_two_nodes_is_never_counted_twice(tmp_path):
     assert not one.idle_joules("cpu").known
     assert not one.joules("cpu").known
     assert one.nodes[0].joules("cpu").known
+    nameless = measured(fakes.on_nodes(2))
+    for pe in nameless:
+        pe["host"] = "vm"
+    assert not load(tmp_path / "c", nameless).joules("cpu").known
     profiles = measured(fakes.on_nodes(2))
     for pe in profiles:
         pe["boot_id"] = f"of {pe['host']}"
@@ -178,6 +182,16 @@ def test_a_sensor_shared_by_nodes_is_said(wattle: Wattle, tmp_path):
     ready = fakes.write_profiles(tmp_path / "ready", measured(fakes.on_nodes(2, boot_id="same")))
     text = " ".join(said(wattle, {"FAKE_PROFILES": str(ready)}).split())
     assert "each read the machine's one sensor, so joules of several nodes are not added up" in text
+
+
+def test_nodes_of_one_name_that_cannot_be_told_apart_are_said(wattle: Wattle, tmp_path):
+    profiles = fakes.on_nodes(2, boot_id="same")
+    for pe in profiles:
+        pe["host"] = "vm"
+    ready = fakes.write_profiles(tmp_path / "ready", profiles)
+    text = " ".join(said(wattle, {"FAKE_PROFILES": str(ready)}).split())
+    assert "PE 0, 2 each read the meter of vm: several nodes of one name" in text
+    assert "Node, cpu: unavailable" in text
 
 
 def test_json_has_each_node_and_the_manifest_the_hosts(wattle: Wattle, on_two, tmp_path):

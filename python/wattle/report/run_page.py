@@ -16,7 +16,7 @@ from wattle.report import run_figures as drawn
 from wattle.report.figures import Figure
 from wattle.report.page import Page
 from wattle.report.run_nodes import network_rows, node_figures, node_rows
-from wattle.run.lost import dropped_words, silent_hosts_words
+from wattle.run.lost import dropped_words, readers_words, silent_hosts_words
 from wattle.run.node_table import one_machine_words
 from wattle.runs import Run
 from wattle.sites import MergedSite, merge
@@ -145,7 +145,8 @@ def _lost(profile: RunProfile | None, manifest: Manifest) -> list[str]:
     lost = [f"PE {pe}: its profile is damaged ({wrong})" for pe, wrong in sorted(profile.damaged.items())]
     why = "interrupted" if interrupted else "killed, aborted, or never initialised"
     lost += [f"PE {pe} left no profile ({why})" for pe in profile.missing]
-    return lost + [words for words in (silent_hosts_words(profile, manifest), dropped_words(profile)) if words]
+    said = (silent_hosts_words(profile, manifest), readers_words(profile), dropped_words(profile))
+    return lost + [words for words in said if words]
 
 
 # ---- tables ----

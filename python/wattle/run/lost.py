@@ -20,6 +20,15 @@ def silent_hosts_words(profile: RunProfile, manifest: Manifest) -> str:
     return f"No profile came from {_names(silent)}. {_advice(profile)}"
 
 
+def readers_words(profile: RunProfile) -> str:
+    """Hosts whose meter several PEs say they read; empty where there are none."""
+    found = [node for node in profile.nodes if len(node.readers) > 1]
+    said = [f"PE {units.ranges(node.readers)} each read the meter of {node.host}" for node in found]
+    if not said:
+        return ""
+    return f"{'; '.join(said)}: several nodes of one name, which cannot be told apart, so their joules are not known."
+
+
 def _advice(profile: RunProfile) -> str:
     folder = profile.directory / "profile"
     return f"Every host must be able to write to {folder}; give a directory on a file system they share with -o."

@@ -13,7 +13,7 @@ from wattle.manifest import Manifest
 from wattle.metrics import Spread, metrics, spread
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, Provenance, joule_unit
-from wattle.run.lost import dropped_words, silent_hosts_words
+from wattle.run.lost import dropped_words, readers_words, silent_hosts_words
 from wattle.run.node_table import node_table, one_machine_words
 from wattle.run.pe_tables import joules_fit, joules_table, pe_table, shown_domains
 from wattle.run.site_table import say_overrun, say_unresolved, site_table
@@ -57,6 +57,8 @@ def show(run: Run, console: Console) -> None:
 
 def _show_nodes(profile: RunProfile, console: Console) -> None:
     """Joules of the node, or of each where there are several."""
+    if words := readers_words(profile):
+        console.print(f"[partly]{escape(words)}[/partly]")
     if len(profile.nodes) > 1:
         console.print()
         console.print(node_table(profile))
