@@ -30,9 +30,11 @@ PACKAGES = "iproute2 util-linux"  # Debian's, which hold them
 RATE = re.compile(r"([1-9][0-9]*(?:\.[0-9]+)?)(k|m|g)bit")
 
 # Enters a node: its network, a name and core of its own, and the sysfs of that network, where UCX looks for interfaces.
+# Temporary files, such as a launcher's session, go where they are taken down with the nodes.
 ENTER = """\
 #!/bin/sh
 node=$1; shift
+TMPDIR=$(dirname "$0"); export TMPDIR
 exec nsenter --net="/run/netns/$node" unshare --uts --mount --propagation unchanged sh -c '
   node=$1; shift
   mount --make-private /sys && mount -t sysfs sysfs /sys

@@ -113,6 +113,15 @@ def test_two_sets_of_nodes_can_be_there_at_once():
 
 
 @needs_nodes
+def test_temporary_files_of_what_runs_there_go_with_the_nodes():
+    with Nodes(1) as one:
+        made = one.inside(0, "mktemp")
+        path = Path(subprocess.run(made, capture_output=True, text=True, check=True).stdout.strip())
+        assert path.parent == one.folder
+    assert not path.exists()
+
+
+@needs_nodes
 def test_a_killed_keeper_is_no_reason_to_leave_something():
     with Nodes(1) as one:
         names = list(one.names)
