@@ -38,11 +38,13 @@ static int share_cookie(wtl_net *net)
   return 0;
 }
 
-static void find_neighbours(wtl_net *net)
+static void find_neighbours(wtl_net *net, double silence_s)
 {
   const wtl_boot *b = net->boot;
-  bool has_part = b->local_rank == 0 && b->n_nodes > 1;
+  bool has_part = b->local_rank == 0 && b->n_nodes > 1 && silence_s > 0;
   net->after = has_part ? b->leader_pe[(b->node + 1) % b->n_nodes] : -1;
+  net->silence_ns = (uint64_t)(silence_s * 1e9);
+  net->beat_ns = net->silence_ns / 4;
   net->before = has_part ? b->leader_pe[(b->node + b->n_nodes - 1) % b->n_nodes] : -1;
 }
 
@@ -67,7 +69,7 @@ int wtl_net_open(wtl_net **out, const char *name, const wtl_settings *settings, 
   net->home = *home;
   net->free_pending = UINT32_MAX;
   net->rma = settings->rma.number;
-  find_neighbours(net);
+  find_neighbours(net, settings->silence.seconds);
   pthread_mutex_init(&net->lock, NULL);
   wtl_transport_home below = {net, wtl_net_arrived, on_lost};
   if ((rc = ops->start(&net->transport, (enum wtl_rma_use)settings->rma.number, boot, &below, error, size)) != 0)
@@ -117,8 +119,8 @@ void wtl_net_told_to_end(wtl_net *net)
 static void give_up(wtl_net *net)
 {
   const wtl_boot *b = net->boot;
-  wtl_say("nothing has been heard for %d s from the node of PE %d: the job ends",
-          (int)(WTL_NET_SILENCE_NS / 1000000000), net->before);
+  wtl_say("nothing has been heard for %g s from the node of PE %d: the job ends (WATTLE_SILENCE)",
+          (double)net->silence_ns * 1e-9, net->before);
   for (int node = 0; node < b->n_nodes; node++) {
     int leader = b->leader_pe[node];
     if (leader == b->pe || leader == net->before) continue;
@@ -134,11 +136,11 @@ static void beat(wtl_net *net)
 {
   uint64_t now = wtl_clock_ns();
   /* First time, or this whole job was stopped for a while: begin to listen now. */
-  if (!net->last_beat || now - net->last_beat > 2 * WTL_NET_BEAT_NS) net->heard = now;
+  if (!net->last_beat || now - net->last_beat > 2 * net->beat_ns) net->heard = now;
   net->last_beat = now;
-  net->next_beat = now + WTL_NET_BEAT_NS;
+  net->next_beat = now + net->beat_ns;
   wtl_net_send_sign(net, net->after);
-  if (now > net->heard && now - net->heard > WTL_NET_SILENCE_NS) give_up(net);
+  if (now > net->heard && now - net->heard > net->silence_ns) give_up(net);
 }
 
 int wtl_net_patience(const wtl_net *net)

@@ -30,8 +30,6 @@
 /* Bytes: up to MERGED, puts share messages; from LARGE on they may be overtaken; nothing longer than MOST at a time. */
 enum { WTL_NET_MERGED = 1024, WTL_NET_LARGE = 32768, WTL_NET_MOST = 1 << 20 };
 enum { WTL_NET_OPEN_REGION = 0 };
-#define WTL_NET_BEAT_NS 2000000000ull
-#define WTL_NET_SILENCE_NS 8000000000ull /* Open MPI's daemons notice after 10 s, but name no PE */
 
 typedef struct wtl_net wtl_net;
 
@@ -116,10 +114,10 @@ const char *wtl_net_name(const wtl_net *net);
 wtl_net_counts wtl_net_count(wtl_net *net);
 
 /*
- * Signs of life: where the job has several nodes, their first PEs send each other one every WTL_NET_BEAT_NS, in a ring, and
- * end the job if the one before is silent for WTL_NET_SILENCE_NS. (A connection with data under way notices a cut link only
- * after TCP's retransmissions, a quarter of an hour.) Progress does it; this is how long a PE may go without, in ms; -1: for
- * ever.
+ * Signs of life: where the job has several nodes, their first PEs send each other one every two seconds, in a ring, and end
+ * the job if the one before is silent for WATTLE_SILENCE. (A connection with data under way notices a cut link only after
+ * TCP's retransmissions, a quarter of an hour; Open MPI's daemons notice after 10 s, but name no PE.) Progress does it; this
+ * is how long a PE may go without, in ms; -1: for ever.
  */
 int wtl_net_patience(const wtl_net *net);
 

@@ -102,8 +102,9 @@ struct wtl_net {
   uint32_t flush_now[2], flush_next[2]; /* who waits for the hardware's flush under way, and for the next, by epoch */
   struct offer *offers;                 /* this PE's own pieces; NULL while nobody wants a key */
   wtl_net_counts counts;
-  int before, after;          /* the PEs in the ring of signs of life; -1: this one has no part in it */
-  uint64_t heard, last_beat;  /* ns */
+  int before, after;         /* the PEs in the ring of signs of life; -1: this one has no part in it */
+  uint64_t heard, last_beat; /* ns */
+  uint64_t beat_ns, silence_ns;
   _Atomic uint64_t next_beat; /* ns */
 };
 

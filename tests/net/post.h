@@ -208,6 +208,7 @@ static void open_post(int pe)
                        .n_nodes = POST_PES,
                        .leader_pe = leaders};
   settings.rma.number = WTL_RMA_OFF;
+  settings.silence.seconds = 8;
   if (wtl_net_open(&p->net, "post", &settings, &p->boot, &home, error, sizeof error) != 0) exit(1);
 }
 
