@@ -209,7 +209,8 @@ class Nodes:
     def environment(self) -> dict[str, str]:
         """What a launcher on a node needs to reach the others, as Open MPI's settings: for commands given to `inside`
         that start it themselves."""
-        return {"OMPI_MCA_plm": "rsh", "OMPI_MCA_plm_rsh_agent": str(self.folder / "agent")}
+        agent = str(self.folder / "agent")
+        return {"WATTLE_LAUNCHER": "openmpi", "OMPI_MCA_plm": "rsh", "OMPI_MCA_plm_rsh_agent": agent}
 
     def cut(self, i: int) -> None:
         """Takes the link of node `i` down."""
@@ -223,5 +224,6 @@ class Nodes:
         """`launcher` (oshrun or mpirun) started on the first node with `pes` PEs on each; then options and program."""
         hosts = ",".join(f"{name}:{pes}" for name in self.names)
         agent = ["--mca", "plm", "rsh", "--mca", "plm_rsh_agent", str(self.folder / "agent")]
-        start = [launcher, "-n", str(pes * self.count), *agent, "--host", hosts, "--bind-to", "none"]
+        which = ["--launcher", "openmpi"] if Path(launcher).name == "oshrun" else []  # whose options these are
+        start = [launcher, *which, "-n", str(pes * self.count), *agent, "--host", hosts, "--bind-to", "none"]
         return self.inside(0, *start, *words)

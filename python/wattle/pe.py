@@ -51,12 +51,13 @@ class Site:
 @dataclass(frozen=True)
 class Network:
     """What went between this PE and those of other nodes. `dropped`: messages that no PE of the job can have sent
-    (of another job, of nobody's), and such as made no sense; none of them was written to memory."""
+    (of another job, of nobody's), and such as made no sense; none of them was written to memory. `bytes` are those in
+    messages, their headers included, and `hardware`: payload that a network card moved by itself, in no message."""
 
     name: str
     dropped: Numbers
     messages: Numbers
-    bytes: Numbers
+    bytes: Numbers  # sent, received, hardware
 
 
 @dataclass(frozen=True)

@@ -55,11 +55,12 @@ def _read_meter(document: Checked) -> dict[str, str]:
 
 
 def _read_network(entry: Checked) -> Network:
+    sizes = entry.get("bytes")
     return Network(
         name=entry.text("name"),
         dropped=_numbers(entry.get("dropped"), DROPS),
         messages=_numbers(entry.get("messages"), WAYS),
-        bytes=_numbers(entry.get("bytes"), WAYS),
+        bytes=_numbers(sizes, WAYS) | {"hardware": sizes.number("hardware") if sizes.has("hardware") else None},
     )
 
 

@@ -108,7 +108,7 @@ class RunProfile:
             name=", ".join(dict.fromkeys(n.name for n in found)),
             dropped={key: add(n.dropped[key] for n in found) for key in DROPS},
             messages={key: add(n.messages[key] for n in found) for key in WAYS},
-            bytes={key: add(n.bytes[key] for n in found) for key in WAYS},
+            bytes={key: add(n.bytes[key] for n in found) for key in (*WAYS, "hardware")},
         )
 
     def sum(self, group: str, key: str) -> float | None:

@@ -174,7 +174,7 @@ NETWORK: dict[str, Any] = {
     "name": "ucx",
     "dropped": {"foreign": 0, "malformed": 0},
     "messages": {"sent": 1000, "received": 900},
-    "bytes": {"sent": 4096000, "received": 4000000},
+    "bytes": {"sent": 4096000, "received": 4000000, "hardware": 0},
 }
 
 

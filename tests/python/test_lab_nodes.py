@@ -129,6 +129,15 @@ def test_one_pe_without_a_network_is_none_in_the_frame(tmp_path):
     assert found.pe_frame()["network_messages_sent"].to_list() == [None, 1000, 1000, 1000]
 
 
+def test_bytes_that_hardware_moved_need_not_be_told(tmp_path):
+    profiles = fakes.on_nodes(2)
+    profiles[0]["network"] = fakes.NETWORK | {"bytes": {"sent": 1, "received": 2}}
+    found = load(tmp_path / "r", profiles)
+    assert found.pes[0].network.bytes == {"sent": 1, "received": 2, "hardware": None}
+    assert found.pes[1].network.bytes["hardware"] == 0
+    assert found.network.bytes["hardware"] is None
+
+
 def test_a_count_nobody_knows_makes_the_sum_unknown(tmp_path):
     profiles = fakes.on_nodes(2)
     profiles[3]["network"] = fakes.NETWORK | {"messages": {"sent": None, "received": 5}}
@@ -290,7 +299,7 @@ def test_the_page_shows_the_network_and_what_was_dropped(tmp_path):
     directory = fakes.make_run(tmp_path / "r", profiles, hosts=[{"name": "node0"}, {"name": "node1"}], n_hosts=2)
     text = plain(write(directory).read_text())
     assert "PE 1 dropped 3 foreign messages" in text
-    assert "all 4,000 3,600 15.6 MiB 15.3 MiB 3 0" in text
+    assert "all 4,000 3,600 15.6 MiB 15.3 MiB 0 B 3 0" in text
 
 
 def test_the_page_names_a_host_that_left_nothing(tmp_path):

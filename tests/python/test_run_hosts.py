@@ -32,12 +32,28 @@ def test_hosts_are_one_pe_each_unless_they_say_more():
     assert given(None, None).pes() == 1
 
 
+def test_ranges_and_addresses_are_hosts_too():
+    assert slots("n[08-10,3]:2,fe80::1") == [("n08", 2), ("n09", 2), ("n10", 2), ("n3", 2), ("fe80::1", 1)]
+    assert given("n[1-4]", None).pes() == 4
+
+
+def test_in_an_allocation_of_slurm_it_says_how_many_pes_and_nodes(monkeypatch):
+    monkeypatch.setenv("SLURM_NTASKS", "8")
+    monkeypatch.setenv("SLURM_JOB_NUM_NODES", "4")
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    assert (given(None, None).pes(), given(None, None).n_hosts(8)) == (1, None)
+    monkeypatch.setenv("SLURM_JOB_ID", "17")
+    assert (given(None, None).pes(), given(None, None).n_hosts(8), given(None, None).n_hosts(2)) == (8, 4, 2)
+    assert given("a,b", None).pes() == 2
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("a slots=2\nb slots=4 max_slots=8\n", [("a", 2), ("b", 4)]),
         ("# ours\n\na:2   # the first\nme@b:1\n", [("a", 2), ("b", 1)]),
         ("a\nb slots=1", [("a", None), ("b", 1)]),
+        ("a:2 slots=3", [("a", 3)]),
     ],
 )
 def test_a_host_file_is_open_mpis_or_mpichs(tmp_path, text, expected):
@@ -67,6 +83,10 @@ def test_a_host_file_that_gives_no_numbers_needs_one(tmp_path):
         ("a:two", "'two' PEs on a: expected 1 to"),
         ("a:99999999", "'99999999' PEs on a: expected 1 to"),
         ("a:1:2", "'1:2' PEs on a: expected 1 to"),
+        ("n[3-1]", "'3-1' in n[3-1] is no range"),
+        ("n[1,]", "'' in n[1,] is no range"),
+        ("n[1-99999999]", "are more than 65536 hosts"),
+        ("n[1", "'n[1' is no host's name"),
     ],
 )
 def test_hosts_that_are_none_are_named_with_what_is_allowed(wattle: Wattle, listed, words):

@@ -87,6 +87,6 @@ def _network_cells(of: PE | RunProfile) -> list[str]:
     if network is None:
         return []
     counts = [network.messages["sent"], network.messages["received"]]
-    sizes = [network.bytes["sent"], network.bytes["received"]]
+    sizes = [network.bytes[way] for way in ("sent", "received", "hardware")]
     drops = [network.dropped["foreign"], network.dropped["malformed"]]
     return [*map(units.count, counts), *map(units.size, sizes), *map(units.count, drops)]
