@@ -29,7 +29,7 @@ typedef union wtl_value {
 } wtl_value;
 
 enum wtl_wait_policy { WTL_WAIT_SPIN, WTL_WAIT_YIELD, WTL_WAIT_SLEEP, WTL_WAIT_ADAPTIVE };
-enum wtl_boot_kind { WTL_BOOT_AUTO, WTL_BOOT_PMIX, WTL_BOOT_SINGLE };
+enum wtl_boot_kind { WTL_BOOT_AUTO, WTL_BOOT_PMIX, WTL_BOOT_MPI, WTL_BOOT_SINGLE };
 enum wtl_rma_use { WTL_RMA_AUTO, WTL_RMA_ON, WTL_RMA_OFF };
 enum wtl_launch_kind { WTL_LAUNCH_AUTO, WTL_LAUNCH_OPENMPI, WTL_LAUNCH_MPICH, WTL_LAUNCH_SRUN };
 enum wtl_meter_kind { WTL_METER_AUTO, WTL_METER_POWERCAP, WTL_METER_MODEL, WTL_METER_NONE };

@@ -5,11 +5,20 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "node/boot_mpi.h"
 
 #ifdef WTL_THREADS
 static const wtl_boot_ops *const kinds[] = {&wtl_boot_threads, &wtl_boot_single};
+static const char *mpi_note(void)
+{
+  return "";
+}
 #else
-static const wtl_boot_ops *const kinds[] = {&wtl_boot_pmix, &wtl_boot_single};
+static const wtl_boot_ops *const kinds[] = {&wtl_boot_pmix, &wtl_boot_mpi, &wtl_boot_single};
+static const char *mpi_note(void)
+{
+  return wtl_mpi_note();
+}
 #endif
 
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
@@ -43,14 +52,16 @@ int wtl_boot_env_rank(void)
 /* A launcher that started N processes must not get N jobs of one. */
 static int check_promises(const wtl_boot *b, char *error, size_t size)
 {
+  const char *note = mpi_note();
   for (size_t i = 0; i < sizeof promises / sizeof promises[0]; i++) {
     int promised = env_int(promises[i].size, 0);
     if (promised <= b->n_pes || !getenv(promises[i].rank)) continue;
     snprintf(error, size,
-             "%s=%d: %s started %d processes, but boot by %s finds %d. Start the program with oshrun, with an mpirun "
-             "that serves "
-             "PMIx (Open MPI 4 or later) or with srun --mpi=pmix; to run one PE alone, unset %s",
-             promises[i].size, promised, promises[i].launcher, promised, b->ops->name, b->n_pes, promises[i].size);
+             "%s=%d: %s started %d processes, but boot by %s finds %d%s%s%s. Start the program with oshrun, with an "
+             "mpirun that serves PMIx (Open MPI 4 or later), with srun --mpi=pmix, or with the mpiexec of the MPI it "
+             "uses; to run one PE alone, unset %s",
+             promises[i].size, promised, promises[i].launcher, promised, b->ops->name, b->n_pes, *note ? " (MPI: " : "",
+             note, *note ? ")" : "", promises[i].size);
     return WTL_EXIT_UNAVAILABLE;
   }
   return 0;
@@ -58,14 +69,15 @@ static int check_promises(const wtl_boot *b, char *error, size_t size)
 
 int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_t size)
 {
-  static const char *const names[] = {[WTL_BOOT_AUTO] = "auto", [WTL_BOOT_PMIX] = "pmix", [WTL_BOOT_SINGLE] = "single"};
+  static const char *const names[] = {
+      [WTL_BOOT_AUTO] = "auto", [WTL_BOOT_PMIX] = "pmix", [WTL_BOOT_MPI] = "mpi", [WTL_BOOT_SINGLE] = "single"};
   const char *wanted = names[settings->boot.number];
   memset(b, 0, sizeof *b);
   for (size_t i = 0; i < N_KINDS && !b->ops; i++) {
     bool named = strcmp(kinds[i]->name, wanted) == 0;
     if (named || (settings->boot.number == WTL_BOOT_AUTO && kinds[i]->offered())) b->ops = kinds[i];
   }
-  if (!b->ops || (settings->boot.number != WTL_BOOT_AUTO && !b->ops->offered())) {
+  if (!b->ops || (settings->boot.number == WTL_BOOT_PMIX && !b->ops->offered())) {
     snprintf(error, size, "WATTLE_BOOT=%s, but no launcher offers it here (PMIX_NAMESPACE is not set)", wanted);
     return WTL_EXIT_UNAVAILABLE;
   }

@@ -1,8 +1,9 @@
 /*
  * boot.h - how the processes of a job find each other. One interface, one file for each kind, one table (boot.c).
  *
- * Kinds: pmix (any launcher that serves PMIx), single (a program started bare is one PE), and in the threads build
- * threads (PEs are threads of one process; tests/threads_main.h starts them).
+ * Kinds: pmix (any launcher that serves PMIx), mpi (any launcher whose MPI starts, boot_mpi.h), single (a program
+ * started bare is one PE), and in the threads build threads (PEs are threads of one process; tests/threads_main.h starts
+ * them).
  *
  * Invariants: after wtl_boot_start, 0 <= pe < n_pes and 0 <= local_rank < n_local; local_pe[0..n_local) lists the PEs
  * of this node in rising order, local_pe[local_rank] == pe. slot_of[pe] is the local rank of a PE of this node and -1
@@ -29,7 +30,7 @@ typedef struct wtl_boot_ops {
   int (*publish)(wtl_boot *b, const char *key, const char *value);
   /* Waits for all PEs of the job. Calls idle(arg) every few milliseconds meanwhile, where idle is given. */
   int (*fence)(wtl_boot *b, void (*idle)(void *), void *arg);
-  /* What `pe` published under `key`. */
+  /* What `pe` published under `key`. From any thread, but not beside a fence. */
   int (*lookup)(wtl_boot *b, int pe, const char *key, char *value, size_t size);
   /* Ends the job with `status`; may return, the caller then ends this process. */
   void (*abort)(wtl_boot *b, int status, const char *message);
@@ -46,7 +47,7 @@ struct wtl_boot {
   void *state; /* of the kind */
 };
 
-extern const wtl_boot_ops wtl_boot_pmix, wtl_boot_single, wtl_boot_threads;
+extern const wtl_boot_ops wtl_boot_pmix, wtl_boot_mpi, wtl_boot_single, wtl_boot_threads;
 
 /* Chooses a kind by the setting and the environment and starts it. 0, or an exit code with the reason in `error`. */
 int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_t size);

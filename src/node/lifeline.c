@@ -18,7 +18,7 @@ __attribute__((constructor)) static void tie_to_parent(void)
 {
 #ifndef WTL_THREADS
   parent = getppid();
-  if (!getenv("PMIX_NAMESPACE")) return;
+  if (!getenv("PMIX_NAMESPACE") && !(getenv("PMI_RANK") && getenv("PMI_FD"))) return; /* no launcher */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   /* It died between the two calls, or even before the first. */
   if (getppid() != parent || wtl_remains_orphaned(getenv("PMIX_SERVER_TMPDIR"))) {

@@ -136,7 +136,7 @@ static void choices_are_those_of_the_table(void)
   accept("WATTLE_WAIT", "SLEEP", "sleep");
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
     refuse("WATTLE_WAIT", wrong[i], "spin, yield, sleep or adaptive");
-  refuse("WATTLE_BOOT", "mpi", "auto, pmix or single");
+  refuse("WATTLE_BOOT", "pmi", "auto, pmix, mpi or single");
 }
 
 static void texts_are_taken_as_they_are(void)

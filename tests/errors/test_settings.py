@@ -18,7 +18,7 @@ WRONG = [  # name, value, what is allowed
     ("WATTLE_WAIT", "sometimes", "spin, yield, sleep or adaptive"),
     ("WATTLE_WAIT", "", "spin, yield, sleep or adaptive"),
     ("WATTLE_WAIT", "spin|yield", "spin, yield, sleep or adaptive"),
-    ("WATTLE_BOOT", "mpi", "auto, pmix or single"),
+    ("WATTLE_BOOT", "pmi", "auto, pmix, mpi or single"),
     ("SHMEM_SYMMETRIC_SIZE", "lots", "0 to 17592186044416 bytes"),
     ("SHMEM_SYMMETRIC_SIZE", "-1", "0 to 17592186044416 bytes"),
     ("SHMEM_SYMMETRIC_SIZE", "1Q", "0 to 17592186044416 bytes"),

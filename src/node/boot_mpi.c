@@ -1,0 +1,178 @@
+/*
+ * Boot by MPI: any launcher whose MPI starts, such as MPICH's mpiexec.
+ *
+ * What is published is kept until the next fence, which exchanges it; a lookup is then a search in this process's own
+ * copy, so it may come from any thread and needs no MPI. Fences happen only while the PE starts.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "node/boot.h"
+#include "node/boot_mpi.h"
+#include "node/lifeline.h"
+
+/* What all PEs published between two fences: PE i's lines "key\0value\0..." are at[i] to at[i + 1]. */
+typedef struct edition {
+  char *text;
+  size_t *at;
+  struct edition *earlier;
+} edition;
+
+typedef struct mpi_state {
+  wtl_mpi mpi;
+  char *unsaid; /* published since the last fence */
+  size_t unsaid_bytes;
+  edition *editions; /* latest first */
+} mpi_state;
+
+static int publish(wtl_boot *b, const char *key, const char *value)
+{
+  mpi_state *s = b->state;
+  size_t n_key = strlen(key) + 1, n_value = strlen(value) + 1;
+  char *more = realloc(s->unsaid, s->unsaid_bytes + n_key + n_value);
+  if (!more) return -1;
+  memcpy(more + s->unsaid_bytes, key, n_key);
+  memcpy(more + s->unsaid_bytes + n_key, value, n_value);
+  s->unsaid = more;
+  s->unsaid_bytes += n_key + n_value;
+  return 0;
+}
+
+static void drop(edition *e)
+{
+  free(e->text);
+  free(e->at);
+  free(e);
+}
+
+static int fence(wtl_boot *b, void (*idle)(void *), void *arg)
+{
+  mpi_state *s = b->state;
+  edition *e = calloc(1, sizeof *e);
+  if (e) e->at = calloc((size_t)b->n_pes + 1, sizeof *e->at);
+  if (!e || !e->at || s->mpi.ops->exchange(s->unsaid, s->unsaid_bytes, &e->text, e->at, idle, arg) != 0) {
+    if (e) drop(e);
+    return -1;
+  }
+  s->unsaid_bytes = 0;
+  if (!e->text) return drop(e), 0; /* nobody had anything to say */
+  e->earlier = s->editions;
+  s->editions = e;
+  return 0;
+}
+
+static int lookup(wtl_boot *b, int pe, const char *key, char *value, size_t size)
+{
+  const mpi_state *s = b->state;
+  const char *found = NULL;
+  for (const edition *e = s->editions; e && !found; e = e->earlier)
+    for (const char *at = e->text + e->at[pe], *end = e->text + e->at[pe + 1]; at < end; at += strlen(at) + 1) {
+      bool is_it = strcmp(at, key) == 0;
+      at += strlen(at) + 1;
+      if (is_it) found = at; /* what was said last counts */
+    }
+  if (!found) return -1;
+  snprintf(value, size, "%s", found);
+  return 0;
+}
+
+/* --- nodes --- */
+
+static void append(char *text, size_t size, const char *more)
+{
+  size_t n = strlen(text);
+  snprintf(text + n, size - n, "%s|", more);
+}
+
+/*
+ * What PEs that can share memory have in common: the kernel that runs, its name, and the process numbers, by which they
+ * reach each other's memory. (A launcher's idea of a node, or MPI_COMM_TYPE_SHARED, knows nothing of containers.)
+ */
+static uint64_t node_identity(void)
+{
+  char text[512] = "", word[128] = "";
+  struct utsname name;
+  uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+  FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+  if (f && fgets(word, sizeof word, f)) append(text, sizeof text, word);
+  if (f) fclose(f);
+  if (uname(&name) == 0) append(text, sizeof text, name.nodename);
+  ssize_t n = readlink("/proc/self/ns/pid", word, sizeof word - 1);
+  if (n > 0) word[n] = '\0', append(text, sizeof text, word);
+  for (const char *c = text; *c; c++) hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+  return hash;
+}
+
+/* Nodes are numbered by their first PE. */
+static int find_nodes(wtl_boot *b, const uint64_t *identity)
+{
+  b->local_pe = calloc((size_t)b->n_pes, sizeof *b->local_pe);
+  b->leader_pe = calloc((size_t)b->n_pes, sizeof *b->leader_pe);
+  if (!b->local_pe || !b->leader_pe) return -1;
+  for (int pe = 0, node; pe < b->n_pes; pe++) {
+    for (node = 0; node < b->n_nodes && identity[b->leader_pe[node]] != identity[pe]; node++) continue;
+    if (node == b->n_nodes) b->leader_pe[b->n_nodes++] = pe;
+    if (pe == b->pe) b->node = node, b->local_rank = b->n_local;
+    if (identity[pe] == identity[b->pe]) b->local_pe[b->n_local++] = pe;
+  }
+  return 0;
+}
+
+static int get_nodes(wtl_boot *b, mpi_state *s)
+{
+  uint64_t mine = node_identity();
+  char *all = NULL;
+  size_t *at = calloc((size_t)b->n_pes + 1, sizeof *at);
+  int rc = at ? s->mpi.ops->exchange(&mine, sizeof mine, &all, at, NULL, NULL) : -1;
+  if (rc == 0) rc = find_nodes(b, (const uint64_t *)(const void *)all);
+  free(all);
+  free(at);
+  return rc;
+}
+
+/* --- start and stop --- */
+
+static int start(wtl_boot *b, char *error, size_t size)
+{
+  mpi_state *s = calloc(1, sizeof *s);
+  int rc;
+  if (!s) return snprintf(error, size, "no memory to join the job"), -1;
+  if ((rc = wtl_mpi_load(&s->mpi, error, size)) != 0 ||
+      (rc = s->mpi.ops->start(s->mpi.shared, &b->pe, &b->n_pes, error, size)) != 0) {
+    free(s);
+    return rc;
+  }
+  b->state = s;
+  if (get_nodes(b, s) != 0) {
+    snprintf(error, size, "boot by MPI (%s): the PEs cannot tell each other where they are", s->mpi.library);
+    return -1;
+  }
+  bool watched = wtl_mpi_watch_launcher();
+  /* Open MPI's launcher, if it is killed, leaves files that one PE of the node removes. */
+  wtl_lifeline_handed_over(watched && b->local_rank == 0 && getenv("PMIX_SERVER_TMPDIR"));
+  return 0;
+}
+
+static void do_abort(wtl_boot *b, int status, const char *message)
+{
+  mpi_state *s = b->state;
+  if (s) s->mpi.ops->abort(status);
+}
+
+static void stop(wtl_boot *b)
+{
+  mpi_state *s = b->state;
+  s->mpi.ops->stop();
+  for (edition *e = s->editions, *earlier; e; e = earlier) earlier = e->earlier, drop(e);
+  free(s->unsaid);
+  free(s);
+  free(b->local_pe);
+  free(b->leader_pe);
+  b->state = NULL;
+}
+
+const wtl_boot_ops wtl_boot_mpi = {"mpi", wtl_mpi_is_offered, start, publish, fence, lookup, do_abort, stop};

@@ -1,0 +1,74 @@
+/*
+ * boot_mpi.h - boot by MPI, in three parts: the kind (boot_mpi.c), the search for the MPI that this process uses or
+ * should use (boot_mpi_load.c), and a module for each MPI (boot_mpi_module.c), which alone calls it.
+ *
+ * The runtime links no MPI: a process has one, and which one is known only when it runs. MPIs differ in their binary
+ * interface, so the module is compiled once for each: libwattle-boot-mpi-openmpi.so, libwattle-boot-mpi-mpich.so (which
+ * serves MPICH's descendants too: they have agreed on one binary interface).
+ *
+ * All calls but `abort` are made by the thread that calls shmem_init or shmem_finalize.
+ */
+#ifndef WTL_NODE_BOOT_MPI_H
+#define WTL_NODE_BOOT_MPI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { WTL_MPI_OPS_VERSION = 1 };
+
+/* What a module does. It exports one object of this type, wtl_mpi. */
+typedef struct wtl_mpi_ops {
+  unsigned version; /* WTL_MPI_OPS_VERSION */
+
+  /* How many processes the program's own MPI has, if it is in use: initialised and not finalised. 0 otherwise. */
+  int (*in_use)(void);
+
+  /*
+   * Collective. Starts MPI where the program has not, and makes a communicator of our own. `shared`: the program may
+   * call MPI itself, so MPI stays until the process exits. 0, or non-zero with the reason in `error`.
+   */
+  int (*start)(bool shared, int *rank, int *n, char *error, size_t size);
+
+  /*
+   * Collective. Gives every process the bytes of all: process i's are (*all)[at[i]] to (*all)[at[i + 1]]; `at` has n + 1
+   * places. *all is the caller's to free; NULL where nobody has anything. Sleeps while it waits; where idle is given
+   * it calls idle(arg) again and again instead. 0, or non-zero if MPI refuses.
+   */
+  int (*exchange)(const void *mine, size_t bytes, char **all, size_t *at, void (*idle)(void *), void *arg);
+
+  /* Ends the job with `status`, from any thread. Returns where MPI cannot any more. */
+  void (*abort)(int status);
+
+  /* Collective. Gives back the communicator, and MPI itself where nobody else may use it. */
+  void (*stop)(void);
+} wtl_mpi_ops;
+
+/* --- which MPI --- */
+
+typedef struct wtl_mpi {
+  const wtl_mpi_ops *ops; /* NULL: none */
+  bool shared;            /* the program itself has it loaded */
+  char library[64];       /* its name and version, for messages: "MPICH 4.0.2" */
+} wtl_mpi;
+
+/*
+ * Looks for the MPI that the program has loaded, else for the one that belongs to the launcher, and loads its module.
+ * 0, or an exit code with the reason in `error`. Once found it stays.
+ */
+int wtl_mpi_load(wtl_mpi *mpi, char *error, size_t size);
+
+/* Does MPI's own interface say that this process is one of several? Loads no module but that of an MPI in use. */
+bool wtl_mpi_is_offered(void);
+
+/* For errors about the number of PEs: why there is no MPI, or which it was; "" where nobody asked for one. */
+const char *wtl_mpi_note(void);
+
+/* --- the launcher --- */
+
+/*
+ * Watches the process that launched this one, from a thread of its own: when it dies, so does this process
+ * (lifeline.h). True if there is one to watch.
+ */
+bool wtl_mpi_watch_launcher(void);
+
+#endif

@@ -1,0 +1,203 @@
+/*
+ * Which MPI: the one the program has loaded, whatever the launcher; else the one that belongs to the launcher.
+ *
+ * A module is linked with the MPI it was compiled for, but its calls bind to the symbols that were there first. So the
+ * program's MPI is made visible to all (RTLD_GLOBAL) before the module is loaded, and serves it even where the module
+ * names a library of another name with the same binary interface. Open MPI needs that visibility anyway, for its plugins.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "node/boot.h"
+#include "node/boot_mpi.h"
+
+enum { LIBRARY_TEXT = 8192 }; /* MPI_MAX_LIBRARY_VERSION_STRING of the MPI with the longest */
+
+static char note[512];
+
+const char *wtl_mpi_note(void)
+{
+  return note;
+}
+
+/* --- an MPI that is loaded already --- */
+
+typedef int flag_call(int *);
+typedef int text_call(char *, int *);
+
+/* dlsym gives a pointer to data; C has no cast from that to one to a function. */
+#define FUNCTION(type, name, from) (*(type **)&(void *){dlsym(from, name)})
+
+static int find_in_object(struct dl_phdr_info *object, size_t size, void *out)
+{
+  const char *slash = strrchr(object->dlpi_name, '/');
+  if (strncmp(slash ? slash + 1 : object->dlpi_name, "libmpi", 6) != 0) return 0;
+  void *handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle && dlsym(handle, "PMPI_Init")) {
+    snprintf(out, 4096, "%s", object->dlpi_name);
+    return 1;
+  }
+  if (handle) dlclose(handle);
+  return 0;
+}
+
+/* A handle to search for the symbols of the MPI of this process; NULL where it has none. */
+static void *find_loaded(void)
+{
+  char path[4096];
+  if (dlsym(RTLD_DEFAULT, "PMPI_Init")) return dlopen(NULL, RTLD_LAZY);
+  /* A plugin of the program may have loaded it for itself alone. */
+  if (!dl_iterate_phdr(find_in_object, path)) return NULL;
+  return dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+}
+
+static bool is_initialised(void *handle)
+{
+  flag_call *initialised = FUNCTION(flag_call, "PMPI_Initialized", handle);
+  flag_call *finalised = FUNCTION(flag_call, "PMPI_Finalized", handle);
+  int up = 0, down = 0;
+  if (initialised && finalised) initialised(&up), finalised(&down);
+  return up && !down;
+}
+
+/* "MPICH Version:      4.0.2\nMPICH Release date: ..." or "Open MPI v4.1.4, package: ..." -> its first words. */
+static void describe(void *handle, char *out, size_t size)
+{
+  static char text[LIBRARY_TEXT + 1];
+  text_call *get = FUNCTION(text_call, "PMPI_Get_library_version", handle);
+  int length = 0;
+  size_t n = 0;
+  if (!get || get(text, &length) != 0) snprintf(text, sizeof text, "an MPI before version 3");
+  for (const char *c = text; *c && !strchr("\n,", *c) && n + 1 < size; c++) {
+    bool space = *c == ' ' || *c == '\t';
+    if (!space || (n && out[n - 1] != ' ')) out[n++] = space ? ' ' : *c;
+  }
+  out[n] = '\0';
+}
+
+/* --- modules --- */
+
+/* The module for this MPI; NULL where its binary interface is unknown. */
+static const char *module_for(void *handle, const char *library)
+{
+  static const char *const mpich[] = {"MPICH", "Intel(R) MPI", "MVAPICH", "ParaStation"};
+  if (dlsym(handle, "ompi_mpi_comm_world")) return "openmpi";
+  for (size_t i = 0; i < sizeof mpich / sizeof mpich[0]; i++)
+    if (strstr(library, mpich[i])) return "mpich";
+  return NULL;
+}
+
+static bool is_served_by_pmi(void)
+{
+  return getenv("PMI_RANK") && (getenv("PMI_FD") || getenv("PMI_PORT"));
+}
+
+/* The module for the MPI that the launcher's variables belong to; NULL where there are none. */
+static const char *module_of_launcher(void)
+{
+  if (getenv("OMPI_COMM_WORLD_RANK") || getenv("PMIX_NAMESPACE")) return "openmpi";
+  return is_served_by_pmi() ? "mpich" : NULL;
+}
+
+/* Modules lie where this library lies. */
+static void module_path(const char *name, char *path, size_t size)
+{
+  Dl_info here;
+  const char *slash = dladdr(note, &here) && here.dli_fname ? strrchr(here.dli_fname, '/') : NULL;
+  snprintf(path, size, "%.*slibwattle-boot-mpi-%s.so", slash ? (int)(slash - here.dli_fname) + 1 : 0,
+           slash ? here.dli_fname : "", name);
+}
+
+/* For an MPI that serves boot alone, before it is loaded. */
+static void prepare_environment(void)
+{
+  const char *session = getenv("PMIX_SERVER_TMPDIR");
+  /* Read when UCX is loaded, which an MPI may be built on: the program's signals are its own. */
+  setenv("UCX_HANDLE_ERRORS", "none", 0);
+  /* Open MPI's shared memory then goes with the job's directory, and does not stay in /dev/shm when it is killed. */
+  if (session) setenv("OMPI_MCA_btl_vader_backing_directory", session, 0);
+}
+
+static int open_module(wtl_mpi *mpi, const char *name, char *error, size_t size)
+{
+  char path[4200];
+  module_path(name, path, sizeof path);
+  if (!mpi->shared) prepare_environment();
+  /* Where it brings its MPI along, that must be visible to its own plugins. */
+  void *module = dlopen(path, RTLD_NOW | RTLD_NODELETE | (mpi->shared ? RTLD_LOCAL : RTLD_GLOBAL));
+  const char *why = module ? "it is of another version of Wattle" : dlerror();
+  const wtl_mpi_ops *ops = module ? dlsym(module, "wtl_mpi_module") : NULL;
+  if (!ops || ops->version != WTL_MPI_OPS_VERSION) {
+    snprintf(error, size,
+             "boot by MPI needs Wattle's module libwattle-boot-mpi-%s.so, which cannot be loaded: %s (Wattle builds it "
+             "where that MPI's compiler wrapper is found: cmake -DWTL_MPICC=/path/to/mpicc)",
+             name, why);
+    return WTL_EXIT_UNAVAILABLE;
+  }
+  if (!mpi->shared) describe(module, mpi->library, sizeof mpi->library);
+  mpi->ops = ops;
+  return 0;
+}
+
+/* Open MPI under MPICH's launcher: each process would be a job of its own. */
+static bool is_mismatch(const char *name, void *handle)
+{
+  return strcmp(name, "openmpi") == 0 && getenv("HYDI_CONTROL_FD") && !getenv("PMIX_NAMESPACE") &&
+         !is_initialised(handle);
+}
+
+static int load(wtl_mpi *mpi, char *error, size_t size)
+{
+  void *handle = find_loaded();
+  const char *name;
+  if (handle) {
+    mpi->shared = true;
+    describe(handle, mpi->library, sizeof mpi->library);
+    name = module_for(handle, mpi->library);
+  } else {
+    name = module_of_launcher();
+  }
+  if (name && handle && is_mismatch(name, handle)) {
+    snprintf(error, size,
+             "MPICH's mpiexec started this program, but the program is linked with %s: start it with that MPI's mpirun",
+             mpi->library);
+    return WTL_EXIT_UNAVAILABLE;
+  }
+  if (name) return open_module(mpi, name, error, size);
+  if (handle)
+    snprintf(error, size, "boot by MPI: there is no module for this program's MPI, %s (only for Open MPI and MPICH)",
+             mpi->library);
+  else
+    snprintf(error, size,
+             "WATTLE_BOOT=mpi, but the program is not linked with an MPI and no launcher of one started it (no "
+             "OMPI_COMM_WORLD_RANK, no PMI_FD). Start it with MPICH's mpiexec or Open MPI's mpirun, or unset "
+             "WATTLE_BOOT");
+  return WTL_EXIT_UNAVAILABLE;
+}
+
+int wtl_mpi_load(wtl_mpi *mpi, char *error, size_t size)
+{
+  static wtl_mpi found; /* one a process: MPI starts once */
+  int rc = found.ops ? 0 : load(&found, error, size);
+  if (rc == 0)
+    snprintf(note, sizeof note, "%s", found.library);
+  else
+    snprintf(note, sizeof note, "%s", error);
+  *mpi = found;
+  return rc;
+}
+
+/* --- is there more than one process? --- */
+
+bool wtl_mpi_is_offered(void)
+{
+  char error[512];
+  wtl_mpi mpi;
+  void *handle = find_loaded();
+  if (handle && is_initialised(handle)) return wtl_mpi_load(&mpi, error, sizeof error) == 0 && mpi.ops->in_use() > 1;
+  return is_served_by_pmi() && getenv("PMI_SIZE") && atoi(getenv("PMI_SIZE")) > 1;
+}

@@ -1,0 +1,297 @@
+/*
+ * The calls of MPI that boot needs. Compiled once for each MPI, into a module of its own.
+ *
+ * A program that may call MPI itself, and an MPI that has sessions (version 4): boot opens one, and the program's
+ * MPI_Init and MPI_Finalize may come before or after it, in any order. Otherwise boot shares the program's MPI_Init, or
+ * calls it, after which the program must not.
+ *
+ * PMPI_: boot's calls are none of the program's, and no tool that counts those shall see them.
+ */
+#include <limits.h>
+#include <mpi.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "node/boot_mpi.h"
+
+static struct {
+  bool shared;      /* the program may call MPI too */
+  bool in_job;      /* between start and stop */
+  bool initialised; /* MPI_Init was called here */
+  bool in_session;  /* a session was opened here */
+  bool ended;       /* what was begun here was ended here */
+  bool has_comm;
+  MPI_Comm comm;
+#if MPI_VERSION >= 4
+  MPI_Session session;
+#endif
+  pid_t pid;
+} self;
+
+/* --- MPI as the program sees it --- */
+
+static bool program_uses_mpi(void)
+{
+  int up = 0, down = 0;
+  PMPI_Initialized(&up);
+  PMPI_Finalized(&down);
+  return up && !down;
+}
+
+static bool is_usable(void)
+{
+  return self.has_comm && !self.ended && (self.in_session || program_uses_mpi());
+}
+
+static int in_use(void)
+{
+  int n = 0;
+  if (program_uses_mpi()) PMPI_Comm_size(MPI_COMM_WORLD, &n);
+  return n;
+}
+
+static int failed(char *error, size_t size, const char *what, int rc)
+{
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length;
+  if (PMPI_Error_string(rc, text, &length) != MPI_SUCCESS) snprintf(text, sizeof text, "error %d", rc);
+  snprintf(error, size, "boot by MPI: %s failed: %s", what, text);
+  return -1;
+}
+
+/* --- waiting --- */
+
+static void pause_for(long us)
+{
+  nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
+}
+
+/* MPI itself would spin until the last one comes. */
+static int wait_for(MPI_Request *request, void (*idle)(void *), void *arg)
+{
+  enum { LONGEST_US = 1000 };
+  int done = 0, rc;
+  for (long us = 0;; us = us < LONGEST_US / 2 ? us + us / 2 + 1 : LONGEST_US) {
+    if ((rc = PMPI_Test(request, &done, MPI_STATUS_IGNORE)) != MPI_SUCCESS || done) return rc;
+    if (idle)
+      idle(arg);
+    else if (us < 20)
+      sched_yield();
+    else
+      pause_for(us);
+  }
+}
+
+static int meet(MPI_Comm comm)
+{
+  MPI_Request request;
+  int rc = PMPI_Ibarrier(comm, &request);
+  return rc == MPI_SUCCESS ? wait_for(&request, NULL, NULL) : rc;
+}
+
+/* --- the end of the job --- */
+
+/*
+ * MPICH's launcher, Hydra, is told in its own language (PMI's first version) where it serves this process: silent, from
+ * any thread, whatever MPI is doing. MPI_Abort is none of these, and on a session's communicator MPICH 4.0 hangs in it.
+ * The connection lives as long as MPI does.
+ */
+static bool tell_hydra(int status)
+{
+  const char *number = getenv("HYDI_CONTROL_FD") ? getenv("PMI_FD") : NULL;
+  int fd = number ? atoi(number) : -1;
+  char line[64];
+  int n = snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", status);
+  return is_usable() && fd >= 0 && send(fd, line, (size_t)n, MSG_NOSIGNAL) == n; /* to nothing but a socket */
+}
+
+/* A shell sees 8 bits, and failure must not look like success. */
+static int as_exit_code(int status)
+{
+  return status && !(status & 255) ? 1 : status;
+}
+
+static void do_abort(int status)
+{
+  status = as_exit_code(status);
+  if (tell_hydra(status)) return;
+  if (program_uses_mpi()) PMPI_Abort(MPI_COMM_WORLD, status);
+#ifndef MPICH_VERSION
+  if (is_usable()) PMPI_Abort(self.comm, status);
+#endif
+}
+
+static void finalise(void)
+{
+  if (!is_usable()) return;
+  self.ended = true;
+  PMPI_Comm_free(&self.comm);
+  self.has_comm = false;
+#if MPI_VERSION >= 4
+  if (self.in_session) PMPI_Session_finalize(&self.session);
+#endif
+  if (self.initialised) PMPI_Finalize();
+}
+
+/*
+ * A program that ends in the middle of a job has not met the others: it must not wait for them here. (Hydra mixes the
+ * statuses of those it then kills into the job's exit code, unless it is told which one counts.)
+ */
+static void at_exit(int status, void *arg)
+{
+  if (self.pid != getpid()) return; /* a forked child */
+  if (self.in_job && status != 0)
+    tell_hydra(as_exit_code(status));
+  else if (!self.in_job && (self.initialised || self.in_session))
+    finalise();
+}
+
+/* --- start --- */
+
+#if MPI_VERSION >= 4
+static int open_session(char *error, size_t size)
+{
+  MPI_Info info;
+  MPI_Group world;
+  int rc;
+  if (program_uses_mpi() && (rc = meet(MPI_COMM_WORLD)) != MPI_SUCCESS) return failed(error, size, "MPI_Ibarrier", rc);
+  PMPI_Info_create(&info);
+  PMPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE"); /* the program may ask for it later */
+  rc = PMPI_Session_init(info, MPI_ERRORS_RETURN, &self.session);
+  PMPI_Info_free(&info);
+  if (rc != MPI_SUCCESS) return failed(error, size, "MPI_Session_init", rc);
+  self.in_session = true;
+  if ((rc = PMPI_Group_from_session_pset(self.session, "mpi://WORLD", &world)) != MPI_SUCCESS)
+    return failed(error, size, "MPI_Group_from_session_pset", rc);
+  rc = PMPI_Comm_create_from_group(world, "wattle.boot", MPI_INFO_NULL, MPI_ERRORS_RETURN, &self.comm);
+  PMPI_Group_free(&world);
+  return rc == MPI_SUCCESS ? 0 : failed(error, size, "MPI_Comm_create_from_group", rc);
+}
+#endif
+
+static int duplicate_world(char *error, size_t size)
+{
+  MPI_Request request;
+  int given, rc;
+  if (!program_uses_mpi()) {
+    if ((rc = PMPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &given)) != MPI_SUCCESS)
+      return failed(error, size, "MPI_Init_thread", rc);
+    self.initialised = true;
+  }
+  if ((rc = PMPI_Comm_idup(MPI_COMM_WORLD, &self.comm, &request)) != MPI_SUCCESS ||
+      (rc = wait_for(&request, NULL, NULL)) != MPI_SUCCESS)
+    return failed(error, size, "MPI_Comm_idup", rc);
+  PMPI_Comm_set_errhandler(self.comm, MPI_ERRORS_RETURN);
+  return 0;
+}
+
+static int join(bool shared, char *error, size_t size)
+{
+  int down = 0;
+  PMPI_Finalized(&down);
+  if (down) { /* MPICH 4.0 crashes in MPI_Session_init */
+    snprintf(error, size, "boot by MPI: the program has finalised MPI already: call shmem_init before MPI_Finalize");
+    return -1;
+  }
+#if MPI_VERSION >= 4
+  if (shared) return open_session(error, size);
+#endif
+  return duplicate_world(error, size);
+}
+
+static int start(bool shared, int *rank, int *n, char *error, size_t size)
+{
+  int rc;
+  if (self.ended) {
+    snprintf(error, size,
+             "shmem_init after the last shmem_finalize: under a launcher the library starts once. Earlier calls of "
+             "shmem_init may be repeated, each with its own shmem_finalize");
+    return -1;
+  }
+  if (!is_usable() && (rc = join(shared, error, size)) != 0) return rc;
+  if (!self.pid) on_exit(at_exit, NULL);
+  self.has_comm = true;
+  self.shared = shared;
+  self.in_job = true;
+  self.pid = getpid();
+  PMPI_Comm_rank(self.comm, rank);
+  PMPI_Comm_size(self.comm, n);
+  return 0;
+}
+
+/* --- exchange --- */
+
+/* From lengths to where each process's bytes begin, twice: for MPI and for the caller. -1 if MPI cannot count so far. */
+static int lay_out(const int *lengths, int n, int *starts, size_t *at)
+{
+  at[0] = 0;
+  for (int i = 0; i < n; i++) {
+    starts[i] = (int)at[i];
+    at[i + 1] = at[i] + (size_t)lengths[i];
+    if (at[i + 1] > INT_MAX) return -1;
+  }
+  return 0;
+}
+
+static int gather(const void *mine, int bytes, const int *lengths, const int *starts, char *all, void (*idle)(void *),
+                  void *arg)
+{
+  MPI_Request request;
+  int rc = PMPI_Iallgatherv(mine, bytes, MPI_BYTE, all, lengths, starts, MPI_BYTE, self.comm, &request);
+  return rc == MPI_SUCCESS ? wait_for(&request, idle, arg) : rc;
+}
+
+/* Without MPI, whose progress crashes in a session of one (MPICH 4.0). */
+static int keep(const void *mine, size_t bytes, char **all, size_t *at)
+{
+  at[0] = 0;
+  at[1] = bytes;
+  if (bytes == 0) return 0;
+  if (!(*all = malloc(bytes))) return -1;
+  memcpy(*all, mine, bytes);
+  return 0;
+}
+
+static int exchange(const void *mine, size_t bytes, char **all, size_t *at, void (*idle)(void *), void *arg)
+{
+  MPI_Request request;
+  int n, length = bytes <= INT_MAX ? (int)bytes : -1, rc = -1;
+  *all = NULL;
+  if (!is_usable() || PMPI_Comm_size(self.comm, &n) != MPI_SUCCESS) return -1;
+  if (n == 1) return keep(mine, bytes, all, at);
+  int *lengths = calloc(2 * (size_t)n, sizeof *lengths), *starts = lengths ? lengths + n : NULL;
+  if (lengths && length >= 0 &&
+      PMPI_Iallgather(&length, 1, MPI_INT, lengths, 1, MPI_INT, self.comm, &request) == MPI_SUCCESS &&
+      wait_for(&request, idle, arg) == MPI_SUCCESS)
+    rc = lay_out(lengths, n, starts, at);
+  if (rc == 0 && at[n] > 0) {
+    *all = malloc(at[n]);
+    rc = *all && gather(mine, length, lengths, starts, *all, idle, arg) == MPI_SUCCESS ? 0 : -1;
+  }
+  free(lengths);
+  if (rc == 0) return 0;
+  free(*all);
+  *all = NULL;
+  return -1;
+}
+
+static void stop(void)
+{
+  self.in_job = false;
+  if (!is_usable()) return;
+  if (!self.shared) {
+    meet(self.comm);
+    finalise();
+  } else if (!self.initialised && !self.in_session) {
+    PMPI_Comm_free(&self.comm); /* the program will finalise its own MPI */
+    self.has_comm = false;
+  }
+}
+
+const wtl_mpi_ops wtl_mpi_module = {WTL_MPI_OPS_VERSION, in_use, start, exchange, do_abort, stop};
