@@ -69,7 +69,7 @@ def test_every_line_of_the_package_list_names_a_package_and_a_known_section() ->
     rows = [line.split()[:2] for line in lines if line and not line.startswith("#")]
     assert {section for _, section in rows} == {"build", "run", "test", "bench", "dev"}
     names = [name for name, _ in rows]
-    assert len(names) == len(set(names))
+    assert len(rows) == len({tuple(row) for row in rows})
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9+.-]+", name) for name in names)
 
 

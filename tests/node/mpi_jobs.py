@@ -1,0 +1,59 @@
+"""The MPIs of this machine, for the tests of boot by MPI: compiler, launcher, Wattle's module."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+from jobs import HOME, OSHCC, REPO
+
+SOURCE = REPO / "tests/node/programs/boot_mpi.c"
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One MPI: the names of its programs, as Debian has them, and how to start `n` processes."""
+
+    name: str
+    compiler: str
+    launcher: str
+    options: tuple[str, ...] = ()
+
+    @property
+    def module(self) -> Path:
+        return HOME / f"lib/libwattle-boot-mpi-{self.name}.so"
+
+    def missing(self, compiler: bool = False) -> str | None:
+        """Why tests with it must be skipped; None if they can run."""
+        tools = [self.launcher] + ([self.compiler] if compiler else [])
+        for tool in tools:
+            if not shutil.which(tool):
+                return f"no {tool} here"
+        return None if self.module.exists() else f"{self.module.name} is not built: no mpi.h for {self.compiler}"
+
+    def require(self, compiler: bool = False) -> None:
+        if reason := self.missing(compiler):
+            pytest.skip(reason)
+
+    def start(self, n: int, *words: str | Path | int) -> list[str]:
+        return [self.launcher, *self.options, "-n", str(n), *map(str, words)]
+
+
+MPICH = Mpi("mpich", "mpicc.mpich", "mpiexec.mpich")
+OPEN_MPI = Mpi("openmpi", "mpicc.openmpi", "mpirun.openmpi", ("--oversubscribe",))
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+@cache
+def mixed_program(mpi: Mpi, folder: Path) -> Path:
+    """programs/boot_mpi.c, compiled by oshcc with the MPI's compiler behind it, as its users would."""
+    mpi.require(compiler=True)
+    program = folder / f"boot_mpi_{mpi.name}"
+    command = [OSHCC, "-O2", "-Wall", "-Wextra", "-Werror", SOURCE, "-o", program]
+    subprocess.run(command, env=os.environ | {"OSHCC_CC": mpi.compiler}, check=True)
+    return program

@@ -1,0 +1,102 @@
+"""Boot by MPI on several nodes: who shares memory with whom, data that cross, and a launcher or a node that dies."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from jobs import Job, Result, program
+from mpi_jobs import AS_ROOT, MPICH, OPEN_MPI, mixed_program
+from wattle.nodes import Nodes, unavailable
+
+pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
+
+# Stands in for ssh, as Hydra calls it: [OPTION]... HOST COMMAND...
+AGENT = """\
+#!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift; done
+host=$1; shift
+exec "$(dirname "$0")/enter" "$host" sh -c "$*"
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("programs")
+
+
+@pytest.fixture
+def nodes() -> Iterator[Nodes]:
+    with Nodes(2) as two:
+        yield two
+
+
+def by_mpich(nodes: Nodes, pes: int, *words: str | Path) -> list[str]:
+    """MPICH's mpiexec on the first node. No name server knows the nodes, so it is told its own address."""
+    MPICH.require()
+    agent = nodes.folder / "hydra-agent"
+    agent.write_text(AGENT)
+    agent.chmod(0o755)
+    first = nodes.names[0]
+    address = subprocess.run(["ip", "-n", first, "-br", "-4", "addr", "show", "e0"], capture_output=True, text=True)
+    reach = ["-localhost", address.stdout.split()[2].split("/")[0], "-iface", "e0"]
+    reach += ["-launcher", "ssh", "-launcher-exec", str(agent)]
+    hosts = ",".join(f"{name}:{pes}" for name in nodes.names)
+    start = MPICH.start(pes * len(nodes.names), *words)
+    return [str(nodes.folder / "enter"), first, start[0], *reach, "-hosts", hosts, *start[1:]]
+
+
+def by_open_mpi(nodes: Nodes, pes: int, *words: str | Path) -> list[str]:
+    OPEN_MPI.require()
+    options = [*OPEN_MPI.options, "-x", "WATTLE_BOOT=mpi"]
+    return nodes.command(OPEN_MPI.launcher, pes, *options, *map(str, words))
+
+
+def run(command: list[str]) -> Result:
+    with Job(command, env=AS_ROOT) as job:
+        return job.wait()
+
+
+@pytest.mark.parametrize("start", [by_mpich, by_open_mpi])
+def test_nodes_are_told_apart_and_data_cross(nodes: Nodes, start: object, folder: Path) -> None:
+    mpi = MPICH if start is by_mpich else OPEN_MPI
+    result = run(start(nodes, 2, mixed_program(mpi, folder), "MSndsm"))
+    assert result.code == 0 and result.out.count("MPI good") == 4, result
+    lines = result.out.splitlines()
+    for pe in range(4):
+        assert f"PE {pe} of 4 good" in lines, result
+        assert f"PE {pe} reaches {'0 1' if pe < 2 else '2 3'}" in lines, result
+
+
+@pytest.mark.parametrize("start", [by_mpich, by_open_mpi])
+def test_program_without_mpi_runs_on_two_nodes(nodes: Nodes, start: object) -> None:
+    result = run(start(nodes, 1, program("boot")))
+    assert result.code == 0 and result.out.count("good") == 2, result
+
+
+@pytest.mark.parametrize("order", ["SMdsm", "SdsMdm"])
+def test_mpi_may_start_after_shmem_under_mpich(nodes: Nodes, order: str, folder: Path) -> None:
+    result = run(by_mpich(nodes, 1, mixed_program(MPICH, folder), order))
+    assert result.code == 0 and result.out.count("MPI good") == 2 and result.out.count("of 2 good") == 2, result
+
+
+def test_one_pe_ends_the_job_on_both_nodes_with_its_status(nodes: Nodes) -> None:
+    result = run(by_mpich(nodes, 2, program("ends"), "global_exit_7", "3"))
+    assert result.code == 7 and result.out.count("lives") == 4, result
+
+
+def test_end_of_the_launcher_ends_the_pes_on_both_nodes(nodes: Nodes) -> None:
+    with Job(by_mpich(nodes, 1, program("victim"), "barrier")) as job:
+        job.until_said("there", 2)
+        job.signal(job.find("mpiexec")[0])
+        job.all_gone()
+
+
+def test_node_whose_link_is_cut_ends_the_job_and_is_named(nodes: Nodes) -> None:
+    with Job(by_mpich(nodes, 1, program("victim"), "busy")) as job:
+        job.until_said("there", 2)
+        nodes.cut(1)
+        result = job.wait(30)  # the bound for the end of a job
+        assert result.code != 0 and "PE 1" in result.err, result
