@@ -159,7 +159,7 @@ static void start_large(wtl_net *net, large *l);
 /* The next ones that wait for their turn. */
 static void start_queued(wtl_net *net, peer *p)
 {
-  for (large *l; (l = p->queue) != NULL && p->abreast < LARGE_ABREAST;) {
+  for (large *l; (l = p->queue) != NULL && p->abreast < ABREAST_BYTES;) {
     if (!(p->queue = l->next)) p->queue_end = &p->queue;
     if (net->queued-- == MAX_QUEUED) net->home.completed(net->home.owner);
     start_large(net, l);
@@ -172,7 +172,7 @@ static void large_sent(void *arg)
   wtl_net *net = l->net;
   peer *p = &net->peers[l->pe];
   if (l->has_waiter) wtl_net_wait_ends(net, l->waiter);
-  if (l->n >= WTL_NET_LARGE) p->abreast--;
+  if (l->n >= WTL_NET_LARGE) p->abreast -= (uint32_t)l->n;
   free(l);
   wtl_net_left(net);
   if (p->queue) start_queued(net, p);
@@ -182,7 +182,7 @@ static void start_large(wtl_net *net, large *l)
 {
   bool eager = l->n < WTL_NET_LARGE;
   wtl_net_send_batch(net, l->pe); /* what was said before goes before */
-  if (!eager) net->peers[l->pe].abreast++;
+  if (!eager) net->peers[l->pe].abreast += (uint32_t)l->n;
   net->in_flight++;
   net->counts.sent++;
   net->counts.bytes_sent += sizeof l->head + l->n;
@@ -200,7 +200,7 @@ static void send_large(wtl_net *net, int pe, enum wire_message message, wtl_plac
   *l = (large){.net = net, .message = message, .pe = pe, .from = from, .n = n, .has_waiter = w != NULL};
   if (w) l->waiter = *w;
   l->head = (wire_large){net->cookie, (uint32_t)net->boot->pe, at.region, at.offset, token};
-  if (n < WTL_NET_LARGE || p->abreast < LARGE_ABREAST) {
+  if (n < WTL_NET_LARGE || p->abreast < ABREAST_BYTES) {
     start_large(net, l);
     return;
   }

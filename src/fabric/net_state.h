@@ -12,10 +12,16 @@
 
 /*
  * What bounds the memory a PE needs, here and at its targets: messages that have not left, fetches without an answer and
- * their bytes, large puts that wait for their turn. LARGE_ABREAST are on their way to a PE at a time: enough to hide each
- * other's handshakes, few enough that one of them ends every few seconds even on a slow line.
+ * their bytes, large puts that wait for their turn. Of the large ones, ABREAST_BYTES are on their way to a PE at a time:
+ * enough to hide each other's handshakes, few enough that one of them ends every few seconds even on a slow line.
  */
-enum { MAX_IN_FLIGHT = 256, MAX_FETCHES = 4096, MAX_FETCH_BYTES = 4 << 20, MAX_QUEUED = 16384, LARGE_ABREAST = 4 };
+enum {
+  MAX_IN_FLIGHT = 256,
+  MAX_FETCHES = 4096,
+  MAX_FETCH_BYTES = 4 << 20,
+  MAX_QUEUED = 16384,
+  ABREAST_BYTES = 4 << 20
+};
 enum { SMALL_ANSWER = 4096 };
 
 /* Records on their way to one PE. */
@@ -49,7 +55,7 @@ typedef struct large {
 typedef struct peer {
   batch *open;               /* records not yet sent */
   large *queue, **queue_end; /* large ones that wait for their turn */
-  uint16_t abreast;          /* large ones under way */
+  uint32_t abreast;          /* bytes of large ones under way */
   uint16_t asked;            /* flushes it has not answered */
   bool dirty;                /* something was sent to it since completion was last asked for */
   bool in_dirty;             /* it is in net->dirty */
