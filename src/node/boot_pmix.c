@@ -205,7 +205,10 @@ static int start(wtl_boot *b, char *error, size_t size)
 static void do_abort(wtl_boot *b, int status, const char *message)
 {
   pmix_state *s = b->state;
-  if (s) PMIx_Abort(status, message, &s->job, 1);
+  if (!s) return;
+  /* Slurm takes 0 for no code at all, and passes on the lower 8 bits. */
+  if (status == 0 && strncmp(s->self.nspace, "slurm.", 6) == 0) status = 256;
+  PMIx_Abort(status, message, &s->job, 1);
 }
 
 static void stop(wtl_boot *b)
