@@ -56,15 +56,69 @@ static double read_two(const char *path, double *second)
   return n >= 1 && sscanf(first, "%lf", &number) == 1 ? number : -1; /* "max" or -1: no limit */
 }
 
-double wtl_cores_quota(void)
+/* The two versions of cgroups: where their trees lie, and the file, or two, with a quota and its period in microseconds. */
+typedef struct cgroups {
+  const char *controller, *root, *quota, *period;
+} cgroups;
+
+static const cgroups versions[] = {{"", "/sys/fs/cgroup", "cpu.max", NULL},
+                                   {"cpu", "/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "cpu.cfs_period_us"}};
+
+/* The quota of the cgroup root + path, in cores; INFINITY where it has none. */
+static double quota_of(const cgroups *version, const char *path)
 {
-  double period = 0, quota = read_two("/sys/fs/cgroup/cpu.max", &period); /* cgroup v2: "quota period", microseconds */
-  if (quota < 0) {                                                        /* cgroup v1: two files */
-    double none;
-    quota = read_two("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", &none);
-    period = read_two("/sys/fs/cgroup/cpu/cpu.cfs_period_us", &none);
+  char file[4400];
+  double quota, period = 0, none;
+  snprintf(file, sizeof file, "%s%s/%s", version->root, path, version->quota);
+  quota = read_two(file, &period);
+  if (version->period) {
+    snprintf(file, sizeof file, "%s%s/%s", version->root, path, version->period);
+    period = read_two(file, &none);
   }
   return quota > 0 && period > 0 ? quota / period : INFINITY;
+}
+
+/* Is `word` one of those in `list`, with commas between them? */
+static bool is_listed(const char *list, const char *word)
+{
+  size_t n = strlen(word);
+  for (;; list += strcspn(list, ",") + 1) {
+    if (strcspn(list, ",") == n && strncmp(list, word, n) == 0) return true;
+    if (!list[strcspn(list, ",")]) return false;
+  }
+}
+
+/* This process's cgroup, below the root: "/a/b"; "" for the root itself and where that cannot be known. */
+static void own_path(const cgroups *version, char *path, size_t size)
+{
+  char line[4352];
+  FILE *f = fopen("/proc/self/cgroup", "re");
+  *path = '\0';
+  while (f && !*path && fgets(line, sizeof line, f)) { /* "4:cpu,cpuacct:/a/b", or "0::/a/b" */
+    char *list = strchr(line, ':'), *at = list ? strchr(list + 1, ':') : NULL;
+    if (!at) continue;
+    *at++ = '\0';
+    at[strcspn(at, "\n")] = '\0';
+    /* A path with /.. lies outside of what this process is shown. */
+    if (is_listed(list + 1, version->controller) && !strstr(at, "/..") && strcmp(at, "/") != 0)
+      snprintf(path, size, "%s", at);
+  }
+  if (f) fclose(f);
+}
+
+/* The tightest of those from this process's own cgroup up to the root. (In a container the root is the container's.) */
+double wtl_cores_quota(void)
+{
+  double least = INFINITY;
+  for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
+    char path[4096];
+    own_path(&versions[i], path, sizeof path);
+    for (char *end = path + strlen(path); end; end = strrchr(path, '/')) {
+      *end = '\0';
+      least = fmin(least, quota_of(&versions[i], path));
+    }
+  }
+  return least;
 }
 
 int wtl_cores_allowed(void)

@@ -31,7 +31,8 @@ void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, 
 /* A wake-up took this many ticks from the ring to running again. */
 void wtl_stages_learn(wtl_stages *s, uint64_t ticks);
 
-/* Cores' worth of time the cgroup gives this process, however many it shows; INFINITY where there is no limit. */
+/* Cores' worth of time that this process's cgroup, and those around it, give it, however many cores they show;
+ * INFINITY where there is no limit. */
 double wtl_cores_quota(void);
 
 /* Cores this process may run on: its affinity, and the cgroup's limit rounded up. At least 1. */
