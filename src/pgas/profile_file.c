@@ -120,7 +120,7 @@ static void write_times(const writer *w)
   wtl_json_number_field(f, "yield", a->yield_s, 0);
   wtl_json_number_field(f, "asleep", a->asleep_s, 0);
   fputs("},\"time_s\":{", f);
-  wtl_json_number_field(f, "compute", w->sites ? a->active_s - transfer : NAN, 1);
+  wtl_json_number_field(f, "compute", w->sites ? fmax(0, a->active_s - transfer) : NAN, 1); /* not by a rounding less */
   wtl_json_number_field(f, "transfer", w->sites ? transfer : NAN, 0);
   wtl_json_number_field(f, "wait", wait, 0);
   fputs("},\"bytes\":{", f);
