@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 from wattle.nodes import Nodes
 
 ROOT = Path(__file__).resolve().parents[2]
 HOME = Path(os.environ.get("WATTLE_HOME", ROOT / "build/release"))
+
+Job = subprocess.Popen[str]
+
+
+def built(name: str) -> Path:
+    """A test program of the build tree."""
+    program = HOME / "bin" / name
+    assert program.exists(), f"{program} is missing: cmake -DWTL_TESTS=ON {HOME} && cmake --build {HOME}"
+    return program
 
 
 def build(source: Path, folder: Path) -> Path:
@@ -19,9 +30,39 @@ def build(source: Path, folder: Path) -> Path:
     return program
 
 
-def start(nodes: Nodes, pes: int, program: Path, *arguments: str, **settings: str) -> subprocess.Popen[str]:
+def start(nodes: Nodes, pes: int, program: Path, *arguments: str, **settings: str) -> Job:
     """`program` with `pes` PEs on each node."""
-    command = nodes.command(str(HOME / "bin/oshrun"), pes, str(program), *arguments)
+    return launch(nodes, nodes.command(str(HOME / "bin/oshrun"), pes, str(program), *arguments), **settings)
+
+
+def start_placed(nodes: Nodes, pes: list[int], options: list[str], program: Path, *arguments: str) -> Job:
+    """`program` with pes[i] PEs on node i; `options` of the launcher."""
+    hosts = ",".join(f"{name}:{n}" for name, n in zip(nodes.names, pes, strict=True))
+    oshrun = [str(HOME / "bin/oshrun"), "-n", str(sum(pes)), "--bind-to", "none", "--host", hosts, *options]
+    settings = [f"{name}={value}" for name, value in nodes.environment.items()]
+    return launch(nodes, nodes.inside(0, "env", *settings, *oshrun, str(program), *arguments))
+
+
+def launch(nodes: Nodes, command: list[str], **settings: str) -> Job:
+    """A job of its own: Open MPI's mpirun is not made for two that come and go at once in one temporary directory."""
+    enter = len(nodes.inside(0))
+    temporary = tempfile.mkdtemp(dir=nodes.folder)
+    command = [*command[:enter], "env", f"TMPDIR={temporary}", *command[enter:]]
     return subprocess.Popen(
         command, env=os.environ | settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
+
+
+def until_under_way(job: Job) -> None:
+    assert job.stdout and job.stdout.readline() == "under way\n"
+
+
+def processes(nodes: Nodes) -> list[str]:
+    """Command lines of what runs on the nodes."""
+    found = []
+    for name in nodes.names:
+        pids = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True, check=True).stdout.split()
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                found.append((Path("/proc") / pid / "cmdline").read_text().replace("\0", " "))
+    return found
