@@ -98,6 +98,11 @@ int wtl_launcher_hosts(wtl_hosts *h, const wtl_command *c, char *error, size_t s
   return 0;
 }
 
+void wtl_launcher_variable(wtl_words *variables, const char *name, const char *value)
+{
+  if (!getenv(name)) wtl_words_format(variables, "%s=%s", name, value);
+}
+
 bool wtl_is_setting(const char *variable)
 {
   return strncmp(variable, "WATTLE_", 7) == 0 || strncmp(variable, "SHMEM_", 6) == 0;

@@ -21,7 +21,7 @@ typedef struct wtl_launcher {
   bool (*suits)(void);
   /* Where it is: true with its path in `path`. */
   bool (*find)(char *path, size_t size);
-  /* Adds the variables it needs, each as NAME=VALUE. Those that the user has set stay as they are. NULL: none. */
+  /* Adds the variables it needs (wtl_launcher_variable). NULL: none. */
   void (*environment)(wtl_words *variables);
   /* Appends what stands between the launcher's path and the program. False with the reason in `error`. */
   bool (*compose)(wtl_words *line, const wtl_command *c, char *error, size_t size);
@@ -52,6 +52,9 @@ void wtl_refuse(const char *format, ...) __attribute__((noreturn, format(printf,
 
 /* The hosts the user names, by list or by file: 1, or 0 where there are none, or -1 with the reason in `error`. */
 int wtl_launcher_hosts(wtl_hosts *h, const wtl_command *c, char *error, size_t size);
+
+/* Adds NAME=VALUE where the environment has no NAME. */
+void wtl_launcher_variable(wtl_words *variables, const char *name, const char *value);
 
 /* Is this variable ("NAME=VALUE") a setting, which the PEs of all nodes must have? */
 bool wtl_is_setting(const char *variable);

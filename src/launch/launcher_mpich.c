@@ -18,6 +18,12 @@ static bool find(char *path, size_t size)
   return wtl_in_path("mpiexec", path, size) && wtl_program_says(path, "--version", "HYDRA");
 }
 
+/* Inside Slurm it starts its daemons with srun, and these must not look like PEs that srun's PMIx serves. */
+static void environment(wtl_words *variables)
+{
+  if (getenv("SLURM_JOB_ID")) wtl_launcher_variable(variables, "SLURM_MPI_TYPE", "none");
+}
+
 /* Does the user give this variable a value of his own? */
 static bool is_given(const wtl_command *c, const char *name, size_t length)
 {
@@ -99,6 +105,7 @@ const wtl_launcher wtl_launcher_mpich = {
     .moving = "-wdir --wdir -path --path -hosts --hosts -f",
     .suits = suits,
     .find = find,
+    .environment = environment,
     .compose = compose,
     .speaks_on = STDOUT_FILENO,
     .code_said = code_said,

@@ -32,26 +32,21 @@ static bool find(char *path, size_t size)
   return wtl_in_path("mpirun", path, size) && is_open_mpi(path);
 }
 
-static void add_default(wtl_words *variables, const char *name, const char *value)
-{
-  if (!getenv(name)) wtl_words_format(variables, "%s=%s", name, value);
-}
-
 static void environment(wtl_words *variables)
 {
   char path[4096];
   if (geteuid() == 0) { /* Open MPI refuses root unless told twice */
-    add_default(variables, "OMPI_ALLOW_RUN_AS_ROOT", "1");
-    add_default(variables, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    wtl_launcher_variable(variables, "OMPI_ALLOW_RUN_AS_ROOT", "1");
+    wtl_launcher_variable(variables, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
   }
   /* A node that vanishes must end the job within seconds; Open MPI by itself asks after five minutes. */
-  add_default(variables, "OMPI_MCA_oob_tcp_keepalive_time", "5");
-  add_default(variables, "OMPI_MCA_oob_tcp_keepalive_intvl", "2");
-  add_default(variables, "OMPI_MCA_oob_tcp_keepalive_probes", "3");
+  wtl_launcher_variable(variables, "OMPI_MCA_oob_tcp_keepalive_time", "5");
+  wtl_launcher_variable(variables, "OMPI_MCA_oob_tcp_keepalive_intvl", "2");
+  wtl_launcher_variable(variables, "OMPI_MCA_oob_tcp_keepalive_probes", "3");
   /* Open MPI refuses one node, too, where it finds nothing to reach other nodes with, unless told that there are none.
    */
   if (!wtl_in_path("ssh", path, sizeof path) && !wtl_in_path("rsh", path, sizeof path))
-    add_default(variables, "OMPI_MCA_plm", "isolated");
+    wtl_launcher_variable(variables, "OMPI_MCA_plm", "isolated");
 }
 
 /* Does the user pass this variable on already? */

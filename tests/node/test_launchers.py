@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 from jobs import OSHRUN, Job, Result, program, run
+from mpi_jobs import MPICH
+from test_boot_mpi_nodes import by_mpich
+from wattle.nodes import Nodes, unavailable
 
 BOOT = program("boot")
 FAKES = {  # what each says of itself when it is asked
@@ -355,6 +358,37 @@ def test_mpich_settings_and_input_arrive() -> None:
     assert result.code == 0 and sorted(result.out.splitlines()) == wanted, result
     result = mpich("-genvlist", "PATH", "-n", "2", "sh", "-c", script, env=env, stdin=b"some input\n")
     assert result.code == 0 and all("|x;y,z=w 'q'||" in text for text in result.out.splitlines()), result
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_mpich_runs_openshmem_programs(n: int) -> None:
+    MPICH.require()
+    result = mpich("-n", str(n), BOOT)
+    assert result.code == 0 and result.out.count(f"of {n} good") == n and result.err == "", result
+
+
+@pytest.mark.parametrize(
+    ("way", "code"), [("global_exit_7", 7), ("global_exit_0", 0), ("exit_3", 3), ("_exit_4", 4), ("abort", 134)]
+)
+def test_mpich_exit_code_is_the_openshmem_programs(way: str, code: int) -> None:
+    MPICH.require()
+    result = mpich("-n", "2", program("ends"), way, "1")
+    lost = result.code in (141, 255) and "YOUR APPLICATION" not in result.out
+    assert result.code == code or (code > 128 and lost), result
+
+
+def test_mpich_reaches_the_hosts_named_with_the_settings() -> None:
+    if reason := unavailable():
+        pytest.skip(reason)
+    MPICH.require()
+    with Nodes(2) as nodes:
+        command = by_mpich(nodes, 2, "sh", "-c", f'echo "$(hostname) $SHMEM_A"; exec {BOOT}')
+        at = command.index(MPICH.launcher)
+        command[at : at + 1] = [str(OSHRUN), "--launcher", "mpich"]
+        command[command.index("-hosts")] = "--host"
+        result = run(*command, env={"SHMEM_A": "x;y 'z'"})
+        assert result.code == 0 and result.out.count("of 4 good") == 4, result
+        assert all(result.out.count(f"{name} x;y 'z'\n") == 2 for name in nodes.names), result
 
 
 LOOP = "echo there; while :; do sleep 0.05; done"

@@ -108,9 +108,10 @@ def _free_ports(n: int) -> list[int]:
 
 @dataclass
 class Slurm:
-    """A cluster of `count` nodes while the context lasts."""
+    """A cluster of `count` nodes while the context lasts. `confine`: by cgroups, which is slow where much else runs."""
 
     count: int = 2
+    confine: bool = False
     names: list[str] = field(default_factory=list)
     folder: Path = Path()
     _daemons: subprocess.Popen[bytes] | None = None
@@ -135,11 +136,10 @@ class Slurm:
             f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={CORES} RealMemory={MEMORY_MB}"
             for name, port in zip(self.names, ports[1:], strict=True)
         ]
-        confine = cgroups_usable()
-        plugins = "task/cgroup,task/affinity" if confine else "task/affinity"
+        plugins = "task/cgroup,task/affinity" if self.confine else "task/affinity"
         text = CONFIGURATION.format(folder=self.folder, ports=ports, nodes="\n".join(nodes), task_plugins=plugins)
         (self.folder / "slurm.conf").write_text(text)
-        cgroup_text = CGROUP_CONFIGURATION.format(confine="yes" if confine else "no")
+        cgroup_text = CGROUP_CONFIGURATION.format(confine="yes" if self.confine else "no")
         (self.folder / "cgroup.conf").write_text(cgroup_text)
         (self.folder / "munge.key").write_bytes(os.urandom(128))
         (self.folder / "munge.key").chmod(0o400)

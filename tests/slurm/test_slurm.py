@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from jobs import END_S, HOME, OSHRUN, REPO, Job, Result, program, run
+from mpi_jobs import MPICH
 from slurm import Slurm, unavailable
 
 BOOT, ENDS, VICTIM = program("boot"), program("ends"), program("victim")
@@ -79,6 +80,17 @@ def test_oshrun_asks_slurm_for_an_allocation_where_srun_is_named(slurm: Slurm) -
     assert good(result, 2), result
     result = run(OSHRUN, "--dry-run", BOOT, env=slurm.env)
     assert "srun" not in result.out, result
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_other_launchers_work_inside_slurm(slurm: Slurm, name: str, nodes: int) -> None:
+    if name == "mpich":
+        MPICH.require()
+    result = run(*salloc(OSHRUN, "--launcher", name, "-n", 4, BOOT, nodes=nodes, tasks=4 // (3 - nodes)), env=slurm.env)
+    if result.code == 69 and "no launcher" in result.err:
+        pytest.skip(f"{name} is not installed")
+    assert good(result, 4), result
 
 
 WHERE = ["sh", "-c", 'echo "$SLURM_PROCID on $SLURMD_NODENAME"']

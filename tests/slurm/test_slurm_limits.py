@@ -27,7 +27,7 @@ HALO = HOME / "bin" / "examples" / "halo"
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[Slurm]:
-    with Slurm(1) as cluster:
+    with Slurm(1, confine=cgroups_usable()) as cluster:
         yield cluster
 
 
