@@ -114,10 +114,10 @@ const char *wtl_net_name(const wtl_net *net);
 wtl_net_counts wtl_net_count(wtl_net *net);
 
 /*
- * Signs of life: where the job has several nodes, their first PEs send each other one every two seconds, in a ring, and end
- * the job if the one before is silent for WATTLE_SILENCE. (A connection with data under way notices a cut link only after
- * TCP's retransmissions, a quarter of an hour; Open MPI's daemons notice after 10 s, but name no PE.) Progress does it; this
- * is how long a PE may go without, in ms; -1: for ever.
+ * Signs of life: where the job has several nodes, their first PEs send each other one in each quarter of WATTLE_SILENCE, in a
+ * ring, and end the job if nothing came from the one before for all of it. (A connection with data under way notices a cut
+ * link only after TCP's retransmissions, a quarter of an hour; Open MPI's daemons notice later, and name no PE.) Progress
+ * does it; this is how long a PE may go without, in ms; -1: for ever.
  */
 int wtl_net_patience(const wtl_net *net);
 

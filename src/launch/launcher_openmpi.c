@@ -40,8 +40,8 @@ static void environment(wtl_words *variables)
     wtl_launcher_variable(variables, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
   }
   /* A node that vanishes must end the job within seconds; Open MPI by itself asks after five minutes. */
-  wtl_launcher_variable(variables, "OMPI_MCA_oob_tcp_keepalive_time", "5");
-  wtl_launcher_variable(variables, "OMPI_MCA_oob_tcp_keepalive_intvl", "2");
+  wtl_launcher_variable(variables, "OMPI_MCA_oob_tcp_keepalive_time", "8");
+  wtl_launcher_variable(variables, "OMPI_MCA_oob_tcp_keepalive_intvl", "3");
   wtl_launcher_variable(variables, "OMPI_MCA_oob_tcp_keepalive_probes", "3");
   /* Open MPI refuses one node, too, where it finds nothing to reach other nodes with, unless told that there are none.
    */
