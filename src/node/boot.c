@@ -9,12 +9,22 @@
 
 #ifdef WTL_THREADS
 static const wtl_boot_ops *const kinds[] = {&wtl_boot_threads, &wtl_boot_single};
+static bool is_offered(const wtl_boot_ops *kind)
+{
+  return kind->offered();
+}
+
 static const char *mpi_note(void)
 {
   return "";
 }
 #else
 static const wtl_boot_ops *const kinds[] = {&wtl_boot_pmix, &wtl_boot_mpi, &wtl_boot_single};
+static bool is_offered(const wtl_boot_ops *kind)
+{
+  return kind->offered() && !(kind == &wtl_boot_pmix && wtl_mpi_hydra_is_nearest());
+}
+
 static const char *mpi_note(void)
 {
   return wtl_mpi_note();
@@ -75,7 +85,7 @@ int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_
   memset(b, 0, sizeof *b);
   for (size_t i = 0; i < N_KINDS && !b->ops; i++) {
     bool named = strcmp(kinds[i]->name, wanted) == 0;
-    if (named || (settings->boot.number == WTL_BOOT_AUTO && kinds[i]->offered())) b->ops = kinds[i];
+    if (named || (settings->boot.number == WTL_BOOT_AUTO && is_offered(kinds[i]))) b->ops = kinds[i];
   }
   if (!b->ops || (settings->boot.number == WTL_BOOT_PMIX && !b->ops->offered())) {
     snprintf(error, size, "WATTLE_BOOT=%s, but no launcher offers it here (PMIX_NAMESPACE is not set)", wanted);

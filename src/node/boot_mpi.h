@@ -57,6 +57,12 @@ typedef struct wtl_mpi {
  */
 int wtl_mpi_load(wtl_mpi *mpi, char *error, size_t size);
 
+/*
+ * Is MPICH's launcher, Hydra, the one that started this process as one of several? Within an allocation of Slurm's it has
+ * srun start its proxies, so that the processes inherit the variables by which Slurm offers PMIx to the proxies.
+ */
+bool wtl_mpi_hydra_is_nearest(void);
+
 /* Does MPI's own interface say that this process is one of several? Loads no module but that of an MPI in use. */
 bool wtl_mpi_is_offered(void);
 

@@ -96,9 +96,16 @@ static bool is_served_by_pmi(void)
   return getenv("PMI_RANK") && (getenv("PMI_FD") || getenv("PMI_PORT"));
 }
 
+bool wtl_mpi_hydra_is_nearest(void)
+{
+  const char *n = getenv("PMI_SIZE");
+  return getenv("MPI_LOCALRANKID") && is_served_by_pmi() && n && atoi(n) > 1 && !getenv("OMPI_COMM_WORLD_RANK");
+}
+
 /* The module for the MPI that the launcher's variables belong to; NULL where there are none. */
 static const char *module_of_launcher(void)
 {
+  if (wtl_mpi_hydra_is_nearest()) return "mpich";
   if (getenv("OMPI_COMM_WORLD_RANK") || getenv("PMIX_NAMESPACE")) return "openmpi";
   return is_served_by_pmi() ? "mpich" : NULL;
 }
@@ -146,8 +153,7 @@ static int open_module(wtl_mpi *mpi, const char *name, char *error, size_t size)
 /* Open MPI under MPICH's launcher: each process would be a job of its own. */
 static bool is_mismatch(const char *name, void *handle)
 {
-  return strcmp(name, "openmpi") == 0 && getenv("HYDI_CONTROL_FD") && !getenv("PMIX_NAMESPACE") &&
-         !is_initialised(handle);
+  return strcmp(name, "openmpi") == 0 && wtl_mpi_hydra_is_nearest() && !is_initialised(handle);
 }
 
 static int load(wtl_mpi *mpi, char *error, size_t size)

@@ -97,18 +97,20 @@ static int meet(MPI_Comm comm)
 
 /* --- the end of the job --- */
 
-/*
- * MPICH's launcher, Hydra, is told in its own language (PMI's first version) where it serves this process: silent, from
- * any thread, whatever MPI is doing. MPI_Abort is none of these, and on a session's communicator MPICH 4.0 hangs in it.
- * The connection lives as long as MPI does.
- */
-static bool tell_hydra(int status)
+/* To the launcher in its own language, PMI's first version. The connection lives as long as MPI does. */
+static bool tell_launcher(int status)
 {
-  const char *number = getenv("HYDI_CONTROL_FD") ? getenv("PMI_FD") : NULL;
+  const char *number = getenv("PMI_FD");
   int fd = number ? atoi(number) : -1;
   char line[64];
   int n = snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", status);
   return is_usable() && fd >= 0 && send(fd, line, (size_t)n, MSG_NOSIGNAL) == n; /* to nothing but a socket */
+}
+
+/* Silent, from any thread, whatever MPI is doing: MPI_Abort is none of these. */
+static bool tell_hydra(int status)
+{
+  return getenv("MPI_LOCALRANKID") && tell_launcher(status);
 }
 
 /* A shell sees 8 bits, and failure must not look like success. */
@@ -122,7 +124,9 @@ static void do_abort(int status)
   status = as_exit_code(status);
   if (tell_hydra(status)) return;
   if (program_uses_mpi()) PMPI_Abort(MPI_COMM_WORLD, status);
-#ifndef MPICH_VERSION
+#ifdef MPICH_VERSION
+  tell_launcher(status); /* on a session's communicator, MPI_Abort hangs (4.0) */
+#else
   if (is_usable()) PMPI_Abort(self.comm, status);
 #endif
 }
@@ -140,16 +144,17 @@ static void finalise(void)
 }
 
 /*
- * A program that ends in the middle of a job has not met the others: it must not wait for them here. (Hydra mixes the
- * statuses of those it then kills into the job's exit code, unless it is told which one counts.)
+ * A program that ends in the middle of a job has not met the others: it must not wait for them here. MPICH's launchers
+ * are told: Hydra mixes the statuses of those it kills into the job's exit code unless it knows which one counts, and
+ * srun kills nobody. Open MPI's mpirun does both right by itself.
  */
 static void at_exit(int status, void *arg)
 {
   if (self.pid != getpid()) return; /* a forked child */
-  if (self.in_job && status != 0)
-    tell_hydra(as_exit_code(status));
-  else if (!self.in_job && (self.initialised || self.in_session))
-    finalise();
+#ifdef MPICH_VERSION
+  if (self.in_job && status != 0) do_abort(status);
+#endif
+  if (!self.in_job && (self.initialised || self.in_session)) finalise();
 }
 
 /* --- start --- */

@@ -51,6 +51,13 @@ def test_several_processes_of_mpichs_mpiexec_boot_by_mpi_and_one_alone_is_one_pe
     assert booted_by(start(MPICH, 1, program("boot"), SHMEM_DEBUG="1")) == {"single"}
 
 
+def test_pmix_that_is_offered_to_mpichs_launcher_is_not_taken_for_the_programs() -> None:
+    """Within an allocation of Slurm's, srun starts Hydra's proxies, and the PEs inherit their variables."""
+    theirs = {"PMIX_NAMESPACE": "slurm.pmix.1.0", "PMIX_RANK": "0", "PMIX_SERVER_URI41": "1.0;tcp4://127.0.0.1:9"}
+    result = start(MPICH, 3, program("boot"), SHMEM_DEBUG="1", **theirs)
+    assert result.code == 0 and good_pes(result, 3) == 1 and booted_by(result) == {"mpi"}, result
+
+
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_program_without_mpi_boots_by_open_mpi_if_told_to(n: int) -> None:
     result = start(OPEN_MPI, n, program("boot"), SHMEM_DEBUG="1", WATTLE_BOOT="mpi")
