@@ -30,13 +30,15 @@ PACKAGES = "iproute2 util-linux"  # Debian's, which hold them
 RATE = re.compile(r"([1-9][0-9]*(?:\.[0-9]+)?)(k|m|g)bit")
 
 # Enters a node: its network, a name and core of its own, and the sysfs of that network, where UCX looks for interfaces.
-# Temporary files, such as a launcher's session, go where they are taken down with the nodes.
+# The nodes know each other's names (not in a chroot, whose root is no mount that could be kept to oneself). Temporary
+# files, such as a launcher's session, go where they are taken down with the nodes.
 ENTER = """\
 #!/bin/sh
 node=$1; shift
 TMPDIR=$(dirname "$0"); export TMPDIR
 exec nsenter --net="/run/netns/$node" unshare --uts --mount --propagation unchanged sh -c '
   node=$1; shift
+  mount --make-rprivate / 2>/dev/null && mount --bind "$TMPDIR/hosts" /etc/hosts 2>/dev/null
   mount --make-private /sys && mount -t sysfs sysfs /sys
   hostname "$node"
   exec taskset -c "${node##*-}" "$@"' enter "$node" "$@"
@@ -163,6 +165,10 @@ class Nodes:
             script = self.folder / name
             script.write_text(text)
             script.chmod(0o755)
+        hosts = Path("/etc/hosts")
+        known = hosts.read_text(errors="replace") if hosts.exists() else ""
+        lines = [f"{SUBNET}.{i + 1} {name}" for i, name in enumerate(self.names)]
+        (self.folder / "hosts").write_text("\n".join([known.rstrip("\n"), *lines, ""]))
 
     def _make(self) -> None:
         _ip("netns", "add", self._switch)

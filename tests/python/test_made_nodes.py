@@ -122,6 +122,19 @@ def test_temporary_files_of_what_runs_there_go_with_the_nodes():
 
 
 @needs_nodes
+def test_nodes_know_each_others_names_and_the_machine_hears_of_no_mount_of_theirs():
+    before = Path("/proc/self/mountinfo").read_text()
+    with Nodes(2) as two:
+        ask = two.inside(0, "getent", "hosts", two.names[1])
+        done = subprocess.run(ask, capture_output=True, text=True, check=False)
+        if os.path.ismount("/"):
+            assert done.stdout.split() == ["10.213.77.2", two.names[1]]
+        during = Path("/proc/self/mountinfo").read_text()
+    added = [line for line in during.splitlines() if line not in before and "/run/netns" not in line]
+    assert not [line for line in added if "/etc/hosts" in line or " /sys " in line]
+
+
+@needs_nodes
 def test_a_killed_keeper_is_no_reason_to_leave_something():
     with Nodes(1) as one:
         names = list(one.names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -217,6 +218,21 @@ def test_a_node_that_cannot_write_to_the_directory_is_named_and_the_others_are_k
     assert "No profile from PE 1" in done.stderr
     assert f"No profile came from {two.names[1]}." in done.stderr
     assert [p.name for p in hidden.iterdir()] == ["pe-00000.json"]
+
+
+@needs_nodes
+@pytest.mark.skipif(shutil.which("mpiexec.mpich") is None, reason="MPICH's mpiexec is not installed (Debian: mpich)")
+def test_mpichs_mpiexec_serves_as_well(two, program, tmp_path):
+    library = paths.library()
+    if library is None or not library.with_name("libwattle-boot-mpi-mpich.so").exists():
+        pytest.skip("the runtime was built without boot by MPICH")
+    if not os.path.ismount("/"):
+        pytest.skip("in a chroot the nodes do not know each other's names, which MPICH needs")
+    hosts = ",".join(f"{name}:2" for name in two.names)
+    reach = {"HYDRA_LAUNCHER": "rsh", "HYDRA_LAUNCHER_EXEC": str(two.folder / "agent")}
+    done = run(two, "--hosts", hosts, "--json", "-o", tmp_path / "out", "--", program, WATTLE_LAUNCHER="mpich", **reach)
+    assert done.returncode == 0, done.stderr
+    assert [n["pes"] for n in json.loads(done.stdout)["nodes"]] == [[0, 1], [2, 3]]
 
 
 @needs_nodes

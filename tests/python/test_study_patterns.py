@@ -112,8 +112,8 @@ def test_a_benchmark_that_misbehaves_ends_the_study_with_its_own_words(bench, wa
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["exit_code"] == 2
 
 
-def interrupt(environment, out: Path, samples: int) -> subprocess.CompletedProcess[str]:
-    """Ctrl-C in a study, once its benchmark has given so many samples and the manifest is there."""
+def interrupt(environment, out: Path, samples: int, number: int = signal.SIGINT) -> subprocess.CompletedProcess[str]:
+    """Ctrl-C or another signal in a study, once its benchmark has given so many samples and the manifest is there."""
     started = subprocess.Popen(
         [sys.executable, "-m", "wattle", "study", "patterns", "--quick", "-o", str(out)],
         env={**environment, "FAKE_BENCH": f"stops {samples}"},
@@ -126,7 +126,7 @@ def interrupt(environment, out: Path, samples: int) -> subprocess.CompletedProce
     while not ready.exists() and time.monotonic() < until:
         time.sleep(0.02)
     assert json.loads((out / "manifest.json").read_text())["exit_code"] is None
-    started.send_signal(signal.SIGINT)
+    started.send_signal(number)
     said = started.communicate(timeout=30)
     return subprocess.CompletedProcess([], started.returncode, *said)
 
@@ -148,6 +148,15 @@ def test_an_interrupted_study_keeps_its_samples_and_says_so(bench, environment, 
     assert report.returncode == 2
     assert f"was interrupted after {samples} of" in report.stderr
     assert len(report.stderr.strip().splitlines()) == 1
+
+
+def test_a_study_that_is_asked_to_end_keeps_its_samples_too(bench, environment, wattle: Wattle, tmp_path):
+    out = tmp_path / "out"
+    done = interrupt(environment | {"FAKE_READY": str(tmp_path / "ready")}, out, 12, signal.SIGTERM)
+    assert done.returncode == 128 + signal.SIGTERM
+    assert "wattle: ended by SIGTERM after 12 of" in done.stderr
+    assert pl.read_parquet(out / "samples.parquet").height == 12
+    assert "was ended by SIGTERM after 12 of" in wattle("report", out).stderr
 
 
 def test_one_repeat_gives_figures_and_no_verdict(bench, wattle: Wattle, tmp_path):
