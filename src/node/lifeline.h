@@ -2,16 +2,17 @@
  * lifeline.h - a PE does not outlive its launcher.
  *
  * Two lines, because each has a hole. The kernel's parent-death signal works from the library's load on, whatever this
- * process does, but misses a PE that was started through a shell. PMIx's lost-connection event has no such hole, but
- * exists only after PMIx_Init. One PE of a node must live long enough to remove what the dead launcher left in the
- * temporary directory: the one with local rank 0 gives up the parent-death signal once PMIx watches.
+ * process does, but misses a PE that was started through a shell. The boot has no such hole (PMIx's lost-connection
+ * event, or a thread that watches the launcher's process), but exists only after shmem_init. One PE of a node must live
+ * long enough to remove what the dead launcher left in the temporary directory: the one with local rank 0 gives up the
+ * parent-death signal once the boot watches.
  */
 #ifndef WTL_NODE_LIFELINE_H
 #define WTL_NODE_LIFELINE_H
 
 #include <stdbool.h>
 
-/* PMIx watches the launcher from now on. `cleaner`: this PE removes the launcher's remains. */
+/* The boot watches the launcher from now on. `cleaner`: this PE removes the launcher's remains. */
 void wtl_lifeline_handed_over(bool cleaner);
 
 /* The launcher is gone: says so, cleans up where this PE is the cleaner, ends this process. Does not return. */
@@ -26,7 +27,7 @@ void wtl_lifeline_end_launcher(void);
 /* The job is ending in good order: the loss of the launcher is no longer news. */
 void wtl_lifeline_cut(void);
 
-/* PMIx watches no more: what this process does after shmem_finalize hangs on the kernel's signal again. */
+/* The boot watches no more: what this process does after shmem_finalize hangs on the kernel's signal again. */
 void wtl_lifeline_back(void);
 
 #endif
