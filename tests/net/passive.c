@@ -1,15 +1,16 @@
 /*
- * A target that computes is served all the same. PE 1 computes until PE 0, which puts, adds and gets meanwhile, tells it by a put to
- * stop: without a progress agent this program hangs. The other PE waits asleep; its CPU time is printed.
+ * A target that computes is served all the same. The last PE computes until PE 0, which puts, adds, swaps and gets meanwhile, tells it by a put to
+ * stop: without a progress agent this program hangs. Then PE 0 waits asleep for one that comes late, and then all do nothing; the CPU time
+ * of both is printed.
  */
 #include <shmem.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+enum { LATE_S = 2 };
 static long counter, stop;
-static char block[1 << 20];
+static char block[4 << 20], here[sizeof block];
 
 static double cpu_seconds(void)
 {
@@ -18,34 +19,66 @@ static double cpu_seconds(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int reach_it(void)
+static int is_all(const char *bytes, size_t n, char value)
 {
-  static char here[sizeof block];
+  for (size_t i = 0; i < n; i++)
+    if (bytes[i] != value) return 0;
+  return 1;
+}
+
+/* Sizes of every way to travel: with others, alone, and by rendezvous; blocking or not. */
+static int transfers(int pe)
+{
   int wrong = 0;
-  for (int i = 0; i < 100; i++) wrong |= shmem_long_atomic_fetch_add(&counter, 1, 1) != i;
-  memset(here, 7, sizeof here);
-  shmem_putmem(block, here, sizeof here, 1);
-  shmem_quiet();
-  memset(here, 0, sizeof here);
-  shmem_getmem(here, block, sizeof here, 1);
-  for (size_t i = 0; i < sizeof here; i++) wrong |= here[i] != 7;
-  shmem_long_p(&stop, 1, 1);
+  for (size_t n = 1; n <= sizeof block; n *= 8)
+    for (char nbi = 0; nbi < 2; nbi++) {
+      char value = (char)(n + (size_t)nbi + 1);
+      memset(here, value, n);
+      (nbi ? shmem_putmem_nbi : shmem_putmem)(block, here, n, pe);
+      shmem_quiet();
+      memset(here, 0, n);
+      (nbi ? shmem_getmem_nbi : shmem_getmem)(here, block, n, pe);
+      shmem_quiet();
+      wrong |= !is_all(here, n, value);
+    }
   return wrong;
+}
+
+static int reach_it(int pe)
+{
+  int wrong = 0;
+  for (int i = 0; i < 100; i++) wrong |= shmem_long_atomic_fetch_add(&counter, 1, pe) != i;
+  wrong |= shmem_long_atomic_compare_swap(&counter, 100, 7, pe) != 100;
+  wrong |= shmem_long_atomic_swap(&counter, 8, pe) != 7 || shmem_long_g(&counter, pe) != 8;
+  wrong |= transfers(pe);
+  shmem_long_p(&stop, 1, pe);
+  return wrong;
+}
+
+static double compute_until_told(void)
+{
+  volatile double x = 0;
+  while (!*(volatile long *)&stop) x += 1; /* no call of the library */
+  return x;
 }
 
 int main(void)
 {
   int wrong = 0;
   shmem_init();
-  wrong = shmem_ptr(&counter, 1 - shmem_my_pe()) != NULL; /* no address reaches another node */
+  int me = shmem_my_pe(), last = shmem_n_pes() - 1;
+  wrong = me == 0 && shmem_ptr(&counter, last) != NULL; /* no address reaches another node */
   shmem_barrier_all();
-  if (shmem_my_pe() == 0) wrong |= reach_it();
-  if (shmem_my_pe() == 1)
-    for (volatile double x = 0; !*(volatile long *)&stop;) x += 1; /* no call of the library */
+  if (me == 0) wrong |= reach_it(last);
+  if (me == last) (void)compute_until_told();
+  shmem_barrier_all();
   double before = cpu_seconds();
-  if (shmem_my_pe() == 1) nanosleep(&(struct timespec){.tv_sec = 2}, NULL);
+  if (me == last) nanosleep(&(struct timespec){.tv_sec = LATE_S}, NULL);
   shmem_barrier_all();
-  if (shmem_my_pe() == 0) printf("cpu %.4f\n", cpu_seconds() - before);
+  if (me == 0) printf("cpu barrier %.4f\n", cpu_seconds() - before);
+  before = cpu_seconds();
+  nanosleep(&(struct timespec){.tv_sec = LATE_S}, NULL);
+  if (me == 0) printf("cpu idle %.4f\n", cpu_seconds() - before);
   shmem_finalize();
   if (wrong) fprintf(stderr, "wrong data\n");
   return wrong;
