@@ -82,7 +82,11 @@ def unavailable() -> str | None:
     if missing:
         return f"{', '.join(missing)} not found (Debian: apt install {PACKAGES})"
     probe = subprocess.run(
-        ["unshare", "--net", "--uts", "--mount", "true"], capture_output=True, text=True, errors="replace", check=False
+        ["unshare", "--net", "--uts", "--mount", "--propagation", "unchanged", "true"],  # as a chroot needs it
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
     )
     return None if probe.returncode == 0 else f"no network namespaces here: {probe.stderr.strip()}"
 
