@@ -31,7 +31,8 @@ CORES = 2  # of each node
 MEMORY_MB = 1000
 START_S = 30
 CGROUPS = Path("/sys/fs/cgroup")
-NAMESPACE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+# Unchanged: a chroot has no root file system whose propagation could be changed; that of /proc is made private.
+NAMESPACE = ["unshare", "--pid", "--fork", "--kill-child", "--propagation", "unchanged", "--mount-proc"]
 
 CONFIGURATION = """\
 ClusterName=wattle
