@@ -152,15 +152,12 @@ int wtl_net_patience(const wtl_net *net)
 
 /* --- running ---------------------------------------------------------------------------------------------------- */
 
-/* In a flood there is always more; others want the lock, and a sign of life may be due. */
-enum { MOST_TURNS = 64 };
-
 bool wtl_net_progress(wtl_net *net)
 {
   bool happened = false;
   if (pthread_mutex_trylock(&net->lock) != 0) return false; /* somebody is at it */
   if (net->after >= 0 && wtl_clock_ns() >= net->next_beat) beat(net);
-  for (int turn = 0; turn < MOST_TURNS && net->transport->ops->progress(net->transport); turn++) happened = true;
+  if (net->transport->ops->progress(net->transport)) happened = true; /* once: it may be what the caller waits for */
   if (net->answers && wtl_net_send_answers(net)) happened = true;
   if (net->n_unsent) wtl_net_send_all(net), happened = true;
   pthread_mutex_unlock(&net->lock);

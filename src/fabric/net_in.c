@@ -160,7 +160,13 @@ void wtl_net_arrived(void *owner, unsigned message, const void *header, size_t h
     wire_large large;
   } h;
   size_t expected = message == WIRE_BATCH ? sizeof h.small : sizeof h.large;
-  bool good = header_bytes == expected && message >= WIRE_BATCH && message <= WIRE_DATA;
+  bool good = message >= WIRE_BATCH && message <= WIRE_DATA;
+  if (message == WIRE_BATCH) { /* its head lies in front of the records */
+    good = header_bytes == 0 && !later && n >= expected;
+    header = data;
+  } else {
+    good = good && header_bytes == expected;
+  }
   if (good) memcpy(&h, header, expected);
   /* Both headers begin alike: cookie, PE. */
   if (!good || h.small.cookie != net->cookie || h.small.from >= (uint32_t)net->boot->n_pes) {
@@ -168,7 +174,7 @@ void wtl_net_arrived(void *owner, unsigned message, const void *header, size_t h
     return;
   }
   if (message == WIRE_BATCH)
-    good = !later && take_batch(net, &h.small, data, n);
+    good = take_batch(net, &h.small, (const char *)data + expected, n - expected);
   else
     good = take_large(net, message == WIRE_PUT, &h.large, data, n, later);
   if (!good) {

@@ -61,7 +61,7 @@ void wtl_net_send_batch(wtl_net *net, int pe)
   net->in_flight++;
   net->counts.sent++;
   net->counts.bytes_sent += sizeof b->head + b->used;
-  net->transport->ops->send(net->transport, pe, WIRE_BATCH, &b->head, sizeof b->head, b->data, b->used, true,
+  net->transport->ops->send(net->transport, pe, WIRE_BATCH, NULL, 0, &b->head, sizeof b->head + b->used, true,
                             batch_sent, b);
 }
 

@@ -28,10 +28,13 @@ enum { SMALL_ANSWER = 4096 };
 typedef struct batch {
   wtl_net *net;
   struct batch *next_free;
-  wire_head head;
   size_t used;
-  _Alignas(8) char data[WIRE_BATCH_BYTES];
+  wire_head head; /* and right behind it */
+  char data[WIRE_BATCH_BYTES];
 } batch;
+
+_Static_assert(offsetof(batch, data) == offsetof(batch, head) + sizeof(wire_head) && offsetof(batch, data) % 8 == 0,
+               "head and records are sent as one, and records are aligned");
 
 /* Who waits for the end of an operation: the counter of one caller, or everybody who flushes. */
 typedef struct waiter {

@@ -1,9 +1,9 @@
 /*
  * wire.h - what goes over the wire. Native byte order: all nodes of a job run the same program.
  *
- * Small things travel in batches: a message WIRE_BATCH whose header is a wire_head and whose payload is records, each
- * followed by its data, padded to 8 bytes. Larger puts and answers travel alone (WIRE_PUT, WIRE_DATA): header a
- * wire_large, payload the data, which the transport places without a copy.
+ * Small things travel in batches: a message WIRE_BATCH, whose payload is a wire_head and, right behind it, records, each
+ * followed by its data, padded to 8 bytes. It has no header, so that it leaves in one piece. Larger puts and answers travel
+ * alone (WIRE_PUT, WIRE_DATA): header a wire_large, payload the data, which the transport places without a copy.
  */
 #ifndef WTL_FABRIC_WIRE_H
 #define WTL_FABRIC_WIRE_H

@@ -11,21 +11,25 @@
 static const double first_price_s = 50e-6;
 /* One wake-up that was held up by the scheduler must not make every later wait spin long. */
 static const double least_price_s = 2e-6, most_price_s = 200e-6;
+/* From another node a sleeper is woken by an agent that must be woken first, and only the second wake-up is seen by who
+ * learns: 84 us against 25 us polling for a put across two namespaces (field experience with UCX 1.13 over TCP). */
+static const double least_far_price_s = 50e-6;
 
 static void set_price(wtl_stages *s, double seconds)
 {
-  s->price_s = fmin(fmax(seconds, least_price_s), most_price_s);
+  s->price_s = fmin(fmax(seconds, s->least_price_s), most_price_s);
   uint64_t ticks = (uint64_t)(s->price_s * 1e9 / s->ns_per_tick);
   /* Where PEs outnumber cores, the peer can only make progress on the core this PE gives up. */
   s->spin_ticks = s->crowded ? 0 : ticks;
   s->yield_ticks = s->crowded ? ticks : 0;
 }
 
-void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, int cores, double ns_per_tick)
+void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, int cores, bool far, double ns_per_tick)
 {
   memset(s, 0, sizeof *s);
   s->policy = (enum wtl_wait_policy)settings->wait.number;
   s->crowded = n_local > cores;
+  s->least_price_s = far ? least_far_price_s : least_price_s;
   s->ns_per_tick = ns_per_tick;
   s->learns = s->policy == WTL_WAIT_ADAPTIVE && settings->spin_max.seconds < 0;
   switch (s->policy) {

@@ -20,13 +20,15 @@ typedef struct wtl_stages {
   bool crowded;           /* more PEs than cores: a spinning PE keeps the one it waits for from running */
   bool learns;            /* the spin follows the measured price */
   _Atomic double price_s; /* a sleep and wake-up, seconds */
+  double least_price_s;   /* learning does not go below */
   double ns_per_tick;
   _Atomic uint64_t spin_ticks;  /* leave the spin stage after this long; UINT64_MAX: never */
   _Atomic uint64_t yield_ticks; /* likewise the yield stage */
 } wtl_stages;
 
-/* cores: those this job may use on this node. */
-void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, int cores, double ns_per_tick);
+/* cores: those this job may use on this node. far: waits may be for other nodes, too. */
+void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, int cores, bool far,
+                      double ns_per_tick);
 
 /* A wake-up took this many ticks from the ring to running again. */
 void wtl_stages_learn(wtl_stages *s, uint64_t ticks);

@@ -27,7 +27,7 @@ static void changed(void *owner, wtl_place at, uint64_t n)
   if (at.region == WTL_REGION_SLICE)
     wtl_bell_ring_at(bell, at.offset, n);
   else
-    wtl_bell_ring(bell);
+    wtl_bell_ring_control(bell);
 }
 
 static void completed(void *owner)

@@ -124,7 +124,8 @@ static void count_cores(wtl_pe *self, wtl_site *site)
   }
   double cores = CPU_COUNT(&all) ? CPU_COUNT(&all) : (double)sysconf(_SC_NPROCESSORS_ONLN);
   int usable = (int)fmax(1, ceil(fmin(cores, quota)));
-  wtl_stages_start(&self->door.stages, &self->settings, self->n_local, usable, wtl_clock_ns_per_tick());
+  wtl_stages_start(&self->door.stages, &self->settings, self->n_local, usable, self->net != NULL,
+                   wtl_clock_ns_per_tick());
   wtl_barrier(self, site);
   self->central_barrier = self->n_local > usable;
 }

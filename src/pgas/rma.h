@@ -24,7 +24,7 @@ static inline void wtl_touch(const wtl_pe *self, int pe, const void *at, size_t 
 static inline void wtl_touch_control(const wtl_pe *self, int pe)
 {
   wtl_bell *bell = &wtl_control_of(self, pe)->bell;
-  if (wtl_bell_has_sleeper(bell)) wtl_bell_ring(bell);
+  if (wtl_bell_has_sleeper(bell)) wtl_bell_ring_control(bell);
 }
 
 /* What a PE watches that waits for a variable of its own. */

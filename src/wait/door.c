@@ -9,7 +9,7 @@ void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, i
   memset(d, 0, sizeof *d);
   d->bell = bell;
   d->sleep_max_s = settings->sleep_max.seconds;
-  wtl_stages_start(&d->stages, settings, n_local, cores, wtl_clock_ns_per_tick());
+  wtl_stages_start(&d->stages, settings, n_local, cores, false, wtl_clock_ns_per_tick());
 }
 
 typedef struct wait {

@@ -27,6 +27,13 @@ void wtl_bell_ring_at(wtl_bell *b, size_t offset, size_t n)
     wtl_bell_ring(b);
 }
 
+void wtl_bell_ring_control(wtl_bell *b)
+{
+  uint64_t asleep = atomic_load_explicit(&b->asleep, memory_order_relaxed);
+  wtl_watch watch = asleep >> COUNT_BITS;
+  if (asleep && (watch == WTL_WATCH_ALL || watch == WTL_WATCH_CONTROL)) wtl_bell_ring(b);
+}
+
 static uint64_t one_more(uint64_t asleep, wtl_watch watch)
 {
   if (asleep && asleep >> COUNT_BITS != watch) watch = WTL_WATCH_ALL;

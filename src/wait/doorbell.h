@@ -45,6 +45,9 @@ void wtl_bell_ring(wtl_bell *b);
 /* Rings if a sleeper watches any of the `n` bytes at `offset` of the slice. */
 void wtl_bell_ring_at(wtl_bell *b, size_t offset, size_t n);
 
+/* Rings if a sleeper watches the control data. */
+void wtl_bell_ring_control(wtl_bell *b);
+
 static inline bool wtl_bell_has_sleeper(const wtl_bell *b)
 {
   /* Sequentially consistent, as the store before it is: where such a store is no full barrier (aarch64), the pair still

@@ -67,7 +67,7 @@ static pack batch(const attack_state *a, uint64_t cookie_change)
 
 static void send_pack(attack_state *a, const pack *p, size_t n)
 {
-  send_message(&a->s, WIRE_BATCH, &p->head, sizeof p->head, p->data, n, true);
+  send_message(&a->s, WIRE_BATCH, NULL, 0, &p->head, sizeof p->head + n, true);
 }
 
 /* --- attacks ------------------------------------------------------------------------------------------------------------------------- */
@@ -96,7 +96,7 @@ static void no_messages(attack_state *a)
   char header[256] = "";
   for (size_t n = 0; n < sizeof header; n += 3) {
     memcpy(header, &p.head, sizeof p.head);
-    if (n != sizeof p.head) send_message(&a->s, WIRE_BATCH, header, n, p.data, p.used, true), a->foreign++;
+    send_message(&a->s, WIRE_BATCH, header, n, p.data, p.used, true), a->foreign++;
     if (n != sizeof(wire_large)) send_message(&a->s, WIRE_PUT, header, n, p.data, p.used, true), a->foreign++;
   }
   p.head.from = (uint32_t)shmem_n_pes();
@@ -145,9 +145,10 @@ static void truncated_and_overlong(attack_state *a)
   send_pack(a, &p, 0), a->malformed++;
   /* A batch far longer than ours ever are; its first record is longer than what may be. */
   wire_record r = {WIRE_STORE, 0, 0, a->place, 0, 65536};
-  memcpy(a->large, &r, sizeof r);
-  send_message(&a->s, WIRE_BATCH, &p.head, sizeof p.head, a->large, LARGE / 4, true), a->malformed++;
-  send_message(&a->s, WIRE_BATCH, &p.head, sizeof p.head, a->large, LARGE, false), a->malformed++;
+  memcpy(a->large, &p.head, sizeof p.head);
+  memcpy(a->large + sizeof p.head, &r, sizeof r);
+  send_message(&a->s, WIRE_BATCH, NULL, 0, a->large, LARGE / 4, true), a->malformed++;
+  send_message(&a->s, WIRE_BATCH, NULL, 0, a->large, LARGE, false), a->foreign++; /* whose it is comes too late */
 }
 
 static void unaligned_atomics(attack_state *a)

@@ -42,7 +42,7 @@ static uint64_t cookie(void)
 
 static void arrive_batch(const pack *p)
 {
-  arrive(VICTIM, WIRE_BATCH, &p->head, sizeof p->head, p->data, p->used);
+  arrive(VICTIM, WIRE_BATCH, NULL, 0, &p->head, sizeof p->head + p->used);
 }
 
 static pack batch_of(uint64_t with_cookie, uint32_t from)
@@ -90,7 +90,7 @@ static void what_is_no_message_of_ours_is_dropped_and_counted(void)
   for (size_t length = 0; length < 64; length++) {
     char header[64] = "";
     memcpy(header, &p.head, sizeof p.head);
-    if (length != sizeof p.head) arrive(VICTIM, WIRE_BATCH, header, length, p.data, p.used), n++;
+    arrive(VICTIM, WIRE_BATCH, header, length, p.data, p.used), n++;
     memcpy(header, &put, sizeof put);
     if (length != sizeof put) arrive(VICTIM, WIRE_PUT, header, length, p.data, p.used), n++;
     if (length != sizeof put) arrive(VICTIM, WIRE_DATA, header, length, p.data, p.used), n++;
@@ -254,7 +254,7 @@ static uint64_t token_of_last_letter(void)
 {
   letter *l = take_letter();
   wire_record r;
-  memcpy(&r, l->data, sizeof r);
+  memcpy(&r, (const char *)l->data + sizeof(wire_head), sizeof r);
   forget(l);
   return r.token;
 }
@@ -383,7 +383,7 @@ static void mutants_do_no_harm_for(uint64_t seed, int many)
     pack p = random_batch(&random);
     size_t length = mutate(&p, &random);
     wtl_net_counts before = wtl_net_count(posts[VICTIM].net), after;
-    arrive(VICTIM, WIRE_BATCH, &p.head, sizeof p.head, p.data, length);
+    arrive(VICTIM, WIRE_BATCH, NULL, 0, &p.head, sizeof p.head + length);
     after = wtl_net_count(posts[VICTIM].net);
     CHECK(after.received + after.malformed + after.foreign == before.received + before.malformed + before.foreign + 1);
     forget_answers();

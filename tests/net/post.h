@@ -120,7 +120,7 @@ const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_
 /* A copy of exactly `n` bytes at an odd address; `block` is to be freed. */
 static void *odd_copy(const void *from, size_t n, char **block)
 {
-  *block = malloc(n + 1);
+  *block = calloc(n + 1, 1);
   return n ? memcpy(*block + 1, from, n) : *block + 1;
 }
 

@@ -7,9 +7,9 @@
 #include "fabric/wire.h"
 
 typedef struct pack {
-  wire_head head;
   size_t used;
-  _Alignas(8) char data[2 * WIRE_BATCH_BYTES];
+  wire_head head; /* and right behind it */
+  char data[2 * WIRE_BATCH_BYTES];
 } pack;
 
 /* Adds a record that says `n`, followed by `data` zero bytes, which it returns. */

@@ -244,19 +244,19 @@ static void policies_have_their_stages(void)
 {
   wtl_stages s;
   wtl_settings set = settings(WTL_WAIT_SPIN);
-  wtl_stages_start(&s, &set, 16, 2, 1.0);
+  wtl_stages_start(&s, &set, 16, 2, false, 1.0);
   CHECK(s.spin_ticks == UINT64_MAX && s.yield_ticks == 0 && !s.learns && s.crowded);
   set = settings(WTL_WAIT_YIELD);
-  wtl_stages_start(&s, &set, 2, 2, 1.0);
+  wtl_stages_start(&s, &set, 2, 2, false, 1.0);
   CHECK(s.spin_ticks == 0 && s.yield_ticks == UINT64_MAX && !s.learns && !s.crowded);
   set = settings(WTL_WAIT_SLEEP);
-  wtl_stages_start(&s, &set, 2, 2, 1.0);
+  wtl_stages_start(&s, &set, 2, 2, false, 1.0);
   CHECK(s.spin_ticks == 0 && s.yield_ticks == 0 && !s.learns);
   set = settings(WTL_WAIT_ADAPTIVE);
-  wtl_stages_start(&s, &set, 2, 2, 0.5);
+  wtl_stages_start(&s, &set, 2, 2, false, 0.5);
   CHECK(s.learns && s.yield_ticks == 0);
   CHECK_NEAR((double)s.spin_ticks, s.price_s * 1e9 / 0.5, 1);
-  wtl_stages_start(&s, &set, 3, 2, 0.5);
+  wtl_stages_start(&s, &set, 3, 2, false, 0.5);
   CHECK(s.spin_ticks == 0);
   CHECK_NEAR((double)s.yield_ticks, s.price_s * 1e9 / 0.5, 1);
 }
@@ -266,12 +266,12 @@ static void a_given_spin_is_kept(void)
   wtl_stages s;
   wtl_settings set = settings(WTL_WAIT_ADAPTIVE);
   set.spin_max.seconds = 0.001;
-  wtl_stages_start(&s, &set, 2, 2, 2.0);
+  wtl_stages_start(&s, &set, 2, 2, false, 2.0);
   CHECK(!s.learns && s.spin_ticks == 500000 && s.yield_ticks == 0);
   wtl_stages_learn(&s, 10);
   CHECK(s.spin_ticks == 500000);
   set.spin_max.seconds = 0;
-  wtl_stages_start(&s, &set, 2, 2, 2.0);
+  wtl_stages_start(&s, &set, 2, 2, false, 2.0);
   CHECK(s.spin_ticks == 0);
 }
 
@@ -280,7 +280,7 @@ static void learning_is_bounded(void)
 {
   wtl_stages s;
   wtl_settings set = settings(WTL_WAIT_ADAPTIVE);
-  wtl_stages_start(&s, &set, 2, 2, 1.0);
+  wtl_stages_start(&s, &set, 2, 2, false, 1.0);
   double before = s.price_s;
   wtl_stages_learn(&s, 5000000);
   CHECK(s.price_s == before);
