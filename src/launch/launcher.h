@@ -29,7 +29,8 @@ typedef struct wtl_launcher {
   /* --- while it runs and when it has ended; NULL where there is nothing to do --- */
   int speaks_on;                      /* STDOUT_FILENO or STDERR_FILENO: where it says how PEs ended; 0: nowhere */
   int (*code_said)(const char *line); /* the exit code of which a line tells; -1: of none */
-  /* The job's code, from the launcher's own, the first that it said (or -1) and the signal that asked for the end (or 0). */
+  /* The job's code, from the launcher's own, the first that it said (or -1), and the signal that asked for the end (or
+   * 0). */
   int (*exit_code)(int own, int said, int signal);
   bool (*is_stuck)(pid_t launcher);       /* waits for itself, its PEs gone? */
   void (*remove_remains)(pid_t launcher); /* what one that was killed leaves on disk */

@@ -33,6 +33,13 @@ static long variable(const char *name, long otherwise)
   return number_of(getenv(name), otherwise);
 }
 
+/* Is this process one of a step's, as in a shell that `srun --pty` started? The highest numbers are Slurm's own steps. */
+static bool is_in_step(void)
+{
+  const char *step = getenv("SLURM_STEP_ID");
+  return step && strtoul(step, NULL, 10) < 0xfffffff0;
+}
+
 /* The allocation's CPUs, from "2(x3),1": all of them, and those of its smallest node. Without an allocation 0. */
 static long cpus_allocated(long *smallest)
 {
@@ -134,6 +141,7 @@ static bool compose(wtl_words *line, const wtl_command *c, char *error, size_t s
   wtl_words_add(line, "--quit-on-interrupt");  /* one Ctrl-C is enough */
   if (!wtl_command_has(c, "--export")) wtl_words_add(line, "--export=ALL");
   if (!wtl_command_has(c, "-i --input")) wtl_words_add(line, "--input=0"); /* what is read goes to PE 0 alone */
+  if (is_in_step()) wtl_words_add(line, "--overlap"); /* that step holds the cores, and ours would wait for them */
   bool good = wtl_launcher_hosts(&h, c, error, size) >= 0 && place(line, c, &h, n, error, size);
   /* srun takes this from its options alone, not from the allocation's, since Slurm 22.05. */
   if (allocated && per_task > 1 && !wtl_command_has(c, cpus_per_task_names))

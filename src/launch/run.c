@@ -77,11 +77,19 @@ static int code_of(const wtl_launcher *l, int status, int said, bool stuck)
   return l->exit_code(code, said, ended_by);
 }
 
+/* Where one is closed, the next file opened would take its place. */
+static void open_standard_streams(void)
+{
+  for (int fd = 0; fd <= STDERR_FILENO; fd++)
+    if (fcntl(fd, F_GETFD) < 0) open("/dev/null", O_RDWR);
+}
+
 int wtl_run(const wtl_launcher *l, char **line)
 {
   pid_t me = getpid();
   int status, ends[2] = {-1, -1};
   wtl_hearing h = {.to = l->speaks_on, .code_said = l->code_said, .said = -1};
+  open_standard_streams();
   if (l->speaks_on && pipe2(ends, O_CLOEXEC) != 0) ends[0] = ends[1] = -1; /* then its own code must do */
   h.from = ends[0];
   child = fork();

@@ -289,6 +289,8 @@ def test_words_of_the_program_are_no_options(tmp_path: Path) -> None:
         ({}, "-n 5 --cpus-per-task 2", "--overcommit", "--cpus-per-task=2"),
         ({"SLURM_JOB_CPUS_PER_NODE": "2(x2),1"}, "-n 5", "--ntasks=5", "--overcommit"),
         ({"SLURM_JOB_CPUS_PER_NODE": "2(x2),1"}, "-n 6", "--ntasks=6", "--ntasks=5"),
+        ({"SLURM_STEP_ID": "0"}, "", "--overlap", "--overcommit"),
+        ({"SLURM_STEP_ID": "4294967290"}, "", "--ntasks=1", "--overlap"),
         ({}, "--mpi=pmix_v4", "--mpi=pmix_v4", "--mpi=pmix"),
         ({}, "--input all", "--input all", "--input=0"),
     ],
@@ -421,6 +423,13 @@ def test_mpich_kill_of_oshrun_or_mpiexec_ends_the_job(who: str) -> None:
 def test_mpich_output_of_any_size_arrives_whole() -> None:
     result = mpich("-n", "1", "sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' x; echo; echo end >&2")
     assert result.code == 0 and len(result.out) == 3000001 and result.err == "end\n", (result.code, len(result.out))
+
+
+@needs_mpich
+def test_mpich_without_standard_streams_runs_the_program(tmp_path: Path) -> None:
+    script = f"exec '{OSHRUN}' --launcher mpich -n 2 sh -c 'echo out; echo err >&2; echo $PMI_RANK >>{tmp_path}/ran'"
+    result = run("sh", "-c", script + " <&- >&- 2>&-")
+    assert result.code == 0 and sorted((tmp_path / "ran").read_text().split()) == ["0", "1"], result
 
 
 @needs_mpich

@@ -82,6 +82,12 @@ def test_oshrun_asks_slurm_for_an_allocation_where_srun_is_named(slurm: Slurm) -
     assert "srun" not in result.out, result
 
 
+def test_oshrun_works_in_a_shell_that_srun_started(slurm: Slurm) -> None:
+    """Another step than that shell's, which holds the cores."""
+    result = run("srun", "-N1", "-n1", "-c2", "sh", "-c", f"'{OSHRUN}' -n 2 '{BOOT}'", env=slurm.env)
+    assert good(result, 2), result
+
+
 @pytest.mark.parametrize("name", ["openmpi", "mpich"])
 @pytest.mark.parametrize("nodes", [1, 2])
 def test_other_launchers_work_inside_slurm(slurm: Slurm, name: str, nodes: int) -> None:
