@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from jobs import Job, Result, program
 from mpi_jobs import AS_ROOT, MPICH, OPEN_MPI, mixed_program
-from wattle.nodes import Nodes, unavailable
+from wattle.nodes import NAMED, Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 
@@ -40,7 +40,8 @@ def by_mpich(nodes: Nodes, pes: int, *words: str | Path) -> list[str]:
     agent.write_text(AGENT)
     agent.chmod(0o755)
     first = nodes.names[0]
-    address = subprocess.run(["ip", "-n", first, "-br", "-4", "addr", "show", "e0"], capture_output=True, text=True)
+    ask = ["nsenter", f"--net={NAMED}/{first}", "ip", "-br", "-4", "addr", "show", "e0"]  # `ip -n` fails in a chroot
+    address = subprocess.run(ask, capture_output=True, text=True)
     reach = ["-localhost", address.stdout.split()[2].split("/")[0], "-iface", "e0"]
     reach += ["-launcher", "ssh", "-launcher-exec", str(agent)]
     hosts = ",".join(f"{name}:{pes}" for name in nodes.names)
