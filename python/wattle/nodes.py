@@ -98,24 +98,16 @@ def check_rate(option: str, rate: str) -> str:
     return rate
 
 
-def _tell(*words: str) -> None:
-    """Runs a tool that says on standard error what is wrong."""
-    done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+def _tell(words: list[str], holding: tuple[int, ...] = ()) -> None:
+    """Runs a tool that says on standard error what is wrong. It holds these descriptors open while it runs."""
+    done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False, pass_fds=holding)
     if done.returncode != 0:
         raise NodesError(f"cannot make nodes: {' '.join(words)}: {done.stderr.strip() or done.returncode}")
-
-
-def _ip(*words: str) -> None:
-    _tell("ip", *words)
 
 
 def _inside(name: str, *words: str) -> list[str]:
     """A command in a namespace. (`ip netns exec` changes mounts as well, which a chroot does not allow.)"""
     return ["nsenter", f"--net={NAMED}/{name}", *words]
-
-
-def _ip_inside(name: str, *words: str) -> None:
-    _tell(*_inside(name, "ip", *words))
 
 
 @dataclass
@@ -175,24 +167,30 @@ class Nodes:
         (self.folder / "hosts").write_text("\n".join([known.rstrip("\n"), *lines, ""]))
 
     def _make(self) -> None:
-        _ip("netns", "add", self._switch)
-        _ip_inside(self._switch, "link", "add", "br0", "type", "bridge")
-        _ip_inside(self._switch, "link", "set", "br0", "up")
+        self._do("ip", "netns", "add", self._switch)
+        self._do(*_inside(self._switch, "ip", "link", "add", "br0", "type", "bridge"))
+        self._do(*_inside(self._switch, "ip", "link", "set", "br0", "up"))
         for i, name in enumerate(self.names):
             self._add(name, i)
 
     def _add(self, name: str, i: int) -> None:
-        port = f"p{i}"
-        _ip("netns", "add", name)
-        _ip("link", "add", "e0", "netns", name, "type", "veth", "peer", "name", port, "netns", self._switch)
-        _ip_inside(self._switch, "link", "set", port, "master", "br0", "up")
-        _ip_inside(name, "addr", "add", f"{SUBNET}.{i + 1}/24", "dev", "e0")
+        port, peer = f"p{i}", ["type", "veth", "peer", "name", f"p{i}", "netns", self._switch]
+        self._do("ip", "netns", "add", name)
+        self._do("ip", "link", "add", "e0", "netns", name, *peer)
+        self._do(*_inside(self._switch, "ip", "link", "set", port, "master", "br0", "up"))
+        self._do(*_inside(name, "ip", "addr", "add", f"{SUBNET}.{i + 1}/24", "dev", "e0"))
         for link in ("lo", "e0"):
-            _ip_inside(name, "link", "set", link, "up")
+            self._do(*_inside(name, "ip", "link", "set", link, "up"))
         if self.rate:
             # A larger burst would hide the shaping from short messages.
             shape = ["root", "tbf", "rate", self.rate, "burst", "10kb", "latency", "50ms"]
-            _tell(*_inside(name, "tc", "qdisc", "add", "dev", "e0", *shape))
+            self._do(*_inside(name, "tc", "qdisc", "add", "dev", "e0", *shape))
+
+    def _do(self, *words: str) -> None:
+        """One step of making them. It holds the keeper's pipe, too: if we are killed meanwhile, the keeper waits for
+        its end, and misses nothing that is only being made."""
+        assert self._keeper and self._keeper.stdin
+        _tell(list(words), (self._keeper.stdin.fileno(),))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -224,7 +222,7 @@ class Nodes:
 
     def cut(self, i: int) -> None:
         """Takes the link of node `i` down."""
-        _ip_inside(self.names[i], "link", "set", "e0", "down")
+        _tell(_inside(self.names[i], "ip", "link", "set", "e0", "down"))
 
     def inside(self, i: int, *words: str) -> list[str]:
         """A command on node `i`."""

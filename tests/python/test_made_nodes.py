@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from conftest import PACKAGE
+from fakes import script
 from wattle import nodes as module
 from wattle.nodes import Nodes, NodesError, check_rate, unavailable
 
@@ -50,9 +52,9 @@ def alive(pid: str) -> bool:
         return False
 
 
-def make() -> subprocess.Popen[str]:
+def make(**environment: str) -> subprocess.Popen[str]:
     """A process that makes two nodes, starts something on the second, and waits."""
-    env = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    env = {**os.environ, "PYTHONPATH": str(PACKAGE), **environment}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen([sys.executable, "-c", MAKER], env=env, text=True, **pipes)
 
@@ -82,6 +84,26 @@ def test_whatever_signal_ends_their_maker_they_go_with_what_runs_in_them(name):
     until(lambda: not Path(folder).exists())
     assert not any(name in namespaces() for name in names)
     until(lambda: not any(alive(pid) for pid in pids))
+
+
+SLOW_IP = """#!/bin/sh
+# Takes its time to add a namespace, as a busy machine does.
+case "$1 $2" in "netns add") echo "$3" >> {said}; sleep 1;; esac
+exec {ip} "$@"
+"""
+
+
+@needs_nodes
+def test_a_node_that_is_only_being_made_when_its_maker_is_killed_goes_too(tmp_path):
+    said = tmp_path / "said"
+    script(tmp_path / "bin" / "ip", SLOW_IP.format(said=said, ip=shutil.which("ip")))
+    maker = make(PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}", TMPDIR=str(tmp_path))
+    until(lambda: said.exists() and len(said.read_text().split()) == 2)
+    maker.kill()
+    maker.wait()
+    until(lambda: not list(tmp_path.glob("wattle-nodes-*")))
+    assert f"wtl{maker.pid}x" not in namespaces()
+    maker.communicate()
 
 
 @needs_nodes
