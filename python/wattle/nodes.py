@@ -11,6 +11,7 @@ hold open, and takes everything down. We let go of the pipe at the end; the kern
 
 from __future__ import annotations
 
+import fcntl
 import itertools
 import os
 import re
@@ -25,7 +26,8 @@ from wattle.errors import WattleError
 
 SUBNET = "10.213.77"  # inside the namespaces only
 NAMED = "/run/netns"  # where `ip netns add` puts them
-TOOLS = ("ip", "tc", "nsenter", "unshare", "taskset", "mount")
+LOCK = "/run"  # locked, shared, while nodes are made and used: whoever is alone may unmount NAMED
+TOOLS = ("ip", "tc", "nsenter", "unshare", "taskset", "mount", "flock")
 PACKAGES = "iproute2 util-linux"  # Debian's, which hold them
 RATE = re.compile(r"([1-9][0-9]*(?:\.[0-9]+)?)(k|m|g)bit")
 
@@ -51,8 +53,9 @@ host=$1; shift
 exec "$(dirname "$0")/enter" "$host" sh -c "$*"
 """
 
-# Takes the nodes down: FOLDER, "umount" where /run/netns was not there before, NAMESPACE... What is not there is no
+# Takes the nodes down: FOLDER, "umount" where /run/netns was no mount before, NAMESPACE... What is not there is no
 # error: it is called however far things had come. Processes may fork while they are ended, hence more than one round.
+# Where others have nodes, it stays a mount: unmounted while one of theirs is being added, it would hide that later on.
 KEEPER = """\
 trap '' HUP INT QUIT TERM
 cat >/dev/null
@@ -63,7 +66,7 @@ for round in 1 2 3; do
   kill -9 $pids
 done
 for node; do ip netns del "$node"; done
-[ "$umount" != umount ] || umount /run/netns
+[ "$umount" != umount ] || flock -n /run umount /run/netns
 rm -rf "$folder"
 """
 
@@ -121,6 +124,7 @@ class Nodes:
     _switch: str = ""
     _keeper: subprocess.Popen[str] | None = None
     _keeping: list[str] = field(default_factory=list)  # its command
+    _lock: int = -1
     _folder: Path | None = None
 
     def __enter__(self) -> Nodes:
@@ -145,6 +149,8 @@ class Nodes:
 
     def _start_keeper(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="wattle-nodes-"))
+        self._lock = os.open(LOCK, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(self._lock, fcntl.LOCK_SH)
         umount = "" if os.path.ismount(NAMED) else "umount"  # `ip netns add` mounts it on itself
         self._keeping = ["sh", "-c", KEEPER, "keeper", str(self._folder), umount, *self.names, self._switch]
         self._keeper = subprocess.Popen(
@@ -187,10 +193,10 @@ class Nodes:
             self._do(*_inside(name, "tc", "qdisc", "add", "dev", "e0", *shape))
 
     def _do(self, *words: str) -> None:
-        """One step of making them. It holds the keeper's pipe, too: if we are killed meanwhile, the keeper waits for
-        its end, and misses nothing that is only being made."""
+        """One step of making them. It holds the keeper's pipe and the lock, too: if we are killed meanwhile, the keeper
+        waits for its end, and misses nothing that is only being made."""
         assert self._keeper and self._keeper.stdin
-        _tell(list(words), (self._keeper.stdin.fileno(),))
+        _tell(list(words), (self._keeper.stdin.fileno(), self._lock))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -200,6 +206,9 @@ class Nodes:
     def _take_down(self) -> None:
         """Lets the keeper do it, and waits. Interrupted here, the keeper still does."""
         keeper, self._keeper = self._keeper, None
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
         if keeper is not None and keeper.stdin is not None:
             keeper.stdin.close()
             if keeper.wait() < 0:  # somebody killed it

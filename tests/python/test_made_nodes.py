@@ -88,8 +88,8 @@ def test_whatever_signal_ends_their_maker_they_go_with_what_runs_in_them(name):
 
 SLOW_IP = """#!/bin/sh
 # Takes its time to add a namespace, as a busy machine does.
-case "$1 $2" in "netns add") echo "$3" >> {said}; sleep 1;; esac
-exec {ip} "$@"
+[ "$1 $2" = "netns add" ] || exec {ip} "$@"
+echo begun >> {said}; sleep 0.5; {ip} "$@"; echo done >> {said}
 """
 
 
@@ -98,9 +98,10 @@ def test_a_node_that_is_only_being_made_when_its_maker_is_killed_goes_too(tmp_pa
     said = tmp_path / "said"
     script(tmp_path / "bin" / "ip", SLOW_IP.format(said=said, ip=shutil.which("ip")))
     maker = make(PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}", TMPDIR=str(tmp_path))
-    until(lambda: said.exists() and len(said.read_text().split()) == 2)
+    until(lambda: said.exists() and said.read_text().split() == ["begun", "done", "begun"])
     maker.kill()
     maker.wait()
+    until(lambda: said.read_text().split().count("done") == 2)
     until(lambda: not list(tmp_path.glob("wattle-nodes-*")))
     assert f"wtl{maker.pid}x" not in namespaces()
     maker.communicate()
@@ -154,6 +155,19 @@ def test_nodes_know_each_others_names_and_the_machine_hears_of_no_mount_of_their
         during = Path("/proc/self/mountinfo").read_text()
     added = [line for line in during.splitlines() if line not in before and "/run/netns" not in line]
     assert not [line for line in added if "/etc/hosts" in line or " /sys " in line]
+
+
+@needs_nodes
+def test_many_that_come_and_go_at_once_hide_nothing_from_each_other():
+    """`ip netns add` mounts /run/netns; who unmounts it must not do so while another is about to use it."""
+    code = "from wattle.nodes import Nodes\nfor _ in range(8):\n  with Nodes(1) as one: one.cut(0)"
+    command = [sys.executable, "-c", code]
+    env = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    makers = [subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    assert [maker.communicate(timeout=120)[1] for maker in makers] == [""] * 4
+    assert not any(f"wtl{maker.pid}x" in namespaces() for maker in makers)
+    mounts = Path("/proc/self/mountinfo").read_text()
+    assert not any(f"wtl{maker.pid}x" in mounts for maker in makers)
 
 
 @needs_nodes
