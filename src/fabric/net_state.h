@@ -20,7 +20,7 @@ enum {
   MAX_FETCHES = 4096,
   MAX_FETCH_BYTES = 4 << 20,
   MAX_QUEUED = 16384,
-  ABREAST_BYTES = 4 << 20
+  ABREAST_BYTES = 2 << 20
 };
 enum { SMALL_ANSWER = 4096 };
 
