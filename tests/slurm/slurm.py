@@ -196,6 +196,18 @@ class Slurm:
         """One of Slurm's commands."""
         return subprocess.run(command, env={**os.environ, **self.env}, capture_output=True, text=True)
 
+    def jobs(self, *options: str) -> list[str]:
+        """Numbers of the jobs that wait, run or end."""
+        return self.run("squeue", "--noheader", "--format=%i", *options).stdout.split()
+
+    def cancel_all(self) -> None:
+        """Ends all jobs, and waits until they have ended."""
+        deadline = time.monotonic() + START_S
+        while jobs := self.jobs():
+            self.run("scancel", "--quiet", *jobs)
+            assert time.monotonic() < deadline, f"jobs {jobs} do not end:\n{self.logs()}"
+            time.sleep(0.02)
+
     def remains(self) -> list[str]:
         """What jobs left in the nodes' folders."""
         spools = [path for name in self.names for path in (self.folder / name / "spool").glob("*.[0-9]*")]

@@ -21,13 +21,20 @@ pytestmark = pytest.mark.skipif(REASON is not None, reason=str(REASON))
 
 
 @pytest.fixture(scope="module")
-def slurm() -> Iterator[Slurm]:
-    with Slurm(2) as cluster:
-        yield cluster
+def cluster() -> Iterator[Slurm]:
+    with Slurm(2) as two:
+        yield two
         deadline = time.monotonic() + START_S
-        while cluster.remains() and time.monotonic() < deadline:
+        while two.remains() and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert not cluster.remains()
+        assert not two.remains()
+
+
+@pytest.fixture
+def slurm(cluster: Slurm) -> Iterator[Slurm]:
+    """The cluster without jobs: a test that fails may leave an allocation, which the following ones would wait for."""
+    yield cluster
+    cluster.cancel_all()
 
 
 def salloc(*words: object, nodes: int = 1, tasks: int = 2) -> list[str]:
@@ -235,7 +242,7 @@ def test_pe_that_is_killed_ends_a_job_of_plain_srun(slurm: Slurm) -> None:
 
 
 def job_number(slurm: Slurm) -> str:
-    (number,) = slurm.run("squeue", "--noheader", "--format=%i").stdout.split()
+    (number,) = slurm.jobs("--states=RUNNING")
     return number
 
 

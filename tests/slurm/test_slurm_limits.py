@@ -26,9 +26,15 @@ HALO = HOME / "bin" / "examples" / "halo"
 
 
 @pytest.fixture(scope="module")
-def slurm() -> Iterator[Slurm]:
-    with Slurm(1, confine=cgroups_usable()) as cluster:
-        yield cluster
+def cluster() -> Iterator[Slurm]:
+    with Slurm(1, confine=cgroups_usable()) as one:
+        yield one
+
+
+@pytest.fixture
+def slurm(cluster: Slurm) -> Iterator[Slurm]:
+    yield cluster
+    cluster.cancel_all()
 
 
 def salloc(*words: object) -> list[str]:
