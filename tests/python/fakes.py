@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import stat
 import subprocess
 from collections.abc import Callable
@@ -71,6 +72,13 @@ if os.environ.get("WATTLE_WAIT", "spin") not in ("spin", "yield", "sleep", "adap
     sys.exit(f"wattle-info: WATTLE_WAIT={os.environ['WATTLE_WAIT']}: expected one of spin, yield, sleep, adaptive")
 print(pathlib.Path(__file__).with_name("info.json").read_text())
 """
+
+
+def heed_signals() -> None:
+    """For a process that a test starts: whoever runs the tests may have been told to ignore some of these (nohup, a
+    shell's background job), and would pass that on."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def script(path: Path, text: str) -> Path:

@@ -226,7 +226,7 @@ def test_mpichs_mpiexec_serves_as_well(two, program, tmp_path):
     library = paths.library()
     if library is None or not library.with_name("libwattle-boot-mpi-mpich.so").exists():
         pytest.skip("the runtime was built without boot by MPICH")
-    if not os.path.ismount("/"):
+    if not any(line.split()[4] == "/" for line in Path("/proc/self/mountinfo").read_text().splitlines()):
         pytest.skip("in a chroot the nodes do not know each other's names, which MPICH needs")
     hosts = ",".join(f"{name}:2" for name in two.names)
     reach = {"HYDRA_LAUNCHER": "rsh", "HYDRA_LAUNCHER_EXEC": str(two.folder / "agent")}

@@ -120,6 +120,7 @@ def interrupt(environment, out: Path, samples: int, number: int = signal.SIGINT)
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=fakes.heed_signals,
     )
     ready = out.parent / "ready"
     until = time.monotonic() + 30

@@ -55,7 +55,7 @@ def left_of(process: subprocess.Popen[str]) -> list[str]:
 
 def start(environment: dict[str, str], out: Path, *options: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "wattle", "study", "patterns", "--quick", "--on", "two-nodes", *options]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "preexec_fn": fakes.heed_signals}
     return subprocess.Popen([*command, "-o", str(out)], env=environment, text=True, **pipes)
 
 
