@@ -18,7 +18,15 @@ EXPECTED = {
 KINDS = {"shmem_long_p": "transfer", "shmem_getmem": "transfer", "shmem_barrier_all": "wait", "shmem_free": "other"}
 
 
-def problems_of(profile: dict, pe: int, pes: int) -> list[str]:
+def network_problems(network: dict | None, several_nodes: bool) -> list[str]:
+    if network is None or not several_nodes:
+        return [] if (network is None) != several_nodes else [f"a network of {network}"]
+    found = [] if network["dropped"] == {"foreign": 0, "malformed": 0} else [f"messages dropped: {network['dropped']}"]
+    kinds = [network[what][direction] for direction in ("sent", "received") for what in ("messages", "bytes")]
+    return found if min(kinds) > 0 else [*found, f"a network without messages: {network}"]
+
+
+def problems_of(profile: dict, pe: int, pes: int, pes_a_node: int) -> list[str]:
     found = []
 
     def expect(good: bool, what: str) -> None:
@@ -48,12 +56,12 @@ def problems_of(profile: dict, pe: int, pes: int) -> list[str]:
         )
         expect(min(profile[parts].values()) >= 0, f"{parts} below nothing")
     expect(profile["cpu_s"] >= 0 and profile["cpu_init_s"] >= 0, "CPU seconds")
-    expect((profile["node"] is None) == (pe != 0), "the node's joules are the reader's to tell")
-    return found
+    expect((profile["node"] is None) == (pe % pes_a_node != 0), "the node's joules are the reader's to tell")
+    return found + [f"PE {pe}: {line}" for line in network_problems(profile["network"], pes_a_node < pes)]
 
 
 def joules_problems(profiles: list[dict]) -> list[str]:
-    """The joules of all PEs and those nobody caused are the node's, domain by domain."""
+    """Of one node: the joules of all PEs and those nobody caused are the node's, domain by domain."""
     node = next(p["node"] for p in profiles if p["node"])
     found = []
     for total, idle in zip(node["joules"], node["idle"], strict=True):
@@ -74,8 +82,10 @@ def main() -> int:
     if code != 0 or len(profiles) != args.pes:
         print(f"exit code {code}, {len(profiles)} profiles")
         return 1
-    problems = [line for pe, profile in enumerate(profiles) for line in problems_of(profile, pe, args.pes)]
-    problems += joules_problems(profiles)
+    each = pe_job.pes_a_node(args.launcher, args.pes)
+    problems = [line for pe, profile in enumerate(profiles) for line in problems_of(profile, pe, args.pes, each)]
+    for first in range(0, args.pes, each):
+        problems += joules_problems(profiles[first : first + each])
     print("\n".join(problems))
     return bool(problems)
 

@@ -37,7 +37,7 @@ static void ask(void)
   EXPECT(shmem_pe_accessible(n - 1) == 1 && shmem_pe_accessible(n) == 0 && shmem_pe_accessible(-1) == 0, "PEs");
 }
 
-/* shmem_ptr: loads and stores by it are the other PE's memory, and it names nothing where there is none. */
+/* shmem_ptr: loads and stores by it are the other PE's memory, if that is of this node, and it names nothing where there is none. */
 static void point(void)
 {
   int me = shmem_my_pe(), n = shmem_n_pes(), right = (me + 1) % n, left = (me + n - 1) % n, on_stack = 0;
@@ -45,9 +45,13 @@ static void point(void)
   *word = me;
   shmem_barrier_all();
   long *theirs = shmem_ptr(word, right);
-  EXPECT(theirs && *theirs == right, "loads");
+  EXPECT(theirs || n > 1, "this PE is of its own node");
+  EXPECT(!theirs || *theirs == right, "loads");
   shmem_barrier_all();
-  *theirs = 100 + me;
+  if (theirs)
+    *theirs = 100 + me;
+  else
+    shmem_long_p(word, 100 + me, right);
   shmem_barrier_all();
   EXPECT(*word == 100 + left, "stores");
   EXPECT(shmem_ptr(word, me) == (void *)word, "its own");
@@ -59,7 +63,9 @@ static void point(void)
   EXPECT(shmem_addr_accessible(&variable, right) == 1, "variables are symmetric");
   variable = 1000 + me;
   shmem_barrier_all();
-  EXPECT(*(int *)shmem_ptr(&variable, right) == 1000 + right, "variables by pointer");
+  const int *other = shmem_ptr(&variable, right);
+  EXPECT((other ? *other : shmem_int_g(&variable, right)) == 1000 + right, "variables by pointer");
+  EXPECT((other != NULL) == (theirs != NULL), "one is reached by pointer, the other is not");
   shmem_barrier_all();
   variable = 41;
 #endif

@@ -22,20 +22,46 @@ typedef struct cells {
   _Alignas(128) uint64_t data[BLOCK];
   _Alignas(128) uint64_t flag;
   _Alignas(128) long lock;
-  _Alignas(128) _Atomic uint32_t stop_at;
+  _Alignas(128) _Atomic uint64_t stop_at;
+  _Alignas(128) uint64_t there; /* the turn the other has begun, where it is on another node */
   _Alignas(128) uint64_t seen[BATCH];
 } cells;
 
 typedef struct race {
-  cells *c, *shared; /* this PE's; PE 0's by shmem_ptr */
+  cells *c, *shared; /* this PE's; PE 0's by shmem_ptr, NULL if the other is on another node */
   int me, other;
   uint32_t turn;
+  int batch; /* rounds between looks at the clock; fewer where they take longer */
   uint64_t seed;
 } race;
 
+/* Across nodes by the library's own calls, which cannot be waited for without them. */
 static void start_together(race *r)
 {
-  meet(&r->shared->line, 2, ++r->turn);
+  r->turn++;
+  if (r->shared) {
+    meet(&r->shared->line, 2, r->turn);
+    return;
+  }
+  shmem_uint64_p(&r->c->there, r->turn, r->other);
+  while (!shmem_uint64_test(&r->c->there, SHMEM_CMP_GE, r->turn)) continue;
+}
+
+/* Both know it when they next start together. */
+static void stop_at(race *r, uint64_t round)
+{
+  if (r->shared) {
+    atomic_store(&r->shared->stop_at, round);
+    return;
+  }
+  atomic_store(&r->c->stop_at, round);
+  shmem_uint64_p((uint64_t *)(void *)&r->c->stop_at, round, r->other);
+  shmem_fence();
+}
+
+static uint64_t stops_at(const race *r)
+{
+  return atomic_load(r->shared ? &r->shared->stop_at : &r->c->stop_at);
 }
 
 /* Any scale between nothing and a few microseconds is as likely as any other. */
@@ -95,15 +121,15 @@ static int store_load(race *r, half_round half, uint64_t rounds, double seconds)
   double end = seconds_now() + seconds;
   uint64_t done = 0;
   int missed = 0;
-  while (done < rounds && !missed && atomic_load(&r->shared->stop_at) == 0) {
-    for (int i = 0; i < BATCH; i++) {
+  while (done < rounds && !missed && stops_at(r) == 0) {
+    for (int i = 0; i < r->batch; i++) {
       start_together(r);
       delay(r, 5);
       r->c->seen[i] = half(r, done + (uint64_t)i + 1);
     }
-    missed = both_missed(r, done + 1, BATCH);
-    done += BATCH;
-    if (r->me == 0 && seconds_now() > end) atomic_store(&r->shared->stop_at, 1);
+    missed = both_missed(r, done + 1, r->batch);
+    done += (uint64_t)r->batch;
+    if (r->me == 0 && seconds_now() > end) stop_at(r, 1);
     start_together(r);
   }
   if (r->me == 0) printf("%d forbidden outcomes in %llu rounds\n", missed, (unsigned long long)done);
@@ -127,8 +153,8 @@ static int message(race *r, bool as_block, uint64_t rounds, double seconds)
 {
   double end = seconds_now() + seconds;
   uint64_t done = 0, late = 0;
-  while (done < rounds && atomic_load(&r->shared->stop_at) == 0) {
-    for (int i = 0; i < BATCH; i++) {
+  while (done < rounds && stops_at(r) == 0) {
+    for (int i = 0; i < r->batch; i++) {
       uint64_t value = ++done;
       start_together(r);
       delay(r, 5);
@@ -140,7 +166,7 @@ static int message(race *r, bool as_block, uint64_t rounds, double seconds)
       }
     }
     start_together(r);
-    if (late || (r->me == 0 && seconds_now() > end)) atomic_store(&r->shared->stop_at, 1);
+    if (late || (r->me == 0 && seconds_now() > end)) stop_at(r, 1);
     start_together(r);
   }
   if (r->me == 1)
@@ -193,12 +219,11 @@ static int bell(race *r, uint64_t rounds, double seconds)
   uint64_t i;
   for (i = 1; i <= rounds; i++) {
     start_together(r);
-    uint32_t stop_at = atomic_load(&r->shared->stop_at);
-    if (stop_at && stop_at <= i) break;
+    if (stops_at(r) && stops_at(r) <= i) break;
     double begin = seconds_now();
     bell_round(r, i);
     double now = seconds_now();
-    if (now - begin > suspect || now > end) atomic_store(&r->shared->stop_at, (uint32_t)i + 1);
+    if (now - begin > suspect || now > end) stop_at(r, i + 1);
   }
   if (r->me == 0) printf("%llu rounds\n", (unsigned long long)i - 1);
   return 0;
@@ -223,7 +248,8 @@ int main(int argc, char **argv)
   race r = {.c = shmem_align(128, sizeof(cells)), .me = shmem_my_pe(), .other = 1 - shmem_my_pe()};
   memset(r.c, 0, sizeof *r.c);
   shmem_barrier_all();
-  r.shared = shmem_ptr(r.c, 0);
+  r.shared = shmem_ptr(r.c, r.other) ? shmem_ptr(r.c, 0) : NULL;
+  r.batch = r.shared ? BATCH : BATCH / 10;
   r.seed = 1 + (uint64_t)r.me;
   int bad = shmem_n_pes() == 2 ? run(&r, argv[1], strtoull(argv[2], NULL, 10), atof(argv[3])) : 2;
   shmem_free(r.c);
