@@ -3,7 +3,8 @@
 Everything lies in a private folder: configuration, key, socket, state, logs; the ports are free ones on loopback. So a
 Slurm that is at home here is not disturbed. The nodes are several slurmd on this one machine, which Debian's build can
 do; each has the machine's first two cores. The daemons live in a process namespace of their own: when its first process
-ends, the kernel ends all of them and every job, even if the tests are killed.
+ends, the kernel ends all of them and every job. A keeper sees to that, and removes the folder, even if the tests are
+killed.
 """
 
 from __future__ import annotations
@@ -80,6 +81,24 @@ for node; do slurmd -D -N "$node" & done
 wait
 """
 
+# Outlives the tests: when they close its standard input, or end in whatever way, it ends the namespace and cleans up.
+KEEP = """\
+start=$1 namespace=$2 folder=$3; shift 3
+setpriv --pdeathsig KILL $namespace sh -c "$start" slurm "$folder" "$@" </dev/null &
+cat >/dev/null
+kill -KILL $!
+wait
+for node; do
+  for group in /sys/fs/cgroup/*/slurm_$node; do
+    for try in $(seq 200); do # until its last process is gone
+      [ -d "$group" ] || break
+      find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || sleep 0.05
+    done
+  done
+done
+rm -rf "$folder"
+"""
+
 
 def cgroups_usable() -> bool:
     """Can Slurm confine jobs to cores and memory here? Its plugin for version 2 needs a systemd, so version 1 it is."""
@@ -115,7 +134,7 @@ class Slurm:
     confine: bool = False
     names: list[str] = field(default_factory=list)
     folder: Path = Path()
-    _daemons: subprocess.Popen[bytes] | None = None
+    _keeper: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Slurm:
         self.folder = Path(tempfile.mkdtemp(prefix="wtlslurm", dir="/tmp"))  # short: it becomes part of socket names
@@ -148,13 +167,11 @@ class Slurm:
             (self.folder / name).mkdir(parents=True)
 
     def _start(self) -> None:
-        # The namespace ends with the thread that makes it, whatever ends that.
-        command = ["setpriv", "--pdeathsig", "KILL", *NAMESPACE, "sh", "-c", START, "slurm", str(self.folder)]
         with (self.folder / "daemons.log").open("wb") as log:
-            self._daemons = subprocess.Popen(
-                [*command, *self.names],
+            self._keeper = subprocess.Popen(
+                ["sh", "-c", KEEP, "keeper", START, " ".join(NAMESPACE), str(self.folder), *self.names],
                 env={**os.environ, **self.env},
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -162,30 +179,18 @@ class Slurm:
 
     def _wait_until_idle(self) -> None:
         deadline = time.monotonic() + START_S
-        assert self._daemons
         while self.run("sinfo", "--noheader", "--Node", "--format=%T").stdout.split() != ["idle"] * self.count:
-            if time.monotonic() > deadline or self._daemons.poll() is not None:
+            if time.monotonic() > deadline:
                 raise RuntimeError(f"Slurm does not start:\n{self.logs()}")
             time.sleep(0.05)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._daemons:
-            self._daemons.kill()
-            self._daemons.wait()
-        self._remove_cgroups()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _remove_cgroups(self) -> None:
-        """Those of the nodes, once their last processes are gone."""
-        deadline = time.monotonic() + START_S
-        for top in [path for name in self.names for path in CGROUPS.glob(f"*/slurm_{name}")]:
-            while top.exists() and time.monotonic() < deadline:
-                for folder, _, _ in os.walk(top, topdown=False):
-                    with contextlib.suppress(OSError):
-                        Path(folder).rmdir()
-                time.sleep(0.01)
+        if self._keeper and self._keeper.stdin:
+            self._keeper.stdin.close()
+            self._keeper.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)  # where there was no keeper yet
 
     @property
     def env(self) -> dict[str, str]:
