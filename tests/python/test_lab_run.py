@@ -262,6 +262,7 @@ def start(environment, folder, shell):
         stderr=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
         text=True,
+        preexec_fn=fakes.heed_signals,
     )
     until(lambda: (folder / "ready").exists() or process.poll() is not None)
     return process

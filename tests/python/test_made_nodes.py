@@ -150,7 +150,8 @@ def test_nodes_know_each_others_names_and_the_machine_hears_of_no_mount_of_their
     with Nodes(2) as two:
         ask = two.inside(0, "getent", "hosts", two.names[1])
         done = subprocess.run(ask, capture_output=True, text=True, check=False)
-        if os.path.ismount("/"):
+        # Not so in a chroot, where nothing can be mounted for one node alone.
+        if any(line.split()[4] == "/" for line in before.splitlines()):
             assert done.stdout.split() == ["10.213.77.2", two.names[1]]
         during = Path("/proc/self/mountinfo").read_text()
     added = [line for line in during.splitlines() if line not in before and "/run/netns" not in line]
