@@ -96,7 +96,10 @@ for node; do
     done
   done
 done
-rm -rf "$folder"
+for try in $(seq 200); do # likewise
+  rm -rf "$folder" 2>/dev/null && break
+  sleep 0.05
+done
 """
 
 
