@@ -11,7 +11,7 @@
 
 #include "pes.h"
 
-enum { MOST_GROWTH_KIB = 32 * 1024, MOST_PLACES_BYTES = 4 << 20 };
+enum { MOST_GROWTH_KIB = 64 * 1024, MOST_PLACES_BYTES = 4 << 20 };
 
 /* Operation i of this PE goes to PE to(i). Small ones have a place of their own each; large ones, equal ones, share some. */
 typedef struct flood {
