@@ -1,0 +1,74 @@
+"""What holds on one node holds on two: variables, children, wrong calls, ends and exit codes.
+
+tests/node and tests/errors have all of it on one node; here is what may come out differently where half of the PEs are
+far away.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from jobs import Result
+from nodes_of_test import built, processes, start
+from wattle.nodes import Nodes, unavailable
+
+pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    with Nodes(2) as two:
+        yield two
+
+
+def run(nodes: Nodes, pes: int, name: str, *arguments: str, **settings: str) -> Result:
+    """A program of tests/node or tests/errors with `pes` PEs on each node; nothing of it may be left."""
+    job = start(nodes, pes, built(f"tests/{name}"), *arguments, **settings)
+    out, err = job.communicate(timeout=60)
+    result = Result(job.returncode, out, err)
+    assert not [line for line in processes(nodes) if f"/{name}" in line], result
+    return result
+
+
+@pytest.mark.parametrize("name", ["statics_pie", "statics_no_pie", "statics_cxx"])
+def test_variables_are_symmetric(nodes: Nodes, name: str) -> None:
+    result = run(nodes, 2, name, "nodes")
+    assert result.code == 0 and result.out.count("good") == 4 and result.err == "", result
+
+
+@pytest.mark.parametrize("what", ["variables", "commands", "calls_in_child", "threads"])
+def test_children_are_no_pes(nodes: Nodes, what: str) -> None:
+    result = run(nodes, 1, "forks", what)
+    assert result.code == 0 and result.out.count("good") == 2, result
+    assert (what == "calls_in_child") == bool(result.said), result
+
+
+ENDS = [
+    ("global_exit_7", 3, "barrier", 7),
+]
+
+
+@pytest.mark.parametrize(("way", "pe", "place", "code"), ENDS)
+def test_one_pe_ends_the_job_of_all_nodes(nodes: Nodes, way: str, pe: int, place: str, code: int) -> None:
+    result = run(nodes, 2, "ends", way, str(pe), place)
+    assert result.code == code, result
+
+
+@pytest.mark.parametrize(("way", "code"), [("return", 0), ("finalize_5", 5)])
+def test_all_pes_end_in_good_order(nodes: Nodes, way: str, code: int) -> None:
+    result = run(nodes, 2, "ends", way)
+    assert result.code == code and (code != 0 or result.err == ""), result
+
+
+def test_leaving_without_a_word_is_no_success(nodes: Nodes) -> None:
+    result = run(nodes, 2, "ends", "_exit_0", "3")
+    assert result.code != 0, result
+
+
+@pytest.mark.parametrize("mistake", ["malloc_too_much", "none"])
+def test_programs_that_may_go_on_do(nodes: Nodes, mistake: str) -> None:
+    result = run(nodes, 1, "wrong", mistake, SHMEM_SYMMETRIC_SIZE="1M")
+    assert result.code == 0 and result.out.count("went on") == 2, result
+    assert not re.search("GOT IT|NOT WHOLE|LOST", result.out), result
