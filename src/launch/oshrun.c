@@ -127,6 +127,15 @@ static int print_line(const wtl_words *variables, const wtl_words *line)
   return fflush(stdout) == 0 ? 0 : WTL_EXIT_OSERR;
 }
 
+static void set_variables(wtl_words *variables)
+{
+  for (size_t i = 0; i < variables->n; i++) {
+    char *equals = strchr(variables->at[i], '=');
+    *equals = '\0';
+    setenv(variables->at[i], equals + 1, 1);
+  }
+}
+
 int main(int argc, char **argv)
 {
   wtl_command c;
@@ -145,9 +154,10 @@ int main(int argc, char **argv)
   if (c.action == WTL_DO_DRY_RUN) {
     code = print_line(&variables, &line);
   } else {
-    for (size_t i = 0; i < variables.n; i++) putenv(variables.at[i]);
+    set_variables(&variables);
     code = wtl_run(l, line.at);
   }
+  wtl_words_free(&variables);
   wtl_words_free(&line);
   wtl_command_free(&c);
   return code;
