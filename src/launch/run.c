@@ -68,6 +68,7 @@ static bool watch(const wtl_launcher *l, pid_t launcher, wtl_hearing *h)
 static int code_of(const wtl_launcher *l, int status, int said, bool stuck)
 {
   int code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status) && ended_by) return 128 + ended_by; /* some crash while they are told to end */
   if (WIFSIGNALED(status)) {
     if (!stuck)
       fprintf(stderr, "oshrun: the launcher was ended by signal %d (%s); its PEs end with it\n", WTERMSIG(status),
