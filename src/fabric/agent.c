@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -18,14 +18,21 @@
 
 #include "base/clock.h"
 
+/*
+ * How long it leaves the network to those who visit it, before it looks whether they still do: each look costs them a
+ * switch of threads, so the longer they have, the rarer.
+ */
+enum { REST_NS = 1000000, LONGEST_REST_NS = 4000000 };
+
 /* About what a wake-up costs (35-66 us seen): looking on for as long costs at most twice what sleeping at once would.
  */
-enum { LINGER_NS = 100000 };
+enum { LINGER_NS = 100000, TURNS_A_YIELD = 16 };
 
 struct wtl_agent {
   wtl_net *net;
   pthread_t thread;
-  int epoll, wake;         /* wake: an eventfd that ends the sleep on the network */
+  int wake; /* an eventfd that ends the sleep on the network */
+  uint64_t linger_ticks;
   _Atomic int others;      /* threads that make progress themselves */
   _Atomic int sleepers;    /* threads that sleep and count on this one */
   _Atomic uint32_t visits; /* how often they began to */
@@ -34,9 +41,9 @@ struct wtl_agent {
   _Atomic bool stop;
 };
 
-static void look_up_later(wtl_agent *a, uint32_t nudges)
+static void look_up_later(wtl_agent *a, uint32_t nudges, long ns)
 {
-  struct timespec t = {.tv_nsec = 1000000};
+  struct timespec t = {.tv_nsec = ns};
   a->parked = true;
   syscall(SYS_futex, &a->nudges, FUTEX_WAIT_PRIVATE, nudges, &t, NULL, 0);
   a->parked = false;
@@ -51,41 +58,44 @@ static void nudge(wtl_agent *a)
 /* Looks on for a while after something arrived, if a thread sleeps: true if more came. */
 static bool linger(wtl_agent *a)
 {
-  uint64_t until = wtl_clock_ns() + LINGER_NS;
-  while (a->sleepers > 0 && a->others == 0 && !a->stop && wtl_clock_ns() < until) {
-    sched_yield(); /* the thread that was just woken may have only this core */
+  uint64_t until = wtl_ticks() + a->linger_ticks;
+  for (unsigned turn = 0; a->sleepers > 0 && a->others == 0 && !a->stop && wtl_ticks() < until; turn++) {
+    if (turn % TURNS_A_YIELD == 0) sched_yield(); /* the thread that was just woken may have only this core */
     if (wtl_net_progress(a->net)) return true;
   }
   return false;
+}
+
+/* By poll, not by an epoll of its own: that would cost something at each arrival, asleep or not. */
+static void sleep_on_network(wtl_agent *a)
+{
+  struct pollfd fds[] = {{wtl_net_descriptor(a->net), POLLIN, 0}, {a->wake, POLLIN, 0}};
+  poll(fds, 2, wtl_net_patience(a->net));
 }
 
 static void *serve(void *arg)
 {
   wtl_agent *a = arg;
   uint32_t seen = a->visits;
-  struct epoll_event event;
+  long rest_ns = REST_NS;
   while (!a->stop) {
     uint32_t nudges = a->nudges, visits = a->visits;
     /* Somebody serves the network, or did a moment ago and is likely to again; but who sleeps counts on this thread. */
     if (a->others > 0 || (visits != seen && a->sleepers == 0)) {
       seen = visits;
-      look_up_later(a, nudges);
+      look_up_later(a, nudges, rest_ns);
+      if (rest_ns < LONGEST_REST_NS) rest_ns *= 2;
       continue;
     }
+    rest_ns = REST_NS;
     if (wtl_net_progress(a->net)) {
       while (linger(a)) continue;
       continue;
     }
     if (!wtl_net_arm(a->net)) continue;
-    if (a->others == 0 && !a->stop) epoll_wait(a->epoll, &event, 1, wtl_net_patience(a->net));
+    if (a->others == 0 && !a->stop) sleep_on_network(a);
   }
   return NULL;
-}
-
-static int watch(int epoll, int fd)
-{
-  struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
-  return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
 /* Signals are the program's business, not this thread's. */
@@ -103,10 +113,9 @@ wtl_agent *wtl_agent_start(wtl_net *net, char *error, size_t size)
 {
   wtl_agent *a = calloc(1, sizeof *a);
   a->net = net;
-  a->epoll = epoll_create1(EPOLL_CLOEXEC);
+  a->linger_ticks = (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick());
   a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (a->epoll < 0 || a->wake < 0 || watch(a->epoll, a->wake) || watch(a->epoll, wtl_net_descriptor(net)) ||
-      start_thread(a)) {
+  if (a->wake < 0 || start_thread(a)) {
     snprintf(error, size, "the progress agent does not start: %s", strerror(errno));
     free(a);
     return NULL;
@@ -121,7 +130,6 @@ void wtl_agent_stop(wtl_agent *a)
   (void)!write(a->wake, &one, sizeof one);
   nudge(a);
   pthread_join(a->thread, NULL);
-  close(a->epoll);
   close(a->wake);
   free(a);
 }

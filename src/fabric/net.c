@@ -132,15 +132,22 @@ static void give_up(wtl_net *net)
   end_job(net, "a node cannot be reached");
 }
 
-static void beat(wtl_net *net)
+static void beat(wtl_net *net, uint64_t now)
 {
-  uint64_t now = wtl_clock_ns();
   /* First time, or this whole job was stopped for a while: begin to listen now. */
   if (!net->last_beat || now - net->last_beat > 2 * net->beat_ns) net->heard = now;
   net->last_beat = now;
   net->next_beat = now + net->beat_ns;
   wtl_net_send_sign(net, net->after);
   if (now > net->heard && now - net->heard > net->silence_ns) give_up(net);
+}
+
+static void look_at_clock(wtl_net *net)
+{
+  uint64_t now = wtl_clock_ns();
+  if (net->hears) net->heard = now;
+  net->hears = false;
+  if (now >= net->next_beat) beat(net, now);
 }
 
 int wtl_net_patience(const wtl_net *net)
@@ -152,11 +159,13 @@ int wtl_net_patience(const wtl_net *net)
 
 /* --- running ---------------------------------------------------------------------------------------------------- */
 
+enum { TURNS_A_CLOCK = 16 }; /* how often progress asks what time it is */
+
 bool wtl_net_progress(wtl_net *net)
 {
   bool happened = false;
   if (pthread_mutex_trylock(&net->lock) != 0) return false; /* somebody is at it */
-  if (net->after >= 0 && wtl_clock_ns() >= net->next_beat) beat(net);
+  if (net->after >= 0 && net->turns++ % TURNS_A_CLOCK == 0) look_at_clock(net);
   if (net->transport->ops->progress(net->transport)) happened = true; /* once: it may be what the caller waits for */
   if (net->answers && wtl_net_send_answers(net)) happened = true;
   if (net->n_unsent) wtl_net_send_all(net), happened = true;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/atomic.h"
-#include "base/clock.h"
 #include "base/words.h"
 #include "fabric/net_state.h"
 
@@ -181,7 +180,7 @@ void wtl_net_arrived(void *owner, unsigned message, const void *header, size_t h
     net->counts.malformed++;
     return;
   }
-  if ((int)h.small.from == net->before) net->heard = wtl_clock_ns(); /* a sign of life */
+  if ((int)h.small.from == net->before) net->hears = true; /* a sign of life */
   net->counts.received++;
   net->counts.bytes_received += header_bytes + n;
 }

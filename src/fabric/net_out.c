@@ -10,13 +10,13 @@
 waiter wtl_net_wait_begins(wtl_net *net, _Atomic uint32_t *left)
 {
   if (!left) return (waiter){NULL, wtl_epoch_begin(&net->epochs)};
-  ++*left;
+  WTL_NET_ADD(*left, 1);
   return (waiter){left, 0};
 }
 
 void wtl_net_wait_ends(wtl_net *net, waiter w)
 {
-  bool over = w.left ? --*w.left == 0 : wtl_epoch_end(&net->epochs, w.epoch);
+  bool over = w.left ? WTL_NET_ADD(*w.left, -1) == 0 : wtl_epoch_end(&net->epochs, w.epoch);
   if (over) net->home.completed(net->home.owner);
 }
 
@@ -27,7 +27,8 @@ void wtl_net_disorder(wtl_net *net)
 
 void wtl_net_left(wtl_net *net)
 {
-  if (net->in_flight-- == MAX_IN_FLIGHT) net->home.completed(net->home.owner); /* there is room again */
+  if (WTL_NET_ADD(net->in_flight, -1) == MAX_IN_FLIGHT - 1)
+    net->home.completed(net->home.owner); /* there is room again */
 }
 
 /* --- batches ---------------------------------------------------------------------------------------------------- */
@@ -58,7 +59,7 @@ void wtl_net_send_batch(wtl_net *net, int pe)
   batch *b = net->peers[pe].open;
   if (!b) return;
   net->peers[pe].open = NULL;
-  net->in_flight++;
+  WTL_NET_ADD(net->in_flight, 1);
   net->counts.sent++;
   net->counts.bytes_sent += sizeof b->head + b->used;
   net->transport->ops->send(net->transport, pe, WIRE_BATCH, NULL, 0, &b->head, sizeof b->head + b->used, true,
@@ -122,8 +123,8 @@ static uint64_t await(wtl_net *net, void *to, uint64_t n, int asked, _Atomic uin
   net->free_pending = p->next_free;
   *p = (pending){to, n, wtl_net_wait_begins(net, left), asked, p->generation + 1, 0, true};
   if (to) {
-    net->fetches++;
-    net->fetch_bytes += n;
+    WTL_NET_ADD(net->fetches, 1);
+    WTL_NET_ADD(net->fetch_bytes, n);
   }
   return (uint64_t)p->generation << 32 | i;
 }
@@ -141,10 +142,13 @@ void wtl_net_end_pending(wtl_net *net, pending *p)
   waiter w = p->waiter;
   bool was_full = p->to && !wtl_net_has_room(net);
   if (p->to) {
-    net->fetches--;
-    net->fetch_bytes -= p->n;
+    WTL_NET_ADD(net->fetches, -1);
+    WTL_NET_ADD(net->fetch_bytes, -p->n);
   }
-  if (p->asked >= 0) net->peers[p->asked].asked--;
+  if (p->asked >= 0) {
+    net->peers[p->asked].asked--;
+    net->in_vain++;
+  }
   p->used = false;
   p->next_free = net->free_pending;
   net->free_pending = (uint32_t)(p - net->pendings);
@@ -161,7 +165,7 @@ static void start_queued(wtl_net *net, peer *p)
 {
   for (large *l; (l = p->queue) != NULL && p->abreast < ABREAST_BYTES;) {
     if (!(p->queue = l->next)) p->queue_end = &p->queue;
-    if (net->queued-- == MAX_QUEUED) net->home.completed(net->home.owner);
+    if (WTL_NET_ADD(net->queued, -1) == MAX_QUEUED - 1) net->home.completed(net->home.owner);
     start_large(net, l);
   }
 }
@@ -183,7 +187,7 @@ static void start_large(wtl_net *net, large *l)
   bool eager = l->n < WTL_NET_LARGE;
   wtl_net_send_batch(net, l->pe); /* what was said before goes before */
   if (!eager) net->peers[l->pe].abreast += (uint32_t)l->n;
-  net->in_flight++;
+  WTL_NET_ADD(net->in_flight, 1);
   net->counts.sent++;
   net->counts.bytes_sent += sizeof l->head + l->n;
   net->transport->ops->send(net->transport, l->pe, l->message, &l->head, sizeof l->head, l->from, l->n, eager,
@@ -207,7 +211,7 @@ static void send_large(wtl_net *net, int pe, enum wire_message message, wtl_plac
   if (!p->queue) p->queue_end = &p->queue;
   *p->queue_end = l;
   p->queue_end = &l->next;
-  net->queued++;
+  WTL_NET_ADD(net->queued, 1);
 }
 
 /* --- answering -------------------------------------------------------------------------------------------------- */
@@ -273,6 +277,18 @@ static void ask(wtl_net *net, int pe)
   wtl_net_add_record(net, pe, WIRE_FLUSH, (wtl_place){0}, await(net, NULL, 0, pe, NULL), 0, 0);
 }
 
+/*
+ * Asking for completion together with a put saves the quiet that follows a message. Where none follows, the answer is one too
+ * many, and it stands in the way of the target's own next message: so after some answers that no quiet came for,
+ * completion is asked for by the quiet alone, until there is one again.
+ */
+enum { ANSWERS_IN_VAIN = 4 };
+
+static bool quiet_is_likely(const wtl_net *net)
+{
+  return net->in_vain < ANSWERS_IN_VAIN;
+}
+
 /* A put as a message. */
 static void put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, enum wtl_net_manner manner,
                 _Atomic uint32_t *left)
@@ -290,8 +306,8 @@ static void put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, 
     return;
   }
   memcpy(wtl_net_add_record(net, pe, WIRE_STORE, at, 0, n, n), from, n);
-  /* A quiet is likely to follow. What is held back leaves at the latest when the first one's answer comes. */
-  bool first = manner != WTL_NET_SIGNAL && !net->peers[pe].asked;
+  /* What is held back leaves at the latest when the first one's answer comes. */
+  bool first = !net->peers[pe].asked && (manner == WTL_NET_HELD || (manner == WTL_NET_NOW && quiet_is_likely(net)));
   if (first) ask(net, pe);
   if (first || manner != WTL_NET_HELD) wtl_net_send_batch(net, pe);
 }
@@ -340,6 +356,7 @@ bool wtl_net_in_order(const wtl_net *net)
 uint64_t wtl_net_flush(wtl_net *net)
 {
   pthread_mutex_lock(&net->lock);
+  net->in_vain = 0;
   for (int i = 0; i < net->n_dirty; i++) {
     net->peers[net->dirty[i]].in_dirty = false;
     if (net->peers[net->dirty[i]].dirty) ask(net, net->dirty[i]);

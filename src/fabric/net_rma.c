@@ -77,7 +77,7 @@ static operation *begin(wtl_net *net, int pe, _Atomic uint32_t *left)
   operation *o = malloc(sizeof *o);
   if (!o) wtl_net_fail(net, pe, "no memory for an operation on", "out of memory");
   *o = (operation){net, wtl_net_wait_begins(net, left)};
-  net->in_flight++;
+  WTL_NET_ADD(net->in_flight, 1);
   return o;
 }
 

@@ -84,6 +84,15 @@ typedef struct answer {
   uint64_t n, token;
 } answer;
 
+/* Counters that change under the lock only, and are read without it, need no locked instruction. Returns the new value. */
+#define WTL_NET_ADD(counter, n)                                                                                        \
+  ({                                                                                                                   \
+    __typeof__(+(counter)) new_ =                                                                                      \
+        atomic_load_explicit(&(counter), memory_order_relaxed) + (__typeof__(+(counter)))(n);                          \
+    atomic_store_explicit(&(counter), new_, memory_order_release);                                                     \
+    new_;                                                                                                              \
+  })
+
 struct wtl_net {
   pthread_mutex_t lock;
   wtl_boot *boot;
@@ -103,6 +112,7 @@ struct wtl_net {
   _Atomic uint64_t fetch_bytes;
   /* The epochs, plus one, in which something was last sent: anything; what may overtake or be overtaken. */
   _Atomic uint64_t last_sent, last_disordered;
+  uint32_t in_vain; /* answers that no quiet waited for, since the last quiet */
   _Atomic bool ending;
   int rma;               /* the setting */
   _Atomic bool rma_used; /* keys were asked for: hardware may overtake messages */
@@ -115,6 +125,8 @@ struct wtl_net {
   uint64_t heard, last_beat; /* ns */
   uint64_t beat_ns, silence_ns;
   _Atomic uint64_t next_beat; /* ns */
+  unsigned turns;             /* of progress */
+  bool hears;                 /* something came from `before` since the clock was last looked at */
 };
 
 /* net.c. Ends the job: PE `pe` cannot be reached. */

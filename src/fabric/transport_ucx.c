@@ -30,6 +30,15 @@ typedef struct lent {
   ucp_rkey_h key;
 } lent;
 
+/* An operation under way: what to call when it is done. */
+typedef struct waiting {
+  struct ucx *u;
+  struct waiting *next_free;
+  wtl_done_fn done;
+  void *arg;
+  ucp_dt_iov_t piece; /* what it sends, where UCX is to be told by address */
+} waiting;
+
 typedef struct ucx {
   wtl_transport base; /* first: the rooms above know only this */
   wtl_boot *boot;
@@ -38,15 +47,10 @@ typedef struct ucx {
   ucp_worker_h worker;
   contact *contacts; /* n_pes */
   lent *lent;
+  waiting *free_waiting;
   bool received; /* the message being taken has been received */
   bool rma;      /* UCX was asked for remote memory access */
 } ucx;
-
-/* What to call when an operation that could not be done at once is done. */
-typedef struct waiting {
-  wtl_done_fn done;
-  void *arg;
-} waiting;
 
 static ucx *of(const wtl_transport *t)
 {
@@ -98,14 +102,32 @@ static ucp_ep_h endpoint(ucx *u, int pe)
 
 /* --- one way to end an operation -------------------------------------------------------------------------------- */
 
+static waiting *wait_for(ucx *u, wtl_done_fn done, void *arg)
+{
+  waiting *w = u->free_waiting;
+  if (w)
+    u->free_waiting = w->next_free;
+  else if (!(w = malloc(sizeof *w)))
+    abort();
+  w->u = u;
+  w->done = done;
+  w->arg = arg;
+  return w;
+}
+
+static void wait_over(waiting *w)
+{
+  w->next_free = w->u->free_waiting;
+  w->u->free_waiting = w;
+}
+
 /* What failed is never done: the connection is lost, which its own handler tells, or is being closed. */
 static void on_done(void *request, ucs_status_t status, void *arg)
 {
   waiting *w = arg;
-  waiting now = *w;
   ucp_request_free(request);
-  free(w);
-  if (status == UCS_OK) now.done(now.arg);
+  wait_over(w);
+  if (status == UCS_OK) w->done(w->arg);
 }
 
 static void on_received(void *request, ucs_status_t status, size_t n, void *arg)
@@ -113,24 +135,15 @@ static void on_received(void *request, ucs_status_t status, size_t n, void *arg)
   on_done(request, status, arg);
 }
 
-static waiting *wait_for(wtl_done_fn done, void *arg)
-{
-  waiting *w = malloc(sizeof *w);
-  if (!w) abort();
-  *w = (waiting){done, arg};
-  return w;
-}
-
 /* An operation was begun: it is done, or will be, or has failed. */
 static void begun(ucx *u, int pe, ucs_status_ptr_t request, waiting *w)
 {
-  waiting now = *w;
   if (UCS_PTR_IS_PTR(request)) return;
-  free(w);
+  wait_over(w);
   if (UCS_PTR_IS_ERR(request))
     lost(u, pe, UCS_PTR_STATUS(request)); /* returns only where the job is ending */
   else
-    now.done(now.arg);
+    w->done(w->arg);
 }
 
 static ucp_request_param_t notify(waiting *w)
@@ -139,24 +152,44 @@ static ucp_request_param_t notify(waiting *w)
       .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA, .cb.send = on_done, .user_data = w};
 }
 
+/*
+ * Small messages leave by a copy and send(): UCX sends short ones without a copy, by sendmsg() with three pieces, which costs
+ * the kernel more than so small a copy (0.3 us of 14 us there and back). It copies what is said to lie in pieces.
+ */
+enum { COPIED_BYTES = 2048 };
+#define ZCOPY_THRESHOLD "8k"
+
+/*
+ * What UCX reads from a TCP connection at a time: long segments, few system calls. What it copies to be sent: room for a
+ * batch (wire.h), no more, for it takes as much for each large message under way and never gives it back.
+ */
+#define RX_SEGMENT "256k"
+#define TX_SEGMENT "16k"
+
 /* --- messages --------------------------------------------------------------------------------------------------- */
 
 static void ucx_send(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes,
                      const void *data, size_t n, bool eager, wtl_done_fn done, void *arg)
 {
   ucx *u = of(t);
-  waiting *w = wait_for(done, arg);
+  waiting *w = wait_for(u, done, arg);
   ucp_request_param_t how = notify(w);
   ucp_ep_h ep = endpoint(u, pe);
   if (!ep) return;
   if (eager) how.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS, how.flags = UCP_AM_SEND_FLAG_EAGER;
+  if (!header_bytes && n <= COPIED_BYTES) {
+    w->piece = (ucp_dt_iov_t){(void *)(uintptr_t)data, n};
+    how.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE, how.datatype = ucp_dt_make_iov();
+    data = &w->piece;
+    n = 1;
+  }
   begun(u, pe, ucp_am_send_nbx(ep, message, header, header_bytes, data, n, &how), w);
 }
 
 static void ucx_receive(wtl_transport *t, void *handle, void *to, size_t n, wtl_done_fn done, void *arg)
 {
   ucx *u = of(t);
-  waiting *w = wait_for(done, arg);
+  waiting *w = wait_for(u, done, arg);
   ucp_request_param_t how = notify(w);
   how.cb.recv_am = on_received;
   u->received = true;
@@ -283,7 +316,7 @@ static void ucx_put(wtl_transport *t, int pe, const wtl_transport_key *key, uint
                     wtl_done_fn done, void *arg)
 {
   ucx *u = of(t);
-  waiting *w = wait_for(done, arg);
+  waiting *w = wait_for(u, done, arg);
   ucp_request_param_t how = notify(w);
   begun(u, pe, ucp_put_nbx(endpoint(u, pe), from, n, key->address + offset, key->handle, &how), w);
 }
@@ -292,7 +325,7 @@ static void ucx_get(wtl_transport *t, int pe, const wtl_transport_key *key, uint
                     wtl_done_fn done, void *arg)
 {
   ucx *u = of(t);
-  waiting *w = wait_for(done, arg);
+  waiting *w = wait_for(u, done, arg);
   ucp_request_param_t how = notify(w);
   begun(u, pe, ucp_get_nbx(endpoint(u, pe), to, n, key->address + offset, key->handle, &how), w);
 }
@@ -300,7 +333,7 @@ static void ucx_get(wtl_transport *t, int pe, const wtl_transport_key *key, uint
 static void ucx_flush(wtl_transport *t, wtl_done_fn done, void *arg)
 {
   ucx *u = of(t);
-  waiting *w = wait_for(done, arg);
+  waiting *w = wait_for(u, done, arg);
   ucp_request_param_t how = notify(w);
   begun(u, u->boot->pe, ucp_worker_flush_nbx(u->worker, &how), w);
 }
@@ -359,6 +392,15 @@ static bool machine_has_hardware(void)
   return has;
 }
 
+/*
+ * Ours, where the user has not said otherwise by the variable. (Not by setting the variable: an MPI of the program's would see
+ * that, too.)
+ */
+static void set_default(ucp_config_t *config, const char *variable, const char *name, const char *value)
+{
+  if (!getenv(variable)) ucp_config_modify(config, name, value);
+}
+
 static ucs_status_t open_worker(ucx *u, enum wtl_rma_use rma)
 {
   bool hardware = rma == WTL_RMA_AUTO && machine_has_hardware();
@@ -367,15 +409,15 @@ static ucs_status_t open_worker(ucx *u, enum wtl_rma_use rma)
                                 .thread_mode = UCS_THREAD_MODE_SERIALIZED};
   ucp_config_t *config;
   ucs_status_t status;
-  /* Neighbours talk through the arena; UCX's own shared memory would only add polling. Longer TCP segments: fewer
-   * system calls. */
-  setenv("UCX_TLS", hardware ? "^shm,tcp" : "^shm", 0);
-  setenv("UCX_TCP_TX_SEG_SIZE", "256k", 0);
-  setenv("UCX_TCP_RX_SEG_SIZE", "256k", 0);
   u->rma = hardware || rma == WTL_RMA_ON;
   if (u->rma) params.features |= UCP_FEATURE_RMA;
   if ((status = ucp_config_read(NULL, NULL, &config)) != UCS_OK) return status;
   ucp_config_modify(config, "KEEPALIVE_INTERVAL", "5s");
+  /* Neighbours talk through the arena; UCX's own shared memory would only add polling. */
+  set_default(config, "UCX_TLS", "TLS", hardware ? "^shm,tcp" : "^shm");
+  set_default(config, "UCX_ZCOPY_THRESH", "ZCOPY_THRESH", ZCOPY_THRESHOLD);
+  set_default(config, "UCX_TCP_TX_SEG_SIZE", "TX_SEG_SIZE", TX_SEGMENT); /* UCX 1.13 knows them without their "TCP_" */
+  set_default(config, "UCX_TCP_RX_SEG_SIZE", "RX_SEG_SIZE", RX_SEGMENT);
   status = ucp_init(&params, config, &u->context);
   ucp_config_release(config);
   return status == UCS_OK ? ucp_worker_create(u->context, &worker, &u->worker) : status;
@@ -443,6 +485,7 @@ static void ucx_stop(wtl_transport *t)
     free(l);
   }
   ucp_cleanup(u->context);
+  for (waiting *w = u->free_waiting, *next; w; w = next) next = w->next_free, free(w);
   free(u->contacts);
   free(u);
 }

@@ -19,6 +19,7 @@ typedef struct wait {
   bool (*ready)(void *);
   void *arg;
   uint64_t since; /* tick at which the present stage began */
+  uint64_t idle;  /* since then nothing happened: the tick from which the stage's limit counts */
 } wait;
 
 /* Ends a stage: its time goes to the site and to the PE. */
@@ -30,19 +31,20 @@ static void book(wait *w, enum wtl_stage stage)
   w->since = now;
 }
 
-/* The condition, after a turn of the pump. */
+/* The condition, after a turn of the pump. Who moves bytes does not wait. */
 static bool look(wait *w)
 {
   const wtl_pump *p = &w->door->pump;
-  if (p->progress) p->progress(p->agent);
+  if (p->progress && p->progress(p->agent)) w->idle = wtl_ticks();
   return w->ready(w->arg);
 }
 
 static bool spin(wait *w, uint64_t limit)
 {
+  bool relax = !w->door->pump.progress; /* a turn of the pump is rest enough for the core's other thread */
   for (unsigned turn = 1; !look(w); turn++) {
-    if ((turn & 31) == 0 && wtl_ticks() - w->since >= limit) return false;
-    wtl_relax();
+    if ((turn & 31) == 0 && wtl_ticks() - w->idle >= limit) return false;
+    if (relax) wtl_relax();
   }
   return true;
 }
@@ -50,7 +52,7 @@ static bool spin(wait *w, uint64_t limit)
 static bool yield(wait *w, uint64_t limit)
 {
   while (!look(w)) {
-    if (wtl_ticks() - w->since >= limit) return false;
+    if (wtl_ticks() - w->idle >= limit) return false;
     sched_yield();
   }
   return true;
@@ -93,10 +95,12 @@ static bool wait_awake(wait *w)
 {
   uint64_t limit;
   bool done = false;
+  w->idle = w->since;
   if ((limit = w->door->stages.spin_ticks) > 0) {
     done = spin(w, limit);
     book(w, WTL_STAGE_SPIN);
   }
+  w->idle = w->since;
   if (!done && (limit = w->door->stages.yield_ticks) > 0) {
     done = yield(w, limit);
     book(w, WTL_STAGE_YIELD);
@@ -106,7 +110,7 @@ static bool wait_awake(wait *w)
 
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
 {
-  wait w = {d, site, watch, ready, arg, 0};
+  wait w = {d, site, watch, ready, arg, 0, 0};
   const wtl_pump *p = &d->pump;
   bool done;
   site->waits++;

@@ -106,12 +106,11 @@ static void a_sign_of_life_of_another_job_is_none(void)
 {
   open_posts();
   pack p = batch_of(cookie() + 1, SENDER);
-  posts[VICTIM].net->heard = 1;
   arrive_batch(&p);
-  CHECK(posts[VICTIM].net->heard == 1);
+  CHECK(!posts[VICTIM].net->hears);
   p.head.cookie = cookie();
   arrive_batch(&p);
-  CHECK(posts[VICTIM].net->heard != 1);
+  CHECK(posts[VICTIM].net->hears);
   close_posts();
 }
 
