@@ -33,7 +33,7 @@ static int share_cookie(wtl_net *net)
     snprintf(text, sizeof text, "%016llx", (unsigned long long)net->cookie);
     if (b->ops->publish(b, "wattle.cookie", text) != 0) return -1;
   }
-  if (b->ops->fence(b, NULL, NULL) != 0 || b->ops->lookup(b, 0, "wattle.cookie", text, sizeof text) != 0) return -1;
+  if (b->ops->fence(b) != 0 || b->ops->lookup(b, 0, "wattle.cookie", text, sizeof text) != 0) return -1;
   net->cookie = strtoull(text, NULL, 16);
   return 0;
 }
@@ -124,8 +124,7 @@ static void give_up(wtl_net *net)
   for (int node = 0; node < b->n_nodes; node++) {
     int leader = b->leader_pe[node];
     if (leader == b->pe || leader == net->before) continue;
-    wtl_net_add_record(net, leader, WIRE_END, (wtl_place){0}, ~net->cookie, 0, 0);
-    wtl_net_send_batch(net, leader);
+    wtl_net_send_sign(net, leader, true);
   }
   for (uint64_t until = wtl_clock_ns() + 300000000; wtl_clock_ns() < until;)
     net->transport->ops->progress(net->transport);
@@ -138,7 +137,7 @@ static void beat(wtl_net *net, uint64_t now)
   if (!net->last_beat || now - net->last_beat > 2 * net->beat_ns) net->heard = now;
   net->last_beat = now;
   net->next_beat = now + net->beat_ns;
-  wtl_net_send_sign(net, net->after);
+  wtl_net_send_sign(net, net->after, false);
   if (now > net->heard && now - net->heard > net->silence_ns) give_up(net);
 }
 

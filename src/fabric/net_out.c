@@ -54,22 +54,37 @@ static batch *new_batch(wtl_net *net)
   return b;
 }
 
+static void send_batch(wtl_net *net, int pe, batch *b, enum wtl_send_manner manner)
+{
+  WTL_NET_ADD(net->in_flight, 1);
+  net->counts.sent++;
+  net->counts.bytes_sent += sizeof b->head + b->used;
+  net->transport->ops->send(net->transport, pe, WIRE_BATCH, NULL, 0, &b->head, sizeof b->head + b->used, manner,
+                            batch_sent, b);
+}
+
 void wtl_net_send_batch(wtl_net *net, int pe)
 {
   batch *b = net->peers[pe].open;
   if (!b) return;
   net->peers[pe].open = NULL;
-  WTL_NET_ADD(net->in_flight, 1);
-  net->counts.sent++;
-  net->counts.bytes_sent += sizeof b->head + b->used;
-  net->transport->ops->send(net->transport, pe, WIRE_BATCH, NULL, 0, &b->head, sizeof b->head + b->used, true,
-                            batch_sent, b);
+  send_batch(net, pe, b, WTL_SEND_EAGER);
 }
 
-void wtl_net_send_sign(wtl_net *net, int pe)
+static void *append(batch *b, enum wire_kind kind, wtl_place at, uint64_t token, uint64_t n, uint64_t room)
 {
-  if (!net->peers[pe].open) net->peers[pe].open = new_batch(net);
-  wtl_net_send_batch(net, pe);
+  wire_record *r = (wire_record *)(void *)(b->data + b->used);
+  *r = (wire_record){(uint16_t)kind, 0, at.region, at.offset, token, n};
+  b->used += sizeof *r + wire_padded(room);
+  b->head.records++;
+  return r + 1;
+}
+
+void wtl_net_send_sign(wtl_net *net, int pe, bool of_the_end)
+{
+  batch *b = new_batch(net);
+  if (of_the_end) append(b, WIRE_END, (wtl_place){0}, ~net->cookie, 0, 0);
+  send_batch(net, pe, b, WTL_SEND_APART);
 }
 
 void wtl_net_send_all(wtl_net *net)
@@ -93,11 +108,7 @@ void *wtl_net_add_record(wtl_net *net, int pe, enum wire_kind kind, wtl_place at
     p->listed = true;
     net->unsent[net->n_unsent++] = pe;
   }
-  wire_record *r = (wire_record *)(void *)(p->open->data + p->open->used);
-  *r = (wire_record){(uint16_t)kind, 0, at.region, at.offset, token, n};
-  p->open->used += need;
-  p->open->head.records++;
-  return r + 1;
+  return append(p->open, kind, at, token, n, room);
 }
 
 /* --- answers that are awaited ----------------------------------------------------------------------------------- */
@@ -190,8 +201,8 @@ static void start_large(wtl_net *net, large *l)
   WTL_NET_ADD(net->in_flight, 1);
   net->counts.sent++;
   net->counts.bytes_sent += sizeof l->head + l->n;
-  net->transport->ops->send(net->transport, l->pe, l->message, &l->head, sizeof l->head, l->from, l->n, eager,
-                            large_sent, l);
+  net->transport->ops->send(net->transport, l->pe, l->message, &l->head, sizeof l->head, l->from, l->n,
+                            eager ? WTL_SEND_EAGER : WTL_SEND_RENDEZVOUS, large_sent, l);
 }
 
 /* Sends `n` bytes alone, now or when others have left. */

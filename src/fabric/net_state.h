@@ -143,7 +143,7 @@ void wtl_net_left(wtl_net *net);     /* a message, or a hardware operation, is d
 void *wtl_net_add_record(wtl_net *net, int pe, enum wire_kind kind, wtl_place at, uint64_t token, uint64_t n,
                          uint64_t room);
 void wtl_net_send_batch(wtl_net *net, int pe);
-void wtl_net_send_sign(wtl_net *net, int pe); /* a batch without records */
+void wtl_net_send_sign(wtl_net *net, int pe, bool of_the_end); /* of life, or that the job ends */
 void wtl_net_send_all(wtl_net *net);
 void wtl_net_answer(wtl_net *net, int pe, uint64_t token, const void *from, size_t n);
 bool wtl_net_send_answers(wtl_net *net); /* true if any left */

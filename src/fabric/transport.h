@@ -2,8 +2,8 @@
  * transport.h - messages from process to process, and remote memory access where the network has it: what a network
  * must offer for src/fabric/net.h to run on it. One file for each kind (transport_ucx.c).
  *
- * Order: messages from one PE to another arrive in the order they were sent. The data of one that was not sent `eager`
- * may follow later.
+ * Order: messages from one PE to another arrive in the order they were sent. The data of one that was sent by
+ * rendezvous may follow later; one that was sent apart has no order with the others.
  *
  * Threads: the caller holds one lock around every call; everything a transport calls back, it calls from inside one of
  * these calls.
@@ -21,6 +21,12 @@
 typedef struct wtl_transport wtl_transport;
 
 typedef void (*wtl_done_fn)(void *arg);
+
+/*
+ * How a message is sent: EAGER, it needs no answer of its target to leave; by RENDEZVOUS where that serves long ones; APART,
+ * eager and on a connection of its own, so that what is queued on the other does not hold it up.
+ */
+enum wtl_send_manner { WTL_SEND_EAGER, WTL_SEND_RENDEZVOUS, WTL_SEND_APART };
 
 /* The side that gets what arrives. */
 typedef struct wtl_transport_home {
@@ -51,10 +57,10 @@ typedef struct wtl_transport_ops {
 
   /*
    * Sends a message, small integer `message` in [1, 3]. Header and data must stay until `done`, which may be called before
-   * this returns. An `eager` message needs no answer of its target to leave.
+   * this returns.
    */
   void (*send)(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes, const void *data,
-               size_t n, bool eager, wtl_done_fn done, void *arg);
+               size_t n, enum wtl_send_manner manner, wtl_done_fn done, void *arg);
 
   /* Takes the data of a message that came `later` to where they belong. */
   void (*receive)(wtl_transport *t, void *handle, void *to, size_t n, wtl_done_fn done, void *arg);

@@ -76,9 +76,10 @@ static void deliver_done(threads *to, wtl_done_fn done, void *arg)
 }
 
 static void threads_send(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes,
-                         const void *data, size_t n, bool eager, wtl_done_fn done, void *arg)
+                         const void *data, size_t n, enum wtl_send_manner manner, wtl_done_fn done, void *arg)
 {
   parcel *p = new_parcel();
+  bool eager = manner != WTL_SEND_RENDEZVOUS;
   if (header_bytes > HEADER_BYTES || !message) abort();
   *p = (parcel){.message = message,
                 .done = done,

@@ -17,9 +17,9 @@
 
 enum { ADDRESS_BYTES = 4096 };
 
-/* A PE on first contact. */
+/* A PE on first contact. Two endpoints are two connections. */
 typedef struct contact {
-  ucp_ep_h ep;
+  ucp_ep_h ep, apart;
   enum { UNKNOWN, HARDWARE, MESSAGES } rma;
 } contact;
 
@@ -66,7 +66,7 @@ static void on_peer_error(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
   ucx *u = arg;
   for (int pe = 0; pe < u->boot->n_pes; pe++)
-    if (u->contacts[pe].ep == ep) lost(u, pe, status);
+    if (u->contacts[pe].ep == ep || u->contacts[pe].apart == ep) lost(u, pe, status);
 }
 
 static size_t from_hex(const char *text, unsigned char *out)
@@ -76,13 +76,12 @@ static size_t from_hex(const char *text, unsigned char *out)
   return n;
 }
 
-static ucp_ep_h endpoint(ucx *u, int pe)
+static ucp_ep_h connect_to(ucx *u, int pe)
 {
-  contact *c = &u->contacts[pe];
   char text[2 * ADDRESS_BYTES + 1];
   unsigned char address[ADDRESS_BYTES + 1];
   ucs_status_t status;
-  if (c->ep) return c->ep;
+  ucp_ep_h ep = NULL;
   if (u->boot->ops->lookup(u->boot, pe, "wattle.ucx", text, sizeof text) != 0) {
     lost(u, pe, UCS_ERR_NO_ELEM);
     return NULL;
@@ -95,9 +94,21 @@ static ucp_ep_h endpoint(ucx *u, int pe)
       .err_mode = UCP_ERR_HANDLING_MODE_PEER,
       .err_handler = {.cb = on_peer_error, .arg = u},
   };
-  status = ucp_ep_create(u->worker, &params, &c->ep);
+  status = ucp_ep_create(u->worker, &params, &ep);
   if (status != UCS_OK) lost(u, pe, status);
-  return c->ep;
+  return ep;
+}
+
+static ucp_ep_h endpoint(ucx *u, int pe)
+{
+  contact *c = &u->contacts[pe];
+  return c->ep ? c->ep : (c->ep = connect_to(u, pe));
+}
+
+static ucp_ep_h endpoint_apart(ucx *u, int pe)
+{
+  contact *c = &u->contacts[pe];
+  return c->apart ? c->apart : (c->apart = connect_to(u, pe));
 }
 
 /* --- one way to end an operation -------------------------------------------------------------------------------- */
@@ -169,14 +180,14 @@ enum { COPIED_BYTES = 2048 };
 /* --- messages --------------------------------------------------------------------------------------------------- */
 
 static void ucx_send(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes,
-                     const void *data, size_t n, bool eager, wtl_done_fn done, void *arg)
+                     const void *data, size_t n, enum wtl_send_manner manner, wtl_done_fn done, void *arg)
 {
   ucx *u = of(t);
   waiting *w = wait_for(u, done, arg);
   ucp_request_param_t how = notify(w);
-  ucp_ep_h ep = endpoint(u, pe);
+  ucp_ep_h ep = manner == WTL_SEND_APART ? endpoint_apart(u, pe) : endpoint(u, pe);
   if (!ep) return;
-  if (eager) how.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS, how.flags = UCP_AM_SEND_FLAG_EAGER;
+  if (manner != WTL_SEND_RENDEZVOUS) how.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS, how.flags = UCP_AM_SEND_FLAG_EAGER;
   if (!header_bytes && n <= COPIED_BYTES) {
     w->piece = (ucp_dt_iov_t){(void *)(uintptr_t)data, n};
     how.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE, how.datatype = ucp_dt_make_iov();
@@ -476,8 +487,10 @@ static void ucx_stop(wtl_transport *t)
   for (lent *l = u->lent; l; l = l->next)
     if (l->key) ucp_rkey_destroy(l->key);
   /* All PEs have met: nothing is under way. Connections are closed by force, for nobody reads them any more. */
-  for (int pe = 0; pe < u->boot->n_pes; pe++)
+  for (int pe = 0; pe < u->boot->n_pes; pe++) {
     if (u->contacts[pe].ep) close_endpoint(u, u->contacts[pe].ep);
+    if (u->contacts[pe].apart) close_endpoint(u, u->contacts[pe].apart);
+  }
   ucp_worker_destroy(u->worker);
   for (lent *l = u->lent, *next; l; l = next) {
     next = l->next;

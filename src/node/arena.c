@@ -219,7 +219,7 @@ static int start_as_creator(wtl_arena *a, wtl_boot *b, const char *shape_text, c
   if (rc) return rc;
   open_desk(&d, a->fd); /* without it, /proc must do */
   snprintf(handle, sizeof handle, "%ld %d %p %s", (long)getpid(), a->fd, (void *)a->base, shape_text);
-  if (b->ops->publish(b, key, handle) != 0 || b->ops->fence(b, NULL, NULL) != 0) rc = WTL_EXIT_UNAVAILABLE;
+  if (b->ops->publish(b, key, handle) != 0 || b->ops->fence(b) != 0) rc = WTL_EXIT_UNAVAILABLE;
   /* All open it before this PE goes on, and may end. One that cannot ends the job. */
   while (rc == 0 && atomic_load(opened(a)) + 1 < (uint32_t)b->n_local) serve_desk(&d);
   if (d.listener >= 0) close(d.listener);
@@ -231,7 +231,7 @@ static int start_as_guest(wtl_arena *a, wtl_boot *b, const char *shape_text, cha
 {
   char handle[192];
   int rc;
-  if (b->ops->fence(b, NULL, NULL) != 0 || b->ops->lookup(b, b->local_pe[0], key, handle, sizeof handle) != 0) {
+  if (b->ops->fence(b) != 0 || b->ops->lookup(b, b->local_pe[0], key, handle, sizeof handle) != 0) {
     snprintf(error, size, "boot by %s: PE %d did not say where the node's arena is", b->ops->name, b->local_pe[0]);
     return WTL_EXIT_UNAVAILABLE;
   }

@@ -28,8 +28,8 @@ typedef struct wtl_boot_ops {
   int (*start)(wtl_boot *b, char *error, size_t size);
   /* Says `value` under `key` to all PEs; readable after the next fence. */
   int (*publish)(wtl_boot *b, const char *key, const char *value);
-  /* Waits for all PEs of the job. Calls idle(arg) every few milliseconds meanwhile, where idle is given. */
-  int (*fence)(wtl_boot *b, void (*idle)(void *), void *arg);
+  /* Waits for all PEs of the job. */
+  int (*fence)(wtl_boot *b);
   /* What `pe` published under `key`. From any thread, but not beside a fence. */
   int (*lookup)(wtl_boot *b, int pe, const char *key, char *value, size_t size);
   /* Ends the job with `status`; may return, the caller then ends this process. */

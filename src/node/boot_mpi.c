@@ -49,12 +49,12 @@ static void drop(edition *e)
   free(e);
 }
 
-static int fence(wtl_boot *b, void (*idle)(void *), void *arg)
+static int fence(wtl_boot *b)
 {
   mpi_state *s = b->state;
   edition *e = calloc(1, sizeof *e);
   if (e) e->at = calloc((size_t)b->n_pes + 1, sizeof *e->at);
-  if (!e || !e->at || s->mpi.ops->exchange(s->unsaid, s->unsaid_bytes, &e->text, e->at, idle, arg) != 0) {
+  if (!e || !e->at || s->mpi.ops->exchange(s->unsaid, s->unsaid_bytes, &e->text, e->at) != 0) {
     if (e) drop(e);
     return -1;
   }
@@ -127,7 +127,7 @@ static int get_nodes(wtl_boot *b, mpi_state *s)
   uint64_t mine = node_identity();
   char *all = NULL;
   size_t *at = calloc((size_t)b->n_pes + 1, sizeof *at);
-  int rc = at ? s->mpi.ops->exchange(&mine, sizeof mine, &all, at, NULL, NULL) : -1;
+  int rc = at ? s->mpi.ops->exchange(&mine, sizeof mine, &all, at) : -1;
   if (rc == 0) rc = find_nodes(b, (const uint64_t *)(const void *)all);
   free(all);
   free(at);

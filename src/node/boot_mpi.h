@@ -31,10 +31,10 @@ typedef struct wtl_mpi_ops {
 
   /*
    * Collective. Gives every process the bytes of all: process i's are (*all)[at[i]] to (*all)[at[i + 1]]; `at` has n + 1
-   * places. *all is the caller's to free; NULL where nobody has anything. Sleeps while it waits; where idle is given
-   * it calls idle(arg) again and again instead. 0, or non-zero if MPI refuses.
+   * places. *all is the caller's to free; NULL where nobody has anything. Sleeps while it waits. 0, or
+   * non-zero if MPI refuses.
    */
-  int (*exchange)(const void *mine, size_t bytes, char **all, size_t *at, void (*idle)(void *), void *arg);
+  int (*exchange)(const void *mine, size_t bytes, char **all, size_t *at);
 
   /* Ends the job with `status`, from any thread. Returns where MPI cannot any more. */
   void (*abort)(int status);

@@ -73,15 +73,13 @@ static void pause_for(long us)
 }
 
 /* MPI itself would spin until the last one comes. */
-static int wait_for(MPI_Request *request, void (*idle)(void *), void *arg)
+static int wait_for(MPI_Request *request)
 {
   enum { LONGEST_US = 1000 };
   int done = 0, rc;
   for (long us = 0;; us = us < LONGEST_US / 2 ? us + us / 2 + 1 : LONGEST_US) {
     if ((rc = PMPI_Test(request, &done, MPI_STATUS_IGNORE)) != MPI_SUCCESS || done) return rc;
-    if (idle)
-      idle(arg);
-    else if (us < 20)
+    if (us < 20)
       sched_yield();
     else
       pause_for(us);
@@ -92,7 +90,7 @@ static int meet(MPI_Comm comm)
 {
   MPI_Request request;
   int rc = PMPI_Ibarrier(comm, &request);
-  return rc == MPI_SUCCESS ? wait_for(&request, NULL, NULL) : rc;
+  return rc == MPI_SUCCESS ? wait_for(&request) : rc;
 }
 
 /* --- the end of the job --- */
@@ -190,7 +188,7 @@ static int duplicate_world(char *error, size_t size)
     self.initialised = true;
   }
   if ((rc = PMPI_Comm_idup(MPI_COMM_WORLD, &self.comm, &request)) != MPI_SUCCESS ||
-      (rc = wait_for(&request, NULL, NULL)) != MPI_SUCCESS)
+      (rc = wait_for(&request)) != MPI_SUCCESS)
     return failed(error, size, "MPI_Comm_idup", rc);
   PMPI_Comm_set_errhandler(self.comm, MPI_ERRORS_RETURN);
   return 0;
@@ -244,12 +242,11 @@ static int lay_out(const int *lengths, int n, int *starts, size_t *at)
   return 0;
 }
 
-static int gather(const void *mine, int bytes, const int *lengths, const int *starts, char *all, void (*idle)(void *),
-                  void *arg)
+static int gather(const void *mine, int bytes, const int *lengths, const int *starts, char *all)
 {
   MPI_Request request;
   int rc = PMPI_Iallgatherv(mine, bytes, MPI_BYTE, all, lengths, starts, MPI_BYTE, self.comm, &request);
-  return rc == MPI_SUCCESS ? wait_for(&request, idle, arg) : rc;
+  return rc == MPI_SUCCESS ? wait_for(&request) : rc;
 }
 
 /* Without MPI, whose progress crashes in a session of one (MPICH 4.0). */
@@ -263,7 +260,7 @@ static int keep(const void *mine, size_t bytes, char **all, size_t *at)
   return 0;
 }
 
-static int exchange(const void *mine, size_t bytes, char **all, size_t *at, void (*idle)(void *), void *arg)
+static int exchange(const void *mine, size_t bytes, char **all, size_t *at)
 {
   MPI_Request request;
   int n, length = bytes <= INT_MAX ? (int)bytes : -1, rc = -1;
@@ -273,11 +270,11 @@ static int exchange(const void *mine, size_t bytes, char **all, size_t *at, void
   int *lengths = calloc(2 * (size_t)n, sizeof *lengths), *starts = lengths ? lengths + n : NULL;
   if (lengths && length >= 0 &&
       PMPI_Iallgather(&length, 1, MPI_INT, lengths, 1, MPI_INT, self.comm, &request) == MPI_SUCCESS &&
-      wait_for(&request, idle, arg) == MPI_SUCCESS)
+      wait_for(&request) == MPI_SUCCESS)
     rc = lay_out(lengths, n, starts, at);
   if (rc == 0 && at[n] > 0) {
     *all = malloc(at[n]);
-    rc = *all && gather(mine, length, lengths, starts, *all, idle, arg) == MPI_SUCCESS ? 0 : -1;
+    rc = *all && gather(mine, length, lengths, starts, *all) == MPI_SUCCESS ? 0 : -1;
   }
   free(lengths);
   if (rc == 0) return 0;

@@ -102,12 +102,7 @@ static int publish(wtl_boot *b, const char *key, const char *text)
   return rc == PMIX_SUCCESS ? PMIx_Commit() : rc;
 }
 
-static void on_fence(pmix_status_t status, void *arg)
-{
-  atomic_store((_Atomic int *)arg, status == PMIX_SUCCESS ? 1 : -1);
-}
-
-static int fence(wtl_boot *b, void (*idle)(void *), void *arg)
+static int fence(wtl_boot *b)
 {
   pmix_state *s = b->state;
   pmix_info_t collect;
@@ -115,14 +110,7 @@ static int fence(wtl_boot *b, void (*idle)(void *), void *arg)
   int rc;
   PMIX_INFO_CONSTRUCT(&collect);
   PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
-  if (!idle) {
-    rc = PMIx_Fence(&s->job, 1, &collect, 1);
-  } else {
-    _Atomic int done = 0;
-    rc = PMIx_Fence_nb(&s->job, 1, &collect, 1, on_fence, &done);
-    while (rc == PMIX_SUCCESS && !atomic_load(&done)) idle(arg);
-    if (rc == PMIX_SUCCESS && done < 0) rc = PMIX_ERROR;
-  }
+  rc = PMIx_Fence(&s->job, 1, &collect, 1);
   PMIX_INFO_DESTRUCT(&collect);
   return rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED ? 0 : -1;
 }
@@ -150,7 +138,7 @@ static int get_nodes(wtl_boot *b, char *error, size_t size)
   b->leader_pe = calloc((size_t)b->n_pes, sizeof *b->leader_pe);
   if (b->n_local == b->n_pes) return 0;
   snprintf(text, sizeof text, "%d", b->local_pe[0]);
-  int rc = publish(b, "wattle.leader", text) || fence(b, NULL, NULL);
+  int rc = publish(b, "wattle.leader", text) || fence(b);
   b->n_nodes = 0;
   for (int pe = 0, leader, node; rc == 0 && pe < b->n_pes; pe++) {
     if ((rc = lookup(b, pe, "wattle.leader", text, sizeof text)) != 0) break;

@@ -22,7 +22,7 @@ static int publish(wtl_boot *b, const char *key, const char *value)
   return 0;
 }
 
-static int fence(wtl_boot *b, void (*idle)(void *), void *arg)
+static int fence(wtl_boot *b)
 {
   return 0;
 }

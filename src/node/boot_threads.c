@@ -81,7 +81,7 @@ static int publish(wtl_boot *b, const char *key, const char *value)
   return at < 0;
 }
 
-static int fence(wtl_boot *b, void (*idle)(void *), void *arg)
+static int fence(wtl_boot *b)
 {
   pthread_barrier_wait(&job.barrier);
   return 0;

@@ -53,7 +53,7 @@ void wtl_far_stop(wtl_pe *self)
   if (!self->net) return;
   /* Who leaves first breaks his connections: only when nobody has anything more to hear. */
   wtl_net_ending(self->net);
-  self->boot.ops->fence(&self->boot, NULL, NULL);
+  self->boot.ops->fence(&self->boot);
   self->door.pump = (wtl_pump){0};
   wtl_agent_stop(self->agent);
   wtl_net_close(self->net);

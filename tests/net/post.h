@@ -52,7 +52,7 @@ static int post_publish(wtl_boot *b, const char *key, const char *value)
   return 0;
 }
 
-static int post_fence(wtl_boot *b, void (*idle)(void *), void *arg)
+static int post_fence(wtl_boot *b)
 {
   return 0;
 }
@@ -85,10 +85,11 @@ static int post_start(wtl_transport **t, enum wtl_rma_use rma, wtl_boot *boot, c
 static void post_stop(wtl_transport *t) {}
 
 static void post_send(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes,
-                      const void *data, size_t n, bool eager, wtl_done_fn done, void *arg)
+                      const void *data, size_t n, enum wtl_send_manner manner, wtl_done_fn done, void *arg)
 {
   letter *l = malloc(sizeof *l);
-  *l = (letter){NULL, (int)((post *)(void *)t - posts), pe, message, header, data, header_bytes, n, !eager, done, arg};
+  *l = (letter){NULL, (int)((post *)(void *)t - posts), pe,   message, header, data, header_bytes,
+                n,    manner == WTL_SEND_RENDEZVOUS,    done, arg};
   *queue_end = l;
   queue_end = &l->next;
 }
