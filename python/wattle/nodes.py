@@ -29,6 +29,9 @@ NAMED = "/run/netns"  # where `ip netns add` puts them
 LOCK = "/run"  # locked, shared, while nodes are made and used: whoever is alone may unmount NAMED
 TOOLS = ("ip", "tc", "nsenter", "unshare", "taskset", "mount", "flock")
 PACKAGES = "iproute2 util-linux"  # Debian's, which hold them
+# Linux's own default, as between a cluster's nodes. This
+# machine's may be one for long lines, whose pacing costs time here.
+TCP = "echo cubic >/proc/sys/net/ipv4/tcp_congestion_control"
 RATE = re.compile(r"([1-9][0-9]*(?:\.[0-9]+)?)(k|m|g)bit")
 
 # Enters a node: its network, a name and core of its own, and the sysfs of that network, where UCX looks for interfaces.
@@ -187,6 +190,7 @@ class Nodes:
         self._do(*_inside(name, "ip", "addr", "add", f"{SUBNET}.{i + 1}/24", "dev", "e0"))
         for link in ("lo", "e0"):
             self._do(*_inside(name, "ip", "link", "set", link, "up"))
+        self._do(*_inside(name, "sh", "-c", f"{TCP} 2>/dev/null || :"))  # as it is where that cannot be set
         if self.rate:
             # A larger burst would hide the shaping from short messages.
             shape = ["root", "tbf", "rate", self.rate, "burst", "10kb", "latency", "50ms"]
