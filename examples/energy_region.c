@@ -57,7 +57,8 @@ int main(void)
     fprintf(stderr, "energy_region: no memory for a matrix of %d x %d\n", SIDE, SIDE);
     return 1;
   }
-  for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) matrix[i] = (double)(i % 7); /* small whole numbers: sums are exact */
+  for (size_t i = 0; i < (size_t)SIDE * SIDE; i++)
+    matrix[i] = (double)(i % 7); /* small whole numbers: sums are exact */
 
   double rows = 0, columns = 0;
   wattle_region_begin(e, "by rows");

@@ -29,8 +29,8 @@ NAMED = "/run/netns"  # where `ip netns add` puts them
 LOCK = "/run"  # locked, shared, while nodes are made and used: whoever is alone may unmount NAMED
 TOOLS = ("ip", "tc", "nsenter", "unshare", "taskset", "mount", "flock")
 PACKAGES = "iproute2 util-linux"  # Debian's, which hold them
-# Linux's own default, as between a cluster's nodes. This
-# machine's may be one for long lines, whose pacing costs time here.
+# Linux's own default, as between a cluster's nodes. This machine's may be one for long lines, whose pacing costs time
+# here.
 TCP = "echo cubic >/proc/sys/net/ipv4/tcp_congestion_control"
 RATE = re.compile(r"([1-9][0-9]*(?:\.[0-9]+)?)(k|m|g)bit")
 

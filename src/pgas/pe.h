@@ -38,11 +38,11 @@ typedef struct wtl_control {
   wtl_bell bell;
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t barrier[WTL_BARRIER_ROUNDS]; /* epoch reached by the PE 2^k before me */
   _Atomic uint32_t node_barrier[WTL_BARRIER_ROUNDS]; /* of a leader: epoch reached by the node 2^k before its own */
-  _Alignas(WTL_CACHE_LINE) uint64_t said[2]; /* what this PE tells the others across a barrier */
-  double quota;                              /* at start: what its cgroup gives it, in cores */
-  _Atomic uint32_t closed_at;                /* at the end: its barrier epoch when it closed */
-  uint64_t cpus[16];                         /* at start: the cores this PE may run on, a bit each */
-  wtl_activity activity;                     /* at the end: what this PE did */
+  _Alignas(WTL_CACHE_LINE) uint64_t said[2];         /* what this PE tells the others across a barrier */
+  double quota;                                      /* at start: what its cgroup gives it, in cores */
+  _Atomic uint32_t closed_at;                        /* at the end: its barrier epoch when it closed */
+  uint64_t cpus[16];                                 /* at start: the cores this PE may run on, a bit each */
+  wtl_activity activity;                             /* at the end: what this PE did */
 } wtl_control;
 
 /* Control data of the node, in the arena. */
