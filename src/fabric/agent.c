@@ -33,11 +33,12 @@ struct wtl_agent {
   pthread_t thread;
   int wake; /* an eventfd that ends the sleep on the network */
   uint64_t linger_ticks;
-  _Atomic int others;      /* threads that make progress themselves */
-  _Atomic int sleepers;    /* threads that sleep and count on this one */
-  _Atomic uint32_t visits; /* how often they began to */
-  _Atomic uint32_t nudges; /* futex word: take over now */
-  _Atomic bool parked;     /* it waits on `nudges`, not on the network */
+  _Atomic int others;               /* threads that make progress themselves */
+  _Atomic int sleepers;             /* threads that sleep and count on this one */
+  _Atomic uint64_t moved_at, still; /* ticks: when something last moved, the longest that nothing did, for a sleeper */
+  _Atomic uint32_t visits;          /* how often they began to */
+  _Atomic uint32_t nudges;          /* futex word: take over now */
+  _Atomic bool parked;              /* it waits on `nudges`, not on the network */
   _Atomic bool stop;
 };
 
@@ -55,13 +56,24 @@ static void nudge(wtl_agent *a)
   if (a->parked) syscall(SYS_futex, &a->nudges, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+static bool move(wtl_agent *a)
+{
+  if (!wtl_net_progress(a->net)) return false;
+  if (a->sleepers > 0) {
+    uint64_t now = wtl_ticks(), still = now - a->moved_at;
+    if (still > a->still) a->still = still;
+    a->moved_at = now;
+  }
+  return true;
+}
+
 /* Looks on for a while after something arrived, if a thread sleeps: true if more came. */
 static bool linger(wtl_agent *a)
 {
   uint64_t until = wtl_ticks() + a->linger_ticks;
   for (unsigned turn = 0; a->sleepers > 0 && a->others == 0 && !a->stop && wtl_ticks() < until; turn++) {
     if (turn % TURNS_A_YIELD == 0) sched_yield(); /* the thread that was just woken may have only this core */
-    if (wtl_net_progress(a->net)) return true;
+    if (move(a)) return true;
   }
   return false;
 }
@@ -88,7 +100,7 @@ static void *serve(void *arg)
       continue;
     }
     rest_ns = REST_NS;
-    if (wtl_net_progress(a->net)) {
+    if (move(a)) {
       while (linger(a)) continue;
       continue;
     }
@@ -156,14 +168,20 @@ static void stand_by(void *agent)
 static void take_over(void *agent)
 {
   wtl_agent *a = agent;
+  a->moved_at = wtl_ticks();
+  a->still = 0;
   a->sleepers++;
   a->others--;
   nudge(a);
 }
 
-static void relieved(void *agent)
+/* Where several threads sleep, it is about what the last one to fall asleep has seen: good enough to learn from. */
+static uint64_t relieved(void *agent, uint64_t until)
 {
-  ((wtl_agent *)agent)->sleepers--;
+  wtl_agent *a = agent;
+  uint64_t moved_at = a->moved_at, still = a->still;
+  a->sleepers--;
+  return until > moved_at && until - moved_at > still ? until - moved_at : still;
 }
 
 static void resume(void *agent)

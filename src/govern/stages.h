@@ -1,10 +1,8 @@
 /*
- * stages.h - how long a wait stays in each stage.
+ * stages.h - in which stage a wait looks on, and for how long before it sleeps.
  *
- * Adaptive is ski rental: spinning as long as a sleep and wake-up would have cost, then sleeping, costs at most twice
- * what a wait of known length would have (Karlin et al., "Competitive randomized algorithms for nonuniform problems",
- * 1994). The price is what wake-ups of this PE have cost so far, learned while the job runs and its peers run with it;
- * nothing is measured at start.
+ * Adaptive weighs looking on against the price of a sleep and wake-up (history.h). The price is what wake-ups of this PE have
+ * cost so far, learned while the job runs and its peers run with it; nothing is measured at start.
  */
 #ifndef WTL_GOVERN_STAGES_H
 #define WTL_GOVERN_STAGES_H
@@ -13,31 +11,38 @@
 #include <stdint.h>
 
 #include "base/settings.h"
+#include "profile/profile.h"
+
+/* The cores that the PEs of a node share. */
+typedef struct wtl_cores {
+  int usable;   /* hardware threads, and the quota's worth of them */
+  int physical; /* what those are on */
+} wtl_cores;
 
 /* Several threads of a PE may learn at once: a lesson may then get lost, which does no harm. */
 typedef struct wtl_stages {
   enum wtl_wait_policy policy;
   bool crowded;           /* more PEs than cores: a spinning PE keeps the one it waits for from running */
-  bool learns;            /* the spin follows the measured price */
+  bool yields;            /* it looks on yielding, not spinning */
+  bool learns;            /* how long follows the measured price */
+  double share;           /* of the price, that looking on may cost: half where it slows down the core's other thread */
   _Atomic double price_s; /* a sleep and wake-up, seconds */
   double least_price_s;   /* learning does not go below */
   double ns_per_tick;
-  _Atomic uint64_t spin_ticks;  /* leave the spin stage after this long; UINT64_MAX: never */
-  _Atomic uint64_t yield_ticks; /* likewise the yield stage */
+  _Atomic uint64_t limit_ticks; /* how long to look on, but for what a site's history says; UINT64_MAX: for ever */
 } wtl_stages;
 
-/* cores: those this job may use on this node. far: waits may be for other nodes, too. */
-void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, int cores, bool far,
+/* far: waits may be for other nodes, too. */
+void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, wtl_cores cores, bool far,
                       double ns_per_tick);
+
+/* How long a wait at a site with this history looks on before it sleeps, ticks; UINT64_MAX: for ever. */
+uint64_t wtl_stages_limit(const wtl_stages *s, const wtl_wait_history *history);
+
+/* Such a wait took `length` ticks and had that limit. */
+void wtl_stages_waited(const wtl_stages *s, wtl_wait_history *history, uint64_t limit, uint64_t length);
 
 /* A wake-up took this many ticks from the ring to running again. */
 void wtl_stages_learn(wtl_stages *s, uint64_t ticks);
-
-/* Cores' worth of time that this process's cgroup, and those around it, give it, however many cores they show;
- * INFINITY where there is no limit. */
-double wtl_cores_quota(void);
-
-/* Cores this process may run on: its affinity, and the cgroup's limit rounded up. At least 1. */
-int wtl_cores_allowed(void);
 
 #endif

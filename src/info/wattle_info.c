@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/settings.h"
-#include "govern/stages.h"
+#include "node/cores.h"
 #include "power/info.h"
 
 static void print_settings(const wtl_settings *s)

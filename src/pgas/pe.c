@@ -12,6 +12,7 @@
 
 #include "base/align.h"
 #include "base/error.h"
+#include "node/cores.h"
 #include "node/lifeline.h"
 #include "pgas/account.h"
 #include "pgas/sync.h"
@@ -124,10 +125,11 @@ static void count_cores(wtl_pe *self, wtl_site *site)
   }
   double cores = CPU_COUNT(&all) ? CPU_COUNT(&all) : (double)sysconf(_SC_NPROCESSORS_ONLN);
   int usable = (int)fmax(1, ceil(fmin(cores, quota)));
-  wtl_stages_start(&self->door.stages, &self->settings, self->n_local, usable, self->net != NULL,
+  int physical = CPU_COUNT(&all) ? wtl_cores_physical(&all, "/sys") : usable;
+  wtl_stages_start(&self->door.stages, &self->settings, self->n_local, (wtl_cores){usable, physical}, self->net != NULL,
                    wtl_clock_ns_per_tick());
   wtl_barrier(self, site);
-  self->central_barrier = self->n_local > usable;
+  self->central_barrier = self->door.stages.crowded;
 }
 
 static void start(wtl_pe *self)
@@ -148,7 +150,7 @@ static void start(wtl_pe *self)
   self->check = self->settings.check.on;
   self->central_barrier = true; /* until all know how many cores they have together */
   wtl_door_start(&self->door, &wtl_control_of(self, self->me)->bell, &self->settings, self->n_local,
-                 wtl_cores_allowed());
+                 (wtl_cores){wtl_cores_allowed(), wtl_cores_allowed()});
   wtl_heap_start(&self->mem, self->heap, self->heap_bytes);
   wtl_profile_start(&self->profile, self->settings.profile.on);
   self->scratch = malloc(2 * WTL_SCRATCH_BYTES);

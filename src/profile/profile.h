@@ -44,6 +44,17 @@ typedef struct wtl_call_info {
   enum wtl_direction direction;
 } wtl_call_info;
 
+/* What the recent waits of a site were like: for src/govern/history.h. */
+enum { WTL_WAIT_BUCKETS = 40 };
+typedef struct wtl_wait_history {
+  uint8_t count[WTL_WAIT_BUCKETS]; /* waits by length */
+  uint8_t total;
+  uint8_t since; /* waits since the limit was thought over */
+  bool known;    /* there were enough for one */
+  float limit;   /* ticks: how long to look on before sleeping */
+  float excess;  /* ticks: what the limits so far have cost more than ski rental */
+} wtl_wait_history;
+
 typedef struct wtl_site {
   uintptr_t addr; /* return address in the program; 0: free slot */
   uint32_t call;  /* index into the front end's table of calls */
@@ -53,6 +64,7 @@ typedef struct wtl_site {
   uint64_t sampled_calls, sampled_ticks; /* the others that were */
   uint64_t waits;                        /* times the wait door was entered */
   uint64_t wait_ticks[WTL_N_STAGES];
+  wtl_wait_history history;
 } wtl_site;
 
 typedef struct wtl_profile wtl_profile;

@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <string.h>
 
-void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, int n_local, int cores)
+void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, int n_local, wtl_cores cores)
 {
   memset(d, 0, sizeof *d);
   d->bell = bell;
@@ -19,7 +19,9 @@ typedef struct wait {
   bool (*ready)(void *);
   void *arg;
   uint64_t since; /* tick at which the present stage began */
-  uint64_t idle;  /* since then nothing happened: the tick from which the stage's limit counts */
+  uint64_t idle;  /* since then nothing happened: the tick from which the limit counts */
+  uint64_t quiet; /* the longest time so far in which nothing happened */
+  uint64_t over;  /* when a sleep ended, or was ended by a ring */
 } wait;
 
 /* Ends a stage: its time goes to the site and to the PE. */
@@ -31,11 +33,22 @@ static void book(wait *w, enum wtl_stage stage)
   w->since = now;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+  return a > b ? a : b;
+}
+
+static void end_idle(wait *w, uint64_t now)
+{
+  if (now > w->idle) w->quiet = larger(w->quiet, now - w->idle);
+  w->idle = now;
+}
+
 /* The condition, after a turn of the pump. Who moves bytes does not wait. */
 static bool look(wait *w)
 {
   const wtl_pump *p = &w->door->pump;
-  if (p->progress && p->progress(p->agent)) w->idle = wtl_ticks();
+  if (p->progress && p->progress(p->agent)) end_idle(w, wtl_ticks());
   return w->ready(w->arg);
 }
 
@@ -80,7 +93,9 @@ static void sleep_until_ready(wait *w)
     if (how != WTL_SLEPT_NOT) atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
     if (how == WTL_SLEPT_OUT && !silent && w->ready(w->arg))
       atomic_fetch_add_explicit(&d->rescues, 1, memory_order_relaxed);
-    if (how == WTL_SLEPT_WOKEN && rung_at > asleep_at && rung_at < now) wtl_stages_learn(&d->stages, now - rung_at);
+    bool rung = how == WTL_SLEPT_WOKEN && rung_at > asleep_at && rung_at < now;
+    if (rung) wtl_stages_learn(&d->stages, now - rung_at);
+    w->over = rung ? rung_at : now;
   }
 }
 
@@ -90,40 +105,45 @@ void wtl_door_missed(wtl_door *d)
   if (d->stages.crowded) sched_yield();
 }
 
-/* Spins and yields as long as the stages say. */
-static bool wait_awake(wait *w)
+static bool look_on(wait *w, uint64_t limit)
 {
-  uint64_t limit;
-  bool done = false;
-  w->idle = w->since;
-  if ((limit = w->door->stages.spin_ticks) > 0) {
-    done = spin(w, limit);
-    book(w, WTL_STAGE_SPIN);
-  }
-  w->idle = w->since;
-  if (!done && (limit = w->door->stages.yield_ticks) > 0) {
-    done = yield(w, limit);
-    book(w, WTL_STAGE_YIELD);
-  }
+  bool yields = w->door->stages.yields, done;
+  if (limit == 0) return false;
+  done = yields ? yield(w, limit) : spin(w, limit);
+  book(w, yields ? WTL_STAGE_YIELD : WTL_STAGE_SPIN);
   return done;
+}
+
+static void sleep_on(wait *w)
+{
+  const wtl_pump *p = &w->door->pump;
+  if (p->take_over) {
+    end_idle(w, w->since);
+    p->take_over(p->agent);
+  }
+  w->over = w->since;
+  sleep_until_ready(w);
+  if (p->relieved)
+    w->quiet = larger(w->quiet, p->relieved(p->agent, w->over));
+  else
+    end_idle(w, w->over);
+  book(w, WTL_STAGE_ASLEEP);
 }
 
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
 {
-  wait w = {d, site, watch, ready, arg, 0, 0};
+  wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg};
   const wtl_pump *p = &d->pump;
-  bool done;
   site->waits++;
   if (ready(arg)) return;
-  w.since = wtl_ticks();
+  uint64_t limit = wtl_stages_limit(&d->stages, &site->history);
+  w.idle = w.since = wtl_ticks();
   if (p->stand_by) p->stand_by(p->agent);
-  done = wait_awake(&w);
-  if (done) {
+  if (look_on(&w, limit)) {
     if (p->resume) p->resume(p->agent);
-    return;
+    end_idle(&w, w.since);
+  } else {
+    sleep_on(&w);
   }
-  if (p->take_over) p->take_over(p->agent);
-  sleep_until_ready(&w);
-  if (p->relieved) p->relieved(p->agent);
-  book(&w, WTL_STAGE_ASLEEP);
+  wtl_stages_waited(&d->stages, &site->history, limit, w.quiet);
 }

@@ -16,8 +16,8 @@
 
 /*
  * How a wait makes progress where that needs doing, and who does it otherwise: an agent (fabric/agent.h). `progress` is
- * called between checks, while the agent stands by. It takes over when the wait sleeps, until it is relieved, and resumes
- * its rounds when the wait ends. Where stores are `silent` (hardware writes memory, and rings no bell) a sleep is short. All
+ * called between checks, while the agent stands by. It takes over when the wait sleeps, until it is relieved (it then says
+ * how long, at most, nothing moved, up to the tick it is told), and resumes its rounds when the wait ends. Where stores are `silent` (hardware writes memory, and rings no bell) a sleep is short. All
  * NULL where memory moves by itself.
  */
 typedef struct wtl_pump {
@@ -26,7 +26,7 @@ typedef struct wtl_pump {
   bool (*silent)(void *agent);
   void (*stand_by)(void *agent);
   void (*take_over)(void *agent);
-  void (*relieved)(void *agent);
+  uint64_t (*relieved)(void *agent, uint64_t until);
   void (*resume)(void *agent);
 } wtl_pump;
 
@@ -41,7 +41,7 @@ typedef struct wtl_door {
   _Atomic uint64_t rescues; /* sleeps that ran out although the condition held and nobody had rung */
 } wtl_door;
 
-void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, int n_local, int cores);
+void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, int n_local, wtl_cores cores);
 
 /* A test that found nothing: where PEs outnumber cores, the PE that would make it true needs this one's core. */
 void wtl_door_missed(wtl_door *d);

@@ -174,7 +174,7 @@ static visit *wait_once(enum wtl_wait_policy policy, int pes, int cores)
   memset(v, 0, sizeof *v);
   v->ends_asleep = policy == WTL_WAIT_SLEEP || policy == WTL_WAIT_ADAPTIVE;
   wtl_clock_start();
-  wtl_door_start(&v->door, &v->bell, &s, pes, cores);
+  wtl_door_start(&v->door, &v->bell, &s, pes, (wtl_cores){cores, cores});
   pthread_create(&other, NULL, come, v);
   wtl_door_wait(&v->door, &v->site, WTL_WATCH_ALL, look, v);
   CHECK(atomic_load(&v->ready));
@@ -208,7 +208,7 @@ static void a_condition_that_holds_costs_no_wait_time(void)
   visit v;
   memset(&v, 0, sizeof v);
   wtl_settings s = settings(WTL_WAIT_ADAPTIVE);
-  wtl_door_start(&v.door, &v.bell, &s, 2, 2);
+  wtl_door_start(&v.door, &v.bell, &s, 2, (wtl_cores){2, 2});
   v.ready = 1;
   wtl_door_wait(&v.door, &v.site, WTL_WATCH_ALL, is_set, &v.ready);
   CHECK(v.site.waits == 1 && wtl_site_waited(&v.site) == 0);
@@ -230,7 +230,7 @@ static void a_silent_store_is_rescued_and_counted(void)
   pthread_t other;
   memset(v, 0, sizeof *v);
   s.sleep_max.seconds = 0.2;
-  wtl_door_start(&v->door, &v->bell, &s, 2, 2);
+  wtl_door_start(&v->door, &v->bell, &s, 2, (wtl_cores){2, 2});
   pthread_create(&other, NULL, store_in_silence, v);
   wtl_door_wait(&v->door, &v->site, WTL_WATCH_ALL, is_set, &v->ready);
   pthread_join(other, NULL);
@@ -240,25 +240,38 @@ static void a_silent_store_is_rescued_and_counted(void)
 
 /* --- how long to stay in a stage ----------------------------------------------------------------------------------------------------------- */
 
+static const wtl_cores TWO_CORES = {2, 2};
+static const wtl_wait_history NO_PAST = {0};
+
 static void policies_have_their_stages(void)
 {
   wtl_stages s;
   wtl_settings set = settings(WTL_WAIT_SPIN);
-  wtl_stages_start(&s, &set, 16, 2, false, 1.0);
-  CHECK(s.spin_ticks == UINT64_MAX && s.yield_ticks == 0 && !s.learns && s.crowded);
+  wtl_stages_start(&s, &set, 16, TWO_CORES, false, 1.0);
+  CHECK(wtl_stages_limit(&s, &NO_PAST) == UINT64_MAX && !s.yields && !s.learns && s.crowded);
   set = settings(WTL_WAIT_YIELD);
-  wtl_stages_start(&s, &set, 2, 2, false, 1.0);
-  CHECK(s.spin_ticks == 0 && s.yield_ticks == UINT64_MAX && !s.learns && !s.crowded);
+  wtl_stages_start(&s, &set, 2, TWO_CORES, false, 1.0);
+  CHECK(wtl_stages_limit(&s, &NO_PAST) == UINT64_MAX && s.yields && !s.learns && !s.crowded);
   set = settings(WTL_WAIT_SLEEP);
-  wtl_stages_start(&s, &set, 2, 2, false, 1.0);
-  CHECK(s.spin_ticks == 0 && s.yield_ticks == 0 && !s.learns);
+  wtl_stages_start(&s, &set, 2, TWO_CORES, false, 1.0);
+  CHECK(wtl_stages_limit(&s, &NO_PAST) == 0 && !s.learns);
   set = settings(WTL_WAIT_ADAPTIVE);
-  wtl_stages_start(&s, &set, 2, 2, false, 0.5);
-  CHECK(s.learns && s.yield_ticks == 0);
-  CHECK_NEAR((double)s.spin_ticks, s.price_s * 1e9 / 0.5, 1);
-  wtl_stages_start(&s, &set, 3, 2, false, 0.5);
-  CHECK(s.spin_ticks == 0);
-  CHECK_NEAR((double)s.yield_ticks, s.price_s * 1e9 / 0.5, 1);
+  wtl_stages_start(&s, &set, 2, TWO_CORES, false, 0.5);
+  CHECK(s.learns && !s.yields);
+  CHECK_NEAR((double)wtl_stages_limit(&s, &NO_PAST), s.price_s * 1e9 / 0.5, 1);
+  wtl_stages_start(&s, &set, 3, TWO_CORES, false, 0.5);
+  CHECK(s.yields);
+  CHECK_NEAR((double)wtl_stages_limit(&s, &NO_PAST), s.price_s * 1e9 / 0.5, 1);
+}
+
+/* Two PEs on the two threads of one core: neither is in the other's way, but each slows the other down. */
+static void who_shares_a_core_by_multithreading_sleeps_earlier(void)
+{
+  wtl_stages s;
+  wtl_settings set = settings(WTL_WAIT_ADAPTIVE);
+  wtl_stages_start(&s, &set, 2, (wtl_cores){2, 1}, false, 1.0);
+  CHECK(!s.crowded && !s.yields);
+  CHECK_NEAR((double)wtl_stages_limit(&s, &NO_PAST), s.price_s * 1e9 / 2, 1);
 }
 
 static void a_given_spin_is_kept(void)
@@ -266,13 +279,13 @@ static void a_given_spin_is_kept(void)
   wtl_stages s;
   wtl_settings set = settings(WTL_WAIT_ADAPTIVE);
   set.spin_max.seconds = 0.001;
-  wtl_stages_start(&s, &set, 2, 2, false, 2.0);
-  CHECK(!s.learns && s.spin_ticks == 500000 && s.yield_ticks == 0);
+  wtl_stages_start(&s, &set, 2, TWO_CORES, false, 2.0);
+  CHECK(!s.learns && s.limit_ticks == 500000 && !s.yields);
   wtl_stages_learn(&s, 10);
-  CHECK(s.spin_ticks == 500000);
+  CHECK(s.limit_ticks == 500000);
   set.spin_max.seconds = 0;
-  wtl_stages_start(&s, &set, 2, 2, false, 2.0);
-  CHECK(s.spin_ticks == 0);
+  wtl_stages_start(&s, &set, 2, TWO_CORES, false, 2.0);
+  CHECK(s.limit_ticks == 0);
 }
 
 /* Whatever is measured, the price stays between 2 and 200 microseconds, and one freak changes nothing. */
@@ -280,7 +293,7 @@ static void learning_is_bounded(void)
 {
   wtl_stages s;
   wtl_settings set = settings(WTL_WAIT_ADAPTIVE);
-  wtl_stages_start(&s, &set, 2, 2, false, 1.0);
+  wtl_stages_start(&s, &set, 2, TWO_CORES, false, 1.0);
   double before = s.price_s;
   wtl_stages_learn(&s, 5000000);
   CHECK(s.price_s == before);
@@ -290,16 +303,12 @@ static void learning_is_bounded(void)
   CHECK_NEAR(s.price_s, 200e-6, 1e-9);
   for (int i = 0; i < 200; i++) wtl_stages_learn(&s, 40000);
   CHECK_NEAR(s.price_s, 40e-6, 1e-6);
-  CHECK_NEAR((double)s.spin_ticks, s.price_s * 1e9, 1);
-}
-
-static void there_is_a_core(void)
-{
-  CHECK(wtl_cores_allowed() >= 1 && wtl_cores_allowed() <= (int)sysconf(_SC_NPROCESSORS_CONF));
+  CHECK_NEAR((double)s.limit_ticks, s.price_s * 1e9, 1);
 }
 
 TESTS(TEST(only_stores_into_the_watched_line_ring), TEST(a_sleeper_in_a_barrier_is_not_rung_by_data),
       TEST(sleepers_that_watch_different_things_are_all_rung), TEST(a_sleep_ends_by_itself_and_says_so),
       TEST(each_policy_waits_in_its_stage), TEST(adaptive_ends_asleep_and_yields_where_crowded),
       TEST(a_condition_that_holds_costs_no_wait_time), TEST(a_silent_store_is_rescued_and_counted),
-      TEST(policies_have_their_stages), TEST(a_given_spin_is_kept), TEST(learning_is_bounded), TEST(there_is_a_core))
+      TEST(policies_have_their_stages), TEST(who_shares_a_core_by_multithreading_sleeps_earlier),
+      TEST(a_given_spin_is_kept), TEST(learning_is_bounded))

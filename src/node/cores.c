@@ -1,0 +1,113 @@
+#include "node/cores.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static double read_two(const char *path, double *second)
+{
+  char first[32];
+  double number;
+  FILE *f = fopen(path, "re");
+  int n = f ? fscanf(f, "%31s %lf", first, second) : 0;
+  if (f) fclose(f);
+  return n >= 1 && sscanf(first, "%lf", &number) == 1 ? number : -1; /* "max" or -1: no limit */
+}
+
+/* The two versions of cgroups: where their trees lie, and the file, or two, with a quota and its period in microseconds. */
+typedef struct cgroups {
+  const char *controller, *root, *quota, *period;
+} cgroups;
+
+static const cgroups versions[] = {{"", "/sys/fs/cgroup", "cpu.max", NULL},
+                                   {"cpu", "/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "cpu.cfs_period_us"}};
+
+/* The quota of the cgroup root + path, in cores; INFINITY where it has none. */
+static double quota_of(const cgroups *version, const char *path)
+{
+  char file[4400];
+  double quota, period = 0, none;
+  snprintf(file, sizeof file, "%s%s/%s", version->root, path, version->quota);
+  quota = read_two(file, &period);
+  if (version->period) {
+    snprintf(file, sizeof file, "%s%s/%s", version->root, path, version->period);
+    period = read_two(file, &none);
+  }
+  return quota > 0 && period > 0 ? quota / period : INFINITY;
+}
+
+/* Is `word` one of those in `list`, with commas between them? */
+static bool is_listed(const char *list, const char *word)
+{
+  size_t n = strlen(word);
+  for (;; list += strcspn(list, ",") + 1) {
+    if (strcspn(list, ",") == n && strncmp(list, word, n) == 0) return true;
+    if (!list[strcspn(list, ",")]) return false;
+  }
+}
+
+/* This process's cgroup, below the root: "/a/b"; "" for the root itself and where that cannot be known. */
+static void own_path(const cgroups *version, char *path, size_t size)
+{
+  char line[4352];
+  FILE *f = fopen("/proc/self/cgroup", "re");
+  *path = '\0';
+  while (f && !*path && fgets(line, sizeof line, f)) { /* "4:cpu,cpuacct:/a/b", or "0::/a/b" */
+    char *list = strchr(line, ':'), *at = list ? strchr(list + 1, ':') : NULL;
+    if (!at) continue;
+    *at++ = '\0';
+    at[strcspn(at, "\n")] = '\0';
+    /* A path with /.. lies outside of what this process is shown. */
+    if (is_listed(list + 1, version->controller) && !strstr(at, "/..") && strcmp(at, "/") != 0)
+      snprintf(path, size, "%s", at);
+  }
+  if (f) fclose(f);
+}
+
+/* The tightest of those from this process's own cgroup up to the root. (In a container the root is the container's.) */
+double wtl_cores_quota(void)
+{
+  double least = INFINITY;
+  for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
+    char path[4096];
+    own_path(&versions[i], path, sizeof path);
+    for (char *end = path + strlen(path); end; end = strrchr(path, '/')) {
+      *end = '\0';
+      least = fmin(least, quota_of(&versions[i], path));
+    }
+  }
+  return least;
+}
+
+int wtl_cores_allowed(void)
+{
+  cpu_set_t set;
+  int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+  double limit = wtl_cores_quota();
+  if (limit < cores) cores = (int)ceil(limit);
+  return cores < 1 ? 1 : cores;
+}
+
+/* The lowest hardware thread of the core that `cpu` belongs to; `cpu` itself where that is not known. */
+static int first_thread(const char *sysfs, int cpu)
+{
+  char file[4200];
+  int first = -1;
+  snprintf(file, sizeof file, "%s/devices/system/cpu/cpu%d/topology/thread_siblings_list", sysfs, cpu);
+  FILE *f = fopen(file, "re");
+  if (!f || fscanf(f, "%d", &first) != 1 || first < 0 || first > cpu) first = cpu;
+  if (f) fclose(f);
+  return first;
+}
+
+int wtl_cores_physical(const cpu_set_t *set, const char *sysfs)
+{
+  cpu_set_t first;
+  CPU_ZERO(&first);
+  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+    if (CPU_ISSET(cpu, set)) CPU_SET(first_thread(sysfs, cpu), &first);
+  return CPU_COUNT(&first);
+}
