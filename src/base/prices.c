@@ -246,6 +246,7 @@ void wtl_prices_read(const wtl_settings *settings, wtl_prices *p)
 
 double wtl_prices_wake(const wtl_prices *p, bool crowded, bool far)
 {
-  if (crowded) return p->median_s[far ? WTL_PRICE_EPOLL_SAME : WTL_PRICE_FUTEX_SAME][WTL_BESIDE_PEER];
+  const double *same = p->median_s[far ? WTL_PRICE_EPOLL_SAME : WTL_PRICE_FUTEX_SAME];
+  if (crowded) return same[isnan(same[WTL_BESIDE_PEER]) ? WTL_BESIDE_IDLE : WTL_BESIDE_PEER]; /* one core: no peer */
   return p->median_s[far ? WTL_PRICE_EPOLL_OTHER : WTL_PRICE_FUTEX_OTHER][WTL_BESIDE_IDLE];
 }

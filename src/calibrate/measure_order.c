@@ -1,0 +1,129 @@
+/* What it costs to put stores and loads in order: by a fence, or by membarrier on everybody's behalf. */
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "calibrate/measure.h"
+
+/* ---- fence ---- */
+
+static void poll_word(const bench *b, void *arg)
+{
+  while (atomic_load_explicit(&b->shared->word, memory_order_acquire) != UINT64_MAX) wtl_relax();
+}
+
+enum { STORES = 500 };
+
+static uint64_t time_stores(const bench *b, bool fenced)
+{
+  uint64_t start = wtl_ticks();
+  for (uint64_t i = 0; i < STORES; i++) {
+    atomic_store_explicit(&b->shared->word, i, memory_order_release);
+    if (fenced) wtl_fence();
+  }
+  return wtl_ticks() - start;
+}
+
+/* With fences less without, each pair at the same time. */
+void measure_fence(const bench *b, enum wtl_price_beside beside, samples *out)
+{
+  pid_t peer = beside == WTL_BESIDE_PEER ? bench_help(b, b->other, poll_word, NULL) : 0;
+  samples_start(b, out);
+  while (samples_more(out)) {
+    double with = (double)time_stores(b, true), without = (double)time_stores(b, false);
+    samples_add(out, (with - without) * b->ns_per_tick * 1e-9 / STORES);
+  }
+  if (peer) bench_end(peer);
+}
+
+/* ---- membarrier ---- */
+
+static long membarrier(int command)
+{
+  return syscall(SYS_membarrier, command, 0, 0);
+}
+
+/* Makes stores of this process covered by others' calls; false with the reason where the system does not let it. */
+static bool register_here(samples *out)
+{
+  enum { NEEDED = MEMBARRIER_CMD_GLOBAL_EXPEDITED | MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED };
+  long offered = membarrier(MEMBARRIER_CMD_QUERY);
+  const char *lack = NULL;
+  if (offered < 0)
+    lack = strerror(errno);
+  else if ((offered & NEEDED) != NEEDED)
+    lack = "the kernel has no GLOBAL_EXPEDITED";
+  else if (membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) != 0)
+    lack = strerror(errno);
+  if (lack && out) snprintf(out->why, sizeof out->why, "membarrier: %s", lack);
+  return !lack;
+}
+
+static void be_registered(const bench *b, void *arg)
+{
+  register_here(NULL);
+  bench_compute(b, arg);
+}
+
+void measure_membarrier(const bench *b, enum wtl_price_beside beside, samples *out)
+{
+  samples_start(b, out);
+  if (!register_here(out)) return;
+  pid_t peer = beside == WTL_BESIDE_PEER ? bench_help(b, b->other, be_registered, NULL) : 0;
+  while (samples_more(out)) {
+    uint64_t start = wtl_ticks();
+    long done = membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+    samples_add(out, (double)(wtl_ticks() - start) * b->ns_per_tick * 1e-9);
+    if (done != 0) samples_lack(out, strerror(errno));
+  }
+  if (peer) bench_end(peer);
+}
+
+/* A helper that looks at the clock all the time, and adds up the gaps in which it was kept from doing so. */
+static void notice_gaps(const bench *b, void *arg)
+{
+  uint64_t lost = 0, last, now, gap = bench_ticks(b, 400e-9);
+  register_here(NULL);
+  for (last = wtl_ticks();; last = now) {
+    now = wtl_ticks();
+    if (now - last < gap) continue;
+    lost += now - last;
+    atomic_store_explicit(&b->shared->lost, lost, memory_order_relaxed);
+  }
+}
+
+enum { CALLS = 20 };
+
+/* Ticks that the helper loses while this process calls, or only lets as much time go by. */
+static double lost_meanwhile(const bench *b, bool calls, uint64_t *duration)
+{
+  uint64_t before = atomic_load(&b->shared->lost), start = wtl_ticks();
+  if (calls) {
+    for (int i = 0; i < CALLS; i++) membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+    *duration = wtl_ticks() - start;
+  } else {
+    bench_linger(*duration);
+  }
+  bench_linger(bench_ticks(b, 2e-6)); /* the last gap is noted when it is over */
+  return (double)(atomic_load(&b->shared->lost) - before);
+}
+
+void measure_membarrier_peer(const bench *b, enum wtl_price_beside beside, samples *out)
+{
+  samples_start(b, out);
+  if (beside != WTL_BESIDE_PEER) samples_lack(out, "no peer runs");
+  if (out->why[0] || !register_here(out)) return;
+  atomic_store(&b->shared->lost, 0);
+  pid_t peer = bench_help(b, b->other, notice_gaps, NULL);
+  while (samples_more(out)) {
+    uint64_t duration;
+    double called = lost_meanwhile(b, true, &duration), quiet = lost_meanwhile(b, false, &duration);
+    samples_add(out, (called - quiet) * b->ns_per_tick * 1e-9 / CALLS);
+  }
+  bench_end(peer);
+}
