@@ -1,0 +1,91 @@
+/*
+ * The doorbell and the agent on two memory models, every way they can go. usage: model [NAME]: runs one scenario of scenarios.def, or all;
+ * exit code 1 if one does not turn out as it must. A mutant's shortest lost wake-up is printed.
+ */
+#include <cstdio>
+#include <cstring>
+
+#include "explore.h"
+#include "litmus.h"
+#include "protocol.h"
+
+namespace {
+
+using namespace model;
+
+using system_of = std::vector<program> (*)(mutant);
+
+struct scenario {
+  const char *name;
+  mutant wrong;
+  bool tso_holds, c11_holds;
+  system_of threads;
+};
+
+constexpr bool HOLDS = true, LOSES = false;
+
+const scenario scenarios[] = {
+#define SCENARIO(name, mutant_name, tso, c11, ...)                                                                     \
+  {#name, mutant::mutant_name, tso, c11, [](mutant m) -> std::vector<program> {                                        \
+     (void)m;                                                                                                          \
+     return __VA_ARGS__;                                                                                               \
+   }},
+#include "scenarios.def"
+#undef SCENARIO
+};
+
+/* Does what arrives matter, and is the scenario small enough to have the mailbox's descriptor in both ways? */
+bool has_two_ways(const scenario &s)
+{
+  bool network = false;
+  for (const program &p : s.threads(s.wrong)) {
+    if (p.stood_by) return false;
+    network |= p.name == "network";
+  }
+  return network && s.wrong != mutant::arm_without_look; /* a socket tells of what is there, whoever looked */
+}
+
+void print(const char *where, const verdict &v, bool as_it_must)
+{
+  std::printf("  %s: %zu states, %zu of them lose a sleeper%s\n", where, v.states, v.lost,
+              as_it_must ? "" : "   <-- NOT AS IT MUST BE");
+  for (const std::string &line : v.trace) std::printf("      %s\n", line.c_str());
+}
+
+bool run_on(const scenario &s, memory kind, machine::descriptor fd, const char *where)
+{
+  std::vector<program> threads = s.threads(s.wrong);
+  int waiting = 0;
+  for (const program &p : threads) waiting += p.stood_by;
+  verdict v = explore(machine(kind, fd, threads, at_start(waiting)), locations());
+  bool holds = v.lost == 0, must = kind == memory::tso ? s.tso_holds : s.c11_holds;
+  print(where, v, holds == must);
+  return holds == must;
+}
+
+bool run(const scenario &s)
+{
+  bool good = true;
+  std::printf("%s\n", s.name);
+  good &= run_on(s, memory::tso, machine::descriptor::eventfd, "TSO");
+  good &= run_on(s, memory::c11, machine::descriptor::eventfd, "C11");
+  if (!has_two_ways(s)) return good;
+  good &= run_on(s, memory::tso, machine::descriptor::socket, "TSO, socket");
+  good &= run_on(s, memory::c11, machine::descriptor::socket, "C11, socket");
+  return good;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+  int found = 0, bad = 0;
+  for (const scenario &s : scenarios) {
+    if (argc > 1 && std::strcmp(argv[1], s.name) != 0) continue;
+    found++;
+    bad += !run(s);
+    std::fflush(stdout);
+  }
+  if (found == 0) std::fprintf(stderr, "model: no scenario %s\n", argc > 1 ? argv[1] : "");
+  return bad != 0 || found == 0;
+}

@@ -1,0 +1,455 @@
+#include "protocol.h"
+
+namespace model {
+
+namespace {
+
+enum { SEEN, WORD, NOW, GOT, VISITS_SEEN, VISITS_NOW, NUDGES_SEEN, LOOK };
+
+/* A bell's word: watch << COUNT_BITS | count. */
+enum { COUNT_BITS = 4, COUNT_MASK = (1 << COUNT_BITS) - 1 };
+
+constexpr order relaxed = order::relaxed, acquire = order::acquire, seq_cst = order::seq_cst;
+
+change plus(int n)
+{
+  return [n](int old) { return old + n; };
+}
+
+test is_set(int reg)
+{
+  return [reg](const registers &r) { return r[(size_t)reg] != 0; };
+}
+
+test is_clear(int reg)
+{
+  return [reg](const registers &r) { return r[(size_t)reg] == 0; };
+}
+
+test reaches(const condition &c)
+{
+  return [c](const registers &r) { return r[NOW] >= c.at_least; };
+}
+
+test falls_short(const condition &c)
+{
+  return [c](const registers &r) { return r[NOW] < c.at_least; };
+}
+
+/* --- src/wait/doorbell.c ------------------------------------------------------------------------------------------------------------ */
+
+int one_more(int asleep, int watches, mutant m)
+{
+  if (asleep && asleep >> COUNT_BITS != watches)
+    watches = m == mutant::first_watch_stays ? asleep >> COUNT_BITS : WATCH_ALL;
+  return watches << COUNT_BITS | ((asleep & COUNT_MASK) + 1);
+}
+
+int one_less(int asleep, mutant m)
+{
+  return (asleep & COUNT_MASK) == 1 || m == mutant::last_one_out ? 0 : asleep - 1;
+}
+
+void wtl_bell_ring(program &p, mutant m)
+{
+  if (m != mutant::bell_not_moved) p.rmw(NO_REGISTER, RUNG, plus(1), seq_cst, "wtl_bell_ring: rung += 1 (seq_cst)");
+  p.does(act::futex_wake, RUNG, NO_REGISTER, "wtl_bell_ring: futex(rung, WAKE)");
+}
+
+/* Only for a sleeper that watches the line, or the control data. */
+void wtl_bell_ring_at(program &p, watch line, mutant m)
+{
+  p.load(WORD, ASLEEP, relaxed, "wtl_bell_ring_at: load asleep (relaxed)");
+  p.when(
+      [line](const registers &r) {
+        int watches = r[WORD] >> COUNT_BITS;
+        return r[WORD] && (watches == WATCH_ALL || watches == line);
+      },
+      [&] { wtl_bell_ring(p, m); });
+}
+
+void enter(program &p, watch watches, mutant m)
+{
+  if (m == mutant::no_registration) return;
+  if (m == mutant::plain_registration) /* nobody else sleeps */
+    p.store(ASLEEP, one_more(0, watches, m), relaxed, "enter: asleep = one_more(0) (relaxed)");
+  else
+    p.rmw(
+        NO_REGISTER, ASLEEP, [=](int old) { return one_more(old, watches, m); }, seq_cst,
+        "enter: asleep = one_more(asleep, watch) (seq_cst)");
+}
+
+void leave(program &p, mutant m)
+{
+  if (m == mutant::no_registration) return;
+  p.rmw(
+      NO_REGISTER, ASLEEP, [=](int old) { return one_less(old, m); }, seq_cst,
+      "leave: asleep = one_less(asleep) (seq_cst)");
+}
+
+void ready(program &p, const condition &c)
+{
+  p.load(NOW, c.word, acquire, "ready: load the condition's word (acquire)");
+}
+
+void see(program &p)
+{
+  p.load(SEEN, RUNG, acquire, "wtl_bell_sleep: seen = rung (acquire)");
+}
+
+void wtl_bell_sleep(program &p, const condition &c, mutant m)
+{
+  auto sleep_while = [&] {
+    if (m == mutant::registration_too_late) enter(p, c.watches, m);
+    if (m == mutant::seen_too_late) see(p);
+    p.does(act::futex_wait, RUNG, SEEN, "sleep_while: futex(rung, WAIT, seen)");
+  };
+  if (m != mutant::seen_too_late) see(p);
+  if (m != mutant::registration_too_late) enter(p, c.watches, m);
+  if (m != mutant::no_sleeper_fence && m != mutant::plain_registration) p.fence("wtl_bell_sleep: wtl_fence()");
+  if (m == mutant::no_recheck) {
+    sleep_while();
+  } else {
+    ready(p, c);
+    p.when(falls_short(c), sleep_while);
+  }
+  p.set(SEEN, 0);
+  p.set(NOW, 0);
+  leave(p, m);
+}
+
+/* --- src/wait/door.c ---------------------------------------------------------------------------------------------------------------- */
+
+void sleep_until_ready(program &p, const condition &c, mutant m)
+{
+  p.forever([&](program::loop &l) {
+    ready(p, c);
+    l.leave_if(reaches(c));
+    wtl_bell_sleep(p, c, m);
+  });
+  p.set(NOW, 0);
+}
+
+/* --- src/pgas/rma.h, far.c ---------------------------------------------------------------------------------------------------------- */
+
+void wtl_touch(program &p, watch line, mutant m)
+{
+  p.load(WORD, ASLEEP, seq_cst, "wtl_bell_has_sleeper: load asleep (seq_cst)");
+  p.when(is_set(WORD), [&] { wtl_bell_ring_at(p, line, m); });
+  p.set(WORD, 0);
+}
+
+void wtl_store_word(program &p, location word, int value, mutant m)
+{
+  bool fenced = m != mutant::no_writer_fence;
+  p.store(word, value, fenced ? seq_cst : order::release,
+          fenced ? "store the word (seq_cst)" : "store the word (release)");
+}
+
+void wtl_store_bytes(program &p, mutant m)
+{
+  p.store(X, 1, relaxed, "copy the block's beginning");
+  p.store(Y, 1, relaxed, "copy the block's end");
+  if (m != mutant::no_writer_fence) p.fence("wtl_store_bytes: wtl_fence()");
+}
+
+void make_true(program &p, way by, location word, mutant m)
+{
+  switch (by) {
+  case way::block: return wtl_store_bytes(p, m);
+  case way::amo: return p.rmw(NO_REGISTER, word, plus(1), seq_cst, "fetch-add (seq_cst)");
+  case way::arrival:
+    return p.rmw(NO_REGISTER, word, plus(1), m == mutant::arrival_acq_rel ? order::acq_rel : seq_cst, "arrived += 1");
+  case way::release: p.store(X, 1, relaxed, "what was stored before the barrier"); [[fallthrough]];
+  default: return wtl_store_word(p, word, 1, m);
+  }
+}
+
+/* --- src/fabric/net.c, transport_threads.c ------------------------------------------------------------------------------------------ */
+
+/* The handler stores what the parcel brings: X and Y in turn. */
+void take_store(program &p, mutant m)
+{
+  p.when([](const registers &r) { return r[GOT] % 2 == 1; },
+         [&] {
+           p.rmw(NO_REGISTER, X, plus(1), seq_cst, "take_amo: X += 1 (seq_cst)");
+           wtl_touch(p, LINE_0, m);
+         },
+         [&] {
+           p.rmw(NO_REGISTER, Y, plus(1), seq_cst, "take_amo: Y += 1 (seq_cst)");
+           wtl_touch(p, LINE_1, m);
+         });
+}
+
+/* Afterwards GOT says whether anything happened. */
+void wtl_net_progress(program &p, mutant m)
+{
+  p.try_lock(LOOK, NET_LOCK, "wtl_net_progress: trylock");
+  p.set(GOT, 0);
+  p.when(is_set(LOOK), [&] {
+    p.does(act::take, NET_LOCK, GOT, "wtl_net_progress: take a parcel");
+    p.when(is_set(GOT), [&] { take_store(p, m); });
+    p.unlock(NET_LOCK, "wtl_net_progress: unlock");
+  });
+  p.set(LOOK, 0);
+}
+
+void wtl_net_arm(program &p, mutant m)
+{
+  p.lock(NET_LOCK, "wtl_net_arm: lock");
+  p.does(m == mutant::arm_without_look ? act::arm_blind : act::arm, NET_LOCK, GOT, "wtl_net_arm: arm");
+  p.unlock(NET_LOCK, "wtl_net_arm: unlock");
+}
+
+/* --- src/fabric/agent.c ------------------------------------------------------------------------------------------------------------- */
+
+void look_up_later(program &p, mutant m)
+{
+  p.store(PARKED, 1, seq_cst, "look_up_later: parked = true");
+  if (m != mutant::kernel_without_barrier) p.fence("look_up_later: the barrier in futex(WAIT), before it compares");
+  p.does(act::futex_wait, NUDGES, NUDGES_SEEN, "look_up_later: futex(nudges, WAIT, nudges as read)");
+  p.store(PARKED, 0, seq_cst, "look_up_later: parked = false");
+}
+
+void nudge(program &p, mutant m)
+{
+  if (m == mutant::nudge_looks_first) p.load(LOOK, PARKED, seq_cst, "nudge: load parked");
+  p.rmw(NO_REGISTER, NUDGES, plus(1), seq_cst, "nudge: nudges++");
+  if (m != mutant::nudge_looks_first) p.load(LOOK, PARKED, seq_cst, "nudge: load parked");
+  p.when(is_set(LOOK), [&] { p.does(act::futex_wake, NUDGES, NO_REGISTER, "nudge: futex(nudges, WAKE)"); });
+  p.set(LOOK, 0);
+}
+
+/* Looks on for a while: how long is left open. Afterwards GOT says whether more came. */
+void linger(program &p, mutant m)
+{
+  p.set(GOT, 0);
+  p.forever([&](program::loop &l) {
+    p.load(LOOK, SLEEPERS, seq_cst, "linger: load sleepers");
+    l.leave_if(is_clear(LOOK));
+    p.load(LOOK, OTHERS, seq_cst, "linger: load others");
+    l.leave_if(is_set(LOOK));
+    l.may_leave("linger: is the time up?");
+    wtl_net_progress(p, m);
+    l.leave_if(is_set(GOT));
+  });
+}
+
+/* LOOK: does somebody serve the network, or did a moment ago, while nobody sleeps? */
+void who_serves(program &p)
+{
+  p.load(LOOK, OTHERS, seq_cst, "serve: load others");
+  p.when(is_clear(LOOK), [&] {
+    p.when([](const registers &r) { return r[VISITS_NOW] != r[VISITS_SEEN]; },
+           [&] {
+             p.load(LOOK, SLEEPERS, seq_cst, "serve: load sleepers");
+             p.when(
+                 is_clear(LOOK), [&] { p.set(LOOK, 1); }, [&] { p.set(LOOK, 0); });
+           });
+  });
+}
+
+void read_nudges(program &p)
+{
+  p.load(NUDGES_SEEN, NUDGES, seq_cst, "serve: nudges = a->nudges");
+}
+
+void sleep_on_network(program &p, mutant m)
+{
+  if (m == mutant::no_look_after_arming) return p.does(act::poll, WAKE, NO_REGISTER, "sleep_on_network: poll");
+  p.load(LOOK, OTHERS, seq_cst, "serve: load others after arming");
+  p.when(is_clear(LOOK), [&] {
+    p.load(LOOK, STOP, seq_cst, "serve: load stop after arming");
+    p.when(is_clear(LOOK), [&] { p.does(act::poll, WAKE, NO_REGISTER, "sleep_on_network: poll"); });
+  });
+}
+
+/* One turn of the agent's loop. */
+void turn(program &p, mutant m)
+{
+  if (m != mutant::nudges_seen_too_late) read_nudges(p);
+  p.load(VISITS_NOW, VISITS, seq_cst, "serve: visits = a->visits");
+  who_serves(p);
+  if (m == mutant::nudges_seen_too_late) read_nudges(p);
+  p.when(
+      is_set(LOOK),
+      [&] {
+        p.copy(VISITS_SEEN, VISITS_NOW);
+        look_up_later(p, m);
+      },
+      [&] {
+        wtl_net_progress(p, m);
+        p.when(
+            is_set(GOT),
+            [&] {
+              p.forever([&](program::loop &l) {
+                linger(p, m);
+                l.leave_if(is_clear(GOT));
+              });
+            },
+            [&] {
+              wtl_net_arm(p, m);
+              p.when(is_set(GOT), [&] { sleep_on_network(p, m); });
+            });
+      });
+  for (int reg : {LOOK, GOT, NUDGES_SEEN, VISITS_NOW}) p.set(reg, 0);
+}
+
+void stand_by(program &p)
+{
+  p.rmw(NO_REGISTER, OTHERS, plus(1), seq_cst, "stand_by: others++");
+  p.rmw(NO_REGISTER, VISITS, plus(1), seq_cst, "stand_by: visits++");
+}
+
+void take_over(program &p, mutant m)
+{
+  auto count = [&] { p.rmw(NO_REGISTER, SLEEPERS, plus(1), seq_cst, "take_over: sleepers++"); };
+  if (m != mutant::sleeper_counted_late) count();
+  p.rmw(NO_REGISTER, OTHERS, plus(-1), seq_cst, "take_over: others--");
+  if (m != mutant::no_nudge) nudge(p, m);
+  if (m == mutant::sleeper_counted_late) count();
+}
+
+void relieved(program &p)
+{
+  p.rmw(NO_REGISTER, SLEEPERS, plus(-1), seq_cst, "relieved: sleepers--");
+}
+
+void resume(program &p, mutant m)
+{
+  p.rmw(NO_REGISTER, OTHERS, plus(-1), seq_cst, "resume: others--");
+  if (m == mutant::resume_without_nudge) return;
+  p.load(LOOK, SLEEPERS, seq_cst, "resume: load sleepers");
+  p.when(is_set(LOOK), [&] { nudge(p, m); });
+  p.set(LOOK, 0);
+}
+
+/* Spins for any number of turns; afterwards NOW says how that ended. */
+void spin(program &p, const condition &c, bool ends, mutant m)
+{
+  p.forever([&](program::loop &l) {
+    wtl_net_progress(p, m);
+    p.set(GOT, 0);
+    ready(p, c);
+    l.leave_if(reaches(c));
+    p.set(NOW, 0);
+    if (ends) l.may_leave("spin: is the limit reached?");
+  });
+}
+
+void wtl_door_wait(program &p, const condition &c, mutant m)
+{
+  ready(p, c);
+  p.when(falls_short(c), [&] {
+    p.set(NOW, 0);
+    stand_by(p);
+    spin(p, c, true, m);
+    p.when(
+        reaches(c),
+        [&] {
+          p.set(NOW, 0);
+          resume(p, m);
+        },
+        [&] {
+          take_over(p, m);
+          sleep_until_ready(p, c, m);
+          relieved(p);
+        });
+  });
+  p.set(NOW, 0);
+}
+
+} // namespace
+
+program sleeper(const std::string &name, const std::vector<condition> &waits, mutant m)
+{
+  program p(name, true);
+  for (const condition &c : waits) sleep_until_ready(p, c, m);
+  p.end();
+  return p;
+}
+
+program writer(const std::string &name, way by, location word, watch line, mutant m)
+{
+  program p(name, false);
+  if (m == mutant::rung_too_early) wtl_touch(p, line, m);
+  make_true(p, by, word, m);
+  if (m != mutant::rung_too_early) wtl_touch(p, line, m);
+  p.end();
+  return p;
+}
+
+program waiting_thread(const std::string &name, const std::vector<condition> &waits, mutant m)
+{
+  program p(name, true);
+  for (const condition &c : waits) wtl_door_wait(p, c, m);
+  p.end();
+  return p;
+}
+
+program thread_about_to_sleep(const std::string &name, const condition &c, mutant m)
+{
+  program p(name, true);
+  p.stood_by = true;
+  take_over(p, m);
+  sleep_until_ready(p, c, m);
+  relieved(p);
+  p.end();
+  return p;
+}
+
+program spinning_thread(const std::string &name, const condition &c, mutant m)
+{
+  program p(name, true);
+  p.stood_by = true;
+  spin(p, c, false, m);
+  p.set(NOW, 0);
+  resume(p, m);
+  p.end();
+  return p;
+}
+
+program agent(mutant m, bool must_end)
+{
+  program p("agent", must_end);
+  p.load(VISITS_SEEN, VISITS, seq_cst, "serve: seen = a->visits");
+  p.forever([&](program::loop &l) {
+    p.load(LOOK, STOP, seq_cst, "serve: load stop");
+    l.leave_if(is_set(LOOK));
+    turn(p, m);
+  });
+  p.end();
+  return p;
+}
+
+program network(int parcels)
+{
+  program p("network", false);
+  for (int i = 0; i < parcels; i++) p.does(act::deliver, NET_LOCK, NO_REGISTER, "deliver a parcel");
+  p.end();
+  return p;
+}
+
+program stopper()
+{
+  program p("program", false);
+  p.store(STOP, 1, seq_cst, "wtl_agent_stop: stop = true");
+  p.rmw(NO_REGISTER, WAKE, plus(1), relaxed, "wtl_agent_stop: write(wake)");
+  nudge(p, mutant::none);
+  p.end();
+  return p;
+}
+
+std::vector<std::string> locations()
+{
+  return {"x", "y", "asleep", "rung", "others", "sleepers", "visits", "nudges", "parked", "net's lock", "stop", "wake"};
+}
+
+std::vector<uint8_t> at_start(int waiting)
+{
+  std::vector<uint8_t> words(N_LOCATIONS);
+  words[OTHERS] = words[VISITS] = (uint8_t)waiting;
+  return words;
+}
+
+} // namespace model
