@@ -13,14 +13,23 @@ from pathlib import Path
 
 from wattle.nodes import Nodes
 
+from bench.load import Watch
+
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "bench"
 FLAGS = ["-O3", "-g", "-std=gnu17"]
 PEER_OSHCC = Path("/usr/bin/oshcc")
+# Daemons on other nodes stay our children, so that what they and their PEs use counts as ours (OTHERS).
 # Debian's OpenSHMEM 4.1.4 crashes in shmem_finalize with its osc/rdma part.
-COMMON_ENV = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_osc": "^rdma"}
+COMMON_ENV = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_orte_leave_session_attached": "1",
+    "OMPI_MCA_osc": "^rdma",
+}
 
 BEST = "best:"  # before a row's key: the best batch of the run instead of the median one
+OTHERS = "others"  # the row of the share of the machine's CPU time that was not this job's
 Figures = dict[str, float]  # row -> seconds (or CPU seconds), from one run
 Launch = Callable[[list[str]], list[str]]  # options of mpirun, a program and its arguments -> the whole command
 
@@ -37,6 +46,28 @@ def pinned(pes: int) -> Launch:
 def crowded(pes: int) -> Launch:
     """On this machine, however many cores it has: PEs are not bound."""
     return lambda words: ["mpirun", "-q", "--oversubscribe", "--bind-to", "none", "-n", str(pes), *words]
+
+
+def stacked(pes: int) -> Launch:
+    """On this machine, however many cores it has: PEs are bound to its cores in turn."""
+    places = ["--map-by", "core:OVERSUBSCRIBE", "--bind-to", "core:overload-allowed"]
+    return lambda words: ["mpirun", "-q", *places, "-n", str(pes), *words]
+
+
+def one_apart(pes: int) -> Launch:
+    """On this machine, PE 0 on its first core and all others together on its second."""
+    first, second = sorted(os.sched_getaffinity(0))[:2]
+    place = f'exec taskset -c $([ "$PMIX_RANK" = 0 ] && echo {first} || echo {second}) "$@"'
+    start = ["mpirun", "-q", "--oversubscribe", "--bind-to", "none", "-n", str(pes)]
+    return lambda words: [*start, *split_options(words, ["sh", "-c", place, "place"])]
+
+
+def split_options(words: list[str], between: list[str]) -> list[str]:
+    """Options of mpirun (pairs "-x NAME"), what stands before the program, then the program and its arguments."""
+    n = 0
+    while words[n] == "-x":
+        n += 2
+    return [*words[:n], *between, *words[n:]]
 
 
 def across(nodes: Nodes, pes: int) -> Launch:
@@ -98,9 +129,10 @@ class Side:
         return wall, [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
     def run(self, *arguments: str) -> Figures:
-        """One run of micro or of an empty program; its figures by row."""
+        """One run of a program; its figures by row."""
+        watch = Watch()
         wall, lines = self.lines(*arguments)
-        figures: Figures = {"job": wall}
+        figures: Figures = {"job": wall, OTHERS: watch.others()}
         for line in lines:
             for key, value in figures_of(line).items():
                 figures[key] = max(value, figures.get(key, value))  # of several PEs, the slowest
@@ -109,13 +141,10 @@ class Side:
 
 def figures_of(line: dict) -> Figures:
     """The figures in one line of a program's output, by row."""
-    if line["test"].startswith("wait_"):
-        return {line["test"]: line["cpu_s"]}
-    if line["test"] in ("start_finish", "empty"):
+    if line.get("test") == "empty":
         return {"init": line["init_s"], "finalize": line["finalize_s"]}
-    key = f"{line['test']}/{line['bytes']}/{line['target']}"
-    best = {BEST + key: line["best_s"]} if "best_s" in line else {}
-    return {key: line["median_s"]} | best
+    best = {BEST + line["row"]: line["best_s"]} if "best_s" in line else {}
+    return {line["row"]: line["median_s"]} | best
 
 
 def alternate(sides: list[Side], n: int, arguments: list[str], tick: Callable[[], None]) -> list[list[Figures]]:

@@ -1,27 +1,34 @@
 /*
- * micro.c - what single OpenSHMEM operations cost between two PEs, of one node or of two.
+ * micro.c - what single OpenSHMEM operations cost between PEs, of one node or of two.
  *
- * Standard headers only, OpenSHMEM 1.4 or later, so that one source builds against any implementation. Run with two PEs:
+ * Standard headers only, OpenSHMEM 1.4 or later, so that one source builds against any implementation.
  *
- *   micro              every operation below; PE 0 prints one JSON object a line
- *   micro far TARGET   those that are measured between nodes, in longer batches. TARGET: waiting or computing
- *   micro passive SEC  how long one put, get or atomic takes whose target computes for SEC seconds and then waits
- *   micro wait SEC     CPU seconds that PE 0 uses while it waits SEC seconds in wait_until, then in a barrier
+ *   micro              every operation below, on 2 PEs; PE 0 prints one JSON object a line
+ *   micro far TARGET   those that are measured between nodes, on 2 PEs, in longer batches. TARGET: waiting or computing
+ *   micro crowd        barrier, broadcast and sum, on any number of PEs
+ *   micro passive SEC  on 2 PEs: how long one put, get or atomic takes whose target computes for SEC seconds and then waits
  *
  * One-sided operations are measured twice, because an implementation may wake a sleeping target, or need the target's
  * help: "computing" (PE 1 runs its own code and never calls the library) and "waiting" (PE 1 waits in a barrier). Each
- * figure is the median of many short batches.
+ * figure is the median of many short batches. Where an operation has a limit that this machine sets (memcpy, a cache
+ * line's way to the other core and back), its batches take turns with batches of that, in the same process.
  */
 #include <shmem.h>
+#include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 
-enum { BATCHES = 25, LARGEST = 1 << 20, LINE = 128, COLLECTIVE_BATCH = 200, ABREAST = 64 };
+#include "clocks.h"
+
+enum {
+  BATCHES = 25,
+  LARGEST = 1 << 20,
+  LINE = 128,
+  COLLECTIVE_BATCH = 200,
+  CROWD_BATCH = 20,
+  ABREAST = 64,
+  FLOOD = 1000
+};
 static const double NEAR_BATCH_SECONDS = 0.4e-3, FAR_BATCH_SECONDS = 2e-3;
 static double batch_seconds = NEAR_BATCH_SECONDS;
 
@@ -33,6 +40,7 @@ typedef struct shared {
   _Alignas(LINE) long long word;
   _Alignas(LINE) int stop;
   _Alignas(LINE) long ping;
+  _Alignas(LINE) atomic_long hop;
   _Alignas(LINE) long long addend;
   _Alignas(LINE) long long total;
   _Alignas(LINE) unsigned char bytes[LARGEST];
@@ -40,23 +48,11 @@ typedef struct shared {
 
 static shared *heap;
 static _Alignas(LINE) long long static_word[LINE / 8];
-static unsigned char *source;   /* LARGEST bytes, private */
+static shared *others;        /* PE 1's, where it can be reached by plain stores; else NULL */
+static unsigned char *source; /* LARGEST bytes, private */
+static unsigned char *copied; /* as many */
+static int collective_batch = COLLECTIVE_BATCH;
 static volatile long long sink; /* keeps values read from being optimised away */
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* CPU seconds of this process, all threads. */
-static double cpu_seconds(void)
-{
-  struct rusage u;
-  getrusage(RUSAGE_SELF, &u);
-  return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
-}
 
 /* ---- one-sided operations: PE 0 does n of them on PE 1 ---- */
 
@@ -66,6 +62,13 @@ static void put_quiet(size_t bytes, int n)
     shmem_putmem(heap->bytes, source, bytes, 1);
     shmem_quiet();
   }
+}
+
+/* A stream of puts and one quiet: bandwidth. */
+static void put(size_t bytes, int n)
+{
+  for (int i = 0; i < n; i++) shmem_putmem(heap->bytes, source, bytes, 1);
+  shmem_quiet();
 }
 
 static void get(size_t bytes, int n)
@@ -96,6 +99,15 @@ static void put_nbi(size_t bytes, int n)
   shmem_quiet();
 }
 
+/* So many that what is under way fills every buffer, then one quiet: n such floods. */
+static void put_flood(size_t bytes, int n)
+{
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < FLOOD; k++) shmem_putmem_nbi(heap->bytes + (size_t)k * bytes, source, bytes, 1);
+    shmem_quiet();
+  }
+}
+
 static void fetch_add_heap(size_t bytes, int n)
 {
   (void)bytes;
@@ -108,7 +120,50 @@ static void fetch_add_static(size_t bytes, int n)
   for (int i = 0; i < n; i++) sink = shmem_longlong_atomic_fetch_add(static_word, 1, 1);
 }
 
-/* ---- collective operations: both PEs do n of them ---- */
+/* ---- the machine's own limits, which those take turns with ---- */
+
+static void copy_private(size_t bytes, int n)
+{
+  for (int i = 0; i < n; i++) {
+    memcpy(copied, source, bytes);
+    atomic_signal_fence(memory_order_seq_cst); /* none of the copies is left out */
+  }
+}
+
+/* To where a put goes. */
+static void copy_there(size_t bytes, int n)
+{
+  for (int i = 0; i < n; i++) {
+    memcpy(others->bytes, source, bytes);
+    atomic_signal_fence(memory_order_seq_cst);
+  }
+}
+
+/* Between two looks at a line; a core that asks for it all the time slows down who writes it. */
+static void pause_core(void)
+{
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("isb");
+#endif
+}
+
+/* As ping_pong, by plain stores and loads: what the caches themselves take. */
+static void hop(size_t bytes, int n)
+{
+  static long round;
+  (void)bytes;
+  bool first = shmem_my_pe() == 0;
+  for (int i = 0; i < n / 2; i++) {
+    round++;
+    if (first) atomic_store_explicit(&others->hop, round, memory_order_release);
+    while (atomic_load_explicit(&heap->hop, memory_order_acquire) < round) pause_core();
+    if (!first) atomic_store_explicit(&others->hop, round, memory_order_release);
+  }
+}
+
+/* ---- collective operations: all PEs do n of them ---- */
 
 static void barrier(size_t bytes, int n)
 {
@@ -130,9 +185,11 @@ static void ping_pong(size_t bytes, int n)
 }
 
 #if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
-static void broadcast(size_t bytes, int n)
+static void active_set_prepare(void) {}
+
+static void broadcast_from(int root, size_t bytes)
 {
-  for (int i = 0; i < n; i++) shmem_broadcastmem(SHMEM_TEAM_WORLD, &heap->total, &heap->addend, bytes, 0);
+  shmem_broadcastmem(SHMEM_TEAM_WORLD, &heap->total, &heap->addend, bytes, root);
 }
 
 static void sum(size_t bytes, int n)
@@ -141,74 +198,101 @@ static void sum(size_t bytes, int n)
     shmem_longlong_sum_reduce(SHMEM_TEAM_WORLD, &heap->total, &heap->addend, bytes / sizeof(long long));
 }
 #else
-enum { WORK = 2 > SHMEM_REDUCE_MIN_WRKDATA_SIZE ? 2 : SHMEM_REDUCE_MIN_WRKDATA_SIZE };
-static long broadcast_sync[2][SHMEM_BCAST_SYNC_SIZE], reduce_sync[2][SHMEM_REDUCE_SYNC_SIZE];
+/*
+ * The active-set calls may use a pSync again only once all have left the call before. Sums see to that with two, by
+ * turns; broadcasts have one for each call of a batch, and between batches there is a barrier.
+ */
+enum { TURNS = COLLECTIVE_BATCH, WORK = 2 > SHMEM_REDUCE_MIN_WRKDATA_SIZE ? 2 : SHMEM_REDUCE_MIN_WRKDATA_SIZE };
+static long broadcast_sync[TURNS][SHMEM_BCAST_SYNC_SIZE], reduce_sync[2][SHMEM_REDUCE_SYNC_SIZE];
 static long long reduce_work[2][WORK];
 
-/* The active-set calls may use a pSync again only once all have left the call before; two, by turns, see to that. */
 static void active_set_prepare(void)
 {
-  for (int turn = 0; turn < 2; turn++) {
+  for (int turn = 0; turn < TURNS; turn++)
     for (int i = 0; i < SHMEM_BCAST_SYNC_SIZE; i++) broadcast_sync[turn][i] = SHMEM_SYNC_VALUE;
+  for (int turn = 0; turn < 2; turn++)
     for (int i = 0; i < SHMEM_REDUCE_SYNC_SIZE; i++) reduce_sync[turn][i] = SHMEM_SYNC_VALUE;
-  }
   shmem_barrier_all();
 }
 
-static void broadcast(size_t bytes, int n)
+static void broadcast_from(int root, size_t bytes)
 {
-  for (int i = 0; i < n; i++)
-    shmem_broadcast64(&heap->total, &heap->addend, bytes / 8, 0, 0, 0, 2, broadcast_sync[i % 2]);
+  static int turn;
+  turn = (turn + 1) % TURNS;
+  shmem_broadcast64(&heap->total, &heap->addend, bytes / 8, root, 0, 0, shmem_n_pes(), broadcast_sync[turn]);
 }
 
 static void sum(size_t bytes, int n)
 {
   for (int i = 0; i < n; i++)
-    shmem_longlong_sum_to_all(&heap->total, &heap->addend, (int)(bytes / 8), 0, 0, 2, reduce_work[i % 2],
+    shmem_longlong_sum_to_all(&heap->total, &heap->addend, (int)(bytes / 8), 0, 0, shmem_n_pes(), reduce_work[i % 2],
                               reduce_sync[i % 2]);
 }
 #endif
 
+/* Each PE is the root in its turn, once it has what the one before it sent: nobody runs ahead. */
+static void broadcast(size_t bytes, int n)
+{
+  int pes = shmem_n_pes();
+  for (int i = 0; i < n; i++) broadcast_from(i % pes, bytes);
+}
+
+/* PE 0 may run ahead of the others. */
+static void broadcast_stream(size_t bytes, int n)
+{
+  for (int i = 0; i < n; i++) broadcast_from(0, bytes);
+}
+
+typedef void operation(size_t bytes, int n);
+
+/* How an operation is measured: as one of these, or several. */
+enum {
+  FAR = 1,        /* between nodes, too */
+  ONLY_FAR = 2,   /* between nodes only */
+  SERVED = 4,     /* some implementations need PE 1 inside the library for it */
+  COLLECTIVE = 8, /* all PEs call it */
+  CROWD = 16,     /* with more PEs than two as well */
+  COPY = 32,      /* against memcpy */
+  HOP = 64,       /* against a cache line's way */
+  LAST = 128      /* PE 0 may run ahead of the others, so the last PE's time is what it takes */
+};
+
 typedef struct test {
   const char *name;
-  void (*run)(size_t bytes, int n);
+  operation *run;
   size_t bytes;
-  bool collective;
-  bool served; /* some implementations need PE 1 inside the library for it */
-  bool far;    /* measured between nodes, too */
+  int how;
 } test;
 
 static const test tests[] = {
-    {"put_quiet", put_quiet, 8, false, false, true},
-    {"put_quiet", put_quiet, 64, false, false, false},
-    {"put_quiet", put_quiet, 512, false, false, false},
-    {"put_quiet", put_quiet, 4096, false, false, true},
-    {"put_quiet", put_quiet, 32768, false, false, false},
-    {"put_quiet", put_quiet, 262144, false, false, true},
-    {"put_quiet", put_quiet, LARGEST, false, false, true},
-    {"get", get, 8, false, false, true},
-    {"get", get, LARGEST, false, false, true},
-    {"p", put_one, 8, false, false, true},
-    {"g", get_one, 8, false, false, false},
-    {"put_nbi", put_nbi, 8, false, false, true},
-    {"fetch_add_heap", fetch_add_heap, 8, false, false, true},
-    {"fetch_add_static", fetch_add_static, 8, false, true, false},
-    {"barrier", barrier, 0, true, false, true},
-    {"ping_pong", ping_pong, 8, true, false, true},
-    {"broadcast", broadcast, 8, true, false, false},
-    {"sum", sum, 8, true, false, false},
+    {"put_quiet", put_quiet, 8, FAR},
+    {"put_quiet", put_quiet, 64, 0},
+    {"put_quiet", put_quiet, 512, 0},
+    {"put_quiet", put_quiet, 4096, FAR | COPY},
+    {"put_quiet", put_quiet, 32768, COPY},
+    {"put_quiet", put_quiet, 262144, FAR | COPY},
+    {"put_quiet", put_quiet, LARGEST, FAR | COPY},
+    {"put", put, 4096, COPY},
+    {"put", put, LARGEST, COPY},
+    {"get", get, 8, FAR},
+    {"get", get, LARGEST, FAR},
+    {"p", put_one, 8, FAR},
+    {"g", get_one, 8, 0},
+    {"put_nbi", put_nbi, 8, FAR},
+    {"put_flood", put_flood, 8, ONLY_FAR},
+    {"fetch_add_heap", fetch_add_heap, 8, FAR},
+    {"fetch_add_static", fetch_add_static, 8, SERVED},
+    {"barrier", barrier, 0, COLLECTIVE | CROWD | FAR},
+    {"ping_pong", ping_pong, 8, COLLECTIVE | FAR | HOP},
+    {"broadcast", broadcast, 8, COLLECTIVE | CROWD},
+    {"broadcast_stream", broadcast_stream, 8, COLLECTIVE | CROWD | LAST},
+    {"sum", sum, 8, COLLECTIVE | CROWD},
 };
-
-static int ascending(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 /* So many operations that a batch takes about batch_seconds. */
 static int batch_size(const test *t)
 {
-  if (t->collective) return COLLECTIVE_BATCH; /* both PEs must agree, so it is fixed */
+  if (t->how & COLLECTIVE) return collective_batch; /* all PEs must agree, so it is fixed */
   int n = 1;
   t->run(t->bytes, 1); /* first touch */
   for (double took = 0; took < batch_seconds / 2 && n < 1 << 20;) {
@@ -220,21 +304,44 @@ static int batch_size(const test *t)
   return n;
 }
 
+/* An operation, or a limit that it takes turns with. */
+typedef struct turn {
+  const char *name;
+  operation *run;
+  double seconds[BATCHES];
+} turn;
+
+enum { MOST_TURNS = 3 };
+
+/* The test and its limits, where PE 1's memory can be reached by plain stores. */
+static int turns_of(const test *t, turn *turns)
+{
+  int n = 0;
+  turns[n++] = (turn){t->name, t->run, {0}};
+  if (t->how & COPY && others) turns[n++] = (turn){"copy_private", copy_private, {0}};
+  if (t->how & COPY && others) turns[n++] = (turn){"copy_there", copy_there, {0}};
+  if (t->how & HOP && others) turns[n++] = (turn){"hop", hop, {0}};
+  return n;
+}
+
 static void measure(const test *t, const char *target)
 {
-  double seconds[BATCHES];
-  int n = batch_size(t);
-  t->run(t->bytes, n); /* warm */
-  for (int i = 0; i < BATCHES; i++) {
-    double start = now();
-    t->run(t->bytes, n);
-    seconds[i] = (now() - start) / n;
+  turn turns[MOST_TURNS];
+  int count = turns_of(t, turns), n = batch_size(t);
+  for (int k = 0; k < count; k++) turns[k].run(t->bytes, n); /* warm */
+  for (int i = 0; i < BATCHES; i++)
+    for (int k = 0; k < count; k++) {
+      if (t->how & COLLECTIVE) shmem_barrier_all(); /* all begin together */
+      double start = now();
+      turns[k].run(t->bytes, n);
+      turns[k].seconds[i] = (now() - start) / n;
+    }
+  if (shmem_my_pe() != (t->how & LAST ? shmem_n_pes() - 1 : 0)) return;
+  for (int k = 0; k < count; k++) {
+    char row[100];
+    snprintf(row, sizeof row, "%s/%zu/%s", turns[k].name, t->bytes, target);
+    tell_samples(row, turns[k].seconds, BATCHES);
   }
-  qsort(seconds, BATCHES, sizeof *seconds, ascending);
-  if (shmem_my_pe() == 0)
-    printf(
-        "{\"test\": \"%s\", \"bytes\": %zu, \"target\": \"%s\", \"median_s\": %.4e, \"best_s\": %.4e, \"batch\": %d}\n",
-        t->name, t->bytes, target, seconds[BATCHES / 2], seconds[0], n);
 }
 
 /* PE 1 runs until PE 0 says stop, without a call into the library: it only looks at its own memory. */
@@ -255,11 +362,11 @@ static void run_test(const test *t, const char *only)
 {
   static int round;
   shmem_barrier_all();
-  if (t->collective) {
+  if (t->how & COLLECTIVE) {
     if (!only || !strcmp(only, "waiting")) measure(t, "both");
     return;
   }
-  if (!t->served && (!only || !strcmp(only, "computing"))) {
+  if (!(t->how & SERVED) && (!only || !strcmp(only, "computing"))) {
     round++;
     if (shmem_my_pe() == 0) {
       measure(t, "computing");
@@ -274,12 +381,6 @@ static void run_test(const test *t, const char *only)
   shmem_barrier_all();
 }
 
-static void sleep_for(double seconds)
-{
-  struct timespec t = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
-  nanosleep(&t, NULL);
-}
-
 /* PE 1 computes for a while, then waits in a barrier: does an operation on it wait for that? */
 static void passive(double seconds)
 {
@@ -292,75 +393,68 @@ static void passive(double seconds)
     shmem_barrier_all();
     double start = now();
     if (shmem_my_pe() == 1) {
-      while (now() < start + seconds) continue;
+      compute_for(seconds);
     } else {
       sleep_for(seconds / 10); /* by now it computes */
       start = now();
       ops[i].run(8, 1);
-      printf("{\"test\": \"passive_%s\", \"bytes\": 8, \"target\": \"computing\", \"median_s\": %.4e}\n", ops[i].name,
-             now() - start);
+      char row[100];
+      snprintf(row, sizeof row, "passive_%s/8/computing", ops[i].name);
+      tell(row, now() - start);
     }
     shmem_barrier_all();
-  }
-}
-
-/* PE 1 comes late; what does the wait cost PE 0? */
-static void wait_cost(double seconds)
-{
-  for (int in_barrier = 0; in_barrier < 2; in_barrier++) {
-    shmem_barrier_all();
-    double cpu = cpu_seconds(), wall = now();
-    if (shmem_my_pe() == 1) sleep_for(seconds);
-    if (in_barrier)
-      shmem_barrier_all();
-    else if (shmem_my_pe() == 0)
-      shmem_long_wait_until(&heap->ping, SHMEM_CMP_NE, 0);
-    else
-      shmem_long_p(&heap->ping, 1, 0);
-    cpu = cpu_seconds() - cpu;
-    wall = now() - wall;
-    if (shmem_my_pe() == 0)
-      printf("{\"test\": \"wait_%s\", \"wall_s\": %.6f, \"cpu_s\": %.6f}\n", in_barrier ? "barrier" : "until", wall,
-             cpu);
   }
 }
 
 static void allocate(void)
 {
   heap = shmem_align(LINE, sizeof *heap);
-  source = malloc(LARGEST);
-  if (!heap || !source) {
+  source = aligned_alloc(LINE, LARGEST);
+  copied = aligned_alloc(LINE, LARGEST);
+  if (!heap || !source || !copied) {
     fprintf(stderr, "micro: PE %d: not enough memory\n", shmem_my_pe());
     shmem_global_exit(1);
   }
   memset(heap, 0, sizeof *heap);
   memset(source, 2, LARGEST);
+  memset(copied, 3, LARGEST);
+  others = shmem_n_pes() == 2 ? shmem_ptr(heap, 1 - shmem_my_pe()) : NULL;
   shmem_barrier_all();
 }
 
-static void run_all(const char *only)
+/* Does one of these measure it? "all", "far" or "crowd". */
+static bool belongs(const test *t, const char *what)
 {
-#if !(SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5)
+  if (!strcmp(what, "far")) return t->how & (FAR | ONLY_FAR);
+  if (!strcmp(what, "crowd")) return t->how & CROWD;
+  return !(t->how & ONLY_FAR);
+}
+
+static void run_all(const char *what, const char *only)
+{
   active_set_prepare();
-#endif
   for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-    if (!only || tests[i].far) run_test(&tests[i], only);
+    if (belongs(&tests[i], what)) run_test(&tests[i], only);
 }
 
 /* Does what the command line says; 0, or the exit code for wrong usage. */
 static int run(int argc, char **argv)
 {
   const char *what = argc > 1 ? argv[1] : "all", *how = argc > 2 ? argv[2] : "";
-  double seconds = atof(how);
-  if (shmem_n_pes() == 2 && !strcmp(what, "all")) return run_all(NULL), 0;
-  if (shmem_n_pes() == 2 && !strcmp(what, "far") && (!strcmp(how, "waiting") || !strcmp(how, "computing"))) {
+  bool two = shmem_n_pes() == 2;
+  if (two && !strcmp(what, "all")) return run_all(what, NULL), 0;
+  if (two && !strcmp(what, "far") && (!strcmp(how, "waiting") || !strcmp(how, "computing"))) {
     batch_seconds = FAR_BATCH_SECONDS;
-    return run_all(how), 0;
+    return run_all(what, how), 0;
   }
-  if (shmem_n_pes() == 2 && !strcmp(what, "passive") && seconds > 0) return passive(seconds), 0;
-  if (shmem_n_pes() == 2 && !strcmp(what, "wait") && seconds > 0) return wait_cost(seconds), 0;
+  if (!strcmp(what, "crowd")) {
+    collective_batch = CROWD_BATCH;
+    return run_all(what, NULL), 0;
+  }
+  if (two && !strcmp(what, "passive") && atof(how) > 0) return passive(atof(how)), 0;
   if (shmem_my_pe() == 0)
-    fprintf(stderr, "usage: micro [all | far waiting | far computing | passive SECONDS | wait SECONDS], on 2 PEs\n");
+    fprintf(stderr,
+            "usage: micro [all | far waiting | far computing | crowd | passive SECONDS], all but crowd on 2 PEs\n");
   return 64;
 }
 
@@ -373,10 +467,13 @@ int main(int argc, char **argv)
   int wrong = run(argc, argv);
   int me = shmem_my_pe();
   free(source);
+  free(copied);
   shmem_free(heap);
   start = now();
   shmem_finalize();
-  if (me == 0 && !wrong)
-    printf("{\"test\": \"start_finish\", \"init_s\": %.6f, \"finalize_s\": %.6f}\n", init, now() - start);
+  if (me == 0 && !wrong) {
+    tell("init", init);
+    tell("finalize", now() - start);
+  }
   return wrong;
 }

@@ -9,33 +9,38 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
-import re
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "python")]
 
+from wattle import manifest  # noqa: E402
 from wattle.console import note, out  # noqa: E402
 from wattle.errors import WattleError  # noqa: E402
 
-from bench import memory, one_node, start, two_nodes  # noqa: E402
+from bench import crowd, limits, memory, one_node, shaped, start, two_nodes, verdicts, waits  # noqa: E402
 from bench.jobs import FLAGS, OUT, BenchError, Toolchain, own_oshcc, peer_oshcc  # noqa: E402
 from bench.pairs import FEWEST  # noqa: E402
+from bench.show import section  # noqa: E402
 
 SECTIONS: dict[str, Callable[[argparse.Namespace, Toolchain], dict]] = {
+    "machine": limits.run,
     "local": one_node.run,
+    "crowd": crowd.run,
+    "waits": waits.run,
     "nodes": two_nodes.run,
+    "shaped": shaped.run,
     "start": start.run,
     "memory": memory.run,
 }
 
 
+SCHEMA = 3  # docs/bench.md says what is in the file
 BUSY = 0.7  # load average before the first job, beyond which something else runs
 
 
@@ -54,14 +59,14 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--only", type=sections, default=list(SECTIONS), metavar="A,B", help=f"sections: {', '.join(SECTIONS)}"
     )
-    parser.add_argument("--pairs", type=int, help=f"pairs of runs (default 15, at least {FEWEST})")
-    parser.add_argument("--wait-pairs", type=int, help="pairs of runs of the waiting test (default 3)")
+    parser.add_argument("--pairs", type=int, help=f"pairs of runs (default 9, at least {FEWEST})")
+    parser.add_argument("--wait-pairs", type=int, help="pairs of runs of the waiting tests (default 2)")
     parser.add_argument("--wait-seconds", type=float, default=3, help="how long the PE waits (default 3)")
-    parser.add_argument("--memory-rounds", type=int, help="how often memory is looked at (default 3)")
+    parser.add_argument("--memory-rounds", type=int, help="how often memory is looked at (default 2)")
     parser.add_argument("--quick", action="store_true", help="few runs and small jobs, for development: no verdicts")
     parser.add_argument("--out", type=Path, default=OUT / "bench.json", help="where the figures go")
     options = parser.parse_args(arguments)
-    for name, usual, quick in (("pairs", 15, 3), ("wait_pairs", 3, 1), ("memory_rounds", 3, 1)):
+    for name, usual, quick in (("pairs", 9, 3), ("wait_pairs", 2, 1), ("memory_rounds", 2, 1)):
         if getattr(options, name) is None:
             setattr(options, name, quick if options.quick else usual)
     if options.pairs < (1 if options.quick else FEWEST):
@@ -71,12 +76,6 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
-def cpu_name() -> str:
-    """The CPU's name as the kernel gives it."""
-    match = re.search(r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
-    return match[1] if match else platform.machine()
-
-
 def prepare(options: argparse.Namespace) -> tuple[Toolchain, dict]:
     """What compiles, and what the file says about this run; prints the lines above the tables."""
     if not shutil.which("mpirun"):
@@ -84,17 +83,17 @@ def prepare(options: argparse.Namespace) -> tuple[Toolchain, dict]:
     peer, peer_name = peer_oshcc()
     tools = Toolchain(own_oshcc(), peer, peer_name)
     cores = len(os.sched_getaffinity(0))
-    out.print(f"{cpu_name()}, {cores} cores; {options.pairs} pairs, alternating; profile on")
+    out.print(f"{manifest.cpu_name()}, {cores} cores; {options.pairs} pairs, alternating; profile on")
     out.print("ratio: Wattle's time over the other's, median of pairs; below 1: Wattle faster")
     if (load := os.getloadavg()[0]) > BUSY:
         out.print(f"[partly]load average {load:.1f}: other work is running here, and ratios will spread[/]")
     out.print(f"peer: {peer_name}\n" if peer else f"[partly]No peer to compare with: {peer_name}[/]\n")
     return tools, {
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "cpu": cpu_name(),
-        "cores": cores,
+        "started": manifest.now(),
+        "command": ["bench/run.py", *sys.argv[1:]],
+        "host": manifest.host_info(),
+        "versions": manifest.versions(),
         "load_average": load,
-        "kernel": platform.release(),
         "peer": peer_name if peer else None,
         "flags": FLAGS,
         "pairs": options.pairs,
@@ -106,14 +105,27 @@ def prepare(options: argparse.Namespace) -> tuple[Toolchain, dict]:
 def measure(options: argparse.Namespace, result: dict) -> None:
     """Runs the chosen sections, each of which prints its tables, and adds what goes into the file to `result`."""
     tools, result["about"] = prepare(options)
+    result |= {"bars": [], "limits": []}
     for name in options.only:
-        result[name] = SECTIONS[name](options, tools)
+        began = time.monotonic()
+        found = SECTIONS[name](options, tools)
+        result["bars"] += verdicts.as_data(found.pop("bars", []))
+        result["limits"] += [limits.as_data(*limit) for limit in found.pop("limits", [])]
+        result[name] = found | {"wall_s": time.monotonic() - began}
+
+
+def tell(result: dict) -> None:
+    """The two tables at the end: every promise, and what the machine does by itself."""
+    if result["bars"]:
+        section("The bars", verdicts.table_of([verdicts.Verdict(**bar) for bar in result["bars"]]))
+    if result["limits"]:
+        section("The machine's own limits", limits.table_of(result["limits"]))
 
 
 def write(options: argparse.Namespace, result: dict) -> None:
     """The file: what is complete, with the samples it was made of."""
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps({"schema": 2, **result}, indent=1), encoding="utf-8")
+    options.out.write_text(json.dumps({"schema": SCHEMA, **result}, indent=1), encoding="utf-8")
     out.print(f"figures: {options.out}", soft_wrap=True)
 
 
@@ -132,6 +144,7 @@ def main(arguments: list[str] | None = None) -> int:
         note("bench: interrupted; sections that were complete are kept")
         code = 130
     if any(name in result for name in SECTIONS):
+        tell(result)
         write(options, result)
     return code
 

@@ -21,6 +21,11 @@ def duration(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
+def shown_seconds(seconds: float) -> str:
+    """CPU seconds of a wait."""
+    return f"{seconds:.4f} s"
+
+
 def shown(row: Row, seconds: float) -> str:
     """A figure of a row: a time, or the bandwidth it means."""
     if not row.bytes:
@@ -32,7 +37,8 @@ def shown(row: Row, seconds: float) -> str:
 def judged(bar: str, verdict: str) -> Text:
     """`1.5 met`, in colour where there is any, with a ~ where it was close; just the bar where no verdict is given."""
     style = "" if not verdict else "good" if verdict.startswith("met") else "bad"
-    return Text(f"{bar} {verdict.replace(' (close)', '~')}".strip(), style=style)
+    word = verdict.replace("not met", "missed").replace(" (close)", "~")
+    return Text(f"{bar} {word}".strip(), style=style)
 
 
 def ratio(value: float) -> str:
@@ -60,12 +66,12 @@ def comparison_table(first: str, second: str, comparisons: list[Comparison], *, 
         table.add_column("bar", no_wrap=True)
     for c in comparisons:
         low, high = c.quartiles
-        cells = [c.row.label, shown(c.row, c.first), shown(c.row, c.second), ratio(c.median)]
+        cells = [c.row.label, shown(c.row, c.first), shown(c.row, c.second), ratio(c.median) + "!" * c.disturbed]
         cells.append(f"{ratio(low)}-{ratio(high)}")
         if best:
-            cells.append(ratio(statistics.median(c.best_ratios)) if c.best_ratios else "")
+            cells.append(ratio(c.best) if c.best else "")
         if barred:
-            table.add_row(*cells, judged(f"{c.row.bar:g}", c.verdict) if c.row.bar is not None else "")
+            table.add_row(*cells, judged(f"{c.row.bar:.3g}", c.verdict) if c.row.bar is not None else "")
         else:
             table.add_row(*cells)
     return table

@@ -6,6 +6,7 @@ import argparse
 
 from wattle.console import progress
 
+from bench import verdicts
 from bench.jobs import Side, Toolchain, alternate, build_alone, crowded
 from bench.pairs import Row, as_data, between, compare
 from bench.show import comparison_table, section
@@ -33,7 +34,7 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
             sides = [Side(name, program, crowded(pes)) for name, program in known.items()]
             rounds[pes] = alternate(sides, options.pairs, [], steps.advance)
 
-    result: dict = {"sides": list(known), "raw": {"rounds": rounds}}
+    result: dict = {"sides": list(known), "bars": [], "raw": {"rounds": rounds}}
     for i, other in enumerate(known):
         if other == "Wattle":
             continue
@@ -42,4 +43,5 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
         what = "PMIx_Init, fence, finalize alone" if other == "PMIx" else "its peer"
         section(f"Start-up, one node, empty program: Wattle and {what}", comparison_table("Wattle", other, rows))
         result[f"rows_{other}"] = as_data(rows)
+        result["bars"] += verdicts.of_comparisons("start-up", other, rows)
     return result

@@ -1,0 +1,63 @@
+/*
+ * clocks.h - what the benchmark programs share: clocks, medians of batches, and the lines that they print.
+ *
+ * Every line is a JSON object {"row": NAME, "median_s": SECONDS, ...}; bench/jobs.py reads them.
+ */
+#ifndef BENCH_CLOCKS_H
+#define BENCH_CLOCKS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static inline double seconds_of(clockid_t clock)
+{
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The machine's monotonic clock: the same in all processes. */
+static inline double now(void)
+{
+  return seconds_of(CLOCK_MONOTONIC);
+}
+
+/* CPU seconds of this process, all threads. */
+static inline double cpu_seconds(void)
+{
+  return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static inline void sleep_for(double seconds)
+{
+  struct timespec t = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
+  nanosleep(&t, NULL);
+}
+
+static inline void compute_for(double seconds)
+{
+  for (double end = now() + seconds; now() < end;) continue;
+}
+
+static inline int ascending(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Prints the median and the best of the samples, which it sorts. One call, so that lines of several PEs do not mix. */
+static inline void tell_samples(const char *row, double *samples, int n)
+{
+  qsort(samples, (size_t)n, sizeof *samples, ascending);
+  printf("{\"row\": \"%s\", \"median_s\": %.4e, \"best_s\": %.4e}\n", row, samples[n / 2], samples[0]);
+  fflush(stdout);
+}
+
+static inline void tell(const char *row, double seconds)
+{
+  printf("{\"row\": \"%s\", \"median_s\": %.6e}\n", row, seconds);
+  fflush(stdout);
+}
+
+#endif

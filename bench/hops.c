@@ -1,0 +1,110 @@
+/*
+ * hops.c - what eight bytes take from one process to another by TCP and nothing else, there and back, halved.
+ *
+ *   hops listen PORT          answers one caller, then ends
+ *   hops call ADDRESS PORT    prints one JSON line for polling sockets and one for sockets that sleep in the kernel
+ *
+ * The caller says which of the two it is going to do with its first byte, and the other side does likewise.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "clocks.h"
+
+enum { BATCHES = 25, TRIPS = 40, MESSAGE = 8, POLLING = 'p', SLEEPING = 's', OVER = 'o' };
+static const double PATIENCE = 10;
+
+static void fail(const char *what)
+{
+  fprintf(stderr, "hops: %s: %s\n", what, strerror(errno));
+  exit(1);
+}
+
+/* False at the end of the connection. */
+static bool receive(int fd, char *message, bool poll)
+{
+  for (size_t have = 0; have < MESSAGE;) {
+    ssize_t n = recv(fd, message + have, MESSAGE - have, poll ? MSG_DONTWAIT : 0);
+    if (n == 0) return false;
+    if (n < 0 && errno != EAGAIN && errno != EINTR) fail("recv");
+    if (n > 0) have += (size_t)n;
+  }
+  return true;
+}
+
+static void post(int fd, const char *message)
+{
+  if (send(fd, message, MESSAGE, MSG_NOSIGNAL) != MESSAGE) fail("send");
+}
+
+static void listen_at(int port)
+{
+  struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+  int one = 1, door = socket(AF_INET, SOCK_STREAM, 0);
+  char message[MESSAGE];
+  if (door < 0 || setsockopt(door, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one)) fail("socket");
+  if (bind(door, (struct sockaddr *)&at, sizeof at) || listen(door, 1)) fail("listen");
+  int fd = accept(door, NULL, NULL);
+  if (fd < 0 || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one)) fail("accept");
+  bool poll = false;
+  while (receive(fd, message, poll) && message[0] != OVER) {
+    poll = message[0] == POLLING;
+    post(fd, message);
+  }
+}
+
+/* The other side may be slower to start. */
+static int call_at(const char *address, int port)
+{
+  struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+  int one = 1;
+  if (inet_pton(AF_INET, address, &at.sin_addr) != 1) fail(address);
+  for (double give_up = now() + PATIENCE; now() < give_up; sleep_for(0.01)) {
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (fd >= 0 && !connect(fd, (struct sockaddr *)&at, sizeof at)) {
+      if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one)) fail("TCP_NODELAY");
+      return fd;
+    }
+    close(fd);
+  }
+  fail("connect");
+  return -1;
+}
+
+static void measure(int fd, const char *row, char how)
+{
+  double seconds[BATCHES];
+  char message[MESSAGE] = {how};
+  for (int i = -1; i < BATCHES; i++) { /* the first batch warms up */
+    double start = now();
+    for (int k = 0; k < TRIPS; k++) {
+      post(fd, message);
+      if (!receive(fd, message, how == POLLING)) fail("connection lost");
+    }
+    if (i >= 0) seconds[i] = (now() - start) / (2 * TRIPS);
+  }
+  tell_samples(row, seconds, BATCHES);
+}
+
+int main(int argc, char **argv)
+{
+  if (argc == 3 && !strcmp(argv[1], "listen")) {
+    listen_at(atoi(argv[2]));
+    return 0;
+  }
+  if (argc != 4 || strcmp(argv[1], "call")) {
+    fprintf(stderr, "usage: hops listen PORT | hops call ADDRESS PORT\n");
+    return 64;
+  }
+  int fd = call_at(argv[2], atoi(argv[3]));
+  measure(fd, "tcp_polling", POLLING);
+  measure(fd, "tcp_sleeping", SLEEPING);
+  post(fd, (char[MESSAGE]){OVER});
+  close(fd);
+  return 0;
+}

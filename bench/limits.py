@@ -1,0 +1,158 @@
+"""What the machine, its network and UCX do by themselves: the figures that any library's are held against."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import time
+from collections.abc import Callable
+from itertools import pairwise
+
+from rich.table import Table
+from wattle import tables
+from wattle.console import out, progress
+from wattle.nodes import SUBNET, Nodes, unavailable
+
+from bench.jobs import BenchError, Side, Toolchain, build, end
+from bench.pairs import Row
+from bench.show import shown
+
+PORT = 17417
+PATIENCE_S = 60
+PERFTEST = "ucx_perftest"  # Debian: ucx-utils
+UCX_TESTS = {"ucp_am_lat": "active message", "ucp_put_lat": "put", "ucp_fadd": "fetch-add"}
+NEAR, FAR = "one node", "two nodes"
+ITERATIONS = {NEAR: 20000, FAR: 2000}
+TRANSPORTS = {NEAR: {}, FAR: {"UCX_TLS": "tcp,self"}}
+
+Limit = tuple[str, int, list[float]]  # label, bytes where it is a bandwidth, seconds of each run
+Place = Callable[[int, list[str]], list[str]]  # a command on core or node 0 or 1
+
+
+def run(options: argparse.Namespace, tools: Toolchain) -> dict:
+    """Runs and prints the section; returns what goes into the file."""
+    rounds = 1 if options.quick else 5
+    found = measure(NEAR, here, "127.0.0.1", rounds)
+    if reason := unavailable():
+        out.print(f"[partly]Limits between nodes: skipped, {reason}[/]\n")
+    else:
+        with Nodes(2) as nodes:
+            found += measure(FAR, lambda i, words: nodes.inside(i, *words), f"{SUBNET}.1", rounds)
+    if not shutil.which(PERFTEST):
+        out.print(f"[partly]{PERFTEST}: skipped, not found (Debian: apt install ucx-utils)[/]\n")
+    return {"limits": found}
+
+
+def here(i: int, words: list[str]) -> list[str]:
+    """On this machine, bound to one of two cores."""
+    cores = sorted(os.sched_getaffinity(0))
+    return ["taskset", "-c", str(cores[i % len(cores)]), *words]
+
+
+def measure(where: str, place: Place, address: str, rounds: int) -> list[Limit]:
+    """All limits between two cores or two nodes."""
+    samples: dict[str, list[float]] = {}
+    with progress(f"limits, {where}", rounds) as steps:
+        for _ in range(rounds):
+            for label, seconds in [*hops(where, place, address), *perftests(where, place, address)]:
+                samples.setdefault(label, []).append(seconds)
+            steps.advance()
+    return [(label, 0, values) for label, values in samples.items()]
+
+
+def hops(where: str, place: Place, address: str) -> list[tuple[str, float]]:
+    """A TCP hop by plain sockets."""
+    program = str(build("cc", "hops.c", "plain"))
+    caller = Side("hops", program, lambda words: place(1, words))
+    with Server(place(0, [program, "listen", str(PORT)]), {}) as server:
+        figures = caller.run("call", address, str(PORT))
+        server.wait(PATIENCE_S)
+    link = "loopback" if where == NEAR else where
+    return [(f"TCP hop, {link}, {how}", figures[f"tcp_{how}"]) for how in ("polling", "sleeping")]
+
+
+class Server:
+    """A server in the background, from when it runs until the end of the block."""
+
+    def __init__(self, command: list[str], env: dict[str, str]) -> None:
+        self.job = subprocess.Popen(
+            command,
+            env=os.environ | env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def __enter__(self) -> subprocess.Popen:
+        return self.job
+
+    def __exit__(self, *_: object) -> None:
+        end(self.job)
+
+
+def perftests(where: str, place: Place, address: str) -> list[tuple[str, float]]:
+    """UCX by itself, 8 bytes; nothing where its tool is missing."""
+    if not shutil.which(PERFTEST):
+        return []
+    return [(f"UCX {what}, {where}", perftest(test, where, place, address) * 1e-6) for test, what in UCX_TESTS.items()]
+
+
+def perftest(test: str, where: str, place: Place, address: str) -> float:
+    """Median latency in microseconds, as the tool prints it."""
+    env = TRANSPORTS[where]
+    words = [
+        PERFTEST,
+        "-p",
+        str(PORT + 1),
+        "-t",
+        test,
+        "-s",
+        "8",
+        "-n",
+        str(ITERATIONS[where]),
+        "-w",
+        "100",
+        "-f",
+        "-v",
+    ]
+    with Server(place(0, [PERFTEST, "-p", str(PORT + 1)]), env) as server:
+        done = connected(place(1, [*words, address]), env, server)
+    return median_latency(done.stdout, f"{' '.join(words)}: {done.stderr.strip()}")
+
+
+def connected(command: list[str], env: dict[str, str], server: subprocess.Popen) -> subprocess.CompletedProcess:
+    """A caller, started again while the server does not listen yet, which it tells nobody."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        time.sleep(0.05)
+        done = subprocess.run(
+            command, env=os.environ | env, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        )
+        if done.returncode == 0 or server.poll() is not None or time.monotonic() > deadline:
+            return done
+
+
+def median_latency(text: str, command: str) -> float:
+    """From the tool's table of commas: a head, then one line of numbers."""
+    lines = [line.split(",") for line in text.splitlines() if "," in line]
+    for head, values in pairwise(lines):
+        if "50.0_percentile_lat" in head:
+            return float(values[head.index("50.0_percentile_lat")])
+    raise BenchError(f"{command}\nprinted no latency: {text.strip()}")
+
+
+def as_data(label: str, size: int, values: list[float]) -> dict:
+    """For the JSON file."""
+    return {"label": label, "bytes": size, "s": values, "median_s": statistics.median(values)}
+
+
+def table_of(found: list[dict]) -> Table:
+    table = tables.table()
+    table.add_column("limit")
+    table.add_column("median", justify="right")
+    for limit in found:
+        table.add_row(limit["label"], shown(Row("", limit["label"], limit["bytes"]), limit["median_s"]))
+    return table

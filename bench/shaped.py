@@ -1,0 +1,52 @@
+"""Large puts over a link of 1 Gbit/s: what sleeping costs in time, and what it saves in CPU seconds."""
+
+from __future__ import annotations
+
+import argparse
+
+from wattle.console import out, progress
+from wattle.nodes import Nodes, unavailable
+
+from bench import verdicts
+from bench.jobs import Side, Toolchain, across, alternate
+from bench.pairs import Row, as_data, between, compare
+from bench.show import comparison_table, section
+
+RATE = "1gbit"
+SIZES = {"64 KiB": 65536, "1 MiB": 1 << 20}
+CPU_BAR, TIME_BAR = 0.4, 1 / 0.95  # of times: 0.95 of the bandwidth
+
+ROWS = [
+    row
+    for label, size in SIZES.items()
+    for row in (
+        Row(f"puts/{size}", f"put+quiet {label}", size, TIME_BAR),
+        Row(f"puts_cpu/{size}", f"{label}: CPU a put", bar=CPU_BAR),
+        Row(f"puts_cpu_origin/{size}", "of that, who puts"),
+        Row(f"puts_cpu_target/{size}", "of that, the target"),
+    )
+]
+
+
+def run(options: argparse.Namespace, tools: Toolchain) -> dict:
+    """Runs and prints the section; returns what goes into the file."""
+    if reason := unavailable():
+        out.print(f"[partly]A link of {RATE}: skipped, {reason}[/]\n")
+        return {"skipped": reason}
+    with Nodes(2, RATE) as nodes:
+        program = tools.ours("waits.c")
+        sides = [Side(how, program, across(nodes, 1), {"WATTLE_WAIT": how}) for how in ("sleep", "spin", "adaptive")]
+        arguments = ["puts", *map(str, SIZES.values())]
+        with progress("a slow link", options.pairs * len(sides)) as steps:
+            rounds = alternate(sides, options.pairs, arguments, steps.advance)
+    rows = compare(ROWS, between(rounds, 0, 1))
+    section(f"Two nodes, links of {RATE}: WATTLE_WAIT=sleep and spin", comparison_table("sleep", "spin", rows))
+    unbarred = [Row(row.key, row.label, row.bytes) for row in ROWS]
+    usual = compare(unbarred, between(rounds, 2, 1))
+    section("The same, as settings are by default, and spin", comparison_table("adaptive", "spin", usual))
+    return {
+        "rows": as_data(rows),
+        "rows_adaptive": as_data(usual),
+        "bars": verdicts.of_comparisons(f"links of {RATE}, sleeping", "spinning", rows),
+        "raw": {"rounds": rounds},
+    }

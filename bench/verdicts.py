@@ -1,0 +1,117 @@
+"""The bars: every promise of the project with what this run says about it, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from rich.table import Table
+from rich.text import Text
+from wattle import tables
+
+from bench.pairs import Comparison
+from bench.show import ratio, shown, shown_seconds
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`value` is held against `bar`: a ratio, or CPU seconds where `ours` and `other` say nothing. `beyond`: by which
+    part of the bar it is missed, 0 where it is met. `no_slower`: a ratio of 1 at most, where that was an older bar."""
+
+    section: str
+    label: str
+    other_name: str
+    ours: str
+    other: str
+    value: float
+    low: float
+    high: float
+    best: float | None
+    bar: float
+    verdict: str
+    beyond: float
+    no_slower: bool | None = None
+    disturbed: bool = False
+
+
+def of_comparisons(section: str, other_name: str, comparisons: Iterable[Comparison]) -> list[Verdict]:
+    """The rows that have a bar. Without a verdict too (too few pairs), so that --quick shows where things stand."""
+    return [of_comparison(section, other_name, c) for c in comparisons if c.row.bar is not None]
+
+
+def of_comparison(section: str, other_name: str, c: Comparison) -> Verdict:
+    assert c.row.bar is not None
+    return Verdict(
+        section=section,
+        label=c.row.label,
+        other_name=other_name,
+        ours=shown(c.row, c.first),
+        other=shown(c.row, c.second),
+        value=c.median,
+        low=c.quartiles[0],
+        high=c.quartiles[1],
+        best=c.best,
+        bar=c.row.bar,
+        verdict=c.verdict,
+        beyond=max(0.0, c.median / c.row.bar - 1),
+        no_slower=None if c.row.lenient is None else c.median <= c.row.lenient,
+        disturbed=c.disturbed,
+    )
+
+
+def of_cpu_seconds(section: str, label: str, values: list[float], bar: float, disturbed: bool) -> Verdict:
+    """A promise of CPU seconds, held against the worst of the runs."""
+    worst = max(values)
+    return Verdict(
+        section=section,
+        label=label,
+        other_name="",
+        ours=shown_seconds(worst),
+        other="",
+        value=worst,
+        low=min(values),
+        high=worst,
+        best=None,
+        bar=bar,
+        verdict="met" if worst <= bar else "not met",
+        beyond=max(0.0, worst / bar - 1),
+        disturbed=disturbed,
+    )
+
+
+def said(v: Verdict) -> Text:
+    """`met`, `not met by 12 %`, with a ~ where another run may judge otherwise; where no verdict is given, how things
+    stand."""
+    word = "met" if v.beyond == 0 else f"not met by {max(1, round(100 * v.beyond))} %"
+    style = "" if not v.verdict else "good" if v.beyond == 0 else "bad"
+    close = "~" if "close" in v.verdict else ""
+    older = {None: "", True: "; no slower", False: "; slower"}[v.no_slower if v.beyond else None]
+    return Text(f"{word}{close}{older}" if v.verdict else f"({word}{older})", style=style)
+
+
+def table_of(verdicts: list[Verdict]) -> Table:
+    """One line a promise. `!`: other work ran beside it."""
+    table = tables.table()
+    table.add_column("promise")
+    table.add_column("ratio", justify="right", no_wrap=True)
+    table.add_column("bar", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    section = ""
+    for v in verdicts:
+        if v.section != section:
+            section = v.section
+            table.add_row(Text(section, style="title"), "", "", "")
+        value = ratio(v.value) if v.other_name else v.ours
+        mark = "!" if v.disturbed else ""
+        beside = f" : {v.other_name}" if v.other_name not in ("", "peer") else ""
+        table.add_row(f"  {v.label}{beside}", value + mark, ratio_bar(v), said(v))
+    return table
+
+
+def ratio_bar(v: Verdict) -> str:
+    return f"{v.bar:.3g}" if v.other_name else f"{v.bar:.3g} s"
+
+
+def as_data(verdicts: list[Verdict]) -> list[dict]:
+    """For the JSON file."""
+    return [asdict(v) for v in verdicts]
