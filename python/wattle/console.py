@@ -87,6 +87,12 @@ class Steps:
         self.done += steps
         self._show(now)
 
+    def resize(self, total: int) -> None:
+        """For who learns only on the way how many steps there are."""
+        self.total = total
+        if self._bar is not None:
+            self._bar.update(self._task, total=total)
+
     def _show(self, now: str) -> None:
         elapsed = time.monotonic() - self._started
         if err.is_terminal:

@@ -11,7 +11,8 @@ typedef struct measurement {
   enum wtl_price price;
   const char *what; /* for a table */
   bool two_cores;   /* it is about another core */
-  bool alone;       /* with a peer beside it, it would be another price */
+  bool no_idle;     /* it is about a peer that runs */
+  bool no_peer;     /* the other core is the one that waits: with a peer on it, this would be another price */
   bool own_peer;    /* it starts its own peer; for the others, one that computes is started on the other core */
   void (*run)(const bench *b, enum wtl_price_beside beside, samples *out);
 } measurement;

@@ -78,19 +78,19 @@ static void print_where(const wtl_settings *settings)
   fputs("}}\n", stdout);
 }
 
-static void print_samples(samples *s, int first, const char *name)
+static void print_samples(samples *s, bool applies, const char *name)
 {
-  wtl_json_key(stdout, name, first);
-  putchar('{');
+  wtl_json_key(stdout, name, 0);
+  printf("{\"applies\":%s", applies ? "true" : "false");
   if (s->n) {
     summary sum = samples_summary(s);
-    wtl_json_number_field(stdout, "median_s", sum.median, 1);
+    wtl_json_number_field(stdout, "median_s", sum.median, 0);
     wtl_json_number_field(stdout, "quarter_s", sum.quarter, 0);
     wtl_json_number_field(stdout, "three_quarters_s", sum.three_quarters, 0);
     wtl_json_number_field(stdout, "least_s", sum.least, 0);
     wtl_json_number_field(stdout, "samples", (double)s->n, 0);
   }
-  wtl_json_text_field(stdout, "why", s->why[0] ? s->why : NULL, s->n == 0);
+  wtl_json_text_field(stdout, "why", s->why[0] ? s->why : NULL, 0);
   putchar('}');
 }
 
@@ -100,7 +100,6 @@ static void print_samples(samples *s, int first, const char *name)
 static const char *not_here(const bench *b, const measurement *m, enum wtl_price_beside beside)
 {
   if (b->other < 0 && (m->two_cores || beside == WTL_BESIDE_PEER)) return "this process may use one core only";
-  if (m->alone && beside == WTL_BESIDE_PEER) return "the other core is the one that waits";
   return NULL;
 }
 
@@ -132,8 +131,12 @@ static void measure_and_print(const bench *b, const options *o)
     wtl_json_text_field(stdout, "what", m->what, 1);
     for (int beside = 0; beside < WTL_BESIDES; beside++) {
       if (o->progress) fprintf(stderr, "%d of %d: %s\n", done++, WTL_PRICES * WTL_BESIDES, name);
-      measure_one(b, m, (enum wtl_price_beside)beside, &out);
-      print_samples(&out, 0, wtl_price_besides[beside]);
+      bool applies = beside == WTL_BESIDE_PEER ? !m->no_peer : !m->no_idle;
+      if (applies)
+        measure_one(b, m, (enum wtl_price_beside)beside, &out);
+      else
+        out.n = 0, out.why[0] = '\0';
+      print_samples(&out, applies, wtl_price_besides[beside]);
     }
     putchar('}');
   }

@@ -46,7 +46,7 @@ def test_versions_are_there_without_a_runtime_too(tmp_path, monkeypatch, capsys)
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["run"], ["doctor"], ["compare"], ["report"], ["study", "patterns"], ["version"]]
+    "command", [[], ["run"], ["doctor"], ["compare"], ["report"], ["calibrate"], ["study", "patterns"], ["version"]]
 )
 def test_help_fits_80_columns(home, capsys, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")

@@ -8,7 +8,7 @@ import typer
 
 from wattle import console
 from wattle import info as infos
-from wattle.doctor import clocks, counters, machine, meters, network, software
+from wattle.doctor import clocks, counters, machine, meters, network, prices, software
 from wattle.doctor.finding import Roots, Section
 from wattle.doctor.show import show
 from wattle.info import Info
@@ -33,6 +33,7 @@ def examine(info: Info, roots: Roots) -> list[Section]:
         clocks.examine(roots),
         counters.examine(roots),
         machine.waiting(roots),
+        prices.examine(),
         machine.examine(roots),
         network.examine(roots),
         software.examine(info),

@@ -1,0 +1,82 @@
+"""The command `wattle calibrate`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from wattle import console
+from wattle.calibrate import prices
+from wattle.calibrate.prices import Where
+from wattle.calibrate.show import show
+from wattle.checked import Checked, read_json
+from wattle.errors import WattleError
+
+
+def calibrate(
+    show_only: Annotated[bool, typer.Option("--show", help="Measure nothing; show what is known.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+) -> None:
+    """Measure what ways of waiting cost on this machine, and keep it for programs to start from.
+
+    Takes some seconds on two cores. Best while nothing else runs; if something did, the result says so.
+    """
+    where = prices.where()
+    if show_only:
+        _show_known(where, json)
+    else:
+        _measure(where, json)
+
+
+def _show_known(where: Where, json: bool) -> None:
+    source = where.source or where.file
+    if source is None or not source.exists():
+        raise WattleError(f"no prices are known ({where.why or where.no_file}); `wattle calibrate` measures them")
+    _print(read_json(source), json)
+    if not where.known:
+        console.note(f"programs do not use these: {where.why}")
+    elif not json:
+        console.out.print(f"Kept in {source}.", soft_wrap=True, markup=False)
+
+
+def _measure(where: Where, json: bool) -> None:
+    document = _measured()
+    failed = _kept(document, where)
+    _print(Checked("wattle-calibrate", document), json)
+    if failed:
+        raise failed
+    if not json:
+        console.out.print(f"Kept in {where.file}.", soft_wrap=True, markup=False)
+    if where.source != where.file:
+        console.note(f"programs read {where.source or 'none'}, as WATTLE_PRICES says")
+
+
+def _measured() -> dict[str, Any]:
+    """With a bar: the tool says how many prices there are as it begins."""
+    with console.progress("calibrate", 1) as steps:
+
+        def at(done: int, total: int, name: str) -> None:
+            steps.resize(total)
+            steps.advance(done - steps.done, name)
+
+        return prices.measure(at)
+
+
+def _kept(document: dict[str, Any], where: Where) -> WattleError | None:
+    """Keeps what was measured; where that fails, the figures are shown all the same."""
+    try:
+        if where.file is None:
+            raise WattleError(f"the prices cannot be kept: {where.no_file}")
+        prices.store(document, where.file)
+    except WattleError as error:
+        return error
+    return None
+
+
+def _print(document: Checked, json: bool) -> None:
+    checked = prices.read(document)
+    if json:
+        console.print_json(document.value)
+    else:
+        show(checked, console.out)

@@ -1,0 +1,214 @@
+"""The prices of waiting: measured by the tool `wattle-calibrate`, kept in a file of the user's cache.
+
+The tool knows this machine's key and file, and reads the file as a program does, so that the lab and the runtime cannot
+differ about either.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wattle import manifest, paths, stopping
+from wattle.checked import Checked, read_json, require_schema
+from wattle.errors import Interrupted, WattleError
+
+TOOL = "wattle-calibrate"
+SCHEMA = 1
+KIND = "prices"
+BUSY_FROM = 0.1  # cores' worth of other work from which on the figures may be wrong
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One price in one situation. `applies`: it means something there. `why`: why it is not known, or why there are no
+    more samples."""
+
+    median_s: float | None
+    quarter_s: float | None
+    three_quarters_s: float | None
+    samples: int
+    why: str
+    applies: bool
+
+
+@dataclass(frozen=True)
+class Price:
+    """`idle`: nothing else runs. `peer`: another process computes on the other core."""
+
+    name: str
+    what: str
+    idle: Cell
+    peer: Cell
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What a file of prices holds."""
+
+    measured: str  # ISO 8601, UTC
+    host: str
+    cpu: str
+    kernel: str
+    cores: int
+    used_cores: tuple[int, ...]
+    threads_of_one_core: bool
+    others_cores: float | None  # cores' worth of time that other work took meanwhile
+    stolen_cores: float | None  # and that a virtual machine's host took
+    prices: tuple[Price, ...]
+
+    @property
+    def disturbed(self) -> str:
+        """What else ran while they were measured; empty where that was next to nothing."""
+        parts = [
+            f"{cores:.1f} cores' worth of {what}"
+            for cores, what in ((self.others_cores, "other work"), (self.stolen_cores, "time taken by the host"))
+            if cores is not None and cores >= BUSY_FROM
+        ]
+        return " and ".join(parts)
+
+
+@dataclass(frozen=True)
+class Where:
+    """This machine's file, and what a program that starts here now finds."""
+
+    file: Path | None
+    no_file: str  # why there is no place for one
+    source: Path | None  # the file that a program reads
+    known: bool
+    why: str  # why nothing is known
+
+
+def where() -> Where:
+    """Asks the tool."""
+    tool = paths.tool(TOOL)
+    done = subprocess.run(
+        [str(tool), "where"], capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL
+    )
+    if done.returncode != 0:
+        raise _failed(tool, done.returncode, done.stderr)
+    answer = _json(tool, done.stdout)
+    read = answer.get("read")
+    return Where(
+        Path(answer.text("file")) if answer.has("file") else None,
+        answer.text("no_file") if answer.has("no_file") else "",
+        Path(read.text("from")) if read.has("from") else None,
+        read.get("known").value is True,
+        read.text("why") if read.has("why") else "",
+    )
+
+
+def measure(progress: Callable[[int, int, str], None]) -> dict[str, Any]:
+    """Runs the tool; `progress` gets the number of the price it is at, how many there are, and the name. Returns the
+    document to show and to keep."""
+    tool = paths.tool(TOOL)
+    started = manifest.now()
+    try:
+        with stopping.raised():
+            said, text, code = _run(tool, progress)
+    except KeyboardInterrupt as stop:
+        ended = stopping.exit_code(stop)
+        raise Interrupted(f"{stopping.words(ended)}; nothing is kept", ended) from None
+    if code != 0:
+        raise _failed(tool, code, said)
+    document = _json(tool, text).object()
+    read(Checked(tool, {**document, "measured": started}))  # before it is kept: it is what it should be
+    return {**document, "measured": started, "versions": manifest.versions()}
+
+
+def _run(tool: Path, progress: Callable[[int, int, str], None]) -> tuple[str, str, int]:
+    """What it said on standard error that was no progress, its document, and its exit code. (The document fits into a
+    pipe's buffer many times over, so it may wait there.)"""
+    command = [str(tool), "--progress"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
+    said: list[str] = []
+    with subprocess.Popen(command, text=True, errors="replace", **pipes) as process:
+        assert process.stdout and process.stderr
+        try:
+            for line in process.stderr:
+                head, _, name = line.strip().partition(": ")
+                done, _, total = head.partition(" of ")
+                if done.isdigit() and total.isdigit():
+                    progress(int(done), int(total), name)
+                else:
+                    said.append(line)
+            text = process.stdout.read()
+        except BaseException:
+            process.kill()
+            raise
+    return "".join(said), text, process.returncode
+
+
+def _failed(tool: Path, code: int, said: str) -> WattleError:
+    words = " ".join(said.split()).removeprefix(f"{TOOL}: ")
+    ended = f"was {stopping.words(stopping.BY_SIGNAL - code)}" if code < 0 else f"ended with exit code {code}"
+    return WattleError(words or f"{tool} {ended} and said nothing")
+
+
+def _json(tool: Path, text: str) -> Checked:
+    try:
+        return Checked(tool, json.loads(text))
+    except json.JSONDecodeError as error:
+        raise WattleError(f"{tool} wrote something that is not JSON ({error}); is it of this version?") from None
+
+
+def load(file: Path) -> Prices:
+    """Reads and checks a file of prices."""
+    return read(read_json(file))
+
+
+def read(document: Checked) -> Prices:
+    """Checks a document."""
+    require_schema(document, SCHEMA)
+    document.choice("kind", (KIND,))
+    machine, how, load_ = document.get("machine"), document.get("how"), document.get("load")
+    prices = document.get("prices")
+    return Prices(
+        measured=document.text("measured"),
+        host=machine.text("host"),
+        cpu=machine.text("cpu"),
+        kernel=machine.text("kernel"),
+        cores=machine.integer("cores", lo=1),
+        used_cores=tuple(int(core.value) for core in how.items("cores")),
+        threads_of_one_core=how.get("threads_of_one_core").value is True,
+        others_cores=load_.number("others_cores"),
+        stolen_cores=load_.number("stolen_cores"),
+        prices=tuple(_price(name, prices.get(name)) for name in prices.object()),
+    )
+
+
+def _price(name: str, row: Checked) -> Price:
+    return Price(name, row.text("what"), _cell(row.get("idle")), _cell(row.get("peer")))
+
+
+def _cell(cell: Checked) -> Cell:
+    why = cell.text("why") if cell.has("why") else ""
+    applies = cell.get("applies").value is True
+    if not cell.has("median_s"):
+        return Cell(None, None, None, 0, why, applies)
+    # No lower bound: a fence's price is a difference, and may come out below zero where it costs next to nothing.
+    numbers = [cell.number(key, lo=None) for key in ("median_s", "quarter_s", "three_quarters_s")]
+    return Cell(*numbers, cell.integer("samples"), why, applies)
+
+
+def store(document: dict[str, Any], file: Path) -> None:
+    """Writes the file; it is whole, or what it was before."""
+    scratch = file.with_name(f".{file.name}.{os.getpid()}")
+    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with scratch.open("w", encoding="utf-8") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        scratch.replace(file)
+    except OSError as error:
+        with suppress(OSError):
+            scratch.unlink(missing_ok=True)
+        raise WattleError(f"{file}: the prices cannot be kept: {error.strerror}") from None

@@ -1,0 +1,79 @@
+"""Prices on a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from wattle import units
+from wattle.calibrate.prices import Cell, Prices
+from wattle.provenance import significant
+from wattle.tables import table
+
+LEGEND = (
+    "Median, and in brackets the middle half of the samples; n: how many. With a peer: a process computes on the other "
+    "core; for the fence, it reads the line that is written; for membarrier, it is registered."
+)
+
+
+def show(prices: Prices, console: Console) -> None:
+    console.print(prices_table(prices))
+    console.print(f"[faint]{LEGEND}[/faint]")
+    for reason, names in _lacks(prices).items():
+        console.print(f"Not measured: {escape('; '.join(names))}: {escape(reason)}.")
+    console.print(escape(provenance(prices)))
+    if prices.disturbed:
+        words = f"While it was measured there was {prices.disturbed}; measure again when the machine is quiet."
+        console.print(f"[partly]{escape(words)}[/partly]")
+
+
+def prices_table(prices: Prices) -> Table:
+    result = table()
+    result.add_column("price of", overflow="fold")
+    for name in ("alone", "with a peer"):
+        result.add_column(name, justify="right", no_wrap=True)
+        result.add_column("n", justify="right", style="faint", no_wrap=True)
+    for price in prices.prices:
+        cells = [text for cell in (price.idle, price.peer) for text in (spread(cell), _count(cell))]
+        result.add_row(price.what, *cells)
+    return result
+
+
+def provenance(prices: Prices) -> str:
+    """When and where."""
+    used = " and ".join(map(str, prices.used_cores))
+    cores = f"core {used}" if len(prices.used_cores) == 1 else f"cores {used}"
+    if prices.threads_of_one_core:
+        cores += ", two threads of one core"
+    where = f"{prices.host}: {prices.cpu}, {units.several(prices.cores, 'core')}, kernel {prices.kernel}"
+    return f"Measured {prices.measured} on {where}; on {cores}."
+
+
+def spread(cell: Cell) -> str:
+    """`38.6 (30.4–47.5) µs`, in the unit of the median."""
+    numbers = (cell.median_s, cell.quarter_s, cell.three_quarters_s)
+    if any(number is None for number in numbers):
+        return units.UNKNOWN
+    factor, unit = units.scale_for(numbers[:1], units.SECONDS) if numbers[0] else units.SECONDS[-1]
+    median, low, high = (_short(number / factor) for number in numbers)
+    return f"{median} ({low}–{high}) {unit}"
+
+
+def _short(number: float) -> str:
+    return f"{number:.0f}" if abs(number) >= 100 else str(significant(number, 3))
+
+
+def _count(cell: Cell) -> str:
+    return str(cell.samples) if cell.samples else ""
+
+
+def _lacks(prices: Prices) -> dict[str, list[str]]:
+    """What could not be measured, by its reason."""
+    found: dict[str, list[str]] = {}
+    for price in prices.prices:
+        reasons = [cell.why for cell in (price.idle, price.peer) if cell.applies and cell.median_s is None]
+        for reason in dict.fromkeys(reasons):
+            both = len(reasons) == sum(cell.applies for cell in (price.idle, price.peer))
+            found.setdefault(reason, []).append(price.what if both else f"{price.what} (with a peer)")
+    return found

@@ -1,0 +1,256 @@
+"""`wattle calibrate` measures with the tool, keeps the result whole or not at all, and says where it came from."""
+
+import json
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import fakes
+import pytest
+from wattle.calibrate import prices
+from wattle.calibrate.show import prices_table, spread
+from wattle.checked import Checked
+from wattle.errors import WattleError
+
+TOOL = """#!/usr/bin/python3
+# Stands for the tool: says what FAKE_ANSWER holds, and where the file would be.
+import json, os, pathlib, sys, time
+here = pathlib.Path(__file__).parent
+cache = os.environ.get("FAKE_CACHE", "")
+if sys.argv[1:] == ["where"]:
+    file = cache + "/wattle/prices-node0-0123456789abcdef.json" if cache else None
+    known = bool(file) and os.path.exists(file)
+    reading = {"from": file, "known": known, "why": "" if known else f"{file}: No such file or directory"}
+    print(json.dumps({"file": file, "no_file": None if file else "there is no cache folder", "read": reading}))
+    sys.exit()
+assert sys.argv[1:] == ["--progress"], sys.argv
+for i in range(4):
+    print(f"{i} of 4: futex_other", file=sys.stderr, flush=True)
+if "FAKE_SLOW" in os.environ:
+    pathlib.Path(os.environ["FAKE_SLOW"]).write_text(str(os.getpid()))
+    time.sleep(60)
+if "FAKE_FAIL" in os.environ:
+    sys.exit("wattle-calibrate: starting a helper process: " + os.environ["FAKE_FAIL"])
+print(os.environ.get("FAKE_ANSWER") or (here / "prices.json").read_text())
+"""
+
+
+def cell(median=38.5e-6, applies=True, why=None, **more):
+    known = {} if median is None else {"median_s": median, "quarter_s": median / 2, "three_quarters_s": median * 2}
+    return {"applies": applies, "why": why, "samples": 0 if median is None else 227} | known | more
+
+
+def document(**changes):
+    return {
+        "schema": 1,
+        "kind": "prices",
+        "machine": {"host": "node0", "cpu": "a CPU (0x1)", "kernel": "6.1", "cores": 2},
+        "how": {"cores": [0, 1], "threads_of_one_core": False, "lowpower": "none", "no_lowpower": "no instruction"},
+        "prices": {
+            "spin_other": {"what": "store seen by another core", "idle": cell(89e-9), "peer": cell(None, False)},
+            "lowpower_wake": {
+                "what": "low-power wait, woken",
+                "idle": cell(None, why="no instruction"),
+                "peer": cell(None, False),
+            },
+            "futex_other": {"what": "futex wake, another core", "idle": cell(), "peer": cell(17.7e-6)},
+            "membarrier": {
+                "what": "membarrier, its caller",
+                "idle": cell(5e-7),
+                "peer": cell(None, why="membarrier: Operation not permitted"),
+            },
+        },
+        "load": {"wall_s": 2.5, "others_cores": 0.01, "stolen_cores": 0.0},
+    } | changes
+
+
+@pytest.fixture
+def tool(home):
+    fakes.script(home / "bin" / "wattle-calibrate", TOOL)
+    (home / "bin" / "prices.json").write_text(json.dumps(document()))
+    return home
+
+
+@pytest.fixture
+def cache(tool, environment, tmp_path):
+    folder = tmp_path / "cache"
+    environment["FAKE_CACHE"] = str(folder)
+    return folder / "wattle" / "prices-node0-0123456789abcdef.json"
+
+
+def test_what_is_measured_is_shown_and_kept(wattle, cache):
+    result = wattle("calibrate")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "38.5 (19.2–77.0) µs" in result.stdout
+    assert "17.7 (8.85–35.4) µs" in result.stdout
+    assert "227" in result.stdout
+    assert f"Kept in {cache}." in result.stdout
+    kept = json.loads(cache.read_text())
+    assert kept["prices"] == document()["prices"]
+    assert kept["measured"].endswith("Z")
+    assert kept["versions"]["wattle"]
+    assert [f.name for f in cache.parent.iterdir()] == [cache.name]
+
+
+def test_the_table_fits_80_columns_and_has_no_colour(wattle, cache):
+    out = wattle("calibrate").stdout
+    assert all(len(line) <= 80 for line in out.splitlines() if not line.startswith("Kept"))
+    assert "\x1b" not in out
+
+
+def test_what_could_not_be_measured_says_why_and_what_means_nothing_is_silent(wattle, cache):
+    out = " ".join(wattle("calibrate").stdout.split())
+    assert "Not measured: low-power wait, woken: no instruction." in out
+    assert "membarrier, its caller (with a peer): membarrier: Operation not permitted." in out
+    assert "spin_other" not in out
+
+
+def test_json_is_the_whole_document_and_nothing_else(wattle, cache):
+    result = wattle("calibrate", "--json")
+    assert json.loads(result.stdout) == json.loads(cache.read_text())
+    assert result.stderr == ""
+
+
+def test_other_work_at_the_same_time_is_said(wattle, cache):
+    busy = document(load={"wall_s": 2.5, "others_cores": 1.62, "stolen_cores": 0.3})
+    result = wattle("calibrate", env={"FAKE_ANSWER": json.dumps(busy)})
+    words = " ".join(result.stdout.split())
+    assert "there was 1.6 cores' worth of other work and 0.3 cores' worth of time taken by the host" in words
+    assert "measure again" in words
+    doctor = " ".join(wattle("doctor").stdout.split())
+    assert "1.6 cores' worth of other work" in doctor
+
+
+def test_show_measures_nothing(wattle, cache):
+    nothing = wattle("calibrate", "--show")
+    assert (nothing.returncode, nothing.stdout) == (2, "")
+    assert "`wattle calibrate` measures them" in nothing.stderr
+    assert not cache.exists()
+    first = wattle("calibrate").stdout
+    shown = wattle("calibrate", "--show", env={"FAKE_FAIL": "it was run"})
+    assert (shown.returncode, shown.stdout) == (0, first)
+    assert json.loads(wattle("calibrate", "--show", "--json").stdout) == json.loads(cache.read_text())
+
+
+def test_the_doctor_prints_the_prices_or_how_to_get_them(wattle, cache):
+    before = " ".join(wattle("doctor").stdout.split())
+    assert "none known" in before
+    assert "`wattle calibrate` measures them" in before
+    wattle("calibrate")
+    after = " ".join(wattle("doctor").stdout.split())
+    assert "futex wake, another core: 38.5 µs, with a peer 17.7 µs" in after
+    assert "low-power wait" not in after.partition("Prices of waiting")[2].partition("Machine")[0]
+    found = {f["name"]: f for s in json.loads(wattle("doctor", "--json").stdout)["sections"] for f in s["findings"]}
+    assert found["prices"]["state"] == "yes"
+
+
+def test_the_doctor_does_without_the_tool(wattle):
+    result = wattle("doctor")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "wattle-calibrate" in "".join(result.stdout.split())
+
+
+def no_large_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+def test_a_full_disk_is_one_line_the_figures_are_shown_and_the_old_file_stays(wattle, cache):
+    wattle("calibrate")
+    before = cache.read_text()
+    result = wattle("calibrate", preexec_fn=no_large_files)
+    assert result.returncode == 2
+    assert "38.5" in result.stdout
+    assert result.stderr == f"wattle: {cache}: the prices cannot be kept: File too large\n"
+    assert cache.read_text() == before
+    assert [f.name for f in cache.parent.iterdir()] == [cache.name]
+
+
+def test_a_cache_that_cannot_be_written_is_one_line(wattle, cache, tmp_path):
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    result = wattle("calibrate", "--json")
+    assert result.returncode == 2
+    assert json.loads(result.stdout)["kind"] == "prices"
+    assert "the prices cannot be kept: " in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_no_cache_folder_at_all_is_one_line(wattle, tool):
+    result = wattle("calibrate")
+    assert result.returncode == 2
+    assert "38.5" in result.stdout
+    assert result.stderr == "wattle: the prices cannot be kept: there is no cache folder\n"
+
+
+def test_what_the_tool_could_not_do_is_the_error(wattle, cache):
+    result = wattle("calibrate", env={"FAKE_FAIL": "Resource temporarily unavailable"})
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == "wattle: starting a helper process: Resource temporarily unavailable\n"
+    assert not cache.exists()
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("{", "not JSON"),
+        ("[]", "expected an object"),
+        (json.dumps(document(schema=2)), "schema 2 is unknown"),
+        (json.dumps(document(prices={"x": {"what": "x", "idle": cell(), "peer": 3}})), "prices.x.peer: expected"),
+    ],
+)
+def test_an_answer_that_makes_no_sense_is_an_error_and_is_not_kept(wattle, cache, answer, words):
+    result = wattle("calibrate", env={"FAKE_ANSWER": answer})
+    assert (result.returncode, result.stdout) == (2, "")
+    assert words in result.stderr
+    assert not cache.exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"schema": 1, "kind": "run"}', "\x00"])
+def test_a_damaged_file_is_an_error_of_show_and_a_row_of_the_doctor(wattle, cache, text):
+    cache.parent.mkdir(parents=True)
+    cache.write_text(text)
+    shown = wattle("calibrate", "--show")
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert str(cache) in shown.stderr
+    assert wattle("doctor").returncode == 0
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_ends_the_tool_and_keeps_nothing(environment, cache, tmp_path, number, code):
+    note = tmp_path / "pid"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "wattle", "calibrate"],
+        env={**environment, "FAKE_SLOW": str(note)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=fakes.heed_signals,
+    )
+    while not (note.exists() and note.read_text()):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (code, b"")
+    assert err.count(b"\n") == 1
+    assert not Path(f"/proc/{note.read_text()}").exists()
+    assert not cache.exists()
+
+
+def test_spreads_are_in_the_unit_of_the_median():
+    def shown(*numbers):
+        return spread(prices.Cell(*numbers, 9, "", True))
+
+    assert shown(1.95e-6, 1.34e-6, 6.643e-3) == "1.95 (1.34–6643) µs"
+    assert shown(0.0, 0.0, 0.0) == "0 (0–0) ns"
+    assert shown(-2e-10, -4e-10, 1e-10) == "-0.200 (-0.400–0.100) ns"
+    assert spread(prices.Cell(None, None, None, 0, "", True)) == "-"
+
+
+def test_a_document_without_prices_is_read_and_shown():
+    found = prices.read(Checked("x", {**document(prices={}), "measured": "2026-01-31T12:00:00Z"}))
+    assert found.prices == ()
+    assert prices_table(found).row_count == 0
+    with pytest.raises(WattleError, match="measured is missing"):
+        prices.read(Checked("x", document()))
