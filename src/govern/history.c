@@ -3,10 +3,10 @@
 #include <math.h>
 
 /*
- * MEMORY waits: long enough to see one in thirty, short enough to follow a program into its next phase. THINK: how many waits
- * one decision serves. MOST: nobody looks on longer than that many prices, however good the chance: a wait may be endless.
+ * MEMORY waits: long enough to see one in thirty, short enough to follow a program into its next phase. How many waits one
+ * decision serves: SOON at first, LATER when there are SETTLED. MOST: nobody looks on longer than that many prices, however good the chance: a wait may be endless.
  */
-enum { MEMORY = 128, FEW = 4, THINK = 8, MOST = 4 };
+enum { MEMORY = 128, FEW = 4, SOON = 8, SETTLED = 64, LATER = 32, MOST = 4 };
 
 /* In prices: how much more than ski rental may be lost before it takes over, and how much of a lead is remembered. */
 static const float most_excess = 4, most_lead = 8;
@@ -66,6 +66,14 @@ static float cost_of(uint64_t length, uint64_t limit, uint64_t price)
   return (float)(length <= limit ? length : limit + price);
 }
 
+/* Enters what a wait has cost, under the limit it had and under ski rental. */
+static void settle(wtl_wait_history *h, uint64_t price, uint64_t limit, uint64_t length)
+{
+  float rental = cost_of(length, price, price);
+  h->excess += limit == price ? -set_aside * rental : cost_of(length, limit, price) - rental;
+  h->excess = fmaxf(h->excess, -most_lead * (float)price);
+}
+
 uint64_t wtl_history_limit(const wtl_wait_history *h, uint64_t price)
 {
   bool is_trusted = h->known && h->excess <= most_excess * (float)price;
@@ -74,11 +82,9 @@ uint64_t wtl_history_limit(const wtl_wait_history *h, uint64_t price)
 
 void wtl_history_add(wtl_wait_history *h, uint64_t price, uint64_t limit, uint64_t length)
 {
-  float rental = cost_of(length, price, price);
-  h->excess += limit == price ? -set_aside * rental : cost_of(length, limit, price) - rental;
-  h->excess = fmaxf(h->excess, -most_lead * (float)price);
+  if (length > limit || length > price || limit == price) settle(h, price, limit, length); /* else both cost the same */
   remember(h, length);
-  if (++h->since < THINK && h->known) return;
+  if (h->known && ++h->since < (h->total < SETTLED ? SOON : LATER)) return;
   h->since = 0;
   h->known = h->known || h->total >= FEW;
   h->limit = best_limit(h, (float)price);

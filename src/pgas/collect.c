@@ -1,5 +1,5 @@
 /*
- * Collectives over all PEs. Each PE owns a part of the result, computes it from everybody's source and stores it to
+ * Collectives over all PEs; those of a few bytes on one node are in small.c. Each PE owns a part of the result, computes it from everybody's source and stores it to
  * everybody's destination: each byte is moved once, and every PE gets the same bits.
  */
 #include "pgas/sync.h"
@@ -35,6 +35,10 @@ static void reduce_block(wtl_pe *self, wtl_site *site, char *dest, const char *s
 void wtl_reduce(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t n, size_t size,
                 wtl_combine_fn combine)
 {
+  if (wtl_is_small(self, n * size) && self->n <= WTL_SMALL_REDUCE_PES) {
+    wtl_reduce_small(self, site, dest, source, n, size, combine);
+    return;
+  }
   size_t part = (n + (size_t)self->n - 1) / (size_t)self->n, block = WTL_SCRATCH_BYTES / size;
   if (part * size < LEAST_PART_BYTES) part = LEAST_PART_BYTES / size;
   size_t begin = part * (size_t)self->me, end = begin + part < n ? begin + part : n;
@@ -49,6 +53,10 @@ void wtl_reduce(wtl_pe *self, wtl_site *site, void *dest, const void *source, si
 
 void wtl_broadcast(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t bytes, int root)
 {
+  if (wtl_is_small(self, bytes)) {
+    wtl_broadcast_small(self, site, dest, source, bytes, root);
+    return;
+  }
   wtl_quiet(self, site);
   wtl_barrier(self, site);
   const void *there = wtl_remote(self, source, root);

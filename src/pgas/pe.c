@@ -151,6 +151,7 @@ static void start(wtl_pe *self)
   self->central_barrier = true; /* until all know how many cores they have together */
   wtl_door_start(&self->door, &wtl_control_of(self, self->me)->bell, &self->settings, self->n_local,
                  (wtl_cores){wtl_cores_allowed(), wtl_cores_allowed()});
+  self->door.is_shared = self->thread_level >= WTL_THREAD_MULTIPLE;
   wtl_heap_start(&self->mem, self->heap, self->heap_bytes);
   wtl_profile_start(&self->profile, self->settings.profile.on);
   self->scratch = malloc(2 * WTL_SCRATCH_BYTES);

@@ -33,6 +33,13 @@ enum { WTL_BARRIER_ROUNDS = 16 }; /* enough for 65,536 PEs of a node, or nodes *
 /* What other nodes may reach of a PE. */
 enum { WTL_REGION_SLICE = WTL_NET_OPEN_REGION, WTL_REGION_BARRIER };
 
+/* A cache line that carries what a PE says in a small collective (small.c). */
+enum { WTL_SMALL_BYTES = 48, WTL_SMALL_LINES = 16 };
+typedef struct wtl_line {
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t said; /* in which small collective */
+  _Alignas(16) char bytes[WTL_SMALL_BYTES];       /* any type's elements */
+} wtl_line;
+
 /* Control data of one PE, in the arena. */
 typedef struct wtl_control {
   wtl_bell bell;
@@ -43,6 +50,7 @@ typedef struct wtl_control {
   _Atomic uint32_t closed_at;                        /* at the end: its barrier epoch when it closed */
   uint64_t cpus[16];                                 /* at start: the cores this PE may run on, a bit each */
   wtl_activity activity;                             /* at the end: what this PE did */
+  wtl_line small[WTL_SMALL_LINES];
 } wtl_control;
 
 /* Control data of the node, in the arena. */
@@ -79,12 +87,12 @@ typedef struct wtl_pe {
   wtl_shared *shared;
   wattle_joules_t *ledger; /* in the arena: n_local x WTL_MAX_DOMAINS, filled by the reader at the end */
   wtl_door door;
-  uint32_t barrier_epoch;
+  uint32_t barrier_epoch, small_epoch;
   bool central_barrier;
   wtl_heap mem;
-  char *scratch; /* twice WTL_SCRATCH_BYTES, for collectives */
-  int init_count, thread_level;
-  const wtl_call_info *calls; /* the front end's table */
+  char *scratch;                /* twice WTL_SCRATCH_BYTES, for collectives */
+  int init_count, thread_level; /* from WTL_THREAD_MULTIPLE on several threads may call at once */
+  const wtl_call_info *calls;   /* the front end's table */
   uint64_t start_tick;
   double start_cpu_s;
   wtl_ledger so_far;
@@ -97,7 +105,7 @@ typedef struct wtl_pe {
   wtl_meter *meter; /* the node's reader has it; the others NULL */
 } wtl_pe;
 
-enum { WTL_SCRATCH_BYTES = 65536 };
+enum { WTL_SCRATCH_BYTES = 65536, WTL_THREAD_MULTIPLE = 3 };
 
 #ifdef WTL_THREADS
 extern _Thread_local wtl_pe *wtl_self;

@@ -37,12 +37,24 @@ void wtl_wait_until(wtl_pe *self, wtl_site *site, const void *variable, enum wtl
 /* to[i] = to[i] + from[i], i < n, for one type. */
 typedef void (*wtl_combine_fn)(void *to, const void *from, size_t n);
 
+/* Collectives: a PE may return while others have not; what others hold may be read or written after a barrier. */
+
 /* dest = sum over PEs, in the order of PEs, of source; `n` elements of `size` bytes. dest may be source. */
 void wtl_reduce(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t n, size_t size,
                 wtl_combine_fn combine);
 
 /* source of `root` to dest of every PE. dest may be source. */
 void wtl_broadcast(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t bytes, int root);
+
+/* Both where all PEs are on this node and a cache line holds it all. */
+static inline bool wtl_is_small(const wtl_pe *self, size_t bytes)
+{
+  return bytes <= WTL_SMALL_BYTES && self->n_local == self->n;
+}
+enum { WTL_SMALL_REDUCE_PES = 32 }; /* each reads what all others say: the square of their number */
+void wtl_reduce_small(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t n, size_t size,
+                      wtl_combine_fn combine);
+void wtl_broadcast_small(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t bytes, int root);
 
 /*
  * A queue lock in a symmetric long: waiters sleep on their own copy and are served in order of arrival.

@@ -106,6 +106,8 @@ void wtl_shmem_free(wtl_frame *f, void *p)
   if (p) wtl_heap_free(&f->self->mem, p);
 }
 
+_Static_assert(WTL_THREAD_MULTIPLE == SHMEM_THREAD_MULTIPLE, "one numbering of thread levels");
+
 int wtl_init_thread(int requested, int *provided)
 {
   if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE) return 1;

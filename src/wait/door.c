@@ -29,7 +29,11 @@ static void book(wait *w, enum wtl_stage stage)
 {
   uint64_t now = wtl_ticks(), spent = now - w->since;
   w->site->wait_ticks[stage] += spent;
-  atomic_fetch_add_explicit(&w->door->ticks[stage], spent, memory_order_relaxed);
+  _Atomic uint64_t *all = &w->door->ticks[stage];
+  if (w->door->is_shared)
+    atomic_fetch_add_explicit(all, spent, memory_order_relaxed);
+  else /* a locked add would hold up what the wait was for */
+    atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + spent, memory_order_relaxed);
   w->since = now;
 }
 
@@ -52,12 +56,15 @@ static bool look(wait *w)
   return w->ready(w->arg);
 }
 
+/* The first looks follow each other at once: what comes within a hop of a cache line is seen a pause earlier. */
+enum { EAGER_TURNS = 64 };
+
 static bool spin(wait *w, uint64_t limit)
 {
-  bool relax = !w->door->pump.progress; /* a turn of the pump is rest enough for the core's other thread */
+  bool pumps = w->door->pump.progress; /* a turn of the pump is rest enough for the core's other thread */
   for (unsigned turn = 1; !look(w); turn++) {
     if ((turn & 31) == 0 && wtl_ticks() - w->idle >= limit) return false;
-    if (relax) wtl_relax();
+    if (!pumps && turn > EAGER_TURNS) wtl_relax();
   }
   return true;
 }

@@ -35,6 +35,7 @@ typedef struct wtl_door {
   wtl_stages stages;
   wtl_pump pump;
   double sleep_max_s;
+  bool is_shared; /* by threads that wait at the same time */
   /* Totals of the PE; several threads may add. */
   _Atomic uint64_t ticks[WTL_N_STAGES];
   _Atomic uint64_t sleeps;

@@ -332,6 +332,7 @@ static void finish_phase(world *w)
   shmem_uchar_broadcast(SHMEM_TEAM_WORLD, w->mine + (size_t)c * CHUNK, w->mine + (size_t)other * CHUNK, n, root);
   for (int pe = 0; pe < w->n; pe++)
     memcpy(model_of(w, pe, (size_t)c * CHUNK), model_of(w, root, (size_t)other * CHUNK), n);
+  shmem_sync_all(); /* others may still be in the broadcast */
 }
 
 static void run_seed(world *w, uint64_t seed)
