@@ -112,9 +112,9 @@ void bench_end(pid_t helper)
 void bench_compute(const bench *b, void *arg)
 {
   (void)arg;
-  for (uint64_t x = 1;;) {
-    for (int i = 0; i < 1000; i++) x = x * 6364136223846793005u + 1442695040888963407u;
-    atomic_store_explicit(&b->shared->turns, x, memory_order_relaxed); /* so that the compiler leaves the loop in */
+  for (uint64_t x = 1;;) { /* never the same number twice in a row */
+    for (int i = 0; i < 200; i++) x = x * 6364136223846793005u + 1442695040888963407u;
+    atomic_store_explicit(&b->shared->turns, x, memory_order_relaxed);
   }
 }
 
@@ -147,12 +147,13 @@ void samples_start(const bench *b, samples *s)
   s->n = 0;
   s->why[0] = '\0';
   s->end = wtl_ticks() + bench_ticks(b, b->budget_s);
+  s->last = s->end + bench_ticks(b, 2);
 }
 
 bool samples_more(const samples *s)
 {
-  enum { LEAST_SAMPLES = 5 }; /* however long they take: a median of fewer says nothing */
-  return !s->why[0] && s->n < MOST_SAMPLES && (s->n < LEAST_SAMPLES || wtl_ticks() < s->end);
+  enum { LEAST_SAMPLES = 5 }; /* a median of fewer says little */
+  return !s->why[0] && s->n < MOST_SAMPLES && wtl_ticks() < (s->n < LEAST_SAMPLES ? s->last : s->end);
 }
 
 void samples_add(samples *s, double seconds)

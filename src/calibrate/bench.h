@@ -25,7 +25,7 @@ typedef struct shared {
   _Alignas(128) _Atomic uint64_t word;   /* the fence's line */
   _Alignas(128) _Atomic uint64_t lost;   /* ticks that a computing helper did not have its core */
   _Alignas(128) _Atomic int started;     /* helpers that run on their core */
-  _Alignas(128) _Atomic uint64_t turns;  /* of a helper that computes */
+  _Alignas(128) _Atomic uint64_t turns;  /* goes on as long as a helper runs */
 } shared;
 
 typedef struct bench {
@@ -45,6 +45,7 @@ typedef struct samples {
   double seconds[MOST_SAMPLES];
   size_t n;
   uint64_t end;        /* tick at which the time is used up */
+  uint64_t last;       /* and at which even too few samples must do */
   char why[WHY_BYTES]; /* why there are none, or no more */
 } samples;
 
@@ -63,6 +64,12 @@ void bench_linger(uint64_t ticks);
 
 /* Waits until *word is `value`, looking at it all the time, 2 s at most. */
 bool bench_await(const bench *b, const _Atomic uint32_t *word, uint32_t value);
+
+/* Did the helper run between two readings of this? On a machine with other work it may not have, and then there was no peer. */
+static inline uint64_t bench_turns(const bench *b)
+{
+  return atomic_load_explicit(&b->shared->turns, memory_order_acquire);
+}
 
 /* Is there time for another sample? */
 void samples_start(const bench *b, samples *s);

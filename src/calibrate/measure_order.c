@@ -10,11 +10,27 @@
 #include "base/clock.h"
 #include "calibrate/measure.h"
 
+/* Adds a sample, if there was a peer where there was to be one: with other work on its core, it may not have run. */
+static void add_if(samples *out, pid_t peer, bool ran, double seconds)
+{
+  if (!peer || ran) samples_add(out, seconds);
+}
+
+static void end_peer(pid_t peer, samples *out)
+{
+  if (!peer) return;
+  bench_end(peer);
+  if (out->n == 0 && !out->why[0]) samples_lack(out, "the peer did not get to run; other work had its core");
+}
+
 /* ---- fence ---- */
 
 static void poll_word(const bench *b, void *arg)
 {
-  while (atomic_load_explicit(&b->shared->word, memory_order_acquire) != UINT64_MAX) wtl_relax();
+  for (uint64_t turn = 1; atomic_load_explicit(&b->shared->word, memory_order_acquire) != UINT64_MAX; turn++) {
+    if (turn % 64 == 0) atomic_store_explicit(&b->shared->turns, turn, memory_order_relaxed);
+    wtl_relax();
+  }
 }
 
 enum { STORES = 500 };
@@ -35,10 +51,11 @@ void measure_fence(const bench *b, enum wtl_price_beside beside, samples *out)
   pid_t peer = beside == WTL_BESIDE_PEER ? bench_help(b, b->other, poll_word, NULL) : 0;
   samples_start(b, out);
   while (samples_more(out)) {
+    uint64_t turns = bench_turns(b);
     double with = (double)time_stores(b, true), without = (double)time_stores(b, false);
-    samples_add(out, (with - without) * b->ns_per_tick * 1e-9 / STORES);
+    add_if(out, peer, bench_turns(b) != turns, (with - without) * b->ns_per_tick * 1e-9 / STORES);
   }
-  if (peer) bench_end(peer);
+  end_peer(peer, out);
 }
 
 /* ---- membarrier ---- */
@@ -76,12 +93,15 @@ void measure_membarrier(const bench *b, enum wtl_price_beside beside, samples *o
   if (!register_here(out)) return;
   pid_t peer = beside == WTL_BESIDE_PEER ? bench_help(b, b->other, be_registered, NULL) : 0;
   while (samples_more(out)) {
-    uint64_t start = wtl_ticks();
+    uint64_t turns = bench_turns(b);
+    bench_linger(bench_ticks(b, 2e-6)); /* in which a peer that runs makes some turns */
+    uint64_t start = wtl_ticks(), before = bench_turns(b);
     long done = membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
-    samples_add(out, (double)(wtl_ticks() - start) * b->ns_per_tick * 1e-9);
+    uint64_t end = wtl_ticks();
+    add_if(out, peer, before != turns, (double)(end - start) * b->ns_per_tick * 1e-9);
     if (done != 0) samples_lack(out, strerror(errno));
   }
-  if (peer) bench_end(peer);
+  end_peer(peer, out);
 }
 
 /* A helper that looks at the clock all the time, and adds up the gaps in which it was kept from doing so. */
@@ -91,6 +111,7 @@ static void notice_gaps(const bench *b, void *arg)
   register_here(NULL);
   for (last = wtl_ticks();; last = now) {
     now = wtl_ticks();
+    atomic_store_explicit(&b->shared->turns, now, memory_order_relaxed);
     if (now - last < gap) continue;
     lost += now - last;
     atomic_store_explicit(&b->shared->lost, lost, memory_order_relaxed);
@@ -120,9 +141,12 @@ void measure_membarrier_peer(const bench *b, enum wtl_price_beside beside, sampl
   atomic_store(&b->shared->lost, 0);
   pid_t peer = bench_help(b, b->other, notice_gaps, NULL);
   while (samples_more(out)) {
-    uint64_t duration;
-    double called = lost_meanwhile(b, true, &duration), quiet = lost_meanwhile(b, false, &duration);
-    samples_add(out, (called - quiet) * b->ns_per_tick * 1e-9 / CALLS);
+    uint64_t duration, before = bench_turns(b);
+    double called = lost_meanwhile(b, true, &duration);
+    uint64_t between = bench_turns(b);
+    double quiet = lost_meanwhile(b, false, &duration);
+    bool ran = between != before && bench_turns(b) != between;
+    add_if(out, peer, ran, (called - quiet) * b->ns_per_tick * 1e-9 / CALLS);
   }
-  bench_end(peer);
+  end_peer(peer, out);
 }

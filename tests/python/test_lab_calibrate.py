@@ -243,8 +243,9 @@ def test_spreads_are_in_the_unit_of_the_median():
         return spread(prices.Cell(*numbers, 9, "", True))
 
     assert shown(1.95e-6, 1.34e-6, 6.643e-3) == "1.95 (1.34–6643) µs"
+    assert shown(1.64e-3, 1.6e-6, 4.32e-3) == "1.64 (0.00–4.32) ms"
     assert shown(0.0, 0.0, 0.0) == "0 (0–0) ns"
-    assert shown(-2e-10, -4e-10, 1e-10) == "-0.200 (-0.400–0.100) ns"
+    assert shown(-2e-10, -4e-10, 1e-10) == "-0.20 (-0.40–0.10) ns"
     assert spread(prices.Cell(None, None, None, 0, "", True)) == "-"
 
 

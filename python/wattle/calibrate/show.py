@@ -61,7 +61,7 @@ def spread(cell: Cell) -> str:
 
 
 def _short(number: float) -> str:
-    return f"{number:.0f}" if abs(number) >= 100 else str(significant(number, 3))
+    return f"{number:.2f}" if 0 < abs(number) < 1 else f"{number:.0f}" if abs(number) >= 100 else significant(number, 3)
 
 
 def _count(cell: Cell) -> str:
