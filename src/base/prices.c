@@ -44,17 +44,19 @@ static const double least_s = 1e-11, most_s = 1;
 
 #if defined(__x86_64__)
 
+/* Each CPUID costs a virtual machine some microseconds, so none is asked twice. */
 static void read_cpu(char *cpu, size_t size)
 {
-  unsigned brand[13] = {0}, signature[4] = {0};
+  unsigned brand[13] = {0}, a, b, c, d;
   const char *name = (const char *)brand;
-  for (unsigned i = 0; i < 3; i++)
-    __get_cpuid(0x80000002 + i, &brand[4 * i], &brand[4 * i + 1], &brand[4 * i + 2], &brand[4 * i + 3]);
-  __get_cpuid(1, &signature[0], &signature[1], &signature[2], &signature[3]);
+  bool named = __get_cpuid_max(0x80000000, NULL) >= 0x80000004;
+  for (unsigned i = 0; named && i < 3; i++)
+    __cpuid(0x80000002 + i, brand[4 * i], brand[4 * i + 1], brand[4 * i + 2], brand[4 * i + 3]);
+  __cpuid(1, a, b, c, d);
   name += strspn(name, " ");
   size_t n = strlen(name);
   while (n && name[n - 1] == ' ') n--;
-  snprintf(cpu, size, "%.*s (%#x)", (int)n, name, signature[0]);
+  snprintf(cpu, size, "%.*s (%#x)", (int)n, name, a);
 }
 
 #else
@@ -130,18 +132,25 @@ static void keep_text(const wtl_json_leaf *leaf, const char *path, char *to, siz
   if (leaf->kind == WTL_JSON_IS_TEXT && strcmp(leaf->path, path) == 0) snprintf(to, size, "%s", leaf->text);
 }
 
+/* Which of the names the path goes on with, and how long that is with the point after it; -1: none. */
+static int name_at(const char *path, const char *const *names, int count, size_t *length)
+{
+  *length = strcspn(path, ".");
+  for (int i = 0; path[*length] && i < count; i++)
+    if (strncmp(path, names[i], *length) == 0 && !names[i][*length]) return ++*length, i;
+  return -1;
+}
+
 /* "prices.NAME.BESIDE.median_s" */
 static double *price_at(wtl_prices *p, const char *path)
 {
-  char wanted[WTL_JSON_PATH];
-  if (strncmp(path, "prices.", 7) != 0) return NULL;
-  for (int i = 0; i < WTL_PRICES; i++) {
-    for (int k = 0; k < WTL_BESIDES; k++) {
-      snprintf(wanted, sizeof wanted, "prices.%s.%s.median_s", wtl_price_names[i], wtl_price_besides[k]);
-      if (strcmp(path, wanted) == 0) return &p->median_s[i][k];
-    }
-  }
-  return NULL;
+  static const char *const start[] = {"prices"};
+  size_t length;
+  if (name_at(path, start, 1, &length) < 0) return NULL;
+  int price = name_at(path += length, wtl_price_names, WTL_PRICES, &length);
+  if (price < 0) return NULL;
+  int beside = name_at(path += length, wtl_price_besides, WTL_BESIDES, &length);
+  return beside >= 0 && strcmp(path + length, "median_s") == 0 ? &p->median_s[price][beside] : NULL;
 }
 
 static void collect(void *arg, const wtl_json_leaf *leaf)

@@ -88,6 +88,29 @@ static void the_file_that_is_named_gives_the_price_of_a_wakeup(void)
   end();
 }
 
+static void every_price_is_read_by_its_whole_name(void)
+{
+  static const char *const wrong[] = {"", "futex", "futex_othe", "futex_other_", "futex_other.idle", "idle"};
+  begin();
+  for (int i = 0; i < WTL_PRICES; i++) {
+    put(document(wtl_price_names[i], "0.25", 0));
+    read_with(path);
+    CHECK(p.known);
+    for (int k = 0; k < WTL_PRICES; k++) {
+      if (k == i)
+        CHECK_NEAR(p.median_s[k][WTL_BESIDE_IDLE], 0.25, 0);
+      else
+        CHECK(isnan(p.median_s[k][WTL_BESIDE_IDLE]));
+      CHECK(isnan(p.median_s[k][WTL_BESIDE_PEER]));
+    }
+  }
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    put(document(wrong[i], "0.25", 0));
+    refused("no prices");
+  }
+  end();
+}
+
 static void sleepers_in_epoll_and_crowded_cores_have_prices_of_their_own(void)
 {
   for (int i = 0; i < WTL_PRICES; i++)
@@ -215,7 +238,7 @@ static void prices_that_cannot_be_are_none(void)
   end();
 }
 
-TESTS(TEST(the_file_that_is_named_gives_the_price_of_a_wakeup),
+TESTS(TEST(the_file_that_is_named_gives_the_price_of_a_wakeup), TEST(every_price_is_read_by_its_whole_name),
       TEST(sleepers_in_epoll_and_crowded_cores_have_prices_of_their_own), TEST(none_reads_nothing),
       TEST(auto_takes_this_machines_file_from_the_cache), TEST(without_a_cache_folder_the_reason_says_so),
       TEST(what_another_machine_measured_is_not_taken), TEST(a_file_that_is_not_there_or_no_plain_file_is_ignored),
