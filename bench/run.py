@@ -22,6 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "python")]
 from wattle import manifest  # noqa: E402
 from wattle.console import note, out  # noqa: E402
 from wattle.errors import WattleError  # noqa: E402
+from wattle.report import cli as report  # noqa: E402
 
 from bench import crowd, limits, memory, one_node, shaped, start, two_nodes, verdicts, waits  # noqa: E402
 from bench.jobs import FLAGS, OUT, BenchError, Toolchain, own_oshcc, peer_oshcc  # noqa: E402
@@ -127,6 +128,7 @@ def write(options: argparse.Namespace, result: dict) -> None:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps({"schema": SCHEMA, **result}, indent=1), encoding="utf-8")
     out.print(f"figures: {options.out}", soft_wrap=True)
+    out.print(f"page: {report.write(options.out)}", soft_wrap=True)
 
 
 def main(arguments: list[str] | None = None) -> int:

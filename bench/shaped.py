@@ -47,6 +47,6 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     return {
         "rows": as_data(rows),
         "rows_adaptive": as_data(usual),
-        "bars": verdicts.of_comparisons(f"links of {RATE}, sleeping", "spinning", rows),
+        "bars": verdicts.of_comparisons(f"links of {RATE}, sleeping", "spin", rows),
         "raw": {"rounds": rounds},
     }

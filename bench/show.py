@@ -42,8 +42,8 @@ def judged(bar: str, verdict: str) -> Text:
 
 
 def ratio(value: float) -> str:
-    """Two decimals, or two figures where those would say nothing."""
-    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+    """Two decimals; three, or two figures, where those would say nothing."""
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.3f}" if value >= 0.01 else f"{value:.1g}"
 
 
 def section(title: str, table: Table) -> None:
@@ -71,7 +71,9 @@ def comparison_table(first: str, second: str, comparisons: list[Comparison], *, 
         if best:
             cells.append(ratio(c.best) if c.best else "")
         if barred:
-            table.add_row(*cells, judged(f"{c.row.bar:.3g}", c.verdict) if c.row.bar is not None else "")
+            table.add_row(
+                *cells, judged(f"{c.row.bar:.2f}".rstrip("0").rstrip("."), c.verdict) if c.row.bar is not None else ""
+            )
         else:
             table.add_row(*cells)
     return table

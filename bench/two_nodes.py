@@ -46,10 +46,10 @@ ROWS = [
     waiting("get", "get 1 MiB", 1 << 20, bandwidth=True, bar=1.0),
     waiting("p", "p 8 B"),
     waiting("put_nbi", "put_nbi 8 B x64"),
-    waiting("put_flood", "1000 put_nbi, quiet", bar=0.3),
+    waiting("put_flood", "1000 put_nbi 8 B", bar=0.3),
     waiting("fetch_add_heap", "fetch-add", bar=0.9),
     Row("barrier/0/both", "barrier, 2 PEs", bar=1.0, lenient=NO_SLOWER),
-    Row("ping_pong/8/both", "p/wait_until, 1 way", bar=0.9, lenient=NO_SLOWER),
+    Row("ping_pong/8/both", "ping-pong, 1 way", bar=0.9, lenient=NO_SLOWER),
     Row("init", "shmem_init"),
     Row("finalize", "shmem_finalize"),
 ]

@@ -113,8 +113,8 @@ def how_waits_end(options: argparse.Namespace, tools: Toolchain) -> dict:
         told(unbarred, between(raw["beside"], 1, 1), ("waking", "still"), "The same for the peer")
     return {
         "bars": [
-            *verdicts.of_comparisons("how waits end", "bare futex", wake),
-            *verdicts.of_comparisons("how waits end", "spinning", short),
+            *verdicts.of_comparisons("how waits end", "futex", wake),
+            *verdicts.of_comparisons("how waits end", "spin", short),
             *verdicts.of_comparisons("how waits end", "still", beside),
         ],
         "limits": [("futex wake, to another core", 0, [r[0]["futex"] for r in raw["long"] if "futex" in r[0]])],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import benches
 import fakes
 import pytest
 import studies
@@ -31,11 +32,12 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "study": write(studies.make_study(root / "study", studies.frame(noise=0.03))),
         "run": write(fakes.make_run(root / "run")),
         "nodes": write(fakes.make_run(root / "nodes", fakes.on_nodes(3, boot_id="same"))),
+        "bench": write(benches.make(root / "bench.json")),
         "across": write(studies.make_study(root / "across", studies.frame(noise=0.03), Place("two-nodes", "1gbit"))),
     }
 
 
-@pytest.mark.parametrize(("name", "figures"), [("study", 22), ("run", 3), ("nodes", 4), ("across", 22)])
+@pytest.mark.parametrize(("name", "figures"), [("study", 22), ("run", 3), ("nodes", 4), ("bench", 3), ("across", 22)])
 def test_every_figure_is_drawn_with_data_and_the_console_is_silent(browser: Browser, pages, name, figures):
     browser.shape(1280, "light")
     browser.open(pages[name])

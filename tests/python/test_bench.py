@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import benches
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,7 +113,9 @@ def test_every_promise_is_in_the_table_that_ends_the_run_and_in_the_file(
         "here", "peer", pairs.compare([pairs.Row("x", "promise", bar=1.0)], pairs_of([0.5] * 7))
     )
     found = {"bars": told, "limits": [("memcpy", 4096, [1e-7])]}
-    monkeypatch.setattr(run, "prepare", lambda _: (None, {"pairs": 7}))
+    monkeypatch.setattr(
+        run, "prepare", lambda _: (None, json.loads(benches.make(tmp_path / "x.json").read_text())["about"])
+    )
     monkeypatch.setattr(run, "SECTIONS", {"local": lambda *_: found})
     assert run.main(["--only", "local", "--out", str(tmp_path / "bench.json")]) == 0
     kept = json.loads((tmp_path / "bench.json").read_text())
@@ -226,7 +229,9 @@ def test_sections_that_are_complete_are_kept_when_a_later_one_fails(
     def fails(*_: object) -> dict:
         raise jobs.BenchError("no room")
 
-    monkeypatch.setattr(run, "prepare", lambda _: (None, {"pairs": 7}))
+    monkeypatch.setattr(
+        run, "prepare", lambda _: (None, json.loads(benches.make(tmp_path / "x.json").read_text())["about"])
+    )
     monkeypatch.setattr(run, "SECTIONS", {"local": lambda *_: {"raw": [1.5]}, "nodes": fails})
     assert run.main(["--only", "local,nodes", "--out", str(tmp_path / "bench.json")]) == 1
     kept = json.loads((tmp_path / "bench.json").read_text())
@@ -258,7 +263,10 @@ def test_comparisons_fit_80_columns(
 ) -> None:
     monkeypatch.setattr(show.out, "width", 80)
     keys = [best + key for row in rows for key in (row.key, row.against) for best in ("", jobs.BEST)]
-    close = [(dict.fromkeys(keys, 1e-4 * x), dict.fromkeys(keys, 1.01e-4)) for x in (1, 1, 1, 2, 2, 2, 2)]
+    close = [
+        (dict.fromkeys(keys, 1e-4 * x) | {jobs.OTHERS: 0.5}, dict.fromkeys(keys, 1.01e-4))
+        for x in (1, 1, 1, 2, 2, 2, 2)
+    ]
     best = rows is two_nodes.ROWS
     show.section("x", show.comparison_table("Wattle", "peer", pairs.compare(rows, close), best=best))
     said = capsys.readouterr().out

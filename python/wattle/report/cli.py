@@ -1,4 +1,4 @@
-"""`wattle report DIR`: writes the page of a run or a study."""
+"""`wattle report DIR`: writes the page of a run or a study; `wattle report bench.json`: that of a benchmark."""
 
 from __future__ import annotations
 
@@ -11,12 +11,19 @@ import typer
 from wattle import console
 from wattle import manifest as manifests
 from wattle.errors import WattleError
-from wattle.report import page, run_page, study_page
+from wattle.report import bench_page, page, run_page, study_page
 
 
 def report(
-    directory: Annotated[Path, typer.Argument(help="Directory that `wattle run` or `wattle study` wrote.")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write (DIR/report.html).")] = None,
+    directory: Annotated[
+        Path, typer.Argument(help="Directory that `wattle run` or `wattle study` wrote, or the file of `make bench`.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="File to write (DIR/report.html; of a benchmark bench.html beside its file)."
+        ),
+    ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open it in the browser afterwards.")] = False,
 ) -> None:
     """One HTML file with everything in it: figures to hover over, tables, provenance, manifest. Needs no network."""
@@ -28,9 +35,9 @@ def report(
 
 def write(directory: Path, output: Path | None = None) -> Path:
     """Reads and checks the directory, writes the page, and gives its path. The file is whole or is not there."""
-    record = manifests.read(directory)
-    made = run_page.build(directory) if record.kind == "run" else study_page.build(directory, record)
-    target = output if output is not None else directory / "report.html"
+    made = build(directory)
+    beside = directory.with_suffix(".html") if directory.is_file() else directory / "report.html"
+    target = output if output is not None else beside
     scratch = target.with_name(f".{target.name}.part")
     try:
         if target.is_dir():
@@ -41,3 +48,11 @@ def write(directory: Path, output: Path | None = None) -> Path:
         scratch.unlink(missing_ok=True)
         raise WattleError(f"{target}: cannot be written: {error.strerror}; give another file with -o") from None
     return target
+
+
+def build(found: Path) -> page.Page:
+    """The page of what there is."""
+    if found.is_file() and found.suffix == ".json":
+        return bench_page.build(found)
+    record = manifests.read(found)
+    return run_page.build(found) if record.kind == "run" else study_page.build(found, record)

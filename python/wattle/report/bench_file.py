@@ -1,0 +1,122 @@
+"""Reads and checks the file that bench/run.py writes (docs/bench.md says what is in it)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from wattle.checked import Checked, read_json, require_schema
+from wattle.manifest import Manifest
+
+SCHEMA = 3
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A promise and what was measured. `value` is a ratio, or CPU seconds where there is no other side; `low` and
+    `high` are its quartiles, or its range. `verdict` is empty where too few pairs were run."""
+
+    section: str
+    label: str
+    other_name: str
+    ours: str
+    other: str
+    value: float
+    low: float
+    high: float
+    best: float | None
+    bar: float
+    verdict: str
+    beyond: float
+    no_slower: bool | None
+    disturbed: bool
+
+    @property
+    def met(self) -> bool:
+        return self.beyond == 0
+
+    @property
+    def close(self) -> bool:
+        """Another run may judge otherwise."""
+        return "close" in self.verdict
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What the machine does by itself: seconds, or the bandwidth that they and `bytes` mean."""
+
+    label: str
+    bytes: int
+    median_s: float
+
+
+@dataclass(frozen=True)
+class Bench:
+    record: Manifest
+    peer: str
+    pairs: int
+    quick: bool
+    bars: list[Bar]
+    limits: list[Limit]
+
+    @property
+    def sections(self) -> list[str]:
+        """Of the bars, in their order."""
+        return list(dict.fromkeys(bar.section for bar in self.bars))
+
+
+def read(path: Path) -> Bench:
+    document = read_json(path)
+    require_schema(document, SCHEMA)
+    about = document.get("about")
+    return Bench(
+        record=_record(about),
+        peer=about.text("peer") if about.has("peer") else "",
+        pairs=about.integer("pairs", lo=1),
+        quick=_flag(about, "quick"),
+        bars=[_bar(entry) for entry in document.items("bars")],
+        limits=[_limit(entry) for entry in document.items("limits")],
+    )
+
+
+def _record(about: Checked) -> Manifest:
+    """As of a run, for the page's foot. Jobs had several numbers of PEs."""
+    return Manifest(
+        kind="bench",
+        command=[str(word.value) for word in about.items("command")],
+        n_pes=0,
+        started=about.text("started"),
+        host=about.get("host").object(),
+        settings={key: str(value) for key, value in about.get("settings").object().items()},
+        versions={key: str(value) for key, value in about.get("versions").object().items()},
+    )
+
+
+def _bar(entry: Checked) -> Bar:
+    texts = {key: entry.text(key) for key in ("section", "label", "other_name", "ours", "other", "verdict")}
+    numbers = {key: _known(entry, key) for key in ("value", "low", "high", "bar", "beyond")}
+    return Bar(
+        **texts,
+        **numbers,
+        best=entry.number("best"),
+        no_slower=_flag(entry, "no_slower") if entry.has("no_slower") else None,
+        disturbed=_flag(entry, "disturbed"),
+    )
+
+
+def _limit(entry: Checked) -> Limit:
+    return Limit(entry.text("label"), entry.integer("bytes"), _known(entry, "median_s"))
+
+
+def _known(entry: Checked, key: str) -> float:
+    value = entry.number(key)
+    if value is None:
+        raise entry.get(key).wrong("expected a number, found null")
+    return value
+
+
+def _flag(entry: Checked, key: str) -> bool:
+    value = entry.get(key).value
+    if not isinstance(value, bool):
+        raise entry.get(key).wrong(f"expected true or false, found {value!r}")
+    return value

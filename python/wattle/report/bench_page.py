@@ -1,0 +1,107 @@
+"""The page of `make bench`: every promise with what was measured, drawn and as tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from wattle import units
+from wattle.report import bench_figures as drawn
+from wattle.report import bench_file
+from wattle.report.bench_file import Bar, Bench, Limit
+from wattle.report.page import Page
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table, as text. `badge` is a class of the style sheet."""
+
+    label: str
+    ours: str
+    other: str
+    ratio: str
+    spread: str
+    best: str
+    bar: str
+    verdict: str
+    badge: str
+    disturbed: bool
+
+
+def build(path: Path) -> Page:
+    """Reads and checks the file and makes its page."""
+    bench = bench_file.read(path)
+    figures = drawn.figures(bench)
+    return Page(
+        template="bench.html.j2",
+        title="The benchmarks",
+        subtitle=f"Wattle and {bench.peer or 'no peer'}, alternating in one run; {units.several(bench.pairs, 'pair')}",
+        summary=summary(bench),
+        record=bench.record,
+        nav=[
+            ("summary", "Summary"),
+            *((drawn.section_id(name) + "-s", name) for name in bench.sections),
+            *_limits_nav(bench),
+        ],
+        figures=figures,
+        content={
+            "cards": [],
+            "sections": [
+                (drawn.section_id(name), name, [row_of(bar) for bar in bench.bars if bar.section == name])
+                for name in bench.sections
+            ],
+            "limits": [(limit.label, limit_text(limit)) for limit in bench.limits],
+        },
+    )
+
+
+def _limits_nav(bench: Bench) -> list[tuple[str, str]]:
+    return [("limits-s", "limits")] if bench.limits else []
+
+
+def summary(bench: Bench) -> str:
+    """One paragraph: how many hold, which do not, and how far to trust that."""
+    missed = [bar for bar in bench.bars if not bar.met]
+    words = [f"{len(bench.bars) - len(missed)} of {units.several(len(bench.bars), 'promise')} are met."]
+    if missed:
+        worst = max(missed, key=lambda bar: bar.beyond)
+        words.append(f"The furthest from its bar is {worst.label} ({worst.section}), by {percent(worst.beyond)}.")
+    if disturbed := sum(bar.disturbed for bar in bench.bars):
+        words.append(f"Other work ran beside {disturbed} of the rows (open marks): measure those again.")
+    if bench.quick or any(not bar.verdict for bar in bench.bars):
+        words.append("Some rows had too few pairs for a verdict.")
+    return " ".join(words)
+
+
+def percent(part: float) -> str:
+    return f"{max(1, round(100 * part))} %"
+
+
+def row_of(bar: Bar) -> Row:
+    ratio = bool(bar.other_name)
+    return Row(
+        label=bar.label,
+        ours=bar.ours,
+        other=f"{bar.other} {'' if bar.other_name == 'peer' else bar.other_name}".strip(),
+        ratio=f"{bar.value:.2g}" if ratio else "",
+        spread=f"{bar.low:.2g} - {bar.high:.2g}",
+        best="" if bar.best is None else f"{bar.best:.2g}",
+        bar=f"{bar.bar:.3g}" + ("" if ratio else " s"),
+        verdict=verdict(bar),
+        badge="not-testable" if not bar.verdict else "agrees" if bar.met else "unavailable",
+        disturbed=bar.disturbed,
+    )
+
+
+def verdict(bar: Bar) -> str:
+    """`met`, `not met by 12 %`, and of an older bar whether it holds."""
+    if bar.met:
+        return "met" + (", close" if bar.close else "")
+    older = {None: "", True: "; no slower", False: "; slower"}[bar.no_slower]
+    return f"not met by {percent(bar.beyond)}{', close' if bar.close else ''}{older}"
+
+
+def limit_text(limit: Limit) -> str:
+    if not limit.bytes:
+        return units.seconds(limit.median_s)
+    return f"{limit.bytes / limit.median_s / 1e9:.3g} GB/s"
