@@ -108,6 +108,22 @@ def test_what_could_not_be_measured_says_why_and_what_means_nothing_is_silent(wa
     assert "spin_other" not in out
 
 
+def test_what_one_core_can_measure_does_not_replace_what_two_did(wattle, cache):
+    one = document(how=document()["how"] | {"cores": [1]})
+    for row in one["prices"].values():
+        row["peer"] = cell(None, row["peer"]["applies"], why="this process may use one core only")
+    alone = wattle("calibrate", env={"FAKE_ANSWER": json.dumps(one)})
+    assert "Not measured: everything with a peer: this process may use one core only." in " ".join(alone.stdout.split())
+    assert "(with a peer)" not in alone.stdout
+    assert json.loads(cache.read_text())["how"]["cores"] == [1]
+    wattle("calibrate")
+    before = cache.read_text()
+    result = wattle("calibrate", env={"FAKE_ANSWER": json.dumps(one)})
+    assert (result.returncode, "Kept in" in result.stdout) == (0, False)
+    assert result.stderr.startswith("wattle: not kept: this process may use one core")
+    assert cache.read_text() == before
+
+
 def test_json_is_the_whole_document_and_nothing_else(wattle, cache):
     result = wattle("calibrate", "--json")
     assert json.loads(result.stdout) == json.loads(cache.read_text())

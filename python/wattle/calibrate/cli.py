@@ -42,11 +42,17 @@ def _show_known(where: Where, json: bool) -> None:
 
 def _measure(where: Where, json: bool) -> None:
     document = _measured()
-    failed = _kept(document, where)
+    kept, failed = False, None
+    try:
+        kept = _keep(document, where)
+    except WattleError as error:  # the figures are shown all the same
+        failed = error
     _print(Checked("wattle-calibrate", document), json)
     if failed:
         raise failed
-    if not json:
+    if not kept:
+        console.note(f"not kept: this process may use one core, and {where.file} has what was measured on two")
+    elif not json:
         console.out.print(f"Kept in {where.file}.", soft_wrap=True, markup=False)
     if where.source != where.file:
         console.note(f"programs read {where.source or 'none'}, as WATTLE_PRICES says")
@@ -63,15 +69,17 @@ def _measured() -> dict[str, Any]:
         return prices.measure(at)
 
 
-def _kept(document: dict[str, Any], where: Where) -> WattleError | None:
-    """Keeps what was measured; where that fails, the figures are shown all the same."""
+def _keep(document: dict[str, Any], where: Where) -> bool:
+    """False where the file knows more than this."""
+    if where.file is None:
+        raise WattleError(f"the prices cannot be kept: {where.no_file}")
     try:
-        if where.file is None:
-            raise WattleError(f"the prices cannot be kept: {where.no_file}")
-        prices.store(document, where.file)
-    except WattleError as error:
-        return error
-    return None
+        if len(prices.load(where.file).used_cores) > len(document["how"]["cores"]):
+            return False
+    except WattleError:
+        pass  # nothing there that is worth keeping
+    prices.store(document, where.file)
+    return True
 
 
 def _print(document: Checked, json: bool) -> None:

@@ -71,9 +71,18 @@ def _count(cell: Cell) -> str:
 def _lacks(prices: Prices) -> dict[str, list[str]]:
     """What could not be measured, by its reason."""
     found: dict[str, list[str]] = {}
+    beside = {p.peer.why if p.peer.median_s is None else "" for p in prices.prices if p.peer.applies}
+    no_peer = (
+        next(iter(beside)) if len(beside) == 1 else ""
+    )  # the one reason for which nothing was measured with a peer
+    if no_peer:
+        found[no_peer] = ["everything with a peer"]
     for price in prices.prices:
-        reasons = [cell.why for cell in (price.idle, price.peer) if cell.applies and cell.median_s is None]
-        for reason in dict.fromkeys(reasons):
-            both = len(reasons) == sum(cell.applies for cell in (price.idle, price.peer))
-            found.setdefault(reason, []).append(price.what if both else f"{price.what} (with a peer)")
+        cells = [cell for cell in (price.idle, price.peer) if cell.applies]
+        lacking = [cell.why for cell in cells if cell.median_s is None]
+        for reason in dict.fromkeys(lacking):
+            if lacking.count(reason) == len(cells):
+                found.setdefault(reason, []).append(price.what)
+            elif reason != no_peer:
+                found.setdefault(reason, []).append(f"{price.what} (with a peer)" if len(lacking) == 1 else price.what)
     return found
