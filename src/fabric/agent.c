@@ -45,7 +45,7 @@ struct wtl_agent {
 static void look_up_later(wtl_agent *a, uint32_t nudges, long ns)
 {
   struct timespec t = {.tv_nsec = ns};
-  a->parked = true;
+  a->parked = true; /* before `nudges` is compared: the kernel has a full barrier there */
   syscall(SYS_futex, &a->nudges, FUTEX_WAIT_PRIVATE, nudges, &t, NULL, 0);
   a->parked = false;
 }
@@ -186,7 +186,9 @@ static uint64_t relieved(void *agent, uint64_t until)
 
 static void resume(void *agent)
 {
-  ((wtl_agent *)agent)->others--;
+  wtl_agent *a = agent;
+  a->others--;
+  if (a->sleepers > 0) nudge(a); /* another thread of this PE was served by this one while it slept */
 }
 
 wtl_pump wtl_agent_pump(wtl_agent *a)

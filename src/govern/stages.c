@@ -5,7 +5,7 @@
 
 #include "govern/history.h"
 
-/* Where learning starts: futex wake to running in another process took 35-66 us on a 2-core virtual machine
+/* Where learning starts if nobody has measured it here: futex wake to running in another process took 35-66 us on a 2-core virtual machine
  * (docs/decisions/0004-price-of-a-wake-up.md). */
 static const double first_price_s = 50e-6;
 /* One wake-up that was held up by the scheduler must not make every later wait spin long. */
@@ -25,8 +25,9 @@ static void set_price(wtl_stages *s, double seconds)
 }
 
 void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, wtl_cores cores, bool far,
-                      double ns_per_tick)
+                      const wtl_prices *prices, double ns_per_tick)
 {
+  double price_s = NAN;
   memset(s, 0, sizeof *s);
   s->policy = (enum wtl_wait_policy)settings->wait.number;
   /* Where PEs outnumber cores, the peer can only make progress on the core this PE gives up. */
@@ -36,8 +37,9 @@ void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, 
   s->ns_per_tick = ns_per_tick;
   s->learns = s->policy == WTL_WAIT_ADAPTIVE && settings->spin_max.seconds < 0;
   s->yields = s->policy == WTL_WAIT_YIELD || (s->learns && s->crowded);
+  if (prices) price_s = wtl_prices_wake(prices, s->crowded, far);
   if (s->learns)
-    set_price(s, first_price_s);
+    set_price(s, isnan(price_s) ? first_price_s : price_s);
   else if (s->policy == WTL_WAIT_ADAPTIVE)
     s->limit_ticks = (uint64_t)(settings->spin_max.seconds * 1e9 / ns_per_tick);
   else

@@ -2,7 +2,7 @@
  * stages.h - in which stage a wait looks on, and for how long before it sleeps.
  *
  * Adaptive weighs looking on against the price of a sleep and wake-up (history.h). The price is what wake-ups of this PE have
- * cost so far, learned while the job runs and its peers run with it; nothing is measured at start.
+ * cost so far, learned while the job runs and its peers run with it; it starts at what `wattle calibrate` found here.
  */
 #ifndef WTL_GOVERN_STAGES_H
 #define WTL_GOVERN_STAGES_H
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/prices.h"
 #include "base/settings.h"
 #include "profile/profile.h"
 
@@ -32,9 +33,9 @@ typedef struct wtl_stages {
   _Atomic uint64_t limit_ticks; /* how long to look on, but for what a site's history says; UINT64_MAX: for ever */
 } wtl_stages;
 
-/* far: waits may be for other nodes, too. */
+/* far: waits may be for other nodes, too. prices: what is known of this machine, or NULL. */
 void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, wtl_cores cores, bool far,
-                      double ns_per_tick);
+                      const wtl_prices *prices, double ns_per_tick);
 
 /* How long a wait at a site with this history looks on before it sleeps, ticks; UINT64_MAX: for ever. */
 uint64_t wtl_stages_limit(const wtl_stages *s, const wtl_wait_history *history);

@@ -58,7 +58,7 @@ static void release(wtl_pe *self, uint32_t epoch)
 static void count(wtl_pe *self, wtl_site *site, uint32_t epoch)
 {
   wtl_shared *s = self->shared;
-  if (atomic_fetch_add_explicit(&s->arrived, 1, memory_order_acq_rel) + 1 < (uint32_t)self->n_local) {
+  if (atomic_fetch_add_explicit(&s->arrived, 1, memory_order_seq_cst) + 1 < (uint32_t)self->n_local) {
     wait_for(self, site, &s->epoch, epoch);
     return;
   }
@@ -72,7 +72,7 @@ static void count_nodes(wtl_pe *self, wtl_site *site, uint32_t epoch)
   wtl_shared *s = self->shared;
   uint32_t all = epoch * (uint32_t)self->n_local; /* arrivals of all barriers so far; wraps as the epochs do */
   bool leads = self->slot == 0;
-  if (atomic_fetch_add_explicit(&s->arrived, 1, memory_order_acq_rel) + 1 == all && !leads)
+  if (atomic_fetch_add_explicit(&s->arrived, 1, memory_order_seq_cst) + 1 == all && !leads)
     wtl_touch_control(self, self->boot.local_pe[0]);
   if (!leads) {
     wait_for(self, site, &s->epoch, epoch);

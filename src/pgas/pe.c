@@ -125,9 +125,11 @@ static void count_cores(wtl_pe *self, wtl_site *site)
   }
   double cores = CPU_COUNT(&all) ? CPU_COUNT(&all) : (double)sysconf(_SC_NPROCESSORS_ONLN);
   int usable = (int)fmax(1, ceil(fmin(cores, quota)));
+  wtl_prices prices;
+  wtl_prices_read(&self->settings, &prices);
   int physical = CPU_COUNT(&all) ? wtl_cores_physical(&all, "/sys") : usable;
   wtl_stages_start(&self->door.stages, &self->settings, self->n_local, (wtl_cores){usable, physical}, self->net != NULL,
-                   wtl_clock_ns_per_tick());
+                   &prices, wtl_clock_ns_per_tick());
   wtl_barrier(self, site);
   self->central_barrier = self->door.stages.crowded;
 }
@@ -151,6 +153,8 @@ static void start(wtl_pe *self)
   self->central_barrier = true; /* until all know how many cores they have together */
   wtl_door_start(&self->door, &wtl_control_of(self, self->me)->bell, &self->settings, self->n_local,
                  (wtl_cores){wtl_cores_allowed(), wtl_cores_allowed()});
+  if (!wtl_lowpower_choose(self->settings.lowpower.number, &self->door.lowpower, error, sizeof error))
+    wtl_pe_fail(WTL_EXIT_CONFIG, "%s", error);
   self->door.is_shared = self->thread_level >= WTL_THREAD_MULTIPLE;
   wtl_heap_start(&self->mem, self->heap, self->heap_bytes);
   wtl_profile_start(&self->profile, self->settings.profile.on);

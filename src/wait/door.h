@@ -13,6 +13,7 @@
 #include "govern/stages.h"
 #include "profile/profile.h"
 #include "wait/doorbell.h"
+#include "wait/lowpower.h"
 
 /*
  * How a wait makes progress where that needs doing, and who does it otherwise: an agent (fabric/agent.h). `progress` is
@@ -35,6 +36,8 @@ typedef struct wtl_door {
   wtl_stages stages;
   wtl_pump pump;
   double sleep_max_s;
+  enum wtl_lowpower lowpower; /* how a spin rests, from this many ticks on */
+  uint64_t lowpower_from;
   bool is_shared; /* by threads that wait at the same time */
   /* Totals of the PE; several threads may add. */
   _Atomic uint64_t ticks[WTL_N_STAGES];

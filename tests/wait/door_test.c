@@ -247,19 +247,19 @@ static void policies_have_their_stages(void)
 {
   wtl_stages s;
   wtl_settings set = settings(WTL_WAIT_SPIN);
-  wtl_stages_start(&s, &set, 16, TWO_CORES, false, 1.0);
+  wtl_stages_start(&s, &set, 16, TWO_CORES, false, NULL, 1.0);
   CHECK(wtl_stages_limit(&s, &NO_PAST) == UINT64_MAX && !s.yields && !s.learns && s.crowded);
   set = settings(WTL_WAIT_YIELD);
-  wtl_stages_start(&s, &set, 2, TWO_CORES, false, 1.0);
+  wtl_stages_start(&s, &set, 2, TWO_CORES, false, NULL, 1.0);
   CHECK(wtl_stages_limit(&s, &NO_PAST) == UINT64_MAX && s.yields && !s.learns && !s.crowded);
   set = settings(WTL_WAIT_SLEEP);
-  wtl_stages_start(&s, &set, 2, TWO_CORES, false, 1.0);
+  wtl_stages_start(&s, &set, 2, TWO_CORES, false, NULL, 1.0);
   CHECK(wtl_stages_limit(&s, &NO_PAST) == 0 && !s.learns);
   set = settings(WTL_WAIT_ADAPTIVE);
-  wtl_stages_start(&s, &set, 2, TWO_CORES, false, 0.5);
+  wtl_stages_start(&s, &set, 2, TWO_CORES, false, NULL, 0.5);
   CHECK(s.learns && !s.yields);
   CHECK_NEAR((double)wtl_stages_limit(&s, &NO_PAST), s.price_s * 1e9 / 0.5, 1);
-  wtl_stages_start(&s, &set, 3, TWO_CORES, false, 0.5);
+  wtl_stages_start(&s, &set, 3, TWO_CORES, false, NULL, 0.5);
   CHECK(s.yields);
   CHECK_NEAR((double)wtl_stages_limit(&s, &NO_PAST), s.price_s * 1e9 / 0.5, 1);
 }
@@ -269,7 +269,7 @@ static void who_shares_a_core_by_multithreading_sleeps_earlier(void)
 {
   wtl_stages s;
   wtl_settings set = settings(WTL_WAIT_ADAPTIVE);
-  wtl_stages_start(&s, &set, 2, (wtl_cores){2, 1}, false, 1.0);
+  wtl_stages_start(&s, &set, 2, (wtl_cores){2, 1}, false, NULL, 1.0);
   CHECK(!s.crowded && !s.yields);
   CHECK_NEAR((double)wtl_stages_limit(&s, &NO_PAST), s.price_s * 1e9 / 2, 1);
 }
@@ -279,12 +279,12 @@ static void a_given_spin_is_kept(void)
   wtl_stages s;
   wtl_settings set = settings(WTL_WAIT_ADAPTIVE);
   set.spin_max.seconds = 0.001;
-  wtl_stages_start(&s, &set, 2, TWO_CORES, false, 2.0);
+  wtl_stages_start(&s, &set, 2, TWO_CORES, false, NULL, 2.0);
   CHECK(!s.learns && s.limit_ticks == 500000 && !s.yields);
   wtl_stages_learn(&s, 10);
   CHECK(s.limit_ticks == 500000);
   set.spin_max.seconds = 0;
-  wtl_stages_start(&s, &set, 2, TWO_CORES, false, 2.0);
+  wtl_stages_start(&s, &set, 2, TWO_CORES, false, NULL, 2.0);
   CHECK(s.limit_ticks == 0);
 }
 
@@ -293,7 +293,7 @@ static void learning_is_bounded(void)
 {
   wtl_stages s;
   wtl_settings set = settings(WTL_WAIT_ADAPTIVE);
-  wtl_stages_start(&s, &set, 2, TWO_CORES, false, 1.0);
+  wtl_stages_start(&s, &set, 2, TWO_CORES, false, NULL, 1.0);
   double before = s.price_s;
   wtl_stages_learn(&s, 5000000);
   CHECK(s.price_s == before);
