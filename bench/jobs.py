@@ -19,12 +19,10 @@ ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "bench"
 FLAGS = ["-O3", "-g", "-std=gnu17"]
 PEER_OSHCC = Path("/usr/bin/oshcc")
-# Daemons on other nodes stay our children, so that what they and their PEs use counts as ours (OTHERS).
 # Debian's OpenSHMEM 4.1.4 crashes in shmem_finalize with its osc/rdma part.
 COMMON_ENV = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_orte_leave_session_attached": "1",
     "OMPI_MCA_osc": "^rdma",
 }
 

@@ -61,6 +61,7 @@ LIMITS = [
 ]
 PRICED = [
     *one_sided("put_quiet", "put+quiet 8 B")[:1],
+    *one_sided("put_quiet", "put+quiet 4 KiB", 4096, bandwidth=True)[:1],
     *one_sided("p", "p 8 B")[:1],
     *one_sided("g", "g 8 B")[:1],
     *one_sided("get", "get 8 B")[:1],

@@ -88,6 +88,21 @@ def test_what_others_use_of_the_machine_is_a_share_of_it() -> None:
     assert 0 <= watch.others() <= 1
 
 
+def test_cpu_time_of_a_daemon_that_outlives_its_launcher_is_the_job_s_own() -> None:
+    script = """
+import os, subprocess, sys
+from bench import load
+watch = load.Watch()
+work = "n=0; while [ $n -lt 200000 ]; do n=$((n+1)); done"
+subprocess.run(["sh", "-c", f"({work}) & exit 0"], check=True)
+before = load.own_seconds()
+watch.others()
+print(load.own_seconds() - before > 0.02, load.children() == watch.before)
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True"]
+
+
 def test_a_bar_that_is_missed_says_by_how_much_and_whether_the_older_one_holds() -> None:
     row = pairs.Row("x", "x", bar=0.5, lenient=1.0)
     (found,) = verdicts.of_comparisons("here", "peer", pairs.compare([row], pairs_of([0.6] * 7)))
