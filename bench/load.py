@@ -1,6 +1,6 @@
 """What else ran on the machine while a job did.
 
-A launcher's daemons on made nodes outlive it a little and would be init's children then; nobody tells us their CPU time.
+A launcher's daemons on made nodes outlive it a little and would be init's children then, their CPU time lost to us.
 So this process adopts orphans (PR_SET_CHILD_SUBREAPER), waits for them, and has their CPU time with its own children's.
 """
 

@@ -1,40 +1,33 @@
-"""What waiting costs: CPU seconds of long waits, how fast they end, short waits, and whom they disturb."""
+"""What waiting costs: CPU seconds of long waits; with how waits end (wakes.py) one section."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 
 from wattle import tables
 from wattle.console import out, progress
 from wattle.nodes import Nodes, unavailable
 
-from bench import two_nodes, verdicts
-from bench.jobs import OTHERS, Figures, Launch, Side, Toolchain, across, alternate, one_apart, pinned
-from bench.pairs import DISTURBED, Comparison, Pairs, Row, as_data, between, compare
-from bench.show import comparison_table, judged, section, shown_seconds
+from bench import two_nodes, verdicts, wakes
+from bench.jobs import OTHERS, Figures, Launch, Side, Toolchain, across, alternate, pinned
+from bench.pairs import DISTURBED
+from bench.show import judged, section, shown_seconds
 
 SLACK = {"wait_until": "wait_until", "wait_barrier": "barrier", "wait_lock": "lock"}
 SLACK_BAR_S = 0.01  # CPU seconds in a wait of 3 s
-WAKE = [Row("wake", "wake after a long sleep", bar=1.5, against="futex")]
-SHORT = [Row(f"short/{us} us", f"wait of {us} us, round trip", bar=1.05) for us in (1, 5, 20)]
-BESIDE = [Row("beside/waking", "computing beside waits", bar=1.01, against="beside/still")]
 
 
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     """Runs and prints the section; returns what goes into the file."""
     slack = long_waits(options, tools)
-    ends = how_waits_end(options, tools)
+    ends = wakes.run(options, tools)
     return {
         "bars": [*ends["bars"], *slack["bars"]],
         "limits": ends["limits"],
         "rows": ends["rows"],
         "raw": {**ends["raw"], "slack": slack["raw"]},
     }
-
-
-# ---- long waits ----
 
 
 def long_waits(options: argparse.Namespace, tools: Toolchain) -> dict:
@@ -83,48 +76,3 @@ def add_slack(
         result["bars"].append(v)
     section(f"{where.capitalize()}: CPU seconds used by a PE that waits {seconds:g} s", table)
     result["raw"][where] = rounds
-
-
-# ---- how waits end ----
-
-
-def how_waits_end(options: argparse.Namespace, tools: Toolchain) -> dict:
-    """Wake-ups against a bare futex, short waits against spinning, others' work beside waits."""
-    program, theirs = tools.ours("wakes.c"), tools.theirs("wakes.c")
-    ours, spin = Side("Wattle", program, pinned(2)), Side("spin", program, pinned(2), {"WATTLE_WAIT": "spin"})
-    apart = [Side("Wattle", program, one_apart(3)), *([Side("peer", theirs, one_apart(3))] if theirs else [])]
-    if len(os.sched_getaffinity(0)) < 2:
-        apart = []  # nobody has a core to itself
-    with progress("ends of waits", options.pairs * (3 + len(apart))) as steps:
-        raw = {
-            "long": alternate([ours], options.pairs, ["long"], steps.advance),
-            "short": alternate([ours, spin], options.pairs, ["short"], steps.advance),
-            "beside": alternate(apart, options.pairs, ["beside"], steps.advance),
-        }
-    wake = told(WAKE, between(raw["long"], 0, 0), ("Wattle", "futex"), "Wake after 3 ms: from p to wait_until's end")
-    short = told(SHORT, between(raw["short"], 0, 1), ("default", "spin"), "Waits shorter than a wake")
-    beside = (
-        told(BESIDE, between(raw["beside"], 0, 0), ("waking", "still"), "Own work, others waking and still")
-        if apart
-        else []
-    )
-    if len(apart) > 1:
-        unbarred = [Row(row.key, row.label, against=row.against) for row in BESIDE]
-        told(unbarred, between(raw["beside"], 1, 1), ("waking", "still"), "The same for the peer")
-    return {
-        "bars": [
-            *verdicts.of_comparisons("how waits end", "futex", wake),
-            *verdicts.of_comparisons("how waits end", "spin", short),
-            *verdicts.of_comparisons("how waits end", "still", beside),
-        ],
-        "limits": [("futex wake, to another core", 0, [r[0]["futex"] for r in raw["long"] if "futex" in r[0]])],
-        "rows": as_data([*wake, *short, *beside]),
-        "raw": raw,
-    }
-
-
-def told(rows: list[Row], pairs: Pairs, sides: tuple[str, str], title: str) -> list[Comparison]:
-    """Compares, prints the table and returns what it was made of."""
-    found = compare(rows, pairs)
-    section(title, comparison_table(*sides, found, best=True))
-    return found

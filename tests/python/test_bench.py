@@ -29,7 +29,7 @@ from bench import (  # noqa: E402
     start,
     two_nodes,
     verdicts,
-    waits,
+    wakes,
 )
 
 
@@ -269,7 +269,7 @@ def test_nodes_that_cannot_be_made_are_a_reason_and_no_error(
         crowd.rows_of(8),
         two_nodes.ROWS,
         shaped.ROWS,
-        waits.SHORT,
+        wakes.SHORT,
         start.rows_of(32, 1.5),
     ],
 )
