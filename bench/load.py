@@ -29,9 +29,9 @@ def children() -> set[int]:
     return {int(pid) for task in tasks for pid in (task / "children").read_text(encoding="ascii").split()}
 
 
-def wait_for(pids: set[int]) -> None:
+def wait_for(pids: set[int], patience_s: float = PATIENCE_S) -> None:
     """Those that have ended, for as long as others may still be ending."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + patience_s
     while pids and time.monotonic() < deadline:
         for pid in sorted(pids):
             with contextlib.suppress(ChildProcessError):
