@@ -181,6 +181,7 @@ def _pe_row(pe: PE) -> dict[str, Any]:
         "host": pe.host,
         "cells": [units.seconds(v) for v in (*times, *waits, pe.cpu_s)] + [units.size(v) for v in moved],
         "sleeps": units.count(pe.sleeps),
+        "rescues": pe.rescues or 0,
     }
 
 
