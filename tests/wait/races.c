@@ -49,6 +49,7 @@ typedef struct race {
   int me, other;
   uint32_t turn;
   uint64_t common, own; /* random numbers that both PEs draw alike, and this PE's */
+  uint64_t there;       /* what the other's x holds */
   double aim[N_WAYS];   /* turns of delay after which the other falls asleep */
   double suspect; /* a wait as long as that may have been lost: the profile tells, and there is no need to go on */
   uint64_t *from; /* what bulk stores come from */
@@ -89,7 +90,7 @@ static void aim_again(race *r, way by)
 {
   const double most = 1e5;
   bool slept = __atomic_load_n(&r->c->slept, __ATOMIC_ACQUIRE) != 0;
-  r->aim[by] = slept ? r->aim[by] * 0.97 : r->aim[by] * 1.03 + 1;
+  r->aim[by] = slept ? r->aim[by] * 0.92 : r->aim[by] * 1.09 + 1;
   if (r->aim[by] > most) r->aim[by] = most;
 }
 
@@ -101,10 +102,11 @@ static void wait_for(race *r, way by, uint64_t value)
   shmem_uint64_wait_until(word, SHMEM_CMP_EQ, value);
 }
 
-/* Stores `value` where the other waits for it; `before` is there now. */
-static void store(race *r, way by, uint64_t value, uint64_t before)
+/* Stores `value` where the other waits for it. */
+static void store(race *r, way by, uint64_t value)
 {
-  uint64_t old, *x = r->c->x;
+  uint64_t old, *x = r->c->x, before = r->there;
+  if (by != BY_BULK) r->there = value;
   switch (by) {
   case BY_P: shmem_uint64_p(x, value, r->other); break;
   case BY_PUT: shmem_uint64_put(x, r->from, BLOCK, r->other); break;
@@ -126,12 +128,13 @@ static void store(race *r, way by, uint64_t value, uint64_t before)
   }
 }
 
-static void take_part(race *r, way by)
+/* `last`: who comes last, and lets the other go. */
+static void take_part(race *r, way by, int last)
 {
   switch (by) {
   case BY_SYNC: shmem_sync_all(); break;
   case BY_BARRIER: shmem_barrier_all(); break;
-  case BY_BROADCAST: shmem_uint64_broadcast(SHMEM_TEAM_WORLD, &r->c->sum, &r->c->source, 1, 0); break;
+  case BY_BROADCAST: shmem_uint64_broadcast(SHMEM_TEAM_WORLD, &r->c->sum, &r->c->source, 1, last); break;
   default: shmem_uint64_sum_reduce(SHMEM_TEAM_WORLD, &r->c->sum, &r->c->source, 1); break;
   }
 }
@@ -156,23 +159,23 @@ static void wait_part(race *r, way by, uint64_t value)
     shmem_set_lock(&r->c->lock);
     shmem_clear_lock(&r->c->lock);
   } else if (by >= BY_SYNC) {
-    take_part(r, by);
+    take_part(r, by, r->other);
   } else {
     wait_for(r, by, value);
   }
   if (seconds_now() - began > r->suspect) end_all(r);
-  shmem_uint64_atomic_set(&r->c->slept, sleeps_of_thread() != before, r->other);
+  shmem_uint64_p(&r->c->slept, sleeps_of_thread() != before, r->other);
 }
 
-static void end_wait(race *r, way by, uint64_t value, uint64_t before)
+static void end_wait(race *r, way by, uint64_t value)
 {
   delay(next_random(&r->own) % 4 == 0 ? any_scale(r) : aimed(r, by));
   if (by == BY_LOCK)
     shmem_clear_lock(&r->c->lock);
   else if (by >= BY_SYNC)
-    take_part(r, by);
+    take_part(r, by, r->me);
   else
-    store(r, by, value, before);
+    store(r, by, value);
 }
 
 /* A block is not copied as a whole, so waiting for a word of it is a race by rights, and ThreadSanitizer would say so. */
@@ -189,18 +192,16 @@ static void round_of(race *r, uint64_t value)
 {
   way by = draw_way(r);
   bool waits = (int)(next_random(&r->common) & 1) == r->me;
-  uint64_t before = 0;
   if (!waits) {
     for (int i = 0; i < BLOCK; i++) r->from[i] = value;
     r->from[BULK - 1] = value;
-    before = shmem_uint64_g(r->c->x, r->other);
     if (by == BY_LOCK) shmem_set_lock(&r->c->lock);
   }
   start_together(r);
   if (waits)
     wait_part(r, by, value);
   else
-    end_wait(r, by, value, before);
+    end_wait(r, by, value);
   start_together(r);
   if (!waits) aim_again(r, by);
 }
