@@ -59,8 +59,8 @@ def of_comparison(section: str, other_name: str, c: Comparison) -> Verdict:
     )
 
 
-def of_cpu_seconds(section: str, label: str, values: list[float], bar: float, disturbed: bool) -> Verdict:
-    """A promise of CPU seconds, held against the worst of the runs."""
+def of_cpu_seconds(section: str, label: str, values: list[float], bar: float, disturbed: bool, judge: bool) -> Verdict:
+    """A promise of CPU seconds, held against the worst of the runs. `judge`: enough was run for a verdict."""
     worst = max(values)
     return Verdict(
         section=section,
@@ -73,7 +73,7 @@ def of_cpu_seconds(section: str, label: str, values: list[float], bar: float, di
         high=worst,
         best=None,
         bar=bar,
-        verdict="met" if worst <= bar else "not met",
+        verdict="" if not judge else "met" if worst <= bar else "not met",
         beyond=max(0.0, worst / bar - 1),
         disturbed=disturbed,
     )

@@ -43,7 +43,7 @@ def long_waits(options: argparse.Namespace, tools: Toolchain) -> dict:
     result: dict = {"raw": {}, "bars": []}
     with progress("long waits", 3 * options.wait_pairs * len(near)) as steps:
         rounds = alternate(near, options.wait_pairs, ["slack", seconds], steps.advance)
-        add_slack(result, "one node", SLACK, near, rounds, options.wait_seconds)
+        add_slack(result, "one node", SLACK, near, rounds, options)
         if reason := unavailable():
             out.print(f"[partly]Long waits on two nodes: skipped, {reason}[/]\n")
             return result
@@ -52,14 +52,20 @@ def long_waits(options: argparse.Namespace, tools: Toolchain) -> dict:
             rounds = alternate(far, options.wait_pairs, ["slack", seconds], steps.advance)
             stopped = alternate(far, options.wait_pairs, ["quiet", seconds], steps.advance)
         both = [[a | b for a, b in zip(*pair, strict=True)] for pair in zip(rounds, stopped, strict=True)]
-        add_slack(result, "two nodes", SLACK | {"wait_quiet": "quiet"}, far, both, options.wait_seconds)
+        add_slack(result, "two nodes", SLACK | {"wait_quiet": "quiet"}, far, both, options)
     return result
 
 
 def add_slack(
-    result: dict, where: str, rows: dict[str, str], sides: list[Side], rounds: list[list[Figures]], seconds: float
+    result: dict,
+    where: str,
+    rows: dict[str, str],
+    sides: list[Side],
+    rounds: list[list[Figures]],
+    options: argparse.Namespace,
 ) -> None:
     """Prints the table. The bar holds for the first side, at its worst."""
+    seconds, judge = options.wait_seconds, not options.quick
     limit = SLACK_BAR_S * max(1.0, seconds / 3)
     table = tables.table()
     table.add_column("waiting in")
@@ -70,7 +76,9 @@ def add_slack(
     disturbed = 3 * sum(r[0][OTHERS] > DISTURBED for r in rounds) > len(rounds)
     for key, label in rows.items():
         values = [[r[i][key] for r in rounds] for i in range(len(sides))]
-        v = verdicts.of_cpu_seconds(f"{seconds:g} s of waiting", f"{label}, {where}", values[0], limit, disturbed)
+        v = verdicts.of_cpu_seconds(
+            f"{seconds:g} s of waiting", f"{label}, {where}", values[0], limit, disturbed, judge
+        )
         medians = [shown_seconds(statistics.median(each)) for each in values]
         table.add_row(label, *medians, v.ours, judged(f"{limit:g} s", v.verdict))
         result["bars"].append(v)

@@ -117,7 +117,7 @@ def test_a_bar_that_is_met_says_so_and_no_more() -> None:
 
 
 def test_cpu_seconds_are_held_against_the_bar_at_their_worst() -> None:
-    found = verdicts.of_cpu_seconds("waiting", "lock", [0.001, 0.02], 0.01, disturbed=False)
+    found = verdicts.of_cpu_seconds("waiting", "lock", [0.001, 0.02], 0.01, disturbed=False, judge=True)
     assert (found.verdict, found.value) == ("not met", 0.02)
     assert str(verdicts.said(found)) == "not met by 100 %"
 
