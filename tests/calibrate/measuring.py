@@ -104,9 +104,16 @@ def check_where_names_the_file_and_what_a_program_finds_in_it() -> None:
     assert found["file"] == measured(XDG_CACHE_HOME=cache)["file"]
 
 
-def children(parent: int) -> list[str]:
-    listing = subprocess.run(["ps", "-o", "pid=", "--ppid", str(parent)], capture_output=True, text=True, check=False)
-    return listing.stdout.split()
+def parent(stat: Path) -> str:
+    """The fourth field; the second, a name in brackets, may hold anything."""
+    try:
+        return stat.read_text().rpartition(")")[2].split()[1]
+    except OSError:  # it has ended meanwhile
+        return ""
+
+
+def children(of: int) -> list[str]:
+    return [stat.parent.name for stat in Path("/proc").glob("[0-9]*/stat") if parent(stat) == str(of)]
 
 
 def check_nothing_is_left_of_one_that_is_killed() -> None:
