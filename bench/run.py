@@ -142,9 +142,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (BenchError, WattleError) as error:
         note(f"bench: {error}")
         code = 1
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as ended:
         note("bench: interrupted; sections that were complete are kept")
-        code = 130
+        code = 130 if isinstance(ended, KeyboardInterrupt) else int(ended.code or 0)
     if any(name in result for name in SECTIONS):
         tell(result)
         write(options, result)

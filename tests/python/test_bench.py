@@ -254,6 +254,20 @@ def test_sections_that_are_complete_are_kept_when_a_later_one_fails(
     assert kept["local"]["raw"] == [1.5] and "nodes" not in kept
 
 
+@pytest.mark.parametrize(("ended", "code"), [(KeyboardInterrupt(), 130), (SystemExit(143), 143)])
+def test_sections_that_are_complete_are_kept_when_the_run_is_ended(
+    ended: BaseException, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> dict:
+        raise ended
+
+    about = json.loads(benches.make(tmp_path / "x.json").read_text())["about"]
+    monkeypatch.setattr(run, "prepare", lambda _: (None, about))
+    monkeypatch.setattr(run, "SECTIONS", {"local": lambda *_: {"raw": [1.5]}, "nodes": fails})
+    assert run.main(["--only", "local,nodes", "--out", str(tmp_path / "bench.json")]) == code
+    assert json.loads((tmp_path / "bench.json").read_text())["local"]["raw"] == [1.5]
+
+
 def test_nodes_that_cannot_be_made_are_a_reason_and_no_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
