@@ -40,7 +40,7 @@ def waiting(roots: Roots) -> Section:
 
 def _instruction(name: str, there: bool, flag: str, maker: str) -> Finding:
     if there:
-        return Finding(name, State.YES, "the CPU has it (this version of Wattle does not use it yet)")
+        return Finding(name, State.YES, "the CPU has it; waits use the best there is (WATTLE_LOWPOWER)")
     return Finding(name, State.NO, "the CPU does not offer it", f"no flag {flag} ({maker})")
 
 
