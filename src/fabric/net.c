@@ -17,10 +17,44 @@ void wtl_net_fail(const wtl_net *net, int pe, const char *what, const char *why)
   _Exit(WTL_EXIT_UNAVAILABLE);
 }
 
+static void end_job(wtl_net *net, const char *why) __attribute__((noreturn));
+static void end_job(wtl_net *net, const char *why)
+{
+  wtl_lifeline_end_launcher(); /* told to end the job, it would wait for the lost node's daemon */
+  net->boot->ops->abort(net->boot, WTL_EXIT_UNAVAILABLE, why);
+  _Exit(WTL_EXIT_UNAVAILABLE);
+}
+
+/*
+ * A connection breaks when a PE's process ends, and mostly the launcher knows more about that: which PE it was, and its exit
+ * code. Where it ends the job at once nothing is said; where it takes longer, it may not know more (a daemon of its own is gone),
+ * so this PE says what it sees, and ends the job if the launcher does not.
+ */
+enum { SPEAK_AFTER_MS = 300, END_AFTER_MS = 3000 };
+
 static void on_lost(void *owner, int pe, const char *why)
 {
   wtl_net *net = owner;
-  if (!net->ending) wtl_net_fail(net, pe, "the connection is lost to", why);
+  if (net->ending || net->lost_pe >= 0) return;
+  snprintf(net->lost_why, sizeof net->lost_why, "%s", why);
+  net->lost_at = wtl_clock_ns();
+  net->lost_pe = pe;
+}
+
+/* Until the next step, ms. */
+static int after_loss(const wtl_net *net)
+{
+  int64_t ms = (int64_t)(wtl_clock_ns() - net->lost_at) / 1000000,
+          next = net->loss_said ? END_AFTER_MS : SPEAK_AFTER_MS;
+  return ms < next ? (int)(next - ms) : 0;
+}
+
+static void act_on_loss(wtl_net *net)
+{
+  if (after_loss(net) > 0) return;
+  if (net->loss_said) end_job(net, "a PE cannot be reached");
+  wtl_say("the connection is lost to PE %d: %s", net->lost_pe, net->lost_why);
+  net->loss_said = true;
 }
 
 /* The job's cookie: a random number that PE 0 draws and all learn. */
@@ -68,6 +102,7 @@ int wtl_net_open(wtl_net **out, const char *name, const wtl_settings *settings, 
   net->boot = boot;
   net->home = *home;
   net->free_pending = UINT32_MAX;
+  net->lost_pe = -1;
   net->rma = settings->rma.number;
   find_neighbours(net, settings->silence.seconds);
   pthread_mutex_init(&net->lock, NULL);
@@ -101,14 +136,6 @@ void wtl_net_close(wtl_net *net)
 }
 
 /* --- signs of life ---------------------------------------------------------------------------------------------- */
-
-static void end_job(wtl_net *net, const char *why) __attribute__((noreturn));
-static void end_job(wtl_net *net, const char *why)
-{
-  wtl_lifeline_end_launcher(); /* told to end the job, it would wait for the lost node's daemon */
-  net->boot->ops->abort(net->boot, WTL_EXIT_UNAVAILABLE, why);
-  _Exit(WTL_EXIT_UNAVAILABLE);
-}
 
 void wtl_net_told_to_end(wtl_net *net)
 {
@@ -151,6 +178,7 @@ static void look_at_clock(wtl_net *net)
 
 int wtl_net_patience(const wtl_net *net)
 {
+  if (net->lost_pe >= 0 && !net->ending) return after_loss(net);
   if (net->after < 0) return -1;
   uint64_t now = wtl_clock_ns(), next = net->next_beat;
   return next > now ? (int)((next - now) / 1000000) + 1 : 0;
@@ -165,6 +193,7 @@ bool wtl_net_progress(wtl_net *net)
   bool happened = false;
   if (pthread_mutex_trylock(&net->lock) != 0) return false; /* somebody is at it */
   if (net->after >= 0 && net->turns++ % TURNS_A_CLOCK == 0) look_at_clock(net);
+  if (net->lost_pe >= 0 && !net->ending) act_on_loss(net);
   if (net->transport->ops->progress(net->transport)) happened = true; /* once: it may be what the caller waits for */
   if (net->answers && wtl_net_send_answers(net)) happened = true;
   if (net->n_unsent) wtl_net_send_all(net), happened = true;

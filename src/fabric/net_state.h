@@ -114,6 +114,10 @@ struct wtl_net {
   _Atomic uint64_t last_sent, last_disordered;
   uint32_t in_vain; /* answers that no quiet waited for, since the last quiet */
   _Atomic bool ending;
+  _Atomic int lost_pe; /* the first one to which the connection broke; -1: none */
+  char lost_why[80];
+  uint64_t lost_at; /* ns */
+  bool loss_said;
   int rma;               /* the setting */
   _Atomic bool rma_used; /* keys were asked for: hardware may overtake messages */
   _Atomic bool silent;   /* keys were given away */

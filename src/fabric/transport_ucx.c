@@ -153,7 +153,7 @@ static void begun(ucx *u, int pe, ucs_status_ptr_t request, waiting *w)
   if (UCS_PTR_IS_PTR(request)) return;
   wait_over(w);
   if (UCS_PTR_IS_ERR(request))
-    lost(u, pe, UCS_PTR_STATUS(request)); /* returns only where the job is ending */
+    lost(u, pe, UCS_PTR_STATUS(request)); /* never done */
   else
     w->done(w->arg);
 }
@@ -330,7 +330,9 @@ static void ucx_put(wtl_transport *t, int pe, const wtl_transport_key *key, uint
   ucx *u = of(t);
   waiting *w = wait_for(u, done, arg);
   ucp_request_param_t how = notify(w);
-  begun(u, pe, ucp_put_nbx(endpoint(u, pe), from, n, key->address + offset, key->handle, &how), w);
+  ucp_ep_h ep = endpoint(u, pe);
+  if (!ep) return;
+  begun(u, pe, ucp_put_nbx(ep, from, n, key->address + offset, key->handle, &how), w);
 }
 
 static void ucx_get(wtl_transport *t, int pe, const wtl_transport_key *key, uint64_t offset, void *to, size_t n,
@@ -339,7 +341,9 @@ static void ucx_get(wtl_transport *t, int pe, const wtl_transport_key *key, uint
   ucx *u = of(t);
   waiting *w = wait_for(u, done, arg);
   ucp_request_param_t how = notify(w);
-  begun(u, pe, ucp_get_nbx(endpoint(u, pe), to, n, key->address + offset, key->handle, &how), w);
+  ucp_ep_h ep = endpoint(u, pe);
+  if (!ep) return;
+  begun(u, pe, ucp_get_nbx(ep, to, n, key->address + offset, key->handle, &how), w);
 }
 
 static void ucx_flush(wtl_transport *t, wtl_done_fn done, void *arg)

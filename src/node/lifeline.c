@@ -4,9 +4,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "node/ancestor.h"
 #include "node/remains.h"
 
 static bool is_cleaner;
@@ -58,15 +60,16 @@ void wtl_lifeline_launcher_lost(void)
   _exit(WTL_EXIT_UNAVAILABLE);
 }
 
+/* Not asked to end first: Open MPI's mpirun, which is aborting already, crashes when it is. */
 void wtl_lifeline_end_launcher(void)
 {
-  pid_t launcher = getppid();
-  static const int signals[] = {SIGTERM, SIGKILL}; /* a second SIGTERM makes Open MPI's mpirun crash */
-  if (launcher <= 1 || fork() != 0) return;
+#ifndef WTL_THREADS
+  pid_t launcher = wtl_ancestor_launcher();
+  int fd = launcher ? (int)syscall(SYS_pidfd_open, launcher, 0) : -1; /* its number may be another's in a moment */
+  if (fd < 0 || fork() != 0) return;
   setsid(); /* the launcher ends its PEs by their process groups */
-  for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-    sleep(3);
-    if (kill(launcher, signals[i]) != 0) break;
-  }
+  sleep(3);
+  syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
   _exit(0);
+#endif
 }

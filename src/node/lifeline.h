@@ -20,7 +20,7 @@ void wtl_lifeline_launcher_lost(void) __attribute__((noreturn));
 
 /*
  * Sees to it that this node's launcher, or its daemon, ends within seconds, even if it waits for one that is gone: a process apart
- * asks it twice (Open MPI takes the second time for "at once") and then kills it.
+ * kills it if it has not ended by then.
  */
 void wtl_lifeline_end_launcher(void);
 
