@@ -51,6 +51,7 @@ static bool read_count(wtl_command *c, const char *text, char *error, size_t siz
 static bool add_hosts(wtl_command *c, const char *list, char *error, size_t size)
 {
   char *all;
+  if (list[0] == '-') return snprintf(error, size, "--host: the hosts are missing before %s", list), false;
   if (asprintf(&all, "%s%s%s", c->hosts ? c->hosts : "", c->hosts ? "," : "", list) < 0)
     return snprintf(error, size, "no memory for the list of hosts"), false;
   free(c->hosts);

@@ -1,4 +1,5 @@
 /* Open MPI's mpirun, or prterun. */
+#include <errno.h>
 #include <glob.h>
 #include <sched.h>
 #include <stdio.h>
@@ -87,6 +88,18 @@ static bool is_foreign(const wtl_hosts *h)
   return h->slot_colons && !h->slot_words;
 }
 
+/* Open MPI itself takes "a:x" for one slot, and a file that is not there for none. */
+static bool check_hosts(const wtl_command *c, char *error, size_t size)
+{
+  wtl_hosts h = {0};
+  bool good = true;
+  if (c->hosts && !strchr(c->hosts, '*')) good = wtl_hosts_of_list(&h, c->hosts, error, size); /* a:*, all it has */
+  wtl_hosts_free(&h);
+  if (!good || !c->hostfile || access(c->hostfile, R_OK) == 0) return good;
+  snprintf(error, size, "--hostfile %s: %s", c->hostfile, strerror(errno));
+  return false;
+}
+
 static void add_hosts(wtl_words *line, const wtl_command *c)
 {
   wtl_hosts h = {0};
@@ -116,6 +129,7 @@ static bool compose(wtl_words *line, const wtl_command *c, char *error, size_t s
     wtl_words_add(line, "none");
   }
   export_settings(line, c);
+  if (!check_hosts(c, error, size)) return false;
   add_hosts(line, c);
   return true;
 }

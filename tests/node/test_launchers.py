@@ -200,14 +200,19 @@ def test_file_of_hosts_in_either_form_reaches_each_launcher(
         assert contains(words, wanted.replace(" F", f" {file}")), (name, words)
 
 
-@pytest.mark.parametrize("name", ["mpich", "srun"])
+@pytest.mark.parametrize("name", ["openmpi", "mpich", "srun"])
 @pytest.mark.parametrize(
     ("hosts", "why"),
     [("", "empty"), ("a,", "empty"), (":2", "empty"), ("a:0", "slots"), ("a:x", "a:x"), ("a:65537", "1 to 65536")],
 )
 def test_wrong_hosts_are_refused(tmp_path: Path, name: str, hosts: str, why: str) -> None:
-    result = dry(fake(tmp_path, "srun", "mpiexec.hydra"), "--launcher", name, "--host", hosts, BOOT)
+    result = dry(fake(tmp_path, "srun", "mpiexec.hydra", "mpirun.openmpi"), "--launcher", name, "--host", hosts, BOOT)
     assert result.code == 64 and f"--host {hosts}" in result.said[0] and why in result.said[0], result
+
+
+def test_hosts_that_are_left_out_are_missed(tmp_path: Path) -> None:
+    result = dry(fake(tmp_path, "mpirun.openmpi"), "--host", "-n", 2, BOOT)
+    assert result.code == 64 and "the hosts are missing before -n" in result.said[0], result
 
 
 @pytest.mark.parametrize(
@@ -221,6 +226,9 @@ def test_wrong_file_of_hosts_is_refused(tmp_path: Path, text: str | None, why: s
     fake(tmp_path, "srun", "mpiexec.hydra")
     for name in ("mpich", "srun"):
         result = dry(tmp_path, "--launcher", name, "--hostfile", file, BOOT)
+        assert result.code == 64 and str(file) in result.said[0] and why in result.said[0], result
+    if text is None:  # what stands in one, Open MPI reads its own way
+        result = dry(fake(tmp_path, "mpirun.openmpi"), "--launcher", "openmpi", "--hostfile", file, BOOT)
         assert result.code == 64 and str(file) in result.said[0] and why in result.said[0], result
     result = dry(tmp_path, "--launcher", "srun", "--hostfile", file, "--host", "a", BOOT)
     assert result.code == 64 and "one of the two" in result.said[0], result
