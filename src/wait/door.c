@@ -76,15 +76,12 @@ static void rest(wait *w)
   if (!w->ready(w->arg)) wtl_lowpower_wait(d->lowpower, now + waited / 8);
 }
 
-/* The first looks follow each other at once: what comes within a hop of a cache line is seen a pause earlier. */
-enum { EAGER_TURNS = 64 };
-
 static bool spin(wait *w, uint64_t limit)
 {
   bool pumps = w->door->pump.progress; /* a turn of the pump is rest enough for the core's other thread */
   for (unsigned turn = 1; !look(w); turn++) {
     if ((turn & 31) == 0 && wtl_ticks() - w->idle >= limit) return false;
-    if (!pumps && turn > EAGER_TURNS) rest(w);
+    if (!pumps) rest(w);
   }
   return true;
 }
