@@ -121,11 +121,11 @@ static int start_thread(wtl_agent *a)
   return rc;
 }
 
-wtl_agent *wtl_agent_start(wtl_net *net, char *error, size_t size)
+wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, char *error, size_t size)
 {
   wtl_agent *a = calloc(1, sizeof *a);
   a->net = net;
-  a->linger_ticks = (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick());
+  a->linger_ticks = lingers ? (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick()) : 0;
   a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (a->wake < 0 || start_thread(a)) {
     snprintf(error, size, "the progress agent does not start: %s", strerror(errno));

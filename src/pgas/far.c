@@ -42,7 +42,7 @@ int wtl_far_start(wtl_pe *self, char *error, size_t size)
   int rc;
   if (self->n_local == self->n) return 0;
   if ((rc = wtl_net_open(&self->net, "ucx", &self->settings, &self->boot, &home, error, size)) != 0) return rc;
-  self->agent = wtl_agent_start(self->net, error, size);
+  self->agent = wtl_agent_start(self->net, self->settings.wait.number != WTL_WAIT_SLEEP, error, size);
   if (!self->agent) return WTL_EXIT_OSERR;
   self->door.pump = wtl_agent_pump(self->agent);
   return 0;
