@@ -23,6 +23,7 @@ from wattle import manifest  # noqa: E402
 from wattle.console import note, out  # noqa: E402
 from wattle.errors import WattleError  # noqa: E402
 from wattle.report import cli as report  # noqa: E402
+from wattle.report.bench_file import Bar  # noqa: E402
 
 from bench import crowd, limits, memory, one_node, shaped, start, two_nodes, verdicts, waits  # noqa: E402
 from bench.jobs import FLAGS, OUT, BenchError, Toolchain, own_oshcc, peer_oshcc  # noqa: E402
@@ -118,7 +119,7 @@ def measure(options: argparse.Namespace, result: dict) -> None:
 def tell(result: dict) -> None:
     """The two tables at the end: every promise, and what the machine does by itself."""
     if result["bars"]:
-        section("The bars", verdicts.table_of([verdicts.Verdict(**bar) for bar in result["bars"]]))
+        section("The bars", verdicts.table_of([Bar(**bar) for bar in result["bars"]]))
     if result["limits"]:
         section("The machine's own limits", limits.table_of(result["limits"]))
 

@@ -3,45 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from rich.table import Table
 from rich.text import Text
 from wattle import tables
+from wattle.report.bench_file import Bar
 
 from bench.pairs import Comparison
 from bench.show import ratio, shown, shown_seconds
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """`value` is held against `bar`: a ratio, or CPU seconds where `ours` and `other` say nothing. `beyond`: by which
-    part of the bar it is missed, 0 where it is met. `no_slower`: a ratio of 1 at most, where that was an older bar."""
-
-    section: str
-    label: str
-    other_name: str
-    ours: str
-    other: str
-    value: float
-    low: float
-    high: float
-    best: float | None
-    bar: float
-    verdict: str
-    beyond: float
-    no_slower: bool | None = None
-    disturbed: bool = False
-
-
-def of_comparisons(section: str, other_name: str, comparisons: Iterable[Comparison]) -> list[Verdict]:
+def of_comparisons(section: str, other_name: str, comparisons: Iterable[Comparison]) -> list[Bar]:
     """The rows that have a bar. Without a verdict too (too few pairs), so that --quick shows where things stand."""
     return [of_comparison(section, other_name, c) for c in comparisons if c.row.bar is not None]
 
 
-def of_comparison(section: str, other_name: str, c: Comparison) -> Verdict:
+def of_comparison(section: str, other_name: str, c: Comparison) -> Bar:
     assert c.row.bar is not None
-    return Verdict(
+    return Bar(
         section=section,
         label=c.row.label,
         other_name=other_name,
@@ -59,10 +39,10 @@ def of_comparison(section: str, other_name: str, c: Comparison) -> Verdict:
     )
 
 
-def of_cpu_seconds(section: str, label: str, values: list[float], bar: float, disturbed: bool, judge: bool) -> Verdict:
+def of_cpu_seconds(section: str, label: str, values: list[float], bar: float, disturbed: bool, judge: bool) -> Bar:
     """A promise of CPU seconds, held against the worst of the runs. `judge`: enough was run for a verdict."""
     worst = max(values)
-    return Verdict(
+    return Bar(
         section=section,
         label=label,
         other_name="",
@@ -79,17 +59,17 @@ def of_cpu_seconds(section: str, label: str, values: list[float], bar: float, di
     )
 
 
-def said(v: Verdict) -> Text:
+def said(v: Bar) -> Text:
     """`met`, `not met by 12 %`, with a ~ where another run may judge otherwise; where no verdict is given, how things
     stand."""
-    word = "met" if v.beyond == 0 else f"not met by {max(1, round(100 * v.beyond))} %"
-    style = "" if not v.verdict else "good" if v.beyond == 0 else "bad"
-    close = "~" if "close" in v.verdict else ""
+    word = "met" if v.met else f"not met by {max(1, round(100 * v.beyond))} %"
+    style = "" if not v.verdict else "good" if v.met else "bad"
+    close = "~" if v.close else ""
     older = {None: "", True: "; no slower", False: "; slower"}[v.no_slower if v.beyond else None]
     return Text(f"{word}{close}{older}" if v.verdict else f"({word}{older})", style=style)
 
 
-def table_of(verdicts: list[Verdict]) -> Table:
+def table_of(verdicts: list[Bar]) -> Table:
     """One line a promise. `!`: other work ran beside it."""
     table = tables.table()
     table.add_column("promise")
@@ -108,10 +88,10 @@ def table_of(verdicts: list[Verdict]) -> Table:
     return table
 
 
-def ratio_bar(v: Verdict) -> str:
+def ratio_bar(v: Bar) -> str:
     return f"{v.bar:.3g}" if v.other_name else f"{v.bar:.3g} s"
 
 
-def as_data(verdicts: list[Verdict]) -> list[dict]:
+def as_data(verdicts: list[Bar]) -> list[dict]:
     """For the JSON file."""
     return [asdict(v) for v in verdicts]

@@ -1,4 +1,4 @@
-"""Reads and checks the file that bench/run.py writes (docs/bench.md says what is in it)."""
+"""What the file of bench/run.py holds, which it writes from these, and how it is read and checked (docs/bench.md)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ SCHEMA = 3
 
 @dataclass(frozen=True)
 class Bar:
-    """A promise and what was measured. `value` is a ratio, or CPU seconds where there is no other side; `low` and
-    `high` are its quartiles, or its range. `verdict` is empty where too few pairs were run."""
+    """A promise and what was measured. `value` is held against `bar`: a ratio, or CPU seconds where there is no other
+    side; `low` and `high` are its quartiles, or its range. `verdict` is empty where too few pairs were run. `beyond`:
+    by which part of the bar it is missed, 0 where it is met. `no_slower`: a ratio of 1 at most, where that was an
+    older bar. `disturbed`: other work ran beside it."""
 
     section: str
     label: str
@@ -28,8 +30,8 @@ class Bar:
     bar: float
     verdict: str
     beyond: float
-    no_slower: bool | None
-    disturbed: bool
+    no_slower: bool | None = None
+    disturbed: bool = False
 
     @property
     def met(self) -> bool:
