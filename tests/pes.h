@@ -7,6 +7,7 @@
 #define WTL_TESTS_PES_H
 
 #include <sched.h>
+#include <shmem.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,6 +62,18 @@ static inline void meet(start_line *line, uint32_t n, uint32_t turn)
     else
       wtl_relax();
   }
+}
+
+/* Two PEs begin a turn together. line: PE 0's, or NULL where the other is on another node: then by the library's own calls, which
+ * cannot be waited for without them; `there`, symmetric, holds the turn that the other has begun. */
+static inline void meet_other(start_line *line, uint64_t *there, uint32_t turn, int other)
+{
+  if (line) {
+    meet(line, 2, turn);
+    return;
+  }
+  shmem_uint64_p(there, turn, other);
+  while (!shmem_uint64_test(there, SHMEM_CMP_GE, turn)) continue;
 }
 
 #endif

@@ -35,16 +35,9 @@ typedef struct race {
   uint64_t seed;
 } race;
 
-/* Across nodes by the library's own calls, which cannot be waited for without them. */
 static void start_together(race *r)
 {
-  r->turn++;
-  if (r->shared) {
-    meet(&r->shared->line, 2, r->turn);
-    return;
-  }
-  shmem_uint64_p(&r->c->there, r->turn, r->other);
-  while (!shmem_uint64_test(&r->c->there, SHMEM_CMP_GE, r->turn)) continue;
+  meet_other(r->shared ? &r->shared->line : NULL, &r->c->there, ++r->turn, r->other);
 }
 
 /* Both know it when they next start together. */

@@ -57,13 +57,7 @@ typedef struct race {
 
 static void start_together(race *r)
 {
-  r->turn++;
-  if (r->shared) {
-    meet(&r->shared->line, 2, r->turn);
-    return;
-  }
-  shmem_uint64_p(&r->c->there, r->turn, r->other);
-  while (!shmem_uint64_test(&r->c->there, SHMEM_CMP_GE, r->turn)) continue;
+  meet_other(r->shared ? &r->shared->line : NULL, &r->c->there, ++r->turn, r->other);
 }
 
 /* --- delays ----------------------------------------------------------------------------------------------------------------------- */
