@@ -17,6 +17,7 @@ FLOORS = {
     "govern": 3,
     "wait": 4,
     "fabric": 5,
+    "record": 5,
     "pgas": 6,
     "shmem": 7,
     "armci": 7,

@@ -5,98 +5,47 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "pgas/profile_file.h"
+#include "base/json.h"
 #include "pgas/sync.h"
+#include "record/file.h"
 
-void wtl_account_states(const wtl_pe *self, wtl_activity *a)
+/* What went to and came from other nodes, and what was refused. */
+static void write_network(FILE *f, const void *arg)
 {
-  double s = self->door.stages.ns_per_tick * 1e-9;
-  memset(a, 0, sizeof *a);
-  a->wall_s = (double)(wtl_ticks() - self->start_tick) * s;
-  a->spin_s = (double)self->door.ticks[WTL_STAGE_SPIN] * s;
-  a->yield_s = (double)self->door.ticks[WTL_STAGE_YIELD] * s;
-  a->asleep_s = (double)self->door.ticks[WTL_STAGE_ASLEEP] * s;
-  a->active_s = fmax(0, a->wall_s - a->spin_s - a->yield_s - a->asleep_s);
-  a->bytes = (double)wtl_profile_bytes(&self->profile);
-}
-
-/* One interval by the wall clock, as time on a core. */
-static void put_on_core(wtl_activity *a, double cpu_s)
-{
-  double awake_s = a->active_s + a->spin_s + a->yield_s, share;
-  if (cpu_s >= awake_s) {
-    a->active_s += cpu_s - awake_s;
+  const wtl_pe *self = arg;
+  if (!self->net) {
+    fputs("null", f);
     return;
   }
-  share = cpu_s / awake_s;
-  a->active_s *= share;
-  a->spin_s *= share;
-  a->yield_s *= share;
-  a->asleep_s += awake_s - cpu_s;
+  wtl_net_counts c = wtl_net_count(self->net);
+  putc('{', f);
+  wtl_json_text_field(f, "name", wtl_net_name(self->net), 1);
+  fputs(",\"dropped\":{", f);
+  wtl_json_number_field(f, "foreign", (double)c.foreign, 1);
+  wtl_json_number_field(f, "malformed", (double)c.malformed, 0);
+  fputs("},\"messages\":{", f);
+  wtl_json_number_field(f, "sent", (double)c.sent, 1);
+  wtl_json_number_field(f, "received", (double)c.received, 0);
+  fputs("},\"bytes\":{", f);
+  wtl_json_number_field(f, "sent", (double)c.bytes_sent, 1);
+  wtl_json_number_field(f, "received", (double)c.bytes_received, 0);
+  wtl_json_number_field(f, "hardware", (double)c.rma_bytes, 0);
+  fputs("}}", f);
 }
 
-void wtl_account_activity(wtl_pe *self, wtl_activity *out)
+void wtl_account_start(wtl_pe *self)
 {
-  wtl_ledger *l = &self->so_far;
-  double cpu_s = wtl_pe_cpu_seconds();
-  wtl_activity now, step;
-  wtl_account_states(self, &now);
-  step.wall_s = now.wall_s - l->states.wall_s;
-  step.active_s = fmax(0, now.active_s - l->states.active_s);
-  step.spin_s = now.spin_s - l->states.spin_s;
-  step.yield_s = now.yield_s - l->states.yield_s;
-  step.asleep_s = now.asleep_s - l->states.asleep_s;
-  put_on_core(&step, cpu_s - l->cpu_s);
-  l->states = now;
-  l->cpu_s = cpu_s;
-  l->on_core.wall_s += step.wall_s;
-  l->on_core.active_s += step.active_s;
-  l->on_core.spin_s += step.spin_s;
-  l->on_core.yield_s += step.yield_s;
-  l->on_core.asleep_s += step.asleep_s;
-  l->on_core.bytes = now.bytes;
-  *out = l->on_core;
-}
-
-#ifdef WTL_THREADS
-void wtl_account_register(wtl_pe *self)
-{
-  (void)self; /* wattle.h speaks of the process, which here has many PEs */
-}
-#else
-static void tell_activity(void *arg, wtl_activity *a)
-{
-  wtl_account_activity(arg, a);
-}
-
-void wtl_account_register(wtl_pe *self)
-{
-  wtl_activity_register(tell_activity, self);
-}
-#endif
-
-/* The model is linear, so one second in each state and one byte tell all of it. */
-static void publish_prices(wtl_shared *shared, const wtl_machine *m)
-{
-  const wtl_activity unit[5] = {
-      {1, 1, 0, 0, 0, 0}, {1, 0, 1, 0, 0, 0}, {1, 0, 0, 1, 0, 0}, {1, 0, 0, 0, 1, 0}, {0, 0, 0, 0, 0, 1e9}};
-  wattle_joules_t j[5][2];
-  for (int i = 0; i < 5; i++) wtl_model_pe(m, &unit[i], j[i]);
-  for (int d = 0; d < 2; d++) {
-    shared->price[d].active = j[0][d].joules;
-    shared->price[d].spin = j[1][d].joules;
-    shared->price[d].yield = j[2][d].joules;
-    shared->price[d].asleep = j[3][d].joules;
-    shared->price[d].byte = j[4][d].joules * 1e-9;
-  }
-}
-
-double wtl_account_modelled(const wtl_pe *self, int domain, const wtl_activity *a)
-{
-  const wtl_shared *shared = self->shared;
-  return shared->price[domain].active * a->active_s + shared->price[domain].spin * a->spin_s +
-         shared->price[domain].yield * a->yield_s + shared->price[domain].asleep * a->asleep_s +
-         shared->price[domain].byte * a->bytes;
+  self->record.me = self->me;
+  self->record.n = self->n;
+  self->record.api = "shmem";
+  self->record.profile = &self->profile;
+  self->record.door = &self->door;
+  self->record.settings = &self->settings;
+  self->record.meter = self->meter;
+  self->record.write_network = write_network;
+  self->record.network = self;
+  wtl_record_register(&self->record);
+  wtl_record_start(&self->record);
 }
 
 /* Done by the node's reader, between two barriers. */
@@ -111,26 +60,9 @@ static void split_node(wtl_pe *self, wtl_node_joules *node)
   for (size_t slot = 0; slot < (size_t)self->n_local; slot++)
     memcpy(self->ledger + slot * WTL_MAX_DOMAINS, part + slot * d, d * sizeof *part);
   self->shared->n_domains = d;
-  if (wtl_meter_machine(self->meter))
-    publish_prices(self->shared, wtl_meter_machine(self->meter));
-  else
-    memset(self->shared->price, 0xff, sizeof self->shared->price); /* NaN: nobody knows */
+  wtl_record_rates(wtl_meter_machine(self->meter), self->shared->rate);
   free(all);
   free(part);
-}
-
-static bool is_dram(const wattle_joules_t *j)
-{
-  return j->scope == WATTLE_SCOPE_DRAM || strncmp(j->domain, "dram", 4) == 0;
-}
-
-double wtl_account_share(const wtl_pe *self, int dram)
-{
-  const wattle_joules_t *mine = self->ledger + (size_t)self->slot * WTL_MAX_DOMAINS;
-  double sum = self->shared->n_domains ? 0 : NAN;
-  for (size_t d = 0; d < self->shared->n_domains; d++)
-    if (is_dram(&mine[d]) == dram) sum += mine[d].joules;
-  return sum;
 }
 
 /* A PE that ends while others are in another collective call would be taken for one of them there. */
@@ -152,19 +84,22 @@ void wtl_account_close(wtl_pe *self, wtl_site *site)
 {
   wtl_node_joules *node = self->meter ? calloc(1, sizeof *node) : NULL;
   wtl_activity *mine = &wtl_control_of(self, self->me)->activity;
-  wtl_activity_register(NULL, NULL);
+  wtl_record_unregister();
   close_together(self, site); /* all calls of all PEs are done */
   self->door.stages.ns_per_tick = wtl_clock_ns_per_tick();
-  wtl_account_activity(self, mine);
+  wtl_record_activity(&self->record, mine);
   wtl_barrier(self, site);
   if (node) split_node(self, node);
   wtl_barrier(self, site);
-  wtl_profile_file_write(self, node, true);
+  wtl_share share = {.n_domains = self->shared->n_domains,
+                     .mine = self->ledger + (size_t)self->slot * WTL_MAX_DOMAINS,
+                     .rate = {self->shared->rate[0], self->shared->rate[1]}};
+  wtl_record_write(&self->record, &share, node);
   wtl_barrier(self, site); /* nobody leaves while another still reads the arena's end */
   free(node);
 }
 
 void wtl_account_abandon(wtl_pe *self)
 {
-  wtl_profile_file_write(self, NULL, false);
+  wtl_record_write(&self->record, NULL, NULL);
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/align.h"
@@ -34,18 +33,6 @@ static void refuse(int status, const char *reasons)
   if (wtl_boot_env_rank() != 0) sleep(2); /* Open MPI takes a second to end them */
   for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) wtl_say("%s", line);
   _exit(status);
-}
-
-double wtl_pe_cpu_seconds(void)
-{
-#ifdef WTL_THREADS
-  const clockid_t clock = CLOCK_THREAD_CPUTIME_ID;
-#else
-  const clockid_t clock = CLOCK_PROCESS_CPUTIME_ID;
-#endif
-  struct timespec t;
-  clock_gettime(clock, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static int start_memory(wtl_pe *self, char *error, size_t size)
@@ -94,12 +81,7 @@ static void start_counting(wtl_pe *self)
     if (!self->meter) wtl_pe_fail(WTL_EXIT_CONFIG, "%s", error);
     wtl_meter_start(self->meter);
   }
-  wtl_account_register(self);
-  self->start_tick = wtl_ticks();
-  self->start_cpu_s = self->so_far.cpu_s = wtl_pe_cpu_seconds();
-  for (int stage = 0; stage < WTL_N_STAGES; stage++)
-    self->door.ticks[stage] = 0; /* waiting for each other to start is not the program's */
-  self->door.sleeps = 0;
+  wtl_account_start(self); /* waiting for each other to start is not the program's */
 }
 
 /*
@@ -210,7 +192,7 @@ void wtl_pe_start(int thread_level, const wtl_call_info *calls)
   if (!self) refuse(WTL_EXIT_OSERR, "no memory to start a PE");
   self->init_count = 1;
   self->thread_level = thread_level;
-  self->calls = calls;
+  self->record.calls = calls;
   self->starter_pid = (long)getpid();
   wtl_self = self;
   start(self);

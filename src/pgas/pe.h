@@ -26,6 +26,7 @@
 #include "pgas/heap.h"
 #include "power/power.h"
 #include "profile/profile.h"
+#include "record/record.h"
 #include "wait/door.h"
 
 enum { WTL_BARRIER_ROUNDS = 16 }; /* enough for 65,536 PEs of a node, or nodes */
@@ -59,16 +60,8 @@ typedef struct wtl_shared {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t epoch;
   _Alignas(WTL_CACHE_LINE)
       size_t n_domains; /* at the end: the meter's domains; the ledger has an entry for each PE and domain */
-  struct {
-    double active, spin, yield, asleep, byte;
-  } price[2]; /* at the end: the model's J/s by state and J/byte; cpu, dram */
+  wtl_rates rate[2];    /* at the end; cpu, dram */
 } wtl_shared;
-
-/* Time on a core so far (account.c): what was seen at the last look, and the sum. */
-typedef struct wtl_ledger {
-  wtl_activity states, on_core;
-  double cpu_s;
-} wtl_ledger;
 
 typedef struct wtl_pe {
   /* What every call reads, in one or two cache lines. */
@@ -92,10 +85,7 @@ typedef struct wtl_pe {
   wtl_heap mem;
   char *scratch;                /* twice WTL_SCRATCH_BYTES, for collectives */
   int init_count, thread_level; /* from WTL_THREAD_MULTIPLE on several threads may call at once */
-  const wtl_call_info *calls;   /* the front end's table */
-  uint64_t start_tick;
-  double start_cpu_s;
-  wtl_ledger so_far;
+  wtl_record record;
   long starter_pid;
   wtl_settings settings;
   wtl_boot boot;
@@ -147,9 +137,6 @@ void wtl_pe_start(int thread_level, const wtl_call_info *calls);
 
 /* Ends it at the last of as many calls as there were starts (collective): writes the profile, leaves the job. */
 void wtl_pe_stop(void);
-
-/* CPU time of this PE's process, seconds. */
-double wtl_pe_cpu_seconds(void);
 
 /* Ends the whole job with `status`. */
 void wtl_pe_exit(int status) __attribute__((noreturn));

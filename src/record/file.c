@@ -1,4 +1,4 @@
-#include "pgas/profile_file.h"
+#include "record/file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,10 +16,10 @@ static const char *const stage_names[WTL_N_STAGES] = {"spin", "yield", "asleep"}
 
 typedef struct writer {
   FILE *f;
-  const wtl_pe *self;
+  const wtl_record *self;
   const wtl_activity *states;
+  const wtl_share *share;      /* NULL: joules are not known */
   const wtl_node_joules *node; /* NULL but on the reader */
-  bool has_joules;
   double seconds_per_tick;
   double transfer_s; /* time in calls of all sites, waiting excluded */
   double scale;      /* of the sites' estimated times: together they cannot exceed the time the PE was active */
@@ -64,7 +64,7 @@ static double site_own_s(const writer *w, const wtl_site *s)
 /* What the model says of one site, as a share of what it says of the PE. */
 static double site_joules(const writer *w, const wtl_site *s, int domain)
 {
-  double own_s = site_own_s(w, s), pe = wtl_account_modelled(w->self, domain, w->states);
+  double own_s = site_own_s(w, s), pe = wtl_record_modelled(w->share, domain, w->states);
   wtl_activity a = {
       .active_s = isfinite(own_s) ? own_s : 0,
       .spin_s = (double)s->wait_ticks[WTL_STAGE_SPIN] * w->seconds_per_tick,
@@ -72,8 +72,8 @@ static double site_joules(const writer *w, const wtl_site *s, int domain)
       .asleep_s = (double)s->wait_ticks[WTL_STAGE_ASLEEP] * w->seconds_per_tick,
       .bytes = (double)s->bytes,
   };
-  double share = wtl_account_share(w->self, domain);
-  return pe > 0 ? share * wtl_account_modelled(w->self, domain, &a) / pe : share == 0 ? 0 : NAN;
+  double share = wtl_record_share(w->share, domain);
+  return pe > 0 ? share * wtl_record_modelled(w->share, domain, &a) / pe : share == 0 ? 0 : NAN;
 }
 
 static void write_site(writer *w, const wtl_site *s)
@@ -97,8 +97,8 @@ static void write_site(writer *w, const wtl_site *s)
     wtl_json_number_field(f, stage_names[k], (double)s->wait_ticks[k] * w->seconds_per_tick, k == 0);
   }
   fputs("},\"joules\":{", f);
-  wtl_json_number_field(f, "cpu", w->has_joules ? site_joules(w, s, 0) : NAN, 1);
-  wtl_json_number_field(f, "dram", w->has_joules ? site_joules(w, s, 1) : NAN, 0);
+  wtl_json_number_field(f, "cpu", w->share ? site_joules(w, s, 0) : NAN, 1);
+  wtl_json_number_field(f, "dram", w->share ? site_joules(w, s, 1) : NAN, 0);
   fputs("}}", f);
 }
 
@@ -112,7 +112,7 @@ static void write_times(const writer *w)
     bytes[call->direction] += (double)w->sites[i].bytes;
   }
   wtl_json_number_field(f, "wall_s", a->wall_s, 0);
-  wtl_json_number_field(f, "cpu_s", wtl_pe_cpu_seconds() - w->self->start_cpu_s, 0);
+  wtl_json_number_field(f, "cpu_s", wtl_record_cpu_seconds() - w->self->start_cpu_s, 0);
   wtl_json_number_field(f, "cpu_init_s", w->self->start_cpu_s, 0);
   fputs(",\"state_s\":{", f);
   wtl_json_number_field(f, "active", a->active_s, 1);
@@ -128,17 +128,17 @@ static void write_times(const writer *w)
   wtl_json_number_field(f, "get", w->sites ? bytes[WTL_DIR_GET] : NAN, 0);
   wtl_json_number_field(f, "amo", w->sites ? bytes[WTL_DIR_AMO] : NAN, 0);
   putc('}', f);
-  wtl_json_number_field(f, "sleeps", (double)w->self->door.sleeps, 0);
-  wtl_json_number_field(f, "rescues", (double)w->self->door.rescues, 0);
-  wtl_json_number_field(f, "wake_price_s", w->self->door.stages.learns ? w->self->door.stages.price_s : NAN, 0);
+  wtl_json_number_field(f, "sleeps", (double)w->self->door->sleeps, 0);
+  wtl_json_number_field(f, "rescues", (double)w->self->door->rescues, 0);
+  wtl_json_number_field(f, "wake_price_s", w->self->door->stages.learns ? w->self->door->stages.price_s : NAN, 0);
 }
 
 static void write_pe_joules(const writer *w)
 {
-  const wtl_pe *self = w->self;
-  size_t d = w->has_joules ? self->shared->n_domains : 0;
+  const wtl_record *self = w->self;
+  size_t d = w->share ? w->share->n_domains : 0;
   wtl_json_key(w->f, "joules", 0);
-  write_joules_list(w->f, self->ledger + (size_t)self->slot * WTL_MAX_DOMAINS, d);
+  write_joules_list(w->f, d ? w->share->mine : NULL, d);
   wtl_json_key(w->f, "node", 0);
   if (!w->node) {
     fputs("null", w->f);
@@ -166,7 +166,7 @@ static void write_boot_id(FILE *f)
 
 static void write_identity(writer *w)
 {
-  const wtl_pe *self = w->self;
+  const wtl_record *self = w->self;
   char host[256] = "", program[4096] = "";
   ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
   int exe = wtl_module_of(getauxval(AT_PHDR), &w->modules, &w->n_modules); /* whose headers the kernel told */
@@ -177,6 +177,7 @@ static void write_identity(writer *w)
   wtl_json_text_field(w->f, "program", length > 0 ? program : "", 0);
   wtl_json_text_field(w->f, "build_id", exe >= 0 ? w->modules[exe].build_id : "", 0);
   wtl_json_text_field(w->f, "wattle_version", WTL_VERSION, 0);
+  wtl_json_text_field(w->f, "api", self->api, 0);
 }
 
 static void write_modules(const writer *w)
@@ -193,29 +194,13 @@ static void write_modules(const writer *w)
   fputs("]}\n", w->f);
 }
 
-/* What went to and came from other nodes, and what was refused. */
 static void write_network(const writer *w)
 {
-  FILE *f = w->f;
-  wtl_json_key(f, "network", 0);
-  if (!w->self->net) {
-    fputs("null", f);
-    return;
-  }
-  wtl_net_counts c = wtl_net_count(w->self->net);
-  putc('{', f);
-  wtl_json_text_field(f, "name", wtl_net_name(w->self->net), 1);
-  fputs(",\"dropped\":{", f);
-  wtl_json_number_field(f, "foreign", (double)c.foreign, 1);
-  wtl_json_number_field(f, "malformed", (double)c.malformed, 0);
-  fputs("},\"messages\":{", f);
-  wtl_json_number_field(f, "sent", (double)c.sent, 1);
-  wtl_json_number_field(f, "received", (double)c.received, 0);
-  fputs("},\"bytes\":{", f);
-  wtl_json_number_field(f, "sent", (double)c.bytes_sent, 1);
-  wtl_json_number_field(f, "received", (double)c.bytes_received, 0);
-  wtl_json_number_field(f, "hardware", (double)c.rma_bytes, 0);
-  fputs("}}", f);
+  wtl_json_key(w->f, "network", 0);
+  if (w->self->write_network)
+    w->self->write_network(w->f, w->self->network);
+  else
+    fputs("null", w->f);
 }
 
 static void add_up_transfer(writer *w)
@@ -243,26 +228,26 @@ static void write_all(writer *w)
 }
 
 /* A profile that cannot be written is said, and changes nothing about the program's result. */
-void wtl_profile_file_write(const wtl_pe *self, const wtl_node_joules *node, bool has_joules)
+void wtl_record_write(const wtl_record *self, const wtl_share *share, const wtl_node_joules *node)
 {
-  const char *dir = self->settings.profile_dir.text;
+  const char *dir = self->settings->profile_dir.text;
   char path[4200], part[4210];
   wtl_activity states;
   writer w = {.self = self,
               .states = &states,
               .node = node,
-              .has_joules = has_joules,
-              .seconds_per_tick = self->door.stages.ns_per_tick * 1e-9};
+              .share = share,
+              .seconds_per_tick = self->door->stages.ns_per_tick * 1e-9};
   bool good;
   if (!*dir) return;
-  wtl_account_states(self, &states);
+  wtl_record_states(self, &states);
   snprintf(path, sizeof path, "%s/pe-%05d.json", dir, self->me);
   snprintf(part, sizeof part, "%s.part", path);
   if ((w.f = fopen(part, "we")) == NULL) {
     wtl_say("cannot write the profile %s: %s", part, strerror(errno));
     return;
   }
-  w.sites = wtl_profile_merge((wtl_profile *)(uintptr_t)&self->profile, &w.n_sites);
+  w.sites = wtl_profile_merge(self->profile, &w.n_sites);
   add_up_transfer(&w);
   write_all(&w);
   good = !ferror(w.f);

@@ -1,0 +1,87 @@
+/*
+ * record.h - what a process of a job did, told as time in state, as joules and as a file; for every front end.
+ *
+ * Node joules come from the node's one reader and are split by what each process did (src/power); a process splits its
+ * share among its call sites by the same model, which is linear in time by state and in bytes. docs/profile.md has the
+ * file's fields.
+ */
+#ifndef WTL_RECORD_H
+#define WTL_RECORD_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/settings.h"
+#include "power/power.h"
+#include "profile/profile.h"
+#include "wait/door.h"
+
+/* Time on a core so far: what was seen at the last look, and the sum. */
+typedef struct wtl_ledger {
+  wtl_activity states, on_core;
+  double cpu_s;
+} wtl_ledger;
+
+/* What a second in each state and a byte cost by the model, J; NaN where there is no model. */
+typedef struct wtl_rates {
+  double active, spin, yield, asleep, byte;
+} wtl_rates;
+
+/* The node's joules by domain: all, and the share nobody caused. */
+typedef struct wtl_node_joules {
+  wattle_joules_t total[WTL_MAX_DOMAINS], idle[WTL_MAX_DOMAINS];
+} wtl_node_joules;
+
+/* How the node's joules were split, as one process needs it. */
+typedef struct wtl_share {
+  size_t n_domains;
+  const wattle_joules_t *mine; /* by domain */
+  wtl_rates rate[2];           /* cpu, dram */
+} wtl_share;
+
+/* One process of a job: a PE, or a rank of an MPI program. What it points to is the owner's. */
+typedef struct wtl_record {
+  int me, n;
+  const char *api;            /* the front end: "shmem", "mpi" */
+  const wtl_call_info *calls; /* its table */
+  wtl_profile *profile;
+  wtl_door *door;
+  const wtl_settings *settings;
+  wtl_meter *meter; /* the node's reader has it; the others NULL */
+  uint64_t start_tick;
+  double start_cpu_s;
+  wtl_ledger so_far;
+  void (*write_network)(FILE *f, const void *arg); /* a JSON object, or null; NULL: there is no network to speak of */
+  const void *network;
+} wtl_record;
+
+/* CPU time of this process (in the threads build: of this thread), seconds. */
+double wtl_record_cpu_seconds(void);
+
+/* Counts from now on. What was waited until now is forgotten: it is not the program's. */
+void wtl_record_start(wtl_record *r);
+
+/* Lets wattle.h in the same process see this process's time in state and bytes; and no more. */
+void wtl_record_register(wtl_record *r);
+void wtl_record_unregister(void);
+
+/* Where the time went since the start, by the wall clock: the states add up to wall_s. */
+void wtl_record_states(const wtl_record *r, wtl_activity *out);
+
+/*
+ * The same as joules see it: time on a core, added up from one call of this to the next, so that it never falls. A
+ * process that is ready to run but has no core draws nothing, so where it used less CPU time than it was awake, the rest
+ * counts as asleep; where threads of the program used more, it counts as active.
+ */
+void wtl_record_activity(wtl_record *r, wtl_activity *out);
+
+/* The model's rates, which are all of it, for it is linear; NaN without a machine. */
+void wtl_record_rates(const wtl_machine *m, wtl_rates rate[2]);
+
+/* What the model says of an activity of this node, joules; domain 0: cpu, 1: dram. */
+double wtl_record_modelled(const wtl_share *share, int domain, const wtl_activity *a);
+
+/* This process's share of the node's joules, cpu or dram; NaN where there is none. */
+double wtl_record_share(const wtl_share *share, int dram);
+
+#endif
