@@ -25,7 +25,7 @@ FLOORS = {
     "energy": 7,
 }
 # Programs, not rooms: they may use any room, and no room may use them.
-PROGRAMS = {"launch", "info", "calibrate"}
+PROGRAMS = {"launch", "info", "calibrate", "guard"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 SUFFIXES = {".c", ".h", ".cc", ".def", ".inc"}

@@ -32,6 +32,8 @@ enum wtl_wait_policy { WTL_WAIT_SPIN, WTL_WAIT_YIELD, WTL_WAIT_SLEEP, WTL_WAIT_A
 enum wtl_boot_kind { WTL_BOOT_AUTO, WTL_BOOT_PMIX, WTL_BOOT_MPI, WTL_BOOT_SINGLE };
 enum wtl_rma_use { WTL_RMA_AUTO, WTL_RMA_ON, WTL_RMA_OFF };
 enum wtl_launch_kind { WTL_LAUNCH_AUTO, WTL_LAUNCH_OPENMPI, WTL_LAUNCH_MPICH, WTL_LAUNCH_SRUN };
+enum wtl_knob_setting { WTL_KNOB_AUTO, WTL_KNOB_CPUFREQ, WTL_KNOB_POWERCAP, WTL_KNOB_RECORD, WTL_KNOB_NONE };
+enum wtl_clock_domain_rule { WTL_DOMAIN_AUTO, WTL_DOMAIN_PACKAGE };
 enum wtl_meter_kind { WTL_METER_AUTO, WTL_METER_POWERCAP, WTL_METER_MODEL, WTL_METER_NONE };
 
 typedef struct wtl_settings {

@@ -47,6 +47,7 @@ def test_the_installation_holds_what_the_readme_promises(prefix: Path) -> None:
         "bin/wattle",
         "bin/wattle-info",
         "bin/wattle-calibrate",
+        "bin/wattle-clock-guard",
         "share/wattle/machines",
         "share/wattle/python/wattle/cli.py",
         "share/doc/wattle/README.md",

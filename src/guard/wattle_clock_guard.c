@@ -1,0 +1,114 @@
+/*
+ * wattle-clock-guard STOP READY pid=N... FD=TEXT... - puts clocks back when the processes that set them are gone.
+ *
+ * Started by src/power/knob_guard.c, not by people. STOP: a pipe that says "done" when all has been put back already.
+ * READY: a pipe that is told "r" once this process watches. FD=TEXT: an open file, locked for the job, and what it held.
+ * It holds nothing else: no memory of the program, no other file, no terminal, no directory.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+typedef struct guarded {
+  int fd;
+  const char *text;
+} guarded;
+
+/* What stands in for an attribute of sysfs in a made-up tree is an ordinary file, which would keep the end of a longer
+ * text. */
+static int is_ordinary(int fd)
+{
+  struct statfs fs;
+  return fstatfs(fd, &fs) == 0 && fs.f_type != SYSFS_MAGIC;
+}
+
+static void put_back(const guarded *g, size_t n)
+{
+  for (int round = 0; round < 2; round++) /* the first may find a lower limit still above the upper one */
+    for (size_t i = 0; i < n; i++) {
+      if (is_ordinary(g[i].fd) && ftruncate(g[i].fd, 0) != 0) continue;
+      if (pwrite(g[i].fd, g[i].text, strlen(g[i].text), 0) < 0) continue; /* the other files may still be mended */
+    }
+}
+
+static void into_background(void)
+{
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};
+  if (fork() > 0) _exit(0);
+  setsid(); /* launchers end their jobs by session or group */
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) signal(ends[i], SIG_IGN);
+  if (chdir("/") != 0) _exit(1);
+  int null = open("/dev/null", O_RDWR);
+  for (int fd = 0; fd < 3 && null >= 0; fd++) dup2(null, fd); /* a pipe to the launcher would keep it waiting */
+}
+
+/* Everything but what is in `keep`. */
+static void close_others(const char *keep, int most)
+{
+  for (int fd = 3; fd <= most; fd++)
+    if (!keep[fd]) close(fd);
+  syscall(SYS_close_range, (unsigned)most + 1, ~0u, 0);
+}
+
+/* Until every process has ended, or the pipe says that there is nothing left to do: true for the latter. */
+static int wait_for_the_end(struct pollfd *watch, size_t n)
+{
+  size_t left = n - 1;
+  char word[8];
+  while (left > 0) {
+    if (poll(watch, n, -1) < 0 && errno != EINTR) return 0;
+    if (watch[0].revents) {
+      if (read(watch[0].fd, word, sizeof word) > 0) return 1;
+      watch[0].fd = -1; /* closed without a word: they are ending */
+    }
+    for (size_t i = 1; i < n; i++)
+      if (watch[i].fd >= 0 && watch[i].revents) {
+        watch[i].fd = -1;
+        left--;
+      }
+  }
+  return 0;
+}
+
+int main(int argc, char **argv)
+{
+  struct pollfd *watch = calloc((size_t)argc, sizeof *watch);
+  guarded *g = calloc((size_t)argc, sizeof *g);
+  char *keep = calloc(1u << 16, 1);
+  size_t n_watch = 1, n = 0;
+  if (argc < 3 || !watch || !g || !keep) return 64;
+  watch[0] = (struct pollfd){.fd = atoi(argv[1]), .events = POLLIN};
+  int ready = atoi(argv[2]);
+  into_background();
+  for (int i = 3; i < argc; i++) {
+    char *value = strchr(argv[i], '=');
+    if (!value) return 64;
+    *value++ = '\0';
+    if (strcmp(argv[i], "pid") != 0) {
+      g[n++] = (guarded){atoi(argv[i]), value};
+      continue;
+    }
+    int fd = (int)syscall(SYS_pidfd_open, atoi(value), 0);
+    if (fd < 0 && errno != ESRCH) return 71; /* not ready: nothing will be set */
+    if (fd >= 0) watch[n_watch++] = (struct pollfd){.fd = fd, .events = POLLIN};
+  }
+  int most = 3;
+  for (size_t i = 0; i < n + n_watch + 1; i++) {
+    int fd = i < n ? g[i].fd : i < n + n_watch ? watch[i - n].fd : ready;
+    if (fd < 0 || fd >= 1 << 16) return 71;
+    keep[fd] = 1;
+    if (fd > most) most = fd;
+  }
+  close_others(keep, most);
+  if (write(ready, "r", 1) != 1) return 71;
+  close(ready);
+  if (!wait_for_the_end(watch, n_watch)) put_back(g, n);
+  return 0;
+}

@@ -1,0 +1,101 @@
+#include "power/clock_domains.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool wtl_cpu_list(const char *text, cpu_set_t *out)
+{
+  CPU_ZERO(out);
+  while (*text && *text != '\n') {
+    char *end;
+    long first = strtol(text, &end, 10), last = first;
+    if (end == text) break;
+    if (*end == '-') last = strtol(end + 1, &end, 10);
+    if (first < 0 || last < first || last >= CPU_SETSIZE) break;
+    for (long cpu = first; cpu <= last; cpu++) CPU_SET((size_t)cpu, out);
+    for (text = end; *text == ',' || *text == ' '; text++) {}
+  }
+  if (*text && *text != '\n') CPU_ZERO(out); /* half a list would be a smaller domain than there is */
+  return CPU_COUNT(out) > 0;
+}
+
+int wtl_cpu_file(const wtl_sys *sys, const char *sysfs, int cpu, const char *file, char *text, size_t size)
+{
+  char path[512];
+  int n = snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%d/%s", sysfs, cpu, file);
+  if (n < 0 || (size_t)n >= sizeof path) return -ENAMETOOLONG;
+  n = sys->read_file(sys->arg, path, text, size);
+  if (n < 0) return n;
+  text[strcspn(text, "\n")] = '\0';
+  return (int)strlen(text);
+}
+
+/* The group of each CPU: the lowest CPU known to share its clock. */
+typedef struct groups {
+  int lowest[CPU_SETSIZE];
+} groups;
+
+static int group_of(groups *g, int cpu)
+{
+  while (g->lowest[cpu] != cpu) cpu = g->lowest[cpu] = g->lowest[g->lowest[cpu]];
+  return cpu;
+}
+
+static void join(groups *g, int a, int b)
+{
+  a = group_of(g, a);
+  b = group_of(g, b);
+  if (a < b)
+    g->lowest[b] = a;
+  else
+    g->lowest[a] = b;
+}
+
+static bool join_listed(groups *g, const wtl_sys *sys, const char *sysfs, int cpu, const char *file)
+{
+  char text[4096];
+  cpu_set_t set;
+  bool found = wtl_cpu_file(sys, sysfs, cpu, file, text, sizeof text) > 0 && wtl_cpu_list(text, &set);
+  for (int other = 0; found && other < CPU_SETSIZE; other++)
+    if (CPU_ISSET((size_t)other, &set)) join(g, cpu, other);
+  return found;
+}
+
+static void join_package(groups *g, const wtl_sys *sys, const char *sysfs, int cpu)
+{
+  /* Older kernels call them core siblings: the cores of a package. */
+  if (!join_listed(g, sys, sysfs, cpu, "topology/package_cpus_list"))
+    join_listed(g, sys, sysfs, cpu, "topology/core_siblings_list");
+}
+
+cpu_set_t *wtl_clock_domains(const wtl_sys *sys, const char *sysfs, enum wtl_clock_domain_rule rule,
+                             const cpu_set_t *cpus, size_t *n)
+{
+  groups *g = malloc(sizeof *g);
+  cpu_set_t *out = calloc((size_t)CPU_COUNT(cpus) + 1, sizeof *out);
+  int place[CPU_SETSIZE];
+  *n = 0;
+  for (int cpu = 0; g && cpu < CPU_SETSIZE; cpu++) g->lowest[cpu] = cpu;
+  for (int cpu = 0; g && cpu < CPU_SETSIZE; cpu++) {
+    if (!CPU_ISSET((size_t)cpu, cpus)) continue;
+    join_listed(g, sys, sysfs, cpu, "cpufreq/related_cpus");
+    join_listed(g, sys, sysfs, cpu, "cpufreq/freqdomain_cpus");
+    join_listed(g, sys, sysfs, cpu, "topology/thread_siblings_list");
+    if (rule == WTL_DOMAIN_PACKAGE) join_package(g, sys, sysfs, cpu);
+  }
+  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) place[cpu] = -1;
+  for (int cpu = 0; g && out && cpu < CPU_SETSIZE; cpu++)
+    if (CPU_ISSET((size_t)cpu, cpus) && place[group_of(g, cpu)] < 0) place[group_of(g, cpu)] = (int)(*n)++;
+  for (int cpu = 0; g && out && cpu < CPU_SETSIZE; cpu++) {
+    int at = place[group_of(g, cpu)];
+    if (at >= 0) CPU_SET((size_t)cpu, &out[at]);
+  }
+  free(g);
+  if (*n == 0) {
+    free(out);
+    return NULL;
+  }
+  return out;
+}

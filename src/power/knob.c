@@ -1,0 +1,294 @@
+/*
+ * knob.c - which knob is taken, and what is the same for all of them: files, claims, what is put back.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "power/clock_domains.h"
+#include "power/knob_kind.h"
+
+static int real_open(void *arg, const char *path)
+{
+  (void)arg;
+  int fd = open(path, O_RDWR | O_CLOEXEC);
+  if (fd < 0 && errno == EACCES) fd = open(path, O_WRONLY | O_CLOEXEC);
+  return fd < 0 ? -errno : fd;
+}
+
+/* An attribute of sysfs takes what one write says; what stands in for it in a made-up tree is an ordinary file, which
+ * would keep the end of a longer text. */
+static int real_write(void *arg, int fd, const char *text)
+{
+  (void)arg;
+  struct statfs fs;
+  size_t n = strlen(text);
+  if (fstatfs(fd, &fs) == 0 && fs.f_type != SYSFS_MAGIC && ftruncate(fd, 0) != 0) return -errno;
+  ssize_t wrote = pwrite(fd, text, n, 0);
+  return wrote < 0 ? -errno : (size_t)wrote == n ? 0 : -EIO;
+}
+
+static int real_lock(void *arg, int fd)
+{
+  (void)arg;
+  return flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno == EWOULDBLOCK ? -EBUSY : -errno;
+}
+
+const wtl_knob_sys wtl_knob_sys_real = {
+    .sys = &wtl_sys_real, .open = real_open, .write = real_write, .lock = real_lock};
+
+/* Best first. */
+static const wtl_knob_ops *const automatic[] = {&wtl_knob_cpufreq, &wtl_knob_none, NULL};
+
+static const wtl_knob_ops *asked_for(enum wtl_knob_setting wanted)
+{
+  switch (wanted) {
+  case WTL_KNOB_CPUFREQ: return &wtl_knob_cpufreq;
+  case WTL_KNOB_POWERCAP: return &wtl_knob_powercap;
+  case WTL_KNOB_RECORD: return &wtl_knob_record;
+  case WTL_KNOB_NONE: return &wtl_knob_none;
+  case WTL_KNOB_AUTO: break;
+  }
+  return NULL;
+}
+
+double wtl_knob_number(const wtl_knob *k, int cpu, const char *file)
+{
+  char text[64], *end;
+  if (wtl_cpu_file(k->os->sys, k->sysfs, cpu, file, text, sizeof text) <= 0) return NAN;
+  double number = strtod(text, &end);
+  return end == text || !isfinite(number) ? NAN : number;
+}
+
+int wtl_knob_add_file(wtl_knob *k, wtl_knob_unit *d, int role, const char *format, ...)
+{
+  char path[512];
+  va_list args;
+  wtl_knob_file *grown = realloc(d->file, (d->n_files + 1) * sizeof *grown), *f;
+  if (!grown) return ENOMEM;
+  d->file = grown;
+  f = &grown[d->n_files];
+  *f = (wtl_knob_file){.role = role, .fd = -1};
+  va_start(args, format);
+  vsnprintf(path, sizeof path, format, args);
+  va_end(args);
+  int n = k->os->sys->read_file(k->os->sys->arg, path, f->found, sizeof f->found);
+  if (n < 0) return -n;
+  f->found[strcspn(f->found, "\n")] = '\0';
+  if (!(f->path = strdup(path))) return ENOMEM;
+  d->n_files++;
+  return 0;
+}
+
+static void drop_domains(wtl_knob *k)
+{
+  for (size_t d = 0; d < k->n_domains; d++) {
+    for (size_t i = 0; i < k->domain[d].n_files; i++) {
+      if (k->domain[d].file[i].fd >= 0) close(k->domain[d].file[i].fd);
+      free(k->domain[d].file[i].path);
+    }
+    free(k->domain[d].file);
+  }
+  free(k->domain);
+  k->domain = NULL;
+  k->n_domains = 0;
+}
+
+/* All domains, or none: PEs whose clocks differ in kind could not be compared. */
+static bool find_all(wtl_knob *k, const wtl_knob_ops *kind, const cpu_set_t *set, size_t n, const wtl_machine *machine)
+{
+  k->kind = kind;
+  k->domain = calloc(n ? n : 1, sizeof *k->domain);
+  if (!k->domain) return false;
+  for (k->n_domains = 0; k->n_domains < n; k->n_domains++) {
+    wtl_knob_unit *d = &k->domain[k->n_domains];
+    d->clock = (wtl_clock_domain){.cpus = set[k->n_domains], .latency_s = NAN};
+    if (kind->find(k, d, machine) != 0) {
+      k->n_domains++; /* so that what it has is freed */
+      drop_domains(k);
+      return false;
+    }
+    d->set_khz = d->clock.found_khz;
+  }
+  return true;
+}
+
+wtl_knob *wtl_knob_open_with(const wtl_settings *settings, const cpu_set_t *cpus, const wtl_machine *machine,
+                             const wtl_knob_sys *os)
+{
+  enum wtl_clock_domain_rule rule = (enum wtl_clock_domain_rule)settings->clock_domain.number;
+  const wtl_knob_ops *wanted = asked_for((enum wtl_knob_setting)settings->knob.number);
+  const wtl_knob_ops *const kinds[] = {wanted, &wtl_knob_none, NULL}, *const *kind = wanted ? kinds : automatic;
+  wtl_knob *k = calloc(1, sizeof *k);
+  size_t n;
+  cpu_set_t *set;
+  if (!k) return NULL;
+  k->os = os;
+  k->sysfs = settings->sysfs.text;
+  k->guard = -1;
+  if (settings->knob.number == WTL_KNOB_POWERCAP) rule = WTL_DOMAIN_PACKAGE; /* a limit is a package's */
+  set = wtl_clock_domains(os->sys, k->sysfs, rule, cpus, &n);
+  while (!find_all(k, *kind, set, n, machine) && kind[1]) kind++;
+  free(set);
+  return k;
+}
+
+wtl_knob *wtl_knob_open(const wtl_settings *settings, const cpu_set_t *cpus, const wtl_machine *machine)
+{
+  return wtl_knob_open_with(settings, cpus, machine, &wtl_knob_sys_real);
+}
+
+void wtl_knob_close(wtl_knob *k)
+{
+  if (!k) return;
+  drop_domains(k);
+  if (k->guard >= 0) close(k->guard);
+  free(k);
+}
+
+const char *wtl_knob_name(const wtl_knob *k)
+{
+  return k->kind->name;
+}
+
+const char *wtl_knob_why(const wtl_knob *k)
+{
+  return k->why;
+}
+
+bool wtl_knob_acts(const wtl_knob *k)
+{
+  return k->kind->acts;
+}
+
+size_t wtl_knob_domains(const wtl_knob *k)
+{
+  return k->n_domains;
+}
+
+const wtl_clock_domain *wtl_knob_domain(const wtl_knob *k, size_t d)
+{
+  return &k->domain[d].clock;
+}
+
+uint32_t wtl_clock_at_least(const wtl_clock_domain *d, double khz)
+{
+  if (!(khz > d->min_khz)) return d->min_khz;
+  if (khz >= d->max_khz) return d->max_khz;
+  for (size_t i = 0; i < d->n_steps; i++)
+    if (d->step[i] >= khz) return d->step[i] < d->max_khz ? d->step[i] : d->max_khz;
+  return (uint32_t)ceil(khz);
+}
+
+static int open_files(wtl_knob *k, wtl_knob_unit *d)
+{
+  for (size_t i = 0; i < d->n_files; i++) {
+    if (d->file[i].fd >= 0) continue;
+    int fd = k->os->open(k->os->arg, d->file[i].path);
+    if (fd < 0) {
+      snprintf(k->why, sizeof k->why, "cannot open %s: %s", d->file[i].path, strerror(-fd));
+      return -fd;
+    }
+    d->file[i].fd = fd;
+  }
+  return 0;
+}
+
+int wtl_knob_claim(wtl_knob *k, size_t index)
+{
+  wtl_knob_unit *d = &k->domain[index];
+  int error = open_files(k, d);
+  for (size_t i = 0; i < d->n_files && !error; i++) {
+    error = -k->os->lock(k->os->arg, d->file[i].fd);
+    if (error)
+      snprintf(k->why, sizeof k->why, "%s: %s", d->file[i].path,
+               error == EBUSY ? "another job has it" : strerror(error));
+  }
+  d->claimed = !error;
+  if (error) {
+    for (size_t i = 0; i < d->n_files; i++) { /* give back what was locked already */
+      if (d->file[i].fd >= 0) close(d->file[i].fd);
+      d->file[i].fd = -1;
+    }
+  }
+  return error;
+}
+
+static int write_file(wtl_knob *k, wtl_knob_unit *d, wtl_knob_file *f, uint32_t khz)
+{
+  char text[WTL_KNOB_VALUE];
+  if (khz == d->clock.found_khz)
+    snprintf(text, sizeof text, "%s", f->found);
+  else
+    k->kind->value(d, f, khz, text);
+  return -k->os->write(k->os->arg, f->fd, text);
+}
+
+/* Files are listed upper limit first: going up they are written in this order, going down in the other, so that a lower
+ * limit never lies above an upper one. */
+static int write_files(wtl_knob *k, wtl_knob_unit *d, uint32_t khz)
+{
+  bool up = khz >= d->set_khz;
+  int error = 0;
+  for (size_t i = 0; i < d->n_files && !error; i++) {
+    wtl_knob_file *f = &d->file[up ? i : d->n_files - 1 - i];
+    error = write_file(k, d, f, khz);
+    if (error) snprintf(k->why, sizeof k->why, "cannot write %s: %s", f->path, strerror(error));
+  }
+  return error;
+}
+
+static void note(wtl_knob *k, size_t d, uint32_t khz)
+{
+  k->note[k->notes++ % WTL_KNOB_NOTES] = (wtl_clock_change){wtl_ticks(), (uint32_t)d, khz};
+}
+
+int wtl_knob_set(wtl_knob *k, size_t index, uint32_t khz)
+{
+  wtl_knob_unit *d = &k->domain[index];
+  int error = d->lost ? ENODEV : open_files(k, d);
+  if (!error) error = write_files(k, d, khz);
+  if (error) {
+    d->lost = true;
+    return error;
+  }
+  d->set_khz = khz;
+  note(k, index, khz);
+  return 0;
+}
+
+/* Twice: where the first round found a lower limit still above the upper one, the second does not. */
+void wtl_knob_restore(wtl_knob *k)
+{
+  for (size_t i = 0; i < k->n_domains; i++) {
+    wtl_knob_unit *d = &k->domain[i];
+    for (int round = 0; round < 2 && d->claimed; round++)
+      for (size_t j = 0; j < d->n_files; j++) k->os->write(k->os->arg, d->file[j].fd, d->file[j].found);
+    d->claimed = false;
+    for (size_t j = 0; j < d->n_files; j++) { /* and the lock goes with it */
+      if (d->file[j].fd >= 0) close(d->file[j].fd);
+      d->file[j].fd = -1;
+    }
+  }
+  if (k->guard < 0) return;
+  if (write(k->guard, "done", 4) != 4) {} /* it is gone already: nothing to let go */
+  close(k->guard);
+  k->guard = -1;
+}
+
+size_t wtl_knob_notes(const wtl_knob *k, wtl_clock_change out[WTL_KNOB_NOTES], uint64_t *all)
+{
+  size_t n = k->notes < WTL_KNOB_NOTES ? (size_t)k->notes : WTL_KNOB_NOTES;
+  for (size_t i = 0; i < n; i++) out[i] = k->note[(k->notes - n + i) % WTL_KNOB_NOTES];
+  *all = k->notes;
+  return n;
+}

@@ -1,0 +1,188 @@
+/*
+ * knob_cpufreq.c - the clocks of Linux cpufreq, SYSFS/devices/system/cpu/cpuN/cpufreq (drivers acpi-cpufreq, intel_pstate,
+ * amd-pstate, cppc_cpufreq and whatever else keeps to its attributes).
+ *
+ * The first of these that this process may write is used, for all policies of a domain:
+ *   scaling_setspeed               where the governor is `userspace`: the clock itself
+ *   scaling_max_freq, _min_freq    with any other governor: a ceiling; above the base clock a floor as well, so that a
+ *                                  governor that waits for load does not hold the boost back
+ *   energy_performance_preference  intel_pstate, amd-pstate: a hint, `power` below the base clock and `performance` above
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "power/clock_domains.h"
+#include "power/knob_kind.h"
+
+enum role { SETSPEED, CEILING, FLOOR, PREFERENCE };
+
+static bool text_of(const wtl_knob *k, int cpu, const char *file, char *text, size_t size)
+{
+  char path[64];
+  snprintf(path, sizeof path, "cpufreq/%s", file);
+  return wtl_cpu_file(k->os->sys, k->sysfs, cpu, path, text, size) > 0;
+}
+
+static uint32_t khz_of(const wtl_knob *k, int cpu, const char *file)
+{
+  double number = wtl_knob_number(k, cpu, file);
+  return number >= 1 && number < UINT32_MAX ? (uint32_t)number : 0;
+}
+
+static void read_steps(const wtl_knob *k, int cpu, wtl_clock_domain *c)
+{
+  char text[2048], *at = text, *end;
+  c->n_steps = 0;
+  if (!text_of(k, cpu, "scaling_available_frequencies", text, sizeof text)) return;
+  for (;; at = end) {
+    unsigned long clock = strtoul(at, &end, 10);
+    if (end == at || c->n_steps == sizeof c->step / sizeof c->step[0]) return;
+    size_t i = c->n_steps++;
+    for (; i > 0 && c->step[i - 1] > clock; i--) c->step[i] = c->step[i - 1];
+    c->step[i] = (uint32_t)clock;
+  }
+}
+
+/* acpi-cpufreq shows turbo as one more clock, 1 MHz above the highest that is none. */
+static uint32_t base_of(const wtl_knob *k, int cpu, const wtl_clock_domain *c, uint32_t highest)
+{
+  uint32_t stated = khz_of(k, cpu, "cpufreq/base_frequency");
+  size_t n = c->n_steps;
+  if (!stated) stated = khz_of(k, cpu, "acpi_cppc/nominal_freq") * 1000; /* there in MHz */
+  if (!stated && n > 1 && c->step[n - 1] == c->step[n - 2] + 1000) stated = c->step[n - 2];
+  return stated && stated < highest ? stated : highest;
+}
+
+static int first_cpu(const cpu_set_t *set)
+{
+  int cpu = 0;
+  while (cpu < CPU_SETSIZE && !CPU_ISSET((size_t)cpu, set)) cpu++;
+  return cpu;
+}
+
+static bool is_userspace(const wtl_knob *k, int cpu)
+{
+  char governor[64];
+  return text_of(k, cpu, "scaling_governor", governor, sizeof governor) && strcmp(governor, "userspace") == 0;
+}
+
+/* What limits were set already stay: an administrator's word, or another tool's. */
+int wtl_cpufreq_clocks(wtl_knob *k, wtl_clock_domain *c)
+{
+  int cpu = first_cpu(&c->cpus);
+  uint32_t ceiling = khz_of(k, cpu, "cpufreq/scaling_max_freq"), floor = khz_of(k, cpu, "cpufreq/scaling_min_freq");
+  double latency_ns = wtl_knob_number(k, cpu, "cpufreq/cpuinfo_transition_latency");
+  if (!ceiling) ceiling = khz_of(k, cpu, "cpufreq/cpuinfo_max_freq");
+  if (!floor) floor = khz_of(k, cpu, "cpufreq/cpuinfo_min_freq");
+  if (!ceiling || !floor || floor > ceiling) {
+    snprintf(k->why, sizeof k->why,
+             "no clocks under %s/devices/system/cpu/cpu%d/cpufreq (a virtual machine, or no driver)", k->sysfs, cpu);
+    return ENODEV;
+  }
+  read_steps(k, cpu, c);
+  c->min_khz = floor;
+  c->max_khz = ceiling;
+  c->base_khz = base_of(k, cpu, c, ceiling);
+  if (c->base_khz < floor) c->base_khz = floor;
+  c->latency_s = latency_ns > 0 && latency_ns < 1e9 ? latency_ns * 1e-9 : NAN; /* 2^32 - 1: the driver does not know */
+  c->found_khz = ceiling;
+  if (is_userspace(k, cpu)) c->found_khz = khz_of(k, cpu, "cpufreq/scaling_setspeed");
+  if (c->found_khz < floor || c->found_khz > ceiling) c->found_khz = c->base_khz;
+  return 0;
+}
+
+static int add_of_all(wtl_knob *k, wtl_knob_unit *d, int role, const char *name)
+{
+  cpu_set_t seen;
+  CPU_ZERO(&seen);
+  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+    char list[4096];
+    cpu_set_t policy;
+    if (!CPU_ISSET((size_t)cpu, &d->clock.cpus) || CPU_ISSET((size_t)cpu, &seen)) continue;
+    int error = wtl_knob_add_file(k, d, role, "%s/devices/system/cpu/cpu%d/cpufreq/%s", k->sysfs, cpu, name);
+    if (error) return error;
+    if (text_of(k, cpu, "related_cpus", list, sizeof list) && wtl_cpu_list(list, &policy))
+      CPU_OR(&seen, &seen, &policy);
+  }
+  return 0;
+}
+
+static void forget_files(wtl_knob_unit *d)
+{
+  for (size_t i = 0; i < d->n_files; i++) free(d->file[i].path);
+  free(d->file);
+  d->file = NULL;
+  d->n_files = 0;
+}
+
+static bool may_write(wtl_knob *k, const wtl_knob_unit *d)
+{
+  for (size_t i = 0; i < d->n_files; i++) {
+    int fd = k->os->open(k->os->arg, d->file[i].path);
+    if (fd < 0) {
+      snprintf(k->why, sizeof k->why, "cannot open %s: %s", d->file[i].path, strerror(-fd));
+      return false;
+    }
+    close(fd);
+  }
+  return d->n_files > 0;
+}
+
+/* Ceilings before floors: the order in which they are written going up. */
+static bool use_limits(wtl_knob *k, wtl_knob_unit *d)
+{
+  if (add_of_all(k, d, CEILING, "scaling_max_freq") == 0 && add_of_all(k, d, FLOOR, "scaling_min_freq") == 0 &&
+      may_write(k, d))
+    return true;
+  forget_files(d);
+  return false;
+}
+
+static bool use_one(wtl_knob *k, wtl_knob_unit *d, enum role role, const char *name)
+{
+  if (add_of_all(k, d, role, name) == 0 && may_write(k, d)) return true;
+  forget_files(d);
+  return false;
+}
+
+static bool use_preference(wtl_knob *k, wtl_knob_unit *d)
+{
+  if (!use_one(k, d, PREFERENCE, "energy_performance_preference")) return false;
+  d->clock.found_khz = d->clock.base_khz; /* the hint knows three: below it, found, above it */
+  return true;
+}
+
+static int cpufreq_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machine)
+{
+  char first[sizeof k->why];
+  int cpu = first_cpu(&d->clock.cpus);
+  (void)machine;
+  k->why[0] = '\0';
+  if (wtl_cpufreq_clocks(k, &d->clock) != 0) return ENODEV;
+  if (is_userspace(k, cpu) ? use_one(k, d, SETSPEED, "scaling_setspeed") : use_limits(k, d)) return 0;
+  memcpy(first, k->why, sizeof first);
+  if (use_preference(k, d)) {
+    k->why[0] = '\0';
+    return 0;
+  }
+  memcpy(k->why, first, sizeof first); /* the better way's reason is the one to mend */
+  return EACCES;
+}
+
+static void cpufreq_value(const wtl_knob_unit *d, const wtl_knob_file *f, uint32_t khz, char text[WTL_KNOB_VALUE])
+{
+  const wtl_clock_domain *c = &d->clock;
+  switch ((enum role)f->role) {
+  case SETSPEED:
+  case CEILING: snprintf(text, WTL_KNOB_VALUE, "%u", khz); return;
+  case FLOOR: snprintf(text, WTL_KNOB_VALUE, "%u", khz > c->base_khz ? khz : c->min_khz); return;
+  case PREFERENCE: break;
+  }
+  snprintf(text, WTL_KNOB_VALUE, "%s", khz < c->base_khz ? "power" : khz > c->base_khz ? "performance" : f->found);
+}
+
+const wtl_knob_ops wtl_knob_cpufreq = {.name = "cpufreq", .find = cpufreq_find, .value = cpufreq_value, .acts = true};

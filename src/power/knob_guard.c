@@ -1,0 +1,119 @@
+/*
+ * knob_guard.c - starts wattle-clock-guard (src/guard), which outlives this process and puts clocks back.
+ *
+ * A program of its own, not a fork: it keeps none of this process's memory. It daemonizes itself, so that it is nobody's
+ * child whom a program's wait() might meet, and says "ready" before anything is set.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "power/knob_kind.h"
+
+/* Beside the library: PREFIX/lib/libwattle.so, PREFIX/bin/wattle-clock-guard. */
+static bool guard_path(char *path, size_t size)
+{
+  static const char marker;
+  Dl_info here;
+  const char *slash = dladdr(&marker, &here) && here.dli_fname ? strrchr(here.dli_fname, '/') : NULL;
+  int n = slash ? snprintf(path, size, "%.*s/../bin/wattle-clock-guard", (int)(slash - here.dli_fname), here.dli_fname)
+                : -1;
+  return n > 0 && (size_t)n < size;
+}
+
+/* The words of its command line: what to wait for, then what to put where. */
+typedef struct words {
+  char **word;
+  size_t n, room;
+  bool failed;
+} words;
+
+static void add_word(words *w, const char *format, long number, const char *text)
+{
+  char word[WTL_KNOB_VALUE + 32];
+  snprintf(word, sizeof word, format, number, text);
+  if (w->n + 2 > w->room) {
+    size_t room = w->room ? 2 * w->room : 64;
+    char **grown = realloc(w->word, room * sizeof *grown);
+    if (!grown) {
+      w->failed = true;
+      return;
+    }
+    w->word = grown;
+    w->room = room;
+  }
+  if (!(w->word[w->n] = strdup(word))) w->failed = true;
+  w->word[w->failed ? w->n : ++w->n] = NULL;
+}
+
+static void free_words(words *w)
+{
+  for (size_t i = 0; i < w->n; i++) free(w->word[i]);
+  free(w->word);
+}
+
+/* Our own copy of its end is closed first: if it dies unready, reading ends. */
+static int start(const char *path, words *w, posix_spawn_file_actions_t *files, int ready[2])
+{
+  static char *const environment[] = {NULL};
+  pid_t pid;
+  char said = 0;
+  int status, error = posix_spawn(&pid, path, files, NULL, w->word, environment);
+  if (error) return error;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {} /* it has put itself into the background */
+  close(ready[1]);
+  ready[1] = -1;
+  ssize_t n = read(ready[0], &said, 1);
+  return n == 1 && said == 'r' ? 0 : ECHILD;
+}
+
+/* Which processes it waits for, which files it puts back, and its ends of the two pipes. */
+static void prepare(const wtl_knob *k, const pid_t *pids, size_t n, int stop, int ready, words *w,
+                    posix_spawn_file_actions_t *files)
+{
+  posix_spawn_file_actions_init(files);
+  posix_spawn_file_actions_adddup2(files, stop, stop); /* onto itself: it stays open in the guard */
+  posix_spawn_file_actions_adddup2(files, ready, ready);
+  add_word(w, "wattle-clock-guard%.0ld%s", 0, "");
+  add_word(w, "%ld%s", stop, "");
+  add_word(w, "%ld%s", ready, "");
+  for (size_t i = 0; i < n; i++) add_word(w, "pid=%ld%s", (long)pids[i], "");
+  for (size_t d = 0; d < k->n_domains; d++) {
+    const wtl_knob_unit *domain = &k->domain[d];
+    for (size_t i = 0; i < domain->n_files && domain->claimed; i++) {
+      posix_spawn_file_actions_adddup2(files, domain->file[i].fd, domain->file[i].fd);
+      add_word(w, "%ld=%s", domain->file[i].fd, domain->file[i].found);
+    }
+  }
+}
+
+int wtl_knob_guard(wtl_knob *k, const pid_t *pids, size_t n)
+{
+  char path[4096];
+  words w = {0};
+  int stop[2] = {-1, -1}, ready[2] = {-1, -1}, error = 0;
+  posix_spawn_file_actions_t files;
+  if (!k->kind->acts) return 0;
+  if (!guard_path(path, sizeof path)) return ENOENT;
+  if (pipe2(stop, O_CLOEXEC) != 0 || pipe2(ready, O_CLOEXEC) != 0) error = errno;
+  if (!error) {
+    prepare(k, pids, n, stop[0], ready[1], &w, &files);
+    error = w.failed ? ENOMEM : start(path, &w, &files, ready);
+    posix_spawn_file_actions_destroy(&files);
+  }
+  free_words(&w);
+  k->guard = error ? -1 : stop[1];
+  const int ends[] = {stop[0], error ? stop[1] : -1, ready[0], ready[1]};
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+    if (ends[i] >= 0) close(ends[i]);
+  if (error)
+    snprintf(k->why, sizeof k->why, "the guard that puts clocks back (%.300s) does not start: %s", path,
+             strerror(error));
+  return error;
+}

@@ -1,0 +1,61 @@
+/*
+ * knob_kind.h - what every kind of knob must be able to do, the table of kinds, and a knob's inside for their files.
+ */
+#ifndef WTL_POWER_KNOB_KIND_H
+#define WTL_POWER_KNOB_KIND_H
+
+#include "power/knob.h"
+
+enum { WTL_KNOB_VALUE = 48 }; /* bytes of a file's text, its end included */
+
+/* A file of a domain that is written to change the clock. `role` is the kind's own. */
+typedef struct wtl_knob_file {
+  char *path;
+  int role;
+  int fd;                     /* -1: not open */
+  char found[WTL_KNOB_VALUE]; /* what it held when the knob was opened */
+} wtl_knob_file;
+
+typedef struct wtl_knob_unit {
+  wtl_clock_domain clock;
+  wtl_knob_file *file;
+  size_t n_files;
+  uint32_t set_khz; /* the last that was set */
+  bool claimed;     /* by this very process: it locked the files and will put back */
+  bool lost;        /* a set failed */
+} wtl_knob_unit;
+
+typedef struct wtl_knob_ops {
+  const char *name;
+  /* Fills in the clocks and files of a domain whose CPUs are known. 0, or an errno with the reason in k->why. */
+  int (*find)(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machine);
+  /* The text that file i of the domain must hold for this clock. NULL for kinds without files. */
+  void (*value)(const wtl_knob_unit *d, const wtl_knob_file *f, uint32_t khz, char text[WTL_KNOB_VALUE]);
+  bool acts;
+} wtl_knob_ops;
+
+extern const wtl_knob_ops wtl_knob_cpufreq, wtl_knob_powercap, wtl_knob_record, wtl_knob_none;
+
+struct wtl_knob {
+  const wtl_knob_ops *kind;
+  const wtl_knob_sys *os;
+  const char *sysfs;
+  char why[512];
+  wtl_knob_unit *domain;
+  size_t n_domains;
+  int guard; /* the pipe that lets it go; -1 for none */
+  wtl_clock_change note[WTL_KNOB_NOTES];
+  uint64_t notes;
+};
+
+/* Adds a file to a domain and reads what it holds. 0 or an errno. */
+int wtl_knob_add_file(wtl_knob *k, wtl_knob_unit *d, int role, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Reads what cpufreq says of a domain's clocks; needs no right to write. 0, or an errno with the reason in k->why. */
+int wtl_cpufreq_clocks(wtl_knob *k, wtl_clock_domain *c);
+
+/* Reads a number of a file of a CPU; NaN where there is none. */
+double wtl_knob_number(const wtl_knob *k, int cpu, const char *file);
+
+#endif
