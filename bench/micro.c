@@ -25,7 +25,7 @@ enum {
   LARGEST = 1 << 20,
   LINE = 128,
   COLLECTIVE_BATCH = 200,
-  CROWD_BATCH = 20,
+  CROWD_BATCH = 100,
   ABREAST = 64,
   FLOOD = 1000
 };

@@ -259,3 +259,9 @@ double wtl_prices_wake(const wtl_prices *p, bool crowded, bool far)
   if (crowded) return same[isnan(same[WTL_BESIDE_PEER]) ? WTL_BESIDE_IDLE : WTL_BESIDE_PEER]; /* one core: no peer */
   return p->median_s[far ? WTL_PRICE_EPOLL_OTHER : WTL_PRICE_FUTEX_OTHER][WTL_BESIDE_IDLE];
 }
+
+double wtl_prices_turn(const wtl_prices *p)
+{
+  const double *there_and_back = p->median_s[WTL_PRICE_YIELD_TO_YIELDING];
+  return there_and_back[isnan(there_and_back[WTL_BESIDE_PEER]) ? WTL_BESIDE_IDLE : WTL_BESIDE_PEER] / 2;
+}

@@ -69,4 +69,7 @@ void wtl_prices_read(const wtl_settings *settings, wtl_prices *p);
  * than cores, so that the waker is on the sleeper's core. far: sleepers wait in epoll. */
 double wtl_prices_wake(const wtl_prices *p, bool crowded, bool far);
 
+/* What a PE that yields to another that yields, too, takes of the core: one switch, in seconds; NaN where that is not known. */
+double wtl_prices_turn(const wtl_prices *p);
+
 #endif

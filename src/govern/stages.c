@@ -18,16 +18,24 @@ static const double least_far_price_s = 50e-6;
  * thread (assumed; it depends on what both do), so that each second awake costs the job up to two. */
 static const double share_of_siblings = 0.5;
 
+/* Two processes that yield to each other on one core come back after two switches: 2.5-3.2 us on a 2-core virtual machine. */
+static const double first_turn_s = 1.3e-6;
+
 static void set_price(wtl_stages *s, double seconds)
 {
   s->price_s = fmin(fmax(seconds, s->least_price_s), most_price_s);
   s->limit_ticks = (uint64_t)(s->price_s * s->share * 1e9 / s->ns_per_tick);
 }
 
+bool wtl_stages_learn_under(const wtl_settings *settings)
+{
+  return settings->wait.number == WTL_WAIT_ADAPTIVE && settings->spin_max.seconds < 0;
+}
+
 void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, wtl_cores cores, bool far,
                       const wtl_prices *prices, double ns_per_tick)
 {
-  double price_s = NAN;
+  double price_s = NAN, turn_s = NAN;
   memset(s, 0, sizeof *s);
   s->policy = (enum wtl_wait_policy)settings->wait.number;
   /* Where PEs outnumber cores, the peer can only make progress on the core this PE gives up. */
@@ -35,9 +43,14 @@ void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, 
   s->share = !s->crowded && n_local > cores.physical ? share_of_siblings : 1;
   s->least_price_s = far ? least_far_price_s : least_price_s;
   s->ns_per_tick = ns_per_tick;
-  s->learns = s->policy == WTL_WAIT_ADAPTIVE && settings->spin_max.seconds < 0;
-  s->yields = s->policy == WTL_WAIT_YIELD || (s->learns && s->crowded);
-  if (prices) price_s = wtl_prices_wake(prices, s->crowded, far);
+  s->learns = wtl_stages_learn_under(settings);
+  s->yields = s->policy == WTL_WAIT_YIELD || (s->policy == WTL_WAIT_ADAPTIVE && s->crowded);
+  s->remembers = s->learns && !s->crowded;
+  if (prices) {
+    price_s = wtl_prices_wake(prices, s->crowded, far);
+    turn_s = wtl_prices_turn(prices);
+  }
+  s->turn_ticks = (uint64_t)((isnan(turn_s) ? first_turn_s : turn_s) * 1e9 / ns_per_tick);
   if (s->learns)
     set_price(s, isnan(price_s) ? first_price_s : price_s);
   else if (s->policy == WTL_WAIT_ADAPTIVE)
@@ -48,12 +61,12 @@ void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, 
 
 uint64_t wtl_stages_limit(const wtl_stages *s, const wtl_wait_history *history)
 {
-  return s->learns ? wtl_history_limit(history, s->limit_ticks) : s->limit_ticks;
+  return s->remembers ? wtl_history_limit(history, s->limit_ticks) : s->limit_ticks;
 }
 
 void wtl_stages_waited(const wtl_stages *s, wtl_wait_history *history, uint64_t limit, uint64_t length)
 {
-  if (s->learns) wtl_history_add(history, s->limit_ticks, limit, length);
+  if (s->remembers) wtl_history_add(history, s->limit_ticks, limit, length);
 }
 
 void wtl_stages_learn(wtl_stages *s, uint64_t ticks)

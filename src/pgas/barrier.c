@@ -86,6 +86,7 @@ static void count_nodes(wtl_pe *self, wtl_site *site, uint32_t epoch)
 void wtl_barrier(wtl_pe *self, wtl_site *site)
 {
   uint32_t epoch = ++self->barrier_epoch;
+  self->small_read = self->small_epoch;
   if (self->n == 1) return;
   if (self->boot.n_nodes > 1)
     count_nodes(self, site, epoch);

@@ -108,10 +108,11 @@ static void count_cores(wtl_pe *self, wtl_site *site)
   double cores = CPU_COUNT(&all) ? CPU_COUNT(&all) : (double)sysconf(_SC_NPROCESSORS_ONLN);
   int usable = (int)fmax(1, ceil(fmin(cores, quota)));
   wtl_prices prices;
-  wtl_prices_read(&self->settings, &prices);
+  bool learns = wtl_stages_learn_under(&self->settings);
+  if (learns) wtl_prices_read(&self->settings, &prices);
   int physical = CPU_COUNT(&all) ? wtl_cores_physical(&all, "/sys") : usable;
   wtl_stages_start(&self->door.stages, &self->settings, self->n_local, (wtl_cores){usable, physical}, self->net != NULL,
-                   &prices, wtl_clock_ns_per_tick());
+                   learns ? &prices : NULL, wtl_clock_ns_per_tick());
   wtl_barrier(self, site);
   self->central_barrier = self->door.stages.crowded;
 }

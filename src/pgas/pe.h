@@ -35,7 +35,7 @@ enum { WTL_BARRIER_ROUNDS = 16 }; /* enough for 65,536 PEs of a node, or nodes *
 enum { WTL_REGION_SLICE = WTL_NET_OPEN_REGION, WTL_REGION_BARRIER };
 
 /* A cache line that carries what a PE says in a small collective (small.c). */
-enum { WTL_SMALL_BYTES = 48, WTL_SMALL_LINES = 16 };
+enum { WTL_SMALL_BYTES = 48, WTL_SMALL_LINES = 32 };
 typedef struct wtl_line {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t said; /* in which small collective */
   _Alignas(16) char bytes[WTL_SMALL_BYTES];       /* any type's elements */
@@ -80,7 +80,9 @@ typedef struct wtl_pe {
   wtl_shared *shared;
   wattle_joules_t *ledger; /* in the arena: n_local x WTL_MAX_DOMAINS, filled by the reader at the end */
   wtl_door door;
-  uint32_t barrier_epoch, small_epoch;
+  uint32_t barrier_epoch;
+  uint32_t small_epoch,
+      small_read; /* small collectives so far; all PEs have read what was said in those up to this one */
   bool central_barrier;
   wtl_heap mem;
   char *scratch;                /* twice WTL_SCRATCH_BYTES, for collectives */

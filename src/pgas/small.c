@@ -3,7 +3,7 @@
  * into one cache line of its own, which the others fetch when it has changed. One hop, no barrier.
  *
  * A PE has several such lines and uses them by turns, so that it need not wait for those that have not read the last one yet.
- * When all have been used, a barrier: who has come to it has read everything before.
+ * When all have been used since the last barrier, a barrier: who has come to it has read everything before.
  */
 #include "pgas/sync.h"
 
@@ -14,9 +14,8 @@ static wtl_line *line_of(wtl_pe *self, int pe, uint32_t epoch)
 
 static uint32_t begin(wtl_pe *self, wtl_site *site)
 {
-  uint32_t epoch = ++self->small_epoch;
-  if (epoch % WTL_SMALL_LINES == 0) wtl_barrier(self, site);
-  return epoch;
+  if (self->small_epoch - self->small_read == WTL_SMALL_LINES) wtl_barrier(self, site);
+  return ++self->small_epoch;
 }
 
 static void say(wtl_pe *self, uint32_t epoch, const void *bytes, size_t n)
@@ -56,10 +55,12 @@ void wtl_reduce_small(wtl_pe *self, wtl_site *site, void *dest, const void *sour
   _Alignas(16) char sum[WTL_SMALL_BYTES];
   uint32_t epoch = begin(self, site);
   say(self, epoch, source, n * size);
-  if (self->central_barrier) /* where PEs outnumber cores: one wake-up when all have spoken, not one for each */
+  if (self->central_barrier) { /* where PEs outnumber cores: one wake-up when all have spoken, not one for each */
     wtl_barrier(self, site);
-  else
+    self->small_read = epoch - 1; /* this one is read only now */
+  } else {
     wake_all(self);
+  }
   memcpy(sum, hear(self, site, 0, epoch), n * size);
   for (int pe = 1; pe < self->n; pe++) combine(sum, hear(self, site, pe, epoch), n);
   memcpy(dest, sum, n * size);

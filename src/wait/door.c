@@ -24,6 +24,7 @@ typedef struct wait {
   void *arg;
   uint64_t since; /* tick at which the present stage began */
   uint64_t idle;  /* since then nothing happened: the tick from which the limit counts */
+  uint64_t used;  /* of the time since then, on a core, where it yields */
   uint64_t quiet; /* the longest time so far in which nothing happened */
   uint64_t over;  /* when a sleep ended, or was ended by a ring */
 } wait;
@@ -50,6 +51,7 @@ static void end_idle(wait *w, uint64_t now)
 {
   if (now > w->idle) w->quiet = larger(w->quiet, now - w->idle);
   w->idle = now;
+  w->used = 0;
 }
 
 /* The condition, after a turn of the pump. Who moves bytes does not wait. */
@@ -86,11 +88,20 @@ static bool spin(wait *w, uint64_t limit)
   return true;
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+  return a < b ? a : b;
+}
+
+/* What lies between two turns is other processes' time: a wait costs no more for that they take long. */
 static bool yield(wait *w, uint64_t limit)
 {
+  uint64_t turn_ticks = w->door->stages.turn_ticks;
   while (!look(w)) {
-    if (wtl_ticks() - w->idle >= limit) return false;
+    if (w->used >= limit) return false;
+    uint64_t before = wtl_ticks();
     sched_yield();
+    w->used += smaller(wtl_ticks() - before, turn_ticks);
   }
   return true;
 }

@@ -18,6 +18,8 @@ static bool never(void *arg)
   return false;
 }
 
+static const wtl_cores TWO_CORES = {2, 2};
+
 static wtl_settings settings(enum wtl_wait_policy policy)
 {
   wtl_settings s;
@@ -203,6 +205,45 @@ static void adaptive_ends_asleep_and_yields_where_crowded(void)
   free(crowded);
 }
 
+/* A store that rings no bell, as through shmem_ptr. */
+static void *store_in_silence(void *arg)
+{
+  visit *v = arg;
+  while (!wtl_bell_has_sleeper(&v->bell)) usleep(100);
+  atomic_store(&v->ready, 1);
+  return NULL;
+}
+
+/* Each look takes others' time, as where others have the core; what limits the wait is its own turns. */
+static bool look_slowly(void *arg)
+{
+  visit *v = arg;
+  usleep(100);
+  return look(v);
+}
+
+static void who_yields_is_charged_for_its_turns_only(void)
+{
+  enum { TURNS = 50 };
+  visit *v = aligned_alloc(64, (sizeof *v + 63) / 64 * 64);
+  wtl_settings s = settings(WTL_WAIT_ADAPTIVE);
+  memset(v, 0, sizeof *v);
+  s.sleep_max.seconds = 1e-4;
+  wtl_door_start(&v->door, &v->bell, &s, 3, TWO_CORES);
+  v->door.stages.limit_ticks = TURNS * v->door.stages.turn_ticks;
+  while (!atomic_load(&v->door.sleeps)) { /* until one has gone to sleep by itself */
+    pthread_t other;
+    atomic_store(&v->looks, 0);
+    v->ready = 0;
+    pthread_create(&other, NULL, store_in_silence, v);
+    wtl_door_wait(&v->door, &v->site, WTL_WATCH_ALL, look_slowly, v);
+    pthread_join(other, NULL);
+  }
+  CHECK(atomic_load(&v->looks) >= TURNS);
+  CHECK(v->site.wait_ticks[WTL_STAGE_YIELD] > 4 * TURNS * v->door.stages.turn_ticks);
+  free(v);
+}
+
 static void a_condition_that_holds_costs_no_wait_time(void)
 {
   visit v;
@@ -214,15 +255,7 @@ static void a_condition_that_holds_costs_no_wait_time(void)
   CHECK(v.site.waits == 1 && wtl_site_waited(&v.site) == 0);
 }
 
-/* A store that rings no bell, as through shmem_ptr, is found when the bounded sleep ends, and counted as a rescue. */
-static void *store_in_silence(void *arg)
-{
-  visit *v = arg;
-  while (!wtl_bell_has_sleeper(&v->bell)) usleep(100);
-  atomic_store(&v->ready, 1);
-  return NULL;
-}
-
+/* It is found when the bounded sleep ends, and counted as a rescue. */
 static void a_silent_store_is_rescued_and_counted(void)
 {
   visit *v = aligned_alloc(64, (sizeof *v + 63) / 64 * 64);
@@ -240,7 +273,6 @@ static void a_silent_store_is_rescued_and_counted(void)
 
 /* --- how long to stay in a stage ----------------------------------------------------------------------------------------------------------- */
 
-static const wtl_cores TWO_CORES = {2, 2};
 static const wtl_wait_history NO_PAST = {0};
 
 static void policies_have_their_stages(void)
@@ -262,6 +294,20 @@ static void policies_have_their_stages(void)
   wtl_stages_start(&s, &set, 3, TWO_CORES, false, NULL, 0.5);
   CHECK(s.yields);
   CHECK_NEAR((double)wtl_stages_limit(&s, &NO_PAST), s.price_s * 1e9 / 0.5, 1);
+  CHECK(s.turn_ticks > 0);
+}
+
+/* How long waits last is there what all PEs' ways of waiting make of it, so a past says nothing. */
+static void where_pes_outnumber_cores_no_past_counts(void)
+{
+  wtl_stages s;
+  wtl_settings set = settings(WTL_WAIT_ADAPTIVE);
+  for (int pes = 2; pes <= 3; pes++) {
+    wtl_wait_history past = {0};
+    wtl_stages_start(&s, &set, pes, TWO_CORES, false, NULL, 1.0);
+    for (int i = 0; i < 100; i++) wtl_stages_waited(&s, &past, wtl_stages_limit(&s, &past), 50 * s.limit_ticks);
+    CHECK(wtl_stages_limit(&s, &past) == (pes == 2 ? 0 : s.limit_ticks));
+  }
 }
 
 /* Two PEs on the two threads of one core: neither is in the other's way, but each slows the other down. */
@@ -283,6 +329,8 @@ static void a_given_spin_is_kept(void)
   CHECK(!s.learns && s.limit_ticks == 500000 && !s.yields);
   wtl_stages_learn(&s, 10);
   CHECK(s.limit_ticks == 500000);
+  wtl_stages_start(&s, &set, 3, TWO_CORES, false, NULL, 2.0);
+  CHECK(!s.learns && s.limit_ticks == 500000 && s.yields);
   set.spin_max.seconds = 0;
   wtl_stages_start(&s, &set, 2, TWO_CORES, false, NULL, 2.0);
   CHECK(s.limit_ticks == 0);
@@ -309,6 +357,7 @@ static void learning_is_bounded(void)
 TESTS(TEST(only_stores_into_the_watched_line_ring), TEST(a_sleeper_in_a_barrier_is_not_rung_by_data),
       TEST(sleepers_that_watch_different_things_are_all_rung), TEST(a_sleep_ends_by_itself_and_says_so),
       TEST(each_policy_waits_in_its_stage), TEST(adaptive_ends_asleep_and_yields_where_crowded),
-      TEST(a_condition_that_holds_costs_no_wait_time), TEST(a_silent_store_is_rescued_and_counted),
-      TEST(policies_have_their_stages), TEST(who_shares_a_core_by_multithreading_sleeps_earlier),
+      TEST(who_yields_is_charged_for_its_turns_only), TEST(a_condition_that_holds_costs_no_wait_time),
+      TEST(a_silent_store_is_rescued_and_counted), TEST(policies_have_their_stages),
+      TEST(where_pes_outnumber_cores_no_past_counts), TEST(who_shares_a_core_by_multithreading_sleeps_earlier),
       TEST(a_given_spin_is_kept), TEST(learning_is_bounded))

@@ -1,0 +1,78 @@
+/*
+ * Small collectives one after the other, with nothing between them that would let all PEs catch up: each must give its own bytes,
+ * however far the PEs are apart. Now and then a PE naps, or all meet, where the common random numbers say so.
+ *
+ * usage: streams SEED ROUNDS
+ */
+#include <shmem.h>
+#include <unistd.h>
+
+#include "pes.h"
+
+enum { MOST_WORDS = 8, NAP_US = 300 }; /* 48 bytes and less go by a cache line, more go another way */
+
+/* What PE `pe` has to say in a round. */
+static uint64_t word_of(uint64_t round, int pe, int i)
+{
+  uint64_t state = round * 1000003 + (uint64_t)pe * 101 + (uint64_t)i + 1;
+  return next_random(&state);
+}
+
+static uint64_t sum_of(uint64_t round, int pes, int i)
+{
+  uint64_t sum = 0;
+  for (int pe = 0; pe < pes; pe++) sum += word_of(round, pe, i);
+  return sum;
+}
+
+/* What all PEs draw alike. */
+typedef struct draw {
+  uint64_t round;
+  int words, root, late; /* late: who naps, or -1 */
+  bool sums, meets;
+} draw;
+
+static draw next_draw(uint64_t *random, uint64_t round, int pes)
+{
+  uint64_t what = next_random(random) % 400; /* mostly a broadcast from PE 0, which runs ahead */
+  draw d = {.round = round, .late = -1, .sums = what < 6, .meets = what == 6};
+  d.words = what == 7 ? MOST_WORDS : 1 + (int)(next_random(random) % 6);
+  if (what >= 8 && what < 20) d.root = (int)(next_random(random) % (uint64_t)pes);
+  if (what >= 20 && what < 24) d.late = (int)(next_random(random) % (uint64_t)pes);
+  return d;
+}
+
+static void go_through(const draw *d, uint64_t *dest, uint64_t *source)
+{
+  int me = shmem_my_pe(), pes = shmem_n_pes();
+  unsigned long long round = d->round;
+  if (d->late == me) usleep(NAP_US);
+  if (d->meets) shmem_barrier_all();
+  for (int i = 0; i < d->words; i++) source[i] = word_of(round, me, i);
+  if (d->sums)
+    shmem_uint64_sum_reduce(SHMEM_TEAM_WORLD, dest, source, (size_t)d->words);
+  else
+    shmem_uint64_broadcast(SHMEM_TEAM_WORLD, dest, source, (size_t)d->words, d->root);
+  for (int i = 0; i < d->words; i++) {
+    if (d->sums)
+      EXPECT(dest[i] == sum_of(round, pes, i), "round %llu: word %d of the sum", round, i);
+    else
+      EXPECT(dest[i] == word_of(round, d->root, i), "round %llu: word %d from PE %d", round, i, d->root);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  uint64_t random = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, rounds = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000;
+  shmem_init();
+  uint64_t *source = shmem_malloc(MOST_WORDS * sizeof *source), *dest = shmem_malloc(MOST_WORDS * sizeof *dest);
+  for (uint64_t round = 0; round < rounds; round++) {
+    draw d = next_draw(&random, round, shmem_n_pes());
+    go_through(&d, dest, source);
+  }
+  shmem_barrier_all();
+  shmem_free(dest);
+  shmem_free(source);
+  shmem_finalize();
+  return failures != 0;
+}
