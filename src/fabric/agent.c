@@ -30,6 +30,8 @@ enum { LINGER_NS = 100000, TURNS_A_YIELD = 16 };
 
 struct wtl_agent {
   wtl_net *net;
+  bool (*also)(void *);
+  void *also_of;
   pthread_t thread;
   int wake; /* an eventfd that ends the sleep on the network */
   uint64_t linger_ticks;
@@ -58,7 +60,9 @@ static void nudge(wtl_agent *a)
 
 static bool move(wtl_agent *a)
 {
-  if (!wtl_net_progress(a->net)) return false;
+  bool moved = wtl_net_progress(a->net);
+  if (a->also && a->also(a->also_of)) moved = true;
+  if (!moved) return false;
   if (a->sleepers > 0) {
     uint64_t now = wtl_ticks(), still = now - a->moved_at;
     if (still > a->still) a->still = still;
@@ -121,10 +125,12 @@ static int start_thread(wtl_agent *a)
   return rc;
 }
 
-wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, char *error, size_t size)
+wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), void *of, char *error, size_t size)
 {
   wtl_agent *a = calloc(1, sizeof *a);
   a->net = net;
+  a->also = also;
+  a->also_of = of;
   a->linger_ticks = lingers ? (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick()) : 0;
   a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (a->wake < 0 || start_thread(a)) {

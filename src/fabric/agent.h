@@ -14,9 +14,10 @@
 
 typedef struct wtl_agent wtl_agent;
 
-/* lingers: it looks on for a while after an arrival that a thread slept for; else it sleeps again at once, as that thread does
+/* `also`, if not NULL, is called with `of` after each time that something may have arrived; true: it did something.
+ * lingers: it looks on for a while after an arrival that a thread slept for; else it sleeps again at once, as that thread does
  * whose waiting is all sleep. NULL, with the reason in `error`, if there can be no thread. */
-wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, char *error, size_t size);
+wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), void *of, char *error, size_t size);
 void wtl_agent_stop(wtl_agent *a);
 
 /* What the threads of the PE that wait need of it. */

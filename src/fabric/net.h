@@ -38,13 +38,24 @@ typedef struct wtl_place {
   uint32_t region;
 } wtl_place;
 
-/* The side of this PE that others reach. */
+/* What the room above says of a message of its own. */
+typedef struct wtl_net_tag {
+  uint64_t a, b;
+  uint32_t kind;
+} wtl_net_tag;
+
+/* The side of this PE that others reach. Called with the network's lock held: none may call it again, or wait. */
 typedef struct wtl_net_home {
   void *owner;
   uint64_t open_bytes;                                    /* of region WTL_NET_OPEN_REGION, on every PE */
   void *(*find)(void *owner, wtl_place at, uint64_t n);   /* NULL: not (all of it) there */
   void (*changed)(void *owner, wtl_place at, uint64_t n); /* `n` bytes were stored; a full barrier lies between */
   void (*completed)(void *owner);                         /* an operation of this PE's own got its answer */
+  /* A message of PE `from`; its data are valid during the call. False: it is not a good one. */
+  bool (*message)(void *owner, int from, wtl_net_tag tag, const void *data, size_t n);
+  /* A long one: `room` says where its data go (NULL: nowhere, it is dropped), `landed` is called when they are there. */
+  void *(*room)(void *owner, int from, wtl_net_tag tag, size_t n);
+  void (*landed)(void *owner, int from, wtl_net_tag tag, void *room, size_t n);
 } wtl_net_home;
 
 /*
@@ -96,6 +107,17 @@ void wtl_net_get(wtl_net *net, int pe, wtl_place at, void *to, size_t n, _Atomic
 /* An atomic operation on 4 or 8 bytes. `result` (of `size` bytes) NULL: the old value is not wanted; otherwise as for get. */
 void wtl_net_amo(wtl_net *net, int pe, wtl_place at, enum wtl_net_op op, size_t size, uint64_t operand,
                  uint64_t condition, void *result, _Atomic uint32_t *left);
+
+/*
+ * Sends a message to the room above on PE `pe`. Up to WTL_NET_MERGED bytes share messages with others, and where they are
+ * `held` leave with the next that is not, or when something is waited for; longer ones may be overtaken. `left` counts while
+ * `from` is still needed; NULL: the network takes a copy. No flush waits for them.
+ */
+void wtl_net_message(wtl_net *net, int pe, wtl_net_tag tag, const void *from, size_t n, bool held,
+                     _Atomic uint32_t *left);
+
+/* Sends what is held. */
+void wtl_net_push(wtl_net *net);
 
 /* Nothing sent after it reaches a PE before what was sent to that PE so far. */
 bool wtl_net_in_order(const wtl_net *net);

@@ -9,10 +9,11 @@
 /* A message whose data are on their way to where they belong. */
 typedef struct arriving {
   wtl_net *net;
-  bool is_put; /* else an answer */
+  enum wire_message message;
   int from;
   wtl_place at;
   uint64_t n, token;
+  void *to;
 } arriving;
 
 static uint64_t operate(void *at, const wire_amo *a)
@@ -84,6 +85,12 @@ static bool take_answer(wtl_net *net, const wire_record *r, const void *data)
   return true;
 }
 
+static bool take_message(wtl_net *net, int from, const wire_record *r, const void *data)
+{
+  return net->home.message &&
+         net->home.message(net->home.owner, from, (wtl_net_tag){r->offset, r->token, r->region}, data, r->n);
+}
+
 /* One record; false if it is not a good one. */
 static bool take_record(wtl_net *net, int from, const wire_record *r, const void *data)
 {
@@ -95,6 +102,7 @@ static bool take_record(wtl_net *net, int from, const wire_record *r, const void
   case WIRE_ANSWER: return take_answer(net, r, data);
   case WIRE_WANT_KEY: return wtl_net_rma_want_key(net, from, (wtl_place){r->offset, r->region}, r->token);
   case WIRE_KEY: return wtl_net_rma_take_key(net, from, r->token, data, r->n);
+  case WIRE_AM: return take_message(net, from, r, data);
   case WIRE_END:
     if (r->token != ~net->cookie) return false;
     wtl_net_told_to_end(net);
@@ -116,29 +124,47 @@ static bool take_batch(wtl_net *net, const wire_head *h, const char *at, size_t 
 
 /* --- large messages --------------------------------------------------------------------------------------------- */
 
+static wtl_net_tag tag_of(wtl_place at, uint64_t token)
+{
+  return (wtl_net_tag){at.offset, token, at.region};
+}
+
 static void large_arrived(void *arg)
 {
   arriving *l = arg;
   wtl_net *net = l->net;
-  pending *p = l->is_put ? NULL : wtl_net_find_pending(net, l->token, l->n);
+  pending *p = l->message == WIRE_DATA ? wtl_net_find_pending(net, l->token, l->n) : NULL;
   wtl_fence();
-  if (l->is_put) {
+  if (l->message == WIRE_PUT) {
     net->home.changed(net->home.owner, l->at, l->n);
     if (l->token) confirm(net, l->from, l->token);
   }
+  if (l->message == WIRE_LARGE_AM) net->home.landed(net->home.owner, l->from, tag_of(l->at, l->token), l->to, l->n);
   if (p) wtl_net_end_pending(net, p);
   free(l);
 }
 
-/* Takes the data of a put, or of an answer, to where they belong; false if that is nowhere. */
-static bool take_large(wtl_net *net, bool is_put, const wire_large *h, void *data, size_t n, bool later)
+static void *place_of(wtl_net *net, enum wire_message message, int from, wtl_place at, uint64_t token, size_t n)
+{
+  pending *p;
+  switch (message) {
+  case WIRE_PUT: return net->home.find(net->home.owner, at, n);
+  case WIRE_DATA: p = wtl_net_find_pending(net, token, n); return p ? p->to : NULL;
+  default: return net->home.room ? net->home.room(net->home.owner, from, tag_of(at, token), n) : NULL;
+  }
+}
+
+/* Takes the data of a put, an answer or a message to where they belong; false if that is nowhere. */
+static bool take_large(wtl_net *net, enum wire_message message, const wire_large *h, void *data, size_t n, bool later)
 {
   wtl_place at = {h->offset, h->region};
-  pending *p = is_put ? NULL : wtl_net_find_pending(net, h->token, n);
-  void *to = is_put ? net->home.find(net->home.owner, at, n) : p ? p->to : NULL;
-  arriving *l = to ? calloc(1, sizeof *l) : NULL;
-  if (!l) return false;
-  *l = (arriving){net, is_put, (int)h->from, at, n, h->token};
+  arriving *l = malloc(sizeof *l);
+  void *to = l ? place_of(net, message, (int)h->from, at, h->token, n) : NULL;
+  if (!to) {
+    free(l);
+    return false;
+  }
+  *l = (arriving){net, message, (int)h->from, at, n, h->token, to};
   if (later) {
     net->transport->ops->receive(net->transport, data, to, n, large_arrived, l);
   } else {
@@ -159,7 +185,7 @@ void wtl_net_arrived(void *owner, unsigned message, const void *header, size_t h
     wire_large large;
   } h;
   size_t expected = message == WIRE_BATCH ? sizeof h.small : sizeof h.large;
-  bool good = message >= WIRE_BATCH && message <= WIRE_DATA;
+  bool good = message >= WIRE_BATCH && message <= WIRE_LARGE_AM;
   if (message == WIRE_BATCH) { /* its head lies in front of the records */
     good = header_bytes == 0 && !later && n >= expected;
     header = data;
@@ -175,7 +201,7 @@ void wtl_net_arrived(void *owner, unsigned message, const void *header, size_t h
   if (message == WIRE_BATCH)
     good = take_batch(net, &h.small, (const char *)data + expected, n - expected);
   else
-    good = take_large(net, message == WIRE_PUT, &h.large, data, n, later);
+    good = take_large(net, (enum wire_message)message, &h.large, data, n, later);
   if (!good) {
     net->counts.malformed++;
     return;

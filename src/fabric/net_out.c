@@ -188,6 +188,7 @@ static void large_sent(void *arg)
   peer *p = &net->peers[l->pe];
   if (l->has_waiter) wtl_net_wait_ends(net, l->waiter);
   if (l->n >= WTL_NET_LARGE) p->abreast -= (uint32_t)l->n;
+  if (l->owned) free((void *)(uintptr_t)l->from);
   free(l);
   wtl_net_left(net);
   if (p->queue) start_queued(net, p);
@@ -205,14 +206,14 @@ static void start_large(wtl_net *net, large *l)
                             eager ? WTL_SEND_EAGER : WTL_SEND_RENDEZVOUS, large_sent, l);
 }
 
-/* Sends `n` bytes alone, now or when others have left. */
+/* Sends `n` bytes alone, now or when others have left. owned: they are the network's, which frees them. */
 static void send_large(wtl_net *net, int pe, enum wire_message message, wtl_place at, uint64_t token, const void *from,
-                       size_t n, const waiter *w)
+                       size_t n, bool owned, const waiter *w)
 {
   peer *p = &net->peers[pe];
   large *l = calloc(1, sizeof *l);
   if (!l) wtl_net_fail(net, pe, "no memory for a message to", "out of memory");
-  *l = (large){.net = net, .message = message, .pe = pe, .from = from, .n = n, .has_waiter = w != NULL};
+  *l = (large){.net = net, .message = message, .pe = pe, .from = from, .n = n, .owned = owned, .has_waiter = w != NULL};
   if (w) l->waiter = *w;
   l->head = (wire_large){net->cookie, (uint32_t)net->boot->pe, at.region, at.offset, token};
   if (n < WTL_NET_LARGE || p->abreast < ABREAST_BYTES) {
@@ -232,7 +233,7 @@ static void send_answer(wtl_net *net, int pe, uint64_t token, const void *from, 
   if (n <= SMALL_ANSWER)
     wtl_load_bytes(wtl_net_add_record(net, pe, WIRE_ANSWER, (wtl_place){0}, token, n, n), from, n);
   else
-    send_large(net, pe, WIRE_DATA, (wtl_place){0}, token, from, n, NULL);
+    send_large(net, pe, WIRE_DATA, (wtl_place){0}, token, from, n, false, NULL);
 }
 
 /* `from`: memory of the open region. While too much is under way the answer waits, and takes the data when it leaves. */
@@ -307,13 +308,13 @@ static void put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, 
   if (n >= WTL_NET_LARGE) { /* its own answer tells that it is done */
     waiter w = left ? wtl_net_wait_begins(net, left) : (waiter){0};
     wtl_net_disorder(net);
-    send_large(net, pe, WIRE_PUT, at, await(net, NULL, 0, -1, NULL), from, n, left ? &w : NULL);
+    send_large(net, pe, WIRE_PUT, at, await(net, NULL, 0, -1, NULL), from, n, false, left ? &w : NULL);
     return;
   }
   if (manner != WTL_NET_SIGNAL) mark_dirty(net, pe);
   if (n > WTL_NET_MERGED) {
     waiter w = wtl_net_wait_begins(net, left);
-    send_large(net, pe, WIRE_PUT, at, 0, from, n, &w);
+    send_large(net, pe, WIRE_PUT, at, 0, from, n, false, &w);
     return;
   }
   memcpy(wtl_net_add_record(net, pe, WIRE_STORE, at, 0, n, n), from, n);
@@ -350,6 +351,38 @@ void wtl_net_amo(wtl_net *net, int pe, wtl_place at, enum wtl_net_op op, size_t 
   if (!result) mark_dirty(net, pe);
   memcpy(wtl_net_add_record(net, pe, WIRE_AMO, at, token, sizeof amo, sizeof amo), &amo, sizeof amo);
   wtl_net_send_batch(net, pe);
+  pthread_mutex_unlock(&net->lock);
+}
+
+static void *copy_of(const wtl_net *net, int pe, const void *from, size_t n)
+{
+  void *copy = malloc(n);
+  if (!copy) wtl_net_fail(net, pe, "no memory for a message to", "out of memory");
+  return memcpy(copy, from, n);
+}
+
+void wtl_net_message(wtl_net *net, int pe, wtl_net_tag tag, const void *from, size_t n, bool held,
+                     _Atomic uint32_t *left)
+{
+  wtl_place at = {tag.a, tag.kind};
+  pthread_mutex_lock(&net->lock);
+  if (n <= WTL_NET_MERGED) {
+    void *room = wtl_net_add_record(net, pe, WIRE_AM, at, tag.b, n, n);
+    if (n) memcpy(room, from, n);
+    if (!held) wtl_net_send_batch(net, pe);
+  } else if (left) {
+    waiter w = wtl_net_wait_begins(net, left);
+    send_large(net, pe, WIRE_LARGE_AM, at, tag.b, from, n, false, &w);
+  } else {
+    send_large(net, pe, WIRE_LARGE_AM, at, tag.b, copy_of(net, pe, from, n), n, true, NULL);
+  }
+  pthread_mutex_unlock(&net->lock);
+}
+
+void wtl_net_push(wtl_net *net)
+{
+  pthread_mutex_lock(&net->lock);
+  if (net->n_unsent) wtl_net_send_all(net);
   pthread_mutex_unlock(&net->lock);
 }
 

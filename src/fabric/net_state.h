@@ -51,6 +51,7 @@ typedef struct large {
   int pe;
   const void *from;
   size_t n;
+  bool owned; /* `from` is the network's, to be freed */
   bool has_waiter;
   waiter waiter; /* for the source */
 } large;

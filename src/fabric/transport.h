@@ -56,7 +56,7 @@ typedef struct wtl_transport_ops {
   void (*stop)(wtl_transport *t);
 
   /*
-   * Sends a message, small integer `message` in [1, 3]. Header and data must stay until `done`, which may be called before
+   * Sends a message, small integer `message` in [1, 4]. Header and data must stay until `done`, which may be called before
    * this returns.
    */
   void (*send)(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes, const void *data,

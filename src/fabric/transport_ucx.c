@@ -226,10 +226,11 @@ static ucs_status_t take(ucx *u, unsigned message, const void *header, size_t he
 TAKE(take_1, 1)
 TAKE(take_2, 2)
 TAKE(take_3, 3)
+TAKE(take_4, 4)
 
 static int set_handlers(ucx *u)
 {
-  static const ucp_am_recv_callback_t handlers[] = {take_1, take_2, take_3};
+  static const ucp_am_recv_callback_t handlers[] = {take_1, take_2, take_3, take_4};
   for (unsigned i = 0; i < sizeof handlers / sizeof handlers[0]; i++) {
     ucp_am_handler_param_t h = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
                                               UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG,

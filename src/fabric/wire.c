@@ -4,7 +4,7 @@
 
 static bool is_known(const wire_record *r)
 {
-  return r->kind >= WIRE_STORE && r->kind <= WIRE_END;
+  return r->kind >= WIRE_STORE && r->kind <= WIRE_AM;
 }
 
 /* Flushes and answers may have none. */
@@ -15,7 +15,8 @@ static bool needs_bytes(const wire_record *r)
 
 static bool carries_data(const wire_record *r)
 {
-  return r->kind == WIRE_STORE || r->kind == WIRE_AMO || r->kind == WIRE_ANSWER || r->kind == WIRE_KEY;
+  return r->kind == WIRE_STORE || r->kind == WIRE_AMO || r->kind == WIRE_ANSWER || r->kind == WIRE_KEY ||
+         r->kind == WIRE_AM;
 }
 
 bool wire_next(const char **at, const char *end, wire_record *r, const void **data)

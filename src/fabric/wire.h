@@ -3,7 +3,7 @@
  *
  * Small things travel in batches: a message WIRE_BATCH, whose payload is a wire_head and, right behind it, records, each
  * followed by its data, padded to 8 bytes. It has no header, so that it leaves in one piece. Larger puts and answers travel
- * alone (WIRE_PUT, WIRE_DATA): header a wire_large, payload the data, which the transport places without a copy.
+ * alone (WIRE_PUT, WIRE_DATA, WIRE_LARGE_AM): header a wire_large, payload the data, which the transport places without a copy.
  */
 #ifndef WTL_FABRIC_WIRE_H
 #define WTL_FABRIC_WIRE_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum wire_message { WIRE_BATCH = 1, WIRE_PUT = 2, WIRE_DATA = 3 };
+enum wire_message { WIRE_BATCH = 1, WIRE_PUT = 2, WIRE_DATA = 3, WIRE_LARGE_AM = 4 };
 
 enum { WIRE_BATCH_BYTES = 8192 };
 
@@ -25,6 +25,7 @@ enum wire_kind {
   WIRE_WANT_KEY,  /* for the piece of memory that begins at the place; answered under `token` */
   WIRE_KEY,       /* data: wire_key, then the transport's own; none: that piece stays closed */
   WIRE_END,       /* the job ends: a node is lost; token: the cookie's complement, so that no accident says it */
+  WIRE_AM,        /* data: a message of the room above; region, offset and token are its tag */
 };
 
 typedef struct wire_head {
@@ -53,7 +54,7 @@ typedef struct wire_key {
 typedef struct wire_large {
   uint64_t cookie;
   uint32_t from, region;
-  uint64_t offset; /* WIRE_PUT */
+  uint64_t offset; /* WIRE_PUT; WIRE_LARGE_AM: of its tag, as region and token */
   uint64_t token;  /* WIRE_PUT: answered under it when done, if it is not 0. WIRE_DATA: whose data these are */
 } wire_large;
 

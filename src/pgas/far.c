@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "pgas/am_far.h"
 #include "pgas/rma.h"
 
 /* --- what other nodes reach of this PE --------------------------------------------------------------------------- */
@@ -38,11 +39,19 @@ static void completed(void *owner)
 
 int wtl_far_start(wtl_pe *self, char *error, size_t size)
 {
-  wtl_net_home home = {self, self->statics_bytes + self->heap_bytes, find, changed, completed};
+  wtl_net_home home = {self,
+                       self->statics_bytes + self->heap_bytes,
+                       find,
+                       changed,
+                       completed,
+                       wtl_am_far_message,
+                       wtl_am_far_room,
+                       wtl_am_far_landed};
   int rc;
   if (self->n_local == self->n) return 0;
   if ((rc = wtl_net_open(&self->net, "ucx", &self->settings, &self->boot, &home, error, size)) != 0) return rc;
-  self->agent = wtl_agent_start(self->net, self->settings.wait.number != WTL_WAIT_SLEEP, error, size);
+  self->agent = wtl_agent_start(self->net, self->settings.wait.number != WTL_WAIT_SLEEP, wtl_am_agents_turn, self->am,
+                                error, size);
   if (!self->agent) return WTL_EXIT_OSERR;
   self->door.pump = wtl_agent_pump(self->agent);
   return 0;
@@ -90,7 +99,7 @@ static void wait_for(wtl_pe *self, wtl_site *site, bool (*ready)(void *), void *
 
 /* --- operations -------------------------------------------------------------------------------------------------- */
 
-static wtl_place place_of(const wtl_pe *self, const void *addr)
+wtl_place wtl_far_place(const wtl_pe *self, const void *addr)
 {
   size_t at = (size_t)((const char *)addr - self->heap);
   if (at < self->heap_bytes) return (wtl_place){self->statics_bytes + at, WTL_REGION_SLICE};
@@ -106,7 +115,7 @@ void wtl_far_put(wtl_pe *self, wtl_site *site, void *dest, const void *source, s
 {
   _Atomic uint32_t left = 0;
   const char *from = source;
-  wtl_place at = place_of(self, dest);
+  wtl_place at = wtl_far_place(self, dest);
   for (size_t step; n > 0; n -= step, from += step, at.offset += step) {
     step = step_of(n);
     wait_for(self, site, has_room, self->net);
@@ -119,7 +128,7 @@ void wtl_far_get(wtl_pe *self, wtl_site *site, void *dest, const void *source, s
 {
   _Atomic uint32_t left = 0;
   char *to = dest;
-  wtl_place at = place_of(self, source);
+  wtl_place at = wtl_far_place(self, source);
   for (size_t step; n > 0; n -= step, to += step, at.offset += step) {
     step = step_of(n);
     wait_for(self, site, has_room, self->net);
@@ -133,7 +142,7 @@ void wtl_far_amo(wtl_pe *self, wtl_site *site, void *dest, int pe, enum wtl_net_
 {
   _Atomic uint32_t left = 0;
   wait_for(self, site, has_room, self->net);
-  wtl_net_amo(self->net, pe, place_of(self, dest), op, size, operand, condition, result, nbi ? NULL : &left);
+  wtl_net_amo(self->net, pe, wtl_far_place(self, dest), op, size, operand, condition, result, nbi ? NULL : &left);
   wait_for(self, site, is_zero, &left);
 }
 

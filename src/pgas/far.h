@@ -14,6 +14,9 @@
 int wtl_far_start(wtl_pe *self, char *error, size_t size);
 void wtl_far_stop(wtl_pe *self);
 
+/* Where other nodes find the symmetric object at `addr`. */
+wtl_place wtl_far_place(const wtl_pe *self, const void *addr);
+
 /* `dest` and `source` are this PE's own addresses of the symmetric objects. `nbi`: complete only after the next quiet.
  */
 void wtl_far_put(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t n, int pe, bool nbi);

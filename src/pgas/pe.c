@@ -14,6 +14,7 @@
 #include "node/cores.h"
 #include "node/lifeline.h"
 #include "pgas/account.h"
+#include "pgas/am.h"
 #include "pgas/sync.h"
 
 #ifdef WTL_THREADS
@@ -39,17 +40,19 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
 {
   wtl_statics statics = {0};
   wtl_arena_shape shape;
-  size_t n = (size_t)self->n_local, ledger = sizeof(wtl_shared);
+  size_t n = (size_t)self->n_local, ledger = sizeof(wtl_shared), rings;
   int rc;
   if (self->settings.statics.on) wtl_statics_find(&statics);
   self->heap_bytes = wtl_page_up(wtl_heap_at_least(self->settings.symmetric_size.bytes));
-  shape.shared_bytes = ledger + n * WTL_MAX_DOMAINS * sizeof(wattle_joules_t);
+  rings = wtl_page_up(ledger + n * WTL_MAX_DOMAINS * sizeof(wattle_joules_t));
+  shape.shared_bytes = rings + wtl_am_ring_bytes(self->n_local);
   shape.per_pe_bytes = sizeof(wtl_control);
   shape.slice_bytes = statics.length + self->heap_bytes;
   shape.statics_bytes = statics.length;
   if ((rc = wtl_arena_start(&self->arena, &self->boot, &shape, error, size)) != 0) return rc;
   self->shared = (wtl_shared *)self->arena.shared;
   self->ledger = (wattle_joules_t *)(self->arena.shared + ledger);
+  self->rings = self->arena.shared + rings;
   self->controls = self->arena.per_pe;
   self->slices = self->arena.slices;
   self->stride = self->arena.stride;
@@ -141,6 +144,7 @@ static void start(wtl_pe *self)
   self->door.is_shared = self->thread_level >= WTL_THREAD_MULTIPLE;
   wtl_heap_start(&self->mem, self->heap, self->heap_bytes);
   wtl_profile_start(&self->profile, self->settings.profile.on);
+  wtl_am_start(self, self->rings);
   self->scratch = malloc(2 * WTL_SCRATCH_BYTES);
   if (!self->scratch) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for the collectives' %d bytes", WTL_SCRATCH_BYTES);
   if ((rc = wtl_far_start(self, error, sizeof error)) != 0) wtl_pe_fail(rc, "%s", error);
@@ -207,8 +211,10 @@ void wtl_pe_stop(void)
   wtl_pe *self = wtl_self;
   wtl_site site = {0};
   if (--self->init_count > 0) return;
+  wtl_am_quiet(self, &site);
   wtl_quiet(self, &site);
   wtl_account_close(self, &site);
+  wtl_am_stop(self);
   wtl_far_stop(self);
   if (self->settings.debug.on) wtl_say("finishes");
   wtl_lifeline_cut();
@@ -216,6 +222,7 @@ void wtl_pe_stop(void)
   wtl_statics_unshare();
   wtl_boot_stop(&self->boot);
   wtl_lifeline_back();
+  wtl_am_free(self);
   wtl_arena_stop(&self->arena);
   wtl_heap_stop(&self->mem);
   wtl_profile_stop(&self->profile);

@@ -44,6 +44,7 @@ typedef struct wtl_line {
 /* Control data of one PE, in the arena. */
 typedef struct wtl_control {
   wtl_bell bell;
+  wtl_bell am_bell; /* its agent for active messages sleeps by this one (am_agent.h) */
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t barrier[WTL_BARRIER_ROUNDS]; /* epoch reached by the PE 2^k before me */
   _Atomic uint32_t node_barrier[WTL_BARRIER_ROUNDS]; /* of a leader: epoch reached by the node 2^k before its own */
   _Alignas(WTL_CACHE_LINE) uint64_t said[2];         /* what this PE tells the others across a barrier */
@@ -71,6 +72,7 @@ typedef struct wtl_pe {
   size_t statics_bytes;
   char *slices;
   size_t stride;
+  char *rings;        /* of active messages (am.h) */
   char *controls;     /* n_local blocks of sizeof(wtl_control) */
   const int *slot_of; /* by PE; -1: on another node */
   int me, n, slot, n_local;
@@ -94,7 +96,8 @@ typedef struct wtl_pe {
   wtl_arena arena;
   wtl_net *net; /* NULL where all PEs are on this node */
   wtl_agent *agent;
-  wtl_meter *meter; /* the node's reader has it; the others NULL */
+  struct wtl_am *am; /* active messages (am.h) */
+  wtl_meter *meter;  /* the node's reader has it; the others NULL */
 } wtl_pe;
 
 enum { WTL_SCRATCH_BYTES = 65536, WTL_THREAD_MULTIPLE = 3 };

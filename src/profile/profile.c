@@ -103,8 +103,18 @@ static wtl_site_table *new_table(wtl_profile *p)
   return t;
 }
 
-wtl_site_table *wtl_profile_table(wtl_profile *p)
+wtl_site_table *wtl_profile_handlers(wtl_profile *p)
 {
+  wtl_site_table *t = new_table(p);
+  return t ? t : &no_table;
+}
+
+wtl_site_table *wtl_profile_table(wtl_profile *p, uint32_t call)
+{
+  if (wtl_thread_sites.generation == WTL_IN_HANDLER) {
+    if (p->in_handler) p->in_handler(call);
+    return wtl_thread_sites.table;
+  }
   wtl_site_table *t = inherit(p);
   if (!t && !(t = new_table(p))) return &no_table;
   pthread_setspecific(thread_end, t);

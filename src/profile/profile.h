@@ -42,6 +42,7 @@ typedef struct wtl_call_info {
   const char *name;
   enum wtl_call_kind kind;
   enum wtl_direction direction;
+  bool in_handler; /* a handler of active messages may make it */
 } wtl_call_info;
 
 /* What the recent waits of a site were like: for src/govern/history.h. */
@@ -90,15 +91,21 @@ typedef struct wtl_site_table {
 struct wtl_profile {
   bool on;
   _Atomic(wtl_site_table *) tables;
-  uint64_t generation;           /* distinguishes this profile from an earlier one of the same process */
-  struct wtl_profile *next_live; /* those that have not stopped */
+  void (*in_handler)(uint32_t call); /* told of each call that a handler makes */
+  uint64_t generation;               /* distinguishes this profile from an earlier one of the same process */
+  struct wtl_profile *next_live;     /* those that have not stopped */
 };
 
 void wtl_profile_start(wtl_profile *p, bool on);
 void wtl_profile_stop(wtl_profile *p);
 
-/* This thread's table for `p`, made on first use. */
-wtl_site_table *wtl_profile_table(wtl_profile *p);
+/* This thread's table for `p`, made on first use; a handler's if it runs one. */
+wtl_site_table *wtl_profile_table(wtl_profile *p, uint32_t call);
+
+/* A table for the calls of handlers, which may not count into that of the thread that runs them: it may be in a call itself. Who
+ * runs handlers sets the thread's table to this one and its generation to WTL_IN_HANDLER. */
+wtl_site_table *wtl_profile_handlers(wtl_profile *p);
+#define WTL_IN_HANDLER UINT64_MAX
 
 /* Finds or makes the slot; never NULL. */
 wtl_site *wtl_profile_find(wtl_site_table *t, uintptr_t addr, uint32_t call);
@@ -121,7 +128,7 @@ static inline wtl_site *wtl_profile_enter(wtl_profile *p, uintptr_t addr, uint32
 {
   wtl_site_table *t = wtl_thread_sites.table;
   wtl_site *site;
-  if (WTL_UNLIKELY(wtl_thread_sites.generation != p->generation)) t = wtl_profile_table(p);
+  if (WTL_UNLIKELY(wtl_thread_sites.generation != p->generation)) t = wtl_profile_table(p, call);
   t->bytes += bytes;
   if (WTL_UNLIKELY(!p->on)) return &t->spare;
   wtl_slots *s = atomic_load_explicit(&t->slots, memory_order_relaxed);

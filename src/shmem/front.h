@@ -8,6 +8,7 @@
 #define WTL_SHMEM_FRONT_H
 
 #include "base/error.h"
+#include "pgas/am.h"
 #include "pgas/pe.h"
 #include "pgas/rma.h"
 #include "pgas/sync.h"

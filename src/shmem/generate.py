@@ -1,4 +1,4 @@
-"""Makes the OpenSHMEM front end from the API table (api.toml): shmem.h, shmem_api.c and api.json.
+"""Makes the OpenSHMEM front end from the API table (api.toml): shmem.h, shmemx.h, shmem_api.c and api.json.
 
 usage: generate.py api.toml BUILD_DIR VERSION
 """
@@ -90,6 +90,10 @@ def check_lines(r: Routine) -> list[str]:
         lines.append(
             {
                 "pe": "wtl_check_pe(&f, pe);",
+                "pe_as": f"wtl_check_pe(&f, {name});",
+                "am_length": f'wtl_check_that(&f, {name} <= WTL_AM_LONGEST, "{name}", (long long){name}, '
+                '"lengths of 0 to 1 GiB");',
+                "symmetric_on": f'wtl_check_symmetric(&f, "{name}", {name}, f.bytes, {last});',
                 "count": f"wtl_check_count(&f, {name}, {size});",
                 "product": f"if (__builtin_mul_overflow_p({name}, {last}, (size_t)0)) "
                 f"wtl_refuse_count(f.call, {name}, {last});",
@@ -167,13 +171,16 @@ def combines(table: dict) -> str:
 def implementation(table: dict, routines: list[Routine]) -> str:
     directions = {"": "NONE", "put": "PUT", "get": "GET", "amo": "AMO"}
     calls = [
-        f'    {{"{r.name}", WTL_CALL_{r.row["kind"].upper()}, WTL_DIR_{directions[r.row.get("direction", "")]}}},'
+        f'    {{"{r.name}", WTL_CALL_{r.row["kind"].upper()}, WTL_DIR_{directions[r.row.get("direction", "")]}, '
+        f"{'true' if r.row.get('in_handler') else 'false'}}},"
         for r in routines
     ]
     return "\n".join(
         [
             "/* Generated from src/shmem/api.toml; do not edit. */",
             '#include "shmem.h"',
+            '#include "shmemx.h"',
+            '#include "pgas/am_mutex.h"',
             '#include "shmem/front.h"',
             '#include "shmem/memory.h"',
             "",
@@ -185,6 +192,8 @@ def implementation(table: dict, routines: list[Routine]) -> str:
             "",
             "_Static_assert(SHMEM_CMP_EQ == (int)WTL_CMP_EQ && SHMEM_CMP_LE == (int)WTL_CMP_LE, "
             '"the comparisons agree");',
+            '_Static_assert(sizeof(shmemx_am_mutex) == sizeof(wtl_am_mutex), "both are the same");',
+            "#define WTL_MUTEX(m) ((wtl_am_mutex *)(void *)(m))",
             "",
             "const wtl_call_info wtl_shmem_calls[] = {",
             *calls,
@@ -239,12 +248,7 @@ def header(table: dict, routines: list[Routine], version: str) -> str:
     out = [HEADER_TOP.replace("@VERSION@", version)]
     out += [f"#define {k} {v}" for k, v in table["constants"].items()]
     out.append("")
-    last = None
-    for r in routines:
-        if r.row is not last:
-            out.append(f"\n/** {r.row['doc']} (since {r.row['since']}) */")
-            last = r.row
-        out.append(guarded(r))
+    out += prototypes([r for r in routines if "header" not in r.row])
     out += [
         "",
         "/* C11: one name for all types. */",
@@ -261,6 +265,22 @@ def header(table: dict, routines: list[Routine], version: str) -> str:
         HEADER_END,
     ]
     return "\n".join(out)
+
+
+def extension_header(routines: list[Routine], version: str) -> str:
+    members = [r for r in routines if r.row.get("header") == "shmemx.h"]
+    return "\n".join([EXTENSION_TOP.replace("@VERSION@", version), *prototypes(members), HEADER_END])
+
+
+def prototypes(routines: list[Routine]) -> list[str]:
+    out, last = [], None
+    for r in routines:
+        if r.row is not last:
+            origin = f" (since {r.row['since']})" if "since" in r.row else ""
+            out.append(f"\n/** {r.row['doc']}{origin} */")
+            last = r.row
+        out.append(guarded(r))
+    return out
 
 
 def guarded(r: Routine) -> str:
@@ -293,6 +313,47 @@ typedef struct wtl_shmem_ctx *shmem_ctx_t;
 typedef struct wtl_shmem_team *shmem_team_t;
 """
 
+EXTENSION_TOP = """\
+/*
+ * shmemx.h - active messages by Wattle @VERSION@. Generated from src/shmem/api.toml; do not edit.
+ *
+ * A request runs a handler on another PE, which may answer with a reply. The interface is that of S. Jana's
+ * dissertation (2016, chapter 13); routines marked (Wattle) are beyond it.
+ *
+ * Handlers of a PE run one at a time, in any of its threads: one that is in a blocking call of this library or in
+ * shmemx_am_poll, or, while the program computes, a thread of the library (WATTLE_PROGRESS). What they share with the
+ * program needs a shmemx_am_mutex or atomics. Messages of one PE to another on the same node are handled in the order
+ * in which they were sent; between nodes those of more than 1 KiB may be overtaken.
+ *
+ * A handler must return (no longjmp), hold no mutex then, and may call: shmemx_am_reply (a request's handler), the
+ * mutex routines, and what only asks: shmem_my_pe, shmem_n_pes, shmem_ptr and their like. Anything else ends the job with
+ * a message.
+ */
+#ifndef SHMEMX_H
+#define SHMEMX_H
+
+#include <shmem.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Names the request that a handler runs for; valid until the handler returns. */
+typedef uint64_t shmemx_am_token_t;
+
+/** buf: the payload, aligned to 8 bytes or more, the handler's own until it returns; req_pe: the PE that sent it. */
+typedef void (*shmemx_am_handler)(void *buf, size_t nbytes, int req_pe, shmemx_am_token_t token);
+
+/** Its members are the library's. All zeros is a free mutex. */
+typedef struct shmemx_am_mutex {
+  uintptr_t wtl_owner;
+  uint32_t wtl_waiters, wtl_destroyed;
+  uint64_t wtl_since;
+} shmemx_am_mutex;
+"""
+
 HEADER_END = """
 #ifdef __cplusplus
 }
@@ -312,8 +373,9 @@ def index(routines: list[Routine]) -> list[dict]:
             "type": r.type_name,
             "ctx": r.with_ctx,
             "generic": r.row.get("generic"),
+            "header": r.row.get("header", "shmem.h"),
             "doc": r.row["doc"],
-            "since": r.row["since"],
+            "since": r.row.get("since"),
         }
         for r in routines
     ]
@@ -331,6 +393,7 @@ def main() -> None:
     table = tomllib.loads(table_path.read_text())
     routines = expand(table)
     write(build / "include/shmem.h", header(table, routines, version))
+    write(build / "include/shmemx.h", extension_header(routines, version))
     write(build / "generated/shmem_api.c", implementation(table, routines))
     write(build / "generated/api.json", json.dumps(index(routines), indent=1))
 

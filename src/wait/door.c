@@ -27,6 +27,7 @@ typedef struct wait {
   uint64_t used;  /* of the time since then, on a core, where it yields */
   uint64_t quiet; /* the longest time so far in which nothing happened */
   uint64_t over;  /* when a sleep ended, or was ended by a ring */
+  bool counted;   /* who stands in for those that do not wait knows of this one */
 } wait;
 
 /* Ends a stage: its time goes to the site and to the PE. */
@@ -54,11 +55,18 @@ static void end_idle(wait *w, uint64_t now)
   w->used = 0;
 }
 
-/* The condition, after a turn of the pump. Who moves bytes does not wait. */
+static bool has_mail(const wtl_door *d)
+{
+  return WTL_UNLIKELY(atomic_load_explicit(&d->bell->has_mail, memory_order_relaxed)) && d->mail.of;
+}
+
+/* The condition, after a turn of the pump and of handlers. Who moves bytes does not wait. */
 static bool look(wait *w)
 {
-  const wtl_pump *p = &w->door->pump;
+  wtl_door *d = w->door;
+  const wtl_pump *p = &d->pump;
   if (p->progress && p->progress(p->agent)) end_idle(w, wtl_ticks());
+  if (has_mail(d) && d->mail.take(d->mail.of)) end_idle(w, wtl_ticks());
   return w->ready(w->arg);
 }
 
@@ -116,14 +124,22 @@ static bool is_silent(const wait *w)
   return p->silent && w->watch != WTL_WATCH_CONTROL && p->silent(p->agent);
 }
 
+/* What ends a sleep. */
+static bool is_called(void *arg)
+{
+  const wait *w = arg;
+  return w->ready(w->arg) || (has_mail(w->door) && w->door->mail.waits(w->door->mail.of));
+}
+
 static void sleep_until_ready(wait *w)
 {
   wtl_door *d = w->door;
   for (double longest = SILENT_FIRST_S; !w->ready(w->arg); longest = fmin(2 * longest, SILENT_MOST_S)) {
     bool silent = is_silent(w);
+    if (has_mail(d) && d->mail.take(d->mail.of)) continue;
     uint64_t asleep_at = wtl_ticks();
     enum wtl_sleep how =
-        wtl_bell_sleep(d->bell, w->watch, w->ready, w->arg, silent ? fmin(longest, d->sleep_max_s) : d->sleep_max_s);
+        wtl_bell_sleep(d->bell, w->watch, is_called, w, silent ? fmin(longest, d->sleep_max_s) : d->sleep_max_s);
     uint64_t now = wtl_ticks(), rung_at = atomic_load_explicit(&d->bell->rung_at, memory_order_relaxed);
     if (how != WTL_SLEPT_NOT) atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
     if (how == WTL_SLEPT_OUT && !silent && w->ready(w->arg))
@@ -137,6 +153,7 @@ static void sleep_until_ready(wait *w)
 void wtl_door_missed(wtl_door *d)
 {
   if (d->pump.progress) d->pump.progress(d->pump.agent);
+  if (has_mail(d)) d->mail.take(d->mail.of);
   if (d->stages.crowded) sched_yield();
 }
 
@@ -156,6 +173,7 @@ static void sleep_on(wait *w)
     end_idle(w, w->since);
     p->take_over(p->agent);
   }
+  if (w->counted) w->door->mail.falls_asleep(w->door->mail.of);
   w->over = w->since;
   sleep_until_ready(w);
   if (p->relieved)
@@ -169,16 +187,21 @@ void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(v
 {
   wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg};
   const wtl_pump *p = &d->pump;
+  const wtl_mail *m = &d->mail;
+  bool asleep = false;
   site->waits++;
   if (ready(arg)) return;
   uint64_t limit = wtl_stages_limit(&d->stages, &site->history);
   w.idle = w.since = wtl_ticks();
   if (p->stand_by) p->stand_by(p->agent);
+  w.counted = m->enter && m->enter(m->of);
   if (look_on(&w, limit)) {
     if (p->resume) p->resume(p->agent);
     end_idle(&w, w.since);
   } else {
     sleep_on(&w);
+    asleep = true;
   }
+  if (w.counted) m->leave(m->of, asleep);
   wtl_stages_waited(&d->stages, &site->history, limit, w.quiet);
 }

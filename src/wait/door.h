@@ -31,10 +31,25 @@ typedef struct wtl_pump {
   void (*resume)(void *agent);
 } wtl_pump;
 
+/*
+ * Messages whose handlers a thread may run while it waits. `waits`: are there any that this thread may take; `take` takes some. Where
+ * another thread stands in for those that do not wait, it is told who does: `enter` (false: this one does not count),
+ * `falls_asleep`, `leave`. All NULL where there are no messages.
+ */
+typedef struct wtl_mail {
+  void *of;
+  bool (*waits)(void *of);
+  bool (*take)(void *of);
+  bool (*enter)(void *of);
+  void (*falls_asleep)(void *of);
+  void (*leave)(void *of, bool was_asleep);
+} wtl_mail;
+
 typedef struct wtl_door {
   wtl_bell *bell; /* rung by whoever stores something this PE may wait for */
   wtl_stages stages;
   wtl_pump pump;
+  wtl_mail mail;
   double sleep_max_s;
   enum wtl_lowpower lowpower; /* how a spin rests, from this many ticks on */
   uint64_t lowpower_from;

@@ -30,7 +30,8 @@
 typedef struct wtl_bell {
   _Alignas(WTL_CACHE_LINE) _Atomic uint64_t asleep; /* 0: nobody; else watch << 16 | count */
   _Atomic uint32_t rung;                            /* futex word */
-  _Atomic uint64_t rung_at;                         /* tick of the last ring: the sleeper learns what waking costs */
+  _Atomic uint32_t has_mail; /* messages have come for this PE at least once: who waits looks for them */
+  _Atomic uint64_t rung_at;  /* tick of the last ring: the sleeper learns what waking costs */
 } wtl_bell;
 
 /* What a sleeper watches: everything, the runtime's control data, or the cache line at an offset of its PE's slice. */

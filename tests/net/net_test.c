@@ -94,9 +94,10 @@ static void what_is_no_message_of_ours_is_dropped_and_counted(void)
     memcpy(header, &put, sizeof put);
     if (length != sizeof put) arrive(VICTIM, WIRE_PUT, header, length, p.data, p.used), n++;
     if (length != sizeof put) arrive(VICTIM, WIRE_DATA, header, length, p.data, p.used), n++;
+    if (length != sizeof put) arrive(VICTIM, WIRE_LARGE_AM, header, length, p.data, p.used), n++;
   }
   for (unsigned message = 0; message < 300; message++)
-    if (message < WIRE_BATCH || message > WIRE_DATA) arrive(VICTIM, message, &put, sizeof put, p.data, p.used), n++;
+    if (message < WIRE_BATCH || message > WIRE_LARGE_AM) arrive(VICTIM, message, &put, sizeof put, p.data, p.used), n++;
   CHECK(dropped(&before, n, 0));
   close_posts();
 }
@@ -124,6 +125,7 @@ typedef struct broken {
 
 static const broken records[] = {
     {"no kind", {.kind = 0}, 0},
+    {"a message of a room above that is not there", {.kind = WIRE_AM, .n = 8}, 8},
     {"an unknown kind", {.kind = 99}, 0},
     {"a store beyond the end", {.kind = WIRE_STORE, .offset = SLICE_BYTES - 4, .n = 8}, 8},
     {"a store far beyond the end", {.kind = WIRE_STORE, .offset = (uint64_t)1 << 40, .n = 8}, 8},

@@ -6,6 +6,7 @@
  * usage: late asleep|busy|either [list]: how a waiting PE looks. With list, prints the calls instead, one a line.
  */
 #include <shmem.h>
+#include <shmemx.h>
 
 #include <unistd.h>
 
@@ -150,6 +151,29 @@ static void call_set_lock(walk *w)
   if (w->me <= 1) shmem_clear_lock(&w->p->lock);
 }
 
+/* PE 0 holds what the handler of PE 1's request needs. */
+enum { HANDLER = 1 };
+static shmemx_am_mutex needed;
+
+static void on_request(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  (void)buf, (void)n, (void)from, (void)token;
+  shmemx_am_mutex_lock(&needed);
+  shmemx_am_mutex_unlock(&needed);
+}
+
+static void call_am_quiet(walk *w)
+{
+  if (w->me == 0) shmemx_am_mutex_lock(&needed);
+  shmemx_am_attach(HANDLER, on_request);
+  shmem_sync_all();
+  late(w);
+  if (w->me == 0) shmemx_am_mutex_unlock(&needed);
+  if (w->me != 1) return;
+  shmemx_am_request(0, HANDLER, NULL, 0);
+  shmemx_am_quiet();
+}
+
 static const struct {
   const char *name;
   void (*make)(walk *);
@@ -168,6 +192,7 @@ static const struct {
     {"shmem_align", call_align},
     {"shmem_long_wait_until", call_wait_until},
     {"shmem_set_lock", call_set_lock},
+    {"shmemx_am_quiet", call_am_quiet},
 };
 enum { N_CALLS = sizeof calls / sizeof calls[0] };
 

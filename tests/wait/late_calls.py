@@ -11,15 +11,16 @@ STAGES = {"sleep": {"asleep"}, "spin": {"spin"}, "yield": {"yield"}, "adaptive":
 LOOKS = {"sleep": "asleep", "spin": "busy", "yield": "busy", "adaptive": "either"}
 
 # Waits that no late PE can bring about: clear_lock waits only while its successor is between two instructions of
-# set_lock, and the others never wait. finalize waits, but its sites are not the program's.
-NEVER_LATE = {"shmem_clear_lock", "shmem_test_lock", "shmem_{T}_test"}
+# set_lock, and the others never wait. finalize waits, but its sites are not the program's. What keeps a mutex from a PE
+# is the PE itself: tests/am/mutexes.c.
+NEVER_LATE = {"shmem_clear_lock", "shmem_test_lock", "shmem_{T}_test", "shmemx_am_poll"}
 ALLOCATE = {"shmem_malloc", "shmem_malloc_with_hints", "shmem_calloc", "shmem_align", "shmem_realloc", "shmem_free"}
 
 
 def blocking_families(api: Path) -> set[str]:
     """Families of calls that may block, as the API table has them."""
     waits = {r["family"] for r in json.loads(api.read_text()) if r["kind"] == "wait"}
-    return (waits | ALLOCATE) - NEVER_LATE
+    return (waits | ALLOCATE) - NEVER_LATE - {"shmemx_am_mutex_lock", "shmemx_am_mutex_trylock"}
 
 
 def family(name: str) -> str:

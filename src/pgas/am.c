@@ -1,0 +1,406 @@
+/* What this PE sends, and its completion. */
+#include "pgas/am.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "pgas/am_agent.h"
+#include "pgas/am_far.h"
+#include "pgas/am_handlers.h"
+#include "pgas/am_order.h"
+#include "pgas/am_state.h"
+#include "pgas/rma.h"
+
+/* A handler makes call number `call`, or has left by longjmp. */
+static void in_handler(uint32_t call)
+{
+  const wtl_call_info *info = &wtl_self->calls[call];
+  bool left = (const char *)__builtin_frame_address(0) > wtl_am_here.frame;
+  if (left || !info->in_handler) wtl_am_refuse_in_handler(info->name);
+}
+
+/* --- life --------------------------------------------------------------------------------------------------------- */
+
+size_t wtl_am_ring_bytes(int n_local)
+{
+  return (size_t)n_local * WTL_AM_WAYS * sizeof(wtl_am_ring);
+}
+
+void wtl_am_start(wtl_pe *self, char *rings)
+{
+  wtl_am *am = calloc(1, sizeof *am);
+  if (!am) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for active messages");
+  am->pe = self;
+  am->rings = (wtl_am_ring *)(void *)rings;
+  am->mine = wtl_am_ring_of(am, self->slot, 0);
+  am->progress = (enum wtl_am_progress)self->settings.progress.number;
+  am->kept_end = &am->kept;
+  pthread_mutex_init(&am->lock, NULL);
+  self->am = am;
+  self->profile.in_handler = in_handler;
+  self->door.mail = (wtl_mail){.of = am, .waits = wtl_am_waits, .take = wtl_am_take};
+}
+
+void wtl_am_stop(wtl_pe *self)
+{
+  self->door.mail = (wtl_mail){0};
+  if (self->am->agent) wtl_am_agent_stop(self->am->agent);
+  self->am->agent = NULL;
+}
+
+void wtl_am_free(wtl_pe *self)
+{
+  wtl_am *am = self->am;
+  wtl_am_far_free(am);
+  wtl_am_order_free(am->order);
+  wtl_am_handlers_free(am->handlers);
+  for (wtl_am_whole *w = am->wholes, *next; w; w = next) next = w->next, free(w);
+  for (int way = 0; way < WTL_AM_WAYS; way++) free(am->known[way]);
+  free(am->last);
+  free(am->counters);
+  pthread_mutex_destroy(&am->lock);
+  free(am);
+  self->am = NULL;
+}
+
+/* What sending needs is made when something is sent. */
+static void make_tables(wtl_am *am)
+{
+  size_t n = (size_t)am->pe->n_local;
+  pthread_mutex_lock(&am->lock);
+  if (!atomic_load_explicit(&am->last, memory_order_relaxed)) {
+    _Atomic uint64_t *last = calloc(n, sizeof *last);
+    for (int way = 0; way < WTL_AM_WAYS; way++) am->known[way] = calloc(n, sizeof *am->known[way]);
+    if (!last || !am->known[WTL_AM_REQUESTS] || !am->known[WTL_AM_REPLIES])
+      wtl_pe_fail(WTL_EXIT_OSERR, "no memory for active messages to %zu PEs", n);
+    atomic_store_explicit(&am->last, last, memory_order_release);
+  }
+  pthread_mutex_unlock(&am->lock);
+}
+
+static inline void need_tables(wtl_am *am)
+{
+  if (WTL_UNLIKELY(!atomic_load_explicit(&am->last, memory_order_acquire))) make_tables(am);
+}
+
+/* --- handlers ------------------------------------------------------------------------------------------------------ */
+
+static wtl_am *of(wtl_pe *self)
+{
+  return self->am;
+}
+
+void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handler)
+{
+  wtl_am *am = of(self);
+  pthread_mutex_lock(&am->lock);
+  if (!wtl_am_handlers_set(&am->handlers, id, handler))
+    wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for handler %d", call, id);
+  if (!am->agent && handler && am->progress != WTL_PROGRESS_CALLER) {
+    char error[256];
+    self->door.is_shared = true; /* a handler that the agent runs may wait for a mutex */
+    am->agent = wtl_am_agent_start(am, error, sizeof error);
+    if (!am->agent) wtl_pe_fail(WTL_EXIT_OSERR, "%s: %s", call, error);
+  }
+  pthread_mutex_unlock(&am->lock);
+}
+
+void wtl_am_refuse_in_handler(const char *call)
+{
+  const wtl_am_thread *now = &wtl_am_here;
+  if (WTL_LIKELY(!now->runs)) return;
+  if ((const char *)__builtin_frame_address(0) > now->frame)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: handler %d was left by longjmp; a handler must return", call, now->id);
+  wtl_pe_fail(
+      WTL_EXIT_USAGE,
+      "%s: called by handler %d; a handler may call shmemx_am_reply (a request's), the shmemx_am_mutex routines and "
+      "what only asks (shmem_my_pe, shmem_ptr ...)",
+      call, now->id);
+}
+
+/* --- on one node ---------------------------------------------------------------------------------------------------- */
+
+void wtl_am_wake(const wtl_am *am, int pe)
+{
+  wtl_control *there = wtl_control_of(am->pe, pe);
+  if (wtl_bell_has_sleeper(&there->bell)) wtl_bell_ring(&there->bell);
+  if (wtl_bell_has_sleeper(&there->am_bell)) wtl_bell_ring(&there->am_bell);
+}
+
+static void copy(char *to, const void *from, size_t n)
+{
+  if (n == 8) /* by far the most frequent: no call */
+    memcpy(to, from, 8);
+  else if (n)
+    memcpy(to, from, n);
+}
+
+/* Fills in a claimed slot, lets it be seen and tells its target. */
+static void post(wtl_am *am, int pe, const wtl_am_claim *c, enum wtl_am_kind kind, int id, uint32_t counted, size_t n)
+{
+  wtl_bell *bell = &wtl_control_of(am->pe, pe)->bell;
+  c->slot->from = (uint16_t)am->pe->slot;
+  c->slot->kind = (uint16_t)kind;
+  c->slot->handler = id;
+  c->slot->n = (uint32_t)n;
+  c->slot->counted = counted;
+  if (WTL_UNLIKELY(!atomic_load_explicit(&bell->has_mail, memory_order_relaxed)))
+    atomic_store_explicit(&bell->has_mail, 1, memory_order_relaxed);
+  wtl_am_show(c);
+  wtl_am_wake(am, pe);
+}
+
+bool wtl_am_send_local(wtl_am *am, int pe, enum wtl_am_way way, int id, uint32_t counted, uint64_t serial,
+                       const char *from, size_t n, size_t *sent, uint32_t *position)
+{
+  int slot = am->pe->slot_of[pe];
+  wtl_am_ring *ring = wtl_am_ring_of(am, slot, way);
+  bool is_long = n > WTL_AM_PIECE;
+  do {
+    size_t left = n - *sent, step = left < WTL_AM_PIECE ? left : WTL_AM_PIECE;
+    wtl_am_claim c;
+    if (!wtl_am_claim_place(ring, &am->known[way][slot], step, is_long, &c)) return false;
+    if (is_long) memcpy(c.slot->bytes, &(wtl_am_piece){n, *sent, serial}, sizeof(wtl_am_piece));
+    copy(c.payload, from + *sent, step);
+    post(am, pe, &c, is_long ? WTL_AM_PART : WTL_AM_WHOLE, id, counted, step);
+    *sent += step;
+    *position = c.position;
+  } while (*sent < n);
+  return true;
+}
+
+static bool has_room(void *ring)
+{
+  return wtl_am_has_room(ring);
+}
+
+static void wait_for_head(wtl_am *am, wtl_site *site, wtl_am_ring *ring, bool (*ready)(void *), void *arg)
+{
+  atomic_fetch_add_explicit(&ring->waiters, 1, memory_order_seq_cst);
+  wtl_door_wait(&am->pe->door, site, WTL_WATCH_CONTROL, ready, arg);
+  atomic_fetch_sub_explicit(&ring->waiters, 1, memory_order_relaxed);
+}
+
+/* This PE's last request to `slot` is the one at `position`, or a later one of another thread's. */
+static void note_last(wtl_am *am, int slot, uint32_t position)
+{
+  _Atomic uint64_t *last = &am->last[slot];
+  uint64_t mine = (uint64_t)1 << 32 | position, old = atomic_load_explicit(last, memory_order_relaxed);
+  if (am->pe->thread_level < WTL_THREAD_MULTIPLE) {
+    atomic_store_explicit(last, mine, memory_order_relaxed);
+    return;
+  }
+  while ((!old || (int32_t)(position - (uint32_t)old) > 0) &&
+         !atomic_compare_exchange_weak_explicit(last, &old, mine, memory_order_relaxed, memory_order_relaxed))
+    continue;
+}
+
+/* A number for whoever counts a request's end. */
+static uint32_t counted_by(wtl_am *am, uint64_t *done)
+{
+  uint32_t number;
+  if (!done) return 0;
+  pthread_mutex_lock(&am->lock);
+  if (am->free_counter == 0) { /* number 0 is nobody's */
+    uint32_t more = am->n_counters ? 2 * am->n_counters : 64;
+    wtl_am_counter *grown = realloc(am->counters, more * sizeof *grown);
+    if (!grown) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to count %u requests", more);
+    for (uint32_t i = am->n_counters ? am->n_counters : 1; i < more; i++)
+      grown[i] = (wtl_am_counter){NULL, i + 1 < more ? i + 1 : 0};
+    am->free_counter = am->n_counters ? am->n_counters : 1;
+    am->counters = grown;
+    am->n_counters = more;
+  }
+  number = am->free_counter;
+  am->free_counter = am->counters[number].next;
+  am->counters[number].done = done;
+  pthread_mutex_unlock(&am->lock);
+  return number;
+}
+
+bool wtl_am_count(wtl_am *am, uint32_t counted)
+{
+  uint64_t *done = NULL;
+  pthread_mutex_lock(&am->lock);
+  if (counted > 0 && counted < am->n_counters && (done = am->counters[counted].done) != NULL) {
+    am->counters[counted] = (wtl_am_counter){NULL, am->free_counter};
+    am->free_counter = counted;
+  }
+  pthread_mutex_unlock(&am->lock);
+  if (done) __atomic_fetch_add(done, 1, __ATOMIC_SEQ_CST);
+  return done != NULL;
+}
+
+/* --- requests --------------------------------------------------------------------------------------------------------- */
+
+void wtl_am_request(wtl_pe *self, wtl_site *site, int pe, int id, const void *source, size_t n, uint64_t *done)
+{
+  wtl_am *am = of(self);
+  int slot = self->slot_of[pe];
+  uint32_t counted = counted_by(am, done), position;
+  size_t sent = 0;
+  if (WTL_UNLIKELY(slot < 0)) {
+    wtl_am_far_request(am, site, pe, id, counted, NULL, source, n);
+    return;
+  }
+  need_tables(am);
+  uint64_t serial = n > WTL_AM_PIECE ? ++am->serial : 0;
+  while (WTL_UNLIKELY(!wtl_am_send_local(am, pe, WTL_AM_REQUESTS, id, counted, serial, source, n, &sent, &position))) {
+    wtl_am_ring *ring = wtl_am_ring_of(am, slot, WTL_AM_REQUESTS);
+    wait_for_head(am, site, ring, has_room, ring);
+  }
+  note_last(am, slot, position);
+}
+
+void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *target, const void *source, size_t n,
+                        uint64_t *done)
+{
+  wtl_am *am = of(self);
+  int slot = self->slot_of[pe];
+  uint32_t counted = counted_by(am, done);
+  wtl_am_claim c;
+  if (slot < 0) {
+    wtl_am_far_request(am, site, pe, id, counted, target, source, n);
+    return;
+  }
+  need_tables(am);
+  char *to = wtl_remote(self, target, pe);
+  wtl_am_ring *ring = wtl_am_ring_of(am, slot, WTL_AM_REQUESTS);
+  if (n) wtl_store_bytes(to, source, n);
+  while (!wtl_am_claim_place(ring, &am->known[WTL_AM_REQUESTS][slot], 0, false, &c))
+    wait_for_head(am, site, ring, has_room, ring);
+  wtl_am_landing where = {(uint64_t)(to - (self->slices + (size_t)slot * self->stride)), n};
+  memcpy(c.slot->bytes, &where, sizeof where);
+  post(am, pe, &c, WTL_AM_LANDED, id, counted, 0);
+  note_last(am, slot, c.position);
+}
+
+/* --- replies ---------------------------------------------------------------------------------------------------------- */
+
+/* This PE is told when there may be room for what it kept. */
+static void watch_kept(wtl_am *am)
+{
+  wtl_am_ring *now = am->kept ? wtl_am_ring_of(am, am->pe->slot_of[am->kept->pe], WTL_AM_REPLIES) : NULL;
+  wtl_am_ring *before = atomic_load_explicit(&am->kept_ring, memory_order_relaxed);
+  if (now == before) return;
+  if (now) atomic_fetch_add_explicit(&now->waiters, 1, memory_order_seq_cst);
+  atomic_store_explicit(&am->kept_ring, now, memory_order_seq_cst);
+  if (before) atomic_fetch_sub_explicit(&before->waiters, 1, memory_order_relaxed);
+}
+
+/* A reply that finds no room is kept; what comes after it, too. */
+static void keep(wtl_am *am, int pe, bool has_id, int id, uint32_t counted, uint64_t serial, const void *source,
+                 size_t n, size_t sent)
+{
+  wtl_am_kept *k = malloc(sizeof *k + n);
+  if (!k) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to keep a reply of %zu bytes to PE %d", n, pe);
+  *k = (wtl_am_kept){.pe = pe, .id = id, .counted = counted, .serial = serial, .n = n, .sent = sent, .has_id = has_id};
+  if (n) memcpy(k->data, source, n);
+  *am->kept_end = k;
+  am->kept_end = &k->next;
+  am->kept_count++;
+  watch_kept(am);
+}
+
+static bool post_counted(wtl_am *am, int pe, uint32_t counted)
+{
+  int slot = am->pe->slot_of[pe];
+  wtl_am_claim c;
+  if (!wtl_am_claim_place(wtl_am_ring_of(am, slot, WTL_AM_REPLIES), &am->known[WTL_AM_REPLIES][slot], 0, false, &c))
+    return false;
+  post(am, pe, &c, WTL_AM_COUNTED, 0, counted, 0);
+  return true;
+}
+
+void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, size_t n, wtl_am_token token)
+{
+  wtl_am *am = of(self);
+  const wtl_am_thread *now = &wtl_am_here;
+  int pe = (int)(uint32_t)token;
+  uint32_t position;
+  size_t sent = 0;
+  if (!now->runs)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: called outside of a handler; only a request's handler may reply", call);
+  if ((const char *)__builtin_frame_address(0) > now->frame) wtl_am_refuse_in_handler(call);
+  if (now->is_reply)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: handler %d runs for a reply, and there is no reply to that", call, now->id);
+  if (now->serial != token >> 32 || now->from != pe)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the token is not that of the request which handler %d runs for", call, now->id);
+  if (self->slot_of[pe] < 0) {
+    wtl_am_far_reply(am, pe, id, source, n);
+    return;
+  }
+  need_tables(am);
+  uint64_t serial = n > WTL_AM_PIECE ? ++am->serial : 0;
+  if (am->kept || !wtl_am_send_local(am, pe, WTL_AM_REPLIES, id, 0, serial, source, n, &sent, &position))
+    keep(am, pe, true, id, 0, serial, source, n, sent);
+}
+
+void wtl_am_say_counted(wtl_am *am, int pe, uint32_t counted)
+{
+  if (am->pe->slot_of[pe] < 0) {
+    wtl_am_far_say_counted(am, pe, counted);
+    return;
+  }
+  need_tables(am);
+  if (am->kept || !post_counted(am, pe, counted)) keep(am, pe, false, 0, counted, 0, NULL, 0, 0);
+}
+
+bool wtl_am_send_kept(wtl_am *am)
+{
+  bool any = false;
+  uint32_t position;
+  for (wtl_am_kept *k; (k = am->kept) != NULL; any = true) {
+    bool left = k->has_id ? wtl_am_send_local(am, k->pe, WTL_AM_REPLIES, k->id, k->counted, k->serial, k->data, k->n,
+                                              &k->sent, &position)
+                          : post_counted(am, k->pe, k->counted);
+    if (!left) break;
+    if (!(am->kept = k->next)) am->kept_end = &am->kept;
+    free(k);
+  }
+  watch_kept(am);
+  return any;
+}
+
+/* --- completion -------------------------------------------------------------------------------------------------------- */
+
+typedef struct passing {
+  const wtl_am_ring *ring;
+  uint32_t position;
+} passing;
+
+static bool is_past(void *arg)
+{
+  const passing *p = arg;
+  return wtl_am_is_past(p->ring, p->position);
+}
+
+static void wait_until_past(wtl_am *am, wtl_site *site, wtl_am_ring *ring, uint32_t position)
+{
+  passing p = {ring, position};
+  if (!is_past(&p)) wait_for_head(am, site, ring, is_past, &p);
+}
+
+void wtl_am_quiet(wtl_pe *self, wtl_site *site)
+{
+  wtl_am *am = of(self);
+  for (int slot = 0; am->last && slot < self->n_local; slot++) {
+    uint64_t last = atomic_load_explicit(&am->last[slot], memory_order_relaxed);
+    if (!last) continue;
+    wait_until_past(am, site, wtl_am_ring_of(am, slot, WTL_AM_REQUESTS), (uint32_t)last);
+    atomic_compare_exchange_strong_explicit(&am->last[slot], &last, 0, memory_order_relaxed, memory_order_relaxed);
+  }
+  wtl_am_far_quiet(am, site);
+  wtl_am_ring *replies = &am->mine[WTL_AM_REPLIES];
+  uint32_t tail = (uint32_t)atomic_load_explicit(&replies->tail, memory_order_acquire);
+  if ((uint32_t)atomic_load_explicit(&replies->head, memory_order_acquire) != tail)
+    wait_until_past(am, site, replies, tail - 1);
+}
+
+bool wtl_am_poll(wtl_pe *self)
+{
+  wtl_am *am = of(self);
+  if (am->agent) wtl_am_agent_visit(am->agent);
+  return atomic_load_explicit(&self->door.bell->has_mail, memory_order_relaxed) && wtl_am_take(am);
+}

@@ -1,0 +1,181 @@
+#include "pgas/am_agent.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "pgas/am_state.h"
+
+/* As long as src/fabric/agent.c leaves the network to those who visit it; and while they sleep, until it is told. */
+enum { REST_NS = 1000000, LONGEST_REST_NS = 4000000, ASLEEP_REST_NS = 500000000 };
+
+/* About what a wake-up costs: who looks on for as long wastes at most as much. */
+enum { LINGER_NS = 50000, TURNS_A_YIELD = 16 };
+
+struct wtl_am_agent {
+  wtl_am *am;
+  pthread_t thread;
+  uint64_t linger_ticks;
+  _Atomic int looking, asleep;      /* threads that wait: that look themselves, that will be woken */
+  _Atomic uint32_t visits;          /* how often they began to look */
+  _Atomic uint32_t nudges;          /* futex word: look now */
+  _Atomic bool parked, parked_long; /* it waits on `nudges` */
+  _Atomic bool stop;
+};
+
+static void rest(wtl_am_agent *a, uint32_t nudges, long ns)
+{
+  struct timespec t = {.tv_nsec = ns};
+  a->parked_long = ns > LONGEST_REST_NS;
+  a->parked = true; /* before `nudges` is compared: the kernel has a full barrier there */
+  syscall(SYS_futex, &a->nudges, FUTEX_WAIT_PRIVATE, nudges, &t, NULL, 0);
+  a->parked = a->parked_long = false;
+}
+
+static void nudge(wtl_am_agent *a)
+{
+  a->nudges++;
+  if (a->parked) syscall(SYS_futex, &a->nudges, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static bool is_alone(const wtl_am_agent *a)
+{
+  return a->looking == 0 && a->asleep == 0;
+}
+
+/* Looks on for a while after handlers ran: the next message is likely near. */
+static bool linger(wtl_am_agent *a)
+{
+  uint64_t until = wtl_ticks() + a->linger_ticks;
+  for (unsigned turn = 0; !a->stop && is_alone(a) && wtl_ticks() < until; turn++) {
+    if (turn % TURNS_A_YIELD == 0) sched_yield(); /* the program's own thread may have only this core */
+    if (wtl_am_take(a->am)) return true;
+    wtl_relax();
+  }
+  return false;
+}
+
+static bool waits(void *arg)
+{
+  wtl_am_agent *a = arg;
+  return a->stop || wtl_am_waits(a->am);
+}
+
+static void *serve(void *arg)
+{
+  wtl_am_agent *a = arg;
+  wtl_pe *pe = a->am->pe;
+  wtl_bell *bell = &wtl_control_of(pe, pe->me)->am_bell;
+  bool alone = a->am->progress == WTL_PROGRESS_AGENT; /* nobody else runs handlers */
+  uint32_t seen = a->visits;
+  long rest_ns = REST_NS;
+#ifdef WTL_THREADS
+  wtl_self = pe;
+#endif
+  wtl_am_here.is_agent = true;
+  while (!a->stop) {
+    uint32_t nudges = a->nudges, visits = a->visits;
+    if (!alone && (!is_alone(a) || visits != seen)) {
+      long longest = visits == seen && a->looking == 0 ? ASLEEP_REST_NS : LONGEST_REST_NS;
+      if (rest_ns > longest) rest_ns = longest;
+      seen = visits;
+      rest(a, nudges, rest_ns);
+      rest_ns *= 2;
+      continue;
+    }
+    rest_ns = REST_NS;
+    if (wtl_am_take(a->am)) {
+      while (linger(a)) continue;
+      continue;
+    }
+    wtl_bell_sleep(bell, WTL_WATCH_ALL, waits, a, pe->settings.sleep_max.seconds);
+  }
+  return NULL;
+}
+
+/* --- what waiting threads say -------------------------------------------------------------------------------------- */
+
+/* A thread that holds a mutex runs no handlers, so it leaves them to the agent. */
+static bool enter(void *arg)
+{
+  wtl_am_agent *a = ((wtl_am *)arg)->agent;
+  if (!a || wtl_am_here.locks || wtl_am_here.is_agent) return false;
+  a->looking++;
+  a->visits++;
+  return true;
+}
+
+static void falls_asleep(void *arg)
+{
+  wtl_am_agent *a = ((wtl_am *)arg)->agent;
+  a->asleep++;
+  a->looking--;
+}
+
+static void leave(void *arg, bool was_asleep)
+{
+  wtl_am_agent *a = ((wtl_am *)arg)->agent;
+  if (!was_asleep) {
+    a->looking--;
+  } else {
+    a->visits++;
+    if (--a->asleep == 0 && a->parked_long) nudge(a);
+  }
+}
+
+void wtl_am_agent_visit(wtl_am_agent *a)
+{
+  atomic_store_explicit(&a->visits, atomic_load_explicit(&a->visits, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+/* --- life ------------------------------------------------------------------------------------------------------------ */
+
+/* Signals are the program's business, not this thread's. */
+static int start_thread(wtl_am_agent *a)
+{
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int rc = pthread_create(&a->thread, NULL, serve, a);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return rc;
+}
+
+wtl_am_agent *wtl_am_agent_start(wtl_am *am, char *error, size_t size)
+{
+  wtl_am_agent *a = calloc(1, sizeof *a);
+  int rc;
+  if (!a) {
+    snprintf(error, size, "no memory for the agent");
+    return NULL;
+  }
+  a->am = am;
+  a->linger_ticks = (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick());
+  if ((rc = start_thread(a)) != 0) {
+    snprintf(error, size, "the thread that runs handlers does not start: %s", strerror(rc));
+    free(a);
+    return NULL;
+  }
+  am->pe->door.mail.enter = enter;
+  am->pe->door.mail.falls_asleep = falls_asleep;
+  am->pe->door.mail.leave = leave;
+  return a;
+}
+
+void wtl_am_agent_stop(wtl_am_agent *a)
+{
+  wtl_pe *pe = a->am->pe;
+  a->stop = true;
+  nudge(a);
+  wtl_bell_ring(&wtl_control_of(pe, pe->me)->am_bell);
+  pthread_join(a->thread, NULL);
+  free(a);
+}

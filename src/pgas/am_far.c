@@ -1,0 +1,375 @@
+#include "pgas/am_far.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "pgas/am_inbox.h"
+#include "pgas/rma.h"
+
+/* What a message between nodes is (the tag's kind). */
+enum {
+  REQUEST = 1, /* b: handler and number of who counts its end */
+  LANDED,      /* likewise; a: where in the target's slice its payload lies */
+  REPLY,       /* likewise */
+  COUNTED,     /* b: a counted request is done */
+  ASK,         /* a: answer when so many requests have been handled */
+  DONE         /* a: so many have; b: so many replies were sent */
+};
+
+/* What a message takes of its sender's window besides its payload: about what it takes in the inbox. */
+enum { COST = 64 };
+
+/* An answer that no quiet waited for is one too many: after some of them the first message is sent without asking. */
+enum { ANSWERS_IN_VAIN = 4 };
+
+/* One of the others. Counts wrap. */
+typedef struct peer {
+  /* What this PE sent to it. */
+  _Atomic uint32_t sent;
+  uint32_t asked;
+  uint64_t asked_bytes;
+  _Atomic uint64_t bytes;      /* not yet answered for */
+  _Atomic uint32_t done;       /* handled there */
+  _Atomic uint32_t due, taken; /* replies it says it sent, replies taken */
+  uint64_t seen;               /* what had arrived here when the last message was sent */
+  bool asks;                   /* an answer is under way */
+  /* What it sent to this PE. */
+  uint32_t handled, wanted, replies;
+  bool wants;
+} peer;
+
+struct wtl_am_far {
+  peer *peers;
+  wtl_am_inbox inbox[WTL_AM_WAYS];
+  uint64_t window;
+  _Atomic uint64_t arrivals;
+  _Atomic uint32_t in_vain;
+  bool held; /* something was said that has not been pushed */
+};
+
+static wtl_am_far *make_far(wtl_am *am)
+{
+  pthread_mutex_lock(&am->lock);
+  wtl_am_far *f = am->far;
+  if (!f) {
+    f = calloc(1, sizeof *f);
+    if (f) f->peers = calloc((size_t)am->pe->n, sizeof *f->peers);
+    if (!f || !f->peers) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for active messages to %d PEs", am->pe->n);
+    uint64_t share = WTL_AM_INBOX / (uint64_t)am->pe->n;
+    f->window = share > WTL_AM_WINDOW ? WTL_AM_WINDOW : share < WTL_AM_LEAST_WINDOW ? WTL_AM_LEAST_WINDOW : share;
+    atomic_store_explicit(&am->far, f, memory_order_release);
+  }
+  pthread_mutex_unlock(&am->lock);
+  return f;
+}
+
+static wtl_am_far *far_of(wtl_am *am)
+{
+  wtl_am_far *f = atomic_load_explicit(&am->far, memory_order_acquire);
+  return WTL_LIKELY(f != NULL) ? f : make_far(am);
+}
+
+void wtl_am_far_free(wtl_am *am)
+{
+  wtl_am_far *f = am->far;
+  if (!f) return;
+  for (int way = 0; way < WTL_AM_WAYS; way++) wtl_am_inbox_free(&f->inbox[way]);
+  free(f->peers);
+  free(f);
+}
+
+static uint64_t pack(int id, uint32_t counted)
+{
+  return (uint64_t)counted << 32 | (uint32_t)id;
+}
+
+/* --- what arrives: under the network's lock ------------------------------------------------------------------------ */
+
+static enum wtl_am_way way_of(uint32_t kind)
+{
+  return kind == REQUEST || kind == LANDED || kind == ASK ? WTL_AM_REQUESTS : WTL_AM_REPLIES;
+}
+
+static void show(wtl_pe *self, wtl_am_far *f, uint32_t kind)
+{
+  f->arrivals++;
+  wtl_am_inbox_show(&f->inbox[way_of(kind)]);
+  atomic_store_explicit(&self->door.bell->has_mail, 1, memory_order_relaxed);
+  /* Who serves the network takes what came next. If that one may not, another must. */
+  if (wtl_am_may_take(self->am)) return;
+  wtl_fence();
+  wtl_am_wake(self->am, self->me);
+}
+
+static char *landing_place(wtl_pe *self, uint64_t offset, size_t n)
+{
+  uint64_t length = self->statics_bytes + self->heap_bytes;
+  if (offset > length || n > length - offset) return NULL;
+  return self->slices + (size_t)self->slot * self->stride + offset;
+}
+
+bool wtl_am_far_message(void *owner, int from, wtl_net_tag tag, const void *data, size_t n)
+{
+  wtl_pe *self = owner;
+  wtl_am_far *f = far_of(self->am);
+  char *place = NULL;
+  if (tag.kind < REQUEST || tag.kind > DONE) return false;
+  if (tag.kind >= COUNTED && n) return false;
+  if (tag.kind == LANDED) {
+    if (!(place = landing_place(self, tag.a, n))) return false;
+    if (n) wtl_store_bytes(place, data, n);
+  }
+  wtl_am_letter *l = wtl_am_inbox_add(&f->inbox[way_of(tag.kind)], place ? 0 : n);
+  if (!l) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for a message of %zu bytes from PE %d", n, from);
+  l->tag = tag;
+  l->from = from;
+  l->n = (uint32_t)n;
+  l->far_data = place;
+  if (!place && n) memcpy(l->data, data, n);
+  show(self, f, tag.kind);
+  return true;
+}
+
+void *wtl_am_far_room(void *owner, int from, wtl_net_tag tag, size_t n)
+{
+  wtl_pe *self = owner;
+  (void)from;
+  if (n == 0 || n > WTL_AM_LONGEST || (tag.kind != REQUEST && tag.kind != LANDED && tag.kind != REPLY)) return NULL;
+  return tag.kind == LANDED ? landing_place(self, tag.a, n) : malloc(n);
+}
+
+void wtl_am_far_landed(void *owner, int from, wtl_net_tag tag, void *room, size_t n)
+{
+  wtl_pe *self = owner;
+  wtl_am_far *f = far_of(self->am);
+  wtl_am_letter *l = wtl_am_inbox_add(&f->inbox[way_of(tag.kind)], 0);
+  if (!l) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for a message of %zu bytes from PE %d", n, from);
+  l->tag = tag;
+  l->from = from;
+  l->n = (uint32_t)n;
+  l->far_data = room;
+  l->owned = tag.kind != LANDED;
+  show(self, f, tag.kind);
+}
+
+/* --- requests ------------------------------------------------------------------------------------------------------- */
+
+typedef struct sending {
+  wtl_am *am;
+  const wtl_am_far *far;
+  const peer *to;
+} sending;
+
+static bool has_room(void *arg)
+{
+  const sending *s = arg;
+  return s->to->bytes < s->far->window && wtl_net_has_room(s->am->pe->net);
+}
+
+static bool is_zero(void *left)
+{
+  return atomic_load_explicit((_Atomic uint32_t *)left, memory_order_acquire) == 0;
+}
+
+static void wait_for(wtl_am *am, wtl_site *site, bool (*ready)(void *), void *arg)
+{
+  if (!ready(arg)) wtl_door_wait(&am->pe->door, site, WTL_WATCH_CONTROL, ready, arg);
+}
+
+/* Asks to be told when all that was sent so far has been handled. The lock is held. */
+static wtl_net_tag ask(peer *p)
+{
+  p->asks = true;
+  p->asked = p->sent;
+  p->asked_bytes = p->bytes;
+  return (wtl_net_tag){p->asked, 0, ASK};
+}
+
+/*
+ * Is an answer wanted now? Where a quiet is likely to come; where this is not the only message, for nothing has arrived since the
+ * last one; and in time to send on without a pause.
+ */
+static bool should_ask(wtl_am_far *f, peer *p)
+{
+  uint64_t arrivals = f->arrivals;
+  bool burst = p->seen == arrivals + 1;
+  p->seen = arrivals + 1;
+  return !p->asks && (burst || f->in_vain < ANSWERS_IN_VAIN || p->bytes > f->window / 4);
+}
+
+void wtl_am_far_request(wtl_am *am, wtl_site *site, int pe, int id, uint32_t counted, const void *target,
+                        const void *source, size_t n)
+{
+  wtl_am_far *f = far_of(am);
+  wtl_net *net = am->pe->net;
+  peer *p = &f->peers[pe];
+  sending s = {am, f, p};
+  _Atomic uint32_t left = 0;
+  wtl_net_tag tag = {target ? wtl_far_place(am->pe, target).offset : 0, pack(id, counted), target ? LANDED : REQUEST},
+              question;
+  wait_for(am, site, has_room, &s);
+  pthread_mutex_lock(&am->lock);
+  p->sent++;
+  p->bytes += n + COST;
+  bool asks = should_ask(f, p), held = asks || p->asks;
+  if (asks) question = ask(p);
+  pthread_mutex_unlock(&am->lock);
+  wtl_net_message(net, pe, tag, source, n, held, n > WTL_NET_MERGED ? &left : NULL);
+  if (asks) wtl_net_message(net, pe, question, NULL, 0, false, NULL);
+  wait_for(am, site, is_zero, &left);
+}
+
+/* --- replies: by who has taken --------------------------------------------------------------------------------------- */
+
+void wtl_am_far_reply(wtl_am *am, int pe, int id, const void *source, size_t n)
+{
+  wtl_am_far *f = far_of(am);
+  f->peers[pe].replies++;
+  f->held = true;
+  wtl_net_message(am->pe->net, pe, (wtl_net_tag){0, pack(id, 0), REPLY}, source, n, true, NULL);
+}
+
+/* Counts as a reply: quiet waits for it. */
+void wtl_am_far_say_counted(wtl_am *am, int pe, uint32_t counted)
+{
+  wtl_am_far *f = far_of(am);
+  f->peers[pe].replies++;
+  f->held = true;
+  wtl_net_message(am->pe->net, pe, (wtl_net_tag){0, counted, COUNTED}, NULL, 0, true, NULL);
+}
+
+void wtl_am_far_push(wtl_am *am)
+{
+  wtl_am_far *f = am->far;
+  if (!f || !f->held) return;
+  f->held = false;
+  wtl_net_push(am->pe->net);
+}
+
+/* --- what is in the inbox ---------------------------------------------------------------------------------------------- */
+
+static void answer(wtl_am *am, wtl_am_far *f, int pe)
+{
+  peer *p = &f->peers[pe];
+  if (!p->wants || (int32_t)(p->handled - p->wanted) < 0) return;
+  p->wants = false;
+  f->held = true;
+  wtl_net_message(am->pe->net, pe, (wtl_net_tag){p->wanted, p->replies, DONE}, NULL, 0, true, NULL);
+}
+
+/* What was sent since is asked about at once where it is much: its sender may wait for room by now, and send nothing more. */
+static void take_done(wtl_am *am, wtl_am_far *f, int pe, const wtl_net_tag *tag)
+{
+  peer *p = &f->peers[pe];
+  wtl_net_tag question;
+  bool again = false;
+  pthread_mutex_lock(&am->lock);
+  p->due = (uint32_t)tag->b;
+  p->done = (uint32_t)tag->a;
+  if (p->asks && p->asked == (uint32_t)tag->a) {
+    p->asks = false;
+    p->bytes -= p->asked_bytes;
+    f->in_vain++;
+    again = p->bytes > f->window / 4;
+    if (again) question = ask(p);
+  }
+  pthread_mutex_unlock(&am->lock);
+  if (again) wtl_net_message(am->pe->net, pe, question, NULL, 0, false, NULL);
+}
+
+static void run(wtl_am *am, wtl_am_letter *l, bool is_reply)
+{
+  wtl_am_message m = {
+      l->from, (int)(uint32_t)l->tag.b, (uint32_t)(l->tag.b >> 32), is_reply, l->far_data ? l->far_data : l->data,
+      l->n};
+  wtl_am_run(am, &m);
+}
+
+static void take(wtl_am *am, wtl_am_far *f, wtl_am_letter *l)
+{
+  peer *p = &f->peers[l->from];
+  switch (l->tag.kind) {
+  case REQUEST:
+  case LANDED:
+    run(am, l, false);
+    p->handled++;
+    answer(am, f, l->from);
+    break;
+  case REPLY:
+    run(am, l, true);
+    p->taken++;
+    break;
+  case COUNTED:
+    wtl_am_count(am, (uint32_t)l->tag.b);
+    p->taken++;
+    break;
+  case ASK:
+    p->wants = true;
+    p->wanted = (uint32_t)l->tag.a;
+    answer(am, f, l->from);
+    break;
+  default: take_done(am, f, l->from, &l->tag);
+  }
+}
+
+/* A request may need room on the network for its reply. */
+static bool may_take(const wtl_am *am, enum wtl_am_way way)
+{
+  return way == WTL_AM_REPLIES || wtl_net_has_room(am->pe->net);
+}
+
+bool wtl_am_far_is_there(const wtl_am *am, enum wtl_am_way way)
+{
+  const wtl_am_far *f = atomic_load_explicit(&am->far, memory_order_acquire);
+  return f && !wtl_am_inbox_is_empty(&f->inbox[way]) && may_take(am, way);
+}
+
+bool wtl_am_far_take(wtl_am *am, enum wtl_am_way way, int most)
+{
+  wtl_am_far *f = atomic_load_explicit(&am->far, memory_order_acquire);
+  int taken;
+  if (!f) return false;
+  for (taken = 0; taken < most && may_take(am, way) && !(way == WTL_AM_REQUESTS && am->kept); taken++) {
+    wtl_am_letter *l = wtl_am_inbox_peek(&f->inbox[way]);
+    if (!l) break;
+    take(am, f, l);
+    wtl_am_inbox_remove(&f->inbox[way], l);
+  }
+  return taken > 0;
+}
+
+/* --- completion ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct completing {
+  const peer *to;
+  uint32_t sent;
+} completing;
+
+static bool is_complete(void *arg)
+{
+  const completing *c = arg;
+  uint32_t done = c->to->done; /* before `due`, which is written before it */
+  return (int32_t)(done - c->sent) >= 0 && (int32_t)(c->to->taken - c->to->due) >= 0;
+}
+
+void wtl_am_far_quiet(wtl_am *am, wtl_site *site)
+{
+  wtl_am_far *f = atomic_load_explicit(&am->far, memory_order_acquire);
+  if (!f) return;
+  f->in_vain = 0;
+  for (int pe = 0; pe < am->pe->n; pe++) {
+    peer *p = &f->peers[pe];
+    wtl_net_tag question;
+    bool asks;
+    pthread_mutex_lock(&am->lock);
+    asks = p->done != p->sent && !(p->asks && p->asked == p->sent);
+    if (asks) question = ask(p);
+    pthread_mutex_unlock(&am->lock);
+    if (asks) wtl_net_message(am->pe->net, pe, question, NULL, 0, false, NULL);
+  }
+  for (int pe = 0; pe < am->pe->n; pe++) {
+    completing c = {&f->peers[pe], f->peers[pe].sent};
+    wait_for(am, site, is_complete, &c);
+  }
+}

@@ -1,0 +1,94 @@
+#include "pgas/am_mutex.h"
+
+#include <stdatomic.h>
+
+#include "base/error.h"
+#include "pgas/am_order.h"
+#include "pgas/am_state.h"
+
+static uintptr_t this_thread(void)
+{
+  return (uintptr_t)&wtl_am_here;
+}
+
+static const char *where(void)
+{
+  return wtl_am_here.runs ? " (in a handler)" : "";
+}
+
+static void refuse_destroyed(const char *call, const wtl_am_mutex *m)
+{
+  if (WTL_UNLIKELY(m->destroyed))
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p was destroyed%s", call, (const void *)m, where());
+}
+
+void wtl_am_mutex_init(wtl_am_mutex *m)
+{
+  atomic_store_explicit(&m->owner, 0, memory_order_relaxed);
+  atomic_store_explicit(&m->waiters, 0, memory_order_relaxed);
+  m->destroyed = 0;
+}
+
+void wtl_am_mutex_destroy(const char *call, wtl_am_mutex *m)
+{
+  refuse_destroyed(call, m);
+  if (atomic_load_explicit(&m->owner, memory_order_relaxed))
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p is held%s", call, (void *)m, where());
+  m->destroyed = 1;
+}
+
+static bool try_lock(wtl_pe *self, wtl_am_mutex *m)
+{
+  uintptr_t nobody = 0;
+  if (!atomic_compare_exchange_strong_explicit(&m->owner, &nobody, this_thread(), memory_order_acquire,
+                                               memory_order_relaxed))
+    return false;
+  wtl_am_here.locks++;
+  if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_locked(self, m);
+  return true;
+}
+
+static void refuse_second(const char *call, const wtl_am_mutex *m)
+{
+  if (WTL_UNLIKELY(atomic_load_explicit(&m->owner, memory_order_relaxed) == this_thread()))
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this thread already holds the mutex at %p%s", call, (const void *)m, where());
+}
+
+static bool is_free(void *m)
+{
+  return atomic_load_explicit(&((wtl_am_mutex *)m)->owner, memory_order_acquire) == 0;
+}
+
+void wtl_am_mutex_lock(wtl_pe *self, wtl_site *site, const char *call, wtl_am_mutex *m)
+{
+  refuse_destroyed(call, m);
+  refuse_second(call, m);
+  while (!try_lock(self, m)) {
+    atomic_fetch_add_explicit(&m->waiters, 1, memory_order_seq_cst);
+    wtl_door_wait(&self->door, site, WTL_WATCH_CONTROL, is_free, m);
+    atomic_fetch_sub_explicit(&m->waiters, 1, memory_order_relaxed);
+  }
+}
+
+bool wtl_am_mutex_trylock(wtl_pe *self, const char *call, wtl_am_mutex *m)
+{
+  refuse_destroyed(call, m);
+  refuse_second(call, m);
+  return try_lock(self, m);
+}
+
+void wtl_am_mutex_unlock(wtl_pe *self, const char *call, wtl_am_mutex *m)
+{
+  refuse_destroyed(call, m);
+  if (WTL_UNLIKELY(atomic_load_explicit(&m->owner, memory_order_relaxed) != this_thread()))
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this thread does not hold the mutex at %p%s", call, (void *)m, where());
+  if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_unlocks(self, m);
+  wtl_am_here.locks--;
+  atomic_store_explicit(&m->owner, 0, memory_order_seq_cst);
+  if (WTL_UNLIKELY(atomic_load_explicit(&m->waiters, memory_order_seq_cst) > 0) &&
+      wtl_bell_has_sleeper(self->door.bell))
+    wtl_bell_ring_control(self->door.bell);
+  /* Handlers that this thread left alone because of the mutex. */
+  if (!wtl_am_here.locks && !wtl_am_here.runs && atomic_load_explicit(&self->door.bell->has_mail, memory_order_relaxed))
+    wtl_am_take(self->am);
+}

@@ -1,0 +1,108 @@
+/*
+ * am_ring.h - a queue of messages in the arena: many PEs of the node put in, one takes out.
+ *
+ * A message is a cache line (its slot) with up to WTL_AM_INLINE bytes of payload; a longer payload, up to WTL_AM_PIECE, lies
+ * beside it in the ring's second part. One compare-and-swap claims a place in both, so that nothing grows with the number of
+ * producers. Who takes out says so in `head`, which producers read only when their own copy of it says that the ring is full.
+ */
+#ifndef WTL_PGAS_AM_RING_H
+#define WTL_PGAS_AM_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+
+enum { WTL_AM_SLOTS = 1024, WTL_AM_UNITS = 4096, WTL_AM_INLINE = 32 };
+enum { WTL_AM_PIECE = 16384 }; /* bytes: what is longer travels in pieces */
+
+/* What a message is: payload and all; a piece of one; one whose payload lies in the target's symmetric memory; word that a
+ * counted request is done. */
+enum wtl_am_kind { WTL_AM_WHOLE, WTL_AM_PART, WTL_AM_LANDED, WTL_AM_COUNTED };
+
+typedef struct wtl_am_slot {
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t turn; /* which use of this slot: the last thing written */
+  uint16_t from;                                  /* slot of the PE on the node */
+  uint16_t kind;                                  /* enum wtl_am_kind */
+  int32_t handler;
+  uint32_t n;       /* bytes of payload here */
+  uint32_t at;      /* the payload's unit, if it is not in the slot */
+  uint32_t units;   /* claimed beside it, with those skipped at the ring's end */
+  uint32_t counted; /* 0, or its sender's number for who counts its end */
+  _Alignas(8) char bytes[WTL_AM_INLINE];
+} wtl_am_slot;
+
+/* In the slot of a PART. */
+typedef struct wtl_am_piece {
+  uint64_t total, offset; /* bytes, of the whole message and before this piece */
+  uint64_t serial;        /* of the message among its sender's */
+} wtl_am_piece;
+
+/* In the slot of a LANDED message. */
+typedef struct wtl_am_landing {
+  uint64_t offset, n; /* of the payload in the target's slice */
+} wtl_am_landing;
+
+typedef struct wtl_am_ring {
+  _Alignas(WTL_CACHE_LINE) _Atomic uint64_t tail; /* units << 32 | slots: claimed so far */
+  _Alignas(WTL_CACHE_LINE) _Atomic uint64_t head; /* likewise: done with */
+  _Atomic uint32_t waiters;                       /* who sleeps until `head` moves on */
+  wtl_am_slot slots[WTL_AM_SLOTS];
+  char payload[WTL_AM_UNITS][WTL_CACHE_LINE];
+} wtl_am_ring;
+
+/* What a message that is put in looks like to its sender. */
+typedef struct wtl_am_claim {
+  wtl_am_slot *slot;
+  char *payload; /* room for n bytes, aligned to 8 at least */
+  uint32_t turn;
+  uint32_t position; /* of its slot */
+} wtl_am_claim;
+
+static inline uint32_t wtl_am_units(size_t n)
+{
+  return n <= WTL_AM_INLINE ? 0 : (uint32_t)((n + WTL_CACHE_LINE - 1) / WTL_CACHE_LINE);
+}
+
+/*
+ * Claims a place for a message with `n` bytes of payload beside the slot (0 to WTL_AM_PIECE; `beside`: also if it would fit inside).
+ * `known`: this PE's own copy of the head. False if the ring is full.
+ */
+bool wtl_am_claim_place(wtl_am_ring *r, _Atomic uint64_t *known, size_t n, bool beside, wtl_am_claim *claim);
+
+/* Lets the message be seen; a full barrier follows. Its slot must be filled in. */
+static inline void wtl_am_show(const wtl_am_claim *c)
+{
+  atomic_store_explicit(&c->slot->turn, c->turn, memory_order_seq_cst);
+}
+
+/* The message at `position` (units << 32 | slots) if it is there. */
+static inline wtl_am_slot *wtl_am_peek(wtl_am_ring *r, uint64_t position)
+{
+  uint32_t p = (uint32_t)position;
+  wtl_am_slot *s = &r->slots[p % WTL_AM_SLOTS];
+  return atomic_load_explicit(&s->turn, memory_order_acquire) == p / WTL_AM_SLOTS + 1 ? s : NULL;
+}
+
+static inline char *wtl_am_payload(wtl_am_ring *r, wtl_am_slot *s)
+{
+  return s->units ? r->payload[s->at] : s->bytes;
+}
+
+/* The position after a message. */
+static inline uint64_t wtl_am_after(uint64_t position, const wtl_am_slot *s)
+{
+  return (((position >> 32) + s->units) << 32) | (uint32_t)(position + 1);
+}
+
+/* Has the head come past the slot at `position`? */
+static inline bool wtl_am_is_past(const wtl_am_ring *r, uint32_t position)
+{
+  return (int32_t)((uint32_t)atomic_load_explicit(&r->head, memory_order_acquire) - position) > 0;
+}
+
+/* Is there room for a message as long as any? */
+bool wtl_am_has_room(const wtl_am_ring *r);
+
+#endif

@@ -1,0 +1,205 @@
+/* What this PE receives: one thread at a time takes messages and runs their handlers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "pgas/am_far.h"
+#include "pgas/am_handlers.h"
+#include "pgas/am_state.h"
+#include "pgas/rma.h"
+
+/* Messages of a kind that are taken before who takes them looks whether what he waits for has come. */
+enum { MESSAGES_A_TURN = 64 };
+
+/* The head is shown when nothing more is there, and as often as this: each time costs a producer a fetch of its line. */
+enum { SLOTS_A_SHOW = WTL_AM_SLOTS / 8, UNITS_A_SHOW = WTL_AM_UNITS / 8 };
+
+_Thread_local wtl_am_thread wtl_am_here;
+
+/* --- a handler ---------------------------------------------------------------------------------------------------- */
+
+static const char *way_of(const wtl_am_message *m)
+{
+  return m->is_reply ? "reply" : "request";
+}
+
+void wtl_am_run(wtl_am *am, const wtl_am_message *m)
+{
+  wtl_am_handler handler = wtl_am_handlers_find(atomic_load_explicit(&am->handlers, memory_order_acquire), m->id);
+  wtl_am_thread *here = &wtl_am_here;
+  wtl_thread_profile program = wtl_thread_sites;
+  if (WTL_UNLIKELY(!handler))
+    wtl_pe_fail(WTL_EXIT_USAGE,
+                "active messages: a %s from PE %d is for handler %d, which this PE has not attached, or has detached "
+                "(shmemx_am_attach; a barrier after it lets others know)",
+                way_of(m), m->from, m->id);
+  here->id = m->id;
+  here->from = m->from;
+  here->is_reply = m->is_reply;
+  here->serial = ++am->runs;
+  here->frame = __builtin_frame_address(0);
+  wtl_thread_sites = (wtl_thread_profile){am->sites, WTL_IN_HANDLER};
+  here->runs = true;
+  handler(m->data, m->n, m->from, (wtl_am_token)here->serial << 32 | (uint32_t)m->from);
+  here->runs = false;
+  wtl_thread_sites = program;
+  if (WTL_UNLIKELY(here->locks))
+    wtl_pe_fail(WTL_EXIT_USAGE, "active messages: handler %d returned while it held %d mutex%s", m->id, here->locks,
+                here->locks > 1 ? "es" : "");
+  if (m->counted && !m->is_reply) wtl_am_say_counted(am, m->from, m->counted);
+}
+
+/* --- messages in the rings ---------------------------------------------------------------------------------------- */
+
+static wtl_am_whole *whole_of(wtl_am *am, const wtl_am_slot *s, const wtl_am_piece *piece, enum wtl_am_way way)
+{
+  wtl_am_whole *w = am->wholes;
+  while (w && (w->serial != piece->serial || w->from != s->from || w->way != way)) w = w->next;
+  if (w) return w;
+  if (!(w = malloc(sizeof *w + piece->total)))
+    wtl_pe_fail(WTL_EXIT_OSERR, "no memory for a message of %zu bytes from PE %d", (size_t)piece->total,
+                am->pe->boot.local_pe[s->from]);
+  *w = (wtl_am_whole){.next = am->wholes, .serial = piece->serial, .total = piece->total, .from = s->from, .way = way};
+  return am->wholes = w;
+}
+
+static void remove_whole(wtl_am *am, wtl_am_whole *w)
+{
+  wtl_am_whole **at = &am->wholes;
+  while (*at != w) at = &(*at)->next;
+  *at = w->next;
+}
+
+static void take_piece(wtl_am *am, wtl_am_slot *s, const char *payload, enum wtl_am_way way, wtl_am_message *m)
+{
+  wtl_am_piece piece;
+  memcpy(&piece, s->bytes, sizeof piece);
+  wtl_am_whole *w = whole_of(am, s, &piece, way);
+  memcpy(w->data + piece.offset, payload, s->n);
+  w->got += s->n;
+  if (w->got < w->total) return;
+  remove_whole(am, w);
+  m->data = w->data;
+  m->n = w->total;
+  wtl_am_run(am, m);
+  free(w);
+}
+
+static void take_slot(wtl_am *am, wtl_am_slot *s, enum wtl_am_way way)
+{
+  wtl_pe *self = am->pe;
+  char *payload = wtl_am_payload(&am->mine[way], s);
+  wtl_am_message m = {self->boot.local_pe[s->from], s->handler, s->counted, way == WTL_AM_REPLIES, payload, s->n};
+  wtl_am_landing landing;
+  switch (s->kind) {
+  case WTL_AM_WHOLE: wtl_am_run(am, &m); break;
+  case WTL_AM_PART: take_piece(am, s, payload, way, &m); break;
+  case WTL_AM_LANDED:
+    memcpy(&landing, s->bytes, sizeof landing);
+    m.data = self->slices + (size_t)self->slot * self->stride + landing.offset;
+    m.n = landing.n;
+    wtl_am_run(am, &m);
+    break;
+  default: wtl_am_count(am, s->counted);
+  }
+}
+
+/* Others may use again what this PE has taken; who waits for that is told. */
+static void show_head(wtl_am *am, enum wtl_am_way way)
+{
+  wtl_am_ring *r = &am->mine[way];
+  uint64_t position = atomic_load_explicit(&am->position[way], memory_order_relaxed);
+  if (position == am->shown[way] || (way == WTL_AM_REQUESTS && am->kept)) return; /* kept replies belong to them */
+  am->shown[way] = position;
+  atomic_store_explicit(&r->head, position, memory_order_seq_cst);
+  if (WTL_LIKELY(atomic_load_explicit(&r->waiters, memory_order_seq_cst) == 0)) return;
+  for (int slot = 0; slot < am->pe->n_local; slot++) {
+    wtl_control *there = wtl_control_of(am->pe, am->pe->boot.local_pe[slot]);
+    if (wtl_bell_has_sleeper(&there->bell)) wtl_bell_ring_control(&there->bell);
+    if (wtl_bell_has_sleeper(&there->am_bell)) wtl_bell_ring(&there->am_bell);
+  }
+}
+
+static bool take_ring(wtl_am *am, enum wtl_am_way way)
+{
+  wtl_am_ring *r = &am->mine[way];
+  int taken;
+  for (taken = 0; taken < MESSAGES_A_TURN && !(way == WTL_AM_REQUESTS && am->kept); taken++) {
+    uint64_t at = atomic_load_explicit(&am->position[way], memory_order_relaxed);
+    wtl_am_slot *s = wtl_am_peek(r, at);
+    if (!s) break;
+    take_slot(am, s, way);
+    at = wtl_am_after(at, s);
+    atomic_store_explicit(&am->position[way], at, memory_order_relaxed);
+    if ((uint32_t)at - (uint32_t)am->shown[way] >= SLOTS_A_SHOW ||
+        (uint32_t)(at >> 32) - (uint32_t)(am->shown[way] >> 32) >= UNITS_A_SHOW)
+      show_head(am, way);
+  }
+  return taken > 0;
+}
+
+/* --- turns ---------------------------------------------------------------------------------------------------------- */
+
+static bool is_there(wtl_am *am, enum wtl_am_way way)
+{
+  return wtl_am_peek(&am->mine[way], atomic_load_explicit(&am->position[way], memory_order_relaxed)) != NULL;
+}
+
+bool wtl_am_may_take(const wtl_am *am)
+{
+  const wtl_am_thread *here = &wtl_am_here;
+  if (here->runs) {
+    if ((const char *)__builtin_frame_address(0) > here->frame) wtl_am_refuse_in_handler("active messages");
+    return false;
+  }
+  if (here->locks) return false;
+  return am->progress == WTL_PROGRESS_AUTO || (am->progress == WTL_PROGRESS_AGENT) == here->is_agent;
+}
+
+bool wtl_am_waits(void *arg)
+{
+  wtl_am *am = arg;
+  if (atomic_load_explicit(&am->taken, memory_order_seq_cst) || !wtl_am_may_take(am)) return false;
+  if (is_there(am, WTL_AM_REPLIES) || wtl_am_far_is_there(am, WTL_AM_REPLIES)) return true;
+  const wtl_am_ring *kept = atomic_load_explicit(&am->kept_ring, memory_order_acquire);
+  if (WTL_UNLIKELY(kept != NULL)) return wtl_am_has_room(kept);
+  return is_there(am, WTL_AM_REQUESTS) || wtl_am_far_is_there(am, WTL_AM_REQUESTS);
+}
+
+static bool take_some(wtl_am *am)
+{
+  bool any = am->kept && wtl_am_send_kept(am);
+  any |= take_ring(am, WTL_AM_REPLIES);
+  any |= wtl_am_far_take(am, WTL_AM_REPLIES, MESSAGES_A_TURN);
+  any |= take_ring(am, WTL_AM_REQUESTS);
+  if (!am->kept) any |= wtl_am_far_take(am, WTL_AM_REQUESTS, MESSAGES_A_TURN);
+  wtl_am_far_push(am);
+  for (int way = 0; way < WTL_AM_WAYS; way++) show_head(am, (enum wtl_am_way)way);
+  return any;
+}
+
+bool wtl_am_take(void *arg)
+{
+  wtl_am *am = arg;
+  wtl_pe *self = am->pe;
+  wtl_bell *bell = self->door.bell;
+  bool any;
+  if (!wtl_am_waits(am) || atomic_exchange_explicit(&am->taken, 1, memory_order_acquire)) return false;
+#ifdef WTL_THREADS
+  wtl_self = self;
+#endif
+  if (WTL_UNLIKELY(!am->sites)) am->sites = wtl_profile_handlers(&self->profile);
+  any = take_some(am);
+  atomic_store_explicit(&am->taken, 0, memory_order_seq_cst);
+  /* A handler may have changed what another thread of this PE sleeps for, be it private memory. */
+  if (any && wtl_bell_has_sleeper(bell)) wtl_bell_ring(bell);
+  /* What came since the last look was told to nobody, where this thread was seen to be at it. */
+  if (wtl_am_waits(am)) wtl_am_wake(am, self->me);
+  return any;
+}
+
+bool wtl_am_agents_turn(void *am)
+{
+  wtl_am_here.is_agent = true;
+  return wtl_am_take(am);
+}

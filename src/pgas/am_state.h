@@ -1,0 +1,120 @@
+/* am_state.h - what the files am*.c share. */
+#ifndef WTL_PGAS_AM_STATE_H
+#define WTL_PGAS_AM_STATE_H
+
+#include <pthread.h>
+
+#include "pgas/am.h"
+
+/* A PE's rings. */
+enum wtl_am_way { WTL_AM_REQUESTS, WTL_AM_REPLIES, WTL_AM_WAYS };
+
+/* Who runs handlers (WATTLE_PROGRESS). */
+enum wtl_am_progress { WTL_PROGRESS_AUTO, WTL_PROGRESS_CALLER, WTL_PROGRESS_AGENT };
+
+/* A message on its way to a handler. */
+typedef struct wtl_am_message {
+  int from; /* PE */
+  int id;
+  uint32_t counted; /* 0: nobody counts its end; else whose counter of the sender's */
+  bool is_reply;
+  void *data;
+  size_t n;
+} wtl_am_message;
+
+/* A reply for which there was no room yet. */
+typedef struct wtl_am_kept {
+  struct wtl_am_kept *next;
+  int pe, id;
+  uint32_t counted;
+  uint64_t serial;
+  size_t n, sent; /* sent: bytes of it that have left in pieces */
+  bool has_id;    /* else it only says that a counted request is done */
+  char data[];
+} wtl_am_kept;
+
+/* A message of which pieces have come. */
+typedef struct wtl_am_whole {
+  struct wtl_am_whole *next;
+  uint64_t serial, got, total;
+  uint16_t from;
+  uint8_t way;
+  _Alignas(16) char data[];
+} wtl_am_whole;
+
+/* Who counts the end of a request. */
+typedef struct wtl_am_counter {
+  uint64_t *done;
+  uint32_t next; /* of the free ones */
+} wtl_am_counter;
+
+typedef struct wtl_am_handlers wtl_am_handlers;
+typedef struct wtl_am_agent wtl_am_agent;
+typedef struct wtl_am_far wtl_am_far;
+
+struct wtl_am {
+  wtl_pe *pe;
+  wtl_am_ring *rings; /* of the node: WTL_AM_WAYS for each slot */
+  wtl_am_ring *mine;
+  enum wtl_am_progress progress;
+  _Atomic uint32_t taken;                 /* 1: a thread runs handlers */
+  _Atomic uint64_t position[WTL_AM_WAYS]; /* of the next message to take */
+  uint64_t shown[WTL_AM_WAYS];            /* as `head` says it */
+  _Atomic uint64_t *known[WTL_AM_WAYS];   /* by slot: its ring's head, as far as known */
+  _Atomic uint64_t *_Atomic last; /* by slot: 1 << 32 | position of the last request to it; 0: none since quiet */
+  _Atomic uint64_t serial;        /* of the last message in pieces */
+  wtl_am_kept *kept, **kept_end;  /* of who runs handlers, as what follows */
+  wtl_am_ring *_Atomic kept_ring; /* the ring that the first one waits for; NULL: none is kept */
+  wtl_am_whole *wholes;
+  wtl_site_table *sites; /* calls from handlers */
+  uint32_t runs;
+  pthread_mutex_t lock; /* for what follows */
+  wtl_am_handlers *_Atomic handlers;
+  wtl_am_counter *counters; /* by number, from 1 */
+  uint32_t n_counters, free_counter;
+  struct wtl_am_order *order; /* WATTLE_AM_DEBUG's */
+  wtl_am_agent *agent;
+  wtl_am_far *_Atomic far; /* NULL where all PEs are on this node */
+  /* For the profile and the tests. */
+  _Atomic uint64_t handled, kept_count;
+};
+
+/* The handler that a thread runs, if any. Kept by value: a handler that leaves by longjmp leaves nothing else behind. */
+typedef struct wtl_am_thread {
+  bool runs;
+  bool is_reply;
+  bool is_agent; /* the thread is a PE's agent */
+  int id, from;
+  uint32_t serial;
+  const char *frame; /* the stack below it is the handler's */
+  int locks;         /* mutexes that the thread holds */
+} wtl_am_thread;
+
+extern _Thread_local wtl_am_thread wtl_am_here __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static inline wtl_am_ring *wtl_am_ring_of(const wtl_am *am, int slot, enum wtl_am_way way)
+{
+  return &am->rings[(size_t)slot * WTL_AM_WAYS + way];
+}
+
+/* am_run.c: may this thread run handlers? Not one that runs one already, or holds what a handler may want. */
+bool wtl_am_may_take(const wtl_am *am);
+/* am_run.c: is there something that this thread may do; does it. */
+bool wtl_am_waits(void *am);
+bool wtl_am_take(void *am);
+/* Runs the handler of a message. */
+void wtl_am_run(wtl_am *am, const wtl_am_message *m);
+/* am.c: a request of that number is done, and its replies are on their way: its sender counts it. */
+void wtl_am_say_counted(wtl_am *am, int pe, uint32_t counted);
+/* am.c: sends what was kept; true if any of it left. */
+bool wtl_am_send_kept(wtl_am *am);
+/* am.c: a counted request of this PE's is done. False if there is none of that number. */
+bool wtl_am_count(wtl_am *am, uint32_t counted);
+
+/* am.c: tells a PE of this node that something waits in its rings. A full barrier must lie between. */
+void wtl_am_wake(const wtl_am *am, int pe);
+/* Sends a piece, or all, of a message to a PE of this node; false if its ring is full. `sent`: bytes that have left. */
+bool wtl_am_send_local(wtl_am *am, int pe, enum wtl_am_way way, int id, uint32_t counted, uint64_t serial,
+                       const char *from, size_t n, size_t *sent, uint32_t *position);
+
+#endif

@@ -1,0 +1,194 @@
+/* What each routine of active messages does, on every pair of PEs, at lengths around every threshold. */
+#include "am_tests.h"
+
+enum { REQUEST = 1, ANSWER = 2, WORDS = 421, PLACED = -7, FLAG = 100000, MANY = 511, MANY_BACK = 512 };
+
+static struct state {
+  _Atomic uint64_t requests, answers, words, placed, many;
+  _Atomic uint64_t wrong;
+  char *heap;
+} all[MOST_PES];
+
+/* Not symmetric: a thread's own, or, where PEs are processes, on the stack. */
+static _Atomic(int *) flags[MOST_PES];
+
+static struct state *mine(void)
+{
+  return &all[shmem_my_pe()];
+}
+
+static const size_t lengths[] = {0,    1,    7,    8,     9,     31,    32,    33,    64,     65,     1000,   1023,
+                                 1024, 1025, 4096, 16383, 16384, 16385, 32767, 32768, 100000, 262144, 1048576};
+enum { N_LENGTHS = sizeof lengths / sizeof lengths[0] };
+
+static void on_request(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  struct state *s = mine();
+  if (!is_filled(buf, n, n, from, shmem_my_pe()) || (uintptr_t)buf % 8) s->wrong++;
+  s->requests++;
+  fill(buf, n, n + 1, shmem_my_pe(), from); /* the buffer is the handler's own */
+  shmemx_am_reply(ANSWER, buf, n, token);
+}
+
+static void on_answer(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  struct state *s = mine();
+  (void)token;
+  if (!is_filled(buf, n, n + 1, from, shmem_my_pe())) s->wrong++;
+  s->answers++;
+}
+
+static void on_words(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  const uint64_t *w = buf;
+  (void)token;
+  for (size_t i = 0; i < n / 8; i++)
+    if (w[i] != (uint64_t)from * 100 + i) mine()->wrong++;
+  mine()->words += n / 8;
+}
+
+static void on_placed(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  struct state *s = mine();
+  (void)token;
+  if ((char *)buf != s->heap + (size_t)from * 100000 || !is_filled(buf, n, n, from, shmem_my_pe())) s->wrong++;
+  s->placed++;
+}
+
+static void on_flag(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  (void)buf, (void)n, (void)from, (void)token;
+  __atomic_store_n(flags[shmem_my_pe()], 1, __ATOMIC_RELEASE);
+}
+
+static void on_many(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  (void)from, (void)n;
+  for (uint64_t i = 0; i < *(uint64_t *)buf; i++) shmemx_am_reply(MANY_BACK, &i, sizeof i, token);
+}
+
+static void on_many_back(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  (void)n, (void)from, (void)token;
+  mine()->many += *(uint64_t *)buf + 1;
+}
+
+static void requests_and_replies_of_all_lengths(int me, int n)
+{
+  unsigned char *buf = malloc(lengths[N_LENGTHS - 1]);
+  struct state *s = mine();
+  for (int to = 0; to < n; to++)
+    for (int i = 0; i < N_LENGTHS; i++) {
+      fill(buf, lengths[i], lengths[i], me, to);
+      shmemx_am_request(to, REQUEST, lengths[i] ? buf : NULL, lengths[i]);
+      memset(buf, 0, lengths[i]); /* it may be changed on return */
+    }
+  shmemx_am_quiet();
+  EXPECT(s->answers == (uint64_t)n * N_LENGTHS, "%lu", (unsigned long)s->answers);
+  shmem_barrier_all();
+  EXPECT(s->requests == (uint64_t)n * N_LENGTHS, "%lu", (unsigned long)s->requests);
+  free(buf);
+}
+
+static void words_and_places(int me, int n)
+{
+  struct state *s = mine();
+  unsigned char buf[100000];
+  static const size_t sizes[] = {0, 8, 100, 5000, 100000};
+  for (int to = 0; to < n; to++)
+    for (int w = 0; w <= 4; w++)
+      shmemx_am_request_words(to, WORDS, w, (uint64_t)me * 100, (uint64_t)me * 100 + 1, (uint64_t)me * 100 + 2,
+                              (uint64_t)me * 100 + 3);
+  shmemx_am_quiet();
+  shmem_barrier_all();
+  EXPECT(s->words == (uint64_t)n * 10, "%lu", (unsigned long)s->words);
+  for (int to = 0; to < n; to++)
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+      fill(buf, sizes[i], sizes[i], me, to);
+      shmemx_am_request_put(to, PLACED, s->heap + (size_t)me * 100000, buf, sizes[i]);
+      shmemx_am_quiet(); /* the next one goes to the same place */
+    }
+  shmem_barrier_all();
+  EXPECT(s->placed == (uint64_t)n * 5, "%lu", (unsigned long)s->placed);
+}
+
+static void counted_requests(int me, int n)
+{
+  struct state *s = mine();
+  uint64_t before = s->answers, done = 0;
+  unsigned char buf[20000];
+  static const size_t sizes[] = {0, 8, 33, 20000};
+  for (int round = 0; round < 50; round++)
+    for (int to = 0; to < n; to++)
+      for (int i = 0; i < 4; i++) {
+        fill(buf, sizes[i], sizes[i], me, to);
+        shmemx_am_request_nbi(to, REQUEST, buf, sizes[i], &done);
+      }
+  shmem_uint64_wait_until(&done, SHMEM_CMP_EQ, (uint64_t)n * 200);
+  EXPECT(s->answers == before + (uint64_t)n * 200, "counted before its reply was handled: %lu",
+         (unsigned long)(s->answers - before));
+  shmem_barrier_all();
+}
+
+static void a_private_flag(int me, int n)
+{
+  int flag = 0;
+  flags[me] = &flag;
+  shmem_barrier_all();
+  for (int round = 0; round < 20; round++) {
+    shmemx_am_request((me + 1) % n, FLAG, NULL, 0);
+    shmem_int_wait_until(&flag, SHMEM_CMP_EQ, 1);
+    flag = 0;
+    shmem_barrier_all();
+  }
+}
+
+static void several_replies(int me, int n)
+{
+  uint64_t count = 3000; /* more than a ring holds */
+  (void)me;
+  shmemx_am_request((me + 1) % n, MANY, &count, sizeof count);
+  shmemx_am_quiet();
+  EXPECT(mine()->many == count * (count + 1) / 2, "%lu", (unsigned long)mine()->many);
+  shmem_barrier_all();
+}
+
+static void handlers_come_and_go(int me, int n)
+{
+  shmemx_am_detach(MANY);
+  shmemx_am_detach(MANY);   /* is gone already */
+  shmemx_am_detach(987654); /* never was */
+  shmemx_am_attach(MANY, on_flag);
+  int flag = 0;
+  flags[me] = &flag;
+  shmem_barrier_all();
+  shmemx_am_request((me + 1) % n, MANY, NULL, 0);
+  while (!__atomic_load_n(&flag, __ATOMIC_ACQUIRE)) shmemx_am_poll();
+  shmem_barrier_all();
+}
+
+int main(int argc, char **argv)
+{
+  (void)argc, (void)argv;
+  shmem_init();
+  int me = shmem_my_pe(), n = shmem_n_pes();
+  mine()->heap = shmem_malloc((size_t)n * 100000);
+  shmemx_am_attach(REQUEST, on_request);
+  shmemx_am_attach(ANSWER, on_answer);
+  shmemx_am_attach(WORDS, on_words);
+  shmemx_am_attach(PLACED, on_placed);
+  shmemx_am_attach(FLAG, on_flag);
+  shmemx_am_attach(MANY, on_many);
+  shmemx_am_attach(MANY_BACK, on_many_back);
+  shmem_barrier_all();
+  shmemx_am_quiet(); /* nothing was sent */
+  requests_and_replies_of_all_lengths(me, n);
+  words_and_places(me, n);
+  counted_requests(me, n);
+  a_private_flag(me, n);
+  several_replies(me, n);
+  handlers_come_and_go(me, n);
+  EXPECT(mine()->wrong == 0, "%lu", (unsigned long)mine()->wrong);
+  shmem_finalize();
+  return failures != 0;
+}

@@ -1,0 +1,66 @@
+/*
+ * Mutexes exclude: handlers, whichever thread runs them, and the program count in plain variables under one. Who waits for a
+ * mutex sleeps, and is woken.
+ */
+#include <unistd.h>
+
+#include "am_tests.h"
+
+enum { COUNT = 1, ROUNDS = 2000 };
+
+static struct state {
+  shmemx_am_mutex mutex;
+  long counted; /* guarded by it */
+  long tried, busy;
+} all[MOST_PES];
+
+static void add(struct state *s)
+{
+  long before = s->counted;
+  if (before % 64 == 0) sched_yield(); /* a chance for others to break in */
+  s->counted = before + 1;
+}
+
+static void on_count(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  struct state *s = &all[shmem_my_pe()];
+  (void)buf, (void)n, (void)from, (void)token;
+  shmemx_am_mutex_lock(&s->mutex);
+  add(s);
+  shmemx_am_mutex_unlock(&s->mutex);
+}
+
+static void count(struct state *s, int round)
+{
+  if (round % 2) {
+    shmemx_am_mutex_lock(&s->mutex);
+  } else {
+    while (!shmemx_am_mutex_trylock(&s->mutex)) sched_yield();
+  }
+  add(s);
+  shmemx_am_mutex_unlock(&s->mutex);
+}
+
+int main(int argc, char **argv)
+{
+  (void)argc, (void)argv;
+  shmem_init();
+  int me = shmem_my_pe(), n = shmem_n_pes();
+  struct state *s = &all[me];
+  shmemx_am_mutex_init(&s->mutex);
+  shmemx_am_attach(COUNT, on_count);
+  shmem_barrier_all();
+  for (int round = 0; round < ROUNDS; round++) {
+    shmemx_am_request((me + round) % n, COUNT, NULL, 0);
+    count(s, round);
+    if (round % 100 == 0) usleep(1000); /* the others' requests find nobody in the library */
+  }
+  shmemx_am_quiet();
+  shmem_barrier_all();
+  shmemx_am_mutex_lock(&s->mutex);
+  EXPECT(s->counted == 2 * ROUNDS, "%ld", s->counted);
+  shmemx_am_mutex_unlock(&s->mutex);
+  shmemx_am_mutex_destroy(&s->mutex);
+  shmem_finalize();
+  return failures != 0;
+}
