@@ -15,7 +15,7 @@
 /* A handler makes call number `call`, or has left by longjmp. */
 static void in_handler(uint32_t call)
 {
-  const wtl_call_info *info = &wtl_self->calls[call];
+  const wtl_call_info *info = &wtl_self->record.calls[call];
   bool left = (const char *)__builtin_frame_address(0) > wtl_am_here.frame;
   if (left || !info->in_handler) wtl_am_refuse_in_handler(info->name);
 }

@@ -326,8 +326,8 @@ EXTENSION_TOP = """\
  * in which they were sent; between nodes those of more than 1 KiB may be overtaken.
  *
  * A handler must return (no longjmp), hold no mutex then, and may call: shmemx_am_reply (a request's handler), the
- * mutex routines, and what only asks: shmem_my_pe, shmem_n_pes, shmem_ptr and their like. Anything else ends the job with
- * a message.
+ * mutex routines, and what only asks: shmem_my_pe, shmem_n_pes, shmem_ptr and their like. Anything else ends the job
+ * with a message.
  */
 #ifndef SHMEMX_H
 #define SHMEMX_H
