@@ -131,6 +131,19 @@ static bool is_called(void *arg)
   return w->ready(w->arg) || (has_mail(w->door) && w->door->mail.waits(w->door->mail.of));
 }
 
+/*
+ * After how long a sleep that nobody ended is over, if nobody's bell rings for what it waits for (stores through shmem_ptr). Each
+ * look costs a wake-up of the core, so a wait that has lasted long is looked at seldom: it gets longer by a quarter at most.
+ */
+#define LONGEST_SLEEP_S 1.0
+
+static double longest_sleep(const wait *w)
+{
+  const wtl_door *d = w->door;
+  double slept_s = (double)(wtl_ticks() - w->since) * d->stages.ns_per_tick * 1e-9;
+  return fmax(d->sleep_max_s, fmin(slept_s / 4, LONGEST_SLEEP_S));
+}
+
 static void sleep_until_ready(wait *w)
 {
   wtl_door *d = w->door;
@@ -139,7 +152,7 @@ static void sleep_until_ready(wait *w)
     if (has_mail(d) && d->mail.take(d->mail.of)) continue;
     uint64_t asleep_at = wtl_ticks();
     enum wtl_sleep how =
-        wtl_bell_sleep(d->bell, w->watch, is_called, w, silent ? fmin(longest, d->sleep_max_s) : d->sleep_max_s);
+        wtl_bell_sleep(d->bell, w->watch, is_called, w, silent ? fmin(longest, d->sleep_max_s) : longest_sleep(w));
     uint64_t now = wtl_ticks(), rung_at = atomic_load_explicit(&d->bell->rung_at, memory_order_relaxed);
     if (how != WTL_SLEPT_NOT) atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
     if (how == WTL_SLEPT_OUT && !silent && w->ready(w->arg))

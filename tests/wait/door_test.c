@@ -271,6 +271,33 @@ static void a_silent_store_is_rescued_and_counted(void)
   free(v);
 }
 
+static void *ring_late(void *arg)
+{
+  visit *v = arg;
+  usleep(300000);
+  atomic_store(&v->ready, 1);
+  wtl_fence();
+  if (wtl_bell_has_sleeper(&v->bell)) wtl_bell_ring(&v->bell);
+  return NULL;
+}
+
+/* One look a millisecond would be 300; a quarter longer each time makes 4 + log(75) / log(1.25) = 24 of them, and rings or delays
+ * can only make it fewer. */
+static void the_longer_a_sleep_the_rarer_the_looks(void)
+{
+  visit *v = aligned_alloc(64, (sizeof *v + 63) / 64 * 64);
+  wtl_settings s = settings(WTL_WAIT_SLEEP);
+  pthread_t other;
+  memset(v, 0, sizeof *v);
+  s.sleep_max.seconds = 1e-3;
+  wtl_door_start(&v->door, &v->bell, &s, 2, TWO_CORES);
+  pthread_create(&other, NULL, ring_late, v);
+  wtl_door_wait(&v->door, &v->site, WTL_WATCH_ALL, is_set, &v->ready);
+  pthread_join(other, NULL);
+  CHECK(atomic_load(&v->door.sleeps) >= 1 && atomic_load(&v->door.sleeps) <= 60);
+  free(v);
+}
+
 /* --- how long to stay in a stage ----------------------------------------------------------------------------------------------------------- */
 
 static const wtl_wait_history NO_PAST = {0};
@@ -358,6 +385,6 @@ TESTS(TEST(only_stores_into_the_watched_line_ring), TEST(a_sleeper_in_a_barrier_
       TEST(sleepers_that_watch_different_things_are_all_rung), TEST(a_sleep_ends_by_itself_and_says_so),
       TEST(each_policy_waits_in_its_stage), TEST(adaptive_ends_asleep_and_yields_where_crowded),
       TEST(who_yields_is_charged_for_its_turns_only), TEST(a_condition_that_holds_costs_no_wait_time),
-      TEST(a_silent_store_is_rescued_and_counted), TEST(policies_have_their_stages),
-      TEST(where_pes_outnumber_cores_no_past_counts), TEST(who_shares_a_core_by_multithreading_sleeps_earlier),
-      TEST(a_given_spin_is_kept), TEST(learning_is_bounded))
+      TEST(a_silent_store_is_rescued_and_counted), TEST(the_longer_a_sleep_the_rarer_the_looks),
+      TEST(policies_have_their_stages), TEST(where_pes_outnumber_cores_no_past_counts),
+      TEST(who_shares_a_core_by_multithreading_sleeps_earlier), TEST(a_given_spin_is_kept), TEST(learning_is_bounded))
