@@ -4,6 +4,7 @@
  * that the last arrival turns over wakes all at once. On several nodes: such a counter on each, and dissemination among
  * their leaders.
  */
+#include "govern/governor.h"
 #include "pgas/sync.h"
 
 typedef struct arrival {
@@ -87,13 +88,16 @@ void wtl_barrier(wtl_pe *self, wtl_site *site)
 {
   uint32_t epoch = ++self->barrier_epoch;
   self->small_read = self->small_epoch;
+  wtl_governor *governor = self->door.governor;
   if (self->n == 1) return;
+  if (WTL_UNLIKELY(governor != NULL)) wtl_governor_arrive(governor, wtl_ticks());
   if (self->boot.n_nodes > 1)
     count_nodes(self, site, epoch);
   else if (self->central_barrier)
     count(self, site, epoch);
   else
     disseminate(self, site, epoch);
+  if (WTL_UNLIKELY(governor != NULL)) wtl_governor_depart(governor, site->addr, wtl_ticks());
 }
 
 void wtl_barrier_saying(wtl_pe *self, wtl_site *site, uint64_t a, uint64_t b)

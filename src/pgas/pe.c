@@ -15,6 +15,7 @@
 #include "node/lifeline.h"
 #include "pgas/account.h"
 #include "pgas/am.h"
+#include "pgas/clocks.h"
 #include "pgas/sync.h"
 
 #ifdef WTL_THREADS
@@ -45,7 +46,8 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   if (self->settings.statics.on) wtl_statics_find(&statics);
   self->heap_bytes = wtl_page_up(wtl_heap_at_least(self->settings.symmetric_size.bytes));
   rings = wtl_page_up(ledger + n * WTL_MAX_DOMAINS * sizeof(wattle_joules_t));
-  shape.shared_bytes = rings + wtl_am_ring_bytes(self->n_local);
+  size_t votes = rings + wtl_page_up(wtl_am_ring_bytes(self->n_local));
+  shape.shared_bytes = votes + wtl_votes_bytes(self->n_local);
   shape.per_pe_bytes = sizeof(wtl_control);
   shape.slice_bytes = statics.length + self->heap_bytes;
   shape.statics_bytes = statics.length;
@@ -53,6 +55,7 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   self->shared = (wtl_shared *)self->arena.shared;
   self->ledger = (wattle_joules_t *)(self->arena.shared + ledger);
   self->rings = self->arena.shared + rings;
+  self->votes = (wtl_votes *)(self->arena.shared + votes);
   self->controls = self->arena.per_pe;
   self->slices = self->arena.slices;
   self->stride = self->arena.stride;
@@ -101,6 +104,7 @@ static void count_cores(wtl_pe *self, wtl_site *site)
   sched_getaffinity(0, sizeof cpus, &cpus);
   memcpy(mine->cpus, &cpus, sizeof cpus);
   mine->quota = wtl_cores_quota();
+  mine->pid = getpid();
   wtl_barrier(self, site);
   for (int slot = 0; slot < self->n_local; slot++) {
     const wtl_control *theirs = wtl_control_of(self, self->boot.local_pe[slot]);
@@ -148,7 +152,9 @@ static void start(wtl_pe *self)
   self->scratch = malloc(2 * WTL_SCRATCH_BYTES);
   if (!self->scratch) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for the collectives' %d bytes", WTL_SCRATCH_BYTES);
   if ((rc = wtl_far_start(self, error, sizeof error)) != 0) wtl_pe_fail(rc, "%s", error);
+  wtl_clocks_wish(self);
   count_cores(self, &quiet_site);
+  wtl_clocks_start(self);
 }
 
 #ifdef WTL_THREADS
@@ -215,6 +221,7 @@ void wtl_pe_stop(void)
   wtl_quiet(self, &site);
   wtl_account_close(self, &site);
   wtl_am_stop(self);
+  wtl_clocks_stop(self);
   wtl_far_stop(self);
   if (self->settings.debug.on) wtl_say("finishes");
   wtl_lifeline_cut();

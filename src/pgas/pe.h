@@ -20,6 +20,7 @@
 #include "base/settings.h"
 #include "fabric/agent.h"
 #include "fabric/net.h"
+#include "govern/vote.h"
 #include "node/arena.h"
 #include "node/boot.h"
 #include "node/statics.h"
@@ -48,10 +49,12 @@ typedef struct wtl_control {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t barrier[WTL_BARRIER_ROUNDS]; /* epoch reached by the PE 2^k before me */
   _Atomic uint32_t node_barrier[WTL_BARRIER_ROUNDS]; /* of a leader: epoch reached by the node 2^k before its own */
   _Alignas(WTL_CACHE_LINE) uint64_t said[2];         /* what this PE tells the others across a barrier */
-  double quota;                                      /* at start: what its cgroup gives it, in cores */
-  _Atomic uint32_t closed_at;                        /* at the end: its barrier epoch when it closed */
-  uint64_t cpus[16];                                 /* at start: the cores this PE may run on, a bit each */
-  wtl_activity activity;                             /* at the end: what this PE did */
+  uint32_t governs;                                  /* at start: it wants its clock governed (clocks.h) */
+  int64_t pid;
+  double quota;               /* at start: what its cgroup gives it, in cores */
+  _Atomic uint32_t closed_at; /* at the end: its barrier epoch when it closed */
+  uint64_t cpus[16];          /* at start: the cores this PE may run on, a bit each */
+  wtl_activity activity;      /* at the end: what this PE did */
   wtl_line small[WTL_SMALL_LINES];
 } wtl_control;
 
@@ -63,6 +66,8 @@ typedef struct wtl_shared {
       size_t n_domains; /* at the end: the meter's domains; the ledger has an entry for each PE and domain */
   wtl_rates rate[2];    /* at the end; cpu, dram */
 } wtl_shared;
+
+typedef struct wtl_clocks wtl_clocks;
 
 typedef struct wtl_pe {
   /* What every call reads, in one or two cache lines. */
@@ -82,6 +87,8 @@ typedef struct wtl_pe {
   wtl_shared *shared;
   wattle_joules_t *ledger; /* in the arena: n_local x WTL_MAX_DOMAINS, filled by the reader at the end */
   wtl_door door;
+  wtl_votes *votes;   /* in the arena: for clocks.c */
+  wtl_clocks *clocks; /* NULL where nothing is governed */
   uint32_t barrier_epoch;
   uint32_t small_epoch,
       small_read; /* small collectives so far; all PEs have read what was said in those up to this one */

@@ -82,7 +82,10 @@ int wtl_knob_add_file(wtl_knob *k, wtl_knob_unit *d, int role, const char *forma
   vsnprintf(path, sizeof path, format, args);
   va_end(args);
   int n = k->os->sys->read_file(k->os->sys->arg, path, f->found, sizeof f->found);
-  if (n < 0) return -n;
+  if (n < 0) {
+    snprintf(k->why, sizeof k->why, "cannot read %.400s: %s", path, strerror(-n));
+    return -n;
+  }
   f->found[strcspn(f->found, "\n")] = '\0';
   if (!(f->path = strdup(path))) return ENOMEM;
   d->n_files++;
@@ -203,12 +206,23 @@ static int open_files(wtl_knob *k, wtl_knob_unit *d)
   return 0;
 }
 
+/* What was read before the lock may have been another job's doing, which it has put back since. */
+static int lock_file(wtl_knob *k, const wtl_knob_file *f)
+{
+  char now[WTL_KNOB_VALUE];
+  int error = -k->os->lock(k->os->arg, f->fd);
+  if (error) return error;
+  if (k->os->sys->read_file(k->os->sys->arg, f->path, now, sizeof now) < 0) return EIO;
+  now[strcspn(now, "\n")] = '\0';
+  return strcmp(now, f->found) == 0 ? 0 : EBUSY;
+}
+
 int wtl_knob_claim(wtl_knob *k, size_t index)
 {
   wtl_knob_unit *d = &k->domain[index];
   int error = open_files(k, d);
   for (size_t i = 0; i < d->n_files && !error; i++) {
-    error = -k->os->lock(k->os->arg, d->file[i].fd);
+    error = lock_file(k, &d->file[i]);
     if (error)
       snprintf(k->why, sizeof k->why, "%s: %s", d->file[i].path,
                error == EBUSY ? "another job has it" : strerror(error));

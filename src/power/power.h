@@ -8,6 +8,7 @@
 #ifndef WTL_POWER_H
 #define WTL_POWER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -95,5 +96,13 @@ size_t wtl_meter_finish(wtl_meter *m, const wtl_activity *pe, size_t n, wattle_j
  */
 typedef void (*wtl_activity_fn)(void *arg, wtl_activity *since_start);
 void wtl_activity_register(wtl_activity_fn fn, void *arg);
+
+/*
+ * How a runtime hears of the regions that the program marks with wattle.h: a function that is told each begin and end. NULL
+ * takes it back. As above: state of the process, called under a lock.
+ */
+typedef void (*wtl_region_fn)(void *arg, const char *name, bool begins);
+void wtl_region_register(wtl_region_fn fn, void *arg);
+void wtl_region_tell(const char *name, bool begins);
 
 #endif

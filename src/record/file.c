@@ -203,6 +203,15 @@ static void write_network(const writer *w)
     fputs("null", w->f);
 }
 
+static void write_clocks(const writer *w)
+{
+  wtl_json_key(w->f, "clocks", 0);
+  if (w->self->write_clocks)
+    w->self->write_clocks(w->f, w->self->clocks);
+  else
+    fputs("null", w->f);
+}
+
 static void add_up_transfer(writer *w)
 {
   for (uint64_t i = 0; i < w->n_sites; i++) {
@@ -219,6 +228,7 @@ static void write_all(writer *w)
   write_times(w);
   write_pe_joules(w);
   write_network(w);
+  write_clocks(w);
   fputs(",\"sites\":[", w->f);
   for (uint64_t i = 0; i < w->n_sites; i++) {
     fputs(i ? ",\n" : "\n", w->f);

@@ -53,6 +53,8 @@ typedef struct wtl_record {
   wtl_ledger so_far;
   void (*write_network)(FILE *f, const void *arg); /* a JSON object, or null; NULL: there is no network to speak of */
   const void *network;
+  void (*write_clocks)(FILE *f, const void *arg); /* the same of the governor */
+  const void *clocks;
 } wtl_record;
 
 /* CPU time of this process (in the threads build: of this thread), seconds. */

@@ -1,5 +1,7 @@
 #include "wait/door.h"
 
+#include "govern/governor.h"
+
 #include <math.h>
 #include <sched.h>
 #include <string.h>
@@ -196,6 +198,18 @@ static void sleep_on(wait *w)
   book(w, WTL_STAGE_ASLEEP);
 }
 
+/* Looks on until the limit, but if the governor has asked for it tells it on the way that the wait is slack. */
+static bool look_on_governed(wait *w, uint64_t limit)
+{
+  wtl_governor *g = w->door->governor;
+  uint64_t slack = wtl_governor_wait(g, w->site->addr, w->since);
+  if (slack < limit || slack == 0) {
+    if (look_on(w, slack)) return true;
+    wtl_governor_slack(g, wtl_ticks());
+  }
+  return look_on(w, limit);
+}
+
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
 {
   wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg};
@@ -208,7 +222,8 @@ void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(v
   w.idle = w.since = wtl_ticks();
   if (p->stand_by) p->stand_by(p->agent);
   w.counted = m->enter && m->enter(m->of);
-  if (look_on(&w, limit)) {
+  uint64_t began = w.since;
+  if (WTL_LIKELY(!d->governor) ? look_on(&w, limit) : look_on_governed(&w, limit)) {
     if (p->resume) p->resume(p->agent);
     end_idle(&w, w.since);
   } else {
@@ -217,4 +232,5 @@ void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(v
   }
   if (w.counted) m->leave(m->of, asleep);
   wtl_stages_waited(&d->stages, &site->history, limit, w.quiet);
+  if (WTL_UNLIKELY(d->governor != NULL)) wtl_governor_go_on(d->governor, site->addr, began, wtl_ticks());
 }

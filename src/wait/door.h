@@ -45,11 +45,14 @@ typedef struct wtl_mail {
   void (*leave)(void *of, bool was_asleep);
 } wtl_mail;
 
+typedef struct wtl_governor wtl_governor;
+
 typedef struct wtl_door {
   wtl_bell *bell; /* rung by whoever stores something this PE may wait for */
   wtl_stages stages;
   wtl_pump pump;
   wtl_mail mail;
+  wtl_governor *governor; /* of the PE's clock; NULL where nothing is governed */
   double sleep_max_s;
   enum wtl_lowpower lowpower; /* how a spin rests, from this many ticks on */
   uint64_t lowpower_from;

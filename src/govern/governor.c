@@ -1,0 +1,333 @@
+#include "govern/governor.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+/* The part of a region that stays unused when its computing is stretched: instances differ. */
+enum { SPARE = 16 };
+/* Of a new length in a moving mean, once there are some; so many its mean is then worth. */
+static const double least_weight = 0.125;
+enum { WORTH = 15 };
+/* Standard errors by which two means must differ before it is believed. */
+static const double believed = 2;
+/* Instances that a region is left alone after a loss, at first and at most. */
+enum { STAY_FIRST = 16, STAY_MOST = 1024 };
+
+static bool lowers(const wtl_governor *g)
+{
+  return g->mode == WTL_GOVERN_ENERGY || g->mode == WTL_GOVERN_HYBRID;
+}
+
+static bool raises(const wtl_governor *g)
+{
+  return g->mode == WTL_GOVERN_PERFORMANCE || g->mode == WTL_GOVERN_HYBRID;
+}
+
+/* There and back. */
+static uint64_t worth(const wtl_governor *g)
+{
+  return 2 * g->price;
+}
+
+static wtl_ballot *ballot(const wtl_governor *g, int slot)
+{
+  return &g->vote.votes->ballot[slot];
+}
+
+/* The price follows what writes take, so that it holds under load, too. */
+static void cast(wtl_governor *g, uint32_t share)
+{
+  if (atomic_load(&ballot(g, g->vote.slot)->want) == share) return;
+  uint64_t before = g->clock();
+  if (!wtl_vote_cast(&g->vote, share)) return;
+  uint64_t took = g->clock() - before, price = took + g->settle;
+  if (took < 10 * g->price) g->price = (7 * g->price + price) / 8; /* else the core was another's meanwhile */
+}
+
+static uint64_t real_clock(void)
+{
+  return wtl_ticks();
+}
+
+void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t price, uint64_t settle, uint32_t clock,
+                        uint64_t now)
+{
+  wtl_vote vote = g->vote;
+  memset(g, 0, sizeof *g);
+  g->vote = vote;
+  g->clock = real_clock;
+  g->mode = (enum wtl_govern_mode)settings->govern.number;
+  g->scaling = (enum wtl_scaling)settings->scaling.number;
+  g->allowed = (double)settings->slowdown.number / 100;
+  g->price = price;
+  g->settle = settle;
+  g->is_fixed = clock != 0;
+  g->level = clock ? clock : WTL_CLOCK_NORMAL;
+  g->started = now;
+  g->phase = atomic_load(&ballot(g, vote.slot)->phase);
+  cast(g, g->level);
+}
+
+void wtl_governor_stop(wtl_governor *g)
+{
+  atomic_store(&ballot(g, g->vote.slot)->late, 0);
+  cast(g, WTL_CLOCK_NORMAL);
+}
+
+static void slow_down(wtl_governor *g, uint64_t now)
+{
+  if (g->is_slow) return;
+  g->is_slow = g->has_acted = true;
+  g->slow_since = now;
+  cast(g, WTL_CLOCK_LOWEST);
+}
+
+static void speed_up(wtl_governor *g, uint64_t now)
+{
+  if (!g->is_slow) return;
+  g->is_slow = false;
+  g->slow_ticks += now - g->slow_since;
+  cast(g, g->level);
+}
+
+static void charge(wtl_governor *g, double ticks, uint64_t now)
+{
+  double budget = g->allowed * (double)(now - g->started);
+  g->lost += ticks;
+  if (g->lost > budget) g->is_broke = true;
+  if (g->lost <= budget / 2) g->is_broke = false;
+}
+
+/* Where no region tells what a change did, it is taken to have cost its price: so much must have been earned first. */
+static bool can_pay(const wtl_governor *g, uint64_t now)
+{
+  return !g->is_broke && g->lost + (double)g->price <= g->allowed * (double)(now - g->started);
+}
+
+static wtl_wait_site *find_site(wtl_governor *g, uint64_t key)
+{
+  uint64_t i = key * 0x9e3779b97f4a7c15ull >> 32;
+  for (int probe = 0; key && probe < 8; probe++, i++) {
+    wtl_wait_site *s = &g->site[i % WTL_WAIT_SITES];
+    if (!s->key) s->key = key;
+    if (s->key == key) return s;
+  }
+  return NULL; /* too many: nothing is foretold of this one */
+}
+
+/* Reactive scaling, and nothing against it now. */
+static bool reacts(const wtl_governor *g, uint64_t now)
+{
+  if (g->is_fixed || !lowers(g) || g->scaling != WTL_SCALING_REACTIVE) return false;
+  return g->region ? g->acts : can_pay(g, now);
+}
+
+uint64_t wtl_governor_wait(wtl_governor *g, uint64_t site, uint64_t now)
+{
+  const wtl_wait_site *s;
+  uint64_t waited = 0;
+  if (g->is_slow || !reacts(g, now)) return UINT64_MAX;
+  if (g->in_barrier) /* several waits of one barrier are one */
+    waited = now - g->arrived;
+  else if ((s = find_site(g, site)) && wtl_slack_least(&s->length) > worth(g))
+    return 0;
+  return waited >= worth(g) ? 0 : worth(g) - waited;
+}
+
+void wtl_governor_slack(wtl_governor *g, uint64_t now)
+{
+  slow_down(g, now);
+}
+
+void wtl_governor_go_on(wtl_governor *g, uint64_t site, uint64_t since, uint64_t now)
+{
+  wtl_wait_site *s;
+  g->slack_ticks += now - since;
+  if (g->in_barrier) return;
+  g->region_waited += now - since;
+  if ((s = find_site(g, site))) wtl_slack_add(&s->length, now - since);
+  if (g->is_slow && !g->region) charge(g, (double)g->price, now);
+  speed_up(g, now);
+}
+
+/* ---- regions ---- */
+
+static wtl_region *find_region(wtl_governor *g, uint64_t key)
+{
+  uint64_t i = key * 0x9e3779b97f4a7c15ull >> 32;
+  for (int probe = 0; key && probe < 8; probe++, i++) {
+    wtl_region *r = &g->marked[i % WTL_REGIONS];
+    if (!r->key) r->key = key;
+    if (r->key == key) return r;
+  }
+  return NULL;
+}
+
+/* At the normal clock, to learn and to compare. All PEs count alike, so all do so in the same instance. */
+static bool is_control(const wtl_region *r)
+{
+  return r->normal.n < WTL_LEARN || r->instances % WTL_CONTROL == 0 || r->stay_away > 0;
+}
+
+/* Does another PE of this node wait long for those that are late? */
+static bool others_wait(const wtl_governor *g)
+{
+  for (int i = 0; i < g->vote.n_local; i++)
+    if (i != g->vote.slot && atomic_load(&ballot(g, i)->slack) > worth(g)) return true;
+  return false;
+}
+
+/* It hardly waits itself. */
+static bool is_late(const wtl_governor *g, const wtl_region *r)
+{
+  return wtl_slack_most(&r->slack) <= g->price && others_wait(g);
+}
+
+/* The lowest clock at which the longest computing still fits into the shortest region, were all of it bound by the clock. */
+static uint32_t stretched(const wtl_governor *g, const wtl_region *r)
+{
+  uint64_t compute = wtl_slack_most(&r->compute), whole = wtl_slack_least(&r->whole);
+  uint64_t spare = whole / SPARE > g->price ? whole / SPARE : g->price;
+  if (compute == UINT64_MAX || whole <= compute + worth(g) + spare) return WTL_CLOCK_NORMAL;
+  uint32_t share = (uint32_t)ceil(1e6 * (double)compute / (double)(whole - spare));
+  uint32_t real = wtl_vote_rounded(&g->vote, share);
+  return real < WTL_CLOCK_NORMAL ? share : WTL_CLOCK_NORMAL;
+}
+
+static uint32_t level_for(const wtl_governor *g, const wtl_region *r)
+{
+  if (!g->acts || g->scaling != WTL_SCALING_PROACTIVE) return WTL_CLOCK_NORMAL;
+  if (raises(g) && is_late(g, r)) return WTL_CLOCK_HIGHEST;
+  return lowers(g) ? stretched(g, r) : WTL_CLOCK_NORMAL;
+}
+
+static void begin_region(wtl_governor *g, wtl_region *r, uint64_t now)
+{
+  g->region = r;
+  g->region_since = now;
+  g->region_waited = 0;
+  g->has_acted = g->was_raised = false;
+  if (!r || g->is_fixed) return;
+  g->acts = !is_control(r) && !g->is_broke;
+  atomic_store(&ballot(g, g->vote.slot)->late, raises(g) && is_late(g, r));
+  uint32_t level = level_for(g, r);
+  if (level != WTL_CLOCK_NORMAL) g->has_acted = true;
+  g->level = level;
+  cast(g, level);
+}
+
+static void take(wtl_mean *m, double ticks)
+{
+  double weight = fmax(1.0 / ++m->n, least_weight), off = ticks - m->mean;
+  m->mean += weight * off;
+  m->variance = (1 - weight) * (m->variance + weight * off * off);
+}
+
+/* How much longer an instance is with a clock changed: what of it cannot be chance, in ticks. */
+static double excess(const wtl_region *r)
+{
+  double n = fmin(r->normal.n, WORTH), c = fmin(r->changed.n, WORTH);
+  double error = sqrt(r->normal.variance * (1 / fmax(n - 1, 1) + 1 / fmax(c, 1)));
+  return fmax(0, r->changed.mean - r->normal.mean - believed * error);
+}
+
+static void stay_away(wtl_region *r)
+{
+  r->last_stay = r->last_stay ? 2 * r->last_stay : STAY_FIRST;
+  if (r->last_stay > STAY_MOST) r->last_stay = STAY_MOST;
+  r->stay_away = r->last_stay;
+  r->normal = r->changed = (wtl_mean){0}; /* another phase may have begun */
+}
+
+/* An instance in which a clock was changed: was it worth it? */
+static void judge(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack, uint64_t now)
+{
+  bool keeps_others_waiting = g->level < WTL_CLOCK_NORMAL && slack <= g->price;
+  r->acted++;
+  take(&r->changed, (double)whole);
+  double lost = excess(r);
+  charge(g, lost, now);
+  r->lost_ticks += (uint64_t)lost;
+  if (keeps_others_waiting || lost > g->allowed * r->normal.mean) stay_away(r);
+}
+
+/* What it was like at the normal clock. A wait is as long at any clock, but not what is computed. */
+static void learn(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack)
+{
+  if (g->level != WTL_CLOCK_NORMAL) return;
+  wtl_slack_add(&r->slack, slack);
+  if (g->was_raised) return;
+  wtl_slack_add(&r->compute, whole - slack);
+  wtl_slack_add(&r->whole, whole);
+  if (!g->acts) take(&r->normal, (double)whole);
+}
+
+static void end_region(wtl_governor *g, uint64_t slack, uint64_t now)
+{
+  wtl_region *r = g->region;
+  uint64_t whole = now - g->region_since;
+  if (!r) return;
+  if (slack > whole) slack = whole;
+  r->compute_ticks += whole - slack;
+  r->slack_ticks += slack;
+  r->instances++;
+  if (r->stay_away) r->stay_away--;
+  atomic_store(&ballot(g, g->vote.slot)->slack, slack);
+  if (g->is_fixed) return;
+  learn(g, r, whole, slack);
+  if (g->has_acted || g->was_raised)
+    judge(g, r, whole, slack, now);
+  else
+    charge(g, 0, now);
+}
+
+/* The early ones raise those that are late, once there is slack enough. */
+static void raise_late(wtl_governor *g)
+{
+  for (int i = 0; i < g->vote.n_local; i++) {
+    const wtl_ballot *b = ballot(g, i);
+    if (i == g->vote.slot || !atomic_load(&b->late)) continue;
+    if (atomic_load(&b->phase) != (g->phase & ~1u)) continue; /* it is here already */
+    wtl_vote_boost(&g->vote, i, g->phase & ~1u, WTL_CLOCK_HIGHEST);
+    g->has_acted = true;
+  }
+}
+
+void wtl_governor_arrive(wtl_governor *g, uint64_t now)
+{
+  const wtl_region *r = g->region;
+  const wtl_ballot *mine = ballot(g, g->vote.slot);
+  g->in_barrier = true;
+  g->arrived = now;
+  g->was_raised = atomic_load(&mine->boost_in) == g->phase;
+  g->phase |= 1;
+  wtl_vote_phase(&g->vote, g->phase);
+  if (g->is_fixed || !r || !g->acts || g->scaling != WTL_SCALING_REACTIVE) return;
+  if (wtl_slack_least(&r->slack) <= worth(g)) return;
+  if (raises(g)) raise_late(g);
+  if (lowers(g)) slow_down(g, now);
+}
+
+void wtl_governor_depart(wtl_governor *g, uint64_t site, uint64_t now)
+{
+  end_region(g, now - g->arrived + g->region_waited, now);
+  g->in_barrier = false;
+  g->phase++;
+  wtl_vote_phase(&g->vote, g->phase);
+  if (g->is_slow) { /* the region's level is cast below, once */
+    g->is_slow = false;
+    g->slow_ticks += now - g->slow_since;
+  }
+  if (!g->is_fixed) g->level = WTL_CLOCK_NORMAL;
+  begin_region(g, find_region(g, site), now);
+  if (!g->region || g->is_fixed) cast(g, g->level);
+}
+
+/* Regions of the program's own do not nest in those between barriers: the innermost is the one that is governed. */
+void wtl_governor_mark(wtl_governor *g, uint64_t key, bool begins, uint64_t now)
+{
+  end_region(g, g->region_waited, now);
+  begin_region(g, begins ? find_region(g, key) : NULL, now);
+}

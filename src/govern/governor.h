@@ -1,0 +1,104 @@
+/*
+ * governor.h - which clock a PE wants, and when.
+ *
+ * Words are the papers'. A power management region (PMR) is what lies between two barriers, or what the program marks. Hint
+ * points (PHP) are where the governor learns: the end of a wait, of a region. Control points (PCP) are where it may change a
+ * clock: entering slack (scaling reactive), the start of a region (proactive). Modes: baseline, performance (late PEs above
+ * the normal clock), energy (early PEs below it), hybrid (both).
+ *
+ * A clock is changed only where the wait that is foretold (slack.h) exceeds two changes, there and back, at their measured
+ * price; where nothing is foretold, once so much has been waited: then at most as much is lost as was already.
+ *
+ * It watches its own effect. The first instances of a region, and one in WTL_CONTROL later, run at the normal clock; what the
+ * others take longer, or what raising a clock after a wait costs where no region is known, is lost time. Beyond the share
+ * of the time that the user allows, nothing is changed until the time that passes has earned it back.
+ *
+ * One governor a PE; none for PEs of several threads, for a wait of one of them is no slack of the PE. All times in ticks,
+ * and given by the caller: no clock is read here but around a write.
+ */
+#ifndef WTL_GOVERN_GOVERNOR_H
+#define WTL_GOVERN_GOVERNOR_H
+
+#include "base/settings.h"
+#include "govern/slack.h"
+#include "govern/vote.h"
+
+enum { WTL_LEARN = WTL_SLACK_RECENT, WTL_CONTROL = 16, WTL_REGIONS = 64, WTL_WAIT_SITES = 256 };
+
+/* A moving mean and variance, and of how many. */
+typedef struct wtl_mean {
+  double mean, variance;
+  uint32_t n;
+} wtl_mean;
+
+/* What is known of a region. */
+typedef struct wtl_region {
+  uint64_t key; /* 0: free */
+  uint32_t instances, acted;
+  uint32_t stay_away, last_stay;   /* instances to come at the normal clock, after a loss; how many it was last time */
+  wtl_slack compute, slack, whole; /* of instances at the normal clock */
+  wtl_mean normal, changed;        /* an instance's length at the normal clock, and with a clock changed */
+  uint64_t compute_ticks, slack_ticks, lost_ticks; /* sums, for the profile */
+} wtl_region;
+
+/* The waits of a site outside of barriers. */
+typedef struct wtl_wait_site {
+  uint64_t key;
+  wtl_slack length;
+} wtl_wait_site;
+
+typedef struct wtl_governor {
+  enum wtl_govern_mode mode;
+  enum wtl_scaling scaling;
+  bool is_fixed;  /* a plan's clock, and nothing else */
+  double allowed; /* share of the time that may be lost */
+  wtl_vote vote;
+  uint64_t (*clock)(void); /* tells how long a write takes; tests have their own */
+  uint64_t price;          /* of one change, learned */
+  uint64_t settle;         /* the part of it in which the clock follows */
+  uint32_t level;          /* what it wants while it computes */
+  bool is_slow;            /* it is in slack, and has voted for the lowest */
+  bool in_barrier;
+  uint64_t arrived; /* at the barrier */
+  uint32_t phase;
+  wtl_region *region; /* the one that runs; NULL before the first barrier */
+  uint64_t region_since, region_waited;
+  bool acts; /* this instance is no control, and the budget is not spent */
+  bool has_acted;
+  bool was_raised; /* by an early PE, in this instance */
+  bool is_broke;   /* more is lost than allowed: until half of it is earned back */
+  uint64_t started;
+  double lost;                                  /* ticks */
+  uint64_t slack_ticks, slow_ticks, slow_since; /* sums, for the profile: in slack; at the lowest clock in it */
+  wtl_region marked[WTL_REGIONS];               /* by key, open addressing */
+  wtl_wait_site site[WTL_WAIT_SITES];
+} wtl_governor;
+
+/* `price`: of a change, of which `settle` is the part after the write. The vote is started already and is the caller's to
+ * stop. `clock`: a plan's share of the normal clock, or 0 for none. */
+void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t price, uint64_t settle, uint32_t clock,
+                        uint64_t now);
+
+/* Gives back its vote: the normal clock. */
+void wtl_governor_stop(wtl_governor *g);
+
+/*
+ * A wait begins, at a site. Returns after how many ticks it is to be told that the wait goes on: 0 for at once, UINT64_MAX
+ * for never.
+ */
+uint64_t wtl_governor_wait(wtl_governor *g, uint64_t site, uint64_t now);
+
+/* The wait goes on: it is slack. */
+void wtl_governor_slack(wtl_governor *g, uint64_t now);
+
+/* The wait that began at `since` is over. */
+void wtl_governor_go_on(wtl_governor *g, uint64_t site, uint64_t since, uint64_t now);
+
+/* This PE has come to a barrier, which ends its region; it leaves it, and another begins. */
+void wtl_governor_arrive(wtl_governor *g, uint64_t now);
+void wtl_governor_depart(wtl_governor *g, uint64_t site, uint64_t now);
+
+/* The program marks a region of its own: it begins, or ends; `key`: of its name. */
+void wtl_governor_mark(wtl_governor *g, uint64_t key, bool begins, uint64_t now);
+
+#endif

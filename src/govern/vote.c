@@ -1,0 +1,135 @@
+#include "govern/vote.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t wtl_votes_bytes(int n_local)
+{
+  return sizeof(wtl_votes) + (size_t)n_local * sizeof(wtl_ballot);
+}
+
+static bool is_member(const wtl_vote *v, size_t d, int slot)
+{
+  return v->member[d * v->words + (size_t)slot / 64] >> (slot % 64) & 1;
+}
+
+int wtl_vote_start(wtl_vote *v, wtl_knob *knob, wtl_votes *votes, int slot, int n_local, const cpu_set_t *cpus,
+                   bool normal_is_found)
+{
+  *v = (wtl_vote){.knob = knob, .votes = votes, .slot = slot, .n_local = n_local, .normal_is_found = normal_is_found};
+  v->n_domains = wtl_knob_domains(knob);
+  v->words = ((size_t)n_local + 63) / 64;
+  if (v->n_domains > WTL_MAX_CLOCK_DOMAINS) return E2BIG;
+  if (!(v->member = calloc(v->n_domains * v->words + 1, sizeof *v->member))) return ENOMEM;
+  for (size_t d = 0; d < v->n_domains; d++)
+    for (int i = 0; i < n_local; i++) {
+      cpu_set_t both;
+      CPU_AND(&both, &cpus[i], &wtl_knob_domain(knob, d)->cpus);
+      if (CPU_COUNT(&both)) v->member[d * v->words + (size_t)i / 64] |= 1ull << (i % 64);
+    }
+  return 0;
+}
+
+void wtl_vote_stop(wtl_vote *v)
+{
+  free(v->member);
+  v->member = NULL;
+  v->n_domains = 0;
+}
+
+static uint32_t normal_khz(const wtl_vote *v, size_t d)
+{
+  const wtl_clock_domain *c = wtl_knob_domain(v->knob, d);
+  return v->normal_is_found ? c->found_khz : c->base_khz;
+}
+
+static uint32_t khz_of(const wtl_vote *v, size_t d, uint32_t share)
+{
+  const wtl_clock_domain *c = wtl_knob_domain(v->knob, d);
+  double normal = normal_khz(v, d);
+  if (share == WTL_CLOCK_NORMAL) return (uint32_t)normal;
+  uint32_t khz = wtl_clock_at_least(c, normal * share * 1e-6);
+  return share < WTL_CLOCK_NORMAL && khz > normal ? (uint32_t)normal : khz;
+}
+
+uint32_t wtl_vote_rounded(const wtl_vote *v, uint32_t share)
+{
+  uint32_t lowest = UINT32_MAX;
+  for (size_t d = 0; d < v->n_domains; d++) {
+    if (!is_member(v, d, v->slot) || !v->votes->claimed[d] || normal_khz(v, d) == 0) continue;
+    uint32_t real = (uint32_t)lround(1e6 * khz_of(v, d, share) / normal_khz(v, d));
+    if (real < lowest) lowest = real;
+  }
+  return lowest == UINT32_MAX ? WTL_CLOCK_NORMAL : lowest;
+}
+
+/* What a PE wants, or others for it. */
+static uint32_t wanted_by(const wtl_ballot *b)
+{
+  uint32_t want = atomic_load(&b->want), boost = atomic_load(&b->boost);
+  bool holds = boost > want && atomic_load(&b->boost_in) == atomic_load(&b->phase);
+  return holds ? boost : want;
+}
+
+static uint32_t outcome(const wtl_vote *v, size_t d)
+{
+  uint32_t most = 0;
+  for (size_t w = 0; w < v->words; w++)
+    for (uint64_t bits = v->member[d * v->words + w]; bits; bits &= bits - 1) {
+      uint32_t want = wanted_by(&v->votes->ballot[w * 64 + (size_t)__builtin_ctzll(bits)]);
+      if (want > most) most = want;
+    }
+  return most;
+}
+
+/* Until the domain runs at what the votes say, or somebody else is at it, who will look again. */
+static bool follow(wtl_vote *v, size_t d)
+{
+  wtl_poll *p = &v->votes->poll[d];
+  bool changed = false;
+  while (!atomic_load(&p->error) && outcome(v, d) != atomic_load(&p->share)) {
+    if (atomic_exchange(&p->busy, 1)) break;
+    uint32_t share = outcome(v, d), was = atomic_load(&p->share);
+    if (share != was && khz_of(v, d, share) != khz_of(v, d, was)) {
+      int error = wtl_knob_set(v->knob, d, khz_of(v, d, share));
+      if (error) atomic_store(&p->error, error);
+      v->changes += !error;
+      changed = !error;
+    }
+    atomic_store(&p->share, share);
+    atomic_store(&p->busy, 0);
+  }
+  return changed;
+}
+
+static bool follow_all(wtl_vote *v, int slot)
+{
+  bool changed = false;
+  for (size_t d = 0; d < v->n_domains; d++)
+    if (is_member(v, d, slot) && v->votes->claimed[d]) changed |= follow(v, d);
+  return changed;
+}
+
+bool wtl_vote_cast(wtl_vote *v, uint32_t share)
+{
+  if (atomic_exchange(&v->votes->ballot[v->slot].want, share) == share) return false;
+  return follow_all(v, v->slot);
+}
+
+bool wtl_vote_boost(wtl_vote *v, int slot, uint32_t phase, uint32_t share)
+{
+  wtl_ballot *b = &v->votes->ballot[slot];
+  if (atomic_load(&b->phase) != phase) return false;
+  atomic_store(&b->boost, share);
+  if (atomic_exchange(&b->boost_in, phase) == phase) return false; /* somebody was first */
+  return follow_all(v, slot);
+}
+
+bool wtl_vote_phase(wtl_vote *v, uint32_t phase)
+{
+  wtl_ballot *b = &v->votes->ballot[v->slot];
+  uint32_t was = atomic_exchange(&b->phase, phase);
+  return atomic_load(&b->boost_in) == was && follow_all(v, v->slot);
+}

@@ -1,0 +1,84 @@
+/*
+ * vote.h - the clock of a domain by the votes of the PEs that may run on it.
+ *
+ * Each PE says in the arena which clock it wants. A domain runs at the highest that any of its PEs wants: it goes down only
+ * by a full vote, so nobody is slowed by a sibling. A PE that may run in several domains votes in each.
+ *
+ * A clock is a share of the normal one, in millionths: domains of unlike cores have unlike clocks.
+ *
+ * Who changes a vote sees to it that the domain follows. Two at once: one writes the file, and looks again when it has, so
+ * that the last vote is always the one that holds and nobody waits for the other.
+ */
+#ifndef WTL_GOVERN_VOTE_H
+#define WTL_GOVERN_VOTE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+#include "power/knob.h"
+
+/* Shares of the normal clock. Any other value lies between. */
+enum { WTL_CLOCK_LOWEST = 0, WTL_CLOCK_NORMAL = 1000000, WTL_CLOCK_HIGHEST = 100000000 };
+
+enum { WTL_MAX_CLOCK_DOMAINS = 512 }; /* of a node's PEs; with more there is no governor */
+
+/* What one PE says, in the arena. */
+typedef struct wtl_ballot {
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t want; /* share of the normal clock */
+  _Atomic uint32_t boost;                         /* what others want for it while it computes ... */
+  _Atomic uint32_t boost_in;                      /* ... in this phase and no other */
+  _Atomic uint32_t phase;                         /* twice the number of its region, and one more once it has arrived */
+  _Atomic uint32_t late;                          /* it expects to keep others waiting */
+  _Atomic uint64_t slack;                         /* ticks it waited at the end of its last region */
+} wtl_ballot;
+
+/* What a domain runs at, in the arena. */
+typedef struct wtl_poll {
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t busy; /* somebody writes its files */
+  _Atomic uint32_t share;                         /* what it was set to */
+  _Atomic int error;                              /* errno of the set that failed: it is left alone since */
+} wtl_poll;
+
+/* All of a node, in the arena, zeroes at start. */
+typedef struct wtl_votes {
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t ready; /* the first PE has claimed what it could: 1, or 2 for nothing */
+  _Atomic uint32_t opened;  /* PEs that have read what the files held: from then on they may change */
+  double write_s, settle_s; /* measured: a write, and until the clock follows */
+  uint8_t claimed[WTL_MAX_CLOCK_DOMAINS];
+  wtl_poll poll[WTL_MAX_CLOCK_DOMAINS];
+  wtl_ballot ballot[]; /* by local rank */
+} wtl_votes;
+
+/* Bytes of it for so many PEs. */
+size_t wtl_votes_bytes(int n_local);
+
+typedef struct wtl_vote {
+  wtl_knob *knob;
+  wtl_votes *votes;
+  int slot, n_local;
+  bool normal_is_found; /* the normal clock is what was found, not the base clock */
+  size_t n_domains;
+  uint64_t *member; /* a row of bits for each domain: which PEs may run there */
+  size_t words;     /* of a row */
+  uint64_t changes; /* clocks this PE has set */
+} wtl_vote;
+
+/* `cpus` by local rank: where each PE may run. 0 or an errno. The knob stays the caller's. */
+int wtl_vote_start(wtl_vote *v, wtl_knob *knob, wtl_votes *votes, int slot, int n_local, const cpu_set_t *cpus,
+                   bool normal_is_found);
+void wtl_vote_stop(wtl_vote *v);
+
+/* This PE wants that. True where a clock was changed by it. */
+bool wtl_vote_cast(wtl_vote *v, uint32_t share);
+
+/* Wants that for another PE, for as long as it is in `phase`. */
+bool wtl_vote_boost(wtl_vote *v, int slot, uint32_t phase, uint32_t share);
+
+/* This PE has entered a phase: what others wanted for the one before is void. */
+bool wtl_vote_phase(wtl_vote *v, uint32_t phase);
+
+/* The lowest clock that any of this PE's domains would really run at for a share, as a share of normal. */
+uint32_t wtl_vote_rounded(const wtl_vote *v, uint32_t share);
+
+#endif

@@ -1,0 +1,330 @@
+/*
+ * governor_test.c - the governor on timelines. Those of the dissertation's figures 11.1 (proactive scaling) and 11.9
+ * (reactive) are written here by hand, from the figures' captions and text: two PEs, PE 0 with little to compute and PE 1
+ * with much, start together and meet at a barrier.
+ */
+#include "power/check.h"
+#include "timeline.h"
+
+static const uint64_t unequal[] = {10 * MS, 40 * MS, 40 * MS, 40 * MS};
+static const uint64_t nearly_equal[] = {39 * MS + MS / 2, 40 * MS};
+enum { PRICE = 500000 }; /* ticks */
+
+/* The instances in which it learns; the one after them is looked at. */
+static void learn(timeline *l, const uint64_t work[])
+{
+  for (int i = 0; i < WTL_LEARN; i++) {
+    timeline_run(l, work);
+    CHECK(l->n_log == 0);
+  }
+}
+
+static void check_log(const timeline *l, const change *want, size_t n)
+{
+  CHECK(l->n_log == n);
+  for (size_t i = 0; i < l->n_log; i++) {
+    const change *got = &l->log[i];
+    if (i < n && got->at == want[i].at && got->cpu == want[i].cpu && got->khz == want[i].khz) continue;
+    check_failures++;
+    fprintf(stderr, "change %zu: at %.3f ms CPU %d to %u kHz\n", i, (double)got->at / 1e6, got->cpu, got->khz);
+  }
+}
+
+#define CHECK_LOG(l, ...)                                                                                              \
+  do {                                                                                                                 \
+    const change want_[] = {__VA_ARGS__};                                                                              \
+    check_log(l, want_, sizeof want_ / sizeof *want_);                                                                 \
+  } while (0)
+
+static timeline *learned(enum wtl_govern_mode mode, enum wtl_scaling scaling, const uint64_t work[])
+{
+  timeline *l = timeline_new((shape){.n = 2, .mode = mode, .scaling = scaling, .price = PRICE});
+  learn(l, work);
+  timeline_run(l, work);
+  return l;
+}
+
+/* (A) Both operate at the same frequency. */
+static void figure_11_1_a_baseline_changes_nothing(void)
+{
+  timeline *l = learned(WTL_GOVERN_BASELINE, WTL_SCALING_PROACTIVE, unequal);
+  check_log(l, NULL, 0);
+  timeline_free(l);
+}
+
+/* (B) "the speed of PE-1 is increased at the start of the PMR region" */
+static void figure_11_1_b_performance_raises_the_late_pe_at_the_regions_start(void)
+{
+  timeline *l = learned(WTL_GOVERN_PERFORMANCE, WTL_SCALING_PROACTIVE, unequal);
+  CHECK_LOG(l, {0, 1, 3600000});
+  CHECK(l->now - l->instance_at < 27 * MS); /* 40 ms at 2.4 GHz are 26.7 at 3.6: the barrier is resolved earlier */
+  timeline_free(l);
+}
+
+/* (C) "the frequency of the CPU servicing PE-0 is decreased at the start of the PMR" */
+static void figure_11_1_c_energy_lowers_the_early_pe_at_the_regions_start(void)
+{
+  timeline *l = learned(WTL_GOVERN_ENERGY, WTL_SCALING_PROACTIVE, unequal);
+  CHECK_LOG(l, {0, 0, 1200000});
+  CHECK(l->now - l->instance_at == 40 * MS); /* and the barrier is resolved no later */
+  timeline_free(l);
+}
+
+/* (D) A short slack: scaling "might lead to a later resolution of the barrier". */
+static void figure_11_1_d_a_short_slack_is_not_scaled(void)
+{
+  for (int mode = WTL_GOVERN_PERFORMANCE; mode <= WTL_GOVERN_HYBRID; mode++) {
+    timeline *l = learned((enum wtl_govern_mode)mode, WTL_SCALING_PROACTIVE, nearly_equal);
+    check_log(l, NULL, 0);
+    timeline_free(l);
+  }
+}
+
+static void figure_11_9_a_baseline_changes_nothing(void)
+{
+  timeline *l = learned(WTL_GOVERN_BASELINE, WTL_SCALING_REACTIVE, unequal);
+  check_log(l, NULL, 0);
+  timeline_free(l);
+}
+
+/* (B) "increased at the same moment that PE-0 enters a barrier"; until it has arrived itself: then 30 ms of work are left,
+ * which take 20. */
+static void figure_11_9_b_performance_raises_the_late_pe_when_the_early_one_waits(void)
+{
+  timeline *l = learned(WTL_GOVERN_PERFORMANCE, WTL_SCALING_REACTIVE, unequal);
+  CHECK_LOG(l, {10 * MS, 1, 3600000}, {30 * MS, 1, 2400000});
+  timeline_free(l);
+}
+
+/* (C) "decreased the moment it enters the barrier"; the next region finds it at its clock again. */
+static void figure_11_9_c_energy_lowers_the_early_pe_when_it_waits(void)
+{
+  timeline *l = learned(WTL_GOVERN_ENERGY, WTL_SCALING_REACTIVE, unequal);
+  CHECK_LOG(l, {10 * MS, 0, 1200000});
+  CHECK(l->now - l->instance_at == 40 * MS);
+  wtl_governor_depart(&l->governor[0], SITE, l->now);
+  CHECK(timeline_clock(l, 0) == 2400000);
+  timeline_free(l);
+}
+
+/* (D) "the costs associated with switching overshadow any potential savings" */
+static void figure_11_9_d_a_short_slack_is_not_scaled(void)
+{
+  for (int mode = WTL_GOVERN_PERFORMANCE; mode <= WTL_GOVERN_HYBRID; mode++) {
+    timeline *l = learned((enum wtl_govern_mode)mode, WTL_SCALING_REACTIVE, nearly_equal);
+    check_log(l, NULL, 0);
+    timeline_free(l);
+  }
+}
+
+static void hybrid_does_both(void)
+{
+  timeline *l = learned(WTL_GOVERN_HYBRID, WTL_SCALING_PROACTIVE, unequal);
+  CHECK_LOG(l, {0, 0, 1200000}, {0, 1, 3600000});
+  timeline_free(l);
+  l = learned(WTL_GOVERN_HYBRID, WTL_SCALING_REACTIVE, unequal);
+  CHECK_LOG(l, {10 * MS, 0, 1200000}, {10 * MS, 1, 3600000}, {30 * MS, 1, 2400000});
+  timeline_free(l);
+}
+
+static void equal_pes_are_left_alone(void)
+{
+  static const uint64_t equal[] = {40 * MS, 40 * MS};
+  for (int scaling = 0; scaling < 2; scaling++)
+    for (int mode = WTL_GOVERN_PERFORMANCE; mode <= WTL_GOVERN_HYBRID; mode++) {
+      timeline *l = timeline_new(
+          (shape){.n = 2, .mode = (enum wtl_govern_mode)mode, .scaling = (enum wtl_scaling)scaling, .price = PRICE});
+      for (int i = 0; i < 40; i++) {
+        timeline_run(l, equal);
+        CHECK(l->n_log == 0);
+      }
+      timeline_free(l);
+    }
+}
+
+/* PE 0 and PE 1 share a clock; PE 2 keeps both waiting. */
+static void a_shared_clock_goes_down_by_a_full_vote_only(void)
+{
+  static const uint64_t work[] = {10 * MS, 20 * MS, 40 * MS};
+  for (int unbound = 0; unbound < 2; unbound++) {
+    timeline *l = timeline_new((shape){.n = 3,
+                                       .mode = WTL_GOVERN_ENERGY,
+                                       .scaling = WTL_SCALING_REACTIVE,
+                                       .siblings = "0-1",
+                                       .price = PRICE,
+                                       .unbound = unbound});
+    learn(l, work);
+    timeline_run(l, work);
+    if (unbound) /* PE 2 may run anywhere, so nothing is lowered while it computes */
+      check_log(l, NULL, 0);
+    else
+      CHECK_LOG(l, {20 * MS, 0, 1200000}, {20 * MS, 1, 1200000});
+    timeline_free(l);
+  }
+}
+
+static void who_shares_a_clock_with_a_late_pe_does_not_slow_it(void)
+{
+  for (int scaling = 0; scaling < 2; scaling++) {
+    timeline *l = timeline_new((shape){
+        .n = 2, .mode = WTL_GOVERN_ENERGY, .scaling = (enum wtl_scaling)scaling, .siblings = "0-1", .price = PRICE});
+    for (int i = 0; i < 40; i++) {
+      timeline_run(l, unequal);
+      CHECK(l->n_log == 0);
+    }
+    timeline_free(l);
+  }
+}
+
+/* Nothing is known of a first wait: it must have lasted two prices, and there must have been time to lose. */
+static void an_unknown_wait_is_scaled_after_twice_the_price(void)
+{
+  timeline *l = timeline_new((shape){.n = 2, .mode = WTL_GOVERN_ENERGY, .price = PRICE});
+  wtl_governor *g = &l->governor[0];
+  CHECK(wtl_governor_wait(g, 7, 10 * MS) == UINT64_MAX); /* 1 % of 10 ms is less than the price */
+  CHECK(wtl_governor_wait(g, 7, 100 * MS) == 2 * PRICE);
+  wtl_governor_slack(g, 100 * MS + 2 * PRICE);
+  CHECK(timeline_clock(l, 0) == 1200000);
+  wtl_governor_go_on(g, 7, 100 * MS, 150 * MS);
+  CHECK(timeline_clock(l, 0) == 2400000);
+  for (uint64_t i = 2; i < 5; i++) wtl_governor_go_on(g, 7, i * 1000 * MS, i * 1000 * MS + 50 * MS);
+  CHECK(wtl_governor_wait(g, 7, 9000 * MS) == 0);         /* four long waits at this site */
+  CHECK(wtl_governor_wait(g, 8, 9000 * MS) == 2 * PRICE); /* another site */
+  wtl_governor_go_on(g, 7, 9000 * MS, 9000 * MS + 1000);  /* one short one is reason to doubt */
+  CHECK(wtl_governor_wait(g, 7, 9100 * MS) == 2 * PRICE);
+  timeline_free(l);
+}
+
+static void a_change_of_phase_is_followed_at_its_first_instance(void)
+{
+  timeline *l = learned(WTL_GOVERN_ENERGY, WTL_SCALING_REACTIVE, unequal);
+  CHECK(l->n_log == 1);
+  timeline_run(l, nearly_equal); /* it could not know: lowered for nothing would be wrong, so it waits for the slack */
+  size_t at_the_change = l->n_log;
+  int short_ones = 0;
+  for (int i = 0; i < 20; i++) {
+    timeline_run(l, nearly_equal);
+    short_ones += l->n_log > 1; /* but for putting back what the instance before left */
+  }
+  CHECK(at_the_change <= 2 && short_ones == 0);
+  int scaled = 0;
+  for (int i = 0; i < 40; i++) {
+    timeline_run(l, unequal);
+    scaled += l->n_log > 0;
+  }
+  CHECK(scaled > 10);
+  timeline_free(l);
+}
+
+/* Runs so many instances; returns the time, and how often a clock was changed. */
+static uint64_t run_for(timeline *l, int instances, size_t *changes)
+{
+  uint64_t ticks = 0;
+  *changes = 0;
+  for (int i = 0; i < instances; i++) {
+    const uint64_t work[] = {10 * MS, 20 * MS + (uint64_t)(i * 7919 % 13) * MS / 4};
+    ticks += timeline_run(l, work);
+    *changes += l->n_log;
+  }
+  return ticks;
+}
+
+/* A change that costs forty times what was thought, and stalls the core that everybody waits for. */
+static void what_costs_more_than_allowed_is_given_up(void)
+{
+  for (int mode = WTL_GOVERN_PERFORMANCE; mode <= WTL_GOVERN_HYBRID; mode++)
+    for (int scaling = 0; scaling < 2; scaling++) {
+      shape s = {.n = 2, .mode = (enum wtl_govern_mode)mode, .scaling = (enum wtl_scaling)scaling, .price = PRICE};
+      size_t changes, none;
+      s.stall = 40 * PRICE;
+      timeline *l = timeline_new(s);
+      uint64_t with = run_for(l, 2000, &changes);
+      timeline_free(l);
+      s.mode = WTL_GOVERN_BASELINE;
+      l = timeline_new(s);
+      uint64_t without = run_for(l, 2000, &none);
+      timeline_free(l);
+      CHECK(none == 0 && changes < 1000);
+      CHECK((double)with <= 1.01 * (double)without + 2 * s.stall);
+    }
+}
+
+/* The same with changes that cost what was thought: both go on, and neither takes longer. */
+static void what_pays_goes_on(void)
+{
+  for (int mode = WTL_GOVERN_PERFORMANCE; mode <= WTL_GOVERN_HYBRID; mode++)
+    for (int scaling = 0; scaling < 2; scaling++) {
+      shape s = {.n = 2, .mode = (enum wtl_govern_mode)mode, .scaling = (enum wtl_scaling)scaling, .price = PRICE / 10};
+      size_t changes, none;
+      timeline *l = timeline_new(s);
+      uint64_t with = run_for(l, 400, &changes);
+      timeline_free(l);
+      s.mode = WTL_GOVERN_BASELINE;
+      l = timeline_new(s);
+      uint64_t without = run_for(l, 400, &none);
+      timeline_free(l);
+      CHECK(changes >= 40);
+      CHECK((double)with <= 1.01 * (double)without);
+    }
+}
+
+static void a_plan_is_a_fixed_clock(void)
+{
+  timeline *l = timeline_new((shape){.n = 2, .mode = WTL_GOVERN_BASELINE, .price = PRICE});
+  wtl_governor_start(&l->governor[0], &l->settings, PRICE, PRICE, 625000, 0); /* 1.5 of 2.4 GHz */
+  CHECK(timeline_clock(l, 0) == 1500000 && timeline_clock(l, 1) == 2400000);
+  l->khz[0] = 1500000;
+  for (int i = 0; i < 20; i++) {
+    timeline_run(l, unequal);
+    CHECK(l->n_log == 0);
+  }
+  wtl_governor_stop(&l->governor[0]);
+  CHECK(timeline_clock(l, 0) == 2400000);
+  timeline_free(l);
+}
+
+static void a_domain_that_fails_is_left_alone_and_the_rest_goes_on(void)
+{
+  timeline *l = timeline_new((shape){.n = 3, .mode = WTL_GOVERN_ENERGY, .price = PRICE});
+  static const uint64_t work[] = {10 * MS, 10 * MS, 40 * MS};
+  char path[256];
+  learn(l, work);
+  snprintf(path, sizeof path, "%s/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", l->t->root);
+  unlink(path);
+  clock_put(l->t->root, 0, "cpufreq/scaling_max_freq", "2400000"); /* what is read here, but not what is written */
+  for (int i = 1; i < 3; i++) {
+    wtl_knob_close(l->knob[i]); /* as if they had not opened it yet */
+    l->knob[i] = NULL;
+  }
+  cpu_set_t all = clock_cpus(3);
+  for (int i = 1; i < 3; i++) l->governor[i].vote.knob = l->knob[i] = wtl_knob_open(&l->settings, &all, NULL);
+  unlink(path);
+  timeline_run(l, work);
+  CHECK(timeline_clock(l, 1) == 1200000);
+  timeline_free(l);
+}
+
+/* The restored clock is what was found, whatever the governor did last. */
+static void the_end_puts_back_what_was_found(void)
+{
+  timeline *l = learned(WTL_GOVERN_HYBRID, WTL_SCALING_PROACTIVE, unequal);
+  for (int i = 0; i < 2; i++) wtl_governor_stop(&l->governor[i]);
+  wtl_knob_restore(l->knob[0]);
+  for (int i = 0; i < 2; i++) {
+    CHECK_TEXT(clock_get(l->t->root, i, "cpufreq/scaling_max_freq"), "3600000");
+    CHECK_TEXT(clock_get(l->t->root, i, "cpufreq/scaling_min_freq"), "1200000");
+  }
+  timeline_free(l);
+}
+
+TESTS(TEST(figure_11_1_a_baseline_changes_nothing),
+      TEST(figure_11_1_b_performance_raises_the_late_pe_at_the_regions_start),
+      TEST(figure_11_1_c_energy_lowers_the_early_pe_at_the_regions_start),
+      TEST(figure_11_1_d_a_short_slack_is_not_scaled), TEST(figure_11_9_a_baseline_changes_nothing),
+      TEST(figure_11_9_b_performance_raises_the_late_pe_when_the_early_one_waits),
+      TEST(figure_11_9_c_energy_lowers_the_early_pe_when_it_waits), TEST(figure_11_9_d_a_short_slack_is_not_scaled),
+      TEST(hybrid_does_both), TEST(equal_pes_are_left_alone), TEST(a_shared_clock_goes_down_by_a_full_vote_only),
+      TEST(who_shares_a_clock_with_a_late_pe_does_not_slow_it), TEST(an_unknown_wait_is_scaled_after_twice_the_price),
+      TEST(a_change_of_phase_is_followed_at_its_first_instance), TEST(what_costs_more_than_allowed_is_given_up),
+      TEST(what_pays_goes_on), TEST(a_plan_is_a_fixed_clock),
+      TEST(a_domain_that_fails_is_left_alone_and_the_rest_goes_on), TEST(the_end_puts_back_what_was_found))

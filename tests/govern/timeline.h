@@ -1,0 +1,197 @@
+/*
+ * timeline.h - PEs that compute and meet at a barrier, over and over, on a made-up /sys; no clock runs but this one.
+ *
+ * A PE's work is given as its time at the normal clock, and takes longer or shorter as the files say that its core runs.
+ * Each change of a file is written down with its moment.
+ */
+#ifndef WTL_TESTS_TIMELINE_H
+#define WTL_TESTS_TIMELINE_H
+
+#include "govern/governor.h"
+#include "power/clocks.h"
+
+enum { MAX_PES = 4, MAX_CHANGES = 4096 };
+
+#define MS 1000000ull /* a tick is a nanosecond */
+
+typedef struct change {
+  uint64_t at; /* since the instance began */
+  int cpu;
+  uint32_t khz;
+} change;
+
+typedef struct timeline {
+  tree *t;
+  int n;
+  wtl_settings settings;
+  wtl_votes *votes;
+  wtl_knob *knob[MAX_PES];
+  wtl_governor governor[MAX_PES];
+  uint64_t now, instance_at;
+  double stall; /* ticks for which a core stands still when its clock changes */
+  uint32_t normal_khz, khz[MAX_PES];
+  double left[MAX_PES];      /* work, in ticks at the normal clock */
+  uint64_t look_at[MAX_PES]; /* when a waiting PE is to be told that it still waits; UINT64_MAX: never */
+  uint64_t arrived[MAX_PES];
+  bool is_there[MAX_PES];
+  change log[MAX_CHANGES];
+  size_t n_log;
+} timeline;
+
+/* What the shape of the machine is, besides one CPU a PE. */
+typedef struct shape {
+  int n;
+  enum wtl_govern_mode mode;
+  enum wtl_scaling scaling;
+  const char *siblings; /* CPUs that share a clock: "0-1"; NULL for none */
+  uint64_t price;
+  double stall;
+  bool unbound; /* every PE may run on every CPU */
+} shape;
+
+static inline uint32_t timeline_clock(const timeline *l, int cpu)
+{
+  return (uint32_t)atol(clock_get(l->t->root, cpu, "cpufreq/scaling_max_freq"));
+}
+
+static inline void timeline_note(timeline *l)
+{
+  for (int i = 0; i < l->n; i++) {
+    uint32_t khz = timeline_clock(l, i);
+    if (khz == l->khz[i]) continue;
+    l->khz[i] = khz;
+    if (!l->is_there[i]) l->left[i] += l->stall * khz / l->normal_khz;
+    if (l->n_log < MAX_CHANGES) l->log[l->n_log++] = (change){l->now - l->instance_at, i, khz};
+  }
+}
+
+/* Writes take no time. */
+static inline uint64_t timeline_frozen(void)
+{
+  return 0;
+}
+
+static inline timeline *timeline_new(shape s)
+{
+  timeline *l = calloc(1, sizeof *l);
+  /* Mode energy keeps the clock that was found as its normal one: a machine without turbo, as the figures' is. */
+  const char *max = s.mode == WTL_GOVERN_ENERGY ? "2400000" : "3600000";
+  cpu_set_t all = clock_cpus(s.n), cpus[MAX_PES];
+  l->t = tree_new();
+  l->n = s.n;
+  l->stall = s.stall;
+  l->normal_khz = 2400000;
+  l->settings = clock_settings(l->t, WTL_KNOB_CPUFREQ);
+  l->settings.govern.number = s.mode;
+  l->settings.scaling.number = s.scaling;
+  l->votes = calloc(1, wtl_votes_bytes(s.n));
+  for (int i = 0; i < s.n; i++) {
+    clock_cpu(l->t->root, i, "acpi-cpufreq", "performance", "1200000", max);
+    clock_put(l->t->root, i, "cpufreq/base_frequency", "2400000");
+    if (s.siblings && strchr(s.siblings, '0' + i))
+      clock_put(l->t->root, i, "topology/thread_siblings_list", s.siblings);
+    l->look_at[i] = UINT64_MAX;
+    CPU_ZERO(&cpus[i]);
+    CPU_SET((size_t)i, &cpus[i]);
+    if (s.unbound) cpus[i] = all;
+    atomic_store(&l->votes->ballot[i].want, WTL_CLOCK_NORMAL);
+    atomic_store(&l->votes->ballot[i].phase, 2);
+  }
+  for (int i = 0; i < s.n; i++) l->knob[i] = wtl_knob_open(&l->settings, &all, NULL);
+  for (size_t d = 0; d < wtl_knob_domains(l->knob[0]); d++) {
+    CHECK(wtl_knob_claim(l->knob[0], d) == 0);
+    CHECK(wtl_knob_set(l->knob[0], d, 2400000) == 0);
+    l->votes->claimed[d] = 1;
+    atomic_store(&l->votes->poll[d].share, WTL_CLOCK_NORMAL);
+  }
+  for (int i = 0; i < s.n; i++) {
+    l->khz[i] = 2400000;
+    CHECK(wtl_vote_start(&l->governor[i].vote, l->knob[i], l->votes, i, s.n, cpus, s.mode == WTL_GOVERN_ENERGY) == 0);
+    wtl_governor_start(&l->governor[i], &l->settings, s.price, s.price, 0, 0);
+    l->governor[i].clock = timeline_frozen;
+  }
+  return l;
+}
+
+static inline void timeline_free(timeline *l)
+{
+  for (int i = 0; i < l->n; i++) wtl_governor_stop(&l->governor[i]);
+  wtl_knob_restore(l->knob[0]);
+  for (int i = 0; i < l->n; i++) {
+    wtl_vote_stop(&l->governor[i].vote);
+    wtl_knob_close(l->knob[i]);
+  }
+  free(l->votes);
+  tree_free(l->t);
+  free(l);
+}
+
+enum { SITE = 0x1000 };
+
+static inline bool timeline_all_there(const timeline *l)
+{
+  for (int i = 0; i < l->n; i++)
+    if (!l->is_there[i]) return false;
+  return true;
+}
+
+/* A PE comes to the barrier, and waits there unless it is the last. */
+static inline void timeline_arrive(timeline *l, int i)
+{
+  wtl_governor *g = &l->governor[i];
+  l->is_there[i] = true;
+  l->arrived[i] = l->now;
+  wtl_governor_arrive(g, l->now);
+  timeline_note(l);
+  if (timeline_all_there(l)) return;
+  uint64_t ticks = wtl_governor_wait(g, SITE, l->now);
+  if (ticks == 0) wtl_governor_slack(g, l->now);
+  l->look_at[i] = ticks == 0 || ticks == UINT64_MAX ? UINT64_MAX : l->now + ticks;
+  timeline_note(l);
+}
+
+static inline uint64_t timeline_next(const timeline *l, int i)
+{
+  return l->is_there[i] ? l->look_at[i] : l->now + (uint64_t)(l->left[i] * l->normal_khz / l->khz[i]);
+}
+
+static inline void timeline_go_to(timeline *l, uint64_t then)
+{
+  for (int i = 0; i < l->n; i++)
+    if (!l->is_there[i]) l->left[i] -= (double)(then - l->now) * l->khz[i] / l->normal_khz;
+  l->now = then;
+}
+
+/* One instance of the region: every PE computes, and meets the others. Returns how long it took. */
+static inline uint64_t timeline_run(timeline *l, const uint64_t work[])
+{
+  l->instance_at = l->now;
+  l->n_log = 0;
+  for (int i = 0; i < l->n; i++) {
+    l->is_there[i] = false;
+    l->left[i] = (double)work[i];
+    wtl_governor_depart(&l->governor[i], SITE, l->now); /* of the barrier before */
+    timeline_note(l);
+  }
+  while (!timeline_all_there(l)) {
+    int first = 0;
+    for (int i = 1; i < l->n; i++)
+      if (timeline_next(l, i) < timeline_next(l, first)) first = i;
+    timeline_go_to(l, timeline_next(l, first));
+    if (!l->is_there[first]) {
+      timeline_arrive(l, first);
+    } else {
+      l->look_at[first] = UINT64_MAX;
+      wtl_governor_slack(&l->governor[first], l->now);
+      timeline_note(l);
+    }
+  }
+  for (int i = 0; i < l->n; i++) {
+    l->look_at[i] = UINT64_MAX;
+    if (l->arrived[i] < l->now) wtl_governor_go_on(&l->governor[i], SITE, l->arrived[i], l->now);
+    timeline_note(l);
+  }
+  return l->now - l->instance_at;
+}
+
+#endif
