@@ -1,0 +1,63 @@
+"""What is wrong with active messages ends the job with one line that says so; what is only dangerous is reported."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from jobs import oshrun
+
+WRONG = [  # case, PE that says it (None: either), what it must say
+    ("no handler", 1, "a request from PE 0 is for handler 77, which this PE has not attached"),
+    ("detached", 1, "a request from PE 0 is for handler 1, which this PE has not attached, or has detached"),
+    ("no such PE", 0, "shmemx_am_request: there is no PE 2; this job has PEs 0 to 1"),
+    ("no buffer", 0, "shmemx_am_request: source is NULL, but 8 bytes"),
+    ("too long", 0, "shmemx_am_request: nbytes=-8 is not valid here; allowed: lengths of 0 to 1 GiB"),
+    ("too many words", 0, "shmemx_am_request_words: nwords=5 is not valid here; allowed: 0 to 4"),
+    ("place not symmetric", 0, "shmemx_am_request_put: target=0x[0-9a-f]+ is not symmetric"),
+    ("no function", 0, "shmemx_am_attach: handler=0 is not valid here; allowed: a function"),
+    ("reply outside", 0, "shmemx_am_reply: called outside of a handler"),
+    ("reply in reply", 0, "shmemx_am_reply: handler 2 runs for a reply, and there is no reply to that"),
+    ("wrong token", 1, "shmemx_am_reply: the token is not that of the request which handler 1 runs for"),
+    ("request in handler", 1, "shmemx_am_request: called by handler 1; a handler may call shmemx_am_reply"),
+    ("put in handler", 1, "shmem_long_p: called by handler 1; a handler may call"),
+    ("barrier in handler", 1, "shmem_barrier_all: called by handler 1"),
+    ("quiet in handler", 1, "shmemx_am_quiet: called by handler 1"),
+    ("returns with mutex", 1, "handler 1 returned while it held 1 mutex"),
+    ("locks twice", 0, "shmemx_am_mutex_lock: this thread already holds the mutex at 0x"),
+    ("unlocks free", 0, "shmemx_am_mutex_unlock: this thread does not hold the mutex at 0x"),
+    ("destroys held", 0, "shmemx_am_mutex_destroy: the mutex at 0x[0-9a-f]+ is held"),
+    ("locks destroyed", 0, "shmemx_am_mutex_lock: the mutex at 0x[0-9a-f]+ was destroyed"),
+]
+
+
+@pytest.mark.parametrize(("case", "pe", "words"), WRONG)
+@pytest.mark.parametrize("who", ["caller", "auto"])
+def test_it_ends_the_job_with_a_line(case: str, pe: int, words: str, who: str) -> None:
+    result = oshrun(2, "wrong_am", case, env={"WATTLE_PROGRESS": who})
+    assert result.code == 64, result
+    (line,) = result.said
+    assert line.startswith(f"wattle: PE {pe}: "), result
+    assert re.search(words, line), result
+
+
+def test_a_handler_left_by_longjmp_is_named() -> None:
+    """PE 0 sends to itself and runs the handler in its own thread, from which it jumps."""
+    result = oshrun(1, "wrong_am", "longjmp", env={"WATTLE_PROGRESS": "caller"})
+    assert result.code == 64, result
+    assert re.search("handler 1 was left by longjmp; a handler must return", result.said[0]), result
+
+
+def test_mutexes_in_both_orders_are_reported_once() -> None:
+    result = oshrun(2, "wrong_am", "both orders", env={"WATTLE_AM_DEBUG": "on"})
+    assert result.code == 0, result
+    (line,) = result.said
+    assert re.search("the mutexes at 0x[0-9a-f]+ and 0x[0-9a-f]+ are taken in both orders: the program takes", line)
+    assert oshrun(2, "wrong_am", "both orders").said == []
+
+
+def test_a_handler_that_holds_a_mutex_for_long_is_reported() -> None:
+    result = oshrun(2, "wrong_am", "slow lock", env={"WATTLE_AM_DEBUG": "on"})
+    assert result.code == 0, result
+    (line,) = result.said
+    assert re.search("handler 1 held the mutex at 0x[0-9a-f]+ for [0-9.]+ ms", line)
