@@ -65,11 +65,53 @@ static inline uint32_t wtl_am_units(size_t n)
   return n <= WTL_AM_INLINE ? 0 : (uint32_t)((n + WTL_CACHE_LINE - 1) / WTL_CACHE_LINE);
 }
 
+/* Positions may have wrapped, and a head that is read may be ahead of a tail that was read before it: then the place is taken,
+ * and the caller looks again. */
+static inline bool wtl_am_fits(uint64_t tail, uint64_t head, uint32_t units)
+{
+  uint32_t slots_used = (uint32_t)tail - (uint32_t)head, units_used = (uint32_t)(tail >> 32) - (uint32_t)(head >> 32);
+  return slots_used < WTL_AM_SLOTS && units_used <= WTL_AM_UNITS - units;
+}
+
+/* Units that a payload takes from `tail` on: it does not go round the end. */
+static inline uint32_t wtl_am_claimed(uint64_t tail, uint32_t units)
+{
+  uint32_t at = (uint32_t)(tail >> 32) % WTL_AM_UNITS;
+  return at + units > WTL_AM_UNITS ? WTL_AM_UNITS - at + units : units;
+}
+
+/* A stream of messages need not wait for each slot's line to come over from the other core. */
+enum { WTL_AM_AHEAD = 16 };
+
 /*
  * Claims a place for a message with `n` bytes of payload beside the slot (0 to WTL_AM_PIECE; `beside`: also if it would fit inside).
  * `known`: this PE's own copy of the head. False if the ring is full.
  */
-bool wtl_am_claim_place(wtl_am_ring *r, _Atomic uint64_t *known, size_t n, bool beside, wtl_am_claim *claim);
+static inline bool wtl_am_claim_place(wtl_am_ring *r, _Atomic uint64_t *known, size_t n, bool beside,
+                                      wtl_am_claim *claim)
+{
+  uint32_t units = beside && n ? (uint32_t)((n + WTL_CACHE_LINE - 1) / WTL_CACHE_LINE) : wtl_am_units(n), take;
+  uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed), next;
+  do {
+    take = wtl_am_claimed(tail, units);
+    if (WTL_UNLIKELY(!wtl_am_fits(tail, atomic_load_explicit(known, memory_order_acquire), take))) {
+      uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
+      atomic_store_explicit(known, head, memory_order_release);
+      tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+      take = wtl_am_claimed(tail, units);
+      if (!wtl_am_fits(tail, head, take)) return false;
+    }
+    next = ((uint64_t)((uint32_t)(tail >> 32) + take) << 32) | (uint32_t)(tail + 1);
+  } while (WTL_UNLIKELY(
+      !atomic_compare_exchange_weak_explicit(&r->tail, &tail, next, memory_order_acq_rel, memory_order_relaxed)));
+  uint32_t position = (uint32_t)tail, at = ((uint32_t)(tail >> 32) + take - units) % WTL_AM_UNITS;
+  wtl_am_slot *s = &r->slots[position % WTL_AM_SLOTS];
+  __builtin_prefetch(&r->slots[(position + WTL_AM_AHEAD) % WTL_AM_SLOTS], 1);
+  s->at = at;
+  s->units = take;
+  *claim = (wtl_am_claim){s, units ? r->payload[at] : s->bytes, position / WTL_AM_SLOTS + 1, position};
+  return true;
+}
 
 /* Lets the message be seen; a full barrier follows. Its slot must be filled in. */
 static inline void wtl_am_show(const wtl_am_claim *c)
@@ -103,6 +145,12 @@ static inline bool wtl_am_is_past(const wtl_am_ring *r, uint32_t position)
 }
 
 /* Is there room for a message as long as any? */
-bool wtl_am_has_room(const wtl_am_ring *r);
+static inline bool wtl_am_has_room(const wtl_am_ring *r)
+{
+  uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+  uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
+  /* The most that a payload takes: its own units, and as many skipped before it. */
+  return wtl_am_fits(tail, head, 2 * WTL_AM_PIECE / WTL_CACHE_LINE);
+}
 
 #endif

@@ -14,6 +14,9 @@ enum { MESSAGES_A_TURN = 64 };
 /* The head is shown when nothing more is there, and as often as this: each time costs a producer a fetch of its line. */
 enum { SLOTS_A_SHOW = WTL_AM_SLOTS / 8, UNITS_A_SHOW = WTL_AM_UNITS / 8 };
 
+/* Where there are several messages, the one that comes after so many is fetched from the other core meanwhile. */
+enum { SLOTS_AHEAD = 4 };
+
 _Thread_local wtl_am_thread wtl_am_here;
 
 /* --- a handler ---------------------------------------------------------------------------------------------------- */
@@ -128,6 +131,7 @@ static bool take_ring(wtl_am *am, enum wtl_am_way way)
     uint64_t at = atomic_load_explicit(&am->position[way], memory_order_relaxed);
     wtl_am_slot *s = wtl_am_peek(r, at);
     if (!s) break;
+    if (taken > 1) __builtin_prefetch(&r->slots[((uint32_t)at + SLOTS_AHEAD) % WTL_AM_SLOTS]);
     take_slot(am, s, way);
     at = wtl_am_after(at, s);
     atomic_store_explicit(&am->position[way], at, memory_order_relaxed);
