@@ -59,14 +59,12 @@ void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, 
     s->limit_ticks = s->policy == WTL_WAIT_SLEEP ? 0 : UINT64_MAX;
 }
 
-uint64_t wtl_stages_limit(const wtl_stages *s, const wtl_wait_history *history)
+uint64_t wtl_stages_limit(const wtl_stages *s, wtl_wait_history *history)
 {
-  return s->remembers ? wtl_history_limit(history, s->limit_ticks) : s->limit_ticks;
-}
-
-void wtl_stages_waited(const wtl_stages *s, wtl_wait_history *history, uint64_t limit, uint64_t length)
-{
-  if (s->remembers) wtl_history_add(history, s->limit_ticks, limit, length);
+  if (!s->remembers) return s->limit_ticks;
+  if (history->last_length) wtl_history_add(history, s->limit_ticks, history->last_limit, history->last_length);
+  history->last_length = 0;
+  return wtl_history_limit(history, s->limit_ticks);
 }
 
 void wtl_stages_learn(wtl_stages *s, uint64_t ticks)

@@ -46,10 +46,16 @@ void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, 
                       const wtl_prices *prices, double ns_per_tick);
 
 /* How long a wait at a site with this history looks on before it sleeps, ticks on a core; UINT64_MAX: for ever. */
-uint64_t wtl_stages_limit(const wtl_stages *s, const wtl_wait_history *history);
+uint64_t wtl_stages_limit(const wtl_stages *s, wtl_wait_history *history);
 
-/* Such a wait took `length` ticks and had that limit. */
-void wtl_stages_waited(const wtl_stages *s, wtl_wait_history *history, uint64_t limit, uint64_t length);
+/* Such a wait took `length` ticks and had that limit. It only notes that: what it says of waits is thought over when the next one
+ * begins, which has time; who waited no longer has to go on. */
+static inline void wtl_stages_waited(const wtl_stages *s, wtl_wait_history *history, uint64_t limit, uint64_t length)
+{
+  if (!s->remembers) return;
+  history->last_length = length;
+  history->last_limit = limit;
+}
 
 /* A wake-up took this many ticks from the ring to running again. */
 void wtl_stages_learn(wtl_stages *s, uint64_t ticks);

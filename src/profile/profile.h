@@ -54,6 +54,8 @@ typedef struct wtl_wait_history {
   bool known;    /* there were enough for one */
   float limit;   /* ticks: how long to look on before sleeping */
   float excess;  /* ticks: what the limits so far have cost more than ski rental */
+  uint64_t last_length,
+      last_limit; /* ticks: of the last wait, if it has not been entered above yet; length 0: it has */
 } wtl_wait_history;
 
 typedef struct wtl_site {

@@ -300,27 +300,31 @@ static void the_longer_a_sleep_the_rarer_the_looks(void)
 
 /* --- how long to stay in a stage ----------------------------------------------------------------------------------------------------------- */
 
-static const wtl_wait_history NO_PAST = {0};
+static uint64_t first_limit(const wtl_stages *s)
+{
+  wtl_wait_history none = {0};
+  return wtl_stages_limit(s, &none);
+}
 
 static void policies_have_their_stages(void)
 {
   wtl_stages s;
   wtl_settings set = settings(WTL_WAIT_SPIN);
   wtl_stages_start(&s, &set, 16, TWO_CORES, false, NULL, 1.0);
-  CHECK(wtl_stages_limit(&s, &NO_PAST) == UINT64_MAX && !s.yields && !s.learns && s.crowded);
+  CHECK(first_limit(&s) == UINT64_MAX && !s.yields && !s.learns && s.crowded);
   set = settings(WTL_WAIT_YIELD);
   wtl_stages_start(&s, &set, 2, TWO_CORES, false, NULL, 1.0);
-  CHECK(wtl_stages_limit(&s, &NO_PAST) == UINT64_MAX && s.yields && !s.learns && !s.crowded);
+  CHECK(first_limit(&s) == UINT64_MAX && s.yields && !s.learns && !s.crowded);
   set = settings(WTL_WAIT_SLEEP);
   wtl_stages_start(&s, &set, 2, TWO_CORES, false, NULL, 1.0);
-  CHECK(wtl_stages_limit(&s, &NO_PAST) == 0 && !s.learns);
+  CHECK(first_limit(&s) == 0 && !s.learns);
   set = settings(WTL_WAIT_ADAPTIVE);
   wtl_stages_start(&s, &set, 2, TWO_CORES, false, NULL, 0.5);
   CHECK(s.learns && !s.yields);
-  CHECK_NEAR((double)wtl_stages_limit(&s, &NO_PAST), s.price_s * 1e9 / 0.5, 1);
+  CHECK_NEAR((double)first_limit(&s), s.price_s * 1e9 / 0.5, 1);
   wtl_stages_start(&s, &set, 3, TWO_CORES, false, NULL, 0.5);
   CHECK(s.yields);
-  CHECK_NEAR((double)wtl_stages_limit(&s, &NO_PAST), s.price_s * 1e9 / 0.5, 1);
+  CHECK_NEAR((double)first_limit(&s), s.price_s * 1e9 / 0.5, 1);
   CHECK(s.turn_ticks > 0);
 }
 
@@ -344,7 +348,7 @@ static void who_shares_a_core_by_multithreading_sleeps_earlier(void)
   wtl_settings set = settings(WTL_WAIT_ADAPTIVE);
   wtl_stages_start(&s, &set, 2, (wtl_cores){2, 1}, false, NULL, 1.0);
   CHECK(!s.crowded && !s.yields);
-  CHECK_NEAR((double)wtl_stages_limit(&s, &NO_PAST), s.price_s * 1e9 / 2, 1);
+  CHECK_NEAR((double)first_limit(&s), s.price_s * 1e9 / 2, 1);
 }
 
 static void a_given_spin_is_kept(void)
