@@ -102,25 +102,17 @@ def perftests(where: str, place: Place, address: str) -> list[tuple[str, float]]
 
 def perftest(test: str, where: str, place: Place, address: str) -> float:
     """Median latency in microseconds, as the tool prints it."""
+    return of_perftest("50.0_percentile_lat", test, where, place, address, ITERATIONS[where])
+
+
+def of_perftest(column: str, test: str, where: str, place: Place, address: str, iterations: int) -> float:
+    """A column of the table that the tool prints at its end, for 8 bytes."""
     env = TRANSPORTS[where]
-    words = [
-        PERFTEST,
-        "-p",
-        str(PORT + 1),
-        "-t",
-        test,
-        "-s",
-        "8",
-        "-n",
-        str(ITERATIONS[where]),
-        "-w",
-        "100",
-        "-f",
-        "-v",
-    ]
-    with Server(place(0, [PERFTEST, "-p", str(PORT + 1)]), env) as server:
+    port = ["-p", str(PORT + 1)]
+    words = [PERFTEST, *port, "-t", test, "-s", "8", "-n", str(iterations), "-w", "100", "-f", "-v"]
+    with Server(place(0, [PERFTEST, *port]), env) as server:
         done = connected(place(1, [*words, address]), env, server)
-    return median_latency(done.stdout, f"{' '.join(words)}: {done.stderr.strip()}")
+    return value_of(column, done.stdout, f"{' '.join(words)}: {done.stderr.strip()}")
 
 
 def connected(command: list[str], env: dict[str, str], server: subprocess.Popen) -> subprocess.CompletedProcess:
@@ -135,13 +127,13 @@ def connected(command: list[str], env: dict[str, str], server: subprocess.Popen)
             return done
 
 
-def median_latency(text: str, command: str) -> float:
+def value_of(column: str, text: str, command: str) -> float:
     """From the tool's table of commas: a head, then one line of numbers."""
     lines = [line.split(",") for line in text.splitlines() if "," in line]
     for head, values in pairwise(lines):
-        if "50.0_percentile_lat" in head:
-            return float(values[head.index("50.0_percentile_lat")])
-    raise BenchError(f"{command}\nprinted no latency: {text.strip()}")
+        if column in head:
+            return float(values[head.index(column)])
+    raise BenchError(f"{command}\nprinted no {column}: {text.strip()}")
 
 
 def as_data(label: str, size: int, values: list[float]) -> dict:

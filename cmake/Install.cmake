@@ -20,9 +20,10 @@ endif()
 
 # ---- the installed tree ----
 install(TARGETS wattle wattle-shmem wattle-net-ucx LIBRARY DESTINATION lib)
-install(TARGETS oshrun wattle-info wattle-calibrate wattle-clock-guard wattle-bench-patterns RUNTIME DESTINATION bin)
+install(TARGETS oshrun wattle-info wattle-calibrate wattle-clock-guard wattle-bench-patterns wattle-bench-am
+  RUNTIME DESTINATION bin)
 install(PROGRAMS ${CMAKE_BINARY_DIR}/bin/oshcc ${CMAKE_BINARY_DIR}/bin/oshc++ DESTINATION bin)
-install(FILES ${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_BINARY_DIR}/include/shmem.h
+install(FILES ${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_BINARY_DIR}/include/shmem.h ${CMAKE_BINARY_DIR}/include/shmemx.h
   DESTINATION include)
 install(FILES ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle.pc ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle-shmem.pc
   DESTINATION lib/pkgconfig)

@@ -144,9 +144,9 @@ def test_every_promise_is_in_the_table_that_ends_the_run_and_in_the_file(
 
 def test_latencies_are_read_from_what_perftest_prints() -> None:
     text = "iterations,50.0_percentile_lat,avg_lat\n3000,0.145,0.146\n"
-    assert limits.median_latency(text, "ucx_perftest") == 0.145
-    with pytest.raises(jobs.BenchError, match="no latency"):
-        limits.median_latency("Failed to connect", "ucx_perftest")
+    assert limits.value_of("50.0_percentile_lat", text, "ucx_perftest") == 0.145
+    with pytest.raises(jobs.BenchError, match="no 50"):
+        limits.value_of("50.0_percentile_lat", "Failed to connect", "ucx_perftest")
 
 
 def test_what_binds_a_pe_stands_between_mpirun_s_options_and_the_program() -> None:
