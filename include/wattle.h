@@ -92,6 +92,8 @@ typedef struct wattle_region {
  * @param meter  "auto" or NULL: what WATTLE_METER says, by default a sensor where one can be read, otherwise the
  *               model;
  *               "powercap": the Linux powercap sensors, and no substitute: what cannot be read is unavailable;
+ *               "perf", "cray", "hwmon": perf's PMU `power`, HPE Cray's pm_counters, Linux hwmon, and no substitute either;
+ *               "nvml": NVIDIA GPUs, and nothing else of the node;
  *               "model": the machine profile (WATTLE_MACHINE), from this process's CPU time and bytes;
  *               "none": every figure is unavailable, at no cost.
  * @return the handle, owned by the caller until wattle_energy_close; NULL on a wrong name, setting or profile, or
@@ -102,7 +104,7 @@ wattle_energy_t *wattle_energy_open(const char *meter);
 /** Stops counting and frees the handle, its regions included. NULL is allowed. */
 void wattle_energy_close(wattle_energy_t *e);
 
-/** Name of the meter in use: "powercap", "model" or "none". Owned by the library; valid as long as the handle. */
+/** Name of the meter in use: "powercap", "perf", "cray", "hwmon", "nvml", "model" or "none". Owned by the library; valid as long as the handle. */
 const char *wattle_energy_meter(const wattle_energy_t *e);
 
 /** Why no better meter is in use, how access is granted safely; "" if none is better. Valid as long as the handle. */

@@ -42,7 +42,16 @@ enum wtl_govern_mode {
   WTL_GOVERN_HYBRID
 };
 enum wtl_scaling { WTL_SCALING_REACTIVE, WTL_SCALING_PROACTIVE };
-enum wtl_meter_kind { WTL_METER_AUTO, WTL_METER_POWERCAP, WTL_METER_MODEL, WTL_METER_NONE };
+enum wtl_meter_kind {
+  WTL_METER_AUTO,
+  WTL_METER_POWERCAP,
+  WTL_METER_PERF,
+  WTL_METER_CRAY,
+  WTL_METER_HWMON,
+  WTL_METER_NVML,
+  WTL_METER_MODEL,
+  WTL_METER_NONE
+};
 
 typedef struct wtl_settings {
 #define X(field, name, kind, unit, def, lo, hi, choices, help) wtl_value field;

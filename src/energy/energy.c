@@ -15,7 +15,9 @@ static int meter_kind(const char *name, int otherwise)
   static const struct {
     const char *name;
     int kind;
-  } kinds[] = {{"powercap", WTL_METER_POWERCAP}, {"model", WTL_METER_MODEL}, {"none", WTL_METER_NONE}};
+  } kinds[] = {{"powercap", WTL_METER_POWERCAP}, {"perf", WTL_METER_PERF}, {"cray", WTL_METER_CRAY},
+               {"hwmon", WTL_METER_HWMON},       {"nvml", WTL_METER_NVML}, {"model", WTL_METER_MODEL},
+               {"none", WTL_METER_NONE}};
   if (!name || strcmp(name, "auto") == 0) return otherwise;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (strcmp(name, kinds[i].name) == 0) return kinds[i].kind;
@@ -52,8 +54,10 @@ wattle_energy_t *wattle_energy_open(const char *meter)
   }
   int kind = meter_kind(meter, (int)s.meter.number);
   if (kind < 0) {
-    wtl_energy_fail(WATTLE_E_ARGUMENT, "wattle_energy_open: no meter \"%.64s\"; there are auto, powercap, model, none",
-                    meter);
+    wtl_energy_fail(
+        WATTLE_E_ARGUMENT,
+        "wattle_energy_open: no meter \"%.64s\"; there are auto, powercap, perf, cray, hwmon, nvml, model, none",
+        meter);
     return NULL;
   }
   s.meter.number = kind;

@@ -34,25 +34,28 @@ static void note(wtl_meter *m, const char *kind, const char *why, const char *gr
     if (*p == '\n') *p = ';';
 }
 
-static bool open_kind(wtl_meter *m, const wtl_meter_ops *kind, const wtl_meter_env *env)
+/* Searching: that this is no Cray is no news, unless a permission would help. */
+static bool open_kind(wtl_meter *m, const wtl_meter_ops *kind, const wtl_meter_env *env, bool is_searching)
 {
   char why[1024] = "", grant[1024] = "";
   m->state = kind->open(env, why, sizeof why, grant, sizeof grant);
-  note(m, kind->name, why, grant);
+  bool is_other_machines =
+      is_searching && (kind == &wtl_meter_perf || kind == &wtl_meter_cray || kind == &wtl_meter_hwmon);
+  if (m->state || *grant || !is_other_machines) note(m, kind->name, why, grant);
   if (m->state) m->kind = kind;
   return m->state != NULL;
 }
 
-/* Which kinds a setting allows, in the table's order. */
+/* Which kinds a setting allows, in the table's order: who asks for a sensor is not handed another, nor the model. */
 static bool allowed(enum wtl_meter_kind wanted, const wtl_meter_ops *kind)
 {
-  switch (wanted) {
-  case WTL_METER_AUTO: return true;
-  case WTL_METER_POWERCAP: return kind == &wtl_meter_powercap || kind == &wtl_meter_none;
-  case WTL_METER_MODEL: return kind == &wtl_meter_model;
-  case WTL_METER_NONE: break;
-  }
-  return kind == &wtl_meter_none;
+  static const wtl_meter_ops *const asked[] = {
+      [WTL_METER_POWERCAP] = &wtl_meter_powercap, [WTL_METER_PERF] = &wtl_meter_perf,
+      [WTL_METER_CRAY] = &wtl_meter_cray,         [WTL_METER_HWMON] = &wtl_meter_hwmon,
+      [WTL_METER_NVML] = &wtl_meter_nvml,         [WTL_METER_MODEL] = &wtl_meter_model,
+      [WTL_METER_NONE] = &wtl_meter_none};
+  if (wanted == WTL_METER_AUTO) return kind != &wtl_meter_nvml;
+  return kind == asked[wanted] || kind == &wtl_meter_none;
 }
 
 wtl_meter *wtl_meter_open_with(const wtl_settings *settings, const wtl_sys *sys, char *error, size_t size)
@@ -70,7 +73,7 @@ wtl_meter *wtl_meter_open_with(const wtl_settings *settings, const wtl_sys *sys,
   }
   wtl_meter_env env = {.sysfs = settings->sysfs.text, .sys = sys, .machine = m->machine};
   for (size_t i = 0; wtl_meter_kinds[i] && !m->kind; i++)
-    if (allowed(wanted, wtl_meter_kinds[i])) open_kind(m, wtl_meter_kinds[i], &env);
+    if (allowed(wanted, wtl_meter_kinds[i])) open_kind(m, wtl_meter_kinds[i], &env, wanted == WTL_METER_AUTO);
   m->n_domains = m->kind->domains(m->state, m->domain); /* none always opens */
   wtl_meter_start(m);
   return m;
