@@ -108,6 +108,8 @@ void wtl_machine_json(FILE *out, const wtl_settings *s)
   put_pair(out, "matched", m->matched);
   fprintf(out, "\"sockets\": %u, \"cores_per_socket\": ", m->sockets);
   wtl_json_number(out, m->cores_per_socket ? m->cores_per_socket : NAN);
+  fputs(", \"base_ghz\": ", out);
+  wtl_json_number(out, wtl_machine_clock_ghz(m, wtl_machine_base_clock(m)));
   fputs(", \"numbers\": [", out);
   list l = {.out = out, .machine = m};
   wtl_machine_numbers(m, put_profile_number, &l);

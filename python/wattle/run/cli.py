@@ -13,6 +13,7 @@ import typer
 from wattle import console, info, manifest, paths, runs
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
+from wattle.plan import file as plans
 from wattle.run import directory as directories
 from wattle.run import job, target
 from wattle.run.hosts import Hosts
@@ -49,6 +50,9 @@ def run(
     ] = None,
     meter: Annotated[str | None, typer.Option(metavar="METER", help="Sets WATTLE_METER.")] = None,
     machine: Annotated[str | None, typer.Option(metavar="PROFILE", help="Sets WATTLE_MACHINE.")] = None,
+    plan: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A clock for each PE, as `wattle plan` wrote it.")
+    ] = None,
     profile: Annotated[bool, typer.Option("--profile/--no-profile", help="Count calls, bytes and waiting.")] = True,
     json: Annotated[
         bool,
@@ -66,6 +70,8 @@ def run(
     _check_range("-n", n, PES_MOST)
     _check_range("--repeat", repeat, REPEATS_MOST)
     chosen = _chosen_settings(settings or [], meter, machine, profile)
+    if plan is not None:
+        chosen |= _clocks_of(plan, n, chosen)
     found = target.look_at(command[0])
     environment = {**os.environ, **chosen}
     environment.pop("WATTLE_PROFILE_DIR", None)
@@ -188,6 +194,15 @@ def _present(where: Path, exit_code: int, json: bool) -> int:
 
 def _short(where: Path) -> str:
     return os.path.relpath(where) if where.is_relative_to(Path.cwd()) else str(where)
+
+
+def _clocks_of(file: Path, n: int, chosen: dict[str, str]) -> dict[str, str]:
+    found = plans.read(file)
+    if found.n_pes != n:
+        raise WattleError(f"--plan {file}: is for {found.n_pes} PEs, this run has {n}")
+    if "WATTLE_CLOCKS" in chosen:
+        raise WattleError(f"--plan {file} and --set WATTLE_CLOCKS: expected one of them")
+    return {"WATTLE_CLOCKS": found.setting()}
 
 
 def _check_range(option: str, value: int, most: int) -> None:

@@ -1,0 +1,121 @@
+"""The plan's file: YAML of a fixed form, written here and read here, and easy to change by hand.
+
+schema: 1
+n_pes: 4
+machine: sandybridge-e5-2670
+clusters:
+  - clock_ghz: 1.2
+    pes: 0-1,3
+  - clock_ghz: 2.6
+    pes: 2
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from wattle.errors import DamagedFile, WattleError
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Cluster:
+    clock_ghz: float
+    pes: list[int]  # rising
+
+
+@dataclass(frozen=True)
+class Plan:
+    n_pes: int
+    machine: str
+    clusters: list[Cluster]
+
+    def setting(self) -> str:
+        """For WATTLE_CLOCKS."""
+        return ",".join(f"{part}={c.clock_ghz:g}" for c in self.clusters for part in ranges(c.pes).split(","))
+
+
+def ranges(pes: list[int]) -> str:
+    """[0, 1, 3] is `0-1,3`."""
+    parts: list[list[int]] = []
+    for pe in sorted(pes):
+        if parts and pe == parts[-1][-1] + 1:
+            parts[-1][-1:] = [parts[-1][-1], pe] if len(parts[-1]) == 1 else [pe]
+        else:
+            parts.append([pe])
+    return ",".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)
+
+
+def text(plan: Plan, about: list[str]) -> str:
+    """`about`: remarks for whoever reads it."""
+    lines = [f"# {line}" for line in about]
+    lines += [f"schema: {SCHEMA}", f"n_pes: {plan.n_pes}", f"machine: {plan.machine}", "clusters:"]
+    for c in plan.clusters:
+        lines += [f"  - clock_ghz: {c.clock_ghz:g}", f"    pes: {ranges(c.pes)}"]
+    return "\n".join(lines) + "\n"
+
+
+def read(path: Path) -> Plan:
+    """Reads a plan; whatever is not of its form is an error with its line."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise WattleError(f"{path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
+    head: dict[str, str] = {}
+    clusters: list[dict[str, str]] = []
+    for number, raw in enumerate(lines, 1):
+        line = raw.split("#", 1)[0].rstrip()
+        if not line:
+            continue
+        match = re.fullmatch(
+            r"(?P<new>  - |    )?(?P<key>schema|n_pes|machine|clusters|clock_ghz|pes):(?P<value>.*)", line
+        )
+        if not match or bool(match["new"]) != (match["key"] in ("clock_ghz", "pes")):
+            raise DamagedFile(path, f"line {number}: {line.strip()!r} is not a line of a plan")
+        if match["new"] == "  - ":
+            clusters.append({})
+        if match["new"] and not clusters:
+            raise DamagedFile(path, f"line {number}: a cluster begins with '  - '")
+        (clusters[-1] if match["new"] else head)[match["key"]] = match["value"].strip()
+    return _checked(path, head, clusters)
+
+
+def _checked(path: Path, head: dict[str, str], clusters: list[dict[str, str]]) -> Plan:
+    if head.get("schema") != str(SCHEMA):
+        raise DamagedFile(path, f"schema: {head.get('schema')}; this version reads {SCHEMA}")
+    n_pes = _whole(path, "n_pes", head.get("n_pes", ""))
+    found = [Cluster(_clock(path, c.get("clock_ghz", "")), _pes(path, c.get("pes", ""), n_pes)) for c in clusters]
+    seen = [pe for c in found for pe in c.pes]
+    twice = sorted({pe for pe in seen if seen.count(pe) > 1}) if len(seen) != len(set(seen)) else []
+    if twice:
+        raise DamagedFile(path, f"PE {twice[0]} is in two clusters")
+    missing = sorted(set(range(n_pes)) - set(seen))
+    if missing:
+        raise DamagedFile(path, f"PE {missing[0]} is in no cluster")
+    return Plan(n_pes, head.get("machine", ""), found)
+
+
+def _whole(path: Path, key: str, value: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,6}", value) or int(value) < 1:
+        raise DamagedFile(path, f"{key}: {value!r}; expected a whole number from 1")
+    return int(value)
+
+
+def _clock(path: Path, value: str) -> float:
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", value) or not 0 < float(value) < 100:
+        raise DamagedFile(path, f"clock_ghz: {value!r}; expected GHz, above 0 and below 100")
+    return float(value)
+
+
+def _pes(path: Path, value: str, n_pes: int) -> list[int]:
+    found: list[int] = []
+    for part in value.split(","):
+        match = re.fullmatch(r"\s*([0-9]{1,6})(?:-([0-9]{1,6}))?\s*", part)
+        last = int(match[2] or match[1]) if match else -1
+        if not match or last < int(match[1]) or last >= n_pes:
+            raise DamagedFile(path, f"pes: {value!r}; expected PEs 0 to {n_pes - 1}, as in 0-1,3")
+        found += range(int(match[1]), last + 1)
+    return found
