@@ -1,5 +1,5 @@
-# A module of boot by MPI for each MPI whose compiler wrapper is found: libwattle-boot-mpi-openmpi.so, libwattle-boot-mpi-mpich.so.
-# Nothing else needs an MPI. -DWTL_MPICC="/path/to/mpicc;..." names wrappers beside, and before, those in PATH.
+# For each MPI whose compiler wrapper is found: a module of boot by MPI (libwattle-boot-mpi-openmpi.so, libwattle-boot-mpi-mpich.so)
+# and one of the preload library (libwattle-mpi-openmpi.so, libwattle-mpi-mpich.so). Nothing else needs an MPI. -DWTL_MPICC="/path/to/mpicc;..." names wrappers beside, and before, those in PATH.
 set(WTL_MPICC "" CACHE STRING "MPI compiler wrappers to build boot modules for, separated by semicolons")
 
 # The words of the wrapper's command that tell where headers and libraries are; none where mpi.h is missing.
@@ -35,18 +35,47 @@ foreach(name mpicc.openmpi mpicc.mpich mpicc)
     list(APPEND wrappers ${WTL_FOUND_${name}})
   endif()
 endforeach()
+# The preload library itself, which needs no MPI, and what is made from the table of MPI calls.
+set(MPI_GENERATED ${CMAKE_BINARY_DIR}/generated/mpi_calls.h ${CMAKE_BINARY_DIR}/generated/mpi_stubs.c
+    ${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c ${CMAKE_BINARY_DIR}/generated/mpi_calls.json)
+add_custom_command(OUTPUT ${MPI_GENERATED}
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/generate.py ${CMAKE_CURRENT_SOURCE_DIR}/mpi/calls.toml ${CMAKE_BINARY_DIR}
+  COMMAND ${CMAKE_COMMAND} -E touch ${MPI_GENERATED}
+  DEPENDS mpi/generate.py mpi/calls.toml COMMENT "Generating the MPI front end from src/mpi/calls.toml")
+add_custom_target(mpi_generated DEPENDS ${MPI_GENERATED})
+add_library(wattle-mpi MODULE mpi/preload.c ${CMAKE_BINARY_DIR}/generated/mpi_stubs.c)
+add_dependencies(wattle-mpi mpi_generated)
+target_compile_definitions(wattle-mpi PRIVATE _GNU_SOURCE WTL_VERSION="${PROJECT_VERSION}")
+target_link_libraries(wattle-mpi PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+install(TARGETS wattle-mpi LIBRARY DESTINATION lib)
+
+file(GLOB MPI_SOURCES CONFIGURE_DEPENDS mpi/*.c record/*.c wait/*.c govern/*.c profile/*.c)
+list(FILTER MPI_SOURCES EXCLUDE REGEX "preload\\.c$")
+set_source_files_properties(${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c ${CMAKE_BINARY_DIR}/generated/mpi_stubs.c PROPERTIES GENERATED ON)
+
+# A module of Wattle for the MPI of one wrapper.
+function(wtl_mpi_module name compile link)
+  add_library(${name} MODULE ${ARGN})
+  target_compile_definitions(${name} PRIVATE _GNU_SOURCE WTL_VERSION="${PROJECT_VERSION}")
+  string(REGEX REPLACE "(^|;)-I" "\\1-isystem" compile "${compile}") # warnings in its header are not ours
+  target_compile_options(${name} PRIVATE ${compile})
+  target_link_libraries(${name} PRIVATE ${link})
+  set_target_properties(${name} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+  install(TARGETS ${name} LIBRARY DESTINATION lib)
+endfunction()
+
 foreach(wrapper IN LISTS wrappers)
   wtl_mpi_flags(${wrapper} compile link interface)
   if(NOT interface)
-    message(STATUS "Boot by MPI: ${wrapper} has no mpi.h of Open MPI or MPICH")
+    message(STATUS "MPI: ${wrapper} has no mpi.h of Open MPI or MPICH")
   elseif(NOT TARGET wattle-boot-mpi-${interface})
-    message(STATUS "Boot by MPI: module for ${interface}, by ${wrapper}")
-    add_library(wattle-boot-mpi-${interface} MODULE node/boot_mpi_module.c)
-    target_compile_definitions(wattle-boot-mpi-${interface} PRIVATE _GNU_SOURCE)
-    string(REGEX REPLACE "(^|;)-I" "\\1-isystem" compile "${compile}") # warnings in its header are not ours
-    target_compile_options(wattle-boot-mpi-${interface} PRIVATE ${compile})
-    target_link_libraries(wattle-boot-mpi-${interface} PRIVATE ${link})
-    set_target_properties(wattle-boot-mpi-${interface} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
-    install(TARGETS wattle-boot-mpi-${interface} LIBRARY DESTINATION lib)
+    message(STATUS "MPI: modules for ${interface}, by ${wrapper}")
+    wtl_mpi_module(wattle-boot-mpi-${interface} "${compile}" "${link}" node/boot_mpi_module.c)
+    wtl_mpi_module(wattle-mpi-${interface} "${compile}" "${link}" ${MPI_SOURCES} node/cores.c
+                   ${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c)
+    add_dependencies(wattle-mpi-${interface} mpi_generated)
+    target_include_directories(wattle-mpi-${interface} PRIVATE ${CMAKE_BINARY_DIR}/generated)
+    target_link_libraries(wattle-mpi-${interface} PRIVATE wattle Threads::Threads m ${CMAKE_DL_LIBS})
+    set_target_properties(wattle-mpi-${interface} PROPERTIES C_VISIBILITY_PRESET hidden INSTALL_RPATH "$ORIGIN")
   endif()
 endforeach()

@@ -59,6 +59,11 @@ void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, 
     s->limit_ticks = s->policy == WTL_WAIT_SLEEP ? 0 : UINT64_MAX;
 }
 
+void wtl_stages_price(wtl_stages *s, double seconds)
+{
+  if (s->learns) set_price(s, seconds);
+}
+
 uint64_t wtl_stages_limit(const wtl_stages *s, wtl_wait_history *history)
 {
   if (!s->remembers) return s->limit_ticks;

@@ -45,6 +45,9 @@ bool wtl_stages_learn_under(const wtl_settings *settings);
 void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, wtl_cores cores, bool far,
                       const wtl_prices *prices, double ns_per_tick);
 
+/* From now on the price is taken for so many seconds, until learning changes it. Nothing where the user set a limit. */
+void wtl_stages_price(wtl_stages *s, double seconds);
+
 /* How long a wait at a site with this history looks on before it sleeps, ticks on a core; UINT64_MAX: for ever. */
 uint64_t wtl_stages_limit(const wtl_stages *s, wtl_wait_history *history);
 

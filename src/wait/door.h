@@ -72,4 +72,41 @@ void wtl_door_missed(wtl_door *d);
  * looks at with acquire order. */
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
 
+/* --- what rings no bell --- */
+
+/*
+ * Some things can only be tested for (an MPI request), by this process itself, and the test is also what moves them on.
+ * Such a wait looks on as any other; then it sleeps in steps (govern/steps.h) and tests after each. A test that takes
+ * much longer than those that find nothing has moved something: the wait looks on again from there.
+ */
+
+/* What a test that finds nothing takes: learned. After a sleep, caches are cold. Several threads may learn at once. */
+typedef struct wtl_pace {
+  _Atomic uint32_t warm, cold; /* ticks; 0: not known yet */
+} wtl_pace;
+
+/* A wait in progress. Zeroes: none. */
+typedef struct wtl_turns {
+  uint64_t idle;   /* since when nothing has happened; 0: no wait */
+  uint64_t booked; /* up to when the time is booked */
+  uint64_t quiet;  /* the longest time so far in which nothing happened */
+  uint64_t limit;
+  uint64_t awake_until; /* no sleep before */
+  int slack;            /* the thread's timer slack, ns, while it is ours; 0 before */
+  bool slept;
+} wtl_turns;
+
+/* Tests until test(arg) is true; it is not called again then. */
+void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*test)(void *), void *arg);
+
+/*
+ * The same where the tests are somebody else's: called after each that found nothing and took `took` ticks. Returns at once,
+ * or after a yield or a sleep.
+ */
+void wtl_door_turn(wtl_door *d, wtl_site *site, wtl_turns *t, wtl_pace *pace, uint64_t took);
+
+/* Ends such a wait, if there is one. `learn`: it ended because what was waited for came. site NULL: the wait ended with its
+ * last turn, and what came since is no wait. */
+void wtl_door_turned(wtl_door *d, wtl_site *site, wtl_turns *t, bool learn);
+
 #endif

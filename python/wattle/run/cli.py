@@ -16,6 +16,7 @@ from wattle.manifest import Manifest
 from wattle.plan import file as plans
 from wattle.run import directory as directories
 from wattle.run import job, target
+from wattle.run import mpi as mpi_jobs
 from wattle.run.hosts import Hosts
 from wattle.run.hosts import given as hosts_given
 from wattle.run.show import show
@@ -45,6 +46,9 @@ def run(
         typer.Option("-o", "--output", metavar="DIR", help="New or empty directory; default: one in wattle-runs."),
     ] = None,
     repeat: Annotated[int, typer.Option(metavar="K", help="Run it K times; show median and spread.")] = 1,
+    mpi: Annotated[
+        bool, typer.Option("--mpi", help="PROGRAM is an MPI launcher with its own options: mpirun, mpiexec, srun.")
+    ] = False,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting for this run; may be repeated.")
     ] = None,
@@ -63,10 +67,14 @@ def run(
 
     Standard input, output and error, signals and the exit code are the program's own; the tables go to standard error.
     With --repeat, every run gets standard input from its start where that is a file, and none otherwise.
+    With --mpi, PROGRAM is what starts an MPI program, which needs no compiling anew:
+    `wattle run --mpi -- mpirun -n 4 ./program`.
     On several hosts the run's directory must be on a file system that they share, for every PE writes to it.
     """
+    if mpi:
+        mpi_jobs.check(n, hosts, hostfile)
     given = hosts_given(hosts, hostfile)
-    n = given.pes() if n is None else n
+    n = 1 if mpi else given.pes() if n is None else n  # of an MPI job, its profile will say
     _check_range("-n", n, PES_MOST)
     _check_range("--repeat", repeat, REPEATS_MOST)
     chosen = _chosen_settings(settings or [], meter, machine, profile)
@@ -80,11 +88,13 @@ def run(
         info.check_name(name, list(known.values))
     info.check_machine(known)
     oshrun = str(paths.tool("oshrun"))
+    if mpi:
+        environment = mpi_jobs.preloaded(environment)
     where = directories.prepare(output, command[0])
-    if found.warning and profile:
+    if found.warning and profile and not mpi:
         console.note(found.warning)
-    argv = [oshrun, "-n", str(n), *given.options, "--", *command]
-    plan = _Plan(argv, command, n, given, environment, known, chosen, profile, json)
+    argv = command if mpi else [oshrun, "-n", str(n), *given.options, "--", *command]
+    plan = _Plan(argv, command, n, given, environment, known, chosen, profile, json, mpi)
     outcome = _run_all(plan, where, repeat)
     return _present(where, outcome, json)
 
@@ -102,6 +112,7 @@ class _Plan:
     chosen: dict[str, str]  # settings by option
     profile: bool
     json: bool
+    mpi: bool
 
     def manifest(self) -> Manifest:
         values = {k: v for k, v in self.known.values.items() if k != "WATTLE_PROFILE_DIR"}
@@ -111,9 +122,11 @@ class _Plan:
         started.meter = {"name": values.get("WATTLE_METER", ""), "why": ""}
         numbers = self.known.machine.get("numbers") or []
         started.extra = {"profile": self.profile, "set": self.chosen, "machine_numbers": numbers}
+        if self.mpi:
+            started.extra["mpi"] = True
         if self.hosts.hosts:
             started.extra["hosts"] = self.hosts.as_list()
-        if (n_hosts := self.hosts.n_hosts(self.n)) is not None:
+        if not self.mpi and (n_hosts := self.hosts.n_hosts(self.n)) is not None:
             started.extra["n_hosts"] = n_hosts
         return started
 
@@ -133,6 +146,7 @@ def _run_all(plan: _Plan, where: Path, repeat: int) -> int:
         whole.extra["repeats"] = [*whole.extra["repeats"], name]
         latest = manifest.read(where / name)
         whole.meter = latest.meter
+        whole.n_pes = latest.n_pes
         whole.extra |= {key: latest.extra[key] for key in ("nodes",) if key in latest.extra}
         manifest.write(where, whole)
         if whole.exit_code != 0:
@@ -169,9 +183,10 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> int:
 def _add_found(where: Path, record: Manifest) -> None:
     """The meter as the PEs found it, which may be another than the one asked for, and the nodes they ran on."""
     try:
-        found = runs.profiles.load(where, record.n_pes, allow_damaged=True)
+        found = runs.profiles.load(where, None if record.extra.get("mpi") else record.n_pes, allow_damaged=True)
     except WattleError:  # said when the run is shown
         return
+    record.n_pes = found.n_pes
     record.meter = found.meter if found.meter["name"] else record.meter
     record.extra["nodes"] = [
         {"host": node.host, "pes": node.numbers, "meter": node.meter["name"] or None} for node in found.nodes

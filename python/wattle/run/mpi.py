@@ -1,0 +1,31 @@
+"""MPI programs: their own launcher, with Wattle's library preloaded into what it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from wattle import paths
+from wattle.errors import WattleError
+
+LIBRARY = "libwattle-mpi.so"
+
+
+def check(n: int | None, hosts: str | None, hostfile: object) -> None:
+    """What the launcher is asked for by its own options."""
+    for option, value in (("-n", n), ("--hosts", hosts), ("--hostfile", hostfile)):
+        if value is not None:
+            raise WattleError(
+                f"{option} {value}: with --mpi the launcher decides that; give it its own options after --, as in "
+                "`wattle run --mpi -- mpirun -n 4 ./program`"
+            )
+
+
+def preloaded(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment with the library in front of what is preloaded already."""
+    path = paths.find_home().root / "lib" / LIBRARY
+    if not path.exists():
+        raise WattleError(f"{path} is missing; build it with `make build`, or set WATTLE_HOME")
+    if any(mark in str(path) for mark in " :"):
+        raise WattleError(f"{path}: the loader takes no path with a space or a colon for preloading; move it")
+    others = environment.get("LD_PRELOAD", "")
+    return {**environment, "LD_PRELOAD": f"{path}:{others}" if others else str(path)}

@@ -1,0 +1,107 @@
+/* How many bytes a call hands over. */
+#include "mpi/front.h"
+
+uint64_t wtl_mpi_type_size(MPI_Datatype type)
+{
+  MPI_Count size = 0;
+  if (type == MPI_DATATYPE_NULL || !type) return 0;
+  PMPI_Type_size_x(type, &size);
+  return size > 0 ? (uint64_t)size : 0;
+}
+
+static bool is_inter(MPI_Comm comm)
+{
+  int inter = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  return inter != 0;
+}
+
+uint64_t wtl_mpi_size(MPI_Comm comm)
+{
+  int n = 0;
+  if (comm == MPI_COMM_NULL || !comm) return 0;
+  if (is_inter(comm))
+    PMPI_Comm_remote_size(comm, &n);
+  else
+    PMPI_Comm_size(comm, &n);
+  return (uint64_t)n;
+}
+
+static int rank_of(MPI_Comm comm)
+{
+  int rank = -1;
+  if (comm != MPI_COMM_NULL && comm) PMPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+bool wtl_mpi_is_root(int root, MPI_Comm comm)
+{
+  if (root == MPI_ROOT) return true;
+  return root >= 0 && comm != MPI_COMM_NULL && comm && !is_inter(comm) && rank_of(comm) == root;
+}
+
+bool wtl_mpi_is_leaf(int root, MPI_Comm comm)
+{
+  return root >= 0 && !wtl_mpi_is_root(root, comm);
+}
+
+static uint64_t at(wtl_mpi_array counts, uint64_t i)
+{
+  return counts.large ? (uint64_t)((const MPI_Count *)counts.at)[i] : (uint64_t)((const int *)counts.at)[i];
+}
+
+static uint64_t sum(wtl_mpi_array counts, uint64_t n)
+{
+  uint64_t total = 0;
+  for (uint64_t i = 0; counts.at && i < n; i++) total += at(counts, i);
+  return total;
+}
+
+static uint64_t sum_types(wtl_mpi_array counts, wtl_mpi_types types, uint64_t n)
+{
+  uint64_t total = 0;
+  for (uint64_t i = 0; counts.at && types.at && i < n; i++) {
+    uint64_t count = at(counts, i);
+    if (count == 0) continue; /* its datatype may be anything */
+    MPI_Datatype type =
+        types.fortran ? PMPI_Type_f2c(((const MPI_Fint *)types.at)[i]) : ((const MPI_Datatype *)types.at)[i];
+    total += count * wtl_mpi_type_size(type);
+  }
+  return total;
+}
+
+uint64_t wtl_mpi_sum(wtl_mpi_array counts, MPI_Comm comm)
+{
+  return sum(counts, wtl_mpi_size(comm));
+}
+
+uint64_t wtl_mpi_mine(wtl_mpi_array counts, MPI_Comm comm)
+{
+  int rank = rank_of(comm);
+  return counts.at && rank >= 0 && !is_inter(comm) ? at(counts, (uint64_t)rank) : 0;
+}
+
+uint64_t wtl_mpi_sum_types(wtl_mpi_array counts, wtl_mpi_types types, MPI_Comm comm)
+{
+  return sum_types(counts, types, wtl_mpi_size(comm));
+}
+
+uint64_t wtl_mpi_degree(MPI_Comm comm)
+{
+  int kind = MPI_UNDEFINED, n = 0, in, weighted;
+  if (comm == MPI_COMM_NULL || !comm || PMPI_Topo_test(comm, &kind) != MPI_SUCCESS) return 0;
+  if (kind == MPI_CART && PMPI_Cartdim_get(comm, &n) == MPI_SUCCESS) n *= 2;
+  if (kind == MPI_GRAPH) PMPI_Graph_neighbors_count(comm, rank_of(comm), &n);
+  if (kind == MPI_DIST_GRAPH) PMPI_Dist_graph_neighbors_count(comm, &in, &n, &weighted);
+  return (uint64_t)n;
+}
+
+uint64_t wtl_mpi_sum_degree(wtl_mpi_array counts, MPI_Comm comm)
+{
+  return sum(counts, wtl_mpi_degree(comm));
+}
+
+uint64_t wtl_mpi_sum_types_degree(wtl_mpi_array counts, wtl_mpi_types types, MPI_Comm comm)
+{
+  return sum_types(counts, types, wtl_mpi_degree(comm));
+}

@@ -1,0 +1,207 @@
+/*
+ * front.h - what every generated MPI call begins and ends with.
+ *
+ * Compiled once for each MPI (their handles and constants differ), into libwattle-mpi-openmpi.so and
+ * libwattle-mpi-mpich.so. preload.c loads the one that belongs to the MPI of the process and lets the program's calls in
+ * by mpi_functions. What is here calls MPI by its PMPI_ names only.
+ *
+ * Nothing is added to what the program says to others: a blocking call becomes its non-blocking twin and tests for that
+ * request alone. (At MPI_Init and MPI_Finalize the processes of a node meet once, for the account of joules.)
+ *
+ * A call that MPI, or we, make from within a call is not the program's: it goes straight through.
+ */
+#ifndef WTL_MPI_FRONT_H
+#define WTL_MPI_FRONT_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mpi_calls.h"
+#include "profile/profile.h"
+#include "record/record.h"
+#include "wait/door.h"
+
+/* --- a process of the program --- */
+
+typedef struct wtl_mpi_rank {
+  wtl_profile profile;
+  wtl_door door;
+  wtl_bell bell; /* nobody rings it: the door wants one */
+  wtl_pace tests, polls, kept;
+  wtl_record record;
+  wtl_settings settings;
+  bool plain_reductions; /* where the order of a reduction may show in its result, it stays as it is */
+  MPI_Comm node;         /* of our own: the processes of this node */
+  int n_local, slot;
+  long pid;
+} wtl_mpi_rank;
+
+extern wtl_mpi_rank *wtl_mpi_self; /* NULL before MPI_Init, after MPI_Finalize, and in a forked child */
+
+/* --- a thread of it --- */
+
+typedef struct wtl_mpi_thread {
+  bool inside;       /* a call of the program's */
+  bool keeping;      /* one that stays as it is, and tells us when it idles */
+  wtl_site *site;    /* of that call */
+  uint64_t looked;   /* tick at which it last told us */
+  wtl_turns turns;   /* its wait */
+  wtl_turns polling; /* the wait that the program's own tests make up */
+  uint64_t polled;   /* tick at which the last of them ended */
+} wtl_mpi_thread;
+
+extern _Thread_local wtl_mpi_thread wtl_mpi_here __attribute__((tls_model("initial-exec")));
+
+/* --- a call --- */
+
+typedef struct wtl_frame {
+  wtl_site *site;
+  uint64_t bytes, start, waited;
+  bool timed;
+  MPI_Comm comm; /* whose error handler hears of an error; MPI_COMM_NULL: MPI has told it already */
+} wtl_frame;
+
+extern const wtl_call_info wtl_mpi_calls[];
+
+#define WTL_HERE ((uintptr_t)__builtin_return_address(0))
+
+/* Does this call concern nobody? */
+static inline bool wtl_mpi_is_out(void)
+{
+  return WTL_UNLIKELY(!wtl_mpi_self || wtl_mpi_here.inside);
+}
+
+/* The tests that the program made until now are no wait any more (poll.c). */
+void wtl_mpi_poll_no_more(void);
+
+static inline void wtl_mpi_open(wtl_frame *f, uint32_t call, uintptr_t from, uint64_t bytes)
+{
+  wtl_mpi_here.inside = true;
+  f->site = wtl_profile_enter(&wtl_mpi_self->profile, from, call, bytes);
+  f->bytes = bytes;
+  f->comm = MPI_COMM_NULL;
+  f->timed = wtl_profile_timed(f->site, bytes);
+  if (WTL_UNLIKELY(f->timed)) {
+    f->waited = wtl_site_waited(f->site);
+    f->start = wtl_ticks();
+  }
+}
+
+static inline void wtl_mpi_enter(wtl_frame *f, uint32_t call, uintptr_t from, uint64_t bytes)
+{
+  if (WTL_UNLIKELY(wtl_mpi_here.polling.idle)) wtl_mpi_poll_no_more();
+  wtl_mpi_open(f, call, from, bytes);
+}
+
+static inline void wtl_mpi_leave(wtl_frame *f)
+{
+  if (WTL_UNLIKELY(f->timed)) wtl_profile_leave(f->site, f->bytes, f->start, f->waited);
+  wtl_mpi_here.inside = false;
+}
+
+/* Waits until test(arg) is true. */
+static inline void wtl_mpi_wait(wtl_frame *f, bool (*test)(void *), void *arg)
+{
+  wtl_door_wait_by_tests(&wtl_mpi_self->door, f->site, &wtl_mpi_self->tests, test, arg);
+}
+
+/* Waits for a request; returns what MPI_Test said. _f: one of Fortran's, `status` never what stands for none. */
+int wtl_mpi_finish(wtl_frame *f, MPI_Request *request, MPI_Status *status);
+MPI_Fint wtl_mpi_finish_f(wtl_frame *f, int language, MPI_Fint *request, void *status);
+
+/* Around a blocking call that stays as it is (idle.c). */
+void wtl_mpi_keep(wtl_frame *f);
+void wtl_mpi_kept(wtl_frame *f);
+
+/* Called where MPI would give up the core because it has nothing to do. False: the core shall be given up. */
+bool wtl_mpi_idle(void);
+
+/* Around a test of the program's own, instead of entering and leaving; `from`: the tick that the first returned (poll.c). */
+uint64_t wtl_mpi_poll(wtl_frame *f, uint32_t call, uintptr_t at);
+void wtl_mpi_polled(wtl_frame *f, uint64_t from, bool found);
+
+/* --- Fortran --- */
+
+/* The two sets of entries that an MPI has for Fortran: of mpif.h and the module mpi, of the module mpi_f08. */
+enum { WTL_MPI_IN_F, WTL_MPI_IN_F8, WTL_MPI_LANGUAGES };
+
+/* Room for a status of Fortran's, in either MPI. */
+enum { WTL_MPI_STATUS_FINTS = 16 };
+
+/* The MPI's own entries, by call; NULL where it has none. */
+extern void *wtl_mpi_real[WTL_MPI_LANGUAGES][WTL_MPI_N_CALLS];
+
+typedef struct wtl_mpi_fortran_name {
+  const char *name; /* "send" */
+  int call;
+} wtl_mpi_fortran_name;
+
+extern const wtl_mpi_fortran_name wtl_mpi_fortran_names[];
+extern const size_t wtl_mpi_n_fortran_names;
+
+/* Looks for them, where the program has Fortran's part of its MPI. */
+void wtl_mpi_find_fortran(void);
+
+/* --- bytes (count.c). Handles that stand for nothing count nothing: MPI itself says what is wrong with them. --- */
+
+/* Numbers for each process: int, or MPI_Count in the calls with large counts. */
+typedef struct wtl_mpi_array {
+  const void *at;
+  bool large;
+} wtl_mpi_array;
+
+/* A datatype for each process: MPI_Datatype, or Fortran's numbers. */
+typedef struct wtl_mpi_types {
+  const void *at;
+  bool fortran;
+} wtl_mpi_types;
+
+static inline wtl_mpi_array wtl_mpi_counts(const void *at, bool large)
+{
+  return (wtl_mpi_array){at, large};
+}
+
+uint64_t wtl_mpi_type_size(MPI_Datatype type);
+uint64_t wtl_mpi_size(MPI_Comm comm); /* who is sent to: of an intercommunicator, the other side */
+bool wtl_mpi_is_root(int root, MPI_Comm comm);
+bool wtl_mpi_is_leaf(int root, MPI_Comm comm); /* neither the root nor, of an intercommunicator, beside it */
+uint64_t wtl_mpi_sum(wtl_mpi_array counts, MPI_Comm comm);
+uint64_t wtl_mpi_mine(wtl_mpi_array counts, MPI_Comm comm);
+uint64_t wtl_mpi_sum_types(wtl_mpi_array counts, wtl_mpi_types types, MPI_Comm comm);
+/* The same over the neighbours that this process sends to. */
+uint64_t wtl_mpi_degree(MPI_Comm comm);
+uint64_t wtl_mpi_sum_degree(wtl_mpi_array counts, MPI_Comm comm);
+uint64_t wtl_mpi_sum_types_degree(wtl_mpi_array counts, wtl_mpi_types types, MPI_Comm comm);
+
+/* --- reductions (order.c) --- */
+
+/*
+ * Must this reduction stay as it is? All processes give the same answer, as they must: it follows from what MPI asks them to
+ * agree on.
+ */
+bool wtl_mpi_order_matters(MPI_Op op, MPI_Datatype type, MPI_Comm comm, uint64_t bytes);
+
+/* --- the beginning and the end (rank.c) --- */
+
+/* After MPI has started; before it finalises. Both collective over the processes of a node. */
+void wtl_mpi_start(int thread_level);
+void wtl_mpi_stop(uintptr_t from);
+/* The program is being ended: its profile is written without joules. */
+void wtl_mpi_abandon(void);
+
+int wtl_c_Init(int *argc, char ***argv);
+int wtl_c_Init_thread(int *argc, char ***argv, int required, int *provided);
+int wtl_c_Finalize(void);
+int wtl_c_Abort(MPI_Comm comm, int code);
+void wtl_f_Init(MPI_Fint *ierror);
+void wtl_f8_Init(MPI_Fint *ierror);
+void wtl_f_Init_thread(void *required, void *provided, MPI_Fint *ierror);
+void wtl_f8_Init_thread(void *required, void *provided, MPI_Fint *ierror);
+void wtl_f_Finalize(MPI_Fint *ierror);
+void wtl_f8_Finalize(MPI_Fint *ierror);
+void wtl_f_Abort(void *comm, void *code, MPI_Fint *ierror);
+void wtl_f8_Abort(void *comm, void *code, MPI_Fint *ierror);
+
+#endif

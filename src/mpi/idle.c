@@ -1,0 +1,34 @@
+/*
+ * Blocking calls that stay as they are: those without a twin (MPI_Win_flush), and reductions whose order shows.
+ *
+ * Inside of one only the MPI itself can say that it found nothing to do. Open MPI does: told to yield when idle (a
+ * parameter of its own, set in rank.c), it calls sched_yield where progress found no event. In a process with the preload
+ * library that name is ours, and each such call a turn of the wait door. Nothing else is changed: algorithm, messages and
+ * bits are the program's own. MPICH does not say, so there these calls are timed only.
+ */
+#include "mpi/front.h"
+
+void wtl_mpi_keep(wtl_frame *f)
+{
+  wtl_mpi_thread *t = &wtl_mpi_here;
+  t->site = f->site;
+  t->looked = wtl_ticks();
+  t->keeping = true;
+}
+
+void wtl_mpi_kept(wtl_frame *f)
+{
+  wtl_mpi_thread *t = &wtl_mpi_here;
+  t->keeping = false;
+  wtl_door_turned(&wtl_mpi_self->door, f->site, &t->turns, true);
+}
+
+bool wtl_mpi_idle(void)
+{
+  wtl_mpi_thread *t = &wtl_mpi_here;
+  if (!t->keeping) return t->inside; /* within a test of ours: who waits decides what comes next */
+  uint64_t now = wtl_ticks();
+  wtl_door_turn(&wtl_mpi_self->door, t->site, &t->turns, &wtl_mpi_self->kept, now - t->looked);
+  t->looked = wtl_ticks();
+  return true;
+}

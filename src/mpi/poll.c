@@ -1,0 +1,45 @@
+/*
+ * Tests that the program makes itself. One that finds nothing, and then another without anything done in between, is how a
+ * program waits that does not call MPI_Wait. So a chain of them is a wait at the site of the last, and the door's.
+ *
+ * A chain ends where the program does something else: where a test finds what it looked for, another call comes, or more
+ * time passes between two tests than a loop around them needs.
+ */
+#include "mpi/front.h"
+
+/* Between two tests of a loop that does nothing else. */
+enum { BETWEEN_NS = 2000 };
+
+void wtl_mpi_poll_no_more(void)
+{
+  wtl_door_turned(&wtl_mpi_self->door, NULL, &wtl_mpi_here.polling, false);
+}
+
+uint64_t wtl_mpi_poll(wtl_frame *f, uint32_t call, uintptr_t at)
+{
+  wtl_mpi_thread *t = &wtl_mpi_here;
+  uint64_t now = wtl_ticks();
+  if (t->polling.idle && (double)(now - t->polled) * wtl_mpi_self->door.stages.ns_per_tick > BETWEEN_NS)
+    wtl_mpi_poll_no_more();
+  wtl_mpi_open(f, call, at, 0);
+  return now;
+}
+
+void wtl_mpi_polled(wtl_frame *f, uint64_t from, bool found)
+{
+  wtl_mpi_rank *self = wtl_mpi_self;
+  wtl_mpi_thread *t = &wtl_mpi_here;
+  bool in_chain = t->polling.idle != 0;
+  if (found) {
+    wtl_door_turned(&self->door, f->site, &t->polling, true);
+  } else {
+    wtl_door_turn(&self->door, f->site, &t->polling, &self->polls, wtl_ticks() - from);
+    t->polled = wtl_ticks();
+  }
+  if (in_chain) { /* its time is booked as waiting */
+    f->site->exact_calls++;
+    t->inside = false;
+  } else {
+    wtl_mpi_leave(f);
+  }
+}

@@ -1,0 +1,165 @@
+/*
+ * libwattle-mpi: the library that is preloaded. It knows no MPI and needs none, so it may lie in every process of a job: in
+ * launchers, shells and programs without MPI it does nothing.
+ *
+ * It offers the names of MPI's calls (mpi_stubs.c), each a jump through a slot. The first call finds out which MPI the
+ * process has, loads the module made for it, and fills the slots. A jump leaves the return address as it is, so the call site
+ * is the program's. With an MPI that there is no module for, slots lead to the MPI itself.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "mpi/module.h"
+
+extern const char *const wtl_mpi_names[];
+extern const size_t wtl_mpi_n_names;
+extern void *wtl_mpi_slots[] __attribute__((visibility("hidden")));
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char missing_why[512];
+static bool (*_Atomic idle)(void);
+static bool *filled; /* by slot; NULL before, and where there is no MPI */
+
+/* --- which MPI --- */
+
+static int find_in_object(struct dl_phdr_info *object, size_t size, void *out)
+{
+  const char *slash = strrchr(object->dlpi_name, '/');
+  if (strncmp(slash ? slash + 1 : object->dlpi_name, "libmpi", 6) != 0) return 0;
+  void *handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle && dlsym(handle, "PMPI_Init")) {
+    snprintf(out, 4096, "%s", object->dlpi_name);
+    return 1;
+  }
+  if (handle) dlclose(handle);
+  return 0;
+}
+
+/* A handle to search for the symbols of the MPI of this process; NULL where it has none. */
+static void *find_mpi(void)
+{
+  char path[4096];
+  if (dlsym(RTLD_DEFAULT, "PMPI_Init")) return dlopen(NULL, RTLD_LAZY);
+  /* A plugin of the program may have loaded it for itself alone; the module must see it. */
+  if (!dl_iterate_phdr(find_in_object, path)) return NULL;
+  return dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+}
+
+/* By what both interfaces have for good: Open MPI's handles are addresses of objects, MPICH's descendants agree on one
+ * binary interface and have this name in common. */
+static const char *module_for(void *mpi)
+{
+  if (dlsym(mpi, "ompi_mpi_comm_world")) return "openmpi";
+  return dlsym(mpi, "MPIR_Dup_fn") || dlsym(mpi, "MPIX_Comm_agree") ? "mpich" : NULL;
+}
+
+static const wtl_mpi_entry *load_module(const char *name)
+{
+  Dl_info here;
+  char path[4200];
+  const char *slash = dladdr(missing_why, &here) && here.dli_fname ? strrchr(here.dli_fname, '/') : NULL;
+  snprintf(path, sizeof path, "%.*slibwattle-mpi-%s.so", slash ? (int)(slash - here.dli_fname) + 1 : 0,
+           slash ? here.dli_fname : "", name);
+  void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  const wtl_mpi_entry *entry = module ? dlsym(module, "wtl_mpi_module") : NULL;
+  if (entry && strcmp(entry->version, WTL_VERSION) == 0 && *entry->n == wtl_mpi_n_names) return entry;
+  snprintf(missing_why, sizeof missing_why, "%s", entry ? "it is of another version of Wattle" : dlerror());
+  return NULL;
+}
+
+/* --- slots --- */
+
+/* "MPI_Send" -> "PMPI_Send", "mpi_send_" -> "pmpi_send_", "mpi_send_f08ts_" -> "pmpir_send_f08ts_" where MPICH has that. */
+static void *own_function(void *mpi, const char *name)
+{
+  char full[128];
+  void *found;
+  snprintf(full, sizeof full, "%c%s", name[0] == 'M' ? 'P' : 'p', name);
+  if ((found = dlsym(mpi, full)) || strncmp(name, "mpi_", 4) != 0) return found;
+  snprintf(full, sizeof full, "pmpir_%s", name + 4);
+  return dlsym(mpi, full);
+}
+
+static void fill(void)
+{
+  void *mpi = find_mpi();
+  const char *name = mpi ? module_for(mpi) : NULL;
+  const wtl_mpi_entry *entry = name ? load_module(name) : NULL;
+  if (!mpi || !(filled = calloc(wtl_mpi_n_names, sizeof *filled))) return;
+  if (!entry)
+    fprintf(stderr, "wattle: no module for this program's MPI%s%s: it runs as it is, without a profile\n",
+            *missing_why ? ": " : " (only for Open MPI and MPICH)", missing_why);
+  for (size_t i = 0; i < wtl_mpi_n_names; i++) {
+    void *own = own_function(mpi, wtl_mpi_names[i]);
+    if (!own) continue;
+    wtl_mpi_slots[i] = entry && entry->functions[i] ? entry->functions[i] : own;
+    filled[i] = true;
+  }
+  if (!entry) return;
+  entry->start();
+  atomic_store(&idle, entry->idle);
+}
+
+/* From a slot that has not been filled. */
+void wtl_mpi_bind(size_t i) __attribute__((visibility("hidden")));
+void wtl_mpi_bind(size_t i)
+{
+  pthread_once(&once, fill);
+  if (filled && filled[i]) return;
+  fprintf(stderr, "wattle: %s: the MPI of this process has no such call\n", wtl_mpi_names[i]);
+  abort();
+}
+
+/* --- idle --- */
+
+/* See idle.c. For everybody else it is what it always was. */
+int sched_yield(void)
+{
+  bool (*tell)(void) = atomic_load_explicit(&idle, memory_order_relaxed);
+  if (tell && tell()) return 0;
+  return (int)syscall(SYS_sched_yield);
+}
+
+/* --- the way from a stub that is called for the first time: every register that may hold an argument is kept --- */
+
+#if defined(__x86_64__)
+__asm__(".text\n"
+        ".globl wtl_mpi_late\n.hidden wtl_mpi_late\n.type wtl_mpi_late, @function\n"
+        "wtl_mpi_late:\n" /* on the stack: number of the stub, return address of the program */
+        "  push %rdi\n  push %rsi\n  push %rdx\n  push %rcx\n  push %r8\n  push %r9\n  push %rax\n"
+        "  mov 56(%rsp), %rdi\n"
+        "  sub $8, %rsp\n"
+        "  call wtl_mpi_bind\n"
+        "  add $8, %rsp\n"
+        "  pop %rax\n  pop %r9\n  pop %r8\n  pop %rcx\n  pop %rdx\n  pop %rsi\n  pop %rdi\n"
+        "  pop %r11\n"
+        "  lea wtl_mpi_slots(%rip), %r10\n"
+        "  jmp *(%r10,%r11,8)\n"
+        ".size wtl_mpi_late, .-wtl_mpi_late\n");
+#elif defined(__aarch64__)
+__asm__(".text\n"
+        ".globl wtl_mpi_late\n.hidden wtl_mpi_late\n.type wtl_mpi_late, %function\n"
+        "wtl_mpi_late:\n" /* in x17: number of the stub */
+        "  stp x29, x30, [sp, #-112]!\n"
+        "  stp x0, x1, [sp, #16]\n  stp x2, x3, [sp, #32]\n  stp x4, x5, [sp, #48]\n  stp x6, x7, [sp, #64]\n"
+        "  stp x8, x17, [sp, #80]\n"
+        "  mov x0, x17\n"
+        "  bl wtl_mpi_bind\n"
+        "  ldp x8, x17, [sp, #80]\n"
+        "  ldp x6, x7, [sp, #64]\n  ldp x4, x5, [sp, #48]\n  ldp x2, x3, [sp, #32]\n  ldp x0, x1, [sp, #16]\n"
+        "  ldp x29, x30, [sp], #112\n"
+        "  adrp x16, wtl_mpi_slots\n  add x16, x16, :lo12:wtl_mpi_slots\n"
+        "  ldr x16, [x16, x17, lsl #3]\n  br x16\n"
+        ".size wtl_mpi_late, .-wtl_mpi_late\n");
+#else
+#error "libwattle-mpi has jumps for x86-64 and aarch64 only"
+#endif

@@ -1,0 +1,227 @@
+/* How a process of the program begins and ends, and what it tells the others of its node. */
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "mpi/front.h"
+#include "node/cores.h"
+#include "record/file.h"
+
+wtl_mpi_rank *wtl_mpi_self;
+
+/*
+ * What a sleep between two tests costs, to begin with: it comes to an end up to its length (10 us at the least) and the
+ * timer's lateness after what was waited for. A wait may get longer by a sixteenth for that (govern/steps.h), so it is
+ * worth no sleep before 16 times as much has passed. Where processes outnumber cores, the core is wanted.
+ */
+static const double first_price_s = 200e-6, first_crowded_price_s = 50e-6;
+
+/* --- this node --- */
+
+/* Exchanges among the processes of the node, each waiting as the program does. */
+static int all_gather(wtl_frame *f, const void *mine, void *all, int bytes)
+{
+  MPI_Request request;
+  int rc = PMPI_Iallgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, wtl_mpi_self->node, &request);
+  return rc == MPI_SUCCESS ? wtl_mpi_finish(f, &request, MPI_STATUS_IGNORE) : rc;
+}
+
+/* What a process tells the others of its node at the start. */
+typedef struct place {
+  cpu_set_t cpus;
+  double quota;
+} place;
+
+/* A process bound to a core sees one; what counts is how many there are for all of them together. */
+static wtl_cores count_cores(wtl_mpi_rank *self)
+{
+  int n = self->n_local;
+  place mine = {.quota = wtl_cores_quota()}, *all = calloc((size_t)n, sizeof *all);
+  double quota = INFINITY;
+  cpu_set_t together;
+  wtl_cores cores = {wtl_cores_allowed(), wtl_cores_allowed()};
+  CPU_ZERO(&together);
+  if (sched_getaffinity(0, sizeof mine.cpus, &mine.cpus) != 0) CPU_ZERO(&mine.cpus);
+  int rc = all ? PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, self->node) : MPI_ERR_OTHER;
+  for (int i = 0; rc == MPI_SUCCESS && i < n; i++) {
+    CPU_OR(&together, &together, &all[i].cpus);
+    quota = fmin(quota, all[i].quota);
+  }
+  free(all);
+  if (rc != MPI_SUCCESS || CPU_COUNT(&together) == 0) return cores;
+  cores.usable = (int)fmax(1, ceil(fmin(CPU_COUNT(&together), quota)));
+  cores.physical = wtl_cores_physical(&together, "/sys");
+  return cores;
+}
+
+/* --- start --- */
+
+/* Before anything of ours is in use: the program must not run under settings that it was not given. */
+static void refuse(const char *reasons)
+{
+  char copy[4096], *save = NULL;
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  snprintf(copy, sizeof copy, "%s", reasons);
+  for (char *line = strtok_r(copy, "\n", &save); rank == 0 && line; line = strtok_r(NULL, "\n", &save))
+    wtl_say("%s", line);
+  PMPI_Abort(MPI_COMM_WORLD, WTL_EXIT_CONFIG);
+}
+
+static void in_child(void)
+{
+  wtl_mpi_self = NULL;
+}
+
+static void at_exit(int status, void *arg)
+{
+  if (wtl_mpi_self && wtl_mpi_self->pid == (long)getpid()) wtl_mpi_abandon();
+}
+
+static void start_door(wtl_mpi_rank *self, bool shared)
+{
+  wtl_cores cores = count_cores(self);
+  wtl_door_start(&self->door, &self->bell, &self->settings, self->n_local, cores);
+  wtl_stages_start(&self->door.stages, &self->settings, self->n_local, cores, false, NULL, wtl_clock_ns_per_tick());
+  wtl_stages_price(&self->door.stages, self->door.stages.crowded ? first_crowded_price_s : first_price_s);
+  self->door.is_shared = shared;
+}
+
+static void start_record(wtl_mpi_rank *self)
+{
+  wtl_record *r = &self->record;
+  MPI_Comm parent = MPI_COMM_NULL;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &r->me);
+  PMPI_Comm_size(MPI_COMM_WORLD, &r->n);
+  PMPI_Comm_get_parent(&parent);
+  if (parent != MPI_COMM_NULL && *self->settings.profile_dir.text) {
+    if (r->me == 0)
+      wtl_say("these processes were spawned: their profile is not written, it would replace their parents'");
+    self->settings.profile_dir.text = "";
+  }
+  r->api = "mpi";
+  r->calls = wtl_mpi_calls;
+  r->profile = &self->profile;
+  r->door = &self->door;
+  r->settings = &self->settings;
+  r->meter = NULL;
+}
+
+void wtl_mpi_start(int thread_level)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  char error[4096];
+  wtl_mpi_rank *self = calloc(1, sizeof *self);
+  if (!self) {
+    wtl_say("no memory for a profile: the program runs without one");
+    return;
+  }
+  if (wtl_settings_parse(&self->settings, error, sizeof error) != 0) refuse(error);
+  wtl_clock_start();
+  start_record(self);
+  wtl_message_pe(self->record.me);
+  PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, self->record.me, MPI_INFO_NULL, &self->node);
+  PMPI_Comm_size(self->node, &self->n_local);
+  PMPI_Comm_rank(self->node, &self->slot);
+  start_door(self, thread_level == MPI_THREAD_MULTIPLE);
+  self->plain_reductions = self->settings.mpi_reductions.number == 0;
+  wtl_profile_start(&self->profile, self->settings.profile.on);
+  if (self->slot == 0 && !(self->record.meter = wtl_meter_open(&self->settings, error, sizeof error))) refuse(error);
+  if (self->record.meter) wtl_meter_start(self->record.meter);
+  self->pid = (long)getpid();
+  pthread_atfork(NULL, NULL, in_child);
+  pthread_once(&once, (void (*)(void))wtl_mpi_find_fortran);
+  on_exit(at_exit, NULL);
+  wtl_record_register(&self->record);
+  wtl_record_start(&self->record);
+  wtl_mpi_self = self;
+}
+
+/* --- end --- */
+
+/* What the reader tells each of the others. */
+typedef struct told {
+  size_t n_domains;
+  wtl_rates rate[2];
+  wattle_joules_t mine[WTL_MAX_DOMAINS];
+} told;
+
+/* Done by the node's reader. */
+static void split(wtl_mpi_rank *self, const wtl_activity *all, wtl_node_joules *node, told *each)
+{
+  size_t n = (size_t)self->n_local, domains = 0;
+  wattle_joules_t *part = calloc(n * WTL_MAX_DOMAINS, sizeof *part);
+  if (part) domains = wtl_meter_finish(self->record.meter, all, n, node->total, node->idle, part);
+  for (size_t i = 0; i < n; i++) {
+    each[i].n_domains = domains;
+    wtl_record_rates(wtl_meter_machine(self->record.meter), each[i].rate);
+    if (part) memcpy(each[i].mine, part + i * domains, domains * sizeof *part);
+  }
+  free(part);
+}
+
+static int scatter(wtl_frame *f, const told *each, told *mine)
+{
+  MPI_Request request;
+  int rc = PMPI_Iscatter(each, sizeof *mine, MPI_BYTE, mine, sizeof *mine, MPI_BYTE, 0, wtl_mpi_self->node, &request);
+  return rc == MPI_SUCCESS ? wtl_mpi_finish(f, &request, MPI_STATUS_IGNORE) : rc;
+}
+
+static void close_together(wtl_mpi_rank *self, wtl_frame *f)
+{
+  size_t n = (size_t)self->n_local;
+  wtl_activity mine = {0}, *all = calloc(n, sizeof *all);
+  told *each = calloc(n, sizeof *each), *own = calloc(1, sizeof *own);
+  wtl_node_joules *node = self->record.meter ? calloc(1, sizeof *node) : NULL;
+  bool good = all && each && own && (node || !self->record.meter);
+  if (good) {
+    MPI_Request request; /* all calls of all processes are done */
+    good = PMPI_Ibarrier(self->node, &request) == MPI_SUCCESS &&
+           wtl_mpi_finish(f, &request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+  }
+  self->door.stages.ns_per_tick = wtl_clock_ns_per_tick();
+  wtl_record_activity(&self->record, &mine);
+  good = good && all_gather(f, &mine, all, sizeof mine) == MPI_SUCCESS;
+  if (good && node) split(self, all, node, each);
+  good = good && scatter(f, each, own) == MPI_SUCCESS;
+  if (good) {
+    wtl_share share = {.n_domains = own->n_domains, .mine = own->mine, .rate = {own->rate[0], own->rate[1]}};
+    wtl_record_write(&self->record, &share, node);
+  } else {
+    wtl_record_write(&self->record, NULL, NULL);
+  }
+  free(all);
+  free(each);
+  free(own);
+  free(node);
+}
+
+void wtl_mpi_stop(uintptr_t from)
+{
+  wtl_mpi_rank *self = wtl_mpi_self;
+  wtl_frame f;
+  if (!self) return;
+  wtl_mpi_enter(&f, WTL_MPI_Finalize, from, 0);
+  wtl_record_unregister();
+  close_together(self, &f);
+  wtl_mpi_leave(&f);
+  wtl_mpi_self = NULL;
+  PMPI_Comm_free(&self->node);
+  wtl_profile_stop(&self->profile);
+  if (self->record.meter) wtl_meter_close(self->record.meter);
+  free(self);
+}
+
+void wtl_mpi_abandon(void)
+{
+  wtl_mpi_rank *self = wtl_mpi_self;
+  wtl_mpi_self = NULL; /* once */
+  if (!self) return;
+  wtl_record_unregister();
+  self->door.stages.ns_per_tick = wtl_clock_ns_per_tick();
+  wtl_record_write(&self->record, NULL, NULL);
+}

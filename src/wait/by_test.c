@@ -1,0 +1,138 @@
+/* Waits for what rings no bell: door.h. */
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "govern/steps.h"
+#include "wait/door.h"
+
+/*
+ * So many times what an idle test takes, and something was moved; but no less than LEAST_NS. After a sleep a test also takes
+ * long because caches are cold: short of SURE_NS that is only a reason to look on for as long, before sleeping again.
+ */
+enum { MOVED = 4, LEAST_NS = 250, SURE_NS = 20000 };
+/* Of the time without an event, what remains when something has moved. Not nothing: a test also takes long when the core was
+ * given to another process meanwhile. Where data flows it soon is. */
+enum { FORGOTTEN = 4 };
+
+/* Quick to learn that an idle test takes less, slow to believe that it takes more, slowest of one that moved something. */
+static void learn_pace(_Atomic uint32_t *pace, uint32_t now, uint32_t took, bool moved)
+{
+  uint32_t next = now == 0 ? took : took < now ? now - (now - took) / 4 : now + (took - now) / (moved ? 64 : 8);
+  atomic_store_explicit(pace, next ? next : 1, memory_order_relaxed);
+}
+
+static bool has_moved(const wtl_door *d, wtl_turns *t, wtl_pace *p, uint64_t took)
+{
+  _Atomic uint32_t *pace = t->slept ? &p->cold : &p->warm;
+  uint32_t usual = atomic_load_explicit(pace, memory_order_relaxed);
+  uint64_t least = (uint64_t)(LEAST_NS / d->stages.ns_per_tick), sure = (uint64_t)(SURE_NS / d->stages.ns_per_tick);
+  bool moved = usual && took > MOVED * (usual > least ? usual : least);
+  learn_pace(pace, usual, took < UINT32_MAX ? (uint32_t)took : UINT32_MAX, moved);
+  if (!moved || !t->slept || took > sure) return moved;
+  t->awake_until = t->booked + sure;
+  return false;
+}
+
+static void book(wtl_door *d, wtl_site *site, wtl_turns *t, enum wtl_stage stage)
+{
+  uint64_t now = wtl_ticks(), spent = now - t->booked;
+  _Atomic uint64_t *all = &d->ticks[stage];
+  site->wait_ticks[stage] += spent;
+  if (d->is_shared)
+    atomic_fetch_add_explicit(all, spent, memory_order_relaxed);
+  else
+    atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + spent, memory_order_relaxed);
+  t->booked = now;
+}
+
+static enum wtl_stage awake(const wtl_door *d)
+{
+  return d->stages.yields ? WTL_STAGE_YIELD : WTL_STAGE_SPIN;
+}
+
+/* Linux lets a sleep run 50 us over by itself. That is the program's to choose, so it gets its own back after the wait. */
+static void take_slack(wtl_turns *t)
+{
+  if (t->slack) return;
+  t->slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+  if (t->slack > 0) prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+}
+
+/*
+ * What a sleep between two tests costs: it ends up to its length and the timer's lateness after what was waited for has come.
+ * To make no wait longer by more than a sixteenth (govern/steps.h), 16 times that must have passed. Where PEs outnumber
+ * cores, sleeping gives a core to one that has work, and is worth a little lateness.
+ */
+enum { PATIENCE = 16, PATIENCE_WHEN_CROWDED = 4 };
+
+static void learn_price(wtl_door *d, uint64_t slept, uint64_t step)
+{
+  uint64_t late = slept > step ? slept - step : 0, least = wtl_steps_least(&d->stages);
+  wtl_stages_learn(&d->stages, (late + least) * (d->stages.crowded ? PATIENCE_WHEN_CROWDED : PATIENCE));
+}
+
+static void nap(wtl_door *d, wtl_site *site, wtl_turns *t)
+{
+  uint64_t idle = t->booked - t->idle, step = wtl_steps_next(&d->stages, &site->history, idle);
+  uint64_t ns = (uint64_t)((double)step * d->stages.ns_per_tick), from;
+  struct timespec s = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+  take_slack(t);
+  from = t->booked;
+  nanosleep(&s, NULL);
+  book(d, site, t, WTL_STAGE_ASLEEP);
+  atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
+  learn_price(d, t->booked - from, step);
+  t->slept = true;
+}
+
+static void begin(wtl_door *d, wtl_site *site, wtl_turns *t)
+{
+  memset(t, 0, sizeof *t);
+  t->idle = t->booked = wtl_ticks();
+  t->limit = wtl_stages_limit(&d->stages, &site->history);
+  site->waits++;
+}
+
+void wtl_door_turn(wtl_door *d, wtl_site *site, wtl_turns *t, wtl_pace *pace, uint64_t took)
+{
+  if (!t->idle) begin(d, site, t);
+  book(d, site, t, awake(d));
+  if (has_moved(d, t, pace, took)) {
+    uint64_t idle = t->booked - t->idle;
+    if (idle > t->quiet) t->quiet = idle;
+    t->idle = t->booked - idle / FORGOTTEN;
+  }
+  t->slept = false;
+  if (t->booked - t->idle >= t->limit && t->booked >= t->awake_until)
+    nap(d, site, t);
+  else if (d->stages.yields)
+    syscall(SYS_sched_yield); /* not by its name, which under MPI is ours (mpi/idle.c) */
+  else
+    wtl_relax();
+}
+
+void wtl_door_turned(wtl_door *d, wtl_site *site, wtl_turns *t, bool learn)
+{
+  if (!t->idle) return;
+  if (site) book(d, site, t, awake(d));
+  if (t->slack > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)t->slack, 0, 0, 0);
+  if (t->booked - t->idle > t->quiet) t->quiet = t->booked - t->idle;
+  if (learn) wtl_stages_waited(&d->stages, &site->history, t->limit, t->quiet);
+  t->idle = 0;
+}
+
+void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*test)(void *), void *arg)
+{
+  wtl_turns t = {0};
+  uint64_t from;
+  if (test(arg)) {
+    site->waits++;
+    return;
+  }
+  begin(d, site, &t);
+  while (from = wtl_ticks(), !test(arg)) wtl_door_turn(d, site, &t, pace, wtl_ticks() - from);
+  wtl_door_turned(d, site, &t, true);
+}

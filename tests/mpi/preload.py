@@ -1,0 +1,90 @@
+"""MPI programs with and without the preload library: which MPIs there are, and how their programs are built and run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from jobs import HOME, REPO, clean_environment
+from mpi_jobs import AS_ROOT
+
+PROGRAMS = REPO / "tests/mpi/programs"
+LIBRARY = HOME / "lib/libwattle-mpi.so"
+TABLE = HOME / "generated/mpi_calls.json"
+# Debian's Open MPI 4.1.4 has one-sided communication that crashes (osc/rdma); tests may have more processes than cores.
+ENVIRONMENT = {**AS_ROOT, "OMPI_MCA_osc": "^rdma", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One of Debian's MPIs."""
+
+    name: str
+    version: int  # of the standard
+
+    def tool(self, name: str) -> str:
+        path = shutil.which(f"{name}.{self.name}")
+        if not path:
+            pytest.skip(f"no {name}.{self.name} here")
+        if not (HOME / f"lib/libwattle-mpi-{self.name}.so").exists():
+            pytest.skip(f"libwattle-mpi-{self.name}.so is not built: no mpi.h of {self.name}")
+        return path
+
+    def compile(self, source: str, folder: Path, *options: str) -> Path:
+        """A program of programs/."""
+        fortran = source.endswith(".F90")
+        program = folder / f"{Path(source).stem}-{self.name}{''.join(options)}"
+        flags = ["-ffree-line-length-none", "-fallow-argument-mismatch", "-w"] if fortran else ["-Wall", "-Werror"]
+        flags += ["-Wno-stringop-overflow"] if not fortran else []  # MPI_STATUSES_IGNORE has no room, and needs none
+        compiler = self.tool("mpif90" if fortran else "mpicc")
+        subprocess.run([compiler, "-g", "-O1", *flags, *options, PROGRAMS / source, "-o", program], check=True)
+        return program
+
+    def run(
+        self, n: int, *words: object, profile: Path | None = None, preload: bool = True, **settings: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a program on `n` processes."""
+        environment = {**clean_environment(), **ENVIRONMENT, **settings}
+        if preload:
+            environment["LD_PRELOAD"] = str(LIBRARY)
+        if profile:
+            profile.mkdir(exist_ok=True)
+            environment["WATTLE_PROFILE_DIR"] = str(profile)
+        return subprocess.run(
+            [self.tool("mpirun"), "-n", str(n), *map(str, words)],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+
+OPEN_MPI, MPICH = Mpi("openmpi", 3), Mpi("mpich", 4)
+BOTH = pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.name)
+
+
+def table() -> list[dict]:
+    """What src/mpi/calls.toml became."""
+    return json.loads(TABLE.read_text())
+
+
+def profiles(folder: Path) -> list[dict]:
+    """The profiles of a job's processes, in their order."""
+    return [json.loads(path.read_text()) for path in sorted(folder.glob("pe-*.json"))]
+
+
+def calls_of(pes: list[dict], program: Path) -> set[str]:
+    """The calls that have a site in the program itself."""
+    found = set()
+    for pe in pes:
+        for site in pe["sites"]:
+            module = pe["modules"][site["module"]]["path"] if site["module"] >= 0 else ""
+            if Path(module).name == program.name:
+                found.add(site["call"])
+    return found

@@ -1,0 +1,80 @@
+"""Every call of the table, under both MPIs, in C and in each of Fortran's three forms: right, and seen at its site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from preload import BOTH, MPICH, Mpi, calls_of, profiles, table
+
+RIGHT = "all as it should be\n"
+FORMS = pytest.mark.parametrize("form", ["USE_MPIF", "USE_MPI", "USE_F08"])
+
+
+def expected(mpi: Mpi, fortran: bool) -> set[str]:
+    """The calls that the program must have made."""
+    rows = [row for row in table() if row["since"] <= mpi.version]
+    return {row["name"] for row in rows if not fortran or (row["fortran"] and not row["large"])}
+
+
+@BOTH
+def test_every_call_of_the_table_is_right_and_seen_at_its_site(mpi: Mpi, tmp_path: Path) -> None:
+    program = mpi.compile("calls.c", tmp_path)
+    plain = mpi.run(3, program, tmp_path / "file", preload=False)
+    assert (plain.returncode, plain.stdout) == (0, RIGHT), plain.stderr
+    done = mpi.run(3, program, tmp_path / "file", profile=tmp_path / "profile")
+    assert (done.returncode, done.stdout, done.stderr) == (0, RIGHT, plain.stderr)
+    pes = profiles(tmp_path / "profile")
+    assert len(pes) == 3
+    assert expected(mpi, fortran=False) - calls_of(pes, program) == set()
+
+
+@BOTH
+@FORMS
+def test_every_fortran_entry_is_right_and_seen_at_its_site(mpi: Mpi, form: str, tmp_path: Path) -> None:
+    options = [f"-D{form}"] + (["-DMPI4"] if mpi.version >= 4 else [])
+    program = mpi.compile("calls.F90", tmp_path, *options)
+    plain = mpi.run(3, program, tmp_path / "file", preload=False)
+    assert (plain.returncode, plain.stdout) == (0, RIGHT), plain.stderr
+    done = mpi.run(3, program, tmp_path / "file", profile=tmp_path / "profile")
+    assert (done.returncode, done.stdout) == (0, RIGHT), done.stderr
+    pes = profiles(tmp_path / "profile")
+    assert len(pes) == 3
+    assert expected(mpi, fortran=True) - calls_of(pes, program) == set()
+
+
+@BOTH
+@pytest.mark.parametrize("policy", ["spin", "yield", "sleep"])
+def test_every_call_is_right_under_every_wait_policy(mpi: Mpi, policy: str, tmp_path: Path) -> None:
+    program = mpi.compile("calls.c", tmp_path)
+    done = mpi.run(3, program, tmp_path / "file", WATTLE_WAIT=policy)
+    assert (done.returncode, done.stdout) == (0, RIGHT), done.stderr
+
+
+@BOTH
+def test_the_thread_level_is_the_programs(mpi: Mpi, tmp_path: Path) -> None:
+    program = mpi.compile("threads.c", tmp_path, "-pthread")
+    plain = mpi.run(2, program, preload=False)
+    done = mpi.run(2, program, profile=tmp_path / "profile")
+    assert done.returncode == plain.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == sorted(plain.stdout.splitlines())
+
+
+@BOTH
+def test_reductions_turned_by_request_are_right(mpi: Mpi, tmp_path: Path) -> None:
+    program = mpi.compile("calls.c", tmp_path)
+    done = mpi.run(4, program, tmp_path / "file", WATTLE_MPI_REDUCTIONS="turned")
+    assert (done.returncode, done.stdout) == (0, RIGHT), done.stderr
+
+
+@BOTH
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_sums_of_floating_point_numbers_have_the_plain_programs_bits(mpi: Mpi, n: int, tmp_path: Path) -> None:
+    program = mpi.compile("sums.c", tmp_path)
+    plain, done = mpi.run(n, program, preload=False), mpi.run(n, program)
+    assert plain.returncode == done.returncode == 0, done.stderr
+    assert plain.stdout and done.stdout == plain.stdout
+
+
+def test_mpich_has_calls_with_large_counts() -> None:
+    assert len([row for row in table() if row["large"] and row["since"] <= MPICH.version]) > 50

@@ -1,0 +1,137 @@
+/* Waits for what rings no bell: tested for until it is there. */
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+#include "power/check.h"
+#include "wait/door.h"
+
+typedef struct bench {
+  wtl_door door;
+  wtl_bell bell;
+  wtl_site site;
+  wtl_pace pace;
+} bench;
+
+static bench *start(const char *policy)
+{
+  bench *b = calloc(1, sizeof *b);
+  wtl_settings settings;
+  char error[512];
+  setenv("WATTLE_WAIT", policy, 1);
+  CHECK(wtl_settings_parse(&settings, error, sizeof error) == 0);
+  wtl_clock_start();
+  wtl_door_start(&b->door, &b->bell, &settings, 1, (wtl_cores){2, 2});
+  return b;
+}
+
+typedef struct thing {
+  int tests, there_at; /* it is there at this test */
+  bool was_there;
+  int after; /* tests after that: there must be none */
+} thing;
+
+static bool test(void *arg)
+{
+  thing *t = arg;
+  if (t->was_there) t->after++;
+  t->was_there = ++t->tests >= t->there_at;
+  return t->was_there;
+}
+
+static uint64_t booked(const bench *b)
+{
+  return b->door.ticks[WTL_STAGE_SPIN] + b->door.ticks[WTL_STAGE_YIELD] + b->door.ticks[WTL_STAGE_ASLEEP];
+}
+
+static void what_is_there_is_tested_for_once(void)
+{
+  bench *b = start("adaptive");
+  thing t = {.there_at = 1};
+  wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t);
+  CHECK(t.tests == 1 && b->site.waits == 1 && booked(b) == 0);
+  free(b);
+}
+
+static void nothing_is_tested_for_that_was_there(void)
+{
+  static const char *const policies[] = {"spin", "yield", "sleep", "adaptive"};
+  for (int i = 0; i < 4; i++) {
+    bench *b = start(policies[i]);
+    thing t = {.there_at = 200};
+    wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t);
+    CHECK(t.tests == 200 && t.after == 0 && b->site.waits == 1);
+    free(b);
+  }
+}
+
+static void the_time_of_a_wait_is_booked_to_site_and_process(void)
+{
+  bench *b = start("adaptive");
+  thing t = {.there_at = 3000};
+  uint64_t before = wtl_ticks();
+  wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t);
+  uint64_t took = wtl_ticks() - before;
+  CHECK(booked(b) > 0 && booked(b) <= took && wtl_site_waited(&b->site) == booked(b));
+  free(b);
+}
+
+static void who_is_told_to_sleep_sleeps_between_tests_and_who_spins_does_not(void)
+{
+  bench *b = start("sleep"), *spins = start("spin");
+  thing t = {.there_at = 50}, u = {.there_at = 50000};
+  wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t);
+  wtl_door_wait_by_tests(&spins->door, &spins->site, &spins->pace, test, &u);
+  CHECK(b->door.sleeps > 0 && b->site.wait_ticks[WTL_STAGE_ASLEEP] > 0);
+  CHECK(spins->door.sleeps == 0 && spins->site.wait_ticks[WTL_STAGE_ASLEEP] == 0);
+  free(b);
+  free(spins);
+}
+
+static void the_threads_timer_slack_is_as_it_was(void)
+{
+  bench *b = start("sleep");
+  thing t = {.there_at = 20};
+  prctl(PR_SET_TIMERSLACK, 12345, 0, 0, 0);
+  wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t);
+  CHECK(b->door.sleeps > 0 && prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0) == 12345);
+  free(b);
+}
+
+static void a_test_that_moves_something_brings_back_wakefulness(void)
+{
+  bench *still = start("adaptive"), *moving = start("adaptive");
+  wtl_turns t = {0}, u = {0};
+  uint64_t limit = wtl_stages_limit(&still->door.stages, &still->site.history);
+  uint64_t usual = 1000, long_test = 1000000;
+  still->door.stages.learns = moving->door.stages.learns = false; /* the limit stays */
+  wtl_door_turn(&still->door, &still->site, &t, &still->pace, usual);
+  wtl_door_turn(&moving->door, &moving->site, &u, &moving->pace, usual);
+  t.idle -= 2 * limit; /* as if it had been so long */
+  u.idle -= 2 * limit;
+  wtl_door_turn(&still->door, &still->site, &t, &still->pace, usual);
+  wtl_door_turn(&moving->door, &moving->site, &u, &moving->pace, long_test);
+  CHECK(still->door.sleeps == 1 && moving->door.sleeps == 0);
+  wtl_door_turned(&still->door, &still->site, &t, true);
+  wtl_door_turned(&moving->door, &moving->site, &u, true);
+  free(still);
+  free(moving);
+}
+
+static void what_comes_after_a_wait_that_was_dropped_is_not_booked(void)
+{
+  bench *b = start("adaptive");
+  wtl_turns t = {0};
+  for (int i = 0; i < 5; i++) wtl_door_turn(&b->door, &b->site, &t, &b->pace, 1000);
+  uint64_t before = booked(b);
+  wtl_door_turned(&b->door, NULL, &t, false);
+  CHECK(booked(b) == before && t.idle == 0 && b->site.history.total == 0);
+  wtl_door_turned(&b->door, &b->site, &t, true); /* nothing: there is no wait */
+  CHECK(booked(b) == before);
+  free(b);
+}
+
+TESTS(TEST(what_is_there_is_tested_for_once), TEST(nothing_is_tested_for_that_was_there),
+      TEST(the_time_of_a_wait_is_booked_to_site_and_process),
+      TEST(who_is_told_to_sleep_sleeps_between_tests_and_who_spins_does_not),
+      TEST(the_threads_timer_slack_is_as_it_was), TEST(a_test_that_moves_something_brings_back_wakefulness),
+      TEST(what_comes_after_a_wait_that_was_dropped_is_not_booked))
