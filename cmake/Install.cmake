@@ -25,6 +25,7 @@ install(TARGETS oshrun wattle-info wattle-calibrate wattle-clock-guard wattle-be
 install(PROGRAMS ${CMAKE_BINARY_DIR}/bin/oshcc ${CMAKE_BINARY_DIR}/bin/oshc++ DESTINATION bin)
 install(FILES ${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_BINARY_DIR}/include/shmem.h ${CMAKE_BINARY_DIR}/include/shmemx.h
   DESTINATION include)
+install(FILES ${CMAKE_BINARY_DIR}/include/mpp/shmem.h DESTINATION include/mpp)
 install(FILES ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle.pc ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle-shmem.pc
   DESTINATION lib/pkgconfig)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/machines/ DESTINATION share/wattle/machines)

@@ -33,6 +33,19 @@ enum { WTL_NET_OPEN_REGION = 0 };
 
 typedef struct wtl_net wtl_net;
 
+/*
+ * Operations that are completed together, and apart from all others: those of one context. Calls that are given none (NULL)
+ * belong to the PE's own, which wtl_net_flush completes. All but `left` belongs to the network.
+ */
+typedef struct wtl_net_flow {
+  _Atomic uint32_t left;   /* operations that are under way */
+  unsigned char *is_dirty; /* by PE: something was sent to it since completion was last asked for */
+  int *dirty, n_dirty;
+  bool disordered;  /* since the last flush something went that may overtake or be overtaken */
+  bool by_hardware; /* ... or was done by hardware, whose flush is one for all */
+  bool batches;     /* small operations may wait for more, or for the flush */
+} wtl_net_flow;
+
 typedef struct wtl_place {
   uint64_t offset;
   uint32_t region;
@@ -97,16 +110,23 @@ void wtl_net_close(wtl_net *net);
 /* May this PE send more, fetch more? If not, wait (and make progress): what is under way is bounded. */
 bool wtl_net_has_room(const wtl_net *net);
 
+/* NULL: no memory. */
+wtl_net_flow *wtl_net_flow_open(const wtl_net *net);
+void wtl_net_flow_close(wtl_net_flow *flow); /* nothing is under way */
+
+/* Asks PE `pe`, or with -1 all PEs that `flow` sent anything to, for completion: it is there when flow->left is 0. */
+void wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int pe);
+
 /* n: 1 to WTL_NET_MOST. `left` counts while `from` is still needed; NULL: it is, until the next flush is over. */
-void wtl_net_put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, enum wtl_net_manner manner,
-                 _Atomic uint32_t *left);
+void wtl_net_put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const void *from, size_t n,
+                 enum wtl_net_manner manner, _Atomic uint32_t *left);
 
 /* n: 1 to WTL_NET_MOST. `left` counts until the data are there; NULL: they are when the next flush is over. */
-void wtl_net_get(wtl_net *net, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left);
+void wtl_net_get(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left);
 
 /* An atomic operation on 4 or 8 bytes. `result` (of `size` bytes) NULL: the old value is not wanted; otherwise as for get. */
-void wtl_net_amo(wtl_net *net, int pe, wtl_place at, enum wtl_net_op op, size_t size, uint64_t operand,
-                 uint64_t condition, void *result, _Atomic uint32_t *left);
+void wtl_net_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, enum wtl_net_op op, size_t size,
+                 uint64_t operand, uint64_t condition, void *result, _Atomic uint32_t *left);
 
 /*
  * Sends a message to the room above on PE `pe`. Up to WTL_NET_MERGED bytes share messages with others, and where they are
@@ -120,7 +140,7 @@ void wtl_net_message(wtl_net *net, int pe, wtl_net_tag tag, const void *from, si
 void wtl_net_push(wtl_net *net);
 
 /* Nothing sent after it reaches a PE before what was sent to that PE so far. */
-bool wtl_net_in_order(const wtl_net *net);
+bool wtl_net_in_order(const wtl_net *net, const wtl_net_flow *flow);
 
 /* Asks all PEs that this one sent anything to for completion: of all that was begun before, by any thread. */
 uint64_t wtl_net_flush(wtl_net *net);

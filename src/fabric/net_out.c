@@ -270,9 +270,14 @@ bool wtl_net_has_room(const wtl_net *net)
          net->queued < MAX_QUEUED;
 }
 
-static void mark_dirty(wtl_net *net, int pe)
+static void mark_dirty(wtl_net *net, wtl_net_flow *flow, int pe)
 {
   peer *p = &net->peers[pe];
+  if (flow) {
+    if (!flow->is_dirty[pe]) flow->dirty[flow->n_dirty++] = pe;
+    flow->is_dirty[pe] = 1;
+    return;
+  }
   net->last_sent = net->epochs.now + 1;
   p->dirty = true;
   if (p->in_dirty) return;
@@ -301,39 +306,58 @@ static bool quiet_is_likely(const wtl_net *net)
   return net->in_vain < ANSWERS_IN_VAIN;
 }
 
+/* Who is told of the end of an operation that nobody in particular waits for. */
+static _Atomic uint32_t *flow_counter(wtl_net_flow *flow)
+{
+  return flow ? &flow->left : NULL;
+}
+
+static void disorder(wtl_net *net, wtl_net_flow *flow)
+{
+  if (flow)
+    flow->disordered = true;
+  else
+    wtl_net_disorder(net);
+}
+
 /* A put as a message. */
-static void put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, enum wtl_net_manner manner,
-                _Atomic uint32_t *left)
+static void put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const void *from, size_t n,
+                enum wtl_net_manner manner, _Atomic uint32_t *left)
 {
   if (n >= WTL_NET_LARGE) { /* its own answer tells that it is done */
     waiter w = left ? wtl_net_wait_begins(net, left) : (waiter){0};
-    wtl_net_disorder(net);
-    send_large(net, pe, WIRE_PUT, at, await(net, NULL, 0, -1, NULL), from, n, false, left ? &w : NULL);
+    disorder(net, flow);
+    send_large(net, pe, WIRE_PUT, at, await(net, NULL, 0, -1, flow_counter(flow)), from, n, false, left ? &w : NULL);
     return;
   }
-  if (manner != WTL_NET_SIGNAL) mark_dirty(net, pe);
+  if (manner != WTL_NET_SIGNAL) mark_dirty(net, flow, pe);
   if (n > WTL_NET_MERGED) {
-    waiter w = wtl_net_wait_begins(net, left);
+    waiter w = wtl_net_wait_begins(net, left ? left : flow_counter(flow));
     send_large(net, pe, WIRE_PUT, at, 0, from, n, false, &w);
     return;
   }
   memcpy(wtl_net_add_record(net, pe, WIRE_STORE, at, 0, n, n), from, n);
   /* What is held back leaves at the latest when the first one's answer comes. */
-  bool first = !net->peers[pe].asked && (manner == WTL_NET_HELD || (manner == WTL_NET_NOW && quiet_is_likely(net)));
+  bool first =
+      !flow && !net->peers[pe].asked && (manner == WTL_NET_HELD || (manner == WTL_NET_NOW && quiet_is_likely(net)));
   if (first) ask(net, pe);
-  if (first || manner != WTL_NET_HELD) wtl_net_send_batch(net, pe);
+  if (first || manner != WTL_NET_HELD || (flow && !flow->batches)) wtl_net_send_batch(net, pe);
 }
 
-void wtl_net_put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, enum wtl_net_manner manner,
-                 _Atomic uint32_t *left)
+void wtl_net_put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const void *from, size_t n,
+                 enum wtl_net_manner manner, _Atomic uint32_t *left)
 {
   pthread_mutex_lock(&net->lock);
-  if (manner == WTL_NET_SIGNAL || !wtl_net_rma_put(net, pe, at, from, n, left)) put(net, pe, at, from, n, manner, left);
+  if (manner == WTL_NET_SIGNAL || !wtl_net_rma_put(net, pe, at, from, n, left))
+    put(net, flow, pe, at, from, n, manner, left);
+  else if (flow)
+    flow->by_hardware = true;
   pthread_mutex_unlock(&net->lock);
 }
 
-void wtl_net_get(wtl_net *net, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left)
+void wtl_net_get(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left)
 {
+  if (!left) left = flow_counter(flow);
   pthread_mutex_lock(&net->lock);
   if (!wtl_net_rma_get(net, pe, at, to, n, left)) {
     wtl_net_add_record(net, pe, WIRE_LOAD, at, await(net, to, n, -1, left), n, 0);
@@ -342,13 +366,14 @@ void wtl_net_get(wtl_net *net, int pe, wtl_place at, void *to, size_t n, _Atomic
   pthread_mutex_unlock(&net->lock);
 }
 
-void wtl_net_amo(wtl_net *net, int pe, wtl_place at, enum wtl_net_op op, size_t size, uint64_t operand,
-                 uint64_t condition, void *result, _Atomic uint32_t *left)
+void wtl_net_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, enum wtl_net_op op, size_t size,
+                 uint64_t operand, uint64_t condition, void *result, _Atomic uint32_t *left)
 {
   wire_amo amo = {op, (uint32_t)size, operand, condition};
+  if (!left) left = flow_counter(flow);
   pthread_mutex_lock(&net->lock);
   uint64_t token = result ? await(net, result, size, -1, left) : 0;
-  if (!result) mark_dirty(net, pe);
+  if (!result) mark_dirty(net, flow, pe);
   memcpy(wtl_net_add_record(net, pe, WIRE_AMO, at, token, sizeof amo, sizeof amo), &amo, sizeof amo);
   wtl_net_send_batch(net, pe);
   pthread_mutex_unlock(&net->lock);
@@ -392,8 +417,9 @@ static bool over(const wtl_net *net, uint64_t plus_one)
   return !plus_one || wtl_epoch_is_over(&net->epochs, plus_one - 1);
 }
 
-bool wtl_net_in_order(const wtl_net *net)
+bool wtl_net_in_order(const wtl_net *net, const wtl_net_flow *flow)
 {
+  if (flow) return !flow->disordered && !flow->by_hardware && !net->rma_used;
   return over(net, net->last_disordered) && (!net->rma_used || over(net, net->last_sent));
 }
 
@@ -416,4 +442,40 @@ uint64_t wtl_net_flush(wtl_net *net)
 bool wtl_net_flushed(const wtl_net *net, uint64_t flush)
 {
   return wtl_epoch_is_over(&net->epochs, flush);
+}
+
+/* --- flows ------------------------------------------------------------------------------------------------------- */
+
+wtl_net_flow *wtl_net_flow_open(const wtl_net *net)
+{
+  size_t n = (size_t)net->boot->n_pes;
+  wtl_net_flow *flow = calloc(1, sizeof *flow + n * (sizeof *flow->dirty + sizeof *flow->is_dirty));
+  if (!flow) return NULL;
+  flow->dirty = (int *)(void *)(flow + 1);
+  flow->is_dirty = (unsigned char *)(flow->dirty + n);
+  return flow;
+}
+
+void wtl_net_flow_close(wtl_net_flow *flow)
+{
+  free(flow);
+}
+
+void wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int only)
+{
+  int kept = 0;
+  pthread_mutex_lock(&net->lock);
+  for (int i = 0; i < flow->n_dirty; i++) {
+    int pe = flow->dirty[i];
+    if (only >= 0 && pe != only) {
+      flow->dirty[kept++] = pe;
+      continue;
+    }
+    flow->is_dirty[pe] = 0;
+    wtl_net_add_record(net, pe, WIRE_FLUSH, (wtl_place){0}, await(net, NULL, 0, -1, &flow->left), 0, 0);
+  }
+  flow->n_dirty = kept;
+  if (only < 0) flow->disordered = false;
+  wtl_net_send_all(net);
+  pthread_mutex_unlock(&net->lock);
 }

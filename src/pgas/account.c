@@ -69,11 +69,11 @@ static void split_node(wtl_pe *self, wtl_node_joules *node)
 /* A PE that ends while others are in another collective call would be taken for one of them there. */
 static void close_together(wtl_pe *self, wtl_site *site)
 {
-  wtl_control_of(self, self->me)->closed_at = self->barrier_epoch + 1;
+  wtl_control_of(self, self->me)->closed_at = self->world.epoch + 1;
   wtl_barrier(self, site);
   for (int slot = 0; slot < self->n_local; slot++) { /* each node for itself */
     int pe = self->boot.local_pe[slot];
-    if (wtl_control_of(self, pe)->closed_at != self->barrier_epoch)
+    if (wtl_control_of(self, pe)->closed_at != self->world.epoch)
       wtl_pe_fail(WTL_EXIT_USAGE,
                   "shmem_finalize (or exit): PE %d is in another collective call; all PEs must make the same ones in "
                   "the same order",

@@ -2,10 +2,11 @@
  * Three barriers. On one node, where every PE has a core: dissemination, log2(n) rounds in which PE i tells PE i+2^k
  * and hears from PE i-2^k. Where PEs outnumber cores, each round would cost everybody a turn on the core: a counter
  * that the last arrival turns over wakes all at once. On several nodes: such a counter on each, and dissemination among
- * their leaders.
+ * their leaders. A team meets in its room as the world does in its control data.
  */
 #include "govern/governor.h"
 #include "pgas/sync.h"
+#include "pgas/team.h"
 
 typedef struct arrival {
   _Atomic uint32_t *word;
@@ -25,79 +26,97 @@ static void wait_for(wtl_pe *self, wtl_site *site, _Atomic uint32_t *word, uint3
   wtl_door_wait(&self->door, site, WTL_WATCH_CONTROL, arrived, &a);
 }
 
-/* Among the PEs of a node. */
-static void disseminate(wtl_pe *self, wtl_site *site, uint32_t epoch)
+/* The words in which PE `pe` of this node is told of arrivals. */
+static _Atomic uint32_t *rounds_of(const wtl_pe *self, const wtl_team *t, int pe)
 {
-  wtl_control *mine = wtl_control_of(self, self->me);
-  for (int k = 0; 1 << k < self->n_local; k++) {
-    int slot = self->slot + (1 << k);
-    if (slot >= self->n_local) slot -= self->n_local;
-    int to = self->boot.local_pe[slot];
-    atomic_store_explicit(&wtl_control_of(self, to)->barrier[k], epoch, memory_order_seq_cst);
+  return (_Atomic uint32_t *)(void *)(t->rounds + (size_t)self->slot_of[pe] * t->rounds_stride);
+}
+
+/* Among the PEs of a node. */
+static void disseminate(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch)
+{
+  _Atomic uint32_t *mine = rounds_of(self, t, self->me);
+  for (int k = 0; 1 << k < t->n_local; k++) {
+    int i = t->local_me + (1 << k);
+    if (i >= t->n_local) i -= t->n_local;
+    int to = t->local[i];
+    atomic_store_explicit(&rounds_of(self, t, to)[k], epoch, memory_order_seq_cst);
     wtl_touch_control(self, to);
-    wait_for(self, site, &mine->barrier[k], epoch);
+    wait_for(self, site, &mine[k], epoch);
   }
 }
 
 /* Among the leaders of the nodes, over the network. */
-static void disseminate_nodes(wtl_pe *self, wtl_site *site, uint32_t epoch)
+static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch)
 {
-  const wtl_boot *b = &self->boot;
-  for (int k = 0; 1 << k < b->n_nodes; k++) {
-    wtl_far_signal(self, b->leader_pe[(b->node + (1 << k)) % b->n_nodes], k, epoch);
-    wait_for(self, site, &wtl_control_of(self, self->me)->node_barrier[k], epoch);
+  bool of_world = t == &self->world;
+  wtl_room *room = &wtl_rooms_of(self, self->me)->room[t->room];
+  _Atomic uint32_t *mine = of_world ? wtl_control_of(self, self->me)->node_barrier : room->node_round;
+  size_t offset = (size_t)t->room * sizeof *room + offsetof(wtl_room, node_round);
+  for (int k = 0; 1 << k < t->n_nodes; k++) {
+    int to = t->leader[(t->node + (1 << k)) % t->n_nodes];
+    if (of_world)
+      wtl_far_signal(self, to, k, epoch);
+    else
+      wtl_far_room_signal(self, to, offset + (size_t)k * sizeof epoch, epoch);
+    wait_for(self, site, &mine[k], epoch);
   }
 }
 
-static void release(wtl_pe *self, uint32_t epoch)
+static void release(wtl_pe *self, wtl_team *t, uint32_t epoch)
 {
-  atomic_store_explicit(&self->shared->epoch, epoch, memory_order_seq_cst);
-  for (int slot = 0; slot < self->n_local; slot++) wtl_touch_control(self, self->boot.local_pe[slot]);
+  atomic_store_explicit(t->released, epoch, memory_order_seq_cst);
+  for (int i = 0; i < t->n_local; i++) wtl_touch_control(self, t->local[i]);
 }
 
 /* The last of a node's PEs to arrive lets all of them go. */
-static void count(wtl_pe *self, wtl_site *site, uint32_t epoch)
+static void count(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch)
 {
-  wtl_shared *s = self->shared;
-  if (atomic_fetch_add_explicit(&s->arrived, 1, memory_order_seq_cst) + 1 < (uint32_t)self->n_local) {
-    wait_for(self, site, &s->epoch, epoch);
+  if (atomic_fetch_add_explicit(t->arrived, 1, memory_order_seq_cst) + 1 < (uint32_t)t->n_local) {
+    wait_for(self, site, t->released, epoch);
     return;
   }
-  atomic_store_explicit(&s->arrived, 0, memory_order_relaxed);
-  release(self, epoch);
+  atomic_store_explicit(t->arrived, 0, memory_order_relaxed);
+  release(self, t, epoch);
 }
 
 /* Several nodes: the leader waits for its node's PEs, then for the other nodes, then lets its PEs go. */
-static void count_nodes(wtl_pe *self, wtl_site *site, uint32_t epoch)
+static void count_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch)
 {
-  wtl_shared *s = self->shared;
-  uint32_t all = epoch * (uint32_t)self->n_local; /* arrivals of all barriers so far; wraps as the epochs do */
-  bool leads = self->slot == 0;
-  if (atomic_fetch_add_explicit(&s->arrived, 1, memory_order_seq_cst) + 1 == all && !leads)
-    wtl_touch_control(self, self->boot.local_pe[0]);
+  uint32_t all = epoch * (uint32_t)t->n_local; /* arrivals of all barriers so far; wraps as the epochs do */
+  bool leads = t->local_me == 0;
+  if (atomic_fetch_add_explicit(t->arrived, 1, memory_order_seq_cst) + 1 == all && !leads)
+    wtl_touch_control(self, t->local[0]);
   if (!leads) {
-    wait_for(self, site, &s->epoch, epoch);
+    wait_for(self, site, t->released, epoch);
     return;
   }
-  wait_for(self, site, &s->arrived, all);
-  disseminate_nodes(self, site, epoch);
-  release(self, epoch);
+  wait_for(self, site, t->arrived, all);
+  disseminate_nodes(self, site, t, epoch);
+  release(self, t, epoch);
+}
+
+void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
+{
+  uint32_t epoch = ++t->epoch;
+  t->small_read = t->small_epoch;
+  wtl_governor *governor = t == &self->world ? self->door.governor : NULL; /* it learns from what all PEs do together */
+  if (t->n == 1) return;
+  if (WTL_UNLIKELY(governor != NULL)) wtl_governor_arrive(governor, wtl_ticks());
+  if (WTL_UNLIKELY(t->sync != NULL))
+    wtl_active_barrier(self, site, t);
+  else if (t->n_nodes > 1)
+    count_nodes(self, site, t, epoch);
+  else if (self->central_barrier)
+    count(self, site, t, epoch);
+  else
+    disseminate(self, site, t, epoch);
+  if (WTL_UNLIKELY(governor != NULL)) wtl_governor_depart(governor, site->addr, wtl_ticks());
 }
 
 void wtl_barrier(wtl_pe *self, wtl_site *site)
 {
-  uint32_t epoch = ++self->barrier_epoch;
-  self->small_read = self->small_epoch;
-  wtl_governor *governor = self->door.governor;
-  if (self->n == 1) return;
-  if (WTL_UNLIKELY(governor != NULL)) wtl_governor_arrive(governor, wtl_ticks());
-  if (self->boot.n_nodes > 1)
-    count_nodes(self, site, epoch);
-  else if (self->central_barrier)
-    count(self, site, epoch);
-  else
-    disseminate(self, site, epoch);
-  if (WTL_UNLIKELY(governor != NULL)) wtl_governor_depart(governor, site->addr, wtl_ticks());
+  wtl_team_barrier(self, site, &self->world);
 }
 
 void wtl_barrier_saying(wtl_pe *self, wtl_site *site, uint64_t a, uint64_t b)

@@ -1,69 +1,147 @@
 /*
- * Collectives over all PEs; those of a few bytes on one node are in small.c. Each PE owns a part of the result, computes it from everybody's source and stores it to
- * everybody's destination: each byte is moved once, and every PE gets the same bits.
+ * Reductions, scans and broadcast straight from memory to memory; those of fewer bytes are in small.c and staged.c. Each PE owns
+ * a part of the result, computes it from everybody's source and stores it to everybody's destination: each byte is moved once,
+ * and every PE gets the same bits.
  */
+#include <stdlib.h>
+
+#include "base/error.h"
 #include "pgas/sync.h"
+#include "pgas/team.h"
 
 /* A part smaller than this is not worth another PE's turn. */
 enum { LEAST_PART_BYTES = 1024 };
+
+/* Twice WTL_SCRATCH_BYTES. An active set lasts for one call, and its scratch with it (put_back). */
+static char *scratch_of(wtl_team *t)
+{
+  if (!t->scratch && !(t->scratch = malloc((size_t)2 * WTL_SCRATCH_BYTES)))
+    wtl_pe_fail(WTL_EXIT_OSERR, "no memory for the collectives' %d bytes", WTL_SCRATCH_BYTES);
+  return t->scratch;
+}
+
+static void put_back(wtl_team *t)
+{
+  if (!t->sync) return;
+  free(t->scratch);
+  t->scratch = NULL;
+}
 
 /* `n` bytes of `source` (an address here) as PE `pe` has them: where they are, or a copy in `room`. */
 static const void *look_at(wtl_pe *self, wtl_site *site, const char *source, size_t n, int pe, void *room)
 {
   const void *there = wtl_remote(self, source, pe);
   if (there) return there;
-  wtl_far_get(self, site, room, source, n, pe, false);
+  wtl_far_get(self, NULL, site, room, source, n, pe, false);
   return room;
 }
 
-static void reduce_block(wtl_pe *self, wtl_site *site, char *dest, const char *source, size_t n, size_t size,
-                         wtl_combine_fn combine)
+static void give(wtl_pe *self, wtl_site *site, char *dest, const void *from, size_t n, int pe, bool nbi)
 {
-  char *sum = self->scratch, *room = self->scratch + WTL_SCRATCH_BYTES;
-  memcpy(sum, look_at(self, site, source, n * size, 0, room), n * size);
-  for (int pe = 1; pe < self->n; pe++) combine(sum, look_at(self, site, source, n * size, pe, room), n);
-  for (int pe = 0; pe < self->n; pe++) {
-    char *there = wtl_remote(self, dest, pe);
-    if (there)
-      memcpy(there, sum, n * size);
-    else
-      wtl_far_put(self, site, dest, sum, n * size, pe, true);
-  }
+  char *there = wtl_remote(self, dest, pe);
+  if (there)
+    memcpy(there, from, n);
+  else
+    wtl_far_put(self, NULL, site, dest, from, n, pe, nbi);
+}
+
+typedef struct sums {
+  size_t size; /* of an element */
+  wtl_combine_fn combine;
+  bool scans, exclusive;
+} sums;
+
+static void reduce_block(wtl_pe *self, wtl_site *site, wtl_team *t, const sums *s, char *dest, const char *source,
+                         size_t n)
+{
+  char *sum = scratch_of(t), *room = sum + WTL_SCRATCH_BYTES;
+  size_t bytes = n * s->size;
+  memcpy(sum, look_at(self, site, source, bytes, wtl_team_pe(self, t, 0), room), bytes);
+  for (int i = 1; i < t->n; i++) s->combine(sum, look_at(self, site, source, bytes, wtl_team_pe(self, t, i), room), n);
+  for (int i = 0; i < t->n; i++) give(self, site, dest, sum, bytes, wtl_team_pe(self, t, i), true);
   if (self->net) wtl_quiet(self, site); /* the sum may be overwritten */
 }
 
-void wtl_reduce(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t n, size_t size,
-                wtl_combine_fn combine)
+/* The sum so far goes to each PE in its turn; a source is read before the destination in its place is written. */
+static void scan_block(wtl_pe *self, wtl_site *site, wtl_team *t, const sums *s, char *dest, const char *source,
+                       size_t n)
 {
-  if (wtl_is_small(self, n * size) && self->n <= WTL_SMALL_REDUCE_PES) {
-    wtl_reduce_small(self, site, dest, source, n, size, combine);
-    return;
+  char *sum = scratch_of(t), *room = sum + WTL_SCRATCH_BYTES;
+  size_t bytes = n * s->size;
+  memset(sum, 0, bytes);
+  for (int i = 0; i < t->n; i++) {
+    int pe = wtl_team_pe(self, t, i);
+    const void *from = look_at(self, site, source, bytes, pe, room);
+    if (s->exclusive && from != room) memcpy(room, from, bytes);
+    if (s->exclusive) give(self, site, dest, sum, bytes, pe, false);
+    if (i == 0)
+      memcpy(sum, s->exclusive ? room : from, bytes);
+    else
+      s->combine(sum, s->exclusive ? room : from, n);
+    if (!s->exclusive) give(self, site, dest, sum, bytes, pe, false);
   }
-  size_t part = (n + (size_t)self->n - 1) / (size_t)self->n, block = WTL_SCRATCH_BYTES / size;
-  if (part * size < LEAST_PART_BYTES) part = LEAST_PART_BYTES / size;
-  size_t begin = part * (size_t)self->me, end = begin + part < n ? begin + part : n;
-  wtl_quiet(self, site);
-  wtl_barrier(self, site); /* all sources are ready */
-  for (size_t at = begin; at < end; at += block)
-    reduce_block(self, site, (char *)dest + at * size, (const char *)source + at * size,
-                 end - at < block ? end - at : block, size, combine);
-  wtl_quiet(self, site);
-  wtl_barrier(self, site); /* all results are there */
 }
 
-void wtl_broadcast(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t bytes, int root)
+/* Each PE its part, in blocks that fit its scratch. */
+static void in_parts(wtl_pe *self, wtl_site *site, wtl_team *t, const sums *s, char *dest, const char *source, size_t n)
 {
-  if (wtl_is_small(self, bytes)) {
-    wtl_broadcast_small(self, site, dest, source, bytes, root);
-    return;
+  size_t part = (n + (size_t)t->n - 1) / (size_t)t->n, block = WTL_SCRATCH_BYTES / s->size;
+  if (part * s->size < LEAST_PART_BYTES) part = LEAST_PART_BYTES / s->size;
+  size_t begin = part * (size_t)t->me, end = begin + part < n ? begin + part : n;
+  wtl_team_barrier(self, site, t); /* all sources are ready */
+  for (size_t at = begin; at < end; at += block) {
+    size_t count = end - at < block ? end - at : block;
+    (s->scans ? scan_block : reduce_block)(self, site, t, s, dest + at * s->size, source + at * s->size, count);
   }
+  put_back(t);
   wtl_quiet(self, site);
-  wtl_barrier(self, site);
-  const void *there = wtl_remote(self, source, root);
+  wtl_team_barrier(self, site, t); /* all results are there */
+}
+
+void wtl_reduce(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
+                wtl_combine_fn combine)
+{
+  if (wtl_reduce_small(self, site, t, dest, source, n, size, combine) ||
+      wtl_reduce_staged(self, site, t, dest, source, n, size, combine))
+    return;
+  in_parts(self, site, t, &(sums){size, combine, false, false}, dest, source, n);
+}
+
+void wtl_scan(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
+              wtl_combine_fn combine, bool exclusive)
+{
+  if (wtl_scan_staged(self, site, t, dest, source, n, size, combine, exclusive)) return;
+  in_parts(self, site, t, &(sums){size, combine, true, exclusive}, dest, source, n);
+}
+
+/*
+ * From another node: each PE of this node fetches a part and stores it to all of them, so that each byte crosses once a node.
+ * (An active set does not know who is on its node: there each PE fetches for itself.)
+ */
+static void fetch_together(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, const char *source, size_t bytes,
+                           int pe)
+{
+  size_t n = t->n_local ? (size_t)t->n_local : 1, part = (bytes / n + WTL_CACHE_LINE) & -(size_t)WTL_CACHE_LINE;
+  size_t begin = part * (size_t)t->local_me, end = begin + part < bytes ? begin + part : bytes;
+  if (begin >= end) return;
+  wtl_far_get(self, NULL, site, dest + begin, source + begin, end - begin, pe, false);
+  for (int i = 0; i < t->n_local; i++)
+    if (i != t->local_me) memcpy(wtl_remote(self, dest + begin, t->local[i]), dest + begin, end - begin);
+}
+
+void wtl_broadcast(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes, int root,
+                   bool to_root)
+{
+  if (wtl_broadcast_small(self, site, t, dest, source, bytes, root, to_root) ||
+      wtl_broadcast_staged(self, site, t, dest, source, bytes, root, to_root))
+    return;
+  int pe = wtl_team_pe(self, t, root);
+  wtl_team_barrier(self, site, t);
+  const void *there = wtl_remote(self, source, pe);
   if (!there)
-    wtl_far_get(self, site, dest, source, bytes, root, false);
-  else if (bytes)
-    memmove(dest, there, self->me == root && dest == source ? 0 : bytes);
-  wtl_quiet(self, site);
-  wtl_barrier(self, site); /* root may change its source again */
+    fetch_together(self, site, t, dest, source, bytes, pe);
+  else if (bytes && (self->me != pe || (to_root && dest != source)))
+    memmove(dest, there, bytes);
+  wtl_fence();
+  wtl_team_barrier(self, site, t); /* root may change its source again */
 }

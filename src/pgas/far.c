@@ -9,14 +9,25 @@
 
 /* --- what other nodes reach of this PE --------------------------------------------------------------------------- */
 
+/* A region of this PE: where it starts, and its length in *n. NULL: there is no such region. */
+static char *region(const wtl_pe *self, uint32_t number, uint64_t *n)
+{
+  wtl_control *control = wtl_control_of(self, self->me);
+  switch (number) {
+  case WTL_REGION_SLICE:
+    *n = self->statics_bytes + self->heap_bytes;
+    return self->slices + (size_t)self->slot * self->stride;
+  case WTL_REGION_BARRIER: *n = sizeof control->node_barrier; return (char *)control->node_barrier;
+  case WTL_REGION_ROOMS: *n = sizeof(wtl_rooms); return (char *)wtl_rooms_of(self, self->me);
+  default: return NULL;
+  }
+}
+
 static void *find(void *owner, wtl_place at, uint64_t n)
 {
-  wtl_pe *self = owner;
-  wtl_control *control = wtl_control_of(self, self->me);
-  bool in_slice = at.region == WTL_REGION_SLICE;
-  char *start = in_slice ? self->slices + (size_t)self->slot * self->stride : (char *)control->node_barrier;
-  uint64_t length = in_slice ? self->statics_bytes + self->heap_bytes : sizeof control->node_barrier;
-  if (at.region > WTL_REGION_BARRIER || at.offset > length || n > length - at.offset) return NULL;
+  uint64_t length;
+  char *start = region(owner, at.region, &length);
+  if (!start || at.offset > length || n > length - at.offset) return NULL;
   return start + at.offset;
 }
 
@@ -111,7 +122,8 @@ static size_t step_of(size_t n)
   return n < WTL_NET_MOST ? n : WTL_NET_MOST;
 }
 
-void wtl_far_put(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t n, int pe, bool nbi)
+void wtl_far_put(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, const void *source, size_t n, int pe,
+                 bool nbi)
 {
   _Atomic uint32_t left = 0;
   const char *from = source;
@@ -119,12 +131,13 @@ void wtl_far_put(wtl_pe *self, wtl_site *site, void *dest, const void *source, s
   for (size_t step; n > 0; n -= step, from += step, at.offset += step) {
     step = step_of(n);
     wait_for(self, site, has_room, self->net);
-    wtl_net_put(self->net, pe, at, from, step, nbi ? WTL_NET_HELD : WTL_NET_NOW, nbi ? NULL : &left);
+    wtl_net_put(self->net, flow, pe, at, from, step, nbi ? WTL_NET_HELD : WTL_NET_NOW, nbi ? NULL : &left);
   }
   wait_for(self, site, is_zero, &left);
 }
 
-void wtl_far_get(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t n, int pe, bool nbi)
+void wtl_far_get(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, const void *source, size_t n, int pe,
+                 bool nbi)
 {
   _Atomic uint32_t left = 0;
   char *to = dest;
@@ -132,33 +145,106 @@ void wtl_far_get(wtl_pe *self, wtl_site *site, void *dest, const void *source, s
   for (size_t step; n > 0; n -= step, to += step, at.offset += step) {
     step = step_of(n);
     wait_for(self, site, has_room, self->net);
-    wtl_net_get(self->net, pe, at, to, step, nbi ? NULL : &left);
+    wtl_net_get(self->net, flow, pe, at, to, step, nbi ? NULL : &left);
   }
   wait_for(self, site, is_zero, &left);
 }
 
-void wtl_far_amo(wtl_pe *self, wtl_site *site, void *dest, int pe, enum wtl_net_op op, size_t size, uint64_t operand,
-                 uint64_t condition, void *result, bool nbi)
+void wtl_far_amo(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, int pe, enum wtl_net_op op, size_t size,
+                 uint64_t operand, uint64_t condition, void *result, bool nbi)
 {
   _Atomic uint32_t left = 0;
   wait_for(self, site, has_room, self->net);
-  wtl_net_amo(self->net, pe, wtl_far_place(self, dest), op, size, operand, condition, result, nbi ? NULL : &left);
+  wtl_net_amo(self->net, flow, pe, wtl_far_place(self, dest), op, size, operand, condition, result, nbi ? NULL : &left);
   wait_for(self, site, is_zero, &left);
 }
 
-void wtl_far_quiet(wtl_pe *self, wtl_site *site)
+void wtl_far_put_signal(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, const void *source, size_t n,
+                        uint64_t *sig, uint64_t signal, bool adds, int pe, bool nbi)
+{
+  if (n) wtl_far_put(self, flow, site, dest, source, n, pe, nbi);
+  wtl_far_order(self, flow, site); /* waits only where the signal could overtake the data */
+  if (adds)
+    wtl_far_amo(self, flow, site, sig, pe, WTL_NET_ADD, sizeof *sig, signal, 0, NULL, nbi);
+  else
+    wtl_far_put(self, flow, site, sig, &signal, sizeof signal, pe, nbi && n);
+}
+
+/* All blocks are on their way before the first one is waited for. */
+void wtl_far_put_blocks(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, size_t to_step,
+                        const void *source, size_t from_step, size_t block, size_t blocks, int pe)
+{
+  _Atomic uint32_t left = 0;
+  wtl_place first = wtl_far_place(self, dest);
+  for (size_t i = 0; i < blocks; i++)
+    for (size_t done = 0, step; done < block; done += step) {
+      wtl_place at = {first.offset + i * to_step + done, first.region};
+      step = step_of(block - done);
+      wait_for(self, site, has_room, self->net);
+      wtl_net_put(self->net, flow, pe, at, (const char *)source + i * from_step + done, step, WTL_NET_HELD, &left);
+    }
+  wait_for(self, site, is_zero, &left);
+}
+
+void wtl_far_get_blocks(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, size_t to_step,
+                        const void *source, size_t from_step, size_t block, size_t blocks, int pe)
+{
+  _Atomic uint32_t left = 0;
+  wtl_place first = wtl_far_place(self, source);
+  for (size_t i = 0; i < blocks; i++)
+    for (size_t done = 0, step; done < block; done += step) {
+      wtl_place at = {first.offset + i * from_step + done, first.region};
+      step = step_of(block - done);
+      wait_for(self, site, has_room, self->net);
+      wtl_net_get(self->net, flow, pe, at, (char *)dest + i * to_step + done, step, &left);
+    }
+  wait_for(self, site, is_zero, &left);
+}
+
+static void flush_all(wtl_pe *self, wtl_site *site)
 {
   flush f = {self->net, wtl_net_flush(self->net)};
   wait_for(self, site, is_over, &f);
 }
 
-void wtl_far_order(wtl_pe *self, wtl_site *site)
+void wtl_far_pe_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe)
 {
-  if (!wtl_net_in_order(self->net)) wtl_far_quiet(self, site);
+  if (!flow) {
+    flush_all(self, site);
+    return;
+  }
+  bool by_hardware = flow->by_hardware;
+  flow->by_hardware = false;
+  wtl_net_flow_flush(self->net, flow, pe);
+  wait_for(self, site, is_zero, &flow->left);
+  if (by_hardware) flush_all(self, site);
+}
+
+void wtl_far_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)
+{
+  wtl_far_pe_quiet(self, flow, site, -1);
+}
+
+void wtl_far_order(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)
+{
+  if (!wtl_net_in_order(self->net, flow)) wtl_far_quiet(self, flow, site);
 }
 
 void wtl_far_signal(wtl_pe *self, int pe, int round, uint32_t epoch)
 {
   wtl_place at = {(size_t)round * sizeof epoch, WTL_REGION_BARRIER};
-  wtl_net_put(self->net, pe, at, &epoch, sizeof epoch, WTL_NET_SIGNAL, NULL);
+  wtl_net_put(self->net, NULL, pe, at, &epoch, sizeof epoch, WTL_NET_SIGNAL, NULL);
+}
+
+void wtl_far_room_signal(wtl_pe *self, int pe, size_t offset, uint32_t epoch)
+{
+  wtl_net_put(self->net, NULL, pe, (wtl_place){offset, WTL_REGION_ROOMS}, &epoch, sizeof epoch, WTL_NET_SIGNAL, NULL);
+}
+
+void wtl_far_room_get(wtl_pe *self, wtl_site *site, void *to, size_t n, int pe, size_t offset)
+{
+  _Atomic uint32_t left = 0;
+  wait_for(self, site, has_room, self->net);
+  wtl_net_get(self->net, NULL, pe, (wtl_place){offset, WTL_REGION_ROOMS}, to, n, &left);
+  wait_for(self, site, is_zero, &left);
 }

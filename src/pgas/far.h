@@ -17,20 +17,41 @@ void wtl_far_stop(wtl_pe *self);
 /* Where other nodes find the symmetric object at `addr`. */
 wtl_place wtl_far_place(const wtl_pe *self, const void *addr);
 
-/* `dest` and `source` are this PE's own addresses of the symmetric objects. `nbi`: complete only after the next quiet.
+/*
+ * `flow`: of the context the operation is made on; NULL: the default one. `dest` and `source` are this PE's own addresses
+ * of the symmetric objects. `nbi`: complete only after the next quiet of that context.
  */
-void wtl_far_put(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t n, int pe, bool nbi);
-void wtl_far_get(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t n, int pe, bool nbi);
+void wtl_far_put(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, const void *source, size_t n, int pe,
+                 bool nbi);
+void wtl_far_get(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, const void *source, size_t n, int pe,
+                 bool nbi);
 
 /* An atomic operation on `size` bytes, 4 or 8. `result` NULL: the old value is not wanted. `nbi`: it is there after the
  * next quiet. */
-void wtl_far_amo(wtl_pe *self, wtl_site *site, void *dest, int pe, enum wtl_net_op op, size_t size, uint64_t operand,
-                 uint64_t condition, void *result, bool nbi);
+void wtl_far_amo(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, int pe, enum wtl_net_op op, size_t size,
+                 uint64_t operand, uint64_t condition, void *result, bool nbi);
 
-void wtl_far_quiet(wtl_pe *self, wtl_site *site);
-void wtl_far_order(wtl_pe *self, wtl_site *site);
+/* A put, and after it a signal (WTL_NET_SET or WTL_NET_ADD) to the word `sig` of the same PE. */
+void wtl_far_put_signal(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, const void *source, size_t n,
+                        uint64_t *sig, uint64_t signal, bool adds, int pe, bool nbi);
+
+/* Blocks of `block` bytes, one every `to_step` and `from_step` bytes. */
+void wtl_far_put_blocks(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, size_t to_step,
+                        const void *source, size_t from_step, size_t block, size_t blocks, int pe);
+void wtl_far_get_blocks(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, size_t to_step,
+                        const void *source, size_t from_step, size_t block, size_t blocks, int pe);
+
+void wtl_far_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site);
+void wtl_far_order(wtl_pe *self, wtl_net_flow *flow, wtl_site *site);
+
+/* Completes what `flow` sent to one PE; with NULL, more than that. */
+void wtl_far_pe_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe);
 
 /* Tells the leader of another node that this node has reached `epoch` in round `round` of a barrier. */
 void wtl_far_signal(wtl_pe *self, int pe, int round, uint32_t epoch);
+
+/* The same for a word of another PE's team rooms (team.h), at `offset` of them; and `n` bytes from there. */
+void wtl_far_room_signal(wtl_pe *self, int pe, size_t offset, uint32_t epoch);
+void wtl_far_room_get(wtl_pe *self, wtl_site *site, void *to, size_t n, int pe, size_t offset);
 
 #endif

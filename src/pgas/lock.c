@@ -41,7 +41,7 @@ static uint32_t operate(wtl_pe *self, wtl_site *site, long *lock, size_t word, i
   _Atomic uint32_t *w = (_Atomic uint32_t *)(void *)(there + word);
   uint32_t old = condition;
   if (!there) {
-    wtl_far_amo(self, site, (char *)lock + word, pe, op, sizeof old, operand, condition, &old, false);
+    wtl_far_amo(self, NULL, site, (char *)lock + word, pe, op, sizeof old, operand, condition, &old, false);
     return old;
   }
   switch (op) {

@@ -16,7 +16,9 @@
 #include "pgas/account.h"
 #include "pgas/am.h"
 #include "pgas/clocks.h"
+#include "pgas/context.h"
 #include "pgas/sync.h"
+#include "pgas/team.h"
 
 #ifdef WTL_THREADS
 _Thread_local wtl_pe *wtl_self;
@@ -45,7 +47,8 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   int rc;
   if (self->settings.statics.on) wtl_statics_find(&statics);
   self->heap_bytes = wtl_page_up(wtl_heap_at_least(self->settings.symmetric_size.bytes));
-  rings = wtl_page_up(ledger + n * WTL_MAX_DOMAINS * sizeof(wattle_joules_t));
+  size_t rooms = wtl_page_up(ledger + n * WTL_MAX_DOMAINS * sizeof(wattle_joules_t));
+  rings = wtl_page_up(rooms + n * sizeof(wtl_rooms));
   size_t votes = rings + wtl_page_up(wtl_am_ring_bytes(self->n_local));
   shape.shared_bytes = votes + wtl_votes_bytes(self->n_local);
   shape.per_pe_bytes = sizeof(wtl_control);
@@ -56,6 +59,7 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   self->ledger = (wattle_joules_t *)(self->arena.shared + ledger);
   self->rings = self->arena.shared + rings;
   self->votes = (wtl_votes *)(self->arena.shared + votes);
+  self->rooms = self->arena.shared + rooms;
   self->controls = self->arena.per_pe;
   self->slices = self->arena.slices;
   self->stride = self->arena.stride;
@@ -74,7 +78,7 @@ static void announce(const wtl_pe *self)
   if (self->settings.debug.on)
     wtl_say("started by %s as %d of %d, heap %zu bytes", self->boot.ops->name, self->me, self->n, self->heap_bytes);
   if (self->me != 0) return;
-  if (self->settings.version.on) wtl_say("Wattle %s, OpenSHMEM 1.6 (first slice)", WTL_VERSION);
+  if (self->settings.version.on) wtl_say("Wattle %s, OpenSHMEM 1.6", WTL_VERSION);
   for (size_t i = 0; self->settings.info.on && i < count; i++)
     wtl_say("%s=%s  %s", row[i].name, wtl_settings_text(&self->settings, i, value, sizeof value), row[i].help);
 }
@@ -140,6 +144,7 @@ static void start(wtl_pe *self)
   self->slot_of = self->boot.slot_of;
   if ((rc = start_memory(self, error, sizeof error)) != 0) wtl_pe_fail(rc, "%s", error);
   self->check = self->settings.check.on;
+  self->collectives = self->settings.collectives.number;
   self->central_barrier = true; /* until all know how many cores they have together */
   wtl_door_start(&self->door, &wtl_control_of(self, self->me)->bell, &self->settings, self->n_local,
                  (wtl_cores){wtl_cores_allowed(), wtl_cores_allowed()});
@@ -149,8 +154,7 @@ static void start(wtl_pe *self)
   wtl_heap_start(&self->mem, self->heap, self->heap_bytes);
   wtl_profile_start(&self->profile, self->settings.profile.on);
   wtl_am_start(self, self->rings);
-  self->scratch = malloc(2 * WTL_SCRATCH_BYTES);
-  if (!self->scratch) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for the collectives' %d bytes", WTL_SCRATCH_BYTES);
+  wtl_teams_start(self);
   if ((rc = wtl_far_start(self, error, sizeof error)) != 0) wtl_pe_fail(rc, "%s", error);
   wtl_clocks_wish(self);
   count_cores(self, &quiet_site);
@@ -218,6 +222,7 @@ void wtl_pe_stop(void)
   wtl_site site = {0};
   if (--self->init_count > 0) return;
   wtl_am_quiet(self, &site);
+  wtl_contexts_stop(self, &site);
   wtl_quiet(self, &site);
   wtl_account_close(self, &site);
   wtl_am_stop(self);
@@ -233,7 +238,7 @@ void wtl_pe_stop(void)
   wtl_arena_stop(&self->arena);
   wtl_heap_stop(&self->mem);
   wtl_profile_stop(&self->profile);
-  free(self->scratch);
+  wtl_teams_stop(self);
   wtl_self = NULL;
   free(self);
 }

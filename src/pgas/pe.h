@@ -33,7 +33,7 @@
 enum { WTL_BARRIER_ROUNDS = 16 }; /* enough for 65,536 PEs of a node, or nodes */
 
 /* What other nodes may reach of a PE. */
-enum { WTL_REGION_SLICE = WTL_NET_OPEN_REGION, WTL_REGION_BARRIER };
+enum { WTL_REGION_SLICE = WTL_NET_OPEN_REGION, WTL_REGION_BARRIER, WTL_REGION_ROOMS };
 
 /* A cache line that carries what a PE says in a small collective (small.c). */
 enum { WTL_SMALL_BYTES = 48, WTL_SMALL_LINES = 32 };
@@ -58,6 +58,22 @@ typedef struct wtl_control {
   wtl_line small[WTL_SMALL_LINES];
 } wtl_control;
 
+/* Where a team meets: of each PE of the team its own, in the arena, beside the control data (team.h). */
+enum { WTL_MOST_TEAMS = 64, WTL_STAGE_BYTES = 2048 };
+typedef struct wtl_room {
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t round[WTL_BARRIER_ROUNDS];      /* as wtl_control.barrier */
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t node_round[WTL_BARRIER_ROUNDS]; /* as wtl_control.node_barrier */
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t arrived; /* of the team's first PE of the node, as is the next */
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t epoch;
+  wtl_line small[WTL_SMALL_LINES];
+  _Alignas(WTL_CACHE_LINE) uint64_t said[4];               /* while a team is split; what collect's PEs bring */
+  _Alignas(WTL_CACHE_LINE) char stage[2][WTL_STAGE_BYTES]; /* sources of collectives, by turns (staged.c) */
+} wtl_room;
+
+typedef struct wtl_rooms {
+  wtl_room room[WTL_MOST_TEAMS];
+} wtl_rooms;
+
 /* Control data of the node, in the arena. */
 typedef struct wtl_shared {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t arrived;
@@ -68,6 +84,32 @@ typedef struct wtl_shared {
 } wtl_shared;
 
 typedef struct wtl_clocks wtl_clocks;
+typedef struct wtl_ctx wtl_ctx; /* context.h */
+
+/*
+ * A team, or the active set of one call. The world's is wtl_pe.world, whose words lie in wtl_control and wtl_shared.
+ * Its PEs are `n` of the job's, or, where `of_node`, of the node's: start, start + stride, ...
+ */
+typedef struct wtl_team {
+  int me, n;
+  int start, stride;
+  bool of_node;
+  int n_contexts; /* asked for */
+  /* Where its PEs meet: those of this node in the team's order, and the first one of each node. */
+  int n_local, local_me, n_nodes, node;
+  const int *local, *leader;
+  int room; /* -1: it has none (an active set) */
+  char *rounds, *lines;
+  size_t rounds_stride, lines_stride; /* bytes from one slot's to the next slot's */
+  _Atomic uint32_t *arrived, *released;
+  uint32_t epoch, stage_epoch;
+  uint32_t small_epoch, small_read; /* small collectives so far; all PEs have read those up to the second */
+  char *scratch;    /* twice WTL_SCRATCH_BYTES, for collectives; NULL: none yet */
+  long *sync;       /* an active set's: symmetric words, WTL_ACTIVE_WORDS of them (active.c) */
+  int *owned;       /* what `local` and `leader` point to, where the team owns it */
+  uintptr_t handle; /* 0: there is no such team */
+  uint32_t generation;
+} wtl_team;
 
 typedef struct wtl_pe {
   /* What every call reads, in one or two cache lines. */
@@ -84,17 +126,19 @@ typedef struct wtl_pe {
   bool check;
   wtl_profile profile;
   /* The rest. */
+  char *rooms;            /* n_local blocks of sizeof(wtl_rooms) */
+  wtl_team world, *teams; /* WTL_MOST_TEAMS by room: 0 is the node's, 1 the world's place to meet */
+  _Atomic uint64_t rooms_taken;
+  _Atomic(wtl_ctx *) ctxs; /* WTL_MOST_CTXS; NULL before the first */
+  _Atomic uint32_t turns;  /* so that waits on any of many variables favour none */
   wtl_shared *shared;
   wattle_joules_t *ledger; /* in the arena: n_local x WTL_MAX_DOMAINS, filled by the reader at the end */
   wtl_door door;
   wtl_votes *votes;   /* in the arena: for clocks.c */
   wtl_clocks *clocks; /* NULL where nothing is governed */
-  uint32_t barrier_epoch;
-  uint32_t small_epoch,
-      small_read; /* small collectives so far; all PEs have read what was said in those up to this one */
   bool central_barrier;
+  int collectives; /* enum wtl_collectives (sync.h): what the setting allows */
   wtl_heap mem;
-  char *scratch;                /* twice WTL_SCRATCH_BYTES, for collectives */
   int init_count, thread_level; /* from WTL_THREAD_MULTIPLE on several threads may call at once */
   wtl_record record;
   long starter_pid;
@@ -119,6 +163,11 @@ extern wtl_pe *wtl_self __attribute__((visibility("hidden")));
 static inline wtl_control *wtl_control_of(const wtl_pe *self, int pe)
 {
   return (wtl_control *)(self->controls + (size_t)self->slot_of[pe] * sizeof(wtl_control));
+}
+
+static inline wtl_rooms *wtl_rooms_of(const wtl_pe *self, int pe)
+{
+  return (wtl_rooms *)(void *)(self->rooms + (size_t)self->slot_of[pe] * sizeof(wtl_rooms));
 }
 
 /* Where PE `pe` keeps the symmetric object at `addr`; NULL if it is not symmetric, or the PE not on this node. */

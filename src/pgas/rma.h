@@ -47,19 +47,76 @@ static inline void wtl_get(void *to, const void *from, size_t n)
   wtl_load_bytes(to, from, n);
 }
 
-/* All this PE's earlier stores are visible to all PEs before its later loads. */
-static inline void wtl_quiet(wtl_pe *self, wtl_site *site)
+/* All this PE's earlier stores are visible to all PEs before its later loads; `flow` as in far.h. */
+static inline void wtl_quiet_flow(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)
 {
   wtl_fence();
-  if (WTL_UNLIKELY(self->net != NULL)) wtl_far_quiet(self, site);
+  if (WTL_UNLIKELY(self->net != NULL)) wtl_far_quiet(self, flow, site);
+}
+
+static inline void wtl_quiet(wtl_pe *self, wtl_site *site)
+{
+  wtl_quiet_flow(self, NULL, site);
+}
+
+/* The same for what went to one PE. */
+static inline void wtl_pe_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe)
+{
+  wtl_fence();
+  if (WTL_UNLIKELY(self->net != NULL) && self->slot_of[pe] < 0) wtl_far_pe_quiet(self, flow, site, pe);
 }
 
 /* This PE's earlier stores are visible before its later ones. Copies that bypass the cache are fenced by the copy
  * itself. */
-static inline void wtl_order(wtl_pe *self, wtl_site *site)
+static inline void wtl_order(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)
 {
   wtl_store_fence();
-  if (WTL_UNLIKELY(self->net != NULL)) wtl_far_order(self, site);
+  if (WTL_UNLIKELY(self->net != NULL)) wtl_far_order(self, flow, site);
+}
+
+/* Blocks of `block` bytes, one every `to_step` and `from_step` bytes; single words are stored and loaded as words. */
+static inline void wtl_copy_blocks(char *to, size_t to_step, const char *from, size_t from_step, size_t block,
+                                   size_t blocks)
+{
+#define WORDS(type)                                                                                                    \
+  for (size_t i = 0; i < blocks; i++)                                                                                  \
+  __atomic_store_n((type *)(void *)(to + i * to_step),                                                                 \
+                   __atomic_load_n((const type *)(const void *)(from + i * from_step), __ATOMIC_RELAXED),              \
+                   __ATOMIC_RELAXED)
+  bool aligned = (((uintptr_t)to | (uintptr_t)from | to_step | from_step) & (block - 1)) == 0;
+  if (block == 8 && aligned)
+    WORDS(uint64_t);
+  else if (block == 4 && aligned)
+    WORDS(uint32_t);
+  else
+    for (size_t i = 0; i < blocks; i++) memmove(to + i * to_step, from + i * from_step, block);
+#undef WORDS
+}
+
+static inline void wtl_put_blocks(const wtl_pe *self, char *to, size_t to_step, const void *from, size_t from_step,
+                                  size_t block, size_t blocks, int pe)
+{
+  if (WTL_UNLIKELY(block == 0 || blocks == 0)) return;
+  wtl_copy_blocks(to, to_step, from, from_step, block, blocks);
+  wtl_fence();
+  wtl_touch(self, pe, to, (blocks - 1) * to_step + block);
+}
+
+static inline void wtl_get_blocks(void *to, size_t to_step, const char *from, size_t from_step, size_t block,
+                                  size_t blocks)
+{
+  wtl_copy_blocks(to, to_step, from, from_step, block, blocks);
+  wtl_load_fence();
+}
+
+/* A signal to a word of a PE of this node: what was stored before is there before it. */
+static inline void wtl_signal(const wtl_pe *self, char *word, uint64_t signal, bool adds, int pe)
+{
+  if (adds)
+    __atomic_fetch_add((uint64_t *)(void *)word, signal, __ATOMIC_SEQ_CST);
+  else
+    __atomic_store_n((uint64_t *)(void *)word, signal, __ATOMIC_SEQ_CST);
+  wtl_touch(self, pe, word, sizeof signal);
 }
 
 #endif

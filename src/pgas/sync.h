@@ -11,6 +11,10 @@
 
 /* All PEs arrive before any leaves. Orders nothing else: callers that must, quiet first. */
 void wtl_barrier(wtl_pe *self, wtl_site *site);
+void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t);
+
+/* Of an active set, which meets in words of the program's (active.c). */
+void wtl_active_barrier(wtl_pe *self, wtl_site *site, wtl_team *t);
 
 /* A barrier that also carries two numbers from each PE; read them with wtl_said until the next barrier that carries
  * some. */
@@ -22,7 +26,7 @@ static inline const uint64_t *wtl_said(const wtl_pe *self, int pe)
 }
 
 /* How a variable is compared: width and signedness. */
-enum wtl_word { WTL_I32, WTL_U32, WTL_I64, WTL_U64 };
+enum wtl_word { WTL_I16, WTL_U16, WTL_I32, WTL_U32, WTL_I64, WTL_U64 };
 
 /* The comparisons, with the values of SHMEM_CMP_* (checked in src/shmem). */
 enum wtl_cmp { WTL_CMP_EQ, WTL_CMP_NE, WTL_CMP_GT, WTL_CMP_GE, WTL_CMP_LT, WTL_CMP_LE };
@@ -30,31 +34,84 @@ enum wtl_cmp { WTL_CMP_EQ, WTL_CMP_NE, WTL_CMP_GT, WTL_CMP_GE, WTL_CMP_LT, WTL_C
 /* Does *variable (cmp) value hold? `value` is extended to 64 bits by the variable's signedness. */
 bool wtl_compare(const void *variable, enum wtl_word word, int cmp, uint64_t value);
 
-/* Waits until it holds. The variable may be symmetric or private; only symmetric ones ring the bell when other PEs
- * store. */
+/*
+ * Waits until it holds. The variable may be symmetric or private; a private one (set by a thread, or a handler, of this PE) has
+ * no bell of its own, so a wait for it looks again at every ring and after WATTLE_SLEEP_MAX.
+ */
 void wtl_wait_until(wtl_pe *self, wtl_site *site, const void *variable, enum wtl_word word, int cmp, uint64_t value);
 
-/* to[i] = to[i] + from[i], i < n, for one type. */
+/* Several variables: those of `variables` whose `status` is 0 (NULL: all). `values`: one for each, or NULL: `value` for all. */
+typedef struct wtl_many {
+  const void *variables;
+  size_t n;
+  const int *status;
+  enum wtl_word word;
+  int cmp;
+  const void *values;
+  uint64_t value;
+} wtl_many;
+
+/* Whether all hold; an empty set does. */
+bool wtl_test_all(const wtl_many *m);
+void wtl_wait_all(wtl_pe *self, wtl_site *site, const wtl_many *m);
+
+/* Which one holds: each gets its turn. SIZE_MAX: none does, or the set is empty (a wait for it does not wait). */
+size_t wtl_test_any(wtl_pe *self, const wtl_many *m);
+size_t wtl_wait_any(wtl_pe *self, wtl_site *site, const wtl_many *m);
+
+/* How many hold, and which, in indices[]. 0: none, or the set is empty. */
+size_t wtl_test_some(const wtl_many *m, size_t *indices);
+size_t wtl_wait_some(wtl_pe *self, wtl_site *site, const wtl_many *m, size_t *indices);
+
+/* to[i] = to[i] op from[i], i < n, for one type. */
 typedef void (*wtl_combine_fn)(void *to, const void *from, size_t n);
 
-/* Collectives: a PE may return while others have not; what others hold may be read or written after a barrier. */
+/*
+ * Collectives. A PE may return while others have not; what others hold may be read or written after a barrier. Three ways:
+ *   SMALL   up to WTL_SMALL_BYTES: each PE says its part in a cache line (small.c), one hop
+ *   STAGED  up to WTL_STAGE_BYTES: each PE copies its part to its room, a barrier, each takes what it needs (staged.c)
+ *   DIRECT  a barrier, each PE computes or fetches its share of the result from the others' memory, a barrier
+ * The first two where all PEs are on one node. The setting says which is taken where several could be.
+ */
+enum wtl_collectives { WTL_COLLECTIVES_AUTO, WTL_COLLECTIVES_SMALL, WTL_COLLECTIVES_STAGED, WTL_COLLECTIVES_DIRECT };
 
-/* dest = sum over PEs, in the order of PEs, of source; `n` elements of `size` bytes. dest may be source. */
-void wtl_reduce(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t n, size_t size,
+/* dest = op over PEs, in the order of the team, of source; `n` elements of `size` bytes. dest may be source. */
+void wtl_reduce(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
                 wtl_combine_fn combine);
 
-/* source of `root` to dest of every PE. dest may be source. */
-void wtl_broadcast(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t bytes, int root);
+/* The same over the PEs up to this one, or (exclusive) before it; what begins that is zeros. */
+void wtl_scan(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
+              wtl_combine_fn combine, bool exclusive);
 
-/* Both where all PEs are on this node and a cache line holds it all. */
-static inline bool wtl_is_small(const wtl_pe *self, size_t bytes)
-{
-  return bytes <= WTL_SMALL_BYTES && self->n_local == self->n;
-}
-enum { WTL_SMALL_REDUCE_PES = 32 }; /* each reads what all others say: the square of their number */
-void wtl_reduce_small(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t n, size_t size,
+/* source of the team's PE `root` to dest of every PE, but to root's own only where `to_root`. dest may be source. */
+void wtl_broadcast(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes, int root,
+                   bool to_root);
+
+/* `bytes` of each PE, one after the other in the order of the team. wtl_collect: each PE its own number of bytes;
+ * wtl_collect_size comes first, with the same `bytes`, and returns how many all bring. */
+void wtl_fcollect(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes);
+size_t wtl_collect_size(wtl_pe *self, wtl_site *site, wtl_team *t, size_t bytes);
+void wtl_collect(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes);
+
+/* Block i of `source`, `n` elements of `size` bytes, each `from_step` bytes after the last, to block me of `dest` of PE i. */
+void wtl_alltoall(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, size_t to_step, const void *source,
+                  size_t from_step, size_t size, size_t n);
+
+/* small.c, staged.c: false if that way is not for this call. */
+bool wtl_reduce_small(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
                       wtl_combine_fn combine);
-void wtl_broadcast_small(wtl_pe *self, wtl_site *site, void *dest, const void *source, size_t bytes, int root);
+bool wtl_broadcast_small(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
+                         int root, bool to_root);
+bool wtl_fcollect_small(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes);
+bool wtl_reduce_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
+                       wtl_combine_fn combine);
+bool wtl_scan_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
+                     wtl_combine_fn combine, bool exclusive);
+bool wtl_broadcast_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
+                          int root, bool to_root);
+bool wtl_fcollect_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes);
+bool wtl_alltoall_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, size_t to_step, const void *source,
+                         size_t from_step, size_t size, size_t n);
 
 /*
  * A queue lock in a symmetric long: waiters sleep on their own copy and are served in order of arrival.

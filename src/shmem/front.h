@@ -9,9 +9,11 @@
 
 #include "base/error.h"
 #include "pgas/am.h"
+#include "pgas/context.h"
 #include "pgas/pe.h"
 #include "pgas/rma.h"
 #include "pgas/sync.h"
+#include "pgas/team.h"
 
 extern const wtl_call_info wtl_shmem_calls[];
 
@@ -23,6 +25,7 @@ static inline const char *wtl_call_name(uint32_t call)
 typedef struct wtl_frame {
   wtl_pe *self;
   wtl_site *site;
+  wtl_net_flow *flow; /* of the context; NULL: the default one, and all where all PEs are on this node */
   uint64_t bytes, start, waited;
   uint32_t call;
   bool timed;
@@ -57,6 +60,37 @@ static inline __attribute__((always_inline)) void wtl_leave(wtl_frame *f)
   if (WTL_UNLIKELY(f->timed)) wtl_profile_leave(f->site, f->bytes, f->start, f->waited);
 }
 
+/*
+ * A context other than the default one (its handle as it came): puts its flow into the frame. With a PE: the job's number of
+ * the PE `pe` of the context's team. Ends the job where the handle names none, or where there is no such PE.
+ */
+void wtl_in_context(wtl_frame *f, const void *handle);
+int wtl_pe_in_context(wtl_frame *f, const void *handle, int pe);
+
+/* The team of a handle; ends the job where it names none. wtl_team_or_none: NULL for SHMEM_TEAM_INVALID. */
+wtl_team *wtl_team_named(const wtl_frame *f, const char *name, const void *handle);
+wtl_team *wtl_team_or_none(const wtl_frame *f, const char *name, const void *handle);
+
+static inline __attribute__((always_inline)) wtl_team *wtl_team_of(const wtl_frame *f, const void *handle)
+{
+  return WTL_LIKELY((uintptr_t)handle == 1) ? &f->self->world : wtl_team_named(f, "team", handle);
+}
+
+/* The active set of a call; `set` has room for it. The world's set is the world's team. */
+wtl_team *wtl_active_set_of(const wtl_frame *f, wtl_team *set, int start, int log_stride, int n, long *sync);
+
+/* Bytes from the first to the end of the last of `n` blocks of `block` elements of `size` bytes, one every `stride` elements;
+ * SIZE_MAX if that is more than any memory. */
+static inline size_t wtl_extent(size_t n, size_t block, ptrdiff_t stride, size_t size)
+{
+  size_t elements;
+  if (n == 0 || block == 0) return 0;
+  if (__builtin_mul_overflow(n - 1, (size_t)stride, &elements) || __builtin_add_overflow(elements, block, &elements) ||
+      __builtin_mul_overflow(elements, size, &elements))
+    return SIZE_MAX;
+  return elements;
+}
+
 static inline __attribute__((always_inline)) void wtl_check_pe(const wtl_frame *f, int pe)
 {
   if (WTL_UNLIKELY(f->self->check && (unsigned)pe >= (unsigned)f->self->n)) wtl_refuse_pe(f->call, pe);
@@ -73,6 +107,13 @@ static inline __attribute__((always_inline)) void wtl_check_symmetric(const wtl_
 {
   if (WTL_UNLIKELY(f->self->check && bytes > wtl_symmetric_room(f->self, p)))
     wtl_refuse_symmetric(f->call, name, p, bytes, pe);
+}
+
+/* The root of a collective is a PE of the team. */
+void wtl_refuse_root(uint32_t call, int root, int n) __attribute__((noreturn, cold));
+static inline __attribute__((always_inline)) void wtl_check_root(const wtl_frame *f, int root, const wtl_team *t)
+{
+  if (WTL_UNLIKELY(f->self->check && (unsigned)root >= (unsigned)t->n)) wtl_refuse_root(f->call, root, t->n);
 }
 
 static inline __attribute__((always_inline)) void wtl_check_local(const wtl_frame *f, const char *name, const void *p,

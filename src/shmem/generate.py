@@ -31,7 +31,19 @@ class Routine:
         self.result = self.fill(self.row.get("returns", "void"))
 
     def fill(self, text: str) -> str:
-        return text.replace("{C}", self.c_type).replace("{T}", self.type_name).replace("{N}", self.type_name)
+        return (
+            text.replace("{C}", self.c_type)
+            .replace("{T}", self.type_name)
+            .replace("{N}", self.type_name)
+            .replace("{S}", self.size)
+        )
+
+    @property
+    def size(self) -> str:
+        """C for the bytes of an element."""
+        if self.c_type:
+            return f"sizeof({self.c_type})"
+        return str(int(self.type_name) // 8) if self.row.get("sizes") else "1"
 
     @property
     def prototype(self) -> str:
@@ -52,14 +64,32 @@ def arg_type(args: list[str], name: str) -> str:
     return declaration.removeprefix("const ").rsplit("*", 1)[0].strip()
 
 
+def replace_in(value: object, old: str, new: str) -> object:
+    if isinstance(value, str):
+        return value.replace(old, new)
+    return [replace_in(v, old, new) for v in value] if isinstance(value, list) else value
+
+
+def rows(table: dict) -> list[dict]:
+    """The table's rows, each complete: `like` takes from an earlier row what is not said, `each` is several rows."""
+    complete: list[dict] = []
+    for row in table["routine"]:
+        if "like" in row:
+            other = next(r for r in complete if r["name"] == row["like"])
+            row = {k: v for k, v in other.items() if k not in ("ctx", "generic", "forms")} | row
+        for word in row.get("each", [""]):
+            complete.append({k: replace_in(v, "{O}", word) for k, v in row.items() if k != "each"} | {"op": word})
+    return complete
+
+
 def expand(table: dict) -> list[Routine]:
     """All functions the table stands for, in its order."""
     routines = []
-    for row in table["routine"]:
+    for row in rows(table):
         if "types" in row:
             variants = [(t, table["types"][t]) for t in table["groups"][row["types"]]]
         else:
-            variants = [(n, "") for n in SIZES] if row.get("sizes") else [("", "")]
+            variants = [(n, "") for n in row.get("widths", SIZES)] if row.get("sizes") else [("", "")]
         for type_name, c_type in variants:
             for with_ctx in (False, True) if row.get("ctx") else (False,):
                 name = row["name"].replace("{T}", type_name).replace("{N}", type_name)
@@ -73,20 +103,24 @@ def expand(table: dict) -> list[Routine]:
 # --- the implementation ------------------------------------------------------------------------------------------
 
 
+def context_line(r: Routine) -> str:
+    """The default context costs a compare; another one has PEs of its own and, to other nodes, a flow of its own."""
+    has_pe = any(arg_name(a) == "pe" for a in r.args)
+    inside = "pe = wtl_pe_in_context(&f, ctx, pe);" if has_pe else "wtl_in_context(&f, ctx);"
+    return f"if (WTL_UNLIKELY(ctx != SHMEM_CTX_DEFAULT)) {inside}"
+
+
 def check_lines(r: Routine) -> list[str]:
     """C for each check of the row."""
     lines = []
     pe = "pe" if any(arg_name(a) == "pe" for a in r.args) else "self->me"
     if r.with_ctx:
-        lines.append(
-            'wtl_check_that(&f, ctx == SHMEM_CTX_DEFAULT, "ctx", (long long)(intptr_t)ctx, '
-            '"SHMEM_CTX_DEFAULT (this version has no other context)");'
-        )
+        lines.append(context_line(r))
     for check in r.row.get("checks", []):
         kind, *names = check.split()
         name, last = (names[0], names[-1]) if names else ("", "")
-        element = arg_type(r.args, name) if kind in ("align", "symmetric1") else ""
-        size = f"sizeof({r.c_type})" if r.c_type else f"{r.type_name} / 8" if r.row.get("sizes") else "1"
+        element = arg_type(r.args, name) if kind in ("align", "symmetric1", "many") else ""
+        rest = r.fill(check.split(maxsplit=2)[2]) if len(names) > 1 else ""
         lines.append(
             {
                 "pe": "wtl_check_pe(&f, pe);",
@@ -94,19 +128,24 @@ def check_lines(r: Routine) -> list[str]:
                 "am_length": f'wtl_check_that(&f, {name} <= WTL_AM_LONGEST, "{name}", (long long){name}, '
                 '"lengths of 0 to 1 GiB");',
                 "symmetric_on": f'wtl_check_symmetric(&f, "{name}", {name}, f.bytes, {last});',
-                "count": f"wtl_check_count(&f, {name}, {size});",
+                "count": f"wtl_check_count(&f, {name}, {r.size});",
                 "product": f"if (__builtin_mul_overflow_p({name}, {last}, (size_t)0)) "
                 f"wtl_refuse_count(f.call, {name}, {last});",
                 "symmetric": f'wtl_check_symmetric(&f, "{name}", {name}, f.bytes, {pe});',
                 "symmetric1": f'wtl_check_symmetric(&f, "{name}", {name}, sizeof({element or "char"}), {pe});',
+                "extent": f'wtl_check_symmetric(&f, "{name}", {name}, {rest}, {pe});',
+                "stride": f'wtl_check_that(&f, {name} >= 1, "{name}", {name}, "1 and more");',
                 "local": f'wtl_check_local(&f, "{name}", {name}, f.bytes);',
                 "given": f'wtl_check_local(&f, "{name}", {name}, 1);',
+                "many": f'wtl_check_local(&f, "{name}", {name}, {rest} * sizeof({element or "char"}));',
                 "align": f'wtl_check_alignment(&f, "{name}", {name}, sizeof({element or "char"}));',
                 "cmp": 'wtl_check_that(&f, (unsigned)cmp <= SHMEM_CMP_LE, "cmp", cmp, '
                 '"SHMEM_CMP_EQ, NE, GT, GE, LT and LE");',
-                "team": 'wtl_check_that(&f, team == SHMEM_TEAM_WORLD, "team", (long long)(intptr_t)team, '
-                '"SHMEM_TEAM_WORLD (this version has no other team)");',
-                "root": "wtl_check_pe(&f, PE_root);",
+                "signal": "wtl_check_that(&f, sig_op == SHMEM_SIGNAL_SET || sig_op == SHMEM_SIGNAL_ADD, "
+                '"sig_op", sig_op, "SHMEM_SIGNAL_SET and SHMEM_SIGNAL_ADD");',
+                "team": "wtl_team *t = wtl_team_of(&f, team);",
+                "active": "wtl_team set, *t = wtl_active_set_of(&f, &set, PE_start, logPE_stride, PE_size, pSync);",
+                "root": "wtl_check_root(&f, PE_root, t);",
             }[kind]
         )
     return lines
@@ -151,21 +190,32 @@ def unsigned_of(name: str, c_type: str) -> str:
     return "size_t" if name == "ptrdiff" else c_type
 
 
+def combining(op: str, name: str, c_type: str) -> str:
+    """C that takes b[i] into a[i]."""
+    if op in ("min", "max"):
+        return f"if (b[i] {'<' if op == 'min' else '>'} a[i]) a[i] = b[i]"
+    sign = {"and": "&", "or": "|", "xor": "^", "sum": "+", "prod": "*"}[op]
+    unsigned = unsigned_of(name, c_type)
+    if unsigned != c_type:  # wraps, as the result of unsigned arithmetic of at least int's width
+        wide = "unsigned" if name in ("char", "schar", "short", "int8", "int16") else unsigned
+        return f"a[i] = ({c_type})(({wide})a[i] {sign} ({wide})b[i])"
+    if op == "prod" and name in ("ushort", "uint16"):  # their product, as an int, may not fit one
+        return f"a[i] = ({c_type})((unsigned)a[i] * b[i])"
+    return f"a[i] = ({c_type})(a[i] {sign} b[i])"
+
+
 def combines(table: dict) -> str:
     """The typed inner loops of the reductions."""
-    loops = []
-    for row in table["routine"]:
-        if row.get("combine") != "sum":
-            continue
-        for t in table["groups"][row["types"]]:
-            c = table["types"][t]
-            u = unsigned_of(t, c)
-            add = "a[i] += b[i]" if u == c else f"a[i] = ({c})(({u})a[i] + ({u})b[i])"
-            loops.append(
-                f"static void wtl_sum_{t}(void *to, const void *from, size_t n)\n{{\n"
-                f"  {c} *a = to;\n  const {c} *b = from;\n  for (size_t i = 0; i < n; i++) {add};\n}}\n"
+    loops: dict[str, str] = {}
+    for row in rows(table):
+        for t in table["groups"][row["types"]] if "combine" in row else []:
+            c, name = table["types"][t], f"wtl_{row['combine']}_{t}"
+            loops[name] = (
+                f"static void {name}(void *to, const void *from, size_t n)\n{{\n"
+                f"  {c} *a = to;\n  const {c} *b = from;\n"
+                f"  for (size_t i = 0; i < n; i++) {combining(row['combine'], t, c)};\n}}\n"
             )
-    return "\n".join(loops)
+    return "\n".join(loops.values())
 
 
 def implementation(table: dict, routines: list[Routine]) -> str:
@@ -178,17 +228,21 @@ def implementation(table: dict, routines: list[Routine]) -> str:
     return "\n".join(
         [
             "/* Generated from src/shmem/api.toml; do not edit. */",
+            "#define WTL_NO_GENERICS /* the routines themselves are meant here */",
             '#include "shmem.h"',
             '#include "shmemx.h"',
             '#include "pgas/am_mutex.h"',
             '#include "shmem/front.h"',
             '#include "shmem/memory.h"',
+            '#include "shmem/teams.h"',
             "",
             "/* The bytes of a value as a number, whatever its type. */",
             "#define WTL_BITS(v) __extension__({ uint64_t bits_ = 0; memcpy(&bits_, &(v), sizeof(v)); bits_; })",
             "",
+            "#define WTL_IS_ADD_add true",
+            "#define WTL_IS_ADD_set false",
             "#define WTL_WORD_OF(T) \\",
-            "  ((T)-1 < (T)1 ? (sizeof(T) == 4 ? WTL_I32 : WTL_I64) : (sizeof(T) == 4 ? WTL_U32 : WTL_U64))",
+            "  ((enum wtl_word)((sizeof(T) == 2 ? WTL_I16 : sizeof(T) == 4 ? WTL_I32 : WTL_I64) + ((T)-1 > (T)0)))",
             "",
             "_Static_assert(SHMEM_CMP_EQ == (int)WTL_CMP_EQ && SHMEM_CMP_LE == (int)WTL_CMP_LE, "
             '"the comparisons agree");',
@@ -231,6 +285,9 @@ def generic_macros(table: dict, routines: list[Routine]) -> str:
             choose = f"shmem_ctx_t: {selection(ctx, position + 1)}, \\\n    default: {choose}"
             choose = f"_Generic((WTL_ARG0(__VA_ARGS__)), {choose})"
         out.append(f"#define {generic}(...) \\\n  {choose}(__VA_ARGS__)\n")
+    for generic, choices in table["generics"].items():
+        cases = ", ".join(f"{c_type}: {name}" for c_type, name in choices.items())
+        out.append(f"#define {generic}(...) _Generic((WTL_ARG0(__VA_ARGS__)), {cases})(__VA_ARGS__)\n")
     return "\n".join(out)
 
 
@@ -239,7 +296,7 @@ def selection(members: list[Routine], position: int) -> str:
     for r in members:
         cases.append(f"{r.c_type} *: {r.name}")
         cases.append(f"const {r.c_type} *: {r.name}")
-        if r.row["name"] in ("shmem_{T}_wait_until", "shmem_{T}_test"):
+        if r.row["name"].startswith(("shmem_{T}_wait_until", "shmem_{T}_test")):
             cases.append(f"volatile {r.c_type} *: {r.name}")
     return f"_Generic((WTL_ARG{position}(__VA_ARGS__)), " + ", ".join(cases) + ", default: wtl_no_such_type)"
 
@@ -247,12 +304,15 @@ def selection(members: list[Routine], position: int) -> str:
 def header(table: dict, routines: list[Routine], version: str) -> str:
     out = [HEADER_TOP.replace("@VERSION@", version)]
     out += [f"#define {k} {v}" for k, v in table["constants"].items()]
+    out += ["", "/* Their names until OpenSHMEM 1.2. */"]
+    out += [f"#define _{k} {k}" for k in table["old_constants"]["names"]]
     out.append("")
     out += prototypes([r for r in routines if "header" not in r.row])
     out += [
         "",
         "/* C11: one name for all types. */",
-        "#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L",
+        "#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && "
+        "!defined(WTL_NO_GENERICS)",
         "extern void wtl_no_such_type(void); /* exists nowhere: a call for a type the routine does not have */",
         "#define WTL_ARG0(...) WTL_ARG0_(__VA_ARGS__, 0, 0, 0)",
         "#define WTL_ARG0_(a, ...) a",
@@ -276,11 +336,15 @@ def prototypes(routines: list[Routine]) -> list[str]:
     out, last = [], None
     for r in routines:
         if r.row is not last:
-            origin = f" (since {r.row['since']})" if "since" in r.row else ""
-            out.append(f"\n/** {r.row['doc']}{origin} */")
+            out.append(f"\n/** {r.row['doc']}{age(r)} */")
             last = r.row
         out.append(guarded(r))
     return out
+
+
+def age(r: Routine) -> str:
+    deprecated = f", deprecated since {r.row['deprecated']}" if "deprecated" in r.row else ""
+    return f" (since {r.row['since']}{deprecated})" if "since" in r.row else ""
 
 
 def guarded(r: Routine) -> str:
@@ -292,7 +356,7 @@ def guarded(r: Routine) -> str:
 
 HEADER_TOP = """\
 /*
- * shmem.h - OpenSHMEM 1.6 by Wattle @VERSION@: the first slice. Generated from src/shmem/api.toml; do not edit.
+ * shmem.h - OpenSHMEM 1.6 by Wattle @VERSION@. Generated from src/shmem/api.toml; do not edit.
  *
  * PE numbers run from 0. "Symmetric" is memory from shmem_malloc and its kin, and the program's global and static
  * variables. Lengths are in elements of the type in a routine's name, unless it says bytes. A wrong argument ends the
@@ -311,6 +375,14 @@ extern "C" {
 
 typedef struct wtl_shmem_ctx *shmem_ctx_t;
 typedef struct wtl_shmem_team *shmem_team_t;
+
+typedef struct {
+  int num_contexts; /* the most contexts of the team at a time, as far as the program knows */
+} shmem_team_config_t;
+
+typedef struct {
+  size_t total_ops; /* the most calls within the session, as far as the program knows */
+} shmem_ctx_session_config_t;
 """
 
 EXTENSION_TOP = """\
@@ -363,6 +435,12 @@ HEADER_END = """
 """
 
 
+MPP_HEADER = """\
+/* mpp/shmem.h - where programs written for SGI's SHMEM look for shmem.h. */
+#include <shmem.h>
+"""
+
+
 def index(routines: list[Routine]) -> list[dict]:
     return [
         {
@@ -376,6 +454,8 @@ def index(routines: list[Routine]) -> list[dict]:
             "header": r.row.get("header", "shmem.h"),
             "doc": r.row["doc"],
             "since": r.row.get("since"),
+            "deprecated": r.row.get("deprecated"),
+            "op": r.row["op"],
         }
         for r in routines
     ]
@@ -394,6 +474,7 @@ def main() -> None:
     routines = expand(table)
     write(build / "include/shmem.h", header(table, routines, version))
     write(build / "include/shmemx.h", extension_header(routines, version))
+    write(build / "include/mpp/shmem.h", MPP_HEADER)
     write(build / "generated/shmem_api.c", implementation(table, routines))
     write(build / "generated/api.json", json.dumps(index(routines), indent=1))
 

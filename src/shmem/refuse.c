@@ -16,6 +16,12 @@ void wtl_refuse_pe(uint32_t call, int pe)
               wtl_self->n - 1);
 }
 
+void wtl_refuse_root(uint32_t call, int root, int n)
+{
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no PE %d to be the root; this team has PEs 0 to %d", wtl_call_name(call),
+              root, n - 1);
+}
+
 void wtl_refuse_count(uint32_t call, size_t n, size_t size)
 {
   wtl_pe_fail(WTL_EXIT_USAGE, "%s: %zu elements of %zu bytes are more than any memory (a negative count?)",

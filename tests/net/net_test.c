@@ -272,7 +272,7 @@ static void an_answer_is_taken_once_and_only_if_it_fits(void)
   uint64_t to = 0;
   _Atomic uint32_t left = 0;
   open_posts();
-  wtl_net_get(posts[VICTIM].net, SENDER, (wtl_place){0, 0}, &to, sizeof to, &left);
+  wtl_net_get(posts[VICTIM].net, NULL, SENDER, (wtl_place){0, 0}, &to, sizeof to, &left);
   uint64_t token = token_of_last_letter();
   seen before = look();
   arrive_answer(token ^ ((uint64_t)1 << 32), 8, 1); /* of an earlier one */
@@ -295,7 +295,7 @@ static void a_large_answer_is_taken_once_and_only_if_it_fits(void)
   _Atomic uint32_t left = 0;
   memset(data, 1, sizeof data);
   open_posts();
-  wtl_net_get(posts[VICTIM].net, SENDER, (wtl_place){0, 0}, to, sizeof to, &left);
+  wtl_net_get(posts[VICTIM].net, NULL, SENDER, (wtl_place){0, 0}, to, sizeof to, &left);
   wire_large h = {cookie(), SENDER, 0, 0, token_of_last_letter()};
   seen before = look();
   arrive_later(VICTIM, WIRE_DATA, &h, sizeof h, data, sizeof to + 1);
@@ -314,7 +314,7 @@ static void a_flush_is_answered_once(void)
 {
   const uint64_t word = 1;
   open_posts();
-  wtl_net_put(posts[VICTIM].net, SENDER, (wtl_place){0, 0}, &word, sizeof word, WTL_NET_HELD, NULL);
+  wtl_net_put(posts[VICTIM].net, NULL, SENDER, (wtl_place){0, 0}, &word, sizeof word, WTL_NET_HELD, NULL);
   uint64_t flush = wtl_net_flush(posts[VICTIM].net);
   seen before = look();
   for (uint64_t token = 1; token < 100; token++) arrive_answer(token, 0, 0); /* the first is 2 to the 32nd */
@@ -378,7 +378,7 @@ static void mutants_do_no_harm_for(uint64_t seed, int many)
   uint64_t random = seed, to[3] = {11, 12, 13};
   _Atomic uint32_t left = 0;
   open_posts();
-  wtl_net_get(posts[VICTIM].net, SENDER, (wtl_place){0, 0}, &to[1], 8, &left);
+  wtl_net_get(posts[VICTIM].net, NULL, SENDER, (wtl_place){0, 0}, &to[1], 8, &left);
   uint64_t token = token_of_last_letter();
   for (int i = 0; i < many; i++) {
     pack p = random_batch(&random);
@@ -419,12 +419,12 @@ static void what_is_under_way_is_bounded(void)
   open_posts();
   size_t puts = 0, gets = 0;
   for (; wtl_net_has_room(posts[SENDER].net) && puts < 100000; puts++)
-    wtl_net_put(posts[SENDER].net, VICTIM, (wtl_place){0, 0}, words, 2000, WTL_NET_HELD, NULL);
+    wtl_net_put(posts[SENDER].net, NULL, VICTIM, (wtl_place){0, 0}, words, 2000, WTL_NET_HELD, NULL);
   CHECK(puts >= MAX_IN_FLIGHT && letters() <= MAX_IN_FLIGHT + 1);
   deliver_all();
   CHECK(wtl_net_has_room(posts[SENDER].net));
   for (; wtl_net_has_room(posts[SENDER].net) && gets < sizeof words / 8; gets++) {
-    wtl_net_get(posts[SENDER].net, VICTIM, (wtl_place){0, 0}, &words[gets], 8, &left);
+    wtl_net_get(posts[SENDER].net, NULL, VICTIM, (wtl_place){0, 0}, &words[gets], 8, &left);
     forget(take_letter()); /* it has left, but nobody answers */
   }
   CHECK(gets == MAX_FETCHES && left == MAX_FETCHES);
@@ -454,7 +454,7 @@ static void room_is_told(void)
   const uint64_t word = 1;
   open_posts();
   while (wtl_net_has_room(posts[SENDER].net))
-    wtl_net_put(posts[SENDER].net, VICTIM, (wtl_place){0, 0}, &word, sizeof word, WTL_NET_SIGNAL, NULL);
+    wtl_net_put(posts[SENDER].net, NULL, VICTIM, (wtl_place){0, 0}, &word, sizeof word, WTL_NET_SIGNAL, NULL);
   int before = posts[SENDER].completed;
   forget(take_letter());
   CHECK(wtl_net_has_room(posts[SENDER].net) && posts[SENDER].completed > before);

@@ -15,7 +15,32 @@ static void run_all(const room *r)
 #ifndef WTL_THREADS
 static _Alignas(64) char static_a[ROOM_BYTES], static_b[ROOM_BYTES], static_large_a[LARGE_BYTES],
     static_large_b[LARGE_BYTES];
+static long static_sync[2 * SHMEM_SYNC_SIZE];
 #endif
+
+_Thread_local shmem_team_t group_team[N_GROUPS];
+
+/* Runs with the default context, and where `both` with one that was made. */
+static void run_contexts(room *r, bool both)
+{
+  r->ctx = SHMEM_CTX_DEFAULT;
+  run_all(r);
+  if (!both) return;
+  EXPECT(shmem_ctx_create(0, &r->ctx) == 0, "a context");
+  run_all(r);
+  shmem_ctx_destroy(r->ctx);
+}
+
+static void make_teams(const room *r)
+{
+  group_team[0] = SHMEM_TEAM_WORLD;
+  for (int which = 1; r->n >= 3 && which < N_GROUPS; which++) {
+    group g = groups(r, which);
+    int rc = shmem_team_split_strided(SHMEM_TEAM_WORLD, g.first, g.step, g.n, NULL, 0, &group_team[which]);
+    EXPECT(rc == 0 && (group_team[which] == SHMEM_TEAM_INVALID) == (g.me < 0), "team %d", which);
+    EXPECT(shmem_team_my_pe(group_team[which]) == g.me, "number in team %d", which);
+  }
+}
 
 int main(int argc, char **argv)
 {
@@ -30,11 +55,16 @@ int main(int argc, char **argv)
                me,
                n,
                (me + n - 1) % n,
-               (me + 1) % n};
-  run_all(&heap);
+               (me + 1) % n,
+               SHMEM_CTX_DEFAULT,
+               shmem_calloc(2 * SHMEM_SYNC_SIZE, sizeof(long))};
+  for (int i = 0; i < 2 * SHMEM_SYNC_SIZE; i++) heap.sync[i] = SHMEM_SYNC_VALUE;
+  make_teams(&heap);
+  run_contexts(&heap, n <= 4);
 #ifndef WTL_THREADS
-  room fixed = {static_a, static_b, static_large_a, static_large_b, me, n, heap.left, heap.right};
-  if (n <= 4) run_all(&fixed);
+  room fixed = {static_a, static_b,  static_large_a, static_large_b,    me,
+                n,        heap.left, heap.right,     SHMEM_CTX_DEFAULT, static_sync};
+  if (n <= 4) run_contexts(&fixed, false);
 #endif
   if (me == 0) printf("%zu routines\n", n_call_tests);
   shmem_finalize();

@@ -2,7 +2,7 @@
  * calls.h - what must hold of each family of routines, as macros that generate_calls.py applies to every routine of the API table.
  *
  * A test is collective: all PEs run it, each with its right neighbour as target, so each PE's memory is written by its left neighbour alone.
- * CTX(...) is either the arguments or SHMEM_CTX_DEFAULT and the arguments.
+ * CTX(...) is either the arguments or a context and the arguments: the default one, or one that was made.
  */
 #ifndef WTL_TESTS_CALLS_H
 #define WTL_TESTS_CALLS_H
@@ -18,6 +18,8 @@ typedef struct room {
   char *a, *b;             /* symmetric, ROOM_BYTES each */
   char *large_a, *large_b; /* symmetric, LARGE_BYTES each */
   int me, n, left, right;
+  shmem_ctx_t ctx; /* for the forms with a context */
+  long *sync;      /* symmetric: two work arrays for active sets, used by turns */
 } room;
 
 enum { LARGE_BYTES = 160000 };
@@ -28,7 +30,14 @@ typedef struct test {
 } test;
 
 #define PLAIN(...) __VA_ARGS__
-#define IN_CTX(...) SHMEM_CTX_DEFAULT, __VA_ARGS__
+#define IN_CTX(...) r->ctx, __VA_ARGS__
+
+/* All that was done, on either context. */
+static inline void settle(const room *r)
+{
+  shmem_quiet();
+  shmem_ctx_quiet(r->ctx);
+}
 
 typedef unsigned char bits8;
 typedef uint16_t bits16;
@@ -99,6 +108,7 @@ static const size_t lengths[] = {0, 1, 2, 3, 17, MANY};
     memset(r->a, 0, ROOM_BYTES);                                                                                       \
     shmem_barrier_all();                                                                                               \
     NAME(CTX(dest + 1, VALUE(T, r->me, 1), r->right));                                                                 \
+    settle(r);                                                                                                         \
     shmem_barrier_all();                                                                                               \
     EXPECT(dest[1] == VALUE(T, r->left, 1), #NAME);                                                                    \
     EXPECT(dest[0] == 0 && dest[2] == 0, #NAME " wrote beside its target");                                            \
@@ -136,7 +146,7 @@ static const size_t lengths[] = {0, 1, 2, 3, 17, MANY};
       (void)left_operand;                                                                                              \
       shmem_barrier_all();                                                                                             \
       CALL;                                                                                                            \
-      shmem_quiet();                                                                                                   \
+      settle(r);                                                                                                       \
       EXPECT(fetched == OLD, #NAME " fetched something else, round %d", round);                                        \
       shmem_barrier_all();                                                                                             \
       OLD = left_old;                                                                                                  \
@@ -158,6 +168,7 @@ static const size_t lengths[] = {0, 1, 2, 3, 17, MANY};
     *cell = 0;                                                                                                         \
     shmem_barrier_all();                                                                                               \
     for (int i = 0; i < TIMES; i++) CALL(right);                                                                       \
+    settle(r);                                                                                                         \
     shmem_barrier_all();                                                                                               \
     if (r->me == 0) EXPECT(*cell == (T)(r->n * TIMES * (STEP)), #NAME " lost updates");                                \
     shmem_barrier_all();                                                                                               \
@@ -249,75 +260,479 @@ static const int comparisons[] = {SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT, SHME
       }                                                                                                                \
   }
 
-/* `count` elements; the sum is taken in the order of PEs, so floating point sums are exactly the oracle's too. */
-#define SUM(NAME, T)                                                                                                   \
-  static void sum_##NAME(const room *r, T *dest, T *source, size_t count)                                              \
+/* What the operations of reductions are; integers are taken in 64 bits and cut off, as wrapping results are. */
+#define IS_INTEGER(T) ((T)0.5 == 0)
+#define OP_and(T, a, b) ((T)((uint64_t)(a) & (uint64_t)(b)))
+#define OP_or(T, a, b) ((T)((uint64_t)(a) | (uint64_t)(b)))
+#define OP_xor(T, a, b) ((T)((uint64_t)(a) ^ (uint64_t)(b)))
+#define OP_min(T, a, b) ((a) < (b) ? (a) : (b))
+#define OP_max(T, a, b) ((a) > (b) ? (a) : (b))
+#define OP_sum(T, a, b) ((T)((a) + (b)))
+#define OP_prod(T, a, b) ((T)((a) * (b)))
+/* Values for which the result is exact in every type: small for sums and products, all bits for the others. */
+#define IN_and(T, pe, i) VALUE(T, pe, i)
+#define IN_or(T, pe, i) VALUE(T, pe, i)
+#define IN_xor(T, pe, i) VALUE(T, pe, i)
+#define IN_min(T, pe, i) VALUE(T, pe, i)
+#define IN_max(T, pe, i) VALUE(T, pe, i)
+#define IN_sum(T, pe, i) SMALL(T, pe, i)
+#define IN_prod(T, pe, i) ((T)(1 + mixed(pe, i) % 2))
+
+/* A team or an active set as the tests see it: PEs first, first + step, ... */
+typedef struct group {
+  int first, step, n, me; /* me: -1 on PEs that are not in it */
+} group;
+
+static inline int member(const group *g, int i)
+{
+  return g->first + i * g->step;
+}
+
+/* All PEs; those with odd numbers; all but the first. The second and third where there are enough. */
+static inline group groups(const room *r, int which)
+{
+  group g = which == 0 ? (group){0, 1, r->n, 0} : which == 1 ? (group){1, 2, r->n / 2, 0} : (group){1, 1, r->n - 1, 0};
+  g.me = r->me >= g.first && (r->me - g.first) % g.step == 0 ? (r->me - g.first) / g.step : -1;
+  if (g.me >= g.n) g.me = -1;
+  return g;
+}
+enum { N_GROUPS = 3 };
+#define EACH_GROUP(g)                                                                                                  \
+  for (int which_ = 0; which_ < (r->n < 3 ? 1 : N_GROUPS); which_++)                                                   \
+    for (group g##_ = groups(r, which_), *g = &g##_; g; g = NULL)
+
+/* The team of a group, from those that the program made at its start. */
+extern _Thread_local shmem_team_t group_team[N_GROUPS];
+
+/* A work array that no PE still uses. */
+static inline long *work(const room *r, int turn)
+{
+  return r->sync + (turn & 1) * SHMEM_SYNC_SIZE;
+}
+
+/* CALL(dest, source, count, g): the reduction over the group's PEs; dest may be source. */
+#define REDUCTION(NAME, T, OP, CALL)                                                                                   \
+  static void reduce_##NAME(const room *r, const group *g, int which_, T *dest, T *source, size_t count, int turn)     \
+  {                                                                                                                    \
+    memset((void *)dest, 0, (count + 1) * sizeof(T));                                                                  \
+    for (size_t i = 0; i < count; i++) source[i] = IN_##OP(T, r->me, i);                                               \
+    shmem_barrier_all();                                                                                               \
+    (void)which_;                                                                                                      \
+    (void)turn;                                                                                                        \
+    if (g->me >= 0) {                                                                                                  \
+      CALL;                                                                                                            \
+      for (size_t i = 0; i < count; i++) {                                                                             \
+        T want = IN_##OP(T, member(g, 0), i);                                                                          \
+        for (int k = 1; k < g->n; k++) {                                                                               \
+          T next = IN_##OP(T, member(g, k), i);                                                                        \
+          want = OP_##OP(T, want, next);                                                                               \
+        }                                                                                                              \
+        EXPECT(dest[i] == want, #NAME " element %zu of %zu", i, count);                                                \
+        if (dest != source) EXPECT(source[i] == IN_##OP(T, r->me, i), #NAME " changed its source");                    \
+      }                                                                                                                \
+      if (dest != source) EXPECT(dest[count] == 0, #NAME " wrote beside its target");                                  \
+    }                                                                                                                  \
+    shmem_barrier_all();                                                                                               \
+  }                                                                                                                    \
+  DEFINE(NAME)                                                                                                         \
+  {                                                                                                                    \
+    T *a = (T *)(void *)r->a, *b = (T *)(void *)r->b;                                                                  \
+    int turn = 0;                                                                                                      \
+    EACH_GROUP(g)                                                                                                      \
+    {                                                                                                                  \
+      EACH_LENGTH(k) reduce_##NAME(r, g, which_, a, b, lengths[k], turn++);                                            \
+      reduce_##NAME(r, g, which_, a, a, MANY, turn++);                                                                 \
+    }                                                                                                                  \
+    /* More than a PE's scratch buffer, in odd parts. */                                                               \
+    EACH_GROUP(g)                                                                                                      \
+    if (which_ == 0 || FULL)                                                                                           \
+      reduce_##NAME(r, g, which_, (T *)(void *)r->large_a, (T *)(void *)r->large_b, LARGE_BYTES / sizeof(T) - 3,       \
+                    turn++);                                                                                           \
+  }
+
+#define REDUCE(NAME, T, OP) REDUCTION(NAME, T, OP, EXPECT(NAME(group_team[which_], dest, source, count) == 0, #NAME))
+
+/* The work array of the data's type is not used here, but must be there. */
+#define TO_ALL(NAME, T, OP)                                                                                            \
+  REDUCTION(NAME, T, OP,                                                                                               \
+            NAME(dest, source, (int)count, g->first, g->step - 1, g->n,                                                \
+                 (T *)(void *)((char *)source == r->large_b ? r->b : r->large_b), work(r, turn)))
+
+/* Scans: the sum up to this PE, or before it. */
+#define SCAN(NAME, T, EXCLUSIVE)                                                                                       \
+  static void scan_##NAME(const room *r, const group *g, int which_, T *dest, T *source, size_t count)                 \
   {                                                                                                                    \
     memset((void *)dest, 0, (count + 1) * sizeof(T));                                                                  \
     for (size_t i = 0; i < count; i++) source[i] = SMALL(T, r->me, i);                                                 \
-    EXPECT(NAME(SHMEM_TEAM_WORLD, dest, source, count) == 0, #NAME);                                                   \
-    for (size_t i = 0; i < count; i++) {                                                                               \
-      T want = SMALL(T, 0, i);                                                                                         \
-      for (int pe = 1; pe < r->n; pe++) want += SMALL(T, pe, i);                                                       \
-      EXPECT(dest[i] == want, #NAME " element %zu of %zu", i, count);                                                  \
-      if (dest != source) EXPECT(source[i] == SMALL(T, r->me, i), #NAME " changed its source");                        \
-    }                                                                                                                  \
-    if (dest != source) EXPECT(dest[count] == 0, #NAME " wrote beside its target");                                    \
     shmem_barrier_all();                                                                                               \
-  }                                                                                                                    \
-  /* Sums of integers wrap, signed ones too. */                                                                        \
-  static void sum_wraps_##NAME(const room *r, T *dest, T *source)                                                      \
-  {                                                                                                                    \
-    for (size_t i = 0; i < 17; i++) source[i] = VALUE(T, r->me, i);                                                    \
-    EXPECT(NAME(SHMEM_TEAM_WORLD, dest, source, 17) == 0, #NAME);                                                      \
-    for (size_t i = 0; i < 17; i++) {                                                                                  \
-      uint64_t want = 0;                                                                                               \
-      for (int pe = 0; pe < r->n; pe++) want += mixed(pe, i);                                                          \
-      EXPECT(dest[i] == (T)want, #NAME " of large values, element %zu", i);                                            \
+    if (g->me >= 0) {                                                                                                  \
+      EXPECT(NAME(group_team[which_], dest, source, count) == 0, #NAME);                                               \
+      for (size_t i = 0; i < count; i++) {                                                                             \
+        T want = 0;                                                                                                    \
+        for (int k = 0; k < g->me + !(EXCLUSIVE); k++) want = (T)(want + SMALL(T, member(g, k), i));                   \
+        EXPECT(dest[i] == want, #NAME " element %zu of %zu", i, count);                                                \
+      }                                                                                                                \
+      if (dest != source) EXPECT(dest[count] == 0, #NAME " wrote beside its target");                                  \
     }                                                                                                                  \
     shmem_barrier_all();                                                                                               \
   }                                                                                                                    \
   DEFINE(NAME)                                                                                                         \
   {                                                                                                                    \
-    if ((T)0.5 == 0) sum_wraps_##NAME(r, (T *)(void *)r->a, (T *)(void *)r->b);                                        \
-    EACH_LENGTH(k) sum_##NAME(r, (T *)(void *)r->a, (T *)(void *)r->b, lengths[k]);                                    \
-    sum_##NAME(r, (T *)(void *)r->a, (T *)(void *)r->a, MANY);                                                         \
-    /* More than a PE's scratch buffer, in odd parts. */                                                               \
-    sum_##NAME(r, (T *)(void *)r->large_a, (T *)(void *)r->large_b, LARGE_BYTES / sizeof(T) - 3);                      \
+    T *a = (T *)(void *)r->a, *b = (T *)(void *)r->b;                                                                  \
+    EACH_GROUP(g)                                                                                                      \
+    {                                                                                                                  \
+      EACH_LENGTH(k) scan_##NAME(r, g, which_, a, b, lengths[k]);                                                      \
+      scan_##NAME(r, g, which_, a, a, MANY);                                                                           \
+    }                                                                                                                  \
+    EACH_GROUP(g)                                                                                                      \
+    if (which_ == 0)                                                                                                   \
+      scan_##NAME(r, g, which_, (T *)(void *)r->large_a, (T *)(void *)r->large_b, LARGE_BYTES / sizeof(T) - 3);        \
+    EACH_GROUP(g)                                                                                                      \
+    if (which_ == 0)                                                                                                   \
+      scan_##NAME(r, g, which_, (T *)(void *)r->large_a, (T *)(void *)r->large_a, LARGE_BYTES / sizeof(T) - 3);        \
   }
 
-#define BROADCAST(NAME, T)                                                                                             \
+/*
+ * Broadcast from each root of each group. CALL(dest, source, len, root). KEEPS: root's own dest stays as it is (the old form).
+ */
+#define BROADCAST_(NAME, T, KEEPS, CALL)                                                                               \
   DEFINE(NAME)                                                                                                         \
   {                                                                                                                    \
-    T *dest = (T *)(void *)r->a, *source = (T *)(void *)r->b;                                                          \
-    for (int root = 0; root < r->n; root += FULL ? 1 : r->n - 1) {                                                     \
+    T *dest = (T *)(void *)r->a + 1, *source = (T *)(void *)r->b;                                                      \
+    int turn = 0;                                                                                                      \
+    EACH_GROUP(g)                                                                                                      \
+    for (int root = 0; root < g->n; root += FULL || g->n == 1 ? 1 : g->n - 1) {                                        \
       size_t len = lengths[(size_t)(root + 4) % (sizeof lengths / sizeof lengths[0])];                                 \
+      if (turn % 3 == 2) len = ROOM_BYTES / sizeof(T) - 2;                                                             \
       memset(r->a, 0, ROOM_BYTES);                                                                                     \
       for (size_t i = 0; i < len; i++) source[i] = VALUE(T, r->me, i);                                                 \
-      EXPECT(NAME(SHMEM_TEAM_WORLD, dest + 1, source, len, root) == 0, #NAME);                                         \
-      for (size_t i = 0; i < len; i++)                                                                                 \
-        EXPECT(dest[i + 1] == VALUE(T, root, i), #NAME " from %d element %zu", root, i);                               \
-      EXPECT(dest[0] == 0 && dest[len + 1] == 0, #NAME " wrote beside its target");                                    \
-      EXPECT(NAME(SHMEM_TEAM_WORLD, source, source, len, root) == 0, #NAME);                                           \
-      for (size_t i = 0; i < len; i++)                                                                                 \
-        EXPECT(source[i] == VALUE(T, root, i), #NAME " in place from %d, %zu", root, i);                               \
+      shmem_barrier_all();                                                                                             \
+      if (g->me >= 0) {                                                                                                \
+        CALL;                                                                                                          \
+        bool kept = (KEEPS) && g->me == root;                                                                          \
+        for (size_t i = 0; i < len; i++)                                                                               \
+          EXPECT(dest[i] == (kept ? 0 : VALUE(T, member(g, root), i)), #NAME " from %d element %zu", root, i);         \
+        EXPECT(dest[-1] == 0 && dest[len] == 0, #NAME " wrote beside its target");                                     \
+      }                                                                                                                \
+      turn++;                                                                                                          \
+      shmem_barrier_all();                                                                                             \
     }                                                                                                                  \
+  }
+#define BROADCAST(NAME, T)                                                                                             \
+  BROADCAST_(NAME, T, false, EXPECT(NAME(group_team[which_], dest, source, len, root) == 0, #NAME);                    \
+             EXPECT(NAME(group_team[which_], source, source, len, root) == 0, #NAME))
+#define OLD_BROADCAST(NAME, T)                                                                                         \
+  BROADCAST_(NAME, T, true, NAME(dest, source, len, root, g->first, g->step - 1, g->n, work(r, turn)))
+
+/*
+ * Blocks of all PEs of a group, one after the other. CALL(dest, source, len); PE k brings LEN(k, len) elements.
+ */
+#define GATHER(NAME, T, LEN, CALL)                                                                                     \
+  DEFINE(NAME)                                                                                                         \
+  {                                                                                                                    \
+    T *dest = (T *)(void *)r->large_a, *source = (T *)(void *)r->b;                                                    \
+    const size_t sizes[] = {0, 1, 2, 17, ROOM_BYTES / sizeof(T)};                                                      \
+    int turn = 0;                                                                                                      \
+    EACH_GROUP(g)                                                                                                      \
+    for (size_t s = FULL ? 0 : 2; s < sizeof sizes / sizeof sizes[0]; s++, turn++) {                                   \
+      size_t len = LEN(g->me, sizes[s]), at = 0;                                                                       \
+      for (size_t i = 0; i < ROOM_BYTES / sizeof(T); i++) source[i] = VALUE(T, r->me, i);                              \
+      memset((void *)dest, 0, (sizes[s] * (size_t)g->n + 1) * sizeof(T));                                              \
+      shmem_barrier_all();                                                                                             \
+      if (g->me >= 0) {                                                                                                \
+        CALL;                                                                                                          \
+        for (int k = 0; k < g->n; k++)                                                                                 \
+          for (size_t i = 0; i < LEN(k, sizes[s]); i++, at++)                                                          \
+            EXPECT(dest[at] == VALUE(T, member(g, k), i), #NAME " of PE %d element %zu", member(g, k), i);             \
+        EXPECT(dest[at] == 0, #NAME " wrote beside its target");                                                       \
+      }                                                                                                                \
+      shmem_barrier_all();                                                                                             \
+    }                                                                                                                  \
+  }
+#define ALIKE(k, len) (len)
+#define UNALIKE(k, len) ((len) * (size_t)((k) % 3) / 2)
+#define FCOLLECT(NAME, T) GATHER(NAME, T, ALIKE, EXPECT(NAME(group_team[which_], dest, source, len) == 0, #NAME))
+#define COLLECT(NAME, T) GATHER(NAME, T, UNALIKE, EXPECT(NAME(group_team[which_], dest, source, len) == 0, #NAME))
+#define OLD_FCOLLECT(NAME, T)                                                                                          \
+  GATHER(NAME, T, ALIKE, NAME(dest, source, len, g->first, g->step - 1, g->n, work(r, turn)))
+#define OLD_COLLECT(NAME, T)                                                                                           \
+  GATHER(NAME, T, UNALIKE, NAME(dest, source, len, g->first, g->step - 1, g->n, work(r, turn)))
+
+/* Everybody's block for everybody, with strides DST and SST between elements. */
+#define ALLTOALL_(NAME, T, DST, SST, CALL)                                                                             \
+  DEFINE(NAME)                                                                                                         \
+  {                                                                                                                    \
+    T *dest = (T *)(void *)r->large_a, *source = (T *)(void *)r->large_b;                                              \
+    const size_t sizes[] = {0, 1, 3, 100};                                                                             \
+    int turn = 0;                                                                                                      \
+    EACH_GROUP(g)                                                                                                      \
+    for (size_t s = FULL ? 0 : 1; s < sizeof sizes / sizeof sizes[0]; s++, turn++) {                                   \
+      size_t len = sizes[s], all = len * (size_t)g->n;                                                                 \
+      const size_t dst = DST, sst = SST;                                                                               \
+      for (size_t i = 0; i < all * sst; i++) source[i] = VALUE(T, r->me, i);                                           \
+      memset((void *)dest, 0, (all * dst + 1) * sizeof(T));                                                            \
+      shmem_barrier_all();                                                                                             \
+      if (g->me >= 0) {                                                                                                \
+        CALL;                                                                                                          \
+        for (size_t i = 0; i < all * dst; i++) {                                                                       \
+          size_t element = i / dst, k = len ? element / len : 0, within = len ? element % len : 0;                     \
+          T want = i % dst ? 0 : VALUE(T, member(g, (int)k), ((size_t)g->me * len + within) * sst);                    \
+          EXPECT(dest[i] == want, #NAME " element %zu of %zu", i, all * dst);                                          \
+        }                                                                                                              \
+        EXPECT(dest[all * dst] == 0, #NAME " wrote beside its target");                                                \
+      }                                                                                                                \
+      shmem_barrier_all();                                                                                             \
+    }                                                                                                                  \
+  }
+#define ALLTOALL(NAME, T) ALLTOALL_(NAME, T, 1, 1, EXPECT(NAME(group_team[which_], dest, source, len) == 0, #NAME))
+#define ALLTOALLS(NAME, T)                                                                                             \
+  ALLTOALL_(NAME, T, 3, 2, EXPECT(NAME(group_team[which_], dest, source, 3, 2, len) == 0, #NAME))
+#define OLD_ALLTOALL(NAME, T)                                                                                          \
+  ALLTOALL_(NAME, T, 1, 1, NAME(dest, source, len, g->first, g->step - 1, g->n, work(r, turn)))
+#define OLD_ALLTOALLS(NAME, T)                                                                                         \
+  ALLTOALL_(NAME, T, 3, 2, NAME(dest, source, 3, 2, len, g->first, g->step - 1, g->n, work(r, turn)))
+
+/* Who sees the signal sees the data, with no barrier between. */
+#define PUT_SIGNAL(NAME, T, CTX)                                                                                       \
+  DEFINE(NAME)                                                                                                         \
+  {                                                                                                                    \
+    T *dest = (T *)(void *)r->a, source[MANY];                                                                         \
+    uint64_t *signal = (uint64_t *)(void *)(r->b + 64);                                                                \
+    EACH_LENGTH(k)                                                                                                     \
+    for (int adds = 0; adds < 2; adds++) {                                                                             \
+      size_t len = lengths[k];                                                                                         \
+      memset(r->a, 0, ROOM_BYTES);                                                                                     \
+      memset(r->b, 0, ROOM_BYTES);                                                                                     \
+      *signal = 1000;                                                                                                  \
+      for (size_t i = 0; i < len; i++) source[i] = VALUE(T, r->me, i);                                                 \
+      shmem_barrier_all();                                                                                             \
+      NAME(CTX(dest + 1, source, len, signal, 7, adds ? SHMEM_SIGNAL_ADD : SHMEM_SIGNAL_SET, r->right));               \
+      uint64_t want = adds ? 1007 : 7, got = shmem_signal_wait_until(signal, SHMEM_CMP_NE, 1000);                      \
+      EXPECT(got == want && shmem_signal_fetch(signal) == want, #NAME " left the signal %llu",                         \
+             (unsigned long long)got);                                                                                 \
+      for (size_t i = 0; i < len; i++)                                                                                 \
+        EXPECT(dest[i + 1] == VALUE(T, r->left, i), #NAME " element %zu of %zu", i, len);                              \
+      EXPECT(dest[0] == 0 && dest[len + 1] == 0 && signal[-1] == 0 && signal[1] == 0,                                  \
+             #NAME " wrote beside its target");                                                                        \
+      settle(r);                                                                                                       \
+      shmem_barrier_all();                                                                                             \
+    }                                                                                                                  \
+  }
+
+/* A signal alone: what it becomes from 1000 by 7. All PEs add to PE 0's, too, and none is lost. */
+#define SIGNAL(NAME, CTX, WANT, ADDS)                                                                                  \
+  DEFINE(NAME)                                                                                                         \
+  {                                                                                                                    \
+    uint64_t *signal = (uint64_t *)(void *)r->a + 1;                                                                   \
+    memset(r->a, 0, ROOM_BYTES);                                                                                       \
+    *signal = 1000;                                                                                                    \
+    shmem_barrier_all();                                                                                               \
+    NAME(CTX(signal, 7, r->right));                                                                                    \
+    EXPECT(shmem_signal_wait_until(signal, SHMEM_CMP_NE, 1000) == (WANT), #NAME);                                      \
+    EXPECT(signal[-1] == 0 && signal[1] == 0, #NAME " wrote beside its target");                                       \
+    settle(r);                                                                                                         \
+    shmem_barrier_all();                                                                                               \
+    *signal = 0;                                                                                                       \
+    shmem_barrier_all();                                                                                               \
+    for (int i = 0; i < TIMES; i++) NAME(CTX(signal, 3, 0));                                                           \
+    settle(r);                                                                                                         \
+    shmem_barrier_all();                                                                                               \
+    if (r->me == 0) EXPECT(*signal == ((ADDS) ? (uint64_t)(3 * TIMES * r->n) : 3), #NAME " by all");                   \
     shmem_barrier_all();                                                                                               \
   }
 
+/* Strides of 1 to 3 on both sides; what lies between stays as it is. BLOCK elements at a time. */
+#define STRIDED_(NAME, T, PUTS, BLOCK, CALL)                                                                           \
+  DEFINE(NAME)                                                                                                         \
+  {                                                                                                                    \
+    T *dest = (T *)(void *)r->a + 1, *source = (T *)(void *)r->b;                                                      \
+    for (ptrdiff_t dst = FULL ? 1 : 2; dst <= 3; dst++)                                                                \
+      for (ptrdiff_t sst = FULL ? 1 : 3; sst <= 3; sst++)                                                              \
+        for (size_t len = FULL ? 0 : 7; len <= 7; len += 1 + len) {                                                    \
+          const size_t block = BLOCK, step = block > (size_t)dst ? block : (size_t)dst;                                \
+          dst = (ptrdiff_t)step; /* blocks do not overlap */                                                           \
+          memset(r->a, 0, ROOM_BYTES);                                                                                 \
+          for (size_t i = 0; i < ROOM_BYTES / sizeof(T); i++) source[i] = VALUE(T, r->me, i);                          \
+          shmem_barrier_all();                                                                                         \
+          CALL;                                                                                                        \
+          settle(r);                                                                                                   \
+          shmem_barrier_all();                                                                                         \
+          for (size_t i = 0; i < (len + 1) * step; i++) {                                                              \
+            bool in = i / step < len && i % step < block;                                                              \
+            size_t from = i / step * (size_t)sst + i % step;                                                           \
+            EXPECT(dest[i] == (in ? VALUE(T, (PUTS) ? r->left : r->right, from) : 0),                                  \
+                   #NAME " element %zu, strides %td and %td, %zu", i, dst, sst, len);                                  \
+          }                                                                                                            \
+          EXPECT(dest[-1] == 0, #NAME " wrote before its target");                                                     \
+          shmem_barrier_all();                                                                                         \
+        }                                                                                                              \
+  }
+#define IPUT(NAME, T, CTX) STRIDED_(NAME, T, true, 1, NAME(CTX(dest, source, dst, sst, len, r->right)))
+#define IGET(NAME, T, CTX) STRIDED_(NAME, T, false, 1, NAME(CTX(dest, source, dst, sst, len, r->right)))
+#define IBPUT(NAME, T, CTX) STRIDED_(NAME, T, true, 2, NAME(CTX(dest, source, dst, sst, block, len, r->right)))
+#define IBGET(NAME, T, CTX) STRIDED_(NAME, T, false, 2, NAME(CTX(dest, source, dst, sst, block, len, r->right)))
+
+/* --- waits and tests on several variables -------------------------------------------------------------------------- */
+
+enum { VARS = 6 };
+
+/* Variable i is awaited as 10 + i by the vector forms, as 10 by the others. Number 2 is masked, and would hold first. */
+#define AWAITED(VECTOR, i) ((VECTOR) ? 10 + (i) : 10)
+#define MANY_VARIABLES(T, VECTOR)                                                                                      \
+  T *ivars = (T *)(void *)r->a, values[VARS];                                                                          \
+  const int mask[VARS] = {0, 0, 1, 0, 0, 0}, all_masked[VARS] = {1, 1, 1, 1, 1, 1};                                    \
+  size_t indices[VARS];                                                                                                \
+  (void)indices;                                                                                                       \
+  (void)mask;                                                                                                          \
+  (void)all_masked;                                                                                                    \
+  for (size_t i = 0; i < VARS; i++) {                                                                                  \
+    ivars[i] = i == 2 ? (T)AWAITED(VECTOR, i) : 0;                                                                     \
+    values[i] = (T)AWAITED(VECTOR, i);                                                                                 \
+  }                                                                                                                    \
+  (void)values;                                                                                                        \
+  shmem_barrier_all()
+
+/* The neighbour makes variable i hold. */
+#define FULFIL(T, VECTOR, i)                                                                                           \
+  do {                                                                                                                 \
+    T value_ = (T)AWAITED(VECTOR, i);                                                                                  \
+    shmem_putmem(&ivars[i], &value_, sizeof value_, r->right);                                                         \
+  } while (0)
+
+#define WAIT_ALL(NAME, T, VECTOR, VALUES)                                                                              \
+  DEFINE(NAME)                                                                                                         \
+  {                                                                                                                    \
+    for (int round = 0; round < (FULL ? 4 : 1); round++) {                                                             \
+      MANY_VARIABLES(T, VECTOR);                                                                                       \
+      if (round == 1) sched_yield();                                                                                   \
+      for (size_t i = VARS; i-- > 0;)                                                                                  \
+        if (i != 2) FULFIL(T, VECTOR, i);                                                                              \
+      NAME(ivars, VARS, mask, SHMEM_CMP_EQ, VALUES);                                                                   \
+      for (size_t i = 0; i < VARS; i++)                                                                                \
+        EXPECT(ivars[i] == (T)AWAITED(VECTOR, i), #NAME " returned before variable %zu", i);                           \
+      NAME(ivars, VARS, NULL, SHMEM_CMP_EQ, VALUES);                                                                   \
+      NAME(ivars, VARS, all_masked, SHMEM_CMP_NE, VALUES);                                                             \
+      NAME(ivars, 0, NULL, SHMEM_CMP_NE, VALUES);                                                                      \
+      shmem_barrier_all();                                                                                             \
+    }                                                                                                                  \
+  }
+
+#define WAIT_ANY(NAME, T, VECTOR, VALUES)                                                                              \
+  DEFINE(NAME)                                                                                                         \
+  {                                                                                                                    \
+    MANY_VARIABLES(T, VECTOR);                                                                                         \
+    int done[VARS] = {0, 0, 1, 0, 0, 0};                                                                               \
+    for (size_t i = 0; i < VARS; i++)                                                                                  \
+      if (i != 2) FULFIL(T, VECTOR, i);                                                                                \
+    for (int turn = 0; turn < VARS - 1; turn++) { /* each is found once */                                             \
+      size_t i = NAME(ivars, VARS, done, SHMEM_CMP_EQ, VALUES);                                                        \
+      EXPECT(i < VARS && !done[i] && ivars[i] == (T)AWAITED(VECTOR, i), #NAME " found %zu", i);                        \
+      if (i < VARS) done[i] = 1;                                                                                       \
+    }                                                                                                                  \
+    EXPECT(NAME(ivars, VARS, done, SHMEM_CMP_EQ, VALUES) == SIZE_MAX, #NAME " of nothing");                            \
+    EXPECT(NAME(ivars, 0, NULL, SHMEM_CMP_EQ, VALUES) == SIZE_MAX, #NAME " of no variables");                          \
+    shmem_barrier_all();                                                                                               \
+  }
+
+#define WAIT_SOME(NAME, T, VECTOR, VALUES)                                                                             \
+  DEFINE(NAME)                                                                                                         \
+  {                                                                                                                    \
+    MANY_VARIABLES(T, VECTOR);                                                                                         \
+    int done[VARS] = {0, 0, 1, 0, 0, 0}, left = VARS - 1;                                                              \
+    for (size_t i = 0; i < VARS; i++)                                                                                  \
+      if (i != 2) FULFIL(T, VECTOR, i);                                                                                \
+    while (left > 0) {                                                                                                 \
+      size_t found = NAME(ivars, VARS, indices, done, SHMEM_CMP_EQ, VALUES);                                           \
+      EXPECT(found >= 1 && found <= (size_t)left, #NAME " found %zu", found);                                          \
+      if (found == 0 || found > (size_t)left) break;                                                                   \
+      for (size_t k = 0; k < found; k++) {                                                                             \
+        EXPECT(indices[k] < VARS && !done[indices[k]], #NAME " found %zu", indices[k]);                                \
+        done[indices[k] % VARS] = 1;                                                                                   \
+      }                                                                                                                \
+      left -= (int)found;                                                                                              \
+    }                                                                                                                  \
+    EXPECT(NAME(ivars, VARS, indices, done, SHMEM_CMP_EQ, VALUES) == 0, #NAME " of nothing");                          \
+    shmem_barrier_all();                                                                                               \
+  }
+
+#define TEST_ALL(NAME, T, VECTOR, VALUES)                                                                              \
+  DEFINE(NAME)                                                                                                         \
+  {                                                                                                                    \
+    MANY_VARIABLES(T, VECTOR);                                                                                         \
+    for (size_t i = 0; i < VARS; i++) {                                                                                \
+      EXPECT(!NAME(ivars, VARS, mask, SHMEM_CMP_EQ, VALUES) || i == VARS, #NAME " with %zu of them", i);               \
+      ivars[i] = (T)AWAITED(VECTOR, i);                                                                                \
+    }                                                                                                                  \
+    EXPECT(NAME(ivars, VARS, mask, SHMEM_CMP_EQ, VALUES), #NAME " with all of them");                                  \
+    EXPECT(NAME(ivars, VARS, all_masked, SHMEM_CMP_NE, VALUES) && NAME(ivars, 0, NULL, SHMEM_CMP_NE, VALUES),          \
+           #NAME " of nothing");                                                                                       \
+    ivars[2] = 0;                                                                                                      \
+    EXPECT(NAME(ivars, VARS, mask, SHMEM_CMP_EQ, VALUES), #NAME " looked at a masked one");                            \
+    EXPECT(!NAME(ivars, VARS, NULL, SHMEM_CMP_EQ, VALUES), #NAME " without a mask");                                   \
+    shmem_barrier_all();                                                                                               \
+  }
+
+#define TEST_ANY(NAME, T, VECTOR, VALUES)                                                                              \
+  DEFINE(NAME)                                                                                                         \
+  {                                                                                                                    \
+    MANY_VARIABLES(T, VECTOR);                                                                                         \
+    EXPECT(NAME(ivars, VARS, mask, SHMEM_CMP_EQ, VALUES) == SIZE_MAX, #NAME " looked at a masked one");                \
+    EXPECT(NAME(ivars, VARS, NULL, SHMEM_CMP_EQ, VALUES) == 2, #NAME " without a mask");                               \
+    ivars[0] = (T)AWAITED(VECTOR, 0);                                                                                  \
+    ivars[4] = (T)AWAITED(VECTOR, 4);                                                                                  \
+    bool seen[VARS] = {false};                                                                                         \
+    for (int turn = 0; turn < 2 * VARS; turn++) seen[NAME(ivars, VARS, mask, SHMEM_CMP_EQ, VALUES) % VARS] = true;     \
+    EXPECT(seen[0] && seen[4] && !seen[1] && !seen[2], #NAME " does not give each its turn");                          \
+    EXPECT(NAME(ivars, VARS, all_masked, SHMEM_CMP_NE, VALUES) == SIZE_MAX, #NAME " of nothing");                      \
+    shmem_barrier_all();                                                                                               \
+  }
+
+#define TEST_SOME(NAME, T, VECTOR, VALUES)                                                                             \
+  DEFINE(NAME)                                                                                                         \
+  {                                                                                                                    \
+    MANY_VARIABLES(T, VECTOR);                                                                                         \
+    EXPECT(NAME(ivars, VARS, indices, mask, SHMEM_CMP_EQ, VALUES) == 0, #NAME " looked at a masked one");              \
+    ivars[0] = (T)AWAITED(VECTOR, 0);                                                                                  \
+    ivars[4] = (T)AWAITED(VECTOR, 4);                                                                                  \
+    EXPECT(NAME(ivars, VARS, indices, mask, SHMEM_CMP_EQ, VALUES) == 2 && indices[0] + indices[1] == 4,                \
+           #NAME " found others");                                                                                     \
+    EXPECT(NAME(ivars, VARS, indices, NULL, SHMEM_CMP_EQ, VALUES) == 3, #NAME " without a mask");                      \
+    EXPECT(NAME(ivars, VARS, indices, all_masked, SHMEM_CMP_NE, VALUES) == 0, #NAME " of nothing");                    \
+    shmem_barrier_all();                                                                                               \
+  }
+
+/* The old waits: until a variable is no longer what it was. */
+#define OLD_WAIT(NAME, T)                                                                                              \
+  DEFINE(NAME)                                                                                                         \
+  {                                                                                                                    \
+    T *ivar = (T *)(void *)r->a, after = 3;                                                                            \
+    *ivar = (T)-5;                                                                                                     \
+    shmem_barrier_all();                                                                                               \
+    shmem_putmem(ivar, &after, sizeof after, r->right);                                                                \
+    NAME(ivar, (T)-5);                                                                                                 \
+    EXPECT(*ivar == after, #NAME " returned early");                                                                   \
+    shmem_barrier_all();                                                                                               \
+  }
+
+#define PLAIN_uint64_put_nbi(...) shmem_uint64_put_nbi(__VA_ARGS__)
+#define PLAIN_uint64_p(...) shmem_uint64_p(__VA_ARGS__)
+#define IN_CTX_uint64_put_nbi(...) shmem_ctx_uint64_put_nbi(r->ctx, __VA_ARGS__)
+#define IN_CTX_uint64_p(...) shmem_ctx_uint64_p(r->ctx, __VA_ARGS__)
+
 /* fence and quiet: what is put before them is there before what is put after. litmus.c races them. */
-#define ORDER(NAME, CALL)                                                                                              \
+#define ORDER(NAME, CTX, CALL)                                                                                         \
   DEFINE(NAME)                                                                                                         \
   {                                                                                                                    \
     uint64_t *data = (uint64_t *)(void *)r->a, *flag = data + 32, from[8];                                             \
     for (size_t i = 0; i < 8; i++) from[i] = mixed(r->me, i);                                                          \
     memset(r->a, 0, ROOM_BYTES);                                                                                       \
     shmem_barrier_all();                                                                                               \
-    shmem_uint64_put_nbi(data, from, 8, r->right);                                                                     \
+    CTX##_uint64_put_nbi(data, from, 8, r->right);                                                                     \
     CALL;                                                                                                              \
-    shmem_uint64_p(flag, 1, r->right);                                                                                 \
+    CTX##_uint64_p(flag, 1, r->right);                                                                                 \
     shmem_uint64_wait_until(flag, SHMEM_CMP_EQ, 1);                                                                    \
     for (size_t i = 0; i < 8; i++) EXPECT(data[i] == mixed(r->left, i), #NAME " element %zu", i);                      \
+    settle(r);                                                                                                         \
     shmem_barrier_all();                                                                                               \
   }
 

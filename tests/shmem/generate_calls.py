@@ -40,15 +40,34 @@ ADDING = {
     "shmem_{T}_atomic_fetch_add": ("ADD_LIKE", "fetched = {name}({ctx}(cell, OPERAND, pe))"),
     "shmem_{T}_atomic_fetch_add_nbi": ("ADD_LIKE", "{name}({ctx}(&fetched, cell, OPERAND, pe))"),
 }
+# The names until OpenSHMEM 1.3 -> those of today.
+OLD = {
+    "shmem_{T}_fetch": "shmem_{T}_atomic_fetch",
+    "shmem_{T}_set": "shmem_{T}_atomic_set",
+    "shmem_{T}_swap": "shmem_{T}_atomic_swap",
+    "shmem_{T}_cswap": "shmem_{T}_atomic_compare_swap",
+    "shmem_{T}_inc": "shmem_{T}_atomic_inc",
+    "shmem_{T}_finc": "shmem_{T}_atomic_fetch_inc",
+    "shmem_{T}_add": "shmem_{T}_atomic_add",
+    "shmem_{T}_fadd": "shmem_{T}_atomic_fetch_add",
+}
 COLLECTIVE = {
     "shmem_{T}_wait_until": "WAIT_UNTIL",
+    "shmem_wait_until": "WAIT_UNTIL",
+    "shmem_{T}_wait": "OLD_WAIT",
+    "shmem_wait": "OLD_WAIT",
     "shmem_{T}_test": "TEST_VARIABLE",
-    "shmem_{T}_sum_reduce": "SUM",
-    "shmem_{T}_broadcast": "BROADCAST",
-    "shmem_broadcastmem": "BROADCAST",
 }
-ORDERING = {"shmem_fence", "shmem_quiet"}
-MEETINGS = {"shmem_barrier_all": "", "shmem_sync_all": "", "shmem_team_sync": "SHMEM_TEAM_WORLD"}
+# The words of a family's name -> macro of (NAME, type).
+GATHERING = r"shmem_(?:\{T\}_)?(broadcast|fcollect|collect|alltoalls|alltoall)(mem|\{N\})?"
+ORDERING = {"shmem_fence": "", "shmem_quiet": "", "shmem_pe_quiet": "r->right"}
+MEETINGS = {
+    "shmem_barrier_all": "",
+    "shmem_sync_all": "",
+    "shmem_team_sync": "SHMEM_TEAM_WORLD",
+    "shmem_barrier": "0, 0, r->n, r->sync",
+    "shmem_sync": "0, 0, r->n, r->sync",
+}
 # Routines that the hand-written programs beside this one test; completeness.py sees to it that they call them.
 ELSEWHERE = {
     "shmem_init",
@@ -66,6 +85,34 @@ ELSEWHERE = {
     "shmem_info_get_name",
     "shmem_team_my_pe",
     "shmem_team_n_pes",
+    "shmem_team_get_config",
+    "shmem_team_translate_pe",
+    "shmem_team_split_strided",
+    "shmem_team_split_2d",
+    "shmem_team_destroy",
+    "shmem_team_ptr",
+    "shmem_ctx_create",
+    "shmem_team_create_ctx",
+    "shmem_ctx_destroy",
+    "shmem_ctx_get_team",
+    "shmem_ctx_session_start",
+    "shmem_ctx_session_stop",
+    "shmem_signal_fetch",
+    "shmem_signal_wait_until",
+    "start_pes",
+    "_my_pe",
+    "_num_pes",
+    "shmalloc",
+    "shfree",
+    "shrealloc",
+    "shmemalign",
+    "shmem_set_cache_inv",
+    "shmem_clear_cache_inv",
+    "shmem_udcflush",
+    "shmem_set_cache_line_inv",
+    "shmem_clear_cache_line_inv",
+    "shmem_udcflush_line",
+    "shmem_pcontrol",
     "shmem_malloc",
     "shmem_malloc_with_hints",
     "shmem_calloc",
@@ -83,21 +130,61 @@ def element(routine: dict) -> str:
     if routine["type"].isdigit():
         return f"bits{routine['type']}"
     if not routine["type"]:
-        return "bits8"
+        return "long" if routine["family"].startswith("shmem_wait") else "bits8"
     declaration = re.search(r"\((?:shmem_\w+_t \w+, )?(?:const )?([\w ]+?) \*", routine["prototype"])
     return declaration.group(1)
 
 
+def copying(name: str, family: str, c_type: str, ctx: str) -> list[str] | None:
+    """Puts and gets of all forms."""
+    finish = "shmem_ctx_quiet(r->ctx)" if ctx == "IN_CTX" else "shmem_quiet()"
+    copy = re.fullmatch(r"shmem_(?:\{T\}_)?(put|get)(?:\{N\}|mem)?(_signal)?(_nbi)?", family)
+    if copy and copy.group(2):
+        return [f"PUT_SIGNAL({name}, {c_type}, {ctx})"]
+    if copy:
+        always = copy.group(3) or (ctx == "IN_CTX" and copy.group(1) == "put")
+        return [f"{copy.group(1).upper()}({name}, {c_type}, {ctx}, {finish if always else '(void)0'})"]
+    strided = re.fullmatch(r"shmem_(?:\{T\}_)?(ib?put|ib?get)(?:\{N\})?", family)
+    return [f"{strided.group(1).upper()}({name}, {c_type}, {ctx})"] if strided else None
+
+
+def gathering(name: str, family: str, c_type: str, op: str) -> list[str] | None:
+    """Collectives that move data."""
+    blocks = re.fullmatch(GATHERING, family)
+    if blocks:
+        return [f"{'OLD_' if blocks.group(2) == '{N}' else ''}{blocks.group(1).upper()}({name}, {c_type})"]
+    if family.endswith("_reduce"):
+        return [f"REDUCE({name}, {c_type}, {op})"]
+    if family.endswith("_to_all"):
+        return [f"TO_ALL({name}, {c_type}, {op})"]
+    scan = re.search(r"_sum_(in|ex)scan$", family)
+    return [f"SCAN({name}, {c_type}, {int(scan.group(1) == 'ex')})"] if scan else None
+
+
+def several(name: str, family: str, c_type: str) -> list[str] | None:
+    """Waits and tests on several variables."""
+    form = re.fullmatch(r"shmem_\{T\}_(wait_until|test)_(all|any|some)(_vector)?", family)
+    if not form:
+        return None
+    macro = f"{'TEST' if form.group(1) == 'test' else 'WAIT'}_{form.group(2).upper()}"
+    values = "true, values" if form.group(3) else f"false, ({c_type})10"
+    return [f"{macro}({name}, {c_type}, {values})"]
+
+
 def lines_of(routine: dict) -> list[str] | None:
     """The test of one routine; None where another program has it."""
-    name, family = routine["name"], routine["family"]
+    name, family = routine["name"], OLD.get(routine["family"], routine["family"])
     ctx = "IN_CTX" if routine["ctx"] else "PLAIN"
     if family in ELSEWHERE or routine["header"] == "shmemx.h":  # tests/am
         return None
     if family in ORDERING:
-        return [f"ORDER({name}, {name}({'SHMEM_CTX_DEFAULT' if routine['ctx'] else ''}))"]
+        args = ", ".join(filter(None, ["r->ctx" if routine["ctx"] else "", ORDERING[family]]))
+        return [f"ORDER({name}, {ctx}, {name}({args}))"]
     if family in MEETINGS:
         return [f"MEETING({name}, {name}({MEETINGS[family]}))"]
+    if family in ("shmem_signal_add", "shmem_signal_set"):
+        adds = family.endswith("add")
+        return [f"SIGNAL({name}, {ctx}, {1007 if adds else 7}, {int(adds)})"]
     c_type = element(routine)
     if family in TYPED:
         return [f"{TYPED[family]}({name}, {c_type}, {ctx})"]
@@ -106,11 +193,14 @@ def lines_of(routine: dict) -> list[str] | None:
     if family in ADDING:
         macro, call = ADDING[family]
         return [f"#define CALL_{name}(pe) {call.format(name=name, ctx=ctx)}", f"{macro}({name}, {c_type}, CALL_{name})"]
-    copy = re.fullmatch(r"shmem_(?:\{T\}_)?(put|get)(?:\{N\}|mem)?(_nbi)?", family)
-    if not copy:
+    lines = (
+        several(name, family, c_type)
+        or copying(name, family, c_type, ctx)
+        or gathering(name, family, c_type, routine["op"])
+    )
+    if not lines:
         sys.exit(f"generate_calls.py: {name}: no test knows the family {family}")
-    finish = "shmem_quiet()" if copy.group(2) else "(void)0"
-    return [f"{copy.group(1).upper()}({name}, {c_type}, {ctx}, {finish})"]
+    return lines
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
  * Makes one mistake. usage: wrong MISTAKE. The last PE makes it alone (where a call is collective: all PEs do) while the others wait in a
  * barrier. Prints "went on" if the library let it pass. "none" makes no mistake.
  */
+#include <pthread.h>
 #include <shmem.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 static long global = 3, lock, source[4] = {1, 2, 3, 4};
 static int wrong_me, wrong_n;
-static long *heap;
+static long *heap, *heap_sync;
 #define HEAP_LONGS 16
 
 typedef struct mistake {
@@ -289,6 +290,133 @@ static void calloc_wraps(void)
   (void)!shmem_calloc(SIZE_MAX / 4, 8);
 }
 
+/* --- teams, contexts, active sets, signals, strides --- */
+static shmem_team_t solo; /* of the last PE alone */
+
+static shmem_ctx_t context(long options)
+{
+  shmem_ctx_t ctx = SHMEM_CTX_INVALID;
+  if (shmem_team_create_ctx(solo, options, &ctx) != 0) printf("NO context\n");
+  return ctx;
+}
+static void put_ctx_invalid(void)
+{
+  shmem_ctx_long_p(SHMEM_CTX_INVALID, heap, 1, 0);
+}
+static void put_ctx_freed(void)
+{
+  shmem_ctx_t ctx = context(0);
+  shmem_ctx_destroy(ctx);
+  shmem_ctx_long_p(ctx, heap, 1, 0);
+}
+static void *put_on(void *ctx)
+{
+  shmem_ctx_long_p(*(shmem_ctx_t *)ctx, heap, 1, 0);
+  return NULL;
+}
+static void put_ctx_private(void)
+{
+  shmem_ctx_t ctx = context(SHMEM_CTX_PRIVATE);
+  pthread_t other;
+  pthread_create(&other, NULL, put_on, &ctx);
+  pthread_join(other, NULL);
+}
+static void put_ctx_pe_of_world(void)
+{
+  shmem_ctx_long_p(context(0), heap, 1, 1);
+}
+static void ctx_options_unknown(void)
+{
+  shmem_ctx_t ctx;
+  shmem_ctx_create(1024, &ctx);
+}
+static void sync_team_freed(void)
+{
+  shmem_team_destroy(solo);
+  shmem_team_sync(solo);
+}
+static void destroy_team_world(void)
+{
+  shmem_team_destroy(SHMEM_TEAM_WORLD);
+}
+static void destroy_team_with_private_ctx(void)
+{
+  context(SHMEM_CTX_PRIVATE);
+  shmem_team_destroy(solo);
+}
+static void active_set_too_large(void)
+{
+  shmem_barrier(1, 0, 2, heap_sync);
+}
+static void active_set_of_others(void)
+{
+  shmem_barrier(0, 0, 1, heap_sync);
+}
+static void active_set_sync_stack(void)
+{
+  long sync[SHMEM_BARRIER_SYNC_SIZE] = {0};
+  shmem_barrier(0, 0, 2, sync);
+}
+static void broadcast_root_of_team(void)
+{
+  shmem_long_broadcast(solo, heap, heap, 1, 1);
+}
+static void signal_stack(void)
+{
+  uint64_t here = 0;
+  shmem_long_put_signal(heap, source, 1, &here, 1, SHMEM_SIGNAL_SET, 0);
+}
+static void signal_misaligned(void)
+{
+  shmem_signal_add((uint64_t *)(void *)((char *)heap + 4), 1, 0);
+}
+static void signal_op_7(void)
+{
+  shmem_long_put_signal(heap, source, 1, (uint64_t *)heap + 8, 1, 7, 0);
+}
+static void signal_wait_stack(void)
+{
+  uint64_t here = 0;
+  shmem_signal_wait_until(&here, SHMEM_CMP_EQ, 1);
+}
+static void iput_stride_0(void)
+{
+  shmem_long_iput(heap, source, 0, 1, 2, 0);
+}
+static void iput_over_end(void)
+{
+  shmem_long_iput(heap, source, (ptrdiff_t)1 << 40, 1, 2, 0);
+}
+static void iget_over_end(void)
+{
+  shmem_long_iget(source, heap, 1, (ptrdiff_t)1 << 62, 4, 0);
+}
+static void ibput_wraps(void)
+{
+  shmem_long_ibput(heap, source, 1, 1, SIZE_MAX, 2, 0);
+}
+static void fcollect_over_end(void)
+{
+  shmem_long_fcollect(SHMEM_TEAM_WORLD, heap, heap, (size_t)1 << 40);
+}
+static void alltoall_over_end(void)
+{
+  shmem_long_alltoall(SHMEM_TEAM_WORLD, heap, heap, (size_t)1 << 40);
+}
+static void wait_any_null(void)
+{
+  shmem_long_wait_until_any(NULL, 2, NULL, SHMEM_CMP_EQ, 1);
+}
+static void test_some_null(void)
+{
+  shmem_long_test_some(heap, 2, NULL, NULL, SHMEM_CMP_EQ, 1);
+}
+static void split_unalike(void)
+{
+  shmem_team_t team;
+  shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1 + wrong_me, NULL, 0, &team);
+}
+
 static void exhausted(size_t bytes)
 {
   void *p = shmem_malloc(bytes);
@@ -443,25 +571,38 @@ static const mistake alone[] = {
     M(broadcast_root_n),
     M(sum_stack),
     M(broadcast_stack),
+    M(put_ctx_invalid),
+    M(put_ctx_freed),
+    M(put_ctx_private),
+    M(put_ctx_pe_of_world),
+    M(ctx_options_unknown),
+    M(sync_team_freed),
+    M(destroy_team_world),
+    M(destroy_team_with_private_ctx),
+    M(active_set_too_large),
+    M(active_set_of_others),
+    M(active_set_sync_stack),
+    M(broadcast_root_of_team),
+    M(signal_stack),
+    M(signal_misaligned),
+    M(signal_op_7),
+    M(signal_wait_stack),
+    M(iput_stride_0),
+    M(iput_over_end),
+    M(iget_over_end),
+    M(ibput_wraps),
+    M(fcollect_over_end),
+    M(alltoall_over_end),
+    M(wait_any_null),
+    M(test_some_null),
 };
 static const mistake together[] = {
-    M(free_twice),
-    M(free_global_on_all),
-    M(malloc_unalike),
-    M(free_unalike),
-    M(malloc_too_much),
-    M(malloc_max),
-    M(malloc_max_less),
-    M(malloc_all),
-    M(align_too_much),
-    M(align_max),
-    M(calloc_too_much),
-    M(realloc_too_much),
-    M(after_finalize_put),
-    M(after_finalize_n_pes),
-    M(finalize_twice),
-    M(realloc_unalike),
-    M(none),
+    M(free_twice),       M(free_global_on_all), M(malloc_unalike),
+    M(free_unalike),     M(split_unalike),      M(malloc_too_much),
+    M(malloc_max),       M(malloc_max_less),    M(malloc_all),
+    M(align_too_much),   M(align_max),          M(calloc_too_much),
+    M(realloc_too_much), M(after_finalize_put), M(after_finalize_n_pes),
+    M(finalize_twice),   M(realloc_unalike),    M(none),
 };
 
 static int find_and_make(const mistake *list, size_t n, const char *name)
@@ -496,6 +637,8 @@ int main(int argc, char **argv)
   wrong_n = shmem_n_pes();
   heap = shmem_malloc(HEAP_LONGS * sizeof *heap);
   memset(heap, 0, HEAP_LONGS * sizeof *heap);
+  heap_sync = shmem_calloc(SHMEM_SYNC_SIZE, sizeof *heap_sync);
+  shmem_team_split_strided(SHMEM_TEAM_WORLD, wrong_n - 1, 1, 1, NULL, 0, &solo);
   shmem_barrier_all();
   if (known(alone, N_ALONE, name)) {
     if (wrong_me == wrong_n - 1) find_and_make(alone, N_ALONE, name);

@@ -1,0 +1,53 @@
+/*
+ * team.h - teams: which PEs belong together, and where they meet.
+ *
+ * A team holds one of WTL_MOST_TEAMS rooms, the same on all its PEs; each PE has its own copy of a room in the arena
+ * (wtl_room). The PEs of the parent agree on a room that all of them have free. The world meets in wtl_control instead,
+ * and has room 1 for what that lacks; room 0 is the team of the node's PEs. Both exist from the start.
+ *
+ * A handle is room and generation, so that one of a destroyed team is noticed.
+ */
+#ifndef WTL_PGAS_TEAM_H
+#define WTL_PGAS_TEAM_H
+
+#include "pgas/pe.h"
+
+enum { WTL_ROOM_OF_NODE, WTL_ROOM_OF_WORLD, WTL_FIRST_ROOM };
+
+void wtl_teams_start(wtl_pe *self);
+void wtl_teams_stop(wtl_pe *self);
+
+/* The job's number of the team's PE `i`, 0 <= i < n. */
+static inline int wtl_team_pe(const wtl_pe *self, const wtl_team *t, int i)
+{
+  int at = t->start + i * t->stride;
+  return WTL_UNLIKELY(t->of_node) ? self->boot.local_pe[at] : at;
+}
+
+/* The team's number of the job's PE `pe`; -1: it is not in the team. */
+int wtl_team_number(const wtl_pe *self, const wtl_team *t, int pe);
+
+/* The team of a handle that wtl_team_make gave; NULL: there is none (any more). */
+wtl_team *wtl_team_find(const wtl_pe *self, uintptr_t handle);
+
+/*
+ * Collective over `parent`: its PEs agree on `n` rooms (1 or 2) for teams of theirs, each of `words` describing the
+ * request. 0, and the rooms in rooms[]; -1 if not all have as many free; or 1 + a PE of this node, that asked for
+ * something else. On 0 and -1 node_of[i] is the node of the parent's PE i. wtl_teams_made must follow.
+ */
+int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t words, int n, int rooms[], int node_of[]);
+
+/* Makes the team of parent's PEs start, start + stride, ... (n of them, this PE among them) in `room`. */
+wtl_team *wtl_team_make(wtl_pe *self, wtl_team *parent, int start, int stride, int n, int room, const int *node_of);
+
+/* Ends what wtl_team_agree began: from now on the new teams may meet. */
+void wtl_teams_made(wtl_pe *self, wtl_site *site, wtl_team *parent);
+
+/* Collective over the team: gives its room back. */
+void wtl_team_free(wtl_pe *self, wtl_site *site, wtl_team *t);
+
+/* The set of one call of the old kind; `sync`: WTL_ACTIVE_WORDS symmetric longs, all 0 between calls. */
+enum { WTL_ACTIVE_WORDS = 24 };
+void wtl_active_set(wtl_pe *self, wtl_team *t, int start, int stride, int n, long *sync);
+
+#endif

@@ -1,0 +1,230 @@
+#include "shmem/teams.h"
+
+#include <stdlib.h>
+
+#include "pgas/context.h"
+#include "pgas/team.h"
+
+_Static_assert((int)SHMEM_SYNC_SIZE == (int)WTL_ACTIVE_WORDS, "a pSync has the words that the runtime uses");
+
+/* --- handles ------------------------------------------------------------------------------------------------------ */
+
+static void refuse_team(const wtl_frame *f, const char *name, const void *handle)
+{
+  wtl_pe_fail(WTL_EXIT_USAGE,
+              "%s: %s=%p is no team of this PE (destroyed, never made, SHMEM_TEAM_INVALID, or made without this PE)",
+              wtl_call_name(f->call), name, handle);
+}
+
+wtl_team *wtl_team_or_none(const wtl_frame *f, const char *name, const void *handle)
+{
+  wtl_team *t = handle == SHMEM_TEAM_WORLD ? &f->self->world : wtl_team_find(f->self, (uintptr_t)handle);
+  if (!t && handle != SHMEM_TEAM_INVALID) refuse_team(f, name, handle);
+  return t;
+}
+
+wtl_team *wtl_team_named(const wtl_frame *f, const char *name, const void *handle)
+{
+  wtl_team *t = wtl_team_or_none(f, name, handle);
+  if (!t) refuse_team(f, name, handle);
+  return t;
+}
+
+static wtl_ctx *context_named(const wtl_frame *f, const void *handle)
+{
+  wtl_ctx *c = wtl_context_find(f->self, (uintptr_t)handle);
+  if (!c)
+    wtl_pe_fail(WTL_EXIT_USAGE,
+                "%s: ctx=%p is no context of this PE (destroyed, never made, or SHMEM_CTX_INVALID); allowed: "
+                "SHMEM_CTX_DEFAULT and what shmem_ctx_create and shmem_team_create_ctx gave",
+                wtl_call_name(f->call), handle);
+  if (f->self->check && c->is_private && !pthread_equal(c->owner, pthread_self()))
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: ctx=%p is private to the thread that made it (SHMEM_CTX_PRIVATE)",
+                wtl_call_name(f->call), handle);
+  return c;
+}
+
+void wtl_in_context(wtl_frame *f, const void *handle)
+{
+  f->flow = context_named(f, handle)->flow;
+}
+
+int wtl_pe_in_context(wtl_frame *f, const void *handle, int pe)
+{
+  const wtl_ctx *c = context_named(f, handle);
+  f->flow = c->flow;
+  if ((unsigned)pe >= (unsigned)c->team->n)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no PE %d; the team of ctx=%p has PEs 0 to %d", wtl_call_name(f->call), pe,
+                handle, c->team->n - 1);
+  return wtl_team_pe(f->self, c->team, pe);
+}
+
+wtl_team *wtl_active_set_of(const wtl_frame *f, wtl_team *set, int start, int log_stride, int n, long *sync)
+{
+  wtl_pe *self = f->self;
+  bool good = start >= 0 && log_stride >= 0 && log_stride < 31 && n >= 1 &&
+              start + ((long long)(n - 1) << log_stride) < self->n;
+  if (!good)
+    wtl_pe_fail(WTL_EXIT_USAGE,
+                "%s: PE_start=%d, logPE_stride=%d, PE_size=%d is no active set of this job, which has PEs 0 to %d",
+                wtl_call_name(f->call), start, log_stride, n, self->n - 1);
+  wtl_check_symmetric(f, "pSync", sync, SHMEM_SYNC_SIZE * sizeof *sync, self->me);
+  wtl_check_alignment(f, "pSync", sync, sizeof *sync);
+  if (n == self->n) return &self->world;
+  wtl_active_set(self, set, start, 1 << log_stride, n, sync);
+  if (set->me < 0)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE is not in the active set PE_start=%d, logPE_stride=%d, PE_size=%d",
+                wtl_call_name(f->call), start, log_stride, n);
+  return set;
+}
+
+/* --- teams -------------------------------------------------------------------------------------------------------- */
+
+/* One of the teams that a split makes: of the parent's PEs start, start + stride, ... */
+typedef struct part {
+  int start, stride, n;
+  const shmem_team_config_t *config;
+  long mask;
+  shmem_team_t *out;
+} part;
+
+static bool is_in(const part *p, int me)
+{
+  int i = p->stride ? (me - p->start) / p->stride : 0;
+  return i >= 0 && i < p->n && p->start + i * p->stride == me;
+}
+
+static bool is_within(const part *p, int n)
+{
+  long long last = p->start + (long long)p->stride * (p->n - 1);
+  return p->n >= 1 && p->start >= 0 && p->start < n && last >= 0 && last < n && (p->stride != 0 || p->n == 1);
+}
+
+/* A number for what was asked for, so that PEs notice when they do not ask alike. */
+static uint64_t words_of(uint64_t a, uint64_t b, uint64_t c)
+{
+  const uint64_t odd = 0x9e3779b97f4a7c15u;
+  return ((a * odd + b) * odd + c) * odd;
+}
+
+static void make(wtl_frame *f, wtl_team *parent, const part *p, int room, const int *node_of)
+{
+  if (!is_in(p, parent->me)) return;
+  wtl_team *t = wtl_team_make(f->self, parent, p->start, p->stride, p->n, room, node_of);
+  if (p->mask & SHMEM_TEAM_NUM_CONTEXTS) t->n_contexts = p->config->num_contexts;
+  *p->out = (shmem_team_t)t->handle;
+}
+
+/* Collective over the parent. All PEs pass the same `words`; parts may differ, as long as those that share a PE do not. */
+static int split(wtl_frame *f, wtl_team *parent, uint64_t words, const part parts[], int n)
+{
+  wtl_pe *self = f->self;
+  int rooms[2], rc, *node_of = malloc((size_t)parent->n * sizeof *node_of);
+  for (int i = 0; i < n; i++) *parts[i].out = SHMEM_TEAM_INVALID;
+  if (!node_of) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for a team", wtl_call_name(f->call));
+  rc = wtl_team_agree(self, f->site, parent, words, n, rooms, node_of);
+  if (rc > 0)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs do not ask alike: PE %d passes other values than this one",
+                wtl_call_name(f->call), rc - 1);
+  for (int i = 0; rc == 0 && i < n; i++) make(f, parent, &parts[i], rooms[i], node_of);
+  wtl_teams_made(self, f->site, parent);
+  free(node_of);
+  return rc;
+}
+
+static void check_config(const wtl_frame *f, const shmem_team_config_t *config, long mask)
+{
+  wtl_check_that(f, (mask & ~SHMEM_TEAM_NUM_CONTEXTS) == 0, "config_mask", mask, "0 and SHMEM_TEAM_NUM_CONTEXTS");
+  wtl_check_local(f, "config", config, mask ? sizeof *config : 0);
+}
+
+int wtl_shmem_split_strided(wtl_frame *f, shmem_team_t parent, int start, int stride, int size,
+                            const shmem_team_config_t *config, long mask, shmem_team_t *out)
+{
+  wtl_team *t = wtl_team_or_none(f, "parent_team", parent);
+  part p = {start, stride, size, config, mask, out};
+  check_config(f, config, mask);
+  *out = SHMEM_TEAM_INVALID;
+  if (!t || !is_within(&p, t->n)) return -1;
+  return split(f, t, words_of((uint32_t)start, (uint32_t)stride, (uint32_t)size), &p, 1);
+}
+
+int wtl_shmem_split_2d(wtl_frame *f, shmem_team_t parent, int xrange, const shmem_team_config_t *xconfig, long xmask,
+                       shmem_team_t *xteam, const shmem_team_config_t *yconfig, long ymask, shmem_team_t *yteam)
+{
+  wtl_team *t = wtl_team_or_none(f, "parent_team", parent);
+  check_config(f, xconfig, xmask);
+  check_config(f, yconfig, ymask);
+  *xteam = *yteam = SHMEM_TEAM_INVALID;
+  if (!t || xrange < 1) return -1;
+  int width = xrange < t->n ? xrange : t->n, x = t->me % width, row = t->me - x, left = t->n - row;
+  const part parts[] = {{row, 1, left < width ? left : width, xconfig, xmask, xteam},
+                        {x, width, (t->n - x + width - 1) / width, yconfig, ymask, yteam}};
+  return split(f, t, words_of((uint32_t)xrange, 2, 2), parts, 2);
+}
+
+void wtl_shmem_team_destroy(wtl_frame *f, shmem_team_t team)
+{
+  wtl_team *t = wtl_team_or_none(f, "team", team);
+  if (!t) return;
+  wtl_check_that(f, team != SHMEM_TEAM_WORLD && team != SHMEM_TEAM_SHARED, "team", (long long)(intptr_t)team,
+                 "teams that a split made");
+  for (wtl_ctx *c = NULL; (c = wtl_context_next(f->self, t, c)) != NULL;) {
+    wtl_check_that(f, !c->is_private, "team", (long long)(intptr_t)team,
+                   "teams whose private contexts are destroyed (SHMEM_CTX_PRIVATE)");
+    wtl_context_free(f->self, f->site, c);
+  }
+  wtl_team_free(f->self, f->site, t);
+}
+
+int wtl_shmem_translate(wtl_frame *f, shmem_team_t from, int pe, shmem_team_t to)
+{
+  wtl_team *source = wtl_team_or_none(f, "src_team", from), *dest = wtl_team_or_none(f, "dest_team", to);
+  if (!source || !dest || pe < 0 || pe >= source->n) return -1;
+  return wtl_team_number(f->self, dest, wtl_team_pe(f->self, source, pe));
+}
+
+void *wtl_shmem_team_ptr(wtl_frame *f, shmem_team_t team, const void *dest, int pe)
+{
+  wtl_team *t = wtl_team_or_none(f, "team", team);
+  if (!t || pe < 0 || pe >= t->n) return NULL;
+  return wtl_remote(f->self, dest, wtl_team_pe(f->self, t, pe));
+}
+
+/* --- contexts ----------------------------------------------------------------------------------------------------- */
+
+int wtl_shmem_ctx_create(wtl_frame *f, shmem_team_t team, long options, shmem_ctx_t *ctx)
+{
+  wtl_team *t = wtl_team_or_none(f, "team", team);
+  const long known = SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE;
+  wtl_check_that(f, (options & ~known) == 0, "options", options,
+                 "0 and SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE, SHMEM_CTX_NOSTORE");
+  wtl_ctx *c = t ? wtl_context_make(f->self, t, options, options & SHMEM_CTX_PRIVATE) : NULL;
+  if (!c) return -1;
+  *ctx = (shmem_ctx_t)atomic_load(&c->handle);
+  return 0;
+}
+
+void wtl_shmem_ctx_destroy(wtl_frame *f, shmem_ctx_t ctx)
+{
+  if (ctx == SHMEM_CTX_INVALID) return;
+  wtl_context_free(f->self, f->site, context_named(f, ctx));
+}
+
+int wtl_shmem_ctx_get_team(wtl_frame *f, shmem_ctx_t ctx, shmem_team_t *team)
+{
+  *team = SHMEM_TEAM_INVALID;
+  if (ctx == SHMEM_CTX_INVALID) return -1;
+  *team = ctx == SHMEM_CTX_DEFAULT ? SHMEM_TEAM_WORLD : (shmem_team_t)context_named(f, ctx)->team_handle;
+  return 0;
+}
+
+/* On one node nothing could wait for more; to other nodes small operations of a batch travel together. */
+void wtl_shmem_session(wtl_frame *f, shmem_ctx_t ctx, bool starts, long options)
+{
+  if (ctx == SHMEM_CTX_INVALID || ctx == SHMEM_CTX_DEFAULT) return; /* the default one's always travel together */
+  wtl_check_that(f, (options & ~SHMEM_CTX_SESSION_BATCH) == 0, "options", options, "0 and SHMEM_CTX_SESSION_BATCH");
+  wtl_ctx *c = context_named(f, ctx);
+  if (!c->flow) return;
+  c->flow->batches = starts && (options & SHMEM_CTX_SESSION_BATCH || c->flow->batches);
+}

@@ -1,0 +1,22 @@
+/* teams.h - the calls of OpenSHMEM that make and end teams and contexts: what they check and say, around src/pgas. */
+#ifndef WTL_SHMEM_TEAMS_H
+#define WTL_SHMEM_TEAMS_H
+
+#include "shmem.h"
+#include "shmem/front.h"
+
+/* Results as the standard has them: 0, or not 0 where there is no new team. */
+int wtl_shmem_split_strided(wtl_frame *f, shmem_team_t parent, int start, int stride, int size,
+                            const shmem_team_config_t *config, long mask, shmem_team_t *out);
+int wtl_shmem_split_2d(wtl_frame *f, shmem_team_t parent, int xrange, const shmem_team_config_t *xconfig, long xmask,
+                       shmem_team_t *xteam, const shmem_team_config_t *yconfig, long ymask, shmem_team_t *yteam);
+void wtl_shmem_team_destroy(wtl_frame *f, shmem_team_t team);
+int wtl_shmem_translate(wtl_frame *f, shmem_team_t from, int pe, shmem_team_t to);
+void *wtl_shmem_team_ptr(wtl_frame *f, shmem_team_t team, const void *dest, int pe);
+
+int wtl_shmem_ctx_create(wtl_frame *f, shmem_team_t team, long options, shmem_ctx_t *ctx);
+void wtl_shmem_ctx_destroy(wtl_frame *f, shmem_ctx_t ctx);
+int wtl_shmem_ctx_get_team(wtl_frame *f, shmem_ctx_t ctx, shmem_team_t *team);
+void wtl_shmem_session(wtl_frame *f, shmem_ctx_t ctx, bool starts, long options);
+
+#endif

@@ -1,0 +1,38 @@
+/* The names that programs of the last decades call to start, to allocate and to ask, from mpp/shmem.h. */
+#include <mpp/shmem.h>
+
+#include "pes.h"
+
+int main(int argc, char **argv)
+{
+  (void)argc;
+  (void)argv;
+  start_pes(0);
+  int me = _my_pe(), n = _num_pes();
+  EXPECT(me == shmem_my_pe() && n == shmem_n_pes(), "PE %d of %d", me, n);
+  long *a = shmalloc(100 * sizeof *a), *b = shmemalign(256, 64);
+  EXPECT(a && b && (uintptr_t)b % 256 == 0, "symmetric memory");
+  a[0] = me;
+  shmem_barrier_all();
+  EXPECT(shmem_long_g(a, (me + 1) % n) == (me + 1) % n, "symmetric memory");
+  shmem_barrier_all();
+  a = shrealloc(a, 1000 * sizeof *a);
+  EXPECT(a && a[0] == me, "what shrealloc keeps");
+  shmem_set_cache_inv();
+  shmem_set_cache_line_inv(a);
+  shmem_clear_cache_inv();
+  shmem_clear_cache_line_inv(a);
+  shmem_udcflush();
+  shmem_udcflush_line(a);
+  shmem_pcontrol(0);
+  shmem_long_p(a, 1, me);
+  shmem_pcontrol(1);
+  shmem_pcontrol(5, "what a tool would take", 2);
+  EXPECT(_SHMEM_CMP_EQ == SHMEM_CMP_EQ && _SHMEM_SYNC_VALUE == SHMEM_SYNC_VALUE && _SHMEM_MAJOR_VERSION == 1 &&
+             _SHMEM_BCAST_SYNC_SIZE >= 1 && _SHMEM_REDUCE_MIN_WRKDATA_SIZE >= 1,
+         "the old constants");
+  EXPECT(strcmp(_SHMEM_VENDOR_STRING, SHMEM_VENDOR_STRING) == 0 && _SHMEM_MAX_NAME_LEN == SHMEM_MAX_NAME_LEN, "name");
+  shfree(a);
+  shfree(b);
+  return failures != 0; /* and the end of the program finalizes */
+}
