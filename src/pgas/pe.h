@@ -104,10 +104,10 @@ typedef struct wtl_team {
   _Atomic uint32_t *arrived, *released;
   uint32_t epoch, stage_epoch;
   uint32_t small_epoch, small_read; /* small collectives so far; all PEs have read those up to the second */
-  char *scratch;    /* twice WTL_SCRATCH_BYTES, for collectives; NULL: none yet */
-  long *sync;       /* an active set's: symmetric words, WTL_ACTIVE_WORDS of them (active.c) */
-  int *owned;       /* what `local` and `leader` point to, where the team owns it */
-  uintptr_t handle; /* 0: there is no such team */
+  char *scratch;                    /* twice WTL_SCRATCH_BYTES, for collectives; NULL: none yet */
+  long *sync;                       /* an active set's: symmetric words, WTL_ACTIVE_WORDS of them (active.c) */
+  int *owned;                       /* what `local` and `leader` point to, where the team owns it */
+  uintptr_t handle;                 /* 0: there is no such team */
   uint32_t generation;
 } wtl_team;
 

@@ -254,7 +254,7 @@ static const int comparisons[] = {SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT, SHME
         shmem_barrier_all();                                                                                           \
         if (trial == 1) sched_yield();                                                                                 \
         shmem_putmem(ivar, &after, sizeof after, r->right);                                                            \
-        NAME(ivar, comparisons[c], limit);                                                                             \
+        (NAME)(ivar, comparisons[c], limit);                                                                           \
         EXPECT(*ivar == after, #NAME " returned early, comparison %d", comparisons[c]);                                \
         shmem_barrier_all();                                                                                           \
       }                                                                                                                \

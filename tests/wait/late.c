@@ -16,6 +16,8 @@ typedef struct place {
   long entering;  /* on PE 0: the step PE 1 is about to make */
   long thread[2]; /* on PE 0: PE 1's process and thread */
   long lock, data, sum[2], done;
+  long from[2], to[4], sync[SHMEM_SYNC_SIZE];
+  uint64_t signal;
 } place;
 
 typedef struct walk {
@@ -23,6 +25,7 @@ typedef struct walk {
   int me;
   const char *look;
   void *block, *more;
+  shmem_team_t team[2];
   long step;
 } walk;
 
@@ -72,36 +75,58 @@ static void late(walk *w)
 
 /* --- the calls ------------------------------------------------------------------------------------------------------------------------- */
 
-static void call_barrier_all(walk *w)
-{
-  late(w);
-  shmem_barrier_all();
-}
-static void call_sync_all(walk *w)
-{
-  late(w);
-  shmem_sync_all();
-}
-static void call_team_sync(walk *w)
-{
-  late(w);
-  shmem_team_sync(SHMEM_TEAM_WORLD);
-}
-static void call_sum_reduce(walk *w)
-{
-  late(w);
-  shmem_long_sum_reduce(SHMEM_TEAM_WORLD, w->p->sum, w->p->sum, 2);
-}
-static void call_broadcast(walk *w)
-{
-  late(w);
-  shmem_long_broadcast(SHMEM_TEAM_WORLD, &w->p->data, &w->p->data, 1, 0);
-}
-static void call_broadcastmem(walk *w)
-{
-  late(w);
-  shmem_broadcastmem(SHMEM_TEAM_WORLD, &w->p->data, &w->p->data, 8, 0);
-}
+/* A collective over all, with what every kind of them needs. */
+#define MEETING(NAME, CALL)                                                                                            \
+  static void call_##NAME(walk *w)                                                                                     \
+  {                                                                                                                    \
+    const shmem_team_t world = SHMEM_TEAM_WORLD;                                                                       \
+    long *to = w->p->to, *from = w->p->from, *sync = w->p->sync;                                                       \
+    unsigned long *bits = (unsigned long *)w->p->sum;                                                                  \
+    const int n = shmem_n_pes();                                                                                       \
+    (void)world, (void)to, (void)from, (void)sync, (void)bits, (void)n;                                                \
+    late(w);                                                                                                           \
+    CALL;                                                                                                              \
+  }
+MEETING(barrier_all, shmem_barrier_all())
+MEETING(sync_all, shmem_sync_all())
+MEETING(team_sync, shmem_team_sync(world))
+MEETING(barrier, shmem_barrier(0, 0, n, sync))
+MEETING(sync, shmem_sync(0, 0, n, sync))
+MEETING(split_strided, shmem_team_split_strided(world, 0, 1, n, NULL, 0, &w->team[0]))
+MEETING(destroy, shmem_team_destroy(w->team[0]))
+MEETING(split_2d, shmem_team_split_2d(world, n, NULL, 0, &w->team[0], NULL, 0, &w->team[1]))
+MEETING(and_reduce, shmem_ulong_and_reduce(world, bits, bits, 2))
+MEETING(or_reduce, shmem_ulong_or_reduce(world, bits, bits, 2))
+MEETING(xor_reduce, shmem_ulong_xor_reduce(world, bits, bits, 2))
+MEETING(min_reduce, shmem_long_min_reduce(world, w->p->sum, w->p->sum, 2))
+MEETING(max_reduce, shmem_long_max_reduce(world, w->p->sum, w->p->sum, 2))
+MEETING(sum_reduce, shmem_long_sum_reduce(world, w->p->sum, w->p->sum, 2))
+MEETING(prod_reduce, shmem_long_prod_reduce(world, w->p->sum, w->p->sum, 2))
+MEETING(sum_inscan, shmem_long_sum_inscan(world, w->p->sum, w->p->sum, 2))
+MEETING(sum_exscan, shmem_long_sum_exscan(world, w->p->sum, w->p->sum, 2))
+MEETING(and_to_all, shmem_long_and_to_all(to, from, 1, 0, 0, n, w->p->sum, sync))
+MEETING(or_to_all, shmem_long_or_to_all(to, from, 1, 0, 0, n, w->p->sum, sync))
+MEETING(xor_to_all, shmem_long_xor_to_all(to, from, 1, 0, 0, n, w->p->sum, sync))
+MEETING(min_to_all, shmem_long_min_to_all(to, from, 1, 0, 0, n, w->p->sum, sync))
+MEETING(max_to_all, shmem_long_max_to_all(to, from, 1, 0, 0, n, w->p->sum, sync))
+MEETING(sum_to_all, shmem_long_sum_to_all(to, from, 1, 0, 0, n, w->p->sum, sync))
+MEETING(prod_to_all, shmem_long_prod_to_all(to, from, 1, 0, 0, n, w->p->sum, sync))
+MEETING(broadcast, shmem_long_broadcast(world, &w->p->data, &w->p->data, 1, 0))
+MEETING(broadcastmem, shmem_broadcastmem(world, &w->p->data, &w->p->data, 8, 0))
+MEETING(broadcast64, shmem_broadcast64(to, from, 1, 0, 0, 0, n, sync))
+MEETING(fcollect, shmem_long_fcollect(world, to, from, 1))
+MEETING(fcollectmem, shmem_fcollectmem(world, to, from, 8))
+MEETING(fcollect64, shmem_fcollect64(to, from, 1, 0, 0, n, sync))
+MEETING(collect, shmem_long_collect(world, to, from, 1))
+MEETING(collectmem, shmem_collectmem(world, to, from, 8))
+MEETING(collect64, shmem_collect64(to, from, 1, 0, 0, n, sync))
+MEETING(alltoall, shmem_long_alltoall(world, to, from, 1))
+MEETING(alltoallmem, shmem_alltoallmem(world, to, from, 8))
+MEETING(alltoall64, shmem_alltoall64(to, from, 1, 0, 0, n, sync))
+MEETING(alltoalls, shmem_long_alltoalls(world, to, from, 2, 1, 1))
+MEETING(alltoallsmem, shmem_alltoallsmem(world, to, from, 1, 1, 8))
+MEETING(alltoalls64, shmem_alltoalls64(to, from, 1, 1, 1, 0, 0, n, sync))
+
 static void call_malloc(walk *w)
 {
   late(w);
@@ -133,13 +158,56 @@ static void call_align(walk *w)
   w->block = shmem_align(64, 100);
 }
 
-static void call_wait_until(walk *w)
+/* PE 1 waits for a variable, which is 0 until PE 0 sets it. */
+#define WAITING(NAME, CALL)                                                                                            \
+  static void call_##NAME(walk *w)                                                                                     \
+  {                                                                                                                    \
+    long *done = &w->p->done, one = 1;                                                                                 \
+    size_t which[1];                                                                                                   \
+    (void)which, (void)one;                                                                                            \
+    *done = 0;                                                                                                         \
+    w->p->signal = 0;                                                                                                  \
+    shmem_sync_all();                                                                                                  \
+    late(w);                                                                                                           \
+    if (w->me == 0) {                                                                                                  \
+      shmem_long_p(done, 1, 1);                                                                                        \
+      shmem_signal_add(&w->p->signal, 1, 1);                                                                           \
+    } else if (w->me == 1) {                                                                                           \
+      CALL;                                                                                                            \
+    }                                                                                                                  \
+    shmem_barrier_all();                                                                                               \
+  }
+WAITING(wait_until, shmem_long_wait_until(done, SHMEM_CMP_EQ, 1))
+WAITING(wait_until_all, shmem_long_wait_until_all(done, 1, NULL, SHMEM_CMP_EQ, 1))
+WAITING(wait_until_any, shmem_long_wait_until_any(done, 1, NULL, SHMEM_CMP_EQ, 1))
+WAITING(wait_until_some, shmem_long_wait_until_some(done, 1, which, NULL, SHMEM_CMP_EQ, 1))
+WAITING(wait_until_all_vector, shmem_long_wait_until_all_vector(done, 1, NULL, SHMEM_CMP_EQ, &one))
+WAITING(wait_until_any_vector, shmem_long_wait_until_any_vector(done, 1, NULL, SHMEM_CMP_EQ, &one))
+WAITING(wait_until_some_vector, shmem_long_wait_until_some_vector(done, 1, which, NULL, SHMEM_CMP_EQ, &one))
+WAITING(long_wait, shmem_long_wait(done, 0))
+WAITING(wait, shmem_wait(done, 0))
+WAITING(old_wait_until, (shmem_wait_until)(done, SHMEM_CMP_EQ, 1)) /* not the generic */
+WAITING(signal_wait_until, shmem_signal_wait_until(&w->p->signal, SHMEM_CMP_EQ, 1))
+
+static void call_shmalloc(walk *w)
 {
   late(w);
-  if (w->me == 0)
-    shmem_long_p(&w->p->done, 1, 1);
-  else if (w->me == 1)
-    shmem_long_wait_until(&w->p->done, SHMEM_CMP_EQ, 1);
+  w->block = shmalloc(100);
+}
+static void call_shrealloc(walk *w)
+{
+  late(w);
+  w->block = shrealloc(w->block, 1000);
+}
+static void call_shfree(walk *w)
+{
+  late(w);
+  shfree(w->block);
+}
+static void call_shmemalign(walk *w)
+{
+  late(w);
+  w->block = shmemalign(64, 100);
 }
 
 static void call_set_lock(walk *w)
@@ -181,9 +249,42 @@ static const struct {
     {"shmem_barrier_all", call_barrier_all},
     {"shmem_sync_all", call_sync_all},
     {"shmem_team_sync", call_team_sync},
+    {"shmem_barrier", call_barrier},
+    {"shmem_sync", call_sync},
+    {"shmem_team_split_strided", call_split_strided},
+    {"shmem_team_destroy", call_destroy},
+    {"shmem_team_split_2d", call_split_2d},
+    {"shmem_ulong_and_reduce", call_and_reduce},
+    {"shmem_ulong_or_reduce", call_or_reduce},
+    {"shmem_ulong_xor_reduce", call_xor_reduce},
+    {"shmem_long_min_reduce", call_min_reduce},
+    {"shmem_long_max_reduce", call_max_reduce},
     {"shmem_long_sum_reduce", call_sum_reduce},
+    {"shmem_long_prod_reduce", call_prod_reduce},
+    {"shmem_long_sum_inscan", call_sum_inscan},
+    {"shmem_long_sum_exscan", call_sum_exscan},
+    {"shmem_long_and_to_all", call_and_to_all},
+    {"shmem_long_or_to_all", call_or_to_all},
+    {"shmem_long_xor_to_all", call_xor_to_all},
+    {"shmem_long_min_to_all", call_min_to_all},
+    {"shmem_long_max_to_all", call_max_to_all},
+    {"shmem_long_sum_to_all", call_sum_to_all},
+    {"shmem_long_prod_to_all", call_prod_to_all},
     {"shmem_long_broadcast", call_broadcast},
     {"shmem_broadcastmem", call_broadcastmem},
+    {"shmem_broadcast64", call_broadcast64},
+    {"shmem_long_fcollect", call_fcollect},
+    {"shmem_fcollectmem", call_fcollectmem},
+    {"shmem_fcollect64", call_fcollect64},
+    {"shmem_long_collect", call_collect},
+    {"shmem_collectmem", call_collectmem},
+    {"shmem_collect64", call_collect64},
+    {"shmem_long_alltoall", call_alltoall},
+    {"shmem_alltoallmem", call_alltoallmem},
+    {"shmem_alltoall64", call_alltoall64},
+    {"shmem_long_alltoalls", call_alltoalls},
+    {"shmem_alltoallsmem", call_alltoallsmem},
+    {"shmem_alltoalls64", call_alltoalls64},
     {"shmem_malloc", call_malloc},
     {"shmem_realloc", call_realloc},
     {"shmem_free", call_free},
@@ -191,6 +292,20 @@ static const struct {
     {"shmem_calloc", call_calloc},
     {"shmem_align", call_align},
     {"shmem_long_wait_until", call_wait_until},
+    {"shmem_long_wait_until_all", call_wait_until_all},
+    {"shmem_long_wait_until_any", call_wait_until_any},
+    {"shmem_long_wait_until_some", call_wait_until_some},
+    {"shmem_long_wait_until_all_vector", call_wait_until_all_vector},
+    {"shmem_long_wait_until_any_vector", call_wait_until_any_vector},
+    {"shmem_long_wait_until_some_vector", call_wait_until_some_vector},
+    {"shmem_long_wait", call_long_wait},
+    {"shmem_wait", call_wait},
+    {"shmem_wait_until", call_old_wait_until},
+    {"shmem_signal_wait_until", call_signal_wait_until},
+    {"shmalloc", call_shmalloc},
+    {"shrealloc", call_shrealloc},
+    {"shfree", call_shfree},
+    {"shmemalign", call_shmemalign},
     {"shmem_set_lock", call_set_lock},
     {"shmemx_am_quiet", call_am_quiet},
 };

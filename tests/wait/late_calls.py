@@ -1,6 +1,7 @@
 """Judges late.c: each blocking call must have waited at the door, in the stages its policy has."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +14,15 @@ LOOKS = {"sleep": "asleep", "spin": "busy", "yield": "busy", "adaptive": "either
 # Waits that no late PE can bring about: clear_lock waits only while its successor is between two instructions of
 # set_lock, and the others never wait. finalize waits, but its sites are not the program's. What keeps a mutex from a PE
 # is the PE itself: tests/am/mutexes.c.
-NEVER_LATE = {"shmem_clear_lock", "shmem_test_lock", "shmem_{T}_test", "shmemx_am_poll"}
-ALLOCATE = {"shmem_malloc", "shmem_malloc_with_hints", "shmem_calloc", "shmem_align", "shmem_realloc", "shmem_free"}
+NEVER_LATE = {"shmem_clear_lock", "shmem_test_lock", "shmem_{T}_test", "shmemx_am_poll"} | {
+    f"shmem_{{T}}_test_{which}{form}" for which in ("all", "any", "some") for form in ("", "_vector")
+}
+ALLOCATE = {"shmem_malloc", "shmem_malloc_with_hints", "shmem_calloc", "shmem_align", "shmem_realloc", "shmem_free"} | {
+    "shmalloc",
+    "shmemalign",
+    "shrealloc",
+    "shfree",
+}
 
 
 def blocking_families(api: Path) -> set[str]:
@@ -24,7 +32,7 @@ def blocking_families(api: Path) -> set[str]:
 
 
 def family(name: str) -> str:
-    return name.replace("shmem_long_", "shmem_{T}_")
+    return re.sub("64$", "{N}", re.sub("^shmem_u?long_", "shmem_{T}_", name))
 
 
 def calls_made(command: list[str]) -> list[str]:
