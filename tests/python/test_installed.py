@@ -37,6 +37,7 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_installation_holds_what_the_readme_promises(prefix: Path) -> None:
     for name in (
         "include/shmem.h",
+        "include/shmemx.h",
         "include/wattle.h",
         "lib/libwattle.so",
         "lib/libwattle-shmem.so",

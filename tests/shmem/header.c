@@ -1,5 +1,11 @@
 /* shmem.h in every standard of C; the C11 ones use the generics too. */
 #include <shmem.h>
+#include <shmemx.h>
+
+static void on_message(void *buf, size_t n, int pe, shmemx_am_token_t token)
+{
+  if (pe) shmemx_am_reply(1, buf, n, token);
+}
 
 int use(long *symmetric, int pe)
 {
@@ -11,6 +17,9 @@ int use(long *symmetric, int pe)
   shmem_put(SHMEM_CTX_DEFAULT, symmetric, &value, 1, pe);
   value = shmem_atomic_fetch_add(symmetric, 1L, pe);
 #endif
+  shmemx_am_attach(1, on_message);
+  shmemx_am_request(pe, 1, &value, sizeof value);
+  pshmemx_am_quiet();
   pshmem_quiet();
   return value == SHMEM_CMP_EQ && shmem_long_test(symmetric, SHMEM_CMP_EQ, 0);
 }

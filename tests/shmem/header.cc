@@ -1,5 +1,13 @@
 // shmem.h in C++: compiles in every standard, and links.
 #include <shmem.h>
+#include <shmemx.h>
+
+static bool answered = false;
+
+static void on_message(void *buf, size_t n, int, shmemx_am_token_t token)
+{
+  shmemx_am_reply(2, buf, n, token);
+}
 
 int main()
 {
@@ -10,7 +18,16 @@ int main()
   shmem_barrier_all();
   const bool right = shmem_long_g(word, me) == (me + n - 1) % n;
   shmem_barrier_all();
+  shmemx_am_attach(1, on_message);
+  shmemx_am_attach(2, [](void *buf, size_t n, int, shmemx_am_token_t) {
+    answered = n == sizeof(int) && *static_cast<int *>(buf) == 7;
+  });
+  shmem_barrier_all();
+  int seven = 7;
+  shmemx_am_request((me + 1) % n, 1, &seven, sizeof seven);
+  shmemx_am_quiet();
+  shmem_barrier_all();
   shmem_free(word);
   pshmem_finalize();
-  return right ? 0 : 1;
+  return right && answered ? 0 : 1;
 }
