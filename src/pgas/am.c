@@ -299,7 +299,6 @@ static void keep(wtl_am *am, int pe, bool has_id, int id, uint32_t counted, uint
   if (n) memcpy(k->data, source, n);
   *am->kept_end = k;
   am->kept_end = &k->next;
-  am->kept_count++;
   watch_kept(am);
 }
 

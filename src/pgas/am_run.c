@@ -21,6 +21,12 @@ _Thread_local wtl_am_thread wtl_am_here;
 
 /* --- a handler ---------------------------------------------------------------------------------------------------- */
 
+/* Only who has taken counts. */
+static void count(_Atomic uint64_t *n)
+{
+  atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
 static const char *way_of(const wtl_am_message *m)
 {
   return m->is_reply ? "reply" : "request";
@@ -46,6 +52,7 @@ void wtl_am_run(wtl_am *am, const wtl_am_message *m)
   handler(m->data, m->n, m->from, (wtl_am_token)here->serial << 32 | (uint32_t)m->from);
   here->runs = false;
   wtl_thread_sites = program;
+  count(&am->pe->door.handled);
   if (WTL_UNLIKELY(here->locks))
     wtl_pe_fail(WTL_EXIT_USAGE, "active messages: handler %d returned while it held %d mutex%s", m->id, here->locks,
                 here->locks > 1 ? "es" : "");

@@ -75,8 +75,6 @@ struct wtl_am {
   struct wtl_am_order *order; /* WATTLE_AM_DEBUG's */
   wtl_am_agent *agent;
   wtl_am_far *_Atomic far; /* NULL where all PEs are on this node */
-  /* For the profile and the tests. */
-  _Atomic uint64_t handled, kept_count;
 };
 
 /* The handler that a thread runs, if any. Kept by value: a handler that leaves by longjmp leaves nothing else behind. */

@@ -130,6 +130,7 @@ static void write_times(const writer *w)
   putc('}', f);
   wtl_json_number_field(f, "sleeps", (double)w->self->door->sleeps, 0);
   wtl_json_number_field(f, "rescues", (double)w->self->door->rescues, 0);
+  wtl_json_number_field(f, "handled", (double)w->self->door->handled, 0);
   wtl_json_number_field(f, "wake_price_s", w->self->door->stages.learns ? w->self->door->stages.price_s : NAN, 0);
 }
 

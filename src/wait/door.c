@@ -62,13 +62,29 @@ static bool has_mail(const wtl_door *d)
   return WTL_UNLIKELY(atomic_load_explicit(&d->bell->has_mail, memory_order_relaxed)) && d->mail.of;
 }
 
+/* Runs handlers, if messages are there. Their time is the program's, not that of the stage in which the wait is. */
+static bool take_mail(wait *w, enum wtl_stage stage)
+{
+  const wtl_mail *m = &w->door->mail;
+  if (!has_mail(w->door) || !m->waits(m->of)) return false;
+  book(w, stage);
+  end_idle(w, w->since);
+  if (!m->take(m->of)) return false;
+  w->idle = w->since = wtl_ticks();
+  return true;
+}
+
+static enum wtl_stage stage_of_looks(const wait *w)
+{
+  return w->door->stages.yields ? WTL_STAGE_YIELD : WTL_STAGE_SPIN;
+}
+
 /* The condition, after a turn of the pump and of handlers. Who moves bytes does not wait. */
 static bool look(wait *w)
 {
-  wtl_door *d = w->door;
-  const wtl_pump *p = &d->pump;
+  const wtl_pump *p = &w->door->pump;
   if (p->progress && p->progress(p->agent)) end_idle(w, wtl_ticks());
-  if (has_mail(d) && d->mail.take(d->mail.of)) end_idle(w, wtl_ticks());
+  take_mail(w, stage_of_looks(w));
   return w->ready(w->arg);
 }
 
@@ -146,12 +162,32 @@ static double longest_sleep(const wait *w)
   return fmax(d->sleep_max_s, fmin(slept_s / 4, LONGEST_SLEEP_S));
 }
 
+/* Where a message came the next is likely near: looks on for as long as a sleep would cost, if looking on is asked for at all. */
+static void look_for_more(wait *w)
+{
+  const wtl_stages *s = &w->door->stages;
+  if (!s->learns) return;
+  for (uint64_t since = w->since; !w->ready(w->arg) && wtl_ticks() - since < s->limit_ticks;) {
+    if (take_mail(w, stage_of_looks(w)))
+      since = w->since;
+    else if (s->yields)
+      sched_yield();
+    else
+      wtl_relax();
+  }
+  book(w, stage_of_looks(w));
+}
+
 static void sleep_until_ready(wait *w)
 {
   wtl_door *d = w->door;
   for (double longest = SILENT_FIRST_S; !w->ready(w->arg); longest = fmin(2 * longest, SILENT_MOST_S)) {
     bool silent = is_silent(w);
-    if (has_mail(d) && d->mail.take(d->mail.of)) continue;
+    if (take_mail(w, WTL_STAGE_ASLEEP)) {
+      look_for_more(w);
+      w->over = w->since;
+      continue;
+    }
     uint64_t asleep_at = wtl_ticks();
     enum wtl_sleep how =
         wtl_bell_sleep(d->bell, w->watch, is_called, w, silent ? fmin(longest, d->sleep_max_s) : longest_sleep(w));
@@ -177,7 +213,7 @@ static bool look_on(wait *w, uint64_t limit)
   bool yields = w->door->stages.yields, done;
   if (limit == 0) return false;
   done = yields ? yield(w, limit) : spin(w, limit);
-  book(w, yields ? WTL_STAGE_YIELD : WTL_STAGE_SPIN);
+  book(w, stage_of_looks(w));
   return done;
 }
 

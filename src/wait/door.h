@@ -60,6 +60,7 @@ typedef struct wtl_door {
   /* Totals of the PE; several threads may add. */
   _Atomic uint64_t ticks[WTL_N_STAGES];
   _Atomic uint64_t sleeps;
+  _Atomic uint64_t handled; /* messages whose handlers ran */
   _Atomic uint64_t rescues; /* sleeps that ran out although the condition held and nobody had rung */
 } wtl_door;
 
