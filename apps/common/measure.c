@@ -1,0 +1,133 @@
+/* measure.c - see measure.h. */
+#include "measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clocks.h"
+#include "job.h"
+
+static struct {
+  wattle_energy_t *meter;
+  double start, cpu_start;
+} now;
+
+static const char section[] = "section";
+
+static wattle_energy_t *open_meter(void)
+{
+  wattle_energy_t *meter = wattle_energy_open(NULL);
+  if (meter) return meter;
+  fprintf(stderr, "PE %d: %s\n", job_me(), wattle_last_error());
+  job_abort(1);
+}
+
+void measure_begin(void)
+{
+  now.meter = open_meter();
+  job_barrier();
+  now.cpu_start = cpu_seconds_now();
+  wattle_region_begin(now.meter, section);
+  now.start = seconds_now();
+}
+
+static void add(measured *all, const measured *one)
+{
+  all->cpu_seconds += one->cpu_seconds;
+  for (int d = 0; d < all->n_domains; d++) {
+    wattle_joules_t parts[2] = {all->joules[d], one->joules[d]};
+    if (parts[0].scope != WATTLE_SCOPE_PROCESS) continue;
+    wattle_joules_t sum = parts[0];
+    wattle_joules_sum(parts, 2, &sum);
+    memcpy(sum.domain, parts[0].domain, sizeof sum.domain);
+    memcpy(sum.source, parts[0].source, sizeof sum.source);
+    sum.interval_s = parts[0].interval_s;
+    sum.covered_s = fmin(parts[0].covered_s, parts[1].covered_s);
+    sum.scope = parts[0].scope;
+    all->joules[d] = sum;
+  }
+}
+
+void measure_end(measured *m)
+{
+  measured mine = {0};
+  job_barrier();
+  mine.seconds = seconds_now() - now.start;
+  wattle_region_end(now.meter, section);
+  mine.cpu_seconds = cpu_seconds_now() - now.cpu_start;
+  int n = wattle_region_joules(now.meter, section, mine.joules, MEASURE_DOMAINS);
+  mine.n_domains = n < 0 ? 0 : n < MEASURE_DOMAINS ? n : MEASURE_DOMAINS;
+  wattle_energy_close(now.meter);
+  measured *all = job_me() == 0 ? calloc((size_t)job_n_pes(), sizeof *all) : NULL;
+  if (job_me() == 0 && !all) {
+    fprintf(stderr, "PE 0: no memory for what %d PEs measured\n", job_n_pes());
+    job_abort(1);
+  }
+  job_gather(&mine, sizeof mine, all);
+  *m = mine;
+  for (int pe = 1; all && pe < job_n_pes(); pe++) add(m, &all[pe]);
+  free(all);
+}
+
+void json_number(const char *name, double value)
+{
+  if (isfinite(value))
+    printf("\"%s\":%.9g", name, value);
+  else
+    printf("\"%s\":null", name);
+}
+
+void json_text(const char *name, const char *text)
+{
+  printf("\"%s\":\"", name);
+  for (; *text; text++)
+    if (*text == '"' || *text == '\\')
+      printf("\\%c", *text);
+    else
+      putchar((unsigned char)*text < ' ' ? ' ' : *text);
+  putchar('"');
+}
+
+void measure_print_meter(void)
+{
+  wattle_energy_t *meter = open_meter();
+  json_text("meter", wattle_energy_meter(meter));
+  putchar(',');
+  json_text("meter_why", wattle_energy_why(meter));
+  wattle_energy_close(meter);
+}
+
+static void print_figure(const wattle_joules_t *j)
+{
+  bool known = j->provenance != WATTLE_UNAVAILABLE;
+  putchar('{');
+  json_text("domain", j->domain);
+  putchar(',');
+  json_text("source", j->source);
+  printf(",\"provenance\":\"%s\",\"scope\":\"%s\",", wattle_provenance_name(j->provenance),
+         wattle_scope_name(j->scope));
+  json_number("joules", known ? j->joules : (double)NAN);
+  putchar(',');
+  json_number("uncertainty", known ? j->uncertainty : (double)NAN);
+  putchar(',');
+  json_number("interval_s", j->interval_s);
+  putchar(',');
+  json_number("covered_s", j->covered_s);
+  putchar('}');
+}
+
+void measure_print_energy(const measured *m)
+{
+  if (m->n_domains == 0) {
+    printf("\"energy\":null");
+    return;
+  }
+  printf("\"energy\":[");
+  for (int d = 0; d < m->n_domains; d++) {
+    if (d) putchar(',');
+    print_figure(&m->joules[d]);
+  }
+  putchar(']');
+}

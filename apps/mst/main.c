@@ -1,0 +1,134 @@
+/*
+ * main.c - the minimum spanning tree, whichever way its messages go: makes graphs from seeds, solves each several times, checks every
+ * answer against Kruskal's, and says what it took.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../common/job.h"
+#include "../common/measure.h"
+#include "../common/options.h"
+#include "mst.h"
+
+enum { EX_USAGE = 64 };
+enum { GRAPH, LOG_VERTICES, EDGES, SEED, GRAPHS, REPEAT, JSON, N_OPTIONS };
+
+static const char *const kinds[] = {"uniform", "rmat", NULL};
+static option options[N_OPTIONS] = {
+    [GRAPH] = {"graph", UNIFORM, 0, 0, "how edges lie", kinds},
+    [LOG_VERTICES] = {"log-vertices", 17, 0, 28, "log2 of the vertices", NULL},
+    [EDGES] = {"edges", 1000000, 0, 1e9, "edges", NULL},
+    [SEED] = {"seed", 1, 0, 1e15, "where the random numbers begin", NULL},
+    [GRAPHS] = {"graphs", 1, 1, 100000, "so many graphs, each with the next seed", NULL},
+    [REPEAT] = {"repeat", 1, 1, 10000, "how often each is solved", NULL},
+    [JSON] = {"json", 0, 0, 0, "print one JSON object a line", NULL},
+};
+
+static bool same(const forest *a, const forest *b)
+{
+  return a->weight == b->weight && a->edges == b->edges && a->check == b->check;
+}
+
+/* All PEs' parts together. The check is a sum, too, and may wrap. */
+static forest sum_forests(const forest *mine)
+{
+  return (forest){.weight = (uint64_t)job_sum((int64_t)mine->weight),
+                  .edges = (uint64_t)job_sum((int64_t)mine->edges),
+                  .check = (uint64_t)job_sum((int64_t)mine->check)};
+}
+
+static void name_of(const graph *g, char *name, size_t size)
+{
+  snprintf(name, size, "%s, 2^%d vertices, %llu edges, seed %llu", kinds[g->kind], g->log_vertices,
+           (unsigned long long)g->edges, (unsigned long long)g->seed);
+}
+
+static void print(const graph *g, int repeat, const forest *f, int rounds, bool right, const measured *m)
+{
+  char name[128];
+  name_of(g, name, sizeof name);
+  if (!options[JSON].value) {
+    printf("%s: weight %llu, %llu edges in the forest; %d rounds, %.6f s, %.6f CPU s on %d PEs: %s\n", name,
+           (unsigned long long)f->weight, (unsigned long long)f->edges, rounds, m->seconds, m->cpu_seconds, job_n_pes(),
+           right ? "correct" : "WRONG");
+    return;
+  }
+  printf("{\"kind\":\"sample\",");
+  json_text("input", name);
+  printf(",\"graph\":\"%s\",\"log_vertices\":%d,\"edges\":%llu,\"seed\":%llu,\"repeat\":%d,", kinds[g->kind],
+         g->log_vertices, (unsigned long long)g->edges, (unsigned long long)g->seed, repeat);
+  printf("\"weight\":%llu,\"forest_edges\":%llu,\"rounds\":%d,\"verified\":%s,", (unsigned long long)f->weight,
+         (unsigned long long)f->edges, rounds, right ? "true" : "false");
+  json_number("seconds", m->seconds);
+  putchar(',');
+  json_number("cpu_s", m->cpu_seconds);
+  putchar(',');
+  measure_print_energy(m);
+  printf("}\n");
+}
+
+static bool solve(const graph *g, part *p, int repeat, const forest *wanted)
+{
+  measured m;
+  forest mine;
+  measure_begin();
+  int rounds = boruvka(p, &mine);
+  measure_end(&m);
+  forest f = sum_forests(&mine);
+  bool right = job_me() != 0 || same(&f, wanted);
+  if (job_me() == 0) print(g, repeat, &f, rounds, right, &m);
+  fflush(stdout);
+  return right;
+}
+
+/* The number of wrong answers on this PE. */
+static int64_t run(const graph *g)
+{
+  int64_t wrong = 0;
+  forest wanted = {0};
+  if (job_me() == 0 && !kruskal(g, &wanted)) {
+    fprintf(stderr, "mst-%s: no memory to check %llu edges; use fewer\n", mst_version, (unsigned long long)g->edges);
+    job_abort(1);
+  }
+  part *p = part_make(g);
+  version_start(p);
+  for (int repeat = 0; repeat < (int)options[REPEAT].value; repeat++) wrong += !solve(g, p, repeat, &wanted);
+  version_end();
+  part_free(p);
+  return wrong;
+}
+
+static void print_setup(void)
+{
+  printf("{\"kind\":\"setup\",\"program\":\"mst\",\"version\":\"%s\",\"pes\":%d,", mst_version, job_n_pes());
+  measure_print_meter();
+  printf("}\n");
+}
+
+int main(int argc, char **argv)
+{
+  job_begin(&argc, &argv);
+  int words, result = 0;
+  int code = options_parse(argc, argv, "minimum spanning tree by Boruvka's algorithm; checks its own results", options,
+                           N_OPTIONS, job_me() == 0, &words);
+  if (code == OPTIONS_GO && words) {
+    if (job_me() == 0) fprintf(stderr, "mst-%s: '%s' is not an option; --help lists them\n", mst_version, argv[1]);
+    code = OPTIONS_WRONG;
+  }
+  if (code == OPTIONS_GO) {
+    int64_t wrong = 0;
+    if (options[JSON].value && job_me() == 0) print_setup();
+    for (int k = 0; k < (int)options[GRAPHS].value; k++) {
+      graph g = {.kind = (graph_kind)options[GRAPH].value,
+                 .log_vertices = (int)options[LOG_VERTICES].value,
+                 .edges = (uint64_t)options[EDGES].value,
+                 .seed = (uint64_t)options[SEED].value + (uint64_t)k};
+      wrong += run(&g);
+    }
+    result = job_sum(wrong) != 0;
+  } else if (code == OPTIONS_WRONG) {
+    result = EX_USAGE;
+  }
+  job_end();
+  return result;
+}

@@ -1,0 +1,129 @@
+/*
+ * mst_bucket.c - the minimum spanning tree by plain OpenSHMEM. Offers are put into buckets: each PE has one for each other, which the
+ * owner empties as it finds it filled; where neither a bucket to empty nor room to fill is found, others get the core. Look-ups are
+ * gets, all at once.
+ */
+#include <sched.h>
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/job.h"
+#include "mst.h"
+
+enum { BUCKET_MOST = 1024 }; /* offers */
+
+const char mst_version[] = "bucket";
+
+typedef struct bucket {
+  uint64_t n, last; /* last: 1 if nothing comes after it this time */
+  offer offers[BUCKET_MOST];
+} bucket;
+
+static struct {
+  bucket *buckets;            /* symmetric: one a PE, filled by it */
+  uint64_t *filled, *emptied; /* symmetric, by PE: how often it filled ours; how often it emptied the one we fill */
+  uint64_t *taken, *sent;     /* by PE: how often we emptied; how often we filled */
+  bucket outgoing;
+} self;
+
+void *version_alloc(size_t bytes)
+{
+  return shmem_calloc(1, bytes);
+}
+
+void version_free(void *p)
+{
+  shmem_free(p);
+}
+
+void version_start(part *p)
+{
+  size_t n = (size_t)p->n_pes;
+  self.buckets = shmem_calloc(n, sizeof *self.buckets);
+  self.filled = shmem_calloc(n, sizeof *self.filled);
+  self.emptied = shmem_calloc(n, sizeof *self.emptied);
+  self.taken = calloc(n, sizeof *self.taken);
+  self.sent = calloc(n, sizeof *self.sent);
+  if (self.buckets && self.filled && self.emptied && self.taken && self.sent) return;
+  fprintf(stderr, "mst-bucket: PE %d: no memory for the buckets of %zu PEs; set a larger SHMEM_SYMMETRIC_SIZE\n", p->me,
+          n);
+  job_abort(1);
+}
+
+void version_end(void)
+{
+  shmem_free(self.buckets);
+  shmem_free(self.filled);
+  shmem_free(self.emptied);
+  free(self.taken);
+  free(self.sent);
+}
+
+/* Fills our bucket on `pe` with what comes next, if it is empty. true: it was. */
+static bool fill(const part *p, int pe, const offer *offers, size_t *next, size_t end)
+{
+  if (!shmem_uint64_test(&self.emptied[pe], SHMEM_CMP_EQ, self.sent[pe])) return false;
+  size_t n = end - *next < BUCKET_MOST ? end - *next : BUCKET_MOST;
+  self.outgoing.n = n;
+  self.outgoing.last = *next + n == end;
+  memcpy(self.outgoing.offers, offers + *next, n * sizeof *offers);
+  shmem_putmem(&self.buckets[p->me], &self.outgoing, offsetof(bucket, offers) + n * sizeof *offers, pe);
+  shmem_fence();
+  shmem_uint64_p(&self.filled[p->me], ++self.sent[pe], pe);
+  *next += n;
+  return true;
+}
+
+/* Empties the bucket that `pe` fills, if it is filled: true. *last: it was its last one. */
+static bool empty(part *p, int pe, bool *last)
+{
+  if (!shmem_uint64_test(&self.filled[pe], SHMEM_CMP_GT, self.taken[pe])) return false;
+  *last = self.buckets[pe].last != 0;
+  take_offers(p, self.buckets[pe].offers, self.buckets[pe].n);
+  shmem_uint64_p(&self.emptied[p->me], ++self.taken[pe], pe);
+  return true;
+}
+
+void send_offers(part *p, const offer *offers, const size_t *first)
+{
+  size_t *next = malloc((size_t)p->n_pes * sizeof *next);
+  bool *done = calloc((size_t)p->n_pes, sizeof *done), *over = calloc((size_t)p->n_pes, sizeof *over);
+  if (!next || !done || !over) job_abort(1);
+  memcpy(next, first, (size_t)p->n_pes * sizeof *next);
+  take_offers(p, offers + first[p->me], first[p->me + 1] - first[p->me]);
+  for (int left = 2 * (p->n_pes - 1); left > 0;) {
+    bool found = false;
+    for (int i = 1; i < p->n_pes; i++) {
+      int pe = (p->me + i) % p->n_pes;
+      if (!done[pe] && fill(p, pe, offers, &next[pe], first[pe + 1])) {
+        found = true;
+        done[pe] = self.outgoing.last;
+        left -= done[pe];
+      }
+      bool last = false;
+      if (!over[pe] && empty(p, pe, &last)) {
+        found = true;
+        over[pe] = last;
+        left -= last;
+      }
+    }
+    if (!found) sched_yield();
+  }
+  free(next);
+  free(done);
+  free(over);
+}
+
+void look_up(part *p, word which, const uint32_t *vertex, const size_t *first, uint64_t *value)
+{
+  shmem_barrier_all(); /* every owner has its words */
+  answer(p, which, vertex + first[p->me], first[p->me + 1] - first[p->me], value + first[p->me]);
+  for (int i = 1; i < p->n_pes; i++) {
+    int pe = (p->me + i) % p->n_pes;
+    for (size_t k = first[pe]; k < first[pe + 1]; k++)
+      shmem_uint64_get_nbi(&value[k], &p->words[which][vertex[k] % p->share], 1, pe);
+  }
+  shmem_barrier_all(); /* completes the gets, too */
+}

@@ -1,0 +1,204 @@
+/*
+ * main.c - the travelling salesman, whichever way its work is handed out: reads instances or makes random ones, solves each several
+ * times, checks every answer against a sequential solver, and says what it took.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/job.h"
+#include "../common/measure.h"
+#include "../common/options.h"
+#include "version.h"
+
+enum { EX_USAGE = 64, EX_DATAERR = 65 };
+enum { SPLIT, AHEAD, REPEAT, HOLD, BOUND, RANDOM, CITIES, SEED, MISSING, JSON, N_OPTIONS };
+
+static const char *const bounds[] = {"cost", "leave", NULL};
+static option options[N_OPTIONS] = {
+    [SPLIT] = {"split", 4, 1, TSP_MOST, "partial tours of fewer cities become jobs of their own", NULL},
+    [AHEAD] = {"ahead", 2, 1, 64, "jobs that a worker has or has asked for at a time, where there is a master", NULL},
+    [REPEAT] = {"repeat", 1, 1, 10000, "how often each instance is solved", NULL},
+    [HOLD] = {"hold", 0, 0, 3600, "seconds that the first work is held back", NULL},
+    [BOUND] = {"bound", TSP_BY_COST, 0, 0, "what prunes", bounds},
+    [RANDOM] = {"random", 0, 0, 100000, "random instances instead of files", NULL},
+    [CITIES] = {"cities", 12, 2, TSP_EXACT_MOST, "cities of each", NULL},
+    [SEED] = {"seed", 1, 0, 1e15, "where the random numbers begin", NULL},
+    [MISSING] = {"missing", 0, 0, 100, "of 100 edges of theirs so many are missing", NULL},
+    [JSON] = {"json", 0, 0, 0, "print one JSON object a line", NULL},
+};
+
+/* An instance and what is known of it. */
+typedef struct instance {
+  char name[128];
+  tsp_graph g;
+  int32_t exact; /* the answer, by another way; known on PE 0 */
+  bool checked;
+} instance;
+
+/* All PEs' shares together. */
+typedef struct totals {
+  uint64_t jobs, visited;
+  double wait_s, wait_cpu_s;
+} totals;
+
+static totals sum_shares(const tsp_share *share)
+{
+  totals t = {0};
+  tsp_share *all = job_me() == 0 ? calloc((size_t)job_n_pes(), sizeof *all) : NULL;
+  if (job_me() == 0 && !all) job_abort(1);
+  job_gather(share, sizeof *share, all);
+  for (int pe = 0; all && pe < job_n_pes(); pe++) {
+    t.jobs += all[pe].jobs;
+    t.visited += all[pe].visited;
+    t.wait_s += all[pe].wait_s;
+    t.wait_cpu_s += all[pe].wait_cpu_s;
+  }
+  free(all);
+  return t;
+}
+
+static bool right(const instance *in, const tsp_path *best)
+{
+  if (best->cost != TSP_NO_TOUR && tsp_cost_of(&in->g, best) != best->cost) return false;
+  return !in->checked || best->cost == in->exact;
+}
+
+static void print_json(const instance *in, int repeat, const tsp_path *best, const totals *t, const measured *m)
+{
+  printf("{\"kind\":\"sample\",");
+  json_text("input", in->name);
+  printf(",\"cities\":%d,\"repeat\":%d,", in->g.n, repeat);
+  json_number("cost", best->cost == TSP_NO_TOUR ? (double)NAN : best->cost);
+  printf(",\"verified\":%s,\"jobs\":%llu,\"visited\":%llu,", right(in, best) ? "true" : "false",
+         (unsigned long long)t->jobs, (unsigned long long)t->visited);
+  json_number("seconds", m->seconds);
+  putchar(',');
+  json_number("cpu_s", m->cpu_seconds);
+  putchar(',');
+  json_number("wait_s", t->wait_s);
+  putchar(',');
+  json_number("wait_cpu_s", t->wait_cpu_s);
+  putchar(',');
+  measure_print_energy(m);
+  printf("}\n");
+}
+
+static void print_words(const instance *in, const tsp_path *best, const totals *t, const measured *m)
+{
+  printf("%s: ", in->name);
+  if (best->cost == TSP_NO_TOUR)
+    printf("no tour");
+  else
+    printf("%d, tour", best->cost);
+  for (int i = 0; best->cost != TSP_NO_TOUR && i < best->n; i++) printf(" %d", best->city[i]);
+  printf(
+      "; %llu jobs, %llu partial tours, %.6f s, %.6f CPU s on %d PEs, of which %.6f of %.6f s waiting for work: %s\n",
+      (unsigned long long)t->jobs, (unsigned long long)t->visited, m->seconds, m->cpu_seconds, job_n_pes(),
+      t->wait_cpu_s, t->wait_s, right(in, best) ? "correct" : "WRONG");
+}
+
+static bool solve(const instance *in, int repeat)
+{
+  tsp_task task = {.g = &in->g, .split = (int)options[SPLIT].value, .hold_s = options[HOLD].value};
+  tsp_share share = {.best = tsp_no_path()};
+  measured m;
+  measure_begin();
+  tsp_solve(&task, &share);
+  measure_end(&m);
+  totals t = sum_shares(&share);
+  if (job_me() != 0) return true;
+  if (options[JSON].value)
+    print_json(in, repeat, &share.best, &t, &m);
+  else
+    print_words(in, &share.best, &t, &m);
+  fflush(stdout);
+  return right(in, &share.best);
+}
+
+/* The sequential answer, PE 0's to find. */
+static void check(instance *in)
+{
+  if (job_me() != 0 || in->g.n > TSP_EXACT_MOST) return;
+  in->exact = tsp_exact(&in->g);
+  in->checked = in->exact >= 0;
+}
+
+/* PE 0 reads, and all have it. */
+static bool load(instance *in, const char *file)
+{
+  const char *wrong = job_me() == 0 ? tsp_read(&in->g, file, (tsp_bound)options[BOUND].value) : NULL;
+  if (wrong) fprintf(stderr, "tsp-%s: %s %s\n", tsp_version, file, wrong);
+  const char *slash = strrchr(file, '/');
+  snprintf(in->name, sizeof in->name, "%s", slash ? slash + 1 : file);
+  bool good = job_sum(wrong != NULL) == 0;
+  if (good) job_broadcast(&in->g, sizeof in->g);
+  return good;
+}
+
+static void make(instance *in, int k)
+{
+  uint64_t seed = (uint64_t)options[SEED].value + (uint64_t)k;
+  int n = (int)options[CITIES].value, missing = (int)options[MISSING].value;
+  tsp_random(&in->g, n, seed, missing, (tsp_bound)options[BOUND].value);
+  snprintf(in->name, sizeof in->name, "random %d of %d cities, %d %% missing", (int)seed, n, missing);
+}
+
+static void print_setup(void)
+{
+  printf("{\"kind\":\"setup\",\"program\":\"tsp\",\"version\":\"%s\",\"pes\":%d,", tsp_version, job_n_pes());
+  measure_print_meter();
+  printf("}\n");
+}
+
+static int run(int files, char **file)
+{
+  int instances = files ? files : (int)options[RANDOM].value;
+  instance *in = malloc(sizeof *in);
+  if (!in) job_abort(1);
+  int64_t wrong = 0;
+  tsp_start(job_me(), job_n_pes(), (int)options[AHEAD].value);
+  for (int k = 0; k < instances; k++) {
+    memset(in, 0, sizeof *in);
+    if (!files)
+      make(in, k);
+    else if (!load(in, file[k])) {
+      tsp_end();
+      free(in);
+      return EX_DATAERR;
+    }
+    check(in);
+    for (int repeat = 0; repeat < (int)options[REPEAT].value; repeat++) wrong += !solve(in, repeat);
+  }
+  tsp_end();
+  free(in);
+  return job_sum(wrong) != 0;
+}
+
+/* What an option alone cannot tell is wrong. */
+static const char *misused(int files)
+{
+  if (files && options[RANDOM].value) return "give files or --random, not both";
+  if (!files && !options[RANDOM].value) return "give a file of costs, or --random COUNT; --help says more";
+  if (tsp_has_master && job_n_pes() < 2) return "needs 2 PEs at least: one hands out the work, the others do it";
+  return NULL;
+}
+
+int main(int argc, char **argv)
+{
+  job_begin(&argc, &argv);
+  int files, result = 0;
+  int code = options_parse(argc, argv, "FILE...: shortest round trips by branch and bound; checks its own results",
+                           options, N_OPTIONS, job_me() == 0, &files);
+  const char *wrong = code == OPTIONS_GO ? misused(files) : NULL;
+  if (wrong && job_me() == 0) fprintf(stderr, "tsp-%s: %s\n", tsp_version, wrong);
+  if (code == OPTIONS_GO && !wrong) {
+    if (options[JSON].value && job_me() == 0) print_setup();
+    result = run(files, argv + 1);
+  } else if (code != OPTIONS_HELP) {
+    result = EX_USAGE;
+  }
+  job_end();
+  return result;
+}

@@ -1,0 +1,129 @@
+/*
+ * tsp_bucket.c - the travelling salesman by plain OpenSHMEM: each worker has a bucket on the master for its reports, with a place for each
+ * job it may ask for at a time, and an inbox of its own for the answers; what is put there is followed by a number that says so. The
+ * master scans all buckets over and over, which is what one-sided puts leave it to do; where a scan found nothing it lets others
+ * have the core.
+ */
+#include <sched.h>
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../common/clocks.h"
+#include "../common/job.h"
+#include "pool.h"
+#include "version.h"
+#include "worker.h"
+
+const char tsp_version[] = "bucket";
+const bool tsp_has_master = true;
+
+static struct {
+  int me, workers, ahead;
+  tsp_pool pool;      /* PE 0's */
+  tsp_result *bucket; /* symmetric; used on PE 0: `ahead` places of each worker, filled in turn */
+  uint64_t *filled;   /* symmetric; used on PE 0: how many reports each worker has put there */
+  uint64_t *taken;    /* PE 0's: how many of them it has taken in */
+  uint64_t *given;    /* PE 0's: how many jobs it has put into each worker's inbox */
+  tsp_job *inbox;     /* symmetric; `ahead` places, filled in turn */
+  uint64_t *arrived;  /* symmetric: how many jobs have come */
+  uint64_t reported;  /* by this worker */
+  uint64_t got;       /* jobs that this worker has taken out of its inbox */
+} self;
+
+void tsp_start(int me, int n_pes, int ahead)
+{
+  size_t n = (size_t)n_pes;
+  self.me = me;
+  self.workers = n_pes - 1;
+  self.ahead = ahead;
+  if (me == 0) pool_init(&self.pool, self.workers, ahead);
+  self.bucket = shmem_calloc(n * (size_t)ahead, sizeof *self.bucket);
+  self.filled = shmem_calloc(n, sizeof *self.filled);
+  self.inbox = shmem_calloc((size_t)ahead, sizeof *self.inbox);
+  self.arrived = shmem_calloc(1, sizeof *self.arrived);
+  self.taken = calloc(n, sizeof *self.taken);
+  self.given = calloc(n, sizeof *self.given);
+  if (self.bucket && self.filled && self.inbox && self.arrived && self.taken && self.given) return;
+  fprintf(stderr, "tsp-bucket: PE %d: no memory for the buckets of %d PEs; set a larger SHMEM_SYMMETRIC_SIZE\n", me,
+          n_pes);
+  job_abort(1);
+}
+
+void tsp_end(void)
+{
+  if (self.me == 0) pool_free(&self.pool);
+  shmem_free(self.bucket);
+  shmem_free(self.filled);
+  shmem_free(self.inbox);
+  shmem_free(self.arrived);
+  free(self.taken);
+  free(self.given);
+}
+
+/* Which of a worker's places comes after `count` have been filled. */
+static size_t place(uint64_t count)
+{
+  return (size_t)(count % (uint64_t)self.ahead);
+}
+
+static tsp_result *bucket_of(int worker)
+{
+  return &self.bucket[(size_t)worker * (size_t)self.ahead];
+}
+
+static void report(const tsp_result *r)
+{
+  shmem_putmem(&bucket_of(self.me)[place(self.reported)], r, tsp_result_bytes(r), 0);
+  shmem_fence();
+  shmem_uint64_p(&self.filled[self.me], ++self.reported, 0);
+}
+
+static void next(tsp_job *job)
+{
+  shmem_uint64_wait_until(self.arrived, SHMEM_CMP_GT, self.got);
+  *job = self.inbox[place(self.got++)];
+}
+
+static void give(int worker, const tsp_job *job)
+{
+  shmem_putmem(&self.inbox[place(self.given[worker])], job, sizeof *job, worker);
+  shmem_fence();
+  shmem_uint64_p(self.arrived, ++self.given[worker], worker);
+}
+
+/* Takes in the next report of the worker's bucket, if there is one. */
+static bool look(tsp_pool *pool, int worker)
+{
+  tsp_job job;
+  if (!shmem_uint64_test(&self.filled[worker], SHMEM_CMP_GT, self.taken[worker])) return false;
+  pool_take(pool, &bucket_of(worker)[place(self.taken[worker]++)]);
+  if (pool_ask(pool, worker, &job)) give(worker, &job);
+  while (pool_next(pool, &worker, &job)) give(worker, &job);
+  return true;
+}
+
+static void master(const tsp_task *task)
+{
+  tsp_pool *pool = &self.pool;
+  tsp_path root = tsp_root(task->g);
+  pool_reset(pool);
+  if (task->hold_s > 0) sleep_seconds(task->hold_s);
+  pool_open(pool, &root);
+  while (!pool_done(pool)) {
+    bool found = false;
+    for (int worker = 1; worker <= self.workers; worker++) found |= look(pool, worker);
+    if (!found) sched_yield();
+  }
+  for (int worker = 1; worker <= self.workers; worker++) give(worker, &(tsp_job){.stop = 1});
+}
+
+void tsp_solve(const tsp_task *task, tsp_share *share)
+{
+  if (self.me == 0) {
+    master(task);
+    share->best = self.pool.best;
+  } else {
+    tsp_worker(task, self.ahead, &(tsp_link){report, next}, share);
+  }
+}

@@ -1,0 +1,39 @@
+/*
+ * worker.h - a worker's side, the same in all versions with a master: report, get a job, do it. A version says how reports go and
+ * jobs come.
+ */
+#ifndef APPS_TSP_WORKER_H
+#define APPS_TSP_WORKER_H
+
+#include "../common/clocks.h"
+#include "pool.h"
+#include "version.h"
+
+/* How a version does it. `report` may be changed once it returns; `next` waits until a job is there. */
+typedef struct tsp_link {
+  void (*report)(const tsp_result *report);
+  void (*next)(tsp_job *job);
+} tsp_link;
+
+static inline void tsp_worker(const tsp_task *task, int ahead, const tsp_link *link, tsp_share *share)
+{
+  tsp_result report = {.best = tsp_no_path()};
+  tsp_job job;
+  int32_t best = TSP_NO_TOUR; /* the least we have heard of or found: a job that lay here may know less */
+  for (int i = 0; i < ahead; i++) link->report(&report);
+  for (;;) {
+    double wall = seconds_now(), cpu = cpu_seconds_now();
+    link->next(&job);
+    share->wait_s += seconds_now() - wall;
+    share->wait_cpu_s += cpu_seconds_now() - cpu;
+    if (job.stop) return;
+    best = job.best < best ? job.best : best;
+    tsp_work(task->g, &job.path, task->split, best, &report);
+    best = report.best.cost < best ? report.best.cost : best;
+    link->report(&report);
+    share->jobs++;
+    share->visited += report.visited;
+  }
+}
+
+#endif
