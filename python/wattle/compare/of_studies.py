@@ -31,12 +31,20 @@ class Layout:
     figures: tuple[tuple[str, str], ...]
 
 
+# Of a mini-app, by input and number of PEs; those whose work was held back are a series of their own.
+VERSIONS = Layout(
+    ("series", "input", "pes", "version"),
+    "version",
+    (("seconds", "time"), ("cpu_s", "CPU seconds"), ("cpu_J", "CPU energy"), ("dram_J", "DRAM energy")),
+)
+
 LAYOUTS = {
     "patterns": Layout(
         ("series", "pattern", "payload", "fragments"),
         "pattern",
         (("latency_s", "latency"), ("cpu_J", "CPU energy"), ("dram_J", "DRAM energy")),
-    )
+    ),
+    **dict.fromkeys(("tsp", "mst"), VERSIONS),
 }
 
 

@@ -17,12 +17,15 @@ from wattle.manifest import Manifest
 from wattle.report import patterns as patterns_page
 from wattle.report.amounts import of_metric
 from wattle.run import directory as directories
+from wattle.study import mst as mst_study
 from wattle.study import patterns as patterns_study
-from wattle.study import published, registry
+from wattle.study import published, registry, versions_cli
+from wattle.study import tsp as tsp_study
 from wattle.study.patterns_analysis import Analysis
 from wattle.study.patterns_published import ROWS
 from wattle.study.place import LOCAL
 from wattle.study.published import Verdict
+from wattle.study.versions_cli import AsJson, Output, Pes, Quick, Rounds
 from wattle.tables import table
 
 study_app = typer.Typer(
@@ -71,6 +74,30 @@ def patterns(
         console.print_json({"directory": str(directory), "manifest": record.as_dict(), **found})
         return
     _show(directory, record, analysis)
+
+
+@study_app.command("tsp")
+def tsp(
+    quick: Quick = False,
+    output: Output = None,
+    pes: Pes = None,
+    rounds: Rounds = None,
+    as_json: AsJson = False,
+) -> None:
+    """The travelling salesman by MPI, buckets, active messages and work stealing: time, CPU seconds, joules, waits."""
+    versions_cli.study(tsp_study.APP, quick, output, pes, rounds, as_json)
+
+
+@study_app.command("mst")
+def mst(
+    quick: Quick = False,
+    output: Output = None,
+    pes: Pes = None,
+    rounds: Rounds = None,
+    as_json: AsJson = False,
+) -> None:
+    """A minimum spanning tree by MPI, buckets and active messages: time, CPU seconds, joules, waits."""
+    versions_cli.study(mst_study.APP, quick, output, pes, rounds, as_json)
 
 
 def parse_size(text: str) -> int:

@@ -1,0 +1,59 @@
+"""The study of the minimum spanning tree: the same Boruvka, with its small messages sent in three ways."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from wattle.checked import Checked
+from wattle.manifest import Manifest
+from wattle.paths import Home
+from wattle.study import versions
+from wattle.study.mst_published import BARS, ROWS
+from wattle.study.registry import Study
+from wattle.study.versions import App, Case, Size
+from wattle.study.versions_analysis import Analysis
+
+KINDS = ("uniform", "rmat")
+LOG_VERTICES, EDGES = 17, 1_000_000
+
+
+def _graph(kind: str) -> Case:
+    def arguments(home: Home) -> list[str]:
+        return ["--graph", kind, "--log-vertices", str(LOG_VERTICES), "--edges", str(EDGES)]
+
+    return Case(arguments)
+
+
+def _input_of(line: dict[str, Any]) -> str:
+    graph = Checked("the mini-app", line)
+    edges = graph.integer("edges") / 1e6
+    return f"{graph.choice('graph', KINDS)}, {edges:g} million edges, 2^{graph.integer('log_vertices')} vertices"
+
+
+CASES = tuple(_graph(kind) for kind in KINDS)
+
+APP = App(
+    name="mst",
+    title="A minimum spanning tree, three ways",
+    question="What do many small, irregular messages cost by MPI, by buckets and gets, and by active messages?",
+    versions=("mpi", "bucket", "am"),
+    words={
+        "mpi": "PEs agree how much each sends to each, then send it by two-sided messages with tags",
+        "bucket": "offers are put into buckets, which their owners scan; look-ups are non-blocking gets",
+        "am": "offers are active messages that their handlers take in; look-ups are answered in the reply",
+    },
+    full=Size((2, 4, 8, 16, 32), 5, 4, CASES),
+    quick=Size((2, 4), 2, 4, CASES),
+    input_of=_input_of,
+    held=(),
+    rows=ROWS,
+    bars=BARS,
+)
+
+
+def load(directory: Path, record: Manifest) -> Analysis:
+    return versions.load(APP, directory, record)
+
+
+STUDY = Study(APP.name, APP.title, APP.question, load, "wattle.report.versions")

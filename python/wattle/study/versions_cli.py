@@ -1,0 +1,66 @@
+"""What `wattle study tsp` and `wattle study mst` have in common on the command line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from wattle import console, info, stopping, units
+from wattle.report import versions as page
+from wattle.report.versions_figures import amount
+from wattle.run import directory as directories
+from wattle.study import published, versions
+from wattle.study.versions import App
+from wattle.study.versions_analysis import Analysis
+from wattle.tables import table
+
+Quick = Annotated[bool, typer.Option("--quick", help="A sweep of less than a minute, with fewer PEs.")]
+Output = Annotated[Path | None, typer.Option("-o", "--output", help="New directory to write to (wattle-runs/...).")]
+Pes = Annotated[str | None, typer.Option("--pes", metavar="N,...", help="Numbers of PEs, as in 2,4,8.")]
+Rounds = Annotated[int | None, typer.Option("--rounds", help="Rounds of a job of each version (5, quick 2).")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the results as one JSON document.")]
+
+
+def study(app: App, quick: bool, output: Path | None, pes: str | None, rounds: int | None, as_json: bool) -> None:
+    """Runs it and shows what it found."""
+    plan = versions.make_plan(app, pes, rounds, quick)
+    info.check_machine(info.ask())
+    directory = directories.prepare(output, f"study-{app.name}")
+    with stopping.raised():
+        record = versions.run(plan, directory, ["wattle", *sys.argv[1:]])
+    analysis = versions.load(app, directory, record)
+    if as_json:
+        found = versions.results(app, analysis)
+        console.print_json({"directory": str(directory), "manifest": record.as_dict(), **found})
+        return
+    rows, bars = published.judge(app.rows, analysis), published.judge(app.bars, analysis)
+    console.out.print()
+    console.out.print(escape(page.summary(app, analysis, rows, bars, record)))
+    for given in analysis.inputs:
+        console.out.print()
+        console.out.print(_table(analysis, given))
+    console.out.print()
+    console.out.print(f"Kept in {directory}", soft_wrap=True)
+    console.out.print(f"The report: wattle report {directory}", soft_wrap=True)
+
+
+def _table(a: Analysis, given: str) -> Table:
+    """Medians of the time and the CPU seconds of each version, by number of PEs."""
+    result = table(title=f"{given}: time and CPU seconds, medians of {units.several(a.repeats, 'run')}")
+    result.add_column("PEs", justify="right", no_wrap=True)
+    for version in a.versions:
+        result.add_column(version, justify="right", no_wrap=True)
+        result.add_column("CPU", justify="right", no_wrap=True)
+    for n in a.pes:
+        cells = [
+            amount(metric, found.median) if (found := a.center(metric, version, given, n)) else units.UNKNOWN
+            for version in a.versions
+            for metric in ("seconds", "cpu_s")
+        ]
+        result.add_row(str(n), *cells)
+    return result

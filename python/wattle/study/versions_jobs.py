@@ -1,0 +1,112 @@
+"""The mini-apps' programs: found, and started in each version's own way: by oshrun, or by the MPI they were built
+with."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wattle import elf, profile
+from wattle.errors import WattleError
+from wattle.paths import Home
+from wattle.study import program
+
+MPI = "mpi"  # the version that knows nothing of OpenSHMEM
+
+# Settings of the MPI's jobs: more ranks than cores are allowed, and those that wait yield the core. Not bound to cores,
+# or two ranks may share one that others use, too.
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
+LIBRARIES = {"libmpi.so": ("openmpi", ("--bind-to", "none"), OPEN_MPI), "libmpich.so": ("mpich", (), {})}
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How jobs of one version start. `words`: the launcher, up to the number of PEs."""
+
+    program: Path
+    words: tuple[str, ...]
+    environment: dict[str, str]
+
+    def command(self, n: int, environment: dict[str, str]) -> list[str]:
+        """Up to the program."""
+        settings = [f"{name}={value}" for name, value in (self.environment | environment).items()]
+        return ["env", *settings, *self.words, "-n", str(n), *(["--"] if self.is_ours else [])]
+
+    @property
+    def is_ours(self) -> bool:
+        return Path(self.words[0]).name == "oshrun"
+
+
+def find(home: Home, app: str, version: str) -> Launch:
+    """A version's program and its launcher; the error says what is missing."""
+    path = home.root / "lib" / "wattle" / "apps" / f"{app}-{version}"
+    if not os.access(path, os.X_OK):
+        remedy = "`make build` builds it"
+        if version == MPI:
+            remedy += " where an mpicc with its mpi.h is found (Debian: libopenmpi-dev)"
+        raise WattleError(f"{path} is missing; {remedy}")
+    if version != MPI:
+        return Launch(path, (str(home.tool("oshrun")),), {})
+    return Launch(path, *_mpi_launcher(path))
+
+
+def missing(home: Home, app: str, version: str) -> str | None:
+    """Why a version cannot run here; None if it can."""
+    try:
+        find(home, app, version)
+    except WattleError as error:
+        return str(error)
+    return None
+
+
+def _mpi_launcher(path: Path) -> tuple[tuple[str, ...], dict[str, str]]:
+    needed = elf.libraries(str(path)) or {}
+    for library, (name, options, settings) in LIBRARIES.items():
+        if any(entry.startswith(library) for entry in needed):
+            launchers = [f"mpirun.{name}", f"mpiexec.{name}", "mpirun"]
+            if found := next(filter(None, map(shutil.which, launchers)), None):
+                return (found, *options), settings
+            raise WattleError(f"{path} was built with {name}, whose mpirun is not on PATH; install it (openmpi-bin)")
+    raise WattleError(f"{path} loads no MPI that is known here ({', '.join(LIBRARIES)}); build it again")
+
+
+@dataclass(frozen=True)
+class Waits:
+    """PE-seconds of a job between init and finalize, by what the PEs did; None where nobody counted."""
+
+    active: float | None = None
+    spin: float | None = None
+    yielding: float | None = None
+    asleep: float | None = None
+
+
+def run(home: Home, launch: Launch, arguments: list[str], n: int, folder: Path) -> Iterator[dict[str, Any]]:
+    """Runs a job and yields what it prints, object by object. Its PEs' profiles go to FOLDER/profile, which must not be
+    there yet; MPI's leave none."""
+    environment: dict[str, str] = {}
+    if launch.is_ours:
+        (folder / "profile").mkdir(parents=True)
+        environment["WATTLE_PROFILE_DIR"] = str(folder / "profile")
+    with closing(program.run(home, launch.program, arguments, n, lambda _, n: launch.command(n, environment))) as lines:
+        yield from lines
+
+
+def waits(folder: Path, n: int) -> Waits:
+    """How a finished job waited, from its profile, if it was to leave one (WATTLE_PROFILE=off)."""
+    if not any((folder / "profile").glob("pe-*.json")):
+        return Waits()
+    found = profile.load(folder, n)
+    if not found.complete:
+        return Waits()
+    states = {key: found.sum("state_s", key) for key in ("active", "spin", "yield", "asleep")}
+    return Waits(states["active"], states["spin"], states["yield"], states["asleep"])

@@ -1,0 +1,83 @@
+"""What the mini-apps print, line by line, as rows of samples.parquet."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import polars as pl
+
+from wattle.checked import Checked
+from wattle.provenance import Joules
+from wattle.study.samples import sum_domain
+from wattle.study.versions_jobs import Waits
+
+SCHEMA: dict[str, Any] = {
+    "version": pl.String,
+    "pes": pl.Int64,
+    "input": pl.String,
+    # "runs": what counts; "first": a job's first solution of an input, which warms up and is left out of statistics;
+    # "held": the first work was held back, so that workers had none
+    "series": pl.String,
+    "round": pl.Int64,  # versions take turns; a round is one job of each
+    "job": pl.Int64,  # a number for each job
+    "repeat": pl.Int64,  # within the job
+    "seconds": pl.Float64,
+    "cpu_s": pl.Float64,  # on cores, all PEs together
+    "wait_s": pl.Float64,  # workers waiting for work, all together; not known of every mini-app
+    "wait_cpu_s": pl.Float64,  # and what of it they were on a core
+    "cpu_J": pl.Float64,  # of all PEs, for one solution
+    "cpu_uncertainty_J": pl.Float64,
+    "cpu_provenance": pl.String,
+    "cpu_source": pl.String,
+    "dram_J": pl.Float64,
+    "dram_uncertainty_J": pl.Float64,
+    "dram_provenance": pl.String,
+    "dram_source": pl.String,
+    "energy_json": pl.String,  # every domain the meter has
+    "job_active_s": pl.Float64,  # PE-seconds of the whole job, by what they did; not known of MPI's
+    "job_spin_s": pl.Float64,
+    "job_yield_s": pl.Float64,
+    "job_asleep_s": pl.Float64,
+    "verified": pl.Boolean,
+}
+
+
+def row(document: dict[str, Any], at: dict[str, Any]) -> dict[str, Any]:
+    """A "sample" line as a row, without what only the finished job tells. `at`: version, pes, input, series, round,
+    job. A line that is not what it should be is an error that says where."""
+    line = Checked("the mini-app's output", document)
+    seconds, cpu_s = line.number("seconds"), line.number("cpu_s")
+    if seconds is None or cpu_s is None:
+        raise line.get("seconds" if seconds is None else "cpu_s").wrong("expected a number, found null")
+    return {
+        **at,
+        "repeat": line.integer("repeat"),
+        "seconds": seconds,
+        "cpu_s": cpu_s,
+        "wait_s": line.number("wait_s") if line.has("wait_s") else None,
+        "wait_cpu_s": line.number("wait_cpu_s") if line.has("wait_cpu_s") else None,
+        **_joules("cpu", sum_domain(line, "energy", "cpu")),
+        **_joules("dram", sum_domain(line, "energy", "dram")),
+        "energy_json": json.dumps(document.get("energy")),
+        "verified": line.get("verified").value is True,
+    }
+
+
+def with_waits(row: dict[str, Any], waits: Waits) -> dict[str, Any]:
+    """The row, with how its job waited."""
+    return row | {
+        "job_active_s": waits.active,
+        "job_spin_s": waits.spin,
+        "job_yield_s": waits.yielding,
+        "job_asleep_s": waits.asleep,
+    }
+
+
+def _joules(domain: str, figure: Joules) -> dict[str, Any]:
+    return {
+        f"{domain}_J": figure.joules,
+        f"{domain}_uncertainty_J": figure.uncertainty,
+        f"{domain}_provenance": str(figure.provenance),
+        f"{domain}_source": figure.source,
+    }

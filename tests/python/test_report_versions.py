@@ -1,0 +1,102 @@
+"""The report of a study of a mini-app's versions."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+
+import mini_apps
+import pytest
+from wattle import manifest as manifests
+from wattle.report.cli import write
+from wattle.study import published, tsp, versions
+
+PLOTLY = re.compile(r"<script>\s*/\*\*\s*\* plotly\.js.*?</script>", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def study_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return mini_apps.make_study(tmp_path_factory.mktemp("tsp") / "dir")
+
+
+def page_of(directory: Path) -> str:
+    """The report without the text of plotly.js."""
+    return PLOTLY.sub("", write(directory).read_text())
+
+
+@pytest.fixture(scope="module")
+def page(study_dir: Path) -> str:
+    return page_of(study_dir)
+
+
+def figures(page: str) -> dict[str, dict]:
+    found = re.search(r'<script type="application/json" id="figures">(.*?)</script>', page, re.DOTALL)
+    return json.loads(found.group(1))
+
+
+def plain(text: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
+
+
+def test_every_published_row_and_every_bar_is_there(study_dir, page):
+    analysis = versions.load(tsp.APP, study_dir, manifests.read(study_dir))
+    for row in published.judge([*tsp.APP.rows, *tsp.APP.bars], analysis):
+        entry = re.search(rf'<tbody id="row-{row.id}">(.*?)</tbody>', page, re.DOTALL)
+        assert entry, row.id
+        text = plain(entry.group(1))
+        for part in (row.published, row.source, row.condition, row.ours, row.tolerance, str(row.verdict)):
+            assert " ".join(part.split()) in text, (row.id, part)
+
+
+def test_a_box_for_each_version_and_number_of_pes_holds_every_run(page):
+    drawn = figures(page)
+    for metric in ("seconds", "cpu-s", "energy"):
+        for cities in (4, 14, 15):
+            traces = drawn[f"{metric}-{cities}-cities"]["data"]
+            assert [t["name"] for t in traces] == ["mpi", "bucket", "am", "steal"]
+            for trace in traces:
+                assert len(trace["y"]) == len(trace["x"]) == 5 * 8
+                assert max(trace["y"]) < 10  # no first solution
+
+
+def test_waits_are_drawn_by_stage(page):
+    bars = figures(page)["waits"]["data"]
+    assert [bar["name"] for bar in bars] == ["active", "spin", "yield", "asleep"]
+    assert sum(bar["y"][0] for bar in bars) == pytest.approx(100)
+
+
+def test_idle_workers_of_every_version_are_in_a_table(page):
+    table = plain(re.search(r'<section id="waiting">(.*?)</table>', page, re.DOTALL).group(1))
+    assert "mpi 4 3.00 s 1.50 s 50 %" in table
+    assert "am 4 3.00 s 30.0 ms 1 %" in table
+
+
+def test_joules_are_shown_with_their_provenance(tmp_path, page):
+    assert "Joules are modelled, not measured" in plain(page)
+    dark = page_of(mini_apps.make_study(tmp_path / "dark", provenance="unavailable"))
+    assert "Joules are not known here" in plain(dark)
+    assert figures(dark)["energy-4-cities"]["data"] == []
+
+
+def test_a_version_left_out_is_said_with_the_reason(tmp_path):
+    left = {"mpi": "no mpicc <anywhere>"}
+    text = page_of(mini_apps.make_study(tmp_path / "left", names=("bucket", "am", "steal"), left_out=left))
+    assert "left out: no mpicc &lt;anywhere&gt;" in text
+    assert "no mpicc <anywhere>" not in text
+
+
+def test_wrong_answers_are_said_first(tmp_path):
+    text = page_of(mini_apps.make_study(tmp_path / "wrong", verified=False))
+    assert "nothing below can be trusted" in plain(text)
+
+
+def test_nothing_is_fetched_from_anywhere(page):
+    assert re.findall(r"""(?:src|href|action)\s*=\s*["']?\s*(?:https?:|//)""", page) == []
+
+
+def test_the_study_of_spanning_trees_has_its_page_too(tmp_path):
+    text = plain(page_of(mini_apps.make_study(tmp_path / "mst", "mst")))
+    assert "A minimum spanning tree, three ways" in text
+    assert "Kruskal" in text

@@ -1,0 +1,264 @@
+"""`wattle study tsp` and `mst`, with programs that only say what they are told to."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import fakes
+import mini_apps
+import polars as pl
+import pytest
+from fakes import Wattle
+from wattle.errors import DamagedFile, WattleError
+from wattle.study import mst, published, tsp, versions, versions_jobs
+from wattle.study.published import Verdict
+from wattle.study.versions import parse_pes
+from wattle.study.versions_samples import SCHEMA
+
+OURS = ("bucket", "am", "steal")
+
+
+@pytest.fixture
+def says(home: Path, environment: dict[str, str], tmp_path: Path) -> Path:
+    """Stand-ins for the programs, without MPI's; the file they write into what they were asked for."""
+    mini_apps.programs(home, "tsp", *OURS)
+    mini_apps.programs(home, "mst", "bucket", "am")
+    environment["FAKE_SAYS"] = str(tmp_path / "says")
+    return tmp_path / "says"
+
+
+def verdicts(rows, analysis) -> dict[str, Verdict]:
+    return {row.id: row.verdict for row in published.judge(rows, analysis)}
+
+
+def test_a_study_leaves_samples_results_and_a_manifest(says, wattle: Wattle, tmp_path):
+    out = tmp_path / "out"
+    done = wattle("study", "tsp", "--quick", "-o", out)
+    assert done.returncode == 0, done.stderr
+    frame = pl.read_parquet(out / "samples.parquet")
+    assert dict(frame.schema) == SCHEMA
+    counts = dict(frame.group_by("series").len().iter_rows())
+    # 2 rounds, 3 numbers of PEs, 3 versions, 3 inputs, 10 solutions and a first; and one held job of each version
+    assert counts == {"runs": 2 * 3 * 3 * 3 * 10, "first": 2 * 3 * 3 * 3, "held": 3}
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert (manifest["kind"], manifest["n_pes"], manifest["study"]["name"]) == ("study", 8, "tsp")
+    results = json.loads((out / "results.json").read_text())
+    assert results["verified"] is True
+    assert {h["version"] for h in results["held"]} == set(OURS)
+
+
+def test_both_studies_have_the_repeats_of_the_papers(says):
+    assert tsp.APP.full.rounds * tsp.APP.full.each == 20
+    assert tsp.APP.quick.rounds * tsp.APP.quick.each == 20
+    assert mst.APP.full.rounds * mst.APP.full.each == 20
+    assert tsp.APP.full.pes == (2, 4, 8, 16, 32)
+
+
+def test_a_version_that_is_not_built_is_left_out_and_said(says, wattle: Wattle, tmp_path):
+    out = tmp_path / "out"
+    done = wattle("study", "mst", "--quick", "--pes", "2", "--rounds", 1, "-o", out)
+    assert done.returncode == 0, done.stderr
+    assert "version mpi is left out" in done.stderr
+    assert "libopenmpi-dev" in done.stderr
+    assert set(pl.read_parquet(out / "samples.parquet")["version"]) == {"bucket", "am"}
+    assert "mpi" in json.loads((out / "results.json").read_text())["left_out"]
+    assert "version mpi is left out" in " ".join(done.stdout.split()).replace("Version", "version")
+
+
+def test_nothing_built_is_an_error_that_says_what_to_do(home, wattle: Wattle, tmp_path):
+    done = wattle("study", "tsp", "--quick", "-o", tmp_path / "out")
+    assert done.returncode == 2
+    assert "make build" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_versions_take_turns_and_another_begins_each_round(says, wattle: Wattle, tmp_path):
+    wattle("study", "tsp", "--quick", "--pes", "2", "-o", tmp_path / "out")
+    asked = [line.split() for line in says.read_text().splitlines()]
+    assert [words[0] for words in asked if words[2] == "runs"] == ["bucket", "am", "steal", "am", "steal", "bucket"]
+
+
+def test_json_is_one_document(says, wattle: Wattle, tmp_path):
+    done = wattle("study", "tsp", "--quick", "--pes", "2,4", "--rounds", 1, "-o", tmp_path / "out", "--json")
+    document = json.loads(done.stdout)
+    assert {"published", "bars", "points", "held", "manifest", "directory"} <= set(document)
+    assert all(row["verdict"] in set(Verdict) for row in document["published"] + document["bars"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--pes", "1"], ["--pes 1", "2 to 512"]),
+        (["--pes", "2,x"], ["--pes 2,x", "2,4,8"]),
+        (["--rounds", "0"], ["--rounds 0", "1 to 1000"]),
+    ],
+)
+def test_a_wrong_argument_is_named_with_what_is_allowed(says, wattle: Wattle, tmp_path, arguments, words):
+    done = wattle("study", "tsp", *arguments, "-o", tmp_path / "out")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    for word in words:
+        assert word in done.stderr, word
+    assert not (tmp_path / "out").exists()
+
+
+def test_numbers_of_pes_are_sorted_and_each_is_there_once():
+    assert parse_pes("8, 2,8") == (2, 8)
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("fails", ["exit code 1", "no memory for anything"]),
+        ("babbles", ["not a JSON object", "hello"]),
+        ("forgets", ["gave", "where"]),
+        ("odd", ["seconds", "expected a number"]),
+    ],
+)
+def test_a_program_that_misbehaves_ends_the_study_with_its_own_words(says, wattle: Wattle, tmp_path, mode, words):
+    done = wattle("study", "tsp", "--quick", "-o", tmp_path / "out", env={"FAKE_APP": mode})
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    for word in words:
+        assert word in done.stderr, word
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["exit_code"] == 2
+
+
+def test_a_wrong_answer_is_said_first(says, wattle: Wattle, tmp_path):
+    command = ("study", "mst", "--quick", "--pes", "2", "-o", tmp_path / "out")
+    done = wattle(*command, env={"FAKE_APP": "wrong"})
+    assert done.stdout.split("\n")[1].startswith("The answer was wrong in ")
+    assert json.loads((tmp_path / "out" / "results.json").read_text())["verified"] is False
+
+
+def test_an_interrupted_study_says_how_far_it_came(says, environment, wattle: Wattle, tmp_path):
+    ready, out = tmp_path / "ready", tmp_path / "out"
+    started = subprocess.Popen(
+        [sys.executable, "-m", "wattle", "study", "tsp", "--quick", "-o", str(out)],
+        env={**environment, "FAKE_APP": "stops", "FAKE_READY": str(ready)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=fakes.heed_signals,
+    )
+    until = time.monotonic() + 30
+    while not ready.exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    started.send_signal(signal.SIGINT)
+    _, err = started.communicate(timeout=30)
+    assert started.returncode == 130
+    assert "interrupted after 0 of" in err
+    assert "was interrupted" in wattle("report", out).stderr
+
+
+def test_mpi_yields_while_it_waits_and_is_not_bound(monkeypatch, tmp_path):
+    monkeypatch.setattr(versions_jobs.elf, "libraries", lambda path: {"libmpi.so.40": "/usr/lib/libmpi.so.40"})
+    monkeypatch.setattr(versions_jobs.shutil, "which", lambda name: f"/usr/bin/{name}")
+    words, environment = versions_jobs._mpi_launcher(tmp_path / "tsp-mpi")
+    command = versions_jobs.Launch(tmp_path / "tsp-mpi", words, environment).command(8, {})
+    assert command[0] == "env"
+    assert "OMPI_MCA_mpi_yield_when_idle=1" in command
+    assert command[-5:] == ["/usr/bin/mpirun.openmpi", "--bind-to", "none", "-n", "8"]
+
+
+def test_an_mpi_without_its_launcher_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(versions_jobs.elf, "libraries", lambda path: {"libmpich.so.12": "/usr/lib/libmpich.so.12"})
+    monkeypatch.setattr(versions_jobs.shutil, "which", lambda name: None)
+    with pytest.raises(WattleError, match="mpich, whose mpirun is not on PATH"):
+        versions_jobs._mpi_launcher(tmp_path / "tsp-mpi")
+
+
+# ---- what the samples say ----
+
+
+def test_bars_hold_and_fail_as_the_samples_do():
+    good = verdicts(tsp.APP.bars, mini_apps.analysis(seconds=mini_apps.as_promised))
+    assert {id: v for id, v in good.items() if v is not Verdict.AGREES} == {"bar-bucket-14": Verdict.AGREES} or all(
+        v is Verdict.AGREES for id, v in good.items() if "bucket" not in id
+    )
+    bad = verdicts(tsp.APP.bars, mini_apps.analysis(seconds=mini_apps.backwards, held_share=0.5))
+    assert set(bad.values()) == {Verdict.DIFFERS}
+
+
+def test_one_number_of_pes_that_misses_a_bar_is_enough_and_is_named():
+    def seconds(version: str, given: str, pes: int) -> float:
+        return 0.02 if version == "am" and pes == 4 else mini_apps.as_promised(version, given, pes)
+
+    rows = published.judge(tsp.APP.bars, mini_apps.analysis(seconds=seconds))
+    row = next(row for row in rows if row.id == "bar-mpi-14")
+    assert row.verdict is Verdict.DIFFERS
+    assert row.why == "Missed at 4 PEs."
+
+
+def test_a_ratio_is_that_of_the_medians():
+    found = mini_apps.analysis().ratio("seconds", "am", "mpi", "14 cities", 8)
+    assert found.median == pytest.approx(1 / 1.2)
+    assert found.n == 8
+
+
+def test_first_solutions_count_nowhere():
+    analysis = mini_apps.analysis()
+    assert max(analysis.values("seconds", "am", "4 cities", 2)) < 1
+    assert analysis.repeats == 8
+
+
+def test_waits_are_shares_and_unknown_where_nobody_counted():
+    analysis = mini_apps.analysis()
+    assert analysis.waits("am", 4) == pytest.approx({"active": 0.5, "spin": 0.1, "yield": 0.0, "asleep": 0.4})
+    assert analysis.waits("mpi", 4) is None
+
+
+def test_joules_nobody_knows_are_gaps():
+    analysis = mini_apps.analysis(provenance="unavailable")
+    assert analysis.center("energy", "am", "4 cities", 2) is None
+    assert analysis.provenance("energy") == "unavailable"
+
+
+def test_statements_about_a_version_left_out_cannot_be_tested():
+    analysis = mini_apps.analysis(names=("bucket", "am", "steal"), left_out={"mpi": "no mpicc"})
+    found = {row.id: row for row in published.judge(tsp.APP.rows, analysis)}
+    assert found["mpi-worst"].verdict is Verdict.NOT_TESTABLE
+    assert "no mpicc" in found["mpi-worst"].why
+    assert found["bucket-trend-14"].verdict is Verdict.AGREES
+
+
+def test_statements_about_more_pes_than_were_run_cannot_be_tested():
+    few = verdicts(tsp.APP.rows, mini_apps.analysis(pes=(2, 4)))
+    assert few["bucket-behind-14"] is Verdict.NOT_TESTABLE
+    many = verdicts(tsp.APP.rows, mini_apps.analysis(pes=(2, 64)))
+    assert many["bucket-behind-14"] is Verdict.AGREES
+
+
+def test_too_few_runs_give_no_verdict():
+    found = verdicts(tsp.APP.rows, mini_apps.analysis(repeats=3))
+    assert set(found.values()) == {Verdict.NOT_TESTABLE}
+
+
+def test_every_verdict_of_the_published_rows_can_turn():
+    ours = verdicts(tsp.APP.rows, mini_apps.analysis(seconds=mini_apps.as_promised))
+    other = verdicts(tsp.APP.rows, mini_apps.analysis(seconds=mini_apps.backwards))
+    assert ours["mpi-worst"] is not other["mpi-worst"] or ours["bucket-trend-14"] is not other["bucket-trend-14"]
+
+
+def test_samples_of_a_version_that_does_not_exist_are_refused(tmp_path):
+    directory = mini_apps.make_study(tmp_path / "dir")
+    frame = pl.read_parquet(directory / "samples.parquet").with_columns(version=pl.lit("carrier pigeon"))
+    frame.write_parquet(directory / "samples.parquet")
+    from wattle import manifest
+
+    with pytest.raises(DamagedFile, match="a version that tsp does not have"):
+        versions.load(tsp.APP, directory, manifest.read(directory))
+
+
+def test_two_studies_are_compared_point_by_point(wattle: Wattle, tmp_path):
+    before = mini_apps.make_study(tmp_path / "before")
+    after = mini_apps.make_study(tmp_path / "after", seconds=mini_apps.backwards)
+    done = wattle("compare", before, after, "--json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["rows"]
+    assert {row["at"]["version"] for row in rows} == set(tsp.APP.versions)
