@@ -7,6 +7,7 @@ from pathlib import Path
 
 import benches
 import fakes
+import mini_apps
 import pytest
 import studies
 from chromium import Browser, start
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 DRAWN = """return [...document.querySelectorAll('.plot')].every(p => p.querySelector('.main-svg'))"""
 EMPTY = """return [...document.querySelectorAll('.plot')].filter(
-  p => !p.querySelector('.scatterlayer .trace path, .barlayer .trace path')).map(p => p.id)"""
+  p => !p.querySelector('.scatterlayer .trace path, .barlayer .trace path, .boxlayer .trace path')).map(p => p.id)"""
 
 
 @pytest.fixture(scope="module")
@@ -34,10 +35,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "nodes": write(fakes.make_run(root / "nodes", fakes.on_nodes(3, boot_id="same"))),
         "bench": write(benches.make(root / "bench.json")),
         "across": write(studies.make_study(root / "across", studies.frame(noise=0.03), Place("two-nodes", "1gbit"))),
+        "versions": write(mini_apps.make_study(root / "versions")),
     }
 
 
-@pytest.mark.parametrize(("name", "figures"), [("study", 22), ("run", 3), ("nodes", 4), ("bench", 3), ("across", 22)])
+@pytest.mark.parametrize(
+    ("name", "figures"), [("study", 22), ("run", 3), ("nodes", 4), ("bench", 3), ("across", 22), ("versions", 10)]
+)
 def test_every_figure_is_drawn_with_data_and_the_console_is_silent(browser: Browser, pages, name, figures):
     browser.shape(1280, "light")
     browser.open(pages[name])
@@ -69,7 +73,7 @@ def test_hovering_over_a_point_shows_its_value(browser: Browser, pages, name, fi
     assert browser.complaints() == []
 
 
-@pytest.mark.parametrize("name", ["study", "run", "nodes", "across"])
+@pytest.mark.parametrize("name", ["study", "run", "nodes", "across", "versions"])
 @pytest.mark.parametrize("width", [360, 800, 1600])
 def test_the_page_never_scrolls_sideways(browser: Browser, pages, name, width):
     browser.shape(width, "light")

@@ -38,7 +38,7 @@ def _boxes(a: Analysis, metric: str, given: str) -> Figure:
     kind = METRICS[metric]
     traces = [trace for version in a.versions if (trace := _box(a, metric, version, given))["y"]]
     log = spans_a_decade(traces)
-    note = "lower is better" + (f"; {a.provenance(metric)}" if kind.energy else "")
+    note = a.provenance(metric) if kind.energy else "lower is better"
     return Figure(
         id=figure_id(metric, given),
         title=kind.label,

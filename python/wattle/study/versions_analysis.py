@@ -40,7 +40,7 @@ METRICS = {
     for m in (
         Metric("seconds", "Time", "s", _column("seconds")),
         Metric("cpu_s", "CPU seconds, all PEs", "s", _column("cpu_s")),
-        Metric("energy", "CPU + DRAM energy, all PEs", "J", _both, ("cpu", "dram")),
+        Metric("energy", "CPU + DRAM energy", "J", _both, ("cpu", "dram")),
     )
 }
 
