@@ -61,6 +61,22 @@ class Network:
 
 
 @dataclass(frozen=True)
+class Clocks:
+    """What the governor did to this PE's clock. `changes` and what follows are None where nothing was governed."""
+
+    mode: str
+    scaling: str
+    knob: str
+    why: str
+    changes: int | None = None
+    slack_s: float | None = None
+    slow_s: float | None = None  # of that at the lowest clock
+    lost_s: float | None = None
+    price_s: float | None = None
+    failed: str = ""
+
+
+@dataclass(frozen=True)
 class PE:
     """What one PE did between init and finalize."""
 
@@ -87,6 +103,7 @@ class PE:
     modules: list[Module]
     sites: list[Site]
     network: Network | None  # where the job had PEs on other nodes
+    clocks: Clocks | None = None  # where the governor was asked for
 
     def module_of(self, site: Site) -> Module | None:
         return self.modules[site.module] if 0 <= site.module < len(self.modules) else None

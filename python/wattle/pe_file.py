@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from wattle.checked import Checked, read_json, require_schema
-from wattle.pe import DROPS, KINDS, MOVES, PE, STAGES, STATES, TIMES, WAYS, Module, Network, Numbers, Site
+from wattle.pe import DROPS, KINDS, MOVES, PE, STAGES, STATES, TIMES, WAYS, Clocks, Module, Network, Numbers, Site
 from wattle.provenance import Joules, read_joules
 
 SCHEMA = 1
@@ -44,7 +44,16 @@ def read_pe(path: Path, number: int) -> PE:
         modules=modules,
         sites=[_read_site(entry, len(modules)) for entry in document.items("sites")],
         network=_read_network(document.get("network")) if document.has("network") else None,
+        clocks=_read_clocks(document.get("clocks")) if document.has("clocks") else None,
     )
+
+
+def _read_clocks(entry: Checked) -> Clocks:
+    said = [entry.text(key) for key in ("mode", "scaling", "knob", "why")]
+    if not entry.has("changes"):
+        return Clocks(*said)
+    times = [entry.number(key) for key in ("slack_s", "slow_s", "lost_s", "price_s")]
+    return Clocks(*said, entry.count("changes"), *times, entry.text("failed"))
 
 
 def _read_meter(document: Checked) -> dict[str, str]:

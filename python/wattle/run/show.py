@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.markup import escape
 
-from wattle import units
+from wattle import balance, units
 from wattle.manifest import Manifest
 from wattle.metrics import Spread, metrics, spread
 from wattle.profile import RunProfile
-from wattle.provenance import Joules, Provenance, joule_unit
+from wattle.provenance import Joules, Provenance, joule_unit, significant
 from wattle.run.lost import dropped_words, readers_words, silent_hosts_words
 from wattle.run.node_table import node_table, one_machine_words
 from wattle.run.pe_tables import joules_fit, joules_table, pe_table, shown_domains
@@ -47,12 +47,27 @@ def show(run: Run, console: Console) -> None:
         console.print(joules_table(profile))
     _show_nodes(profile, console)
     console.print(_joules_words(profile))
+    _show_balance(profile, console)
     sites = merge(profile)
     if sites:
         console.print()
         console.print(site_table(sites, console.width))
     say_unresolved(sites, console)
     say_overrun(profile, console)
+
+
+def _show_balance(profile: RunProfile, console: Console) -> None:
+    """Who waited for whom, and what the governor made of it."""
+    if found := balance.balance(profile):
+        console.print(escape(balance.words(found)))
+    edp = balance.products(balance.of_nodes(profile, node_domains(profile)), profile.wall_s)[0]
+    if edp.value is not None and edp.uncertainty is not None:
+        words = f"{significant(edp.value, 3)} ± {significant(edp.uncertainty, 2)} {edp.unit}"
+        console.print(
+            f"Energy x delay (EDP) of the nodes: {words}, {balance.of_nodes(profile, node_domains(profile)).provenance}"
+        )
+    if words := balance.governor_words(profile.pes):
+        console.print(escape(words), soft_wrap=True)
 
 
 def _show_nodes(profile: RunProfile, console: Console) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from wattle import balance as balances
 from wattle.metrics import metrics, spread
 from wattle.pe import MOVES, PE, STATES, TIMES, Network, add
 from wattle.profile import RunProfile
@@ -56,6 +57,7 @@ def of_profile(profile: RunProfile, sites: list[MergedSite]) -> dict[str, Any]:
             "idle": _figures([profile.idle_joules(d) for d in node_domains(profile)]),
         },
         "sites": [site.as_dict() for site in sites],
+        **balances.as_dict(profile, node_domains(profile)),
     }
 
 
@@ -81,6 +83,7 @@ def _pe(pe: PE) -> dict[str, Any]:
         "rescues": pe.rescues,
         "joules": _figures(pe.joules),
         "network": _network(pe.network),
+        "clocks": asdict(pe.clocks) if pe.clocks else None,
     }
 
 
