@@ -2,6 +2,7 @@
  * wattle-calibrate - measures what ways of waiting cost on this machine and prints it as JSON, for `wattle calibrate`.
  *
  *   wattle-calibrate [--progress] [--budget MS]    measures; with --progress, lines "3 of 28: NAME" on standard error
+ *   wattle-calibrate watts [...]                   what this node draws by state and clock: watts.h
  *   wattle-calibrate where                         this machine's key, its file of prices, and what a program finds there
  */
 #include <math.h>
@@ -16,20 +17,26 @@
 #include "base/json.h"
 #include "calibrate/load.h"
 #include "calibrate/measure.h"
+#include "calibrate/watts.h"
 
 typedef struct options {
-  bool where, progress;
+  bool where, watts, progress;
   double budget_s;
 } options;
 
 static const char usage[] =
-    "usage: wattle-calibrate [--progress] [--budget MS] | where\n"
+    "usage: wattle-calibrate [watts] [--progress] [--budget MS] | where\n"
     "Measures what ways of waiting cost on this machine; prints JSON. MS, 1 to 10000: time for each price.\n";
 
 /* False where the words make no sense. */
 static bool read_options(int argc, char **argv, options *o)
 {
-  *o = (options){false, false, 0.15};
+  *o = (options){.budget_s = 0.15};
+  if (argc > 1 && strcmp(argv[1], "watts") == 0) {
+    *o = (options){.watts = true, .budget_s = 2};
+    argc--;
+    argv++;
+  }
   if (argc == 2 && strcmp(argv[1], "where") == 0) return o->where = true;
   for (int i = 1; i < argc; i++) {
     char *end;
@@ -203,6 +210,7 @@ int main(int argc, char **argv)
   if (wtl_settings_parse(&settings, errors, sizeof errors) != 0) return fputs(errors, stderr), WTL_EXIT_CONFIG;
   wtl_clock_start();
   if (o.where) return print_where(&settings), 0;
+  if (o.watts) return watts_here(&settings, o.budget_s, o.progress);
   if (!wtl_lowpower_choose(settings.lowpower.number, &b.lowpower, why, sizeof why))
     return fprintf(stderr, "%s\n", why), WTL_EXIT_CONFIG;
   if (b.lowpower == WTL_LOWPOWER_NONE) b.no_lowpower = "this CPU has no instruction to wait with, or it is turned off";

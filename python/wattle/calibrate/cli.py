@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from wattle import console
-from wattle.calibrate import prices
+from wattle.calibrate import prices, watts
 from wattle.calibrate.prices import Where
 from wattle.calibrate.show import show
 from wattle.checked import Checked, read_json
@@ -16,17 +17,53 @@ from wattle.errors import WattleError
 
 def calibrate(
     show_only: Annotated[bool, typer.Option("--show", help="Measure nothing; show what is known.")] = False,
+    profile: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Fit a machine profile to the node's meter instead, and write it there."),
+    ] = None,
+    seconds: Annotated[float, typer.Option(help="With --profile: for each state at each clock.")] = 2.0,
+    ghz: Annotated[float | None, typer.Option(help="With --profile: the clock, where none can be set.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
     """Measure what ways of waiting cost on this machine, and keep it for programs to start from.
 
     Takes some seconds on two cores. Best while nothing else runs; if something did, the result says so.
+
+    With --profile: put all cores to each kind of work, at each clock that can be set, read the node's meter, and write
+    what came of it as a machine profile (WATTLE_MACHINE=FILE uses it). Needs a sensor that can be read.
     """
+    if profile is not None:
+        _fit(profile, seconds, ghz)
+        return
     where = prices.where()
     if show_only:
         _show_known(where, json)
     else:
         _measure(where, json)
+
+
+def _fit(file: Path, seconds: float, ghz: float | None) -> None:
+    if file.suffix != ".yaml":
+        raise WattleError(f"--profile {file}: expected a name that ends in .yaml")
+    if not 0.1 <= seconds <= 10:
+        raise WattleError(f"--seconds {seconds:g}: expected 0.1 to 10")
+    processor = watts.cpu()
+    with console.progress("calibrate", 1) as steps:
+
+        def at(done: int, total: int, name: str) -> None:
+            steps.resize(total)
+            steps.advance(done - steps.done, name)
+
+        document = watts.measure(seconds, at)
+    found = watts.fit(document, processor["sockets"], ghz or processor["ghz"])
+    try:
+        file.write_text(watts.text(found, file.stem, processor), encoding="utf-8")
+    except OSError as error:
+        raise WattleError(f"{file}: cannot be written: {error.strerror}") from None
+    clocks = ", ".join(f"{clock:g}" for clock in found.clocks)
+    console.out.print(
+        f"Fitted to {found.meter} on {found.cores} cores at {clocks} GHz; written to {file}.", soft_wrap=True
+    )
 
 
 def _show_known(where: Where, json: bool) -> None:

@@ -1,0 +1,217 @@
+"""A machine profile fitted to a meter: what `wattle-calibrate watts` measured becomes the numbers of machines/*.yaml.
+
+A core's watts in a state are what the node drew with all cores in it, less what it drew idle, by the number of cores.
+Half-widths come from the meter's own, which err alike in both and are added. What no sensor shows (memory, where it has
+no sensor of its own) stays assumed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wattle import paths
+from wattle.checked import Checked
+from wattle.errors import WattleError
+from wattle.pe import STATES
+
+TOOL = "wattle-calibrate"
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of a profile."""
+
+    value: float
+    plus_minus: float
+    unit: str
+    how: str
+    tag: str = "derived"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was drawn while all cores did one thing."""
+
+    state: str
+    ghz: float | None
+    seconds: float
+    cpu_w: Number | None
+    dram_w: Number | None
+    bytes_per_s: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The profile. `clocks`: GHz -> the four states; `base`: one of them."""
+
+    meter: str
+    cores: int
+    sockets: int
+    idle_cpu: Number
+    idle_dram: Number
+    per_byte: Number
+    clocks: dict[float, dict[str, Number]]
+    base: float
+
+
+def measure(seconds: float, step: Callable[[int, int, str], None]) -> Checked:
+    """Runs the tool; its words where it cannot."""
+    tool = paths.tool(TOOL)
+    command = [str(tool), "watts", "--progress", "--budget", str(round(1000 * seconds))]
+    job = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert job.stderr is not None
+    assert job.stdout is not None
+    said = ""
+    for line in job.stderr:
+        head, _, name = line.partition(": ")
+        done, _, whole = head.partition(" of ")
+        if done.isdigit() and whole.isdigit():
+            step(int(done), int(whole), name.strip())
+        else:
+            said = line.strip().removeprefix("wattle:").strip()
+    text = job.stdout.read()
+    if job.wait() != 0:
+        raise WattleError(said or f"{tool} failed with exit code {job.returncode}")
+    return Checked(TOOL, json.loads(text))
+
+
+def read_rows(document: Checked) -> list[Row]:
+    return [_row(entry) for entry in document.items("rows")]
+
+
+def _row(entry: Checked) -> Row:
+    seconds = entry.number("seconds") or math.nan
+    return Row(
+        entry.choice("state", ("idle", *STATES, "spin", "stream")),
+        entry.number("ghz"),
+        seconds,
+        _watts(entry, "cpu", seconds),
+        _watts(entry, "dram", seconds),
+        (entry.number("bytes") or 0.0) / seconds,
+    )
+
+
+def _watts(entry: Checked, what: str, seconds: float) -> Number | None:
+    joules, doubt = entry.number(f"{what}_joules", lo=None), entry.number(f"{what}_uncertainty")
+    if joules is None or doubt is None or not seconds > 0:
+        return None
+    return Number(joules / seconds, doubt / seconds, "W", "")
+
+
+def fit(document: Checked, sockets: int, ghz: float | None) -> Fit:
+    """`ghz`: the clock, where the tool could set none and so knew none."""
+    rows = read_rows(document)
+    cores, meter = document.integer("cores", lo=1), document.text("meter")
+    idle = next((r for r in rows if r.state == "idle"), None)
+    if idle is None or idle.cpu_w is None:
+        raise WattleError(f"{meter}: the idle node's watts could not be read; nothing can be fitted")
+    how = f"measured with {meter}: {{}} on {cores} cores, less idle"
+    clocks: dict[float, dict[str, Number]] = {}
+    for row in rows:
+        clock = row.ghz if row.ghz is not None else ghz
+        if row.state in STATES and row.cpu_w is not None and clock is not None:
+            clocks.setdefault(round(clock, 6), {})[row.state] = _per_core(row, idle.cpu_w, cores, how)
+    clocks = {clock: by_state for clock, by_state in sorted(clocks.items()) if set(by_state) == set(STATES)}
+    if not clocks:
+        raise WattleError(f"{meter}: no clock at which every state was measured; give the clock with --ghz")
+    base = document.number("base_ghz") or max(clocks)
+    return Fit(
+        meter,
+        cores,
+        sockets,
+        Number(
+            idle.cpu_w.value / sockets, idle.cpu_w.plus_minus / sockets, "W", f"measured with {meter}, nothing running"
+        ),
+        _dram_idle(idle, sockets, meter),
+        _per_byte(rows, idle, meter),
+        clocks,
+        min(clocks, key=lambda c: abs(c - base)),
+    )
+
+
+def _per_core(row: Row, idle: Number, cores: int, how: str) -> Number:
+    assert row.cpu_w is not None
+    watts = (row.cpu_w.value - idle.value) / cores
+    doubt = (row.cpu_w.plus_minus + idle.plus_minus) / cores
+    return Number(max(0.0, watts), doubt, "W", how.format(row.state))
+
+
+def _dram_idle(idle: Row, sockets: int, meter: str) -> Number:
+    if idle.dram_w is None:
+        how = "No sensor of memory; from a fraction of a watt to about 8 W a socket."
+        return Number(4.0, 3.8, "W", how, "assumed")
+    how = f"measured with {meter}, nothing running"
+    return Number(idle.dram_w.value / sockets, idle.dram_w.plus_minus / sockets, "W", how)
+
+
+def _per_byte(rows: list[Row], idle: Row, meter: str) -> Number:
+    stream = next((r for r in rows if r.state == "stream"), None)
+    if stream is None or stream.dram_w is None or idle.dram_w is None or not stream.bytes_per_s > 0:
+        how = "No sensor of memory; a read and a write at 10 to 70 pJ/bit together, less what the caches keep."
+        return Number(0.3e-9, 0.28e-9, "J/B", how, "assumed")
+    joules = (stream.dram_w.value - idle.dram_w.value) / stream.bytes_per_s
+    doubt = (stream.dram_w.plus_minus + idle.dram_w.plus_minus) / stream.bytes_per_s
+    return Number(
+        max(0.0, joules), doubt, "J/B", f"measured with {meter}: copying 64 MiB blocks on all cores, less idle"
+    )
+
+
+# ---- the file ----
+
+
+def cpu() -> dict[str, Any]:
+    """This machine's processor, as a profile names it."""
+    first: dict[str, str] = {}
+    packages: set[str] = set()
+    for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+        key, _, value = line.partition(":")
+        first.setdefault(key.strip(), value.strip())
+        if key.strip() == "physical id":
+            packages.add(value.strip())
+    return {
+        "vendor": first.get("vendor_id", ""),
+        "family": first.get("cpu family", ""),
+        "model": first.get("model", ""),
+        "name": first.get("model name", "this machine"),
+        "sockets": max(1, len(packages)),
+        "ghz": float(first["cpu MHz"]) / 1000 if first.get("cpu MHz") else None,
+    }
+
+
+def text(found: Fit, name: str, processor: dict[str, Any]) -> str:
+    """The profile as YAML."""
+    lines = [f"name: {name}", f"title: {_quoted(str(processor['name']))}", "about: >-"]
+    lines += [f"  Fitted by wattle calibrate to the meter {found.meter}; check it before it is used elsewhere."]
+    lines += [f"sockets: {found.sockets}", f"cores_per_socket: {max(1, found.cores // found.sockets)}"]
+    if processor.get("vendor"):
+        lines += ["match:", f"  - vendor: {_quoted(processor['vendor'])}"]
+        lines += [f"    {key}: {processor[key]}" for key in ("family", "model") if processor.get(key)]
+    lines += ["idle:", *_number("cpu", found.idle_cpu, 2), *_number("dram", found.idle_dram, 2)]
+    lines += ["dram:", *_number("per_byte", found.per_byte, 2), "clocks:"]
+    for ghz, by_state in found.clocks.items():
+        lines += [f"  - ghz: {ghz:g}", *(["    base: true"] if ghz == found.base else [])]
+        for state in STATES:
+            lines += _number(state, by_state[state], 4)
+    return "\n".join(lines) + "\n"
+
+
+def _number(key: str, n: Number, indent: int) -> list[str]:
+    inner = " " * (indent + 2)
+    return [
+        f"{' ' * indent}{key}:",
+        f"{inner}value: {n.value:.6g}",
+        f"{inner}plus_minus: {n.plus_minus:.6g}",
+        f"{inner}unit: {n.unit}",
+        f"{inner}tag: {n.tag}",
+        f"{inner}how: {_quoted(n.how)}",
+    ]
+
+
+def _quoted(words: str) -> str:
+    return '"' + words.replace("\\", "").replace('"', "'") + '"'

@@ -1,0 +1,95 @@
+"""Fits a machine profile to a synthetic meter whose true profile is known, writes it, and lets the runtime read it.
+
+usage: synthetic_fit.py SYNTHETIC_WATTS WATTLE_INFO WATTLE_CALIBRATE
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from wattle.calibrate import watts
+from wattle.checked import Checked
+
+SHARE = {"active": 1.0, "spin": 0.75, "yield": 0.875, "asleep": 0.0625}
+CORES = 4
+
+
+def truth(state: str, ghz: float) -> float:
+    """As in synthetic_watts.c."""
+    return SHARE[state] * (ghz * ghz + ghz)
+
+
+def expect(holds: bool, what: str, *more: object) -> None:
+    if not holds:
+        sys.exit(f"not true: {what}: {' '.join(map(str, more))}")
+
+
+def near(got: watts.Number, want: float, what: str) -> None:
+    expect(abs(got.value - want) <= 1e-3 * want + 1e-5, f"{what} is {want}", got)
+    expect(got.plus_minus > 0, f"{what} has a half-width", got)
+
+
+def measured(program: str, *words: str) -> Checked:
+    result = subprocess.run([program, *words], capture_output=True, text=True, check=True)
+    return Checked(program, json.loads(result.stdout))
+
+
+def check_every_clock(program: str) -> watts.Fit:
+    found = watts.fit(measured(program), 1, None)
+    expect(list(found.clocks) == [1.0, 2.0, 3.0] and found.base == 2.0, "the clocks are those of the machine", found)
+    near(found.idle_cpu, 20, "idle")
+    near(found.idle_dram, 4, "idle memory")
+    expect(abs(found.per_byte.value - 0.25e-9) < 1e-12, "a byte costs what it does", found.per_byte)
+    for ghz, by_state in found.clocks.items():
+        for state, number in by_state.items():
+            near(number, truth(state, ghz), f"{state} at {ghz} GHz")
+    return found
+
+
+def check_one_clock(program: str) -> None:
+    found = watts.fit(measured(program, "noclocks"), 1, 3.0)
+    expect(list(found.clocks) == [3.0], "without a knob there is one clock, the one given", found)
+    near(found.clocks[3.0]["active"], truth("active", 3.0), "active")
+
+
+def check_runtime_reads_it(found: watts.Fit, info: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "fitted.yaml"
+        processor = {"name": 'a "quoted" CPU: 3 GHz', "vendor": "GenuineX", "family": "6", "model": "143"}
+        file.write_text(watts.text(found, "fitted", processor))
+        result = subprocess.run(
+            [info], env={**os.environ, "WATTLE_MACHINE": str(file)}, capture_output=True, text=True, check=True
+        )
+    machine = json.loads(result.stdout)["machine"]
+    expect("error" not in machine, "the runtime takes it", machine)
+    numbers = {row["key"]: row for row in machine["numbers"]}
+    expect(abs(numbers["clocks[2].active"]["value"] - 12) < 0.02, "with the numbers that were fitted", numbers)
+    expect(machine["base_ghz"] == 2.0, "and the base clock", machine)
+
+
+def check_no_sensor_is_said(calibrate: str) -> None:
+    with tempfile.TemporaryDirectory() as empty:
+        result = subprocess.run(
+            [calibrate, "watts", "--budget", "10"],
+            env={**os.environ, "WATTLE_SYSFS": empty},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    expect(result.returncode == 69 and not result.stdout, "nothing is fitted without a sensor", result)
+    expect("no sensor of this node can be read" in result.stderr, "and it is said why", result)
+
+
+def main() -> None:
+    synthetic, info, calibrate = sys.argv[1:4]
+    found = check_every_clock(synthetic)
+    check_one_clock(synthetic)
+    check_runtime_reads_it(found, info)
+    check_no_sensor_is_said(calibrate)
+
+
+if __name__ == "__main__":
+    main()
