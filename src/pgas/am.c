@@ -139,14 +139,12 @@ static void copy(char *to, const void *from, size_t n)
 /* Fills in a claimed slot, lets it be seen and tells its target. */
 static void post(wtl_am *am, int pe, const wtl_am_claim *c, enum wtl_am_kind kind, int id, uint32_t counted, size_t n)
 {
-  wtl_bell *bell = &wtl_control_of(am->pe, pe)->bell;
   c->slot->from = (uint16_t)am->pe->slot;
   c->slot->kind = (uint16_t)kind;
   c->slot->handler = id;
   c->slot->n = (uint32_t)n;
   c->slot->counted = counted;
-  if (WTL_UNLIKELY(!atomic_load_explicit(&bell->has_mail, memory_order_relaxed)))
-    atomic_store_explicit(&bell->has_mail, 1, memory_order_relaxed);
+  wtl_am_announce(&wtl_control_of(am->pe, pe)->bell);
   wtl_am_show(c);
   wtl_am_wake(am, pe);
 }

@@ -40,10 +40,11 @@ static void rest(wtl_am_agent *a, uint32_t nudges, long ns)
   a->parked = a->parked_long = false;
 }
 
-static void nudge(wtl_am_agent *a)
+/* Ends its rest if that is `parked`. `nudges` moves on in any case: it may be about to rest. */
+static void nudge(wtl_am_agent *a, const _Atomic bool *parked)
 {
   a->nudges++;
-  if (a->parked) syscall(SYS_futex, &a->nudges, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  if (*parked) syscall(SYS_futex, &a->nudges, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 static bool is_alone(const wtl_am_agent *a)
@@ -84,7 +85,9 @@ static void *serve(void *arg)
   while (!a->stop) {
     uint32_t nudges = a->nudges, visits = a->visits;
     if (!alone && (!is_alone(a) || visits != seen)) {
-      long longest = visits == seen && a->looking == 0 ? ASLEEP_REST_NS : LONGEST_REST_NS;
+      /* Whoever sleeps now will nudge; who only looked has not. */
+      bool long_one = visits == seen && a->looking == 0 && a->asleep > 0;
+      long longest = long_one ? ASLEEP_REST_NS : LONGEST_REST_NS;
       if (rest_ns > longest) rest_ns = longest;
       seen = visits;
       rest(a, nudges, rest_ns);
@@ -127,7 +130,7 @@ static void leave(void *arg, bool was_asleep)
     a->looking--;
   } else {
     a->visits++;
-    if (--a->asleep == 0 && a->parked_long) nudge(a);
+    if (--a->asleep == 0) nudge(a, &a->parked_long);
   }
 }
 
@@ -174,7 +177,7 @@ void wtl_am_agent_stop(wtl_am_agent *a)
 {
   wtl_pe *pe = a->am->pe;
   a->stop = true;
-  nudge(a);
+  nudge(a, &a->parked);
   wtl_bell_ring(&wtl_control_of(pe, pe->me)->am_bell);
   pthread_join(a->thread, NULL);
   free(a);

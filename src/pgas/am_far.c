@@ -94,8 +94,8 @@ static enum wtl_am_way way_of(uint32_t kind)
 static void show(wtl_pe *self, wtl_am_far *f, uint32_t kind)
 {
   f->arrivals++;
+  wtl_am_announce(self->door.bell);
   wtl_am_inbox_show(&f->inbox[way_of(kind)]);
-  atomic_store_explicit(&self->door.bell->has_mail, 1, memory_order_relaxed);
   /* Who serves the network takes what came next. If that one may not, another must. */
   if (wtl_am_may_take(self->am)) return;
   wtl_fence();

@@ -201,7 +201,8 @@ bool wtl_am_take(void *arg)
 #endif
   if (WTL_UNLIKELY(!am->sites)) am->sites = wtl_profile_handlers(&self->profile);
   any = take_some(am);
-  atomic_store_explicit(&am->taken, 0, memory_order_seq_cst);
+  atomic_store_explicit(&am->taken, 0, memory_order_release);
+  wtl_fence(); /* the two looks below must not be early */
   /* A handler may have changed what another thread of this PE sleeps for, be it private memory. */
   if (any && wtl_bell_has_sleeper(bell)) wtl_bell_ring(bell);
   /* What came since the last look was told to nobody, where this thread was seen to be at it. */

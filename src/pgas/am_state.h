@@ -109,6 +109,14 @@ bool wtl_am_send_kept(wtl_am *am);
 /* am.c: a counted request of this PE's is done. False if there is none of that number. */
 bool wtl_am_count(wtl_am *am, uint32_t counted);
 
+/* Before a message is shown: who waits looks for messages from now on. Sequentially consistent, so that who is shown the message is
+ * shown this, too, even where another sender has stored it. */
+static inline void wtl_am_announce(wtl_bell *there)
+{
+  if (WTL_UNLIKELY(!atomic_load_explicit(&there->has_mail, memory_order_seq_cst)))
+    atomic_store_explicit(&there->has_mail, 1, memory_order_seq_cst);
+}
+
 /* am.c: tells a PE of this node that something waits in its rings. A full barrier must lie between. */
 void wtl_am_wake(const wtl_am *am, int pe);
 /* Sends a piece, or all, of a message to a PE of this node; false if its ring is full. `sent`: bytes that have left. */

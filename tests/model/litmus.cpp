@@ -1,12 +1,12 @@
 #include "litmus.h"
 
-#include "protocol.h"
+#include "doorbell.h"
 
 namespace model {
 
 namespace {
 
-enum { FIRST, SECOND, SEEN };
+enum { FIRST, SECOND, THIRD };
 
 constexpr location OUTCOMES = VISITS;
 
@@ -54,11 +54,11 @@ program storer_and_reader(const std::string &name, location mine, location other
 program judge(int all)
 {
   program p("judge", true);
-  p.load(SEEN, OUTCOMES, order::acquire, "how many?");
-  p.when([all](const registers &r) { return r[SEEN] == all; },
+  p.load(THIRD, OUTCOMES, order::acquire, "how many?");
+  p.when([all](const registers &r) { return r[THIRD] == all; },
          [&] {
-           p.set(SEEN, 0);
-           p.does(act::futex_wait, WAKE, SEEN, "all of them: sleeps for ever");
+           p.set(THIRD, 0);
+           p.does(act::futex_wait, WAKE, THIRD, "all of them: sleeps for ever");
          });
   p.end();
   return p;

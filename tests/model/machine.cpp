@@ -105,7 +105,7 @@ void machine::settle(state &s, int t) const
     else if (st.what == act::load && !changes[st.loc])
       me.reg[st.reg] = begin[st.loc];
     else if (st.what == act::copy)
-      me.reg[st.reg] = me.reg[st.value];
+      me.reg[st.reg] = st.to ? (uint8_t)st.to(me.reg[st.value]) : me.reg[st.value];
     else if (st.what == act::jump || (st.what == act::branch && !st.when(me.reg))) {
       me.at = (uint8_t)st.target;
       continue;
@@ -169,18 +169,20 @@ void machine::load(const state &s, int t, const step &st, const emit &out) const
 void machine::store(const state &s, int t, const step &st, const emit &out) const
 {
   state to = s;
-  store_buffer &b = to.threads[(size_t)t].buffer;
+  thread &it = to.threads[(size_t)t];
+  store_buffer &b = it.buffer;
+  uint8_t value = st.reg == NO_REGISTER ? st.value : it.reg[st.reg];
   if (kind == memory::c11) {
-    append(to, t, st.loc, st.value, st.how, nullptr);
+    append(to, t, st.loc, value, st.how, nullptr);
   } else if (st.how == order::seq_cst) {
     if (b.n) return;
-    to.word[st.loc] = st.value;
+    to.word[st.loc] = value;
   } else {
     demand(b.n < MOST_BUFFERED, "a store buffer too short");
     b.loc[b.n] = st.loc;
-    b.value[b.n++] = st.value;
+    b.value[b.n++] = value;
   }
-  out({(uint8_t)t, 0, false, false, st.loc, st.value}, to);
+  out({(uint8_t)t, 0, false, false, st.loc, value}, to);
 }
 
 void machine::rmw(const state &s, int t, const step &st, const change &change_to, const emit &out) const
@@ -306,6 +308,11 @@ void machine::perform(const state &s, int t, const emit &out) const
             out(got, locked);
           });
     to.threads[(size_t)t].reg[st.reg] = 0;
+    if (kind == memory::c11) { /* it has read the newest, relaxed */
+      const history &h = s.past[st.loc];
+      to.threads[(size_t)t].current[st.loc] = (uint8_t)(h.n - 1u);
+      join(to.threads[(size_t)t].acquired, h.carried[h.n - 1u]);
+    }
     e.value = 1;
     return out(e, to);
   case act::futex_wake: futex_wake(to, t, st); return out(e, to);

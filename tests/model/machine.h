@@ -30,7 +30,7 @@ namespace model {
 
 enum class memory : uint8_t { tso, c11 };
 
-enum { MOST_THREADS = 6, MOST_LOCATIONS = 12, MOST_STORES = 12, MOST_BUFFERED = 8 };
+enum { MOST_THREADS = 6, MOST_LOCATIONS = 18, MOST_STORES = 12, MOST_BUFFERED = 8 };
 
 using view = std::array<uint8_t, MOST_LOCATIONS>;
 

@@ -1,5 +1,5 @@
 /*
- * The doorbell and the agent on two memory models, every way they can go. usage: model [NAME]: runs one scenario of scenarios.def, or all;
+ * The doorbell, the agent and active messages on two memory models, every way they can go. usage: model [NAME]: runs one scenario of scenarios.def, or all;
  * exit code 1 if one does not turn out as it must. A mutant's shortest lost wake-up is printed.
  */
 #include <cstdio>
@@ -7,6 +7,7 @@
 
 #include "explore.h"
 #include "litmus.h"
+#include "messages.h"
 #include "protocol.h"
 
 namespace {
@@ -39,7 +40,7 @@ bool has_two_ways(const scenario &s)
 {
   bool network = false;
   for (const program &p : s.threads(s.wrong)) {
-    if (p.stood_by) return false;
+    if (!p.begun.empty()) return false;
     network |= p.name == "network";
   }
   return network && s.wrong != mutant::arm_without_look; /* a socket tells of what is there, whoever looked */
@@ -52,12 +53,46 @@ void print(const char *where, const verdict &v, bool as_it_must)
   for (const std::string &line : v.trace) std::printf("      %s\n", line.c_str());
 }
 
+bool touches(const step &s)
+{
+  return s.what != act::fence && s.what != act::choose && s.what != act::set && s.what != act::copy &&
+         s.what != act::branch && s.what != act::jump && s.what != act::end;
+}
+
+bool changes(const step &s)
+{
+  return touches(s) && s.what != act::load;
+}
+
+/* The locations that the threads touch, by new numbers; what they hold when the threads begin is added up. Those that stay 0 are one. */
+std::vector<std::string> number_locations(std::vector<program> &threads, std::vector<uint8_t> &begin)
+{
+  std::vector<std::string> all = location_names(), names = {"what stays 0"};
+  std::vector<uint8_t> number(all.size());
+  auto give_number = [&](int loc) {
+    if (number[(size_t)loc]) return;
+    number[(size_t)loc] = (uint8_t)names.size();
+    names.push_back(all[(size_t)loc]);
+  };
+  for (const program &p : threads) {
+    for (const step &s : p.steps)
+      if (changes(s)) give_number(s.loc);
+    for (auto [loc, value] : p.begun) give_number(loc);
+  }
+  begin.resize(names.size());
+  for (program &p : threads) {
+    for (step &s : p.steps) s.loc = touches(s) ? number[s.loc] : (uint8_t)0;
+    for (auto [loc, value] : p.begun) begin[number[(size_t)loc]] = (uint8_t)(begin[number[(size_t)loc]] + value);
+  }
+  return names;
+}
+
 bool run_on(const scenario &s, memory kind, machine::descriptor fd, const char *where)
 {
   std::vector<program> threads = s.threads(s.wrong);
-  int waiting = 0;
-  for (const program &p : threads) waiting += p.stood_by;
-  verdict v = explore(machine(kind, fd, threads, at_start(waiting)), locations());
+  std::vector<uint8_t> begin;
+  std::vector<std::string> names = number_locations(threads, begin);
+  verdict v = explore(machine(kind, fd, threads, begin), names);
   bool holds = v.lost == 0, must = kind == memory::tso ? s.tso_holds : s.c11_holds;
   print(where, v, holds == must);
   return holds == must;

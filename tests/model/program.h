@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace model {
@@ -34,7 +35,7 @@ inline bool releases(order o)
 
 enum class act : uint8_t {
   load,       /* reg = loc */
-  store,      /* loc = value */
+  store,      /* loc = value, or reg */
   rmw,        /* reg = loc, loc = change(loc): one atomic step; stands for a compare-exchange loop, too */
   fence,      /* atomic_thread_fence(seq_cst) */
   try_lock,   /* reg = whether it got the mutex at loc */
@@ -48,7 +49,7 @@ enum class act : uint8_t {
   poll,       /* waits until the descriptor is readable, or the word at loc is not 0 */
   choose,     /* goes on or jumps: what the model leaves open, such as the clock */
   set,        /* reg = value; takes no step */
-  copy,       /* reg = another register; takes no step */
+  copy,       /* reg = another register, or a value made from it; takes no step */
   branch,     /* jumps unless `when` holds; takes no step */
   jump,       /* takes no step */
   end
@@ -68,8 +69,8 @@ struct step {
 class program {
 public:
   std::string name;
-  bool must_end;         /* its end is what the model is about: a sleeper's, that must be woken */
-  bool stood_by = false; /* it begins in the middle of a wait */
+  bool must_end;                          /* its end is what the model is about: a sleeper's, that must be woken */
+  std::vector<std::pair<int, int>> begun; /* it begins in the middle: what it has added to locations before */
   std::vector<step> steps;
 
   program(std::string name, bool must_end) : name(std::move(name)), must_end(must_end) {}
@@ -82,6 +83,7 @@ public:
     add(act::store, loc, NO_REGISTER, how, text);
     steps.back().value = (uint8_t)value;
   }
+  void store_reg(int loc, int reg, order how, const std::string &text) { add(act::store, loc, reg, how, text); }
   void rmw(int reg, int loc, change to, order how, const std::string &text)
   {
     add(act::rmw, loc, reg, how, text);
@@ -97,10 +99,11 @@ public:
     add(act::set, 0, reg, order::relaxed, "");
     steps.back().value = (uint8_t)value;
   }
-  void copy(int reg, int from)
+  void copy(int reg, int from, change made = nullptr)
   {
     add(act::copy, 0, reg, order::relaxed, "");
     steps.back().value = (uint8_t)from;
+    steps.back().to = std::move(made);
   }
 
   void when(const test &condition, const block &then)

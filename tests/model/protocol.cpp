@@ -4,118 +4,12 @@ namespace model {
 
 namespace {
 
-enum { SEEN, WORD, NOW, GOT, VISITS_SEEN, VISITS_NOW, NUDGES_SEEN, LOOK };
-
-/* A bell's word: watch << COUNT_BITS | count. */
-enum { COUNT_BITS = 4, COUNT_MASK = (1 << COUNT_BITS) - 1 };
-
-constexpr order relaxed = order::relaxed, acquire = order::acquire, seq_cst = order::seq_cst;
-
-change plus(int n)
-{
-  return [n](int old) { return old + n; };
-}
-
-test is_set(int reg)
-{
-  return [reg](const registers &r) { return r[(size_t)reg] != 0; };
-}
-
-test is_clear(int reg)
-{
-  return [reg](const registers &r) { return r[(size_t)reg] == 0; };
-}
-
-test reaches(const condition &c)
-{
-  return [c](const registers &r) { return r[NOW] >= c.at_least; };
-}
-
-test falls_short(const condition &c)
-{
-  return [c](const registers &r) { return r[NOW] < c.at_least; };
-}
-
-/* --- src/wait/doorbell.c ------------------------------------------------------------------------------------------------------------ */
-
-int one_more(int asleep, int watches, mutant m)
-{
-  if (asleep && asleep >> COUNT_BITS != watches)
-    watches = m == mutant::first_watch_stays ? asleep >> COUNT_BITS : WATCH_ALL;
-  return watches << COUNT_BITS | ((asleep & COUNT_MASK) + 1);
-}
-
-int one_less(int asleep, mutant m)
-{
-  return (asleep & COUNT_MASK) == 1 || m == mutant::last_one_out ? 0 : asleep - 1;
-}
-
-void wtl_bell_ring(program &p, mutant m)
-{
-  if (m != mutant::bell_not_moved) p.rmw(NO_REGISTER, RUNG, plus(1), seq_cst, "wtl_bell_ring: rung += 1 (seq_cst)");
-  p.does(act::futex_wake, RUNG, NO_REGISTER, "wtl_bell_ring: futex(rung, WAKE)");
-}
-
-/* Only for a sleeper that watches the line, or the control data. */
-void wtl_bell_ring_at(program &p, watch line, mutant m)
-{
-  p.load(WORD, ASLEEP, relaxed, "wtl_bell_ring_at: load asleep (relaxed)");
-  p.when(
-      [line](const registers &r) {
-        int watches = r[WORD] >> COUNT_BITS;
-        return r[WORD] && (watches == WATCH_ALL || watches == line);
-      },
-      [&] { wtl_bell_ring(p, m); });
-}
-
-void enter(program &p, watch watches, mutant m)
-{
-  if (m == mutant::no_registration) return;
-  if (m == mutant::plain_registration) /* nobody else sleeps */
-    p.store(ASLEEP, one_more(0, watches, m), relaxed, "enter: asleep = one_more(0) (relaxed)");
-  else
-    p.rmw(
-        NO_REGISTER, ASLEEP, [=](int old) { return one_more(old, watches, m); }, seq_cst,
-        "enter: asleep = one_more(asleep, watch) (seq_cst)");
-}
-
-void leave(program &p, mutant m)
-{
-  if (m == mutant::no_registration) return;
-  p.rmw(
-      NO_REGISTER, ASLEEP, [=](int old) { return one_less(old, m); }, seq_cst,
-      "leave: asleep = one_less(asleep) (seq_cst)");
-}
+enum { GOT = FIRST_FREE_REGISTER, VISITS_SEEN, VISITS_NOW, NUDGES_SEEN, LOOK };
 
 void ready(program &p, const condition &c)
 {
   p.load(NOW, c.word, acquire, "ready: load the condition's word (acquire)");
-}
-
-void see(program &p)
-{
-  p.load(SEEN, RUNG, acquire, "wtl_bell_sleep: seen = rung (acquire)");
-}
-
-void wtl_bell_sleep(program &p, const condition &c, mutant m)
-{
-  auto sleep_while = [&] {
-    if (m == mutant::registration_too_late) enter(p, c.watches, m);
-    if (m == mutant::seen_too_late) see(p);
-    p.does(act::futex_wait, RUNG, SEEN, "sleep_while: futex(rung, WAIT, seen)");
-  };
-  if (m != mutant::seen_too_late) see(p);
-  if (m != mutant::registration_too_late) enter(p, c.watches, m);
-  if (m != mutant::no_sleeper_fence && m != mutant::plain_registration) p.fence("wtl_bell_sleep: wtl_fence()");
-  if (m == mutant::no_recheck) {
-    sleep_while();
-  } else {
-    ready(p, c);
-    p.when(falls_short(c), sleep_while);
-  }
-  p.set(SEEN, 0);
-  p.set(NOW, 0);
-  leave(p, m);
+  p.copy(NOW, NOW, [c](int now) { return now >= c.at_least; });
 }
 
 /* --- src/wait/door.c ---------------------------------------------------------------------------------------------------------------- */
@@ -124,8 +18,9 @@ void sleep_until_ready(program &p, const condition &c, mutant m)
 {
   p.forever([&](program::loop &l) {
     ready(p, c);
-    l.leave_if(reaches(c));
-    wtl_bell_sleep(p, c, m);
+    l.leave_if(is_set(NOW));
+    wtl_bell_sleep(
+        p, PE_BELL, c.watches, [&] { ready(p, c); }, m);
   });
   p.set(NOW, 0);
 }
@@ -134,9 +29,7 @@ void sleep_until_ready(program &p, const condition &c, mutant m)
 
 void wtl_touch(program &p, watch line, mutant m)
 {
-  p.load(WORD, ASLEEP, seq_cst, "wtl_bell_has_sleeper: load asleep (seq_cst)");
-  p.when(is_set(WORD), [&] { wtl_bell_ring_at(p, line, m); });
-  p.set(WORD, 0);
+  if_has_sleeper(p, PE_BELL, [&] { wtl_bell_ring_at(p, PE_BELL, line, m); });
 }
 
 void wtl_store_word(program &p, location word, int value, mutant m)
@@ -331,7 +224,7 @@ void spin(program &p, const condition &c, bool ends, mutant m)
     wtl_net_progress(p, m);
     p.set(GOT, 0);
     ready(p, c);
-    l.leave_if(reaches(c));
+    l.leave_if(is_set(NOW));
     p.set(NOW, 0);
     if (ends) l.may_leave("spin: is the limit reached?");
   });
@@ -340,12 +233,12 @@ void spin(program &p, const condition &c, bool ends, mutant m)
 void wtl_door_wait(program &p, const condition &c, mutant m)
 {
   ready(p, c);
-  p.when(falls_short(c), [&] {
+  p.when(is_clear(NOW), [&] {
     p.set(NOW, 0);
     stand_by(p);
     spin(p, c, true, m);
     p.when(
-        reaches(c),
+        is_set(NOW),
         [&] {
           p.set(NOW, 0);
           resume(p, m);
@@ -390,7 +283,7 @@ program waiting_thread(const std::string &name, const std::vector<condition> &wa
 program thread_about_to_sleep(const std::string &name, const condition &c, mutant m)
 {
   program p(name, true);
-  p.stood_by = true;
+  p.begun = {{OTHERS, 1}, {VISITS, 1}};
   take_over(p, m);
   sleep_until_ready(p, c, m);
   relieved(p);
@@ -401,7 +294,7 @@ program thread_about_to_sleep(const std::string &name, const condition &c, mutan
 program spinning_thread(const std::string &name, const condition &c, mutant m)
 {
   program p(name, true);
-  p.stood_by = true;
+  p.begun = {{OTHERS, 1}, {VISITS, 1}};
   spin(p, c, false, m);
   p.set(NOW, 0);
   resume(p, m);
@@ -438,18 +331,6 @@ program stopper()
   nudge(p, mutant::none);
   p.end();
   return p;
-}
-
-std::vector<std::string> locations()
-{
-  return {"x", "y", "asleep", "rung", "others", "sleepers", "visits", "nudges", "parked", "net's lock", "stop", "wake"};
-}
-
-std::vector<uint8_t> at_start(int waiting)
-{
-  std::vector<uint8_t> words(N_LOCATIONS);
-  words[OTHERS] = words[VISITS] = (uint8_t)waiting;
-  return words;
 }
 
 } // namespace model

@@ -1,0 +1,130 @@
+/*
+ * doorbell.h - the doorbell (src/wait/doorbell.c) as steps, the locations that threads share, and the mutants.
+ *
+ * Each function is named as the C function it stands for and has its lines in its order. Not modelled: rung_at, ticks and counts (nobody
+ * waits for them); the spurious failures of compare_exchange_weak (one step does what its loop does).
+ */
+#ifndef WTL_TESTS_MODEL_DOORBELL_H
+#define WTL_TESTS_MODEL_DOORBELL_H
+
+#include "machine.h"
+
+namespace model {
+
+/* What is wrong on purpose. */
+enum class mutant : uint8_t {
+  none,
+  no_writer_fence,        /* words are stored with release order, no fence follows a block */
+  no_sleeper_fence,       /* none in wtl_bell_sleep */
+  plain_registration,     /* `asleep` is loaded and stored rather than exchanged, and no fence follows */
+  no_registration,        /* `asleep` says nothing */
+  registration_too_late,  /* after the recheck */
+  no_recheck,             /* the sleeper does not look again */
+  seen_too_late,          /* rung is read after the recheck */
+  rung_too_early,         /* the bell before the store */
+  bell_not_moved,         /* wakes without rung += 1 */
+  first_watch_stays,      /* a second sleeper's watch is not merged */
+  last_one_out,           /* who leaves says that nobody sleeps */
+  arm_without_look,       /* the agent sleeps on the network although something came */
+  no_nudge,               /* take_over tells nobody */
+  nudge_looks_first,      /* parked is read before nudges += 1 */
+  nudges_seen_too_late,   /* the agent reads nudges after it looked who serves */
+  sleeper_counted_late,   /* take_over: sleepers += 1 after the nudge */
+  resume_without_nudge,   /* who resumes does not tell that others sleep */
+  arrival_acq_rel,        /* an arrival at a barrier's counter has acq_rel order */
+  no_look_after_arming,   /* the agent sleeps on the network without another look at who serves */
+  kernel_without_barrier, /* FUTEX_WAIT compares without a barrier before */
+  /* Of active messages. */
+  mail_after_message,   /* has_mail is set without order, and when the message can be seen already */
+  mail_relaxed,         /* has_mail is loaded and stored without order */
+  message_released,     /* a message is shown with release order, and no fence follows */
+  no_look_for_mail,     /* is_called does not ask for messages */
+  no_look_after,        /* who stops taking does not look again */
+  look_before_release,  /* it looks while it still has `taken` */
+  no_wake_after,        /* it looks, and wakes nobody */
+  no_fence_after,       /* taken = 0 is seq_cst, and no fence follows */
+  handler_rings_nobody, /* who ran handlers does not ring */
+  no_look_by_agent,     /* the agent sleeps without another look */
+  agent_not_rung,       /* a message rings only the bell of those who wait */
+  rest_without_end,     /* the agent's short rest, too, only ends when it is nudged */
+  no_nudge_at_leaving,  /* the last one that slept tells nobody that it left */
+  nudge_if_seen,        /* it moves nudges on only if it sees the agent rest */
+  rest_unlooked,        /* the agent rests long without seeing that somebody sleeps */
+  head_released,        /* the head is stored with release order */
+  waiters_looked_first, /* show_head loads waiters before it stores the head */
+  no_waiter,            /* who waits for the head, or a mutex, does not say so */
+  kept_unwatched,       /* nor who keeps a reply */
+  owner_released,       /* a mutex's owner is cleared with release order */
+  unlock_looks_first    /* unlock loads waiters before it clears the owner */
+};
+
+/* A scenario has those of them that its threads touch. */
+enum location {
+  X,
+  Y,
+  ASLEEP,
+  RUNG,
+  OTHERS,
+  SLEEPERS,
+  VISITS,
+  NUDGES,
+  PARKED,
+  NET_LOCK,
+  STOP,
+  WAKE,
+  /* Of active messages (messages.h). */
+  TURN_0,
+  TURN_1,
+  HAS_MAIL,
+  POSITION,
+  TAKEN,
+  HEAD,
+  WAITERS,
+  KEPT,
+  ROOM,
+  KEPT_WAITERS,
+  AGENT_ASLEEP,
+  AGENT_RUNG,
+  SENDER_ASLEEP,
+  SENDER_RUNG,
+  LOOKING,
+  THREADS_ASLEEP,
+  PARKED_LONG,
+  OWNER,
+  MUTEX_WAITERS,
+  N_LOCATIONS
+};
+
+std::vector<std::string> location_names();
+
+/* The cache lines of a PE's slice that X and Y may lie on, as a watch counts them. */
+enum watch { WATCH_ALL, WATCH_CONTROL, LINE_0, LINE_1 };
+
+/* A bell's words; the first ones are the PE's own. */
+struct bell {
+  location asleep, rung;
+};
+
+constexpr bell PE_BELL = {ASLEEP, RUNG}, AGENT_BELL = {AGENT_ASLEEP, AGENT_RUNG},
+               SENDER_BELL = {SENDER_ASLEEP, SENDER_RUNG};
+
+/* Registers of the functions below: `rung` as the sleeper saw it, a word that is looked at, and the answer to the last question. */
+enum { SEEN, WORD, NOW, FIRST_FREE_REGISTER };
+
+constexpr order relaxed = order::relaxed, acquire = order::acquire, release = order::release, seq_cst = order::seq_cst;
+
+change plus(int n);
+test is_set(int reg);
+test is_clear(int reg);
+
+void wtl_bell_ring(program &p, bell b, mutant m);
+/* Only for a sleeper that watches the line, or the control data. */
+void wtl_bell_ring_at(program &p, bell b, watch line, mutant m);
+/* Rings, in this way, if there is a sleeper. */
+void if_has_sleeper(program &p, bell b, const program::block &ring);
+/* `ready` leaves its answer in NOW. */
+void wtl_bell_sleep(program &p, bell b, watch watches, const program::block &ready, mutant m);
+
+} // namespace model
+
+#endif
