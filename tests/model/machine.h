@@ -19,7 +19,8 @@
  * done. Where RC11 and this machine differ otherwise, the machine allows more.
  *
  * The kernel: a futex's compare-and-sleep and its wake-ups happen in one order, and who compares after a wake-up reads nothing older than what
- * the waker had seen of that word. Being woken tells nothing more. A time-out never comes: what only it would end is a lost wake-up.
+ * the waker had seen of that word. Being woken tells nothing more. A time-out never comes: what only it would end is a lost
+ * wake-up.
  */
 #ifndef WTL_TESTS_MODEL_MACHINE_H
 #define WTL_TESTS_MODEL_MACHINE_H

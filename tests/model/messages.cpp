@@ -322,27 +322,19 @@ void nudge(program &p, location parked, mutant m)
   p.set(WORD, 0);
 }
 
-/* A rest that has grown is clamped but where all threads that wait sleep; that it has is left open. */
+/* A rest is clamped to a short one, but where all threads that wait sleep; how long it has grown until then is left open. */
 void may_rest(program &p, mutant m)
 {
-  auto rests = [&] {
-    if (m == mutant::rest_without_end) return rest(p, m);
-    p.forever([&](program::loop &l) {
-      l.may_leave("serve: is the rest a short one?");
-      rest(p, m);
-      l.leave();
-    });
-  };
-  if (m == mutant::rest_without_end) return rests();
+  bool looks = m != mutant::rest_unlooked;
+  if (m == mutant::rest_without_end) return rest(p, m);
   p.when([](const registers &r) { return r[VISITS_NOW] == r[VISITS_SEEN]; },
          [&] {
            p.load(WORD, LOOKING, seq_cst, "serve: load looking, for how long it rests");
            p.when(is_clear(WORD), [&] {
-             if (m == mutant::rest_unlooked) return rests();
-             p.load(WORD, THREADS_ASLEEP, seq_cst, "serve: load asleep, for how long it rests");
-             p.when(is_set(WORD), [&] {
+             if (looks) p.load(WORD, THREADS_ASLEEP, seq_cst, "serve: load asleep, for how long it rests");
+             p.when(looks ? is_set(WORD) : is_clear(WORD), [&] {
                p.set(WORD, 0);
-               rests();
+               p.unless("serve: is the rest still a short one?", [&] { rest(p, m); });
              });
            });
          });

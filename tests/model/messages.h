@@ -7,8 +7,8 @@
  * its bearer may take it himself, and then wakes nobody.
  *
  * The agent's rests: one of 1-4 ms ends by itself, whatever happens, so it is no step at all; one of up to 500 ms, while threads sleep, must not
- * be needed to end, so it ends only by a nudge. How long a rest has grown is left open. Not modelled: that the agent looks on for a while after
- * handlers ran; pieces of long messages; that the head is shown when an eighth of the ring was taken already.
+ * be needed to end, so it ends only by a nudge. How long a rest has grown is left open. Not modelled: that threads and the
+ * agent look on for a while after handlers ran; pieces of long messages; that the head is shown when an eighth of the ring was taken already.
  */
 #ifndef WTL_TESTS_MODEL_MESSAGES_H
 #define WTL_TESTS_MODEL_MESSAGES_H

@@ -121,6 +121,14 @@ public:
     otherwise();
     steps[out].target = here();
   }
+  /* Left open: it is as these words say, or the block is done. */
+  void unless(const std::string &text, const block &then)
+  {
+    add(act::choose, 0, NO_REGISTER, order::relaxed, text);
+    size_t at = steps.size() - 1;
+    then();
+    steps[at].target = here();
+  }
   /* Repeats the block until something in it calls leave() of the loop it is given. */
   class loop {
   public:
