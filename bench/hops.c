@@ -1,23 +1,34 @@
 /*
- * hops.c - what eight bytes take from one process to another by TCP and nothing else, there and back, halved.
+ * hops.c - what TCP takes from one process to another, and nothing else.
  *
- *   hops listen PORT          answers one caller, then ends
- *   hops call ADDRESS PORT    prints one JSON line for polling sockets and one for sockets that sleep in the kernel
+ *   hops listen PORT                    answers one caller, then ends
+ *   hops call ADDRESS PORT              eight bytes there and back, halved: prints one JSON line for polling sockets and one for
+ *                                       sockets that sleep in the kernel
+ *   hops puts ADDRESS PORT BYTES...     BYTES there and eight back by sockets that sleep in the kernel, for about half a second:
+ *                                       seconds each, and CPU seconds of both processes each
  *
- * The caller says which of the two it is going to do with its first byte, and the other side does likewise.
+ * The caller says which it is going to do with its first byte, and the other side does likewise.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "clocks.h"
 
-enum { BATCHES = 25, TRIPS = 40, MESSAGE = 8, POLLING = 'p', SLEEPING = 's', OVER = 'o' };
-static const double PATIENCE = 10;
+enum { BATCHES = 25, TRIPS = 40, MESSAGE = 8, POLLING = 'p', SLEEPING = 's', BYTES = 'b', OVER = 'o' };
+enum { AT_A_TIME = 1 << 20 };
+static const double PATIENCE = 10, PUTS_SECONDS = 0.5;
+
+/* What says that so many bytes follow. */
+typedef struct announcement {
+  char how, unused[3];
+  uint32_t bytes;
+} announcement;
 
 static void fail(const char *what)
 {
@@ -42,6 +53,21 @@ static void post(int fd, const char *message)
   if (send(fd, message, MESSAGE, MSG_NOSIGNAL) != MESSAGE) fail("send");
 }
 
+/* As many bytes as were announced; answers with the CPU seconds of this process so far. */
+static void take_bytes(int fd, const char *message)
+{
+  static char bytes[AT_A_TIME];
+  announcement a;
+  memcpy(&a, message, sizeof a);
+  for (size_t left = a.bytes; left > 0;) {
+    ssize_t n = recv(fd, bytes, left < sizeof bytes ? left : sizeof bytes, 0);
+    if (n <= 0) fail("recv");
+    left -= (size_t)n;
+  }
+  double cpu = cpu_seconds();
+  post(fd, (const char *)&cpu);
+}
+
 static void listen_at(int port)
 {
   struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
@@ -54,7 +80,10 @@ static void listen_at(int port)
   bool poll = false;
   while (receive(fd, message, poll) && message[0] != OVER) {
     poll = message[0] == POLLING;
-    post(fd, message);
+    if (message[0] == BYTES)
+      take_bytes(fd, message);
+    else
+      post(fd, message);
   }
 }
 
@@ -91,19 +120,48 @@ static void measure(int fd, const char *row, char how)
   tell_samples(row, seconds, BATCHES);
 }
 
+/* Returns the other process's CPU seconds so far. */
+static double put(int fd, const char *bytes, uint32_t n)
+{
+  announcement a = {.how = BYTES, .bytes = n};
+  double cpu;
+  post(fd, (const char *)&a);
+  if (send(fd, bytes, n, MSG_NOSIGNAL) != (ssize_t)n) fail("send");
+  if (!receive(fd, (char *)&cpu, false)) fail("connection lost");
+  return cpu;
+}
+
+static void measure_puts(int fd, uint32_t bytes)
+{
+  char *from = calloc(1, bytes), row[64];
+  if (!from) fail("calloc");
+  double others = put(fd, from, bytes), mine = cpu_seconds(), start = now(), others_now = others;
+  int n = 0;
+  for (; now() - start < PUTS_SECONDS; n++) others_now = put(fd, from, bytes);
+  snprintf(row, sizeof row, "puts/%u", bytes);
+  tell(row, (now() - start) / n);
+  snprintf(row, sizeof row, "puts_cpu/%u", bytes);
+  tell(row, (cpu_seconds() - mine + others_now - others) / n);
+  free(from);
+}
+
 int main(int argc, char **argv)
 {
   if (argc == 3 && !strcmp(argv[1], "listen")) {
     listen_at(atoi(argv[2]));
     return 0;
   }
-  if (argc != 4 || strcmp(argv[1], "call")) {
-    fprintf(stderr, "usage: hops listen PORT | hops call ADDRESS PORT\n");
+  bool calls = argc == 4 && !strcmp(argv[1], "call"), puts = argc > 4 && !strcmp(argv[1], "puts");
+  if (!calls && !puts) {
+    fprintf(stderr, "usage: hops listen PORT | hops call ADDRESS PORT | hops puts ADDRESS PORT BYTES...\n");
     return 64;
   }
   int fd = call_at(argv[2], atoi(argv[3]));
-  measure(fd, "tcp_polling", POLLING);
-  measure(fd, "tcp_sleeping", SLEEPING);
+  if (calls) {
+    measure(fd, "tcp_polling", POLLING);
+    measure(fd, "tcp_sleeping", SLEEPING);
+  }
+  for (int i = 4; puts && i < argc; i++) measure_puts(fd, (uint32_t)atol(argv[i]));
   post(fd, (char[MESSAGE]){OVER});
   close(fd);
   return 0;

@@ -74,6 +74,25 @@ def hops(where: str, place: Place, address: str) -> list[tuple[str, float]]:
     return [(f"TCP hop, {link}, {how}", figures[f"tcp_{how}"]) for how in ("polling", "sleeping")]
 
 
+def plain_puts(nodes: Nodes, sizes: dict[str, int], rounds: int) -> list[Limit]:
+    """Puts by plain sockets that sleep, from one node to another: seconds each, and CPU seconds of both sides each."""
+    program = str(build("cc", "hops.c", "plain"))
+    caller = Side("hops", program, lambda words: nodes.inside(1, *words))
+    runs = []
+    for _ in range(rounds):
+        with Server(nodes.inside(0, program, "listen", str(PORT)), {}) as server:
+            runs.append(caller.run("puts", f"{SUBNET}.1", str(PORT), *map(str, sizes.values())))
+            server.wait(PATIENCE_S)
+    return [
+        limit
+        for label, size in sizes.items()
+        for limit in (
+            (f"plain TCP, sleeping, {label}", size, [r[f"puts/{size}"] for r in runs]),
+            (f"plain TCP, sleeping, {label}: CPU", 0, [r[f"puts_cpu/{size}"] for r in runs]),
+        )
+    ]
+
+
 class Server:
     """A server in the background, from when it runs until the end of the block."""
 

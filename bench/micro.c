@@ -139,6 +139,15 @@ static void copy_there(size_t bytes, int n)
   }
 }
 
+/* And what quiet promises: all of it is visible before any later load of this PE. */
+static void copy_fenced(size_t bytes, int n)
+{
+  for (int i = 0; i < n; i++) {
+    memcpy(others->bytes, source, bytes);
+    atomic_thread_fence(memory_order_seq_cst);
+  }
+}
+
 /* Between two looks at a line; a core that asks for it all the time slows down who writes it. */
 static void pause_core(void)
 {
@@ -311,7 +320,7 @@ typedef struct turn {
   double seconds[BATCHES];
 } turn;
 
-enum { MOST_TURNS = 3 };
+enum { MOST_TURNS = 4 };
 
 /* The test and its limits, where PE 1's memory can be reached by plain stores. */
 static int turns_of(const test *t, turn *turns)
@@ -320,6 +329,7 @@ static int turns_of(const test *t, turn *turns)
   turns[n++] = (turn){t->name, t->run, {0}};
   if (t->how & COPY && others) turns[n++] = (turn){"copy_private", copy_private, {0}};
   if (t->how & COPY && others) turns[n++] = (turn){"copy_there", copy_there, {0}};
+  if (t->how & COPY && others) turns[n++] = (turn){"copy_fenced", copy_fenced, {0}};
   if (t->how & HOP && others) turns[n++] = (turn){"hop", hop, {0}};
   return n;
 }

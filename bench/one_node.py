@@ -50,11 +50,25 @@ def copied(test: str, label: str, size: int, bar: float | None = COPY_BAR) -> li
     ]
 
 
+def fenced(label: str, size: int) -> list[Row]:
+    """The same against a copy with a full fence after it, which is what quiet promises."""
+    return [
+        Row(
+            f"put_quiet/{size}/computing",
+            f"{label}, busy, to a fenced copy",
+            size,
+            against=f"copy_fenced/{size}/computing",
+        )
+    ]
+
+
 LIMITS = [
     *copied("put_quiet", "put+quiet 4 KiB", 4096),
     *copied("put_quiet", "put+quiet 32 KiB", 32768),
     *copied("put_quiet", "put+quiet 256 KiB", 262144),
     *copied("put_quiet", "put+quiet 1 MiB", 1 << 20),
+    *fenced("put+quiet 4 KiB", 4096),
+    *fenced("put+quiet 32 KiB", 32768),
     *copied("put", "puts 4 KiB", 4096, None),
     *copied("put", "puts 1 MiB", 1 << 20, None),
     Row("ping_pong/8/both", "p/wait_until, one way", bar=HOP_BAR, against="hop/8/both"),

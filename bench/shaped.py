@@ -7,7 +7,7 @@ import argparse
 from wattle.console import out, progress
 from wattle.nodes import Nodes, unavailable
 
-from bench import verdicts
+from bench import limits, verdicts
 from bench.jobs import Side, Toolchain, across, alternate
 from bench.pairs import Row, as_data, between, compare
 from bench.show import comparison_table, section
@@ -39,6 +39,7 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
         arguments = ["puts", *map(str, SIZES.values())]
         with progress("a slow link", options.pairs * len(sides)) as steps:
             rounds = alternate(sides, options.pairs, arguments, steps.advance)
+        plain = limits.plain_puts(nodes, SIZES, 1 if options.quick else 3)
     rows = compare(ROWS, between(rounds, 0, 1))
     section(f"Two nodes, links of {RATE}: WATTLE_WAIT=sleep and spin", comparison_table("sleep", "spin", rows))
     unbarred = [Row(row.key, row.label, row.bytes) for row in ROWS]
@@ -48,5 +49,6 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
         "rows": as_data(rows),
         "rows_adaptive": as_data(usual),
         "bars": verdicts.of_comparisons(f"links of {RATE}, sleeping", "spin", rows),
+        "limits": [(f"{label} ({RATE})", size, seconds) for label, size, seconds in plain],
         "raw": {"rounds": rounds},
     }

@@ -20,7 +20,7 @@
 #include "base/clock.h"
 
 enum {
-  WTL_LONG_BYTES = 4096,
+  WTL_LONG_BYTES = 65536,
   WTL_FIRST_CALLS = 8,
   WTL_OFTEN = 16,
   WTL_OFTEN_UNTIL = 1024,
