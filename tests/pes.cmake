@@ -35,17 +35,22 @@ function(pe_test name program)
   endforeach()
 endfunction()
 
-# node_test(NAME program ON 2x1 3x2 ... [ARGS ...] [ENV ...] [TIMEOUT s] [LABELS ...]): NODESxPES_PER_NODE, on nodes made of network namespaces
-# (tools/on-nodes; skipped with its reason where those cannot be made). In the threads build the nodes are groups of threads, with mailboxes for
-# a network. Not under the other sanitizers: UCX and its threads are not built for them.
-function(node_test name program)
-  cmake_parse_arguments(T "" "TIMEOUT" "ON;ARGS;ENV;LABELS" ${ARGN})
+# What node_test and node_profile_test begin with; ends the caller where nodes are not to be had. In the threads build the nodes are groups
+# of threads, with mailboxes for a network. Not under the other sanitizers: UCX and its threads are not built for them.
+macro(node_tests_begin)
+  cmake_parse_arguments(T "" "TIMEOUT" "ON;CHECK;ARGS;ENV;LABELS" ${ARGN})
   if(WTL_SANITIZE AND NOT WTL_THREADS)
     return()
   endif()
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 120)
   endif()
+endmacro()
+
+# node_test(NAME program ON 2x1 3x2 ... [ARGS ...] [ENV ...] [TIMEOUT s] [LABELS ...]): NODESxPES_PER_NODE, on nodes made of network namespaces
+# (tools/on-nodes; skipped with its reason where those cannot be made).
+function(node_test name program)
+  node_tests_begin(${ARGN})
   foreach(shape IN LISTS T_ON)
     string(REPLACE "x" ";" words ${shape})
     if(WTL_THREADS)
@@ -82,13 +87,7 @@ endfunction()
 
 # node_profile_test(NAME program ON 2x1 ... CHECK words... [ARGS ...] [ENV ...]): the same on nodes, as node_test makes them.
 function(node_profile_test name program)
-  cmake_parse_arguments(T "" "TIMEOUT" "ON;CHECK;ARGS;ENV;LABELS" ${ARGN})
-  if(WTL_SANITIZE AND NOT WTL_THREADS)
-    return()
-  endif()
-  if(NOT T_TIMEOUT)
-    set(T_TIMEOUT 120)
-  endif()
+  node_tests_begin(${ARGN})
   foreach(shape IN LISTS T_ON)
     string(REGEX MATCH "^[0-9]+" nodes ${shape})
     string(REPLACE "x" "*" product ${shape})

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/settings.h"
+#include "calibrate/setting.h"
 #include "power/check.h"
 #include "wait/lowpower.h"
 
@@ -12,12 +13,7 @@ static char why[256];
 
 static wtl_settings with(const char *value)
 {
-  wtl_settings s;
-  char errors[512];
-  setenv("WATTLE_LOWPOWER", value, 1);
-  CHECK(wtl_settings_parse(&s, errors, sizeof errors) == 0);
-  unsetenv("WATTLE_LOWPOWER");
-  return s;
+  return with_setting("WATTLE_LOWPOWER", value);
 }
 
 static bool choose(const char *value, enum wtl_lowpower *kind)

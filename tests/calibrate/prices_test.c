@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/prices.h"
+#include "calibrate/setting.h"
 #include "power/check.h"
 
 static char folder[] = "/tmp/wattle-prices-XXXXXX";
@@ -29,11 +30,7 @@ static void end(void)
 
 static void read_with(const char *setting)
 {
-  wtl_settings s;
-  char errors[512];
-  setenv("WATTLE_PRICES", setting, 1);
-  CHECK(wtl_settings_parse(&s, errors, sizeof errors) == 0);
-  unsetenv("WATTLE_PRICES");
+  wtl_settings s = with_setting("WATTLE_PRICES", setting);
   wtl_prices_read(&s, &p);
 }
 

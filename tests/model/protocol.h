@@ -20,8 +20,8 @@ struct condition {
   watch watches;
 };
 
-/* How a writer makes a condition true. */
-enum class way { word, block, amo, control, arrival, release };
+/* How a writer makes a condition true. say: a small collective's number in its line (src/pgas/small.c), the bytes left out. */
+enum class way { word, block, amo, control, arrival, release, say };
 
 /* Waits without an agent: every PE of the node stores by itself. */
 program sleeper(const std::string &name, const std::vector<condition> &waits, mutant m);
