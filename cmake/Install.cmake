@@ -13,6 +13,10 @@ foreach(name wattle wattle-shmem)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/${name}.pc.in ${CMAKE_BINARY_DIR}/lib/pkgconfig/${name}.pc @ONLY)
 endforeach()
 
+include(CMakePackageConfigHelpers)
+configure_file(${CMAKE_SOURCE_DIR}/cmake/WattleConfig.cmake.in ${CMAKE_BINARY_DIR}/lib/cmake/Wattle/WattleConfig.cmake COPYONLY)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/lib/cmake/Wattle/WattleConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+
 # A build with PEs as threads is for the tests alone.
 if(WTL_THREADS)
   return()
@@ -28,6 +32,10 @@ install(FILES ${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_BINARY_DIR}/include/s
 install(FILES ${CMAKE_BINARY_DIR}/include/mpp/shmem.h DESTINATION include/mpp)
 install(FILES ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle.pc ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle-shmem.pc
   DESTINATION lib/pkgconfig)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/lib/cmake/Wattle DESTINATION lib/cmake)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/pages/man/ DESTINATION share/man)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/pages/html/ DESTINATION share/doc/wattle/api)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples/outside DESTINATION share/wattle/examples)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/machines/ DESTINATION share/wattle/machines)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/bench/ DESTINATION share/wattle/bench FILES_MATCHING PATTERN "*.c" PATTERN "*.h")
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples/ DESTINATION share/wattle/examples

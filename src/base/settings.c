@@ -283,13 +283,23 @@ static int check_unknown_names(char *errors, size_t size)
   return wrong;
 }
 
+/* SHMEM_X was SMA_X until OpenSHMEM 1.3; the new name goes first. */
+static const char *text_of(const char *name)
+{
+  const char *text = getenv(name);
+  char old[64];
+  if (text || strncmp(name, "SHMEM_", 6) != 0) return text;
+  snprintf(old, sizeof old, "SMA_%s", name + 6);
+  return getenv(old);
+}
+
 int wtl_settings_parse(wtl_settings *out, char *errors, size_t size)
 {
   wtl_settings parsed;
   int wrong = 0;
   if (size) errors[0] = '\0';
   for (size_t i = 0; i < N_SETTINGS; i++) {
-    const char *text = getenv(table[i].name);
+    const char *text = text_of(table[i].name);
     char allowed[256];
     if (parse_value(i, text ? text : table[i].def, field_of(&parsed, i))) continue;
     describe_allowed(&table[i], allowed, sizeof allowed);

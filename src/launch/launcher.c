@@ -105,5 +105,6 @@ void wtl_launcher_variable(wtl_words *variables, const char *name, const char *v
 
 bool wtl_is_setting(const char *variable)
 {
-  return strncmp(variable, "WATTLE_", 7) == 0 || strncmp(variable, "SHMEM_", 6) == 0;
+  return strncmp(variable, "WATTLE_", 7) == 0 || strncmp(variable, "SHMEM_", 6) == 0 ||
+         strncmp(variable, "SMA_", 4) == 0;
 }

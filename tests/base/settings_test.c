@@ -109,6 +109,17 @@ static void sizes_have_suffixes_and_bounds(void)
     refuse("SHMEM_SYMMETRIC_SIZE", wrong[i], "0 to 17592186044416 bytes");
 }
 
+static void old_names_are_read_where_new_ones_are_not_set(void)
+{
+  wtl_settings s;
+  CHECK(parse_with("SMA_SYMMETRIC_SIZE", "3M", &s) == 0 && s.symmetric_size.bytes == (size_t)3 << 20);
+  setenv("SMA_SYMMETRIC_SIZE", "3M", 1);
+  CHECK(parse_with("SHMEM_SYMMETRIC_SIZE", "5M", &s) == 0 && s.symmetric_size.bytes == (size_t)5 << 20);
+  unsetenv("SMA_SYMMETRIC_SIZE");
+  CHECK(parse_with("SMA_INFO", "", &s) == 0 && s.info.on);
+  CHECK(parse_with("SMA_SYMMETRIC_SIZE", "much", &s) == 1);
+}
+
 static void times_have_suffixes_and_bounds(void)
 {
   static const char *const wrong[] = {"", "99us", "2", "1.1s", "-1ms", "20 ms", "20m", "auto", "1min"};
@@ -270,6 +281,7 @@ static void rubbish_is_refused_or_valid(void)
 TESTS(TEST(defaults_are_valid_and_documented), TEST(switches_are_on_or_off_and_nothing_else),
       TEST(flags_are_on_with_any_value_that_does_not_say_off), TEST(texts_stay_when_the_environment_changes),
       TEST(settings_are_the_same_in_any_locale), TEST(sizes_have_suffixes_and_bounds),
-      TEST(times_have_suffixes_and_bounds), TEST(choices_are_those_of_the_table), TEST(texts_are_taken_as_they_are),
+      TEST(old_names_are_read_where_new_ones_are_not_set), TEST(times_have_suffixes_and_bounds),
+      TEST(choices_are_those_of_the_table), TEST(texts_are_taken_as_they_are),
       TEST(all_wrong_values_are_reported_and_nothing_is_filled), TEST(unknown_names_get_the_nearest),
       TEST(errors_are_cut_not_overrun), TEST(printed_values_parse_to_themselves), TEST(rubbish_is_refused_or_valid))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import os
 import shutil
 import subprocess
@@ -38,7 +40,11 @@ def test_the_installation_holds_what_the_readme_promises(prefix: Path) -> None:
     for name in (
         "include/shmem.h",
         "include/shmemx.h",
+        "include/mpp/shmem.h",
         "include/wattle.h",
+        "lib/cmake/Wattle/WattleConfig.cmake",
+        "share/man/man3/shmem_ctx_long_put_signal_nbi.3",
+        "share/doc/wattle/api/index.html",
         "lib/libwattle.so",
         "lib/libwattle-shmem.so",
         "lib/pkgconfig/wattle.pc",
@@ -104,6 +110,33 @@ def test_a_plain_c_program_builds_by_pkg_config(prefix: Path, tmp_path: Path) ->
     done = run("sh", "-c", line, env=env)
     assert done.returncode == 0, done.stderr
     assert run(program, env=env).returncode == 0
+
+
+def test_a_project_outside_the_tree_finds_the_cmake_package(prefix: Path, tmp_path: Path) -> None:
+    source = shutil.copytree(prefix / "share/wattle/examples/outside", tmp_path / "project")
+    build = tmp_path / "build"
+    done = run("cmake", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+    assert done.returncode == 0, done.stderr
+    done = run("cmake", "--build", build)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for program in ("ring", "ring++"):
+        done = run(prefix / "bin" / "oshrun", "-n", 3, build / program)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == "the PEs' numbers add up to 3\n"
+
+
+def test_every_routine_has_its_pages(prefix: Path) -> None:
+    routines = json.loads((BUILD / "generated/api.json").read_text(encoding="utf-8"))
+    for routine in routines:
+        name = routine["name"]
+        man = (prefix / f"share/man/man3/{name}.3").read_text(encoding="utf-8")
+        page = (prefix / f"share/doc/wattle/api/{name}.html").read_text(encoding="utf-8")
+        if man.startswith(".so "):
+            leader = man.split("/")[1].split(".3")[0]
+            assert f'href="{leader}.html"' in page
+            man = (prefix / f"share/man/man3/{leader}.3").read_text(encoding="utf-8")
+            page = (prefix / f"share/doc/wattle/api/{leader}.html").read_text(encoding="utf-8")
+        assert routine["prototype"].replace("-", "\\-") in man and html.escape(routine["prototype"]) in page, name
 
 
 def test_an_installed_tool_finds_the_machine_profiles_beside_itself(prefix: Path) -> None:
