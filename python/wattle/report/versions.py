@@ -65,10 +65,15 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
 
 def _nav(a: Analysis, waits: bool) -> list[tuple[str, str]]:
     found = [("summary", "Summary"), ("versions", "The versions")]
-    found += [(drawn.figure_id(given), given.split(",")[0].capitalize()) for given in a.inputs]
+    found += [(drawn.figure_id(given), _short(given)) for given in a.inputs]
     found += [("waiting", "Waiting")] if waits or a.held else []
     found += [("bars", "Our bars"), ("published", "Published"), ("samples", "Samples")]
     return [*found, ("method", "How measured"), ("manifest", "Manifest")]
+
+
+def _short(given: str) -> str:
+    word = given.split(",")[0]
+    return word[0].upper() + word[1:]
 
 
 def _method(directory: Path, record: Manifest) -> dict[str, Any]:

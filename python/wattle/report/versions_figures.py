@@ -37,7 +37,9 @@ def amount(metric: str, value: float | None) -> str:
 def _boxes(a: Analysis, metric: str, given: str) -> Figure:
     kind = METRICS[metric]
     traces = [trace for version in a.versions if (trace := _box(a, metric, version, given))["y"]]
-    log = spans_a_decade(traces)
+    axis = value_axis(kind.unit, log=spans_a_decade(traces))
+    if axis["type"] == "log" and not _spans_decades(traces):
+        axis["dtick"] = "D2"  # 1, 2 and 5: with one label a decade there might be a single one
     note = a.provenance(metric) if kind.energy else "lower is better"
     return Figure(
         id=figure_id(metric, given),
@@ -49,10 +51,15 @@ def _boxes(a: Analysis, metric: str, given: str) -> Figure:
             "boxgap": 0.25,
             "boxgroupgap": 0.15,
             "xaxis": {"type": "category", "title": {"text": "PEs"}, "categoryarray": [str(n) for n in a.pes]},
-            "yaxis": value_axis(kind.unit, log=log),
+            "yaxis": axis,
         },
         note=note,
     )
+
+
+def _spans_decades(traces: list[Trace]) -> bool:
+    values = [v for trace in traces for v in trace["y"] if v > 0]
+    return max(values) >= 300 * min(values)
 
 
 def _box(a: Analysis, metric: str, version: str, given: str) -> Trace:

@@ -14,7 +14,7 @@ from wattle.study.registry import Study
 from wattle.study.versions import App, Case, Size
 from wattle.study.versions_analysis import Analysis
 
-KINDS = ("uniform", "rmat")
+KINDS = {"uniform": "uniform", "rmat": "R-MAT"}  # as the program and as people call them
 LOG_VERTICES, EDGES = 17, 1_000_000
 
 
@@ -28,7 +28,8 @@ def _graph(kind: str) -> Case:
 def _input_of(line: dict[str, Any]) -> str:
     graph = Checked("the mini-app", line)
     edges = graph.integer("edges") / 1e6
-    return f"{graph.choice('graph', KINDS)}, {edges:g} million edges, 2^{graph.integer('log_vertices')} vertices"
+    kind = KINDS[graph.choice("graph", tuple(KINDS))]
+    return f"{kind}, {edges:g} million edges, 2^{graph.integer('log_vertices')} vertices"
 
 
 CASES = tuple(_graph(kind) for kind in KINDS)
@@ -44,7 +45,7 @@ APP = App(
         "am": "offers are active messages that their handlers take in; look-ups are answered in the reply",
     },
     full=Size((2, 4, 8, 16, 32), 5, 4, CASES),
-    quick=Size((2, 4), 2, 4, CASES),
+    quick=Size((2, 4), 2, 3, CASES),
     input_of=_input_of,
     held=(),
     rows=ROWS,
