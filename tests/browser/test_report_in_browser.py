@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import am_studies
 import benches
 import fakes
 import mini_apps
@@ -31,6 +32,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("pages")
     return {
         "study": write(studies.make_study(root / "study", studies.frame(noise=0.03))),
+        "am": write(am_studies.make_study(root / "am", am_studies.frame(noise=0.03))),
         "run": write(fakes.make_run(root / "run")),
         "nodes": write(fakes.make_run(root / "nodes", fakes.on_nodes(3, boot_id="same"))),
         "bench": write(benches.make(root / "bench.json")),
@@ -40,7 +42,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize(
-    ("name", "figures"), [("study", 22), ("run", 3), ("nodes", 4), ("bench", 3), ("across", 22), ("versions", 10)]
+    ("name", "figures"),
+    [("study", 22), ("am", 9), ("run", 3), ("nodes", 4), ("bench", 3), ("across", 22), ("versions", 10)],
 )
 def test_every_figure_is_drawn_with_data_and_the_console_is_silent(browser: Browser, pages, name, figures):
     browser.shape(1280, "light")
@@ -73,7 +76,7 @@ def test_hovering_over_a_point_shows_its_value(browser: Browser, pages, name, fi
     assert browser.complaints() == []
 
 
-@pytest.mark.parametrize("name", ["study", "run", "nodes", "across", "versions"])
+@pytest.mark.parametrize("name", ["study", "am", "run", "nodes", "across", "versions"])
 @pytest.mark.parametrize("width", [360, 800, 1600])
 def test_the_page_never_scrolls_sideways(browser: Browser, pages, name, width):
     browser.shape(width, "light")
@@ -82,7 +85,7 @@ def test_the_page_never_scrolls_sideways(browser: Browser, pages, name, width):
     assert browser.run("return document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("name", ["study", "run", "nodes"])
+@pytest.mark.parametrize("name", ["study", "am", "run", "nodes"])
 def test_dark_is_followed_and_can_be_switched(browser: Browser, pages, name):
     browser.shape(1280, "dark")
     browser.open(pages[name])

@@ -45,6 +45,11 @@ LAYOUTS = {
         (("latency_s", "latency"), ("cpu_J", "CPU energy"), ("dram_J", "DRAM energy")),
     ),
     **dict.fromkeys(("tsp", "mst"), VERSIONS),
+    "am": Layout(
+        ("series", "test", "way", "bytes", "in_flight", "pes"),
+        "way",
+        (("message_s", "time a message"), ("cpu_J", "CPU energy"), ("dram_J", "DRAM energy")),
+    ),
 }
 
 

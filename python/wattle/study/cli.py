@@ -21,6 +21,7 @@ from wattle.study import mst as mst_study
 from wattle.study import patterns as patterns_study
 from wattle.study import published, registry, versions_cli
 from wattle.study import tsp as tsp_study
+from wattle.study.am_cli import am
 from wattle.study.patterns_analysis import Analysis
 from wattle.study.patterns_published import ROWS
 from wattle.study.place import LOCAL
@@ -40,6 +41,9 @@ SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 @study_app.callback()
 def studies() -> None:
     """Each study is a command."""
+
+
+study_app.command("am")(am)
 
 
 @study_app.command("patterns")

@@ -4,7 +4,6 @@ another saves."""
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -19,7 +18,7 @@ from wattle.checked import Checked, read_json, require_schema
 from wattle.errors import DamagedFile, Interrupted, WattleError
 from wattle.manifest import Manifest
 from wattle.provenance import Joules, read_joules
-from wattle.study import program, published, samples
+from wattle.study import kept, program, published, samples
 from wattle.study.patterns_analysis import PAPER_PAYLOAD, PAYLOAD_PATTERN, Analysis, configurations, savings_table
 from wattle.study.patterns_published import ROWS
 from wattle.study.patterns_samples import PATTERNS, SCHEMA, row
@@ -120,7 +119,7 @@ class Gathered:
 def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
     """Runs the sweep and writes samples.parquet and results.json into the directory; manifest.json before the start and
     again at the end. Whatever ends it early, the samples so far are kept."""
-    record = manifest.start("study", command, 2, settings=_settings())
+    record = manifest.start("study", command, 2, settings=kept.settings())
     started = time.monotonic()
     gathered = Gathered()
     _describe(record, plan, gathered)
@@ -199,11 +198,6 @@ def _take(gathered: Gathered, document: dict[str, Any], series: str) -> bool:
     return False
 
 
-def _settings() -> dict[str, str]:
-    """Settings in force that were set by name."""
-    return {k: v for k, v in sorted(os.environ.items()) if k.startswith(("WATTLE_", "SHMEM_")) and k != "WATTLE_HOME"}
-
-
 def _describe(record: Manifest, plan: Plan, gathered: Gathered) -> None:
     """How the study is run, and what is known of it so far."""
     setup = gathered.setup
@@ -239,7 +233,7 @@ def _describe(record: Manifest, plan: Plan, gathered: Gathered) -> None:
 def load(directory: Path, record: Manifest) -> Analysis:
     """Reads a study directory's samples. A damaged one is an error that names the file and what is wrong."""
     study = Checked(directory / manifest.FILE, record.extra.get("study"), "study")
-    _check_finished(directory, record, study)
+    kept.check_finished(directory, record, study)
     floor: list[Joules] = [read_joules(entry) for entry in study.items("floor")]
     frame = samples.read(directory, SCHEMA)
     path = directory / samples.FILE
@@ -250,20 +244,6 @@ def load(directory: Path, record: Manifest) -> Analysis:
     if frame.select(pl.col("payload", "fragments", "pattern", "repeat", "latency_s").null_count()).sum_horizontal()[0]:
         raise DamagedFile(path, "holds a sample without its pattern, payload, fragments, repeat or latency")
     return Analysis(frame, floor, of_study(study))
-
-
-def _check_finished(directory: Path, record: Manifest, study: Checked) -> None:
-    """A study that ended early has samples, but not each at every point: nothing to judge by."""
-    if record.exit_code == 0:
-        return
-    code = record.exit_code
-    if code is None:
-        how = "is still running or was killed"
-    else:
-        how = f"was {by_signal}" if (by_signal := stopping.words(code)) else "failed"
-    done = f" after {study.integer('samples')} of {study.integer('samples_planned')} samples" if code else ""
-    kept = f"; those are in {samples.FILE}" if (directory / samples.FILE).exists() else ""
-    raise WattleError(f"{directory}: this study {how}{done}{kept}; there is no report of a part, so run it again")
 
 
 def write_results(directory: Path, analysis: Analysis) -> Path:

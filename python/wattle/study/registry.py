@@ -13,7 +13,12 @@ from wattle.manifest import Manifest
 from wattle.nodes import check_rate
 from wattle.study.place import LOCAL, TWO_NODES, Place
 
-MODULES = {"patterns": "wattle.study.patterns", "tsp": "wattle.study.tsp", "mst": "wattle.study.mst"}
+MODULES = {
+    "patterns": "wattle.study.patterns",
+    "am": "wattle.study.am",
+    "tsp": "wattle.study.tsp",
+    "mst": "wattle.study.mst",
+}
 
 PLACES = (LOCAL, TWO_NODES)
 LATER_PLACES = ("sim:MACHINE",)

@@ -1,0 +1,385 @@
+"""The study of active messages: bandwidth, message rate and a token ring, beside puts, MPI and UCX."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from wattle import console, manifest, paths, stopping, units
+from wattle.checked import Checked, read_json, require_schema
+from wattle.errors import DamagedFile, Interrupted, WattleError
+from wattle.manifest import Manifest
+from wattle.paths import Home
+from wattle.provenance import Joules, read_joules
+from wattle.study import am_jobs, kept, program, published, samples
+from wattle.study.am_analysis import Analysis, cells_table
+from wattle.study.am_jobs import Site
+from wattle.study.am_published import ROWS
+from wattle.study.am_samples import SCHEMA, SERIES, TESTS, WAYS, row, ucx_document
+from wattle.study.place import Place, of_study
+from wattle.study.registry import Study
+
+NAME = "am"
+RESULTS = "results.json"
+RESULTS_SCHEMA = 1
+
+QUICK_REPEATS, QUICK_MIN_TIME_S = 7, 0.004
+FULL_REPEATS, FULL_MIN_TIME_S = 15, 0.05
+QUICK_UCX_REPEATS, FULL_UCX_REPEATS = 2, 7
+UCX_MESSAGES, UCX_MESSAGES_ACROSS = 100000, 20000
+
+# The papers' ranges: 1 B to 2 KiB, 4 B with 1 to 1 Mi in flight, 2 to 512 PEs. How many are in flight where sizes
+# vary is ours.
+SIZES, QUICK_SIZES = [1 << k for k in range(12)], [1, 8, 64, 512, 2048]
+IN_FLIGHT, QUICK_IN_FLIGHT = [1 << k for k in range(21)], [1, 8, 32, 256, 4096, 65536]
+RINGS, QUICK_RINGS = [1 << k for k in range(1, 10)], [2, 4, 8, 16]
+BANDWIDTH_IN_FLIGHT, RATE_BYTES = 64, 4
+
+# Between nodes a blocking put takes microseconds, as does MPI's message: a million of them at a time would take hours.
+ACROSS_MOST, QUICK_ACROSS_MOST = 1 << 20, 1 << 16
+ACROSS_MOST_SLOW, QUICK_ACROSS_MOST_SLOW = 1 << 14, 1 << 10
+MPI_LARGEST_RING = 64  # a hop of MPI where PEs outnumber cores takes a millisecond and more from there on
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run."""
+
+    repeats: int = FULL_REPEATS
+    min_time_s: float = FULL_MIN_TIME_S
+    quick: bool = False
+    place: Place = field(default_factory=Place)
+
+    @property
+    def sizes(self) -> list[int]:
+        return QUICK_SIZES if self.quick else SIZES
+
+    def in_flight(self, slow: bool) -> list[int]:
+        """`slow`: of the ways that take a round trip or a message of the network each."""
+        counts = QUICK_IN_FLIGHT if self.quick else IN_FLIGHT
+        if not self.place.across:
+            return counts
+        limits = (QUICK_ACROSS_MOST_SLOW, ACROSS_MOST_SLOW) if slow else (QUICK_ACROSS_MOST, ACROSS_MOST)
+        return [n for n in counts if n <= limits[0 if self.quick else 1]]
+
+    @property
+    def rings(self) -> list[int]:
+        return QUICK_RINGS if self.quick else RINGS
+
+    @property
+    def ucx_repeats(self) -> int:
+        return min(self.repeats, QUICK_UCX_REPEATS if self.quick else FULL_UCX_REPEATS)
+
+
+def make_plan(repeats: int | None, min_time_s: float | None, quick: bool, place: Place | None = None) -> Plan:
+    """The plan with its defaults: the quick one finishes within a minute."""
+    if repeats is not None and not 1 <= repeats <= 1000:
+        raise WattleError(f"--repeat {repeats}: allowed are 1 to 1000")
+    if min_time_s is not None and not 0 <= min_time_s <= 60:
+        raise WattleError(f"--min-time {min_time_s}: allowed are 0 to 60 seconds")
+    default_repeats = QUICK_REPEATS if quick else FULL_REPEATS
+    default_time_s = QUICK_MIN_TIME_S if quick else FULL_MIN_TIME_S
+    return Plan(
+        default_repeats if repeats is None else repeats,
+        default_time_s if min_time_s is None else min_time_s,
+        quick,
+        place or Place(),
+    )
+
+
+# ---- the jobs ----
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run of one of the two benchmarks, or of UCX's for one size. `cases`: how many of them, each in all its ways."""
+
+    series: str
+    by: str  # ours, mpi or ucx
+    pes: int = 2
+    tests: tuple[str, ...] = ("uni", "bi")
+    ways: tuple[str, ...] = ()
+    sizes: tuple[int, ...] = ()
+    in_flight: tuple[int, ...] = (1,)
+
+    @property
+    def cases(self) -> int:
+        return len(self.tests) * len(self.sizes) * len(self.in_flight) * max(1, len(self.ways))
+
+    def arguments(self, plan: Plan) -> list[str]:
+        ways = ["--ways", ",".join(self.ways)] if self.ways else []
+        return [
+            *("--tests", ",".join(self.tests), *ways),
+            *("--bytes", _list(self.sizes), "--in-flight", _list(self.in_flight)),
+            *("--repeat", str(plan.repeats), "--min-time", f"{plan.min_time_s:g}"),
+        ]
+
+
+def jobs_of(plan: Plan) -> Iterator[Job]:
+    """In an order in which what is compared runs close together."""
+    sizes = tuple(plan.sizes)
+    yield Job("bandwidth", "ours", ways=("am", "put", "nbi"), sizes=sizes, in_flight=(BANDWIDTH_IN_FLIGHT,))
+    yield Job("bandwidth", "mpi", sizes=sizes, in_flight=(BANDWIDTH_IN_FLIGHT,))
+    yield from (Job("bandwidth", "ucx", tests=("uni",), sizes=(size,)) for size in sizes)
+    fast, slow = tuple(plan.in_flight(False)), tuple(plan.in_flight(True))
+    few = tuple(n for n in fast if n in slow)
+    many = tuple(n for n in fast if n not in slow)
+    yield Job("rate", "ours", ways=("am", "put", "nbi"), sizes=(RATE_BYTES,), in_flight=few)
+    if many:
+        yield Job("rate", "ours", ways=("am", "nbi"), sizes=(RATE_BYTES,), in_flight=many)
+    yield Job("rate", "mpi", sizes=(RATE_BYTES,), in_flight=slow)
+    yield Job("rate", "ucx", tests=("uni",), sizes=(RATE_BYTES,))
+    for pes in plan.rings:
+        yield Job("ring", "ours", pes, ("ring",), ("am", "put"), (RATE_BYTES,))
+        if pes <= MPI_LARGEST_RING:
+            yield Job("ring", "mpi", pes, ("ring",), sizes=(RATE_BYTES,))
+
+
+def left_out_of(plan: Plan) -> list[str]:
+    """What of the papers' sweep this plan does not do, in words."""
+    found = []
+    if plan.rings[-1] < RINGS[-1]:
+        found.append(f"rings of more than {plan.rings[-1]} PEs (--quick)")
+    elif plan.rings[-1] > MPI_LARGEST_RING:
+        found.append(f"MPI's rings of more than {MPI_LARGEST_RING} processes, whose hop takes milliseconds here")
+    for slow, words in (
+        (False, "more messages in flight"),
+        (True, "blocking puts and MPI with more messages in flight"),
+    ):
+        if (most := plan.in_flight(slow)[-1]) < IN_FLIGHT[-1]:
+            why = "which take too long between nodes" if plan.place.across else "--quick"
+            found.append(f"{words} than {most:,} ({why})")
+    return found
+
+
+def _list(values: tuple[int, ...]) -> str:
+    return ",".join(map(str, values))
+
+
+# ---- running ----
+
+
+@dataclass
+class Gathered:
+    """What the benchmarks have said so far."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    setup: dict[str, Any] = field(default_factory=dict)
+    floor: list[dict[str, Any]] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+
+def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
+    """Runs the sweep and writes samples.parquet and results.json into the directory; manifest.json before the start and
+    again at the end. Whatever ends it early, the samples so far are kept."""
+    record = manifest.start("study", command, max(plan.rings), settings=kept.settings())
+    started = time.monotonic()
+    gathered = Gathered(left_out=left_out_of(plan))
+    _describe(record, plan, gathered)
+    manifest.write(directory, record)
+    try:
+        _gather(plan, gathered)
+    except KeyboardInterrupt as stop:
+        code = stopping.exit_code(stop)
+        _end(directory, record, plan, gathered, time.monotonic() - started, code)
+        how_far = f"after {len(gathered.rows)} of {units.several(planned(plan), 'sample')}"
+        raise Interrupted(f"{stopping.words(code)} {how_far}; kept in {directory}", code) from None
+    except WattleError as error:
+        _end(directory, record, plan, gathered, time.monotonic() - started, error.exit_code)
+        raise
+    _end(directory, record, plan, gathered, time.monotonic() - started, 0)
+    write_results(directory, load(directory, record))
+    return record
+
+
+def planned(plan: Plan) -> int:
+    return sum(_samples_of(job, plan) for job in jobs_of(plan))
+
+
+def _samples_of(job: Job, plan: Plan) -> int:
+    return job.cases * (plan.ucx_repeats if job.by == "ucx" else plan.repeats)
+
+
+def _gather(plan: Plan, gathered: Gathered) -> None:
+    home = paths.find_home()
+    bench = program.find(home, NAME)
+    others = _others(home, gathered)
+    with console.progress("messages", planned(plan)) as steps, am_jobs.opened(plan.place) as site:
+        for job in jobs_of(plan):
+            if job.by != "ours" and job.by not in others:
+                steps.advance(_samples_of(job, plan))
+                continue
+            for document in _documents(home, job, plan, site, bench, others, gathered):
+                if _take(gathered, document, job.series):
+                    way, pes = document["way"], document["pes"]
+                    steps.advance(now=f"{document['test']} {way} {units.size(document['bytes'])} {pes} PEs")
+    if not gathered.rows:
+        raise WattleError(f"{bench.name} ended without a sample")
+
+
+def _others(home: Home, gathered: Gathered) -> dict[str, Path]:
+    """MPI's program and UCX's, where they can be had; why not, among what is left out."""
+    found = {}
+    try:
+        found["mpi"] = am_jobs.mpi_program(home)
+    except WattleError as error:
+        gathered.left_out.append(f"MPI: {error}")
+    if perftest := shutil.which(am_jobs.PERFTEST):
+        found["ucx"] = Path(perftest)
+    else:
+        gathered.left_out.append(f"UCX by itself: {am_jobs.PERFTEST} is missing (Debian: ucx-utils)")
+    return found
+
+
+def _documents(
+    home: Home, job: Job, plan: Plan, site: Site, bench: Path, others: dict[str, Path], gathered: Gathered
+) -> Iterator[dict[str, Any]]:
+    """The lines of a job. One of MPI or of more than two PEs that fails is left out as a whole, with its last words."""
+    before = len(gathered.rows)
+    if job.by == "ucx":
+        messages = UCX_MESSAGES_ACROSS if site.across else UCX_MESSAGES
+        for repeat in range(plan.ucx_repeats):
+            size = job.sizes[0]
+            yield ucx_document(size, repeat, messages, am_jobs.ucx_rate(site, size, messages))
+        return
+    ours = job.by == "ours"
+    start = site.ours if ours else site.mpi
+    try:
+        lines = program.run(home, bench if ours else others["mpi"], job.arguments(plan), job.pes, start)
+        with closing(lines):
+            yield from lines
+    except WattleError as error:
+        if ours and job.pes == 2:
+            raise
+        del gathered.rows[before:]
+        gathered.left_out.append(f"{job.series}, {job.by}, {job.pes} PEs: {error}")
+
+
+def _take(gathered: Gathered, document: dict[str, Any], series: str) -> bool:
+    """Files a line. True for a sample."""
+    kind = document.get("kind", "sample")
+    if kind == "sample":
+        gathered.rows.append(row(document, series))
+        return True
+    if kind == "setup":
+        gathered.setup = gathered.setup or document
+    elif kind == "floor":
+        gathered.floor = gathered.floor or list(document.get("energy") or [])
+    return False
+
+
+def _end(directory: Path, record: Manifest, plan: Plan, gathered: Gathered, wall_s: float, exit_code: int) -> None:
+    """Keeps what there is."""
+    if gathered.rows:
+        samples.write(directory, gathered.rows, SCHEMA)
+    record.wall_s, record.exit_code = wall_s, exit_code
+    _describe(record, plan, gathered)
+    manifest.write(directory, record)
+
+
+def _describe(record: Manifest, plan: Plan, gathered: Gathered) -> None:
+    """How the study is run, and what is known of it so far."""
+    setup = gathered.setup
+    if setup:
+        record.meter = {"name": str(setup.get("meter") or "none"), "why": str(setup.get("meter_why") or "")}
+    source = str(gathered.rows[0]["cpu_source"] or "") if gathered.rows else ""
+    record.machine = source.removeprefix("model ") if source.startswith("model ") else ""
+    record.extra = {
+        "study": {
+            "name": NAME,
+            "on": plan.place.name,
+            "place": plan.place.as_dict(),
+            "quick": plan.quick,
+            "sizes": plan.sizes,
+            "bandwidth_in_flight": BANDWIDTH_IN_FLIGHT,
+            "rate_bytes": RATE_BYTES,
+            "in_flight": plan.in_flight(False),
+            "in_flight_slow": plan.in_flight(True),
+            "rings": plan.rings,
+            "repeats": plan.repeats,
+            "ucx_repeats": plan.ucx_repeats,
+            "min_time_s": plan.min_time_s,
+            "left_out": gathered.left_out,
+            "floor": gathered.floor,
+            "samples": len(gathered.rows),
+            "samples_planned": planned(plan),
+        }
+    }
+
+
+# ---- reading back ----
+
+
+def load(directory: Path, record: Manifest) -> Analysis:
+    """Reads a study directory's samples. A damaged one is an error that names the file and what is wrong."""
+    study = Checked(directory / manifest.FILE, record.extra.get("study"), "study")
+    kept.check_finished(directory, record, study)
+    frame = samples.read(directory, SCHEMA)
+    path = directory / samples.FILE
+    known = pl.col("series").is_in(SERIES) & pl.col("test").is_in(TESTS) & pl.col("way").is_in(WAYS)
+    if frame.filter(~known.fill_null(False)).height:
+        raise DamagedFile(path, "holds a sample of no series, no test or no way")
+    numbers = ("bytes", "in_flight", "pes", "repeat", "message_s")
+    if frame.select(pl.col(*numbers).null_count()).sum_horizontal()[0]:
+        raise DamagedFile(path, "holds a sample without its bytes, its messages in flight, PEs, repeat or time")
+    if frame.filter((pl.col("message_s") <= 0) | (pl.col("pes") < 2) | (pl.col("bytes") < 1)).height:
+        raise DamagedFile(path, "holds a sample of no time, of no bytes or of fewer than two PEs")
+    left_out = [str(entry.value) for entry in study.items("left_out")]
+    return Analysis(frame, of_study(study), left_out)
+
+
+def read_floor(directory: Path, record: Manifest) -> list[Joules]:
+    """What was drawn while PE 0 slept."""
+    study = Checked(directory / manifest.FILE, record.extra.get("study"), "study")
+    return [read_joules(entry) for entry in study.items("floor")]
+
+
+def write_results(directory: Path, analysis: Analysis) -> Path:
+    """DIR/results.json: every case and way, every published row, for other programs to read."""
+    path = directory / RESULTS
+    try:
+        path.write_text(json.dumps(results(analysis), indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise WattleError(f"{path}: cannot be written: {error.strerror}") from None
+    return path
+
+
+def read_results(directory: Path) -> Checked:
+    """DIR/results.json, checked to be this study's."""
+    document = read_json(directory / RESULTS)
+    require_schema(document, RESULTS_SCHEMA)
+    if document.text("study") != NAME:
+        raise document.get("study").wrong(f"expected {NAME!r}, found {document.text('study')!r}")
+    return document
+
+
+def results(analysis: Analysis) -> dict[str, Any]:
+    rows = published.judge(ROWS, analysis)
+    return {
+        "schema": RESULTS_SCHEMA,
+        "study": NAME,
+        "place": analysis.place.as_dict(),
+        "repeats": analysis.repeats,
+        "verified": analysis.wrong_samples == 0,
+        "left_out": analysis.left_out,
+        "published": [r.as_dict() for r in rows],
+        "verdicts": {str(verdict): count for verdict, count in published.tally(rows).items()},
+        "cells": cells_table(analysis),
+    }
+
+
+STUDY = Study(
+    NAME,
+    "Active messages beside puts",
+    "What do messages that run a handler cost beside puts, beside MPI's two-sided messages and beside UCX's own?",
+    load,
+    "wattle.report.am",
+)

@@ -1,0 +1,89 @@
+"""`wattle study am`: its options, and what it says at its end."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from wattle import console, info, stopping, units
+from wattle.manifest import Manifest
+from wattle.report import am as page
+from wattle.report.am_figures import NAMES
+from wattle.run import directory as directories
+from wattle.study import am as study
+from wattle.study import published, registry
+from wattle.study.am_analysis import Analysis
+from wattle.study.am_published import ROWS
+from wattle.study.place import LOCAL
+from wattle.study.published import Verdict
+from wattle.tables import table
+
+STYLES = {Verdict.AGREES: "good", Verdict.DIFFERS: "partly", Verdict.NOT_TESTABLE: "faint"}
+
+
+def am(
+    quick: Annotated[bool, typer.Option("--quick", help="A sweep of less than a minute, with fewer repeats.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="New directory to write to (wattle-runs/study-am-TIME).")
+    ] = None,
+    on: Annotated[str, typer.Option("--on", metavar="PLACE", help="Where: local, or two-nodes (needs root).")] = LOCAL,
+    link: Annotated[
+        str | None, typer.Option("--link", metavar="RATE", help="Hold the nodes' links to this (1gbit), on two-nodes.")
+    ] = None,
+    repeat: Annotated[int | None, typer.Option("--repeat", help="Repeats of every case (15, quick 7).")] = None,
+    min_time: Annotated[
+        float | None, typer.Option("--min-time", help="Seconds a measurement lasts at least (0.05, quick 0.004).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as one JSON document.")] = False,
+) -> None:
+    """Active messages beside puts, MPI and UCX: bandwidth, message rate, a token ring, energy a message."""
+    place = registry.check_place(on, link)
+    plan = study.make_plan(repeat, min_time, quick, place)
+    info.check_machine(info.ask())
+    directory = directories.prepare(output, "study-am")
+    with stopping.raised():
+        record = study.run(plan, directory, ["wattle", *sys.argv[1:]])
+    analysis = study.load(directory, record)
+    if as_json:
+        found = study.results(analysis)
+        console.print_json({"directory": str(directory), "manifest": record.as_dict(), **found})
+        return
+    _show(directory, record, analysis)
+
+
+def _show(directory: Path, record: Manifest, analysis: Analysis) -> None:
+    rows = published.judge(ROWS, analysis)
+    console.out.print()
+    console.out.print(escape(page.summary(analysis, rows, record)))
+    console.out.print()
+    console.out.print(_table(analysis))
+    for words in analysis.left_out:
+        console.out.print(f"[faint]Left out: {escape(words)}.[/faint]")
+    counts = ", ".join(f"[{STYLES[v]}]{count} {published.PLURAL[v]}[/]" for v, count in published.tally(rows).items())
+    console.out.print()
+    console.out.print(f"{len(rows)} published figures: {counts}. The report has each with ours and why.")
+    console.out.print(f"Kept in {directory}", soft_wrap=True)
+    console.out.print(f"The report: wattle report {directory}", soft_wrap=True)
+
+
+def _table(analysis: Analysis) -> Table:
+    """Time a message by way: one at a time, many in flight, and a hop of the smallest and the largest ring."""
+    cases = []
+    for series, test in (("rate", "uni"), ("ring", "ring")):
+        found = analysis.cases(series, test)
+        cases += list(dict.fromkeys((found[0], found[-1]))) if found else []
+    ways = [w for w in NAMES if any(w in analysis.ways_of(case) for case in cases)]
+    result = table(title=f"Time a message of 4 B, medians of {units.several(analysis.repeats, 'repeat')}")
+    result.add_column("case")
+    for way in ways:
+        result.add_column(NAMES[way], justify="right")
+    for case in cases:
+        what = f"ring, {case.pes} PEs, a hop" if case.series == "ring" else f"{case.in_flight:,} in flight"
+        cells = [units.seconds(c.median) if (c := analysis.center("time", case, w)) else units.UNKNOWN for w in ways]
+        result.add_row(what, *cells)
+    return result

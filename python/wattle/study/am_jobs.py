@@ -1,0 +1,159 @@
+"""The jobs of the study of messages: this runtime's program, the same cases by MPI, and UCX's own test, at a place."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from wattle import console, paths
+from wattle.errors import WattleError
+from wattle.nodes import SUBNET, Nodes
+from wattle.paths import Home
+from wattle.study.place import Place, Start
+
+PERFTEST = "ucx_perftest"  # Debian: ucx-utils
+PATIENCE_S = 60.0
+FAR_PORT = 17421
+MPI_FAR = ("--mca", "pml", "ob1", "--mca", "btl", "tcp,self")
+MPI_YIELDS = ("--mca", "mpi_yield_when_idle", "1")
+UCX_FAR = "UCX_TLS=tcp,self"
+
+
+@dataclass(frozen=True)
+class Site:
+    """How commands are started at the place: jobs of this runtime and of MPI, and a command on core or node 0 or 1."""
+
+    ours: Start
+    mpi: Start
+    inside: Callable[[int, list[str]], list[str]]
+    address: str  # of core or node 0
+    across: bool
+
+
+@contextmanager
+def opened(place: Place) -> Iterator[Site]:
+    """The place, while the context lasts."""
+    if not place.across:
+        yield Site(_ours_here, _mpi_here, _on_core, "127.0.0.1", False)
+        return
+    with Nodes(2, place.link) as made:
+        yield Site(
+            lambda oshrun, n: made.command(oshrun, n // 2, "--"),
+            lambda _, n: made.command(mpirun(), n // 2, "-q", "--allow-run-as-root", *MPI_FAR, *_yields(n, True)),
+            lambda i, words: made.inside(i, *words),
+            f"{SUBNET}.1",
+            True,
+        )
+
+
+def _ours_here(oshrun: str, n: int) -> list[str]:
+    return [oshrun, "-n", str(n), "--"]
+
+
+def _mpi_here(_: str, n: int) -> list[str]:
+    places = ["--oversubscribe", "--bind-to", "none", "--allow-run-as-root"]
+    return [mpirun(), "-q", *places, *_yields(n, False), "-n", str(n)]
+
+
+def _yields(n: int, across: bool) -> tuple[str, ...]:
+    """MPI gives its core away where processes outnumber cores. Two nodes have a core each."""
+    cores = 2 if across else len(os.sched_getaffinity(0))
+    return MPI_YIELDS if n > cores else ()
+
+
+def _on_core(i: int, words: list[str]) -> list[str]:
+    cores = sorted(os.sched_getaffinity(0))
+    return ["taskset", "-c", str(cores[i % len(cores)]), *words]
+
+
+# ---- MPI ----
+
+
+def mpirun() -> str:
+    """Open MPI's, whichever MPI is the machine's first."""
+    return shutil.which("mpirun.openmpi") or "mpirun"
+
+
+def mpi_program(home: Home) -> Path:
+    """am_mpi.c, compiled by Open MPI's wrapper and kept; it counts joules as our own program does. Raises WattleError
+    where it cannot be had."""
+    compiler = shutil.which("mpicc.openmpi") or shutil.which("mpicc")
+    if not compiler or not shutil.which(mpirun()):
+        raise WattleError("mpicc and mpirun are missing (Debian: libopenmpi-dev)")
+    folder = home.shared("bench")
+    library = paths.library(home)
+    if library is None:
+        raise WattleError(f"{home.root} has no libraries")
+    digest = hashlib.sha256(f"{compiler} {library} {library.stat().st_mtime_ns}".encode())
+    for source in ("am_mpi.c", "am_cases.h", "clocks.h", "joules.h"):
+        digest.update((folder / source).read_bytes())
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "wattle" / "bench"
+    target = cache / f"am_mpi-{digest.hexdigest()[:16]}"
+    if not os.access(target, os.X_OK):
+        console.note("building am_mpi.c")
+        cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache, prefix=".build-") as scratch:
+            made = Path(scratch) / target.name
+            _compile([compiler, str(folder / "am_mpi.c"), "-o", str(made)], home, library.parent)
+            made.replace(target)
+    return target
+
+
+def _compile(command: list[str], home: Home, folder: Path) -> None:
+    joules = ["-DUSE_WATTLE", f"-I{home.root / 'include'}", f"-L{folder}", f"-Wl,-rpath,{folder}", "-lwattle", "-lm"]
+    words = [*command, "-O3", "-g", *joules]
+    done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        raise WattleError(f"{' '.join(words)} failed: {' '.join(done.stderr.split())[:400]}")
+
+
+# ---- UCX ----
+
+
+def ucx_rate(site: Site, size: int, messages: int) -> float:
+    """Messages a second of UCX's own active messages in one direction, by its own test. Raises WattleError where that
+    tells none."""
+    port = FAR_PORT if site.across else _free_port()
+    common = [*(["env", UCX_FAR] if site.across else []), PERFTEST, "-p", str(port)]
+    test = ["-t", "ucp_am_bw", "-s", str(size), "-n", str(messages), "-w", "100", "-f", "-v", site.address]
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(site.inside(0, common), **quiet) as server:
+        try:
+            said = _called(site.inside(1, [*common, *test]), server)
+        finally:
+            if server.poll() is None:
+                server.terminate()
+    lines = [line.split(",") for line in said.splitlines() if "," in line]
+    for head, values in pairwise(lines):
+        if "overall_mr" in head:
+            return float(values[head.index("overall_mr")])
+    raise WattleError(f"{PERFTEST} told no message rate: {' '.join(said.split())[:200]}")
+
+
+def _called(command: list[str], server: subprocess.Popen[bytes]) -> str:
+    """The caller's words; started again while the server does not listen yet, which it tells nobody."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        time.sleep(0.05)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise WattleError(f"{PERFTEST}: {error}") from None
+        if done.returncode == 0 or server.poll() is not None or time.monotonic() > deadline:
+            return done.stdout if done.returncode == 0 else done.stderr
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,31 @@
+"""What a study keeps of itself: the settings it ran under, and whether it came to its end."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from wattle import stopping
+from wattle.checked import Checked
+from wattle.errors import WattleError
+from wattle.manifest import Manifest
+from wattle.study import samples
+
+
+def settings() -> dict[str, str]:
+    """Settings in force that were set by name."""
+    return {k: v for k, v in sorted(os.environ.items()) if k.startswith(("WATTLE_", "SHMEM_")) and k != "WATTLE_HOME"}
+
+
+def check_finished(directory: Path, record: Manifest, study: Checked) -> None:
+    """A study that ended early has samples, but not each at every point: nothing to judge by."""
+    if record.exit_code == 0:
+        return
+    code = record.exit_code
+    if code is None:
+        how = "is still running or was killed"
+    else:
+        how = f"was {by_signal}" if (by_signal := stopping.words(code)) else "failed"
+    done = f" after {study.integer('samples')} of {study.integer('samples_planned')} samples" if code else ""
+    kept = f"; those are in {samples.FILE}" if (directory / samples.FILE).exists() else ""
+    raise WattleError(f"{directory}: this study {how}{done}{kept}; there is no report of a part, so run it again")
