@@ -173,9 +173,9 @@ def two_sided(measured: Measured, where: str, rounds: list[dict[str, Figures]]) 
 def puts(measured: Measured, where: str, rounds: list[dict[str, Figures]], bars: dict[str, float]) -> None:
     """Active messages over puts of the same process."""
     rows = [
-        Row(RATE, "8 B: AM over put+quiet pairs", bar=bars.get("put_quiet"), against=put("put_quiet")),
-        Row(RATE, "8 B: AM over puts, one quiet", against=put("put")),
-        Row(RATE, "8 B: AM over put_nbi, one quiet", bar=bars.get("nbi"), against=put("nbi")),
+        Row(RATE, "AM over put+quiet pairs", bar=bars.get("put_quiet"), against=put("put_quiet")),
+        Row(RATE, "AM over puts, one quiet", against=put("put")),
+        Row(RATE, "AM over put_nbi, one quiet", bar=bars.get("nbi"), against=put("nbi")),
         Row(ONE_WAY, "AM request over p+wait_until", against="ring/put/8/1/2"),
     ]
     measured.compared(where, "AM and puts, by turns", "put", rows, against(rounds, "Wattle"))
