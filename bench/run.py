@@ -25,7 +25,7 @@ from wattle.errors import WattleError  # noqa: E402
 from wattle.report import cli as report  # noqa: E402
 from wattle.report.bench_file import Bar  # noqa: E402
 
-from bench import crowd, limits, memory, messages, one_node, shaped, start, two_nodes, verdicts, waits  # noqa: E402
+from bench import crowd, limits, memory, messages, mpi, one_node, shaped, start, two_nodes, verdicts, waits  # noqa: E402
 from bench.jobs import FLAGS, OUT, BenchError, Toolchain, own_oshcc, peer_oshcc  # noqa: E402
 from bench.pairs import FEWEST  # noqa: E402
 from bench.show import section  # noqa: E402
@@ -40,6 +40,7 @@ SECTIONS: dict[str, Callable[[argparse.Namespace, Toolchain], dict]] = {
     "shaped": shaped.run,
     "start": start.run,
     "memory": memory.run,
+    "mpi": mpi.run,
 }
 
 

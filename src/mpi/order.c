@@ -8,7 +8,7 @@
  *
  * And long ones stay as they are because twins are slower there: a sum of 2 MiB by two processes took 219 us and
  * 355 us by its twin under Open MPI 4.1.4, 261 and 349 us under MPICH 4.0.2; up to 256 KiB MPICH's were alike
- * (docs/decisions/0012-mpi-blocking-calls.md).
+ * (docs/decisions/0013-mpi-blocking-calls.md).
  */
 #include "mpi/front.h"
 

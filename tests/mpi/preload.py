@@ -45,7 +45,13 @@ class Mpi:
         return program
 
     def run(
-        self, n: int, *words: object, profile: Path | None = None, preload: bool = True, **settings: str
+        self,
+        n: int,
+        *words: object,
+        profile: Path | None = None,
+        preload: bool = True,
+        cwd: Path | None = None,
+        **settings: str,
     ) -> subprocess.CompletedProcess[str]:
         """Runs a program on `n` processes."""
         environment = {**clean_environment(), **ENVIRONMENT, **settings}
@@ -57,6 +63,7 @@ class Mpi:
         return subprocess.run(
             [self.tool("mpirun"), "-n", str(n), *map(str, words)],
             env=environment,
+            cwd=cwd,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
-from preload import BOTH, MPICH, Mpi, calls_of, profiles, table
+from jobs import REPO
+from preload import BOTH, MPICH, OPEN_MPI, Mpi, calls_of, profiles, table
 
 RIGHT = "all as it should be\n"
 FORMS = pytest.mark.parametrize("form", ["USE_MPIF", "USE_MPI", "USE_F08"])
@@ -78,3 +81,19 @@ def test_sums_of_floating_point_numbers_have_the_plain_programs_bits(mpi: Mpi, n
 
 def test_mpich_has_calls_with_large_counts() -> None:
     assert len([row for row in table() if row["large"] and row["since"] <= MPICH.version]) > 50
+
+
+def test_nwchem_finds_the_same_energy(tmp_path: Path) -> None:
+    """Who of its processes computes what is decided anew in each run, so its sums differ in their last bits anyway:
+    plain runs of a larger molecule differed by 4e-12 hartree."""
+    program = shutil.which("nwchem.openmpi")
+    if not program:
+        pytest.skip("no nwchem.openmpi here: package nwchem-openmpi")
+    words = [program, REPO / "tests/mpi/inputs/water.nw"]
+    energies = []
+    for preload in (False, True):
+        done = OPEN_MPI.run(2, *words, preload=preload, profile=tmp_path / "profile", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        energies.append(float(re.search(r"Total SCF energy =\s*(-?\d+\.\d+)", done.stdout)[1]))
+    assert abs(energies[0] - energies[1]) < 1e-10
+    assert len(profiles(tmp_path / "profile")) == 2

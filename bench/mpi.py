@@ -1,0 +1,156 @@
+"""MPI programs with Wattle's library preloaded, against the same binaries without it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import resource
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from wattle.console import out, progress
+
+from bench import verdicts
+from bench.jobs import COMMON_ENV, OTHERS, ROOT, BenchError, Figures, Side, Toolchain, alternate, build
+from bench.load import Watch
+from bench.pairs import DISTURBED, Row, as_data, between, compare
+from bench.show import comparison_table, section, shown_seconds
+
+INPUT = ROOT / "tests/mpi/inputs/water.nw"
+ENERGY = re.compile(r"Total SCF energy\s*=\s*(-?\d+\.\d+)")
+WAITING_BAR = 0.03  # of wall time, of which the waiting rank's own work is a third
+SECTION = "MPI programs"
+MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
+
+
+@dataclass
+class MpiSide(Side):
+    """A program under its MPI's own launcher. Settings reach the processes of this machine by themselves."""
+
+    def command(self, *arguments: str) -> list[str]:
+        return self.launch([str(self.program), *arguments])
+
+
+@dataclass
+class Chemistry(Side):
+    """nwchem: seconds and CPU seconds from start to end, and the energy as it prints it."""
+
+    def run(self, *arguments: str) -> Figures:
+        watch, started, before = Watch(), time.monotonic(), _children_cpu_s()
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                self.launch([str(self.program), str(INPUT)]),
+                env=self.environment(),
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=600,
+                check=False,
+            )
+        found = ENERGY.search(done.stdout)
+        if done.returncode or not found:
+            raise BenchError(f"{self.name}: nwchem ended with exit code {done.returncode}\n{done.stderr.strip()}")
+        return {
+            "job": time.monotonic() - started,
+            "cpu": _children_cpu_s() - before,
+            "energy": float(found[1]),
+            OTHERS: watch.others(),
+        }
+
+
+def _children_cpu_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def launcher(mpi: str, n: int, *options: str) -> Callable[[list[str]], list[str]]:
+    path = shutil.which(f"mpirun.{mpi}")
+    return lambda words: [str(path), *options, "-n", str(n), *words]
+
+
+def preloaded() -> dict[str, str]:
+    home = Path(os.environ.get("WATTLE_HOME") or ROOT / "build" / "release")
+    library = home / "lib" / "libwattle-mpi.so"
+    if not library.exists():
+        raise BenchError(
+            f"{library} is missing; run `make build`, or set WATTLE_HOME to an installation or a build tree"
+        )
+    return {"LD_PRELOAD": str(library)}
+
+
+def run(options: argparse.Namespace, tools: Toolchain) -> dict:
+    """Runs and prints the section; returns what goes into the file."""
+    result: dict = {"rows": [], "bars": [], "raw": {}}
+    for mpi, name in MPIS.items():
+        compiler = shutil.which(f"mpicc.{mpi}")
+        if compiler and shutil.which(f"mpirun.{mpi}"):
+            loops(options, result, mpi, name, build(compiler, "mpi.c", mpi))
+        else:
+            out.print(f"[partly]{name}: skipped, no mpicc.{mpi} or no mpirun.{mpi}[/]\n")
+    if shutil.which("nwchem.openmpi"):
+        chemistry(options, result)
+    else:
+        out.print("[partly]nwchem: skipped, Debian's nwchem-openmpi is not installed[/]\n")
+    return result
+
+
+def loops(options: argparse.Namespace, result: dict, mpi: str, name: str, program: Path) -> None:
+    bound = ["--bind-to", "core"] if mpi == "openmpi" else ["-bind-to", "core"]
+    launch = launcher(mpi, 2, *bound)
+    sides: list[Side] = [MpiSide("Wattle", program, launch, preloaded()), MpiSide("plain", program, launch)]
+    with progress(f"MPI loops, {name}", 2 * options.pairs * len(sides)) as steps:
+        slack = alternate(sides, options.pairs, ["imbalanced"], steps.advance)
+        close = alternate(sides, options.pairs, ["balanced"], steps.advance)
+    rows = [
+        *compare([Row("imbalanced", f"100 ms and 1 ms, barrier, {name}", bar=1.01)], between(slack, 0, 1)),
+        *compare([Row("balanced", f"exchange each 50 us, {name}", bar=1.02)], between(close, 0, 1)),
+    ]
+    section(f"{name}: two processes, with Wattle's library and without", comparison_table("Wattle", "plain", rows))
+    cpu = [r[0]["waiting_cpu"] for r in slack]
+    wall = 20 * min(r[0]["imbalanced"] for r in slack)
+    busy = 3 * sum(r[0][OTHERS] > DISTURBED for r in slack) > len(slack)
+    plain = max(r[1]["waiting_cpu"] for r in slack)
+    label = f"CPU of the rank that waits, {name} (plain: {shown_seconds(plain)})"
+    bar = verdicts.of_cpu_seconds(SECTION, label, cpu, WAITING_BAR * wall, busy, not options.quick)
+    out.print(f"CPU seconds of the waiting rank: {bar.ours} of {wall:.2f} s, plain {shown_seconds(plain)}\n")
+    result["rows"] += as_data(rows)
+    result["bars"] += [*verdicts.of_comparisons(SECTION, "plain", rows), bar]
+    result["raw"][mpi] = {"imbalanced": slack, "balanced": close}
+
+
+def chemistry(options: argparse.Namespace, result: dict) -> None:
+    """Debian's nwchem: one process a core, and two."""
+    program = Path(str(shutil.which("nwchem.openmpi")))
+    crowd = {**COMMON_ENV, "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    for n, shape in ((2, "one a core"), (4, "two a core")):
+        launch = launcher("openmpi", n, *(["--bind-to", "core"] if n == 2 else ["--bind-to", "none"]))
+        sides: list[Side] = [
+            Chemistry("Wattle", program, launch, {**crowd, **preloaded()}),
+            Chemistry("plain", program, launch, crowd),
+        ]
+        with progress(f"nwchem, {n} processes", options.pairs * len(sides)) as steps:
+            rounds = alternate(sides, options.pairs, [], steps.advance)
+        bars = (1.02, None) if n == 2 else (1.0, 1.0)
+        rows = compare(
+            [
+                Row("job", f"nwchem, {n} processes ({shape})", bar=bars[0]),
+                Row("cpu", f"its CPU seconds, {n} processes", bar=bars[1]),
+            ],
+            between(rounds, 0, 1),
+        )
+        section(f"nwchem, {n} processes: with Wattle's library and without", comparison_table("Wattle", "plain", rows))
+        energies = [sorted({r[i]["energy"] for r in rounds}) for i in range(2)]
+        same = (
+            "the same in all runs" if len({*energies[0], *energies[1]}) == 1 else f"{energies[0]}, plain {energies[1]}"
+        )
+        out.print(f"energies, hartree: {same}\n")
+        result["rows"] += as_data(rows)
+        result["bars"] += verdicts.of_comparisons(SECTION, "plain", rows)
+        result["raw"][f"nwchem_{n}"] = rounds

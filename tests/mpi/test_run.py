@@ -1,0 +1,77 @@
+"""`wattle run --mpi`, and what the library does where it can do little."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from jobs import HOME, REPO, clean_environment
+from preload import BOTH, ENVIRONMENT, LIBRARY, Mpi, profiles
+
+
+def wattle(*words: object, cwd: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    environment = {**clean_environment(), **ENVIRONMENT, **settings, "WATTLE_HOME": str(HOME)}
+    return subprocess.run(
+        [sys.executable, "-m", "wattle", *map(str, words)],
+        env={**environment, "PYTHONPATH": str(REPO / "python")},
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@BOTH
+def test_a_run_shows_processes_sites_and_modelled_joules(mpi: Mpi, tmp_path: Path) -> None:
+    program = mpi.compile("sums.c", tmp_path)
+    words = ["run", "--mpi", "--meter", "model", "-o", tmp_path / "run", "--json", "--", mpi.tool("mpirun"), "-n", 3]
+    done = wattle(*words, program, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)
+    pes = profiles(tmp_path / "run/profile")
+    assert json.loads((tmp_path / "run/manifest.json").read_text())["n_pes"] == len(pes) == 3
+    assert {pe["api"] for pe in pes} == {"mpi"}
+    for pe in pes:
+        assert sum(pe["state_s"].values()) <= pe["wall_s"] * 1.001 + 1e-6
+        for joules in pe["joules"]:
+            assert joules["provenance"] == "modelled"
+            assert joules["uncertainty"] is not None
+    node = next(pe["node"] for pe in pes if pe["node"])
+    for all_of_it, idle in zip(node["joules"], node["idle"], strict=True):
+        parts = [j["joules"] for pe in pes for j in pe["joules"] if j["domain"] == all_of_it["domain"]]
+        assert abs(sum(parts) + idle["joules"] - all_of_it["joules"]) <= 1e-6 * all_of_it["joules"]
+
+
+def test_the_launchers_own_options_are_asked_for(tmp_path: Path) -> None:
+    done = wattle("run", "--mpi", "-n", 2, "--", "mpirun", "true", cwd=tmp_path)
+    assert done.returncode != 0
+    assert "wattle run --mpi -- mpirun -n 4 ./program" in " ".join(done.stderr.split())
+
+
+@BOTH
+def test_a_wrong_setting_ends_the_job_with_its_name(mpi: Mpi, tmp_path: Path) -> None:
+    program = mpi.compile("sums.c", tmp_path)
+    done = mpi.run(2, program, WATTLE_WAIT="never")
+    assert done.returncode != 0
+    assert "WATTLE_WAIT" in done.stderr
+
+
+@BOTH
+def test_a_program_that_aborts_leaves_its_own_profile_and_exit_code(mpi: Mpi, tmp_path: Path) -> None:
+    program = mpi.compile("aborts.c", tmp_path)
+    plain, done = mpi.run(2, program, preload=False), mpi.run(2, program, profile=tmp_path / "profile")
+    assert done.returncode == plain.returncode != 0
+    left = profiles(tmp_path / "profile")
+    assert [pe["pe"] for pe in left][-1:] == [1]
+    assert left[-1]["joules"] == []
+
+
+def test_a_process_without_mpi_does_not_notice_the_library() -> None:
+    environment = {**os.environ, "LD_PRELOAD": str(LIBRARY)}
+    done = subprocess.run(["sh", "-c", "echo $((6 * 7))"], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", "")
