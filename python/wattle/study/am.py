@@ -46,7 +46,7 @@ BANDWIDTH_IN_FLIGHT, RATE_BYTES = 64, 4
 # Between nodes a blocking put takes microseconds, as does MPI's message: a million of them at a time would take hours.
 ACROSS_MOST, QUICK_ACROSS_MOST = 1 << 20, 1 << 16
 ACROSS_MOST_SLOW, QUICK_ACROSS_MOST_SLOW = 1 << 14, 1 << 10
-MPI_LARGEST_RING = 64  # a hop of MPI where PEs outnumber cores takes a millisecond and more from there on
+MPI_LARGEST_RING = 64  # a hop of MPI's took 0.6 ms there on two busy cores
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Plan:
 
 
 def make_plan(repeats: int | None, min_time_s: float | None, quick: bool, place: Place | None = None) -> Plan:
-    """The plan with its defaults: the quick one finishes within a minute."""
+    """The plan with its defaults: the quick one has fewer of everything."""
     if repeats is not None and not 1 <= repeats <= 1000:
         raise WattleError(f"--repeat {repeats}: allowed are 1 to 1000")
     if min_time_s is not None and not 0 <= min_time_s <= 60:
@@ -149,7 +149,7 @@ def left_out_of(plan: Plan) -> list[str]:
     if plan.rings[-1] < RINGS[-1]:
         found.append(f"rings of more than {plan.rings[-1]} PEs (--quick)")
     elif plan.rings[-1] > MPI_LARGEST_RING:
-        found.append(f"MPI's rings of more than {MPI_LARGEST_RING} processes, whose hop takes milliseconds here")
+        found.append(f"MPI's rings of more than {MPI_LARGEST_RING} processes, which take too long")
     for slow, words in (
         (False, "more messages in flight"),
         (True, "blocking puts and MPI with more messages in flight"),

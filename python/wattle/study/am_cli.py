@@ -27,7 +27,7 @@ STYLES = {Verdict.AGREES: "good", Verdict.DIFFERS: "partly", Verdict.NOT_TESTABL
 
 
 def am(
-    quick: Annotated[bool, typer.Option("--quick", help="A sweep of less than a minute, with fewer repeats.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A shorter sweep, with fewer repeats.")] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="New directory to write to (wattle-runs/study-am-TIME).")
     ] = None,
