@@ -244,6 +244,10 @@ static void stay_away(wtl_region *r)
 /* An instance in which a clock was changed: was it worth it? */
 static void judge(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack, uint64_t now)
 {
+  if ((double)whole > 4 * r->normal.mean + 8 * (double)g->price) { /* no clock does that: another phase has begun */
+    r->normal = r->changed = (wtl_mean){0};
+    return;
+  }
   bool keeps_others_waiting = g->level < WTL_CLOCK_NORMAL && slack <= g->price;
   r->acted++;
   take(&r->changed, (double)whole);
@@ -295,8 +299,38 @@ static void raise_late(wtl_governor *g)
   }
 }
 
+/* Too short for a change of clock to be worth anything. A loop of barriers is not to be slowed down by what is learned of it. */
+static bool is_brief(const wtl_governor *g, uint64_t ticks)
+{
+  return ticks < g->price / 4;
+}
+
+static bool goes_by(const wtl_governor *g, const wtl_region *r)
+{
+  return r && !r->stay_away && g->level == WTL_CLOCK_NORMAL && is_brief(g, wtl_slack_most(&r->whole));
+}
+
+/* The next region begins, of which nothing has to be said: it was brief so far, as this one was. */
+static void pass_by(wtl_governor *g, wtl_region *next, uint64_t now)
+{
+  wtl_region *r = g->region;
+  uint64_t slack = now - g->arrived + g->region_waited;
+  r->slack_ticks += slack;
+  r->compute_ticks += now - g->region_since - slack;
+  r->instances++;
+  g->region = next;
+  g->region_since = now;
+  g->region_waited = 0;
+}
+
 void wtl_governor_arrive(wtl_governor *g, uint64_t now)
 {
+  if (g->passes_by && is_brief(g, now - g->region_since)) {
+    g->in_barrier = true;
+    g->arrived = now;
+    return;
+  }
+  g->passes_by = false;
   const wtl_region *r = g->region;
   const wtl_ballot *mine = ballot(g, g->vote.slot);
   g->in_barrier = true;
@@ -312,6 +346,14 @@ void wtl_governor_arrive(wtl_governor *g, uint64_t now)
 
 void wtl_governor_depart(wtl_governor *g, uint64_t site, uint64_t now)
 {
+  wtl_region *next = g->passes_by ? find_region(g, site) : NULL;
+  if (next && !g->is_slow && is_brief(g, now - g->region_since) && goes_by(g, next)) {
+    g->in_barrier = false;
+    g->phase += 2; /* as all count */
+    pass_by(g, next, now);
+    return;
+  }
+  if (g->passes_by) g->phase |= 1; /* what arriving left out */
   end_region(g, now - g->arrived + g->region_waited, now);
   g->in_barrier = false;
   g->phase++;
@@ -323,6 +365,7 @@ void wtl_governor_depart(wtl_governor *g, uint64_t site, uint64_t now)
   if (!g->is_fixed) g->level = WTL_CLOCK_NORMAL;
   begin_region(g, find_region(g, site), now);
   if (!g->region || g->is_fixed) cast(g, g->level);
+  g->passes_by = !g->is_fixed && goes_by(g, g->region);
 }
 
 /* Regions of the program's own do not nest in those between barriers: the innermost is the one that is governed. */

@@ -59,6 +59,7 @@ typedef struct wtl_governor {
   uint32_t level;          /* what it wants while it computes */
   bool is_slow;            /* it is in slack, and has voted for the lowest */
   bool in_barrier;
+  bool passes_by;   /* the region is one of those that are too short for anything */
   uint64_t arrived; /* at the barrier */
   uint32_t phase;
   wtl_region *region; /* the one that runs; NULL before the first barrier */

@@ -304,6 +304,26 @@ static void a_domain_that_fails_is_left_alone_and_the_rest_goes_on(void)
   timeline_free(l);
 }
 
+/* Regions shorter than a change pass by; one among them that is long is seen at once, by all PEs in the same phase. */
+static void brief_regions_pass_by_and_long_ones_among_them_are_seen(void)
+{
+  static const uint64_t brief[] = {MS / 100, MS / 50};
+  timeline *l = learned(WTL_GOVERN_HYBRID, WTL_SCALING_REACTIVE, brief);
+  for (int i = 0; i < 100; i++) timeline_run(l, brief);
+  CHECK(l->n_log == 0 && l->governor[0].passes_by);
+  CHECK(l->governor[0].region->instances >= 100);
+  int governed = 0;
+  for (int i = 0; i < 40; i++) {
+    timeline_run(l, unequal);
+    governed += l->n_log >= 3; /* the late one raised and back, the early one lowered */
+  }
+  CHECK(governed >= 10);
+  CHECK(!l->governor[0].passes_by && l->governor[0].phase == l->governor[1].phase);
+  for (int i = 0; i < 20; i++) timeline_run(l, brief);
+  CHECK(l->n_log == 0);
+  timeline_free(l);
+}
+
 /* The restored clock is what was found, whatever the governor did last. */
 static void the_end_puts_back_what_was_found(void)
 {
@@ -327,4 +347,5 @@ TESTS(TEST(figure_11_1_a_baseline_changes_nothing),
       TEST(who_shares_a_clock_with_a_late_pe_does_not_slow_it), TEST(an_unknown_wait_is_scaled_after_twice_the_price),
       TEST(a_change_of_phase_is_followed_at_its_first_instance), TEST(what_costs_more_than_allowed_is_given_up),
       TEST(what_pays_goes_on), TEST(a_plan_is_a_fixed_clock),
-      TEST(a_domain_that_fails_is_left_alone_and_the_rest_goes_on), TEST(the_end_puts_back_what_was_found))
+      TEST(a_domain_that_fails_is_left_alone_and_the_rest_goes_on),
+      TEST(brief_regions_pass_by_and_long_ones_among_them_are_seen), TEST(the_end_puts_back_what_was_found))
