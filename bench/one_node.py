@@ -55,7 +55,7 @@ def fenced(label: str, size: int) -> list[Row]:
     return [
         Row(
             f"put_quiet/{size}/computing",
-            f"{label}, busy, to a fenced copy",
+            f"{label}, fenced copy",
             size,
             against=f"copy_fenced/{size}/computing",
         )
