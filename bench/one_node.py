@@ -55,7 +55,7 @@ def fenced(label: str, size: int) -> list[Row]:
     return [
         Row(
             f"put_quiet/{size}/computing",
-            f"{label}, fenced copy",
+            f"{label}, +fence",
             size,
             against=f"copy_fenced/{size}/computing",
         )
