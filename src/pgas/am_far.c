@@ -249,6 +249,12 @@ void wtl_am_far_push(wtl_am *am)
 
 /* --- what is in the inbox ---------------------------------------------------------------------------------------------- */
 
+/* Several threads ask, and what they send may pass each other: an older count says nothing. */
+static bool is_later(uint32_t a, uint32_t b)
+{
+  return (int32_t)(a - b) > 0;
+}
+
 static void answer(wtl_am *am, wtl_am_far *f, int pe)
 {
   peer *p = &f->peers[pe];
@@ -265,8 +271,8 @@ static void take_done(wtl_am *am, wtl_am_far *f, int pe, const wtl_net_tag *tag)
   wtl_net_tag question;
   bool again = false;
   pthread_mutex_lock(&am->lock);
-  p->due = (uint32_t)tag->b;
-  p->done = (uint32_t)tag->a;
+  if (is_later((uint32_t)tag->b, p->due)) p->due = (uint32_t)tag->b;
+  if (is_later((uint32_t)tag->a, p->done)) p->done = (uint32_t)tag->a;
   if (p->asks && p->asked == (uint32_t)tag->a) {
     p->asks = false;
     p->bytes -= p->asked_bytes;
@@ -305,8 +311,8 @@ static void take(wtl_am *am, wtl_am_far *f, wtl_am_letter *l)
     p->taken++;
     break;
   case ASK:
+    if (!p->wants || is_later((uint32_t)l->tag.a, p->wanted)) p->wanted = (uint32_t)l->tag.a;
     p->wants = true;
-    p->wanted = (uint32_t)l->tag.a;
     answer(am, f, l->from);
     break;
   default: take_done(am, f, l->from, &l->tag);
