@@ -102,5 +102,7 @@ def test_dark_is_followed_and_can_be_switched(browser: Browser, pages, name):
 def test_each_section_of_the_navigation_exists(browser: Browser, pages):
     for page in pages.values():
         browser.open(page)
-        missing = "return [...document.querySelectorAll('nav a')].filter(a => !document.querySelector(a.hash)).length"
-        assert browser.run(missing) == 0
+        missing = (
+            "return [...document.querySelectorAll('nav a')].map(a => a.hash).filter(h => !document.querySelector(h))"
+        )
+        assert browser.run(missing) == [], page

@@ -82,7 +82,7 @@ static void other_jobs_messages(attack_state *a)
   }
   for (size_t n = 1024; n <= LARGE; n *= 4) {
     wire_large h = large_head(a, 5, a->place);
-    for (int message = WIRE_PUT; message <= WIRE_DATA; message++) {
+    for (int message = WIRE_PUT; message <= WIRE_LARGE_AM; message++) {
       if (n < 65536) send_message(&a->s, (unsigned)message, &h, sizeof h, a->large, n, true), a->foreign++;
       send_message(&a->s, (unsigned)message, &h, sizeof h, a->large, n, false), a->foreign++;
     }
@@ -126,6 +126,12 @@ static void broken_records(attack_state *a)
       {WIRE_ANSWER, 0, 0, 0, 0, 0},
       {WIRE_STORE, 0, 0, 0, 0, 0},
       {WIRE_LOAD, 0, 0, 0, 0, 0},
+      {WIRE_AM, 0, 0, 0, 8, 8},
+      {WIRE_AM, 99, 0, 0, 8, 8},
+      {WIRE_AM, 2, 1ull << 46, 0, 8, 8},
+      {WIRE_AM, 2, UINT64_MAX - 3, 0, 8, 8},
+      {WIRE_AM, 6, 1, 0, 8, 8},
+      {WIRE_AM, 1, 0, 0, UINT64_MAX, 8},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     pack p = batch(a, 0);
@@ -173,13 +179,15 @@ static void puts_that_belong_nowhere(attack_state *a)
       send_message(&a->s, WIRE_PUT, &h, sizeof h, a->large, n, n < 65536), a->malformed++;
       h.token = (uint64_t)next_random(&h.offset) << 32;
       send_message(&a->s, WIRE_DATA, &h, sizeof h, a->large, n, n < 65536), a->malformed++;
+      h.region = 77; /* no kind of message */
+      send_message(&a->s, WIRE_LARGE_AM, &h, sizeof h, a->large, n, n < 65536), a->malformed++;
     }
 }
 
 /* Numbers of active messages that the library does not have: UCX drops them. */
 static void unknown_messages(attack_state *a)
 {
-  static const unsigned ids[] = {0, 4, 5, 31, 100, 4000};
+  static const unsigned ids[] = {0, 5, 31, 100, 4000};
   for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) send_message(&a->s, ids[i], "noise", 5, a->large, 64, true);
 }
 

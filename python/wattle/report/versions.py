@@ -29,7 +29,9 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
     app = app_of(study)
     analysis: Analysis = study.load(directory, record)
     rows, bars = published.judge(app.rows, analysis), published.judge(app.bars, analysis)
-    by_input = [(given, drawn.figure_id(given), drawn.metric_figures(analysis, given)) for given in analysis.inputs]
+    by_input = [
+        (given, drawn.figure_id("on", given), drawn.metric_figures(analysis, given)) for given in analysis.inputs
+    ]
     waits = drawn.waits_figure(analysis)
     figures = [figure for _, _, found in by_input for figure in found] + ([waits] if waits else [])
     return Page(
@@ -65,7 +67,7 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
 
 def _nav(a: Analysis, waits: bool) -> list[tuple[str, str]]:
     found = [("summary", "Summary"), ("versions", "The versions")]
-    found += [(drawn.figure_id(given), _short(given)) for given in a.inputs]
+    found += [(drawn.figure_id("on", given), _short(given)) for given in a.inputs]
     found += [("waiting", "Waiting")] if waits or a.held else []
     found += [("bars", "Our bars"), ("published", "Published"), ("samples", "Samples")]
     return [*found, ("method", "How measured"), ("manifest", "Manifest")]
