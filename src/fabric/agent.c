@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 /*
  * How long it leaves the network to those who visit it, before it looks whether they still do: each look costs them a
@@ -114,17 +114,6 @@ static void *serve(void *arg)
   return NULL;
 }
 
-/* Signals are the program's business, not this thread's. */
-static int start_thread(wtl_agent *a)
-{
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int rc = pthread_create(&a->thread, NULL, serve, a);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return rc;
-}
-
 wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), void *of, char *error, size_t size)
 {
   wtl_agent *a = calloc(1, sizeof *a);
@@ -133,7 +122,7 @@ wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), voi
   a->also_of = of;
   a->linger_ticks = lingers ? (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick()) : 0;
   a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (a->wake < 0 || start_thread(a)) {
+  if (a->wake < 0 || wtl_thread_start(&a->thread, NULL, serve, a)) {
     snprintf(error, size, "the progress agent does not start: %s", strerror(errno));
     free(a);
     return NULL;

@@ -5,11 +5,11 @@
  */
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "node/ancestor.h"
 #include "node/boot_mpi.h"
 #include "node/lifeline.h"
@@ -28,15 +28,11 @@ bool wtl_mpi_watch_launcher(void)
   int fd = launcher ? (int)syscall(SYS_pidfd_open, launcher, 0) : -1;
   pthread_attr_t attributes;
   pthread_t thread;
-  sigset_t all, before;
   if (fd < 0) return watching;
-  sigfillset(&all); /* the program's signals are for its own threads */
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, 128 << 10);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  watching = pthread_create(&thread, &attributes, watch, (void *)(intptr_t)fd) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  watching = wtl_thread_start(&thread, &attributes, watch, (void *)(intptr_t)fd) == 0;
   pthread_attr_destroy(&attributes);
   if (!watching) close(fd);
   return watching;

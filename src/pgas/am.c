@@ -86,14 +86,9 @@ static inline void need_tables(wtl_am *am)
 
 /* --- handlers ------------------------------------------------------------------------------------------------------ */
 
-static wtl_am *of(wtl_pe *self)
-{
-  return self->am;
-}
-
 void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handler)
 {
-  wtl_am *am = of(self);
+  wtl_am *am = self->am;
   pthread_mutex_lock(&am->lock);
   if (!wtl_am_handlers_set(&am->handlers, id, handler))
     wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for handler %d", call, id);
@@ -234,7 +229,7 @@ bool wtl_am_count(wtl_am *am, uint32_t counted)
 
 void wtl_am_request(wtl_pe *self, wtl_site *site, int pe, int id, const void *source, size_t n, uint64_t *done)
 {
-  wtl_am *am = of(self);
+  wtl_am *am = self->am;
   int slot = self->slot_of[pe];
   uint32_t counted = counted_by(am, done), position;
   size_t sent = 0;
@@ -254,7 +249,7 @@ void wtl_am_request(wtl_pe *self, wtl_site *site, int pe, int id, const void *so
 void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *target, const void *source, size_t n,
                         uint64_t *done)
 {
-  wtl_am *am = of(self);
+  wtl_am *am = self->am;
   int slot = self->slot_of[pe];
   uint32_t counted = counted_by(am, done);
   wtl_am_claim c;
@@ -312,7 +307,7 @@ static bool post_counted(wtl_am *am, int pe, uint32_t counted)
 
 void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, size_t n, wtl_am_token token)
 {
-  wtl_am *am = of(self);
+  wtl_am *am = self->am;
   const wtl_am_thread *now = &wtl_am_here;
   int pe = (int)(uint32_t)token;
   uint32_t position;
@@ -381,7 +376,7 @@ static void wait_until_past(wtl_am *am, wtl_site *site, wtl_am_ring *ring, uint3
 
 void wtl_am_quiet(wtl_pe *self, wtl_site *site)
 {
-  wtl_am *am = of(self);
+  wtl_am *am = self->am;
   for (int slot = 0; am->last && slot < self->n_local; slot++) {
     uint64_t last = atomic_load_explicit(&am->last[slot], memory_order_relaxed);
     if (!last) continue;
@@ -397,7 +392,7 @@ void wtl_am_quiet(wtl_pe *self, wtl_site *site)
 
 bool wtl_am_poll(wtl_pe *self)
 {
-  wtl_am *am = of(self);
+  wtl_am *am = self->am;
   if (am->agent) wtl_am_agent_visit(am->agent);
   return atomic_load_explicit(&self->door.bell->has_mail, memory_order_relaxed) && wtl_am_take(am);
 }

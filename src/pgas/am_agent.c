@@ -3,7 +3,6 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "pgas/am_state.h"
 
 /* As long as src/fabric/agent.c leaves the network to those who visit it; and while they sleep, until it is told. */
@@ -141,17 +141,6 @@ void wtl_am_agent_visit(wtl_am_agent *a)
 
 /* --- life ------------------------------------------------------------------------------------------------------------ */
 
-/* Signals are the program's business, not this thread's. */
-static int start_thread(wtl_am_agent *a)
-{
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int rc = pthread_create(&a->thread, NULL, serve, a);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return rc;
-}
-
 wtl_am_agent *wtl_am_agent_start(wtl_am *am, char *error, size_t size)
 {
   wtl_am_agent *a = calloc(1, sizeof *a);
@@ -162,7 +151,7 @@ wtl_am_agent *wtl_am_agent_start(wtl_am *am, char *error, size_t size)
   }
   a->am = am;
   a->linger_ticks = (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick());
-  if ((rc = start_thread(a)) != 0) {
+  if ((rc = wtl_thread_start(&a->thread, NULL, serve, a)) != 0) {
     snprintf(error, size, "the thread that runs handlers does not start: %s", strerror(rc));
     free(a);
     return NULL;

@@ -12,12 +12,12 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/thread.h"
 #include "power/figure.h"
 #include "power/meter.h"
 #include "power/powercap_mirror.h"
@@ -59,18 +59,14 @@ static void *background(void *arg)
   return NULL;
 }
 
-/* The thread takes no signals: they are the program's. */
 static void start_reader(powercap *p)
 {
   p->period_s = 3600;
   for (size_t i = 0; i < p->n; i++) p->period_s = fmin(p->period_s, wtl_counter_period(&p->zone[i].counter));
   p->period_s = fmax(p->period_s, 0.1);
   if (!p->sys->background) return;
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  p->has_reader = pthread_create(&p->reader, NULL, background, p) == 0; /* without it, long gaps show as gaps */
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  /* Without it, long gaps show as gaps. */
+  p->has_reader = wtl_thread_start(&p->reader, NULL, background, p) == 0;
 }
 
 /* A line is a command, or a remark after '#'. To a group of trusted people; never to everybody. */

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 from wattle import stopping
-from wattle.checked import Checked
+from wattle.checked import Checked, read_json, require_schema
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
 from wattle.study import samples
@@ -15,6 +17,24 @@ from wattle.study import samples
 def settings() -> dict[str, str]:
     """Settings in force that were set by name."""
     return {k: v for k, v in sorted(os.environ.items()) if k.startswith(("WATTLE_", "SHMEM_")) and k != "WATTLE_HOME"}
+
+
+def write_results(path: Path, results: dict[str, Any]) -> Path:
+    """The study's results at `path`, for other programs to read."""
+    try:
+        path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise WattleError(f"{path}: cannot be written: {error.strerror}") from None
+    return path
+
+
+def read_results(path: Path, schema: int, study: str) -> Checked:
+    """What write_results wrote, checked to be of that schema and that study's."""
+    document = read_json(path)
+    require_schema(document, schema)
+    if document.text("study") != study:
+        raise document.get("study").wrong(f"expected {study!r}, found {document.text('study')!r}")
+    return document
 
 
 def check_finished(directory: Path, record: Manifest, study: Checked) -> None:

@@ -3,7 +3,6 @@ another saves."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -14,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from wattle import console, manifest, paths, stopping, units
-from wattle.checked import Checked, read_json, require_schema
+from wattle.checked import Checked
 from wattle.errors import DamagedFile, Interrupted, WattleError
 from wattle.manifest import Manifest
 from wattle.provenance import Joules, read_joules
@@ -248,21 +247,12 @@ def load(directory: Path, record: Manifest) -> Analysis:
 
 def write_results(directory: Path, analysis: Analysis) -> Path:
     """DIR/results.json: every configuration, every saving, every published row, for other programs to read."""
-    path = directory / RESULTS
-    try:
-        path.write_text(json.dumps(results(analysis), indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise WattleError(f"{path}: cannot be written: {error.strerror}") from None
-    return path
+    return kept.write_results(directory / RESULTS, results(analysis))
 
 
 def read_results(directory: Path) -> Checked:
     """DIR/results.json, checked to be this study's."""
-    document = read_json(directory / RESULTS)
-    require_schema(document, RESULTS_SCHEMA)
-    if document.text("study") != NAME:
-        raise document.get("study").wrong(f"expected {NAME!r}, found {document.text('study')!r}")
-    return document
+    return kept.read_results(directory / RESULTS, RESULTS_SCHEMA, NAME)
 
 
 def results(analysis: Analysis) -> dict[str, Any]:

@@ -3,8 +3,6 @@ theirs."""
 
 from __future__ import annotations
 
-import json
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +17,7 @@ from wattle.checked import Checked
 from wattle.errors import DamagedFile, Interrupted, WattleError
 from wattle.manifest import Manifest
 from wattle.paths import Home
-from wattle.study import published, samples, versions_jobs
+from wattle.study import kept, published, samples, versions_jobs
 from wattle.study.published import Published
 from wattle.study.versions_analysis import METRICS, Analysis
 from wattle.study.versions_samples import SCHEMA, row, with_waits
@@ -136,7 +134,7 @@ class Gathered:
 def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
     """Runs the sweep and writes samples.parquet and results.json into the directory; manifest.json before the start and
     again at the end. Whatever ends it early, the samples so far are kept."""
-    record = manifest.start("study", command, max(plan.size.pes), settings=_settings())
+    record = manifest.start("study", command, max(plan.size.pes), settings=kept.settings())
     started = time.monotonic()
     gathered = Gathered()
     _describe(record, plan, gathered)
@@ -192,11 +190,6 @@ def _end(directory: Path, record: Manifest, plan: Plan, gathered: Gathered, wall
     manifest.write(directory, record)
 
 
-def _settings() -> dict[str, str]:
-    """Settings in force that were set by name."""
-    return {k: v for k, v in sorted(os.environ.items()) if k.startswith(("WATTLE_", "SHMEM_")) and k != "WATTLE_HOME"}
-
-
 def _describe(record: Manifest, plan: Plan, gathered: Gathered) -> None:
     """How the study is run, and what is known of it so far."""
     if gathered.setup:
@@ -228,7 +221,7 @@ def _describe(record: Manifest, plan: Plan, gathered: Gathered) -> None:
 def load(app: App, directory: Path, record: Manifest) -> Analysis:
     """Reads a study directory's samples. A damaged one is an error that names the file and what is wrong."""
     study = Checked(directory / manifest.FILE, record.extra.get("study"), "study")
-    _check_finished(directory, record, study)
+    kept.check_finished(directory, record, study)
     frame = samples.read(directory, SCHEMA)
     path = directory / samples.FILE
     if frame.filter(~pl.col("version").is_in(app.versions)).height:
@@ -242,28 +235,9 @@ def load(app: App, directory: Path, record: Manifest) -> Analysis:
     return Analysis(frame, app.versions, {str(k): str(v) for k, v in left_out.items()})
 
 
-def _check_finished(directory: Path, record: Manifest, study: Checked) -> None:
-    """A study that ended early has samples, but not each at every point: nothing to judge by."""
-    if record.exit_code == 0:
-        return
-    code = record.exit_code
-    if code is None:
-        how = "is still running or was killed"
-    else:
-        how = f"was {by_signal}" if (by_signal := stopping.words(code)) else "failed"
-    done = f" after {study.integer('samples')} of {study.integer('samples_planned')} samples" if code else ""
-    kept = f"; those are in {samples.FILE}" if (directory / samples.FILE).exists() else ""
-    raise WattleError(f"{directory}: this study {how}{done}{kept}; there is no report of a part, so run it again")
-
-
 def write_results(directory: Path, app: App, analysis: Analysis) -> Path:
     """DIR/results.json: every point, every published row and bar, for other programs to read."""
-    path = directory / RESULTS
-    try:
-        path.write_text(json.dumps(results(app, analysis), indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise WattleError(f"{path}: cannot be written: {error.strerror}") from None
-    return path
+    return kept.write_results(directory / RESULTS, results(app, analysis))
 
 
 def results(app: App, analysis: Analysis) -> dict[str, Any]:
