@@ -163,16 +163,22 @@ bool wtl_am_send_local(wtl_am *am, int pe, enum wtl_am_way way, int id, uint32_t
   return true;
 }
 
-static bool has_room(void *ring)
+static bool has_much_room(void *ring)
 {
-  return wtl_am_has_room(ring);
+  return wtl_am_has_much_room(ring);
 }
 
-static void wait_for_head(wtl_am *am, wtl_site *site, wtl_am_ring *ring, bool (*ready)(void *), void *arg)
+/* `waiters`: those of a ring, of which this is one. */
+static void wait_for_head(wtl_am *am, wtl_site *site, _Atomic uint32_t *waiters, bool (*ready)(void *), void *arg)
 {
-  atomic_fetch_add_explicit(&ring->waiters, 1, memory_order_seq_cst);
+  atomic_fetch_add_explicit(waiters, 1, memory_order_seq_cst);
   wtl_door_wait(&am->pe->door, site, WTL_WATCH_CONTROL, ready, arg);
-  atomic_fetch_sub_explicit(&ring->waiters, 1, memory_order_relaxed);
+  atomic_fetch_sub_explicit(waiters, 1, memory_order_relaxed);
+}
+
+static void wait_for_room(wtl_am *am, wtl_site *site, wtl_am_ring *ring)
+{
+  wait_for_head(am, site, &ring->for_room, has_much_room, ring);
 }
 
 /* This PE's last request to `slot` is the one at `position`, or a later one of another thread's. */
@@ -239,10 +245,8 @@ void wtl_am_request(wtl_pe *self, wtl_site *site, int pe, int id, const void *so
   }
   need_tables(am);
   uint64_t serial = n > WTL_AM_PIECE ? ++am->serial : 0;
-  while (WTL_UNLIKELY(!wtl_am_send_local(am, pe, WTL_AM_REQUESTS, id, counted, serial, source, n, &sent, &position))) {
-    wtl_am_ring *ring = wtl_am_ring_of(am, slot, WTL_AM_REQUESTS);
-    wait_for_head(am, site, ring, has_room, ring);
-  }
+  while (WTL_UNLIKELY(!wtl_am_send_local(am, pe, WTL_AM_REQUESTS, id, counted, serial, source, n, &sent, &position)))
+    wait_for_room(am, site, wtl_am_ring_of(am, slot, WTL_AM_REQUESTS));
   note_last(am, slot, position);
 }
 
@@ -261,8 +265,7 @@ void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *targ
   char *to = wtl_remote(self, target, pe);
   wtl_am_ring *ring = wtl_am_ring_of(am, slot, WTL_AM_REQUESTS);
   if (n) wtl_store_bytes(to, source, n);
-  while (!wtl_am_claim_place(ring, &am->known[WTL_AM_REQUESTS][slot], 0, false, &c))
-    wait_for_head(am, site, ring, has_room, ring);
+  while (!wtl_am_claim_place(ring, &am->known[WTL_AM_REQUESTS][slot], 0, false, &c)) wait_for_room(am, site, ring);
   wtl_am_landing where = {(uint64_t)(to - (self->slices + (size_t)slot * self->stride)), n};
   memcpy(c.slot->bytes, &where, sizeof where);
   post(am, pe, &c, WTL_AM_LANDED, id, counted, 0);
@@ -371,7 +374,7 @@ static bool is_past(void *arg)
 static void wait_until_past(wtl_am *am, wtl_site *site, wtl_am_ring *ring, uint32_t position)
 {
   passing p = {ring, position};
-  if (!is_past(&p)) wait_for_head(am, site, ring, is_past, &p);
+  if (!is_past(&p)) wait_for_head(am, site, &ring->waiters, is_past, &p);
 }
 
 void wtl_am_quiet(wtl_pe *self, wtl_site *site)
@@ -394,5 +397,5 @@ bool wtl_am_poll(wtl_pe *self)
 {
   wtl_am *am = self->am;
   if (am->agent) wtl_am_agent_visit(am->agent);
-  return atomic_load_explicit(&self->door.bell->has_mail, memory_order_relaxed) && wtl_am_take(am);
+  return wtl_am_take_if_any(am);
 }

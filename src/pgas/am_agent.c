@@ -24,7 +24,7 @@ struct wtl_am_agent {
   wtl_am *am;
   pthread_t thread;
   uint64_t linger_ticks;
-  _Atomic int looking, asleep;      /* threads that wait: that look themselves, that will be woken */
+  _Atomic uint32_t looking, asleep; /* threads that wait: that look themselves, that will be woken */
   _Atomic uint32_t visits;          /* how often they began to look */
   _Atomic uint32_t nudges;          /* futex word: look now */
   _Atomic bool parked, parked_long; /* it waits on `nudges` */
@@ -58,7 +58,7 @@ static bool linger(wtl_am_agent *a)
   uint64_t until = wtl_ticks() + a->linger_ticks;
   for (unsigned turn = 0; !a->stop && is_alone(a) && wtl_ticks() < until; turn++) {
     if (turn % TURNS_A_YIELD == 0) sched_yield(); /* the program's own thread may have only this core */
-    if (wtl_am_take(a->am)) return true;
+    if (wtl_am_take_if_any(a->am)) return true;
     wtl_relax();
   }
   return false;
@@ -95,7 +95,7 @@ static void *serve(void *arg)
       continue;
     }
     rest_ns = REST_NS;
-    if (wtl_am_take(a->am)) {
+    if (wtl_am_take_if_any(a->am)) {
       while (linger(a)) continue;
       continue;
     }
@@ -106,13 +106,22 @@ static void *serve(void *arg)
 
 /* --- what waiting threads say -------------------------------------------------------------------------------------- */
 
+/* Where only one thread may wait, a locked add, which would hold up what it waits for, is not needed. */
+static void add(const wtl_am_agent *a, _Atomic uint32_t *n, uint32_t by)
+{
+  if (a->am->pe->thread_level == WTL_THREAD_MULTIPLE)
+    *n += by;
+  else
+    atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + by, memory_order_relaxed);
+}
+
 /* A thread that holds a mutex runs no handlers, so it leaves them to the agent. */
 static bool enter(void *arg)
 {
   wtl_am_agent *a = ((wtl_am *)arg)->agent;
   if (!a || wtl_am_here.locks || wtl_am_here.is_agent) return false;
-  a->looking++;
-  a->visits++;
+  add(a, &a->looking, 1);
+  add(a, &a->visits, 1);
   return true;
 }
 
@@ -120,23 +129,23 @@ static void falls_asleep(void *arg)
 {
   wtl_am_agent *a = ((wtl_am *)arg)->agent;
   a->asleep++;
-  a->looking--;
+  add(a, &a->looking, -1u);
 }
 
 static void leave(void *arg, bool was_asleep)
 {
   wtl_am_agent *a = ((wtl_am *)arg)->agent;
   if (!was_asleep) {
-    a->looking--;
+    add(a, &a->looking, -1u);
   } else {
-    a->visits++;
+    add(a, &a->visits, 1);
     if (--a->asleep == 0) nudge(a, &a->parked_long);
   }
 }
 
 void wtl_am_agent_visit(wtl_am_agent *a)
 {
-  atomic_store_explicit(&a->visits, atomic_load_explicit(&a->visits, memory_order_relaxed) + 1, memory_order_relaxed);
+  add(a, &a->visits, 1);
 }
 
 /* --- life ------------------------------------------------------------------------------------------------------------ */

@@ -89,6 +89,5 @@ void wtl_am_mutex_unlock(wtl_pe *self, const char *call, wtl_am_mutex *m)
       wtl_bell_has_sleeper(self->door.bell))
     wtl_bell_ring_control(self->door.bell);
   /* Handlers that this thread left alone because of the mutex. */
-  if (!wtl_am_here.locks && !wtl_am_here.runs && atomic_load_explicit(&self->door.bell->has_mail, memory_order_relaxed))
-    wtl_am_take(self->am);
+  if (!wtl_am_here.locks && !wtl_am_here.runs) wtl_am_take_if_any(self->am);
 }

@@ -47,7 +47,8 @@ typedef struct wtl_am_landing {
 typedef struct wtl_am_ring {
   _Alignas(WTL_CACHE_LINE) _Atomic uint64_t tail; /* units << 32 | slots: claimed so far */
   _Alignas(WTL_CACHE_LINE) _Atomic uint64_t head; /* likewise: done with */
-  _Atomic uint32_t waiters;                       /* who sleeps until `head` moves on */
+  _Atomic uint32_t waiters;                       /* who waits until `head` moves on */
+  _Atomic uint32_t for_room;                      /* who waits until there is much room */
   wtl_am_slot slots[WTL_AM_SLOTS];
   char payload[WTL_AM_UNITS][WTL_CACHE_LINE];
 } wtl_am_ring;
@@ -144,13 +145,23 @@ static inline bool wtl_am_is_past(const wtl_am_ring *r, uint32_t position)
   return (int32_t)((uint32_t)atomic_load_explicit(&r->head, memory_order_acquire) - position) > 0;
 }
 
+/* The most that a payload takes: its own units, and as many skipped before it. */
+enum { WTL_AM_MOST_UNITS = 2 * WTL_AM_PIECE / WTL_CACHE_LINE };
+
 /* Is there room for a message as long as any? */
 static inline bool wtl_am_has_room(const wtl_am_ring *r)
 {
   uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
   uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
-  /* The most that a payload takes: its own units, and as many skipped before it. */
-  return wtl_am_fits(tail, head, 2 * WTL_AM_PIECE / WTL_CACHE_LINE);
+  return wtl_am_fits(tail, head, WTL_AM_MOST_UNITS);
+}
+
+/* Is a good part of it free? Who found it full waits for that: a place at a time, each would cost a wake-up. */
+static inline bool wtl_am_has_much_room(const wtl_am_ring *r)
+{
+  uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+  uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
+  return wtl_am_fits(tail + WTL_AM_SLOTS / 2, head, WTL_AM_UNITS / 2);
 }
 
 #endif

@@ -114,16 +114,24 @@ static void take_slot(wtl_am *am, wtl_am_slot *s, enum wtl_am_way way)
   }
 }
 
-/* Others may use again what this PE has taken; who waits for that is told. */
-static void show_head(wtl_am *am, enum wtl_am_way way)
+/* Others may use again what this PE has taken. True if they did not know yet: who waits for that is to be told. */
+static bool show_head(wtl_am *am, enum wtl_am_way way)
 {
-  wtl_am_ring *r = &am->mine[way];
   uint64_t position = atomic_load_explicit(&am->position[way], memory_order_relaxed);
-  if (position == am->shown[way] || (way == WTL_AM_REQUESTS && am->kept)) return; /* kept replies belong to them */
+  if (position == am->shown[way] || (way == WTL_AM_REQUESTS && am->kept))
+    return false; /* kept replies belong to them */
   am->shown[way] = position;
-  atomic_store_explicit(&r->head, position, memory_order_seq_cst);
-  if (WTL_LIKELY(atomic_load_explicit(&r->waiters, memory_order_seq_cst) == 0)) return;
-  for (int slot = 0; slot < am->pe->n_local; slot++) {
+  atomic_store_explicit(&am->mine[way].head, position, memory_order_release);
+  return true;
+}
+
+/* Tells who waits for the head. A full barrier must lie between. */
+static void tell_waiters(wtl_am *am, enum wtl_am_way way)
+{
+  const wtl_am_ring *r = &am->mine[way];
+  bool tell = atomic_load_explicit(&r->waiters, memory_order_seq_cst) != 0;
+  if (WTL_UNLIKELY(atomic_load_explicit(&r->for_room, memory_order_seq_cst) != 0)) tell |= wtl_am_has_much_room(r);
+  for (int slot = 0; tell && slot < am->pe->n_local; slot++) {
     wtl_control *there = wtl_control_of(am->pe, am->pe->boot.local_pe[slot]);
     if (wtl_bell_has_sleeper(&there->bell)) wtl_bell_ring_control(&there->bell);
     if (wtl_bell_has_sleeper(&there->am_bell)) wtl_bell_ring(&there->am_bell);
@@ -142,9 +150,12 @@ static bool take_ring(wtl_am *am, enum wtl_am_way way)
     take_slot(am, s, way);
     at = wtl_am_after(at, s);
     atomic_store_explicit(&am->position[way], at, memory_order_relaxed);
-    if ((uint32_t)at - (uint32_t)am->shown[way] >= SLOTS_A_SHOW ||
-        (uint32_t)(at >> 32) - (uint32_t)(am->shown[way] >> 32) >= UNITS_A_SHOW)
-      show_head(am, way);
+    if (((uint32_t)at - (uint32_t)am->shown[way] >= SLOTS_A_SHOW ||
+         (uint32_t)(at >> 32) - (uint32_t)(am->shown[way] >> 32) >= UNITS_A_SHOW) &&
+        show_head(am, way)) {
+      wtl_fence();
+      tell_waiters(am, way);
+    }
   }
   return taken > 0;
 }
@@ -185,7 +196,6 @@ static bool take_some(wtl_am *am)
   any |= take_ring(am, WTL_AM_REQUESTS);
   if (!am->kept) any |= wtl_am_far_take(am, WTL_AM_REQUESTS, MESSAGES_A_TURN);
   wtl_am_far_push(am);
-  for (int way = 0; way < WTL_AM_WAYS; way++) show_head(am, (enum wtl_am_way)way);
   return any;
 }
 
@@ -193,25 +203,33 @@ bool wtl_am_take(void *arg)
 {
   wtl_am *am = arg;
   wtl_pe *self = am->pe;
-  wtl_bell *bell = self->door.bell;
-  bool any;
-  if (!wtl_am_waits(am) || atomic_exchange_explicit(&am->taken, 1, memory_order_acquire)) return false;
+  bool any, shown[WTL_AM_WAYS];
+  if (atomic_exchange_explicit(&am->taken, 1, memory_order_acquire)) return false;
 #ifdef WTL_THREADS
   wtl_self = self;
 #endif
   if (WTL_UNLIKELY(!am->sites)) am->sites = wtl_profile_handlers(&self->profile);
   any = take_some(am);
+  for (int way = 0; way < WTL_AM_WAYS; way++) shown[way] = show_head(am, (enum wtl_am_way)way);
   atomic_store_explicit(&am->taken, 0, memory_order_release);
-  wtl_fence(); /* the two looks below must not be early */
+  wtl_fence(); /* one for all: the looks below must not be early */
+  for (int way = 0; way < WTL_AM_WAYS; way++)
+    if (shown[way]) tell_waiters(am, (enum wtl_am_way)way);
   /* A handler may have changed what another thread of this PE sleeps for, be it private memory. */
-  if (any && wtl_bell_has_sleeper(bell)) wtl_bell_ring(bell);
+  if (any && wtl_bell_has_sleeper(self->door.bell)) wtl_bell_ring(self->door.bell);
   /* What came since the last look was told to nobody, where this thread was seen to be at it. */
-  if (wtl_am_waits(am)) wtl_am_wake(am, self->me);
+  if (wtl_am_has_sleeper(am, self->me) && wtl_am_waits(am)) wtl_am_wake(am, self->me);
   return any;
+}
+
+bool wtl_am_take_if_any(wtl_am *am)
+{
+  return atomic_load_explicit(&am->pe->door.bell->has_mail, memory_order_relaxed) && wtl_am_waits(am) &&
+         wtl_am_take(am);
 }
 
 bool wtl_am_agents_turn(void *am)
 {
   wtl_am_here.is_agent = true;
-  return wtl_am_take(am);
+  return wtl_am_take_if_any(am);
 }

@@ -97,9 +97,10 @@ static inline wtl_am_ring *wtl_am_ring_of(const wtl_am *am, int slot, enum wtl_a
 
 /* am_run.c: may this thread run handlers? Not one that runs one already, or holds what a handler may want. */
 bool wtl_am_may_take(const wtl_am *am);
-/* am_run.c: is there something that this thread may do; does it. */
+/* am_run.c: is there something that this thread may do; then does it, unless another thread does. */
 bool wtl_am_waits(void *am);
 bool wtl_am_take(void *am);
+bool wtl_am_take_if_any(wtl_am *am);
 /* Runs the handler of a message. */
 void wtl_am_run(wtl_am *am, const wtl_am_message *m);
 /* am.c: a request of that number is done, and its replies are on their way: its sender counts it. */
@@ -115,6 +116,13 @@ static inline void wtl_am_announce(wtl_bell *there)
 {
   if (WTL_UNLIKELY(!atomic_load_explicit(&there->has_mail, memory_order_seq_cst)))
     atomic_store_explicit(&there->has_mail, 1, memory_order_seq_cst);
+}
+
+/* Does a thread of a PE of this node, or its agent, sleep? A full barrier must lie between what it is to see and this. */
+static inline bool wtl_am_has_sleeper(const wtl_am *am, int pe)
+{
+  const wtl_control *there = wtl_control_of(am->pe, pe);
+  return wtl_bell_has_sleeper(&there->bell) || wtl_bell_has_sleeper(&there->am_bell);
 }
 
 /* am.c: tells a PE of this node that something waits in its rings. A full barrier must lie between. */

@@ -68,7 +68,7 @@ static bool take_mail(wait *w, enum wtl_stage stage)
   const wtl_mail *m = &w->door->mail;
   if (!has_mail(w->door) || !m->waits(m->of)) return false;
   book(w, stage);
-  end_idle(w, w->since);
+  end_idle(w, stage == WTL_STAGE_ASLEEP ? w->over : w->since); /* what waking took is no wait */
   if (!m->take(m->of)) return false;
   w->idle = w->since = wtl_ticks();
   return true;
@@ -204,7 +204,7 @@ static void sleep_until_ready(wait *w)
 void wtl_door_missed(wtl_door *d)
 {
   if (d->pump.progress) d->pump.progress(d->pump.agent);
-  if (has_mail(d)) d->mail.take(d->mail.of);
+  if (has_mail(d) && d->mail.waits(d->mail.of)) d->mail.take(d->mail.of);
   if (d->stages.crowded) sched_yield();
 }
 

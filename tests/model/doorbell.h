@@ -50,8 +50,8 @@ enum class mutant : uint8_t {
   no_nudge_at_leaving,  /* the last one that slept tells nobody that it left */
   nudge_if_seen,        /* it moves nudges on only if it sees the agent rest */
   rest_unlooked,        /* the agent rests long without seeing that somebody sleeps */
-  head_released,        /* the head is stored with release order */
-  waiters_looked_first, /* show_head loads waiters before it stores the head */
+  head_released,        /* no fence between the head's store and the look at who waits for it */
+  waiters_looked_first, /* waiters are loaded before the head is stored */
   no_waiter,            /* who waits for the head, or a mutex, does not say so */
   kept_unwatched,       /* nor who keeps a reply */
   owner_released,       /* a mutex's owner is cleared with release order */

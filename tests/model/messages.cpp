@@ -170,15 +170,27 @@ void take_ring(const part &t)
   p.set(WORD, 0);
 }
 
+void load_waiters(program &p)
+{
+  p.load(WORD, WAITERS, seq_cst, "tell_waiters: load waiters (seq_cst)");
+}
+
 void show_head(const part &t)
 {
   program &p = t.p;
-  auto look = [&] { p.load(WORD, WAITERS, seq_cst, "show_head: load waiters (seq_cst)"); };
   if (!t.r.shows_head) return;
   p.when(is_set(ANY), [&] {
-    if (t.m == mutant::waiters_looked_first) look();
-    p.store_reg(HEAD, AT, t.m == mutant::head_released ? release : seq_cst, "show_head: head");
-    if (t.m != mutant::waiters_looked_first) look();
+    if (t.m == mutant::waiters_looked_first) load_waiters(p);
+    p.store_reg(HEAD, AT, release, "show_head: head (release)");
+  });
+}
+
+void tell_waiters(const part &t)
+{
+  program &p = t.p;
+  if (!t.r.shows_head) return;
+  p.when(is_set(ANY), [&] {
+    if (t.m != mutant::waiters_looked_first) load_waiters(p);
     p.when(is_set(WORD), [&] {
       for (bell b : {PE_BELL, SENDER_BELL}) if_has_sleeper(p, b, [&] { wtl_bell_ring_at(p, b, WATCH_CONTROL, t.m); });
     });
@@ -191,7 +203,7 @@ void stop_taking(const part &t)
   program &p = t.p;
   if (t.m == mutant::look_before_release) is_there(p, t.r);
   p.store(TAKEN, 0, t.m == mutant::no_fence_after ? seq_cst : release, "wtl_am_take: taken = 0");
-  if (t.m != mutant::no_fence_after) p.fence("wtl_am_take: wtl_fence()");
+  if (t.m != mutant::no_fence_after && t.m != mutant::head_released) p.fence("wtl_am_take: wtl_fence()");
 }
 
 /* By who has `taken`. */
@@ -204,10 +216,20 @@ void take_some_and_stop(const part &t)
   p.set(AT, 0);
   p.set(NOW, 0);
   stop_taking(t);
+  tell_waiters(t);
   if (t.m != mutant::handler_rings_nobody)
     p.when(is_set(ANY), [&] { if_has_sleeper(p, PE_BELL, [&] { wtl_bell_ring(p, PE_BELL, t.m); }); });
   if (t.m == mutant::no_look_after) return;
-  if (t.m != mutant::look_before_release) wtl_am_waits(t);
+  p.load(WORD, PE_BELL.asleep, seq_cst, "wtl_am_has_sleeper: load asleep (seq_cst)");
+  if (t.r.has_agent)
+    p.when(is_clear(WORD),
+           [&] { p.load(WORD, AGENT_BELL.asleep, seq_cst, "wtl_am_has_sleeper: load the agent's (seq_cst)"); });
+  p.when(
+      is_clear(WORD), [&] { p.set(NOW, 0); },
+      [&] {
+        p.set(WORD, 0);
+        if (t.m != mutant::look_before_release) wtl_am_waits(t);
+      });
   if (t.m != mutant::no_wake_after) p.when(is_set(NOW), [&] { wtl_am_wake(p, t.r, t.m); });
 }
 
@@ -378,15 +400,24 @@ void turn(const part &t)
   for (int reg : std::initializer_list<int>{WORD, NOW, NUDGES_SEEN, VISITS_NOW}) p.set(reg, 0);
 }
 
+/* Of the program's only thread. */
+void add(program &p, location n, int by, const std::string &what)
+{
+  p.load(WORD, n, relaxed, what + " (load, relaxed)");
+  p.copy(WORD, WORD, plus(by));
+  p.store_reg(n, WORD, relaxed, what + " (store, relaxed)");
+  p.set(WORD, 0);
+}
+
 void falls_asleep(program &p)
 {
   p.rmw(NO_REGISTER, THREADS_ASLEEP, plus(1), seq_cst, "falls_asleep: asleep++");
-  p.rmw(NO_REGISTER, LOOKING, plus(-1), seq_cst, "falls_asleep: looking--");
+  add(p, LOOKING, -1, "falls_asleep: looking--");
 }
 
 void leave_asleep(program &p, mutant m)
 {
-  p.rmw(NO_REGISTER, VISITS, plus(1), seq_cst, "leave: visits++");
+  add(p, VISITS, 1, "leave: visits++");
   p.rmw(WORD, THREADS_ASLEEP, plus(-1), seq_cst, "leave: asleep--");
   if (m != mutant::no_nudge_at_leaving)
     p.when([](const registers &r) { return r[WORD] == 1; }, [&] { nudge(p, PARKED_LONG, m); });
@@ -504,7 +535,7 @@ program counted_looker(const std::string &name, receiver r, location word, mutan
   program p(name, true);
   p.begun = {{LOOKING, 1}, {VISITS, 1}};
   spin({p, r, m, true}, [&] { is_word_set(p, word); });
-  p.rmw(NO_REGISTER, LOOKING, plus(-1), seq_cst, "leave: looking--");
+  add(p, LOOKING, -1, "leave: looking--");
   p.end();
   return p;
 }
