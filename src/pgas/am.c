@@ -8,6 +8,7 @@
 #include "pgas/am_agent.h"
 #include "pgas/am_far.h"
 #include "pgas/am_handlers.h"
+#include "pgas/am_head.h"
 #include "pgas/am_order.h"
 #include "pgas/am_state.h"
 #include "pgas/rma.h"
@@ -163,24 +164,6 @@ bool wtl_am_send_local(wtl_am *am, int pe, enum wtl_am_way way, int id, uint32_t
   return true;
 }
 
-static bool has_much_room(void *ring)
-{
-  return wtl_am_has_much_room(ring);
-}
-
-/* `waiters`: those of a ring, of which this is one. */
-static void wait_for_head(wtl_am *am, wtl_site *site, _Atomic uint32_t *waiters, bool (*ready)(void *), void *arg)
-{
-  atomic_fetch_add_explicit(waiters, 1, memory_order_seq_cst);
-  wtl_door_wait(&am->pe->door, site, WTL_WATCH_CONTROL, ready, arg);
-  atomic_fetch_sub_explicit(waiters, 1, memory_order_relaxed);
-}
-
-static void wait_for_room(wtl_am *am, wtl_site *site, wtl_am_ring *ring)
-{
-  wait_for_head(am, site, &ring->for_room, has_much_room, ring);
-}
-
 /* This PE's last request to `slot` is the one at `position`, or a later one of another thread's. */
 static void note_last(wtl_am *am, int slot, uint32_t position)
 {
@@ -246,7 +229,7 @@ void wtl_am_request(wtl_pe *self, wtl_site *site, int pe, int id, const void *so
   need_tables(am);
   uint64_t serial = n > WTL_AM_PIECE ? ++am->serial : 0;
   while (WTL_UNLIKELY(!wtl_am_send_local(am, pe, WTL_AM_REQUESTS, id, counted, serial, source, n, &sent, &position)))
-    wait_for_room(am, site, wtl_am_ring_of(am, slot, WTL_AM_REQUESTS));
+    wtl_am_wait_for_room(am, site, slot);
   note_last(am, slot, position);
 }
 
@@ -265,7 +248,8 @@ void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *targ
   char *to = wtl_remote(self, target, pe);
   wtl_am_ring *ring = wtl_am_ring_of(am, slot, WTL_AM_REQUESTS);
   if (n) wtl_store_bytes(to, source, n);
-  while (!wtl_am_claim_place(ring, &am->known[WTL_AM_REQUESTS][slot], 0, false, &c)) wait_for_room(am, site, ring);
+  while (!wtl_am_claim_place(ring, &am->known[WTL_AM_REQUESTS][slot], 0, false, &c))
+    wtl_am_wait_for_room(am, site, slot);
   wtl_am_landing where = {(uint64_t)(to - (self->slices + (size_t)slot * self->stride)), n};
   memcpy(c.slot->bytes, &where, sizeof where);
   post(am, pe, &c, WTL_AM_LANDED, id, counted, 0);
@@ -274,15 +258,9 @@ void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *targ
 
 /* --- replies ---------------------------------------------------------------------------------------------------------- */
 
-/* This PE is told when there may be room for what it kept. */
 static void watch_kept(wtl_am *am)
 {
-  wtl_am_ring *now = am->kept ? wtl_am_ring_of(am, am->pe->slot_of[am->kept->pe], WTL_AM_REPLIES) : NULL;
-  wtl_am_ring *before = atomic_load_explicit(&am->kept_ring, memory_order_relaxed);
-  if (now == before) return;
-  if (now) atomic_fetch_add_explicit(&now->waiters, 1, memory_order_seq_cst);
-  atomic_store_explicit(&am->kept_ring, now, memory_order_seq_cst);
-  if (before) atomic_fetch_sub_explicit(&before->waiters, 1, memory_order_relaxed);
+  wtl_am_watch_room(am, am->kept ? am->pe->slot_of[am->kept->pe] : -1);
 }
 
 /* A reply that finds no room is kept; what comes after it, too. */
@@ -360,37 +338,20 @@ bool wtl_am_send_kept(wtl_am *am)
 
 /* --- completion -------------------------------------------------------------------------------------------------------- */
 
-typedef struct passing {
-  const wtl_am_ring *ring;
-  uint32_t position;
-} passing;
-
-static bool is_past(void *arg)
-{
-  const passing *p = arg;
-  return wtl_am_is_past(p->ring, p->position);
-}
-
-static void wait_until_past(wtl_am *am, wtl_site *site, wtl_am_ring *ring, uint32_t position)
-{
-  passing p = {ring, position};
-  if (!is_past(&p)) wait_for_head(am, site, &ring->waiters, is_past, &p);
-}
-
 void wtl_am_quiet(wtl_pe *self, wtl_site *site)
 {
   wtl_am *am = self->am;
   for (int slot = 0; am->last && slot < self->n_local; slot++) {
     uint64_t last = atomic_load_explicit(&am->last[slot], memory_order_relaxed);
     if (!last) continue;
-    wait_until_past(am, site, wtl_am_ring_of(am, slot, WTL_AM_REQUESTS), (uint32_t)last);
+    wtl_am_wait_until_past(am, site, slot, WTL_AM_REQUESTS, (uint32_t)last);
     atomic_compare_exchange_strong_explicit(&am->last[slot], &last, 0, memory_order_relaxed, memory_order_relaxed);
   }
   wtl_am_far_quiet(am, site);
   wtl_am_ring *replies = &am->mine[WTL_AM_REPLIES];
   uint32_t tail = (uint32_t)atomic_load_explicit(&replies->tail, memory_order_acquire);
   if ((uint32_t)atomic_load_explicit(&replies->head, memory_order_acquire) != tail)
-    wait_until_past(am, site, replies, tail - 1);
+    wtl_am_wait_until_past(am, site, self->slot, WTL_AM_REPLIES, tail - 1);
 }
 
 bool wtl_am_poll(wtl_pe *self)

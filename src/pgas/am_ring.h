@@ -47,8 +47,7 @@ typedef struct wtl_am_landing {
 typedef struct wtl_am_ring {
   _Alignas(WTL_CACHE_LINE) _Atomic uint64_t tail; /* units << 32 | slots: claimed so far */
   _Alignas(WTL_CACHE_LINE) _Atomic uint64_t head; /* likewise: done with */
-  _Atomic uint32_t waiters;                       /* who waits until `head` moves on */
-  _Atomic uint32_t for_room;                      /* who waits until there is much room */
+  _Atomic uint32_t waiters;                       /* who waits until `head` moves on (am_head.h) */
   wtl_am_slot slots[WTL_AM_SLOTS];
   char payload[WTL_AM_UNITS][WTL_CACHE_LINE];
 } wtl_am_ring;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "pgas/am_far.h"
 #include "pgas/am_handlers.h"
+#include "pgas/am_head.h"
 #include "pgas/am_state.h"
 #include "pgas/rma.h"
 
@@ -114,30 +115,6 @@ static void take_slot(wtl_am *am, wtl_am_slot *s, enum wtl_am_way way)
   }
 }
 
-/* Others may use again what this PE has taken. True if they did not know yet: who waits for that is to be told. */
-static bool show_head(wtl_am *am, enum wtl_am_way way)
-{
-  uint64_t position = atomic_load_explicit(&am->position[way], memory_order_relaxed);
-  if (position == am->shown[way] || (way == WTL_AM_REQUESTS && am->kept))
-    return false; /* kept replies belong to them */
-  am->shown[way] = position;
-  atomic_store_explicit(&am->mine[way].head, position, memory_order_release);
-  return true;
-}
-
-/* Tells who waits for the head. A full barrier must lie between. */
-static void tell_waiters(wtl_am *am, enum wtl_am_way way)
-{
-  const wtl_am_ring *r = &am->mine[way];
-  bool tell = atomic_load_explicit(&r->waiters, memory_order_seq_cst) != 0;
-  if (WTL_UNLIKELY(atomic_load_explicit(&r->for_room, memory_order_seq_cst) != 0)) tell |= wtl_am_has_much_room(r);
-  for (int slot = 0; tell && slot < am->pe->n_local; slot++) {
-    wtl_control *there = wtl_control_of(am->pe, am->pe->boot.local_pe[slot]);
-    if (wtl_bell_has_sleeper(&there->bell)) wtl_bell_ring_control(&there->bell);
-    if (wtl_bell_has_sleeper(&there->am_bell)) wtl_bell_ring(&there->am_bell);
-  }
-}
-
 static bool take_ring(wtl_am *am, enum wtl_am_way way)
 {
   wtl_am_ring *r = &am->mine[way];
@@ -152,9 +129,9 @@ static bool take_ring(wtl_am *am, enum wtl_am_way way)
     atomic_store_explicit(&am->position[way], at, memory_order_relaxed);
     if (((uint32_t)at - (uint32_t)am->shown[way] >= SLOTS_A_SHOW ||
          (uint32_t)(at >> 32) - (uint32_t)(am->shown[way] >> 32) >= UNITS_A_SHOW) &&
-        show_head(am, way)) {
+        wtl_am_show_head(am, way)) {
       wtl_fence();
-      tell_waiters(am, way);
+      wtl_am_tell_waiters(am, way);
     }
   }
   return taken > 0;
@@ -210,11 +187,11 @@ bool wtl_am_take(void *arg)
 #endif
   if (WTL_UNLIKELY(!am->sites)) am->sites = wtl_profile_handlers(&self->profile);
   any = take_some(am);
-  for (int way = 0; way < WTL_AM_WAYS; way++) shown[way] = show_head(am, (enum wtl_am_way)way);
+  for (int way = 0; way < WTL_AM_WAYS; way++) shown[way] = wtl_am_show_head(am, (enum wtl_am_way)way);
   atomic_store_explicit(&am->taken, 0, memory_order_release);
   wtl_fence(); /* one for all: the looks below must not be early */
   for (int way = 0; way < WTL_AM_WAYS; way++)
-    if (shown[way]) tell_waiters(am, (enum wtl_am_way)way);
+    if (shown[way]) wtl_am_tell_waiters(am, (enum wtl_am_way)way);
   /* A handler may have changed what another thread of this PE sleeps for, be it private memory. */
   if (any && wtl_bell_has_sleeper(self->door.bell)) wtl_bell_ring(self->door.bell);
   /* What came since the last look was told to nobody, where this thread was seen to be at it. */

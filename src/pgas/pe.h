@@ -45,7 +45,8 @@ typedef struct wtl_line {
 /* Control data of one PE, in the arena. */
 typedef struct wtl_control {
   wtl_bell bell;
-  wtl_bell am_bell; /* its agent for active messages sleeps by this one (am_agent.h) */
+  wtl_bell am_bell;                  /* its agent for active messages sleeps by this one (am_agent.h) */
+  _Atomic uint64_t am_wish, am_kept; /* whose ring of messages this PE waits for, and is to be rung for (am_head.h) */
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t barrier[WTL_BARRIER_ROUNDS]; /* epoch reached by the PE 2^k before me */
   _Atomic uint32_t node_barrier[WTL_BARRIER_ROUNDS]; /* of a leader: epoch reached by the node 2^k before its own */
   _Alignas(WTL_CACHE_LINE) uint64_t said[2];         /* what this PE tells the others across a barrier */

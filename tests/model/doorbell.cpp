@@ -126,6 +126,7 @@ std::vector<std::string> location_names()
           "taken",
           "head",
           "waiters",
+          "wish",
           "kept_ring",
           "head of the replies' ring",
           "waiters of the replies' ring",

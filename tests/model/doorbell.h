@@ -53,6 +53,7 @@ enum class mutant : uint8_t {
   head_released,        /* no fence between the head's store and the look at who waits for it */
   waiters_looked_first, /* waiters are loaded before the head is stored */
   no_waiter,            /* who waits for the head, or a mutex, does not say so */
+  no_wish,              /* nor for what */
   kept_unwatched,       /* nor who keeps a reply */
   owner_released,       /* a mutex's owner is cleared with release order */
   unlock_looks_first    /* unlock loads waiters before it clears the owner */
@@ -80,6 +81,7 @@ enum location {
   TAKEN,
   HEAD,
   WAITERS,
+  WISH,
   KEPT,
   ROOM,
   KEPT_WAITERS,

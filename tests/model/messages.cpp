@@ -117,8 +117,8 @@ void reply(const part &t)
       is_set(WORD), [&] { p.store(X, 1, relaxed, "wtl_am_reply: out"); },
       [&] {
         if (t.m != mutant::kept_unwatched)
-          p.rmw(NO_REGISTER, KEPT_WAITERS, plus(1), seq_cst, "watch_kept: waiters += 1 (seq_cst)");
-        p.store(KEPT, 1, seq_cst, "watch_kept: kept_ring (seq_cst)");
+          p.rmw(NO_REGISTER, KEPT_WAITERS, plus(1), seq_cst, "wtl_am_watch_room: waiters += 1 (seq_cst)");
+        p.store(KEPT, 1, seq_cst, "wtl_am_watch_room: kept_ring (seq_cst)");
       });
 }
 
@@ -131,8 +131,8 @@ void wtl_am_send_kept(const part &t)
     has_room(p, WORD);
     p.when(is_set(WORD), [&] {
       p.store(X, 1, relaxed, "wtl_am_send_kept: out");
-      p.store(KEPT, 0, seq_cst, "watch_kept: kept_ring = NULL (seq_cst)");
-      p.rmw(NO_REGISTER, KEPT_WAITERS, plus(-1), relaxed, "watch_kept: waiters -= 1 (relaxed)");
+      p.store(KEPT, 0, seq_cst, "wtl_am_watch_room: kept_ring = NULL (seq_cst)");
+      p.rmw(NO_REGISTER, KEPT_WAITERS, plus(-1), relaxed, "wtl_am_watch_room: waiters -= 1 (relaxed)");
       p.set(ANY, 1);
     });
   });
@@ -172,27 +172,30 @@ void take_ring(const part &t)
 
 void load_waiters(program &p)
 {
-  p.load(WORD, WAITERS, seq_cst, "tell_waiters: load waiters (seq_cst)");
+  p.load(WORD, WAITERS, seq_cst, "wtl_am_tell_waiters: load waiters (seq_cst)");
 }
 
-void show_head(const part &t)
+void wtl_am_show_head(const part &t)
 {
   program &p = t.p;
   if (!t.r.shows_head) return;
   p.when(is_set(ANY), [&] {
     if (t.m == mutant::waiters_looked_first) load_waiters(p);
-    p.store_reg(HEAD, AT, release, "show_head: head (release)");
+    p.store_reg(HEAD, AT, release, "wtl_am_show_head: head (release)");
   });
 }
 
-void tell_waiters(const part &t)
+void wtl_am_tell_waiters(const part &t)
 {
   program &p = t.p;
   if (!t.r.shows_head) return;
   p.when(is_set(ANY), [&] {
     if (t.m != mutant::waiters_looked_first) load_waiters(p);
     p.when(is_set(WORD), [&] {
-      for (bell b : {PE_BELL, SENDER_BELL}) if_has_sleeper(p, b, [&] { wtl_bell_ring_at(p, b, WATCH_CONTROL, t.m); });
+      p.load(WORD, WISH, seq_cst, "wtl_am_tell_waiters: load wish (seq_cst)");
+      p.when(is_set(WORD), [&] {
+        for (bell b : {PE_BELL, SENDER_BELL}) if_has_sleeper(p, b, [&] { wtl_bell_ring_at(p, b, WATCH_CONTROL, t.m); });
+      });
     });
     p.set(WORD, 0);
   });
@@ -212,11 +215,11 @@ void take_some_and_stop(const part &t)
   program &p = t.p;
   wtl_am_send_kept(t);
   take_ring(t);
-  show_head(t);
+  wtl_am_show_head(t);
   p.set(AT, 0);
   p.set(NOW, 0);
   stop_taking(t);
-  tell_waiters(t);
+  wtl_am_tell_waiters(t);
   if (t.m != mutant::handler_rings_nobody)
     p.when(is_set(ANY), [&] { if_has_sleeper(p, PE_BELL, [&] { wtl_bell_ring(p, PE_BELL, t.m); }); });
   if (t.m == mutant::no_look_after) return;
@@ -293,23 +296,25 @@ void spin(const part &t, const block &ready)
   t.p.set(NOW, 0);
 }
 
-/* --- src/pgas/am.c: waiting for the head --------------------------------------------------------------------------------------------- */
+/* --- src/pgas/am_head.c: waiting for the head --------------------------------------------------------------------------------------------- */
 
-/* The sender's PE has no mail of its own. */
-void wait_for_head(program &p, int head, mutant m)
+/* The sender's PE has no mail of its own. `alone`: it has no other thread that may wait. */
+void wait_for(program &p, int head, bool alone, mutant m)
 {
   auto is_past = [&] {
     p.load(NOW, HEAD, acquire, "wtl_am_is_past: load head (acquire)");
     p.copy(NOW, NOW, [head](int now) { return now >= head; });
   };
-  if (m != mutant::no_waiter) p.rmw(NO_REGISTER, WAITERS, plus(1), seq_cst, "wait_for_head: waiters += 1 (seq_cst)");
+  if (m != mutant::no_wish) p.store(WISH, 1, relaxed, "wait_for: wish (relaxed)");
+  if (m != mutant::no_waiter) p.rmw(NO_REGISTER, WAITERS, plus(1), seq_cst, "wait_for: waiters += 1 (seq_cst)");
   p.forever([&](program::loop &l) {
     is_past();
     l.leave_if(is_set(NOW));
     wtl_bell_sleep(p, SENDER_BELL, WATCH_CONTROL, is_past, m);
   });
   p.set(NOW, 0);
-  if (m != mutant::no_waiter) p.rmw(NO_REGISTER, WAITERS, plus(-1), relaxed, "wait_for_head: waiters -= 1 (relaxed)");
+  if (m != mutant::no_waiter) p.rmw(NO_REGISTER, WAITERS, plus(-1), relaxed, "wait_for: waiters -= 1 (relaxed)");
+  if (alone) p.store(WISH, 0, relaxed, "wait_for: no wish (relaxed)");
 }
 
 /* --- src/pgas/am_agent.c ------------------------------------------------------------------------------------------------------------- */
@@ -573,7 +578,7 @@ program sender_through_one_slot(mutant m)
   program p("sender", true);
   post(p, ONE_SLOT, 0, m);
   p.load(NOW, HEAD, acquire, "wtl_am_claim_place: load head (acquire)");
-  p.when(is_clear(NOW), [&] { wait_for_head(p, 1, m); });
+  p.when(is_clear(NOW), [&] { wait_for(p, 1, true, m); });
   p.set(NOW, 0);
   post(p, ONE_SLOT, 1, m);
   p.end();
@@ -584,7 +589,7 @@ program sender_with_quiet(const std::string &name, int position, mutant m)
 {
   program p(name, true);
   post(p, HEAD_AWAITED, position, m);
-  wait_for_head(p, position + 1, m);
+  wait_for(p, position + 1, true, m);
   p.end();
   return p;
 }
@@ -593,7 +598,7 @@ program in_quiet(const std::string &name, int position, mutant m)
 {
   program p(name, true);
   p.begun = {{turn_of(position), 1}};
-  wait_for_head(p, position + 1, m);
+  wait_for(p, position + 1, false, m);
   p.end();
   return p;
 }
@@ -601,8 +606,9 @@ program in_quiet(const std::string &name, int position, mutant m)
 program taker_of_replies(receiver r, mutant m)
 {
   program p("other PE", false);
-  p.store(ROOM, 1, seq_cst, "show_head: head (seq_cst)");
-  p.load(WORD, KEPT_WAITERS, seq_cst, "show_head: load waiters (seq_cst)");
+  p.store(ROOM, 1, release, "wtl_am_show_head: head (release)");
+  p.fence("wtl_am_take: wtl_fence()");
+  p.load(WORD, KEPT_WAITERS, seq_cst, "wtl_am_tell_waiters: load waiters (seq_cst)");
   p.when(is_set(WORD), [&] {
     if_has_sleeper(p, PE_BELL, [&] { wtl_bell_ring_at(p, PE_BELL, WATCH_CONTROL, m); });
     if (r.has_agent) if_has_sleeper(p, AGENT_BELL, [&] { wtl_bell_ring(p, AGENT_BELL, m); });
