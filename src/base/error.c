@@ -3,6 +3,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static _Thread_local int thread_pe = -1; /* threads build: each PE is a thread */
@@ -27,4 +30,14 @@ void wtl_say(const char *format, ...)
   line[length++] = '\n';
   /* One write, so that lines of several PEs do not mix; nothing can be done about a failing one. */
   if (write(STDERR_FILENO, line, length) < 0) return;
+}
+
+void wtl_hear_out(void)
+{
+  const struct timespec step = {.tv_nsec = 1000000};
+  struct stat s;
+  int unread;
+  if (fstat(STDERR_FILENO, &s) != 0 || !S_ISFIFO(s.st_mode)) return;
+  for (int steps = 0; steps < 500 && ioctl(STDERR_FILENO, FIONREAD, &unread) == 0 && unread > 0; steps++)
+    nanosleep(&step, NULL);
 }

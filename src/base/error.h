@@ -19,4 +19,10 @@ void wtl_message_pe(int pe);
 /* Says one line on standard error. `format` needs no newline. Async-signal-safe it is not. */
 void wtl_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * Before a process ends with an error: gives whoever reads its standard error half a second to do so. MPICH's launcher ends a job
+ * as soon as one of its processes is gone, and what it has not read by then nobody sees.
+ */
+void wtl_hear_out(void);
+
 #endif

@@ -70,6 +70,7 @@ static void refuse(const char *reasons)
   for (char *line = strtok_r(copy, "\n", &save); rank == 0 && line; line = strtok_r(NULL, "\n", &save))
     wtl_say("%s", line);
   if (rank != 0) sleep(2); /* rank 0 speaks before the launcher hears of it */
+  wtl_hear_out();
   PMPI_Abort(MPI_COMM_WORLD, WTL_EXIT_CONFIG);
 }
 

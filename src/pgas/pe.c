@@ -36,6 +36,7 @@ static void refuse(int status, const char *reasons)
   snprintf(copy, sizeof copy, "%s", reasons);
   if (wtl_boot_env_rank() != 0) sleep(2); /* Open MPI takes a second to end them */
   for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) wtl_say("%s", line);
+  wtl_hear_out();
   _exit(status);
 }
 
@@ -276,6 +277,7 @@ void wtl_pe_fail(int status, const char *format, ...)
   va_end(args);
   wtl_say("%s", text);
   flush_output();
+  wtl_hear_out();
   if (self && self->boot.ops) self->boot.ops->abort(&self->boot, status, text);
   _exit(status);
 }

@@ -7,6 +7,7 @@ void wtl_refuse_uninitialised(uint32_t call)
 {
   wtl_message_pe(wtl_boot_env_rank());
   wtl_say("%s: called before shmem_init, after shmem_finalize, or in a forked child", wtl_call_name(call));
+  wtl_hear_out();
   _exit(WTL_EXIT_USAGE);
 }
 
