@@ -145,7 +145,7 @@ typedef struct visit {
   wtl_door door;
   wtl_bell bell;
   wtl_site site;
-  _Atomic int ready, looks;
+  _Atomic int ready, looks, handled;
   bool ends_asleep;
 } visit;
 
@@ -271,6 +271,42 @@ static void a_silent_store_is_rescued_and_counted(void)
   free(v);
 }
 
+/* A message comes when `ready` is set; its handler is what the wait waits for. */
+static bool has_message(void *arg)
+{
+  visit *v = arg;
+  return is_set(&v->ready) && !is_set(&v->handled);
+}
+
+static bool handle(void *arg)
+{
+  atomic_store(&((visit *)arg)->handled, 1);
+  return true;
+}
+
+/* What waking took is no wait: who took it for one would sleep at once the next time, and make its peers' waits as long. */
+static void a_wait_that_a_message_ended_lasted_until_the_bell_rang(void)
+{
+  wtl_settings s = settings(WTL_WAIT_SLEEP);
+  visit *v = aligned_alloc(64, (sizeof *v + 63) / 64 * 64);
+  for (int rounds = 0; rounds < 20; rounds++) {
+    pthread_t other;
+    memset(v, 0, sizeof *v);
+    v->ends_asleep = true;
+    v->bell.has_mail = 1;
+    wtl_door_start(&v->door, &v->bell, &s, 2, TWO_CORES);
+    v->door.stages.remembers = true; /* and sleeps at once nevertheless */
+    v->door.mail = (wtl_mail){.of = v, .waits = has_message, .take = handle};
+    pthread_create(&other, NULL, come, v);
+    uint64_t since = wtl_ticks();
+    wtl_door_wait(&v->door, &v->site, WTL_WATCH_ALL, is_set, &v->handled);
+    pthread_join(other, NULL);
+    uint64_t rung_at = atomic_load(&v->bell.rung_at);
+    if (rung_at) CHECK(v->site.history.last_length > 0 && v->site.history.last_length <= rung_at - since);
+  }
+  free(v);
+}
+
 static void *ring_late(void *arg)
 {
   visit *v = arg;
@@ -389,6 +425,7 @@ TESTS(TEST(only_stores_into_the_watched_line_ring), TEST(a_sleeper_in_a_barrier_
       TEST(sleepers_that_watch_different_things_are_all_rung), TEST(a_sleep_ends_by_itself_and_says_so),
       TEST(each_policy_waits_in_its_stage), TEST(adaptive_ends_asleep_and_yields_where_crowded),
       TEST(who_yields_is_charged_for_its_turns_only), TEST(a_condition_that_holds_costs_no_wait_time),
-      TEST(a_silent_store_is_rescued_and_counted), TEST(the_longer_a_sleep_the_rarer_the_looks),
-      TEST(policies_have_their_stages), TEST(where_pes_outnumber_cores_no_past_counts),
-      TEST(who_shares_a_core_by_multithreading_sleeps_earlier), TEST(a_given_spin_is_kept), TEST(learning_is_bounded))
+      TEST(a_silent_store_is_rescued_and_counted), TEST(a_wait_that_a_message_ended_lasted_until_the_bell_rang),
+      TEST(the_longer_a_sleep_the_rarer_the_looks), TEST(policies_have_their_stages),
+      TEST(where_pes_outnumber_cores_no_past_counts), TEST(who_shares_a_core_by_multithreading_sleeps_earlier),
+      TEST(a_given_spin_is_kept), TEST(learning_is_bounded))
