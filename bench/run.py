@@ -25,7 +25,7 @@ from wattle.errors import WattleError  # noqa: E402
 from wattle.report import cli as report  # noqa: E402
 from wattle.report.bench_file import Bar  # noqa: E402
 
-from bench import crowd, limits, memory, messages, mpi, one_node, shaped, start, two_nodes, verdicts, waits  # noqa: E402
+from bench import collectives, crowd, limits, memory, messages, mpi, one_node, shaped, start, two_nodes, verdicts, waits  # noqa: E402
 from bench.jobs import FLAGS, OUT, BenchError, Toolchain, own_oshcc, peer_oshcc  # noqa: E402
 from bench.pairs import FEWEST  # noqa: E402
 from bench.show import section  # noqa: E402
@@ -34,6 +34,7 @@ SECTIONS: dict[str, Callable[[argparse.Namespace, Toolchain], dict]] = {
     "machine": limits.run,
     "local": one_node.run,
     "crowd": crowd.run,
+    "collectives": collectives.run,
     "waits": waits.run,
     "nodes": two_nodes.run,
     "am": messages.run,

@@ -39,7 +39,7 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples/outside DESTINATION share/wattle/
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/machines/ DESTINATION share/wattle/machines)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/bench/ DESTINATION share/wattle/bench FILES_MATCHING PATTERN "*.c" PATTERN "*.h")
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples/ DESTINATION share/wattle/examples
-  FILES_MATCHING PATTERN "*.c" PATTERN "*.h")
+  FILES_MATCHING PATTERN "*.c" PATTERN "*.cc" PATTERN "*.h" PATTERN "README.md")
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/apps/ DESTINATION share/wattle/apps
   FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.txt" PATTERN "CMakeLists.txt" EXCLUDE)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/ DESTINATION share/doc/wattle)

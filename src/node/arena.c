@@ -206,8 +206,8 @@ static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *
 
 static void shape_to_text(const wtl_arena_shape *s, char *text, size_t size)
 {
-  snprintf(text, size, "heap %zu + variables %zu + control %zu bytes", s->slice_bytes - s->statics_bytes,
-           s->statics_bytes, s->shared_bytes + s->per_pe_bytes);
+  snprintf(text, size, "heap %zu + variables %zu + control %zu bytes", s->heap_bytes, s->statics_bytes,
+           s->shared_bytes + s->per_pe_bytes);
 }
 
 static int start_as_creator(wtl_arena *a, wtl_boot *b, const char *shape_text, char *error, size_t size)

@@ -20,7 +20,7 @@
 
 /* Slices begin at multiples of this in every process, so that an aligned allocation lands at the same offset in all of
  * them. */
-enum { WTL_SLICE_ALIGN = 2 << 20 };
+enum { WTL_SLICE_ALIGN = 16 << 20 };
 
 typedef struct wtl_arena {
   char *base; /* the whole mapping */
@@ -38,7 +38,8 @@ typedef struct wtl_arena {
 
 typedef struct wtl_arena_shape {
   size_t shared_bytes, per_pe_bytes, slice_bytes;
-  size_t statics_bytes; /* how much of a slice is the program's variables: for messages only */
+  size_t statics_bytes,
+      heap_bytes; /* how much of a slice is the program's variables, and its heap: for messages only */
 } wtl_arena_shape;
 
 /*

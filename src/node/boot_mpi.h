@@ -25,7 +25,7 @@ typedef struct wtl_mpi_ops {
 
   /*
    * Collective. Starts MPI where the program has not, and makes a communicator of our own. `shared`: the program may
-   * call MPI itself, so MPI stays until the process exits. 0, or non-zero with the reason in `error`.
+   * call MPI itself. 0, or non-zero with the reason in `error`.
    */
   int (*start)(bool shared, int *rank, int *n, char *error, size_t size);
 
@@ -39,7 +39,7 @@ typedef struct wtl_mpi_ops {
   /* Ends the job with `status`, from any thread. Returns where MPI cannot any more. */
   void (*abort)(int status);
 
-  /* Collective. Gives back the communicator, and MPI itself where nobody else may use it. */
+  /* Collective. MPI stays until the process ends; a program that has begun it itself gets the communicator back. */
   void (*stop)(void);
 } wtl_mpi_ops;
 

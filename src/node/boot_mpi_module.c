@@ -288,8 +288,7 @@ static void stop(void)
   self.in_job = false;
   if (!is_usable()) return;
   if (!self.shared) {
-    meet(self.comm);
-    finalise();
+    meet(self.comm); /* MPI itself ends with the process, so that the library may start again */
   } else if (!self.initialised && !self.in_session) {
     PMPI_Comm_free(&self.comm); /* the program will finalise its own MPI */
     self.has_comm = false;

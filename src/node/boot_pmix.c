@@ -1,4 +1,10 @@
-/* Boot by PMIx: mpirun of Open MPI, prterun, srun --mpi=pmix. */
+/*
+ * Boot by PMIx: mpirun of Open MPI, prterun, srun --mpi=pmix.
+ *
+ * A process joins its job once and leaves it when it ends: the server mixes up who waits for whom where one leaves and comes back.
+ * So a library that is started again finds its job as it was, and what it publishes has names of its own (PMIx may keep a value
+ * that it was asked for).
+ */
 #include <pmix.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,6 +20,13 @@ typedef struct pmix_state {
   pmix_proc_t self, job; /* job: the same namespace, wildcard rank */
   size_t lost_handler;
 } pmix_state;
+
+static struct {
+  pmix_state *state; /* NULL: has not joined */
+  pid_t pid;
+  int starts;
+  bool in_use;
+} membership;
 
 static bool offered(void)
 {
@@ -91,14 +104,22 @@ static int watch_launcher(pmix_state *s)
   return registered == 1 ? 0 : -1;
 }
 
+enum { KEY_BYTES = 64 };
+static void key_of_start(const char *key, char *text)
+{
+  snprintf(text, KEY_BYTES, "%s.%d", key, membership.starts);
+}
+
 static int publish(wtl_boot *b, const char *key, const char *text)
 {
+  char own_key[KEY_BYTES];
   pmix_value_t value;
   pmix_status_t rc;
+  key_of_start(key, own_key);
   PMIX_VALUE_CONSTRUCT(&value);
   value.type = PMIX_STRING;
   value.data.string = (char *)(uintptr_t)text;
-  rc = PMIx_Put(PMIX_GLOBAL, key, &value);
+  rc = PMIx_Put(PMIX_GLOBAL, own_key, &value);
   return rc == PMIX_SUCCESS ? PMIx_Commit() : rc;
 }
 
@@ -118,10 +139,12 @@ static int fence(wtl_boot *b)
 static int lookup(wtl_boot *b, int pe, const char *key, char *text, size_t size)
 {
   pmix_state *s = b->state;
+  char own_key[KEY_BYTES];
   pmix_proc_t peer;
   pmix_value_t *value = NULL;
+  key_of_start(key, own_key);
   PMIX_LOAD_PROCID(&peer, s->self.nspace, (pmix_rank_t)pe);
-  if (PMIx_Get(&peer, key, NULL, 0, &value) != PMIX_SUCCESS) return -1;
+  if (PMIx_Get(&peer, own_key, NULL, 0, &value) != PMIX_SUCCESS) return -1;
   snprintf(text, size, "%s", value->data.string);
   PMIX_VALUE_RELEASE(value);
   return 0;
@@ -151,41 +174,43 @@ static int get_nodes(wtl_boot *b, char *error, size_t size)
   return rc;
 }
 
-static int start(wtl_boot *b, char *error, size_t size)
+/* Not where the program ends in the middle of a job, which the launcher must notice, and not in a forked child. */
+static void leave(int status, void *arg)
 {
-  /* A process joins its job once: the server mixes up who waits for whom when it leaves and comes back. */
-  static bool joined;
-  pmix_state *s;
-  pmix_status_t rc;
-  if (joined) {
-    snprintf(error, size,
-             "shmem_init after the last shmem_finalize: under a launcher the library starts once. Earlier calls of "
-             "shmem_init may "
-             "be repeated, each with its own shmem_finalize");
-    return -1;
-  }
-  if ((s = calloc(1, sizeof *s)) == NULL) {
-    snprintf(error, size, "no memory to join the job");
-    return -1;
-  }
-  rc = PMIx_Init(&s->self, NULL, 0);
+  if (membership.pid == getpid() && !membership.in_use) PMIx_Finalize(NULL, 0);
+}
+
+static int join(char *error, size_t size)
+{
+  pmix_state *s = calloc(1, sizeof *s);
+  if (!s) return snprintf(error, size, "no memory to join the job"), -1;
+  pmix_status_t rc = PMIx_Init(&s->self, NULL, 0);
   if (rc != PMIX_SUCCESS) {
     free(s);
     return failed(error, size, "PMIx_Init (is the launcher still alive?)", rc);
   }
-  joined = true;
-  b->state = s;
   PMIX_LOAD_PROCID(&s->job, s->self.nspace, PMIX_RANK_WILDCARD);
+  membership.state = s;
+  membership.pid = getpid();
+  membership.in_use = true;
+  on_exit(leave, NULL);
+  if (watch_launcher(s) == 0) return 0;
+  snprintf(error, size, "PMIx does not accept a handler for the loss of the launcher");
+  return -1;
+}
+
+static int start(wtl_boot *b, char *error, size_t size)
+{
+  if (!membership.state && join(error, size) != 0) return -1;
+  pmix_state *s = b->state = membership.state;
+  membership.starts++;
+  membership.in_use = true;
   b->pe = (int)s->self.rank;
   if (get_u32(s, &s->job, PMIX_JOB_SIZE, &b->n_pes) != 0) {
     snprintf(error, size, "PMIx does not say how many PEs the job has");
     return -1;
   }
   if (get_local_peers(b, s, error, size) != 0 || get_nodes(b, error, size) != 0) return -1;
-  if (watch_launcher(s) != 0) {
-    snprintf(error, size, "PMIx does not accept a handler for the loss of the launcher");
-    return -1;
-  }
   wtl_lifeline_handed_over(b->local_rank == 0);
   return 0;
 }
@@ -201,11 +226,11 @@ static void do_abort(wtl_boot *b, int status, const char *message)
 
 static void stop(wtl_boot *b)
 {
-  PMIx_Finalize(NULL, 0);
+  fence(b);
   free(b->local_pe);
   free(b->leader_pe);
-  free(b->state);
   b->state = NULL;
+  membership.in_use = false;
 }
 
 const wtl_boot_ops wtl_boot_pmix = {"pmix", offered, start, publish, fence, lookup, do_abort, stop};

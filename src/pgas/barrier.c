@@ -20,7 +20,7 @@ static bool arrived(void *arg)
   return (int32_t)(atomic_load_explicit(a->word, memory_order_acquire) - a->epoch) >= 0;
 }
 
-static void wait_for(wtl_pe *self, wtl_site *site, _Atomic uint32_t *word, uint32_t epoch)
+void wtl_wait_word(wtl_pe *self, wtl_site *site, _Atomic uint32_t *word, uint32_t epoch)
 {
   arrival a = {word, epoch};
   wtl_door_wait(&self->door, site, WTL_WATCH_CONTROL, arrived, &a);
@@ -42,12 +42,12 @@ static void disseminate(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
     int to = t->local[i];
     atomic_store_explicit(&rounds_of(self, t, to)[k], epoch, memory_order_seq_cst);
     wtl_touch_control(self, to);
-    wait_for(self, site, &mine[k], epoch);
+    wtl_wait_word(self, site, &mine[k], epoch);
   }
 }
 
 /* Among the leaders of the nodes, over the network. */
-static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch)
+static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *none)
 {
   bool of_world = t == &self->world;
   wtl_room *room = &wtl_rooms_of(self, self->me)->room[t->room];
@@ -59,7 +59,7 @@ static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_
       wtl_far_signal(self, to, k, epoch);
     else
       wtl_far_room_signal(self, to, offset + (size_t)k * sizeof epoch, epoch);
-    wait_for(self, site, &mine[k], epoch);
+    wtl_wait_word(self, site, &mine[k], epoch);
   }
 }
 
@@ -73,27 +73,38 @@ static void release(wtl_pe *self, wtl_team *t, uint32_t epoch)
 static void count(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch)
 {
   if (atomic_fetch_add_explicit(t->arrived, 1, memory_order_seq_cst) + 1 < (uint32_t)t->n_local) {
-    wait_for(self, site, t->released, epoch);
+    wtl_wait_word(self, site, t->released, epoch);
     return;
   }
   atomic_store_explicit(t->arrived, 0, memory_order_relaxed);
   release(self, t, epoch);
 }
 
-/* Several nodes: the leader waits for its node's PEs, then for the other nodes, then lets its PEs go. */
-static void count_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch)
+/* Several nodes: the leader waits for its node's PEs, then for the other nodes (by `lead`), then lets its PEs go. */
+static void count_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, wtl_lead_fn lead, void *arg)
 {
   uint32_t all = epoch * (uint32_t)t->n_local; /* arrivals of all barriers so far; wraps as the epochs do */
   bool leads = t->local_me == 0;
   if (atomic_fetch_add_explicit(t->arrived, 1, memory_order_seq_cst) + 1 == all && !leads)
     wtl_touch_control(self, t->local[0]);
   if (!leads) {
-    wait_for(self, site, t->released, epoch);
+    wtl_wait_word(self, site, t->released, epoch);
     return;
   }
-  wait_for(self, site, t->arrived, all);
-  disseminate_nodes(self, site, t, epoch);
+  wtl_wait_word(self, site, t->arrived, all);
+  if (lead) lead(self, site, t, epoch, arg);
   release(self, t, epoch);
+}
+
+void wtl_team_part(wtl_pe *self, wtl_site *site, wtl_team *t)
+{
+  wtl_team_barrier(self, site, t);
+  disseminate(self, site, t, ++t->epoch);
+}
+
+void wtl_team_barrier_led(wtl_pe *self, wtl_site *site, wtl_team *t, wtl_lead_fn lead, void *arg)
+{
+  count_nodes(self, site, t, ++t->epoch, lead, arg);
 }
 
 void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
@@ -106,7 +117,7 @@ void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
   if (WTL_UNLIKELY(t->sync != NULL))
     wtl_active_barrier(self, site, t);
   else if (t->n_nodes > 1)
-    count_nodes(self, site, t, epoch);
+    count_nodes(self, site, t, epoch, disseminate_nodes, NULL);
   else if (self->central_barrier)
     count(self, site, t, epoch);
   else

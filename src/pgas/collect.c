@@ -1,5 +1,6 @@
 /*
- * Reductions, scans and broadcast straight from memory to memory; those of fewer bytes are in small.c and staged.c. Each PE owns
+ * Reductions, scans and broadcast straight from memory to memory; those of fewer bytes are in small.c and staged.c, those of
+ * several nodes mostly in by_node.c. Each PE owns
  * a part of the result, computes it from everybody's source and stores it to everybody's destination: each byte is moved once,
  * and every PE gets the same bits.
  */
@@ -12,8 +13,8 @@
 /* A part smaller than this is not worth another PE's turn. */
 enum { LEAST_PART_BYTES = 1024 };
 
-/* Twice WTL_SCRATCH_BYTES. An active set lasts for one call, and its scratch with it (put_back). */
-static char *scratch_of(wtl_team *t)
+/* An active set lasts for one call, and its scratch with it (put_back). */
+char *wtl_collective_scratch(wtl_team *t)
 {
   if (!t->scratch && !(t->scratch = malloc((size_t)2 * WTL_SCRATCH_BYTES)))
     wtl_pe_fail(WTL_EXIT_OSERR, "no memory for the collectives' %d bytes", WTL_SCRATCH_BYTES);
@@ -54,7 +55,7 @@ typedef struct sums {
 static void reduce_block(wtl_pe *self, wtl_site *site, wtl_team *t, const sums *s, char *dest, const char *source,
                          size_t n)
 {
-  char *sum = scratch_of(t), *room = sum + WTL_SCRATCH_BYTES;
+  char *sum = wtl_collective_scratch(t), *room = sum + WTL_SCRATCH_BYTES;
   size_t bytes = n * s->size;
   memcpy(sum, look_at(self, site, source, bytes, wtl_team_pe(self, t, 0), room), bytes);
   for (int i = 1; i < t->n; i++) s->combine(sum, look_at(self, site, source, bytes, wtl_team_pe(self, t, i), room), n);
@@ -66,7 +67,7 @@ static void reduce_block(wtl_pe *self, wtl_site *site, wtl_team *t, const sums *
 static void scan_block(wtl_pe *self, wtl_site *site, wtl_team *t, const sums *s, char *dest, const char *source,
                        size_t n)
 {
-  char *sum = scratch_of(t), *room = sum + WTL_SCRATCH_BYTES;
+  char *sum = wtl_collective_scratch(t), *room = sum + WTL_SCRATCH_BYTES;
   size_t bytes = n * s->size;
   memset(sum, 0, bytes);
   for (int i = 0; i < t->n; i++) {
@@ -102,7 +103,8 @@ void wtl_reduce(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const voi
                 wtl_combine_fn combine)
 {
   if (wtl_reduce_small(self, site, t, dest, source, n, size, combine) ||
-      wtl_reduce_staged(self, site, t, dest, source, n, size, combine))
+      wtl_reduce_staged(self, site, t, dest, source, n, size, combine) ||
+      wtl_reduce_by_node(self, site, t, dest, source, n, size, combine))
     return;
   in_parts(self, site, t, &(sums){size, combine, false, false}, dest, source, n);
 }
@@ -133,7 +135,8 @@ void wtl_broadcast(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const 
                    bool to_root)
 {
   if (wtl_broadcast_small(self, site, t, dest, source, bytes, root, to_root) ||
-      wtl_broadcast_staged(self, site, t, dest, source, bytes, root, to_root))
+      wtl_broadcast_staged(self, site, t, dest, source, bytes, root, to_root) ||
+      wtl_broadcast_by_node(self, site, t, dest, source, bytes, root, to_root))
     return;
   int pe = wtl_team_pe(self, t, root);
   wtl_team_barrier(self, site, t);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "pgas/rma.h"
+#include "pgas/sync.h"
 
 enum { PLACE_BITS = 10, BUSY = 1 };
 _Static_assert(1 << PLACE_BITS == WTL_MOST_CTXS, "a handle's low bits are a place in the table");
@@ -35,6 +36,8 @@ wtl_ctx *wtl_context_make(wtl_pe *self, wtl_team *team, long options, bool is_pr
     c->team = team;
     c->team_handle = team->handle;
     c->options = options;
+    c->am_sent = 0;
+    c->am_done = 0;
     atomic_store(&c->handle, (uintptr_t)c->generation << PLACE_BITS | i);
     return c;
   }
@@ -49,8 +52,15 @@ wtl_ctx *wtl_context_find(const wtl_pe *self, uintptr_t handle)
   return atomic_load_explicit(&c->handle, memory_order_acquire) == handle ? c : NULL;
 }
 
+void wtl_context_am_quiet(wtl_pe *self, wtl_site *site, wtl_ctx *c)
+{
+  uint64_t sent = atomic_load(&c->am_sent);
+  if (sent) wtl_wait_until(self, site, &c->am_done, WTL_U64, WTL_CMP_GE, sent);
+}
+
 void wtl_context_free(wtl_pe *self, wtl_site *site, wtl_ctx *c)
 {
+  wtl_context_am_quiet(self, site, c);
   wtl_quiet_flow(self, c->flow, site);
   if (c->flow) wtl_net_flow_close(c->flow);
   c->flow = NULL;

@@ -24,6 +24,9 @@ struct wtl_ctx {
   uintptr_t team_handle; /* the team may be destroyed first */
   long options;
   wtl_net_flow *flow; /* NULL where all PEs are on this node */
+  /* Active messages on it: requests sent, and those whose handlers have run. */
+  _Atomic uint64_t am_sent;
+  uint64_t am_done;
 };
 
 /* From any thread. NULL: there is no room, or no memory, for another one. */
@@ -32,7 +35,10 @@ wtl_ctx *wtl_context_make(wtl_pe *self, wtl_team *team, long options, bool is_pr
 /* The context of a handle; NULL: there is none (any more). */
 wtl_ctx *wtl_context_find(const wtl_pe *self, uintptr_t handle);
 
-/* Completes its operations and gives it back. */
+/* The handlers of all requests sent on it have run, and so have, here, those of their replies. */
+void wtl_context_am_quiet(wtl_pe *self, wtl_site *site, wtl_ctx *ctx);
+
+/* Completes its operations and active messages, and gives it back. */
 void wtl_context_free(wtl_pe *self, wtl_site *site, wtl_ctx *ctx);
 
 /* The next context of `team` (NULL: of any) after `from` (NULL: the first). */

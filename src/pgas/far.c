@@ -241,6 +241,15 @@ void wtl_far_room_signal(wtl_pe *self, int pe, size_t offset, uint32_t epoch)
   wtl_net_put(self->net, NULL, pe, (wtl_place){offset, WTL_REGION_ROOMS}, &epoch, sizeof epoch, WTL_NET_SIGNAL, NULL);
 }
 
+void wtl_far_room_put(wtl_pe *self, wtl_site *site, int pe, size_t offset, const void *from, size_t n)
+{
+  _Atomic uint32_t left = 0;
+  wait_for(self, site, has_room, self->net);
+  wtl_net_put(self->net, NULL, pe, (wtl_place){offset, WTL_REGION_ROOMS}, from, n, WTL_NET_HELD, &left);
+  wait_for(self, site, is_zero, &left);
+  wtl_far_order(self, NULL, site);
+}
+
 void wtl_far_room_get(wtl_pe *self, wtl_site *site, void *to, size_t n, int pe, size_t offset)
 {
   _Atomic uint32_t left = 0;

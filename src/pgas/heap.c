@@ -1,5 +1,6 @@
 #include "pgas/heap.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ struct wtl_block {
 void wtl_heap_start(wtl_heap *h, void *start, size_t bytes)
 {
   memset(h, 0, sizeof *h);
-  h->engine = wtl_best_fit_start(start, bytes);
+  h->engine = wtl_best_fit_start(start, wtl_heap_span(bytes));
   h->bytes = bytes;
 }
 
@@ -41,7 +42,8 @@ void *wtl_heap_alloc(wtl_heap *h, size_t bytes, size_t align)
   struct wtl_block *b = malloc(sizeof *b);
   if (!b) return NULL;
   b->bytes = b->room = bytes;
-  b->start = bytes <= h->bytes && align <= h->bytes ? wtl_best_fit_alloc(h->engine, bytes, align) : NULL;
+  bool fits = bytes <= h->bytes - h->live_bytes && align <= h->bytes;
+  b->start = fits ? wtl_best_fit_alloc(h->engine, bytes, align) : NULL;
   if (!b->start) {
     free(b);
     return NULL;
@@ -65,7 +67,7 @@ int wtl_heap_free(wtl_heap *h, void *p)
 int wtl_heap_resize(wtl_heap *h, void *p, size_t bytes)
 {
   struct wtl_block *b = find(h, p);
-  if (!b || bytes > b->room) return -1;
+  if (!b || bytes > b->room || (bytes > b->bytes && bytes - b->bytes > h->bytes - h->live_bytes)) return -1;
   h->live_bytes += bytes - b->bytes;
   b->bytes = bytes;
   return 0;
@@ -85,5 +87,6 @@ size_t wtl_heap_capacity(const wtl_heap *h, const void *p)
 
 size_t wtl_heap_room(const wtl_heap *h)
 {
-  return wtl_best_fit_room(h->engine);
+  size_t room = wtl_best_fit_room(h->engine), left = h->bytes - h->live_bytes;
+  return room < left ? room : left;
 }

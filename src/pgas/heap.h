@@ -3,6 +3,9 @@
  *
  * PEs that make the same requests in the same order get the same offsets: the allocator's choices depend on nothing
  * else. Which blocks are live is kept beside the heap, so a wrong free is noticed rather than obeyed.
+ *
+ * Blocks of many sizes leave gaps between them. So a heap has a quarter more addresses than bytes to give out: they cost no
+ * memory where nothing lies, and gaps do not turn away what there is room for.
  */
 #ifndef WTL_PGAS_HEAP_H
 #define WTL_PGAS_HEAP_H
@@ -20,7 +23,7 @@ struct wtl_block; /* a live block, in a hash table by address */
 typedef struct wtl_heap {
   void *engine;
   struct wtl_block *live;
-  size_t bytes;      /* of the whole heap */
+  size_t bytes;      /* that may be live at a time */
   size_t live_bytes; /* asked for and not freed */
 } wtl_heap;
 
@@ -30,7 +33,13 @@ static inline size_t wtl_heap_at_least(size_t asked)
   return asked > WTL_HEAP_LEAST ? asked : WTL_HEAP_LEAST;
 }
 
-/* Takes `bytes` (at least WTL_HEAP_LEAST) at `start`, aligned to a page. */
+/* The addresses that a heap of `bytes` takes. */
+static inline size_t wtl_heap_span(size_t bytes)
+{
+  return bytes + bytes / 4;
+}
+
+/* A heap of `bytes` (at least WTL_HEAP_LEAST) in the wtl_heap_span(bytes) at `start`, aligned to a page. */
 void wtl_heap_start(wtl_heap *h, void *start, size_t bytes);
 void wtl_heap_stop(wtl_heap *h);
 

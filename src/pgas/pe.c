@@ -47,7 +47,8 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   size_t n = (size_t)self->n_local, ledger = sizeof(wtl_shared), rings;
   int rc;
   if (self->settings.statics.on) wtl_statics_find(&statics);
-  self->heap_bytes = wtl_page_up(wtl_heap_at_least(self->settings.symmetric_size.bytes));
+  shape.heap_bytes = wtl_page_up(wtl_heap_at_least(self->settings.symmetric_size.bytes));
+  self->heap_bytes = wtl_page_up(wtl_heap_span(shape.heap_bytes));
   size_t rooms = wtl_page_up(ledger + n * WTL_MAX_DOMAINS * sizeof(wattle_joules_t));
   rings = wtl_page_up(rooms + n * sizeof(wtl_rooms));
   size_t votes = rings + wtl_page_up(wtl_am_ring_bytes(self->n_local));
@@ -67,6 +68,7 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   self->heap = self->slices + (size_t)self->slot * self->stride + statics.length;
   self->statics = statics.start;
   self->statics_bytes = statics.length;
+  wtl_heap_start(&self->mem, self->heap, shape.heap_bytes);
   size_t offset = (size_t)(self->slices - self->arena.base) + (size_t)self->slot * self->stride;
   return wtl_statics_share(&statics, self->arena.fd, offset, error, size);
 }
@@ -77,7 +79,7 @@ static void announce(const wtl_pe *self)
   const wtl_setting *row = wtl_settings_table(&count);
   char value[256];
   if (self->settings.debug.on)
-    wtl_say("started by %s as %d of %d, heap %zu bytes", self->boot.ops->name, self->me, self->n, self->heap_bytes);
+    wtl_say("started by %s as %d of %d, heap %zu bytes", self->boot.ops->name, self->me, self->n, self->mem.bytes);
   if (self->me != 0) return;
   if (self->settings.version.on) wtl_say("Wattle %s, OpenSHMEM 1.6", WTL_VERSION);
   for (size_t i = 0; self->settings.info.on && i < count; i++)
@@ -152,7 +154,6 @@ static void start(wtl_pe *self)
   if (!wtl_lowpower_choose(self->settings.lowpower.number, &self->door.lowpower, error, sizeof error))
     wtl_pe_fail(WTL_EXIT_CONFIG, "%s", error);
   self->door.is_shared = self->thread_level >= WTL_THREAD_MULTIPLE;
-  wtl_heap_start(&self->mem, self->heap, self->heap_bytes);
   wtl_profile_start(&self->profile, self->settings.profile.on);
   wtl_am_start(self, self->rings);
   wtl_teams_start(self);

@@ -60,7 +60,7 @@ typedef struct wtl_control {
 } wtl_control;
 
 /* Where a team meets: of each PE of the team its own, in the arena, beside the control data (team.h). */
-enum { WTL_MOST_TEAMS = 64, WTL_STAGE_BYTES = 2048 };
+enum { WTL_MOST_TEAMS = 64, WTL_STAGE_BYTES = 2048, WTL_FAR_BYTES = 512, WTL_FAR_SLOTS = WTL_BARRIER_ROUNDS + 2 };
 typedef struct wtl_room {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t round[WTL_BARRIER_ROUNDS];      /* as wtl_control.barrier */
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t node_round[WTL_BARRIER_ROUNDS]; /* as wtl_control.node_barrier */
@@ -68,7 +68,9 @@ typedef struct wtl_room {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t epoch;
   wtl_line small[WTL_SMALL_LINES];
   _Alignas(WTL_CACHE_LINE) uint64_t said[4];               /* while a team is split; what collect's PEs bring */
+  _Atomic uint32_t far_said[2][WTL_FAR_SLOTS];             /* a leader's: by_node.c, as are far_bytes */
   _Alignas(WTL_CACHE_LINE) char stage[2][WTL_STAGE_BYTES]; /* sources of collectives, by turns (staged.c) */
+  _Alignas(WTL_CACHE_LINE) char far_bytes[2][WTL_FAR_SLOTS][WTL_FAR_BYTES];
 } wtl_room;
 
 typedef struct wtl_rooms {
@@ -114,8 +116,8 @@ typedef struct wtl_team {
 
 typedef struct wtl_pe {
   /* What every call reads, in one or two cache lines. */
-  char *heap; /* of this PE */
-  size_t heap_bytes;
+  char *heap;        /* of this PE */
+  size_t heap_bytes; /* its addresses: wtl_heap_span of what the setting says */
   char *statics;
   size_t statics_bytes;
   char *slices;

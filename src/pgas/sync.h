@@ -13,6 +13,22 @@
 void wtl_barrier(wtl_pe *self, wtl_site *site);
 void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t);
 
+/*
+ * The team's last barrier: when it returns, no PE looks at this one's room any more, which it may use for another team. (The
+ * counter of a barrier is in one PE's room, and that PE may be the first to leave: the second round is in words of each PE's own.)
+ */
+void wtl_team_part(wtl_pe *self, wtl_site *site, wtl_team *t);
+
+/*
+ * The barrier of a team on several nodes: when all PEs of a node have arrived, its leader does `lead`, and then all of them go on. It
+ * is for `lead` to meet the other nodes' leaders; NULL: the nodes do not meet.
+ */
+typedef void (*wtl_lead_fn)(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *arg);
+void wtl_team_barrier_led(wtl_pe *self, wtl_site *site, wtl_team *t, wtl_lead_fn lead, void *arg);
+
+/* Waits until a word of control data, which others count up, has reached `epoch`. */
+void wtl_wait_word(wtl_pe *self, wtl_site *site, _Atomic uint32_t *word, uint32_t epoch);
+
 /* Of an active set, which meets in words of the program's (active.c). */
 void wtl_active_barrier(wtl_pe *self, wtl_site *site, wtl_team *t);
 
@@ -71,7 +87,8 @@ typedef void (*wtl_combine_fn)(void *to, const void *from, size_t n);
  *   SMALL   up to WTL_SMALL_BYTES: each PE says its part in a cache line (small.c), one hop
  *   STAGED  up to WTL_STAGE_BYTES: each PE copies its part to its room, a barrier, each takes what it needs (staged.c)
  *   DIRECT  a barrier, each PE computes or fetches its share of the result from the others' memory, a barrier
- * The first two where all PEs are on one node. The setting says which is taken where several could be.
+ * The first two where all PEs are on one node; on several, reductions and broadcasts that are not forced to go DIRECT put
+ * together what a node has before they use the network (by_node.c). The setting says which is taken where several could be.
  */
 enum wtl_collectives { WTL_COLLECTIVES_AUTO, WTL_COLLECTIVES_SMALL, WTL_COLLECTIVES_STAGED, WTL_COLLECTIVES_DIRECT };
 
@@ -97,7 +114,10 @@ void wtl_collect(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const vo
 void wtl_alltoall(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, size_t to_step, const void *source,
                   size_t from_step, size_t size, size_t n);
 
-/* small.c, staged.c: false if that way is not for this call. */
+/* The collectives' own memory: twice WTL_SCRATCH_BYTES, of a team for as long as it is there. */
+char *wtl_collective_scratch(wtl_team *t);
+
+/* small.c, staged.c, by_node.c: false if that way is not for this call. */
 bool wtl_reduce_small(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
                       wtl_combine_fn combine);
 bool wtl_broadcast_small(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
@@ -110,6 +130,10 @@ bool wtl_scan_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, cons
 bool wtl_broadcast_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
                           int root, bool to_root);
 bool wtl_fcollect_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes);
+bool wtl_reduce_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n,
+                        size_t size, wtl_combine_fn combine);
+bool wtl_broadcast_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
+                           int root, bool to_root);
 bool wtl_alltoall_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, size_t to_step, const void *source,
                          size_t from_step, size_t size, size_t n);
 

@@ -104,7 +104,14 @@ static bool choose(uint64_t free_rooms, int n, int rooms[])
   return true;
 }
 
-int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t words, int n, int rooms[], int node_of[])
+static bool has(const wtl_range *r, int pe)
+{
+  int i = r->stride ? (pe - r->start) / r->stride : 0;
+  return i >= 0 && i < r->n && r->start + i * r->stride == pe;
+}
+
+int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t words, const wtl_range *alike, int n,
+                   int rooms[], int node_of[])
 {
   uint64_t *mine = wtl_rooms_of(self, self->me)->room[parent->room].said, free_rooms = UINT64_MAX;
   size_t offset = (size_t)parent->room * sizeof(wtl_room) + offsetof(wtl_room, said);
@@ -122,7 +129,7 @@ int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t word
       wtl_far_room_get(self, site, said, sizeof said, pe, offset);
     free_rooms &= said[FREE_ROOMS];
     node_of[i] = (int)said[NODE];
-    if (said[WORDS] != words) other = pe;
+    if (said[WORDS] != words && has(alike, i)) other = pe;
   }
   if (other >= 0) return 1 + other;
   return choose(free_rooms, n, rooms) ? 0 : -1;
@@ -174,7 +181,7 @@ void wtl_teams_made(wtl_pe *self, wtl_site *site, wtl_team *parent)
 
 void wtl_team_free(wtl_pe *self, wtl_site *site, wtl_team *t)
 {
-  wtl_team_barrier(self, site, t);
+  wtl_team_part(self, site, t);
   t->handle = 0;
   free(t->owned);
   free(t->scratch);

@@ -30,12 +30,18 @@ int wtl_team_number(const wtl_pe *self, const wtl_team *t, int pe);
 /* The team of a handle that wtl_team_make gave; NULL: there is none (any more). */
 wtl_team *wtl_team_find(const wtl_pe *self, uintptr_t handle);
 
+/* PEs of a team: start, start + stride, ..., n of them. */
+typedef struct wtl_range {
+  int start, stride, n;
+} wtl_range;
+
 /*
- * Collective over `parent`: its PEs agree on `n` rooms (1 or 2) for teams of theirs, each of `words` describing the
- * request. 0, and the rooms in rooms[]; -1 if not all have as many free; or 1 + a PE of this node, that asked for
- * something else. On 0 and -1 node_of[i] is the node of the parent's PE i. wtl_teams_made must follow.
+ * Collective over `parent`: its PEs agree on `n` rooms (0 to 2) for teams of theirs, `words` describing the request. 0,
+ * and the rooms in rooms[]; -1 if not all have as many free; or 1 + a PE of `alike`, whose `words` are not this one's.
+ * On 0 and -1 node_of[i] is the node of the parent's PE i. wtl_teams_made must follow.
  */
-int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t words, int n, int rooms[], int node_of[]);
+int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t words, const wtl_range *alike, int n,
+                   int rooms[], int node_of[]);
 
 /* Makes the team of parent's PEs start, start + stride, ... (n of them, this PE among them) in `room`. */
 wtl_team *wtl_team_make(wtl_pe *self, wtl_team *parent, int start, int stride, int n, int room, const int *node_of);

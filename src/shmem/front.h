@@ -31,6 +31,13 @@ typedef struct wtl_frame {
   bool timed;
 } wtl_frame;
 
+/* What a routine's worker (generate.py) must know of the routine that it works for. */
+typedef struct wtl_typed {
+  uint32_t call, size; /* of an element, in bytes */
+  wtl_combine_fn combine;
+  enum wtl_word word;
+} wtl_typed;
+
 /* All end the job; `call` indexes wtl_shmem_calls. */
 void wtl_refuse_uninitialised(uint32_t call) __attribute__((noreturn, cold));
 void wtl_refuse_pe(uint32_t call, int pe) __attribute__((noreturn, cold));
@@ -99,7 +106,9 @@ static inline __attribute__((always_inline)) void wtl_check_pe(const wtl_frame *
 /* n elements of `size` bytes must be countable in bytes. */
 static inline __attribute__((always_inline)) void wtl_check_count(const wtl_frame *f, size_t n, size_t size)
 {
-  if (WTL_UNLIKELY(f->self->check && n > (size_t)PTRDIFF_MAX / size)) wtl_refuse_count(f->call, n, size);
+  size_t bytes;
+  if (WTL_UNLIKELY(f->self->check && (__builtin_mul_overflow(n, size, &bytes) || bytes > PTRDIFF_MAX)))
+    wtl_refuse_count(f->call, n, size);
 }
 
 static inline __attribute__((always_inline)) void wtl_check_symmetric(const wtl_frame *f, const char *name,

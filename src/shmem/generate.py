@@ -1,4 +1,4 @@
-"""Makes the OpenSHMEM front end from the API table (api.toml): shmem.h, shmemx.h, shmem_api.c and api.json.
+"""Makes the OpenSHMEM front end from the API table (api.toml): shmem.h, shmemx.h, shmem_api_*.c and api.json.
 
 usage: generate.py api.toml BUILD_DIR VERSION
 """
@@ -25,12 +25,16 @@ class Routine:
     args: list[str]
     with_ctx: bool
     call_id: int = 0
+    is_worker: bool = False  # for all types: what depends on the type is in `k`, a wtl_typed
     result: str = field(init=False)
 
     def __post_init__(self) -> None:
         self.result = self.fill(self.row.get("returns", "void"))
 
     def fill(self, text: str) -> str:
+        if self.is_worker:
+            text = text.replace("WTL_WORD_OF({C})", "k->word").replace("wtl_{O}_{T}", "k->combine")
+            text = re.sub(r"wtl_\w+_\{T\}", "k->combine", text)
         return (
             text.replace("{C}", self.c_type)
             .replace("{T}", self.type_name)
@@ -41,6 +45,8 @@ class Routine:
     @property
     def size(self) -> str:
         """C for the bytes of an element."""
+        if self.is_worker:
+            return "k->size"
         if self.c_type:
             return f"sizeof({self.c_type})"
         return str(int(self.type_name) // 8) if self.row.get("sizes") else "1"
@@ -49,10 +55,6 @@ class Routine:
     def prototype(self) -> str:
         space = "" if self.result.endswith("*") else " "
         return f"{self.result}{space}{{name}}({', '.join(self.args) or 'void'})"
-
-    @property
-    def is_complex(self) -> bool:
-        return "_Complex" in self.c_type
 
 
 def arg_name(declaration: str) -> str:
@@ -114,12 +116,17 @@ def check_lines(r: Routine) -> list[str]:
     """C for each check of the row."""
     lines = []
     pe = "pe" if any(arg_name(a) == "pe" for a in r.args) else "self->me"
+    if r.with_ctx and r.row.get("no_ctx"):
+        lines.append("if (WTL_UNLIKELY(ctx == SHMEM_CTX_INVALID)) {\n  wtl_leave(&f);\n  return;\n  }")
     if r.with_ctx:
         lines.append(context_line(r))
     for check in r.row.get("checks", []):
         kind, *names = check.split()
         name, last = (names[0], names[-1]) if names else ("", "")
-        element = arg_type(r.args, name) if kind in ("align", "symmetric1", "many") else ""
+        element = ""
+        if kind in ("align", "symmetric1", "many"):
+            pointed = arg_type(r.args, name)
+            element = r.size if pointed == "void" and r.is_worker else f"sizeof({pointed or 'char'})"
         rest = r.fill(check.split(maxsplit=2)[2]) if len(names) > 1 else ""
         lines.append(
             {
@@ -132,13 +139,13 @@ def check_lines(r: Routine) -> list[str]:
                 "product": f"if (__builtin_mul_overflow_p({name}, {last}, (size_t)0)) "
                 f"wtl_refuse_count(f.call, {name}, {last});",
                 "symmetric": f'wtl_check_symmetric(&f, "{name}", {name}, f.bytes, {pe});',
-                "symmetric1": f'wtl_check_symmetric(&f, "{name}", {name}, sizeof({element or "char"}), {pe});',
+                "symmetric1": f'wtl_check_symmetric(&f, "{name}", {name}, {element}, {pe});',
                 "extent": f'wtl_check_symmetric(&f, "{name}", {name}, {rest}, {pe});',
                 "stride": f'wtl_check_that(&f, {name} >= 1, "{name}", {name}, "1 and more");',
                 "local": f'wtl_check_local(&f, "{name}", {name}, f.bytes);',
                 "given": f'wtl_check_local(&f, "{name}", {name}, 1);',
-                "many": f'wtl_check_local(&f, "{name}", {name}, {rest} * sizeof({element or "char"}));',
-                "align": f'wtl_check_alignment(&f, "{name}", {name}, sizeof({element or "char"}));',
+                "many": f'wtl_check_local(&f, "{name}", {name}, {rest} * {element});',
+                "align": f'wtl_check_alignment(&f, "{name}", {name}, {element});',
                 "cmp": 'wtl_check_that(&f, (unsigned)cmp <= SHMEM_CMP_LE, "cmp", cmp, '
                 '"SHMEM_CMP_EQ, NE, GT, GE, LT and LE");',
                 "signal": "wtl_check_that(&f, sig_op == SHMEM_SIGNAL_SET || sig_op == SHMEM_SIGNAL_ADD, "
@@ -151,32 +158,96 @@ def check_lines(r: Routine) -> list[str]:
     return lines
 
 
+def statements(r: Routine, call: str, site: str) -> list[str]:
+    """What a routine does between its braces."""
+    body = [f"wtl_frame f = wtl_enter({call}, {site}, {r.fill(r.row.get('bytes', '0'))});"]
+    body.append("wtl_pe *self = f.self;")
+    if r.result != "void":
+        body.append(f"{r.result} result;")
+    body += check_lines(r)
+    if "at" in r.row:
+        body.append(f"char *to = wtl_remote(self, {r.row['at']}, pe);")
+    main = r.fill(r.row["body"])
+    if "far" in r.row:
+        main = f"if (WTL_LIKELY(to != NULL)) {{\n  {main}\n  }} else {{\n  {r.fill(r.row['far'])}\n  }}"
+    body.append(main)
+    body += ["(void)self;", "wtl_leave(&f);"]
+    if r.result != "void":
+        body.append("return result;")
+    return body
+
+
+SITE = "(uintptr_t)__builtin_return_address(0)"
+
+
 def definition(r: Routine) -> str:
-    head = r.prototype.format(name="p" + r.name)
+    """A routine that does its own work."""
     if "raw" in r.row:
         raw = r.fill(r.row["raw"]).replace("WTL_CALL_ID", str(r.call_id))
-        body = [raw or "(void)0;"]
-    else:
-        body = [
-            f"wtl_frame f = wtl_enter({r.call_id}, (uintptr_t)__builtin_return_address(0), "
-            f"{r.fill(r.row.get('bytes', '0'))});"
-        ]
-        body.append("wtl_pe *self = f.self;")
-        if r.result != "void":
-            body.append(f"{r.result} result;")
-        body += check_lines(r)
-        if "at" in r.row:
-            body.append(f"char *to = wtl_remote(self, {r.row['at']}, pe);")
-        main = r.fill(r.row["body"])
-        if "far" in r.row:
-            main = f"if (WTL_LIKELY(to != NULL)) {{\n  {main}\n  }} else {{\n  {r.fill(r.row['far'])}\n  }}"
-        body.append(main)
-        body += ["(void)self;", "wtl_leave(&f);"]
-        if r.result != "void":
-            body.append("return result;")
-    lines = "\n  ".join(body)
+        return function(r, [raw or "(void)0;"])
+    return function(r, statements(r, str(r.call_id), SITE))
+
+
+def function(r: Routine, lines: list[str]) -> str:
+    head = r.prototype.format(name="p" + r.name)
+    body = "\n  ".join(lines)
     twin = r.prototype.format(name=r.name) + f' __attribute__((weak, alias("p{r.name}")));'
-    return f"{head}\n{{\n  {lines}\n}}\n{twin}\n"
+    return f"{head}\n{{\n  {body}\n}}\n{twin}\n"
+
+
+def worker_of(r: Routine) -> Routine:
+    """The same routine for any type: what depends on the type comes in a wtl_typed."""
+    args = [any_type(a) for a in r.row["args"]]
+    w = Routine(r.row, r.name, r.type_name, r.c_type, [CTX, *args] if r.with_ctx else args, r.with_ctx)
+    w.is_worker = True
+    return w
+
+
+def any_type(declaration: str) -> str:
+    return re.sub(r"\{C\} (?=\*)", "void ", declaration).replace("{C}", "uint64_t")
+
+
+def shared(routines: list[Routine]) -> str:
+    """Routines of rows that say `shared`: each hands its arguments on to a worker, one for all types."""
+    out: list[str] = []
+    workers: dict[str, str] = {}  # C -> name
+    for r in routines:
+        w = worker_of(r)
+        body = "\n  ".join(statements(w, "k->call", "from"))
+        args = ", ".join(["const wtl_typed *k", "uintptr_t from", *w.args])
+        key = f"{w.result} ({args}) {{\n  {body}\n}}"
+        if key not in workers:
+            workers[key] = name = worker_name(r, set(workers.values()))
+            out.append(f"static __attribute__((noinline)) {w.result} {name}({args})\n{{\n  {body}\n}}\n")
+        combine = f"wtl_{r.row['combine']}_{r.type_name}" if "combine" in r.row else "NULL"
+        word = f"WTL_WORD_OF({r.c_type})" if "WTL_WORD_OF" in r.row["body"] else "WTL_I64"
+        values = ", ".join(
+            f"(uint64_t){arg_name(a)}" if re.match(r"\{C\} \w", any_row_arg(r, a)) else arg_name(a) for a in r.args
+        )
+        out.append(
+            function(
+                r,
+                [
+                    f"static const wtl_typed k = {{{r.call_id}, {r.size}, {combine}, {word}}};",
+                    f"{'' if r.result == 'void' else 'return '}{workers[key]}(&k, {SITE}, {values});",
+                ],
+            )
+        )
+    return "\n".join(out)
+
+
+def worker_name(r: Routine, taken: set[str]) -> str:
+    """do_put_signal, do_ctx_put_signal, do_reduce; with a number where another form of the same name has it."""
+    name = re.sub(r"\{[TN]\}|shmem_", "", r.row["name"]).replace(r.row["op"], "").strip("_")
+    form = "ctx_" if r.with_ctx else "set_" if "active" in r.row.get("checks", []) else ""
+    name = re.sub("__+", "_", f"do_{form}{name}")
+    return name if name not in taken else f"{name}_{len(taken)}"
+
+
+def any_row_arg(r: Routine, declaration: str) -> str:
+    """The row's own declaration, with {C}, of one of the routine's arguments."""
+    name = arg_name(declaration)
+    return next((a for a in r.row["args"] if arg_name(a) == name), declaration)
 
 
 def unsigned_of(name: str, c_type: str) -> str:
@@ -218,45 +289,71 @@ def combines(table: dict) -> str:
     return "\n".join(loops.values())
 
 
-def implementation(table: dict, routines: list[Routine]) -> str:
+def part_of(r: Routine) -> str:
+    """Which of the generated files has the routine: files of about the same size compile side by side."""
+    row, kind, direction = r.row, r.row["kind"], r.row.get("direction")
+    if "header" in row:
+        return "others"
+    if kind == "wait" and direction:
+        return "collectives"
+    if kind == "wait" and re.search("_(wait|test)(_until)?", row["name"]) and "types" in row:
+        return "waits"
+    if re.search(r"_i?b?(put|get)", row["name"]) and re.search(r"_ib?(put|get)|signal", row["name"]):
+        return "strided"
+    if direction == "amo" and row["op"] == "" and "nbi" in row["name"]:
+        return "atomics_nbi"
+    return {"put": "puts", "get": "gets", "amo": "atomics"}.get(direction, "others")
+
+
+PARTS = ("others", "puts", "gets", "strided", "atomics", "atomics_nbi", "waits", "collectives")
+
+
+def call_table(routines: list[Routine]) -> list[str]:
     directions = {"": "NONE", "put": "PUT", "get": "GET", "amo": "AMO"}
     calls = [
         f'    {{"{r.name}", WTL_CALL_{r.row["kind"].upper()}, WTL_DIR_{directions[r.row.get("direction", "")]}, '
         f"{'true' if r.row.get('in_handler') else 'false'}}},"
         for r in routines
     ]
+    return ["const wtl_call_info wtl_shmem_calls[] = {", *calls, "};", ""]
+
+
+def implementation(table: dict, routines: list[Routine], parts: tuple[str, ...] = PARTS) -> str:
+    """C of the routines of some parts."""
+    members = [r for r in routines if part_of(r) in parts]
     return "\n".join(
         [
-            "/* Generated from src/shmem/api.toml; do not edit. */",
-            "#define WTL_NO_GENERICS /* the routines themselves are meant here */",
-            '#include "shmem.h"',
-            '#include "shmemx.h"',
-            '#include "pgas/am_mutex.h"',
-            '#include "shmem/front.h"',
-            '#include "shmem/memory.h"',
-            '#include "shmem/teams.h"',
-            "",
-            "/* The bytes of a value as a number, whatever its type. */",
-            "#define WTL_BITS(v) __extension__({ uint64_t bits_ = 0; memcpy(&bits_, &(v), sizeof(v)); bits_; })",
-            "",
-            "#define WTL_IS_ADD_add true",
-            "#define WTL_IS_ADD_set false",
-            "#define WTL_WORD_OF(T) \\",
-            "  ((enum wtl_word)((sizeof(T) == 2 ? WTL_I16 : sizeof(T) == 4 ? WTL_I32 : WTL_I64) + ((T)-1 > (T)0)))",
-            "",
-            "_Static_assert(SHMEM_CMP_EQ == (int)WTL_CMP_EQ && SHMEM_CMP_LE == (int)WTL_CMP_LE, "
-            '"the comparisons agree");',
-            '_Static_assert(sizeof(shmemx_am_mutex) == sizeof(wtl_am_mutex), "both are the same");',
-            "#define WTL_MUTEX(m) ((wtl_am_mutex *)(void *)(m))",
-            "",
-            "const wtl_call_info wtl_shmem_calls[] = {",
-            *calls,
-            "};",
-            "",
-            combines(table),
-            *[definition(r) for r in routines],
+            PROLOGUE,
+            *(call_table(routines) if "others" in parts else []),
+            combines(table) if "collectives" in parts else "",
+            *[definition(r) for r in members if not r.row.get("shared")],
+            shared([r for r in members if r.row.get("shared")]),
         ]
     )
+
+
+PROLOGUE = """\
+/* Generated from src/shmem/api.toml; do not edit. */
+#define WTL_NO_GENERICS /* the routines themselves are meant here */
+#include "shmem.h"
+#include "shmemx.h"
+#include "pgas/am_mutex.h"
+#include "shmem/front.h"
+#include "shmem/memory.h"
+#include "shmem/teams.h"
+
+/* The bytes of a value as a number, whatever its type. */
+#define WTL_BITS(v) __extension__({ uint64_t bits_ = 0; memcpy(&bits_, &(v), sizeof(v)); bits_; })
+
+#define WTL_IS_ADD_add true
+#define WTL_IS_ADD_set false
+#define WTL_WORD_OF(T) \\
+  ((enum wtl_word)((sizeof(T) == 2 ? WTL_I16 : sizeof(T) == 4 ? WTL_I32 : WTL_I64) + ((T)-1 > (T)0)))
+
+_Static_assert(SHMEM_CMP_EQ == (int)WTL_CMP_EQ && SHMEM_CMP_LE == (int)WTL_CMP_LE, "the comparisons agree");
+_Static_assert(sizeof(shmemx_am_mutex) == sizeof(wtl_am_mutex), "both are the same");
+#define WTL_MUTEX(m) ((wtl_am_mutex *)(void *)(m))
+"""
 
 
 # --- the header --------------------------------------------------------------------------------------------------
@@ -338,7 +435,7 @@ def prototypes(routines: list[Routine]) -> list[str]:
         if r.row is not last:
             out.append(f"\n/** {r.row['doc']}{age(r)} */")
             last = r.row
-        out.append(guarded(r))
+        out.append(declaration(r))
     return out
 
 
@@ -347,11 +444,10 @@ def age(r: Routine) -> str:
     return f" (since {r.row['since']}{deprecated})" if "since" in r.row else ""
 
 
-def guarded(r: Routine) -> str:
+def declaration(r: Routine) -> str:
     attributes = f" __attribute__(({r.row['attributes']}))" if "attributes" in r.row else ""
     lines = [r.prototype.format(name=name) + attributes + ";" for name in (r.name, "p" + r.name)]
-    text = "\n".join(lines)
-    return f"#ifndef __cplusplus\n{text}\n#endif" if r.is_complex else text
+    return re.sub(r"(double|float) _Complex", r"wtl_complex_\1", "\n".join(lines))
 
 
 HEADER_TOP = """\
@@ -371,6 +467,15 @@ HEADER_TOP = """\
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+/* C++ has no _Complex of its own; its compilers have. */
+#ifdef __cplusplus
+__extension__ typedef float _Complex wtl_complex_float;
+__extension__ typedef double _Complex wtl_complex_double;
+#else
+typedef float _Complex wtl_complex_float;
+typedef double _Complex wtl_complex_double;
 #endif
 
 typedef struct wtl_shmem_ctx *shmem_ctx_t;
@@ -475,7 +580,8 @@ def main() -> None:
     write(build / "include/shmem.h", header(table, routines, version))
     write(build / "include/shmemx.h", extension_header(routines, version))
     write(build / "include/mpp/shmem.h", MPP_HEADER)
-    write(build / "generated/shmem_api.c", implementation(table, routines))
+    for part in PARTS:
+        write(build / f"generated/shmem_api_{part}.c", implementation(table, routines, (part,)))
     write(build / "generated/api.json", json.dumps(index(routines), indent=1))
 
 

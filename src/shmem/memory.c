@@ -36,7 +36,7 @@ static void warn_exhausted(const wtl_frame *f, size_t bytes)
   wtl_say("%s: no room for %zu bytes in the symmetric heap: %zu of %zu bytes are in use, %zu are free in pieces; the "
           "call returns NULL (raise "
           "SHMEM_SYMMETRIC_SIZE)",
-          wtl_call_name(f->call), bytes, self->mem.live_bytes, self->heap_bytes, wtl_heap_room(&self->mem));
+          wtl_call_name(f->call), bytes, self->mem.live_bytes, self->mem.bytes, wtl_heap_room(&self->mem));
 }
 
 void *wtl_shmem_alloc(wtl_frame *f, size_t bytes, size_t align, bool zero)
@@ -44,7 +44,7 @@ void *wtl_shmem_alloc(wtl_frame *f, size_t bytes, size_t align, bool zero)
   void *p = NULL;
   if (align) {
     wtl_check_that(f, (align & (align - 1)) == 0 && align % sizeof(void *) == 0 && align <= WTL_SLICE_ALIGN,
-                   "alignment", (long long)align, "powers of two from 8 to 2097152");
+                   "alignment", (long long)align, "powers of two from 8 to 16777216");
   }
   if (bytes) {
     p = wtl_heap_alloc(&f->self->mem, bytes, align);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "pgas/am.h"
 #include "pgas/context.h"
 #include "pgas/team.h"
 
@@ -115,21 +116,25 @@ static void make(wtl_frame *f, wtl_team *parent, const part *p, int room, const 
   *p->out = (shmem_team_t)t->handle;
 }
 
-/* Collective over the parent. All PEs pass the same `words`; parts may differ, as long as those that share a PE do not. */
-static int split(wtl_frame *f, wtl_team *parent, uint64_t words, const part parts[], int n)
+/*
+ * Collective over the parent. The PEs of `alike` pass the same `words`; parts may differ, as long as those that share a PE do
+ * not. No part: there can be no such team.
+ */
+static int split(wtl_frame *f, wtl_team *parent, uint64_t words, const part *alike, const part parts[], int n)
 {
   wtl_pe *self = f->self;
   int rooms[2], rc, *node_of = malloc((size_t)parent->n * sizeof *node_of);
   for (int i = 0; i < n; i++) *parts[i].out = SHMEM_TEAM_INVALID;
   if (!node_of) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for a team", wtl_call_name(f->call));
-  rc = wtl_team_agree(self, f->site, parent, words, n, rooms, node_of);
+  rc = wtl_team_agree(self, f->site, parent, words, &(wtl_range){alike->start, alike->stride, alike->n}, n, rooms,
+                      node_of);
   if (rc > 0)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs do not ask alike: PE %d passes other values than this one",
                 wtl_call_name(f->call), rc - 1);
   for (int i = 0; rc == 0 && i < n; i++) make(f, parent, &parts[i], rooms[i], node_of);
   wtl_teams_made(self, f->site, parent);
   free(node_of);
-  return rc;
+  return n ? rc : -1;
 }
 
 static void check_config(const wtl_frame *f, const shmem_team_config_t *config, long mask)
@@ -143,10 +148,14 @@ int wtl_shmem_split_strided(wtl_frame *f, shmem_team_t parent, int start, int st
 {
   wtl_team *t = wtl_team_or_none(f, "parent_team", parent);
   part p = {start, stride, size, config, mask, out};
+  uint64_t words = words_of((uint32_t)start, (uint32_t)stride, (uint32_t)size);
   check_config(f, config, mask);
   *out = SHMEM_TEAM_INVALID;
-  if (!t || !is_within(&p, t->n)) return -1;
-  return split(f, t, words_of((uint32_t)start, (uint32_t)stride, (uint32_t)size), &p, 1);
+  if (!t) return -1;
+  const part all = {.stride = 1, .n = t->n}, none = {.n = 0};
+  if (!is_within(&p, t->n)) return split(f, t, words, &all, &p, 0);
+  /* Programs split a team into several by one call, each PE for its own: what concerns others is not compared. */
+  return split(f, t, words, is_in(&p, t->me) ? &p : &none, &p, 1);
 }
 
 int wtl_shmem_split_2d(wtl_frame *f, shmem_team_t parent, int xrange, const shmem_team_config_t *xconfig, long xmask,
@@ -160,7 +169,17 @@ int wtl_shmem_split_2d(wtl_frame *f, shmem_team_t parent, int xrange, const shme
   int width = xrange < t->n ? xrange : t->n, x = t->me % width, row = t->me - x, left = t->n - row;
   const part parts[] = {{row, 1, left < width ? left : width, xconfig, xmask, xteam},
                         {x, width, (t->n - x + width - 1) / width, yconfig, ymask, yteam}};
-  return split(f, t, words_of((uint32_t)xrange, 2, 2), parts, 2);
+  const part all = {.stride = 1, .n = t->n};
+  return split(f, t, words_of((uint32_t)xrange, 2, 2), &all, parts, 2);
+}
+
+int wtl_shmem_get_config(wtl_frame *f, shmem_team_t team, long mask, shmem_team_config_t *config)
+{
+  const wtl_team *t = wtl_team_or_none(f, "team", team);
+  check_config(f, config, mask);
+  if (!t) return -1;
+  if (mask & SHMEM_TEAM_NUM_CONTEXTS) config->num_contexts = t->n_contexts;
+  return 0;
 }
 
 void wtl_shmem_team_destroy(wtl_frame *f, shmem_team_t team)
@@ -227,4 +246,26 @@ void wtl_shmem_session(wtl_frame *f, shmem_ctx_t ctx, bool starts, long options)
   wtl_ctx *c = context_named(f, ctx);
   if (!c->flow) return;
   c->flow->batches = starts && (options & SHMEM_CTX_SESSION_BATCH || c->flow->batches);
+}
+
+int wtl_shmem_am_target(wtl_frame *f, shmem_ctx_t ctx, int dest, uint64_t **done)
+{
+  *done = NULL;
+  if (ctx == SHMEM_CTX_DEFAULT) {
+    wtl_check_pe(f, dest);
+    return dest;
+  }
+  wtl_ctx *c = context_named(f, ctx);
+  dest = wtl_pe_in_context(f, ctx, dest);
+  atomic_fetch_add(&c->am_sent, 1);
+  *done = &c->am_done;
+  return dest;
+}
+
+void wtl_shmem_ctx_am_quiet(wtl_frame *f, shmem_ctx_t ctx)
+{
+  if (ctx == SHMEM_CTX_DEFAULT)
+    wtl_am_quiet(f->self, f->site);
+  else
+    wtl_context_am_quiet(f->self, f->site, context_named(f, ctx));
 }

@@ -10,6 +10,7 @@ int wtl_shmem_split_strided(wtl_frame *f, shmem_team_t parent, int start, int st
                             const shmem_team_config_t *config, long mask, shmem_team_t *out);
 int wtl_shmem_split_2d(wtl_frame *f, shmem_team_t parent, int xrange, const shmem_team_config_t *xconfig, long xmask,
                        shmem_team_t *xteam, const shmem_team_config_t *yconfig, long ymask, shmem_team_t *yteam);
+int wtl_shmem_get_config(wtl_frame *f, shmem_team_t team, long mask, shmem_team_config_t *config);
 void wtl_shmem_team_destroy(wtl_frame *f, shmem_team_t team);
 int wtl_shmem_translate(wtl_frame *f, shmem_team_t from, int pe, shmem_team_t to);
 void *wtl_shmem_team_ptr(wtl_frame *f, shmem_team_t team, const void *dest, int pe);
@@ -18,5 +19,9 @@ int wtl_shmem_ctx_create(wtl_frame *f, shmem_team_t team, long options, shmem_ct
 void wtl_shmem_ctx_destroy(wtl_frame *f, shmem_ctx_t ctx);
 int wtl_shmem_ctx_get_team(wtl_frame *f, shmem_ctx_t ctx, shmem_team_t *team);
 void wtl_shmem_session(wtl_frame *f, shmem_ctx_t ctx, bool starts, long options);
+
+/* Active messages: the PE that a request on a context goes to, and where its end is counted (NULL: nowhere). */
+int wtl_shmem_am_target(wtl_frame *f, shmem_ctx_t ctx, int dest, uint64_t **done);
+void wtl_shmem_ctx_am_quiet(wtl_frame *f, shmem_ctx_t ctx);
 
 #endif

@@ -143,6 +143,33 @@ static void a_private_flag(int me, int n)
   }
 }
 
+/* PEs of a context have its team's numbers, and its quiet waits for its own requests. */
+static void on_contexts(int me, int n)
+{
+  int flag = 0;
+  shmem_team_t reversed;
+  shmem_ctx_t ctx;
+  shmem_team_split_strided(SHMEM_TEAM_WORLD, n - 1, -1, n, NULL, 0, &reversed);
+  EXPECT(shmem_team_create_ctx(reversed, 0, &ctx) == 0, "a context");
+  flags[me] = &flag;
+  shmem_barrier_all();
+  shmemx_ctx_am_quiet(ctx); /* nothing was sent */
+  for (int round = 1; round <= 20; round++) {
+    shmemx_ctx_am_request(ctx, me, FLAG, NULL, 0); /* to PE n - 1 - me */
+    shmemx_ctx_am_quiet(ctx);
+    shmem_barrier_all();
+    EXPECT(flag == 1, "round %d", round);
+    flag = 0;
+    shmem_barrier_all();
+  }
+  shmemx_ctx_am_request(SHMEM_CTX_DEFAULT, n - 1 - me, FLAG, NULL, 0);
+  shmemx_ctx_am_quiet(SHMEM_CTX_DEFAULT);
+  shmem_barrier_all();
+  EXPECT(flag == 1, "the default context");
+  shmem_ctx_destroy(ctx);
+  shmem_team_destroy(reversed);
+}
+
 static void several_replies(int me, int n)
 {
   uint64_t count = 3000; /* more than a ring holds */
@@ -186,6 +213,7 @@ int main(int argc, char **argv)
   words_and_places(me, n);
   counted_requests(me, n);
   a_private_flag(me, n);
+  on_contexts(me, n);
   several_replies(me, n);
   handlers_come_and_go(me, n);
   EXPECT(mine()->wrong == 0, "%lu", (unsigned long)mine()->wrong);

@@ -49,6 +49,8 @@ static void *play(void *arg)
   player *p = arg;
   unsigned char *buf = malloc(LONGEST);
   uint64_t seed = (uint64_t)(p->me * THREADS + p->thread), done = 0, asked = 0;
+  shmem_ctx_t ctx;
+  EXPECT(shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx) == 0, "a context");
   for (int i = 0; i < p->rounds; i++) {
     uint64_t r = next_random(&seed);
     int to = (int)(r % (uint64_t)p->n);
@@ -57,9 +59,12 @@ static void *play(void *arg)
     fill(buf, n, n, p->me, to);
     if (r % 3 == 0)
       shmemx_am_request_nbi(to, LONG, buf, n, &done), asked++;
+    else if (r % 4 == 0)
+      shmemx_ctx_am_request(ctx, to, r % 5 ? SMALL : LONG, buf, n);
     else
       shmemx_am_request(to, r % 5 ? SMALL : LONG, buf, n);
     if (r % 31 == 0) shmemx_am_quiet();
+    if (r % 37 == 0) shmemx_ctx_am_quiet(ctx);
     if (r % 29 == 0) shmem_uint64_wait_until(&done, SHMEM_CMP_EQ, asked);
     if (r % 11 == 0) {
       shmemx_am_mutex_lock(&mine.mutex);
@@ -70,6 +75,7 @@ static void *play(void *arg)
   }
   shmem_uint64_wait_until(&done, SHMEM_CMP_EQ, asked);
   shmemx_am_quiet();
+  shmem_ctx_destroy(ctx);
   free(buf);
   return NULL;
 }

@@ -35,7 +35,7 @@ static void open_room(room *r, size_t size, uint64_t seed)
 {
   memset(r, 0, sizeof *r);
   r->size = size;
-  r->memory = aligned_alloc(2 << 20, (size + (2 << 20) - 1) / (2 << 20) * (2 << 20));
+  r->memory = aligned_alloc(2 << 20, (wtl_heap_span(size) + (2 << 20) - 1) / (2 << 20) * (2 << 20));
   r->random = seed;
   wtl_heap_start(&r->heap, r->memory, size);
 }
@@ -66,7 +66,7 @@ static char *take(room *r, size_t bytes, size_t align)
   char *p = slot ? wtl_heap_alloc(&r->heap, bytes, align) : NULL;
   if (!p) return NULL;
   CHECK(!overlaps(r, p, bytes));
-  CHECK(p >= r->memory && p + bytes <= r->memory + r->size);
+  CHECK(p >= r->memory && p + bytes <= r->memory + wtl_heap_span(r->size));
   CHECK((uintptr_t)p % (align < 16 ? 16 : align) == 0);
   CHECK(wtl_heap_size(&r->heap, p) == bytes);
   *slot = (block){p, bytes};
@@ -175,10 +175,35 @@ static void powers_of_two_fill_85_percent_for_ever(void)
   keep_live(85, power_of_two);
 }
 
-/* Sizes of every kind leave gaps: above about 80 % no fit policy, not even an exhaustive best fit, gets through this trace. */
-static void any_sizes_fill_75_percent_for_ever(void)
+/* Sizes of every kind leave gaps: without addresses to spare no fit policy gets through this trace above about 80 %. */
+static void any_sizes_fill_85_percent_for_ever(void)
 {
-  keep_live(75, any_size);
+  keep_live(85, any_size);
+}
+
+/* Small ones, large ones and what is between them, each kind as likely. */
+static size_t mixed(room *r)
+{
+  static const size_t most[] = {64, 4096, 65536, 262144};
+  size_t bytes = 1 + pick(r, most[pick(r, 4)]);
+  return bytes < r->size / 64 ? bytes : r->size / 64;
+}
+
+static void mixed_sizes_fill_85_percent_for_ever(void)
+{
+  keep_live(85, mixed);
+}
+
+static void no_more_is_live_than_the_heap_has(void)
+{
+  room r;
+  open_room(&r, (size_t)1 << 20, 1);
+  char *p = take(&r, ((size_t)1 << 20) - 4096, 0);
+  CHECK(p && !take(&r, 4097, 0) && take(&r, 4000, 0));
+  CHECK(wtl_heap_room(&r.heap) == 96);
+  CHECK(wtl_heap_resize(&r.heap, p, 4096) == 0 && take(&r, 100000, 0));
+  CHECK(wtl_heap_resize(&r.heap, p, ((size_t)1 << 20) - 4096) == -1);
+  close_room(&r);
 }
 
 static void wrong_frees_are_refused_and_change_nothing(void)
@@ -199,7 +224,7 @@ static void wrong_frees_are_refused_and_change_nothing(void)
 
 static void too_much_is_refused_and_the_heap_goes_on(void)
 {
-  static const size_t much[] = {(size_t)1 << 20, (size_t)1 << 21, SIZE_MAX / 2, SIZE_MAX - 64, SIZE_MAX};
+  static const size_t much[] = {((size_t)1 << 20) + 1, (size_t)1 << 21, SIZE_MAX / 2, SIZE_MAX - 64, SIZE_MAX};
   room r;
   open_room(&r, 1 << 20, 1);
   size_t room = wtl_heap_room(&r.heap);
@@ -222,6 +247,7 @@ static void the_smallest_heap_works(void)
 }
 
 TESTS(TEST(random_traces_never_overlap_and_room_comes_back), TEST(the_same_trace_gives_the_same_offsets),
-      TEST(powers_of_two_fill_85_percent_for_ever), TEST(any_sizes_fill_75_percent_for_ever),
+      TEST(powers_of_two_fill_85_percent_for_ever), TEST(any_sizes_fill_85_percent_for_ever),
+      TEST(mixed_sizes_fill_85_percent_for_ever), TEST(no_more_is_live_than_the_heap_has),
       TEST(wrong_frees_are_refused_and_change_nothing), TEST(too_much_is_refused_and_the_heap_goes_on),
       TEST(the_smallest_heap_works))

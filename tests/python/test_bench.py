@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from bench import (  # noqa: E402
+    collectives,
     crowd,
     held,
     jobs,
@@ -282,6 +283,7 @@ def test_nodes_that_cannot_be_made_are_a_reason_and_no_error(
         one_node.ROWS,
         one_node.LIMITS,
         crowd.rows_of(8),
+        collectives.rows_of("32 PEs", collectives.BAR),
         two_nodes.ROWS,
         shaped.ROWS,
         wakes.SHORT,

@@ -27,6 +27,22 @@ def test_hello_reaches_every_left_neighbour(n: int) -> None:
     assert len(done.stdout.splitlines()) == n
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 7])
+@pytest.mark.parametrize(
+    ("program", "arguments"),
+    [
+        ("ring", ["--laps", "50"]),
+        ("pi", ["--strips", "100001"]),
+        ("sort", ["--keys", "5003"]),
+        ("matmul", ["--size", "61"]),
+    ],
+)
+def test_small_ones_check_their_own_results(program: str, arguments: list[str], n: int) -> None:
+    done = start(program, *arguments, n=n)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("correct") == 1
+
+
 @pytest.mark.parametrize("n", [1, 2, 4, 6, 7])
 def test_halo_is_correct_for_any_cut_of_the_field(n: int) -> None:
     done = start("halo", "--size", 61, "--steps", 300, n=n)
@@ -59,7 +75,7 @@ def test_energy_region_says_where_its_joules_come_from() -> None:
     assert "modelled" in done.stdout
 
 
-@pytest.mark.parametrize("program", ["halo", "gups"])
+@pytest.mark.parametrize("program", ["ring", "pi", "halo", "gups", "sort", "matmul"])
 def test_help_names_every_option_once_and_succeeds(program: str) -> None:
     done = start(program, "--help", n=2)
     assert done.returncode == 0

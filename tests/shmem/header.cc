@@ -4,6 +4,9 @@
 
 static bool answered = false;
 
+// Compilers know C's complex numbers in C++ too.
+__extension__ static double _Complex numbers[2], sums[2];
+
 static void on_message(void *buf, size_t n, int, shmemx_am_token_t token)
 {
   shmemx_am_reply(2, buf, n, token);
@@ -16,7 +19,11 @@ int main()
   const int me = shmem_my_pe(), n = shmem_n_pes();
   shmem_long_p(word, me, (me + 1) % n);
   shmem_barrier_all();
-  const bool right = shmem_long_g(word, me) == (me + n - 1) % n;
+  bool right = shmem_long_g(word, me) == (me + n - 1) % n;
+  __real__ numbers[1] = me;
+  __imag__ numbers[1] = 1;
+  shmem_complexd_sum_reduce(SHMEM_TEAM_WORLD, sums, numbers, 2);
+  right = right && __real__ sums[1] == n * (n - 1) / 2 && __imag__ sums[1] == n;
   shmem_barrier_all();
   shmemx_am_attach(1, on_message);
   shmemx_am_attach(2, [](void *buf, size_t n, int, shmemx_am_token_t) {

@@ -1,5 +1,5 @@
 /*
- * Start, finish, and what can be asked in between. usage: life [again | exit | nodes]
+ * Start, finish, and what can be asked in between. usage: life [exit | nodes] [again]
  *
  * Starting is repeatable: as many finalizes as inits end the library. again: after that it can be started again, with a fresh heap and the
  * program's variables as they were. exit: the last PE ends the job with status 7. nodes: there are several,
@@ -85,7 +85,7 @@ static void levels(int requested)
 int main(int argc, char **argv)
 {
   const char *word = argc > 1 ? argv[1] : "";
-  int cycles = strcmp(word, "again") == 0 ? 3 : 1;
+  int cycles = strcmp(argv[argc - 1], "again") == 0 ? 3 : 1;
   expect_started(0);
   for (int cycle = 0; cycle < cycles; cycle++) {
     shmem_init();

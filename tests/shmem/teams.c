@@ -172,14 +172,16 @@ static void shared(void)
 
 static void configured(void)
 {
-  shmem_team_config_t config = {5}, got = {-1};
+  shmem_team_config_t config = {5}, got = {-1}, untouched = {-2};
   shmem_team_t team;
   shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, shmem_n_pes(), &config, SHMEM_TEAM_NUM_CONTEXTS, &team);
-  shmem_team_get_config(team, &got);
+  EXPECT(shmem_team_get_config(team, SHMEM_TEAM_NUM_CONTEXTS, &got) == 0, "the team is there");
   EXPECT(got.num_contexts == 5, "asked for 5 contexts, has %d", got.num_contexts);
+  EXPECT(shmem_team_get_config(team, 0, &untouched) == 0 && untouched.num_contexts == -2, "nothing was asked for");
+  EXPECT(shmem_team_get_config(SHMEM_TEAM_INVALID, 0, &untouched) != 0, "there is no team");
   shmem_team_destroy(team);
   shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, shmem_n_pes(), &config, 0, &team);
-  shmem_team_get_config(team, &got);
+  shmem_team_get_config(team, SHMEM_TEAM_NUM_CONTEXTS, &got);
   EXPECT(got.num_contexts == 0, "not asked for contexts, has %d", got.num_contexts);
   shmem_team_destroy(team);
 }

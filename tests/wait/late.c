@@ -242,6 +242,21 @@ static void call_am_quiet(walk *w)
   shmemx_am_quiet();
 }
 
+static void call_ctx_am_quiet(walk *w)
+{
+  shmem_ctx_t ctx;
+  if (w->me == 0) shmemx_am_mutex_lock(&needed);
+  shmemx_am_attach(HANDLER, on_request);
+  shmem_sync_all();
+  late(w);
+  if (w->me == 0) shmemx_am_mutex_unlock(&needed);
+  if (w->me != 1) return;
+  if (shmem_ctx_create(0, &ctx) != 0) abort();
+  shmemx_ctx_am_request(ctx, 0, HANDLER, NULL, 0);
+  shmemx_ctx_am_quiet(ctx);
+  shmem_ctx_destroy(ctx);
+}
+
 static const struct {
   const char *name;
   void (*make)(walk *);
@@ -308,6 +323,7 @@ static const struct {
     {"shmemalign", call_shmemalign},
     {"shmem_set_lock", call_set_lock},
     {"shmemx_am_quiet", call_am_quiet},
+    {"shmemx_ctx_am_quiet", call_ctx_am_quiet},
 };
 enum { N_CALLS = sizeof calls / sizeof calls[0] };
 

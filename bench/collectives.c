@@ -1,0 +1,161 @@
+/*
+ * collectives.c - what collective operations cost, on any number of PEs: broadcast, fcollect, sum and alltoall, of 8 bytes and of more.
+ *
+ * Standard headers only, OpenSHMEM 1.4 or later, so that one source builds against any implementation: where there are teams the
+ * world's, else its active set.
+ *
+ *   collectives BYTES...    each operation with each size (of what a PE brings; of alltoall, to each); PE 0 prints a JSON object a line
+ *
+ * The root of a broadcast moves on from PE to PE, so that nobody runs ahead.
+ */
+#include <shmem.h>
+#include <string.h>
+
+#include "clocks.h"
+
+enum { BATCHES = 15, MOST_BATCH = 100, TURNS = 4 };
+static const double BATCH_SECONDS = 2e-3;
+
+static long long *dest, *source; /* as many elements as the largest size asks for, of each PE */
+static long *told;               /* symmetric: how many operations a batch has */
+
+#if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
+static void prepare(size_t most)
+{
+  (void)most;
+}
+
+static void broadcast(size_t n, int turn)
+{
+  shmem_longlong_broadcast(SHMEM_TEAM_WORLD, dest, source, n, turn % shmem_n_pes());
+}
+
+static void fcollect(size_t n, int turn)
+{
+  (void)turn;
+  shmem_longlong_fcollect(SHMEM_TEAM_WORLD, dest, source, n);
+}
+
+static void sum(size_t n, int turn)
+{
+  (void)turn;
+  shmem_longlong_sum_reduce(SHMEM_TEAM_WORLD, dest, source, n);
+}
+
+static void alltoall(size_t n, int turn)
+{
+  (void)turn;
+  shmem_longlong_alltoall(SHMEM_TEAM_WORLD, dest, source, n);
+}
+#else
+/* An active-set call may use a pSync again once all have left the call before, which the next call with another one shows. */
+static long broadcast_sync[MOST_BATCH][SHMEM_BCAST_SYNC_SIZE], collect_sync[TURNS][SHMEM_COLLECT_SYNC_SIZE],
+    reduce_sync[TURNS][SHMEM_REDUCE_SYNC_SIZE], alltoall_sync[TURNS][SHMEM_ALLTOALL_SYNC_SIZE];
+static long long *work; /* symmetric, TURNS times `work_each` elements */
+static size_t work_each;
+
+static void fill(long *sync, size_t n)
+{
+  for (size_t i = 0; i < n; i++) sync[i] = SHMEM_SYNC_VALUE;
+}
+
+static void prepare(size_t most)
+{
+  fill(broadcast_sync[0], sizeof broadcast_sync / sizeof(long));
+  fill(collect_sync[0], sizeof collect_sync / sizeof(long));
+  fill(reduce_sync[0], sizeof reduce_sync / sizeof(long));
+  fill(alltoall_sync[0], sizeof alltoall_sync / sizeof(long));
+  work_each = most / 2 + 1 > SHMEM_REDUCE_MIN_WRKDATA_SIZE ? most / 2 + 1 : SHMEM_REDUCE_MIN_WRKDATA_SIZE;
+  work = shmem_malloc(TURNS * work_each * sizeof *work);
+}
+
+static void broadcast(size_t n, int turn)
+{
+  shmem_broadcast64(dest, source, n, turn % shmem_n_pes(), 0, 0, shmem_n_pes(), broadcast_sync[turn]);
+}
+
+static void fcollect(size_t n, int turn)
+{
+  shmem_fcollect64(dest, source, n, 0, 0, shmem_n_pes(), collect_sync[turn % TURNS]);
+}
+
+static void sum(size_t n, int turn)
+{
+  shmem_longlong_sum_to_all(dest, source, (int)n, 0, 0, shmem_n_pes(), work + (size_t)(turn % TURNS) * work_each,
+                            reduce_sync[turn % TURNS]);
+}
+
+static void alltoall(size_t n, int turn)
+{
+  shmem_alltoall64(dest, source, n, 0, 0, shmem_n_pes(), alltoall_sync[turn % TURNS]);
+}
+#endif
+
+typedef void operation(size_t n, int turn);
+
+static const struct {
+  const char *name;
+  operation *run;
+} operations[] = {{"broadcast", broadcast}, {"fcollect", fcollect}, {"sum", sum}, {"alltoall", alltoall}};
+
+static double batch(operation *run, size_t n, int times)
+{
+  shmem_barrier_all(); /* all begin together, and nobody is in the batch before */
+  double start = now();
+  for (int turn = 0; turn < times; turn++) run(n, turn);
+  return (now() - start) / times;
+}
+
+/* All PEs must do as many: PE 0 says how many. */
+static int batch_size(operation *run, size_t n)
+{
+  batch(run, n, 2); /* first touch */
+  double one = batch(run, n, 4);
+  if (shmem_my_pe() == 0) {
+    double times = BATCH_SECONDS / one;
+    long count = times > MOST_BATCH ? MOST_BATCH : times < 2 ? 2 : (long)times;
+    for (int pe = shmem_n_pes() - 1; pe >= 0; pe--) shmem_long_p(told, count, pe);
+  }
+  shmem_barrier_all();
+  int count = (int)*told;
+  shmem_barrier_all();
+  return count;
+}
+
+static void measure(const char *name, operation *run, size_t n)
+{
+  int times = batch_size(run, n);
+  double seconds[BATCHES];
+  for (int i = 0; i < BATCHES; i++) seconds[i] = batch(run, n, times);
+  if (shmem_my_pe() != 0) return;
+  char row[100];
+  snprintf(row, sizeof row, "%s/%zu", name, n * sizeof *dest);
+  tell_samples(row, seconds, BATCHES);
+}
+
+int main(int argc, char **argv)
+{
+  size_t most = 1;
+  for (int i = 1; i < argc; i++) {
+    size_t n = strtoul(argv[i], NULL, 10) / sizeof *dest;
+    if (n > most) most = n;
+  }
+  shmem_init();
+  size_t all = most * (size_t)shmem_n_pes();
+  dest = shmem_malloc(all * sizeof *dest);
+  source = shmem_malloc(all * sizeof *source);
+  told = shmem_malloc(sizeof *told);
+  if (!dest || !source || !told || argc < 2) {
+    fprintf(stderr, "usage: collectives BYTES... (PE %d: or there is too little symmetric memory)\n", shmem_my_pe());
+    shmem_global_exit(64);
+  }
+  memset(dest, 0, all * sizeof *dest);
+  memset(source, 1, all * sizeof *source);
+  prepare(most);
+  shmem_barrier_all();
+  for (size_t k = 0; k < sizeof operations / sizeof *operations; k++)
+    for (int i = 1; i < argc; i++)
+      measure(operations[k].name, operations[k].run, strtoul(argv[i], NULL, 10) / sizeof *dest);
+  shmem_finalize();
+  return 0;
+}

@@ -1,0 +1,202 @@
+/*
+ * Reductions and broadcasts of a team on several nodes: what the PEs of a node have is put together in the node's memory, and only
+ * the nodes' leaders use the network.
+ *
+ * A few bytes travel with a barrier: each PE arrives with its part in its stage, the leader puts them together, and where the leaders
+ * of a barrier would tell each other that all have come, they tell the sum so far too (recursive doubling: log2(nodes) hops).
+ * Who enters such a collective has seen all leave the one before the last, so stages and the leaders' slots are used by turns.
+ *
+ * More: each PE puts a part of the node's sum together in the leader's destination, each leader fetches its own part of it from the
+ * others and gives them the whole of that, and each PE copies the result: each byte crosses to a node and from it once.
+ */
+#include <stddef.h>
+
+#include "pgas/sync.h"
+#include "pgas/team.h"
+
+/* Rounds of the exchange: the nodes beyond the largest power of two bring what they have first and get the result last. */
+enum { FIRST_ROUND, DOUBLING, LAST_ROUND = WTL_FAR_SLOTS - 1 };
+
+static char *stage_of(const wtl_pe *self, const wtl_team *t, int pe)
+{
+  return wtl_rooms_of(self, pe)->room[t->room].stage[t->stage_epoch & 1];
+}
+
+static bool is_for(const wtl_pe *self, const wtl_team *t)
+{
+  return t->n_nodes > 1 && t->room >= 0 && self->collectives != WTL_COLLECTIVES_DIRECT;
+}
+
+/* --- few bytes --------------------------------------------------------------------------------------------------- */
+
+/* What the leaders put together: `n` elements, `bytes` in all. */
+typedef struct parts {
+  size_t n, bytes;
+  wtl_combine_fn combine;
+  int root; /* of a broadcast, the team's number; -1: a reduction */
+} parts;
+
+/* The same on both sides of an exchange, to the bit: the lower node's part comes first. */
+static void take_in(const parts *p, char *mine, const char *theirs, bool mine_first)
+{
+  _Alignas(16) char sum[WTL_FAR_BYTES];
+  memcpy(sum, mine_first ? mine : theirs, p->bytes);
+  p->combine(sum, mine_first ? theirs : mine, p->n);
+  memcpy(mine, sum, p->bytes);
+}
+
+static void tell(wtl_pe *self, wtl_site *site, wtl_team *t, int node, int round, const parts *p, const char *what)
+{
+  size_t room = (size_t)t->room * sizeof(wtl_room), turn = t->stage_epoch & 1;
+  size_t slot = turn * WTL_FAR_SLOTS + (size_t)round;
+  wtl_far_room_put(self, site, t->leader[node], room + offsetof(wtl_room, far_bytes) + slot * WTL_FAR_BYTES, what,
+                   p->bytes);
+  wtl_far_room_signal(self, t->leader[node], room + offsetof(wtl_room, far_said) + slot * sizeof(uint32_t),
+                      t->stage_epoch);
+}
+
+static const char *hear(wtl_pe *self, wtl_site *site, wtl_team *t, int round)
+{
+  wtl_room *room = &wtl_rooms_of(self, self->me)->room[t->room];
+  wtl_wait_word(self, site, &room->far_said[t->stage_epoch & 1][round], t->stage_epoch);
+  return room->far_bytes[t->stage_epoch & 1][round];
+}
+
+static void exchange(wtl_pe *self, wtl_site *site, wtl_team *t, const parts *p, char *mine)
+{
+  int power = 1, rounds = 0, extra;
+  while (power * 2 <= t->n_nodes) power *= 2, rounds++;
+  extra = t->n_nodes - power;
+  if (t->node >= power) {
+    tell(self, site, t, t->node - power, FIRST_ROUND, p, mine);
+    memcpy(mine, hear(self, site, t, LAST_ROUND), p->bytes);
+    return;
+  }
+  if (t->node < extra) take_in(p, mine, hear(self, site, t, FIRST_ROUND), true);
+  for (int k = 0; k < rounds; k++) {
+    int other = t->node ^ 1 << k;
+    tell(self, site, t, other, DOUBLING + k, p, mine);
+    take_in(p, mine, hear(self, site, t, DOUBLING + k), t->node < other);
+  }
+  if (t->node < extra) tell(self, site, t, t->node + power, LAST_ROUND, p, mine);
+}
+
+/* The leader's turn, when all PEs of its node have arrived; the result is in its stage. */
+static void lead_reduction(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *arg)
+{
+  const parts *p = arg;
+  char *sum = stage_of(self, t, self->me);
+  for (int i = 1; i < t->n_local; i++) p->combine(sum, stage_of(self, t, t->local[i]), p->n);
+  exchange(self, site, t, p, sum);
+}
+
+/* A part of a broadcast: a word that says whether it is there, and the bytes. */
+static void take_what_is_there(void *to, const void *from, size_t n)
+{
+  uint64_t there;
+  memcpy(&there, to, sizeof there);
+  if (!there) memcpy(to, from, n);
+}
+
+static void lead_broadcast(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *arg)
+{
+  const parts *p = arg;
+  char *mine = stage_of(self, t, self->me);
+  int root = wtl_team_pe(self, t, p->root);
+  uint64_t there = self->slot_of[root] >= 0;
+  if (there && root != self->me) memcpy(mine, stage_of(self, t, root), p->bytes);
+  memcpy(mine, &there, sizeof there);
+  exchange(self, site, t, p, mine);
+}
+
+static bool reduce_few(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
+                       wtl_combine_fn combine)
+{
+  parts p = {n, n * size, combine, -1};
+  if (p.bytes > WTL_FAR_BYTES || p.bytes == 0) return false;
+  t->stage_epoch++;
+  memcpy(stage_of(self, t, self->me), source, p.bytes);
+  wtl_team_barrier_led(self, site, t, lead_reduction, &p);
+  memcpy(dest, stage_of(self, t, t->local[0]), p.bytes);
+  return true;
+}
+
+bool wtl_broadcast_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
+                           int root, bool to_root)
+{
+  parts p = {bytes + sizeof(uint64_t), bytes + sizeof(uint64_t), take_what_is_there, root};
+  if (!is_for(self, t) || p.bytes > WTL_FAR_BYTES) return false;
+  t->stage_epoch++;
+  if (t->me == root) memcpy(stage_of(self, t, self->me) + sizeof(uint64_t), source, bytes);
+  wtl_team_barrier_led(self, site, t, lead_broadcast, &p);
+  if (t->me != root || to_root) memcpy(dest, stage_of(self, t, t->local[0]) + sizeof(uint64_t), bytes);
+  return true;
+}
+
+/* --- more -------------------------------------------------------------------------------------------------------- */
+
+/* The part of `n` elements that is the `i`-th of `among`. */
+typedef struct share {
+  size_t begin, end;
+} share;
+
+static share share_of(size_t n, int i, int among)
+{
+  size_t part = (n + (size_t)among - 1) / (size_t)among, begin = part * (size_t)i, end = begin + part;
+  return (share){begin < n ? begin : n, end < n ? end : n};
+}
+
+/* This PE's share of its node's sum, to the leader's destination, which may be its source: nobody else needs that share of it. */
+static void sum_node(wtl_pe *self, wtl_team *t, char *dest, const char *source, size_t n, size_t size,
+                     wtl_combine_fn combine)
+{
+  char *sum = wtl_collective_scratch(t), *there = wtl_remote(self, dest, t->local[0]);
+  share s = share_of(n, t->local_me, t->n_local);
+  for (size_t at = s.begin, count, block = WTL_SCRATCH_BYTES / size; at < s.end; at += count) {
+    count = s.end - at < block ? s.end - at : block;
+    memcpy(sum, wtl_remote(self, source + at * size, t->local[0]), count * size);
+    for (int i = 1; i < t->n_local; i++) combine(sum, wtl_remote(self, source + at * size, t->local[i]), count);
+    memcpy(there + at * size, sum, count * size);
+  }
+}
+
+/* The leader's share of the whole sum, from all leaders' destinations to all of them. */
+static void sum_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, size_t n, size_t size,
+                      wtl_combine_fn combine)
+{
+  char *sum = wtl_collective_scratch(t), *theirs = sum + WTL_SCRATCH_BYTES;
+  share s = share_of(n, t->node, t->n_nodes);
+  for (size_t at = s.begin, count, block = WTL_SCRATCH_BYTES / size; at < s.end; at += count) {
+    char *here = dest + at * size;
+    count = s.end - at < block ? s.end - at : block;
+    for (int k = 0; k < t->n_nodes; k++) {
+      char *to = k == 0 ? sum : theirs;
+      if (k == t->node)
+        memcpy(to, here, count * size);
+      else
+        wtl_far_get(self, NULL, site, to, here, count * size, t->leader[k], false);
+      if (k > 0) combine(sum, theirs, count);
+    }
+    memcpy(here, sum, count * size);
+    for (int k = 0; k < t->n_nodes; k++)
+      if (k != t->node) wtl_far_put(self, NULL, site, here, sum, count * size, t->leader[k], true);
+    wtl_quiet(self, site); /* the sum may be overwritten */
+  }
+}
+
+bool wtl_reduce_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n,
+                        size_t size, wtl_combine_fn combine)
+{
+  if (!is_for(self, t)) return false;
+  if (reduce_few(self, site, t, dest, source, n, size, combine)) return true;
+  if (t->n == t->n_nodes) return false; /* there is nothing to put together on a node */
+  wtl_team_barrier_led(self, site, t, NULL, NULL);
+  sum_node(self, t, dest, source, n, size, combine);
+  wtl_fence();
+  wtl_team_barrier(self, site, t); /* the nodes' sums are there */
+  if (t->local_me == 0) sum_nodes(self, site, t, dest, n, size, combine);
+  wtl_team_barrier(self, site, t); /* the leaders have the result */
+  if (t->local_me != 0) memcpy(dest, wtl_remote(self, dest, t->local[0]), n * size);
+  wtl_team_barrier_led(self, site, t, NULL, NULL); /* they may change it again */
+  return true;
+}

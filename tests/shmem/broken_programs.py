@@ -1,0 +1,66 @@
+"""Breaks each routine that has a test program of its own, and demands that one that calls it then ends otherwise.
+
+usage: broken_programs.py NM OSHRUN BREAKERS.so api.json generated_calls.h PROGRAM[:ARGUMENT]...
+
+Prints the list "routine<TAB>program that notices". The routines that shmem_calls tests are not among them: shmem_broken
+does the same for those in one job. A program that does not end is stopped after a while: that is noticed too.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+PES, SECONDS = 2, 20
+
+
+@cache
+def called_by(nm: str, program: str) -> set[str]:
+    lines = subprocess.run([nm, "--undefined-only", program], check=True, capture_output=True, text=True).stdout
+    return {line.split()[-1].split("@")[0] for line in lines.splitlines()}
+
+
+def status(oshrun: str, breakers: str, program: str, routine: str) -> int | None:
+    """How the program ends with the routine broken ("": none is); None if it does not."""
+    path, _, argument = program.partition(":")
+    command = [
+        oshrun,
+        "-n",
+        str(PES),
+        "--",
+        "env",
+        f"LD_PRELOAD={breakers}",
+        f"WTL_TEST_BREAK={routine}",
+        path,
+        argument,
+    ]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as job:
+        try:
+            return job.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            job.terminate()
+            job.wait()
+            return None
+
+
+def main() -> int:
+    nm, oshrun, breakers, api, calls, *programs = sys.argv[1:]
+    tested = set(re.findall(r"test_(\w+)}", Path(calls).read_text()))
+    routines = [r["name"] for r in json.loads(Path(api).read_text()) if r["name"] not in tested]
+    usual = {program: status(oshrun, breakers, program, "") for program in programs}
+    unnoticed = 0
+    for routine in routines:
+        callers = [p for p in programs if routine in called_by(nm, p.partition(":")[0])]
+        found = next((p for p in callers if status(oshrun, breakers, p, routine) != usual[p]), None)
+        unnoticed += found is None
+        print(
+            f"{routine}\t{Path(found).name if found else 'not noticed by ' + ', '.join(Path(p).name for p in callers)}"
+        )
+    print(f"{len(routines) - unnoticed} of {len(routines)} broken routines are noticed")
+    return unnoticed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
