@@ -10,8 +10,9 @@
 #include "job.h"
 
 static struct {
-  wattle_energy_t *meter;
+  wattle_energy_t *meter; /* NULL: no section is open */
   double start, cpu_start;
+  double seconds, cpu_seconds; /* of the pieces that have ended */
 } now;
 
 static const char section[] = "section";
@@ -24,13 +25,55 @@ static wattle_energy_t *open_meter(void)
   job_abort(1);
 }
 
-void measure_begin(void)
+void measure_prepare(void)
 {
   now.meter = open_meter();
-  job_barrier();
+  now.seconds = now.cpu_seconds = 0;
+}
+
+void measure_resume(void)
+{
+  if (!now.meter) return;
   now.cpu_start = cpu_seconds_now();
   wattle_region_begin(now.meter, section);
   now.start = seconds_now();
+}
+
+void measure_pause(void)
+{
+  if (!now.meter) return;
+  now.seconds += seconds_now() - now.start;
+  wattle_region_end(now.meter, section);
+  now.cpu_seconds += cpu_seconds_now() - now.cpu_start;
+}
+
+void measure_own(measured *mine)
+{
+  *mine = (measured){.seconds = now.seconds, .cpu_seconds = now.cpu_seconds};
+  int n = wattle_region_joules(now.meter, section, mine->joules, MEASURE_DOMAINS);
+  mine->n_domains = n < 0 ? 0 : n < MEASURE_DOMAINS ? n : MEASURE_DOMAINS;
+  wattle_energy_close(now.meter);
+  now.meter = NULL;
+}
+
+void measure_begin(void)
+{
+  measure_prepare();
+  job_barrier();
+  measure_resume();
+}
+
+void measure_divide(measured *m, double rounds)
+{
+  m->seconds /= rounds;
+  m->cpu_seconds /= rounds;
+  for (int d = 0; d < m->n_domains; d++) {
+    wattle_joules_t *j = &m->joules[d];
+    j->joules /= rounds;
+    j->uncertainty /= rounds;
+    j->interval_s /= rounds;
+    j->covered_s /= rounds;
+  }
 }
 
 static void add(measured *all, const measured *one)
@@ -52,14 +95,10 @@ static void add(measured *all, const measured *one)
 
 void measure_end(measured *m)
 {
-  measured mine = {0};
+  measured mine;
   job_barrier();
-  mine.seconds = seconds_now() - now.start;
-  wattle_region_end(now.meter, section);
-  mine.cpu_seconds = cpu_seconds_now() - now.cpu_start;
-  int n = wattle_region_joules(now.meter, section, mine.joules, MEASURE_DOMAINS);
-  mine.n_domains = n < 0 ? 0 : n < MEASURE_DOMAINS ? n : MEASURE_DOMAINS;
-  wattle_energy_close(now.meter);
+  measure_pause();
+  measure_own(&mine);
   measured *all = job_me() == 0 ? calloc((size_t)job_n_pes(), sizeof *all) : NULL;
   if (job_me() == 0 && !all) {
     fprintf(stderr, "PE 0: no memory for what %d PEs measured\n", job_n_pes());

@@ -23,6 +23,18 @@ typedef struct measured {
 void measure_begin(void);
 void measure_end(measured *m);
 
+/*
+ * A section in pieces, of which each PE tells its own: prepare opens it, resume and pause bound a piece, own closes it and gives this
+ * PE's figures, `seconds` the pieces' together. A sensor's are the node's all the same. Nobody meets.
+ */
+void measure_prepare(void);
+void measure_resume(void);
+void measure_pause(void);
+void measure_own(measured *mine);
+
+/* A round's share, of `rounds` alike. */
+void measure_divide(measured *m, double rounds);
+
 /* Any PE: the meter's name and why it is no better one, as two JSON members; and the joules of `m` as one: "energy":[...] or null. */
 void measure_print_meter(void);
 void measure_print_energy(const measured *m);

@@ -371,6 +371,7 @@ void wtl_governor_depart(wtl_governor *g, uint64_t site, uint64_t now)
 /* Regions of the program's own do not nest in those between barriers: the innermost is the one that is governed. */
 void wtl_governor_mark(wtl_governor *g, uint64_t key, bool begins, uint64_t now)
 {
+  g->passes_by = false; /* the region that did has ended, and its instances are not this one's */
   end_region(g, g->region_waited, now);
   begin_region(g, begins ? find_region(g, key) : NULL, now);
 }

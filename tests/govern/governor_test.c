@@ -324,6 +324,23 @@ static void brief_regions_pass_by_and_long_ones_among_them_are_seen(void)
   timeline_free(l);
 }
 
+/* A region of the program's own that ends among them leaves none to pass by. */
+static void a_marked_region_ends_what_passes_by(void)
+{
+  static const uint64_t brief[] = {MS / 100, MS / 50};
+  timeline *l = learned(WTL_GOVERN_HYBRID, WTL_SCALING_REACTIVE, brief);
+  for (int i = 0; i < 100; i++) timeline_run(l, brief);
+  CHECK(l->governor[0].passes_by);
+  for (int i = 0; i < 2; i++) {
+    wtl_governor_mark(&l->governor[i], 77, true, l->now);
+    wtl_governor_mark(&l->governor[i], 77, false, l->now);
+  }
+  CHECK(!l->governor[0].region);
+  for (int i = 0; i < 100; i++) timeline_run(l, brief);
+  CHECK(l->governor[0].passes_by && l->governor[0].phase == l->governor[1].phase);
+  timeline_free(l);
+}
+
 /* The restored clock is what was found, whatever the governor did last. */
 static void the_end_puts_back_what_was_found(void)
 {
@@ -348,4 +365,5 @@ TESTS(TEST(figure_11_1_a_baseline_changes_nothing),
       TEST(a_change_of_phase_is_followed_at_its_first_instance), TEST(what_costs_more_than_allowed_is_given_up),
       TEST(what_pays_goes_on), TEST(a_plan_is_a_fixed_clock),
       TEST(a_domain_that_fails_is_left_alone_and_the_rest_goes_on),
-      TEST(brief_regions_pass_by_and_long_ones_among_them_are_seen), TEST(the_end_puts_back_what_was_found))
+      TEST(brief_regions_pass_by_and_long_ones_among_them_are_seen), TEST(a_marked_region_ends_what_passes_by),
+      TEST(the_end_puts_back_what_was_found))

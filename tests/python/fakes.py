@@ -58,7 +58,7 @@ import os, pathlib, shutil, subprocess, sys
 options = sys.argv[1:sys.argv.index("--")]
 n = int(options[options.index("-n") + 1])
 command = sys.argv[sys.argv.index("--") + 1:]
-codes = [subprocess.call(command, env={**os.environ, "FAKE_PE": str(pe)}) for pe in range(n)]
+codes = [subprocess.call(command, env={**os.environ, "FAKE_PE": str(pe), "FAKE_N": str(n)}) for pe in range(n)]
 target, ready = os.environ.get("WATTLE_PROFILE_DIR"), os.environ.get("FAKE_PROFILES")
 if target and ready:
     for file in pathlib.Path(ready).glob("pe-*.json"):

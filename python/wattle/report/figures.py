@@ -64,6 +64,12 @@ def spans_a_decade(traces: Sequence[Trace]) -> bool:
     return bool(values) and max(values) >= 10 * min(values)
 
 
+def spans_decades(traces: Sequence[Trace]) -> bool:
+    """So many that one label for each is enough."""
+    values = [v for trace in traces for v in trace["y"] if v is not None and v > 0]
+    return max(values) >= 300 * min(values)
+
+
 def short_count(n: int) -> str:
     return f"{n >> 10} Ki" if n >= 1024 and n % 1024 == 0 else str(n)
 

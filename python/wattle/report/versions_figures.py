@@ -6,7 +6,7 @@ import re
 
 from wattle import units
 from wattle.report.amounts import si
-from wattle.report.figures import Figure, Look, Trace, hover_text, spans_a_decade, value_axis
+from wattle.report.figures import Figure, Look, Trace, hover_text, spans_a_decade, spans_decades, value_axis
 from wattle.study.versions_analysis import METRICS, STAGES, Analysis
 
 LOOKS = {
@@ -38,7 +38,7 @@ def _boxes(a: Analysis, metric: str, given: str) -> Figure:
     kind = METRICS[metric]
     traces = [trace for version in a.versions if (trace := _box(a, metric, version, given))["y"]]
     axis = value_axis(kind.unit, log=spans_a_decade(traces))
-    if axis["type"] == "log" and not _spans_decades(traces):
+    if axis["type"] == "log" and not spans_decades(traces):
         axis["dtick"] = "D2"  # 1, 2 and 5: with one label a decade there might be a single one
     note = a.provenance(metric) if kind.energy else "lower is better"
     return Figure(
@@ -55,11 +55,6 @@ def _boxes(a: Analysis, metric: str, given: str) -> Figure:
         },
         note=note,
     )
-
-
-def _spans_decades(traces: list[Trace]) -> bool:
-    values = [v for trace in traces for v in trace["y"] if v > 0]
-    return max(values) >= 300 * min(values)
 
 
 def _box(a: Analysis, metric: str, version: str, given: str) -> Trace:

@@ -17,9 +17,13 @@ from wattle.manifest import Manifest
 from wattle.report import patterns as patterns_page
 from wattle.report.amounts import of_metric
 from wattle.run import directory as directories
+from wattle.study import barrier as barrier_study
 from wattle.study import mst as mst_study
 from wattle.study import patterns as patterns_study
-from wattle.study import published, registry, versions_cli
+from wattle.study import published, registry, sweep_cli, versions_cli
+from wattle.study import race as race_study
+from wattle.study import receiver as receiver_study
+from wattle.study import slack as slack_study
 from wattle.study import tsp as tsp_study
 from wattle.study.am_cli import am
 from wattle.study.patterns_analysis import Analysis
@@ -102,6 +106,30 @@ def mst(
 ) -> None:
     """A minimum spanning tree by MPI, buckets and active messages: time, CPU seconds, joules, waits."""
     versions_cli.study(mst_study.APP, quick, output, pes, rounds, as_json)
+
+
+@study_app.command("barrier")
+def barrier(quick: Quick = False, output: Output = None, rounds: Rounds = None, as_json: AsJson = False) -> None:
+    """Waiting at a barrier, in time and in scale, under each wait policy and mode; straight lines with r2."""
+    sweep_cli.study(barrier_study.SWEEP, quick, output, rounds, as_json)
+
+
+@study_app.command("slack")
+def slack(quick: Quick = False, output: Output = None, rounds: Rounds = None, as_json: AsJson = False) -> None:
+    """Early and late PEs at a barrier, under each wait policy, mode and scaling."""
+    sweep_cli.study(slack_study.SWEEP, quick, output, rounds, as_json)
+
+
+@study_app.command("race")
+def race(quick: Quick = False, output: Output = None, rounds: Rounds = None, as_json: AsJson = False) -> None:
+    """Race to halt: jobs, processes and phases at each clock there is."""
+    sweep_cli.study(race_study.SWEEP, quick, output, rounds, as_json)
+
+
+@study_app.command("receiver")
+def receiver(quick: Quick = False, output: Output = None, rounds: Rounds = None, as_json: AsJson = False) -> None:
+    """Clocks under a put: three ways of receiving, by how the receiver waits and at which clock."""
+    sweep_cli.study(receiver_study.SWEEP, quick, output, rounds, as_json)
 
 
 def parse_size(text: str) -> int:

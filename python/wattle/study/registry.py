@@ -18,6 +18,10 @@ MODULES = {
     "am": "wattle.study.am",
     "tsp": "wattle.study.tsp",
     "mst": "wattle.study.mst",
+    "barrier": "wattle.study.barrier",
+    "slack": "wattle.study.slack",
+    "race": "wattle.study.race",
+    "receiver": "wattle.study.receiver",
 }
 
 PLACES = (LOCAL, TWO_NODES)

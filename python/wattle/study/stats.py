@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy.stats import binom, spearmanr
+from scipy.stats import binom, linregress, spearmanr
 
 CONFIDENCE = 0.95
 FEWEST = 6  # values whose whole range holds the median with that confidence: 1 - 2 / 2^6 is 97 %
@@ -94,3 +94,24 @@ def trend(x: Sequence[float], y: Sequence[float]) -> float:
     if len(x) < 3 or len(set(y)) < 2 or len(set(x)) < 2:
         return 0.0
     return float(spearmanr(x, y).statistic)
+
+
+@dataclass(frozen=True)
+class Line:
+    """y = slope x + intercept, and the share of y's variance that it explains."""
+
+    slope: float
+    intercept: float
+    r2: float
+    n: int
+
+    def as_dict(self) -> dict[str, float | int]:
+        return {"slope": self.slope, "intercept": self.intercept, "r2": self.r2, "n": self.n}
+
+
+def line(x: Sequence[float], y: Sequence[float]) -> Line | None:
+    """By least squares; None with fewer than three places, or where nothing varies."""
+    if len(set(x)) < 3 or len(set(y)) < 2:
+        return None
+    found = linregress(x, y)
+    return Line(float(found.slope), float(found.intercept), float(found.rvalue) ** 2, len(x))

@@ -1,0 +1,314 @@
+/*
+ * receiver.c - a payload written from PE 0 to PE 1 in three ways that ask more or less of the receiver, which meanwhile waits. Cases:
+ * number of fragments (user buffers).
+ *
+ *   direct  a non-blocking put for each fragment (A), quiet (B); a barrier, in which the receiver waits (D)
+ *   active  pack (F), one put (A), quiet (B), a flag; the receiver, which waits for it (D), unpacks (E) and answers, which the sender
+ *           waits for (C)
+ *   agent   an active message for each fragment (A), shmemx_am_quiet (B); its handler copies it to its place (G), on the receiver's
+ *           agent thread (WATTLE_PROGRESS=agent); a barrier, in which the receiver waits (D)
+ *
+ * Letters are the phases of the dissertation's table 12.1. No two fragments share a cache line. Before each transfer both PEs clear
+ * what it touches from their caches; that is neither in its time nor in its joules. Data are checked after each sample. Time is the
+ * sender's, joules and CPU seconds are each PE's own.
+ */
+#include <math.h>
+#include <shmem.h>
+#include <shmemx.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+#include "../common/clocks.h"
+#include "../common/job.h"
+#include "../common/options.h"
+#include "sample.h"
+
+enum { EX_USAGE = 64, LINE = 64, TAKE = 1, SOME = 16, SWEEP_BYTES = 64 << 20 };
+enum { PAYLOAD, HOW, REPEAT, LEAST, N_OPTIONS };
+enum { DIRECT, ACTIVE, AGENT };
+enum { A, B, C, D, E, F, G, PHASES };
+
+static const char *const ways[] = {"direct", "active", "agent", NULL};
+static bool any_wrong; /* on PE 0 */
+static option options[N_OPTIONS] = {
+    [PAYLOAD] = {"payload", 524288, 1, 1 << 28, "bytes", NULL},
+    [HOW] = {"how", DIRECT, 0, 0, "what the receiver does", ways},
+    [REPEAT] = {"repeat", 1, 1, 10000, "how often each case is measured", NULL},
+    [LEAST] = {"least", 0.01, 0, 60, "seconds of transfers in a sample, at least", NULL},
+};
+
+/* Symmetric, but for `user`. */
+static struct {
+  unsigned char *source, *target; /* fragments, `stride` apart */
+  unsigned char *packed, *landed; /* one after the other */
+  long *flag, *answer;
+} mem;
+
+static size_t size, stride;
+static long n_fragments, serial;
+static double phase[PHASES];
+
+/* The agent's handler: messages of a PE of the node are handled in their order. */
+static _Atomic long taken, strange;
+static double handler_s; /* of the handlers that were timed, one in SOME */
+
+static void take(void *buf, size_t bytes, int from, shmemx_am_token_t token)
+{
+  long i = atomic_load_explicit(&taken, memory_order_relaxed);
+  bool timed = i % SOME == 0;
+  double before = timed ? seconds_now() : 0;
+  (void)from, (void)token;
+  if (bytes == size && i < n_fragments)
+    memcpy(mem.target + (size_t)i * stride, buf, bytes);
+  else
+    atomic_store_explicit(&strange, strange + 1, memory_order_relaxed);
+  if (timed) handler_s += seconds_now() - before;
+  atomic_store_explicit(&taken, i + 1, memory_order_release);
+}
+
+static void lay_out(long fragments)
+{
+  n_fragments = fragments;
+  size = (size_t)options[PAYLOAD].value / (size_t)fragments;
+  stride = (size + 7) / 8 * 8 + LINE;
+}
+
+static unsigned char *symmetric(size_t bytes)
+{
+  unsigned char *p = shmem_align(4096, bytes);
+  if (!p) {
+    fprintf(stderr, "PE %d: no room for %zu bytes; set a larger SHMEM_SYMMETRIC_SIZE\n", job_me(), bytes);
+    job_abort(1);
+  }
+  memset(p, 0, bytes);
+  return p;
+}
+
+static void make_memory(const sample_case *cases, int n)
+{
+  size_t span = 0, payload = (size_t)options[PAYLOAD].value;
+  for (int i = 0; i < n; i++) {
+    lay_out((long)cases[i].x);
+    if ((size_t)n_fragments * stride > span) span = (size_t)n_fragments * stride;
+  }
+  mem.source = symmetric(span);
+  mem.target = symmetric(span + 3072) + 3072; /* not at like offsets in their pages: see bench/patterns.c */
+  mem.packed = symmetric(payload);
+  mem.landed = symmetric(payload + 3072) + 3072;
+  mem.flag = (long *)(void *)symmetric(LINE);
+  mem.answer = (long *)(void *)symmetric(LINE);
+}
+
+/* ---- caches ---- */
+
+#if defined(__x86_64__)
+static void flush_bytes(const unsigned char *p, size_t bytes)
+{
+  for (size_t i = 0; i < bytes; i += LINE) _mm_clflush(p + i);
+  _mm_mfence();
+}
+
+static void clear_caches(void)
+{
+  size_t span = (size_t)n_fragments * stride, payload = (size_t)options[PAYLOAD].value;
+  bool sends = job_me() == 0;
+  flush_bytes(sends ? mem.source : mem.target, span);
+  flush_bytes(sends ? mem.packed : mem.landed, payload);
+}
+#else
+static void clear_caches(void)
+{
+  static unsigned char *other;
+  if (!other && !(other = malloc(SWEEP_BYTES))) job_abort(1);
+  memset(other, (int)serial, SWEEP_BYTES);
+}
+#endif
+
+/* ---- the three ways ---- */
+
+static double lap(int which, double since)
+{
+  double t = seconds_now();
+  phase[which] += t - since;
+  return t;
+}
+
+static void send(int how)
+{
+  double t = seconds_now();
+  if (how == ACTIVE) {
+    for (long i = 0; i < n_fragments; i++) memcpy(mem.packed + (size_t)i * size, mem.source + (size_t)i * stride, size);
+    t = lap(F, t);
+    shmem_putmem_nbi(mem.landed, mem.packed, size * (size_t)n_fragments, 1);
+    t = lap(A, t);
+    shmem_quiet();
+    shmem_long_atomic_set(mem.flag, serial, 1);
+    t = lap(B, t);
+    shmem_long_wait_until(mem.answer, SHMEM_CMP_EQ, serial);
+    lap(C, t);
+    return;
+  }
+  for (long i = 0; i < n_fragments; i++) {
+    unsigned char *from = mem.source + (size_t)i * stride;
+    if (how == DIRECT)
+      shmem_putmem_nbi(mem.target + (size_t)i * stride, from, size, 1);
+    else
+      shmemx_am_request(1, TAKE, from, size);
+  }
+  t = lap(A, t);
+  if (how == DIRECT)
+    shmem_quiet();
+  else
+    shmemx_am_quiet();
+  lap(B, t);
+}
+
+static void receive(int how)
+{
+  double t = seconds_now();
+  if (how != ACTIVE) {
+    job_barrier();
+    lap(D, t);
+    return;
+  }
+  shmem_long_wait_until(mem.flag, SHMEM_CMP_EQ, serial);
+  t = lap(D, t);
+  for (long i = 0; i < n_fragments; i++) memcpy(mem.target + (size_t)i * stride, mem.landed + (size_t)i * size, size);
+  lap(E, t);
+  shmem_long_atomic_set(mem.answer, serial, 0);
+}
+
+/* One transfer; its time as the sender sees it. */
+static double transfer(int how)
+{
+  double took = 0;
+  serial++;
+  atomic_store(&taken, 0);
+  clear_caches();
+  job_barrier();
+  measure_resume();
+  if (job_me() == 0) {
+    double before = seconds_now();
+    send(how);
+    took = seconds_now() - before;
+    if (how != ACTIVE) job_barrier();
+  } else {
+    receive(how);
+  }
+  measure_pause();
+  job_barrier();
+  return took;
+}
+
+/* ---- samples ---- */
+
+static unsigned char byte_of(long fragment, size_t at)
+{
+  return (unsigned char)(fragment * 31 + (long)at * 7 + serial);
+}
+
+static void fill(void)
+{
+  memset(mem.source, 0, (size_t)n_fragments * stride);
+  memset(mem.target, 0, (size_t)n_fragments * stride);
+  for (long i = 0; i < n_fragments; i++)
+    for (size_t k = 0; k < size; k++) mem.source[(size_t)i * stride + k] = byte_of(i, k);
+}
+
+/* At the receiver: every fragment, and nothing between them. */
+static bool has_come(long as_of)
+{
+  long keep = serial;
+  bool right = strange == 0;
+  serial = as_of;
+  for (long i = 0; i < n_fragments && right; i++)
+    for (size_t k = 0; k < stride; k++)
+      right = right && mem.target[(size_t)i * stride + k] == (k < size ? byte_of(i, k) : 0);
+  serial = keep;
+  return right;
+}
+
+static long rounds_for(int how)
+{
+  transfer(how);
+  long rounds = sample_rounds(transfer(how), options[LEAST].value);
+  job_broadcast(&rounds, sizeof rounds);
+  return rounds;
+}
+
+static void measure(sample_case c, int repeat, int how)
+{
+  measured mine, each[2] = {{0}};
+  double took = 0, phases[2][PHASES] = {{0}};
+  lay_out((long)c.x);
+  fill();
+  long as_of = serial, rounds = rounds_for(how);
+  memset(phase, 0, sizeof phase);
+  handler_s = 0;
+  measure_prepare();
+  for (long r = 0; r < rounds; r++) took += transfer(how);
+  measure_own(&mine);
+  measure_divide(&mine, (double)rounds);
+  phase[G] = handler_s * (n_fragments < SOME ? (double)n_fragments : SOME); /* the first of each SOME were timed */
+  for (int p = 0; p < PHASES; p++) phase[p] /= (double)rounds;
+  mine.seconds = took / (double)rounds;
+  bool right = job_sum(job_me() == 1 && !has_come(as_of)) == 0;
+  job_gather(&mine, sizeof mine, each);
+  job_gather(phase, sizeof phase, phases);
+  if (job_me() != 0) return;
+  each[1].seconds = each[0].seconds;
+  any_wrong |= !right;
+  for (int pe = 0; pe < 2; pe++) {
+    sample_print(ways[how], pe ? "receiver" : "sender", c, repeat, &each[pe], right);
+    sample_print_list("phase_s", phases[pe], PHASES);
+    printf("}\n");
+  }
+  fflush(stdout);
+}
+
+static bool is_possible(const sample_case *cases, int n)
+{
+  if (job_n_pes() != 2) {
+    if (job_me() == 0) fprintf(stderr, "receiver: needs 2 PEs, not %d\n", job_n_pes());
+    return false;
+  }
+  for (int i = 0; i < n; i++) {
+    if (cases[i].x == floor(cases[i].x) && fmod(options[PAYLOAD].value, cases[i].x) == 0) continue;
+    if (job_me() == 0)
+      fprintf(stderr, "receiver: %.0f bytes cannot be cut into %g fragments of the same size\n", options[PAYLOAD].value,
+              cases[i].x);
+    return false;
+  }
+  return true;
+}
+
+int main(int argc, char **argv)
+{
+  int words, n = 0;
+  sample_case cases[SAMPLE_MOST_CASES];
+  job_begin(&argc, &argv);
+  int code = options_parse(argc, argv, "what a put asks of its receiver; cases: number of fragments", options,
+                           N_OPTIONS, job_me() == 0, &words);
+  if (code == OPTIONS_GO && (n = sample_cases(argc, argv, words, 1 << 24, 0, job_me() == 0, cases)) < 0)
+    code = OPTIONS_WRONG;
+  if (code == OPTIONS_GO && !is_possible(cases, n)) code = OPTIONS_WRONG;
+  if (code == OPTIONS_GO) {
+    make_memory(cases, n);
+    shmemx_am_attach(TAKE, take);
+    if (job_me() == 0) {
+      sample_print_setup("receiver");
+      printf("}\n");
+    }
+    job_barrier();
+    for (int repeat = 0; repeat < (int)options[REPEAT].value; repeat++)
+      for (int i = 0; i < n; i++) measure(cases[i], repeat, (int)options[HOW].value);
+  }
+  job_end();
+  return code == OPTIONS_WRONG ? EX_USAGE : any_wrong;
+}

@@ -1,0 +1,137 @@
+/*
+ * slack.c - early and late PEs at a barrier. Cases: CR or CR:EC. EC PEs compute `--work`, the others CR times as much, and all meet; so
+ * many times, for the governor learns. EC 0: all but the last are early. `--loads steps`: PE i computes 1 + (CR - 1) i / (n - 1)
+ * times as much as PE 0, so that PEs wait in groups of their own.
+ *
+ * Work is a number of turns (work.h), not a time, so that a clock that changes makes it longer or shorter. Whoever compares jobs at
+ * different clocks gives all of them the same `--turns`.
+ */
+#include <math.h>
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/clocks.h"
+#include "../common/job.h"
+#include "../common/options.h"
+#include "sample.h"
+#include "work.h"
+
+enum { EX_USAGE = 64 };
+enum { WORK, TURNS, INSTANCES, WARM, REPEAT, LOADS, N_OPTIONS };
+enum { LOADS_TWO, LOADS_STEPS };
+
+static const char *const loads[] = {"two", "steps", NULL};
+static bool any_wrong; /* on PE 0 */
+static option options[N_OPTIONS] = {
+    [WORK] = {"work", 2, 0.001, 10000, "milliseconds that an early PE computes", NULL},
+    [TURNS] = {"turns", 0, 0, 1e12, "turns of work in a millisecond; 0: as many as this machine does now", NULL},
+    [INSTANCES] = {"instances", 20, 1, 1e6, "times that all meet in a sample", NULL},
+    [WARM] = {"warm", 6, 0, 1e6, "times before it, not counted", NULL},
+    [REPEAT] = {"repeat", 1, 1, 10000, "how often each case is measured", NULL},
+    [LOADS] = {"loads", LOADS_TWO, 0, 0, "who computes how much", loads},
+};
+
+/* What a PE did in an instance, in the mean. */
+typedef struct split {
+  double compute_s, slack_s;
+} split;
+
+static double factor(sample_case c)
+{
+  int n = job_n_pes(), early = c.y > 0 ? (int)c.y : n - 1;
+  if ((int)options[LOADS].value == LOADS_STEPS) return n > 1 ? 1 + (c.x - 1) * job_me() / (n - 1) : 1;
+  return job_me() < early ? 1 : c.x;
+}
+
+static long arrived; /* symmetric; on PE 0: how often the last PE has come */
+static long unmet;   /* on PE 0: how often it went on before */
+
+static split meet_often(double turns, int times)
+{
+  static long met;
+  split s = {0};
+  for (int i = 0; i < times; i++) {
+    double begin = seconds_now();
+    work_compute(turns);
+    double arrive = seconds_now();
+    met++;
+    if (job_me() == job_n_pes() - 1) shmem_long_p(&arrived, met, 0);
+    job_barrier();
+    s.compute_s += arrive - begin;
+    s.slack_s += seconds_now() - arrive;
+    unmet += job_me() == 0 && arrived < met;
+  }
+  s.compute_s /= times;
+  s.slack_s /= times;
+  return s;
+}
+
+static void print_splits(const split *all)
+{
+  int n = job_n_pes();
+  double *compute = calloc((size_t)n, sizeof *compute), *slack = calloc((size_t)n, sizeof *slack);
+  if (!compute || !slack) job_abort(1);
+  for (int pe = 0; pe < n; pe++) {
+    compute[pe] = all[pe].compute_s;
+    slack[pe] = all[pe].slack_s;
+  }
+  sample_print_list("compute_s", compute, n);
+  sample_print_list("slack_s", slack, n);
+  free(compute);
+  free(slack);
+}
+
+static void measure(sample_case c, int repeat, double turns)
+{
+  measured m;
+  int times = (int)options[INSTANCES].value;
+  split mine, *all = job_me() == 0 ? calloc((size_t)job_n_pes(), sizeof *all) : NULL;
+  if (job_me() == 0 && !all) job_abort(1);
+  if (options[WARM].value > 0) meet_often(turns * factor(c), (int)options[WARM].value);
+  measure_begin();
+  mine = meet_often(turns * factor(c), times);
+  measure_end(&m);
+  measure_divide(&m, times);
+  job_gather(&mine, sizeof mine, all);
+  if (job_me() != 0) return;
+  any_wrong |= unmet != 0;
+  sample_print(loads[(int)options[LOADS].value], "all", c, repeat, &m, unmet == 0);
+  print_splits(all);
+  printf("}\n");
+  fflush(stdout);
+  free(all);
+}
+
+/* Turns in a millisecond, the same on all PEs. */
+static double agreed_turns(void)
+{
+  double turns = options[TURNS].value > 0 ? options[TURNS].value : 1e-3 * work_turns_per_second();
+  job_broadcast(&turns, sizeof turns);
+  return turns;
+}
+
+int main(int argc, char **argv)
+{
+  int words, n = 0;
+  sample_case cases[SAMPLE_MOST_CASES];
+  job_begin(&argc, &argv);
+  int code = options_parse(argc, argv, "early and late PEs at a barrier; cases: compute ratio CR, or CR:EC", options,
+                           N_OPTIONS, job_me() == 0, &words);
+  if (code == OPTIONS_GO && (n = sample_cases(argc, argv, words, 1000, job_n_pes(), job_me() == 0, cases)) < 0)
+    code = OPTIONS_WRONG;
+  if (code == OPTIONS_GO) {
+    double turns = agreed_turns();
+    if (job_me() == 0) {
+      sample_print_setup("slack");
+      putchar(',');
+      json_number("turns", turns);
+      printf("}\n");
+    }
+    for (int repeat = 0; repeat < (int)options[REPEAT].value; repeat++)
+      for (int i = 0; i < n; i++) measure(cases[i], repeat, turns * options[WORK].value);
+  }
+  job_end();
+  return code == OPTIONS_WRONG ? EX_USAGE : any_wrong;
+}

@@ -1,0 +1,209 @@
+"""What the dissertation says of race to halt (D chapter 4 and 11.2.2), and how it is held against the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from statistics import fmean
+
+from wattle import units
+from wattle.plan.clusters import cluster
+from wattle.study.published import NotTestable, Outcome, Published, verdict_of
+from wattle.study.sweep_analysis import Analysis, Point
+
+JOBS, PROCESSES, PHASES = "jobs", "processes", "phases"
+STEPS_CR = 4  # the busiest PE computes so much more than the least busy
+PLATEAU = 0.05  # time that is no gain any more
+FMA, MEMORY = "fma", ("copy", "scale", "add", "triad")
+SETUP = "nodes of two Sandy Bridge, 1.2 to 2.6 GHz; NPB-MZ, AMG, FFT, CG, SP; BT-MZ with 360 processes"
+
+
+def clusters_of(a: Analysis, point: Point) -> list[list[int]]:
+    """PEs that wait alike, those that wait least first; by the mean of the jobs."""
+    jobs = a.waits(point)
+    if not jobs:
+        return []
+    return cluster([fmean(shares) for shares in zip(*jobs, strict=True)], 1.0)
+
+
+def at_clocks(a: Analysis, series: str, name: str) -> list[Point]:
+    """At each clock that was asked for, the lowest first."""
+    found = [p for p in a.select(series=series, name=name) if p.clock is not None and p.mode == "off"]
+    return sorted(found, key=lambda p: p.clock or 0)
+
+
+def _needs(a: Analysis, energy: bool) -> None:
+    if not a.knob.acts:
+        raise NotTestable(a.knob.words)
+    if energy and not a.knows_clocks:
+        raise NotTestable(f"joules are {a.provenance} here and do not follow the clock")
+
+
+def _names(a: Analysis, series: str) -> list[str]:
+    return list(dict.fromkeys(p.name for p in a.select(series=series)))
+
+
+def best(a: Analysis, metric: str, points: list[Point]) -> Point:
+    return min(points, key=lambda p: c.median if (c := a.center(metric, p)) else float("inf"))
+
+
+def _ends(a: Analysis, metric: str, points: list[Point]) -> float:
+    """Percent saved by the highest clock against the lowest."""
+    found = a.saving(metric, points[0], points[-1])
+    if found is None:
+        raise NotTestable("needs two clocks at least")
+    return found.median
+
+
+def _gains_differ(a: Analysis) -> Outcome:
+    _needs(a, False)
+    gains = {name: _ends(a, "seconds", at_clocks(a, JOBS, name)) for name in _names(a, JOBS)}
+    ours = "; ".join(f"{name} {units.percent(g)}" for name, g in gains.items())
+    return Outcome(ours, verdict_of(max(gains.values()) > 20 and min(gains.values()) <= 10))
+
+
+def _plateau(a: Analysis) -> Outcome:
+    _needs(a, False)
+    parts, flat = [], 0
+    names = _names(a, JOBS)
+    for name in names:
+        points = at_clocks(a, JOBS, name)
+        near = min(points, key=lambda p: abs((p.clock or 0) - 2.2))
+        last, there = a.center("seconds", points[-1]), a.center("seconds", near)
+        if not last or not there or not near.clock or near.clock >= (points[-1].clock or 0):
+            raise NotTestable("no clock between 2.2 GHz and the highest")
+        gain = 1 - last.median / there.median
+        flat += gain <= PLATEAU
+        parts.append(f"{name} {units.percent(100 * gain)} from {near.clock:g} GHz on")
+    return Outcome("; ".join(parts), verdict_of(flat > len(names) / 2))
+
+
+def _not_always_best(a: Analysis) -> Outcome:
+    _needs(a, True)
+    parts, lower = [], 0
+    for name in _names(a, JOBS):
+        points = at_clocks(a, JOBS, name)
+        found = best(a, "node", points)
+        lower += found is not points[-1]
+        parts.append(f"{name}: least energy at {found.clock:g} of {points[-1].clock:g} GHz")
+    return Outcome("; ".join(parts), verdict_of(lower > 0), (), a.provenance)
+
+
+def _hybrid(metric: str, lo: float, hi: float, mode: str) -> Callable[[Analysis], Outcome]:
+    """What a mode saves against `standard`, in percent, within the range."""
+
+    def judge(a: Analysis) -> Outcome:
+        _needs(a, metric == "node")
+        point = next(iter(a.select(series=PROCESSES, mode=mode)), None)
+        found = a.saving(metric, a.like(point, mode="standard") if point else None, point)
+        if found is None:
+            raise NotTestable(f"modes standard and {mode} were not both measured")
+        kind = a.provenance if metric == "node" else "measured"
+        return Outcome(f"{units.percent(found.median)}", verdict_of(lo <= found.median <= hi), (), kind)
+
+    return judge
+
+
+def _groups(a: Analysis) -> Outcome:
+    points = a.select(series=PROCESSES, wait="spin", mode="off", clock=None)
+    found = [(p, groups) for p in points if (groups := clusters_of(a, p))]
+    if not found:
+        raise NotTestable("the jobs left no profile")
+    point, groups = found[0]
+    shares = [fmean(s) for s in zip(*a.waits(point), strict=True)]
+    parts = []
+    for group in groups:
+        waits = [100 * shares[i] for i in group]
+        parts.append(f"PEs {units.ranges(sorted(group))} wait {min(waits):.0f} to {max(waits):.0f} %")
+    return Outcome("; ".join(parts), verdict_of(len(groups) > 1))
+
+
+def _memory_lower(a: Analysis) -> Outcome:
+    _needs(a, True)
+    parts, lower = [], True
+    for name in MEMORY:
+        points = at_clocks(a, PHASES, name)
+        energy, seconds = best(a, "node", points), best(a, "seconds", points)
+        lower = lower and (energy.clock or 0) < (points[-1].clock or 0)
+        parts.append(f"{name}: least time at {seconds.clock:g} GHz, least energy at {energy.clock:g}")
+    return Outcome("; ".join(parts), verdict_of(lower), (), a.provenance)
+
+
+def _compute_time(a: Analysis) -> Outcome:
+    _needs(a, False)
+    points = at_clocks(a, PHASES, FMA)
+    seconds = [c.median for p in points if (c := a.center("seconds", p))]
+    if len(seconds) < 2:
+        raise NotTestable("needs two clocks at least")
+    ours = (
+        f"{units.seconds(seconds[0])} at {points[0].clock:g} GHz, {units.seconds(seconds[-1])} at {points[-1].clock:g}"
+    )
+    return Outcome(ours, verdict_of(all(later <= earlier for earlier, later in pairwise(seconds))))
+
+
+def _row(
+    name: str, figure: str, condition: str, says: str, tolerance: str, judge: Callable[[Analysis], Outcome]
+) -> Published[Analysis]:
+    return Published(name, "published", f"D {figure}", condition, says, tolerance, judge, SETUP)
+
+
+ROWS: list[Published[Analysis]] = [
+    _row(
+        "job-time",
+        "4.1, figure 4.1a",
+        "1.2 to 2.6 GHz",
+        "some programs gain more than 20 % time, others at most 10 %",
+        "the most and the least of ours do",
+        _gains_differ,
+    ),
+    _row(
+        "job-plateau",
+        "4.1",
+        "beyond 2.2 GHz",
+        "most programs stop gaining",
+        f"{PLATEAU * 100:.0f} % at most, of more than half",
+        _plateau,
+    ),
+    _row(
+        "job-energy",
+        "4.1, figure 4.1b",
+        "each clock",
+        "the highest clock does not always cost the least energy",
+        "one program at least",
+        _not_always_best,
+    ),
+    _row(
+        "process-groups",
+        "4.2, figure 4.3",
+        "waiting by process",
+        "processes fall into groups by their polling time",
+        "two groups at least",
+        _groups,
+    ),
+    _row("hybrid-energy", "4.2", "hybrid", "saves 10.6 % energy", "5 to 16 %", _hybrid("node", 5, 16, "hybrid")),
+    _row("hybrid-time", "4.2", "hybrid", "costs 0.6 % time", "2 % at most", _hybrid("seconds", -2, 100, "hybrid")),
+    _row(
+        "reduced-time",
+        "4.2",
+        "reduced",
+        "costs up to 27 % time",
+        "more than hybrid's 2 %",
+        _hybrid("seconds", -1000, -2, "reduced"),
+    ),
+    _row(
+        "phase-compute",
+        "4.3, figure 4.6",
+        "FMA, CI about 6",
+        "time falls with every higher clock",
+        "no median above the one before",
+        _compute_time,
+    ),
+    _row(
+        "phase-memory",
+        "4.3 and 11.2.2, figures 4.7, 11.2 to 11.5",
+        "STREAM",
+        "the least energy is at a lower clock than the highest",
+        "all four kernels",
+        _memory_lower,
+    ),
+]

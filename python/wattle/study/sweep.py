@@ -1,0 +1,276 @@
+"""A study of waiting and clocks: jobs under every wait policy, mode and clock there is, in turns. barrier.py, slack.py,
+race.py and receiver.py say what is particular to theirs."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from wattle import console, manifest, paths, stopping, units
+from wattle.checked import Checked
+from wattle.errors import DamagedFile, Interrupted, WattleError
+from wattle.manifest import Manifest
+from wattle.paths import Home
+from wattle.study import kept, knob, published, samples, sweep_jobs
+from wattle.study.knob import Knob
+from wattle.study.published import Published
+from wattle.study.sweep_analysis import METRICS, Analysis, Point
+from wattle.study.sweep_samples import SCHEMA, WAITS, WHO, of_job, row
+
+RESULTS = "results.json"
+RESULTS_SCHEMA = 1
+MOST_PES = 512
+MODES = ("baseline", "performance", "energy", "hybrid")
+SCALINGS = ("reactive", "proactive")
+TURNS = "{turns}"  # among a job's arguments: turns of work in a millisecond, the same for all jobs
+QUICK_ROUNDS, FULL_ROUNDS = 2, 5
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run of one program. `samples`: lines it will print. `settings`: beyond those that wait, mode and scaling make.
+    `clock`: GHz, for the reader; the setting that asks for it is among `settings`."""
+
+    series: str
+    program: str
+    arguments: tuple[str, ...]
+    samples: int
+    pes: int = 2
+    wait: str = "adaptive"
+    mode: str = "off"
+    scaling: str = ""
+    clock: float | None = None
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def environment(self, acts: bool) -> dict[str, str]:
+        found = {"WATTLE_WAIT": self.wait, "WATTLE_PROFILE": "on", **dict(self.settings)}
+        if self.mode in MODES:
+            found |= {"WATTLE_GOVERN": self.mode, "WATTLE_SCALING": self.scaling}
+            if not acts:
+                found["WATTLE_KNOB"] = "record"
+        return found
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A study. `jobs`: those of a round. `shows`: (title, metric, points' values, what x is) of the tables that the
+    command prints. `fits`: sentences with the straight lines it finds."""
+
+    name: str
+    title: str
+    question: str
+    jobs: Callable[[Plan], list[Job]]
+    rows: Sequence[Published[Analysis]]
+    fits: Callable[[Analysis], list[Fit]]
+    table: Callable[[Analysis], tuple[str, list[str], list[list[str]]]]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A straight line through samples, as a sentence and as numbers. `slope`, `intercept`: with their units."""
+
+    what: str
+    policy: str
+    slope: float
+    intercept: float
+    r2: float
+    words: str
+    provenance: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run, on a machine with that knob. `pes`: that of the studies' small jobs."""
+
+    quick: bool
+    rounds: int
+    knob: Knob
+    cores: int = 2
+
+    def clocks(self) -> tuple[float, ...]:
+        """Those to ask for; none where there is no knob."""
+        return self.knob.some(knob.QUICK_CLOCKS if self.quick else knob.MOST_CLOCKS) if self.knob.acts else ()
+
+
+def make_plan(quick: bool, rounds: int | None) -> Plan:
+    if rounds is not None and not 1 <= rounds <= 1000:
+        raise WattleError(f"--rounds {rounds}: allowed are 1 to 1000")
+    cores = len(os.sched_getaffinity(0))
+    return Plan(quick, rounds or (QUICK_ROUNDS if quick else FULL_ROUNDS), knob.find(paths.find_home(), 2), cores)
+
+
+def of_all_modes(base: Job, waits: Sequence[str], governed: Sequence[str]) -> Iterator[Job]:
+    """The job under each wait policy, then under each mode and scaling with those of `governed`."""
+    fields = {name: getattr(base, name) for name in base.__dataclass_fields__}
+    for wait in waits:
+        yield Job(**fields | {"wait": wait})
+    for wait in governed:
+        for scaling in SCALINGS:
+            for mode in MODES:
+                yield Job(**fields | {"wait": wait, "mode": mode, "scaling": scaling})
+
+
+# ---- running ----
+
+
+@dataclass
+class Gathered:
+    """What the jobs have said so far."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    setup: dict[str, Any] = field(default_factory=dict)
+
+
+def planned(study: Sweep, plan: Plan) -> int:
+    return plan.rounds * sum(job.samples for job in study.jobs(plan))
+
+
+def run(study: Sweep, plan: Plan, directory: Path, command: list[str]) -> Manifest:
+    """Runs the sweep and writes samples.parquet and results.json into the directory; manifest.json before the start and
+    again at the end. Whatever ends it early, the samples so far are kept."""
+    record = manifest.start("study", command, max(job.pes for job in study.jobs(plan)), settings=kept.settings())
+    started = time.monotonic()
+    gathered = Gathered()
+    _describe(record, study, plan, gathered)
+    manifest.write(directory, record)
+    try:
+        _gather(study, plan, gathered)
+    except KeyboardInterrupt as stop:
+        code = stopping.exit_code(stop)
+        _end(directory, record, study, plan, gathered, time.monotonic() - started, code)
+        how_far = f"after {len(gathered.rows)} of {units.several(planned(study, plan), 'sample')}"
+        raise Interrupted(f"{stopping.words(code)} {how_far}; kept in {directory}", code) from None
+    except WattleError as error:
+        _end(directory, record, study, plan, gathered, time.monotonic() - started, error.exit_code)
+        raise
+    _end(directory, record, study, plan, gathered, time.monotonic() - started, 0)
+    analysis = load(study, directory, record)
+    kept.write_results(directory / RESULTS, results(study, analysis))
+    return record
+
+
+def _gather(study: Sweep, plan: Plan, gathered: Gathered) -> None:
+    home = paths.find_home()
+    jobs = study.jobs(plan)
+    turns = _turns(home) if any(TURNS in job.arguments for job in jobs) else ""
+    with console.progress(study.name, planned(study, plan)) as steps, tempfile.TemporaryDirectory() as scratch:
+        number = 0
+        for r in range(plan.rounds):
+            for k in range(len(jobs)):
+                job = jobs[(k + r * (len(jobs) // plan.rounds)) % len(jobs)]
+                number += 1
+                _run_job(home, job, plan, turns, Path(scratch) / str(number), (r, number), gathered, steps)
+
+
+def _run_job(
+    home: Home,
+    job: Job,
+    plan: Plan,
+    turns: str,
+    folder: Path,
+    place: tuple[int, int],
+    gathered: Gathered,
+    steps: console.Steps,
+) -> None:
+    keys = ("series", "wait", "mode", "scaling", "clock", "pes")
+    at = {key: getattr(job, key) for key in keys} | {"round": place[0], "job": place[1]}
+    arguments = [turns if word == TURNS else word for word in job.arguments]
+    found: list[dict[str, Any]] = []
+    for document in sweep_jobs.run(home, job.program, arguments, job.pes, job.environment(plan.knob.acts), folder):
+        if document.get("kind") == "setup":
+            gathered.setup = gathered.setup or document
+        elif document.get("kind") == "sample":
+            found.append(row(document, at, job.program))
+            steps.advance(now=f"{job.series}: {job.program}, {job.wait} {job.mode}, {job.pes} PEs")
+    if len(found) != job.samples:
+        raise WattleError(f"{job.program} gave {units.several(len(found), 'sample')} where {job.samples} were expected")
+    told = of_job(folder, job.pes)
+    gathered.rows += [entry | told for entry in found]
+
+
+def _turns(home: Home) -> str:
+    """Turns of work in a millisecond, at the clock as it is: from then on a fixed amount."""
+    with tempfile.TemporaryDirectory() as scratch:
+        lines = list(sweep_jobs.run(home, "slack", ["--instances", "1", "--warm", "0", "1"], 1, {}, Path(scratch)))
+    turns = next((line.get("turns") for line in lines if line.get("kind") == "setup"), None)
+    if not isinstance(turns, int | float) or turns <= 0:
+        raise WattleError("slack did not say how much it computes in a millisecond")
+    return f"{turns:.6g}"
+
+
+def _end(
+    directory: Path, record: Manifest, study: Sweep, plan: Plan, gathered: Gathered, wall_s: float, exit_code: int
+) -> None:
+    """Keeps what there is."""
+    if gathered.rows:
+        samples.write(directory, gathered.rows, SCHEMA)
+    record.wall_s, record.exit_code = wall_s, exit_code
+    _describe(record, study, plan, gathered)
+    manifest.write(directory, record)
+
+
+def _describe(record: Manifest, study: Sweep, plan: Plan, gathered: Gathered) -> None:
+    """How the study is run, and what is known of it so far."""
+    if gathered.setup:
+        why = str(gathered.setup.get("meter_why") or "")
+        record.meter = {"name": str(gathered.setup.get("meter") or "none"), "why": why}
+    source = str(gathered.rows[0]["cpu_source"] or "") if gathered.rows else ""
+    record.machine = source.removeprefix("model ") if source.startswith("model ") else ""
+    record.extra = {
+        "study": {
+            "name": study.name,
+            "on": "local",
+            "quick": plan.quick,
+            "rounds": plan.rounds,
+            "knob": plan.knob.as_dict(),
+            "samples": len(gathered.rows),
+            "samples_planned": planned(study, plan),
+        }
+    }
+
+
+# ---- reading back ----
+
+
+def load(study: Sweep, directory: Path, record: Manifest) -> Analysis:
+    """Reads a study directory's samples. A damaged one is an error that names the file and what is wrong."""
+    told = Checked(directory / manifest.FILE, record.extra.get("study"), "study")
+    kept.check_finished(directory, record, told)
+    frame = samples.read(directory, SCHEMA)
+    path = directory / samples.FILE
+    if frame.filter(~pl.col("wait").is_in(WAITS) | ~pl.col("who").is_in(WHO)).height:
+        raise DamagedFile(path, "holds a sample of a wait policy or of a PE that this study does not have")
+    needed = ("series", "name", "who", "wait", "mode", "scaling", "pes", "round", "job", "repeat", "seconds", "cpu_s")
+    if frame.select(pl.col(*needed, "verified", "more_json").null_count()).sum_horizontal()[0]:
+        raise DamagedFile(path, "holds a sample without its series, policy, PEs, repeat or time")
+    if frame.filter(pl.col("seconds") <= 0).height:
+        raise DamagedFile(path, "holds a sample of no time")
+    return Analysis(frame, knob.of_study(told))
+
+
+def results(study: Sweep, analysis: Analysis) -> dict[str, Any]:
+    rows = published.judge(study.rows, analysis)
+    return {
+        "schema": RESULTS_SCHEMA,
+        "study": study.name,
+        "repeats": analysis.repeats,
+        "verified": analysis.wrong == 0,
+        "provenance": analysis.provenance,
+        "knob": analysis.knob.as_dict(),
+        "published": [r.as_dict() for r in rows],
+        "verdicts": {str(verdict): count for verdict, count in published.tally(rows).items()},
+        "fits": [fit.__dict__ for fit in study.fits(analysis)],
+        "points": [_point(analysis, point) for point in analysis.points],
+    }
+
+
+def _point(a: Analysis, point: Point) -> dict[str, Any]:
+    centers = {name: c.as_dict() if (c := a.center(name, point)) else None for name in METRICS}
+    return {**point.__dict__, **centers, "job_changes": a.changes(point)}

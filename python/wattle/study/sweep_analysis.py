@@ -1,0 +1,191 @@
+"""Reads the samples of a study of waiting and clocks: medians by point, one point against another, straight lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from wattle.study.knob import Knob
+from wattle.study.stats import Center, Line, center, line, savings
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One way of running one case: all but its repeats."""
+
+    series: str
+    name: str
+    who: str
+    wait: str
+    mode: str
+    scaling: str
+    clock: float | None
+    pes: int
+    x: float | None
+    y: float | None
+
+    @property
+    def policy(self) -> str:
+        """`spin`; `energy, reactive` where the governor was asked; `hybrid` of a plan."""
+        if self.mode == "off":
+            return self.wait
+        return f"{self.mode}, {self.scaling}" if self.scaling else self.mode
+
+
+def own(row: Row) -> float | None:
+    """CPU and DRAM, without what the node draws anyway where that is known apart."""
+    cpu, dram = row["cpu_J"], row["dram_J"]
+    return None if cpu is None or dram is None else cpu + dram
+
+
+def node(row: Row) -> float | None:
+    """CPU and DRAM with it: what a sensor sees."""
+    joules = own(row)
+    return None if joules is None else joules + (row["idle_J"] or 0.0)
+
+
+def _times(of: Callable[[Row], float | None], energies: int, delays: int) -> Callable[[Row], float | None]:
+    def value(row: Row) -> float | None:
+        joules = of(row)
+        return None if joules is None else joules**energies * row["seconds"] ** delays
+
+    return value
+
+
+@dataclass(frozen=True)
+class Metric:
+    name: str
+    label: str
+    unit: str
+    value: Callable[[Row], float | None]
+    energy: bool = True
+
+
+METRICS = {
+    m.name: m
+    for m in (
+        Metric("seconds", "Time", "s", lambda r: r["seconds"], False),
+        Metric("cpu_s", "CPU seconds", "s", lambda r: r["cpu_s"], False),
+        Metric("cores", "Cores in use", "", lambda r: r["cpu_s"] / r["seconds"], False),
+        Metric("cpu", "CPU energy", "J", lambda r: r["cpu_J"]),
+        Metric("dram", "DRAM energy", "J", lambda r: r["dram_J"]),
+        Metric("own", "Energy of the PEs", "J", own),
+        Metric("node", "Energy of the node", "J", node),
+        Metric("own_watts", "Power of the PEs", "W", _times(own, 1, -1)),
+        Metric("node_watts", "Power of the node", "W", _times(node, 1, -1)),
+        Metric("edp", "Energy x delay", "J·s", _times(node, 1, 1)),
+        Metric("ed2p", "Energy x delay²", "J·s²", _times(node, 1, 2)),
+        Metric("e2dp", "Energy² x delay", "J²·s", _times(node, 2, 1)),
+    )
+}
+
+
+class Analysis:
+    """The samples, indexed. Asking for what was not measured gives None."""
+
+    def __init__(self, frame: pl.DataFrame, knob: Knob) -> None:
+        self.frame = frame
+        self.knob = knob
+        self.points: dict[Point, list[Row]] = {}
+        for row in frame.sort("round", "job", "repeat").iter_rows(named=True):
+            keys = ("series", "name", "who", "wait", "mode", "scaling", "clock", "pes", "x", "y")
+            self.points.setdefault(Point(*(row[key] for key in keys)), []).append(row)
+
+    def select(self, **wanted: Any) -> list[Point]:
+        """The points with these values, in order of what is swept; a tuple: any of them."""
+
+        def fits(point: Point) -> bool:
+            return all(
+                getattr(point, key) in value if isinstance(value, tuple) else getattr(point, key) == value
+                for key, value in wanted.items()
+            )
+
+        return sorted(filter(fits, self.points), key=lambda p: (p.pes, p.x or 0, p.y or 0, p.clock or 0))
+
+    def policies(self, **wanted: Any) -> list[str]:
+        """In the order they are shown: wait policies, then modes as they ran."""
+        wanted_points = set(self.select(**wanted))
+        return list(dict.fromkeys(p.policy for p in self.points if p in wanted_points))
+
+    def center(self, metric: str, point: Point | None) -> Center | None:
+        rows = self.points.get(point, []) if point else []
+        return center(METRICS[metric].value(row) for row in rows)
+
+    def saving(self, metric: str, before: Point | None, after: Point | None) -> Center | None:
+        """Percent, repeat by repeat in the order they ran. Positive is a saving."""
+        if before not in self.points or after not in self.points:
+            return None
+        value = METRICS[metric].value
+        a, b = ([value(row) for row in self.points[p]] for p in (before, after))
+        n = min(len(a), len(b))
+        return center(savings(a[:n], b[:n]))
+
+    def fit(self, metric: str, points: Iterable[Point], x: Callable[[Point], float]) -> Line | None:
+        """A straight line through all samples of these points, by least squares."""
+        value = METRICS[metric].value
+        pairs = [(x(p), v) for p in points for row in self.points[p] if (v := value(row)) is not None]
+        return line([a for a, _ in pairs], [b for _, b in pairs])
+
+    def more(self, point: Point, key: str) -> list[Any]:
+        """What the samples say beside the common, as lists by repeat."""
+        found = (json.loads(row["more_json"]).get(key) for row in self.points.get(point, []))
+        return [value for value in found if value is not None]
+
+    def waits(self, point: Point) -> list[list[float]]:
+        """Shares of a job's time that each PE waited; a list for each job."""
+        jobs: dict[int, list[float]] = {}
+        for row in self.points.get(point, []):
+            told = json.loads(row["job_waits_json"] or "{}")
+            if told.get("wall_s") and None not in told.get("wait_s", [None]):
+                jobs[row["job"]] = [w / told["wall_s"] for w in told["wait_s"]]
+        return list(jobs.values())
+
+    def changes(self, point: Point) -> float | None:
+        """Changes of clock in the jobs of this point, in the median of the jobs."""
+        jobs = {row["job"]: row["job_changes"] for row in self.points.get(point, []) if row["job_changes"] is not None}
+        found = center(jobs.values())
+        return found.median if found else None
+
+    def like(self, point: Point, **other: Any) -> Point | None:
+        """The same with other values, if it was measured."""
+        found = replace(point, **other)
+        return found if found in self.points else None
+
+    @cached_property
+    def repeats(self) -> int:
+        return min(map(len, self.points.values()), default=0)
+
+    @cached_property
+    def wrong(self) -> int:
+        return int((~self.frame["verified"]).sum())
+
+    @cached_property
+    def provenance(self) -> str:
+        """The weakest there is."""
+        kinds = {kind for domain in ("cpu", "dram") for kind in self.frame[f"{domain}_provenance"]}
+        return next((kind for kind in ("unavailable", "modelled") if kind in kinds), "measured")
+
+    @cached_property
+    def knows_clocks(self) -> bool:
+        """Whether joules follow the clock: a sensor's do, the model takes all PEs to run at the base clock."""
+        return self.provenance == "measured"
+
+    @cached_property
+    def sources(self) -> list[str]:
+        found = [s for domain in ("cpu", "dram") for s in self.frame[f"{domain}_source"] if s]
+        return list(dict.fromkeys(found))
+
+    @cached_property
+    def uncertainty(self) -> float | None:
+        """Of the CPU's joules, over them: the median."""
+        known = self.frame.filter(pl.col("cpu_J") > 0)
+        if known.is_empty():
+            return None
+        return float((known["cpu_uncertainty_J"] / known["cpu_J"]).median())  # type: ignore[arg-type]

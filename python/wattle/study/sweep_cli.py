@@ -1,0 +1,49 @@
+"""What the studies of waiting and clocks have in common on the command line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from rich.markup import escape
+
+from wattle import console, info, stopping
+from wattle.report.sweep import summary
+from wattle.run import directory as directories
+from wattle.study import published, sweep
+from wattle.study.sweep import Sweep
+from wattle.tables import table
+
+
+def study(made: Sweep, quick: bool, output: Path | None, rounds: int | None, as_json: bool) -> None:
+    """Runs it and shows what it found."""
+    info.check_machine(info.ask())
+    plan = sweep.make_plan(quick, rounds)
+    directory = directories.prepare(output, f"study-{made.name}")
+    if not as_json:
+        console.note(plan.knob.words)
+    with stopping.raised():
+        record = sweep.run(made, plan, directory, ["wattle", *sys.argv[1:]])
+    analysis = sweep.load(made, directory, record)
+    if as_json:
+        found = sweep.results(made, analysis)
+        console.print_json({"directory": str(directory), "manifest": record.as_dict(), **found})
+        return
+    rows = published.judge(made.rows, analysis)
+    console.out.print()
+    console.out.print(escape(summary(made, analysis, rows, record)))
+    console.out.print()
+    title, heads, lines = made.table(analysis)
+    shown = table(title=title)
+    for k, head in enumerate(heads):
+        shown.add_column(head, justify="left" if k == 0 else "right", overflow="fold")
+    for line in lines:
+        shown.add_row(*map(escape, line))
+    console.out.print(shown)
+    if fits := made.fits(analysis):
+        console.out.print("\nStraight lines by least squares, joules " + analysis.provenance)
+        for fit in fits:
+            console.out.print(escape(f"  {fit.policy}: {fit.words}"), soft_wrap=True)
+    console.out.print()
+    console.out.print(f"Kept in {directory}", soft_wrap=True)
+    console.out.print(f"The report: wattle report {directory}", soft_wrap=True)

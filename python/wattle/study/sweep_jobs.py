@@ -1,0 +1,36 @@
+"""Jobs of the studies of waiting and clocks: programs of apps/slack and mini-apps, each under settings of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from wattle.errors import WattleError
+from wattle.paths import Home
+from wattle.study import program
+
+
+def find(home: Home, name: str) -> Path:
+    path = home.root / "lib" / "wattle" / "apps" / name
+    if not os.access(path, os.X_OK):
+        raise WattleError(f"{path} is missing; `make build` builds it")
+    return path
+
+
+def run(
+    home: Home, name: str, arguments: Sequence[str], pes: int, environment: Mapping[str, str], folder: Path
+) -> Iterator[dict[str, Any]]:
+    """Runs a job and yields what it prints, object by object. Its PEs' profiles go to FOLDER/profile, which must not be
+    there yet."""
+    (folder / "profile").mkdir(parents=True)
+    settings = {**environment, "WATTLE_PROFILE_DIR": str(folder / "profile")}
+    words = ["env", *(f"{key}={value}" for key, value in settings.items())]
+
+    def start(oshrun: str, n: int) -> list[str]:
+        return [*words, oshrun, "-n", str(n), "--"]
+
+    with closing(program.run(home, find(home, name), arguments, pes, start)) as lines:
+        yield from lines

@@ -1,0 +1,133 @@
+"""What the programs of apps/slack and the mini-apps print, line by line, as rows of samples.parquet."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from wattle import profile
+from wattle.checked import Checked
+from wattle.pe import add
+from wattle.provenance import Joules, read_joules, total, unavailable
+from wattle.study.samples import sum_domain
+
+WAITS = ("spin", "yield", "sleep", "adaptive")
+WHO = ("all", "sender", "receiver")
+
+SCHEMA: dict[str, Any] = {
+    "series": pl.String,  # the part of the study
+    "name": pl.String,  # what ran: a program, a kernel, a way
+    "who": pl.String,  # whose CPU seconds and joules
+    "wait": pl.String,  # WATTLE_WAIT
+    "mode": pl.String,  # the governor's, "off"; of a plan: "standard", "reduced", "hybrid"
+    "scaling": pl.String,  # "" where there is none
+    "clock": pl.Float64,  # GHz that was asked for; null: as found
+    "pes": pl.Int64,
+    "x": pl.Float64,  # what is swept
+    "y": pl.Float64,
+    "round": pl.Int64,
+    "job": pl.Int64,
+    "repeat": pl.Int64,
+    "seconds": pl.Float64,
+    "cpu_s": pl.Float64,
+    "cpu_J": pl.Float64,  # of the PEs alone where modelled; of the node where measured
+    "cpu_uncertainty_J": pl.Float64,
+    "cpu_provenance": pl.String,
+    "cpu_source": pl.String,
+    "dram_J": pl.Float64,
+    "dram_uncertainty_J": pl.Float64,
+    "dram_provenance": pl.String,
+    "dram_source": pl.String,
+    "idle_J": pl.Float64,  # what the node draws anyway, where the joules above leave it out
+    "energy_json": pl.String,  # every domain the meter has
+    "more_json": pl.String,  # what else the line says
+    "verified": pl.Boolean,
+    "knob": pl.String,  # of the job; "" where nothing was governed
+    "job_changes": pl.Int64,  # clocks changed, by all PEs of the job
+    "job_slack_s": pl.Float64,  # PE-seconds that the governor saw them wait
+    "job_slow_s": pl.Float64,  # of those at the lowest clock
+    "job_active_s": pl.Float64,  # PE-seconds from init to finalize
+    "job_spin_s": pl.Float64,
+    "job_yield_s": pl.Float64,
+    "job_asleep_s": pl.Float64,
+    "job_waits_json": pl.String,  # seconds that each PE waited, and how long the job ran
+}
+
+COMMON = ("kind", "name", "who", "x", "y", "repeat", "verified", "seconds", "cpu_s", "energy")
+
+
+def row(document: dict[str, Any], at: dict[str, Any], name: str) -> dict[str, Any]:
+    """A "sample" line as a row, without what only the finished job tells. `at`: series, wait, mode ..., job. `name`:
+    where the line has none. A line that is not what it should be is an error that says where."""
+    line = Checked("the program's output", document)
+    seconds, cpu_s = line.number("seconds"), line.number("cpu_s")
+    if seconds is None or cpu_s is None:
+        raise line.get("seconds" if seconds is None else "cpu_s").wrong("expected a number, found null")
+    who = line.choice("who", WHO) if line.has("who") else "all"
+    cpu, dram = (_whose(line, domain, who) for domain in ("cpu", "dram"))
+    return {
+        **at,
+        "name": line.text("name") if line.has("name") else name,
+        "who": who,
+        "x": line.number("x") if line.has("x") else None,
+        "y": line.number("y") if line.has("y") else None,
+        "repeat": line.integer("repeat"),
+        "seconds": seconds,
+        "cpu_s": cpu_s,
+        **_joules("cpu", cpu),
+        **_joules("dram", dram),
+        "idle_J": _idle(line) if who == "all" else None,
+        "energy_json": json.dumps(document.get("energy")),
+        "more_json": json.dumps({k: v for k, v in document.items() if k not in COMMON}),
+        "verified": line.get("verified").value is True,
+    }
+
+
+def _figures(line: Checked) -> list[Joules]:
+    return [read_joules(entry) for entry in line.items("energy")] if line.has("energy") else []
+
+
+def _whose(line: Checked, domain: str, who: str) -> Joules:
+    """One PE's joules are known only where they are counted by process: a sensor sees all PEs of a node."""
+    if who == "all":
+        return sum_domain(line, "energy", domain)
+    return next((f for f in _figures(line) if f.domain == domain and f.scope == "process"), unavailable(domain))
+
+
+def _idle(line: Checked) -> float | None:
+    figures = [f for f in _figures(line) if f.domain in ("cpu-idle", "dram-idle")]
+    return total(figures).joules if figures else None
+
+
+def _joules(domain: str, figure: Joules) -> dict[str, Any]:
+    return {
+        f"{domain}_J": figure.joules,
+        f"{domain}_uncertainty_J": figure.uncertainty,
+        f"{domain}_provenance": str(figure.provenance),
+        f"{domain}_source": figure.source,
+    }
+
+
+def of_job(folder: Path, pes: int) -> dict[str, Any]:
+    """What a finished job says of itself in its profile; nothing where it left none (WATTLE_PROFILE=off)."""
+    none = {key: None for key in SCHEMA if key.startswith("job_")} | {"knob": ""}
+    if not any((folder / "profile").glob("pe-*.json")):
+        return none
+    found = profile.load(folder, pes)
+    if not found.complete:
+        return none
+    clocks = [pe.clocks for pe in found.pes if pe.clocks]
+    governed = [c for c in clocks if c.changes is not None]
+    states = {f"job_{key}_s": found.sum("state_s", key) for key in ("active", "spin", "yield", "asleep")}
+    waits = [pe.time_s["wait"] for pe in found.pes]
+    return {
+        "knob": clocks[0].knob if clocks else "",
+        "job_changes": sum(c.changes or 0 for c in governed) if governed else None,
+        "job_slack_s": add(c.slack_s for c in governed) if governed else None,
+        "job_slow_s": add(c.slow_s for c in governed) if governed else None,
+        **states,
+        "job_waits_json": json.dumps({"wall_s": found.wall_s, "wait_s": waits}),
+    }

@@ -1,0 +1,239 @@
+"""Made-up samples of the studies of waiting and clocks, and stand-ins for their programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import fakes
+import polars as pl
+from wattle import manifest
+from wattle.study import barrier, kept, race, receiver, samples, slack, sweep
+from wattle.study.knob import Knob
+from wattle.study.sweep import Job, Plan, Sweep
+from wattle.study.sweep_analysis import Analysis
+from wattle.study.sweep_samples import SCHEMA
+
+SWEEPS = {made.name: made for made in (barrier.SWEEP, slack.SWEEP, race.SWEEP, receiver.SWEEP)}
+KNOB = Knob("cpufreq", "", (1.2, 1.8, 2.2, 2.4, 2.6, 2.9), 2.6)
+NO_KNOB = Knob("none", "no clocks under /sys")
+
+# (job, name, who, x, y) -> (seconds, joules), or (seconds, joules of the CPU, joules of the DRAM)
+Physics = Callable[[Job, str, str, float | None, float | None], tuple[float, ...]]
+
+
+def cases(study: str, job: Job) -> Iterable[tuple[str, str, float | None, float | None]]:
+    """What the real program would print lines about: name, who, x, y."""
+    words = job.arguments
+    plain = [w for k, w in enumerate(words) if not w.startswith("--") and not (k and words[k - 1].startswith("--"))]
+    if job.program == "kernels":
+        return [(name, "all", float(plain[0]), 0.0) for name in ("fma", "copy", "scale", "add", "triad")]
+    if job.program in ("mst-am", "tsp-am", "tsp-steal"):
+        return [(job.program, "all", None, None)]
+    found = []
+    for word in plain:
+        x, _, y = word.partition(":")
+        name = {"barrier": "barrier", "slack": "steps" if "steps" in words else "two"}.get(job.program, "")
+        if job.program == "receiver":
+            name = words[words.index("--how") + 1]
+        for who in ("sender", "receiver") if job.program == "receiver" else ("all",):
+            found.append((name, who, float(x), float(y or 0)))
+    return found
+
+
+def frame(
+    study: str,
+    physics: Physics,
+    knob: Knob = KNOB,
+    provenance: str = "measured",
+    rounds: int = 3,
+    quick: bool = True,
+    more: Callable[[Job, float | None], dict[str, Any]] = lambda job, x: {},
+    source: str = "powercap made-up",
+    verified: bool = True,
+) -> pl.DataFrame:
+    """Samples of the whole plan, each repeat a little off."""
+    plan = Plan(quick, rounds, knob)
+    rows = []
+    for r in range(rounds):
+        for number, job in enumerate(SWEEPS[study].jobs(plan)):
+            told = list(cases(study, job))
+            for repeat in range(job.samples // len(told)):
+                for name, who, x, y in told:
+                    s, j, dram = (*physics(job, name, who, x, y), None)[:3]
+                    off = 1 + 1e-3 * ((r * 7 + repeat * 3 + number) % 5 - 2)
+                    rows.append(_row(job, name, who, x, y, (r, r * 1000 + number, repeat), s * off, j * off))
+                    if dram is not None:
+                        rows[-1]["dram_J"] = dram * off
+                    rows[-1] |= {"more_json": json.dumps(more(job, x)), "verified": verified}
+                    known = provenance != "unavailable"
+                    for domain in ("cpu", "dram"):
+                        rows[-1][f"{domain}_provenance"] = provenance
+                        rows[-1][f"{domain}_source"] = source if known else ""
+                        if not known:
+                            rows[-1][f"{domain}_J"] = rows[-1][f"{domain}_uncertainty_J"] = None
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _row(job: Job, name: str, who: str, x: Any, y: Any, at: tuple[int, int, int], s: float, j: float) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(SCHEMA)
+    row |= {key: getattr(job, key) for key in ("series", "wait", "mode", "scaling", "clock", "pes")}
+    row |= {"name": name, "who": who, "x": x, "y": y, "round": at[0], "job": at[1], "repeat": at[2]}
+    row |= {"seconds": s, "cpu_s": s * (0.1 if job.wait == "sleep" else 1), "energy_json": "[]", "knob": ""}
+    waits = [0.1 * (job.pes - pe) for pe in range(job.pes)]
+    row |= {"job_changes": 4 if job.mode != "off" else None}
+    row |= {"job_waits_json": json.dumps({"wall_s": 1.0, "wait_s": waits})}
+    return row | {"cpu_J": 0.9 * j, "cpu_uncertainty_J": 0.1 * j, "dram_J": 0.1 * j, "dram_uncertainty_J": 0.01 * j}
+
+
+def analysis(study: str, physics: Physics, knob: Knob = KNOB, **keywords: Any) -> Analysis:
+    return Analysis(frame(study, physics, knob, **keywords), knob)
+
+
+def make_study(directory: Path, study: str, physics: Physics, knob: Knob = NO_KNOB, **keywords: Any) -> Path:
+    """A sound study directory."""
+    directory.mkdir(parents=True)
+    made: Sweep = SWEEPS[study]
+    samples.write(directory, frame(study, physics, knob, **keywords).to_dicts(), SCHEMA)
+    record = manifest.start("study", ["wattle", "study", study], 2)
+    record.wall_s, record.exit_code = 12.5, 0
+    record.meter = {"name": "model", "why": "no sensor <here>"}
+    record.extra = {"study": {"name": study, "rounds": 3, "quick": True, "knob": knob.as_dict()}}
+    manifest.write(directory, record)
+    kept.write_results(directory / sweep.RESULTS, sweep.results(made, sweep.load(made, directory, record)))
+    return directory
+
+
+# ---- machines that nobody has ----
+
+
+def plain(job: Job, name: str, who: str, x: float | None, y: float | None) -> tuple[float, ...]:
+    """Nothing matters: everything takes 10 ms and 0.1 J."""
+    return 0.01, 0.1
+
+
+def as_published(job: Job, name: str, who: str, x: float | None, y: float | None) -> tuple[float, ...]:
+    """What the dissertation says, where it says it."""
+    return {"barrier": _barrier, "slack": _slack, "kernels": _kernels, "receiver": _receiver}.get(
+        job.program, _mini_app
+    )(job, name, who, x or 0.0, y or 0.0)
+
+
+def _barrier(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
+    s = 1e-3 * x
+    watts = 33.1446 if job.series == "late" else 16.0 * (job.pes - 1)
+    return s, s * watts * (0.2 if job.wait == "sleep" else 1)
+
+
+def _slack(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
+    if name == "steps":
+        time = {"reduced": 1.27, "hybrid": 1.006}.get(job.mode, 1.0)
+        return 0.01 * time, {"hybrid": 0.894, "reduced": 0.95}.get(job.mode, 1.0)
+    boost = (
+        {"performance": 0.05, "hybrid": 0.06, "energy": 0.02}.get(job.mode, 0.0) if job.scaling == "proactive" else 0.0
+    )
+    if x == 1:
+        return 0.01 * (1 + (0.02 if job.mode in ("hybrid", "energy") else 0)), 0.1 * (1 + boost * y / 10)
+    if x < 1.2:
+        return 0.01, 0.1
+    saved = boost * (x + y / 2)
+    return 0.01 * x * (1 - (saved / 10 if job.mode != "energy" else 0)), 0.1 * x * (1 - saved)
+
+
+def _kernels(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
+    clock = job.clock or 2.6
+    return (1 / clock, 1.0) if name == "fma" else (0.4 + 0.01 / clock, 0.1 + clock)
+
+
+def _mini_app(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
+    clock = job.clock or 2.6
+    bound = 1.0 if name == "mst-am" else 0.05  # by the clock, up to 2.4 GHz
+    return 1.0 + bound / min(clock, 2.4), clock
+
+
+def _receiver(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
+    clock = {1.2: 0, 2.4: 1}.get(job.clock or 2.9, 2)
+    slower = {"direct": (1, 1, 1), "active": (1.85, 1.1, 1), "agent": (1.3, 0.9, 1)}[name][clock]
+    saved = {"direct": (0.32, 0.5, 1), "active": (0.5, 0.5, 1), "agent": (0.5, 0.5, 1)}[name][clock]
+    dram = {"direct": (0.5, 0.5, 1), "active": (1.3, 0.75, 1), "agent": (1, 1, 1)}[name][clock]
+    return 1e-4 * slower, 1e-3 * (saved if who == "receiver" else slower), 1e-4 * dram
+
+
+def backwards(job: Job, name: str, who: str, x: float | None, y: float | None) -> tuple[float, ...]:
+    """The opposite of what is published, as far as there is one."""
+    clock, x, y = job.clock or 2.6, x or 0.0, y or 0.0
+    if job.program == "barrier":
+        return 1e-3 * x, (1.0 if x < 8 else 0.001) / job.pes**2
+    if job.program == "slack":
+        worse = {"baseline": 1.0, "standard": 1.0, "energy": 0.9, "hybrid": 1.1, "performance": 1.1}.get(job.mode, 1.0)
+        even = 0.9 if x == 1 and job.mode in ("energy", "hybrid") else 1.0
+        short = 1.1 if 1 < x < 1.2 and job.mode in ("energy", "hybrid") else 1.0
+        shrinks = 1 - 0.01 * y if x == 1 and job.mode == "hybrid" else 1 + 0.02 * (x + y) if x > 1.2 else 1
+        even = 0.9 if job.mode == "reduced" else even
+        return 0.01 * worse * even * short, 0.1 * worse * shrinks
+    if job.program == "receiver":
+        return 1e-4 * clock * clock, 1e-3 / clock
+    return 1.0 + 0.1 * clock if job.program == "kernels" else 1 / (clock * clock), 1 / clock
+
+
+# A stand-in for the programs: one PE says what the real one would. FAKE_SWEEP makes it misbehave.
+PROGRAM = """#!/bin/sh
+[ "$FAKE_PE" = 0 ] || exit 0
+exec python3 - "$0" "$@" <<'END'
+import json, os, pathlib, sys, time
+name, mode, words = pathlib.Path(sys.argv[1]).name, os.environ.get("FAKE_SWEEP", ""), sys.argv[2:]
+settings = {k: v for k, v in os.environ.items() if k.startswith("WATTLE_") and k != "WATTLE_PROFILE_DIR"}
+with open(os.environ["FAKE_SAYS"], "a") as out:
+    print(json.dumps({"program": name, "words": words, "settings": settings}), file=out)
+def option(key, default):
+    return words[words.index(key) + 1] if key in words else default
+cases = [w for k, w in enumerate(words) if not w.startswith("--") and not (k and words[k - 1].startswith("--"))]
+template, n = os.environ.get("FAKE_TEMPLATE"), int(os.environ["FAKE_N"])
+for pe in range(n if template else 0):
+    found = json.loads(template) | {"pe": pe, "n_pes": n} | ({"node": None} if pe else {})
+    pathlib.Path(os.environ["WATTLE_PROFILE_DIR"], f"pe-{pe:05d}.json").write_text(json.dumps(found))
+setup = {"kind": "setup", "program": name, "meter": "model", "meter_why": "asked"}
+print(json.dumps(setup | {"turns": 1000.0}))
+if mode == "fails":
+    sys.exit("no memory for anything")
+def figure(domain, joules, scope="process"):
+    return {"domain": domain, "source": "model made-up", "provenance": "modelled", "scope": scope,
+            "joules": joules, "uncertainty": joules / 4, "interval_s": 1.0, "covered_s": 1.0}
+def say(**more):
+    energy = [figure("cpu", 0.2), figure("dram", 0.01)]
+    energy += [figure("cpu-idle", 1.0, "node"), figure("dram-idle", 0.5, "node")]
+    line = {"kind": "sample", "seconds": 0.01, "cpu_s": 0.02, "verified": mode != "wrong", "energy": energy} | more
+    if mode == "odd":
+        line["seconds"] = None
+    print(json.dumps(line), flush=True)
+    if mode == "stops" and int(option("--repeat", 1)) > 1:
+        time.sleep(0.2)
+        open(os.environ["FAKE_READY"], "w").close()
+        time.sleep(60)
+for repeat in range(int(option("--repeat", 1)) - (mode == "forgets")):
+    if name in ("mst-am", "tsp-am", "tsp-steal"):
+        say(repeat=repeat)
+        continue
+    for case in cases:
+        x, _, y = case.partition(":")
+        common = {"x": float(x), "y": float(y or 0), "repeat": repeat}
+        if name == "kernels":
+            for kernel in ("fma", "copy", "scale", "add", "triad"):
+                say(name=kernel, who="all", **common)
+        elif name == "receiver":
+            for who in ("sender", "receiver"):
+                say(name=option("--how", ""), who=who, phase_s=[0.001] * 7, **common)
+        else:
+            more = {"compute_s": [0.001] * 8, "slack_s": [0.002] * 8} if name == "slack" else {"counted": [None] * 3}
+            say(name=option("--loads", "two") if name == "slack" else name, who="all", **common, **more)
+END
+"""
+
+
+def programs(home: Path) -> None:
+    """Stand-ins of all programs, and the input that one reads."""
+    for name in ("barrier", "slack", "kernels", "receiver", "mst-am", "tsp-am", "tsp-steal"):
+        fakes.script(home / "lib/wattle/apps" / name, PROGRAM)
+    (home / "share/wattle/apps/tsp/data").mkdir(parents=True, exist_ok=True)

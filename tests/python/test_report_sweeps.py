@@ -1,0 +1,94 @@
+"""The reports of the studies of waiting and clocks."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+
+import pytest
+import sweeps
+from wattle import manifest as manifests
+from wattle.report.cli import write
+from wattle.study import published, sweep
+
+PLOTLY = re.compile(r"<script>\s*/\*\*\s*\* plotly\.js.*?</script>", re.DOTALL)
+
+
+def more(job: sweep.Job, x: float | None) -> dict:
+    return {"compute_s": [0.001] * 8, "slack_s": [0.002] * 8, "phase_s": [0.001] * 7, "counted": [None] * 3}
+
+
+def page_of(directory: Path) -> str:
+    """The report without the text of plotly.js."""
+    return PLOTLY.sub("", write(directory).read_text())
+
+
+def figures(page: str) -> dict[str, dict]:
+    found = re.search(r'<script type="application/json" id="figures">(.*?)</script>', page, re.DOTALL)
+    return json.loads(found.group(1))
+
+
+def plain(text: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
+
+
+@pytest.fixture(scope="module", params=tuple(sweeps.SWEEPS))
+def made(request, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, str]:
+    """Study, its directory on a machine without a knob, and its page."""
+    folder = sweeps.make_study(
+        tmp_path_factory.mktemp(request.param) / "dir",
+        request.param,
+        sweeps.as_published,
+        provenance="modelled",
+        more=more,
+        source="model made-up",
+    )
+    return request.param, folder, page_of(folder)
+
+
+def test_every_published_row_is_there(made):
+    study, folder, page = made
+    analysis = sweep.load(sweeps.SWEEPS[study], folder, manifests.read(folder))
+    for row in published.judge(sweeps.SWEEPS[study].rows, analysis):
+        entry = re.search(rf'<tbody id="row-{re.escape(row.id)}">(.*?)</tbody>', page, re.DOTALL)
+        assert entry, row.id
+        text = plain(entry.group(1))
+        for part in (row.published, row.source, row.condition, row.ours, row.tolerance, str(row.verdict)):
+            assert " ".join(part.split()) in text, (row.id, part)
+
+
+def test_it_is_said_that_no_clock_can_be_set(made):
+    _, _, page = made
+    assert "No clock can be set here" in plain(page)
+
+
+def test_every_figure_has_something_to_show_and_its_place(made):
+    study, _, page = made
+    drawn = figures(page)
+    assert drawn
+    for name, figure in drawn.items():
+        assert f'id="plot-{name}"' in page
+        assert any(trace["y"] for trace in figure["data"]), (study, name)
+
+
+def test_joules_are_shown_with_their_provenance(made, tmp_path):
+    study, _, page = made
+    assert "Joules are modelled, not measured" in plain(page)
+    dark = page_of(sweeps.make_study(tmp_path / "dark", study, sweeps.plain, provenance="unavailable", more=more))
+    assert "Joules are not known here" in plain(dark)
+
+
+def test_with_a_knob_the_lines_are_by_clock(tmp_path):
+    keywords = {"knob": sweeps.KNOB, "more": more}
+    race = figures(page_of(sweeps.make_study(tmp_path / "race", "race", sweeps.as_published, **keywords)))
+    assert [t["name"] for t in race["phase-seconds"]["data"]] == ["fma", "copy", "scale", "add", "triad"]
+    assert set(race["phase-seconds"]["data"][0]["x"]) == set(sweeps.KNOB.some(3))
+    put = figures(page_of(sweeps.make_study(tmp_path / "put", "receiver", sweeps.as_published, **keywords)))
+    assert [t["name"] for t in put["direct-latency"]["data"]] == ["spin, 1.2 GHz", "spin, 2.4 GHz", "spin, 2.9 GHz"]
+
+
+def test_the_regression_stands_on_the_page(tmp_path):
+    page = plain(page_of(sweeps.make_study(tmp_path / "b", "barrier", sweeps.as_published, more=more)))
+    assert re.search(r"E = 33\.\d W x T [+-] [\d.e-]+ J, r2 = (0\.99|1\.0)", page)

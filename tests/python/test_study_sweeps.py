@@ -1,0 +1,243 @@
+"""`wattle study barrier`, `slack`, `race` and `receiver`, with programs that only say what they are told to."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import fakes
+import polars as pl
+import pytest
+import sweeps
+from fakes import Wattle
+from wattle.errors import DamagedFile
+from wattle.study import barrier_published, published, race_published, receiver_published, sweep
+from wattle.study.knob import Knob
+from wattle.study.published import Verdict
+from wattle.study.stats import line
+from wattle.study.sweep import MODES, SCALINGS, Plan
+from wattle.study.sweep_samples import SCHEMA, WAITS
+
+STUDIES = tuple(sweeps.SWEEPS)
+
+
+def clocks(knob: str, why: str = "") -> dict:
+    return {"mode": "baseline", "scaling": "reactive", "knob": knob, "why": why}
+
+
+@pytest.fixture
+def says(home: Path, environment: dict[str, str], tmp_path: Path) -> Path:
+    """Stand-ins for the programs, on a machine without a knob; the file they write into what they were asked for."""
+    sweeps.programs(home)
+    environment["FAKE_TEMPLATE"] = json.dumps(fakes.pe_profile(clocks=clocks("none", "no clocks here")))
+    environment["FAKE_SAYS"] = str(tmp_path / "says")
+    return tmp_path / "says"
+
+
+def asked(says: Path) -> list[dict]:
+    return [json.loads(text) for text in says.read_text().splitlines()]
+
+
+def verdicts(study: str, physics: sweeps.Physics, **keywords: object) -> dict[str, Verdict]:
+    made = sweeps.analysis(study, physics, **keywords)
+    return {row.id: row.verdict for row in published.judge(sweeps.SWEEPS[study].rows, made)}
+
+
+# ---- the command ----
+
+
+def test_a_job_that_leaves_no_profile_cannot_say_what_knob_there_is(says, wattle: Wattle, tmp_path):
+    done = wattle("study", "slack", "--quick", "-o", tmp_path / "out", env={"FAKE_TEMPLATE": ""})
+    assert done.returncode == 2
+    assert "nothing says how many PEs there were" in done.stderr or "said nothing of clocks" in done.stderr
+
+
+def test_without_a_knob_every_wait_policy_runs_and_it_is_said(says, wattle: Wattle, tmp_path):
+    out = tmp_path / "out"
+    done = wattle("study", "receiver", "--quick", "--rounds", 1, "-o", out)
+    assert done.returncode == 0, done.stderr
+    assert "no clock can be set here (no clocks here)" in " ".join(done.stderr.split())
+    frame = pl.read_parquet(out / "samples.parquet")
+    assert dict(frame.schema) == SCHEMA
+    assert set(frame["wait"]) == set(WAITS)
+    assert frame["clock"].null_count() == frame.height
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["study"]["knob"]["acts"] is False
+    results = json.loads((out / "results.json").read_text())
+    assert {row["verdict"] for row in results["published"]} == {"not testable here"}
+    assert all("no clock can be set here" in row["why"] for row in results["published"])
+    assert [e["settings"]["WATTLE_PROGRESS"] for e in asked(says) if "agent" in e["words"]] == ["agent"] * len(WAITS)
+
+
+def test_modes_run_with_a_knob_that_records_where_none_acts(says):
+    for study in ("barrier", "slack"):
+        jobs = sweeps.SWEEPS[study].jobs(Plan(True, 1, sweeps.NO_KNOB))
+        governed = [job for job in jobs if job.mode in MODES]
+        assert {(j.mode, j.scaling) for j in governed} == {(m, s) for m in MODES for s in SCALINGS}
+        assert {job.wait for job in jobs if job.mode == "off"} == set(WAITS)
+        assert all(job.environment(False)["WATTLE_KNOB"] == "record" for job in governed)
+        assert all("WATTLE_KNOB" not in job.environment(True) for job in governed)
+
+
+def test_with_a_knob_every_clock_is_asked_for(says):
+    jobs = sweeps.SWEEPS["race"].jobs(Plan(False, 1, sweeps.KNOB))
+    for series in (race_published.JOBS, race_published.PROCESSES, race_published.PHASES):
+        some = [j for j in jobs if j.series == series and j.clock is not None]
+        assert {j.clock for j in some} == set(sweeps.KNOB.clocks)
+        assert all(dict(j.settings)["WATTLE_CLOCKS"].endswith(f"={j.clock:g}") for j in some)
+    assert {j.mode for j in jobs} == {"off", "standard", "reduced", "hybrid"}
+
+
+def test_the_receivers_clocks_are_the_papers_as_near_as_there_are():
+    assert receiver_published.wanted_clocks(sweeps.KNOB) == (1.2, 2.4, 2.9)
+    assert receiver_published.wanted_clocks(sweeps.NO_KNOB) == ()
+    jobs = sweeps.SWEEPS["receiver"].jobs(Plan(True, 1, sweeps.KNOB))
+    assert {dict(j.settings).get("WATTLE_CLOCK_DOMAIN") for j in jobs} == {None, "package"}
+
+
+def test_all_jobs_are_given_the_same_amount_of_work(home, monkeypatch):
+    """What a machine does in a millisecond is asked for once: a slower clock must make it longer."""
+    words: list[list[str]] = []
+
+    def run(home, name, arguments, pes, environment, folder):
+        words.append(list(arguments))
+        yield {"kind": "setup", "turns": 1234.5}
+        for job in jobs:
+            if "--turns" in arguments and job.arguments[-1] == arguments[-1]:
+                line = {"kind": "sample", "repeat": 0, "seconds": 0.1, "cpu_s": 0.1, "verified": True, "energy": None}
+                yield from [line] * job.samples
+                return
+
+    plan = Plan(True, 1, sweeps.NO_KNOB)
+    jobs = [job for job in sweeps.SWEEPS["slack"].jobs(plan) if job.pes == 2][:3]
+    monkeypatch.setattr(sweep.sweep_jobs, "run", run)
+    made = sweep.Sweep("slack", "", "", lambda plan: jobs, (), lambda a: [], lambda a: ("", [], []))
+    gathered = sweep.Gathered()
+    sweep._gather(made, plan, gathered)
+    assert "--turns" not in words[0]
+    assert [w[w.index("--turns") + 1] for w in words[1:]] == ["1234.5"] * 3
+    assert len(gathered.rows) == sum(job.samples for job in jobs)
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("fails", ["exit code 1", "no memory for anything"]),
+        ("forgets", ["gave", "where"]),
+        ("odd", ["seconds", "expected a number"]),
+    ],
+)
+def test_a_program_that_misbehaves_ends_the_study_with_its_own_words(says, wattle: Wattle, tmp_path, mode, words):
+    done = wattle("study", "receiver", "--quick", "-o", tmp_path / "out", env={"FAKE_SWEEP": mode})
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    for word in words:
+        assert word in done.stderr, word
+
+
+def test_a_wrong_result_is_said_first(says, wattle: Wattle, tmp_path):
+    done = wattle("study", "receiver", "--quick", "--rounds", 1, "-o", tmp_path / "out", env={"FAKE_SWEEP": "wrong"})
+    assert "nothing below can be trusted" in " ".join(done.stdout.split())
+    assert json.loads((tmp_path / "out" / "results.json").read_text())["verified"] is False
+
+
+def test_an_interrupted_study_says_how_far_it_came(says, environment, wattle: Wattle, tmp_path):
+    ready, out = tmp_path / "ready-now", tmp_path / "out"
+    started = subprocess.Popen(
+        [sys.executable, "-m", "wattle", "study", "receiver", "--quick", "-o", str(out)],
+        env={**environment, "FAKE_SWEEP": "stops", "FAKE_READY": str(ready)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=fakes.heed_signals,
+    )
+    until = time.monotonic() + 30
+    while not ready.exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    started.send_signal(signal.SIGINT)
+    _, err = started.communicate(timeout=30)
+    assert started.returncode == 130
+    assert "interrupted after 0 of" in err
+    assert "was interrupted" in wattle("report", out).stderr
+
+
+def test_a_wrong_number_of_rounds_is_named(says, wattle: Wattle, tmp_path):
+    done = wattle("study", "barrier", "--rounds", 0, "-o", tmp_path / "out")
+    assert done.returncode == 2
+    assert "--rounds 0: allowed are 1 to 1000" in done.stderr
+
+
+# ---- what the samples say ----
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_every_published_row_agrees_on_a_machine_like_the_papers(study):
+    found = verdicts(study, sweeps.as_published, source="powercap sandybridge", quick=False)
+    untold = {"instructions", "branches"}
+    assert {k: v for k, v in found.items() if v is not Verdict.AGREES and k not in untold} == {}
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_every_published_row_differs_where_the_samples_do(study):
+    found = verdicts(study, sweeps.backwards)
+    untold = {"instructions", "branches", "direct-latency", "process-groups"}
+    assert {k: v for k, v in found.items() if v is Verdict.AGREES and k not in untold} == {}
+
+
+@pytest.mark.parametrize("study", ["slack", "race", "receiver"])
+def test_modelled_joules_judge_no_row_about_clocks(study):
+    measured = verdicts(study, sweeps.as_published)
+    modelled = verdicts(study, sweeps.as_published, provenance="modelled")
+    lost = {k for k, v in modelled.items() if v is Verdict.NOT_TESTABLE}
+    assert lost
+    assert all(measured[k] is modelled[k] for k in set(measured) - lost)
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_a_meter_without_joules_leaves_the_rows_about_time(study):
+    found = verdicts(study, sweeps.as_published, provenance="unavailable")
+    assert Verdict.AGREES in found.values() or study == "barrier"
+    assert found.get("time-linear", Verdict.NOT_TESTABLE) is Verdict.NOT_TESTABLE
+
+
+def test_counted_instructions_rise_with_the_wait():
+    def more(job: sweep.Job, x: float | None) -> dict:
+        return {"counted": [1e6 * (x or 0), 2e5 * (x or 0), None]}
+
+    found = verdicts("barrier", sweeps.as_published, more=more)
+    assert found["instructions"] is found["branches"] is Verdict.AGREES
+
+
+def test_the_line_through_the_samples_is_the_line_they_lie_on():
+    made = line([1.0, 2.0, 3.0, 4.0], [32.0, 65.0, 98.0, 131.0])
+    assert (made.slope, made.intercept, made.r2) == pytest.approx((33.0, -1.0, 1.0))
+    assert line([1.0, 2.0], [1.0, 2.0]) is None
+    assert line([1.0, 2.0, 3.0], [1.0, 1.0, 1.0]) is None
+
+
+def test_a_fit_is_printed_with_its_r2_and_provenance():
+    fits = barrier_published.fits(sweeps.analysis("barrier", sweeps.as_published))
+    spin = next(f for f in fits if f.policy == "spin" and f.what == "time, node")
+    assert spin.slope == pytest.approx(33.1446, rel=0.01)
+    assert "r2 = 0.99" in spin.words or "r2 = 1.0" in spin.words
+    assert {f.provenance for f in fits} == {"measured"}
+
+
+def test_some_of_the_clocks_have_both_ends():
+    knob = Knob("cpufreq", "", tuple(1 + k / 10 for k in range(16)))
+    assert (knob.some(3)[0], knob.some(3)[-1], len(knob.some(3))) == (1.0, 2.5, 3)
+    assert knob.some(99) == knob.clocks
+
+
+def test_a_damaged_study_is_named_with_what_is_wrong(tmp_path):
+    out = sweeps.make_study(tmp_path / "out", "barrier", sweeps.as_published)
+    frame = pl.read_parquet(out / "samples.parquet").with_columns(pl.lit("nap").alias("wait"))
+    frame.write_parquet(out / "samples.parquet")
+    from wattle import manifest
+
+    with pytest.raises(DamagedFile, match="wait policy"):
+        sweep.load(sweeps.SWEEPS["barrier"], out, manifest.read(out))
