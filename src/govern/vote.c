@@ -45,6 +45,16 @@ static uint32_t normal_khz(const wtl_vote *v, size_t d)
   return v->normal_is_found ? c->found_khz : c->base_khz;
 }
 
+bool wtl_vote_is_mine(const wtl_vote *v, size_t domain)
+{
+  return is_member(v, domain, v->slot);
+}
+
+uint32_t wtl_vote_normal_khz(const wtl_vote *v, size_t domain)
+{
+  return normal_khz(v, domain);
+}
+
 static uint32_t khz_of(const wtl_vote *v, size_t d, uint32_t share)
 {
   const wtl_clock_domain *c = wtl_knob_domain(v->knob, d);
@@ -97,6 +107,7 @@ static bool follow(wtl_vote *v, size_t d)
       if (error) atomic_store(&p->error, error);
       v->changes += !error;
       changed = !error;
+      if (changed && v->changed) v->changed(v->changed_arg, d, khz_of(v, d, share));
     }
     atomic_store(&p->share, share);
     atomic_store(&p->busy, 0);

@@ -59,9 +59,11 @@ typedef struct wtl_vote {
   int slot, n_local;
   bool normal_is_found; /* the normal clock is what was found, not the base clock */
   size_t n_domains;
-  uint64_t *member; /* a row of bits for each domain: which PEs may run there */
-  size_t words;     /* of a row */
-  uint64_t changes; /* clocks this PE has set */
+  uint64_t *member;                                        /* a row of bits for each domain: which PEs may run there */
+  size_t words;                                            /* of a row */
+  uint64_t changes;                                        /* clocks this PE has set */
+  void (*changed)(void *arg, size_t domain, uint32_t khz); /* told of each; NULL: nobody is */
+  void *changed_arg;
 } wtl_vote;
 
 /* `cpus` by local rank: where each PE may run. 0 or an errno. The knob stays the caller's. */
@@ -80,5 +82,9 @@ bool wtl_vote_phase(wtl_vote *v, uint32_t phase);
 
 /* The lowest clock that any of this PE's domains would really run at for a share, as a share of normal. */
 uint32_t wtl_vote_rounded(const wtl_vote *v, uint32_t share);
+
+/* Is it one of this PE's? And what it runs at where nobody asks for anything else. */
+bool wtl_vote_is_mine(const wtl_vote *v, size_t domain);
+uint32_t wtl_vote_normal_khz(const wtl_vote *v, size_t domain);
 
 #endif

@@ -192,6 +192,13 @@ static void hear_region(void *arg, const char *name, bool begins)
 }
 #endif
 
+static void note_change(void *arg, size_t domain, uint32_t khz)
+{
+  const wtl_profile *p = arg;
+  uint64_t now = wtl_ticks();
+  if (p->timeline_bytes) wtl_profile_note(p, WTL_SPAN_CLOCK, now, now, khz, (uint32_t)domain);
+}
+
 static void govern(wtl_pe *self, const cpu_set_t *cpus)
 {
   wtl_clocks *c = self->clocks;
@@ -206,6 +213,8 @@ static void govern(wtl_pe *self, const cpu_set_t *cpus)
     return;
   }
   c->governs = true;
+  c->governor.vote.changed = note_change;
+  c->governor.vote.changed_arg = &self->profile;
   wtl_governor_start(&c->governor, &self->settings, price, settle, fixed_share(self), wtl_ticks());
   self->door.governor = &c->governor;
 #ifndef WTL_THREADS
@@ -285,6 +294,21 @@ static void write_regions(FILE *f, const wtl_governor *g, double s)
   putc(']', f);
 }
 
+/* The domains whose clock is this PE's, and the clock it has where nothing changes it. */
+static void write_domains_of(FILE *f, const wtl_vote *v)
+{
+  bool more = false;
+  fputs(",\"mine\":[", f);
+  for (size_t d = 0; d < v->n_domains; d++) {
+    if (!wtl_vote_is_mine(v, d)) continue;
+    fprintf(f, "%s{\"domain\":%zu", more ? "," : "", d);
+    wtl_json_number_field(f, "normal_khz", wtl_vote_normal_khz(v, d), 0);
+    putc('}', f);
+    more = true;
+  }
+  putc(']', f);
+}
+
 static void write_clocks(FILE *f, const void *arg)
 {
   static const char *const mode[] = {"off", "baseline", "performance", "energy", "hybrid"};
@@ -303,6 +327,7 @@ static void write_clocks(FILE *f, const void *arg)
     return;
   }
   wtl_json_number_field(f, "domains", (double)g->vote.n_domains, 0);
+  write_domains_of(f, &g->vote);
   wtl_json_number_field(f, "price_s", (double)g->price * s, 0);
   wtl_json_number_field(f, "changes", (double)g->vote.changes, 0);
   wtl_json_number_field(f, "slack_s", (double)g->slack_ticks * s, 0);

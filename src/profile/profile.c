@@ -35,6 +35,7 @@ void wtl_profile_start(wtl_profile *p, bool on)
   pthread_once(&once, make_key);
   p->on = on;
   p->tables = NULL;
+  p->timeline_bytes = 0;
   p->generation = ++generations;
   pthread_mutex_lock(&live_lock);
   p->next_live = live;
@@ -62,6 +63,7 @@ void wtl_profile_stop(wtl_profile *p)
   for (wtl_site_table *t = p->tables, *next; t; t = next) {
     next = t->next;
     free_slots(t->slots);
+    free(t->timeline);
     free(t);
   }
   p->tables = NULL;
@@ -97,10 +99,18 @@ static wtl_site_table *new_table(wtl_profile *p)
     free(t);
     return NULL;
   }
+  if (p->timeline_bytes) t->timeline = wtl_timeline_make(p->timeline_bytes);
   t->spare.calls = WTL_FIRST_CALLS + 1; /* past its first calls and between samples: what nobody counts nobody times */
   t->next = p->tables;
   while (!atomic_compare_exchange_weak(&p->tables, &t->next, t)) continue;
   return t;
+}
+
+void wtl_profile_keep_timeline(wtl_profile *p, size_t bytes)
+{
+  p->timeline_bytes = bytes;
+  for (wtl_site_table *t = p->tables; t && bytes; t = t->next)
+    if (!t->timeline) t->timeline = wtl_timeline_make(bytes);
 }
 
 wtl_site_table *wtl_profile_handlers(wtl_profile *p)

@@ -18,6 +18,7 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "profile/timeline.h"
 
 enum {
   WTL_LONG_BYTES = 65536,
@@ -83,7 +84,8 @@ typedef struct wtl_slots {
 typedef struct wtl_site_table {
   wtl_slots *_Atomic slots;
   uint32_t used;
-  uint64_t bytes; /* of all calls, counted even where sites are not */
+  uint64_t bytes;         /* of all calls, counted even where sites are not */
+  wtl_timeline *timeline; /* NULL: none is kept */
   struct wtl_site_table *next;
   _Atomic bool idle; /* its thread has ended */
   wtl_site spare;    /* where calls go that nobody counts: profile off, or no memory */
@@ -94,6 +96,7 @@ struct wtl_profile {
   bool on;
   _Atomic(wtl_site_table *) tables;
   void (*in_handler)(uint32_t call); /* told of each call that a handler makes */
+  size_t timeline_bytes;             /* of each thread; 0: no timeline is kept */
   uint64_t generation;               /* distinguishes this profile from an earlier one of the same process */
   struct wtl_profile *next_live;     /* those that have not stopped */
 };
@@ -162,7 +165,9 @@ static inline uint64_t wtl_site_waited(const wtl_site *site)
 /* Ends a timed call that began at tick `start`, when the site had waited `waited` ticks. */
 static inline void wtl_profile_leave(wtl_site *site, uint64_t bytes, uint64_t start, uint64_t waited)
 {
-  uint64_t ticks = wtl_ticks() - start - (wtl_site_waited(site) - waited);
+  uint64_t now = wtl_ticks(), ticks = now - start - (wtl_site_waited(site) - waited);
+  wtl_timeline *timeline = wtl_thread_sites.table->timeline;
+  if (WTL_UNLIKELY(timeline != NULL)) wtl_timeline_add(timeline, WTL_SPAN_CALL, start, now, site->addr, site->call);
   if (wtl_profile_exact(site, bytes) || ticks > WTL_HELD_UP) {
     site->exact_calls++;
     site->exact_ticks += ticks;
@@ -170,6 +175,18 @@ static inline void wtl_profile_leave(wtl_site *site, uint64_t bytes, uint64_t st
     site->sampled_calls++;
     site->sampled_ticks += ticks;
   }
+}
+
+/* Keeps a timeline from now on, of so many bytes for each thread. Before other threads call. */
+void wtl_profile_keep_timeline(wtl_profile *p, size_t bytes);
+
+/* Something that a thread of `p` did, for its timeline. */
+static inline void wtl_profile_note(const wtl_profile *p, enum wtl_span span, uint64_t begin, uint64_t end,
+                                    uint64_t addr, uint32_t call)
+{
+  const wtl_thread_profile *here = &wtl_thread_sites;
+  if (here->generation != p->generation && here->generation != WTL_IN_HANDLER) return; /* it has made no call */
+  if (here->table->timeline) wtl_timeline_add(here->table->timeline, span, begin, end, addr, call);
 }
 
 /* Bytes moved by all calls of all threads so far. */

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "profile/modules.h"
+#include "record/timeline_file.h"
 
 static const char *const stage_names[WTL_N_STAGES] = {"spin", "yield", "asleep"};
 
@@ -269,4 +270,5 @@ void wtl_record_write(const wtl_record *self, const wtl_share *share, const wtl_
   }
   free(w.sites);
   free(w.modules);
+  wtl_timeline_write(self);
 }

@@ -22,6 +22,10 @@ void wtl_record_start(wtl_record *r)
   r->start_cpu_s = r->so_far.cpu_s = wtl_record_cpu_seconds();
   for (int stage = 0; stage < WTL_N_STAGES; stage++) r->door->ticks[stage] = 0;
   r->door->sleeps = 0;
+  if (r->settings->timeline.bytes > 0 && r->profile->on) {
+    wtl_profile_keep_timeline(r->profile, (size_t)r->settings->timeline.bytes);
+    r->door->noted = r->profile;
+  }
 }
 
 void wtl_record_states(const wtl_record *r, wtl_activity *a)

@@ -41,6 +41,8 @@ static void book(wtl_door *d, wtl_site *site, wtl_turns *t, enum wtl_stage stage
   uint64_t now = wtl_ticks(), spent = now - t->booked;
   _Atomic uint64_t *all = &d->ticks[stage];
   site->wait_ticks[stage] += spent;
+  if (WTL_UNLIKELY(d->noted != NULL))
+    wtl_profile_note(d->noted, (enum wtl_span)stage, t->booked, now, site->addr, site->call);
   if (d->is_shared)
     atomic_fetch_add_explicit(all, spent, memory_order_relaxed);
   else

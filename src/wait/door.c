@@ -37,6 +37,8 @@ static void book(wait *w, enum wtl_stage stage)
 {
   uint64_t now = wtl_ticks(), spent = now - w->since;
   w->site->wait_ticks[stage] += spent;
+  if (WTL_UNLIKELY(w->door->noted != NULL))
+    wtl_profile_note(w->door->noted, (enum wtl_span)stage, w->since, now, w->site->addr, w->site->call);
   _Atomic uint64_t *all = &w->door->ticks[stage];
   if (w->door->is_shared)
     atomic_fetch_add_explicit(all, spent, memory_order_relaxed);

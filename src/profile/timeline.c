@@ -1,0 +1,96 @@
+#include "profile/timeline.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { FEWEST = 64, FIRST_LEAST = 64 /* ticks */ };
+
+wtl_timeline *wtl_timeline_make(size_t bytes)
+{
+  size_t head = sizeof(wtl_timeline), room = bytes > head ? (bytes - head) / sizeof(wtl_event) : 0;
+  if (room < FEWEST) room = FEWEST;
+  wtl_timeline *t = calloc(1, head + room * sizeof(wtl_event));
+  if (!t) return NULL;
+  t->room = room;
+  t->every = 1;
+  return t;
+}
+
+static void leave_out(wtl_timeline *t, const wtl_event *e)
+{
+  t->left_out[e->span]++;
+  t->left_out_ticks += e->end - e->begin;
+}
+
+static bool is_below(const wtl_event *e, uint64_t length)
+{
+  return e->span != WTL_SPAN_CLOCK && e->end - e->begin < length;
+}
+
+/* The least length that would be next. */
+static uint64_t next_least(const wtl_timeline *t)
+{
+  return t->least ? 2 * t->least : FIRST_LEAST;
+}
+
+/* Gives up spans below the next least length: all of them, or every other. */
+static void give_up(wtl_timeline *t, bool all)
+{
+  uint64_t next = next_least(t), turn = 0;
+  size_t kept = 0;
+  for (size_t i = 0; i < t->n; i++)
+    if (is_below(&t->event[i], next) && (all || turn++ % 2))
+      leave_out(t, &t->event[i]);
+    else
+      t->event[kept++] = t->event[i];
+  t->n = kept;
+}
+
+/* Until half of the room is free. */
+static void thin(wtl_timeline *t)
+{
+  while (t->n > t->room / 2) {
+    size_t longer = 0;
+    for (size_t i = 0; i < t->n; i++) longer += !is_below(&t->event[i], next_least(t));
+    bool all = longer >= t->room / 8;
+    give_up(t, all);
+    if (all) t->least = next_least(t);
+    t->every = all ? 1 : 2 * t->every;
+  }
+}
+
+/* Among the shortest there may be too many to keep. */
+static bool is_passed_over(wtl_timeline *t, const wtl_event *e)
+{
+  return t->every > 1 && is_below(e, next_least(t)) && t->turn++ % t->every;
+}
+
+static void enter(wtl_timeline *t, const wtl_event *e)
+{
+  bool is_clock = e->span == WTL_SPAN_CLOCK;
+  if (t->n == t->room) thin(t);
+  if (is_below(e, t->least) || is_passed_over(t, e) || (is_clock && t->n_clocks >= t->room / 4)) {
+    leave_out(t, e);
+    return;
+  }
+  t->n_clocks += is_clock;
+  t->event[t->n++] = *e;
+}
+
+void wtl_timeline_add(wtl_timeline *t, enum wtl_span span, uint64_t begin, uint64_t end, uint64_t addr, uint32_t call)
+{
+  wtl_event *o = &t->open;
+  if (o->begin && o->end == begin && o->span == span && o->addr == addr && o->call == call && span < WTL_SPAN_CALL) {
+    o->end = end;
+    return;
+  }
+  t->seen++;
+  if (o->begin) enter(t, o);
+  *o = (wtl_event){begin, end, addr, call, span};
+}
+
+void wtl_timeline_close(wtl_timeline *t)
+{
+  if (t->open.begin) enter(t, &t->open);
+  t->open = (wtl_event){0};
+}

@@ -1,0 +1,132 @@
+#include "record/timeline_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/json.h"
+
+/* What keeping a span takes here and now, nanoseconds: two readings of the clock, and the entry. */
+static double price_of_a_span(double ns_per_tick)
+{
+  enum { SPANS = 4096 };
+  wtl_timeline *t = wtl_timeline_make(SPANS * sizeof(wtl_event));
+  if (!t) return 0;
+  uint64_t before = wtl_ticks();
+  for (uint64_t i = 0; i < SPANS; i++) {
+    uint64_t begin = wtl_ticks();
+    wtl_timeline_add(t, WTL_SPAN_CALL, begin, wtl_ticks(), i, 0);
+  }
+  double ns = (double)(wtl_ticks() - before) * ns_per_tick / SPANS;
+  free(t);
+  return ns;
+}
+
+/* Those of all threads, with how many spans each has now: a thread of the program may still be adding to its own. */
+typedef struct kept {
+  const wtl_timeline *of;
+  size_t n;
+} kept;
+
+/* Names of the calls that occur, by their numbers. */
+static void write_calls(FILE *f, const wtl_record *self, const kept *all, size_t n)
+{
+  uint32_t calls = 0;
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < all[i].n; k++) {
+      const wtl_event *e = &all[i].of->event[k];
+      if (e->span != WTL_SPAN_CLOCK && e->call >= calls) calls = e->call + 1;
+    }
+  wtl_json_key(f, "calls", 0);
+  putc('[', f);
+  for (uint32_t call = 0; call < calls; call++) {
+    if (call) putc(',', f);
+    wtl_json_text(f, self->calls[call].name);
+  }
+  putc(']', f);
+}
+
+static void write_thread(FILE *f, const kept *k, double ns)
+{
+  const wtl_timeline *t = k->of;
+  uint64_t left_out = 0;
+  for (int i = 0; i < WTL_N_SPANS; i++) left_out += t->left_out[i];
+  putc('{', f);
+  wtl_json_number_field(f, "spans", (double)k->n, 1);
+  wtl_json_number_field(f, "seen", (double)t->seen, 0);
+  wtl_json_number_field(f, "left_out", (double)left_out, 0);
+  wtl_json_number_field(f, "left_out_s", (double)t->left_out_ticks * ns * 1e-9, 0);
+  wtl_json_number_field(f, "least_s", (double)t->least * ns * 1e-9, 0);
+  wtl_json_number_field(f, "bytes", (double)(t->room * sizeof(wtl_event)), 0);
+  putc('}', f);
+}
+
+/* Ticks stand in hexadecimal: they need more digits than a number of JSON keeps. */
+static void write_clock(FILE *f, const wtl_record *self, double ns)
+{
+  struct timespec wall;
+  clock_gettime(CLOCK_REALTIME, &wall);
+  uint64_t tick = wtl_ticks(), monotonic = wtl_clock_ns();
+  fprintf(f, ",\"start_tick\":\"0x%jx\",\"end_tick\":\"0x%jx\"", (uintmax_t)self->start_tick, (uintmax_t)tick);
+  fprintf(f, ",\"end_monotonic_ns\":\"0x%jx\",\"end_realtime_ns\":\"0x%jx\"", (uintmax_t)monotonic,
+          (uintmax_t)wall.tv_sec * 1000000000u + (uintmax_t)wall.tv_nsec);
+  fprintf(f, ",\"ns_per_tick\":%.17g", ns);
+}
+
+static size_t keep_all(const wtl_record *self, kept **out)
+{
+  size_t n = 0, i = 0;
+  for (wtl_site_table *table = self->profile->tables; table; table = table->next) n += table->timeline != NULL;
+  *out = calloc(n + 1, sizeof **out);
+  for (wtl_site_table *table = self->profile->tables; *out && table && i < n; table = table->next) {
+    if (!table->timeline) continue;
+    wtl_timeline_close(table->timeline);
+    (*out)[i++] = (kept){table->timeline, table->timeline->n};
+  }
+  return i;
+}
+
+static void write_all(FILE *f, const wtl_record *self)
+{
+  double ns = self->door->stages.ns_per_tick;
+  kept *all;
+  size_t n = keep_all(self, &all);
+  fprintf(f, "{\"schema\":1,\"pe\":%d,\"n_pes\":%d", self->me, self->n);
+  write_clock(f, self, ns);
+  wtl_json_number_field(f, "ns_per_span", price_of_a_span(ns), 0);
+  fputs(",\"threads\":[", f);
+  for (size_t i = 0; i < n; i++) {
+    if (i) putc(',', f);
+    write_thread(f, &all[i], ns);
+  }
+  putc(']', f);
+  write_calls(f, self, all, n);
+  fputs("}\n", f);
+  for (size_t i = 0; i < n; i++) fwrite(all[i].of->event, sizeof(wtl_event), all[i].n, f);
+  free(all);
+}
+
+void wtl_timeline_write(const wtl_record *self)
+{
+  const char *dir = self->settings->profile_dir.text;
+  char path[4200], part[4210];
+  if (!*dir || !self->profile->timeline_bytes) return;
+  self->door->noted = NULL;
+  snprintf(path, sizeof path, "%s/timeline-%05d.bin", dir, self->me);
+  snprintf(part, sizeof part, "%s.part", path);
+  FILE *f = fopen(part, "we");
+  if (!f) {
+    wtl_say("cannot write the timeline %s: %s", part, strerror(errno));
+    return;
+  }
+  write_all(f, self);
+  bool good = !ferror(f);
+  good = fclose(f) == 0 && good;
+  if (!good || rename(part, path) != 0) {
+    wtl_say("cannot write the timeline %s: %s", path, strerror(errno));
+    unlink(part);
+  }
+}

@@ -1,0 +1,98 @@
+/* The timeline of a thread: what it keeps, what it gives up, and that it never grows. */
+#include "profile/timeline.h"
+
+#include <stdlib.h>
+
+#include "power/check.h"
+
+enum { ROOM = 64 };
+
+static wtl_timeline *make(void)
+{
+  return wtl_timeline_make(sizeof(wtl_timeline) + ROOM * sizeof(wtl_event));
+}
+
+static void spans_that_follow_each_other_at_a_site_are_one(void)
+{
+  wtl_timeline *t = make();
+  for (uint64_t i = 0; i < 1000; i++) wtl_timeline_add(t, WTL_SPAN_SPIN, 10 + i, 11 + i, 7, 3);
+  wtl_timeline_add(t, WTL_SPAN_ASLEEP, 1010, 1200, 7, 3);
+  wtl_timeline_close(t);
+  CHECK(t->n == 2 && t->seen == 2);
+  CHECK(t->event[0].begin == 10 && t->event[0].end == 1010 && t->event[0].span == WTL_SPAN_SPIN);
+  CHECK(t->event[1].begin == 1010 && t->event[1].end == 1200 && t->event[1].addr == 7 && t->event[1].call == 3);
+  free(t);
+}
+
+static void a_gap_another_site_or_another_stage_begins_a_new_span(void)
+{
+  wtl_timeline *t = make();
+  wtl_timeline_add(t, WTL_SPAN_SPIN, 10, 20, 7, 3);
+  wtl_timeline_add(t, WTL_SPAN_SPIN, 21, 30, 7, 3);
+  wtl_timeline_add(t, WTL_SPAN_SPIN, 30, 40, 8, 3);
+  wtl_timeline_add(t, WTL_SPAN_YIELD, 40, 50, 8, 3);
+  wtl_timeline_add(t, WTL_SPAN_CALL, 50, 60, 8, 3);
+  wtl_timeline_add(t, WTL_SPAN_CALL, 60, 70, 8, 3); /* calls are calls */
+  wtl_timeline_close(t);
+  CHECK(t->n == 6);
+  free(t);
+}
+
+static void what_does_not_fit_is_the_shortest_and_is_counted(void)
+{
+  wtl_timeline *t = make();
+  uint64_t now = 1, whole = 0, kept = 0;
+  for (uint64_t i = 0; i < 10000; i++) {
+    uint64_t length = i % 10 ? 100 : 1000000;
+    wtl_timeline_add(t, WTL_SPAN_CALL, now, now + length, 7, 3);
+    now += length + 1;
+    whole += length;
+  }
+  wtl_timeline_close(t);
+  CHECK(t->n <= ROOM && t->n > 0);
+  for (size_t i = 0; i < t->n; i++) {
+    CHECK(t->event[i].end - t->event[i].begin >= t->least);
+    CHECK(i == 0 || t->event[i].begin > t->event[i - 1].end);
+    kept += t->event[i].end - t->event[i].begin;
+  }
+  CHECK(t->n + t->left_out[WTL_SPAN_CALL] == t->seen && t->seen == 10000);
+  CHECK(kept + t->left_out_ticks == whole);
+  free(t);
+}
+
+static void of_spans_that_are_all_alike_some_are_kept_from_all_of_the_time(void)
+{
+  wtl_timeline *t = make();
+  for (uint64_t i = 0; i < 100000; i++) wtl_timeline_add(t, WTL_SPAN_SPIN, 100 * i + 1, 100 * i + 51, 7, 3);
+  wtl_timeline_close(t);
+  CHECK(t->n >= ROOM / 4 && t->n <= ROOM);
+  for (size_t i = 1; i < t->n; i++) CHECK(t->event[i].begin - t->event[i - 1].begin <= 100 * 100000 / 8);
+  CHECK(t->n + t->left_out[WTL_SPAN_SPIN] == t->seen);
+  free(t);
+}
+
+static void changes_of_clock_are_kept_whatever_their_length_but_not_without_bound(void)
+{
+  wtl_timeline *t = make();
+  for (uint64_t i = 0; i < 100; i++) {
+    wtl_timeline_add(t, WTL_SPAN_CLOCK, 10 * i + 1, 10 * i + 1, 1200000, 0);
+    wtl_timeline_add(t, WTL_SPAN_CALL, 10 * i + 2, 10 * i + 5, 7, 3);
+  }
+  wtl_timeline_close(t);
+  CHECK(t->n_clocks == ROOM / 4 && t->left_out[WTL_SPAN_CLOCK] == 100 - ROOM / 4);
+  CHECK(t->n <= ROOM);
+  free(t);
+}
+
+static void the_least_room_is_had_however_few_bytes_are_asked_for(void)
+{
+  wtl_timeline *t = wtl_timeline_make(1);
+  CHECK(t && t->room == 64);
+  free(t);
+}
+
+TESTS(TEST(spans_that_follow_each_other_at_a_site_are_one), TEST(a_gap_another_site_or_another_stage_begins_a_new_span),
+      TEST(what_does_not_fit_is_the_shortest_and_is_counted),
+      TEST(of_spans_that_are_all_alike_some_are_kept_from_all_of_the_time),
+      TEST(changes_of_clock_are_kept_whatever_their_length_but_not_without_bound),
+      TEST(the_least_room_is_had_however_few_bytes_are_asked_for))
