@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -151,7 +152,7 @@ class Job:
 
     def remains(self) -> list[str]:
         """Names left in the temporary directory and in /dev/shm."""
-        return [str(p) for p in self.tmp.rglob("*")] + sorted(shared_memory_names() - self.before)
+        return [str(p) for p in self.tmp.rglob("*")] + sorted(unused(shared_memory_names() - self.before))
 
     def all_gone(self, within: float = END_S) -> None:
         """All processes end, and nothing of theirs stays behind."""
@@ -183,6 +184,15 @@ class Job:
 
 def shared_memory_names() -> set[str]:
     return {str(p) for p in Path("/dev/shm").iterdir()}
+
+
+def unused(names: set[str]) -> set[str]:
+    """Those that no process maps: what another job, which runs at the same time, uses is not left behind."""
+    for maps in Path("/proc").glob("[0-9]*/maps") if names else ():
+        with contextlib.suppress(OSError):
+            mapped = maps.read_text()
+            names = {name for name in names if name not in mapped}
+    return names
 
 
 def run(*command: str | Path, clean: bool = True, **options: object) -> Result:
