@@ -41,6 +41,7 @@ INFO: dict[str, Any] = {
         },
         {"name": "WATTLE_MACHINE", "kind": "text", "default": "auto", "value": "auto", "help": "Machine profile."},
         {"name": "WATTLE_PROFILE", "kind": "bool", "default": "on", "value": "on", "help": "Count calls."},
+        {"name": "WATTLE_TIMELINE", "kind": "size", "default": "0", "value": "0", "help": "Keep a timeline."},
         {"name": "WATTLE_PROFILE_DIR", "kind": "text", "default": "", "value": "", "help": "Where to."},
     ],
     "meters": [

@@ -24,6 +24,7 @@ from wattle.run.summary import document
 
 PES_MOST = 99999  # five digits in the name of a profile file
 REPEATS_MOST = 999
+TIMELINE_BYTES = "2M"  # of each thread: 65,000 spans
 
 
 def run(
@@ -57,6 +58,9 @@ def run(
     plan: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A clock for each PE, as `wattle plan` wrote it.")
     ] = None,
+    timeline: Annotated[
+        bool, typer.Option("--timeline", help="Keep a timeline, and write it for Perfetto and as OTF2.")
+    ] = False,
     profile: Annotated[bool, typer.Option("--profile/--no-profile", help="Count calls, bytes and waiting.")] = True,
     json: Annotated[
         bool,
@@ -78,6 +82,10 @@ def run(
     _check_range("-n", n, PES_MOST)
     _check_range("--repeat", repeat, REPEATS_MOST)
     chosen = _chosen_settings(settings or [], meter, machine, profile)
+    if timeline:
+        if not profile:
+            raise WattleError("--timeline and --no-profile: a timeline is written with the profile; leave one out")
+        chosen.setdefault("WATTLE_TIMELINE", os.environ.get("WATTLE_TIMELINE") or TIMELINE_BYTES)
     if plan is not None:
         chosen |= _clocks_of(plan, n, chosen)
     found = target.look_at(command[0])
@@ -94,7 +102,7 @@ def run(
     if found.warning and profile and not mpi:
         console.note(found.warning)
     argv = command if mpi else [oshrun, "-n", str(n), *given.options, "--", *command]
-    plan = _Plan(argv, command, n, given, environment, known, chosen, profile, json, mpi)
+    plan = _Plan(argv, command, n, given, environment, known, chosen, profile, json, mpi, timeline)
     outcome = _run_all(plan, where, repeat)
     return _present(where, outcome, json)
 
@@ -113,6 +121,7 @@ class _Plan:
     profile: bool
     json: bool
     mpi: bool
+    timeline: bool = False
 
     def manifest(self) -> Manifest:
         values = {k: v for k, v in self.known.values.items() if k != "WATTLE_PROFILE_DIR"}
@@ -176,8 +185,20 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> int:
     record.extra |= {"job_cpu_s": outcome.cpu_s, "interrupted": outcome.interrupts > 0}
     if plan.profile:
         _add_found(where, record)
+    if plan.timeline:
+        _write_timeline(plan, where, record)
     manifest.write(where, record)
     return outcome.exit_code
+
+
+def _write_timeline(plan: _Plan, where: Path, record: Manifest) -> None:
+    """What cannot be written is said; the program's own exit code stays."""
+    from wattle.timeline import written  # not before the job has ended: it starts threads
+
+    try:
+        record.extra["timeline"] = written.write(where, plan.known.machine)
+    except WattleError as error:
+        console.error(str(error))
 
 
 def _add_found(where: Path, record: Manifest) -> None:

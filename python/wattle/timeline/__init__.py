@@ -1,0 +1,1 @@
+"""Timelines of a run: what each PE did when."""

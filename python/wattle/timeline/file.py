@@ -1,0 +1,122 @@
+"""Reads the timeline that a PE wrote at its end, profile/timeline-00000.bin, and checks every value of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+import numpy as np
+
+from wattle.checked import Checked, require_schema
+from wattle.errors import DamagedFile
+
+SCHEMA = 1
+LONGEST_HEAD = 1 << 22  # bytes of the first line
+
+
+class Span(IntEnum):
+    """As in src/profile/timeline.h."""
+
+    SPIN = 0
+    YIELD = 1
+    ASLEEP = 2
+    CALL = 3
+    CLOCK = 4
+
+
+EVENT = np.dtype([("begin", "u8"), ("end", "u8"), ("addr", "u8"), ("call", "u4"), ("span", "u4")])
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What became of a thread's spans: so many are in the file of those it saw; `left_out_s`: how long the others were
+    together; none shorter than `least_s` is there."""
+
+    spans: int
+    seen: int
+    left_out: int
+    left_out_s: float
+    least_s: float
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A PE's. `events`: of each thread, in the order they ended. Ticks: of the PE's clock, at `ns_per_tick`; the end of
+    the run is given on all three clocks."""
+
+    pe: int
+    n_pes: int
+    start_tick: int
+    end_tick: int
+    end_monotonic_ns: int
+    end_realtime_ns: int
+    ns_per_tick: float
+    ns_per_span: float | None
+    calls: list[str]
+    threads: list[Kept]
+    events: list[np.ndarray]
+
+    def ns(self, ticks: np.ndarray, same_machine: bool) -> np.ndarray:
+        """Nanoseconds on the machine's monotonic clock, or on that of the day where PEs are on several machines."""
+        end = self.end_monotonic_ns if same_machine else self.end_realtime_ns
+        before = (np.int64(self.end_tick) - ticks.astype(np.int64)) * self.ns_per_tick
+        return end - np.rint(before).astype(np.int64)
+
+
+def read(path: Path, number: int) -> Timeline:
+    """Raises DamagedFile with what is wrong."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DamagedFile(path, str(error.strerror)) from None
+    line = data.find(b"\n", 0, LONGEST_HEAD)
+    try:
+        head = Checked(path, json.loads(data[: max(line, 0)]))
+        head.object()
+    except (ValueError, UnicodeDecodeError):
+        raise DamagedFile(path, "does not begin with a line of JSON") from None
+    require_schema(head, SCHEMA)
+    if head.integer("pe") != number or number >= head.integer("n_pes", lo=1):
+        raise head.get("pe").wrong(f"says {head.integer('pe')} in a file named {path.name}")
+    threads = [_kept(entry) for entry in head.items("threads")]
+    body = data[line + 1 :]
+    if len(body) != EVENT.itemsize * sum(t.spans for t in threads):
+        raise DamagedFile(path, f"has {len(body)} bytes of spans where {sum(t.spans for t in threads)} spans are told")
+    every = np.frombuffer(body, EVENT if sys.byteorder == "little" else EVENT.newbyteorder("="))
+    calls = [str(entry.value) for entry in head.items("calls")]
+    _check(path, every, calls)
+    cuts = np.cumsum([t.spans for t in threads])[:-1]
+    return Timeline(
+        number,
+        head.integer("n_pes"),
+        *(head.address(key) for key in ("start_tick", "end_tick", "end_monotonic_ns", "end_realtime_ns")),
+        _positive(head, "ns_per_tick"),
+        head.number("ns_per_span"),
+        calls,
+        threads,
+        list(np.split(every, cuts)) if threads else [],
+    )
+
+
+def _kept(entry: Checked) -> Kept:
+    seconds = (entry.number("left_out_s") or 0.0, entry.number("least_s") or 0.0)
+    return Kept(entry.integer("spans"), entry.integer("seen"), entry.integer("left_out"), *seconds)
+
+
+def _positive(head: Checked, key: str) -> float:
+    value = head.number(key)
+    if not value:
+        raise head.get(key).wrong("expected a number above 0")
+    return value
+
+
+def _check(path: Path, events: np.ndarray, calls: list[str]) -> None:
+    if not len(events):
+        return
+    if (events["span"] > max(Span)).any() or (events["end"] < events["begin"]).any():
+        raise DamagedFile(path, "holds a span of no kind, or one that ends before it begins")
+    if (events["call"][events["span"] != Span.CLOCK] >= len(calls)).any():
+        raise DamagedFile(path, "holds a span of a call without a name")

@@ -1,0 +1,64 @@
+"""Writes a timeline as an OTF2 archive, for Vampir and other readers of that format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wattle.errors import WattleError
+from wattle.timeline.rows import Row, Slice
+
+FOLDER = "timeline-otf2"
+RESOLUTION = 1_000_000_000  # nanoseconds
+
+
+def write(folder: Path, rows: list[Row]) -> Path:
+    """A location for each PE's thread, a region for each call, metrics for clock and joules. Gives the anchor file."""
+    try:
+        import otf2
+        from otf2.enums import Type
+    except ImportError as error:
+        raise WattleError(f"OTF2: {error}; `make deps` installs the Python package otf2") from None
+    with otf2.writer.open(str(folder), timer_resolution=RESOLUTION) as trace:
+        made = trace.definitions
+        nodes: dict[str, object] = {}
+        regions: dict[str, object] = {}
+        clock = made.metric("clock asked for", unit="GHz", value_type=Type.DOUBLE)
+        joules: dict[str, object] = {}
+
+        def region(one: Slice) -> object:
+            name = one.name if one.kind in ("compute", "call") else f"{one.kind}: {one.name}"
+            if name not in regions:
+                regions[name] = made.region(name, source_file=one.where.rpartition(":")[0] or one.where)
+            return regions[name]
+
+        for row in rows:
+            node = nodes.setdefault(row.host, None) or made.system_tree_node(row.host or "node", class_name="node")
+            nodes[row.host] = node
+            group = made.location_group(f"PE {row.pe}", system_tree_parent=node)
+            for k, slices in enumerate([row.slices, *row.others]):
+                name = f"PE {row.pe}" if k == 0 else f"PE {row.pe}, thread {k + 1}"
+                out = trace.event_writer_from_location(made.location(name, group=group))
+                metrics = []
+                if k == 0:
+                    title = f"joules, {row.joules_from}"
+                    if row.joules and title not in joules:
+                        joules[title] = made.metric(title, unit="J", value_type=Type.DOUBLE)
+                    metrics = [(at, clock, v) for at, v in row.ghz]
+                    metrics += [(at, joules[title], v) for at, v in row.joules]
+                _events(out, slices, metrics, region)
+    return folder / "traces.otf2"
+
+
+def _events(out: object, slices: list[Slice], metrics: list[tuple], region: object) -> None:
+    """In order of time: OTF2 demands it. What ends comes before what begins."""
+    found = []
+    for number, one in enumerate(slices):
+        where = region(one)
+        found.append((one.begin, 1, number, "enter", where))
+        found.append((one.end, 0 if one.end > one.begin else 2, -number, "leave", where))
+    found += [(max(at, 0), 3, k, "metric", (metric, value)) for k, (at, metric, value) in enumerate(metrics)]
+    for at, _, _, kind, what in sorted(found, key=lambda entry: entry[:3]):
+        if kind == "metric":
+            out.metric(at, *what)
+        else:
+            getattr(out, kind)(at, what)

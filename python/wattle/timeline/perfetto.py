@@ -1,0 +1,102 @@
+"""Writes a timeline as a trace of Perfetto's: packets of track descriptors, slices and counters, in protobuf.
+
+Field numbers are those of perfetto_trace.proto, which never change. https://perfetto.dev/docs/reference/trace-packet-proto
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from wattle.timeline.rows import Row, Slice
+
+NAME = "timeline.pftrace"
+BEGIN, END, COUNTER = 1, 2, 4  # TrackEvent.Type
+MONOTONIC = 3  # BuiltinClock
+SEQUENCE = 1
+UUIDS = 16  # tracks of a PE, at most
+
+
+def write(path: Path, rows: list[Row]) -> Path:
+    """One process for each PE, with the PE's row, its other threads, its clock and its joules."""
+    with path.open("wb") as out:
+        for packet in packets(rows):
+            out.write(_field(1, packet))
+    return path
+
+
+def packets(rows: list[Row]) -> Iterator[bytes]:
+    first = True
+    for row in rows:
+        base = 1 + row.pe * UUIDS
+        process = _number(1, row.pe + 1) + _text(6, f"PE {row.pe}" + (f" on {row.host}" if row.host else ""))
+        yield _descriptor(_number(1, base) + _field(3, process), first)
+        first = False
+        for k, slices in enumerate([row.slices, *row.others[: UUIDS - 5]]):
+            name = f"PE {row.pe}" if k == 0 else f"PE {row.pe}, thread {k + 1}"
+            yield _descriptor(_number(1, base + 1 + k) + _text(2, name) + _number(5, base))
+            yield from _slices(base + 1 + k, slices)
+        if row.ghz:
+            yield from _counter(base + UUIDS - 2, base, "clock asked for", "GHz", row.ghz)
+        if row.joules:
+            yield from _counter(base + UUIDS - 1, base, f"joules, {row.joules_from}", "J", row.joules)
+
+
+def _slices(track: int, slices: Iterable[Slice]) -> Iterator[bytes]:
+    open_until: list[int] = []
+    for one in slices:
+        while open_until and open_until[-1] <= one.begin:
+            yield _event(open_until.pop(), _number(9, END) + _number(11, track))
+        name = one.name if one.kind in ("compute", "call") else f"{one.kind}: {one.name}"
+        body = _number(9, BEGIN) + _number(11, track) + _text(22, one.kind) + _text(23, name)
+        if one.where:
+            body += _field(4, _text(10, "site") + _text(6, one.where))
+        yield _event(one.begin, body)
+        open_until.append(one.end)
+    while open_until:
+        yield _event(open_until.pop(), _number(9, END) + _number(11, track))
+
+
+def _counter(track: int, parent: int, name: str, unit: str, values: Iterable[tuple[int, float]]) -> Iterator[bytes]:
+    counter = _number(1, track) + _text(2, name) + _number(5, parent) + _field(8, _text(6, unit))
+    yield _descriptor(counter)
+    for at, value in values:
+        yield _event(at, _number(9, COUNTER) + _number(11, track) + _double(44, value))
+
+
+def _event(ns: int, body: bytes) -> bytes:
+    return _number(8, max(ns, 0)) + _number(58, MONOTONIC) + _number(10, SEQUENCE) + _field(11, body)
+
+
+def _descriptor(body: bytes, first: bool = False) -> bytes:
+    flags = _number(13, 1) if first else b""  # SEQ_INCREMENTAL_STATE_CLEARED
+    return _number(10, SEQUENCE) + flags + _field(60, body)
+
+
+# ---- protobuf's wire format ----
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _number(field: int, value: int) -> bytes:
+    return _varint(field << 3) + _varint(value)
+
+
+def _field(field: int, body: bytes) -> bytes:
+    return _varint(field << 3 | 2) + _varint(len(body)) + body
+
+
+def _text(field: int, text: str) -> bytes:
+    return _field(field, text.encode())
+
+
+def _double(field: int, value: float) -> bytes:
+    return _varint(field << 3 | 1) + struct.pack("<d", value)

@@ -1,0 +1,229 @@
+"""What a timeline shows, whatever format it is written in: a row for each PE with nested slices, and its counters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wattle.checked import read_json
+from wattle.errors import WattleError
+from wattle.pe import PE
+from wattle.profile import RunProfile
+from wattle.timeline.file import Span, Timeline, read
+
+STATES = {Span.SPIN: "spin", Span.YIELD: "yield", Span.ASLEEP: "asleep"}
+COMPUTE, CALL = "compute", "call"
+
+
+@dataclass(frozen=True)
+class Slice:
+    """`kind`: compute, call (a transfer, or another call of the library), spin, yield or asleep; `where`: the line of
+    source, or file and offset. Nanoseconds from the first PE's start. `depth`: 1 within a call."""
+
+    begin: int
+    end: int
+    kind: str
+    name: str
+    where: str
+    depth: int
+
+
+@dataclass
+class Row:
+    """A PE's. `slices` are nested and in order of their beginning. Counters: (ns, value)."""
+
+    pe: int
+    host: str
+    slices: list[Slice]
+    begin: int
+    end: int
+    ghz: list[tuple[int, float]] = field(default_factory=list)
+    joules: list[tuple[int, float]] = field(default_factory=list)
+    joules_from: str = ""  # provenance and source
+    others: list[list[Slice]] = field(default_factory=list)  # of the PE's other threads
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of keeping it: spans seen, kept and left out, seconds of the latter, bytes of the files, seconds of all PEs
+    together at the price each PE found (two readings of a clock and the entry)."""
+
+    seen: int
+    kept: int
+    left_out: int
+    left_out_s: float
+    bytes: int
+    price_s: float | None
+
+
+def load(folder: Path) -> list[Timeline]:
+    """All there are in a run's profile folder, by PE."""
+    found = []
+    for path in sorted(folder.glob("timeline-*.bin")):
+        number = path.stem.partition("-")[2]
+        if number.isdigit():
+            found.append(read(path, int(number)))
+    if not found:
+        raise WattleError(f"{folder}: no PE left a timeline; run it with `wattle run --timeline`")
+    return found
+
+
+def cost(timelines: list[Timeline], folder: Path) -> Cost:
+    threads = [t for timeline in timelines for t in timeline.threads]
+    prices = [sum(t.seen for t in tl.threads) * tl.ns_per_span for tl in timelines if tl.ns_per_span is not None]
+    return Cost(
+        sum(t.seen for t in threads),
+        sum(t.spans for t in threads),
+        sum(t.left_out for t in threads),
+        sum(t.left_out_s for t in threads),
+        sum(path.stat().st_size for path in folder.glob("timeline-*.bin")),
+        sum(prices) * 1e-9 if prices else None,
+    )
+
+
+def rows(
+    timelines: list[Timeline], profile: RunProfile, machine: Mapping[str, Any], names: Mapping[tuple[str, int], str]
+) -> list[Row]:
+    """`machine`: of wattle-info's answer. `names`: lines of source by (module, offset)."""
+    pes = {pe.pe: pe for pe in profile.pes}
+    same = len({pe.boot_id for pe in profile.pes}) <= 1
+    zero = min(int(t.ns(np.array([t.start_tick], dtype=np.uint64), same)[0]) for t in timelines)
+    watts = _watts(machine)
+    found = [_row(t, pes.get(t.pe), same, zero, watts, names) for t in timelines]
+    _add_clocks(found, timelines, profile, same, zero)
+    return found
+
+
+def _row(
+    t: Timeline, pe: PE | None, same: bool, zero: int, watts: Mapping[str, float], names: Mapping[tuple[str, int], str]
+) -> Row:
+    begin = int(t.ns(np.array([t.start_tick], dtype=np.uint64), same)[0]) - zero
+    end = (t.end_monotonic_ns if same else t.end_realtime_ns) - zero
+    where = _places(pe, names)
+    threads = [_slices(t, events, same, zero, where) for events in t.events]
+    threads.sort(key=lambda slices: -sum(s.end - s.begin for s in slices if s.depth == 0))
+    mine = threads[0] if threads else []
+    row = Row(t.pe, pe.host if pe else "", with_compute(mine, begin, end), begin, end)
+    row.others = [other for other in threads[1:] if other]
+    if pe is not None and watts:
+        row.joules, row.joules_from = _joules(row, pe, watts)
+    return row
+
+
+def _places(pe: PE | None, names: Mapping[tuple[str, int], str]) -> dict[int, str]:
+    found = {}
+    for site in pe.sites if pe else ():
+        module = pe.module_of(site) if pe else None
+        path = module.path if module else ""
+        found[site.addr] = names.get((path, site.offset)) or (f"{Path(path).name}+{site.offset:#x}" if path else "")
+    return found
+
+
+def _slices(t: Timeline, events: np.ndarray, same: bool, zero: int, where: Mapping[int, str]) -> list[Slice]:
+    """In order, each within the one it began in."""
+    some = events[events["span"] != Span.CLOCK]
+    begins, ends = t.ns(some["begin"], same) - zero, t.ns(some["end"], same) - zero
+    order = np.lexsort((-ends, begins))
+    found: list[Slice] = []
+    stack: list[int] = []
+    for i in order:
+        event, begin, end = some[i], int(begins[i]), int(ends[i])
+        while stack and stack[-1] <= begin:
+            stack.pop()
+        end = min(end, stack[-1]) if stack else end
+        if end <= begin:
+            continue  # shorter than a nanosecond
+        kind = STATES.get(Span(int(event["span"])), CALL)
+        found.append(
+            Slice(begin, end, kind, t.calls[int(event["call"])], where.get(int(event["addr"]), ""), len(stack))
+        )
+        stack.append(end)
+    return found
+
+
+def with_compute(slices: list[Slice], begin: int, end: int) -> list[Slice]:
+    """The gaps at the top are the program's own: computing, and calls too short to be timed each."""
+    found, at = [], begin
+    for one in slices:
+        if one.depth == 0:
+            if one.begin > at:
+                found.append(Slice(at, one.begin, COMPUTE, COMPUTE, "", 0))
+            at = max(at, one.end)
+        found.append(one)
+    if end > at:
+        found.append(Slice(at, end, COMPUTE, COMPUTE, "", 0))
+    return found
+
+
+def leaves(slices: list[Slice]) -> Iterator[tuple[int, int, str]]:
+    """(begin, end, state) of all time: waits by their stage, the rest active."""
+    waits = [s for s in slices if s.kind in STATES.values()]
+    at = slices[0].begin if slices else 0
+    for wait in waits:
+        if wait.begin > at:
+            yield at, wait.begin, "active"
+        if wait.end > at:
+            yield max(at, wait.begin), wait.end, wait.kind
+            at = wait.end
+    if slices and (last := max(s.end for s in slices)) > at:
+        yield at, last, "active"
+
+
+def _watts(machine: Mapping[str, Any]) -> dict[str, float]:
+    """The watts that a PE adds in each state, at the base clock of the machine profile."""
+    base = machine.get("base_ghz")
+    found = {}
+    for row in machine.get("numbers") or []:
+        _, dot, state = str(row.get("key")).rpartition("].")
+        if dot and row.get("ghz") == base:
+            found[state] = float(row.get("value") or 0.0)
+    return found if {"active", *STATES.values()} <= set(found) else {}
+
+
+def _joules(row: Row, pe: PE, watts: Mapping[str, float]) -> tuple[list[tuple[int, float]], str]:
+    """The PE's CPU joules of its profile, laid over its time in proportion to the watts of each state."""
+    figures = [j for j in pe.joules if not j.domain.startswith("dram")]
+    if not figures or any(not j.known for j in figures):
+        return [], ""
+    total = sum(j.joules or 0.0 for j in figures)
+    parts = [(end, (end - begin) * watts[state]) for begin, end, state in leaves(row.slices)]
+    whole = sum(weight for _, weight in parts)
+    if whole <= 0:
+        return [], ""
+    found, so_far = [(row.begin, 0.0)], 0.0
+    for end, weight in parts:
+        so_far += weight
+        found.append((end, total * so_far / whole))
+    return found, f"modelled, {figures[0].source}"
+
+
+# ---- clocks ----
+
+
+def _add_clocks(found: list[Row], timelines: list[Timeline], profile: RunProfile, same: bool, zero: int) -> None:
+    """A change of clock is in the timeline of the PE that made it, and holds for all PEs of that domain on its node."""
+    mine = {pe.pe: _domains(profile, pe.pe) for pe in profile.pes}
+    hosts = {pe.pe: pe.host for pe in profile.pes}
+    changes: dict[tuple[str, int], list[tuple[int, float]]] = {}
+    for t in timelines:
+        for events in t.events:
+            some = events[events["span"] == Span.CLOCK]
+            for at, event in zip(t.ns(some["begin"], same) - zero, some, strict=True):
+                key = (hosts.get(t.pe, ""), int(event["call"]))
+                changes.setdefault(key, []).append((int(at), int(event["addr"]) / 1e6))
+    for row in found:
+        for domain, normal_ghz in mine.get(row.pe, {}).items():
+            row.ghz = [(row.begin, normal_ghz), *sorted(changes.get((row.host, domain), []))]
+
+
+def _domains(profile: RunProfile, pe: int) -> dict[int, float]:
+    """Clock domains of a PE with their normal clocks, GHz, as its profile names them."""
+    document = read_json(profile.directory / "profile" / f"pe-{pe:05d}.json")
+    if not document.has("clocks") or not document.get("clocks").has("mine"):
+        return {}
+    entries = document.get("clocks").items("mine")
+    return {entry.integer("domain"): (entry.number("normal_khz") or 0.0) / 1e6 for entry in entries}

@@ -1,0 +1,67 @@
+"""The timeline of a run directory, in the formats that others read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from wattle import console, profile, symbols, units
+from wattle.errors import WattleError
+from wattle.profile import RunProfile
+from wattle.provenance import significant
+from wattle.timeline import otf2_trace, perfetto
+from wattle.timeline.rows import Cost, cost, load, rows
+
+
+def write(directory: Path, machine: Mapping[str, Any]) -> dict[str, Any]:
+    """DIR/timeline.pftrace and DIR/timeline-otf2; says what they are and what they cost, and gives it for the manifest."""
+    folder = directory / "profile"
+    timelines = load(folder)
+    found = profile.load(directory, timelines[0].n_pes, allow_damaged=True)
+    made = rows(timelines, found, machine, _lines(found))
+    price = cost(timelines, folder)
+    try:
+        trace = perfetto.write(directory / perfetto.NAME, made)
+        archive = otf2_trace.write(directory / otf2_trace.FOLDER, made)
+    except OSError as error:
+        raise WattleError(f"{directory}: the timeline cannot be written: {error.strerror or error}") from None
+    share = _share(price, found)
+    _say(trace, archive, price, share)
+    return {
+        "perfetto": perfetto.NAME,
+        "otf2": f"{otf2_trace.FOLDER}/{archive.name}",
+        "spans_seen": price.seen,
+        "spans_kept": price.kept,
+        "spans_left_out": price.left_out,
+        "left_out_s": price.left_out_s,
+        "bytes": price.bytes,
+        "price_s": price.price_s,
+        "share_of_time": share,
+    }
+
+
+def _lines(found: RunProfile) -> dict[tuple[str, int], str]:
+    """`halo.c:57` by module and offset, where the source is known."""
+    keys = {
+        (module.path, module.build_id, site.offset)
+        for pe in found.pes
+        for site in pe.sites
+        if (module := pe.module_of(site))
+    }
+    return {(path, offset): place.label for (path, _, offset), place in symbols.resolve(keys).items()}
+
+
+def _share(price: Cost, found: RunProfile) -> float | None:
+    whole = sum(pe.wall_s or 0.0 for pe in found.pes)
+    return price.price_s / whole if price.price_s is not None and whole else None
+
+
+def _say(trace: Path, archive: Path, price: Cost, share: float | None) -> None:
+    console.note(f"timeline: {trace} (open it at ui.perfetto.dev), {archive} (OTF2)")
+    kept = f"{units.count(price.kept)} of {units.count(price.seen)} spans kept"
+    if price.left_out:
+        kept += f", the shortest left out, {units.seconds(price.left_out_s)} together"
+    if share is not None:
+        kept += f"; keeping them took about {significant(100 * share, 2)} % of the PEs' time"
+    console.note(f"timeline: {kept}; {units.size(price.bytes)} of raw spans")

@@ -1,0 +1,216 @@
+"""Timelines: what is read of the PEs' files, and what Perfetto's and OTF2's own readers find in what is written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import fakes
+import otf2
+import pytest
+import timelines
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
+from wattle import profile
+from wattle.errors import DamagedFile, WattleError
+from wattle.timeline import otf2_trace, perfetto
+from wattle.timeline.file import read
+from wattle.timeline.rows import cost, load, rows
+
+SPIN, YIELD, ASLEEP, CALL, CLOCK = range(5)
+PUT, BARRIER = 0, 1
+PUT_AT, BARRIER_AT = 0x555500001158, 0x555500001201
+# PE 0: computes 0.1 ms, is in a put for 0.05, computes 0.05, waits 0.8 in a barrier: spins, then sleeps.
+EVENTS = [
+    (200_000, 300_000, PUT_AT, PUT, CALL),
+    (420_000, 500_000, BARRIER_AT, BARRIER, SPIN),
+    (500_000, 1_990_000, BARRIER_AT, BARRIER, ASLEEP),
+    (400_000, 2_000_000, BARRIER_AT, BARRIER, CALL),
+    (600_000, 600_000, 1_200_000, 0, CLOCK),
+]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    clocks = {"mode": "energy", "scaling": "reactive", "knob": "record", "why": "", "changes": 1, "slack_s": 1.0}
+    clocks |= {"slow_s": 0.5, "lost_s": 0.0, "price_s": 1e-5, "failed": ""}
+    clocks |= {"mine": [{"domain": 0, "normal_khz": 2_600_000}]}
+    pes = [fakes.pe_profile(pe, 2, boot_id="b", clocks=clocks) for pe in range(2)]
+    directory = fakes.make_run(tmp_path / "run", pes)
+    timelines.write(directory / "profile", 0, [EVENTS])
+    timelines.write(directory / "profile", 1, [[], [(0, 1_000_000, BARRIER_AT, BARRIER, YIELD)]])
+    return directory
+
+
+def rows_of(run: Path):
+    return rows(load(run / "profile"), profile.load(run, 2), timelines.MACHINE, {("/opt/halo", 0x1200): "halo.c:9"})
+
+
+# ---- reading ----
+
+
+def test_a_row_covers_all_of_the_time_without_overlap(run):
+    row = rows_of(run)[0]
+    top = [s for s in row.slices if s.depth == 0]
+    assert [(s.begin, s.end, s.kind) for s in top] == [
+        (0, 100_000, "compute"),
+        (100_000, 150_000, "call"),
+        (150_000, 200_000, "compute"),
+        (200_000, 1_000_000, "call"),
+    ]
+    inner = [s for s in row.slices if s.depth == 1]
+    assert [(s.begin, s.end, s.kind, s.name) for s in inner] == [
+        (210_000, 250_000, "spin", "shmem_barrier_all"),
+        (250_000, 995_000, "asleep", "shmem_barrier_all"),
+    ]
+    assert inner[0].where == "halo.c:9"
+
+
+def test_joules_follow_the_state_and_end_at_the_profiles(run):
+    row = rows_of(run)[0]
+    assert row.joules[0] == (0, 0.0)
+    assert row.joules[-1] == (1_000_000, pytest.approx(10.0))
+    asleep = [value for at, value in row.joules if at in (250_000, 995_000)]
+    assert asleep[0] == pytest.approx(asleep[1])  # nothing is drawn asleep
+    assert row.joules_from == "modelled, model sandybridge-e5-2670"
+
+
+def test_a_change_of_clock_is_on_the_rows_of_all_who_share_it(run):
+    assert [row.ghz for row in rows_of(run)] == [[(0, 2.6), (300_000, 1.2)]] * 2
+
+
+def test_unknown_joules_and_clocks_leave_no_counter(tmp_path):
+    pes = [fakes.pe_profile(0, 1, joules=[fakes.figure("cpu", None), fakes.figure("dram", None)])]
+    run = fakes.make_run(tmp_path / "run", pes)
+    timelines.write(run / "profile", 0, [EVENTS[:1]], 1)
+    (row,) = rows(load(run / "profile"), profile.load(run, 1), timelines.MACHINE, {})
+    assert (row.joules, row.ghz) == ([], [])
+
+
+def test_pes_of_several_machines_are_put_together_by_the_time_of_day(tmp_path):
+    pes = [fakes.pe_profile(pe, 2, host=f"n{pe}", boot_id=f"b{pe}") for pe in range(2)]
+    run = fakes.make_run(tmp_path / "run", pes)
+    timelines.write(run / "profile", 0, [EVENTS[:1]])
+    later = hex(1_700_000_000_000_000_000 + 5_000)
+    timelines.write(run / "profile", 1, [EVENTS[:1]], end_realtime_ns=later, end_monotonic_ns=hex(7))
+    made = rows(load(run / "profile"), profile.load(run, 2), timelines.MACHINE, {})
+    assert made[1].begin - made[0].begin == 5_000
+
+
+def test_the_cost_is_the_sum_over_the_pes(run):
+    found = cost(load(run / "profile"), run / "profile")
+    assert (found.seen, found.kept, found.left_out) == (5 + 1 + 15, 6, 15)
+    assert found.left_out_s == pytest.approx(0.003)
+    assert found.price_s == pytest.approx(21 * 50e-9)
+    assert found.bytes == sum(p.stat().st_size for p in (run / "profile").glob("*.bin"))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda b: b[:-1], "bytes of spans"),
+        (lambda b: b"nothing", "line of JSON"),
+        (lambda b: b.replace(b'"schema": 1', b'"schema": 9'), "schema"),
+        (lambda b: b.replace(b'"ns_per_tick": 0.5', b'"ns_per_tick": 0.0'), "above 0"),
+        (lambda b: b.replace(b'"pe": 0', b'"pe": 1'), "says 1"),
+        (lambda b: b[:-4] + b"\x09\x00\x00\x00", "no kind"),
+        (lambda b: b.replace(b'"shmem_double_put", ', b""), "without a name"),
+    ],
+)
+def test_a_damaged_file_is_named_with_what_is_wrong(tmp_path, change, words):
+    path = timelines.write(tmp_path, 0, [EVENTS])
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(DamagedFile, match=words):
+        read(path, 0)
+
+
+def test_a_run_without_timelines_says_how_to_get_one(run_dir):
+    with pytest.raises(WattleError, match="wattle run --timeline"):
+        load(run_dir / "profile")
+
+
+# ---- what others read ----
+
+
+def test_perfettos_own_parser_reads_every_slice_and_counter(run, tmp_path):
+    made = rows_of(run)
+    path = perfetto.write(tmp_path / perfetto.NAME, made)
+    trace = proto.Trace()
+    trace.ParseFromString(path.read_bytes())
+    tracks = {p.track_descriptor.uuid: p.track_descriptor for p in trace.packet if p.HasField("track_descriptor")}
+    names = [t.name for t in tracks.values() if t.name]
+    assert [n for n in names if n.startswith("PE")] == ["PE 0", "PE 1"]
+    assert {"clock asked for", "joules, modelled, model sandybridge-e5-2670"} <= set(names)
+    assert [t.process.process_name for t in tracks.values() if t.process.process_name] == [
+        "PE 0 on node0",
+        "PE 1 on node0",
+    ]
+    row = next(uuid for uuid, t in tracks.items() if t.name == "PE 0")
+    assert tracks[tracks[row].parent_uuid].process.process_name == "PE 0 on node0"
+    events = [(p.timestamp, p.track_event) for p in trace.packet if p.HasField("track_event")]
+    open_names, found = [], []
+    for at, event in (e for e in events if e[1].track_uuid == row):
+        if event.type == proto.TrackEvent.TYPE_SLICE_BEGIN:
+            open_names.append((at, event.name))
+        else:
+            assert event.type == proto.TrackEvent.TYPE_SLICE_END
+            found.append((*open_names.pop(), at))
+    assert not open_names
+    assert sorted(found) == sorted(
+        (s.begin, s.name if s.kind in ("compute", "call") else f"{s.kind}: {s.name}", s.end) for s in made[0].slices
+    )
+    sites = {a.string_value for _, e in events for a in e.debug_annotations}
+    assert "halo.c:9" in sites
+    counters = [e for _, e in events if e.type == proto.TrackEvent.TYPE_COUNTER]
+    assert {1.2, 2.6} <= {e.double_counter_value for e in counters}
+
+
+def test_otf2s_own_reader_reads_every_region_and_metric(run, tmp_path):
+    made = rows_of(run)
+    anchor = otf2_trace.write(tmp_path / "otf2", made)
+    entered: dict[str, list[str]] = {}
+    done, values = [], []
+    with otf2.reader.open(str(anchor)) as trace:
+        assert trace.timer_resolution == 1_000_000_000
+        for location, event in trace.events:
+            stack = entered.setdefault(location.name, [])
+            if isinstance(event, otf2.events.Enter):
+                stack.append(event.region.name)
+            elif isinstance(event, otf2.events.Leave):
+                assert stack.pop() == event.region.name  # nested, and in order
+                done.append((location.name, event.region.name))
+            elif isinstance(event, otf2.events.Metric):
+                values.append(event.values[0])
+    assert not any(entered.values())
+    assert {name for name, _ in done} >= {"PE 0", "PE 1"}
+    assert ("PE 0", "asleep: shmem_barrier_all") in done
+    assert len(done) == sum(len(r.slices) + sum(map(len, r.others)) for r in made)
+    assert len(values) == sum(len(r.ghz) + len(r.joules) for r in made)
+
+
+# ---- the command ----
+
+
+def test_timeline_and_no_profile_exclude_each_other(wattle: fakes.Wattle, tmp_path):
+    done = wattle("run", "--timeline", "--no-profile", "-o", tmp_path / "out", "--", "/bin/true")
+    assert done.returncode == 2
+    assert "--timeline and --no-profile" in done.stderr
+
+
+def test_the_commands_timeline_lies_in_the_runs_directory_with_its_cost(wattle: fakes.Wattle, run, tmp_path):
+    out = tmp_path / "out"
+    copy = f"cp {run}/profile/* $WATTLE_PROFILE_DIR"
+    done = wattle("run", "-n", 2, "--timeline", "-o", out, "--", "/bin/sh", "-c", copy)
+    assert done.returncode == 0, done.stderr
+    assert (out / "timeline.pftrace").stat().st_size > 0
+    assert (out / "timeline-otf2" / "traces.otf2").is_file()
+    words = " ".join(done.stderr.split())
+    assert "6 of 21 spans kept, the shortest left out, 3.00 ms together; keeping them took about" in words
+    record = json.loads((out / "manifest.json").read_text())
+    assert record["set"]["WATTLE_TIMELINE"] == "2M"
+    assert record["timeline"]["spans_kept"] == 6
+
+
+def test_a_program_that_leaves_no_timeline_keeps_its_exit_code(wattle: fakes.Wattle, tmp_path):
+    done = wattle("run", "--timeline", "-o", tmp_path / "out", "--", "/bin/sh", "-c", "exit 3")
+    assert done.returncode == 3
+    assert "no PE left a timeline" in done.stderr
