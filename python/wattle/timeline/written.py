@@ -15,7 +15,7 @@ from wattle.timeline.rows import Cost, cost, load, rows
 
 
 def write(directory: Path, machine: Mapping[str, Any]) -> dict[str, Any]:
-    """DIR/timeline.pftrace and DIR/timeline-otf2; says what they are and what they cost, and gives it for the manifest."""
+    """DIR/timeline.pftrace and DIR/timeline-otf2; says what they cost, and gives it for the manifest."""
     folder = directory / "profile"
     timelines = load(folder)
     found = profile.load(directory, timelines[0].n_pes, allow_damaged=True)
