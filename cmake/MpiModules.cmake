@@ -71,7 +71,7 @@ foreach(wrapper IN LISTS wrappers)
   elseif(NOT TARGET wattle-boot-mpi-${interface})
     message(STATUS "MPI: modules for ${interface}, by ${wrapper}")
     wtl_mpi_module(wattle-boot-mpi-${interface} "${compile}" "${link}" node/boot_mpi_module.c)
-    wtl_mpi_module(wattle-mpi-${interface} "${compile}" "${link}" ${MPI_SOURCES} node/cores.c
+    wtl_mpi_module(wattle-mpi-${interface} "${compile}" "${link}" ${MPI_SOURCES} node/cores.c node/arena.c
                    ${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c)
     add_dependencies(wattle-mpi-${interface} mpi_generated)
     target_include_directories(wattle-mpi-${interface} PRIVATE ${CMAKE_BINARY_DIR}/generated)

@@ -2,12 +2,13 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct reader {
   const char *at, *end;
   const char *wrong; /* the first thing that was */
-  int depth, lists;  /* objects and lists around this place; lists among them */
+  int depth;         /* objects and lists around this place */
   size_t path_length;
   size_t hidden; /* parts at the end of the path that did not fit */
   char path[WTL_JSON_PATH];
@@ -154,7 +155,7 @@ static bool read_number(reader *r, double *value)
 static void show(reader *r, enum wtl_json_kind kind, const char *text, double number)
 {
   wtl_json_leaf leaf = {r->path, kind, text, number};
-  if (r->hidden == 0 && r->lists == 0) r->show(r->arg, &leaf);
+  if (r->hidden == 0) r->show(r->arg, &leaf);
 }
 
 static bool read_word(reader *r, const char *word, enum wtl_json_kind kind, double number)
@@ -202,24 +203,33 @@ static bool read_member(reader *r)
   return good;
 }
 
-/* After the opening bracket: members or elements with commas between them, and the closing bracket. */
-static bool read_all(reader *r, char close, bool (*read_one)(reader *))
+/* After the opening bracket: members with commas between them, and the closing bracket. */
+static bool read_object(reader *r)
 {
   bool good = true;
   if (++r->depth > WTL_JSON_DEPTH) return fail(r, "values nested too deeply");
-  if (take(r, close)) return r->depth--, true;
-  do good = read_one(r);
+  if (take(r, '}')) return r->depth--, true;
+  do good = read_member(r);
   while (good && take(r, ','));
-  if (good && !take(r, close)) good = fail(r, "an object or a list without an end");
+  if (good && !take(r, '}')) good = fail(r, "an object or a list without an end");
   r->depth--;
   return good;
 }
 
 static bool read_list(reader *r)
 {
-  r->lists++;
-  bool good = read_all(r, ']', read_value);
-  r->lists--;
+  unsigned long i = 0;
+  bool good = true;
+  if (++r->depth > WTL_JSON_DEPTH) return fail(r, "values nested too deeply");
+  if (take(r, ']')) return r->depth--, true;
+  do {
+    snprintf(r->text, sizeof r->text, "%lu", i++);
+    size_t before = add_to_path(r);
+    good = read_value(r);
+    cut_path(r, before);
+  } while (good && take(r, ','));
+  if (good && !take(r, ']')) good = fail(r, "an object or a list without an end");
+  r->depth--;
   return good;
 }
 
@@ -227,7 +237,7 @@ static bool read_value(reader *r)
 {
   double number;
   switch (peek(r)) {
-  case '{': r->at++; return read_all(r, '}', read_member);
+  case '{': r->at++; return read_object(r);
   case '[': r->at++; return read_list(r);
   case '"':
     r->at++;

@@ -37,11 +37,11 @@ static wtl_ballot *ballot(const wtl_governor *g, int slot)
 }
 
 /* The price follows what writes take, so that it holds under load, too. */
-static void cast(wtl_governor *g, uint32_t share)
+static void cast(wtl_governor *g, uint32_t share, uint64_t now)
 {
   if (atomic_load(&ballot(g, g->vote.slot)->want) == share) return;
   uint64_t before = g->clock();
-  if (!wtl_vote_cast(&g->vote, share)) return;
+  if (!wtl_vote_cast(&g->vote, share, now)) return;
   uint64_t took = g->clock() - before, price = took + g->settle;
   if (took < 10 * g->price) g->price = (7 * g->price + price) / 8; /* else the core was another's meanwhile */
 }
@@ -67,13 +67,36 @@ void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t 
   g->level = clock ? clock : WTL_CLOCK_NORMAL;
   g->started = now;
   g->phase = atomic_load(&ballot(g, vote.slot)->phase);
-  cast(g, g->level);
+  cast(g, g->level, now);
 }
 
-void wtl_governor_stop(wtl_governor *g)
+/* Computing at another clock, from `from` to `to` but for what was waited meanwhile. */
+static void book_computing(wtl_governor *g, uint64_t from, uint64_t to, uint64_t waited)
+{
+  uint64_t since;
+  double clock = wtl_vote_clock(&g->vote, &since);
+  if (clock == 1) return;
+  uint64_t begin = since > from ? since : from, ticks = to > begin ? to - begin : 0;
+  ticks = ticks > waited ? ticks - waited : 0;
+  g->off.computed += ticks;
+  g->off.computed_clock += clock * (double)ticks;
+}
+
+void wtl_governor_book(wtl_governor *g, enum wtl_stage stage, uint64_t from, uint64_t to)
+{
+  uint64_t since;
+  double clock = wtl_vote_clock(&g->vote, &since);
+  if (clock == 1) return;
+  uint64_t begin = since > from ? since : from, ticks = to > begin ? to - begin : 0;
+  g->off.waited[stage] += ticks;
+  g->off.waited_clock += clock * (double)ticks;
+}
+
+void wtl_governor_stop(wtl_governor *g, uint64_t now)
 {
   atomic_store(&ballot(g, g->vote.slot)->late, 0);
-  cast(g, WTL_CLOCK_NORMAL);
+  book_computing(g, g->region_since, now, g->region_waited);
+  cast(g, WTL_CLOCK_NORMAL, now);
 }
 
 static void slow_down(wtl_governor *g, uint64_t now)
@@ -81,7 +104,7 @@ static void slow_down(wtl_governor *g, uint64_t now)
   if (g->is_slow) return;
   g->is_slow = g->has_acted = true;
   g->slow_since = now;
-  cast(g, WTL_CLOCK_LOWEST);
+  cast(g, WTL_CLOCK_LOWEST, now);
 }
 
 static void speed_up(wtl_governor *g, uint64_t now)
@@ -89,7 +112,7 @@ static void speed_up(wtl_governor *g, uint64_t now)
   if (!g->is_slow) return;
   g->is_slow = false;
   g->slow_ticks += now - g->slow_since;
-  cast(g, g->level);
+  cast(g, g->level, now);
 }
 
 static void charge(wtl_governor *g, double ticks, uint64_t now)
@@ -129,6 +152,7 @@ uint64_t wtl_governor_wait(wtl_governor *g, uint64_t site, uint64_t now)
   const wtl_wait_site *s;
   uint64_t waited = 0;
   if (g->is_slow || !reacts(g, now)) return UINT64_MAX;
+  if (g->is_unseen) return worth(g);
   if (g->in_barrier) /* several waits of one barrier are one */
     waited = now - g->arrived;
   else if ((s = find_site(g, site)) && wtl_slack_least(&s->length) > worth(g))
@@ -145,6 +169,7 @@ void wtl_governor_go_on(wtl_governor *g, uint64_t site, uint64_t since, uint64_t
 {
   wtl_wait_site *s;
   g->slack_ticks += now - since;
+  if (g->is_unseen && now - since > worth(g)) g->unseen = 0; /* no region of those that are brief */
   if (g->in_barrier) return;
   g->region_waited += now - since;
   if ((s = find_site(g, site))) wtl_slack_add(&s->length, now - since);
@@ -156,6 +181,7 @@ void wtl_governor_go_on(wtl_governor *g, uint64_t site, uint64_t since, uint64_t
 
 static wtl_region *find_region(wtl_governor *g, uint64_t key)
 {
+  if (g->region && g->region->key == key) return g->region;
   uint64_t i = key * 0x9e3779b97f4a7c15ull >> 32;
   for (int probe = 0; key && probe < 8; probe++, i++) {
     wtl_region *r = &g->marked[i % WTL_REGIONS];
@@ -171,11 +197,18 @@ static bool is_control(const wtl_region *r)
   return r->normal.n < WTL_LEARN || r->instances % WTL_CONTROL == 0 || r->stay_away > 0;
 }
 
-/* Does another PE of this node wait long for those that are late? */
+/* Does another PE wait long for those that are late? Of this node, or of one of which the barrier has told (far_waits). */
 static bool others_wait(const wtl_governor *g)
 {
   for (int i = 0; i < g->vote.n_local; i++)
     if (i != g->vote.slot && atomic_load(&ballot(g, i)->slack) > worth(g)) return true;
+  return atomic_load(&g->vote.votes->far_waits);
+}
+
+bool wtl_governor_node_waits(const wtl_governor *g)
+{
+  for (int i = 0; i < g->vote.n_local; i++)
+    if (atomic_load(&ballot(g, i)->slack) > worth(g)) return true;
   return false;
 }
 
@@ -215,7 +248,7 @@ static void begin_region(wtl_governor *g, wtl_region *r, uint64_t now)
   uint32_t level = level_for(g, r);
   if (level != WTL_CLOCK_NORMAL) g->has_acted = true;
   g->level = level;
-  cast(g, level);
+  cast(g, level, now);
 }
 
 static void take(wtl_mean *m, double ticks)
@@ -288,13 +321,13 @@ static void end_region(wtl_governor *g, uint64_t slack, uint64_t now)
 }
 
 /* The early ones raise those that are late, once there is slack enough. */
-static void raise_late(wtl_governor *g)
+static void raise_late(wtl_governor *g, uint64_t now)
 {
   for (int i = 0; i < g->vote.n_local; i++) {
     const wtl_ballot *b = ballot(g, i);
     if (i == g->vote.slot || !atomic_load(&b->late)) continue;
     if (atomic_load(&b->phase) != (g->phase & ~1u)) continue; /* it is here already */
-    wtl_vote_boost(&g->vote, i, g->phase & ~1u, WTL_CLOCK_HIGHEST);
+    wtl_vote_boost(&g->vote, i, g->phase & ~1u, WTL_CLOCK_HIGHEST, now);
     g->has_acted = true;
   }
 }
@@ -302,7 +335,7 @@ static void raise_late(wtl_governor *g)
 /* Too short for a change of clock to be worth anything. A loop of barriers is not to be slowed down by what is learned of it. */
 static bool is_brief(const wtl_governor *g, uint64_t ticks)
 {
-  return ticks < g->price / 4;
+  return ticks < worth(g);
 }
 
 static bool goes_by(const wtl_governor *g, const wtl_region *r)
@@ -321,6 +354,7 @@ static void pass_by(wtl_governor *g, wtl_region *next, uint64_t now)
   g->region = next;
   g->region_since = now;
   g->region_waited = 0;
+  g->unseen = WTL_UNSEEN;
 }
 
 void wtl_governor_arrive(wtl_governor *g, uint64_t now)
@@ -336,12 +370,30 @@ void wtl_governor_arrive(wtl_governor *g, uint64_t now)
   g->in_barrier = true;
   g->arrived = now;
   g->was_raised = atomic_load(&mine->boost_in) == g->phase;
+  book_computing(g, g->region_since, now, g->region_waited);
   g->phase |= 1;
-  wtl_vote_phase(&g->vote, g->phase);
+  wtl_vote_phase(&g->vote, g->phase, now);
   if (g->is_fixed || !r || !g->acts || g->scaling != WTL_SCALING_REACTIVE) return;
   if (wtl_slack_least(&r->slack) <= worth(g)) return;
-  if (raises(g)) raise_late(g);
+  if (raises(g)) raise_late(g, now);
   if (lowers(g)) slow_down(g, now);
+}
+
+/* Of the barrier that was arrived at, out into the next region. */
+static void go_out(wtl_governor *g, wtl_region *next, uint64_t now)
+{
+  g->in_barrier = false;
+  g->phase++;
+  wtl_vote_phase(&g->vote, g->phase, now);
+  if (g->is_slow) { /* the region's level is cast below, once */
+    g->is_slow = false;
+    g->slow_ticks += now - g->slow_since;
+  }
+  if (!g->is_fixed) g->level = WTL_CLOCK_NORMAL;
+  begin_region(g, next, now);
+  if (!g->region || g->is_fixed) cast(g, g->level, now);
+  g->passes_by = !g->is_fixed && goes_by(g, g->region);
+  if (g->passes_by) atomic_store(&ballot(g, g->vote.slot)->slack, 0); /* it will say no more of it */
 }
 
 void wtl_governor_depart(wtl_governor *g, uint64_t site, uint64_t now)
@@ -355,23 +407,37 @@ void wtl_governor_depart(wtl_governor *g, uint64_t site, uint64_t now)
   }
   if (g->passes_by) g->phase |= 1; /* what arriving left out */
   end_region(g, now - g->arrived + g->region_waited, now);
-  g->in_barrier = false;
-  g->phase++;
-  wtl_vote_phase(&g->vote, g->phase);
-  if (g->is_slow) { /* the region's level is cast below, once */
-    g->is_slow = false;
-    g->slow_ticks += now - g->slow_since;
+  go_out(g, find_region(g, site), now);
+}
+
+/* What is not known of the last of such a row, its beginning, is left out; and all go on alike from the next. */
+void wtl_governor_pass(wtl_governor *g, uint64_t site)
+{
+  wtl_region *r = g->region, *next = find_region(g, site);
+  g->is_unseen = g->in_barrier = false;
+  r->instances++;
+  r->unseen++;
+  if (g->unseen && !g->is_slow && goes_by(g, next)) {
+    g->phase += 2; /* as all count */
+    g->region = next;
+    if (--g->unseen) return;
+    g->region_since = g->clock();
+    g->region_waited = 0;
+    return;
   }
-  if (!g->is_fixed) g->level = WTL_CLOCK_NORMAL;
-  begin_region(g, find_region(g, site), now);
-  if (!g->region || g->is_fixed) cast(g, g->level);
-  g->passes_by = !g->is_fixed && goes_by(g, g->region);
+  g->unseen = 0;
+  g->phase |= 1;
+  go_out(g, next, g->clock());
 }
 
 /* Regions of the program's own do not nest in those between barriers: the innermost is the one that is governed. */
 void wtl_governor_mark(wtl_governor *g, uint64_t key, bool begins, uint64_t now)
 {
-  g->passes_by = false; /* the region that did has ended, and its instances are not this one's */
-  end_region(g, g->region_waited, now);
+  if (!g->unseen) {
+    book_computing(g, g->region_since, now, g->region_waited);
+    end_region(g, g->region_waited, now);
+  }
+  g->unseen = 0;
+  g->passes_by = false;
   begin_region(g, begins ? find_region(g, key) : NULL, now);
 }

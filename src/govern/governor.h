@@ -13,17 +13,23 @@
  * others take longer, or what raising a clock after a wait costs where no region is known, is lost time. Beyond the share
  * of the time that the user allows, nothing is changed until the time that passes has earned it back.
  *
+ * Regions shorter than two changes are worth none, and there may be a million of them a second: they go by. Of those only one
+ * barrier in WTL_UNSEEN + 1 is looked at, the others only count; a wait that lasts ends that at once, and a region that has
+ * become long is seen at the next look.
+ *
  * One governor a PE; none for PEs of several threads, for a wait of one of them is no slack of the PE. All times in ticks,
- * and given by the caller: no clock is read here but around a write.
+ * and given by the caller: no clock is read here but around a write, and where a row of unseen barriers ends.
  */
 #ifndef WTL_GOVERN_GOVERNOR_H
 #define WTL_GOVERN_GOVERNOR_H
 
 #include "base/settings.h"
+#include "base/clock.h"
 #include "govern/slack.h"
 #include "govern/vote.h"
+#include "profile/profile.h"
 
-enum { WTL_LEARN = WTL_SLACK_RECENT, WTL_CONTROL = 16, WTL_REGIONS = 64, WTL_WAIT_SITES = 256 };
+enum { WTL_LEARN = WTL_SLACK_RECENT, WTL_CONTROL = 16, WTL_REGIONS = 64, WTL_WAIT_SITES = 256, WTL_UNSEEN = 15 };
 
 /* A moving mean and variance, and of how many. */
 typedef struct wtl_mean {
@@ -34,12 +40,19 @@ typedef struct wtl_mean {
 /* What is known of a region. */
 typedef struct wtl_region {
   uint64_t key; /* 0: free */
-  uint32_t instances, acted;
+  uint32_t instances, unseen, acted;
   uint32_t stay_away, last_stay;   /* instances to come at the normal clock, after a loss; how many it was last time */
   wtl_slack compute, slack, whole; /* of instances at the normal clock */
   wtl_mean normal, changed;        /* an instance's length at the normal clock, and with a clock changed */
-  uint64_t compute_ticks, slack_ticks, lost_ticks; /* sums, for the profile */
+  uint64_t compute_ticks, slack_ticks, lost_ticks; /* sums over instances that were seen, for the profile */
 } wtl_region;
+
+/* Ticks at another clock than the normal one, and the same times that clock as a share of the base clock: sums, for the
+ * model of joules. */
+typedef struct wtl_off_clock {
+  uint64_t computed, waited[WTL_N_STAGES];
+  double computed_clock, waited_clock;
+} wtl_off_clock;
 
 /* The waits of a site outside of barriers. */
 typedef struct wtl_wait_site {
@@ -60,6 +73,8 @@ typedef struct wtl_governor {
   bool is_slow;            /* it is in slack, and has voted for the lowest */
   bool in_barrier;
   bool passes_by;   /* the region is one of those that are too short for anything */
+  bool is_unseen;   /* and the barrier it is in one that is only counted */
+  uint32_t unseen;  /* barriers to come of that kind */
   uint64_t arrived; /* at the barrier */
   uint32_t phase;
   wtl_region *region; /* the one that runs; NULL before the first barrier */
@@ -71,7 +86,8 @@ typedef struct wtl_governor {
   uint64_t started;
   double lost;                                  /* ticks */
   uint64_t slack_ticks, slow_ticks, slow_since; /* sums, for the profile: in slack; at the lowest clock in it */
-  wtl_region marked[WTL_REGIONS];               /* by key, open addressing */
+  wtl_off_clock off;
+  wtl_region marked[WTL_REGIONS]; /* by key, open addressing */
   wtl_wait_site site[WTL_WAIT_SITES];
 } wtl_governor;
 
@@ -81,7 +97,7 @@ void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t 
                         uint64_t now);
 
 /* Gives back its vote: the normal clock. */
-void wtl_governor_stop(wtl_governor *g);
+void wtl_governor_stop(wtl_governor *g, uint64_t now);
 
 /*
  * A wait begins, at a site. Returns after how many ticks it is to be told that the wait goes on: 0 for at once, UINT64_MAX
@@ -92,12 +108,39 @@ uint64_t wtl_governor_wait(wtl_governor *g, uint64_t site, uint64_t now);
 /* The wait goes on: it is slack. */
 void wtl_governor_slack(wtl_governor *g, uint64_t now);
 
+/* Of a wait, the time from one tick to another was spent in a stage: told before the clock changes at its end. */
+void wtl_governor_book(wtl_governor *g, enum wtl_stage stage, uint64_t from, uint64_t to);
+
 /* The wait that began at `since` is over. */
 void wtl_governor_go_on(wtl_governor *g, uint64_t site, uint64_t since, uint64_t now);
 
 /* This PE has come to a barrier, which ends its region; it leaves it, and another begins. */
 void wtl_governor_arrive(wtl_governor *g, uint64_t now);
 void wtl_governor_depart(wtl_governor *g, uint64_t site, uint64_t now);
+
+/* It leaves a barrier that was only counted. */
+void wtl_governor_pass(wtl_governor *g, uint64_t site);
+
+/* The same for who has no time to lose: reads the clock itself, where that is needed. */
+static inline void wtl_governor_enter_barrier(wtl_governor *g)
+{
+  if (g->unseen)
+    g->is_unseen = g->in_barrier = true;
+  else
+    wtl_governor_arrive(g, wtl_ticks());
+}
+
+static inline void wtl_governor_leave_barrier(wtl_governor *g, uint64_t site)
+{
+  if (g->is_unseen)
+    wtl_governor_pass(g, site);
+  else
+    wtl_governor_depart(g, site, wtl_ticks());
+}
+
+/* Did a PE of this node wait long at the end of its last region? What nodes tell each other in a barrier: whether somebody anywhere
+ * did, which each then finds in wtl_votes.far_waits. */
+bool wtl_governor_node_waits(const wtl_governor *g);
 
 /* The program marks a region of its own: it begins, or ends; `key`: of its name. */
 void wtl_governor_mark(wtl_governor *g, uint64_t key, bool begins, uint64_t now);

@@ -29,6 +29,7 @@ int wtl_vote_start(wtl_vote *v, wtl_knob *knob, wtl_votes *votes, int slot, int 
       CPU_AND(&both, &cpus[i], &wtl_knob_domain(knob, d)->cpus);
       if (CPU_COUNT(&both)) v->member[d * v->words + (size_t)i / 64] |= 1ull << (i % 64);
     }
+  while (v->own < v->n_domains && !(is_member(v, v->own, slot) && votes->claimed[v->own])) v->own++;
   return 0;
 }
 
@@ -95,7 +96,7 @@ static uint32_t outcome(const wtl_vote *v, size_t d)
 }
 
 /* Until the domain runs at what the votes say, or somebody else is at it, who will look again. */
-static bool follow(wtl_vote *v, size_t d)
+static bool follow(wtl_vote *v, size_t d, uint64_t now)
 {
   wtl_poll *p = &v->votes->poll[d];
   bool changed = false;
@@ -109,38 +110,49 @@ static bool follow(wtl_vote *v, size_t d)
       changed = !error;
       if (changed && v->changed) v->changed(v->changed_arg, d, khz_of(v, d, share));
     }
+    atomic_store(&p->since, now);
     atomic_store(&p->share, share);
     atomic_store(&p->busy, 0);
   }
   return changed;
 }
 
-static bool follow_all(wtl_vote *v, int slot)
+static bool follow_all(wtl_vote *v, int slot, uint64_t now)
 {
   bool changed = false;
   for (size_t d = 0; d < v->n_domains; d++)
-    if (is_member(v, d, slot) && v->votes->claimed[d]) changed |= follow(v, d);
+    if (is_member(v, d, slot) && v->votes->claimed[d]) changed |= follow(v, d, now);
   return changed;
 }
 
-bool wtl_vote_cast(wtl_vote *v, uint32_t share)
+bool wtl_vote_cast(wtl_vote *v, uint32_t share, uint64_t now)
 {
   if (atomic_exchange(&v->votes->ballot[v->slot].want, share) == share) return false;
-  return follow_all(v, v->slot);
+  return follow_all(v, v->slot, now);
 }
 
-bool wtl_vote_boost(wtl_vote *v, int slot, uint32_t phase, uint32_t share)
+bool wtl_vote_boost(wtl_vote *v, int slot, uint32_t phase, uint32_t share, uint64_t now)
 {
   wtl_ballot *b = &v->votes->ballot[slot];
   if (atomic_load(&b->phase) != phase) return false;
   atomic_store(&b->boost, share);
   if (atomic_exchange(&b->boost_in, phase) == phase) return false; /* somebody was first */
-  return follow_all(v, slot);
+  return follow_all(v, slot, now);
 }
 
-bool wtl_vote_phase(wtl_vote *v, uint32_t phase)
+bool wtl_vote_phase(wtl_vote *v, uint32_t phase, uint64_t now)
 {
   wtl_ballot *b = &v->votes->ballot[v->slot];
   uint32_t was = atomic_exchange(&b->phase, phase);
-  return atomic_load(&b->boost_in) == was && follow_all(v, v->slot);
+  return atomic_load(&b->boost_in) == was && follow_all(v, v->slot, now);
+}
+
+double wtl_vote_clock(const wtl_vote *v, uint64_t *since)
+{
+  if (v->own == v->n_domains) return 1;
+  const wtl_poll *p = &v->votes->poll[v->own];
+  uint32_t share = atomic_load(&p->share), base = wtl_knob_domain(v->knob, v->own)->base_khz;
+  if (share == WTL_CLOCK_NORMAL || !base) return 1;
+  *since = atomic_load(&p->since);
+  return (double)khz_of(v, v->own, share) / base;
 }

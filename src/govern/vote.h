@@ -36,15 +36,17 @@ typedef struct wtl_ballot {
 /* What a domain runs at, in the arena. */
 typedef struct wtl_poll {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t busy; /* somebody writes its files */
-  _Atomic uint32_t share;                         /* what it was set to */
+  _Atomic uint32_t share;                         /* what it was set to ... */
+  _Atomic uint64_t since;                         /* ... and the tick of that */
   _Atomic int error;                              /* errno of the set that failed: it is left alone since */
 } wtl_poll;
 
 /* All of a node, in the arena, zeroes at start. */
 typedef struct wtl_votes {
-  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t ready; /* the first PE has claimed what it could: 1, or 2 for nothing */
-  _Atomic uint32_t opened;  /* PEs that have read what the files held: from then on they may change */
-  double write_s, settle_s; /* measured: a write, and until the clock follows */
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t ready; /* the first PE has claimed what it could */
+  _Atomic uint32_t met;                            /* free for those who share it to meet by (clocks.h) */
+  _Atomic uint32_t far_waits;                      /* on some node a PE waited long at the end of its last region */
+  double write_s, settle_s;                        /* measured: a write, and until the clock follows */
   uint8_t claimed[WTL_MAX_CLOCK_DOMAINS];
   wtl_poll poll[WTL_MAX_CLOCK_DOMAINS];
   wtl_ballot ballot[]; /* by local rank */
@@ -59,9 +61,10 @@ typedef struct wtl_vote {
   int slot, n_local;
   bool normal_is_found; /* the normal clock is what was found, not the base clock */
   size_t n_domains;
-  uint64_t *member;                                        /* a row of bits for each domain: which PEs may run there */
-  size_t words;                                            /* of a row */
-  uint64_t changes;                                        /* clocks this PE has set */
+  size_t own;       /* the first claimed domain that this PE may run in; n_domains for none */
+  uint64_t *member; /* a row of bits for each domain: which PEs may run there */
+  size_t words;     /* of a row */
+  uint64_t changes; /* clocks this PE has set */
   void (*changed)(void *arg, size_t domain, uint32_t khz); /* told of each; NULL: nobody is */
   void *changed_arg;
 } wtl_vote;
@@ -71,14 +74,18 @@ int wtl_vote_start(wtl_vote *v, wtl_knob *knob, wtl_votes *votes, int slot, int 
                    bool normal_is_found);
 void wtl_vote_stop(wtl_vote *v);
 
-/* This PE wants that. True where a clock was changed by it. */
-bool wtl_vote_cast(wtl_vote *v, uint32_t share);
+/* This PE wants that, at tick `now`. True where a clock was changed by it. */
+bool wtl_vote_cast(wtl_vote *v, uint32_t share, uint64_t now);
 
 /* Wants that for another PE, for as long as it is in `phase`. */
-bool wtl_vote_boost(wtl_vote *v, int slot, uint32_t phase, uint32_t share);
+bool wtl_vote_boost(wtl_vote *v, int slot, uint32_t phase, uint32_t share, uint64_t now);
 
 /* This PE has entered a phase: what others wanted for the one before is void. */
-bool wtl_vote_phase(wtl_vote *v, uint32_t phase);
+bool wtl_vote_phase(wtl_vote *v, uint32_t phase, uint64_t now);
+
+/* What this PE's domain runs at, as a share of its base clock, and since which tick; 1 where it runs at the normal clock. Of
+ * several domains that it may run in, the first. */
+double wtl_vote_clock(const wtl_vote *v, uint64_t *since);
 
 /* The lowest clock that any of this PE's domains would really run at for a share, as a share of normal. */
 uint32_t wtl_vote_rounded(const wtl_vote *v, uint32_t share);

@@ -1,9 +1,9 @@
 /*
- * wattle-clock-guard STOP READY pid=N... FD=TEXT... - puts clocks back when the processes that set them are gone.
+ * wattle-clock-guard STOP READY pid=N... [saved=FILE] FD=TEXT... - puts clocks back when the processes that set them are gone.
  *
  * Started by src/power/knob_guard.c, not by people. STOP: a pipe that says "done" when all has been put back already.
- * READY: a pipe that is told "r" once this process watches. FD=TEXT: an open file, locked for the job, and what it held.
- * It holds nothing else: no memory of the program, no other file, no terminal, no directory.
+ * READY: a pipe that is told "r" once this process watches. FD=TEXT: an open file, locked for the job, and what it held; FILE says
+ * the same for the case that this process is killed, too, and goes when all is put back. It holds nothing else: no memory of the program, no other file, no terminal, no directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,13 +29,16 @@ static int is_ordinary(int fd)
   return fstatfs(fd, &fs) == 0 && fs.f_type != SYSFS_MAGIC;
 }
 
-static void put_back(const guarded *g, size_t n)
+static int put_back(const guarded *g, size_t n)
 {
+  int failed = 0;
   for (int round = 0; round < 2; round++) /* the first may find a lower limit still above the upper one */
-    for (size_t i = 0; i < n; i++) {
-      if (is_ordinary(g[i].fd) && ftruncate(g[i].fd, 0) != 0) continue;
-      if (pwrite(g[i].fd, g[i].text, strlen(g[i].text), 0) < 0) continue; /* the other files may still be mended */
+    for (size_t i = 0; i < n; i++) {      /* where one fails, the other files may still be mended */
+      int bad = is_ordinary(g[i].fd) && ftruncate(g[i].fd, 0) != 0;
+      bad = pwrite(g[i].fd, g[i].text, strlen(g[i].text), 0) < 0 || bad;
+      failed += round == 1 && bad;
     }
+  return failed;
 }
 
 static void into_background(void)
@@ -82,6 +85,7 @@ int main(int argc, char **argv)
   struct pollfd *watch = calloc((size_t)argc, sizeof *watch);
   guarded *g = calloc((size_t)argc, sizeof *g);
   char *keep = calloc(1u << 16, 1);
+  const char *saved = NULL;
   size_t n_watch = 1, n = 0;
   if (argc < 3 || !watch || !g || !keep) return 64;
   watch[0] = (struct pollfd){.fd = atoi(argv[1]), .events = POLLIN};
@@ -91,6 +95,10 @@ int main(int argc, char **argv)
     char *value = strchr(argv[i], '=');
     if (!value) return 64;
     *value++ = '\0';
+    if (strcmp(argv[i], "saved") == 0) {
+      saved = value;
+      continue;
+    }
     if (strcmp(argv[i], "pid") != 0) {
       g[n++] = (guarded){atoi(argv[i]), value};
       continue;
@@ -109,6 +117,7 @@ int main(int argc, char **argv)
   close_others(keep, most);
   if (write(ready, "r", 1) != 1) return 71;
   close(ready);
-  if (!wait_for_the_end(watch, n_watch)) put_back(g, n);
+  if (wait_for_the_end(watch, n_watch) || put_back(g, n) != 0) return 0;
+  if (saved && unlink(saved) != 0) return 1;
   return 0;
 }

@@ -18,7 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "govern/clocks.h"
 #include "mpi_calls.h"
+#include "node/arena.h"
 #include "profile/profile.h"
 #include "record/record.h"
 #include "wait/door.h"
@@ -36,6 +38,8 @@ typedef struct wtl_mpi_rank {
   MPI_Comm node;         /* of our own: the processes of this node */
   int n_local, slot;
   long pid;
+  wtl_arena shared;   /* of the node's processes: their votes on clocks; empty where nothing is governed */
+  wtl_clocks *clocks; /* NULL where nothing is governed */
 } wtl_mpi_rank;
 
 extern wtl_mpi_rank *wtl_mpi_self; /* NULL before MPI_Init, after MPI_Finalize, and in a forked child */
@@ -45,6 +49,7 @@ extern wtl_mpi_rank *wtl_mpi_self; /* NULL before MPI_Init, after MPI_Finalize, 
 typedef struct wtl_mpi_thread {
   bool inside;       /* a call of the program's */
   bool keeping;      /* one that stays as it is, and tells us when it idles */
+  uint64_t entered;  /* tick at which that began, where a governor was told */
   wtl_site *site;    /* of that call */
   uint64_t looked;   /* tick at which it last told us */
   wtl_turns turns;   /* its wait */
@@ -60,6 +65,7 @@ typedef struct wtl_frame {
   wtl_site *site;
   uint64_t bytes, start, waited;
   bool timed;
+  bool meets;    /* the governor takes it for a barrier */
   MPI_Comm comm; /* whose error handler hears of an error; MPI_COMM_NULL: MPI has told it already */
 } wtl_frame;
 
@@ -82,6 +88,7 @@ static inline void wtl_mpi_open(wtl_frame *f, uint32_t call, uintptr_t from, uin
   f->site = wtl_profile_enter(&wtl_mpi_self->profile, from, call, bytes);
   f->bytes = bytes;
   f->comm = MPI_COMM_NULL;
+  f->meets = false;
   f->timed = wtl_profile_timed(f->site, bytes);
   if (WTL_UNLIKELY(f->timed)) {
     f->waited = wtl_site_waited(f->site);
@@ -95,8 +102,19 @@ static inline void wtl_mpi_enter(wtl_frame *f, uint32_t call, uintptr_t from, ui
   wtl_mpi_open(f, call, from, bytes);
 }
 
+/*
+ * In a collective call that nobody leaves before all have come: where it is all processes of the program that meet, a region of the governor's
+ * ends, and another begins (governed.c).
+ */
+void wtl_mpi_arrive(wtl_frame *f, MPI_Comm comm);
+static inline void wtl_mpi_meet(wtl_frame *f, MPI_Comm comm)
+{
+  if (WTL_UNLIKELY(wtl_mpi_self->door.governor != NULL)) wtl_mpi_arrive(f, comm);
+}
+
 static inline void wtl_mpi_leave(wtl_frame *f)
 {
+  if (WTL_UNLIKELY(f->meets)) wtl_governor_leave_barrier(wtl_mpi_self->door.governor, f->site->addr);
   if (WTL_UNLIKELY(f->timed)) wtl_profile_leave(f->site, f->bytes, f->start, f->waited);
   wtl_mpi_here.inside = false;
 }
@@ -183,6 +201,20 @@ uint64_t wtl_mpi_sum_types_degree(wtl_mpi_array counts, wtl_mpi_types types, MPI
  */
 bool wtl_mpi_order_matters(MPI_Op op, MPI_Datatype type, MPI_Comm comm, uint64_t bytes);
 
+/* --- clocks (governed.c): all collective over the processes of a node --- */
+
+/* `all`: what each of them is. */
+typedef struct wtl_mpi_place {
+  cpu_set_t cpus;
+  double quota;
+  long pid;
+  bool governs;
+} wtl_mpi_place;
+
+void wtl_mpi_govern(wtl_mpi_rank *self, const wtl_mpi_place *all);
+void wtl_mpi_govern_no_more(wtl_mpi_rank *self);
+void wtl_mpi_clocks_back(wtl_mpi_rank *self);
+
 /* --- the beginning and the end (rank.c) --- */
 
 /* After MPI has started; before it finalises. Both collective over the processes of a node. */
@@ -190,6 +222,8 @@ void wtl_mpi_start(int thread_level);
 void wtl_mpi_stop(uintptr_t from);
 /* The program is being ended: its profile is written without joules. */
 void wtl_mpi_abandon(void);
+/* Says why the program must not run, and ends the job. */
+void wtl_mpi_refuse(const char *reasons, int status);
 
 int wtl_c_Init(int *argc, char ***argv);
 int wtl_c_Init_thread(int *argc, char ***argv, int required, int *provided);

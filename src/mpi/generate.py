@@ -186,9 +186,11 @@ def closing(language: Language) -> list[str]:
 
 def enter(call: Call, language: Language) -> str:
     line = f"  wtl_mpi_enter(&f, {call.id(language.large)}, WTL_HERE, bytes);"
+    comm = "PMPI_Comm_f2c(*(const MPI_Fint *)comm)" if language.fortran else "comm"
     if "comm" in call.names and call.how in ("twin", "exchange"):
-        comm = "PMPI_Comm_f2c(*(const MPI_Fint *)comm)" if language.fortran else "comm"
         line += f"\n  f.comm = {comm};"
+    if call.row.get("meets") and call.how == "twin":
+        line += f"\n  wtl_mpi_meet(&f, {comm});"
     return line
 
 

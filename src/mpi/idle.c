@@ -4,7 +4,8 @@
  * Inside of one only the MPI itself can say that it found nothing to do. Open MPI does: told to yield when idle (a
  * parameter of its own, set in rank.c), it calls sched_yield where progress found no event. In a process with the preload
  * library that name is ours, and each such call a turn of the wait door. Nothing else is changed: algorithm, messages and
- * bits are the program's own. MPICH does not say, so there these calls are timed only.
+ * bits are the program's own. MPICH does not say: there such a call is a wait as a whole, for the governor, which can only
+ * go by how long the last ones at its site were.
  */
 #include "mpi/front.h"
 
@@ -12,15 +13,21 @@ void wtl_mpi_keep(wtl_frame *f)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
   t->site = f->site;
-  t->looked = wtl_ticks();
+  t->looked = t->entered = wtl_ticks();
   t->keeping = true;
+  wtl_governor *g = wtl_mpi_self->door.governor;
+  if (WTL_UNLIKELY(g != NULL) && wtl_governor_wait(g, f->site->addr, t->entered) == 0)
+    wtl_governor_slack(g, t->entered);
 }
 
 void wtl_mpi_kept(wtl_frame *f)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
+  wtl_governor *g = wtl_mpi_self->door.governor;
+  bool told = t->turns.idle != 0; /* it idled, and the door knows for how long */
   t->keeping = false;
   wtl_door_turned(&wtl_mpi_self->door, f->site, &t->turns, true);
+  if (WTL_UNLIKELY(g != NULL) && !told) wtl_governor_go_on(g, f->site->addr, t->entered, wtl_ticks());
 }
 
 bool wtl_mpi_idle(void)

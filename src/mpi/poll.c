@@ -33,6 +33,7 @@ void wtl_mpi_polled(wtl_frame *f, uint64_t from, bool found)
   if (found) {
     wtl_door_turned(&self->door, f->site, &t->polling, true);
   } else {
+    t->polling.may_stray = true;
     wtl_door_turn(&self->door, f->site, &t->polling, &self->polls, wtl_ticks() - from);
     t->polled = wtl_ticks();
   }

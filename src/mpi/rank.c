@@ -30,29 +30,33 @@ static int all_gather(wtl_frame *f, const void *mine, void *all, int bytes)
   return rc == MPI_SUCCESS ? wtl_mpi_finish(f, &request, MPI_STATUS_IGNORE) : rc;
 }
 
-/* What a process tells the others of its node at the start. */
-typedef struct place {
-  cpu_set_t cpus;
-  double quota;
-} place;
+/* What each process of the node is; the caller frees it. NULL where it could not be asked. */
+static wtl_mpi_place *ask_all(wtl_mpi_rank *self, bool governs)
+{
+  wtl_mpi_place mine, *all = calloc((size_t)self->n_local, sizeof *all);
+  memset(&mine, 0, sizeof mine);
+  mine.quota = wtl_cores_quota();
+  mine.pid = (long)getpid();
+  mine.governs = governs;
+  if (sched_getaffinity(0, sizeof mine.cpus, &mine.cpus) != 0) CPU_ZERO(&mine.cpus);
+  if (all && PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, self->node) == MPI_SUCCESS)
+    return all;
+  free(all);
+  return NULL;
+}
 
 /* A process bound to a core sees one; what counts is how many there are for all of them together. */
-static wtl_cores count_cores(wtl_mpi_rank *self)
+static wtl_cores count_cores(const wtl_mpi_rank *self, const wtl_mpi_place *all)
 {
-  int n = self->n_local;
-  place mine = {.quota = wtl_cores_quota()}, *all = calloc((size_t)n, sizeof *all);
   double quota = INFINITY;
   cpu_set_t together;
   wtl_cores cores = {wtl_cores_allowed(), wtl_cores_allowed()};
   CPU_ZERO(&together);
-  if (sched_getaffinity(0, sizeof mine.cpus, &mine.cpus) != 0) CPU_ZERO(&mine.cpus);
-  int rc = all ? PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, self->node) : MPI_ERR_OTHER;
-  for (int i = 0; rc == MPI_SUCCESS && i < n; i++) {
+  for (int i = 0; all && i < self->n_local; i++) {
     CPU_OR(&together, &together, &all[i].cpus);
     quota = fmin(quota, all[i].quota);
   }
-  free(all);
-  if (rc != MPI_SUCCESS || CPU_COUNT(&together) == 0) return cores;
+  if (CPU_COUNT(&together) == 0) return cores;
   cores.usable = (int)fmax(1, ceil(fmin(CPU_COUNT(&together), quota)));
   cores.physical = wtl_cores_physical(&together, "/sys");
   return cores;
@@ -61,7 +65,7 @@ static wtl_cores count_cores(wtl_mpi_rank *self)
 /* --- start --- */
 
 /* Before anything of ours is in use: the program must not run under settings that it was not given. */
-static void refuse(const char *reasons)
+void wtl_mpi_refuse(const char *reasons, int status)
 {
   char copy[4096], *save = NULL;
   int rank = 0;
@@ -71,7 +75,7 @@ static void refuse(const char *reasons)
     wtl_say("%s", line);
   if (rank != 0) sleep(2); /* rank 0 speaks before the launcher hears of it */
   wtl_hear_out();
-  PMPI_Abort(MPI_COMM_WORLD, WTL_EXIT_CONFIG);
+  PMPI_Abort(MPI_COMM_WORLD, status);
 }
 
 static void in_child(void)
@@ -84,9 +88,9 @@ static void at_exit(int status, void *arg)
   if (wtl_mpi_self && wtl_mpi_self->pid == (long)getpid()) wtl_mpi_abandon();
 }
 
-static void start_door(wtl_mpi_rank *self, bool shared)
+static void start_door(wtl_mpi_rank *self, const wtl_mpi_place *all, bool shared)
 {
-  wtl_cores cores = count_cores(self);
+  wtl_cores cores = count_cores(self, all);
   wtl_door_start(&self->door, &self->bell, &self->settings, self->n_local, cores);
   wtl_stages_start(&self->door.stages, &self->settings, self->n_local, cores, false, NULL, wtl_clock_ns_per_tick());
   wtl_stages_price(&self->door.stages, self->door.stages.crowded ? first_crowded_price_s : first_price_s);
@@ -122,17 +126,22 @@ void wtl_mpi_start(int thread_level)
     wtl_say("no memory for a profile: the program runs without one");
     return;
   }
-  if (wtl_settings_parse(&self->settings, error, sizeof error) != 0) refuse(error);
+  if (wtl_settings_parse(&self->settings, error, sizeof error) != 0) wtl_mpi_refuse(error, WTL_EXIT_CONFIG);
   wtl_clock_start();
   start_record(self);
   wtl_message_pe(self->record.me);
   PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, self->record.me, MPI_INFO_NULL, &self->node);
   PMPI_Comm_size(self->node, &self->n_local);
   PMPI_Comm_rank(self->node, &self->slot);
-  start_door(self, thread_level == MPI_THREAD_MULTIPLE);
+  bool shared = thread_level == MPI_THREAD_MULTIPLE;
+  wtl_mpi_place *all = ask_all(self, wtl_clocks_wanted(&self->settings) && !shared);
+  start_door(self, all, shared);
+  if (all) wtl_mpi_govern(self, all);
+  free(all);
   self->plain_reductions = self->settings.mpi_reductions.number == 0;
   wtl_profile_start(&self->profile, self->settings.profile.on);
-  if (self->slot == 0 && !(self->record.meter = wtl_meter_open(&self->settings, error, sizeof error))) refuse(error);
+  if (self->slot == 0 && !(self->record.meter = wtl_meter_open(&self->settings, error, sizeof error)))
+    wtl_mpi_refuse(error, WTL_EXIT_CONFIG);
   if (self->record.meter) wtl_meter_start(self->record.meter);
   self->pid = (long)getpid();
   pthread_atfork(NULL, NULL, in_child);
@@ -185,6 +194,7 @@ static void close_together(wtl_mpi_rank *self, wtl_frame *f)
     good = PMPI_Ibarrier(self->node, &request) == MPI_SUCCESS &&
            wtl_mpi_finish(f, &request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
   }
+  wtl_mpi_govern_no_more(self);
   self->door.stages.ns_per_tick = wtl_clock_ns_per_tick();
   wtl_record_activity(&self->record, &mine);
   good = good && all_gather(f, &mine, all, sizeof mine) == MPI_SUCCESS;
@@ -212,6 +222,7 @@ void wtl_mpi_stop(uintptr_t from)
   close_together(self, &f);
   wtl_mpi_leave(&f);
   wtl_mpi_self = NULL;
+  wtl_mpi_clocks_back(self);
   PMPI_Comm_free(&self->node);
   wtl_profile_stop(&self->profile);
   if (self->record.meter) wtl_meter_close(self->record.meter);

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "pgas/clocks.h"
+#include "pgas/governed.h"
 #include "pgas/sync.h"
 #include "record/file.h"
 
@@ -87,7 +87,7 @@ void wtl_account_close(wtl_pe *self, wtl_site *site)
   wtl_activity *mine = &wtl_control_of(self, self->me)->activity;
   wtl_record_unregister();
   close_together(self, site); /* all calls of all PEs are done */
-  wtl_clocks_close(self);
+  wtl_governed_close(self);
   self->door.stages.ns_per_tick = wtl_clock_ns_per_tick();
   wtl_record_activity(&self->record, mine);
   wtl_barrier(self, site);

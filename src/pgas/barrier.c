@@ -46,21 +46,28 @@ static void disseminate(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
   }
 }
 
-/* Among the leaders of the nodes, over the network. */
+/*
+ * Among the leaders of the nodes, over the network. The world's words carry a bit beside the epoch, for the governor: did a PE of
+ * the nodes heard of so far wait long in its last region?
+ */
 static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *none)
 {
   bool of_world = t == &self->world;
   wtl_room *room = &wtl_rooms_of(self, self->me)->room[t->room];
   _Atomic uint32_t *mine = of_world ? wtl_control_of(self, self->me)->node_barrier : room->node_round;
   size_t offset = (size_t)t->room * sizeof *room + offsetof(wtl_room, node_round);
+  const wtl_governor *g = of_world ? self->door.governor : NULL;
+  uint32_t waits = g && wtl_governor_node_waits(g);
   for (int k = 0; 1 << k < t->n_nodes; k++) {
     int to = t->leader[(t->node + (1 << k)) % t->n_nodes];
     if (of_world)
-      wtl_far_signal(self, to, k, epoch);
+      wtl_far_signal(self, to, k, 2 * epoch + waits);
     else
       wtl_far_room_signal(self, to, offset + (size_t)k * sizeof epoch, epoch);
-    wtl_wait_word(self, site, &mine[k], epoch);
+    wtl_wait_word(self, site, &mine[k], of_world ? 2 * epoch : epoch);
+    waits |= atomic_load_explicit(&mine[k], memory_order_relaxed) & 1;
   }
+  if (g) atomic_store_explicit(&self->votes->far_waits, waits, memory_order_relaxed);
 }
 
 static void release(wtl_pe *self, wtl_team *t, uint32_t epoch)
@@ -113,7 +120,7 @@ void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
   t->small_read = t->small_epoch;
   wtl_governor *governor = t == &self->world ? self->door.governor : NULL; /* it learns from what all PEs do together */
   if (t->n == 1) return;
-  if (WTL_UNLIKELY(governor != NULL)) wtl_governor_arrive(governor, wtl_ticks());
+  if (WTL_UNLIKELY(governor != NULL)) wtl_governor_enter_barrier(governor);
   if (WTL_UNLIKELY(t->sync != NULL))
     wtl_active_barrier(self, site, t);
   else if (t->n_nodes > 1)
@@ -122,7 +129,7 @@ void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
     count(self, site, t, epoch);
   else
     disseminate(self, site, t, epoch);
-  if (WTL_UNLIKELY(governor != NULL)) wtl_governor_depart(governor, site->addr, wtl_ticks());
+  if (WTL_UNLIKELY(governor != NULL)) wtl_governor_leave_barrier(governor, site->addr);
 }
 
 void wtl_barrier(wtl_pe *self, wtl_site *site)

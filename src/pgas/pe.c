@@ -15,7 +15,7 @@
 #include "node/lifeline.h"
 #include "pgas/account.h"
 #include "pgas/am.h"
-#include "pgas/clocks.h"
+#include "pgas/governed.h"
 #include "pgas/context.h"
 #include "pgas/sync.h"
 #include "pgas/team.h"
@@ -158,9 +158,9 @@ static void start(wtl_pe *self)
   wtl_am_start(self, self->rings);
   wtl_teams_start(self);
   if ((rc = wtl_far_start(self, error, sizeof error)) != 0) wtl_pe_fail(rc, "%s", error);
-  wtl_clocks_wish(self);
+  wtl_governed_wish(self);
   count_cores(self, &quiet_site);
-  wtl_clocks_start(self);
+  wtl_governed_start(self);
 }
 
 #ifdef WTL_THREADS
@@ -228,7 +228,7 @@ void wtl_pe_stop(void)
   wtl_quiet(self, &site);
   wtl_account_close(self, &site);
   wtl_am_stop(self);
-  wtl_clocks_stop(self);
+  wtl_governed_stop(self);
   wtl_far_stop(self);
   if (self->settings.debug.on) wtl_say("finishes");
   wtl_lifeline_cut();

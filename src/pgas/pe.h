@@ -50,7 +50,7 @@ typedef struct wtl_control {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t barrier[WTL_BARRIER_ROUNDS]; /* epoch reached by the PE 2^k before me */
   _Atomic uint32_t node_barrier[WTL_BARRIER_ROUNDS]; /* of a leader: epoch reached by the node 2^k before its own */
   _Alignas(WTL_CACHE_LINE) uint64_t said[2];         /* what this PE tells the others across a barrier */
-  uint32_t governs;                                  /* at start: it wants its clock governed (clocks.h) */
+  uint32_t governs;                                  /* at start: it wants its clock governed (governed.h) */
   int64_t pid;
   double quota;               /* at start: what its cgroup gives it, in cores */
   _Atomic uint32_t closed_at; /* at the end: its barrier epoch when it closed */
@@ -137,7 +137,7 @@ typedef struct wtl_pe {
   wtl_shared *shared;
   wattle_joules_t *ledger; /* in the arena: n_local x WTL_MAX_DOMAINS, filled by the reader at the end */
   wtl_door door;
-  wtl_votes *votes;   /* in the arena: for clocks.c */
+  wtl_votes *votes;   /* in the arena: for the governor */
   wtl_clocks *clocks; /* NULL where nothing is governed */
   bool central_barrier;
   int collectives; /* enum wtl_collectives (sync.h): what the setting allows */

@@ -51,6 +51,16 @@ static double since(double a, double b)
   return d < 0 && d > -1e-6 ? 0 : d;
 }
 
+static void off_between(const wtl_activity *p, const wtl_activity *q, wtl_activity *out)
+{
+  out->off.active_s = since(p->off.active_s, q->off.active_s);
+  out->off.spin_s = since(p->off.spin_s, q->off.spin_s);
+  out->off.yield_s = since(p->off.yield_s, q->off.yield_s);
+  out->off.asleep_s = since(p->off.asleep_s, q->off.asleep_s);
+  out->off.active_clock = since(p->off.active_clock, q->off.active_clock);
+  out->off.wait_clock = since(p->off.wait_clock, q->off.wait_clock);
+}
+
 void wtl_activity_between(const wtl_account *a, const wtl_account *b, wtl_activity *out)
 {
   if (a->from_runtime && b->from_runtime && a->generation == b->generation) {
@@ -61,6 +71,7 @@ void wtl_activity_between(const wtl_account *a, const wtl_account *b, wtl_activi
                           .yield_s = since(p->yield_s, q->yield_s),
                           .asleep_s = since(p->asleep_s, q->asleep_s),
                           .bytes = since(p->bytes, q->bytes)};
+    off_between(p, q, out);
     return;
   }
   /*

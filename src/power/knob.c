@@ -137,6 +137,7 @@ wtl_knob *wtl_knob_open_with(const wtl_settings *settings, const cpu_set_t *cpus
   if (!k) return NULL;
   k->os = os;
   k->sysfs = settings->sysfs.text;
+  k->state = settings->clock_state.text;
   k->guard = -1;
   if (settings->knob.number == WTL_KNOB_POWERCAP) rule = WTL_DOMAIN_PACKAGE; /* a limit is a package's */
   set = wtl_clock_domains(os->sys, k->sysfs, rule, cpus, &n);
@@ -155,6 +156,7 @@ void wtl_knob_close(wtl_knob *k)
   if (!k) return;
   drop_domains(k);
   if (k->guard >= 0) close(k->guard);
+  free(k->saved);
   free(k);
 }
 
@@ -283,18 +285,24 @@ int wtl_knob_set(wtl_knob *k, size_t index, uint32_t khz)
 /* Twice: where the first round found a lower limit still above the upper one, the second does not. */
 void wtl_knob_restore(wtl_knob *k)
 {
+  bool failed = false;
   for (size_t i = 0; i < k->n_domains; i++) {
     wtl_knob_unit *d = &k->domain[i];
     for (int round = 0; round < 2 && d->claimed; round++)
-      for (size_t j = 0; j < d->n_files; j++) k->os->write(k->os->arg, d->file[j].fd, d->file[j].found);
+      for (size_t j = 0; j < d->n_files; j++)
+        failed |= k->os->write(k->os->arg, d->file[j].fd, d->file[j].found) != 0 && round == 1;
     d->claimed = false;
     for (size_t j = 0; j < d->n_files; j++) { /* and the lock goes with it */
       if (d->file[j].fd >= 0) close(d->file[j].fd);
       d->file[j].fd = -1;
     }
   }
+  if (k->saved && !failed) unlink(k->saved); /* else the next job tries again */
+  free(k->saved);
+  k->saved = NULL;
   if (k->guard < 0) return;
-  if (write(k->guard, "done", 4) != 4) {} /* it is gone already: nothing to let go */
+  if (!failed && write(k->guard, "done", 4) != 4) {
+  } /* it is gone already: nothing to let go. Else it tries once more at the end */
   close(k->guard);
   k->guard = -1;
 }

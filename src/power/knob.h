@@ -80,8 +80,8 @@ const wtl_clock_domain *wtl_knob_domain(const wtl_knob *k, size_t d);
 int wtl_knob_claim(wtl_knob *k, size_t d);
 
 /*
- * Starts the guard over all that is claimed: once every process of `pids` has ended, it puts back what was found. 0 or an
- * errno; without a guard nothing must be set. Needs nothing and does nothing where the knob does not act.
+ * Starts the guard over all that is claimed: once every process of `pids` has ended, it puts back what was found. Keeps that in a file,
+ * too, for the node's next job, should the guard be killed with them (knob_saved.h). 0 or an errno; without a guard nothing must be set. Needs nothing and does nothing where the knob does not act.
  */
 int wtl_knob_guard(wtl_knob *k, const pid_t *pids, size_t n);
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "power/knob_kind.h"
+#include "power/knob_saved.h"
 
 /* Beside the library: PREFIX/lib/libwattle.so, PREFIX/bin/wattle-clock-guard. */
 static bool guard_path(char *path, size_t size)
@@ -36,7 +37,7 @@ typedef struct words {
 
 static void add_word(words *w, const char *format, long number, const char *text)
 {
-  char word[WTL_KNOB_VALUE + 32];
+  char word[4200];
   snprintf(word, sizeof word, format, number, text);
   if (w->n + 2 > w->room) {
     size_t room = w->room ? 2 * w->room : 64;
@@ -84,6 +85,7 @@ static void prepare(const wtl_knob *k, const pid_t *pids, size_t n, int stop, in
   add_word(w, "%ld%s", stop, "");
   add_word(w, "%ld%s", ready, "");
   for (size_t i = 0; i < n; i++) add_word(w, "pid=%ld%s", (long)pids[i], "");
+  if (k->saved) add_word(w, "saved=%.0ld%s", 0, k->saved);
   for (size_t d = 0; d < k->n_domains; d++) {
     const wtl_knob_unit *domain = &k->domain[d];
     for (size_t i = 0; i < domain->n_files && domain->claimed; i++) {
@@ -101,6 +103,7 @@ int wtl_knob_guard(wtl_knob *k, const pid_t *pids, size_t n)
   posix_spawn_file_actions_t files;
   if (!k->kind->acts) return 0;
   if (!guard_path(path, sizeof path)) return ENOENT;
+  k->saved = wtl_knob_save(k);
   if (pipe2(stop, O_CLOEXEC) != 0 || pipe2(ready, O_CLOEXEC) != 0) error = errno;
   if (!error) {
     prepare(k, pids, n, stop[0], ready[1], &w, &files);

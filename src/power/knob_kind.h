@@ -39,11 +39,12 @@ extern const wtl_knob_ops wtl_knob_cpufreq, wtl_knob_powercap, wtl_knob_record, 
 struct wtl_knob {
   const wtl_knob_ops *kind;
   const wtl_knob_sys *os;
-  const char *sysfs;
+  const char *sysfs, *state; /* the settings' */
   char why[512];
   wtl_knob_unit *domain;
   size_t n_domains;
-  int guard; /* the pipe that lets it go; -1 for none */
+  int guard;   /* the pipe that lets it go; -1 for none */
+  char *saved; /* the file that keeps what was found (knob_saved.h); NULL for none */
   wtl_clock_change note[WTL_KNOB_NOTES];
   uint64_t notes;
 };

@@ -40,7 +40,8 @@ static bool open_kind(wtl_meter *m, const wtl_meter_ops *kind, const wtl_meter_e
   char why[1024] = "", grant[1024] = "";
   m->state = kind->open(env, why, sizeof why, grant, sizeof grant);
   bool is_other_machines =
-      is_searching && (kind == &wtl_meter_perf || kind == &wtl_meter_cray || kind == &wtl_meter_hwmon);
+      is_searching && (kind == &wtl_meter_perf || kind == &wtl_meter_cray || kind == &wtl_meter_hwmon ||
+                       (kind == &wtl_meter_redfish && !*env->settings->redfish.text));
   if (m->state || *grant || !is_other_machines) note(m, kind->name, why, grant);
   if (m->state) m->kind = kind;
   return m->state != NULL;
@@ -52,8 +53,8 @@ static bool allowed(enum wtl_meter_kind wanted, const wtl_meter_ops *kind)
   static const wtl_meter_ops *const asked[] = {
       [WTL_METER_POWERCAP] = &wtl_meter_powercap, [WTL_METER_PERF] = &wtl_meter_perf,
       [WTL_METER_CRAY] = &wtl_meter_cray,         [WTL_METER_HWMON] = &wtl_meter_hwmon,
-      [WTL_METER_NVML] = &wtl_meter_nvml,         [WTL_METER_MODEL] = &wtl_meter_model,
-      [WTL_METER_NONE] = &wtl_meter_none};
+      [WTL_METER_REDFISH] = &wtl_meter_redfish,   [WTL_METER_NVML] = &wtl_meter_nvml,
+      [WTL_METER_MODEL] = &wtl_meter_model,       [WTL_METER_NONE] = &wtl_meter_none};
   if (wanted == WTL_METER_AUTO) return kind != &wtl_meter_nvml;
   return kind == asked[wanted] || kind == &wtl_meter_none;
 }
@@ -71,7 +72,7 @@ wtl_meter *wtl_meter_open_with(const wtl_settings *settings, const wtl_sys *sys,
     free(m);
     return NULL;
   }
-  wtl_meter_env env = {.sysfs = settings->sysfs.text, .sys = sys, .machine = m->machine};
+  wtl_meter_env env = {.sysfs = settings->sysfs.text, .sys = sys, .machine = m->machine, .settings = settings};
   for (size_t i = 0; wtl_meter_kinds[i] && !m->kind; i++)
     if (allowed(wanted, wtl_meter_kinds[i])) open_kind(m, wtl_meter_kinds[i], &env, wanted == WTL_METER_AUTO);
   m->n_domains = m->kind->domains(m->state, m->domain); /* none always opens */

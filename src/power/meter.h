@@ -50,7 +50,8 @@ typedef struct wtl_domain {
 typedef struct wtl_meter_env {
   const char *sysfs;
   const wtl_sys *sys;
-  const wtl_machine *machine; /* NULL where the caller loaded none */
+  const wtl_machine *machine;   /* NULL where the caller loaded none */
+  const wtl_settings *settings; /* NULL: none of theirs */
 } wtl_meter_env;
 
 typedef struct wtl_meter_ops {
@@ -77,8 +78,8 @@ typedef struct wtl_meter_ops {
   bool measures;
 } wtl_meter_ops;
 
-extern const wtl_meter_ops wtl_meter_powercap, wtl_meter_perf, wtl_meter_cray, wtl_meter_hwmon, wtl_meter_nvml,
-    wtl_meter_model, wtl_meter_none;
+extern const wtl_meter_ops wtl_meter_powercap, wtl_meter_perf, wtl_meter_cray, wtl_meter_hwmon, wtl_meter_redfish,
+    wtl_meter_nvml, wtl_meter_model, wtl_meter_none;
 
 /* All kinds, best first, ended by NULL. */
 extern const wtl_meter_ops *const wtl_meter_kinds[];

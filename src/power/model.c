@@ -2,6 +2,8 @@
  * model.c - from seconds in state and bytes to joules, by a machine profile.
  *
  *   PE:    cpu  = sum over states of watts(state, clock) x seconds  dram = joules per byte x bytes
+ *          at other clocks than the base clock: its own mean clock for computing, and one for waiting; watts between two clocks
+ *          of the profile on a straight line
  *   node:  cpu  = sockets x idle cpu watts x wall seconds           dram = sockets x idle dram watts x wall seconds
  *
  * Half-widths take the same sums: a profile's number errs the same way in every second it is used for, so its errors do
@@ -37,27 +39,97 @@ static double checked(double seconds)
   return sane(seconds) ? seconds : NAN;
 }
 
+typedef struct sum {
+  double joules, doubt;
+} sum;
+
+typedef struct watts {
+  double value, plus_minus;
+} watts;
+
+static void add(sum *s, double seconds, watts w)
+{
+  s->joules += seconds * w.value;
+  s->doubt += seconds * w.plus_minus;
+}
+
+static watts of_number(const wtl_number *n)
+{
+  return (watts){n->value, n->plus_minus};
+}
+
+static watts of_state(const wtl_clock *c, int state)
+{
+  const wtl_number *const n[] = {&c->active, &c->spin, &c->yield, &c->asleep};
+  return of_number(n[state]);
+}
+
+/* The profile's clocks on both sides of this one; the same twice where it lies beyond them all. */
+static void around(const wtl_machine *m, double ghz, const wtl_clock **below, const wtl_clock **above)
+{
+  *below = *above = NULL;
+  for (unsigned i = 0; i < m->n_clocks; i++) {
+    const wtl_clock *c = &m->clocks[i];
+    if (c->ghz <= ghz && (!*below || c->ghz > (*below)->ghz)) *below = c;
+    if (c->ghz >= ghz && (!*above || c->ghz < (*above)->ghz)) *above = c;
+  }
+  if (!*below) *below = *above;
+  if (!*above) *above = *below;
+}
+
+/*
+ * Watts of a state at a clock the profile need not have. Beyond its clocks nobody has said: they are taken to stay, and may be as far
+ * off as the cube of the clock, which is what they follow where the voltage goes down with it.
+ */
+static watts watts_at(const wtl_machine *m, int state, double ghz)
+{
+  const wtl_clock *below, *above;
+  around(m, ghz, &below, &above);
+  watts low = of_state(below, state), high = of_state(above, state);
+  if (below == above) {
+    low.plus_minus += low.value * fabs(1 - pow(ghz / below->ghz, 3));
+    return low;
+  }
+  double part = (ghz - below->ghz) / (above->ghz - below->ghz);
+  return (watts){low.value + part * (high.value - low.value),
+                 low.plus_minus + part * (high.plus_minus - low.plus_minus)};
+}
+
+static void fill_pe(const wtl_machine *m, const wtl_activity *a, sum cpu, double bytes, wattle_joules_t out[2])
+{
+  const wtl_number *per_byte = &m->dram.per_byte;
+  fill(&out[0], "cpu", m, WATTLE_SCOPE_PROCESS, a->wall_s, cpu.joules, cpu.doubt);
+  fill(&out[1], "dram", m, WATTLE_SCOPE_PROCESS, a->wall_s, bytes * per_byte->value, bytes * per_byte->plus_minus);
+}
+
 size_t wtl_model_pe_at(const wtl_machine *m, size_t clock, const wtl_activity *a, wattle_joules_t out[2])
 {
-  double joules = NAN, doubt = NAN;
-  if (clock < m->n_clocks) {
-    const wtl_clock *c = &m->clocks[clock];
-    double active = checked(a->active_s), spin = checked(a->spin_s), yield = checked(a->yield_s),
-           asleep = checked(a->asleep_s);
-    joules = active * c->active.value + spin * c->spin.value + yield * c->yield.value + asleep * c->asleep.value;
-    doubt = active * c->active.plus_minus + spin * c->spin.plus_minus + yield * c->yield.plus_minus +
-            asleep * c->asleep.plus_minus;
-  }
-  double bytes = clock < m->n_clocks ? checked(a->bytes) : NAN;
-  const wtl_number *per_byte = &m->dram.per_byte;
-  fill(&out[0], "cpu", m, WATTLE_SCOPE_PROCESS, a->wall_s, joules, doubt);
-  fill(&out[1], "dram", m, WATTLE_SCOPE_PROCESS, a->wall_s, bytes * per_byte->value, bytes * per_byte->plus_minus);
+  const double seconds[] = {a->active_s, a->spin_s, a->yield_s, a->asleep_s};
+  sum cpu = {0, 0};
+  bool known = clock < m->n_clocks;
+  for (int state = 0; state < 4; state++)
+    add(&cpu, known ? checked(seconds[state]) : NAN, known ? of_state(&m->clocks[clock], state) : (watts){NAN, NAN});
+  fill_pe(m, a, cpu, known ? checked(a->bytes) : NAN, out);
   return 2;
 }
 
 size_t wtl_model_pe(const wtl_machine *m, const wtl_activity *a, wattle_joules_t out[2])
 {
-  return wtl_model_pe_at(m, wtl_machine_base_clock(m), a, out);
+  const double seconds[] = {a->active_s, a->spin_s, a->yield_s, a->asleep_s};
+  const double off[] = {a->off.active_s, a->off.spin_s, a->off.yield_s, a->off.asleep_s};
+  const wtl_clock *base = &m->clocks[wtl_machine_base_clock(m)];
+  double waits = off[1] + off[2] + off[3];
+  double active_ghz = off[0] > 0 ? base->ghz * a->off.active_clock / off[0] : base->ghz;
+  double wait_ghz = waits > 0 ? base->ghz * a->off.wait_clock / waits : base->ghz;
+  sum cpu = {0, 0};
+  for (int state = 0; state < 4; state++) {
+    double all = checked(seconds[state]), apart = checked(off[state]);
+    if (apart > all) apart = all; /* both were read in turn */
+    add(&cpu, all - apart, of_state(base, state));
+    if (apart != 0) add(&cpu, apart, watts_at(m, state, state == 0 ? active_ghz : wait_ghz));
+  }
+  fill_pe(m, a, cpu, checked(a->bytes), out);
+  return 2;
 }
 
 size_t wtl_model_idle(const wtl_machine *m, double wall_s, wattle_joules_t out[2])

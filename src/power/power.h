@@ -26,6 +26,11 @@ typedef struct wtl_activity {
   double wall_s;                              /* the interval */
   double active_s, spin_s, yield_s, asleep_s; /* time in state */
   double bytes; /* payload bytes moved through memory by this PE (each is read once, written once) */
+  struct {      /* of that time, what a knob had at another clock than the base clock: part of the above */
+    double active_s, spin_s, yield_s, asleep_s;
+    double active_clock,
+        wait_clock; /* s, each second times its clock as a share of the base clock: sums can be added */
+  } off;
 } wtl_activity;
 
 /* A machine profile of machines/, parsed. Owned by the caller of wtl_machine_load until wtl_machine_free. */
@@ -41,14 +46,15 @@ const char *wtl_machine_name(const wtl_machine *m);
 
 /*
  * The model. _pe: joules of one PE by domain ("cpu", "dram"; in that order) beyond the node's idle draw, at the base
- * clock. _idle: the node's idle draw over wall_s, same domains. Both return 2. Times or bytes that are negative or not
- * finite give unavailable figures.
+ * clock. For the time that the activity says was `off` it, watts between those of the profile's clocks; beyond them the
+ * nearest one's, with an uncertainty that grows by what the cube of the clock would change. _idle: the node's idle draw
+ * over wall_s, same domains. Both return 2. Times or bytes that are negative or not finite give unavailable figures.
  */
 size_t wtl_model_pe(const wtl_machine *m, const wtl_activity *a, wattle_joules_t out[2]);
 size_t wtl_model_idle(const wtl_machine *m, double wall_s, wattle_joules_t out[2]);
 
 /*
- * The same at clock number `clock` of the profile (see wtl_machine_clock_ghz); an index the profile lacks: unavailable.
+ * The same, all of it at clock number `clock` of the profile (see wtl_machine_clock_ghz); an index the profile lacks: unavailable.
  */
 size_t wtl_model_pe_at(const wtl_machine *m, size_t clock, const wtl_activity *a, wattle_joules_t out[2]);
 size_t wtl_machine_clocks(const wtl_machine *m);                  /* how many clocks the profile knows, at least 1 */

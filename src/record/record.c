@@ -28,6 +28,21 @@ void wtl_record_start(wtl_record *r)
   }
 }
 
+/* Of the states, what was at another clock: no more than there is. */
+static void put_off_clock(const wtl_record *r, wtl_activity *a, double s)
+{
+  const wtl_off_clock *off = r->off;
+  if (!off) return;
+  a->off.active_s = fmin((double)off->computed * s, a->active_s);
+  a->off.spin_s = fmin((double)off->waited[WTL_STAGE_SPIN] * s, a->spin_s);
+  a->off.yield_s = fmin((double)off->waited[WTL_STAGE_YIELD] * s, a->yield_s);
+  a->off.asleep_s = fmin((double)off->waited[WTL_STAGE_ASLEEP] * s, a->asleep_s);
+  uint64_t waited = off->waited[WTL_STAGE_SPIN] + off->waited[WTL_STAGE_YIELD] + off->waited[WTL_STAGE_ASLEEP];
+  if (off->computed) a->off.active_clock = a->off.active_s * off->computed_clock / (double)off->computed;
+  if (waited)
+    a->off.wait_clock = (a->off.spin_s + a->off.yield_s + a->off.asleep_s) * off->waited_clock / (double)waited;
+}
+
 void wtl_record_states(const wtl_record *r, wtl_activity *a)
 {
   double s = r->door->stages.ns_per_tick * 1e-9;
@@ -38,6 +53,7 @@ void wtl_record_states(const wtl_record *r, wtl_activity *a)
   a->asleep_s = (double)r->door->ticks[WTL_STAGE_ASLEEP] * s;
   a->active_s = fmax(0, a->wall_s - a->spin_s - a->yield_s - a->asleep_s);
   a->bytes = (double)wtl_profile_bytes(r->profile);
+  put_off_clock(r, a, s);
 }
 
 /* One interval by the wall clock, as time on a core. */
@@ -53,6 +69,45 @@ static void put_on_core(wtl_activity *a, double cpu_s)
   a->spin_s *= share;
   a->yield_s *= share;
   a->asleep_s += awake_s - cpu_s;
+  double off_s =
+      a->off.active_s + a->off.spin_s + a->off.yield_s; /* as much less awake at the other clock, and asleep at it */
+  a->off.wait_clock += a->off.active_clock * (1 - share);
+  a->off.active_clock *= share;
+  a->off.active_s *= share;
+  a->off.spin_s *= share;
+  a->off.yield_s *= share;
+  a->off.asleep_s += off_s * (1 - share);
+}
+
+/* What came from one look to the next; totals may differ by less than nothing, by rounding. */
+static wtl_activity between(const wtl_activity *p, const wtl_activity *q)
+{
+  return (wtl_activity){.wall_s = q->wall_s - p->wall_s,
+                        .active_s = fmax(0, q->active_s - p->active_s),
+                        .spin_s = q->spin_s - p->spin_s,
+                        .yield_s = q->yield_s - p->yield_s,
+                        .asleep_s = q->asleep_s - p->asleep_s,
+                        .off = {.active_s = fmax(0, q->off.active_s - p->off.active_s),
+                                .spin_s = fmax(0, q->off.spin_s - p->off.spin_s),
+                                .yield_s = fmax(0, q->off.yield_s - p->off.yield_s),
+                                .asleep_s = fmax(0, q->off.asleep_s - p->off.asleep_s),
+                                .active_clock = fmax(0, q->off.active_clock - p->off.active_clock),
+                                .wait_clock = fmax(0, q->off.wait_clock - p->off.wait_clock)}};
+}
+
+static void add(wtl_activity *sum, const wtl_activity *step)
+{
+  sum->wall_s += step->wall_s;
+  sum->active_s += step->active_s;
+  sum->spin_s += step->spin_s;
+  sum->yield_s += step->yield_s;
+  sum->asleep_s += step->asleep_s;
+  sum->off.active_s += step->off.active_s;
+  sum->off.spin_s += step->off.spin_s;
+  sum->off.yield_s += step->off.yield_s;
+  sum->off.asleep_s += step->off.asleep_s;
+  sum->off.active_clock += step->off.active_clock;
+  sum->off.wait_clock += step->off.wait_clock;
 }
 
 void wtl_record_activity(wtl_record *r, wtl_activity *out)
@@ -61,19 +116,11 @@ void wtl_record_activity(wtl_record *r, wtl_activity *out)
   double cpu_s = wtl_record_cpu_seconds();
   wtl_activity now, step;
   wtl_record_states(r, &now);
-  step.wall_s = now.wall_s - l->states.wall_s;
-  step.active_s = fmax(0, now.active_s - l->states.active_s);
-  step.spin_s = now.spin_s - l->states.spin_s;
-  step.yield_s = now.yield_s - l->states.yield_s;
-  step.asleep_s = now.asleep_s - l->states.asleep_s;
+  step = between(&l->states, &now);
   put_on_core(&step, cpu_s - l->cpu_s);
   l->states = now;
   l->cpu_s = cpu_s;
-  l->on_core.wall_s += step.wall_s;
-  l->on_core.active_s += step.active_s;
-  l->on_core.spin_s += step.spin_s;
-  l->on_core.yield_s += step.yield_s;
-  l->on_core.asleep_s += step.asleep_s;
+  add(&l->on_core, &step);
   l->on_core.bytes = now.bytes;
   *out = l->on_core;
 }
@@ -102,8 +149,11 @@ void wtl_record_unregister(void)
 
 void wtl_record_rates(const wtl_machine *m, wtl_rates rate[2])
 {
-  const wtl_activity unit[5] = {
-      {1, 1, 0, 0, 0, 0}, {1, 0, 1, 0, 0, 0}, {1, 0, 0, 1, 0, 0}, {1, 0, 0, 0, 1, 0}, {0, 0, 0, 0, 0, 1e9}};
+  const wtl_activity unit[5] = {{.wall_s = 1, .active_s = 1},
+                                {.wall_s = 1, .spin_s = 1},
+                                {.wall_s = 1, .yield_s = 1},
+                                {.wall_s = 1, .asleep_s = 1},
+                                {.bytes = 1e9}};
   wattle_joules_t j[5][2];
   if (!m) {
     rate[0] = rate[1] = (wtl_rates){NAN, NAN, NAN, NAN, NAN};

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/settings.h"
+#include "govern/governor.h"
 #include "power/power.h"
 #include "profile/profile.h"
 #include "wait/door.h"
@@ -55,6 +56,7 @@ typedef struct wtl_record {
   const void *network;
   void (*write_clocks)(FILE *f, const void *arg); /* the same of the governor */
   const void *clocks;
+  const wtl_off_clock *off; /* what it had at another clock; NULL where nothing is governed */
 } wtl_record;
 
 /* CPU time of this process (in the threads build: of this thread), seconds. */

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "govern/governor.h"
 #include "govern/steps.h"
 #include "wait/door.h"
 
@@ -47,6 +48,7 @@ static void book(wtl_door *d, wtl_site *site, wtl_turns *t, enum wtl_stage stage
     atomic_fetch_add_explicit(all, spent, memory_order_relaxed);
   else
     atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + spent, memory_order_relaxed);
+  if (WTL_UNLIKELY(d->governor != NULL)) wtl_governor_book(d->governor, stage, t->booked, now);
   t->booked = now;
 }
 
@@ -90,10 +92,22 @@ static void nap(wtl_door *d, wtl_site *site, wtl_turns *t)
   t->slept = true;
 }
 
+/* When the governor is to be told that this wait is slack, unless it is at once. */
+static uint64_t slack_from(const wtl_door *d, const wtl_turns *t)
+{
+  uint64_t after = d->governor && !t->may_stray ? wtl_governor_wait(d->governor, t->key, t->began) : UINT64_MAX;
+  if (after == 0) wtl_governor_slack(d->governor, t->began);
+  return after == 0 || after == UINT64_MAX ? UINT64_MAX : t->began + after;
+}
+
 static void begin(wtl_door *d, wtl_site *site, wtl_turns *t)
 {
+  bool may_stray = t->may_stray;
   memset(t, 0, sizeof *t);
-  t->idle = t->booked = wtl_ticks();
+  t->may_stray = may_stray;
+  t->idle = t->booked = t->began = wtl_ticks();
+  t->key = site->addr;
+  t->slack_at = slack_from(d, t);
   t->limit = wtl_stages_limit(&d->stages, &site->history);
   site->waits++;
 }
@@ -102,6 +116,10 @@ void wtl_door_turn(wtl_door *d, wtl_site *site, wtl_turns *t, wtl_pace *pace, ui
 {
   if (!t->idle) begin(d, site, t);
   book(d, site, t, awake(d));
+  if (WTL_UNLIKELY(t->booked >= t->slack_at)) {
+    wtl_governor_slack(d->governor, t->booked);
+    t->slack_at = UINT64_MAX;
+  }
   if (has_moved(d, t, pace, took)) {
     uint64_t idle = t->booked - t->idle;
     if (idle > t->quiet) t->quiet = idle;
@@ -123,6 +141,7 @@ void wtl_door_turned(wtl_door *d, wtl_site *site, wtl_turns *t, bool learn)
   if (t->slack > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)t->slack, 0, 0, 0);
   if (t->booked - t->idle > t->quiet) t->quiet = t->booked - t->idle;
   if (learn) wtl_stages_waited(&d->stages, &site->history, t->limit, t->quiet);
+  if (WTL_UNLIKELY(d->governor != NULL) && !t->may_stray) wtl_governor_go_on(d->governor, t->key, t->began, t->booked);
   t->idle = 0;
 }
 

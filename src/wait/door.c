@@ -44,6 +44,7 @@ static void book(wait *w, enum wtl_stage stage)
     atomic_fetch_add_explicit(all, spent, memory_order_relaxed);
   else /* a locked add would hold up what the wait was for */
     atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + spent, memory_order_relaxed);
+  if (WTL_UNLIKELY(w->door->governor != NULL)) wtl_governor_book(w->door->governor, stage, w->since, now);
   w->since = now;
 }
 
@@ -270,5 +271,5 @@ void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(v
   }
   if (w.counted) m->leave(m->of, asleep);
   wtl_stages_waited(&d->stages, &site->history, limit, w.quiet);
-  if (WTL_UNLIKELY(d->governor != NULL)) wtl_governor_go_on(d->governor, site->addr, began, wtl_ticks());
+  if (WTL_UNLIKELY(d->governor != NULL)) wtl_governor_go_on(d->governor, site->addr, began, w.since);
 }

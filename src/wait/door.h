@@ -93,9 +93,12 @@ typedef struct wtl_turns {
   uint64_t booked; /* up to when the time is booked */
   uint64_t quiet;  /* the longest time so far in which nothing happened */
   uint64_t limit;
-  uint64_t awake_until; /* no sleep before */
-  int slack;            /* the thread's timer slack, ns, while it is ours; 0 before */
+  uint64_t awake_until;     /* no sleep before */
+  uint64_t began, slack_at; /* when the governor is to be told that the wait is slack; UINT64_MAX: never */
+  uintptr_t key;            /* of the site at which it began */
+  int slack;                /* the thread's timer slack, ns, while it is ours; 0 before */
   bool slept;
+  bool may_stray; /* the caller's: who waits may go and compute without a word, so no clock is changed for it */
 } wtl_turns;
 
 /* Tests until test(arg) is true; it is not called again then. */

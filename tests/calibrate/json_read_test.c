@@ -35,10 +35,10 @@ static void leaves_are_shown_with_their_paths(void)
   CHECK_TEXT(shown, "=\"alone\" ");
 }
 
-static void what_lies_in_lists_is_checked_and_not_shown(void)
+static void elements_of_lists_are_named_by_their_number(void)
 {
   CHECK(!read_text("{\"a\": [1, [2], {\"b\": 3}, []], \"c\": 4}"));
-  CHECK_TEXT(shown, "c=4000/1000 ");
+  CHECK_TEXT(shown, "a.0=1000/1000 a.1.0=2000/1000 a.2.b=3000/1000 c=4000/1000 ");
   CHECK(read_text("{\"a\": [1, ]}"));
   CHECK(read_text("[1 2]"));
 }
@@ -125,7 +125,7 @@ static void rubbish_is_refused_or_read(void)
   }
 }
 
-TESTS(TEST(leaves_are_shown_with_their_paths), TEST(what_lies_in_lists_is_checked_and_not_shown),
+TESTS(TEST(leaves_are_shown_with_their_paths), TEST(elements_of_lists_are_named_by_their_number),
       TEST(texts_are_decoded), TEST(long_texts_are_cut_and_long_paths_hidden),
       TEST(numbers_are_those_of_json_in_any_locale), TEST(what_is_not_json_is_refused), TEST(nesting_has_an_end),
       TEST(rubbish_is_refused_or_read))

@@ -1,9 +1,10 @@
 """Jobs whose clocks are governed, on a made-up /sys: what they change, what they leave behind, and that a knob that
 fails changes nothing about the program's result.
 
-usage: governed_job.py OSHRUN PROGRAM CASE
+usage: governed_job.py OSHRUN PROGRAM CASE [LIBRARY]      LIBRARY: refuse.c's, for the cases of faults
 """
 
+import errno
 import json
 import os
 import shutil
@@ -35,6 +36,10 @@ class Machine:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.cpus = sorted(os.sched_getaffinity(0))
+        self.make()
+
+    def make(self) -> None:
+        shutil.rmtree(self.root, ignore_errors=True)
         for cpu in self.cpus:
             folder = self.policy(cpu)
             folder.mkdir(parents=True)
@@ -43,6 +48,15 @@ class Machine:
 
     def policy(self, cpu: int) -> Path:
         return self.root / f"devices/system/cpu/cpu{cpu}/cpufreq"
+
+    def put(self, name: str, text: str) -> None:
+        """Gives every CPU's file another text."""
+        for cpu in self.cpus:
+            (self.policy(cpu) / name).write_text(text + "\n")
+
+    def texts(self) -> dict[Path, str]:
+        """What all files hold."""
+        return {file: file.read_text().strip() for file in self.root.rglob("*") if file.is_file()}
 
     def limits(self) -> set[tuple[str, str]]:
         return {
@@ -83,6 +97,7 @@ class Job:
             "WATTLE_KNOB": "cpufreq",
             "WATTLE_SLOWDOWN": "100",
             "WATTLE_CLOCK_COST": "100us",
+            "WATTLE_CLOCK_STATE": str(self.folder / "state"),
             **settings,
         }
 
@@ -102,8 +117,11 @@ class Job:
             check=False,
         )
 
+    def profiles(self) -> list[dict]:
+        return [json.loads(f.read_text()) for f in sorted((self.folder / "profile").glob("pe-*.json"))]
+
     def clocks(self) -> list[dict]:
-        return [json.loads(f.read_text())["clocks"] for f in sorted((self.folder / "profile").glob("pe-*.json"))]
+        return [profile["clocks"] for profile in self.profiles()]
 
 
 def expect(holds: bool, what: str, *more: object) -> None:
@@ -124,6 +142,7 @@ def changes_and_restores(job: Job) -> None:
     expect(sum(c["changes"] for c in clocks) > 0, "clocks were changed", clocks)
     expect(all(40 in [r["instances"] for r in c["regions"]] for c in clocks), "each round is an instance", clocks)
     expect(clocks[0]["slack_s"] > clocks[1]["slack_s"], "the early PE has the slack", clocks)
+    expect(not list((job.folder / "state").iterdir()), "nothing is kept of what is put back")
 
 
 def records(job: Job) -> None:
@@ -155,17 +174,71 @@ def restores_after_sigkill(job: Job) -> None:
 
 def pes_of(job: Job) -> list[int]:
     """Processes of the program itself."""
+    root = f"WATTLE_SYSFS={job.machine.root}".encode()
     program = os.path.realpath(job.command[-1])
+    return processes(
+        lambda p: str((p / "exe").readlink()) == program and root in (p / "environ").read_bytes().split(b"\0")
+    )
+
+
+def guards_of(job: Job) -> list[int]:
+    """Guards that hold the machine's files open."""
+    policy = str(job.machine.policy(job.machine.cpus[0]))
+    return processes(
+        lambda p: (
+            (p / "comm").read_text().startswith("wattle-clock-gu")
+            and any(str(fd.readlink()).startswith(policy) for fd in (p / "fd").iterdir())
+        )
+    )
+
+
+def processes(holds: Callable[[Path], bool]) -> list[int]:
     found = []
     for entry in Path("/proc").iterdir():
         try:
-            if entry.name.isdigit() and str((entry / "exe").readlink()) == program:
-                root = f"WATTLE_SYSFS={job.machine.root}".encode()
-                if root in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
+            if entry.name.isdigit() and holds(entry):
+                found.append(int(entry.name))
         except OSError:
             continue
     return found
+
+
+def the_next_start_repairs_what_a_killed_control_group_left(job: Job) -> None:
+    process = job.start("20", "hang")
+    assert process.stderr
+    try:
+        expect("rounds done\n" in iter(process.stderr.readline, ""), "it runs")
+        expect(until(lambda: not job.machine.is_restored()), "clocks are changed")
+        guards = guards_of(job)
+        expect(len(guards) == 1, "there is a guard", guards)
+    finally:
+        for pid in [*guards_of(job), *pes_of(job)]:
+            os.kill(pid, signal.SIGKILL)
+        process.wait(60)
+    expect(not job.machine.is_restored(), "nobody was left to put the clocks back")
+    result = job.run("3", WATTLE_GOVERN="off")
+    expect(counted(result, 3), "the next job's result is its own", result)
+    expect("clocks that a killed job had left changed are put back" in result.stderr, "it is said", result.stderr)
+    expect(result.stderr.count("\n") == 1, "and said once", result.stderr)
+    expect(job.machine.is_restored(), "the clocks are as they were", job.machine.limits())
+    result = job.run("3", WATTLE_GOVERN="off")
+    expect(counted(result, 3) and not result.stderr, "and there is nothing left to say", result)
+
+
+def two_jobs_on_a_node_do_not_fight(job: Job) -> None:
+    first = job.start("20", "hang", WATTLE_GOVERN="baseline")
+    assert first.stderr
+    try:
+        expect("rounds done\n" in iter(first.stderr.readline, ""), "the first runs")
+        expect(job.machine.limits() == {(MIN, BASE)}, "at the clock it asked for", job.machine.limits())
+        second = job.run("20", WATTLE_GOVERN="energy")
+        expect(counted(second, 20), "the second's result is its own", second)
+        expect("another job has it" in second.stderr, "it is told", second.stderr)
+        expect(job.machine.limits() == {(MIN, BASE)}, "and has changed nothing", job.machine.limits())
+    finally:
+        first.send_signal(signal.SIGTERM)
+        first.wait(60)
+    expect(job.machine.comes_back(), "the clocks come back", job.machine.limits())
 
 
 def survives_a_tree_that_vanishes(job: Job) -> None:
@@ -213,6 +286,114 @@ def refuses_a_wrong_plan(job: Job) -> None:
     expect(job.machine.comes_back(), "the clocks come back", job.machine.limits())
 
 
+def a_user_without_privilege_gets_a_correct_run_and_is_told(job: Job) -> None:
+    """As `nobody` where this test may become that, else as who it is, on files that are not its own to write."""
+    home = job.folder / "home"
+    home.mkdir()
+    for file in job.machine.root.rglob("*"):
+        file.chmod(0o555 if file.is_dir() else 0o444)
+    for folder in (job.folder, home, job.folder / "profile"):
+        folder.chmod(0o777)
+    as_nobody = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
+    places = {"HOME": str(home), "TMPDIR": str(home), "XDG_CACHE_HOME": str(home)}
+    environment = {**job.environment(WATTLE_KNOB="auto", WATTLE_METER="auto"), **places}
+    environment = {k: v for k, v in environment.items() if k != "XDG_RUNTIME_DIR"}
+    result = subprocess.run(
+        [*job.command, "10"],
+        env=environment,
+        cwd=home,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        **as_nobody,
+    )
+    expect(counted(result, 10), "the result is the program's", result)
+    expect("no clock can be set here: cannot open" in result.stderr, "it is said what was not possible", result.stderr)
+    expect("Permission denied" in result.stderr and result.stderr.count("\n") == 1, "and why, once", result.stderr)
+    joules = [j for profile in job.profiles() for j in profile["joules"]]
+    expect(len(joules) > 0, "there are joules", job.profiles())
+    expect(
+        all(j["provenance"] == "modelled" and j["uncertainty"] > 0 for j in joules), "and marked as modelled", joules
+    )
+
+
+def set_speed(job: Job) -> str:
+    job.machine.put("scaling_governor", "userspace")
+    job.machine.put("scaling_setspeed", BASE)
+    return "scaling_setspeed"
+
+
+def set_limits(job: Job) -> str:
+    return "scaling_max_freq"
+
+
+def set_preference(job: Job) -> str:
+    """Where the limits may not be written."""
+    for cpu in job.machine.cpus:
+        limit = job.machine.policy(cpu) / "scaling_min_freq"
+        limit.unlink()
+        limit.symlink_to("/dev/full/none")
+    job.machine.put("energy_performance_preference", "balance_performance")
+    return "energy_performance_preference"
+
+
+def set_power_limit(job: Job) -> str:
+    zone = job.machine.root / "class/powercap/intel-rapl:0"
+    zone.mkdir(parents=True)
+    for name, text in {"name": "package-0", "constraint_0_power_limit_uw": "90000000"}.items():
+        (zone / name).write_text(text + "\n")
+    for cpu in job.machine.cpus:
+        topology = job.machine.policy(cpu).parent / "topology"
+        topology.mkdir()
+        (topology / "package_cpus_list").write_text(",".join(map(str, job.machine.cpus)) + "\n")
+    return "constraint_0_power_limit_uw"
+
+
+# What fails, how, and after how many calls that go well.
+FAULTS = (
+    ("open", errno.EACCES, 0),
+    ("lock", errno.EWOULDBLOCK, 0),
+    ("write", errno.EACCES, 0),
+    ("write", errno.EBUSY, 2),
+    ("write", errno.EIO, 5),
+    ("unlink", errno.ENOENT, 1),
+)
+
+
+def no_fault_changes_the_result(job: Job, knob: str, prepare: Callable[[Job], str]) -> None:
+    for call, error, after in (*FAULTS, ("none", 0, 0)):
+        job.machine.make()
+        name = prepare(job)
+        found = job.machine.texts()
+        settings = {"LD_PRELOAD": sys.argv[4], "WTL_TEST_REFUSE": f"{call}:{name}:{error}:{after}", "WATTLE_KNOB": knob}
+        result = job.run("8", **settings)
+        expect(counted(result, 8), "the result is the program's", call, error, result)
+        left = {file: text for file, text in found.items() if call != "unlink" or file.name != name}
+        expect(
+            until(lambda left=left: left.items() <= job.machine.texts().items()), "what was found is back", call, error
+        )
+    expect(
+        not result.stderr and {c["knob"] for c in job.clocks()} == {knob}, "and it was this knob", result, job.clocks()
+    )
+
+
+def no_fault_of_a_clock_that_is_set_changes_the_result(job: Job) -> None:
+    no_fault_changes_the_result(job, "cpufreq", set_speed)
+
+
+def no_fault_of_limits_changes_the_result(job: Job) -> None:
+    no_fault_changes_the_result(job, "cpufreq", set_limits)
+
+
+def no_fault_of_a_preference_changes_the_result(job: Job) -> None:
+    no_fault_changes_the_result(job, "cpufreq", set_preference)
+
+
+def no_fault_of_a_power_limit_changes_the_result(job: Job) -> None:
+    no_fault_changes_the_result(job, "powercap", set_power_limit)
+
+
 CASES = {
     case.__name__: case
     for case in (
@@ -225,6 +406,13 @@ CASES = {
         says_where_there_is_no_knob,
         holds_a_plan,
         refuses_a_wrong_plan,
+        the_next_start_repairs_what_a_killed_control_group_left,
+        two_jobs_on_a_node_do_not_fight,
+        a_user_without_privilege_gets_a_correct_run_and_is_told,
+        no_fault_of_a_clock_that_is_set_changes_the_result,
+        no_fault_of_limits_changes_the_result,
+        no_fault_of_a_preference_changes_the_result,
+        no_fault_of_a_power_limit_changes_the_result,
     )
 }
 

@@ -278,7 +278,7 @@ static void a_plan_is_a_fixed_clock(void)
     timeline_run(l, unequal);
     CHECK(l->n_log == 0);
   }
-  wtl_governor_stop(&l->governor[0]);
+  wtl_governor_stop(&l->governor[0], l->now);
   CHECK(timeline_clock(l, 0) == 2400000);
   timeline_free(l);
 }
@@ -324,20 +324,104 @@ static void brief_regions_pass_by_and_long_ones_among_them_are_seen(void)
   timeline_free(l);
 }
 
-/* A region of the program's own that ends among them leaves none to pass by. */
-static void a_marked_region_ends_what_passes_by(void)
+/* Of a row of brief barriers only the first of every sixteen is looked at; all PEs still count alike. */
+static void most_barriers_of_a_row_are_only_counted(void)
 {
   static const uint64_t brief[] = {MS / 100, MS / 50};
-  timeline *l = learned(WTL_GOVERN_HYBRID, WTL_SCALING_REACTIVE, brief);
-  for (int i = 0; i < 100; i++) timeline_run(l, brief);
-  CHECK(l->governor[0].passes_by);
-  for (int i = 0; i < 2; i++) {
-    wtl_governor_mark(&l->governor[i], 77, true, l->now);
-    wtl_governor_mark(&l->governor[i], 77, false, l->now);
+  timeline *l = learned(WTL_GOVERN_ENERGY, WTL_SCALING_REACTIVE, brief);
+  wtl_governor *g = &l->governor[0];
+  uint64_t slack = g->slack_ticks;
+  int unseen = 0;
+  for (int i = 0; i < 160; i++) {
+    timeline_run(l, brief);
+    unseen += g->is_unseen;
   }
-  CHECK(!l->governor[0].region);
-  for (int i = 0; i < 100; i++) timeline_run(l, brief);
-  CHECK(l->governor[0].passes_by && l->governor[0].phase == l->governor[1].phase);
+  CHECK(unseen == 150);
+  CHECK(g->region->unseen >= 149 && g->region->unseen <= 151);
+  CHECK(g->slack_ticks - slack == 160 * MS / 100); /* the waits themselves are all known */
+  CHECK(g->phase == l->governor[1].phase && g->region->instances == l->governor[1].region->instances);
+  timeline_free(l);
+}
+
+/* A row is no hiding place: the first long wait ends it, and the clock goes down once two changes' worth has been waited. */
+static void a_long_wait_ends_a_row(void)
+{
+  static const uint64_t brief[] = {MS / 100, MS / 50};
+  timeline *l = learned(WTL_GOVERN_ENERGY, WTL_SCALING_REACTIVE, brief);
+  for (int i = 0; i < 5; i++) timeline_run(l, brief);
+  CHECK(l->governor[0].unseen > 1 && l->governor[0].acts);
+  timeline_run(l, unequal);
+  CHECK_LOG(l, {10 * MS + 2 * PRICE, 0, 1200000});
+  CHECK(l->governor[0].unseen == 0);
+  timeline_free(l);
+}
+
+static void mark_a_region(timeline *l, int i)
+{
+  wtl_governor_mark(&l->governor[i], 77, true, l->now);
+  wtl_governor_mark(&l->governor[i], 77, false, l->now);
+  CHECK(l->governor[i].unseen == 0 && !l->governor[i].passes_by);
+}
+
+static void the_programs_own_regions_end_a_row(void)
+{
+  static const uint64_t brief[] = {MS / 100, MS / 50};
+  timeline *l = learned(WTL_GOVERN_ENERGY, WTL_SCALING_REACTIVE, brief);
+  for (int i = 0; i < 5; i++) timeline_run(l, brief);
+  l->on_the_way = mark_a_region;
+  for (int i = 0; i < 5; i++) timeline_run(l, brief);
+  l->on_the_way = NULL;
+  for (int i = 0; i < 50; i++) timeline_run(l, brief);
+  CHECK(l->n_log == 0 && l->governor[0].phase == l->governor[1].phase);
+  timeline_free(l);
+}
+
+/* 30 of 40 ms at half of the base clock, waited; at 2/3 of it or so, computed. */
+static void time_at_another_clock_is_known(void)
+{
+  timeline *l = learned(WTL_GOVERN_ENERGY, WTL_SCALING_REACTIVE, unequal);
+  const wtl_off_clock *off = &l->governor[0].off;
+  CHECK(off->waited[WTL_STAGE_ASLEEP] == 30 * MS && off->computed == 0);
+  CHECK_NEAR(off->waited_clock, 15.0 * MS, 1);
+  CHECK(l->governor[1].off.computed == 0);
+  timeline_free(l);
+  l = learned(WTL_GOVERN_PERFORMANCE, WTL_SCALING_REACTIVE, unequal);
+  off = &l->governor[1].off; /* raised at 10 ms, until it arrives at 30 */
+  CHECK(off->computed == 20 * MS);
+  CHECK_NEAR(off->computed_clock, 30.0 * MS, 1);
+  timeline_free(l);
+  l = learned(WTL_GOVERN_ENERGY, WTL_SCALING_PROACTIVE, unequal);
+  off = &l->governor[0].off; /* at half the clock from the start: 20 ms computed, 20 waited */
+  CHECK(off->computed == 20 * MS && off->waited[WTL_STAGE_ASLEEP] == 20 * MS);
+  CHECK_NEAR(off->computed_clock + off->waited_clock, 20.0 * MS, 1);
+  timeline_free(l);
+}
+
+/* A PE that is alone on its node is late where another node says so, and not where none does. */
+static void a_pe_is_late_for_those_of_other_nodes(void)
+{
+  static const uint64_t work[] = {40 * MS};
+  for (int far = 0; far < 2; far++) {
+    timeline *l =
+        timeline_new((shape){.n = 1, .mode = WTL_GOVERN_PERFORMANCE, .scaling = WTL_SCALING_PROACTIVE, .price = PRICE});
+    atomic_store(&l->votes->far_waits, far);
+    learn(l, work);
+    timeline_run(l, work);
+    if (far)
+      CHECK_LOG(l, {0, 0, 3600000});
+    else
+      check_log(l, NULL, 0);
+    timeline_free(l);
+  }
+}
+
+static void a_node_says_whether_one_of_its_pes_waits_long(void)
+{
+  timeline *l = learned(WTL_GOVERN_PERFORMANCE, WTL_SCALING_PROACTIVE, unequal);
+  CHECK(wtl_governor_node_waits(&l->governor[0]) && wtl_governor_node_waits(&l->governor[1]));
+  timeline_free(l);
+  l = learned(WTL_GOVERN_PERFORMANCE, WTL_SCALING_PROACTIVE, nearly_equal);
+  CHECK(!wtl_governor_node_waits(&l->governor[0]));
   timeline_free(l);
 }
 
@@ -345,7 +429,7 @@ static void a_marked_region_ends_what_passes_by(void)
 static void the_end_puts_back_what_was_found(void)
 {
   timeline *l = learned(WTL_GOVERN_HYBRID, WTL_SCALING_PROACTIVE, unequal);
-  for (int i = 0; i < 2; i++) wtl_governor_stop(&l->governor[i]);
+  for (int i = 0; i < 2; i++) wtl_governor_stop(&l->governor[i], l->now);
   wtl_knob_restore(l->knob[0]);
   for (int i = 0; i < 2; i++) {
     CHECK_TEXT(clock_get(l->t->root, i, "cpufreq/scaling_max_freq"), "3600000");
@@ -365,5 +449,7 @@ TESTS(TEST(figure_11_1_a_baseline_changes_nothing),
       TEST(a_change_of_phase_is_followed_at_its_first_instance), TEST(what_costs_more_than_allowed_is_given_up),
       TEST(what_pays_goes_on), TEST(a_plan_is_a_fixed_clock),
       TEST(a_domain_that_fails_is_left_alone_and_the_rest_goes_on),
-      TEST(brief_regions_pass_by_and_long_ones_among_them_are_seen), TEST(a_marked_region_ends_what_passes_by),
+      TEST(brief_regions_pass_by_and_long_ones_among_them_are_seen), TEST(most_barriers_of_a_row_are_only_counted),
+      TEST(a_long_wait_ends_a_row), TEST(the_programs_own_regions_end_a_row), TEST(time_at_another_clock_is_known),
+      TEST(a_pe_is_late_for_those_of_other_nodes), TEST(a_node_says_whether_one_of_its_pes_waits_long),
       TEST(the_end_puts_back_what_was_found))

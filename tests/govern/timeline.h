@@ -34,6 +34,7 @@ typedef struct timeline {
   uint64_t look_at[MAX_PES]; /* when a waiting PE is to be told that it still waits; UINT64_MAX: never */
   uint64_t arrived[MAX_PES];
   bool is_there[MAX_PES];
+  void (*on_the_way)(struct timeline *l, int i); /* what the program does first in a region */
   change log[MAX_CHANGES];
   size_t n_log;
 } timeline;
@@ -66,14 +67,16 @@ static inline void timeline_note(timeline *l)
 }
 
 /* Writes take no time. */
-static inline uint64_t timeline_frozen(void)
+static const timeline *timeline_last;
+static inline uint64_t timeline_ticks(void)
 {
-  return 0;
+  return timeline_last->now;
 }
 
 static inline timeline *timeline_new(shape s)
 {
   timeline *l = calloc(1, sizeof *l);
+  timeline_last = l;
   /* Mode energy keeps the clock that was found as its normal one: a machine without turbo, as the figures' is. */
   const char *max = s.mode == WTL_GOVERN_ENERGY ? "2400000" : "3600000";
   cpu_set_t all = clock_cpus(s.n), cpus[MAX_PES];
@@ -108,14 +111,14 @@ static inline timeline *timeline_new(shape s)
     l->khz[i] = 2400000;
     CHECK(wtl_vote_start(&l->governor[i].vote, l->knob[i], l->votes, i, s.n, cpus, s.mode == WTL_GOVERN_ENERGY) == 0);
     wtl_governor_start(&l->governor[i], &l->settings, s.price, s.price, 0, 0);
-    l->governor[i].clock = timeline_frozen;
+    l->governor[i].clock = timeline_ticks;
   }
   return l;
 }
 
 static inline void timeline_free(timeline *l)
 {
-  for (int i = 0; i < l->n; i++) wtl_governor_stop(&l->governor[i]);
+  for (int i = 0; i < l->n; i++) wtl_governor_stop(&l->governor[i], l->now);
   wtl_knob_restore(l->knob[0]);
   for (int i = 0; i < l->n; i++) {
     wtl_vote_stop(&l->governor[i].vote);
@@ -141,7 +144,10 @@ static inline void timeline_arrive(timeline *l, int i)
   wtl_governor *g = &l->governor[i];
   l->is_there[i] = true;
   l->arrived[i] = l->now;
-  wtl_governor_arrive(g, l->now);
+  if (g->unseen) /* as wtl_governor_enter_barrier, which reads a clock of its own */
+    g->is_unseen = g->in_barrier = true;
+  else
+    wtl_governor_arrive(g, l->now);
   timeline_note(l);
   if (timeline_all_there(l)) return;
   uint64_t ticks = wtl_governor_wait(g, SITE, l->now);
@@ -170,7 +176,11 @@ static inline uint64_t timeline_run(timeline *l, const uint64_t work[])
   for (int i = 0; i < l->n; i++) {
     l->is_there[i] = false;
     l->left[i] = (double)work[i];
-    wtl_governor_depart(&l->governor[i], SITE, l->now); /* of the barrier before */
+    if (l->governor[i].is_unseen) /* of the barrier before */
+      wtl_governor_pass(&l->governor[i], SITE);
+    else
+      wtl_governor_depart(&l->governor[i], SITE, l->now);
+    if (l->on_the_way) l->on_the_way(l, i);
     timeline_note(l);
   }
   while (!timeline_all_there(l)) {
@@ -188,7 +198,10 @@ static inline uint64_t timeline_run(timeline *l, const uint64_t work[])
   }
   for (int i = 0; i < l->n; i++) {
     l->look_at[i] = UINT64_MAX;
-    if (l->arrived[i] < l->now) wtl_governor_go_on(&l->governor[i], SITE, l->arrived[i], l->now);
+    if (l->arrived[i] < l->now) {
+      wtl_governor_book(&l->governor[i], WTL_STAGE_ASLEEP, l->arrived[i], l->now);
+      wtl_governor_go_on(&l->governor[i], SITE, l->arrived[i], l->now);
+    }
     timeline_note(l);
   }
   return l->now - l->instance_at;

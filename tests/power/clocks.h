@@ -131,6 +131,7 @@ static inline wtl_settings clock_settings(const tree *t, int knob)
 {
   wtl_settings s = tree_settings(t, WTL_METER_AUTO);
   s.knob.number = knob;
+  s.clock_state.text = "none";
   return s;
 }
 

@@ -27,7 +27,7 @@ def check(program: str) -> None:
             Path(zone, name).write_text(text + "\n")
         said = ask(program, root, "sandybridge-e5-2670")
         meters = {m["name"]: m for m in said["meters"]}
-        assert list(meters) == ["powercap", "perf", "cray", "hwmon", "nvml", "model", "none"], meters
+        assert list(meters) == ["powercap", "perf", "cray", "hwmon", "redfish", "nvml", "model", "none"], meters
         assert meters["powercap"]["usable"] and meters["powercap"]["why"] == "", meters
         assert [d["name"] for d in meters["powercap"]["domains"]] == ["package-0"], meters
         numbers = said["machine"]["numbers"]

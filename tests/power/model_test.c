@@ -97,6 +97,57 @@ static void lower_clocks_draw_less(void)
   wtl_machine_free(m);
 }
 
+static double cpu_joules(const wtl_machine *m, const wtl_activity *a, double *doubt)
+{
+  wattle_joules_t f[2];
+  wtl_model_pe(m, a, f);
+  *doubt = f[0].uncertainty;
+  return f[0].joules;
+}
+
+/* At each of the profile's clocks what pe_at says; half way between two of them, half way between their watts. */
+static void time_at_another_clock_draws_that_clocks_watts(void)
+{
+  wtl_machine *m = load();
+  double base = wtl_machine_clock_ghz(m, wtl_machine_base_clock(m)), doubt;
+  wattle_joules_t f[2];
+  for (size_t i = 0; i < wtl_machine_clocks(m); i++) {
+    double share = wtl_machine_clock_ghz(m, i) / base;
+    wtl_activity all = {.wall_s = 10, .active_s = 4, .spin_s = 3, .yield_s = 2, .asleep_s = 1};
+    wtl_model_pe_at(m, i, &all, f);
+    all.off.active_s = 4;
+    all.off.spin_s = 3;
+    all.off.yield_s = 2;
+    all.off.asleep_s = 1;
+    all.off.active_clock = 4 * share;
+    all.off.wait_clock = 6 * share;
+    CHECK_NEAR(cpu_joules(m, &all, &doubt), f[0].joules, 1e-9 * f[0].joules);
+    CHECK_NEAR(doubt, f[0].uncertainty, 1e-9 * f[0].uncertainty);
+  }
+  const wtl_clock *low = &m->clocks[0], *high = &m->clocks[1];
+  double middle = (low->ghz + high->ghz) / 2 / base;
+  wtl_activity half = {.wall_s = 1, .spin_s = 1, .off = {.spin_s = 1, .wait_clock = middle}};
+  CHECK_NEAR(cpu_joules(m, &half, &doubt), (low->spin.value + high->spin.value) / 2, 1e-9);
+  wtl_activity part = {.wall_s = 2, .spin_s = 2, .off = {.spin_s = 1, .wait_clock = low->ghz / base}};
+  CHECK_NEAR(cpu_joules(m, &part, &doubt), low->spin.value + m->clocks[wtl_machine_base_clock(m)].spin.value, 1e-9);
+  wtl_machine_free(m);
+}
+
+/* A profile of one clock: nobody has said what a lower one draws, so the doubt reaches down to the cube of the clock. */
+static void beyond_the_profiles_clocks_the_doubt_grows(void)
+{
+  char error[512];
+  wtl_machine *m = wtl_machine_load("unknown", error, sizeof error);
+  wtl_activity base = {.wall_s = 1, .spin_s = 1};
+  wtl_activity slow = {.wall_s = 1, .spin_s = 1, .off = {.spin_s = 1, .wait_clock = 0.5}};
+  double doubt, more;
+  CHECK(m && wtl_machine_clocks(m) == 1);
+  double joules = cpu_joules(m, &base, &doubt);
+  CHECK_NEAR(cpu_joules(m, &slow, &more), joules, 1e-12);
+  CHECK_NEAR(more - doubt, joules * (1 - 0.125), 1e-9);
+  wtl_machine_free(m);
+}
+
 /*
  * What every saving of the runtime rests on must hold for any watts the profile allows, the wide ones of `unknown` too.
  */
@@ -118,4 +169,5 @@ static void asleep_costs_no_more_than_spinning_whatever_the_truth(void)
 
 TESTS(TEST(joules_are_watts_times_seconds), TEST(idle_draw_is_that_of_all_sockets), TEST(doing_nothing_costs_nothing),
       TEST(impossible_times_are_unavailable), TEST(lower_clocks_draw_less),
+      TEST(time_at_another_clock_draws_that_clocks_watts), TEST(beyond_the_profiles_clocks_the_doubt_grows),
       TEST(asleep_costs_no_more_than_spinning_whatever_the_truth))

@@ -1,0 +1,275 @@
+#include "govern/clocks.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "govern/price.h"
+#include "power/knob_saved.h"
+
+bool wtl_clocks_wanted(const wtl_settings *settings)
+{
+  return settings->govern.number != WTL_GOVERN_OFF || *settings->clocks.text;
+}
+
+void wtl_clocks_repair(const wtl_settings *settings)
+{
+  char said[512];
+  if (wtl_knob_repair(settings, &wtl_knob_sys_real, said, sizeof said)) wtl_say("%s", said);
+}
+
+/* ---- the node's first process ---- */
+
+static size_t claim_all(wtl_clocks *c, wtl_votes *votes)
+{
+  size_t claimed = 0, n = wtl_knob_domains(c->knob);
+  for (size_t d = 0; d < n && d < WTL_MAX_CLOCK_DOMAINS; d++) {
+    votes->claimed[d] = wtl_knob_claim(c->knob, d) == 0;
+    claimed += votes->claimed[d];
+  }
+  return claimed;
+}
+
+static void measure(wtl_clocks *c, wtl_votes *votes)
+{
+  size_t first = 0;
+  while (!votes->claimed[first]) first++;
+  wtl_clock_price price = wtl_clock_price_measure(c->knob, first, c->settings->clock_cost.seconds);
+  votes->write_s = price.write_s;
+  votes->settle_s = price.settle_s;
+}
+
+/* In mode energy the normal clock is what was found: who only wants to save must not lose the turbo. */
+static bool normal_is_found(const wtl_clocks *c)
+{
+  return c->settings->govern.number == WTL_GOVERN_ENERGY && !*c->settings->clocks.text;
+}
+
+static void set_normal(wtl_clocks *c, const wtl_clocks_node *node)
+{
+  for (int slot = 0; slot < node->n_local; slot++) {
+    atomic_store(&node->votes->ballot[slot].want, WTL_CLOCK_NORMAL);
+    atomic_store(&node->votes->ballot[slot].phase, 2);
+  }
+  for (size_t d = 0; d < wtl_knob_domains(c->knob); d++) {
+    wtl_poll *poll = &node->votes->poll[d];
+    atomic_store(&poll->share, WTL_CLOCK_NORMAL);
+    if (!node->votes->claimed[d] || normal_is_found(c)) continue;
+    atomic_store(&poll->error, wtl_knob_set(c->knob, d, wtl_knob_domain(c->knob, d)->base_khz));
+  }
+}
+
+static void lead(wtl_clocks *c, const wtl_clocks_node *node)
+{
+  bool ready = false;
+  if (c->knob && strcmp(wtl_knob_name(c->knob), "none") != 0 && claim_all(c, node->votes)) {
+    if (wtl_knob_guard(c->knob, node->pids, (size_t)node->n_local) == 0) {
+      measure(c, node->votes);
+      set_normal(c, node);
+      ready = true;
+    } else {
+      wtl_knob_restore(c->knob);
+    }
+  }
+  snprintf(c->why, sizeof c->why, "%s", c->knob ? wtl_knob_why(c->knob) : "no memory");
+  atomic_store(&node->votes->ready, ready);
+  if (*c->why || !ready)
+    wtl_say("WATTLE_GOVERN: %s: %s", ready ? "not every clock can be set" : "no clock can be set here", c->why);
+}
+
+/* ---- every process ---- */
+
+/* This PE's clock in WATTLE_CLOCKS, GHz; 0 if it is not named. NaN where the list is wrong. */
+static double clock_of(const char *list, int pe)
+{
+  double found = 0;
+  for (const char *at = list; *at;) {
+    char *end;
+    long first = strtol(at, &end, 10), last = first;
+    if (end != at && *end == '-') last = strtol(end + 1, &end, 10);
+    if (end == at || *end != '=') return NAN;
+    const char *number = end + 1;
+    double ghz = strtod(number, &end);
+    if (end == number || !(ghz > 0 && ghz < 100) || (*end && *end != ',') || last < first) return NAN;
+    if (pe >= first && pe <= last) found = ghz;
+    at = *end ? end + 1 : end;
+  }
+  return found;
+}
+
+static uint32_t fixed_share(const wtl_clocks *c, const wtl_clocks_node *node, double ghz)
+{
+  if (!*c->settings->clocks.text) return 0;
+  for (size_t d = 0; ghz > 0 && d < wtl_knob_domains(c->knob); d++) {
+    const wtl_clock_domain *domain = wtl_knob_domain(c->knob, d);
+    cpu_set_t mine;
+    CPU_AND(&mine, &node->cpus[node->slot], &domain->cpus);
+    if (CPU_COUNT(&mine) && domain->base_khz) return (uint32_t)fmax(1, round(1e12 * ghz / domain->base_khz));
+  }
+  return WTL_CLOCK_NORMAL;
+}
+
+static wtl_knob *open_knob(const wtl_settings *settings, const wtl_clocks_node *node)
+{
+  char error[512];
+  wtl_machine *machine = NULL;
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (int slot = 0; slot < node->n_local; slot++) CPU_OR(&all, &all, &node->cpus[slot]);
+  if (settings->knob.number == WTL_KNOB_RECORD) machine = wtl_machine_load(settings->machine.text, error, sizeof error);
+  wtl_knob *knob = wtl_knob_open(settings, &all, machine);
+  wtl_machine_free(machine);
+  return knob;
+}
+
+#ifndef WTL_THREADS
+static void hear_region(void *arg, const char *name, bool begins)
+{
+  wtl_governor *g = arg;
+  uint64_t key = 14695981039346656037ull; /* FNV-1a */
+  for (const char *p = name; *p; p++) key = (key ^ (unsigned char)*p) * 1099511628211ull;
+  wtl_governor_mark(g, key | 1, begins, wtl_ticks());
+}
+#endif
+
+static void note_change(void *arg, size_t domain, uint32_t khz)
+{
+  const wtl_profile *p = arg;
+  uint64_t now = wtl_ticks();
+  if (p->timeline_bytes) wtl_profile_note(p, WTL_SPAN_CLOCK, now, now, khz, (uint32_t)domain);
+}
+
+static void govern(wtl_clocks *c, const wtl_clocks_node *node, double ghz)
+{
+  double ns = wtl_clock_ns_per_tick();
+  uint64_t settle = (uint64_t)(node->votes->settle_s * 1e9 / ns);
+  uint64_t price = settle + (uint64_t)(node->votes->write_s * 1e9 / ns);
+  int error = wtl_vote_start(&c->governor.vote, c->knob, node->votes, node->slot, node->n_local, node->cpus,
+                             normal_is_found(c));
+  if (error) {
+    snprintf(c->why, sizeof c->why, error == E2BIG ? "more than %d clock domains on this node" : "no memory",
+             WTL_MAX_CLOCK_DOMAINS);
+    return;
+  }
+  c->governs = true;
+  c->governor.vote.changed = note_change;
+  c->governor.vote.changed_arg = (void *)node->profile;
+  wtl_governor_start(&c->governor, c->settings, price, settle, fixed_share(c, node, ghz), wtl_ticks());
+#ifndef WTL_THREADS
+  wtl_region_register(hear_region, &c->governor);
+#endif
+}
+
+int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, size_t size)
+{
+  const char *list = node->settings->clocks.text;
+  double ghz = clock_of(list, node->me);
+  c->settings = node->settings;
+  c->leads = node->slot == 0;
+  if (isnan(ghz)) {
+    snprintf(error, size, "WATTLE_CLOCKS=%.100s is not a value; expected PEs and clocks in GHz, as in 0-3=1.2,4-7=2.6",
+             list);
+    return WTL_EXIT_CONFIG;
+  }
+  node->meet(node->arg); /* nothing is read before the first has repaired what was left behind, if it was told to */
+  c->knob = open_knob(node->settings, node);
+  node->meet(node->arg); /* all have read what the files hold: from now on that may change */
+  if (c->leads) lead(c, node);
+  node->meet(node->arg);
+  if (atomic_load(&node->votes->ready) && c->knob) govern(c, node, ghz);
+  return 0;
+}
+
+void wtl_clocks_close(wtl_clocks *c)
+{
+  if (!c->governs) return;
+#ifndef WTL_THREADS
+  wtl_region_register(NULL, NULL);
+#endif
+  wtl_governor_stop(&c->governor, wtl_ticks());
+}
+
+void wtl_clocks_stop(wtl_clocks *c)
+{
+  if (c->knob && c->leads) wtl_knob_restore(c->knob);
+  if (c->governs) wtl_vote_stop(&c->governor.vote);
+  wtl_knob_close(c->knob);
+  *c = (wtl_clocks){0};
+}
+
+/* ---- in the profile ---- */
+
+/* Where regions went by unseen, what those that were seen took stands for them, too. */
+static void write_region(FILE *f, const wtl_region *r, double s)
+{
+  double all = r->instances > r->unseen ? (double)r->instances / (r->instances - r->unseen) : 1;
+  fprintf(f, "{\"addr\":\"0x%jx\"", (uintmax_t)r->key);
+  wtl_json_number_field(f, "instances", r->instances, 0);
+  wtl_json_number_field(f, "seen", r->instances - r->unseen, 0);
+  wtl_json_number_field(f, "acted", r->acted, 0);
+  wtl_json_number_field(f, "compute_s", (double)r->compute_ticks * all * s, 0);
+  wtl_json_number_field(f, "slack_s", (double)r->slack_ticks * all * s, 0);
+  wtl_json_number_field(f, "lost_s", (double)r->lost_ticks * s, 0);
+  putc('}', f);
+}
+
+static void write_regions(FILE *f, const wtl_governor *g, double s)
+{
+  bool more = false;
+  fputs(",\"regions\":[", f);
+  for (size_t i = 0; i < WTL_REGIONS; i++) {
+    if (!g->marked[i].key || !g->marked[i].instances) continue;
+    if (more) putc(',', f);
+    more = true;
+    write_region(f, &g->marked[i], s);
+  }
+  putc(']', f);
+}
+
+/* The domains whose clock is this PE's, and the clock it has where nothing changes it. */
+static void write_domains_of(FILE *f, const wtl_vote *v)
+{
+  bool more = false;
+  fputs(",\"mine\":[", f);
+  for (size_t d = 0; d < v->n_domains; d++) {
+    if (!wtl_vote_is_mine(v, d)) continue;
+    fprintf(f, "%s{\"domain\":%zu", more ? "," : "", d);
+    wtl_json_number_field(f, "normal_khz", wtl_vote_normal_khz(v, d), 0);
+    putc('}', f);
+    more = true;
+  }
+  putc(']', f);
+}
+
+void wtl_clocks_write(FILE *f, const void *arg)
+{
+  static const char *const mode[] = {"off", "baseline", "performance", "energy", "hybrid"};
+  static const char *const scaling[] = {"reactive", "proactive"};
+  const wtl_clocks *c = arg;
+  const wtl_governor *g = &c->governor;
+  double s = wtl_clock_ns_per_tick() * 1e-9;
+  putc('{', f);
+  wtl_json_text_field(f, "mode", *c->settings->clocks.text ? "plan" : mode[c->settings->govern.number], 1);
+  wtl_json_text_field(f, "scaling", scaling[c->settings->scaling.number], 0);
+  wtl_json_text_field(f, "knob", c->knob ? wtl_knob_name(c->knob) : "none", 0);
+  wtl_json_text_field(f, "why", c->why, 0);
+  if (!c->governs) {
+    putc('}', f);
+    return;
+  }
+  wtl_json_number_field(f, "domains", (double)g->vote.n_domains, 0);
+  write_domains_of(f, &g->vote);
+  wtl_json_number_field(f, "price_s", (double)g->price * s, 0);
+  wtl_json_number_field(f, "changes", (double)g->vote.changes, 0);
+  wtl_json_number_field(f, "slack_s", (double)g->slack_ticks * s, 0);
+  wtl_json_number_field(f, "slow_s", (double)g->slow_ticks * s, 0);
+  wtl_json_number_field(f, "lost_s", g->lost * s, 0);
+  int error = 0;
+  for (size_t d = 0; d < g->vote.n_domains && !error; d++) error = atomic_load(&g->vote.votes->poll[d].error);
+  wtl_json_text_field(f, "failed", error ? strerror(error) : "", 0);
+  write_regions(f, g, s);
+  putc('}', f);
+}

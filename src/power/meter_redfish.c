@@ -1,0 +1,334 @@
+/*
+ * meter_redfish.c - the node's watts as its management controller (BMC) measures them at the supply, by Redfish (DMTF DSP0266):
+ *
+ *   EnvironmentMetrics  PowerWatts.Reading                    of a chassis, since 2020
+ *   Power               PowerControl[0].PowerConsumedWatts    what came before, and most controllers still have
+ *   Sensor              Reading, where ReadingUnits is W
+ *
+ * WATTLE_REDFISH names one of these, or only the controller: then it is the first chassis'. A controller answers in tens of milliseconds
+ * and measures about once a second, so a thread of its own asks once a second, and who reads the meter gets the last answer.
+ *
+ * The login comes from a file that only its owner may read, or from REDFISH_LOGIN, which is no setting: settings are printed and
+ * stored.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/json_read.h"
+#include "power/gauge.h"
+#include "power/http.h"
+
+enum { PAGE = 1 << 18, ADDRESS = 512 };
+static const double ask_every_s = 1;
+/* What a reading may be late by: the controller's own interval, about a second (assumed: it does not say), and ours. */
+static const double step_s = 2;
+
+typedef struct redfish {
+  wtl_http *http;
+  char url[ADDRESS], page[PAGE];
+  pthread_mutex_t lock; /* guards the rest */
+  pthread_cond_t stop_bell;
+  pthread_t thread;
+  bool runs, stop;
+  double watts;
+  int error; /* errno of the last question */
+} redfish;
+
+/* ---- a page ---- */
+
+typedef struct found {
+  double watts, reading;
+  bool reads_watts;
+  char metrics[ADDRESS], power[ADDRESS], member[ADDRESS]; /* where to look further; "" */
+  const char *name;                                       /* of what the watts were in */
+} found;
+
+static void keep(char *out, const wtl_json_leaf *leaf)
+{
+  if (leaf->kind == WTL_JSON_IS_TEXT && *leaf->text == '/') snprintf(out, ADDRESS, "%s", leaf->text);
+}
+
+static void look(void *arg, const wtl_json_leaf *leaf)
+{
+  found *f = arg;
+  bool is_number = leaf->kind == WTL_JSON_IS_NUMBER;
+  if (is_number && strcmp(leaf->path, "PowerWatts.Reading") == 0) {
+    f->watts = leaf->number;
+    f->name = "PowerWatts";
+  } else if (is_number && strcmp(leaf->path, "PowerControl.0.PowerConsumedWatts") == 0) {
+    f->watts = leaf->number;
+    f->name = "PowerConsumedWatts";
+  } else if (is_number && strcmp(leaf->path, "Reading") == 0) {
+    f->reading = leaf->number;
+  } else if (strcmp(leaf->path, "ReadingUnits") == 0) {
+    f->reads_watts = strcmp(leaf->text, "W") == 0;
+  } else if (strcmp(leaf->path, "EnvironmentMetrics.@odata.id") == 0) {
+    keep(f->metrics, leaf);
+  } else if (strcmp(leaf->path, "Power.@odata.id") == 0) {
+    keep(f->power, leaf);
+  } else if (strcmp(leaf->path, "Members.0.@odata.id") == 0) {
+    keep(f->member, leaf);
+  }
+}
+
+/* False, and why, where there is no such page. */
+static bool read_page(redfish *r, const char *url, found *f, char *why, size_t size)
+{
+  *f = (found){.watts = NAN, .reading = NAN};
+  int status = wtl_http_get(r->http, url, r->page, sizeof r->page, why, size);
+  if (status == 0) return false;
+  if (status != 200) {
+    snprintf(why, size, "%.200s answers with status %d%s", url, status,
+             status == 401 || status == 403 ? " (who may log in there?)" : "");
+    return false;
+  }
+  const char *wrong = wtl_json_read(r->page, strlen(r->page), look, f);
+  if (wrong) {
+    snprintf(why, size, "%.200s is no JSON: %s", url, wrong);
+    return false;
+  }
+  if (isnan(f->watts) && f->reads_watts) {
+    f->watts = f->reading;
+    f->name = "Sensor";
+  }
+  return true;
+}
+
+/* ---- where the watts are ---- */
+
+/* Scheme and host of a URL. */
+static void root_of(const char *url, char *root, size_t size)
+{
+  const char *host = strstr(url, "://");
+  size_t n = host ? (size_t)(host + 3 - url) : 0;
+  snprintf(root, size, "%.*s", (int)(n + strcspn(url + n, "/")), url);
+}
+
+static bool has_watts(redfish *r, const char *root, const char *path, found *f, char *why, size_t size)
+{
+  char url[2 * ADDRESS];
+  if (!*path) return false;
+  snprintf(url, sizeof url, "%s%s", root, path);
+  if (!read_page(r, url, f, why, size)) return false;
+  if (isnan(f->watts)) {
+    snprintf(why, size, "%.200s has no watts", url);
+    return false;
+  }
+  snprintf(r->url, sizeof r->url, "%.511s", url);
+  return true;
+}
+
+/* From the controller's address to the first chassis, and to what it says of watts. */
+static bool discover(redfish *r, found *f, char *why, size_t size)
+{
+  char root[ADDRESS], url[2 * ADDRESS];
+  found chassis;
+  root_of(r->url, root, sizeof root);
+  snprintf(url, sizeof url, "%s/redfish/v1/Chassis", root);
+  if (!read_page(r, url, f, why, size)) return false;
+  snprintf(url, sizeof url, "%s%s", root, f->member);
+  if (!*f->member || !read_page(r, url, &chassis, why, size)) {
+    if (!*f->member) snprintf(why, size, "%.200s has no chassis", url);
+    return false;
+  }
+  if (!*chassis.metrics && !*chassis.power) snprintf(why, size, "%.200s says nothing of power", url);
+  return has_watts(r, root, chassis.metrics, f, why, size) || has_watts(r, root, chassis.power, f, why, size);
+}
+
+static bool is_controller(const char *url)
+{
+  char root[ADDRESS];
+  root_of(url, root, sizeof root);
+  return strcmp(url + strlen(root), "") == 0 || strcmp(url + strlen(root), "/") == 0;
+}
+
+/* %h in the setting is this host's name, up to its first dot. */
+static bool set_url(redfish *r, const char *setting, char *why, size_t size)
+{
+  char host[256] = "";
+  size_t n = 0;
+  gethostname(host, sizeof host - 1);
+  host[strcspn(host, ".")] = '\0';
+  for (const char *p = setting; *p && n + 1 < sizeof r->url; p++) {
+    const char *part = p[0] == '%' && p[1] == 'h' ? host : NULL;
+    int wrote = snprintf(r->url + n, sizeof r->url - n, "%.*s", part ? 255 : 1, part ? part : p);
+    n = n + (size_t)wrote < sizeof r->url ? n + (size_t)wrote : sizeof r->url - 1;
+    if (part) p++;
+  }
+  bool good = strncmp(r->url, "http://", 7) == 0 || strncmp(r->url, "https://", 8) == 0;
+  if (!good) snprintf(why, size, "WATTLE_REDFISH must begin with https:// (or http://)");
+  if (strchr(r->url, '@')) {
+    snprintf(why, size, "WATTLE_REDFISH must not contain a login: it is printed and stored; see WATTLE_REDFISH_LOGIN");
+    return false;
+  }
+  return good;
+}
+
+/* ---- the login ---- */
+
+/* The first line of the file. */
+static bool read_login(const char *path, char *login, size_t size, char *why, size_t why_size)
+{
+  struct stat st;
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  ssize_t n = -1;
+  if (fd < 0 || fstat(fd, &st) != 0)
+    snprintf(why, why_size, "WATTLE_REDFISH_LOGIN: cannot open %.200s: %s", path, strerror(errno));
+  else if (!S_ISREG(st.st_mode) || (st.st_mode & 077))
+    snprintf(why, why_size, "WATTLE_REDFISH_LOGIN: %.200s may be read by others than its owner: chmod 600", path);
+  else if ((n = read(fd, login, size - 1)) < 0)
+    snprintf(why, why_size, "WATTLE_REDFISH_LOGIN: cannot read %.200s: %s", path, strerror(errno));
+  if (fd >= 0) close(fd);
+  if (n < 0) return false;
+  login[n] = '\0';
+  login[strcspn(login, "\r\n")] = '\0';
+  if (strchr(login, ':')) return true;
+  snprintf(why, why_size, "WATTLE_REDFISH_LOGIN: the first line of %.200s is not user:password", path);
+  return false;
+}
+
+static bool open_http(redfish *r, const wtl_settings *s, char *why, size_t size)
+{
+  char login[512] = "";
+  const char *path = s->redfish_login.text, *environment = getenv("REDFISH_LOGIN"), *ca = s->redfish_ca.text;
+  if (*path && !read_login(path, login, sizeof login, why, size)) return false;
+  if (!*path && environment) snprintf(login, sizeof login, "%s", environment);
+  r->http = wtl_http_open(*login ? login : NULL, *ca ? ca : NULL, why, size);
+  explicit_bzero(login, sizeof login);
+  return r->http != NULL;
+}
+
+/* ---- asking ---- */
+
+/* Without the lock: nobody else uses http, url or page. */
+static int ask(redfish *r, double *watts)
+{
+  char why[256];
+  found f;
+  if (!read_page(r, r->url, &f, why, sizeof why)) return EIO;
+  *watts = f.watts;
+  return isnan(f.watts) ? EBADMSG : 0;
+}
+
+static void answer(redfish *r, int error, double watts)
+{
+  r->error = error;
+  if (!error) r->watts = watts;
+}
+
+static void *background(void *arg)
+{
+  redfish *r = arg;
+  pthread_mutex_lock(&r->lock);
+  while (!r->stop) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)ask_every_s;
+    if (pthread_cond_timedwait(&r->stop_bell, &r->lock, &until) != ETIMEDOUT) continue;
+    double watts = NAN;
+    pthread_mutex_unlock(&r->lock);
+    int error = ask(r, &watts);
+    pthread_mutex_lock(&r->lock);
+    answer(r, error, watts);
+  }
+  pthread_mutex_unlock(&r->lock);
+  return NULL;
+}
+
+/* The thread takes no signals: they are the program's. */
+static void start_asking(redfish *r)
+{
+  sigset_t all, old;
+  pthread_condattr_t monotonic;
+  pthread_condattr_init(&monotonic);
+  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  pthread_cond_destroy(&r->stop_bell);
+  pthread_cond_init(&r->stop_bell, &monotonic);
+  pthread_condattr_destroy(&monotonic);
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  r->runs = pthread_create(&r->thread, NULL, background, r) == 0;
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+static int redfish_read(wtl_gauges *set, wtl_gauge *g, double *counts)
+{
+  redfish *r = set->library;
+  (void)g;
+  if (!r->runs) {
+    double watts = NAN;
+    int failed = ask(r, &watts);
+    answer(r, failed, watts);
+  }
+  pthread_mutex_lock(&r->lock);
+  int error = r->error;
+  *counts = r->watts;
+  pthread_mutex_unlock(&r->lock);
+  return error;
+}
+
+static void redfish_drop(wtl_gauges *set)
+{
+  redfish *r = set->library;
+  if (!r) return;
+  if (r->runs) {
+    pthread_mutex_lock(&r->lock);
+    r->stop = true;
+    pthread_cond_signal(&r->stop_bell);
+    pthread_mutex_unlock(&r->lock);
+    pthread_join(r->thread, NULL);
+  }
+  wtl_http_close(r->http);
+  pthread_cond_destroy(&r->stop_bell);
+  pthread_mutex_destroy(&r->lock);
+  free(r);
+}
+
+static void redfish_find(wtl_gauges *set, const wtl_meter_env *env, char *why, size_t why_size, char *grant,
+                         size_t grant_size)
+{
+  const wtl_domain node = {.name = "node", .scope = WATTLE_SCOPE_NODE, .part = WTL_PART_NODE};
+  char root[ADDRESS];
+  found f;
+  redfish *r = env->settings && *env->settings->redfish.text ? calloc(1, sizeof *r) : NULL;
+  if (!r) {
+    snprintf(why, why_size, "WATTLE_REDFISH names no management controller");
+    return;
+  }
+  pthread_mutex_init(&r->lock, NULL);
+  pthread_cond_init(&r->stop_bell, NULL);
+  set->library = r;
+  if (!set_url(r, env->settings->redfish.text, why, why_size) || !open_http(r, env->settings, why, why_size)) return;
+  bool good = is_controller(r->url) ? discover(r, &f, why, why_size) : has_watts(r, "", r->url, &f, why, why_size);
+  if (!good) {
+    if (strstr(why, "log in"))
+      snprintf(grant, grant_size, "# user:password in a file that only you may read, named by WATTLE_REDFISH_LOGIN");
+    return;
+  }
+  *why = '\0'; /* of what was tried before */
+  answer(r, 0, f.watts);
+  wtl_gauge *g = wtl_gauge_add(set, &node);
+  g->is_watts = true;
+  g->step_s = step_s;
+  root_of(r->url, root, sizeof root);
+  snprintf(g->source, sizeof g->source, "%.50s %s", strstr(root, "://") + 3, f.name);
+  if (set->sys->background) start_asking(r);
+}
+
+static void *redfish_open(const wtl_meter_env *env, char *why, size_t why_size, char *grant, size_t grant_size)
+{
+  static const wtl_gauge_kind kind = {
+      .name = "redfish", .find = redfish_find, .read = redfish_read, .drop = redfish_drop};
+  return wtl_gauges_open(&kind, env, why, why_size, grant, grant_size);
+}
+
+const wtl_meter_ops wtl_meter_redfish = WTL_GAUGE_METER("redfish", redfish_open);
