@@ -130,6 +130,9 @@ static const size_t lengths[] = {0, 1, 2, 3, 17, MANY};
  * An atomic operation: `cell` of the right neighbour holds OLD; CALL acts on it with OPERAND; then it must hold NEW, and what was
  * fetched (where something is) must be OLD. The neighbours of the cell keep their zeros.
  */
+/* What a fetch must replace: not what is there. */
+#define AFTER_UNSET(...) (fetched = (__typeof__(fetched))(fetched == 5 ? 6 : 5), __VA_ARGS__)
+
 #define AMO(NAME, T, NEW, CALL)                                                                                        \
   DEFINE(NAME)                                                                                                         \
   {                                                                                                                    \
@@ -176,17 +179,17 @@ static const size_t lengths[] = {0, 1, 2, 3, 17, MANY};
 
 #define SUM_OF(T) (T)((uint64_t)OLD + (uint64_t)OPERAND)
 #define FETCH(NAME, T, CTX) AMO(NAME, T, OLD, fetched = NAME(CTX(cell, r->right)))
-#define FETCH_NBI(NAME, T, CTX) AMO(NAME, T, OLD, NAME(CTX(&fetched, cell, r->right)))
+#define FETCH_NBI(NAME, T, CTX) AMO(NAME, T, OLD, AFTER_UNSET(NAME(CTX(&fetched, cell, r->right))))
 #define SET(NAME, T, CTX) AMO(NAME, T, OPERAND, NAME(CTX(cell, OPERAND, r->right)))
 #define SWAP(NAME, T, CTX) AMO(NAME, T, OPERAND, fetched = NAME(CTX(cell, OPERAND, r->right)))
-#define SWAP_NBI(NAME, T, CTX) AMO(NAME, T, OPERAND, NAME(CTX(&fetched, cell, OPERAND, r->right)))
+#define SWAP_NBI(NAME, T, CTX) AMO(NAME, T, OPERAND, AFTER_UNSET(NAME(CTX(&fetched, cell, OPERAND, r->right))))
 
 /* Rounds with an even number compare with what is there, the others with something else and must change nothing. */
 #define COMPARE_SWAP_(NAME, T, CALL) AMO(NAME, T, round % 2 == 0 ? OPERAND : OLD, CALL)
 #define COMPARE_SWAP(NAME, T, CTX)                                                                                     \
   COMPARE_SWAP_(NAME, T, fetched = NAME(CTX(cell, round % 2 == 0 ? OLD : (T)(OLD ^ 1), OPERAND, r->right)))
 #define COMPARE_SWAP_NBI(NAME, T, CTX)                                                                                 \
-  COMPARE_SWAP_(NAME, T, NAME(CTX(&fetched, cell, round % 2 == 0 ? OLD : (T)(OLD ^ 1), OPERAND, r->right)))
+  COMPARE_SWAP_(NAME, T, AFTER_UNSET(NAME(CTX(&fetched, cell, round % 2 == 0 ? OLD : (T)(OLD ^ 1), OPERAND, r->right))))
 
 #define INC_LIKE(NAME, T, CALL)                                                                                        \
   AMO(NAME##_once, T, (T)((uint64_t)OLD + 1), CALL(r->right)) CONTENDED(NAME, T, 1, CALL) BOTH(NAME)
@@ -200,13 +203,16 @@ static const size_t lengths[] = {0, 1, 2, 3, 17, MANY};
 
 #define AND(NAME, T, CTX) AMO(NAME, T, (T)(OLD & OPERAND), NAME(CTX(cell, OPERAND, r->right)))
 #define FETCH_AND(NAME, T, CTX) AMO(NAME, T, (T)(OLD & OPERAND), fetched = NAME(CTX(cell, OPERAND, r->right)))
-#define FETCH_AND_NBI(NAME, T, CTX) AMO(NAME, T, (T)(OLD & OPERAND), NAME(CTX(&fetched, cell, OPERAND, r->right)))
+#define FETCH_AND_NBI(NAME, T, CTX)                                                                                    \
+  AMO(NAME, T, (T)(OLD & OPERAND), AFTER_UNSET(NAME(CTX(&fetched, cell, OPERAND, r->right))))
 #define OR(NAME, T, CTX) AMO(NAME, T, (T)(OLD | OPERAND), NAME(CTX(cell, OPERAND, r->right)))
 #define FETCH_OR(NAME, T, CTX) AMO(NAME, T, (T)(OLD | OPERAND), fetched = NAME(CTX(cell, OPERAND, r->right)))
-#define FETCH_OR_NBI(NAME, T, CTX) AMO(NAME, T, (T)(OLD | OPERAND), NAME(CTX(&fetched, cell, OPERAND, r->right)))
+#define FETCH_OR_NBI(NAME, T, CTX)                                                                                     \
+  AMO(NAME, T, (T)(OLD | OPERAND), AFTER_UNSET(NAME(CTX(&fetched, cell, OPERAND, r->right))))
 #define XOR(NAME, T, CTX) AMO(NAME, T, (T)(OLD ^ OPERAND), NAME(CTX(cell, OPERAND, r->right)))
 #define FETCH_XOR(NAME, T, CTX) AMO(NAME, T, (T)(OLD ^ OPERAND), fetched = NAME(CTX(cell, OPERAND, r->right)))
-#define FETCH_XOR_NBI(NAME, T, CTX) AMO(NAME, T, (T)(OLD ^ OPERAND), NAME(CTX(&fetched, cell, OPERAND, r->right)))
+#define FETCH_XOR_NBI(NAME, T, CTX)                                                                                    \
+  AMO(NAME, T, (T)(OLD ^ OPERAND), AFTER_UNSET(NAME(CTX(&fetched, cell, OPERAND, r->right))))
 
 /* Values at which a comparison goes wrong if signedness or width do. */
 static const uint64_t edges[] = {
@@ -720,18 +726,25 @@ enum { VARS = 6 };
 #define IN_CTX_uint64_p(...) shmem_ctx_uint64_p(r->ctx, __VA_ARGS__)
 
 /* fence and quiet: what is put before them is there before what is put after. litmus.c races them. */
+/* A short put and a long one, which a short flag could overtake between nodes. */
 #define ORDER(NAME, CTX, CALL)                                                                                         \
   DEFINE(NAME)                                                                                                         \
   {                                                                                                                    \
     uint64_t *data = (uint64_t *)(void *)r->a, *flag = data + 32, from[8];                                             \
+    uint64_t *large = (uint64_t *)(void *)r->large_a, *large_from = (uint64_t *)(void *)r->large_b;                    \
     for (size_t i = 0; i < 8; i++) from[i] = mixed(r->me, i);                                                          \
+    for (size_t i = 0; i < LARGE_BYTES / 8; i++) large_from[i] = (uint64_t)r->me << 32 | i;                            \
     memset(r->a, 0, ROOM_BYTES);                                                                                       \
+    memset(large, -1, LARGE_BYTES);                                                                                    \
     shmem_barrier_all();                                                                                               \
+    CTX##_uint64_put_nbi(large, large_from, LARGE_BYTES / 8, r->right);                                                \
     CTX##_uint64_put_nbi(data, from, 8, r->right);                                                                     \
     CALL;                                                                                                              \
     CTX##_uint64_p(flag, 1, r->right);                                                                                 \
     shmem_uint64_wait_until(flag, SHMEM_CMP_EQ, 1);                                                                    \
     for (size_t i = 0; i < 8; i++) EXPECT(data[i] == mixed(r->left, i), #NAME " element %zu", i);                      \
+    for (size_t i = 0; i < LARGE_BYTES / 8; i++)                                                                       \
+      EXPECT(large[i] == ((uint64_t)r->left << 32 | i), #NAME " element %zu of many", i);                              \
     settle(r);                                                                                                         \
     shmem_barrier_all();                                                                                               \
   }

@@ -43,7 +43,11 @@ static void *allocate(uint64_t *random, size_t bytes)
 {
   switch (next_random(random) % 4) {
   case 0: return shmem_malloc(bytes);
-  case 1: return shmem_malloc_with_hints(bytes, SHMEM_MALLOC_ATOMICS_REMOTE);
+  case 1: {
+    void *p = shmem_malloc_with_hints(bytes, SHMEM_MALLOC_ATOMICS_REMOTE);
+    EXPECT(p, "%zu bytes with a hint", bytes);
+    return p;
+  }
   case 2: {
     unsigned char *p = shmem_calloc(bytes / 8 + 1, 8);
     for (size_t i = 0; p && i < bytes; i++)

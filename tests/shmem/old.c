@@ -33,6 +33,8 @@ int main(int argc, char **argv)
          "the old constants");
   EXPECT(strcmp(_SHMEM_VENDOR_STRING, SHMEM_VENDOR_STRING) == 0 && _SHMEM_MAX_NAME_LEN == SHMEM_MAX_NAME_LEN, "name");
   shfree(a);
+  EXPECT(shmalloc(1000 * sizeof *a) == (void *)a, "what shfree gives back is there again");
+  shfree(a);
   shfree(b);
   return failures != 0; /* and the end of the program finalizes */
 }
