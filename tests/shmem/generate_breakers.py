@@ -2,8 +2,9 @@
 
 usage: generate_breakers.py api.json OUTPUT.c
 
-A routine that returns a value still does its work but answers wrongly, a put with signal leaves an element out, a signal
-is another one, and any other does nothing. wtl_break(name) breaks that routine from now on and mends the one before; NULL: none is broken. WTL_TEST_BREAK names the first one.
+A routine that returns a value still does its work but answers wrongly, a put with signal leaves an element out, a
+signal is another one, and any other does nothing. wtl_break(name) breaks that routine from now on and mends the one
+before; NULL: none is broken. WTL_TEST_BREAK names the first one.
 """
 
 import json
