@@ -1,4 +1,4 @@
-# For each MPI whose compiler wrapper is found: a module of boot by MPI (libwattle-boot-mpi-openmpi.so, libwattle-boot-mpi-mpich.so)
+# For each MPI whose compiler wrapper is found: a module of boot and network by MPI (libwattle-boot-mpi-openmpi.so, libwattle-boot-mpi-mpich.so)
 # and one of the preload library (libwattle-mpi-openmpi.so, libwattle-mpi-mpich.so). Nothing else needs an MPI. -DWTL_MPICC="/path/to/mpicc;..." names wrappers beside, and before, those in PATH.
 set(WTL_MPICC "" CACHE STRING "MPI compiler wrappers to build boot modules for, separated by semicolons")
 
@@ -70,7 +70,8 @@ foreach(wrapper IN LISTS wrappers)
     message(STATUS "MPI: ${wrapper} has no mpi.h of Open MPI or MPICH")
   elseif(NOT TARGET wattle-boot-mpi-${interface})
     message(STATUS "MPI: modules for ${interface}, by ${wrapper}")
-    wtl_mpi_module(wattle-boot-mpi-${interface} "${compile}" "${link}" node/boot_mpi_module.c)
+    wtl_mpi_module(wattle-boot-mpi-${interface} "${compile}" "${link}" node/boot_mpi_module.c fabric/transport_mpi.c)
+    target_link_libraries(wattle-boot-mpi-${interface} PRIVATE wattle)
     wtl_mpi_module(wattle-mpi-${interface} "${compile}" "${link}" ${MPI_SOURCES} node/cores.c node/arena.c
                    ${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c)
     add_dependencies(wattle-mpi-${interface} mpi_generated)

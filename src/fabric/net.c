@@ -1,5 +1,6 @@
 /* A network's life: start, progress, signs of life, end. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,19 +58,27 @@ static void act_on_loss(wtl_net *net)
   net->loss_said = true;
 }
 
-/* The job's cookie: a random number that PE 0 draws and all learn. */
-static int share_cookie(wtl_net *net)
+/* The job's cookie: a random number that PE 0 draws and all learn; and the network that PE 0 has taken. */
+static int share_cookie(wtl_net *net, char *error, size_t size)
 {
   wtl_boot *b = net->boot;
-  char text[32];
+  const char *ours = net->transport->ops->name;
+  char text[32], theirs[32] = "";
+  snprintf(error, size, "boot by %s: the PEs cannot exchange their network addresses", b->ops->name);
   if (b->pe == 0) {
     if (getrandom(&net->cookie, sizeof net->cookie, 0) != sizeof net->cookie) return -1;
-    snprintf(text, sizeof text, "%016llx", (unsigned long long)net->cookie);
+    snprintf(text, sizeof text, "%016llx %s", (unsigned long long)net->cookie, ours);
     if (b->ops->publish(b, "wattle.cookie", text) != 0) return -1;
   }
   if (b->ops->fence(b) != 0 || b->ops->lookup(b, 0, "wattle.cookie", text, sizeof text) != 0) return -1;
-  net->cookie = strtoull(text, NULL, 16);
-  return 0;
+  if (sscanf(text, "%" SCNx64 " %31s", &net->cookie, theirs) != 2) return -1;
+  if (strcmp(ours, theirs) == 0) return 0;
+  snprintf(
+      error, size,
+      "PE %d has taken the network %s and PE 0 the network %s: give all PEs the same WATTLE_NETWORK, and all nodes the "
+      "same installation",
+      b->pe, ours, theirs);
+  return -1;
 }
 
 static void find_neighbours(wtl_net *net, double silence_s)
@@ -109,10 +118,7 @@ int wtl_net_open(wtl_net **out, const char *name, const wtl_settings *settings, 
   wtl_transport_home below = {net, wtl_net_arrived, on_lost};
   if ((rc = ops->start(&net->transport, (enum wtl_rma_use)settings->rma.number, boot, &below, error, size)) != 0)
     return rc;
-  if (share_cookie(net) != 0) {
-    snprintf(error, size, "boot by %s: the PEs cannot exchange their network addresses", boot->ops->name);
-    return WTL_EXIT_UNAVAILABLE;
-  }
+  if (share_cookie(net, error, size) != 0) return WTL_EXIT_UNAVAILABLE;
   *out = net;
   return 0;
 }

@@ -5,12 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef WTL_THREADS
-extern const wtl_transport_ops wtl_transport_threads;
+#include "node/boot_mpi.h"
+
+#if defined(WTL_THREADS) || defined(WTL_SIM)
+extern const wtl_transport_ops wtl_transport_threads, wtl_transport_sim;
 
 const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
 {
+#ifdef WTL_SIM
+  return &wtl_transport_sim;
+#else
   return &wtl_transport_threads;
+#endif
 }
 #else
 /* Modules lie where this library lies. */
@@ -35,16 +41,34 @@ static void prepare_ucx(void)
   setenv("UCX_LOG_LEVEL", "error", 0);    /* strangers' messages are counted, not reported one by one */
 }
 
-const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
+static const wtl_transport_ops *load_ucx(char *error, size_t size)
 {
-  char path[4200], symbol[64];
-  module_path(name, path, sizeof path);
-  snprintf(symbol, sizeof symbol, "wtl_transport_%s", name);
+  char path[4200];
+  module_path("ucx", path, sizeof path);
   prepare_ucx();
   void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  const wtl_transport_ops *ops = module ? dlsym(module, symbol) : NULL;
+  const wtl_transport_ops *ops = module ? dlsym(module, "wtl_transport_ucx") : NULL;
+  if (!ops) snprintf(error, size, "%s", dlerror());
+  return ops;
+}
+
+/* Its module is the one that boots by MPI; where boot was by something else, MPI starts now. */
+static const wtl_transport_ops *load_mpi(char *error, size_t size)
+{
+  int rank, n;
+  wtl_mpi mpi;
+  if (wtl_mpi_load(&mpi, error, size) != 0 || mpi.ops->start(mpi.shared, &rank, &n, error, size) != 0) return NULL;
+  return dlsym(mpi.module, "wtl_transport_mpi");
+}
+
+const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
+{
+  char no_ucx[512] = "", no_mpi[512] = "";
+  const wtl_transport_ops *ops = strcmp(name, "mpi") == 0 ? NULL : load_ucx(no_ucx, sizeof no_ucx);
+  if (!ops && strcmp(name, "ucx") != 0) ops = load_mpi(no_mpi, sizeof no_mpi);
   if (!ops)
-    snprintf(error, size, "the job has PEs on other nodes, but the network %s cannot be loaded: %s", name, dlerror());
+    snprintf(error, size, "the job has PEs on other nodes, but no network can be loaded%s%s%s%s",
+             *no_ucx ? ": ucx: " : "", no_ucx, *no_mpi ? ": mpi: " : "", no_mpi);
   return ops;
 }
 #endif

@@ -1,6 +1,7 @@
 /*
  * transport.h - messages from process to process, and remote memory access where the network has it: what a network
- * must offer for src/fabric/net.h to run on it. One file for each kind (transport_ucx.c).
+ * must offer for src/fabric/net.h to run on it. One file for each kind (transport_ucx.c,
+ * transport_mpi.c).
  *
  * Order: messages from one PE to another arrive in the order they were sent. The data of one that was sent by
  * rendezvous may follow later; one that was sent apart has no order with the others.
@@ -98,8 +99,9 @@ struct wtl_transport {
 };
 
 /*
- * Loads a transport: a module beside this library (libwattle-NAME.so, which exports wtl_transport_NAME), so that a job on one
- * node loads nothing of it. NULL with the reason in `error`.
+ * Loads a transport: "ucx" or "mpi", or with "auto" the first of them that can be loaded. They are modules beside this library
+ * (libwattle-net-ucx.so; MPI's is its boot's, node/boot_mpi.h), so that a job on one node loads nothing of them. NULL with the
+ * reason in `error`.
  */
 const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size);
 

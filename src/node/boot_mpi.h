@@ -47,6 +47,7 @@ typedef struct wtl_mpi_ops {
 
 typedef struct wtl_mpi {
   const wtl_mpi_ops *ops; /* NULL: none */
+  void *module;           /* where they are from, for dlsym: it has the network by MPI too */
   bool shared;            /* the program itself has it loaded */
   char library[64];       /* its name and version, for messages: "MPICH 4.0.2" */
 } wtl_mpi;

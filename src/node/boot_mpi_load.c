@@ -147,6 +147,7 @@ static int open_module(wtl_mpi *mpi, const char *name, char *error, size_t size)
   }
   if (!mpi->shared) describe(module, mpi->library, sizeof mpi->library);
   mpi->ops = ops;
+  mpi->module = module;
   return 0;
 }
 

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "node/boot_mpi.h"
+#include "node/boot_mpi_comm.h"
 
 static struct {
   bool shared;      /* the program may call MPI too */
@@ -293,6 +293,11 @@ static void stop(void)
     PMPI_Comm_free(&self.comm); /* the program will finalise its own MPI */
     self.has_comm = false;
   }
+}
+
+MPI_Comm wtl_mpi_comm(void)
+{
+  return is_usable() ? self.comm : MPI_COMM_NULL;
 }
 
 const wtl_mpi_ops wtl_mpi_module = {WTL_MPI_OPS_VERSION, in_use, start, exchange, do_abort, stop};

@@ -58,9 +58,13 @@ int wtl_far_start(wtl_pe *self, char *error, size_t size)
                        wtl_am_far_message,
                        wtl_am_far_room,
                        wtl_am_far_landed};
+  static const char *const networks[] = {
+      [WTL_NETWORK_AUTO] = "auto", [WTL_NETWORK_UCX] = "ucx", [WTL_NETWORK_MPI] = "mpi"};
   int rc;
   if (self->n_local == self->n) return 0;
-  if ((rc = wtl_net_open(&self->net, "ucx", &self->settings, &self->boot, &home, error, size)) != 0) return rc;
+  if ((rc = wtl_net_open(&self->net, networks[self->settings.network.number], &self->settings, &self->boot, &home,
+                         error, size)) != 0)
+    return rc;
   self->agent = wtl_agent_start(self->net, self->settings.wait.number != WTL_WAIT_SLEEP, wtl_am_agents_turn, self->am,
                                 error, size);
   if (!self->agent) return WTL_EXIT_OSERR;

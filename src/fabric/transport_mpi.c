@@ -1,0 +1,349 @@
+/*
+ * The transport by MPI: messages of its two-sided calls. Compiled once for each MPI, into the module that also boots by it
+ * (node/boot_mpi_module.c), so it speaks to the MPI that this process has.
+ *
+ * Two communicators of its own. On `talk` every message begins: | lead | header | data |, in the order of sending, as MPI keeps it.
+ * Data that are to come later follow on `bulk`, where the n-th receive from a PE meets the n-th send of that PE: a receive is
+ * posted, in the order of arrival, for each message that announces data, wanted or not.
+ *
+ * MPI has no descriptor that becomes readable. Who sleeps is woken by a timer instead, after a sixteenth of the time in
+ * which nothing has moved: no wait becomes longer by more than that.
+ *
+ * PMPI_: these calls are none of the program's.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "fabric/transport.h"
+#include "node/boot_mpi_comm.h"
+
+enum { SHORTEST_NAP_NS = 50000, LONGEST_NAP_NS = 5000000, NAPS_A_SILENCE = 16 };
+
+/* How each message on `talk` begins. */
+typedef struct lead {
+  uint32_t header_bytes, later; /* later: the data come on `bulk` */
+  uint64_t n;                   /* of data */
+} lead;
+
+/* What to do when the request of the same index has ended. */
+typedef struct ending {
+  void *copy; /* freed */
+  wtl_done_fn done;
+  void *arg;
+} ending;
+
+typedef struct mpi {
+  wtl_transport base; /* first: the rooms above know only this */
+  wtl_transport_home home;
+  MPI_Comm talk, bulk;
+  bool owns_mpi; /* boot was by something else: MPI was started for this transport (transport.c) */
+  MPI_Request *requests;
+  ending *endings;
+  int *ended;
+  MPI_Status *statuses; /* of no use, but where MPI writes */
+  int n, room;
+  /* The message being received: one at a time keeps their order. */
+  MPI_Request arriving;
+  int from, tag; /* of the last message that came */
+  char *arrived;
+  size_t arrived_bytes, arrived_room;
+  bool taken; /* the data of the message being delivered were asked for */
+  int timer;
+  uint64_t moved_at; /* ns */
+} mpi;
+
+static mpi *of(const wtl_transport *t)
+{
+  return (mpi *)(uintptr_t)t;
+}
+
+static bool worked(mpi *m, int pe, int rc)
+{
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length;
+  if (rc == MPI_SUCCESS) return true;
+  PMPI_Error_string(rc, text, &length);
+  m->home.lost(m->home.owner, pe, text);
+  return false;
+}
+
+static void no_memory(void)
+{
+  wtl_say("no memory for a message over MPI");
+  abort();
+}
+
+/* --- requests under way ------------------------------------------------------------------------------------------- */
+
+/* Where MPI puts the request that is added last. */
+static MPI_Request *new_request(mpi *m, ending e)
+{
+  if (m->n == m->room) {
+    m->room = m->room ? 2 * m->room : 64;
+    m->requests = realloc(m->requests, (size_t)m->room * sizeof *m->requests);
+    m->endings = realloc(m->endings, (size_t)m->room * sizeof *m->endings);
+    m->ended = realloc(m->ended, (size_t)m->room * sizeof *m->ended);
+    m->statuses = realloc(m->statuses, (size_t)m->room * sizeof *m->statuses);
+    if (!m->requests || !m->endings || !m->ended || !m->statuses) no_memory();
+  }
+  m->endings[m->n] = e;
+  m->requests[m->n] = MPI_REQUEST_NULL;
+  return &m->requests[m->n++];
+}
+
+/* Their endings may begin new requests, so all that ended are taken out first. */
+static bool end_requests(mpi *m)
+{
+  int n = 0, kept = 0;
+  if (m->n == 0 || !worked(m, m->from, PMPI_Testsome(m->n, m->requests, &n, m->ended, m->statuses))) return false;
+  if (n == MPI_UNDEFINED) n = m->n; /* none of them was ever begun */
+  if (n == 0) return false;
+  ending *over = malloc((size_t)m->n * sizeof *over);
+  if (!over) no_memory();
+  n = 0;
+  for (int i = 0; i < m->n; i++) {
+    if (m->requests[i] == MPI_REQUEST_NULL) {
+      over[n++] = m->endings[i];
+      continue;
+    }
+    m->requests[kept] = m->requests[i];
+    m->endings[kept++] = m->endings[i];
+  }
+  m->n = kept;
+  for (int i = 0; i < n; i++) {
+    free(over[i].copy);
+    if (over[i].done) over[i].done(over[i].arg);
+  }
+  free(over);
+  return true;
+}
+
+/* --- sending ------------------------------------------------------------------------------------------------------ */
+
+static void mpi_send(wtl_transport *base, int pe, unsigned message, const void *header, size_t header_bytes,
+                     const void *data, size_t n, enum wtl_send_manner manner, wtl_done_fn done, void *arg)
+{
+  mpi *m = of(base);
+  lead first = {(uint32_t)header_bytes, n && manner == WTL_SEND_RENDEZVOUS, n};
+  size_t here = first.later ? 0 : n, bytes = sizeof first + header_bytes + here;
+  char *copy = malloc(bytes);
+  if (!copy) no_memory();
+  memcpy(copy, &first, sizeof first);
+  memcpy(copy + sizeof first, header, header_bytes);
+  if (here) memcpy(copy + sizeof first + header_bytes, data, here);
+  MPI_Request *request = new_request(m, (ending){.copy = copy});
+  worked(m, pe, PMPI_Isend(copy, (int)bytes, MPI_BYTE, pe, (int)message, m->talk, request));
+  m->moved_at = wtl_clock_ns();
+  if (!first.later) {
+    done(arg);
+    return;
+  }
+  request = new_request(m, (ending){.done = done, .arg = arg});
+  worked(m, pe, PMPI_Isend(data, (int)n, MPI_BYTE, pe, 0, m->bulk, request));
+}
+
+/* --- receiving ---------------------------------------------------------------------------------------------------- */
+
+static void receive_bulk(mpi *m, void *to, size_t n, ending e)
+{
+  MPI_Request *request = new_request(m, e);
+  worked(m, m->from, PMPI_Irecv(to, (int)n, MPI_BYTE, m->from, 0, m->bulk, request));
+}
+
+static void mpi_receive(wtl_transport *base, void *handle, void *to, size_t n, wtl_done_fn done, void *arg)
+{
+  mpi *m = of(base);
+  m->taken = true;
+  receive_bulk(m, to, n, (ending){.done = done, .arg = arg});
+}
+
+/* Data that nobody wants are received all the same, so that the next ones meet their own receive. */
+static void drop_bulk(mpi *m, size_t n)
+{
+  char *nowhere = malloc(n);
+  if (!nowhere) no_memory();
+  receive_bulk(m, nowhere, n, (ending){.copy = nowhere});
+}
+
+static void deliver(mpi *m)
+{
+  lead first;
+  if (m->arrived_bytes < sizeof first) return;
+  memcpy(&first, m->arrived, sizeof first);
+  size_t here = first.later ? 0 : first.n;
+  if (first.header_bytes > m->arrived_bytes - sizeof first ||
+      here != m->arrived_bytes - sizeof first - first.header_bytes)
+    return;
+  char *header = m->arrived + sizeof first;
+  m->taken = false;
+  m->home.arrived(m->home.owner, (unsigned)m->tag, header, first.header_bytes,
+                  first.later ? (void *)m : header + first.header_bytes, first.n, first.later);
+  if (first.later && !m->taken) drop_bulk(m, first.n);
+}
+
+/* Begins to receive the next message, if one is there. */
+static bool find_next(mpi *m)
+{
+  MPI_Message message;
+  MPI_Status status;
+  int is_there = 0, bytes = 0;
+  if (!worked(m, m->from, PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, m->talk, &is_there, &message, &status)) ||
+      !is_there)
+    return false;
+  PMPI_Get_count(&status, MPI_BYTE, &bytes);
+  m->from = status.MPI_SOURCE;
+  m->tag = status.MPI_TAG;
+  m->arrived_bytes = (size_t)bytes;
+  if (m->arrived_bytes > m->arrived_room) {
+    free(m->arrived);
+    m->arrived = malloc(m->arrived_bytes);
+    if (!m->arrived) no_memory();
+    m->arrived_room = m->arrived_bytes;
+  }
+  return worked(m, m->from, PMPI_Imrecv(m->arrived, bytes, MPI_BYTE, &message, &m->arriving));
+}
+
+static bool take_next(mpi *m)
+{
+  int is_whole = 0;
+  if (m->arriving == MPI_REQUEST_NULL && !find_next(m)) return false;
+  if (!worked(m, m->from, PMPI_Test(&m->arriving, &is_whole, MPI_STATUS_IGNORE)) || !is_whole) return false;
+  deliver(m);
+  return true;
+}
+
+static bool mpi_progress(wtl_transport *base)
+{
+  enum { MOST_A_TURN = 64 };
+  mpi *m = of(base);
+  bool moved = end_requests(m);
+  for (int i = 0; i < MOST_A_TURN && take_next(m); i++) moved = true;
+  if (moved) m->moved_at = wtl_clock_ns();
+  return moved;
+}
+
+/* --- sleeping ----------------------------------------------------------------------------------------------------- */
+
+static int mpi_descriptor(const wtl_transport *t)
+{
+  return of(t)->timer;
+}
+
+static bool mpi_arm(wtl_transport *base)
+{
+  mpi *m = of(base);
+  if (m->arriving != MPI_REQUEST_NULL || find_next(m)) return false;
+  uint64_t nap = (wtl_clock_ns() - m->moved_at) / NAPS_A_SILENCE;
+  if (nap < SHORTEST_NAP_NS || m->n) nap = SHORTEST_NAP_NS; /* what is under way needs this side to move it on */
+  if (nap > LONGEST_NAP_NS) nap = LONGEST_NAP_NS;
+  struct itimerspec t = {.it_value = {.tv_nsec = (long)nap}};
+  timerfd_settime(m->timer, 0, &t, NULL);
+  return true;
+}
+
+/* --- remote memory access: none ----------------------------------------------------------------------------------- */
+
+static bool mpi_has_rma(wtl_transport *t, int pe)
+{
+  return false;
+}
+
+static int mpi_offer(wtl_transport *t, void *start, size_t n, void *key, size_t *length)
+{
+  return -1;
+}
+
+static void *mpi_accept(wtl_transport *t, int pe, const void *key)
+{
+  return NULL;
+}
+
+/* --- start and stop ----------------------------------------------------------------------------------------------- */
+
+extern const wtl_transport_ops wtl_transport_mpi;
+
+static int refuse(char *error, size_t size, const char *why)
+{
+  snprintf(error, size, "the network by MPI: %s", why);
+  return WTL_EXIT_UNAVAILABLE;
+}
+
+/* PEs are known to MPI by their rank, and several threads of this process call it. */
+static int check(const wtl_boot *boot, MPI_Comm comm, char *error, size_t size)
+{
+  int rank, n, level;
+  char why[160];
+  if (comm == MPI_COMM_NULL) return refuse(error, size, "MPI is not in use");
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_size(comm, &n);
+  PMPI_Query_thread(&level);
+  if (level != MPI_THREAD_MULTIPLE)
+    return refuse(error, size,
+                  "the program started MPI for fewer threads than MPI_THREAD_MULTIPLE: call MPI_Init_thread with that "
+                  "level, or shmem_init before MPI_Init");
+  if (rank == boot->pe && n == boot->n_pes) return 0;
+  snprintf(why, sizeof why, "MPI says this is process %d of %d, but boot by %s says PE %d of %d", rank, n,
+           boot->ops->name, boot->pe, boot->n_pes);
+  return refuse(error, size, why);
+}
+
+static int mpi_start(wtl_transport **out, enum wtl_rma_use rma, wtl_boot *boot, const wtl_transport_home *home,
+                     char *error, size_t size)
+{
+  mpi *m = calloc(1, sizeof *m);
+  MPI_Comm comm = wtl_mpi_comm();
+  int rc;
+  if (!m) return refuse(error, size, "no memory");
+  m->owns_mpi = strcmp(boot->ops->name, "mpi") != 0;
+  if ((rc = check(boot, comm, error, size)) != 0) return rc;
+  if (PMPI_Comm_dup(comm, &m->talk) != MPI_SUCCESS || PMPI_Comm_dup(comm, &m->bulk) != MPI_SUCCESS)
+    return refuse(error, size, "MPI_Comm_dup failed");
+  PMPI_Comm_set_errhandler(m->talk, MPI_ERRORS_RETURN);
+  PMPI_Comm_set_errhandler(m->bulk, MPI_ERRORS_RETURN);
+  m->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (m->timer < 0) return refuse(error, size, "no descriptor left for a timer");
+  m->base.ops = &wtl_transport_mpi;
+  m->home = *home;
+  m->arriving = MPI_REQUEST_NULL;
+  m->moved_at = wtl_clock_ns();
+  *out = &m->base;
+  return 0;
+}
+
+/* All PEs have met before: what this one sent has arrived, or nobody wants it. MPI may still read what has not left. */
+static void mpi_stop(wtl_transport *base)
+{
+  mpi *m = of(base);
+  while (m->n && end_requests(m)) continue;
+  for (int i = 0; i < m->n; i++) PMPI_Request_free(&m->requests[i]);
+  PMPI_Comm_free(&m->talk);
+  PMPI_Comm_free(&m->bulk);
+  if (m->owns_mpi) wtl_mpi_module.stop();
+  close(m->timer);
+  free(m->requests);
+  free(m->endings);
+  free(m->ended);
+  free(m->statuses);
+  free(m->arrived);
+  free(m);
+}
+
+const wtl_transport_ops wtl_transport_mpi = {
+    .name = "mpi",
+    .start = mpi_start,
+    .stop = mpi_stop,
+    .send = mpi_send,
+    .receive = mpi_receive,
+    .progress = mpi_progress,
+    .descriptor = mpi_descriptor,
+    .arm = mpi_arm,
+    .has_rma = mpi_has_rma,
+    .offer = mpi_offer,
+    .accept = mpi_accept,
+};

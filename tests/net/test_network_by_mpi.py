@@ -1,0 +1,96 @@
+"""The network by MPI: programs on two nodes under both MPIs, PEs that sleep or compute, and where UCX is missing."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from nodes_of_test import HOME, build, built
+from wattle.nodes import Nodes, unavailable
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "node"))
+from jobs import Job, Result
+from test_boot_mpi_nodes import AS_ROOT, by_mpich
+
+pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
+HERE = Path(__file__).parent
+Start = Callable[..., list[str]]
+
+
+@pytest.fixture
+def nodes() -> Iterator[Nodes]:
+    with Nodes(2) as two:
+        yield two
+
+
+def by_open_mpi(nodes: Nodes, pes: int, *words: str | Path) -> list[str]:
+    """Boot is by PMIx there, so MPI is started for the network alone."""
+    return nodes.command(str(HOME / "bin/oshrun"), pes, *map(str, words))
+
+
+def run(command: list[str], folder: Path, timeout: float = 60, **settings: str) -> tuple[Result, set[str]]:
+    """The result, and the networks that the PEs took."""
+    with Job(command, env=AS_ROOT | {"WATTLE_PROFILE_DIR": str(folder)} | settings) as job:
+        result = job.wait(timeout)
+    profiles = [json.loads(path.read_text()) for path in folder.glob("*.json")]
+    return result, {profile["network"]["name"] for profile in profiles}
+
+
+@pytest.mark.parametrize("start", [by_open_mpi, by_mpich])
+@pytest.mark.parametrize(("program", "arguments"), [("oracle", ("1", "5")), ("am_basics", ())])
+def test_programs_run_on_it(
+    nodes: Nodes, start: Start, program: str, arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    result, networks = run(start(nodes, 1, built(program), *arguments), tmp_path, WATTLE_NETWORK="mpi")
+    assert result.code == 0 and networks == {"mpi"}, result
+
+
+ALL = (
+    "oracle 1 100",
+    "oracle 1 10 large",
+    "shmem_calls",
+    "shmem_teams",
+    "shmem_contexts",
+    "shmem_contexts threads",
+    "shmem_locks",
+    "shmem_memory",
+    "am_basics",
+    "am_mutexes",
+    "am_flood 20000 256",
+    "am_threads 1000",
+    "flood put:100000:8 put:1000:65536 get:20000:8 get:500:65536 add:20000:8",
+)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("start", [by_open_mpi, by_mpich])
+@pytest.mark.parametrize("line", ALL)
+def test_every_program_of_several_nodes_runs_on_it(nodes: Nodes, start: Start, line: str, tmp_path: Path) -> None:
+    program, *arguments = line.split()
+    command = start(nodes, 2, built(program), *arguments)
+    result, networks = run(command, tmp_path, 300, WATTLE_NETWORK="mpi", SHMEM_SYMMETRIC_SIZE="8M")
+    assert result.code == 0 and networks == {"mpi"}, result
+
+
+def test_a_pe_that_computes_is_served_and_one_that_waits_sleeps(nodes: Nodes, tmp_path: Path) -> None:
+    program = build(HERE / "passive.c", tmp_path)
+    result, _ = run(by_open_mpi(nodes, 1, program), tmp_path, WATTLE_NETWORK="mpi")
+    cpu = {what: float(seconds) for what, seconds in re.findall(r"cpu (\w+) ([0-9.]+)", result.out)}
+    assert result.code == 0 and cpu.keys() == {"barrier", "idle"}, result
+    assert max(cpu.values()) <= 0.1, "a PE asleep for 2 s: a look in each of its naps, of up to 5 ms"
+
+
+def test_it_is_taken_where_ucx_is_missing(nodes: Nodes, tmp_path: Path) -> None:
+    without, profiles = tmp_path / "lib", tmp_path / "profiles"
+    for folder in (without, profiles):
+        folder.mkdir()
+    for library in (HOME / "lib").glob("*.so*"):
+        if "net-ucx" not in library.name:
+            (without / library.name).symlink_to(library)
+    start = by_open_mpi(nodes, 1, "-x", "LD_LIBRARY_PATH", built("am_basics"))
+    result, networks = run(start, profiles, LD_LIBRARY_PATH=str(without))
+    assert result.code == 0 and networks == {"mpi"}, result
