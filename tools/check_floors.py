@@ -10,6 +10,7 @@ from pathlib import Path
 
 # A room on the same floor counts as above: the two know nothing of each other.
 FLOORS = {
+    "sim": -1,  # what takes the operating system's place in simulation
     "base": 0,
     "node": 1,
     "power": 2,

@@ -15,7 +15,7 @@ from wattle import __version__, console, stopping
 from wattle.errors import Interrupted, WattleError
 from wattle.stopping import Stopped
 
-COMMANDS = ("doctor", "calibrate", "run", "study", "compare", "report", "plan")
+COMMANDS = ("doctor", "calibrate", "run", "study", "compare", "report", "plan", "sim")
 
 KINDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false"}
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -77,8 +77,8 @@ def _add_commands(arguments: list[str]) -> None:
         if name == "study":
             app.add_typer(loaded.study_app, name=name)
         else:
-            # What follows the first plain word of `run` belongs to the program.
-            settings = {"allow_interspersed_args": False} if name == "run" else None
+            # What follows the first plain word of `run` and `sim` belongs to the program.
+            settings = {"allow_interspersed_args": False} if name in ("run", "sim") else None
             app.command(name, context_settings=settings)(getattr(loaded, name))
 
 

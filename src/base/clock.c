@@ -18,7 +18,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static bool tsc_is_constant(void)
 {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(WTL_SIM)
   unsigned a, b, c, d;
   return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8));
 #else

@@ -1,7 +1,6 @@
 #include "fabric/agent.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -11,11 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/futex.h"
 #include "base/thread.h"
 
 /*
@@ -46,16 +44,15 @@ struct wtl_agent {
 
 static void look_up_later(wtl_agent *a, uint32_t nudges, long ns)
 {
-  struct timespec t = {.tv_nsec = ns};
   a->parked = true; /* before `nudges` is compared: the kernel has a full barrier there */
-  syscall(SYS_futex, &a->nudges, FUTEX_WAIT_PRIVATE, nudges, &t, NULL, 0);
+  wtl_futex_wait(&a->nudges, nudges, (double)ns * 1e-9, WTL_FUTEX_OURS);
   a->parked = false;
 }
 
 static void nudge(wtl_agent *a)
 {
   a->nudges++;
-  if (a->parked) syscall(SYS_futex, &a->nudges, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  if (a->parked) wtl_futex_wake(&a->nudges, 1, WTL_FUTEX_OURS);
 }
 
 static bool move(wtl_agent *a)

@@ -7,8 +7,13 @@
 #include "base/error.h"
 #include "node/boot_mpi.h"
 
-#ifdef WTL_THREADS
+#if defined(WTL_THREADS) || defined(WTL_SIM)
+#ifdef WTL_SIM
+static const wtl_boot_ops *const kinds[] = {&wtl_boot_sim};
+#else
 static const wtl_boot_ops *const kinds[] = {&wtl_boot_threads, &wtl_boot_single};
+#endif
+
 static bool is_offered(const wtl_boot_ops *kind)
 {
   return kind->offered();

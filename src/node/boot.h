@@ -3,7 +3,7 @@
  *
  * Kinds: pmix (any launcher that serves PMIx), mpi (any launcher whose MPI starts, boot_mpi.h), single (a program
  * started bare is one PE), and in the threads build threads (PEs are threads of one process; tests/threads_main.h starts
- * them).
+ * them), and in simulation sim (docs/simulation.md).
  *
  * Invariants: after wtl_boot_start, 0 <= pe < n_pes and 0 <= local_rank < n_local; local_pe[0..n_local) lists the PEs
  * of this node in rising order, local_pe[local_rank] == pe. slot_of[pe] is the local rank of a PE of this node and -1
@@ -47,7 +47,7 @@ struct wtl_boot {
   void *state; /* of the kind */
 };
 
-extern const wtl_boot_ops wtl_boot_pmix, wtl_boot_mpi, wtl_boot_single, wtl_boot_threads;
+extern const wtl_boot_ops wtl_boot_pmix, wtl_boot_mpi, wtl_boot_single, wtl_boot_threads, wtl_boot_sim;
 
 /* Chooses a kind by the setting and the environment and starts it. 0, or an exit code with the reason in `error`. */
 int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_t size);

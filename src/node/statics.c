@@ -57,14 +57,30 @@ static void find_relro(const struct dl_phdr_info *info, uintptr_t *low, uintptr_
   }
 }
 
+#ifdef WTL_SIM
+static bool holds_this_code(const struct dl_phdr_info *info)
+{
+  uintptr_t here = (uintptr_t)wtl_statics_find;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    uintptr_t start = info->dlpi_addr + p->p_vaddr;
+    if (p->p_type == PT_LOAD && here >= start && here < start + p->p_memsz) return true;
+  }
+  return false;
+}
+#endif
+
 /*
- * The first object dl_iterate_phdr names is the executable. Linkers put its variables behind the read-only part of one
+ * The first object dl_iterate_phdr names is the executable. In simulation it is the copy of the program that this code is in. Linkers put its variables behind the read-only part of one
  * segment (GNU ld), or into a segment of their own behind a read-only one (lld, mold).
  */
 static int inspect_executable(struct dl_phdr_info *info, size_t size, void *arg)
 {
   wtl_statics *s = arg;
   uintptr_t low = 0, high = 0, file_high = 0, relro_low, relro_high;
+#ifdef WTL_SIM
+  if (!holds_this_code(info)) return 0;
+#endif
   find_relro(info, &relro_low, &relro_high);
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *p = &info->dlpi_phdr[i];

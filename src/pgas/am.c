@@ -93,12 +93,14 @@ void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handle
   pthread_mutex_lock(&am->lock);
   if (!wtl_am_handlers_set(&am->handlers, id, handler))
     wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for handler %d", call, id);
+#ifndef WTL_SIM /* there the network's agent runs handlers (wtl_am_agents_turn): no message comes any other way */
   if (!am->agent && handler && am->progress != WTL_PROGRESS_CALLER) {
     char error[256];
     self->door.is_shared = true; /* a handler that the agent runs may wait for a mutex */
     am->agent = wtl_am_agent_start(am, error, sizeof error);
     if (!am->agent) wtl_pe_fail(WTL_EXIT_OSERR, "%s: %s", call, error);
   }
+#endif
   pthread_mutex_unlock(&am->lock);
 }
 

@@ -1,16 +1,14 @@
 #include "pgas/am_agent.h"
 
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/futex.h"
 #include "base/thread.h"
 #include "pgas/am_state.h"
 
@@ -33,10 +31,9 @@ struct wtl_am_agent {
 
 static void rest(wtl_am_agent *a, uint32_t nudges, long ns)
 {
-  struct timespec t = {.tv_nsec = ns};
   a->parked_long = ns > LONGEST_REST_NS;
   a->parked = true; /* before `nudges` is compared: the kernel has a full barrier there */
-  syscall(SYS_futex, &a->nudges, FUTEX_WAIT_PRIVATE, nudges, &t, NULL, 0);
+  wtl_futex_wait(&a->nudges, nudges, (double)ns * 1e-9, WTL_FUTEX_OURS);
   a->parked = a->parked_long = false;
 }
 
@@ -44,7 +41,7 @@ static void rest(wtl_am_agent *a, uint32_t nudges, long ns)
 static void nudge(wtl_am_agent *a, const _Atomic bool *parked)
 {
   a->nudges++;
-  if (*parked) syscall(SYS_futex, &a->nudges, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  if (*parked) wtl_futex_wake(&a->nudges, 1, WTL_FUTEX_OURS);
 }
 
 static bool is_alone(const wtl_am_agent *a)

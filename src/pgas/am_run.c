@@ -18,7 +18,11 @@ enum { SLOTS_A_SHOW = WTL_AM_SLOTS / 8, UNITS_A_SHOW = WTL_AM_UNITS / 8 };
 /* Where there are several messages, the one that comes after so many is fetched from the other core meanwhile. */
 enum { SLOTS_AHEAD = 4 };
 
+#ifdef WTL_SIM
+_Static_assert(sizeof(wtl_am_thread) <= WTL_SIM_LOCAL_BYTES / 2, "a thread's own memory holds it");
+#else
 _Thread_local wtl_am_thread wtl_am_here;
+#endif
 
 /* --- a handler ---------------------------------------------------------------------------------------------------- */
 

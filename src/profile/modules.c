@@ -7,6 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef WTL_SIM
+#include "sim/simulator.h"
+#endif
+
 typedef struct search {
   uintptr_t addr;
   wtl_module *found;
@@ -31,6 +35,12 @@ static void read_build_id(const struct dl_phdr_info *info, const ElfW(Phdr) * p,
 static void name_file(wtl_module *m, const struct dl_phdr_info *info, int index)
 {
   ssize_t n = -1;
+#ifdef WTL_SIM
+  if (strncmp(info->dlpi_name, "/proc/self/fd/", 14) == 0) { /* the program's copy */
+    snprintf(m->path, sizeof m->path, "%s", wtl_sim_program());
+    return;
+  }
+#endif
   if (index == 0) n = readlink("/proc/self/exe", m->path, sizeof m->path - 1);
   if (n >= 0)
     m->path[n] = '\0';

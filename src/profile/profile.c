@@ -7,11 +7,19 @@
 
 enum { FIRST_SLOTS = 256 };
 
+#ifdef WTL_SIM
+_Static_assert(sizeof(wtl_thread_profile) <= WTL_SIM_LOCAL_BYTES / 2, "a thread's own memory holds it");
+#else
 _Thread_local wtl_thread_profile wtl_thread_sites;
+#endif
 
 /* Profiles that have not stopped: a thread may end before or after the PE it belongs to. */
 static pthread_mutex_t live_lock = PTHREAD_MUTEX_INITIALIZER;
 static wtl_profile *live;
+#ifdef WTL_SIM /* all PEs are in one process, and a process has no more than 1024 keys */
+static void watch_end(const wtl_site_table *t) {}
+static void watch_ends(void) {}
+#else
 static pthread_key_t thread_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -29,10 +37,22 @@ static void make_key(void)
   pthread_key_create(&thread_end, on_thread_end);
 }
 
+static void watch_ends(void)
+{
+  pthread_once(&once, make_key);
+}
+
+/* When the calling thread ends, its table is another's. */
+static void watch_end(const wtl_site_table *t)
+{
+  pthread_setspecific(thread_end, t);
+}
+#endif
+
 void wtl_profile_start(wtl_profile *p, bool on)
 {
   static _Atomic uint64_t generations;
-  pthread_once(&once, make_key);
+  watch_ends();
   p->on = on;
   p->tables = NULL;
   p->timeline_bytes = 0;
@@ -127,7 +147,7 @@ wtl_site_table *wtl_profile_table(wtl_profile *p, uint32_t call)
   }
   wtl_site_table *t = inherit(p);
   if (!t && !(t = new_table(p))) return &no_table;
-  pthread_setspecific(thread_end, t);
+  watch_end(t);
   wtl_thread_sites.table = t;
   wtl_thread_sites.generation = p->generation;
   return t;

@@ -19,6 +19,9 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "profile/timeline.h"
+#ifdef WTL_SIM
+#include "sim/simulator.h"
+#endif
 
 enum {
   WTL_LONG_BYTES = 65536,
@@ -120,8 +123,12 @@ typedef struct wtl_thread_profile {
   uint64_t generation;
 } wtl_thread_profile;
 
+#ifdef WTL_SIM
+#define wtl_thread_sites (*(wtl_thread_profile *)wtl_sim_local())
+#else
 extern _Thread_local wtl_thread_profile wtl_thread_sites
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
+#endif
 
 static inline uint32_t wtl_site_hash(uintptr_t addr, uint32_t call)
 {

@@ -1,3 +1,7 @@
+#ifdef WTL_SIM
+#include "sim/simulator.h"
+#endif
+
 #include "record/file.h"
 
 #include <errno.h>
@@ -160,7 +164,12 @@ static void write_pe_joules(const writer *w)
 static void write_boot_id(FILE *f)
 {
   char id[40] = "";
+#ifdef WTL_SIM
+  snprintf(id, sizeof id, "simulated-%d", wtl_sim_pe()); /* each PE has a machine of its own */
+  FILE *kernel = NULL;
+#else
   FILE *kernel = fopen("/proc/sys/kernel/random/boot_id", "re");
+#endif
   if (kernel && fscanf(kernel, "%39s", id) != 1) id[0] = '\0';
   if (kernel) fclose(kernel);
   wtl_json_text_field(f, "boot_id", id, 0);
@@ -170,7 +179,11 @@ static void write_identity(writer *w)
 {
   const wtl_record *self = w->self;
   char host[256] = "", program[4096] = "";
+#ifdef WTL_SIM
+  int length = snprintf(program, sizeof program, "%s", wtl_sim_program());
+#else
   ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+#endif
   int exe = wtl_module_of(getauxval(AT_PHDR), &w->modules, &w->n_modules); /* whose headers the kernel told */
   gethostname(host, sizeof host - 1);
   fprintf(w->f, "{\"schema\":1,\"pe\":%d,\"n_pes\":%d,\"pid\":%ld", self->me, self->n, (long)getpid());

@@ -4,8 +4,15 @@
 #include <string.h>
 #include <time.h>
 
+#ifdef WTL_SIM
+#include "sim/simulator.h"
+#endif
+
 double wtl_record_cpu_seconds(void)
 {
+#ifdef WTL_SIM
+  return wtl_sim_cpu_seconds();
+#else
 #ifdef WTL_THREADS
   const clockid_t clock = CLOCK_THREAD_CPUTIME_ID;
 #else
@@ -14,6 +21,7 @@ double wtl_record_cpu_seconds(void)
   struct timespec t;
   clock_gettime(clock, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+#endif
 }
 
 void wtl_record_start(wtl_record *r)

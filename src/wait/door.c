@@ -6,6 +6,15 @@
 #include <sched.h>
 #include <string.h>
 
+#ifdef WTL_SIM
+#include "sim/simulator.h"
+#endif
+
+#ifdef WTL_SIM
+#define MISSED_S                                                                                                       \
+  100e-9 /* what a test that finds nothing takes, about a miss of the cache: looking must let time pass */
+#endif
+
 /* Leaving a low-power state takes about a microsecond: an eighth of this. */
 enum { LOWPOWER_FROM_NS = 8000 };
 
@@ -91,6 +100,42 @@ static bool look(wait *w)
   return w->ready(w->arg);
 }
 
+/* What ends a sleep. */
+static bool is_called(void *arg)
+{
+  const wait *w = arg;
+  return w->ready(w->arg) || (has_mail(w->door) && w->door->mail.waits(w->door->mail.of));
+}
+
+#ifdef WTL_SIM
+
+/* A simulated core that looks on is one that spins, or yields, while its PE is blocked until a bell rings: no event is spent on each
+ * look. */
+static bool look_on_simulated(wait *w, uint64_t limit, enum wtl_sim_rest how)
+{
+  while (!look(w)) {
+    uint64_t now = wtl_ticks(), idle = now > w->idle ? now - w->idle : 0;
+    if (idle >= limit) return false;
+    enum wtl_sim_rest before = wtl_sim_set_rest(how);
+    wtl_bell_sleep(w->door->bell, w->watch, is_called, w,
+                   limit == UINT64_MAX ? INFINITY : (double)(limit - idle) * w->door->stages.ns_per_tick * 1e-9);
+    wtl_sim_set_rest(before);
+  }
+  return true;
+}
+
+static bool spin(wait *w, uint64_t limit)
+{
+  return look_on_simulated(w, limit, WTL_SIM_SPINS);
+}
+
+static bool yield(wait *w, uint64_t limit)
+{
+  return look_on_simulated(w, limit, WTL_SIM_YIELDS);
+}
+
+#else
+
 /*
  * Between two looks. By the CPU's own instruction where it has one, once the wait is not among the shortest: for an eighth of
  * the time waited so far, so that it makes no wait longer by more. (Time ends it: the bell is not rung for who is awake.)
@@ -135,6 +180,8 @@ static bool yield(wait *w, uint64_t limit)
   return true;
 }
 
+#endif
+
 /* How long a sleep may last where no bell rings for some stores, and how much longer from one to the next. */
 #define SILENT_FIRST_S 50e-6
 #define SILENT_MOST_S 1e-3
@@ -145,13 +192,6 @@ static bool is_silent(const wait *w)
   return p->silent && w->watch != WTL_WATCH_CONTROL && p->silent(p->agent);
 }
 
-/* What ends a sleep. */
-static bool is_called(void *arg)
-{
-  const wait *w = arg;
-  return w->ready(w->arg) || (has_mail(w->door) && w->door->mail.waits(w->door->mail.of));
-}
-
 /*
  * After how long a sleep that nobody ended is over, if nobody's bell rings for what it waits for (stores through shmem_ptr). Each
  * look costs a wake-up of the core, so a wait that has lasted long is looked at seldom: it gets longer by a quarter at most.
@@ -160,9 +200,13 @@ static bool is_called(void *arg)
 
 static double longest_sleep(const wait *w)
 {
+#ifdef WTL_SIM
+  return INFINITY; /* there is no store without a bell; and time that can only go on by looking again would hide a deadlock */
+#else
   const wtl_door *d = w->door;
   double slept_s = (double)(wtl_ticks() - w->since) * d->stages.ns_per_tick * 1e-9;
   return fmax(d->sleep_max_s, fmin(slept_s / 4, LONGEST_SLEEP_S));
+#endif
 }
 
 /* Where a message came the next is likely near: looks on for as long as a sleep would cost, if looking on is asked for at all. */
@@ -170,6 +214,10 @@ static void look_for_more(wait *w)
 {
   const wtl_stages *s = &w->door->stages;
   if (!s->learns) return;
+#ifdef WTL_SIM
+  w->idle = w->since;
+  look_on_simulated(w, s->limit_ticks, WTL_SIM_SPINS);
+#else
   for (uint64_t since = w->since; !w->ready(w->arg) && wtl_ticks() - since < s->limit_ticks;) {
     if (take_mail(w, stage_of_looks(w)))
       since = w->since;
@@ -178,6 +226,7 @@ static void look_for_more(wait *w)
     else
       wtl_relax();
   }
+#endif
   book(w, stage_of_looks(w));
 }
 
@@ -192,8 +241,14 @@ static void sleep_until_ready(wait *w)
       continue;
     }
     uint64_t asleep_at = wtl_ticks();
+#ifdef WTL_SIM
+    wtl_sim_set_rest(WTL_SIM_SLEEPS);
+#endif
     enum wtl_sleep how =
         wtl_bell_sleep(d->bell, w->watch, is_called, w, silent ? fmin(longest, d->sleep_max_s) : longest_sleep(w));
+#ifdef WTL_SIM
+    wtl_sim_set_rest(WTL_SIM_SPINS);
+#endif
     uint64_t now = wtl_ticks(), rung_at = atomic_load_explicit(&d->bell->rung_at, memory_order_relaxed);
     if (how != WTL_SLEPT_NOT) atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
     if (how == WTL_SLEPT_OUT && !silent && w->ready(w->arg))
@@ -206,6 +261,9 @@ static void sleep_until_ready(wait *w)
 
 void wtl_door_missed(wtl_door *d)
 {
+#ifdef WTL_SIM
+  wtl_sim_compute(MISSED_S);
+#endif
   if (d->pump.progress) d->pump.progress(d->pump.agent);
   if (has_mail(d) && d->mail.waits(d->mail.of)) d->mail.take(d->mail.of);
   if (d->stages.crowded) sched_yield();
@@ -261,6 +319,9 @@ void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(v
   w.idle = w.since = wtl_ticks();
   if (p->stand_by) p->stand_by(p->agent);
   w.counted = m->enter && m->enter(m->of);
+#ifdef WTL_SIM
+  wtl_sim_waits(site->call, site->addr);
+#endif
   uint64_t began = w.since;
   if (WTL_LIKELY(!d->governor) ? look_on(&w, limit) : look_on_governed(&w, limit)) {
     if (p->resume) p->resume(p->agent);
@@ -270,6 +331,9 @@ void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(v
     asleep = true;
   }
   if (w.counted) m->leave(m->of, asleep);
+#ifdef WTL_SIM
+  wtl_sim_waits(0, 0);
+#endif
   wtl_stages_waited(&d->stages, &site->history, limit, w.quiet);
   if (WTL_UNLIKELY(d->governor != NULL)) wtl_governor_go_on(d->governor, site->addr, began, w.since);
 }

@@ -1,13 +1,7 @@
 #include "wait/doorbell.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "base/clock.h"
+#include "base/futex.h"
 
 enum { COUNT_BITS = 16, COUNT_MASK = (1 << COUNT_BITS) - 1 };
 
@@ -15,7 +9,7 @@ void wtl_bell_ring(wtl_bell *b)
 {
   atomic_store_explicit(&b->rung_at, wtl_ticks(), memory_order_relaxed);
   atomic_fetch_add_explicit(&b->rung, 1, memory_order_seq_cst);
-  syscall(SYS_futex, &b->rung, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+  wtl_futex_wake(&b->rung, INT_MAX, WTL_FUTEX_SHARED);
 }
 
 void wtl_bell_ring_at(wtl_bell *b, size_t offset, size_t n)
@@ -63,10 +57,10 @@ static void leave(wtl_bell *b)
 
 static enum wtl_sleep sleep_while(wtl_bell *b, uint32_t seen, double seconds)
 {
-  struct timespec t = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
-  if (syscall(SYS_futex, &b->rung, FUTEX_WAIT, seen, &t, NULL, 0) == 0) return WTL_SLEPT_WOKEN;
-  return errno == ETIMEDOUT && atomic_load_explicit(&b->rung, memory_order_acquire) == seen ? WTL_SLEPT_OUT
-                                                                                            : WTL_SLEPT_NOT;
+  int rc = wtl_futex_wait(&b->rung, seen, seconds, WTL_FUTEX_SHARED);
+  if (rc == 0) return WTL_SLEPT_WOKEN;
+  return rc == ETIMEDOUT && atomic_load_explicit(&b->rung, memory_order_acquire) == seen ? WTL_SLEPT_OUT
+                                                                                         : WTL_SLEPT_NOT;
 }
 
 enum wtl_sleep wtl_bell_sleep(wtl_bell *b, wtl_watch watch, bool (*ready)(void *), void *arg, double seconds)

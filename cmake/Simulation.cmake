@@ -1,0 +1,35 @@
+# Simulation: the simulator, and the runtime as an archive that `oshcc --sim` links into a program (docs/simulation.md). Needs
+# SimGrid (Debian: libsimgrid-dev), and is left out without it.
+find_path(SIMGRID_INCLUDE simgrid/s4u.hpp)
+find_library(SIMGRID_LIBRARY simgrid)
+mark_as_advanced(SIMGRID_INCLUDE SIMGRID_LIBRARY)
+if(NOT SIMGRID_INCLUDE OR NOT SIMGRID_LIBRARY)
+  message(STATUS "Simulation: no SimGrid (libsimgrid-dev), so oshcc --sim and wattle sim are unavailable")
+  return()
+endif()
+
+add_executable(wattle-simulator sim/simulator.cc)
+target_compile_definitions(wattle-simulator PRIVATE _GNU_SOURCE)
+target_include_directories(wattle-simulator SYSTEM PRIVATE ${SIMGRID_INCLUDE} ${Boost_INCLUDE_DIRS})
+target_link_libraries(wattle-simulator PRIVATE ${SIMGRID_LIBRARY} ${CMAKE_DL_LIBS})
+# Copies of the program find the simulator's functions in it, and none of its others.
+target_link_options(wattle-simulator PRIVATE -Wl,--dynamic-list=${CMAKE_CURRENT_SOURCE_DIR}/sim/simulator.symbols)
+
+file(GLOB SIM_SOURCES CONFIGURE_DEPENDS base/*.c power/*.c energy/*.c node/*.c fabric/*.c wait/*.c govern/*.c profile/*.c record/*.c
+  pgas/*.c pgas/*.cc shmem/*.c)
+# What is replaced (name_sim.c, name_simgrid.c), or is of a machine that is no simulation.
+list(FILTER SIM_SOURCES EXCLUDE REGEX "(boot_(pmix|mpi.*|single)|_threads|transport_(ucx|mpi)|fabric/agent)\\.c$")
+add_library(wattle-sim STATIC ${SIM_SOURCES} sim/os.c ${SHMEM_GENERATED})
+target_include_directories(wattle-sim PRIVATE ${CMAKE_BINARY_DIR}/generated)
+target_include_directories(wattle-sim SYSTEM PRIVATE ${Boost_INCLUDE_DIRS})
+target_compile_definitions(wattle-sim PRIVATE _GNU_SOURCE WTL_SIM WTL_VERSION="${PROJECT_VERSION}"
+  WTL_MACHINES_DIR="${CMAKE_SOURCE_DIR}/machines:${CMAKE_INSTALL_PREFIX}/share/wattle/machines")
+target_link_libraries(wattle-sim PRIVATE PkgConfig::CYAML)
+set_target_properties(wattle-sim PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+add_dependencies(wattle-sim shmem_generated)
+
+# What a program is linked with, for oshcc: the C library's functions that the simulation has its own of (sim/os.c).
+configure_file(${CMAKE_SOURCE_DIR}/cmake/simulated.link ${CMAKE_BINARY_DIR}/lib/wattle-simulated.link COPYONLY)
+install(TARGETS wattle-simulator RUNTIME DESTINATION bin)
+install(TARGETS wattle-sim ARCHIVE DESTINATION lib)
+install(FILES ${CMAKE_BINARY_DIR}/lib/wattle-simulated.link DESTINATION lib)

@@ -1,0 +1,1 @@
+"""Simulation: what is simulated (cluster, node), the file that tells the simulator (platform), the command (cli)."""

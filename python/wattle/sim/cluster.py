@@ -1,0 +1,98 @@
+"""A cluster to simulate: a machine profile, a network, and what some things cost a core. From machines/clusters."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wattle import paths
+from wattle.errors import WattleError
+
+TAGS = ("cited", "derived", "assumed")
+OF_NETWORK = {"latency": "s", "bandwidth": "B/s", "message": "s", "byte": "s/B"}
+OF_CORE = {"wake": "s", "clock_change": "s", "block": "s"}
+
+
+@dataclass(frozen=True)
+class Number:
+    """With the half-width of the range that should hold the truth, and where it is from."""
+
+    value: float
+    plus_minus: float
+    unit: str
+    tag: str
+    source: str
+    how: str
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """`machine` is a profile of machines/; `numbers` are the network's and the core's, by key."""
+
+    name: str
+    title: str
+    machine: str
+    network: str
+    numbers: dict[str, Number]
+
+    def value(self, key: str) -> float:
+        return self.numbers[key].value
+
+
+def read(name: str) -> Cluster:
+    """By its name in machines/clusters, or from a file."""
+    path = _find("clusters", name)
+    words, numbers = _read(path, ("title", "machine", "network"), OF_CORE)
+    network = _find("networks", words["network"])
+    _, of_network = _read(network, ("title",), OF_NETWORK)
+    return Cluster(path.stem, words["title"], words["machine"], words["network"], of_network | numbers)
+
+
+def _find(kind: str, name: str) -> Path:
+    if name.endswith(".toml"):
+        return Path(name)
+    folder = paths.machines_dir() / kind
+    path = folder / f"{name}.toml"
+    if not path.is_file():
+        known = ", ".join(sorted(p.stem for p in folder.glob("*.toml")))
+        raise WattleError(f"{kind[:-1]} {name} is unknown; known are {known}, or give a file that ends in .toml")
+    return path
+
+
+def _read(path: Path, words: tuple[str, ...], units: dict[str, str]) -> tuple[dict[str, str], dict[str, Number]]:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WattleError(f"{path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise WattleError(f"{path}: {error}") from None
+    for key in table:
+        if key not in words and key not in units:
+            raise WattleError(f"{path}: {key}: expected one of {', '.join([*words, *units])}")
+    for key in words:
+        if not isinstance(table.get(key), str):
+            raise WattleError(f"{path}: {key}: expected text")
+    return {key: table[key] for key in words}, {key: _number(path, key, table.get(key), units[key]) for key in units}
+
+
+def _number(path: Path, key: str, row: Any, unit: str) -> Number:
+    """As in a machine profile: finite, not negative, with its unit, and a tag that is backed."""
+    if not isinstance(row, dict):
+        raise WattleError(f"{path}: {key}: expected a table with value, plus_minus, unit, tag")
+    for field in ("value", "plus_minus"):
+        number = row.get(field)
+        if not isinstance(number, int | float) or not math.isfinite(number) or number < 0:
+            raise WattleError(f"{path}: {key}.{field}: expected a number that is not negative, found {number!r}")
+    if row.get("unit") != unit:
+        raise WattleError(f"{path}: {key}.unit: expected {unit}, found {row.get('unit')!r}")
+    tag, source, how = row.get("tag"), row.get("source", ""), row.get("how", "")
+    if tag not in TAGS:
+        raise WattleError(f"{path}: {key}.tag: expected one of {', '.join(TAGS)}, found {tag!r}")
+    if tag != "assumed" and not source:
+        raise WattleError(f"{path}: {key}: what is {tag} names its source")
+    if tag != "cited" and not how:
+        raise WattleError(f"{path}: {key}: what is {tag} says how it was found")
+    return Number(float(row["value"]), float(row["plus_minus"]), unit, tag, source, how)

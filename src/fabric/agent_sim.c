@@ -1,0 +1,112 @@
+/*
+ * The progress agent of a simulated PE: a thread of it that is blocked until a message arrives, and then serves it, on the same
+ * core. What it does not simulate is its looks at what others do: it costs nothing where nothing arrives.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "fabric/agent.h"
+#include "sim/simulator.h"
+
+/* While another thread of the PE holds the network, about as long as it takes to hand over a message. */
+#define TRY_AGAIN_S 100e-9
+
+struct wtl_agent {
+  wtl_net *net;
+  bool (*also)(void *);
+  void *also_of;
+  void *thread;
+  int others, sleepers;
+  uint64_t moved_at, still; /* as in agent.c */
+  bool stop;
+};
+
+static bool move(wtl_agent *a)
+{
+  bool moved = wtl_net_progress(a->net);
+  if (a->also && a->also(a->also_of)) moved = true;
+  if (moved && a->sleepers > 0) {
+    uint64_t now = wtl_ticks();
+    if (now - a->moved_at > a->still) a->still = now - a->moved_at;
+    a->moved_at = now;
+  }
+  return moved;
+}
+
+static void *serve(void *arg)
+{
+  wtl_agent *a = arg;
+  while (!a->stop) {
+    wtl_sim_await();
+    if (a->stop) break;
+    if (a->others == 0) wtl_sim_pause(wtl_sim_price()->wake); /* else who looks on takes it */
+    while (move(a) || wtl_sim_has_message())
+      if (wtl_sim_has_message()) wtl_sim_pause(TRY_AGAIN_S);
+  }
+  return NULL;
+}
+
+wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), void *of, char *error, size_t size)
+{
+  wtl_agent *a = calloc(1, sizeof *a);
+  if (!a) return snprintf(error, size, "no memory for the progress agent"), NULL;
+  a->net = net;
+  a->also = also;
+  a->also_of = of;
+  a->thread = wtl_sim_spawn(serve, a, true);
+  return a;
+}
+
+void wtl_agent_stop(wtl_agent *a)
+{
+  a->stop = true;
+  wtl_sim_nudge();
+  wtl_sim_join(a->thread);
+  free(a);
+}
+
+/* --- what waiting threads call -------------------------------------------------------------------------------------- */
+
+static bool progress(void *agent)
+{
+  return wtl_net_progress(((wtl_agent *)agent)->net);
+}
+
+static bool is_silent(void *agent)
+{
+  return wtl_net_is_silent(((wtl_agent *)agent)->net);
+}
+
+static void stand_by(void *agent)
+{
+  ((wtl_agent *)agent)->others++;
+}
+
+static void take_over(void *agent)
+{
+  wtl_agent *a = agent;
+  a->moved_at = wtl_ticks();
+  a->still = 0;
+  a->sleepers++;
+  a->others--;
+  wtl_sim_nudge();
+}
+
+static uint64_t relieved(void *agent, uint64_t until)
+{
+  wtl_agent *a = agent;
+  a->sleepers--;
+  return until > a->moved_at && until - a->moved_at > a->still ? until - a->moved_at : a->still;
+}
+
+static void resume(void *agent)
+{
+  ((wtl_agent *)agent)->others--;
+}
+
+wtl_pump wtl_agent_pump(wtl_agent *a)
+{
+  return (wtl_pump){a, progress, is_silent, stand_by, take_over, relieved, resume};
+}

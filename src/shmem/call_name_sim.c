@@ -1,0 +1,8 @@
+/* For the simulator, which finds it in the program by its name: what a call that waits is called. */
+#include "shmem/front.h"
+
+const char *wtl_sim_call_name(unsigned call);
+const char *wtl_sim_call_name(unsigned call)
+{
+  return wtl_call_name(call);
+}

@@ -1,0 +1,262 @@
+/*
+ * What a simulated program's calls of the C library become: time is simulated, threads are the simulator's, and the end of a
+ * process is the end of a PE. The program is linked with --wrap for each of these (cmake/sim-wraps): a call of NAME
+ * comes here, to one whose name begins with __wrap_; the library's own is then called __real_NAME.
+ *
+ * Computation is counted by the basic blocks that the program enters: the compiler puts a call into each. The same program with
+ * the same arguments thus always computes for the same time, whatever the machine does meanwhile that simulates it.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/os.h"
+#include "sim/simulator.h"
+
+/* --- computation --------------------------------------------------------------------------------------------------- */
+
+/* A program that looks on by itself lets others go on after so many blocks. */
+enum { MOST_BLOCKS = 1 << 16 };
+
+static uint64_t blocks; /* entered, and not yet part of simulated time */
+
+void wtl_os_catch_up(void)
+{
+  uint64_t n = blocks;
+  blocks = 0;
+  if (n) wtl_sim_compute((double)n * wtl_sim_price()->block);
+}
+
+void __sanitizer_cov_trace_pc(void);
+void __sanitizer_cov_trace_pc(void)
+{
+  if (++blocks >= MOST_BLOCKS) wtl_os_catch_up();
+}
+
+/* --- time ---------------------------------------------------------------------------------------------------------- */
+
+double wtl_os_now(void)
+{
+  return wtl_sim_now() + (double)blocks * wtl_sim_price()->block;
+}
+
+uint64_t wtl_os_ns(void)
+{
+  return (uint64_t)(wtl_os_now() * 1e9);
+}
+
+/* Who asks for the time may do so until some of it has passed. */
+enum { BLOCKS_A_QUESTION = 16 };
+
+static void to_timespec(double seconds, struct timespec *t)
+{
+  t->tv_sec = (time_t)seconds;
+  t->tv_nsec = (long)((seconds - (double)t->tv_sec) * 1e9);
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+  bool of_cpu = clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
+  blocks += BLOCKS_A_QUESTION;
+  if (of_cpu) wtl_os_catch_up();
+  to_timespec(of_cpu ? wtl_sim_cpu_seconds() : wtl_os_now(), t);
+  return 0;
+}
+
+int __wrap_gettimeofday(struct timeval *t, void *zone);
+int __wrap_gettimeofday(struct timeval *t, void *zone)
+{
+  double now;
+  blocks += BLOCKS_A_QUESTION;
+  now = wtl_os_now();
+  t->tv_sec = (time_t)now;
+  t->tv_usec = (suseconds_t)((now - (double)t->tv_sec) * 1e6);
+  return 0;
+}
+
+time_t __wrap_time(time_t *t);
+time_t __wrap_time(time_t *t)
+{
+  blocks += BLOCKS_A_QUESTION;
+  time_t now = (time_t)wtl_os_now();
+  return t ? (*t = now) : now;
+}
+
+static void sleep_for(double seconds)
+{
+  wtl_os_catch_up();
+  enum wtl_sim_rest before = wtl_sim_set_rest(WTL_SIM_SLEEPS);
+  wtl_sim_pause(seconds + wtl_sim_price()->wake);
+  wtl_sim_set_rest(before);
+}
+
+int __wrap_nanosleep(const struct timespec *t, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *t, struct timespec *left)
+{
+  sleep_for((double)t->tv_sec + (double)t->tv_nsec * 1e-9);
+  return 0;
+}
+
+int __wrap_usleep(useconds_t us);
+int __wrap_usleep(useconds_t us)
+{
+  sleep_for(us * 1e-6);
+  return 0;
+}
+
+unsigned __wrap_sleep(unsigned seconds);
+unsigned __wrap_sleep(unsigned seconds)
+{
+  sleep_for(seconds);
+  return 0;
+}
+
+int __wrap_sched_yield(void);
+int __wrap_sched_yield(void)
+{
+  blocks += BLOCKS_A_QUESTION;
+  wtl_os_catch_up();
+  return 0;
+}
+
+int __wrap_gethostname(char *name, size_t size);
+int __wrap_gethostname(char *name, size_t size)
+{
+  snprintf(name, size, "pe-%d", wtl_sim_pe());
+  return 0;
+}
+
+/* --- threads ------------------------------------------------------------------------------------------------------- */
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg)
+{
+  wtl_os_catch_up();
+  *thread = (pthread_t)wtl_sim_spawn(run, arg, false);
+  return 0;
+}
+
+int __wrap_pthread_join(pthread_t thread, void **result);
+int __wrap_pthread_join(pthread_t thread, void **result)
+{
+  wtl_os_catch_up();
+  void *it = wtl_sim_join((void *)thread);
+  if (result) *result = it;
+  return 0;
+}
+
+int __wrap_pthread_detach(pthread_t thread);
+int __wrap_pthread_detach(pthread_t thread)
+{
+  return 0;
+}
+
+pthread_t __wrap_pthread_self(void);
+pthread_t __wrap_pthread_self(void)
+{
+  return (pthread_t)wtl_sim_thread();
+}
+
+int __real_pthread_mutex_unlock(pthread_mutex_t *m);
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
+{
+  int rc;
+  while ((rc = pthread_mutex_trylock(m)) == EBUSY) wtl_sim_block(m, INFINITY);
+  return rc;
+}
+
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
+{
+  int rc = __real_pthread_mutex_unlock(m);
+  wtl_sim_wake(m, 1);
+  return rc;
+}
+
+int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
+int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+{
+  wtl_os_catch_up();
+  __real_pthread_mutex_unlock(m); /* nobody runs between this and the block */
+  wtl_sim_block(c, INFINITY);
+  return __wrap_pthread_mutex_lock(m);
+}
+
+int __wrap_pthread_cond_signal(pthread_cond_t *c);
+int __wrap_pthread_cond_signal(pthread_cond_t *c)
+{
+  wtl_sim_wake(c, 1);
+  return 0;
+}
+
+int __wrap_pthread_cond_broadcast(pthread_cond_t *c);
+int __wrap_pthread_cond_broadcast(pthread_cond_t *c)
+{
+  wtl_sim_wake(c, INT_MAX);
+  return 0;
+}
+
+/* --- the end ------------------------------------------------------------------------------------------------------- */
+
+typedef struct last {
+  struct last *earlier;
+  void (*call)(int, void *);
+  void *arg;
+} last;
+
+static last *lasts;
+
+int __wrap_on_exit(void (*call)(int, void *), void *arg);
+int __wrap_on_exit(void (*call)(int, void *), void *arg)
+{
+  last *l = malloc(sizeof *l);
+  if (!l) return -1;
+  *l = (last){lasts, call, arg};
+  lasts = l;
+  return 0;
+}
+
+static void call_plain(int status, void *arg)
+{
+  void (*call)(void);
+  call = *(void (**)(void))arg;
+  free(arg);
+  call();
+}
+
+int __wrap_atexit(void (*call)(void));
+int __wrap_atexit(void (*call)(void))
+{
+  void (**copy)(void) = malloc(sizeof *copy);
+  if (!copy) return -1;
+  *copy = call;
+  return __wrap_on_exit(call_plain, copy);
+}
+
+/* What a process does at its end; the simulator calls it when main returns. */
+void wtl_os_end(int status)
+{
+  for (last *l; (l = lasts); free(l)) {
+    lasts = l->earlier;
+    l->call(status, l->arg);
+  }
+  wtl_os_catch_up();
+}
+
+void __wrap_exit(int status) __attribute__((noreturn));
+void __wrap_exit(int status)
+{
+  wtl_os_end(status);
+  wtl_sim_exit(status);
+}

@@ -1,0 +1,104 @@
+/*
+ * simulator.h - the machine that a simulated PE runs on: its time, its core, its threads, and messages to other PEs.
+ *
+ * The simulator (simulator.cc) is a program that loads a copy of the simulated program for each PE, so that each has its own
+ * variables, and runs their threads by turns, as SimGrid decides. A thread runs until it calls one of these functions (those that
+ * say so); nothing else of the job runs meanwhile. Time stands still between the calls, but for what the program computed, which
+ * it counts itself (compute.c) and hands over with wtl_sim_compute.
+ *
+ * Unless noted all are called by a PE's threads, and give others a turn. Times are in seconds.
+ */
+#ifndef WTL_SIM_SIMULATOR_H
+#define WTL_SIM_SIMULATOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- who and when; no turns --- */
+
+int wtl_sim_pe(void);
+int wtl_sim_pes(void);
+double wtl_sim_now(void);
+/* Zeroed memory of the calling thread, WTL_SIM_LOCAL_BYTES of it. */
+enum { WTL_SIM_LOCAL_BYTES = 256 };
+void *wtl_sim_local(void);
+
+/* --- the core --- */
+
+/* What the core draws while no thread of the PE computes. */
+enum wtl_sim_rest { WTL_SIM_SPINS, WTL_SIM_YIELDS, WTL_SIM_SLEEPS };
+
+/* The core is busy for as long as `seconds` of work take at the base clock, at the present clock. */
+void wtl_sim_compute(double seconds);
+/* Sets how the core rests from now on; returns how it did. */
+enum wtl_sim_rest wtl_sim_set_rest(enum wtl_sim_rest how);
+enum wtl_sim_rest wtl_sim_resting(void); /* how it does; no turn */
+/* Time that the PE was on its core, computing or looking on, since the simulation began. No turn. */
+double wtl_sim_cpu_seconds(void);
+/* The core's joules since the simulation began, by SimGrid's energy plugin. */
+double wtl_sim_joules(void);
+/* Number of clocks, the present one, the base one; and kHz of one. No turns. */
+size_t wtl_sim_clocks(void);
+size_t wtl_sim_base_clock(void);
+uint32_t wtl_sim_clock_khz(size_t clock);
+/* Changes the clock; takes what a change takes (0 where nothing changes). */
+void wtl_sim_set_clock(size_t clock);
+/* What things take, of the machine's description; no turns. `wake`: a thread that slept, until it runs. `block`: a basic block
+ * of the program, on average, at the base clock. `message`, `byte`: what sending or receiving costs the core. */
+typedef struct wtl_sim_prices {
+  double wake, block, message, byte;
+} wtl_sim_prices;
+const wtl_sim_prices *wtl_sim_price(void);
+
+/* --- threads of a PE --- */
+
+/* Lets time pass. */
+void wtl_sim_pause(double seconds);
+/* Blocks until wtl_sim_wake for the same word, at most `seconds` (INFINITY: for ever). True if it was woken. */
+bool wtl_sim_block(const void *word, double seconds);
+/* Wakes up to `n` threads that block on `word`, those that came first first. */
+void wtl_sim_wake(const void *word, int n);
+/* Starts a thread of the calling PE; its handle. `daemon`: the simulation does not wait for its end. */
+void *wtl_sim_spawn(void *(*run)(void *), void *arg, bool daemon);
+/* Waits for its end; what it returned. */
+void *wtl_sim_join(void *thread);
+void *wtl_sim_thread(void); /* the caller's handle; no turn */
+/* Ends the calling PE: its first thread returns `status`. */
+void wtl_sim_exit(int status) __attribute__((noreturn));
+
+/* --- messages --- */
+
+/* Hands a message of `bytes` on the wire to the network, which delivers it to PE `to`: messages of the same `stream` (0 or 1) of
+ * two PEs in order. The simulator never looks into `what`. */
+void wtl_sim_send(int to, void *what, size_t bytes, int stream);
+/* The next message that has arrived; NULL: there is none. No turn. */
+void *wtl_sim_take(void);
+bool wtl_sim_has_message(void); /* no turn */
+/* Blocks until a message arrives, or has arrived, or the PE is nudged. One thread a PE. */
+void wtl_sim_await(void);
+void wtl_sim_nudge(void);
+
+/* --- the job --- */
+
+/* A notice board: `publish` is seen by all after the next meeting. All meet at no cost in time. */
+void wtl_sim_publish(const char *key, const char *value);
+bool wtl_sim_lookup(int pe, const char *key, char *value, size_t size);
+void wtl_sim_meet(void);
+
+/* For the report of a deadlock: in which call (wtl_sim_call_name of the program's front end names it), and where in the program,
+ * the calling thread waits from now on; site 0: in none of the program's. No turn. */
+void wtl_sim_waits(unsigned call, uintptr_t site);
+
+/* Where the program lies that this is a copy of. No turn. */
+const char *wtl_sim_program(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

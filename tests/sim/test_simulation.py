@@ -1,0 +1,91 @@
+"""Programs in simulation: every kind of communication works, time and joules follow the machine's description, the same
+run gives the same result bit for bit, and a deadlock names who waits where."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HOME = Path(os.environ.get("WATTLE_HOME", ROOT / "build/release"))
+PROGRAMS = Path(__file__).parent / "programs"
+
+pytestmark = pytest.mark.skipif(
+    not (HOME / "bin/wattle-simulator").exists(), reason="built without SimGrid (libsimgrid-dev)"
+)
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All programs, built for simulation as a user would."""
+    folder = tmp_path_factory.mktemp("simulated")
+    for source in PROGRAMS.glob("*.c"):
+        subprocess.run([HOME / "bin/oshcc", "--sim", "-O2", "-g", source, "-o", folder / source.stem], check=True)
+    return folder
+
+
+def simulate(
+    where: Path, program: Path, *arguments: str, n: int = 4, options: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "wattle", "sim", "-n", str(n), "-o", str(where), *options]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
+    return subprocess.run(
+        [*command, "--", str(program), *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def result(where: Path) -> dict[str, object]:
+    return json.loads((where / "simulation.json").read_text())
+
+
+@pytest.mark.parametrize("n", [2, 7])
+def test_every_kind_of_communication_works(programs: Path, tmp_path: Path, n: int) -> None:
+    done = simulate(tmp_path / "run", programs / "all_kinds", n=n)
+    assert done.returncode == 0 and done.stdout.startswith("good at "), done
+
+
+def test_the_same_run_has_the_same_result_bit_for_bit(programs: Path, tmp_path: Path) -> None:
+    outputs = [simulate(tmp_path / name, programs / "all_kinds", n=5) for name in ("one", "two")]
+    assert outputs[0].stdout == outputs[1].stdout
+    assert (tmp_path / "one/simulation.json").read_bytes() == (tmp_path / "two/simulation.json").read_bytes()
+
+
+def test_a_deadlock_names_the_call_and_the_line_of_each_pe(programs: Path, tmp_path: Path) -> None:
+    done = simulate(tmp_path / "run", programs / "deadlock", n=3)
+    assert done.returncode != 0
+    assert re.search(r"shmem_long_wait_until at deadlock\.c:9: PE 0$", done.stderr, re.M), done.stderr
+    assert re.search(r"shmem_barrier_all at deadlock\.c:10: PE 1-2$", done.stderr, re.M), done.stderr
+
+
+def late(done: subprocess.CompletedProcess[str]) -> tuple[float, float]:
+    found = re.search(r"waited ([0-9.]+) computed ([0-9.]+)", done.stdout)
+    assert found, done
+    return float(found[1]), float(found[2])
+
+
+def test_a_wait_lasts_as_long_as_the_late_pe_sleeps(programs: Path, tmp_path: Path) -> None:
+    waited, _ = late(simulate(tmp_path / "run", programs / "late", "40", n=4))
+    assert 0.040 < waited < 0.041
+
+
+def test_spinning_costs_more_joules_than_sleeping_and_as_much_time(programs: Path, tmp_path: Path) -> None:
+    joules, ends = {}, {}
+    for how in ("spin", "sleep"):
+        simulate(tmp_path / how, programs / "late", "40", n=2, options=("--set", f"WATTLE_WAIT={how}"))
+        found = result(tmp_path / how)
+        joules[how] = [pe["cpu_j"] for pe in found["pes"]]
+        ends[how] = found["simulated_s"]
+    assert ends["sleep"] == pytest.approx(ends["spin"], rel=0.05)
+    # PE 1 waits 40 ms: sandybridge-e5-2670 has 12.064 W for spinning, 0 W for sleep
+    assert joules["spin"][1] - joules["sleep"][1] == pytest.approx(12.064 * 0.040, rel=0.1)
