@@ -264,6 +264,8 @@ void wtl_record_write(const wtl_record *self, const wtl_share *share, const wtl_
               .share = share,
               .seconds_per_tick = self->door->stages.ns_per_tick * 1e-9};
   bool good;
+  wtl_live_stop(self->door->live);
+  self->door->live = NULL;
   if (!*dir) return;
   wtl_record_states(self, &states);
   snprintf(path, sizeof path, "%s/pe-%05d.json", dir, self->me);

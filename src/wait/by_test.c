@@ -17,6 +17,8 @@ enum { MOVED = 4, LEAST_NS = 250, SURE_NS = 20000 };
 /* Of the time without an event, what remains when something has moved. Not nothing: a test also takes long when the core was
  * given to another process meanwhile. Where data flows it soon is. */
 enum { FORGOTTEN = 4 };
+/* A wait of so many tests is told to who asks from outside. */
+enum { TOLD_FROM = 256 };
 
 /* Quick to learn that an idle test takes less, slow to believe that it takes more, slowest of one that moved something. */
 static void learn_pace(_Atomic uint32_t *pace, uint32_t now, uint32_t took, bool moved)
@@ -85,6 +87,7 @@ static void nap(wtl_door *d, wtl_site *site, wtl_turns *t)
   struct timespec s = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
   take_slack(t);
   from = t->booked;
+  if (!t->told && d->live) t->told = wtl_door_tell(d, site);
   nanosleep(&s, NULL);
   book(d, site, t, WTL_STAGE_ASLEEP);
   atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
@@ -126,6 +129,7 @@ void wtl_door_turn(wtl_door *d, wtl_site *site, wtl_turns *t, wtl_pace *pace, ui
     t->idle = t->booked - idle / FORGOTTEN;
   }
   t->slept = false;
+  if (!t->told && d->live && ++t->turns >= TOLD_FROM) t->told = wtl_door_tell(d, site);
   if (t->booked - t->idle >= t->limit && t->booked >= t->awake_until)
     nap(d, site, t);
   else if (d->stages.yields)
@@ -142,6 +146,7 @@ void wtl_door_turned(wtl_door *d, wtl_site *site, wtl_turns *t, bool learn)
   if (t->booked - t->idle > t->quiet) t->quiet = t->booked - t->idle;
   if (learn) wtl_stages_waited(&d->stages, &site->history, t->limit, t->quiet);
   if (WTL_UNLIKELY(d->governor != NULL) && !t->may_stray) wtl_governor_go_on(d->governor, t->key, t->began, t->booked);
+  if (t->told && d->live) wtl_live_leave(d->live);
   t->idle = 0;
 }
 

@@ -18,6 +18,9 @@
 /* Leaving a low-power state takes about a microsecond: an eighth of this. */
 enum { LOWPOWER_FROM_NS = 8000 };
 
+/* A wait that has looked so often is not one of the short ones. */
+enum { TOLD_FROM = 1024 };
+
 void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, int n_local, wtl_cores cores)
 {
   memset(d, 0, sizeof *d);
@@ -38,6 +41,7 @@ typedef struct wait {
   uint64_t used;  /* of the time since then, on a core, where it yields */
   uint64_t quiet; /* the longest time so far in which nothing happened */
   uint64_t over;  /* when a sleep ended, or was ended by a ring */
+  bool told;      /* to who asks from outside */
   bool counted;   /* who stands in for those that do not wait knows of this one */
 } wait;
 
@@ -152,11 +156,26 @@ static void rest(wait *w)
   if (!w->ready(w->arg)) wtl_lowpower_wait(d->lowpower, now + waited / 8);
 }
 
+bool wtl_door_tell(wtl_door *d, const wtl_site *site)
+{
+  uint64_t ns[WTL_N_STAGES];
+  for (int stage = 0; stage < WTL_N_STAGES; stage++)
+    ns[stage] =
+        (uint64_t)((double)atomic_load_explicit(&d->ticks[stage], memory_order_relaxed) * d->stages.ns_per_tick);
+  return wtl_live_enter(d->live, site->addr ? d->calls[site->call].name : "finish", site, ns);
+}
+
+static void tell(wait *w)
+{
+  if (!w->told && w->door->live) w->told = wtl_door_tell(w->door, w->site);
+}
+
 static bool spin(wait *w, uint64_t limit)
 {
   bool pumps = w->door->pump.progress; /* a turn of the pump is rest enough for the core's other thread */
   for (unsigned turn = 1; !look(w); turn++) {
     if ((turn & 31) == 0 && wtl_ticks() - w->idle >= limit) return false;
+    if (turn == TOLD_FROM) tell(w);
     if (!pumps) rest(w);
   }
   return true;
@@ -171,8 +190,10 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 static bool yield(wait *w, uint64_t limit)
 {
   uint64_t turn_ticks = w->door->stages.turn_ticks;
+  unsigned turn = 0;
   while (!look(w)) {
     if (w->used >= limit) return false;
+    if (turn++ == TOLD_FROM) tell(w);
     uint64_t before = wtl_ticks();
     sched_yield();
     w->used += smaller(wtl_ticks() - before, turn_ticks);
@@ -281,6 +302,7 @@ static bool look_on(wait *w, uint64_t limit)
 static void sleep_on(wait *w)
 {
   const wtl_pump *p = &w->door->pump;
+  tell(w);
   if (p->take_over) {
     end_idle(w, w->since);
     p->take_over(p->agent);
@@ -330,6 +352,7 @@ void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(v
     sleep_on(&w);
     asleep = true;
   }
+  if (WTL_UNLIKELY(w.told) && d->live) wtl_live_leave(d->live);
   if (w.counted) m->leave(m->of, asleep);
 #ifdef WTL_SIM
   wtl_sim_waits(0, 0);

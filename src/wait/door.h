@@ -13,6 +13,7 @@
 #include "govern/stages.h"
 #include "profile/profile.h"
 #include "wait/doorbell.h"
+#include "wait/live.h"
 #include "wait/lowpower.h"
 
 /*
@@ -56,8 +57,10 @@ typedef struct wtl_door {
   double sleep_max_s;
   enum wtl_lowpower lowpower; /* how a spin rests, from this many ticks on */
   uint64_t lowpower_from;
-  bool is_shared;           /* by threads that wait at the same time */
-  const wtl_profile *noted; /* whose timeline the waits go to; NULL: nobody's */
+  bool is_shared;             /* by threads that wait at the same time */
+  wtl_live *live;             /* where waits are told that last; NULL: nowhere */
+  const wtl_call_info *calls; /* names of calls, for that */
+  const wtl_profile *noted;   /* whose timeline the waits go to; NULL: nobody's */
   /* Totals of the PE; several threads may add. */
   _Atomic uint64_t ticks[WTL_N_STAGES];
   _Atomic uint64_t sleeps;
@@ -73,6 +76,9 @@ void wtl_door_missed(wtl_door *d);
 /* Waits until ready(arg); `watch`: which stores can make it so. `ready` must be cheap, have no effect, and load what it
  * looks at with acquire order. */
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
+
+/* A wait of this site has lasted a moment: tells who asks (live.h). True where it did; then the caller ends it by wtl_live_leave. */
+bool wtl_door_tell(wtl_door *d, const wtl_site *site);
 
 /* --- what rings no bell --- */
 
@@ -99,6 +105,8 @@ typedef struct wtl_turns {
   int slack;                /* the thread's timer slack, ns, while it is ours; 0 before */
   bool slept;
   bool may_stray; /* the caller's: who waits may go and compute without a word, so no clock is changed for it */
+  bool told;      /* to who asks from outside */
+  uint32_t turns;
 } wtl_turns;
 
 /* Tests until test(arg) is true; it is not called again then. */

@@ -1,0 +1,1 @@
+"""What PEs that run now are waiting for."""

@@ -1,0 +1,185 @@
+#include "wait/live.h"
+
+#include <link.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#if defined(WTL_THREADS) || defined(WTL_SIM)
+wtl_live *wtl_live_start(int pe, int n_pes)
+{
+  (void)pe, (void)n_pes; /* the process is not the PE's own */
+  return NULL;
+}
+
+void wtl_live_stop(wtl_live *l)
+{
+  (void)l;
+}
+#else
+
+/* A signal is the process's, and so is this: what its handler tells. */
+static wtl_live *page; /* kept, should the library start again */
+static wtl_live *_Atomic told;
+static _Atomic uint64_t asked_ns;
+static const uint64_t again_ns = 2000000000; /* asked twice within this, SIGQUIT does what it always does */
+
+/* --- SIGQUIT: nothing here but what a signal handler may call --- */
+
+typedef struct text {
+  char at[256];
+  size_t n;
+} text;
+
+static void put_text(text *t, const char *s)
+{
+  while (*s && t->n < sizeof t->at) t->at[t->n++] = *s++;
+}
+
+static void put_number(text *t, uint64_t v, unsigned radix)
+{
+  char digits[24];
+  int n = 0;
+  do digits[n++] = "0123456789abcdef"[v % radix];
+  while (v /= radix);
+  while (n > 0 && t->n < sizeof t->at) t->at[t->n++] = digits[--n];
+}
+
+static void put_place(text *t, const wtl_live *l)
+{
+  bool own = l->addr >= l->base && l->addr < l->end;
+  put_text(t, own ? " at program+0x" : " at 0x");
+  put_number(t, own ? l->addr - l->base - 1 : l->addr, 16); /* within the call, as profiles have it */
+}
+
+static void tell(const wtl_live *l)
+{
+  text t = {.n = 0};
+  uint64_t ms = (wtl_clock_ns() - l->since_ns) / 1000000;
+  put_text(&t, "wattle: PE ");
+  put_number(&t, (uint64_t)l->pe, 10);
+  put_text(&t, l->addr ? ": waits in " : ": does not wait");
+  if (l->addr) {
+    put_text(&t, l->call);
+    put_place(&t, l);
+  }
+  put_text(&t, ", for ");
+  put_number(&t, ms / 1000, 10);
+  put_text(&t, ".");
+  put_number(&t, ms / 100 % 10, 10);
+  put_text(&t, " s\n");
+  (void)!write(STDERR_FILENO, t.at, t.n);
+}
+
+static void asked(int number)
+{
+  uint64_t now = wtl_clock_ns(), last = atomic_exchange(&asked_ns, now);
+  const wtl_live *l = atomic_load(&told);
+  if (l && now - last > again_ns) {
+    tell(l);
+    return;
+  }
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+/* Only where the program, or who started it, has nothing else in mind for it. */
+static void listen_to_quit(void)
+{
+  struct sigaction now;
+  if (sigaction(SIGQUIT, NULL, &now) != 0 || now.sa_handler != SIG_DFL) return;
+  struct sigaction ours = {.sa_handler = asked, .sa_flags = SA_RESTART};
+  sigaction(SIGQUIT, &ours, NULL);
+}
+
+static void stop_listening(void)
+{
+  struct sigaction now;
+  if (sigaction(SIGQUIT, NULL, &now) == 0 && now.sa_handler == asked) signal(SIGQUIT, SIG_DFL);
+}
+
+/* --- the page --- */
+
+static int find_program(struct dl_phdr_info *object, size_t size, void *found)
+{
+  wtl_live *l = found;
+  (void)size;
+  l->base = object->dlpi_addr;
+  for (int i = 0; i < object->dlpi_phnum; i++) {
+    uint64_t end = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr + object->dlpi_phdr[i].p_memsz;
+    if (object->dlpi_phdr[i].p_type == PT_LOAD && end > l->end) l->end = end;
+  }
+  return 1; /* the first is the program */
+}
+
+/* By its descriptor, which stays open, the page is found. */
+static wtl_live *make_page(void)
+{
+  int fd = memfd_create("wattle-live", MFD_CLOEXEC);
+  if (fd < 0) return NULL;
+  wtl_live *l = ftruncate(fd, WTL_LIVE_BYTES) == 0
+                    ? mmap(NULL, WTL_LIVE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                    : MAP_FAILED;
+  if (l != MAP_FAILED) return l;
+  close(fd);
+  return NULL;
+}
+
+wtl_live *wtl_live_start(int pe, int n_pes)
+{
+  wtl_live *l = page && page->pid == getpid() ? page : make_page();
+  if (!l) return NULL;
+  page = l;
+  memcpy(l->mark, "WTLLIVE1", sizeof l->mark);
+  l->pid = getpid();
+  l->pe = pe;
+  l->n_pes = n_pes;
+  l->since_ns = wtl_clock_ns();
+  dl_iterate_phdr(find_program, l);
+  atomic_store(&told, l);
+  listen_to_quit();
+  return l;
+}
+
+void wtl_live_stop(wtl_live *l)
+{
+  wtl_live *mine = l;
+  if (!l || l->pid != getpid() || !atomic_compare_exchange_strong(&told, &mine, NULL)) return;
+  stop_listening();
+  l->mark[0] = 0; /* it stays mapped: a thread of the program may still be waiting */
+}
+#endif
+
+static void begin_change(wtl_live *l)
+{
+  atomic_fetch_add_explicit(&l->turn, 1, memory_order_acq_rel);
+}
+
+static void end_change(wtl_live *l)
+{
+  l->since_ns = wtl_clock_ns();
+  atomic_fetch_add_explicit(&l->turn, 1, memory_order_release);
+}
+
+bool wtl_live_enter(wtl_live *l, const char *call, const wtl_site *site, const uint64_t stage_ns[3])
+{
+  if (atomic_exchange_explicit(&l->taken, 1, memory_order_acquire)) return false;
+  begin_change(l);
+  strncpy(l->call, call, sizeof l->call - 1);
+  l->addr = site->addr ? site->addr : 1;
+  memcpy(l->stage_ns, stage_ns, sizeof l->stage_ns);
+  end_change(l);
+  return true;
+}
+
+void wtl_live_leave(wtl_live *l)
+{
+  begin_change(l);
+  l->addr = 0;
+  l->call[0] = 0;
+  end_change(l);
+  atomic_store_explicit(&l->taken, 0, memory_order_release);
+}

@@ -1,0 +1,139 @@
+"""A job that stands still is asked where: by `wattle top`, and by SIGQUIT."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import fakes
+import pytest
+from jobs import HOME, REPO, clean_environment
+from preload import BOTH, ENVIRONMENT, Mpi
+from wattle.top.page import LAYOUT, MARK, chosen_of, read
+
+LATE_MS = 6000
+STANDS = """
+#include <mpi.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank) sleep(6);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+}
+"""
+
+
+def environment(**more: str) -> dict[str, str]:
+    made = {**clean_environment(), **ENVIRONMENT, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(REPO / "python")}
+    return {**made, **more}
+
+
+def start(command: list[object], **more: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*map(str, command)],
+        env=environment(**more),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=fakes.heed_signals,
+    )
+
+
+def ask(program: str, call: str) -> list[dict[str, Any]]:
+    """What the PEs of a program tell, once one of them waits in that call."""
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        words = [sys.executable, "-m", "wattle", "top", "--json"]
+        done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=60, check=True)
+        pes = [pe for pe in json.loads(done.stdout)["pes"] if pe["program"].endswith(program)]
+        if any(pe["call"] == call for pe in pes):
+            return pes
+        time.sleep(0.1)
+    raise AssertionError(f"nobody came to wait in {call}")
+
+
+def check(job: subprocess.Popen[str], program: str, call: str) -> None:
+    try:
+        pes = ask(program, call)
+        assert [pe["pe"] for pe in pes] == [0, 1]
+        waiting = next(pe for pe in pes if pe["call"] == call)
+        assert waiting["pe"] == 0
+        assert not pes[1]["waits"]
+        assert waiting["where"]
+        os.kill(waiting["pid"], signal.SIGQUIT)  # told, not ended
+        _, err = job.communicate(timeout=60)
+    finally:
+        if job.poll() is None:
+            job.terminate()
+            job.wait(20)
+    assert job.returncode == 0, err
+    assert f"wattle: PE 0: waits in {call} at program+0x" in err
+
+
+@pytest.mark.parametrize("wait", ["spin", "adaptive"])
+def test_an_openshmem_job(wait: str) -> None:
+    program = HOME / "lib/wattle/apps/barrier"
+    job = start([HOME / "bin/oshrun", "-n", 2, "--", program, LATE_MS], WATTLE_WAIT=wait)
+    check(job, "/barrier", "shmem_barrier_all")
+
+
+@BOTH
+def test_an_mpi_job(mpi: Mpi, tmp_path: Path) -> None:
+    source = tmp_path / "stands.c"
+    source.write_text(STANDS)
+    program = tmp_path / f"stands-{mpi.name}"
+    subprocess.run([mpi.tool("mpicc"), "-g", str(source), "-o", str(program)], check=True)
+    job = start([mpi.tool("mpirun"), "-n", 2, program], LD_PRELOAD=str(HOME / "lib/libwattle-mpi.so"))
+    check(job, f"/{program.name}", "MPI_Barrier")
+
+
+def test_a_program_that_has_a_handler_of_its_own_keeps_it(tmp_path: Path) -> None:
+    source = tmp_path / "own.c"
+    source.write_text(
+        "#include <shmem.h>\n#include <signal.h>\n#include <unistd.h>\n"
+        "static void mine(int n) { (void)n; _exit(7); }\n"
+        "int main(void) { signal(SIGQUIT, mine); shmem_init(); raise(SIGQUIT); shmem_finalize(); }\n"
+    )
+    subprocess.run([str(HOME / "bin/oshcc"), str(source), "-o", str(tmp_path / "own")], check=True)
+    assert subprocess.run([str(tmp_path / "own")], env=environment(), check=False).returncode == 7
+
+
+# ---- the page ----
+
+
+def page(**changes: Any) -> bytes:
+    values = {"mark": MARK, "pid": 7, "pe": 1, "n": 2, "turn": 2, "taken": 1, "base": 1000, "end": 2000, "since": 10**9}
+    values |= {"addr": 1501, "a": 1, "b": 2, "c": 3 * 10**9, "call": b"shmem_quiet"} | changes
+    return LAYOUT.pack(*values.values())
+
+
+def test_a_page_is_read_as_it_was_written() -> None:
+    live = read(page(), 7, 3, "/p", now_ns=3 * 10**9)
+    assert (live.pe, live.n_pes, live.call, live.offset, live.for_s) == (1, 2, "shmem_quiet", 500, 2.0)
+    assert live.waited_s["asleep"] == 3.0
+
+
+@pytest.mark.parametrize("change", [{"mark": b"WTLLIVE9"}, {"mark": b"\0TLLIVE1"}, {"pid": 8}])
+def test_pages_of_others_are_passed_over(change: dict[str, Any]) -> None:
+    assert read(page(**change), 7, 3, "/p") is None
+
+
+def test_a_call_from_a_library_has_no_offset_in_the_program() -> None:
+    assert read(page(addr=5000), 7, 3, "/p").offset is None
+
+
+def test_only_the_job_that_was_asked_for_is_chosen() -> None:
+    some = [read(page(pid=pid), pid, parent, "/p") for pid, parent in ((7, 3), (8, 3), (9, 4))]
+    assert [live.pid for live in chosen_of(some, 8)] == [7, 8]
+    assert [live.pid for live in chosen_of(some, 4)] == [9]
+    assert chosen_of(some, 99) == []
