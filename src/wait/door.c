@@ -111,6 +111,20 @@ static bool is_called(void *arg)
   return w->ready(w->arg) || (has_mail(w->door) && w->door->mail.waits(w->door->mail.of));
 }
 
+bool wtl_door_tell(wtl_door *d, const wtl_site *site)
+{
+  uint64_t ns[WTL_N_STAGES];
+  for (int stage = 0; stage < WTL_N_STAGES; stage++)
+    ns[stage] =
+        (uint64_t)((double)atomic_load_explicit(&d->ticks[stage], memory_order_relaxed) * d->stages.ns_per_tick);
+  return wtl_live_enter(d->live, site->addr ? d->calls[site->call].name : "finish", site, ns);
+}
+
+static void tell(wait *w)
+{
+  if (!w->told && w->door->live) w->told = wtl_door_tell(w->door, w->site);
+}
+
 #ifdef WTL_SIM
 
 /* A simulated core that looks on is one that spins, or yields, while its PE is blocked until a bell rings: no event is spent on each
@@ -154,20 +168,6 @@ static void rest(wait *w)
   }
   wtl_lowpower_arm(d->lowpower, d->bell);
   if (!w->ready(w->arg)) wtl_lowpower_wait(d->lowpower, now + waited / 8);
-}
-
-bool wtl_door_tell(wtl_door *d, const wtl_site *site)
-{
-  uint64_t ns[WTL_N_STAGES];
-  for (int stage = 0; stage < WTL_N_STAGES; stage++)
-    ns[stage] =
-        (uint64_t)((double)atomic_load_explicit(&d->ticks[stage], memory_order_relaxed) * d->stages.ns_per_tick);
-  return wtl_live_enter(d->live, site->addr ? d->calls[site->call].name : "finish", site, ns);
-}
-
-static void tell(wait *w)
-{
-  if (!w->told && w->door->live) w->told = wtl_door_tell(w->door, w->site);
 }
 
 static bool spin(wait *w, uint64_t limit)
