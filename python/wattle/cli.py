@@ -15,7 +15,7 @@ from wattle import __version__, console, stopping
 from wattle.errors import Interrupted, WattleError
 from wattle.stopping import Stopped
 
-COMMANDS = ("doctor", "calibrate", "run", "top", "study", "compare", "report", "plan", "sim")
+COMMANDS = ("doctor", "calibrate", "run", "top", "study", "compare", "report", "plan", "sim", "acceptance")
 
 KINDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false"}
 HELP = {"help_option_names": ["-h", "--help"]}
