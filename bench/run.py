@@ -25,7 +25,21 @@ from wattle.errors import WattleError  # noqa: E402
 from wattle.report import cli as report  # noqa: E402
 from wattle.report.bench_file import Bar  # noqa: E402
 
-from bench import collectives, crowd, limits, memory, messages, mpi, one_node, shaped, start, two_nodes, verdicts, waits  # noqa: E402
+from bench import (  # noqa: E402
+    collectives,
+    crowd,
+    governor,
+    limits,
+    memory,
+    messages,
+    mpi,
+    one_node,
+    shaped,
+    start,
+    two_nodes,
+    verdicts,
+    waits,
+)
 from bench.jobs import FLAGS, OUT, BenchError, Toolchain, own_oshcc, peer_oshcc  # noqa: E402
 from bench.pairs import FEWEST  # noqa: E402
 from bench.show import section  # noqa: E402
@@ -42,6 +56,7 @@ SECTIONS: dict[str, Callable[[argparse.Namespace, Toolchain], dict]] = {
     "start": start.run,
     "memory": memory.run,
     "mpi": mpi.run,
+    "governor": governor.run,
 }
 
 

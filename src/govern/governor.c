@@ -417,8 +417,8 @@ void wtl_governor_pass(wtl_governor *g, uint64_t site)
   g->is_unseen = g->in_barrier = false;
   r->instances++;
   r->unseen++;
-  if (g->unseen && !g->is_slow && goes_by(g, next)) {
-    g->phase += 2; /* as all count */
+  if (g->unseen && !g->is_slow && (next == r || goes_by(g, next))) { /* unseen, it cannot have become another */
+    g->phase += 2;                                                   /* as all count */
     g->region = next;
     if (--g->unseen) return;
     g->region_since = g->clock();

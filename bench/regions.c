@@ -1,0 +1,65 @@
+/*
+ * Regions from barrier to barrier, for bench/governor.py: what a governor costs who has nothing to gain by it, or something.
+ *
+ *   barriers in a row; 20 us and 2 ms of work between two; 2 ms for the last PE, none for the others
+ *
+ * A line of JSON a row: seconds of a region, the median of 25 batches.
+ */
+#include <shmem.h>
+
+#include "clocks.h"
+
+enum { BATCHES = 25 };
+
+static volatile double sink;
+
+/* So many steps of work, whoever else uses the core meanwhile. */
+static void work(long steps)
+{
+  double x = 1;
+  for (long i = 0; i < steps; i++) x = x * 1.0000001 + 1e-9;
+  sink = x;
+}
+
+/* Steps that take a second: the best of some short tries. */
+static double speed(void)
+{
+  double best = 0;
+  for (int i = 0; i < 20; i++) {
+    double start = now();
+    work(200000);
+    double rate = 200000 / (now() - start);
+    if (rate > best) best = rate;
+  }
+  return best;
+}
+
+static void measure(const char *row, long steps, int rounds)
+{
+  double s[BATCHES];
+  for (int b = 0; b < BATCHES; b++) {
+    shmem_barrier_all();
+    double start = now();
+    for (int i = 0; i < rounds; i++) {
+      if (steps) work(steps);
+      shmem_barrier_all();
+    }
+    s[b] = (now() - start) / rounds;
+  }
+  if (shmem_my_pe() == 0) tell_samples(row, s, BATCHES);
+}
+
+int main(void)
+{
+  static double mine, rate;
+  shmem_init();
+  mine = speed();
+  shmem_double_max_reduce(SHMEM_TEAM_WORLD, &rate, &mine, 1);
+  int is_last = shmem_my_pe() == shmem_n_pes() - 1;
+  measure("barriers", 0, 20000);
+  measure("brief", (long)(rate * 20e-6), 500);
+  measure("equal", (long)(rate * 2e-3), 10);
+  measure("unequal", is_last ? (long)(rate * 2e-3) : 0, 10);
+  shmem_finalize();
+  return 0;
+}
