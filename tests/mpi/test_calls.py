@@ -83,17 +83,18 @@ def test_mpich_has_calls_with_large_counts() -> None:
     assert len([row for row in table() if row["large"] and row["since"] <= MPICH.version]) > 50
 
 
-def test_nwchem_finds_the_same_energy(tmp_path: Path) -> None:
-    """Who of its processes computes what is decided anew in each run, so its sums differ in their last bits anyway:
-    plain runs of a larger molecule differed by 4e-12 hartree."""
+@pytest.mark.parametrize(("n", "differ"), [(1, 0.0), (2, 5e-12)])
+def test_nwchem_finds_the_same_energy(n: int, differ: float, tmp_path: Path) -> None:
+    """Alone, to the last digit that it prints. With two processes, who computes what is decided by whose counter comes
+    first, so sums are made in another order in each run: plain runs differ by one in the twelfth place, too."""
     program = shutil.which("nwchem.openmpi")
     if not program:
         pytest.skip("no nwchem.openmpi here: package nwchem-openmpi")
     words = [program, REPO / "tests/mpi/inputs/water.nw"]
     energies = []
     for preload in (False, True):
-        done = OPEN_MPI.run(2, *words, preload=preload, profile=tmp_path / "profile", cwd=tmp_path)
+        done = OPEN_MPI.run(n, *words, preload=preload, profile=tmp_path / "profile", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         energies.append(float(re.search(r"Total SCF energy =\s*(-?\d+\.\d+)", done.stdout)[1]))
-    assert abs(energies[0] - energies[1]) < 1e-10
-    assert len(profiles(tmp_path / "profile")) == 2
+    assert abs(energies[0] - energies[1]) <= differ
+    assert len(profiles(tmp_path / "profile")) == n
