@@ -17,7 +17,7 @@ from pathlib import Path
 from wattle.console import out, progress
 
 from bench import verdicts
-from bench.jobs import COMMON_ENV, OTHERS, ROOT, BenchError, Figures, Side, Toolchain, alternate, build
+from bench.jobs import COMMON_ENV, OTHERS, ROOT, BenchError, Figures, Side, Toolchain, alternate, build, end
 from bench.load import Watch
 from bench.pairs import DISTURBED, Row, as_data, between, compare
 from bench.show import comparison_table, section, shown_seconds
@@ -26,6 +26,7 @@ INPUT = ROOT / "tests/mpi/inputs/water.nw"
 ENERGY = re.compile(r"Total SCF energy\s*=\s*(-?\d+\.\d+)")
 WAITING_BAR = 0.03  # of wall time, of which the waiting rank's own work is a third
 SECTION = "MPI programs"
+PATIENCE_S = 180  # for a run of nwchem, which takes seconds
 MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
 
 
@@ -44,19 +45,24 @@ class Chemistry(Side):
     def run(self, *arguments: str) -> Figures:
         watch, started, before = Watch(), time.monotonic(), _children_cpu_s()
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run(
+            job = subprocess.Popen(
                 self.launch([str(self.program), str(INPUT)]),
                 env=self.environment(),
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
-                capture_output=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 text=True,
-                timeout=600,
-                check=False,
             )
-        found = ENERGY.search(done.stdout)
-        if done.returncode or not found:
-            raise BenchError(f"{self.name}: nwchem ended with exit code {done.returncode}\n{done.stderr.strip()}")
+            try:
+                output, errors = job.communicate(timeout=PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                raise BenchError(f"{self.name}: nwchem did not end within {PATIENCE_S} s") from None
+            finally:
+                end(job)  # and its processes with it: killed at once, the launcher would leave them computing
+        found = ENERGY.search(output)
+        if job.returncode or not found:
+            raise BenchError(f"{self.name}: nwchem ended with exit code {job.returncode}\n{errors.strip()}")
         return {
             "job": time.monotonic() - started,
             "cpu": _children_cpu_s() - before,
