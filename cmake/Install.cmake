@@ -9,7 +9,10 @@ endfunction()
 wattle_wrapper(oshcc C OSHCC_CC cc)
 wattle_wrapper(oshc++ C++ OSHCXX_CXX c++)
 configure_file(${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_BINARY_DIR}/include/wattle.h COPYONLY)
-foreach(name wattle wattle-shmem)
+foreach(header armci.h armcix.h message.h)
+  configure_file(${CMAKE_SOURCE_DIR}/include/${header} ${CMAKE_BINARY_DIR}/include/${header} COPYONLY)
+endforeach()
+foreach(name wattle wattle-shmem armci)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/${name}.pc.in ${CMAKE_BINARY_DIR}/lib/pkgconfig/${name}.pc @ONLY)
 endforeach()
 
@@ -23,14 +26,14 @@ if(WTL_THREADS)
 endif()
 
 # ---- the installed tree ----
-install(TARGETS wattle wattle-shmem wattle-net-ucx LIBRARY DESTINATION lib)
+install(TARGETS wattle wattle-shmem wattle-net-ucx armci armci-static LIBRARY DESTINATION lib ARCHIVE DESTINATION lib)
 install(TARGETS oshrun wattle-info wattle-calibrate wattle-clock-guard wattle-bench-patterns wattle-bench-am
   RUNTIME DESTINATION bin)
 install(PROGRAMS ${CMAKE_BINARY_DIR}/bin/oshcc ${CMAKE_BINARY_DIR}/bin/oshc++ DESTINATION bin)
 install(FILES ${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_BINARY_DIR}/include/shmem.h ${CMAKE_BINARY_DIR}/include/shmemx.h
-  DESTINATION include)
+  ${CMAKE_SOURCE_DIR}/include/armci.h ${CMAKE_SOURCE_DIR}/include/armcix.h ${CMAKE_SOURCE_DIR}/include/message.h DESTINATION include)
 install(FILES ${CMAKE_BINARY_DIR}/include/mpp/shmem.h DESTINATION include/mpp)
-install(FILES ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle.pc ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle-shmem.pc
+install(FILES ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle.pc ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle-shmem.pc ${CMAKE_BINARY_DIR}/lib/pkgconfig/armci.pc
   DESTINATION lib/pkgconfig)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/lib/cmake/Wattle DESTINATION lib/cmake)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/pages/man/ DESTINATION share/man)

@@ -110,7 +110,7 @@ static void start_record(wtl_mpi_rank *self)
     self->settings.profile_dir.text = "";
   }
   r->api = "mpi";
-  r->calls = wtl_mpi_calls;
+  r->calls[WTL_FRONT_FIRST] = wtl_mpi_calls;
   r->profile = &self->profile;
   r->door = &self->door;
   r->settings = &self->settings;

@@ -19,7 +19,6 @@
 #include "base/error.h"
 
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
-static const char key[] = "wattle.arena";
 
 /* What the arena itself keeps, at its beginning. */
 typedef struct head {
@@ -49,11 +48,12 @@ static void place(wtl_arena *a, void *base)
   a->slices = a->base + (size_t)a->slices;
 }
 
-static int map(wtl_arena *a, char *error, size_t size)
+/* `near`: where to look for room first; 0: anywhere. */
+static int map(wtl_arena *a, uintptr_t near, char *error, size_t size)
 {
   /* Reserve with room to align, then map into the aligned part and give the margins back. */
   size_t reserved = a->length + WTL_SLICE_ALIGN;
-  char *room = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char *room = mmap((void *)near, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   char *at = room == MAP_FAILED ? NULL : (char *)wtl_round_up((uintptr_t)room, WTL_SLICE_ALIGN);
   void *p =
       at ? mmap(at, a->length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, a->fd, 0) : MAP_FAILED;
@@ -64,6 +64,23 @@ static int map(wtl_arena *a, char *error, size_t size)
   }
   if (at > room) munmap(room, (size_t)(at - room));
   if (room + reserved > at + a->length) munmap(at + a->length, (size_t)(room + reserved - at) - a->length);
+  a->owned = true;
+  place(a, p);
+  return 0;
+}
+
+/* At the address that the creator has it at. */
+static int map_at(wtl_arena *a, const wtl_boot *b, void *base, char *error, size_t size)
+{
+  void *p = mmap(base, a->length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, a->fd, 0);
+  if (p != base) {
+    if (p != MAP_FAILED) munmap(p, a->length);
+    snprintf(error, size,
+             "PE %d has memory of its own at %p, where PE %d has the node's: that must lie at one address in all "
+             "processes",
+             b->pe, base, b->local_pe[0]);
+    return WTL_EXIT_OSERR;
+  }
   a->owned = true;
   place(a, p);
   return 0;
@@ -172,8 +189,9 @@ static int ask_desk(long pid)
   return fd;
 }
 
-/* Opens what local rank 0 made, and trusts it only if it has the agreed size and cannot change it. */
-static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *shape_text, char *error, size_t size)
+/* Opens what local rank 0 made at *at, and trusts it only if it has the agreed size and cannot change it. */
+static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *shape_text, void **at, char *error,
+                     size_t size)
 {
   char path[64], theirs[128] = "";
   long pid;
@@ -186,6 +204,7 @@ static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *
              b->pe, b->local_pe[0], shape_text, b->pe, theirs, b->local_pe[0]);
     return WTL_EXIT_CONFIG;
   }
+  *at = base;
   if (pid == (long)getpid()) return place(a, base), 0; /* PEs are threads: one mapping serves all */
   snprintf(path, sizeof path, "/proc/%ld/fd/%d", pid, fd);
   a->fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
@@ -210,13 +229,20 @@ static void shape_to_text(const wtl_arena_shape *s, char *text, size_t size)
            s->shared_bytes + s->per_pe_bytes);
 }
 
-static int start_as_creator(wtl_arena *a, wtl_boot *b, const char *shape_text, char *error, size_t size)
+static void key_of(const char *name, char *key, size_t size)
 {
-  char handle[192];
+  snprintf(key, size, "wattle.%s", name);
+}
+
+static int start_as_creator(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shape, const char *shape_text,
+                            char *error, size_t size)
+{
+  char handle[192], key[64];
   desk d = {-1, -1};
   int rc = create(a, error, size);
-  if (rc == 0) rc = map(a, error, size);
+  if (rc == 0) rc = map(a, shape->near, error, size);
   if (rc) return rc;
+  key_of(shape->name, key, sizeof key);
   open_desk(&d, a->fd); /* without it, /proc must do */
   snprintf(handle, sizeof handle, "%ld %d %p %s", (long)getpid(), a->fd, (void *)a->base, shape_text);
   if (b->ops->publish(b, key, handle) != 0 || b->ops->fence(b) != 0) rc = WTL_EXIT_UNAVAILABLE;
@@ -227,16 +253,20 @@ static int start_as_creator(wtl_arena *a, wtl_boot *b, const char *shape_text, c
   return rc;
 }
 
-static int start_as_guest(wtl_arena *a, wtl_boot *b, const char *shape_text, char *error, size_t size)
+static int start_as_guest(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shape, const char *shape_text, char *error,
+                          size_t size)
 {
-  char handle[192];
+  char handle[192], key[64];
+  void *base;
   int rc;
+  key_of(shape->name, key, sizeof key);
   if (b->ops->fence(b) != 0 || b->ops->lookup(b, b->local_pe[0], key, handle, sizeof handle) != 0) {
     snprintf(error, size, "boot by %s: PE %d did not say where the node's arena is", b->ops->name, b->local_pe[0]);
     return WTL_EXIT_UNAVAILABLE;
   }
-  if ((rc = open_from(a, b, handle, shape_text, error, size)) != 0) return rc;
-  if (!a->base && (rc = map(a, error, size)) != 0) return rc;
+  if ((rc = open_from(a, b, handle, shape_text, &base, error, size)) != 0) return rc;
+  if (!a->base) rc = shape->near ? map_at(a, b, base, error, size) : map(a, 0, error, size);
+  if (rc) return rc;
   atomic_fetch_add(opened(a), 1);
   return 0;
 }
@@ -257,8 +287,8 @@ int wtl_arena_start(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shape, cha
   a->fd = -1;
   lay_out(a, b, shape);
   shape_to_text(shape, shape_text, sizeof shape_text);
-  rc = b->local_rank == 0 ? start_as_creator(a, b, shape_text, error, size)
-                          : start_as_guest(a, b, shape_text, error, size);
+  rc = b->local_rank == 0 ? start_as_creator(a, b, shape, shape_text, error, size)
+                          : start_as_guest(a, b, shape, shape_text, error, size);
   if (rc) return rc;
   hide_from_core_file(a, b);
   struct stat st;

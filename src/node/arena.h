@@ -5,7 +5,8 @@
  *                                            |<------ stride ------>|
  *
  * Control data lies contiguous at the front, so that it needs few pages. A slice is sparse: memory is used where it is
- * touched. The same object has another address in each process; inside one, slice r begins at slices + r * stride.
+ * touched. The same object has another address in each process, unless one address is asked for; inside one, slice r begins at
+ * slices + r * stride.
  *
  * Created by local rank 0; the others open it through /proc/PID/fd, or, where the kernel forbids that, get it over a
  * socket.
@@ -14,6 +15,7 @@
 #define WTL_NODE_ARENA_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "node/boot.h"
@@ -40,6 +42,8 @@ typedef struct wtl_arena_shape {
   size_t shared_bytes, per_pe_bytes, slice_bytes;
   size_t statics_bytes,
       heap_bytes; /* how much of a slice is the program's variables, and its heap: for messages only */
+  const char *name;     /* tells it from other arenas of the job */
+  uintptr_t near;       /* not 0: at one address in all processes of the node, this one where it is free */
 } wtl_arena_shape;
 
 /*

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { WTL_MPI_OPS_VERSION = 1 };
+enum { WTL_MPI_OPS_VERSION = 2 };
 
 /* What a module does. It exports one object of this type, wtl_mpi. */
 typedef struct wtl_mpi_ops {
@@ -41,6 +41,19 @@ typedef struct wtl_mpi_ops {
 
   /* Collective. MPI stays until the process ends; a program that has begun it itself gets the communicator back. */
   void (*stop)(void);
+
+  /*
+   * For a program that uses MPI itself, whether boot does or not. A communicator is as long as this MPI's; `comm` has room for a
+   * pointer. comm_make: of the processes ranks[0..n) of MPI_COMM_WORLD, by those alone; 0, or -1 if MPI refuses. comm_free
+   * takes one that is all zeros for none.
+   */
+  void (*comm_world)(void *comm);
+  int (*comm_make)(const int *ranks, int n, void *comm);
+  void (*comm_free)(void *comm);
+
+  /* MPI_Init where the program has not called it; MPI_Finalize where that is so, and once. */
+  void (*init)(int *argc, char ***argv);
+  void (*finalize)(void);
 } wtl_mpi_ops;
 
 /* --- which MPI --- */
@@ -57,6 +70,9 @@ typedef struct wtl_mpi {
  * 0, or an exit code with the reason in `error`. Once found it stays.
  */
 int wtl_mpi_load(wtl_mpi *mpi, char *error, size_t size);
+
+/* The module for the MPI that the program has loaded; false where it has none, or there is no module for it. */
+bool wtl_mpi_of_program(wtl_mpi *mpi);
 
 /*
  * Is MPICH's launcher, Hydra, the one that started this process as one of several? Within an allocation of Slurm's it has

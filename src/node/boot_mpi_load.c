@@ -198,6 +198,12 @@ int wtl_mpi_load(wtl_mpi *mpi, char *error, size_t size)
   return rc;
 }
 
+bool wtl_mpi_of_program(wtl_mpi *mpi)
+{
+  char error[512];
+  return find_loaded() && wtl_mpi_load(mpi, error, sizeof error) == 0;
+}
+
 /* --- is there more than one process? --- */
 
 bool wtl_mpi_is_offered(void)

@@ -300,4 +300,55 @@ MPI_Comm wtl_mpi_comm(void)
   return is_usable() ? self.comm : MPI_COMM_NULL;
 }
 
-const wtl_mpi_ops wtl_mpi_module = {WTL_MPI_OPS_VERSION, in_use, start, exchange, do_abort, stop};
+/* --- communicators of the program's --- */
+
+static void comm_world(void *comm)
+{
+  memcpy(comm, &(MPI_Comm){MPI_COMM_WORLD}, sizeof(MPI_Comm));
+}
+
+static int comm_make(const int *ranks, int n, void *comm)
+{
+  enum { TAG = 0x5761 }; /* several may be made at once, by other processes; by the same ones, in one order */
+  MPI_Comm made;
+  MPI_Group world, members;
+  if (PMPI_Comm_group(MPI_COMM_WORLD, &world) != MPI_SUCCESS) return -1;
+  int rc = PMPI_Group_incl(world, n, ranks, &members);
+  PMPI_Group_free(&world);
+  if (rc != MPI_SUCCESS) return -1;
+  rc = PMPI_Comm_create_group(MPI_COMM_WORLD, members, TAG, &made);
+  PMPI_Group_free(&members);
+  if (rc != MPI_SUCCESS) return -1;
+  memcpy(comm, &made, sizeof made);
+  return 0;
+}
+
+static void comm_free(void *comm)
+{
+  static const char none[sizeof(MPI_Comm)];
+  MPI_Comm made;
+  if (memcmp(comm, none, sizeof none) == 0) return;
+  memcpy(&made, comm, sizeof made);
+  PMPI_Comm_free(&made);
+  memcpy(comm, none, sizeof none);
+}
+
+static bool began_here; /* MPI_Init, for the program */
+
+static void init(int *argc, char ***argv)
+{
+  int up = 0, given;
+  PMPI_Initialized(&up);
+  if (up) return;
+  PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &given);
+  began_here = true;
+}
+
+static void finalize(void)
+{
+  if (began_here && program_uses_mpi()) PMPI_Finalize();
+  began_here = false;
+}
+
+const wtl_mpi_ops wtl_mpi_module = {WTL_MPI_OPS_VERSION, in_use,    start,     exchange, do_abort, stop,
+                                    comm_world,          comm_make, comm_free, init,     finalize};

@@ -16,7 +16,7 @@
 /* A handler makes call number `call`, or has left by longjmp. */
 static void in_handler(uint32_t call)
 {
-  const wtl_call_info *info = &wtl_self->record.calls[call];
+  const wtl_call_info *info = wtl_record_call(&wtl_self->record, call);
   bool left = (const char *)__builtin_frame_address(0) > wtl_am_here.frame;
   if (left || !info->in_handler) wtl_am_refuse_in_handler(info->name);
 }
@@ -94,7 +94,8 @@ void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handle
   if (!wtl_am_handlers_set(&am->handlers, id, handler))
     wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for handler %d", call, id);
 #ifndef WTL_SIM /* there the network's agent runs handlers (wtl_am_agents_turn): no message comes any other way */
-  if (!am->agent && handler && am->progress != WTL_PROGRESS_CALLER) {
+  bool is_served = id >= WTL_AM_FIRST_ID || am->progress == WTL_PROGRESS_AGENT;
+  if (!am->agent && handler && is_served && am->progress != WTL_PROGRESS_CALLER) {
     char error[256];
     self->door.is_shared = true; /* a handler that the agent runs may wait for a mutex */
     am->agent = wtl_am_agent_start(am, error, sizeof error);
@@ -349,7 +350,7 @@ void wtl_am_quiet(wtl_pe *self, wtl_site *site)
     wtl_am_wait_until_past(am, site, slot, WTL_AM_REQUESTS, (uint32_t)last);
     atomic_compare_exchange_strong_explicit(&am->last[slot], &last, 0, memory_order_relaxed, memory_order_relaxed);
   }
-  wtl_am_far_quiet(am, site);
+  wtl_am_far_quiet(am, site, -1);
   wtl_am_ring *replies = &am->mine[WTL_AM_REPLIES];
   uint32_t tail = (uint32_t)atomic_load_explicit(&replies->tail, memory_order_acquire);
   if ((uint32_t)atomic_load_explicit(&replies->head, memory_order_acquire) != tail)

@@ -16,6 +16,8 @@
 #ifndef WTL_PGAS_AM_H
 #define WTL_PGAS_AM_H
 
+#include <limits.h>
+
 #include "fabric/net.h"
 #include "pgas/am_ring.h"
 #include "pgas/pe.h"
@@ -28,6 +30,13 @@ typedef uint64_t wtl_am_token; /* the requester, and which run of a handler it i
 typedef void (*wtl_am_handler)(void *buf, size_t n, int pe, wtl_am_token token);
 
 enum { WTL_AM_LONGEST = 1 << 30 }; /* bytes of a payload */
+
+/*
+ * Handlers' numbers below this one are the runtime's own. No agent is started for them: messages from other nodes are served by
+ * the network's, and who waits for one of this node's looks himself.
+ */
+enum { WTL_AM_FIRST_ID = INT_MIN + 16 };
+enum { WTL_AM_PACKED = INT_MIN, WTL_AM_PACKED_REPLY, WTL_AM_POSTED };
 
 /* Bytes of the rings of a node's PEs, in the arena. */
 size_t wtl_am_ring_bytes(int n_local);

@@ -359,23 +359,27 @@ static bool is_complete(void *arg)
   return (int32_t)(done - c->sent) >= 0 && (int32_t)(c->to->taken - c->to->due) >= 0;
 }
 
-void wtl_am_far_quiet(wtl_am *am, wtl_site *site)
+static void ask_for_end(wtl_am *am, wtl_am_far *f, int pe)
+{
+  peer *p = &f->peers[pe];
+  wtl_net_tag question;
+  bool asks;
+  pthread_mutex_lock(&am->lock);
+  asks = p->done != p->sent && !(p->asks && p->asked == p->sent);
+  if (asks) question = ask(p);
+  pthread_mutex_unlock(&am->lock);
+  if (asks) wtl_net_message(am->pe->net, pe, question, NULL, 0, false, NULL);
+}
+
+void wtl_am_far_quiet(wtl_am *am, wtl_site *site, int pe)
 {
   wtl_am_far *f = atomic_load_explicit(&am->far, memory_order_acquire);
+  int first = pe < 0 ? 0 : pe, end = pe < 0 ? am->pe->n : pe + 1;
   if (!f) return;
   f->in_vain = 0;
-  for (int pe = 0; pe < am->pe->n; pe++) {
-    peer *p = &f->peers[pe];
-    wtl_net_tag question;
-    bool asks;
-    pthread_mutex_lock(&am->lock);
-    asks = p->done != p->sent && !(p->asks && p->asked == p->sent);
-    if (asks) question = ask(p);
-    pthread_mutex_unlock(&am->lock);
-    if (asks) wtl_net_message(am->pe->net, pe, question, NULL, 0, false, NULL);
-  }
-  for (int pe = 0; pe < am->pe->n; pe++) {
-    completing c = {&f->peers[pe], f->peers[pe].sent};
+  for (int i = first; i < end; i++) ask_for_end(am, f, i);
+  for (int i = first; i < end; i++) {
+    completing c = {&f->peers[i], f->peers[i].sent};
     wait_for(am, site, is_complete, &c);
   }
 }

@@ -26,8 +26,8 @@ void wtl_am_far_request(wtl_am *am, wtl_site *site, int pe, int id, uint32_t cou
 void wtl_am_far_reply(wtl_am *am, int pe, int id, const void *source, size_t n);
 void wtl_am_far_say_counted(wtl_am *am, int pe, uint32_t counted);
 
-/* All requests so far, and their replies. */
-void wtl_am_far_quiet(wtl_am *am, wtl_site *site);
+/* All requests so far, to PE `pe` or with -1 to all, and their replies. */
+void wtl_am_far_quiet(wtl_am *am, wtl_site *site, int pe);
 
 /* What waits in the inbox: may some of it be taken; takes up to `most`, true if any; sends the replies off. The last two only by
  * who has taken `am`. */

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "pgas/am_far.h"
+#include "pgas/global.h"
 #include "pgas/rma.h"
 
 /* --- what other nodes reach of this PE --------------------------------------------------------------------------- */
@@ -19,6 +20,7 @@ static char *region(const wtl_pe *self, uint32_t number, uint64_t *n)
     return self->slices + (size_t)self->slot * self->stride;
   case WTL_REGION_BARRIER: *n = sizeof control->node_barrier; return (char *)control->node_barrier;
   case WTL_REGION_ROOMS: *n = sizeof(wtl_rooms); return (char *)wtl_rooms_of(self, self->me);
+  case WTL_REGION_GLOBAL: return wtl_global_region(self, n);
   default: return NULL;
   }
 }
@@ -38,6 +40,8 @@ static void changed(void *owner, wtl_place at, uint64_t n)
   if (!wtl_bell_has_sleeper(bell)) return;
   if (at.region == WTL_REGION_SLICE)
     wtl_bell_ring_at(bell, at.offset, n);
+  else if (at.region == WTL_REGION_GLOBAL)
+    wtl_bell_ring_at(bell, WTL_GLOBAL_WATCH + at.offset, n);
   else
     wtl_bell_ring_control(bell);
 }
@@ -126,17 +130,46 @@ static size_t step_of(size_t n)
   return n < WTL_NET_MOST ? n : WTL_NET_MOST;
 }
 
+void wtl_far_wait(wtl_pe *self, wtl_site *site, _Atomic uint32_t *left)
+{
+  wait_for(self, site, is_zero, left);
+}
+
+void wtl_far_put_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wtl_place at, const void *source,
+                    size_t n, enum wtl_net_manner manner, _Atomic uint32_t *left)
+{
+  const char *from = source;
+  for (size_t step; n > 0; n -= step, from += step, at.offset += step) {
+    step = step_of(n);
+    wait_for(self, site, has_room, self->net);
+    wtl_net_put(self->net, flow, pe, at, from, step, manner, left);
+  }
+}
+
+void wtl_far_get_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wtl_place at, void *dest, size_t n,
+                    _Atomic uint32_t *left)
+{
+  char *to = dest;
+  for (size_t step; n > 0; n -= step, to += step, at.offset += step) {
+    step = step_of(n);
+    wait_for(self, site, has_room, self->net);
+    wtl_net_get(self->net, flow, pe, at, to, step, left);
+  }
+}
+
+void wtl_far_amo_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wtl_place at, enum wtl_net_op op,
+                    size_t size, uint64_t operand, uint64_t condition, void *result, _Atomic uint32_t *left)
+{
+  wait_for(self, site, has_room, self->net);
+  wtl_net_amo(self->net, flow, pe, at, op, size, operand, condition, result, left);
+}
+
 void wtl_far_put(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, const void *source, size_t n, int pe,
                  bool nbi)
 {
   _Atomic uint32_t left = 0;
-  const char *from = source;
-  wtl_place at = wtl_far_place(self, dest);
-  for (size_t step; n > 0; n -= step, from += step, at.offset += step) {
-    step = step_of(n);
-    wait_for(self, site, has_room, self->net);
-    wtl_net_put(self->net, flow, pe, at, from, step, nbi ? WTL_NET_HELD : WTL_NET_NOW, nbi ? NULL : &left);
-  }
+  wtl_far_put_at(self, flow, site, pe, wtl_far_place(self, dest), source, n, nbi ? WTL_NET_HELD : WTL_NET_NOW,
+                 nbi ? NULL : &left);
   wait_for(self, site, is_zero, &left);
 }
 
@@ -144,13 +177,7 @@ void wtl_far_get(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, c
                  bool nbi)
 {
   _Atomic uint32_t left = 0;
-  char *to = dest;
-  wtl_place at = wtl_far_place(self, source);
-  for (size_t step; n > 0; n -= step, to += step, at.offset += step) {
-    step = step_of(n);
-    wait_for(self, site, has_room, self->net);
-    wtl_net_get(self->net, flow, pe, at, to, step, nbi ? NULL : &left);
-  }
+  wtl_far_get_at(self, flow, site, pe, wtl_far_place(self, source), dest, n, nbi ? NULL : &left);
   wait_for(self, site, is_zero, &left);
 }
 
@@ -158,8 +185,8 @@ void wtl_far_amo(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, i
                  uint64_t operand, uint64_t condition, void *result, bool nbi)
 {
   _Atomic uint32_t left = 0;
-  wait_for(self, site, has_room, self->net);
-  wtl_net_amo(self->net, flow, pe, wtl_far_place(self, dest), op, size, operand, condition, result, nbi ? NULL : &left);
+  wtl_far_amo_at(self, flow, site, pe, wtl_far_place(self, dest), op, size, operand, condition, result,
+                 nbi ? NULL : &left);
   wait_for(self, site, is_zero, &left);
 }
 

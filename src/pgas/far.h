@@ -41,6 +41,18 @@ void wtl_far_put_blocks(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *
 void wtl_far_get_blocks(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, size_t to_step,
                         const void *source, size_t from_step, size_t block, size_t blocks, int pe);
 
+/*
+ * The same for a place, and without an end: they wait for room only, and `left` counts what its owner waits for then (NULL: it
+ * is complete after the next quiet). Counters belong to the network while they are not 0.
+ */
+void wtl_far_put_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wtl_place at, const void *source,
+                    size_t n, enum wtl_net_manner manner, _Atomic uint32_t *left);
+void wtl_far_get_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wtl_place at, void *dest, size_t n,
+                    _Atomic uint32_t *left);
+void wtl_far_amo_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wtl_place at, enum wtl_net_op op,
+                    size_t size, uint64_t operand, uint64_t condition, void *result, _Atomic uint32_t *left);
+void wtl_far_wait(wtl_pe *self, wtl_site *site, _Atomic uint32_t *left);
+
 void wtl_far_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site);
 void wtl_far_order(wtl_pe *self, wtl_net_flow *flow, wtl_site *site);
 

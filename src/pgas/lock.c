@@ -1,11 +1,12 @@
 /*
  * The lock's long is two words. On the lock's home PE, `tail` names the last PE in the queue (plus one; 0: free). On
  * each PE, `node` is its place in the queue: whether it waits, whether it holds the lock, and who comes next (plus
- * one).
+ * one). The longs lie in symmetric memory, or anywhere in global memory (wtl_lock_at).
  */
 #include <stddef.h>
 
 #include "base/error.h"
+#include "pgas/global.h"
 #include "pgas/sync.h"
 
 typedef struct lock_words {
@@ -19,39 +20,83 @@ enum { HELD = 1u << 30, NEXT = HELD - 1 };
 
 enum { TAIL = offsetof(lock_words, tail), NODE = offsetof(lock_words, node) };
 
-static lock_words *words_here(const wtl_pe *self, const long *lock)
-{
-  return (lock_words *)(void *)wtl_remote(self, lock, self->me);
-}
+/* A lock: of one kind or the other, and where its queue's tail is. */
+typedef struct lock {
+  long *symmetric; /* NULL: the longs are where `at` says */
+  const wtl_lock_at *at;
+  int home;
+} lock;
 
 /* Locks spread over the PEs by their place in memory, which is the same on all. */
-static int home(const wtl_pe *self, const long *lock)
+static lock symmetric_lock(const wtl_pe *self, long *words)
 {
-  bool on_heap = (size_t)((const char *)lock - self->heap) < self->heap_bytes;
-  size_t at = (size_t)((const char *)lock - (on_heap ? self->heap : self->statics));
-  return (int)(at / sizeof(long) % (size_t)self->n);
+  bool on_heap = (size_t)((const char *)words - self->heap) < self->heap_bytes;
+  size_t at = (size_t)((const char *)words - (on_heap ? self->heap : self->statics));
+  return (lock){words, NULL, (int)(at / sizeof(long) % (size_t)self->n)};
+}
+
+static lock global_lock(const wtl_lock_at *at)
+{
+  return (lock){NULL, at, at->home};
+}
+
+/* The lock's long as PE `pe` of this node has it; NULL: that is on another node. */
+static char *words_of(const wtl_pe *self, const lock *l, int pe)
+{
+  if (l->symmetric) return wtl_remote(self, l->symmetric, pe);
+  return wtl_is_near(self, pe) ? (char *)&l->at->words[pe][l->at->index] : NULL;
+}
+
+static lock_words *words_here(const wtl_pe *self, const lock *l)
+{
+  return (lock_words *)(void *)words_of(self, l, self->me);
+}
+
+static const void *name_of(const wtl_pe *self, const lock *l)
+{
+  return l->symmetric ? l->symmetric : (const void *)words_of(self, l, self->me);
+}
+
+static uint32_t far_operate(wtl_pe *self, wtl_site *site, const lock *l, size_t word, int pe, enum wtl_net_op op,
+                            uint32_t operand, uint32_t condition)
+{
+  uint32_t old = condition;
+  _Atomic uint32_t left = 0;
+  wtl_place at = l->symmetric ? wtl_far_place(self, l->symmetric)
+                              : wtl_global_place(self, &l->at->words[pe][l->at->index], pe);
+  at.offset += word;
+  wtl_far_amo_at(self, NULL, site, pe, at, op, sizeof old, operand, condition, &old, &left);
+  wtl_far_wait(self, site, &left);
+  return old;
 }
 
 /* An atomic operation on a word of the lock, on any PE; returns what was there. The PE that may wait for the word is
  * told. */
-static uint32_t operate(wtl_pe *self, wtl_site *site, long *lock, size_t word, int pe, enum wtl_net_op op,
+static uint32_t operate(wtl_pe *self, wtl_site *site, const lock *l, size_t word, int pe, enum wtl_net_op op,
                         uint32_t operand, uint32_t condition)
 {
-  char *there = wtl_remote(self, lock, pe);
+  char *there = words_of(self, l, pe);
   _Atomic uint32_t *w = (_Atomic uint32_t *)(void *)(there + word);
   uint32_t old = condition;
-  if (!there) {
-    wtl_far_amo(self, NULL, site, (char *)lock + word, pe, op, sizeof old, operand, condition, &old, false);
-    return old;
-  }
+  if (!there) return far_operate(self, site, l, word, pe, op, operand, condition);
   switch (op) {
   case WTL_NET_SWAP: old = atomic_exchange(w, operand); break;
   case WTL_NET_CSWAP: atomic_compare_exchange_strong(w, &old, operand); break;
   case WTL_NET_OR: old = atomic_fetch_or(w, operand); break;
   default: old = atomic_fetch_and(w, operand); break;
   }
-  wtl_touch(self, pe, w, sizeof *w);
+  if (l->symmetric)
+    wtl_touch(self, pe, w, sizeof *w);
+  else
+    wtl_touch_global(self, pe, w, sizeof *w);
   return old;
+}
+
+/* For a word of the lock's long here. */
+static void wait_for(wtl_pe *self, wtl_site *site, const lock *l, bool (*ready)(void *), lock_words *mine)
+{
+  wtl_watch watch = l->symmetric ? wtl_watch_of(self, l->symmetric) : wtl_watch_global(self, mine);
+  wtl_door_wait(&self->door, site, watch, ready, &mine->node);
 }
 
 static bool no_longer_waits(void *arg)
@@ -64,55 +109,91 @@ static bool has_next(void *arg)
   return (atomic_load_explicit((_Atomic uint32_t *)arg, memory_order_acquire) & NEXT) != 0;
 }
 
-static void refuse_second(wtl_pe *self, const lock_words *mine, const char *call, const long *lock)
+static void refuse_second(wtl_pe *self, const lock_words *mine, const char *call, const lock *l)
 {
   if (atomic_load_explicit(&mine->node, memory_order_relaxed) & (HELD | WAITING))
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE already holds the lock at %p (locks do not nest)", call,
-                (const void *)lock);
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE already holds the lock at %p (locks do not nest)", call, name_of(self, l));
 }
 
-void wtl_lock_set(wtl_pe *self, wtl_site *site, long *lock, const char *call)
+static void set(wtl_pe *self, wtl_site *site, const lock *l, const char *call)
 {
-  lock_words *mine = words_here(self, lock);
+  lock_words *mine = words_here(self, l);
   uint32_t before;
-  refuse_second(self, mine, call, lock);
+  refuse_second(self, mine, call, l);
   atomic_store_explicit(&mine->node, WAITING, memory_order_relaxed);
-  before = operate(self, site, lock, TAIL, home(self, lock), WTL_NET_SWAP, (uint32_t)self->me + 1, 0);
+  before = operate(self, site, l, TAIL, l->home, WTL_NET_SWAP, (uint32_t)self->me + 1, 0);
   if (before != 0) {
-    operate(self, site, lock, NODE, (int)before - 1, WTL_NET_OR, (uint32_t)self->me + 1,
-            0); /* it may wait to learn who comes next */
-    wtl_door_wait(&self->door, site, wtl_watch_of(self, lock), no_longer_waits, &mine->node);
+    /* It may wait to learn who comes next. */
+    operate(self, site, l, NODE, (int)before - 1, WTL_NET_OR, (uint32_t)self->me + 1, 0);
+    wait_for(self, site, l, no_longer_waits, mine);
   }
   /* Only WAITING may be taken away here: a successor may have written itself into NEXT already. */
   atomic_fetch_and_explicit(&mine->node, ~WAITING, memory_order_relaxed);
   atomic_fetch_or_explicit(&mine->node, HELD, memory_order_relaxed);
 }
 
-bool wtl_lock_test(wtl_pe *self, wtl_site *site, long *lock, const char *call)
+static bool test(wtl_pe *self, wtl_site *site, const lock *l, const char *call)
 {
-  lock_words *mine = words_here(self, lock);
-  refuse_second(self, mine, call, lock);
+  lock_words *mine = words_here(self, l);
+  refuse_second(self, mine, call, l);
   atomic_store_explicit(&mine->node, HELD, memory_order_relaxed);
-  if (operate(self, site, lock, TAIL, home(self, lock), WTL_NET_CSWAP, (uint32_t)self->me + 1, 0) == 0) return true;
+  if (operate(self, site, l, TAIL, l->home, WTL_NET_CSWAP, (uint32_t)self->me + 1, 0) == 0) return true;
   atomic_store_explicit(&mine->node, 0, memory_order_relaxed);
   return false;
 }
 
-void wtl_lock_clear(wtl_pe *self, wtl_site *site, long *lock, const char *call)
+static void clear(wtl_pe *self, wtl_site *site, const lock *l, const char *call)
 {
-  lock_words *mine = words_here(self, lock);
+  lock_words *mine = words_here(self, l);
   uint32_t last = (uint32_t)self->me + 1, next;
   if (!(atomic_load_explicit(&mine->node, memory_order_relaxed) & HELD))
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE does not hold the lock at %p", call, (const void *)lock);
-  wtl_quiet(self, site); /* what was stored under the lock is visible before the lock is free */
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE does not hold the lock at %p", call, name_of(self, l));
   if (!has_next(&mine->node)) {
-    if (operate(self, site, lock, TAIL, home(self, lock), WTL_NET_CSWAP, 0, last) == last) {
+    if (operate(self, site, l, TAIL, l->home, WTL_NET_CSWAP, 0, last) == last) {
       atomic_store_explicit(&mine->node, 0, memory_order_relaxed);
       return;
     }
-    wtl_door_wait(&self->door, site, wtl_watch_of(self, lock), has_next, &mine->node);
+    wait_for(self, site, l, has_next, mine);
   }
   next = (atomic_load_explicit(&mine->node, memory_order_acquire) & NEXT) - 1;
   atomic_store_explicit(&mine->node, 0, memory_order_relaxed);
-  operate(self, site, lock, NODE, (int)next, WTL_NET_AND, ~WAITING, 0);
+  operate(self, site, l, NODE, (int)next, WTL_NET_AND, ~WAITING, 0);
+}
+
+void wtl_lock_set(wtl_pe *self, wtl_site *site, long *words, const char *call)
+{
+  lock l = symmetric_lock(self, words);
+  set(self, site, &l, call);
+}
+
+bool wtl_lock_test(wtl_pe *self, wtl_site *site, long *words, const char *call)
+{
+  lock l = symmetric_lock(self, words);
+  return test(self, site, &l, call);
+}
+
+void wtl_lock_clear(wtl_pe *self, wtl_site *site, long *words, const char *call)
+{
+  lock l = symmetric_lock(self, words);
+  wtl_quiet(self, site); /* what was stored under the lock is visible before the lock is free */
+  clear(self, site, &l, call);
+}
+
+void wtl_lock_at_set(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call)
+{
+  lock l = global_lock(at);
+  set(self, site, &l, call);
+}
+
+bool wtl_lock_at_test(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call)
+{
+  lock l = global_lock(at);
+  return test(self, site, &l, call);
+}
+
+void wtl_lock_at_clear(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call)
+{
+  lock l = global_lock(at);
+  wtl_global_fence(self, site, -1);
+  clear(self, site, &l, call);
 }

@@ -17,6 +17,8 @@
 #include "pgas/am.h"
 #include "pgas/governed.h"
 #include "pgas/context.h"
+#include "pgas/global.h"
+#include "pgas/posted.h"
 #include "pgas/sync.h"
 #include "pgas/team.h"
 
@@ -24,6 +26,7 @@
 _Thread_local wtl_pe *wtl_self;
 #else
 wtl_pe *wtl_self;
+extern wtl_pe *wtl_self_seen __attribute__((alias("wtl_self"), visibility("default")));
 #endif
 
 /*
@@ -43,7 +46,7 @@ static void refuse(int status, const char *reasons)
 static int start_memory(wtl_pe *self, char *error, size_t size)
 {
   wtl_statics statics = {0};
-  wtl_arena_shape shape;
+  wtl_arena_shape shape = {.name = "arena"};
   size_t n = (size_t)self->n_local, ledger = sizeof(wtl_shared), rings;
   int rc;
   if (self->settings.statics.on) wtl_statics_find(&statics);
@@ -198,10 +201,11 @@ static void watch_process(wtl_pe *self)
 }
 #endif
 
-void wtl_pe_start(int thread_level, const wtl_call_info *calls)
+void wtl_pe_start(int thread_level, enum wtl_front front, const wtl_call_info *calls)
 {
   wtl_pe *self = wtl_self;
   if (self) {
+    self->record.calls[front] = calls;
     self->init_count++;
     return;
   }
@@ -209,7 +213,7 @@ void wtl_pe_start(int thread_level, const wtl_call_info *calls)
   if (!self) refuse(WTL_EXIT_OSERR, "no memory to start a PE");
   self->init_count = 1;
   self->thread_level = thread_level;
-  self->record.calls = calls;
+  self->record.calls[front] = calls;
   self->starter_pid = (long)getpid();
   wtl_self = self;
   start(self);
@@ -223,6 +227,7 @@ void wtl_pe_stop(void)
   wtl_pe *self = wtl_self;
   wtl_site site = {0};
   if (--self->init_count > 0) return;
+  if (self->stop_front) self->stop_front(self);
   wtl_am_quiet(self, &site);
   wtl_contexts_stop(self, &site);
   wtl_quiet(self, &site);
@@ -230,6 +235,8 @@ void wtl_pe_stop(void)
   wtl_am_stop(self);
   wtl_governed_stop(self);
   wtl_far_stop(self);
+  wtl_global_stop(self);
+  wtl_posted_stop(self);
   if (self->settings.debug.on) wtl_say("finishes");
   wtl_lifeline_cut();
   if (self->meter) wtl_meter_close(self->meter);

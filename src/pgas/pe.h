@@ -33,7 +33,7 @@
 enum { WTL_BARRIER_ROUNDS = 16 }; /* enough for 65,536 PEs of a node, or nodes */
 
 /* What other nodes may reach of a PE. */
-enum { WTL_REGION_SLICE = WTL_NET_OPEN_REGION, WTL_REGION_BARRIER, WTL_REGION_ROOMS };
+enum { WTL_REGION_SLICE = WTL_NET_OPEN_REGION, WTL_REGION_BARRIER, WTL_REGION_ROOMS, WTL_REGION_GLOBAL };
 
 /* A cache line that carries what a PE says in a small collective (small.c). */
 enum { WTL_SMALL_BYTES = 48, WTL_SMALL_LINES = 32 };
@@ -151,13 +151,21 @@ typedef struct wtl_pe {
   wtl_net *net; /* NULL where all PEs are on this node */
   wtl_agent *agent;
   struct wtl_am *am; /* active messages (am.h) */
+  struct wtl_global *global; /* memory that each PE allocates for itself (global.h); NULL before it is wanted */
+  struct wtl_posted *posted; /* messages with a tag (posted.h), likewise */
+  void *front;               /* of a front end that needs a state of its own, */
+  void (*stop_front)(struct wtl_pe *self); /* ... which this ends, before the PE ends. Collective */
   wtl_meter *meter;  /* the node's reader has it; the others NULL */
 } wtl_pe;
 
 enum { WTL_SCRATCH_BYTES = 65536, WTL_THREAD_MULTIPLE = 3 };
 
+/* By another name in a front end that is a library of its own, as wtl_thread_sites. */
 #ifdef WTL_THREADS
 extern _Thread_local wtl_pe *wtl_self;
+#elif defined(WTL_FRONT_OUTSIDE)
+#define wtl_self wtl_self_seen
+extern wtl_pe *wtl_self;
 #else
 extern wtl_pe *wtl_self __attribute__((visibility("hidden")));
 #endif
@@ -195,9 +203,9 @@ static inline size_t wtl_symmetric_room(const wtl_pe *self, const void *addr)
   return at < self->statics_bytes ? self->statics_bytes - at : 0;
 }
 
-/* Starts this PE (collective). `calls`: the front end's table, for the profile. Ends the process with a message if it
- * cannot. Every further call counts up. */
-void wtl_pe_start(int thread_level, const wtl_call_info *calls);
+/* Starts this PE (collective). `calls`: the front end's table, for the profile, and the number of its first call. Ends the
+ * process with a message if it cannot. Every further call counts up. */
+void wtl_pe_start(int thread_level, enum wtl_front front, const wtl_call_info *calls);
 
 /* Ends it at the last of as many calls as there were starts (collective): writes the profile, leaves the job. */
 void wtl_pe_stop(void);

@@ -11,6 +11,8 @@ enum { FIRST_SLOTS = 256 };
 _Static_assert(sizeof(wtl_thread_profile) <= WTL_SIM_LOCAL_BYTES / 2, "a thread's own memory holds it");
 #else
 _Thread_local wtl_thread_profile wtl_thread_sites;
+extern _Thread_local wtl_thread_profile wtl_thread_sites_seen
+    __attribute__((alias("wtl_thread_sites"), tls_model("initial-exec"), visibility("default")));
 #endif
 
 /* Profiles that have not stopped: a thread may end before or after the PE it belongs to. */

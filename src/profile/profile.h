@@ -125,6 +125,10 @@ typedef struct wtl_thread_profile {
 
 #ifdef WTL_SIM
 #define wtl_thread_sites (*(wtl_thread_profile *)wtl_sim_local())
+/* A front end in a library of its own (WTL_FRONT_OUTSIDE) sees it by another name: so that this library's own look stays short. */
+#elif defined(WTL_FRONT_OUTSIDE)
+#define wtl_thread_sites wtl_thread_sites_seen
+extern _Thread_local wtl_thread_profile wtl_thread_sites __attribute__((tls_model("initial-exec")));
 #else
 extern _Thread_local wtl_thread_profile wtl_thread_sites
     __attribute__((tls_model("initial-exec"), visibility("hidden")));

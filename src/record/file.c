@@ -84,7 +84,7 @@ static double site_joules(const writer *w, const wtl_site *s, int domain)
 static void write_site(writer *w, const wtl_site *s)
 {
   static const char *const kinds[] = {"transfer", "wait", "other"};
-  const wtl_call_info *call = &w->self->calls[s->call];
+  const wtl_call_info *call = wtl_record_call(w->self, s->call);
   FILE *f = w->f;
   int module = wtl_module_of(s->addr, &w->modules, &w->n_modules);
   uintptr_t base = module >= 0 ? w->modules[module].base : 0;
@@ -113,7 +113,7 @@ static void write_times(const writer *w)
   double transfer = w->transfer_s * w->scale, wait = a->spin_s + a->yield_s + a->asleep_s, bytes[4] = {0};
   FILE *f = w->f;
   for (uint64_t i = 0; i < w->n_sites; i++) {
-    const wtl_call_info *call = &w->self->calls[w->sites[i].call];
+    const wtl_call_info *call = wtl_record_call(w->self, w->sites[i].call);
     bytes[call->direction] += (double)w->sites[i].bytes;
   }
   wtl_json_number_field(f, "wall_s", a->wall_s, 0);
@@ -231,7 +231,7 @@ static void add_up_transfer(writer *w)
 {
   for (uint64_t i = 0; i < w->n_sites; i++) {
     double ticks = wtl_site_ticks(&w->sites[i]);
-    if (w->self->calls[w->sites[i].call].kind != WTL_CALL_OTHER && isfinite(ticks))
+    if (wtl_record_call(w->self, w->sites[i].call)->kind != WTL_CALL_OTHER && isfinite(ticks))
       w->transfer_s += ticks * w->seconds_per_tick;
   }
   w->scale = w->transfer_s > w->states->active_s ? w->states->active_s / w->transfer_s : 1;

@@ -40,11 +40,15 @@ typedef struct wtl_share {
   wtl_rates rate[2];           /* cpu, dram */
 } wtl_share;
 
+/* Front ends that may share a process have each their table; numbers of calls are the front end's above those of its table. */
+enum wtl_front { WTL_FRONT_FIRST, WTL_FRONT_ARMCI, WTL_N_FRONTS };
+enum { WTL_CALLS_A_FRONT = 1 << 16 };
+
 /* One process of a job: a PE, or a rank of an MPI program. What it points to is the owner's. */
 typedef struct wtl_record {
   int me, n;
-  const char *api;            /* the front end: "shmem", "mpi" */
-  const wtl_call_info *calls; /* its table */
+  const char *api; /* the front end: "shmem", "mpi" */
+  const wtl_call_info *calls[WTL_N_FRONTS]; /* tables of calls */
   wtl_profile *profile;
   wtl_door *door;
   const wtl_settings *settings;
@@ -58,6 +62,11 @@ typedef struct wtl_record {
   const void *clocks;
   const wtl_off_clock *off; /* what it had at another clock; NULL where nothing is governed */
 } wtl_record;
+
+static inline const wtl_call_info *wtl_record_call(const wtl_record *r, uint32_t call)
+{
+  return &r->calls[call / WTL_CALLS_A_FRONT][call % WTL_CALLS_A_FRONT];
+}
 
 /* CPU time of this process (in the threads build: of this thread), seconds. */
 double wtl_record_cpu_seconds(void);

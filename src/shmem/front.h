@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "pgas/am.h"
 #include "pgas/context.h"
+#include "pgas/frame.h"
 #include "pgas/pe.h"
 #include "pgas/rma.h"
 #include "pgas/sync.h"
@@ -22,15 +23,6 @@ static inline const char *wtl_call_name(uint32_t call)
   return wtl_shmem_calls[call].name;
 }
 
-typedef struct wtl_frame {
-  wtl_pe *self;
-  wtl_site *site;
-  wtl_net_flow *flow; /* of the context; NULL: the default one, and all where all PEs are on this node */
-  uint64_t bytes, start, waited;
-  uint32_t call;
-  bool timed;
-} wtl_frame;
-
 /* What a routine's worker (generate.py) must know of the routine that it works for. */
 typedef struct wtl_typed {
   uint32_t call, size; /* of an element, in bytes */
@@ -39,7 +31,6 @@ typedef struct wtl_typed {
 } wtl_typed;
 
 /* All end the job; `call` indexes wtl_shmem_calls. */
-void wtl_refuse_uninitialised(uint32_t call) __attribute__((noreturn, cold));
 void wtl_refuse_pe(uint32_t call, int pe) __attribute__((noreturn, cold));
 void wtl_refuse_count(uint32_t call, size_t n, size_t size) __attribute__((noreturn, cold));
 void wtl_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t bytes, int pe)
@@ -48,24 +39,6 @@ void wtl_refuse_local(uint32_t call, const char *name, size_t bytes) __attribute
 void wtl_refuse_alignment(uint32_t call, const char *name, const void *p, size_t align) __attribute__((noreturn, cold));
 void wtl_refuse_value(uint32_t call, const char *name, long long value, const char *allowed)
     __attribute__((noreturn, cold));
-
-static inline __attribute__((always_inline)) wtl_frame wtl_enter(uint32_t call, uintptr_t from, uint64_t bytes)
-{
-  wtl_frame f = {.self = wtl_self, .call = call, .bytes = bytes};
-  if (WTL_UNLIKELY(!f.self)) wtl_refuse_uninitialised(call);
-  f.site = wtl_profile_enter(&f.self->profile, from, call, bytes);
-  f.timed = wtl_profile_timed(f.site, bytes);
-  if (WTL_UNLIKELY(f.timed)) {
-    f.waited = wtl_site_waited(f.site);
-    f.start = wtl_ticks();
-  }
-  return f;
-}
-
-static inline __attribute__((always_inline)) void wtl_leave(wtl_frame *f)
-{
-  if (WTL_UNLIKELY(f->timed)) wtl_profile_leave(f->site, f->bytes, f->start, f->waited);
-}
 
 /*
  * A context other than the default one (its handle as it came): puts its flow into the frame. With a PE: the job's number of

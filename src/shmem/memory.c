@@ -111,7 +111,7 @@ _Static_assert(WTL_THREAD_MULTIPLE == SHMEM_THREAD_MULTIPLE, "one numbering of t
 int wtl_init_thread(int requested, int *provided)
 {
   if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE) return 1;
-  wtl_pe_start(requested, wtl_shmem_calls);
+  wtl_pe_start(requested, WTL_FRONT_FIRST, wtl_shmem_calls);
   *provided = wtl_self->thread_level;
   return 0;
 }

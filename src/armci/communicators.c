@@ -1,0 +1,74 @@
+/*
+ * Communicators that belong to groups: programs that call MPI beside ARMCI take them from a group's handle. The calls of MPI are
+ * those of boot's module for the MPI that the program has loaded (node/boot_mpi.h).
+ */
+#include <string.h>
+
+#include "armci/front.h"
+
+#ifdef WTL_THREADS /* no MPI */
+
+void armci_comm_world(void *comm, size_t room)
+{
+  memset(comm, 0, room);
+}
+
+void armci_comm_make(const int *pes, int n, void *comm, size_t room)
+{
+  (void)pes, (void)n;
+  memset(comm, 0, room);
+}
+
+void armci_comm_free(void *comm)
+{
+  (void)comm;
+}
+
+void armci_msg_init(int *argc, char ***argv)
+{
+  (void)argc, (void)argv;
+}
+
+void armci_msg_finalize(void)
+{
+}
+
+#else
+
+#include "node/boot_mpi.h"
+
+void armci_comm_world(void *comm, size_t room)
+{
+  wtl_mpi mpi;
+  memset(comm, 0, room);
+  if (wtl_mpi_of_program(&mpi)) mpi.ops->comm_world(comm);
+}
+
+void armci_comm_make(const int *pes, int n, void *comm, size_t room)
+{
+  wtl_mpi mpi;
+  memset(comm, 0, room);
+  if (wtl_mpi_of_program(&mpi) && mpi.ops->in_use() && mpi.ops->comm_make(pes, n, comm) != 0)
+    wtl_pe_fail(WTL_EXIT_UNAVAILABLE, "ARMCI: %s does not make a communicator for a group of %d processes", mpi.library,
+                n);
+}
+
+void armci_comm_free(void *comm)
+{
+  wtl_mpi mpi;
+  if (wtl_mpi_of_program(&mpi) && mpi.ops->in_use()) mpi.ops->comm_free(comm);
+}
+
+void armci_msg_init(int *argc, char ***argv)
+{
+  wtl_mpi mpi;
+  if (wtl_mpi_of_program(&mpi)) mpi.ops->init(argc, argv);
+}
+
+void armci_msg_finalize(void)
+{
+  wtl_mpi mpi;
+  if (wtl_mpi_of_program(&mpi)) mpi.ops->finalize();
+}
+
+#endif

@@ -1,0 +1,150 @@
+/*
+ * front.h - what ARMCI's calls share: their beginning and end, the checks, and the state of a process that uses ARMCI.
+ *
+ * A call is counted in the profile by its number in calls.def. The checks are on unless WATTLE_CHECK=off; what they find ends the
+ * job.
+ */
+#ifndef WTL_ARMCI_FRONT_H
+#define WTL_ARMCI_FRONT_H
+
+#define WTL_ARMCI_WITHOUT_MPI
+#pragma GCC visibility push(default)
+#include "armci.h"
+#pragma GCC visibility pop
+
+#include "base/error.h"
+#include "pgas/accumulate.h"
+#include "pgas/frame.h"
+#include "pgas/global.h"
+#include "pgas/group.h"
+
+enum armci_call {
+  WTL_BEFORE_ARMCI_CALLS = WTL_FRONT_ARMCI * WTL_CALLS_A_FRONT - 1,
+#define X(name, kind, direction) WTL_CALL_##name,
+#include "armci/calls.def"
+#undef X
+};
+
+/* What a handle stands for while something is under way (handles.c). */
+typedef struct armci_requests armci_requests;
+typedef struct armci_mutexes armci_mutexes;
+
+typedef struct armci_state {
+  int starts; /* ARMCI_Init less ARMCI_Finalize */
+  wtl_group *world, *node, *masters;
+  wtl_group *standard; /* the default group, */
+  ARMCI_Group handle;  /* ... as the program gave it */
+  armci_requests *requests;
+  armci_mutexes *mutexes; /* of ARMCI_Create_mutexes; NULL: there are none */
+  long *notified;         /* global: notified[p] counts what process p told this one */
+  long **notify;          /* where process p counts */
+  long *told, *heard;     /* by process: so far */
+  int *node_of;           /* by process */
+  long *next_value;       /* symmetric: process 0's is NXTVAL's */
+  int64_t made;           /* groups by ARMCIX_Group_split */
+} armci_state;
+
+static inline armci_state *armci_of(const wtl_pe *self)
+{
+  return self->front;
+}
+
+/* life.c. The name of a call by its number. */
+const char *armci_call_name(uint32_t call);
+void armci_refuse_uninitialised(uint32_t call) __attribute__((noreturn, cold));
+void armci_refuse_proc(uint32_t call, int proc) __attribute__((noreturn, cold));
+void armci_refuse_place(const wtl_frame *f, const char *name, const void *p, size_t n, int proc)
+    __attribute__((noreturn, cold));
+void armci_refuse_value(uint32_t call, const char *name, long value, const char *allowed) __attribute__((noreturn, cold));
+
+#define ARMCI_ENTER(name, bytes)                                                                                       \
+  wtl_frame f = armci_enter(WTL_CALL_##name, (uintptr_t)__builtin_return_address(0), (uint64_t)(bytes))
+
+static inline __attribute__((always_inline)) wtl_frame armci_enter(uint32_t call, uintptr_t from, uint64_t bytes)
+{
+  wtl_frame f = wtl_enter(call, from, bytes);
+  if (WTL_UNLIKELY(!f.self->front)) armci_refuse_uninitialised(call);
+  return f;
+}
+
+static inline __attribute__((always_inline)) int armci_leave(wtl_frame *f)
+{
+  wtl_leave(f);
+  return 0;
+}
+
+static inline __attribute__((always_inline)) void armci_check_proc(const wtl_frame *f, int proc)
+{
+  if (WTL_UNLIKELY(f->self->check && (unsigned)proc >= (unsigned)f->self->n)) armci_refuse_proc(f->call, proc);
+}
+
+static inline __attribute__((always_inline)) void armci_check_that(const wtl_frame *f, bool good, const char *name,
+                                                                   long value, const char *allowed)
+{
+  if (WTL_UNLIKELY(f->self->check && !good)) armci_refuse_value(f->call, name, value, allowed);
+}
+
+/* `n` bytes at `p` of process `proc`. Its own may be any memory. */
+static inline __attribute__((always_inline)) void armci_check_place(const wtl_frame *f, const char *name, const void *p,
+                                                                    size_t n, int proc)
+{
+  if (WTL_UNLIKELY(f->self->check && proc != f->self->me && !wtl_global_has(f->self, p, n, proc)))
+    armci_refuse_place(f, name, p, n, proc);
+}
+
+static inline void armci_check_type(const wtl_frame *f, int datatype)
+{
+  armci_check_that(f, (unsigned)datatype < WTL_ACC_TYPES, "datatype", datatype, "ARMCI_ACC_INT to ARMCI_ACC_DCP");
+}
+
+/* Who waits for an operation. */
+typedef struct armci_waiter {
+  wtl_request *request; /* counts what is under way */
+  bool blocking;
+  wtl_request own;
+} armci_waiter;
+
+/* handles.c. `hdl` NULL: whoever calls ARMCI_WaitAll or a fence. */
+void armci_begin_nonblocking(const wtl_frame *f, armci_waiter *w, armci_hdl_t *hdl);
+void armci_requests_free(armci_requests *r);
+
+/* All that is under way on this side, or only for handles that are done (with false) nothing. */
+void armci_wait_all(wtl_pe *self, wtl_site *site);
+
+static inline void armci_begin_blocking(armci_waiter *w)
+{
+  *w = (armci_waiter){.blocking = true};
+  w->request = &w->own;
+}
+
+static inline void armci_end(const wtl_frame *f, armci_waiter *w)
+{
+  if (w->blocking) wtl_request_wait(f->self, f->site, w->request);
+}
+
+/* contiguous.c. Checked already. */
+void armci_far_put(const wtl_frame *f, const void *src, void *dst, size_t n, int proc, armci_waiter *w);
+void armci_far_get(const wtl_frame *f, const void *src, void *dst, size_t n, int proc, armci_waiter *w);
+void armci_accumulate(const wtl_frame *f, int datatype, const void *scale, void *src, void *dst, size_t n, int proc,
+                      armci_waiter *w);
+void armci_set_flag(const wtl_frame *f, int *flag, int value, int proc);
+
+/* groups.c. Ends the job where a handle names none. */
+wtl_group *armci_group_of(const wtl_frame *f, const ARMCI_Group *group);
+wtl_group *armci_member_group_of(const wtl_frame *f, const ARMCI_Group *group);
+void armci_groups_start(const wtl_frame *f, armci_state *s);
+void armci_groups_stop(armci_state *s);
+
+/* communicators.c. The communicator of the MPI that the program uses for these PEs, in *comm; nothing where it uses none. */
+void armci_comm_world(void *comm, size_t room);
+void armci_comm_make(const int *pes, int n, void *comm, size_t room);
+void armci_comm_free(void *comm);
+
+/* mutexes.c */
+void armci_mutexes_free(armci_mutexes *m);
+
+/* The twin that profiling tools may replace. */
+#define ARMCI_TWIN(result, name, ...)                                                                                  \
+  __attribute__((visibility("default"), weak, alias("PARMCI_" #name))) result ARMCI_##name(__VA_ARGS__);
+
+#endif

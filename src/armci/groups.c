@@ -1,0 +1,270 @@
+/* Groups. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "armci/front.h"
+
+/* A handle that this library filled in, and not one that was left as it was. */
+#define MARK ((size_t)0x57a77e1e)
+
+static size_t mark_of(const wtl_group *g)
+{
+  return (size_t)(uintptr_t)g ^ MARK;
+}
+
+/* `comm` has been filled in. */
+static void fill(ARMCI_Group *out, wtl_group *g)
+{
+  out->wtl_group = g;
+  out->wtl_mark = mark_of(g);
+}
+
+static wtl_group *look_up(const ARMCI_Group *group)
+{
+  wtl_group *g = group ? group->wtl_group : NULL;
+  return g && group->wtl_mark == mark_of(g) ? g : NULL;
+}
+
+wtl_group *armci_group_of(const wtl_frame *f, const ARMCI_Group *group)
+{
+  wtl_group *g = look_up(group);
+  if (WTL_UNLIKELY(!g))
+    wtl_pe_fail(WTL_EXIT_USAGE,
+                "%s: the group at %p is none: freed, never made (ARMCI_Group_create), or this process is no member",
+                armci_call_name(f->call), (const void *)group);
+  return g;
+}
+
+wtl_group *armci_member_group_of(const wtl_frame *f, const ARMCI_Group *group)
+{
+  wtl_group *g = armci_group_of(f, group);
+  if (WTL_UNLIKELY(g->me < 0))
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this process is no member of the group", armci_call_name(f->call));
+  return g;
+}
+
+static wtl_group *make(const wtl_frame *f, const int *pes, int n)
+{
+  wtl_group *g = wtl_group_make(f->self, pes, n);
+  if (!g) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI: no memory for a group of %d", n);
+  return g;
+}
+
+/* --- those that are there from the start ------------------------------------------------------------------------------------- */
+
+void armci_groups_start(const wtl_frame *f, armci_state *s)
+{
+  const wtl_boot *b = &f->self->boot;
+  int *all = malloc((size_t)b->n_pes * sizeof *all);
+  if (!all) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no memory");
+  for (int i = 0; i < b->n_pes; i++) all[i] = i;
+  s->world = s->standard = make(f, all, b->n_pes);
+  s->node = make(f, b->local_pe, b->n_local);
+  s->masters = make(f, b->leader_pe, b->n_nodes);
+  free(all);
+}
+
+void armci_groups_stop(armci_state *s)
+{
+  wtl_group_free(s->world);
+  wtl_group_free(s->node);
+  wtl_group_free(s->masters);
+}
+
+void ARMCI_Group_get_world(ARMCI_Group *group)
+{
+  ARMCI_ENTER(ARMCI_Group_get_world, 0);
+  *group = (ARMCI_Group){0};
+  armci_comm_world(group, sizeof group->comm);
+  fill(group, armci_of(f.self)->world);
+  wtl_leave(&f);
+}
+
+/* --- making ------------------------------------------------------------------------------------------------------------------- */
+
+static void create(const wtl_frame *f, int n, const int *pids, ARMCI_Group *out, const wtl_group *parent)
+{
+  armci_check_that(f, n >= 0 && n <= parent->n, "n", n, "0 to the number of the parent's processes");
+  int *pes = malloc(((size_t)n + 1) * sizeof *pes);
+  if (!pes) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI: no memory for a group of %d", n);
+  bool is_member = false;
+  for (int i = 0; i < n; i++) {
+    armci_check_that(f, (unsigned)pids[i] < (unsigned)parent->n, "a process in pid_list", pids[i],
+                     "the parent's processes");
+    pes[i] = parent->pe[pids[i]];
+    is_member |= pes[i] == f->self->me;
+  }
+  *out = (ARMCI_Group){0};
+  if (is_member) {
+    armci_comm_make(pes, n, out, sizeof out->comm);
+    fill(out, make(f, pes, n));
+  }
+  free(pes);
+}
+
+void ARMCI_Group_create(int n, int *pids, ARMCI_Group *group)
+{
+  ARMCI_ENTER(ARMCI_Group_create, 0);
+  create(&f, n, pids, group, armci_of(f.self)->standard);
+  wtl_leave(&f);
+}
+
+void ARMCI_Group_create_child(int n, int *pids, ARMCI_Group *group, ARMCI_Group *parent)
+{
+  ARMCI_ENTER(ARMCI_Group_create, 0);
+  create(&f, n, pids, group, armci_group_of(&f, parent));
+  wtl_leave(&f);
+}
+
+void ARMCI_Group_free(ARMCI_Group *group)
+{
+  ARMCI_ENTER(ARMCI_Group_free, 0);
+  wtl_group *g = look_up(group);
+  armci_state *s = armci_of(f.self);
+  if (g && g != s->world) {
+    if (s->standard == g) s->standard = s->world;
+    armci_comm_free(group);
+    wtl_group_free(g);
+  }
+  *group = (ARMCI_Group){0};
+  wtl_leave(&f);
+}
+
+/* --- asking ------------------------------------------------------------------------------------------------------------------- */
+
+int ARMCI_Group_rank(ARMCI_Group *group, int *rank)
+{
+  ARMCI_ENTER(ARMCI_Group_rank, 0);
+  const wtl_group *g = look_up(group);
+  *rank = g ? g->me : -1;
+  wtl_leave(&f);
+  return *rank < 0;
+}
+
+void ARMCI_Group_size(ARMCI_Group *group, int *size)
+{
+  ARMCI_ENTER(ARMCI_Group_size, 0);
+  const wtl_group *g = look_up(group);
+  *size = g ? g->n : 0;
+  wtl_leave(&f);
+}
+
+void ARMCI_Group_set_default(ARMCI_Group *group)
+{
+  ARMCI_ENTER(ARMCI_Group_set_default, 0);
+  armci_state *s = armci_of(f.self);
+  s->standard = armci_group_of(&f, group);
+  s->handle = *group;
+  wtl_leave(&f);
+}
+
+void ARMCI_Group_get_default(ARMCI_Group *group)
+{
+  ARMCI_ENTER(ARMCI_Group_get_default, 0);
+  armci_state *s = armci_of(f.self);
+  *group = s->handle;
+  if (s->standard == s->world) armci_comm_world(group, sizeof group->comm);
+  fill(group, s->standard);
+  wtl_leave(&f);
+}
+
+int ARMCI_Absolute_id(ARMCI_Group *group, int rank)
+{
+  ARMCI_ENTER(ARMCI_Absolute_id, 0);
+  const wtl_group *g = armci_group_of(&f, group);
+  armci_check_that(&f, (unsigned)rank < (unsigned)g->n, "group_rank", rank, "the group's processes");
+  wtl_leave(&f);
+  return g->pe[rank];
+}
+
+/* --- nodes -------------------------------------------------------------------------------------------------------------------- */
+
+static void check_domain(const wtl_frame *f, armci_domain_t domain)
+{
+  armci_check_that(f, domain == ARMCI_DOMAIN_SMP, "domain", domain, "ARMCI_DOMAIN_SMP");
+}
+
+/* The node of a process: only this node's PEs are known one by one. */
+static int node_of(const wtl_frame *f, int proc)
+{
+  return armci_of(f->self)->node_of[proc];
+}
+
+static int nth_of_node(const wtl_frame *f, int node, int nth, int *n)
+{
+  int found = -1;
+  *n = 0;
+  for (int p = 0; p < f->self->n; p++) {
+    if (node_of(f, p) != node) continue;
+    if ((*n)++ == nth) found = p;
+  }
+  return found;
+}
+
+int armci_domain_nprocs(armci_domain_t domain, int id)
+{
+  ARMCI_ENTER(armci_domain, 0);
+  int n;
+  check_domain(&f, domain);
+  nth_of_node(&f, id < 0 ? f.self->boot.node : id, 0, &n);
+  wtl_leave(&f);
+  return n;
+}
+
+int armci_domain_id(armci_domain_t domain, int proc)
+{
+  ARMCI_ENTER(armci_domain, 0);
+  check_domain(&f, domain);
+  armci_check_proc(&f, proc);
+  wtl_leave(&f);
+  return node_of(&f, proc);
+}
+
+int armci_domain_glob_proc_id(armci_domain_t domain, int id, int i)
+{
+  ARMCI_ENTER(armci_domain, 0);
+  int n, proc;
+  check_domain(&f, domain);
+  proc = nth_of_node(&f, id, i, &n);
+  armci_check_that(&f, proc >= 0, "loc_proc_id", i, "less than the domain's number of processes");
+  wtl_leave(&f);
+  return proc;
+}
+
+int armci_domain_my_id(armci_domain_t domain)
+{
+  ARMCI_ENTER(armci_domain, 0);
+  check_domain(&f, domain);
+  wtl_leave(&f);
+  return f.self->boot.node;
+}
+
+int armci_domain_count(armci_domain_t domain)
+{
+  ARMCI_ENTER(armci_domain, 0);
+  check_domain(&f, domain);
+  wtl_leave(&f);
+  return f.self->boot.n_nodes;
+}
+
+int armci_domain_same_id(armci_domain_t domain, int proc)
+{
+  ARMCI_ENTER(armci_domain, 0);
+  check_domain(&f, domain);
+  armci_check_proc(&f, proc);
+  wtl_leave(&f);
+  return wtl_is_near(f.self, proc);
+}
+
+int ARMCI_Same_node(int proc)
+{
+  ARMCI_ENTER(ARMCI_Same_node, 0);
+  armci_check_proc(&f, proc);
+  wtl_leave(&f);
+  return wtl_is_near(f.self, proc);
+}
+
+int armci_sameclusnode(int proc)
+{
+  return ARMCI_Same_node(proc);
+}

@@ -1,0 +1,194 @@
+/* Start, end, and what the checks say. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "armci/front.h"
+#include "pgas/posted.h"
+#include "pgas/rma.h"
+
+static const wtl_call_info calls[] = {
+#define X(name, kind, direction) {#name, WTL_CALL_##kind, WTL_DIR_##direction, false},
+#include "armci/calls.def"
+#undef X
+};
+
+const char *armci_call_name(uint32_t call)
+{
+  return calls[call % WTL_CALLS_A_FRONT].name;
+}
+
+/* --- what the checks say ---------------------------------------------------------------------------------------------- */
+
+void armci_refuse_uninitialised(uint32_t call)
+{
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: called before ARMCI_Init or after ARMCI_Finalize", armci_call_name(call));
+}
+
+void wtl_refuse_uninitialised(uint32_t call)
+{
+  wtl_message_pe(wtl_boot_env_rank());
+  wtl_say("%s: called before ARMCI_Init, after ARMCI_Finalize, or in a forked child", armci_call_name(call));
+  _exit(WTL_EXIT_USAGE);
+}
+
+void armci_refuse_proc(uint32_t call, int proc)
+{
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no process %d; this job has processes 0 to %d", armci_call_name(call), proc,
+              wtl_self->n - 1);
+}
+
+void armci_refuse_place(const wtl_frame *f, const char *name, const void *p, size_t n, int proc)
+{
+  wtl_pe_fail(WTL_EXIT_USAGE,
+              "%s: %s=%p and %zu bytes from there are not memory that process %d allocated for others; use what "
+              "ARMCI_Malloc gave for that process",
+              armci_call_name(f->call), name, p, n, proc);
+}
+
+void armci_refuse_value(uint32_t call, const char *name, long value, const char *allowed)
+{
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%ld is not valid here; allowed: %s", armci_call_name(call), name, value, allowed);
+}
+
+/* --- life --------------------------------------------------------------------------------------------------------------- */
+
+static void *need(size_t n, size_t size)
+{
+  void *p = calloc(n ? n : 1, size);
+  if (!p) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no memory");
+  return p;
+}
+
+static void meet_others(const wtl_frame *f, armci_state *s)
+{
+  size_t n = (size_t)f->self->n;
+  s->notified = wtl_global_alloc(f->self, n * sizeof *s->notified);
+  if (!s->notified) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no room (raise WATTLE_GLOBAL_SIZE)");
+  for (size_t i = 0; i < n; i++) s->notified[i] = 0;
+  s->notify = need(n, sizeof *s->notify);
+  s->told = need(n, sizeof *s->told);
+  s->heard = need(n, sizeof *s->heard);
+  wtl_group_gather(f->self, f->site, s->world, &s->notified, s->notify, sizeof s->notified);
+  s->node_of = need(n, sizeof *s->node_of);
+  wtl_group_gather(f->self, f->site, s->world, &f->self->boot.node, s->node_of, sizeof *s->node_of);
+}
+
+static void free_state(wtl_pe *self)
+{
+  armci_state *s = armci_of(self);
+  if (!s) return;
+  self->front = NULL;
+  armci_groups_stop(s);
+  armci_requests_free(s->requests);
+  armci_mutexes_free(s->mutexes);
+  free(s->notify);
+  free(s->told);
+  free(s->heard);
+  free(s->node_of);
+  free(s);
+}
+
+/* The program ends without ARMCI_Finalize, in good order; or that was the last. */
+static void stop(wtl_pe *self)
+{
+  wtl_site site = {0};
+  if (!self->front) return;
+  armci_wait_all(self, &site);
+  wtl_global_fence(self, &site, -1);
+  wtl_barrier(self, &site);
+  free_state(self);
+}
+
+static int init(int level)
+{
+  enum { MULTIPLE = 3 }; /* MPI_THREAD_MULTIPLE, in every MPI */
+  wtl_site site = {0};
+  wtl_pe_start(level >= MULTIPLE ? WTL_THREAD_MULTIPLE : 0, WTL_FRONT_ARMCI, calls);
+  wtl_pe *self = wtl_self;
+  armci_state *s = armci_of(self);
+  if (s) {
+    s->starts++;
+    return 0;
+  }
+  wtl_frame f = {.self = self, .site = &site};
+  s = need(1, sizeof *s);
+  s->starts = 1;
+  wtl_posted_start(self, &site);
+  wtl_global_start(self, &site);
+  self->stop_front = stop;
+  armci_groups_start(&f, s);
+  meet_others(&f, s);
+  s->next_value = wtl_heap_alloc(&self->mem, sizeof *s->next_value, sizeof *s->next_value);
+  if (!s->next_value) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no room (raise SHMEM_SYMMETRIC_SIZE)");
+  *s->next_value = 0;
+  self->front = s;
+  wtl_barrier(self, &site);
+  return 0;
+}
+
+int PARMCI_Init(void)
+{
+  return init(0);
+}
+ARMCI_TWIN(int, Init, void)
+
+int PARMCI_Init_args(int *argc, char ***argv)
+{
+  (void)argc, (void)argv;
+  return init(0);
+}
+ARMCI_TWIN(int, Init_args, int *argc, char ***argv)
+
+int PARMCI_Init_thread(int level)
+{
+  return init(level);
+}
+ARMCI_TWIN(int, Init_thread, int level)
+
+int PARMCI_Init_thread_comm(int level, WTL_MPI_COMM comm)
+{
+  (void)comm;
+  return init(level);
+}
+ARMCI_TWIN(int, Init_thread_comm, int level, WTL_MPI_COMM comm)
+
+int PARMCI_Initialized(void)
+{
+  return wtl_self && wtl_self->front;
+}
+ARMCI_TWIN(int, Initialized, void)
+
+int PARMCI_Finalize(void)
+{
+  if (!wtl_self || !wtl_self->front) return 0; /* as often as a program likes */
+  ARMCI_ENTER(ARMCI_Finalize, 0);
+  wtl_pe *self = f.self;
+  armci_state *s = armci_of(self);
+  armci_wait_all(self, f.site);
+  wtl_global_fence(self, f.site, -1);
+  wtl_barrier(self, f.site);
+  wtl_leave(&f);
+  if (--s->starts == 0) {
+    wtl_heap_free(&self->mem, s->next_value);
+    wtl_global_free(self, s->notified);
+    free_state(self);
+  }
+  wtl_pe_stop();
+  return 0;
+}
+ARMCI_TWIN(int, Finalize, void)
+
+void ARMCI_Cleanup(void)
+{
+  /* The arenas have no name: they end with the processes. */
+}
+
+void ARMCI_Error(const char *msg, int code)
+{
+  wtl_pe_fail(code & 255 ? code & 255 : 1, "ARMCI_Error: %s (%d)", msg ? msg : "", code);
+}
+
+void armci_msg_abort(int code)
+{
+  wtl_pe_exit(code & 255 ? code & 255 : 1);
+}

@@ -1,0 +1,104 @@
+/* Mutexes: queue locks (sync.h) in global memory. A set of them belongs to a group; ARMCI_Create_mutexes makes one of all processes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "armci/front.h"
+#include "armci/mutexes.h"
+#include "pgas/sync.h"
+
+struct armci_mutexes {
+  wtl_group *group;
+  int *count;   /* by member */
+  int most;     /* of one member */
+  long **words; /* by process of the job; NULL for those that are no members */
+};
+
+armci_mutexes *armci_mutexes_make(const wtl_frame *f, wtl_group *g, int count)
+{
+  wtl_pe *self = f->self;
+  armci_mutexes *m = calloc(1, sizeof *m);
+  int *counts = calloc((size_t)g->n, sizeof *counts);
+  long **words = calloc((size_t)self->n, sizeof *words), **members = calloc((size_t)g->n, sizeof *members);
+  if (!m || !counts || !words || !members) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory", armci_call_name(f->call));
+  armci_check_that(f, count >= 0, "num", count, "0 and more");
+  *m = (armci_mutexes){.group = g, .count = counts, .words = words};
+  wtl_group_gather(self, f->site, g, &count, counts, sizeof count);
+  for (int i = 0; i < g->n; i++)
+    if (counts[i] > m->most) m->most = counts[i];
+  size_t bytes = (size_t)m->most * (size_t)g->n * sizeof(long);
+  long *mine = bytes ? wtl_global_alloc(self, bytes) : NULL;
+  if (bytes && !mine)
+    wtl_pe_fail(WTL_EXIT_OSERR, "%s: no room for %d mutexes of each process (raise WATTLE_GLOBAL_SIZE)",
+                armci_call_name(f->call), m->most);
+  if (bytes) memset(mine, 0, bytes);
+  wtl_group_gather(self, f->site, g, &mine, members, sizeof mine);
+  for (int i = 0; i < g->n; i++) words[g->pe[i]] = members[i];
+  free(members);
+  wtl_group_barrier(self, f->site, g);
+  return m;
+}
+
+void armci_mutexes_free(armci_mutexes *m)
+{
+  if (!m) return;
+  free(m->count);
+  free(m->words);
+  free(m);
+}
+
+void armci_mutexes_destroy(const wtl_frame *f, armci_mutexes *m)
+{
+  wtl_group_barrier(f->self, f->site, m->group); /* nobody uses them any more */
+  if (m->most) wtl_global_free(f->self, m->words[f->self->me]);
+  armci_mutexes_free(m);
+}
+
+wtl_lock_at armci_mutex_at(const wtl_frame *f, const armci_mutexes *m, int mutex, int member)
+{
+  if (WTL_UNLIKELY(!m))
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: there are no mutexes (ARMCI_Create_mutexes)", armci_call_name(f->call));
+  armci_check_that(f, (unsigned)member < (unsigned)m->group->n, "proc", member, "processes that have mutexes");
+  armci_check_that(f, (unsigned)mutex < (unsigned)m->count[member], "mutex", mutex,
+                   "less than the number that the process asked for");
+  return (wtl_lock_at){m->words, (size_t)mutex * (size_t)m->group->n + (size_t)member, m->group->pe[member]};
+}
+
+int PARMCI_Create_mutexes(int count)
+{
+  ARMCI_ENTER(ARMCI_Create_mutexes, 0);
+  armci_state *s = armci_of(f.self);
+  if (s->mutexes)
+    wtl_pe_fail(WTL_EXIT_USAGE, "ARMCI_Create_mutexes: there are mutexes already (ARMCI_Destroy_mutexes)");
+  s->mutexes = armci_mutexes_make(&f, s->world, count);
+  return armci_leave(&f);
+}
+ARMCI_TWIN(int, Create_mutexes, int count)
+
+int PARMCI_Destroy_mutexes(void)
+{
+  ARMCI_ENTER(ARMCI_Destroy_mutexes, 0);
+  armci_state *s = armci_of(f.self);
+  if (!s->mutexes) wtl_pe_fail(WTL_EXIT_USAGE, "ARMCI_Destroy_mutexes: there are none");
+  armci_mutexes_destroy(&f, s->mutexes);
+  s->mutexes = NULL;
+  return armci_leave(&f);
+}
+ARMCI_TWIN(int, Destroy_mutexes, void)
+
+void PARMCI_Lock(int mutex, int proc)
+{
+  ARMCI_ENTER(ARMCI_Lock, 0);
+  wtl_lock_at at = armci_mutex_at(&f, armci_of(f.self)->mutexes, mutex, proc);
+  wtl_lock_at_set(f.self, f.site, &at, "ARMCI_Lock");
+  wtl_leave(&f);
+}
+ARMCI_TWIN(void, Lock, int mutex, int proc)
+
+void PARMCI_Unlock(int mutex, int proc)
+{
+  ARMCI_ENTER(ARMCI_Unlock, 0);
+  wtl_lock_at at = armci_mutex_at(&f, armci_of(f.self)->mutexes, mutex, proc);
+  wtl_lock_at_clear(f.self, f.site, &at, "ARMCI_Unlock");
+  wtl_leave(&f);
+}
+ARMCI_TWIN(void, Unlock, int mutex, int proc)

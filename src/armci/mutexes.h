@@ -1,0 +1,15 @@
+/* mutexes.h - sets of mutexes, for mutexes.c and extensions.c. All ends the job where it cannot. */
+#ifndef WTL_ARMCI_MUTEXES_H
+#define WTL_ARMCI_MUTEXES_H
+
+#include "armci/front.h"
+#include "pgas/sync.h"
+
+/* Collective over the group: `count` of this process. */
+armci_mutexes *armci_mutexes_make(const wtl_frame *f, wtl_group *g, int count);
+void armci_mutexes_destroy(const wtl_frame *f, armci_mutexes *m);
+
+/* Member `member`'s mutex number `mutex`, checked. `m` may be NULL. */
+wtl_lock_at armci_mutex_at(const wtl_frame *f, const armci_mutexes *m, int mutex, int member);
+
+#endif

@@ -1,0 +1,256 @@
+/* Patches of arrays: blocks at regular steps. */
+#include "armci/front.h"
+#include "pgas/packed.h"
+#include "pgas/rma.h"
+
+/* What the caller gave, with the remote side's strides named. */
+typedef struct patch {
+  wtl_strides strides;
+  size_t bytes;
+} patch;
+
+/* False: there is nothing to do. Levels that count one block are left out; ones that lie without a gap become part of the block. */
+static bool describe(const wtl_frame *f, patch *p, const int here[], const int there[], const int count[], int levels)
+{
+  armci_check_that(f, levels >= 0 && levels <= WTL_MOST_LEVELS, "stride_levels", levels, "0 to 8");
+  armci_check_that(f, count[0] >= 0, "count[0]", count[0], "0 and more");
+  wtl_strides *s = &p->strides;
+  s->levels = 0;
+  s->block = p->bytes = (size_t)count[0];
+  for (int i = 0; i < levels; i++) {
+    armci_check_that(f, count[i + 1] >= 0, "count of a level", count[i + 1], "0 and more");
+    p->bytes *= (size_t)count[i + 1];
+    if (count[i + 1] == 1) continue;
+    if (s->levels == 0 && here[i] == there[i] && (size_t)here[i] == s->block) {
+      s->block *= (size_t)count[i + 1];
+      continue;
+    }
+    s->count[s->levels] = (uint64_t)count[i + 1];
+    s->here[s->levels] = here[i];
+    s->there[s->levels] = there[i];
+    s->levels++;
+  }
+  return p->bytes > 0;
+}
+
+/* From the lowest to the highest address of the patch there. */
+static void check_extent(const wtl_frame *f, const patch *p, const char *name, const char *there, int proc)
+{
+  const wtl_strides *s = &p->strides;
+  ptrdiff_t low = 0, high = (ptrdiff_t)s->block;
+  if (!f->self->check || proc == f->self->me) return;
+  for (int i = 0; i < s->levels; i++) {
+    ptrdiff_t reach = (ptrdiff_t)(s->count[i] - 1) * s->there[i];
+    if (reach < 0)
+      low += reach;
+    else
+      high += reach;
+  }
+  armci_check_place(f, name, there + low, (size_t)(high - low), proc);
+}
+
+static void copy_run(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
+                     uint64_t n)
+{
+  (void)arg;
+  wtl_copy_blocks(there, (size_t)there_step, here, (size_t)here_step, block, n);
+}
+
+static void copy_run_back(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
+                          uint64_t n)
+{
+  (void)arg;
+  wtl_copy_blocks(here, (size_t)here_step, there, (size_t)there_step, block, n);
+}
+
+static void accumulate_run(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
+                           uint64_t n)
+{
+  for (uint64_t i = 0; i < n; i++)
+    wtl_acc_add(arg, there + (ptrdiff_t)i * there_step, here + (ptrdiff_t)i * here_step, block);
+}
+
+static void put(const wtl_frame *f, void *src, const int src_stride[], void *dst, const int dst_stride[],
+                const int count[], int levels, int proc, armci_waiter *w)
+{
+  patch p;
+  armci_check_proc(f, proc);
+  if (!describe(f, &p, src_stride, dst_stride, count, levels)) return;
+  check_extent(f, &p, "dst", dst, proc);
+  if (wtl_is_near(f->self, proc)) {
+    wtl_each_run(&p.strides, src, dst, 0, wtl_strides_blocks(&p.strides), copy_run, NULL);
+  } else if (p.strides.levels == 0) {
+    armci_far_put(f, src, dst, p.strides.block, proc, w);
+  } else {
+    wtl_packed how = {.op = WTL_PACKED_PUT, .pe = proc, .blocking = w->blocking};
+    wtl_packed_patch(f->self, f->site, &how, &p.strides, src, dst, w->request);
+  }
+}
+
+static void get(const wtl_frame *f, void *src, const int src_stride[], void *dst, const int dst_stride[],
+                const int count[], int levels, int proc, armci_waiter *w)
+{
+  patch p;
+  armci_check_proc(f, proc);
+  if (!describe(f, &p, dst_stride, src_stride, count, levels)) return;
+  check_extent(f, &p, "src", src, proc);
+  if (wtl_is_near(f->self, proc)) {
+    wtl_each_run(&p.strides, dst, src, 0, wtl_strides_blocks(&p.strides), copy_run_back, NULL);
+  } else if (p.strides.levels == 0) {
+    armci_far_get(f, src, dst, p.strides.block, proc, w);
+  } else {
+    wtl_packed how = {.op = WTL_PACKED_GET, .pe = proc, .blocking = w->blocking};
+    wtl_packed_patch(f->self, f->site, &how, &p.strides, dst, src, w->request);
+  }
+}
+
+static void accumulate(const wtl_frame *f, int datatype, const void *scale, void *src, const int src_stride[],
+                       void *dst, const int dst_stride[], const int count[], int levels, int proc, armci_waiter *w)
+{
+  patch p;
+  armci_check_proc(f, proc);
+  armci_check_type(f, datatype);
+  if (!describe(f, &p, src_stride, dst_stride, count, levels)) return;
+  armci_check_that(f, (size_t)count[0] % wtl_acc_bytes((enum wtl_acc_type)datatype) == 0, "count[0]", count[0],
+                   "multiples of an element's bytes");
+  check_extent(f, &p, "dst", dst, proc);
+  if (wtl_is_near(f->self, proc)) {
+    wtl_acc a;
+    wtl_acc_begin(&a, f->self, f->site, (enum wtl_acc_type)datatype, scale, f->self->slot_of[proc]);
+    wtl_each_run(&p.strides, src, dst, 0, wtl_strides_blocks(&p.strides), accumulate_run, &a);
+    wtl_acc_end(&a);
+  } else {
+    wtl_packed how = {WTL_PACKED_ACC, (enum wtl_acc_type)datatype, scale, proc, w->blocking};
+    wtl_packed_patch(f->self, f->site, &how, &p.strides, src, dst, w->request);
+  }
+}
+
+/* Bytes for the profile, before anything is checked. */
+static uint64_t bytes_of(const int count[], int levels)
+{
+  uint64_t n = (uint64_t)count[0];
+  for (int i = 1; i <= levels && i <= WTL_MOST_LEVELS; i++) n *= (uint64_t)count[i];
+  return n;
+}
+
+int PARMCI_PutS(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc)
+{
+  ARMCI_ENTER(ARMCI_PutS, bytes_of(count, levels));
+  armci_waiter w;
+  armci_begin_blocking(&w);
+  put(&f, src, src_stride, dst, dst_stride, count, levels, proc, &w);
+  armci_end(&f, &w);
+  return armci_leave(&f);
+}
+ARMCI_TWIN(int, PutS, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc)
+
+int PARMCI_GetS(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc)
+{
+  ARMCI_ENTER(ARMCI_GetS, bytes_of(count, levels));
+  armci_waiter w;
+  armci_begin_blocking(&w);
+  get(&f, src, src_stride, dst, dst_stride, count, levels, proc, &w);
+  armci_end(&f, &w);
+  return armci_leave(&f);
+}
+ARMCI_TWIN(int, GetS, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc)
+
+int PARMCI_AccS(int datatype, void *scale, void *src, int src_stride[], void *dst, int dst_stride[], int count[],
+                int levels, int proc)
+{
+  ARMCI_ENTER(ARMCI_AccS, bytes_of(count, levels));
+  armci_waiter w;
+  armci_begin_blocking(&w);
+  accumulate(&f, datatype, scale, src, src_stride, dst, dst_stride, count, levels, proc, &w);
+  armci_end(&f, &w);
+  return armci_leave(&f);
+}
+ARMCI_TWIN(int, AccS, int datatype, void *scale, void *src, int src_stride[], void *dst, int dst_stride[], int count[],
+           int levels, int proc)
+
+int PARMCI_PutS_flag(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int *flag,
+                     int value, int proc)
+{
+  ARMCI_ENTER(ARMCI_PutS_flag, bytes_of(count, levels));
+  armci_waiter w;
+  armci_begin_blocking(&w);
+  put(&f, src, src_stride, dst, dst_stride, count, levels, proc, &w);
+  armci_end(&f, &w);
+  armci_check_place(&f, "flag", flag, sizeof *flag, proc);
+  armci_set_flag(&f, flag, value, proc);
+  return armci_leave(&f);
+}
+ARMCI_TWIN(int, PutS_flag, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int *flag,
+           int value, int proc)
+
+int ARMCI_PutS_flag_dir(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int *flag,
+                        int value, int proc)
+{
+  return PARMCI_PutS_flag(src, src_stride, dst, dst_stride, count, levels, flag, value, proc);
+}
+
+int PARMCI_NbPutS(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc,
+                  armci_hdl_t *hdl)
+{
+  ARMCI_ENTER(ARMCI_NbPutS, bytes_of(count, levels));
+  armci_waiter w;
+  armci_begin_nonblocking(&f, &w, hdl);
+  put(&f, src, src_stride, dst, dst_stride, count, levels, proc, &w);
+  return armci_leave(&f);
+}
+ARMCI_TWIN(int, NbPutS, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc,
+           armci_hdl_t *hdl)
+
+int PARMCI_NbGetS(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc,
+                  armci_hdl_t *hdl)
+{
+  ARMCI_ENTER(ARMCI_NbGetS, bytes_of(count, levels));
+  armci_waiter w;
+  armci_begin_nonblocking(&f, &w, hdl);
+  get(&f, src, src_stride, dst, dst_stride, count, levels, proc, &w);
+  return armci_leave(&f);
+}
+ARMCI_TWIN(int, NbGetS, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc,
+           armci_hdl_t *hdl)
+
+int PARMCI_NbAccS(int datatype, void *scale, void *src, int src_stride[], void *dst, int dst_stride[], int count[],
+                  int levels, int proc, armci_hdl_t *hdl)
+{
+  ARMCI_ENTER(ARMCI_NbAccS, bytes_of(count, levels));
+  armci_waiter w;
+  armci_begin_nonblocking(&f, &w, hdl);
+  accumulate(&f, datatype, scale, src, src_stride, dst, dst_stride, count, levels, proc, &w);
+  return armci_leave(&f);
+}
+ARMCI_TWIN(int, NbAccS, int datatype, void *scale, void *src, int src_stride[], void *dst, int dst_stride[],
+           int count[], int levels, int proc, armci_hdl_t *hdl)
+
+/* --- packing, for the program itself --------------------------------------------------------------------------------------- */
+
+static void lay_out(wtl_strides *s, int levels, const int stride[], const int count[])
+{
+  ptrdiff_t packed = count[0];
+  s->levels = levels;
+  s->block = (size_t)count[0];
+  for (int i = 0; i < levels; packed *= count[++i]) {
+    s->count[i] = (uint64_t)count[i + 1];
+    s->here[i] = stride[i];
+    s->there[i] = packed;
+  }
+}
+
+void armci_write_strided(void *ptr, int levels, int stride[], int count[], char *buf)
+{
+  wtl_strides s;
+  if (levels < 0 || levels > WTL_MOST_LEVELS || bytes_of(count, levels) == 0) return;
+  lay_out(&s, levels, stride, count);
+  wtl_each_run(&s, ptr, buf, 0, wtl_strides_blocks(&s), copy_run, NULL);
+}
+
+void armci_read_strided(void *ptr, int levels, int stride[], int count[], char *buf)
+{
+  wtl_strides s;
+  if (levels < 0 || levels > WTL_MOST_LEVELS || bytes_of(count, levels) == 0) return;
+  lay_out(&s, levels, stride, count);
+  wtl_each_run(&s, ptr, buf, 0, wtl_strides_blocks(&s), copy_run_back, NULL);
+}

@@ -1,0 +1,85 @@
+/* Completion, barrier, notifications. */
+#include "armci/front.h"
+#include "pgas/rma.h"
+
+void PARMCI_Fence(int proc)
+{
+  ARMCI_ENTER(ARMCI_Fence, 0);
+  armci_check_proc(&f, proc);
+  wtl_global_fence(f.self, f.site, proc);
+  wtl_leave(&f);
+}
+ARMCI_TWIN(void, Fence, int proc)
+
+void PARMCI_AllFence(void)
+{
+  ARMCI_ENTER(ARMCI_AllFence, 0);
+  wtl_global_fence(f.self, f.site, -1);
+  wtl_leave(&f);
+}
+ARMCI_TWIN(void, AllFence, void)
+
+void ARMCI_GroupFence(ARMCI_Group *group)
+{
+  ARMCI_ENTER(ARMCI_GroupFence, 0);
+  const wtl_group *g = armci_group_of(&f, group);
+  for (int i = 0; i < g->n; i++) wtl_global_fence(f.self, f.site, g->pe[i]);
+  wtl_leave(&f);
+}
+
+void PARMCI_Barrier(void)
+{
+  ARMCI_ENTER(ARMCI_Barrier, 0);
+  armci_wait_all(f.self, f.site);
+  wtl_global_fence(f.self, f.site, -1);
+  wtl_barrier(f.self, f.site);
+  wtl_leave(&f);
+}
+ARMCI_TWIN(void, Barrier, void)
+
+/* --- notifications ----------------------------------------------------------------------------------------------------------- */
+
+int armci_notify(int proc)
+{
+  ARMCI_ENTER(armci_notify, 0);
+  wtl_pe *self = f.self;
+  armci_check_proc(&f, proc);
+  armci_state *s = armci_of(self);
+  long *there = &s->notify[proc][self->me], told = ++s->told[proc];
+  wtl_global_fence(self, f.site, proc);
+  if (wtl_is_near(self, proc)) {
+    __atomic_store_n(there, told, __ATOMIC_SEQ_CST);
+    wtl_touch_global(self, proc, there, sizeof *there);
+  } else {
+    armci_waiter w;
+    armci_begin_blocking(&w);
+    armci_far_put(&f, &told, there, sizeof told, proc, &w);
+    armci_end(&f, &w);
+  }
+  wtl_leave(&f);
+  return (int)told;
+}
+
+typedef struct hearing {
+  const long *word;
+  long wanted;
+} hearing;
+
+static bool is_told(void *arg)
+{
+  const hearing *h = arg;
+  return __atomic_load_n(h->word, __ATOMIC_ACQUIRE) >= h->wanted;
+}
+
+int armci_notify_wait(int proc, int *times)
+{
+  ARMCI_ENTER(armci_notify_wait, 0);
+  armci_check_proc(&f, proc);
+  armci_state *s = armci_of(f.self);
+  hearing h = {&s->notified[proc], s->heard[proc] + 1};
+  wtl_door_wait(&f.self->door, f.site, wtl_watch_global(f.self, h.word), is_told, &h);
+  s->heard[proc]++;
+  if (times) *times = (int)h.wanted;
+  wtl_leave(&f);
+  return (int)h.wanted;
+}

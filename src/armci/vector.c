@@ -1,0 +1,144 @@
+/* Lists of blocks. */
+#include "armci/front.h"
+#include "pgas/packed.h"
+
+static uint64_t bytes_of(const armci_giov_t *iov, int len)
+{
+  uint64_t n = 0;
+  for (int i = 0; i < len; i++) n += (uint64_t)iov[i].bytes * (uint64_t)iov[i].ptr_array_len;
+  return n;
+}
+
+static void check(const wtl_frame *f, const armci_giov_t *iov, void **there, int proc)
+{
+  armci_check_that(f, iov->bytes >= 0, "bytes", iov->bytes, "0 and more");
+  armci_check_that(f, iov->ptr_array_len >= 0, "ptr_array_len", iov->ptr_array_len, "0 and more");
+  for (int i = 0; f->self->check && i < iov->ptr_array_len; i++)
+    armci_check_place(f, "an address in the list", there[i], (size_t)iov->bytes, proc);
+}
+
+static void far_list(const wtl_frame *f, const wtl_packed *how, const armci_giov_t *iov, void **here, void **there,
+                     armci_waiter *w)
+{
+  wtl_packed_list(f->self, f->site, how, (size_t)iov->ptr_array_len, (size_t)iov->bytes, (char *const *)here,
+                  (char *const *)there, w->request);
+}
+
+static void put(const wtl_frame *f, const armci_giov_t *iov, int len, int proc, armci_waiter *w)
+{
+  wtl_packed how = {.op = WTL_PACKED_PUT, .pe = proc, .blocking = w->blocking};
+  armci_check_proc(f, proc);
+  for (const armci_giov_t *v = iov; v < iov + len; v++) {
+    check(f, v, v->dst_ptr_array, proc);
+    if (v->bytes == 0 || v->ptr_array_len == 0) continue;
+    if (!wtl_is_near(f->self, proc)) {
+      far_list(f, &how, v, v->src_ptr_array, v->dst_ptr_array, w);
+      continue;
+    }
+    for (int i = 0; i < v->ptr_array_len; i++)
+      wtl_near_copy(v->dst_ptr_array[i], v->src_ptr_array[i], (size_t)v->bytes);
+  }
+}
+
+static void get(const wtl_frame *f, const armci_giov_t *iov, int len, int proc, armci_waiter *w)
+{
+  wtl_packed how = {.op = WTL_PACKED_GET, .pe = proc, .blocking = w->blocking};
+  armci_check_proc(f, proc);
+  for (const armci_giov_t *v = iov; v < iov + len; v++) {
+    check(f, v, v->src_ptr_array, proc);
+    if (v->bytes == 0 || v->ptr_array_len == 0) continue;
+    if (!wtl_is_near(f->self, proc)) {
+      far_list(f, &how, v, v->dst_ptr_array, v->src_ptr_array, w);
+      continue;
+    }
+    for (int i = 0; i < v->ptr_array_len; i++)
+      wtl_near_copy(v->dst_ptr_array[i], v->src_ptr_array[i], (size_t)v->bytes);
+  }
+}
+
+static void accumulate(const wtl_frame *f, int datatype, const void *scale, const armci_giov_t *iov, int len, int proc,
+                       armci_waiter *w)
+{
+  wtl_packed how = {WTL_PACKED_ACC, (enum wtl_acc_type)datatype, scale, proc, w->blocking};
+  wtl_acc a;
+  armci_check_proc(f, proc);
+  armci_check_type(f, datatype);
+  bool near = wtl_is_near(f->self, proc);
+  if (near) wtl_acc_begin(&a, f->self, f->site, (enum wtl_acc_type)datatype, scale, f->self->slot_of[proc]);
+  for (const armci_giov_t *v = iov; v < iov + len; v++) {
+    check(f, v, v->dst_ptr_array, proc);
+    armci_check_that(f, (size_t)v->bytes % wtl_acc_bytes((enum wtl_acc_type)datatype) == 0, "bytes", v->bytes,
+                     "multiples of an element's bytes");
+    if (v->bytes == 0 || v->ptr_array_len == 0) continue;
+    if (!near) {
+      far_list(f, &how, v, v->src_ptr_array, v->dst_ptr_array, w);
+      continue;
+    }
+    for (int i = 0; i < v->ptr_array_len; i++)
+      wtl_acc_add(&a, v->dst_ptr_array[i], v->src_ptr_array[i], (size_t)v->bytes);
+  }
+  if (near) wtl_acc_end(&a);
+}
+
+int PARMCI_PutV(armci_giov_t *iov, int len, int proc)
+{
+  ARMCI_ENTER(ARMCI_PutV, bytes_of(iov, len));
+  armci_waiter w;
+  armci_begin_blocking(&w);
+  put(&f, iov, len, proc, &w);
+  armci_end(&f, &w);
+  return armci_leave(&f);
+}
+ARMCI_TWIN(int, PutV, armci_giov_t *iov, int len, int proc)
+
+int PARMCI_GetV(armci_giov_t *iov, int len, int proc)
+{
+  ARMCI_ENTER(ARMCI_GetV, bytes_of(iov, len));
+  armci_waiter w;
+  armci_begin_blocking(&w);
+  get(&f, iov, len, proc, &w);
+  armci_end(&f, &w);
+  return armci_leave(&f);
+}
+ARMCI_TWIN(int, GetV, armci_giov_t *iov, int len, int proc)
+
+int PARMCI_AccV(int datatype, void *scale, armci_giov_t *iov, int len, int proc)
+{
+  ARMCI_ENTER(ARMCI_AccV, bytes_of(iov, len));
+  armci_waiter w;
+  armci_begin_blocking(&w);
+  accumulate(&f, datatype, scale, iov, len, proc, &w);
+  armci_end(&f, &w);
+  return armci_leave(&f);
+}
+ARMCI_TWIN(int, AccV, int datatype, void *scale, armci_giov_t *iov, int len, int proc)
+
+int PARMCI_NbPutV(armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
+{
+  ARMCI_ENTER(ARMCI_NbPutV, bytes_of(iov, len));
+  armci_waiter w;
+  armci_begin_nonblocking(&f, &w, hdl);
+  put(&f, iov, len, proc, &w);
+  return armci_leave(&f);
+}
+ARMCI_TWIN(int, NbPutV, armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
+
+int PARMCI_NbGetV(armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
+{
+  ARMCI_ENTER(ARMCI_NbGetV, bytes_of(iov, len));
+  armci_waiter w;
+  armci_begin_nonblocking(&f, &w, hdl);
+  get(&f, iov, len, proc, &w);
+  return armci_leave(&f);
+}
+ARMCI_TWIN(int, NbGetV, armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
+
+int PARMCI_NbAccV(int datatype, void *scale, armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
+{
+  ARMCI_ENTER(ARMCI_NbAccV, bytes_of(iov, len));
+  armci_waiter w;
+  armci_begin_nonblocking(&f, &w, hdl);
+  accumulate(&f, datatype, scale, iov, len, proc, &w);
+  return armci_leave(&f);
+}
+ARMCI_TWIN(int, NbAccV, int datatype, void *scale, armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)

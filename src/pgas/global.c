@@ -1,0 +1,182 @@
+#include "pgas/global.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/align.h"
+#include "base/error.h"
+#include "pgas/accumulate.h"
+#include "pgas/am_far.h"
+#include "pgas/packed.h"
+#include "pgas/sync.h"
+
+/* Where programs have nothing by themselves: above what the kernel gives out from below, and below what it gives out from above. */
+#define WTL_GLOBAL_NEAR ((uintptr_t)1 << 45)
+
+enum { ALIGN = 64 };
+
+static void need_memory(const void *p)
+{
+  if (!p) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to start with global memory");
+}
+
+/* --- life ---------------------------------------------------------------------------------------------------------- */
+
+static void share_memory(wtl_pe *self, wtl_global *g)
+{
+  char error[1024];
+  wtl_arena_shape shape = {.name = "global", .per_pe_bytes = wtl_acc_locks_bytes()};
+  int rc;
+  shape.slice_bytes = g->bytes;
+#if !defined(WTL_THREADS) && UINTPTR_MAX > UINT32_MAX
+  shape.near = WTL_GLOBAL_NEAR;
+#endif
+  if ((rc = wtl_arena_start(&g->arena, &self->boot, &shape, error, sizeof error)) != 0)
+    wtl_pe_fail(rc, "global memory (WATTLE_GLOBAL_SIZE): %s", error);
+  g->slices = g->arena.slices;
+  g->stride = g->arena.stride;
+  g->locks = g->arena.per_pe;
+}
+
+/* Where everybody's memory begins. */
+static void exchange_starts(wtl_pe *self, wtl_site *site, wtl_global *g)
+{
+  char *mine = g->slices + (size_t)self->slot * g->stride;
+  for (int i = 0; i < 2; i++) need_memory(g->bounce[i] = wtl_heap_alloc(&self->mem, WTL_BOUNCE_BYTES, ALIGN));
+  need_memory(g->start = calloc((size_t)self->n, sizeof *g->start));
+  if ((size_t)self->n * sizeof mine > WTL_BOUNCE_BYTES)
+    wtl_pe_fail(WTL_EXIT_UNAVAILABLE, "global memory: there are %d PEs, and it is made for %zu at most", self->n,
+                WTL_BOUNCE_BYTES / sizeof mine);
+  memcpy(g->bounce[0], &mine, sizeof mine);
+  wtl_fcollect(self, site, &self->world, g->bounce[1], g->bounce[0], sizeof mine);
+  memcpy(g->start, g->bounce[1], (size_t)self->n * sizeof mine);
+  wtl_barrier(self, site);
+}
+
+void wtl_global_start(wtl_pe *self, wtl_site *site)
+{
+  wtl_global *g = self->global;
+  if (g) return;
+  need_memory(g = calloc(1, sizeof *g));
+  g->bytes = wtl_page_up(wtl_heap_at_least(self->settings.global_size.bytes));
+  pthread_mutex_init(&g->lock, NULL);
+  share_memory(self, g);
+  wtl_heap_start(&g->heap, g->slices + (size_t)self->slot * g->stride, g->bytes);
+  exchange_starts(self, site, g);
+  if (self->net) {
+    need_memory((void *)(g->packed = calloc((size_t)self->n, sizeof *g->packed)));
+    need_memory((void *)(g->ordered = calloc((size_t)self->n, sizeof *g->ordered)));
+    self->door.is_shared = true; /* handlers wait for a lock in any thread */
+  }
+  self->global = g;
+  if (self->net) wtl_packed_start(self);
+  wtl_barrier(self, site); /* nobody sends before all can serve */
+}
+
+void wtl_global_stop(wtl_pe *self)
+{
+  wtl_global *g = self->global;
+  if (!g) return;
+  self->global = NULL;
+  wtl_arena_stop(&g->arena);
+  wtl_heap_stop(&g->heap);
+  pthread_mutex_destroy(&g->lock);
+  free((void *)g->packed);
+  free((void *)g->ordered);
+  free(g->room);
+  free(g->start);
+  free(g);
+}
+
+char *wtl_global_region(const wtl_pe *self, uint64_t *n)
+{
+  const wtl_global *g = self->global;
+  if (!g) return NULL;
+  *n = g->bytes;
+  return g->slices + (size_t)self->slot * g->stride;
+}
+
+/* --- allocation ---------------------------------------------------------------------------------------------------- */
+
+void *wtl_global_alloc(wtl_pe *self, size_t bytes)
+{
+  wtl_global *g = self->global;
+  pthread_mutex_lock(&g->lock);
+  void *p = wtl_heap_alloc(&g->heap, bytes, ALIGN);
+  pthread_mutex_unlock(&g->lock);
+  return p;
+}
+
+int wtl_global_free(wtl_pe *self, void *p)
+{
+  wtl_global *g = self->global;
+  pthread_mutex_lock(&g->lock);
+  int rc = wtl_heap_free(&g->heap, p);
+  pthread_mutex_unlock(&g->lock);
+  return rc;
+}
+
+/* --- other nodes --------------------------------------------------------------------------------------------------- */
+
+static void complete_packed(wtl_pe *self, wtl_site *site, int pe)
+{
+  wtl_global *g = self->global;
+  if (!atomic_load_explicit(&g->packed[pe], memory_order_relaxed)) return;
+  atomic_store_explicit(&g->packed[pe], false, memory_order_relaxed);
+  wtl_am_far_quiet(self->am, site, pe);
+}
+
+void wtl_global_before(wtl_pe *self, wtl_site *site, int pe, bool is_packed, bool blocking)
+{
+  wtl_global *g = self->global;
+  uint32_t epoch = atomic_load_explicit(&g->epoch, memory_order_relaxed);
+  if (!blocking && atomic_load_explicit(&g->ordered[pe], memory_order_relaxed) == epoch) return;
+  if (!is_packed) complete_packed(self, site, pe);
+  wtl_far_order(self, NULL, site);
+  /* A packed one may have left others before it, which a plain one after it must not overtake. */
+  if (!is_packed) atomic_store_explicit(&g->ordered[pe], epoch, memory_order_relaxed);
+}
+
+void wtl_global_put(wtl_pe *self, wtl_site *site, void *to, const void *from, size_t n, int pe, bool blocking,
+                    wtl_request *r)
+{
+  wtl_global_before(self, site, pe, false, blocking);
+  wtl_far_put_at(self, NULL, site, pe, wtl_global_place(self, to, pe), from, n, blocking ? WTL_NET_NOW : WTL_NET_HELD,
+                 &r->by_net);
+}
+
+void wtl_global_get(wtl_pe *self, wtl_site *site, void *to, const void *from, size_t n, int pe, bool blocking,
+                    wtl_request *r)
+{
+  wtl_global_before(self, site, pe, false, blocking);
+  wtl_far_get_at(self, NULL, site, pe, wtl_global_place(self, from, pe), to, n, &r->by_net);
+}
+
+void wtl_global_amo(wtl_pe *self, wtl_site *site, void *at, enum wtl_net_op op, size_t size, uint64_t operand,
+                    void *old, int pe)
+{
+  _Atomic uint32_t left = 0;
+  wtl_global_before(self, site, pe, false, true);
+  wtl_far_amo_at(self, NULL, site, pe, wtl_global_place(self, at, pe), op, size, operand, 0, old, &left);
+  wtl_far_wait(self, site, &left);
+}
+
+static bool is_done(void *r)
+{
+  return wtl_request_is_done(r);
+}
+
+void wtl_request_wait(wtl_pe *self, wtl_site *site, wtl_request *r)
+{
+  _Atomic uint32_t *epoch = &self->global->epoch; /* others of this PE's threads may count it up at the same time: once is enough */
+  atomic_store_explicit(epoch, atomic_load_explicit(epoch, memory_order_relaxed) + 1, memory_order_relaxed);
+  if (!wtl_request_is_done(r)) wtl_door_wait(&self->door, site, WTL_WATCH_ALL, is_done, r);
+}
+
+void wtl_global_fence(wtl_pe *self, wtl_site *site, int pe)
+{
+  wtl_fence();
+  if (WTL_LIKELY(!self->net) || (pe >= 0 && wtl_is_near(self, pe))) return;
+  for (int i = pe < 0 ? 0 : pe; i < (pe < 0 ? self->n : pe + 1); i++) complete_packed(self, site, i);
+  wtl_far_quiet(self, NULL, site);
+}
