@@ -29,9 +29,7 @@ void armci_msg_init(int *argc, char ***argv)
   (void)argc, (void)argv;
 }
 
-void armci_msg_finalize(void)
-{
-}
+void armci_msg_finalize(void) {}
 
 #else
 

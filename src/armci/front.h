@@ -41,7 +41,8 @@ typedef struct armci_state {
   long *told, *heard;     /* by process: so far */
   int *node_of;           /* by process */
   long *next_value;       /* symmetric: process 0's is NXTVAL's */
-  int64_t made;           /* groups by ARMCIX_Group_split */
+  long tcgmsg_sent, tcgmsg_received;
+  bool tcgmsg_traces;
 } armci_state;
 
 static inline armci_state *armci_of(const wtl_pe *self)
@@ -55,7 +56,8 @@ void armci_refuse_uninitialised(uint32_t call) __attribute__((noreturn, cold));
 void armci_refuse_proc(uint32_t call, int proc) __attribute__((noreturn, cold));
 void armci_refuse_place(const wtl_frame *f, const char *name, const void *p, size_t n, int proc)
     __attribute__((noreturn, cold));
-void armci_refuse_value(uint32_t call, const char *name, long value, const char *allowed) __attribute__((noreturn, cold));
+void armci_refuse_value(uint32_t call, const char *name, long value, const char *allowed)
+    __attribute__((noreturn, cold));
 
 #define ARMCI_ENTER(name, bytes)                                                                                       \
   wtl_frame f = armci_enter(WTL_CALL_##name, (uintptr_t)__builtin_return_address(0), (uint64_t)(bytes))

@@ -23,8 +23,10 @@ enum { N_TYPES = 5 };
 #define INTEGERS(type, wide)                                                                                           \
   LOOP(sum, type, (type)((wide)a[i] + (wide)b[i]))                                                                     \
   LOOP(product, type, (type)((wide)a[i] * (wide)b[i]))                                                                 \
-  LOOP(absmax, type, magnitude_##type(a[i]) > magnitude_##type(b[i]) ? magnitude_##type(a[i]) : magnitude_##type(b[i]))                \
-  LOOP(absmin, type, magnitude_##type(a[i]) < magnitude_##type(b[i]) ? magnitude_##type(a[i]) : magnitude_##type(b[i]))                \
+  LOOP(absmax, type,                                                                                                   \
+       magnitude_##type(a[i]) > magnitude_##type(b[i]) ? magnitude_##type(a[i]) : magnitude_##type(b[i]))              \
+  LOOP(absmin, type,                                                                                                   \
+       magnitude_##type(a[i]) < magnitude_##type(b[i]) ? magnitude_##type(a[i]) : magnitude_##type(b[i]))              \
   LOOP(and, type, a[i] & b[i])                                                                                         \
   LOOP(or, type, a[i] | b[i])                                                                                          \
   LOOP(xor, type, a[i] ^ b[i])                                                                                         \
@@ -70,11 +72,12 @@ static enum operation operation_of(const wtl_frame *f, const char *op)
   static const struct {
     const char *name;
     enum operation operation;
-  } names[] = {{"+", SUM},          {"*", PRODUCT},     {"absmax", ABSMAX}, {"absmin", ABSMIN}, {"max", MAX},
-               {"min", MIN},        {"and", AND},       {"or", OR},         {"xor", XOR}};
+  } names[] = {{"+", SUM},   {"*", PRODUCT}, {"absmax", ABSMAX}, {"absmin", ABSMIN}, {"max", MAX},
+               {"min", MIN}, {"and", AND},   {"or", OR},         {"xor", XOR}};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (op && strncmp(op, names[i].name, strlen(names[i].name)) == 0) return names[i].operation;
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: op=\"%.16s\" is no operation; there are +, *, max, min, absmax, absmin, and, or, xor",
+  wtl_pe_fail(WTL_EXIT_USAGE,
+              "%s: op=\"%.16s\" is no operation; there are +, *, max, min, absmax, absmin, and, or, xor",
               armci_call_name(f->call), op ? op : "");
 }
 
@@ -89,9 +92,9 @@ static void reduce(wtl_frame *f, wtl_group *g, void *x, int n, const char *op, i
   armci_check_that(f, n >= 0, "n", n, "0 and more");
   enum operation operation = operation_of(f, op);
   wtl_combine_fn combine = combines[type][operation];
-  if (!combine)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: op=\"%s\" is for integers alone", armci_call_name(f->call), op);
-  if (g && g->n == 1 && (operation == ABSMAX || operation == ABSMIN)) combine(x, x, (size_t)n); /* one's own magnitude */
+  if (!combine) wtl_pe_fail(WTL_EXIT_USAGE, "%s: op=\"%s\" is for integers alone", armci_call_name(f->call), op);
+  if (g && g->n == 1 && (operation == ABSMAX || operation == ABSMIN))
+    combine(x, x, (size_t)n); /* one's own magnitude */
   if (g) wtl_group_reduce(f->self, f->site, g, x, (size_t)n, sizes[type], combine);
   wtl_leave(f);
 }

@@ -19,7 +19,7 @@ typedef struct entry {
 
 struct armci_requests {
   pthread_mutex_t lock;
-  wtl_request implicit; /* of calls without a handle */
+  wtl_request implicit;               /* of calls without a handle */
   entry *block[MOST_ENTRIES / BLOCK]; /* entries stay where they are: the network counts in them */
   int n;
 };
@@ -63,7 +63,8 @@ static int free_entry(armci_requests *r)
     if (!entry_at(r, i)->owner) return i;
   if (r->n == MOST_ENTRIES)
     wtl_pe_fail(WTL_EXIT_USAGE, "ARMCI: %d handles are in use; wait for some (ARMCI_Wait)", MOST_ENTRIES);
-  if (!(r->block[r->n / BLOCK] = calloc(BLOCK, sizeof(entry)))) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI: no memory for handles");
+  if (!(r->block[r->n / BLOCK] = calloc(BLOCK, sizeof(entry))))
+    wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI: no memory for handles");
   r->n += BLOCK;
   return r->n - BLOCK;
 }

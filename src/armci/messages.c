@@ -101,8 +101,8 @@ void parmci_msg_group_barrier(ARMCI_Group *group)
   wtl_leave(&f);
 }
 
-__attribute__((visibility("default"), weak,
-               alias("parmci_msg_group_barrier"))) void armci_msg_group_barrier(ARMCI_Group *group);
+__attribute__((visibility("default"), weak, alias("parmci_msg_group_barrier"))) void
+armci_msg_group_barrier(ARMCI_Group *group);
 
 static void broadcast(wtl_frame *f, wtl_group *g, void *buf, int bytes, int root)
 {

@@ -26,8 +26,8 @@ static bool may_be_free(void *word)
 static void take(const wtl_acc *a, _Atomic uint32_t *word)
 {
   uint32_t found = FREE;
-  if (WTL_LIKELY(atomic_compare_exchange_strong_explicit(word, &found, HELD, memory_order_acquire,
-                                                         memory_order_relaxed)))
+  if (WTL_LIKELY(
+          atomic_compare_exchange_strong_explicit(word, &found, HELD, memory_order_acquire, memory_order_relaxed)))
     return;
   while (atomic_exchange_explicit(word, WANTED, memory_order_acquire) != FREE)
     wtl_door_wait(&a->self->door, a->site, WTL_WATCH_CONTROL, may_be_free, word);
@@ -52,15 +52,15 @@ typedef double any_double __attribute__((aligned(1), may_alias));
 #define PLAIN(T)                                                                                                       \
   static inline __attribute__((always_inline)) void add_##T(char *there, const char *here, size_t n)                   \
   {                                                                                                                    \
-    any_##T *y = (any_##T *)(void *)there;                                                                    \
-    const any_##T *x = (const any_##T *)(const void *)here;                                                   \
+    any_##T *y = (any_##T *)(void *)there;                                                                             \
+    const any_##T *x = (const any_##T *)(const void *)here;                                                            \
     for (size_t i = 0; i < n; i++) y[i] += x[i];                                                                       \
   }                                                                                                                    \
-  static inline __attribute__((always_inline)) void add_scaled_##T(char *there, const char *here, size_t n,            \
-                                                                   const void *scale)                                  \
+  static inline                                                                                                        \
+      __attribute__((always_inline)) void add_scaled_##T(char *there, const char *here, size_t n, const void *scale)   \
   {                                                                                                                    \
-    any_##T *y = (any_##T *)(void *)there;                                                                    \
-    const any_##T *x = (const any_##T *)(const void *)here;                                                   \
+    any_##T *y = (any_##T *)(void *)there;                                                                             \
+    const any_##T *x = (const any_##T *)(const void *)here;                                                            \
     const any_##T a = *(const any_##T *)scale;                                                                         \
     for (size_t i = 0; i < n; i++) y[i] += a * x[i];                                                                   \
   }
@@ -68,8 +68,8 @@ typedef double any_double __attribute__((aligned(1), may_alias));
   static inline __attribute__((always_inline)) void add_scaled_complex_##T(char *there, const char *here, size_t n,    \
                                                                            const void *scale)                          \
   {                                                                                                                    \
-    any_##T *y = (any_##T *)(void *)there;                                                                    \
-    const any_##T *x = (const any_##T *)(const void *)here;                                                   \
+    any_##T *y = (any_##T *)(void *)there;                                                                             \
+    const any_##T *x = (const any_##T *)(const void *)here;                                                            \
     const any_##T re = ((const any_##T *)scale)[0], im = ((const any_##T *)scale)[1];                                  \
     for (size_t i = 0; i < 2 * n; i += 2) {                                                                            \
       y[i] += re * x[i] - im * x[i + 1];                                                                               \

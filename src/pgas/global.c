@@ -58,10 +58,11 @@ void wtl_global_start(wtl_pe *self, wtl_site *site)
   wtl_global *g = self->global;
   if (g) return;
   need_memory(g = calloc(1, sizeof *g));
-  g->bytes = wtl_page_up(wtl_heap_at_least(self->settings.global_size.bytes));
+  size_t bytes = wtl_page_up(wtl_heap_at_least(self->settings.global_size.bytes));
+  g->bytes = wtl_page_up(wtl_heap_span(bytes));
   pthread_mutex_init(&g->lock, NULL);
   share_memory(self, g);
-  wtl_heap_start(&g->heap, g->slices + (size_t)self->slot * g->stride, g->bytes);
+  wtl_heap_start(&g->heap, g->slices + (size_t)self->slot * g->stride, bytes);
   exchange_starts(self, site, g);
   if (self->net) {
     need_memory((void *)(g->packed = calloc((size_t)self->n, sizeof *g->packed)));
@@ -168,7 +169,8 @@ static bool is_done(void *r)
 
 void wtl_request_wait(wtl_pe *self, wtl_site *site, wtl_request *r)
 {
-  _Atomic uint32_t *epoch = &self->global->epoch; /* others of this PE's threads may count it up at the same time: once is enough */
+  _Atomic uint32_t *epoch =
+      &self->global->epoch; /* others of this PE's threads may count it up at the same time: once is enough */
   atomic_store_explicit(epoch, atomic_load_explicit(epoch, memory_order_relaxed) + 1, memory_order_relaxed);
   if (!wtl_request_is_done(r)) wtl_door_wait(&self->door, site, WTL_WATCH_ALL, is_done, r);
 }

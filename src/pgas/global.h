@@ -34,14 +34,15 @@ typedef struct wtl_fetch wtl_fetch; /* packed.c */
 typedef struct wtl_global {
   char *slices; /* PE p's memory lies at slices + slot * stride */
   size_t stride, bytes;
-  char **start;         /* by PE: where its memory begins, at its own address */
-  char *locks;          /* of accumulates, by slot (accumulate.h) */
-  char *bounce[2];      /* symmetric */
-  _Atomic bool *packed; /* by PE: packed messages went there since it was completed; NULL where all PEs are on this node */
+  char **start;    /* by PE: where its memory begins, at its own address */
+  char *locks;     /* of accumulates, by slot (accumulate.h) */
+  char *bounce[2]; /* symmetric */
+  _Atomic bool
+      *packed; /* by PE: packed messages went there since it was completed; NULL where all PEs are on this node */
   _Atomic uint32_t epoch, *ordered; /* waits so far, and by PE: at which of them it was last put in order */
-  wtl_heap heap;        /* of this PE */
-  wtl_site served;      /* waits of handlers */
-  pthread_mutex_t lock; /* for what follows */
+  wtl_heap heap;                    /* of this PE */
+  wtl_site served;                  /* waits of handlers */
+  pthread_mutex_t lock;             /* for what follows */
   wtl_fetch *fetches;
   uint64_t last_fetch;
   char *room; /* where handlers pack what they answer */
@@ -99,8 +100,8 @@ static inline void wtl_touch_global(const wtl_pe *self, int pe, const void *p, s
   const wtl_global *g = self->global;
   wtl_bell *bell = &wtl_control_of(self, pe)->bell;
   if (wtl_bell_has_sleeper(bell))
-    wtl_bell_ring_at(bell, WTL_GLOBAL_WATCH + (size_t)((const char *)p - g->slices) -
-                               (size_t)self->slot_of[pe] * g->stride, n);
+    wtl_bell_ring_at(
+        bell, WTL_GLOBAL_WATCH + (size_t)((const char *)p - g->slices) - (size_t)self->slot_of[pe] * g->stride, n);
 }
 
 /* Between addresses of this process. The two may overlap. Words are stored whole. */

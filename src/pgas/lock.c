@@ -62,8 +62,8 @@ static uint32_t far_operate(wtl_pe *self, wtl_site *site, const lock *l, size_t 
 {
   uint32_t old = condition;
   _Atomic uint32_t left = 0;
-  wtl_place at = l->symmetric ? wtl_far_place(self, l->symmetric)
-                              : wtl_global_place(self, &l->at->words[pe][l->at->index], pe);
+  wtl_place at =
+      l->symmetric ? wtl_far_place(self, l->symmetric) : wtl_global_place(self, &l->at->words[pe][l->at->index], pe);
   at.offset += word;
   wtl_far_amo_at(self, NULL, site, pe, at, op, sizeof old, operand, condition, &old, &left);
   wtl_far_wait(self, site, &left);

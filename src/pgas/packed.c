@@ -35,7 +35,8 @@ enum {
   MOST = 31 * 1024,
   MOST_HEAD = sizeof(head) + WTL_MOST_LEVELS * sizeof(level),
   MOST_BYTES = MOST - MOST_HEAD,
-  PIECE = MOST_BYTES / WTL_ACC_MOST_BYTES * WTL_ACC_MOST_BYTES, /* of a block to accumulate: whole elements of any type */
+  PIECE =
+      MOST_BYTES / WTL_ACC_MOST_BYTES * WTL_ACC_MOST_BYTES, /* of a block to accumulate: whole elements of any type */
   LONG_BLOCK = 8192
 };
 _Static_assert(MOST < (int)WTL_NET_LARGE, "packed messages keep their order");
@@ -151,12 +152,8 @@ typedef struct long_blocks {
 static void send_long_block(const long_blocks *l, char *here, char *there, size_t block)
 {
   switch (l->how->op) {
-  case WTL_PACKED_PUT:
-    wtl_global_put(l->self, l->site, there, here, block, l->how->pe, false, l->request);
-    break;
-  case WTL_PACKED_GET:
-    wtl_global_get(l->self, l->site, here, there, block, l->how->pe, false, l->request);
-    break;
+  case WTL_PACKED_PUT: wtl_global_put(l->self, l->site, there, here, block, l->how->pe, false, l->request); break;
+  case WTL_PACKED_GET: wtl_global_get(l->self, l->site, here, there, block, l->how->pe, false, l->request); break;
   default: accumulate_block(l->self, l->site, l->how, here, there, block, l->message);
   }
 }

@@ -150,12 +150,12 @@ typedef struct wtl_pe {
   wtl_arena arena;
   wtl_net *net; /* NULL where all PEs are on this node */
   wtl_agent *agent;
-  struct wtl_am *am; /* active messages (am.h) */
+  struct wtl_am *am;         /* active messages (am.h) */
   struct wtl_global *global; /* memory that each PE allocates for itself (global.h); NULL before it is wanted */
   struct wtl_posted *posted; /* messages with a tag (posted.h), likewise */
   void *front;               /* of a front end that needs a state of its own, */
   void (*stop_front)(struct wtl_pe *self); /* ... which this ends, before the PE ends. Collective */
-  wtl_meter *meter;  /* the node's reader has it; the others NULL */
+  wtl_meter *meter;                        /* the node's reader has it; the others NULL */
 } wtl_pe;
 
 enum { WTL_SCRATCH_BYTES = 65536, WTL_THREAD_MULTIPLE = 3 };

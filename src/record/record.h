@@ -47,7 +47,7 @@ enum { WTL_CALLS_A_FRONT = 1 << 16 };
 /* One process of a job: a PE, or a rank of an MPI program. What it points to is the owner's. */
 typedef struct wtl_record {
   int me, n;
-  const char *api; /* the front end: "shmem", "mpi" */
+  const char *api;                          /* the front end: "shmem", "mpi" */
   const wtl_call_info *calls[WTL_N_FRONTS]; /* tables of calls */
   wtl_profile *profile;
   wtl_door *door;

@@ -87,8 +87,7 @@ int main(int argc, char **argv)
     }
   ARMCI_Barrier();
   memory *mine = m[me];
-  for (int i = 0; i < WORDS; i++)
-    EXPECT(mine->sums[i * STEP] == 0, "2 + 3 - 5 from all made %g", mine->sums[i * STEP]);
+  for (int i = 0; i < WORDS; i++) EXPECT(mine->sums[i * STEP] == 0, "2 + 3 - 5 from all made %g", mine->sums[i * STEP]);
   EXPECT(mine->counter == 7L * rounds * n, "%ld", mine->counter);
   EXPECT(mine->small == -rounds * n, "%d", mine->small);
   EXPECT(mine->guarded[0] + mine->guarded[1] == (long)rounds * n, "%ld and %ld", mine->guarded[0], mine->guarded[1]);

@@ -1,0 +1,53 @@
+"""Programs with our libarmci, and the same ones with Debian's, under Open MPI."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from jobs import HOME, REPO, clean_environment
+from mpi_jobs import AS_ROOT
+
+PROGRAMS = REPO / "tests/armci/programs"
+ENVIRONMENT = {**AS_ROOT, "OMPI_MCA_osc": "^rdma", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+LIB = Path("/usr/lib") / "x86_64-linux-gnu"
+ARRAYS = ["-lga-openmpi"]
+# What Debian's libga itself needs.
+BELOW = ["-lscalapack-openmpi", "-llapack", "-lblas", "-lgfortran", "-lm"]
+OURS = [f"-L{HOME / 'lib'}", f"-Wl,-rpath,{HOME / 'lib'}", "-larmci"]
+OURS_STATIC = [HOME / "lib/libarmci.a", f"-L{HOME / 'lib'}", f"-Wl,-rpath,{HOME / 'lib'}", "-lwattle-shmem", "-lwattle"]
+THEIRS = ["-larmci-openmpi"]
+
+
+def need(*tools: str) -> None:
+    for tool in tools:
+        if not shutil.which(tool):
+            pytest.skip(f"no {tool} here")
+
+
+def need_arrays() -> None:
+    need("mpicc.openmpi", "mpirun.openmpi")
+    if not list(Path("/usr/lib").glob("*/libga-openmpi.a")):
+        pytest.skip("no Global Arrays here (libglobalarrays-dev)")
+
+
+def compile_program(source: str, program: Path, *options: str | Path, compiler: str = "mpicc.openmpi") -> Path:
+    headers = ["-I/usr/include"] if THEIRS[0] in options else [f"-I{HOME / 'include'}"]
+    flags = ["-Wall", "-Werror"] if source.endswith(".c") else ["-fdefault-integer-8", "-w"]
+    command = [compiler, "-g", "-O1", *flags, *headers, PROGRAMS / source, "-o", program, *options]
+    subprocess.run(list(map(str, command)), check=True)
+    return program
+
+
+def run(n: int, *words: object, **settings: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["mpirun.openmpi", "-n", str(n), *map(str, words)],
+        env={**clean_environment(), **ENVIRONMENT, **settings},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )

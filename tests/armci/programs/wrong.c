@@ -1,0 +1,53 @@
+/* Mistakes in calls of ARMCI, by name; each must end the job with a line that says what is wrong. */
+#include <armci.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+  const char *what = argc > 1 ? argv[1] : "";
+  void *p[2], *src[1], *dst[1];
+  double x[8] = {0}, one = 1;
+  int count[2] = {16, 2}, stride[1] = {32}, me, many[16] = {0};
+  ARMCI_Group none;
+  if (!strcmp(what, "too early")) ARMCI_Barrier();
+  ARMCI_Init();
+  me = armci_msg_me();
+  ARMCI_Malloc(p, 64);
+  if (me == 0) {
+    if (!strcmp(what, "no such process")) ARMCI_Put(x, p[1], 8, 2);
+    if (!strcmp(what, "not its memory")) ARMCI_Put(x, x, 8, 1);
+    if (!strcmp(what, "too far")) ARMCI_Get((char *)p[1] + (1L << 34), x, 8, 1);
+    if (!strcmp(what, "patch too far")) ARMCI_PutS(x, stride, p[1], (int[]){1 << 30}, (int[]){8, 20}, 1, 1);
+    if (!strcmp(what, "list elsewhere")) {
+      src[0] = dst[0] = x;
+      ARMCI_PutV(&(armci_giov_t){src, dst, 8, 1}, 1, 1);
+    }
+    if (!strcmp(what, "negative")) ARMCI_Put(x, p[1], -4, 1);
+    if (!strcmp(what, "levels")) ARMCI_GetS(p[1], many, x, many, many, 9, 1);
+    if (!strcmp(what, "type")) ARMCI_Acc(77, &one, x, p[1], 8, 1);
+    if (!strcmp(what, "half an element")) ARMCI_AccS(ARMCI_ACC_DCP, x, x, stride, p[1], stride, (int[]){24, 2}, 1, 1);
+    if (!strcmp(what, "rmw")) ARMCI_Rmw(9, x, p[1], 1, 1);
+    if (!strcmp(what, "no mutexes")) ARMCI_Lock(0, 0);
+    if (!strcmp(what, "no group")) {
+      memset(&none, 1, sizeof none);
+      armci_msg_group_barrier(&none);
+    }
+    if (!strcmp(what, "free twice")) {
+      void *q = ARMCI_Malloc_local(8);
+      ARMCI_Free_local(q);
+      ARMCI_Free_local(q);
+    }
+    if (!strcmp(what, "operation")) armci_msg_dgop(x, 1, "plus");
+    if (!strcmp(what, "of reals")) armci_msg_dgop(x, 1, "or");
+    if (!strcmp(what, "short buffer")) {
+      armci_msg_snd(1, x, 64, 0);
+      armci_msg_rcv(1, x, 8, NULL, 0);
+    }
+    if (!strcmp(what, "error")) ARMCI_Error("the program's own words", 42);
+  }
+  (void)count;
+  ARMCI_Barrier();
+  ARMCI_Finalize();
+  return 0;
+}

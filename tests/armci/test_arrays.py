@@ -1,0 +1,58 @@
+"""Global Arrays programs say the same on our ARMCI as on Debian's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from armci_jobs import ARRAYS, BELOW, OURS, OURS_STATIC, THEIRS, compile_program, need, need_arrays, run
+from jobs import HOME
+from nodes_of_test import launch
+from wattle.nodes import Nodes, unavailable
+
+CASES = [("arrays.c", "mpicc.openmpi"), ("matrices.F90", "mpif90.openmpi")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("arrays")
+
+
+def build(source: str, compiler: str, folder: Path, library: list) -> Path:
+    need_arrays()
+    need(compiler)
+    program = folder / f"{Path(source).stem}-{'-'.join(Path(str(word)).name for word in library)[:40].strip('-')}"
+    if not program.exists():
+        compile_program(source, program, *ARRAYS, *library, *BELOW, compiler=compiler)
+    return program
+
+
+def lines(done) -> list[str]:
+    assert done.returncode == 0, done.stdout + done.stderr
+    return sorted(done.stdout.splitlines())
+
+
+@pytest.mark.parametrize(("source", "compiler"), CASES)
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_the_answers_are_those_of_debians_library(source: str, compiler: str, n: int, folder: Path) -> None:
+    theirs = lines(run(n, build(source, compiler, folder, THEIRS)))
+    ours = lines(run(n, build(source, compiler, folder, OURS)))
+    assert ours == theirs
+    assert len(ours) > 0
+
+
+def test_a_static_library_serves_as_well(folder: Path) -> None:
+    ours = lines(run(2, build(*CASES[0], folder, OURS)))
+    assert lines(run(2, build(*CASES[0], folder, OURS_STATIC))) == ours
+
+
+def test_the_answers_are_the_same_on_two_nodes(folder: Path) -> None:
+    if reason := unavailable():
+        pytest.skip(reason)
+    program = build(*CASES[0], folder, OURS)
+    alone = lines(run(4, program))
+    with Nodes(2) as nodes:
+        job = launch(nodes, nodes.command(str(HOME / "bin/oshrun"), 2, str(program)))
+        out, err = job.communicate(timeout=100)
+    assert job.returncode == 0, out + err
+    assert sorted(out.splitlines()) == alone
