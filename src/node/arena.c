@@ -58,8 +58,8 @@ static int map(wtl_arena *a, uintptr_t near, char *error, size_t size)
   void *p =
       at ? mmap(at, a->length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, a->fd, 0) : MAP_FAILED;
   if (p == MAP_FAILED) {
-    snprintf(error, size, "mapping the node's arena of %zu bytes failed: %s (lower SHMEM_SYMMETRIC_SIZE?)", a->length,
-             strerror(errno));
+    snprintf(error, size, "mapping the node's arena of %zu bytes failed: %s (lower %s?)", a->length, strerror(errno),
+             a->setting);
     return WTL_EXIT_OSERR;
   }
   if (at > room) munmap(room, (size_t)(at - room));
@@ -107,8 +107,8 @@ static int create(wtl_arena *a, char *error, size_t size)
 {
   a->fd = memfd_create("wattle-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (a->fd < 0 || set_length(a->fd, a->length) != 0 || fcntl(a->fd, F_ADD_SEALS, SEALS) != 0) {
-    snprintf(error, size, "creating the node's arena of %zu bytes failed: %s (%slower SHMEM_SYMMETRIC_SIZE?)",
-             a->length, strerror(errno), errno == EFBIG ? "raise the limit on the size of files, ulimit -f, or " : "");
+    snprintf(error, size, "creating the node's arena of %zu bytes failed: %s (%slower %s?)", a->length, strerror(errno),
+             errno == EFBIG ? "raise the limit on the size of files, ulimit -f, or " : "", a->setting);
     return WTL_EXIT_OSERR;
   }
   return 0;
@@ -200,8 +200,8 @@ static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *
   if (sscanf(handle, "%ld %d %p %127[^\n]", &pid, &fd, &base, theirs) != 4 || strcmp(theirs, shape_text) != 0) {
     snprintf(error, size,
              "PE %d and PE %d do not agree on the symmetric memory: %s on PE %d, %s on PE %d; give all PEs the same "
-             "SHMEM_SYMMETRIC_SIZE, the same WATTLE_STATICS and the same program",
-             b->pe, b->local_pe[0], shape_text, b->pe, theirs, b->local_pe[0]);
+             "%s, the same WATTLE_STATICS and the same program",
+             b->pe, b->local_pe[0], shape_text, b->pe, theirs, b->local_pe[0], a->setting);
     return WTL_EXIT_CONFIG;
   }
   *at = base;
@@ -285,6 +285,7 @@ int wtl_arena_start(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shape, cha
   int rc;
   memset(a, 0, sizeof *a);
   a->fd = -1;
+  a->setting = shape->setting;
   lay_out(a, b, shape);
   shape_to_text(shape, shape_text, sizeof shape_text);
   rc = b->local_rank == 0 ? start_as_creator(a, b, shape, shape_text, error, size)

@@ -32,6 +32,7 @@ typedef struct wtl_arena {
   size_t per_pe_bytes;
   char *slices;
   size_t stride; /* bytes from one slice to the next */
+  const char *setting;
   int fd;
   dev_t device; /* of fd */
   ino_t inode;
@@ -41,9 +42,10 @@ typedef struct wtl_arena {
 typedef struct wtl_arena_shape {
   size_t shared_bytes, per_pe_bytes, slice_bytes;
   size_t statics_bytes,
-      heap_bytes; /* how much of a slice is the program's variables, and its heap: for messages only */
-  const char *name;     /* tells it from other arenas of the job */
-  uintptr_t near;       /* not 0: at one address in all processes of the node, this one where it is free */
+      heap_bytes;      /* how much of a slice is the program's variables, and its heap: for messages only */
+  const char *name;    /* tells it from other arenas of the job */
+  const char *setting; /* that chooses its size: for messages */
+  uintptr_t near;      /* not 0: at one address in all processes of the node, this one where it is free */
 } wtl_arena_shape;
 
 /*

@@ -25,14 +25,15 @@ static void need_memory(const void *p)
 static void share_memory(wtl_pe *self, wtl_global *g)
 {
   char error[1024];
-  wtl_arena_shape shape = {.name = "global", .per_pe_bytes = wtl_acc_locks_bytes()};
+  wtl_arena_shape shape = {.name = "global", .setting = "WATTLE_GLOBAL_SIZE", .per_pe_bytes = wtl_acc_locks_bytes()};
   int rc;
   shape.slice_bytes = g->bytes;
+  shape.heap_bytes = g->bytes;
 #if !defined(WTL_THREADS) && UINTPTR_MAX > UINT32_MAX
   shape.near = WTL_GLOBAL_NEAR;
 #endif
   if ((rc = wtl_arena_start(&g->arena, &self->boot, &shape, error, sizeof error)) != 0)
-    wtl_pe_fail(rc, "global memory (WATTLE_GLOBAL_SIZE): %s", error);
+    wtl_pe_fail(rc, "global memory: %s", error);
   g->slices = g->arena.slices;
   g->stride = g->arena.stride;
   g->locks = g->arena.per_pe;

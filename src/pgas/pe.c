@@ -46,7 +46,7 @@ static void refuse(int status, const char *reasons)
 static int start_memory(wtl_pe *self, char *error, size_t size)
 {
   wtl_statics statics = {0};
-  wtl_arena_shape shape = {.name = "arena"};
+  wtl_arena_shape shape = {.name = "arena", .setting = "SHMEM_SYMMETRIC_SIZE"};
   size_t n = (size_t)self->n_local, ledger = sizeof(wtl_shared), rings;
   int rc;
   if (self->settings.statics.on) wtl_statics_find(&statics);

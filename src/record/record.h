@@ -42,7 +42,7 @@ typedef struct wtl_share {
 
 /* Front ends that may share a process have each their table; numbers of calls are the front end's above those of its table. */
 enum wtl_front { WTL_FRONT_FIRST, WTL_FRONT_ARMCI, WTL_N_FRONTS };
-enum { WTL_CALLS_A_FRONT = 1 << 16 };
+enum { WTL_CALLS_A_FRONT = 1 << 12 };
 
 /* One process of a job: a PE, or a rank of an MPI program. What it points to is the owner's. */
 typedef struct wtl_record {

@@ -31,20 +31,24 @@ typedef struct kept {
   size_t n;
 } kept;
 
-/* Names of the calls that occur, by their numbers. */
+/* Names of the calls that occur, by their numbers; "" for others. */
 static void write_calls(FILE *f, const wtl_record *self, const kept *all, size_t n)
 {
+  enum { MOST = WTL_N_FRONTS * WTL_CALLS_A_FRONT };
+  bool occurs[MOST] = {false};
   uint32_t calls = 0;
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k < all[i].n; k++) {
       const wtl_event *e = &all[i].of->event[k];
-      if (e->span != WTL_SPAN_CLOCK && e->call >= calls) calls = e->call + 1;
+      if (e->span == WTL_SPAN_CLOCK) continue;
+      occurs[e->call] = true;
+      if (e->call >= calls) calls = e->call + 1;
     }
   wtl_json_key(f, "calls", 0);
   putc('[', f);
   for (uint32_t call = 0; call < calls; call++) {
     if (call) putc(',', f);
-    wtl_json_text(f, self->calls[call].name);
+    wtl_json_text(f, occurs[call] ? wtl_record_call(self, call)->name : "");
   }
   putc(']', f);
 }

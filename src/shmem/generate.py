@@ -315,7 +315,10 @@ def call_table(routines: list[Routine]) -> list[str]:
         f"{'true' if r.row.get('in_handler') else 'false'}}},"
         for r in routines
     ]
-    return ["const wtl_call_info wtl_shmem_calls[] = {", *calls, "};", ""]
+    fits = (
+        '_Static_assert(sizeof wtl_shmem_calls / sizeof *wtl_shmem_calls <= WTL_CALLS_A_FRONT, "calls have numbers");'
+    )
+    return ["const wtl_call_info wtl_shmem_calls[] = {", *calls, "};", fits, ""]
 
 
 def implementation(table: dict, routines: list[Routine], parts: tuple[str, ...] = PARTS) -> str:
