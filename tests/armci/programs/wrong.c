@@ -17,8 +17,8 @@ int main(int argc, char **argv)
   if (me == 0) {
     if (!strcmp(what, "no such process")) ARMCI_Put(x, p[1], 8, 2);
     if (!strcmp(what, "not its memory")) ARMCI_Put(x, x, 8, 1);
-    if (!strcmp(what, "too far")) ARMCI_Get((char *)p[1] + (1L << 34), x, 8, 1);
-    if (!strcmp(what, "patch too far")) ARMCI_PutS(x, stride, p[1], (int[]){1 << 30}, (int[]){8, 20}, 1, 1);
+    if (!strcmp(what, "too far")) ARMCI_Get((char *)p[1] + (1L << 36), x, 8, 1);
+    if (!strcmp(what, "patch too far")) ARMCI_PutS(x, stride, p[1], (int[]){1 << 30}, (int[]){8, 60}, 1, 1);
     if (!strcmp(what, "list elsewhere")) {
       src[0] = dst[0] = x;
       ARMCI_PutV(&(armci_giov_t){src, dst, 8, 1}, 1, 1);
