@@ -53,7 +53,8 @@ static int share_votes(wtl_mpi_rank *self, char *error, size_t size)
                 .n_local = self->n_local,
                 .local_pe = slots,
                 .state = &n};
-  const wtl_arena_shape shape = {.shared_bytes = wtl_votes_bytes(self->n_local)};
+  const wtl_arena_shape shape = {
+      .shared_bytes = wtl_votes_bytes(self->n_local), .name = "arena", .setting = "WATTLE_GOVERN"};
   int rc = wtl_arena_start(&self->shared, &b, &shape, error, size);
   free(slots);
   return rc;

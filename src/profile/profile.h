@@ -49,6 +49,15 @@ typedef struct wtl_call_info {
   bool in_handler; /* a handler of active messages may make it */
 } wtl_call_info;
 
+/* Front ends that may share a process have each their table, of WTL_CALLS_A_FRONT calls at most; a call's number tells both. */
+enum wtl_front { WTL_FRONT_FIRST, WTL_FRONT_ARMCI, WTL_N_FRONTS };
+enum { WTL_CALLS_A_FRONT = 1 << 12 };
+
+static inline const wtl_call_info *wtl_call_of(const wtl_call_info *const tables[], uint32_t call)
+{
+  return &tables[call / WTL_CALLS_A_FRONT][call % WTL_CALLS_A_FRONT];
+}
+
 /* What the recent waits of a site were like: for src/govern/history.h. */
 enum { WTL_WAIT_BUCKETS = 40 };
 typedef struct wtl_wait_history {

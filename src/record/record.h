@@ -40,10 +40,6 @@ typedef struct wtl_share {
   wtl_rates rate[2];           /* cpu, dram */
 } wtl_share;
 
-/* Front ends that may share a process have each their table; numbers of calls are the front end's above those of its table. */
-enum wtl_front { WTL_FRONT_FIRST, WTL_FRONT_ARMCI, WTL_N_FRONTS };
-enum { WTL_CALLS_A_FRONT = 1 << 12 };
-
 /* One process of a job: a PE, or a rank of an MPI program. What it points to is the owner's. */
 typedef struct wtl_record {
   int me, n;
@@ -65,7 +61,7 @@ typedef struct wtl_record {
 
 static inline const wtl_call_info *wtl_record_call(const wtl_record *r, uint32_t call)
 {
-  return &r->calls[call / WTL_CALLS_A_FRONT][call % WTL_CALLS_A_FRONT];
+  return wtl_call_of(r->calls, call);
 }
 
 /* CPU time of this process (in the threads build: of this thread), seconds. */

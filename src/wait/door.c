@@ -117,7 +117,7 @@ bool wtl_door_tell(wtl_door *d, const wtl_site *site)
   for (int stage = 0; stage < WTL_N_STAGES; stage++)
     ns[stage] =
         (uint64_t)((double)atomic_load_explicit(&d->ticks[stage], memory_order_relaxed) * d->stages.ns_per_tick);
-  return wtl_live_enter(d->live, site->addr ? d->calls[site->call].name : "finish", site, ns);
+  return wtl_live_enter(d->live, site->addr ? wtl_call_of(d->calls, site->call)->name : "finish", site, ns);
 }
 
 static void tell(wait *w)

@@ -57,10 +57,10 @@ typedef struct wtl_door {
   double sleep_max_s;
   enum wtl_lowpower lowpower; /* how a spin rests, from this many ticks on */
   uint64_t lowpower_from;
-  bool is_shared;             /* by threads that wait at the same time */
-  wtl_live *live;             /* where waits are told that last; NULL: nowhere */
-  const wtl_call_info *calls; /* names of calls, for that */
-  const wtl_profile *noted;   /* whose timeline the waits go to; NULL: nobody's */
+  bool is_shared;                    /* by threads that wait at the same time */
+  wtl_live *live;                    /* where waits are told that last; NULL: nowhere */
+  const wtl_call_info *const *calls; /* tables with the names of calls, for that */
+  const wtl_profile *noted;          /* whose timeline the waits go to; NULL: nobody's */
   /* Totals of the PE; several threads may add. */
   _Atomic uint64_t ticks[WTL_N_STAGES];
   _Atomic uint64_t sleeps;
