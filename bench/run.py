@@ -142,9 +142,21 @@ def tell(result: dict) -> None:
         section("The machine's own limits", limits.table_of(result["limits"]))
 
 
+def unwritable(file: Path) -> str | None:
+    """Why there can be no such file; before minutes are spent on what goes into it."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a", encoding="utf-8"):
+            pass
+        if not file.stat().st_size:
+            file.unlink()
+    except OSError as error:
+        return error.strerror
+    return None
+
+
 def write(options: argparse.Namespace, result: dict) -> None:
     """The file: what is complete, with the samples it was made of."""
-    options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps({"schema": SCHEMA, **result}, indent=1), encoding="utf-8")
     out.print(f"figures: {options.out}", soft_wrap=True)
     out.print(f"page: {report.write(options.out)}", soft_wrap=True)
@@ -156,6 +168,9 @@ def main(arguments: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that jobs and nodes are taken down
     result: dict = {}
     code = 0
+    if why := unwritable(options.out):
+        note(f"bench: {options.out} cannot be written: {why}")
+        return 73
     try:
         measure(options, result)
     except (BenchError, WattleError) as error:

@@ -181,6 +181,14 @@ static void start_queued(wtl_net *net, peer *p)
   }
 }
 
+static void free_copy(wtl_net *net, large *l)
+{
+  bool was_full = !wtl_net_has_room(net);
+  free((void *)(uintptr_t)l->from);
+  WTL_NET_ADD(net->copied_bytes, -(uint64_t)l->n);
+  if (was_full && wtl_net_has_room(net)) net->home.completed(net->home.owner);
+}
+
 static void large_sent(void *arg)
 {
   large *l = arg;
@@ -188,7 +196,7 @@ static void large_sent(void *arg)
   peer *p = &net->peers[l->pe];
   if (l->has_waiter) wtl_net_wait_ends(net, l->waiter);
   if (l->n >= WTL_NET_LARGE) p->abreast -= (uint32_t)l->n;
-  if (l->owned) free((void *)(uintptr_t)l->from);
+  if (l->owned) free_copy(net, l);
   free(l);
   wtl_net_left(net);
   if (p->queue) start_queued(net, p);
@@ -267,7 +275,7 @@ bool wtl_net_send_answers(wtl_net *net)
 bool wtl_net_has_room(const wtl_net *net)
 {
   return net->in_flight < MAX_IN_FLIGHT && net->fetches < MAX_FETCHES && net->fetch_bytes < MAX_FETCH_BYTES &&
-         net->queued < MAX_QUEUED;
+         net->queued < MAX_QUEUED && net->copied_bytes < MAX_COPIED_BYTES;
 }
 
 static void mark_dirty(wtl_net *net, wtl_net_flow *flow, int pe)
@@ -379,10 +387,11 @@ void wtl_net_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, enum wt
   pthread_mutex_unlock(&net->lock);
 }
 
-static void *copy_of(const wtl_net *net, int pe, const void *from, size_t n)
+static void *copy_of(wtl_net *net, int pe, const void *from, size_t n)
 {
   void *copy = malloc(n);
   if (!copy) wtl_net_fail(net, pe, "no memory for a message to", "out of memory");
+  WTL_NET_ADD(net->copied_bytes, n);
   return memcpy(copy, from, n);
 }
 

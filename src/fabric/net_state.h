@@ -12,7 +12,7 @@
 
 /*
  * What bounds the memory a PE needs, here and at its targets: messages that have not left, fetches without an answer and
- * their bytes, large puts that wait for their turn. Of the large ones, ABREAST_BYTES are on their way to a PE at a time:
+ * their bytes, large puts that wait for their turn, copies of large messages. Of the large ones, ABREAST_BYTES are on their way to a PE at a time:
  * enough to hide each other's handshakes, few enough that one of them ends every few seconds even on a slow line.
  */
 enum {
@@ -20,6 +20,7 @@ enum {
   MAX_FETCHES = 4096,
   MAX_FETCH_BYTES = 4 << 20,
   MAX_QUEUED = 16384,
+  MAX_COPIED_BYTES = 4 << 20,
   ABREAST_BYTES = 2 << 20
 };
 enum { SMALL_ANSWER = 4096 };
@@ -110,7 +111,7 @@ struct wtl_net {
   wtl_epochs epochs;
   _Atomic uint32_t in_flight; /* messages and hardware operations not yet done with */
   _Atomic uint32_t queued, fetches;
-  _Atomic uint64_t fetch_bytes;
+  _Atomic uint64_t fetch_bytes, copied_bytes;
   /* The epochs, plus one, in which something was last sent: anything; what may overtake or be overtaken. */
   _Atomic uint64_t last_sent, last_disordered;
   uint32_t in_vain; /* answers that no quiet waited for, since the last quiet */

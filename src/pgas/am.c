@@ -176,7 +176,8 @@ static void note_last(wtl_am *am, int slot, uint32_t position)
     atomic_store_explicit(last, mine, memory_order_relaxed);
     return;
   }
-  while ((!old || (int32_t)(position - (uint32_t)old) > 0) &&
+  const wtl_am_ring *ring = wtl_am_ring_of(am, slot, WTL_AM_REQUESTS);
+  while ((!old || (int32_t)(position - (uint32_t)old) > 0 || wtl_am_is_past(ring, (uint32_t)old)) &&
          !atomic_compare_exchange_weak_explicit(last, &old, mine, memory_order_relaxed, memory_order_relaxed))
     continue;
 }
@@ -359,7 +360,10 @@ void wtl_am_quiet(wtl_pe *self, wtl_site *site)
 
 bool wtl_am_poll(wtl_pe *self)
 {
+  enum { TURNS = WTL_AM_SLOTS / WTL_AM_TURN }; /* as many messages as a ring holds: others may be sending on and on */
   wtl_am *am = self->am;
+  int turns = 0;
   if (am->agent) wtl_am_agent_visit(am->agent);
-  return wtl_am_take_if_any(am);
+  while (turns < TURNS && wtl_am_take_if_any(am)) turns++;
+  return turns > 0;
 }

@@ -44,6 +44,7 @@ struct wtl_am_far {
   wtl_am_inbox inbox[WTL_AM_WAYS];
   uint64_t window;
   _Atomic uint64_t arrivals;
+  _Atomic uint64_t replied, heard; /* bytes of replies: that came, that were handled */
   _Atomic uint32_t in_vain;
   bool held; /* something was said that has not been pushed */
 };
@@ -91,9 +92,12 @@ static enum wtl_am_way way_of(uint32_t kind)
   return kind == REQUEST || kind == LANDED || kind == ASK ? WTL_AM_REQUESTS : WTL_AM_REPLIES;
 }
 
-static void show(wtl_pe *self, wtl_am_far *f, uint32_t kind)
+static void show(wtl_pe *self, wtl_am_far *f, uint32_t kind, size_t n)
 {
   f->arrivals++;
+  if (kind == REPLY)
+    atomic_store_explicit(&f->replied, atomic_load_explicit(&f->replied, memory_order_relaxed) + n,
+                          memory_order_release);
   wtl_am_announce(self->door.bell);
   wtl_am_inbox_show(&f->inbox[way_of(kind)]);
   /* Who serves the network takes what came next. If that one may not, another must. */
@@ -127,7 +131,7 @@ bool wtl_am_far_message(void *owner, int from, wtl_net_tag tag, const void *data
   l->n = (uint32_t)n;
   l->far_data = place;
   if (!place && n) memcpy(l->data, data, n);
-  show(self, f, tag.kind);
+  show(self, f, tag.kind, n);
   return true;
 }
 
@@ -150,7 +154,7 @@ void wtl_am_far_landed(void *owner, int from, wtl_net_tag tag, void *room, size_
   l->n = (uint32_t)n;
   l->far_data = room;
   l->owned = tag.kind != LANDED;
-  show(self, f, tag.kind);
+  show(self, f, tag.kind, n);
 }
 
 /* --- requests ------------------------------------------------------------------------------------------------------- */
@@ -161,10 +165,12 @@ typedef struct sending {
   const peer *to;
 } sending;
 
+/* Who does not handle the replies that came gets no more. */
 static bool has_room(void *arg)
 {
   const sending *s = arg;
-  return s->to->bytes < s->far->window && wtl_net_has_room(s->am->pe->net);
+  return s->to->bytes < s->far->window && wtl_net_has_room(s->am->pe->net) &&
+         s->far->replied - s->far->heard < WTL_AM_REPLIES_KEPT;
 }
 
 static bool is_zero(void *left)
@@ -305,6 +311,7 @@ static void take(wtl_am *am, wtl_am_far *f, wtl_am_letter *l)
   case REPLY:
     run(am, l, true);
     p->taken++;
+    f->heard += l->n;
     break;
   case COUNTED:
     wtl_am_count(am, (uint32_t)l->tag.b);

@@ -15,6 +15,9 @@
  * there are many PEs: what all of them send to one is WTL_AM_INBOX at most. */
 enum { WTL_AM_WINDOW = 1 << 20, WTL_AM_LEAST_WINDOW = 1 << 16, WTL_AM_INBOX = 64 << 20 };
 
+/* Bytes of replies that have come and are not handled, from which on a PE sends no more requests. */
+enum { WTL_AM_REPLIES_KEPT = 4 << 20 };
+
 /* The network's home has these of it (fabric/net.h). */
 bool wtl_am_far_message(void *self, int from, wtl_net_tag tag, const void *data, size_t n);
 void *wtl_am_far_room(void *self, int from, wtl_net_tag tag, size_t n);

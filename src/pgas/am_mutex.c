@@ -22,8 +22,9 @@ static void refuse_destroyed(const char *call, const wtl_am_mutex *m)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p was destroyed%s", call, (const void *)m, where());
 }
 
-void wtl_am_mutex_init(wtl_am_mutex *m)
+void wtl_am_mutex_init(wtl_pe *self, wtl_am_mutex *m)
 {
+  if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_forget(self, m); /* another one may have been there */
   atomic_store_explicit(&m->owner, 0, memory_order_relaxed);
   atomic_store_explicit(&m->waiters, 0, memory_order_relaxed);
   m->destroyed = 0;
@@ -37,14 +38,15 @@ void wtl_am_mutex_destroy(const char *call, wtl_am_mutex *m)
   m->destroyed = 1;
 }
 
-static bool try_lock(wtl_pe *self, wtl_am_mutex *m)
+/* waits: if it is not free, the thread waits for it. */
+static bool try_lock(wtl_pe *self, wtl_am_mutex *m, bool waits)
 {
   uintptr_t nobody = 0;
   if (!atomic_compare_exchange_strong_explicit(&m->owner, &nobody, this_thread(), memory_order_acquire,
                                                memory_order_relaxed))
     return false;
   wtl_am_here.locks++;
-  if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_locked(self, m);
+  if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_locked(self, m, waits);
   return true;
 }
 
@@ -63,7 +65,7 @@ void wtl_am_mutex_lock(wtl_pe *self, wtl_site *site, const char *call, wtl_am_mu
 {
   refuse_destroyed(call, m);
   refuse_second(call, m);
-  while (!try_lock(self, m)) {
+  while (!try_lock(self, m, true)) {
     atomic_fetch_add_explicit(&m->waiters, 1, memory_order_seq_cst);
     wtl_door_wait(&self->door, site, WTL_WATCH_CONTROL, is_free, m);
     atomic_fetch_sub_explicit(&m->waiters, 1, memory_order_relaxed);
@@ -73,8 +75,7 @@ void wtl_am_mutex_lock(wtl_pe *self, wtl_site *site, const char *call, wtl_am_mu
 bool wtl_am_mutex_trylock(wtl_pe *self, const char *call, wtl_am_mutex *m)
 {
   refuse_destroyed(call, m);
-  refuse_second(call, m);
-  return try_lock(self, m);
+  return try_lock(self, m, false);
 }
 
 void wtl_am_mutex_unlock(wtl_pe *self, const char *call, wtl_am_mutex *m)

@@ -14,67 +14,91 @@ static _Thread_local struct {
   int n;
 } stack;
 
-/* `second` was taken while `first` was held. */
+/* A thread waited for `second`, or would have, while it held `first`. */
 typedef struct edge {
   struct edge *next;
   const wtl_am_mutex *first, *second;
   int handler; /* which did so; -1: none */
-  bool reported;
+  bool seen;   /* by the search for a circle */
+  struct edge *onward;
 } edge;
 
 struct wtl_am_order {
   edge *edges;
 };
 
-static const char *who(int handler, char *text, size_t size)
+static bool is_there(const wtl_am_order *o, const wtl_am_mutex *first, const wtl_am_mutex *second)
 {
-  if (handler < 0) return "the program";
-  snprintf(text, size, "handler %d", handler);
-  return text;
-}
-
-static edge *find(const wtl_am_order *o, const wtl_am_mutex *first, const wtl_am_mutex *second)
-{
-  edge *e = o->edges;
+  const edge *e = o->edges;
   while (e && (e->first != first || e->second != second)) e = e->next;
-  return e;
+  return e != NULL;
 }
 
-/* Is there a way from `from` to `to`: was `to` taken while `from` was held, or something between? */
-static edge *find_way(const wtl_am_order *o, const wtl_am_mutex *from, const wtl_am_mutex *to, int depth)
+/* The first edge of a way from `from` to `to`, by `onward` from each to the next; NULL: there is none. */
+static edge *find_way(wtl_am_order *o, const wtl_am_mutex *from, const wtl_am_mutex *to)
 {
-  for (edge *e = o->edges; e; e = e->next)
-    if (e->first == from && (e->second == to || (depth > 0 && find_way(o, e->second, to, depth - 1)))) return e;
+  for (edge *e = o->edges; e; e = e->next) {
+    if (e->first != from || e->seen) continue;
+    e->seen = true;
+    e->onward = NULL;
+    if (e->second == to || (e->onward = find_way(o, e->second, to)) != NULL) return e;
+  }
   return NULL;
+}
+
+/* What `e` says, behind `at` in a text. */
+static size_t describe(char *text, size_t size, size_t at, const edge *e)
+{
+  int n;
+  if (e->handler < 0)
+    n = snprintf(text + at, size - at, "%s%p and then %p by the program", at ? ", " : "", (const void *)e->first,
+                 (const void *)e->second);
+  else
+    n = snprintf(text + at, size - at, "%s%p and then %p by handler %d", at ? ", " : "", (const void *)e->first,
+                 (const void *)e->second, e->handler);
+  return at + (size_t)n < size ? at + (size_t)n : size - 1;
 }
 
 static void add(wtl_am_order *o, const wtl_am_mutex *first, const wtl_am_mutex *second, int handler)
 {
-  char here[32], there[32];
-  edge *e = find(o, first, second), *back;
-  if (e) return;
+  char text[1024];
+  edge *e, *back;
+  if (is_there(o, first, second)) return;  /* and was reported, if it closed a circle */
   if (!(e = calloc(1, sizeof *e))) return; /* a report less */
-  *e = (edge){o->edges, first, second, handler, false};
+  *e = (edge){.next = o->edges, .first = first, .second = second, .handler = handler};
   o->edges = e;
-  if (!(back = find_way(o, second, first, DEPTH)) || back->reported) return;
-  back->reported = e->reported = true;
-  wtl_say("active messages: the mutexes at %p and %p are taken in both orders: %s takes the second while it holds the "
-          "first, %s "
-          "the other way round; some day each waits for the other",
-          (const void *)first, (const void *)second, who(handler, here, sizeof here),
-          who(back->handler, there, sizeof there));
+  for (edge *other = e; other; other = other->next) other->seen = false;
+  if (!(back = find_way(o, second, first))) return;
+  size_t at = describe(text, sizeof text, 0, e);
+  for (; back; back = back->onward) at = describe(text, sizeof text, at, back);
+  wtl_say("active messages: mutexes are taken in a circle, %s; some day each waits for the next", text);
 }
 
-void wtl_am_order_locked(wtl_pe *self, wtl_am_mutex *m)
+void wtl_am_order_locked(wtl_pe *self, wtl_am_mutex *m, bool waits)
 {
   wtl_am *am = self->am;
   int handler = wtl_am_here.runs ? wtl_am_here.id : -1;
   pthread_mutex_lock(&am->lock);
   if (!am->order) am->order = calloc(1, sizeof *am->order);
-  for (int i = 0; am->order && i < stack.n; i++) add(am->order, stack.held[i], m, handler);
+  for (int i = 0; waits && am->order && i < stack.n; i++) add(am->order, stack.held[i], m, handler);
   pthread_mutex_unlock(&am->lock);
   if (stack.n < DEPTH) stack.held[stack.n++] = m;
   m->since = wtl_clock_ns();
+}
+
+void wtl_am_order_forget(wtl_pe *self, const wtl_am_mutex *m)
+{
+  wtl_am *am = self->am;
+  pthread_mutex_lock(&am->lock);
+  for (edge **at = am->order ? &am->order->edges : NULL, *e; at && (e = *at) != NULL;) {
+    if (e->first != m && e->second != m) {
+      at = &e->next;
+      continue;
+    }
+    *at = e->next;
+    free(e);
+  }
+  pthread_mutex_unlock(&am->lock);
 }
 
 void wtl_am_order_unlocks(wtl_pe *self, wtl_am_mutex *m)

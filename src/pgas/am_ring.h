@@ -138,10 +138,10 @@ static inline uint64_t wtl_am_after(uint64_t position, const wtl_am_slot *s)
   return (((position >> 32) + s->units) << 32) | (uint32_t)(position + 1);
 }
 
-/* Has the head come past the slot at `position`? */
+/* Has the head come past the slot at `position`, however long ago that was? What it has not passed is in the ring. */
 static inline bool wtl_am_is_past(const wtl_am_ring *r, uint32_t position)
 {
-  return (int32_t)((uint32_t)atomic_load_explicit(&r->head, memory_order_acquire) - position) > 0;
+  return position - (uint32_t)atomic_load_explicit(&r->head, memory_order_acquire) >= WTL_AM_SLOTS;
 }
 
 /* The most that a payload takes: its own units, and as many skipped before it. */

@@ -9,9 +9,6 @@
 #include "pgas/am_state.h"
 #include "pgas/rma.h"
 
-/* Messages of a kind that are taken before who takes them looks whether what he waits for has come. */
-enum { MESSAGES_A_TURN = 64 };
-
 /* The head is shown when nothing more is there, and as often as this: each time costs a producer a fetch of its line. */
 enum { SLOTS_A_SHOW = WTL_AM_SLOTS / 8, UNITS_A_SHOW = WTL_AM_UNITS / 8 };
 
@@ -123,7 +120,7 @@ static bool take_ring(wtl_am *am, enum wtl_am_way way)
 {
   wtl_am_ring *r = &am->mine[way];
   int taken;
-  for (taken = 0; taken < MESSAGES_A_TURN && !(way == WTL_AM_REQUESTS && am->kept); taken++) {
+  for (taken = 0; taken < WTL_AM_TURN && !(way == WTL_AM_REQUESTS && am->kept); taken++) {
     uint64_t at = atomic_load_explicit(&am->position[way], memory_order_relaxed);
     wtl_am_slot *s = wtl_am_peek(r, at);
     if (!s) break;
@@ -173,9 +170,9 @@ static bool take_some(wtl_am *am)
 {
   bool any = am->kept && wtl_am_send_kept(am);
   any |= take_ring(am, WTL_AM_REPLIES);
-  any |= wtl_am_far_take(am, WTL_AM_REPLIES, MESSAGES_A_TURN);
+  any |= wtl_am_far_take(am, WTL_AM_REPLIES, WTL_AM_TURN);
   any |= take_ring(am, WTL_AM_REQUESTS);
-  if (!am->kept) any |= wtl_am_far_take(am, WTL_AM_REQUESTS, MESSAGES_A_TURN);
+  if (!am->kept) any |= wtl_am_far_take(am, WTL_AM_REQUESTS, WTL_AM_TURN);
   wtl_am_far_push(am);
   return any;
 }

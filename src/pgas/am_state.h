@@ -15,6 +15,9 @@ enum wtl_am_way { WTL_AM_REQUESTS, WTL_AM_REPLIES, WTL_AM_WAYS };
 /* Who runs handlers (WATTLE_PROGRESS). */
 enum wtl_am_progress { WTL_PROGRESS_AUTO, WTL_PROGRESS_CALLER, WTL_PROGRESS_AGENT };
 
+/* Messages of a kind that are taken before who takes them looks whether what he waits for has come. */
+enum { WTL_AM_TURN = 64 };
+
 /* A message on its way to a handler. */
 typedef struct wtl_am_message {
   int from; /* PE */

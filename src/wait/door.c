@@ -272,7 +272,7 @@ static void sleep_until_ready(wait *w)
 #endif
     uint64_t now = wtl_ticks(), rung_at = atomic_load_explicit(&d->bell->rung_at, memory_order_relaxed);
     if (how != WTL_SLEPT_NOT) atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
-    if (how == WTL_SLEPT_OUT && !silent && w->ready(w->arg))
+    if (how == WTL_SLEPT_OUT && !silent && is_called(w))
       atomic_fetch_add_explicit(&d->rescues, 1, memory_order_relaxed);
     bool rung = how == WTL_SLEPT_WOKEN && rung_at > asleep_at && rung_at < now;
     if (rung) wtl_stages_learn(&d->stages, now - rung_at);

@@ -23,6 +23,7 @@ WRONG = [  # case, PE that says it (None: either), what it must say
     ("put in handler", 1, "shmem_long_p: called by handler 1; a handler may call"),
     ("barrier in handler", 1, "shmem_barrier_all: called by handler 1"),
     ("quiet in handler", 1, "shmemx_am_quiet: called by handler 1"),
+    ("finalize in handler", 1, "shmem_finalize: called by handler 1"),
     ("returns with mutex", 1, "handler 1 returned while it held 1 mutex"),
     ("locks twice", 0, "shmemx_am_mutex_lock: this thread already holds the mutex at 0x"),
     ("unlocks free", 0, "shmemx_am_mutex_unlock: this thread does not hold the mutex at 0x"),
@@ -48,12 +49,24 @@ def test_a_handler_left_by_longjmp_is_named() -> None:
     assert re.search("handler 1 was left by longjmp; a handler must return", result.said[0]), result
 
 
-def test_mutexes_in_both_orders_are_reported_once() -> None:
-    result = oshrun(2, "wrong_am", "both orders", env={"WATTLE_AM_DEBUG": "on"})
+CIRCLES = [("both orders", 2), ("circle of three", 3)]
+
+
+@pytest.mark.parametrize(("case", "mutexes"), CIRCLES)
+def test_mutexes_taken_in_a_circle_are_reported_once(case: str, mutexes: int) -> None:
+    result = oshrun(2, "wrong_am", case, env={"WATTLE_AM_DEBUG": "on"})
     assert result.code == 0, result
     (line,) = result.said
-    assert re.search("the mutexes at 0x[0-9a-f]+ and 0x[0-9a-f]+ are taken in both orders: the program takes", line)
-    assert oshrun(2, "wrong_am", "both orders").said == []
+    assert "mutexes are taken in a circle, " in line
+    orders = re.findall("(0x[0-9a-f]+) and then (0x[0-9a-f]+) by the program", line)
+    assert len(orders) == mutexes and all(a[1] == b[0] for a, b in zip(orders, orders[1:] + orders[:1], strict=True))
+    assert oshrun(2, "wrong_am", case).said == []
+
+
+@pytest.mark.parametrize("case", ["mutex in the place of another", "only tried", "many in one order"])
+def test_what_cannot_wait_for_ever_is_not_reported(case: str) -> None:
+    result = oshrun(1, "wrong_am", case, env={"WATTLE_AM_DEBUG": "on"})
+    assert result.code == 0 and result.said == [], result
 
 
 def test_a_handler_that_holds_a_mutex_for_long_is_reported() -> None:

@@ -3,15 +3,16 @@
  * is aimed: who waited tells whether the kernel put it to sleep, and the next delay is a little shorter if so, else a little longer. So half of the
  * rounds end just before the sleep and half just after, at any policy and on any machine. Every fourth delay is of any length instead.
  *
- * usage: races ROUNDS SECONDS. The verdict is the profile's count of rescues (no_lost_wakeups.py).
+ * usage: races ROUNDS SECONDS [messages]: not longer than SECONDS; with active messages too, which give each PE an agent. The verdict is the profile's count of rescues (no_lost_wakeups.py).
  */
 #include <shmem.h>
+#include <shmemx.h>
 
 #include <sys/resource.h>
 
 #include "pes.h"
 
-enum { BLOCK = 3, BULK = 4096 };
+enum { BLOCK = 3, BULK = 4096, VALUE = 1 };
 
 /* How a wait can be ended: first by stores, then by taking part, then by leaving a lock. */
 typedef enum way {
@@ -26,6 +27,9 @@ typedef enum way {
   BY_COMPARE_SWAP,
   BY_FETCH_NBI,
   BY_XOR,
+  BY_SIGNAL,
+  BY_SIGNAL_ADD,
+  BY_MESSAGE,
   BY_SYNC,
   BY_BARRIER,
   BY_BROADCAST,
@@ -53,7 +57,19 @@ typedef struct race {
   double aim[N_WAYS];   /* turns of delay after which the other falls asleep */
   double suspect; /* a wait as long as that may have been lost: the profile tells, and there is no need to go on */
   uint64_t *from; /* what bulk stores come from */
+  bool messages;
 } race;
+
+/* Of the PEs of this process; what a message's handler finds. */
+static cells *cells_of[2];
+
+static void on_value(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  uint64_t value;
+  (void)n, (void)from, (void)token;
+  memcpy(&value, buf, sizeof value);
+  __atomic_store_n(cells_of[shmem_my_pe()]->x, value, __ATOMIC_RELEASE);
+}
 
 static void start_together(race *r)
 {
@@ -118,6 +134,11 @@ static void store(race *r, way by, uint64_t value)
     shmem_uint64_atomic_fetch_add_nbi(&old, x, value - before, r->other);
     shmem_quiet();
     break;
+  case BY_SIGNAL: shmem_uint64_put_signal(r->c->bulk, r->from, 1, x, value, SHMEM_SIGNAL_SET, r->other); break;
+  case BY_SIGNAL_ADD:
+    shmem_uint64_put_signal(r->c->bulk, r->from, 1, x, value - before, SHMEM_SIGNAL_ADD, r->other);
+    break;
+  case BY_MESSAGE: shmemx_am_request(r->other, VALUE, &value, sizeof value); break;
   default: shmem_uint64_atomic_xor(x, value ^ before, r->other); break;
   }
 }
@@ -176,6 +197,7 @@ static void end_wait(race *r, way by, uint64_t value)
 static way draw_way(race *r)
 {
   way by = (way)(next_random(&r->common) % N_WAYS);
+  if (by == BY_MESSAGE && !r->messages) by = BY_P;
 #ifdef WTL_THREADS
   if (by == BY_PUT || by == BY_BULK) by = BY_P;
 #endif
@@ -222,13 +244,16 @@ static uint64_t play(race *r, uint64_t rounds, double seconds)
 
 int main(int argc, char **argv)
 {
-  if (argc != 3) return 2;
+  if (argc < 3 || argc > 4) return 2;
   shmem_init();
   race r = {.c = shmem_align(128, sizeof(cells)), .me = shmem_my_pe(), .other = 1 - shmem_my_pe(), .common = 1};
   r.suspect = getenv("WATTLE_SLEEP_MAX") ? atof(getenv("WATTLE_SLEEP_MAX")) / 2 : 0.01;
   r.from = calloc(BULK, sizeof *r.from);
   r.own = 2 + (uint64_t)r.me;
   memset(r.c, 0, sizeof *r.c);
+  cells_of[r.me] = r.c;
+  r.messages = argc == 4;
+  if (r.messages) shmemx_am_attach(VALUE, on_value);
   shmem_barrier_all();
   r.shared = shmem_ptr(r.c, r.other) ? shmem_ptr(r.c, 0) : NULL;
   uint64_t done = shmem_n_pes() == 2 ? play(&r, strtoull(argv[1], NULL, 10), atof(argv[2])) : 0;

@@ -4,10 +4,10 @@
 
 #include "am/am_tests.h"
 
-enum { DO = 1, ANSWER = 2, NOBODYS = 77 };
+enum { DO = 1, ANSWER = 2, NOBODYS = 77, MANY = 30 };
 
 static const char *what;
-static shmemx_am_mutex mutex, other;
+static shmemx_am_mutex mutex, other, many[MANY];
 static shmemx_am_token_t kept_token;
 static jmp_buf place;
 static long target;
@@ -20,6 +20,7 @@ static void on_do(void *buf, size_t n, int from, shmemx_am_token_t token)
   if (!strcmp(what, "put in handler")) shmem_long_p(&target, 1, 0);
   if (!strcmp(what, "barrier in handler")) shmem_barrier_all();
   if (!strcmp(what, "quiet in handler")) shmemx_am_quiet();
+  if (!strcmp(what, "finalize in handler")) shmem_finalize();
   if (!strcmp(what, "returns with mutex")) shmemx_am_mutex_lock(&mutex);
   if (!strcmp(what, "longjmp")) longjmp(place, 1);
   if (!strcmp(what, "reply in reply")) shmemx_am_reply(ANSWER, NULL, 0, token);
@@ -35,6 +36,14 @@ static void on_answer(void *buf, size_t n, int from, shmemx_am_token_t token)
 {
   (void)buf, (void)n, (void)from;
   shmemx_am_reply(ANSWER, NULL, 0, token);
+}
+
+static void take_both(shmemx_am_mutex *first, shmemx_am_mutex *second)
+{
+  shmemx_am_mutex_lock(first);
+  shmemx_am_mutex_lock(second);
+  shmemx_am_mutex_unlock(second);
+  shmemx_am_mutex_unlock(first);
 }
 
 static void provoke(int me, int n)
@@ -60,14 +69,26 @@ static void provoke(int me, int n)
   if (!strcmp(what, "unlocks free")) shmemx_am_mutex_unlock(&mutex);
   if (!strcmp(what, "destroys held")) shmemx_am_mutex_lock(&mutex), shmemx_am_mutex_destroy(&mutex);
   if (!strcmp(what, "locks destroyed")) shmemx_am_mutex_destroy(&mutex), shmemx_am_mutex_lock(&mutex);
-  if (!strcmp(what, "both orders")) {
+  if (!strcmp(what, "both orders"))
+    for (int turn = 0; turn < 2; turn++) take_both(turn ? &other : &mutex, turn ? &mutex : &other);
+  if (!strcmp(what, "circle of three"))
+    for (int turn = 0; turn < 4; turn++) take_both(&many[turn % 3], &many[(turn + 1) % 3]);
+  if (!strcmp(what, "mutex in the place of another"))
     for (int turn = 0; turn < 2; turn++) {
-      shmemx_am_mutex_lock(turn ? &other : &mutex);
-      shmemx_am_mutex_lock(turn ? &mutex : &other);
-      shmemx_am_mutex_unlock(&mutex);
-      shmemx_am_mutex_unlock(&other);
+      shmemx_am_mutex_init(&many[0]);
+      take_both(turn ? &many[0] : &mutex, turn ? &mutex : &many[0]);
+      shmemx_am_mutex_destroy(&many[0]);
     }
-  }
+  if (!strcmp(what, "only tried"))
+    for (int turn = 0; turn < 2; turn++) {
+      shmemx_am_mutex_lock(&many[turn]);
+      if (!shmemx_am_mutex_trylock(&many[1 - turn]) || shmemx_am_mutex_trylock(&many[turn])) shmem_global_exit(1);
+      shmemx_am_mutex_unlock(&many[0]);
+      shmemx_am_mutex_unlock(&many[1]);
+    }
+  if (!strcmp(what, "many in one order"))
+    for (int i = 0; i < MANY; i++)
+      for (int k = i + 1; k < MANY; k++) take_both(&many[i], &many[k]);
   if (!strcmp(what, "longjmp") && setjmp(place)) {
     shmem_barrier_all();
     return;

@@ -1,0 +1,63 @@
+/*
+ * Short requests with long replies stay in bounded memory on both sides: who replies keeps few that have not left, and who asks sends no
+ * more while it has many to handle.
+ *
+ * usage: replies REQUESTS BYTES: of PE 0 to the last PE; of each reply.
+ */
+#include <sys/resource.h>
+
+#include "am_tests.h"
+
+enum { ASK = 1, ANSWER = 2, MOST_GROWTH_KIB = 64 << 10 };
+
+/* By PE: in the threads build all are here. */
+static size_t length;
+static unsigned char *answer_bytes[MOST_PES];
+static long came[MOST_PES], wrong[MOST_PES];
+
+static void on_ask(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  (void)buf, (void)n, (void)from;
+  shmemx_am_reply(ANSWER, answer_bytes[shmem_my_pe()], length, token);
+}
+
+static void on_answer(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  int me = shmem_my_pe();
+  (void)token;
+  came[me]++;
+  if (n != length || !is_filled(buf, n, 0, from, 0)) wrong[me]++;
+}
+
+static long resident_kib(void)
+{
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+int main(int argc, char **argv)
+{
+  if (argc != 3) return 2;
+  long requests = atol(argv[1]), before;
+  bool good = true;
+  shmem_init();
+  int me = shmem_my_pe(), last = shmem_n_pes() - 1;
+  length = (size_t)atol(argv[2]);
+  answer_bytes[me] = malloc(length);
+  fill(answer_bytes[me], length, 0, me, 0);
+  shmemx_am_attach(ASK, on_ask);
+  shmemx_am_attach(ANSWER, on_answer);
+  shmem_barrier_all();
+  before = resident_kib();
+  for (long i = 0; me == 0 && i < requests; i++) shmemx_am_request(last, ASK, NULL, 0);
+  shmemx_am_quiet();
+  if (me == 0) good = came[me] == requests && wrong[me] == 0;
+  shmem_barrier_all();
+  long grown = resident_kib() - before;
+  if (!good) printf("PE %d: %ld of %ld replies, %ld wrong\n", me, came[me], requests, wrong[me]);
+  if (grown > MOST_GROWTH_KIB) printf("PE %d: grew by %ld KiB\n", me, grown), good = false;
+  free(answer_bytes[me]);
+  shmem_finalize();
+  return good ? 0 : 1;
+}
