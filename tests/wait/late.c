@@ -219,15 +219,22 @@ static void call_set_lock(walk *w)
   if (w->me <= 1) shmem_clear_lock(&w->p->lock);
 }
 
-/* PE 0 holds what the handler of PE 1's request needs. */
-enum { HANDLER = 1 };
-static shmemx_am_mutex needed;
+/* PE 0 holds what the handler of PE 1's request needs: of each kind another, for it may still be wanted when PE 0 goes on. */
+enum { HANDLER = 1, CTX_HANDLER = 2 };
+static shmemx_am_mutex needed, needed_by_ctx;
 
 static void on_request(void *buf, size_t n, int from, shmemx_am_token_t token)
 {
   (void)buf, (void)n, (void)from, (void)token;
   shmemx_am_mutex_lock(&needed);
   shmemx_am_mutex_unlock(&needed);
+}
+
+static void on_ctx_request(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  (void)buf, (void)n, (void)from, (void)token;
+  shmemx_am_mutex_lock(&needed_by_ctx);
+  shmemx_am_mutex_unlock(&needed_by_ctx);
 }
 
 static void call_am_quiet(walk *w)
@@ -245,14 +252,14 @@ static void call_am_quiet(walk *w)
 static void call_ctx_am_quiet(walk *w)
 {
   shmem_ctx_t ctx;
-  if (w->me == 0) shmemx_am_mutex_lock(&needed);
-  shmemx_am_attach(HANDLER, on_request);
+  if (w->me == 0) shmemx_am_mutex_lock(&needed_by_ctx);
+  shmemx_am_attach(CTX_HANDLER, on_ctx_request);
   shmem_sync_all();
   late(w);
-  if (w->me == 0) shmemx_am_mutex_unlock(&needed);
+  if (w->me == 0) shmemx_am_mutex_unlock(&needed_by_ctx);
   if (w->me != 1) return;
   if (shmem_ctx_create(0, &ctx) != 0) abort();
-  shmemx_ctx_am_request(ctx, 0, HANDLER, NULL, 0);
+  shmemx_ctx_am_request(ctx, 0, CTX_HANDLER, NULL, 0);
   shmemx_ctx_am_quiet(ctx);
   shmem_ctx_destroy(ctx);
 }
