@@ -11,14 +11,14 @@
 enum { ASK = 1, ANSWER = 2, MOST_GROWTH_KIB = 64 << 10 };
 
 /* By PE: in the threads build all are here. */
-static size_t length;
+static size_t length[MOST_PES];
 static unsigned char *answer_bytes[MOST_PES];
 static long came[MOST_PES], wrong[MOST_PES];
 
 static void on_ask(void *buf, size_t n, int from, shmemx_am_token_t token)
 {
   (void)buf, (void)n, (void)from;
-  shmemx_am_reply(ANSWER, answer_bytes[shmem_my_pe()], length, token);
+  shmemx_am_reply(ANSWER, answer_bytes[shmem_my_pe()], length[shmem_my_pe()], token);
 }
 
 static void on_answer(void *buf, size_t n, int from, shmemx_am_token_t token)
@@ -26,7 +26,7 @@ static void on_answer(void *buf, size_t n, int from, shmemx_am_token_t token)
   int me = shmem_my_pe();
   (void)token;
   came[me]++;
-  if (n != length || !is_filled(buf, n, 0, from, 0)) wrong[me]++;
+  if (n != length[me] || !is_filled(buf, n, 0, from, 0)) wrong[me]++;
 }
 
 static long resident_kib(void)
@@ -43,9 +43,9 @@ int main(int argc, char **argv)
   bool good = true;
   shmem_init();
   int me = shmem_my_pe(), last = shmem_n_pes() - 1;
-  length = (size_t)atol(argv[2]);
-  answer_bytes[me] = malloc(length);
-  fill(answer_bytes[me], length, 0, me, 0);
+  length[me] = (size_t)atol(argv[2]);
+  answer_bytes[me] = malloc(length[me]);
+  fill(answer_bytes[me], length[me], 0, me, 0);
   shmemx_am_attach(ASK, on_ask);
   shmemx_am_attach(ANSWER, on_answer);
   shmem_barrier_all();
