@@ -104,6 +104,12 @@ static inline __attribute__((always_inline)) void wtl_check_local(const wtl_fram
   if (WTL_UNLIKELY(f->self->check && !p && bytes)) wtl_refuse_local(f->call, name, bytes);
 }
 
+void wtl_refuse_null(uint32_t call, const char *name) __attribute__((noreturn, cold));
+static inline __attribute__((always_inline)) void wtl_check_given(const wtl_frame *f, const char *name, const void *p)
+{
+  if (WTL_UNLIKELY(f->self->check && !p)) wtl_refuse_null(f->call, name);
+}
+
 static inline __attribute__((always_inline)) void wtl_check_alignment(const wtl_frame *f, const char *name,
                                                                       const void *p, size_t align)
 {

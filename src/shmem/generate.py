@@ -143,7 +143,7 @@ def check_lines(r: Routine) -> list[str]:
                 "extent": f'wtl_check_symmetric(&f, "{name}", {name}, {rest}, {pe});',
                 "stride": f'wtl_check_that(&f, {name} >= 1, "{name}", {name}, "1 and more");',
                 "local": f'wtl_check_local(&f, "{name}", {name}, f.bytes);',
-                "given": f'wtl_check_that(&f, {name} != NULL, "{name}", 0, "an address");',
+                "given": f'wtl_check_given(&f, "{name}", {name});',
                 "many": f'wtl_check_local(&f, "{name}", {name}, {rest} * {element});',
                 "align": f'wtl_check_alignment(&f, "{name}", {name}, {element});',
                 "cmp": 'wtl_check_that(&f, (unsigned)cmp <= SHMEM_CMP_LE, "cmp", cmp, '

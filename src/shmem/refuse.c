@@ -44,6 +44,11 @@ void wtl_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t
               wtl_self->settings.statics.on ? "" : " (these only with WATTLE_STATICS=on)");
 }
 
+void wtl_refuse_null(uint32_t call, const char *name)
+{
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL", wtl_call_name(call), name);
+}
+
 void wtl_refuse_local(uint32_t call, const char *name, size_t bytes)
 {
   wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL, but %zu bytes are to be moved", wtl_call_name(call), name, bytes);

@@ -34,7 +34,7 @@ WRONG = [  # name, value, what is allowed
     ("WATTLE_SLEEP_MAX", "auto", "0.0001 to 1 seconds"),
     ("WATTLE_SLEEP_MAX", "20 ms", "0.0001 to 1 seconds"),
     ("WATTLE_SPIN_MAX", "5h", "auto, or 0 to 1 seconds"),
-    ("WATTLE_METER", "guess", "auto, powercap, perf, cray, hwmon, nvml, model or none"),
+    ("WATTLE_METER", "guess", "auto, powercap, perf, cray, hwmon, redfish, nvml, model or none"),
 ]
 
 

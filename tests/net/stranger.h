@@ -24,6 +24,7 @@ static void give_up(const char *what)
   exit(2);
 }
 
+/* Keys end with how often the library has started (src/node/boot_pmix.c). */
 static void look_up(int pe, const char *key, char *text, size_t size)
 {
   pmix_proc_t peer;
@@ -42,7 +43,7 @@ static void on_lost(void *arg, ucp_ep_h ep, ucs_status_t status)
 static void connect_to(stranger *s, int pe)
 {
   char text[16384], *address;
-  look_up(pe, "wattle.ucx", text, sizeof text);
+  look_up(pe, "wattle.ucx.1", text, sizeof text);
   size_t n = strlen(text) / 2;
   address = malloc(n);
   for (size_t i = 0; i < n; i++) sscanf(text + 2 * i, "%2hhx", (unsigned char *)&address[i]);
@@ -70,7 +71,7 @@ static void become_stranger(stranger *s, int pe)
       ucp_worker_create(s->context, &worker, &s->worker) != UCS_OK)
     give_up("start UCX");
   ucp_config_release(config);
-  look_up(0, "wattle.cookie", text, sizeof text);
+  look_up(0, "wattle.cookie.1", text, sizeof text);
   s->cookie = strtoull(text, NULL, 16);
   connect_to(s, pe);
 }
