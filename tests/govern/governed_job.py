@@ -287,8 +287,8 @@ def refuses_a_wrong_plan(job: Job) -> None:
 
 
 def a_user_without_privilege_gets_a_correct_run_and_is_told(job: Job) -> None:
-    """As `nobody` where this test may become that, as root without its capabilities where `nobody` cannot reach the program, else as who
-    it is, on files that are not its own to write."""
+    """On files that are not its own: as `nobody` where this test may become that, as root without its capabilities
+    where `nobody` cannot reach the program, else as who it is."""
     home = job.folder / "home"
     home.mkdir()
     for file in job.machine.root.rglob("*"):
