@@ -101,9 +101,12 @@ static void a_test_that_moves_something_brings_back_wakefulness(void)
 {
   bench *still = start("adaptive"), *moving = start("adaptive");
   wtl_turns t = {0}, u = {0};
-  uint64_t limit = wtl_stages_limit(&still->door.stages, &still->site.history);
+  uint64_t limit =
+      (uint64_t)(10e9 /
+                 wtl_clock_ns_per_tick()); /* longer than this thread may be kept from its core between two steps */
   uint64_t usual = 1000, long_test = 1000000;
   still->door.stages.learns = moving->door.stages.learns = false; /* the limit stays */
+  still->door.stages.limit_ticks = moving->door.stages.limit_ticks = limit;
   wtl_door_turn(&still->door, &still->site, &t, &still->pace, usual);
   wtl_door_turn(&moving->door, &moving->site, &u, &moving->pace, usual);
   t.idle -= 2 * limit; /* as if it had been so long */
