@@ -12,8 +12,9 @@
 
 /*
  * What bounds the memory a PE needs, here and at its targets: messages that have not left, fetches without an answer and
- * their bytes, large puts that wait for their turn, copies of large messages. Of the large ones, ABREAST_BYTES are on their way to a PE at a time:
- * enough to hide each other's handshakes, few enough that one of them ends every few seconds even on a slow line.
+ * their bytes, large puts that wait for their turn, copies of large messages. Of the large ones, ABREAST_BYTES are on
+ * their way to a PE at a time: enough to hide each other's handshakes, few enough that one of them ends every few
+ * seconds even on a slow line.
  */
 enum {
   MAX_IN_FLIGHT = 256,

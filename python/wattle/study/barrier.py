@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from wattle import units
-from wattle.manifest import Manifest
 from wattle.report.amounts import si
 from wattle.study import sweep
 from wattle.study.barrier_published import LATE, ROWS, SCALE, fits
-from wattle.study.registry import Study
 from wattle.study.sweep import Job, Plan, Sweep, of_all_modes
 from wattle.study.sweep_analysis import Analysis
 from wattle.study.sweep_samples import WAITS
@@ -63,9 +59,4 @@ SWEEP = Sweep(
     table=_table,
 )
 
-
-def load(directory: Path, record: Manifest) -> Analysis:
-    return sweep.load(SWEEP, directory, record)
-
-
-STUDY = Study(SWEEP.name, SWEEP.title, SWEEP.question, load, "wattle.report.barrier")
+STUDY = sweep.study_of(SWEEP)

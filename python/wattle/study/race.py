@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from wattle import units
-from wattle.manifest import Manifest
 from wattle.paths import find_home
 from wattle.report.amounts import si
 from wattle.study import sweep
 from wattle.study.race_published import JOBS, PHASES, PROCESSES, ROWS, STEPS_CR, clusters_of
-from wattle.study.registry import Study
 from wattle.study.sweep import TURNS, Job, Plan, Sweep
 from wattle.study.sweep_analysis import Analysis
 from wattle.study.sweep_samples import WAITS
@@ -110,9 +106,4 @@ SWEEP = Sweep(
     table=_table,
 )
 
-
-def load(directory: Path, record: Manifest) -> Analysis:
-    return sweep.load(SWEEP, directory, record)
-
-
-STUDY = Study(SWEEP.name, SWEEP.title, SWEEP.question, load, "wattle.report.race")
+STUDY = sweep.study_of(SWEEP)

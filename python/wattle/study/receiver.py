@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from wattle import units
-from wattle.manifest import Manifest
 from wattle.report.amounts import si
 from wattle.study import sweep
 from wattle.study.receiver_published import PLANES, PUTS, ROWS, WAYS, wanted_clocks
-from wattle.study.registry import Study
 from wattle.study.sweep import Job, Plan, Sweep
 from wattle.study.sweep_analysis import Analysis
 from wattle.study.sweep_samples import WAITS
@@ -72,9 +68,4 @@ SWEEP = Sweep(
     table=_table,
 )
 
-
-def load(directory: Path, record: Manifest) -> Analysis:
-    return sweep.load(SWEEP, directory, record)
-
-
-STUDY = Study(SWEEP.name, SWEEP.title, SWEEP.question, load, "wattle.report.receiver")
+STUDY = sweep.study_of(SWEEP)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from wattle import units
-from wattle.manifest import Manifest
 from wattle.report.amounts import si
 from wattle.study import sweep
-from wattle.study.registry import Study
 from wattle.study.slack_published import EARLY, RATIOS, ROWS, SHORT
 from wattle.study.sweep import MODES, TURNS, Job, Plan, Sweep, of_all_modes
 from wattle.study.sweep_analysis import Analysis
@@ -71,9 +67,4 @@ SWEEP = Sweep(
     table=_table,
 )
 
-
-def load(directory: Path, record: Manifest) -> Analysis:
-    return sweep.load(SWEEP, directory, record)
-
-
-STUDY = Study(SWEEP.name, SWEEP.title, SWEEP.question, load, "wattle.report.slack")
+STUDY = sweep.study_of(SWEEP)

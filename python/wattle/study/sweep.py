@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from wattle.paths import Home
 from wattle.study import kept, knob, published, samples, sweep_jobs
 from wattle.study.knob import Knob
 from wattle.study.published import Published
+from wattle.study.registry import Study
 from wattle.study.sweep_analysis import METRICS, Analysis, Point
 from wattle.study.sweep_samples import SCHEMA, WAITS, WHO, of_job, row
 
@@ -274,3 +276,8 @@ def results(study: Sweep, analysis: Analysis) -> dict[str, Any]:
 def _point(a: Analysis, point: Point) -> dict[str, Any]:
     centers = {name: c.as_dict() if (c := a.center(name, point)) else None for name in METRICS}
     return {**point.__dict__, **centers, "job_changes": a.changes(point)}
+
+
+def study_of(sweep: Sweep) -> Study:
+    """What the report and other commands need to know of it; its page is the module of its name."""
+    return Study(sweep.name, sweep.title, sweep.question, partial(load, sweep), f"wattle.report.{sweep.name}")

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from wattle.study import energy
 from wattle.study.knob import Knob
 from wattle.study.stats import Center, Line, center, line, savings
 
@@ -169,8 +170,7 @@ class Analysis:
     @cached_property
     def provenance(self) -> str:
         """The weakest there is."""
-        kinds = {kind for domain in ("cpu", "dram") for kind in self.frame[f"{domain}_provenance"]}
-        return next((kind for kind in ("unavailable", "modelled") if kind in kinds), "measured")
+        return energy.weakest(self.frame)
 
     @cached_property
     def knows_clocks(self) -> bool:
@@ -179,13 +179,9 @@ class Analysis:
 
     @cached_property
     def sources(self) -> list[str]:
-        found = [s for domain in ("cpu", "dram") for s in self.frame[f"{domain}_source"] if s]
-        return list(dict.fromkeys(found))
+        return energy.sources(self.frame)
 
     @cached_property
     def uncertainty(self) -> float | None:
         """Of the CPU's joules, over them: the median."""
-        known = self.frame.filter(pl.col("cpu_J") > 0)
-        if known.is_empty():
-            return None
-        return float((known["cpu_uncertainty_J"] / known["cpu_J"]).median())  # type: ignore[arg-type]
+        return energy.uncertainty(self.frame)

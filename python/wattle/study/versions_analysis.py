@@ -9,6 +9,7 @@ from functools import cached_property
 
 import polars as pl
 
+from wattle.study import energy
 from wattle.study.stats import Center, center
 
 STAGES = ("active", "spin", "yield", "asleep")
@@ -130,22 +131,16 @@ class Analysis:
 
     def provenance(self, metric: str) -> str:
         """The weakest there is among the samples that the metric rests on."""
-        domains = METRICS[metric].energy
-        kinds = {kind for domain in domains for kind in self.runs[f"{domain}_provenance"]}
-        return next((kind for kind in ("unavailable", "modelled") if kind in kinds), "measured")
+        return energy.weakest(self.runs, METRICS[metric].energy)
 
     @property
     def sources(self) -> list[str]:
-        found = [s for domain in ("cpu", "dram") for s in self.runs[f"{domain}_source"] if s]
-        return list(dict.fromkeys(found))
+        return energy.sources(self.runs)
 
     @property
     def uncertainty(self) -> float | None:
         """Of the joules, over them: the median."""
-        known = self.runs.filter(pl.col("cpu_J") > 0)
-        if known.is_empty():
-            return None
-        return float((known["cpu_uncertainty_J"] / known["cpu_J"]).median())  # type: ignore[arg-type]
+        return energy.uncertainty(self.runs)
 
     @property
     def wrong(self) -> int:
