@@ -38,6 +38,14 @@ static inline size_t size_of(const wtl_frame *f, int bytes)
 
 /* --- blocks ------------------------------------------------------------------------------------------------------------ */
 
+static inline void begin(const wtl_frame *f, armci_waiter *w, armci_hdl_t *hdl, bool blocking)
+{
+  if (blocking)
+    armci_begin_blocking(w);
+  else
+    armci_begin_nonblocking(f, w, hdl);
+}
+
 static inline __attribute__((always_inline)) void put(const wtl_frame *f, void *src, void *dst, int bytes, int proc,
                                                       armci_hdl_t *hdl, bool blocking)
 {
@@ -49,10 +57,7 @@ static inline __attribute__((always_inline)) void put(const wtl_frame *f, void *
     wtl_near_copy(dst, src, n);
     return;
   }
-  if (blocking)
-    armci_begin_blocking(&w);
-  else
-    armci_begin_nonblocking(f, &w, hdl);
+  begin(f, &w, hdl, blocking);
   armci_far_put(f, src, dst, n, proc, &w);
   armci_end(f, &w);
 }
@@ -68,10 +73,7 @@ static inline __attribute__((always_inline)) void get(const wtl_frame *f, void *
     wtl_near_copy(dst, src, n);
     return;
   }
-  if (blocking)
-    armci_begin_blocking(&w);
-  else
-    armci_begin_nonblocking(f, &w, hdl);
+  begin(f, &w, hdl, blocking);
   armci_far_get(f, src, dst, n, proc, &w);
   armci_end(f, &w);
 }
