@@ -7,6 +7,7 @@
 
 #include "govern/governor.h"
 #include "govern/steps.h"
+#include "wait/book.h"
 #include "wait/door.h"
 
 /*
@@ -39,26 +40,6 @@ static bool has_moved(const wtl_door *d, wtl_turns *t, wtl_pace *p, uint64_t too
   return false;
 }
 
-static void book(wtl_door *d, wtl_site *site, wtl_turns *t, enum wtl_stage stage)
-{
-  uint64_t now = wtl_ticks(), spent = now - t->booked;
-  _Atomic uint64_t *all = &d->ticks[stage];
-  site->wait_ticks[stage] += spent;
-  if (WTL_UNLIKELY(d->noted != NULL))
-    wtl_profile_note(d->noted, (enum wtl_span)stage, t->booked, now, site->addr, site->call);
-  if (d->is_shared)
-    atomic_fetch_add_explicit(all, spent, memory_order_relaxed);
-  else
-    atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + spent, memory_order_relaxed);
-  if (WTL_UNLIKELY(d->governor != NULL)) wtl_governor_book(d->governor, stage, t->booked, now);
-  t->booked = now;
-}
-
-static enum wtl_stage awake(const wtl_door *d)
-{
-  return d->stages.yields ? WTL_STAGE_YIELD : WTL_STAGE_SPIN;
-}
-
 /* Linux lets a sleep run 50 us over by itself. That is the program's to choose, so it gets its own back after the wait. */
 static void take_slack(wtl_turns *t)
 {
@@ -89,7 +70,7 @@ static void nap(wtl_door *d, wtl_site *site, wtl_turns *t)
   from = t->booked;
   if (!t->told && d->live) t->told = wtl_door_tell(d, site);
   nanosleep(&s, NULL);
-  book(d, site, t, WTL_STAGE_ASLEEP);
+  wtl_door_book(d, site, WTL_STAGE_ASLEEP, &t->booked);
   atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
   learn_price(d, t->booked - from, step);
   t->slept = true;
@@ -118,7 +99,7 @@ static void begin(wtl_door *d, wtl_site *site, wtl_turns *t)
 void wtl_door_turn(wtl_door *d, wtl_site *site, wtl_turns *t, wtl_pace *pace, uint64_t took)
 {
   if (!t->idle) begin(d, site, t);
-  book(d, site, t, awake(d));
+  wtl_door_book(d, site, wtl_door_looks(d), &t->booked);
   if (WTL_UNLIKELY(t->booked >= t->slack_at)) {
     wtl_governor_slack(d->governor, t->booked);
     t->slack_at = UINT64_MAX;
@@ -141,7 +122,7 @@ void wtl_door_turn(wtl_door *d, wtl_site *site, wtl_turns *t, wtl_pace *pace, ui
 void wtl_door_turned(wtl_door *d, wtl_site *site, wtl_turns *t, bool learn)
 {
   if (!t->idle) return;
-  if (site) book(d, site, t, awake(d));
+  if (site) wtl_door_book(d, site, wtl_door_looks(d), &t->booked);
   if (t->slack > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)t->slack, 0, 0, 0);
   if (t->booked - t->idle > t->quiet) t->quiet = t->booked - t->idle;
   if (learn) wtl_stages_waited(&d->stages, &site->history, t->limit, t->quiet);

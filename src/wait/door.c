@@ -1,6 +1,7 @@
 #include "wait/door.h"
 
 #include "govern/governor.h"
+#include "wait/book.h"
 
 #include <math.h>
 #include <sched.h>
@@ -45,20 +46,9 @@ typedef struct wait {
   bool counted;   /* who stands in for those that do not wait knows of this one */
 } wait;
 
-/* Ends a stage: its time goes to the site and to the PE. */
 static void book(wait *w, enum wtl_stage stage)
 {
-  uint64_t now = wtl_ticks(), spent = now - w->since;
-  w->site->wait_ticks[stage] += spent;
-  if (WTL_UNLIKELY(w->door->noted != NULL))
-    wtl_profile_note(w->door->noted, (enum wtl_span)stage, w->since, now, w->site->addr, w->site->call);
-  _Atomic uint64_t *all = &w->door->ticks[stage];
-  if (w->door->is_shared)
-    atomic_fetch_add_explicit(all, spent, memory_order_relaxed);
-  else /* a locked add would hold up what the wait was for */
-    atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + spent, memory_order_relaxed);
-  if (WTL_UNLIKELY(w->door->governor != NULL)) wtl_governor_book(w->door->governor, stage, w->since, now);
-  w->since = now;
+  wtl_door_book(w->door, w->site, stage, &w->since);
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -92,7 +82,7 @@ static bool take_mail(wait *w, enum wtl_stage stage)
 
 static enum wtl_stage stage_of_looks(const wait *w)
 {
-  return w->door->stages.yields ? WTL_STAGE_YIELD : WTL_STAGE_SPIN;
+  return wtl_door_looks(w->door);
 }
 
 /* The condition, after a turn of the pump and of handlers. Who moves bytes does not wait. */

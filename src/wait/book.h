@@ -1,0 +1,30 @@
+/* book.h - where the time of a wait goes; what door.c and by_test.c share. */
+#ifndef WTL_WAIT_BOOK_H
+#define WTL_WAIT_BOOK_H
+
+#include "govern/governor.h"
+#include "wait/door.h"
+
+/* In which stage a wait is while it looks on. */
+static inline enum wtl_stage wtl_door_looks(const wtl_door *d)
+{
+  return d->stages.yields ? WTL_STAGE_YIELD : WTL_STAGE_SPIN;
+}
+
+/* Ends a stage that began at tick *since: its time goes to the site, the PE, the timeline and the governor. The next begins. */
+static inline void wtl_door_book(wtl_door *d, wtl_site *site, enum wtl_stage stage, uint64_t *since)
+{
+  uint64_t now = wtl_ticks(), spent = now - *since;
+  _Atomic uint64_t *all = &d->ticks[stage];
+  site->wait_ticks[stage] += spent;
+  if (WTL_UNLIKELY(d->noted != NULL))
+    wtl_profile_note(d->noted, (enum wtl_span)stage, *since, now, site->addr, site->call);
+  if (d->is_shared)
+    atomic_fetch_add_explicit(all, spent, memory_order_relaxed);
+  else /* a locked add would hold up what the wait was for */
+    atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + spent, memory_order_relaxed);
+  if (WTL_UNLIKELY(d->governor != NULL)) wtl_governor_book(d->governor, stage, *since, now);
+  *since = now;
+}
+
+#endif
