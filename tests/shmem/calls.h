@@ -131,7 +131,7 @@ static const size_t lengths[] = {0, 1, 2, 3, 17, MANY};
  * fetched (where something is) must be OLD. The neighbours of the cell keep their zeros.
  */
 /* What a fetch must replace: not what is there. */
-#define AFTER_UNSET(...) (fetched = (__typeof__(fetched))(fetched == 5 ? 6 : 5), __VA_ARGS__)
+#define AFTER_UNSET(...) (*into = (__typeof__(*into))(*into == 5 ? 6 : 5), __VA_ARGS__)
 
 #define AMO(NAME, T, NEW, CALL)                                                                                        \
   DEFINE(NAME)                                                                                                         \
@@ -141,10 +141,11 @@ static const size_t lengths[] = {0, 1, 2, 3, 17, MANY};
       /* The first rounds take the ends of the type's range, where sums wrap. */                                       \
       const uint64_t ends[] = {UINT64_MAX, UINT64_MAX >> 1, UINT64_MAX >> 33};                                         \
       T OLD = round < 3 ? (T)ends[round] : VALUE(T, r->right, 1), OPERAND = VALUE(T, r->me, 2 + (size_t)round);        \
-      T fetched = OLD, left_old = round < 3 ? (T)ends[round] : VALUE(T, r->me, 1);                                     \
+      T fetched = OLD, *into = &fetched, left_old = round < 3 ? (T)ends[round] : VALUE(T, r->me, 1);                   \
       T left_operand = VALUE(T, r->left, 2 + (size_t)round);                                                           \
       memset(r->a, 0, ROOM_BYTES);                                                                                     \
       *cell = left_old;                                                                                                \
+      (void)into;                                                                                                      \
       (void)OPERAND;                                                                                                   \
       (void)left_operand;                                                                                              \
       shmem_barrier_all();                                                                                             \
@@ -164,13 +165,13 @@ static const size_t lengths[] = {0, 1, 2, 3, 17, MANY};
 #define CONTENDED(NAME, T, STEP, CALL)                                                                                 \
   static void contend_##NAME(const room *r)                                                                            \
   {                                                                                                                    \
-    T *cell = (T *)(void *)r->a, fetched = 0, OPERAND = (STEP);                                                        \
+    T *cell = (T *)(void *)r->a, fetched[TIMES] = {0}, OPERAND = (STEP);                                               \
     const int right = 0;                                                                                               \
-    (void)fetched;                                                                                                     \
+    T *into = fetched; /* one place each: the network may still write the last one's */                                \
     (void)OPERAND;                                                                                                     \
     *cell = 0;                                                                                                         \
     shmem_barrier_all();                                                                                               \
-    for (int i = 0; i < TIMES; i++) CALL(right);                                                                       \
+    for (; into < fetched + TIMES; into++) CALL(right);                                                                \
     settle(r);                                                                                                         \
     shmem_barrier_all();                                                                                               \
     if (r->me == 0) EXPECT(*cell == (T)(r->n * TIMES * (STEP)), #NAME " lost updates");                                \
@@ -178,18 +179,18 @@ static const size_t lengths[] = {0, 1, 2, 3, 17, MANY};
   }
 
 #define SUM_OF(T) (T)((uint64_t)OLD + (uint64_t)OPERAND)
-#define FETCH(NAME, T, CTX) AMO(NAME, T, OLD, fetched = NAME(CTX(cell, r->right)))
-#define FETCH_NBI(NAME, T, CTX) AMO(NAME, T, OLD, AFTER_UNSET(NAME(CTX(&fetched, cell, r->right))))
+#define FETCH(NAME, T, CTX) AMO(NAME, T, OLD, *into = NAME(CTX(cell, r->right)))
+#define FETCH_NBI(NAME, T, CTX) AMO(NAME, T, OLD, AFTER_UNSET(NAME(CTX(into, cell, r->right))))
 #define SET(NAME, T, CTX) AMO(NAME, T, OPERAND, NAME(CTX(cell, OPERAND, r->right)))
-#define SWAP(NAME, T, CTX) AMO(NAME, T, OPERAND, fetched = NAME(CTX(cell, OPERAND, r->right)))
-#define SWAP_NBI(NAME, T, CTX) AMO(NAME, T, OPERAND, AFTER_UNSET(NAME(CTX(&fetched, cell, OPERAND, r->right))))
+#define SWAP(NAME, T, CTX) AMO(NAME, T, OPERAND, *into = NAME(CTX(cell, OPERAND, r->right)))
+#define SWAP_NBI(NAME, T, CTX) AMO(NAME, T, OPERAND, AFTER_UNSET(NAME(CTX(into, cell, OPERAND, r->right))))
 
 /* Rounds with an even number compare with what is there, the others with something else and must change nothing. */
 #define COMPARE_SWAP_(NAME, T, CALL) AMO(NAME, T, round % 2 == 0 ? OPERAND : OLD, CALL)
 #define COMPARE_SWAP(NAME, T, CTX)                                                                                     \
-  COMPARE_SWAP_(NAME, T, fetched = NAME(CTX(cell, round % 2 == 0 ? OLD : (T)(OLD ^ 1), OPERAND, r->right)))
+  COMPARE_SWAP_(NAME, T, *into = NAME(CTX(cell, round % 2 == 0 ? OLD : (T)(OLD ^ 1), OPERAND, r->right)))
 #define COMPARE_SWAP_NBI(NAME, T, CTX)                                                                                 \
-  COMPARE_SWAP_(NAME, T, AFTER_UNSET(NAME(CTX(&fetched, cell, round % 2 == 0 ? OLD : (T)(OLD ^ 1), OPERAND, r->right))))
+  COMPARE_SWAP_(NAME, T, AFTER_UNSET(NAME(CTX(into, cell, round % 2 == 0 ? OLD : (T)(OLD ^ 1), OPERAND, r->right))))
 
 #define INC_LIKE(NAME, T, CALL)                                                                                        \
   AMO(NAME##_once, T, (T)((uint64_t)OLD + 1), CALL(r->right)) CONTENDED(NAME, T, 1, CALL) BOTH(NAME)
@@ -202,17 +203,17 @@ static const size_t lengths[] = {0, 1, 2, 3, 17, MANY};
   }
 
 #define AND(NAME, T, CTX) AMO(NAME, T, (T)(OLD & OPERAND), NAME(CTX(cell, OPERAND, r->right)))
-#define FETCH_AND(NAME, T, CTX) AMO(NAME, T, (T)(OLD & OPERAND), fetched = NAME(CTX(cell, OPERAND, r->right)))
+#define FETCH_AND(NAME, T, CTX) AMO(NAME, T, (T)(OLD & OPERAND), *into = NAME(CTX(cell, OPERAND, r->right)))
 #define FETCH_AND_NBI(NAME, T, CTX)                                                                                    \
-  AMO(NAME, T, (T)(OLD & OPERAND), AFTER_UNSET(NAME(CTX(&fetched, cell, OPERAND, r->right))))
+  AMO(NAME, T, (T)(OLD & OPERAND), AFTER_UNSET(NAME(CTX(into, cell, OPERAND, r->right))))
 #define OR(NAME, T, CTX) AMO(NAME, T, (T)(OLD | OPERAND), NAME(CTX(cell, OPERAND, r->right)))
-#define FETCH_OR(NAME, T, CTX) AMO(NAME, T, (T)(OLD | OPERAND), fetched = NAME(CTX(cell, OPERAND, r->right)))
+#define FETCH_OR(NAME, T, CTX) AMO(NAME, T, (T)(OLD | OPERAND), *into = NAME(CTX(cell, OPERAND, r->right)))
 #define FETCH_OR_NBI(NAME, T, CTX)                                                                                     \
-  AMO(NAME, T, (T)(OLD | OPERAND), AFTER_UNSET(NAME(CTX(&fetched, cell, OPERAND, r->right))))
+  AMO(NAME, T, (T)(OLD | OPERAND), AFTER_UNSET(NAME(CTX(into, cell, OPERAND, r->right))))
 #define XOR(NAME, T, CTX) AMO(NAME, T, (T)(OLD ^ OPERAND), NAME(CTX(cell, OPERAND, r->right)))
-#define FETCH_XOR(NAME, T, CTX) AMO(NAME, T, (T)(OLD ^ OPERAND), fetched = NAME(CTX(cell, OPERAND, r->right)))
+#define FETCH_XOR(NAME, T, CTX) AMO(NAME, T, (T)(OLD ^ OPERAND), *into = NAME(CTX(cell, OPERAND, r->right)))
 #define FETCH_XOR_NBI(NAME, T, CTX)                                                                                    \
-  AMO(NAME, T, (T)(OLD ^ OPERAND), AFTER_UNSET(NAME(CTX(&fetched, cell, OPERAND, r->right))))
+  AMO(NAME, T, (T)(OLD ^ OPERAND), AFTER_UNSET(NAME(CTX(into, cell, OPERAND, r->right))))
 
 /* Values at which a comparison goes wrong if signedness or width do. */
 static const uint64_t edges[] = {

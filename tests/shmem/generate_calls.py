@@ -34,11 +34,11 @@ TYPED = {
 # Family -> macro of (NAME, type) and the call that adds, a macro of the PE to make it on.
 ADDING = {
     "shmem_{T}_atomic_inc": ("INC_LIKE", "{name}({ctx}(cell, pe))"),
-    "shmem_{T}_atomic_fetch_inc": ("INC_LIKE", "fetched = {name}({ctx}(cell, pe))"),
-    "shmem_{T}_atomic_fetch_inc_nbi": ("INC_LIKE", "AFTER_UNSET({name}({ctx}(&fetched, cell, pe)))"),
+    "shmem_{T}_atomic_fetch_inc": ("INC_LIKE", "*into = {name}({ctx}(cell, pe))"),
+    "shmem_{T}_atomic_fetch_inc_nbi": ("INC_LIKE", "AFTER_UNSET({name}({ctx}(into, cell, pe)))"),
     "shmem_{T}_atomic_add": ("ADD_LIKE", "{name}({ctx}(cell, OPERAND, pe))"),
-    "shmem_{T}_atomic_fetch_add": ("ADD_LIKE", "fetched = {name}({ctx}(cell, OPERAND, pe))"),
-    "shmem_{T}_atomic_fetch_add_nbi": ("ADD_LIKE", "AFTER_UNSET({name}({ctx}(&fetched, cell, OPERAND, pe)))"),
+    "shmem_{T}_atomic_fetch_add": ("ADD_LIKE", "*into = {name}({ctx}(cell, OPERAND, pe))"),
+    "shmem_{T}_atomic_fetch_add_nbi": ("ADD_LIKE", "AFTER_UNSET({name}({ctx}(into, cell, OPERAND, pe)))"),
 }
 # The names until OpenSHMEM 1.3 -> those of today.
 OLD = {
