@@ -73,9 +73,10 @@ typedef struct wtl_net_home {
 
 /*
  * How a put is sent: NOW, and its completion is asked for in the same message where none is asked for already; HELD, small
- * ones travel with more while an answer is under way; SIGNAL, now, as a message, and no flush waits for it.
+ * ones travel with more while an answer is under way; SIGNAL, now, as a message, and no flush waits for it; AHEAD, as the
+ * signal that the caller sends next to the same PE, and in the same message, in front of it (up to WTL_NET_MERGED bytes).
  */
-enum wtl_net_manner { WTL_NET_NOW, WTL_NET_HELD, WTL_NET_SIGNAL };
+enum wtl_net_manner { WTL_NET_NOW, WTL_NET_HELD, WTL_NET_SIGNAL, WTL_NET_AHEAD };
 
 enum wtl_net_op {
   WTL_NET_FETCH,

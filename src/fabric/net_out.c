@@ -338,7 +338,7 @@ static void put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const vo
     send_large(net, pe, WIRE_PUT, at, await(net, NULL, 0, -1, flow_counter(flow)), from, n, false, left ? &w : NULL);
     return;
   }
-  if (manner != WTL_NET_SIGNAL) mark_dirty(net, flow, pe);
+  if (manner < WTL_NET_SIGNAL) mark_dirty(net, flow, pe);
   if (n > WTL_NET_MERGED) {
     waiter w = wtl_net_wait_begins(net, left ? left : flow_counter(flow));
     send_large(net, pe, WIRE_PUT, at, 0, from, n, false, &w);
@@ -349,14 +349,15 @@ static void put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const vo
   bool first =
       !flow && !net->peers[pe].asked && (manner == WTL_NET_HELD || (manner == WTL_NET_NOW && quiet_is_likely(net)));
   if (first) ask(net, pe);
-  if (first || manner != WTL_NET_HELD || (flow && !flow->batches)) wtl_net_send_batch(net, pe);
+  bool held = manner == WTL_NET_AHEAD || (manner == WTL_NET_HELD && !(flow && !flow->batches));
+  if (first || !held) wtl_net_send_batch(net, pe);
 }
 
 void wtl_net_put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const void *from, size_t n,
                  enum wtl_net_manner manner, _Atomic uint32_t *left)
 {
   pthread_mutex_lock(&net->lock);
-  if (manner == WTL_NET_SIGNAL || !wtl_net_rma_put(net, pe, at, from, n, left))
+  if (manner >= WTL_NET_SIGNAL || !wtl_net_rma_put(net, pe, at, from, n, left))
     put(net, flow, pe, at, from, n, manner, left);
   else if (flow)
     flow->by_hardware = true;

@@ -45,14 +45,12 @@ static void take_in(const parts *p, char *mine, const char *theirs, bool mine_fi
   memcpy(mine, sum, p->bytes);
 }
 
-static void tell(wtl_pe *self, wtl_site *site, wtl_team *t, int node, int round, const parts *p, const char *what)
+static void tell(wtl_pe *self, wtl_team *t, int node, int round, const parts *p, const char *what)
 {
   size_t room = (size_t)t->room * sizeof(wtl_room), turn = t->stage_epoch & 1;
   size_t slot = turn * WTL_FAR_SLOTS + (size_t)round;
-  wtl_far_room_put(self, site, t->leader[node], room + offsetof(wtl_room, far_bytes) + slot * WTL_FAR_BYTES, what,
-                   p->bytes);
-  wtl_far_room_signal(self, t->leader[node], room + offsetof(wtl_room, far_said) + slot * sizeof(uint32_t),
-                      t->stage_epoch);
+  wtl_far_room_tell(self, t->leader[node], room + offsetof(wtl_room, far_bytes) + slot * WTL_FAR_BYTES, what, p->bytes,
+                    room + offsetof(wtl_room, far_said) + slot * sizeof(uint32_t), t->stage_epoch);
 }
 
 static const char *hear(wtl_pe *self, wtl_site *site, wtl_team *t, int round)
@@ -68,17 +66,17 @@ static void exchange(wtl_pe *self, wtl_site *site, wtl_team *t, const parts *p, 
   while (power * 2 <= t->n_nodes) power *= 2, rounds++;
   extra = t->n_nodes - power;
   if (t->node >= power) {
-    tell(self, site, t, t->node - power, FIRST_ROUND, p, mine);
+    tell(self, t, t->node - power, FIRST_ROUND, p, mine);
     memcpy(mine, hear(self, site, t, LAST_ROUND), p->bytes);
     return;
   }
   if (t->node < extra) take_in(p, mine, hear(self, site, t, FIRST_ROUND), true);
   for (int k = 0; k < rounds; k++) {
     int other = t->node ^ 1 << k;
-    tell(self, site, t, other, DOUBLING + k, p, mine);
+    tell(self, t, other, DOUBLING + k, p, mine);
     take_in(p, mine, hear(self, site, t, DOUBLING + k), t->node < other);
   }
-  if (t->node < extra) tell(self, site, t, t->node + power, LAST_ROUND, p, mine);
+  if (t->node < extra) tell(self, t, t->node + power, LAST_ROUND, p, mine);
 }
 
 /* The leader's turn, when all PEs of its node have arrived; the result is in its stage. */

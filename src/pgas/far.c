@@ -272,13 +272,10 @@ void wtl_far_room_signal(wtl_pe *self, int pe, size_t offset, uint32_t epoch)
   wtl_net_put(self->net, NULL, pe, (wtl_place){offset, WTL_REGION_ROOMS}, &epoch, sizeof epoch, WTL_NET_SIGNAL, NULL);
 }
 
-void wtl_far_room_put(wtl_pe *self, wtl_site *site, int pe, size_t offset, const void *from, size_t n)
+void wtl_far_room_tell(wtl_pe *self, int pe, size_t at, const void *from, size_t n, size_t offset, uint32_t epoch)
 {
-  _Atomic uint32_t left = 0;
-  wait_for(self, site, has_room, self->net);
-  wtl_net_put(self->net, NULL, pe, (wtl_place){offset, WTL_REGION_ROOMS}, from, n, WTL_NET_HELD, &left);
-  wait_for(self, site, is_zero, &left);
-  wtl_far_order(self, NULL, site);
+  wtl_net_put(self->net, NULL, pe, (wtl_place){at, WTL_REGION_ROOMS}, from, n, WTL_NET_AHEAD, NULL);
+  wtl_far_room_signal(self, pe, offset, epoch);
 }
 
 void wtl_far_room_get(wtl_pe *self, wtl_site *site, void *to, size_t n, int pe, size_t offset)

@@ -62,10 +62,10 @@ void wtl_far_pe_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe);
 /* Tells the leader of another node that this node has reached `epoch` in round `round` of a barrier. */
 void wtl_far_signal(wtl_pe *self, int pe, int round, uint32_t epoch);
 
-/* The same for a word of another PE's team rooms (team.h), at `offset` of them; and `n` bytes to there, which arrive before the next
- * signal; and from there. */
+/* The same for a word of another PE's team rooms (team.h), at `offset` of them; the same, with `n` bytes to offset `at` that arrive
+ * before (up to WTL_NET_MERGED); and bytes from there. */
 void wtl_far_room_signal(wtl_pe *self, int pe, size_t offset, uint32_t epoch);
-void wtl_far_room_put(wtl_pe *self, wtl_site *site, int pe, size_t offset, const void *from, size_t n);
+void wtl_far_room_tell(wtl_pe *self, int pe, size_t at, const void *from, size_t n, size_t offset, uint32_t epoch);
 void wtl_far_room_get(wtl_pe *self, wtl_site *site, void *to, size_t n, int pe, size_t offset);
 
 #endif

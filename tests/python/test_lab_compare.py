@@ -200,7 +200,7 @@ def test_studies_at_different_places_are_compared_with_a_warning(tmp_path):
     shaped = at("c", Place("two-nodes", "1gbit"))
     assert warnings(local, at("d", Place())) == []
     (words,) = warnings(local, across)
-    assert "different places: local (both PEs on this node) and two-nodes (two nodes made of" in words
+    assert "different places: local (all PEs on this node) and two-nodes (two nodes made of" in words
     (words,) = warnings(across, shaped)
     assert "and two-nodes, link 1gbit (" in words
     assert warnings(make_study(tmp_path / "e"), local) == []  # written before there were places

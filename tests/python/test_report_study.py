@@ -168,7 +168,7 @@ def test_the_page_names_the_place_and_what_it_stands_for(tmp_path, page):
     assert "the model counts the sender's node alone" in text
     assert "They measured all but the idle draw between two nodes over InfiniBand" in text
     assert "through shared memory" not in text
-    assert "Measured on both PEs on this node" in plain(page)
+    assert "Measured on all PEs on this node" in plain(page)
 
 
 def test_a_sensor_that_sees_both_nodes_is_said(tmp_path):

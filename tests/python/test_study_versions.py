@@ -14,9 +14,12 @@ import mini_apps
 import polars as pl
 import pytest
 from fakes import Wattle
+from wattle import nodes, paths
 from wattle.errors import DamagedFile, WattleError
 from wattle.study import mst, published, tsp, versions, versions_jobs
+from wattle.study.place import Place
 from wattle.study.published import Verdict
+from wattle.study.site import opened
 from wattle.study.versions import parse_pes
 from wattle.study.versions_samples import SCHEMA
 
@@ -96,6 +99,8 @@ def test_json_is_one_document(says, wattle: Wattle, tmp_path):
         (["--pes", "1"], ["--pes 1", "2 to 512"]),
         (["--pes", "2,x"], ["--pes 2,x", "2,4,8"]),
         (["--rounds", "0"], ["--rounds 0", "1 to 1000"]),
+        (["--on", "moon"], ["moon", "not a place"]),
+        (["--link", "1gbit"], ["--link 1gbit", "--on two-nodes"]),
     ],
 )
 def test_a_wrong_argument_is_named_with_what_is_allowed(says, wattle: Wattle, tmp_path, arguments, words):
@@ -108,7 +113,32 @@ def test_a_wrong_argument_is_named_with_what_is_allowed(says, wattle: Wattle, tm
 
 
 def test_numbers_of_pes_are_sorted_and_each_is_there_once():
-    assert parse_pes("8, 2,8") == (2, 8)
+    assert parse_pes("8, 2,8", Place()) == (2, 8)
+
+
+def test_two_nodes_have_as_many_pes_each():
+    with pytest.raises(WattleError, match="--pes 2,3: two nodes have as many PEs each"):
+        parse_pes("2,3", Place("two-nodes"))
+
+
+def test_only_open_mpi_is_started_on_two_nodes(says, home, monkeypatch):
+    mini_apps.programs(home, "tsp", "mpi")
+    monkeypatch.setattr(versions_jobs.elf, "libraries", lambda path: {"libmpich.so.12": "/usr/lib/libmpich.so.12"})
+    monkeypatch.setattr(versions_jobs.shutil, "which", lambda name: f"/usr/bin/{name}")
+    found = paths.Home(home, "a test")
+    assert versions_jobs.missing(found, "tsp", "mpi", Place()) is None
+    assert "another MPI than Open MPI" in str(versions_jobs.missing(found, "tsp", "mpi", Place("two-nodes")))
+
+
+@pytest.mark.skipif(nodes.unavailable() is not None, reason=str(nodes.unavailable()))
+def test_a_study_on_two_nodes_says_so(says, wattle: Wattle, tmp_path):
+    out = tmp_path / "out"
+    done = wattle("study", "tsp", "--quick", "--on", "two-nodes", "--pes", "2", "--rounds", "1", "-o", out)
+    assert done.returncode == 0, done.stderr
+    assert "Two nodes made of network namespaces" in done.stdout
+    results = json.loads((out / "results.json").read_text())
+    assert results["place"]["name"] == "two-nodes"
+    assert {p["version"] for p in results["points"]} == set(OURS)
 
 
 @pytest.mark.parametrize(
@@ -159,8 +189,8 @@ def test_an_interrupted_study_says_how_far_it_came(says, environment, wattle: Wa
 def test_mpi_yields_while_it_waits_and_is_not_bound(monkeypatch, tmp_path):
     monkeypatch.setattr(versions_jobs.elf, "libraries", lambda path: {"libmpi.so.40": "/usr/lib/libmpi.so.40"})
     monkeypatch.setattr(versions_jobs.shutil, "which", lambda name: f"/usr/bin/{name}")
-    words, environment = versions_jobs._mpi_launcher(tmp_path / "tsp-mpi")
-    command = versions_jobs.Launch(tmp_path / "tsp-mpi", words, environment).command(8, {})
+    with opened(Place()) as site:
+        command = versions_jobs._by_mpi(tmp_path / "tsp-mpi").command(site, 8, {})
     assert command[0] == "env"
     assert "OMPI_MCA_mpi_yield_when_idle=1" in command
     assert command[-5:] == ["/usr/bin/mpirun.openmpi", "--bind-to", "none", "-n", "8"]
@@ -170,7 +200,7 @@ def test_an_mpi_without_its_launcher_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(versions_jobs.elf, "libraries", lambda path: {"libmpich.so.12": "/usr/lib/libmpich.so.12"})
     monkeypatch.setattr(versions_jobs.shutil, "which", lambda name: None)
     with pytest.raises(WattleError, match="mpich, whose mpirun is not on PATH"):
-        versions_jobs._mpi_launcher(tmp_path / "tsp-mpi")
+        versions_jobs._by_mpi(tmp_path / "tsp-mpi")
 
 
 # ---- what the samples say ----

@@ -20,11 +20,11 @@ from wattle.paths import Home
 from wattle.provenance import Joules, read_joules
 from wattle.study import am_jobs, kept, program, published, samples
 from wattle.study.am_analysis import Analysis, cells_table
-from wattle.study.am_jobs import Site
 from wattle.study.am_published import ROWS
 from wattle.study.am_samples import SCHEMA, SERIES, TESTS, WAYS, row, ucx_document
 from wattle.study.place import Place, of_study
 from wattle.study.registry import Study
+from wattle.study.site import Site, opened
 
 NAME = "am"
 RESULTS = "results.json"
@@ -211,7 +211,7 @@ def _gather(plan: Plan, gathered: Gathered) -> None:
     home = paths.find_home()
     bench = program.find(home, NAME)
     others = _others(home, gathered)
-    with console.progress("messages", planned(plan)) as steps, am_jobs.opened(plan.place) as site:
+    with console.progress("messages", planned(plan)) as steps, opened(plan.place) as site:
         for job in jobs_of(plan):
             if job.by != "ours" and job.by not in others:
                 steps.advance(_samples_of(job, plan))

@@ -26,11 +26,11 @@ from wattle.study import receiver as receiver_study
 from wattle.study import slack as slack_study
 from wattle.study import tsp as tsp_study
 from wattle.study.am_cli import am
+from wattle.study.options import AsJson, Link, On, Output, Pes, Quick, Repeat, Rounds
 from wattle.study.patterns_analysis import Analysis
 from wattle.study.patterns_published import ROWS
 from wattle.study.place import LOCAL
 from wattle.study.published import Verdict
-from wattle.study.versions_cli import AsJson, Output, Pes, Quick, Rounds
 from wattle.tables import table
 
 study_app = typer.Typer(
@@ -53,21 +53,15 @@ study_app.command("am")(am)
 @study_app.command("patterns")
 def patterns(
     quick: Annotated[bool, typer.Option("--quick", help="A sweep of less than a minute, with fewer repeats.")] = False,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="New directory to write to (wattle-runs/study-patterns-TIME).")
-    ] = None,
-    on: Annotated[str, typer.Option("--on", metavar="PLACE", help="Where: local, or two-nodes (needs root).")] = LOCAL,
-    link: Annotated[
-        str | None, typer.Option("--link", metavar="RATE", help="Hold the nodes' links to this (1gbit), on two-nodes.")
-    ] = None,
+    output: Output = None,
+    on: On = LOCAL,
+    link: Link = None,
     payload: Annotated[str | None, typer.Option("--payload", help="Bytes to move, K and M allowed (512K).")] = None,
-    repeat: Annotated[
-        int | None, typer.Option("--repeat", help="Repeats of every configuration (15, quick 7).")
-    ] = None,
+    repeat: Repeat = None,
     min_time: Annotated[
         float | None, typer.Option("--min-time", help="Seconds a measurement lasts at least (0.2, quick 0.03).")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Five patterns of one-sided writes, four transformations: energy, latency, bandwidth, message rate, EDP."""
     place = registry.check_place(on, link)
@@ -88,24 +82,28 @@ def patterns(
 def tsp(
     quick: Quick = False,
     output: Output = None,
+    on: On = LOCAL,
+    link: Link = None,
     pes: Pes = None,
     rounds: Rounds = None,
     as_json: AsJson = False,
 ) -> None:
     """The travelling salesman by MPI, buckets, active messages and work stealing: time, CPU seconds, joules, waits."""
-    versions_cli.study(tsp_study.APP, quick, output, pes, rounds, as_json)
+    versions_cli.study(tsp_study.APP, quick, output, on, link, pes, rounds, as_json)
 
 
 @study_app.command("mst")
 def mst(
     quick: Quick = False,
     output: Output = None,
+    on: On = LOCAL,
+    link: Link = None,
     pes: Pes = None,
     rounds: Rounds = None,
     as_json: AsJson = False,
 ) -> None:
     """A minimum spanning tree by MPI, buckets and active messages: time, CPU seconds, joules, waits."""
-    versions_cli.study(mst_study.APP, quick, output, pes, rounds, as_json)
+    versions_cli.study(mst_study.APP, quick, output, on, link, pes, rounds, as_json)
 
 
 @study_app.command("barrier")
@@ -147,16 +145,12 @@ def _show(directory: Path, record: Manifest, analysis: Analysis) -> None:
     console.out.print()
     console.out.print(_table(analysis))
     if analysis.place.across:
-        console.out.print(f"\n[faint]{escape(_sentence(analysis.place.words))}.[/faint]")
+        console.out.print(f"\n[faint]{escape(analysis.place.sentence)}[/faint]")
     counts = ", ".join(f"[{STYLES[v]}]{count} {published.PLURAL[v]}[/]" for v, count in published.tally(rows).items())
     console.out.print()
     console.out.print(f"{len(rows)} published figures: {counts}. The report has each with ours and why.")
     console.out.print(f"Kept in {directory}", soft_wrap=True)
     console.out.print(f"The report: wattle report {directory}", soft_wrap=True)
-
-
-def _sentence(words: str) -> str:
-    return words[0].upper() + words[1:]
 
 
 def _table(analysis: Analysis) -> Table:

@@ -43,12 +43,17 @@ class Place:
     def words(self) -> str:
         """In a sentence."""
         if not self.across:
-            return "both PEs on this node"
+            return "all PEs on this node"
         link = f"held to {self.link}" if self.link else "as fast as the machine moves it"
         return (
-            "two nodes made of network namespaces on one machine, a PE and a core each, joined by TCP over a virtual "
-            f"Ethernet link, {link}"
+            "two nodes made of network namespaces on one machine, a core and half of the PEs "
+            f"each, joined by TCP over a virtual Ethernet link, {link}"
         )
+
+    @property
+    def sentence(self) -> str:
+        """The words, as one."""
+        return f"{self.words[0].upper()}{self.words[1:]}."
 
     def as_dict(self) -> dict[str, object]:
         """For the manifest."""

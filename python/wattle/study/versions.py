@@ -18,7 +18,9 @@ from wattle.errors import DamagedFile, Interrupted, WattleError
 from wattle.manifest import Manifest
 from wattle.paths import Home
 from wattle.study import kept, published, samples, versions_jobs
+from wattle.study.place import Place, of_study
 from wattle.study.published import Published
+from wattle.study.site import opened
 from wattle.study.versions_analysis import METRICS, Analysis
 from wattle.study.versions_samples import SCHEMA, row, with_waits
 
@@ -72,6 +74,7 @@ class Plan:
     app: App
     size: Size
     quick: bool
+    place: Place = field(default_factory=Place)
     left_out: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -98,25 +101,27 @@ class Plan:
         return sum(case.inputs * repeats for _, _, _, case, repeats in self.jobs)
 
 
-def make_plan(app: App, pes: str | None, rounds: int | None, quick: bool) -> Plan:
+def make_plan(app: App, pes: str | None, rounds: int | None, quick: bool, place: Place) -> Plan:
     """The plan with its defaults; a version that cannot run here is left out, with the reason."""
     size = app.quick if quick else app.full
     if rounds is not None and not 1 <= rounds <= 1000:
         raise WattleError(f"--rounds {rounds}: allowed are 1 to 1000")
-    wanted = size.pes if pes is None else parse_pes(pes)
+    wanted = size.pes if pes is None else parse_pes(pes, place)
     size = Size(wanted, size.rounds if rounds is None else rounds, size.each, size.cases)
     home = paths.find_home()
-    reasons = {v: reason for v in app.versions if (reason := versions_jobs.missing(home, app.name, v))}
+    reasons = {v: reason for v in app.versions if (reason := versions_jobs.missing(home, app.name, v, place))}
     if len(reasons) == len(app.versions):
         raise WattleError(next(iter(reasons.values())))
-    return Plan(app, size, quick, reasons)
+    return Plan(app, size, quick, place, reasons)
 
 
-def parse_pes(text: str) -> tuple[int, ...]:
+def parse_pes(text: str, place: Place) -> tuple[int, ...]:
     """`2,4,8` as numbers."""
     found = [int(part) if part.strip().isdigit() else 0 for part in text.split(",")]
     if any(not 2 <= n <= MOST_PES for n in found):
         raise WattleError(f"--pes {text}: write numbers from 2 to {MOST_PES} as in 2,4,8")
+    if place.across and any(n % 2 for n in found):
+        raise WattleError(f"--pes {text}: two nodes have as many PEs each; write even numbers")
     return tuple(sorted(set(found)))
 
 
@@ -158,14 +163,18 @@ def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
 
 def _gather(plan: Plan, gathered: Gathered) -> None:
     home = paths.find_home()
-    launches = {version: versions_jobs.find(home, plan.app.name, version) for version in plan.versions}
-    with console.progress(plan.app.name, plan.samples) as steps, tempfile.TemporaryDirectory() as scratch:
+    launches = {version: versions_jobs.find(home, plan.app.name, version, plan.place) for version in plan.versions}
+    with (
+        console.progress(plan.app.name, plan.samples) as steps,
+        tempfile.TemporaryDirectory() as scratch,
+        opened(plan.place) as there,
+    ):
         for number, (r, version, n, case, repeats) in enumerate(plan.jobs):
             folder = Path(scratch) / str(number)
             at = {"version": version, "pes": n, "round": r, "job": number}
             arguments = ["--json", "--repeat", str(repeats), *case.arguments(home)]
             rows = []
-            for line in versions_jobs.run(home, launches[version], arguments, n, folder):
+            for line in versions_jobs.run(home, there, launches[version], arguments, n, folder):
                 if line.get("kind") == "setup":
                     gathered.setup = gathered.setup or line
                 elif line.get("kind") == "sample":
@@ -202,7 +211,8 @@ def _describe(record: Manifest, plan: Plan, gathered: Gathered) -> None:
     record.extra = {
         "study": {
             "name": plan.app.name,
-            "on": "local",
+            "on": plan.place.name,
+            "place": plan.place.as_dict(),
             "quick": plan.quick,
             "pes": list(plan.size.pes),
             "rounds": plan.size.rounds,
@@ -232,7 +242,7 @@ def load(app: App, directory: Path, record: Manifest) -> Analysis:
     if frame.filter(pl.col("series") == "runs").is_empty():
         raise DamagedFile(path, "holds no run")
     left_out = study.get("left_out").object() if study.has("left_out") else {}
-    return Analysis(frame, app.versions, {str(k): str(v) for k, v in left_out.items()})
+    return Analysis(frame, app.versions, {str(k): str(v) for k, v in left_out.items()}, of_study(study))
 
 
 def write_results(directory: Path, app: App, analysis: Analysis) -> Path:
@@ -245,6 +255,7 @@ def results(app: App, analysis: Analysis) -> dict[str, Any]:
     return {
         "schema": RESULTS_SCHEMA,
         "study": app.name,
+        "place": analysis.place.as_dict(),
         "repeats": analysis.repeats,
         "verified": analysis.wrong == 0,
         "left_out": analysis.left_out,

@@ -10,6 +10,7 @@ from functools import cached_property
 import polars as pl
 
 from wattle.study import energy
+from wattle.study.place import Place
 from wattle.study.stats import Center, center
 
 STAGES = ("active", "spin", "yield", "asleep")
@@ -64,8 +65,15 @@ class Analysis:
     """`versions`: in the study's order, those there are samples of. `left_out`: versions that could not run, with the
     reason."""
 
-    def __init__(self, frame: pl.DataFrame, versions: tuple[str, ...], left_out: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        frame: pl.DataFrame,
+        versions: tuple[str, ...],
+        left_out: dict[str, str] | None = None,
+        place: Place | None = None,
+    ) -> None:
         self.frame = frame
+        self.place = place or Place()
         self.left_out = left_out or {}
         self.runs = frame.filter(pl.col("series") == "runs")
         self.versions = [v for v in versions if v in set(frame["version"])]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.markup import escape
 from rich.table import Table
 
@@ -14,21 +12,24 @@ from wattle import console, info, stopping, units
 from wattle.report import versions as page
 from wattle.report.versions_figures import amount
 from wattle.run import directory as directories
-from wattle.study import published, versions
+from wattle.study import published, registry, versions
 from wattle.study.versions import App
 from wattle.study.versions_analysis import Analysis
 from wattle.tables import table
 
-Quick = Annotated[bool, typer.Option("--quick", help="A sweep of less than a minute, with fewer PEs.")]
-Output = Annotated[Path | None, typer.Option("-o", "--output", help="New directory to write to (wattle-runs/...).")]
-Pes = Annotated[str | None, typer.Option("--pes", metavar="N,...", help="Numbers of PEs, as in 2,4,8.")]
-Rounds = Annotated[int | None, typer.Option("--rounds", help="Rounds of a job of each version (5, quick 2).")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the results as one JSON document.")]
 
-
-def study(app: App, quick: bool, output: Path | None, pes: str | None, rounds: int | None, as_json: bool) -> None:
+def study(
+    app: App,
+    quick: bool,
+    output: Path | None,
+    on: str,
+    link: str | None,
+    pes: str | None,
+    rounds: int | None,
+    as_json: bool,
+) -> None:
     """Runs it and shows what it found."""
-    plan = versions.make_plan(app, pes, rounds, quick)
+    plan = versions.make_plan(app, pes, rounds, quick, registry.check_place(on, link))
     info.check_machine(info.ask())
     directory = directories.prepare(output, f"study-{app.name}")
     with stopping.raised():
@@ -44,6 +45,8 @@ def study(app: App, quick: bool, output: Path | None, pes: str | None, rounds: i
     for given in analysis.inputs:
         console.out.print()
         console.out.print(_table(analysis, given))
+    if analysis.place.across:
+        console.out.print(f"\n[faint]{escape(analysis.place.sentence)}[/faint]")
     console.out.print()
     console.out.print(f"Kept in {directory}", soft_wrap=True)
     console.out.print(f"The report: wattle report {directory}", soft_wrap=True)

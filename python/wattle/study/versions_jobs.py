@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from wattle import elf, profile
 from wattle.errors import WattleError
 from wattle.paths import Home
 from wattle.study import program
+from wattle.study.place import Place
+from wattle.study.site import Site
 
 MPI = "mpi"  # the version that knows nothing of OpenSHMEM
 
@@ -31,23 +33,29 @@ LIBRARIES = {"libmpi.so": ("openmpi", ("--bind-to", "none"), OPEN_MPI), "libmpic
 
 @dataclass(frozen=True)
 class Launch:
-    """How jobs of one version start. `words`: the launcher, up to the number of PEs."""
+    """How jobs of one version start."""
 
     program: Path
-    words: tuple[str, ...]
-    environment: dict[str, str]
+    launcher: str
+    options: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
 
-    def command(self, n: int, environment: dict[str, str]) -> list[str]:
+    def command(self, site: Site, n: int, environment: dict[str, str]) -> list[str]:
         """Up to the program."""
-        settings = [f"{name}={value}" for name, value in (self.environment | environment).items()]
-        return ["env", *settings, *self.words, "-n", str(n), *(["--"] if self.is_ours else [])]
+        if self.is_ours:
+            words = site.ours(self.launcher, n)
+        elif site.across:
+            words = site.mpi(self.launcher, n)
+        else:
+            words = [self.launcher, *self.options, "-n", str(n)]
+        return ["env", *(f"{name}={value}" for name, value in (self.environment | environment).items()), *words]
 
     @property
     def is_ours(self) -> bool:
-        return Path(self.words[0]).name == "oshrun"
+        return Path(self.launcher).name == "oshrun"
 
 
-def find(home: Home, app: str, version: str) -> Launch:
+def find(home: Home, app: str, version: str, place: Place) -> Launch:
     """A version's program and its launcher; the error says what is missing."""
     path = home.root / "lib" / "wattle" / "apps" / f"{app}-{version}"
     if not os.access(path, os.X_OK):
@@ -56,26 +64,29 @@ def find(home: Home, app: str, version: str) -> Launch:
             remedy += " where an mpicc with its mpi.h is found (Debian: libopenmpi-dev)"
         raise WattleError(f"{path} is missing; {remedy}")
     if version != MPI:
-        return Launch(path, (str(home.tool("oshrun")),), {})
-    return Launch(path, *_mpi_launcher(path))
+        return Launch(path, str(home.tool("oshrun")))
+    launch = _by_mpi(path)
+    if place.across and launch.environment is not OPEN_MPI:
+        raise WattleError(f"{path} was built with another MPI than Open MPI, which alone is started on {place.name}")
+    return launch
 
 
-def missing(home: Home, app: str, version: str) -> str | None:
-    """Why a version cannot run here; None if it can."""
+def missing(home: Home, app: str, version: str, place: Place) -> str | None:
+    """Why a version cannot run there; None if it can."""
     try:
-        find(home, app, version)
+        find(home, app, version, place)
     except WattleError as error:
         return str(error)
     return None
 
 
-def _mpi_launcher(path: Path) -> tuple[tuple[str, ...], dict[str, str]]:
+def _by_mpi(path: Path) -> Launch:
     needed = elf.libraries(str(path)) or {}
     for library, (name, options, settings) in LIBRARIES.items():
         if any(entry.startswith(library) for entry in needed):
             launchers = [f"mpirun.{name}", f"mpiexec.{name}", "mpirun"]
             if found := next(filter(None, map(shutil.which, launchers)), None):
-                return (found, *options), settings
+                return Launch(path, found, options, settings)
             raise WattleError(f"{path} was built with {name}, whose mpirun is not on PATH; install it (openmpi-bin)")
     raise WattleError(f"{path} loads no MPI that is known here ({', '.join(LIBRARIES)}); build it again")
 
@@ -90,14 +101,16 @@ class Waits:
     asleep: float | None = None
 
 
-def run(home: Home, launch: Launch, arguments: list[str], n: int, folder: Path) -> Iterator[dict[str, Any]]:
+def run(home: Home, site: Site, launch: Launch, arguments: list[str], n: int, folder: Path) -> Iterator[dict[str, Any]]:
     """Runs a job and yields what it prints, object by object. Its PEs' profiles go to FOLDER/profile, which must not be
     there yet; MPI's leave none."""
     environment: dict[str, str] = {}
     if launch.is_ours:
         (folder / "profile").mkdir(parents=True)
         environment["WATTLE_PROFILE_DIR"] = str(folder / "profile")
-    with closing(program.run(home, launch.program, arguments, n, lambda _, n: launch.command(n, environment))) as lines:
+    with closing(
+        program.run(home, launch.program, arguments, n, lambda _, n: launch.command(site, n, environment))
+    ) as lines:
         yield from lines
 
 

@@ -1,0 +1,19 @@
+"""Options that studies have in common."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Quick = Annotated[bool, typer.Option("--quick", help="A sweep of less than a minute, with fewer PEs.")]
+Output = Annotated[Path | None, typer.Option("-o", "--output", help="New directory to write to (wattle-runs/...).")]
+On = Annotated[str, typer.Option("--on", metavar="PLACE", help="Where: local, or two-nodes (needs root).")]
+Link = Annotated[
+    str | None, typer.Option("--link", metavar="RATE", help="Hold the nodes' links to this (1gbit), on two-nodes.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the results as one JSON document.")]
+Pes = Annotated[str | None, typer.Option("--pes", metavar="N,...", help="Numbers of PEs, as in 2,4,8.")]
+Rounds = Annotated[int | None, typer.Option("--rounds", help="Rounds of a job of each version (5, quick 2).")]
+Repeat = Annotated[int | None, typer.Option("--repeat", help="Repeats of every case (15, quick 7).")]

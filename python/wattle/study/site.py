@@ -1,0 +1,67 @@
+"""How jobs are started at a place: this runtime's, MPI's to compare with, and commands on one of its cores or nodes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from wattle.nodes import SUBNET, Nodes
+from wattle.study.place import Place, Start
+
+MPI_FAR = ("--mca", "pml", "ob1", "--mca", "btl", "tcp,self")
+MPI_YIELDS = ("--mca", "mpi_yield_when_idle", "1")
+
+
+@dataclass(frozen=True)
+class Site:
+    """How commands are started at the place: jobs of this runtime and of MPI, and a command on core or node 0 or 1."""
+
+    ours: Start
+    mpi: Start
+    inside: Callable[[int, list[str]], list[str]]
+    address: str  # of core or node 0
+    across: bool
+
+
+@contextmanager
+def opened(place: Place) -> Iterator[Site]:
+    """The place, while the context lasts."""
+    if not place.across:
+        yield Site(_ours_here, _mpi_here, _on_core, "127.0.0.1", False)
+        return
+    with Nodes(2, place.link) as made:
+        yield Site(
+            lambda oshrun, n: made.command(oshrun, n // 2, "--"),
+            lambda _, n: made.command(mpirun(), n // 2, "-q", "--allow-run-as-root", *MPI_FAR, *_yields(n, True)),
+            lambda i, words: made.inside(i, *words),
+            f"{SUBNET}.1",
+            True,
+        )
+
+
+def _ours_here(oshrun: str, n: int) -> list[str]:
+    return [oshrun, "-n", str(n), "--"]
+
+
+def _mpi_here(_: str, n: int) -> list[str]:
+    places = ["--oversubscribe", "--bind-to", "none", "--allow-run-as-root"]
+    return [mpirun(), "-q", *places, *_yields(n, False), "-n", str(n)]
+
+
+def _yields(n: int, across: bool) -> tuple[str, ...]:
+    """MPI gives its core away where processes outnumber cores. Two nodes have a core each."""
+    cores = 2 if across else len(os.sched_getaffinity(0))
+    return MPI_YIELDS if n > cores else ()
+
+
+def _on_core(i: int, words: list[str]) -> list[str]:
+    cores = sorted(os.sched_getaffinity(0))
+    return ["taskset", "-c", str(cores[i % len(cores)]), *words]
+
+
+def mpirun() -> str:
+    """Open MPI's, whichever MPI is the machine's first."""
+    return shutil.which("mpirun.openmpi") or "mpirun"
