@@ -99,7 +99,9 @@ def make_study(directory: Path, app: str = "tsp", left_out: dict[str, str] | Non
     record = manifest.start("study", ["wattle", "study", app], 32)
     record.wall_s, record.exit_code = 12.5, 0
     record.meter = {"name": "model", "why": "no sensor <here>"}
-    record.extra = {"study": {"name": app, "rounds": 2, "each": 4, "quick": True, "left_out": left_out or {}}}
+    record.extra = {
+        "study": {"name": app, "on": "local", "rounds": 2, "each": 4, "quick": True, "left_out": left_out or {}}
+    }
     manifest.write(directory, record)
     which: App = APPS[app]
     versions.write_results(directory, which, versions.load(which, directory, record))
