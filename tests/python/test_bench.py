@@ -285,6 +285,7 @@ def test_nodes_that_cannot_be_made_are_a_reason_and_no_error(
         crowd.rows_of(8),
         collectives.rows_of("32 PEs", collectives.BAR),
         two_nodes.ROWS,
+        two_nodes.LARGE,
         shaped.ROWS,
         wakes.SHORT,
         start.rows_of(32, 1.5),
@@ -299,7 +300,7 @@ def test_comparisons_fit_80_columns(
         (dict.fromkeys(keys, 1e-4 * x) | {jobs.OTHERS: 0.5}, dict.fromkeys(keys, 1.01e-4))
         for x in (1, 1, 1, 2, 2, 2, 2)
     ]
-    best = rows is two_nodes.ROWS
+    best = rows in (two_nodes.ROWS, two_nodes.LARGE)
     show.section("x", show.comparison_table("Wattle", "peer", pairs.compare(rows, close), best=best))
     said = capsys.readouterr().out
     assert "missed" in said and "…" not in said
