@@ -18,8 +18,8 @@ from bench.pairs import Row, as_data, between, compare
 from bench.show import comparison_table, own_table, section
 
 PASSIVE_S = 0.5  # how long the target of the passive rows computes
-# What makes Debian's OSHMEM 4.1.4 (UCX 1.13.1) use TCP. Open MPI's own for what it does by MPI (start, barriers) beat UCX
-# there.
+# What makes Debian's OSHMEM 4.1.4 (UCX 1.13.1) use TCP. Open MPI's own for what it does by MPI (start, barriers) beat
+# UCX there.
 AS_INSTALLED = {"UCX_TLS": "tcp,self", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self"}
 # The best of what was tried over veth: long segments make its 1 MiB five times as fast.
 PEER_ENV = AS_INSTALLED | {"UCX_TCP_TX_SEG_SIZE": "256k", "UCX_TCP_RX_SEG_SIZE": "256k"}
