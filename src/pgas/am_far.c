@@ -25,15 +25,17 @@ enum { ANSWERS_IN_VAIN = 4 };
 
 /* One of the others. Counts wrap. */
 typedef struct peer {
-  /* What this PE sent to it. */
+  /* What this PE sent to it: messages and bytes, written by who sends (holding am->lock where several threads may). */
   _Atomic uint32_t sent;
+  _Atomic uint64_t bytes;
+  uint64_t seen; /* what had arrived here when the last message was sent */
+  /* What it was asked and has said, written with am->lock held. */
   uint32_t asked;
   uint64_t asked_bytes;
-  _Atomic uint64_t bytes;      /* not yet answered for */
+  _Atomic bool asks;           /* an answer is under way */
+  _Atomic uint64_t done_bytes; /* answered for */
   _Atomic uint32_t done;       /* handled there */
   _Atomic uint32_t due, taken; /* replies it says it sent, replies taken */
-  uint64_t seen;               /* what had arrived here when the last message was sent */
-  bool asks;                   /* an answer is under way */
   /* What it sent to this PE. */
   uint32_t handled, wanted, replies;
   bool wants;
@@ -165,11 +167,17 @@ typedef struct sending {
   const peer *to;
 } sending;
 
+/* Bytes that nobody has answered for. */
+static uint64_t unanswered(const peer *p)
+{
+  return p->bytes - p->done_bytes;
+}
+
 /* Who does not handle the replies that came gets no more. */
 static bool has_room(void *arg)
 {
   const sending *s = arg;
-  return s->to->bytes < s->far->window && wtl_net_has_room(s->am->pe->net) &&
+  return unanswered(s->to) < s->far->window && wtl_net_has_room(s->am->pe->net) &&
          s->far->replied - s->far->heard < WTL_AM_REPLIES_KEPT;
 }
 
@@ -186,9 +194,9 @@ static void wait_for(wtl_am *am, wtl_site *site, bool (*ready)(void *), void *ar
 /* Asks to be told when all that was sent so far has been handled. The lock is held. */
 static wtl_net_tag ask(peer *p)
 {
-  p->asks = true;
   p->asked = p->sent;
   p->asked_bytes = p->bytes;
+  p->asks = true;
   return (wtl_net_tag){p->asked, 0, ASK};
 }
 
@@ -198,10 +206,26 @@ static wtl_net_tag ask(peer *p)
  */
 static bool should_ask(wtl_am_far *f, peer *p)
 {
-  uint64_t arrivals = f->arrivals;
+  uint64_t arrivals = atomic_load_explicit(&f->arrivals, memory_order_relaxed);
   bool burst = p->seen == arrivals + 1;
   p->seen = arrivals + 1;
-  return !p->asks && (burst || f->in_vain < ANSWERS_IN_VAIN || p->bytes > f->window / 4);
+  return !p->asks && (burst || f->in_vain < ANSWERS_IN_VAIN || unanswered(p) > f->window / 4);
+}
+
+/* Counts a message that is about to be sent; true, with the question, where one is to follow it. */
+static bool count_sent(wtl_am *am, wtl_am_far *f, peer *p, size_t n, wtl_net_tag *question)
+{
+  bool alone = am->pe->thread_level < WTL_THREAD_MULTIPLE, asks;
+  if (!alone) pthread_mutex_lock(&am->lock);
+  atomic_store_explicit(&p->sent, atomic_load_explicit(&p->sent, memory_order_relaxed) + 1, memory_order_relaxed);
+  atomic_store_explicit(&p->bytes, atomic_load_explicit(&p->bytes, memory_order_relaxed) + n + COST,
+                        memory_order_relaxed);
+  asks = should_ask(f, p);
+  if (asks && alone) pthread_mutex_lock(&am->lock);
+  if (asks)
+    *question = ask(p); /* nobody else begins to ask: an answer that comes asks on only where it was asked for */
+  if (asks || !alone) pthread_mutex_unlock(&am->lock);
+  return asks;
 }
 
 void wtl_am_far_request(wtl_am *am, wtl_site *site, int pe, int id, uint32_t counted, const void *target,
@@ -215,14 +239,12 @@ void wtl_am_far_request(wtl_am *am, wtl_site *site, int pe, int id, uint32_t cou
   wtl_net_tag tag = {target ? wtl_far_place(am->pe, target).offset : 0, pack(id, counted), target ? LANDED : REQUEST},
               question;
   wait_for(am, site, has_room, &s);
-  pthread_mutex_lock(&am->lock);
-  p->sent++;
-  p->bytes += n + COST;
-  bool asks = should_ask(f, p), held = asks || p->asks;
-  if (asks) question = ask(p);
-  pthread_mutex_unlock(&am->lock);
+  bool asks = count_sent(am, f, p, n, &question), held = asks || p->asks;
   wtl_net_message(net, pe, tag, source, n, held, n > WTL_NET_MERGED ? &left : NULL);
-  if (asks) wtl_net_message(net, pe, question, NULL, 0, false, NULL);
+  if (asks)
+    wtl_net_message(net, pe, question, NULL, 0, false, NULL);
+  else if (held && !p->asks)
+    wtl_net_push(net); /* the answer came meanwhile, and this is what nobody else would send on */
   wait_for(am, site, is_zero, &left);
 }
 
@@ -280,11 +302,13 @@ static void take_done(wtl_am *am, wtl_am_far *f, int pe, const wtl_net_tag *tag)
   if (is_later((uint32_t)tag->b, p->due)) p->due = (uint32_t)tag->b;
   if (is_later((uint32_t)tag->a, p->done)) p->done = (uint32_t)tag->a;
   if (p->asks && p->asked == (uint32_t)tag->a) {
-    p->asks = false;
-    p->bytes -= p->asked_bytes;
+    p->done_bytes = p->asked_bytes;
     f->in_vain++;
-    again = p->bytes > f->window / 4;
-    if (again) question = ask(p);
+    again = unanswered(p) > f->window / 4;
+    if (again)
+      question = ask(p);
+    else
+      p->asks = false;
   }
   pthread_mutex_unlock(&am->lock);
   if (again) wtl_net_message(am->pe->net, pe, question, NULL, 0, false, NULL);
