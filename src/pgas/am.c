@@ -114,7 +114,7 @@ void wtl_am_refuse_in_handler(const char *call)
   wtl_pe_fail(
       WTL_EXIT_USAGE,
       "%s: called by handler %d; a handler may call shmemx_am_reply (a request's), the shmemx_am_mutex routines and "
-      "what only asks (shmem_my_pe, shmem_ptr ...)",
+      "what only asks (shmem_my_pe, shmem_ptr ...), and must return: one that was left by longjmp has not ended",
       call, now->id);
 }
 

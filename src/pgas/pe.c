@@ -126,7 +126,11 @@ static void count_cores(wtl_pe *self, wtl_site *site)
   int usable = (int)fmax(1, ceil(fmin(cores, quota)));
   wtl_prices prices;
   bool learns = wtl_stages_learn_under(&self->settings);
-  if (learns) wtl_prices_read(&self->settings, &prices);
+  if (learns) {
+    wtl_prices_read(&self->settings, &prices);
+    bool named = strcmp(self->settings.prices.text, "auto") != 0 && strcmp(self->settings.prices.text, "none") != 0;
+    if (named && !prices.known && self->slot == 0) wtl_say("WATTLE_PRICES: %s; waits begin without prices", prices.why);
+  }
   int physical = CPU_COUNT(&all) ? wtl_cores_physical(&all, "/sys") : usable;
   wtl_stages_start(&self->door.stages, &self->settings, self->n_local, (wtl_cores){usable, physical}, self->net != NULL,
                    learns ? &prices : NULL, wtl_clock_ns_per_tick());

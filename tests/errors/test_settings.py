@@ -134,3 +134,12 @@ def test_settings_list_refuses_wrong_values_too() -> None:
 def test_right_values_are_taken(name: str, value: str) -> None:
     result = oshrun(2, "boot", env={name: value})
     assert result.code == 0 and result.out.count("good") == 2, result
+
+
+def test_a_file_of_prices_that_cannot_be_used_is_said_once_and_harms_nothing(tmp_path: Path) -> None:
+    broken = tmp_path / "prices.json"
+    broken.write_text("{")
+    for path, reason in ((tmp_path / "none.json", "No such file"), (broken, "is not JSON")):
+        result = oshrun(2, "boot", env={"WATTLE_PRICES": str(path), "WATTLE_WAIT": "adaptive"})
+        assert result.code == 0 and len(result.said) == 1, result
+        assert "WATTLE_PRICES" in result.said[0] and str(path) in result.said[0] and reason in result.said[0], result
