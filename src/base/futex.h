@@ -43,6 +43,8 @@ static inline int wtl_futex_wait(_Atomic uint32_t *word, uint32_t seen, double s
 static inline void wtl_futex_wake(_Atomic uint32_t *word, int n, enum wtl_futex_reach reach)
 {
 #ifdef WTL_SIM
+  if (!wtl_sim_is_awaited(word)) return;
+  wtl_os_catch_up(); /* it is now that they are woken */
   wtl_sim_wake(word, n);
 #else
   syscall(SYS_futex, word, reach == WTL_FUTEX_OURS ? FUTEX_WAKE_PRIVATE : FUTEX_WAKE, n, NULL, NULL, 0);

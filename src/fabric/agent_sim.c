@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "fabric/agent.h"
+#include "sim/os.h"
 #include "sim/simulator.h"
 
 /* While another thread of the PE holds the network, about as long as it takes to hand over a message. */
@@ -39,11 +40,12 @@ static void *serve(void *arg)
 {
   wtl_agent *a = arg;
   while (!a->stop) {
+    wtl_os_catch_up();
     wtl_sim_await();
     if (a->stop) break;
     if (a->others == 0) wtl_sim_pause(wtl_sim_price()->wake); /* else who looks on takes it */
     while (move(a) || wtl_sim_has_message())
-      if (wtl_sim_has_message()) wtl_sim_pause(TRY_AGAIN_S);
+      if (wtl_sim_has_message()) wtl_os_catch_up(), wtl_sim_pause(TRY_AGAIN_S);
   }
   return NULL;
 }

@@ -51,15 +51,14 @@ static sim *of(const wtl_transport *t)
 static void work(size_t bytes)
 {
   const wtl_sim_prices *p = wtl_sim_price();
-  wtl_os_catch_up();
-  wtl_sim_compute(p->message + (double)bytes * p->byte);
+  wtl_os_charge(p->message + (double)bytes * p->byte);
 }
 
 static void post(int pe, parcel *p, enum parcel_kind kind, size_t bytes, int stream)
 {
   p->kind = kind;
   work(bytes);
-  wtl_sim_send(pe, p, WIRE_BYTES + bytes, stream);
+  wtl_sim_send(pe, p, WIRE_BYTES + bytes, stream, wtl_os_ahead());
 }
 
 static void sim_send(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes,

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,13 +27,65 @@
 /* A program that looks on by itself lets others go on after so many blocks. */
 enum { MOST_BLOCKS = 1 << 16 };
 
-static uint64_t blocks; /* entered, and not yet part of simulated time */
+/* Not yet part of simulated time, by which this PE is ahead of the others: blocks entered, and what the runtime did, in seconds at the
+ * base clock. */
+static uint64_t blocks;
+static double charged;
+
+/* So far ahead the runtime may get. What a PE does meanwhile it does without having seen what others send it. It catches up when it has left
+ * a lock: while one is held the other threads of the PE would have to try for it again and again. */
+#define MOST_AHEAD_S 5e-6
+
+static double ahead(void)
+{
+  return (double)blocks * wtl_sim_price()->block + charged;
+}
 
 void wtl_os_catch_up(void)
 {
-  uint64_t n = blocks;
+  double work = ahead();
   blocks = 0;
-  if (n) wtl_sim_compute((double)n * wtl_sim_price()->block);
+  charged = 0;
+  if (work > 0) wtl_sim_compute(work);
+}
+
+void wtl_os_charge(double seconds)
+{
+  charged += seconds;
+}
+
+double wtl_os_ahead(void)
+{
+  return ahead() * wtl_sim_pace();
+}
+
+/* --- the program's copies ------------------------------------------------------------------------------------------ */
+
+static void copied(size_t n)
+{
+  charged += (double)n * wtl_sim_price()->copy;
+  if (charged > MOST_AHEAD_S) wtl_os_catch_up();
+}
+
+void *__wrap_memcpy(void *to, const void *from, size_t n);
+void *__wrap_memcpy(void *to, const void *from, size_t n)
+{
+  copied(n);
+  return memcpy(to, from, n);
+}
+
+void *__wrap_memmove(void *to, const void *from, size_t n);
+void *__wrap_memmove(void *to, const void *from, size_t n)
+{
+  copied(n);
+  return memmove(to, from, n);
+}
+
+void *__wrap_memset(void *at, int byte, size_t n);
+void *__wrap_memset(void *at, int byte, size_t n)
+{
+  copied(n);
+  return memset(at, byte, n);
 }
 
 void __sanitizer_cov_trace_pc(void);
@@ -45,7 +98,7 @@ void __sanitizer_cov_trace_pc(void)
 
 double wtl_os_now(void)
 {
-  return wtl_sim_now() + (double)blocks * wtl_sim_price()->block;
+  return wtl_sim_now() + wtl_os_ahead();
 }
 
 uint64_t wtl_os_ns(void)
@@ -172,7 +225,11 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *m);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
 {
   int rc;
-  while ((rc = pthread_mutex_trylock(m)) == EBUSY) wtl_sim_block(m, INFINITY);
+  while ((rc = pthread_mutex_trylock(m)) == EBUSY) {
+    wtl_os_catch_up();
+    if (pthread_mutex_trylock(m) == 0) return 0; /* meanwhile */
+    wtl_sim_block(m, INFINITY);
+  }
   return rc;
 }
 
@@ -180,7 +237,8 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *m);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
 {
   int rc = __real_pthread_mutex_unlock(m);
-  wtl_sim_wake(m, 1);
+  if (wtl_sim_is_awaited(m)) wtl_sim_wake(m, 1);
+  if (charged > MOST_AHEAD_S) wtl_os_catch_up();
   return rc;
 }
 

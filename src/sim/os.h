@@ -7,10 +7,17 @@
 
 #include <stdint.h>
 
-/* What the program computed since the last time becomes simulated time. To be called before anything that other PEs can notice. */
+/*
+ * What a PE computes becomes simulated time when it next catches up, so until then it is ahead of the others by that much. To be called
+ * before anything that others can notice, unless it tells them when it happened (wtl_sim_send), and before a thread blocks.
+ */
 void wtl_os_catch_up(void);
+/* The runtime computed for as long as `seconds` at the base clock. Never catches up: it may be called with a lock held. */
+void wtl_os_charge(double seconds);
+/* How far the PE is ahead, in s. */
+double wtl_os_ahead(void);
 
-/* Simulated time, in s and ns, with what was computed and not yet caught up with. */
+/* Simulated time, in s and ns, as the PE has it: with how far it is ahead. */
 double wtl_os_now(void);
 uint64_t wtl_os_ns(void);
 

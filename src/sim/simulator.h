@@ -2,9 +2,9 @@
  * simulator.h - the machine that a simulated PE runs on: its time, its core, its threads, and messages to other PEs.
  *
  * The simulator (simulator.cc) is a program that loads a copy of the simulated program for each PE, so that each has its own
- * variables, and runs their threads by turns, as SimGrid decides. A thread runs until it calls one of these functions (those that
+ * variables, and runs their threads by turns (schedule.h). A thread runs until it calls one of these functions (those that
  * say so); nothing else of the job runs meanwhile. Time stands still between the calls, but for what the program computed, which
- * it counts itself (compute.c) and hands over with wtl_sim_compute.
+ * it counts itself (os.c) and hands over with wtl_sim_compute.
  *
  * Unless noted all are called by a PE's threads, and give others a turn. Times are in seconds.
  */
@@ -40,18 +40,21 @@ enum wtl_sim_rest wtl_sim_set_rest(enum wtl_sim_rest how);
 enum wtl_sim_rest wtl_sim_resting(void); /* how it does; no turn */
 /* Time that the PE was on its core, computing or looking on, since the simulation began. No turn. */
 double wtl_sim_cpu_seconds(void);
-/* The core's joules since the simulation began, by SimGrid's energy plugin. */
+/* The core's joules since the simulation began: the platform's watts, by clock and by what the core does, in time. */
 double wtl_sim_joules(void);
 /* Number of clocks, the present one, the base one; and kHz of one. No turns. */
 size_t wtl_sim_clocks(void);
 size_t wtl_sim_base_clock(void);
 uint32_t wtl_sim_clock_khz(size_t clock);
+/* Seconds that a second's work at the base clock takes at the present one. No turn. */
+double wtl_sim_pace(void);
 /* Changes the clock; takes what a change takes (0 where nothing changes). */
 void wtl_sim_set_clock(size_t clock);
 /* What things take, of the machine's description; no turns. `wake`: a thread that slept, until it runs. `block`: a basic block
- * of the program, on average, at the base clock. `message`, `byte`: what sending or receiving costs the core. */
+ * of the program, on average, at the base clock. `copy`: a byte that it has the C library copy. `message`, `byte`: what sending or
+ * receiving costs the core. */
 typedef struct wtl_sim_prices {
-  double wake, block, message, byte;
+  double wake, block, copy, message, byte;
 } wtl_sim_prices;
 const wtl_sim_prices *wtl_sim_price(void);
 
@@ -63,8 +66,9 @@ void wtl_sim_pause(double seconds);
 bool wtl_sim_block(const void *word, double seconds);
 /* Wakes up to `n` threads that block on `word`, those that came first first. */
 void wtl_sim_wake(const void *word, int n);
-/* Starts a thread of the calling PE; its handle. `daemon`: the simulation does not wait for its end. */
-void *wtl_sim_spawn(void *(*run)(void *), void *arg, bool daemon);
+bool wtl_sim_is_awaited(const void *word); /* is there one? No turn. */
+/* Starts a thread of the calling PE; its handle. `serves`: it waits for others' sake, so its wait is none of a deadlock's. */
+void *wtl_sim_spawn(void *(*run)(void *), void *arg, bool serves);
 /* Waits for its end; what it returned. */
 void *wtl_sim_join(void *thread);
 void *wtl_sim_thread(void); /* the caller's handle; no turn */
@@ -73,9 +77,10 @@ void wtl_sim_exit(int status) __attribute__((noreturn));
 
 /* --- messages --- */
 
-/* Hands a message of `bytes` on the wire to the network, which delivers it to PE `to`: messages of the same `stream` (0 or 1) of
- * two PEs in order. The simulator never looks into `what`. */
-void wtl_sim_send(int to, void *what, size_t bytes, int stream);
+/* Hands a message of `bytes` on the wire to the network, where it leaves `after` seconds from now: the caller may be ahead of time. It
+ * is delivered to PE `to`: messages of the same `stream` (0 or 1) of two PEs in order. The simulator never looks into `what`. No
+ * turn. */
+void wtl_sim_send(int to, void *what, size_t bytes, int stream, double after);
 /* The next message that has arrived; NULL: there is none. No turn. */
 void *wtl_sim_take(void);
 bool wtl_sim_has_message(void); /* no turn */

@@ -8,10 +8,9 @@
 #include <string.h>
 
 #ifdef WTL_SIM
+#include "sim/os.h"
 #include "sim/simulator.h"
-#endif
 
-#ifdef WTL_SIM
 #define MISSED_S                                                                                                       \
   100e-9 /* what a test that finds nothing takes, about a miss of the cache: looking must let time pass */
 #endif
@@ -273,7 +272,8 @@ static void sleep_until_ready(wait *w)
 void wtl_door_missed(wtl_door *d)
 {
 #ifdef WTL_SIM
-  wtl_sim_compute(MISSED_S);
+  wtl_os_charge(MISSED_S);
+  wtl_os_catch_up();
 #endif
   if (d->pump.progress) d->pump.progress(d->pump.agent);
   if (has_mail(d) && d->mail.waits(d->mail.of)) d->mail.take(d->mail.of);

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,21 @@ def test_oshcc_compiles_and_links_in_one_step_and_in_two(where: str, prefix: Pat
         done = run(home / "bin" / "oshrun", "-n", 2, tmp_path / name)
         assert done.returncode == 0, done.stderr
         assert len(done.stdout.splitlines()) == 2
+
+
+@pytest.mark.skipif(not (BUILD / "bin/wattle-simulator").exists(), reason="built without SimGrid")
+def test_what_the_installed_oshcc_builds_for_simulation_runs_under_the_installed_wattle(
+    prefix: Path, tmp_path: Path
+) -> None:
+    program, out = tmp_path / "hello", tmp_path / "run"
+    done = run(prefix / "bin/oshcc", "--sim", "-O2", ROOT / "examples/hello.c", "-o", program)
+    assert done.returncode == 0, done.stderr
+    env = os.environ | {"PYTHONPATH": str(prefix / "share/wattle/python"), "WATTLE_HOME": str(prefix)}
+    done = run(sys.executable, "-m", "wattle", "sim", "-n", 5, "-o", out, "--", program, cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 5
+    made = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    assert made["simulated"]["numbers"]["latency"]["tag"] in ("measured", "cited", "derived", "assumed")
 
 
 def test_oshcc_shows_its_command_and_runs_nothing(tmp_path: Path) -> None:

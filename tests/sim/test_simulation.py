@@ -25,13 +25,14 @@ pytestmark = pytest.mark.skipif(
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All programs, built for simulation as a user would."""
     folder = tmp_path_factory.mktemp("simulated")
-    for source in PROGRAMS.glob("*.c"):
-        subprocess.run([HOME / "bin/oshcc", "--sim", "-O2", "-g", source, "-o", folder / source.stem], check=True)
+    for source in (*PROGRAMS.glob("*.c"), ROOT / "examples/gups.c", ROOT / "examples/halo.c"):
+        build = [HOME / "bin/oshcc", "--sim", "-O2", "-g", source, "-o", folder / source.stem, "-lm"]
+        subprocess.run(build, check=True)
     return folder
 
 
 def simulate(
-    where: Path, program: Path, *arguments: str, n: int = 4, options: tuple[str, ...] = ()
+    where: Path, program: Path, *arguments: str, n: int = 4, options: tuple[str, ...] = (), timeout: float = 60
 ) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "wattle", "sim", "-n", str(n), "-o", str(where), *options]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
@@ -40,7 +41,7 @@ def simulate(
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=timeout,
         check=False,
     )
 
@@ -53,6 +54,34 @@ def result(where: Path) -> dict[str, object]:
 def test_every_kind_of_communication_works(programs: Path, tmp_path: Path, n: int) -> None:
     done = simulate(tmp_path / "run", programs / "all_kinds", n=n)
     assert done.returncode == 0 and done.stdout.startswith("good at "), done
+
+
+def test_looking_lets_time_pass_and_nothing_overtakes(programs: Path, tmp_path: Path) -> None:
+    """A PE that looks at its own memory, without a call, sees what others write there."""
+    done = simulate(tmp_path / "run", programs / "looks", n=3)
+    assert done.returncode == 0 and done.stdout == "saw it\n", done
+
+
+def test_many_pes_that_speak_each_to_each(programs: Path, tmp_path: Path) -> None:
+    done = simulate(tmp_path / "run", programs / "gups", "--log-table", "10", "--updates", "1", n=64)
+    assert done.returncode == 0 and done.stdout.endswith(": correct\n"), done
+
+
+# What the simulator is for. The limits are there to end what hangs.
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("program", "n", "arguments"),
+    [
+        ("gups", 1024, ("--log-table", "16", "--updates", "1")),
+        ("halo", 1024, ("--size", "2048", "--steps", "20")),
+        ("late", 4096, ("1",)),
+    ],
+)
+def test_thousands_of_pes(programs: Path, tmp_path: Path, program: str, n: int, arguments: tuple[str, ...]) -> None:
+    done = simulate(tmp_path / "run", programs / program, *arguments, n=n, options=("--no-profile",), timeout=800)
+    assert done.returncode == 0, done.stderr[-1000:]
+    assert len(result(tmp_path / "run")["pes"]) == n
 
 
 def test_the_same_run_has_the_same_result_bit_for_bit(programs: Path, tmp_path: Path) -> None:

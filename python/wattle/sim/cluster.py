@@ -11,9 +11,9 @@ from typing import Any
 from wattle import paths
 from wattle.errors import WattleError
 
-TAGS = ("cited", "derived", "assumed")
+TAGS = ("measured", "cited", "derived", "assumed")
 OF_NETWORK = {"latency": "s", "bandwidth": "B/s", "message": "s", "byte": "s/B"}
-OF_CORE = {"wake": "s", "clock_change": "s", "block": "s"}
+OF_CORE = {"wake": "s", "clock_change": "s", "block": "s", "copy": "s/B"}
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,9 @@ def text(cluster: Cluster, node: Node, pes: int) -> str:
         "wake_s": repr(cluster.value("wake")),
         "clock_change_s": repr(cluster.value("clock_change")),
         "block_s": repr(cluster.value("block")),
+        "latency_s": repr(cluster.value("latency")),
+        "bandwidth_Bps": repr(cluster.value("bandwidth")),
+        "copy_s": repr(cluster.value("copy")),
         "message_s": repr(cluster.value("message")),
         "byte_s": repr(cluster.value("byte")),
     }

@@ -1,0 +1,96 @@
+#include "sim/copies.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+namespace sim {
+
+namespace {
+
+/* Up to here the file is mapped; what follows is for debuggers. 0: it is no program. */
+off_t loaded_bytes(int file)
+{
+  ElfW(Ehdr) head;
+  ElfW(Phdr) segment;
+  off_t end = 0;
+  if (pread(file, &head, sizeof head, 0) != sizeof head || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) return 0;
+  for (int i = 0; i < head.e_phnum; i++) {
+    off_t at = static_cast<off_t>(head.e_phoff) + static_cast<off_t>(i) * head.e_phentsize;
+    if (pread(file, &segment, sizeof segment, at) != sizeof segment) return 0;
+    if (segment.p_type == PT_LOAD) end = std::max(end, static_cast<off_t>(segment.p_offset + segment.p_filesz));
+  }
+  return end;
+}
+
+int copy_file(int from, off_t bytes)
+{
+  int to = memfd_create("wattle-pe", MFD_CLOEXEC);
+  off_t at = 0;
+  while (to >= 0 && at < bytes)
+    if (sendfile(to, from, &at, static_cast<size_t>(bytes - at)) <= 0) {
+      close(to);
+      return -1;
+    }
+  return to;
+}
+
+template <class Function> bool find(void *copy, const char *name, Function *out)
+{
+  void *at = dlsym(copy, name);
+  memcpy(out, &at, sizeof at);
+  return at != nullptr;
+}
+
+bool load(int fd, Copy *out, std::string *error)
+{
+  void *copy = dlopen(("/proc/self/fd/" + std::to_string(fd)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (copy && find(copy, "main", &out->main) && find(copy, "wtl_os_end", &out->end)) {
+    find(copy, "wtl_sim_call_name", &out->call_name);
+    return true;
+  }
+  *error = std::string("not a program built by oshcc --sim: ") + dlerror();
+  return false;
+}
+
+void raise_limit_of_files()
+{
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+} // namespace
+
+bool load_copies(const char *program, size_t n, std::vector<Copy> *out, std::string *error)
+{
+  raise_limit_of_files();
+  int file = open(program, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return *error = strerror(errno), false;
+  off_t bytes = loaded_bytes(file);
+  std::vector<int>
+      open_ones; /* as long as others are loaded: the dynamic loader takes what has a name that it knows for what it has */
+  bool good = true;
+  while (good && out->size() < n) {
+    int fd = copy_file(file, bytes);
+    Copy copy = {};
+    if (fd < 0)
+      *error = std::string("no memory for a copy: ") + strerror(errno), good = false;
+    else
+      open_ones.push_back(fd), good = load(fd, &copy, error);
+    out->push_back(copy);
+  }
+  for (int fd : open_ones) close(fd);
+  close(file);
+  return good;
+}
+
+} // namespace sim

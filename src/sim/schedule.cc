@@ -1,0 +1,204 @@
+#include "sim/schedule.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <queue>
+#include <sys/mman.h>
+#include <unordered_map>
+#include <vector>
+
+namespace sim {
+
+namespace {
+
+constexpr size_t STACK_BYTES = 1 << 20, GUARD_BYTES = 4096;
+
+struct Event {
+  double when;
+  uint64_t number;
+  Act act;
+  void *what;
+  uint64_t tag;
+  bool operator<(const Event &other) const /* the first one is the largest, for the queue */
+  {
+    return when > other.when || (when == other.when && number > other.number);
+  }
+};
+
+struct Line {
+  Turns *first, *last;
+};
+
+double time_now;
+Turns *present;
+ucontext_t between; /* turns */
+std::deque<Turns *> ready;
+std::priority_queue<Event> agenda;
+uint64_t events;
+std::unordered_map<const void *, Line> lines;
+std::vector<char *> stacks; /* of threads that have ended */
+
+char *new_stack()
+{
+  if (!stacks.empty()) {
+    char *stack = stacks.back();
+    stacks.pop_back();
+    return stack;
+  }
+  void *stack = mmap(nullptr, GUARD_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (stack == MAP_FAILED || mprotect(stack, GUARD_BYTES, PROT_NONE) != 0) {
+    perror("wattle-simulator: no memory for another thread");
+    exit(71);
+  }
+  return static_cast<char *>(stack);
+}
+
+void first_turn()
+{
+  Turns *me = present;
+  me->begin(me);
+  me->ended = true;
+  swapcontext(&me->context, &between); /* for good */
+}
+
+void turn(Turns *thread)
+{
+  present = thread;
+  swapcontext(&between, &thread->context);
+  present = nullptr;
+  if (!thread->ended) return;
+  stacks.push_back(thread->stack);
+  thread->stack = nullptr;
+}
+
+void leave_line(Turns *thread)
+{
+  auto at = lines.find(thread->word);
+  Line &line = at->second;
+  if (line.first == thread) {
+    if (!(line.first = thread->behind)) lines.erase(at);
+    return;
+  }
+  Turns *before = line.first;
+  while (before->behind != thread) before = before->behind;
+  before->behind = thread->behind;
+  if (line.last == thread) line.last = before;
+}
+
+void end_pause(void *thread, uint64_t number)
+{
+  go_on(static_cast<Turns *>(thread));
+  (void)number; /* nothing else ends it */
+}
+
+void time_out(void *what, uint64_t number)
+{
+  Turns *thread = static_cast<Turns *>(what);
+  if (thread->waits != number) return;
+  leave_line(thread);
+  go_on(thread);
+}
+
+} // namespace
+
+double now()
+{
+  return time_now;
+}
+
+Turns *running()
+{
+  return present;
+}
+
+void start(Turns *thread)
+{
+  thread->stack = new_stack();
+  getcontext(&thread->context);
+  thread->context.uc_stack.ss_sp = thread->stack + GUARD_BYTES;
+  thread->context.uc_stack.ss_size = STACK_BYTES;
+  thread->context.uc_link = nullptr;
+  makecontext(&thread->context, first_turn, 0);
+  ready.push_back(thread);
+}
+
+void wait()
+{
+  swapcontext(&present->context, &between);
+}
+
+void go_on(Turns *thread)
+{
+  thread->waits++;
+  ready.push_back(thread);
+}
+
+void at(double when, Act act, void *what, uint64_t tag)
+{
+  agenda.push({when, events++, act, what, tag});
+}
+
+void pass(double seconds)
+{
+  at(time_now + seconds, end_pause, present, 0);
+  wait();
+}
+
+bool block(const void *word, double seconds)
+{
+  Turns *me = present;
+  me->word = word;
+  me->woken = false;
+  me->behind = nullptr;
+  auto [at_word, is_first] = lines.try_emplace(word, Line{me, me});
+  if (!is_first) at_word->second.last = at_word->second.last->behind = me;
+  if (!std::isinf(seconds)) at(time_now + seconds, time_out, me, me->waits);
+  wait();
+  return me->woken;
+}
+
+void wake(const void *word, int n)
+{
+  auto at = lines.find(word);
+  if (at == lines.end()) return;
+  Turns *thread = at->second.first;
+  for (; n > 0 && thread; n--) {
+    Turns *next = thread->behind;
+    thread->woken = true;
+    go_on(thread);
+    thread = next;
+  }
+  if (thread)
+    at->second.first = thread;
+  else
+    lines.erase(at);
+}
+
+bool is_awaited(const void *word)
+{
+  return lines.find(word) != lines.end();
+}
+
+bool run(const std::function<bool()> &over, const std::function<double(double)> &advance)
+{
+  for (;;) {
+    while (!ready.empty()) {
+      Turns *next = ready.front();
+      ready.pop_front();
+      turn(next);
+    }
+    if (over()) return true;
+    double until = agenda.empty() ? INFINITY : agenda.top().when, reached = advance(until);
+    if (std::isinf(reached)) return false;
+    time_now = std::fmax(time_now, reached);
+    if (agenda.empty() || agenda.top().when > time_now) continue;
+    Event e = agenda.top();
+    agenda.pop();
+    e.act(e.what, e.tag);
+  }
+}
+
+} // namespace sim
