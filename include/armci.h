@@ -34,6 +34,8 @@ typedef MPI_Comm WTL_MPI_COMM;
 
 /* --- types and constants: numbers and layouts are those of ARMCI-MPI, so that a Global Arrays library built for it runs on this --- */
 
+#define ARMCI_MPI 3 /* its interface's version */
+
 typedef long armci_size_t;
 #define ARMCII_MPI_SIZE_T MPI_LONG /* for messages that carry an armci_size_t */
 
@@ -98,7 +100,8 @@ typedef struct armci_meminfo_ds {
 int ARMCI_Init(void);
 int ARMCI_Init_args(int *argc, char ***argv);
 
-/** The same; `level` as of MPI_Init_thread. */
+/** The same; `level` as of MPI_Init_thread. With MPI_THREAD_MULTIPLE several threads may call at once, but for what is collective. The
+ * plain calls take that from MPI, where the program has asked it for that level before. */
 int ARMCI_Init_thread(int level);
 
 /** The same; `comm` must have all processes in the order of MPI_COMM_WORLD. */
@@ -237,7 +240,7 @@ void ARMCI_Barrier(void);
 /** *ploc = *prem, and *prem += value (fetch-and-add); or *ploc and *prem change places (swap). int, or long for _LONG. */
 int ARMCI_Rmw(int op, void *ploc, void *prem, int value, int proc);
 
-/** Collective: `count` mutexes of each process. */
+/** Collective: `count` mutexes of each process. A process that holds one must not lock it again, from another thread neither. */
 int ARMCI_Create_mutexes(int count);
 int ARMCI_Destroy_mutexes(void);
 void ARMCI_Lock(int mutex, int proc);
@@ -280,6 +283,13 @@ int armci_domain_count(armci_domain_t domain);
 int armci_domain_same_id(armci_domain_t domain, int proc);
 int ARMCI_Same_node(int proc);
 int armci_sameclusnode(int proc);
+
+/* --- old names --- */
+
+typedef armci_hdl_t armci_req_t;
+#define ARMCI_Put1(src, dst, bytes, proc) (ARMCI_Copy(src, dst, bytes), 0)
+#define armci_die(msg, code) ARMCI_Error(msg, code)
+#define armci_die2(msg, code, more) ((void)(more), ARMCI_Error(msg, code))
 
 /* --- for profiling tools --- */
 

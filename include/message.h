@@ -1,8 +1,8 @@
 /*
  * message.h - ARMCI's messages and collectives, by Wattle. Buffers may be any memory.
  *
- * Operations: "+", "*", "max", "min", "absmax", "absmin", and of integers "and", "or" and "xor", bit by bit. The result is the same, to
- * the last bit, on all processes. Scopes: all processes, those of the node, or the first of each node.
+ * Operations: "+", "*", "max", "min", "absmax", "absmin", and of integers "and" ("&", "band"), "or" ("|", "bor") and "xor" ("bxor"), bit
+ * by bit, and "&&" ("land") and "||" ("lor"), 0 or 1. The result is the same, to the last bit, on all processes. Scopes: all processes, those of the node, or the first of each node.
  */
 #ifndef ARMCI_MESSAGE_H
 #define ARMCI_MESSAGE_H
@@ -45,7 +45,7 @@ void parmci_msg_barrier(void);
 void armci_msg_bcast(void *buf, int bytes, int root);
 void armci_msg_brdcst(void *buf, int bytes, int root);
 
-/** `root` is a process of the scope; in SCOPE_NODE, the node's first one sends whatever `root` is. */
+/** `root` is a process of the scope; in SCOPE_NODE, where it is on another node, the first one of this node sends. */
 void armci_msg_bcast_scope(int scope, void *buf, int bytes, int root);
 
 /** The scope's processes as a tree: -1 where there is none. */
@@ -76,7 +76,8 @@ void armci_msg_clus_llgop(long long *x, int n, char *op);
 void armci_msg_clus_fgop(float *x, int n, char *op);
 void armci_msg_clus_dgop(double *x, int n, char *op);
 
-/** Over a group. The root of a broadcast is the job's number of a member; scopes are of the group. */
+/** Over a group. The root of a broadcast is the job's number of a member; scopes are of the group: its members of a node, or
+ * its first one of each node. */
 void armci_msg_group_barrier(ARMCI_Group *group);
 void parmci_msg_group_barrier(ARMCI_Group *group);
 void armci_msg_group_bcast_scope(int scope, void *buf, int bytes, int root, ARMCI_Group *group);
@@ -86,6 +87,9 @@ void armci_msg_group_lgop(long *x, int n, char *op, ARMCI_Group *group);
 void armci_msg_group_llgop(long long *x, int n, char *op, ARMCI_Group *group);
 void armci_msg_group_fgop(float *x, int n, char *op, ARMCI_Group *group);
 void armci_msg_group_dgop(double *x, int n, char *op, ARMCI_Group *group);
+
+/** Among the group's `n` members from its number `first` on, which sends; all members may call it. */
+void armci_grp_clus_brdcst(void *buf, int bytes, int first, int n, ARMCI_Group *group);
 
 /** ptrs[i] becomes what process i has there; n: of all processes, or of the group. */
 void armci_exchange_address(void *ptrs[], int n);

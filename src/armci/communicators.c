@@ -13,6 +13,11 @@ void armci_comm_world(void *comm, size_t room)
   memset(comm, 0, room);
 }
 
+bool armci_comm_is_wanted(void)
+{
+  return false;
+}
+
 void armci_comm_make(const int *pes, int n, void *comm, size_t room)
 {
   (void)pes, (void)n;
@@ -22,6 +27,11 @@ void armci_comm_make(const int *pes, int n, void *comm, size_t room)
 void armci_comm_free(void *comm)
 {
   (void)comm;
+}
+
+bool armci_mpi_is_threaded(void)
+{
+  return false;
 }
 
 void armci_msg_init(int *argc, char ***argv)
@@ -42,11 +52,17 @@ void armci_comm_world(void *comm, size_t room)
   if (wtl_mpi_of_program(&mpi)) mpi.ops->comm_world(comm);
 }
 
+bool armci_comm_is_wanted(void)
+{
+  wtl_mpi mpi;
+  return wtl_mpi_of_program(&mpi) && mpi.ops->in_use();
+}
+
 void armci_comm_make(const int *pes, int n, void *comm, size_t room)
 {
   wtl_mpi mpi;
   memset(comm, 0, room);
-  if (wtl_mpi_of_program(&mpi) && mpi.ops->in_use() && mpi.ops->comm_make(pes, n, comm) != 0)
+  if (armci_comm_is_wanted() && wtl_mpi_of_program(&mpi) && mpi.ops->comm_make(pes, n, comm) != 0)
     wtl_pe_fail(WTL_EXIT_UNAVAILABLE, "ARMCI: %s does not make a communicator for a group of %d processes", mpi.library,
                 n);
 }
@@ -55,6 +71,12 @@ void armci_comm_free(void *comm)
 {
   wtl_mpi mpi;
   if (wtl_mpi_of_program(&mpi) && mpi.ops->in_use()) mpi.ops->comm_free(comm);
+}
+
+bool armci_mpi_is_threaded(void)
+{
+  wtl_mpi mpi;
+  return wtl_mpi_of_program(&mpi) && mpi.ops->is_threaded();
 }
 
 void armci_msg_init(int *argc, char ***argv)

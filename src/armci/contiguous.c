@@ -53,6 +53,8 @@ static inline __attribute__((always_inline)) void put(const wtl_frame *f, void *
   armci_waiter w;
   armci_check_proc(f, proc);
   armci_check_place(f, "dst", dst, n, proc);
+  armci_check_given(f, "src", src, n);
+  if (WTL_UNLIKELY(n == 0)) return;
   if (wtl_is_near(f->self, proc)) {
     wtl_near_copy(dst, src, n);
     return;
@@ -69,6 +71,8 @@ static inline __attribute__((always_inline)) void get(const wtl_frame *f, void *
   armci_waiter w;
   armci_check_proc(f, proc);
   armci_check_place(f, "src", src, n, proc);
+  armci_check_given(f, "dst", dst, n);
+  if (WTL_UNLIKELY(n == 0)) return;
   if (wtl_is_near(f->self, proc)) {
     wtl_near_copy(dst, src, n);
     return;
@@ -78,7 +82,8 @@ static inline __attribute__((always_inline)) void get(const wtl_frame *f, void *
   armci_end(f, &w);
 }
 
-static void check_accumulate(const wtl_frame *f, int datatype, const void *dst, int bytes, int proc)
+static void check_accumulate(const wtl_frame *f, int datatype, const void *scale, const void *src, const void *dst,
+                             int bytes, int proc)
 {
   size_t n = size_of(f, bytes);
   armci_check_proc(f, proc);
@@ -86,6 +91,8 @@ static void check_accumulate(const wtl_frame *f, int datatype, const void *dst, 
   armci_check_that(f, n % wtl_acc_bytes((enum wtl_acc_type)datatype) == 0, "bytes", bytes,
                    "multiples of an element's bytes");
   armci_check_place(f, "dst", dst, n, proc);
+  armci_check_given(f, "scale", scale, n);
+  armci_check_given(f, "src", src, n);
 }
 
 int PARMCI_Put(void *src, void *dst, int bytes, int proc)
@@ -108,7 +115,7 @@ int PARMCI_Acc(int datatype, void *scale, void *src, void *dst, int bytes, int p
 {
   ARMCI_ENTER(ARMCI_Acc, bytes);
   armci_waiter w;
-  check_accumulate(&f, datatype, dst, bytes, proc);
+  check_accumulate(&f, datatype, scale, src, dst, bytes, proc);
   armci_begin_blocking(&w);
   armci_accumulate(&f, datatype, scale, src, dst, (size_t)bytes, proc, &w);
   armci_end(&f, &w);
@@ -136,7 +143,7 @@ int PARMCI_NbAcc(int datatype, void *scale, void *src, void *dst, int bytes, int
 {
   ARMCI_ENTER(ARMCI_NbAcc, bytes);
   armci_waiter w;
-  check_accumulate(&f, datatype, dst, bytes, proc);
+  check_accumulate(&f, datatype, scale, src, dst, bytes, proc);
   armci_begin_nonblocking(&f, &w, hdl);
   armci_accumulate(&f, datatype, scale, src, dst, (size_t)bytes, proc, &w);
   return armci_leave(&f);
@@ -224,6 +231,7 @@ int PARMCI_Rmw(int op, void *ploc, void *prem, int value, int proc)
   armci_check_proc(&f, proc);
   armci_check_that(&f, (unsigned)op <= ARMCI_SWAP_LONG, "op", op, "ARMCI_FETCH_AND_ADD and _SWAP, also with _LONG");
   armci_check_place(&f, "prem", prem, size, proc);
+  armci_check_given(&f, "ploc", ploc, size);
   armci_check_that(&f, ((uintptr_t)prem & (size - 1)) == 0, "prem", (long)(uintptr_t)prem,
                    "addresses that are multiples of the operand's bytes");
   if (WTL_UNLIKELY(!wtl_is_near(f.self, proc))) {

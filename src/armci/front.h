@@ -32,15 +32,15 @@ typedef struct armci_mutexes armci_mutexes;
 typedef struct armci_state {
   int starts; /* ARMCI_Init less ARMCI_Finalize */
   wtl_group *world, *node, *masters;
-  wtl_group *standard; /* the default group, */
-  ARMCI_Group handle;  /* ... as the program gave it */
-  armci_requests *requests;
-  armci_mutexes *mutexes; /* of ARMCI_Create_mutexes; NULL: there are none */
-  long *notified;         /* global: notified[p] counts what process p told this one */
-  long **notify;          /* where process p counts */
-  long *told, *heard;     /* by process: so far */
-  int *node_of;           /* by process */
-  long *next_value;       /* symmetric: process 0's is NXTVAL's */
+  wtl_group *standard;      /* the default group, */
+  ARMCI_Group handle;       /* ... as the program gave it */
+  armci_requests *requests; /* NULL: all processes are on this node, and nothing is ever under way */
+  armci_mutexes *mutexes;   /* of ARMCI_Create_mutexes; NULL: there are none */
+  long *notified;           /* global: notified[p] counts what process p told this one */
+  long **notify;            /* where process p counts */
+  long *told, *heard;       /* by process: so far */
+  int *node_of;             /* by process */
+  long *next_value;         /* symmetric: process 0's is NXTVAL's */
   long tcgmsg_sent, tcgmsg_received;
   bool tcgmsg_traces;
 } armci_state;
@@ -58,6 +58,7 @@ void armci_refuse_place(const wtl_frame *f, const char *name, const void *p, siz
     __attribute__((noreturn, cold));
 void armci_refuse_value(uint32_t call, const char *name, long value, const char *allowed)
     __attribute__((noreturn, cold));
+void armci_refuse_null(uint32_t call, const char *name) __attribute__((noreturn, cold));
 
 #define ARMCI_ENTER(name, bytes)                                                                                       \
   wtl_frame f = armci_enter(WTL_CALL_##name, (uintptr_t)__builtin_return_address(0), (uint64_t)(bytes))
@@ -86,11 +87,20 @@ static inline __attribute__((always_inline)) void armci_check_that(const wtl_fra
   if (WTL_UNLIKELY(f->self->check && !good)) armci_refuse_value(f->call, name, value, allowed);
 }
 
-/* `n` bytes at `p` of process `proc`. Its own may be any memory. */
+/* `n` bytes of this process, or none. */
+static inline __attribute__((always_inline)) void armci_check_given(const wtl_frame *f, const char *name, const void *p,
+                                                                    size_t n)
+{
+  if (WTL_UNLIKELY(!p && n && f->self->check)) armci_refuse_null(f->call, name);
+}
+
+/* `n` bytes at `p` of process `proc`, or none. Its own may be any memory. */
 static inline __attribute__((always_inline)) void armci_check_place(const wtl_frame *f, const char *name, const void *p,
                                                                     size_t n, int proc)
 {
-  if (WTL_UNLIKELY(f->self->check && proc != f->self->me && !wtl_global_has(f->self, p, n, proc)))
+  if (proc == f->self->me)
+    armci_check_given(f, name, p, n);
+  else if (WTL_UNLIKELY(f->self->check && n && !wtl_global_has(f->self, p, n, proc)))
     armci_refuse_place(f, name, p, n, proc);
 }
 
@@ -108,9 +118,10 @@ typedef struct armci_waiter {
 
 /* handles.c. `hdl` NULL: whoever calls ARMCI_WaitAll or a fence. */
 void armci_begin_nonblocking(const wtl_frame *f, armci_waiter *w, armci_hdl_t *hdl);
+armci_requests *armci_requests_make(void);
 void armci_requests_free(armci_requests *r);
 
-/* All that is under way on this side, or only for handles that are done (with false) nothing. */
+/* All that is under way on this side. */
 void armci_wait_all(wtl_pe *self, wtl_site *site);
 
 static inline void armci_begin_blocking(armci_waiter *w)
@@ -134,13 +145,22 @@ void armci_set_flag(const wtl_frame *f, int *flag, int value, int proc);
 /* groups.c. Ends the job where a handle names none. */
 wtl_group *armci_group_of(const wtl_frame *f, const ARMCI_Group *group);
 wtl_group *armci_member_group_of(const wtl_frame *f, const ARMCI_Group *group);
+
+/* The group's members of this process's node (SCOPE_NODE), or the first of each node (SCOPE_MASTERS), as a group; NULL: this process
+ * is none of them. armci_scope_end frees it, unless it is the group itself. */
+wtl_group *armci_scope_of(const wtl_frame *f, wtl_group *g, int scope);
+void armci_scope_end(wtl_group *g, wtl_group *scoped);
 void armci_groups_start(const wtl_frame *f, armci_state *s);
 void armci_groups_stop(armci_state *s);
 
 /* communicators.c. The communicator of the MPI that the program uses for these PEs, in *comm; nothing where it uses none. */
+bool armci_comm_is_wanted(void);
 void armci_comm_world(void *comm, size_t room);
 void armci_comm_make(const int *pes, int n, void *comm, size_t room);
 void armci_comm_free(void *comm);
+
+/* Has the program asked its MPI to let several threads call? */
+bool armci_mpi_is_threaded(void);
 
 /* mutexes.c */
 void armci_mutexes_free(armci_mutexes *m);

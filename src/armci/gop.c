@@ -4,11 +4,9 @@
 
 #include "armci/front.h"
 
-wtl_group *armci_scope_of(const wtl_frame *f, int scope); /* messages.c */
-
 /* --- operations ----------------------------------------------------------------------------------------------------------------- */
 
-enum operation { SUM, PRODUCT, MAX, MIN, ABSMAX, ABSMIN, AND, OR, XOR, N_OPERATIONS };
+enum operation { SUM, PRODUCT, MAX, MIN, ABSMAX, ABSMIN, AND, OR, XOR, BOTH, EITHER, N_OPERATIONS };
 enum { N_TYPES = 5 };
 
 #define LOOP(name, type, expression)                                                                                   \
@@ -30,6 +28,8 @@ enum { N_TYPES = 5 };
   LOOP(and, type, a[i] & b[i])                                                                                         \
   LOOP(or, type, a[i] | b[i])                                                                                          \
   LOOP(xor, type, a[i] ^ b[i])                                                                                         \
+  LOOP(both, type, a[i] && b[i])                                                                                       \
+  LOOP(either, type, a[i] || b[i])                                                                                     \
   ORDERED(type)
 #define ORDERED(type)                                                                                                  \
   LOOP(max, type, a[i] > b[i] ? a[i] : b[i])                                                                           \
@@ -57,12 +57,9 @@ REALS(float)
 REALS(double)
 
 #define ALL(type) sum_##type, product_##type, max_##type, min_##type, absmax_##type, absmin_##type
+#define BITS(type) and_##type, or_##type, xor_##type, both_##type, either_##type
 static const wtl_combine_fn combines[N_TYPES][N_OPERATIONS] = {
-    {ALL(int), and_int, or_int, xor_int},
-    {ALL(long), and_long, or_long, xor_long},
-    {ALL(long_long), and_long_long, or_long_long, xor_long_long},
-    {ALL(float)},
-    {ALL(double)},
+    {ALL(int), BITS(int)}, {ALL(long), BITS(long)}, {ALL(long_long), BITS(long_long)}, {ALL(float)}, {ALL(double)},
 };
 static const size_t sizes[N_TYPES] = {sizeof(int), sizeof(long), sizeof(long long), sizeof(float), sizeof(double)};
 
@@ -72,12 +69,13 @@ static enum operation operation_of(const wtl_frame *f, const char *op)
   static const struct {
     const char *name;
     enum operation operation;
-  } names[] = {{"+", SUM},   {"*", PRODUCT}, {"absmax", ABSMAX}, {"absmin", ABSMIN}, {"max", MAX},
-               {"min", MIN}, {"and", AND},   {"or", OR},         {"xor", XOR}};
+  } names[] = {{"+", SUM},   {"*", PRODUCT}, {"absmax", ABSMAX}, {"absmin", ABSMIN}, {"max", MAX}, {"min", MIN},
+               {"and", AND}, {"or", OR},     {"xor", XOR},       {"&&", BOTH},       {"&", AND},   {"||", EITHER},
+               {"|", OR},    {"land", BOTH}, {"lor", EITHER},    {"band", AND},      {"bor", OR},  {"bxor", XOR}};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (op && strncmp(op, names[i].name, strlen(names[i].name)) == 0) return names[i].operation;
   wtl_pe_fail(WTL_EXIT_USAGE,
-              "%s: op=\"%.16s\" is no operation; there are +, *, max, min, absmax, absmin, and, or, xor",
+              "%s: op=\"%.16s\" is no operation; there are +, *, max, min, absmax, absmin, and, or, xor, &&, ||",
               armci_call_name(f->call), op ? op : "");
 }
 
@@ -90,27 +88,35 @@ static void reduce(wtl_frame *f, wtl_group *g, void *x, int n, const char *op, i
 {
   check_kind(f, type);
   armci_check_that(f, n >= 0, "n", n, "0 and more");
+  armci_check_given(f, "x", x, (size_t)n);
   enum operation operation = operation_of(f, op);
   wtl_combine_fn combine = combines[type][operation];
   if (!combine) wtl_pe_fail(WTL_EXIT_USAGE, "%s: op=\"%s\" is for integers alone", armci_call_name(f->call), op);
-  if (g && g->n == 1 && (operation == ABSMAX || operation == ABSMIN))
-    combine(x, x, (size_t)n); /* one's own magnitude */
+  bool of_one = operation == ABSMAX || operation == ABSMIN || operation == BOTH || operation == EITHER;
+  if (g && g->n == 1 && of_one) combine(x, x, (size_t)n); /* one's own magnitude, or truth */
   if (g) wtl_group_reduce(f->self, f->site, g, x, (size_t)n, sizes[type], combine);
   wtl_leave(f);
 }
 
 /* --- calls -------------------------------------------------------------------------------------------------------------------------- */
 
+static void reduce_scope(wtl_frame *f, wtl_group *g, int scope, void *x, int n, const char *op, int type)
+{
+  wtl_group *part = armci_scope_of(f, g, scope);
+  reduce(f, part, x, n, op, type);
+  armci_scope_end(g, part);
+}
+
 void armci_msg_gop_scope(int scope, void *x, int n, char *op, int type)
 {
   ARMCI_ENTER(armci_msg_gop, 0);
-  reduce(&f, armci_scope_of(&f, scope), x, n, op, type);
+  reduce_scope(&f, armci_of(f.self)->world, scope, x, n, op, type);
 }
 
 void armci_msg_reduce_scope(int scope, void *x, int n, char *op, int type)
 {
   ARMCI_ENTER(armci_msg_gop, 0);
-  reduce(&f, armci_scope_of(&f, scope), x, n, op, type);
+  reduce_scope(&f, armci_of(f.self)->world, scope, x, n, op, type);
 }
 
 void armci_msg_reduce(void *x, int n, char *op, int type)
@@ -119,13 +125,10 @@ void armci_msg_reduce(void *x, int n, char *op, int type)
   reduce(&f, armci_of(f.self)->world, x, n, op, type);
 }
 
-/* Of a group all members take part, whatever the scope. */
 void armci_msg_group_gop_scope(int scope, void *x, int n, char *op, int type, ARMCI_Group *group)
 {
   ARMCI_ENTER(armci_msg_gop, 0);
-  wtl_group *g = armci_member_group_of(&f, group);
-  armci_scope_of(&f, scope);
-  reduce(&f, g, x, n, op, type);
+  reduce_scope(&f, armci_member_group_of(&f, group), scope, x, n, op, type);
 }
 
 #define TYPED(letter, c_type, TYPE)                                                                                    \
@@ -178,6 +181,7 @@ static void select_one(wtl_frame *f, wtl_group *g, char *x, int bytes, const cha
   enum operation operation = operation_of(f, op);
   armci_check_that(f, operation == MIN || operation == MAX, "op", operation, "min and max");
   armci_check_that(f, bytes >= (int)sizes[type], "n", bytes, "the bytes of a value and more");
+  armci_check_given(f, "x", x, (size_t)bytes);
   size_t each = (size_t)bytes + 1; /* and whether there is one */
   char *mine = calloc(1, each), *all = calloc((size_t)g->n, each);
   int chosen = -1;
@@ -198,7 +202,7 @@ static void select_one(wtl_frame *f, wtl_group *g, char *x, int bytes, const cha
 void armci_msg_sel_scope(int scope, void *x, int bytes, char *op, int type, int contribute)
 {
   ARMCI_ENTER(armci_msg_sel, 0);
-  wtl_group *g = armci_scope_of(&f, scope);
+  wtl_group *g = armci_scope_of(&f, armci_of(f.self)->world, scope);
   if (g) select_one(&f, g, x, bytes, op, type, contribute);
   wtl_leave(&f);
 }

@@ -85,6 +85,8 @@ void ARMCI_Group_get_world(ARMCI_Group *group)
 static void create(const wtl_frame *f, int n, const int *pids, ARMCI_Group *out, const wtl_group *parent)
 {
   armci_check_that(f, n >= 0 && n <= parent->n, "n", n, "0 to the number of the parent's processes");
+  armci_check_given(f, "pid_list", pids, (size_t)n);
+  armci_check_given(f, "group_out", out, sizeof *out);
   int *pes = malloc(((size_t)n + 1) * sizeof *pes);
   if (!pes) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI: no memory for a group of %d", n);
   bool is_member = false;
@@ -96,8 +98,11 @@ static void create(const wtl_frame *f, int n, const int *pids, ARMCI_Group *out,
   }
   *out = (ARMCI_Group){0};
   if (is_member) {
+    wtl_group *g = make(f, pes, n);
+    /* MPI would spin until the last one comes. */
+    if (armci_comm_is_wanted()) wtl_group_barrier(f->self, f->site, g);
     armci_comm_make(pes, n, out, sizeof out->comm);
-    fill(out, make(f, pes, n));
+    fill(out, g);
   }
   free(pes);
 }
@@ -128,6 +133,48 @@ void ARMCI_Group_free(ARMCI_Group *group)
   }
   *group = (ARMCI_Group){0};
   wtl_leave(&f);
+}
+
+/* --- scopes -------------------------------------------------------------------------------------------------------------------- */
+
+static int node_of(const wtl_frame *f, int proc)
+{
+  return armci_of(f->self)->node_of[proc];
+}
+
+static bool is_first_of_node(const wtl_frame *f, const wtl_group *g, int member)
+{
+  for (int i = 0; i < member; i++)
+    if (node_of(f, g->pe[i]) == node_of(f, g->pe[member])) return false;
+  return true;
+}
+
+static wtl_group *part_of(const wtl_frame *f, const wtl_group *g, int scope)
+{
+  int *pes = malloc((size_t)g->n * sizeof *pes), n = 0;
+  wtl_group *part = NULL;
+  if (!pes) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory", armci_call_name(f->call));
+  for (int i = 0; i < g->n; i++)
+    if (scope == SCOPE_NODE ? wtl_is_near(f->self, g->pe[i]) : is_first_of_node(f, g, i)) pes[n++] = g->pe[i];
+  if (scope == SCOPE_NODE || is_first_of_node(f, g, g->me)) part = make(f, pes, n);
+  free(pes);
+  return part;
+}
+
+wtl_group *armci_scope_of(const wtl_frame *f, wtl_group *g, int scope)
+{
+  armci_state *s = armci_of(f->self);
+  armci_check_that(f, scope >= SCOPE_ALL && scope <= SCOPE_MASTERS, "scope", scope,
+                   "SCOPE_ALL, SCOPE_NODE and SCOPE_MASTERS");
+  if (scope == SCOPE_ALL) return g;
+  if (!g->is_world) return part_of(f, g, scope);
+  if (scope == SCOPE_NODE) return s->node;
+  return s->masters->me < 0 ? NULL : s->masters;
+}
+
+void armci_scope_end(wtl_group *g, wtl_group *scoped)
+{
+  if (scoped && scoped != g && !g->is_world) wtl_group_free(scoped);
 }
 
 /* --- asking ------------------------------------------------------------------------------------------------------------------- */
@@ -182,12 +229,6 @@ int ARMCI_Absolute_id(ARMCI_Group *group, int rank)
 static void check_domain(const wtl_frame *f, armci_domain_t domain)
 {
   armci_check_that(f, domain == ARMCI_DOMAIN_SMP, "domain", domain, "ARMCI_DOMAIN_SMP");
-}
-
-/* The node of a process: only this node's PEs are known one by one. */
-static int node_of(const wtl_frame *f, int proc)
-{
-  return armci_of(f->self)->node_of[proc];
 }
 
 static int nth_of_node(const wtl_frame *f, int node, int nth, int *n)

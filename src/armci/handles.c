@@ -1,7 +1,8 @@
 /*
  * Handles. One that nothing was begun with, or only what was over at once (all within a node), is all zeros or whatever the program
  * left in it: programs written for other libraries need not initialise it. So a handle means something only where it names an entry
- * of the table that knows the handle's own address.
+ * of the table that is in use, and the right number of its uses. Copies of a handle are the same handle. What looks like one by chance
+ * shares the entry: who waits for it waits for more than he must.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,25 +14,24 @@ enum { ENTRY_BITS = 16, MOST_ENTRIES = 1 << ENTRY_BITS, BLOCK = 64 };
 
 typedef struct entry {
   wtl_request request;
-  const armci_hdl_t *owner; /* NULL: free */
-  unsigned used;            /* how often */
+  _Atomic bool in_use;
+  unsigned used; /* how often */
 } entry;
 
 struct armci_requests {
   pthread_mutex_t lock;
   wtl_request implicit;               /* of calls without a handle */
   entry *block[MOST_ENTRIES / BLOCK]; /* entries stay where they are: the network counts in them */
-  int n;
+  _Atomic int n;
+  int next; /* where to look for a free one first */
 };
 
-static armci_requests *requests_of(const wtl_pe *self)
+armci_requests *armci_requests_make(void)
 {
-  armci_state *s = armci_of(self);
-  if (WTL_LIKELY(s->requests != NULL)) return s->requests;
   armci_requests *r = calloc(1, sizeof *r);
-  if (!r) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI: no memory for handles");
+  if (!r) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no memory for handles");
   pthread_mutex_init(&r->lock, NULL);
-  return s->requests = r;
+  return r;
 }
 
 void armci_requests_free(armci_requests *r)
@@ -53,39 +53,59 @@ static entry *find(armci_requests *r, const armci_hdl_t *hdl)
   int i = hdl->wtl_request & (MOST_ENTRIES - 1);
   if (!r || hdl->wtl_request <= 0 || i >= r->n) return NULL;
   entry *e = entry_at(r, i);
-  bool same = (e->used & 0x7fff) == (unsigned)hdl->wtl_request >> ENTRY_BITS;
-  return same && e->owner == hdl ? e : NULL;
+  return e->in_use && (e->used & 0x7fff) == (unsigned)hdl->wtl_request >> ENTRY_BITS ? e : NULL;
 }
 
-static int free_entry(armci_requests *r)
+/* -1: there is none. */
+static int find_free(armci_requests *r)
 {
-  for (int i = 0; i < r->n; i++)
-    if (!entry_at(r, i)->owner) return i;
-  if (r->n == MOST_ENTRIES)
-    wtl_pe_fail(WTL_EXIT_USAGE, "ARMCI: %d handles are in use; wait for some (ARMCI_Wait)", MOST_ENTRIES);
-  if (!(r->block[r->n / BLOCK] = calloc(BLOCK, sizeof(entry))))
-    wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI: no memory for handles");
-  r->n += BLOCK;
-  return r->n - BLOCK;
+  int n = r->n;
+  for (int k = 0; k < n; k++) {
+    int i = (r->next + k) % n;
+    if (!entry_at(r, i)->in_use) return i;
+  }
+  return -1;
 }
 
-static entry *make(armci_requests *r, armci_hdl_t *hdl)
+/* Programs may forget handles, and wait for all, or fence, instead. Another thread may be about to begin something with one that
+ * looks done: then they are kept. */
+static void forget_done(const wtl_pe *self, armci_requests *r)
+{
+  for (int i = 0; i < r->n && self->thread_level < WTL_THREAD_MULTIPLE; i++)
+    if (wtl_request_is_done(&entry_at(r, i)->request)) entry_at(r, i)->in_use = false;
+}
+
+static int free_entry(const wtl_pe *self, armci_requests *r)
+{
+  int i = find_free(r), n = r->n;
+  if (i < 0 && n == MOST_ENTRIES) {
+    forget_done(self, r);
+    if ((i = find_free(r)) < 0)
+      wtl_pe_fail(WTL_EXIT_USAGE, "ARMCI: %d handles are in use; wait for some (ARMCI_Wait)", MOST_ENTRIES);
+  }
+  if (i >= 0) return i;
+  if (!(r->block[n / BLOCK] = calloc(BLOCK, sizeof(entry))))
+    wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI: no memory for handles");
+  r->n = n + BLOCK;
+  return n;
+}
+
+static entry *make(const wtl_pe *self, armci_requests *r, armci_hdl_t *hdl)
 {
   pthread_mutex_lock(&r->lock);
-  int i = free_entry(r);
+  int i = free_entry(self, r);
   entry *e = entry_at(r, i);
-  e->owner = hdl;
+  r->next = i + 1;
   if ((++e->used & 0x7fff) == 0) e->used++;
+  e->in_use = true;
   pthread_mutex_unlock(&r->lock);
   hdl->wtl_request = (int)((e->used & 0x7fff) << ENTRY_BITS) | i;
   return e;
 }
 
-static void release(armci_requests *r, armci_hdl_t *hdl, entry *e)
+static void release(armci_hdl_t *hdl, entry *e)
 {
-  pthread_mutex_lock(&r->lock);
-  e->owner = NULL;
-  pthread_mutex_unlock(&r->lock);
+  e->in_use = false;
   hdl->wtl_request = 0;
 }
 
@@ -94,9 +114,9 @@ void armci_begin_nonblocking(const wtl_frame *f, armci_waiter *w, armci_hdl_t *h
   *w = (armci_waiter){.blocking = false};
   w->request = &w->own; /* within a node nothing is left to wait for */
   if (WTL_LIKELY(!f->self->net)) return;
-  armci_requests *r = requests_of(f->self);
+  armci_requests *r = armci_of(f->self)->requests;
   entry *e = hdl ? find(r, hdl) : NULL;
-  w->request = !hdl ? &r->implicit : e ? &e->request : &make(r, hdl)->request;
+  w->request = !hdl ? &r->implicit : e ? &e->request : &make(f->self, r, hdl)->request;
 }
 
 static void wait_for(wtl_pe *self, wtl_site *site, armci_hdl_t *hdl)
@@ -105,7 +125,7 @@ static void wait_for(wtl_pe *self, wtl_site *site, armci_hdl_t *hdl)
   entry *e = find(r, hdl);
   if (!e) return;
   wtl_request_wait(self, site, &e->request);
-  release(r, hdl, e);
+  release(hdl, e);
 }
 
 void armci_wait_all(wtl_pe *self, wtl_site *site)
@@ -114,7 +134,7 @@ void armci_wait_all(wtl_pe *self, wtl_site *site)
   if (!r) return;
   wtl_request_wait(self, site, &r->implicit);
   for (int i = 0; i < r->n; i++) /* their handles may be waited for yet */
-    if (entry_at(r, i)->owner) wtl_request_wait(self, site, &entry_at(r, i)->request);
+    if (entry_at(r, i)->in_use) wtl_request_wait(self, site, &entry_at(r, i)->request);
 }
 
 void ARMCI_INIT_HANDLE(armci_hdl_t *hdl)
@@ -125,6 +145,7 @@ void ARMCI_INIT_HANDLE(armci_hdl_t *hdl)
 void ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t *hdl)
 {
   ARMCI_ENTER(ARMCI_SET_AGGREGATE_HANDLE, 0);
+  armci_check_given(&f, "nb_handle", hdl, sizeof *hdl);
   if (!find(armci_of(f.self)->requests, hdl)) hdl->wtl_request = 0;
   hdl->wtl_aggregate = 1; /* every handle takes several operations: for debuggers */
   wtl_leave(&f);
@@ -132,7 +153,7 @@ void ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t *hdl)
 
 void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t *hdl)
 {
-  hdl->wtl_aggregate = 0;
+  if (hdl) hdl->wtl_aggregate = 0;
 }
 
 int PARMCI_Wait(armci_hdl_t *hdl)
@@ -149,13 +170,14 @@ ARMCI_TWIN(int, Wait, armci_hdl_t *hdl)
 int PARMCI_Test(armci_hdl_t *hdl)
 {
   ARMCI_ENTER(ARMCI_Test, 0);
+  armci_check_given(&f, "nb_handle", hdl, sizeof *hdl);
   armci_requests *r = armci_of(f.self)->requests;
   entry *e = find(r, hdl);
   int left = 0;
   if (e) {
     wtl_door_missed(&f.self->door); /* moves on what is under way */
     left = !wtl_request_is_done(&e->request);
-    if (!left) release(r, hdl, e);
+    if (!left) release(hdl, e);
   }
   wtl_leave(&f);
   return left;

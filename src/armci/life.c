@@ -50,6 +50,11 @@ void armci_refuse_value(uint32_t call, const char *name, long value, const char 
   wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%ld is not valid here; allowed: %s", armci_call_name(call), name, value, allowed);
 }
 
+void armci_refuse_null(uint32_t call, const char *name)
+{
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL", armci_call_name(call), name);
+}
+
 /* --- life --------------------------------------------------------------------------------------------------------------- */
 
 static void *need(size_t n, size_t size)
@@ -99,12 +104,19 @@ static void stop(wtl_pe *self)
   free_state(self);
 }
 
+enum { MULTIPLE = 3 }; /* MPI_THREAD_MULTIPLE, in every MPI */
+
 static int init(int level)
 {
-  enum { MULTIPLE = 3 }; /* MPI_THREAD_MULTIPLE, in every MPI */
   wtl_site site = {0};
-  wtl_pe_start(level >= MULTIPLE ? WTL_THREAD_MULTIPLE : 0, WTL_FRONT_ARMCI, calls);
+  bool threaded = level >= MULTIPLE;
+  wtl_pe_start(threaded || armci_mpi_is_threaded() ? WTL_THREAD_MULTIPLE : 0, WTL_FRONT_ARMCI, calls);
   wtl_pe *self = wtl_self;
+  if (threaded && self->thread_level < WTL_THREAD_MULTIPLE)
+    wtl_pe_fail(WTL_EXIT_USAGE,
+                "ARMCI_Init_thread: level %d: this process has been started for fewer threads; call "
+                "ARMCI_Init_thread before other starts, or those with a level, too (shmem_init_thread)",
+                level);
   armci_state *s = armci_of(self);
   if (s) {
     s->starts++;
@@ -113,6 +125,7 @@ static int init(int level)
   wtl_frame f = {.self = self, .site = &site};
   s = need(1, sizeof *s);
   s->starts = 1;
+  if (self->net) s->requests = armci_requests_make();
   wtl_posted_start(self, &site);
   wtl_global_start(self, &site);
   self->stop_front = stop;

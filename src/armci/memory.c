@@ -9,6 +9,7 @@ enum { NO_ROOM = 1 };
 static int allocate(const wtl_frame *f, wtl_group *g, void **ptrs, armci_size_t bytes)
 {
   wtl_pe *self = f->self;
+  armci_check_given(f, "ptr_arr", ptrs, sizeof *ptrs);
   armci_check_that(f, bytes >= 0, "bytes", bytes, "0 and more");
   uintptr_t mine = bytes ? (uintptr_t)wtl_global_alloc(self, (size_t)bytes) : 0;
   bool failed = false;
@@ -124,6 +125,7 @@ ARMCI_TWIN(int, Free_memdev, void *ptr)
 void ARMCI_Memget(size_t bytes, armci_meminfo_t *info, int flag)
 {
   ARMCI_ENTER(ARMCI_Memget, 0);
+  armci_check_given(&f, "meminfo", info, sizeof *info);
   (void)flag;
   *info = (armci_meminfo_t){.size = bytes, .cpid = f.self->me};
   info->addr = info->armci_addr = bytes ? wtl_global_alloc(f.self, bytes) : NULL;
@@ -145,6 +147,7 @@ void ARMCI_Memdt(armci_meminfo_t *info, long offset)
 void ARMCI_Memctl(armci_meminfo_t *info)
 {
   ARMCI_ENTER(ARMCI_Memctl, 0);
+  armci_check_given(&f, "meminfo", info, sizeof *info);
   if (info->cpid == f.self->me) give_back(&f, info->armci_addr);
   info->armci_addr = info->addr = NULL;
   wtl_leave(&f);

@@ -27,9 +27,10 @@ double armci_timer(void)
   return (double)wtl_clock_ns() * 1e-9;
 }
 
-static void check_bytes(const wtl_frame *f, int bytes)
+static void check_buffer(const wtl_frame *f, const void *buf, int bytes)
 {
   armci_check_that(f, bytes >= 0, "bytes", bytes, "0 and more");
+  armci_check_given(f, "buf", buf, (size_t)bytes);
 }
 
 /* --- messages ------------------------------------------------------------------------------------------------------------------ */
@@ -37,7 +38,7 @@ static void check_bytes(const wtl_frame *f, int bytes)
 void armci_msg_snd(int tag, void *buf, int bytes, int to)
 {
   ARMCI_ENTER(armci_msg_snd, bytes);
-  check_bytes(&f, bytes);
+  check_buffer(&f, buf, bytes);
   armci_check_proc(&f, to);
   wtl_post(f.self, f.site, to, CONTEXT, tag, buf, (size_t)bytes);
   wtl_leave(&f);
@@ -46,7 +47,7 @@ void armci_msg_snd(int tag, void *buf, int bytes, int to)
 static int receive(wtl_frame *f, int tag, void *buf, int room, int *came, int from)
 {
   int who;
-  check_bytes(f, room);
+  check_buffer(f, buf, room);
   size_t n = wtl_take_posted(f->self, f->site, armci_call_name(f->call), from, CONTEXT, tag, buf, (size_t)room, &who);
   if (came) *came = (int)n;
   wtl_leave(f);
@@ -64,23 +65,6 @@ int armci_msg_rcvany(int tag, void *buf, int room, int *came)
 {
   ARMCI_ENTER(armci_msg_rcv, 0);
   return receive(&f, tag, buf, room, came, WTL_FROM_ANY);
-}
-
-/* --- scopes -------------------------------------------------------------------------------------------------------------------- */
-
-/* NULL: this process has no part in it. */
-static wtl_group *scope_of(const wtl_frame *f, int scope)
-{
-  armci_state *s = armci_of(f->self);
-  armci_check_that(f, scope >= SCOPE_ALL && scope <= SCOPE_MASTERS, "scope", scope,
-                   "SCOPE_ALL, SCOPE_NODE and SCOPE_MASTERS");
-  wtl_group *g = scope == SCOPE_NODE ? s->node : scope == SCOPE_MASTERS ? s->masters : s->world;
-  return g->me < 0 ? NULL : g;
-}
-
-wtl_group *armci_scope_of(const wtl_frame *f, int scope)
-{
-  return scope_of(f, scope);
 }
 
 /* --- barrier, broadcast, trees --------------------------------------------------------------------------------------------------- */
@@ -106,17 +90,26 @@ armci_msg_group_barrier(ARMCI_Group *group);
 
 static void broadcast(wtl_frame *f, wtl_group *g, void *buf, int bytes, int root)
 {
-  check_bytes(f, bytes);
+  check_buffer(f, buf, bytes);
   int number = g ? wtl_group_number(g, root) : 0;
   armci_check_that(f, number >= 0, "root", root, "processes that take part");
   if (g) wtl_group_broadcast(f->self, f->site, g, buf, (size_t)bytes, number);
   wtl_leave(f);
 }
 
+/* A root on another node says that each node has its own, the first. */
+static void broadcast_scope(wtl_frame *f, wtl_group *g, int scope, void *buf, int bytes, int root)
+{
+  wtl_group *part = armci_scope_of(f, g, scope);
+  bool elsewhere = scope == SCOPE_NODE && wtl_group_number(part, root) < 0;
+  broadcast(f, part, buf, bytes, elsewhere ? part->pe[0] : root);
+  armci_scope_end(g, part);
+}
+
 void armci_msg_bcast_scope(int scope, void *buf, int bytes, int root)
 {
   ARMCI_ENTER(armci_msg_bcast, bytes);
-  broadcast(&f, scope_of(&f, scope), buf, bytes, scope == SCOPE_NODE ? f.self->boot.local_pe[0] : root);
+  broadcast_scope(&f, armci_of(f.self)->world, scope, buf, bytes, root);
 }
 
 void armci_msg_bcast(void *buf, int bytes, int root)
@@ -137,19 +130,28 @@ void armci_msg_clus_brdcst(void *buf, int bytes)
   broadcast(&f, armci_of(f.self)->node, buf, bytes, f.self->boot.local_pe[0]);
 }
 
-/* Of a group the scopes that divide it by nodes would be groups of their own: all its members take part. */
 void armci_msg_group_bcast_scope(int scope, void *buf, int bytes, int root, ARMCI_Group *group)
 {
   ARMCI_ENTER(armci_msg_bcast, bytes);
-  wtl_group *g = armci_member_group_of(&f, group);
-  scope_of(&f, scope);
-  broadcast(&f, g, buf, bytes, root);
+  broadcast_scope(&f, armci_member_group_of(&f, group), scope, buf, bytes, root);
+}
+
+void armci_grp_clus_brdcst(void *buf, int bytes, int first, int n, ARMCI_Group *group)
+{
+  ARMCI_ENTER(armci_msg_bcast, bytes);
+  const wtl_group *g = armci_member_group_of(&f, group);
+  armci_check_that(&f, n > 0 && n <= g->n, "grp_clus_nproc", n, "1 to the number of the group's processes");
+  armci_check_that(&f, first >= 0 && first <= g->n - n, "grp_master", first, "numbers of the group's processes");
+  wtl_group *part = wtl_group_make(f.self, g->pe + first, n);
+  if (!part) wtl_pe_fail(WTL_EXIT_OSERR, "armci_grp_clus_brdcst: no memory");
+  broadcast(&f, part->me < 0 ? NULL : part, buf, bytes, g->pe[first]);
+  wtl_group_free(part);
 }
 
 void armci_msg_bintree(int scope, int *root, int *up, int *left, int *right)
 {
   ARMCI_ENTER(armci_msg_bintree, 0);
-  const wtl_group *g = scope_of(&f, scope);
+  const wtl_group *g = armci_scope_of(&f, armci_of(f.self)->world, scope);
   *root = g ? g->pe[0] : -1;
   *up = *left = *right = -1;
   if (g) {
@@ -165,6 +167,7 @@ void armci_msg_bintree(int scope, int *root, int *up, int *left, int *right)
 
 static void exchange(wtl_frame *f, wtl_group *g, void *ptrs[], int n)
 {
+  armci_check_given(f, "ptr_arr", ptrs, sizeof *ptrs);
   armci_check_that(f, n == g->n, "n", n, "the number of processes that take part");
   void *mine = ptrs[g->me];
   wtl_group_gather(f->self, f->site, g, &mine, ptrs, sizeof mine);

@@ -13,6 +13,8 @@ typedef struct patch {
 static bool describe(const wtl_frame *f, patch *p, const int here[], const int there[], const int count[], int levels)
 {
   armci_check_that(f, levels >= 0 && levels <= WTL_MOST_LEVELS, "stride_levels", levels, "0 to 8");
+  armci_check_given(f, "count", count, sizeof *count);
+  armci_check_given(f, "a list of strides", here && there ? here : NULL, (size_t)levels * sizeof *here);
   armci_check_that(f, count[0] >= 0, "count[0]", count[0], "0 and more");
   wtl_strides *s = &p->strides;
   s->levels = 0;
@@ -38,7 +40,9 @@ static void check_extent(const wtl_frame *f, const patch *p, const char *name, c
 {
   const wtl_strides *s = &p->strides;
   ptrdiff_t low = 0, high = (ptrdiff_t)s->block;
-  if (!f->self->check || proc == f->self->me) return;
+  if (!f->self->check) return;
+  armci_check_given(f, name, there, p->bytes);
+  if (proc == f->self->me) return;
   for (int i = 0; i < s->levels; i++) {
     ptrdiff_t reach = (ptrdiff_t)(s->count[i] - 1) * s->there[i];
     if (reach < 0)
@@ -77,6 +81,7 @@ static void put(const wtl_frame *f, void *src, const int src_stride[], void *dst
   armci_check_proc(f, proc);
   if (!describe(f, &p, src_stride, dst_stride, count, levels)) return;
   check_extent(f, &p, "dst", dst, proc);
+  armci_check_given(f, "src", src, p.bytes);
   if (wtl_is_near(f->self, proc)) {
     wtl_each_run(&p.strides, src, dst, 0, wtl_strides_blocks(&p.strides), copy_run, NULL);
   } else if (p.strides.levels == 0) {
@@ -94,6 +99,7 @@ static void get(const wtl_frame *f, void *src, const int src_stride[], void *dst
   armci_check_proc(f, proc);
   if (!describe(f, &p, dst_stride, src_stride, count, levels)) return;
   check_extent(f, &p, "src", src, proc);
+  armci_check_given(f, "dst", dst, p.bytes);
   if (wtl_is_near(f->self, proc)) {
     wtl_each_run(&p.strides, dst, src, 0, wtl_strides_blocks(&p.strides), copy_run_back, NULL);
   } else if (p.strides.levels == 0) {
@@ -114,6 +120,8 @@ static void accumulate(const wtl_frame *f, int datatype, const void *scale, void
   armci_check_that(f, (size_t)count[0] % wtl_acc_bytes((enum wtl_acc_type)datatype) == 0, "count[0]", count[0],
                    "multiples of an element's bytes");
   check_extent(f, &p, "dst", dst, proc);
+  armci_check_given(f, "scale", scale, p.bytes);
+  armci_check_given(f, "src", src, p.bytes);
   if (wtl_is_near(f->self, proc)) {
     wtl_acc a;
     wtl_acc_begin(&a, f->self, f->site, (enum wtl_acc_type)datatype, scale, f->self->slot_of[proc]);
@@ -128,8 +136,8 @@ static void accumulate(const wtl_frame *f, int datatype, const void *scale, void
 /* Bytes for the profile, before anything is checked. */
 static uint64_t bytes_of(const int count[], int levels)
 {
-  uint64_t n = (uint64_t)count[0];
-  for (int i = 1; i <= levels && i <= WTL_MOST_LEVELS; i++) n *= (uint64_t)count[i];
+  uint64_t n = count ? (uint64_t)count[0] : 0;
+  for (int i = 1; n && i <= levels && i <= WTL_MOST_LEVELS; i++) n *= (uint64_t)count[i];
   return n;
 }
 

@@ -5,16 +5,28 @@
 static uint64_t bytes_of(const armci_giov_t *iov, int len)
 {
   uint64_t n = 0;
-  for (int i = 0; i < len; i++) n += (uint64_t)iov[i].bytes * (uint64_t)iov[i].ptr_array_len;
+  for (int i = 0; iov && i < len; i++) n += (uint64_t)iov[i].bytes * (uint64_t)iov[i].ptr_array_len;
   return n;
 }
 
-static void check(const wtl_frame *f, const armci_giov_t *iov, void **there, int proc)
+static void check_lists(const wtl_frame *f, const armci_giov_t *iov, int len, int proc)
 {
+  armci_check_proc(f, proc);
+  armci_check_that(f, len >= 0, "len", len, "0 and more");
+  armci_check_given(f, "darr", iov, (size_t)len);
+}
+
+static void check(const wtl_frame *f, const armci_giov_t *iov, void **here, void **there, int proc)
+{
+  size_t n = (size_t)iov->bytes;
   armci_check_that(f, iov->bytes >= 0, "bytes", iov->bytes, "0 and more");
   armci_check_that(f, iov->ptr_array_len >= 0, "ptr_array_len", iov->ptr_array_len, "0 and more");
-  for (int i = 0; f->self->check && i < iov->ptr_array_len; i++)
-    armci_check_place(f, "an address in the list", there[i], (size_t)iov->bytes, proc);
+  if (!f->self->check || n == 0) return;
+  armci_check_given(f, "a list of addresses", here && there ? here : NULL, (size_t)iov->ptr_array_len);
+  for (int i = 0; i < iov->ptr_array_len; i++) {
+    armci_check_place(f, "an address in the list", there[i], n, proc);
+    armci_check_given(f, "an address in the list", here[i], n);
+  }
 }
 
 static void far_list(const wtl_frame *f, const wtl_packed *how, const armci_giov_t *iov, void **here, void **there,
@@ -27,9 +39,9 @@ static void far_list(const wtl_frame *f, const wtl_packed *how, const armci_giov
 static void put(const wtl_frame *f, const armci_giov_t *iov, int len, int proc, armci_waiter *w)
 {
   wtl_packed how = {.op = WTL_PACKED_PUT, .pe = proc, .blocking = w->blocking};
-  armci_check_proc(f, proc);
+  check_lists(f, iov, len, proc);
   for (const armci_giov_t *v = iov; v < iov + len; v++) {
-    check(f, v, v->dst_ptr_array, proc);
+    check(f, v, v->src_ptr_array, v->dst_ptr_array, proc);
     if (v->bytes == 0 || v->ptr_array_len == 0) continue;
     if (!wtl_is_near(f->self, proc)) {
       far_list(f, &how, v, v->src_ptr_array, v->dst_ptr_array, w);
@@ -43,9 +55,9 @@ static void put(const wtl_frame *f, const armci_giov_t *iov, int len, int proc, 
 static void get(const wtl_frame *f, const armci_giov_t *iov, int len, int proc, armci_waiter *w)
 {
   wtl_packed how = {.op = WTL_PACKED_GET, .pe = proc, .blocking = w->blocking};
-  armci_check_proc(f, proc);
+  check_lists(f, iov, len, proc);
   for (const armci_giov_t *v = iov; v < iov + len; v++) {
-    check(f, v, v->src_ptr_array, proc);
+    check(f, v, v->dst_ptr_array, v->src_ptr_array, proc);
     if (v->bytes == 0 || v->ptr_array_len == 0) continue;
     if (!wtl_is_near(f->self, proc)) {
       far_list(f, &how, v, v->dst_ptr_array, v->src_ptr_array, w);
@@ -61,12 +73,14 @@ static void accumulate(const wtl_frame *f, int datatype, const void *scale, cons
 {
   wtl_packed how = {WTL_PACKED_ACC, (enum wtl_acc_type)datatype, scale, proc, w->blocking};
   wtl_acc a;
-  armci_check_proc(f, proc);
+  check_lists(f, iov, len, proc);
   armci_check_type(f, datatype);
+  armci_check_given(f, "scale", scale, (size_t)len);
+  if (len == 0) return;
   bool near = wtl_is_near(f->self, proc);
   if (near) wtl_acc_begin(&a, f->self, f->site, (enum wtl_acc_type)datatype, scale, f->self->slot_of[proc]);
   for (const armci_giov_t *v = iov; v < iov + len; v++) {
-    check(f, v, v->dst_ptr_array, proc);
+    check(f, v, v->src_ptr_array, v->dst_ptr_array, proc);
     armci_check_that(f, (size_t)v->bytes % wtl_acc_bytes((enum wtl_acc_type)datatype) == 0, "bytes", v->bytes,
                      "multiples of an element's bytes");
     if (v->bytes == 0 || v->ptr_array_len == 0) continue;

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { WTL_MPI_OPS_VERSION = 2 };
+enum { WTL_MPI_OPS_VERSION = 3 };
 
 /* What a module does. It exports one object of this type, wtl_mpi. */
 typedef struct wtl_mpi_ops {
@@ -54,6 +54,9 @@ typedef struct wtl_mpi_ops {
   /* MPI_Init where the program has not called it; MPI_Finalize where that is so, and once. */
   void (*init)(int *argc, char ***argv);
   void (*finalize)(void);
+
+  /* Has the program itself asked for MPI_THREAD_MULTIPLE, and got it? */
+  bool (*is_threaded)(void);
 } wtl_mpi_ops;
 
 /* --- which MPI --- */

@@ -350,5 +350,13 @@ static void finalize(void)
   began_here = false;
 }
 
+static bool is_threaded(void)
+{
+  int given = MPI_THREAD_SINGLE;
+  if (began_here || self.initialised || !program_uses_mpi()) return false;
+  PMPI_Query_thread(&given);
+  return given == MPI_THREAD_MULTIPLE;
+}
+
 const wtl_mpi_ops wtl_mpi_module = {WTL_MPI_OPS_VERSION, in_use,    start,     exchange, do_abort, stop,
-                                    comm_world,          comm_make, comm_free, init,     finalize};
+                                    comm_world,          comm_make, comm_free, init,     finalize, is_threaded};

@@ -67,6 +67,7 @@ void wtl_global_start(wtl_pe *self, wtl_site *site)
   exchange_starts(self, site, g);
   if (self->net) {
     need_memory((void *)(g->packed = calloc((size_t)self->n, sizeof *g->packed)));
+    need_memory((void *)(g->completed = calloc((size_t)self->n, sizeof *g->completed)));
     need_memory((void *)(g->ordered = calloc((size_t)self->n, sizeof *g->ordered)));
     self->door.is_shared = true; /* handlers wait for a lock in any thread */
   }
@@ -84,6 +85,7 @@ void wtl_global_stop(wtl_pe *self)
   wtl_heap_stop(&g->heap);
   pthread_mutex_destroy(&g->lock);
   free((void *)g->packed);
+  free((void *)g->completed);
   free((void *)g->ordered);
   free(g->room);
   free(g->start);
@@ -123,9 +125,10 @@ int wtl_global_free(wtl_pe *self, void *p)
 static void complete_packed(wtl_pe *self, wtl_site *site, int pe)
 {
   wtl_global *g = self->global;
-  if (!atomic_load_explicit(&g->packed[pe], memory_order_relaxed)) return;
-  atomic_store_explicit(&g->packed[pe], false, memory_order_relaxed);
+  uint32_t sent = atomic_load_explicit(&g->packed[pe], memory_order_relaxed);
+  if (sent == atomic_load_explicit(&g->completed[pe], memory_order_relaxed)) return;
   wtl_am_far_quiet(self->am, site, pe);
+  atomic_store_explicit(&g->completed[pe], sent, memory_order_relaxed);
 }
 
 void wtl_global_before(wtl_pe *self, wtl_site *site, int pe, bool is_packed, bool blocking)

@@ -37,8 +37,9 @@ typedef struct wtl_global {
   char **start;    /* by PE: where its memory begins, at its own address */
   char *locks;     /* of accumulates, by slot (accumulate.h) */
   char *bounce[2]; /* symmetric */
-  _Atomic bool
-      *packed; /* by PE: packed messages went there since it was completed; NULL where all PEs are on this node */
+  _Atomic uint32_t *packed,
+      *completed; /* by PE: packed messages sent there, and of these known to be done; NULL where all PEs
+                                           are on this node */
   _Atomic uint32_t epoch, *ordered; /* waits so far, and by PE: at which of them it was last put in order */
   wtl_heap heap;                    /* of this PE */
   wtl_site served;                  /* waits of handlers */

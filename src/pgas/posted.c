@@ -12,6 +12,7 @@
 typedef struct address {
   uint64_t context;
   int64_t tag;
+  uint64_t serial; /* of this sender's messages to this receiver */
 } address;
 
 typedef struct letter {
@@ -25,8 +26,28 @@ typedef struct letter {
 struct wtl_posted {
   pthread_mutex_t lock;
   letter *first, **end;
-  _Atomic uint64_t arrivals;
+  letter *early;                    /* overtook others on their way: nobody finds them yet */
+  uint64_t *heard;                  /* by PE: the next message's serial */
+  _Atomic uint64_t arrivals, *sent; /* sent: by PE */
 };
+
+static void deliver(struct wtl_posted *p, letter *l)
+{
+  l->next = NULL;
+  *p->end = l;
+  p->end = &l->next;
+  p->heard[l->from]++;
+}
+
+static letter *take_early(struct wtl_posted *p, int from)
+{
+  for (letter **at = &p->early, *l; (l = *at) != NULL; at = &l->next) {
+    if (l->from != from || l->address.serial != p->heard[from]) continue;
+    *at = l->next;
+    return l;
+  }
+  return NULL;
+}
 
 static void arrive(void *buf, size_t n, int from, wtl_am_token token)
 {
@@ -39,8 +60,12 @@ static void arrive(void *buf, size_t n, int from, wtl_am_token token)
   memcpy(&l->address, buf, sizeof l->address);
   memcpy(l->data, (const char *)buf + sizeof l->address, l->n);
   pthread_mutex_lock(&p->lock);
-  *p->end = l;
-  p->end = &l->next;
+  if (l->address.serial != p->heard[from]) {
+    l->next = p->early;
+    p->early = l;
+    l = NULL;
+  }
+  for (; l; l = take_early(p, from)) deliver(p, l);
   pthread_mutex_unlock(&p->lock);
   atomic_fetch_add_explicit(&p->arrivals, 1, memory_order_seq_cst);
 }
@@ -49,7 +74,9 @@ void wtl_posted_start(wtl_pe *self, wtl_site *site)
 {
   if (self->posted) return;
   struct wtl_posted *p = calloc(1, sizeof *p);
-  if (!p) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to start with messages");
+  size_t n = (size_t)self->n;
+  if (!p || !(p->heard = calloc(n, sizeof *p->heard)) || !(p->sent = calloc(n, sizeof *p->sent)))
+    wtl_pe_fail(WTL_EXIT_OSERR, "no memory to start with messages");
   p->end = &p->first;
   pthread_mutex_init(&p->lock, NULL);
   self->posted = p;
@@ -61,7 +88,11 @@ void wtl_posted_stop(wtl_pe *self)
 {
   struct wtl_posted *p = self->posted;
   if (!p) return;
-  for (letter *l = p->first, *next; l; l = next) next = l->next, free(l);
+  letter *const left[] = {p->first, p->early};
+  for (int i = 0; i < 2; i++)
+    for (letter *l = left[i], *next; l; l = next) next = l->next, free(l);
+  free(p->heard);
+  free((void *)p->sent);
   pthread_mutex_destroy(&p->lock);
   self->posted = NULL;
   free(p);
@@ -72,7 +103,8 @@ void wtl_post(wtl_pe *self, wtl_site *site, int pe, uint64_t context, int64_t ta
   enum { SHORT = 512 };
   char small[sizeof(address) + SHORT], *m = n <= SHORT ? small : malloc(sizeof(address) + n);
   if (!m) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for a message of %zu bytes to PE %d", n, pe);
-  memcpy(m, &(address){context, tag}, sizeof(address));
+  uint64_t serial = atomic_fetch_add_explicit(&self->posted->sent[pe], 1, memory_order_relaxed);
+  memcpy(m, &(address){context, tag, serial}, sizeof(address));
   if (n) memcpy(m + sizeof(address), data, n);
   wtl_am_request(self, site, pe, WTL_AM_POSTED, m, sizeof(address) + n, NULL);
   if (m != small) free(m);

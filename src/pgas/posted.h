@@ -1,6 +1,7 @@
 /*
  * posted.h - messages with a tag, kept at their receiver until it asks for them: for two-sided programs and for collectives of
- * any set of PEs. A message is found by its sender, its context and its tag; of those that match, the one that came first.
+ * any set of PEs. A message is found by its sender, its context and its tag; of those that match, the one that came first. What one
+ * PE sends to another comes in the order in which it was sent.
  *
  * A sender does not wait for its receiver to ask, so what nobody asks for takes the receiver's memory.
  */

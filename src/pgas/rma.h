@@ -74,14 +74,16 @@ static inline void wtl_order(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)
   if (WTL_UNLIKELY(self->net != NULL)) wtl_far_order(self, flow, site);
 }
 
-/* Blocks of `block` bytes, one every `to_step` and `from_step` bytes; single words are stored and loaded as words. */
+/* Blocks of `block` bytes, one every `to_step` and `from_step` bytes (or their complements: backwards); single words are stored and
+ * loaded as words. */
 static inline void wtl_copy_blocks(char *to, size_t to_step, const char *from, size_t from_step, size_t block,
                                    size_t blocks)
 {
+  const ptrdiff_t n = (ptrdiff_t)blocks, to_by = (ptrdiff_t)to_step, from_by = (ptrdiff_t)from_step;
 #define WORDS(type)                                                                                                    \
-  for (size_t i = 0; i < blocks; i++)                                                                                  \
-  __atomic_store_n((type *)(void *)(to + i * to_step),                                                                 \
-                   __atomic_load_n((const type *)(const void *)(from + i * from_step), __ATOMIC_RELAXED),              \
+  for (ptrdiff_t i = 0; i < n; i++)                                                                                    \
+  __atomic_store_n((type *)(void *)(to + i * to_by),                                                                   \
+                   __atomic_load_n((const type *)(const void *)(from + i * from_by), __ATOMIC_RELAXED),                \
                    __ATOMIC_RELAXED)
   bool aligned = (((uintptr_t)to | (uintptr_t)from | to_step | from_step) & (block - 1)) == 0;
   if (block == 8 && aligned)
@@ -89,7 +91,7 @@ static inline void wtl_copy_blocks(char *to, size_t to_step, const char *from, s
   else if (block == 4 && aligned)
     WORDS(uint32_t);
   else
-    for (size_t i = 0; i < blocks; i++) memmove(to + i * to_step, from + i * from_step, block);
+    for (ptrdiff_t i = 0; i < n; i++) memmove(to + i * to_by, from + i * from_by, block);
 #undef WORDS
 }
 

@@ -46,7 +46,12 @@ static void too_much_is_refused_on_all(int me, int n)
 static void reductions(int me, const int *pe, int n, ARMCI_Group *g)
 {
   enum { N = 3000 };
-  static const char *const ops[] = {"+", "*", "max", "min", "absmax", "absmin", "and", "or", "xor"};
+  static const char *const ops[] = {"+", "*", "max", "min", "absmax", "absmin"}, *const of_bits[] = {"and",  "&",
+                                                                                                     "band", "or",
+                                                                                                     "|",    "bor",
+                                                                                                     "xor",  "bxor",
+                                                                                                     "bxor"},
+                           *const of_truth[] = {"&&", "land", "||", "lor"};
   double *x = calloc(N, sizeof *x);
   REQUIRE(x);
   for (int op = 0; op < 6; op++) {
@@ -76,15 +81,19 @@ static void reductions(int me, const int *pe, int n, ARMCI_Group *g)
       }
     }
   }
-  for (int op = 6; op < 9; op++) {
-    int v = 0x5a5a ^ (1 << pe[0]), want = 0;
-    v = 0x5a5a ^ (me + 1);
+  for (int op = 0; op < 9; op++) {
+    int v = 0x5a5a ^ (me + 1), want = 0;
     for (int k = 0; k < n; k++) {
       int theirs = 0x5a5a ^ (pe[k] + 1);
-      want = k == 0 ? theirs : op == 6 ? want & theirs : op == 7 ? want | theirs : want ^ theirs;
+      want = k == 0 ? theirs : op < 3 ? want & theirs : op < 6 ? want | theirs : want ^ theirs;
     }
-    armci_msg_group_igop(&v, 1, (char *)(uintptr_t)ops[op], g);
-    EXPECT(v == want, "%s: %x, not %x", ops[op], (unsigned)v, (unsigned)want);
+    armci_msg_group_igop(&v, 1, (char *)(uintptr_t)of_bits[op], g);
+    EXPECT(v == want, "%s: %x, not %x", of_bits[op], (unsigned)v, (unsigned)want);
+  }
+  for (int op = 0; op < 4; op++) { /* all are true; one is; none is */
+    long v[3] = {me + 2, me == pe[n - 1] ? 4 : 0, 0}, one_is = op >= 2 || n == 1;
+    armci_msg_group_lgop(v, 3, (char *)(uintptr_t)of_truth[op], g);
+    EXPECT(v[0] == 1 && v[1] == one_is && v[2] == 0, "%s: %ld %ld %ld", of_truth[op], v[0], v[1], v[2]);
   }
   long l = me + 1;
   long long ll = 3 - me;

@@ -10,7 +10,9 @@ from jobs import HOME
 from nodes_of_test import launch
 from wattle.nodes import Nodes, unavailable
 
+# What the last two print does not depend on the number of processes.
 CASES = [("arrays.c", "mpicc.openmpi"), ("matrices.F90", "mpif90.openmpi")]
+CASES += [("products.c", "mpicc.openmpi"), ("heat.F90", "mpif90.openmpi")]
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,7 @@ def lines(done) -> list[str]:
 
 
 @pytest.mark.parametrize(("source", "compiler"), CASES)
-@pytest.mark.parametrize("n", [1, 2, 4])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_the_answers_are_those_of_debians_library(source: str, compiler: str, n: int, folder: Path) -> None:
     theirs = lines(run(n, build(source, compiler, folder, THEIRS)))
     ours = lines(run(n, build(source, compiler, folder, OURS)))
@@ -41,15 +43,22 @@ def test_the_answers_are_those_of_debians_library(source: str, compiler: str, n:
     assert len(ours) > 0
 
 
+@pytest.mark.parametrize(("source", "compiler"), CASES[2:])
+def test_the_answers_are_the_same_on_sixteen_processes(source: str, compiler: str, folder: Path) -> None:
+    few = lines(run(2, build(source, compiler, folder, THEIRS)))
+    assert lines(run(16, build(source, compiler, folder, OURS))) == few
+
+
 def test_a_static_library_serves_as_well(folder: Path) -> None:
     ours = lines(run(2, build(*CASES[0], folder, OURS)))
     assert lines(run(2, build(*CASES[0], folder, OURS_STATIC))) == ours
 
 
-def test_the_answers_are_the_same_on_two_nodes(folder: Path) -> None:
+@pytest.mark.parametrize(("source", "compiler"), CASES)
+def test_the_answers_are_the_same_on_two_nodes(source: str, compiler: str, folder: Path) -> None:
     if reason := unavailable():
         pytest.skip(reason)
-    program = build(*CASES[0], folder, OURS)
+    program = build(source, compiler, folder, OURS)
     alone = lines(run(4, program))
     with Nodes(2) as nodes:
         job = launch(nodes, nodes.command(str(HOME / "bin/oshrun"), 2, str(program)))

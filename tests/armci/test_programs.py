@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
-from armci_jobs import OURS, compile_program, need, run
-from jobs import HOME
+from armci_jobs import ENVIRONMENT, OURS, compile_program, need, run
+from jobs import HOME, clean_environment
 from mpi_jobs import MPICH, OPEN_MPI
 
 WRONG = [
@@ -30,6 +33,40 @@ WRONG = [
     ("free twice", "ARMCI_Free_local: ptr=0x[0-9a-f]+ is not the start of memory that this process got"),
     ("operation", 'armci_msg_gop: op="plus" is no operation; there are'),
     ("of reals", 'armci_msg_gop: op="or" is for integers alone'),
+    ("more threads", "ARMCI_Init_thread: level 3: this process has been started for fewer threads"),
+    ("mutexes twice", "ARMCI_Create_mutexes: there are mutexes already"),
+    ("no mutexes to destroy", "ARMCI_Destroy_mutexes: there are none"),
+    (
+        "a mutex too many",
+        "ARMCI_Lock: mutex=1 is not valid here; allowed: less than the number that the process asked for",
+    ),
+    ("not locked", "ARMCI_Unlock: "),
+    ("free another's", "ARMCI_Free: ptr=0x[0-9a-f]+ is not the start of memory that this process got"),
+    ("freed together twice", "ARMCI_Free: ptr=0x[0-9a-f]+ is not the start of memory that this process got"),
+    ("no source", "ARMCI_Put: src is NULL"),
+    ("no target", "ARMCI_Get: dst is NULL"),
+    ("nowhere there", "ARMCI_Put: dst=.* and 8 bytes from there are not memory that process 1 allocated"),
+    ("nowhere here", "ARMCI_Put: dst is NULL"),
+    ("no scale", "ARMCI_Acc: scale is NULL"),
+    ("no counts", "ARMCI_PutS: count is NULL"),
+    ("no strides", "ARMCI_GetS: a list of strides is NULL"),
+    ("negative count", "ARMCI_GetS: count of a level=-2 is not valid here; allowed: 0 and more"),
+    ("no lists", "ARMCI_PutV: darr is NULL"),
+    ("no addresses", "ARMCI_GetV: a list of addresses is NULL"),
+    ("fewer than no lists", "ARMCI_PutV: len=-2 is not valid here; allowed: 0 and more"),
+    ("nothing to swap", "ARMCI_Rmw: ploc is NULL"),
+    ("crooked counter", "ARMCI_Rmw: prem=[0-9]+ is not valid here; allowed: addresses that are multiples"),
+    ("no room for pointers", "ARMCI_Malloc: ptr_arr is NULL"),
+    ("less than nothing", "ARMCI_Malloc_local: bytes=-8 is not valid here; allowed: 0 and more"),
+    (
+        "a stranger in a group",
+        "ARMCI_Group_create: a process in pid_list=5 is not valid here; allowed: the parent's processes",
+    ),
+    ("no handle", "ARMCI_Test: nb_handle is NULL"),
+    ("no such root", "armci_msg_bcast: root=2 is not valid here; allowed: processes that take part"),
+    ("no message", "armci_msg_snd: buf is NULL"),
+    ("no such scope", "armci_msg_bcast: scope=9 is not valid here"),
+    ("no such type", "armci_msg_gop: type=9 is not valid here; allowed: ARMCI_INT to ARMCI_DOUBLE"),
     ("short buffer", "armci_msg_rcv: the message of PE 0 has 64 bytes, and there is room for 8"),
 ]
 
@@ -60,24 +97,41 @@ def test_without_checks_a_good_program_runs(wrong: Path) -> None:
 @pytest.mark.parametrize("first", ["armci", "mpi", "shmem"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.name)
 def test_armci_openshmem_and_mpi_share_a_process(mpi, first: str, tmp_path: Path) -> None:
-    mpi.require(compiler=True)
-    program = tmp_path / "beside_mpi"
-    compile_program("beside_mpi.c", program, *OURS, "-lwattle-shmem", compiler=mpi.compiler)
-    for n in (1, 3):
-        done = run_under(mpi, n, program, first)
-        assert done.returncode == 0, done.stdout + done.stderr
+    program = compile_for(mpi, "beside_mpi.c", tmp_path)
+    for n, gone in ((1, "shmem"), (3, "armci"), (3, "mpi"), (3, "shmem")):
+        done = run_under(mpi, n, program, first, gone)
+        assert done.returncode == 0, f"{n} {first} {gone}: {done.stdout}{done.stderr}"
         assert done.stdout == "all is there\n"
 
 
-def run_under(mpi, n: int, program: Path, *words: str):
-    import subprocess
+@pytest.mark.parametrize("how", ["armci", "mpi"])
+@pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.name)
+def test_threads_call_armci_and_mpi_at_once(mpi, how: str, tmp_path: Path) -> None:
+    program = compile_for(mpi, "threads_beside_mpi.c", tmp_path)
+    done = run_under(mpi, 3, program, how)
+    assert done.returncode == 0, done.stdout + done.stderr
 
-    from armci_jobs import ENVIRONMENT
-    from jobs import clean_environment
 
+@pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.name)
+def test_who_makes_a_group_waits_at_the_door(mpi, tmp_path: Path) -> None:
+    program = compile_for(mpi, "late_member.c", tmp_path)
+    profiles = tmp_path / "profiles"
+    profiles.mkdir()
+    done = run_under(mpi, 2, program, WATTLE_PROFILE_DIR=str(profiles))
+    assert done.returncode == 0, done.stdout + done.stderr
+    sites = [site for file in profiles.glob("pe-*.json") for site in json.loads(file.read_text())["sites"]]
+    assert any(site["call"] == "ARMCI_Group_create" and site["waits"] > 0 for site in sites), sites
+
+
+def compile_for(mpi, source: str, folder: Path) -> Path:
+    mpi.require(compiler=True)
+    return compile_program(source, folder / Path(source).stem, *OURS, "-lwattle-shmem", compiler=mpi.compiler)
+
+
+def run_under(mpi, n: int, program: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         mpi.start(n, program, *words),
-        env={**clean_environment(), **ENVIRONMENT},
+        env={**clean_environment(), **ENVIRONMENT, **settings},
         capture_output=True,
         text=True,
         timeout=100,
@@ -86,9 +140,6 @@ def run_under(mpi, n: int, program: Path, *words: str):
 
 
 def test_pkg_config_names_what_a_program_needs(tmp_path: Path) -> None:
-    import os
-    import subprocess
-
     need("pkg-config", "mpicc.openmpi", "mpirun.openmpi")
     flags = subprocess.run(
         ["pkg-config", "--cflags", "--libs", "armci"],

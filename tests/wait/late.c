@@ -1,76 +1,30 @@
 /*
- * Every blocking call goes through the door. For each of them PE 0 comes late: it makes its part of the call only once PE 1 is seen to wait
- * in it. How that is seen does not depend on how fast the machine is: by PE 1's thread being asleep, or by its having used CPU time.
- * late_calls.py then looks for each call in PE 1's profile, by stage.
+ * Every blocking call of OpenSHMEM goes through the door (late.h).
  *
  * usage: late asleep|busy|either [list]: how a waiting PE looks. With list, prints the calls instead, one a line.
  */
 #include <shmem.h>
 #include <shmemx.h>
 
-#include <unistd.h>
-
-#include "pes.h"
+#include "late.h"
 
 typedef struct place {
-  long entering;  /* on PE 0: the step PE 1 is about to make */
-  long thread[2]; /* on PE 0: PE 1's process and thread */
   long lock, data, sum[2], done;
   long from[2], to[4], sync[SHMEM_SYNC_SIZE];
   uint64_t signal;
 } place;
 
 typedef struct walk {
+  watcher watcher;
   place *p;
   int me;
-  const char *look;
   void *block, *more;
   shmem_team_t team[2];
-  long step;
 } walk;
 
-/* --- watching PE 1 from PE 0 --------------------------------------------------------------------------------------------------------- */
-
-/* State letter and CPU ticks of a thread, from /proc; false if it cannot be read. */
-static bool look_at(const long thread[2], char *state, long *ticks)
-{
-  char path[64], text[512], *after;
-  unsigned long user, system;
-  snprintf(path, sizeof path, "/proc/%ld/task/%ld/stat", thread[0], thread[1]);
-  FILE *f = fopen(path, "re");
-  size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
-  if (f) fclose(f);
-  text[n] = '\0';
-  after = strrchr(text, ')');
-  if (!after || sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", state, &user, &system) != 3)
-    return false;
-  *ticks = (long)(user + system);
-  return true;
-}
-
-/* Returns once PE 1 waits in the call it announced. Two looks, as a thread may sleep for a moment for another reason. */
-static void await_waiting(walk *w)
-{
-  char state = '?';
-  long first = 0, now = 0;
-  int asleep = 0;
-  while (__atomic_load_n(&w->p->entering, __ATOMIC_ACQUIRE) < w->step) sched_yield();
-  if (!look_at(w->p->thread, &state, &first)) return;
-  for (;;) {
-    usleep(500);
-    if (!look_at(w->p->thread, &state, &now)) return;
-    asleep = state == 'S' ? asleep + 1 : 0;
-    if (strcmp(w->look, "busy") != 0 && asleep >= 2) return;
-    if (strcmp(w->look, "asleep") != 0 && now >= first + 2) return;
-  }
-}
-
-/* PE 1 says what it is about to do, PE 0 waits until it does. Nobody else takes part. */
 static void late(walk *w)
 {
-  w->step++;
-  if (w->me == 1) shmem_long_p(&w->p->entering, w->step, 0);
-  if (w->me == 0) await_waiting(w);
+  come_late(&w->watcher);
 }
 
 /* --- the calls ------------------------------------------------------------------------------------------------------------------------- */
@@ -341,13 +295,9 @@ int main(int argc, char **argv)
     return 0;
   }
   shmem_init();
-  walk w = {.me = shmem_my_pe(), .look = argc > 1 ? argv[1] : "either"};
+  walk w = {.me = shmem_my_pe()};
   w.p = shmem_calloc(1, sizeof *w.p);
-  if (w.me == 1) {
-    long thread[2] = {getpid(), gettid()};
-    shmem_long_put(w.p->thread, thread, 2, 0);
-  }
-  shmem_sync_all();
+  watch(&w.watcher, argc > 1 ? argv[1] : "either");
   for (int i = 0; i < N_CALLS; i++) calls[i].make(&w);
   shmem_sync_all();
   shmem_finalize();

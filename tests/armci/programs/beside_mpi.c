@@ -1,7 +1,7 @@
 /*
  * ARMCI, OpenSHMEM and MPI in one process, each with work under way while the others communicate.
  *
- * usage: beside_mpi armci|mpi|shmem     which is initialised first
+ * usage: beside_mpi [armci|mpi|shmem [armci|mpi|shmem]]: which is initialised first, and which is finalised first
  */
 #include <armci.h>
 #include <mpi.h>
@@ -17,7 +17,7 @@ static void need(int good, const char *what)
 
 int main(int argc, char **argv)
 {
-  const char *first = argc > 1 ? argv[1] : "mpi";
+  const char *first = argc > 1 ? argv[1] : "mpi", *gone = argc > 2 ? argv[2] : "shmem";
   if (strcmp(first, "armci") == 0) ARMCI_Init();
   if (strcmp(first, "shmem") == 0) shmem_init();
   MPI_Init(&argc, &argv);
@@ -57,9 +57,17 @@ int main(int argc, char **argv)
   ARMCI_Group_free(&odd_ones);
   ARMCI_Free(sum[me]);
   shmem_free(word);
-  shmem_finalize();
-  ARMCI_Finalize();
-  MPI_Finalize();
+  if (strcmp(gone, "mpi") == 0) MPI_Finalize();
+  if (strcmp(gone, "shmem") == 0) shmem_finalize();
+  int mine = me + 1; /* there is still ARMCI, or there is MPI */
+  if (strcmp(gone, "armci") != 0)
+    armci_msg_igop(&mine, 1, "+");
+  else if (ARMCI_Finalize(), 1)
+    MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (mine != n * (n + 1) / 2) return 4;
+  if (strcmp(gone, "shmem") != 0) shmem_finalize();
+  if (strcmp(gone, "armci") != 0) ARMCI_Finalize();
+  if (strcmp(gone, "mpi") != 0) MPI_Finalize();
   if (me == 0) puts("all is there");
   return 0;
 }
