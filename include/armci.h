@@ -17,12 +17,15 @@
 #ifndef ARMCI_H
 #define ARMCI_H
 
+#ifdef __cplusplus
+extern "C++" { /* this header may be included within extern "C", and MPI's may have classes */
+#endif
 #include <stddef.h>
 #ifndef WTL_ARMCI_WITHOUT_MPI
 #include <mpi.h>
 #endif
-
 #ifdef __cplusplus
+}
 extern "C" {
 #endif
 

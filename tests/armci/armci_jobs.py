@@ -35,7 +35,7 @@ def need_arrays() -> None:
 
 def compile_program(source: str, program: Path, *options: str | Path, compiler: str = "mpicc.openmpi") -> Path:
     headers = ["-I/usr/include"] if THEIRS[0] in options else [f"-I{HOME / 'include'}"]
-    flags = ["-Wall", "-Werror"] if source.endswith(".c") else ["-fdefault-integer-8", "-w"]
+    flags = ["-fdefault-integer-8", "-w"] if source.endswith(".F90") else ["-Wall", "-Werror"]
     command = [compiler, "-g", "-O1", *flags, *headers, PROGRAMS / source, "-o", program, *options]
     subprocess.run(list(map(str, command)), check=True)
     return program

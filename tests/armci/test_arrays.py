@@ -10,9 +10,9 @@ from jobs import HOME
 from nodes_of_test import launch
 from wattle.nodes import Nodes, unavailable
 
-# What the last two print does not depend on the number of processes.
+# What the last three print does not depend on the number of processes.
 CASES = [("arrays.c", "mpicc.openmpi"), ("matrices.F90", "mpif90.openmpi")]
-CASES += [("products.c", "mpicc.openmpi"), ("heat.F90", "mpif90.openmpi")]
+CASES += [("products.c", "mpicc.openmpi"), ("heat.F90", "mpif90.openmpi"), ("operations.c", "mpicc.openmpi")]
 
 
 @pytest.fixture(scope="module")

@@ -104,6 +104,23 @@ def test_armci_openshmem_and_mpi_share_a_process(mpi, first: str, tmp_path: Path
         assert done.stdout == "all is there\n"
 
 
+@pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.name)
+def test_programs_in_c_plus_plus_include_the_headers_as_they_like(mpi, tmp_path: Path) -> None:
+    program, compiler = tmp_path / "plus_plus", mpi.compiler.replace("mpicc", "mpicxx")
+    mpi.require(compiler=True)
+    need(compiler)
+    compile_program("plus_plus.cc", program, "-std=c++11", *OURS, compiler=compiler)
+    done = run_under(mpi, 2, program)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("how", ["mpi", "exit"])
+@pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.name)
+def test_a_program_may_end_without_finalising(mpi, how: str, tmp_path: Path) -> None:
+    done = run_under(mpi, 3, compile_for(mpi, "leaves.c", tmp_path), how)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("how", ["armci", "mpi"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.name)
 def test_threads_call_armci_and_mpi_at_once(mpi, how: str, tmp_path: Path) -> None:
@@ -148,5 +165,7 @@ def test_pkg_config_names_what_a_program_needs(tmp_path: Path) -> None:
         text=True,
         check=True,
     ).stdout.split()
-    program = compile_program("beside_mpi.c", tmp_path / "beside_mpi", *flags)
-    assert run(2, program).returncode == 0
+    for archive in ("-larmci", "-l:libarmci.a"):
+        words = [archive if word == "-larmci" else word for word in flags]
+        program = compile_program("beside_mpi.c", tmp_path / "beside_mpi", *words)
+        assert run(2, program).returncode == 0
