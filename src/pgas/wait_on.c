@@ -46,10 +46,24 @@ static bool fulfilled(void *arg)
   return wtl_compare(w->variable, w->word, w->cmp, w->value);
 }
 
+/*
+ * Threads of a PE hand on to each other by stores of the program's own, which ring nothing: who begins to wait rings for those of its
+ * PE that sleep, once, so that they look again.
+ */
+static void wait_for(wtl_pe *self, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
+{
+  if (WTL_UNLIKELY(self->thread_level == WTL_THREAD_MULTIPLE)) {
+    wtl_bell *bell = &wtl_control_of(self, self->me)->bell;
+    wtl_fence();
+    if (wtl_bell_has_sleeper(bell) && !ready(arg)) wtl_bell_ring(bell);
+  }
+  wtl_door_wait(&self->door, site, watch, ready, arg);
+}
+
 void wtl_wait_until(wtl_pe *self, wtl_site *site, const void *variable, enum wtl_word word, int cmp, uint64_t value)
 {
   wish w = {variable, value, word, cmp};
-  wtl_door_wait(&self->door, site, wtl_watch_of(self, variable), fulfilled, &w);
+  wait_for(self, site, wtl_watch_of(self, variable), fulfilled, &w);
 }
 
 /* --- several variables -------------------------------------------------------------------------------------------- */
@@ -108,7 +122,7 @@ static bool all_hold(void *arg)
 
 void wtl_wait_all(wtl_pe *self, wtl_site *site, const wtl_many *m)
 {
-  if (m->n) wtl_door_wait(&self->door, site, watch_of(self, m), all_hold, (void *)(uintptr_t)m);
+  if (m->n) wait_for(self, site, watch_of(self, m), all_hold, (void *)(uintptr_t)m);
 }
 
 /* The first one that holds, from `start` on and round. */
@@ -137,7 +151,7 @@ size_t wtl_wait_any(wtl_pe *self, wtl_site *site, const wtl_many *m)
   if (is_empty(m)) return SIZE_MAX;
   /* What held may hold no more when it is looked up: then it is waited for again. */
   while ((i = wtl_test_any(self, m)) == SIZE_MAX)
-    wtl_door_wait(&self->door, site, watch_of(self, m), any_holds, (void *)(uintptr_t)m);
+    wait_for(self, site, watch_of(self, m), any_holds, (void *)(uintptr_t)m);
   return i;
 }
 
@@ -154,6 +168,6 @@ size_t wtl_wait_some(wtl_pe *self, wtl_site *site, const wtl_many *m, size_t *in
   size_t found;
   if (is_empty(m)) return 0;
   while ((found = wtl_test_some(m, indices)) == 0)
-    wtl_door_wait(&self->door, site, watch_of(self, m), any_holds, (void *)(uintptr_t)m);
+    wait_for(self, site, watch_of(self, m), any_holds, (void *)(uintptr_t)m);
   return found;
 }

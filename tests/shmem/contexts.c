@@ -208,6 +208,37 @@ static void private_variable(void)
   pthread_join(id, NULL);
 }
 
+/*
+ * Two threads hand a token on to each other by plain stores, some of them asleep by then. Were it the sleep's own end that showed them the
+ * token, this would take longer than the test may.
+ */
+enum { LAPS = 4000 };
+typedef struct runner {
+  uint64_t *turn, number;
+} runner;
+
+static void *run_laps(void *arg)
+{
+  runner *r = arg;
+  for (int lap = 0; lap < LAPS; lap++) {
+    shmem_uint64_wait_until(r->turn, SHMEM_CMP_EQ, r->number);
+    if (lap % 8 == 0) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL); /* until the other one sleeps */
+    __atomic_store_n(r->turn, 1 - r->number, __ATOMIC_RELAXED);
+  }
+  return NULL;
+}
+
+static void threads_hand_on(uint64_t *turn)
+{
+  runner other = {turn, 1};
+  pthread_t id;
+  *turn = 0;
+  pthread_create(&id, NULL, run_laps, &other);
+  run_laps(&(runner){turn, 0});
+  shmem_uint64_wait_until(turn, SHMEM_CMP_EQ, 0);
+  pthread_join(id, NULL);
+}
+
 int main(int argc, char **argv)
 {
   int provided;
@@ -216,6 +247,7 @@ int main(int argc, char **argv)
   if (argc > 1 && strcmp(argv[1], "threads") == 0) {
     threads(data);
     private_variable();
+    threads_hand_on(data);
   } else {
     of_a_team(data);
     memset(data, 0, WORDS * sizeof *data);
