@@ -136,12 +136,3 @@ void wtl_barrier(wtl_pe *self, wtl_site *site)
 {
   wtl_team_barrier(self, site, &self->world);
 }
-
-void wtl_barrier_saying(wtl_pe *self, wtl_site *site, uint64_t a, uint64_t b)
-{
-  uint64_t *said = wtl_control_of(self, self->me)->said;
-  wtl_barrier(self, site); /* everybody has read what was said before */
-  said[0] = a;
-  said[1] = b;
-  wtl_barrier(self, site);
-}

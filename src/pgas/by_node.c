@@ -9,35 +9,19 @@
  * More: each PE puts a part of the node's sum together in the leader's destination, each leader fetches its own part of it from the
  * others and gives them the whole of that, and each PE copies the result: each byte crosses to a node and from it once.
  */
+#include "pgas/by_node.h"
+
 #include <stddef.h>
 
 #include "pgas/sync.h"
-#include "pgas/team.h"
 
 /* Rounds of the exchange: the nodes beyond the largest power of two bring what they have first and get the result last. */
 enum { FIRST_ROUND, DOUBLING, LAST_ROUND = WTL_FAR_SLOTS - 1 };
 
-static char *stage_of(const wtl_pe *self, const wtl_team *t, int pe)
-{
-  return wtl_rooms_of(self, pe)->room[t->room].stage[t->stage_epoch & 1];
-}
-
-static bool is_for(const wtl_pe *self, const wtl_team *t)
-{
-  return t->n_nodes > 1 && t->room >= 0 && self->collectives != WTL_COLLECTIVES_DIRECT;
-}
-
 /* --- few bytes --------------------------------------------------------------------------------------------------- */
 
-/* What the leaders put together: `n` elements, `bytes` in all. */
-typedef struct parts {
-  size_t n, bytes;
-  wtl_combine_fn combine;
-  int root; /* of a broadcast, the team's number; -1: a reduction */
-} parts;
-
 /* The same on both sides of an exchange, to the bit: the lower node's part comes first. */
-static void take_in(const parts *p, char *mine, const char *theirs, bool mine_first)
+static void take_in(const wtl_parts *p, char *mine, const char *theirs, bool mine_first)
 {
   _Alignas(16) char sum[WTL_FAR_BYTES];
   memcpy(sum, mine_first ? mine : theirs, p->bytes);
@@ -45,47 +29,47 @@ static void take_in(const parts *p, char *mine, const char *theirs, bool mine_fi
   memcpy(mine, sum, p->bytes);
 }
 
-static void tell(wtl_pe *self, wtl_team *t, int node, int round, const parts *p, const char *what)
+void wtl_tell_node(wtl_pe *self, wtl_team *t, int node, int slot, const void *what, size_t bytes)
 {
   size_t room = (size_t)t->room * sizeof(wtl_room), turn = t->stage_epoch & 1;
-  size_t slot = turn * WTL_FAR_SLOTS + (size_t)round;
-  wtl_far_room_tell(self, t->leader[node], room + offsetof(wtl_room, far_bytes) + slot * WTL_FAR_BYTES, what, p->bytes,
-                    room + offsetof(wtl_room, far_said) + slot * sizeof(uint32_t), t->stage_epoch);
+  size_t at = turn * WTL_FAR_SLOTS + (size_t)slot;
+  wtl_far_room_tell(self, t->leader[node], room + offsetof(wtl_room, far_bytes) + at * WTL_FAR_BYTES, what, bytes,
+                    room + offsetof(wtl_room, far_said) + at * sizeof(uint32_t), t->stage_epoch);
 }
 
-static const char *hear(wtl_pe *self, wtl_site *site, wtl_team *t, int round)
+const char *wtl_hear_node(wtl_pe *self, wtl_site *site, wtl_team *t, int slot)
 {
   wtl_room *room = &wtl_rooms_of(self, self->me)->room[t->room];
-  wtl_wait_word(self, site, &room->far_said[t->stage_epoch & 1][round], t->stage_epoch);
-  return room->far_bytes[t->stage_epoch & 1][round];
+  wtl_wait_word(self, site, &room->far_said[t->stage_epoch & 1][slot], t->stage_epoch);
+  return wtl_told_of(self, t, self->me, slot);
 }
 
-static void exchange(wtl_pe *self, wtl_site *site, wtl_team *t, const parts *p, char *mine)
+void wtl_exchange_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, const wtl_parts *p, char *mine)
 {
   int power = 1, rounds = 0, extra;
   while (power * 2 <= t->n_nodes) power *= 2, rounds++;
   extra = t->n_nodes - power;
   if (t->node >= power) {
-    tell(self, t, t->node - power, FIRST_ROUND, p, mine);
-    memcpy(mine, hear(self, site, t, LAST_ROUND), p->bytes);
+    wtl_tell_node(self, t, t->node - power, FIRST_ROUND, mine, p->bytes);
+    memcpy(mine, wtl_hear_node(self, site, t, LAST_ROUND), p->bytes);
     return;
   }
-  if (t->node < extra) take_in(p, mine, hear(self, site, t, FIRST_ROUND), true);
+  if (t->node < extra) take_in(p, mine, wtl_hear_node(self, site, t, FIRST_ROUND), true);
   for (int k = 0; k < rounds; k++) {
     int other = t->node ^ 1 << k;
-    tell(self, t, other, DOUBLING + k, p, mine);
-    take_in(p, mine, hear(self, site, t, DOUBLING + k), t->node < other);
+    wtl_tell_node(self, t, other, DOUBLING + k, mine, p->bytes);
+    take_in(p, mine, wtl_hear_node(self, site, t, DOUBLING + k), t->node < other);
   }
-  if (t->node < extra) tell(self, t, t->node + power, LAST_ROUND, p, mine);
+  if (t->node < extra) wtl_tell_node(self, t, t->node + power, LAST_ROUND, mine, p->bytes);
 }
 
 /* The leader's turn, when all PEs of its node have arrived; the result is in its stage. */
 static void lead_reduction(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *arg)
 {
-  const parts *p = arg;
-  char *sum = stage_of(self, t, self->me);
-  for (int i = 1; i < t->n_local; i++) p->combine(sum, stage_of(self, t, t->local[i]), p->n);
-  exchange(self, site, t, p, sum);
+  const wtl_parts *p = arg;
+  char *sum = wtl_stage_of(self, t, self->me);
+  for (int i = 1; i < t->n_local; i++) p->combine(sum, wtl_stage_of(self, t, t->local[i]), p->n);
+  wtl_exchange_by_node(self, site, t, p, sum);
 }
 
 /* A part of a broadcast: a word that says whether it is there, and the bytes. */
@@ -98,36 +82,36 @@ static void take_what_is_there(void *to, const void *from, size_t n)
 
 static void lead_broadcast(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *arg)
 {
-  const parts *p = arg;
-  char *mine = stage_of(self, t, self->me);
+  const wtl_parts *p = arg;
+  char *mine = wtl_stage_of(self, t, self->me);
   int root = wtl_team_pe(self, t, p->root);
   uint64_t there = self->slot_of[root] >= 0;
-  if (there && root != self->me) memcpy(mine, stage_of(self, t, root), p->bytes);
+  if (there && root != self->me) memcpy(mine, wtl_stage_of(self, t, root), p->bytes);
   memcpy(mine, &there, sizeof there);
-  exchange(self, site, t, p, mine);
+  wtl_exchange_by_node(self, site, t, p, mine);
 }
 
-static bool reduce_few(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
-                       wtl_combine_fn combine)
+bool wtl_reduce_few_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n,
+                            size_t size, wtl_combine_fn combine)
 {
-  parts p = {n, n * size, combine, -1};
+  wtl_parts p = {n, n * size, combine, -1};
   if (p.bytes > WTL_FAR_BYTES || p.bytes == 0) return false;
   t->stage_epoch++;
-  memcpy(stage_of(self, t, self->me), source, p.bytes);
+  memcpy(wtl_stage_of(self, t, self->me), source, p.bytes);
   wtl_team_barrier_led(self, site, t, lead_reduction, &p);
-  memcpy(dest, stage_of(self, t, t->local[0]), p.bytes);
+  memcpy(dest, wtl_stage_of(self, t, t->local[0]), p.bytes);
   return true;
 }
 
 bool wtl_broadcast_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
                            int root, bool to_root)
 {
-  parts p = {bytes + sizeof(uint64_t), bytes + sizeof(uint64_t), take_what_is_there, root};
-  if (!is_for(self, t) || p.bytes > WTL_FAR_BYTES) return false;
+  wtl_parts p = {bytes + sizeof(uint64_t), bytes + sizeof(uint64_t), take_what_is_there, root};
+  if (!wtl_goes_by_node(self, t) || p.bytes > WTL_FAR_BYTES) return false;
   t->stage_epoch++;
-  if (t->me == root) memcpy(stage_of(self, t, self->me) + sizeof(uint64_t), source, bytes);
+  if (t->me == root) memcpy(wtl_stage_of(self, t, self->me) + sizeof(uint64_t), source, bytes);
   wtl_team_barrier_led(self, site, t, lead_broadcast, &p);
-  if (t->me != root || to_root) memcpy(dest, stage_of(self, t, t->local[0]) + sizeof(uint64_t), bytes);
+  if (t->me != root || to_root) memcpy(dest, wtl_stage_of(self, t, t->local[0]) + sizeof(uint64_t), bytes);
   return true;
 }
 
@@ -162,18 +146,25 @@ static void sum_node(wtl_pe *self, wtl_team *t, char *dest, const char *source, 
 static void sum_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, size_t n, size_t size,
                       wtl_combine_fn combine)
 {
-  char *sum = wtl_collective_scratch(t), *theirs = sum + WTL_SCRATCH_BYTES;
+  char *sum = wtl_collective_scratch(t);
+  size_t block = wtl_scratch_bytes(t) / ((size_t)t->n_nodes + 1) / size;
   share s = share_of(n, t->node, t->n_nodes);
-  for (size_t at = s.begin, count, block = WTL_SCRATCH_BYTES / size; at < s.end; at += count) {
-    char *here = dest + at * size;
+  for (size_t at = s.begin, count; at < s.end; at += count) {
+    char *here = dest + at * size, *theirs = sum;
+    _Atomic uint32_t left = 0;
     count = s.end - at < block ? s.end - at : block;
+    for (int k = 0; k < t->n_nodes; k++)
+      if (k != t->node)
+        wtl_far_get_at(self, NULL, site, t->leader[k], wtl_far_place(self, here), theirs += count * size, count * size,
+                       &left);
+    wtl_far_wait(self, site, &left);
+    theirs = sum;
     for (int k = 0; k < t->n_nodes; k++) {
-      char *to = k == 0 ? sum : theirs;
-      if (k == t->node)
-        memcpy(to, here, count * size);
+      const char *part = k == t->node ? here : (theirs += count * size);
+      if (k == 0)
+        memcpy(sum, part, count * size);
       else
-        wtl_far_get(self, NULL, site, to, here, count * size, t->leader[k], false);
-      if (k > 0) combine(sum, theirs, count);
+        combine(sum, part, count);
     }
     memcpy(here, sum, count * size);
     for (int k = 0; k < t->n_nodes; k++)
@@ -185,8 +176,8 @@ static void sum_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, siz
 bool wtl_reduce_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n,
                         size_t size, wtl_combine_fn combine)
 {
-  if (!is_for(self, t)) return false;
-  if (reduce_few(self, site, t, dest, source, n, size, combine)) return true;
+  if (!wtl_goes_by_node(self, t)) return false;
+  if (wtl_reduce_few_by_node(self, site, t, dest, source, n, size, combine)) return true;
   if (t->n == t->n_nodes) return false; /* there is nothing to put together on a node */
   wtl_team_barrier_led(self, site, t, NULL, NULL);
   sum_node(self, t, dest, source, n, size, combine);

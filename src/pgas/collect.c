@@ -1,8 +1,7 @@
 /*
  * Reductions, scans and broadcast straight from memory to memory; those of fewer bytes are in small.c and staged.c, those of
- * several nodes mostly in by_node.c. Each PE owns
- * a part of the result, computes it from everybody's source and stores it to everybody's destination: each byte is moved once,
- * and every PE gets the same bits.
+ * several nodes mostly in by_node.c. Each PE owns a part of the result, computes it from everybody's source and stores it to everybody's
+ * destination: each byte is moved once, and every PE gets the same bits.
  */
 #include <stdlib.h>
 
@@ -13,37 +12,28 @@
 /* A part smaller than this is not worth another PE's turn. */
 enum { LEAST_PART_BYTES = 1024 };
 
-/* An active set lasts for one call, and its scratch with it (put_back). */
 char *wtl_collective_scratch(wtl_team *t)
 {
-  if (!t->scratch && !(t->scratch = malloc((size_t)2 * WTL_SCRATCH_BYTES)))
-    wtl_pe_fail(WTL_EXIT_OSERR, "no memory for the collectives' %d bytes", WTL_SCRATCH_BYTES);
+  if (!t->scratch && !(t->scratch = malloc(wtl_scratch_bytes(t))))
+    wtl_pe_fail(WTL_EXIT_OSERR, "no memory for the collectives' %zu bytes", wtl_scratch_bytes(t));
   return t->scratch;
 }
 
-static void put_back(wtl_team *t)
+/* An active set lasts for one call, and its scratch with it. */
+void wtl_scratch_back(wtl_team *t)
 {
   if (!t->sync) return;
   free(t->scratch);
   t->scratch = NULL;
 }
 
-/* `n` bytes of `source` (an address here) as PE `pe` has them: where they are, or a copy in `room`. */
-static const void *look_at(wtl_pe *self, wtl_site *site, const char *source, size_t n, int pe, void *room)
-{
-  const void *there = wtl_remote(self, source, pe);
-  if (there) return there;
-  wtl_far_get(self, NULL, site, room, source, n, pe, false);
-  return room;
-}
-
-static void give(wtl_pe *self, wtl_site *site, char *dest, const void *from, size_t n, int pe, bool nbi)
+static void give(wtl_pe *self, wtl_site *site, char *dest, const void *from, size_t n, int pe)
 {
   char *there = wtl_remote(self, dest, pe);
   if (there)
     memcpy(there, from, n);
   else
-    wtl_far_put(self, NULL, site, dest, from, n, pe, nbi);
+    wtl_far_put(self, NULL, site, dest, from, n, pe, true);
 }
 
 typedef struct sums {
@@ -52,41 +42,70 @@ typedef struct sums {
   bool scans, exclusive;
 } sums;
 
+/* Scratch: the sum, and a row for each PE, for those whose source has to be fetched (for a scan: whose result has to be kept). */
+static char *row_of(wtl_team *t, size_t bytes, int i)
+{
+  return wtl_collective_scratch(t) + (size_t)(i + 1) * bytes;
+}
+
+/* As many elements as fit. */
+static size_t block_of(const wtl_pe *self, const wtl_team *t, const sums *s)
+{
+  size_t rows = self->net || s->scans ? (size_t)t->n + 1 : 2;
+  return wtl_scratch_bytes(t) / rows / s->size;
+}
+
+/* All on their way before the first is waited for. */
+static void fetch_rows(wtl_pe *self, wtl_site *site, wtl_team *t, const char *source, size_t bytes)
+{
+  _Atomic uint32_t left = 0;
+  for (int i = 0; i < t->n; i++) {
+    int pe = wtl_team_pe(self, t, i);
+    if (self->slot_of[pe] < 0)
+      wtl_far_get_at(self, NULL, site, pe, wtl_far_place(self, source), row_of(t, bytes, i), bytes, &left);
+  }
+  wtl_far_wait(self, site, &left);
+}
+
 static void reduce_block(wtl_pe *self, wtl_site *site, wtl_team *t, const sums *s, char *dest, const char *source,
                          size_t n)
 {
-  char *sum = wtl_collective_scratch(t), *room = sum + WTL_SCRATCH_BYTES;
+  char *sum = wtl_collective_scratch(t);
   size_t bytes = n * s->size;
-  memcpy(sum, look_at(self, site, source, bytes, wtl_team_pe(self, t, 0), room), bytes);
-  for (int i = 1; i < t->n; i++) s->combine(sum, look_at(self, site, source, bytes, wtl_team_pe(self, t, i), room), n);
-  for (int i = 0; i < t->n; i++) give(self, site, dest, sum, bytes, wtl_team_pe(self, t, i), true);
+  if (self->net) fetch_rows(self, site, t, source, bytes);
+  for (int i = 0; i < t->n; i++) {
+    const void *there = wtl_remote(self, source, wtl_team_pe(self, t, i));
+    if (!there) there = row_of(t, bytes, i);
+    if (i == 0)
+      memcpy(sum, there, bytes);
+    else
+      s->combine(sum, there, n);
+  }
+  for (int i = 0; i < t->n; i++) give(self, site, dest, sum, bytes, wtl_team_pe(self, t, i));
   if (self->net) wtl_quiet(self, site); /* the sum may be overwritten */
 }
 
-/* The sum so far goes to each PE in its turn; a source is read before the destination in its place is written. */
+/* Each PE's row becomes the sum so far. All sources are read before the first destination, which may be one, is written. */
 static void scan_block(wtl_pe *self, wtl_site *site, wtl_team *t, const sums *s, char *dest, const char *source,
                        size_t n)
 {
-  char *sum = wtl_collective_scratch(t), *room = sum + WTL_SCRATCH_BYTES;
   size_t bytes = n * s->size;
-  memset(sum, 0, bytes);
+  if (self->net) fetch_rows(self, site, t, source, bytes);
+  memset(row_of(t, bytes, -1), 0, bytes);
   for (int i = 0; i < t->n; i++) {
-    int pe = wtl_team_pe(self, t, i);
-    const void *from = look_at(self, site, source, bytes, pe, room);
-    if (s->exclusive && from != room) memcpy(room, from, bytes);
-    if (s->exclusive) give(self, site, dest, sum, bytes, pe, false);
-    if (i == 0)
-      memcpy(sum, s->exclusive ? room : from, bytes);
-    else
-      s->combine(sum, s->exclusive ? room : from, n);
-    if (!s->exclusive) give(self, site, dest, sum, bytes, pe, false);
+    const void *there = wtl_remote(self, source, wtl_team_pe(self, t, i));
+    if (there) memcpy(row_of(t, bytes, i), there, bytes);
+    if (i > 0) s->combine(row_of(t, bytes, i), row_of(t, bytes, i - 1), n);
   }
+  for (int i = 0; i < t->n; i++)
+    give(self, site, dest, row_of(t, bytes, s->exclusive ? i - 1 : i), bytes, wtl_team_pe(self, t, i));
+  if (self->net) wtl_quiet(self, site); /* rows may be overwritten */
 }
 
 /* Each PE its part, in blocks that fit its scratch. */
 static void in_parts(wtl_pe *self, wtl_site *site, wtl_team *t, const sums *s, char *dest, const char *source, size_t n)
 {
-  size_t part = (n + (size_t)t->n - 1) / (size_t)t->n, block = WTL_SCRATCH_BYTES / s->size;
+  size_t part = (n + (size_t)t->n - 1) / (size_t)t->n, block = block_of(self, t, s);
   if (part * s->size < LEAST_PART_BYTES) part = LEAST_PART_BYTES / s->size;
   size_t begin = part * (size_t)t->me, end = begin + part < n ? begin + part : n;
   wtl_team_barrier(self, site, t); /* all sources are ready */
@@ -94,7 +113,7 @@ static void in_parts(wtl_pe *self, wtl_site *site, wtl_team *t, const sums *s, c
     size_t count = end - at < block ? end - at : block;
     (s->scans ? scan_block : reduce_block)(self, site, t, s, dest + at * s->size, source + at * s->size, count);
   }
-  put_back(t);
+  wtl_scratch_back(t);
   wtl_quiet(self, site);
   wtl_team_barrier(self, site, t); /* all results are there */
 }
@@ -112,7 +131,9 @@ void wtl_reduce(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const voi
 void wtl_scan(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
               wtl_combine_fn combine, bool exclusive)
 {
-  if (wtl_scan_staged(self, site, t, dest, source, n, size, combine, exclusive)) return;
+  if (wtl_scan_staged(self, site, t, dest, source, n, size, combine, exclusive) ||
+      wtl_scan_by_node(self, site, t, dest, source, n, size, combine, exclusive))
+    return;
   in_parts(self, site, t, &(sums){size, combine, true, exclusive}, dest, source, n);
 }
 

@@ -217,18 +217,20 @@ void wtl_far_put_blocks(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *
   wait_for(self, site, is_zero, &left);
 }
 
+void wtl_far_get_blocks_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wtl_place at, void *dest,
+                           size_t to_step, size_t from_step, size_t block, size_t blocks, _Atomic uint32_t *left)
+{
+  for (size_t i = 0; i < blocks; i++)
+    wtl_far_get_at(self, flow, site, pe, (wtl_place){at.offset + i * from_step, at.region}, (char *)dest + i * to_step,
+                   block, left);
+}
+
 void wtl_far_get_blocks(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, size_t to_step,
                         const void *source, size_t from_step, size_t block, size_t blocks, int pe)
 {
   _Atomic uint32_t left = 0;
-  wtl_place first = wtl_far_place(self, source);
-  for (size_t i = 0; i < blocks; i++)
-    for (size_t done = 0, step; done < block; done += step) {
-      wtl_place at = {first.offset + i * from_step + done, first.region};
-      step = step_of(block - done);
-      wait_for(self, site, has_room, self->net);
-      wtl_net_get(self->net, flow, pe, at, (char *)dest + i * to_step + done, step, &left);
-    }
+  wtl_far_get_blocks_at(self, flow, site, pe, wtl_far_place(self, source), dest, to_step, from_step, block, blocks,
+                        &left);
   wait_for(self, site, is_zero, &left);
 }
 

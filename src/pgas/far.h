@@ -51,6 +51,8 @@ void wtl_far_get_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wt
                     _Atomic uint32_t *left);
 void wtl_far_amo_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wtl_place at, enum wtl_net_op op,
                     size_t size, uint64_t operand, uint64_t condition, void *result, _Atomic uint32_t *left);
+void wtl_far_get_blocks_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wtl_place at, void *dest,
+                           size_t to_step, size_t from_step, size_t block, size_t blocks, _Atomic uint32_t *left);
 void wtl_far_wait(wtl_pe *self, wtl_site *site, _Atomic uint32_t *left);
 
 void wtl_far_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site);

@@ -1,25 +1,13 @@
 /*
- * Collectives that bring blocks of all PEs together, straight from memory to memory: fcollect, collect, alltoall. A block of
- * another node's PE is fetched by one PE of this node, in turn, for all of them.
+ * Collectives that bring blocks of all PEs together, straight from memory to memory: fcollect, collect, alltoall. All that a PE fetches
+ * from other nodes is on its way before it waits for the first. A block of another node's PE is fetched by one PE of this node, in turn,
+ * for all of them.
  */
+#include <stddef.h>
+
 #include "pgas/active.h"
 #include "pgas/sync.h"
 #include "pgas/team.h"
-
-/* The block of the team's PE `i` to `dest` + `at` here (and, from another node, of all of this node). */
-static void fetch_block(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, const void *source, size_t bytes, int i)
-{
-  int pe = wtl_team_pe(self, t, i);
-  const void *there = wtl_remote(self, source, pe);
-  if (there) {
-    memmove(dest, there, bytes);
-    return;
-  }
-  if (t->n_local && i % t->n_local != t->local_me) return; /* another one's turn */
-  wtl_far_get(self, NULL, site, dest, source, bytes, pe, false);
-  for (int k = 0; k < t->n_local; k++)
-    if (k != t->local_me) memcpy(wtl_remote(self, dest, t->local[k]), dest, bytes);
-}
 
 /* PEs begin with their own block and go round, so that not all are at the same memory. */
 static int in_turn(const wtl_team *t, int k)
@@ -27,66 +15,139 @@ static int in_turn(const wtl_team *t, int k)
   return (t->me + k) % t->n;
 }
 
-void wtl_fcollect(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes)
+/* An active set does not know who is on its node: there each PE fetches for itself. */
+static bool fetches(const wtl_pe *self, const wtl_team *t, int i)
 {
-  if (wtl_fcollect_small(self, site, t, dest, source, bytes) || wtl_fcollect_staged(self, site, t, dest, source, bytes))
-    return;
-  wtl_team_barrier(self, site, t);
-  for (int k = 0; bytes && k < t->n; k++) {
+  return self->slot_of[wtl_team_pe(self, t, i)] < 0 && (!t->n_local || i % t->n_local == t->local_me);
+}
+
+/* Where the blocks lie in dest: all `bytes` long, or (collect) each from starts[i] to starts[i + 1]. */
+typedef struct layout {
+  size_t bytes;
+  const uint64_t *starts;
+} layout;
+
+static size_t begin_of(const layout *l, int i)
+{
+  return l->starts ? l->starts[i] : (size_t)i * l->bytes;
+}
+
+static size_t bytes_of(const layout *l, int i)
+{
+  return l->starts ? l->starts[i + 1] - l->starts[i] : l->bytes;
+}
+
+static void fetch_blocks(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, const void *source, const layout *l,
+                         _Atomic uint32_t *left)
+{
+  for (int k = 0; k < t->n; k++) {
     int i = in_turn(t, k);
-    fetch_block(self, site, t, (char *)dest + (size_t)i * bytes, source, bytes, i);
+    if (fetches(self, t, i))
+      wtl_far_get_at(self, NULL, site, wtl_team_pe(self, t, i), wtl_far_place(self, source), dest + begin_of(l, i),
+                     bytes_of(l, i), left);
+  }
+}
+
+static void copy_blocks(wtl_pe *self, const wtl_team *t, char *dest, const void *source, const layout *l)
+{
+  for (int k = 0; k < t->n; k++) {
+    int i = in_turn(t, k);
+    const void *there = wtl_remote(self, source, wtl_team_pe(self, t, i));
+    if (there && bytes_of(l, i)) memmove(dest + begin_of(l, i), there, bytes_of(l, i));
+  }
+}
+
+/* What was fetched, to the others of this node. */
+static void share_blocks(wtl_pe *self, const wtl_team *t, char *dest, const layout *l)
+{
+  for (int i = 0; i < t->n; i++) {
+    char *block = dest + begin_of(l, i);
+    size_t n = bytes_of(l, i);
+    for (int k = 0; n && fetches(self, t, i) && k < t->n_local; k++)
+      if (k != t->local_me) memcpy(wtl_remote(self, block, t->local[k]), block, n);
+  }
+}
+
+/* All sources are ready, and nobody needs what is in dest. */
+static void gather(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, const void *source, const layout *l)
+{
+  _Atomic uint32_t left = 0;
+  if (self->net) fetch_blocks(self, site, t, dest, source, l, &left);
+  copy_blocks(self, t, dest, source, l);
+  if (self->net) {
+    wtl_far_wait(self, site, &left);
+    share_blocks(self, t, dest, l);
   }
   wtl_fence();
   wtl_team_barrier(self, site, t);
+}
+
+/* Few bytes of each, to memory of any kind; false: they are not few. */
+static bool gather_few(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes)
+{
+  if (wtl_fcollect_small(self, site, t, dest, source, bytes) || wtl_fcollect_staged(self, site, t, dest, source, bytes))
+    return true;
+  if (bytes > WTL_FAR_BYTES) return false; /* nor may the product overflow */
+  size_t total = (size_t)t->n * bytes;
+  const char *all = wtl_gather_by_node(self, site, t, source, bytes, (size_t)t->me * bytes, total);
+  if (all) memcpy(dest, all, total);
+  return all != NULL;
+}
+
+void wtl_fcollect(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes)
+{
+  if (gather_few(self, site, t, dest, source, bytes)) return;
+  wtl_team_barrier(self, site, t);
+  gather(self, site, t, dest, source, &(layout){bytes, NULL});
 }
 
 /* --- collect: first the sizes ------------------------------------------------------------------------------------ */
 
-/* Where each PE says how much it brings. */
-static uint64_t *size_of(wtl_pe *self, wtl_team *t)
+/* Where each PE of many says how much it brings. */
+static uint64_t *said_of(wtl_pe *self, wtl_team *t, int pe)
 {
-  return t->sync ? (uint64_t *)&t->sync[WTL_ACTIVE_SAID] : &wtl_rooms_of(self, self->me)->room[t->room].said[3];
+  return t->sync ? (uint64_t *)(void *)wtl_remote(self, &t->sync[WTL_ACTIVE_SAID], pe)
+                 : &wtl_rooms_of(self, pe)->room[t->room].said[3];
 }
 
-static uint64_t size_there(wtl_pe *self, wtl_site *site, wtl_team *t, int i)
+static wtl_place said_at(wtl_pe *self, const wtl_team *t)
 {
-  int pe = wtl_team_pe(self, t, i);
-  uint64_t size = 0;
-  if (t->sync) {
-    const void *there = wtl_remote(self, &t->sync[WTL_ACTIVE_SAID], pe);
-    if (there)
-      wtl_get(&size, there, sizeof size);
-    else
-      wtl_far_get(self, NULL, site, &size, &t->sync[WTL_ACTIVE_SAID], sizeof size, pe, false);
-  } else if (self->slot_of[pe] >= 0) {
-    size = wtl_rooms_of(self, pe)->room[t->room].said[3];
-  } else {
-    size_t offset = (size_t)t->room * sizeof(wtl_room) + offsetof(wtl_room, said) + 3 * sizeof size;
-    wtl_far_room_get(self, site, &size, sizeof size, pe, offset);
-  }
-  return size;
+  size_t offset = (size_t)t->room * sizeof(wtl_room) + offsetof(wtl_room, said) + 3 * sizeof(uint64_t);
+  return t->sync ? wtl_far_place(self, &t->sync[WTL_ACTIVE_SAID]) : (wtl_place){offset, WTL_REGION_ROOMS};
 }
 
+/* Scratch has where each PE's block begins, and where the last one ends, from here to wtl_collect. */
 size_t wtl_collect_size(wtl_pe *self, wtl_site *site, wtl_team *t, size_t bytes)
 {
-  size_t all = 0;
-  *size_of(self, t) = bytes;
-  wtl_team_barrier(self, site, t); /* all have said it, and all sources are ready */
-  for (int i = 0; i < t->n; i++) all += size_there(self, site, t, i);
-  return all;
+  uint64_t mine = bytes, *starts = (uint64_t *)(void *)wtl_collective_scratch(t), *sizes = starts + 1;
+  if (!gather_few(self, site, t, sizes, &mine, sizeof mine)) {
+    _Atomic uint32_t left = 0;
+    *said_of(self, t, self->me) = bytes;
+    wtl_team_barrier(self, site, t); /* all have said it, and all sources are ready */
+    for (int i = 0; i < t->n; i++) {
+      int pe = wtl_team_pe(self, t, i);
+      if (self->slot_of[pe] >= 0)
+        sizes[i] = *said_of(self, t, pe);
+      else
+        wtl_far_get_at(self, NULL, site, pe, said_at(self, t), &sizes[i], sizeof *sizes, &left);
+    }
+    if (self->net) wtl_far_wait(self, site, &left);
+  }
+  starts[0] = 0;
+  for (int i = 0; i < t->n; i++) starts[i + 1] += starts[i];
+  return starts[t->n];
 }
 
 void wtl_collect(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes)
 {
-  size_t at = 0;
-  for (int i = 0; i < t->n; i++) {
-    size_t n = i == t->me ? bytes : size_there(self, site, t, i);
-    if (n) fetch_block(self, site, t, (char *)dest + at, source, n, i);
-    at += n;
-  }
-  wtl_fence();
-  wtl_team_barrier(self, site, t);
-  *size_of(self, t) = 0;
+  const uint64_t *starts = (const uint64_t *)(const void *)wtl_collective_scratch(t);
+  const char *all = wtl_gather_by_node(self, site, t, source, bytes, starts[t->me], starts[t->n]);
+  if (all)
+    memcpy(dest, all, starts[t->n]);
+  else
+    gather(self, site, t, dest, source, &(layout){0, starts});
+  if (t->sync) *said_of(self, t, self->me) = 0;
+  wtl_scratch_back(t);
 }
 
 /* --- alltoall ---------------------------------------------------------------------------------------------------- */
@@ -96,17 +157,24 @@ void wtl_alltoall(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, size_t 
 {
   bool dense = to_step == size && from_step == size;
   size_t block = dense ? n * size : size, blocks = dense ? 1 : n; /* dense: a block is one piece */
-  if (wtl_alltoall_staged(self, site, t, dest, to_step, source, from_step, size, n)) return;
+  const char *mine = (const char *)source + (size_t)t->me * n * from_step;
+  _Atomic uint32_t left = 0;
+  if (wtl_alltoall_staged(self, site, t, dest, to_step, source, from_step, size, n) ||
+      wtl_alltoall_by_node(self, site, t, dest, to_step, source, from_step, size, n))
+    return;
   wtl_team_barrier(self, site, t);
-  for (int k = 0; n && k < t->n; k++) {
+  for (int k = 0; self->net && n && k < t->n; k++) {
     int i = in_turn(t, k), pe = wtl_team_pe(self, t, i);
-    const char *from = (const char *)source + (size_t)t->me * n * from_step, *there = wtl_remote(self, from, pe);
-    char *to = (char *)dest + (size_t)i * n * to_step;
-    if (there)
-      wtl_copy_blocks(to, to_step, there, from_step, block, blocks);
-    else
-      wtl_far_get_blocks(self, NULL, site, to, to_step, from, from_step, block, blocks, pe);
+    if (self->slot_of[pe] < 0)
+      wtl_far_get_blocks_at(self, NULL, site, pe, wtl_far_place(self, mine), (char *)dest + (size_t)i * n * to_step,
+                            to_step, from_step, block, blocks, &left);
   }
+  for (int k = 0; n && k < t->n; k++) {
+    int i = in_turn(t, k);
+    const char *there = wtl_remote(self, mine, wtl_team_pe(self, t, i));
+    if (there) wtl_copy_blocks((char *)dest + (size_t)i * n * to_step, to_step, there, from_step, block, blocks);
+  }
+  if (self->net) wtl_far_wait(self, site, &left);
   wtl_fence();
   wtl_team_barrier(self, site, t);
 }

@@ -10,6 +10,7 @@
 #ifndef WTL_PGAS_HEAP_H
 #define WTL_PGAS_HEAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -23,8 +24,9 @@ struct wtl_block; /* a live block, in a hash table by address */
 typedef struct wtl_heap {
   void *engine;
   struct wtl_block *live;
-  size_t bytes;      /* that may be live at a time */
-  size_t live_bytes; /* asked for and not freed */
+  size_t bytes;        /* that may be live at a time */
+  size_t live_bytes;   /* asked for and not freed */
+  bool sizes_differed; /* PEs have asked for different sizes, and it was said */
 } wtl_heap;
 
 /* The size of a heap that is to have `asked` bytes: none is smaller than 64 KiB. */

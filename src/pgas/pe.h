@@ -49,8 +49,7 @@ typedef struct wtl_control {
   _Atomic uint64_t am_wish, am_kept; /* whose ring of messages this PE waits for, and is to be rung for (am_head.h) */
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t barrier[WTL_BARRIER_ROUNDS]; /* epoch reached by the PE 2^k before me */
   _Atomic uint32_t node_barrier[WTL_BARRIER_ROUNDS]; /* of a leader: epoch reached by the node 2^k before its own */
-  _Alignas(WTL_CACHE_LINE) uint64_t said[2];         /* what this PE tells the others across a barrier */
-  uint32_t governs;                                  /* at start: it wants its clock governed (governed.h) */
+  _Alignas(WTL_CACHE_LINE) uint32_t governs;         /* at start: it wants its clock governed (governed.h) */
   int64_t pid;
   double quota;               /* at start: what its cgroup gives it, in cores */
   _Atomic uint32_t closed_at; /* at the end: its barrier epoch when it closed */
@@ -110,6 +109,7 @@ typedef struct wtl_team {
   char *scratch;                    /* twice WTL_SCRATCH_BYTES, for collectives; NULL: none yet */
   long *sync;                       /* an active set's: symmetric words, WTL_ACTIVE_WORDS of them (active.c) */
   int *owned;                       /* what `local` and `leader` point to, where the team owns it */
+  int *node_of;                     /* of each of its PEs the node, as in `leader`; NULL: nobody has asked yet */
   uintptr_t handle;                 /* 0: there is no such team */
   uint32_t generation;
 } wtl_team;

@@ -2,8 +2,8 @@
  * Collectives of up to a room's stage among PEs of a node: each PE copies its part to its stage, all meet once, and each takes
  * what it needs from the others' stages. Two stages by turns: who enters a collective has seen all leave the one before the last.
  */
+#include "pgas/by_node.h"
 #include "pgas/sync.h"
-#include "pgas/team.h"
 
 /* A PE of a reduction computes all of it: beyond so much, parts of it are better (collect.c). */
 enum { MOST_SUMMED = 32768 };
@@ -28,6 +28,25 @@ static void stage(wtl_pe *self, wtl_site *site, wtl_team *t, const void *source,
 static bool sums(const wtl_pe *self, const wtl_team *t, size_t bytes)
 {
   return fits(self, t, bytes) && (bytes * (size_t)t->n <= MOST_SUMMED || self->collectives == WTL_COLLECTIVES_STAGED);
+}
+
+static void greatest(void *to, const void *from, size_t n)
+{
+  uint64_t *most = to;
+  const uint64_t *theirs = from;
+  for (size_t i = 0; i < n; i++)
+    if (theirs[i] > most[i]) most[i] = theirs[i];
+}
+
+void wtl_most_of_all(wtl_pe *self, wtl_site *site, uint64_t words[], size_t n)
+{
+  wtl_team *t = &self->world;
+  if (t->n_nodes > 1) {
+    wtl_reduce_few_by_node(self, site, t, words, words, n, sizeof *words, greatest);
+    return;
+  }
+  stage(self, site, t, words, n * sizeof *words);
+  for (int i = 0; i < t->n; i++) greatest(words, stage_of(self, t, i), n);
 }
 
 bool wtl_reduce_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,

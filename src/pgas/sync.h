@@ -32,14 +32,8 @@ void wtl_wait_word(wtl_pe *self, wtl_site *site, _Atomic uint32_t *word, uint32_
 /* Of an active set, which meets in words of the program's (active.c). */
 void wtl_active_barrier(wtl_pe *self, wtl_site *site, wtl_team *t);
 
-/* A barrier that also carries two numbers from each PE; read them with wtl_said until the next barrier that carries
- * some. */
-void wtl_barrier_saying(wtl_pe *self, wtl_site *site, uint64_t a, uint64_t b);
-
-static inline const uint64_t *wtl_said(const wtl_pe *self, int pe)
-{
-  return wtl_control_of(self, pe)->said;
-}
+/* A barrier of all PEs at which each brings `n` numbers, up to 64, and gets for each the greatest that any PE brought. */
+void wtl_most_of_all(wtl_pe *self, wtl_site *site, uint64_t words[], size_t n);
 
 /* How a variable is compared: width and signedness. */
 enum wtl_word { WTL_I16, WTL_U16, WTL_I32, WTL_U32, WTL_I64, WTL_U64 };
@@ -87,8 +81,8 @@ typedef void (*wtl_combine_fn)(void *to, const void *from, size_t n);
  *   SMALL   up to WTL_SMALL_BYTES: each PE says its part in a cache line (small.c), one hop
  *   STAGED  up to WTL_STAGE_BYTES: each PE copies its part to its room, a barrier, each takes what it needs (staged.c)
  *   DIRECT  a barrier, each PE computes or fetches its share of the result from the others' memory, a barrier
- * The first two where all PEs are on one node; on several, reductions and broadcasts that are not forced to go DIRECT put
- * together what a node has before they use the network (by_node.c). The setting says which is taken where several could be.
+ * The first two where all PEs are on one node; on several, those of few bytes and all reductions, unless they are forced
+ * to go DIRECT, put together what a node has before they use the network (by_node.c, gather_by_node.c). The setting says which is taken where several could be.
  */
 enum wtl_collectives { WTL_COLLECTIVES_AUTO, WTL_COLLECTIVES_SMALL, WTL_COLLECTIVES_STAGED, WTL_COLLECTIVES_DIRECT };
 
@@ -114,10 +108,25 @@ void wtl_collect(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const vo
 void wtl_alltoall(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, size_t to_step, const void *source,
                   size_t from_step, size_t size, size_t n);
 
-/* The collectives' own memory: twice WTL_SCRATCH_BYTES, of a team for as long as it is there. */
+/*
+ * The collectives' own memory, of a team for as long as it is there, of an active set until wtl_scratch_back:
+ * wtl_scratch_bytes, at least twice WTL_SCRATCH_BYTES and enough for a few elements of each PE.
+ */
 char *wtl_collective_scratch(wtl_team *t);
+void wtl_scratch_back(wtl_team *t);
+static inline size_t wtl_scratch_bytes(const wtl_team *t)
+{
+  return 2 * (size_t)WTL_SCRATCH_BYTES + 64 * (size_t)t->n;
+}
 
-/* small.c, staged.c, by_node.c: false if that way is not for this call. */
+/*
+ * `n` bytes of this PE, which belong at `at` of `total`; returns what all bring, aligned to 16, until this PE begins the collective after
+ * the next. NULL: it is too much, or not for several nodes' PEs (all get the same answer).
+ */
+const char *wtl_gather_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, const void *source, size_t n, size_t at,
+                               size_t total);
+
+/* small.c, staged.c, by_node.c, gather_by_node.c: false if that way is not for this call. */
 bool wtl_reduce_small(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
                       wtl_combine_fn combine);
 bool wtl_broadcast_small(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
@@ -134,6 +143,10 @@ bool wtl_reduce_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, c
                         size_t size, wtl_combine_fn combine);
 bool wtl_broadcast_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
                            int root, bool to_root);
+bool wtl_scan_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
+                      wtl_combine_fn combine, bool exclusive);
+bool wtl_alltoall_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, size_t to_step, const void *source,
+                          size_t from_step, size_t size, size_t n);
 bool wtl_alltoall_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, size_t to_step, const void *source,
                          size_t from_step, size_t size, size_t n);
 

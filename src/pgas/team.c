@@ -69,9 +69,11 @@ void wtl_teams_stop(wtl_pe *self)
   for (int room = 0; room < WTL_MOST_TEAMS; room++) {
     free(self->teams[room].scratch);
     free(self->teams[room].owned);
+    free(self->teams[room].node_of);
   }
   free(self->teams);
   free(self->world.scratch);
+  free(self->world.node_of);
 }
 
 int wtl_team_number(const wtl_pe *self, const wtl_team *t, int pe)
@@ -185,9 +187,16 @@ void wtl_team_free(wtl_pe *self, wtl_site *site, wtl_team *t)
   t->handle = 0;
   free(t->owned);
   free(t->scratch);
-  t->owned = NULL;
+  free(t->node_of);
+  t->owned = t->node_of = NULL;
   t->scratch = NULL;
   atomic_fetch_and(&self->rooms_taken, ~(1ull << t->room));
+}
+
+void wtl_team_keep_places(wtl_team *t, const int *node_of)
+{
+  need_memory(t->node_of = malloc((size_t)t->n * sizeof *node_of));
+  memcpy(t->node_of, node_of, (size_t)t->n * sizeof *node_of);
 }
 
 void wtl_active_set(wtl_pe *self, wtl_team *t, int start, int stride, int n, long *sync)

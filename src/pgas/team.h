@@ -52,6 +52,9 @@ void wtl_teams_made(wtl_pe *self, wtl_site *site, wtl_team *parent);
 /* Collective over the team: gives its room back. */
 void wtl_team_free(wtl_pe *self, wtl_site *site, wtl_team *t);
 
+/* Keeps the nodes of a team's PEs, as all of them said; who is in the job does not change. */
+void wtl_team_keep_places(wtl_team *t, const int *node_of);
+
 /* The set of one call of the old kind; `sync`: WTL_ACTIVE_WORDS symmetric longs, all 0 between calls. */
 enum { WTL_ACTIVE_WORDS = 24 };
 void wtl_active_set(wtl_pe *self, wtl_team *t, int start, int stride, int n, long *sync);

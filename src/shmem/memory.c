@@ -7,27 +7,58 @@ static uint64_t offset_of(const wtl_pe *self, const void *p)
   return p ? (uint64_t)((const char *)p - self->heap) + 1 : 0;
 }
 
-/* A barrier at which, where checks are on, all PEs must have asked for the same bytes and named the same block. */
-static void agree(wtl_frame *f, const void *p, size_t bytes)
+/* What each PE says: its bytes and its block, and the complements, whose greatest is that of the least. */
+enum { MOST_BYTES, LEAST_BYTES, MOST_OFFSET, LEAST_OFFSET, WORDS };
+
+/* A PE that said `most`, and one that said `least`; collective. */
+static void find_out(wtl_frame *f, uint64_t mine, uint64_t most, uint64_t least, int pes[2])
 {
-  wtl_pe *self = f->self;
-  uint64_t offset = offset_of(self, p);
-  wtl_quiet(self, f->site);
-  if (!self->check) {
-    wtl_barrier(self, f->site);
-    return;
-  }
-  wtl_barrier_saying(self, f->site, bytes, offset);
-  for (int slot = 0; slot < self->n_local; slot++) { /* each node for itself */
-    int pe = self->boot.local_pe[slot];
-    const uint64_t *said = wtl_said(self, pe);
-    if (said[0] == bytes && said[1] == offset) continue;
-    wtl_pe_fail(
-        WTL_EXIT_USAGE,
-        "%s: PEs do not ask alike: %zu bytes (heap offset %lld) here, %llu bytes (heap offset %lld) on PE %d; the heap "
-        "stays symmetric only if all PEs make the same calls in the same order",
-        wtl_call_name(f->call), bytes, (long long)offset - 1, (unsigned long long)said[0], (long long)said[1] - 1, pe);
-  }
+  const uint64_t me = (uint64_t)f->self->me;
+  uint64_t words[] = {mine == most ? me : 0, mine == least ? me : 0};
+  wtl_most_of_all(f->self, f->site, words, 2);
+  pes[0] = (int)words[0];
+  pes[1] = (int)words[1];
+}
+
+static void refuse_other_block(wtl_frame *f, size_t bytes, uint64_t offset, uint64_t most, uint64_t least)
+{
+  int pes[2];
+  find_out(f, offset, most, least, pes);
+  wtl_pe_fail(
+      WTL_EXIT_USAGE,
+      "%s: PEs do not ask alike: heap offset %lld (%zu bytes) here, heap offset %lld on PE %d; all PEs must make the "
+      "same calls in the same order",
+      wtl_call_name(f->call), (long long)offset - 1, bytes, (long long)(offset == most ? least : most) - 1,
+      pes[offset == most]);
+}
+
+static void warn_of_sizes(wtl_frame *f, size_t bytes, uint64_t most, uint64_t least)
+{
+  wtl_heap *mem = &f->self->mem;
+  int pes[2];
+  if (mem->sizes_differed) return;
+  mem->sizes_differed = true;
+  find_out(f, bytes, most, least, pes);
+  if (f->self->check && f->self->me == pes[0])
+    wtl_say("%s: PEs ask for different sizes, %llu bytes on PE %d and %llu on PE %d; all get the larger one, here and "
+            "later",
+            wtl_call_name(f->call), (unsigned long long)most, pes[0], (unsigned long long)least, pes[1]);
+}
+
+/*
+ * A barrier at which all PEs must name the same block (NULL: none). Returns the most bytes that any of them asks for: the heaps stay
+ * alike though programs exist that ask for different sizes.
+ */
+static size_t agree(wtl_frame *f, const void *p, size_t bytes)
+{
+  uint64_t offset = offset_of(f->self, p), words[WORDS] = {bytes, ~(uint64_t)bytes, offset, ~offset};
+  wtl_quiet(f->self, f->site);
+  wtl_most_of_all(f->self, f->site, words, WORDS);
+  uint64_t most = words[MOST_BYTES], least = ~words[LEAST_BYTES];
+  if (f->self->check && words[MOST_OFFSET] != ~words[LEAST_OFFSET])
+    refuse_other_block(f, bytes, offset, words[MOST_OFFSET], ~words[LEAST_OFFSET]);
+  if (most != least) warn_of_sizes(f, bytes, most, least);
+  return most;
 }
 
 static void warn_exhausted(const wtl_frame *f, size_t bytes)
@@ -46,14 +77,14 @@ void *wtl_shmem_alloc(wtl_frame *f, size_t bytes, size_t align, bool zero)
     wtl_check_that(f, (align & (align - 1)) == 0 && align % sizeof(void *) == 0 && align <= WTL_SLICE_ALIGN,
                    "alignment", (long long)align, "powers of two from 8 to 16777216");
   }
-  if (bytes) {
-    p = wtl_heap_alloc(&f->self->mem, bytes, align);
-    if (!p)
-      warn_exhausted(f, bytes);
-    else if (zero)
-      memset(p, 0, bytes);
+  if (!bytes) return NULL; /* nothing is done, so nobody is waited for */
+  bytes = agree(f, NULL, bytes);
+  p = wtl_heap_alloc(&f->self->mem, bytes, align);
+  if (!p) warn_exhausted(f, bytes);
+  if (p && zero) {
+    memset(p, 0, bytes);
+    wtl_barrier(f->self, f->site); /* before others write to it */
   }
-  agree(f, p, bytes);
   return p;
 }
 
@@ -80,14 +111,15 @@ static void *resized(wtl_heap *mem, void *old, size_t before, size_t bytes)
   return p;
 }
 
-/* Two barriers whatever a PE asks for, so that PEs that do not ask alike meet; nothing is changed before the first. */
+/* Nothing is changed before all have said what they ask for. */
 void *wtl_shmem_realloc(wtl_frame *f, void *old, size_t bytes)
 {
   wtl_heap *mem = &f->self->mem;
   size_t before = wtl_heap_size(mem, old);
   void *p = NULL;
   if (old && !before) refuse_foreign(f, old);
-  agree(f, old, bytes); /* and stores of others into the old block are done */
+  if (!old && !bytes) return NULL;
+  bytes = agree(f, old, bytes); /* and stores of others into the old block are done */
   if (!old)
     p = bytes ? wtl_heap_alloc(mem, bytes, 0) : NULL;
   else if (bytes)
@@ -101,9 +133,10 @@ void *wtl_shmem_realloc(wtl_frame *f, void *old, size_t bytes)
 
 void wtl_shmem_free(wtl_frame *f, void *p)
 {
-  if (f->self->check && p && !wtl_heap_size(&f->self->mem, p)) refuse_foreign(f, p);
+  if (!p) return;
+  if (f->self->check && !wtl_heap_size(&f->self->mem, p)) refuse_foreign(f, p);
   agree(f, p, 0); /* and nobody still uses it */
-  if (p) wtl_heap_free(&f->self->mem, p);
+  wtl_heap_free(&f->self->mem, p);
 }
 
 _Static_assert(WTL_THREAD_MULTIPLE == SHMEM_THREAD_MULTIPLE, "one numbering of thread levels");

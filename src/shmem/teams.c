@@ -69,9 +69,9 @@ wtl_team *wtl_active_set_of(const wtl_frame *f, wtl_team *set, int start, int lo
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: PE_start=%d, logPE_stride=%d, PE_size=%d is no active set of this job, which has PEs 0 to %d",
                 wtl_call_name(f->call), start, log_stride, n, self->n - 1);
+  if (n == self->n) return &self->world; /* needs no pSync, which some programs have on the stack */
   wtl_check_symmetric(f, "pSync", sync, SHMEM_SYNC_SIZE * sizeof *sync, self->me);
   wtl_check_alignment(f, "pSync", sync, sizeof *sync);
-  if (n == self->n) return &self->world;
   wtl_active_set(self, set, start, 1 << log_stride, n, sync);
   if (set->me < 0)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE is not in the active set PE_start=%d, logPE_stride=%d, PE_size=%d",

@@ -118,6 +118,42 @@ static void corners(void)
   shmem_free(most);
 }
 
+/* Calls that do nothing wait for nobody: here one PE makes them alone. */
+static void nothing_waits_for_nobody(void)
+{
+  if (shmem_my_pe() == shmem_n_pes() - 1) {
+    EXPECT(!shmem_malloc(0) && !shmem_align(64, 0) && !shmem_malloc_with_hints(0, 0), "memory for nothing");
+    EXPECT(!shmem_calloc(0, 8) && !shmem_calloc(8, 0) && !shmem_realloc(NULL, 0), "memory for nothing");
+    shmem_free(NULL);
+  }
+  shmem_barrier_all();
+}
+
+/* Programs ask for different sizes: all PEs get the largest, so what comes later lies at the same place on all of them. */
+static void sizes_may_differ(void)
+{
+  int me = shmem_my_pe(), n = shmem_n_pes(), right = (me + 1) % n;
+  size_t mine = 1000 * (size_t)(me + 1), rights = 1000 * (size_t)(right + 1);
+  unsigned char *p = shmem_malloc(mine), *zeros = shmem_calloc(mine, 2), *last;
+  EXPECT(p && zeros, "memory");
+  p = shmem_realloc(p, 2 * mine);
+  EXPECT(p != NULL, "memory");
+  last = shmem_malloc(8);
+  expect_symmetric(last);
+  for (size_t i = 0; i < 2 * mine; i++)
+    if (zeros[i]) {
+      EXPECT(!zeros[i], "byte %zu", i);
+      break;
+    }
+  for (size_t i = 0; i < 2 * rights; i++) shmem_uchar_p(p + i, (unsigned char)me, right);
+  shmem_barrier_all();
+  block b = {p, 2 * mine, (unsigned char)((me + n - 1) % n)};
+  expect_mark(&b, b.bytes, "of another size");
+  shmem_free(last);
+  shmem_free(zeros);
+  shmem_free(p);
+}
+
 /* A block that fills the heap can be made smaller, and is room for others then. */
 static void shrinking_never_fails(void)
 {
@@ -146,7 +182,9 @@ int main(int argc, char **argv)
   (void)argc;
   (void)argv;
   shmem_init();
+  nothing_waits_for_nobody();
   corners();
+  sizes_may_differ();
   shrinking_never_fails();
   random_trace();
   corners();

@@ -266,7 +266,7 @@ static void realloc_foreign(void)
 }
 static void malloc_unalike(void)
 {
-  (void)!shmem_malloc(100 + 8 * (size_t)wrong_me);
+  for (int i = 0; i < 2; i++) (void)!shmem_malloc(100 + 8 * (size_t)wrong_me);
 }
 static void free_unalike(void)
 {
@@ -355,7 +355,7 @@ static void active_set_of_others(void)
 static void active_set_sync_stack(void)
 {
   long sync[SHMEM_BARRIER_SYNC_SIZE] = {0};
-  shmem_barrier(0, 0, 2, sync);
+  shmem_barrier(1, 0, 1, sync);
 }
 static void broadcast_root_of_team(void)
 {
