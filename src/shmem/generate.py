@@ -340,6 +340,7 @@ PROLOGUE = """\
 #define WTL_NO_GENERICS /* the routines themselves are meant here */
 #include "shmem.h"
 #include "shmemx.h"
+#include "base/clock.h"
 #include "pgas/am_mutex.h"
 #include "shmem/front.h"
 #include "shmem/memory.h"
@@ -429,7 +430,19 @@ def header(table: dict, routines: list[Routine], version: str) -> str:
 
 def extension_header(routines: list[Routine], version: str) -> str:
     members = [r for r in routines if r.row.get("header") == "shmemx.h"]
-    return "\n".join([EXTENSION_TOP.replace("@VERSION@", version), *prototypes(members), HEADER_END])
+    return "\n".join(
+        [EXTENSION_TOP.replace("@VERSION@", version), *prototypes(members), "", *early_names(routines), HEADER_END]
+    )
+
+
+def early_names(routines: list[Routine]) -> list[str]:
+    """Another library had what the standard's last version brought as extensions, and its programs call it so."""
+    rows = [r for r in routines if r.row.get("since") == "1.6"]
+    names = dict.fromkeys([r.name for r in rows] + [r.row["generic"] for r in rows if r.row.get("generic")])
+    return [
+        "/* What is new in OpenSHMEM 1.6, by the names that Sandia OpenSHMEM gave it before. */",
+        *[f"#define {name.replace('shmem_', 'shmemx_', 1)} {name}" for name in names],
+    ]
 
 
 def prototypes(routines: list[Routine]) -> list[str]:
@@ -495,7 +508,7 @@ typedef struct {
 
 EXTENSION_TOP = """\
 /*
- * shmemx.h - active messages by Wattle @VERSION@. Generated from src/shmem/api.toml; do not edit.
+ * shmemx.h - active messages and other names beyond the standard, by Wattle @VERSION@. Generated; do not edit.
  *
  * A request runs a handler on another PE, which may answer with a reply. The interface is that of S. Jana's
  * dissertation (2016, chapter 13); routines marked (Wattle) are beyond it.

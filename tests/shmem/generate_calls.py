@@ -99,6 +99,7 @@ ELSEWHERE = {
     "shmem_ctx_session_stop",
     "shmem_signal_fetch",
     "shmem_signal_wait_until",
+    "shmem_swap",
     "start_pes",
     "_my_pe",
     "_num_pes",

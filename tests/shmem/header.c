@@ -17,6 +17,11 @@ int use(long *symmetric, int pe)
   shmem_put(SHMEM_CTX_DEFAULT, symmetric, &value, 1, pe);
   value = shmem_atomic_fetch_add(symmetric, 1L, pe);
 #endif
+  shmemx_long_ibput(symmetric, &value, 1, 1, 1, 1, pe);
+#if __STDC_VERSION__ >= 201112L
+  shmemx_ibput(symmetric, &value, 1, 1, 1, 1, pe);
+  shmemx_sum_inscan(SHMEM_TEAM_WORLD, symmetric, symmetric, 1);
+#endif
   shmemx_am_attach(1, on_message);
   shmemx_am_request(pe, 1, &value, sizeof value);
   pshmemx_am_quiet();

@@ -25,6 +25,9 @@ int main()
   shmem_complexd_sum_reduce(SHMEM_TEAM_WORLD, sums, numbers, 2);
   right = right && __real__ sums[1] == n * (n - 1) / 2 && __imag__ sums[1] == n;
   shmem_barrier_all();
+  *word = 1;
+  right = right && shmemx_long_sum_inscan(SHMEM_TEAM_WORLD, word, word, 1) == 0 && *word == me + 1;
+  shmem_barrier_all();
   shmemx_am_attach(1, on_message);
   shmemx_am_attach(2, [](void *buf, size_t n, int, shmemx_am_token_t) {
     answered = n == sizeof(int) && *static_cast<int *>(buf) == 7;

@@ -6,7 +6,9 @@
  * so that addresses do not reach all PEs.
  */
 #include <shmem.h>
+#include <shmemx.h>
 
+#include "base/clock.h"
 #include "pes.h"
 
 #ifndef WTL_THREADS
@@ -35,6 +37,8 @@ static void ask(void)
          minor);
   shmem_info_get_name(name);
   EXPECT(strcmp(name, SHMEM_VENDOR_STRING) == 0, "%s", name);
+  double before = (double)wtl_clock_ns() * 1e-9, now = shmemx_wtime(), after = (double)wtl_clock_ns() * 1e-9;
+  EXPECT(before <= now && now <= after, "%f is not between %f and %f", now, before, after);
   EXPECT(shmem_pe_accessible(n - 1) == 1 && shmem_pe_accessible(n) == 0 && shmem_pe_accessible(-1) == 0, "PEs");
 }
 

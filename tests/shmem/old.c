@@ -13,11 +13,23 @@ int main(int argc, char **argv)
   long *a = shmalloc(100 * sizeof *a), *b = shmemalign(256, 64);
   EXPECT(a && b && (uintptr_t)b % 256 == 0, "symmetric memory");
   a[0] = me;
+  a[1] = 7;
+  a[2] = me;
   shmem_barrier_all();
   EXPECT(shmem_long_g(a, (me + 1) % n) == (me + 1) % n, "symmetric memory");
   shmem_barrier_all();
   a = shrealloc(a, 1000 * sizeof *a);
-  EXPECT(a && a[0] == me, "what shrealloc keeps");
+  EXPECT(a && a[0] == me && a[1] == 7, "what shrealloc keeps");
+  shmem_barrier_all();
+  long before = (shmem_swap)(a + 1, me, (me + 1) % n); /* the routine, not the C11 generic */
+  EXPECT(before == 7, "%ld swapped", before);
+  shmem_barrier_all();
+  EXPECT(a[1] == (me + n - 1) % n, "swapped to %ld", a[1]);
+  long mine[_SHMEM_REDUCE_SYNC_SIZE],
+      work[_SHMEM_REDUCE_MIN_WRKDATA_SIZE]; /* programs exist whose work arrays are private */
+  for (int i = 0; i < _SHMEM_REDUCE_SYNC_SIZE; i++) mine[i] = _SHMEM_SYNC_VALUE;
+  shmem_long_max_to_all(a + 3, a + 2, 1, 0, 0, n, work, mine);
+  EXPECT(a[3] == n - 1, "the greatest of all PEs: %ld", a[3]);
   shmem_set_cache_inv();
   shmem_set_cache_line_inv(a);
   shmem_clear_cache_inv();

@@ -147,6 +147,7 @@ SINGLE = [
     "shmem_ctx_signal_set",
     "shmem_wait",
     "shmem_wait_until",
+    "shmem_swap",
     "shmem_set_lock",
     "shmem_clear_lock",
     "shmem_test_lock",
