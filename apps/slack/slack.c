@@ -1,7 +1,8 @@
 /*
  * slack.c - early and late PEs at a barrier. Cases: CR or CR:EC. EC PEs compute `--work`, the others CR times as much, and all meet; so
  * many times, for the governor learns. EC 0: all but the last are early. `--loads steps`: PE i computes 1 + (CR - 1) i / (n - 1)
- * times as much as PE 0, so that PEs wait in groups of their own.
+ * times as much as PE 0, so that PEs wait in groups of their own. `--loads bt-mz`: PE i computes what the i-th process of BT-MZ does
+ * (zones.h), over the mean of all; the case is of no account.
  *
  * Work is a number of turns (work.h), not a time, so that a clock that changes makes it longer or shorter. Whoever compares jobs at
  * different clocks gives all of them the same `--turns`.
@@ -17,12 +18,13 @@
 #include "../common/options.h"
 #include "sample.h"
 #include "work.h"
+#include "zones.h"
 
 enum { EX_USAGE = 64 };
 enum { WORK, TURNS, INSTANCES, WARM, REPEAT, LOADS, N_OPTIONS };
-enum { LOADS_TWO, LOADS_STEPS };
+enum { LOADS_TWO, LOADS_STEPS, LOADS_ZONES };
 
-static const char *const loads[] = {"two", "steps", NULL};
+static const char *const loads[] = {"two", "steps", "bt-mz", NULL};
 static bool any_wrong; /* on PE 0 */
 static option options[N_OPTIONS] = {
     [WORK] = {"work", 2, 0.001, 10000, "milliseconds that an early PE computes", NULL},
@@ -38,9 +40,17 @@ typedef struct split {
   double compute_s, slack_s;
 } split;
 
+static double of_zones(int n)
+{
+  double all[ZONES_X * ZONES_Y];
+  zones_loads(n, all);
+  return all[job_me()];
+}
+
 static double factor(sample_case c)
 {
   int n = job_n_pes(), early = c.y > 0 ? (int)c.y : n - 1;
+  if ((int)options[LOADS].value == LOADS_ZONES) return of_zones(n);
   if ((int)options[LOADS].value == LOADS_STEPS) return n > 1 ? 1 + (c.x - 1) * job_me() / (n - 1) : 1;
   return job_me() < early ? 1 : c.x;
 }
@@ -121,6 +131,10 @@ int main(int argc, char **argv)
                            N_OPTIONS, job_me() == 0, &words);
   if (code == OPTIONS_GO && (n = sample_cases(argc, argv, words, 1000, job_n_pes(), job_me() == 0, cases)) < 0)
     code = OPTIONS_WRONG;
+  if (code == OPTIONS_GO && (int)options[LOADS].value == LOADS_ZONES && job_n_pes() > ZONES_X * ZONES_Y) {
+    if (job_me() == 0) fprintf(stderr, "slack: --loads bt-mz has %d zones: no more PEs than that\n", ZONES_X * ZONES_Y);
+    code = OPTIONS_WRONG;
+  }
   if (code == OPTIONS_GO) {
     double turns = agreed_turns();
     if (job_me() == 0) {
