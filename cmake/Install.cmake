@@ -9,6 +9,7 @@ endfunction()
 wattle_wrapper(oshcc C OSHCC_CC cc)
 wattle_wrapper(oshc++ C++ OSHCXX_CXX c++)
 configure_file(${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_BINARY_DIR}/include/wattle.h COPYONLY)
+configure_file(${CMAKE_SOURCE_DIR}/include/wattle_sim.h ${CMAKE_BINARY_DIR}/include/wattle_sim.h COPYONLY)
 foreach(header armci.h armcix.h message.h)
   configure_file(${CMAKE_SOURCE_DIR}/include/${header} ${CMAKE_BINARY_DIR}/include/${header} COPYONLY)
 endforeach()
@@ -30,7 +31,7 @@ install(TARGETS wattle wattle-shmem wattle-net-ucx armci armci-static LIBRARY DE
 install(TARGETS oshrun wattle-info wattle-calibrate wattle-clock-guard wattle-bench-patterns wattle-bench-am
   RUNTIME DESTINATION bin)
 install(PROGRAMS ${CMAKE_BINARY_DIR}/bin/oshcc ${CMAKE_BINARY_DIR}/bin/oshc++ DESTINATION bin)
-install(FILES ${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_BINARY_DIR}/include/shmem.h ${CMAKE_BINARY_DIR}/include/shmemx.h
+install(FILES ${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_SOURCE_DIR}/include/wattle_sim.h ${CMAKE_BINARY_DIR}/include/shmem.h ${CMAKE_BINARY_DIR}/include/shmemx.h
   ${CMAKE_SOURCE_DIR}/include/armci.h ${CMAKE_SOURCE_DIR}/include/armcix.h ${CMAKE_SOURCE_DIR}/include/message.h DESTINATION include)
 install(FILES ${CMAKE_BINARY_DIR}/include/mpp/shmem.h DESTINATION include/mpp)
 install(FILES ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle.pc ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle-shmem.pc ${CMAKE_BINARY_DIR}/lib/pkgconfig/armci.pc

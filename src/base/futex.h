@@ -29,7 +29,7 @@ static inline int wtl_futex_wait(_Atomic uint32_t *word, uint32_t seen, double s
   wtl_os_catch_up();
   if (*word != seen) return EAGAIN; /* nobody else runs until the block */
   if (!wtl_sim_block(word, seconds)) return ETIMEDOUT;
-  if (wtl_sim_resting() == WTL_SIM_SLEEPS) wtl_sim_pause(wtl_sim_price()->wake); /* who looks on needs no waking */
+  if (wtl_sim_resting() == WTL_SIM_SLEEPS) wtl_sim_wake_up(); /* who looks on needs no waking */
   return 0;
 #else
   struct timespec t = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};

@@ -43,7 +43,7 @@ static void *serve(void *arg)
     wtl_os_catch_up();
     wtl_sim_await();
     if (a->stop) break;
-    if (a->others == 0) wtl_sim_pause(wtl_sim_price()->wake); /* else who looks on takes it */
+    if (a->others == 0) wtl_sim_wake_up(); /* else who looks on takes it */
     while (move(a) || wtl_sim_has_message())
       if (wtl_sim_has_message()) wtl_os_catch_up(), wtl_sim_pause(TRY_AGAIN_S);
   }

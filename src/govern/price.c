@@ -69,6 +69,11 @@ wtl_clock_price wtl_clock_price_measure(wtl_knob *k, size_t domain, double cost_
 {
   wtl_clock_price p = {.write_s = 0, .settle_s = cost_s};
   if (cost_s >= 0) return p;
+  if (!isnan(wtl_knob_domain(k, domain)->write_s)) {
+    p.write_s = wtl_knob_domain(k, domain)->write_s;
+    p.settle_s = wtl_knob_domain(k, domain)->latency_s;
+    return p;
+  }
   p.settle_s = wtl_knob_domain(k, domain)->latency_s;
   if (wtl_knob_acts(k)) {
     double seen = settle_s(k, domain);

@@ -46,6 +46,29 @@ static int real_lock(void *arg, int fd)
 const wtl_knob_sys wtl_knob_sys_real = {
     .sys = &wtl_sys_real, .open = real_open, .write = real_write, .lock = real_lock};
 
+#ifdef WTL_SIM
+
+/* Files are of the machine that simulates. */
+static const wtl_knob_ops *const automatic[] = {&wtl_knob_simgrid, &wtl_knob_none, NULL};
+
+static const wtl_knob_ops *asked_for(enum wtl_knob_setting wanted)
+{
+  if (wanted == WTL_KNOB_AUTO) return NULL;
+  return wanted == WTL_KNOB_RECORD ? &wtl_knob_record : &wtl_knob_none;
+}
+
+/* A simulated PE has a core of its own. */
+static cpu_set_t *domains_of(const wtl_knob *k, enum wtl_clock_domain_rule rule, const cpu_set_t *cpus, size_t *n)
+{
+  cpu_set_t *set = malloc(sizeof *set);
+  (void)k, (void)rule;
+  *n = set != NULL;
+  if (set) *set = *cpus;
+  return set;
+}
+
+#else
+
 /* Best first. */
 static const wtl_knob_ops *const automatic[] = {&wtl_knob_cpufreq, &wtl_knob_none, NULL};
 
@@ -60,6 +83,13 @@ static const wtl_knob_ops *asked_for(enum wtl_knob_setting wanted)
   }
   return NULL;
 }
+
+static cpu_set_t *domains_of(const wtl_knob *k, enum wtl_clock_domain_rule rule, const cpu_set_t *cpus, size_t *n)
+{
+  return wtl_clock_domains(k->os->sys, k->sysfs, rule, cpus, n);
+}
+
+#endif
 
 double wtl_knob_number(const wtl_knob *k, int cpu, const char *file)
 {
@@ -114,7 +144,7 @@ static bool find_all(wtl_knob *k, const wtl_knob_ops *kind, const cpu_set_t *set
   if (!k->domain) return false;
   for (k->n_domains = 0; k->n_domains < n; k->n_domains++) {
     wtl_knob_unit *d = &k->domain[k->n_domains];
-    d->clock = (wtl_clock_domain){.cpus = set[k->n_domains], .latency_s = NAN};
+    d->clock = (wtl_clock_domain){.cpus = set[k->n_domains], .latency_s = NAN, .write_s = NAN};
     if (kind->find(k, d, machine) != 0) {
       k->n_domains++; /* so that what it has is freed */
       drop_domains(k);
@@ -140,7 +170,7 @@ wtl_knob *wtl_knob_open_with(const wtl_settings *settings, const cpu_set_t *cpus
   k->state = settings->clock_state.text;
   k->guard = -1;
   if (settings->knob.number == WTL_KNOB_POWERCAP) rule = WTL_DOMAIN_PACKAGE; /* a limit is a package's */
-  set = wtl_clock_domains(os->sys, k->sysfs, rule, cpus, &n);
+  set = domains_of(k, rule, cpus, &n);
   while (!find_all(k, *kind, set, n, machine) && kind[1]) kind++;
   free(set);
   return k;
@@ -272,7 +302,7 @@ int wtl_knob_set(wtl_knob *k, size_t index, uint32_t khz)
 {
   wtl_knob_unit *d = &k->domain[index];
   int error = d->lost ? ENODEV : open_files(k, d);
-  if (!error) error = write_files(k, d, khz);
+  if (!error) error = k->kind->set ? k->kind->set(d, khz) : write_files(k, d, khz);
   if (error) {
     d->lost = true;
     return error;

@@ -43,6 +43,7 @@ typedef struct wtl_clock_domain {
       max_khz;        /* base: what the maker states, or the highest that is no turbo; min <= base <= max */
   uint32_t found_khz; /* the clock it was limited to, or set to, when the knob was opened */
   double latency_s;   /* of a change, as the driver states it; NaN if it does not */
+  double write_s;     /* that a change keeps its caller, where the knob knows it (simulation); NaN: to be measured */
   uint32_t step[64];  /* the clocks there are, rising; n_steps 0: any in the range */
   size_t n_steps;
 } wtl_clock_domain;
@@ -67,7 +68,7 @@ wtl_knob *wtl_knob_open_with(const wtl_settings *settings, const cpu_set_t *cpus
 /* Closes its files. Puts nothing back: wtl_knob_restore and the guard do. */
 void wtl_knob_close(wtl_knob *k);
 
-const char *wtl_knob_name(const wtl_knob *k); /* "cpufreq", "powercap", "record", "none" */
+const char *wtl_knob_name(const wtl_knob *k); /* "cpufreq", "powercap", "record", "simgrid", "none" */
 const char *
 wtl_knob_why(const wtl_knob *k);       /* why it is none, or why a domain could not be had; "" if nothing is amiss */
 bool wtl_knob_acts(const wtl_knob *k); /* it changes the machine: not record, not none */

@@ -101,7 +101,7 @@ int wtl_knob_guard(wtl_knob *k, const pid_t *pids, size_t n)
   words w = {0};
   int stop[2] = {-1, -1}, ready[2] = {-1, -1}, error = 0;
   posix_spawn_file_actions_t files;
-  if (!k->kind->acts) return 0;
+  if (!k->kind->acts || !k->kind->value) return 0; /* no file that outlives the process */
   if (!guard_path(path, sizeof path)) return ENOENT;
   k->saved = wtl_knob_save(k);
   if (pipe2(stop, O_CLOEXEC) != 0 || pipe2(ready, O_CLOEXEC) != 0) error = errno;

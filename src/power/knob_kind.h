@@ -31,10 +31,12 @@ typedef struct wtl_knob_ops {
   int (*find)(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machine);
   /* The text that file i of the domain must hold for this clock. NULL for kinds without files. */
   void (*value)(const wtl_knob_unit *d, const wtl_knob_file *f, uint32_t khz, char text[WTL_KNOB_VALUE]);
+  /* Of kinds that change clocks otherwise than by files: sets it. 0 or an errno. */
+  int (*set)(wtl_knob_unit *d, uint32_t khz);
   bool acts;
 } wtl_knob_ops;
 
-extern const wtl_knob_ops wtl_knob_cpufreq, wtl_knob_powercap, wtl_knob_record, wtl_knob_none;
+extern const wtl_knob_ops wtl_knob_cpufreq, wtl_knob_powercap, wtl_knob_record, wtl_knob_simgrid, wtl_knob_none;
 
 struct wtl_knob {
   const wtl_knob_ops *kind;

@@ -1,7 +1,13 @@
 /*
- * meter_simgrid.c - in simulation: the joules of this PE's core as SimGrid's energy plugin adds them up, from the watts that the
- * platform has for each clock and for what the core does. How far they can be trusted is what the machine profile says of its
- * watts, so the uncertainty is the model's.
+ * meter_simgrid.c - in simulation: joules of this PE's core and of its share of the node, as the simulator adds them up from what the
+ * core does at which clock, and from the bytes that pass its network card and its memory.
+ *
+ *   cpu   the core's states, waking up and changing the clock included; its share of the idle node and of the socket's uncore
+ *   dram  bytes, and its share of what memory draws anyway
+ *   nic   the same of the network card
+ *
+ * How far they can be trusted is what the profile and the cluster say of their numbers. Idle draw is in them, and each PE has its own
+ * share: figures of several PEs can be added, so their scope is the process.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +17,14 @@
 #include "power/machine.h"
 #include "power/meter.h"
 #include "sim/simulator.h"
+
+enum { CPU, DRAM, NIC, DOMAINS };
+
+static const wtl_domain domains[DOMAINS] = {
+    [CPU] = {.name = "cpu", .scope = WATTLE_SCOPE_PROCESS, .part = WTL_PART_CPU, .available = true},
+    [DRAM] = {.name = "dram", .scope = WATTLE_SCOPE_PROCESS, .part = WTL_PART_DRAM, .available = true},
+    [NIC] = {.name = "nic", .scope = WATTLE_SCOPE_PROCESS, .part = WTL_PART_DRAM, .available = true},
+};
 
 static void *simgrid_open(const wtl_meter_env *env, char *why, size_t why_size, char *grant, size_t grant_size)
 {
@@ -27,29 +41,48 @@ static void simgrid_close(void *state)
 static size_t simgrid_domains(void *state, wtl_domain out[WTL_MAX_DOMAINS])
 {
   (void)state;
-  out[0] = (wtl_domain){.name = "cpu", .scope = WATTLE_SCOPE_NODE, .part = WTL_PART_CPU, .available = true};
-  return 1;
+  memcpy(out, domains, sizeof domains);
+  return DOMAINS;
+}
+
+/* `excess_j` carries the doubt that the simulator knows of, up to this mark; the counters themselves miss nothing. */
+static wtl_point point(double joules, double doubt, double at)
+{
+  return (wtl_point){.uj = (uint64_t)llround(joules * 1e6), .excess_j = doubt, .ok = true, .good_at = at};
 }
 
 static void simgrid_read(void *state, wtl_mark *mark)
 {
+  wtl_sim_energy e = wtl_sim_joules();
   (void)state;
-  mark->point[0] = (wtl_point){.uj = (uint64_t)llround(wtl_sim_joules() * 1e6), .ok = true, .good_at = mark->at};
+  mark->point[CPU] = point(e.core + e.idle + e.uncore, e.doubt_of_uncore, mark->at);
+  mark->point[DRAM] = point(e.dram + e.dram_idle, e.doubt_of_dram, mark->at);
+  mark->point[NIC] = point(e.network + e.network_idle, e.doubt_of_network, mark->at);
+}
+
+/* What the profile leaves open of the core's watts, for the time it spent in each state. */
+static double doubt_of_core(const wtl_machine *machine, double wall_s, const wtl_activity *did)
+{
+  wattle_joules_t pe[2], idle[2];
+  wtl_model_pe(machine, did, pe);
+  wtl_model_idle(machine, wall_s, idle);
+  return pe[0].uncertainty + idle[0].uncertainty;
 }
 
 static void simgrid_between(void *state, const wtl_mark *a, const wtl_mark *b, const wtl_activity *did,
                             wattle_joules_t *out, double *random)
 {
-  wattle_joules_t pe[2], idle[2];
+  double wall_s = b->at - a->at;
   (void)random;
-  wtl_model_pe(state, did, pe);
-  wtl_model_idle(state, b->at - a->at, idle);
-  wtl_figure_none(out, "cpu", WATTLE_SCOPE_NODE, b->at - a->at);
-  snprintf(out->source, sizeof out->source, "SimGrid, %s", wtl_machine_name(state));
-  out->provenance = WATTLE_MODELLED;
-  out->joules = (double)(b->point[0].uj - a->point[0].uj) * 1e-6;
-  out->uncertainty = pe[0].uncertainty + idle[0].uncertainty;
-  out->covered_s = b->at - a->at;
+  for (int d = 0; d < DOMAINS; d++) {
+    wtl_figure_none(&out[d], domains[d].name, domains[d].scope, wall_s);
+    snprintf(out[d].source, sizeof out[d].source, "simulation, %s", wtl_machine_name(state));
+    out[d].provenance = WATTLE_MODELLED;
+    out[d].joules = (double)(b->point[d].uj - a->point[d].uj) * 1e-6;
+    out[d].uncertainty = b->point[d].excess_j - a->point[d].excess_j;
+    out[d].covered_s = wall_s;
+  }
+  out[CPU].uncertainty += doubt_of_core(state, wall_s, did);
 }
 
 const wtl_meter_ops wtl_meter_simgrid = {.name = "simgrid",

@@ -79,7 +79,8 @@ static void copy_share(const wattle_joules_t *node, const wattle_joules_t *model
 void wtl_split(const wattle_joules_t *node, const wattle_joules_t *idle_model, const wattle_joules_t *pe_model,
                size_t n, wattle_joules_t *idle, wattle_joules_t *part, size_t stride)
 {
-  if (node->provenance != WATTLE_MEASURED) {
+  bool is_sum = strcmp(node->source, idle_model->source) == 0; /* nothing but the model's own parts added up */
+  if (node->provenance == WATTLE_UNAVAILABLE || is_sum) {
     copy_share(node, idle_model, node->scope, idle);
     for (size_t i = 0; i < n; i++) copy_share(node, &pe_model[i], WATTLE_SCOPE_PROCESS, &part[i * stride]);
     return;

@@ -5,17 +5,27 @@
 
 namespace sim {
 
-bool read_clocks(const std::string &khz, const std::string &watts, size_t base, Clocks *out)
+const char *const part_names[PARTS] = {"computes", "spins", "yields", "sleeps", "wakes", "changes"};
+
+static bool read_numbers(const std::string &text, std::vector<double> *out)
 {
-  std::vector<double> numbers; /* resting, busy, busy, resting, ... */
   char *end = nullptr;
-  for (const char *at = khz.c_str(); *at; at = *end ? end + 1 : end)
-    out->khz.push_back(static_cast<uint32_t>(strtoul(at, &end, 10)));
-  for (const char *at = watts.c_str(); *at; at = *end ? end + 1 : end) {
-    numbers.push_back(strtod(at, &end));
+  for (const char *at = text.c_str(); *at; at = *end ? end + 1 : end) {
+    out->push_back(strtod(at, &end));
     if (end == at) return false;
   }
-  if (numbers.size() != out->khz.size() * RESTS * 3 || base >= out->khz.size()) return false;
+  return true;
+}
+
+bool read_clocks(const std::string &khz, const std::string &speeds, const std::string &watts, size_t base, Clocks *out)
+{
+  std::vector<double> names, speed, numbers; /* numbers: resting, busy, busy, resting, ... */
+  if (!read_numbers(khz, &names) || !read_numbers(speeds, &speed) || !read_numbers(watts, &numbers)) return false;
+  if (base >= names.size() || speed.size() != names.size() || numbers.size() != names.size() * RESTS * 3) return false;
+  for (size_t clock = 0; clock < names.size(); clock++) {
+    out->khz.push_back(static_cast<uint32_t>(names[clock]));
+    out->speed.push_back(speed[clock] / speed[base]);
+  }
   for (size_t clock = 0; clock < out->khz.size(); clock++) {
     const double *row = &numbers[clock * RESTS * 3];
     out->watts.push_back({row[1], {row[0], row[3], row[6]}});
@@ -24,15 +34,54 @@ bool read_clocks(const std::string &khz, const std::string &watts, size_t base, 
   return true;
 }
 
+Core::Core(const Clocks *c, Socket *s, Domain *d) : clocks(c), socket(s), domain(d), clock_(c->base), wants(c->base)
+{
+  socket->awake++;
+  domain->clock = c->base;
+  domain->cores.push_back(this);
+}
+
+Part Core::part() const
+{
+  if (!jobs.empty()) return COMPUTES;
+  if (changing) return CHANGES;
+  if (waking) return WAKES;
+  return rest_ == WTL_SIM_SPINS ? SPINS : rest_ == WTL_SIM_YIELDS ? YIELDS : SLEEPS;
+}
+
+static void let_pass(Socket *s)
+{
+  if (s->awake) s->each_s += (now() - s->since) / s->awake;
+  s->since = now();
+}
+
 void Core::let_pass()
 {
-  double seconds = now() - since;
+  double took = now() - since;
   since = now();
-  if (seconds <= 0 || stopped) return;
+  if (stopped) return;
+  sim::let_pass(socket);
+  Part what = part();
+  if (what != SLEEPS) uncore += socket->each_s - uncore_from;
+  uncore_from = socket->each_s;
+  if (took <= 0) return;
   const Clocks::Watts &watts = clocks->watts[clock_];
-  if (!jobs.empty() || rest_ != WTL_SIM_SLEEPS) on_core += seconds;
-  joules_ += seconds * (jobs.empty() ? watts.resting[rest_] : watts.busy);
-  for (Job &job : jobs) job.left -= seconds / (pace_ * static_cast<double>(jobs.size()));
+  double joules = took * (what == SPINS || what == YIELDS || what == SLEEPS ? watts.resting[rest_] : watts.busy);
+  if (what != SLEEPS && what != WAKES) on_core += took;
+  seconds[what] += took;
+  by_part[what] += joules;
+  joules_ += joules;
+  wall += took;
+  for (Job &job : jobs) job.left -= took / (pace_ * static_cast<double>(jobs.size()));
+}
+
+/* What it does changes by `how`; up to now it did what it did. */
+template <typename How> void Core::become(How how)
+{
+  let_pass();
+  bool was_awake = part() != SLEEPS;
+  how();
+  if (!stopped) socket->awake += (part() != SLEEPS) - was_awake;
 }
 
 /* When the first of the jobs will be done, if nothing changes until then. */
@@ -50,21 +99,21 @@ void Core::end_job(void *core, uint64_t number)
 {
   Core *c = static_cast<Core *>(core);
   if (c->plans != number) return; /* something changed */
-  c->let_pass();
-  for (auto job = c->jobs.begin(); job != c->jobs.end();)
-    if (job->thread == c->next || job->left <= 0) {
-      go_on(job->thread);
-      job = c->jobs.erase(job);
-    } else {
-      ++job;
-    }
+  c->become([c] {
+    for (auto job = c->jobs.begin(); job != c->jobs.end();)
+      if (job->thread == c->next || job->left <= 0) {
+        go_on(job->thread);
+        job = c->jobs.erase(job);
+      } else {
+        ++job;
+      }
+  });
   c->plan();
 }
 
 void Core::compute(double work)
 {
-  let_pass();
-  jobs.push_back({running(), work});
+  become([&] { jobs.push_back({running(), work}); });
   plan();
   wait();
 }
@@ -72,25 +121,53 @@ void Core::compute(double work)
 wtl_sim_rest Core::set_rest(wtl_sim_rest how)
 {
   wtl_sim_rest before = rest_;
-  if (how != before) let_pass();
-  rest_ = how;
+  if (how != before) become([&] { rest_ = how; });
   return before;
 }
 
 bool Core::set_clock(size_t clock)
 {
-  if (clock == clock_) return false;
+  wants = clock;
+  return settle();
+}
+
+/* The domain's clock follows what its cores ask for. */
+bool Core::settle()
+{
+  size_t most = domain->cores.front()->wants;
+  for (const Core *c : domain->cores)
+    if (clocks->khz[c->wants] > clocks->khz[most]) most = c->wants;
+  if (most == domain->clock) return false;
+  domain->clock = most;
+  for (Core *c : domain->cores) c->run_at(most);
+  return true;
+}
+
+void Core::run_at(size_t clock)
+{
   let_pass();
   clock_ = clock;
-  pace_ = static_cast<double>(clocks->khz[clocks->base]) / clocks->khz[clock];
+  pace_ = 1 / clocks->speed[clock];
   plan();
-  return true;
+}
+
+void Core::hold(Part what, double duration)
+{
+  int *count = what == WAKES ? &waking : &changing;
+  if (duration <= 0) return;
+  become([&] { ++*count; });
+  pass(duration);
+  become([&] { --*count; });
 }
 
 void Core::stop()
 {
-  let_pass();
+  become([this] { rest_ = WTL_SIM_SLEEPS; });
+  if (part() != SLEEPS) socket->awake--; /* another thread of it computes */
   stopped = true;
+  for (size_t i = 0; i < clocks->khz.size(); i++)
+    if (clocks->khz[i] < clocks->khz[wants]) wants = i;
+  settle();
 }
 
 double Core::on_core_s()

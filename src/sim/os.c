@@ -19,6 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#define WATTLE_SIMULATED
+#include "wattle_sim.h"
+
 #include "sim/os.h"
 #include "sim/simulator.h"
 
@@ -63,7 +66,10 @@ double wtl_os_ahead(void)
 
 static void copied(size_t n)
 {
-  charged += (double)n * wtl_sim_price()->copy;
+  const wtl_sim_prices *p = wtl_sim_price();
+  /* The memory's own part takes as long at any clock: what is charged is at the base clock. */
+  charged += (double)n * p->copy * (p->copy_clock + (1 - p->copy_clock) / wtl_sim_pace());
+  wtl_sim_moved(2 * (double)n); /* read and written */
   if (charged > MOST_AHEAD_S) wtl_os_catch_up();
 }
 
@@ -92,6 +98,17 @@ void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void)
 {
   if (++blocks >= MOST_BLOCKS) wtl_os_catch_up();
+}
+
+void wattle_sim_compute(double seconds)
+{
+  wtl_os_catch_up();
+  wtl_sim_compute(seconds);
+}
+
+void wattle_sim_move(size_t bytes)
+{
+  copied(bytes / 2);
 }
 
 /* --- time ---------------------------------------------------------------------------------------------------------- */
@@ -148,7 +165,8 @@ static void sleep_for(double seconds)
 {
   wtl_os_catch_up();
   enum wtl_sim_rest before = wtl_sim_set_rest(WTL_SIM_SLEEPS);
-  wtl_sim_pause(seconds + wtl_sim_price()->wake);
+  wtl_sim_pause(seconds);
+  wtl_sim_wake_up();
   wtl_sim_set_rest(before);
 }
 

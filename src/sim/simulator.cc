@@ -42,8 +42,9 @@ struct Thread : sim::Turns {
 };
 
 struct Pe {
-  Pe(int n, const sim::Clocks *clocks) : number(n), core(clocks) {}
+  Pe(int n, const sim::Clocks *clocks, sim::Socket *s, sim::Domain *d) : number(n), core(clocks, s, d) {}
   int number;
+  double network_bytes = 0, memory_bytes = 0;
   sim::Core core;
   sim::Copy copy = {};
   int status = -1; /* -1: it still runs */
@@ -56,7 +57,10 @@ struct Pe {
 std::vector<std::unique_ptr<Pe>> pes;
 sim::Clocks clocks;
 wtl_sim_prices prices;
-double change_s;       /* of a clock */
+wtl_sim_draws draws;
+size_t socket_pes, domain_pes; /* so many neighbours have one */
+std::vector<std::unique_ptr<sim::Socket>> sockets;
+std::vector<std::unique_ptr<sim::Domain>> domains;
 size_t meeting, ended; /* PEs that are */
 const char *program;
 int arguments;
@@ -109,11 +113,21 @@ void serve(sim::Turns *turns)
   sim::wake(t, 1);
 }
 
+/* Each PE's own, for programs change them. They live as long as the process. */
+char **own_arguments()
+{
+  char **mine = static_cast<char **>(calloc(static_cast<size_t>(arguments) + 1, sizeof *mine));
+  for (int i = 0; mine && i < arguments; i++)
+    if (!(mine[i] = strdup(argument[i]))) fail(program, "no memory for its arguments");
+  if (!mine) fail(program, "no memory for its arguments");
+  return mine;
+}
+
 void run_program(sim::Turns *turns)
 {
   Pe *pe = static_cast<Thread *>(turns)->pe;
   try {
-    int status = pe->copy.main(arguments, argument, environ);
+    int status = pe->copy.main(arguments, own_arguments(), environ);
     pe->copy.end(status);
     end_pe(pe, status);
   } catch (const Ended &end) {
@@ -140,12 +154,19 @@ double number_of(const s4u::Host *host, const char *property)
 /* All hosts have the same. */
 void read_machine(const s4u::Host *host)
 {
-  const char *khz = host->get_property("clocks_khz"), *watts = host->get_property("wattage_per_state");
-  prices = {number_of(host, "wake_s"), number_of(host, "block_s"), number_of(host, "copy_s"),
-            number_of(host, "message_s"), number_of(host, "byte_s")};
-  change_s = number_of(host, "clock_change_s");
-  if (!khz || !watts || !sim::read_clocks(khz, watts, static_cast<size_t>(number_of(host, "base_clock")), &clocks))
-    fail("the platform", "clocks_khz, wattage_per_state and base_clock do not fit together");
+  const char *khz = host->get_property("clocks_khz"), *watts = host->get_property("wattage_per_state"),
+             *speeds = host->get_property("clock_speeds");
+  auto number = [=](const char *property) { return number_of(host, property); };
+  prices = {number("wake_s"),    number("block_s"), number("copy_s"),        number("copy_clock"),
+            number("message_s"), number("byte_s"),  number("clock_change_s")};
+  draws = {number("idle_w"),          number("uncore_w"),       number("uncore_w_doubt"),       number("network_w"),
+           number("network_w_doubt"), number("network_byte_j"), number("network_byte_j_doubt"), number("dram_w"),
+           number("dram_w_doubt"),    number("dram_byte_j"),    number("dram_byte_j_doubt")};
+  socket_pes = static_cast<size_t>(number("socket_pes"));
+  domain_pes = static_cast<size_t>(number("domain_pes"));
+  if (!khz || !speeds || !watts || !socket_pes || !domain_pes ||
+      !sim::read_clocks(khz, speeds, watts, static_cast<size_t>(number("base_clock")), &clocks))
+    fail("the platform", "clocks_khz, clock_speeds, wattage_per_state and base_clock do not fit together");
 }
 
 void read_platform(const char *file, int n)
@@ -173,7 +194,9 @@ void start_pes(int n)
   std::string why;
   if (!sim::load_copies(program, static_cast<size_t>(n), &copies, &why)) fail(program, why);
   for (int i = 0; i < n; i++) {
-    pes.push_back(std::make_unique<Pe>(i, &clocks));
+    if (static_cast<size_t>(i) % socket_pes == 0) sockets.push_back(std::make_unique<sim::Socket>());
+    if (static_cast<size_t>(i) % domain_pes == 0) domains.push_back(std::make_unique<sim::Domain>());
+    pes.push_back(std::make_unique<Pe>(i, &clocks, sockets.back().get(), domains.back().get()));
     pes.back()->copy = copies[static_cast<size_t>(i)];
     sim::start(new_thread(pes.back().get(), run_program));
   }
@@ -181,13 +204,56 @@ void start_pes(int n)
 
 /* --- what is told at the end --------------------------------------------------------------------------------------- */
 
+wtl_sim_energy energy_of(Pe *pe)
+{
+  wtl_sim_energy e = {};
+  sim::Core &core = pe->core;
+  double all = core.joules(), node_s = core.wall_s();
+  e.idle = draws.idle_w * node_s;
+  e.core = all - e.idle;
+  e.uncore = draws.uncore_w * core.uncore_s();
+  e.network_idle = draws.network_w * node_s;
+  e.network = draws.network_byte_j * pe->network_bytes;
+  e.dram_idle = draws.dram_w * node_s;
+  e.dram = draws.dram_byte_j * pe->memory_bytes / 2; /* a payload byte is one read and one write */
+  e.doubt_of_uncore = draws.uncore_w_doubt * core.uncore_s();
+  e.doubt_of_network = draws.network_w_doubt * node_s + draws.network_byte_j_doubt * pe->network_bytes;
+  e.doubt_of_dram = draws.dram_w_doubt * node_s + draws.dram_byte_j_doubt * pe->memory_bytes / 2;
+  return e;
+}
+
+/* Of the core's parts what is beyond its share of the idle node, which is one of its own. */
+void tell_pe(Pe *pe)
+{
+  wtl_sim_energy e = energy_of(pe);
+  const struct {
+    const char *name;
+    double joules;
+  } shares[] = {{"idle", e.idle}, {"uncore", e.uncore},      {"network", e.network}, {"network_idle", e.network_idle},
+                {"dram", e.dram}, {"dram_idle", e.dram_idle}};
+  fprintf(out, "{\"pe\":%d,\"status\":%d,\"on_core_s\":%.17g,\"cpu_j\":%.17g,\"seconds\":{", pe->number, pe->status,
+          pe->core.on_core_s(), pe->core.joules());
+  for (int p = 0; p < sim::PARTS; p++)
+    fprintf(out, "%s\"%s\":%.17g", p ? "," : "", sim::part_names[p], pe->core.seconds_of(static_cast<sim::Part>(p)));
+  fprintf(out, "},\"joules\":{");
+  for (int p = 0; p < sim::PARTS; p++) {
+    sim::Part part = static_cast<sim::Part>(p);
+    fprintf(out, "\"%s\":%.17g,", sim::part_names[p],
+            pe->core.joules_of(part) - draws.idle_w * pe->core.seconds_of(part));
+  }
+  for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
+    fprintf(out, "%s\"%s\":%.17g", i ? "," : "", shares[i].name, shares[i].joules);
+  fprintf(out, "}}");
+}
+
 void tell(const char *end)
 {
   fprintf(out, "{\"schema\":1,\"end\":\"%s\",\"simulated_s\":%.17g,\"messages\":%lu,\"bytes\":%lu,\"pes\":[", end,
           sim::now(), static_cast<unsigned long>(sim::messages_sent()), static_cast<unsigned long>(sim::bytes_sent()));
-  for (auto &pe : pes)
-    fprintf(out, "%s\n{\"pe\":%d,\"status\":%d,\"on_core_s\":%.17g,\"cpu_j\":%.17g}", pe->number ? "," : "", pe->number,
-            pe->status, pe->core.on_core_s(), pe->core.joules());
+  for (auto &pe : pes) {
+    fprintf(out, "%s\n", pe->number ? "," : "");
+    tell_pe(pe.get());
+  }
   fprintf(out, "\n]");
 }
 
@@ -293,9 +359,14 @@ double wtl_sim_cpu_seconds(void)
   return here()->pe->core.on_core_s();
 }
 
-double wtl_sim_joules(void)
+wtl_sim_energy wtl_sim_joules(void)
 {
-  return here()->pe->core.joules();
+  return energy_of(here()->pe);
+}
+
+void wtl_sim_moved(double bytes)
+{
+  here()->pe->memory_bytes += bytes;
 }
 
 size_t wtl_sim_clocks(void)
@@ -313,14 +384,22 @@ uint32_t wtl_sim_clock_khz(size_t clock)
   return clocks.khz[clock];
 }
 
-void wtl_sim_set_clock(size_t clock)
+bool wtl_sim_set_clock(size_t clock)
 {
-  if (here()->pe->core.set_clock(clock)) sim::pass(change_s);
+  sim::Core &core = here()->pe->core;
+  bool changed = core.set_clock(clock);
+  if (changed) core.hold(sim::CHANGES, prices.clock_change);
+  return changed;
 }
 
 void wtl_sim_pause(double seconds)
 {
   sim::pass(seconds);
+}
+
+void wtl_sim_wake_up(void)
+{
+  here()->pe->core.hold(sim::WAKES, prices.wake);
 }
 
 bool wtl_sim_block(const void *word, double seconds)
@@ -362,6 +441,10 @@ void wtl_sim_exit(int status)
 
 void wtl_sim_send(int to, void *what, size_t n, int stream, double after)
 {
+  for (Pe *pe : {here()->pe, pes[static_cast<size_t>(to)].get()}) {
+    pe->network_bytes += static_cast<double>(n);
+    pe->memory_bytes += static_cast<double>(n);
+  }
   sim::send(here()->pe->number, to, what, n, stream, after);
 }
 

@@ -40,21 +40,39 @@ enum wtl_sim_rest wtl_sim_set_rest(enum wtl_sim_rest how);
 enum wtl_sim_rest wtl_sim_resting(void); /* how it does; no turn */
 /* Time that the PE was on its core, computing or looking on, since the simulation began. No turn. */
 double wtl_sim_cpu_seconds(void);
-/* The core's joules since the simulation began: the platform's watts, by clock and by what the core does, in time. */
-double wtl_sim_joules(void);
+
+/* What a core's share of the node draws whatever it does, W, and J a byte; _doubt: half the width of the range of the same. The
+ * uncore's is a socket's. */
+typedef struct wtl_sim_draws {
+  double idle_w, uncore_w, uncore_w_doubt, network_w, network_w_doubt, network_byte_j, network_byte_j_doubt, dram_w,
+      dram_w_doubt, dram_byte_j, dram_byte_j_doubt;
+} wtl_sim_draws;
+
+/* Joules since the simulation began, of this PE and of its core's share of the node. `core`: the platform's watts, by clock and by what
+ * the core does, in time, beyond `idle`. Their sum is all there is. */
+typedef struct wtl_sim_energy {
+  double core, idle, uncore, network, network_idle, dram, dram_idle;
+  double doubt_of_uncore, doubt_of_network,
+      doubt_of_dram; /* of core and idle the machine profile tells (meter_simgrid.c) */
+} wtl_sim_energy;
+
+wtl_sim_energy wtl_sim_joules(void); /* no turn */
+/* It has moved so many bytes, read and written, through memory. No turn. */
+void wtl_sim_moved(double bytes);
 /* Number of clocks, the present one, the base one; and kHz of one. No turns. */
 size_t wtl_sim_clocks(void);
 size_t wtl_sim_base_clock(void);
 uint32_t wtl_sim_clock_khz(size_t clock);
 /* Seconds that a second's work at the base clock takes at the present one. No turn. */
 double wtl_sim_pace(void);
-/* Changes the clock; takes what a change takes (0 where nothing changes). */
-void wtl_sim_set_clock(size_t clock);
+/* Asks for a clock. Cores that share one run at the highest that is asked for. True where it has changed by this: that has taken the
+ * caller what a change takes. */
+bool wtl_sim_set_clock(size_t clock);
 /* What things take, of the machine's description; no turns. `wake`: a thread that slept, until it runs. `block`: a basic block
- * of the program, on average, at the base clock. `copy`: a byte that it has the C library copy. `message`, `byte`: what sending or
- * receiving costs the core. */
+ * of the program, on average, at the base clock. `copy`: a byte that it has the C library copy, at the base clock, of which the share
+ * `copy_clock` follows the clock. `message`, `byte`: what sending or receiving costs the core. */
 typedef struct wtl_sim_prices {
-  double wake, block, copy, message, byte;
+  double wake, block, copy, copy_clock, message, byte, clock_change;
 } wtl_sim_prices;
 const wtl_sim_prices *wtl_sim_price(void);
 
@@ -62,6 +80,8 @@ const wtl_sim_prices *wtl_sim_price(void);
 
 /* Lets time pass. */
 void wtl_sim_pause(double seconds);
+/* The caller, which slept, is woken: that takes what it takes, and draws what computing does. */
+void wtl_sim_wake_up(void);
 /* Blocks until wtl_sim_wake for the same word, at most `seconds` (INFINITY: for ever). True if it was woken. */
 bool wtl_sim_block(const void *word, double seconds);
 /* Wakes up to `n` threads that block on `word`, those that came first first. */

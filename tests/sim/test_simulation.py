@@ -3,51 +3,21 @@ run gives the same result bit for bit, and a deadlock names who waits where."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from sim_job import ROOT, build, is_built, result, simulate
 
-ROOT = Path(__file__).resolve().parents[2]
-HOME = Path(os.environ.get("WATTLE_HOME", ROOT / "build/release"))
-PROGRAMS = Path(__file__).parent / "programs"
-
-pytestmark = pytest.mark.skipif(
-    not (HOME / "bin/wattle-simulator").exists(), reason="built without SimGrid (libsimgrid-dev)"
-)
+pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (libsimgrid-dev)")
 
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All programs, built for simulation as a user would."""
     folder = tmp_path_factory.mktemp("simulated")
-    for source in (*PROGRAMS.glob("*.c"), ROOT / "examples/gups.c", ROOT / "examples/halo.c"):
-        build = [HOME / "bin/oshcc", "--sim", "-O2", "-g", source, "-o", folder / source.stem, "-lm"]
-        subprocess.run(build, check=True)
-    return folder
-
-
-def simulate(
-    where: Path, program: Path, *arguments: str, n: int = 4, options: tuple[str, ...] = (), timeout: float = 60
-) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "wattle", "sim", "-n", str(n), "-o", str(where), *options]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
-    return subprocess.run(
-        [*command, "--", str(program), *arguments],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
-
-
-def result(where: Path) -> dict[str, object]:
-    return json.loads((where / "simulation.json").read_text())
+    build(folder, "all_kinds", "deadlock", "late", "looks")
+    return build(folder, "gups", "halo", of=ROOT / "examples")
 
 
 @pytest.mark.parametrize("n", [2, 7])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -12,15 +13,14 @@ from rich.markup import escape
 from wattle import console, info, runs, units
 from wattle.errors import WattleError
 from wattle.pe import PE
-from wattle.plan import file, machine
-from wattle.plan.clusters import cluster
+from wattle.plan import by_sim, file, machine
+from wattle.plan.choice import choose
 from wattle.plan.file import Cluster, Plan
 from wattle.plan.machine import Clock, Clocks
 from wattle.plan.predict import Prediction, active_s, predict, waiting_s
-from wattle.provenance import significant
+from wattle.provenance import Joules, Provenance, significant
+from wattle.sim.replay import Outcome
 from wattle.tables import table
-
-SPARE = 1 / 16  # of the run's time that stays unused: no two runs are alike
 
 
 def plan(
@@ -31,6 +31,15 @@ def plan(
     profile: Annotated[
         str | None, typer.Option("--machine", metavar="PROFILE", help="Machine profile; default: the run's.")
     ] = None,
+    by: Annotated[
+        str, typer.Option("--by", metavar="HOW", help="model: from the profile's sums; sim: by replaying the run.")
+    ] = "model",
+    cluster: Annotated[
+        str, typer.Option(metavar="CLUSTER", help="With --by sim: the simulated machine, as of `wattle sim`.")
+    ] = "sandybridge-ib",
+    slowdown: Annotated[
+        float, typer.Option(metavar="PERCENT", help="With --by sim: time that the plan may cost.")
+    ] = 1.0,
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
     """Give each PE a clock at which it still arrives in time, from what it waited in a run.
@@ -43,6 +52,11 @@ def plan(
     sample = found.middle.profile
     if sample is None or not sample.complete:
         raise WattleError(f"{directory}: PEs left no profile, so nothing is known of their waiting")
+    if by == "sim":
+        _by_sim(directory, by_sim.best(sample, cluster, slowdown), output or directory / "plan.yaml", json)
+        return
+    if by != "model":
+        raise WattleError(f"--by {by}: expected model or sim")
     chosen = profile or found.manifest.machine
     clocks = machine.read(info.ask({**os.environ, **({"WATTLE_MACHINE": chosen} if chosen else {})}).machine)
     wall_s = sample.wall_s or 0.0
@@ -56,20 +70,50 @@ def plan(
         _show(made, sample.pes, predictions, where)
 
 
+def _by_sim(directory: Path, found: by_sim.Found, where: Path, json: bool) -> None:
+    ways = {"standard": found.standard, "reduced": found.reduced, "hybrid": found.hybrid, "oracle": found.oracle}
+    made = Plan(len(found.ghz), found.profile, _clusters(range(len(found.ghz)), found.ghz))
+    lines = [f"From a replay of the run in {directory}. `wattle run --plan THIS-FILE` applies it.", "Predicted:"]
+    lines += [f"  {name}: {units.seconds(o.seconds)}, {_amount(o)}" for name, o in ways.items()]
+    where.write_text(file.text(made, lines), encoding="utf-8")
+    if json:
+        predicted = {name: {"time_s": o.seconds, "joules": _joules(o).as_dict()} for name, o in ways.items()}
+        clusters = [{"clock_ghz": c.clock_ghz, "pes": c.pes} for c in made.clusters]
+        console.print_json({"file": str(where), "trace": found.how, "clusters": clusters, "predicted": predicted})
+        return
+    costs = table()
+    for name in ("mode", "time", "joules", "against standard"):
+        costs.add_column(name)
+    for name, o in ways.items():
+        saved, longer = (100 * (1 - o.joules / found.standard.joules), 100 * (o.seconds / found.standard.seconds - 1))
+        words = "" if name == "standard" else f"{_percent(saved)} energy saved, {_percent(longer)} time"
+        costs.add_row(name, units.seconds(o.seconds), _amount(o), words)
+    console.out.print(costs)
+    console.out.print(f"[faint]{escape(found.how)}. The oracle knows how long each wait will be.[/faint]")
+    console.out.print(f"Written to {escape(str(where))}.", soft_wrap=True)
+
+
+def _joules(o: Outcome) -> Joules:
+    return Joules(o.joules, o.doubt, Provenance.MODELLED, "replay", "job", "cpu+dram", o.seconds, o.seconds)
+
+
+def _amount(o: Outcome) -> str:
+    return str(_joules(o))
+
+
+def _clusters(pes: Iterable[int], ghz: Iterable[float]) -> list[Cluster]:
+    chosen: dict[float, list[int]] = {}
+    for pe, clock in zip(pes, ghz, strict=True):
+        chosen.setdefault(clock, []).append(pe)
+    return [Cluster(clock, sorted(chosen[clock])) for clock in sorted(chosen)]
+
+
 def make(pes: list[PE], clocks: Clocks, wall_s: float) -> Plan:
     """Each cluster gets the slowest clock at which its busiest PE still ends in time; that which waits least the base
     clock."""
-    groups = cluster([waiting_s(pe) for pe in pes], wall_s)
-    room_s = wall_s * (1 - SPARE)
-    chosen: dict[float, list[int]] = {}
-    for rank, group in enumerate(groups):
-        busiest = max(active_s(pes[i]) for i in group)
-        clock = clocks.base
-        if rank > 0 and room_s > 0:
-            clock = clocks.at_least(min(1.0, busiest / room_s) * clocks.base.ghz)
-            clock = clock if clock.ghz < clocks.base.ghz else clocks.base
-        chosen.setdefault(clock.ghz, []).extend(pes[i].pe for i in group)
-    return Plan(len(pes), clocks.profile, [Cluster(ghz, sorted(chosen[ghz])) for ghz in sorted(chosen)])
+    waits, active = ([of(pe) for pe in pes] for of in (waiting_s, active_s))
+    by_pe = choose(waits, active, wall_s, clocks.base.ghz, lambda ghz: clocks.at_least(ghz).ghz)
+    return Plan(len(pes), clocks.profile, _clusters((pe.pe for pe in pes), by_pe))
 
 
 def predict_all(made: Plan, pes: list[PE], clocks: Clocks, wall_s: float, nodes: int) -> list[Prediction]:

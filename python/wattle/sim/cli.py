@@ -16,18 +16,34 @@ from wattle.run import job
 from wattle.run.show import show
 from wattle.run.summary import document
 from wattle.sim import simulation
+from wattle.sim import what_if as asked
 from wattle.symbols import resolve
 
 
 def sim(
     command: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(metavar="PROGRAM", help="Built by `oshcc --sim`, and its arguments, best after --."),
-    ],
-    n: Annotated[int, typer.Option("-n", "--np", metavar="N", help="Number of PEs, each on a core of its own.")],
+    ] = None,
+    n: Annotated[int, typer.Option("-n", "--np", metavar="N", help="Number of PEs, each on a core of its own.")] = 0,
     machine: Annotated[
         str, typer.Option(metavar="CLUSTER", help="A cluster of machines/clusters, or a file that ends in .toml.")
     ] = "sandybridge-ib",
+    clock_domain: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="So many cores share a clock, which is the highest that one asks for."),
+    ] = None,
+    what_if: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Instead of a program: a recorded run under other clocks and ways to wait."),
+    ] = None,
+    slowdown: Annotated[
+        float, typer.Option(metavar="PERCENT", help="With --what-if: time that a choice may cost.")
+    ] = 1.0,
+    rank: Annotated[str, typer.Option(metavar="BY", help="With --what-if: energy, time or edp.")] = "energy",
+    network: Annotated[
+        str | None, typer.Option(metavar="NAME", help="With --what-if, of a simulated run: another network.")
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="DIR", help="New or empty directory; default: one in wattle-runs."),
@@ -46,7 +62,18 @@ def sim(
     Time is simulated: what the program computes is counted by basic blocks, so the same arguments always give the same
     result. The directory is as `wattle run` writes it.
     """
-    planned = simulation.plan(machine, n, _chosen(settings or []), profile)
+    if what_if is not None:
+        if command:
+            raise WattleError("--what-if replays a run that was recorded: it takes no program")
+        answer = asked.ask(what_if, machine, slowdown, rank, network)
+        if json:
+            console.print_json(asked.document(answer))
+        else:
+            asked.show(answer)
+        return 0
+    if not command:
+        raise WattleError("wattle sim needs a program to run, or --what-if DIR")
+    planned = simulation.plan(machine, n, _chosen(settings or []), profile, clock_domain)
     where = directories.prepare(output, command[0])
     ready = planned.write(where)
     in_force = planned.in_force

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,20 @@ from wattle.errors import WattleError
 
 TAGS = ("measured", "cited", "derived", "assumed")
 OF_NETWORK = {"latency": "s", "bandwidth": "B/s", "message": "s", "byte": "s/B"}
-OF_CORE = {"wake": "s", "clock_change": "s", "block": "s", "copy": "s/B"}
+OF_CORE = {
+    "wake": "s",
+    "clock_change": "s",
+    "block": "s",
+    "copy": "s/B",
+    "copy_clock": "1",
+    "turbo": "Hz",
+    "step": "Hz",
+    "domain": "cores",
+    "uncore": "W",
+    "nic": "W",
+    "nic_byte": "J/B",
+}
+OPTIONAL = ("cores",)  # a cluster may have all numbers itself
 
 
 @dataclass(frozen=True)
@@ -41,14 +54,31 @@ class Cluster:
     def value(self, key: str) -> float:
         return self.numbers[key].value
 
+    def with_value(self, key: str, value: float, how: str) -> Cluster:
+        """The same with another number, which is an assumption of whoever asks for it."""
+        changed = replace(self.numbers[key], value=value, plus_minus=0.0, tag="assumed", source="", how=how)
+        return replace(self, numbers=self.numbers | {key: changed})
+
 
 def read(name: str) -> Cluster:
-    """By its name in machines/clusters, or from a file."""
+    """By its name in machines/clusters, or from a file. What it says itself goes before what its file of cores says."""
     path = _find("clusters", name)
-    words, numbers = _read(path, ("title", "machine", "network"), OF_CORE)
-    network = _find("networks", words["network"])
-    _, of_network = _read(network, ("title",), OF_NETWORK)
+    words, own = _read(path, ("title", "machine", "cores", "network"), OF_CORE)
+    _, of_cores = _read(_find("cores", words["cores"]), (), OF_CORE) if "cores" in words else ({}, {})
+    of_network = network(words["network"])
+    numbers = of_cores | own
+    if missing := [key for key in OF_CORE if key not in numbers]:
+        raise WattleError(f"{path}: {missing[0]}: expected here, or in a file of cores")
     return Cluster(path.stem, words["title"], words["machine"], words["network"], of_network | numbers)
+
+
+def network(name: str) -> dict[str, Number]:
+    """The numbers of one of machines/networks, or of a file."""
+    path = _find("networks", name)
+    numbers = _read(path, ("title",), OF_NETWORK)[1]
+    if missing := [key for key in OF_NETWORK if key not in numbers]:
+        raise WattleError(f"{path}: {missing[0]}: expected a number")
+    return numbers
 
 
 def _find(kind: str, name: str) -> Path:
@@ -73,9 +103,10 @@ def _read(path: Path, words: tuple[str, ...], units: dict[str, str]) -> tuple[di
         if key not in words and key not in units:
             raise WattleError(f"{path}: {key}: expected one of {', '.join([*words, *units])}")
     for key in words:
-        if not isinstance(table.get(key), str):
+        if not isinstance(table.get(key), str) and (key in table or key not in OPTIONAL):
             raise WattleError(f"{path}: {key}: expected text")
-    return {key: table[key] for key in words}, {key: _number(path, key, table.get(key), units[key]) for key in units}
+    found = {key: _number(path, key, table[key], units[key]) for key in units if key in table}
+    return {key: table[key] for key in words if key in table}, found
 
 
 def _number(path: Path, key: str, row: Any, unit: str) -> Number:

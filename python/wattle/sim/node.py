@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from wattle.errors import WattleError
@@ -34,9 +35,14 @@ class Node:
         return next(i for i, clock in enumerate(self.clocks) if clock.base)
 
     @property
+    def share(self) -> float:
+        """A core's part of what the profile has by socket."""
+        return self.sockets / self.cores
+
+    @property
     def idle_w(self) -> float:
         """A core's share of the idle node."""
-        return float(self.rows["idle.cpu"]["value"]) * self.sockets / self.cores
+        return float(self.rows["idle.cpu"]["value"]) * self.share
 
 
 def read(machine: dict[str, Any]) -> Node:
@@ -59,9 +65,40 @@ def read(machine: dict[str, Any]) -> Node:
     return Node(name, cores, sockets, clocks, rows)
 
 
+def with_steps(node: Node, step_ghz: float) -> Node:
+    """With clocks between those of the profile, up to the base clock, as many steps below it as there are; their watts
+    on straight lines, as the model has them (docs/energy-model.md)."""
+    ordered = sorted(node.clocks, key=lambda clock: clock.ghz)
+    base = node.clocks[node.base]
+    if step_ghz <= 0:
+        return replace(node, clocks=ordered)
+    found = {clock.ghz: clock for clock in ordered}
+    for low, high in pairwise(c for c in ordered if c.ghz <= base.ghz):
+        steps = range(1, int((base.ghz - low.ghz) / step_ghz + 1e-9) + 1)
+        for ghz in (round(base.ghz - k * step_ghz, 6) for k in steps):
+            if low.ghz + 1e-9 < ghz < high.ghz - 1e-9:
+                found[ghz] = _between(low, high, ghz)
+    return replace(node, clocks=[found[ghz] for ghz in sorted(found)])
+
+
+def _between(low: Clock, high: Clock, ghz: float) -> Clock:
+    part = (ghz - low.ghz) / (high.ghz - low.ghz)
+
+    def row(state: str) -> dict[str, Any]:
+        a, b = low.watts[state], high.watts[state]
+        ends = f"{low.ghz:g} and {high.ghz:g} GHz"
+        value, plus_minus = (float(a[key]) + part * (float(b[key]) - float(a[key])) for key in ("value", "plus_minus"))
+        tag = "assumed" if "assumed" in (a["tag"], b["tag"]) else "derived"
+        how = f"On a straight line between the profile's {ends}."
+        source = {"source": str(a.get("source") or b.get("source") or "")} if tag == "derived" else {}
+        return {"value": value, "plus_minus": plus_minus, "unit": "W", "tag": tag, "how": how, **source}
+
+    return Clock(ghz, False, {state: row(state) for state in STATES})
+
+
 def share(node: Node, name: str) -> str:
     """The profile of one core's share, for the meter in the simulated PE."""
-    part = node.sockets / node.cores
+    part = node.share
     note = f"One core of {node.cores}: its share of profile {node.profile}."
     lines = [
         f"name: {name}",

@@ -7,24 +7,25 @@ from wattle.sim.node import Clock, Node
 
 # How a core rests: enum wtl_sim_rest of src/sim/simulator.h, in its order.
 RESTS = ("spin", "yield", "asleep")
+IN_SECONDS = ("wake", "clock_change", "block", "copy", "message", "byte", "latency")
+TURBO_GHZ = 0.001  # so much above the base clock Linux names turbo, whatever it is
 
 
 def text(cluster: Cluster, node: Node, pes: int) -> str:
     """SimGrid's P-states: for each clock one for each way to rest, which alone tells their idle watts apart."""
     states = [(clock, rest) for clock in node.clocks for rest in RESTS]
-    speeds = ",".join(f"{clock.ghz!r}Gf" for clock, _ in states)
+    speeds = ",".join(f"{speed_ghz(cluster, node, clock)!r}Gf" for clock, _ in states)
     properties = {
         "wattage_per_state": ",".join(_watts(node, clock, rest) for clock, rest in states),
+        "clock_speeds": ",".join(repr(speed_ghz(cluster, node, clock)) for clock in node.clocks),
         "clocks_khz": ",".join(str(round(clock.ghz * 1e6)) for clock in node.clocks),
         "base_clock": str(node.base),
-        "wake_s": repr(cluster.value("wake")),
-        "clock_change_s": repr(cluster.value("clock_change")),
-        "block_s": repr(cluster.value("block")),
-        "latency_s": repr(cluster.value("latency")),
+        **{f"{key}_s": repr(cluster.value(key)) for key in IN_SECONDS},
         "bandwidth_Bps": repr(cluster.value("bandwidth")),
-        "copy_s": repr(cluster.value("copy")),
-        "message_s": repr(cluster.value("message")),
-        "byte_s": repr(cluster.value("byte")),
+        "copy_clock": repr(cluster.value("copy_clock")),
+        "socket_pes": str(node.cores // node.sockets),
+        "domain_pes": str(max(1, round(cluster.value("domain")))),
+        **_draws(cluster, node),
     }
     half = cluster.value("latency") / 2  # a message takes two links
     lines = [
@@ -40,7 +41,40 @@ def text(cluster: Cluster, node: Node, pes: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def speed_ghz(cluster: Cluster, node: Node, clock: Clock) -> float:
+    """How fast a core is at a clock: as its name says, but for turbo."""
+    base = node.clocks[node.base].ghz
+    is_turbo = 0 < clock.ghz - base < 2 * TURBO_GHZ
+    return cluster.value("turbo") * 1e-9 if is_turbo and cluster.value("turbo") else clock.ghz
+
+
+def _draws(cluster: Cluster, node: Node) -> dict[str, str]:
+    """What a core and its share of the node draw whatever it does; the network card's by core, the uncore's by
+    socket."""
+    rows, by_core = node.rows, 1 / node.cores
+    dram, dram_byte = rows["idle.dram"], rows["dram.per_byte"]
+    nic, nic_byte, uncore = (cluster.numbers[key] for key in ("nic", "nic_byte", "uncore"))
+    found = {
+        "idle_w": node.idle_w,
+        "uncore_w": uncore.value,
+        "uncore_w_doubt": uncore.plus_minus,
+        "network_w": nic.value * by_core,
+        "network_w_doubt": nic.plus_minus * by_core,
+        "network_byte_j": nic_byte.value,
+        "network_byte_j_doubt": nic_byte.plus_minus,
+        "dram_w": _value(dram) * node.share,
+        "dram_w_doubt": float(dram["plus_minus"]) * node.share,
+        "dram_byte_j": _value(dram_byte),
+        "dram_byte_j_doubt": float(dram_byte["plus_minus"]),
+    }
+    return {name: repr(float(value)) for name, value in found.items()}
+
+
+def _value(row: dict[str, object]) -> float:
+    return float(row["value"])  # type: ignore[arg-type]
+
+
 def _watts(node: Node, clock: Clock, rest: str) -> str:
-    busy = node.idle_w + float(clock.watts["active"]["value"])
-    idle = node.idle_w + float(clock.watts[rest]["value"])
+    busy = node.idle_w + _value(clock.watts["active"])
+    idle = node.idle_w + _value(clock.watts[rest])
     return f"{idle!r}:{busy!r}:{busy!r}"

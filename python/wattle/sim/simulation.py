@@ -104,15 +104,23 @@ def unavailable() -> str | None:
     return None
 
 
-def plan(cluster: str | Cluster, pes: int, chosen: Mapping[str, str], profile: bool = False) -> Simulation:
-    """Checks what was asked for. `cluster`: one, or a name or a file of one."""
+def plan(
+    cluster: str | Cluster, pes: int, chosen: Mapping[str, str], profile: bool = False, clock_domain: int | None = None
+) -> Simulation:
+    """Checks what was asked for. `cluster`: one, or a name or a file of one. `clock_domain`: so many cores with one
+    clock, whatever the cluster says."""
     if not 1 <= pes <= PES_MOST:
         raise WattleError(f"-n {pes}: expected 1 to {PES_MOST}")
     if why := unavailable():
         raise WattleError(f"wattle sim is unavailable: {why}")
     described = clusters.read(cluster) if isinstance(cluster, str) else cluster
+    if clock_domain is not None:
+        if clock_domain < 1:
+            raise WattleError(f"--clock-domain {clock_domain}: expected a number of cores, from 1")
+        described = described.with_value("domain", clock_domain, "Asked for by --clock-domain.")
     known = info.ask({**os.environ, **chosen, "WATTLE_MACHINE": described.machine})
-    return Simulation(described, pes, chosen, profile, known, nodes.read(known.machine))
+    core = nodes.with_steps(nodes.read(known.machine), described.value("step") * 1e-9)
+    return Simulation(described, pes, chosen, profile, known, core)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,223 @@
+"""`wattle sim --what-if DIR`: a recorded run under other clocks, ways to wait, networks and plans, ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.markup import escape
+
+from wattle import console, runs, units
+from wattle.errors import WattleError
+from wattle.plan.choice import choose
+from wattle.provenance import significant
+from wattle.report.amounts import si
+from wattle.sim import cluster as clusters
+from wattle.sim import recorded, replay, simulation
+from wattle.sim.recorded import Recorded
+from wattle.sim.replay import Core, Outcome, Policy, Trace
+from wattle.tables import table
+
+WAITS = ("spin", "yield", "sleep", "adaptive")
+RANKS: dict[str, Callable[[Outcome], float]] = {
+    "energy": lambda o: o.joules,
+    "time": lambda o: o.seconds,
+    "edp": lambda o: o.edp,
+}
+MOST_PLANES = 5  # clocks that are tried for all PEs together
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One way to run it. `allowed`: within the slowdown limit. `sure`: its saving keeps its sign wherever the profile's
+    numbers may lie. `left`: of what the oracle saves with the same way to wait, the share that it does not."""
+
+    outcome: Outcome
+    oracle: Outcome
+    slower: float
+    saved: float
+    sure: bool
+    left: float | None
+    allowed: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        o = self.outcome
+        return {
+            "wait": o.policy.wait,
+            "clocks": o.policy.name,
+            "time_s": o.seconds,
+            "joules": o.joules,
+            "uncertainty": o.doubt,
+            "provenance": "modelled",
+            "edp": o.edp,
+            "slowdown_percent": self.slower,
+            "saved_percent": self.saved,
+            "sign_is_sure": self.sure,
+            "oracle_joules": self.oracle.joules,
+            "allowed": self.allowed,
+        }
+
+
+@dataclass(frozen=True)
+class Answer:
+    source: str
+    how: str
+    machine: str
+    network: str
+    base: Outcome
+    choices: list[Choice]
+
+
+def ask(directory: Path, cluster: str, slowdown: float, rank: str, network: str | None) -> Answer:
+    """`slowdown`: percent of time that a choice may cost. `network`: another than the run's, which must be
+    simulated."""
+    if rank not in RANKS:
+        raise WattleError(f"--rank {rank}: expected one of {', '.join(RANKS)}")
+    found = runs.load(directory)
+    profile = found.middle.profile
+    if profile is None:
+        raise WattleError(f"{directory}: the run kept no profile, so there is nothing to replay")
+    machine = simulation.plan(cluster, 1, {})
+    told = recorded.read(profile)
+    core = replay.core_of(machine)
+    was = found.manifest.extra.get("simulated")
+    trace = told.trace if network is None else _on_network(told, was, network)
+    base = replay.run(trace, core, Policy("base clock", "spin"))
+    choices = [_judge(trace, core, policy, base, slowdown) for policy in policies(trace, core)]
+    choices.sort(key=lambda c: (not c.allowed, RANKS[rank](c.outcome)))
+    return Answer(
+        str(directory), told.how, cluster, network or str((was or {}).get("network", "as recorded")), base, choices
+    )
+
+
+def policies(trace: Trace, core: Core) -> list[Policy]:
+    """Every way to wait, with every way to set clocks."""
+    plans = [Policy("base clock")]
+    for c in _some(core.base):
+        plans.append(Policy(f"all at {core.names[c]:g} GHz", clocks=(c,) * trace.pes))
+    if planned := plan_of(trace, core):
+        plans.append(Policy("plan", clocks=planned))
+    plans += [
+        Policy("energy, reactive", reactive=True),
+        Policy("energy, proactive", stretches=True),
+        Policy("performance, proactive", raises=True),
+        Policy("hybrid, proactive", raises=True, stretches=True),
+    ]
+    return [replace(plan, wait=wait) for wait in WAITS for plan in plans]
+
+
+def plan_of(trace: Trace, core: Core) -> tuple[int, ...] | None:
+    """A clock for each PE as `wattle plan` chooses it; None where all get the base clock."""
+    base = replay.run(trace, core, Policy("base clock", "spin"))
+    active = trace.compute.sum(axis=0)
+    names = core.names
+
+    def at_least(ghz: float) -> float:
+        return next((c for c in names if c >= ghz * (1 - 1e-9)), names[core.base])
+
+    chosen = choose(list(base.seconds - active), list(active), base.seconds, names[core.base], at_least)
+    found = tuple(names.index(ghz) for ghz in chosen)
+    return None if set(found) == {core.base} else found
+
+
+def _some(base: int) -> list[int]:
+    n = min(base, MOST_PLANES)
+    return sorted({round(k * (base - 1) / max(1, n - 1)) for k in range(n)}) if n else []
+
+
+def _judge(trace: Trace, core: Core, policy: Policy, base: Outcome, slowdown: float) -> Choice:
+    outcome = replay.run(trace, core, policy)
+    bound = replay.run(trace, core, replay.oracle(policy.wait))
+    slower = 100 * (outcome.seconds / base.seconds - 1)
+    gap = base.joules - bound.joules
+    return Choice(
+        outcome,
+        bound,
+        slower,
+        100 * (1 - outcome.joules / base.joules),
+        keeps_sign(trace, core, policy, base.joules > outcome.joules),
+        (outcome.joules - bound.joules) / gap if gap > 0 else None,
+        slower <= slowdown,
+    )
+
+
+def keeps_sign(trace: Trace, core: Core, policy: Policy, saves: bool) -> bool:
+    """Whether it saves, or costs, with every state's watts at either end of their ranges, one state at a time and all
+    together: a number of a profile errs the same way in both runs."""
+    for states in ([s] for s in replay.STATES):
+        for sign in (-1, 1):
+            if _saves_with(trace, core, policy, states, sign) != saves:
+                return False
+    return all(_saves_with(trace, core, policy, list(replay.STATES), sign) == saves for sign in (-1, 1))
+
+
+def _saves_with(trace: Trace, core: Core, policy: Policy, states: list[str], sign: int) -> bool:
+    watts = {s: np.maximum(0, w + sign * core.doubt[s]) if s in states else w for s, w in core.watts.items()}
+    other = replace(core, watts=watts)
+    return replay.run(trace, other, policy).joules < replay.run(trace, other, Policy("base clock", "spin")).joules
+
+
+def _on_network(told: Recorded, was: Any, name: str) -> Trace:
+    """Meetings and transfers as long as the two networks' numbers differ by. Only of a simulated run is it known
+    what the network took."""
+    if not isinstance(was, dict) or "numbers" not in was:
+        raise WattleError(f"--network {name}: the run was not simulated, so what its network took is not known apart")
+    before = {key: float(row["value"]) for key, row in was["numbers"].items()}
+    after = {key: number.value for key, number in clusters.network(name).items()}
+
+    def message(of: dict[str, float]) -> float:
+        return of["latency"] + 2 * of["message"]
+
+    def byte(of: dict[str, float]) -> float:
+        return 1 / of["bandwidth"] + 2 * of["byte"]
+
+    trace = told.trace
+    each = 1 / (trace.pes * len(trace.compute))
+    moved = told.messages * (message(after) - message(before)) + told.bytes * (byte(after) - byte(before))
+    return Trace(np.maximum(0.0, trace.compute + moved * each), trace.meeting * message(after) / message(before))
+
+
+# ---- shown ----
+
+
+def document(answer: Answer) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "run": answer.source,
+        "trace": answer.how,
+        "machine": answer.machine,
+        "network": answer.network,
+        "against": {
+            "wait": "spin",
+            "clocks": "base clock",
+            "time_s": answer.base.seconds,
+            "joules": answer.base.joules,
+        },
+        "choices": [choice.as_dict() for choice in answer.choices],
+    }
+
+
+def show(answer: Answer, most: int = 12) -> None:
+    shown = table(title=f"What if: {answer.source} on {answer.machine}, against spinning at the base clock")
+    for head in ("wait", "clocks", "time", "joules, modelled", "energy saved", "EDP", "oracle would save"):
+        shown.add_column(head, justify="left" if head in ("wait", "clocks") else "right", overflow="fold")
+    for choice in answer.choices[:most]:
+        o = choice.outcome
+        saved = f"{units.percent(choice.saved)}{'' if choice.sure else ' ?'}"
+        bound = 100 * (1 - choice.oracle.joules / answer.base.joules)
+        shown.add_row(
+            o.policy.wait,
+            o.policy.name + ("" if choice.allowed else " (too slow)"),
+            f"{units.seconds(o.seconds)} ({units.percent(choice.slower)})",
+            si(o.joules, "J"),
+            saved,
+            f"{significant(o.edp, 3)} J·s",
+            units.percent(bound),
+        )
+    console.out.print(shown)
+    console.out.print(
+        f"[faint]{escape(answer.how)}. A ? marks a saving whose sign the profile's numbers leave open.[/faint]"
+    )

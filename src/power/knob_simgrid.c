@@ -1,0 +1,50 @@
+/*
+ * knob_simgrid.c - in simulation: the clock of this PE's core. Cores that share one run at the highest that one of them asks for, as
+ * processors of one clock plane do; the simulator sees to that, so each PE has a domain of its own to ask for.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "power/knob_kind.h"
+#include "sim/simulator.h"
+
+/* Among so many as the simulated machine has, in any order. */
+static void insert(wtl_clock_domain *c, uint32_t khz)
+{
+  size_t at = c->n_steps++;
+  for (; at > 0 && c->step[at - 1] > khz; at--) c->step[at] = c->step[at - 1];
+  c->step[at] = khz;
+}
+
+static int simgrid_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machine)
+{
+  wtl_clock_domain *c = &d->clock;
+  size_t n = wtl_sim_clocks();
+  (void)machine;
+  if (n < 2 || n > sizeof c->step / sizeof c->step[0]) {
+    snprintf(k->why, sizeof k->why, "the simulated machine has %zu clocks; a knob needs 2 to %zu", n,
+             sizeof c->step / sizeof c->step[0]);
+    return ENODEV;
+  }
+  c->n_steps = 0;
+  for (size_t i = 0; i < n; i++) insert(c, wtl_sim_clock_khz(i));
+  c->min_khz = c->step[0];
+  c->max_khz = c->step[n - 1];
+  c->base_khz = c->found_khz = wtl_sim_clock_khz(wtl_sim_base_clock());
+  c->write_s = wtl_sim_price()->clock_change; /* who asks for a change stands still until it is made */
+  c->latency_s = 0;
+  return 0;
+}
+
+static int simgrid_set(wtl_knob_unit *d, uint32_t khz)
+{
+  (void)d;
+  for (size_t i = 0; i < wtl_sim_clocks(); i++)
+    if (wtl_sim_clock_khz(i) == khz) {
+      wtl_sim_set_clock(i);
+      return 0;
+    }
+  return EINVAL;
+}
+
+const wtl_knob_ops wtl_knob_simgrid = {.name = "simgrid", .find = simgrid_find, .set = simgrid_set, .acts = true};

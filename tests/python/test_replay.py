@@ -1,0 +1,70 @@
+"""Replaying a job's work and meetings: closed forms, the oracle as a bound, and a recorded run as a trace."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from wattle.sim.replay import Core, Policy, Trace, oracle, run
+
+ACTIVE, SPIN, ASLEEP, ALWAYS = np.array([4.0, 10.0]), np.array([3.0, 9.0]), np.array([0.0, 0.0]), 1.0
+NONE = np.zeros(2)
+CORE = Core(
+    (1.0, 2.0),
+    np.array([1.0, 2.0]),
+    1,
+    {"active": ACTIVE, "spin": SPIN, "yield": SPIN, "asleep": ASLEEP},
+    {"active": NONE, "spin": NONE, "yield": NONE, "asleep": NONE},
+    ALWAYS,
+    0.0,
+    wake_s=0.01,
+    change_s=0.005,
+)
+MEETINGS = 20
+TRACE = Trace(np.tile([1.0, 4.0], (MEETINGS, 1)), np.zeros(MEETINGS))
+BASE = Policy("base clock")
+
+
+def test_spinning_at_the_base_clock_costs_its_watts_for_as_long_as_it_lasts() -> None:
+    out = run(TRACE, CORE, BASE)
+    assert out.seconds == pytest.approx(4 * MEETINGS)
+    assert out.joules == pytest.approx(MEETINGS * (1 * 10 + 3 * 9 + 4 * 10 + 2 * 4 * ALWAYS))
+
+
+def test_a_clock_for_each_pe_that_ends_in_time_costs_no_time() -> None:
+    out = run(TRACE, CORE, Policy("plan", clocks=(0, 1)))
+    assert out.seconds == pytest.approx(4 * MEETINGS)
+    assert out.joules == pytest.approx(MEETINGS * (2 * 4 + 2 * 3 + 4 * 10 + 2 * 4 * ALWAYS))
+
+
+def test_a_low_clock_for_all_makes_the_job_longer() -> None:
+    assert run(TRACE, CORE, Policy("low", clocks=(0, 0))).seconds == pytest.approx(8 * MEETINGS)
+
+
+def test_a_sleeper_draws_nothing_and_is_late_by_its_waking_up() -> None:
+    out = run(TRACE, CORE, Policy("sleep", wait="sleep"))
+    assert out.seconds == pytest.approx(4 * MEETINGS + 0.01)  # the early PE's, whose load is small, but at the end
+    assert out.by_state["asleep"] == 0 and "spin" in out.by_state and out.by_state["spin"] == 0
+
+
+def test_who_reacts_spins_for_two_changes_and_then_at_the_lowest_clock() -> None:
+    out = run(Trace(np.array([[1.0, 4.0]]), np.zeros(1)), CORE, Policy("energy", reactive=True))
+    spins = 2 * 0.005 * 9 + (3 - 3 * 0.005) * 3
+    always = out.seconds * 2 * ALWAYS
+    assert out.joules == pytest.approx(10 + 40 + spins + 2 * 0.005 * 10 + always)
+    assert out.seconds == pytest.approx(4.005)
+
+
+@pytest.mark.parametrize("wait", ["spin", "yield", "sleep", "adaptive"])
+def test_no_policy_draws_less_than_the_oracle_with_the_same_way_to_wait(wait: str) -> None:
+    rng = np.random.default_rng(7)
+    trace = Trace(rng.uniform(0.05, 2.0, (40, 12)), rng.uniform(0, 0.01, 40))
+    bound = run(trace, CORE, oracle(wait)).joules
+    ways = [{}, {"reactive": True}, {"stretches": True}, {"raises": True, "stretches": True}]
+    for way in ways:
+        assert run(trace, CORE, Policy("some", wait=wait, **way)).joules >= bound * (1 - 1e-9)  # type: ignore[arg-type]
+
+
+def test_the_oracle_loses_no_time_and_saves_nothing_where_all_are_alike() -> None:
+    trace = Trace(np.full((5, 3), 2.0), np.zeros(5))
+    assert run(trace, CORE, oracle("spin")).joules == pytest.approx(run(trace, CORE, BASE).joules)
+    assert run(TRACE, CORE, oracle("sleep")).seconds == pytest.approx(4 * MEETINGS)

@@ -1,0 +1,31 @@
+/* Two cores with one clock. Both ask for the lowest; PE 0 computes 10 ms' worth while PE 1, 5 ms later, asks for the base clock. The
+ * simulator's own functions, which no program calls: what a governor asks for is not known so exactly. */
+#include <shmem.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <time.h>
+#include <wattle_sim.h>
+
+bool wtl_sim_set_clock(size_t clock);
+void wtl_sim_pause(double seconds);
+size_t wtl_sim_base_clock(void);
+double wtl_sim_now(void);
+
+int main(void)
+{
+  shmem_init();
+  wtl_sim_set_clock(0);
+  shmem_barrier_all();
+  double begin = wtl_sim_now();
+  if (shmem_my_pe() == 0) {
+    wattle_sim_compute(10e-3);
+    printf("computed %.9f\n", wtl_sim_now() - begin);
+  } else {
+    wtl_sim_pause(5e-3);
+    wtl_sim_set_clock(wtl_sim_base_clock());
+  }
+  shmem_barrier_all();
+  shmem_finalize();
+  return 0;
+}
