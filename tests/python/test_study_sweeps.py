@@ -103,7 +103,7 @@ def test_all_jobs_are_given_the_same_amount_of_work(home, monkeypatch):
     """What a machine does in a millisecond is asked for once: a slower clock must make it longer."""
     words: list[list[str]] = []
 
-    def run(home, name, arguments, pes, environment, folder):
+    def run(home, name, arguments, pes, environment, folder, machine):
         words.append(list(arguments))
         yield {"kind": "setup", "turns": 1234.5}
         for job in jobs:

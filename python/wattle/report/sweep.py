@@ -48,7 +48,7 @@ def build(
     """Reads and checks the directory's samples, and makes the page."""
     analysis: Analysis = study.load(directory, record)
     told = Checked(directory / manifests.FILE, record.extra.get("study"), "study")
-    rows = published.judge(made.rows, analysis)
+    rows = sweep.judge(made, analysis)
     sections = [s for s in sections_of(analysis) if s.figures]
     title, heads, lines = made.table(analysis)
     return Page(
@@ -153,6 +153,8 @@ def _joules(a: Analysis, record: Manifest) -> str:
         return "Joules are not known here."
     if a.provenance == "measured":
         return f"Joules are measured ({source}): a sensor sees the whole node."
+    if a.knob.simulated:
+        return f"Joules are modelled, not measured ({source}): the watts of each state and clock, as long as simulated."
     why = record.meter.get("why", "").rstrip(".")
     return f"Joules are modelled, not measured ({source}), all at the base clock" + (f": {why}." if why else ".")
 

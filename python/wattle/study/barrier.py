@@ -12,16 +12,18 @@ from wattle.study.sweep_samples import WAITS
 
 LATE_MS, QUICK_LATE_MS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), (1, 2, 5, 10, 20, 50)
 PES, QUICK_PES = (2, 3, 4, 8, 16, 32), (2, 3, 4, 8)
+SIMULATED_PES, SIMULATED_QUICK = (2, 4, 16, 64, 256, 1024, 4096), (2, 4, 16, 64)
 SCALE_MS = 20
 LEAST_S = 0.02  # more than ten of a sensor's intervals
 
 
 def _jobs(plan: Plan) -> list[Job]:
     late = tuple(map(str, QUICK_LATE_MS if plan.quick else LATE_MS))
-    repeats = 4
-    common = ("--least", f"{LEAST_S:g}", "--repeat", str(repeats))
+    repeats = plan.repeats(4)
+    common = ("--least", "0" if plan.simulated else f"{LEAST_S:g}", "--repeat", str(repeats))
     found = list(of_all_modes(Job(LATE, "barrier", (*common, *late), len(late) * repeats), WAITS, ("spin",)))
-    for pes in QUICK_PES if plan.quick else PES:
+    quick, full = (SIMULATED_QUICK, SIMULATED_PES) if plan.simulated else (QUICK_PES, PES)
+    for pes in quick if plan.quick else full:
         one = Job(SCALE, "barrier", (*common, str(SCALE_MS)), repeats, pes)
         found += of_all_modes(one, WAITS, ())
     return found

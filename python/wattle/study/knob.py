@@ -11,10 +11,12 @@ from wattle import profile
 from wattle.checked import Checked
 from wattle.errors import WattleError
 from wattle.paths import Home
+from wattle.sim.simulated import Machine
 from wattle.study import sweep_jobs
 
 MOST_CLOCKS, QUICK_CLOCKS = 7, 3
-ACTING = ("cpufreq", "powercap")
+SIMULATED = "simgrid"
+ACTING = ("cpufreq", "powercap", SIMULATED)
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,14 @@ class Knob:
         return self.name in ACTING and len(self.clocks) > 1
 
     @property
+    def simulated(self) -> bool:
+        return self.name == SIMULATED
+
+    @property
     def words(self) -> str:
         """In a sentence."""
+        if self.simulated:
+            return f"time and clocks are simulated, {self.clocks[0]:g} to {self.clocks[-1]:g} GHz"
         if self.acts:
             return f"clocks are set by {self.name}, {self.clocks[0]:g} to {self.clocks[-1]:g} GHz"
         reason = self.why.rstrip(".") or "the knob only records"
@@ -54,6 +62,12 @@ def of_study(study: Checked) -> Knob:
     entry = study.get("knob")
     clocks = tuple(item.value for item in entry.items("clocks"))
     return Knob(entry.text("name"), entry.text("why"), clocks, entry.number("base"))
+
+
+def of_machine(machine: Machine) -> Knob:
+    """A simulated machine's."""
+    clocks = tuple(sorted(clock.ghz for clock in machine.node.clocks))
+    return Knob(SIMULATED, "", clocks, machine.node.clocks[machine.node.base].ghz)
 
 
 def find(home: Home, pes: int) -> Knob:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from functools import partial
+from typing import Any
+
 from wattle import units
 from wattle.paths import find_home
+from wattle.plan.choice import choose
 from wattle.report.amounts import si
 from wattle.study import sweep
-from wattle.study.race_published import JOBS, PHASES, PROCESSES, ROWS, STEPS_CR, clusters_of
+from wattle.study.race_published import JOBS, ONLINE, PHASES, PROCESSES, REDUCED_GHZ, ROWS, STEPS_CR, clusters_of
 from wattle.study.sweep import TURNS, Job, Plan, Sweep
 from wattle.study.sweep_analysis import Analysis
 from wattle.study.sweep_samples import WAITS
@@ -16,6 +21,8 @@ PROCESS_PES, QUICK_PROCESS_PES = 8, 4
 ARRAYS_MIB, QUICK_ARRAYS_MIB = 192, 48  # on each PE; more than the last-level cache of most
 KERNELS = 5
 REPEATS = 3
+SIMULATED_PES, SIMULATED_PROCESSES = 16, 360  # a node of the papers, and their BT-MZ
+GOVERNED = (("baseline", "proactive"), ("energy", "reactive"), ("hybrid", "reactive"), ("hybrid", "proactive"))
 
 
 def _programs(plan: Plan) -> list[tuple[str, tuple[str, ...]]]:
@@ -34,17 +41,20 @@ def _at(clock: float | None, pes: int) -> tuple[tuple[str, str], ...]:
 
 def _job_level(plan: Plan) -> list[Job]:
     found = []
+    repeats, pes = plan.repeats(REPEATS), SIMULATED_PES if plan.simulated else PES
     for name, words in _programs(plan):
         for wait in WAITS:
-            found.append(Job(JOBS, name, words, REPEATS, PES, wait))
+            found.append(Job(JOBS, name, words, repeats, pes, wait))
         for clock in plan.clocks():
-            found.append(Job(JOBS, name, words, REPEATS, PES, clock=clock, settings=_at(clock, PES)))
+            found.append(Job(JOBS, name, words, repeats, pes, clock=clock, settings=_at(clock, pes)))
     return found
 
 
 def _process_level(plan: Plan) -> list[Job]:
     """PEs that compute more the higher their number; modes: all at the base clock, all at a low one, those that wait
     at a low one."""
+    if plan.simulated:
+        return _simulated_processes(plan)
     pes = QUICK_PROCESS_PES if plan.quick else PROCESS_PES
     work, instances = ("1", "16") if plan.quick else ("4", "40")
     options = ("--work", work, "--turns", TURNS, "--instances", instances, "--warm", "0", "--loads", "steps")
@@ -63,7 +73,45 @@ def _process_level(plan: Plan) -> list[Job]:
     return found
 
 
+def _simulated_processes(plan: Plan) -> list[Job]:
+    """The papers' 360 processes, with the loads of BT-MZ's published partition. `hybrid` is a plan made of what the
+    first job waits, as `wattle plan` makes it."""
+    pes, repeats = SIMULATED_PROCESSES, plan.repeats(REPEATS)
+    options = ("--work", "5", "--turns", TURNS, "--instances", "10" if plan.quick else "40", "--warm", "0")
+    words = (*options, "--loads", "bt-mz", "--repeat", str(repeats), "1")
+    low, high = plan.knob.clocks[0], plan.knob.base or plan.knob.clocks[-1]
+
+    def fixed(mode: str, ghz: float) -> Job:
+        return Job(PROCESSES, "slack", words, repeats, pes, "spin", mode, settings=_at(ghz, pes))
+
+    found = [Job(PROCESSES, "slack", words, repeats, pes, wait) for wait in WAITS]
+    found += [fixed("standard", high), fixed("reduced", REDUCED_GHZ if low < REDUCED_GHZ else low)]
+    found.append(Job(PROCESSES, "slack", words, repeats, pes, "spin", "hybrid", planned=partial(_plan_of, plan)))
+    for wait in ("spin", "adaptive"):
+        found += [Job(ONLINE, "slack", words, repeats, pes, wait, mode, scaling) for mode, scaling in GOVERNED]
+    return found
+
+
+def _plan_of(plan: Plan, rows: list[dict[str, Any]]) -> dict[str, str]:
+    told = next(r["job_waits_json"] for r in rows if r["series"] == PROCESSES and r["wait"] == "spin")
+    found = json.loads(told)
+    wall_s, waits = found["wall_s"], found["wait_s"]
+    base = plan.knob.base or plan.knob.clocks[-1]
+
+    def at_least(ghz: float) -> float:
+        return next((c for c in plan.knob.clocks if c >= ghz * (1 - 1e-9)), base)
+
+    by_pe = choose(waits, [wall_s - w for w in waits], wall_s, base, at_least)
+    return {"WATTLE_CLOCKS": ",".join(f"{pe}={ghz:g}" for pe, ghz in enumerate(by_pe))}
+
+
 def _phase_level(plan: Plan) -> list[Job]:
+    if plan.simulated:
+        words = ("--repeat", "1", "--least", "0", "3")
+        return [
+            Job(PHASES, "kernels", words, KERNELS, SIMULATED_PES, clock=clock, settings=_at(clock, SIMULATED_PES))
+            for clock in (None, *plan.knob.clocks)
+        ]
     size = str(QUICK_ARRAYS_MIB if plan.quick else ARRAYS_MIB)
     words = ("--repeat", str(REPEATS), "--least", "0.02" if plan.quick else "0.2", size)
     return [
@@ -79,7 +127,7 @@ def _jobs(plan: Plan) -> list[Job]:
 def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
     """Programs by policy and clock."""
     lines = []
-    for point in [*a.select(series=JOBS), *a.select(series=PROCESSES), *a.select(series=PHASES)]:
+    for point in [p for series in (JOBS, PROCESSES, ONLINE, PHASES) for p in a.select(series=series)]:
         seconds, cpu, joules = (a.center(m, point) for m in ("seconds", "cpu_s", "node"))
         groups = clusters_of(a, point) if point.series == PROCESSES else None
         lines.append(

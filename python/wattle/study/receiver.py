@@ -20,9 +20,10 @@ def _jobs(plan: Plan) -> list[Job]:
     least = "0.01" if plan.quick else "0.1"
     found = []
     for way in WAYS:
-        words = ("--how", way, "--repeat", str(REPEATS), "--least", least, *cases)
+        repeats = plan.repeats(REPEATS)
+        words = ("--how", way, "--repeat", str(repeats), "--least", "0" if plan.simulated else least, *cases)
         own = AGENT if way == "agent" else ()
-        lines = 2 * len(cases) * REPEATS
+        lines = 2 * len(cases) * repeats
         found += [Job(PUTS, "receiver", words, lines, wait=wait, settings=own) for wait in WAITS]
         for clock in wanted_clocks(plan.knob):
             at = (*own, ("WATTLE_CLOCKS", f"1={clock:g}"))

@@ -12,25 +12,29 @@ from wattle.study.sweep_samples import WAITS
 
 CR, QUICK_CR = (1, SHORT, 1.5, 2, 3, 4, 8), (1, SHORT, 2, 4)
 EARLY_PES, EARLY_CR = 4, 3  # EC needs PEs; where they outnumber cores they share them, and their clocks
+SIMULATED_PES, SIMULATED_EARLY = 16, (1, 2, 4, 8, 12, 15)  # the papers' node
 REPEATS = 3
 
 
 def _arguments(plan: Plan, cases: list[str]) -> tuple[str, ...]:
     work, instances = (1, 10) if plan.quick else (5, 40)
     options = ("--work", str(work), "--turns", TURNS, "--instances", str(instances), "--warm", "6")
-    return (*options, "--repeat", str(REPEATS), *cases)
+    return (*options, "--repeat", str(plan.repeats(REPEATS)), *cases)
 
 
 def _jobs(plan: Plan) -> list[Job]:
     ratios = [f"{cr:g}:1" for cr in (QUICK_CR if plan.quick else CR)]
-    two = Job(RATIOS, "slack", _arguments(plan, ratios), len(ratios) * REPEATS)
+    repeats = plan.repeats(REPEATS)
+    two = Job(RATIOS, "slack", _arguments(plan, ratios), len(ratios) * repeats)
     found = list(of_all_modes(two, WAITS, ("spin",) if plan.quick else ("spin", "adaptive")))
-    counts = range(1, EARLY_PES)
+    pes, counts = (SIMULATED_PES, SIMULATED_EARLY) if plan.simulated else (EARLY_PES, range(1, EARLY_PES))
     cases = [f"{cr:g}:{early}" for cr in (1, EARLY_CR) for early in counts]
-    four = Job(EARLY, "slack", _arguments(plan, cases), len(cases) * REPEATS, EARLY_PES)
-    found.append(four)
+    many = Job(
+        EARLY, "slack", _arguments(plan, cases), len(cases) * repeats, pes, "spin" if plan.simulated else "adaptive"
+    )
+    found.append(many)
     for mode in MODES:
-        fields = {name: getattr(four, name) for name in four.__dataclass_fields__}
+        fields = {name: getattr(many, name) for name in many.__dataclass_fields__}
         found.append(Job(**fields | {"mode": mode, "scaling": "proactive"}))
     return found
 

@@ -7,7 +7,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,12 @@ from wattle.checked import Checked
 from wattle.errors import DamagedFile, Interrupted, WattleError
 from wattle.manifest import Manifest
 from wattle.paths import Home
+from wattle.sim import simulated
+from wattle.sim.simulated import Machine
 from wattle.study import kept, knob, published, samples, sweep_jobs
 from wattle.study.knob import Knob
-from wattle.study.published import Published
+from wattle.study.place import LOCAL
+from wattle.study.published import Published, Row
 from wattle.study.registry import Study
 from wattle.study.sweep_analysis import METRICS, Analysis, Point
 from wattle.study.sweep_samples import SCHEMA, WAITS, WHO, of_job, row
@@ -33,12 +36,14 @@ MODES = ("baseline", "performance", "energy", "hybrid")
 SCALINGS = ("reactive", "proactive")
 TURNS = "{turns}"  # among a job's arguments: turns of work in a millisecond, the same for all jobs
 QUICK_ROUNDS, FULL_ROUNDS = 2, 5
+SIM, DEFAULT_CLUSTER = "sim", "sandybridge-ib"
 
 
 @dataclass(frozen=True)
 class Job:
-    """A run of one program. `samples`: lines it will print. `settings`: beyond those that wait, mode and scaling make.
-    `clock`: GHz, for the reader; the setting that asks for it is among `settings`."""
+    """A run of one program. `samples`: lines it will print. `settings`: beyond those that wait, mode and scaling
+    make. `clock`: GHz, for the reader; the setting that asks for it is among `settings`. `planned`: settings made of
+    what jobs before it have found."""
 
     series: str
     program: str
@@ -50,6 +55,7 @@ class Job:
     scaling: str = ""
     clock: float | None = None
     settings: tuple[tuple[str, str], ...] = ()
+    planned: Callable[[list[dict[str, Any]]], dict[str, str]] | None = None
 
     def environment(self, acts: bool) -> dict[str, str]:
         found = {"WATTLE_WAIT": self.wait, "WATTLE_PROFILE": "on", **dict(self.settings)}
@@ -95,15 +101,35 @@ class Plan:
     rounds: int
     knob: Knob
     cores: int = 2
+    machine: Machine | None = None
+
+    @property
+    def simulated(self) -> bool:
+        return self.machine is not None
+
+    @property
+    def on(self) -> str:
+        return f"{SIM}:{self.machine.cluster.name}" if self.machine else LOCAL
+
+    def repeats(self, n: int) -> int:
+        """How often a case is measured: a simulation gives the same each time."""
+        return 1 if self.machine else n
 
     def clocks(self) -> tuple[float, ...]:
         """Those to ask for; none where there is no knob."""
         return self.knob.some(knob.QUICK_CLOCKS if self.quick else knob.MOST_CLOCKS) if self.knob.acts else ()
 
 
-def make_plan(quick: bool, rounds: int | None) -> Plan:
+def make_plan(quick: bool, rounds: int | None, on: str = LOCAL) -> Plan:
+    """`on`: local, sim, or sim:CLUSTER."""
     if rounds is not None and not 1 <= rounds <= 1000:
         raise WattleError(f"--rounds {rounds}: allowed are 1 to 1000")
+    place, colon, cluster = on.partition(":")
+    if place == SIM:
+        machine = simulated.read(cluster if colon else DEFAULT_CLUSTER)
+        return Plan(quick, rounds or 1, knob.of_machine(machine), machine=machine)
+    if on != LOCAL:
+        raise WattleError(f"--on {on}: this study runs on {LOCAL}, {SIM} or {SIM}:CLUSTER")
     cores = len(os.sched_getaffinity(0))
     return Plan(quick, rounds or (QUICK_ROUNDS if quick else FULL_ROUNDS), knob.find(paths.find_home(), 2), cores)
 
@@ -161,7 +187,7 @@ def run(study: Sweep, plan: Plan, directory: Path, command: list[str]) -> Manife
 def _gather(study: Sweep, plan: Plan, gathered: Gathered) -> None:
     home = paths.find_home()
     jobs = study.jobs(plan)
-    turns = _turns(home) if any(TURNS in job.arguments for job in jobs) else ""
+    turns = _turns(home, plan.machine) if any(TURNS in job.arguments for job in jobs) else ""
     with console.progress(study.name, planned(study, plan)) as steps, tempfile.TemporaryDirectory() as scratch:
         number = 0
         for r in range(plan.rounds):
@@ -185,7 +211,8 @@ def _run_job(
     at = {key: getattr(job, key) for key in keys} | {"round": place[0], "job": place[1]}
     arguments = [turns if word == TURNS else word for word in job.arguments]
     found: list[dict[str, Any]] = []
-    for document in sweep_jobs.run(home, job.program, arguments, job.pes, job.environment(plan.knob.acts), folder):
+    settings = job.environment(plan.knob.acts) | (job.planned(gathered.rows) if job.planned else {})
+    for document in sweep_jobs.run(home, job.program, arguments, job.pes, settings, folder, plan.machine):
         if document.get("kind") == "setup":
             gathered.setup = gathered.setup or document
         elif document.get("kind") == "sample":
@@ -197,10 +224,11 @@ def _run_job(
     gathered.rows += [entry | told for entry in found]
 
 
-def _turns(home: Home) -> str:
+def _turns(home: Home, machine: Machine | None) -> str:
     """Turns of work in a millisecond, at the clock as it is: from then on a fixed amount."""
     with tempfile.TemporaryDirectory() as scratch:
-        lines = list(sweep_jobs.run(home, "slack", ["--instances", "1", "--warm", "0", "1"], 1, {}, Path(scratch)))
+        arguments = ["--instances", "1", "--warm", "0", "1"]
+        lines = list(sweep_jobs.run(home, "slack", arguments, 1, {}, Path(scratch) / "job", machine))
     turns = next((line.get("turns") for line in lines if line.get("kind") == "setup"), None)
     if not isinstance(turns, int | float) or turns <= 0:
         raise WattleError("slack did not say how much it computes in a millisecond")
@@ -225,16 +253,19 @@ def _describe(record: Manifest, study: Sweep, plan: Plan, gathered: Gathered) ->
         record.meter = {"name": str(gathered.setup.get("meter") or "none"), "why": why}
     source = str(gathered.rows[0]["cpu_source"] or "") if gathered.rows else ""
     record.machine = source.removeprefix("model ") if source.startswith("model ") else ""
+    if plan.machine:
+        record.machine = plan.machine.cluster.machine
     record.extra = {
         "study": {
             "name": study.name,
-            "on": "local",
+            "on": plan.on,
             "quick": plan.quick,
             "rounds": plan.rounds,
             "knob": plan.knob.as_dict(),
             "samples": len(gathered.rows),
             "samples_planned": planned(study, plan),
-        }
+        },
+        **({"simulated": plan.machine.as_dict()} if plan.machine else {}),
     }
 
 
@@ -257,8 +288,16 @@ def load(study: Sweep, directory: Path, record: Manifest) -> Analysis:
     return Analysis(frame, knob.of_study(told))
 
 
-def results(study: Sweep, analysis: Analysis) -> dict[str, Any]:
+def judge(study: Sweep, analysis: Analysis) -> list[Row]:
+    """Every published figure, held against these samples. What is simulated is measured by nobody."""
     rows = published.judge(study.rows, analysis)
+    if not analysis.knob.simulated:
+        return rows
+    return [replace(row, provenance="modelled") if row.provenance == "measured" else row for row in rows]
+
+
+def results(study: Sweep, analysis: Analysis) -> dict[str, Any]:
+    rows = judge(study, analysis)
     return {
         "schema": RESULTS_SCHEMA,
         "study": study.name,

@@ -174,8 +174,9 @@ class Analysis:
 
     @cached_property
     def knows_clocks(self) -> bool:
-        """Whether joules follow the clock: a sensor's do, the model takes all PEs to run at the base clock."""
-        return self.provenance == "measured"
+        """Whether joules follow the clock: a sensor's do, and a simulation's; the model takes all PEs to run at the
+        base clock."""
+        return self.provenance == "measured" or (self.knob.simulated and self.provenance == "modelled")
 
     @cached_property
     def sources(self) -> list[str]:

@@ -10,15 +10,16 @@ from rich.markup import escape
 from wattle import console, info, stopping
 from wattle.report.sweep import summary
 from wattle.run import directory as directories
-from wattle.study import published, sweep
+from wattle.study import sweep
+from wattle.study.place import LOCAL
 from wattle.study.sweep import Sweep
 from wattle.tables import table
 
 
-def study(made: Sweep, quick: bool, output: Path | None, rounds: int | None, as_json: bool) -> None:
+def study(made: Sweep, quick: bool, output: Path | None, rounds: int | None, as_json: bool, on: str = LOCAL) -> None:
     """Runs it and shows what it found."""
     info.check_machine(info.ask())
-    plan = sweep.make_plan(quick, rounds)
+    plan = sweep.make_plan(quick, rounds, on)
     directory = directories.prepare(output, f"study-{made.name}")
     if not as_json:
         console.note(plan.knob.words)
@@ -29,7 +30,7 @@ def study(made: Sweep, quick: bool, output: Path | None, rounds: int | None, as_
         found = sweep.results(made, analysis)
         console.print_json({"directory": str(directory), "manifest": record.as_dict(), **found})
         return
-    rows = published.judge(made.rows, analysis)
+    rows = sweep.judge(made, analysis)
     console.out.print()
     console.out.print(escape(summary(made, analysis, rows, record)))
     console.out.print()

@@ -1,4 +1,5 @@
-"""Jobs of the studies of waiting and clocks: programs of apps/slack and mini-apps, each under settings of its own."""
+"""Jobs of the studies of waiting and clocks: programs of apps/slack and mini-apps, each under settings of its own,
+on this node or on a machine that is simulated."""
 
 from __future__ import annotations
 
@@ -10,27 +11,38 @@ from typing import Any
 
 from wattle.errors import WattleError
 from wattle.paths import Home
+from wattle.sim import simulated
+from wattle.sim.simulated import Machine
 from wattle.study import program
 
 
-def find(home: Home, name: str) -> Path:
-    path = home.root / "lib" / "wattle" / "apps" / name
+def find(home: Home, name: str, machine: Machine | None = None) -> Path:
+    path = home.root / "lib" / "wattle" / "apps" / ("simulated" if machine else "") / name
     if not os.access(path, os.X_OK):
-        raise WattleError(f"{path} is missing; `make build` builds it")
+        raise WattleError(f"{path} is missing; `make build` builds it" + (" where there is SimGrid" if machine else ""))
     return path
 
 
 def run(
-    home: Home, name: str, arguments: Sequence[str], pes: int, environment: Mapping[str, str], folder: Path
+    home: Home,
+    name: str,
+    arguments: Sequence[str],
+    pes: int,
+    environment: Mapping[str, str],
+    folder: Path,
+    machine: Machine | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Runs a job and yields what it prints, object by object. Its PEs' profiles go to FOLDER/profile, which must not be
-    there yet."""
+    there yet. `machine`: that is simulated."""
     (folder / "profile").mkdir(parents=True)
     settings = {**environment, "WATTLE_PROFILE_DIR": str(folder / "profile")}
+    made = simulated.prepare(folder, machine, pes) if machine else None
+    if made:
+        settings |= {**simulated.FIXED, "WATTLE_MACHINE": str(made.machine)}
     words = ["env", *(f"{key}={value}" for key, value in settings.items())]
 
     def start(oshrun: str, n: int) -> list[str]:
-        return [*words, oshrun, "-n", str(n), "--"]
+        return [*words, *(made.command if made else (oshrun, "-n", str(n), "--"))]
 
-    with closing(program.run(home, find(home, name), arguments, pes, start)) as lines:
+    with closing(program.run(home, find(home, name, machine), arguments, pes, start)) as lines:
         yield from lines
