@@ -26,7 +26,7 @@ from wattle.study import receiver as receiver_study
 from wattle.study import slack as slack_study
 from wattle.study import tsp as tsp_study
 from wattle.study.am_cli import am
-from wattle.study.options import AsJson, Link, On, Output, Pes, Quick, Repeat, Rounds
+from wattle.study.options import AsJson, Link, On, OnSim, Output, Pes, Quick, Repeat, Rounds
 from wattle.study.patterns_analysis import Analysis
 from wattle.study.patterns_published import ROWS
 from wattle.study.place import LOCAL
@@ -40,10 +40,6 @@ study_app = typer.Typer(
 
 STYLES = {Verdict.AGREES: "good", Verdict.DIFFERS: "partly", Verdict.NOT_TESTABLE: "faint"}
 SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-
-On = Annotated[
-    str, typer.Option("--on", metavar="PLACE", help="Where: local, or sim or sim:CLUSTER, which is simulated.")
-]
 
 
 @study_app.callback()
@@ -112,7 +108,7 @@ def mst(
 
 @study_app.command("barrier")
 def barrier(
-    quick: Quick = False, output: Output = None, rounds: Rounds = None, on: On = LOCAL, as_json: AsJson = False
+    quick: Quick = False, output: Output = None, rounds: Rounds = None, on: OnSim = LOCAL, as_json: AsJson = False
 ) -> None:
     """Waiting at a barrier, in time and in scale, under each wait policy and mode; straight lines with r2."""
     sweep_cli.study(barrier_study.SWEEP, quick, output, rounds, as_json, on)
@@ -120,7 +116,7 @@ def barrier(
 
 @study_app.command("slack")
 def slack(
-    quick: Quick = False, output: Output = None, rounds: Rounds = None, on: On = LOCAL, as_json: AsJson = False
+    quick: Quick = False, output: Output = None, rounds: Rounds = None, on: OnSim = LOCAL, as_json: AsJson = False
 ) -> None:
     """Early and late PEs at a barrier, under each wait policy, mode and scaling."""
     sweep_cli.study(slack_study.SWEEP, quick, output, rounds, as_json, on)
@@ -128,7 +124,7 @@ def slack(
 
 @study_app.command("race")
 def race(
-    quick: Quick = False, output: Output = None, rounds: Rounds = None, on: On = LOCAL, as_json: AsJson = False
+    quick: Quick = False, output: Output = None, rounds: Rounds = None, on: OnSim = LOCAL, as_json: AsJson = False
 ) -> None:
     """Race to halt: jobs, processes and phases at each clock there is."""
     sweep_cli.study(race_study.SWEEP, quick, output, rounds, as_json, on)
@@ -136,7 +132,7 @@ def race(
 
 @study_app.command("receiver")
 def receiver(
-    quick: Quick = False, output: Output = None, rounds: Rounds = None, on: On = LOCAL, as_json: AsJson = False
+    quick: Quick = False, output: Output = None, rounds: Rounds = None, on: OnSim = LOCAL, as_json: AsJson = False
 ) -> None:
     """Clocks under a put: three ways of receiving, by how the receiver waits and at which clock."""
     sweep_cli.study(receiver_study.SWEEP, quick, output, rounds, as_json, on)

@@ -10,6 +10,9 @@ import typer
 Quick = Annotated[bool, typer.Option("--quick", help="A sweep of less than a minute, with fewer PEs.")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="New directory to write to (wattle-runs/...).")]
 On = Annotated[str, typer.Option("--on", metavar="PLACE", help="Where: local, or two-nodes (needs root).")]
+OnSim = Annotated[
+    str, typer.Option("--on", metavar="PLACE", help="Where: local, or sim or sim:CLUSTER, which is simulated.")
+]
 Link = Annotated[
     str | None, typer.Option("--link", metavar="RATE", help="Hold the nodes' links to this (1gbit), on two-nodes.")
 ]
