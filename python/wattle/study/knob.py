@@ -11,7 +11,7 @@ from wattle import profile
 from wattle.checked import Checked
 from wattle.errors import WattleError
 from wattle.paths import Home
-from wattle.sim.simulated import Machine
+from wattle.sim.simulation import Simulation
 from wattle.study import sweep_jobs
 
 MOST_CLOCKS, QUICK_CLOCKS = 7, 3
@@ -64,10 +64,10 @@ def of_study(study: Checked) -> Knob:
     return Knob(entry.text("name"), entry.text("why"), clocks, entry.number("base"))
 
 
-def of_machine(machine: Machine) -> Knob:
+def of_machine(machine: Simulation) -> Knob:
     """A simulated machine's."""
-    clocks = tuple(sorted(clock.ghz for clock in machine.node.clocks))
-    return Knob(SIMULATED, "", clocks, machine.node.clocks[machine.node.base].ghz)
+    clocks = tuple(sorted(clock.ghz for clock in machine.core.clocks))
+    return Knob(SIMULATED, "", clocks, machine.core.clocks[machine.core.base].ghz)
 
 
 def find(home: Home, pes: int) -> Knob:

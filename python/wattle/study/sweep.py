@@ -19,8 +19,8 @@ from wattle.checked import Checked
 from wattle.errors import DamagedFile, Interrupted, WattleError
 from wattle.manifest import Manifest
 from wattle.paths import Home
-from wattle.sim import simulated
-from wattle.sim.simulated import Machine
+from wattle.sim import simulation
+from wattle.sim.simulation import Simulation
 from wattle.study import kept, knob, published, samples, sweep_jobs
 from wattle.study.knob import Knob
 from wattle.study.place import LOCAL
@@ -101,7 +101,7 @@ class Plan:
     rounds: int
     knob: Knob
     cores: int = 2
-    machine: Machine | None = None
+    machine: Simulation | None = None
 
     @property
     def simulated(self) -> bool:
@@ -126,7 +126,7 @@ def make_plan(quick: bool, rounds: int | None, on: str = LOCAL) -> Plan:
         raise WattleError(f"--rounds {rounds}: allowed are 1 to 1000")
     place, colon, cluster = on.partition(":")
     if place == SIM:
-        machine = simulated.read(cluster if colon else DEFAULT_CLUSTER)
+        machine = simulation.plan(cluster if colon else DEFAULT_CLUSTER, 1, {})
         return Plan(quick, rounds or 1, knob.of_machine(machine), machine=machine)
     if on != LOCAL:
         raise WattleError(f"--on {on}: this study runs on {LOCAL}, {SIM} or {SIM}:CLUSTER")
@@ -224,7 +224,7 @@ def _run_job(
     gathered.rows += [entry | told for entry in found]
 
 
-def _turns(home: Home, machine: Machine | None) -> str:
+def _turns(home: Home, machine: Simulation | None) -> str:
     """Turns of work in a millisecond, at the clock as it is: from then on a fixed amount."""
     with tempfile.TemporaryDirectory() as scratch:
         arguments = ["--instances", "1", "--warm", "0", "1"]
@@ -265,7 +265,7 @@ def _describe(record: Manifest, study: Sweep, plan: Plan, gathered: Gathered) ->
             "samples": len(gathered.rows),
             "samples_planned": planned(study, plan),
         },
-        **({"simulated": plan.machine.as_dict()} if plan.machine else {}),
+        **({"simulated": simulation.as_dict(plan.machine.cluster)} if plan.machine else {}),
     }
 
 

@@ -6,17 +6,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from wattle.errors import WattleError
 from wattle.paths import Home
-from wattle.sim import simulated
-from wattle.sim.simulated import Machine
+from wattle.sim.simulation import Simulation
 from wattle.study import program
 
 
-def find(home: Home, name: str, machine: Machine | None = None) -> Path:
+def find(home: Home, name: str, machine: Simulation | None = None) -> Path:
     path = home.root / "lib" / "wattle" / "apps" / ("simulated" if machine else "") / name
     if not os.access(path, os.X_OK):
         raise WattleError(f"{path} is missing; `make build` builds it" + (" where there is SimGrid" if machine else ""))
@@ -30,19 +30,19 @@ def run(
     pes: int,
     environment: Mapping[str, str],
     folder: Path,
-    machine: Machine | None = None,
+    machine: Simulation | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Runs a job and yields what it prints, object by object. Its PEs' profiles go to FOLDER/profile, which must not be
     there yet. `machine`: that is simulated."""
     (folder / "profile").mkdir(parents=True)
     settings = {**environment, "WATTLE_PROFILE_DIR": str(folder / "profile")}
-    made = simulated.prepare(folder, machine, pes) if machine else None
-    if made:
-        settings |= {**simulated.FIXED, "WATTLE_MACHINE": str(made.machine)}
+    ready = replace(machine, pes=pes, chosen=environment, profile=True).write(folder) if machine else None
+    if ready:
+        settings |= ready.settings
     words = ["env", *(f"{key}={value}" for key, value in settings.items())]
 
     def start(oshrun: str, n: int) -> list[str]:
-        return [*words, *(made.command if made else (oshrun, "-n", str(n), "--"))]
+        return [*words, *(ready.command if ready else (oshrun, "-n", str(n), "--"))]
 
     with closing(program.run(home, find(home, name, machine), arguments, pes, start)) as lines:
         yield from lines
