@@ -428,9 +428,10 @@ static void scopes_are_parts_of_a_group(world *w)
   free(members);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   world w = {0};
+  (void)argc, (void)argv;
   ARMCI_Init();
   w.me = armci_msg_me();
   w.n = armci_msg_nproc();

@@ -7,7 +7,8 @@ extern "C" {
 
 #include <vector>
 
-static_assert(ARMCI_ACC_DBL == 3 && ARMCI_SWAP_LONG == 3 && SCOPE_NODE == 1 && ARMCI_DOUBLE == 4, "numbers of ARMCI-MPI");
+static_assert(ARMCI_ACC_DBL == 3 && ARMCI_SWAP_LONG == 3 && SCOPE_NODE == 1 && ARMCI_DOUBLE == 4,
+              "numbers of ARMCI-MPI");
 
 int main(int argc, char **argv)
 {
