@@ -159,6 +159,7 @@ static void govern(wtl_clocks *c, const wtl_clocks_node *node, double ghz)
   c->governs = true;
   c->governor.vote.changed = note_change;
   c->governor.vote.changed_arg = (void *)node->profile;
+  c->governor.waited = node->waited;
   wtl_governor_start(&c->governor, c->settings, price, settle, fixed_share(c, node, ghz), wtl_ticks());
 #ifndef WTL_THREADS
   wtl_region_register(hear_region, &c->governor);
@@ -266,7 +267,7 @@ void wtl_clocks_write(FILE *f, const void *arg)
   write_domains_of(f, &g->vote);
   wtl_json_number_field(f, "price_s", (double)g->price * s, 0);
   wtl_json_number_field(f, "changes", (double)g->vote.changes, 0);
-  wtl_json_number_field(f, "slack_s", (double)g->slack_ticks * s, 0);
+  wtl_json_number_field(f, "slack_s", (double)wtl_governor_waited(g) * s, 0);
   wtl_json_number_field(f, "slow_s", (double)g->slow_ticks * s, 0);
   wtl_json_number_field(f, "lost_s", g->lost * s, 0);
   int error = 0;

@@ -17,12 +17,13 @@
  * clocks, the rest wtl_clocks_start. */
 typedef struct wtl_clocks_node {
   const wtl_settings *settings;
-  int me, slot, n_local;      /* PE or rank; by which of this node's it is */
-  wtl_votes *votes;           /* in memory that they share, zeroes at first */
-  const cpu_set_t *cpus;      /* by slot: where each may run */
-  const pid_t *pids;          /* by slot */
-  const wtl_profile *profile; /* whose timeline is told of each change; outlives the clocks */
-  void (*meet)(void *arg);    /* returns once every process of the node has called it */
+  int me, slot, n_local;          /* PE or rank; by which of this node's it is */
+  wtl_votes *votes;               /* in memory that they share, zeroes at first */
+  const cpu_set_t *cpus;          /* by slot: where each may run */
+  const pid_t *pids;              /* by slot */
+  const wtl_profile *profile;     /* whose timeline is told of each change; outlives the clocks */
+  const _Atomic uint64_t *waited; /* ticks that this one has waited so far, by stage; outlives the clocks */
+  void (*meet)(void *arg);        /* returns once every process of the node has called it */
   void *arg;
 } wtl_clocks_node;
 

@@ -55,8 +55,11 @@ void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t 
                         uint64_t now)
 {
   wtl_vote vote = g->vote;
+  const _Atomic uint64_t *waited = g->waited;
   memset(g, 0, sizeof *g);
   g->vote = vote;
+  g->waited = waited;
+  g->moment = (uint64_t)(WTL_MOMENT_NS / wtl_clock_ns_per_tick());
   g->clock = real_clock;
   g->mode = (enum wtl_govern_mode)settings->govern.number;
   g->scaling = (enum wtl_scaling)settings->scaling.number;
@@ -68,6 +71,21 @@ void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t 
   g->started = now;
   g->phase = atomic_load(&ballot(g, vote.slot)->phase);
   cast(g, g->level, now);
+}
+
+uint64_t wtl_governor_waited(const wtl_governor *g)
+{
+  uint64_t sum = g->unbooked;
+  for (int stage = 0; stage < WTL_N_STAGES; stage++)
+    sum += atomic_load_explicit(&g->waited[stage], memory_order_relaxed);
+  return sum;
+}
+
+/* The door's account begins anew when the program's does. */
+static uint64_t waited_since(const wtl_governor *g, uint64_t before)
+{
+  uint64_t waited = wtl_governor_waited(g);
+  return waited > before ? waited - before : 0;
 }
 
 /* Computing at another clock, from `from` to `to` but for what was waited meanwhile. */
@@ -82,7 +100,7 @@ static void book_computing(wtl_governor *g, uint64_t from, uint64_t to, uint64_t
   g->off.computed_clock += clock * (double)ticks;
 }
 
-void wtl_governor_book(wtl_governor *g, enum wtl_stage stage, uint64_t from, uint64_t to)
+void wtl_governor_book_off(wtl_governor *g, enum wtl_stage stage, uint64_t from, uint64_t to)
 {
   uint64_t since;
   double clock = wtl_vote_clock(&g->vote, &since);
@@ -92,10 +110,21 @@ void wtl_governor_book(wtl_governor *g, enum wtl_stage stage, uint64_t from, uin
   g->off.waited_clock += clock * (double)ticks;
 }
 
+/* Barriers that were only counted, into the region of which they are instances. */
+static void enter_passed(wtl_governor *g)
+{
+  if (!g->passed) return;
+  g->region->instances += g->passed;
+  g->region->unseen += g->passed;
+  g->phase += 2 * g->passed; /* as all count */
+  g->passed = 0;
+}
+
 void wtl_governor_stop(wtl_governor *g, uint64_t now)
 {
+  enter_passed(g);
   atomic_store(&ballot(g, g->vote.slot)->late, 0);
-  book_computing(g, g->region_since, now, g->region_waited);
+  book_computing(g, g->region_since, now, waited_since(g, g->waited_before));
   cast(g, WTL_CLOCK_NORMAL, now);
 }
 
@@ -104,6 +133,7 @@ static void slow_down(wtl_governor *g, uint64_t now)
   if (g->is_slow) return;
   g->is_slow = g->has_acted = true;
   g->slow_since = now;
+  g->unseen = 0; /* no region of those that are brief */
   cast(g, WTL_CLOCK_LOWEST, now);
 }
 
@@ -129,15 +159,25 @@ static bool can_pay(const wtl_governor *g, uint64_t now)
   return !g->is_broke && g->lost + (double)g->price <= g->allowed * (double)(now - g->started);
 }
 
-static wtl_wait_site *find_site(wtl_governor *g, uint64_t key)
+/* Of a site, the calls up to the one before this one waited long, so many in a row. */
+static unsigned row_of(const wtl_site *s)
 {
-  uint64_t i = key * 0x9e3779b97f4a7c15ull >> 32;
-  for (int probe = 0; key && probe < 8; probe++, i++) {
-    wtl_wait_site *s = &g->site[i % WTL_WAIT_SITES];
-    if (!s->key) s->key = key;
-    if (s->key == key) return s;
-  }
-  return NULL; /* too many: nothing is foretold of this one */
+  return s->long_row && (uint16_t)(s->long_at + 1) == (uint16_t)s->calls ? s->long_row : 0;
+}
+
+/* Of a call that waits twice the first long wait counts. */
+static void enter_long(wtl_site *s)
+{
+  if (s->long_row && s->long_at == (uint16_t)s->calls) return;
+  unsigned row = row_of(s) + 1;
+  s->long_row = (uint16_t)(row < WTL_SLACK_RECENT ? row : WTL_SLACK_RECENT);
+  s->long_at = (uint16_t)s->calls;
+}
+
+/* The last four waited long; one that did not, however briefly, is reason to doubt. */
+static bool will_be_long(const wtl_site *s)
+{
+  return s->addr && row_of(s) == WTL_SLACK_RECENT;
 }
 
 /* Reactive scaling, and nothing against it now. */
@@ -147,15 +187,14 @@ static bool reacts(const wtl_governor *g, uint64_t now)
   return g->region ? g->acts : can_pay(g, now);
 }
 
-uint64_t wtl_governor_wait(wtl_governor *g, uint64_t site, uint64_t now)
+uint64_t wtl_governor_wait(wtl_governor *g, const wtl_site *site, uint64_t since)
 {
-  const wtl_wait_site *s;
   uint64_t waited = 0;
-  if (g->is_slow || !reacts(g, now)) return UINT64_MAX;
+  if (g->is_slow || !reacts(g, since)) return UINT64_MAX;
   if (g->is_unseen) return worth(g);
   if (g->in_barrier) /* several waits of one barrier are one */
-    waited = now - g->arrived;
-  else if ((s = find_site(g, site)) && wtl_slack_least(&s->length) > worth(g))
+    waited = since - g->arrived;
+  else if (will_be_long(site))
     return 0;
   return waited >= worth(g) ? 0 : worth(g) - waited;
 }
@@ -165,16 +204,20 @@ void wtl_governor_slack(wtl_governor *g, uint64_t now)
   slow_down(g, now);
 }
 
-void wtl_governor_go_on(wtl_governor *g, uint64_t site, uint64_t since, uint64_t now)
+void wtl_governor_go_on(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now)
 {
-  wtl_wait_site *s;
-  g->slack_ticks += now - since;
-  if (g->is_unseen && now - since > worth(g)) g->unseen = 0; /* no region of those that are brief */
+  bool is_long = now - since > worth(g);
+  if (g->is_unseen && is_long) g->unseen = 0;
   if (g->in_barrier) return;
-  g->region_waited += now - since;
-  if ((s = find_site(g, site))) wtl_slack_add(&s->length, now - since);
+  if (is_long) enter_long(site);
   if (g->is_slow && !g->region) charge(g, (double)g->price, now);
   speed_up(g, now);
+}
+
+void wtl_governor_go_on_unbooked(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now)
+{
+  g->unbooked += now - since;
+  wtl_governor_go_on(g, site, since, now);
 }
 
 /* ---- regions ---- */
@@ -236,11 +279,17 @@ static uint32_t level_for(const wtl_governor *g, const wtl_region *r)
   return lowers(g) ? stretched(g, r) : WTL_CLOCK_NORMAL;
 }
 
-static void begin_region(wtl_governor *g, wtl_region *r, uint64_t now)
+/* From now on it is this one's time. */
+static void open_region(wtl_governor *g, wtl_region *r, uint64_t now)
 {
   g->region = r;
   g->region_since = now;
-  g->region_waited = 0;
+  g->waited_before = wtl_governor_waited(g);
+}
+
+static void begin_region(wtl_governor *g, wtl_region *r, uint64_t now)
+{
+  open_region(g, r, now);
   g->has_acted = g->was_raised = false;
   if (!r || g->is_fixed) return;
   g->acts = !is_control(r) && !g->is_broke;
@@ -351,14 +400,13 @@ static void pass_by(wtl_governor *g, wtl_region *next, uint64_t now)
   r->slack_ticks += slack;
   r->compute_ticks += now - g->region_since - slack;
   r->instances++;
-  g->region = next;
-  g->region_since = now;
-  g->region_waited = 0;
+  open_region(g, next, now);
   g->unseen = WTL_UNSEEN;
 }
 
 void wtl_governor_arrive(wtl_governor *g, uint64_t now)
 {
+  g->region_waited = waited_since(g, g->waited_before);
   if (g->passes_by && is_brief(g, now - g->region_since)) {
     g->in_barrier = true;
     g->arrived = now;
@@ -415,14 +463,15 @@ void wtl_governor_pass(wtl_governor *g, uint64_t site)
 {
   wtl_region *r = g->region, *next = find_region(g, site);
   g->is_unseen = g->in_barrier = false;
+  enter_passed(g);
   r->instances++;
   r->unseen++;
-  if (g->unseen && !g->is_slow && (next == r || goes_by(g, next))) { /* unseen, it cannot have become another */
-    g->phase += 2;                                                   /* as all count */
-    g->region = next;
-    if (--g->unseen) return;
-    g->region_since = g->clock();
-    g->region_waited = 0;
+  if (g->unseen && (next == r || goes_by(g, next))) { /* unseen, it cannot have become another */
+    g->phase += 2;
+    if (--g->unseen)
+      g->region = next;
+    else
+      open_region(g, next, g->clock());
     return;
   }
   g->unseen = 0;
@@ -433,9 +482,11 @@ void wtl_governor_pass(wtl_governor *g, uint64_t site)
 /* Regions of the program's own do not nest in those between barriers: the innermost is the one that is governed. */
 void wtl_governor_mark(wtl_governor *g, uint64_t key, bool begins, uint64_t now)
 {
+  enter_passed(g);
   if (!g->unseen) {
-    book_computing(g, g->region_since, now, g->region_waited);
-    end_region(g, g->region_waited, now);
+    uint64_t waited = waited_since(g, g->waited_before);
+    book_computing(g, g->region_since, now, waited);
+    end_region(g, waited, now);
   }
   g->unseen = 0;
   g->passes_by = false;

@@ -15,10 +15,11 @@
  *
  * Regions shorter than two changes are worth none, and there may be a million of them a second: they go by. Of those only one
  * barrier in WTL_UNSEEN + 1 is looked at, the others only count; a wait that lasts ends that at once, and a region that has
- * become long is seen at the next look.
+ * become long is seen at the next look. Nor does a wait that is over within a moment (WTL_MOMENT_NS) concern it: the wait door
+ * says nothing of it, and what all waits take together it reads off the door's own account.
  *
  * One governor a PE; none for PEs of several threads, for a wait of one of them is no slack of the PE. All times in ticks,
- * and given by the caller: no clock is read here but around a write, and where a row of unseen barriers ends.
+ * and given by the caller: no clock is read here but around a write and at barriers.
  */
 #ifndef WTL_GOVERN_GOVERNOR_H
 #define WTL_GOVERN_GOVERNOR_H
@@ -29,7 +30,7 @@
 #include "govern/vote.h"
 #include "profile/profile.h"
 
-enum { WTL_LEARN = WTL_SLACK_RECENT, WTL_CONTROL = 16, WTL_REGIONS = 64, WTL_WAIT_SITES = 256, WTL_UNSEEN = 15 };
+enum { WTL_LEARN = WTL_SLACK_RECENT, WTL_CONTROL = 16, WTL_REGIONS = 64, WTL_UNSEEN = 15, WTL_MOMENT_NS = 1000 };
 
 /* A moving mean and variance, and of how many. */
 typedef struct wtl_mean {
@@ -54,45 +55,43 @@ typedef struct wtl_off_clock {
   double computed_clock, waited_clock;
 } wtl_off_clock;
 
-/* The waits of a site outside of barriers. */
-typedef struct wtl_wait_site {
-  uint64_t key;
-  wtl_slack length;
-} wtl_wait_site;
-
 typedef struct wtl_governor {
   enum wtl_govern_mode mode;
   enum wtl_scaling scaling;
   bool is_fixed;  /* a plan's clock, and nothing else */
   double allowed; /* share of the time that may be lost */
   wtl_vote vote;
-  uint64_t (*clock)(void); /* tells how long a write takes; tests have their own */
-  uint64_t price;          /* of one change, learned */
-  uint64_t settle;         /* the part of it in which the clock follows */
-  uint32_t level;          /* what it wants while it computes */
-  bool is_slow;            /* it is in slack, and has voted for the lowest */
+  const _Atomic uint64_t *waited; /* ticks that this PE has waited so far, by stage: the door's */
+  uint64_t unbooked;              /* and what the door does not know of */
+  uint64_t moment;                /* ticks: what is over by then is no business of the governor's */
+  uint64_t (*clock)(void);        /* tests have their own */
+  uint64_t price;                 /* of one change, learned */
+  uint64_t settle;                /* the part of it in which the clock follows */
+  uint32_t level;                 /* what it wants while it computes */
+  bool is_slow;                   /* it is in slack, and has voted for the lowest */
   bool in_barrier;
   bool passes_by;   /* the region is one of those that are too short for anything */
   bool is_unseen;   /* and the barrier it is in one that is only counted */
   uint32_t unseen;  /* barriers to come of that kind */
+  uint32_t passed;  /* of those left behind, how many the region does not know of yet */
   uint64_t arrived; /* at the barrier */
   uint32_t phase;
-  wtl_region *region; /* the one that runs; NULL before the first barrier */
-  uint64_t region_since, region_waited;
-  bool acts; /* this instance is no control, and the budget is not spent */
+  wtl_region *region;                   /* the one that runs; NULL before the first barrier */
+  uint64_t region_since, waited_before; /* the tick at which it began, and what had been waited by then */
+  uint64_t region_waited;               /* in it, up to its barrier */
+  bool acts;                            /* this instance is no control, and the budget is not spent */
   bool has_acted;
   bool was_raised; /* by an early PE, in this instance */
   bool is_broke;   /* more is lost than allowed: until half of it is earned back */
   uint64_t started;
-  double lost;                                  /* ticks */
-  uint64_t slack_ticks, slow_ticks, slow_since; /* sums, for the profile: in slack; at the lowest clock in it */
+  double lost;                     /* ticks */
+  uint64_t slow_ticks, slow_since; /* at the lowest clock, in slack: a sum for the profile */
   wtl_off_clock off;
   wtl_region marked[WTL_REGIONS]; /* by key, open addressing */
-  wtl_wait_site site[WTL_WAIT_SITES];
 } wtl_governor;
 
-/* `price`: of a change, of which `settle` is the part after the write. The vote is started already and is the caller's to
- * stop. `clock`: a plan's share of the normal clock, or 0 for none. */
+/* `price`: of a change, of which `settle` is the part after the write. `vote`, started, is the caller's to stop; `waited`, by stage,
+ * outlives the governor. Both are in place. `clock`: a plan's share of the normal clock, or 0 for none. */
 void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t price, uint64_t settle, uint32_t clock,
                         uint64_t now);
 
@@ -100,42 +99,57 @@ void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t 
 void wtl_governor_stop(wtl_governor *g, uint64_t now);
 
 /*
- * A wait begins, at a site. Returns after how many ticks it is to be told that the wait goes on: 0 for at once, UINT64_MAX
- * for never.
+ * A wait of a site, which began at `since`, lasts; its call is counted. Returns after how many ticks of it the governor is to be told
+ * that it goes on: 0 for at once, UINT64_MAX for never.
  */
-uint64_t wtl_governor_wait(wtl_governor *g, uint64_t site, uint64_t now);
+uint64_t wtl_governor_wait(wtl_governor *g, const wtl_site *site, uint64_t since);
 
 /* The wait goes on: it is slack. */
 void wtl_governor_slack(wtl_governor *g, uint64_t now);
 
 /* Of a wait, the time from one tick to another was spent in a stage: told before the clock changes at its end. */
-void wtl_governor_book(wtl_governor *g, enum wtl_stage stage, uint64_t from, uint64_t to);
+void wtl_governor_book_off(wtl_governor *g, enum wtl_stage stage, uint64_t from, uint64_t to);
+static inline void wtl_governor_book(wtl_governor *g, enum wtl_stage stage, uint64_t from, uint64_t to)
+{
+  if (WTL_UNLIKELY(!wtl_vote_is_normal(&g->vote))) wtl_governor_book_off(g, stage, from, to);
+}
 
-/* The wait that began at `since` is over. */
-void wtl_governor_go_on(wtl_governor *g, uint64_t site, uint64_t since, uint64_t now);
+/* A wait of which the governor was told, or slack, and that began at `since`, is over. */
+void wtl_governor_go_on(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now);
+
+/* The same of one that the door did not see. */
+void wtl_governor_go_on_unbooked(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now);
+
+/* Ticks that this PE has waited so far. */
+uint64_t wtl_governor_waited(const wtl_governor *g);
 
 /* This PE has come to a barrier, which ends its region; it leaves it, and another begins. */
 void wtl_governor_arrive(wtl_governor *g, uint64_t now);
 void wtl_governor_depart(wtl_governor *g, uint64_t site, uint64_t now);
 
-/* It leaves a barrier that was only counted. */
+/* It leaves a barrier that was only counted, the last of its row or into another region. */
 void wtl_governor_pass(wtl_governor *g, uint64_t site);
 
-/* The same for who has no time to lose: reads the clock itself, where that is needed. */
+/* The same for who has no time to lose. */
 static inline void wtl_governor_enter_barrier(wtl_governor *g)
 {
   if (g->unseen)
     g->is_unseen = g->in_barrier = true;
   else
-    wtl_governor_arrive(g, wtl_ticks());
+    wtl_governor_arrive(g, g->clock());
 }
 
 static inline void wtl_governor_leave_barrier(wtl_governor *g, uint64_t site)
 {
-  if (g->is_unseen)
+  if (!g->is_unseen) {
+    wtl_governor_depart(g, site, g->clock());
+  } else if (g->unseen > 1 && site == g->region->key) {
+    g->is_unseen = g->in_barrier = false;
+    g->unseen--;
+    g->passed++;
+  } else {
     wtl_governor_pass(g, site);
-  else
-    wtl_governor_depart(g, site, wtl_ticks());
+  }
 }
 
 /* Did a PE of this node wait long at the end of its last region? What nodes tell each other in a barrier: whether somebody anywhere

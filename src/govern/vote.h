@@ -83,6 +83,13 @@ bool wtl_vote_boost(wtl_vote *v, int slot, uint32_t phase, uint32_t share, uint6
 /* This PE has entered a phase: what others wanted for the one before is void. */
 bool wtl_vote_phase(wtl_vote *v, uint32_t phase, uint64_t now);
 
+/* Does this PE's domain run at the normal clock? */
+static inline bool wtl_vote_is_normal(const wtl_vote *v)
+{
+  return v->own == v->n_domains ||
+         atomic_load_explicit(&v->votes->poll[v->own].share, memory_order_relaxed) == WTL_CLOCK_NORMAL;
+}
+
 /* What this PE's domain runs at, as a share of its base clock, and since which tick; 1 where it runs at the normal clock. Of
  * several domains that it may run in, the first. */
 double wtl_vote_clock(const wtl_vote *v, uint64_t *since);

@@ -16,18 +16,21 @@ void wtl_mpi_keep(wtl_frame *f)
   t->looked = t->entered = wtl_ticks();
   t->keeping = true;
   wtl_governor *g = wtl_mpi_self->door.governor;
-  if (WTL_UNLIKELY(g != NULL) && wtl_governor_wait(g, f->site->addr, t->entered) == 0)
-    wtl_governor_slack(g, t->entered);
+  if (WTL_UNLIKELY(g != NULL) && wtl_governor_wait(g, f->site, t->entered) == 0) wtl_governor_slack(g, t->entered);
 }
 
 void wtl_mpi_kept(wtl_frame *f)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
   wtl_governor *g = wtl_mpi_self->door.governor;
-  bool told = t->turns.idle != 0; /* it idled, and the door knows for how long */
+  bool idled = t->turns.idle != 0, told = idled && t->turns.governed; /* the door knows of it; the governor does */
   t->keeping = false;
   wtl_door_turned(&wtl_mpi_self->door, f->site, &t->turns, true);
-  if (WTL_UNLIKELY(g != NULL) && !told) wtl_governor_go_on(g, f->site->addr, t->entered, wtl_ticks());
+  if (WTL_LIKELY(!g) || told) return;
+  if (idled)
+    wtl_governor_go_on(g, f->site, t->entered, wtl_ticks());
+  else
+    wtl_governor_go_on_unbooked(g, f->site, t->entered, wtl_ticks());
 }
 
 bool wtl_mpi_idle(void)

@@ -74,7 +74,9 @@ typedef struct wtl_wait_history {
 typedef struct wtl_site {
   uintptr_t addr; /* return address in the program; 0: free slot */
   uint32_t call;  /* index into the front end's table of calls */
-  uint32_t unused;
+  uint16_t long_at,
+      long_row; /* the last call whose wait was long (of `calls`, the lowest bits), and how many in a row: for
+                               * src/govern/governor.c */
   uint64_t calls, bytes;
   uint64_t exact_calls, exact_ticks;     /* those that are always timed */
   uint64_t sampled_calls, sampled_ticks; /* the others that were */

@@ -76,12 +76,14 @@ static void nap(wtl_door *d, wtl_site *site, wtl_turns *t)
   t->slept = true;
 }
 
-/* When the governor is to be told that this wait is slack, unless it is at once. */
-static uint64_t slack_from(const wtl_door *d, const wtl_turns *t)
+/* The governor hears of a wait that is not over within a moment, and when it is slack. */
+static void tell_governor(const wtl_door *d, const wtl_site *site, wtl_turns *t)
 {
-  uint64_t after = d->governor && !t->may_stray ? wtl_governor_wait(d->governor, t->key, t->began) : UINT64_MAX;
-  if (after == 0) wtl_governor_slack(d->governor, t->began);
-  return after == 0 || after == UINT64_MAX ? UINT64_MAX : t->began + after;
+  uint64_t after = t->governed ? 0 : wtl_governor_wait(d->governor, site, t->began);
+  bool is_slack = t->governed || after <= t->booked - t->began;
+  t->governed = true;
+  if (is_slack) wtl_governor_slack(d->governor, t->booked);
+  t->slack_at = is_slack || after == UINT64_MAX ? UINT64_MAX : t->began + after;
 }
 
 static void begin(wtl_door *d, wtl_site *site, wtl_turns *t)
@@ -90,8 +92,7 @@ static void begin(wtl_door *d, wtl_site *site, wtl_turns *t)
   memset(t, 0, sizeof *t);
   t->may_stray = may_stray;
   t->idle = t->booked = t->began = wtl_ticks();
-  t->key = site->addr;
-  t->slack_at = slack_from(d, t);
+  t->slack_at = d->governor && !may_stray ? t->began + d->governor->moment : UINT64_MAX;
   t->limit = wtl_stages_limit(&d->stages, &site->history);
   site->waits++;
 }
@@ -100,10 +101,7 @@ void wtl_door_turn(wtl_door *d, wtl_site *site, wtl_turns *t, wtl_pace *pace, ui
 {
   if (!t->idle) begin(d, site, t);
   wtl_door_book(d, site, wtl_door_looks(d), &t->booked);
-  if (WTL_UNLIKELY(t->booked >= t->slack_at)) {
-    wtl_governor_slack(d->governor, t->booked);
-    t->slack_at = UINT64_MAX;
-  }
+  if (WTL_UNLIKELY(t->booked >= t->slack_at) && d->governor) tell_governor(d, site, t);
   if (has_moved(d, t, pace, took)) {
     uint64_t idle = t->booked - t->idle;
     if (idle > t->quiet) t->quiet = idle;
@@ -126,7 +124,7 @@ void wtl_door_turned(wtl_door *d, wtl_site *site, wtl_turns *t, bool learn)
   if (t->slack > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)t->slack, 0, 0, 0);
   if (t->booked - t->idle > t->quiet) t->quiet = t->booked - t->idle;
   if (learn) wtl_stages_waited(&d->stages, &site->history, t->limit, t->quiet);
-  if (WTL_UNLIKELY(d->governor != NULL) && !t->may_stray) wtl_governor_go_on(d->governor, t->key, t->began, t->booked);
+  if (WTL_UNLIKELY(t->governed) && d->governor) wtl_governor_go_on(d->governor, site, t->began, t->booked);
   if (t->told && d->live) wtl_live_leave(d->live);
   t->idle = 0;
 }

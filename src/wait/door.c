@@ -42,12 +42,18 @@ typedef struct wait {
   uint64_t quiet; /* the longest time so far in which nothing happened */
   uint64_t over;  /* when a sleep ended, or was ended by a ring */
   bool told;      /* to who asks from outside */
+  bool governed;  /* it lasts, and the governor knows */
   bool counted;   /* who stands in for those that do not wait knows of this one */
 } wait;
 
 static void book(wait *w, enum wtl_stage stage)
 {
   wtl_door_book(w->door, w->site, stage, &w->since);
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+  return a < b ? a : b;
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -168,11 +174,6 @@ static bool spin(wait *w, uint64_t limit)
     if (!pumps) rest(w);
   }
   return true;
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-  return a < b ? a : b;
 }
 
 /* What lies between two turns is other processes' time: a wait costs no more for that they take long. */
@@ -307,11 +308,14 @@ static void sleep_on(wait *w)
   book(w, WTL_STAGE_ASLEEP);
 }
 
-/* Looks on until the limit, but if the governor has asked for it tells it on the way that the wait is slack. */
-static bool look_on_governed(wait *w, uint64_t limit)
+/* Looks on until the limit. The governor hears of a wait that is not over within a moment, and if it has asked for that, on the way, that
+ * it is slack. */
+static bool look_on_governed(wait *w, uint64_t limit, uint64_t began)
 {
   wtl_governor *g = w->door->governor;
-  uint64_t slack = wtl_governor_wait(g, w->site->addr, w->since);
+  if (look_on(w, smaller(limit, g->moment))) return true;
+  w->governed = true;
+  uint64_t slack = wtl_governor_wait(g, w->site, began);
   if (slack < limit || slack == 0) {
     if (look_on(w, slack)) return true;
     wtl_governor_slack(g, wtl_ticks());
@@ -335,7 +339,7 @@ void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(v
   wtl_sim_waits(site->call, site->addr);
 #endif
   uint64_t began = w.since;
-  if (WTL_LIKELY(!d->governor) ? look_on(&w, limit) : look_on_governed(&w, limit)) {
+  if (WTL_LIKELY(!d->governor) ? look_on(&w, limit) : look_on_governed(&w, limit, began)) {
     if (p->resume) p->resume(p->agent);
     end_idle(&w, w.since);
   } else {
@@ -348,5 +352,5 @@ void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(v
   wtl_sim_waits(0, 0);
 #endif
   wtl_stages_waited(&d->stages, &site->history, limit, w.quiet);
-  if (WTL_UNLIKELY(d->governor != NULL)) wtl_governor_go_on(d->governor, site->addr, began, w.since);
+  if (WTL_UNLIKELY(w.governed) && d->governor) wtl_governor_go_on(d->governor, site, began, w.since);
 }

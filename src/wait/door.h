@@ -100,12 +100,12 @@ typedef struct wtl_turns {
   uint64_t quiet;  /* the longest time so far in which nothing happened */
   uint64_t limit;
   uint64_t awake_until;     /* no sleep before */
-  uint64_t began, slack_at; /* when the governor is to be told that the wait is slack; UINT64_MAX: never */
-  uintptr_t key;            /* of the site at which it began */
+  uint64_t began, slack_at; /* when the governor is to be told of it, then that it is slack; UINT64_MAX: never */
   int slack;                /* the thread's timer slack, ns, while it is ours; 0 before */
   bool slept;
   bool may_stray; /* the caller's: who waits may go and compute without a word, so no clock is changed for it */
   bool told;      /* to who asks from outside */
+  bool governed;  /* the governor knows of it */
   uint32_t turns;
 } wtl_turns;
 

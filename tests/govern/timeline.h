@@ -10,7 +10,7 @@
 #include "govern/governor.h"
 #include "power/clocks.h"
 
-enum { MAX_PES = 4, MAX_CHANGES = 4096 };
+enum { MAX_PES = 4, MAX_CHANGES = 4096, SITE = 0x1000 };
 
 #define MS 1000000ull /* a tick is a nanosecond */
 
@@ -27,6 +27,8 @@ typedef struct timeline {
   wtl_votes *votes;
   wtl_knob *knob[MAX_PES];
   wtl_governor governor[MAX_PES];
+  wtl_site site[MAX_PES];
+  _Atomic uint64_t waited[MAX_PES][WTL_N_STAGES]; /* as the door books it */
   uint64_t now, instance_at;
   double stall; /* ticks for which a core stands still when its clock changes */
   uint32_t normal_khz, khz[MAX_PES];
@@ -73,6 +75,13 @@ static inline uint64_t timeline_ticks(void)
   return timeline_last->now;
 }
 
+/* `clock`: a plan's, or 0. */
+static inline void timeline_start(timeline *l, int i, uint64_t price, uint32_t clock)
+{
+  wtl_governor_start(&l->governor[i], &l->settings, price, price, clock, 0);
+  l->governor[i].clock = timeline_ticks;
+}
+
 static inline timeline *timeline_new(shape s)
 {
   timeline *l = calloc(1, sizeof *l);
@@ -110,8 +119,9 @@ static inline timeline *timeline_new(shape s)
   for (int i = 0; i < s.n; i++) {
     l->khz[i] = 2400000;
     CHECK(wtl_vote_start(&l->governor[i].vote, l->knob[i], l->votes, i, s.n, cpus, s.mode == WTL_GOVERN_ENERGY) == 0);
-    wtl_governor_start(&l->governor[i], &l->settings, s.price, s.price, 0, 0);
-    l->governor[i].clock = timeline_ticks;
+    l->site[i].addr = SITE;
+    l->governor[i].waited = l->waited[i];
+    timeline_start(l, i, s.price, 0);
   }
   return l;
 }
@@ -129,8 +139,6 @@ static inline void timeline_free(timeline *l)
   free(l);
 }
 
-enum { SITE = 0x1000 };
-
 static inline bool timeline_all_there(const timeline *l)
 {
   for (int i = 0; i < l->n; i++)
@@ -144,13 +152,10 @@ static inline void timeline_arrive(timeline *l, int i)
   wtl_governor *g = &l->governor[i];
   l->is_there[i] = true;
   l->arrived[i] = l->now;
-  if (g->unseen) /* as wtl_governor_enter_barrier, which reads a clock of its own */
-    g->is_unseen = g->in_barrier = true;
-  else
-    wtl_governor_arrive(g, l->now);
+  wtl_governor_enter_barrier(g);
   timeline_note(l);
   if (timeline_all_there(l)) return;
-  uint64_t ticks = wtl_governor_wait(g, SITE, l->now);
+  uint64_t ticks = wtl_governor_wait(g, &l->site[i], l->now);
   if (ticks == 0) wtl_governor_slack(g, l->now);
   l->look_at[i] = ticks == 0 || ticks == UINT64_MAX ? UINT64_MAX : l->now + ticks;
   timeline_note(l);
@@ -176,10 +181,7 @@ static inline uint64_t timeline_run(timeline *l, const uint64_t work[])
   for (int i = 0; i < l->n; i++) {
     l->is_there[i] = false;
     l->left[i] = (double)work[i];
-    if (l->governor[i].is_unseen) /* of the barrier before */
-      wtl_governor_pass(&l->governor[i], SITE);
-    else
-      wtl_governor_depart(&l->governor[i], SITE, l->now);
+    wtl_governor_leave_barrier(&l->governor[i], SITE); /* the one before */
     if (l->on_the_way) l->on_the_way(l, i);
     timeline_note(l);
   }
@@ -199,8 +201,9 @@ static inline uint64_t timeline_run(timeline *l, const uint64_t work[])
   for (int i = 0; i < l->n; i++) {
     l->look_at[i] = UINT64_MAX;
     if (l->arrived[i] < l->now) {
+      atomic_fetch_add(&l->waited[i][WTL_STAGE_ASLEEP], l->now - l->arrived[i]);
       wtl_governor_book(&l->governor[i], WTL_STAGE_ASLEEP, l->arrived[i], l->now);
-      wtl_governor_go_on(&l->governor[i], SITE, l->arrived[i], l->now);
+      wtl_governor_go_on(&l->governor[i], &l->site[i], l->arrived[i], l->now);
     }
     timeline_note(l);
   }
