@@ -169,7 +169,7 @@ static void split(wtl_mpi_rank *self, const wtl_activity *all, wtl_node_joules *
   if (part) domains = wtl_meter_finish(self->record.meter, all, n, node->total, node->idle, part);
   for (size_t i = 0; i < n; i++) {
     each[i].n_domains = domains;
-    wtl_record_rates(wtl_meter_machine(self->record.meter), each[i].rate);
+    wtl_record_rates(wtl_meter_machine(self->record.meter), &all[i], each[i].rate);
     if (part) memcpy(each[i].mine, part + i * domains, domains * sizeof *part);
   }
   free(part);

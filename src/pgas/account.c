@@ -58,10 +58,12 @@ static void split_node(wtl_pe *self, wtl_node_joules *node)
   for (int slot = 0; all && part && slot < self->n_local; slot++)
     all[slot] = wtl_control_of(self, self->boot.local_pe[slot])->activity;
   if (all && part) d = wtl_meter_finish(self->meter, all, (size_t)self->n_local, node->total, node->idle, part);
-  for (size_t slot = 0; slot < (size_t)self->n_local; slot++)
+  for (size_t slot = 0; slot < (size_t)self->n_local; slot++) {
+    wtl_control *theirs = wtl_control_of(self, self->boot.local_pe[slot]);
     memcpy(self->ledger + slot * WTL_MAX_DOMAINS, part + slot * d, d * sizeof *part);
+    wtl_record_rates(wtl_meter_machine(self->meter), &theirs->activity, theirs->rate);
+  }
   self->shared->n_domains = d;
-  wtl_record_rates(wtl_meter_machine(self->meter), self->shared->rate);
   free(all);
   free(part);
 }
@@ -84,18 +86,18 @@ static void close_together(wtl_pe *self, wtl_site *site)
 void wtl_account_close(wtl_pe *self, wtl_site *site)
 {
   wtl_node_joules *node = self->meter ? calloc(1, sizeof *node) : NULL;
-  wtl_activity *mine = &wtl_control_of(self, self->me)->activity;
+  wtl_control *mine = wtl_control_of(self, self->me);
   wtl_record_unregister();
   close_together(self, site); /* all calls of all PEs are done */
   wtl_governed_close(self);
   self->door.stages.ns_per_tick = wtl_clock_ns_per_tick();
-  wtl_record_activity(&self->record, mine);
+  wtl_record_activity(&self->record, &mine->activity);
   wtl_barrier(self, site);
   if (node) split_node(self, node);
   wtl_barrier(self, site);
   wtl_share share = {.n_domains = self->shared->n_domains,
                      .mine = self->ledger + (size_t)self->slot * WTL_MAX_DOMAINS,
-                     .rate = {self->shared->rate[0], self->shared->rate[1]}};
+                     .rate = {mine->rate[0], mine->rate[1]}};
   wtl_record_write(&self->record, &share, node);
   wtl_barrier(self, site); /* nobody leaves while another still reads the arena's end */
   free(node);

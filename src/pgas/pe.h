@@ -54,7 +54,8 @@ typedef struct wtl_control {
   double quota;               /* at start: what its cgroup gives it, in cores */
   _Atomic uint32_t closed_at; /* at the end: its barrier epoch when it closed */
   uint64_t cpus[16];          /* at start: the cores this PE may run on, a bit each */
-  wtl_activity activity;      /* at the end: what this PE did */
+  wtl_activity activity;      /* at the end: what this PE did ... */
+  wtl_rates rate[2];          /* ... and what the model says of that; cpu, dram */
   wtl_line small[WTL_SMALL_LINES];
 } wtl_control;
 
@@ -82,7 +83,6 @@ typedef struct wtl_shared {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t epoch;
   _Alignas(WTL_CACHE_LINE)
       size_t n_domains; /* at the end: the meter's domains; the ledger has an entry for each PE and domain */
-  wtl_rates rate[2];    /* at the end; cpu, dram */
 } wtl_shared;
 
 typedef struct wtl_clocks wtl_clocks;

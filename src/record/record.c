@@ -157,13 +157,26 @@ void wtl_record_unregister(void)
   wtl_activity_register(NULL, NULL);
 }
 
-void wtl_record_rates(const wtl_machine *m, wtl_rates rate[2])
+/* A second of a state, as much of it at another clock as the process had on average. */
+static wtl_activity second_of(const wtl_activity *a, int state)
 {
-  const wtl_activity unit[5] = {{.wall_s = 1, .active_s = 1},
-                                {.wall_s = 1, .spin_s = 1},
-                                {.wall_s = 1, .yield_s = 1},
-                                {.wall_s = 1, .asleep_s = 1},
-                                {.bytes = 1e9}};
+  const double all[] = {a->active_s, a->spin_s, a->yield_s, a->asleep_s};
+  const double off[] = {a->off.active_s, a->off.spin_s, a->off.yield_s, a->off.asleep_s};
+  double share = off[state] > 0 && all[state] > 0 ? fmin(1, off[state] / all[state]) : 0,
+         waits = off[1] + off[2] + off[3];
+  wtl_activity s = {.wall_s = 1};
+  double *const second[] = {&s.active_s, &s.spin_s, &s.yield_s, &s.asleep_s};
+  double *const apart[] = {&s.off.active_s, &s.off.spin_s, &s.off.yield_s, &s.off.asleep_s};
+  *second[state] = 1;
+  *apart[state] = share;
+  if (share > 0 && state == 0) s.off.active_clock = share * a->off.active_clock / off[0];
+  if (share > 0 && state != 0) s.off.wait_clock = share * a->off.wait_clock / waits;
+  return s;
+}
+
+void wtl_record_rates(const wtl_machine *m, const wtl_activity *a, wtl_rates rate[2])
+{
+  const wtl_activity unit[5] = {second_of(a, 0), second_of(a, 1), second_of(a, 2), second_of(a, 3), {.bytes = 1e9}};
   wattle_joules_t j[5][2];
   if (!m) {
     rate[0] = rate[1] = (wtl_rates){NAN, NAN, NAN, NAN, NAN};

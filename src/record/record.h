@@ -84,8 +84,9 @@ void wtl_record_states(const wtl_record *r, wtl_activity *out);
  */
 void wtl_record_activity(wtl_record *r, wtl_activity *out);
 
-/* The model's rates, which are all of it, for it is linear; NaN without a machine. */
-void wtl_record_rates(const wtl_machine *m, wtl_rates rate[2]);
+/* The model's rates, which are all of it, for it is linear: of each state at the clocks at which the process had it, in the mean over its
+ * time there. NaN without a machine. */
+void wtl_record_rates(const wtl_machine *m, const wtl_activity *a, wtl_rates rate[2]);
 
 /* What the model says of an activity of this node, joules; domain 0: cpu, 1: dram. */
 double wtl_record_modelled(const wtl_share *share, int domain, const wtl_activity *a);
