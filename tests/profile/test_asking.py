@@ -62,7 +62,14 @@ def ask(program: str, call: str) -> list[dict[str, Any]]:
     raise AssertionError(f"nobody came to wait in {call}")
 
 
-def check(job: subprocess.Popen[str], program: str, call: str) -> None:
+def end(job: subprocess.Popen[str]) -> None:
+    if job.poll() is None:
+        job.terminate()
+        job.wait(20)
+
+
+def check(job: subprocess.Popen[str], program: str, call: str, whole: bool = False) -> None:
+    """`whole`: `job` is `wattle run`, and is asked itself."""
     try:
         pes = ask(program, call)
         assert [pe["pe"] for pe in pes] == [0, 1]
@@ -70,13 +77,12 @@ def check(job: subprocess.Popen[str], program: str, call: str) -> None:
         assert waiting["pe"] == 0
         assert not pes[1]["waits"]
         assert waiting["where"]
-        os.kill(waiting["pid"], signal.SIGQUIT)  # told, not ended
+        os.kill(job.pid if whole else waiting["pid"], signal.SIGQUIT)  # told, not ended
         _, err = job.communicate(timeout=60)
     finally:
-        if job.poll() is None:
-            job.terminate()
-            job.wait(20)
+        end(job)
     assert job.returncode == 0, err
+    assert ("wattle: PE 1: does not wait, for" in err) == whole, err
     assert f"wattle: PE 0: waits in {call} at program+0x" in err
 
 
@@ -87,14 +93,48 @@ def test_an_openshmem_job(wait: str) -> None:
     check(job, "/barrier", "shmem_barrier_all")
 
 
+def stands(mpi: Mpi, folder: Path) -> Path:
+    source, program = folder / "stands.c", folder / f"stands-{mpi.name}"
+    source.write_text(STANDS)
+    subprocess.run([mpi.tool("mpicc"), "-g", str(source), "-o", str(program)], check=True)
+    return program
+
+
 @BOTH
 def test_an_mpi_job(mpi: Mpi, tmp_path: Path) -> None:
-    source = tmp_path / "stands.c"
-    source.write_text(STANDS)
-    program = tmp_path / f"stands-{mpi.name}"
-    subprocess.run([mpi.tool("mpicc"), "-g", str(source), "-o", str(program)], check=True)
+    program = stands(mpi, tmp_path)
     job = start([mpi.tool("mpirun"), "-n", 2, program], LD_PRELOAD=str(HOME / "lib/libwattle-mpi.so"))
     check(job, f"/{program.name}", "MPI_Barrier")
+
+
+def run_of(folder: Path, *words: object) -> subprocess.Popen[str]:
+    return start([sys.executable, "-m", "wattle", "run", "-o", folder / "run", *words])
+
+
+def test_wattle_run_asks_all_pes_of_its_job(tmp_path: Path) -> None:
+    job = run_of(tmp_path, "-n", 2, "--", HOME / "lib/wattle/apps/barrier", LATE_MS)
+    check(job, "/barrier", "shmem_barrier_all", whole=True)
+
+
+@BOTH
+def test_wattle_run_asks_the_processes_of_an_mpi_job(mpi: Mpi, tmp_path: Path) -> None:
+    program = stands(mpi, tmp_path)
+    job = run_of(tmp_path, "--mpi", "--", mpi.tool("mpirun"), "-n", 2, program)
+    check(job, f"/{program.name}", "MPI_Barrier", whole=True)
+
+
+def test_a_second_question_at_once_ends_the_job(tmp_path: Path) -> None:
+    job = run_of(tmp_path, "-n", 2, "--", HOME / "lib/wattle/apps/barrier", 60000)
+    try:
+        ask("/barrier", "shmem_barrier_all")
+        for _ in range(2):
+            job.send_signal(signal.SIGQUIT)
+            time.sleep(0.3)  # two of a kind at once are one
+        _, err = job.communicate(timeout=30)
+    finally:
+        end(job)
+    assert job.returncode == 128 + signal.SIGQUIT, err
+    assert "wattle: PE 0: waits in shmem_barrier_all" in err
 
 
 def test_a_program_that_has_a_handler_of_its_own_keeps_it(tmp_path: Path) -> None:

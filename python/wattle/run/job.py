@@ -13,14 +13,16 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wattle.errors import WattleError
+from wattle.top import page
 
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+AGAIN_S = 2.0  # a second SIGQUIT within this is no question any more; src/wait/live.c has the same
 FROM_KERNEL = 0x80  # si_code of a signal that the terminal sent to the whole foreground group
 LEAVE_S = 0.5  # what a process of the job may take to end by itself after the launcher has
 OBEY_S = 2.0  # and after SIGTERM
@@ -68,6 +70,7 @@ class _Job:
         self.status: int | None = None
         self.cpu_s = 0.0
         self.interrupts = 0
+        self.asked_at = -AGAIN_S
         # A signal that whoever started us had ignored (nohup, a shell's background job) stays ignored.
         self.watched = {s for s in PASSED_ON if signal.getsignal(s) != signal.SIG_IGN} | {signal.SIGCHLD}
 
@@ -120,12 +123,26 @@ class _Job:
             self._reap()
 
     def _pass_on(self, info: Any) -> None:
+        if info.si_signo == signal.SIGQUIT and info.si_code != FROM_KERNEL and self._ask():
+            return
         self.interrupts += 1
         if info.si_signo == signal.SIGINT and self.interrupts > 1:
             self.say("interrupted again: killing every process of the job")
             _signal_all(signal.SIGKILL)
         elif info.si_code != FROM_KERNEL:  # the terminal has sent its own to the launcher, too
             os.kill(self.launcher, info.si_signo)
+
+    def _ask(self) -> bool:
+        """SIGQUIT asks the PEs where they wait; a launcher would die of it. False where there is none to ask, or they
+        just were asked: then it is passed on, and ends the job."""
+        now, before = time.monotonic(), self.asked_at
+        ours = set(descendants())
+        pes = [live.pid for live in page.find() if live.pid in ours]
+        if not pes or now - before < AGAIN_S:
+            return False
+        self.asked_at = now
+        _signal(pes, signal.SIGQUIT)
+        return True
 
     def _reap(self) -> None:
         while True:
@@ -189,7 +206,11 @@ def _parent_and_state(entry: Path) -> tuple[int, str]:
 
 
 def _signal_all(number: int) -> None:
-    for pid in descendants():
+    _signal(descendants(), number)
+
+
+def _signal(pids: Iterable[int], number: int) -> None:
+    for pid in pids:
         try:
             os.kill(pid, number)
         except ProcessLookupError:
