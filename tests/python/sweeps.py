@@ -155,10 +155,14 @@ def _mini_app(job: Job, name: str, who: str, x: float, y: float) -> tuple[float,
 
 def _receiver(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
     clock = {1.2: 0, 2.4: 1}.get(job.clock or 2.9, 2)
-    slower = {"direct": (1, 1, 1), "active": (1.85, 1.1, 1), "agent": (1.3, 0.9, 1)}[name][clock]
-    saved = {"direct": (0.32, 0.5, 1), "active": (0.5, 0.5, 1), "agent": (0.5, 0.5, 1)}[name][clock]
+    slower = {"direct": (1, 1, 1), "active": (1.76, 1.1, 1), "agent": (1.3, 0.9, 1)}[name][clock]
+    helped = (1.3, 1.65 if x <= 64 else 1.11, 1)  # joules of either PE where an agent helps
+    left = {"direct": (0.32, 0.5, 1), "active": (0.4, 0.5, 1), "agent": helped}[name][clock]
     dram = {"direct": (0.5, 0.5, 1), "active": (1.3, 0.75, 1), "agent": (1, 1, 1)}[name][clock]
-    return 1e-4 * slower, 1e-3 * (saved if who == "receiver" else slower), 1e-4 * dram
+    if name == "direct" and x > 32768 and clock < 2:
+        dram = 0.8
+    plane = 1.1 if job.series == "planes" else 1
+    return 1e-4 * slower * plane, 1e-3 * (left if who == "receiver" or name == "agent" else slower), 1e-4 * dram
 
 
 def backwards(job: Job, name: str, who: str, x: float | None, y: float | None) -> tuple[float, ...]:
@@ -174,7 +178,7 @@ def backwards(job: Job, name: str, who: str, x: float | None, y: float | None) -
         even = 0.9 if job.mode == "reduced" else even
         return 0.01 * worse * even * short, 0.1 * worse * shrinks
     if job.program == "receiver":
-        return 1e-4 * clock * clock, 1e-3 / clock
+        return 1e-4 * clock**4 * (0.5 if job.series == "planes" else 1), 1e-3 / clock**2
     return 1.0 + 0.1 * clock if job.program == "kernels" else 1 / (clock * clock), 1 / clock
 
 

@@ -38,7 +38,7 @@ def _needs(a: Analysis, energy: bool) -> None:
     if not a.knob.acts:
         raise NotTestable(a.knob.words)
     if energy and not a.knows_clocks:
-        raise NotTestable(f"joules are {a.provenance} here and do not follow the clock")
+        raise NotTestable(a.why_no_clocks)
 
 
 def _names(a: Analysis, series: str) -> list[str]:

@@ -10,7 +10,7 @@ from wattle.study.sweep import Job, Plan, Sweep
 from wattle.study.sweep_analysis import Analysis
 from wattle.study.sweep_samples import WAITS
 
-FRAGMENTS, QUICK_FRAGMENTS = tuple(4**k for k in range(9)), (1, 64, 1024, 32768)
+FRAGMENTS, QUICK_FRAGMENTS = tuple(4**k for k in range(9)), (1, 64, 1024, 65536)
 REPEATS = 4
 AGENT = (("WATTLE_PROGRESS", "agent"),)
 

@@ -33,7 +33,7 @@ def _needs(a: Analysis, energy: bool) -> None:
     if not a.knob.acts:
         raise NotTestable(f"{a.knob.words}; the modes ran with a knob that only records")
     if energy and not a.knows_clocks:
-        raise NotTestable(f"joules are {a.provenance} here and do not follow the clock")
+        raise NotTestable(a.why_no_clocks)
 
 
 def _modes(a: Analysis, series: str, modes: tuple[str, ...], **wanted: float) -> list[Point]:

@@ -124,9 +124,13 @@ class Analysis:
         if before not in self.points or after not in self.points:
             return None
         value = METRICS[metric].value
-        a, b = ([value(row) for row in self.points[p]] for p in (before, after))
-        n = min(len(a), len(b))
-        return center(savings(a[:n], b[:n]))
+        return self.saved(*([value(row) for row in self.points[p]] for p in (before, after)))
+
+    @staticmethod
+    def saved(before: list[float | None], after: list[float | None]) -> Center | None:
+        """The same of figures by repeat."""
+        n = min(len(before), len(after))
+        return center(savings(before[:n], after[:n]))
 
     def fit(self, metric: str, points: Iterable[Point], x: Callable[[Point], float]) -> Line | None:
         """A straight line through all samples of these points, by least squares."""
@@ -174,9 +178,14 @@ class Analysis:
 
     @cached_property
     def knows_clocks(self) -> bool:
-        """Whether joules follow the clock: a sensor's do, and a simulation's; the model takes all PEs to run at the
-        base clock."""
+        """Whether joules tell what a clock costs: a sensor's do, and a simulation's."""
         return self.provenance == "measured" or (self.knob.simulated and self.provenance == "modelled")
+
+    @property
+    def why_no_clocks(self) -> str:
+        if self.provenance == "modelled":
+            return "joules are modelled here: what a clock costs is put into the model, and cannot be found by it"
+        return f"joules are {self.provenance} here"
 
     @cached_property
     def sources(self) -> list[str]:
