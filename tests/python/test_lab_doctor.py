@@ -120,6 +120,35 @@ def test_one_clock_for_each_cpu_is_no_limit(roots):
     assert finding(clocks.examine(roots), "clock domains").state is State.YES
 
 
+def policies(roots, **files):
+    for i in range(2):
+        put(roots.sys / f"devices/system/cpu/cpufreq/policy{i}", files)
+
+
+def writable(names):
+    """In the place of os.access: only files of these names."""
+    return lambda path, mode: path.name in names
+
+
+@pytest.mark.parametrize(
+    ("governor", "names", "state", "says"),
+    [
+        ("schedutil", {"scaling_max_freq", "scaling_min_freq"}, State.YES, "permitted, by scaling_max_freq and"),
+        ("schedutil", {"scaling_max_freq"}, State.NO, "not permitted"),
+        ("userspace", {"scaling_setspeed"}, State.YES, "permitted, by scaling_setspeed"),
+        ("userspace", {"scaling_max_freq", "scaling_min_freq"}, State.NO, "not permitted"),
+        ("powersave", {"energy_performance_preference"}, State.PARTLY, "only as a hint"),
+    ],
+)
+def test_setting_clocks_is_what_the_knob_needs(roots, monkeypatch, governor, names, state, says):
+    policies(roots, scaling_governor=governor)
+    monkeypatch.setattr(clocks.os, "access", writable(names))
+    found = finding(clocks.examine(roots), "setting clocks")
+    assert (found.state, found.says.startswith(says)) == (state, True), found
+    wanted = "scaling_setspeed" if governor == "userspace" else "scaling_min_freq"
+    assert state is State.YES or any(wanted in line for line in found.grant)
+
+
 def test_no_cpufreq_says_why(roots):
     found = clocks.examine(roots).findings
     assert [f.state for f in found] == [State.NO]

@@ -43,13 +43,23 @@ def _domains(policies: list[Path]) -> Finding:
 
 
 def _setting(policies: list[Path]) -> Finding:
-    files = [p / "scaling_max_freq" for p in policies]
-    writable = sum(os.access(f, os.W_OK) for f in files)
-    if writable == len(files):
-        return Finding("setting clocks", State.YES, "permitted (this version of Wattle sets none yet)")
-    where = f"{policies[0].parent}/policy*/scaling_max_freq"
+    """As the knob cpufreq looks for them (src/power/knob_cpufreq.c): all files that it writes, or none."""
+    set_by_hand = read(policies[0] / "scaling_governor") == "userspace"
+    names = ("scaling_setspeed",) if set_by_hand else ("scaling_max_freq", "scaling_min_freq")
+    refused = _refused(policies, names)
+    if not refused:
+        return Finding("setting clocks", State.YES, f"permitted, by {' and '.join(names)}; WATTLE_GOVERN asks for it")
+    hint = not _refused(policies, ("energy_performance_preference",))
+    says = "only as a hint, by energy_performance_preference" if hint else "not permitted"
+    pattern = "policy*" if policies[0].name.startswith("policy") else "../cpu[0-9]*/cpufreq"
+    where = " ".join(f"{policies[0].parent}/{pattern}/{name}" for name in names)
     grant = (
-        "sudo groupadd -f clocks && sudo usermod -aG clocks $USER   # then log in again",
-        f"sudo chgrp clocks {where} && sudo chmod g+w {where}   # until the next boot",
+        "sudo groupadd -f power && sudo usermod -aG power $USER   # then log in again",
+        f"sudo chgrp power {where} && sudo chmod g+w {where}   # until the next boot",
     )
-    return Finding("setting clocks", State.NO, "not permitted", f"{files[0]} is not writable", grant, RISK)
+    why = f"{refused[0]} is not writable"
+    return Finding("setting clocks", State.PARTLY if hint else State.NO, says, why, grant, RISK)
+
+
+def _refused(policies: list[Path], names: tuple[str, ...]) -> list[Path]:
+    return [p / name for p in policies for name in names if not os.access(p / name, os.W_OK)]
