@@ -7,32 +7,9 @@
  */
 #include <shmem.h>
 
-#include "clocks.h"
+#include "work.h"
 
 enum { BATCHES = 25 };
-
-static volatile double sink;
-
-/* So many steps of work, whoever else uses the core meanwhile. */
-static void work(long steps)
-{
-  double x = 1;
-  for (long i = 0; i < steps; i++) x = x * 1.0000001 + 1e-9;
-  sink = x;
-}
-
-/* Steps that take a second: the best of some short tries. */
-static double speed(void)
-{
-  double best = 0;
-  for (int i = 0; i < 20; i++) {
-    double start = now();
-    work(200000);
-    double rate = 200000 / (now() - start);
-    if (rate > best) best = rate;
-  }
-  return best;
-}
 
 static void measure(const char *row, long steps, int rounds)
 {
@@ -53,7 +30,7 @@ int main(void)
 {
   static double mine, rate;
   shmem_init();
-  mine = speed();
+  mine = work_speed();
   shmem_double_max_reduce(SHMEM_TEAM_WORLD, &rate, &mine, 1);
   int is_last = shmem_my_pe() == shmem_n_pes() - 1;
   measure("barriers", 0, 20000);

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import fakes
 import pytest
-from fakes import Wattle
+from fakes import Interrupted, Wattle
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python"
 
@@ -56,3 +59,29 @@ def wattle(environment: dict[str, str], tmp_path: Path) -> Wattle:
         )
 
     return start
+
+
+@pytest.fixture
+def interrupted(environment: dict[str, str], tmp_path: Path) -> Interrupted:
+    """Runs `wattle study NAME --quick -o OUT`, and sends it Ctrl-C or another signal once a stand-in has made
+    FAKE_READY; keyword arguments add to the environment."""
+
+    def run(study: str, out: Path, number: int = signal.SIGINT, **more: str) -> subprocess.CompletedProcess[str]:
+        ready = tmp_path / "interrupt-now"
+        started = subprocess.Popen(
+            [sys.executable, "-m", "wattle", "study", study, "--quick", "-o", str(out)],
+            env={**environment, "FAKE_READY": str(ready), **more},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=fakes.heed_signals,
+        )
+        until = time.monotonic() + 30
+        while not ready.exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        assert json.loads((out / "manifest.json").read_text())["exit_code"] is None
+        started.send_signal(number)
+        said = started.communicate(timeout=30)
+        return subprocess.CompletedProcess([], started.returncode, *said)
+
+    return run

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 Wattle = Callable[..., subprocess.CompletedProcess[str]]  # the command as a user starts it
+Interrupted = Wattle  # a study that a signal ends
 
 INFO: dict[str, Any] = {
     "version": "0.1.0",

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import am_studies
@@ -158,23 +154,11 @@ def test_a_wrong_argument_is_named_with_what_is_allowed(bench, wattle: Wattle, t
     assert not (tmp_path / "out").exists()
 
 
-def test_an_interrupted_study_keeps_its_samples_and_says_so(bench, environment, wattle: Wattle, tmp_path):
-    out, ready = tmp_path / "out", tmp_path / "ready"
-    started = subprocess.Popen(
-        [sys.executable, "-m", "wattle", "study", "am", "--quick", "-o", str(out)],
-        env={**environment, **NOTHING, "FAKE_BENCH": "stops 12", "FAKE_READY": str(ready)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=fakes.heed_signals,
-    )
-    until = time.monotonic() + 30
-    while not ready.exists() and time.monotonic() < until:
-        time.sleep(0.02)
-    started.send_signal(signal.SIGINT)
-    _, words = started.communicate(timeout=30)
-    assert started.returncode == 130
-    assert "interrupted after 12 of" in words
+def test_an_interrupted_study_keeps_its_samples_and_says_so(bench, interrupted, wattle: Wattle, tmp_path):
+    out = tmp_path / "out"
+    done = interrupted("am", out, **NOTHING, FAKE_BENCH="stops 12")
+    assert done.returncode == 130
+    assert "interrupted after 12 of" in done.stderr
     assert pl.read_parquet(out / "samples.parquet").height == 12
     assert "was interrupted after 12 of" in wattle("report", out).stderr
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import fakes
@@ -112,30 +109,10 @@ def test_a_benchmark_that_misbehaves_ends_the_study_with_its_own_words(bench, wa
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["exit_code"] == 2
 
 
-def interrupt(environment, out: Path, samples: int, number: int = signal.SIGINT) -> subprocess.CompletedProcess[str]:
-    """Ctrl-C or another signal in a study, once its benchmark has given so many samples and the manifest is there."""
-    started = subprocess.Popen(
-        [sys.executable, "-m", "wattle", "study", "patterns", "--quick", "-o", str(out)],
-        env={**environment, "FAKE_BENCH": f"stops {samples}"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=fakes.heed_signals,
-    )
-    ready = out.parent / "ready"
-    until = time.monotonic() + 30
-    while not ready.exists() and time.monotonic() < until:
-        time.sleep(0.02)
-    assert json.loads((out / "manifest.json").read_text())["exit_code"] is None
-    started.send_signal(number)
-    said = started.communicate(timeout=30)
-    return subprocess.CompletedProcess([], started.returncode, *said)
-
-
 @pytest.mark.parametrize("samples", [0, 12])
-def test_an_interrupted_study_keeps_its_samples_and_says_so(bench, environment, wattle: Wattle, tmp_path, samples):
+def test_an_interrupted_study_keeps_its_samples_and_says_so(bench, interrupted, wattle: Wattle, tmp_path, samples):
     out = tmp_path / "out"
-    done = interrupt(environment | {"FAKE_READY": str(tmp_path / "ready")}, out, samples)
+    done = interrupted("patterns", out, FAKE_BENCH=f"stops {samples}")
     assert done.returncode == 130
     planned = 5 * 18 * 7 + 2 * 18 * 7  # five patterns, then one at two payloads; 18 counts, 7 repeats
     assert f"wattle: interrupted after {samples} of {planned} samples; kept in {out}\n" in done.stderr
@@ -151,9 +128,9 @@ def test_an_interrupted_study_keeps_its_samples_and_says_so(bench, environment, 
     assert len(report.stderr.strip().splitlines()) == 1
 
 
-def test_a_study_that_is_asked_to_end_keeps_its_samples_too(bench, environment, wattle: Wattle, tmp_path):
+def test_a_study_that_is_asked_to_end_keeps_its_samples_too(bench, interrupted, wattle: Wattle, tmp_path):
     out = tmp_path / "out"
-    done = interrupt(environment | {"FAKE_READY": str(tmp_path / "ready")}, out, 12, signal.SIGTERM)
+    done = interrupted("patterns", out, signal.SIGTERM, FAKE_BENCH="stops 12")
     assert done.returncode == 128 + signal.SIGTERM
     assert "wattle: ended by SIGTERM after 12 of" in done.stderr
     assert pl.read_parquet(out / "samples.parquet").height == 12

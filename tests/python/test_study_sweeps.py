@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import fakes
@@ -145,24 +141,11 @@ def test_a_wrong_result_is_said_first(says, wattle: Wattle, tmp_path):
     assert json.loads((tmp_path / "out" / "results.json").read_text())["verified"] is False
 
 
-def test_an_interrupted_study_says_how_far_it_came(says, environment, wattle: Wattle, tmp_path):
-    ready, out = tmp_path / "ready-now", tmp_path / "out"
-    started = subprocess.Popen(
-        [sys.executable, "-m", "wattle", "study", "receiver", "--quick", "-o", str(out)],
-        env={**environment, "FAKE_SWEEP": "stops", "FAKE_READY": str(ready)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=fakes.heed_signals,
-    )
-    until = time.monotonic() + 30
-    while not ready.exists() and time.monotonic() < until:
-        time.sleep(0.02)
-    started.send_signal(signal.SIGINT)
-    _, err = started.communicate(timeout=30)
-    assert started.returncode == 130
-    assert "interrupted after 0 of" in err
-    assert "was interrupted" in wattle("report", out).stderr
+def test_an_interrupted_study_says_how_far_it_came(says, interrupted, wattle: Wattle, tmp_path):
+    done = interrupted("receiver", tmp_path / "out", FAKE_SWEEP="stops")
+    assert done.returncode == 130
+    assert "interrupted after 0 of" in done.stderr
+    assert "was interrupted" in wattle("report", tmp_path / "out").stderr
 
 
 def test_a_wrong_number_of_rounds_is_named(says, wattle: Wattle, tmp_path):

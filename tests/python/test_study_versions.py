@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
-import fakes
 import mini_apps
 import polars as pl
 import pytest
@@ -166,24 +161,11 @@ def test_a_wrong_answer_is_said_first(says, wattle: Wattle, tmp_path):
     assert json.loads((tmp_path / "out" / "results.json").read_text())["verified"] is False
 
 
-def test_an_interrupted_study_says_how_far_it_came(says, environment, wattle: Wattle, tmp_path):
-    ready, out = tmp_path / "ready", tmp_path / "out"
-    started = subprocess.Popen(
-        [sys.executable, "-m", "wattle", "study", "tsp", "--quick", "-o", str(out)],
-        env={**environment, "FAKE_APP": "stops", "FAKE_READY": str(ready)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=fakes.heed_signals,
-    )
-    until = time.monotonic() + 30
-    while not ready.exists() and time.monotonic() < until:
-        time.sleep(0.02)
-    started.send_signal(signal.SIGINT)
-    _, err = started.communicate(timeout=30)
-    assert started.returncode == 130
-    assert "interrupted after 0 of" in err
-    assert "was interrupted" in wattle("report", out).stderr
+def test_an_interrupted_study_says_how_far_it_came(says, interrupted, wattle: Wattle, tmp_path):
+    done = interrupted("tsp", tmp_path / "out", FAKE_APP="stops")
+    assert done.returncode == 130
+    assert "interrupted after 0 of" in done.stderr
+    assert "was interrupted" in wattle("report", tmp_path / "out").stderr
 
 
 def test_mpi_yields_while_it_waits_and_is_not_bound(monkeypatch, tmp_path):
