@@ -1,0 +1,64 @@
+"""A governor on several nodes: each changes its own clocks, and hears of waits on the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from governed_job import Machine
+from nodes_of_test import built, complaints, start
+from wattle.nodes import Nodes, unavailable
+
+pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
+ROUNDS = 60
+
+
+@pytest.fixture
+def nodes() -> Iterator[Nodes]:
+    with Nodes(2) as two:
+        yield two
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    made = Machine(tmp_path / "sys")
+    if len(made.cpus) < 2:
+        pytest.skip("two nodes on one core share its clock")
+    return made
+
+
+def clocks(nodes: Nodes, machine: Machine, folder: Path, mode: str) -> list[dict]:
+    """What each PE says of clocks: PE 0 computes nothing, PE 1, on the other node, 12 ms a round."""
+    (folder / "profile").mkdir()
+    settings = {
+        "WATTLE_GOVERN": mode,
+        "WATTLE_SCALING": "proactive",
+        "WATTLE_KNOB": "cpufreq",
+        "WATTLE_SLOWDOWN": "100",
+        "WATTLE_CLOCK_COST": "2ms",  # so long a wait of the late one's own is none
+        "WATTLE_SYSFS": str(machine.root),
+        "WATTLE_CLOCK_STATE": str(folder / "state"),
+        "WATTLE_PROFILE_DIR": str(folder / "profile"),
+    }
+    job = start(nodes, 1, built("unequal"), str(ROUNDS), **settings)
+    out, err = job.communicate(timeout=60)
+    assert (job.returncode, out, complaints(err)) == (0, f"count {2 * ROUNDS}\n", ""), err
+    assert machine.comes_back(), machine.limits()
+    return [json.loads(file.read_text())["clocks"] for file in sorted((folder / "profile").glob("pe-*.json"))]
+
+
+def test_a_late_pe_alone_on_its_node_is_raised(nodes: Nodes, machine: Machine, tmp_path: Path) -> None:
+    """No PE of its own node waits for it: it has heard from the other."""
+    early, late = clocks(nodes, machine, tmp_path, "performance")
+    assert sum(region["acted"] for region in late["regions"]) > 0, late
+    assert late["changes"] > 0, late
+    assert early["changes"] == 0, early
+
+
+def test_an_early_pe_is_lowered_for_a_late_one_of_another_node(nodes: Nodes, machine: Machine, tmp_path: Path) -> None:
+    early, late = clocks(nodes, machine, tmp_path, "energy")
+    assert sum(region["acted"] for region in early["regions"]) > 0, early
+    assert early["changes"] > 0, early
+    assert late["changes"] == 0, late
