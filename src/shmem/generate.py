@@ -557,8 +557,8 @@ HEADER_END = """
 
 
 MPP_HEADER = """\
-/* mpp/shmem.h - where programs written for SGI's SHMEM look for shmem.h. */
-#include <shmem.h>
+/* mpp/@NAME@ - where programs written for SGI's SHMEM look for @NAME@. */
+#include <@NAME@>
 """
 
 
@@ -595,7 +595,8 @@ def main() -> None:
     routines = expand(table)
     write(build / "include/shmem.h", header(table, routines, version))
     write(build / "include/shmemx.h", extension_header(routines, version))
-    write(build / "include/mpp/shmem.h", MPP_HEADER)
+    for name in ("shmem.h", "shmemx.h"):
+        write(build / "include/mpp" / name, MPP_HEADER.replace("@NAME@", name))
     for part in PARTS:
         write(build / f"generated/shmem_api_{part}.c", implementation(table, routines, (part,)))
     write(build / "generated/api.json", json.dumps(index(routines), indent=1))

@@ -1,5 +1,6 @@
 /* The names that programs of the last decades call to start, to allocate and to ask, from mpp/shmem.h. */
 #include <mpp/shmem.h>
+#include <mpp/shmemx.h>
 
 #include "pes.h"
 
