@@ -29,7 +29,7 @@ extern "C++" { /* this header may be included within extern "C", and MPI's may h
 extern "C" {
 #endif
 
-#ifdef WTL_ARMCI_WITHOUT_MPI /* inside of the library, which serves any MPI */
+#ifdef WTL_ARMCI_WITHOUT_MPI /* inside of the library, which serves any MPI, and in programs that know nothing of one */
 typedef void *WTL_MPI_COMM;
 #else
 typedef MPI_Comm WTL_MPI_COMM;

@@ -22,6 +22,7 @@ void armci_accumulate(const wtl_frame *f, int datatype, const void *scale, void 
   if (n == 0) return;
   if (!wtl_is_near(self, proc)) {
     wtl_packed how = {WTL_PACKED_ACC, (enum wtl_acc_type)datatype, scale, proc, w->blocking};
+    armci_begin_transfer(f, w, WTL_ACCS, n, true);
     wtl_packed_patch(self, f->site, &how, &(wtl_strides){.block = n}, src, dst, w->request);
     return;
   }
@@ -60,6 +61,7 @@ static inline __attribute__((always_inline)) void put(const wtl_frame *f, void *
     return;
   }
   begin(f, &w, hdl, blocking);
+  armci_begin_transfer(f, &w, WTL_PUTS, n, true);
   armci_far_put(f, src, dst, n, proc, &w);
   armci_end(f, &w);
 }
@@ -78,6 +80,7 @@ static inline __attribute__((always_inline)) void get(const wtl_frame *f, void *
     return;
   }
   begin(f, &w, hdl, blocking);
+  armci_begin_transfer(f, &w, WTL_GETS, n, false);
   armci_far_get(f, src, dst, n, proc, &w);
   armci_end(f, &w);
 }

@@ -13,6 +13,7 @@
 #pragma GCC visibility pop
 
 #include "base/error.h"
+#include "govern/transfers.h"
 #include "pgas/accumulate.h"
 #include "pgas/frame.h"
 #include "pgas/global.h"
@@ -109,11 +110,19 @@ static inline void armci_check_type(const wtl_frame *f, int datatype)
   armci_check_that(f, (unsigned)datatype < WTL_ACC_TYPES, "datatype", datatype, "ARMCI_ACC_INT to ARMCI_ACC_DCP");
 }
 
+/* What was begun and not waited for: bytes, and of what kind most of them are. */
+typedef struct armci_load {
+  uint64_t bytes;
+  enum wtl_transfer_kind kind;
+} armci_load;
+
 /* Who waits for an operation. */
 typedef struct armci_waiter {
   wtl_request *request; /* counts what is under way */
-  bool blocking;
+  bool blocking, is_transfer;
   wtl_request own;
+  armci_load *load;      /* where what does not block is noted */
+  wtl_transfer transfer; /* how a blocking one is waited for, where is_transfer */
 } armci_waiter;
 
 /* handles.c. `hdl` NULL: whoever calls ARMCI_WaitAll or a fence. */
@@ -126,14 +135,36 @@ void armci_wait_all(wtl_pe *self, wtl_site *site);
 
 static inline void armci_begin_blocking(armci_waiter *w)
 {
-  *w = (armci_waiter){.blocking = true};
+  w->blocking = true;
+  w->is_transfer = false;
+  w->own = (wtl_request){0};
   w->request = &w->own;
+}
+
+/* transfers.c: how transfers to other nodes are waited for, where the settings say (govern/transfers.h). */
+void armci_transfer_requested(const wtl_frame *f, armci_waiter *w, enum wtl_transfer_kind kind, size_t bytes,
+                              bool fenced_later) __attribute__((cold));
+void armci_transfer_ended(const wtl_frame *f, armci_waiter *w) __attribute__((cold));
+void armci_transfer_awaited(wtl_pe *self, wtl_site *site, armci_load *load, wtl_request *r);
+
+/* Before the first message of a call. `fenced_later`: the call may return before the other side has everything. */
+static inline void armci_begin_transfer(const wtl_frame *f, armci_waiter *w, enum wtl_transfer_kind kind, size_t bytes,
+                                        bool fenced_later)
+{
+  if (WTL_UNLIKELY(f->self->transfers != NULL)) armci_transfer_requested(f, w, kind, bytes, fenced_later);
 }
 
 static inline void armci_end(const wtl_frame *f, armci_waiter *w)
 {
-  if (w->blocking) wtl_request_wait(f->self, f->site, w->request);
+  if (!w->blocking) return;
+  if (WTL_UNLIKELY(w->is_transfer))
+    armci_transfer_ended(f, w);
+  else
+    wtl_request_wait(f->self, f->site, w->request);
 }
+
+/* All that was done to the memory of `proc`, or with -1 of all, is done. */
+void armci_fence(wtl_pe *self, wtl_site *site, int proc);
 
 /* contiguous.c. Checked already. */
 void armci_far_put(const wtl_frame *f, const void *src, void *dst, size_t n, int proc, armci_waiter *w);

@@ -14,13 +14,15 @@ enum { ENTRY_BITS = 16, MOST_ENTRIES = 1 << ENTRY_BITS, BLOCK = 64 };
 
 typedef struct entry {
   wtl_request request;
+  armci_load load;
   _Atomic bool in_use;
   unsigned used; /* how often */
 } entry;
 
 struct armci_requests {
   pthread_mutex_t lock;
-  wtl_request implicit;               /* of calls without a handle */
+  wtl_request implicit; /* of calls without a handle */
+  armci_load implicit_load;
   entry *block[MOST_ENTRIES / BLOCK]; /* entries stay where they are: the network counts in them */
   _Atomic int n;
   int next; /* where to look for a free one first */
@@ -96,6 +98,7 @@ static entry *make(const wtl_pe *self, armci_requests *r, armci_hdl_t *hdl)
   int i = free_entry(self, r);
   entry *e = entry_at(r, i);
   r->next = i + 1;
+  e->load = (armci_load){0};
   if ((++e->used & 0x7fff) == 0) e->used++;
   e->in_use = true;
   pthread_mutex_unlock(&r->lock);
@@ -111,12 +114,15 @@ static void release(armci_hdl_t *hdl, entry *e)
 
 void armci_begin_nonblocking(const wtl_frame *f, armci_waiter *w, armci_hdl_t *hdl)
 {
-  *w = (armci_waiter){.blocking = false};
+  w->blocking = w->is_transfer = false;
+  w->own = (wtl_request){0};
   w->request = &w->own; /* within a node nothing is left to wait for */
   if (WTL_LIKELY(!f->self->net)) return;
   armci_requests *r = armci_of(f->self)->requests;
-  entry *e = hdl ? find(r, hdl) : NULL;
-  w->request = !hdl ? &r->implicit : e ? &e->request : &make(f->self, r, hdl)->request;
+  entry *e = !hdl ? NULL : find(r, hdl);
+  if (hdl && !e) e = make(f->self, r, hdl);
+  w->request = e ? &e->request : &r->implicit;
+  w->load = e ? &e->load : &r->implicit_load;
 }
 
 static void wait_for(wtl_pe *self, wtl_site *site, armci_hdl_t *hdl)
@@ -124,7 +130,7 @@ static void wait_for(wtl_pe *self, wtl_site *site, armci_hdl_t *hdl)
   armci_requests *r = armci_of(self)->requests;
   entry *e = find(r, hdl);
   if (!e) return;
-  wtl_request_wait(self, site, &e->request);
+  armci_transfer_awaited(self, site, &e->load, &e->request);
   release(hdl, e);
 }
 
@@ -132,9 +138,11 @@ void armci_wait_all(wtl_pe *self, wtl_site *site)
 {
   armci_requests *r = armci_of(self)->requests;
   if (!r) return;
-  wtl_request_wait(self, site, &r->implicit);
-  for (int i = 0; i < r->n; i++) /* their handles may be waited for yet */
-    if (entry_at(r, i)->in_use) wtl_request_wait(self, site, &entry_at(r, i)->request);
+  armci_transfer_awaited(self, site, &r->implicit_load, &r->implicit);
+  for (int i = 0; i < r->n; i++) { /* their handles may be waited for yet */
+    entry *e = entry_at(r, i);
+    if (e->in_use) armci_transfer_awaited(self, site, &e->load, &e->request);
+  }
 }
 
 void ARMCI_INIT_HANDLE(armci_hdl_t *hdl)

@@ -85,9 +85,11 @@ static void put(const wtl_frame *f, void *src, const int src_stride[], void *dst
   if (wtl_is_near(f->self, proc)) {
     wtl_each_run(&p.strides, src, dst, 0, wtl_strides_blocks(&p.strides), copy_run, NULL);
   } else if (p.strides.levels == 0) {
+    armci_begin_transfer(f, w, WTL_PUTS, p.bytes, true);
     armci_far_put(f, src, dst, p.strides.block, proc, w);
   } else {
     wtl_packed how = {.op = WTL_PACKED_PUT, .pe = proc, .blocking = w->blocking};
+    armci_begin_transfer(f, w, WTL_STRIDED, p.bytes, true);
     wtl_packed_patch(f->self, f->site, &how, &p.strides, src, dst, w->request);
   }
 }
@@ -103,9 +105,11 @@ static void get(const wtl_frame *f, void *src, const int src_stride[], void *dst
   if (wtl_is_near(f->self, proc)) {
     wtl_each_run(&p.strides, dst, src, 0, wtl_strides_blocks(&p.strides), copy_run_back, NULL);
   } else if (p.strides.levels == 0) {
+    armci_begin_transfer(f, w, WTL_GETS, p.bytes, false);
     armci_far_get(f, src, dst, p.strides.block, proc, w);
   } else {
     wtl_packed how = {.op = WTL_PACKED_GET, .pe = proc, .blocking = w->blocking};
+    armci_begin_transfer(f, w, WTL_STRIDED, p.bytes, false);
     wtl_packed_patch(f->self, f->site, &how, &p.strides, dst, src, w->request);
   }
 }
@@ -129,6 +133,7 @@ static void accumulate(const wtl_frame *f, int datatype, const void *scale, void
     wtl_acc_end(&a);
   } else {
     wtl_packed how = {WTL_PACKED_ACC, (enum wtl_acc_type)datatype, scale, proc, w->blocking};
+    armci_begin_transfer(f, w, p.strides.levels ? WTL_STRIDED : WTL_ACCS, p.bytes, true);
     wtl_packed_patch(f->self, f->site, &how, &p.strides, src, dst, w->request);
   }
 }

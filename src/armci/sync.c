@@ -6,7 +6,7 @@ void PARMCI_Fence(int proc)
 {
   ARMCI_ENTER(ARMCI_Fence, 0);
   armci_check_proc(&f, proc);
-  wtl_global_fence(f.self, f.site, proc);
+  armci_fence(f.self, f.site, proc);
   wtl_leave(&f);
 }
 ARMCI_TWIN(void, Fence, int proc)
@@ -14,7 +14,7 @@ ARMCI_TWIN(void, Fence, int proc)
 void PARMCI_AllFence(void)
 {
   ARMCI_ENTER(ARMCI_AllFence, 0);
-  wtl_global_fence(f.self, f.site, -1);
+  armci_fence(f.self, f.site, -1);
   wtl_leave(&f);
 }
 ARMCI_TWIN(void, AllFence, void)
@@ -23,7 +23,7 @@ void ARMCI_GroupFence(ARMCI_Group *group)
 {
   ARMCI_ENTER(ARMCI_GroupFence, 0);
   const wtl_group *g = armci_group_of(&f, group);
-  for (int i = 0; i < g->n; i++) wtl_global_fence(f.self, f.site, g->pe[i]);
+  for (int i = 0; i < g->n; i++) armci_fence(f.self, f.site, g->pe[i]);
   wtl_leave(&f);
 }
 
@@ -31,7 +31,7 @@ void PARMCI_Barrier(void)
 {
   ARMCI_ENTER(ARMCI_Barrier, 0);
   armci_wait_all(f.self, f.site);
-  wtl_global_fence(f.self, f.site, -1);
+  armci_fence(f.self, f.site, -1);
   wtl_barrier(f.self, f.site);
   wtl_leave(&f);
 }
@@ -46,7 +46,7 @@ int armci_notify(int proc)
   armci_check_proc(&f, proc);
   armci_state *s = armci_of(self);
   long *there = &s->notify[proc][self->me], told = ++s->told[proc];
-  wtl_global_fence(self, f.site, proc);
+  armci_fence(self, f.site, proc);
   if (wtl_is_near(self, proc)) {
     __atomic_store_n(there, told, __ATOMIC_SEQ_CST);
     wtl_touch_global(self, proc, there, sizeof *there);

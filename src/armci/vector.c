@@ -36,10 +36,17 @@ static void far_list(const wtl_frame *f, const wtl_packed *how, const armci_giov
                   (char *const *)there, w->request);
 }
 
+static void begin_far(const wtl_frame *f, const armci_giov_t *iov, int len, int proc, bool fenced_later,
+                      armci_waiter *w)
+{
+  if (!wtl_is_near(f->self, proc)) armci_begin_transfer(f, w, WTL_STRIDED, bytes_of(iov, len), fenced_later);
+}
+
 static void put(const wtl_frame *f, const armci_giov_t *iov, int len, int proc, armci_waiter *w)
 {
   wtl_packed how = {.op = WTL_PACKED_PUT, .pe = proc, .blocking = w->blocking};
   check_lists(f, iov, len, proc);
+  begin_far(f, iov, len, proc, true, w);
   for (const armci_giov_t *v = iov; v < iov + len; v++) {
     check(f, v, v->src_ptr_array, v->dst_ptr_array, proc);
     if (v->bytes == 0 || v->ptr_array_len == 0) continue;
@@ -56,6 +63,7 @@ static void get(const wtl_frame *f, const armci_giov_t *iov, int len, int proc, 
 {
   wtl_packed how = {.op = WTL_PACKED_GET, .pe = proc, .blocking = w->blocking};
   check_lists(f, iov, len, proc);
+  begin_far(f, iov, len, proc, false, w);
   for (const armci_giov_t *v = iov; v < iov + len; v++) {
     check(f, v, v->dst_ptr_array, v->src_ptr_array, proc);
     if (v->bytes == 0 || v->ptr_array_len == 0) continue;
@@ -78,6 +86,7 @@ static void accumulate(const wtl_frame *f, int datatype, const void *scale, cons
   armci_check_given(f, "scale", scale, (size_t)len);
   if (len == 0) return;
   bool near = wtl_is_near(f->self, proc);
+  begin_far(f, iov, len, proc, true, w);
   if (near) wtl_acc_begin(&a, f->self, f->site, (enum wtl_acc_type)datatype, scale, f->self->slot_of[proc]);
   for (const armci_giov_t *v = iov; v < iov + len; v++) {
     check(f, v, v->src_ptr_array, v->dst_ptr_array, proc);

@@ -43,6 +43,7 @@ enum wtl_govern_mode {
   WTL_GOVERN_HYBRID
 };
 enum wtl_scaling { WTL_SCALING_REACTIVE, WTL_SCALING_PROACTIVE };
+enum wtl_transfers_mode { WTL_TRANSFERS_OFF, WTL_TRANSFERS_SCALE, WTL_TRANSFERS_AWARE };
 enum wtl_meter_kind {
   WTL_METER_AUTO,
   WTL_METER_POWERCAP,

@@ -40,7 +40,20 @@ struct wtl_agent {
   _Atomic uint32_t nudges;          /* futex word: take over now */
   _Atomic bool parked;              /* it waits on `nudges`, not on the network */
   _Atomic bool stop;
+  _Atomic bool has_server;
+  pthread_mutex_t serving; /* for what follows */
+  void (*server)(void *, bool);
+  void *server_of;
+  bool serves; /* as it was told last */
 };
+
+static void tell(wtl_agent *a, bool serves)
+{
+  if (WTL_LIKELY(!a->has_server)) return;
+  pthread_mutex_lock(&a->serving);
+  if (a->server && a->serves != serves) a->server(a->server_of, a->serves = serves);
+  pthread_mutex_unlock(&a->serving);
+}
 
 static void look_up_later(wtl_agent *a, uint32_t nudges, long ns)
 {
@@ -72,9 +85,12 @@ static bool move(wtl_agent *a)
 static bool linger(wtl_agent *a)
 {
   uint64_t until = wtl_ticks() + a->linger_ticks;
+  tell(a, false);
   for (unsigned turn = 0; a->sleepers > 0 && a->others == 0 && !a->stop && wtl_ticks() < until; turn++) {
     if (turn % TURNS_A_YIELD == 0) sched_yield(); /* the thread that was just woken may have only this core */
-    if (move(a)) return true;
+    if (!move(a)) continue;
+    tell(a, true);
+    return true;
   }
   return false;
 }
@@ -96,17 +112,22 @@ static void *serve(void *arg)
     /* Somebody serves the network, or did a moment ago and is likely to again; but who sleeps counts on this thread. */
     if (a->others > 0 || (visits != seen && a->sleepers == 0)) {
       seen = visits;
+      tell(a, false);
       look_up_later(a, nudges, rest_ns);
       if (rest_ns < LONGEST_REST_NS) rest_ns *= 2;
       continue;
     }
     rest_ns = REST_NS;
     if (move(a)) {
+      tell(a, true);
       while (linger(a)) continue;
       continue;
     }
     if (!wtl_net_arm(a->net)) continue;
-    if (a->others == 0 && !a->stop) sleep_on_network(a);
+    if (a->others > 0 || a->stop) continue;
+    tell(a, false);
+    sleep_on_network(a);
+    tell(a, true);
   }
   return NULL;
 }
@@ -117,6 +138,7 @@ wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), voi
   a->net = net;
   a->also = also;
   a->also_of = of;
+  pthread_mutex_init(&a->serving, NULL);
   a->linger_ticks = lingers ? (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick()) : 0;
   a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (a->wake < 0 || wtl_thread_start(&a->thread, NULL, serve, a)) {
@@ -125,6 +147,17 @@ wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), voi
     return NULL;
   }
   return a;
+}
+
+void wtl_agent_serve_by(wtl_agent *a, void (*server)(void *of, bool serves), void *of)
+{
+  pthread_mutex_lock(&a->serving);
+  if (a->server && a->serves) a->server(a->server_of, false);
+  a->server = server;
+  a->server_of = of;
+  a->serves = false;
+  a->has_server = server != NULL;
+  pthread_mutex_unlock(&a->serving);
 }
 
 void wtl_agent_stop(wtl_agent *a)

@@ -20,6 +20,10 @@ typedef struct wtl_agent wtl_agent;
 wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), void *of, char *error, size_t size);
 void wtl_agent_stop(wtl_agent *a);
 
+/* From now on `server` is told, by the agent's thread, when a message has come (true) and when the agent is about to block, or to look on
+ * for the next (false). NULL: nobody is; when that returns nobody is being told any more. */
+void wtl_agent_serve_by(wtl_agent *a, void (*server)(void *of, bool serves), void *of);
+
 /* What the threads of the PE that wait need of it. */
 wtl_pump wtl_agent_pump(wtl_agent *a);
 

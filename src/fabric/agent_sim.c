@@ -22,7 +22,14 @@ struct wtl_agent {
   int others, sleepers;
   uint64_t moved_at, still; /* as in agent.c */
   bool stop;
+  void (*server)(void *, bool);
+  void *server_of;
 };
+
+static void tell(wtl_agent *a, bool serves)
+{
+  if (a->server) a->server(a->server_of, serves);
+}
 
 static bool move(wtl_agent *a)
 {
@@ -43,9 +50,11 @@ static void *serve(void *arg)
     wtl_os_catch_up();
     wtl_sim_await();
     if (a->stop) break;
+    tell(a, true);
     if (a->others == 0) wtl_sim_wake_up(); /* else who looks on takes it */
     while (move(a) || wtl_sim_has_message())
       if (wtl_sim_has_message()) wtl_os_catch_up(), wtl_sim_pause(TRY_AGAIN_S);
+    tell(a, false);
   }
   return NULL;
 }
@@ -59,6 +68,13 @@ wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), voi
   a->also_of = of;
   a->thread = wtl_sim_spawn(serve, a, true);
   return a;
+}
+
+void wtl_agent_serve_by(wtl_agent *a, void (*server)(void *of, bool serves), void *of)
+{
+  tell(a, false);
+  a->server = server;
+  a->server_of = of;
 }
 
 void wtl_agent_stop(wtl_agent *a)

@@ -47,7 +47,8 @@ static void measure(wtl_clocks *c, wtl_votes *votes)
 /* In mode energy the normal clock is what was found: who only wants to save must not lose the turbo. */
 static bool normal_is_found(const wtl_clocks *c)
 {
-  return c->settings->govern.number == WTL_GOVERN_ENERGY && !*c->settings->clocks.text;
+  int mode = c->settings->govern.number;
+  return (mode == WTL_GOVERN_ENERGY || mode == WTL_GOVERN_OFF) && !*c->settings->clocks.text;
 }
 
 static void set_normal(wtl_clocks *c, const wtl_clocks_node *node)
@@ -78,8 +79,11 @@ static void lead(wtl_clocks *c, const wtl_clocks_node *node)
   }
   snprintf(c->why, sizeof c->why, "%s", c->knob ? wtl_knob_why(c->knob) : "no memory");
   atomic_store(&node->votes->ready, ready);
-  if (*c->why || !ready)
-    wtl_say("WATTLE_GOVERN: %s: %s", ready ? "not every clock can be set" : "no clock can be set here", c->why);
+  const char *asked = wtl_clocks_wanted(c->settings)                         ? "WATTLE_GOVERN"
+                      : c->settings->transfers.number == WTL_TRANSFERS_SCALE ? "WATTLE_TRANSFERS"
+                                                                             : NULL; /* clocks were no condition */
+  if (asked && (*c->why || !ready))
+    wtl_say("%s: %s: %s", asked, ready ? "not every clock can be set" : "no clock can be set here", c->why);
 }
 
 /* ---- every process ---- */

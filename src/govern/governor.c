@@ -210,8 +210,26 @@ void wtl_governor_go_on(wtl_governor *g, wtl_site *site, uint64_t since, uint64_
   if (g->is_unseen && is_long) g->unseen = 0;
   if (g->in_barrier) return;
   if (is_long) enter_long(site);
+  if (g->holds) return;
   if (g->is_slow && !g->region) charge(g, (double)g->price, now);
   speed_up(g, now);
+}
+
+void wtl_governor_hold(wtl_governor *g, uint64_t now)
+{
+  g->holds = true;
+  slow_down(g, now);
+}
+
+void wtl_governor_release(wtl_governor *g, uint64_t now)
+{
+  g->holds = false;
+  speed_up(g, now);
+}
+
+uint64_t wtl_governor_worth(const wtl_governor *g)
+{
+  return worth(g);
 }
 
 void wtl_governor_go_on_unbooked(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now)

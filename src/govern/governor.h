@@ -70,6 +70,7 @@ typedef struct wtl_governor {
   uint32_t level;                 /* what it wants while it computes */
   bool is_slow;                   /* it is in slack, and has voted for the lowest */
   bool in_barrier;
+  bool holds;       /* a transfer keeps it at the lowest, whatever waits end meanwhile */
   bool passes_by;   /* the region is one of those that are too short for anything */
   bool is_unseen;   /* and the barrier it is in one that is only counted */
   uint32_t unseen;  /* barriers to come of that kind */
@@ -122,6 +123,13 @@ void wtl_governor_go_on_unbooked(wtl_governor *g, wtl_site *site, uint64_t since
 
 /* Ticks that this PE has waited so far. */
 uint64_t wtl_governor_waited(const wtl_governor *g);
+
+/* A transfer is at the lowest clock from now on, all its waits and what lies between them; and it is over (transfers.h). */
+void wtl_governor_hold(wtl_governor *g, uint64_t now);
+void wtl_governor_release(wtl_governor *g, uint64_t now);
+
+/* What a change of clock there and back costs, ticks: a wait that is shorter is worth none. */
+uint64_t wtl_governor_worth(const wtl_governor *g);
 
 /* This PE has come to a barrier, which ends its region; it leaves it, and another begins. */
 void wtl_governor_arrive(wtl_governor *g, uint64_t now);

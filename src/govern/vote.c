@@ -22,7 +22,13 @@ int wtl_vote_start(wtl_vote *v, wtl_knob *knob, wtl_votes *votes, int slot, int 
   v->n_domains = wtl_knob_domains(knob);
   v->words = ((size_t)n_local + 63) / 64;
   if (v->n_domains > WTL_MAX_CLOCK_DOMAINS) return E2BIG;
-  if (!(v->member = calloc(v->n_domains * v->words + 1, sizeof *v->member))) return ENOMEM;
+  v->member = calloc(v->n_domains * v->words + 1, sizeof *v->member);
+  v->setting = calloc(1, sizeof *v->setting);
+  if (!v->member || !v->setting) {
+    wtl_vote_stop(v);
+    return ENOMEM;
+  }
+  pthread_mutex_init(v->setting, NULL);
   for (size_t d = 0; d < v->n_domains; d++)
     for (int i = 0; i < n_local; i++) {
       cpu_set_t both;
@@ -36,7 +42,9 @@ int wtl_vote_start(wtl_vote *v, wtl_knob *knob, wtl_votes *votes, int slot, int 
 void wtl_vote_stop(wtl_vote *v)
 {
   free(v->member);
+  free(v->setting);
   v->member = NULL;
+  v->setting = NULL;
   v->n_domains = 0;
 }
 
@@ -81,7 +89,8 @@ static uint32_t wanted_by(const wtl_ballot *b)
 {
   uint32_t want = atomic_load(&b->want), boost = atomic_load(&b->boost);
   bool holds = boost > want && atomic_load(&b->boost_in) == atomic_load(&b->phase);
-  return holds ? boost : want;
+  uint32_t most = holds ? boost : want, serve = atomic_load(&b->serve);
+  return serve > most ? serve : most;
 }
 
 static uint32_t outcome(const wtl_vote *v, size_t d)
@@ -104,7 +113,9 @@ static bool follow(wtl_vote *v, size_t d, uint64_t now)
     if (atomic_exchange(&p->busy, 1)) break;
     uint32_t share = outcome(v, d), was = atomic_load(&p->share);
     if (share != was && khz_of(v, d, share) != khz_of(v, d, was)) {
+      pthread_mutex_lock(v->setting);
       int error = wtl_knob_set(v->knob, d, khz_of(v, d, share));
+      pthread_mutex_unlock(v->setting);
       if (error) atomic_store(&p->error, error);
       v->changes += !error;
       changed = !error;
@@ -128,6 +139,12 @@ static bool follow_all(wtl_vote *v, int slot, uint64_t now)
 bool wtl_vote_cast(wtl_vote *v, uint32_t share, uint64_t now)
 {
   if (atomic_exchange(&v->votes->ballot[v->slot].want, share) == share) return false;
+  return follow_all(v, v->slot, now);
+}
+
+bool wtl_vote_serve(wtl_vote *v, uint32_t share, uint64_t now)
+{
+  if (atomic_exchange(&v->votes->ballot[v->slot].serve, share) == share) return false;
   return follow_all(v, v->slot, now);
 }
 

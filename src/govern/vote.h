@@ -12,6 +12,7 @@
 #ifndef WTL_GOVERN_VOTE_H
 #define WTL_GOVERN_VOTE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -26,6 +27,7 @@ enum { WTL_MAX_CLOCK_DOMAINS = 512 }; /* of a node's PEs; with more there is no 
 /* What one PE says, in the arena. */
 typedef struct wtl_ballot {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t want; /* share of the normal clock */
+  _Atomic uint32_t serve;                         /* the same, of the thread that serves other nodes */
   _Atomic uint32_t boost;                         /* what others want for it while it computes ... */
   _Atomic uint32_t boost_in;                      /* ... in this phase and no other */
   _Atomic uint32_t phase;                         /* twice the number of its region, and one more once it has arrived */
@@ -61,10 +63,11 @@ typedef struct wtl_vote {
   int slot, n_local;
   bool normal_is_found; /* the normal clock is what was found, not the base clock */
   size_t n_domains;
-  size_t own;       /* the first claimed domain that this PE may run in; n_domains for none */
-  uint64_t *member; /* a row of bits for each domain: which PEs may run there */
-  size_t words;     /* of a row */
-  uint64_t changes; /* clocks this PE has set */
+  size_t own;               /* the first claimed domain that this PE may run in; n_domains for none */
+  uint64_t *member;         /* a row of bits for each domain: which PEs may run there */
+  size_t words;             /* of a row */
+  _Atomic uint64_t changes; /* clocks this PE has set */
+  pthread_mutex_t *setting; /* held while one of its threads sets one */
   void (*changed)(void *arg, size_t domain, uint32_t khz); /* told of each; NULL: nobody is */
   void *changed_arg;
 } wtl_vote;
@@ -76,6 +79,9 @@ void wtl_vote_stop(wtl_vote *v);
 
 /* This PE wants that, at tick `now`. True where a clock was changed by it. */
 bool wtl_vote_cast(wtl_vote *v, uint32_t share, uint64_t now);
+
+/* The thread of this PE that serves other nodes wants that, whatever its own thread does. From that thread. */
+bool wtl_vote_serve(wtl_vote *v, uint32_t share, uint64_t now);
 
 /* Wants that for another PE, for as long as it is in `phase`. */
 bool wtl_vote_boost(wtl_vote *v, int slot, uint32_t phase, uint32_t share, uint64_t now);

@@ -69,8 +69,9 @@ int wtl_far_start(wtl_pe *self, char *error, size_t size)
   if ((rc = wtl_net_open(&self->net, networks[self->settings.network.number], &self->settings, &self->boot, &home,
                          error, size)) != 0)
     return rc;
-  self->agent = wtl_agent_start(self->net, self->settings.wait.number != WTL_WAIT_SLEEP, wtl_am_agents_turn, self->am,
-                                error, size);
+  bool lingers = self->settings.wait.number != WTL_WAIT_SLEEP &&
+                 self->settings.transfers.number != WTL_TRANSFERS_AWARE; /* whose sleeps are all sleep, too */
+  self->agent = wtl_agent_start(self->net, lingers, wtl_am_agents_turn, self->am, error, size);
   if (!self->agent) return WTL_EXIT_OSERR;
   self->door.pump = wtl_agent_pump(self->agent);
   return 0;

@@ -4,13 +4,25 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "fabric/agent.h"
 #include "govern/clocks.h"
+#include "govern/transfers.h"
 #include "pgas/sync.h"
+
+/* Only what goes to other nodes is waited for. */
+static bool wants_transfers(const wtl_pe *self)
+{
+  return self->settings.transfers.number != WTL_TRANSFERS_OFF && self->net;
+}
+
+static bool wants_clocks(const wtl_pe *self)
+{
+  return wtl_clocks_wanted(&self->settings) || wants_transfers(self);
+}
 
 void wtl_governed_wish(wtl_pe *self)
 {
-  wtl_control_of(self, self->me)->governs =
-      wtl_clocks_wanted(&self->settings) && self->thread_level < WTL_THREAD_MULTIPLE;
+  wtl_control_of(self, self->me)->governs = wants_clocks(self) && self->thread_level < WTL_THREAD_MULTIPLE;
 }
 
 static bool all_wish(wtl_pe *self)
@@ -78,11 +90,21 @@ static int start_clocks(wtl_pe *self, char *error, size_t size)
   return rc;
 }
 
-void wtl_governed_start(wtl_pe *self)
+static void start_transfers(wtl_pe *self)
+{
+  wtl_governor *governor = self->door.governor;
+  wtl_transfers *t = calloc(1, sizeof *t);
+  if (!t) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for the governor of transfers");
+  wtl_transfers_start(t, &self->settings, governor, self->door.stages.price_s);
+  self->transfers = t;
+  self->record.write_transfers = wtl_transfers_write;
+  self->record.transfers = t;
+  if (governor && self->agent) wtl_agent_serve_by(self->agent, wtl_transfers_serve, t);
+}
+
+static void start_governor(wtl_pe *self)
 {
   char error[512];
-  if (self->slot == 0) wtl_clocks_repair(&self->settings);
-  if (!wtl_clocks_wanted(&self->settings)) return;
   self->clocks = calloc(1, sizeof *self->clocks);
   if (!self->clocks) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for the governor");
   self->clocks->settings = &self->settings;
@@ -99,8 +121,31 @@ void wtl_governed_start(wtl_pe *self)
   if (wtl_knob_acts(self->clocks->knob)) self->record.off = &self->clocks->governor.off;
 }
 
+/* Wrong thresholds are an error wherever transfers are to be governed, though nothing may go to another node. */
+static void check_thresholds(const wtl_settings *settings)
+{
+  char error[512];
+  uint64_t bytes[WTL_TRANSFER_KINDS];
+  bool learns;
+  if (wtl_thresholds_read(settings->thresholds.text, bytes, &learns, error, sizeof error) != 0)
+    wtl_pe_fail(WTL_EXIT_CONFIG, "%s", error);
+}
+
+void wtl_governed_start(wtl_pe *self)
+{
+  check_thresholds(&self->settings);
+  if (self->slot == 0) wtl_clocks_repair(&self->settings);
+  if (!wants_clocks(self)) return;
+  start_governor(self);
+  if (wants_transfers(self) && self->thread_level < WTL_THREAD_MULTIPLE) start_transfers(self);
+}
+
 void wtl_governed_close(wtl_pe *self)
 {
+  if (self->transfers) {
+    if (self->agent) wtl_agent_serve_by(self->agent, NULL, NULL);
+    self->transfers->governor = NULL;
+  }
   if (!self->clocks) return;
   self->door.governor = NULL;
   wtl_clocks_close(self->clocks);
@@ -108,6 +153,8 @@ void wtl_governed_close(wtl_pe *self)
 
 void wtl_governed_stop(wtl_pe *self)
 {
+  free(self->transfers);
+  self->transfers = NULL;
   if (!self->clocks) return;
   wtl_clocks_stop(self->clocks);
   free(self->clocks);

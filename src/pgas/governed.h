@@ -9,7 +9,7 @@
 /* Says whether this PE wants a governor. Before the first barrier. */
 void wtl_governed_wish(wtl_pe *self);
 
-/* Collective over the node, once all have said so. */
+/* Collective over the node, once all have said so. Also how transfers are waited for, where the settings say. */
 void wtl_governed_start(wtl_pe *self);
 
 /* The program is over: this PE changes no clock any more. */

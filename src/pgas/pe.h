@@ -86,6 +86,7 @@ typedef struct wtl_shared {
 } wtl_shared;
 
 typedef struct wtl_clocks wtl_clocks;
+typedef struct wtl_transfers wtl_transfers;
 typedef struct wtl_ctx wtl_ctx; /* context.h */
 
 /*
@@ -137,8 +138,9 @@ typedef struct wtl_pe {
   wtl_shared *shared;
   wattle_joules_t *ledger; /* in the arena: n_local x WTL_MAX_DOMAINS, filled by the reader at the end */
   wtl_door door;
-  wtl_votes *votes;   /* in the arena: for the governor */
-  wtl_clocks *clocks; /* NULL where nothing is governed */
+  wtl_votes *votes;         /* in the arena: for the governor */
+  wtl_clocks *clocks;       /* NULL where nothing is governed */
+  wtl_transfers *transfers; /* how ARMCI's to other nodes are waited for; NULL: as all else */
   bool central_barrier;
   int collectives; /* enum wtl_collectives (sync.h): what the setting allows */
   wtl_heap mem;

@@ -32,6 +32,9 @@ enum {
   WTL_HELD_UP = 100000
 };
 
+/* How a wait looks on: as the policy says, for as long as it takes, or not at all. */
+enum wtl_way { WTL_WAY_USUAL, WTL_WAY_POLL, WTL_WAY_SLEEP };
+
 /* Stages of a wait, in order. */
 enum wtl_stage { WTL_STAGE_SPIN, WTL_STAGE_YIELD, WTL_STAGE_ASLEEP, WTL_N_STAGES };
 
@@ -65,6 +68,7 @@ typedef struct wtl_wait_history {
   uint8_t total;
   uint8_t since; /* waits since the limit was thought over */
   bool known;    /* there were enough for one */
+  uint8_t way;   /* enum wtl_way: how the next ones are to look on, whatever is known of these */
   float limit;   /* ticks: how long to look on before sleeping */
   float excess;  /* ticks: what the limits so far have cost more than ski rental */
   uint64_t last_length,

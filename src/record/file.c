@@ -227,6 +227,13 @@ static void write_clocks(const writer *w)
     fputs("null", w->f);
 }
 
+static void write_transfers(const writer *w)
+{
+  if (!w->self->write_transfers) return;
+  wtl_json_key(w->f, "transfers", 0);
+  w->self->write_transfers(w->f, w->self->transfers);
+}
+
 static void add_up_transfer(writer *w)
 {
   for (uint64_t i = 0; i < w->n_sites; i++) {
@@ -244,6 +251,7 @@ static void write_all(writer *w)
   write_pe_joules(w);
   write_network(w);
   write_clocks(w);
+  write_transfers(w);
   fputs(",\"sites\":[", w->f);
   for (uint64_t i = 0; i < w->n_sites; i++) {
     fputs(i ? ",\n" : "\n", w->f);

@@ -56,6 +56,8 @@ typedef struct wtl_record {
   const void *network;
   void (*write_clocks)(FILE *f, const void *arg); /* the same of the governor */
   const void *clocks;
+  void (*write_transfers)(FILE *f, const void *arg); /* the same of how transfers were waited for */
+  const void *transfers;
   const wtl_off_clock *off; /* what it had at another clock; NULL where nothing is governed */
 } wtl_record;
 

@@ -323,6 +323,12 @@ static bool look_on_governed(wait *w, uint64_t limit, uint64_t began)
   return look_on(w, limit);
 }
 
+static uint64_t limit_of(const wtl_door *d, wtl_site *site)
+{
+  if (WTL_LIKELY(site->history.way == WTL_WAY_USUAL)) return wtl_stages_limit(&d->stages, &site->history);
+  return site->history.way == WTL_WAY_POLL ? UINT64_MAX : 0;
+}
+
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
 {
   wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg};
@@ -331,7 +337,7 @@ void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(v
   bool asleep = false;
   site->waits++;
   if (ready(arg)) return;
-  uint64_t limit = wtl_stages_limit(&d->stages, &site->history);
+  uint64_t limit = limit_of(d, site);
   w.idle = w.since = wtl_ticks();
   if (p->stand_by) p->stand_by(p->agent);
   w.counted = m->enter && m->enter(m->of);
@@ -351,6 +357,6 @@ void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(v
 #ifdef WTL_SIM
   wtl_sim_waits(0, 0);
 #endif
-  wtl_stages_waited(&d->stages, &site->history, limit, w.quiet);
+  if (WTL_LIKELY(site->history.way == WTL_WAY_USUAL)) wtl_stages_waited(&d->stages, &site->history, limit, w.quiet);
   if (WTL_UNLIKELY(w.governed) && d->governor) wtl_governor_go_on(d->governor, site, began, w.since);
 }

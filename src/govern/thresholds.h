@@ -1,0 +1,74 @@
+/*
+ * thresholds.h - from which size on it pays to sleep until a transfer to another node is done, by kind of transfer.
+ *
+ * It pays where the transfer then costs less time on cores and takes no more than 5 % longer: what Vishnu et al. ("Designing
+ * energy efficient communication runtime systems for data centric programming models", 2010) asked for. Thresholds start where they
+ * found them (64 processes, InfiniBand, 2.33 and 1.9 GHz), and follow what transfers cost here. So that both ways are known, some transfers go the other way than their size says:
+ * few, for what these lose, in time or in time on cores, may be no more than a share of the time that passes (WATTLE_SLOWDOWN).
+ *
+ * Sizes are told apart by powers of two. Of each, and of each way, the last few transfers that were measured are kept; their
+ * medians say which way is the better one. The threshold lies where the fewest sizes are on the wrong side of it.
+ *
+ * All times in ns, and given by the caller but for `clock`, which is read where a transfer might go the other way. One thread.
+ */
+#ifndef WTL_GOVERN_THRESHOLDS_H
+#define WTL_GOVERN_THRESHOLDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum wtl_transfer_kind { WTL_PUTS, WTL_GETS, WTL_ACCS, WTL_STRIDED, WTL_TRANSFER_KINDS };
+
+enum { WTL_SIZE_CLASSES = 32, WTL_TRIES = 8 };
+
+/* What transfers of a size cost one way: the last of them. */
+typedef struct wtl_tried {
+  float ns[WTL_TRIES], cpu_ns[WTL_TRIES];
+  uint32_t n; /* ever */
+} wtl_tried;
+
+typedef struct wtl_size_class {
+  wtl_tried way[2]; /* polling, sleeping */
+  uint32_t turn, looks;
+  uint8_t verdict; /* WTL_UNDECIDED, ... */
+} wtl_size_class;
+
+enum { WTL_UNDECIDED, WTL_POLLS, WTL_SLEEPS };
+
+typedef struct wtl_thresholds {
+  uint64_t bytes[WTL_TRANSFER_KINDS]; /* from here on transfers sleep */
+  bool learns;
+  double allowed; /* share of the time */
+  double wake_ns; /* what a sleep is taken to cost before one was tried */
+  double started, lost[2];
+  double (*clock)(void);
+  uint64_t trials;
+  wtl_size_class size[WTL_TRANSFER_KINDS][WTL_SIZE_CLASSES];
+} wtl_thresholds;
+
+/* How one transfer is to be waited for. `measured`: tell wtl_thresholds_learn what it cost. */
+typedef struct wtl_choice {
+  bool sleeps, measured, is_trial;
+  double expected_ns; /* what a trial was taken to lose */
+} wtl_choice;
+
+/* `text`: the value of WATTLE_THRESHOLDS. 0; or -1, with what is wrong in `error`. */
+int wtl_thresholds_read(const char *text, uint64_t bytes[WTL_TRANSFER_KINDS], bool *learns, char *error, size_t size);
+
+/* `text`: one that can be read. `allowed`: share of the time that trials may lose. */
+void wtl_thresholds_start(wtl_thresholds *t, const char *text, double allowed, double wake_ns, double (*clock)(void));
+
+wtl_choice wtl_thresholds_choose(wtl_thresholds *t, enum wtl_transfer_kind kind, uint64_t bytes);
+
+/* What a measured transfer took, and how much of it on cores. */
+void wtl_thresholds_learn(wtl_thresholds *t, enum wtl_transfer_kind kind, uint64_t bytes, wtl_choice how, double ns,
+                          double cpu_ns);
+
+/* How long one of that size usually takes; NaN where that is not known. */
+double wtl_thresholds_usual(const wtl_thresholds *t, enum wtl_transfer_kind kind, uint64_t bytes);
+
+/* "put", "get", "acc", "strided": as the setting and the profile have them. */
+const char *wtl_transfer_name(enum wtl_transfer_kind kind);
+
+#endif

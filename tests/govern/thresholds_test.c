@@ -1,0 +1,188 @@
+/*
+ * thresholds_test.c - where the thresholds of transfers come to lie, on modelled links: no clock runs but the model's.
+ *
+ * A transfer of n bytes takes `latency` + n / speed polling, all of it on a core; asleep it takes a wake-up longer, and on a core what
+ * a sleep costs and a share of the bytes' time. Times vary by a fixed pattern.
+ */
+#include <stdlib.h>
+
+#include "govern/thresholds.h"
+#include "power/check.h"
+
+typedef struct link {
+  double bytes_per_ns, latency_ns, wake_ns, sleep_cpu_ns,
+      moving; /* the share of the bytes' time that a core is busy with them */
+} link;
+
+static const link slow = {0.0125, 25e3, 60e3, 30e3, 0.1}, middle = {0.125, 25e3, 60e3, 30e3, 0.2},
+                  fast = {1.25, 25e3, 60e3, 30e3, 0.3};
+enum { SMALLEST = 0, LARGEST = 22, SIZES = LARGEST - SMALLEST + 1 };
+
+static double now_ns;
+static double model_clock(void)
+{
+  return now_ns;
+}
+
+static double polled_ns(const link *l, uint64_t bytes)
+{
+  return l->latency_ns + (double)bytes / l->bytes_per_ns;
+}
+
+static double slept_cpu_ns(const link *l, uint64_t bytes)
+{
+  return l->sleep_cpu_ns + l->moving * (double)bytes / l->bytes_per_ns;
+}
+
+/* The smallest power of two from which sleeping costs less time on cores and at most 5 % more time: by trying both. */
+static uint64_t crossover(const link *l)
+{
+  for (int k = SMALLEST; k <= LARGEST; k++) {
+    uint64_t n = (uint64_t)1 << k;
+    double t = polled_ns(l, n);
+    if (t + l->wake_ns <= 1.05 * t && slept_cpu_ns(l, n) < t) return n;
+  }
+  return UINT64_MAX;
+}
+
+/* One transfer, with noise of some per cent that a chance of its own decides. Returns what it took. */
+static double transfer(wtl_thresholds *t, const link *l, enum wtl_transfer_kind kind, uint64_t bytes)
+{
+  static uint32_t state = 1;
+  state = state * 1664525u + 1013904223u;
+  double noise = 1 + 0.02 * ((double)(state >> 16) / 65536 - 0.5), took = polled_ns(l, bytes);
+  wtl_choice how = wtl_thresholds_choose(t, kind, bytes);
+  double cpu = how.sleeps ? slept_cpu_ns(l, bytes) : took;
+  if (how.sleeps) took += l->wake_ns;
+  now_ns += noise * took;
+  if (how.measured) wtl_thresholds_learn(t, kind, bytes, how, noise * took, noise * cpu);
+  return took;
+}
+
+static wtl_thresholds *start(const char *text, double allowed)
+{
+  wtl_thresholds *t = malloc(sizeof *t);
+  wtl_thresholds_start(t, text, allowed, 50e3, model_clock);
+  return t;
+}
+
+/* All sizes by turns. */
+static void run(wtl_thresholds *t, const link *l, enum wtl_transfer_kind kind, int turns)
+{
+  for (int i = 0; i < turns; i++)
+    for (int k = SMALLEST; k <= LARGEST; k++) transfer(t, l, kind, (uint64_t)1 << k);
+}
+
+static void thresholds_start_where_the_paper_has_them(void)
+{
+  wtl_thresholds *t = start("learn", 0.01);
+  CHECK(t->learns);
+  CHECK(t->bytes[WTL_PUTS] == 16 << 10 && t->bytes[WTL_GETS] == 32 << 10);
+  CHECK(t->bytes[WTL_ACCS] == 32 << 10 && t->bytes[WTL_STRIDED] == 64 << 10);
+  CHECK(!wtl_thresholds_choose(t, WTL_PUTS, (16 << 10) - 1).sleeps);
+  CHECK(wtl_thresholds_choose(t, WTL_PUTS, 16 << 10).sleeps);
+  free(t);
+}
+
+static void learned_thresholds_are_within_a_factor_of_two_of_the_crossover_at_three_speeds(void)
+{
+  const link *const links[] = {&slow, &middle, &fast};
+  for (int i = 0; i < 3; i++) {
+    wtl_thresholds *t = start("learn", 0.01);
+    double want = (double)crossover(links[i]);
+    for (int kind = 0; kind < WTL_TRANSFER_KINDS; kind++) {
+      run(t, links[i], (enum wtl_transfer_kind)kind, 2000);
+      double got = (double)t->bytes[kind];
+      CHECK(got <= 2 * want && got >= want / 2);
+    }
+    CHECK(t->trials > 0);
+    free(t);
+  }
+  CHECK(crossover(&slow) < crossover(&middle) && crossover(&middle) < crossover(&fast));
+}
+
+static void a_program_of_one_size_learns_too(void)
+{
+  wtl_thresholds *t = start("learn", 0.01);
+  for (int i = 0; i < 4000; i++) transfer(t, &fast, WTL_GETS, 128 << 10); /* far below the crossover there */
+  CHECK(!wtl_thresholds_choose(t, WTL_GETS, 128 << 10).sleeps || t->bytes[WTL_GETS] > 128 << 10);
+  CHECK(t->bytes[WTL_GETS] > 128 << 10);
+  free(t);
+}
+
+static void thresholds_follow_a_link_that_changes(void)
+{
+  wtl_thresholds *t = start("learn", 0.01);
+  run(t, &fast, WTL_PUTS, 1000);
+  run(t, &slow, WTL_PUTS, 4000);
+  double want = (double)crossover(&slow), got = (double)t->bytes[WTL_PUTS];
+  CHECK(got <= 2 * want && got >= want / 2);
+  free(t);
+}
+
+/* What small ones lose is bounded from the beginning, however bad sleeping is for them. */
+static void trials_cost_small_transfers_at_most_their_share(void)
+{
+  static const link far_too_short = {12.5, 5e3, 500e3, 200e3, 0.5};
+  wtl_thresholds *t = start("learn", 0.01);
+  double began = now_ns, polling = 0;
+  for (int i = 0; i < 20000; i++) {
+    transfer(t, &far_too_short, WTL_PUTS, 64);
+    polling += polled_ns(&far_too_short, 64);
+    CHECK(now_ns - began <= 1.02 * polling + 500e3);
+  }
+  CHECK(now_ns - began <= 1.02 * polling);
+  free(t);
+}
+
+static void nothing_is_tried_where_nothing_may_be_lost(void)
+{
+  wtl_thresholds *t = start("learn", 0);
+  run(t, &fast, WTL_PUTS, 500);
+  CHECK(t->trials == 0 && t->bytes[WTL_PUTS] == 16 << 10);
+  free(t);
+}
+
+static void given_thresholds_stay(void)
+{
+  wtl_thresholds *t = start("put=1K,strided=3M", 0.01);
+  CHECK(!t->learns);
+  run(t, &fast, WTL_PUTS, 500);
+  CHECK(t->trials == 0);
+  CHECK(t->bytes[WTL_PUTS] == 1024 && t->bytes[WTL_GETS] == 32 << 10 && t->bytes[WTL_STRIDED] == 3 << 20);
+  CHECK(wtl_thresholds_choose(t, WTL_STRIDED, 3 << 20).sleeps);
+  CHECK(!wtl_thresholds_choose(t, WTL_STRIDED, (3 << 20) - 1).sleeps);
+  free(t);
+  t = start("published", 0.01);
+  CHECK(!t->learns && t->bytes[WTL_PUTS] == 16 << 10);
+  free(t);
+}
+
+static void a_wrong_setting_is_named_with_what_is_allowed(void)
+{
+  static const char *const wrong[] = {"",        "put",  "put=", "put=1X", "put=-1", "but=1K", "put=1K,,get=2K",
+                                      "put=1K,", "Learn"};
+  uint64_t bytes[WTL_TRANSFER_KINDS];
+  bool learns;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    char error[256] = "";
+    CHECK(wtl_thresholds_read(wrong[i], bytes, &learns, error, sizeof error) == -1);
+    CHECK(strstr(error, "WATTLE_THRESHOLDS=") && strstr(error, wrong[i]) && strstr(error, "put=16K"));
+  }
+}
+
+static void what_a_size_usually_takes_is_known_once_it_was_seen(void)
+{
+  wtl_thresholds *t = start("learn", 0.01);
+  CHECK(isnan(wtl_thresholds_usual(t, WTL_PUTS, 4096)));
+  for (int i = 0; i < 200; i++) transfer(t, &middle, WTL_PUTS, 4096);
+  CHECK_NEAR(wtl_thresholds_usual(t, WTL_PUTS, 4096), polled_ns(&middle, 4096), 0.02 * polled_ns(&middle, 4096));
+  free(t);
+}
+
+TESTS(TEST(thresholds_start_where_the_paper_has_them),
+      TEST(learned_thresholds_are_within_a_factor_of_two_of_the_crossover_at_three_speeds),
+      TEST(a_program_of_one_size_learns_too), TEST(thresholds_follow_a_link_that_changes),
+      TEST(trials_cost_small_transfers_at_most_their_share), TEST(nothing_is_tried_where_nothing_may_be_lost),
+      TEST(given_thresholds_stay), TEST(a_wrong_setting_is_named_with_what_is_allowed),
+      TEST(what_a_size_usually_takes_is_known_once_it_was_seen))
