@@ -104,6 +104,7 @@ class PE:
     sites: list[Site]
     network: Network | None  # where the job had PEs on other nodes
     clocks: Clocks | None = None  # where the governor was asked for
+    thresholds: dict[str, int] | None = None  # bytes by kind of transfer, where WATTLE_TRANSFERS was
 
     def module_of(self, site: Site) -> Module | None:
         return self.modules[site.module] if 0 <= site.module < len(self.modules) else None

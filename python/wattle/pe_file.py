@@ -45,7 +45,12 @@ def read_pe(path: Path, number: int) -> PE:
         sites=[_read_site(entry, len(modules)) for entry in document.items("sites")],
         network=_read_network(document.get("network")) if document.has("network") else None,
         clocks=_read_clocks(document.get("clocks")) if document.has("clocks") else None,
+        thresholds=_read_thresholds(document.get("transfers")) if document.has("transfers") else None,
     )
+
+
+def _read_thresholds(entry: Checked) -> dict[str, int]:
+    return {kind: entry.count(kind) for kind in ("put", "get", "acc", "strided")}
 
 
 def _read_clocks(entry: Checked) -> Clocks:

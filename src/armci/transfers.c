@@ -19,7 +19,7 @@ void armci_transfer_requested(const wtl_frame *f, armci_waiter *w, enum wtl_tran
   bool at_once = (kind == WTL_PUTS || kind == WTL_GETS) && bytes >= WTL_NET_LARGE; /* else it is copied, or packed */
   wtl_transfer_request(t, &w->transfer, kind, bytes, at_once, fenced_later);
   w->is_transfer = true;
-  f->site->history.way = w->transfer.way;
+  f->site->history.way = (uint8_t)w->transfer.way;
 }
 
 void armci_transfer_ended(const wtl_frame *f, armci_waiter *w)
@@ -40,7 +40,7 @@ void armci_transfer_awaited(wtl_pe *self, wtl_site *site, armci_load *load, wtl_
     return;
   }
   wtl_transfer_await(t, &x, load->kind, load->bytes);
-  site->history.way = x.way;
+  site->history.way = (uint8_t)x.way;
   wtl_request_wait(self, site, r);
   wtl_transfer_done(t, &x);
   site->history.way = WTL_WAY_USUAL;
@@ -52,7 +52,7 @@ void armci_fence(wtl_pe *self, wtl_site *site, int proc)
   wtl_transfers *t = self->transfers;
   wtl_transfer x;
   bool waits = WTL_UNLIKELY(t != NULL) && (proc < 0 || !wtl_is_near(self, proc)) && wtl_transfer_fence(t, &x);
-  if (waits) site->history.way = x.way;
+  if (waits) site->history.way = (uint8_t)x.way;
   wtl_global_fence(self, site, proc);
   if (!waits) return;
   wtl_transfer_fenced(t, &x);

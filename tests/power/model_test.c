@@ -153,8 +153,8 @@ static void beyond_the_profiles_clocks_the_doubt_grows(void)
  */
 static void asleep_costs_no_more_than_spinning_whatever_the_truth(void)
 {
-  static const char *const names[] = {"sandybridge-e5-2670", "unknown"};
-  for (int i = 0; i < 2; i++) {
+  static const char *const names[] = {"sandybridge-e5-2670", "nw-ice", "unknown"};
+  for (int i = 0; i < 3; i++) {
     char error[512];
     wtl_machine *m = wtl_machine_load(names[i], error, sizeof error);
     CHECK(m != NULL);

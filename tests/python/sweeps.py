@@ -10,13 +10,14 @@ from typing import Any
 import fakes
 import polars as pl
 from wattle import manifest
-from wattle.study import barrier, kept, race, receiver, samples, slack, sweep
+from wattle.study import barrier, kept, pascol, race, receiver, samples, slack, sweep
 from wattle.study.knob import Knob
+from wattle.study.pascol_published import OPS
 from wattle.study.sweep import Job, Plan, Sweep
 from wattle.study.sweep_analysis import Analysis
 from wattle.study.sweep_samples import SCHEMA
 
-SWEEPS = {made.name: made for made in (barrier.SWEEP, slack.SWEEP, race.SWEEP, receiver.SWEEP)}
+SWEEPS = {made.name: made for made in (barrier.SWEEP, slack.SWEEP, race.SWEEP, receiver.SWEEP, pascol.SWEEP)}
 KNOB = Knob("cpufreq", "", (1.2, 1.8, 2.2, 2.4, 2.6, 2.9), 2.6)
 NO_KNOB = Knob("none", "no clocks under /sys")
 
@@ -36,6 +37,8 @@ def cases(study: str, job: Job) -> Iterable[tuple[str, str, float | None, float 
     for word in plain:
         x, _, y = word.partition(":")
         name = {"barrier": "barrier", "slack": "steps" if "steps" in words else "two"}.get(job.program, "")
+        if job.program == "pascol":
+            name = words[words.index("--op") + 1]
         if job.program == "receiver":
             name = words[words.index("--how") + 1]
         for who in ("sender", "receiver") if job.program == "receiver" else ("all",):
@@ -67,7 +70,8 @@ def frame(
                     rows.append(_row(job, name, who, x, y, (r, r * 1000 + number, repeat), s * off, j * off))
                     if dram is not None:
                         rows[-1]["dram_J"] = dram * off
-                    rows[-1] |= {"more_json": json.dumps(more(job, x)), "verified": verified}
+                    learned = {"thresholds": OPS} if job.mode == "aware" else {}
+                    rows[-1] |= {"more_json": json.dumps(more(job, x) | learned), "verified": verified}
                     known = provenance != "unavailable"
                     for domain in ("cpu", "dram"):
                         rows[-1][f"{domain}_provenance"] = provenance
@@ -116,9 +120,8 @@ def plain(job: Job, name: str, who: str, x: float | None, y: float | None) -> tu
 
 def as_published(job: Job, name: str, who: str, x: float | None, y: float | None) -> tuple[float, ...]:
     """What the dissertation says, where it says it."""
-    return {"barrier": _barrier, "slack": _slack, "kernels": _kernels, "receiver": _receiver}.get(
-        job.program, _mini_app
-    )(job, name, who, x or 0.0, y or 0.0)
+    known = {"barrier": _barrier, "slack": _slack, "kernels": _kernels, "receiver": _receiver, "pascol": _pascol}
+    return known.get(job.program, _mini_app)(job, name, who, x or 0.0, y or 0.0)
 
 
 def _barrier(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
@@ -165,6 +168,20 @@ def _receiver(job: Job, name: str, who: str, x: float, y: float) -> tuple[float,
     return 1e-4 * slower * plane, 1e-3 * (left if who == "receiver" or name == "agent" else slower), 1e-4 * dram
 
 
+def _pascol(job: Job, name: str, who: str, x: float, y: float) -> tuple[float, ...]:
+    saves = {"put": 0.92}.get(name, 0.93)
+    scaled = job.mode == "scale" or job.mode == "aware"
+    if x < OPS[name]:
+        sleeps = job.wait == "sleep"
+        longer = 1.7 if sleeps and scaled else 1.5 if sleeps else 1.1 if job.mode == "scale" else 1.0
+        dearer = 1.5 if sleeps and scaled else 1.3 if sleeps else 1.1 if job.mode == "scale" else 1.0
+    else:
+        longer = 1.0 if job.wait == "spin" else 1.02
+        dearer = 1.0 if job.wait == "spin" else saves if scaled else 0.97
+    time = 1e-5 + 1e-9 * x
+    return time * longer, 100 * time * dearer
+
+
 def backwards(job: Job, name: str, who: str, x: float | None, y: float | None) -> tuple[float, ...]:
     """The opposite of what is published, as far as there is one."""
     clock, x, y = job.clock or 2.6, x or 0.0, y or 0.0
@@ -179,6 +196,10 @@ def backwards(job: Job, name: str, who: str, x: float | None, y: float | None) -
         return 0.01 * worse * even * short, 0.1 * worse * shrinks
     if job.program == "receiver":
         return 1e-4 * clock**4 * (0.5 if job.series == "planes" else 1), 1e-3 / clock**2
+    if job.program == "pascol":
+        worse = 2.0 if x > 1024 else 0.5
+        worse = (1.0 if job.wait == "spin" else worse) * (0.5 if job.mode == "scale" and x <= 1024 else 1.0)
+        return 1e-5 * worse, 1e-3 * worse
     return 1.0 + 0.1 * clock if job.program == "kernels" else 1 / (clock * clock), 1 / clock
 
 
@@ -226,6 +247,8 @@ for repeat in range(int(option("--repeat", 1)) - (mode == "forgets")):
         if name == "kernels":
             for kernel in ("fma", "copy", "scale", "add", "triad"):
                 say(name=kernel, who="all", **common)
+        elif name == "pascol":
+            say(name=option("--op", ""), who="all", rounds=1, **common)
         elif name == "receiver":
             for who in ("sender", "receiver"):
                 say(name=option("--how", ""), who=who, phase_s=[0.001] * 7, **common)
@@ -238,6 +261,6 @@ END
 
 def programs(home: Path) -> None:
     """Stand-ins of all programs, and the input that one reads."""
-    for name in ("barrier", "slack", "kernels", "receiver", "mst-am", "tsp-am", "tsp-steal"):
+    for name in ("barrier", "slack", "kernels", "receiver", "pascol", "mst-am", "tsp-am", "tsp-steal"):
         fakes.script(home / "lib/wattle/apps" / name, PROGRAM)
     (home / "share/wattle/apps/tsp/data").mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,9 @@
-"""`wattle study barrier`, `slack`, `race` and `receiver`, with programs that only say what they are told to."""
+"""`wattle study barrier`, `slack`, `race`, `receiver` and `pascol`, with programs that say what they are told to."""
 
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import fakes
@@ -11,8 +12,16 @@ import pytest
 import sweeps
 from fakes import Wattle
 from wattle.errors import DamagedFile
-from wattle.study import barrier_published, published, race_published, receiver_published, sweep
+from wattle.study import (
+    barrier_published,
+    pascol_published,
+    published,
+    race_published,
+    receiver_published,
+    sweep,
+)
 from wattle.study.knob import Knob
+from wattle.study.place import TWO_NODES, Place
 from wattle.study.published import Verdict
 from wattle.study.stats import line
 from wattle.study.sweep import MODES, SCALINGS, Plan
@@ -88,6 +97,54 @@ def test_with_a_knob_every_clock_is_asked_for(says):
     assert {j.mode for j in jobs} == {"off", "standard", "reduced", "hybrid"}
 
 
+def test_rings_run_in_the_papers_four_schemes_and_by_size(monkeypatch):
+    monkeypatch.delenv("WATTLE_MACHINE", raising=False)
+    for knob, records in ((sweeps.KNOB, {None}), (sweeps.NO_KNOB, {"record"})):
+        jobs = sweeps.SWEEPS["pascol"].jobs(Plan(True, 1, knob))
+        asked_for = {(j.wait, dict(j.settings).get("WATTLE_TRANSFERS")) for j in jobs}
+        assert asked_for == {
+            ("spin", None),
+            ("sleep", None),
+            ("spin", "scale"),
+            ("sleep", "scale"),
+            ("adaptive", "aware"),
+        }
+        assert {dict(j.settings).get("WATTLE_KNOB") for j in jobs if j.mode == "scale"} == records
+        assert {dict(j.settings)["WATTLE_MACHINE"] for j in jobs} == {"nw-ice"}
+        assert {j.arguments[1] for j in jobs} == set(pascol_published.OPS)
+
+
+def test_a_crossover_holds_for_all_larger_sizes():
+    def once_more(job, name, who, x, y):
+        seconds, joules = sweeps.as_published(job, name, who, x, y)
+        return seconds, joules * (1.5 if x == 4**9 and job.wait == "sleep" else 1)
+
+    usual = sweeps.analysis("pascol", sweeps.as_published, quick=False)
+    assert {op: pascol_published.crossover(usual, op) for op in pascol_published.OPS} == pascol_published.OPS
+    dented = sweeps.analysis("pascol", once_more, quick=False)
+    assert {pascol_published.crossover(dented, op) for op in pascol_published.OPS} == {2**19}
+    assert pascol_published.learned(usual, "get") == pascol_published.OPS["get"]
+
+
+def test_rings_between_nodes_count_both_nodes_idle_draw(says, monkeypatch, home):
+    line = {"kind": "sample", "name": "put", "x": 8.0, "repeat": 0, "seconds": 0.1, "cpu_s": 0.1, "verified": True}
+    figure = {"source": "model made-up", "provenance": "modelled", "uncertainty": 0.1, "interval_s": 1, "covered_s": 1}
+    line["energy"] = [
+        {"domain": domain, "scope": scope, "joules": 1.0, **figure}
+        for domain, scope in (("cpu", "process"), ("dram", "process"), ("cpu-idle", "node"), ("dram-idle", "node"))
+    ]
+    monkeypatch.setattr(sweep.sweep_jobs, "run", lambda *words: iter([line]))
+    job = sweep.Job("ring", "pascol", (), 1)
+    made = sweep.Sweep("pascol", "", "", lambda plan: [job], (), lambda a: [], lambda a: ("", [], []))
+    found = {}
+    for place in (Place(), Place(TWO_NODES)):
+        monkeypatch.setattr(Place, "open", lambda self: nullcontext(None))
+        gathered = sweep.Gathered()
+        sweep._gather(made, Plan(True, 1, sweeps.NO_KNOB, place=place), gathered)
+        found[place.across] = gathered.rows[0]["idle_J"]
+    assert found == {False: 2.0, True: 4.0}
+
+
 def test_the_receivers_clocks_are_the_papers_as_near_as_there_are():
     assert receiver_published.wanted_clocks(sweeps.KNOB) == (1.2, 2.4, 2.9)
     assert receiver_published.wanted_clocks(sweeps.NO_KNOB) == ()
@@ -99,7 +156,7 @@ def test_all_jobs_are_given_the_same_amount_of_work(home, monkeypatch):
     """What a machine does in a millisecond is asked for once: a slower clock must make it longer."""
     words: list[list[str]] = []
 
-    def run(home, name, arguments, pes, environment, folder, machine):
+    def run(home, name, arguments, pes, environment, folder, machine, at=None):
         words.append(list(arguments))
         yield {"kind": "setup", "turns": 1234.5}
         for job in jobs:
@@ -171,7 +228,7 @@ def test_every_published_row_differs_where_the_samples_do(study):
     assert {k: v for k, v in found.items() if v is Verdict.AGREES and k not in untold} == {}
 
 
-@pytest.mark.parametrize("study", ["slack", "race", "receiver"])
+@pytest.mark.parametrize("study", ["slack", "race", "receiver", "pascol"])
 def test_modelled_joules_judge_no_row_about_clocks(study):
     measured = verdicts(study, sweeps.as_published)
     modelled = verdicts(study, sweeps.as_published, provenance="modelled")

@@ -75,6 +75,7 @@ def build(
             "points": [_point(analysis, point) for point in analysis.points],
             "samples": _samples(analysis),
             "rounds": told.integer("rounds", lo=1),
+            "paper": made.paper,
             "doubt": _doubt(analysis.uncertainty),
             "u": units,
         },
@@ -106,7 +107,14 @@ def _doubt(share: float | None) -> str | None:
 
 def summary(made: Sweep, a: Analysis, rows: list[Row], record: Manifest) -> str:
     """One paragraph, every number of it from the samples."""
-    parts = [_waiting(a), _fit(made, a), f"{_sentence(a.knob.words)}.", _joules(a, record), _verdicts(rows)]
+    parts = [
+        _waiting(a),
+        _fit(made, a),
+        made.says(a),
+        f"{_sentence(a.knob.words)}.",
+        _joules(a, record),
+        _verdicts(rows),
+    ]
     if a.wrong:
         parts.insert(0, f"{units.several(a.wrong, 'sample')} did not do what it should: nothing below can be trusted.")
     return " ".join(p for p in parts if p)

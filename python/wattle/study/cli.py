@@ -19,6 +19,7 @@ from wattle.report.amounts import of_metric
 from wattle.run import directory as directories
 from wattle.study import barrier as barrier_study
 from wattle.study import mst as mst_study
+from wattle.study import pascol as pascol_study
 from wattle.study import patterns as patterns_study
 from wattle.study import published, registry, sweep_cli, versions_cli
 from wattle.study import race as race_study
@@ -136,6 +137,19 @@ def receiver(
 ) -> None:
     """Clocks under a put: three ways of receiving, by how the receiver waits and at which clock."""
     sweep_cli.study(receiver_study.SWEEP, quick, output, rounds, as_json, on)
+
+
+@study_app.command("pascol")
+def pascol(
+    quick: Quick = False,
+    output: Output = None,
+    on: On = LOCAL,
+    link: Link = None,
+    rounds: Rounds = None,
+    as_json: AsJson = False,
+) -> None:
+    """A power-aware one-sided library: displaced rings of put, get, accumulate and strided put, in four schemes."""
+    sweep_cli.study(pascol_study.SWEEP, quick, output, rounds, as_json, place=registry.check_place(on, link))
 
 
 def parse_size(text: str) -> int:

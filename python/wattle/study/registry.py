@@ -22,6 +22,7 @@ MODULES = {
     "slack": "wattle.study.slack",
     "race": "wattle.study.race",
     "receiver": "wattle.study.receiver",
+    "pascol": "wattle.study.pascol",
 }
 
 PLACES = (LOCAL, TWO_NODES)

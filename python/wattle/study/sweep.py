@@ -23,11 +23,11 @@ from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
 from wattle.study import kept, knob, published, samples, sweep_jobs
 from wattle.study.knob import Knob
-from wattle.study.place import LOCAL
+from wattle.study.place import LOCAL, Place, Start, of_study
 from wattle.study.published import Published, Row
 from wattle.study.registry import Study
 from wattle.study.sweep_analysis import METRICS, Analysis, Point
-from wattle.study.sweep_samples import SCHEMA, WAITS, WHO, of_job, row
+from wattle.study.sweep_samples import SCHEMA, WAITS, WHO, of_job, row, thresholds_of, with_more
 
 RESULTS = "results.json"
 RESULTS_SCHEMA = 1
@@ -78,6 +78,8 @@ class Sweep:
     rows: Sequence[Published[Analysis]]
     fits: Callable[[Analysis], list[Fit]]
     table: Callable[[Analysis], tuple[str, list[str], list[list[str]]]]
+    paper: str = "the dissertation (D: S. Jana, 2016)"
+    says: Callable[[Analysis], str] = lambda a: ""  # sentences of its own, for the summary
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,7 @@ class Plan:
     knob: Knob
     cores: int = 2
     machine: Simulation | None = None
+    place: Place = field(default_factory=Place)
 
     @property
     def simulated(self) -> bool:
@@ -109,7 +112,7 @@ class Plan:
 
     @property
     def on(self) -> str:
-        return f"{SIM}:{self.machine.cluster.name}" if self.machine else LOCAL
+        return f"{SIM}:{self.machine.cluster.name}" if self.machine else self.place.name
 
     def repeats(self, n: int) -> int:
         """How often a case is measured: a simulation gives the same each time."""
@@ -120,18 +123,19 @@ class Plan:
         return self.knob.some(knob.QUICK_CLOCKS if self.quick else knob.MOST_CLOCKS) if self.knob.acts else ()
 
 
-def make_plan(quick: bool, rounds: int | None, on: str = LOCAL) -> Plan:
-    """`on`: local, sim, or sim:CLUSTER."""
+def make_plan(quick: bool, rounds: int | None, on: str = LOCAL, place: Place | None = None) -> Plan:
+    """`on`: local, sim, or sim:CLUSTER. `place`: of a study that knows others."""
     if rounds is not None and not 1 <= rounds <= 1000:
         raise WattleError(f"--rounds {rounds}: allowed are 1 to 1000")
-    place, colon, cluster = on.partition(":")
-    if place == SIM:
+    name, colon, cluster = on.partition(":")
+    if name == SIM:
         machine = simulation.plan(cluster if colon else DEFAULT_CLUSTER, 1, {})
         return Plan(quick, rounds or 1, knob.of_machine(machine), machine=machine)
     if on != LOCAL:
         raise WattleError(f"--on {on}: this study runs on {LOCAL}, {SIM} or {SIM}:CLUSTER")
     cores = len(os.sched_getaffinity(0))
-    return Plan(quick, rounds or (QUICK_ROUNDS if quick else FULL_ROUNDS), knob.find(paths.find_home(), 2), cores)
+    some = QUICK_ROUNDS if quick else FULL_ROUNDS
+    return Plan(quick, rounds or some, knob.find(paths.find_home(), 2), cores, place=place or Place())
 
 
 def of_all_modes(base: Job, waits: Sequence[str], governed: Sequence[str]) -> Iterator[Job]:
@@ -188,13 +192,17 @@ def _gather(study: Sweep, plan: Plan, gathered: Gathered) -> None:
     home = paths.find_home()
     jobs = study.jobs(plan)
     turns = _turns(home, plan.machine) if any(TURNS in job.arguments for job in jobs) else ""
-    with console.progress(study.name, planned(study, plan)) as steps, tempfile.TemporaryDirectory() as scratch:
+    with (
+        console.progress(study.name, planned(study, plan)) as steps,
+        tempfile.TemporaryDirectory() as scratch,
+        plan.place.open() as start,
+    ):
         number = 0
         for r in range(plan.rounds):
             for k in range(len(jobs)):
                 job = jobs[(k + r * (len(jobs) // plan.rounds)) % len(jobs)]
                 number += 1
-                _run_job(home, job, plan, turns, Path(scratch) / str(number), (r, number), gathered, steps)
+                _run_job(home, job, plan, turns, Path(scratch) / str(number), (r, number), gathered, steps, start)
 
 
 def _run_job(
@@ -206,13 +214,14 @@ def _run_job(
     place: tuple[int, int],
     gathered: Gathered,
     steps: console.Steps,
+    start: Start,
 ) -> None:
     keys = ("series", "wait", "mode", "scaling", "clock", "pes")
     at = {key: getattr(job, key) for key in keys} | {"round": place[0], "job": place[1]}
     arguments = [turns if word == TURNS else word for word in job.arguments]
     found: list[dict[str, Any]] = []
     settings = job.environment(plan.knob.acts) | (job.planned(gathered.rows) if job.planned else {})
-    for document in sweep_jobs.run(home, job.program, arguments, job.pes, settings, folder, plan.machine):
+    for document in sweep_jobs.run(home, job.program, arguments, job.pes, settings, folder, plan.machine, start):
         if document.get("kind") == "setup":
             gathered.setup = gathered.setup or document
         elif document.get("kind") == "sample":
@@ -220,8 +229,11 @@ def _run_job(
             steps.advance(now=f"{job.series}: {job.program}, {job.wait} {job.mode}, {job.pes} PEs")
     if len(found) != job.samples:
         raise WattleError(f"{job.program} gave {units.several(len(found), 'sample')} where {job.samples} were expected")
-    told = of_job(folder, job.pes)
-    gathered.rows += [entry | told for entry in found]
+    told, more = of_job(folder, job.pes), thresholds_of(folder, job.pes)
+    nodes = 2 if plan.place.across else 1  # what a node draws anyway is told of PE 0's alone
+    for entry in found:
+        idle = entry["idle_J"]
+        gathered.rows.append(with_more(entry | told | {"idle_J": None if idle is None else nodes * idle}, more))
 
 
 def _turns(home: Home, machine: Simulation | None) -> str:
@@ -259,6 +271,7 @@ def _describe(record: Manifest, study: Sweep, plan: Plan, gathered: Gathered) ->
         "study": {
             "name": study.name,
             "on": plan.on,
+            **({} if plan.machine else {"place": plan.place.as_dict()}),
             "quick": plan.quick,
             "rounds": plan.rounds,
             "knob": plan.knob.as_dict(),
@@ -285,7 +298,7 @@ def load(study: Sweep, directory: Path, record: Manifest) -> Analysis:
         raise DamagedFile(path, "holds a sample without its series, policy, PEs, repeat or time")
     if frame.filter(pl.col("seconds") <= 0).height:
         raise DamagedFile(path, "holds a sample of no time")
-    return Analysis(frame, knob.of_study(told))
+    return Analysis(frame, knob.of_study(told), of_study(told) if told.has("place") else Place())
 
 
 def judge(study: Sweep, analysis: Analysis) -> list[Row]:

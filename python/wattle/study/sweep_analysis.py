@@ -12,6 +12,7 @@ import polars as pl
 
 from wattle.study import energy
 from wattle.study.knob import Knob
+from wattle.study.place import Place
 from wattle.study.stats import Center, Line, center, line, savings
 
 Row = dict[str, Any]
@@ -91,9 +92,10 @@ METRICS = {
 class Analysis:
     """The samples, indexed. Asking for what was not measured gives None."""
 
-    def __init__(self, frame: pl.DataFrame, knob: Knob) -> None:
+    def __init__(self, frame: pl.DataFrame, knob: Knob, place: Place | None = None) -> None:
         self.frame = frame
         self.knob = knob
+        self.place = place or Place()
         self.points: dict[Point, list[Row]] = {}
         for row in frame.sort("round", "job", "repeat").iter_rows(named=True):
             keys = ("series", "name", "who", "wait", "mode", "scaling", "clock", "pes", "x", "y")

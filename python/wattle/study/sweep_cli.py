@@ -11,15 +11,23 @@ from wattle import console, info, stopping
 from wattle.report.sweep import summary
 from wattle.run import directory as directories
 from wattle.study import sweep
-from wattle.study.place import LOCAL
+from wattle.study.place import LOCAL, Place
 from wattle.study.sweep import Sweep
 from wattle.tables import table
 
 
-def study(made: Sweep, quick: bool, output: Path | None, rounds: int | None, as_json: bool, on: str = LOCAL) -> None:
+def study(
+    made: Sweep,
+    quick: bool,
+    output: Path | None,
+    rounds: int | None,
+    as_json: bool,
+    on: str = LOCAL,
+    place: Place | None = None,
+) -> None:
     """Runs it and shows what it found."""
     info.check_machine(info.ask())
-    plan = sweep.make_plan(quick, rounds, on)
+    plan = sweep.make_plan(quick, rounds, on, place)
     directory = directories.prepare(output, f"study-{made.name}")
     if not as_json:
         console.note(plan.knob.words)

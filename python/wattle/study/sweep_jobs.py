@@ -14,6 +14,7 @@ from wattle.errors import WattleError
 from wattle.paths import Home
 from wattle.sim.simulation import Simulation
 from wattle.study import program
+from wattle.study.place import Start
 
 
 def find(home: Home, name: str, machine: Simulation | None = None) -> Path:
@@ -21,6 +22,10 @@ def find(home: Home, name: str, machine: Simulation | None = None) -> Path:
     if not os.access(path, os.X_OK):
         raise WattleError(f"{path} is missing; `make build` builds it" + (" where there is SimGrid" if machine else ""))
     return path
+
+
+def _here(oshrun: str, pes: int) -> list[str]:
+    return [oshrun, "-n", str(pes), "--"]
 
 
 def run(
@@ -31,9 +36,10 @@ def run(
     environment: Mapping[str, str],
     folder: Path,
     machine: Simulation | None = None,
+    at: Start = _here,
 ) -> Iterator[dict[str, Any]]:
     """Runs a job and yields what it prints, object by object. Its PEs' profiles go to FOLDER/profile, which must not be
-    there yet. `machine`: that is simulated."""
+    there yet. `machine`: that is simulated. `at`: how jobs are started at the place where it runs, where it is not."""
     (folder / "profile").mkdir(parents=True)
     settings = {**environment, "WATTLE_PROFILE_DIR": str(folder / "profile")}
     ready = replace(machine, pes=pes, chosen=environment, profile=True).write(folder) if machine else None
@@ -42,7 +48,7 @@ def run(
     words = ["env", *(f"{key}={value}" for key, value in settings.items())]
 
     def start(oshrun: str, n: int) -> list[str]:
-        return [*words, *(ready.command if ready else (oshrun, "-n", str(n), "--"))]
+        return [*words, *(ready.command if ready else at(oshrun, n))]
 
     with closing(program.run(home, find(home, name, machine), arguments, pes, start)) as lines:
         yield from lines

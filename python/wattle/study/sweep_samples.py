@@ -111,6 +111,18 @@ def _joules(domain: str, figure: Joules) -> dict[str, Any]:
     }
 
 
+def thresholds_of(folder: Path, pes: int) -> dict[str, Any]:
+    """Sizes from which PE 0's transfers slept at the end of a job, where the governor of transfers was asked for."""
+    if not any((folder / "profile").glob("pe-*.json")):
+        return {}
+    first = profile.load(folder, pes).pes[0].thresholds
+    return {"thresholds": first} if first else {}
+
+
+def with_more(entry: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    return entry | {"more_json": json.dumps(json.loads(entry["more_json"]) | more)} if more else entry
+
+
 def of_job(folder: Path, pes: int) -> dict[str, Any]:
     """What a finished job says of itself in its profile; nothing where it left none (WATTLE_PROFILE=off)."""
     none = {key: None for key in SCHEMA if key.startswith("job_")} | {"knob": ""}

@@ -1,0 +1,248 @@
+/*
+ * pascol.c - displaced rings of one-sided operations (Vishnu et al. 2010, section V.B): over and over, each PE does one operation on
+ * the PE after it, then on the next but one, and so on to itself, with a fence after each but a get. Cases: bytes of an operation.
+ *
+ *   put, get  contiguous
+ *   acc       accumulate of doubles, scale 1: bytes are multiples of 8
+ *   strided   put of ROWS rows, each half of the way to the next; fewer where there are fewer bytes
+ *
+ * Every PE has a place of its own in each PE's memory, so all operations can be checked after a sample: what was put is there, what
+ * was got is right, what was accumulated adds up. Time is that of one operation, CPU seconds and joules those of all PEs for one operation
+ * of each.
+ */
+#include <armci.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/clocks.h"
+#include "../common/job.h"
+#include "../common/options.h"
+#include "../slack/sample.h"
+
+enum { EX_USAGE = 64, ROWS = 16 };
+enum { OP, FROM, REPEAT, LEAST, N_OPTIONS };
+enum { PUT, GET, ACC, STRIDED, ALL };
+
+static const char *const ops[] = {"put", "get", "acc", "strided", "all", NULL};
+static option options[N_OPTIONS] = {
+    [OP] = {"op", PUT, 0, 0, "the operation, or all of them in turn", ops},
+    [FROM] = {"from", 0, 0, 4096, "the first displacement: 0 as in the paper, a PE's own memory too", NULL},
+    [REPEAT] = {"repeat", 1, 1, 10000, "how often each case is measured", NULL},
+    [LEAST] = {"least", 0.01, 0, 60, "seconds of rings in a sample, at least", NULL},
+};
+
+static int me, n, op;
+static size_t span;   /* bytes of a place, with the gaps between rows */
+static char **memory; /* of each PE: n places, by who writes there */
+static char *mine;    /* n places, what this PE sends to each, or gets from it */
+static bool any_wrong;
+
+/* How a place is laid out. */
+typedef struct layout {
+  int bytes, rows, row, stride;
+} layout;
+
+static layout layout_of(size_t bytes)
+{
+  layout l = {.bytes = (int)bytes, .rows = 1, .row = (int)bytes, .stride = (int)bytes};
+  if (op != STRIDED) return l;
+  while (l.rows < ROWS && l.row % 2 == 0) l.rows *= 2, l.row /= 2;
+  l.stride = 2 * l.row;
+  return l;
+}
+
+static char *there_of(int pe)
+{
+  return memory[pe] + (size_t)me * span;
+}
+
+static void operate(int pe, layout l)
+{
+  static double one = 1;
+  char *here = mine + (size_t)pe * span, *there = there_of(pe);
+  int stride[] = {l.stride}, count[] = {l.row, l.rows};
+  switch (op) {
+  case PUT: ARMCI_Put(here, there, l.bytes, pe); break;
+  case GET: ARMCI_Get(there, here, l.bytes, pe); return;
+  case ACC: ARMCI_Acc(ARMCI_ACC_DBL, &one, here, there, l.bytes, pe); break;
+  default: ARMCI_PutS(here, stride, there, stride, count, 1, pe);
+  }
+  ARMCI_Fence(pe);
+}
+
+static long displacements(void)
+{
+  return n - (long)options[FROM].value;
+}
+
+static void ring(layout l, long rounds)
+{
+  for (long r = 0; r < rounds; r++)
+    for (int i = (int)options[FROM].value; i < n; i++) operate((me + i) % n, l);
+}
+
+/* ---- what is to be found afterwards ---- */
+
+static unsigned char byte_of(int from, int to, long at)
+{
+  return (unsigned char)(from * 37 + to * 11 + at * 7 + 1);
+}
+
+/* Small whole numbers: sums of them are exact. */
+static double double_of(int from, int to, long at)
+{
+  return from + 2 * to + (double)(at % 5) + 1;
+}
+
+static void fill_place(char *place, int from, int to, bool empty)
+{
+  memset(place, 0, span);
+  for (size_t k = 0; !empty && k < span; k++) {
+    double value = double_of(from, to, (long)(k / sizeof value));
+    if (op != ACC)
+      place[k] = (char)byte_of(from, to, (long)k);
+    else if (k % sizeof value == 0 && k + sizeof value <= span)
+      memcpy(place + k, &value, sizeof value);
+  }
+}
+
+static void fill(void)
+{
+  bool gets = op == GET;
+  for (int pe = 0; pe < n; pe++) {
+    fill_place(mine + (size_t)pe * span, me, pe, gets);
+    fill_place(memory[me] + (size_t)pe * span, pe, me, !gets);
+  }
+}
+
+static bool is_moved(layout l, long at)
+{
+  return at / l.stride < l.rows && at % l.stride < l.row;
+}
+
+/* One place after `times` operations. */
+static bool place_is_right(const char *place, int from, int to, layout l, long times)
+{
+  for (long k = 0; k < (long)span; k++) {
+    bool moved = times && is_moved(l, k);
+    if (op != ACC) {
+      if ((unsigned char)place[k] != (moved ? byte_of(from, to, k) : 0)) return false;
+    } else if (k % (long)sizeof(double) == 0 && k + (long)sizeof(double) <= (long)span) {
+      double value;
+      memcpy(&value, place + k, sizeof value);
+      if (value != (moved ? (double)times * double_of(from, to, k / (long)sizeof value) : 0)) return false;
+    }
+  }
+  return true;
+}
+
+static bool all_is_right(layout l, long times)
+{
+  for (int pe = 0; pe < n; pe++) {
+    int away = op == GET ? (pe - me + n) % n : (me - pe + n) % n;
+    long done = away >= (int)options[FROM].value ? times : 0;
+    const char *place = (op == GET ? mine : memory[me]) + (size_t)pe * span;
+    bool right = op == GET ? place_is_right(place, me, pe, l, done) : place_is_right(place, pe, me, l, done);
+    if (!right) return false;
+  }
+  return true;
+}
+
+/* ---- samples ---- */
+
+static long rounds_for(layout l)
+{
+  enum { FIRST = 2 };
+  ring(l, 1); /* makes contact */
+  double before = seconds_now();
+  ring(l, FIRST);
+  long rounds = sample_rounds((seconds_now() - before) / FIRST, options[LEAST].value);
+  job_broadcast(&rounds, sizeof rounds);
+  return rounds;
+}
+
+static void measure(sample_case c, int repeat)
+{
+  measured m;
+  layout l = layout_of((size_t)c.x);
+  job_barrier();
+  fill();
+  job_barrier();
+  long rounds = rounds_for(l);
+  job_barrier();
+  fill();
+  measure_begin();
+  ring(l, rounds);
+  measure_end(&m);
+  measure_divide(&m, (double)(rounds * displacements()));
+  bool right = job_sum(!all_is_right(l, rounds)) == 0;
+  any_wrong |= !right;
+  if (me != 0) return;
+  sample_print(ops[op], "all", c, repeat, &m, right);
+  printf(",\"rounds\":%ld}\n", rounds);
+  fflush(stdout);
+}
+
+static void make_memory(const sample_case *cases, int n_cases)
+{
+  op = STRIDED; /* which takes most */
+  for (int i = 0; i < n_cases; i++) {
+    layout l = layout_of((size_t)cases[i].x);
+    if ((size_t)l.rows * (size_t)l.stride > span) span = (size_t)l.rows * (size_t)l.stride;
+  }
+  span = (span + 63) / 64 * 64;
+  memory = calloc((size_t)n, sizeof *memory);
+  mine = malloc((size_t)n * span);
+  if (!memory || !mine || ARMCI_Malloc((void **)memory, (armci_size_t)((size_t)n * span)) != 0) {
+    fprintf(stderr, "PE %d: no memory for %d places of %zu bytes\n", me, n, span);
+    job_abort(1);
+  }
+}
+
+static bool is_possible(const sample_case *cases, int n_cases)
+{
+  const char *what = NULL;
+  int wanted = (int)options[OP].value;
+  for (int i = 0; i < n_cases; i++) {
+    if (cases[i].x != floor(cases[i].x)) what = "bytes are whole numbers";
+    if ((wanted == ACC || wanted == ALL) && fmod(cases[i].x, sizeof(double)) != 0)
+      what = "bytes of acc are multiples of 8";
+  }
+  if (displacements() < 1) what = "--from must be less than the number of PEs";
+  if (what && me == 0) fprintf(stderr, "pascol: %s\n", what);
+  return !what;
+}
+
+int main(int argc, char **argv)
+{
+  int words, n_cases = 0;
+  sample_case cases[SAMPLE_MOST_CASES];
+  job_begin(&argc, &argv);
+  ARMCI_Init();
+  me = job_me(), n = job_n_pes();
+  int code = options_parse(argc, argv, "displaced rings of one-sided operations; cases: bytes of one", options,
+                           N_OPTIONS, me == 0, &words);
+  if (code == OPTIONS_GO && (n_cases = sample_cases(argc, argv, words, 1 << 24, 0, me == 0, cases)) < 0)
+    code = OPTIONS_WRONG;
+  if (code == OPTIONS_GO && !is_possible(cases, n_cases)) code = OPTIONS_WRONG;
+  if (code == OPTIONS_GO) {
+    make_memory(cases, n_cases);
+    if (me == 0) {
+      sample_print_setup("pascol");
+      printf("}\n");
+    }
+    int wanted = (int)options[OP].value, first = wanted == ALL ? PUT : wanted, last = wanted == ALL ? STRIDED : wanted;
+    for (int repeat = 0; repeat < (int)options[REPEAT].value; repeat++)
+      for (op = first; op <= last; op++)
+        for (int i = 0; i < n_cases; i++) measure(cases[i], repeat);
+    job_barrier();
+    ARMCI_Free(memory[me]);
+    free(mine);
+    free(memory);
+  }
+  ARMCI_Finalize();
+  job_end();
+  return code == OPTIONS_WRONG ? EX_USAGE : any_wrong;
+}

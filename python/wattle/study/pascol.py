@@ -1,0 +1,89 @@
+"""The study of a power-aware one-sided library: displaced rings of four operations, in four schemes and in ours."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from wattle import units
+from wattle.report.amounts import si
+from wattle.study import sweep
+from wattle.study.pascol_published import AWARE, OPS, RING, ROWS, SCHEMES, crossover, crossover_words, learned, ratio
+from wattle.study.sweep import Job, Plan, Sweep
+from wattle.study.sweep_analysis import Analysis
+
+SIZES, QUICK_SIZES = tuple(2**k for k in range(21)), tuple(4**k for k in range(11))
+SMALLEST_ACC = 8  # a double
+REPEATS, QUICK_REPEATS = 4, 2
+LEAST_S, QUICK_LEAST_S = 0.05, 0.01
+PES = 2
+MACHINE = "nw-ice"  # the paper's node, where the user names no other and there is no sensor
+
+
+def _jobs(plan: Plan) -> list[Job]:
+    sizes = QUICK_SIZES if plan.quick else SIZES
+    repeats, least = (QUICK_REPEATS, QUICK_LEAST_S) if plan.quick else (REPEATS, LEAST_S)
+    machine = (("WATTLE_MACHINE", os.environ.get("WATTLE_MACHINE", MACHINE)),)
+    found = []
+    for op in OPS:
+        cases = [str(n) for n in sizes if op != "acc" or n >= SMALLEST_ACC]
+        words = ("--op", op, "--repeat", str(repeats), "--least", f"{least:g}", *cases)
+        job = Job(RING, "pascol", words, repeats * len(cases), PES)
+        for scheme in (*SCHEMES, AWARE):
+            transfers = () if scheme.mode == "off" else (("WATTLE_TRANSFERS", scheme.mode),)
+            record = (("WATTLE_KNOB", "record"),) if scheme.mode == "scale" and not plan.knob.acts else ()
+            found.append(replace(job, wait=scheme.wait, mode=scheme.mode, settings=(*machine, *transfers, *record)))
+    return found
+
+
+def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
+    """By operation: the crossover, and the largest size under each scheme over polling."""
+    lines = []
+    for op, published in OPS.items():
+        largest = a.select(series=RING, name=op)[-1].x or 0
+        values = [
+            ratio(a, metric, op, scheme, largest) for metric in ("node", "seconds") for scheme in (SCHEMES[2], AWARE)
+        ]
+        own = learned(a, op)
+        lines.append(
+            [
+                op,
+                units.size(published),
+                crossover_words(a, op),
+                units.UNKNOWN if own is None else units.size(own),
+                *(units.UNKNOWN if c is None else f"{c.median:.2f}" for c in values),
+            ]
+        )
+    title = (
+        f"Medians of {units.several(a.repeats, 'sample')}; energy and latency at the largest size over polling's, "
+        f"joules {a.provenance}"
+    )
+    heads = ["operation", "paper's crossover", "crossover here", "learned", "energy, sleeping", "energy, aware"]
+    return title, [*heads, "latency, sleeping", "latency, aware"], lines
+
+
+def _says(a: Analysis) -> str:
+    if a.provenance == "unavailable":
+        return ""
+    found = [(op, crossover(a, op)) for op in OPS]
+    words = ", ".join(f"{op} {units.size(n) if n else 'none'}" for op, n in found)
+    joules = a.center("node", a.select(series=RING, wait="spin", mode="off")[-1])
+    last = (
+        "" if joules is None else f" A ring's step of the largest strided put takes {si(joules.median, 'J')} polling."
+    )
+    return f"Size from which sleeping pays (energy lower, latency within 5 %): {words}.{last}"
+
+
+SWEEP = Sweep(
+    name="pascol",
+    title="A power-aware one-sided library",
+    question="From which size on does it pay to sleep, and to lower the clock, until a one-sided operation is done?",
+    jobs=_jobs,
+    rows=ROWS,
+    fits=lambda a: [],
+    table=_table,
+    paper="the paper on PASCoL (P: Vishnu et al., 2010)",
+    says=_says,
+)
+
+STUDY = sweep.study_of(SWEEP)
