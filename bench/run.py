@@ -26,6 +26,7 @@ from wattle.report import cli as report  # noqa: E402
 from wattle.report.bench_file import Bar  # noqa: E402
 
 from bench import (  # noqa: E402
+    armci,
     collectives,
     crowd,
     governor,
@@ -57,6 +58,7 @@ SECTIONS: dict[str, Callable[[argparse.Namespace, Toolchain], dict]] = {
     "memory": memory.run,
     "mpi": mpi.run,
     "governor": governor.run,
+    "armci": armci.run,
 }
 
 

@@ -1,0 +1,180 @@
+"""Transfers of ARMCI between nodes: asleep or polling over a slow link, power-aware or polling where small."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.table import Table
+from wattle import info, tables
+from wattle.console import progress
+from wattle.nodes import Nodes
+from wattle.report.amounts import si
+from wattle.report.bench_file import Bar
+
+from bench import verdicts
+from bench.jobs import OTHERS, ROOT, Figures, Side, across, alternate
+from bench.load import Watch
+from bench.pairs import DISTURBED, FEWEST, Row, as_data, between, compare
+from bench.show import comparison_table, ratio, section
+
+RATE = "1gbit"
+OPS = {"put": "put", "get": "get", "acc": "accumulate", "strided": "strided put"}
+LARGE = {"64 KiB": 65536, "1 MiB": 1 << 20}
+SMALL = {"8 B": 8, "1 KiB": 1024, "4 KiB": 4096}  # below every threshold, the learned ones too
+MACHINE = "nw-ice"  # whose watts are taken, whatever is found
+NODES = SOCKETS = 2
+TIME_BAR, CPU_BAR, SMALL_BAR = 1.05, 0.4, 1.02
+ASLEEP, POLLING = {"WATTLE_WAIT": "sleep"}, {"WATTLE_WAIT": "spin"}
+AWARE = {"WATTLE_TRANSFERS": "aware"}
+
+
+def program() -> Path:
+    return Path(os.environ.get("WATTLE_HOME") or ROOT / "build" / "release") / "lib/wattle/apps/pascol"
+
+
+@dataclass
+class Rings(Side):
+    """The ring of every operation: seconds of one by kind and size, and CPU seconds of both PEs for one of each."""
+
+    sizes: tuple[int, ...] = ()
+    repeats: int = 2
+    least: float = 0.05
+
+    def run(self, *arguments: str) -> Figures:
+        watch = Watch()
+        found: dict[str, list[float]] = {}
+        words = ["--from", "1", "--op", "all", "--repeat", str(self.repeats), "--least", f"{self.least:g}"]
+        _, lines = self.lines(*words, *map(str, self.sizes))
+        for line in lines:
+            if line.get("kind") == "sample":
+                at = f"{line['name']}/{line['x']:.0f}"
+                found.setdefault(at, []).append(line["seconds"])
+                found.setdefault(f"{at}/cpu", []).append(line["cpu_s"])
+        return {key: statistics.median(values) for key, values in found.items()} | {OTHERS: watch.others()}
+
+
+def run(options: argparse.Namespace, result: dict) -> None:
+    """Runs and prints both; adds what goes into the file."""
+    slow_link(options, result)
+    below_thresholds(options, result)
+
+
+def slow_link(options: argparse.Namespace, result: dict) -> None:
+    sizes = tuple(LARGE.values())
+    with Nodes(NODES, RATE) as nodes, progress(f"ARMCI, {RATE}", 2 * options.pairs) as steps:
+        launch = across(nodes, 1)
+        sides: list[Side] = [
+            Rings("asleep", program(), launch, ASLEEP, sizes),
+            Rings("polling", program(), launch, POLLING, sizes),
+        ]
+        rounds = alternate(sides, options.pairs, [], steps.advance)
+    rows = [
+        row
+        for op, words in OPS.items()
+        for label, size in LARGE.items()
+        for row in (
+            Row(f"{op}/{size}", f"{words} {label}", bar=TIME_BAR),
+            Row(f"{op}/{size}/cpu", f"{words} {label}: CPU", bar=CPU_BAR),
+        )
+    ]
+    title = f"ARMCI on two nodes, links of {RATE}"
+    compared = compare(rows, between(rounds, 0, 1))
+    section(f"{title}: asleep and polling", comparison_table("asleep", "polling", compared))
+    bars = [bar for op in OPS for label in LARGE for bar in energy_bars(title, op, label, rounds)]
+    section(f"Modelled joules of an operation ({MACHINE}), and the worst ratio within its uncertainty", table_of(bars))
+    result["rows_schemes"] = as_data(compared)
+    result["bars"] += [*verdicts.of_comparisons(title, "polling", compared), *bars]
+    result["raw"]["schemes"] = rounds
+
+
+def below_thresholds(options: argparse.Namespace, result: dict) -> None:
+    sizes = tuple(SMALL.values())
+    with Nodes(NODES) as nodes, progress("ARMCI, small transfers", 2 * options.pairs) as steps:
+        launch = across(nodes, 1)
+        sides: list[Side] = [
+            Rings("aware", program(), launch, AWARE, sizes, repeats=5),
+            Rings("polling", program(), launch, POLLING, sizes, repeats=5),
+        ]
+        rounds = alternate(sides, options.pairs, [], steps.advance)
+    rows = [
+        Row(f"{op}/{size}", f"{words} {label}", bar=SMALL_BAR)
+        for op, words in OPS.items()
+        for label, size in SMALL.items()
+    ]
+    title = "ARMCI on two nodes, below the threshold"
+    compared = compare(rows, between(rounds, 0, 1))
+    section(f"{title}: power-aware and polling", comparison_table("aware", "polling", compared))
+    result["rows_small"] = as_data(compared)
+    result["bars"] += verdicts.of_comparisons(title, "polling", compared)
+    result["raw"]["small"] = rounds
+
+
+# ---- joules ----
+
+Corner = dict[str, float]  # W by key
+
+
+def corners() -> tuple[Corner, list[Corner]]:
+    """The profile's watts: its middle, and all combinations of their ends."""
+    document = info.ask({**os.environ, "WATTLE_MACHINE": MACHINE}).machine
+    numbers = {row["key"]: (float(row["value"]), float(row["plus_minus"])) for row in document["numbers"]}
+    keys = ("clocks[0].active", "clocks[0].asleep", "idle.cpu", "idle.dram")
+    ends = [(numbers[key][0] - numbers[key][1], numbers[key][0] + numbers[key][1]) for key in keys]
+    middle = {key: numbers[key][0] for key in keys}
+    return middle, [dict(zip(keys, corner, strict=True)) for corner in itertools.product(*ends)]
+
+
+def joules(watts: Corner, seconds: float, cpu_s: float, with_idle: bool) -> float:
+    """Of an operation of each PE: awake as long as they had a core, asleep for the rest; and the nodes' idle draw."""
+    own = watts["clocks[0].active"] * cpu_s + watts["clocks[0].asleep"] * max(0.0, NODES * seconds - cpu_s)
+    idle = NODES * SOCKETS * (watts["idle.cpu"] + watts["idle.dram"]) * seconds
+    return own + (idle if with_idle else 0.0)
+
+
+def energy_bars(title: str, op: str, label: str, rounds: list[list[Figures]]) -> Iterable[Bar]:
+    """A MB is the same on both sides, so the ratio is that of an operation. At its worst it must be below 1."""
+    middle, ends = corners()
+    key = f"{op}/{LARGE[label]}"
+    asleep, polling = ([(r[side][key], r[side][f"{key}/cpu"]) for r in rounds] for side in (0, 1))
+    for with_idle, whose in ((False, "the PEs"), (True, "the nodes")):
+        worst = [
+            max(joules(w, *a, with_idle) / joules(w, *p, with_idle) for w in ends)
+            for a, p in zip(asleep, polling, strict=True)
+        ]
+        at_middle = [statistics.median(joules(middle, *s, with_idle) for s in side) for side in (asleep, polling)]
+        value = statistics.median(worst)
+        low, _, high = statistics.quantiles(worst, n=4, method="inclusive") if len(worst) > 1 else 3 * [value]
+        disturbed = 3 * sum(max(f[OTHERS] for f in both) > DISTURBED for both in rounds) > len(rounds)
+        judged = len(rounds) >= FEWEST
+        yield Bar(
+            section=title,
+            label=f"{OPS[op]} {label}: joules of {whose}",
+            other_name="polling",
+            ours=si(at_middle[0], "J"),
+            other=si(at_middle[1], "J"),
+            value=value,
+            low=low,
+            high=high,
+            best=None,
+            bar=1.0,
+            verdict="" if not judged else "met" if value < 1 else "not met",
+            beyond=max(0.0, value - 1),
+            no_slower=None,
+            disturbed=disturbed,
+        )
+
+
+def table_of(bars: list[Bar]) -> Table:
+    table = tables.table()
+    table.add_column("operation")
+    for name in ("asleep", "polling", "worst"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for bar in bars:
+        table.add_row(bar.label, bar.ours, bar.other, ratio(bar.value))
+    return table
