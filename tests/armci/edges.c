@@ -2,6 +2,8 @@
  * What lies at the edges of the calls' meaning: nothing at all, any alignment, strides that go backwards, stand still or overlap, eight
  * levels, numbers that are none, sums that wrap, lists that name a place twice; handles that were copied or forgotten; messages of one tag.
  * Each process does it to the memory of the next one, which nobody else touches.
+ *
+ * usage: edges HANDLES: so many are forgotten
  */
 #include <limits.h>
 #include <math.h>
@@ -319,18 +321,19 @@ static void a_copy_of_a_handle_is_the_handle(world *w)
   free(got);
 }
 
-static void forgotten_handles_cost_nothing(world *w)
+/* Thousands, a multiple of PLACES. */
+static void forgotten_handles_cost_nothing(world *w, int many)
 {
-  enum { MANY = 70000, PLACES = 1000 };
+  enum { PLACES = 1000 };
   armci_hdl_t hdl;
   int got[PLACES];
-  for (int i = 0; i < MANY; i++) {
+  for (int i = 0; i < many; i++) {
     ARMCI_INIT_HANDLE(&hdl);
     ARMCI_NbPutValueInt(i, w->there + 4 * (i % PLACES), w->to, &hdl);
     if (i % PLACES == PLACES - 1) ARMCI_Fence(w->to);
   }
   ARMCI_Get(w->there, got, sizeof got, w->to);
-  for (int i = 0; i < PLACES; i++) EXPECT(got[i] == MANY - PLACES + i, "%d is %d", i, got[i]);
+  for (int i = 0; i < PLACES; i++) EXPECT(got[i] == many - PLACES + i, "%d is %d", i, got[i]);
   ARMCI_WaitAll();
 }
 
@@ -430,8 +433,8 @@ static void scopes_are_parts_of_a_group(world *w)
 
 int main(int argc, char **argv)
 {
+  int handles = argc > 1 ? atoi(argv[1]) : 70000;
   world w = {0};
-  (void)argc, (void)argv;
   ARMCI_Init();
   w.me = armci_msg_me();
   w.n = armci_msg_nproc();
@@ -453,7 +456,7 @@ int main(int argc, char **argv)
   complex_numbers_are_multiplied(&w);
   packing_goes_both_ways(&w);
   a_copy_of_a_handle_is_the_handle(&w);
-  forgotten_handles_cost_nothing(&w);
+  forgotten_handles_cost_nothing(&w, handles);
   a_handle_may_take_several(&w);
   a_put_to_oneself_may_overlap(&w);
   messages_of_one_tag_come_in_order(&w);
