@@ -60,7 +60,7 @@ def _sections(a: Analysis) -> list[Section]:
 
 def _axis(a: Analysis) -> dict[str, Any]:
     sizes = sorted({int(p.x or 0) for p in a.select(series=RING)})
-    ticks = [n for n in (4**k for k in range(16)) if sizes[0] <= n <= sizes[-1]]
+    ticks = [n for n in (16**k for k in range(8)) if sizes[0] <= n <= sizes[-1]]
     return {
         "type": "log",
         "tickmode": "array",
@@ -78,10 +78,10 @@ def _figure(a: Analysis, op: str, metric: str, title: str) -> Figure:
     if values:
         traces += _marks(a, op, min(values), max(values))
     note = f"{a.provenance}; lower is better" if metric == "node" else "lower is better"
-    spread = bool(values) and max(values) >= 4 * min(values)
+    spread = max(values) / min(values) if values and min(values) > 0 else 1.0
     layout = {
         "xaxis": _axis(a),
-        "yaxis": {"type": "log", "dtick": "D2"} if spread else {"rangemode": "tozero"},
+        "yaxis": {"type": "log", "dtick": "D2" if spread < 100 else 1} if spread >= 4 else {"rangemode": "tozero"},
         "showlegend": True,
         "legend": {"orientation": "h", "y": -0.3},
     }

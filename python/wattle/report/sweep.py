@@ -146,7 +146,7 @@ def _longest(a: Analysis) -> Point:
 
 
 def _case(point: Point) -> str:
-    swept = "" if point.x is None else f", {point.x:,g}"
+    swept = "" if point.x is None else f", {point.x:,.10g}"
     return f"{point.series}: {point.name}{swept}"
 
 

@@ -55,11 +55,12 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
             ]
         )
     title = (
-        f"Medians of {units.several(a.repeats, 'sample')}; energy and latency at the largest size over polling's, "
+        f"Crossovers; joules and time at the largest size over polling's: medians of "
+        f"{units.several(a.repeats, 'sample')}, "
         f"joules {a.provenance}"
     )
-    heads = ["operation", "paper's crossover", "crossover here", "learned", "energy, sleeping", "energy, aware"]
-    return title, [*heads, "latency, sleeping", "latency, aware"], lines
+    heads = ["", "paper", "here", "learned", "J, asleep", "J, aware", "s, asleep", "s, aware"]
+    return title, heads, lines
 
 
 def _says(a: Analysis) -> str:
