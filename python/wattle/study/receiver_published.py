@@ -16,6 +16,13 @@ PAPER_GHZ = (1.2, 2.4, 2.901)
 SETUP = "two nodes, Xeon E5-2690 over InfiniBand, the receiver's clock changed; HDEEM"
 WIDE = 15.0  # percentage points that "about" allows
 NONE = 5.0  # percent that is no impact
+SERVED = "A simulated network moves nothing by itself: the receiver's core serves every put, at its clock."
+SIMULATED = {
+    "direct": SERVED,
+    "agent": f"{SERVED} Both it and the waiting PE are on one core.",
+    "active": "Half of a copy's time is taken to follow the clock (the cluster's copy_clock), and all of a message's.",
+    "dram": "Simulated memory draws by time and bytes, alike at all clocks, so a longer transfer draws more of it.",
+}
 ANY = float("inf")
 FEW, MANY, VERY_MANY = 64, 256, 32768  # puts: up to, from and beyond which the text says something else
 Fragments = Callable[[float], bool]

@@ -40,11 +40,13 @@ def run(
 ) -> Iterator[dict[str, Any]]:
     """Runs a job and yields what it prints, object by object. Its PEs' profiles go to FOLDER/profile, which must not be
     there yet. `machine`: that is simulated. `at`: how jobs are started at the place where it runs, where it is not."""
-    (folder / "profile").mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     settings = {**environment, "WATTLE_PROFILE_DIR": str(folder / "profile")}
     ready = replace(machine, pes=pes, chosen=environment, profile=True).write(folder) if machine else None
     if ready:
         settings |= ready.settings
+    else:
+        (folder / "profile").mkdir()
     words = ["env", *(f"{key}={value}" for key, value in settings.items())]
 
     def start(oshrun: str, n: int) -> list[str]:
