@@ -209,10 +209,10 @@ static void private_variable(void)
 }
 
 /*
- * Two threads hand a token on to each other by plain stores, some of them asleep by then. Were it the sleep's own end that showed them the
+ * Two threads hand a token on to each other by plain stores, the other one asleep by then. Were it the sleep's own end that showed them the
  * token, this would take longer than the test may.
  */
-enum { LAPS = 4000 };
+enum { LAPS = 2000 };
 typedef struct runner {
   uint64_t *turn, number;
 } runner;
@@ -222,7 +222,7 @@ static void *run_laps(void *arg)
   runner *r = arg;
   for (int lap = 0; lap < LAPS; lap++) {
     shmem_uint64_wait_until(r->turn, SHMEM_CMP_EQ, r->number);
-    if (lap % 8 == 0) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL); /* until the other one sleeps */
+    nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL); /* until the other one sleeps */
     __atomic_store_n(r->turn, 1 - r->number, __ATOMIC_RELAXED);
   }
   return NULL;
