@@ -1,7 +1,7 @@
 /*
  * patterns.c - what five ways of writing the same bytes to another PE cost in time and in joules.
  *
- * A payload lies in N discrete user buffers (fragments). PE 0 writes it to PE 1 in one of five patterns, named by their
+ * A payload lies in N discrete user buffers (fragments). A PE writes it to another in one of five patterns, named by their
  * steps:
  *   P put, Q quiet, M copy between a user buffer and a pinned (symmetric) buffer, A atomic flag; a repeated part is
  *   one user buffer.
@@ -9,12 +9,14 @@
  *     PPQ      user buffers are symmetric; a non-blocking put each, one quiet
  *     MPQMPQ   user buffers are private; copy, blocking put and quiet each
  *     MPMPQ    user buffers are private; copy and non-blocking put each, one quiet
- *     MMPQAMM  user buffers are private; pack all, one put, quiet, atomic flag; PE 1 polls
+ *     MMPQAMM  user buffers are private; pack all, one put, quiet, atomic flag; the receiver polls
  *              the flag and unpacks into its user buffers
+ * The first half of the PEs sends, each to one of the other half: with 2 PEs, PE 0 to PE 1. All do so at the same time, and PE 0
+ * tells what it saw.
  *
  * Discrete means discrete: no two user buffers share a cache line, at either end, so merging them takes real copies.
- * Before each iteration both PEs clear the buffers involved from their caches. Data are verified, gaps included, before
- * and after each block of timed iterations. The timed part is what PE 0 does; PE 1's unpacking is timed apart
+ * Before each iteration all PEs clear the buffers involved from their caches. Data are verified, gaps included, before
+ * and after each block of timed iterations. The timed part is what PE 0 does; its receiver's unpacking is timed apart
  * (unpack_s).
  *
  * Output: on PE 0, one JSON object a line: "setup", "floor" (idle draw), then a "sample" for each configuration and
@@ -51,7 +53,7 @@
 #include <wattle.h>
 #endif
 
-enum { SENDER = 0, RECEIVER = 1, LINE = 64, MAX_LIST = 64, MAX_ITERATIONS = 1 << 17, METER_INTERVALS = 10 };
+enum { TELLER = 0, LINE = 64, MAX_LIST = 64, MAX_ITERATIONS = 1 << 17, METER_INTERVALS = 10 };
 
 typedef enum { PQPQ, PPQ, MPQMPQ, MPMPQ, MMPQAMM, N_PATTERNS } pattern;
 static const char *const pattern_names[N_PATTERNS] = {"PQPQ", "PPQ", "MPQMPQ", "MPMPQ", "MMPQAMM"};
@@ -86,11 +88,12 @@ typedef struct {
   unsigned char *sweep;                /* private, for clearing without a flush instruction */
   size_t sweep_bytes, span;
   int *flag, *go,
-      *wrong;       /* symmetric: sequence number of the last arrival; run another iteration?; bytes found wrong */
-  double *unpack_s; /* symmetric: PE 1's median time to unpack, put here for PE 0 */
+      *wrong; /* symmetric: sequence number of the last arrival; run another iteration?; bytes found wrong, by PE */
+  double *unpack_s; /* symmetric: the median time that PE 0's receiver takes to unpack, put here for PE 0 */
 } memory;
 
-static int me;
+static int me, n_pes, partner; /* partner: whom it sends to, or receives from */
+static bool sends;
 static char bad_usage[512]; /* the first thing wrong with the command line; PE 0 prints it once there is a PE 0 */
 
 /* ---- command line ---- */
@@ -106,7 +109,7 @@ static void complain(const char *format, ...)
 
 static void usage(FILE *out)
 {
-  fprintf(out, "usage: oshrun -n 2 wattle-bench-patterns [options]\n"
+  fprintf(out, "usage: oshrun -n 2 wattle-bench-patterns [options]      (or more PEs: pairs, all at the same time)\n"
                "  --payload LIST      bytes to move, K and M allowed (512K)\n"
                "  --fragments LIST    numbers of user buffers, or FIRST-LAST in powers of two (1-131072)\n"
                "  --patterns LIST     of PQPQ,PPQ,MPQMPQ,MPMPQ,MMPQAMM (all)\n"
@@ -358,7 +361,7 @@ static memory make_memory(const options *o)
   m.arrival = symmetric(payload, AT_ARRIVAL);
   m.flag = (int *)symmetric(LINE, 0);
   m.go = (int *)symmetric(LINE, 0);
-  m.wrong = (int *)symmetric(LINE, 0);
+  m.wrong = (int *)symmetric((size_t)n_pes * sizeof(int), 0);
   m.unpack_s = (double *)symmetric(LINE, 0);
   m.user = private(m.span, AT_USER);
   m.unpacked = private(m.span, AT_UNPACKED);
@@ -406,7 +409,7 @@ static void flush_fragments(const unsigned char *p, const config *c)
 /* A flush reaches every cache of the machine, so each PE flushes only memory of its own. */
 static void flush(const memory *m, const config *c)
 {
-  if (me == SENDER) {
+  if (sends) {
     flush_fragments(source_of(m, c), c);
     flush_bytes(m->staging, c->payload);
   } else {
@@ -435,7 +438,7 @@ static void clear_caches(const options *o, const memory *m, const config *c)
 static void run_pqpq(const memory *m, const config *c)
 {
   for (size_t i = 0; i < c->n; i++) {
-    shmem_putmem(m->target + i * c->stride, m->pinned_user + i * c->stride, c->size, RECEIVER);
+    shmem_putmem(m->target + i * c->stride, m->pinned_user + i * c->stride, c->size, partner);
     shmem_quiet();
   }
 }
@@ -443,7 +446,7 @@ static void run_pqpq(const memory *m, const config *c)
 static void run_ppq(const memory *m, const config *c)
 {
   for (size_t i = 0; i < c->n; i++)
-    shmem_putmem_nbi(m->target + i * c->stride, m->pinned_user + i * c->stride, c->size, RECEIVER);
+    shmem_putmem_nbi(m->target + i * c->stride, m->pinned_user + i * c->stride, c->size, partner);
   shmem_quiet();
 }
 
@@ -451,7 +454,7 @@ static void run_mpqmpq(const memory *m, const config *c)
 {
   for (size_t i = 0; i < c->n; i++) {
     memcpy(m->staging + i * c->size, m->user + i * c->stride, c->size);
-    shmem_putmem(m->target + i * c->stride, m->staging + i * c->size, c->size, RECEIVER);
+    shmem_putmem(m->target + i * c->stride, m->staging + i * c->size, c->size, partner);
     shmem_quiet();
   }
 }
@@ -460,7 +463,7 @@ static void run_mpmpq(const memory *m, const config *c)
 {
   for (size_t i = 0; i < c->n; i++) {
     memcpy(m->staging + i * c->size, m->user + i * c->stride, c->size);
-    shmem_putmem_nbi(m->target + i * c->stride, m->staging + i * c->size, c->size, RECEIVER);
+    shmem_putmem_nbi(m->target + i * c->stride, m->staging + i * c->size, c->size, partner);
   }
   shmem_quiet();
 }
@@ -468,9 +471,9 @@ static void run_mpmpq(const memory *m, const config *c)
 static void run_mmpqamm(const memory *m, const config *c, int sequence)
 {
   for (size_t i = 0; i < c->n; i++) memcpy(m->staging + i * c->size, m->user + i * c->stride, c->size);
-  shmem_putmem(m->arrival, m->staging, c->payload, RECEIVER);
+  shmem_putmem(m->arrival, m->staging, c->payload, partner);
   shmem_quiet();
-  (void)shmem_int_atomic_swap(m->flag, sequence, RECEIVER);
+  (void)shmem_int_atomic_swap(m->flag, sequence, partner);
 }
 
 static void send_payload(const memory *m, const config *c, int sequence)
@@ -491,7 +494,7 @@ static double now_s(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* PE 1's part of MMPQAMM. Returns the time to unpack, s. */
+/* The receiver's part of MMPQAMM. Returns the time to unpack, s. */
 static double receive_payload(const memory *m, const config *c, int sequence)
 {
   shmem_int_wait_until(m->flag, SHMEM_CMP_EQ, sequence);
@@ -534,9 +537,9 @@ static int count_wrong(const unsigned char *in, const config *c, unsigned round)
 /* Fresh data at the sender; nothing but guard bytes where they must arrive. */
 static void prepare(const memory *m, const config *c, unsigned round)
 {
-  if (me == SENDER)
+  if (sends)
     fill(m, c, round);
-  else if (me == RECEIVER)
+  else
     memset(result_of(m, c), GUARD, c->n * c->stride);
   shmem_barrier_all();
 }
@@ -544,14 +547,16 @@ static void prepare(const memory *m, const config *c, unsigned round)
 /* On PE 0: true if every byte arrived and no gap was touched. */
 static bool verify(const memory *m, const config *c, unsigned round)
 {
-  if (me == RECEIVER) shmem_int_p(m->wrong, count_wrong(result_of(m, c), c, round), SENDER);
+  int wrong = 0;
+  if (!sends) shmem_int_p(&m->wrong[me], count_wrong(result_of(m, c), c, round), TELLER);
   shmem_barrier_all();
-  return *m->wrong == 0;
+  for (int pe = 0; pe < n_pes; pe++) wrong += m->wrong[pe] != 0;
+  return wrong == 0;
 }
 
 static int next_sequence(void)
 {
-  static int sequence; /* both PEs count alike: each transfer takes the next number */
+  static int sequence; /* all PEs count alike: each transfer takes the next number */
   return ++sequence;
 }
 
@@ -559,7 +564,7 @@ static int next_sequence(void)
 static void transfer_once(const memory *m, const config *c)
 {
   int sequence = next_sequence();
-  if (me == SENDER)
+  if (sends)
     send_payload(m, c, sequence);
   else if (c->p == MMPQAMM)
     receive_payload(m, c, sequence);
@@ -575,13 +580,20 @@ static void print_number(const char *name, double v)
     printf("\"%s\":null", name);
 }
 
+/* PE 0 says whether there is more to do; the barrier that follows brings the answer. */
+static void tell_to_go_on(const memory *m, bool on)
+{
+  if (me != TELLER) return;
+  for (int pe = 0; pe < n_pes; pe++) shmem_int_p(m->go, on, pe);
+}
+
 /* ---- energy of PE 0 ---- */
 
 /*
  * A sensor counts the whole node and is slow, so it sees a block of iterations, clearing included, and then a block of
  * as much clearing alone. The power of that, for the time the first block spent outside its timed parts, is taken off:
- * clearing takes longer after a transfer, so its joules alone would be too few. The model counts this PE, so it sees
- * the timed parts only; what reading it costs is found by regions around nothing, and taken off, too. Energy is PE 0's
+ * clearing takes longer after a transfer, so its joules alone would be too few. The model counts this PE, and so does a
+ * simulated core's meter, so they see the timed parts only; what reading it costs is found by regions around nothing, and taken off, too. Energy is PE 0's
  * to find out.
  */
 #if defined(USE_WATTLE)
@@ -598,8 +610,9 @@ typedef struct {
 } span;
 
 typedef struct {
-  wattle_energy_t *handle; /* opened anew for each block; NULL on PE 1 and where it cannot be opened */
-  bool modelled, measured; /* neither: the meter is "none" */
+  wattle_energy_t *handle; /* opened anew for each block; NULL on other PEs than PE 0 and where it cannot be opened */
+  bool modelled, measured; /* how its joules are to be taken; neither: the meter is "none" */
+  bool free;               /* reading it takes no time, as in simulation */
   span work, rest;         /* what is wanted, and what comes with it: clearing, or the reading itself */
   double rest_share;       /* how much of `rest` came with `work` */
 } meter;
@@ -667,14 +680,16 @@ static void meter_iteration_end(meter *e, const config *c)
 static meter meter_open(void)
 {
   meter e = {0};
-  if (me != SENDER) return e;
+  if (me != TELLER) return e;
   e.handle = wattle_energy_open(NULL);
   if (!e.handle) {
     fprintf(stderr, "patterns: %s\n", wattle_last_error());
     shmem_global_exit(2);
   }
-  e.modelled = !strcmp(wattle_energy_meter(e.handle), "model");
-  e.measured = !e.modelled && strcmp(wattle_energy_meter(e.handle), "none") != 0;
+  const char *name = wattle_energy_meter(e.handle);
+  e.modelled = !strcmp(name, "model") || !strcmp(name, "simgrid");
+  e.free = !strcmp(name, "simgrid");
+  e.measured = !e.modelled && strcmp(name, "none") != 0;
   return e;
 }
 
@@ -688,13 +703,10 @@ static double meter_interval_s(const meter *e)
   return e->measured ? sensor_interval_s : 0;
 }
 
-/* Both PEs must agree on it, and only PE 0 knows. */
+/* All PEs must agree on it, and only PE 0 knows. */
 static bool meter_needs_clears(const memory *m, const meter *e)
 {
-  if (me == SENDER) {
-    *m->go = e->measured;
-    shmem_int_p(m->go, e->measured, RECEIVER);
-  }
+  tell_to_go_on(m, e->measured);
   shmem_barrier_all();
   return *m->go;
 }
@@ -744,15 +756,17 @@ static void meter_print(const meter *e, int iterations)
   printf("\"energy_why\":null,\"energy\":[");
   for (int d = 0; d < n && d < MAX_DOMAINS; d++) {
     for_one(e, &e->work, d, iterations, &work[d]);
-    for_one(e, &e->rest, d, iterations, &rest[d]);
-    take_off(&work[d], &rest[d]);
+    if (!e->free) {
+      for_one(e, &e->rest, d, iterations, &rest[d]);
+      take_off(&work[d], &rest[d]);
+    }
     printf("%s", d ? "," : "");
     print_figure(&work[d]);
   }
   printf("]");
 }
 
-/* What is drawn while PE 0 sleeps and PE 1 waits in a barrier: joules over `interval_s`. */
+/* What is drawn while PE 0 sleeps and the others wait in a barrier: joules over `interval_s`. */
 static void meter_print_floor(meter *e)
 {
   if (!e->modelled && !e->measured) return;
@@ -858,18 +872,10 @@ typedef struct {
   double wall_s; /* of the block, clearing and barriers included */
 } timings;
 
-/* The sender says whether there is another iteration; the barrier that follows brings the answer. */
-static void tell_to_go_on(const memory *m, bool on)
-{
-  if (me != SENDER) return;
-  *m->go = on;
-  shmem_int_p(m->go, on, RECEIVER);
-}
-
 static void one_iteration(const memory *m, const config *c, meter *e, timings *t)
 {
   int sequence = next_sequence();
-  if (me == SENDER) {
+  if (sends) {
     meter_iteration_begin(e);
     double start = now_s();
     send_payload(m, c, sequence);
@@ -993,9 +999,10 @@ static bool measure(const options *o, const memory *m, const config *c, meter *e
     meter_clears_end(e, fmax(0, t->wall_s - timed_s(t)) / clears.wall_s);
   }
   qsort(t->s, (size_t)t->n, sizeof *t->s, by_size);
-  if (me == RECEIVER) shmem_double_p(m->unpack_s, c->p == MMPQAMM ? quantile(t->s, t->n, 0.5) : (double)NAN, SENDER);
+  if (!sends && partner == TELLER)
+    shmem_double_p(m->unpack_s, c->p == MMPQAMM ? quantile(t->s, t->n, 0.5) : (double)NAN, TELLER);
   shmem_barrier_all();
-  if (me == SENDER) print_sample(o, c, repeat, turn, t, *m->unpack_s, verified, e);
+  if (me == TELLER) print_sample(o, c, repeat, turn, t, *m->unpack_s, verified, e);
   return verified;
 }
 
@@ -1026,7 +1033,7 @@ static void pin(options *o)
   if (o->pin && sched_getaffinity(0, sizeof may, &may) == 0) {
     if (CPU_COUNT(&may) == 1) pinned = true;
     int skip = me;
-    for (int cpu = 0; cpu < CPU_SETSIZE && !pinned && CPU_COUNT(&may) > RECEIVER; cpu++)
+    for (int cpu = 0; cpu < CPU_SETSIZE && !pinned && CPU_COUNT(&may) >= n_pes; cpu++)
       if (CPU_ISSET(cpu, &may) && skip-- == 0) {
         CPU_ZERO(&one);
         CPU_SET(cpu, &one);
@@ -1046,27 +1053,30 @@ int main(int argc, char **argv)
   }
   shmem_init();
   me = shmem_my_pe();
-  if (shmem_n_pes() != 2)
-    complain("needs 2 PEs, a sender and a receiver, and has %d; start it with oshrun -n 2", shmem_n_pes());
+  n_pes = shmem_n_pes();
+  sends = me < n_pes / 2;
+  partner = sends ? me + n_pes / 2 : me - n_pes / 2;
+  if (n_pes % 2)
+    complain("needs 2 PEs, a sender and a receiver, or more pairs, and has %d; start it with oshrun -n 2", n_pes);
   if (bad_usage[0]) {
-    if (me == SENDER) fprintf(stderr, "patterns: %s\n", bad_usage);
+    if (me == TELLER) fprintf(stderr, "patterns: %s\n", bad_usage);
     shmem_finalize();
     return 2;
   }
   pin(&o);
   memory m = make_memory(&o);
   meter e = meter_open();
-  if (me == SENDER) {
+  if (me == TELLER) {
     print_setup(&o, &e);
     meter_print_floor(&e);
   }
   shmem_barrier_all();
   bool verified = sweep(&o, &m, &e);
-  if (me == SENDER && !verified)
+  if (me == TELLER && !verified)
     fprintf(stderr, "patterns: some bytes did not arrive, or arrived where they should not; see the samples with "
                     "\"verified\":false\n");
   meter_close(&e);
   free_memory(&m);
   shmem_finalize();
-  return me == SENDER && !verified ? 1 : 0;
+  return me == TELLER && !verified ? 1 : 0;
 }

@@ -2,6 +2,7 @@
  * The progress agent of a simulated PE: a thread of it that is blocked until a message arrives, and then serves it, on the same
  * core. What it does not simulate is its looks at what others do: it costs nothing where nothing arrives.
  */
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +15,16 @@
 /* While another thread of the PE holds the network, about as long as it takes to hand over a message. */
 #define TRY_AGAIN_S 100e-9
 
+/* As in agent.c. */
+#define LINGER_S 100e-6
+
 struct wtl_agent {
   wtl_net *net;
   bool (*also)(void *);
   void *also_of;
   void *thread;
   int others, sleepers;
+  bool lingers;
   uint64_t moved_at, still; /* as in agent.c */
   bool stop;
   void (*server)(void *, bool);
@@ -43,15 +48,30 @@ static bool move(wtl_agent *a)
   return moved;
 }
 
+/* Where something arrived for a thread that sleeps, it looks on for a while. False: in vain. */
+static bool linger(void)
+{
+  wtl_sim_look_on(true);
+  bool came = wtl_sim_await(LINGER_S);
+  wtl_sim_look_on(false);
+  return came;
+}
+
 static void *serve(void *arg)
 {
   wtl_agent *a = arg;
+  bool looks = false;
   while (!a->stop) {
     wtl_os_catch_up();
-    wtl_sim_await();
+    if (looks && !linger()) {
+      looks = false;
+      continue;
+    }
+    if (!looks) wtl_sim_await(INFINITY);
     if (a->stop) break;
     tell(a, true);
-    if (a->others == 0) wtl_sim_wake_up(); /* else who looks on takes it */
+    if (!looks && a->others == 0) wtl_sim_wake_up(); /* else who looks on takes it */
+    looks = a->lingers && a->sleepers > 0 && a->others == 0;
     while (move(a) || wtl_sim_has_message())
       if (wtl_sim_has_message()) wtl_os_catch_up(), wtl_sim_pause(TRY_AGAIN_S);
     tell(a, false);
@@ -66,6 +86,7 @@ wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), voi
   a->net = net;
   a->also = also;
   a->also_of = of;
+  a->lingers = lingers;
   a->thread = wtl_sim_spawn(serve, a, true);
   return a;
 }

@@ -46,7 +46,7 @@ Part Core::part() const
   if (!jobs.empty()) return COMPUTES;
   if (changing) return CHANGES;
   if (waking) return WAKES;
-  return rest_ == WTL_SIM_SPINS ? SPINS : rest_ == WTL_SIM_YIELDS ? YIELDS : SLEEPS;
+  return rest() == WTL_SIM_SPINS ? SPINS : rest() == WTL_SIM_YIELDS ? YIELDS : SLEEPS;
 }
 
 static void let_pass(Socket *s)
@@ -66,7 +66,7 @@ void Core::let_pass()
   uncore_from = socket->each_s;
   if (took <= 0) return;
   const Clocks::Watts &watts = clocks->watts[clock_];
-  double joules = took * (what == SPINS || what == YIELDS || what == SLEEPS ? watts.resting[rest_] : watts.busy);
+  double joules = took * (what == SPINS || what == YIELDS || what == SLEEPS ? watts.resting[rest()] : watts.busy);
   if (what != SLEEPS && what != WAKES) on_core += took;
   seconds[what] += took;
   by_part[what] += joules;
@@ -125,6 +125,11 @@ wtl_sim_rest Core::set_rest(wtl_sim_rest how)
   return before;
 }
 
+void Core::look_on(bool does)
+{
+  become([&] { lookers += does ? 1 : -1; });
+}
+
 bool Core::set_clock(size_t clock)
 {
   wants = clock;
@@ -162,7 +167,10 @@ void Core::hold(Part what, double duration)
 
 void Core::stop()
 {
-  become([this] { rest_ = WTL_SIM_SLEEPS; });
+  become([this] {
+    rest_ = WTL_SIM_SLEEPS;
+    lookers = 0;
+  });
   if (part() != SLEEPS) socket->awake--; /* another thread of it computes */
   stopped = true;
   for (size_t i = 0; i < clocks->khz.size(); i++)

@@ -60,7 +60,9 @@ public:
   /* The calling thread's work. */
   void compute(double work);
   wtl_sim_rest set_rest(wtl_sim_rest how);
-  wtl_sim_rest rest() const { return rest_; }
+  wtl_sim_rest rest() const { return lookers ? WTL_SIM_SPINS : rest_; }
+  /* Another thread than the one that rests looks on, or does no more. */
+  void look_on(bool does);
   /* Asks for a clock. True where the domain's clock has changed by this. */
   bool set_clock(size_t clock);
   /* The calling thread wakes up, or changes the clock, for so long. */
@@ -96,7 +98,7 @@ private:
   Domain *domain;
   size_t clock_, wants;
   double pace_ = 1;
-  int waking = 0, changing = 0;
+  int waking = 0, changing = 0, lookers = 0;
   double seconds[PARTS] = {}, by_part[PARTS] = {};
   double uncore = 0, uncore_from = 0, wall = 0;
   wtl_sim_rest rest_ = WTL_SIM_SPINS;

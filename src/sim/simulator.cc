@@ -354,6 +354,11 @@ enum wtl_sim_rest wtl_sim_resting(void)
   return here()->pe->core.rest();
 }
 
+void wtl_sim_look_on(bool does)
+{
+  here()->pe->core.look_on(does);
+}
+
 double wtl_sim_cpu_seconds(void)
 {
   return here()->pe->core.on_core_s();
@@ -462,11 +467,13 @@ bool wtl_sim_has_message(void)
   return !here()->pe->inbox.empty();
 }
 
-void wtl_sim_await(void)
+bool wtl_sim_await(double seconds)
 {
   Pe *pe = here()->pe;
-  if (pe->inbox.empty() && !pe->nudged) sim::block(&pe->inbox, INFINITY);
+  if (pe->inbox.empty() && !pe->nudged) sim::block(&pe->inbox, seconds);
+  bool came = !pe->inbox.empty() || pe->nudged;
   pe->nudged = false;
+  return came;
 }
 
 void wtl_sim_nudge(void)

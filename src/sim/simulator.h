@@ -38,6 +38,8 @@ void wtl_sim_compute(double seconds);
 /* Sets how the core rests from now on; returns how it did. */
 enum wtl_sim_rest wtl_sim_set_rest(enum wtl_sim_rest how);
 enum wtl_sim_rest wtl_sim_resting(void); /* how it does; no turn */
+/* The calling thread looks on from now on, or does no more, however the core rests beside. No turn. */
+void wtl_sim_look_on(bool does);
 /* Time that the PE was on its core, computing or looking on, since the simulation began. No turn. */
 double wtl_sim_cpu_seconds(void);
 
@@ -104,8 +106,8 @@ void wtl_sim_send(int to, void *what, size_t bytes, int stream, double after);
 /* The next message that has arrived; NULL: there is none. No turn. */
 void *wtl_sim_take(void);
 bool wtl_sim_has_message(void); /* no turn */
-/* Blocks until a message arrives, or has arrived, or the PE is nudged. One thread a PE. */
-void wtl_sim_await(void);
+/* Blocks until a message arrives, or has arrived, or the PE is nudged, `seconds` at most; false: none of them. One thread a PE. */
+bool wtl_sim_await(double seconds);
 void wtl_sim_nudge(void);
 
 /* --- the job --- */

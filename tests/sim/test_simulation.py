@@ -3,12 +3,15 @@ run gives the same result bit for bit, and a deadlock names who waits where."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from sim_job import ROOT, build, is_built, result, simulate
+from sim_job import HOME, ROOT, build, is_built, result, simulate
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (libsimgrid-dev)")
 
@@ -35,6 +38,16 @@ def test_looking_lets_time_pass_and_nothing_overtakes(programs: Path, tmp_path: 
 def test_many_pes_that_speak_each_to_each(programs: Path, tmp_path: Path) -> None:
     done = simulate(tmp_path / "run", programs / "gups", "--log-table", "10", "--updates", "1", n=64)
     assert done.returncode == 0 and done.stdout.endswith(": correct\n"), done
+
+
+def test_the_study_of_patterns_runs_on_pairs_of_simulated_pes(tmp_path: Path) -> None:
+    where = ("study", "patterns", "--quick", "--on", "sim", "--pes", "4", "--payload", "512", "--repeat", "1")
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
+    command = [sys.executable, "-m", "wattle", *where, "-o", str(tmp_path / "study")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    made = json.loads((tmp_path / "study/results.json").read_text())
+    assert made["verified"] and (made["place"]["name"], made["place"]["pes"]) == ("sim", 4)
 
 
 # What the simulator is for. The limits are there to end what hangs.

@@ -65,7 +65,7 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
     return Page(
         template="patterns.html.j2",
         title=study.title,
-        subtitle=f"{study.question} Measured on {analysis.place.words}.",
+        subtitle=f"{study.question} {_how(analysis)} on {analysis.place.words}.",
         summary=summary(analysis, rows, record),
         record=record,
         nav=NAV,
@@ -94,6 +94,10 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
             "amount": amount,
         },
     )
+
+
+def _how(a: Analysis) -> str:
+    return "Simulated" if a.place.simulated else "Measured"
 
 
 def _method(directory: Path, record: Manifest) -> dict[str, Any]:
@@ -151,6 +155,8 @@ def _cheapest(a: Analysis) -> str:
 def _other_node(a: Analysis) -> str:
     if not a.place.across:
         return ""
+    if a.place.simulated:
+        return f" on another node of the simulated cluster {a.place.cluster}"
     link = f", link {a.place.link}" if a.place.link else ""
     return f" on another node (both of one machine, TCP{link})"
 

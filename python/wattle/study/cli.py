@@ -56,6 +56,9 @@ def patterns(
     quick: Annotated[bool, typer.Option("--quick", help="A sweep of less than a minute, with fewer repeats.")] = False,
     output: Output = None,
     on: On = LOCAL,
+    pes: Annotated[
+        int | None, typer.Option("--pes", help="With --on sim: half of them send, each to one of the others (2).")
+    ] = None,
     link: Link = None,
     payload: Annotated[str | None, typer.Option("--payload", help="Bytes to move, K and M allowed (512K).")] = None,
     repeat: Repeat = None,
@@ -65,7 +68,7 @@ def patterns(
     as_json: AsJson = False,
 ) -> None:
     """Five patterns of one-sided writes, four transformations: energy, latency, bandwidth, message rate, EDP."""
-    place = registry.check_place(on, link)
+    place = registry.check_place(on, link, pes, simulates=True)
     plan = patterns_study.make_plan(None if payload is None else parse_size(payload), repeat, min_time, quick, place)
     info.check_machine(info.ask())
     directory = directories.prepare(output, "study-patterns")

@@ -40,6 +40,13 @@ QUICK_ACROSS_ITERATIONS = 2
 QUICK_ACROSS_MOST_FRAGMENTS = 8192
 QUICK_ACROSS_MOST_PAYLOAD_FRAGMENTS = 1024
 
+# In simulation nothing disturbs an iteration, so one says as much as many; repeats differ by what the patterns before
+# them left in flight. Six are the least for a statement of 95 %.
+SIMULATED_REPEATS, SIMULATED_MIN_TIME_S = 6, 0.0
+SIMULATED_ITERATIONS = 1
+QUICK_SIMULATED_MOST_FRAGMENTS = 1024
+SIMULATED_ARGUMENTS = ["--no-pin", "--clear", "none"]  # there are no caches
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -55,6 +62,8 @@ class Plan:
     @property
     def fragments(self) -> list[int]:
         most = QUICK_ACROSS_MOST_FRAGMENTS if self.quick and self.place.across else MOST_FRAGMENTS
+        if self.quick and self.place.simulated:
+            most = QUICK_SIMULATED_MOST_FRAGMENTS
         return [n for n in _powers_dividing(self.payload) if n <= most]
 
     @property
@@ -71,6 +80,8 @@ class Plan:
         """Least iterations of a measurement; None leaves it to the benchmark."""
         if not self.place.across:
             return None
+        if self.place.simulated:
+            return SIMULATED_ITERATIONS
         return QUICK_ACROSS_ITERATIONS if self.quick else ACROSS_ITERATIONS
 
 
@@ -89,6 +100,8 @@ def make_plan(
     payloads = [int(payload * f) for f in factors if payload * f >= 1 and payload * f == int(payload * f)]
     default_repeats = QUICK_REPEATS if quick else FULL_REPEATS
     default_time_s = QUICK_MIN_TIME_S if quick else FULL_MIN_TIME_S
+    if place and place.simulated:
+        default_repeats, default_time_s = SIMULATED_REPEATS, SIMULATED_MIN_TIME_S
     return Plan(
         payload,
         [p for p in payloads if p <= LARGEST_PAYLOAD],
@@ -118,7 +131,7 @@ class Gathered:
 def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
     """Runs the sweep and writes samples.parquet and results.json into the directory; manifest.json before the start and
     again at the end. Whatever ends it early, the samples so far are kept."""
-    record = manifest.start("study", command, 2, settings=kept.settings())
+    record = manifest.start("study", command, plan.place.pes, settings=kept.settings())
     started = time.monotonic()
     gathered = Gathered()
     _describe(record, plan, gathered)
@@ -140,10 +153,10 @@ def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
 
 def _gather(plan: Plan, gathered: Gathered) -> None:
     home = paths.find_home()
-    bench = program.find(home, NAME)
+    bench = program.find_simulated(home, NAME) if plan.place.simulated else program.find(home, NAME)
     with console.progress("patterns", _planned(plan)) as steps, plan.place.open() as start:
         for series, _, arguments in _sweeps(plan):
-            with closing(program.run(home, bench, arguments, 2, start)) as lines:
+            with closing(program.run(home, bench, arguments, plan.place.pes, start)) as lines:
                 for line in lines:
                     if _take(gathered, line, series):
                         steps.advance(
@@ -171,6 +184,8 @@ def _sweeps(plan: Plan) -> Iterator[tuple[str, int, list[str]]]:
     common = ["--repeat", str(plan.repeats), "--min-time", f"{plan.min_time_s:g}"]
     if plan.min_iterations is not None:
         common += ["--min-iterations", str(plan.min_iterations)]
+    if plan.place.simulated:
+        common += SIMULATED_ARGUMENTS
     counts = plan.fragments
     arguments = ["--payload", str(plan.payload), "--fragments", _list(counts)]
     yield "patterns", 5 * len(counts) * plan.repeats, [*arguments, *common]

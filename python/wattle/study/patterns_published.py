@@ -89,7 +89,7 @@ def _range(found: list[Found]) -> str:
 
 def _outcome(a: Analysis, metric: str, ours: str, holds: bool, *why: str) -> Outcome:
     by_construction = metric == "dram" and a.provenance(metric) == "modelled"  # worth saying even where it agrees
-    network = reasons.NETWORK if a.place.across and not holds else ""
+    network = "" if holds else reasons.network(a)
     sensor = reasons.shared_sensor(a) if METRICS[metric].energy else ""
     said = (*why, network) if by_construction or not holds else ()
     return Outcome(ours, verdict_of(holds), tuple(dict.fromkeys(w for w in (*said, sensor) if w)), a.provenance(metric))

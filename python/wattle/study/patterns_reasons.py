@@ -14,6 +14,19 @@ NETWORK = (
 )
 
 
+SIMULATION = (
+    "Time and watts are those of the cluster's description, whose every byte a processor carries; the papers' cards "
+    "moved the bytes by themselves (D A.3)."
+)
+
+
+def network(a: Analysis) -> str:
+    """What a figure that differs between nodes may differ by. Empty on one node."""
+    if not a.place.across:
+        return ""
+    return SIMULATION if a.place.simulated else NETWORK
+
+
 def latency(a: Analysis, pattern: str, fragments: int) -> float:
     """Median latency, s. NotTestable where it was not measured."""
     found = a.center("latency", pattern, fragments)
@@ -32,7 +45,7 @@ def copies(a: Analysis) -> str:
     n = a.fragments[0]
     put, copied = latency(a, "PPQ", n), latency(a, "MPMPQ", n)
     what = (
-        "nodes a put is a message over TCP"
+        f"nodes a put is a message over {_carrier(a)}"
         if a.place.across
         else "PEs of one node a put is one copy through shared memory"
     )
@@ -142,7 +155,7 @@ def modelled_dram(a: Analysis, before: str, after: str) -> tuple[str, ...]:
         return ("The sensor's DRAM figure sees what the CPU asked of memory; there is no network card's DMA here.",)
     if a.provenance("dram") != "modelled":
         return ()
-    uncounted = "; TCP's own copies are not among them" if a.place.across else ""
+    uncounted = "; TCP's own copies are not among them" if a.place.across and not a.place.simulated else ""
     few, many = a.fragments[0], a.fragments[-1]
     ratios = [_ratio(a, before, after, n) for n in (few, many)]
     return (
@@ -165,6 +178,10 @@ def _ratio(a: Analysis, before: str, after: str, n: int) -> str:
     if first is None or second is None or second.median == 0:
         return "?"
     return f"{first.median / second.median:.2f}"
+
+
+def _carrier(a: Analysis) -> str:
+    return "the simulated network" if a.place.simulated else "TCP"
 
 
 def _pieces(n: int) -> str:

@@ -1,42 +1,55 @@
-"""Where a study runs: on this node, or on two nodes that are made for it of this machine's network namespaces."""
+"""Where a study runs: on this node, on two nodes that are made for it of this machine's network namespaces, or on a
+described cluster that is simulated."""
 
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from wattle import nodes
 from wattle.checked import Checked
 from wattle.errors import WattleError
 from wattle.nodes import Nodes
+from wattle.sim import simulation
 
-LOCAL, TWO_NODES = "local", "two-nodes"
+LOCAL, TWO_NODES, SIMULATED = "local", "two-nodes", "sim"
 
 Start = Callable[[str, int], list[str]]  # oshrun's path and the number of PEs -> the command, up to the program
 
 
 @dataclass(frozen=True)
 class Place:
-    """`link`: the bandwidth that each node's link is held to, such as "1gbit"; None where it is as it is."""
+    """`link`: the bandwidth that each node's link is held to, such as "1gbit"; None where it is as it is. `cluster`:
+    what is simulated, with its `pes`."""
 
     name: str = LOCAL
     link: str | None = None
+    cluster: str = ""
+    pes: int = 2
 
     @property
     def across(self) -> bool:
         """Whether the PEs are on different nodes."""
-        return self.name == TWO_NODES
+        return self.name != LOCAL
+
+    @property
+    def simulated(self) -> bool:
+        return self.name == SIMULATED
 
     @property
     def one_machine(self) -> bool:
         """Whether nodes are none of their own: a sensor sees them all, and processors do the work of the network."""
-        return self.across
+        return self.name == TWO_NODES
 
     @property
     def title(self) -> str:
-        """`local`, `two-nodes, link 1gbit`."""
+        """`local`, `two-nodes, link 1gbit`, `sim:sandybridge-ib, 64 PEs`."""
+        if self.simulated:
+            return f"{self.name}:{self.cluster}, {self.pes} PEs"
         return self.name + (f", link {self.link}" if self.link else "")
 
     @property
@@ -44,6 +57,11 @@ class Place:
         """In a sentence."""
         if not self.across:
             return "all PEs on this node"
+        if self.simulated:
+            return (
+                f"the simulated cluster {self.cluster}, {self.pes} PEs, each a node of its own: time, network and "
+                "watts are those of its description"
+            )
         link = f"held to {self.link}" if self.link else "as fast as the machine moves it"
         return (
             "two nodes made of network namespaces on one machine, a core and half of the PEs "
@@ -57,12 +75,24 @@ class Place:
 
     def as_dict(self) -> dict[str, object]:
         """For the manifest."""
+        if self.simulated:
+            more = {"cluster": self.cluster, "pes": self.pes}
+            return {
+                "name": self.name,
+                "nodes": self.pes,
+                "one_machine": False,
+                "link": None,
+                "words": self.words,
+            } | more
         count = 2 if self.across else 1
         return {"name": self.name, "nodes": count, "one_machine": True, "link": self.link, "words": self.words}
 
     def check(self) -> None:
         """An error that names what is missing where this place cannot be had here."""
         if not self.across:
+            return
+        if self.simulated:
+            simulation.plan(self.cluster, self.pes, {})
             return
         if reason := nodes.unavailable():
             raise WattleError(f"--on {self.name}: {reason}; --on {LOCAL} needs nothing")
@@ -75,8 +105,17 @@ class Place:
         if not self.across:
             yield lambda oshrun, n: [oshrun, "-n", str(n), "--"]
             return
+        if self.simulated:
+            with tempfile.TemporaryDirectory() as scratch:
+                yield lambda _, n: self._simulated(Path(scratch), n)
+            return
         with Nodes(2, self.link) as made:
             yield lambda oshrun, n: made.command(oshrun, n // 2, "--")
+
+    def _simulated(self, scratch: Path, n: int) -> list[str]:
+        """Jobs of a study follow each other, so they use one folder."""
+        ready = simulation.plan(self.cluster, n, {}).write(scratch)
+        return ["env", *(f"{name}={value}" for name, value in ready.settings.items()), *ready.command]
 
 
 def of_study(study: Checked) -> Place:
@@ -84,4 +123,7 @@ def of_study(study: Checked) -> Place:
     entry = study.get("place") if study.has("place") else None
     if entry is None:  # written before there was another
         return Place(study.choice("on", (LOCAL,)))
-    return Place(entry.choice("name", (LOCAL, TWO_NODES)), entry.text("link") if entry.has("link") else None)
+    name = entry.choice("name", (LOCAL, TWO_NODES, SIMULATED))
+    if name == SIMULATED:
+        return Place(name, None, entry.text("cluster"), entry.integer("pes", lo=1))
+    return Place(name, entry.text("link") if entry.has("link") else None)

@@ -27,9 +27,15 @@ def find(home: Home, name: str) -> Path:
     return built if os.access(built, os.X_OK) else _build(home, home.shared("bench") / f"{name}.c")
 
 
-def _build(home: Home, source: Path) -> Path:
+def find_simulated(home: Home, name: str) -> Path:
+    """The same, built for simulation."""
+    return _build(home, home.shared("bench") / f"{name}.c", simulated=True)
+
+
+def _build(home: Home, source: Path, simulated: bool = False) -> Path:
     compiler = home.tool("oshcc")
-    target = _cache() / f"{source.stem}-{_fingerprint(home, source)}"
+    kind, libraries = (["--sim"], []) if simulated else ([], ["-lwattle"])
+    target = _cache() / f"{source.stem}{'-sim' if simulated else ''}-{_fingerprint(home, source)}"
     if os.access(target, os.X_OK):
         return target
     console.note(f"building {source.name}")
@@ -37,7 +43,8 @@ def _build(home: Home, source: Path) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".build-") as folder:
             scratch = Path(folder) / target.name
-            _compile([str(compiler), "-O3", "-g", "-DUSE_WATTLE", "-o", str(scratch), str(source), "-lwattle", "-lm"])
+            options = [*kind, "-O3", "-g", "-DUSE_WATTLE", "-o", str(scratch)]
+            _compile([str(compiler), *options, str(source), *libraries, "-lm"])
             scratch.replace(target)  # whole or not there, even where two studies start at once
     except OSError as error:
         raise WattleError(
@@ -61,9 +68,9 @@ def _fingerprint(home: Home, source: Path) -> str:
     """Changes when the source, the place of the tools or the library does."""
     digest = hashlib.sha256(source.read_bytes())
     digest.update(str(home.root.resolve()).encode())
-    library = paths.library(home)
-    if library is not None:
-        digest.update(f"{library.stat().st_mtime_ns}".encode())
+    for library in (paths.library(home), home.root / "lib" / "libwattle-sim.a"):
+        if library is not None and library.exists():
+            digest.update(f"{library.stat().st_mtime_ns}".encode())
     return digest.hexdigest()[:16]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
 from wattle.nodes import check_rate
-from wattle.study.place import LOCAL, TWO_NODES, Place
+from wattle.study.place import LOCAL, SIMULATED, TWO_NODES, Place
 
 MODULES = {
     "patterns": "wattle.study.patterns",
@@ -26,7 +26,7 @@ MODULES = {
 }
 
 PLACES = (LOCAL, TWO_NODES)
-LATER_PLACES = ("sim:MACHINE",)
+DEFAULT_CLUSTER = "sandybridge-ib"
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,23 @@ def find(name: str) -> Study:
     return importlib.import_module(MODULES[name]).STUDY
 
 
-def check_place(name: str, link: str | None = None) -> Place:
-    """`--on` and `--link`: where a study runs. An error where that is no place, or none that can be had here."""
-    if name not in PLACES:
-        what = "is not available in this version" if name.startswith("sim:") else "is not a place"
-        raise WattleError(f"--on {name}: {what}; allowed: {', '.join(PLACES)} (later: {', '.join(LATER_PLACES)})")
+def check_place(name: str, link: str | None = None, pes: int | None = None, simulates: bool = False) -> Place:
+    """`--on`, `--link` and `--pes`: where a study runs. `simulates`: it can be simulated. An error where that is no
+    place, or none that can be had here."""
+    kind, colon, cluster = name.partition(":")
+    simulated = kind == SIMULATED
+    allowed = (*PLACES, f"{SIMULATED}:CLUSTER") if simulates else PLACES
+    if simulated and not simulates:
+        raise WattleError(f"--on {name}: this study is not simulated in this version; allowed: {', '.join(allowed)}")
+    if (not simulated and name not in PLACES) or (simulated and colon and not cluster):
+        raise WattleError(f"--on {name}: is not a place; allowed: {', '.join(allowed)}")
     if link is not None and name != TWO_NODES:
-        raise WattleError(f"--link {link}: there is no link on one node; give it with --on {TWO_NODES}")
-    place = Place(name, None if link is None else check_rate("--link", link))
+        raise WattleError(f"--link {link}: give it with --on {TWO_NODES}, whose link it is")
+    if pes is not None and not simulated:
+        raise WattleError(f"--pes {pes}: there are two PEs; more can be had with --on {SIMULATED}:CLUSTER")
+    if simulated:
+        place = Place(SIMULATED, None, cluster or DEFAULT_CLUSTER, 2 if pes is None else pes)
+    else:
+        place = Place(name, None if link is None else check_rate("--link", link))
     place.check()
     return place

@@ -46,6 +46,8 @@ static void *in_thread(void *arg)
 
 int main(int argc, char **argv)
 {
+  check(argv[0][0] != 0 && !argv[argc], "the command line");
+  argv[0][0] = 0; /* each PE may write into its own */
   shmem_init();
   me = shmem_my_pe();
   n = shmem_n_pes();
