@@ -28,7 +28,7 @@
 #include "node/boot.h"
 
 /* Bytes: up to MERGED, puts share messages; from LARGE on they may be overtaken; nothing longer than MOST at a time. */
-enum { WTL_NET_MERGED = 1024, WTL_NET_LARGE = 32768, WTL_NET_MOST = 1 << 20 };
+enum { WTL_NET_MERGED = 8192, WTL_NET_LARGE = 32768, WTL_NET_MOST = 1 << 20 };
 enum { WTL_NET_OPEN_REGION = 0 };
 
 typedef struct wtl_net wtl_net;

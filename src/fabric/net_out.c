@@ -238,7 +238,7 @@ static void send_large(wtl_net *net, int pe, enum wire_message message, wtl_plac
 
 static void send_answer(wtl_net *net, int pe, uint64_t token, const void *from, size_t n)
 {
-  if (n <= SMALL_ANSWER)
+  if (n <= WTL_NET_MERGED)
     wtl_load_bytes(wtl_net_add_record(net, pe, WIRE_ANSWER, (wtl_place){0}, token, n, n), from, n);
   else
     send_large(net, pe, WIRE_DATA, (wtl_place){0}, token, from, n, false, NULL);
@@ -247,7 +247,7 @@ static void send_answer(wtl_net *net, int pe, uint64_t token, const void *from, 
 /* `from`: memory of the open region. While too much is under way the answer waits, and takes the data when it leaves. */
 void wtl_net_answer(wtl_net *net, int pe, uint64_t token, const void *from, size_t n)
 {
-  if (!net->answers && net->in_flight < MAX_IN_FLIGHT && n <= SMALL_ANSWER) {
+  if (!net->answers && net->in_flight < MAX_IN_FLIGHT && n <= WTL_NET_MERGED) {
     send_answer(net, pe, token, from, n);
     return;
   }

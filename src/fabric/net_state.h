@@ -24,7 +24,6 @@ enum {
   MAX_COPIED_BYTES = 4 << 20,
   ABREAST_BYTES = 2 << 20
 };
-enum { SMALL_ANSWER = 4096 };
 
 /* Records on their way to one PE. */
 typedef struct batch {

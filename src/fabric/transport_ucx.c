@@ -174,8 +174,9 @@ enum { COPIED_BYTES = 2048 };
 /*
  * What UCX reads from a TCP connection at a time, and so the pieces in which a large message is sent: long ones, for few
  * system calls, but short enough that a piece, its copies and the kernel's pages stay in a core's cache (1 MiB over veth:
- * 0.24 ms by 128k, 0.28 by 64k, 0.35 by 32k; by 256k 0.25 or, mostly, 0.75). What it copies to be sent: room for a batch
- * (wire.h), no more, for it takes as much for each large message under way and never gives it back.
+ * 0.24 ms by 128k, 0.28 by 64k, 0.35 by 32k; by 256k 0.25 or, mostly, 0.75). What it copies to be sent: room for what
+ * is short enough to be copied (ZCOPY_THRESHOLD), for it takes as much for each large message under way and never gives it
+ * back.
  */
 #define RX_SEGMENT "128k"
 #define TX_SEGMENT "16k"

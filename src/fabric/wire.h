@@ -14,7 +14,8 @@
 
 enum wire_message { WIRE_BATCH = 1, WIRE_PUT = 2, WIRE_DATA = 3, WIRE_LARGE_AM = 4 };
 
-enum { WIRE_BATCH_BYTES = 8192 };
+/* With its head less than 32 KiB. Puts of 1 to 4 KiB in a row take a third to a half of the time that batches of 8 KiB need. */
+enum { WIRE_BATCH_BYTES = 32256 };
 
 enum wire_kind {
   WIRE_STORE = 1, /* data: bytes to store at the place */
