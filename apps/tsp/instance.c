@@ -25,16 +25,25 @@ static void prepare(tsp_graph *g, tsp_bound bound)
   g->leave_all = all < TSP_NO_TOUR ? (int32_t)all : TSP_NO_TOUR;
 }
 
+/* What stands in `in` where a whole number should. */
+static const char *no_number(FILE *in, const char *at_the_end)
+{
+  if (ferror(in)) return "cannot be read";
+  return feof(in) ? at_the_end : "has something in its matrix that is no whole number";
+}
+
 static const char *read_costs(tsp_graph *g, FILE *in)
 {
   enum { COST_MOST = 1000000 }; /* so that no sum of TSP_MOST of them overflows */
-  if (fscanf(in, "%d", &g->n) != 1) return "does not begin with the number of cities";
+  char more;
+  if (fscanf(in, "%d", &g->n) != 1) return ferror(in) ? "cannot be read" : "does not begin with the number of cities";
   if (g->n < 2 || g->n > TSP_MOST) return "has a number of cities that is not 2 to 24";
   for (int from = 0; from < g->n; from++)
     for (int to = 0; to < g->n; to++) {
-      if (fscanf(in, "%d", &g->cost[from][to]) != 1) return "ends before its matrix does";
+      if (fscanf(in, "%d", &g->cost[from][to]) != 1) return no_number(in, "ends before its matrix does");
       if (g->cost[from][to] < 0 || g->cost[from][to] > COST_MOST) return "has a cost that is not 0 to 1000000";
     }
+  if (fscanf(in, " %c", &more) == 1) return "goes on after its matrix: are there more cities than it says?";
   return NULL;
 }
 

@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from wattle import __version__
+from wattle import __version__, units
 from wattle.checked import Checked, read_json, require_schema
 from wattle.errors import WattleError
 
@@ -54,6 +54,14 @@ class Manifest:
     def n_hosts(self) -> int | None:
         """How many hosts the job may have had at most; None where nobody said."""
         return self.extra.get("n_hosts")
+
+    @property
+    def busy(self) -> str:
+        """That other work was running when it began, in words; empty where it was not, or nobody looked."""
+        load, cores = self.host.get("load"), self.host.get("cores")
+        if not isinstance(load, int | float) or not isinstance(cores, int) or load <= cores / 2:
+            return ""
+        return f"Other work was running: load {load:.3g} on {units.several(cores, 'core')} when this began"
 
     def as_dict(self) -> dict[str, Any]:
         document = {"schema": SCHEMA, **asdict(self)}
@@ -140,13 +148,15 @@ def now() -> str:
 
 
 def host_info() -> dict[str, Any]:
-    """{name, cpu, cores, kernel, memory_bytes} of this host. `cores`: those this process may use."""
+    """{name, cpu, cores, kernel, memory_bytes, load} of this host. `cores`: those this process may use; `load`: how
+    many processes wanted one in the last minute."""
     return {
         "name": platform.node(),
         "cpu": cpu_name(),
         "cores": len(os.sched_getaffinity(0)),
         "kernel": platform.release(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "load": round(os.getloadavg()[0], 2),
     }
 
 

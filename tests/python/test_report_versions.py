@@ -40,6 +40,18 @@ def plain(text: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
 
 
+@pytest.mark.parametrize(("load", "busy"), [(7.5, True), (0.4, False)])
+def test_a_page_says_that_the_machine_was_busy(tmp_path, load, busy):
+    directory = mini_apps.make_study(tmp_path / "dir", "tsp")
+    path = directory / "manifest.json"
+    document = json.loads(path.read_text())
+    document["host"] |= {"load": load, "cores": 2}
+    path.write_text(json.dumps(document))
+    record = manifests.read(directory)
+    assert record.busy == ("Other work was running: load 7.5 on 2 cores when this began" if busy else "")
+    assert ("Other work was running" in page_of(directory)) == busy
+
+
 def test_every_published_row_and_every_bar_is_there(study_dir, page):
     analysis = versions.load(tsp.APP, study_dir, manifests.read(study_dir))
     for row in published.judge([*tsp.APP.rows, *tsp.APP.bars], analysis):

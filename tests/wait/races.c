@@ -257,7 +257,7 @@ int main(int argc, char **argv)
   shmem_barrier_all();
   r.shared = shmem_ptr(r.c, r.other) ? shmem_ptr(r.c, 0) : NULL;
   uint64_t done = shmem_n_pes() == 2 ? play(&r, strtoull(argv[1], NULL, 10), atof(argv[2])) : 0;
-  if (r.me == 0) printf("%llu races\n", (unsigned long long)done);
+  if (r.me == 0) printf("%llu of %s races\n", (unsigned long long)done, argv[1]);
   shmem_barrier_all();
   free(r.from);
   shmem_free(r.c);

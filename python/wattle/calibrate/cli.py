@@ -21,7 +21,9 @@ def calibrate(
         Path | None,
         typer.Option(metavar="FILE", help="Fit a machine profile to the node's meter instead, and write it there."),
     ] = None,
-    seconds: Annotated[float, typer.Option(help="With --profile: for each state at each clock.")] = 2.0,
+    seconds: Annotated[
+        float | None, typer.Option(help="With --profile: for each state at each clock (2).", show_default=False)
+    ] = None,
     ghz: Annotated[float | None, typer.Option(help="With --profile: the clock, where none can be set.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
@@ -33,8 +35,11 @@ def calibrate(
     what came of it as a machine profile (WATTLE_MACHINE=FILE uses it). Needs a sensor that can be read.
     """
     if profile is not None:
-        _fit(profile, seconds, ghz)
+        _fit(profile, 2.0 if seconds is None else seconds, ghz)
         return
+    for option, value in (("--seconds", seconds), ("--ghz", ghz)):
+        if value is not None:
+            raise WattleError(f"{option} {value:g}: goes with --profile only")
     where = prices.where()
     if show_only:
         _show_known(where, json)

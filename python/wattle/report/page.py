@@ -82,6 +82,7 @@ def _host(record: Manifest) -> dict[str, str]:
         "CPU": host.get("cpu"),
         "cores": host.get("cores"),
         "kernel": host.get("kernel"),
+        "load when it began": host.get("load"),
         "memory": f"{host['memory_bytes'] / 2**30:.1f} GiB" if isinstance(host.get("memory_bytes"), int) else None,
     }
     return {key: str(value) for key, value in found.items() if value is not None}

@@ -7,11 +7,19 @@ import os
 from pathlib import Path
 from typing import Any
 
-from wattle import stopping
+from wattle import console, manifest, stopping
 from wattle.checked import Checked, read_json, require_schema
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
 from wattle.study import samples
+
+
+def begin(command: list[str], n_pes: int) -> Manifest:
+    """The manifest of a study that starts now. Says so if the machine is busy with other work."""
+    record = manifest.start("study", command, n_pes, settings=settings())
+    if record.busy:
+        console.note(f"{record.busy}: ratios will spread")
+    return record
 
 
 def settings() -> dict[str, str]:
