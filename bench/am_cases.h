@@ -1,6 +1,6 @@
 /*
- * am_cases.h - the cases of the benchmarks of messages, and their turns: what am.c (active messages and puts) and am_mpi.c
- * (MPI, two-sided) share, so that both measure the same.
+ * am_cases.h - the cases of the benchmarks of messages, and their turns: what am.c (active messages and puts) and
+ * am_mpi.c (MPI, two-sided) share, so that both measure the same.
  *
  * A case is a test, a size and a number of messages in flight. Each is done in several ways, which take turns, block
  * by block, in one process. A block is as many rounds as take the least time asked for.
@@ -10,13 +10,13 @@
  *   many  all PEs but PE 0 do so to PE 0
  *   ring  a token goes from PE to PE and back to PE 0: a round. With two PEs a hop is half of the way there and back
  *
- * A message's time is a block's divided by its messages: those of both directions in bi, of all senders in many, hops in ring. The
- * clock is PE 0's; where several PEs send, a block ends when all have met.
+ * A message's time is a block's divided by its messages: those of both directions in bi, of all senders in many, hops
+ * in ring. The clock is PE 0's; where several PEs send, a block ends when all have met.
  *
- * Output of PE 0, one JSON object a line: "setup", "floor" (idle draw), then a "sample" for each case, way and repeat, with PE 0's
- * joules a message; with --summary instead a line {"row", "median_s", "best_s"} for each case and way (bench/jobs.py
- * reads it). Units: seconds, bytes, joules. A message that is lost, doubled or wrong makes "verified" false and the exit
- * code 1.
+ * Output of PE 0, one JSON object a line: "setup", "floor" (idle draw), then a "sample" for each case, way and repeat,
+ * with PE 0's joules a message; with --summary instead a line {"row", "median_s", "best_s"} for each case and way
+ * (bench/jobs.py reads it). Units: seconds, bytes, joules. A message that is lost, doubled or wrong makes "verified"
+ * false and the exit code 1.
  */
 #ifndef BENCH_AM_CASES_H
 #define BENCH_AM_CASES_H
@@ -55,7 +55,8 @@ static void prepare(const scene *s);
 /* This PE's part of `rounds` rounds; all PEs call it. */
 static void do_rounds(int way, const scene *s, long rounds);
 
-/* Has this PE got what it should have, exactly, from the rounds done since it was last asked? After a meeting of all. */
+/* Has this PE got what it should have, exactly, from the rounds done since it was last asked? After a meeting of
+ * all. */
 static bool is_right(int way, const scene *s, long rounds);
 
 static void meet(void);             /* all PEs */

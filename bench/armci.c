@@ -1,8 +1,8 @@
 /*
  * armci.c - single operations of ARMCI by process 0 on process 1, which waits in a barrier.
  *
- * Standard headers only, so that one source builds against any ARMCI. Words: the rows that are wanted; none: all of them.
- * Batches of all rows take turns, so that they can be compared within a process.
+ * Standard headers only, so that one source builds against any ARMCI. Words: the rows that are wanted; none: all of
+ * them. Batches of all rows take turns, so that they can be compared within a process.
  *
  *   put_fence  8 bytes and a fence        puts, gets       a patch of 64 rows of 512 bytes
  *   rmw        fetch-and-add of a long    acc1, acc2       64 KiB of doubles, scale 1 and scale 2

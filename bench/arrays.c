@@ -1,5 +1,6 @@
 /*
- * arrays.c - two programs on Global Arrays, and a third in which a process idles: seconds and CPU seconds of all processes.
+ * arrays.c - two programs on Global Arrays, and a third in which a process idles: seconds and CPU seconds of all
+ * processes.
  *
  *   dgemm   ga_dgemm of matrices of 512 x 512, and its product's sum
  *   jacobi  sweeps of Laplace's equation over 512 x 512 points; each process fetches its block with its neighbours' edges, and

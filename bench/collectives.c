@@ -1,8 +1,9 @@
 /*
- * collectives.c - what collective operations cost, on any number of PEs: broadcast, fcollect, sum and alltoall, of 8 bytes and of more.
+ * collectives.c - what collective operations cost, on any number of PEs: broadcast, fcollect, sum and alltoall, of 8
+ * bytes and of more.
  *
- * Standard headers only, OpenSHMEM 1.4 or later, so that one source builds against any implementation: where there are teams the
- * world's, else its active set.
+ * Standard headers only, OpenSHMEM 1.4 or later, so that one source builds against any implementation: where there are
+ * teams the world's, else its active set.
  *
  *   collectives BYTES...    each operation with each size (of what a PE brings; of alltoall, to each); PE 0 prints a JSON object a line
  *
@@ -48,7 +49,8 @@ static void alltoall(size_t n, int turn)
   shmem_longlong_alltoall(SHMEM_TEAM_WORLD, dest, source, n);
 }
 #else
-/* An active-set call may use a pSync again once all have left the call before, which the next call with another one shows. */
+/* An active-set call may use a pSync again once all have left the call before, which the next call with another one
+ * shows. */
 static long broadcast_sync[MOST_BATCH][SHMEM_BCAST_SYNC_SIZE], collect_sync[TURNS][SHMEM_COLLECT_SYNC_SIZE],
     reduce_sync[TURNS][SHMEM_REDUCE_SYNC_SIZE], alltoall_sync[TURNS][SHMEM_ALLTOALL_SYNC_SIZE];
 static long long *work; /* symmetric, TURNS times `work_each` elements */

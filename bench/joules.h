@@ -1,8 +1,8 @@
 /*
  * joules.h - what a block of a benchmark cost in joules, as members of a JSON line.
  *
- * With -DUSE_WATTLE and -lwattle by Wattle's meter: the model counts the process that asks, a sensor sees the whole machine.
- * Without, joules are unavailable, and the line says why. Units: seconds, joules. What is not known is null.
+ * With -DUSE_WATTLE and -lwattle by Wattle's meter: the model counts the process that asks, a sensor sees the whole
+ * machine. Without, joules are unavailable, and the line says why. Units: seconds, joules. What is not known is null.
  */
 #ifndef BENCH_JOULES_H
 #define BENCH_JOULES_H

@@ -33,8 +33,8 @@ static const double NEAR_BATCH_SECONDS = 0.4e-3, FAR_BATCH_SECONDS = 2e-3;
 static double batch_seconds = NEAR_BATCH_SECONDS;
 
 /*
- * Symmetric memory, on the heap: where static variables can be reached at all, some implementations need the target's help.
- * Each on lines of its own, so that polling a flag does not slow down the data beside it.
+ * Symmetric memory, on the heap: where static variables can be reached at all, some implementations need the target's
+ * help. Each on lines of its own, so that polling a flag does not slow down the data beside it.
  */
 typedef struct shared {
   _Alignas(LINE) long long word;

@@ -1,8 +1,8 @@
 /*
  * patterns.c - what five ways of writing the same bytes to another PE cost in time and in joules.
  *
- * A payload lies in N discrete user buffers (fragments). A PE writes it to another in one of five patterns, named by their
- * steps:
+ * A payload lies in N discrete user buffers (fragments). A PE writes it to another in one of five patterns, named by
+ * their steps:
  *   P put, Q quiet, M copy between a user buffer and a pinned (symmetric) buffer, A atomic flag; a repeated part is
  *   one user buffer.
  *     PQPQ     user buffers are symmetric; a blocking put and a quiet each
@@ -11,8 +11,8 @@
  *     MPMPQ    user buffers are private; copy and non-blocking put each, one quiet
  *     MMPQAMM  user buffers are private; pack all, one put, quiet, atomic flag; the receiver polls
  *              the flag and unpacks into its user buffers
- * The first half of the PEs sends, each to one of the other half: with 2 PEs, PE 0 to PE 1. All do so at the same time, and PE 0
- * tells what it saw.
+ * The first half of the PEs sends, each to one of the other half: with 2 PEs, PE 0 to PE 1. All do so at the same time,
+ * and PE 0 tells what it saw.
  *
  * Discrete means discrete: no two user buffers share a cache line, at either end, so merging them takes real copies.
  * Before each iteration all PEs clear the buffers involved from their caches. Data are verified, gaps included, before
@@ -593,8 +593,8 @@ static void tell_to_go_on(const memory *m, bool on)
  * A sensor counts the whole node and is slow, so it sees a block of iterations, clearing included, and then a block of
  * as much clearing alone. The power of that, for the time the first block spent outside its timed parts, is taken off:
  * clearing takes longer after a transfer, so its joules alone would be too few. The model counts this PE, and so does a
- * simulated core's meter, so they see the timed parts only; what reading it costs is found by regions around nothing, and taken off, too. Energy is PE 0's
- * to find out.
+ * simulated core's meter, so they see the timed parts only; what reading it costs is found by regions around nothing,
+ * and taken off, too. Energy is PE 0's to find out.
  */
 #if defined(USE_WATTLE)
 

@@ -1,5 +1,6 @@
 /*
- * Regions from barrier to barrier, for bench/governor.py: what a governor costs who has nothing to gain by it, or something.
+ * Regions from barrier to barrier, for bench/governor.py: what a governor costs who has nothing to gain by it, or
+ * something.
  *
  *   barriers in a row; 20 us and 2 ms of work between two; 2 ms for the last PE, none for the others
  *

@@ -1,8 +1,8 @@
 /*
  * wakes.c - how fast a wait ends, and whom waiting disturbs, between PEs of one node.
  *
- * Standard headers only (and Linux's futex, for the bare one), OpenSHMEM 1.4 or later, so that one source builds against
- * any implementation.
+ * Standard headers only (and Linux's futex, for the bare one), OpenSHMEM 1.4 or later, so that one source builds
+ * against any implementation.
  *
  *   wakes long    on 2 PEs: from a p to the end of a wait_until that has lasted long enough to sleep, taking turns with
  *                 a bare futex between the same two processes
@@ -48,7 +48,8 @@ static void futex_wake(_Atomic uint32_t *word, uint32_t value)
   syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* PE 0 wakes PE 1: by a p, or by the bare futex of `other`, its memory. PE 0 computes before, so that its core is awake. */
+/* PE 0 wakes PE 1: by a p, or by the bare futex of `other`, its memory. PE 0 computes before, so that its core is
+ * awake. */
 static void wake_now(long round, shared *other)
 {
   compute_for(LONG);

@@ -3,8 +3,8 @@
  *
  *   cc energy_region.c $(pkg-config --cflags --libs wattle) -o energy_region && ./energy_region
  *
- * It adds up one matrix twice, along its rows and down its columns: the same sum, the same number of additions, another order
- * of memory, another bill. Each figure says whether a sensor gave it, a model, or nobody.
+ * It adds up one matrix twice, along its rows and down its columns: the same sum, the same number of additions, another
+ * order of memory, another bill. Each figure says whether a sensor gave it, a model, or nobody.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,11 @@
 /*
- * gups.c - random-access update: a table spread over all PEs, and updates of single words all over it (giga-updates a second).
+ * gups.c - random-access update: a table spread over all PEs, and updates of single words all over it (giga-updates a
+ * second).
  *
- * The rules are those of the HPC Challenge's RandomAccess: the table holds 2^m words of 64 bits, word i starts as i, and each
- * update is table[r mod 2^m] ^= r with r from a fixed pseudo-random stream. Since x ^ r ^ r = x, doing all updates once more,
- * safely, must give the first table back; up to 1 % of the words may be wrong, which allows unsynchronised updates:
+ * The rules are those of the HPC Challenge's RandomAccess: the table holds 2^m words of 64 bits, word i starts as i,
+ * and each update is table[r mod 2^m] ^= r with r from a fixed pseudo-random stream. Since x ^ r ^ r = x, doing all
+ * updates once more, safely, must give the first table back; up to 1 % of the words may be wrong, which allows
+ * unsynchronised updates:
  *
  *   --method 0   one atomic operation each (xor): no error allowed
  *   --method 1   get, xor, put: two PEs may update a word at once, and one update is lost
@@ -24,8 +26,8 @@ typedef struct table {
 } table;
 
 /*
- * The stream: r[k + 1] is r[k] times x in the field of polynomials over {0, 1} modulo x^64 + x^2 + x + 1. So r[k] is x^k, and
- * a PE finds where its part of the stream begins by squaring and multiplying, without walking there.
+ * The stream: r[k + 1] is r[k] times x in the field of polynomials over {0, 1} modulo x^64 + x^2 + x + 1. So r[k] is
+ * x^k, and a PE finds where its part of the stream begins by squaring and multiplying, without walking there.
  */
 static uint64_t times_x(uint64_t r)
 {

@@ -1,12 +1,13 @@
 /*
- * halo.c - Jacobi relaxation of a square field, cut into blocks, one a PE. Each step a PE needs its neighbours' edges: the "halo".
+ * halo.c - Jacobi relaxation of a square field, cut into blocks, one a PE. Each step a PE needs its neighbours' edges:
+ * the "halo".
  *
  * The exchange is one-sided. A PE puts its edge into the neighbour's halo buffer, then raises the neighbour's flag; the
- * neighbour waits for the flag, never for the PE. Where the PEs have unequal work (--imbalance), that wait is where their time
- * goes, and a profile shows it.
+ * neighbour waits for the flag, never for the PE. Where the PEs have unequal work (--imbalance), that wait is where
+ * their time goes, and a profile shows it.
  *
- * The field starts as a product of sines, which one Jacobi step multiplies by a known number. So every PE can check its block
- * after any number of steps: a halo that came late, or not at all, shows.
+ * The field starts as a product of sines, which one Jacobi step multiplies by a known number. So every PE can check its
+ * block after any number of steps: a halo that came late, or not at all, shows.
  */
 #include <math.h>
 #include <shmem.h>
@@ -19,8 +20,8 @@ enum { WEST, EAST, NORTH, SOUTH, SIDES };
 static const int opposite[SIDES] = {EAST, WEST, SOUTH, NORTH};
 
 /*
- * flag[side] on a PE is the number of halos that its neighbour on that side has delivered. Halos go into two buffers by turns:
- * a neighbour can be one step ahead, never two, because it needs our halo too.
+ * flag[side] on a PE is the number of halos that its neighbour on that side has delivered. Halos go into two buffers by
+ * turns: a neighbour can be one step ahead, never two, because it needs our halo too.
  */
 static uint64_t flag[SIDES];
 

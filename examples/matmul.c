@@ -1,9 +1,9 @@
 /*
- * matmul.c - C = A * B of square matrices whose rows are spread over the PEs. A PE multiplies its rows of A with one PE's rows of B
- * after the other's, and fetches the next ones meanwhile: communication beside computation.
+ * matmul.c - C = A * B of square matrices whose rows are spread over the PEs. A PE multiplies its rows of A with one
+ * PE's rows of B after the other's, and fetches the next ones meanwhile: communication beside computation.
  *
- * The check (Freivalds') costs little beside the product: for a vector x, C * x must be A * (B * x). The elements are small whole
- * numbers, so both sides are exact.
+ * The check (Freivalds') costs little beside the product: for a vector x, C * x must be A * (B * x). The elements are
+ * small whole numbers, so both sides are exact.
  */
 #include <shmem.h>
 #include <time.h>

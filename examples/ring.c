@@ -1,6 +1,6 @@
 /*
- * ring.c - a token goes round all PEs: each waits for it, adds 1 and passes it on. What one message costs, and what waiting costs:
- * all PEs but one always wait.
+ * ring.c - a token goes round all PEs: each waits for it, adds 1 and passes it on. What one message costs, and what
+ * waiting costs: all PEs but one always wait.
  */
 #include <shmem.h>
 #include <time.h>

@@ -1,9 +1,9 @@
 /*
- * sort.c - integer sort: every PE begins with random keys and ends with those of its own range, in order. All PEs send to all: how
- * much each sends to whom follows from the keys.
+ * sort.c - integer sort: every PE begins with random keys and ends with those of its own range, in order. All PEs send
+ * to all: how much each sends to whom follows from the keys.
  *
- * A running sum over the PEs (shmem_long_sum_exscan, new in OpenSHMEM 1.6) tells each PE where its keys begin in every other PE's
- * memory, so all can write at once.
+ * A running sum over the PEs (shmem_long_sum_exscan, new in OpenSHMEM 1.6) tells each PE where its keys begin in every
+ * other PE's memory, so all can write at once.
  */
 #include <shmem.h>
 #include <stdint.h>

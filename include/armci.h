@@ -1,18 +1,18 @@
 /*
  * armci.h - ARMCI by Wattle: one-sided communication between the processes of a job.
  *
- * Processes are numbered from 0, as MPI's. Memory that others reach comes from ARMCI_Malloc and its kin; an address in it is that
- * of its owner, and means the same to all processes: it may be sent to them, and those of the owner's node may load from it
- * and store to it. Lengths are in bytes. Strides count bytes from one block to the next; count[0] is a block's bytes, count[i]
- * how many there are at level i.
+ * Processes are numbered from 0, as MPI's. Memory that others reach comes from ARMCI_Malloc and its kin; an address in
+ * it is that of its owner, and means the same to all processes: it may be sent to them, and those of the owner's node
+ * may load from it and store to it. Lengths are in bytes. Strides count bytes from one block to the next; count[0] is a
+ * block's bytes, count[i] how many there are at level i.
  *
- * Order: of what one process does to the memory of another by blocking calls, later ones find earlier ones done. A put or an
- * accumulate may return before it is done there; ARMCI_Fence waits for that. Calls that do not block promise no order.
- * Accumulates are atomic for each element against other accumulates, read-modify-writes against each other.
+ * Order: of what one process does to the memory of another by blocking calls, later ones find earlier ones done. A put
+ * or an accumulate may return before it is done there; ARMCI_Fence waits for that. Calls that do not block promise no
+ * order. Accumulates are atomic for each element against other accumulates, read-modify-writes against each other.
  *
- * Routines that return int return 0 if they did it. A wrong argument ends the job with a message that names the call, the value
- * and the process (WATTLE_CHECK=off skips the checks). Those that begin with PARMCI_ are the same, for tools that
- * define the plain ones.
+ * Routines that return int return 0 if they did it. A wrong argument ends the job with a message that names the call,
+ * the value and the process (WATTLE_CHECK=off skips the checks). Those that begin with PARMCI_ are the same, for tools
+ * that define the plain ones.
  */
 #ifndef ARMCI_H
 #define ARMCI_H
@@ -35,7 +35,7 @@ typedef void *WTL_MPI_COMM;
 typedef MPI_Comm WTL_MPI_COMM;
 #endif
 
-/* --- types and constants: numbers and layouts are those of ARMCI-MPI, so that a Global Arrays library built for it runs on this --- */
+/* --- types and constants: numbers and layouts are those of ARMCI-MPI, so that a Global Arrays library built for it runs on this  */
 
 #define ARMCI_MPI 3 /* its interface's version */
 
@@ -103,8 +103,8 @@ typedef struct armci_meminfo_ds {
 int ARMCI_Init(void);
 int ARMCI_Init_args(int *argc, char ***argv);
 
-/** The same; `level` as of MPI_Init_thread. With MPI_THREAD_MULTIPLE several threads may call at once, but for what is collective. The
- * plain calls take that from MPI, where the program has asked it for that level before. */
+/* * The same; `level` as of MPI_Init_thread. With MPI_THREAD_MULTIPLE several threads may call at once, but for what is
+ * collective. The plain calls take that from MPI, where the program has asked it for that level before. */
 int ARMCI_Init_thread(int level);
 
 /** The same; `comm` must have all processes in the order of MPI_COMM_WORLD. */
@@ -120,8 +120,8 @@ void ARMCI_Error(const char *msg, int code);
 
 /* --- memory --- */
 
-/** Collective: each process its own number of bytes, also 0. ptrs[i] becomes the address of process i's, NULL for 0. Where one has
- * no room nobody gets anything, and all return non-zero. At least 64-byte aligned. */
+/* * Collective: each process its own number of bytes, also 0. ptrs[i] becomes the address of process i's, NULL for 0.
+ * Where one has no room nobody gets anything, and all return non-zero. At least 64-byte aligned. */
 int ARMCI_Malloc(void **ptrs, armci_size_t bytes);
 
 /** Collective. `ptr`: what this process got, or NULL. Waits until all that was sent to anybody is done. */
@@ -140,14 +140,15 @@ int ARMCI_Malloc_memdev(void **ptrs, armci_size_t bytes, const char *device);
 int ARMCI_Malloc_group_memdev(void **ptrs, armci_size_t bytes, ARMCI_Group *group, const char *device);
 int ARMCI_Free_memdev(void *ptr);
 
-/** Alone: memory for others, which send *info to each other. ARMCI_Memat: the address `offset` bytes into it; ARMCI_Memdt ends the
- * use of that; ARMCI_Memctl, of its owner, frees it. `flag` makes no difference. */
+/* * Alone: memory for others, which send *info to each other. ARMCI_Memat: the address `offset` bytes into it;
+ * ARMCI_Memdt ends the use of that; ARMCI_Memctl, of its owner, frees it. `flag` makes no difference. */
 void ARMCI_Memget(size_t bytes, armci_meminfo_t *info, int flag);
 void *ARMCI_Memat(armci_meminfo_t *info, long offset);
 void ARMCI_Memdt(armci_meminfo_t *info, long offset);
 void ARMCI_Memctl(armci_meminfo_t *info);
 
-/** Before and after loads and stores of this process to its own memory that others reach, where other libraries need it. */
+/* * Before and after loads and stores of this process to its own memory that others reach, where other libraries need
+ * it. */
 void ARMCI_Access_begin(void *ptr);
 void ARMCI_Access_end(void *ptr);
 
@@ -198,7 +199,7 @@ int ARMCI_AccV(int datatype, void *scale, armci_giov_t *iov, int len, int proc);
 void armci_write_strided(void *ptr, int levels, int stride[], int count[], char *buf);
 void armci_read_strided(void *ptr, int levels, int stride[], int count[], char *buf);
 
-/* --- without blocking: the memory on this side is in use until ARMCI_Wait. hdl NULL: until ARMCI_WaitAll or a fence --- */
+/* --- without blocking: the memory on this side is in use until ARMCI_Wait. hdl NULL: until ARMCI_WaitAll or a fence  */
 
 void ARMCI_INIT_HANDLE(armci_hdl_t *hdl);
 
@@ -240,10 +241,12 @@ void ARMCI_GroupFence(ARMCI_Group *group);
 /** Collective: all that all did is done. */
 void ARMCI_Barrier(void);
 
-/** *ploc = *prem, and *prem += value (fetch-and-add); or *ploc and *prem change places (swap). int, or long for _LONG. */
+/* * *ploc = *prem, and *prem += value (fetch-and-add); or *ploc and *prem change places (swap). int, or long for
+ * _LONG. */
 int ARMCI_Rmw(int op, void *ploc, void *prem, int value, int proc);
 
-/** Collective: `count` mutexes of each process. A process that holds one must not lock it again, from another thread neither. */
+/* * Collective: `count` mutexes of each process. A process that holds one must not lock it again, from another thread
+ * neither. */
 int ARMCI_Create_mutexes(int count);
 int ARMCI_Destroy_mutexes(void);
 void ARMCI_Lock(int mutex, int proc);
@@ -257,8 +260,8 @@ int armci_notify_wait(int proc, int *times);
 
 /* --- groups --- */
 
-/** Over the members, which `pids` names by their numbers in the parent (ARMCI_Group_create: in the default group). Others may call
- * it too, and get a handle that says so (ARMCI_Group_rank). */
+/* * Over the members, which `pids` names by their numbers in the parent (ARMCI_Group_create: in the default group).
+ * Others may call it too, and get a handle that says so (ARMCI_Group_rank). */
 void ARMCI_Group_create(int n, int *pids, ARMCI_Group *group);
 void ARMCI_Group_create_child(int n, int *pids, ARMCI_Group *group, ARMCI_Group *parent);
 void ARMCI_Group_free(ARMCI_Group *group);

@@ -1,8 +1,9 @@
 /*
  * message.h - ARMCI's messages and collectives, by Wattle. Buffers may be any memory.
  *
- * Operations: "+", "*", "max", "min", "absmax", "absmin", and of integers "and" ("&", "band"), "or" ("|", "bor") and "xor" ("bxor"), bit
- * by bit, and "&&" ("land") and "||" ("lor"), 0 or 1. The result is the same, to the last bit, on all processes. Scopes: all processes, those of the node, or the first of each node.
+ * Operations: "+", "*", "max", "min", "absmax", "absmin", and of integers "and" ("&", "band"), "or" ("|", "bor") and
+ * "xor" ("bxor"), bit by bit, and "&&" ("land") and "||" ("lor"), 0 or 1. The result is the same, to the last bit, on
+ * all processes. Scopes: all processes, those of the node, or the first of each node.
  */
 #ifndef ARMCI_MESSAGE_H
 #define ARMCI_MESSAGE_H
@@ -63,8 +64,8 @@ void armci_msg_dgop(double *x, int n, char *op);
 void armci_msg_reduce(void *x, int n, char *op, int type);
 void armci_msg_reduce_scope(int scope, void *x, int n, char *op, int type);
 
-/** x: `bytes` that begin with a value of `type`. All get those of the process with the least ("min") or greatest ("max") value,
- * the first of several; processes with `contribute` 0 have none. */
+/* * x: `bytes` that begin with a value of `type`. All get those of the process with the least ("min") or greatest
+ * ("max") value, the first of several; processes with `contribute` 0 have none. */
 void armci_msg_sel(void *x, int bytes, char *op, int type, int contribute);
 void armci_msg_sel_scope(int scope, void *x, int bytes, char *op, int type, int contribute);
 
@@ -76,8 +77,8 @@ void armci_msg_clus_llgop(long long *x, int n, char *op);
 void armci_msg_clus_fgop(float *x, int n, char *op);
 void armci_msg_clus_dgop(double *x, int n, char *op);
 
-/** Over a group. The root of a broadcast is the job's number of a member; scopes are of the group: its members of a node, or
- * its first one of each node. */
+/* * Over a group. The root of a broadcast is the job's number of a member; scopes are of the group: its members of a
+ * node, or its first one of each node. */
 void armci_msg_group_barrier(ARMCI_Group *group);
 void parmci_msg_group_barrier(ARMCI_Group *group);
 void armci_msg_group_bcast_scope(int scope, void *buf, int bytes, int root, ARMCI_Group *group);

@@ -1,5 +1,6 @@
 /*
- * pes.h - for test programs of several PEs: checks that name the PE, random numbers, and a start line that is not the runtime's.
+ * pes.h - for test programs of several PEs: checks that name the PE, random numbers, and a start line that is not the
+ * runtime's.
  *
  * In the threads build PEs share a process, so state is kept per thread. Include after <shmem.h>.
  */
@@ -65,8 +66,8 @@ static inline void meet(start_line *line, uint32_t n, uint32_t turn)
   }
 }
 
-/* Two PEs begin a turn together. line: PE 0's, or NULL where the other is on another node: then by the library's own calls, which
- * cannot be waited for without them; `there`, symmetric, holds the turn that the other has begun. */
+/* Two PEs begin a turn together. line: PE 0's, or NULL where the other is on another node: then by the library's own
+ * calls, which cannot be waited for without them; `there`, symmetric, holds the turn that the other has begun. */
 static inline void meet_other(start_line *line, uint64_t *there, uint32_t turn, int other)
 {
   if (line) {

@@ -1,8 +1,9 @@
 /*
  * threads_main.h - lets one test source be a program of processes and, in the threads build, a program of threads.
  *
- * Include it after <shmem.h> and write `int main(int argc, char **argv)` as usual, without static state that PEs must not share. The threads build runs it
- * on WTL_TEST_PES threads (environment, default 2), one PE each, of WTL_TEST_NODES nodes (default 1).
+ * Include it after <shmem.h> and write `int main(int argc, char **argv)` as usual, without static state that PEs must
+ * not share. The threads build runs it on WTL_TEST_PES threads (environment, default 2), one PE each, of WTL_TEST_NODES
+ * nodes (default 1).
  */
 #ifndef WTL_TESTS_THREADS_MAIN_H
 #define WTL_TESTS_THREADS_MAIN_H

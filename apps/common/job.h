@@ -1,6 +1,6 @@
 /*
- * job.h - the little that every mini-app needs of its library besides what it shows: begin, end, meet, gather on PE 0. job_shmem.c and
- * job_mpi.c are the two that do it. Every call is made by all PEs together.
+ * job.h - the little that every mini-app needs of its library besides what it shows: begin, end, meet, gather on PE 0.
+ * job_shmem.c and job_mpi.c are the two that do it. Every call is made by all PEs together.
  */
 #ifndef APPS_JOB_H
 #define APPS_JOB_H

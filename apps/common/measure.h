@@ -1,8 +1,9 @@
 /*
- * measure.h - time, time on cores, and joules of a section that all PEs run together, with provenance; the same way in every version.
+ * measure.h - time, time on cores, and joules of a section that all PEs run together, with provenance; the same way in
+ * every version.
  *
- * Joules of scope process are summed over the PEs. Those of a wider scope (a sensor's, a node's idle draw) are PE 0's alone, since
- * every PE of a node reads the same; of several nodes they are those of PE 0's.
+ * Joules of scope process are summed over the PEs. Those of a wider scope (a sensor's, a node's idle draw) are PE 0's
+ * alone, since every PE of a node reads the same; of several nodes they are those of PE 0's.
  */
 #ifndef APPS_MEASURE_H
 #define APPS_MEASURE_H
@@ -24,8 +25,8 @@ void measure_begin(void);
 void measure_end(measured *m);
 
 /*
- * A section in pieces, of which each PE tells its own: prepare opens it, resume and pause bound a piece, own closes it and gives this
- * PE's figures, `seconds` the pieces' together. A sensor's are the node's all the same. Nobody meets.
+ * A section in pieces, of which each PE tells its own: prepare opens it, resume and pause bound a piece, own closes it
+ * and gives this PE's figures, `seconds` the pieces' together. A sensor's are the node's all the same. Nobody meets.
  */
 void measure_prepare(void);
 void measure_resume(void);
@@ -35,7 +36,8 @@ void measure_own(measured *mine);
 /* A round's share, of `rounds` alike. */
 void measure_divide(measured *m, double rounds);
 
-/* Any PE: the meter's name and why it is no better one, as two JSON members; and the joules of `m` as one: "energy":[...] or null. */
+/* Any PE: the meter's name and why it is no better one, as two JSON members; and the joules of `m` as one:
+ * "energy":[...] or null. */
 void measure_print_meter(void);
 void measure_print_energy(const measured *m);
 

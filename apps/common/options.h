@@ -1,6 +1,6 @@
 /*
- * options.h - the mini-apps' command lines: "--name value" with a number or one of some words, "--name" alone for a flag, --help, and
- * words without a name, such as files.
+ * options.h - the mini-apps' command lines: "--name value" with a number or one of some words, "--name" alone for a
+ * flag, --help, and words without a name, such as files.
  *
  * A program lists its options in one table; each value is checked, and only the PE that may print speaks.
  */
@@ -21,7 +21,8 @@ typedef struct option {
 /* What the program should do afterwards. */
 enum { OPTIONS_GO, OPTIONS_HELP, OPTIONS_WRONG };
 
-/* Fills the values of the table; moves what has no name to the front of argv[1..] and gives their number in *n_words. */
+/* Fills the values of the table; moves what has no name to the front of argv[1..] and gives their number in
+ * *n_words. */
 int options_parse(int argc, char **argv, const char *purpose, option *table, size_t n, bool speak, int *n_words);
 
 #endif

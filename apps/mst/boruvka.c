@@ -137,7 +137,8 @@ static void offer_lightest(round_state *r)
   forget_touched(r);
 }
 
-/* Asks for the words of vertices in r->touched; afterwards r->of_vertex[vertex] says where in r->answers its word is. */
+/* Asks for the words of vertices in r->touched; afterwards r->of_vertex[vertex] says where in r->answers its word
+ * is. */
 static void look_up_touched(round_state *r, word which)
 {
   part *p = r->p;
@@ -152,8 +153,8 @@ static void look_up_touched(round_state *r, word which)
   look_up(p, which, r->asked, r->first, r->answers);
 }
 
-/* Joins own components along their best offers. Of two that chose the same edge, the one with the smaller name stays. Returns how many
- * were joined to others. */
+/* Joins own components along their best offers. Of two that chose the same edge, the one with the smaller name stays.
+ * Returns how many were joined to others. */
 static size_t join(round_state *r, forest *f)
 {
   part *p = r->p;
@@ -175,7 +176,8 @@ static size_t join(round_state *r, forest *f)
   return joined;
 }
 
-/* Makes every own vertex's parent the component it now belongs to: each goes to its parent's parent until nobody moves. */
+/* Makes every own vertex's parent the component it now belongs to: each goes to its parent's parent until nobody
+ * moves. */
 static void jump(round_state *r)
 {
   part *p = r->p;

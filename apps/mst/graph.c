@@ -5,7 +5,8 @@
 
 enum { WEIGHT_BITS = 20, WORDS = 8 }; /* random numbers an edge may use */
 
-/* One of four quarters of the adjacency matrix a level, as R-MAT has it, with the probabilities of Graph500: 0.57, 0.19, 0.19, 0.05. */
+/* One of four quarters of the adjacency matrix a level, as R-MAT has it, with the probabilities of Graph500: 0.57,
+ * 0.19, 0.19, 0.05. */
 static void rmat(const graph *g, uint64_t k, edge *e)
 {
   uint64_t word = 0;

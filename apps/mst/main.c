@@ -1,6 +1,6 @@
 /*
- * main.c - the minimum spanning tree, whichever way its messages go: makes graphs from seeds, solves each several times, checks every
- * answer against Kruskal's, and says what it took.
+ * main.c - the minimum spanning tree, whichever way its messages go: makes graphs from seeds, solves each several
+ * times, checks every answer against Kruskal's, and says what it took.
  */
 #include <stdio.h>
 #include <stdlib.h>

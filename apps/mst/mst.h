@@ -1,13 +1,15 @@
 /*
- * mst.h - a minimum spanning tree by many PEs: graphs from a seed, Boruvka's algorithm, and what a version has to do for it.
+ * mst.h - a minimum spanning tree by many PEs: graphs from a seed, Boruvka's algorithm, and what a version has to do
+ * for it.
  *
- * An edge's key is its weight, then its number, so no two are alike and there is one minimum spanning forest: the same for every version,
- * every number of PEs and Kruskal. The graph may be in several pieces; then the answer is a tree of each.
+ * An edge's key is its weight, then its number, so no two are alike and there is one minimum spanning forest: the same
+ * for every version, every number of PEs and Kruskal. The graph may be in several pieces; then the answer is a tree of
+ * each.
  *
- * Vertices, and the components that bear their names, are owned in blocks; edges lie where they were made and stay there. In a round
- * (boruvka.c) each PE finds among its edges the lightest that leaves each component and offers it to that component's owner; owners
- * join components along the best offers, and all PEs look up what their edges' ends have become. Offers and look-ups are small, many
- * and irregular: that is what versions differ in.
+ * Vertices, and the components that bear their names, are owned in blocks; edges lie where they were made and stay
+ * there. In a round (boruvka.c) each PE finds among its edges the lightest that leaves each component and offers it to
+ * that component's owner; owners join components along the best offers, and all PEs look up what their edges' ends have
+ * become. Offers and look-ups are small, many and irregular: that is what versions differ in.
  */
 #ifndef APPS_MST_H
 #define APPS_MST_H
@@ -78,7 +80,8 @@ static inline int owner_of(const part *p, uint32_t vertex)
 part *part_make(const graph *g);
 void part_free(part *p);
 
-/* The whole algorithm; every PE together. `f` is our part of the forest: sums over all PEs are the answer. Returns the rounds. */
+/* The whole algorithm; every PE together. `f` is our part of the forest: sums over all PEs are the answer. Returns the
+ * rounds. */
 int boruvka(part *p, forest *f);
 
 /* An owner takes in offers, in any order. One caller at a time. */
@@ -99,12 +102,12 @@ void version_free(void *p);
 void version_start(part *p);
 void version_end(void);
 
-/* offers[first[pe]] to offers[first[pe + 1] - 1] are for `pe`, whose take_offers gets them. Every PE together; it returns when all that is for
- * this PE was taken in. Owners' words are not changed by others meanwhile. */
+/* offers[first[pe]] to offers[first[pe + 1] - 1] are for `pe`, whose take_offers gets them. Every PE together; it
+ * returns when all that is for this PE was taken in. Owners' words are not changed by others meanwhile. */
 void send_offers(part *p, const offer *offers, const size_t *first);
 
-/* value[i] is the word of vertex[i]; vertex[first[pe]] to vertex[first[pe + 1] - 1] are of `pe`. Every PE together; nobody returns before what
- * it asked for is here, nor before others have read its words. */
+/* value[i] is the word of vertex[i]; vertex[first[pe]] to vertex[first[pe + 1] - 1] are of `pe`. Every PE together;
+ * nobody returns before what it asked for is here, nor before others have read its words. */
 void look_up(part *p, word which, const uint32_t *vertex, const size_t *first, uint64_t *value);
 
 #endif

@@ -1,8 +1,10 @@
 /*
- * mst_am.c - the minimum spanning tree by active messages. Offers are requests whose handler takes them in where they belong; a look-up
- * is a request that its owner's handler answers in the reply. Nobody keeps buckets or looks into them.
+ * mst_am.c - the minimum spanning tree by active messages. Offers are requests whose handler takes them in where they
+ * belong; a look-up is a request that its owner's handler answers in the reply. Nobody keeps buckets or looks into
+ * them.
  *
- * Handlers of a PE run one at a time, and its own thread touches what they write only between meetings, so nothing needs a lock.
+ * Handlers of a PE run one at a time, and its own thread touches what they write only between meetings, so nothing
+ * needs a lock.
  */
 #include <shmem.h>
 #include <shmemx.h>

@@ -1,7 +1,7 @@
 /*
- * mst_bucket.c - the minimum spanning tree by plain OpenSHMEM. Offers are put into buckets: each PE has one for each other, which the
- * owner empties as it finds it filled; where neither a bucket to empty nor room to fill is found, others get the core. Look-ups are
- * gets, all at once.
+ * mst_bucket.c - the minimum spanning tree by plain OpenSHMEM. Offers are put into buckets: each PE has one for each
+ * other, which the owner empties as it finds it filled; where neither a bucket to empty nor room to fill is found,
+ * others get the core. Look-ups are gets, all at once.
  */
 #include <sched.h>
 #include <shmem.h>

@@ -1,6 +1,6 @@
 /*
- * mst_mpi.c - the minimum spanning tree by MPI: two-sided messages, told apart by tags. How many of them come is agreed on first; then
- * all are sent and received.
+ * mst_mpi.c - the minimum spanning tree by MPI: two-sided messages, told apart by tags. How many of them come is agreed
+ * on first; then all are sent and received.
  */
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,14 +1,15 @@
 /*
- * pascol.c - displaced rings of one-sided operations (Vishnu et al. 2010, section V.B): over and over, each PE does one operation on
- * the PE after it, then on the next but one, and so on to itself, with a fence after each but a get. Cases: bytes of an operation.
+ * pascol.c - displaced rings of one-sided operations (Vishnu et al. 2010, section V.B): over and over, each PE does one
+ * operation on the PE after it, then on the next but one, and so on to itself, with a fence after each but a get.
+ * Cases: bytes of an operation.
  *
  *   put, get  contiguous
  *   acc       accumulate of doubles, scale 1: bytes are multiples of 8
  *   strided   put of ROWS rows, each half of the way to the next; fewer where there are fewer bytes
  *
- * Every PE has a place of its own in each PE's memory, so all operations can be checked after a sample: what was put is there, what
- * was got is right, what was accumulated adds up. Time is that of one operation, CPU seconds and joules those of all PEs for one operation
- * of each.
+ * Every PE has a place of its own in each PE's memory, so all operations can be checked after a sample: what was put is
+ * there, what was got is right, what was accumulated adds up. Time is that of one operation, CPU seconds and joules
+ * those of all PEs for one operation of each.
  */
 #include <armci.h>
 #include <math.h>

@@ -1,8 +1,9 @@
 /*
- * barrier.c - what waiting at a barrier costs: the last PE arrives T late, the others wait for it. Cases: T in milliseconds.
+ * barrier.c - what waiting at a barrier costs: the last PE arrives T late, the others wait for it. Cases: T in
+ * milliseconds.
  *
- * The late PE sleeps in the kernel, so that what is counted is the others' waiting, and so that it takes no core from them. A
- * sample is as many such rounds as last `--least`; times and joules are a round's.
+ * The late PE sleeps in the kernel, so that what is counted is the others' waiting, and so that it takes no core from
+ * them. A sample is as many such rounds as last `--least`; times and joules are a round's.
  */
 #include <shmem.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* BR_INST_RETIRED.NOT_TAKEN of Intel's cores since Sandy Bridge (SDM volume 3, chapter 20: event 0xc4, mask 0x10). Others have no
- * such event under one number. */
+/* BR_INST_RETIRED.NOT_TAKEN of Intel's cores since Sandy Bridge (SDM volume 3, chapter 20: event 0xc4, mask 0x10).
+ * Others have no such event under one number. */
 static const uint64_t intel_not_taken = 0x10c4;
 
 static int is_intel(void)

@@ -1,6 +1,6 @@
 /*
- * kernels.c - a phase bound by arithmetic and four bound by memory (work.h), on every PE at once. Cases: MiB of the three arrays
- * together, on each PE. Times and joules are those of a pass.
+ * kernels.c - a phase bound by arithmetic and four bound by memory (work.h), on every PE at once. Cases: MiB of the
+ * three arrays together, on each PE. Times and joules are those of a pass.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * receiver.c - a payload written from PE 0 to PE 1 in three ways that ask more or less of the receiver, which meanwhile waits. Cases:
- * number of fragments (user buffers).
+ * receiver.c - a payload written from PE 0 to PE 1 in three ways that ask more or less of the receiver, which meanwhile
+ * waits. Cases: number of fragments (user buffers).
  *
  *   direct  a non-blocking put for each fragment (A), quiet (B); a barrier, in which the receiver waits (D)
  *   active  pack (F), one put (A), quiet (B), a flag; the receiver, which waits for it (D), unpacks (E) and answers, which the sender
@@ -8,9 +8,9 @@
  *   agent   an active message for each fragment (A), shmemx_am_quiet (B); its handler copies it to its place (G), on the receiver's
  *           agent thread (WATTLE_PROGRESS=agent); a barrier, in which the receiver waits (D)
  *
- * Letters are the phases of the dissertation's table 12.1. No two fragments share a cache line. Before each transfer both PEs clear
- * what it touches from their caches; that is neither in its time nor in its joules. Data are checked after each sample. Time is the
- * sender's, joules and CPU seconds are each PE's own.
+ * Letters are the phases of the dissertation's table 12.1. No two fragments share a cache line. Before each transfer
+ * both PEs clear what it touches from their caches; that is neither in its time nor in its joules. Data are checked
+ * after each sample. Time is the sender's, joules and CPU seconds are each PE's own.
  */
 #include <math.h>
 #include <shmem.h>

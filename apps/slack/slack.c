@@ -1,11 +1,11 @@
 /*
- * slack.c - early and late PEs at a barrier. Cases: CR or CR:EC. EC PEs compute `--work`, the others CR times as much, and all meet; so
- * many times, for the governor learns. EC 0: all but the last are early. `--loads steps`: PE i computes 1 + (CR - 1) i / (n - 1)
- * times as much as PE 0, so that PEs wait in groups of their own. `--loads bt-mz`: PE i computes what the i-th process of BT-MZ does
- * (zones.h), over the mean of all; the case is of no account.
+ * slack.c - early and late PEs at a barrier. Cases: CR or CR:EC. EC PEs compute `--work`, the others CR times as much,
+ * and all meet; so many times, for the governor learns. EC 0: all but the last are early. `--loads steps`: PE i
+ * computes 1 + (CR - 1) i / (n - 1) times as much as PE 0, so that PEs wait in groups of their own. `--loads bt-mz`: PE
+ * i computes what the i-th process of BT-MZ does (zones.h), over the mean of all; the case is of no account.
  *
- * Work is a number of turns (work.h), not a time, so that a clock that changes makes it longer or shorter. Whoever compares jobs at
- * different clocks gives all of them the same `--turns`.
+ * Work is a number of turns (work.h), not a time, so that a clock that changes makes it longer or shorter. Whoever
+ * compares jobs at different clocks gives all of them the same `--turns`.
  */
 #include <math.h>
 #include <shmem.h>

@@ -18,8 +18,8 @@ const work_kind work_kinds[WORK_KERNELS] = {
 
 #ifdef WATTLE_SIMULATED
 
-/* Eight multiply-adds that wait for none of each other but for those of the turn before: eight cycles at 2.6 GHz. Described, for
- * counting them would take as long as doing them. */
+/* Eight multiply-adds that wait for none of each other but for those of the turn before: eight cycles at 2.6 GHz.
+ * Described, for counting them would take as long as doing them. */
 static const double turn_s = 8 / 2.6e9;
 
 void work_compute(double turns)

@@ -1,5 +1,6 @@
 /*
- * work.h - work of a fixed amount, so that a slower clock makes it longer: arithmetic alone, and the four kernels of STREAM.
+ * work.h - work of a fixed amount, so that a slower clock makes it longer: arithmetic alone, and the four kernels of
+ * STREAM.
  *
  * Compute intensity (CI) is the papers': arithmetic operations over loads and stores.
  */

@@ -1,6 +1,6 @@
 /*
- * main.c - the travelling salesman, whichever way its work is handed out: reads instances or makes random ones, solves each several
- * times, checks every answer against a sequential solver, and says what it took.
+ * main.c - the travelling salesman, whichever way its work is handed out: reads instances or makes random ones, solves
+ * each several times, checks every answer against a sequential solver, and says what it took.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,12 +1,13 @@
 /*
- * pool.h - the master's side of the travelling salesman, the same in all versions that have a master: partial tours to be worked on, the
- * one with the lowest bound first, the best tour so far, and who waits for work.
+ * pool.h - the master's side of the travelling salesman, the same in all versions that have a master: partial tours to
+ * be worked on, the one with the lowest bound first, the best tour so far, and who waits for work.
  *
  * It knows nothing of how messages go, and locks nothing: one thread at a time.
  *
- * A worker asks for several jobs at the start, so that the next lies ready when it ends one. It reports what came of a job and thereby asks
- * for another (its first reports are empty); it gets it at once or, if there is none now, later: the pool keeps it in mind. When nothing
- * is left to do and every worker waits for all the jobs it has asked for, all is done.
+ * A worker asks for several jobs at the start, so that the next lies ready when it ends one. It reports what came of a
+ * job and thereby asks for another (its first reports are empty); it gets it at once or, if there is none now, later:
+ * the pool keeps it in mind. When nothing is left to do and every worker waits for all the jobs it has asked for, all
+ * is done.
  */
 #ifndef APPS_TSP_POOL_H
 #define APPS_TSP_POOL_H

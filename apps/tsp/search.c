@@ -1,7 +1,8 @@
 /* search.c - branch and bound: what a job does, in every version. */
 #include "tsp.h"
 
-/* A search below one partial tour. `leave`: what leaving the cities still to be left, the last of the path among them, costs at least. */
+/* A search below one partial tour. `leave`: what leaving the cities still to be left, the last of the path among them,
+ * costs at least. */
 typedef struct search {
   const tsp_graph *g;
   tsp_result *result;

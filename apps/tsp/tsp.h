@@ -1,13 +1,14 @@
 /*
  * tsp.h - the travelling salesman: instances, partial tours, and the pruning that every version shares.
  *
- * A tour begins and ends in city 0, visits every city once and uses only edges that exist; costs are of one way, so there and back may
- * differ. An instance may have no tour.
+ * A tour begins and ends in city 0, visits every city once and uses only edges that exist; costs are of one way, so
+ * there and back may differ. An instance may have no tour.
  *
- * A partial tour (tsp_path) is pruned when its bound is no less than the cost of the best tour known. Two bounds are there: TSP_BY_COST,
- * what the path has cost so far; TSP_BY_LEAVE adds the least that leaving each city still to be left costs, which prunes so well that
- * the papers' 15 cities are no work to share any more. Short partial tours are split into their extensions, longer ones are searched to
- * the end by one PE: that is one job (tsp_work), whichever way the versions hand it out.
+ * A partial tour (tsp_path) is pruned when its bound is no less than the cost of the best tour known. Two bounds are
+ * there: TSP_BY_COST, what the path has cost so far; TSP_BY_LEAVE adds the least that leaving each city still to be
+ * left costs, which prunes so well that the papers' 15 cities are no work to share any more. Short partial tours are
+ * split into their extensions, longer ones are searched to the end by one PE: that is one job (tsp_work), whichever way
+ * the versions hand it out.
  */
 #ifndef APPS_TSP_H
 #define APPS_TSP_H
@@ -39,7 +40,8 @@ typedef struct tsp_path {
   uint8_t pad[7];
 } tsp_path;
 
-/* What a job came to. `children`: extensions that are jobs of their own. Sent with only as many of them as there are (tsp_result_bytes). */
+/* What a job came to. `children`: extensions that are jobs of their own. Sent with only as many of them as there are
+ * (tsp_result_bytes). */
 typedef struct tsp_result {
   tsp_path best; /* a tour better than the one the job knew of, or TSP_NO_TOUR */
   uint64_t visited;
@@ -53,7 +55,8 @@ static inline size_t tsp_result_bytes(const tsp_result *r)
   return offsetof(tsp_result, children) + (size_t)r->n_children * sizeof(tsp_path);
 }
 
-/* Reads a file: the number of cities, then the matrix, rows `from`. NULL where that went well, else what is wrong, in static storage. */
+/* Reads a file: the number of cities, then the matrix, rows `from`. NULL where that went well, else what is wrong, in
+ * static storage. */
 const char *tsp_read(tsp_graph *g, const char *file, tsp_bound bound);
 
 /* A random instance: costs from 1 to 100; of 100 edges `missing` are not there. */
@@ -68,13 +71,13 @@ static inline tsp_path tsp_no_path(void)
 }
 
 /*
- * Does one job. Paths of fewer than `split` cities are split: r gets their extensions that may still beat `best`. Others are searched:
- * r gets the best tour found, if it is cheaper than `best`.
+ * Does one job. Paths of fewer than `split` cities are split: r gets their extensions that may still beat `best`.
+ * Others are searched: r gets the best tour found, if it is cheaper than `best`.
  */
 void tsp_work(const tsp_graph *g, const tsp_path *job, int split, int32_t best, tsp_result *r);
 
-/* The cost of the best tour by dynamic programming over sets of cities (Held and Karp), sequentially: 2^n * n words of memory.
- * TSP_NO_TOUR where there is none. For n <= TSP_EXACT_MOST. -1: out of memory. */
+/* The cost of the best tour by dynamic programming over sets of cities (Held and Karp), sequentially: 2^n * n words of
+ * memory. TSP_NO_TOUR where there is none. For n <= TSP_EXACT_MOST. -1: out of memory. */
 enum { TSP_EXACT_MOST = 18 };
 int32_t tsp_exact(const tsp_graph *g);
 

@@ -1,10 +1,10 @@
 /*
- * tsp_am.c - the travelling salesman by active messages. A report is a request; its handler, on the master, takes it in and answers it with
- * the next job in its reply: no bucket is looked for, and the master's own thread sleeps.
+ * tsp_am.c - the travelling salesman by active messages. A report is a request; its handler, on the master, takes it in
+ * and answers it with the next job in its reply: no bucket is looked for, and the master's own thread sleeps.
  *
- * A handler may reply but send nothing else. So where work comes up for a worker whose report could not be answered at once, the
- * master's thread sends it. That thread looks after every report, so its wait begins anew with each: while reports come thick and fast
- * it finds them without sleeping.
+ * A handler may reply but send nothing else. So where work comes up for a worker whose report could not be answered at
+ * once, the master's thread sends it. That thread looks after every report, so its wait begins anew with each: while
+ * reports come thick and fast it finds them without sleeping.
  */
 #include <shmem.h>
 #include <shmemx.h>

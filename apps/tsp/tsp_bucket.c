@@ -1,8 +1,8 @@
 /*
- * tsp_bucket.c - the travelling salesman by plain OpenSHMEM: each worker has a bucket on the master for its reports, with a place for each
- * job it may ask for at a time, and an inbox of its own for the answers; what is put there is followed by a number that says so. The
- * master scans all buckets over and over, which is what one-sided puts leave it to do; where a scan found nothing it lets others
- * have the core.
+ * tsp_bucket.c - the travelling salesman by plain OpenSHMEM: each worker has a bucket on the master for its reports,
+ * with a place for each job it may ask for at a time, and an inbox of its own for the answers; what is put there is
+ * followed by a number that says so. The master scans all buckets over and over, which is what one-sided puts leave it
+ * to do; where a scan found nothing it lets others have the core.
  */
 #include <sched.h>
 #include <shmem.h>

@@ -1,6 +1,6 @@
 /*
- * tsp_mpi.c - the travelling salesman by MPI: two-sided messages, told apart by tags. The master takes whatever report comes first and
- * answers it.
+ * tsp_mpi.c - the travelling salesman by MPI: two-sided messages, told apart by tags. The master takes whatever report
+ * comes first and answers it.
  */
 #include <mpi.h>
 

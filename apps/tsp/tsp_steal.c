@@ -1,17 +1,18 @@
 /*
- * tsp_steal.c - the travelling salesman by active messages, without a master: every PE has a stack of partial tours, and one that has none
- * left takes some from another.
+ * tsp_steal.c - the travelling salesman by active messages, without a master: every PE has a stack of partial tours,
+ * and one that has none left takes some from another.
  *
- * Stealing. A thief asks a few random victims (ON_STEAL); the victim's handler replies with the oldest half of its stack, which is
- * where the largest pieces of work lie, or with nothing. After that the thief asks its neighbours at distances 1, 2, 4 ...
- * to remember it (ON_REMEMBER), and sleeps. A PE that has work to spare sends some to those it remembers.
+ * Stealing. A thief asks a few random victims (ON_STEAL); the victim's handler replies with the oldest half of its
+ * stack, which is where the largest pieces of work lie, or with nothing. After that the thief asks its neighbours at
+ * distances 1, 2, 4 ... to remember it (ON_REMEMBER), and sleeps. A PE that has work to spare sends some to those it
+ * remembers.
  *
  * Tours. A better one goes to every PE at once, as a message (ON_TOUR).
  *
- * The end. Work is nowhere when every stack is empty and none is on its way. A token goes round from PE 0 and back (Safra's
- * algorithm): each PE passes it on when it has nothing to do, adds what it has sent minus what it has got, and blackens it
- * if it got work since. A token that comes back white with sum 0 to an idle, white PE 0 means the end; else it goes round again. It
- * rests with PEs that work, so that idle ones sleep.
+ * The end. Work is nowhere when every stack is empty and none is on its way. A token goes round from PE 0 and back
+ * (Safra's algorithm): each PE passes it on when it has nothing to do, adds what it has sent minus what it has got, and
+ * blackens it if it got work since. A token that comes back white with sum 0 to an idle, white PE 0 means the end; else
+ * it goes round again. It rests with PEs that work, so that idle ones sleep.
  */
 #include <shmem.h>
 #include <shmemx.h>
@@ -250,7 +251,8 @@ static bool work(const tsp_task *task, tsp_share *share)
   return true;
 }
 
-/* Passes the token on if it is here, or finds that all is done: true. We have nothing to do. Called with the lock, returns without. */
+/* Passes the token on if it is here, or finds that all is done: true. We have nothing to do. Called with the lock,
+ * returns without. */
 static bool pass_token_and_unlock(void)
 {
   if (!self.has_token) {

@@ -24,7 +24,8 @@ typedef struct tsp_share {
 extern const char tsp_version[];  /* "am", "bucket", "mpi" or "steal" */
 extern const bool tsp_has_master; /* PE 0 hands out work and does none itself, so there must be 2 PEs */
 
-/* Before the first and after the last tsp_solve; every PE together. ahead: jobs that a worker has, or has asked for, at a time. */
+/* Before the first and after the last tsp_solve; every PE together. ahead: jobs that a worker has, or has asked for, at
+ * a time. */
 void tsp_start(int me, int n_pes, int ahead);
 void tsp_end(void);
 

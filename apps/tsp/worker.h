@@ -1,6 +1,6 @@
 /*
- * worker.h - a worker's side, the same in all versions with a master: report, get a job, do it. A version says how reports go and
- * jobs come.
+ * worker.h - a worker's side, the same in all versions with a master: report, get a job, do it. A version says how
+ * reports go and jobs come.
  */
 #ifndef APPS_TSP_WORKER_H
 #define APPS_TSP_WORKER_H

@@ -1,6 +1,6 @@
 /*
- * Communicators that belong to groups: programs that call MPI beside ARMCI take them from a group's handle. The calls of MPI are
- * those of boot's module for the MPI that the program has loaded (node/boot_mpi.h).
+ * Communicators that belong to groups: programs that call MPI beside ARMCI take them from a group's handle. The calls
+ * of MPI are those of boot's module for the MPI that the program has loaded (node/boot_mpi.h).
  */
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* One block: put, get, accumulate, single values, read-modify-write. To a process of this node these are loads and stores. */
+/* One block: put, get, accumulate, single values, read-modify-write. To a process of this node these are loads and
+ * stores. */
 #include <string.h>
 
 #include "armci/front.h"
@@ -37,7 +38,7 @@ static inline size_t size_of(const wtl_frame *f, int bytes)
   return (size_t)bytes;
 }
 
-/* --- blocks ------------------------------------------------------------------------------------------------------------ */
+/* --- blocks ------------------------------------------------------------------------------------------------------- */
 
 static inline void begin(const wtl_frame *f, armci_waiter *w, armci_hdl_t *hdl, bool blocking)
 {
@@ -158,7 +159,7 @@ void ARMCI_Copy(void *src, void *dst, int bytes)
   if (bytes > 0) memmove(dst, src, (size_t)bytes);
 }
 
-/* --- a put and a flag ---------------------------------------------------------------------------------------------------- */
+/* --- a put and a flag --------------------------------------------------------------------------------------------- */
 
 /* What this process did to that memory before is there before it. */
 void armci_set_flag(const wtl_frame *f, int *flag, int value, int proc)
@@ -183,7 +184,7 @@ int PARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int p
 }
 ARMCI_TWIN(int, Put_flag, void *src, void *dst, int bytes, int *flag, int value, int proc)
 
-/* --- values -------------------------------------------------------------------------------------------------------------- */
+/* --- values ------------------------------------------------------------------------------------------------------- */
 
 #define VALUES(Name, type)                                                                                             \
   int PARMCI_PutValue##Name(type src, void *dst, int proc)                                                             \
@@ -214,7 +215,7 @@ VALUES(Long, long)
 VALUES(Float, float)
 VALUES(Double, double)
 
-/* --- read-modify-write --------------------------------------------------------------------------------------------------- */
+/* --- read-modify-write -------------------------------------------------------------------------------------------- */
 
 /* Far values come as bytes; both kinds of machine that there are put the low ones first. */
 static void far_rmw(const wtl_frame *f, enum wtl_net_op op, size_t size, void *ploc, void *prem, uint64_t operand,

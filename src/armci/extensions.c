@@ -42,7 +42,7 @@ int ARMCIX_Group_dup(ARMCI_Group *parent, ARMCI_Group *group)
   return ARMCIX_Group_split(parent, 0, 0, group);
 }
 
-/* --- mutexes ----------------------------------------------------------------------------------------------------------------- */
+/* --- mutexes ------------------------------------------------------------------------------------------------------ */
 
 static armci_mutexes *set_of(armcix_mutex_hdl_t hdl)
 {

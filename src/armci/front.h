@@ -1,8 +1,8 @@
 /*
  * front.h - what ARMCI's calls share: their beginning and end, the checks, and the state of a process that uses ARMCI.
  *
- * A call is counted in the profile by its number in calls.def. The checks are on unless WATTLE_CHECK=off; what they find ends the
- * job.
+ * A call is counted in the profile by its number in calls.def. The checks are on unless WATTLE_CHECK=off; what they
+ * find ends the job.
  */
 #ifndef WTL_ARMCI_FRONT_H
 #define WTL_ARMCI_FRONT_H
@@ -177,14 +177,15 @@ void armci_set_flag(const wtl_frame *f, int *flag, int value, int proc);
 wtl_group *armci_group_of(const wtl_frame *f, const ARMCI_Group *group);
 wtl_group *armci_member_group_of(const wtl_frame *f, const ARMCI_Group *group);
 
-/* The group's members of this process's node (SCOPE_NODE), or the first of each node (SCOPE_MASTERS), as a group; NULL: this process
- * is none of them. armci_scope_end frees it, unless it is the group itself. */
+/* The group's members of this process's node (SCOPE_NODE), or the first of each node (SCOPE_MASTERS), as a group; NULL:
+ * this process is none of them. armci_scope_end frees it, unless it is the group itself. */
 wtl_group *armci_scope_of(const wtl_frame *f, wtl_group *g, int scope);
 void armci_scope_end(wtl_group *g, wtl_group *scoped);
 void armci_groups_start(const wtl_frame *f, armci_state *s);
 void armci_groups_stop(armci_state *s);
 
-/* communicators.c. The communicator of the MPI that the program uses for these PEs, in *comm; nothing where it uses none. */
+/* communicators.c. The communicator of the MPI that the program uses for these PEs, in *comm; nothing where it uses
+ * none. */
 bool armci_comm_is_wanted(void);
 void armci_comm_world(void *comm, size_t room);
 void armci_comm_make(const int *pes, int n, void *comm, size_t room);

@@ -4,7 +4,7 @@
 
 #include "armci/front.h"
 
-/* --- operations ----------------------------------------------------------------------------------------------------------------- */
+/* --- operations --------------------------------------------------------------------------------------------------- */
 
 enum operation { SUM, PRODUCT, MAX, MIN, ABSMAX, ABSMIN, AND, OR, XOR, BOTH, EITHER, N_OPERATIONS };
 enum { N_TYPES = 5 };
@@ -98,7 +98,7 @@ static void reduce(wtl_frame *f, wtl_group *g, void *x, int n, const char *op, i
   wtl_leave(f);
 }
 
-/* --- calls -------------------------------------------------------------------------------------------------------------------------- */
+/* --- calls -------------------------------------------------------------------------------------------------------- */
 
 static void reduce_scope(wtl_frame *f, wtl_group *g, int scope, void *x, int n, const char *op, int type)
 {
@@ -153,7 +153,7 @@ TYPED(ll, long long, ARMCI_LONG_LONG)
 TYPED(f, float, ARMCI_FLOAT)
 TYPED(d, double, ARMCI_DOUBLE)
 
-/* --- selection ------------------------------------------------------------------------------------------------------------------------ */
+/* --- selection ---------------------------------------------------------------------------------------------------- */
 
 /* Is the value at `a` better? Of type `type`, at any address. */
 static bool is_better(int type, bool least, const char *a, const char *b)

@@ -50,7 +50,7 @@ static wtl_group *make(const wtl_frame *f, const int *pes, int n)
   return g;
 }
 
-/* --- those that are there from the start ------------------------------------------------------------------------------------- */
+/* --- those that are there from the start -------------------------------------------------------------------------- */
 
 void armci_groups_start(const wtl_frame *f, armci_state *s)
 {
@@ -80,7 +80,7 @@ void ARMCI_Group_get_world(ARMCI_Group *group)
   wtl_leave(&f);
 }
 
-/* --- making ------------------------------------------------------------------------------------------------------------------- */
+/* --- making ------------------------------------------------------------------------------------------------------- */
 
 static void create(const wtl_frame *f, int n, const int *pids, ARMCI_Group *out, const wtl_group *parent)
 {
@@ -135,7 +135,7 @@ void ARMCI_Group_free(ARMCI_Group *group)
   wtl_leave(&f);
 }
 
-/* --- scopes -------------------------------------------------------------------------------------------------------------------- */
+/* --- scopes ------------------------------------------------------------------------------------------------------- */
 
 static int node_of(const wtl_frame *f, int proc)
 {
@@ -177,7 +177,7 @@ void armci_scope_end(wtl_group *g, wtl_group *scoped)
   if (scoped && scoped != g && !g->is_world) wtl_group_free(scoped);
 }
 
-/* --- asking ------------------------------------------------------------------------------------------------------------------- */
+/* --- asking ------------------------------------------------------------------------------------------------------- */
 
 int ARMCI_Group_rank(ARMCI_Group *group, int *rank)
 {
@@ -224,7 +224,7 @@ int ARMCI_Absolute_id(ARMCI_Group *group, int rank)
   return g->pe[rank];
 }
 
-/* --- nodes -------------------------------------------------------------------------------------------------------------------- */
+/* --- nodes -------------------------------------------------------------------------------------------------------- */
 
 static void check_domain(const wtl_frame *f, armci_domain_t domain)
 {

@@ -1,8 +1,8 @@
 /*
- * Handles. One that nothing was begun with, or only what was over at once (all within a node), is all zeros or whatever the program
- * left in it: programs written for other libraries need not initialise it. So a handle means something only where it names an entry
- * of the table that is in use, and the right number of its uses. Copies of a handle are the same handle. What looks like one by chance
- * shares the entry: who waits for it waits for more than he must.
+ * Handles. One that nothing was begun with, or only what was over at once (all within a node), is all zeros or whatever
+ * the program left in it: programs written for other libraries need not initialise it. So a handle means something only
+ * where it names an entry of the table that is in use, and the right number of its uses. Copies of a handle are the
+ * same handle. What looks like one by chance shares the entry: who waits for it waits for more than he must.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -69,8 +69,8 @@ static int find_free(armci_requests *r)
   return -1;
 }
 
-/* Programs may forget handles, and wait for all, or fence, instead. Another thread may be about to begin something with one that
- * looks done: then they are kept. */
+/* Programs may forget handles, and wait for all, or fence, instead. Another thread may be about to begin something with
+ * one that looks done: then they are kept. */
 static void forget_done(const wtl_pe *self, armci_requests *r)
 {
   for (int i = 0; i < r->n && self->thread_level < WTL_THREAD_MULTIPLE; i++)

@@ -17,7 +17,7 @@ const char *armci_call_name(uint32_t call)
   return calls[call % WTL_CALLS_A_FRONT].name;
 }
 
-/* --- what the checks say ---------------------------------------------------------------------------------------------- */
+/* --- what the checks say ------------------------------------------------------------------------------------------ */
 
 void armci_refuse_uninitialised(uint32_t call)
 {
@@ -55,7 +55,7 @@ void armci_refuse_null(uint32_t call, const char *name)
   wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL", armci_call_name(call), name);
 }
 
-/* --- life --------------------------------------------------------------------------------------------------------------- */
+/* --- life --------------------------------------------------------------------------------------------------------- */
 
 static void *need(size_t n, size_t size)
 {

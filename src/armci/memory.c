@@ -98,7 +98,7 @@ int PARMCI_Free_local(void *ptr)
 }
 ARMCI_TWIN(int, Free_local, void *ptr)
 
-/* --- one kind of memory -------------------------------------------------------------------------------------------------- */
+/* --- one kind of memory ------------------------------------------------------------------------------------------- */
 
 int PARMCI_Malloc_memdev(void **ptrs, armci_size_t bytes, const char *device)
 {
@@ -120,7 +120,7 @@ int PARMCI_Free_memdev(void *ptr)
 }
 ARMCI_TWIN(int, Free_memdev, void *ptr)
 
-/* --- one process for the others ------------------------------------------------------------------------------------------ */
+/* --- one process for the others ----------------------------------------------------------------------------------- */
 
 void ARMCI_Memget(size_t bytes, armci_meminfo_t *info, int flag)
 {
@@ -153,7 +153,7 @@ void ARMCI_Memctl(armci_meminfo_t *info)
   wtl_leave(&f);
 }
 
-/* --- what is as it is ------------------------------------------------------------------------------------------------------ */
+/* --- what is as it is --------------------------------------------------------------------------------------------- */
 
 void PARMCI_Access_begin(void *ptr)
 {

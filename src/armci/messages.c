@@ -33,7 +33,7 @@ static void check_buffer(const wtl_frame *f, const void *buf, int bytes)
   armci_check_given(f, "buf", buf, (size_t)bytes);
 }
 
-/* --- messages ------------------------------------------------------------------------------------------------------------------ */
+/* --- messages ----------------------------------------------------------------------------------------------------- */
 
 void armci_msg_snd(int tag, void *buf, int bytes, int to)
 {
@@ -67,7 +67,7 @@ int armci_msg_rcvany(int tag, void *buf, int room, int *came)
   return receive(&f, tag, buf, room, came, WTL_FROM_ANY);
 }
 
-/* --- barrier, broadcast, trees --------------------------------------------------------------------------------------------------- */
+/* --- barrier, broadcast, trees ------------------------------------------------------------------------------------ */
 
 void parmci_msg_barrier(void)
 {
@@ -163,7 +163,7 @@ void armci_msg_bintree(int scope, int *root, int *up, int *left, int *right)
   wtl_leave(&f);
 }
 
-/* --- addresses ----------------------------------------------------------------------------------------------------------------- */
+/* --- addresses ---------------------------------------------------------------------------------------------------- */
 
 static void exchange(wtl_frame *f, wtl_group *g, void *ptrs[], int n)
 {

@@ -1,4 +1,5 @@
-/* Mutexes: queue locks (sync.h) in global memory. A set of them belongs to a group; ARMCI_Create_mutexes makes one of all processes. */
+/* Mutexes: queue locks (sync.h) in global memory. A set of them belongs to a group; ARMCI_Create_mutexes makes one of
+ * all processes. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,8 @@ typedef struct patch {
   size_t bytes;
 } patch;
 
-/* False: there is nothing to do. Levels that count one block are left out; ones that lie without a gap become part of the block. */
+/* False: there is nothing to do. Levels that count one block are left out; ones that lie without a gap become part of
+ * the block. */
 static bool describe(const wtl_frame *f, patch *p, const int here[], const int there[], const int count[], int levels)
 {
   armci_check_that(f, levels >= 0 && levels <= WTL_MOST_LEVELS, "stride_levels", levels, "0 to 8");
@@ -238,7 +239,7 @@ int PARMCI_NbAccS(int datatype, void *scale, void *src, int src_stride[], void *
 ARMCI_TWIN(int, NbAccS, int datatype, void *scale, void *src, int src_stride[], void *dst, int dst_stride[],
            int count[], int levels, int proc, armci_hdl_t *hdl)
 
-/* --- packing, for the program itself --------------------------------------------------------------------------------------- */
+/* --- packing, for the program itself ------------------------------------------------------------------------------ */
 
 static void lay_out(wtl_strides *s, int levels, const int stride[], const int count[])
 {

@@ -1,6 +1,6 @@
 /*
- * TCGMSG, the message library that older Global Arrays programs use, as Fortran calls it: arguments by address, integers as long as a
- * C long, lengths of strings behind. Each message has a type, by which it is found.
+ * TCGMSG, the message library that older Global Arrays programs use, as Fortran calls it: arguments by address,
+ * integers as long as a C long, lengths of strings behind. Each message has a type, by which it is found.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ long armci_tcgmsg_mitob(long *n);
 long armci_tcgmsg_mitod(long *n);
 #pragma GCC visibility pop
 
-/* --- start and end --------------------------------------------------------------------------------------------------------------- */
+/* --- start and end ------------------------------------------------------------------------------------------------ */
 
 void armci_tcgmsg_pbeginf(void)
 {
@@ -79,7 +79,7 @@ long armci_tcgmsg_tcgready(void)
   return PARMCI_Initialized();
 }
 
-/* --- messages -------------------------------------------------------------------------------------------------------------------- */
+/* --- messages ----------------------------------------------------------------------------------------------------- */
 
 /* Theirs and armci_msg_snd's are not mixed up. */
 static uint64_t context(void)
@@ -174,7 +174,7 @@ void armci_tcgmsg_igop(long *type, long *x, long *n, char *op, int op_length)
   armci_msg_lgop(x, (int)*n, name);
 }
 
-/* --- the shared counter ---------------------------------------------------------------------------------------------------------- */
+/* --- the shared counter ------------------------------------------------------------------------------------------- */
 
 /* The next number from 0 on, where *processes > 0; else all call it together, and it begins anew. */
 long armci_tcgmsg_nxtval(long *processes)
@@ -198,7 +198,7 @@ long armci_tcgmsg_nxtval(long *processes)
   return (long)next;
 }
 
-/* --- files, lines, times ------------------------------------------------------------------------------------------------------------ */
+/* --- files, lines, times ------------------------------------------------------------------------------------------ */
 
 static void file_failed(const char *what, const char *name)
 {

@@ -20,8 +20,8 @@ void wtl_message_pe(int pe);
 void wtl_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Before a process ends with an error: gives whoever reads its standard error half a second to do so. MPICH's launcher ends a job
- * as soon as one of its processes is gone, and what it has not read by then nobody sees.
+ * Before a process ends with an error: gives whoever reads its standard error half a second to do so. MPICH's launcher
+ * ends a job as soon as one of its processes is gone, and what it has not read by then nobody sees.
  */
 void wtl_hear_out(void);
 

@@ -1,9 +1,9 @@
 /*
  * json_read.h - reads JSON that may be anything: broken, nested without end, of another program.
  *
- * No tree is built. Each value that is no object and no list is shown with its path, "prices.fence.idle.median_s"; elements of a
- * list are named by their number, from 0. What has a path longer than WTL_JSON_PATH is checked but not shown. Text longer than WTL_JSON_TEXT
- * bytes is cut. Numbers have a point in any locale.
+ * No tree is built. Each value that is no object and no list is shown with its path, "prices.fence.idle.median_s";
+ * elements of a list are named by their number, from 0. What has a path longer than WTL_JSON_PATH is checked but not
+ * shown. Text longer than WTL_JSON_TEXT bytes is cut. Numbers have a point in any locale.
  */
 #ifndef WTL_BASE_JSON_READ_H
 #define WTL_BASE_JSON_READ_H

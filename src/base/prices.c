@@ -187,7 +187,8 @@ static bool refuse(wtl_prices *p, const char *reason)
   return false;
 }
 
-/* The text of the file, to be freed, or NULL with the reason. A FIFO or a device must not hold up the start of a program. */
+/* The text of the file, to be freed, or NULL with the reason. A FIFO or a device must not hold up the start of a
+ * program. */
 static char *load(wtl_prices *p, size_t *length)
 {
   struct stat st;

@@ -33,7 +33,8 @@ enum wtl_price {
   WTL_PRICES
 };
 
-/* Each price was measured with the other core idle, and with a process on it that computes (or polls the fence's line). */
+/* Each price was measured with the other core idle, and with a process on it that computes (or polls the fence's
+ * line). */
 enum wtl_price_beside { WTL_BESIDE_IDLE, WTL_BESIDE_PEER, WTL_BESIDES };
 
 typedef struct wtl_prices {
@@ -69,7 +70,8 @@ void wtl_prices_read(const wtl_settings *settings, wtl_prices *p);
  * than cores, so that the waker is on the sleeper's core. far: sleepers wait in epoll. */
 double wtl_prices_wake(const wtl_prices *p, bool crowded, bool far);
 
-/* What a PE that yields to another that yields, too, takes of the core: one switch, in seconds; NaN where that is not known. */
+/* What a PE that yields to another that yields, too, takes of the core: one switch, in seconds; NaN where that is not
+ * known. */
 double wtl_prices_turn(const wtl_prices *p);
 
 #endif

@@ -49,7 +49,8 @@ typedef struct samples {
   char why[WHY_BYTES]; /* why there are none, or no more */
 } samples;
 
-/* Chooses the cores, stays on the first, makes the shared memory. Says what is wrong and ends the program where it cannot. */
+/* Chooses the cores, stays on the first, makes the shared memory. Says what is wrong and ends the program where it
+ * cannot. */
 void bench_start(bench *b);
 
 /* Starts a process on a core that does `work`, which need not return, and waits until it runs there. */
@@ -65,7 +66,8 @@ void bench_linger(uint64_t ticks);
 /* Waits until *word is `value`, looking at it all the time, 2 s at most. */
 bool bench_await(const bench *b, const _Atomic uint32_t *word, uint32_t value);
 
-/* Did the helper run between two readings of this? On a machine with other work it may not have, and then there was no peer. */
+/* Did the helper run between two readings of this? On a machine with other work it may not have, and then there was no
+ * peer. */
 static inline uint64_t bench_turns(const bench *b)
 {
   return atomic_load_explicit(&b->shared->turns, memory_order_acquire);

@@ -94,7 +94,8 @@ static bool let_it_sleep_here(const bench *b, uint32_t ring)
   return true;
 }
 
-/* Likewise on another core. How long it sleeps differs from time to time: a core that has been idle for longer is slower. */
+/* Likewise on another core. How long it sleeps differs from time to time: a core that has been idle for longer is
+ * slower. */
 static bool let_it_sleep_there(const bench *b, uint32_t ring, double least_s, double most_s)
 {
   double part = (double)(ring * 2654435761u >> 8) / (1 << 24);

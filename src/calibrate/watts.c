@@ -61,7 +61,8 @@ static void measure(run *r, enum watts_state state, uint32_t khz)
   putc('}', r->out);
 }
 
-/* Few of many, the lowest, the base clock and the highest among them. Without a knob: one, of which nothing is known. */
+/* Few of many, the lowest, the base clock and the highest among them. Without a knob: one, of which nothing is
+ * known. */
 static size_t choose_clocks(const wtl_knob *k, uint32_t clock[MOST_CLOCKS])
 {
   if (!wtl_knob_acts(k) || wtl_knob_domains(k) == 0) return clock[0] = 0, 1;

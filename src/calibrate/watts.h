@@ -1,6 +1,6 @@
 /*
- * watts.h - what a node draws while its cores do one thing, for `wattle calibrate --profile`: idle, computing, spinning,
- * yielding, asleep (woken a thousand times a second), moving memory; each but idle and memory at each clock.
+ * watts.h - what a node draws while its cores do one thing, for `wattle calibrate --profile`: idle, computing,
+ * spinning, yielding, asleep (woken a thousand times a second), moving memory; each but idle and memory at each clock.
  */
 #ifndef WTL_CALIBRATE_WATTS_H
 #define WTL_CALIBRATE_WATTS_H

@@ -1,6 +1,6 @@
 /*
- * The progress agent of a simulated PE: a thread of it that is blocked until a message arrives, and then serves it, on the same
- * core. What it does not simulate is its looks at what others do: it costs nothing where nothing arrives.
+ * The progress agent of a simulated PE: a thread of it that is blocked until a message arrives, and then serves it, on
+ * the same core. What it does not simulate is its looks at what others do: it costs nothing where nothing arrives.
  */
 #include <math.h>
 #include <pthread.h>
@@ -106,7 +106,7 @@ void wtl_agent_stop(wtl_agent *a)
   free(a);
 }
 
-/* --- what waiting threads call -------------------------------------------------------------------------------------- */
+/* --- what waiting threads call ------------------------------------------------------------------------------------ */
 
 static bool progress(void *agent)
 {

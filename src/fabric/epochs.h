@@ -1,7 +1,7 @@
 /*
- * epochs.h - "everything so far": operations belong to the epoch in which they began; who waits for all that began before
- * now waits for this epoch and the earlier ones to drain, while later operations go to the next. So nobody waits for what
- * begins after him, however busy other threads are.
+ * epochs.h - "everything so far": operations belong to the epoch in which they began; who waits for all that began
+ * before now waits for this epoch and the earlier ones to drain, while later operations go to the next. So nobody waits
+ * for what begins after him, however busy other threads are.
  *
  * At most two epochs are open: one that takes operations and one that drains. The caller holds a lock, but for
  * wtl_epoch_is_over.

@@ -27,9 +27,9 @@ static void end_job(wtl_net *net, const char *why)
 }
 
 /*
- * A connection breaks when a PE's process ends, and mostly the launcher knows more about that: which PE it was, and its exit
- * code. Where it ends the job at once nothing is said; where it takes longer, it may not know more (a daemon of its own is gone),
- * so this PE says what it sees, and ends the job if the launcher does not.
+ * A connection breaks when a PE's process ends, and mostly the launcher knows more about that: which PE it was, and its
+ * exit code. Where it ends the job at once nothing is said; where it takes longer, it may not know more (a daemon of
+ * its own is gone), so this PE says what it sees, and ends the job if the launcher does not.
  */
 enum { SPEAK_AFTER_MS = 300, END_AFTER_MS = 3000 };
 

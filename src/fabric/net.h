@@ -5,15 +5,15 @@
  * a place in this process or refuses it, so that no message writes outside of what is offered.
  *
  * How: put, get and atomics are messages of ours (wire.h), served by the target's CPU. Where hardware moves bytes, puts
- * and gets of region WTL_NET_OPEN_REGION use it instead, piece by piece, once the target has sent its key; nobody's bell
- * rings then (wtl_net_is_silent).
+ * and gets of region WTL_NET_OPEN_REGION use it instead, piece by piece, once the target has sent its key; nobody's
+ * bell rings then (wtl_net_is_silent).
  *
  * Order: what one PE sends to another arrives in order, but for puts of WTL_NET_LARGE bytes and more and those done by
  * hardware, which may overtake and be overtaken (wtl_net_in_order).
  *
- * Completion: a call that is given a counter `left` adds 1 to it and takes that away when what the caller has to wait for is
- * over: a result is there, a source is no longer needed. Everything else, and everything at its target, is complete after
- * wtl_net_flush, once wtl_net_flushed.
+ * Completion: a call that is given a counter `left` adds 1 to it and takes that away when what the caller has to wait
+ * for is over: a result is there, a source is no longer needed. Everything else, and everything at its target, is
+ * complete after wtl_net_flush, once wtl_net_flushed.
  *
  * Threads: any thread may call; the calls take turns. Handlers of arriving messages run in whoever makes progress.
  */
@@ -34,8 +34,8 @@ enum { WTL_NET_OPEN_REGION = 0 };
 typedef struct wtl_net wtl_net;
 
 /*
- * Operations that are completed together, and apart from all others: those of one context. Calls that are given none (NULL)
- * belong to the PE's own, which wtl_net_flush completes. All but `left` belongs to the network.
+ * Operations that are completed together, and apart from all others: those of one context. Calls that are given none
+ * (NULL) belong to the PE's own, which wtl_net_flush completes. All but `left` belongs to the network.
  */
 typedef struct wtl_net_flow {
   _Atomic uint32_t left;   /* operations that are under way */
@@ -66,15 +66,17 @@ typedef struct wtl_net_home {
   void (*completed)(void *owner);                         /* an operation of this PE's own got its answer */
   /* A message of PE `from`; its data are valid during the call. False: it is not a good one. */
   bool (*message)(void *owner, int from, wtl_net_tag tag, const void *data, size_t n);
-  /* A long one: `room` says where its data go (NULL: nowhere, it is dropped), `landed` is called when they are there. */
+  /* A long one: `room` says where its data go (NULL: nowhere, it is dropped), `landed` is called when they are
+   * there. */
   void *(*room)(void *owner, int from, wtl_net_tag tag, size_t n);
   void (*landed)(void *owner, int from, wtl_net_tag tag, void *room, size_t n);
 } wtl_net_home;
 
 /*
- * How a put is sent: NOW, and its completion is asked for in the same message where none is asked for already; HELD, small
- * ones travel with more while an answer is under way; SIGNAL, now, as a message, and no flush waits for it; AHEAD, as the
- * signal that the caller sends next to the same PE, and in the same message, in front of it (up to WTL_NET_MERGED bytes).
+ * How a put is sent: NOW, and its completion is asked for in the same message where none is asked for already; HELD,
+ * small ones travel with more while an answer is under way; SIGNAL, now, as a message, and no flush waits for it;
+ * AHEAD, as the signal that the caller sends next to the same PE, and in the same message, in front of it (up to
+ * WTL_NET_MERGED bytes).
  */
 enum wtl_net_manner { WTL_NET_NOW, WTL_NET_HELD, WTL_NET_SIGNAL, WTL_NET_AHEAD };
 
@@ -125,14 +127,15 @@ void wtl_net_put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const v
 /* n: 1 to WTL_NET_MOST. `left` counts until the data are there; NULL: they are when the next flush is over. */
 void wtl_net_get(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left);
 
-/* An atomic operation on 4 or 8 bytes. `result` (of `size` bytes) NULL: the old value is not wanted; otherwise as for get. */
+/* An atomic operation on 4 or 8 bytes. `result` (of `size` bytes) NULL: the old value is not wanted; otherwise as for
+ * get. */
 void wtl_net_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, enum wtl_net_op op, size_t size,
                  uint64_t operand, uint64_t condition, void *result, _Atomic uint32_t *left);
 
 /*
- * Sends a message to the room above on PE `pe`. Up to WTL_NET_MERGED bytes share messages with others, and where they are
- * `held` leave with the next that is not, or when something is waited for; longer ones may be overtaken. `left` counts while
- * `from` is still needed; NULL: the network takes a copy. No flush waits for them.
+ * Sends a message to the room above on PE `pe`. Up to WTL_NET_MERGED bytes share messages with others, and where they
+ * are `held` leave with the next that is not, or when something is waited for; longer ones may be overtaken. `left`
+ * counts while `from` is still needed; NULL: the network takes a copy. No flush waits for them.
  */
 void wtl_net_message(wtl_net *net, int pe, wtl_net_tag tag, const void *from, size_t n, bool held,
                      _Atomic uint32_t *left);
@@ -157,10 +160,10 @@ const char *wtl_net_name(const wtl_net *net);
 wtl_net_counts wtl_net_count(wtl_net *net);
 
 /*
- * Signs of life: where the job has several nodes, their first PEs send each other one in each quarter of WATTLE_SILENCE, in a
- * ring, and end the job if nothing came from the one before for all of it. (A connection with data under way notices a cut
- * link only after TCP's retransmissions, a quarter of an hour; Open MPI's daemons notice later, and name no PE.) Progress
- * does it; this is how long a PE may go without, in ms; -1: for ever.
+ * Signs of life: where the job has several nodes, their first PEs send each other one in each quarter of
+ * WATTLE_SILENCE, in a ring, and end the job if nothing came from the one before for all of it. (A connection with data
+ * under way notices a cut link only after TCP's retransmissions, a quarter of an hour; Open MPI's daemons notice later,
+ * and name no PE.) Progress does it; this is how long a PE may go without, in ms; -1: for ever.
  */
 int wtl_net_patience(const wtl_net *net);
 

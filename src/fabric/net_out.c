@@ -244,7 +244,8 @@ static void send_answer(wtl_net *net, int pe, uint64_t token, const void *from, 
     send_large(net, pe, WIRE_DATA, (wtl_place){0}, token, from, n, false, NULL);
 }
 
-/* `from`: memory of the open region. While too much is under way the answer waits, and takes the data when it leaves. */
+/* `from`: memory of the open region. While too much is under way the answer waits, and takes the data when it
+ * leaves. */
 void wtl_net_answer(wtl_net *net, int pe, uint64_t token, const void *from, size_t n)
 {
   if (!net->answers && net->in_flight < MAX_IN_FLIGHT && n <= WTL_NET_MERGED) {
@@ -303,9 +304,9 @@ static void ask(wtl_net *net, int pe)
 }
 
 /*
- * Asking for completion together with a put saves the quiet that follows a message. Where none follows, the answer is one too
- * many, and it stands in the way of the target's own next message: so after some answers that no quiet came for,
- * completion is asked for by the quiet alone, until there is one again.
+ * Asking for completion together with a put saves the quiet that follows a message. Where none follows, the answer is
+ * one too many, and it stands in the way of the target's own next message: so after some answers that no quiet came
+ * for, completion is asked for by the quiet alone, until there is one again.
  */
 enum { ANSWERS_IN_VAIN = 4 };
 

@@ -1,6 +1,7 @@
 /*
- * Puts and gets by the network's hardware. The open region of a PE is cut into pieces; a piece is registered, and its key
- * sent, when somebody first wants it, so that a sparse heap is not pinned whole. Until the key is there, messages do.
+ * Puts and gets by the network's hardware. The open region of a PE is cut into pieces; a piece is registered, and its
+ * key sent, when somebody first wants it, so that a sparse heap is not pinned whole. Until the key is there, messages
+ * do.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* net_state.h - what the files net*.c share: the state of a network. Its lock is held wherever a function here is called. */
+/* net_state.h - what the files net*.c share: the state of a network. Its lock is held wherever a function here is
+ * called. */
 #ifndef WTL_FABRIC_NET_STATE_H
 #define WTL_FABRIC_NET_STATE_H
 
@@ -11,9 +12,9 @@
 #include "fabric/wire.h"
 
 /*
- * What bounds the memory a PE needs, here and at its targets: messages that have not left, fetches without an answer and
- * their bytes, large puts that wait for their turn, copies of large messages. Of the large ones, ABREAST_BYTES are on
- * their way to a PE at a time: enough to hide each other's handshakes, few enough that one of them ends every few
+ * What bounds the memory a PE needs, here and at its targets: messages that have not left, fetches without an answer
+ * and their bytes, large puts that wait for their turn, copies of large messages. Of the large ones, ABREAST_BYTES are
+ * on their way to a PE at a time: enough to hide each other's handshakes, few enough that one of them ends every few
  * seconds even on a slow line.
  */
 enum {
@@ -86,7 +87,8 @@ typedef struct answer {
   uint64_t n, token;
 } answer;
 
-/* Counters that change under the lock only, and are read without it, need no locked instruction. Returns the new value. */
+/* Counters that change under the lock only, and are read without it, need no locked instruction. Returns the new
+ * value. */
 #define WTL_NET_ADD(counter, n)                                                                                        \
   ({                                                                                                                   \
     __typeof__(+(counter)) new_ =                                                                                      \

@@ -24,8 +24,8 @@ typedef struct wtl_transport wtl_transport;
 typedef void (*wtl_done_fn)(void *arg);
 
 /*
- * How a message is sent: EAGER, it needs no answer of its target to leave; by RENDEZVOUS where that serves long ones; APART,
- * eager and on a connection of its own, so that what is queued on the other does not hold it up.
+ * How a message is sent: EAGER, it needs no answer of its target to leave; by RENDEZVOUS where that serves long ones;
+ * APART, eager and on a connection of its own, so that what is queued on the other does not hold it up.
  */
 enum wtl_send_manner { WTL_SEND_EAGER, WTL_SEND_RENDEZVOUS, WTL_SEND_APART };
 
@@ -57,8 +57,8 @@ typedef struct wtl_transport_ops {
   void (*stop)(wtl_transport *t);
 
   /*
-   * Sends a message, small integer `message` in [1, 4]. Header and data must stay until `done`, which may be called before
-   * this returns.
+   * Sends a message, small integer `message` in [1, 4]. Header and data must stay until `done`, which may be called
+   * before this returns.
    */
   void (*send)(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes, const void *data,
                size_t n, enum wtl_send_manner manner, wtl_done_fn done, void *arg);
@@ -78,8 +78,8 @@ typedef struct wtl_transport_ops {
   /* Does hardware move bytes to and from this PE's memory? */
   bool (*has_rma)(wtl_transport *t, int pe);
 
-  /* Opens this process's memory to others for as long as the transport runs. `key`: `*length` bytes of room, then the bytes
-   * to send. -1 if it cannot. */
+  /* Opens this process's memory to others for as long as the transport runs. `key`: `*length` bytes of room, then the
+   * bytes to send. -1 if it cannot. */
   int (*offer)(wtl_transport *t, void *start, size_t n, void *key, size_t *length);
   /* Makes a handle of what `pe` offered, valid as long as the transport runs; NULL if it cannot. */
   void *(*accept)(wtl_transport *t, int pe, const void *key);
@@ -99,9 +99,9 @@ struct wtl_transport {
 };
 
 /*
- * Loads a transport: "ucx" or "mpi", or with "auto" the first of them that can be loaded. They are modules beside this library
- * (libwattle-net-ucx.so; MPI's is its boot's, node/boot_mpi.h), so that a job on one node loads nothing of them. NULL with the
- * reason in `error`.
+ * Loads a transport: "ucx" or "mpi", or with "auto" the first of them that can be loaded. They are modules beside this
+ * library (libwattle-net-ucx.so; MPI's is its boot's, node/boot_mpi.h), so that a job on one node loads nothing of
+ * them. NULL with the reason in `error`.
  */
 const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size);
 

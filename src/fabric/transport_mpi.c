@@ -1,10 +1,10 @@
 /*
- * The transport by MPI: messages of its two-sided calls. Compiled once for each MPI, into the module that also boots by it
- * (node/boot_mpi_module.c), so it speaks to the MPI that this process has.
+ * The transport by MPI: messages of its two-sided calls. Compiled once for each MPI, into the module that also boots by
+ * it (node/boot_mpi_module.c), so it speaks to the MPI that this process has.
  *
- * Two communicators of its own. On `talk` every message begins: | lead | header | data |, in the order of sending, as MPI keeps it.
- * Data that are to come later follow on `bulk`, where the n-th receive from a PE meets the n-th send of that PE: a receive is
- * posted, in the order of arrival, for each message that announces data, wanted or not.
+ * Two communicators of its own. On `talk` every message begins: | lead | header | data |, in the order of sending, as
+ * MPI keeps it. Data that are to come later follow on `bulk`, where the n-th receive from a PE meets the n-th send of
+ * that PE: a receive is posted, in the order of arrival, for each message that announces data, wanted or not.
  *
  * MPI has no descriptor that becomes readable. Who sleeps is woken by a timer instead, after a sixteenth of the time in
  * which nothing has moved: no wait becomes longer by more than that.

@@ -1,9 +1,9 @@
 /*
- * The transport of simulated PEs. Bytes go from PE to PE by pointer, for all are in one process; what they cost is the simulator's:
- * the wire by its size, and the cores at both ends by the machine's prices.
+ * The transport of simulated PEs. Bytes go from PE to PE by pointer, for all are in one process; what they cost is the
+ * simulator's: the wire by its size, and the cores at both ends by the machine's prices.
  *
- * By rendezvous: the target is told, asks for the data when it knows where they go, and the sender's CPU sends them then, as
- * on a network without hardware for it.
+ * By rendezvous: the target is told, asks for the data when it knows where they go, and the sender's CPU sends them
+ * then, as on a network without hardware for it.
  */
 #include <stdio.h>
 #include <stdlib.h>

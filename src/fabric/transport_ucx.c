@@ -1,9 +1,9 @@
 /*
  * The transport by UCX: active messages of its UCP layer, and its remote memory access where hardware has that.
  *
- * A UCX that is asked for remote memory access imitates it over TCP: whoever reaches the port may then write to any address
- * of the process, unchecked. So it is asked for only where there is hardware, and TCP is not used then; WATTLE_RMA=on, for
- * tests, does without that care.
+ * A UCX that is asked for remote memory access imitates it over TCP: whoever reaches the port may then write to any
+ * address of the process, unchecked. So it is asked for only where there is hardware, and TCP is not used then;
+ * WATTLE_RMA=on, for tests, does without that care.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -165,18 +165,18 @@ static ucp_request_param_t notify(waiting *w)
 }
 
 /*
- * Small messages leave by a copy and send(): UCX sends short ones without a copy, by sendmsg() with three pieces, which costs
- * the kernel more than so small a copy (0.3 us of 14 us there and back). It copies what is said to lie in pieces.
+ * Small messages leave by a copy and send(): UCX sends short ones without a copy, by sendmsg() with three pieces, which
+ * costs the kernel more than so small a copy (0.3 us of 14 us there and back). It copies what is said to lie in pieces.
  */
 enum { COPIED_BYTES = 2048 };
 #define ZCOPY_THRESHOLD "8k"
 
 /*
- * What UCX reads from a TCP connection at a time, and so the pieces in which a large message is sent: long ones, for few
- * system calls, but short enough that a piece, its copies and the kernel's pages stay in a core's cache (1 MiB over veth:
- * 0.24 ms by 128k, 0.28 by 64k, 0.35 by 32k; by 256k 0.25 or, mostly, 0.75). What it copies to be sent: room for what
- * is short enough to be copied (ZCOPY_THRESHOLD), for it takes as much for each large message under way and never gives it
- * back.
+ * What UCX reads from a TCP connection at a time, and so the pieces in which a large message is sent: long ones, for
+ * few system calls, but short enough that a piece, its copies and the kernel's pages stay in a core's cache (1 MiB over
+ * veth: 0.24 ms by 128k, 0.28 by 64k, 0.35 by 32k; by 256k 0.25 or, mostly, 0.75). What it copies to be sent: room for
+ * what is short enough to be copied (ZCOPY_THRESHOLD), for it takes as much for each large message under way and never
+ * gives it back.
  */
 #define RX_SEGMENT "128k"
 #define TX_SEGMENT "16k"
@@ -266,8 +266,8 @@ static bool ucx_arm(wtl_transport *t)
 /* --- remote memory access --------------------------------------------------------------------------------------- */
 
 /*
- * UCX tells which of its transports ("lanes") serve an endpoint only in words. A lane named for remote memory access whose
- * transport is neither TCP nor this process itself is hardware.
+ * UCX tells which of its transports ("lanes") serve an endpoint only in words. A lane named for remote memory access
+ * whose transport is neither TCP nor this process itself is hardware.
  */
 static bool says_hardware(char *words)
 {
@@ -363,9 +363,9 @@ static void ucx_flush(wtl_transport *t, wtl_done_fn done, void *arg)
 static _Atomic bool is_closing;
 
 /*
- * Two things that UCX calls errors are none. Where two PEs connect to each other at the same moment it closes one of the two
- * connections, and may then still try to read from it. And a peer that closes its connections a moment earlier at the end looks like
- * a failure.
+ * Two things that UCX calls errors are none. Where two PEs connect to each other at the same moment it closes one of
+ * the two connections, and may then still try to read from it. And a peer that closes its connections a moment earlier
+ * at the end looks like a failure.
  */
 static ucs_log_func_rc_t hear_ucx(const char *file, unsigned line, const char *function, ucs_log_level_t level,
                                   const ucs_log_component_config_t *component, const char *message, va_list arguments)
@@ -431,8 +431,8 @@ static bool machine_has_hardware(void)
 }
 
 /*
- * Ours, where the user has not said otherwise by the variable. (Not by setting the variable: an MPI of the program's would see
- * that, too.)
+ * Ours, where the user has not said otherwise by the variable. (Not by setting the variable: an MPI of the program's
+ * would see that, too.)
  */
 static void set_default(ucp_config_t *config, const char *variable, const char *name, const char *value)
 {

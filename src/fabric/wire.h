@@ -1,9 +1,10 @@
 /*
  * wire.h - what goes over the wire. Native byte order: all nodes of a job run the same program.
  *
- * Small things travel in batches: a message WIRE_BATCH, whose payload is a wire_head and, right behind it, records, each
- * followed by its data, padded to 8 bytes. It has no header, so that it leaves in one piece. Larger puts and answers travel
- * alone (WIRE_PUT, WIRE_DATA, WIRE_LARGE_AM): header a wire_large, payload the data, which the transport places without a copy.
+ * Small things travel in batches: a message WIRE_BATCH, whose payload is a wire_head and, right behind it, records,
+ * each followed by its data, padded to 8 bytes. It has no header, so that it leaves in one piece. Larger puts and
+ * answers travel alone (WIRE_PUT, WIRE_DATA, WIRE_LARGE_AM): header a wire_large, payload the data, which the transport
+ * places without a copy.
  */
 #ifndef WTL_FABRIC_WIRE_H
 #define WTL_FABRIC_WIRE_H
@@ -14,7 +15,8 @@
 
 enum wire_message { WIRE_BATCH = 1, WIRE_PUT = 2, WIRE_DATA = 3, WIRE_LARGE_AM = 4 };
 
-/* With its head less than 32 KiB. Puts of 1 to 4 KiB in a row take a third to a half of the time that batches of 8 KiB need. */
+/* With its head less than 32 KiB. Puts of 1 to 4 KiB in a row take a third to a half of the time that batches of 8 KiB
+ * need. */
 enum { WIRE_BATCH_BYTES = 32256 };
 
 enum wire_kind {
@@ -65,8 +67,9 @@ static inline size_t wire_padded(uint64_t n)
 }
 
 /*
- * Takes the next record from a batch of unknown origin: fills in `r` and `data` (r->n bytes where its kind carries data; of
- * any alignment) and moves `at` on. False if what is left before `end` does not begin with a whole record of a known kind.
+ * Takes the next record from a batch of unknown origin: fills in `r` and `data` (r->n bytes where its kind carries
+ * data; of any alignment) and moves `at` on. False if what is left before `end` does not begin with a whole record of a
+ * known kind.
  */
 bool wire_next(const char **at, const char *end, wire_record *r, const void **data);
 

@@ -1,9 +1,10 @@
 /*
- * clocks.h - the governor of a process among its neighbours: who claims the node's clocks, when it begins and when it ends.
+ * clocks.h - the governor of a process among its neighbours: who claims the node's clocks, when it begins and when it
+ * ends.
  *
- * The processes of a node agree on it, or there is none; nodes do not ask each other. The node's first process claims the clock
- * domains, once all have read what they hold, and puts them back when all have come to the end; its guard does if they do
- * not; and if that was killed too, the node's next job does.
+ * The processes of a node agree on it, or there is none; nodes do not ask each other. The node's first process claims
+ * the clock domains, once all have read what they hold, and puts them back when all have come to the end; its guard
+ * does if they do not; and if that was killed too, the node's next job does.
  */
 #ifndef WTL_GOVERN_CLOCKS_H
 #define WTL_GOVERN_CLOCKS_H
@@ -13,8 +14,8 @@
 
 #include "govern/governor.h"
 
-/* The processes of a node that are governed together. What it points to is the caller's; settings and votes must outlive the
- * clocks, the rest wtl_clocks_start. */
+/* The processes of a node that are governed together. What it points to is the caller's; settings and votes must
+ * outlive the clocks, the rest wtl_clocks_start. */
 typedef struct wtl_clocks_node {
   const wtl_settings *settings;
   int me, slot, n_local;          /* PE or rank; by which of this node's it is */
@@ -39,12 +40,13 @@ typedef struct wtl_clocks {
 /* Do these settings ask for a governor, or for fixed clocks? */
 bool wtl_clocks_wanted(const wtl_settings *settings);
 
-/* Puts back what a job of this node that was killed together with its guard has left behind, and says so. One process of a node calls it, before
- * anything else of a clock is read; whether or not anything is to be governed. Costs a look into a directory. */
+/* Puts back what a job of this node that was killed together with its guard has left behind, and says so. One process
+ * of a node calls it, before anything else of a clock is read; whether or not anything is to be governed. Costs a look
+ * into a directory. */
 void wtl_clocks_repair(const wtl_settings *settings);
 
-/* Collective over the node; all of it must want that. Without a knob nothing is governed and `why` says so, as does the first
- * process. 0; or an exit code, alike in all, where WATTLE_CLOCKS is wrong, with the reason in `error`. */
+/* Collective over the node; all of it must want that. Without a knob nothing is governed and `why` says so, as does the
+ * first process. 0; or an exit code, alike in all, where WATTLE_CLOCKS is wrong, with the reason in `error`. */
 int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, size_t size);
 
 /* The program is over: this process changes no clock any more. Its governor's sums stay readable. */

@@ -258,7 +258,8 @@ static bool is_control(const wtl_region *r)
   return r->normal.n < WTL_LEARN || r->instances % WTL_CONTROL == 0 || r->stay_away > 0;
 }
 
-/* Does another PE wait long for those that are late? Of this node, or of one of which the barrier has told (far_waits). */
+/* Does another PE wait long for those that are late? Of this node, or of one of which the barrier has told
+ * (far_waits). */
 static bool others_wait(const wtl_governor *g)
 {
   for (int i = 0; i < g->vote.n_local; i++)
@@ -279,7 +280,8 @@ static bool is_late(const wtl_governor *g, const wtl_region *r)
   return wtl_slack_most(&r->slack) <= g->price && others_wait(g);
 }
 
-/* The lowest clock at which the longest computing still fits into the shortest region, were all of it bound by the clock. */
+/* The lowest clock at which the longest computing still fits into the shortest region, were all of it bound by the
+ * clock. */
 static uint32_t stretched(const wtl_governor *g, const wtl_region *r)
 {
   uint64_t compute = wtl_slack_most(&r->compute), whole = wtl_slack_least(&r->whole);
@@ -399,7 +401,8 @@ static void raise_late(wtl_governor *g, uint64_t now)
   }
 }
 
-/* Too short for a change of clock to be worth anything. A loop of barriers is not to be slowed down by what is learned of it. */
+/* Too short for a change of clock to be worth anything. A loop of barriers is not to be slowed down by what is learned
+ * of it. */
 static bool is_brief(const wtl_governor *g, uint64_t ticks)
 {
   return ticks < worth(g);

@@ -1,25 +1,25 @@
 /*
  * governor.h - which clock a PE wants, and when.
  *
- * Words are the papers'. A power management region (PMR) is what lies between two barriers, or what the program marks. Hint
- * points (PHP) are where the governor learns: the end of a wait, of a region. Control points (PCP) are where it may change a
- * clock: entering slack (scaling reactive), the start of a region (proactive). Modes: baseline, performance (late PEs above
- * the normal clock), energy (early PEs below it), hybrid (both).
+ * Words are the papers'. A power management region (PMR) is what lies between two barriers, or what the program marks.
+ * Hint points (PHP) are where the governor learns: the end of a wait, of a region. Control points (PCP) are where it
+ * may change a clock: entering slack (scaling reactive), the start of a region (proactive). Modes: baseline,
+ * performance (late PEs above the normal clock), energy (early PEs below it), hybrid (both).
  *
- * A clock is changed only where the wait that is foretold (slack.h) exceeds two changes, there and back, at their measured
- * price; where nothing is foretold, once so much has been waited: then at most as much is lost as was already.
+ * A clock is changed only where the wait that is foretold (slack.h) exceeds two changes, there and back, at their
+ * measured price; where nothing is foretold, once so much has been waited: then at most as much is lost as was already.
  *
- * It watches its own effect. The first instances of a region, and one in WTL_CONTROL later, run at the normal clock; what the
- * others take longer, or what raising a clock after a wait costs where no region is known, is lost time. Beyond the share
- * of the time that the user allows, nothing is changed until the time that passes has earned it back.
+ * It watches its own effect. The first instances of a region, and one in WTL_CONTROL later, run at the normal clock;
+ * what the others take longer, or what raising a clock after a wait costs where no region is known, is lost time.
+ * Beyond the share of the time that the user allows, nothing is changed until the time that passes has earned it back.
  *
- * Regions shorter than two changes are worth none, and there may be a million of them a second: they go by. Of those only one
- * barrier in WTL_UNSEEN + 1 is looked at, the others only count; a wait that lasts ends that at once, and a region that has
- * become long is seen at the next look. Nor does a wait that is over within a moment (WTL_MOMENT_NS) concern it: the wait door
- * says nothing of it, and what all waits take together it reads off the door's own account.
+ * Regions shorter than two changes are worth none, and there may be a million of them a second: they go by. Of those
+ * only one barrier in WTL_UNSEEN + 1 is looked at, the others only count; a wait that lasts ends that at once, and a
+ * region that has become long is seen at the next look. Nor does a wait that is over within a moment (WTL_MOMENT_NS)
+ * concern it: the wait door says nothing of it, and what all waits take together it reads off the door's own account.
  *
- * One governor a PE; none for PEs of several threads, for a wait of one of them is no slack of the PE. All times in ticks,
- * and given by the caller: no clock is read here but around a write and at barriers.
+ * One governor a PE; none for PEs of several threads, for a wait of one of them is no slack of the PE. All times in
+ * ticks, and given by the caller: no clock is read here but around a write and at barriers.
  */
 #ifndef WTL_GOVERN_GOVERNOR_H
 #define WTL_GOVERN_GOVERNOR_H
@@ -91,8 +91,9 @@ typedef struct wtl_governor {
   wtl_region marked[WTL_REGIONS]; /* by key, open addressing */
 } wtl_governor;
 
-/* `price`: of a change, of which `settle` is the part after the write. `vote`, started, is the caller's to stop; `waited`, by stage,
- * outlives the governor. Both are in place. `clock`: a plan's share of the normal clock, or 0 for none. */
+/* `price`: of a change, of which `settle` is the part after the write. `vote`, started, is the caller's to stop;
+ * `waited`, by stage, outlives the governor. Both are in place. `clock`: a plan's share of the normal clock, or 0 for
+ * none. */
 void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t price, uint64_t settle, uint32_t clock,
                         uint64_t now);
 
@@ -100,8 +101,8 @@ void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t 
 void wtl_governor_stop(wtl_governor *g, uint64_t now);
 
 /*
- * A wait of a site, which began at `since`, lasts; its call is counted. Returns after how many ticks of it the governor is to be told
- * that it goes on: 0 for at once, UINT64_MAX for never.
+ * A wait of a site, which began at `since`, lasts; its call is counted. Returns after how many ticks of it the governor
+ * is to be told that it goes on: 0 for at once, UINT64_MAX for never.
  */
 uint64_t wtl_governor_wait(wtl_governor *g, const wtl_site *site, uint64_t since);
 
@@ -124,7 +125,8 @@ void wtl_governor_go_on_unbooked(wtl_governor *g, wtl_site *site, uint64_t since
 /* Ticks that this PE has waited so far. */
 uint64_t wtl_governor_waited(const wtl_governor *g);
 
-/* A transfer is at the lowest clock from now on, all its waits and what lies between them; and it is over (transfers.h). */
+/* A transfer is at the lowest clock from now on, all its waits and what lies between them; and it is over
+ * (transfers.h). */
 void wtl_governor_hold(wtl_governor *g, uint64_t now);
 void wtl_governor_release(wtl_governor *g, uint64_t now);
 
@@ -160,8 +162,8 @@ static inline void wtl_governor_leave_barrier(wtl_governor *g, uint64_t site)
   }
 }
 
-/* Did a PE of this node wait long at the end of its last region? What nodes tell each other in a barrier: whether somebody anywhere
- * did, which each then finds in wtl_votes.far_waits. */
+/* Did a PE of this node wait long at the end of its last region? What nodes tell each other in a barrier: whether
+ * somebody anywhere did, which each then finds in wtl_votes.far_waits. */
 bool wtl_governor_node_waits(const wtl_governor *g);
 
 /* The program marks a region of its own: it begins, or ends; `key`: of its name. */

@@ -3,8 +3,9 @@
 #include <math.h>
 
 /*
- * MEMORY waits: long enough to see one in thirty, short enough to follow a program into its next phase. How many waits one
- * decision serves: SOON at first, LATER when there are SETTLED. MOST: nobody looks on longer than that many prices, however good the chance: a wait may be endless.
+ * MEMORY waits: long enough to see one in thirty, short enough to follow a program into its next phase. How many waits
+ * one decision serves: SOON at first, LATER when there are SETTLED. MOST: nobody looks on longer than that many prices,
+ * however good the chance: a wait may be endless.
  */
 enum { MEMORY = 128, FEW = 4, SOON = 8, SETTLED = 64, LATER = 32, MOST = 4 };
 
@@ -13,8 +14,8 @@ static const float most_excess = 4, most_lead = 8;
 /* How much of what ski rental costs is set aside for another try. */
 static const float set_aside = 1.0f / 16;
 
-/* Buckets hold half octaves: [1, 1.5) and [1.5, 2) times a power of two. The first takes all that is shorter, the last all
- * that is longer. */
+/* Buckets hold half octaves: [1, 1.5) and [1.5, 2) times a power of two. The first takes all that is shorter, the last
+ * all that is longer. */
 enum { FIRST_OCTAVE = 7 };
 
 static unsigned bucket_of(uint64_t ticks)
@@ -90,8 +91,8 @@ void wtl_history_add(wtl_wait_history *h, uint64_t price, uint64_t limit, uint64
   h->limit = best_limit(h, (float)price);
 }
 
-/* Of the remembered waits that lasted so long, how many ended in this bucket; and one more, of which nothing is known. The
- * last bucket says nothing but that waits were longer. */
+/* Of the remembered waits that lasted so long, how many ended in this bucket; and one more, of which nothing is known.
+ * The last bucket says nothing but that waits were longer. */
 float wtl_history_hazard(const wtl_wait_history *h, uint64_t length)
 {
   unsigned now = bucket_of(length);

@@ -1,10 +1,10 @@
 /*
  * history.h - how long to look on before sleeping, by what a site's waits were like so far.
  *
- * A wait of length w costs, in time awake, w if it ends within the limit T, else T and the price of a sleep and wake-up. Ski
- * rental, T = price, costs at most twice what any other T would have (Karlin et al., "Competitive randomized algorithms for
- * nonuniform problems", 1994), whatever comes. Where a site's waits are alike one can do better: a sketch of the recent ones
- * tells which T would have cost least, and that is followed.
+ * A wait of length w costs, in time awake, w if it ends within the limit T, else T and the price of a sleep and
+ * wake-up. Ski rental, T = price, costs at most twice what any other T would have (Karlin et al., "Competitive
+ * randomized algorithms for nonuniform problems", 1994), whatever comes. Where a site's waits are alike one can do
+ * better: a sketch of the recent ones tells which T would have cost least, and that is followed.
  *
  * Trust ends where following it has cost more than ski rental would have, by a few prices; until ski rental's own
  * course has earned that back, it is ski rental. So the total stays within 17/16 of ski rental's and some prices.
@@ -19,7 +19,8 @@
 /* How long to look on. Zeroes: a site without a past. */
 uint64_t wtl_history_limit(const wtl_wait_history *h, uint64_t price);
 
-/* How likely a wait that has lasted `length` ends now, per tick. Where nothing is known: about as long again as it has lasted. */
+/* How likely a wait that has lasted `length` ends now, per tick. Where nothing is known: about as long again as it has
+ * lasted. */
 float wtl_history_hazard(const wtl_wait_history *h, uint64_t length);
 
 /* Have so far all of several waits lasted at least twice as long as this one has? */

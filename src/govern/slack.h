@@ -1,9 +1,9 @@
 /*
  * slack.h - how long the next wait will be, by the last few of its kind.
  *
- * The shortest of the last four: a change of clock is worth its price only if the wait is long enough, so one short wait is
- * reason enough to doubt, and a program that enters another phase is followed at its first instance. Nothing is foretold of
- * what has not been seen four times.
+ * The shortest of the last four: a change of clock is worth its price only if the wait is long enough, so one short
+ * wait is reason enough to doubt, and a program that enters another phase is followed at its first instance. Nothing is
+ * foretold of what has not been seen four times.
  */
 #ifndef WTL_GOVERN_SLACK_H
 #define WTL_GOVERN_SLACK_H

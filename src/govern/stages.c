@@ -5,8 +5,8 @@
 
 #include "govern/history.h"
 
-/* Where learning starts if nobody has measured it here: futex wake to running in another process took 35-66 us on a 2-core virtual machine
- * (docs/decisions/0004-price-of-a-wake-up.md). */
+/* Where learning starts if nobody has measured it here: futex wake to running in another process took 35-66 us on a
+ * 2-core virtual machine (docs/decisions/0004-price-of-a-wake-up.md). */
 static const double first_price_s = 50e-6;
 /* One wake-up that was held up by the scheduler must not make every later wait spin long. */
 static const double least_price_s = 2e-6, most_price_s = 200e-6;
@@ -14,11 +14,12 @@ static const double least_price_s = 2e-6, most_price_s = 200e-6;
  * learns: 84 us against 25 us polling for a put across two namespaces (field experience with UCX 1.13 over TCP). */
 static const double least_far_price_s = 50e-6;
 
-/* Of the price, where PEs share cores by simultaneous multithreading: who spins takes about half of the core from its other
- * thread (assumed; it depends on what both do), so that each second awake costs the job up to two. */
+/* Of the price, where PEs share cores by simultaneous multithreading: who spins takes about half of the core from its
+ * other thread (assumed; it depends on what both do), so that each second awake costs the job up to two. */
 static const double share_of_siblings = 0.5;
 
-/* Two processes that yield to each other on one core come back after two switches: 2.5-3.2 us on a 2-core virtual machine. */
+/* Two processes that yield to each other on one core come back after two switches: 2.5-3.2 us on a 2-core virtual
+ * machine. */
 static const double first_turn_s = 1.3e-6;
 
 static void set_price(wtl_stages *s, double seconds)

@@ -1,11 +1,12 @@
 /*
  * stages.h - in which stage a wait looks on, and for how long before it sleeps.
  *
- * Adaptive weighs looking on against the price of a sleep and wake-up (history.h). The price is what wake-ups of this PE have
- * cost so far, learned while the job runs and its peers run with it; it starts at what `wattle calibrate` found here.
+ * Adaptive weighs looking on against the price of a sleep and wake-up (history.h). The price is what wake-ups of this
+ * PE have cost so far, learned while the job runs and its peers run with it; it starts at what `wattle calibrate` found
+ * here.
  *
- * A limit is time on a core. Who spins has one all the time. Who yields has it only for its turns, however long the others take
- * between them: there the limit counts turns.
+ * A limit is time on a core. Who spins has one all the time. Who yields has it only for its turns, however long the
+ * others take between them: there the limit counts turns.
  */
 #ifndef WTL_GOVERN_STAGES_H
 #define WTL_GOVERN_STAGES_H
@@ -51,8 +52,8 @@ void wtl_stages_price(wtl_stages *s, double seconds);
 /* How long a wait at a site with this history looks on before it sleeps, ticks on a core; UINT64_MAX: for ever. */
 uint64_t wtl_stages_limit(const wtl_stages *s, wtl_wait_history *history);
 
-/* Such a wait took `length` ticks and had that limit. It only notes that: what it says of waits is thought over when the next one
- * begins, which has time; who waited no longer has to go on. */
+/* Such a wait took `length` ticks and had that limit. It only notes that: what it says of waits is thought over when
+ * the next one begins, which has time; who waited no longer has to go on. */
 static inline void wtl_stages_waited(const wtl_stages *s, wtl_wait_history *history, uint64_t limit, uint64_t length)
 {
   if (!s->remembers) return;

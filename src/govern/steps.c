@@ -5,8 +5,8 @@
 #include "govern/history.h"
 
 /*
- * A sleep and the test after it take 10 to 17 us of CPU time on a 2-core virtual machine; a second of delay is the whole
- * job's, and is taken to be worth one and a half of a waiting core.
+ * A sleep and the test after it take 10 to 17 us of CPU time on a 2-core virtual machine; a second of delay is the
+ * whole job's, and is taken to be worth one and a half of a waiting core.
  */
 static const double price_s = 10e-6;
 /* Of the time in which nothing has happened; and where all waits so far have lasted at least twice as long. */

@@ -1,13 +1,13 @@
 /*
  * steps.h - how long a sleep may last where nothing rings: the sleeper must look by itself.
  *
- * A sleep of length s costs a wake-up, and when what is waited for comes meanwhile, on average s/2 of lateness. With the
- * chance h, per tick, that it comes now, both together are least, per tick, at s = sqrt(2 price / h). What h is, the
- * site's history tells (history.h).
+ * A sleep of length s costs a wake-up, and when what is waited for comes meanwhile, on average s/2 of lateness. With
+ * the chance h, per tick, that it comes now, both together are least, per tick, at s = sqrt(2 price / h). What h is,
+ * the site's history tells (history.h).
  *
- * A sleep lasts no longer than a sixteenth of the time in which nothing has happened, so that a wait is made longer by no
- * more; a quarter, while all the site's waits so far have lasted at least twice as long. And no longer than a millisecond,
- * because others may need the progress that this process makes when it looks.
+ * A sleep lasts no longer than a sixteenth of the time in which nothing has happened, so that a wait is made longer by
+ * no more; a quarter, while all the site's waits so far have lasted at least twice as long. And no longer than a
+ * millisecond, because others may need the progress that this process makes when it looks.
  */
 #ifndef WTL_GOVERN_STEPS_H
 #define WTL_GOVERN_STEPS_H

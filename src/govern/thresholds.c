@@ -5,16 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many of a size and a way say something. Once all that are kept are there, one transfer in SELDOM is measured; of those one in
- * OFTEN goes the other way while that is hardly known, later one in RARELY. */
+/* So many of a size and a way say something. Once all that are kept are there, one transfer in SELDOM is measured; of
+ * those one in OFTEN goes the other way while that is hardly known, later one in RARELY. */
 enum { FEW = 4, SELDOM = 16, OFTEN = 2, RARELY = 4 };
 
-/* Longer by so much, and it pays no more. Who has slept so far goes on until it is a little worse: medians differ by chance. */
+/* Longer by so much, and it pays no more. Who has slept so far goes on until it is a little worse: medians differ by
+ * chance. */
 static const double longer = 1.05, longer_still = 1.08, dearer_still = 1.05;
 
 static const char *const names[] = {"put", "get", "acc", "strided"};
 
-/* Vishnu et al., section V.C: "a threshold of 16KBytes can be used" for put; get and accumulate converge at 32, strided at 64. */
+/* Vishnu et al., section V.C: "a threshold of 16KBytes can be used" for put; get and accumulate converge at 32, strided
+ * at 64. */
 static const uint64_t published[] = {16 << 10, 32 << 10, 32 << 10, 64 << 10};
 
 const char *wtl_transfer_name(enum wtl_transfer_kind kind)

@@ -1,15 +1,17 @@
 /*
  * thresholds.h - from which size on it pays to sleep until a transfer to another node is done, by kind of transfer.
  *
- * It pays where the transfer then costs less time on cores and takes no more than 5 % longer: what Vishnu et al. ("Designing
- * energy efficient communication runtime systems for data centric programming models", 2010) asked for. Thresholds start where they
- * found them (64 processes, InfiniBand, 2.33 and 1.9 GHz), and follow what transfers cost here. So that both ways are known, some transfers go the other way than their size says:
- * few, for what these lose, in time or in time on cores, may be no more than a share of the time that passes (WATTLE_SLOWDOWN).
+ * It pays where the transfer then costs less time on cores and takes no more than 5 % longer: what Vishnu et al.
+ * ("Designing energy efficient communication runtime systems for data centric programming models", 2010) asked for.
+ * Thresholds start where they found them (64 processes, InfiniBand, 2.33 and 1.9 GHz), and follow what transfers cost
+ * here. So that both ways are known, some transfers go the other way than their size says: few, for what these lose, in
+ * time or in time on cores, may be no more than a share of the time that passes (WATTLE_SLOWDOWN).
  *
- * Sizes are told apart by powers of two. Of each, and of each way, the last few transfers that were measured are kept; their
- * medians say which way is the better one. The threshold lies where the fewest sizes are on the wrong side of it.
+ * Sizes are told apart by powers of two. Of each, and of each way, the last few transfers that were measured are kept;
+ * their medians say which way is the better one. The threshold lies where the fewest sizes are on the wrong side of it.
  *
- * All times in ns, and given by the caller but for `clock`, which is read where a transfer might go the other way. One thread.
+ * All times in ns, and given by the caller but for `clock`, which is read where a transfer might go the other way. One
+ * thread.
  */
 #ifndef WTL_GOVERN_THRESHOLDS_H
 #define WTL_GOVERN_THRESHOLDS_H

@@ -133,7 +133,8 @@ void wtl_transfer_await(wtl_transfers *t, wtl_transfer *x, enum wtl_transfer_kin
   lower(t, x);
 }
 
-/* A single one, its fence next: both are one transfer, and it goes on as it began. Of several only their sum is known. */
+/* A single one, its fence next: both are one transfer, and it goes on as it began. Of several only their sum is
+ * known. */
 bool wtl_transfer_fence(wtl_transfers *t, wtl_transfer *x)
 {
   wtl_unfenced *u = &t->unfenced;

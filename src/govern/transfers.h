@@ -1,17 +1,19 @@
 /*
- * transfers.h - how one-sided transfers to other nodes are waited for, and at which clock: the protocol of Vishnu et al., "Designing energy
- * efficient communication runtime systems for data centric programming models" (2010), section IV.
+ * transfers.h - how one-sided transfers to other nodes are waited for, and at which clock: the protocol of Vishnu et
+ * al., "Designing energy efficient communication runtime systems for data centric programming models" (2010), section
+ * IV.
  *
  *   aware   below a threshold (thresholds.h) a transfer is waited for by polling, at the clock as it is; from it on asleep, and at
  *           the lowest clock where one can be set and the wait is known to be worth two changes, or not known at all
  *   scale   the clock is lowered for every transfer; how it is waited for is WATTLE_WAIT's
  *
- * When the clock goes down: for a large contiguous block at the request, because the network takes it from where it lies; for a small one when it is posted, for its
- * sender copies it; for what is not contiguous when it is posted, because it is packed first. Blocking calls wait at once, those that do
- * not block in the call that waits for them. The clock goes up when what was waited for is there.
+ * When the clock goes down: for a large contiguous block at the request, because the network takes it from where it
+ * lies; for a small one when it is posted, for its sender copies it; for what is not contiguous when it is posted,
+ * because it is packed first. Blocking calls wait at once, those that do not block in the call that waits for them. The
+ * clock goes up when what was waited for is there.
  *
- * The data server is the network's agent. While the PE's own thread has lowered the clock, it runs at the normal one from when a message has
- * come until it blocks or polls again. Where the thread computes, the clock is up anyway.
+ * The data server is the network's agent. While the PE's own thread has lowered the clock, it runs at the normal one
+ * from when a message has come until it blocks or polls again. Where the thread computes, the clock is up anyway.
  *
  * One thread makes transfers: a PE of several (SHMEM_THREAD_MULTIPLE) has none of this. The server is another thread.
  */
@@ -52,12 +54,12 @@ typedef struct wtl_transfer {
   double ns, cpu_ns; /* when it began; where it is measured */
 } wtl_transfer;
 
-/* Takes mode and thresholds from the settings, which must be good. `governor`: NULL for none; `wake_s`: what a sleep and a wake-up
- * are taken to cost. */
+/* Takes mode and thresholds from the settings, which must be good. `governor`: NULL for none; `wake_s`: what a sleep
+ * and a wake-up are taken to cost. */
 void wtl_transfers_start(wtl_transfers *t, const wtl_settings *settings, wtl_governor *governor, double wake_s);
 
-/* A transfer is requested. `at_once`: the network needs no CPU to take it. `fenced_later`: the call may return before the other side has
- * it, which a fence waits for. */
+/* A transfer is requested. `at_once`: the network needs no CPU to take it. `fenced_later`: the call may return before
+ * the other side has it, which a fence waits for. */
 void wtl_transfer_request(wtl_transfers *t, wtl_transfer *x, enum wtl_transfer_kind kind, uint64_t bytes, bool at_once,
                           bool fenced_later);
 
@@ -77,7 +79,8 @@ void wtl_transfer_await(wtl_transfers *t, wtl_transfer *x, enum wtl_transfer_kin
 bool wtl_transfer_fence(wtl_transfers *t, wtl_transfer *x);
 void wtl_transfer_fenced(wtl_transfers *t, wtl_transfer *x);
 
-/* The server has a message (true), or will block or poll. From its own thread, `transfers`: a wtl_transfers with a governor. */
+/* The server has a message (true), or will block or poll. From its own thread, `transfers`: a wtl_transfers with a
+ * governor. */
 void wtl_transfers_serve(void *transfers, bool serves);
 
 /* What the profile says: a JSON object. */

@@ -1,13 +1,13 @@
 /*
  * vote.h - the clock of a domain by the votes of the PEs that may run on it.
  *
- * Each PE says in the arena which clock it wants. A domain runs at the highest that any of its PEs wants: it goes down only
- * by a full vote, so nobody is slowed by a sibling. A PE that may run in several domains votes in each.
+ * Each PE says in the arena which clock it wants. A domain runs at the highest that any of its PEs wants: it goes down
+ * only by a full vote, so nobody is slowed by a sibling. A PE that may run in several domains votes in each.
  *
  * A clock is a share of the normal one, in millionths: domains of unlike cores have unlike clocks.
  *
- * Who changes a vote sees to it that the domain follows. Two at once: one writes the file, and looks again when it has, so
- * that the last vote is always the one that holds and nobody waits for the other.
+ * Who changes a vote sees to it that the domain follows. Two at once: one writes the file, and looks again when it has,
+ * so that the last vote is always the one that holds and nobody waits for the other.
  */
 #ifndef WTL_GOVERN_VOTE_H
 #define WTL_GOVERN_VOTE_H
@@ -96,8 +96,8 @@ static inline bool wtl_vote_is_normal(const wtl_vote *v)
          atomic_load_explicit(&v->votes->poll[v->own].share, memory_order_relaxed) == WTL_CLOCK_NORMAL;
 }
 
-/* What this PE's domain runs at, as a share of its base clock, and since which tick; 1 where it runs at the normal clock. Of
- * several domains that it may run in, the first. */
+/* What this PE's domain runs at, as a share of its base clock, and since which tick; 1 where it runs at the normal
+ * clock. Of several domains that it may run in, the first. */
 double wtl_vote_clock(const wtl_vote *v, uint64_t *since);
 
 /* The lowest clock that any of this PE's domains would really run at for a share, as a share of normal. */

@@ -1,9 +1,11 @@
 /*
- * wattle-clock-guard STOP READY pid=N... [saved=FILE] FD=TEXT... - puts clocks back when the processes that set them are gone.
+ * wattle-clock-guard STOP READY pid=N... [saved=FILE] FD=TEXT... - puts clocks back when the processes that set them
+ * are gone.
  *
  * Started by src/power/knob_guard.c, not by people. STOP: a pipe that says "done" when all has been put back already.
- * READY: a pipe that is told "r" once this process watches. FD=TEXT: an open file, locked for the job, and what it held; FILE says
- * the same for the case that this process is killed, too, and goes when all is put back. It holds nothing else: no memory of the program, no other file, no terminal, no directory.
+ * READY: a pipe that is told "r" once this process watches. FD=TEXT: an open file, locked for the job, and what it
+ * held; FILE says the same for the case that this process is killed, too, and goes when all is put back. It holds
+ * nothing else: no memory of the program, no other file, no terminal, no directory.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -33,7 +33,8 @@ static long variable(const char *name, long otherwise)
   return number_of(getenv(name), otherwise);
 }
 
-/* Is this process one of a step's, as in a shell that `srun --pty` started? The highest numbers are Slurm's own steps. */
+/* Is this process one of a step's, as in a shell that `srun --pty` started? The highest numbers are Slurm's own
+ * steps. */
 static bool is_in_step(void)
 {
   const char *step = getenv("SLURM_STEP_ID");

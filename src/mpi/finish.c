@@ -4,9 +4,9 @@
 _Thread_local wtl_mpi_thread wtl_mpi_here __attribute__((tls_model("initial-exec")));
 
 /*
- * An error of a blocking call goes to the error handler of its communicator. MPICH 4.0 gives an error that a test finds to
- * MPI_COMM_WORLD's instead, which by default ends the program although its own handler would not. So for the time of the
- * tests that one returns errors, and then the right one is told. (Not where other threads may be in MPI meanwhile.)
+ * An error of a blocking call goes to the error handler of its communicator. MPICH 4.0 gives an error that a test finds
+ * to MPI_COMM_WORLD's instead, which by default ends the program although its own handler would not. So for the time of
+ * the tests that one returns errors, and then the right one is told. (Not where other threads may be in MPI meanwhile.)
  */
 typedef struct errors {
   bool taken;

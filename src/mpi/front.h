@@ -2,8 +2,8 @@
  * front.h - what every generated MPI call begins and ends with.
  *
  * Compiled once for each MPI (their handles and constants differ), into libwattle-mpi-openmpi.so and
- * libwattle-mpi-mpich.so. preload.c loads the one that belongs to the MPI of the process and lets the program's calls in
- * by mpi_functions. What is here calls MPI by its PMPI_ names only.
+ * libwattle-mpi-mpich.so. preload.c loads the one that belongs to the MPI of the process and lets the program's calls
+ * in by mpi_functions. What is here calls MPI by its PMPI_ names only.
  *
  * Nothing is added to what the program says to others: a blocking call becomes its non-blocking twin and tests for that
  * request alone. (At MPI_Init and MPI_Finalize the processes of a node meet once, for the account of joules.)
@@ -103,8 +103,8 @@ static inline void wtl_mpi_enter(wtl_frame *f, uint32_t call, uintptr_t from, ui
 }
 
 /*
- * In a collective call that nobody leaves before all have come: where it is all processes of the program that meet, a region of the governor's
- * ends, and another begins (governed.c).
+ * In a collective call that nobody leaves before all have come: where it is all processes of the program that meet, a
+ * region of the governor's ends, and another begins (governed.c).
  */
 void wtl_mpi_arrive(wtl_frame *f, MPI_Comm comm);
 static inline void wtl_mpi_meet(wtl_frame *f, MPI_Comm comm)
@@ -136,7 +136,8 @@ void wtl_mpi_kept(wtl_frame *f);
 /* Called where MPI would give up the core because it has nothing to do. False: the core shall be given up. */
 bool wtl_mpi_idle(void);
 
-/* Around a test of the program's own, instead of entering and leaving; `from`: the tick that the first returned (poll.c). */
+/* Around a test of the program's own, instead of entering and leaving; `from`: the tick that the first returned
+ * (poll.c). */
 uint64_t wtl_mpi_poll(wtl_frame *f, uint32_t call, uintptr_t at);
 void wtl_mpi_polled(wtl_frame *f, uint64_t from, bool found);
 
@@ -196,8 +197,8 @@ uint64_t wtl_mpi_sum_types_degree(wtl_mpi_array counts, wtl_mpi_types types, MPI
 /* --- reductions (order.c) --- */
 
 /*
- * Must this reduction stay as it is? All processes give the same answer, as they must: it follows from what MPI asks them to
- * agree on.
+ * Must this reduction stay as it is? All processes give the same answer, as they must: it follows from what MPI asks
+ * them to agree on.
  */
 bool wtl_mpi_order_matters(MPI_Op op, MPI_Datatype type, MPI_Comm comm, uint64_t bytes);
 

@@ -2,10 +2,10 @@
  * Blocking calls that stay as they are: those without a twin (MPI_Win_flush), and reductions whose order shows.
  *
  * Inside of one only the MPI itself can say that it found nothing to do. Open MPI does: told to yield when idle (a
- * parameter of its own, set in rank.c), it calls sched_yield where progress found no event. In a process with the preload
- * library that name is ours, and each such call a turn of the wait door. Nothing else is changed: algorithm, messages and
- * bits are the program's own. MPICH does not say: there such a call is a wait as a whole, for the governor, which can only
- * go by how long the last ones at its site were.
+ * parameter of its own, set in rank.c), it calls sched_yield where progress found no event. In a process with the
+ * preload library that name is ours, and each such call a turn of the wait door. Nothing else is changed: algorithm,
+ * messages and bits are the program's own. MPICH does not say: there such a call is a wait as a whole, for the
+ * governor, which can only go by how long the last ones at its site were.
  */
 #include "mpi/front.h"
 

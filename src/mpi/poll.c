@@ -1,9 +1,10 @@
 /*
- * Tests that the program makes itself. One that finds nothing, and then another without anything done in between, is how a
- * program waits that does not call MPI_Wait. So a chain of them is a wait at the site of the last, and the door's.
+ * Tests that the program makes itself. One that finds nothing, and then another without anything done in between, is
+ * how a program waits that does not call MPI_Wait. So a chain of them is a wait at the site of the last, and the
+ * door's.
  *
- * A chain ends where the program does something else: where a test finds what it looked for, another call comes, or more
- * time passes between two tests than a loop around them needs.
+ * A chain ends where the program does something else: where a test finds what it looked for, another call comes, or
+ * more time passes between two tests than a loop around them needs.
  */
 #include "mpi/front.h"
 

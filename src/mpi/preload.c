@@ -1,10 +1,10 @@
 /*
- * libwattle-mpi: the library that is preloaded. It knows no MPI and needs none, so it may lie in every process of a job: in
- * launchers, shells and programs without MPI it does nothing.
+ * libwattle-mpi: the library that is preloaded. It knows no MPI and needs none, so it may lie in every process of a
+ * job: in launchers, shells and programs without MPI it does nothing.
  *
  * It offers the names of MPI's calls (mpi_stubs.c), each a jump through a slot. The first call finds out which MPI the
- * process has, loads the module made for it, and fills the slots. A jump leaves the return address as it is, so the call site
- * is the program's. With an MPI that there is no module for, slots lead to the MPI itself.
+ * process has, loads the module made for it, and fills the slots. A jump leaves the return address as it is, so the
+ * call site is the program's. With an MPI that there is no module for, slots lead to the MPI itself.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -78,7 +78,8 @@ static const wtl_mpi_entry *load_module(const char *name)
 
 /* --- slots --- */
 
-/* "MPI_Send" -> "PMPI_Send", "mpi_send_" -> "pmpi_send_", "mpi_send_f08ts_" -> "pmpir_send_f08ts_" where MPICH has that. */
+/* "MPI_Send" -> "PMPI_Send", "mpi_send_" -> "pmpi_send_", "mpi_send_f08ts_" -> "pmpir_send_f08ts_" where MPICH has
+ * that. */
 static void *own_function(void *mpi, const char *name)
 {
   char full[128];

@@ -4,8 +4,8 @@
 
 #include <sys/types.h>
 
-/* The nearest ancestor that lacks the variable by which the launcher numbered this process: the launcher, or its daemon on
- * this node. 0: nobody launched it. */
+/* The nearest ancestor that lacks the variable by which the launcher numbered this process: the launcher, or its daemon
+ * on this node. 0: nobody launched it. */
 pid_t wtl_ancestor_launcher(void);
 
 #endif

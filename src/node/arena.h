@@ -5,8 +5,8 @@
  *                                            |<------ stride ------>|
  *
  * Control data lies contiguous at the front, so that it needs few pages. A slice is sparse: memory is used where it is
- * touched. The same object has another address in each process, unless one address is asked for; inside one, slice r begins at
- * slices + r * stride.
+ * touched. The same object has another address in each process, unless one address is asked for; inside one, slice r
+ * begins at slices + r * stride.
  *
  * Created by local rank 0; the others open it through /proc/PID/fd, or, where the kernel forbids that, get it over a
  * socket.

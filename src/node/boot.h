@@ -2,8 +2,8 @@
  * boot.h - how the processes of a job find each other. One interface, one file for each kind, one table (boot.c).
  *
  * Kinds: pmix (any launcher that serves PMIx), mpi (any launcher whose MPI starts, boot_mpi.h), single (a program
- * started bare is one PE), and in the threads build threads (PEs are threads of one process; tests/threads_main.h starts
- * them), and in simulation sim (docs/simulation.md).
+ * started bare is one PE), and in the threads build threads (PEs are threads of one process; tests/threads_main.h
+ * starts them), and in simulation sim (docs/simulation.md).
  *
  * Invariants: after wtl_boot_start, 0 <= pe < n_pes and 0 <= local_rank < n_local; local_pe[0..n_local) lists the PEs
  * of this node in rising order, local_pe[local_rank] == pe. slot_of[pe] is the local rank of a PE of this node and -1

@@ -30,9 +30,9 @@ typedef struct wtl_mpi_ops {
   int (*start)(bool shared, int *rank, int *n, char *error, size_t size);
 
   /*
-   * Collective. Gives every process the bytes of all: process i's are (*all)[at[i]] to (*all)[at[i + 1]]; `at` has n + 1
-   * places. *all is the caller's to free; NULL where nobody has anything. Sleeps while it waits. 0, or
-   * non-zero if MPI refuses.
+   * Collective. Gives every process the bytes of all: process i's are (*all)[at[i]] to (*all)[at[i + 1]]; `at` has n +
+   * 1 places. *all is the caller's to free; NULL where nobody has anything. Sleeps while it waits. 0, or non-zero if
+   * MPI refuses.
    */
   int (*exchange)(const void *mine, size_t bytes, char **all, size_t *at);
 
@@ -43,9 +43,9 @@ typedef struct wtl_mpi_ops {
   void (*stop)(void);
 
   /*
-   * For a program that uses MPI itself, whether boot does or not. A communicator is as long as this MPI's; `comm` has room for a
-   * pointer. comm_make: of the processes ranks[0..n) of MPI_COMM_WORLD, by those alone; 0, or -1 if MPI refuses. comm_free
-   * takes one that is all zeros for none.
+   * For a program that uses MPI itself, whether boot does or not. A communicator is as long as this MPI's; `comm` has
+   * room for a pointer. comm_make: of the processes ranks[0..n) of MPI_COMM_WORLD, by those alone; 0, or -1 if MPI
+   * refuses. comm_free takes one that is all zeros for none.
    */
   void (*comm_world)(void *comm);
   int (*comm_make)(const int *ranks, int n, void *comm);
@@ -78,8 +78,8 @@ int wtl_mpi_load(wtl_mpi *mpi, char *error, size_t size);
 bool wtl_mpi_of_program(wtl_mpi *mpi);
 
 /*
- * Is MPICH's launcher, Hydra, the one that started this process as one of several? Within an allocation of Slurm's it has
- * srun start its proxies, so that the processes inherit the variables by which Slurm offers PMIx to the proxies.
+ * Is MPICH's launcher, Hydra, the one that started this process as one of several? Within an allocation of Slurm's it
+ * has srun start its proxies, so that the processes inherit the variables by which Slurm offers PMIx to the proxies.
  */
 bool wtl_mpi_hydra_is_nearest(void);
 

@@ -6,8 +6,8 @@
 
 #include "node/boot_mpi.h"
 
-/* The communicator of the job's processes; MPI_COMM_NULL before wtl_mpi_module.start and after stop. Not to be used to send, only
- * to be duplicated. */
+/* The communicator of the job's processes; MPI_COMM_NULL before wtl_mpi_module.start and after stop. Not to be used to
+ * send, only to be duplicated. */
 MPI_Comm wtl_mpi_comm(void);
 
 extern const wtl_mpi_ops wtl_mpi_module;

@@ -3,7 +3,8 @@
  *
  * A module is linked with the MPI it was compiled for, but its calls bind to the symbols that were there first. So the
  * program's MPI is made visible to all (RTLD_GLOBAL) before the module is loaded, and serves it even where the module
- * names a library of another name with the same binary interface. Open MPI needs that visibility anyway, for its plugins.
+ * names a library of another name with the same binary interface. Open MPI needs that visibility anyway, for its
+ * plugins.
  */
 #include <dlfcn.h>
 #include <link.h>

@@ -230,7 +230,8 @@ static int start(bool shared, int *rank, int *n, char *error, size_t size)
 
 /* --- exchange --- */
 
-/* From lengths to where each process's bytes begin, twice: for MPI and for the caller. -1 if MPI cannot count so far. */
+/* From lengths to where each process's bytes begin, twice: for MPI and for the caller. -1 if MPI cannot count so
+ * far. */
 static int lay_out(const int *lengths, int n, int *starts, size_t *at)
 {
   at[0] = 0;

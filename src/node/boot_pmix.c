@@ -1,9 +1,9 @@
 /*
  * Boot by PMIx: mpirun of Open MPI, prterun, srun --mpi=pmix.
  *
- * A process joins its job once and leaves it when it ends: the server mixes up who waits for whom where one leaves and comes back.
- * So a library that is started again finds its job as it was, and what it publishes has names of its own (PMIx may keep a value
- * that it was asked for).
+ * A process joins its job once and leaves it when it ends: the server mixes up who waits for whom where one leaves and
+ * comes back. So a library that is started again finds its job as it was, and what it publishes has names of its own
+ * (PMIx may keep a value that it was asked for).
  */
 #include <pmix.h>
 #include <stdatomic.h>

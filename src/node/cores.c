@@ -17,7 +17,8 @@ static double read_two(const char *path, double *second)
   return n >= 1 && sscanf(first, "%lf", &number) == 1 ? number : -1; /* "max" or -1: no limit */
 }
 
-/* The two versions of cgroups: where their trees lie, and the file, or two, with a quota and its period in microseconds. */
+/* The two versions of cgroups: where their trees lie, and the file, or two, with a quota and its period in
+ * microseconds. */
 typedef struct cgroups {
   const char *controller, *root, *quota, *period;
 } cgroups;

@@ -12,8 +12,8 @@ double wtl_cores_quota(void);
 int wtl_cores_allowed(void);
 
 /*
- * How many cores the hardware threads of `set` belong to, by the tree at `sysfs` ("/sys"): with simultaneous multithreading
- * fewer than there are threads. A thread that the tree says nothing of counts as a core.
+ * How many cores the hardware threads of `set` belong to, by the tree at `sysfs` ("/sys"): with simultaneous
+ * multithreading fewer than there are threads. A thread that the tree says nothing of counts as a core.
  */
 int wtl_cores_physical(const cpu_set_t *set, const char *sysfs);
 

@@ -19,8 +19,8 @@ void wtl_lifeline_handed_over(bool cleaner);
 void wtl_lifeline_launcher_lost(void) __attribute__((noreturn));
 
 /*
- * Sees to it that this node's launcher, or its daemon, ends within seconds, even if it waits for one that is gone: a process apart
- * kills it if it has not ended by then.
+ * Sees to it that this node's launcher, or its daemon, ends within seconds, even if it waits for one that is gone: a
+ * process apart kills it if it has not ended by then.
  */
 void wtl_lifeline_end_launcher(void);
 

@@ -71,8 +71,9 @@ static bool holds_this_code(const struct dl_phdr_info *info)
 #endif
 
 /*
- * The first object dl_iterate_phdr names is the executable. In simulation it is the copy of the program that this code is in. Linkers put its variables behind the read-only part of one
- * segment (GNU ld), or into a segment of their own behind a read-only one (lld, mold).
+ * The first object dl_iterate_phdr names is the executable. In simulation it is the copy of the program that this code
+ * is in. Linkers put its variables behind the read-only part of one segment (GNU ld), or into a segment of their own
+ * behind a read-only one (lld, mold).
  */
 static int inspect_executable(struct dl_phdr_info *info, size_t size, void *arg)
 {

@@ -5,7 +5,7 @@
 #include "pgas/global.h"
 #include "pgas/rma.h"
 
-/* --- locks ----------------------------------------------------------------------------------------------------------- */
+/* --- locks -------------------------------------------------------------------------------------------------------- */
 
 enum { FREE, HELD, WANTED }; /* WANTED: held, and somebody may wait */
 
@@ -41,7 +41,7 @@ static void give_back(const wtl_acc *a, _Atomic uint32_t *word)
   for (int slot = 0; slot < self->n_local; slot++) wtl_touch_control(self, self->boot.local_pe[slot]);
 }
 
-/* --- kernels --------------------------------------------------------------------------------------------------------- */
+/* --- kernels ------------------------------------------------------------------------------------------------------ */
 
 /* Elements may lie at any address; the compiler takes instructions that allow that. */
 typedef unsigned any_int __attribute__((aligned(1), may_alias)); /* unsigned: sums wrap */
@@ -144,7 +144,7 @@ bool wtl_acc_is_one(enum wtl_acc_type type, const void *scale)
   }
 }
 
-/* --- series ---------------------------------------------------------------------------------------------------------- */
+/* --- series ------------------------------------------------------------------------------------------------------- */
 
 void wtl_acc_begin(wtl_acc *a, wtl_pe *self, wtl_site *site, enum wtl_acc_type type, const void *scale, int slot)
 {

@@ -1,12 +1,13 @@
 /*
- * accumulate.h - there[i] += scale * here[i], atomic for each element against all other accumulates, of this node's PEs and of
- * those that are served for other nodes.
+ * accumulate.h - there[i] += scale * here[i], atomic for each element against all other accumulates, of this node's PEs
+ * and of those that are served for other nodes.
  *
- * Atomic by locks: each PE's memory has WTL_ACC_LOCKS of them, one for each WTL_ACC_SPAN bytes by turns, so that PEs that
- * accumulate to different parts do not meet. Who holds one only computes. Blocks of a patch that lie in one span are done under
- * one hold.
+ * Atomic by locks: each PE's memory has WTL_ACC_LOCKS of them, one for each WTL_ACC_SPAN bytes by turns, so that PEs
+ * that accumulate to different parts do not meet. Who holds one only computes. Blocks of a patch that lie in one span
+ * are done under one hold.
  *
- * A product is rounded before it is added, as if it had been computed apart: all compilers and processors give the same bits.
+ * A product is rounded before it is added, as if it had been computed apart: all compilers and processors give the same
+ * bits.
  */
 #ifndef WTL_PGAS_ACCUMULATE_H
 #define WTL_PGAS_ACCUMULATE_H
@@ -33,8 +34,8 @@ size_t wtl_acc_locks_bytes(void);
 bool wtl_acc_is_one(enum wtl_acc_type type, const void *scale);
 
 /*
- * A series of accumulates to the memory of one PE of this node, at addresses of this process. `scale`: an element of the type; it
- * must stay. wtl_acc_end must follow.
+ * A series of accumulates to the memory of one PE of this node, at addresses of this process. `scale`: an element of
+ * the type; it must stay. wtl_acc_end must follow.
  */
 typedef struct wtl_acc {
   wtl_pe *self;

@@ -85,7 +85,7 @@ static inline void need_tables(wtl_am *am)
   if (WTL_UNLIKELY(!atomic_load_explicit(&am->last, memory_order_acquire))) make_tables(am);
 }
 
-/* --- handlers ------------------------------------------------------------------------------------------------------ */
+/* --- handlers ----------------------------------------------------------------------------------------------------- */
 
 void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handler)
 {
@@ -118,7 +118,7 @@ void wtl_am_refuse_in_handler(const char *call)
       call, now->id);
 }
 
-/* --- on one node ---------------------------------------------------------------------------------------------------- */
+/* --- on one node -------------------------------------------------------------------------------------------------- */
 
 void wtl_am_wake(const wtl_am *am, int pe)
 {
@@ -218,7 +218,7 @@ bool wtl_am_count(wtl_am *am, uint32_t counted)
   return done != NULL;
 }
 
-/* --- requests --------------------------------------------------------------------------------------------------------- */
+/* --- requests ----------------------------------------------------------------------------------------------------- */
 
 void wtl_am_request(wtl_pe *self, wtl_site *site, int pe, int id, const void *source, size_t n, uint64_t *done)
 {
@@ -260,7 +260,7 @@ void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *targ
   note_last(am, slot, c.position);
 }
 
-/* --- replies ---------------------------------------------------------------------------------------------------------- */
+/* --- replies ------------------------------------------------------------------------------------------------------ */
 
 static void watch_kept(wtl_am *am)
 {
@@ -340,7 +340,7 @@ bool wtl_am_send_kept(wtl_am *am)
   return any;
 }
 
-/* --- completion -------------------------------------------------------------------------------------------------------- */
+/* --- completion --------------------------------------------------------------------------------------------------- */
 
 void wtl_am_quiet(wtl_pe *self, wtl_site *site)
 {

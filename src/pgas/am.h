@@ -1,10 +1,11 @@
 /*
  * am.h - active messages: a request runs a handler on another PE, which may answer with a reply.
  *
- * Where a message waits: in its target's rings in the arena (am_ring.h), one for requests and one for replies, or, from another
- * node, in the target's inbox (am_far.h). Who takes it: one thread of the PE at a time, whichever looks first: one that waits in any
- * call (the door looks), one that polls, or the agent (am_agent.h) while the program computes. Handlers of a PE therefore
- * run one at a time, in the order of each sender's messages but for long ones from other nodes.
+ * Where a message waits: in its target's rings in the arena (am_ring.h), one for requests and one for replies, or, from
+ * another node, in the target's inbox (am_far.h). Who takes it: one thread of the PE at a time, whichever looks first:
+ * one that waits in any call (the door looks), one that polls, or the agent (am_agent.h) while the program computes.
+ * Handlers of a PE therefore run one at a time, in the order of each sender's messages but for long ones from other
+ * nodes.
  *
  * No deadlock: who waits for room runs handlers meanwhile; a reply for which there is no room is kept, and no further
  * request is taken until it has left; replies are taken always, and their handlers send nothing.
@@ -32,8 +33,8 @@ typedef void (*wtl_am_handler)(void *buf, size_t n, int pe, wtl_am_token token);
 enum { WTL_AM_LONGEST = 1 << 30 }; /* bytes of a payload */
 
 /*
- * Handlers' numbers below this one are the runtime's own. No agent is started for them: messages from other nodes are served by
- * the network's, and who waits for one of this node's looks himself.
+ * Handlers' numbers below this one are the runtime's own. No agent is started for them: messages from other nodes are
+ * served by the network's, and who waits for one of this node's looks himself.
  */
 enum { WTL_AM_FIRST_ID = INT_MIN + 16 };
 enum { WTL_AM_PACKED = INT_MIN, WTL_AM_PACKED_REPLY, WTL_AM_POSTED };
@@ -48,10 +49,12 @@ void wtl_am_start(wtl_pe *self, char *rings);
 void wtl_am_stop(wtl_pe *self);
 void wtl_am_free(wtl_pe *self);
 
-/* NULL takes the handler away: a message for it that comes later ends the job. `call` is named in errors, here and below. */
+/* NULL takes the handler away: a message for it that comes later ends the job. `call` is named in errors, here and
+ * below. */
 void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handler);
 
-/* `source` may be reused on return. `done`, if not NULL: is added 1 to when the handler and its reply's handler have run. */
+/* `source` may be reused on return. `done`, if not NULL: is added 1 to when the handler and its reply's handler have
+ * run. */
 void wtl_am_request(wtl_pe *self, wtl_site *site, int pe, int id, const void *source, size_t n, uint64_t *done);
 
 /* The payload goes to the symmetric object `target` of `pe` first; the handler finds it there. */

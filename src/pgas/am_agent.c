@@ -102,7 +102,7 @@ static void *serve(void *arg)
   return NULL;
 }
 
-/* --- what waiting threads say -------------------------------------------------------------------------------------- */
+/* --- what waiting threads say ------------------------------------------------------------------------------------- */
 
 /* Where only one thread may wait, a locked add, which would hold up what it waits for, is not needed. */
 static void add(const wtl_am_agent *a, _Atomic uint32_t *n, uint32_t by)
@@ -146,7 +146,7 @@ void wtl_am_agent_visit(wtl_am_agent *a)
   add(a, &a->visits, 1);
 }
 
-/* --- life ------------------------------------------------------------------------------------------------------------ */
+/* --- life --------------------------------------------------------------------------------------------------------- */
 
 wtl_am_agent *wtl_am_agent_start(wtl_am *am, char *error, size_t size)
 {

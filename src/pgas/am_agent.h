@@ -1,8 +1,9 @@
 /*
  * am_agent.h - the thread that runs handlers while the program computes.
  *
- * It sleeps until a message comes. While threads of the PE wait, or have waited or polled a moment ago, it leaves messages to
- * them, and looks only from time to time whether they still do (as src/fabric/agent.h, for the same reasons).
+ * It sleeps until a message comes. While threads of the PE wait, or have waited or polled a moment ago, it leaves
+ * messages to them, and looks only from time to time whether they still do (as src/fabric/agent.h, for the same
+ * reasons).
  */
 #ifndef WTL_PGAS_AM_AGENT_H
 #define WTL_PGAS_AM_AGENT_H

@@ -87,7 +87,7 @@ static uint64_t pack(int id, uint32_t counted)
   return (uint64_t)counted << 32 | (uint32_t)id;
 }
 
-/* --- what arrives: under the network's lock ------------------------------------------------------------------------ */
+/* --- what arrives: under the network's lock ----------------------------------------------------------------------- */
 
 static enum wtl_am_way way_of(uint32_t kind)
 {
@@ -159,7 +159,7 @@ void wtl_am_far_landed(void *owner, int from, wtl_net_tag tag, void *room, size_
   show(self, f, tag.kind, n);
 }
 
-/* --- requests ------------------------------------------------------------------------------------------------------- */
+/* --- requests ----------------------------------------------------------------------------------------------------- */
 
 typedef struct sending {
   wtl_am *am;
@@ -201,8 +201,8 @@ static wtl_net_tag ask(peer *p)
 }
 
 /*
- * Is an answer wanted now? Where a quiet is likely to come; where this is not the only message, for nothing has arrived since the
- * last one; and in time to send on without a pause.
+ * Is an answer wanted now? Where a quiet is likely to come; where this is not the only message, for nothing has arrived
+ * since the last one; and in time to send on without a pause.
  */
 static bool should_ask(wtl_am_far *f, peer *p)
 {
@@ -248,7 +248,7 @@ void wtl_am_far_request(wtl_am *am, wtl_site *site, int pe, int id, uint32_t cou
   wait_for(am, site, is_zero, &left);
 }
 
-/* --- replies: by who has taken --------------------------------------------------------------------------------------- */
+/* --- replies: by who has taken ------------------------------------------------------------------------------------ */
 
 void wtl_am_far_reply(wtl_am *am, int pe, int id, const void *source, size_t n)
 {
@@ -275,7 +275,7 @@ void wtl_am_far_push(wtl_am *am)
   wtl_net_push(am->pe->net);
 }
 
-/* --- what is in the inbox ---------------------------------------------------------------------------------------------- */
+/* --- what is in the inbox ----------------------------------------------------------------------------------------- */
 
 /* Several threads ask, and what they send may pass each other: an older count says nothing. */
 static bool is_later(uint32_t a, uint32_t b)
@@ -292,7 +292,8 @@ static void answer(wtl_am *am, wtl_am_far *f, int pe)
   wtl_net_message(am->pe->net, pe, (wtl_net_tag){p->wanted, p->replies, DONE}, NULL, 0, true, NULL);
 }
 
-/* What was sent since is asked about at once where it is much: its sender may wait for room by now, and send nothing more. */
+/* What was sent since is asked about at once where it is much: its sender may wait for room by now, and send nothing
+ * more. */
 static void take_done(wtl_am *am, wtl_am_far *f, int pe, const wtl_net_tag *tag)
 {
   peer *p = &f->peers[pe];
@@ -376,7 +377,7 @@ bool wtl_am_far_take(wtl_am *am, enum wtl_am_way way, int most)
   return taken > 0;
 }
 
-/* --- completion ---------------------------------------------------------------------------------------------------------- */
+/* --- completion --------------------------------------------------------------------------------------------------- */
 
 typedef struct completing {
   const peer *to;

@@ -1,18 +1,19 @@
 /*
  * am_far.h - active messages from and to other nodes.
  *
- * What arrives is put into the inbox, by whoever serves the network, and taken from there like what is in the rings. A PE counts
- * what it sent to each other one and asks, together with a message or in quiet, to be told when so many have been
- * handled; the answer also says how many replies are on their way. While an answer is awaited further messages are held back to
- * travel together. Counts, not the order of arrival, tell what is complete: long messages may be overtaken.
+ * What arrives is put into the inbox, by whoever serves the network, and taken from there like what is in the rings. A
+ * PE counts what it sent to each other one and asks, together with a message or in quiet, to be told when so many have
+ * been handled; the answer also says how many replies are on their way. While an answer is awaited further messages are
+ * held back to travel together. Counts, not the order of arrival, tell what is complete: long messages may be
+ * overtaken.
  */
 #ifndef WTL_PGAS_AM_FAR_H
 #define WTL_PGAS_AM_FAR_H
 
 #include "pgas/am_state.h"
 
-/* Bytes of messages on their way from one PE to another of another node, at the most (but one message of any length). Fewer where
- * there are many PEs: what all of them send to one is WTL_AM_INBOX at most. */
+/* Bytes of messages on their way from one PE to another of another node, at the most (but one message of any length).
+ * Fewer where there are many PEs: what all of them send to one is WTL_AM_INBOX at most. */
 enum { WTL_AM_WINDOW = 1 << 20, WTL_AM_LEAST_WINDOW = 1 << 16, WTL_AM_INBOX = 64 << 20 };
 
 /* Bytes of replies that have come and are not handled, from which on a PE sends no more requests. */
@@ -32,8 +33,8 @@ void wtl_am_far_say_counted(wtl_am *am, int pe, uint32_t counted);
 /* All requests so far, to PE `pe` or with -1 to all, and their replies. */
 void wtl_am_far_quiet(wtl_am *am, wtl_site *site, int pe);
 
-/* What waits in the inbox: may some of it be taken; takes up to `most`, true if any; sends the replies off. The last two only by
- * who has taken `am`. */
+/* What waits in the inbox: may some of it be taken; takes up to `most`, true if any; sends the replies off. The last
+ * two only by who has taken `am`. */
 bool wtl_am_far_is_there(const wtl_am *am, enum wtl_am_way way);
 bool wtl_am_far_take(wtl_am *am, enum wtl_am_way way, int most);
 void wtl_am_far_push(wtl_am *am);

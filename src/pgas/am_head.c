@@ -37,7 +37,7 @@ static wtl_control *own(const wtl_am *am)
   return wtl_control_of(am->pe, am->pe->me);
 }
 
-/* --- waiting -------------------------------------------------------------------------------------------------------- */
+/* --- waiting ------------------------------------------------------------------------------------------------------ */
 
 static void wait_for(wtl_am *am, wtl_site *site, wtl_am_ring *ring, uint64_t wish, bool (*ready)(void *), void *arg)
 {
@@ -91,7 +91,7 @@ void wtl_am_watch_room(wtl_am *am, int slot)
   if (before) atomic_fetch_sub_explicit(&before->waiters, 1, memory_order_relaxed);
 }
 
-/* --- telling --------------------------------------------------------------------------------------------------------- */
+/* --- telling ------------------------------------------------------------------------------------------------------ */
 
 bool wtl_am_show_head(wtl_am *am, enum wtl_am_way way)
 {

@@ -1,6 +1,6 @@
 /*
- * am_inbox.h - a queue of messages that one thread at a time puts in and one takes out, in pieces of memory that are used again.
- * How much it holds is bounded by what senders may have on their way.
+ * am_inbox.h - a queue of messages that one thread at a time puts in and one takes out, in pieces of memory that are
+ * used again. How much it holds is bounded by what senders may have on their way.
  */
 #ifndef WTL_PGAS_AM_INBOX_H
 #define WTL_PGAS_AM_INBOX_H

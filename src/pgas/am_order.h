@@ -1,6 +1,6 @@
 /*
- * am_order.h - what WATTLE_AM_DEBUG reports of mutexes: some that are taken in a circle of orders, whose holders may one day wait for
- * each other; and one that a handler holds for long, while no other handler of its PE can run.
+ * am_order.h - what WATTLE_AM_DEBUG reports of mutexes: some that are taken in a circle of orders, whose holders may
+ * one day wait for each other; and one that a handler holds for long, while no other handler of its PE can run.
  */
 #ifndef WTL_PGAS_AM_ORDER_H
 #define WTL_PGAS_AM_ORDER_H
@@ -9,7 +9,8 @@
 
 typedef struct wtl_am_order wtl_am_order;
 
-/* This thread has just taken `m`; gives it back. waits: it would have waited for it; who only tries cannot wait for ever. */
+/* This thread has just taken `m`; gives it back. waits: it would have waited for it; who only tries cannot wait for
+ * ever. */
 void wtl_am_order_locked(wtl_pe *self, wtl_am_mutex *m, bool waits);
 void wtl_am_order_unlocks(wtl_pe *self, wtl_am_mutex *m);
 

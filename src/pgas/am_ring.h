@@ -1,9 +1,10 @@
 /*
  * am_ring.h - a queue of messages in the arena: many PEs of the node put in, one takes out.
  *
- * A message is a cache line (its slot) with up to WTL_AM_INLINE bytes of payload; a longer payload, up to WTL_AM_PIECE, lies
- * beside it in the ring's second part. One compare-and-swap claims a place in both, so that nothing grows with the number of
- * producers. Who takes out says so in `head`, which producers read only when their own copy of it says that the ring is full.
+ * A message is a cache line (its slot) with up to WTL_AM_INLINE bytes of payload; a longer payload, up to WTL_AM_PIECE,
+ * lies beside it in the ring's second part. One compare-and-swap claims a place in both, so that nothing grows with the
+ * number of producers. Who takes out says so in `head`, which producers read only when their own copy of it says that
+ * the ring is full.
  */
 #ifndef WTL_PGAS_AM_RING_H
 #define WTL_PGAS_AM_RING_H
@@ -17,8 +18,8 @@
 enum { WTL_AM_SLOTS = 1024, WTL_AM_UNITS = 4096, WTL_AM_INLINE = 32 };
 enum { WTL_AM_PIECE = 16384 }; /* bytes: what is longer travels in pieces */
 
-/* What a message is: payload and all; a piece of one; one whose payload lies in the target's symmetric memory; word that a
- * counted request is done. */
+/* What a message is: payload and all; a piece of one; one whose payload lies in the target's symmetric memory; word
+ * that a counted request is done. */
 enum wtl_am_kind { WTL_AM_WHOLE, WTL_AM_PART, WTL_AM_LANDED, WTL_AM_COUNTED };
 
 typedef struct wtl_am_slot {
@@ -65,8 +66,8 @@ static inline uint32_t wtl_am_units(size_t n)
   return n <= WTL_AM_INLINE ? 0 : (uint32_t)((n + WTL_CACHE_LINE - 1) / WTL_CACHE_LINE);
 }
 
-/* Positions may have wrapped, and a head that is read may be ahead of a tail that was read before it: then the place is taken,
- * and the caller looks again. */
+/* Positions may have wrapped, and a head that is read may be ahead of a tail that was read before it: then the place is
+ * taken, and the caller looks again. */
 static inline bool wtl_am_fits(uint64_t tail, uint64_t head, uint32_t units)
 {
   uint32_t slots_used = (uint32_t)tail - (uint32_t)head, units_used = (uint32_t)(tail >> 32) - (uint32_t)(head >> 32);
@@ -84,8 +85,8 @@ static inline uint32_t wtl_am_claimed(uint64_t tail, uint32_t units)
 enum { WTL_AM_AHEAD = 16 };
 
 /*
- * Claims a place for a message with `n` bytes of payload beside the slot (0 to WTL_AM_PIECE; `beside`: also if it would fit inside).
- * `known`: this PE's own copy of the head. False if the ring is full.
+ * Claims a place for a message with `n` bytes of payload beside the slot (0 to WTL_AM_PIECE; `beside`: also if it would
+ * fit inside). `known`: this PE's own copy of the head. False if the ring is full.
  */
 static inline bool wtl_am_claim_place(wtl_am_ring *r, _Atomic uint64_t *known, size_t n, bool beside,
                                       wtl_am_claim *claim)

@@ -9,7 +9,8 @@
 #include "pgas/am_state.h"
 #include "pgas/rma.h"
 
-/* The head is shown when nothing more is there, and as often as this: each time costs a producer a fetch of its line. */
+/* The head is shown when nothing more is there, and as often as this: each time costs a producer a fetch of its
+ * line. */
 enum { SLOTS_A_SHOW = WTL_AM_SLOTS / 8, UNITS_A_SHOW = WTL_AM_UNITS / 8 };
 
 /* Where there are several messages, the one that comes after so many is fetched from the other core meanwhile. */
@@ -138,7 +139,7 @@ static bool take_ring(wtl_am *am, enum wtl_am_way way)
   return taken > 0;
 }
 
-/* --- turns ---------------------------------------------------------------------------------------------------------- */
+/* --- turns -------------------------------------------------------------------------------------------------------- */
 
 static bool is_there(wtl_am *am, enum wtl_am_way way)
 {

@@ -83,7 +83,8 @@ struct wtl_am {
   wtl_am_far *_Atomic far; /* NULL where all PEs are on this node */
 };
 
-/* The handler that a thread runs, if any. Kept by value: a handler that leaves by longjmp leaves nothing else behind. */
+/* The handler that a thread runs, if any. Kept by value: a handler that leaves by longjmp leaves nothing else
+ * behind. */
 typedef struct wtl_am_thread {
   bool runs;
   bool is_reply;
@@ -120,15 +121,16 @@ bool wtl_am_send_kept(wtl_am *am);
 /* am.c: a counted request of this PE's is done. False if there is none of that number. */
 bool wtl_am_count(wtl_am *am, uint32_t counted);
 
-/* Before a message is shown: who waits looks for messages from now on. Sequentially consistent, so that who is shown the message is
- * shown this, too, even where another sender has stored it. */
+/* Before a message is shown: who waits looks for messages from now on. Sequentially consistent, so that who is shown
+ * the message is shown this, too, even where another sender has stored it. */
 static inline void wtl_am_announce(wtl_bell *there)
 {
   if (WTL_UNLIKELY(!atomic_load_explicit(&there->has_mail, memory_order_seq_cst)))
     atomic_store_explicit(&there->has_mail, 1, memory_order_seq_cst);
 }
 
-/* Does a thread of a PE of this node, or its agent, sleep? A full barrier must lie between what it is to see and this. */
+/* Does a thread of a PE of this node, or its agent, sleep? A full barrier must lie between what it is to see and
+ * this. */
 static inline bool wtl_am_has_sleeper(const wtl_am *am, int pe)
 {
   const wtl_control *there = wtl_control_of(am->pe, pe);

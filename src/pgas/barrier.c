@@ -47,8 +47,8 @@ static void disseminate(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
 }
 
 /*
- * Among the leaders of the nodes, over the network. The world's words carry a bit beside the epoch, for the governor: did a PE of
- * the nodes heard of so far wait long in its last region?
+ * Among the leaders of the nodes, over the network. The world's words carry a bit beside the epoch, for the governor:
+ * did a PE of the nodes heard of so far wait long in its last region?
  */
 static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *none)
 {

@@ -1,13 +1,15 @@
 /*
- * Reductions and broadcasts of a team on several nodes: what the PEs of a node have is put together in the node's memory, and only
- * the nodes' leaders use the network.
+ * Reductions and broadcasts of a team on several nodes: what the PEs of a node have is put together in the node's
+ * memory, and only the nodes' leaders use the network.
  *
- * A few bytes travel with a barrier: each PE arrives with its part in its stage, the leader puts them together, and where the leaders
- * of a barrier would tell each other that all have come, they tell the sum so far too (recursive doubling: log2(nodes) hops).
- * Who enters such a collective has seen all leave the one before the last, so stages and the leaders' slots are used by turns.
+ * A few bytes travel with a barrier: each PE arrives with its part in its stage, the leader puts them together, and
+ * where the leaders of a barrier would tell each other that all have come, they tell the sum so far too (recursive
+ * doubling: log2(nodes) hops). Who enters such a collective has seen all leave the one before the last, so stages and
+ * the leaders' slots are used by turns.
  *
- * More: each PE puts a part of the node's sum together in the leader's destination, each leader fetches its own part of it from the
- * others and gives them the whole of that, and each PE copies the result: each byte crosses to a node and from it once.
+ * More: each PE puts a part of the node's sum together in the leader's destination, each leader fetches its own part of
+ * it from the others and gives them the whole of that, and each PE copies the result: each byte crosses to a node and
+ * from it once.
  */
 #include "pgas/by_node.h"
 
@@ -15,7 +17,8 @@
 
 #include "pgas/sync.h"
 
-/* Rounds of the exchange: the nodes beyond the largest power of two bring what they have first and get the result last. */
+/* Rounds of the exchange: the nodes beyond the largest power of two bring what they have first and get the result
+ * last. */
 enum { FIRST_ROUND, DOUBLING, LAST_ROUND = WTL_FAR_SLOTS - 1 };
 
 /* --- few bytes --------------------------------------------------------------------------------------------------- */
@@ -128,7 +131,8 @@ static share share_of(size_t n, int i, int among)
   return (share){begin < n ? begin : n, end < n ? end : n};
 }
 
-/* This PE's share of its node's sum, to the leader's destination, which may be its source: nobody else needs that share of it. */
+/* This PE's share of its node's sum, to the leader's destination, which may be its source: nobody else needs that share
+ * of it. */
 static void sum_node(wtl_pe *self, wtl_team *t, char *dest, const char *source, size_t n, size_t size,
                      wtl_combine_fn combine)
 {

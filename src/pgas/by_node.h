@@ -1,9 +1,10 @@
 /*
- * by_node.h - few bytes of a collective, node by node: each PE brings its part in its stage, its node's leader puts them together and
- * meets the other leaders (by_node.c), for reductions and broadcasts as for gathers (gather_by_node.c).
+ * by_node.h - few bytes of a collective, node by node: each PE brings its part in its stage, its node's leader puts
+ * them together and meets the other leaders (by_node.c), for reductions and broadcasts as for gathers
+ * (gather_by_node.c).
  *
- * A collective of this kind counts up the team's stage_epoch; stages and the leaders' slots are used by turns, as who enters one has seen
- * all leave the one before the last.
+ * A collective of this kind counts up the team's stage_epoch; stages and the leaders' slots are used by turns, as who
+ * enters one has seen all leave the one before the last.
  */
 #ifndef WTL_PGAS_BY_NODE_H
 #define WTL_PGAS_BY_NODE_H
@@ -28,8 +29,8 @@ static inline const char *wtl_told_of(const wtl_pe *self, const wtl_team *t, int
   return wtl_rooms_of(self, pe)->room[t->room].far_bytes[t->stage_epoch & 1][slot];
 }
 
-/* From leader to leader: `bytes` (1 to WTL_FAR_BYTES) into `slot` (below WTL_FAR_SLOTS) of the team's `node`; and what was told to
- * this one, waited for. */
+/* From leader to leader: `bytes` (1 to WTL_FAR_BYTES) into `slot` (below WTL_FAR_SLOTS) of the team's `node`; and what
+ * was told to this one, waited for. */
 void wtl_tell_node(wtl_pe *self, wtl_team *t, int node, int slot, const void *what, size_t bytes);
 const char *wtl_hear_node(wtl_pe *self, wtl_site *site, wtl_team *t, int slot);
 
@@ -43,7 +44,8 @@ typedef struct wtl_parts {
 /* All leaders bring `mine` and leave with all of them put together, the same for each to the bit. */
 void wtl_exchange_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, const wtl_parts *p, char *mine);
 
-/* A reduction, whatever the setting says; source and dest may be any memory. False: it has no bytes, or more than WTL_FAR_BYTES. */
+/* A reduction, whatever the setting says; source and dest may be any memory. False: it has no bytes, or more than
+ * WTL_FAR_BYTES. */
 bool wtl_reduce_few_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n,
                             size_t size, wtl_combine_fn combine);
 

@@ -1,7 +1,7 @@
 /*
- * Reductions, scans and broadcast straight from memory to memory; those of fewer bytes are in small.c and staged.c, those of
- * several nodes mostly in by_node.c. Each PE owns a part of the result, computes it from everybody's source and stores it to everybody's
- * destination: each byte is moved once, and every PE gets the same bits.
+ * Reductions, scans and broadcast straight from memory to memory; those of fewer bytes are in small.c and staged.c,
+ * those of several nodes mostly in by_node.c. Each PE owns a part of the result, computes it from everybody's source
+ * and stores it to everybody's destination: each byte is moved once, and every PE gets the same bits.
  */
 #include <stdlib.h>
 
@@ -42,7 +42,8 @@ typedef struct sums {
   bool scans, exclusive;
 } sums;
 
-/* Scratch: the sum, and a row for each PE, for those whose source has to be fetched (for a scan: whose result has to be kept). */
+/* Scratch: the sum, and a row for each PE, for those whose source has to be fetched (for a scan: whose result has to be
+ * kept). */
 static char *row_of(wtl_team *t, size_t bytes, int i)
 {
   return wtl_collective_scratch(t) + (size_t)(i + 1) * bytes;
@@ -85,7 +86,8 @@ static void reduce_block(wtl_pe *self, wtl_site *site, wtl_team *t, const sums *
   if (self->net) wtl_quiet(self, site); /* the sum may be overwritten */
 }
 
-/* Each PE's row becomes the sum so far. All sources are read before the first destination, which may be one, is written. */
+/* Each PE's row becomes the sum so far. All sources are read before the first destination, which may be one, is
+ * written. */
 static void scan_block(wtl_pe *self, wtl_site *site, wtl_team *t, const sums *s, char *dest, const char *source,
                        size_t n)
 {
@@ -138,8 +140,8 @@ void wtl_scan(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void 
 }
 
 /*
- * From another node: each PE of this node fetches a part and stores it to all of them, so that each byte crosses once a node.
- * (An active set does not know who is on its node: there each PE fetches for itself.)
+ * From another node: each PE of this node fetches a part and stores it to all of them, so that each byte crosses once a
+ * node. (An active set does not know who is on its node: there each PE fetches for itself.)
  */
 static void fetch_together(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, const char *source, size_t bytes,
                            int pe)

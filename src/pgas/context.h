@@ -1,8 +1,9 @@
 /*
  * context.h - contexts: operations that are ordered and completed together, apart from those of other contexts.
  *
- * On one node an operation is complete when it returns, so contexts differ in nothing but their PE numbers (those of their
- * team). To other nodes each has a flow of its own (fabric/net.h). The default context has neither, and no wtl_ctx.
+ * On one node an operation is complete when it returns, so contexts differ in nothing but their PE numbers (those of
+ * their team). To other nodes each has a flow of its own (fabric/net.h). The default context has neither, and no
+ * wtl_ctx.
  *
  * A handle is a place in a table and a generation, so that one of a destroyed context is noticed.
  */

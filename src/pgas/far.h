@@ -18,8 +18,8 @@ void wtl_far_stop(wtl_pe *self);
 wtl_place wtl_far_place(const wtl_pe *self, const void *addr);
 
 /*
- * `flow`: of the context the operation is made on; NULL: the default one. `dest` and `source` are this PE's own addresses
- * of the symmetric objects. `nbi`: complete only after the next quiet of that context.
+ * `flow`: of the context the operation is made on; NULL: the default one. `dest` and `source` are this PE's own
+ * addresses of the symmetric objects. `nbi`: complete only after the next quiet of that context.
  */
 void wtl_far_put(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, const void *source, size_t n, int pe,
                  bool nbi);
@@ -42,8 +42,8 @@ void wtl_far_get_blocks(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *
                         const void *source, size_t from_step, size_t block, size_t blocks, int pe);
 
 /*
- * The same for a place, and without an end: they wait for room only, and `left` counts what its owner waits for then (NULL: it
- * is complete after the next quiet). Counters belong to the network while they are not 0.
+ * The same for a place, and without an end: they wait for room only, and `left` counts what its owner waits for then
+ * (NULL: it is complete after the next quiet). Counters belong to the network while they are not 0.
  */
 void wtl_far_put_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wtl_place at, const void *source,
                     size_t n, enum wtl_net_manner manner, _Atomic uint32_t *left);
@@ -64,8 +64,8 @@ void wtl_far_pe_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe);
 /* Tells the leader of another node that this node has reached `epoch` in round `round` of a barrier. */
 void wtl_far_signal(wtl_pe *self, int pe, int round, uint32_t epoch);
 
-/* The same for a word of another PE's team rooms (team.h), at `offset` of them; the same, with `n` bytes to offset `at` that arrive
- * before (up to WTL_NET_MERGED); and bytes from there. */
+/* The same for a word of another PE's team rooms (team.h), at `offset` of them; the same, with `n` bytes to offset `at`
+ * that arrive before (up to WTL_NET_MERGED); and bytes from there. */
 void wtl_far_room_signal(wtl_pe *self, int pe, size_t offset, uint32_t epoch);
 void wtl_far_room_tell(wtl_pe *self, int pe, size_t at, const void *from, size_t n, size_t offset, uint32_t epoch);
 void wtl_far_room_get(wtl_pe *self, wtl_site *site, void *to, size_t n, int pe, size_t offset);

@@ -1,6 +1,6 @@
 /*
- * frame.h - what every call of a front end begins and ends with: find the PE, count the call, and time it where it is one of those
- * that are timed.
+ * frame.h - what every call of a front end begins and ends with: find the PE, count the call, and time it where it is
+ * one of those that are timed.
  */
 #ifndef WTL_PGAS_FRAME_H
 #define WTL_PGAS_FRAME_H

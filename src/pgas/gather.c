@@ -1,7 +1,7 @@
 /*
- * Collectives that bring blocks of all PEs together, straight from memory to memory: fcollect, collect, alltoall. All that a PE fetches
- * from other nodes is on its way before it waits for the first. A block of another node's PE is fetched by one PE of this node, in turn,
- * for all of them.
+ * Collectives that bring blocks of all PEs together, straight from memory to memory: fcollect, collect, alltoall. All
+ * that a PE fetches from other nodes is on its way before it waits for the first. A block of another node's PE is
+ * fetched by one PE of this node, in turn, for all of them.
  */
 #include <stddef.h>
 

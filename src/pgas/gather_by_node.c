@@ -1,10 +1,13 @@
 /*
- * Collectives of a team on several nodes that bring few bytes of all PEs together: fcollect, collect, scans; and alltoall.
+ * Collectives of a team on several nodes that bring few bytes of all PEs together: fcollect, collect, scans; and
+ * alltoall.
  *
- * A gather: each PE's bytes have a place of their own in a message that is zeros elsewhere, the leader of a node puts its PEs' together,
- * and the leaders put theirs together as they would a sum, by OR. One barrier's hops, whoever brings how much.
+ * A gather: each PE's bytes have a place of their own in a message that is zeros elsewhere, the leader of a node puts
+ * its PEs' together, and the leaders put theirs together as they would a sum, by OR. One barrier's hops, whoever brings
+ * how much.
  *
- * Alltoall: a leader tells each other leader what its PEs have for that node's, in one message, and hears from all of them.
+ * Alltoall: a leader tells each other leader what its PEs have for that node's, in one message, and hears from all of
+ * them.
  */
 #include "pgas/by_node.h"
 #include "pgas/sync.h"

@@ -10,7 +10,8 @@
 #include "pgas/packed.h"
 #include "pgas/sync.h"
 
-/* Where programs have nothing by themselves: above what the kernel gives out from below, and below what it gives out from above. */
+/* Where programs have nothing by themselves: above what the kernel gives out from below, and below what it gives out
+ * from above. */
 #define WTL_GLOBAL_NEAR ((uintptr_t)1 << 45)
 
 enum { ALIGN = 64 };
@@ -20,7 +21,7 @@ static void need_memory(const void *p)
   if (!p) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to start with global memory");
 }
 
-/* --- life ---------------------------------------------------------------------------------------------------------- */
+/* --- life --------------------------------------------------------------------------------------------------------- */
 
 static void share_memory(wtl_pe *self, wtl_global *g)
 {
@@ -100,7 +101,7 @@ char *wtl_global_region(const wtl_pe *self, uint64_t *n)
   return g->slices + (size_t)self->slot * g->stride;
 }
 
-/* --- allocation ---------------------------------------------------------------------------------------------------- */
+/* --- allocation --------------------------------------------------------------------------------------------------- */
 
 void *wtl_global_alloc(wtl_pe *self, size_t bytes)
 {
@@ -120,7 +121,7 @@ int wtl_global_free(wtl_pe *self, void *p)
   return rc;
 }
 
-/* --- other nodes --------------------------------------------------------------------------------------------------- */
+/* --- other nodes -------------------------------------------------------------------------------------------------- */
 
 static void complete_packed(wtl_pe *self, wtl_site *site, int pe)
 {

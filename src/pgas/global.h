@@ -1,15 +1,15 @@
 /*
  * global.h - global memory: each PE allocates its own, of any size, and all PEs reach it by its address.
  *
- * It lies in an arena of its own, which all PEs of a node have at one address: what a PE of this node allocated is reached by
- * plain loads and stores, with nothing to translate. What a PE of another node allocated is (PE, its address there), and is
- * reached by messages: contiguous ones as any put, the others packed (packed.h).
+ * It lies in an arena of its own, which all PEs of a node have at one address: what a PE of this node allocated is
+ * reached by plain loads and stores, with nothing to translate. What a PE of another node allocated is (PE, its address
+ * there), and is reached by messages: contiguous ones as any put, the others packed (packed.h).
  *
- * Order, as ARMCI has it: of what one PE does to the memory of another by calls that block, what comes later finds what came
- * before done. Between nodes messages may pass each other in two ways: those of WTL_NET_LARGE bytes and more, and packed ones,
- * which wait for who serves them. So before a call whose message could be early, that PE's are completed. Calls that do not block
- * (`blocking` false in what follows) come after what was blocking, and after what has been waited for; among each other they have no
- * order.
+ * Order, as ARMCI has it: of what one PE does to the memory of another by calls that block, what comes later finds what
+ * came before done. Between nodes messages may pass each other in two ways: those of WTL_NET_LARGE bytes and more, and
+ * packed ones, which wait for who serves them. So before a call whose message could be early, that PE's are completed.
+ * Calls that do not block (`blocking` false in what follows) come after what was blocking, and after what has been
+ * waited for; among each other they have no order.
  */
 #ifndef WTL_PGAS_GLOBAL_H
 #define WTL_PGAS_GLOBAL_H
@@ -84,8 +84,8 @@ static inline wtl_place wtl_global_place(const wtl_pe *self, const void *p, int 
 }
 
 /*
- * Bells: global memory lies, for who watches it, behind every slice. Puts, gets and accumulates within a node ring nothing, for
- * nobody sleeps for what they store; who does for a word tells those who change it to.
+ * Bells: global memory lies, for who watches it, behind every slice. Puts, gets and accumulates within a node ring
+ * nothing, for nobody sleeps for what they store; who does for a word tells those who change it to.
  */
 #define WTL_GLOBAL_WATCH ((size_t)1 << 46)
 
@@ -139,7 +139,8 @@ void wtl_request_wait(wtl_pe *self, wtl_site *site, wtl_request *r);
 /* All that this PE did so far to the memory of PE `pe`, or with -1 of all, is done and seen by all. */
 void wtl_global_fence(wtl_pe *self, wtl_site *site, int pe);
 
-/* global.c, packed.c: what an operation on PE `pe` of another node waits for before its first message: a plain or a packed one. */
+/* global.c, packed.c: what an operation on PE `pe` of another node waits for before its first message: a plain or a
+ * packed one. */
 void wtl_global_before(wtl_pe *self, wtl_site *site, int pe, bool is_packed, bool blocking);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Trees of messages: member i hears from i + 1, i + 2, i + 4 ... up to its lowest bit, and tells i without that bit; the way back is
- * the same. The lower member's part comes first in every sum, so the result does not depend on who was early.
+ * Trees of messages: member i hears from i + 1, i + 2, i + 4 ... up to its lowest bit, and tells i without that bit;
+ * the way back is the same. The lower member's part comes first in every sum, so the result does not depend on who was
+ * early.
  */
 #include "pgas/group.h"
 
@@ -17,7 +18,7 @@ static void need_memory(const void *p, size_t bytes)
   if (!p) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for a collective of %zu bytes", bytes);
 }
 
-/* --- making ---------------------------------------------------------------------------------------------------------- */
+/* --- making ------------------------------------------------------------------------------------------------------- */
 
 /* FNV-1a: all members compute the same, and other sets other numbers. */
 static uint64_t context_of(const int *pes, int n)
@@ -54,7 +55,7 @@ int wtl_group_number(const wtl_group *g, int pe)
   return -1;
 }
 
-/* --- messages -------------------------------------------------------------------------------------------------------- */
+/* --- messages ----------------------------------------------------------------------------------------------------- */
 
 typedef struct meeting {
   wtl_pe *self;
@@ -99,7 +100,7 @@ static void send_down(const meeting *m, void *data, size_t bytes, int root)
     if (i + bit < n) tell(m, from_root(m, i + bit, root), data, bytes);
 }
 
-/* --- calls ----------------------------------------------------------------------------------------------------------- */
+/* --- calls -------------------------------------------------------------------------------------------------------- */
 
 void wtl_group_barrier(wtl_pe *self, wtl_site *site, wtl_group *g)
 {

@@ -1,10 +1,10 @@
 /*
- * group.h - any set of PEs in any order, and what its members do together: barrier, broadcast, reduction, gathering. Only the
- * members take part, in making a group too, and there may be as many groups as memory allows. All of a group's PEs make the
- * same calls in the same order.
+ * group.h - any set of PEs in any order, and what its members do together: barrier, broadcast, reduction, gathering.
+ * Only the members take part, in making a group too, and there may be as many groups as memory allows. All of a group's
+ * PEs make the same calls in the same order.
  *
- * Members find each other by messages (posted.h). All PEs of the job in their order are the world's team instead, whose ways
- * are shorter (sync.h).
+ * Members find each other by messages (posted.h). All PEs of the job in their order are the world's team instead, whose
+ * ways are shorter (sync.h).
  */
 #ifndef WTL_PGAS_GROUP_H
 #define WTL_PGAS_GROUP_H

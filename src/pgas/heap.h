@@ -4,8 +4,8 @@
  * PEs that make the same requests in the same order get the same offsets: the allocator's choices depend on nothing
  * else. Which blocks are live is kept beside the heap, so a wrong free is noticed rather than obeyed.
  *
- * Blocks of many sizes leave gaps between them. So a heap has a quarter more addresses than bytes to give out: they cost no
- * memory where nothing lies, and gaps do not turn away what there is room for.
+ * Blocks of many sizes leave gaps between them. So a heap has a quarter more addresses than bytes to give out: they
+ * cost no memory where nothing lies, and gaps do not turn away what there is room for.
  */
 #ifndef WTL_PGAS_HEAP_H
 #define WTL_PGAS_HEAP_H
@@ -52,8 +52,8 @@ void *wtl_heap_alloc(wtl_heap *h, size_t bytes, size_t align);
 int wtl_heap_free(wtl_heap *h, void *p);
 
 /*
- * Makes `p` a block of `bytes` (not 0) where it lies. 0; or -1 if `p` is not the start of a live block or that never had
- * so much room (nothing happens then).
+ * Makes `p` a block of `bytes` (not 0) where it lies. 0; or -1 if `p` is not the start of a live block or that never
+ * had so much room (nothing happens then).
  */
 int wtl_heap_resize(wtl_heap *h, void *p, size_t bytes);
 

@@ -8,8 +8,8 @@
 #include "pgas/rma.h"
 
 /*
- * A request: `head`, then for a patch its levels (`level` each), for a list the places of its blocks (8 bytes each), then for a put
- * or an accumulate the blocks' bytes. A reply: `reply_head`, then the blocks' bytes.
+ * A request: `head`, then for a patch its levels (`level` each), for a list the places of its blocks (8 bytes each),
+ * then for a put or an accumulate the blocks' bytes. A reply: `reply_head`, then the blocks' bytes.
  */
 typedef struct head {
   uint8_t op, type, levels, is_list;
@@ -54,7 +54,7 @@ struct wtl_fetch {
   size_t block;
 };
 
-/* --- fetches that are under way ------------------------------------------------------------------------------------ */
+/* --- fetches that are under way ----------------------------------------------------------------------------------- */
 
 static wtl_fetch *begin_fetch(wtl_pe *self, uint64_t blocks, size_t block, wtl_request *r)
 {
@@ -92,7 +92,7 @@ static void end_fetch(wtl_global *g, wtl_fetch *f)
   free(f);
 }
 
-/* --- sending --------------------------------------------------------------------------------------------------------- */
+/* --- sending ------------------------------------------------------------------------------------------------------ */
 
 /* A message in the making. */
 typedef struct message {
@@ -238,7 +238,7 @@ void wtl_packed_list(wtl_pe *self, wtl_site *site, const wtl_packed *how, size_t
   }
 }
 
-/* --- serving --------------------------------------------------------------------------------------------------------- */
+/* --- serving ------------------------------------------------------------------------------------------------------ */
 
 /* A request that is being served. */
 typedef struct serving {
@@ -348,7 +348,7 @@ static void serve(void *buf, size_t n, int from, wtl_am_token token)
   wtl_fence();
 }
 
-/* --- replies --------------------------------------------------------------------------------------------------------- */
+/* --- replies ------------------------------------------------------------------------------------------------------ */
 
 static void unpack_run(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
                        uint64_t n)

@@ -1,12 +1,12 @@
 /*
- * packed.h - patches and lists of blocks to and from the memory of PEs of other nodes, and accumulates: packed into few messages,
- * and served there by whoever runs handlers, mostly the network's agent.
+ * packed.h - patches and lists of blocks to and from the memory of PEs of other nodes, and accumulates: packed into few
+ * messages, and served there by whoever runs handlers, mostly the network's agent.
  *
- * A message is shorter than WTL_NET_LARGE, so that packed messages of one PE to another are served in their order. Blocks
- * too long to gain from packing travel as plain puts and gets; accumulates of long blocks in pieces.
+ * A message is shorter than WTL_NET_LARGE, so that packed messages of one PE to another are served in their order.
+ * Blocks too long to gain from packing travel as plain puts and gets; accumulates of long blocks in pieces.
  *
- * What arrives is checked before memory is touched: a message that names a place outside of this PE's global memory ends the
- * job.
+ * What arrives is checked before memory is touched: a message that names a place outside of this PE's global memory
+ * ends the job.
  */
 #ifndef WTL_PGAS_PACKED_H
 #define WTL_PGAS_PACKED_H
@@ -28,8 +28,8 @@ typedef struct wtl_packed {
   bool blocking;
 } wtl_packed;
 
-/* `here` and `there`: block 0 in this PE's own memory and in that of how->pe. `r` as in global.h; what is sent is taken along
- * before this returns, but for long blocks. */
+/* `here` and `there`: block 0 in this PE's own memory and in that of how->pe. `r` as in global.h; what is sent is taken
+ * along before this returns, but for long blocks. */
 void wtl_packed_patch(wtl_pe *self, wtl_site *site, const wtl_packed *how, const wtl_strides *s, char *here,
                       char *there, wtl_request *r);
 

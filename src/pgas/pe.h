@@ -205,8 +205,8 @@ static inline size_t wtl_symmetric_room(const wtl_pe *self, const void *addr)
   return at < self->statics_bytes ? self->statics_bytes - at : 0;
 }
 
-/* Starts this PE (collective). `calls`: the front end's table, for the profile, and the number of its first call. Ends the
- * process with a message if it cannot. Every further call counts up. */
+/* Starts this PE (collective). `calls`: the front end's table, for the profile, and the number of its first call. Ends
+ * the process with a message if it cannot. Every further call counts up. */
 void wtl_pe_start(int thread_level, enum wtl_front front, const wtl_call_info *calls);
 
 /* Ends it at the last of as many calls as there were starts (collective): writes the profile, leaves the job. */

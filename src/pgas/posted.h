@@ -1,7 +1,7 @@
 /*
- * posted.h - messages with a tag, kept at their receiver until it asks for them: for two-sided programs and for collectives of
- * any set of PEs. A message is found by its sender, its context and its tag; of those that match, the one that came first. What one
- * PE sends to another comes in the order in which it was sent.
+ * posted.h - messages with a tag, kept at their receiver until it asks for them: for two-sided programs and for
+ * collectives of any set of PEs. A message is found by its sender, its context and its tag; of those that match, the
+ * one that came first. What one PE sends to another comes in the order in which it was sent.
  *
  * A sender does not wait for its receiver to ask, so what nobody asks for takes the receiver's memory.
  */
@@ -20,8 +20,8 @@ void wtl_posted_stop(wtl_pe *self);
 void wtl_post(wtl_pe *self, wtl_site *site, int pe, uint64_t context, int64_t tag, const void *data, size_t n);
 
 /*
- * Waits for a message of PE `from`, or of any, and takes it. Returns its length, and its sender in *who where that is not NULL. One
- * that is longer than `room` ends the job; `call` is named in the error.
+ * Waits for a message of PE `from`, or of any, and takes it. Returns its length, and its sender in *who where that is
+ * not NULL. One that is longer than `room` ends the job; `call` is named in the error.
  */
 size_t wtl_take_posted(wtl_pe *self, wtl_site *site, const char *call, int from, uint64_t context, int64_t tag,
                        void *to, size_t room, int *who);

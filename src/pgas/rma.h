@@ -74,8 +74,8 @@ static inline void wtl_order(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)
   if (WTL_UNLIKELY(self->net != NULL)) wtl_far_order(self, flow, site);
 }
 
-/* Blocks of `block` bytes, one every `to_step` and `from_step` bytes (or their complements: backwards); single words are stored and
- * loaded as words. */
+/* Blocks of `block` bytes, one every `to_step` and `from_step` bytes (or their complements: backwards); single words
+ * are stored and loaded as words. */
 static inline void wtl_copy_blocks(char *to, size_t to_step, const char *from, size_t from_step, size_t block,
                                    size_t blocks)
 {

@@ -2,8 +2,9 @@
  * Collectives of a few bytes among PEs of a node: who has something to say writes it, and the number of the collective,
  * into one cache line of its own, which the others fetch when it has changed. One hop, no barrier.
  *
- * A PE has several such lines for a team and uses them by turns, so that it need not wait for those that have not read the last
- * one yet. When all have been used since the last barrier, a barrier: who has come to it has read everything before.
+ * A PE has several such lines for a team and uses them by turns, so that it need not wait for those that have not read
+ * the last one yet. When all have been used since the last barrier, a barrier: who has come to it has read everything
+ * before.
  */
 #include "pgas/sync.h"
 #include "pgas/team.h"

@@ -1,6 +1,7 @@
 /*
- * Collectives of up to a room's stage among PEs of a node: each PE copies its part to its stage, all meet once, and each takes
- * what it needs from the others' stages. Two stages by turns: who enters a collective has seen all leave the one before the last.
+ * Collectives of up to a room's stage among PEs of a node: each PE copies its part to its stage, all meet once, and
+ * each takes what it needs from the others' stages. Two stages by turns: who enters a collective has seen all leave the
+ * one before the last.
  */
 #include "pgas/by_node.h"
 #include "pgas/sync.h"

@@ -1,6 +1,6 @@
 /*
- * strides.h - patches of arrays: blocks of bytes that lie at regular steps, in up to WTL_MOST_LEVELS dimensions, in two places
- * at once. Blocks are numbered from 0, the first level's running fastest.
+ * strides.h - patches of arrays: blocks of bytes that lie at regular steps, in up to WTL_MOST_LEVELS dimensions, in two
+ * places at once. Blocks are numbered from 0, the first level's running fastest.
  */
 #ifndef WTL_PGAS_STRIDES_H
 #define WTL_PGAS_STRIDES_H
@@ -30,8 +30,8 @@ typedef void wtl_run_fn(void *arg, char *here, ptrdiff_t here_step, char *there,
                         uint64_t n);
 
 /*
- * Calls `act` for blocks first .. first + n - 1, which are there, run by run; `here` and `there` are where block 0 lies. Always
- * inlined, so that `act` is no call by pointer.
+ * Calls `act` for blocks first .. first + n - 1, which are there, run by run; `here` and `there` are where block 0
+ * lies. Always inlined, so that `act` is no call by pointer.
  */
 static inline __attribute__((always_inline)) void wtl_each_run(const wtl_strides *s, char *here, char *there,
                                                                uint64_t first, uint64_t n, wtl_run_fn *act, void *arg)

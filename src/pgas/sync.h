@@ -14,14 +14,15 @@ void wtl_barrier(wtl_pe *self, wtl_site *site);
 void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t);
 
 /*
- * The team's last barrier: when it returns, no PE looks at this one's room any more, which it may use for another team. (The
- * counter of a barrier is in one PE's room, and that PE may be the first to leave: the second round is in words of each PE's own.)
+ * The team's last barrier: when it returns, no PE looks at this one's room any more, which it may use for another team.
+ * (The counter of a barrier is in one PE's room, and that PE may be the first to leave: the second round is in words of
+ * each PE's own.)
  */
 void wtl_team_part(wtl_pe *self, wtl_site *site, wtl_team *t);
 
 /*
- * The barrier of a team on several nodes: when all PEs of a node have arrived, its leader does `lead`, and then all of them go on. It
- * is for `lead` to meet the other nodes' leaders; NULL: the nodes do not meet.
+ * The barrier of a team on several nodes: when all PEs of a node have arrived, its leader does `lead`, and then all of
+ * them go on. It is for `lead` to meet the other nodes' leaders; NULL: the nodes do not meet.
  */
 typedef void (*wtl_lead_fn)(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *arg);
 void wtl_team_barrier_led(wtl_pe *self, wtl_site *site, wtl_team *t, wtl_lead_fn lead, void *arg);
@@ -32,7 +33,8 @@ void wtl_wait_word(wtl_pe *self, wtl_site *site, _Atomic uint32_t *word, uint32_
 /* Of an active set, which meets in words of the program's (active.c). */
 void wtl_active_barrier(wtl_pe *self, wtl_site *site, wtl_team *t);
 
-/* A barrier of all PEs at which each brings `n` numbers, up to 64, and gets for each the greatest that any PE brought. */
+/* A barrier of all PEs at which each brings `n` numbers, up to 64, and gets for each the greatest that any PE
+ * brought. */
 void wtl_most_of_all(wtl_pe *self, wtl_site *site, uint64_t words[], size_t n);
 
 /* How a variable is compared: width and signedness. */
@@ -45,12 +47,13 @@ enum wtl_cmp { WTL_CMP_EQ, WTL_CMP_NE, WTL_CMP_GT, WTL_CMP_GE, WTL_CMP_LT, WTL_C
 bool wtl_compare(const void *variable, enum wtl_word word, int cmp, uint64_t value);
 
 /*
- * Waits until it holds. The variable may be symmetric or private; a private one (set by a thread, or a handler, of this PE) has
- * no bell of its own, so a wait for it looks again at every ring and after WATTLE_SLEEP_MAX.
+ * Waits until it holds. The variable may be symmetric or private; a private one (set by a thread, or a handler, of this
+ * PE) has no bell of its own, so a wait for it looks again at every ring and after WATTLE_SLEEP_MAX.
  */
 void wtl_wait_until(wtl_pe *self, wtl_site *site, const void *variable, enum wtl_word word, int cmp, uint64_t value);
 
-/* Several variables: those of `variables` whose `status` is 0 (NULL: all). `values`: one for each, or NULL: `value` for all. */
+/* Several variables: those of `variables` whose `status` is 0 (NULL: all). `values`: one for each, or NULL: `value` for
+ * all. */
 typedef struct wtl_many {
   const void *variables;
   size_t n;
@@ -77,12 +80,14 @@ size_t wtl_wait_some(wtl_pe *self, wtl_site *site, const wtl_many *m, size_t *in
 typedef void (*wtl_combine_fn)(void *to, const void *from, size_t n);
 
 /*
- * Collectives. A PE may return while others have not; what others hold may be read or written after a barrier. Three ways:
+ * Collectives. A PE may return while others have not; what others hold may be read or written after a barrier. Three
+ * ways:
  *   SMALL   up to WTL_SMALL_BYTES: each PE says its part in a cache line (small.c), one hop
  *   STAGED  up to WTL_STAGE_BYTES: each PE copies its part to its room, a barrier, each takes what it needs (staged.c)
  *   DIRECT  a barrier, each PE computes or fetches its share of the result from the others' memory, a barrier
- * The first two where all PEs are on one node; on several, those of few bytes and all reductions, unless they are forced
- * to go DIRECT, put together what a node has before they use the network (by_node.c, gather_by_node.c). The setting says which is taken where several could be.
+ * The first two where all PEs are on one node; on several, those of few bytes and all reductions, unless they are
+ * forced to go DIRECT, put together what a node has before they use the network (by_node.c, gather_by_node.c). The
+ * setting says which is taken where several could be.
  */
 enum wtl_collectives { WTL_COLLECTIVES_AUTO, WTL_COLLECTIVES_SMALL, WTL_COLLECTIVES_STAGED, WTL_COLLECTIVES_DIRECT };
 
@@ -104,7 +109,8 @@ void wtl_fcollect(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const v
 size_t wtl_collect_size(wtl_pe *self, wtl_site *site, wtl_team *t, size_t bytes);
 void wtl_collect(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes);
 
-/* Block i of `source`, `n` elements of `size` bytes, each `from_step` bytes after the last, to block me of `dest` of PE i. */
+/* Block i of `source`, `n` elements of `size` bytes, each `from_step` bytes after the last, to block me of `dest` of PE
+ * i. */
 void wtl_alltoall(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, size_t to_step, const void *source,
                   size_t from_step, size_t size, size_t n);
 
@@ -120,8 +126,8 @@ static inline size_t wtl_scratch_bytes(const wtl_team *t)
 }
 
 /*
- * `n` bytes of this PE, which belong at `at` of `total`; returns what all bring, aligned to 16, until this PE begins the collective after
- * the next. NULL: it is too much, or not for several nodes' PEs (all get the same answer).
+ * `n` bytes of this PE, which belong at `at` of `total`; returns what all bring, aligned to 16, until this PE begins
+ * the collective after the next. NULL: it is too much, or not for several nodes' PEs (all get the same answer).
  */
 const char *wtl_gather_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, const void *source, size_t n, size_t at,
                                size_t total);
@@ -158,8 +164,8 @@ void wtl_lock_set(wtl_pe *self, wtl_site *site, long *lock, const char *call);
 bool wtl_lock_test(wtl_pe *self, wtl_site *site, long *lock, const char *call);
 void wtl_lock_clear(wtl_pe *self, wtl_site *site, long *lock, const char *call);
 
-/* The same in global memory (global.h): on PE p the lock's long is words[p][index], of every PE that may want it, all 0 at first;
- * `home`: any of them, the same for all. */
+/* The same in global memory (global.h): on PE p the lock's long is words[p][index], of every PE that may want it, all 0
+ * at first; `home`: any of them, the same for all. */
 typedef struct wtl_lock_at {
   long *const *words;
   size_t index;

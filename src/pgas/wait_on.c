@@ -47,8 +47,8 @@ static bool fulfilled(void *arg)
 }
 
 /*
- * Threads of a PE hand on to each other by stores of the program's own, which ring nothing: who begins to wait rings for those of its
- * PE that sleep, once, so that they look again.
+ * Threads of a PE hand on to each other by stores of the program's own, which ring nothing: who begins to wait rings
+ * for those of its PE that sleep, once, so that they look again.
  */
 static void wait_for(wtl_pe *self, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
 {

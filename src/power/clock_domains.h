@@ -1,8 +1,8 @@
 /*
  * clock_domains.h - which hardware threads share a clock.
  *
- * They do where cpufreq's policy says so (related_cpus), where the hardware couples policies (freqdomain_cpus), and where
- * they are threads of one core. WATTLE_CLOCK_DOMAIN can say more than the kernel knows: all cores of a package.
+ * They do where cpufreq's policy says so (related_cpus), where the hardware couples policies (freqdomain_cpus), and
+ * where they are threads of one core. WATTLE_CLOCK_DOMAIN can say more than the kernel knows: all cores of a package.
  */
 #ifndef WTL_POWER_CLOCK_DOMAINS_H
 #define WTL_POWER_CLOCK_DOMAINS_H
@@ -20,9 +20,9 @@ bool wtl_cpu_list(const char *text, cpu_set_t *out);
 int wtl_cpu_file(const wtl_sys *sys, const char *sysfs, int cpu, const char *file, char *text, size_t size);
 
 /*
- * The clock domains that any of `cpus` belongs to, in the order of their lowest CPU: an array that the caller frees, its
- * length in *n; NULL (and *n = 0) without memory, or for no CPUs. Offline CPUs and those that sysfs does not know are
- * domains of their own.
+ * The clock domains that any of `cpus` belongs to, in the order of their lowest CPU: an array that the caller frees,
+ * its length in *n; NULL (and *n = 0) without memory, or for no CPUs. Offline CPUs and those that sysfs does not know
+ * are domains of their own.
  */
 cpu_set_t *wtl_clock_domains(const wtl_sys *sys, const char *sysfs, enum wtl_clock_domain_rule rule,
                              const cpu_set_t *cpus, size_t *n);

@@ -1,6 +1,6 @@
 /*
- * gauge.h - meters made of gauges: numbers that a kind can read, each the joules or the watts of one domain. What becomes
- * of them (sums, gaps, uncertainty, the thread that reads watts often enough) is the same for all such kinds.
+ * gauge.h - meters made of gauges: numbers that a kind can read, each the joules or the watts of one domain. What
+ * becomes of them (sums, gaps, uncertainty, the thread that reads watts often enough) is the same for all such kinds.
  *
  * Uncertainty of a figure, half-width:
  *   5 % of the joules    the sensor's own error, which repeats alike (assumed: few makers state one)

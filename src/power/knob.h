@@ -1,14 +1,14 @@
 /*
  * knob.h - hertz out: the clocks that this process may set.
  *
- * A knob has clock domains, the hardware threads that can only change together, each with a range of clocks. One process
- * of a node claims a domain: it locks the files for the job (another job's claim fails with EBUSY), keeps what they hold,
- * and starts a guard, a small process of its own that puts it back once all PEs are gone, however they went. Any process
- * of the job may then set the clock.
+ * A knob has clock domains, the hardware threads that can only change together, each with a range of clocks. One
+ * process of a node claims a domain: it locks the files for the job (another job's claim fails with EBUSY), keeps what
+ * they hold, and starts a guard, a small process of its own that puts it back once all PEs are gone, however they went.
+ * Any process of the job may then set the clock.
  *
- * Invariants. Clocks are in kHz and lie within what the domain's files allowed when it was claimed: a knob never exceeds
- * a limit it found. A failed set leaves the domain lost: it is not touched again, but what was found is put back.
- * Nothing here ends the program or speaks; errors are errno values, and the reason is text for the caller to say.
+ * Invariants. Clocks are in kHz and lie within what the domain's files allowed when it was claimed: a knob never
+ * exceeds a limit it found. A failed set leaves the domain lost: it is not touched again, but what was found is put
+ * back. Nothing here ends the program or speaks; errors are errno values, and the reason is text for the caller to say.
  *
  * Kinds: cpufreq (sysfs), powercap (a limit on watts in the clock's place), record (notes what it would do), none.
  */
@@ -57,9 +57,9 @@ typedef struct wtl_clock_change {
 typedef struct wtl_knob wtl_knob;
 
 /*
- * Opens the knob that the settings ask for, for the domains of `cpus`. Changes nothing yet. `machine` (may be NULL) tells
- * the knob record about clocks where sysfs has none. Never fails for lack of a knob: it is then `none`, and wtl_knob_why
- * says why. NULL without memory.
+ * Opens the knob that the settings ask for, for the domains of `cpus`. Changes nothing yet. `machine` (may be NULL)
+ * tells the knob record about clocks where sysfs has none. Never fails for lack of a knob: it is then `none`, and
+ * wtl_knob_why says why. NULL without memory.
  */
 wtl_knob *wtl_knob_open(const wtl_settings *settings, const cpu_set_t *cpus, const wtl_machine *machine);
 wtl_knob *wtl_knob_open_with(const wtl_settings *settings, const cpu_set_t *cpus, const wtl_machine *machine,
@@ -81,8 +81,9 @@ const wtl_clock_domain *wtl_knob_domain(const wtl_knob *k, size_t d);
 int wtl_knob_claim(wtl_knob *k, size_t d);
 
 /*
- * Starts the guard over all that is claimed: once every process of `pids` has ended, it puts back what was found. Keeps that in a file,
- * too, for the node's next job, should the guard be killed with them (knob_saved.h). 0 or an errno; without a guard nothing must be set. Needs nothing and does nothing where the knob does not act.
+ * Starts the guard over all that is claimed: once every process of `pids` has ended, it puts back what was found. Keeps
+ * that in a file, too, for the node's next job, should the guard be killed with them (knob_saved.h). 0 or an errno;
+ * without a guard nothing must be set. Needs nothing and does nothing where the knob does not act.
  */
 int wtl_knob_guard(wtl_knob *k, const pid_t *pids, size_t n);
 

@@ -1,6 +1,6 @@
 /*
- * knob_cpufreq.c - the clocks of Linux cpufreq, SYSFS/devices/system/cpu/cpuN/cpufreq (drivers acpi-cpufreq, intel_pstate,
- * amd-pstate, cppc_cpufreq and whatever else keeps to its attributes).
+ * knob_cpufreq.c - the clocks of Linux cpufreq, SYSFS/devices/system/cpu/cpuN/cpufreq (drivers acpi-cpufreq,
+ * intel_pstate, amd-pstate, cppc_cpufreq and whatever else keeps to its attributes).
  *
  * The first of these that this process may write is used, for all policies of a domain:
  *   scaling_setspeed               where the governor is `userspace`: the clock itself

@@ -1,8 +1,8 @@
 /*
  * knob_guard.c - starts wattle-clock-guard (src/guard), which outlives this process and puts clocks back.
  *
- * A program of its own, not a fork: it keeps none of this process's memory. It daemonizes itself, so that it is nobody's
- * child whom a program's wait() might meet, and says "ready" before anything is set.
+ * A program of its own, not a fork: it keeps none of this process's memory. It daemonizes itself, so that it is
+ * nobody's child whom a program's wait() might meet, and says "ready" before anything is set.
  */
 #include <dlfcn.h>
 #include <errno.h>

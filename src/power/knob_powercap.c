@@ -1,9 +1,9 @@
 /*
- * knob_powercap.c - a package's limit on watts, SYSFS/class/powercap/<zone>/constraint_N_power_limit_uw, in the place of
- * its clock: at half the base clock it is half of the limit that was found, and never above that.
+ * knob_powercap.c - a package's limit on watts, SYSFS/class/powercap/<zone>/constraint_N_power_limit_uw, in the place
+ * of its clock: at half the base clock it is half of the limit that was found, and never above that.
  *
- * A limit holds a whole package, and a package that draws less than its limit does not notice it: WATTLE_KNOB=powercap has
- * to be asked for.
+ * A limit holds a whole package, and a package that draws less than its limit does not notice it: WATTLE_KNOB=powercap
+ * has to be asked for.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 /*
- * knob_record.c - notes what it would do. The clocks are cpufreq's where the machine has them; else the machine profile's;
- * else the profile's only clock and half of it, which nobody has measured: good for counting changes, not for joules.
+ * knob_record.c - notes what it would do. The clocks are cpufreq's where the machine has them; else the machine
+ * profile's; else the profile's only clock and half of it, which nobody has measured: good for counting changes, not
+ * for joules.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,7 @@
 /*
- * knob_simgrid.c - in simulation: the clock of this PE's core. Cores that share one run at the highest that one of them asks for, as
- * processors of one clock plane do; the simulator sees to that, so each PE has a domain of its own to ask for.
+ * knob_simgrid.c - in simulation: the clock of this PE's core. Cores that share one run at the highest that one of them
+ * asks for, as processors of one clock plane do; the simulator sees to that, so each PE has a domain of its own to ask
+ * for.
  */
 #include <errno.h>
 #include <stdio.h>

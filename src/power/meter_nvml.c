@@ -1,6 +1,6 @@
 /*
- * meter_nvml.c - NVIDIA GPUs by their management library, which is loaded only when this meter is asked for: joules since
- * the driver was loaded where the GPU counts them (Volta and later), else its watts.
+ * meter_nvml.c - NVIDIA GPUs by their management library, which is loaded only when this meter is asked for: joules
+ * since the driver was loaded where the GPU counts them (Volta and later), else its watts.
  *
  * GPUs only: the processors of the node are not in it, so `auto` never takes it.
  */
@@ -13,7 +13,8 @@
 
 #include "power/gauge.h"
 
-/* Of nvml.h, which need not be installed: 0 is success, 3 "not supported"; a device is a pointer nobody looks behind. */
+/* Of nvml.h, which need not be installed: 0 is success, 3 "not supported"; a device is a pointer nobody looks
+ * behind. */
 typedef struct nvml {
   void *library;
   int (*init)(void), (*shutdown)(void);

@@ -1,9 +1,9 @@
 /*
- * meter_perf.c - the same counters as powercap's through perf's PMU `power`, SYSFS/bus/event_source/devices/power: needs
- * CAP_PERFMON or perf_event_paranoid <= 0 instead of a readable energy_uj, and its 64 bits do not wrap.
+ * meter_perf.c - the same counters as powercap's through perf's PMU `power`, SYSFS/bus/event_source/devices/power:
+ * needs CAP_PERFMON or perf_event_paranoid <= 0 instead of a readable energy_uj, and its 64 bits do not wrap.
  *
- * The PMU has an event a domain and `cpumask`, one CPU of each package on which it is opened. core, uncore (perf: gpu) lie
- * within their package; psys contains the packages.
+ * The PMU has an event a domain and `cpumask`, one CPU of each package on which it is opened. core, uncore (perf: gpu)
+ * lie within their package; psys contains the packages.
  */
 #include <errno.h>
 #include <linux/perf_event.h>

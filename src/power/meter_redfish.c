@@ -1,15 +1,17 @@
 /*
- * meter_redfish.c - the node's watts as its management controller (BMC) measures them at the supply, by Redfish (DMTF DSP0266):
+ * meter_redfish.c - the node's watts as its management controller (BMC) measures them at the supply, by Redfish (DMTF
+ * DSP0266):
  *
  *   EnvironmentMetrics  PowerWatts.Reading                    of a chassis, since 2020
  *   Power               PowerControl[0].PowerConsumedWatts    what came before, and most controllers still have
  *   Sensor              Reading, where ReadingUnits is W
  *
- * WATTLE_REDFISH names one of these, or only the controller: then it is the first chassis'. A controller answers in tens of milliseconds
- * and measures about once a second, so a thread of its own asks once a second, and who reads the meter gets the last answer.
+ * WATTLE_REDFISH names one of these, or only the controller: then it is the first chassis'. A controller answers in
+ * tens of milliseconds and measures about once a second, so a thread of its own asks once a second, and who reads the
+ * meter gets the last answer.
  *
- * The login comes from a file that only its owner may read, or from REDFISH_LOGIN, which is no setting: settings are printed and
- * stored.
+ * The login comes from a file that only its owner may read, or from REDFISH_LOGIN, which is no setting: settings are
+ * printed and stored.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,13 @@
 /*
- * meter_simgrid.c - in simulation: joules of this PE's core and of its share of the node, as the simulator adds them up from what the
- * core does at which clock, and from the bytes that pass its network card and its memory.
+ * meter_simgrid.c - in simulation: joules of this PE's core and of its share of the node, as the simulator adds them up
+ * from what the core does at which clock, and from the bytes that pass its network card and its memory.
  *
  *   cpu   the core's states, waking up and changing the clock included; its share of the idle node and of the socket's uncore
  *   dram  bytes, and its share of what memory draws anyway
  *   nic   the same of the network card
  *
- * How far they can be trusted is what the profile and the cluster say of their numbers. Idle draw is in them, and each PE has its own
- * share: figures of several PEs can be added, so their scope is the process.
+ * How far they can be trusted is what the profile and the cluster say of their numbers. Idle draw is in them, and each
+ * PE has its own share: figures of several PEs can be added, so their scope is the process.
  */
 #include <math.h>
 #include <stdio.h>

@@ -78,8 +78,8 @@ static void around(const wtl_machine *m, double ghz, const wtl_clock **below, co
 }
 
 /*
- * Watts of a state at a clock the profile need not have. Beyond its clocks nobody has said: they are taken to stay, and may be as far
- * off as the cube of the clock, which is what they follow where the voltage goes down with it.
+ * Watts of a state at a clock the profile need not have. Beyond its clocks nobody has said: they are taken to stay, and
+ * may be as far off as the cube of the clock, which is what they follow where the voltage goes down with it.
  */
 static watts watts_at(const wtl_machine *m, int state, double ghz)
 {

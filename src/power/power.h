@@ -54,7 +54,8 @@ size_t wtl_model_pe(const wtl_machine *m, const wtl_activity *a, wattle_joules_t
 size_t wtl_model_idle(const wtl_machine *m, double wall_s, wattle_joules_t out[2]);
 
 /*
- * The same, all of it at clock number `clock` of the profile (see wtl_machine_clock_ghz); an index the profile lacks: unavailable.
+ * The same, all of it at clock number `clock` of the profile (see wtl_machine_clock_ghz); an index the profile lacks:
+ * unavailable.
  */
 size_t wtl_model_pe_at(const wtl_machine *m, size_t clock, const wtl_activity *a, wattle_joules_t out[2]);
 size_t wtl_machine_clocks(const wtl_machine *m);                  /* how many clocks the profile knows, at least 1 */
@@ -104,8 +105,8 @@ typedef void (*wtl_activity_fn)(void *arg, wtl_activity *since_start);
 void wtl_activity_register(wtl_activity_fn fn, void *arg);
 
 /*
- * How a runtime hears of the regions that the program marks with wattle.h: a function that is told each begin and end. NULL
- * takes it back. As above: state of the process, called under a lock.
+ * How a runtime hears of the regions that the program marks with wattle.h: a function that is told each begin and end.
+ * NULL takes it back. As above: state of the process, called under a lock.
  */
 typedef void (*wtl_region_fn)(void *arg, const char *name, bool begins);
 void wtl_region_register(wtl_region_fn fn, void *arg);

@@ -14,7 +14,8 @@ typedef struct wtl_sys {
   void (*sleep)(void *arg, double seconds); /* called only while a meter opens */
   /* Reads a file of at most size-1 bytes and ends it with NUL. Returns the bytes read or a negative errno. */
   int (*read_file)(void *arg, const char *path, char *buf, size_t size);
-  /* Opens an event of perf on a CPU: a descriptor whose 8 bytes are its count, or a negative errno. NULL: the kernel's. */
+  /* Opens an event of perf on a CPU: a descriptor whose 8 bytes are its count, or a negative errno. NULL: the
+   * kernel's. */
   int (*perf_open)(void *arg, unsigned type, unsigned long long config, int cpu);
   bool background; /* may a meter start a thread of its own */
 } wtl_sys;

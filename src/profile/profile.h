@@ -52,7 +52,8 @@ typedef struct wtl_call_info {
   bool in_handler; /* a handler of active messages may make it */
 } wtl_call_info;
 
-/* Front ends that may share a process have each their table, of WTL_CALLS_A_FRONT calls at most; a call's number tells both. */
+/* Front ends that may share a process have each their table, of WTL_CALLS_A_FRONT calls at most; a call's number tells
+ * both. */
 enum wtl_front { WTL_FRONT_FIRST, WTL_FRONT_ARMCI, WTL_N_FRONTS };
 enum { WTL_CALLS_A_FRONT = 1 << 12 };
 
@@ -125,8 +126,8 @@ void wtl_profile_stop(wtl_profile *p);
 /* This thread's table for `p`, made on first use; a handler's if it runs one. */
 wtl_site_table *wtl_profile_table(wtl_profile *p, uint32_t call);
 
-/* A table for the calls of handlers, which may not count into that of the thread that runs them: it may be in a call itself. Who
- * runs handlers sets the thread's table to this one and its generation to WTL_IN_HANDLER. */
+/* A table for the calls of handlers, which may not count into that of the thread that runs them: it may be in a call
+ * itself. Who runs handlers sets the thread's table to this one and its generation to WTL_IN_HANDLER. */
 wtl_site_table *wtl_profile_handlers(wtl_profile *p);
 #define WTL_IN_HANDLER UINT64_MAX
 
@@ -140,7 +141,8 @@ typedef struct wtl_thread_profile {
 
 #ifdef WTL_SIM
 #define wtl_thread_sites (*(wtl_thread_profile *)wtl_sim_local())
-/* A front end in a library of its own (WTL_FRONT_OUTSIDE) sees it by another name: so that this library's own look stays short. */
+/* A front end in a library of its own (WTL_FRONT_OUTSIDE) sees it by another name: so that this library's own look
+ * stays short. */
 #elif defined(WTL_FRONT_OUTSIDE)
 #define wtl_thread_sites wtl_thread_sites_seen
 extern _Thread_local wtl_thread_profile wtl_thread_sites __attribute__((tls_model("initial-exec")));

@@ -1,10 +1,11 @@
 /*
- * timeline.h - what a thread did when: its waits by stage, the calls that are timed, and changes of clock, as spans of ticks in a
- * buffer of fixed size.
+ * timeline.h - what a thread did when: its waits by stage, the calls that are timed, and changes of clock, as spans of
+ * ticks in a buffer of fixed size.
  *
- * Spans that follow each other without a gap at one site are one. Where the buffer is full, the shortest are given up: those
- * below `least`, which doubles until half of the room is free; where that would be nearly all, every other one of the shortest. So a
- * timeline never grows, and always covers all of the time; what it left out it counts. One thread writes; whoever reads does so when it has ended, or may miss its last spans.
+ * Spans that follow each other without a gap at one site are one. Where the buffer is full, the shortest are given up:
+ * those below `least`, which doubles until half of the room is free; where that would be nearly all, every other one of
+ * the shortest. So a timeline never grows, and always covers all of the time; what it left out it counts. One thread
+ * writes; whoever reads does so when it has ended, or may miss its last spans.
  */
 #ifndef WTL_PROFILE_TIMELINE_H
 #define WTL_PROFILE_TIMELINE_H

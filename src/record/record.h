@@ -81,13 +81,13 @@ void wtl_record_states(const wtl_record *r, wtl_activity *out);
 
 /*
  * The same as joules see it: time on a core, added up from one call of this to the next, so that it never falls. A
- * process that is ready to run but has no core draws nothing, so where it used less CPU time than it was awake, the rest
- * counts as asleep; where threads of the program used more, it counts as active.
+ * process that is ready to run but has no core draws nothing, so where it used less CPU time than it was awake, the
+ * rest counts as asleep; where threads of the program used more, it counts as active.
  */
 void wtl_record_activity(wtl_record *r, wtl_activity *out);
 
-/* The model's rates, which are all of it, for it is linear: of each state at the clocks at which the process had it, in the mean over its
- * time there. NaN without a machine. */
+/* The model's rates, which are all of it, for it is linear: of each state at the clocks at which the process had it, in
+ * the mean over its time there. NaN without a machine. */
 void wtl_record_rates(const wtl_machine *m, const wtl_activity *a, wtl_rates rate[2]);
 
 /* What the model says of an activity of this node, joules; domain 0: cpu, 1: dram. */

@@ -41,8 +41,8 @@ void wtl_refuse_value(uint32_t call, const char *name, long long value, const ch
     __attribute__((noreturn, cold));
 
 /*
- * A context other than the default one (its handle as it came): puts its flow into the frame. With a PE: the job's number of
- * the PE `pe` of the context's team. Ends the job where the handle names none, or where there is no such PE.
+ * A context other than the default one (its handle as it came): puts its flow into the frame. With a PE: the job's
+ * number of the PE `pe` of the context's team. Ends the job where the handle names none, or where there is no such PE.
  */
 void wtl_in_context(wtl_frame *f, const void *handle);
 int wtl_pe_in_context(wtl_frame *f, const void *handle, int pe);
@@ -59,8 +59,8 @@ static inline __attribute__((always_inline)) wtl_team *wtl_team_of(const wtl_fra
 /* The active set of a call; `set` has room for it. The world's set is the world's team. */
 wtl_team *wtl_active_set_of(const wtl_frame *f, wtl_team *set, int start, int log_stride, int n, long *sync);
 
-/* Bytes from the first to the end of the last of `n` blocks of `block` elements of `size` bytes, one every `stride` elements;
- * SIZE_MAX if that is more than any memory. */
+/* Bytes from the first to the end of the last of `n` blocks of `block` elements of `size` bytes, one every `stride`
+ * elements; SIZE_MAX if that is more than any memory. */
 static inline size_t wtl_extent(size_t n, size_t block, ptrdiff_t stride, size_t size)
 {
   size_t elements;

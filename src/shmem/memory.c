@@ -46,8 +46,8 @@ static void warn_of_sizes(wtl_frame *f, size_t bytes, uint64_t most, uint64_t le
 }
 
 /*
- * A barrier at which all PEs must name the same block (NULL: none). Returns the most bytes that any of them asks for: the heaps stay
- * alike though programs exist that ask for different sizes.
+ * A barrier at which all PEs must name the same block (NULL: none). Returns the most bytes that any of them asks for:
+ * the heaps stay alike though programs exist that ask for different sizes.
  */
 static size_t agree(wtl_frame *f, const void *p, size_t bytes)
 {

@@ -7,8 +7,8 @@
 #include "shmem/front.h"
 
 /*
- * `align` 0: the default. 0 bytes: NULL, and nobody is waited for. All PEs must make the same calls with the same block, else the job ends
- * with a message; where they ask for different sizes all get the largest, and it is said once.
+ * `align` 0: the default. 0 bytes: NULL, and nobody is waited for. All PEs must make the same calls with the same
+ * block, else the job ends with a message; where they ask for different sizes all get the largest, and it is said once.
  */
 void *wtl_shmem_alloc(wtl_frame *f, size_t bytes, size_t align, bool zero);
 void *wtl_shmem_realloc(wtl_frame *f, void *old, size_t bytes);

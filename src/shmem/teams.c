@@ -117,8 +117,8 @@ static void make(wtl_frame *f, wtl_team *parent, const part *p, int room, const 
 }
 
 /*
- * Collective over the parent. The PEs of `alike` pass the same `words`; parts may differ, as long as those that share a PE do
- * not. No part: there can be no such team.
+ * Collective over the parent. The PEs of `alike` pass the same `words`; parts may differ, as long as those that share a
+ * PE do not. No part: there can be no such team.
  */
 static int split(wtl_frame *f, wtl_team *parent, uint64_t words, const part *alike, const part parts[], int n)
 {

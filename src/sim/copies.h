@@ -1,6 +1,7 @@
 /*
- * copies.h - a copy of the simulated program for each PE. The file is copied into memory once for each and loaded from there: the dynamic
- * loader tells objects by their file, so each copy has its own variables, and its calls of simulator.h bind to this program.
+ * copies.h - a copy of the simulated program for each PE. The file is copied into memory once for each and loaded from
+ * there: the dynamic loader tells objects by their file, so each copy has its own variables, and its calls of
+ * simulator.h bind to this program.
  */
 #ifndef WTL_SIM_COPIES_H
 #define WTL_SIM_COPIES_H

@@ -1,6 +1,6 @@
 /*
- * core.h - a PE's core: who computes on it, at which clock, how it rests, and what it draws meanwhile. Several threads that compute
- * at once share it evenly.
+ * core.h - a PE's core: who computes on it, at which clock, how it rests, and what it draws meanwhile. Several threads
+ * that compute at once share it evenly.
  *
  * Work is measured in the seconds that it takes at the base clock.
  */
@@ -19,12 +19,13 @@ namespace sim {
 
 constexpr int RESTS = 3; /* enum wtl_sim_rest */
 
-/* Where a core's time and joules go; those of each are kept apart. Waking up and changing the clock draw what computing does. */
+/* Where a core's time and joules go; those of each are kept apart. Waking up and changing the clock draw what computing
+ * does. */
 enum Part { COMPUTES, SPINS, YIELDS, SLEEPS, WAKES, CHANGES, PARTS };
 extern const char *const part_names[PARTS];
 
-/* Clocks of the platform: what each is called, how fast it is, and the watts of a core at it, its share of the idle node included:
- * computing, and by how it rests. */
+/* Clocks of the platform: what each is called, how fast it is, and the watts of a core at it, its share of the idle
+ * node included: computing, and by how it rests. */
 struct Clocks {
   struct Watts {
     double busy, resting[RESTS];
@@ -37,7 +38,8 @@ struct Clocks {
 
 class Core;
 
-/* What the cores of a socket share: the uncore draws as long as one of them is awake, and those that are share it alike. */
+/* What the cores of a socket share: the uncore draws as long as one of them is awake, and those that are share it
+ * alike. */
 struct Socket {
   int awake = 0;
   double since = 0, each_s = 0; /* each_s: time divided by how many were awake, summed */
@@ -49,8 +51,8 @@ struct Domain {
   std::vector<Core *> cores;
 };
 
-/* khz, speeds: "k,k,..."; watts: "resting:busy:busy,...", for each clock one for each way to rest, as SimGrid writes watts. False if they do
- * not fit together. */
+/* khz, speeds: "k,k,..."; watts: "resting:busy:busy,...", for each clock one for each way to rest, as SimGrid writes
+ * watts. False if they do not fit together. */
 bool read_clocks(const std::string &khz, const std::string &speeds, const std::string &watts, size_t base, Clocks *out);
 
 class Core {

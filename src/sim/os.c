@@ -1,10 +1,11 @@
 /*
- * What a simulated program's calls of the C library become: time is simulated, threads are the simulator's, and the end of a
- * process is the end of a PE. The program is linked with --wrap for each of these (cmake/sim-wraps): a call of NAME
- * comes here, to one whose name begins with __wrap_; the library's own is then called __real_NAME.
+ * What a simulated program's calls of the C library become: time is simulated, threads are the simulator's, and the end
+ * of a process is the end of a PE. The program is linked with --wrap for each of these (cmake/sim-wraps): a call of
+ * NAME comes here, to one whose name begins with __wrap_; the library's own is then called __real_NAME.
  *
- * Computation is counted by the basic blocks that the program enters: the compiler puts a call into each. The same program with
- * the same arguments thus always computes for the same time, whatever the machine does meanwhile that simulates it.
+ * Computation is counted by the basic blocks that the program enters: the compiler puts a call into each. The same
+ * program with the same arguments thus always computes for the same time, whatever the machine does meanwhile that
+ * simulates it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -25,18 +26,19 @@
 #include "sim/os.h"
 #include "sim/simulator.h"
 
-/* --- computation --------------------------------------------------------------------------------------------------- */
+/* --- computation -------------------------------------------------------------------------------------------------- */
 
 /* A program that looks on by itself lets others go on after so many blocks. */
 enum { MOST_BLOCKS = 1 << 16 };
 
-/* Not yet part of simulated time, by which this PE is ahead of the others: blocks entered, and what the runtime did, in seconds at the
- * base clock. */
+/* Not yet part of simulated time, by which this PE is ahead of the others: blocks entered, and what the runtime did, in
+ * seconds at the base clock. */
 static uint64_t blocks;
 static double charged;
 
-/* So far ahead the runtime may get. What a PE does meanwhile it does without having seen what others send it. It catches up when it has left
- * a lock: while one is held the other threads of the PE would have to try for it again and again. */
+/* So far ahead the runtime may get. What a PE does meanwhile it does without having seen what others send it. It
+ * catches up when it has left a lock: while one is held the other threads of the PE would have to try for it again and
+ * again. */
 #define MOST_AHEAD_S 5e-6
 
 static double ahead(void)
@@ -62,7 +64,7 @@ double wtl_os_ahead(void)
   return ahead() * wtl_sim_pace();
 }
 
-/* --- the program's copies ------------------------------------------------------------------------------------------ */
+/* --- the program's copies ----------------------------------------------------------------------------------------- */
 
 static void copied(size_t n)
 {
@@ -111,7 +113,7 @@ void wattle_sim_move(size_t bytes)
   copied(bytes / 2);
 }
 
-/* --- time ---------------------------------------------------------------------------------------------------------- */
+/* --- time --------------------------------------------------------------------------------------------------------- */
 
 double wtl_os_now(void)
 {
@@ -206,7 +208,7 @@ int __wrap_gethostname(char *name, size_t size)
   return 0;
 }
 
-/* --- threads ------------------------------------------------------------------------------------------------------- */
+/* --- threads ------------------------------------------------------------------------------------------------------ */
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg)
@@ -283,7 +285,7 @@ int __wrap_pthread_cond_broadcast(pthread_cond_t *c)
   return 0;
 }
 
-/* --- the end ------------------------------------------------------------------------------------------------------- */
+/* --- the end ------------------------------------------------------------------------------------------------------ */
 
 typedef struct last {
   struct last *earlier;

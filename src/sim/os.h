@@ -1,6 +1,6 @@
 /*
- * os.h - the operating system of a simulated PE, as the library sees it. What a program sees of it has the C library's names
- * (os.c).
+ * os.h - the operating system of a simulated PE, as the library sees it. What a program sees of it has the C library's
+ * names (os.c).
  */
 #ifndef WTL_SIM_OS_H
 #define WTL_SIM_OS_H
@@ -8,11 +8,13 @@
 #include <stdint.h>
 
 /*
- * What a PE computes becomes simulated time when it next catches up, so until then it is ahead of the others by that much. To be called
- * before anything that others can notice, unless it tells them when it happened (wtl_sim_send), and before a thread blocks.
+ * What a PE computes becomes simulated time when it next catches up, so until then it is ahead of the others by that
+ * much. To be called before anything that others can notice, unless it tells them when it happened (wtl_sim_send), and
+ * before a thread blocks.
  */
 void wtl_os_catch_up(void);
-/* The runtime computed for as long as `seconds` at the base clock. Never catches up: it may be called with a lock held. */
+/* The runtime computed for as long as `seconds` at the base clock. Never catches up: it may be called with a lock
+ * held. */
 void wtl_os_charge(double seconds);
 /* How far the PE is ahead, in s. */
 double wtl_os_ahead(void);

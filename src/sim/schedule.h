@@ -1,6 +1,6 @@
 /*
- * schedule.h - simulated time, and who has his turn: the threads of all PEs, each on a stack of its own, run one at a time in the
- * simulator's one thread, and what is to happen at some time to come.
+ * schedule.h - simulated time, and who has his turn: the threads of all PEs, each on a stack of its own, run one at a
+ * time in the simulator's one thread, and what is to happen at some time to come.
  *
  * Everything that happens at one time happens in the order in which it was asked for, so a run is the same each time.
  * Times are in seconds.
@@ -51,8 +51,9 @@ void wake(const void *word, int n);
 bool is_awaited(const void *word);
 
 /*
- * Runs all until `over`, which is asked whenever nobody has a turn. `advance(until)` lets time pass for what is simulated elsewhere
- * and returns how far it got: to `until`, or less if something happened there. False: nobody can go on.
+ * Runs all until `over`, which is asked whenever nobody has a turn. `advance(until)` lets time pass for what is
+ * simulated elsewhere and returns how far it got: to `until`, or less if something happened there. False: nobody can go
+ * on.
  */
 bool run(const std::function<bool()> &over, const std::function<double(double)> &advance);
 

@@ -1,6 +1,7 @@
 /*
- * wattle-simulator PLATFORM.xml OUT.json N PROGRAM [ARGUMENT]... - runs N copies of a program, built by oshcc --sim, on the hosts
- * of a SimGrid platform, PE i on host "pe-i". OUT.json receives what the machine saw; exit code: the largest of the PEs'.
+ * wattle-simulator PLATFORM.xml OUT.json N PROGRAM [ARGUMENT]... - runs N copies of a program, built by oshcc --sim, on
+ * the hosts of a SimGrid platform, PE i on host "pe-i". OUT.json receives what the machine saw; exit code: the largest
+ * of the PEs'.
  */
 #include "sim/simulator.h"
 
@@ -78,7 +79,7 @@ Thread *here()
   return static_cast<Thread *>(sim::running());
 }
 
-/* --- threads ------------------------------------------------------------------------------------------------------- */
+/* --- threads ------------------------------------------------------------------------------------------------------ */
 
 Thread *new_thread(Pe *pe, void (*begin)(sim::Turns *))
 {
@@ -142,7 +143,7 @@ void deliver(int to, void *what)
   sim::wake(&pe->inbox, 1);
 }
 
-/* --- the platform -------------------------------------------------------------------------------------------------- */
+/* --- the platform ------------------------------------------------------------------------------------------------- */
 
 double number_of(const s4u::Host *host, const char *property)
 {
@@ -202,7 +203,7 @@ void start_pes(int n)
   }
 }
 
-/* --- what is told at the end --------------------------------------------------------------------------------------- */
+/* --- what is told at the end -------------------------------------------------------------------------------------- */
 
 wtl_sim_energy energy_of(Pe *pe)
 {
@@ -297,7 +298,7 @@ void run_all()
 
 } // namespace
 
-/* --- simulator.h ---------------------------------------------------------------------------------------------------- */
+/* --- simulator.h -------------------------------------------------------------------------------------------------- */
 
 int wtl_sim_pe(void)
 {
@@ -517,7 +518,7 @@ void wtl_sim_waits(unsigned call, uintptr_t site)
   here()->site = site;
 }
 
-/* --- main ---------------------------------------------------------------------------------------------------------- */
+/* --- main --------------------------------------------------------------------------------------------------------- */
 
 int main(int argc, char **argv)
 {

@@ -1,10 +1,10 @@
 /*
  * simulator.h - the machine that a simulated PE runs on: its time, its core, its threads, and messages to other PEs.
  *
- * The simulator (simulator.cc) is a program that loads a copy of the simulated program for each PE, so that each has its own
- * variables, and runs their threads by turns (schedule.h). A thread runs until it calls one of these functions (those that
- * say so); nothing else of the job runs meanwhile. Time stands still between the calls, but for what the program computed, which
- * it counts itself (os.c) and hands over with wtl_sim_compute.
+ * The simulator (simulator.cc) is a program that loads a copy of the simulated program for each PE, so that each has
+ * its own variables, and runs their threads by turns (schedule.h). A thread runs until it calls one of these functions
+ * (those that say so); nothing else of the job runs meanwhile. Time stands still between the calls, but for what the
+ * program computed, which it counts itself (os.c) and hands over with wtl_sim_compute.
  *
  * Unless noted all are called by a PE's threads, and give others a turn. Times are in seconds.
  */
@@ -43,15 +43,15 @@ void wtl_sim_look_on(bool does);
 /* Time that the PE was on its core, computing or looking on, since the simulation began. No turn. */
 double wtl_sim_cpu_seconds(void);
 
-/* What a core's share of the node draws whatever it does, W, and J a byte; _doubt: half the width of the range of the same. The
- * uncore's is a socket's. */
+/* What a core's share of the node draws whatever it does, W, and J a byte; _doubt: half the width of the range of the
+ * same. The uncore's is a socket's. */
 typedef struct wtl_sim_draws {
   double idle_w, uncore_w, uncore_w_doubt, network_w, network_w_doubt, network_byte_j, network_byte_j_doubt, dram_w,
       dram_w_doubt, dram_byte_j, dram_byte_j_doubt;
 } wtl_sim_draws;
 
-/* Joules since the simulation began, of this PE and of its core's share of the node. `core`: the platform's watts, by clock and by what
- * the core does, in time, beyond `idle`. Their sum is all there is. */
+/* Joules since the simulation began, of this PE and of its core's share of the node. `core`: the platform's watts, by
+ * clock and by what the core does, in time, beyond `idle`. Their sum is all there is. */
 typedef struct wtl_sim_energy {
   double core, idle, uncore, network, network_idle, dram, dram_idle;
   double doubt_of_uncore, doubt_of_network,
@@ -67,12 +67,13 @@ size_t wtl_sim_base_clock(void);
 uint32_t wtl_sim_clock_khz(size_t clock);
 /* Seconds that a second's work at the base clock takes at the present one. No turn. */
 double wtl_sim_pace(void);
-/* Asks for a clock. Cores that share one run at the highest that is asked for. True where it has changed by this: that has taken the
- * caller what a change takes. */
+/* Asks for a clock. Cores that share one run at the highest that is asked for. True where it has changed by this: that
+ * has taken the caller what a change takes. */
 bool wtl_sim_set_clock(size_t clock);
-/* What things take, of the machine's description; no turns. `wake`: a thread that slept, until it runs. `block`: a basic block
- * of the program, on average, at the base clock. `copy`: a byte that it has the C library copy, at the base clock, of which the share
- * `copy_clock` follows the clock. `message`, `byte`: what sending or receiving costs the core. */
+/* What things take, of the machine's description; no turns. `wake`: a thread that slept, until it runs. `block`: a
+ * basic block of the program, on average, at the base clock. `copy`: a byte that it has the C library copy, at the base
+ * clock, of which the share `copy_clock` follows the clock. `message`, `byte`: what sending or receiving costs the
+ * core. */
 typedef struct wtl_sim_prices {
   double wake, block, copy, copy_clock, message, byte, clock_change;
 } wtl_sim_prices;
@@ -89,7 +90,8 @@ bool wtl_sim_block(const void *word, double seconds);
 /* Wakes up to `n` threads that block on `word`, those that came first first. */
 void wtl_sim_wake(const void *word, int n);
 bool wtl_sim_is_awaited(const void *word); /* is there one? No turn. */
-/* Starts a thread of the calling PE; its handle. `serves`: it waits for others' sake, so its wait is none of a deadlock's. */
+/* Starts a thread of the calling PE; its handle. `serves`: it waits for others' sake, so its wait is none of a
+ * deadlock's. */
 void *wtl_sim_spawn(void *(*run)(void *), void *arg, bool serves);
 /* Waits for its end; what it returned. */
 void *wtl_sim_join(void *thread);
@@ -99,14 +101,15 @@ void wtl_sim_exit(int status) __attribute__((noreturn));
 
 /* --- messages --- */
 
-/* Hands a message of `bytes` on the wire to the network, where it leaves `after` seconds from now: the caller may be ahead of time. It
- * is delivered to PE `to`: messages of the same `stream` (0 or 1) of two PEs in order. The simulator never looks into `what`. No
- * turn. */
+/* Hands a message of `bytes` on the wire to the network, where it leaves `after` seconds from now: the caller may be
+ * ahead of time. It is delivered to PE `to`: messages of the same `stream` (0 or 1) of two PEs in order. The simulator
+ * never looks into `what`. No turn. */
 void wtl_sim_send(int to, void *what, size_t bytes, int stream, double after);
 /* The next message that has arrived; NULL: there is none. No turn. */
 void *wtl_sim_take(void);
 bool wtl_sim_has_message(void); /* no turn */
-/* Blocks until a message arrives, or has arrived, or the PE is nudged, `seconds` at most; false: none of them. One thread a PE. */
+/* Blocks until a message arrives, or has arrived, or the PE is nudged, `seconds` at most; false: none of them. One
+ * thread a PE. */
 bool wtl_sim_await(double seconds);
 void wtl_sim_nudge(void);
 
@@ -117,8 +120,8 @@ void wtl_sim_publish(const char *key, const char *value);
 bool wtl_sim_lookup(int pe, const char *key, char *value, size_t size);
 void wtl_sim_meet(void);
 
-/* For the report of a deadlock: in which call (wtl_sim_call_name of the program's front end names it), and where in the program,
- * the calling thread waits from now on; site 0: in none of the program's. No turn. */
+/* For the report of a deadlock: in which call (wtl_sim_call_name of the program's front end names it), and where in the
+ * program, the calling thread waits from now on; site 0: in none of the program's. No turn. */
 void wtl_sim_waits(unsigned call, uintptr_t site);
 
 /* Where the program lies that this is a copy of. No turn. */

@@ -36,8 +36,8 @@ struct Link {
 };
 
 /*
- * Carries one message at a time. SimGrid tells nobody but who waits for it that a transfer is over, so each flow has an actor that
- * waits; those that have none rest until they are needed again.
+ * Carries one message at a time. SimGrid tells nobody but who waits for it that a transfer is over, so each flow has an
+ * actor that waits; those that have none rest until they are needed again.
  */
 struct Courier {
   s4u::SemaphorePtr bell = s4u::Semaphore::create(0);

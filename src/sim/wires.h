@@ -1,9 +1,10 @@
 /*
  * wires.h - messages on their way from PE to PE. Each PE has a link of its own to one switch.
  *
- * Two models, by a message's size. A short one (up to SHORT_BYTES) waits for those before it on its sender's link, takes its
- * bytes' time there and the network's latency, and then waits for those before it on its receiver's link: no more than two sums. Of
- * a longer one SimGrid makes a flow, which shares links with other flows. Neither sort slows the other down.
+ * Two models, by a message's size. A short one (up to SHORT_BYTES) waits for those before it on its sender's link,
+ * takes its bytes' time there and the network's latency, and then waits for those before it on its receiver's link: no
+ * more than two sums. Of a longer one SimGrid makes a flow, which shares links with other flows. Neither sort slows the
+ * other down.
  *
  * Messages of one PE to another arrive in the order they were sent, by stream.
  */

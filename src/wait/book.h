@@ -11,7 +11,8 @@ static inline enum wtl_stage wtl_door_looks(const wtl_door *d)
   return d->stages.yields ? WTL_STAGE_YIELD : WTL_STAGE_SPIN;
 }
 
-/* Ends a stage that began at tick *since: its time goes to the site, the PE, the timeline and the governor. The next begins. */
+/* Ends a stage that began at tick *since: its time goes to the site, the PE, the timeline and the governor. The next
+ * begins. */
 static inline void wtl_door_book(wtl_door *d, wtl_site *site, enum wtl_stage stage, uint64_t *since)
 {
   uint64_t now = wtl_ticks(), spent = now - *since;

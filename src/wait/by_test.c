@@ -11,17 +11,19 @@
 #include "wait/door.h"
 
 /*
- * So many times what an idle test takes, and something was moved; but no less than LEAST_NS. After a sleep a test also takes
- * long because caches are cold: short of SURE_NS that is only a reason to look on for as long, before sleeping again.
+ * So many times what an idle test takes, and something was moved; but no less than LEAST_NS. After a sleep a test also
+ * takes long because caches are cold: short of SURE_NS that is only a reason to look on for as long, before sleeping
+ * again.
  */
 enum { MOVED = 4, LEAST_NS = 250, SURE_NS = 20000 };
-/* Of the time without an event, what remains when something has moved. Not nothing: a test also takes long when the core was
- * given to another process meanwhile. Where data flows it soon is. */
+/* Of the time without an event, what remains when something has moved. Not nothing: a test also takes long when the
+ * core was given to another process meanwhile. Where data flows it soon is. */
 enum { FORGOTTEN = 4 };
 /* A wait of so many tests is told to who asks from outside. */
 enum { TOLD_FROM = 256 };
 
-/* Quick to learn that an idle test takes less, slow to believe that it takes more, slowest of one that moved something. */
+/* Quick to learn that an idle test takes less, slow to believe that it takes more, slowest of one that moved
+ * something. */
 static void learn_pace(_Atomic uint32_t *pace, uint32_t now, uint32_t took, bool moved)
 {
   uint32_t next = now == 0 ? took : took < now ? now - (now - took) / 4 : now + (took - now) / (moved ? 64 : 8);
@@ -40,7 +42,8 @@ static bool has_moved(const wtl_door *d, wtl_turns *t, wtl_pace *p, uint64_t too
   return false;
 }
 
-/* Linux lets a sleep run 50 us over by itself. That is the program's to choose, so it gets its own back after the wait. */
+/* Linux lets a sleep run 50 us over by itself. That is the program's to choose, so it gets its own back after the
+ * wait. */
 static void take_slack(wtl_turns *t)
 {
   if (t->slack) return;
@@ -49,9 +52,9 @@ static void take_slack(wtl_turns *t)
 }
 
 /*
- * What a sleep between two tests costs: it ends up to its length and the timer's lateness after what was waited for has come.
- * To make no wait longer by more than a sixteenth (govern/steps.h), 16 times that must have passed. Where PEs outnumber
- * cores, sleeping gives a core to one that has work, and is worth a little lateness.
+ * What a sleep between two tests costs: it ends up to its length and the timer's lateness after what was waited for has
+ * come. To make no wait longer by more than a sixteenth (govern/steps.h), 16 times that must have passed. Where PEs
+ * outnumber cores, sleeping gives a core to one that has work, and is worth a little lateness.
  */
 enum { PATIENCE = 16, PATIENCE_WHEN_CROWDED = 4 };
 

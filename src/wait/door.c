@@ -122,8 +122,8 @@ static void tell(wait *w)
 
 #ifdef WTL_SIM
 
-/* A simulated core that looks on is one that spins, or yields, while its PE is blocked until a bell rings: no event is spent on each
- * look. */
+/* A simulated core that looks on is one that spins, or yields, while its PE is blocked until a bell rings: no event is
+ * spent on each look. */
 static bool look_on_simulated(wait *w, uint64_t limit, enum wtl_sim_rest how)
 {
   while (!look(w)) {
@@ -150,8 +150,9 @@ static bool yield(wait *w, uint64_t limit)
 #else
 
 /*
- * Between two looks. By the CPU's own instruction where it has one, once the wait is not among the shortest: for an eighth of
- * the time waited so far, so that it makes no wait longer by more. (Time ends it: the bell is not rung for who is awake.)
+ * Between two looks. By the CPU's own instruction where it has one, once the wait is not among the shortest: for an
+ * eighth of the time waited so far, so that it makes no wait longer by more. (Time ends it: the bell is not rung for
+ * who is awake.)
  */
 static void rest(wait *w)
 {
@@ -204,8 +205,9 @@ static bool is_silent(const wait *w)
 }
 
 /*
- * After how long a sleep that nobody ended is over, if nobody's bell rings for what it waits for (stores through shmem_ptr). Each
- * look costs a wake-up of the core, so a wait that has lasted long is looked at seldom: it gets longer by a quarter at most.
+ * After how long a sleep that nobody ended is over, if nobody's bell rings for what it waits for (stores through
+ * shmem_ptr). Each look costs a wake-up of the core, so a wait that has lasted long is looked at seldom: it gets longer
+ * by a quarter at most.
  */
 #define LONGEST_SLEEP_S 1.0
 
@@ -220,7 +222,8 @@ static double longest_sleep(const wait *w)
 #endif
 }
 
-/* Where a message came the next is likely near: looks on for as long as a sleep would cost, if looking on is asked for at all. */
+/* Where a message came the next is likely near: looks on for as long as a sleep would cost, if looking on is asked for
+ * at all. */
 static void look_for_more(wait *w)
 {
   const wtl_stages *s = &w->door->stages;
@@ -308,8 +311,8 @@ static void sleep_on(wait *w)
   book(w, WTL_STAGE_ASLEEP);
 }
 
-/* Looks on until the limit. The governor hears of a wait that is not over within a moment, and if it has asked for that, on the way, that
- * it is slack. */
+/* Looks on until the limit. The governor hears of a wait that is not over within a moment, and if it has asked for
+ * that, on the way, that it is slack. */
 static bool look_on_governed(wait *w, uint64_t limit, uint64_t began)
 {
   wtl_governor *g = w->door->governor;

@@ -18,9 +18,10 @@
 
 /*
  * How a wait makes progress where that needs doing, and who does it otherwise: an agent (fabric/agent.h). `progress` is
- * called between checks, while the agent stands by. It takes over when the wait sleeps, until it is relieved (it then says
- * how long, at most, nothing moved, up to the tick it is told), and resumes its rounds when the wait ends. Where stores are `silent` (hardware writes memory, and rings no bell) a sleep is short. All
- * NULL where memory moves by itself.
+ * called between checks, while the agent stands by. It takes over when the wait sleeps, until it is relieved (it then
+ * says how long, at most, nothing moved, up to the tick it is told), and resumes its rounds when the wait ends. Where
+ * stores are `silent` (hardware writes memory, and rings no bell) a sleep is short. All NULL where memory moves by
+ * itself.
  */
 typedef struct wtl_pump {
   void *agent;
@@ -33,9 +34,9 @@ typedef struct wtl_pump {
 } wtl_pump;
 
 /*
- * Messages whose handlers a thread may run while it waits. `waits`: are there any that this thread may take; `take` takes some. Where
- * another thread stands in for those that do not wait, it is told who does: `enter` (false: this one does not count),
- * `falls_asleep`, `leave`. All NULL where there are no messages.
+ * Messages whose handlers a thread may run while it waits. `waits`: are there any that this thread may take; `take`
+ * takes some. Where another thread stands in for those that do not wait, it is told who does: `enter` (false: this one
+ * does not count), `falls_asleep`, `leave`. All NULL where there are no messages.
  */
 typedef struct wtl_mail {
   void *of;
@@ -77,7 +78,8 @@ void wtl_door_missed(wtl_door *d);
  * looks at with acquire order. */
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
 
-/* A wait of this site has lasted a moment: tells who asks (live.h). True where it did; then the caller ends it by wtl_live_leave. */
+/* A wait of this site has lasted a moment: tells who asks (live.h). True where it did; then the caller ends it by
+ * wtl_live_leave. */
 bool wtl_door_tell(wtl_door *d, const wtl_site *site);
 
 /* --- what rings no bell --- */
@@ -113,13 +115,13 @@ typedef struct wtl_turns {
 void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*test)(void *), void *arg);
 
 /*
- * The same where the tests are somebody else's: called after each that found nothing and took `took` ticks. Returns at once,
- * or after a yield or a sleep.
+ * The same where the tests are somebody else's: called after each that found nothing and took `took` ticks. Returns at
+ * once, or after a yield or a sleep.
  */
 void wtl_door_turn(wtl_door *d, wtl_site *site, wtl_turns *t, wtl_pace *pace, uint64_t took);
 
-/* Ends such a wait, if there is one. `learn`: it ended because what was waited for came. site NULL: the wait ended with its
- * last turn, and what came since is no wait. */
+/* Ends such a wait, if there is one. `learn`: it ended because what was waited for came. site NULL: the wait ended with
+ * its last turn, and what came since is no wait. */
 void wtl_door_turned(wtl_door *d, wtl_site *site, wtl_turns *t, bool learn);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * live.h - where a process waits now, for whoever asks from outside: one page of shared memory without a name, which `wattle top`
- * finds among the process's open files, and which a SIGQUIT makes the process tell.
+ * live.h - where a process waits now, for whoever asks from outside: one page of shared memory without a name, which
+ * `wattle top` finds among the process's open files, and which a SIGQUIT makes the process tell.
  *
- * Only waits that have lasted a moment are told (the door sees to that), so that short ones do not pay for it. Of threads that wait
- * at the same time one is told. A reader takes what it finds if `turn` is even and the same before and after.
+ * Only waits that have lasted a moment are told (the door sees to that), so that short ones do not pay for it. Of
+ * threads that wait at the same time one is told. A reader takes what it finds if `turn` is even and the same before
+ * and after.
  */
 #ifndef WTL_WAIT_LIVE_H
 #define WTL_WAIT_LIVE_H
@@ -30,7 +31,8 @@ typedef struct wtl_live {
   char call[WTL_LIVE_CALL];
 } wtl_live;
 
-/* Makes the page; NULL without memory, and where the process has several PEs (threads, a simulation). The process has one. */
+/* Makes the page; NULL without memory, and where the process has several PEs (threads, a simulation). The process has
+ * one. */
 wtl_live *wtl_live_start(int pe, int n_pes);
 void wtl_live_stop(wtl_live *l);
 

@@ -11,10 +11,10 @@
  * To wait: arm the line, look whether what is waited for is there, and only if it is not, wait. A store between arm and
  * wait ends the wait at once; without the look in between, a store before the arming would be missed.
  *
- * A wait may end early, and for no reason at all (interrupts, other stores to the line, the OS's limit): look again, and
- * arm again. It ends no later than `until` and what leaving the state takes (about a microsecond; WFE without WFET: the
- * event stream's period). It never sleeps in the kernel: the core is not given to others. tpause sees no store, so its
- * `until` is what the waiter can afford to come late.
+ * A wait may end early, and for no reason at all (interrupts, other stores to the line, the OS's limit): look again,
+ * and arm again. It ends no later than `until` and what leaving the state takes (about a microsecond; WFE without WFET:
+ * the event stream's period). It never sleeps in the kernel: the core is not given to others. tpause sees no store, so
+ * its `until` is what the waiter can afford to come late.
  */
 #ifndef WTL_WAIT_LOWPOWER_H
 #define WTL_WAIT_LOWPOWER_H

@@ -1,6 +1,6 @@
 /*
- * lowpower_ops.h - the instructions themselves, as bytes: compilers and assemblers that do not know them, or are told to
- * build for a CPU without them, take them all the same. tests/wait/lowpower_encodings.py holds the bytes against a
+ * lowpower_ops.h - the instructions themselves, as bytes: compilers and assemblers that do not know them, or are told
+ * to build for a CPU without them, take them all the same. tests/wait/lowpower_encodings.py holds the bytes against a
  * disassembler. Nothing here asks whether the CPU has an instruction (wait/lowpower.h does), and nothing includes the C
  * library, so that the Arm half can be checked on any machine with a cross compiler.
  */
@@ -17,7 +17,8 @@ static inline void wtl_op_umonitor(const volatile void *line)
   __asm__ __volatile__(".byte 0xf3, 0x0f, 0xae, 0xf7" ::"D"(line) : "memory");
 }
 
-/* UMWAIT ECX: until a store to the watched line, or TSC >= until. ECX 0: the deeper state, C0.2, where the OS allows it. */
+/* UMWAIT ECX: until a store to the watched line, or TSC >= until. ECX 0: the deeper state, C0.2, where the OS allows
+ * it. */
 static inline void wtl_op_umwait(uint64_t until)
 {
   __asm__ __volatile__(".byte 0xf2, 0x0f, 0xae, 0xf1" ::"c"(0), "a"((uint32_t)until), "d"((uint32_t)(until >> 32))

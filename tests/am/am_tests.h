@@ -1,4 +1,5 @@
-/* am_tests.h - what the tests of active messages share: state of each PE that handlers find, in the threads build too. */
+/* am_tests.h - what the tests of active messages share: state of each PE that handlers find, in the threads build
+ * too. */
 #ifndef WTL_TESTS_AM_H
 #define WTL_TESTS_AM_H
 

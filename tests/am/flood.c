@@ -1,6 +1,7 @@
 /*
- * Every message is delivered once, in bounded memory, whoever sends to whom: random pairs and lengths, requests with and without
- * replies, PEs that compute or sleep meanwhile. Each PE sends by a known sequence; counts and sums tell whether all has come.
+ * Every message is delivered once, in bounded memory, whoever sends to whom: random pairs and lengths, requests with
+ * and without replies, PEs that compute or sleep meanwhile. Each PE sends by a known sequence; counts and sums tell
+ * whether all has come.
  *
  * usage: flood MESSAGES LONGEST [slow]: of all PEs together; bytes. slow: PE 0 stops for a while now and then.
  */

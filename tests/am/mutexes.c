@@ -1,6 +1,6 @@
 /*
- * Mutexes exclude: handlers, whichever thread runs them, and the program count in plain variables under one. Who waits for a
- * mutex sleeps, and is woken.
+ * Mutexes exclude: handlers, whichever thread runs them, and the program count in plain variables under one. Who waits
+ * for a mutex sleeps, and is woken.
  */
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /*
- * Short requests with long replies stay in bounded memory on both sides: who replies keeps few that have not left, and who asks sends no
- * more while it has many to handle.
+ * Short requests with long replies stay in bounded memory on both sides: who replies keeps few that have not left, and
+ * who asks sends no more while it has many to handle.
  *
  * usage: replies REQUESTS BYTES: of PE 0 to the last PE; of each reply.
  */

@@ -1,6 +1,6 @@
 /*
- * Several threads of a PE send, count, wait for room, for the end of requests and for mutexes at once (SHMEM_THREAD_MULTIPLE); nothing is
- * lost, and none is forgotten asleep.
+ * Several threads of a PE send, count, wait for room, for the end of requests and for mutexes at once
+ * (SHMEM_THREAD_MULTIPLE); nothing is lost, and none is forgotten asleep.
  *
  * usage: threads ROUNDS
  */

@@ -5,7 +5,8 @@
 
 #include "power/check.h"
 
-/* The same answer by another algorithm, Prim's, in the plainest form: the lightest edge out of what is reached, again and again. */
+/* The same answer by another algorithm, Prim's, in the plainest form: the lightest edge out of what is reached, again
+ * and again. */
 static forest prim(const graph *g)
 {
   forest f = {0};

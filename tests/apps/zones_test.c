@@ -1,4 +1,5 @@
-/* The partition of BT-MZ's zones: nothing is lost, zones differ as its authors say, and no process has more than bin packing leaves it. */
+/* The partition of BT-MZ's zones: nothing is lost, zones differ as its authors say, and no process has more than bin
+ * packing leaves it. */
 #include "../../apps/slack/zones.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
 /*
- * What lies at the edges of the calls' meaning: nothing at all, any alignment, strides that go backwards, stand still or overlap, eight
- * levels, numbers that are none, sums that wrap, lists that name a place twice; handles that were copied or forgotten; messages of one tag.
- * Each process does it to the memory of the next one, which nobody else touches.
+ * What lies at the edges of the calls' meaning: nothing at all, any alignment, strides that go backwards, stand still
+ * or overlap, eight levels, numbers that are none, sums that wrap, lists that name a place twice; handles that were
+ * copied or forgotten; messages of one tag. Each process does it to the memory of the next one, which nobody else
+ * touches.
  *
  * usage: edges HANDLES: so many are forgotten
  */
@@ -41,7 +42,7 @@ static void check(world *w, const char *what)
   free(got);
 }
 
-/* --- nothing -------------------------------------------------------------------------------------------------------------------------------- */
+/* --- nothing ------------------------------------------------------------------------------------------------------ */
 
 static void nothing_is_done_to_no_bytes(world *w)
 {
@@ -76,7 +77,7 @@ static void nothing_is_done_to_no_bytes(world *w)
   check(w, "nothing");
 }
 
-/* --- alignment ------------------------------------------------------------------------------------------------------------------------------ */
+/* --- alignment ---------------------------------------------------------------------------------------------------- */
 
 static void any_alignment_will_do(world *w)
 {
@@ -117,7 +118,7 @@ static void elements_at_any_address_are_added(world *w)
   ADD_ANYWHERE(ARMCI_ACC_DCP, double)
 }
 
-/* --- strides -------------------------------------------------------------------------------------------------------------------------------- */
+/* --- strides ------------------------------------------------------------------------------------------------------ */
 
 /* Blocks in the order in which a reader would copy them. */
 static void model_patch(world *w, const int *here_stride, const int *there_stride, const int *count, int levels,
@@ -230,7 +231,7 @@ static void packing_goes_both_ways(world *w)
              j);
 }
 
-/* --- numbers -------------------------------------------------------------------------------------------------------------------------------- */
+/* --- numbers ------------------------------------------------------------------------------------------------------ */
 
 static void what_is_no_number_stays_so(world *w)
 {
@@ -289,7 +290,7 @@ static void complex_numbers_are_multiplied(world *w)
   EXPECT(yf[0] == -4 && yf[1] == 3, "%g %g", (double)yf[0], (double)yf[1]);
 }
 
-/* --- handles --------------------------------------------------------------------------------------------------------------------------------- */
+/* --- handles ------------------------------------------------------------------------------------------------------ */
 
 static armci_hdl_t begin_get(world *w, char *to, int *stride, int *packed, int *count)
 {
@@ -353,7 +354,7 @@ static void a_handle_may_take_several(world *w)
   EXPECT(memcmp(got, w->here, sizeof got) == 0, "not what was put");
 }
 
-/* --- messages -------------------------------------------------------------------------------------------------------------------------------- */
+/* --- messages ----------------------------------------------------------------------------------------------------- */
 
 /* A long one takes another way between nodes than the short ones after it. */
 static void messages_of_one_tag_come_in_order(world *w)
@@ -395,7 +396,7 @@ static void groups_of_the_same_members_are_not_mixed_up(world *w)
   free(text);
 }
 
-/* --- scopes ---------------------------------------------------------------------------------------------------------------------------------- */
+/* --- scopes ------------------------------------------------------------------------------------------------------- */
 
 static void scopes_are_parts_of_a_group(world *w)
 {

@@ -1,7 +1,7 @@
 /*
- * Groups of any processes in any order, made by their members alone, and what they do together; memory of different lengths, also none;
- * collectives of all types and operations against sums made here; messages with tags; notifications; nodes; TCGMSG's counter. Beside
- * them in the same processes: OpenSHMEM.
+ * Groups of any processes in any order, made by their members alone, and what they do together; memory of different
+ * lengths, also none; collectives of all types and operations against sums made here; messages with tags;
+ * notifications; nodes; TCGMSG's counter. Beside them in the same processes: OpenSHMEM.
  */
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /*
- * Every blocking call of ARMCI goes through the door (wait/late.h). On two nodes, those too that wait for the other node's agent, whatever
- * its PE does.
+ * Every blocking call of ARMCI goes through the door (wait/late.h). On two nodes, those too that wait for the other
+ * node's agent, whatever its PE does.
  *
- * usage: late_armci near|far asleep|busy|either [list]: far, where the PEs are on two nodes; then how a waiting PE looks. With list, prints
- * the calls instead, by their names in profiles, one a line for each place.
+ * usage: late_armci near|far asleep|busy|either [list]: far, where the PEs are on two nodes; then how a waiting PE
+ * looks. With list, prints the calls instead, by their names in profiles, one a line for each place.
  */
 #include "armci_tests.h"
 #include "wait/late.h"
@@ -30,7 +30,7 @@ static void late(walk *w)
   come_late(&w->watcher);
 }
 
-/* --- collective ------------------------------------------------------------------------------------------------------------------------- */
+/* --- collective --------------------------------------------------------------------------------------------------- */
 
 #define MEETING(NAME, CALL)                                                                                            \
   static void call_##NAME(walk *w)                                                                                     \
@@ -83,7 +83,7 @@ static void call_nxtval(walk *w)
   armci_tcgmsg_nxtval(&again);
 }
 
-/* --- PE 1 waits for what PE 0 does -------------------------------------------------------------------------------------------------------- */
+/* --- PE 1 waits for what PE 0 does -------------------------------------------------------------------------------- */
 
 static void call_notify_wait(walk *w)
 {
@@ -135,7 +135,7 @@ static void call_lock_hdl(walk *w)
   ARMCIX_Unlock_hdl(w->set, 0, 1);
 }
 
-/* --- the other node's agent ---------------------------------------------------------------------------------------------------------------- */
+/* --- the other node's agent --------------------------------------------------------------------------------------- */
 
 /* Several times: an answer may be there at once. */
 #define FAR(NAME, CALL)                                                                                                \

@@ -1,8 +1,8 @@
 /*
- * Location consistency: of what one process does to another's memory by calls that block, each finds all earlier ones done, without a
- * fence, whatever their forms and lengths: put, accumulate, read-modify-write, single value, flag and get, as a block, a patch or a list,
- * short ones that share messages and ones so long that they travel apart. One process works on a part of each memory that is its own, and
- * keeps a model of it.
+ * Location consistency: of what one process does to another's memory by calls that block, each finds all earlier ones
+ * done, without a fence, whatever their forms and lengths: put, accumulate, read-modify-write, single value, flag and
+ * get, as a block, a patch or a list, short ones that share messages and ones so long that they travel apart. One
+ * process works on a part of each memory that is its own, and keeps a model of it.
  *
  * usage: order FIRST_SEED SEEDS
  */

@@ -1,8 +1,8 @@
 /*
  * Random blocks, patches and lists against a model.
  *
- * All processes draw the same program from one seed, and each keeps a copy of all memories as they must be. In a phase each
- * process's memory has one role, so that its end is determined whatever the interleaving:
+ * All processes draw the same program from one seed, and each keeps a copy of all memories as they must be. In a phase
+ * each process's memory has one role, so that its end is determined whatever the interleaving:
  *   written      one process puts to it, by all forms, and gets from it between: it must find what it put, with no fence
  *   accumulated  all processes add to it, as elements of one type, numbers whose sums are exact
  *   read         nobody changes it; all get from it
@@ -41,7 +41,7 @@ static unsigned char *model_of(world *w, int proc)
   return w->model + (size_t)proc * BYTES;
 }
 
-/* --- the program's operations -------------------------------------------------------------------------------------------------- */
+/* --- the program's operations ------------------------------------------------------------------------------------- */
 
 /* Mostly short blocks, some that are too long to be packed. */
 static int draw_block(world *w)
@@ -185,7 +185,7 @@ static void fill(world *w, unsigned char *to, int type)
   }
 }
 
-/* --- calls ------------------------------------------------------------------------------------------------------------------------ */
+/* --- calls -------------------------------------------------------------------------------------------------------- */
 
 static armci_giov_t list_of(const blocks *b, unsigned char *from, unsigned char *to, const int *from_at,
                             const int *to_at, void *pointers[2][LIST])
@@ -286,7 +286,7 @@ static void accumulate(world *w, blocks *b, int type, int scale, int proc, bool 
   }
 }
 
-/* --- phases ----------------------------------------------------------------------------------------------------------------------- */
+/* --- phases ------------------------------------------------------------------------------------------------------- */
 
 typedef struct phase {
   uint64_t seed;

@@ -1,6 +1,6 @@
 /*
- * Several threads of each process call ARMCI at once (MPI_THREAD_MULTIPLE): what each does by itself is in order and fenced, what
- * all do together loses nothing.
+ * Several threads of each process call ARMCI at once (MPI_THREAD_MULTIPLE): what each does by itself is in order and
+ * fenced, what all do together loses nothing.
  *
  * usage: threads ROUNDS
  */

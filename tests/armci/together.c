@@ -1,6 +1,7 @@
 /*
- * What all processes do to the same few words at once, within a node and across, loses nothing: accumulates by block, patch and list,
- * read-modify-writes, and plain counting under mutexes. Words are spread so that several meet in one lock's span.
+ * What all processes do to the same few words at once, within a node and across, loses nothing: accumulates by block,
+ * patch and list, read-modify-writes, and plain counting under mutexes. Words are spread so that several meet in one
+ * lock's span.
  *
  * usage: together ROUNDS
  */

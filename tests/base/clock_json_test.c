@@ -22,7 +22,8 @@ static void ticks_never_go_back(void)
   }
 }
 
-/* Both clocks over one interval, each reading of ticks between two of the other: whatever is preempted, the bounds hold. */
+/* Both clocks over one interval, each reading of ticks between two of the other: whatever is preempted, the bounds
+ * hold. */
 static void ticks_and_nanoseconds_agree(void)
 {
   wtl_clock_start();
@@ -129,7 +130,8 @@ static void numbers_keep_nine_digits(void)
   for (double value = 1.23456789e-12; value < 1e12; value *= 7.3) CHECK_NEAR(atof(number(value)), value, value * 1e-8);
 }
 
-/* A program may set a locale whose decimal point is a comma; JSON has none. The test is only as good as the locales there are. */
+/* A program may set a locale whose decimal point is a comma; JSON has none. The test is only as good as the locales
+ * there are. */
 static void numbers_have_a_point_in_any_locale(void)
 {
   static const char *const names[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "ps_AF.UTF-8"};

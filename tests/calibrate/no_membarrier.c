@@ -1,5 +1,5 @@
-/* Runs a program that the system does not let call membarrier, as in some containers. With --try: runs nothing, exits with 0 if
- * membarrier may be called here. */
+/* Runs a program that the system does not let call membarrier, as in some containers. With --try: runs nothing, exits
+ * with 0 if membarrier may be called here. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/membarrier.h>

@@ -1,6 +1,6 @@
 /*
- * synthetic_watts.c - `wattle-calibrate watts` on a machine whose true profile is known: a powercap tree, a cpufreq tree and
- * four cores that draw what truth() says, on a clock that only sleeping moves. Prints what the tool would.
+ * synthetic_watts.c - `wattle-calibrate watts` on a machine whose true profile is known: a powercap tree, a cpufreq
+ * tree and four cores that draw what truth() says, on a clock that only sleeping moves. Prints what the tool would.
  *
  * usage: synthetic_watts [noclocks]
  */

@@ -1,7 +1,7 @@
 /*
  * governor_test.c - the governor on timelines. Those of the dissertation's figures 11.1 (proactive scaling) and 11.9
- * (reactive) are written here by hand, from the figures' captions and text: two PEs, PE 0 with little to compute and PE 1
- * with much, start together and meet at a barrier.
+ * (reactive) are written here by hand, from the figures' captions and text: two PEs, PE 0 with little to compute and PE
+ * 1 with much, start together and meet at a barrier.
  */
 #include "power/check.h"
 #include "timeline.h"
@@ -87,8 +87,8 @@ static void figure_11_9_a_baseline_changes_nothing(void)
   timeline_free(l);
 }
 
-/* (B) "increased at the same moment that PE-0 enters a barrier"; until it has arrived itself: then 30 ms of work are left,
- * which take 20. */
+/* (B) "increased at the same moment that PE-0 enters a barrier"; until it has arrived itself: then 30 ms of work are
+ * left, which take 20. */
 static void figure_11_9_b_performance_raises_the_late_pe_when_the_early_one_waits(void)
 {
   timeline *l = learned(WTL_GOVERN_PERFORMANCE, WTL_SCALING_REACTIVE, unequal);
@@ -387,7 +387,8 @@ static void most_barriers_of_a_row_are_only_counted(void)
   timeline_free(l);
 }
 
-/* A row is no hiding place: the first long wait ends it, and the clock goes down once two changes' worth has been waited. */
+/* A row is no hiding place: the first long wait ends it, and the clock goes down once two changes' worth has been
+ * waited. */
 static void a_long_wait_ends_a_row(void)
 {
   static const uint64_t brief[] = {MS / 100, MS / 50};

@@ -1,6 +1,6 @@
 /*
- * What waiting costs by history, against the best fixed limit, found afterwards by trying all that matter: on waits drawn
- * from distributions that stay, on waits chosen by an adversary who knows the limit, and on recorded ones.
+ * What waiting costs by history, against the best fixed limit, found afterwards by trying all that matter: on waits
+ * drawn from distributions that stay, on waits chosen by an adversary who knows the limit, and on recorded ones.
  */
 #include "govern/history.h"
 
@@ -56,7 +56,7 @@ static double ratio(const double *lengths, int n)
   return with_history(lengths, n) / best_fixed(lengths, n);
 }
 
-/* --- waits ------------------------------------------------------------------------------------------------------------ */
+/* --- waits -------------------------------------------------------------------------------------------------------- */
 
 static double uniform(void)
 {
@@ -109,7 +109,7 @@ enum { DISTRIBUTIONS = sizeof distributions / sizeof distributions[0] };
 
 static double lengths[WAITS];
 
-/* --- tests -------------------------------------------------------------------------------------------------------------- */
+/* --- tests -------------------------------------------------------------------------------------------------------- */
 
 static void a_site_without_a_past_rents_skis(void)
 {

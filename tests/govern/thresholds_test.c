@@ -1,8 +1,8 @@
 /*
  * thresholds_test.c - where the thresholds of transfers come to lie, on modelled links: no clock runs but the model's.
  *
- * A transfer of n bytes takes `latency` + n / speed polling, all of it on a core; asleep it takes a wake-up longer, and on a core what
- * a sleep costs and a share of the bytes' time. Times vary by a fixed pattern.
+ * A transfer of n bytes takes `latency` + n / speed polling, all of it on a core; asleep it takes a wake-up longer, and
+ * on a core what a sleep costs and a share of the bytes' time. Times vary by a fixed pattern.
  */
 #include <stdlib.h>
 

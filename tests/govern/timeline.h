@@ -1,8 +1,8 @@
 /*
  * timeline.h - PEs that compute and meet at a barrier, over and over, on a made-up /sys; no clock runs but this one.
  *
- * A PE's work is given as its time at the normal clock, and takes longer or shorter as the files say that its core runs.
- * Each change of a file is written down with its moment.
+ * A PE's work is given as its time at the normal clock, and takes longer or shorter as the files say that its core
+ * runs. Each change of a file is written down with its moment.
  */
 #ifndef WTL_TESTS_TIMELINE_H
 #define WTL_TESTS_TIMELINE_H

@@ -1,5 +1,6 @@
 /*
- * transfers_test.c - when a transfer lowers the clock and raises it again, on a made-up /sys: a PE's core has 2.4 GHz and 1.2.
+ * transfers_test.c - when a transfer lowers the clock and raises it again, on a made-up /sys: a PE's core has 2.4 GHz
+ * and 1.2.
  */
 #include "govern/transfers.h"
 #include "power/check.h"

@@ -1,7 +1,9 @@
 /*
- * unequal.c - PE 0 computes nothing, the others 12 ms, and all meet at a barrier; so many times. Prints what it counted, once.
+ * unequal.c - PE 0 computes nothing, the others 12 ms, and all meet at a barrier; so many times. Prints what it
+ * counted, once.
  *
- * usage: unequal ROUNDS [exit|hang]      exit: PE 0 ends the job with status 3 after the rounds; hang: it goes on for ever
+ * usage: unequal ROUNDS [exit|hang]      exit: PE 0 ends the job with status 3 after the rounds; hang: it goes on for
+ * ever
  */
 #include <shmem.h>
 

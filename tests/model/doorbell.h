@@ -1,8 +1,9 @@
 /*
  * doorbell.h - the doorbell (src/wait/doorbell.c) as steps, the locations that threads share, and the mutants.
  *
- * Each function is named as the C function it stands for and has its lines in its order. Not modelled: rung_at, ticks and counts (nobody
- * waits for them); the spurious failures of compare_exchange_weak (one step does what its loop does).
+ * Each function is named as the C function it stands for and has its lines in its order. Not modelled: rung_at, ticks
+ * and counts (nobody waits for them); the spurious failures of compare_exchange_weak (one step does what its loop
+ * does).
  */
 #ifndef WTL_TESTS_MODEL_DOORBELL_H
 #define WTL_TESTS_MODEL_DOORBELL_H
@@ -110,7 +111,8 @@ struct bell {
 constexpr bell PE_BELL = {ASLEEP, RUNG}, AGENT_BELL = {AGENT_ASLEEP, AGENT_RUNG},
                SENDER_BELL = {SENDER_ASLEEP, SENDER_RUNG};
 
-/* Registers of the functions below: `rung` as the sleeper saw it, a word that is looked at, and the answer to the last question. */
+/* Registers of the functions below: `rung` as the sleeper saw it, a word that is looked at, and the answer to the last
+ * question. */
 enum { SEEN, WORD, NOW, FIRST_FREE_REGISTER };
 
 constexpr order relaxed = order::relaxed, acquire = order::acquire, release = order::release, seq_cst = order::seq_cst;

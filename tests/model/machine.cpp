@@ -122,7 +122,8 @@ uint8_t machine::newest(const state &s, int loc) const
   return kind == memory::tso ? s.word[(size_t)loc] : h.value[h.n - 1u];
 }
 
-/* A store enters its location's history. `continues`: the view of the store that a read-modify-write took the place of. */
+/* A store enters its location's history. `continues`: the view of the store that a read-modify-write took the place
+ * of. */
 void machine::append(state &s, int t, int loc, uint8_t value, order how, const view *continues) const
 {
   thread &me = s.threads[(size_t)t];
@@ -350,7 +351,8 @@ void machine::next(const state &s, const std::function<void(const event &, const
   }
 }
 
-/* Drops what nobody can read any more and counts what is left from 0, so that states that cannot be told apart are the same. */
+/* Drops what nobody can read any more and counts what is left from 0, so that states that cannot be told apart are the
+ * same. */
 void machine::forget(state &s) const
 {
   if (kind != memory::c11) return;

@@ -1,11 +1,13 @@
 /*
  * machine.h - memory models, the kernel's part, and the states of a set of threads on them.
  *
- * memory::tso     x86. Each thread has a FIFO buffer of stores that drains to memory at any time; loads look into their own buffer first.
+ * memory::tso     x86. Each thread has a FIFO buffer of stores that drains to memory at any time; loads look into their
+ * own buffer first.
  *                 Read-modify-writes, sequentially consistent stores (XCHG) and fences wait for an empty buffer. Taking a mutex is a
  *                 read-modify-write, giving it back is a store. System calls are no fences (in truth they are: the model allows more).
  *
- * memory::c11     C11 without dependencies, as a machine of views (Kang et al., "A promising semantics for relaxed-memory concurrency", POPL
+ * memory::c11     C11 without dependencies, as a machine of views (Kang et al., "A promising semantics for
+ * relaxed-memory concurrency", POPL
  *                 2017, without promises; sequential consistency as in RC11, Lahav et al., "Repairing sequential consistency in C/C++11", PLDI
  *                 2017). Each location keeps its history of stores. A thread's view says how old a store it may still read, of each location:
  *                 a load takes any that is not older. So a load may be early, a store may be late, and stores to several locations become
@@ -13,14 +15,15 @@
  *                 fence remembers for the relaxed ones. One more view belongs to sequential consistency: a fence merges with it, such a store
  *                 adds itself, such a load reads nothing older. A read-modify-write reads the newest and continues its release sequence.
  *
- * What memory::c11 leaves out, all of it harmless here: loads that see stores their own thread makes later (load buffering; RC11 forbids it as
- * well, and no value here is made from itself); stores that enter a location's history before its end (no location is stored to by two threads
- * but by read-modify-writes and under a mutex); a total order of sequentially consistent operations that is not the order in which they are
- * done. Where RC11 and this machine differ otherwise, the machine allows more.
+ * What memory::c11 leaves out, all of it harmless here: loads that see stores their own thread makes later (load
+ * buffering; RC11 forbids it as well, and no value here is made from itself); stores that enter a location's history
+ * before its end (no location is stored to by two threads but by read-modify-writes and under a mutex); a total order
+ * of sequentially consistent operations that is not the order in which they are done. Where RC11 and this machine
+ * differ otherwise, the machine allows more.
  *
- * The kernel: a futex's compare-and-sleep and its wake-ups happen in one order, and who compares after a wake-up reads nothing older than what
- * the waker had seen of that word. Being woken tells nothing more. A time-out never comes: what only it would end is a lost
- * wake-up.
+ * The kernel: a futex's compare-and-sleep and its wake-ups happen in one order, and who compares after a wake-up reads
+ * nothing older than what the waker had seen of that word. Being woken tells nothing more. A time-out never comes: what
+ * only it would end is a lost wake-up.
  */
 #ifndef WTL_TESTS_MODEL_MACHINE_H
 #define WTL_TESTS_MODEL_MACHINE_H
@@ -73,8 +76,8 @@ struct event {
 
 class machine {
 public:
-  /* How the mailbox's descriptor tells: it stays readable until armed (an eventfd), or is readable while the mailbox is not empty (a
-   * socket). */
+  /* How the mailbox's descriptor tells: it stays readable until armed (an eventfd), or is readable while the mailbox is
+   * not empty (a socket). */
   enum class descriptor : uint8_t { eventfd, socket };
 
   /* `begin`: what the locations hold at the start. */
@@ -96,7 +99,8 @@ private:
   const std::vector<uint8_t> begin;
   int n_threads, n_locations;
   std::vector<bool> changes; /* location: is there a step that stores to it? If not, loading it takes no step */
-  /* What a thread may still do from a step on: read an old store of a location (a bit each), fence, store without release order. */
+  /* What a thread may still do from a step on: read an old store of a location (a bit each), fence, store without
+   * release order. */
   struct ahead {
     uint32_t reads_old = 0;
     bool fences = false, stores_relaxed = false;

@@ -1,14 +1,15 @@
 /*
- * messages.h - active messages on a node (src/pgas/am.c, am_head.c, am_run.c, am_agent.c, am_mutex.c), and the waits that take them (src/wait/door.c), as
- * steps.
+ * messages.h - active messages on a node (src/pgas/am.c, am_head.c, am_run.c, am_agent.c, am_mutex.c), and the waits
+ * that take them (src/wait/door.c), as steps.
  *
- * Each function is named as the C function it stands for and has its lines in its order. One PE receives. Its ring has as many slots as the
- * scenario says; a message has no payload but its place, and its handler stores to private memory. A message from another node differs in that
- * its bearer may take it himself, and then wakes nobody.
+ * Each function is named as the C function it stands for and has its lines in its order. One PE receives. Its ring has
+ * as many slots as the scenario says; a message has no payload but its place, and its handler stores to private memory.
+ * A message from another node differs in that its bearer may take it himself, and then wakes nobody.
  *
- * The agent's rests: one of 1-4 ms ends by itself, whatever happens, so it is no step at all; one of up to 500 ms, while threads sleep, must not
- * be needed to end, so it ends only by a nudge. How long a rest has grown is left open. Not modelled: that threads and the
- * agent look on for a while after handlers ran; pieces of long messages; that the head is shown when an eighth of the ring was taken already.
+ * The agent's rests: one of 1-4 ms ends by itself, whatever happens, so it is no step at all; one of up to 500 ms,
+ * while threads sleep, must not be needed to end, so it ends only by a nudge. How long a rest has grown is left open.
+ * Not modelled: that threads and the agent look on for a while after handlers ran; pieces of long messages; that the
+ * head is shown when an eighth of the ring was taken already.
  */
 #ifndef WTL_TESTS_MODEL_MESSAGES_H
 #define WTL_TESTS_MODEL_MESSAGES_H
@@ -29,7 +30,7 @@ constexpr receiver TWO_SLOTS = {2, false, false, false}, ONE_SLOT = {1, false, t
                    HEAD_AWAITED = {2, false, true, false}, WITH_AGENT = {2, true, false, false},
                    FULL_AROUND = {2, true, false, true};
 
-/* --- threads of the PE that receives; `ends`: with so many messages handled --------------------------------------------------------- */
+/* --- threads of the PE that receives; `ends`: with so many messages handled --------------------------------------- */
 
 /* Sleeps. Who holds a mutex runs no handlers. */
 program mail_sleeper(const std::string &name, receiver r, int ends, mutant m);
@@ -38,8 +39,8 @@ program holder_asleep(const std::string &name, int ends, mutant m);
 program taker(receiver r, mutant m);
 /* Serves the network: a message comes by it; takes what is there; goes on. */
 program bearer(receiver r, int position, mutant m);
-/* The agent, and threads whose waits it knows of: one that is about to sleep until `word` is set, one that was just woken, and one that
- * still looks. */
+/* The agent, and threads whose waits it knows of: one that is about to sleep until `word` is set, one that was just
+ * woken, and one that still looks. */
 program handlers_agent(receiver r, mutant m, bool must_end = false);
 program counted_sleeper(const std::string &name, receiver r, location word, mutant m);
 program counted_leaver(receiver r, mutant m);
@@ -49,7 +50,7 @@ program handlers_stopper();
 /* Lock, unlock. */
 program locker(const std::string &name, mutant m);
 
-/* --- others ------------------------------------------------------------------------------------------------------------------------- */
+/* --- others ------------------------------------------------------------------------------------------------------- */
 
 /* Sends messages to these places of the ring, where there is room for them. */
 program sender(const std::string &name, receiver r, const std::vector<int> &positions, mutant m);

@@ -1,6 +1,7 @@
 /*
- * The doorbell, the agent and active messages on two memory models, every way they can go. usage: model [NAME]: runs one scenario of scenarios.def, or all;
- * exit code 1 if one does not turn out as it must. A mutant's shortest lost wake-up is printed.
+ * The doorbell, the agent and active messages on two memory models, every way they can go. usage: model [NAME]: runs
+ * one scenario of scenarios.def, or all; exit code 1 if one does not turn out as it must. A mutant's shortest lost
+ * wake-up is printed.
  */
 #include <cstdio>
 #include <cstring>
@@ -64,7 +65,8 @@ bool changes(const step &s)
   return touches(s) && s.what != act::load;
 }
 
-/* The locations that the threads touch, by new numbers; what they hold when the threads begin is added up. Those that stay 0 are one. */
+/* The locations that the threads touch, by new numbers; what they hold when the threads begin is added up. Those that
+ * stay 0 are one. */
 std::vector<std::string> number_locations(std::vector<program> &threads, std::vector<uint8_t> &begin)
 {
   std::vector<std::string> all = location_names(), names = {"what stays 0"};

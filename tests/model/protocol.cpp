@@ -12,7 +12,7 @@ void ready(program &p, const condition &c)
   p.copy(NOW, NOW, [c](int now) { return now >= c.at_least; });
 }
 
-/* --- src/wait/door.c ---------------------------------------------------------------------------------------------------------------- */
+/* --- src/wait/door.c ---------------------------------------------------------------------------------------------- */
 
 void sleep_until_ready(program &p, const condition &c, mutant m)
 {
@@ -25,7 +25,7 @@ void sleep_until_ready(program &p, const condition &c, mutant m)
   p.set(NOW, 0);
 }
 
-/* --- src/pgas/rma.h, far.c ---------------------------------------------------------------------------------------------------------- */
+/* --- src/pgas/rma.h, far.c ---------------------------------------------------------------------------------------- */
 
 void wtl_touch(program &p, watch line, mutant m)
 {
@@ -58,7 +58,7 @@ void make_true(program &p, way by, location word, mutant m)
   }
 }
 
-/* --- src/fabric/net.c, transport_threads.c ------------------------------------------------------------------------------------------ */
+/* --- src/fabric/net.c, transport_threads.c ------------------------------------------------------------------------ */
 
 /* The handler stores what the parcel brings: X and Y in turn. */
 void take_store(program &p, mutant m)
@@ -94,7 +94,7 @@ void wtl_net_arm(program &p, mutant m)
   p.unlock(NET_LOCK, "wtl_net_arm: unlock");
 }
 
-/* --- src/fabric/agent.c ------------------------------------------------------------------------------------------------------------- */
+/* --- src/fabric/agent.c ------------------------------------------------------------------------------------------- */
 
 void look_up_later(program &p, mutant m)
 {

@@ -1,10 +1,10 @@
 /*
- * protocol.h - a sleep by the doorbell (src/wait/door.c), those who ring it (src/pgas, src/fabric), and the progress agent
- * (src/fabric/agent.c), as steps.
+ * protocol.h - a sleep by the doorbell (src/wait/door.c), those who ring it (src/pgas, src/fabric), and the progress
+ * agent (src/fabric/agent.c), as steps.
  *
- * Each function is named as the C function it stands for and has its lines in its order. Not modelled: rung_at, ticks and counts (nobody
- * waits for them); the spurious failures of compare_exchange_weak (one step does what its loop does); what the numbers of a wait are (a waiter
- * may spin for any number of turns).
+ * Each function is named as the C function it stands for and has its lines in its order. Not modelled: rung_at, ticks
+ * and counts (nobody waits for them); the spurious failures of compare_exchange_weak (one step does what its loop
+ * does); what the numbers of a wait are (a waiter may spin for any number of turns).
  */
 #ifndef WTL_TESTS_MODEL_PROTOCOL_H
 #define WTL_TESTS_MODEL_PROTOCOL_H
@@ -20,7 +20,8 @@ struct condition {
   watch watches;
 };
 
-/* How a writer makes a condition true. say: a small collective's number in its line (src/pgas/small.c), the bytes left out. */
+/* How a writer makes a condition true. say: a small collective's number in its line (src/pgas/small.c), the bytes left
+ * out. */
 enum class way { word, block, amo, control, arrival, release, say };
 
 /* Waits without an agent: every PE of the node stores by itself. */
@@ -29,7 +30,8 @@ program writer(const std::string &name, way by, location word, watch line, mutan
 
 /* On several nodes: a thread that waits, spinning first; the agent; and what arrives, parcel after parcel. */
 program waiting_thread(const std::string &name, const std::vector<condition> &waits, mutant m);
-/* Parts of a wait, to have two at a time: one thread that has stood by and goes to sleep, one that spins until its condition holds. */
+/* Parts of a wait, to have two at a time: one thread that has stood by and goes to sleep, one that spins until its
+ * condition holds. */
 program thread_about_to_sleep(const std::string &name, const condition &c, mutant m);
 program spinning_thread(const std::string &name, const condition &c, mutant m);
 program agent(mutant m, bool must_end = false);

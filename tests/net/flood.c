@@ -1,9 +1,10 @@
 /*
- * All PEs flood all others with operations that complete at the next quiet, and look at what that cost: the data must be right, and the peak
- * of each PE's memory must stay within a bound of what it was when everything it needs itself had been touched.
+ * All PEs flood all others with operations that complete at the next quiet, and look at what that cost: the data must
+ * be right, and the peak of each PE's memory must stay within a bound of what it was when everything it needs itself
+ * had been touched.
  *
- * usage: flood [stop] WHAT:COUNT:BYTES...: WHAT is put, get or add, COUNT operations of BYTES from each PE (add: of 8). stop: the last PE is stopped
- * by a signal for a second meanwhile, so that nothing takes what arrives for it.
+ * usage: flood [stop] WHAT:COUNT:BYTES...: WHAT is put, get or add, COUNT operations of BYTES from each PE (add: of 8).
+ * stop: the last PE is stopped by a signal for a second meanwhile, so that nothing takes what arrives for it.
  */
 #include <shmem.h>
 #include <signal.h>
@@ -13,7 +14,8 @@
 
 enum { MOST_GROWTH_KIB = 64 * 1024, MOST_PLACES_BYTES = 4 << 20 };
 
-/* Operation i of this PE goes to PE to(i). Small ones have a place of their own each; large ones, equal ones, share some. */
+/* Operation i of this PE goes to PE to(i). Small ones have a place of their own each; large ones, equal ones, share
+ * some. */
 typedef struct flood {
   char what[8];
   int me, n;
@@ -83,7 +85,7 @@ static void expect(const flood *f, const char *found, int from, int to, size_t a
     }
 }
 
-/* --- the floods --------------------------------------------------------------------------------------------------------------------- */
+/* --- the floods --------------------------------------------------------------------------------------------------- */
 
 static size_t places_used(const flood *f, int from, int to)
 {
@@ -169,7 +171,7 @@ static void check_add(const flood *f)
   EXPECT(shmem_uint64_g(f->counter, 0) == all, "%llu counted", (unsigned long long)shmem_uint64_g(f->counter, 0));
 }
 
-/* --- a PE that is stopped ------------------------------------------------------------------------------------------------------------- */
+/* --- a PE that is stopped ----------------------------------------------------------------------------------------- */
 
 /* A child that stops its parent for a second once it is told to. */
 static int stopper(void)

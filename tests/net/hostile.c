@@ -1,9 +1,11 @@
 /*
- * PE 0 has, beside the library, a UCX client of its own (stranger.h), with which it sends the last PE what no PE should: messages of other jobs,
- * broken ones, what UCX's other interfaces send. The victim's memory must stay as it is, and the job must go on.
+ * PE 0 has, beside the library, a UCX client of its own (stranger.h), with which it sends the last PE what no PE
+ * should: messages of other jobs, broken ones, what UCX's other interfaces send. The victim's memory must stay as it
+ * is, and the job must go on.
  *
- * After each attack one good message, by the same connection, tells the victim to look: what came before it has been taken by then. At the end
- * PE 0 prints how many messages should have been counted, for test_strangers.py to compare with the victim's profile.
+ * After each attack one good message, by the same connection, tells the victim to look: what came before it has been
+ * taken by then. At the end PE 0 prints how many messages should have been counted, for test_strangers.py to compare
+ * with the victim's profile.
  *
  * usage: hostile [ATTACK]: all of them, or one
  */
@@ -70,7 +72,7 @@ static void send_pack(attack_state *a, const pack *p, size_t n)
   send_message(&a->s, WIRE_BATCH, NULL, 0, &p->head, sizeof p->head + n, true);
 }
 
-/* --- attacks ------------------------------------------------------------------------------------------------------------------------- */
+/* --- attacks ------------------------------------------------------------------------------------------------------ */
 
 static void other_jobs_messages(attack_state *a)
 {
@@ -238,7 +240,7 @@ static uint64_t place_of_variables(void)
   return (uint64_t)((char *)&variables - statics.start);
 }
 
-/* --- both sides ---------------------------------------------------------------------------------------------------------------------- */
+/* --- both sides --------------------------------------------------------------------------------------------------- */
 
 /* A good message, by the stranger's connection: the victim may look. */
 static void tell_turn(attack_state *a, uint64_t turn)

@@ -1,6 +1,6 @@
 /*
- * Says where it runs, and that addresses reach exactly the PEs of the same node: shmem_ptr gives what the neighbour has, and calls reach all.
- * By the names of hosts, which is not how the library knows.
+ * Says where it runs, and that addresses reach exactly the PEs of the same node: shmem_ptr gives what the neighbour
+ * has, and calls reach all. By the names of hosts, which is not how the library knows.
  */
 #include <shmem.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * What arrives is checked before anything is written: messages of others, broken ones, answers nobody asked for, and random mutants of good
- * ones. Also: what is under way stays bounded.
+ * What arrives is checked before anything is written: messages of others, broken ones, answers nobody asked for, and
+ * random mutants of good ones. Also: what is under way stays bounded.
  */
 #include "power/check.h"
 #include "net/post.h"
@@ -57,7 +57,7 @@ static pack store_of_8(void)
   return p;
 }
 
-/* --- of another job ------------------------------------------------------------------------------------------------------------------ */
+/* --- of another job ----------------------------------------------------------------------------------------------- */
 
 static void what_another_job_sends_is_dropped_and_counted(void)
 {
@@ -115,7 +115,7 @@ static void a_sign_of_life_of_another_job_is_none(void)
   close_posts();
 }
 
-/* --- broken ones --------------------------------------------------------------------------------------------------------------------- */
+/* --- broken ones -------------------------------------------------------------------------------------------------- */
 
 typedef struct broken {
   const char *what;
@@ -243,7 +243,7 @@ static void large_ones_that_belong_nowhere_are_dropped_and_counted(void)
 
 /* --- answers
  * -------------------------------------------------------------------------------------------------------------------------
- */
+ * / */
 
 static void forget(letter *l)
 {
@@ -327,7 +327,7 @@ static void a_flush_is_answered_once(void)
   close_posts();
 }
 
-/* --- mutants ------------------------------------------------------------------------------------------------------------------------- */
+/* --- mutants ------------------------------------------------------------------------------------------------------ */
 
 static pack random_batch(uint64_t *random)
 {
@@ -403,7 +403,7 @@ static void mutants_do_no_harm(void)
   for (uint64_t seed = 1; seed <= 20 && !check_failures; seed++) mutants_do_no_harm_for(seed, 2000);
 }
 
-/* --- bounds -------------------------------------------------------------------------------------------------------------------------- */
+/* --- bounds ------------------------------------------------------------------------------------------------------- */
 
 static size_t letters(void)
 {

@@ -1,7 +1,7 @@
 /*
- * A target that computes is served all the same. The last PE computes until PE 0, which puts, adds, swaps and gets meanwhile, tells it by a put to
- * stop: without a progress agent this program hangs. Then PE 0 waits asleep for one that comes late, and then all do nothing; the CPU time
- * of both is printed.
+ * A target that computes is served all the same. The last PE computes until PE 0, which puts, adds, swaps and gets
+ * meanwhile, tells it by a put to stop: without a progress agent this program hangs. Then PE 0 waits asleep for one
+ * that comes late, and then all do nothing; the CPU time of both is printed.
  */
 #include <shmem.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /*
- * post.h - a transport inside one process, for tests of src/fabric/net: letters lie in a queue until the test delivers them, or forges others.
+ * post.h - a transport inside one process, for tests of src/fabric/net: letters lie in a queue until the test delivers
+ * them, or forges others.
  *
- * Header and data of a delivered letter are copies of exactly their length, at odd addresses, so that a reader that goes too far or trusts
- * alignment is caught by the sanitizers.
+ * Header and data of a delivered letter are copies of exactly their length, at odd addresses, so that a reader that
+ * goes too far or trusts alignment is caught by the sanitizers.
  */
 #ifndef WTL_TESTS_POST_H
 #define WTL_TESTS_POST_H
@@ -44,7 +45,7 @@ static int leaders[POST_PES] = {0, 1};
 
 void wtl_lifeline_end_launcher(void) {}
 
-/* --- the boot ------------------------------------------------------------------------------------------------------------------------ */
+/* --- the boot ----------------------------------------------------------------------------------------------------- */
 
 static int post_publish(wtl_boot *b, const char *key, const char *value)
 {
@@ -72,7 +73,7 @@ static void post_abort(wtl_boot *b, int status, const char *message)
 static const wtl_boot_ops post_boot = {
     .name = "post", .publish = post_publish, .fence = post_fence, .lookup = post_lookup, .abort = post_abort};
 
-/* --- the transport ------------------------------------------------------------------------------------------------------------------- */
+/* --- the transport ------------------------------------------------------------------------------------------------ */
 
 static int post_start(wtl_transport **t, enum wtl_rma_use rma, wtl_boot *boot, const wtl_transport_home *home,
                       char *error, size_t size)
@@ -160,7 +161,7 @@ static void deliver_all(void)
   }
 }
 
-/* --- a PE ---------------------------------------------------------------------------------------------------------------------------- */
+/* --- a PE --------------------------------------------------------------------------------------------------------- */
 
 static unsigned char *slice_of(int pe)
 {

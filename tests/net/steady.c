@@ -1,5 +1,6 @@
 /*
- * Works with all other PEs, and checks all it gets, until it is told that it is enough. usage: steady FILE: until FILE exists.
+ * Works with all other PEs, and checks all it gets, until it is told that it is enough. usage: steady FILE: until FILE
+ * exists.
  *
  * PE 0 says "under way" when the job is, and how many rounds there were at the end.
  */

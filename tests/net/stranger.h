@@ -1,6 +1,6 @@
 /*
- * stranger.h - a UCX client of its own, beside the library's: somebody who can reach a PE's port. It learns addresses and cookie from PMIx, as
- * only processes of the job can; what it then does with them any process may try.
+ * stranger.h - a UCX client of its own, beside the library's: somebody who can reach a PE's port. It learns addresses
+ * and cookie from PMIx, as only processes of the job can; what it then does with them any process may try.
  */
 #ifndef WTL_TESTS_STRANGER_H
 #define WTL_TESTS_STRANGER_H
@@ -83,7 +83,8 @@ static void finish(stranger *s, ucs_status_ptr_t request)
   ucp_request_free(request);
 }
 
-/* Sends an active message and waits until its buffers may be used again; `eager` or, where it is long, by rendezvous. */
+/* Sends an active message and waits until its buffers may be used again; `eager` or, where it is long, by
+ * rendezvous. */
 static void send_message(stranger *s, unsigned id, const void *header, size_t header_bytes, const void *data, size_t n,
                          bool eager)
 {

@@ -1,8 +1,8 @@
 /*
  * A job to be broken off in a known place. usage: vanish rounds|transfer|barrier|wait|finalize|init
  *
- * rounds and transfer keep all PEs at it; in the others the last PE stays away while the rest wait. PE 0 says "under way" when all are there, or,
- * where that cannot be known, just before it goes.
+ * rounds and transfer keep all PEs at it; in the others the last PE stays away while the rest wait. PE 0 says "under
+ * way" when all are there, or, where that cannot be known, just before it goes.
  */
 #include <shmem.h>
 #include <stdio.h>

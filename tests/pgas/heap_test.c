@@ -142,7 +142,8 @@ static void the_same_trace_gives_the_same_offsets(void)
   close_room(&b);
 }
 
-/* 10,000 allocations of at most 1/64 of the heap, random blocks given back so that `percent` stay live; none may fail. */
+/* 10,000 allocations of at most 1/64 of the heap, random blocks given back so that `percent` stay live; none may
+ * fail. */
 static void keep_live(size_t percent, size_t (*size_of_next)(room *))
 {
   enum { ALLOCATIONS = 10000 };

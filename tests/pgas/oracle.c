@@ -1,13 +1,14 @@
 /*
  * Random programs against a sequential model.
  *
- * All PEs draw the same program from one seed, so each knows what every PE does in a phase, and keeps a copy of all PEs' memory as it must be.
- * A phase gives each chunk of memory of each PE one role, so that its end is determined whatever the interleaving:
+ * All PEs draw the same program from one seed, so each knows what every PE does in a phase, and keeps a copy of all
+ * PEs' memory as it must be. A phase gives each chunk of memory of each PE one role, so that its end is determined
+ * whatever the interleaving:
  *   written   one PE writes it, by puts and AMOs of any form, in its program order (a fence between two that overlap)
  *   counted   all PEs change its words by one commutative operation
  *   read      nobody writes it; anybody may get it and must find what the model has
- * Phases end in a barrier, after which each PE compares its own memory with the model. Messages (data, fence, flag, wait_until) cross phases.
- * What nbi forms read from or fetch to is kept, and looked at, until the next quiet.
+ * Phases end in a barrier, after which each PE compares its own memory with the model. Messages (data, fence, flag,
+ * wait_until) cross phases. What nbi forms read from or fetch to is kept, and looked at, until the next quiet.
  *
  * usage: oracle FIRST_SEED SEEDS [large]. large: with some chunks of up to 2.5 MB
  */
@@ -85,7 +86,7 @@ static void assign_roles(world *w)
     }
 }
 
-/* --- what outlives a call ------------------------------------------------------------------------------------------------------------ */
+/* --- what outlives a call ----------------------------------------------------------------------------------------- */
 
 /* All that was begun is complete: looks at what was fetched, and gives the memory back. */
 static void settle(world *w)
@@ -125,7 +126,7 @@ static uint64_t *keep_fetch(world *w, int pe, const uint64_t *known)
   return (uint64_t *)(void *)k->memory;
 }
 
-/* --- operations ---------------------------------------------------------------------------------------------------------------------- */
+/* --- operations --------------------------------------------------------------------------------------------------- */
 
 /* Any put of `n` bytes from `from`; the forms for words need an aligned target. */
 static void put_somehow(world *w, void *to, const void *from, size_t n, int pe, uint64_t form)
@@ -297,7 +298,8 @@ static int pick_message(world *w, int from, int to)
   return found;
 }
 
-/* Each PE sends to one other a chunk of its own writing, then a flag; who gets a flag must find the chunk. Sends come before waits. */
+/* Each PE sends to one other a chunk of its own writing, then a flag; who gets a flag must find the chunk. Sends come
+ * before waits. */
 static void messages(world *w)
 {
   int to[MAX_PES], chunk[MAX_PES];

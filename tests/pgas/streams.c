@@ -1,6 +1,7 @@
 /*
- * Small collectives one after the other, with nothing between them that would let all PEs catch up: each must give its own bytes,
- * however far the PEs are apart. Now and then a PE naps, or all meet, where the common random numbers say so.
+ * Small collectives one after the other, with nothing between them that would let all PEs catch up: each must give its
+ * own bytes, however far the PEs are apart. Now and then a PE naps, or all meet, where the common random numbers say
+ * so.
  *
  * usage: streams SEED ROUNDS
  */

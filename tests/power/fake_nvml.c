@@ -1,6 +1,7 @@
 /*
- * fake_nvml.c - stands in for libnvidia-ml.so.1: two GPUs, of which the first counts joules and the second only tells watts. What they say
- * is in the file that FAKE_NVML names: "MILLIJOULES MILLIWATTS"; no file: the library does not start.
+ * fake_nvml.c - stands in for libnvidia-ml.so.1: two GPUs, of which the first counts joules and the second only tells
+ * watts. What they say is in the file that FAKE_NVML names: "MILLIJOULES MILLIWATTS"; no file: the library does not
+ * start.
  */
 #include <stdio.h>
 #include <stdlib.h>

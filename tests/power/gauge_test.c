@@ -1,6 +1,6 @@
 /*
- * gauge_test.c - the meters made of gauges: perf's PMU `power`, HPE Cray's pm_counters, hwmon, NVML. On made-up trees, and
- * with a stand-in for NVIDIA's library.
+ * gauge_test.c - the meters made of gauges: perf's PMU `power`, HPE Cray's pm_counters, hwmon, NVML. On made-up trees,
+ * and with a stand-in for NVIDIA's library.
  */
 #include <sys/mman.h>
 

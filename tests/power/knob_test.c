@@ -1,6 +1,6 @@
 /*
- * knob_test.c - what the knobs make of trees as drivers make them: the clocks they find, the files they write, what they
- * put back, and files that refuse.
+ * knob_test.c - what the knobs make of trees as drivers make them: the clocks they find, the files they write, what
+ * they put back, and files that refuse.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -612,7 +612,8 @@ static void rewrite(const char *path, const char *format, const char *root)
   fclose(f);
 }
 
-/* Nothing else than clocks is ever written, nothing of a file that breaks off, and nothing from a folder that anybody may write to. */
+/* Nothing else than clocks is ever written, nothing of a file that breaks off, and nothing from a folder that anybody
+ * may write to. */
 static void a_repair_believes_no_stranger(void)
 {
   static const char *const wrong[] = {"1\t/etc/passwd\nend\n",

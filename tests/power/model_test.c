@@ -133,7 +133,8 @@ static void time_at_another_clock_draws_that_clocks_watts(void)
   wtl_machine_free(m);
 }
 
-/* A profile of one clock: nobody has said what a lower one draws, so the doubt reaches down to the cube of the clock. */
+/* A profile of one clock: nobody has said what a lower one draws, so the doubt reaches down to the cube of the
+ * clock. */
 static void beyond_the_profiles_clocks_the_doubt_grows(void)
 {
   char error[512];

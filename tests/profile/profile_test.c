@@ -1,4 +1,5 @@
-/* Counting by call site: tables that grow, threads that are added up, times that are estimated, addresses that become files. */
+/* Counting by call site: tables that grow, threads that are added up, times that are estimated, addresses that become
+ * files. */
 #include "profile/profile.h"
 
 #include <pthread.h>
@@ -99,7 +100,8 @@ static void switched_off_it_counts_bytes_alone(void)
   wtl_profile_stop(&p);
 }
 
-/* Which calls are timed: the first 8 of a site, the long, one in 16 of the others up to the 1024th, one in 1024 later. */
+/* Which calls are timed: the first 8 of a site, the long, one in 16 of the others up to the 1024th, one in 1024
+ * later. */
 static void the_right_calls_are_timed(void)
 {
   wtl_profile p = {0};

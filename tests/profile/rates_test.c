@@ -1,4 +1,5 @@
-/* What a second of each state costs a process whose clock was changed: by this its sites get their share of its joules. */
+/* What a second of each state costs a process whose clock was changed: by this its sites get their share of its
+ * joules. */
 #include "power/check.h"
 #include "power/machine.h"
 #include "record/record.h"

@@ -1,8 +1,9 @@
 /*
  * Runs the generated tests of every routine, on memory of the heap and, where PEs are processes, on static memory.
  *
- * Linked with the routines of generate_breakers.py it breaks one routine after the other instead, and demands that its test notices
- * and that it passes again when the routine is mended. Prints "routine<TAB>noticed" or "routine<TAB>not noticed".
+ * Linked with the routines of generate_breakers.py it breaks one routine after the other instead, and demands that its
+ * test notices and that it passes again when the routine is mended. Prints "routine<TAB>noticed" or "routine<TAB>not
+ * noticed".
  */
 #include "shmem/calls.h"
 

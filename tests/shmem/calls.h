@@ -1,8 +1,10 @@
 /*
- * calls.h - what must hold of each family of routines, as macros that generate_calls.py applies to every routine of the API table.
+ * calls.h - what must hold of each family of routines, as macros that generate_calls.py applies to every routine of the
+ * API table.
  *
- * A test is collective: all PEs run it, each with its right neighbour as target, so each PE's memory is written by its left neighbour alone.
- * CTX(...) is either the arguments or a context and the arguments: the default one, or one that was made.
+ * A test is collective: all PEs run it, each with its right neighbour as target, so each PE's memory is written by its
+ * left neighbour alone. CTX(...) is either the arguments or a context and the arguments: the default one, or one that
+ * was made.
  */
 #ifndef WTL_TESTS_CALLS_H
 #define WTL_TESTS_CALLS_H
@@ -127,8 +129,8 @@ static const size_t lengths[] = {0, 1, 2, 3, 17, MANY};
   }
 
 /*
- * An atomic operation: `cell` of the right neighbour holds OLD; CALL acts on it with OPERAND; then it must hold NEW, and what was
- * fetched (where something is) must be OLD. The neighbours of the cell keep their zeros.
+ * An atomic operation: `cell` of the right neighbour holds OLD; CALL acts on it with OPERAND; then it must hold NEW,
+ * and what was fetched (where something is) must be OLD. The neighbours of the cell keep their zeros.
  */
 /* What a fetch must replace: not what is there. */
 #define AFTER_UNSET(...) (*into = (__typeof__(*into))(*into == 5 ? 6 : 5), __VA_ARGS__)
@@ -400,7 +402,8 @@ static inline long *work(const room *r, int turn)
   }
 
 /*
- * Broadcast from each root of each group. CALL(dest, source, len, root). KEEPS: root's own dest stays as it is (the old form).
+ * Broadcast from each root of each group. CALL(dest, source, len, root). KEEPS: root's own dest stays as it is (the old
+ * form).
  */
 #define BROADCAST_(NAME, T, KEEPS, CALL)                                                                               \
   DEFINE(NAME)                                                                                                         \
@@ -579,11 +582,12 @@ static inline long *work(const room *r, int turn)
 #define IBPUT(NAME, T, CTX) STRIDED_(NAME, T, true, 2, NAME(CTX(dest, source, dst, sst, block, len, r->right)))
 #define IBGET(NAME, T, CTX) STRIDED_(NAME, T, false, 2, NAME(CTX(dest, source, dst, sst, block, len, r->right)))
 
-/* --- waits and tests on several variables -------------------------------------------------------------------------- */
+/* --- waits and tests on several variables ------------------------------------------------------------------------- */
 
 enum { VARS = 6 };
 
-/* Variable i is awaited as 10 + i by the vector forms, as 10 by the others. Number 2 is masked, and would hold first. */
+/* Variable i is awaited as 10 + i by the vector forms, as 10 by the others. Number 2 is masked, and would hold
+ * first. */
 #define AWAITED(VECTOR, i) ((VECTOR) ? 10 + (i) : 10)
 #define MANY_VARIABLES(T, VECTOR)                                                                                      \
   T *ivars = (T *)(void *)r->a, values[VARS];                                                                          \

@@ -1,6 +1,6 @@
 /*
- * Contexts: PEs by their numbers in the context's team, threads with contexts of their own, and completion of one context apart from
- * the others. usage: contexts [threads]
+ * Contexts: PEs by their numbers in the context's team, threads with contexts of their own, and completion of one
+ * context apart from the others. usage: contexts [threads]
  */
 #include <shmem.h>
 
@@ -98,7 +98,8 @@ static void many(void)
   free(ctx);
 }
 
-/* In a session, and without one: the same is there after quiet; operations of other contexts may be under way meanwhile. */
+/* In a session, and without one: the same is there after quiet; operations of other contexts may be under way
+ * meanwhile. */
 static void sessions(uint64_t *data)
 {
   int me = shmem_my_pe(), n = shmem_n_pes(), right = (me + 1) % n, left = (me + n - 1) % n;
@@ -209,8 +210,8 @@ static void private_variable(void)
 }
 
 /*
- * Two threads hand a token on to each other by plain stores, the other one asleep by then. Were it the sleep's own end that showed them the
- * token, this would take longer than the test may.
+ * Two threads hand a token on to each other by plain stores, the other one asleep by then. Were it the sleep's own end
+ * that showed them the token, this would take longer than the test may.
  */
 enum { LAPS = 2000 };
 typedef struct runner {

@@ -1,4 +1,5 @@
-/* A profiling tool's way in: it defines shmem_putmem and calls pshmem_putmem; both the program's calls and the library's work go on. */
+/* A profiling tool's way in: it defines shmem_putmem and calls pshmem_putmem; both the program's calls and the
+ * library's work go on. */
 #include <shmem.h>
 
 #include "pes.h"

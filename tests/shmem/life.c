@@ -1,9 +1,9 @@
 /*
  * Start, finish, and what can be asked in between. usage: life [exit | nodes] [again]
  *
- * Starting is repeatable: as many finalizes as inits end the library. again: after that it can be started again, with a fresh heap and the
- * program's variables as they were. exit: the last PE ends the job with status 7. nodes: there are several,
- * so that addresses do not reach all PEs.
+ * Starting is repeatable: as many finalizes as inits end the library. again: after that it can be started again, with a
+ * fresh heap and the program's variables as they were. exit: the last PE ends the job with status 7. nodes: there are
+ * several, so that addresses do not reach all PEs.
  */
 #include <shmem.h>
 #include <shmemx.h>
@@ -42,7 +42,8 @@ static void ask(void)
   EXPECT(shmem_pe_accessible(n - 1) == 1 && shmem_pe_accessible(n) == 0 && shmem_pe_accessible(-1) == 0, "PEs");
 }
 
-/* shmem_ptr: loads and stores by it are the other PE's memory, if that is of this node, and it names nothing where there is none. */
+/* shmem_ptr: loads and stores by it are the other PE's memory, if that is of this node, and it names nothing where
+ * there is none. */
 static void point(bool several_nodes)
 {
   int me = shmem_my_pe(), n = shmem_n_pes(), right = (me + 1) % n, left = (me + n - 1) % n, on_stack = 0;

@@ -1,4 +1,5 @@
-/* Locks: one holder at a time, nobody starves, turns in order of arrival, test_lock never waits, stores under the lock are seen by the next. */
+/* Locks: one holder at a time, nobody starves, turns in order of arrival, test_lock never waits, stores under the lock
+ * are seen by the next. */
 #include <shmem.h>
 
 #include "pes.h"
@@ -53,7 +54,8 @@ static void test_lock_tells(guarded *g, int me, int n)
   shmem_barrier_all();
 }
 
-/* Which PE is last in the queue: the lock's tail, on whichever PE it is at home, as the first half of the long (src/pgas/lock.c). */
+/* Which PE is last in the queue: the lock's tail, on whichever PE it is at home, as the first half of the long
+ * (src/pgas/lock.c). */
 static bool is_queued(guarded *g, int pe, int n)
 {
   for (int home = 0; home < n; home++) {
@@ -63,7 +65,8 @@ static bool is_queued(guarded *g, int pe, int n)
   return false;
 }
 
-/* PE 0 holds the lock while the others queue up, each after it has seen its predecessor in the queue; they must be served in that order. */
+/* PE 0 holds the lock while the others queue up, each after it has seen its predecessor in the queue; they must be
+ * served in that order. */
 static void first_come_first_served(guarded *g, int me, int n)
 {
   if (me == 0) shmem_set_lock(&g->lock);

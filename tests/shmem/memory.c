@@ -1,4 +1,5 @@
-/* The symmetric heap's calls: alignment, zeros, contents kept by realloc, symmetry of a long random trace, an exhausted heap that recovers. */
+/* The symmetric heap's calls: alignment, zeros, contents kept by realloc, symmetry of a long random trace, an exhausted
+ * heap that recovers. */
 #include <shmem.h>
 
 #include "pes.h"
@@ -129,7 +130,8 @@ static void nothing_waits_for_nobody(void)
   shmem_barrier_all();
 }
 
-/* Programs ask for different sizes: all PEs get the largest, so what comes later lies at the same place on all of them. */
+/* Programs ask for different sizes: all PEs get the largest, so what comes later lies at the same place on all of
+ * them. */
 static void sizes_may_differ(void)
 {
   int me = shmem_my_pe(), n = shmem_n_pes(), right = (me + 1) % n;

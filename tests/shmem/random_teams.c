@@ -1,13 +1,13 @@
 /*
  * Random programs of teams, contexts and collectives against a sequential model.
  *
- * All PEs draw the same program from one seed and keep a copy of all PEs' memory as it must be. A program makes teams of teams (strides
- * of both signs, rows and columns), ends some, does collectives of any kind, length and type on them, and between two barriers lets
- * every PE act on others, on contexts of teams and on the default one, by puts, strided and blocked ones, atomics and signals: each in a
- * part of the target's memory that is its own for that while.
+ * All PEs draw the same program from one seed and keep a copy of all PEs' memory as it must be. A program makes teams
+ * of teams (strides of both signs, rows and columns), ends some, does collectives of any kind, length and type on them,
+ * and between two barriers lets every PE act on others, on contexts of teams and on the default one, by puts, strided
+ * and blocked ones, atomics and signals: each in a part of the target's memory that is its own for that while.
  *
- * Who is in a team takes part in its collectives without a barrier before or after: a PE's memory is touched by others only while it
- * takes part.
+ * Who is in a team takes part in its collectives without a barrier before or after: a PE's memory is touched by others
+ * only while it takes part.
  *
  * usage: random_teams FIRST_SEED SEEDS
  */
@@ -44,7 +44,7 @@ static uint64_t *model_of(world *w, int pe)
   return w->model + (size_t)pe * WORDS;
 }
 
-/* --- teams ----------------------------------------------------------------------------------------------------------------------------- */
+/* --- teams -------------------------------------------------------------------------------------------------------- */
 
 static int number_in(const team *t, int pe)
 {
@@ -99,8 +99,9 @@ static void split_strided(world *w, const team *parent, team *t)
   move_in(w, t);
 }
 
-/* Each PE gets a row and a column; those of the model that this PE is in take the two places, or, where it is not in the parent, those
- * of the parent's first PE. All PEs know all rows and columns, so each keeps those that hold the PE that is chosen. */
+/* Each PE gets a row and a column; those of the model that this PE is in take the two places, or, where it is not in
+ * the parent, those of the parent's first PE. All PEs know all rows and columns, so each keeps those that hold the PE
+ * that is chosen. */
 static void split_2d(world *w, const team *parent, team *row, team *column)
 {
   int width = 1 + (int)pick(w, (uint64_t)parent->n + 1), used = width < parent->n ? width : parent->n;
@@ -147,7 +148,7 @@ static void change_teams(world *w)
   split_strided(w, parent, t);
 }
 
-/* --- collectives ----------------------------------------------------------------------------------------------------------------------- */
+/* --- collectives -------------------------------------------------------------------------------------------------- */
 
 /* Two ranges of `n` words apart from each other, or the same. */
 static void pick_ranges(world *w, size_t n, size_t *to, size_t *from, bool may_be_same)
@@ -258,7 +259,7 @@ static void one_collective(world *w)
   }
 }
 
-/* --- one-sided ------------------------------------------------------------------------------------------------------------------------- */
+/* --- one-sided ---------------------------------------------------------------------------------------------------- */
 
 /* One action of PE `actor` on its part of another PE's memory, on a context of a team that both are in. */
 static void act(world *w, int actor)
@@ -317,7 +318,7 @@ static void everybody_acts(world *w)
   shmem_barrier_all();
 }
 
-/* --- programs -------------------------------------------------------------------------------------------------------------------------- */
+/* --- programs ----------------------------------------------------------------------------------------------------- */
 
 static void compare(world *w, uint64_t seed, int step)
 {

@@ -1,6 +1,6 @@
 /*
- * Teams: who is in them, by which number, and that their PEs meet and gather among themselves alone. Works with any number of PEs,
- * on one node and on several.
+ * Teams: who is in them, by which number, and that their PEs meet and gather among themselves alone. Works with any
+ * number of PEs, on one node and on several.
  */
 #include <shmem.h>
 

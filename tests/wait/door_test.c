@@ -30,7 +30,7 @@ static wtl_settings settings(enum wtl_wait_policy policy)
   return s;
 }
 
-/* --- the bell ---------------------------------------------------------------------------------------------------------------------------- */
+/* --- the bell ----------------------------------------------------------------------------------------------------- */
 
 typedef struct sleeper {
   wtl_bell *bell;
@@ -139,7 +139,7 @@ static void a_sleep_ends_by_itself_and_says_so(void)
   CHECK(atomic_load(&b.asleep) == 0);
 }
 
-/* --- the door ---------------------------------------------------------------------------------------------------------------------------- */
+/* --- the door ----------------------------------------------------------------------------------------------------- */
 
 typedef struct visit {
   wtl_door door;
@@ -284,7 +284,8 @@ static bool handle(void *arg)
   return true;
 }
 
-/* What waking took is no wait: who took it for one would sleep at once the next time, and make its peers' waits as long. */
+/* What waking took is no wait: who took it for one would sleep at once the next time, and make its peers' waits as
+ * long. */
 static void a_wait_that_a_message_ended_lasted_until_the_bell_rang(void)
 {
   wtl_settings s = settings(WTL_WAIT_SLEEP);
@@ -317,8 +318,8 @@ static void *ring_late(void *arg)
   return NULL;
 }
 
-/* One look a millisecond would be 300; a quarter longer each time makes 4 + log(75) / log(1.25) = 24 of them, and rings or delays
- * can only make it fewer. */
+/* One look a millisecond would be 300; a quarter longer each time makes 4 + log(75) / log(1.25) = 24 of them, and rings
+ * or delays can only make it fewer. */
 static void the_longer_a_sleep_the_rarer_the_looks(void)
 {
   visit *v = aligned_alloc(64, (sizeof *v + 63) / 64 * 64);
@@ -334,7 +335,7 @@ static void the_longer_a_sleep_the_rarer_the_looks(void)
   free(v);
 }
 
-/* --- how long to stay in a stage ----------------------------------------------------------------------------------------------------------- */
+/* --- how long to stay in a stage ---------------------------------------------------------------------------------- */
 
 static uint64_t first_limit(const wtl_stages *s)
 {

@@ -1,6 +1,6 @@
 /*
- * A waiting PE must leave the core alone: PE 0 comes 3 s late to a wait_until and to a barrier, and no other PE may use more than 0.05 s of
- * CPU time in either. It is CPU time, so a busy machine changes nothing.
+ * A waiting PE must leave the core alone: PE 0 comes 3 s late to a wait_until and to a barrier, and no other PE may use
+ * more than 0.05 s of CPU time in either. It is CPU time, so a busy machine changes nothing.
  */
 #include <shmem.h>
 

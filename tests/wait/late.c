@@ -27,7 +27,7 @@ static void late(walk *w)
   come_late(&w->watcher);
 }
 
-/* --- the calls ------------------------------------------------------------------------------------------------------------------------- */
+/* --- the calls ---------------------------------------------------------------------------------------------------- */
 
 /* A collective over all, with what every kind of them needs. */
 #define MEETING(NAME, CALL)                                                                                            \
@@ -173,7 +173,8 @@ static void call_set_lock(walk *w)
   if (w->me <= 1) shmem_clear_lock(&w->p->lock);
 }
 
-/* PE 0 holds what the handler of PE 1's request needs: of each kind another, for it may still be wanted when PE 0 goes on. */
+/* PE 0 holds what the handler of PE 1's request needs: of each kind another, for it may still be wanted when PE 0 goes
+ * on. */
 enum { HANDLER = 1, CTX_HANDLER = 2 };
 static shmemx_am_mutex needed, needed_by_ctx;
 

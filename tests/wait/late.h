@@ -1,7 +1,7 @@
 /*
- * late.h - for programs in which PE 0 comes late to every call: it makes its part of the call only once PE 1 is seen to wait in it. How
- * that is seen does not depend on how fast the machine is: by PE 1's thread being asleep, or by its having used CPU time. late_calls.py
- * then looks for each call in PE 1's profile, by stage.
+ * late.h - for programs in which PE 0 comes late to every call: it makes its part of the call only once PE 1 is seen to
+ * wait in it. How that is seen does not depend on how fast the machine is: by PE 1's thread being asleep, or by its
+ * having used CPU time. late_calls.py then looks for each call in PE 1's profile, by stage.
  */
 #ifndef WTL_TESTS_LATE_H
 #define WTL_TESTS_LATE_H
@@ -41,7 +41,8 @@ static inline bool look_at(const long thread[2], char *state, long *ticks)
   return true;
 }
 
-/* Returns once PE 1 waits in the call it announced. Two looks, as a thread may sleep for a moment for another reason. */
+/* Returns once PE 1 waits in the call it announced. Two looks, as a thread may sleep for a moment for another
+ * reason. */
 static inline void await_waiting(watcher *w)
 {
   char state = '?';

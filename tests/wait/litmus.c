@@ -1,12 +1,14 @@
 /*
- * Litmus tests. Each is a race of two PEs from one start line, many rounds, with random delays so that every interleaving comes up.
+ * Litmus tests. Each is a race of two PEs from one start line, many rounds, with random delays so that every
+ * interleaving comes up.
  *
  *   store_load_{word,block,local}   put; quiet; get on both PEs: not both may miss the other's put (store buffering)
  *   message_{word,block}            data; fence; flag on one, flag then data on the other: who sees the flag sees the data
  *   bell                            one waits while the other makes what it waits for true: no wake-up may be lost
  *
- * usage: litmus TEST ROUNDS SECONDS. Ends after that many rounds or seconds, or when it has seen what must not be. The bell's verdict is
- * the profile's count of rescues (no_lost_wakeups.py): a PE that slept on although it was to be woken.
+ * usage: litmus TEST ROUNDS SECONDS. Ends after that many rounds or seconds, or when it has seen what must not be. The
+ * bell's verdict is the profile's count of rescues (no_lost_wakeups.py): a PE that slept on although it was to be
+ * woken.
  */
 #include <shmem.h>
 
@@ -65,7 +67,7 @@ static void delay(race *r, int scales)
   for (uint64_t i = 0; i < turns; i++) wtl_relax();
 }
 
-/* --- store buffering ------------------------------------------------------------------------------------------------------------- */
+/* --- store buffering ---------------------------------------------------------------------------------------------- */
 
 /* The waiting party's half of a round: stores `value` where the other reads, and returns what it reads itself. */
 typedef uint64_t (*half_round)(race *, uint64_t value);
@@ -129,7 +131,7 @@ static int store_load(race *r, half_round half, uint64_t rounds, double seconds)
   return missed != 0;
 }
 
-/* --- message passing ------------------------------------------------------------------------------------------------------------- */
+/* --- message passing ---------------------------------------------------------------------------------------------- */
 
 static void send_message(race *r, uint64_t value, bool as_block)
 {
@@ -167,7 +169,7 @@ static int message(race *r, bool as_block, uint64_t rounds, double seconds)
   return late != 0;
 }
 
-/* --- the bell --------------------------------------------------------------------------------------------------------------------- */
+/* --- the bell ----------------------------------------------------------------------------------------------------- */
 
 /* The ways in which something can come true that a PE waits for. */
 enum way { BY_WORD, BY_BLOCK, BY_AMO, BY_BARRIER, BY_LOCK, N_WAYS };
@@ -204,7 +206,8 @@ static void bell_round(race *r, uint64_t value)
   }
 }
 
-/* A wait that lasts longer than half of WATTLE_SLEEP_MAX is suspect: the profile then tells what it was, and there is no need to go on. */
+/* A wait that lasts longer than half of WATTLE_SLEEP_MAX is suspect: the profile then tells what it was, and there is
+ * no need to go on. */
 static int bell(race *r, uint64_t rounds, double seconds)
 {
   const char *longest = getenv("WATTLE_SLEEP_MAX");

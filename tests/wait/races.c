@@ -1,9 +1,11 @@
 /*
- * Races for the moment of falling asleep. In each round one PE waits and the other ends that wait, in a way drawn at random, after a delay that
- * is aimed: who waited tells whether the kernel put it to sleep, and the next delay is a little shorter if so, else a little longer. So half of the
- * rounds end just before the sleep and half just after, at any policy and on any machine. Every fourth delay is of any length instead.
+ * Races for the moment of falling asleep. In each round one PE waits and the other ends that wait, in a way drawn at
+ * random, after a delay that is aimed: who waited tells whether the kernel put it to sleep, and the next delay is a
+ * little shorter if so, else a little longer. So half of the rounds end just before the sleep and half just after, at
+ * any policy and on any machine. Every fourth delay is of any length instead.
  *
- * usage: races ROUNDS SECONDS [messages]: not longer than SECONDS; with active messages too, which give each PE an agent. The verdict is the profile's count of rescues (no_lost_wakeups.py).
+ * usage: races ROUNDS SECONDS [messages]: not longer than SECONDS; with active messages too, which give each PE an
+ * agent. The verdict is the profile's count of rescues (no_lost_wakeups.py).
  */
 #include <shmem.h>
 #include <shmemx.h>
@@ -76,7 +78,7 @@ static void start_together(race *r)
   meet_other(r->shared ? &r->shared->line : NULL, &r->c->there, ++r->turn, r->other);
 }
 
-/* --- delays ----------------------------------------------------------------------------------------------------------------------- */
+/* --- delays ------------------------------------------------------------------------------------------------------- */
 
 static void delay(uint64_t turns)
 {
@@ -104,7 +106,7 @@ static void aim_again(race *r, way by)
   if (r->aim[by] > most) r->aim[by] = most;
 }
 
-/* --- one round -------------------------------------------------------------------------------------------------------------------- */
+/* --- one round ---------------------------------------------------------------------------------------------------- */
 
 static void wait_for(race *r, way by, uint64_t value)
 {
@@ -193,7 +195,8 @@ static void end_wait(race *r, way by, uint64_t value)
     store(r, by, value);
 }
 
-/* A block is not copied as a whole, so waiting for a word of it is a race by rights, and ThreadSanitizer would say so. */
+/* A block is not copied as a whole, so waiting for a word of it is a race by rights, and ThreadSanitizer would say
+ * so. */
 static way draw_way(race *r)
 {
   way by = (way)(next_random(&r->common) % N_WAYS);

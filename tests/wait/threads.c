@@ -1,6 +1,7 @@
 /*
- * Several threads of a PE wait at once (SHMEM_THREAD_MULTIPLE): they share a bell, and none may be forgotten. Thread t of each PE plays with
- * thread t of the next: a token goes round the ring of PEs, each thread waiting for its own, and all threads count into one AMO.
+ * Several threads of a PE wait at once (SHMEM_THREAD_MULTIPLE): they share a bell, and none may be forgotten. Thread t
+ * of each PE plays with thread t of the next: a token goes round the ring of PEs, each thread waiting for its own, and
+ * all threads count into one AMO.
  *
  * usage: threads ROUNDS
  */

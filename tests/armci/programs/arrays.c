@@ -1,6 +1,6 @@
 /*
- * Global Arrays: what its programs do with one-sided communication, with results that do not depend on timing. Prints one line a part;
- * the lines must be the same whatever ARMCI is below.
+ * Global Arrays: what its programs do with one-sided communication, with results that do not depend on timing. Prints
+ * one line a part; the lines must be the same whatever ARMCI is below.
  */
 #include <ga-mpi.h>
 #include <ga.h>

@@ -1,6 +1,6 @@
 /*
- * Global Arrays: its operations that programs call less often, each of which uses what is below in a way of its own. Prints one line for
- * each; the lines must be the same whatever ARMCI is below, and for any number of processes.
+ * Global Arrays: its operations that programs call less often, each of which uses what is below in a way of its own.
+ * Prints one line for each; the lines must be the same whatever ARMCI is below, and for any number of processes.
  */
 #include <ga-mpi.h>
 #include <ga.h>

@@ -1,7 +1,8 @@
 /*
- * Global Arrays: products and sums of matrices of every type, computed in three ways: by the library, by processes that each fetch what
- * their block of the result needs while they compute, and by tasks from a shared counter whose parts are accumulated. Numbers are small
- * integers, so all ways agree to the last bit; the lines must be the same whatever ARMCI is below.
+ * Global Arrays: products and sums of matrices of every type, computed in three ways: by the library, by processes that
+ * each fetch what their block of the result needs while they compute, and by tasks from a shared counter whose parts
+ * are accumulated. Numbers are small integers, so all ways agree to the last bit; the lines must be the same whatever
+ * ARMCI is below.
  */
 #include <complex.h>
 #include <ga-mpi.h>

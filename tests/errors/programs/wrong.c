@@ -1,6 +1,6 @@
 /*
- * Makes one mistake. usage: wrong MISTAKE. The last PE makes it alone (where a call is collective: all PEs do) while the others wait in a
- * barrier. Prints "went on" if the library let it pass. "none" makes no mistake.
+ * Makes one mistake. usage: wrong MISTAKE. The last PE makes it alone (where a call is collective: all PEs do) while
+ * the others wait in a barrier. Prints "went on" if the library let it pass. "none" makes no mistake.
  */
 #include <pthread.h>
 #include <shmem.h>

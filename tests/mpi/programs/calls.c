@@ -1,6 +1,6 @@
 /*
- * Every MPI call that the preload library knows, with its result checked. Runs with and without it; prints nothing but a last
- * line. usage: calls FILE (a path that all processes may write to); on 3 processes or more.
+ * Every MPI call that the preload library knows, with its result checked. Runs with and without it; prints nothing but
+ * a last line. usage: calls FILE (a path that all processes may write to); on 3 processes or more.
  */
 #include <mpi.h>
 #include <stdio.h>

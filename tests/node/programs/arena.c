@@ -1,4 +1,5 @@
-/* Looks at the memory this job shares: says for each mapping and descriptor of it what the kernel knows. usage: arena [rounds [nested starts]] */
+/* Looks at the memory this job shares: says for each mapping and descriptor of it what the kernel knows. usage: arena
+ * [rounds [nested starts]] */
 #include <fcntl.h>
 #include <shmem.h>
 #include <stdio.h>

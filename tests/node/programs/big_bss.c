@@ -1,4 +1,5 @@
-/* A GiB of variables of which hardly any is touched costs next to nothing, at start, at fork and at the end. Says its peak in KiB. */
+/* A GiB of variables of which hardly any is touched costs next to nothing, at start, at fork and at the end. Says its
+ * peak in KiB. */
 #include <shmem.h>
 #include <stdio.h>
 #include <sys/resource.h>

@@ -1,6 +1,7 @@
 /*
- * Preloaded: what a kernel does that keeps processes out of each other's /proc/PID/fd, or a /proc that shows another process there.
- * NO_PROC_FD=deny: opening is refused. =file: one gets a plain file of the right size. =unsealed: one gets a memfd that is not sealed.
+ * Preloaded: what a kernel does that keeps processes out of each other's /proc/PID/fd, or a /proc that shows another
+ * process there. NO_PROC_FD=deny: opening is refused. =file: one gets a plain file of the right size. =unsealed: one
+ * gets a memfd that is not sealed.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Another user's process that sits on the socket address of every process to come, and hands out a memory of its own. usage: squatter LAST_PID COUNT */
+/* Another user's process that sits on the socket address of every process to come, and hands out a memory of its own.
+ * usage: squatter LAST_PID COUNT */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

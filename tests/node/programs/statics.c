@@ -1,7 +1,7 @@
 /*
- * Variables of the program are symmetric whatever way it was linked: initialised, zeroed, function-local, pointed to, and as they were
- * before shmem_init. Built several times with other linker options. Says "good" or the first thing that is wrong.
- * usage: statics [nodes]
+ * Variables of the program are symmetric whatever way it was linked: initialised, zeroed, function-local, pointed to,
+ * and as they were before shmem_init. Built several times with other linker options. Says "good" or the first thing
+ * that is wrong. usage: statics [nodes]
  */
 #include <shmem.h>
 #include <stdio.h>

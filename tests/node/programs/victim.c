@@ -1,4 +1,5 @@
-/* A job that stays in one place until it is killed. usage: victim PLACE; says "there" when a PE is about to be in PLACE. */
+/* A job that stays in one place until it is killed. usage: victim PLACE; says "there" when a PE is about to be in
+ * PLACE. */
 #include <shmem.h>
 #include <stdio.h>
 #include <string.h>

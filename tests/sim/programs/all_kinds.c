@@ -1,6 +1,6 @@
 /*
- * Each kind of communication once, checked, between PEs that all are on other nodes. Prints the simulated time at which PE 0 is
- * done; the program's own variables are symmetric, and each PE's own.
+ * Each kind of communication once, checked, between PEs that all are on other nodes. Prints the simulated time at which
+ * PE 0 is done; the program's own variables are symmetric, and each PE's own.
  */
 #include <pthread.h>
 #include <shmem.h>

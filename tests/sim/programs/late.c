@@ -1,6 +1,6 @@
 /*
- * PE 0 comes late to a barrier, by so many ms of sleep. Prints what the others saw of it, and then computes the same on all PEs: the
- * time that takes depends on the clock alone.
+ * PE 0 comes late to a barrier, by so many ms of sleep. Prints what the others saw of it, and then computes the same on
+ * all PEs: the time that takes depends on the clock alone.
  */
 #include <shmem.h>
 #include <stdio.h>

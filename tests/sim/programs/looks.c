@@ -1,6 +1,7 @@
 /*
- * PE 1 looks at its own memory by itself, calling nothing, until PE 0 has written there, after 1 ms of sleep. Then messages of all sizes go
- * from PE 0 to PE 1, and the last word of each must not overtake it: both models of the network are used, by turns.
+ * PE 1 looks at its own memory by itself, calling nothing, until PE 0 has written there, after 1 ms of sleep. Then
+ * messages of all sizes go from PE 0 to PE 1, and the last word of each must not overtake it: both models of the
+ * network are used, by turns.
  */
 #include <shmem.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
-/* Two cores with one clock. Both ask for the lowest; PE 0 computes 10 ms' worth while PE 1, 5 ms later, asks for the base clock. The
- * simulator's own functions, which no program calls: what a governor asks for is not known so exactly. */
+/* Two cores with one clock. Both ask for the lowest; PE 0 computes 10 ms' worth while PE 1, 5 ms later, asks for the
+ * base clock. The simulator's own functions, which no program calls: what a governor asks for is not known so
+ * exactly. */
 #include <shmem.h>
 #include <stdbool.h>
 #include <stddef.h>
