@@ -81,10 +81,9 @@ void *wtl_shmem_alloc(wtl_frame *f, size_t bytes, size_t align, bool zero)
   bytes = agree(f, NULL, bytes);
   p = wtl_heap_alloc(&f->self->mem, bytes, align);
   if (!p) warn_exhausted(f, bytes);
-  if (p && zero) {
-    memset(p, 0, bytes);
-    wtl_barrier(f->self, f->site); /* before others write to it */
-  }
+  if (p && zero) memset(p, 0, bytes);
+  wtl_barrier(f->self,
+              f->site); /* all have it: in a free block, which others must not write to, the heap keeps its own */
   return p;
 }
 

@@ -13,7 +13,8 @@ namespace sim {
 
 namespace {
 
-constexpr size_t STACK_BYTES = 1 << 20, GUARD_BYTES = 4096;
+/* As large as Linux makes that of a program; memory is taken only for what is used of it. */
+constexpr size_t STACK_BYTES = 8 << 20, GUARD_BYTES = 1 << 16;
 
 struct Event {
   double when;

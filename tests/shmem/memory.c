@@ -179,12 +179,29 @@ static void shrinking_never_fails(void)
   shmem_free(b.p);
 }
 
+/* What another PE has allocated may be written to at once: here, too, it is no free block any more. */
+static void a_block_may_be_written_to_at_once(void)
+{
+  int me = shmem_my_pe(), n = shmem_n_pes();
+  for (int i = 0; i < 1000; i++) {
+    unsigned char mark = (unsigned char)(i % 251 + 1), mine[96];
+    unsigned char *p = shmem_malloc(sizeof mine * (size_t)n);
+    memset(mine, mark, sizeof mine);
+    for (int pe = 0; pe < n; pe++) shmem_putmem(p + sizeof mine * (size_t)me, mine, sizeof mine, pe);
+    shmem_barrier_all();
+    block b = {p, sizeof mine * (size_t)n, mark};
+    expect_mark(&b, b.bytes, "written to at once");
+    shmem_free(p);
+  }
+}
+
 int main(int argc, char **argv)
 {
   (void)argc;
   (void)argv;
   shmem_init();
   nothing_waits_for_nobody();
+  a_block_may_be_written_to_at_once();
   corners();
   sizes_may_differ();
   shrinking_never_fails();
