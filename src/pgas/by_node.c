@@ -4,8 +4,7 @@
  *
  * A few bytes travel with a barrier: each PE arrives with its part in its stage, the leader puts them together, and
  * where the leaders of a barrier would tell each other that all have come, they tell the sum so far too (recursive
- * doubling: log2(nodes) hops). Who enters such a collective has seen all leave the one before the last, so stages and
- * the leaders' slots are used by turns.
+ * doubling: log2(nodes) hops).
  *
  * More: each PE puts a part of the node's sum together in the leader's destination, each leader fetches its own part of
  * it from the others and gives them the whole of that, and each PE copies the result: each byte crosses to a node and

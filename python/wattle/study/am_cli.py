@@ -16,7 +16,7 @@ from wattle.report import am as page
 from wattle.report.am_figures import NAMES
 from wattle.run import directory as directories
 from wattle.study import am as study
-from wattle.study import published, registry
+from wattle.study import kept, published, registry
 from wattle.study.am_analysis import Analysis
 from wattle.study.am_published import ROWS
 from wattle.study.options import AsJson, Link, On, Output, Repeat
@@ -47,8 +47,7 @@ def am(
         record = study.run(plan, directory, ["wattle", *sys.argv[1:]])
     analysis = study.load(directory, record)
     if as_json:
-        found = study.results(analysis)
-        console.print_json({"directory": str(directory), "manifest": record.as_dict(), **found})
+        kept.print_results(directory, record, study.results(analysis))
         return
     _show(directory, record, analysis)
 
@@ -64,8 +63,7 @@ def _show(directory: Path, record: Manifest, analysis: Analysis) -> None:
     counts = ", ".join(f"[{STYLES[v]}]{count} {published.PLURAL[v]}[/]" for v, count in published.tally(rows).items())
     console.out.print()
     console.out.print(f"{len(rows)} published figures: {counts}. The report has each with ours and why.")
-    console.out.print(f"Kept in {directory}", soft_wrap=True)
-    console.out.print(f"The report: wattle report {directory}", soft_wrap=True)
+    kept.say_where(directory)
 
 
 def _table(analysis: Analysis) -> Table:

@@ -18,10 +18,10 @@ from wattle.report import patterns as patterns_page
 from wattle.report.amounts import of_metric
 from wattle.run import directory as directories
 from wattle.study import barrier as barrier_study
+from wattle.study import kept, published, registry, sweep_cli, versions_cli
 from wattle.study import mst as mst_study
 from wattle.study import pascol as pascol_study
 from wattle.study import patterns as patterns_study
-from wattle.study import published, registry, sweep_cli, versions_cli
 from wattle.study import race as race_study
 from wattle.study import receiver as receiver_study
 from wattle.study import slack as slack_study
@@ -76,8 +76,7 @@ def patterns(
         record = patterns_study.run(plan, directory, ["wattle", *sys.argv[1:]])
     analysis = patterns_study.load(directory, record)
     if as_json:
-        found = patterns_study.results(analysis)
-        console.print_json({"directory": str(directory), "manifest": record.as_dict(), **found})
+        kept.print_results(directory, record, patterns_study.results(analysis))
         return
     _show(directory, record, analysis)
 
@@ -174,8 +173,7 @@ def _show(directory: Path, record: Manifest, analysis: Analysis) -> None:
     counts = ", ".join(f"[{STYLES[v]}]{count} {published.PLURAL[v]}[/]" for v, count in published.tally(rows).items())
     console.out.print()
     console.out.print(f"{len(rows)} published figures: {counts}. The report has each with ours and why.")
-    console.out.print(f"Kept in {directory}", soft_wrap=True)
-    console.out.print(f"The report: wattle report {directory}", soft_wrap=True)
+    kept.say_where(directory)
 
 
 def _table(analysis: Analysis) -> Table:

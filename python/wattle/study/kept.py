@@ -36,6 +36,17 @@ def write_results(path: Path, results: dict[str, Any]) -> Path:
     return path
 
 
+def print_results(directory: Path, record: Manifest, found: dict[str, Any]) -> None:
+    """What `--json` prints of a study that has just ended; `found`: what write_results keeps."""
+    console.print_json({"directory": str(directory), "manifest": record.as_dict(), **found})
+
+
+def say_where(directory: Path) -> None:
+    """The last lines of every study: where it is kept, and how its report is made."""
+    console.out.print(f"Kept in {directory}", soft_wrap=True)
+    console.out.print(f"The report: wattle report {directory}", soft_wrap=True)
+
+
 def read_results(path: Path, schema: int, study: str) -> Checked:
     """What write_results wrote, checked to be of that schema and that study's."""
     document = read_json(path)

@@ -10,7 +10,7 @@ from rich.markup import escape
 from wattle import console, info, stopping
 from wattle.report.sweep import summary
 from wattle.run import directory as directories
-from wattle.study import sweep
+from wattle.study import kept, sweep
 from wattle.study.place import LOCAL, Place
 from wattle.study.sweep import Sweep
 from wattle.tables import table
@@ -35,8 +35,7 @@ def study(
         record = sweep.run(made, plan, directory, ["wattle", *sys.argv[1:]])
     analysis = sweep.load(made, directory, record)
     if as_json:
-        found = sweep.results(made, analysis)
-        console.print_json({"directory": str(directory), "manifest": record.as_dict(), **found})
+        kept.print_results(directory, record, sweep.results(made, analysis))
         return
     rows = sweep.judge(made, analysis)
     console.out.print()
@@ -54,5 +53,4 @@ def study(
         for fit in fits:
             console.out.print(escape(f"  {fit.policy}: {fit.words}"), soft_wrap=True)
     console.out.print()
-    console.out.print(f"Kept in {directory}", soft_wrap=True)
-    console.out.print(f"The report: wattle report {directory}", soft_wrap=True)
+    kept.say_where(directory)

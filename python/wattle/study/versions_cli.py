@@ -12,7 +12,7 @@ from wattle import console, info, stopping, units
 from wattle.report import versions as page
 from wattle.report.versions_figures import amount
 from wattle.run import directory as directories
-from wattle.study import published, registry, versions
+from wattle.study import kept, published, registry, versions
 from wattle.study.versions import App
 from wattle.study.versions_analysis import Analysis
 from wattle.tables import table
@@ -36,8 +36,7 @@ def study(
         record = versions.run(plan, directory, ["wattle", *sys.argv[1:]])
     analysis = versions.load(app, directory, record)
     if as_json:
-        found = versions.results(app, analysis)
-        console.print_json({"directory": str(directory), "manifest": record.as_dict(), **found})
+        kept.print_results(directory, record, versions.results(app, analysis))
         return
     rows, bars = published.judge(app.rows, analysis), published.judge(app.bars, analysis)
     console.out.print()
@@ -48,8 +47,7 @@ def study(
     if analysis.place.across:
         console.out.print(f"\n[faint]{escape(analysis.place.sentence)}[/faint]")
     console.out.print()
-    console.out.print(f"Kept in {directory}", soft_wrap=True)
-    console.out.print(f"The report: wattle report {directory}", soft_wrap=True)
+    kept.say_where(directory)
 
 
 def _table(a: Analysis, given: str) -> Table:
