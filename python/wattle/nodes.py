@@ -36,17 +36,19 @@ RATE = re.compile(r"([1-9][0-9]*(?:\.[0-9]+)?)(k|m|g)bit")
 
 # Enters a node: its network, a name and core of its own, and the sysfs of that network, where UCX looks for interfaces.
 # The nodes know each other's names (not in a chroot, whose root is no mount that could be kept to oneself). Temporary
-# files, such as a launcher's session, go where they are taken down with the nodes.
+# files, such as a launcher's session, go where they are taken down with the nodes, into a folder for each entry: of two
+# daemons of Open MPI that start at once on one node, one can fail where both make the same folder.
 ENTER = """\
 #!/bin/sh
 node=$1; shift
-TMPDIR=$(dirname "$0"); export TMPDIR
+folder=$(dirname "$0")
+TMPDIR=$(mktemp -d "$folder/tmp.XXXXXX") || exit; export TMPDIR
 exec nsenter --net="/run/netns/$node" unshare --uts --mount --propagation unchanged sh -c '
-  node=$1; shift
-  mount --make-rprivate / 2>/dev/null && mount --bind "$TMPDIR/hosts" /etc/hosts 2>/dev/null
+  folder=$1 node=$2; shift 2
+  mount --make-rprivate / 2>/dev/null && mount --bind "$folder/hosts" /etc/hosts 2>/dev/null
   mount --make-private /sys && mount -t sysfs sysfs /sys
   hostname "$node"
-  exec taskset -c "${node##*-}" "$@"' enter "$node" "$@"
+  exec taskset -c "${node##*-}" "$@"' enter "$folder" "$node" "$@"
 """
 
 # Stands in for ssh: HOST COMMAND...

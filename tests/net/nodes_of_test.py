@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-import tempfile
 from pathlib import Path
 
 from wattle.nodes import Nodes
@@ -44,17 +43,17 @@ def start_placed(nodes: Nodes, pes: list[int], options: list[str], program: Path
 
 
 def launch(nodes: Nodes, command: list[str], **settings: str) -> Job:
-    """A job of its own: Open MPI's mpirun is not made for two that come and go at once in one temporary directory."""
-    enter = len(nodes.inside(0))
-    temporary = tempfile.mkdtemp(dir=nodes.folder)
-    command = [*command[:enter], "env", f"TMPDIR={temporary}", *command[enter:]]
     return subprocess.Popen(
         command, env=os.environ | settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 
 def until_under_way(job: Job) -> None:
-    assert job.stdout and job.stdout.readline() == "under way\n"
+    assert job.stdout
+    if (line := job.stdout.readline()) != "under way\n":
+        job.kill()
+        out, err = job.communicate()
+        raise AssertionError(f"{job.args} is not under way ({job.returncode}):\n{line}{out}\n{err}")
 
 
 def processes(nodes: Nodes) -> list[str]:

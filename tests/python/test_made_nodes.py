@@ -136,12 +136,15 @@ def test_two_sets_of_nodes_can_be_there_at_once():
 
 
 @needs_nodes
-def test_temporary_files_of_what_runs_there_go_with_the_nodes():
+def test_temporary_files_of_what_runs_there_have_a_folder_of_their_own_and_go_with_the_nodes():
     with Nodes(1) as one:
         made = one.inside(0, "mktemp")
-        path = Path(subprocess.run(made, capture_output=True, text=True, check=True).stdout.strip())
-        assert path.parent == one.folder
-    assert not path.exists()
+        paths = [
+            Path(subprocess.run(made, capture_output=True, text=True, check=True).stdout.strip()) for _ in range(2)
+        ]
+        assert all(path.exists() and one.folder in path.parents for path in paths)
+        assert paths[0].parent != paths[1].parent
+    assert not any(path.exists() for path in paths)
 
 
 @needs_nodes
