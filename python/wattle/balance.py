@@ -2,7 +2,9 @@
 
 Slack ratio: the share of all PEs' time that was waited. CR, the compute ratio: what the PE that computes longest does
 over what the one that computes least does, by time (the papers count instructions). EC, the early core count: how many
-PEs wait at any moment, on average. CI, the compute intensity, needs counters of instructions and is not known here.
+PEs wait at any moment, on average. CI, the compute intensity: arithmetic for each access to memory, by instructions
+(section 11.1): those that are neither branch nor load nor store, over loads and stores. An instruction that computes
+with a word of memory, as x86 has them, is counted as the access only: there CI is the least it can be.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any
 
 from wattle.pe import PE, STAGES, add
 from wattle.profile import RunProfile
-from wattle.provenance import Joules, significant, total
+from wattle.provenance import Joules, amount, joule_unit, significant, total
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,6 @@ class Balance:
             "slack_ratio": self.slack_ratio,
             "compute_ratio": self.compute_ratio,
             "early_cores": self.early_cores,
-            "compute_intensity": None,
         }
 
 
@@ -47,6 +48,40 @@ def balance(profile: RunProfile) -> Balance | None:
         max(known) / least if len(known) == len(computed) and least > 0 else None,
         waited / profile.wall_s if waited is not None and profile.wall_s else None,
     )
+
+
+@dataclass(frozen=True)
+class Intensity:
+    """CI of all PEs together; None where `why` says why it is not known."""
+
+    value: float | None
+    why: str
+
+    @property
+    def words(self) -> str:
+        if self.value is None:
+            return f"compute intensity (CI) unavailable: {self.why}"
+        return f"compute intensity (CI) {significant(self.value, 3)} by instructions counted"
+
+    def as_dict(self) -> dict[str, Any]:
+        source = "" if self.value is None else "counters of the processor"
+        return {"value": self.value, "source": source, "why": self.why}
+
+
+def intensity(profile: RunProfile) -> Intensity:
+    if not profile.complete:
+        return Intensity(None, "PEs left no profile")
+    compute = memory = 0.0
+    for pe in profile.pes:
+        counted = pe.operations
+        if counted is None:
+            return Intensity(None, "not counted (WATTLE_COUNTERS=on counts it)")
+        if None in (counted.instructions, counted.branches, counted.loads, counted.stores):
+            return Intensity(None, counted.why or "not counted")
+        access = (counted.loads or 0) + (counted.stores or 0)
+        compute += max(0.0, (counted.instructions or 0) - (counted.branches or 0) - access)
+        memory += access
+    return Intensity(compute / memory, "") if memory else Intensity(None, "no load and no store was counted")
 
 
 def words(found: Balance) -> str:
@@ -96,10 +131,12 @@ def as_dict(profile: RunProfile, domains: Iterable[str]) -> dict[str, Any]:
     known = {"provenance": str(joules.provenance), "source": joules.source, "scope": joules.scope}
     return {
         "balance": found.as_dict() if found else None,
+        "compute_intensity": intensity(profile).as_dict(),
         "products": {
             p.name: {"value": p.value, "uncertainty": p.uncertainty, "unit": p.unit, **known}
             for p in products(joules, profile.wall_s)
         },
+        "recorded": dry.as_dict() if (dry := dry_run(profile)) else None,
     }
 
 
@@ -121,3 +158,41 @@ def governor_words(pes: Iterable[PE]) -> str:
         text += f", at most {significant(max(lost), 2)} % of a PE's time lost by its own account"
     failed = next((c.failed for _, c in governed if c.failed), "")
     return text + (f"; a clock failed: {failed}" if failed else "") + "."
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """What the clocks that a knob only recorded would have made of all PEs' CPU joules. `why` it is not known."""
+
+    joules: Joules
+    saved: Joules
+    why: str
+
+    @property
+    def words(self) -> str:
+        """`At the recorded clocks ...: 4.38 ± 0.5 J instead of 5.48 J, 1.10 ± 0.3 J saved, modelled ...`"""
+        if self.joules.joules is None or self.saved.joules is None:
+            reason = f": {self.why}; name another with --machine" if self.why else ""
+            return f"What the recorded clocks would have saved is not known{reason}."
+        factor, unit = joule_unit(self.joules.joules)
+        was = significant((self.joules.joules + self.saved.joules) / factor, 3)
+        doubt = "?" if self.saved.uncertainty is None else significant(self.saved.uncertainty / factor, 2)
+        would = amount(self.joules.joules, self.joules.uncertainty, factor)
+        saving = f"{significant(self.saved.joules / factor, 3)} ± {doubt} {unit} saved"
+        return (
+            f"At the recorded clocks the PEs' cpu joules would have been {would} {unit} instead of {was} {unit}, "
+            f"{saving}: {self.joules.provenance} ({self.joules.source}), nothing was changed."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"joules": self.joules.as_dict(), "saved": self.saved.as_dict(), "why": self.why}
+
+
+def dry_run(profile: RunProfile) -> DryRun | None:
+    """None where no PE's clocks were recorded only, and where PEs are missing."""
+    found = [pe.recorded for pe in profile.pes if pe.recorded is not None]
+    if not found or not profile.complete or len(found) < len(profile.pes):
+        return None
+    return DryRun(
+        total(r.joules for r in found), total(r.saved for r in found), next((r.why for r in found if r.why), "")
+    )

@@ -73,9 +73,10 @@ def plain(value: Any) -> Any:
 class Steps:
     """Progress of a known number of steps. Made by `progress`."""
 
-    def __init__(self, what: str, total: int) -> None:
+    def __init__(self, what: str, total: int, estimates: bool = True) -> None:
         self.what = what
         self.total = total
+        self.estimates = estimates
         self.done = 0
         self._started = time.monotonic()
         self._last_line = self._started
@@ -110,7 +111,7 @@ class Steps:
             BarColumn(bar_width=20),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
-            TimeRemainingColumn(compact=True),
+            *([TimeRemainingColumn(compact=True)] if self.estimates else []),
             TextColumn("[faint]{task.fields[now]}[/faint]"),
             console=err,
             transient=True,
@@ -124,13 +125,13 @@ class Steps:
 
 
 @contextmanager
-def progress(what: str, total: int) -> Iterator[Steps]:
+def progress(what: str, total: int, estimates: bool = True) -> Iterator[Steps]:
     """A progress bar on standard error for anything that may last longer than a second.
 
     On a terminal the bar appears after one second and goes away at the end; elsewhere a plain line appears every ten
-    seconds.
+    seconds. `estimates`: say how long the rest will take, if all steps take alike.
     """
-    steps = Steps(what, total)
+    steps = Steps(what, total, estimates)
     try:
         yield steps
     finally:

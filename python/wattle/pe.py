@@ -77,6 +77,27 @@ class Clocks:
 
 
 @dataclass(frozen=True)
+class Recorded:
+    """What the clocks that were noted in a dry run would have made of this PE's CPU joules, by the model: the joules,
+    and how many fewer than at the normal clock. `why` they are not known."""
+
+    joules: Joules
+    saved: Joules
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Operations:
+    """What the processor's counters counted. None where `why` says why not."""
+
+    instructions: float | None
+    branches: float | None
+    loads: float | None
+    stores: float | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class PE:
     """What one PE did between init and finalize."""
 
@@ -105,6 +126,8 @@ class PE:
     network: Network | None  # where the job had PEs on other nodes
     clocks: Clocks | None = None  # where the governor was asked for
     thresholds: dict[str, int] | None = None  # bytes by kind of transfer, where WATTLE_TRANSFERS was
+    recorded: Recorded | None = None  # where the knob only recorded
+    operations: Operations | None = None  # where WATTLE_COUNTERS asked for them
 
     def module_of(self, site: Site) -> Module | None:
         return self.modules[site.module] if 0 <= site.module < len(self.modules) else None

@@ -5,7 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 
 from wattle.checked import Checked, read_json, require_schema
-from wattle.pe import DROPS, KINDS, MOVES, PE, STAGES, STATES, TIMES, WAYS, Clocks, Module, Network, Numbers, Site
+from wattle.pe import (
+    DROPS,
+    KINDS,
+    MOVES,
+    PE,
+    STAGES,
+    STATES,
+    TIMES,
+    WAYS,
+    Clocks,
+    Module,
+    Network,
+    Numbers,
+    Operations,
+    Recorded,
+    Site,
+)
 from wattle.provenance import Joules, read_joules
 
 SCHEMA = 1
@@ -46,7 +62,21 @@ def read_pe(path: Path, number: int) -> PE:
         network=_read_network(document.get("network")) if document.has("network") else None,
         clocks=_read_clocks(document.get("clocks")) if document.has("clocks") else None,
         thresholds=_read_thresholds(document.get("transfers")) if document.has("transfers") else None,
+        recorded=_read_recorded(document.get("recorded")) if document.has("recorded") else None,
+        operations=_read_operations(document.get("operations")) if document.has("operations") else None,
     )
+
+
+def _read_recorded(entry: Checked) -> Recorded:
+    would, saved = (_figures(entry, key) for key in ("joules", "saved"))
+    if len(would) != 1 or len(saved) != 1:
+        raise entry.wrong("holds another number of figures than one")
+    return Recorded(would[0], saved[0], entry.text("why"))
+
+
+def _read_operations(entry: Checked) -> Operations:
+    counts = (entry.number(key) for key in ("instructions", "branches", "loads", "stores"))
+    return Operations(*counts, entry.text("why"))
 
 
 def _read_thresholds(entry: Checked) -> dict[str, int]:

@@ -118,17 +118,16 @@ static uint32_t fixed_share(const wtl_clocks *c, const wtl_clocks_node *node, do
   return WTL_CLOCK_NORMAL;
 }
 
-static wtl_knob *open_knob(const wtl_settings *settings, const wtl_clocks_node *node)
+static void open_knob(wtl_clocks *c, const wtl_clocks_node *node)
 {
   char error[512];
-  wtl_machine *machine = NULL;
+  const wtl_settings *settings = node->settings;
   cpu_set_t all;
   CPU_ZERO(&all);
   for (int slot = 0; slot < node->n_local; slot++) CPU_OR(&all, &all, &node->cpus[slot]);
-  if (settings->knob.number == WTL_KNOB_RECORD) machine = wtl_machine_load(settings->machine.text, error, sizeof error);
-  wtl_knob *knob = wtl_knob_open(settings, &all, machine);
-  wtl_machine_free(machine);
-  return knob;
+  if (settings->knob.number == WTL_KNOB_RECORD)
+    c->machine = wtl_machine_load(settings->machine.text, error, sizeof error);
+  c->knob = wtl_knob_open(settings, &all, c->machine);
 }
 
 #ifndef WTL_THREADS
@@ -182,7 +181,7 @@ int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, si
     return WTL_EXIT_CONFIG;
   }
   node->meet(node->arg); /* nothing is read before the first has repaired what was left behind, if it was told to */
-  c->knob = open_knob(node->settings, node);
+  open_knob(c, node);
   node->meet(node->arg); /* all have read what the files hold: from now on that may change */
   if (c->leads) lead(c, node);
   node->meet(node->arg);
@@ -204,6 +203,7 @@ void wtl_clocks_stop(wtl_clocks *c)
   if (c->knob && c->leads) wtl_knob_restore(c->knob);
   if (c->governs) wtl_vote_stop(&c->governor.vote);
   wtl_knob_close(c->knob);
+  wtl_machine_free(c->machine);
   *c = (wtl_clocks){0};
 }
 

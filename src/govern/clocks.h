@@ -31,9 +31,10 @@ typedef struct wtl_clocks_node {
 typedef struct wtl_clocks {
   const wtl_settings *settings;
   wtl_knob *knob;
-  bool leads;    /* claims and puts back */
-  bool governs;  /* this process has a governor */
-  char why[512]; /* why nothing is governed, or not all; "" where all is */
+  wtl_machine *machine; /* what the clocks of a knob that only records would cost; else NULL */
+  bool leads;           /* claims and puts back */
+  bool governs;         /* this process has a governor */
+  char why[512];        /* why nothing is governed, or not all; "" where all is */
   wtl_governor governor;
 } wtl_clocks;
 

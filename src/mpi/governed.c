@@ -125,7 +125,7 @@ void wtl_mpi_govern(wtl_mpi_rank *self, const wtl_mpi_place *all)
   if (rc) wtl_mpi_refuse(error, rc);
   if (!self->clocks->governs) return;
   self->door.governor = &self->clocks->governor;
-  if (wtl_knob_acts(self->clocks->knob)) self->record.off = &self->clocks->governor.off;
+  wtl_record_govern(&self->record, self->clocks);
 }
 
 void wtl_mpi_govern_no_more(wtl_mpi_rank *self)

@@ -118,7 +118,7 @@ static void start_governor(wtl_pe *self)
   if (rc) wtl_pe_fail(rc, "%s", error);
   if (!self->clocks->governs) return;
   self->door.governor = &self->clocks->governor;
-  if (wtl_knob_acts(self->clocks->knob)) self->record.off = &self->clocks->governor.off;
+  wtl_record_govern(&self->record, self->clocks);
 }
 
 /* Wrong thresholds are an error wherever transfers are to be governed, though nothing may go to another node. */

@@ -15,13 +15,14 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "profile/modules.h"
+#include "record/recorded.h"
 #include "record/timeline_file.h"
 
 static const char *const stage_names[WTL_N_STAGES] = {"spin", "yield", "asleep"};
 
 typedef struct writer {
   FILE *f;
-  const wtl_record *self;
+  wtl_record *self;
   const wtl_activity *states;
   const wtl_share *share;      /* NULL: joules are not known */
   const wtl_node_joules *node; /* NULL but on the reader */
@@ -227,6 +228,29 @@ static void write_clocks(const writer *w)
     fputs("null", w->f);
 }
 
+/* Where the knob only noted what it would do: what that would have saved. */
+static void write_recorded(const writer *w)
+{
+  wtl_activity ran;
+  wattle_joules_t would, saved;
+  if (!w->share || w->self->settings->meter.number == WTL_METER_NONE || !wtl_record_noted(w->self, &ran)) return;
+  bool known = wtl_recorded_joules(w->self->noted_prices, &ran, &would, &saved);
+  wtl_json_key(w->f, "recorded", 0);
+  fputs("{\"joules\":", w->f);
+  write_joules_list(w->f, &would, 1);
+  fputs(",\"saved\":", w->f);
+  write_joules_list(w->f, &saved, 1);
+  wtl_json_text_field(w->f, "why", known ? "" : "the machine profile knows one clock only", 0);
+  putc('}', w->f);
+}
+
+static void write_operations(const writer *w)
+{
+  if (!w->self->operations.sys) return;
+  wtl_json_key(w->f, "operations", 0);
+  wtl_operations_write(&w->self->operations, w->f);
+}
+
 static void write_transfers(const writer *w)
 {
   if (!w->self->write_transfers) return;
@@ -251,6 +275,8 @@ static void write_all(writer *w)
   write_pe_joules(w);
   write_network(w);
   write_clocks(w);
+  write_recorded(w);
+  write_operations(w);
   write_transfers(w);
   fputs(",\"sites\":[", w->f);
   for (uint64_t i = 0; i < w->n_sites; i++) {
@@ -261,7 +287,7 @@ static void write_all(writer *w)
 }
 
 /* A profile that cannot be written is said, and changes nothing about the program's result. */
-void wtl_record_write(const wtl_record *self, const wtl_share *share, const wtl_node_joules *node)
+void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_joules *node)
 {
   const char *dir = self->settings->profile_dir.text;
   char path[4200], part[4210];
@@ -274,7 +300,10 @@ void wtl_record_write(const wtl_record *self, const wtl_share *share, const wtl_
   bool good;
   wtl_live_stop(self->door->live);
   self->door->live = NULL;
-  if (!*dir) return;
+  if (!*dir) {
+    wtl_operations_stop(&self->operations);
+    return;
+  }
   wtl_record_states(self, &states);
   snprintf(path, sizeof path, "%s/pe-%05d.json", dir, self->me);
   snprintf(part, sizeof part, "%s.part", path);

@@ -11,6 +11,6 @@
  * being ended); `node`: NULL but on the node's reader. A file that cannot be written is said, and changes nothing about
  * the program's result.
  */
-void wtl_record_write(const wtl_record *self, const wtl_share *share, const wtl_node_joules *node);
+void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_joules *node);
 
 #endif

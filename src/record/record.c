@@ -24,6 +24,17 @@ double wtl_record_cpu_seconds(void)
 #endif
 }
 
+void wtl_record_govern(wtl_record *r, const wtl_clocks *clocks)
+{
+  if (!clocks->governs) return;
+  if (wtl_knob_acts(clocks->knob)) {
+    r->off = &clocks->governor.off;
+  } else {
+    r->noted = &clocks->governor.off;
+    r->noted_prices = clocks->machine;
+  }
+}
+
 void wtl_record_start(wtl_record *r)
 {
   r->start_tick = wtl_ticks();
@@ -32,6 +43,7 @@ void wtl_record_start(wtl_record *r)
   r->door->sleeps = 0;
   r->door->calls = r->calls;
   r->door->live = wtl_live_start(r->me, r->n);
+  if (r->settings->counters.on) wtl_operations_start(&r->operations, NULL);
   if (r->settings->timeline.bytes > 0 && r->profile->on) {
     wtl_profile_keep_timeline(r->profile, (size_t)r->settings->timeline.bytes);
     r->door->noted = r->profile;
@@ -39,9 +51,8 @@ void wtl_record_start(wtl_record *r)
 }
 
 /* Of the states, what was at another clock: no more than there is. */
-static void put_off_clock(const wtl_record *r, wtl_activity *a, double s)
+static void put_off_clock(const wtl_off_clock *off, wtl_activity *a, double s)
 {
-  const wtl_off_clock *off = r->off;
   if (!off) return;
   a->off.active_s = fmin((double)off->computed * s, a->active_s);
   a->off.spin_s = fmin((double)off->waited[WTL_STAGE_SPIN] * s, a->spin_s);
@@ -63,7 +74,7 @@ void wtl_record_states(const wtl_record *r, wtl_activity *a)
   a->asleep_s = (double)r->door->ticks[WTL_STAGE_ASLEEP] * s;
   a->active_s = fmax(0, a->wall_s - a->spin_s - a->yield_s - a->asleep_s);
   a->bytes = (double)wtl_profile_bytes(r->profile);
-  put_off_clock(r, a, s);
+  put_off_clock(r->off, a, s);
 }
 
 /* One interval by the wall clock, as time on a core. */
@@ -133,6 +144,16 @@ void wtl_record_activity(wtl_record *r, wtl_activity *out)
   add(&l->on_core, &step);
   l->on_core.bytes = now.bytes;
   *out = l->on_core;
+}
+
+bool wtl_record_noted(const wtl_record *r, wtl_activity *out)
+{
+  if (!r->noted) return false;
+  *out = r->so_far.states;
+  put_off_clock(r->noted, out, r->door->stages.ns_per_tick * 1e-9);
+  put_on_core(out, r->so_far.cpu_s - r->start_cpu_s);
+  out->bytes = r->so_far.on_core.bytes;
+  return true;
 }
 
 #ifdef WTL_THREADS

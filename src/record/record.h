@@ -12,9 +12,10 @@
 #include <stdio.h>
 
 #include "base/settings.h"
-#include "govern/governor.h"
+#include "govern/clocks.h"
 #include "power/power.h"
 #include "profile/profile.h"
+#include "record/operations.h"
 #include "wait/door.h"
 
 /* Time on a core so far: what was seen at the last look, and the sum. */
@@ -58,7 +59,10 @@ typedef struct wtl_record {
   const void *clocks;
   void (*write_transfers)(FILE *f, const void *arg); /* the same of how transfers were waited for */
   const void *transfers;
-  const wtl_off_clock *off; /* what it had at another clock; NULL where nothing is governed */
+  const wtl_off_clock *off;        /* what it had at another clock; NULL where nothing is governed */
+  const wtl_off_clock *noted;      /* the same of clocks that the knob only noted; NULL where it did more, or nothing */
+  const wtl_machine *noted_prices; /* of that knob: what they cost */
+  wtl_operations operations;       /* only where WATTLE_COUNTERS asks for them */
 } wtl_record;
 
 static inline const wtl_call_info *wtl_record_call(const wtl_record *r, uint32_t call)
@@ -68,6 +72,10 @@ static inline const wtl_call_info *wtl_record_call(const wtl_record *r, uint32_t
 
 /* CPU time of this process (in the threads build: of this thread), seconds. */
 double wtl_record_cpu_seconds(void);
+
+/* What its governor does to clocks is part of the record: as it was, or, of a knob that only notes, as it would have
+ * been. Before the start. */
+void wtl_record_govern(wtl_record *r, const wtl_clocks *clocks);
 
 /* Counts from now on. What was waited until now is forgotten: it is not the program's. */
 void wtl_record_start(wtl_record *r);
@@ -85,6 +93,10 @@ void wtl_record_states(const wtl_record *r, wtl_activity *out);
  * rest counts as asleep; where threads of the program used more, it counts as active.
  */
 void wtl_record_activity(wtl_record *r, wtl_activity *out);
+
+/* The same up to the last call of that, with time apart that would have been at a noted clock. False where none was
+ * noted. */
+bool wtl_record_noted(const wtl_record *r, wtl_activity *out);
 
 /* The model's rates, which are all of it, for it is linear: of each state at the clocks at which the process had it, in
  * the mean over its time there. NaN without a machine. */

@@ -146,10 +146,22 @@ def changes_and_restores(job: Job) -> None:
 
 
 def records(job: Job) -> None:
-    result = job.run("40", WATTLE_KNOB="record")
+    machine = {"WATTLE_MACHINE": "sandybridge-e5-2670", "WATTLE_WAIT": "spin"}  # whose spinning costs by the clock
+    result = job.run("40", WATTLE_KNOB="record", WATTLE_GOVERN="energy", **machine)
     expect(counted(result, 40) and not result.stderr, "the result is the program's", result)
     expect(job.machine.is_restored(), "no file was touched", job.machine.limits())
     expect(sum(c["changes"] for c in job.clocks()) > 0, "it says what it would have done", job.clocks())
+    early, late = (p["recorded"]["saved"][0] for p in job.profiles())
+    expect(early["provenance"] == "modelled" and early["joules"] > 0, "and what the early PE would have saved", early)
+    expect(early["joules"] > late["joules"], "which is the one that waits", early, late)
+
+
+def counts_where_the_processor_does(job: Job) -> None:
+    result = job.run("4", WATTLE_GOVERN="off", WATTLE_COUNTERS="on")
+    expect(counted(result, 4) and not result.stderr, "the result is the program's", result)
+    for counts in (p["operations"] for p in job.profiles()):
+        numbers = [counts[kind] for kind in ("instructions", "branches", "loads", "stores")]
+        expect(all(numbers) if not counts["why"] else not any(numbers), "numbers or a reason, never both", counts)
 
 
 def restores_on_abort(job: Job) -> None:
@@ -402,6 +414,7 @@ CASES = {
     for case in (
         changes_and_restores,
         records,
+        counts_where_the_processor_does,
         restores_on_abort,
         restores_after_sigkill,
         survives_a_tree_that_vanishes,

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
 import sys
 import tarfile
+import time
 from pathlib import Path
 
 import fakes
 import pytest
-from wattle.acceptance import steps
+from wattle.acceptance import reason, steps, trial
+from wattle.acceptance.cli import _left
 from wattle.acceptance.steps import Step
-from wattle.acceptance.untried import untried
+from wattle.acceptance.untried import Tried, untried
 from wattle.doctor.finding import Roots
 from wattle.errors import WattleError
 from wattle.paths import find_home
@@ -74,15 +78,15 @@ def test_everything_asked_of_a_foreign_machine_is_among_the_steps(apps):
 
 def test_what_takes_too_long_is_ended(tmp_path):
     step = Step("slow", "sensors", "", lambda _: [sys.executable, "-c", "import time; time.sleep(60)"])
-    result = steps.run(step, tmp_path, 0.3)
-    assert (result.state, result.why) == ("failed", "not done within 0 s")
+    result = trial.run(step, tmp_path, 0.3)
+    assert (result.state, result.why) == ("failed", "not done within 0 s (--limit)")
 
 
 def test_what_cannot_be_tried_says_why(tmp_path):
     def refuse(out: Path) -> list[str]:
         raise WattleError("needs root")
 
-    result = steps.run(Step("two-nodes", "transports", "", refuse), tmp_path, 1)
+    result = trial.run(Step("two-nodes", "transports", "", refuse), tmp_path, 1)
     assert (result.state, result.why) == ("not tried", "needs root")
 
 
@@ -92,7 +96,7 @@ def test_a_step_that_leaves_a_clock_changed_has_failed(tmp_path, monkeypatch):
     file.write_text("3000000\n")
     monkeypatch.setenv("WATTLE_SYSFS", str(tmp_path / "sys"))
     step = Step("clocks-energy", "knobs", "", lambda _: ["sh", "-c", f"echo 1200000 > {file}"])
-    result = steps.run(step, tmp_path, 10)
+    result = trial.run(step, tmp_path, 10)
     assert result.state == "failed"
     assert "left clocks changed" in result.why
 
@@ -104,10 +108,110 @@ def test_what_a_machine_has_is_not_among_what_was_not_tried(tmp_path, monkeypatc
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(64)))
     roots = Roots(tmp_path / "sys", tmp_path / "proc")
     meters = [{"name": name, "usable": True} for name in ("powercap", "perf", "cray", "hwmon", "nvml")]
-    rich = {what for what, _ in untried(roots, meters, "cpufreq", True)}
+    rich = {what for what, _ in untried(roots, meters, Tried("cpufreq", "passed"))}
     assert "a network between machines" in rich
     assert not {"changing clocks", "InfiniBand, hardware RDMA", "16 cores and more", "a real machine"} & rich
     assert not any(what.startswith("sensor") for what in rich)
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
-    poor = {what for what, _ in untried(Roots(tmp_path / "none", tmp_path / "proc"), [], "none", False)}
-    assert {"changing clocks", "InfiniBand, hardware RDMA", "16 cores and more", "sensor powercap"} <= poor
+    poor = dict(untried(Roots(tmp_path / "none", tmp_path / "proc"), [], Tried("none", "failed")))
+    assert {"InfiniBand, hardware RDMA", "16 cores and more", "sensor powercap"} <= set(poor)
+    assert poor["changing clocks"] == "the knob is none"
+    assert poor["jobs between nodes"] == "the step two-nodes says why"
+    unasked = dict(untried(roots, meters, Tried()))
+    assert unasked["changing clocks"] == "no governed job ran"
+    assert unasked["jobs between nodes"] == "the step two-nodes was not chosen"
+
+
+MPIRUN = """
+wattle: PE 1: shmem_int_p: PE 7 does not exist
+--------------------------------------------------------------------------
+Primary job  terminated normally, but 1 process returned
+a non-zero exit code. Per user-direction, the job has been aborted.
+--------------------------------------------------------------------------
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (MPIRUN, "wattle: PE 1: shmem_int_p: PE 7 does not exist"),
+        (
+            MPIRUN.partition("7 does not exist\n")[2],
+            "a non-zero exit code. Per user-direction, the job has been aborted.",
+        ),
+        ("wattle: no room\n\nKept in wattle-runs/x\n", "wattle: no room"),
+        (
+            "\x1b[31mwattle:\x1b[0m slack: a knob is missing\nKept in x\nThe report: wattle report x\n",
+            "wattle: slack: a knob is missing",
+        ),
+        ("wattle: barrier: 3 of 40, 10 s late\n", "it said nothing"),
+        ("", "it said nothing"),
+    ],
+)
+def test_the_reason_is_what_failed_not_what_is_said_afterwards(said, why):
+    assert reason.of(said) == why
+
+
+def test_a_run_that_fails_gives_its_programs_reason(apps, wattle: fakes.Wattle, tmp_path):
+    fakes.script(apps / "lib/wattle/apps/barrier", "#!/bin/sh\necho no luck >&2\nexit 3\n")
+    out = tmp_path / "acceptance.tar.gz"
+    wattle("acceptance", "--only", "timeline", "-o", out)
+    (step,) = json.loads(unpacked(out)["acceptance/acceptance.json"])["steps"]
+    assert step["why"] == "exit code 3: no luck"
+
+
+def test_ctrl_c_ends_the_step_and_keeps_what_was_found(apps, environment, tmp_path):
+    ready = tmp_path / "ready"
+    fakes.script(apps / "lib/wattle/apps/barrier", f"#!/bin/sh\ntouch {ready}\nexec sleep 8\n")
+    out = tmp_path / "acceptance.tar.gz"
+    started = subprocess.Popen(
+        [sys.executable, "-m", "wattle", "acceptance", "--only", "doctor,jobs-2,timeline", "-o", str(out)],
+        env=environment | {"TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=fakes.heed_signals,
+    )
+    until = time.monotonic() + 30
+    while not ready.exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    started.send_signal(signal.SIGINT)
+    said, wrong = started.communicate(timeout=30)
+    assert started.returncode == 130, said + wrong
+    results = json.loads(unpacked(out)["acceptance/acceptance.json"])["steps"]
+    found = [(s["name"], s["state"], s["why"]) for s in results]
+    assert found == [
+        ("doctor", "passed", ""),
+        ("jobs-2", "not tried", "interrupted"),
+        ("timeline", "not tried", "interrupted before"),
+    ]
+    assert wrong.endswith("wattle: interrupted\n")
+    assert not list(tmp_path.glob("wattle-acceptance-*"))
+
+
+def test_a_file_that_cannot_be_written_is_said_before_anything_is_tried(apps, wattle: fakes.Wattle, tmp_path):
+    done = wattle("acceptance", "--only", "doctor", "-o", tmp_path / "no" / "such.tar.gz")
+    assert done.returncode == 2
+    assert "such.tar.gz: cannot be written: No such file or directory" in done.stderr
+    assert "What was tried" not in done.stdout
+
+
+def test_what_cannot_be_packed_stays_where_it_is(apps, wattle: fakes.Wattle, tmp_path):
+    out = tmp_path / "there" / "acceptance.tar.gz"
+    out.parent.mkdir()
+    fakes.script(apps / "lib/wattle/apps/barrier", f"#!/bin/sh\nrm -r {out.parent}\n")
+    done = wattle("acceptance", "--only", "jobs-2", "-o", out, env={"TMPDIR": str(tmp_path)})
+    assert done.returncode == 2
+    (folder,) = tmp_path.glob("wattle-acceptance-*/acceptance")
+    assert f"what was found stays in {folder}" in done.stderr
+    assert json.loads((folder / "acceptance.json").read_text())["steps"]
+
+
+def test_the_time_left_follows_what_the_steps_so_far_took():
+    chosen = [
+        Step(name, "studies", "", lambda _: [], usual_s=usual) for name, usual in (("a", 60), ("b", 120), ("c", 60))
+    ]
+    assert _left(chosen, 0, 0.0, 0.0) == "about 4 min left"
+    assert _left(chosen, 1, 120.0, 0.0) == "about 6 min left"  # twice as slow
+    assert _left(chosen, 1, 120.0, 180.0) == "about 3 min left"
+    assert _left(chosen, 2, 90.0, 10.0) == "less than a minute left"

@@ -38,7 +38,69 @@ def test_slack_compute_ratio_and_early_cores(tmp_path):
     assert found.slack_ratio == pytest.approx((3.0 + 1.0) / 8.0)
     assert found.compute_ratio == pytest.approx(3.0)
     assert found.early_cores == pytest.approx((3.0 + 1.0) / 4.0)
-    assert found.as_dict()["compute_intensity"] is None
+
+
+def counted(instructions, branches, loads, stores, why=""):
+    return {"instructions": instructions, "branches": branches, "loads": loads, "stores": stores, "why": why}
+
+
+def test_compute_intensity_is_arithmetic_for_each_access_to_memory(tmp_path):
+    stream = pe(0, 1.0, 2.5, operations=counted(700, 100, 300, 100))  # 200 of arithmetic
+    dense = pe(1, 3.0, 0.5, operations=counted(1200, 100, 60, 40))  # 1000
+    found = balance.intensity(load(tmp_path, stream, dense))
+    assert found.value == pytest.approx(1200 / 500)
+    assert found.as_dict()["source"] == "counters of the processor"
+
+
+@pytest.mark.parametrize(
+    ("operations", "why"),
+    [
+        (None, "not counted (WATTLE_COUNTERS=on counts it)"),
+        (
+            counted(None, None, None, None, "counting loads is not permitted here"),
+            "counting loads is not permitted here",
+        ),
+        (counted(10, 1, 0, 0), "no load and no store was counted"),
+    ],
+)
+def test_where_nothing_is_counted_compute_intensity_says_why(tmp_path, operations, why):
+    more = {} if operations is None else {"operations": operations}
+    found = balance.intensity(load(tmp_path, pe(0, 1.0, 2.5, **more), pe(1, 3.0, 0.5, **more)))
+    assert (found.value, found.why) == (None, why)
+    assert why in found.words
+
+
+def figure(joules, uncertainty, provenance="modelled"):
+    source = "model x at recorded clocks"
+    known = {"domain": "cpu", "provenance": provenance, "source": source, "scope": "process"}
+    return known | {"joules": joules, "uncertainty": uncertainty, "interval_s": 4.0, "covered_s": 4.0}
+
+
+def recorded(joules, saved, why=""):
+    return {"joules": [figure(*joules)], "saved": [figure(*saved)], "why": why}
+
+
+def test_a_dry_run_says_what_the_recorded_clocks_would_have_saved(tmp_path):
+    first, second = recorded((4.0, 1.0), (1.5, 0.25)), recorded((2.0, 0.5), (-0.5, 0.25))
+    found = balance.dry_run(load(tmp_path, pe(0, 1.0, 2.5, recorded=first), pe(1, 3.0, 0.5, recorded=second)))
+    assert found.words == (
+        "At the recorded clocks the PEs' cpu joules would have been 6.00 ± 1.5 J instead of 7.00 J, 1.00 ± 0.50 J "
+        "saved: modelled (model x at recorded clocks), nothing was changed."
+    )
+    assert found.as_dict()["saved"]["joules"] == pytest.approx(1.0)
+
+
+def test_a_dry_run_on_a_profile_of_one_clock_says_that_it_does_not_know(tmp_path):
+    nothing = recorded(
+        (None, None, "unavailable"), (None, None, "unavailable"), "the machine profile knows one clock only"
+    )
+    pes = [pe(0, 1.0, 2.5, recorded=nothing), pe(1, 3.0, 0.5, recorded=nothing)]
+    found = balance.dry_run(load(tmp_path, *pes))
+    assert found.words == (
+        "What the recorded clocks would have saved is not known: the machine profile knows one clock only; name "
+        "another with --machine."
+    )
+    assert balance.dry_run(load(tmp_path / "other", pe(0, 1.0, 2.5), pe(1, 3.0, 0.5))) is None
 
 
 def test_a_missing_pe_leaves_the_balance_unknown(tmp_path):
@@ -72,6 +134,12 @@ def test_json_has_them_with_provenance(wattle, tmp_path):
     assert found["balance"]["compute_ratio"] == pytest.approx(3.0)
     assert found["products"]["e2dp"]["value"] == pytest.approx(48.0**2 * 4.0)
     assert found["products"]["edp"]["provenance"] == "modelled"
+    assert found["compute_intensity"] == {
+        "value": None,
+        "source": "",
+        "why": "not counted (WATTLE_COUNTERS=on counts it)",
+    }
+    assert found["recorded"] is None
     assert found["pes"][0]["clocks"] is None
     assert found["pes"][1]["clocks"]["changes"] == 34
 

@@ -89,6 +89,26 @@ def test_with_a_knob_the_lines_are_by_clock(tmp_path):
     assert [t["name"] for t in put["direct-latency"]["data"]] == ["spin, 1.2 GHz", "spin, 2.4 GHz", "spin, 2.9 GHz"]
 
 
+def unnamed(page: str) -> set[tuple[str, str]]:
+    """Lines whose section's legend does not have them: (figure, line). What hangs text on its line names itself."""
+    found = set()
+    for section in re.findall(r"<section.*?</section>", page, re.DOTALL):
+        legend = {plain(name) for name in re.findall(r"<li>.*?<b>(.*?)</b>", section, re.DOTALL)}
+        for name in re.findall(r'id="plot-([^"]+)"', section):
+            figure = figures(page)[name]
+            lines = [t for t in figure["data"] if t["type"].startswith("scatter") and not t.get("text")]
+            if not figure["layout"].get("showlegend"):
+                found |= {(name, t["name"]) for t in lines} - {(name, known) for known in legend}
+    return found
+
+
+@pytest.mark.parametrize("study", tuple(sweeps.SWEEPS))
+def test_every_line_is_named_in_its_legend(study, tmp_path):
+    for knob in (sweeps.KNOB, sweeps.NO_KNOB):
+        folder = sweeps.make_study(tmp_path / knob.name, study, sweeps.as_published, knob=knob, more=more)
+        assert not unnamed(page_of(folder)), knob.name
+
+
 def test_the_regression_stands_on_the_page(tmp_path):
     page = plain(page_of(sweeps.make_study(tmp_path / "b", "barrier", sweeps.as_published, more=more)))
     assert re.search(r"E = 33\.\d W x T [+-] [\d.e-]+ J, r2 = (0\.99|1\.0)", page)

@@ -252,6 +252,14 @@ def test_counted_instructions_rise_with_the_wait():
     assert found["instructions"] is found["branches"] is Verdict.AGREES
 
 
+@pytest.mark.parametrize(("not_taken", "verdict"), [(0.25, Verdict.AGREES), (0.75, Verdict.DIFFERS)])
+def test_more_branches_must_be_taken_than_not_where_that_is_counted(not_taken, verdict):
+    def more(job: sweep.Job, x: float | None) -> dict:
+        return {"counted": [1e6 * (x or 0), 2e5 * (x or 0), not_taken * 2e5 * (x or 0)]}
+
+    assert verdicts("barrier", sweeps.as_published, more=more)["branches"] is verdict
+
+
 def test_the_line_through_the_samples_is_the_line_they_lie_on():
     made = line([1.0, 2.0, 3.0, 4.0], [32.0, 65.0, 98.0, 131.0])
     assert (made.slope, made.intercept, made.r2) == pytest.approx((33.0, -1.0, 1.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as jsons
 import platform
+import shutil
 import tarfile
 import tempfile
 import time
@@ -11,11 +12,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
-from wattle import console, info, manifest, paths, units
-from wattle.acceptance import steps
-from wattle.acceptance.steps import Result, Step
-from wattle.acceptance.untried import untried
+from wattle import console, info, manifest, paths, stopping, units
+from wattle.acceptance import steps, trial
+from wattle.acceptance.steps import Step
+from wattle.acceptance.trial import Result
+from wattle.acceptance.untried import Tried, untried
 from wattle.doctor.finding import Roots
 from wattle.errors import WattleError
 from wattle.tables import table
@@ -44,6 +47,7 @@ def acceptance(
     For machines unlike the one Wattle was made on: with sensors, clocks that can be set, InfiniBand, many cores,
     another processor. Sensors, transports, knobs, studies and bars are tried in turn; what cannot be tried is said.
     Nothing else should run meanwhile. The file holds host name, processor, kernel, settings and results, no more.
+    Ctrl-C ends it and keeps what was found so far.
     """
     home = paths.find_home()
     chosen = _chosen(steps.all_steps(home, full), only)
@@ -51,19 +55,20 @@ def acceptance(
         _list(chosen)
         return 0
     if not 1 <= limit <= 1e6:
-        raise WattleError(f"--limit {limit}: allowed are 1 to 1000000 seconds")
+        raise WattleError(f"--limit {limit:g}: allowed are 1 to 1000000 seconds")
     target = output or Path(f"wattle-acceptance-{platform.node()}-{time.strftime('%Y%m%d-%H%M%S')}.tar.gz")
-    if target.exists():
-        raise WattleError(f"{target}: is there already; give another file with -o")
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / "acceptance"
-        folder.mkdir()
-        results = _try_all(chosen, folder, limit)
-        document = _document(results, folder)
-        (folder / "acceptance.json").write_text(jsons.dumps(document, indent=1) + "\n", encoding="utf-8")
-        _pack(folder, target)
+    _check(target)
+    folder = _scratch()
+    stop: KeyboardInterrupt | None = None
+    with stopping.raised():
+        results, stop = _try_all(chosen, folder, limit, full)
+    document = _document(results, folder)
+    _keep(folder, document, target)
     _show(results, document["untried"])
-    console.out.print(f"\nWritten to {target}: please send it back.", soft_wrap=True)
+    console.out.print(f"\nWritten to {escape(str(target))}: please send it back.", soft_wrap=True)
+    if stop is not None:
+        console.error(stopping.words(stopping.exit_code(stop)))
+        return stopping.exit_code(stop)
     return 1 if any(r.state == "failed" for r in results) else 0
 
 
@@ -71,26 +76,77 @@ def _chosen(every: list[Step], only: str | None) -> list[Step]:
     if only is None:
         return every
     names = [name.strip() for name in only.split(",") if name.strip()]
-    known = {s.name for s in every} | {s.group for s in every}
+    known = dict.fromkeys([*(s.group for s in every), *(s.name for s in every)])
     if wrong := [name for name in names if name not in known]:
-        raise WattleError(f"--only {wrong[0]}: is no step; there are {', '.join(sorted(known))}")
+        raise WattleError(f"--only {wrong[0]}: is no step; there are {', '.join(known)}")
+    if not names:
+        raise WattleError(f"--only {only!r}: names no step; there are {', '.join(known)}")
     return [s for s in every if s.name in names or s.group in names]
 
 
-def _try_all(chosen: list[Step], folder: Path, limit: float) -> list[Result]:
-    found = []
-    with console.progress("acceptance", len(chosen)) as bar:
-        for step in chosen:
-            bar.advance(0, now=step.what)
-            found.append(steps.run(step, folder, limit))
-            bar.advance(now=step.what)
-    return found
+def _check(target: Path) -> None:
+    """Before half an hour is spent on what goes into the file."""
+    if target.exists():
+        raise WattleError(f"{target}: is there already; give another file with -o")
+    try:
+        _part(target).write_bytes(b"\0" * 4096)
+    except OSError as error:
+        raise WattleError(f"{target}: cannot be written: {error.strerror}; give another file with -o") from None
+    finally:
+        _part(target).unlink(missing_ok=True)
+
+
+def _part(target: Path) -> Path:
+    return target.with_name(f".{target.name}.part")
+
+
+def _scratch() -> Path:
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="wattle-acceptance-")) / "acceptance"
+        folder.mkdir()
+    except OSError as error:
+        raise WattleError(f"{error.filename}: {error.strerror}; set TMPDIR to a folder with room") from None
+    return folder
+
+
+def _try_all(
+    chosen: list[Step], folder: Path, limit: float, full: bool
+) -> tuple[list[Result], KeyboardInterrupt | None]:
+    """What became of each step; and what ended it all early, if anything did."""
+    found: list[Result] = []
+    started = time.monotonic()
+    with console.progress("acceptance", len(chosen), estimates=False) as bar:
+        for number, step in enumerate(chosen):
+            before_s = time.monotonic() - started
+
+            def show(step: Step = step, number: int = number, before_s: float = before_s) -> None:
+                now_s = time.monotonic() - started - before_s
+                left = "" if full else f"; {_left(chosen, number, before_s, now_s)}"
+                bar.advance(0, now=f"{step.name}{left}")
+
+            show()
+            try:
+                found.append(trial.run(step, folder, limit, show))
+            except KeyboardInterrupt as stop:
+                found.append(trial.left_out(step, "interrupted"))
+                return found + [trial.left_out(s, "interrupted before") for s in chosen[number + 1 :]], stop
+            bar.advance(now=step.name)
+    return found, None
+
+
+def _left(chosen: list[Step], number: int, before_s: float, now_s: float) -> str:
+    """A guess: this machine is as much slower or faster at what is to come as it was at what is done. `before_s`: what
+    the steps before this one took; `now_s`: this one so far."""
+    usual = [step.usual_s for step in chosen]
+    pace = before_s / sum(usual[:number]) if number else 1.0
+    minutes = (sum(usual[number:]) * pace - now_s) / 60
+    return "less than a minute left" if minutes < 1 else f"about {minutes:.0f} min left"
 
 
 def _document(results: list[Result], folder: Path) -> dict[str, Any]:
     answer = info.ask()
-    passed = {r.name for r in results if r.state == "passed"}
-    missing = untried(Roots(), answer.meters, _knob(folder), "two-nodes" in passed)
+    states = {r.name: r.state for r in results}
+    missing = untried(Roots(), answer.meters, Tried(_knob(folder), states.get("two-nodes")))
     return {
         "schema": SCHEMA,
         "kind": "acceptance",
@@ -102,32 +158,35 @@ def _document(results: list[Result], folder: Path) -> dict[str, Any]:
     }
 
 
-def _knob(folder: Path) -> str:
-    """As the governed jobs found it."""
+def _knob(folder: Path) -> str | None:
+    """As the governed jobs found it; None where there were none."""
     for path in sorted(folder.glob("clocks-*/profile/pe-00000.json")):
         try:
-            return str((jsons.loads(path.read_text()).get("clocks") or {}).get("knob") or "")
+            return str((jsons.loads(path.read_text()).get("clocks") or {}).get("knob") or "none")
         except (OSError, ValueError):
             continue
-    return ""
+    return None
 
 
-def _pack(folder: Path, target: Path) -> None:
-    """The file is whole or is not there."""
-    part = target.with_name(f".{target.name}.part")
+def _keep(folder: Path, document: dict[str, Any], target: Path) -> None:
+    """The file is whole or is not there; then all that would have been in it stays where it is."""
+    part = _part(target)
     try:
+        (folder / "acceptance.json").write_text(jsons.dumps(document, indent=1) + "\n", encoding="utf-8")
         with tarfile.open(part, "w:gz") as archive:
             archive.add(folder, folder.name)
         part.replace(target)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise WattleError(f"{target}: cannot be written: {error.strerror}; give another file with -o") from None
+        words = error.strerror or str(error)
+        raise WattleError(f"{target}: cannot be written: {words}; what was found stays in {folder}") from None
+    shutil.rmtree(folder.parent, ignore_errors=True)
 
 
 def _list(chosen: list[Step]) -> None:
     result = table()
     for head in ("step", "group", "what"):
-        result.add_column(head)
+        result.add_column(head, no_wrap=head != "what")
     for step in chosen:
         result.add_row(step.name, step.group, step.what)
     console.out.print(result)
@@ -136,9 +195,9 @@ def _list(chosen: list[Step]) -> None:
 def _show(results: list[Result], missing: list[dict[str, str]]) -> None:
     shown = table(title="What was tried")
     for head in ("step", "group", "", "took", "why"):
-        shown.add_column(head, overflow="fold")
+        shown.add_column(head, no_wrap=head != "why", overflow="fold")
     for r in results:
-        shown.add_row(r.name, r.group, f"[{STYLES[r.state]}]{r.state}[/]", units.seconds(r.seconds), r.why)
+        shown.add_row(r.name, r.group, f"[{STYLES[r.state]}]{r.state}[/]", units.seconds(r.seconds), escape(r.why))
     console.out.print(shown)
     if missing:
         console.out.print()
@@ -146,5 +205,5 @@ def _show(results: list[Result], missing: list[dict[str, str]]) -> None:
         for head in ("what", "why"):
             rest.add_column(head, overflow="fold")
         for entry in missing:
-            rest.add_row(entry["what"], entry["why"])
+            rest.add_row(escape(entry["what"]), escape(entry["why"]))
         console.out.print(rest)

@@ -46,7 +46,8 @@ def _jobs(a: Analysis) -> Section:
     axis = plain_axis("GHz", False, ticks)
     series = [(name, look, at_clocks(a, JOBS, name)) for name, look in zip(names, OTHERS, strict=False)]
     figures = [lines(a, f"job-{m}", f"{title[0].upper()}{title[1:]}", m, series, _clock, axis) for m, title in SAVED]
-    return Section("jobs", "Jobs", "Each program at each clock; all PEs at the same.", figures)
+    legend = list(zip(names, OTHERS, strict=False))
+    return Section("jobs", "Jobs", "Each program at each clock; all PEs at the same.", figures, legend)
 
 
 def _by_wait(a: Analysis, metric: str, title: str, names: list[str]) -> Figure:
@@ -130,4 +131,5 @@ def _phases(a: Analysis) -> Section:
             ("node_watts", "Power of the node"),
         )
     ]
-    return Section("phases", "Phases", "A pass of each kernel at each clock.", figures)
+    legend = [(name, look) for name, look, _ in series]
+    return Section("phases", "Phases", "A pass of each kernel at each clock.", figures, legend)

@@ -7,7 +7,7 @@ from statistics import median
 
 from wattle.manifest import Manifest
 from wattle.report import sweep
-from wattle.report.figures import Figure, fragments_axis
+from wattle.report.figures import Figure, Look, fragments_axis
 from wattle.report.page import Page
 from wattle.report.sweep import Section
 from wattle.report.sweep_figures import OTHERS, bars, lines, look_of
@@ -49,7 +49,8 @@ def _sections(a: Analysis) -> list[Section]:
             lines(a, f"{way}-receiver", "Energy of the receiver", "own", _series(a, way, "receiver"), _fragments, axis),
             lines(a, f"{way}-sender", "Energy of the sender", "own", _series(a, way, "sender"), _fragments, axis),
         ]
-        found.append(Section(way, f"{way[0].upper()}{way[1:]}", f"512 KiB: {WORDS[way]}", figures, WAITS))
+        legend = [(name, look) for name, look, _ in _series(a, way, "sender")]
+        found.append(Section(way, f"{way[0].upper()}{way[1:]}", f"512 KiB: {WORDS[way]}", figures, legend))
     return [
         *found,
         Section(
@@ -63,7 +64,8 @@ def _sections(a: Analysis) -> list[Section]:
     ]
 
 
-def _series(a: Analysis, way: str, who: str) -> list[tuple[str, object, list[Point]]]:
+def _series(a: Analysis, way: str, who: str) -> list[tuple[str, Look, list[Point]]]:
+    """By the receiver's clock where one can be set, else by how PEs wait."""
     waits = [(w, look_of(w), a.select(series=PUTS, name=way, who=who, wait=w, clock=None)) for w in WAITS]
     clocks = sorted({p.clock for p in a.select(series=PUTS, name=way, who=who) if p.clock is not None})
     at = [

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from wattle import runs, units
+from wattle import balance, runs, units
 from wattle.manifest import Manifest
 from wattle.metrics import Spread, metrics, spread
 from wattle.pe import PE, add
@@ -18,6 +18,7 @@ from wattle.report.page import Page
 from wattle.report.run_nodes import network_rows, node_figures, node_rows
 from wattle.run.lost import dropped_words, readers_words, silent_hosts_words
 from wattle.run.node_table import one_machine_words
+from wattle.run.summary import node_domains
 from wattle.runs import Run
 from wattle.sites import MergedSite, merge
 
@@ -52,6 +53,8 @@ def build(directory: Path) -> Page:
             "pes": _pe_rows(profile) if profile is not None and has_pes else [],
             "hidden_pes": max(0, len(profile.pes) - PES_SHOWN) if profile is not None else 0,
             "joules": _joules_rows(profile) if profile is not None and has_pes else [],
+            "balance": _balance_rows(profile) if profile is not None and has_pes else [],
+            "governed": _governed(profile) if profile is not None and has_pes else [],
             "domains": profile.domains if profile is not None else [],
             "sites": _site_rows(sites[:SITES_SHOWN]),
             "hidden_sites": max(0, len(sites) - SITES_SHOWN),
@@ -80,7 +83,7 @@ def _share(part: float, whole: float) -> str:
 def _nav(run: Run, profile: RunProfile | None, sites: list[MergedSite]) -> list[tuple[str, str]]:
     nav = [("summary", "Summary")]
     if profile is not None and profile.pes:
-        nav += [("pes", "By PE"), ("joules", "Joules")]
+        nav += [("pes", "By PE"), ("joules", "Joules"), ("balance", "Balance")]
         nav += [("nodes", "By node")] if len(profile.nodes) > 1 else []
         nav += [("network", "Network")] if profile.network is not None else []
     if sites:
@@ -209,6 +212,39 @@ def _joules_cell(figure: Joules) -> str:
         return units.UNKNOWN
     factor, unit = joule_unit(figure.joules)
     return f"{amount(figure.joules, figure.uncertainty, factor)} {unit}"
+
+
+def _balance_rows(profile: RunProfile) -> list[tuple[str, str, str, str]]:
+    """(what, value, what it says, provenance), in the dissertation's words."""
+    found, intensity = balance.balance(profile), balance.intensity(profile)
+    alone = "one PE waits for nobody" if profile.n_pes == 1 else "PEs left no profile"
+    slack, ratio, early = (found.slack_ratio, found.compute_ratio, found.early_cores) if found else (None, None, None)
+    rows = [
+        ("slack ratio", None if slack is None else f"{significant(100 * slack, 3)} %", "of all PEs' time is waited"),
+        ("CR, compute ratio", _plain(ratio), "time that the PE computes that does most, over the one that does least"),
+        ("EC, early cores", _plain(early), "PEs that wait, on average"),
+    ]
+    said = [(name, value or units.UNKNOWN, what if value else alone, "") for name, value, what in rows]
+    counted = "arithmetic for each load and store, by instructions counted" if intensity.value else intensity.why
+    said.append(("CI, compute intensity", _plain(intensity.value) or units.UNKNOWN, counted, ""))
+    joules = balance.of_nodes(profile, node_domains(profile))
+    for product in balance.products(joules, profile.wall_s):
+        value = units.UNKNOWN
+        if product.value is not None:
+            value = f"{amount(product.value, product.uncertainty)} {product.unit}"
+        what = {"edp": "E t", "ed2p": "E t²", "e2dp": "E² t"}[product.name]
+        said.append((product.name.upper(), value, f"{what}, joules of the nodes", str(joules.provenance)))
+    return said
+
+
+def _plain(value: float | None) -> str | None:
+    return None if value is None else significant(value, 3)
+
+
+def _governed(profile: RunProfile) -> list[str]:
+    """What the governor did, or in a dry run would have done."""
+    dry = balance.dry_run(profile)
+    return [words for words in (balance.governor_words(profile.pes), dry.words if dry else "") if words]
 
 
 def _site_rows(sites: list[MergedSite]) -> list[dict[str, Any]]:

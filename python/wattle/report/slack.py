@@ -18,6 +18,8 @@ from wattle.study.sweep import MODES, SCALINGS
 from wattle.study.sweep_analysis import Analysis, Point
 from wattle.study.sweep_samples import WAITS
 
+WAITING = {"spin": "spin", "adaptive": "look on for as long as a sleep would cost, then sleep"}
+
 # The timelines of figures 11.1 (proactive) and 11.9 (reactive).
 CASES = (("A", "baseline", None), ("B", "performance", None), ("C", "energy", None), ("D", "energy", SHORT))
 
@@ -117,11 +119,12 @@ def _early(a: Analysis, acts: str) -> Section:
     def series(ratio: float) -> list[tuple[str, object, list[Point]]]:
         return [(m, look_of(m), a.select(series=EARLY, mode=m, x=ratio)) for m in MODES]
 
-    pes = points[0].pes if points else 0
+    pes, wait = (points[0].pes, points[0].wait) if points else (0, "")
     return Section(
         "early",
         "Early cores",
-        f"{pes} PEs, of which EC are early, by CR, in each mode, proactive, waiting adaptively.{acts}",
+        f"{pes} PEs, of which EC are early, by CR, in each mode, proactive; those that wait "
+        f"{WAITING.get(wait, wait)}.{acts}",
         [
             lines(a, f"early-{m}-{ratio:g}".replace(".", "_"), f"{title}, CR {ratio:g}", m, series(ratio), early, axis)
             for ratio in (1.0, most)

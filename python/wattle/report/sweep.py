@@ -12,7 +12,7 @@ from wattle import units
 from wattle.checked import Checked
 from wattle.manifest import Manifest
 from wattle.report.amounts import si
-from wattle.report.figures import Figure
+from wattle.report.figures import Figure, Look
 from wattle.report.page import Page
 from wattle.report.sweep_figures import look_of, shown
 from wattle.study import published, sweep
@@ -32,13 +32,14 @@ WAIT_WORDS = {
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page. `text`: a paragraph before the figures; `legend`: the policies that they show."""
+    """A part of the page. `text`: a paragraph before the figures; `legend`: what their lines are, policies by name
+    alone or whatever else with its look."""
 
     id: str
     title: str
     text: str
     figures: list[Figure]
-    legend: tuple[str, ...] = ()
+    legend: Sequence[str | tuple[str, Look]] = ()
     wide: bool = False
 
 
@@ -94,8 +95,9 @@ def _nav(sections: Sequence[Section]) -> list[tuple[str, str]]:
     ]
 
 
-def _legend(section: Section) -> list[tuple[str, Any, str]]:
-    return [(policy, look_of(policy), WAIT_WORDS.get(policy, "")) for policy in section.legend]
+def _legend(section: Section) -> list[tuple[str, Look, str]]:
+    entries = [(entry, look_of(entry)) if isinstance(entry, str) else entry for entry in section.legend]
+    return [(name, look, WAIT_WORDS.get(name, "")) for name, look in entries]
 
 
 def _doubt(share: float | None) -> str | None:

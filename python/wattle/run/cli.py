@@ -86,6 +86,8 @@ def run(
         if not profile:
             raise WattleError("--timeline and --no-profile: a timeline is written with the profile; leave one out")
         chosen.setdefault("WATTLE_TIMELINE", os.environ.get("WATTLE_TIMELINE") or TIMELINE_BYTES)
+        if chosen["WATTLE_TIMELINE"] == "0":
+            raise WattleError("--timeline and WATTLE_TIMELINE=0: 0 keeps none; leave one out")
     if plan is not None:
         chosen |= _clocks_of(plan, n, chosen)
     found = target.look_at(command[0])
@@ -193,6 +195,9 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> int:
 
 def _write_timeline(plan: _Plan, where: Path, record: Manifest) -> None:
     """What cannot be written is said; the program's own exit code stays."""
+    if not any((where / "profile").glob("timeline-*.bin")):
+        console.note("timeline: no PE left one: killed, aborted, ended without finalize, or never initialised")
+        return
     from wattle.timeline import written  # not before the job has ended: it starts threads
 
     try:

@@ -60,6 +60,9 @@ def _show_balance(profile: RunProfile, console: Console) -> None:
     """Who waited for whom, and what the governor made of it."""
     if found := balance.balance(profile):
         console.print(escape(balance.words(found)))
+    intensity = balance.intensity(profile)
+    if intensity.value is not None or any(pe.operations for pe in profile.pes):
+        console.print(f"{escape(intensity.words[0].upper() + intensity.words[1:])}.", soft_wrap=True)
     edp = balance.products(balance.of_nodes(profile, node_domains(profile)), profile.wall_s)[0]
     if edp.value is not None and edp.uncertainty is not None:
         words = f"{significant(edp.value, 3)} ± {significant(edp.uncertainty, 2)} {edp.unit}"
@@ -68,6 +71,8 @@ def _show_balance(profile: RunProfile, console: Console) -> None:
         )
     if words := balance.governor_words(profile.pes):
         console.print(escape(words), soft_wrap=True)
+    if dry := balance.dry_run(profile):
+        console.print(escape(dry.words), soft_wrap=True)
 
 
 def _show_nodes(profile: RunProfile, console: Console) -> None:

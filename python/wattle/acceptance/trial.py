@@ -1,0 +1,107 @@
+"""One step, tried: a command of its own, so that one that fails or hangs ends nothing but itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from wattle.acceptance import reason
+from wattle.acceptance.steps import Step
+from wattle.errors import WattleError
+
+OBEY_S = 30  # what a step may take to end after it was asked to
+LOOK_S = 1.0
+CLOCK_FILES = ("scaling_governor", "scaling_min_freq", "scaling_max_freq", "scaling_setspeed")
+
+
+@dataclass
+class Result:
+    """`state`: passed, failed, or not tried; `why` where it did not pass."""
+
+    name: str
+    group: str
+    what: str
+    state: str
+    why: str = ""
+    seconds: float = 0.0
+    command: list[str] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+
+def left_out(step: Step, why: str) -> Result:
+    return Result(step.name, step.group, step.what, "not tried", why)
+
+
+def run(step: Step, folder: Path, limit_s: float, watch: Callable[[], None] = lambda: None) -> Result:
+    """Its output goes to FOLDER/NAME.out and .err, its results to FOLDER/NAME. `watch` is called now and then
+    meanwhile."""
+    result = left_out(step, "")
+    started = time.monotonic()
+    before = clock_files()
+    try:
+        out = folder / step.name
+        out.mkdir()
+        result.command = step.command(out)
+        with (folder / f"{step.name}.out").open("wb") as said, (folder / f"{step.name}.err").open("wb") as wrong:
+            code = _ended(result.command, said, wrong, limit_s * step.patience, watch)
+        result.state = "passed" if code == 0 else "failed"
+        if code != 0:
+            words = (folder / f"{step.name}.err").read_text(errors="replace")
+            result.why = f"{_how(code)}: {reason.of(words)}"
+    except WattleError as error:
+        result.why = str(error)
+    except subprocess.TimeoutExpired:
+        result.state, result.why = "failed", f"not done within {limit_s * step.patience:.0f} s (--limit)"
+    except OSError as error:
+        result.state, result.why = "failed", ": ".join(str(w) for w in (error.filename, error.strerror) if w)
+    if (after := clock_files()) != before:
+        changed = [path for path in before if after.get(path) != before[path]]
+        result.state, result.why = "failed", f"left clocks changed: {', '.join(changed)}"
+    result.seconds = time.monotonic() - started
+    return result
+
+
+def _how(code: int) -> str:
+    return f"ended by signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def _ended(command: list[str], said: IO[bytes], wrong: IO[bytes], limit_s: float, watch: Callable[[], None]) -> int:
+    """The exit code. One that is to end is asked to first: it takes down what it has started."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=wrong)
+    until = time.monotonic() + limit_s
+    try:
+        while True:
+            left = until - time.monotonic()
+            try:
+                return process.wait(max(0.0, min(LOOK_S, left)))
+            except subprocess.TimeoutExpired:
+                if left <= 0:
+                    raise
+                watch()
+    except BaseException:  # too long; or we are to end ourselves, of which it may not have heard
+        process.terminate()
+        try:
+            process.wait(OBEY_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        raise
+
+
+def clock_files() -> dict[str, str]:
+    """What the machine's clocks are set to: no step may leave them otherwise."""
+    root = Path(os.environ.get("WATTLE_SYSFS") or "/sys") / "devices" / "system" / "cpu"
+    found = {}
+    for path in sorted(p for name in CLOCK_FILES for p in root.glob(f"cpu[0-9]*/cpufreq/{name}")):
+        try:
+            found[str(path)] = path.read_text().strip()
+        except OSError:
+            continue
+    return found
