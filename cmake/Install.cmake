@@ -32,8 +32,9 @@ install(TARGETS oshrun wattle-info wattle-calibrate wattle-clock-guard wattle-be
   RUNTIME DESTINATION bin)
 install(PROGRAMS ${CMAKE_BINARY_DIR}/bin/oshcc ${CMAKE_BINARY_DIR}/bin/oshc++ DESTINATION bin)
 install(FILES ${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_SOURCE_DIR}/include/wattle_sim.h ${CMAKE_BINARY_DIR}/include/shmem.h ${CMAKE_BINARY_DIR}/include/shmemx.h
+  ${CMAKE_BINARY_DIR}/include/pshmem.h ${CMAKE_BINARY_DIR}/include/pshmemx.h
   ${CMAKE_SOURCE_DIR}/include/armci.h ${CMAKE_SOURCE_DIR}/include/armcix.h ${CMAKE_SOURCE_DIR}/include/message.h DESTINATION include)
-install(FILES ${CMAKE_BINARY_DIR}/include/mpp/shmem.h ${CMAKE_BINARY_DIR}/include/mpp/shmemx.h DESTINATION include/mpp)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/include/mpp DESTINATION include)
 install(FILES ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle.pc ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle-shmem.pc ${CMAKE_BINARY_DIR}/lib/pkgconfig/armci.pc
   DESTINATION lib/pkgconfig)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/lib/cmake/Wattle DESTINATION lib/cmake)

@@ -34,6 +34,18 @@ static inline const char *wtl_told_of(const wtl_pe *self, const wtl_team *t, int
 void wtl_tell_node(wtl_pe *self, wtl_team *t, int node, int slot, const void *what, size_t bytes);
 const char *wtl_hear_node(wtl_pe *self, wtl_site *site, wtl_team *t, int slot);
 
+/*
+ * pushed.c: between nodes of one PE each, `n` bytes for `at` of dest, where no PE has more than `most`; a block for each
+ * PE; and the rest as in sync.h. False: they are not for this call, on all PEs.
+ */
+bool wtl_gather_pushed(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, const void *source, size_t at, size_t n,
+                       size_t most);
+bool wtl_alltoall_pushed(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, const char *source, size_t block);
+bool wtl_broadcast_pushed(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
+                          int root, bool to_root);
+bool wtl_reduce_pushed(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, const char *source, size_t n, size_t size,
+                       wtl_combine_fn combine);
+
 /* What the leaders put together: `n` elements, `bytes` in all. */
 typedef struct wtl_parts {
   size_t n, bytes;

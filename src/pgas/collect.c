@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "pgas/by_node.h"
 #include "pgas/sync.h"
 #include "pgas/team.h"
 
@@ -125,7 +126,8 @@ void wtl_reduce(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const voi
 {
   if (wtl_reduce_small(self, site, t, dest, source, n, size, combine) ||
       wtl_reduce_staged(self, site, t, dest, source, n, size, combine) ||
-      wtl_reduce_by_node(self, site, t, dest, source, n, size, combine))
+      wtl_reduce_by_node(self, site, t, dest, source, n, size, combine) ||
+      wtl_reduce_pushed(self, site, t, dest, source, n, size, combine))
     return;
   in_parts(self, site, t, &(sums){size, combine, false, false}, dest, source, n);
 }
@@ -159,7 +161,8 @@ void wtl_broadcast(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const 
 {
   if (wtl_broadcast_small(self, site, t, dest, source, bytes, root, to_root) ||
       wtl_broadcast_staged(self, site, t, dest, source, bytes, root, to_root) ||
-      wtl_broadcast_by_node(self, site, t, dest, source, bytes, root, to_root))
+      wtl_broadcast_by_node(self, site, t, dest, source, bytes, root, to_root) ||
+      wtl_broadcast_pushed(self, site, t, dest, source, bytes, root, to_root))
     return;
   int pe = wtl_team_pe(self, t, root);
   wtl_team_barrier(self, site, t);

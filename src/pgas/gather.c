@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "pgas/active.h"
+#include "pgas/by_node.h"
 #include "pgas/sync.h"
 #include "pgas/team.h"
 
@@ -96,7 +97,9 @@ static bool gather_few(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, co
 
 void wtl_fcollect(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes)
 {
-  if (gather_few(self, site, t, dest, source, bytes)) return;
+  if (gather_few(self, site, t, dest, source, bytes) ||
+      wtl_gather_pushed(self, site, t, dest, source, (size_t)t->me * bytes, bytes, bytes))
+    return;
   wtl_team_barrier(self, site, t);
   gather(self, site, t, dest, source, &(layout){bytes, NULL});
 }
@@ -144,7 +147,7 @@ void wtl_collect(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const vo
   const char *all = wtl_gather_by_node(self, site, t, source, bytes, starts[t->me], starts[t->n]);
   if (all)
     memcpy(dest, all, starts[t->n]);
-  else
+  else if (!wtl_gather_pushed(self, site, t, dest, source, starts[t->me], bytes, starts[t->n]))
     gather(self, site, t, dest, source, &(layout){0, starts});
   if (t->sync) *said_of(self, t, self->me) = 0;
   wtl_scratch_back(t);
@@ -160,7 +163,8 @@ void wtl_alltoall(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, size_t 
   const char *mine = (const char *)source + (size_t)t->me * n * from_step;
   _Atomic uint32_t left = 0;
   if (wtl_alltoall_staged(self, site, t, dest, to_step, source, from_step, size, n) ||
-      wtl_alltoall_by_node(self, site, t, dest, to_step, source, from_step, size, n))
+      wtl_alltoall_by_node(self, site, t, dest, to_step, source, from_step, size, n) ||
+      (dense && wtl_alltoall_pushed(self, site, t, dest, source, block)))
     return;
   wtl_team_barrier(self, site, t);
   for (int k = 0; self->net && n && k < t->n; k++) {

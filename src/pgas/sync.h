@@ -86,8 +86,9 @@ typedef void (*wtl_combine_fn)(void *to, const void *from, size_t n);
  *   STAGED  up to WTL_STAGE_BYTES: each PE copies its part to its room, a barrier, each takes what it needs (staged.c)
  *   DIRECT  a barrier, each PE computes or fetches its share of the result from the others' memory, a barrier
  * The first two where all PEs are on one node; on several, those of few bytes and all reductions, unless they are
- * forced to go DIRECT, put together what a node has before they use the network (by_node.c, gather_by_node.c). The
- * setting says which is taken where several could be.
+ * forced to go DIRECT, put together what a node has before they use the network (by_node.c, gather_by_node.c), and
+ * nodes of one PE send straight to where the bytes belong (pushed.c). The setting says which is taken where several
+ * could be.
  */
 enum wtl_collectives { WTL_COLLECTIVES_AUTO, WTL_COLLECTIVES_SMALL, WTL_COLLECTIVES_STAGED, WTL_COLLECTIVES_DIRECT };
 

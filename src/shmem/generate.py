@@ -1,4 +1,4 @@
-"""Makes the OpenSHMEM front end from the API table (api.toml): shmem.h, shmemx.h, shmem_api_*.c and api.json.
+"""Makes the OpenSHMEM front end from the API table (api.toml): [p]shmem.h, [p]shmemx.h, shmem_api_*.c and api.json.
 
 usage: generate.py api.toml BUILD_DIR VERSION
 """
@@ -78,7 +78,7 @@ def rows(table: dict) -> list[dict]:
     for row in table["routine"]:
         if "like" in row:
             other = next(r for r in complete if r["name"] == row["like"])
-            row = {k: v for k, v in other.items() if k not in ("ctx", "generic", "forms")} | row
+            row = {k: v for k, v in other.items() if k not in ("ctx", "generic", "old_generic", "forms")} | row
         for word in row.get("each", [""]):
             complete.append({k: replace_in(v, "{O}", word) for k, v in row.items() if k != "each"} | {"op": word})
     return complete
@@ -375,6 +375,11 @@ def generic_macros(table: dict, routines: list[Routine]) -> str:
     for r in routines:
         if r.row.get("generic") and r.type_name in selectable(table, r.row["types"]):
             groups.setdefault(r.row["generic"], []).append(r)
+    for r in routines:
+        others = groups.get(r.row.get("old_generic", ""), [])
+        has_own = r.c_type in {other.c_type for other in others}
+        if others and not has_own and not r.with_ctx and r.type_name in selectable(table, r.row["types"]):
+            others.append(r)
     out = []
     for generic, members in groups.items():
         plain = [r for r in members if not r.with_ctx]
@@ -410,10 +415,11 @@ def header(table: dict, routines: list[Routine], version: str) -> str:
     out.append("")
     out += prototypes([r for r in routines if "header" not in r.row])
     out += [
-        "",
-        "/* C11: one name for all types. */",
-        "#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && "
-        "!defined(WTL_NO_GENERICS)",
+        HEADER_END,
+        "/* C11: one name for all types. Not for pshmem.h, whose readers define routines of these names. */",
+        "#if !defined(WTL_GENERICS) && !defined(WTL_NO_GENERICS) && !defined(__cplusplus) && \\",
+        "    defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L",
+        "#define WTL_GENERICS",
         "extern void wtl_no_such_type(void); /* exists nowhere: a call for a type the routine does not have */",
         "#define WTL_ARG0(...) WTL_ARG0_(__VA_ARGS__, 0, 0, 0)",
         "#define WTL_ARG0_(a, ...) a",
@@ -423,7 +429,7 @@ def header(table: dict, routines: list[Routine], version: str) -> str:
         "#define WTL_ARG2_(a, b, c, ...) c",
         generic_macros(table, routines),
         "#endif",
-        HEADER_END,
+        "",
     ]
     return "\n".join(out)
 
@@ -556,6 +562,16 @@ HEADER_END = """
 """
 
 
+PSHMEM_HEADER = """\
+/*
+ * p@NAME@ - for profiling tools: what @NAME@ declares, the twins whose names begin with p among it, but no C11
+ * generics, so that a tool can define the routines of those names. @NAME@ may be included too, before or after.
+ */
+#define WTL_NO_GENERICS
+#include <@NAME@>
+#undef WTL_NO_GENERICS
+"""
+
 MPP_HEADER = """\
 /* mpp/@NAME@ - where programs written for SGI's SHMEM look for @NAME@. */
 #include <@NAME@>
@@ -572,6 +588,7 @@ def index(routines: list[Routine]) -> list[dict]:
             "type": r.type_name,
             "ctx": r.with_ctx,
             "generic": r.row.get("generic"),
+            "old_generic": None if r.with_ctx else r.row.get("old_generic"),
             "header": r.row.get("header", "shmem.h"),
             "doc": r.row["doc"],
             "since": r.row.get("since"),
@@ -596,7 +613,9 @@ def main() -> None:
     write(build / "include/shmem.h", header(table, routines, version))
     write(build / "include/shmemx.h", extension_header(routines, version))
     for name in ("shmem.h", "shmemx.h"):
-        write(build / "include/mpp" / name, MPP_HEADER.replace("@NAME@", name))
+        write(build / f"include/p{name}", PSHMEM_HEADER.replace("@NAME@", name))
+        for each in (name, f"p{name}"):
+            write(build / "include/mpp" / each, MPP_HEADER.replace("@NAME@", each))
     for part in PARTS:
         write(build / f"generated/shmem_api_{part}.c", implementation(table, routines, (part,)))
     write(build / "generated/api.json", json.dumps(index(routines), indent=1))

@@ -43,6 +43,8 @@ def test_the_installation_holds_what_the_readme_promises(prefix: Path) -> None:
         "include/shmemx.h",
         "include/mpp/shmem.h",
         "include/mpp/shmemx.h",
+        "include/pshmem.h",
+        "include/mpp/pshmemx.h",
         "include/wattle.h",
         "lib/cmake/Wattle/WattleConfig.cmake",
         "share/man/man3/shmem_ctx_long_put_signal_nbi.3",

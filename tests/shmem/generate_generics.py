@@ -50,6 +50,9 @@ def main() -> None:
     for r in routines:
         twin = r["name"].replace(f"_{r['type']}_", f"_{SAME[r['type']]}_", 1) if r["type"] in SAME else r["name"]
         body += calls(r, {r["name"], twin} & names)
+        if old := r["old_generic"]:  # takes the old routine where its type has one
+            of_types = {f"shmem_{t}_{old.removeprefix('shmem_')}" for t in (r["type"], SAME.get(r["type"], ""))}
+            body += calls(r | {"generic": old}, of_types & names or {r["name"], twin} & names)
     Path(sys.argv[2]).write_text(
         "\n".join(
             [

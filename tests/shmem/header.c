@@ -1,4 +1,6 @@
-/* shmem.h in every standard of C; the C11 ones use the generics too. */
+/* shmem.h in every standard of C; the C11 ones use the generics too, whatever was included before. */
+#include <mpp/pshmem.h>
+#include <pshmemx.h>
 #include <shmem.h>
 #include <shmemx.h>
 

@@ -1,4 +1,6 @@
 // shmem.h in C++: compiles in every standard, and links.
+#include <mpp/pshmemx.h>
+#include <pshmem.h>
 #include <shmem.h>
 #include <shmemx.h>
 
