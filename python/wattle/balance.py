@@ -189,9 +189,11 @@ class DryRun:
 
 
 def dry_run(profile: RunProfile) -> DryRun | None:
-    """None where no PE's clocks were recorded only, and where PEs are missing."""
+    """None where no clocks were recorded, no change among them, or PEs are missing."""
     found = [pe.recorded for pe in profile.pes if pe.recorded is not None]
     if not found or not profile.complete or len(found) < len(profile.pes):
+        return None
+    if not any(pe.clocks.changes for pe in profile.pes if pe.clocks):
         return None
     return DryRun(
         total(r.joules for r in found), total(r.saved for r in found), next((r.why for r in found if r.why), "")

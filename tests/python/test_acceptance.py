@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tarfile
+import tempfile
 import time
 from pathlib import Path
 
 import fakes
 import pytest
-from wattle.acceptance import reason, steps, trial
-from wattle.acceptance.cli import _left
+from wattle.acceptance import cli, reason, steps, trial
 from wattle.acceptance.steps import Step
 from wattle.acceptance.untried import Tried, untried
 from wattle.doctor.finding import Roots
@@ -207,11 +208,25 @@ def test_what_cannot_be_packed_stays_where_it_is(apps, wattle: fakes.Wattle, tmp
     assert json.loads((folder / "acceptance.json").read_text())["steps"]
 
 
+def test_a_disk_without_room_is_said_before_anything_is_tried(apps, tmp_path, monkeypatch):
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(cli.shutil, "disk_usage", lambda _: usage._replace(free=1 << 20))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(WattleError, match="less than 64 MiB is free there; set TMPDIR"):
+        cli.acceptance(tmp_path / "x.tar.gz", "doctor", False, False, 900)
+    assert not list(tmp_path.glob("wattle-acceptance-*"))
+
+
+def test_what_was_measured_leaves_the_users_own_prices_alone(apps, tmp_path):
+    step = next(s for s in steps.all_steps(find_home(), False) if s.name == "prices")
+    assert f"XDG_CACHE_HOME={tmp_path}" in step.command(tmp_path)
+
+
 def test_the_time_left_follows_what_the_steps_so_far_took():
     chosen = [
         Step(name, "studies", "", lambda _: [], usual_s=usual) for name, usual in (("a", 60), ("b", 120), ("c", 60))
     ]
-    assert _left(chosen, 0, 0.0, 0.0) == "about 4 min left"
-    assert _left(chosen, 1, 120.0, 0.0) == "about 6 min left"  # twice as slow
-    assert _left(chosen, 1, 120.0, 180.0) == "about 3 min left"
-    assert _left(chosen, 2, 90.0, 10.0) == "less than a minute left"
+    assert cli._left(chosen, 0, 0.0, 0.0) == "about 4 min left"
+    assert cli._left(chosen, 1, 120.0, 0.0) == "about 6 min left"  # twice as slow
+    assert cli._left(chosen, 1, 120.0, 180.0) == "about 3 min left"
+    assert cli._left(chosen, 2, 90.0, 10.0) == "less than a minute left"

@@ -80,9 +80,18 @@ def recorded(joules, saved, why=""):
     return {"joules": [figure(*joules)], "saved": [figure(*saved)], "why": why}
 
 
+def dry_pe(number, found, changes=34):
+    return pe(number, 1.0, 2.5, recorded=found, clocks=GOVERNED | {"changes": changes})
+
+
+def test_a_dry_run_without_a_change_has_nothing_to_tell(tmp_path):
+    found = recorded((4.0, 1.0), (0.0, 0.0))
+    assert balance.dry_run(load(tmp_path, dry_pe(0, found, 0), dry_pe(1, found, 0))) is None
+
+
 def test_a_dry_run_says_what_the_recorded_clocks_would_have_saved(tmp_path):
     first, second = recorded((4.0, 1.0), (1.5, 0.25)), recorded((2.0, 0.5), (-0.5, 0.25))
-    found = balance.dry_run(load(tmp_path, pe(0, 1.0, 2.5, recorded=first), pe(1, 3.0, 0.5, recorded=second)))
+    found = balance.dry_run(load(tmp_path, dry_pe(0, first), dry_pe(1, second)))
     assert found.words == (
         "At the recorded clocks the PEs' cpu joules would have been 6.00 ± 1.5 J instead of 7.00 J, 1.00 ± 0.50 J "
         "saved: modelled (model x at recorded clocks), nothing was changed."
@@ -94,8 +103,7 @@ def test_a_dry_run_on_a_profile_of_one_clock_says_that_it_does_not_know(tmp_path
     nothing = recorded(
         (None, None, "unavailable"), (None, None, "unavailable"), "the machine profile knows one clock only"
     )
-    pes = [pe(0, 1.0, 2.5, recorded=nothing), pe(1, 3.0, 0.5, recorded=nothing)]
-    found = balance.dry_run(load(tmp_path, *pes))
+    found = balance.dry_run(load(tmp_path, dry_pe(0, nothing), dry_pe(1, nothing)))
     assert found.words == (
         "What the recorded clocks would have saved is not known: the machine profile knows one clock only; name "
         "another with --machine."

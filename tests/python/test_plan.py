@@ -148,6 +148,52 @@ def test_a_profile_of_one_clock_has_nothing_to_plan_with(run_dir, home, wattle):
     assert "a plan needs two and more" in result.stderr
 
 
+def test_energy_is_compared_only_beyond_what_the_profile_leaves_open(unequal, wattle):
+    shown = " ".join(wattle("plan", unequal).stdout.split())
+    # reduced: 20 s, 27.8 s of computing twice as long at 2 W, the rest at 2 W, and 20 s x 10 W: 360 J of 395.6.
+    # What differs is all of it: 27.8 s x 8 W, 12.2 s x 6 W, 80 s x 2 W at a quarter each, and 10 s x 1 W: +- 124 J.
+    assert "reduced 20.0 s 360 ± 60 J modelled energy alike as far as the profile tells, 100 % more time" in shown
+    # hybrid: 7.9 s x 8 W and 12.1 s x 6 W become 20 s x 2 W: 95.8 J of 395.6 less, +- 44 J.
+    assert "24.2 % less energy, as much time" in shown
+
+
+def test_an_even_run_is_told_that_nobody_needs_a_lower_clock(tmp_path, unequal, wattle):
+    equal = fakes.make_run(tmp_path / "equal", [profile(pe, 9.0, 1.0) for pe in range(4)])
+    assert "could do with a lower clock" in " ".join(wattle("plan", equal).stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--by", "magic"), "--by magic: expected model or sim"),
+        (("--by", "sim", "--slowdown", -5), "--slowdown -5: allowed are 0 to 1000 percent"),
+        (("-o", "/no/such/plan.yaml"), "/no/such/plan.yaml: cannot be written: No such file or directory"),
+    ],
+)
+def test_what_cannot_be_planned_is_said_in_one_line(unequal, wattle, options, said):
+    result = wattle("plan", unequal, *options)
+    assert result.returncode == 2
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_machine_profile_that_is_not_there_is_named(unequal, home, wattle):
+    wrong = {"error": "machine profile nosuch: not found"}
+    (home / "bin" / "info.json").write_text(json.dumps(fakes.INFO | {"machine": wrong}))
+    result = wattle("plan", unequal, "--machine", "nosuch")
+    assert (result.returncode, result.stderr) == (2, "wattle: machine profile nosuch: not found\n")
+
+
+def test_an_mpi_run_takes_a_plan_of_as_many_as_its_launcher_starts(tmp_path, unequal, home, wattle):
+    (home / "lib").mkdir()
+    (home / "lib" / "libwattle-mpi.so").touch()
+    where = tmp_path / "p.yaml"
+    where.write_text(GOOD)
+    launcher = fakes.script(tmp_path / "mpirun", '#!/bin/sh\necho "$WATTLE_CLOCKS"\n')
+    result = wattle("run", "--mpi", "--plan", where, "--", launcher)
+    assert (result.returncode, result.stdout) == (0, "0-1=1.2\n"), result.stderr
+
+
 def test_a_run_takes_the_plan_as_a_setting(tmp_path, unequal, wattle):
     where = tmp_path / "p.yaml"
     where.write_text(GOOD)

@@ -25,6 +25,7 @@ from wattle.tables import table
 
 SCHEMA = 1
 LIMIT_S = 900.0
+ROOM_BYTES = 64 << 20  # several times what all steps leave, quick
 STYLES = {"passed": "good", "failed": "bad", "not tried": "partly"}
 
 
@@ -106,6 +107,11 @@ def _scratch() -> Path:
         folder.mkdir()
     except OSError as error:
         raise WattleError(f"{error.filename}: {error.strerror}; set TMPDIR to a folder with room") from None
+    if shutil.disk_usage(folder).free < ROOM_BYTES:
+        shutil.rmtree(folder.parent, ignore_errors=True)
+        raise WattleError(
+            f"{folder.parent.parent}: less than {ROOM_BYTES >> 20} MiB is free there; set TMPDIR to a folder with room"
+        )
     return folder
 
 
@@ -128,7 +134,7 @@ def _try_all(
             try:
                 found.append(trial.run(step, folder, limit, show))
             except KeyboardInterrupt as stop:
-                found.append(trial.left_out(step, "interrupted"))
+                found.append(trial.left_out(step, "interrupted", time.monotonic() - started - before_s))
                 return found + [trial.left_out(s, "interrupted before") for s in chosen[number + 1 :]], stop
             bar.advance(now=step.name)
     return found, None

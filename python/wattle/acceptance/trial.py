@@ -35,8 +35,9 @@ class Result:
         return dict(self.__dict__)
 
 
-def left_out(step: Step, why: str) -> Result:
-    return Result(step.name, step.group, step.what, "not tried", why)
+def left_out(step: Step, why: str, seconds: float = 0.0) -> Result:
+    """`seconds`: after which it was ended."""
+    return Result(step.name, step.group, step.what, "not tried", why, seconds)
 
 
 def run(step: Step, folder: Path, limit_s: float, watch: Callable[[], None] = lambda: None) -> Result:

@@ -17,10 +17,12 @@ from wattle.plan import by_sim, file, machine
 from wattle.plan.choice import choose
 from wattle.plan.file import Cluster, Plan
 from wattle.plan.machine import Clock, Clocks
-from wattle.plan.predict import Prediction, active_s, predict, waiting_s
+from wattle.plan.predict import Prediction, active_s, predict, saved, waiting_s
 from wattle.provenance import Joules, Provenance, significant
 from wattle.sim.replay import Outcome
 from wattle.tables import table
+
+LEAST = 0.05  # percent that are worth a word
 
 
 def plan(
@@ -48,6 +50,10 @@ def plan(
     the base clock (standard), with all PEs at the plan's lowest clock (reduced), and as planned (hybrid). `wattle run
     --plan FILE` applies it.
     """
+    if by not in ("model", "sim"):
+        raise WattleError(f"--by {by}: expected model or sim")
+    if not 0 <= slowdown <= 1000:
+        raise WattleError(f"--slowdown {slowdown:g}: allowed are 0 to 1000 percent")
     found = runs.load(directory)
     sample = found.middle.profile
     if sample is None or not sample.complete:
@@ -55,19 +61,26 @@ def plan(
     if by == "sim":
         _by_sim(directory, by_sim.best(sample, cluster, slowdown), output or directory / "plan.yaml", json)
         return
-    if by != "model":
-        raise WattleError(f"--by {by}: expected model or sim")
     chosen = profile or found.manifest.machine
-    clocks = machine.read(info.ask({**os.environ, **({"WATTLE_MACHINE": chosen} if chosen else {})}).machine)
+    known = info.ask({**os.environ, **({"WATTLE_MACHINE": chosen} if chosen else {})})
+    info.check_machine(known)
+    clocks = machine.read(known.machine)
     wall_s = sample.wall_s or 0.0
     made = make(sample.pes, clocks, wall_s)
     predictions = predict_all(made, sample.pes, clocks, wall_s, max(1, len(sample.nodes)))
     where = output or directory / "plan.yaml"
-    where.write_text(file.text(made, remarks(directory, predictions)), encoding="utf-8")
+    _write(where, file.text(made, remarks(directory, predictions)))
     if json:
         console.print_json(document(made, predictions, where))
     else:
-        _show(made, sample.pes, predictions, where)
+        _show(made, sample.pes, clocks, predictions, where)
+
+
+def _write(where: Path, text: str) -> None:
+    try:
+        where.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise WattleError(f"{where}: cannot be written: {error.strerror}; give another file with -o") from None
 
 
 def _by_sim(directory: Path, found: by_sim.Found, where: Path, json: bool) -> None:
@@ -75,7 +88,7 @@ def _by_sim(directory: Path, found: by_sim.Found, where: Path, json: bool) -> No
     made = Plan(len(found.ghz), found.profile, _clusters(range(len(found.ghz)), found.ghz))
     lines = [f"From a replay of the run in {directory}. `wattle run --plan THIS-FILE` applies it.", "Predicted:"]
     lines += [f"  {name}: {units.seconds(o.seconds)}, {_amount(o)}" for name, o in ways.items()]
-    where.write_text(file.text(made, lines), encoding="utf-8")
+    _write(where, file.text(made, lines))
     if json:
         predicted = {name: {"time_s": o.seconds, "joules": _joules(o).as_dict()} for name, o in ways.items()}
         clusters = [{"clock_ghz": c.clock_ghz, "pes": c.pes} for c in made.clusters]
@@ -86,7 +99,7 @@ def _by_sim(directory: Path, found: by_sim.Found, where: Path, json: bool) -> No
         costs.add_column(name)
     for name, o in ways.items():
         saved, longer = (100 * (1 - o.joules / found.standard.joules), 100 * (o.seconds / found.standard.seconds - 1))
-        words = "" if name == "standard" else f"{_percent(saved)} energy saved, {_percent(longer)} time"
+        words = "" if name == "standard" else f"{_than(-saved, 'energy')}, {_than(longer, 'time')}"
         costs.add_row(name, units.seconds(o.seconds), _amount(o), words)
     console.out.print(costs)
     console.out.print(f"[faint]{escape(found.how)}. The oracle knows how long each wait will be.[/faint]")
@@ -142,27 +155,42 @@ def document(made: Plan, predictions: list[Prediction], where: Path) -> dict[str
     }
 
 
-def _show(made: Plan, pes: list[PE], predictions: list[Prediction], where: Path) -> None:
+def _show(made: Plan, pes: list[PE], clocks: Clocks, predictions: list[Prediction], where: Path) -> None:
     waits = {pe.pe: waiting_s(pe) for pe in pes}
     clusters = table()
     for name in ("clock", "PEs", "waited"):
         clusters.add_column(name, overflow="fold")
     for c in made.clusters:
         low, high = min(waits[pe] for pe in c.pes), max(waits[pe] for pe in c.pes)
-        clusters.add_row(f"{c.clock_ghz:g} GHz", file.ranges(c.pes), f"{units.seconds(low)} to {units.seconds(high)}")
+        waited = units.seconds(low) if low == high else f"{units.seconds(low)} to {units.seconds(high)}"
+        clusters.add_row(f"{c.clock_ghz:g} GHz", file.ranges(c.pes), waited)
     console.out.print(clusters)
+    if len(made.clusters) == 1:
+        console.out.print("No PE waits so much longer than the others that it could do with a lower clock.")
     costs = table()
     for name in ("mode", "time at most", "joules", "against standard"):
         costs.add_column(name)
     standard = predictions[0]
     for p in predictions:
-        saved = 100 * (1 - (p.joules.joules or 0) / standard.joules.joules) if standard.joules.joules else None
-        longer = 100 * (p.time_s / standard.time_s - 1) if standard.time_s else None
-        words = "" if p is standard else f"{_percent(saved)} energy saved, {_percent(longer)} time"
+        words = "" if p is standard else _against(standard, p, clocks)
         costs.add_row(p.name, units.seconds(p.time_s), str(p.joules), words)
     console.out.print(costs)
     console.out.print(f"Written to {escape(str(where))}.", soft_wrap=True)
 
 
-def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{significant(value, 3)} %"
+def _against(standard: Prediction, p: Prediction, clocks: Clocks) -> str:
+    """Joules only where they differ by more than the profile leaves open."""
+    less = saved(standard, p, clocks)
+    whole = standard.joules.joules or 0.0
+    if not whole or abs(less.value) <= less.plus_minus:
+        energy = "energy alike as far as the profile tells"
+    else:
+        energy = _than(-100 * less.value / whole, "energy")
+    longer = 100 * (p.time_s / standard.time_s - 1) if standard.time_s else 0.0
+    return f"{energy}, {_than(longer, 'time')}"
+
+
+def _than(percent: float, what: str) -> str:
+    """`25.1 % less energy`."""
+    text = significant(abs(percent), 3)
+    return f"as much {what}" if abs(percent) < LEAST else f"{text} % {'more' if percent > 0 else 'less'} {what}"

@@ -12,7 +12,7 @@ from wattle.pe import STATES
 
 @dataclass(frozen=True)
 class Watts:
-    """Watts, with the half-width of the range that should hold the truth."""
+    """Watts (or joules), with the half-width of the range that should hold the truth."""
 
     value: float
     plus_minus: float
@@ -51,7 +51,7 @@ def read(machine: dict[str, Any]) -> Clocks:
     if len(clocks) < 2:
         raise WattleError(
             f"machine profile {name} knows {len(clocks)} clock(s): a plan needs two and more; name a profile that has "
-            "them with --machine"
+            "them with --machine, as sandybridge-e5-2670 has"
         )
     base = machine.get("base_ghz")
     ordered = sorted(clocks, key=lambda c: c.ghz)

@@ -14,17 +14,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wattle.pe import PE, STAGES
-from wattle.plan.machine import Clock, Clocks
+from wattle.plan.machine import Clock, Clocks, Watts
 from wattle.provenance import Joules, Provenance
+
+IDLE = "idle"
+PARTS = ("value", "plus_minus")
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """`time_s` is the most it can be."""
+    """`time_s` is the most it can be. `seconds`: of all PEs, by state and clock; "idle": of the nodes."""
 
     name: str
     time_s: float
     joules: Joules
+    seconds: Mapping[tuple[str, float], float]
 
 
 def active_s(pe: PE) -> float:
@@ -41,15 +45,30 @@ def predict(
     longest = max(active_s(pe) for pe in pes)
     stretched = {pe.pe: active_s(pe) * _factor(clock_of[pe.pe], clocks) for pe in pes}
     time_s = wall_s + max(0.0, max(stretched.values()) - longest)
-    value, doubt = time_s * nodes * clocks.idle.value, time_s * nodes * clocks.idle.plus_minus
+    seconds: dict[tuple[str, float], float] = {(IDLE, clocks.base.ghz): time_s * nodes}
     for pe in pes:
-        watts = clock_of[pe.pe].by_state
         waits = max(0.0, time_s - stretched[pe.pe])
-        seconds = {"active": stretched[pe.pe]} | _shares(pe, waits)
-        value += sum(s * watts[state].value for state, s in seconds.items())
-        doubt += sum(s * watts[state].plus_minus for state, s in seconds.items())
+        for state, s in ({"active": stretched[pe.pe]} | _shares(pe, waits)).items():
+            key = (state, clock_of[pe.pe].ghz)
+            seconds[key] = seconds.get(key, 0.0) + s
+    value, doubt = (sum(s * getattr(_watts(clocks, key), part) for key, s in seconds.items()) for part in PARTS)
     source = f"model {clocks.profile}"
-    return Prediction(name, time_s, Joules(value, doubt, Provenance.MODELLED, source, "node", "cpu", time_s, time_s))
+    joules = Joules(value, doubt, Provenance.MODELLED, source, "node", "cpu", time_s, time_s)
+    return Prediction(name, time_s, joules, seconds)
+
+
+def saved(before: Prediction, after: Prediction, clocks: Clocks) -> Watts:
+    """Joules, below 0 where more. A wrong number of the profile is wrong in both: the half-width counts only the
+    seconds by which they differ."""
+    keys = {*before.seconds, *after.seconds}
+    less = {key: before.seconds.get(key, 0.0) - after.seconds.get(key, 0.0) for key in keys}
+    value = sum(s * _watts(clocks, key).value for key, s in less.items())
+    return Watts(value, sum(abs(s) * _watts(clocks, key).plus_minus for key, s in less.items()))
+
+
+def _watts(clocks: Clocks, key: tuple[str, float]) -> Watts:
+    state, ghz = key
+    return clocks.idle if state == IDLE else clocks.at_least(ghz).by_state[state]
 
 
 def _factor(clock: Clock, clocks: Clocks) -> float:

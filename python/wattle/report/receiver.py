@@ -18,7 +18,7 @@ from wattle.study.sweep_analysis import Analysis, Point
 from wattle.study.sweep_samples import WAITS
 
 PHASES = ("A initiate", "B complete", "C await unpacking", "D await arrival", "E unpack", "F pack", "G agent copies")
-COLOURS = ("--first", "--second", "--spin", "--asleep", "--third", "--fourth", "--yield")
+COLOURS = ("--first", "--second", "--transfer", "--asleep", "--third", "--fourth", "--yield")
 WORDS = {
     "direct": "a non-blocking put for each fragment and a quiet; the receiver waits in a barrier (listing B.1).",
     "active": "the sender packs, puts once and sets a flag; the receiver waits for it, unpacks and answers (listing "

@@ -62,7 +62,7 @@ def build(
         figures=[figure for section in sections for figure in section.figures],
         content={
             "a": analysis,
-            "cards": _cards(analysis),
+            "cards": _cards(made, analysis),
             "rows": rows,
             "notes": published.notes(rows),
             "tally": {published.PLURAL[v]: c for v, c in published.tally(rows).items()},
@@ -71,7 +71,8 @@ def build(
             "legend_of": _legend,
             "fits": made.fits(analysis),
             "governed": any(point.scaling for point in analysis.points),
-            "first": {"title": title, "heads": heads, "lines": lines},
+            "first": {"title": title, "heads": heads, "lines": lines, "numbers": _numbers(heads, lines)},
+            "drawn_as": _drawn_as,
             "metrics": [METRICS[name].label for name in SHOWN],
             "points": [_point(analysis, point) for point in analysis.points],
             "samples": _samples(analysis),
@@ -100,6 +101,19 @@ def _legend(section: Section) -> list[tuple[str, Look, str]]:
     return [(name, look, WAIT_WORDS.get(name, "")) for name, look in entries]
 
 
+def _drawn_as(section: Section) -> str:
+    """How to read what its figures have in common."""
+    kinds = {trace["type"] for figure in section.figures for trace in figure.traces}
+    if kinds == {"box"}:
+        return "A box is the middle half of the samples, the line in it their median."
+    return "Points are medians, whiskers the middle half of the samples." if kinds == {"scatter"} else ""
+
+
+def _numbers(heads: list[str], lines: list[list[str]]) -> list[bool]:
+    """Columns that hold amounts, to be set flush right."""
+    return [all(line[k] == units.UNKNOWN or line[k][:1] in "+-0123456789" for line in lines) for k in range(len(heads))]
+
+
 def _doubt(share: float | None) -> str | None:
     return None if share is None else f"± {share * 100:.0f} %" if share <= 1 else f"-100 to +{share * 100:.0f} %"
 
@@ -110,7 +124,7 @@ def _doubt(share: float | None) -> str | None:
 def summary(made: Sweep, a: Analysis, rows: list[Row], record: Manifest) -> str:
     """One paragraph, every number of it from the samples."""
     parts = [
-        _waiting(a),
+        _waiting(made, a),
         _fit(made, a),
         made.says(a),
         f"{_sentence(a.knob.words)}.",
@@ -126,7 +140,7 @@ def _sentence(words: str) -> str:
     return words[0].upper() + words[1:]
 
 
-def _waiting(a: Analysis) -> str:
+def _waiting(made: Sweep, a: Analysis) -> str:
     """What the longest case of the first series took on cores, by wait policy."""
     last = _longest(a)
     points = a.select(series=last.series, who=last.who, mode="off", clock=None)
@@ -137,7 +151,7 @@ def _waiting(a: Analysis) -> str:
     ]
     listed = ", ".join(f"{p.wait} {units.seconds(c.median)}" for p, c in found)
     who = "the receiver" if last.who == "receiver" else "all PEs"
-    return f"CPU time of {who} ({_case(last)}), by wait policy: {listed}."
+    return f"CPU time of {who} ({_case(made, last)}), by wait policy: {listed}."
 
 
 def _longest(a: Analysis) -> Point:
@@ -147,8 +161,8 @@ def _longest(a: Analysis) -> Point:
     return a.select(series=first.series, name=first.name, who=who, wait=first.wait, mode="off", clock=None)[-1]
 
 
-def _case(point: Point) -> str:
-    swept = "" if point.x is None else f", {point.x:,.10g}"
+def _case(made: Sweep, point: Point) -> str:
+    swept = "" if point.x is None else ", " + made.at.format(x=f"{point.x:,.10g}")
     return f"{point.series}: {point.name}{swept}"
 
 
@@ -183,13 +197,15 @@ def _verdicts(rows: list[Row]) -> str:
 SHOWN = ("seconds", "cpu_s", "own", "node", "own_watts")
 
 
-def _cards(a: Analysis) -> list[tuple[str, str, str]]:
+def _cards(made: Sweep, a: Analysis) -> list[tuple[str, str, str]]:
     """(value, what, how): what sleeping and adapting save of spinning's CPU time."""
     last = _longest(a)
     found = []
     for wait in ("sleep", "adaptive"):
         if saved := a.saving("cpu_s", a.like(last, wait="spin"), a.like(last, wait=wait)):
-            found.append((units.percent(saved.median), f"of CPU time saved by {wait}", f"against spin, {_case(last)}"))
+            found.append(
+                (units.percent(saved.median), f"of CPU time saved by {wait}", f"against spin, {_case(made, last)}")
+            )
     return found
 
 

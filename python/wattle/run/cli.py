@@ -89,7 +89,7 @@ def run(
         if chosen["WATTLE_TIMELINE"] == "0":
             raise WattleError("--timeline and WATTLE_TIMELINE=0: 0 keeps none; leave one out")
     if plan is not None:
-        chosen |= _clocks_of(plan, n, chosen)
+        chosen |= _clocks_of(plan, None if mpi else n, chosen)
     found = target.look_at(command[0])
     environment = {**os.environ, **chosen}
     environment.pop("WATTLE_PROFILE_DIR", None)
@@ -226,7 +226,9 @@ def _present(where: Path, exit_code: int, json: bool) -> int:
             console.print_json(document(found))
         else:
             show(found, console.err)
-            console.err.print(f"\n[faint]Kept in[/faint] {_short(where)}", soft_wrap=True)
+            drawn = found.middle.manifest.extra.get("timeline")
+            file = f"; the timeline is {drawn['perfetto']}, for ui.perfetto.dev" if isinstance(drawn, dict) else ""
+            console.err.print(f"\n[faint]Kept in[/faint] {_short(where)}{file}", soft_wrap=True)
     except WattleError as error:  # the program's own exit code comes first
         console.error(str(error))
         return exit_code or error.exit_code
@@ -237,9 +239,10 @@ def _short(where: Path) -> str:
     return os.path.relpath(where) if where.is_relative_to(Path.cwd()) else str(where)
 
 
-def _clocks_of(file: Path, n: int, chosen: dict[str, str]) -> dict[str, str]:
+def _clocks_of(file: Path, n: int | None, chosen: dict[str, str]) -> dict[str, str]:
+    """`n`: None where only the launcher of an MPI program knows."""
     found = plans.read(file)
-    if found.n_pes != n:
+    if n is not None and found.n_pes != n:
         raise WattleError(f"--plan {file}: is for {found.n_pes} PEs, this run has {n}")
     if "WATTLE_CLOCKS" in chosen:
         raise WattleError(f"--plan {file} and --set WATTLE_CLOCKS: expected one of them")

@@ -152,6 +152,9 @@ def _ring_alike(a: Analysis) -> Outcome:
     return Outcome(ours, verdict_of(holds), () if holds else (_costs(a, found[0][0]),))
 
 
+GROWS_AT_ALL = 0.05  # a lesser power is none
+
+
 def _ring_linear(a: Analysis) -> Outcome:
     found = _ratios(a, "lap", "ring", "ring", "am", "put")
     laps = [(case.pes, c.median) for case, _ in found if (c := a.center("lap", case, "am"))]
@@ -160,13 +163,22 @@ def _ring_linear(a: Analysis) -> Outcome:
     x, y = [math.log(pes) for pes, _ in laps], [math.log(lap) for _, lap in laps]
     slope = statistics.linear_regression(x, y).slope
     holds = SLOPE[0] <= slope <= SLOPE[1]
-    hop = [f"{units.seconds(lap / pes)} with {pes}" for pes, lap in (laps[0], laps[-1])]
-    ours = f"as the number of PEs to the power of {slope:.2f} by AM; a hop {' and '.join(hop)} PEs"
-    why = (
-        f"Rings of up to {laps[-1][0]} PEs run on the cores of one machine: where PEs outnumber them a hop also wakes "
-        "a PE and changes what a core runs; the published PEs had a core each.",
+    rounds = " and ".join(f"{units.seconds(lap)} with {pes}" for pes, lap in (laps[0], laps[-1]))
+    grows = f"as the number of PEs to the power of {slope:.2f}" if slope >= GROWS_AT_ALL else "it does not grow"
+    ours = f"by AM {rounds} PEs: {grows}"
+    return Outcome(ours, verdict_of(holds), () if holds else _why_not_linear(a, slope, laps[-1][0]))
+
+
+def _why_not_linear(a: Analysis, slope: float, most: int) -> tuple[str, ...]:
+    if a.place.across and slope < SLOPE[0]:
+        return (
+            "Half of a ring's PEs are on each node: two hops of a round trip cross the network however many PEs there "
+            "are, and those take nearly all of its time.",
+        )
+    return (
+        f"Rings of up to {most} PEs run on the cores of one machine: where PEs outnumber them a hop also wakes a PE "
+        "and changes what a core runs; the published PEs had a core each.",
     )
-    return Outcome(ours, verdict_of(holds), () if holds else why)
 
 
 def _row(

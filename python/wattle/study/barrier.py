@@ -48,7 +48,7 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
             ]
         )
     title = f"One PE waits {longest:g} ms for another: medians of {units.several(a.repeats, 'sample')}"
-    return title, ["policy", "time", "CPU", f"joules, {a.provenance}", "clock changes in a job"], lines
+    return title, ["policy", "time", "CPU", f"PEs' joules, {a.provenance}", "clock changes in a job"], lines
 
 
 SWEEP = Sweep(
@@ -59,6 +59,7 @@ SWEEP = Sweep(
     rows=ROWS,
     fits=fits,
     table=_table,
+    at="T = {x} ms",
 )
 
 STUDY = sweep.study_of(SWEEP)

@@ -68,10 +68,21 @@ def _of(a: Analysis, what: str, policy: str = "spin") -> Fit:
 
 
 def _how(a: Analysis) -> str:
+    """Modelled joules follow time on a core: how much of its wait the PE that spins was on one."""
+    if a.provenance != "modelled":
+        return ""
+    points = a.select(series=LATE, wait="spin", mode="off")
+    shares = [100 * c.median for p in points if (c := a.center("cores", p))]
+    if not shares:
+        return ""
+    least, most = min(shares), max(shares)
+    if least >= 100 * (1 - ALIKE):
+        return (
+            "Modelled joules follow the time in each state: this says that a PE that spins is on a core all the time."
+        )
     return (
-        "Modelled joules follow the time in each state: this says that waiting PEs spend all of it on a core, no more."
-        if a.provenance == "modelled"
-        else ""
+        f"Modelled joules follow the time in each state, and the PE that spins was on a core for {least:.0f} to "
+        f"{most:.0f} % of its wait, by the wait's length: other work had it for the rest."
     )
 
 

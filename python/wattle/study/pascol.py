@@ -85,6 +85,7 @@ SWEEP = Sweep(
     table=_table,
     paper="the paper on PASCoL (P: Vishnu et al., 2010)",
     says=_says,
+    at="{x} B",
 )
 
 STUDY = sweep.study_of(SWEEP)

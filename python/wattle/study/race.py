@@ -141,7 +141,7 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
             ]
         )
     title = f"Jobs, processes and phases: medians of {units.several(a.repeats, 'sample')}"
-    return title, ["program", "policy", "time", "CPU", f"joules, {a.provenance}", "PEs that wait alike"], lines
+    return title, ["program", "policy", "time", "CPU", f"node's joules, {a.provenance}", "PEs that wait alike"], lines
 
 
 SWEEP = Sweep(

@@ -56,7 +56,7 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
     title = (
         f"512 KiB in {middle:,.0f} fragments: medians of {units.several(a.repeats, 'sample')}, joules {a.provenance}"
     )
-    return title, ["way", "policy", "latency", "receiver's CPU", "sender, J", "receiver, J"], lines
+    return title, ["way", "policy", "latency", "receiver's CPU", "sender's joules", "receiver's joules"], lines
 
 
 SWEEP = Sweep(
@@ -67,6 +67,7 @@ SWEEP = Sweep(
     rows=ROWS,
     fits=lambda a: [],
     table=_table,
+    at="{x} fragments",
 )
 
 STUDY = sweep.study_of(SWEEP)

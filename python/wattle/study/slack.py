@@ -58,7 +58,7 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
             ]
         )
     title = f"CR = {most:g}, one early and one late PE, an instance: medians of {units.several(a.repeats, 'sample')}"
-    return title, ["wait", "mode, scaling", "time", "CPU", f"joules, {a.provenance}", "changes in a job"], lines
+    return title, ["wait", "mode, scaling", "time", "CPU", f"node's joules, {a.provenance}", "changes in a job"], lines
 
 
 SWEEP = Sweep(
@@ -69,6 +69,7 @@ SWEEP = Sweep(
     rows=ROWS,
     fits=lambda a: [],
     table=_table,
+    at="CR {x}",
 )
 
 STUDY = sweep.study_of(SWEEP)

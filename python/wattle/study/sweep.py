@@ -80,6 +80,7 @@ class Sweep:
     table: Callable[[Analysis], tuple[str, list[str], list[list[str]]]]
     paper: str = "the dissertation (D: S. Jana, 2016)"
     says: Callable[[Analysis], str] = lambda a: ""  # sentences of its own, for the summary
+    at: str = "{x}"  # what is swept in the first series, in words
 
 
 @dataclass(frozen=True)
