@@ -10,7 +10,7 @@ wattle_wrapper(oshcc C OSHCC_CC cc)
 wattle_wrapper(oshc++ C++ OSHCXX_CXX c++)
 configure_file(${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_BINARY_DIR}/include/wattle.h COPYONLY)
 configure_file(${CMAKE_SOURCE_DIR}/include/wattle_sim.h ${CMAKE_BINARY_DIR}/include/wattle_sim.h COPYONLY)
-foreach(header armci.h armcix.h message.h)
+foreach(header armci.h armcix.h message.h mp3.h)
   configure_file(${CMAKE_SOURCE_DIR}/include/${header} ${CMAKE_BINARY_DIR}/include/${header} COPYONLY)
 endforeach()
 foreach(name wattle wattle-shmem armci)
@@ -33,7 +33,8 @@ install(TARGETS oshrun wattle-info wattle-calibrate wattle-clock-guard wattle-be
 install(PROGRAMS ${CMAKE_BINARY_DIR}/bin/oshcc ${CMAKE_BINARY_DIR}/bin/oshc++ DESTINATION bin)
 install(FILES ${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_SOURCE_DIR}/include/wattle_sim.h ${CMAKE_BINARY_DIR}/include/shmem.h ${CMAKE_BINARY_DIR}/include/shmemx.h
   ${CMAKE_BINARY_DIR}/include/pshmem.h ${CMAKE_BINARY_DIR}/include/pshmemx.h
-  ${CMAKE_SOURCE_DIR}/include/armci.h ${CMAKE_SOURCE_DIR}/include/armcix.h ${CMAKE_SOURCE_DIR}/include/message.h DESTINATION include)
+  ${CMAKE_SOURCE_DIR}/include/armci.h ${CMAKE_SOURCE_DIR}/include/armcix.h ${CMAKE_SOURCE_DIR}/include/message.h
+  ${CMAKE_SOURCE_DIR}/include/mp3.h DESTINATION include)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/include/mpp DESTINATION include)
 install(FILES ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle.pc ${CMAKE_BINARY_DIR}/lib/pkgconfig/wattle-shmem.pc ${CMAKE_BINARY_DIR}/lib/pkgconfig/armci.pc
   DESTINATION lib/pkgconfig)

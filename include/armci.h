@@ -53,7 +53,10 @@ enum ARMCI_Acc_e {
 
 enum ARMCI_Rmw_e { ARMCI_FETCH_AND_ADD, ARMCI_FETCH_AND_ADD_LONG, ARMCI_SWAP, ARMCI_SWAP_LONG };
 
-#define ARMCI_MAX_STRIDE_LEVEL 8
+/* No macro: test programs of ARMCI define one of that name after this header, with a number of their own. */
+#ifndef ARMCI_MAX_STRIDE_LEVEL
+enum { ARMCI_MAX_STRIDE_LEVEL = 8 };
+#endif
 
 /* What routines may return that did not do it; nobody needs more than that it is not 0. */
 #define FAIL (-1)

@@ -121,6 +121,16 @@ def test_a_program_may_end_without_finalising(mpi, how: str, tmp_path: Path) -> 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("words", [[], ["early"]], ids=["", "early"])
+@pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.name)
+def test_programs_made_for_other_armcis_run(mpi, words: list[str], tmp_path: Path) -> None:
+    program = compile_for(mpi, "old_ways.c", tmp_path)
+    for n in (1, 2, 3):
+        done = run_under(mpi, n, program, *words)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.stdout == "1\n"
+
+
 @pytest.mark.parametrize("how", ["armci", "mpi"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.name)
 def test_threads_call_armci_and_mpi_at_once(mpi, how: str, tmp_path: Path) -> None:
