@@ -200,6 +200,26 @@ def test_a_ring_whose_hops_take_longer_the_more_there_are_is_not_linear():
     assert "power of 2.00" in rows["ring-linear"].ours
 
 
+def test_a_ring_on_two_nodes_grows_little_because_two_hops_cross_whatever_its_size():
+    def hop(case, way):  # two hops of 10 us between the nodes, all others of 0.1 us
+        return (20e-6 + (case.pes - 2) * 1e-7) / case.pes if case.series == "ring" else 1e-6
+
+    across = rows_of(am_studies.analysis(hop, place=Place("two-nodes")))["ring-linear"]
+    assert across.verdict is Verdict.DIFFERS
+    assert "With 2 PEs such a hop took 10.0 µs; each of the" in across.why
+    assert "added 100 ns" in across.why
+    here = rows_of(am_studies.analysis(hop))["ring-linear"]
+    assert "the cores of one machine" in here.why
+
+
+def test_notes_of_a_row_stand_in_their_order(tmp_path):
+    text = write(am_studies.make_study(tmp_path / "dir", am_studies.frame(times(0.5)))).read_text()
+    cells = re.findall(r'data-label="why">(.*?)</td>', text, re.DOTALL)
+    numbers = [[int(n) for n in re.findall(r">Note (\d+)\.<", cell)] for cell in cells]
+    assert any(len(found) > 1 for found in numbers)
+    assert all(found == sorted(found) for found in numbers)
+
+
 def test_a_row_that_differs_says_why_with_a_number_from_these_samples():
     for row in rows_of(am_studies.analysis(times(0.5))).values():
         if row.verdict is Verdict.DIFFERS:

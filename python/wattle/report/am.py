@@ -9,7 +9,7 @@ from wattle import manifest as manifests
 from wattle import units
 from wattle.checked import Checked
 from wattle.manifest import Manifest
-from wattle.provenance import amount
+from wattle.provenance import amount, joule_unit
 from wattle.report import am_figures as drawn
 from wattle.report.am_figures import NAMES, shown
 from wattle.report.amounts import si
@@ -228,7 +228,9 @@ def _energy(a: Analysis, case: Case, way: str) -> tuple[str, str]:
     found, doubt = a.center("energy", case, way), a.uncertainty(case, way)
     if found is None:
         return units.UNKNOWN, "unavailable"
-    return si(found.median, "J") + (f" ± {si(doubt, 'J')}" if doubt is not None else ""), a.provenance((way,))
+    factor, unit = joule_unit(found.median)
+    text = si(found.median, "J") if doubt is None else f"{amount(found.median, doubt, factor)} {unit}"
+    return text, a.provenance((way,))
 
 
 def _samples(a: Analysis) -> list[list[str]]:

@@ -166,14 +166,17 @@ def _ring_linear(a: Analysis) -> Outcome:
     rounds = " and ".join(f"{units.seconds(lap)} with {pes}" for pes, lap in (laps[0], laps[-1]))
     grows = f"as the number of PEs to the power of {slope:.2f}" if slope >= GROWS_AT_ALL else "it does not grow"
     ours = f"by AM {rounds} PEs: {grows}"
-    return Outcome(ours, verdict_of(holds), () if holds else _why_not_linear(a, slope, laps[-1][0]))
+    return Outcome(ours, verdict_of(holds), () if holds else _why_not_linear(a, slope, laps))
 
 
-def _why_not_linear(a: Analysis, slope: float, most: int) -> tuple[str, ...]:
-    if a.place.across and slope < SLOPE[0]:
+def _why_not_linear(a: Analysis, slope: float, laps: list[tuple[int, float]]) -> tuple[str, ...]:
+    (few, first), (most, last) = laps[0], laps[-1]
+    if a.place.across and slope < SLOPE[0] and few == 2:
+        rest = max(0.0, last - first) / (most - few)
         return (
             "Half of a ring's PEs are on each node: two hops of a round trip cross the network however many PEs there "
-            "are, and those take nearly all of its time.",
+            f"are. With 2 PEs such a hop took {units.seconds(first / 2)}; each of the {most - few} more with {most} "
+            f"added {units.seconds(rest)}.",
         )
     return (
         f"Rings of up to {most} PEs run on the cores of one machine: where PEs outnumber them a hop also wakes a PE "
