@@ -10,9 +10,10 @@ from pathlib import Path
 import fakes
 import pytest
 from fakes import Wattle
+from wattle import balance, sites, units
 from wattle import profile as profiles
-from wattle import sites, units
 from wattle.errors import WattleError
+from wattle.provenance import amount, significant
 from wattle.report.cli import write
 
 PLOTLY = re.compile(r"<script>\s*/\*\*\s*\* plotly\.js.*?</script>", re.DOTALL)
@@ -61,6 +62,17 @@ def test_every_call_site_is_in_the_table_by_place_and_call(run_dir):
         assert site.call in page
         assert html.escape(site.place.label) in page
         assert units.count(site.calls) in page
+
+
+def test_balance_stands_with_its_reasons_and_provenance(run_dir):
+    profile = profiles.load(run_dir)
+    found, page = balance.balance(profile), page_of(run_dir)
+    text = plain(page[page.index('id="balance"') : page.index('id="sites"')])
+    assert f"slack ratio {significant(100 * found.slack_ratio, 3)} % of all PEs' time is waited" in text
+    assert f"CR, compute ratio {significant(found.compute_ratio, 3)}" in text
+    assert "CI, compute intensity - not counted (WATTLE_COUNTERS=on counts it)" in text
+    for product in balance.products(balance.of_nodes(profile, ["cpu", "dram"]), profile.wall_s):
+        assert f"{product.name.upper()} {amount(product.value, product.uncertainty)} {product.unit}" in text
 
 
 def test_settings_meter_and_manifest_are_there(run_dir):
