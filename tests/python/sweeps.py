@@ -13,6 +13,7 @@ from wattle import manifest
 from wattle.study import barrier, kept, pascol, race, receiver, samples, slack, sweep
 from wattle.study.knob import Knob
 from wattle.study.pascol_published import OPS
+from wattle.study.place import Place
 from wattle.study.sweep import Job, Plan, Sweep
 from wattle.study.sweep_analysis import Analysis
 from wattle.study.sweep_samples import SCHEMA
@@ -92,8 +93,8 @@ def _row(job: Job, name: str, who: str, x: Any, y: Any, at: tuple[int, int, int]
     return row | {"cpu_J": 0.9 * j, "cpu_uncertainty_J": 0.1 * j, "dram_J": 0.1 * j, "dram_uncertainty_J": 0.01 * j}
 
 
-def analysis(study: str, physics: Physics, knob: Knob = KNOB, **keywords: Any) -> Analysis:
-    return Analysis(frame(study, physics, knob, **keywords), knob)
+def analysis(study: str, physics: Physics, knob: Knob = KNOB, place: Place | None = None, **keywords: Any) -> Analysis:
+    return Analysis(frame(study, physics, knob, **keywords), knob, place)
 
 
 def make_study(directory: Path, study: str, physics: Physics, knob: Knob = NO_KNOB, **keywords: Any) -> Path:

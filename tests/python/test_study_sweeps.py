@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from contextlib import nullcontext
 from pathlib import Path
@@ -124,6 +125,34 @@ def test_a_crossover_holds_for_all_larger_sizes():
     dented = sweeps.analysis("pascol", once_more, quick=False)
     assert {pascol_published.crossover(dented, op) for op in pascol_published.OPS} == {2**19}
     assert pascol_published.learned(usual, "get") == pascol_published.OPS["get"]
+
+
+def test_samples_that_spread_too_far_tell_no_crossover():
+    turns = itertools.count()
+
+    def now_and_then_more(job, name, who, x, y):
+        seconds, joules = sweeps.as_published(job, name, who, x, y)
+        is_it = x == 4**10 and job.wait == "sleep" and job.mode == "off" and next(turns) % 4 == 0
+        return seconds, joules * (1.5 if is_it else 0.5)
+
+    found = sweeps.analysis("pascol", now_and_then_more, quick=False, knob=sweeps.NO_KNOB)
+    assert {pascol_published.crossover_words(found, op) for op in pascol_published.OPS} == {"unclear"}
+    rows = {row.id: row for row in sweep.judge(sweeps.SWEEPS["pascol"], found)}
+    assert rows["crossover-put"].verdict is rows["learned-put"].verdict is Verdict.NOT_TESTABLE
+    assert "x polling's energy at 1.00 MiB" in rows["crossover-put"].why
+
+
+def test_reasons_say_in_which_direction_samples_differ():
+    def sleeping_always_wins(job, name, who, x, y):
+        seconds, joules = sweeps.as_published(job, name, who, x, y)
+        share = 0.1 if job.wait == "sleep" else 1
+        return seconds * share, joules * share
+
+    across = sweeps.analysis("pascol", sleeping_always_wins, quick=False, place=Place("two-nodes", "1gbit"))
+    rows = {row.id: row for row in sweep.judge(sweeps.SWEEPS["pascol"], across)}
+    for name in ("crossover-put", "saved-put-off", "small-energy"):
+        assert rows[name].verdict is Verdict.DIFFERS
+        assert "a transfer takes longer" in rows[name].why
 
 
 def test_rings_between_nodes_count_both_nodes_idle_draw(says, monkeypatch, home):

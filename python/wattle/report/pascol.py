@@ -12,7 +12,7 @@ from wattle.report.figures import Figure, Look, Trace, hover_text, line
 from wattle.report.page import Page
 from wattle.report.sweep import Section
 from wattle.study.pascol import SWEEP
-from wattle.study.pascol_published import AWARE, OPS, RING, SCHEMES, Scheme, crossover, points, ratio
+from wattle.study.pascol_published import AWARE, OPS, RING, SCHEMES, Scheme, crossover, points, ratio, spread
 from wattle.study.registry import Study
 from wattle.study.sweep_analysis import Analysis
 
@@ -37,6 +37,12 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
     return sweep.build(SWEEP, study, directory, record, _sections)
 
 
+def _none_here(a: Analysis, op: str) -> str:
+    if found := spread(a, op):
+        return f"whether sleeping pays here these samples do not tell: {found}."
+    return "here sleeping pays at no size."
+
+
 def _sections(a: Analysis) -> list[Section]:
     acts = (
         ""
@@ -48,7 +54,7 @@ def _sections(a: Analysis) -> list[Section]:
     for op in OPS:
         here = crossover(a, op)
         words = f"The dashed line is the paper's crossover, {units.size(OPS[op])}; "
-        words += f"the dotted one is ours, {units.size(here)}." if here else "here sleeping pays at no size."
+        words += f"the dotted one is ours, {units.size(here)}." if here else _none_here(a, op)
         first = f" {ways}{acts}" if not found else ""
         figures = [
             _figure(a, op, "node", "Energy per MB over polling's"),

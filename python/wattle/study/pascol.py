@@ -8,7 +8,7 @@ from dataclasses import replace
 from wattle import units
 from wattle.report.amounts import si
 from wattle.study import sweep
-from wattle.study.pascol_published import AWARE, OPS, RING, ROWS, SCHEMES, crossover, crossover_words, learned, ratio
+from wattle.study.pascol_published import AWARE, OPS, RING, ROWS, SCHEMES, crossover_words, learned, ratio
 from wattle.study.sweep import Job, Plan, Sweep
 from wattle.study.sweep_analysis import Analysis
 
@@ -66,8 +66,7 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
 def _says(a: Analysis) -> str:
     if a.provenance == "unavailable":
         return ""
-    found = [(op, crossover(a, op)) for op in OPS]
-    words = ", ".join(f"{op} {units.size(n) if n else 'none'}" for op, n in found)
+    words = ", ".join(f"{op} {crossover_words(a, op)}" for op in OPS)
     joules = a.center("node", a.select(series=RING, wait="spin", mode="off")[-1])
     last = (
         "" if joules is None else f" A ring's step of the largest strided put takes {si(joules.median, 'J')} polling."

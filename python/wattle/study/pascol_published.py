@@ -6,6 +6,7 @@ order they ran. The bytes are the same on both sides, so a ratio of joules is on
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -82,16 +83,26 @@ def crossover(a: Analysis, op: str) -> int | None:
     return found
 
 
+def spread(a: Analysis, op: str) -> str:
+    """Where chance hides whether the largest size pays, and so any crossover: its ratios, in words. Else empty."""
+    sizes = [p.x or 0 for p in points(a, op, POLLING)]
+    energy = ratio(a, "node", op, paying(a), max(sizes)) if sizes else None
+    if energy is None or crossover(a, op) is not None or not energy.median < 1 <= energy.hi:
+        return ""
+    return f"{energy.lo:.2f} to {energy.hi:.2f} x polling's energy at {units.size(int(max(sizes)))}"
+
+
 def crossover_words(a: Analysis, op: str) -> str:
     size = crossover(a, op)
-    return "none" if size is None else units.size(size)
+    if size is not None:
+        return units.size(size)
+    return "unclear" if spread(a, op) else "none"
 
 
 def learned(a: Analysis, op: str) -> int | None:
-    """The threshold that the runtime ended with, in the median of the jobs."""
+    """The threshold that the runtime ended with, in the median of the jobs; the lower one of two in the middle."""
     told = [t[op] for p in points(a, op, AWARE) for t in a.more(p, "thresholds")]
-    middle = center(told)
-    return None if middle is None else int(middle.median)
+    return int(statistics.median_low(told)) if told else None
 
 
 # ---- rows ----
@@ -102,26 +113,47 @@ def _needs_joules(a: Analysis) -> None:
         raise NotTestable("joules are not known here")
 
 
-def _why_none(a: Analysis) -> tuple[str, ...]:
+def _why(a: Analysis, saves_more: bool) -> tuple[str, ...]:
+    """Why sleeping saves more, or from smaller sizes on, than was published; or less."""
     if not a.place.across:
         return (
             "Within a node an operation is a copy by its caller: nothing is waited for, so no way of waiting saves.",
+        )
+    if saves_more:
+        return (
+            "Over TCP a transfer takes longer than over InfiniBand, so more of its time is waited; and where other "
+            "work is running, who polls takes turns with it.",
         )
     return (
         "The network is TCP by the same processors, no InfiniBand: a sleep costs more, and transfers keep cores busy.",
     )
 
 
+def _no_crossover(a: Analysis, op: str) -> None:
+    if found := spread(a, op):
+        raise NotTestable(f"samples spread too far to tell ({found})")
+
+
 def _crossover_row(op: str) -> Published[Analysis]:
     def judge(a: Analysis) -> Outcome:
         _needs_joules(a)
+        _no_crossover(a, op)
         size = crossover(a, op)
         ours = f"{paying(a).name} pays from {units.size(size)}" if size else f"{paying(a).name} pays at no size"
         close = size is not None and OPS[op] / 2 <= size <= OPS[op] * 2
-        return Outcome(ours, verdict_of(close), () if close else _why_none(a), a.provenance)
+        why = () if close else _why(a, size is not None and size < OPS[op])
+        return Outcome(ours, verdict_of(close), why, a.provenance)
 
     says = f"sleeping with scaling wins from {units.size(OPS[op])}"
     return Published(f"crossover-{op}", "published", "P V.C", op, says, "within a factor of 2", judge, SETUP)
+
+
+def _why_learned(op: str, own: int) -> str:
+    if own == OPS[op]:
+        return (
+            "It is where thresholds begin: what trials lose stays within 1 % of a job's time, so short jobs try little."
+        )
+    return "Thresholds are learned from few trials, in jobs of their own; the crossover is that of other jobs."
 
 
 def _learned_row(op: str) -> Published[Analysis]:
@@ -132,10 +164,13 @@ def _learned_row(op: str) -> Published[Analysis]:
         found, own = crossover(a, op), learned(a, op)
         if own is None:
             raise NotTestable("on one node nothing is waited for, so nothing is learned")
+        _no_crossover(a, op)
         if found is None:
             raise NotTestable(f"there is no crossover here to hold {units.size(own)} against")
         close = found / 2 <= own <= found * 2
-        return Outcome(f"learned {units.size(own)}, crossover {units.size(found)}", verdict_of(close), (), a.provenance)
+        why = () if close else (_why_learned(op, own),)
+        ours = f"learned {units.size(own)}, crossover {units.size(found)}"
+        return Outcome(ours, verdict_of(close), why, a.provenance)
 
     return Published(
         f"learned-{op}",
@@ -169,7 +204,8 @@ def _saved_row(op: str, scheme: Scheme, percent: float) -> Published[Analysis]:
             raise NotTestable("was not measured")
         ours = f"{units.percent(middle.median)} saved in the median over sizes from {units.size(OPS[op])}"
         close = abs(middle.median - percent) <= WIDE
-        return Outcome(ours, verdict_of(close), () if close else _why_none(a), a.provenance)
+        why = () if close else _why(a, middle.median > percent)
+        return Outcome(ours, verdict_of(close), why, a.provenance)
 
     says = f"{percent:g} % less energy per MB than polling"
     name = f"saved-{op}-{scheme.mode}"
@@ -190,7 +226,7 @@ def _latency_row(op: str) -> Published[Analysis]:
         worst = max(r.median for r in ratios)
         close = worst <= CONVERGED
         ours = f"{scheme.name}: at most {worst:.2f} x polling's from {units.size(OPS[op])}"
-        return Outcome(ours, verdict_of(close), () if close else _why_none(a))
+        return Outcome(ours, verdict_of(close), () if close else _why(a, False))
 
     return Published(
         f"latency-{op}", "published", "P V.C", f"{op}, large", "latencies converge, within 5 %", "5 %", judge, SETUP
@@ -220,7 +256,7 @@ def _small(metric: str, schemes: tuple[Scheme, ...], words: str) -> Callable[[An
         ours = ", ".join(f"{s.name} {m:.2f}" for s, m in zip(schemes, middles, strict=True))
         rising = all(x <= y for x, y in pairwise(middles))
         kind = "measured" if metric == "seconds" else a.provenance
-        return Outcome(f"{ours} x polling's {words}", verdict_of(rising), () if rising else _why_none(a), kind)
+        return Outcome(f"{ours} x polling's {words}", verdict_of(rising), () if rising else _why(a, True), kind)
 
     return judge
 
