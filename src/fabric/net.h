@@ -27,8 +27,11 @@
 #include "base/settings.h"
 #include "node/boot.h"
 
-/* Bytes: up to MERGED, puts share messages; from LARGE on they may be overtaken; nothing longer than MOST at a time. */
-enum { WTL_NET_MERGED = 8192, WTL_NET_LARGE = 32768, WTL_NET_MOST = 1 << 20 };
+/*
+ * Bytes: up to MERGED, puts share messages; from LARGE on they may be overtaken. A put or a get is of at most MOST: what
+ * UCX reads from a connection at a time (transport_ucx.c), with room for the heads: such a piece leaves at once.
+ */
+enum { WTL_NET_MERGED = 8192, WTL_NET_LARGE = 32768, WTL_NET_MOST = 124 << 10 };
 enum { WTL_NET_OPEN_REGION = 0 };
 
 typedef struct wtl_net wtl_net;

@@ -14,6 +14,7 @@
 #include <uct/api/uct.h>
 
 #include "base/error.h"
+#include "fabric/net.h"
 #include "fabric/transport.h"
 
 enum { ADDRESS_BYTES = 4096 };
@@ -177,9 +178,13 @@ enum { COPIED_BYTES = 2048 };
  * veth: 0.24 ms by 128k, 0.28 by 64k, 0.35 by 32k; by 256k 0.25 or, mostly, 0.75). What it copies to be sent: room for
  * what is short enough to be copied (ZCOPY_THRESHOLD), for it takes as much for each large message under way and never
  * gives it back.
+ *
+ * A rendezvous asks the target first, and the answer comes behind all that the target sends meanwhile. It saves nothing
+ * here, where data are copied out of the segment either way, so that what fits into one leaves at once.
  */
 #define RX_SEGMENT "128k"
 #define TX_SEGMENT "16k"
+enum { MOST_EAGER = WTL_NET_MOST };
 
 /* --- messages --------------------------------------------------------------------------------------------------- */
 
@@ -191,7 +196,8 @@ static void ucx_send(wtl_transport *t, int pe, unsigned message, const void *hea
   ucp_request_param_t how = notify(w);
   ucp_ep_h ep = manner == WTL_SEND_APART ? endpoint_apart(u, pe) : endpoint(u, pe);
   if (!ep) return;
-  if (manner != WTL_SEND_RENDEZVOUS) how.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS, how.flags = UCP_AM_SEND_FLAG_EAGER;
+  bool eager = manner != WTL_SEND_RENDEZVOUS || n <= MOST_EAGER;
+  if (eager) how.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS, how.flags = UCP_AM_SEND_FLAG_EAGER;
   if (!header_bytes && n <= COPIED_BYTES) {
     w->piece = (ucp_dt_iov_t){(void *)(uintptr_t)data, n};
     how.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE, how.datatype = ucp_dt_make_iov();

@@ -26,7 +26,7 @@ static int is_all(const char *bytes, size_t n, char value)
   return 1;
 }
 
-/* Sizes of every way to travel: with others, alone, and by rendezvous; blocking or not. */
+/* Sizes of every way to travel: with others, alone, and in pieces; blocking or not. */
 static int transfers(int pe)
 {
   int wrong = 0;
