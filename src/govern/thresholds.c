@@ -5,9 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many of a size and a way say something. Once all that are kept are there, one transfer in SELDOM is measured; of
- * those one in OFTEN goes the other way while that is hardly known, later one in RARELY. */
-enum { FEW = 4, SELDOM = 16, OFTEN = 2, RARELY = 4 };
+/* So many of a size and a way say something. Once all that are kept are there, one transfer in SELDOM is measured, where
+ * they are of both ways one in SETTLED, for measuring takes 2 us; of those one in OFTEN goes the other way while that is
+ * hardly known, later one in RARELY. */
+enum { FEW = 4, SELDOM = 16, SETTLED = 64, OFTEN = 2, RARELY = 4 };
+
+/* Of the slowdown that is allowed: the rest is for measuring, and for the clock. */
+static const double for_trials = 0.5;
 
 /* Longer by so much, and it pays no more. Who has slept so far goes on until it is a little worse: medians differ by
  * chance. */
@@ -137,11 +141,12 @@ wtl_choice wtl_thresholds_choose(wtl_thresholds *t, enum wtl_transfer_kind kind,
   wtl_choice how = {.sleeps = bytes >= t->bytes[kind]};
   wtl_size_class *c = &t->size[kind][class_of(bytes)];
   if (!t->learns) return how;
-  if (c->turn++ % SELDOM && c->way[how.sleeps].n >= WTL_TRIES) return how;
+  bool known = c->way[how.sleeps].n >= WTL_TRIES, settled = known && c->way[!how.sleeps].n >= WTL_TRIES;
+  if (c->turn++ % (settled ? SETTLED : SELDOM) && known) return how;
   how.measured = true;
   if (c->way[how.sleeps].n < FEW || ++c->looks % (c->way[!how.sleeps].n < FEW ? OFTEN : RARELY)) return how;
   double expected = expected_loss(t, c, !how.sleeps);
-  if (t->lost[!how.sleeps] + expected > t->allowed * (t->clock() - t->started)) return how;
+  if (t->lost[!how.sleeps] + expected > for_trials * t->allowed * (t->clock() - t->started)) return how;
   t->trials++;
   t->lost[!how.sleeps] += expected; /* until it is known, which it may never be */
   how.expected_ns = expected;

@@ -41,7 +41,7 @@ enum { WTL_UNDECIDED, WTL_POLLS, WTL_SLEEPS };
 typedef struct wtl_thresholds {
   uint64_t bytes[WTL_TRANSFER_KINDS]; /* from here on transfers sleep */
   bool learns;
-  double allowed; /* share of the time */
+  double allowed; /* share of the time that learning may cost */
   double wake_ns; /* what a sleep is taken to cost before one was tried */
   double started, lost[2];
   double (*clock)(void);
@@ -58,7 +58,7 @@ typedef struct wtl_choice {
 /* `text`: the value of WATTLE_THRESHOLDS. 0; or -1, with what is wrong in `error`. */
 int wtl_thresholds_read(const char *text, uint64_t bytes[WTL_TRANSFER_KINDS], bool *learns, char *error, size_t size);
 
-/* `text`: one that can be read. `allowed`: share of the time that trials may lose. */
+/* `text`: one that can be read. `allowed`: share of the time that learning may cost; trials take half of it. */
 void wtl_thresholds_start(wtl_thresholds *t, const char *text, double allowed, double wake_ns, double (*clock)(void));
 
 wtl_choice wtl_thresholds_choose(wtl_thresholds *t, enum wtl_transfer_kind kind, uint64_t bytes);
