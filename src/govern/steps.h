@@ -6,8 +6,8 @@
  * the site's history tells (history.h).
  *
  * A sleep lasts no longer than a sixteenth of the time in which nothing has happened, so that a wait is made longer by
- * no more; a quarter, while all the site's waits so far have lasted at least twice as long. And no longer than a
- * millisecond, because others may need the progress that this process makes when it looks.
+ * no more; a quarter, while all the site's waits so far have lasted at least twice as long. And no longer than one
+ * millisecond, then two, because others may need the progress that this process makes when it looks.
  */
 #ifndef WTL_GOVERN_STEPS_H
 #define WTL_GOVERN_STEPS_H

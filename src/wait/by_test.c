@@ -13,7 +13,7 @@
 /*
  * So many times what an idle test takes, and something was moved; but no less than LEAST_NS. After a sleep a test also
  * takes long because caches are cold: short of SURE_NS that is only a reason to look on for as long, before sleeping
- * again.
+ * again. Of those tests one is slow by itself, for once in a while an MPI asks the kernel, too; the second is proof.
  */
 enum { MOVED = 4, LEAST_NS = 250, SURE_NS = 20000 };
 /* Of the time without an event, what remains when something has moved. Not nothing: a test also takes long when the
@@ -37,9 +37,15 @@ static bool has_moved(const wtl_door *d, wtl_turns *t, wtl_pace *p, uint64_t too
   uint64_t least = (uint64_t)(LEAST_NS / d->stages.ns_per_tick), sure = (uint64_t)(SURE_NS / d->stages.ns_per_tick);
   bool moved = usual && took > MOVED * (usual > least ? usual : least);
   learn_pace(pace, usual, took < UINT32_MAX ? (uint32_t)took : UINT32_MAX, moved);
-  if (!moved || !t->slept || took > sure) return moved;
-  t->awake_until = t->booked + sure;
-  return false;
+  if (!moved || took > sure) return moved;
+  if (t->slept) {
+    t->awake_until = t->booked + sure;
+    t->doubtful = true;
+    return false;
+  }
+  moved = !t->doubtful;
+  t->doubtful = false;
+  return moved;
 }
 
 /* Linux lets a sleep run 50 us over by itself. That is the program's to choose, so it gets its own back after the
@@ -75,6 +81,7 @@ static void nap(wtl_door *d, wtl_site *site, wtl_turns *t)
   nanosleep(&s, NULL);
   wtl_door_book(d, site, WTL_STAGE_ASLEEP, &t->booked);
   atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
+  t->doubtful = false;
   learn_price(d, t->booked - from, step);
   t->slept = true;
 }

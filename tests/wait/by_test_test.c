@@ -120,6 +120,32 @@ static void a_test_that_moves_something_brings_back_wakefulness(void)
   free(moving);
 }
 
+/* Each test takes as long as it says, whatever the clock does. */
+static void after_a_sleep_one_slow_test_is_no_sign_that_something_moved_and_two_are(void)
+{
+  bench *b = start("adaptive");
+  wtl_turns t = {0};
+  uint64_t limit = (uint64_t)(10e9 / wtl_clock_ns_per_tick()), slow = (uint64_t)(8e3 / wtl_clock_ns_per_tick());
+  uint64_t usual = slow / 20;
+  b->door.stages.learns = false;
+  b->door.stages.limit_ticks = limit;
+  wtl_door_turn(&b->door, &b->site, &t, &b->pace, usual);
+  t.idle -= 2 * limit;
+  for (int i = 0; i < 10; i++) wtl_door_turn(&b->door, &b->site, &t, &b->pace, usual);
+  CHECK(b->door.sleeps == 10 && t.slept);
+  uint64_t idle_since = t.idle, sleeps = b->door.sleeps;
+  wtl_door_turn(&b->door, &b->site, &t, &b->pace, slow); /* cold: it looks on, */
+  CHECK(b->door.sleeps == sleeps && t.idle == idle_since);
+  wtl_door_turn(&b->door, &b->site, &t, &b->pace, slow); /* ... doubts, */
+  CHECK(t.idle == idle_since);
+  b->door.sleeps = 0;
+  t.slept = false;
+  wtl_door_turn(&b->door, &b->site, &t, &b->pace, slow); /* ... and believes */
+  CHECK(t.idle > idle_since && b->door.sleeps == 0);
+  wtl_door_turned(&b->door, &b->site, &t, true);
+  free(b);
+}
+
 static void what_comes_after_a_wait_that_was_dropped_is_not_booked(void)
 {
   bench *b = start("adaptive");
@@ -137,4 +163,5 @@ TESTS(TEST(what_is_there_is_tested_for_once), TEST(nothing_is_tested_for_that_wa
       TEST(the_time_of_a_wait_is_booked_to_site_and_process),
       TEST(who_is_told_to_sleep_sleeps_between_tests_and_who_spins_does_not),
       TEST(the_threads_timer_slack_is_as_it_was), TEST(a_test_that_moves_something_brings_back_wakefulness),
+      TEST(after_a_sleep_one_slow_test_is_no_sign_that_something_moved_and_two_are),
       TEST(what_comes_after_a_wait_that_was_dropped_is_not_booked))
