@@ -26,8 +26,10 @@ void armci_refuse_uninitialised(uint32_t call)
 
 void wtl_refuse_uninitialised(uint32_t call)
 {
+  char when[64];
+  wtl_pe_why_none(when, sizeof when, "ARMCI_Init", "ARMCI_Finalize");
   wtl_message_pe(wtl_boot_env_rank());
-  wtl_say("%s: called before ARMCI_Init, after ARMCI_Finalize, or in a forked child", armci_call_name(call));
+  wtl_say("%s: called %s", armci_call_name(call), when);
   _exit(WTL_EXIT_USAGE);
 }
 

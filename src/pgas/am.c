@@ -345,6 +345,7 @@ bool wtl_am_send_kept(wtl_am *am)
 void wtl_am_quiet(wtl_pe *self, wtl_site *site)
 {
   wtl_am *am = self->am;
+  if (WTL_UNLIKELY(self->settings.am_debug.on) && am->last) wtl_am_order_waits();
   for (int slot = 0; am->last && slot < self->n_local; slot++) {
     uint64_t last = atomic_load_explicit(&am->last[slot], memory_order_relaxed);
     if (!last) continue;

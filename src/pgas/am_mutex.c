@@ -22,8 +22,16 @@ static void refuse_destroyed(const char *call, const wtl_am_mutex *m)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p was destroyed%s", call, (const void *)m, where());
 }
 
-void wtl_am_mutex_init(wtl_pe *self, wtl_am_mutex *m)
+static void refuse_second(const char *call, const wtl_am_mutex *m)
 {
+  if (WTL_UNLIKELY(atomic_load_explicit(&m->owner, memory_order_relaxed) == this_thread()))
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this thread already holds the mutex at %p%s", call, (const void *)m, where());
+}
+
+/* What memory held before may be anything, but this thread's own name only where it has the mutex. */
+void wtl_am_mutex_init(wtl_pe *self, const char *call, wtl_am_mutex *m)
+{
+  if (WTL_UNLIKELY(wtl_am_here.locks)) refuse_second(call, m);
   if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_forget(self, m); /* another one may have been there */
   atomic_store_explicit(&m->owner, 0, memory_order_relaxed);
   atomic_store_explicit(&m->waiters, 0, memory_order_relaxed);
@@ -48,12 +56,6 @@ static bool try_lock(wtl_pe *self, wtl_am_mutex *m, bool waits)
   wtl_am_here.locks++;
   if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_locked(self, m, waits);
   return true;
-}
-
-static void refuse_second(const char *call, const wtl_am_mutex *m)
-{
-  if (WTL_UNLIKELY(atomic_load_explicit(&m->owner, memory_order_relaxed) == this_thread()))
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this thread already holds the mutex at %p%s", call, (const void *)m, where());
 }
 
 static bool is_free(void *m)

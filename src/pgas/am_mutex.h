@@ -3,7 +3,7 @@
  * one waits through the door. A thread that holds one runs no handlers meanwhile; others of the PE may.
  *
  * WATTLE_AM_DEBUG=on: says, once for each, where mutexes are waited for in a circle of orders, and where a handler held
- * one for longer than WTL_AM_LONG_HOLD_NS.
+ * one for longer than WTL_AM_LONG_HOLD_NS, or a thread one while it waited for handlers.
  */
 #ifndef WTL_PGAS_AM_MUTEX_H
 #define WTL_PGAS_AM_MUTEX_H
@@ -23,8 +23,8 @@ typedef struct wtl_am_mutex {
 enum { WTL_AM_LONG_HOLD_NS = 1000000 };
 
 /* `call` is named in errors: a second lock by the same thread, an unlock by another one, one that is destroyed or
- * held. */
-void wtl_am_mutex_init(wtl_pe *self, wtl_am_mutex *m);
+ * held, or made anew by the thread that holds it. */
+void wtl_am_mutex_init(wtl_pe *self, const char *call, wtl_am_mutex *m);
 void wtl_am_mutex_destroy(const char *call, wtl_am_mutex *m);
 void wtl_am_mutex_lock(wtl_pe *self, wtl_site *site, const char *call, wtl_am_mutex *m);
 bool wtl_am_mutex_trylock(wtl_pe *self, const char *call, wtl_am_mutex *m);

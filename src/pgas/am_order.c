@@ -12,6 +12,7 @@ enum { DEPTH = 16 };
 static _Thread_local struct {
   wtl_am_mutex *held[DEPTH];
   int n;
+  wtl_am_mutex *told; /* of the one that was held in a wait last */
 } stack;
 
 /* A thread waited for `second`, or would have, while it held `first`. */
@@ -84,6 +85,17 @@ void wtl_am_order_locked(wtl_pe *self, wtl_am_mutex *m, bool waits)
   pthread_mutex_unlock(&am->lock);
   if (stack.n < DEPTH) stack.held[stack.n++] = m;
   m->since = wtl_clock_ns();
+}
+
+void wtl_am_order_waits(void)
+{
+  wtl_am_mutex *m = stack.n ? stack.held[stack.n - 1] : NULL;
+  if (!m || m == stack.told) return;
+  stack.told = m;
+  wtl_say(
+      "active messages: a thread waits for handlers while it holds the mutex at %p; one of them that wants it would "
+      "be waited for for ever",
+      (void *)m);
 }
 
 void wtl_am_order_forget(wtl_pe *self, const wtl_am_mutex *m)

@@ -24,8 +24,10 @@
 
 #ifdef WTL_THREADS
 _Thread_local wtl_pe *wtl_self;
+static _Thread_local enum absence { UNBORN, OVER, CHILD } absence; /* why there is none */
 #else
 wtl_pe *wtl_self;
+static enum absence { UNBORN, OVER, CHILD } absence; /* why there is none */
 extern wtl_pe *wtl_self_seen __attribute__((alias("wtl_self"), visibility("default")));
 #endif
 
@@ -179,6 +181,7 @@ static void watch_process(wtl_pe *self)
 /* A forked child is no PE: its calls are refused, and its exit must not end the job. */
 static void in_child(void)
 {
+  if (wtl_self) absence = CHILD;
   wtl_self = NULL;
 }
 
@@ -253,7 +256,16 @@ void wtl_pe_stop(void)
   wtl_profile_stop(&self->profile);
   wtl_teams_stop(self);
   wtl_self = NULL;
+  absence = OVER;
   free(self);
+}
+
+void wtl_pe_why_none(char *text, size_t size, const char *begin, const char *end)
+{
+  if (absence == CHILD)
+    snprintf(text, size, "in a forked child, which is no PE");
+  else
+    snprintf(text, size, "%s %s", absence == OVER ? "after" : "before", absence == OVER ? end : begin);
 }
 
 /* Not fflush(NULL): another thread may hold a stream's lock for as long as it waits for input. */

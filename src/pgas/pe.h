@@ -172,6 +172,9 @@ extern wtl_pe *wtl_self;
 extern wtl_pe *wtl_self __attribute__((visibility("hidden")));
 #endif
 
+/* Why wtl_self is NULL: "before BEGIN", "after END" or "in a forked child", with the names of a front end's calls. */
+void wtl_pe_why_none(char *text, size_t size, const char *begin, const char *end);
+
 /* Of a PE of this node. */
 static inline wtl_control *wtl_control_of(const wtl_pe *self, int pe)
 {

@@ -5,8 +5,10 @@
 
 void wtl_refuse_uninitialised(uint32_t call)
 {
+  char when[64];
+  wtl_pe_why_none(when, sizeof when, "shmem_init", "shmem_finalize");
   wtl_message_pe(wtl_boot_env_rank());
-  wtl_say("%s: called before shmem_init, after shmem_finalize, or in a forked child", wtl_call_name(call));
+  wtl_say("%s: called %s", wtl_call_name(call), when);
   wtl_hear_out();
   _exit(WTL_EXIT_USAGE);
 }

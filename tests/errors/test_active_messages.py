@@ -28,6 +28,7 @@ WRONG = [  # case, PE that says it (None: either), what it must say
     ("locks twice", 0, "shmemx_am_mutex_lock: this thread already holds the mutex at 0x"),
     ("unlocks free", 0, "shmemx_am_mutex_unlock: this thread does not hold the mutex at 0x"),
     ("destroys held", 0, "shmemx_am_mutex_destroy: the mutex at 0x[0-9a-f]+ is held"),
+    ("makes held anew", 0, "shmemx_am_mutex_init: this thread already holds the mutex at 0x"),
     ("locks destroyed", 0, "shmemx_am_mutex_lock: the mutex at 0x[0-9a-f]+ was destroyed"),
 ]
 
@@ -74,3 +75,11 @@ def test_a_handler_that_holds_a_mutex_for_long_is_reported() -> None:
     assert result.code == 0, result
     (line,) = result.said
     assert re.search("handler 1 held the mutex at 0x[0-9a-f]+ for [0-9.]+ ms", line)
+
+
+def test_a_thread_that_waits_for_handlers_with_a_mutex_is_reported_once() -> None:
+    result = oshrun(2, "wrong_am", "waits with one", env={"WATTLE_AM_DEBUG": "on"})
+    assert result.code == 0, result
+    (line,) = result.said
+    assert re.search("PE 0: active messages: a thread waits for handlers while it holds the mutex at 0x", line)
+    assert oshrun(2, "wrong_am", "waits with one").said == []

@@ -127,13 +127,13 @@ TOGETHER = [
     ("realloc_unalike", "shmem_realloc", r"PEs do not ask alike: heap offset .* .16 bytes. here, .* on PE [01]"),
     ("free_unalike", "shmem_free", "PEs do not ask alike"),
     ("split_unalike", "shmem_team_split_strided", "PEs do not ask alike: PE [01] passes other values"),
-    ("after_finalize_put", "shmem_long_p", "after shmem_finalize"),
-    ("after_finalize_n_pes", "shmem_n_pes", "after shmem_finalize"),
-    ("finalize_twice", "shmem_finalize", "after shmem_finalize"),
-    ("before_init_put", "shmem_long_p", "called before shmem_init"),
-    ("before_init_malloc", "shmem_malloc", "called before shmem_init"),
-    ("before_init_my_pe", "shmem_my_pe", "called before shmem_init"),
-    ("before_init_finalize", "shmem_finalize", "called before shmem_init"),
+    ("after_finalize_put", "shmem_long_p", "called after shmem_finalize$"),
+    ("after_finalize_n_pes", "shmem_n_pes", "called after shmem_finalize$"),
+    ("finalize_twice", "shmem_finalize", "called after shmem_finalize$"),
+    ("before_init_put", "shmem_long_p", "called before shmem_init$"),
+    ("before_init_malloc", "shmem_malloc", "called before shmem_init$"),
+    ("before_init_my_pe", "shmem_my_pe", "called before shmem_init$"),
+    ("before_init_finalize", "shmem_finalize", "called before shmem_init$"),
 ]
 
 

@@ -69,6 +69,14 @@ static void provoke(int me, int n)
   if (!strcmp(what, "unlocks free")) shmemx_am_mutex_unlock(&mutex);
   if (!strcmp(what, "destroys held")) shmemx_am_mutex_lock(&mutex), shmemx_am_mutex_destroy(&mutex);
   if (!strcmp(what, "locks destroyed")) shmemx_am_mutex_destroy(&mutex), shmemx_am_mutex_lock(&mutex);
+  if (!strcmp(what, "makes held anew")) shmemx_am_mutex_lock(&mutex), shmemx_am_mutex_init(&mutex);
+  if (!strcmp(what, "waits with one"))
+    for (int turn = 0; turn < 2; turn++) {
+      shmemx_am_mutex_lock(&mutex);
+      shmemx_am_request(to, DO, NULL, 0);
+      shmemx_am_quiet();
+      shmemx_am_mutex_unlock(&mutex);
+    }
   if (!strcmp(what, "both orders"))
     for (int turn = 0; turn < 2; turn++) take_both(turn ? &other : &mutex, turn ? &mutex : &other);
   if (!strcmp(what, "circle of three"))
