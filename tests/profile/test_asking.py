@@ -177,3 +177,13 @@ def test_only_the_job_that_was_asked_for_is_chosen() -> None:
     assert [live.pid for live in chosen_of(some, 8)] == [7, 8]
     assert [live.pid for live in chosen_of(some, 4)] == [9]
     assert chosen_of(some, 99) == []
+
+
+def test_a_job_is_chosen_by_whatever_started_its_launcher(tmp_path: Path) -> None:
+    for pid, parent in ((3, 20), (20, 10), (4, 10), (10, 1)):
+        (tmp_path / str(pid)).mkdir()
+        (tmp_path / str(pid) / "stat").write_text(f"{pid} (a (b) c) S {parent} 0 0\n")
+    some = [read(page(pid=pid), pid, parent, "/p") for pid, parent in ((7, 3), (8, 3), (9, 4))]
+    assert [live.pid for live in chosen_of(some, 20, tmp_path)] == [7, 8]
+    assert [live.pid for live in chosen_of(some, 10, tmp_path)] == [7, 8, 9]
+    assert chosen_of(some, 21, tmp_path) == []

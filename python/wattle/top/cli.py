@@ -16,7 +16,9 @@ from wattle.top.page import Live
 
 
 def top(
-    pid: Annotated[int | None, typer.Argument(help="Only the job of this process: a PE, or its launcher.")] = None,
+    pid: Annotated[
+        int | None, typer.Argument(help="Only the job of this process: a PE, its launcher, or `wattle run`.")
+    ] = None,
     every: Annotated[
         float | None, typer.Option("--every", metavar="SECONDS", help="Look again, until Ctrl-C or no PE is left.")
     ] = None,

@@ -47,7 +47,7 @@ def _of(process: Path) -> Iterator[Live]:
             if NAME not in str(descriptor.readlink()):
                 continue
             data = _steady(descriptor)
-            parent = int((process / "stat").read_text(errors="replace").rpartition(")")[2].split()[1])
+            parent = _parent(process)
             program = str((process / "exe").readlink())
         except (OSError, ValueError):
             continue
@@ -89,9 +89,22 @@ def read(data: bytes, pid: int, parent: int, program: str, now_ns: int | None = 
     )
 
 
-def chosen_of(found: list[Live], pid: int | None) -> list[Live]:
-    """Those of the job that the process belongs to: one of its PEs, or what started them."""
+def chosen_of(found: list[Live], pid: int | None, proc: Path = Path("/proc")) -> list[Live]:
+    """Those of the job that the process belongs to: one of its PEs, or whatever started them, `wattle run` included."""
     if pid is None:
         return found
-    parents = {live.parent for live in found if live.pid == pid} or {pid}
-    return [live for live in found if live.parent in parents]
+    jobs = {live.parent for live in found if live.pid == pid}
+    return [live for live in found if live.parent in jobs or pid in _ancestors(live.parent, proc)]
+
+
+def _ancestors(pid: int, proc: Path) -> Iterator[int]:
+    while pid > 0:
+        yield pid
+        try:
+            pid = _parent(proc / str(pid))
+        except (OSError, ValueError):
+            return
+
+
+def _parent(process: Path) -> int:
+    return int((process / "stat").read_text(errors="replace").rpartition(")")[2].split()[1])
