@@ -5,8 +5,9 @@
 
 #include "base/clock.h"
 
-/* The part of a region that stays unused when its computing is stretched: instances differ. */
-enum { SPARE = 16 };
+/* The part of a region that stays unused at most when its computing is stretched: instances differ. Where the last ones
+ * differed by less, so many times that is enough: four values that are spread at random span two standard deviations. */
+enum { SPARE = 16, SPANS = 2 };
 /* Of a new length in a moving mean, once there are some; so many its mean is then worth. */
 static const double least_weight = 0.125;
 enum { WORTH = 15 };
@@ -280,13 +281,23 @@ static bool is_late(const wtl_governor *g, const wtl_region *r)
   return wtl_slack_most(&r->slack) <= g->price && others_wait(g);
 }
 
+/* What stays unused, so that an instance longer than the last ones is over in time, too. */
+static uint64_t spare_of(const wtl_governor *g, const wtl_region *r)
+{
+  uint64_t whole = wtl_slack_least(&r->whole), most = whole / SPARE;
+  uint64_t spans = wtl_slack_most(&r->whole) - whole + wtl_slack_most(&r->compute) - wtl_slack_least(&r->compute);
+  uint64_t spare = SPANS * spans < most ? SPANS * spans : most;
+  return spare > g->price ? spare : g->price;
+}
+
 /* The lowest clock at which the longest computing still fits into the shortest region, were all of it bound by the
  * clock. */
 static uint32_t stretched(const wtl_governor *g, const wtl_region *r)
 {
-  uint64_t compute = wtl_slack_most(&r->compute), whole = wtl_slack_least(&r->whole);
-  uint64_t spare = whole / SPARE > g->price ? whole / SPARE : g->price;
-  if (compute == UINT64_MAX || whole <= compute + worth(g) + spare) return WTL_CLOCK_NORMAL;
+  uint64_t compute = wtl_slack_most(&r->compute), whole = wtl_slack_least(&r->whole), spare;
+  if (compute == UINT64_MAX) return WTL_CLOCK_NORMAL;
+  spare = spare_of(g, r);
+  if (whole <= compute + worth(g) + spare) return WTL_CLOCK_NORMAL;
   uint32_t share = (uint32_t)ceil(1e6 * (double)compute / (double)(whole - spare));
   uint32_t real = wtl_vote_rounded(&g->vote, share);
   return real < WTL_CLOCK_NORMAL ? share : WTL_CLOCK_NORMAL;

@@ -326,9 +326,16 @@ static bool look_on_governed(wait *w, uint64_t limit, uint64_t began)
   return look_on(w, limit);
 }
 
+/* Calls that nobody counts share a site, whose past says nothing of any of them. */
+static bool is_remembered(const wtl_site *site)
+{
+  return site->addr != 0;
+}
+
 static uint64_t limit_of(const wtl_door *d, wtl_site *site)
 {
-  if (WTL_LIKELY(site->history.way == WTL_WAY_USUAL)) return wtl_stages_limit(&d->stages, &site->history);
+  if (WTL_LIKELY(site->history.way == WTL_WAY_USUAL))
+    return WTL_LIKELY(is_remembered(site)) ? wtl_stages_limit(&d->stages, &site->history) : d->stages.limit_ticks;
   return site->history.way == WTL_WAY_POLL ? UINT64_MAX : 0;
 }
 
@@ -360,6 +367,7 @@ void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(v
 #ifdef WTL_SIM
   wtl_sim_waits(0, 0);
 #endif
-  if (WTL_LIKELY(site->history.way == WTL_WAY_USUAL)) wtl_stages_waited(&d->stages, &site->history, limit, w.quiet);
+  if (WTL_LIKELY(site->history.way == WTL_WAY_USUAL && is_remembered(site)))
+    wtl_stages_waited(&d->stages, &site->history, limit, w.quiet);
   if (WTL_UNLIKELY(w.governed) && d->governor) wtl_governor_go_on(d->governor, site, began, w.since);
 }

@@ -73,6 +73,16 @@ def test_the_same_run_has_the_same_result_bit_for_bit(programs: Path, tmp_path: 
     assert (tmp_path / "one/simulation.json").read_bytes() == (tmp_path / "two/simulation.json").read_bytes()
 
 
+def test_a_run_takes_as_long_without_a_profile(programs: Path, tmp_path: Path) -> None:
+    """Calls that nobody counts do not sleep for what others have waited."""
+    took = []
+    for name, options in (("with", ()), ("without", ("--no-profile",))):
+        done = simulate(tmp_path / name, programs / "halo", "--size", "64", "--steps", "50", n=4, options=options)
+        assert done.returncode == 0, done.stderr
+        took.append(result(tmp_path / name)["simulated_s"])
+    assert took[1] == pytest.approx(took[0], rel=0.05)
+
+
 def test_a_deadlock_names_the_call_and_the_line_of_each_pe(programs: Path, tmp_path: Path) -> None:
     done = simulate(tmp_path / "run", programs / "deadlock", n=3)
     assert done.returncode != 0

@@ -205,6 +205,28 @@ static void adaptive_ends_asleep_and_yields_where_crowded(void)
   free(crowded);
 }
 
+/* A past that says to sleep at once: it is heeded where it is of one place in the program. Calls that nobody counts
+ * (WATTLE_PROFILE=off) are in many, and one that waits long would have all others sleep. */
+static void calls_that_nobody_counts_have_no_past(void)
+{
+  for (uintptr_t addr = 0; addr < 2; addr++) {
+    visit *v = aligned_alloc(64, (sizeof *v + 63) / 64 * 64);
+    wtl_settings s = settings(WTL_WAIT_ADAPTIVE);
+    pthread_t other;
+    memset(v, 0, sizeof *v);
+    v->ends_asleep = true;
+    v->site = (wtl_site){.addr = addr, .history = {.known = true}};
+    wtl_clock_start();
+    wtl_door_start(&v->door, &v->bell, &s, 2, TWO_CORES);
+    pthread_create(&other, NULL, come, v);
+    wtl_door_wait(&v->door, &v->site, WTL_WATCH_ALL, look, v);
+    pthread_join(other, NULL);
+    CHECK((v->site.wait_ticks[WTL_STAGE_SPIN] > 0) == (addr == 0));
+    CHECK((v->site.history.last_length > 0) == (addr != 0));
+    free(v);
+  }
+}
+
 /* A store that rings no bell, as through shmem_ptr. */
 static void *store_in_silence(void *arg)
 {
@@ -295,6 +317,7 @@ static void a_wait_that_a_message_ended_lasted_until_the_bell_rang(void)
     memset(v, 0, sizeof *v);
     v->ends_asleep = true;
     v->bell.has_mail = 1;
+    v->site.addr = 1;
     wtl_door_start(&v->door, &v->bell, &s, 2, TWO_CORES);
     v->door.stages.remembers = true; /* and sleeps at once nevertheless */
     v->door.mail = (wtl_mail){.of = v, .waits = has_message, .take = handle};
@@ -425,8 +448,8 @@ static void learning_is_bounded(void)
 TESTS(TEST(only_stores_into_the_watched_line_ring), TEST(a_sleeper_in_a_barrier_is_not_rung_by_data),
       TEST(sleepers_that_watch_different_things_are_all_rung), TEST(a_sleep_ends_by_itself_and_says_so),
       TEST(each_policy_waits_in_its_stage), TEST(adaptive_ends_asleep_and_yields_where_crowded),
-      TEST(who_yields_is_charged_for_its_turns_only), TEST(a_condition_that_holds_costs_no_wait_time),
-      TEST(a_silent_store_is_rescued_and_counted), TEST(a_wait_that_a_message_ended_lasted_until_the_bell_rang),
-      TEST(the_longer_a_sleep_the_rarer_the_looks), TEST(policies_have_their_stages),
-      TEST(where_pes_outnumber_cores_no_past_counts), TEST(who_shares_a_core_by_multithreading_sleeps_earlier),
-      TEST(a_given_spin_is_kept), TEST(learning_is_bounded))
+      TEST(calls_that_nobody_counts_have_no_past), TEST(who_yields_is_charged_for_its_turns_only),
+      TEST(a_condition_that_holds_costs_no_wait_time), TEST(a_silent_store_is_rescued_and_counted),
+      TEST(a_wait_that_a_message_ended_lasted_until_the_bell_rang), TEST(the_longer_a_sleep_the_rarer_the_looks),
+      TEST(policies_have_their_stages), TEST(where_pes_outnumber_cores_no_past_counts),
+      TEST(who_shares_a_core_by_multithreading_sleeps_earlier), TEST(a_given_spin_is_kept), TEST(learning_is_bounded))

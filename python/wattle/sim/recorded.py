@@ -51,37 +51,70 @@ def _of_timelines(profile: RunProfile) -> tuple[Trace, str] | None:
     folder = Path(profile.directory) / "profile"
     if not any(folder.glob("timeline-*.bin")):
         return None
-    found = [_meetings(t) for t in timelines.load(folder)]
-    n = len(found[0][0])
-    if n == 0 or len(found) != len(profile.pes) or any(len(begins) != n for begins, _, _ in found):
+    found = timelines.load(folder)
+    same = len({pe.boot_id for pe in profile.pes}) <= 1
+    if len(found) != len(profile.pes):
         return None
-    begins, ends, compute = (np.array([pe[k] for pe in found]).T for k in range(3))
-    meeting = np.maximum(0.0, ends.min(axis=0 if n == 0 else 1) - begins.max(axis=1))
-    last = np.array([[pe[2][-1] for pe in found]])
+    told = [_calls_and_waits(t, same) for t in found]
+    matched = _matched([calls for calls, _ in told])
+    if not 0 < len(matched[0][0]) <= _count(profile.pes):  # calls that are no meetings of all
+        return None
+    compute = np.array(
+        [
+            _computing(begins, ends, waits, *(float(v) for v in _ns(t, [t.start_tick, t.end_tick], same)))
+            for t, (begins, ends), (_, waits) in zip(found, matched, told, strict=True)
+        ]
+    ).T
+    begins, ends = (np.array([pe[k] for pe in matched]).T for k in range(2))
+    meeting = 1e-9 * np.maximum(0.0, ends.min(axis=1) - begins.max(axis=1))
     return (
-        Trace(np.vstack([compute[:, :], last])[: n + 1], np.append(meeting, 0.0)),
-        f"from timelines: {n} meetings of all PEs, each PE's own computing between them",
+        Trace(1e-9 * compute, np.append(meeting, 0.0)),
+        f"from timelines: {len(meeting)} meetings of all PEs, each PE's own computing between them",
     )
 
 
-def _meetings(t: Timeline) -> tuple[list[float], list[float], list[float]]:
-    """Of the thread that meets: seconds at which meetings begin and end, from the PE's start, and what it computed
-    before each and after the last: time that it did not wait."""
+def _ns(t: Timeline, ticks: Sequence[int], same: bool) -> np.ndarray:
+    return t.ns(np.array(ticks, dtype=np.uint64), same)
+
+
+def _calls_and_waits(t: Timeline, same: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Of the thread that meets, nanoseconds by rows of begin and end: its meetings, and its waits."""
     events = max(t.events, key=len, default=np.empty(0))
-    tick_s = t.ns_per_tick * 1e-9
     named = [(_meets(t.calls[int(e["call"])]), e) for e in events if e["span"] != Span.CLOCK]
     calls = sorted((int(e["begin"]), int(e["end"])) for meets, e in named if meets)
     outer = [span for k, span in enumerate(calls) if k == 0 or span[0] >= max(end for _, end in calls[:k])]
     waits = sorted((int(e["begin"]), int(e["end"])) for _, e in named if Span(int(e["span"])) in WAITS)
-    begins, ends, compute = [], [], []
-    at = int(t.start_tick)
-    for begin, end in [*outer, (int(t.end_tick), int(t.end_tick))]:
+    return tuple(_ns(t, [x for span in rows for x in span], same).reshape(-1, 2) for rows in (outer, waits))  # type: ignore[return-value]
+
+
+def _matched(calls: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """When each PE came to each meeting, and when it went on. Nobody leaves before all have come, so the calls that
+    have begun when the first of them ends are of one meeting. A PE that came last did not wait, and its call may have
+    been too short to be kept: it came when the others went on."""
+    at = [0] * len(calls)
+    begins, ends = [], []
+    while left := [pe for pe, k in enumerate(at) if k < len(calls[pe])]:
+        first = min(calls[pe][at[pe], 1] for pe in left)
+        there = [pe for pe in left if calls[pe][at[pe], 0] <= first]
+        last = max(calls[pe][at[pe], 1] for pe in there)
+        came, went = np.full(len(calls), last, dtype=float), np.full(len(calls), last, dtype=float)
+        for pe in there:
+            came[pe], went[pe] = calls[pe][at[pe]]
+            at[pe] += 1
+        begins.append(came)
+        ends.append(went)
+    shape = (len(begins), len(calls))
+    return list(zip(np.reshape(begins, shape).T, np.reshape(ends, shape).T, strict=True))
+
+
+def _computing(begins: np.ndarray, ends: np.ndarray, waits: np.ndarray, start: float, stop: float) -> list[float]:
+    """Before each meeting and after the last: time that it did not wait."""
+    found, at = [], start
+    for begin, end in [*zip(begins, ends, strict=True), (stop, stop)]:
         waited = sum(min(b, begin) - a for a, b in waits if at <= a < begin)
-        compute.append(max(0, begin - at - waited) * tick_s)
-        begins.append((begin - int(t.start_tick)) * tick_s)
-        ends.append((end - int(t.start_tick)) * tick_s)
+        found.append(max(0.0, begin - at - waited))
         at = end
-    return begins[:-1], ends[:-1], compute
+    return found
 
 
 # ---- from sums ----

@@ -22,6 +22,7 @@ from wattle.sim.simulation import Simulation
 
 STATES = ("active", "spin", "yield", "asleep")
 RECENT = 4  # meetings after which a policy that learns believes what it has seen, as the governor does
+SPARE, SPANS = 16, 2  # of a region what the governor leaves unused at most, and of the span of what it has seen
 
 
 @dataclass(frozen=True)
@@ -144,9 +145,10 @@ def _clocks(trace: Trace, core: Core, policy: Policy, seen: list[np.ndarray], la
     if policy.raises and float(least.max()) > worth:
         found[np.max(seen[:RECENT], axis=0) <= core.change_s] = len(core.ghz) - 1
     if policy.stretches:
-        took = trace.compute[:RECENT].max(axis=0)
-        whole = took + least
-        room = whole - np.maximum(whole / 16, core.change_s)
+        wholes = trace.compute[:RECENT] + np.array(seen[:RECENT])
+        took, whole = trace.compute[:RECENT].max(axis=0), wholes.min(axis=0)
+        spans = np.ptp(wholes, axis=0) + np.ptp(trace.compute[:RECENT], axis=0)
+        room = whole - np.maximum(np.minimum(whole / SPARE, SPANS * spans), core.change_s)
         needs = np.minimum(1.0, took / np.maximum(room, 1e-12)) * core.ghz[core.base]
         lower = np.searchsorted(core.ghz, needs * (1 - 1e-9))
         may = (least > worth) & (found == core.base)

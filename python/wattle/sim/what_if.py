@@ -13,7 +13,6 @@ from rich.markup import escape
 from wattle import console, runs, units
 from wattle.errors import WattleError
 from wattle.plan.choice import choose
-from wattle.provenance import significant
 from wattle.report.amounts import si
 from wattle.sim import cluster as clusters
 from wattle.sim import recorded, replay, simulation
@@ -169,7 +168,7 @@ def _on_network(told: Recorded, was: Any, name: str) -> Trace:
     after = {key: number.value for key, number in clusters.network(name).items()}
 
     def message(of: dict[str, float]) -> float:
-        return of["latency"] + 2 * of["message"]
+        return of["latency"] + of["message"] + of.get("receive", of["message"])
 
     def byte(of: dict[str, float]) -> float:
         return 1 / of["bandwidth"] + 2 * of["byte"]
@@ -200,24 +199,29 @@ def document(answer: Answer) -> dict[str, Any]:
     }
 
 
+HEADS = ("wait", "clocks", "time", "slower", "joules", "saved", "EDP", "oracle")
+
+
 def show(answer: Answer, most: int = 12) -> None:
-    shown = table(title=f"What if: {answer.source} on {answer.machine}, against spinning at the base clock")
-    for head in ("wait", "clocks", "time", "joules, modelled", "energy saved", "EDP", "oracle would save"):
-        shown.add_column(head, justify="left" if head in ("wait", "clocks") else "right", overflow="fold")
+    shown = table(title=f"What if: {answer.source}\non {answer.machine}, network {answer.network}")
+    for head in HEADS:
+        shown.add_column(head, justify="left" if head in HEADS[:2] else "right", no_wrap=True)
     for choice in answer.choices[:most]:
-        o = choice.outcome
-        saved = f"{units.percent(choice.saved)}{'' if choice.sure else ' ?'}"
-        bound = 100 * (1 - choice.oracle.joules / answer.base.joules)
+        o, base = choice.outcome, answer.base
         shown.add_row(
             o.policy.wait,
-            o.policy.name + ("" if choice.allowed else " (too slow)"),
-            f"{units.seconds(o.seconds)} ({units.percent(choice.slower)})",
+            o.policy.name,
+            units.seconds(o.seconds),
+            f"{units.percent(choice.slower)}{'' if choice.allowed else ' !'}",
             si(o.joules, "J"),
-            saved,
-            f"{significant(o.edp, 3)} J·s",
-            units.percent(bound),
+            f"{units.percent(choice.saved)}{'' if choice.sure else ' ?'}",
+            units.percent(100 * (1 - o.edp / base.edp)),
+            units.percent(100 * (1 - choice.oracle.joules / base.joules)),
         )
     console.out.print(shown)
+    base = f"spinning at the base clock ({units.seconds(answer.base.seconds)}, {si(answer.base.joules, 'J')})"
     console.out.print(
-        f"[faint]{escape(answer.how)}. A ? marks a saving whose sign the profile's numbers leave open.[/faint]"
+        f"[faint]Joules are modelled. Slower, saved (joules), EDP saved, and what the oracle would save: against "
+        f"{base}. !: slower than allowed; ?: the profile's numbers leave the sign open. "
+        f"{escape(answer.how[0].upper() + answer.how[1:])}.[/faint]"
     )

@@ -1,0 +1,84 @@
+"""`wattle sim --what-if` of a simulated run: a table of 80 columns, a ranking that can be asked for, other networks."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sim_job import HOME, ROOT, build, is_built, simulate
+
+pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (libsimgrid-dev)")
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twenty instances in which PE 1 computes more than three times as long as PE 0."""
+    folder = build(tmp_path_factory.mktemp("recorded"), "imbalance")
+    options = ("--set", "WATTLE_TIMELINE=1M", "--set", "WATTLE_WAIT=spin")
+    done = simulate(folder / "run", folder / "imbalance", "3", "10", "20", n=2, options=options)
+    assert done.returncode == 0, done.stderr
+    return folder / "run"
+
+
+def ask(recorded: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
+    environment |= {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
+    command = [sys.executable, "-m", "wattle", "sim", "--what-if", str(recorded), *options]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def answer(recorded: Path, *options: str) -> dict:
+    done = ask(recorded, "--json", *options)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_table_fits_80_columns_and_says_what_each_column_is(recorded: Path) -> None:
+    done = ask(recorded)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    table = lines[next(i for i, line in enumerate(lines) if line.startswith("wait")) :]
+    assert table[0].split() == ["wait", "clocks", "time", "slower", "joules", "saved", "EDP", "oracle"]
+    assert all(len(line) <= 80 for line in table)
+    rows = table[2:14]
+    assert all(row.split()[0] in ("spin", "yield", "sleep", "adaptive") for row in rows)  # none is broken in two
+    said = " ".join(done.stdout.split())
+    assert "Joules are modelled" in said and re.search(r"From timelines: \d+ meetings", said)
+
+
+def test_choices_are_ranked_within_the_slowdown_and_none_beats_its_oracle(recorded: Path) -> None:
+    by = {"energy": "joules", "time": "time_s", "edp": "edp"}
+    for rank, key in by.items():
+        found = answer(recorded, "--rank", rank, "--slowdown", "2")["choices"]
+        allowed = [c for c in found if c["allowed"]]
+        assert found[: len(allowed)] == allowed and all(c["slowdown_percent"] <= 2 for c in allowed)
+        assert [c[key] for c in allowed] == sorted(c[key] for c in allowed)
+        assert all(c["joules"] >= c["oracle_joules"] * (1 - 1e-9) for c in found if c["slowdown_percent"] <= 1e-6)
+        assert {c["provenance"] for c in found} == {"modelled"}
+
+
+def test_a_slower_network_takes_longer_and_the_run_s_own_as_long(recorded: Path) -> None:
+    def base(*options: str) -> float:
+        return answer(recorded, *options)["against"]["time_s"]
+
+    assert base("--network", "infiniband-fdr") == pytest.approx(base(), rel=1e-9)
+    assert base("--network", "ethernet-10g-tcp") > base()
+    done = ask(recorded, "--network", "carrier-pigeon")
+    assert done.returncode == 2 and "known are " in done.stderr and "ethernet-10g-tcp" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--rank", "beauty"), ["--rank beauty", "energy, time, edp"]),
+        (("--", "./program"), ["--what-if", "takes no program"]),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(recorded: Path, options: tuple[str, ...], words: list[str]) -> None:
+    done = ask(recorded, *options)
+    assert done.returncode == 2 and all(word in done.stderr for word in words), done.stderr
