@@ -43,7 +43,8 @@ static inline joules joules_open(void)
     exit(2);
   }
   j.counts = strcmp(wattle_energy_meter(j.handle), "none") != 0;
-  j.sensor = j.counts && strcmp(wattle_energy_meter(j.handle), "model") != 0;
+  j.sensor = j.counts && strcmp(wattle_energy_meter(j.handle), "model") != 0 &&
+             strcmp(wattle_energy_meter(j.handle), "simgrid") != 0;
   return j;
 }
 

@@ -48,16 +48,21 @@ static sim *of(const wtl_transport *t)
   return (sim *)(uintptr_t)t;
 }
 
-static void work(size_t bytes)
+/* What handing over, or taking, a message takes of the core. */
+static void work(double message, size_t bytes)
 {
-  const wtl_sim_prices *p = wtl_sim_price();
-  wtl_os_charge(p->message + (double)bytes * p->byte);
+  wtl_os_charge(message + (double)bytes * wtl_sim_price()->byte);
+}
+
+static void take_in(size_t bytes)
+{
+  work(wtl_sim_price()->receive, bytes);
 }
 
 static void post(int pe, parcel *p, enum parcel_kind kind, size_t bytes, int stream)
 {
   p->kind = kind;
-  work(bytes);
+  work(wtl_sim_price()->message, bytes);
   wtl_sim_send(pe, p, WIRE_BYTES + bytes, stream, wtl_os_ahead());
 }
 
@@ -108,13 +113,13 @@ static void open_parcel(sim *s, parcel *p)
   int from = p->from;
   switch (p->kind) {
   case MESSAGE:
-    work(p->header_bytes + (p->later ? 0 : p->n));
+    take_in(p->header_bytes + (p->later ? 0 : p->n));
     s->home.arrived(s->home.owner, p->message, p->header, p->header_bytes,
                     p->later ? (void *)p : (void *)(uintptr_t)p->data, p->n, p->later);
     if (!p->later) drop(p);
     break;
   case WANTED:
-    work(0);
+    take_in(0);
     if (!(p->copy = malloc(p->n))) abort();
     memcpy(p->copy, p->data, p->n);
     wtl_done_fn sent = p->sent;
@@ -124,7 +129,7 @@ static void open_parcel(sim *s, parcel *p)
     sent(arg);
     break;
   default:
-    work(p->n);
+    take_in(p->n);
     wtl_store_bytes(p->to, p->copy, p->n);
     p->received(p->received_arg);
     drop(p);

@@ -72,10 +72,10 @@ double wtl_sim_pace(void);
 bool wtl_sim_set_clock(size_t clock);
 /* What things take, of the machine's description; no turns. `wake`: a thread that slept, until it runs. `block`: a
  * basic block of the program, on average, at the base clock. `copy`: a byte that it has the C library copy, at the base
- * clock, of which the share `copy_clock` follows the clock. `message`, `byte`: what sending or receiving costs the
- * core. */
+ * clock, of which the share `copy_clock` follows the clock. `message`, `receive`: what sending and
+ * receiving one cost the core, and `byte` each byte at either end. */
 typedef struct wtl_sim_prices {
-  double wake, block, copy, copy_clock, message, byte, clock_change;
+  double wake, block, copy, copy_clock, message, receive, byte, clock_change;
 } wtl_sim_prices;
 const wtl_sim_prices *wtl_sim_price(void);
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from wattle import console
+from wattle import console, stopping
 from wattle.calibrate import prices, watts
 from wattle.calibrate.prices import Where
-from wattle.calibrate.show import show
+from wattle.calibrate.show import show, show_network
 from wattle.checked import Checked, read_json
 from wattle.errors import WattleError
+from wattle.run import directory as directories
+from wattle.sim import simulation
+from wattle.study import kept
+from wattle.study.place import TWO_NODES
+from wattle.study.registry import check_place
 
 
 def calibrate(
@@ -20,6 +26,17 @@ def calibrate(
     profile: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Fit a machine profile to the node's meter instead, and write it there."),
+    ] = None,
+    network: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Fit a network for `wattle sim` to two nodes made of this machine (root) instead, and write it there.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", help="With --network: new directory for what was measured."),
     ] = None,
     seconds: Annotated[
         float | None, typer.Option(help="With --profile: for each state at each clock (2).", show_default=False)
@@ -33,18 +50,47 @@ def calibrate(
 
     With --profile: put all cores to each kind of work, at each clock that can be set, read the node's meter, and write
     what came of it as a machine profile (WATTLE_MACHINE=FILE uses it). Needs a sensor that can be read.
+
+    With --network: run programs on two nodes made of this machine's network namespaces, and in simulation; fit the
+    latency, bandwidth and costs of a message to some, and say how near the simulation comes to the others.
     """
+    if profile is not None and network is not None:
+        raise WattleError("--profile and --network measure different things: give one of them")
+    if output is not None and network is None:
+        raise WattleError(f"--output {output}: goes with --network only")
     if profile is not None:
         _fit(profile, 2.0 if seconds is None else seconds, ghz)
         return
     for option, value in (("--seconds", seconds), ("--ghz", ghz)):
         if value is not None:
             raise WattleError(f"{option} {value:g}: goes with --profile only")
+    if network is not None:
+        _fit_network(network, output, json)
+        return
     where = prices.where()
     if show_only:
         _show_known(where, json)
     else:
         _measure(where, json)
+
+
+def _fit_network(file: Path, output: Path | None, json: bool) -> None:
+    from wattle.study import network  # what it loads takes a while
+
+    if file.suffix != ".toml":
+        raise WattleError(f"--network {file}: expected a name that ends in .toml")
+    if why := simulation.unavailable():
+        raise WattleError(f"--network {file}: {why}")
+    check_place(TWO_NODES)
+    directory = directories.prepare(output, "calibrate-network")
+    with stopping.raised():
+        record, found = network.run(file, directory, ["wattle", *sys.argv[1:]])
+    if json:
+        kept.print_results(directory, record, network.results(found))
+        return
+    show_network(found, console.out)
+    console.out.print(f"\nWritten to {file}.", soft_wrap=True, markup=False)
+    kept.say_where(directory)
 
 
 def _fit(file: Path, seconds: float, ghz: float | None) -> None:

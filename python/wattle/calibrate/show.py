@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -10,6 +12,9 @@ from wattle import units
 from wattle.calibrate.prices import Cell, Prices
 from wattle.provenance import significant
 from wattle.tables import table
+
+if TYPE_CHECKING:
+    from wattle.study.network import Analysis
 
 LEGEND = (
     "Median, and in brackets the middle half of the samples; n: how many. With a peer: a process computes on the other "
@@ -26,6 +31,27 @@ def show(prices: Prices, console: Console) -> None:
     if prices.disturbed:
         words = f"While it was measured there was {prices.disturbed}; measure again when the machine is quiet."
         console.print(f"[partly]{escape(words)}[/partly]")
+
+
+def show_network(found: Analysis, console: Console) -> None:
+    """What was fitted, and what that is worth."""
+    from wattle.calibrate.network import FIT, HELD, shown
+
+    numbers = table()
+    for name in ("number", "fitted"):
+        numbers.add_column(name, justify="right" if name == "fitted" else "left", no_wrap=True)
+    for key, number in found.numbers.items():
+        if number.tag == "measured":
+            numbers.add_row(key, shown(number))
+    console.print(numbers)
+    scores = table()
+    for name in ("held back", "times", "median error"):
+        scores.add_column(name, justify="left" if name == "held back" else "right", no_wrap=True)
+    for name, (n, error) in found.programs().items():
+        scores.add_row(name, str(n), units.percent(100 * error).lstrip("+"))
+    console.print(scores)
+    fitted, held = (units.percent(100 * found.error(role)).lstrip("+") for role in (FIT, HELD))
+    console.print(f"Median error {held} on what was held back, {fitted} on what it was fitted to.")
 
 
 def prices_table(prices: Prices) -> Table:

@@ -13,6 +13,7 @@ from wattle.errors import WattleError
 
 TAGS = ("measured", "cited", "derived", "assumed")
 OF_NETWORK = {"latency": "s", "bandwidth": "B/s", "message": "s", "byte": "s/B"}
+ALSO = {"receive": "s"}  # of a network, too; as `message` where it says nothing
 OF_CORE = {
     "wake": "s",
     "clock_change": "s",
@@ -75,10 +76,10 @@ def read(name: str) -> Cluster:
 def network(name: str) -> dict[str, Number]:
     """The numbers of one of machines/networks, or of a file."""
     path = _find("networks", name)
-    numbers = _read(path, ("title",), OF_NETWORK)[1]
+    numbers = _read(path, ("title",), OF_NETWORK | ALSO)[1]
     if missing := [key for key in OF_NETWORK if key not in numbers]:
         raise WattleError(f"{path}: {missing[0]}: expected a number")
-    return numbers
+    return numbers if "receive" in numbers else numbers | {"receive": numbers["message"]}
 
 
 def _find(kind: str, name: str) -> Path:

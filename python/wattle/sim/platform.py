@@ -7,7 +7,7 @@ from wattle.sim.node import Clock, Node
 
 # How a core rests: enum wtl_sim_rest of src/sim/simulator.h, in its order.
 RESTS = ("spin", "yield", "asleep")
-IN_SECONDS = ("wake", "clock_change", "block", "copy", "message", "byte", "latency")
+IN_SECONDS = ("wake", "clock_change", "block", "copy", "message", "receive", "byte", "latency")
 TURBO_GHZ = 0.001  # so much above the base clock Linux names turbo, whatever it is
 
 

@@ -27,9 +27,14 @@ def find(home: Home, name: str) -> Path:
     return built if os.access(built, os.X_OK) else _build(home, home.shared("bench") / f"{name}.c")
 
 
-def find_simulated(home: Home, name: str) -> Path:
-    """The same, built for simulation."""
-    return _build(home, home.shared("bench") / f"{name}.c", simulated=True)
+def find_example(home: Home, name: str) -> Path:
+    """The program `name` of examples/."""
+    return _build(home, home.shared("examples") / f"{name}.c")
+
+
+def find_simulated(home: Home, name: str, folder: str = "bench") -> Path:
+    """One of either folder, built for simulation."""
+    return _build(home, home.shared(folder) / f"{name}.c", simulated=True)
 
 
 def _build(home: Home, source: Path, simulated: bool = False) -> Path:

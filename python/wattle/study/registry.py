@@ -23,6 +23,7 @@ MODULES = {
     "race": "wattle.study.race",
     "receiver": "wattle.study.receiver",
     "pascol": "wattle.study.pascol",
+    "network": "wattle.study.network",
 }
 
 PLACES = (LOCAL, TWO_NODES)

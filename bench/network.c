@@ -1,0 +1,228 @@
+/*
+ * network.c - what messages between two PEs take, in the few ways that a description of a network is made of: PE 0 is one, the last PE is
+ * the other.
+ *
+ *   ping     n bytes there and n bytes back, each PE waiting for the other's flag: half of it
+ *   woken    a flag there and a flag back, the other having waited for long enough to sleep: half of it
+ *   stream   many non-blocking puts of n bytes and one quiet: one of them
+ *   exchange the same from both PEs at once: one of those that a PE sends
+ *   get      a blocking get of n bytes
+ *   quiet    a blocking put of n bytes and a quiet
+ *   add      an atomic that fetches
+ *   barrier  of all PEs
+ *   compute  a step of a loop that only computes
+ *   copy     n bytes from one place in memory to another
+ *
+ * Output, on PE 0: one JSON object a line, {"kind":"sample","what":...,"bytes":...,"seconds":...}: the median of the rounds, each a few in a row,
+ * so that what disturbs some of them does not show.
+ *
+ *   wattle-bench-network [--rounds N] WHAT[:BYTES]...
+ *
+ * Standard OpenSHMEM 1.4 and C11; builds with any implementation.
+ */
+#include <shmem.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { A_ROUND = 20, A_FEW = 3, A_STREAM = 200, MOST_ROUNDS = 10000, MOST_BYTES = 1 << 20, STEPS = 20000 };
+
+static int me, other, last;
+static unsigned char *here, *there; /* symmetric: what is sent, and where it goes */
+static uint64_t flag, late, word;   /* symmetric */
+
+static double now_s(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void ping(size_t n)
+{
+  static uint64_t turn;
+  for (int i = 0; i < A_ROUND; i++) {
+    turn++;
+    if (me != 0) shmem_uint64_wait_until(&flag, SHMEM_CMP_GE, turn);
+    shmem_putmem(there, here, n, other);
+    shmem_fence();
+    shmem_uint64_p(&flag, turn, other);
+    if (me == 0) shmem_uint64_wait_until(&flag, SHMEM_CMP_GE, turn);
+  }
+}
+
+static double napped; /* seconds of a round that are not told */
+
+static void nap(void)
+{
+  const struct timespec a_while = {.tv_nsec = 2 * 1000 * 1000};
+  double begin = now_s();
+  nanosleep(&a_while, NULL);
+  napped += now_s() - begin;
+}
+
+static void woken(size_t n)
+{
+  static uint64_t turn;
+  for (int i = 0; i < A_FEW; i++) {
+    turn++;
+    if (me != 0) shmem_uint64_wait_until(&late, SHMEM_CMP_GE, turn);
+    if (me == 0) nap();
+    shmem_uint64_p(&late, turn, other);
+    if (me == 0) shmem_uint64_wait_until(&late, SHMEM_CMP_GE, turn);
+  }
+}
+
+/* As many as make a steady stream, but of long ones so few that a round ends soon. */
+static int stream_puts(size_t n)
+{
+  size_t room = ((size_t)8 << 20) / (n ? n : 1);
+  return room < A_STREAM ? (int)room : A_STREAM;
+}
+
+static void stream(size_t n)
+{
+  for (int i = 0; i < stream_puts(n); i++) shmem_putmem_nbi(there, here, n, other);
+  shmem_quiet();
+}
+
+static void get(size_t n)
+{
+  for (int i = 0; i < A_ROUND; i++) shmem_getmem(there, here, n, other);
+}
+
+static void quiet(size_t n)
+{
+  for (int i = 0; i < A_ROUND; i++) {
+    shmem_putmem(there, here, n, other);
+    shmem_quiet();
+  }
+}
+
+static void add(size_t n)
+{
+  for (int i = 0; i < A_ROUND; i++) (void)shmem_uint64_atomic_fetch_add(&word, 1, other);
+}
+
+static void barrier(size_t n)
+{
+  for (int i = 0; i < A_ROUND; i++) shmem_barrier_all();
+}
+
+/* A step is the body of a loop, and depends on the one before. */
+static void compute(size_t n)
+{
+  static volatile uint64_t result;
+  uint64_t x = result + 1;
+  for (int i = 0; i < STEPS; i++) {
+    x ^= x << 13;
+    if (x & 1) x ^= x >> 7;
+    x ^= x << 17;
+  }
+  result = x;
+}
+
+static void copy(size_t n)
+{
+  for (int i = 0; i < A_ROUND; i++) {
+    here[i] = (unsigned char)i;
+    memcpy(there, here, n);
+  }
+}
+
+/* `both`: the other PE does its part. `parts`: of a round, of which one is told (of a stream: stream_puts). */
+static const struct kind {
+  const char *name;
+  void (*run)(size_t n);
+  bool both;
+  int parts;
+} kinds[] = {{"ping", ping, true, 2 * A_ROUND},   {"woken", woken, true, 2 * A_FEW},
+             {"stream", stream, false, A_STREAM}, {"exchange", stream, true, A_STREAM},
+             {"get", get, false, A_ROUND},        {"quiet", quiet, false, A_ROUND},
+             {"add", add, false, A_ROUND},        {"barrier", barrier, true, A_ROUND},
+             {"compute", compute, false, STEPS},  {"copy", copy, false, A_ROUND}};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+static int by_size(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static void measure(const struct kind *k, size_t n, int rounds)
+{
+  static double seconds[MOST_ROUNDS];
+  bool takes_part = me == 0 || (k->both && (me == last || k->run == barrier));
+  if (takes_part) k->run(n); /* what is set up at first use is not told */
+  for (int i = 0; i < rounds; i++) {
+    shmem_barrier_all();
+    napped = 0;
+    double start = now_s();
+    if (takes_part) k->run(n);
+    seconds[i] = (now_s() - start - napped) / (k->run == stream ? stream_puts(n) : k->parts);
+    if (me == 0) shmem_quiet();
+  }
+  shmem_barrier_all();
+  if (me != 0) return;
+  qsort(seconds, (size_t)rounds, sizeof *seconds, by_size);
+  printf("{\"kind\":\"sample\",\"what\":\"%s\",\"bytes\":%zu,\"seconds\":%.9g,\"quarter_s\":%.9g,\"three_quarters_s\":%"
+         ".9g}\n",
+         k->name, n, seconds[rounds / 2], seconds[rounds / 4], seconds[rounds * 3 / 4]);
+  fflush(stdout);
+}
+
+/* "ping:8" -> its kind and bytes; NULL if it is none. */
+static const struct kind *parse(const char *word_, size_t *n)
+{
+  const char *colon = strchr(word_, ':');
+  size_t length = colon ? (size_t)(colon - word_) : strlen(word_);
+  *n = colon ? strtoul(colon + 1, NULL, 10) : 0;
+  for (int i = 0; i < N_KINDS; i++)
+    if (strlen(kinds[i].name) == length && strncmp(kinds[i].name, word_, length) == 0 && *n <= MOST_BYTES)
+      return &kinds[i];
+  return NULL;
+}
+
+static int complain(const char *what)
+{
+  if (me == 0)
+    fprintf(stderr,
+            "network: '%s': expected ping|stream|exchange|get|quiet|copy:BYTES (up to %d), woken, add, barrier or "
+            "compute, after "
+            "--rounds N "
+            "(1 to %d)\n",
+            what, MOST_BYTES, MOST_ROUNDS);
+  shmem_finalize();
+  return 64;
+}
+
+int main(int argc, char **argv)
+{
+  int rounds = 100, first = 1;
+  size_t n;
+  shmem_init();
+  me = shmem_my_pe();
+  last = shmem_n_pes() - 1;
+  other = me == 0 ? last : 0;
+  if (argc > 2 && strcmp(argv[1], "--rounds") == 0) rounds = atoi(argv[2]), first = 3;
+  if (rounds < 1 || rounds > MOST_ROUNDS) return complain(argv[2]);
+  for (int i = first; i < argc; i++)
+    if (!parse(argv[i], &n)) return complain(argv[i]);
+  here = shmem_calloc(MOST_BYTES, 1);
+  there = shmem_calloc(MOST_BYTES, 1);
+  if (!here || !there) {
+    fprintf(stderr, "network: no room for twice %d bytes; a larger SHMEM_SYMMETRIC_SIZE helps\n", MOST_BYTES);
+    shmem_global_exit(3);
+  }
+  for (int i = first; i < argc; i++) {
+    const struct kind *k = parse(argv[i], &n);
+    measure(k, n, rounds);
+  }
+  shmem_free(there);
+  shmem_free(here);
+  shmem_finalize();
+  return 0;
+}

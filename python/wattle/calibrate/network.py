@@ -1,0 +1,333 @@
+"""What a description of a network needs, from this machine's two nodes: the same programs run there and in simulation,
+whose numbers are fitted to what the first of them took. The others, held back, then show what the simulation is
+worth."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from wattle import units
+from wattle.errors import WattleError
+from wattle.paths import Home
+from wattle.sim import cluster as clusters
+from wattle.sim import simulation
+from wattle.sim.cluster import ALSO, OF_NETWORK, Cluster, Number
+from wattle.sim.simulation import Simulation
+from wattle.study import program
+from wattle.study.place import Start
+from wattle.study.stats import center
+
+BASE = "sandybridge-tcp"  # where the search begins; its watts are of no matter here
+OF_FILE = OF_NETWORK | ALSO
+FITTED = (*OF_FILE, "wake")
+ALONE = {"block": "compute", "copy": "copy"}  # what one time alone depends on, and in proportion
+MOST_EVALUATIONS = 450
+STEPS = (1.5, 0.5, 0.2)  # of logarithms
+SMOOTH = 0.02  # differences below this weigh less
+NUDGE = 0.05
+WIDEST = 10.0  # times the value: it may be anything
+ROUNDS = 60  # of the benchmark, on the nodes
+SIMULATED_ROUNDS = 5  # all alike but for the first
+TIMES = 3  # each program runs so often on the nodes
+PATIENCE_S = 120  # for a run, which takes a second or two
+FIT, HELD = "fit", "held back"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One time that a program tells. `name`: its line."""
+
+    role: str
+    program: str
+    name: str
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Seconds, on the nodes and in simulation. The quarters are of the runs there."""
+
+    case: Case
+    real_s: float
+    quarter_s: float
+    three_quarters_s: float
+    simulated_s: float
+
+    @property
+    def error(self) -> float:
+        """Of the simulation: 0.1 is a tenth too long."""
+        return self.simulated_s / self.real_s - 1
+
+
+def _of(role: str, **sizes: Sequence[int]) -> list[Case]:
+    return [Case(role, "network", what, n) for what, found in sizes.items() for n in found]
+
+
+CASES = [
+    *_of(
+        FIT,
+        ping=(8, 2048, 65536, 524288),
+        woken=(0,),
+        stream=(8, 1024, 16384, 262144),
+        exchange=(8, 4096, 65536),
+        get=(8, 65536),
+        compute=(0,),
+        copy=(65536,),
+    ),
+    *_of(
+        HELD,
+        ping=(64, 512, 8192, 32768, 131072, 1048576),
+        stream=(64, 4096, 65536, 1048576),
+        exchange=(64, 1024, 16384, 262144),
+        get=(512, 16384, 262144),
+        quiet=(8, 1024, 32768, 524288),
+        add=(0,),
+        barrier=(0,),
+    ),
+    *(
+        Case(HELD, "patterns", pattern, n)
+        for pattern in ("PQPQ", "PPQ", "MPQMPQ", "MPMPQ", "MMPQAMM")
+        for n in (1024, 65536)
+    ),
+    Case(HELD, "gups", "atomic"),
+    Case(HELD, "gups", "get and put"),
+    Case(HELD, "halo", "64 x 64"),
+    Case(HELD, "halo", "512 x 512"),
+]
+
+Line = Callable[[str], float | None]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run of a program, and how to read the cases that it tells off its output. `folder`: of its source."""
+
+    program: str
+    folder: str
+    arguments: tuple[str, ...]
+    cases: tuple[Case, ...]
+    simulated_arguments: tuple[str, ...] | None = None
+
+    def read(self, output: str) -> dict[Case, float]:
+        found = dict(self._read(output.splitlines()))
+        if lacking := [case.name for case in self.cases if case not in found]:
+            raise WattleError(f"{self.program} said nothing of {', '.join(lacking)}: {output[-300:]!r}")
+        return found
+
+    def _read(self, lines: Iterable[str]) -> Iterator[tuple[Case, float]]:
+        for line in lines:
+            if line.startswith("{"):
+                yield from self._of_json(json.loads(line))
+            elif match := re.search(r": ([0-9.]+) s, .*: correct$", line):
+                yield self.cases[0], float(match[1])
+
+    def _of_json(self, row: Mapping[str, object]) -> Iterator[tuple[Case, float]]:
+        if row.get("kind") != "sample":
+            return
+        for case in self.cases:
+            if row.get("what") == case.name and row.get("bytes") == case.bytes:
+                yield case, float(str(row["seconds"]))
+            latency = row.get("latency_s")
+            if (
+                row.get("pattern") == case.name
+                and row.get("fragment_bytes") == case.bytes
+                and isinstance(latency, dict)
+            ):
+                yield case, float(latency["median"])
+
+
+def jobs() -> list[Job]:
+    """Those of the fit first."""
+    found = []
+    for role in (FIT, HELD):
+        cases = tuple(c for c in CASES if c.program == "network" and c.role == role)
+        words = tuple(f"{c.name}:{c.bytes}" if c.bytes else c.name for c in cases)
+        rounds = (("--rounds", str(n), *words) for n in (ROUNDS, SIMULATED_ROUNDS))
+        found.append(Job("network", "bench", next(rounds), cases, next(rounds)))
+    patterns = tuple(c for c in CASES if c.program == "patterns")
+    sweep = ("--payload", "64K", "--fragments", "1,64", "--repeat", "1", "--clear", "none", "--min-time", "0")
+    often, seldom = (*sweep, "--min-iterations", "50"), (*sweep, "--no-pin", "--min-iterations", "3")
+    found.append(Job("patterns", "bench", often, patterns, seldom))
+    of_gups, of_halo = ([c for c in CASES if c.program == name] for name in ("gups", "halo"))
+    for method, case in enumerate(of_gups):
+        found.append(Job("gups", "examples", ("--log-table", "14", "--updates", "1", "--method", str(method)), (case,)))
+    for (size, steps), case in zip(((64, 2000), (512, 1000)), of_halo, strict=True):
+        found.append(Job("halo", "examples", ("--size", str(size), "--steps", str(steps)), (case,)))
+    return found
+
+
+# ---- on the nodes ----
+
+
+def measure(home: Home, start: Start, advance: Callable[[str], None]) -> dict[Case, list[float]]:
+    """Every job, `TIMES` times in turns."""
+    found: dict[Case, list[float]] = {}
+    for _ in range(TIMES):
+        for job in jobs():
+            advance(f"{job.program} on two nodes")
+            built = (program.find if job.folder == "bench" else program.find_example)(home, job.program)
+            output = _run([*start(str(home.tool("oshrun")), 2), str(built), *job.arguments])
+            for case, seconds in job.read(output).items():
+                found.setdefault(case, []).append(seconds)
+    return found
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
+    what = " ".join(Path(word).name if word.startswith("/") else word for word in command[-6:])
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, errors="replace", timeout=PATIENCE_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise WattleError(f"... {what}: not over after {PATIENCE_S} s") from None
+    if done.returncode != 0:
+        raise WattleError(f"... {what}: ended with exit code {done.returncode}: {done.stderr[-400:].strip()}")
+    return done.stdout
+
+
+# ---- in simulation ----
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """Runs jobs on a cluster whose numbers are given."""
+
+    home: Home
+    base: Simulation
+    where: Path
+
+    def run(self, job: Job, values: Mapping[str, float]) -> dict[Case, float]:
+        numbers = {
+            key: dataclasses.replace(number, value=float(values.get(key, number.value)))
+            for key, number in self.base.cluster.numbers.items()
+        }
+        cluster = dataclasses.replace(self.base.cluster, numbers=numbers)
+        ready = dataclasses.replace(self.base, cluster=cluster).write(self.where)
+        built = program.find_simulated(self.home, job.program, job.folder)
+        arguments = job.arguments if job.simulated_arguments is None else job.simulated_arguments
+        return job.read(_run([*ready.command, str(built), *arguments], ready.environment))
+
+
+@dataclass(frozen=True)
+class Fit:
+    """`values` and half-widths of their 95 % intervals, by key: the network's, `wake`, `block` and `copy`."""
+
+    values: dict[str, float]
+    plus_minus: dict[str, float]
+    evaluations: int
+
+
+def fit(
+    run: Callable[[Mapping[str, float]], dict[Case, float]], real: Mapping[Case, float], begin: Mapping[str, float]
+) -> Fit:
+    """The numbers with which the logarithms of the ratios are smallest, in sum: a time that is far off for a reason of
+    its own moves the others little. `run`: simulates the job of the fit under given numbers. A wait that turns from
+    looking on to sleep makes a step, so the search asks for no slopes (Nelder and Mead's)."""
+    from scipy.optimize import minimize
+
+    values = dict(begin)
+    first = run(values)
+    for key, name in ALONE.items():
+        case = next(c for c in real if c.name == name)
+        values[key] *= real[case] / first[case]
+    cases = [case for case in real if case.name not in ALONE.values()]
+    evaluations = 1
+
+    def off(logs: np.ndarray) -> np.ndarray:
+        nonlocal evaluations
+        evaluations += 1
+        found = run(values | dict(zip(FITTED, np.exp(logs), strict=True)))
+        return np.array([math.log(found[case] / real[case]) for case in cases])
+
+    def cost(logs: np.ndarray) -> float:
+        return float(np.sqrt(off(logs) ** 2 + SMOOTH**2).sum()) + float(np.abs(logs - start).sum()) * 1e-4
+
+    start = np.log([values[key] for key in FITTED])
+    best = start
+    for step in STEPS:  # each begins anew where the last one ended, with a wide simplex and then a narrow one
+        corners = np.vstack([best, *(best + step * row for row in np.eye(len(FITTED)))])
+        options = {"initial_simplex": corners, "maxfev": MOST_EVALUATIONS // len(STEPS), "xatol": 1e-3, "fatol": 1e-3}
+        best = minimize(cost, best, method="Nelder-Mead", options=options).x
+    found = dict(zip(FITTED, (float(v) for v in np.exp(best)), strict=True))
+    width = dict(zip(FITTED, _widths(off, best), strict=True))
+    plus_minus = {key: found[key] * width[key] for key in FITTED} | dict.fromkeys(ALONE, 0.0)
+    return Fit(found | {key: values[key] for key in ALONE}, plus_minus, evaluations)
+
+
+def _widths(off: Callable[[np.ndarray], np.ndarray], best: np.ndarray) -> list[float]:
+    """Half-widths of the 95 % intervals of a least-squares fit with these slopes and what is left, as shares."""
+    here = off(best)
+    slopes = np.array(
+        [(off(best + NUDGE * row) - off(best - NUDGE * row)) / (2 * NUDGE) for row in np.eye(len(best))]
+    ).T
+    spread = float(np.sum(here**2)) / max(len(here) - len(best), 1)
+    sigma = np.sqrt(np.diag(np.linalg.pinv(slopes.T @ slopes)) * spread)
+    return [min(math.expm1(1.96 * s), WIDEST) for s in sigma]
+
+
+def simulator(home: Home, where: Path) -> Simulator:
+    base = simulation.plan(clusters.read(BASE), 2, {"WATTLE_WAIT": "adaptive"})
+    return Simulator(home, base, where)
+
+
+def score(real: Mapping[Case, list[float]], simulated: Mapping[Case, float]) -> list[Measured]:
+    """All cases, in their order."""
+    found = []
+    for case in CASES:
+        middle = center(real[case])
+        assert middle
+        found.append(Measured(case, middle.median, middle.p25, middle.p75, simulated[case]))
+    return found
+
+
+# ---- the file ----
+
+
+def text(found: Fit, title: str, where: str, residual: float) -> str:
+    """A network as machines/networks has them, each number measured."""
+    lines = [
+        f"# {title}. Written by wattle calibrate --network; docs/simulation.md explains the keys.",
+        f"title = {json.dumps(title)}",
+    ]
+    for key, unit in OF_FILE.items():
+        lines += [
+            "",
+            f"[{key}]",
+            f"value = {found.values[key]:.6g}",
+            f"plus_minus = {found.plus_minus[key]:.3g}",
+            f'unit = "{unit}"',
+            'tag = "measured"',
+            f"source = {json.dumps(where)}",
+            'how = "Fitted with the others to what ping-pongs, streams of puts and gets of several sizes took: '
+            f'{units.percent(100 * residual).lstrip("+")} apart in the median. Half-width: 95 %, of the fit."',
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def numbers(found: Fit, base: Cluster, where: str) -> dict[str, Number]:
+    """All that the simulation of the score rested on."""
+    made = {
+        key: Number(found.values[key], found.plus_minus[key], base.numbers[key].unit, "measured", where, "fitted")
+        for key in found.values
+    }
+    return base.numbers | made
+
+
+def shown(number: Number) -> str:
+    """`8.2 ± 0.3 µs`, in the unit of the value; a byte's time as its inverse would be harder to compare."""
+    scales = [(factor, f"{prefix}{number.unit}") for factor, prefix in SCALES]
+    factor, unit = units.scale_for([number.value], scales)
+    value, width = number.value / factor, number.plus_minus / factor
+    return f"{value:.3g} ± {width:.2g} {unit}" if width else f"{value:.3g} {unit}"
+
+
+SCALES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"))
