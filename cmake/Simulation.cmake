@@ -20,7 +20,13 @@ file(GLOB SIM_SOURCES CONFIGURE_DEPENDS base/*.c power/*.c energy/*.c node/*.c f
   pgas/*.c pgas/*.cc shmem/*.c)
 # What is replaced (name_sim.c, name_simgrid.c), or is of a machine that is no simulation.
 list(FILTER SIM_SOURCES EXCLUDE REGEX "(boot_(pmix|mpi.*|single)|_threads|transport_(ucx|mpi)|fabric/agent)\\.c$")
-add_library(wattle-sim STATIC ${SIM_SOURCES} sim/os.c ${SHMEM_GENERATED})
+add_library(wattle-sim STATIC ${SIM_SOURCES} sim/os.c ${SHMEM_GENERATED} $<TARGET_OBJECTS:wattle-sim-armci>)
+# ARMCI, in the same archive. What both front ends name alike has another name here.
+file(GLOB SIM_ARMCI_SOURCES CONFIGURE_DEPENDS armci/*.c)
+add_library(wattle-sim-armci OBJECT ${SIM_ARMCI_SOURCES})
+target_compile_definitions(wattle-sim-armci PRIVATE wtl_refuse_uninitialised=wtl_refuse_uninitialised_armci
+  $<TARGET_PROPERTY:wattle-sim,COMPILE_DEFINITIONS>)
+target_compile_options(wattle-sim-armci PRIVATE $<TARGET_PROPERTY:wattle-sim,COMPILE_OPTIONS>)
 target_include_directories(wattle-sim PRIVATE ${CMAKE_BINARY_DIR}/generated)
 target_include_directories(wattle-sim SYSTEM PRIVATE ${Boost_INCLUDE_DIRS})
 target_compile_definitions(wattle-sim PRIVATE _GNU_SOURCE WTL_SIM WTL_VERSION="${PROJECT_VERSION}"

@@ -97,46 +97,75 @@ static double double_of(int from, int to, long at)
   return from + 2 * to + (double)(at % 5) + 1;
 }
 
-static void fill_place(char *place, int from, int to, bool empty)
+/* After so many bytes what is sent repeats: a multiple of 256, and of five doubles. */
+enum { PERIOD = 1280 };
+
+/* A period of it, as it is after `times` operations. */
+static void make_pattern(char *pattern, int from, int to, long times)
 {
-  memset(place, 0, span);
-  for (size_t k = 0; !empty && k < span; k++) {
-    double value = double_of(from, to, (long)(k / sizeof value));
-    if (op != ACC)
-      place[k] = (char)byte_of(from, to, (long)k);
-    else if (k % sizeof value == 0 && k + sizeof value <= span)
-      memcpy(place + k, &value, sizeof value);
+  for (long k = 0; op != ACC && k < PERIOD; k++) pattern[k] = (char)byte_of(from, to, k);
+  for (long k = 0; op == ACC && k < PERIOD; k += (long)sizeof(double)) {
+    double value = (double)times * double_of(from, to, k / (long)sizeof value);
+    memcpy(pattern + k, &value, sizeof value);
   }
 }
 
-static void fill(void)
+static size_t smaller(size_t a, size_t b)
+{
+  return a < b ? a : b;
+}
+
+/* So much of a place is filled and looked at: what the operation moves, with the gaps, and a line after it. */
+static size_t extent(layout l)
+{
+  return smaller(span, (size_t)l.rows * (size_t)l.stride + 64);
+}
+
+static void fill_place(char *place, int from, int to, layout l, bool empty)
+{
+  char pattern[PERIOD];
+  size_t n = extent(l);
+  if (empty) {
+    memset(place, 0, n);
+    return;
+  }
+  make_pattern(pattern, from, to, 1);
+  for (size_t k = 0; k < n; k += PERIOD) memcpy(place + k, pattern, smaller(PERIOD, n - k));
+}
+
+static void fill(layout l)
 {
   bool gets = op == GET;
   for (int pe = 0; pe < n; pe++) {
-    fill_place(mine + (size_t)pe * span, me, pe, gets);
-    fill_place(memory[me] + (size_t)pe * span, pe, me, !gets);
+    fill_place(mine + (size_t)pe * span, me, pe, l, gets);
+    fill_place(memory[me] + (size_t)pe * span, pe, me, l, !gets);
   }
 }
 
-static bool is_moved(layout l, long at)
+static bool is_pattern(const char *place, const char *pattern, size_t at, size_t bytes)
 {
-  return at / l.stride < l.rows && at % l.stride < l.row;
+  for (size_t chunk; bytes; at += chunk, bytes -= chunk) {
+    chunk = smaller(bytes, PERIOD - at % PERIOD);
+    if (memcmp(place + at, pattern + at % PERIOD, chunk) != 0) return false;
+  }
+  return true;
+}
+
+static bool is_zero(const char *place, size_t bytes)
+{
+  return bytes == 0 || (place[0] == 0 && memcmp(place, place + 1, bytes - 1) == 0);
 }
 
 /* One place after `times` operations. */
 static bool place_is_right(const char *place, int from, int to, layout l, long times)
 {
-  for (long k = 0; k < (long)span; k++) {
-    bool moved = times && is_moved(l, k);
-    if (op != ACC) {
-      if ((unsigned char)place[k] != (moved ? byte_of(from, to, k) : 0)) return false;
-    } else if (k % (long)sizeof(double) == 0 && k + (long)sizeof(double) <= (long)span) {
-      double value;
-      memcpy(&value, place + k, sizeof value);
-      if (value != (moved ? (double)times * double_of(from, to, k / (long)sizeof value) : 0)) return false;
-    }
-  }
-  return true;
+  char pattern[PERIOD];
+  size_t row = (size_t)l.row, stride = (size_t)l.stride, moved = (size_t)l.rows * stride;
+  if (times == 0) return is_zero(place, extent(l));
+  make_pattern(pattern, from, to, times);
+  for (size_t at = 0; at < moved; at += stride)
+    if (!is_pattern(place, pattern, at, row) || !is_zero(place + at + row, stride - row)) return false;
+  return is_zero(place + moved, extent(l) - moved);
 }
 
 static bool all_is_right(layout l, long times)
@@ -169,11 +198,11 @@ static void measure(sample_case c, int repeat)
   measured m;
   layout l = layout_of((size_t)c.x);
   job_barrier();
-  fill();
+  fill(l);
   job_barrier();
   long rounds = rounds_for(l);
   job_barrier();
-  fill();
+  fill(l);
   measure_begin();
   ring(l, rounds);
   measure_end(&m);

@@ -6,7 +6,7 @@
 
 #include "armci/front.h"
 
-#ifdef WTL_THREADS /* no MPI */
+#if defined(WTL_THREADS) || defined(WTL_SIM) /* no MPI */
 
 void armci_comm_world(void *comm, size_t room)
 {

@@ -66,7 +66,7 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
     return Page(
         template="am.html.j2",
         title=study.title,
-        subtitle=f"{study.question} Measured on {analysis.place.words}.",
+        subtitle=f"{study.question} {analysis.place.found} on {analysis.place.words}.",
         summary=summary(analysis, rows, record),
         record=record,
         nav=NAV,

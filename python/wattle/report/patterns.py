@@ -97,7 +97,7 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
 
 
 def _how(a: Analysis) -> str:
-    return "Simulated" if a.place.simulated else "Measured"
+    return a.place.found
 
 
 def _method(directory: Path, record: Manifest) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
     return Page(
         template="versions.html.j2",
         title=study.title,
-        subtitle=f"{study.question} Measured on {analysis.place.words}.",
+        subtitle=f"{study.question} {analysis.place.found} on {analysis.place.words}.",
         summary=summary(app, analysis, rows, bars, record),
         record=record,
         nav=_nav(analysis, waits is not None),

@@ -6,7 +6,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,11 @@ BANDWIDTH_IN_FLIGHT, RATE_BYTES = 64, 4
 # Between nodes a blocking put takes microseconds, as does MPI's message: a million of them at a time would take hours.
 ACROSS_MOST, QUICK_ACROSS_MOST = 1 << 20, 1 << 16
 ACROSS_MOST_SLOW, QUICK_ACROSS_MOST_SLOW = 1 << 14, 1 << 10
+# In simulation nothing disturbs a block, so a round says as much as many; repeats differ by what the ways before them
+# left in flight. Six are the least for a statement of 95 %.
+SIMULATED_REPEATS, SIMULATED_MIN_TIME_S = 6, 0.0
+SIMULATED_MOST, SIMULATED_MOST_SLOW = 1 << 16, 1 << 12
+NOT_SIMULATED = "MPI, and UCX by itself: only this runtime is simulated"
 MPI_LARGEST_RING = 64  # a hop of MPI's took 0.6 ms there on two busy cores
 
 
@@ -67,7 +72,10 @@ class Plan:
         if not self.place.across:
             return counts
         limits = (QUICK_ACROSS_MOST_SLOW, ACROSS_MOST_SLOW) if slow else (QUICK_ACROSS_MOST, ACROSS_MOST)
-        return [n for n in counts if n <= limits[0 if self.quick else 1]]
+        most = limits[0 if self.quick else 1]
+        if self.place.simulated:
+            most = min(most, SIMULATED_MOST_SLOW if slow else SIMULATED_MOST)
+        return [n for n in counts if n <= most]
 
     @property
     def rings(self) -> list[int]:
@@ -86,6 +94,9 @@ def make_plan(repeats: int | None, min_time_s: float | None, quick: bool, place:
         raise WattleError(f"--min-time {min_time_s}: allowed are 0 to 60 seconds")
     default_repeats = QUICK_REPEATS if quick else FULL_REPEATS
     default_time_s = QUICK_MIN_TIME_S if quick else FULL_MIN_TIME_S
+    if place and place.simulated:
+        place = replace(place, pes=max(QUICK_RINGS if quick else RINGS))
+        default_repeats, default_time_s = SIMULATED_REPEATS, SIMULATED_MIN_TIME_S
     return Plan(
         default_repeats if repeats is None else repeats,
         default_time_s if min_time_s is None else min_time_s,
@@ -119,11 +130,16 @@ class Job:
             *("--tests", ",".join(self.tests), *ways),
             *("--bytes", _list(self.sizes), "--in-flight", _list(self.in_flight)),
             *("--repeat", str(plan.repeats), "--min-time", f"{plan.min_time_s:g}"),
+            *(["--no-pin"] if plan.place.simulated else []),
         ]
 
 
 def jobs_of(plan: Plan) -> Iterator[Job]:
     """In an order in which what is compared runs close together."""
+    return (job for job in _all_jobs(plan) if job.by == "ours" or not plan.place.simulated)
+
+
+def _all_jobs(plan: Plan) -> Iterator[Job]:
     sizes = tuple(plan.sizes)
     yield Job("bandwidth", "ours", ways=("am", "put", "nbi"), sizes=sizes, in_flight=(BANDWIDTH_IN_FLIGHT,))
     yield Job("bandwidth", "mpi", sizes=sizes, in_flight=(BANDWIDTH_IN_FLIGHT,))
@@ -147,15 +163,19 @@ def left_out_of(plan: Plan) -> list[str]:
     found = []
     if plan.rings[-1] < RINGS[-1]:
         found.append(f"rings of more than {plan.rings[-1]} PEs (--quick)")
-    elif plan.rings[-1] > MPI_LARGEST_RING:
+    elif plan.rings[-1] > MPI_LARGEST_RING and not plan.place.simulated:
         found.append(f"MPI's rings of more than {MPI_LARGEST_RING} processes, which take too long")
     for slow, words in (
         (False, "more messages in flight"),
         (True, "blocking puts and MPI with more messages in flight"),
     ):
         if (most := plan.in_flight(slow)[-1]) < IN_FLIGHT[-1]:
-            why = "which take too long between nodes" if plan.place.across else "--quick"
-            found.append(f"{words} than {most:,} ({why})")
+            where = "to simulate" if plan.place.simulated else "between nodes"
+            why = f"which take too long {where}" if plan.place.across else "--quick"
+            what = words.replace(" and MPI", "") if plan.place.simulated else words
+            found.append(f"{what} than {most:,} ({why})")
+    if plan.place.simulated:
+        found.append(NOT_SIMULATED)
     return found
 
 
@@ -209,8 +229,9 @@ def _samples_of(job: Job, plan: Plan) -> int:
 
 def _gather(plan: Plan, gathered: Gathered) -> None:
     home = paths.find_home()
-    bench = program.find(home, NAME)
-    others = _others(home, gathered)
+    simulated = plan.place.simulated
+    bench = program.find_simulated(home, NAME) if simulated else program.find(home, NAME)
+    others = {} if simulated else _others(home, gathered)
     with console.progress("messages", planned(plan)) as steps, opened(plan.place) as site:
         for job in jobs_of(plan):
             if job.by != "ours" and job.by not in others:

@@ -39,7 +39,7 @@ def am(
     as_json: AsJson = False,
 ) -> None:
     """Active messages beside puts, MPI and UCX: bandwidth, message rate, a token ring, energy a message."""
-    place = registry.check_place(on, link)
+    place = registry.check_place(on, link, simulates=True)
     plan = study.make_plan(repeat, min_time, quick, place)
     info.check_machine(info.ask())
     directory = directories.prepare(output, "study-am")

@@ -24,6 +24,11 @@ SLOPE = (0.8, 1.2)  # of the logarithms: "almost linearly"
 
 DIRECTIONS = {"uni": "one direction", "bi": "both directions"}
 
+SLEEPS = (
+    "Waits adapt here as they do anywhere: where a lap takes longer than waking up costs, PEs sleep until the token "
+    "comes, and each hop wakes an agent, and then its PE; the published PEs looked on all the time."
+)
+
 Ratio = tuple[Case, Center]
 
 
@@ -57,6 +62,8 @@ def _costs(a: Analysis, case: Case) -> str:
     if not am or not put:
         return ""
     where = "between the nodes" if a.place.across else "on this node"
+    if a.place.simulated:
+        where = f"between two nodes of {a.place.cluster}"
     what = units.size(case.bytes) + (f", {case.in_flight:,} in flight" if case.series != "ring" else "")
     return (
         f"A message of {what} took {units.seconds(am.median)} as an active message and {units.seconds(put.median)} as "
@@ -149,7 +156,8 @@ def _ring_alike(a: Analysis) -> Outcome:
     alike = sum(abs(c.median - 1) <= ALIKE for _, c in found)
     holds = alike >= MOST * len(found)
     ours = f"AM over put {_range(found)}; within {ALIKE * 100:.0f} % at {alike} of {len(found)} sizes"
-    return Outcome(ours, verdict_of(holds), () if holds else (_costs(a, found[0][0]),))
+    why = (_costs(a, found[0][0]), *([SLEEPS] if a.place.simulated else []))
+    return Outcome(ours, verdict_of(holds), () if holds else why)
 
 
 GROWS_AT_ALL = 0.05  # a lesser power is none
@@ -170,6 +178,8 @@ def _ring_linear(a: Analysis) -> Outcome:
 
 
 def _why_not_linear(a: Analysis, slope: float, laps: list[tuple[int, float]]) -> tuple[str, ...]:
+    if a.place.simulated:
+        return (SLEEPS,)
     (few, first), (most, last) = laps[0], laps[-1]
     if a.place.across and slope < SLOPE[0] and few == 2:
         rest = max(0.0, last - first) / (most - few)

@@ -30,7 +30,7 @@ from wattle.study.am_cli import am
 from wattle.study.options import AsJson, Link, On, OnSim, Output, Pes, Quick, Repeat, Rounds
 from wattle.study.patterns_analysis import Analysis
 from wattle.study.patterns_published import ROWS
-from wattle.study.place import LOCAL
+from wattle.study.place import LOCAL, SIMULATED
 from wattle.study.published import Verdict
 from wattle.tables import table
 
@@ -151,7 +151,11 @@ def pascol(
     as_json: AsJson = False,
 ) -> None:
     """A power-aware one-sided library: displaced rings of put, get, accumulate and strided put, in four schemes."""
-    sweep_cli.study(pascol_study.SWEEP, quick, output, rounds, as_json, place=registry.check_place(on, link))
+    place = registry.check_place(f"{SIMULATED}:{pascol_study.CLUSTER}" if on == SIMULATED else on, link, simulates=True)
+    if place.simulated:
+        sweep_cli.study(pascol_study.SWEEP, quick, output, rounds, as_json, f"{SIMULATED}:{place.cluster}")
+    else:
+        sweep_cli.study(pascol_study.SWEEP, quick, output, rounds, as_json, place=place)
 
 
 def parse_size(text: str) -> int:

@@ -48,6 +48,7 @@ APP = App(
     quick=Size((2, 4), 2, 3, CASES),
     input_of=_input_of,
     held=(),
+    simulated=Size((2, 4, 8, 16, 32), 1, 6, CASES),
     rows=ROWS,
     bars=BARS,
 )

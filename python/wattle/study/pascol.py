@@ -17,18 +17,25 @@ SMALLEST_ACC = 8  # a double
 REPEATS, QUICK_REPEATS = 4, 2
 LEAST_S, QUICK_LEAST_S = 0.05, 0.01
 PES = 2
+# In simulation the paper's processes; what 64 of them hold for each other bounds the size.
+CLUSTER = "nw-ice-ib"
+SIMULATED_PES, SIMULATED_QUICK_PES, SIMULATED_LARGEST = 64, 8, 256 << 10
 MACHINE = "nw-ice"  # the paper's node, where the user names no other and there is no sensor
 
 
 def _jobs(plan: Plan) -> list[Job]:
-    sizes = QUICK_SIZES if plan.quick else SIZES
+    sizes = QUICK_SIZES if plan.quick or plan.simulated else SIZES
     repeats, least = (QUICK_REPEATS, QUICK_LEAST_S) if plan.quick else (REPEATS, LEAST_S)
-    machine = (("WATTLE_MACHINE", os.environ.get("WATTLE_MACHINE", MACHINE)),)
+    machine: tuple[tuple[str, str], ...] = (("WATTLE_MACHINE", os.environ.get("WATTLE_MACHINE", MACHINE)),)
+    pes = PES
+    if plan.simulated:  # whose machine is the cluster's
+        sizes, machine, repeats, least = tuple(n for n in sizes if n <= SIMULATED_LARGEST), (), 1, 0.0
+        pes = SIMULATED_QUICK_PES if plan.quick else SIMULATED_PES
     found = []
     for op in OPS:
         cases = [str(n) for n in sizes if op != "acc" or n >= SMALLEST_ACC]
         words = ("--op", op, "--repeat", str(repeats), "--least", f"{least:g}", *cases)
-        job = Job(RING, "pascol", words, repeats * len(cases), PES)
+        job = Job(RING, "pascol", words, repeats * len(cases), pes)
         for scheme in (*SCHEMES, AWARE):
             transfers = () if scheme.mode == "off" else (("WATTLE_TRANSFERS", scheme.mode),)
             record = (("WATTLE_KNOB", "record"),) if scheme.mode == "scale" and not plan.knob.acts else ()

@@ -115,6 +115,12 @@ def _needs_joules(a: Analysis) -> None:
 
 def _why(a: Analysis, saves_more: bool) -> tuple[str, ...]:
     """Why sleeping saves more, or from smaller sizes on, than was published; or less."""
+    if a.knob.simulated:
+        return (
+            "In simulation each process has a node and a link of its own, and its core serves what others send: a put "
+            "is over when the other core has taken it. A sleeper is woken twice, its agent and then itself: by the "
+            "cluster's description that takes longer than most of these transfers.",
+        )
     if not a.place.across:
         return (
             "Within a node an operation is a copy by its caller: nothing is waited for, so no way of waiting saves.",

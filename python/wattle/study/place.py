@@ -69,6 +69,11 @@ class Place:
         )
 
     @property
+    def found(self) -> str:
+        """How what is told of it came about."""
+        return "Simulated" if self.simulated else "Measured"
+
+    @property
     def sentence(self) -> str:
         """The words, as one."""
         return f"{self.words[0].upper()}{self.words[1:]}."
@@ -114,7 +119,11 @@ class Place:
 
     def _simulated(self, scratch: Path, n: int) -> list[str]:
         """Jobs of a study follow each other, so they use one folder."""
-        ready = simulation.plan(self.cluster, n, {}).write(scratch)
+        return self.simulated_job(scratch, n, False)
+
+    def simulated_job(self, folder: Path, n: int, profile: bool) -> list[str]:
+        """Up to the program. `profile`: each PE leaves one in FOLDER/profile."""
+        ready = simulation.plan(self.cluster, n, {}, profile).write(folder)
         return ["env", *(f"{name}={value}" for name, value in ready.settings.items()), *ready.command]
 
 

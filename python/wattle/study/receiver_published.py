@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from wattle import units
 from wattle.study.knob import Knob
-from wattle.study.published import NotTestable, Outcome, Published, verdict_of
+from wattle.study.published import NotTestable, Outcome, Published, Verdict, verdict_of
 from wattle.study.stats import center
 from wattle.study.sweep_analysis import Analysis, Point, own
 
@@ -90,6 +91,13 @@ def _outcome(a: Analysis, metric: str, percents: Iterable[float], lo: float, hi:
     return Outcome(ours, verdict_of(lo <= middle.median <= hi), (), kind)
 
 
+def _explained(a: Analysis, found: Outcome, what: str) -> Outcome:
+    """With the reason why a simulation differs."""
+    if found.verdict is not Verdict.DIFFERS or not a.knob.simulated:
+        return found
+    return replace(found, why=(*found.why, SIMULATED[what]))
+
+
 def _range(lo: float, hi: float) -> str:
     if lo == -ANY:
         return f"{units.percent(hi)} or less"
@@ -113,7 +121,8 @@ def _row(
 
     def judge(a: Analysis) -> Outcome:
         impact = _impact(a, metric, way, ghz, who)
-        return _outcome(a, metric, (percent for n, percent in impact.items() if of(n)), lo, hi)
+        found = _outcome(a, metric, (percent for n, percent in impact.items() if of(n)), lo, hi)
+        return _explained(a, found, "dram" if metric == "dram" else way)
 
     condition = f"{way}{where}; receiver at {ghz:g} GHz against 2.901"
     return Published(name, "published", f"D {figure}", condition, says, _range(lo, hi), judge, SETUP)
@@ -125,7 +134,7 @@ def _dram_falls(a: Analysis) -> Outcome:
     if few is None or many is None:
         raise NotTestable("so many fragments were not measured")
     ours = f"{units.percent(many.median)} beyond {VERY_MANY:,} puts, {units.percent(few.median)} up to there"
-    return Outcome(ours, verdict_of(many.median < few.median), (), a.provenance)
+    return _explained(a, Outcome(ours, verdict_of(many.median < few.median), (), a.provenance), "dram")
 
 
 def _planes(a: Analysis) -> Outcome:
@@ -133,7 +142,8 @@ def _planes(a: Analysis) -> Outcome:
     clock = _clock(a, PAPER_GHZ[0])
     pairs = ((a.like(p, series=PLANES), p) for p in a.select(series=PUTS, name="agent", who="sender", clock=clock))
     saved = [_saved(a, "seconds", plane, alone) for plane, alone in pairs]
-    return _outcome(a, "seconds", (percent for percent in saved if percent is not None), 0, ANY)
+    found = _outcome(a, "seconds", (percent for percent in saved if percent is not None), 0, ANY)
+    return _explained(a, found, "agent")
 
 
 def _about(value: float) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from wattle.errors import WattleError
 from wattle.nodes import SUBNET, Nodes
 from wattle.study.place import Place, Start
 
@@ -32,6 +33,10 @@ def opened(place: Place) -> Iterator[Site]:
     if not place.across:
         yield Site(_ours_here, _mpi_here, _on_core, "127.0.0.1", False)
         return
+    if place.simulated:
+        with place.open() as start:
+            yield Site(start, _not_simulated, _not_simulated, "", True)
+        return
     with Nodes(2, place.link) as made:
         yield Site(
             lambda oshrun, n: made.command(oshrun, n // 2, "--"),
@@ -40,6 +45,10 @@ def opened(place: Place) -> Iterator[Site]:
             f"{SUBNET}.1",
             True,
         )
+
+
+def _not_simulated(*_: object) -> list[str]:
+    raise WattleError("only programs of this runtime are simulated")
 
 
 def _ours_here(oshrun: str, n: int) -> list[str]:

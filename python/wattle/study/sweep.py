@@ -59,7 +59,7 @@ class Job:
 
     def environment(self, acts: bool) -> dict[str, str]:
         found = {"WATTLE_WAIT": self.wait, "WATTLE_PROFILE": "on", **dict(self.settings)}
-        if self.mode in MODES:
+        if self.mode in MODES and self.scaling:  # a plan is a mode without one
             found |= {"WATTLE_GOVERN": self.mode, "WATTLE_SCALING": self.scaling}
             if not acts:
                 found["WATTLE_KNOB"] = "record"

@@ -16,6 +16,7 @@ from wattle.study.versions_analysis import Analysis
 
 FILES = ("tsp04.txt", "tsp14.txt", "tsp15.txt")
 HELD_PES = (4,)
+SIMULATED_EACH = 6  # the least for a statement of 95 %
 
 
 def _files(*names: str) -> Any:
@@ -51,6 +52,7 @@ APP = App(
     quick=Size((2, 4, 8), 2, 10, (PAPERS,)),
     input_of=_input_of,
     held=_held(1.0),
+    simulated=Size((2, 4, 8, 16, 32, 64, 128, 256), 1, SIMULATED_EACH, (PAPERS,)),
     rows=ROWS,
     bars=BARS,
 )

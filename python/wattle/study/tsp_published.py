@@ -22,7 +22,7 @@ def _worst_on_few(a: Analysis) -> Outcome:
         worst.append((n, max(times, key=lambda v: times[v])))
     ours = ", ".join(f"{version} at {n} PEs" for n, version in worst)
     holds = all(version == "mpi" for _, version in worst)
-    return Outcome(f"slowest: {ours}", verdict_of(holds), () if holds else (rows.OTHER_MACHINE,))
+    return Outcome(f"slowest: {ours}", verdict_of(holds), () if holds else (rows.other(a),))
 
 
 def _bucket_falls_behind(given: str) -> rows.Judge:
@@ -47,7 +47,7 @@ def _trend(given: str) -> rows.Judge:
         first, last = (rows.ratio(a, "bucket", "am", given, n).median for n in ends)
         ours = rows.ratios_text(a, "bucket", "am", given, ends)
         holds = last > first
-        return Outcome(ours, verdict_of(holds), () if holds else (rows.OTHER_MACHINE,))
+        return Outcome(ours, verdict_of(holds), () if holds else (rows.other(a),))
 
     return judge
 
@@ -59,7 +59,7 @@ def _close_at_scale(given: str) -> rows.Judge:
         found = rows.ratio(a, "am", "mpi", given, n).median
         ours = rows.ratios_text(a, "am", "mpi", given, [n])
         holds = 1 / CLOSE <= found <= CLOSE
-        return Outcome(ours, verdict_of(holds), () if holds else (rows.OTHER_MACHINE,))
+        return Outcome(ours, verdict_of(holds), () if holds else (rows.other(a),))
 
     return judge
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,7 @@ class App:
     quick: Size
     input_of: Callable[[dict[str, Any]], str]
     held: tuple[Case, ...]
+    simulated: Size  # what --on sim does: each run is the same again, so one round says all
     rows: Sequence[Published[Analysis]]
     bars: Sequence[Published[Analysis]]
 
@@ -104,10 +105,13 @@ class Plan:
 def make_plan(app: App, pes: str | None, rounds: int | None, quick: bool, place: Place) -> Plan:
     """The plan with its defaults; a version that cannot run here is left out, with the reason."""
     size = app.quick if quick else app.full
+    if place.simulated:
+        size = replace(app.simulated, pes=size.pes) if quick else app.simulated
     if rounds is not None and not 1 <= rounds <= 1000:
         raise WattleError(f"--rounds {rounds}: allowed are 1 to 1000")
     wanted = size.pes if pes is None else parse_pes(pes, place)
     size = Size(wanted, size.rounds if rounds is None else rounds, size.each, size.cases)
+    place = replace(place, pes=max(wanted)) if place.simulated else place
     home = paths.find_home()
     reasons = {v: reason for v in app.versions if (reason := versions_jobs.missing(home, app.name, v, place))}
     if len(reasons) == len(app.versions):
@@ -120,7 +124,7 @@ def parse_pes(text: str, place: Place) -> tuple[int, ...]:
     found = [int(part) if part.strip().isdigit() else 0 for part in text.split(",")]
     if any(not 2 <= n <= MOST_PES for n in found):
         raise WattleError(f"--pes {text}: write numbers from 2 to {MOST_PES} as in 2,4,8")
-    if place.across and any(n % 2 for n in found):
+    if place.across and not place.simulated and any(n % 2 for n in found):
         raise WattleError(f"--pes {text}: two nodes have as many PEs each; write even numbers")
     return tuple(sorted(set(found)))
 

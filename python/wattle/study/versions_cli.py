@@ -29,7 +29,7 @@ def study(
     as_json: bool,
 ) -> None:
     """Runs it and shows what it found."""
-    plan = versions.make_plan(app, pes, rounds, quick, registry.check_place(on, link))
+    plan = versions.make_plan(app, pes, rounds, quick, registry.check_place(on, link, simulates=True))
     info.check_machine(info.ask())
     directory = directories.prepare(output, f"study-{app.name}")
     with stopping.raised():

@@ -39,6 +39,7 @@ class Launch:
     launcher: str
     options: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
+    simulated: Place | None = None
 
     def command(self, site: Site, n: int, environment: dict[str, str]) -> list[str]:
         """Up to the program."""
@@ -57,14 +58,16 @@ class Launch:
 
 def find(home: Home, app: str, version: str, place: Place) -> Launch:
     """A version's program and its launcher; the error says what is missing."""
-    path = home.root / "lib" / "wattle" / "apps" / f"{app}-{version}"
+    if place.simulated and version == MPI:
+        raise WattleError("programs that use MPI are not simulated")
+    path = home.root / "lib" / "wattle" / "apps" / ("simulated" if place.simulated else "") / f"{app}-{version}"
     if not os.access(path, os.X_OK):
         remedy = "`make build` builds it"
         if version == MPI:
             remedy += " where an mpicc with its mpi.h is found (Debian: libopenmpi-dev)"
         raise WattleError(f"{path} is missing; {remedy}")
     if version != MPI:
-        return Launch(path, str(home.tool("oshrun")))
+        return Launch(path, str(home.tool("oshrun")), simulated=place if place.simulated else None)
     launch = _by_mpi(path)
     if place.across and launch.environment is not OPEN_MPI:
         raise WattleError(f"{path} was built with another MPI than Open MPI, which alone is started on {place.name}")
@@ -105,12 +108,17 @@ def run(home: Home, site: Site, launch: Launch, arguments: list[str], n: int, fo
     """Runs a job and yields what it prints, object by object. Its PEs' profiles go to FOLDER/profile, which must not be
     there yet; MPI's leave none."""
     environment: dict[str, str] = {}
-    if launch.is_ours:
-        (folder / "profile").mkdir(parents=True)
+    folder.mkdir(parents=True)
+    if launch.is_ours and not launch.simulated:
+        (folder / "profile").mkdir()
         environment["WATTLE_PROFILE_DIR"] = str(folder / "profile")
-    with closing(
-        program.run(home, launch.program, arguments, n, lambda _, n: launch.command(site, n, environment))
-    ) as lines:
+
+    def start(_: str, n: int) -> list[str]:
+        if launch.simulated:
+            return launch.simulated.simulated_job(folder, n, True)
+        return launch.command(site, n, environment)
+
+    with closing(program.run(home, launch.program, arguments, n, start)) as lines:
         yield from lines
 
 

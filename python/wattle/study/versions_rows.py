@@ -17,6 +17,15 @@ OTHER_MACHINE = (
     "The papers ran one PE a core on many nodes over InfiniBand; here all PEs share the cores of one node, so what a "
     "PE burns while it waits is taken from those that work."
 )
+SIMULATED = (
+    "In simulation each PE has a core and a link of its own, computing is counted by basic blocks of one price, and "
+    "nothing disturbs a run: what is left is the order in which work is handed out, and what its messages take."
+)
+
+
+def other(a: Analysis) -> str:
+    """Why a place differs from the papers'."""
+    return SIMULATED if a.place.simulated else OTHER_MACHINE
 
 
 def seconds(a: Analysis, version: str, given: str, pes: int) -> Center:

@@ -1,0 +1,48 @@
+"""Studies on a simulated cluster: each gives right results, and a verdict for every published figure, with a reason
+where it differs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sim_job import HOME, ROOT, is_built
+
+pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (libsimgrid-dev)")
+
+
+def study(folder: Path, *arguments: str, timeout: float = 120) -> dict:
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
+    command = [sys.executable, "-m", "wattle", "study", *arguments, "--on", "sim", "-o", str(folder)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((folder / "results.json").read_text())
+    assert found["verified"]
+    assert all(row["why"] for row in found["published"] if row["verdict"] == "differs")
+    return found
+
+
+def test_the_study_of_messages_leaves_out_what_is_not_simulated_and_says_so(tmp_path: Path) -> None:
+    found = study(tmp_path / "am", "am", "--quick", "--repeat", "1")
+    assert {cell["way"] for cell in found["cells"]} == {"am", "put", "nbi"}
+    assert max(cell["pes"] for cell in found["cells"]) == 16
+    assert any("only this runtime is simulated" in words for words in found["left_out"])
+    assert found["place"]["name"] == "sim"
+
+
+def test_the_salesman_has_the_same_answer_on_an_odd_number_of_simulated_pes(tmp_path: Path) -> None:
+    found = study(tmp_path / "tsp", "tsp", "--quick", "--pes", "3")
+    assert {point["version"] for point in found["points"]} == {"bucket", "am", "steal"}
+    assert "not simulated" in found["left_out"]["mpi"]
+    assert all(point["energy"]["median"] > 0 for point in found["points"])
+
+
+@pytest.mark.soak
+def test_the_study_of_a_power_aware_library_runs_on_its_paper_s_node(tmp_path: Path) -> None:
+    found = study(tmp_path / "pascol", "pascol", "--quick", timeout=170)
+    assert {point["pes"] for point in found["points"]} == {8}
+    assert found["knob"]["clocks"] == [1.9, 2.33]
