@@ -66,6 +66,7 @@ class Answer:
     how: str
     machine: str
     network: str
+    rank: str
     base: Outcome
     choices: list[Choice]
 
@@ -87,9 +88,8 @@ def ask(directory: Path, cluster: str, slowdown: float, rank: str, network: str 
     base = replay.run(trace, core, Policy("base clock", "spin"))
     choices = [_judge(trace, core, policy, base, slowdown) for policy in policies(trace, core)]
     choices.sort(key=lambda c: (not c.allowed, RANKS[rank](c.outcome)))
-    return Answer(
-        str(directory), told.how, cluster, network or str((was or {}).get("network", "as recorded")), base, choices
-    )
+    on = network or str((was or {}).get("network", "as recorded"))
+    return Answer(str(directory), told.how, cluster, on, rank, base, choices)
 
 
 def policies(trace: Trace, core: Core) -> list[Policy]:
@@ -199,13 +199,15 @@ def document(answer: Answer) -> dict[str, Any]:
     }
 
 
-HEADS = ("wait", "clocks", "time", "slower", "joules", "saved", "EDP", "oracle")
+HEADS = ("wait", "clocks", "time", "slower", "joules", "saved", "oracle")
 
 
 def show(answer: Answer, most: int = 12) -> None:
     shown = table(title=f"What if: {answer.source}\non {answer.machine}, network {answer.network}")
-    for head in HEADS:
-        shown.add_column(head, justify="left" if head in HEADS[:2] else "right", no_wrap=True)
+    of_edp = answer.rank == "edp"
+    heads = [f"EDP {head}" if head == "saved" and of_edp else head for head in HEADS]
+    for head in heads:
+        shown.add_column(head, justify="left" if head in heads[:2] else "right", no_wrap=True)
     for choice in answer.choices[:most]:
         o, base = choice.outcome, answer.base
         shown.add_row(
@@ -214,14 +216,15 @@ def show(answer: Answer, most: int = 12) -> None:
             units.seconds(o.seconds),
             f"{units.percent(choice.slower)}{'' if choice.allowed else ' !'}",
             si(o.joules, "J"),
-            f"{units.percent(choice.saved)}{'' if choice.sure else ' ?'}",
-            units.percent(100 * (1 - o.edp / base.edp)),
+            units.percent(100 * (1 - o.edp / base.edp))
+            if of_edp
+            else f"{units.percent(choice.saved)}{'' if choice.sure else ' ?'}",
             units.percent(100 * (1 - choice.oracle.joules / base.joules)),
         )
     console.out.print(shown)
     base = f"spinning at the base clock ({units.seconds(answer.base.seconds)}, {si(answer.base.joules, 'J')})"
     console.out.print(
-        f"[faint]Joules are modelled. Slower, saved (joules), EDP saved, and what the oracle would save: against "
-        f"{base}. !: slower than allowed; ?: the profile's numbers leave the sign open. "
+        f"[faint]Joules are modelled. Slower, {'EDP saved' if of_edp else 'saved'}, and joules that the oracle would "
+        f"save: against {base}. !: slower than allowed; ?: the profile's numbers leave the sign open. "
         f"{escape(answer.how[0].upper() + answer.how[1:])}.[/faint]"
     )

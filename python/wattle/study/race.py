@@ -28,10 +28,11 @@ GOVERNED = (("baseline", "proactive"), ("energy", "reactive"), ("hybrid", "react
 def _programs(plan: Plan) -> list[tuple[str, tuple[str, ...]]]:
     """Mini-apps, with inputs that take tenths of a second."""
     cities = find_home().shared("apps") / "tsp" / "data" / "tsp14.txt"
+    repeats = str(plan.repeats(REPEATS))
     return [
-        ("mst-am", ("--json", "--repeat", str(REPEATS), "--edges", "300000" if plan.quick else "2000000")),
-        ("tsp-am", ("--json", "--repeat", str(REPEATS), str(cities))),
-        ("tsp-steal", ("--json", "--repeat", str(REPEATS), str(cities))),
+        ("mst-am", ("--json", "--repeat", repeats, "--edges", "300000" if plan.quick else "2000000")),
+        ("tsp-am", ("--json", "--repeat", repeats, str(cities))),
+        ("tsp-steal", ("--json", "--repeat", repeats, str(cities))),
     ]
 
 
