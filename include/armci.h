@@ -20,7 +20,7 @@
 #ifdef __cplusplus
 extern "C++" { /* this header may be included within extern "C", and MPI's may have classes */
 #endif
-#include <stddef.h>
+#include <stdlib.h> /* as Global Arrays' own header has it: programs for that may rely on it */
 #ifndef WTL_ARMCI_WITHOUT_MPI
 #include <mpi.h>
 #endif

@@ -1,12 +1,11 @@
 /*
- * What test programs of other ARMCIs do with the headers and the library: macros of their own after the headers, MPI
- * through mp3.h, a second start, memory that nobody frees, another's part of it as a place here, byte by byte beside
+ * What test programs of other ARMCIs do with the headers and the library: they take stdlib.h from ours, have macros of
+ * their own after them, MPI through mp3.h, a second start, memory that nobody frees, another's part of it as a place here, byte by byte beside
  * another's, accumulates over doubles that lie askew, and an end before ARMCI's.
  *
  * usage: old_ways [early]: ends MPI and leaves, without ARMCI_Finalize
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mp3.h"
