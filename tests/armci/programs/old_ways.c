@@ -1,7 +1,7 @@
 /*
  * What test programs of other ARMCIs do with the headers and the library: they take stdlib.h from ours, have macros of
- * their own after them, MPI through mp3.h, a second start, memory that nobody frees, another's part of it as a place here, byte by byte beside
- * another's, accumulates over doubles that lie askew, and an end before ARMCI's.
+ * their own after them, and MPI through mp3.h; start twice, never free some memory, accumulate integers that lie askew,
+ * put bytes beside those of others, and may end before ARMCI does.
  *
  * usage: old_ways [early]: ends MPI and leaves, without ARMCI_Finalize
  */
