@@ -139,7 +139,7 @@ def test_perfettos_own_parser_reads_every_slice_and_counter(run, tmp_path):
     tracks = {p.track_descriptor.uuid: p.track_descriptor for p in trace.packet if p.HasField("track_descriptor")}
     names = [t.name for t in tracks.values() if t.name]
     assert [n for n in names if n.startswith("PE")] == ["PE 0", "PE 1"]
-    assert {"clock asked for", "joules, modelled, model sandybridge-e5-2670"} <= set(names)
+    assert {"clock recorded, not set", "joules, modelled, model sandybridge-e5-2670"} <= set(names)
     assert [t.process.process_name for t in tracks.values() if t.process.process_name] == [
         "PE 0 on node0",
         "PE 1 on node0",
@@ -162,6 +162,12 @@ def test_perfettos_own_parser_reads_every_slice_and_counter(run, tmp_path):
     assert "halo.c:9" in sites
     counters = [e for _, e in events if e.type == proto.TrackEvent.TYPE_COUNTER]
     assert {1.2, 2.6} <= {e.double_counter_value for e in counters}
+
+
+def test_a_clock_that_was_set_is_told_apart_from_one_that_was_recorded(run):
+    for file in (run / "profile").glob("pe-*.json"):
+        file.write_text(file.read_text().replace('"record"', '"cpufreq"'))
+    assert {row.ghz_name for row in rows_of(run)} == {"clock asked for"}
 
 
 def test_otf2s_own_reader_reads_every_region_and_metric(run, tmp_path):
@@ -204,6 +210,7 @@ def test_the_commands_timeline_lies_in_the_runs_directory_with_its_cost(wattle: 
     assert (out / "timeline.pftrace").stat().st_size > 0
     assert (out / "timeline-otf2" / "traces.otf2").is_file()
     words = " ".join(done.stderr.split())
+    assert done.stderr.endswith(f"The timeline, for ui.perfetto.dev: {out}/timeline.pftrace\n")
     assert "6 of 21 spans kept, the shortest left out, 3.00 ms together; keeping them took about" in words
     record = json.loads((out / "manifest.json").read_text())
     assert record["set"]["WATTLE_TIMELINE"] == "2M"

@@ -227,8 +227,10 @@ def _present(where: Path, exit_code: int, json: bool) -> int:
         else:
             show(found, console.err)
             drawn = found.middle.manifest.extra.get("timeline")
-            file = f"; the timeline is {drawn['perfetto']}, for ui.perfetto.dev" if isinstance(drawn, dict) else ""
-            console.err.print(f"\n[faint]Kept in[/faint] {_short(where)}{file}", soft_wrap=True)
+            console.err.print(f"\n[faint]Kept in[/faint] {_short(where)}", soft_wrap=True)
+            if isinstance(drawn, dict) and (name := drawn.get("perfetto")):
+                file = _short(found.middle.directory / str(name))
+                console.err.print(f"[faint]The timeline, for ui.perfetto.dev:[/faint] {file}", soft_wrap=True)
     except WattleError as error:  # the program's own exit code comes first
         console.error(str(error))
         return exit_code or error.exit_code

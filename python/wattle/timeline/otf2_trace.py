@@ -22,8 +22,12 @@ def write(folder: Path, rows: list[Row]) -> Path:
         made = trace.definitions
         nodes: dict[str, object] = {}
         regions: dict[str, object] = {}
-        clock = made.metric("clock asked for", unit="GHz", value_type=Type.DOUBLE)
-        joules: dict[str, object] = {}
+        known: dict[str, object] = {}
+
+        def metric(name: str, unit: str) -> object:
+            if name not in known:
+                known[name] = made.metric(name, unit=unit, value_type=Type.DOUBLE)
+            return known[name]
 
         def region(one: Slice) -> object:
             name = one.name if one.kind in ("compute", "call") else f"{one.kind}: {one.name}"
@@ -40,11 +44,8 @@ def write(folder: Path, rows: list[Row]) -> Path:
                 out = trace.event_writer_from_location(made.location(name, group=group))
                 metrics = []
                 if k == 0:
-                    title = f"joules, {row.joules_from}"
-                    if row.joules and title not in joules:
-                        joules[title] = made.metric(title, unit="J", value_type=Type.DOUBLE)
-                    metrics = [(at, clock, v) for at, v in row.ghz]
-                    metrics += [(at, joules[title], v) for at, v in row.joules]
+                    metrics = [(at, metric(row.ghz_name, "GHz"), v) for at, v in row.ghz]
+                    metrics += [(at, metric(f"joules, {row.joules_from}", "J"), v) for at, v in row.joules]
                 _events(out, slices, metrics, region)
     return folder / "traces.otf2"
 

@@ -38,7 +38,7 @@ def packets(rows: list[Row]) -> Iterator[bytes]:
             yield _descriptor(_number(1, base + 1 + k) + _text(2, name) + _number(5, base))
             yield from _slices(base + 1 + k, slices)
         if row.ghz:
-            yield from _counter(base + UUIDS - 2, base, "clock asked for", "GHz", row.ghz)
+            yield from _counter(base + UUIDS - 2, base, row.ghz_name, "GHz", row.ghz)
         if row.joules:
             yield from _counter(base + UUIDS - 1, base, f"joules, {row.joules_from}", "J", row.joules)
 

@@ -17,6 +17,7 @@ from wattle.timeline.file import Span, Timeline, read
 
 STATES = {Span.SPIN: "spin", Span.YIELD: "yield", Span.ASLEEP: "asleep"}
 COMPUTE, CALL = "compute", "call"
+CLOCK_ASKED, CLOCK_RECORDED = "clock asked for", "clock recorded, not set"
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Row:
     begin: int
     end: int
     ghz: list[tuple[int, float]] = field(default_factory=list)
+    ghz_name: str = CLOCK_ASKED
     joules: list[tuple[int, float]] = field(default_factory=list)
     joules_from: str = ""  # provenance and source
     others: list[list[Slice]] = field(default_factory=list)  # of the PE's other threads
@@ -208,6 +210,7 @@ def _add_clocks(found: list[Row], timelines: list[Timeline], profile: RunProfile
     """A change of clock is in the timeline of the PE that made it, and holds for all PEs of that domain on its node."""
     mine = {pe.pe: _domains(profile, pe.pe) for pe in profile.pes}
     hosts = {pe.pe: pe.host for pe in profile.pes}
+    dry = {pe.pe for pe in profile.pes if pe.clocks and pe.clocks.knob == "record"}
     changes: dict[tuple[str, int], list[tuple[int, float]]] = {}
     for t in timelines:
         for events in t.events:
@@ -218,6 +221,8 @@ def _add_clocks(found: list[Row], timelines: list[Timeline], profile: RunProfile
     for row in found:
         for domain, normal_ghz in mine.get(row.pe, {}).items():
             row.ghz = [(row.begin, normal_ghz), *sorted(changes.get((row.host, domain), []))]
+        if row.pe in dry:
+            row.ghz_name = CLOCK_RECORDED
 
 
 def _domains(profile: RunProfile, pe: int) -> dict[int, float]:
