@@ -578,7 +578,24 @@ MPP_HEADER = """\
 """
 
 
-def index(routines: list[Routine]) -> list[dict]:
+def use_of(r: Routine) -> str:
+    """Which part of [arguments] speaks of a routine's arguments first."""
+    if "header" in r.row:
+        return "messages"
+    direction = r.row.get("direction", "")
+    if r.row["kind"] == "wait" and direction:
+        return "collective"
+    return "waits" if "ivars" in (a.split("*")[-1].strip() for a in r.args) else direction
+
+
+def meanings(table: dict, r: Routine) -> dict[str, str]:
+    """What the pages say of each argument. KeyError: the table does not."""
+    texts = table["arguments"]
+    known = texts["all"] | texts.get(use_of(r), {})
+    return {name: known[name] for name in [arg_name(a) for a in r.args if a != "..."]}
+
+
+def index(table: dict, routines: list[Routine]) -> list[dict]:
     return [
         {
             "name": r.name,
@@ -594,6 +611,7 @@ def index(routines: list[Routine]) -> list[dict]:
             "since": r.row.get("since"),
             "deprecated": r.row.get("deprecated"),
             "op": r.row["op"],
+            "arguments": meanings(table, r),
         }
         for r in routines
     ]
@@ -618,7 +636,7 @@ def main() -> None:
             write(build / "include/mpp" / each, MPP_HEADER.replace("@NAME@", each))
     for part in PARTS:
         write(build / f"generated/shmem_api_{part}.c", implementation(table, routines, (part,)))
-    write(build / "generated/api.json", json.dumps(index(routines), indent=1))
+    write(build / "generated/api.json", json.dumps(index(table, routines), indent=1))
 
 
 if __name__ == "__main__":

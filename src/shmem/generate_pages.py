@@ -3,7 +3,7 @@
 usage: generate_pages.py api.json OUTPUT_DIR
 
 Writes OUTPUT_DIR/man/man3/NAME.3 and OUTPUT_DIR/html/NAME.html for every routine. Routines that differ only in their
-type, or in having a context, share one page: its first name has it, the others lead there.
+type, or in having a context, share one page: its first name has it, the others and their C11 generic lead there.
 """
 
 import html
@@ -34,6 +34,11 @@ def roff(text: str) -> str:
     return text.replace("\\", "\\e").replace("-", "\\-").replace("\n.", "\n\\&.")
 
 
+def meanings(members: list[dict]) -> dict[str, str]:
+    """What the page says of arguments: those of the form that has most."""
+    return max((r["arguments"] for r in members), key=len)
+
+
 def man_page(members: list[dict]) -> str:
     first = members[0]
     names = ", ".join(r["name"] for r in members[:2]) + (", ..." if len(members) > 2 else "")
@@ -50,7 +55,11 @@ def man_page(members: list[dict]) -> str:
     ]
     if first["generic"]:
         lines.append(f"C11: {roff(first['generic'])}(...) chooses by type.")
-    lines += [".SH DESCRIPTION", roff(first["doc"]), ".SH ERRORS", roff(ERRORS), ".SH STANDARD", roff(age(first))]
+    lines += [".SH DESCRIPTION", roff(first["doc"])]
+    if arguments := meanings(members):
+        lines.append(".SH ARGUMENTS")
+        lines += [f".TP\n.I {roff(name)}\n{roff(text)}" for name, text in arguments.items()]
+    lines += [".SH ERRORS", roff(ERRORS), ".SH STANDARD", roff(age(first))]
     lines += [".SH NOTES", "Each routine has a twin for tools, whose name has a p before it."]
     return "\n".join(lines) + "\n"
 
@@ -65,6 +74,14 @@ pre{{background:#f4f4f4;padding:1em;overflow:auto}}</style>
 """
 
 
+def html_arguments(members: list[dict]) -> str:
+    items = "".join(
+        f"<dt><code>{html.escape(name)}</code></dt><dd>{html.escape(text)}</dd>\n"
+        for name, text in meanings(members).items()
+    )
+    return f"<h2>Arguments</h2>\n<dl>\n{items}</dl>\n" if items else ""
+
+
 def html_page(members: list[dict]) -> str:
     first = members[0]
     prototypes = html.escape("\n".join(f"{r['prototype']};" for r in members))
@@ -74,7 +91,7 @@ def html_page(members: list[dict]) -> str:
     body = (
         f'<p><a href="index.html">All routines</a></p>\n<h1>{html.escape(first["name"])}</h1>\n'
         f"<pre>#include &lt;{html.escape(first['header'])}&gt;\n\n{prototypes}</pre>\n{generic}\n"
-        f"<p>{html.escape(first['doc'])}</p>\n<h2>Errors</h2>\n<p>{html.escape(ERRORS)}</p>\n"
+        f"<p>{html.escape(first['doc'])}</p>\n{html_arguments(members)}<h2>Errors</h2>\n<p>{html.escape(ERRORS)}</p>\n"
         f"<h2>Standard</h2>\n<p>{html.escape(age(first))}</p>"
     )
     return PAGE.format(title=html.escape(first["name"]), body=body)
@@ -105,12 +122,15 @@ def main() -> None:
     man, pages = out / "man/man3", out / "html"
     man.mkdir(parents=True, exist_ok=True)
     pages.mkdir(parents=True, exist_ok=True)
-    groups = families(routines)
+    groups, taken = families(routines), {r["name"] for r in routines}
     for members in groups:
         first = members[0]["name"]
         (man / f"{first}.3").write_text(man_page(members))
         (pages / f"{first}.html").write_text(html_page(members))
-        for name in (r["name"] for r in members[1:]):
+        names = [r["name"] for r in members[1:]]
+        if (generic := members[0]["generic"]) and generic not in taken:
+            names.append(generic)
+        for name in names:
             (man / f"{name}.3").write_text(f".so man3/{first}.3\n")
             (pages / f"{name}.html").write_text(leads_to(name, first))
     (pages / "index.html").write_text(index_page(groups))

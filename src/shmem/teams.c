@@ -248,6 +248,21 @@ void wtl_shmem_session(wtl_frame *f, shmem_ctx_t ctx, bool starts, long options)
   c->flow->batches = starts && (options & SHMEM_CTX_SESSION_BATCH || c->flow->batches);
 }
 
+void wtl_shmem_pe_quiet(wtl_frame *f, shmem_ctx_t ctx, const int *pes, size_t n)
+{
+  if (ctx == SHMEM_CTX_INVALID) return;
+  wtl_check_count(f, n, sizeof *pes);
+  wtl_check_local(f, "target_pes", pes, n * sizeof *pes);
+  for (size_t i = 0; i < n; i++) {
+    int pe = pes[i];
+    if (ctx == SHMEM_CTX_DEFAULT)
+      wtl_check_pe(f, pe);
+    else
+      pe = wtl_pe_in_context(f, ctx, pe);
+    wtl_pe_quiet(f->self, f->flow, f->site, pe);
+  }
+}
+
 int wtl_shmem_am_target(wtl_frame *f, shmem_ctx_t ctx, int dest, uint64_t **done)
 {
   *done = NULL;

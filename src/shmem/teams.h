@@ -20,6 +20,9 @@ void wtl_shmem_ctx_destroy(wtl_frame *f, shmem_ctx_t ctx);
 int wtl_shmem_ctx_get_team(wtl_frame *f, shmem_ctx_t ctx, shmem_team_t *team);
 void wtl_shmem_session(wtl_frame *f, shmem_ctx_t ctx, bool starts, long options);
 
+/* Completes what was done on `ctx` with `n` PEs of its team. */
+void wtl_shmem_pe_quiet(wtl_frame *f, shmem_ctx_t ctx, const int *pes, size_t n);
+
 /* Active messages: the PE that a request on a context goes to, and where its end is counted (NULL: nowhere). */
 int wtl_shmem_am_target(wtl_frame *f, shmem_ctx_t ctx, int dest, uint64_t **done);
 void wtl_shmem_ctx_am_quiet(wtl_frame *f, shmem_ctx_t ctx);

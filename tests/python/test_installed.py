@@ -156,6 +156,8 @@ def test_every_routine_has_its_pages(prefix: Path) -> None:
             man = (prefix / f"share/man/man3/{leader}.3").read_text(encoding="utf-8")
             page = (prefix / f"share/doc/wattle/api/{leader}.html").read_text(encoding="utf-8")
         assert routine["prototype"].replace("-", "\\-") in man and html.escape(routine["prototype"]) in page, name
+        assert all(f".I {argument}\n" in man for argument in routine["arguments"]), name
+        assert not routine["generic"] or (prefix / f"share/man/man3/{routine['generic']}.3").exists()
 
 
 def test_an_installed_tool_finds_the_machine_profiles_beside_itself(prefix: Path) -> None:

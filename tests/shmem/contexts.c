@@ -31,7 +31,7 @@ static void of_a_team(uint64_t *data)
   EXPECT(shmem_ctx_uint64_atomic_fetch_add(ctx, data + 20, 7, there) == 0, "what was there");
   shmem_ctx_uint64_put_signal(ctx, data + 24, from, 4, data + 30, 1, SHMEM_SIGNAL_ADD, there);
   shmem_ctx_signal_add(ctx, data + 30, 1, there);
-  shmem_ctx_pe_quiet(ctx, there);
+  shmem_ctx_pe_quiet(ctx, (int[]){there, n - 1 - me}, 2);
   shmem_ctx_uint64_get(ctx, back, data, 4, there);
   EXPECT(memcmp(back, from, sizeof from) == 0, "got what was put");
   shmem_ctx_quiet(ctx);
@@ -77,7 +77,8 @@ static void not_there(void)
   shmem_ctx_session_stop(SHMEM_CTX_INVALID);
   shmem_ctx_fence(SHMEM_CTX_INVALID);
   shmem_ctx_quiet(SHMEM_CTX_INVALID);
-  shmem_ctx_pe_quiet(SHMEM_CTX_INVALID, 0);
+  shmem_ctx_pe_quiet(SHMEM_CTX_INVALID, &(int){0}, 1);
+  shmem_ctx_pe_quiet(SHMEM_CTX_DEFAULT, NULL, 0);
 }
 
 /* As many as there is room for; then the handle stays as it is; and again when they are gone. */

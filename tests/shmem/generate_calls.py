@@ -60,7 +60,12 @@ COLLECTIVE = {
 }
 # The words of a family's name -> macro of (NAME, type).
 GATHERING = r"shmem_(?:\{T\}_)?(broadcast|fcollect|collect|alltoalls|alltoall)(mem|\{N\})?"
-ORDERING = {"shmem_fence": "", "shmem_quiet": "", "shmem_pe_quiet": "r->right"}
+ORDERING = {
+    "shmem_fence": "",
+    "shmem_quiet": "",
+    "shmem_pe_quiet": "&r->right, 1",
+    "shmem_ctx_pe_quiet": "r->ctx, &r->right, 1",
+}
 MEETINGS = {
     "shmem_barrier_all": "",
     "shmem_sync_all": "",
@@ -175,7 +180,7 @@ def several(name: str, family: str, c_type: str) -> list[str] | None:
 def lines_of(routine: dict) -> list[str] | None:
     """The test of one routine; None where another program has it."""
     name, family = routine["name"], OLD.get(routine["family"], routine["family"])
-    ctx = "IN_CTX" if routine["ctx"] else "PLAIN"
+    ctx = "IN_CTX" if name.startswith("shmem_ctx_") else "PLAIN"
     if family in ELSEWHERE or routine["header"] == "shmemx.h":  # tests/am
         return None
     if family in ORDERING:
