@@ -151,9 +151,9 @@ def records(job: Job) -> None:
     expect(counted(result, 40) and not result.stderr, "the result is the program's", result)
     expect(job.machine.is_restored(), "no file was touched", job.machine.limits())
     expect(sum(c["changes"] for c in job.clocks()) > 0, "it says what it would have done", job.clocks())
-    early, late = (p["recorded"]["saved"][0] for p in job.profiles())
-    expect(early["provenance"] == "modelled" and early["joules"] > 0, "and what the early PE would have saved", early)
-    expect(early["joules"] > late["joules"], "which is the one that waits", early, late)
+    saved = [p["recorded"]["saved"][0] for p in job.profiles()]
+    expect(all(s["provenance"] == "modelled" for s in saved), "by the model", saved)
+    expect(sum(s["joules"] for s in saved) > 0, "and what that would have saved", saved)
 
 
 def counts_where_the_processor_does(job: Job) -> None:
