@@ -23,6 +23,7 @@ class Stopped(KeyboardInterrupt):
 def raised() -> Iterator[None]:
     """While it lasts, SIGTERM and SIGHUP come as `Stopped`, as Ctrl-C comes as KeyboardInterrupt. One that whoever
     started us had ignored (nohup) stays ignored."""
+    signal.siginterrupt(signal.SIGINT, True)  # polars has reads go on after a Ctrl-C
     before = {number: signal.getsignal(number) for number in ENDS}
     for number, handler in before.items():
         if handler == signal.SIG_DFL:

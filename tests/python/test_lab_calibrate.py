@@ -243,7 +243,8 @@ def test_an_interrupt_ends_the_tool_and_keeps_nothing(environment, cache, tmp_pa
         stderr=subprocess.PIPE,
         preexec_fn=fakes.heed_signals,
     )
-    while not (note.exists() and note.read_text()):
+    stat = Path(f"/proc/{process.pid}/stat")  # asleep, it reads what the tool says
+    while not (note.exists() and note.read_text() and stat.read_text().rsplit(")", 1)[1].split()[0] == "S"):
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(number)

@@ -128,21 +128,22 @@ def _run(tool: Path, progress: Callable[[int, int, str], None]) -> tuple[str, st
     command = [str(tool), "--progress"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
     said: list[str] = []
-    with subprocess.Popen(command, text=True, errors="replace", **pipes) as process:
+    process = None
+    try:
+        process = subprocess.Popen(command, text=True, errors="replace", **pipes)
         assert process.stdout and process.stderr
-        try:
-            for line in process.stderr:
-                head, _, name = line.strip().partition(": ")
-                done, _, total = head.partition(" of ")
-                if done.isdigit() and total.isdigit():
-                    progress(int(done), int(total), name)
-                else:
-                    said.append(line)
-            text = process.stdout.read()
-        except BaseException:
-            process.kill()
-            raise
-    return "".join(said), text, process.returncode
+        for line in process.stderr:
+            head, _, name = line.strip().partition(": ")
+            done, _, total = head.partition(" of ")
+            if done.isdigit() and total.isdigit():
+                progress(int(done), int(total), name)
+            else:
+                said.append(line)
+        return "".join(said), process.stdout.read(), process.wait()
+    finally:
+        if process:
+            with process:  # closes the pipes, and waits
+                process.kill()
 
 
 def _failed(tool: Path, code: int, said: str) -> WattleError:
