@@ -184,7 +184,6 @@ enum { COPIED_BYTES = 2048 };
  */
 #define RX_SEGMENT "128k"
 #define TX_SEGMENT "16k"
-enum { MOST_EAGER = WTL_NET_MOST };
 
 /* --- messages --------------------------------------------------------------------------------------------------- */
 
@@ -196,7 +195,7 @@ static void ucx_send(wtl_transport *t, int pe, unsigned message, const void *hea
   ucp_request_param_t how = notify(w);
   ucp_ep_h ep = manner == WTL_SEND_APART ? endpoint_apart(u, pe) : endpoint(u, pe);
   if (!ep) return;
-  bool eager = manner != WTL_SEND_RENDEZVOUS || n <= MOST_EAGER;
+  bool eager = manner != WTL_SEND_RENDEZVOUS || n <= WTL_NET_MOST;
   if (eager) how.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS, how.flags = UCP_AM_SEND_FLAG_EAGER;
   if (!header_bytes && n <= COPIED_BYTES) {
     w->piece = (ucp_dt_iov_t){(void *)(uintptr_t)data, n};

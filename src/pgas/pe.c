@@ -22,12 +22,13 @@
 #include "pgas/sync.h"
 #include "pgas/team.h"
 
+enum absence { UNBORN, OVER, CHILD }; /* why there is none */
 #ifdef WTL_THREADS
 _Thread_local wtl_pe *wtl_self;
-static _Thread_local enum absence { UNBORN, OVER, CHILD } absence; /* why there is none */
+static _Thread_local enum absence absence;
 #else
 wtl_pe *wtl_self;
-static enum absence { UNBORN, OVER, CHILD } absence; /* why there is none */
+static enum absence absence;
 extern wtl_pe *wtl_self_seen __attribute__((alias("wtl_self"), visibility("default")));
 #endif
 
@@ -262,10 +263,11 @@ void wtl_pe_stop(void)
 
 void wtl_pe_why_none(char *text, size_t size, const char *begin, const char *end)
 {
-  if (absence == CHILD)
-    snprintf(text, size, "in a forked child, which is no PE");
-  else
-    snprintf(text, size, "%s %s", absence == OVER ? "after" : "before", absence == OVER ? end : begin);
+  switch (absence) {
+  case UNBORN: snprintf(text, size, "before %s", begin); break;
+  case OVER: snprintf(text, size, "after %s", end); break;
+  case CHILD: snprintf(text, size, "in a forked child, which is no PE"); break;
+  }
 }
 
 /* Not fflush(NULL): another thread may hold a stream's lock for as long as it waits for input. */

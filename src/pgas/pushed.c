@@ -60,36 +60,33 @@ static void send(wtl_pe *self, wtl_site *site, wtl_team *t, int node, int what, 
   tell(self, t, node, what);
 }
 
-bool wtl_gather_pushed(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, const void *source, size_t at, size_t n,
-                       size_t most)
+/* `n` bytes to the same place of each PE, this one too: from `source`, `step` further for each number in the team. */
+static void exchange(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, const char *source, size_t step, size_t n)
 {
   _Atomic uint32_t left = 0;
-  if (!fits(self, t, most)) return false;
   begin(self, t);
-  if (n) memmove(dest + at, source, n);
+  if (n) memmove(dest, source + (size_t)t->me * step, n);
   for (int away = 1; away < t->n_nodes; away++) {
-    hear(self, site, t, other(t, away), READY);
-    send(self, site, t, other(t, away), SENT, dest + at, source, n, &left);
+    int node = other(t, away), i = wtl_team_number(self, t, t->leader[node]);
+    hear(self, site, t, node, READY);
+    send(self, site, t, node, SENT, dest, source + (size_t)i * step, n, &left);
   }
   for (int away = 1; away < t->n_nodes; away++) hear(self, site, t, other(t, away), SENT);
   wtl_far_wait(self, site, &left);
+}
+
+bool wtl_gather_pushed(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, const void *source, size_t at, size_t n,
+                       size_t most)
+{
+  if (!fits(self, t, most)) return false;
+  exchange(self, site, t, dest + at, source, 0, n);
   return true;
 }
 
 bool wtl_alltoall_pushed(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, const char *source, size_t block)
 {
-  _Atomic uint32_t left = 0;
-  size_t mine = (size_t)t->me * block;
   if (!fits(self, t, block)) return false;
-  begin(self, t);
-  if (block) memmove(dest + mine, source + mine, block);
-  for (int away = 1; away < t->n_nodes; away++) {
-    int node = other(t, away), i = wtl_team_number(self, t, t->leader[node]);
-    hear(self, site, t, node, READY);
-    send(self, site, t, node, SENT, dest + mine, source + (size_t)i * block, block, &left);
-  }
-  for (int away = 1; away < t->n_nodes; away++) hear(self, site, t, other(t, away), SENT);
-  wtl_far_wait(self, site, &left);
+  exchange(self, site, t, dest + (size_t)t->me * block, source, block, block);
   return true;
 }
 

@@ -26,7 +26,6 @@ double wtl_record_cpu_seconds(void)
 
 void wtl_record_govern(wtl_record *r, const wtl_clocks *clocks)
 {
-  if (!clocks->governs) return;
   if (wtl_knob_acts(clocks->knob)) {
     r->off = &clocks->governor.off;
   } else {

@@ -74,7 +74,7 @@ static inline const wtl_call_info *wtl_record_call(const wtl_record *r, uint32_t
 double wtl_record_cpu_seconds(void);
 
 /* What its governor does to clocks is part of the record: as it was, or, of a knob that only notes, as it would have
- * been. Before the start. */
+ * been. Before the start; `clocks`: of a process that has a governor. */
 void wtl_record_govern(wtl_record *r, const wtl_clocks *clocks);
 
 /* Counts from now on. What was waited until now is forgotten: it is not the program's. */

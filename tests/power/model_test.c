@@ -1,25 +1,12 @@
 /*
  * model_test.c - the model is the sum it claims to be, and refuses what it cannot know.
  */
-#include <stdlib.h>
-
 #include "check.h"
-#include "power/machine.h"
-
-static wtl_machine *load(void)
-{
-  char error[512] = "";
-  wtl_machine *m = wtl_machine_load("sandybridge-e5-2670", error, sizeof error);
-  if (!m) {
-    fprintf(stderr, "%s\n", error);
-    exit(2);
-  }
-  return m;
-}
+#include "priced.h"
 
 static void joules_are_watts_times_seconds(void)
 {
-  wtl_machine *m = load();
+  wtl_machine *m = priced_load("sandybridge-e5-2670");
   wattle_joules_t f[2];
   wtl_activity a = {.wall_s = 10, .active_s = 1, .spin_s = 2, .yield_s = 3, .asleep_s = 4, .bytes = 2e9};
   CHECK(wtl_model_pe(m, &a, f) == 2);
@@ -39,7 +26,7 @@ static void joules_are_watts_times_seconds(void)
 
 static void idle_draw_is_that_of_all_sockets(void)
 {
-  wtl_machine *m = load();
+  wtl_machine *m = priced_load("sandybridge-e5-2670");
   wattle_joules_t f[2];
   CHECK(wtl_model_idle(m, 100, f) == 2);
   CHECK_NEAR(f[0].joules, 2 * 3.786 * 100, 1e-9);
@@ -50,7 +37,7 @@ static void idle_draw_is_that_of_all_sockets(void)
 
 static void doing_nothing_costs_nothing(void)
 {
-  wtl_machine *m = load();
+  wtl_machine *m = priced_load("sandybridge-e5-2670");
   wattle_joules_t f[2];
   wtl_activity a = {0};
   wtl_model_pe(m, &a, f);
@@ -62,7 +49,7 @@ static void doing_nothing_costs_nothing(void)
 
 static void impossible_times_are_unavailable(void)
 {
-  wtl_machine *m = load();
+  wtl_machine *m = priced_load("sandybridge-e5-2670");
   wattle_joules_t f[2];
   const double bad[] = {-1, NAN, INFINITY};
   for (int i = 0; i < 3; i++) {
@@ -81,7 +68,7 @@ static void impossible_times_are_unavailable(void)
 
 static void lower_clocks_draw_less(void)
 {
-  wtl_machine *m = load();
+  wtl_machine *m = priced_load("sandybridge-e5-2670");
   wattle_joules_t f[2];
   wtl_activity a = {.wall_s = 1, .spin_s = 1};
   for (size_t i = 0; i < wtl_machine_clocks(m); i++)
@@ -108,7 +95,7 @@ static double cpu_joules(const wtl_machine *m, const wtl_activity *a, double *do
 /* At each of the profile's clocks what pe_at says; half way between two of them, half way between their watts. */
 static void time_at_another_clock_draws_that_clocks_watts(void)
 {
-  wtl_machine *m = load();
+  wtl_machine *m = priced_load("sandybridge-e5-2670");
   double base = wtl_machine_clock_ghz(m, wtl_machine_base_clock(m)), doubt;
   wattle_joules_t f[2];
   for (size_t i = 0; i < wtl_machine_clocks(m); i++) {

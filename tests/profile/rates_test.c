@@ -1,25 +1,8 @@
 /* What a second of each state costs a process whose clock was changed: by this its sites get their share of its
  * joules. */
 #include "power/check.h"
-#include "power/machine.h"
+#include "power/priced.h"
 #include "record/record.h"
-
-#include <stdlib.h>
-
-static wtl_machine *load(void)
-{
-  char error[512] = "";
-  wtl_machine *m = wtl_machine_load("sandybridge-e5-2670", error, sizeof error);
-  if (!m) fprintf(stderr, "%s\n", error), exit(2);
-  return m;
-}
-
-static double joules(const wtl_machine *m, wtl_activity a)
-{
-  wattle_joules_t f[2];
-  wtl_model_pe(m, &a, f);
-  return f[0].joules;
-}
 
 static double by_rates(const wtl_machine *m, const wtl_activity *a)
 {
@@ -39,14 +22,14 @@ static const wtl_activity some = {
 
 static void the_states_cost_together_what_the_process_costs(void)
 {
-  wtl_machine *m = load();
-  CHECK_NEAR(by_rates(m, &some), joules(m, some), 1e-9);
+  wtl_machine *m = priced_load("sandybridge-e5-2670");
+  CHECK_NEAR(by_rates(m, &some), priced_joules(m, some), 1e-9);
   wtl_machine_free(m);
 }
 
 static void a_state_at_a_lower_clock_costs_less_and_the_others_what_they_did(void)
 {
-  wtl_machine *m = load();
+  wtl_machine *m = priced_load("sandybridge-e5-2670");
   wtl_activity base = some;
   wtl_rates low[2], high[2];
   memset(&base.off, 0, sizeof base.off);
@@ -54,7 +37,7 @@ static void a_state_at_a_lower_clock_costs_less_and_the_others_what_they_did(voi
   wtl_record_rates(m, &base, high);
   const wtl_activity slow_second = {
       .wall_s = 1, .spin_s = 1, .off = {.spin_s = 1, .wait_clock = 1.2 / 2.6}}; /* a second at 1.2 GHz */
-  CHECK_NEAR(low[0].spin, 0.2 * high[0].spin + 0.8 * joules(m, slow_second), 1e-9);
+  CHECK_NEAR(low[0].spin, 0.2 * high[0].spin + 0.8 * priced_joules(m, slow_second), 1e-9);
   CHECK(low[0].active < high[0].active && low[0].spin < high[0].spin);
   CHECK_NEAR(low[0].asleep, high[0].asleep, 0);
   CHECK_NEAR(low[0].yield, high[0].yield, 0);

@@ -65,7 +65,7 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
     return Page(
         template="patterns.html.j2",
         title=study.title,
-        subtitle=f"{study.question} {_how(analysis)} on {analysis.place.words}.",
+        subtitle=f"{study.question} {analysis.place.found} on {analysis.place.words}.",
         summary=summary(analysis, rows, record),
         record=record,
         nav=NAV,
@@ -94,10 +94,6 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
             "amount": amount,
         },
     )
-
-
-def _how(a: Analysis) -> str:
-    return a.place.found
 
 
 def _method(directory: Path, record: Manifest) -> dict[str, Any]:
