@@ -1,6 +1,6 @@
 /*
- * network.c - what messages between two PEs take, in the few ways that a description of a network is made of: PE 0 is one, the last PE is
- * the other.
+ * network.c - what messages between two PEs take, in the few ways that a description of a network is made of: PE 0 is
+ * one, the last PE is the other.
  *
  *   ping     n bytes there and n bytes back, each PE waiting for the other's flag: half of it
  *   woken    a flag there and a flag back, the other having waited for long enough to sleep: half of it
@@ -13,8 +13,8 @@
  *   compute  a step of a loop that only computes
  *   copy     n bytes from one place in memory to another
  *
- * Output, on PE 0: one JSON object a line, {"kind":"sample","what":...,"bytes":...,"seconds":...}: the median of the rounds, each a few in a row,
- * so that what disturbs some of them does not show.
+ * Output, on PE 0: one JSON object a line, {"kind":"sample","what":...,"bytes":...,"seconds":...}: the median of the
+ * rounds, each a few in a row, so that what disturbs some of them does not show.
  *
  *   wattle-bench-network [--rounds N] WHAT[:BYTES]...
  *

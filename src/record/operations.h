@@ -3,7 +3,8 @@
  * intensity is known from.
  *
  * Counted is what the thread that starts it runs in user mode, and the threads that it makes from then on: waiting and
- * this library included, what it forks not. Off unless WATTLE_COUNTERS asks for it: with counters a switch from one process to another costs more.
+ * this library included, what it forks not. Off unless WATTLE_COUNTERS asks for it: with counters a switch from one
+ * process to another costs more.
  */
 #ifndef WTL_RECORD_OPERATIONS_H
 #define WTL_RECORD_OPERATIONS_H

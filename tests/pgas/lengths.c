@@ -7,7 +7,7 @@
 #include <shmem.h>
 #include <unistd.h>
 
-#include "pes.h"
+#include "rounds.h"
 
 enum { BROADCAST, FCOLLECT, COLLECT, ALLTOALL, SUM, SUM_IN_PLACE, KINDS, MOST = 40000, NAP_US = 300 };
 
@@ -84,19 +84,14 @@ static void go_through(const draw *d, uint64_t *dest, uint64_t *source)
     check(d, dest, pe, brings(d, pe));
 }
 
+static void one(uint64_t *random, uint64_t round, uint64_t *dest, uint64_t *source)
+{
+  draw d = next_draw(random, round, shmem_n_pes());
+  go_through(&d, dest, source);
+}
+
 int main(int argc, char **argv)
 {
-  uint64_t random = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, rounds = argc > 2 ? strtoull(argv[2], NULL, 10) : 100;
   shmem_init();
-  size_t room = MOST * (size_t)shmem_n_pes() * sizeof(uint64_t);
-  uint64_t *source = shmem_malloc(room), *dest = shmem_malloc(room);
-  for (uint64_t round = 0; round < rounds; round++) {
-    draw d = next_draw(&random, round, shmem_n_pes());
-    go_through(&d, dest, source);
-  }
-  shmem_barrier_all();
-  shmem_free(dest);
-  shmem_free(source);
-  shmem_finalize();
-  return failures != 0;
+  return in_rounds(argc, argv, 100, MOST * (size_t)shmem_n_pes(), one);
 }

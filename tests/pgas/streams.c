@@ -8,7 +8,7 @@
 #include <shmem.h>
 #include <unistd.h>
 
-#include "pes.h"
+#include "rounds.h"
 
 enum { MOST_WORDS = 8, NAP_US = 300 }; /* 48 bytes and less go by a cache line, more go another way */
 
@@ -62,18 +62,14 @@ static void go_through(const draw *d, uint64_t *dest, uint64_t *source)
   }
 }
 
+static void one(uint64_t *random, uint64_t round, uint64_t *dest, uint64_t *source)
+{
+  draw d = next_draw(random, round, shmem_n_pes());
+  go_through(&d, dest, source);
+}
+
 int main(int argc, char **argv)
 {
-  uint64_t random = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, rounds = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000;
   shmem_init();
-  uint64_t *source = shmem_malloc(MOST_WORDS * sizeof *source), *dest = shmem_malloc(MOST_WORDS * sizeof *dest);
-  for (uint64_t round = 0; round < rounds; round++) {
-    draw d = next_draw(&random, round, shmem_n_pes());
-    go_through(&d, dest, source);
-  }
-  shmem_barrier_all();
-  shmem_free(dest);
-  shmem_free(source);
-  shmem_finalize();
-  return failures != 0;
+  return in_rounds(argc, argv, 1000, MOST_WORDS, one);
 }

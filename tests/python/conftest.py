@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import fakes
@@ -68,17 +67,9 @@ def interrupted(environment: dict[str, str], tmp_path: Path) -> Interrupted:
 
     def run(study: str, out: Path, number: int = signal.SIGINT, **more: str) -> subprocess.CompletedProcess[str]:
         ready = tmp_path / "interrupt-now"
-        started = subprocess.Popen(
-            [sys.executable, "-m", "wattle", "study", study, "--quick", "-o", str(out)],
-            env={**environment, "FAKE_READY": str(ready), **more},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=fakes.heed_signals,
-        )
-        until = time.monotonic() + 30
-        while not ready.exists() and time.monotonic() < until:
-            time.sleep(0.02)
+        words = ["study", study, "--quick", "-o", str(out)]
+        started = fakes.started(words, {**environment, "FAKE_READY": str(ready), **more})
+        fakes.until_there(ready)
         assert json.loads((out / "manifest.json").read_text())["exit_code"] is None
         started.send_signal(number)
         said = started.communicate(timeout=30)

@@ -6,6 +6,8 @@ import json
 import signal
 import stat
 import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -81,6 +83,25 @@ def heed_signals() -> None:
     shell's background job), and would pass that on."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
+
+
+def started(words: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
+    """`wattle` with these words, to be sent a signal."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "wattle", *words],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_signals,
+    )
+
+
+def until_there(path: Path) -> None:
+    """A file that a fake makes when it is under way, or half a minute."""
+    until = time.monotonic() + 30
+    while not path.exists() and time.monotonic() < until:
+        time.sleep(0.02)
 
 
 def script(path: Path, text: str) -> Path:

@@ -6,11 +6,9 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import tarfile
 import tempfile
-import time
 from pathlib import Path
 
 import fakes
@@ -165,17 +163,9 @@ def test_ctrl_c_ends_the_step_and_keeps_what_was_found(apps, environment, tmp_pa
     ready = tmp_path / "ready"
     fakes.script(apps / "lib/wattle/apps/barrier", f"#!/bin/sh\ntouch {ready}\nexec sleep 8\n")
     out = tmp_path / "acceptance.tar.gz"
-    started = subprocess.Popen(
-        [sys.executable, "-m", "wattle", "acceptance", "--only", "doctor,jobs-2,timeline", "-o", str(out)],
-        env=environment | {"TMPDIR": str(tmp_path)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=fakes.heed_signals,
-    )
-    until = time.monotonic() + 30
-    while not ready.exists() and time.monotonic() < until:
-        time.sleep(0.02)
+    words = ["acceptance", "--only", "doctor,jobs-2,timeline", "-o", str(out)]
+    started = fakes.started(words, environment | {"TMPDIR": str(tmp_path)})
+    fakes.until_there(ready)
     started.send_signal(signal.SIGINT)
     said, wrong = started.communicate(timeout=30)
     assert started.returncode == 130, said + wrong

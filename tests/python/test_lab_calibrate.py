@@ -3,8 +3,6 @@
 import json
 import resource
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -236,21 +234,15 @@ def test_a_damaged_file_is_an_error_of_show_and_a_row_of_the_doctor(wattle, cach
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_ends_the_tool_and_keeps_nothing(environment, cache, tmp_path, number, code):
     note = tmp_path / "pid"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "wattle", "calibrate"],
-        env={**environment, "FAKE_SLOW": str(note)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        preexec_fn=fakes.heed_signals,
-    )
+    process = fakes.started(["calibrate"], {**environment, "FAKE_SLOW": str(note)})
     stat = Path(f"/proc/{process.pid}/stat")  # asleep, it reads what the tool says
     while not (note.exists() and note.read_text() and stat.read_text().rsplit(")", 1)[1].split()[0] == "S"):
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
-    assert (process.returncode, out) == (code, b"")
-    assert err.count(b"\n") == 1
+    assert (process.returncode, out) == (code, "")
+    assert err.count("\n") == 1
     assert not Path(f"/proc/{note.read_text()}").exists()
     assert not cache.exists()
 
