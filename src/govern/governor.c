@@ -37,14 +37,15 @@ static wtl_ballot *ballot(const wtl_governor *g, int slot)
   return &g->vote.votes->ballot[slot];
 }
 
-/* The price follows what writes take, so that it holds under load, too. */
-static void cast(wtl_governor *g, uint32_t share, uint64_t now)
+/* The price follows what writes take, so that it holds under load, too. True where a clock was changed. */
+static bool cast(wtl_governor *g, uint32_t share, uint64_t now)
 {
-  if (atomic_load(&ballot(g, g->vote.slot)->want) == share) return;
+  if (atomic_load(&ballot(g, g->vote.slot)->want) == share) return false;
   uint64_t before = g->clock();
-  if (!wtl_vote_cast(&g->vote, share, now)) return;
+  if (!wtl_vote_cast(&g->vote, share, now)) return false;
   uint64_t took = g->clock() - before, price = took + g->settle;
   if (took < 10 * g->price) g->price = (7 * g->price + price) / 8; /* else the core was another's meanwhile */
+  return true;
 }
 
 static uint64_t real_clock(void)
@@ -253,10 +254,12 @@ static wtl_region *find_region(wtl_governor *g, uint64_t key)
   return NULL;
 }
 
-/* At the normal clock, to learn and to compare. All PEs count alike, so all do so in the same instance. */
+/* At the normal clock, to learn and to compare: often where little is known, seldom later, for nothing is saved
+ * meanwhile. All PEs count alike, so all do so in the same instance. */
 static bool is_control(const wtl_region *r)
 {
-  return r->normal.n < WTL_LEARN || r->instances % WTL_CONTROL == 0 || r->stay_away > 0;
+  bool compares = r->instances == WTL_CONTROL_FIRST || r->instances % WTL_CONTROL == 0;
+  return r->normal.n < WTL_LEARN || compares || r->stay_away > 0;
 }
 
 /* Does another PE wait long for those that are late? Of this node, or of one of which the barrier has told
@@ -291,14 +294,14 @@ static uint64_t spare_of(const wtl_governor *g, const wtl_region *r)
 }
 
 /* The lowest clock at which the longest computing still fits into the shortest region, were all of it bound by the
- * clock. */
+ * clock. A change stops the core, so its price is no time to compute in. */
 static uint32_t stretched(const wtl_governor *g, const wtl_region *r)
 {
   uint64_t compute = wtl_slack_most(&r->compute), whole = wtl_slack_least(&r->whole), spare;
   if (compute == UINT64_MAX) return WTL_CLOCK_NORMAL;
   spare = spare_of(g, r);
   if (whole <= compute + worth(g) + spare) return WTL_CLOCK_NORMAL;
-  uint32_t share = (uint32_t)ceil(1e6 * (double)compute / (double)(whole - spare));
+  uint32_t share = (uint32_t)ceil(1e6 * (double)compute / (double)(whole - spare - g->price));
   uint32_t real = wtl_vote_rounded(&g->vote, share);
   return real < WTL_CLOCK_NORMAL ? share : WTL_CLOCK_NORMAL;
 }
@@ -321,14 +324,14 @@ static void open_region(wtl_governor *g, wtl_region *r, uint64_t now)
 static void begin_region(wtl_governor *g, wtl_region *r, uint64_t now)
 {
   open_region(g, r, now);
-  g->has_acted = g->was_raised = false;
+  g->has_acted = g->was_raised = g->began_by_change = false;
   if (!r || g->is_fixed) return;
   g->acts = !is_control(r) && !g->is_broke;
   atomic_store(&ballot(g, g->vote.slot)->late, raises(g) && is_late(g, r));
   uint32_t level = level_for(g, r);
   if (level != WTL_CLOCK_NORMAL) g->has_acted = true;
   g->level = level;
-  cast(g, level, now);
+  g->began_by_change = cast(g, level, now);
 }
 
 static void take(wtl_mean *m, double ticks)
@@ -370,13 +373,15 @@ static void judge(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack
   if (keeps_others_waiting || lost > g->allowed * r->normal.mean) stay_away(r);
 }
 
-/* What it was like at the normal clock. A wait is as long at any clock, but not what is computed. */
+/* What it was like at the normal clock. A wait is as long at any clock, but not what is computed; and to change the
+ * clock is no computing. */
 static void learn(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack)
 {
+  uint64_t busy = whole - slack, change = g->began_by_change ? g->price : 0;
   if (g->level != WTL_CLOCK_NORMAL) return;
   wtl_slack_add(&r->slack, slack);
   if (g->was_raised) return;
-  wtl_slack_add(&r->compute, whole - slack);
+  wtl_slack_add(&r->compute, busy > change ? busy - change : 0);
   wtl_slack_add(&r->whole, whole);
   if (!g->acts) take(&r->normal, (double)whole);
 }

@@ -9,8 +9,8 @@
  * A clock is changed only where the wait that is foretold (slack.h) exceeds two changes, there and back, at their
  * measured price; where nothing is foretold, once so much has been waited: then at most as much is lost as was already.
  *
- * It watches its own effect. The first instances of a region, and one in WTL_CONTROL later, run at the normal clock;
- * what the others take longer, or what raising a clock after a wait costs where no region is known, is lost time.
+ * It watches its own effect. The first instances of a region, instance WTL_CONTROL_FIRST, and from WTL_CONTROL on one in
+ * so many run at the normal clock; what the others take longer, or what raising a clock after a wait costs where no region is known, is lost time.
  * Beyond the share of the time that the user allows, nothing is changed until the time that passes has earned it back.
  *
  * Regions shorter than two changes are worth none, and there may be a million of them a second: they go by. Of those
@@ -30,7 +30,8 @@
 #include "govern/vote.h"
 #include "profile/profile.h"
 
-enum { WTL_LEARN = WTL_SLACK_RECENT, WTL_CONTROL = 16, WTL_REGIONS = 64, WTL_UNSEEN = 15, WTL_MOMENT_NS = 1000 };
+enum { WTL_LEARN = WTL_SLACK_RECENT, WTL_CONTROL_FIRST = 16, WTL_CONTROL = 64 };
+enum { WTL_REGIONS = 64, WTL_UNSEEN = 15, WTL_MOMENT_NS = 1000 };
 
 /* A moving mean and variance, and of how many. */
 typedef struct wtl_mean {
@@ -82,8 +83,9 @@ typedef struct wtl_governor {
   uint64_t region_waited;               /* in it, up to its barrier */
   bool acts;                            /* this instance is no control, and the budget is not spent */
   bool has_acted;
-  bool was_raised; /* by an early PE, in this instance */
-  bool is_broke;   /* more is lost than allowed: until half of it is earned back */
+  bool began_by_change; /* the clock was changed as this instance began */
+  bool was_raised;      /* by an early PE, in this instance */
+  bool is_broke;        /* more is lost than allowed: until half of it is earned back */
   uint64_t started;
   double lost;                     /* ticks */
   uint64_t slow_ticks, slow_since; /* at the lowest clock, in slack: a sum for the profile */

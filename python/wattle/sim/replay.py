@@ -149,7 +149,7 @@ def _clocks(trace: Trace, core: Core, policy: Policy, seen: list[np.ndarray], la
         took, whole = trace.compute[:RECENT].max(axis=0), wholes.min(axis=0)
         spans = np.ptp(wholes, axis=0) + np.ptp(trace.compute[:RECENT], axis=0)
         room = whole - np.maximum(np.minimum(whole / SPARE, SPANS * spans), core.change_s)
-        needs = np.minimum(1.0, took / np.maximum(room, 1e-12)) * core.ghz[core.base]
+        needs = np.minimum(1.0, took / np.maximum(room - core.change_s, 1e-12)) * core.ghz[core.base]
         lower = np.searchsorted(core.ghz, needs * (1 - 1e-9))
         may = (least > worth) & (found == core.base)
         found = np.where(may, np.minimum(lower, core.base), found)
