@@ -261,6 +261,11 @@ void wtl_pe_stop(void)
   free(self);
 }
 
+bool wtl_pe_is_over(void)
+{
+  return absence == OVER;
+}
+
 void wtl_pe_why_none(char *text, size_t size, const char *begin, const char *end)
 {
   switch (absence) {

@@ -172,6 +172,9 @@ extern wtl_pe *wtl_self;
 extern wtl_pe *wtl_self __attribute__((visibility("hidden")));
 #endif
 
+/* There was one, and it stopped. */
+bool wtl_pe_is_over(void);
+
 /* Why wtl_self is NULL: "before BEGIN", "after END" or "in a forked child", with the names of a front end's calls. */
 void wtl_pe_why_none(char *text, size_t size, const char *begin, const char *end);
 

@@ -30,6 +30,9 @@ typedef struct wtl_typed {
   enum wtl_word word;
 } wtl_typed;
 
+/* shmem_finalize where there is no PE: test programs call it once more at their end. Ends the job if there never was one. */
+void wtl_finalized_already(uint32_t call);
+
 /* All end the job; `call` indexes wtl_shmem_calls. */
 void wtl_refuse_pe(uint32_t call, int pe) __attribute__((noreturn, cold));
 void wtl_refuse_count(uint32_t call, size_t n, size_t size) __attribute__((noreturn, cold));

@@ -2,6 +2,13 @@
 
 #include "shmem.h"
 
+void *wtl_shmem_ptr(const wtl_pe *self, const void *dest, int pe)
+{
+  if (pe < 0 || pe >= self->n) return NULL;
+  void *there = wtl_remote(self, dest, pe);
+  return there && pe == self->me ? (void *)(uintptr_t)dest : there; /* a variable's own name, not the arena's for it */
+}
+
 static uint64_t offset_of(const wtl_pe *self, const void *p)
 {
   return p ? (uint64_t)((const char *)p - self->heap) + 1 : 0;

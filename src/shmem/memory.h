@@ -13,6 +13,10 @@
 void *wtl_shmem_alloc(wtl_frame *f, size_t bytes, size_t align, bool zero);
 void *wtl_shmem_realloc(wtl_frame *f, void *old, size_t bytes);
 void wtl_shmem_free(wtl_frame *f, void *p);
+
+/* Where this process reaches `dest` of `pe`, or NULL. Its own: `dest` itself, which programs compare. */
+void *wtl_shmem_ptr(const wtl_pe *self, const void *dest, int pe);
+
 int wtl_init_thread(int requested, int *provided);
 
 #endif

@@ -13,6 +13,14 @@ void wtl_refuse_uninitialised(uint32_t call)
   _exit(WTL_EXIT_USAGE);
 }
 
+void wtl_finalized_already(uint32_t call)
+{
+  if (!wtl_pe_is_over()) wtl_refuse_uninitialised(call);
+  if (wtl_boot_env_rank() != 0) return;
+  wtl_message_pe(0);
+  wtl_say("%s: called again after the last one: nothing is left to end, and the program goes on", wtl_call_name(call));
+}
+
 void wtl_refuse_pe(uint32_t call, int pe)
 {
   wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no PE %d; this job has PEs 0 to %d", wtl_call_name(call), pe,

@@ -5,6 +5,7 @@
 #include "pgas/am.h"
 #include "pgas/context.h"
 #include "pgas/team.h"
+#include "shmem/memory.h"
 
 _Static_assert((int)SHMEM_SYNC_SIZE == (int)WTL_ACTIVE_WORDS, "a pSync has the words that the runtime uses");
 
@@ -207,7 +208,7 @@ void *wtl_shmem_team_ptr(wtl_frame *f, shmem_team_t team, const void *dest, int 
 {
   wtl_team *t = wtl_team_or_none(f, "team", team);
   if (!t || pe < 0 || pe >= t->n) return NULL;
-  return wtl_remote(f->self, dest, wtl_team_pe(f->self, t, pe));
+  return wtl_shmem_ptr(f->self, dest, wtl_team_pe(f->self, t, pe));
 }
 
 /* --- contexts ----------------------------------------------------------------------------------------------------- */

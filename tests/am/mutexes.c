@@ -1,6 +1,6 @@
 /*
  * Mutexes exclude: handlers, whichever thread runs them, and the program count in plain variables under one. Who waits
- * for a mutex sleeps, and is woken.
+ * for a mutex sleeps, and is woken. Who only tries is told whether it has it.
  */
 #include <unistd.h>
 
@@ -48,6 +48,9 @@ int main(int argc, char **argv)
   int me = shmem_my_pe(), n = shmem_n_pes();
   struct state *s = &all[me];
   shmemx_am_mutex_init(&s->mutex);
+  EXPECT(shmemx_am_mutex_trylock(&s->mutex), "it is free");
+  EXPECT(!shmemx_am_mutex_trylock(&s->mutex), "it is held, be it by this thread");
+  shmemx_am_mutex_unlock(&s->mutex);
   shmemx_am_attach(COUNT, on_count);
   shmem_barrier_all();
   for (int round = 0; round < ROUNDS; round++) {

@@ -67,6 +67,8 @@ static void point(bool several_nodes)
 #ifndef WTL_THREADS
   shmem_barrier_all();
   EXPECT(shmem_addr_accessible(&variable, right) == 1, "variables are symmetric");
+  EXPECT(shmem_ptr(&variable, me) == (void *)&variable, "a variable of its own");
+  EXPECT(shmem_team_ptr(SHMEM_TEAM_WORLD, &variable, me) == (void *)&variable, "the same in a team");
   variable = 1000 + me;
   shmem_barrier_all();
   const int *other = shmem_ptr(&variable, right);
