@@ -8,6 +8,7 @@
 #ifndef WTL_SIM_SCHEDULE_H
 #define WTL_SIM_SCHEDULE_H
 
+#include <csetjmp>
 #include <cstdint>
 #include <functional>
 #include <ucontext.h>
@@ -20,7 +21,9 @@ struct Turns {
   bool ended = false;
 
   /* The schedule's own. */
-  ucontext_t context = {};
+  ucontext_t context = {}; /* for its first turn */
+  jmp_buf place = {};      /* where it goes on */
+  bool has_run = false;
   char *stack = nullptr;
   uint64_t waits = 0; /* number of the present wait: what was to end an earlier one ends none */
   bool woken = false;
