@@ -90,23 +90,3 @@ void wtl_history_add(wtl_wait_history *h, uint64_t price, uint64_t limit, uint64
   h->known = h->known || h->total >= FEW;
   h->limit = best_limit(h, (float)price);
 }
-
-/* Of the remembered waits that lasted so long, how many ended in this bucket; and one more, of which nothing is known.
- * The last bucket says nothing but that waits were longer. */
-float wtl_history_hazard(const wtl_wait_history *h, uint64_t length)
-{
-  unsigned now = bucket_of(length);
-  float known = 1 / fmaxf((float)length, 1), left = 1, ending = known;
-  if (now + 1 == WTL_WAIT_BUCKETS) return known;
-  for (unsigned i = now; i < WTL_WAIT_BUCKETS; i++) left += h->count[i];
-  float begin = now ? (float)end_of(now - 1) : 0;
-  return (ending + h->count[now] / ((float)end_of(now) - begin)) / left;
-}
-
-bool wtl_history_lasts(const wtl_wait_history *h, uint64_t length)
-{
-  unsigned last = bucket_of(2 * length), ended = 0;
-  if (h->total < FEW || last + 1 == WTL_WAIT_BUCKETS) return false;
-  for (unsigned i = 0; i <= last; i++) ended += h->count[i];
-  return ended == 0;
-}

@@ -19,13 +19,6 @@
 /* How long to look on. Zeroes: a site without a past. */
 uint64_t wtl_history_limit(const wtl_wait_history *h, uint64_t price);
 
-/* How likely a wait that has lasted `length` ends now, per tick. Where nothing is known: about as long again as it has
- * lasted. */
-float wtl_history_hazard(const wtl_wait_history *h, uint64_t length);
-
-/* Have so far all of several waits lasted at least twice as long as this one has? */
-bool wtl_history_lasts(const wtl_wait_history *h, uint64_t length);
-
 /* A wait took `length`, and slept after `limit` if it had not ended by then. */
 void wtl_history_add(wtl_wait_history *h, uint64_t price, uint64_t limit, uint64_t length);
 

@@ -2,12 +2,16 @@
  * steps.h - how long a sleep may last where nothing rings: the sleeper must look by itself.
  *
  * A sleep of length s costs a wake-up, and when what is waited for comes meanwhile, on average s/2 of lateness. With
- * the chance h, per tick, that it comes now, both together are least, per tick, at s = sqrt(2 price / h). What h is,
- * the site's history tells (history.h).
+ * the chance h, per tick, that it comes now, both together are least, per tick, at s = sqrt(2 price / h).
+ *
+ * Where a site's waits are alike, their mean and spread say when the next may end: around then h is one over that
+ * time, and before it a wait is slept through, nearly. Elsewhere a wait that has lasted t is taken to last about as
+ * long again: h = 1/t.
  *
  * A sleep lasts no longer than a sixteenth of the time in which nothing has happened, so that a wait is made longer by
- * no more; a quarter, while all the site's waits so far have lasted at least twice as long. And no longer than one
- * millisecond, then two, because others may need the progress that this process makes when it looks.
+ * no more; a quarter, before the time at which the site's waits end. And no longer than a millisecond, then ten (so
+ * often Open MPI itself looks at its sockets), because others may need the progress that this process makes when it
+ * looks.
  */
 #ifndef WTL_GOVERN_STEPS_H
 #define WTL_GOVERN_STEPS_H
@@ -16,8 +20,12 @@
 
 #include "govern/stages.h"
 
-/* How long to sleep next at a site with this history, when nothing has happened for `idle`. Ticks. */
-uint64_t wtl_steps_next(const wtl_stages *s, const wtl_wait_history *history, uint64_t idle);
+/* How long to sleep next at a site with waits of this length, when nothing has happened for `idle`. Ticks. Zeroes: a
+ * site without a past. */
+uint64_t wtl_steps_next(const wtl_stages *s, const wtl_wait_length *length, uint64_t idle);
+
+/* A wait took so many ticks, of which nothing happened. */
+void wtl_steps_waited(wtl_wait_length *length, uint64_t ticks);
 
 /* The shortest of them. Ticks. */
 uint64_t wtl_steps_least(const wtl_stages *s);

@@ -76,6 +76,12 @@ typedef struct wtl_wait_history {
       last_limit; /* ticks: of the last wait, if it has not been entered above yet; length 0: it has */
 } wtl_wait_history;
 
+/* How long the waits of a site last that nothing ends by a ring: for src/govern/steps.h. */
+typedef struct wtl_wait_length {
+  float mean, spread; /* ticks */
+  uint8_t waits;      /* 255: at least */
+} wtl_wait_length;
+
 typedef struct wtl_site {
   uintptr_t addr; /* return address in the program; 0: free slot */
   uint32_t call;  /* index into the front end's table of calls */
@@ -88,6 +94,7 @@ typedef struct wtl_site {
   uint64_t waits;                        /* times the wait door was entered */
   uint64_t wait_ticks[WTL_N_STAGES];
   wtl_wait_history history;
+  wtl_wait_length length;
 } wtl_site;
 
 typedef struct wtl_profile wtl_profile;

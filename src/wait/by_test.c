@@ -12,10 +12,11 @@
 
 /*
  * So many times what an idle test takes, and something was moved; but no less than LEAST_NS. After a sleep a test also
- * takes long because caches are cold: short of SURE_NS that is only a reason to look on for as long, before sleeping
- * again. Of those tests one is slow by itself, for once in a while an MPI asks the kernel, too; the second is proof.
+ * takes long because caches are cold (one in twenty more than 2 us) or because the MPI asks the kernel, too (Open MPI
+ * each 10 ms, 6 to 12 us): there no less than LEAST_COLD_NS, and then it is a sign, and a reason to look on for SURE_NS
+ * before sleeping again. SIGNS of them, with no idle test after a sleep between them, are proof.
  */
-enum { MOVED = 4, LEAST_NS = 250, SURE_NS = 20000 };
+enum { MOVED = 4, LEAST_NS = 1000, LEAST_COLD_NS = 4000, SURE_NS = 20000, SIGNS = 3 };
 /* Of the time without an event, what remains when something has moved. Not nothing: a test also takes long when the
  * core was given to another process meanwhile. Where data flows it soon is. */
 enum { FORGOTTEN = 4 };
@@ -34,18 +35,18 @@ static bool has_moved(const wtl_door *d, wtl_turns *t, wtl_pace *p, uint64_t too
 {
   _Atomic uint32_t *pace = t->slept ? &p->cold : &p->warm;
   uint32_t usual = atomic_load_explicit(pace, memory_order_relaxed);
-  uint64_t least = (uint64_t)(LEAST_NS / d->stages.ns_per_tick), sure = (uint64_t)(SURE_NS / d->stages.ns_per_tick);
-  bool moved = usual && took > MOVED * (usual > least ? usual : least);
+  uint64_t least = (uint64_t)((t->slept ? LEAST_COLD_NS : LEAST_NS) / d->stages.ns_per_tick);
+  uint64_t sure = (uint64_t)(SURE_NS / d->stages.ns_per_tick);
+  bool moved = usual && took > MOVED * (uint64_t)usual && took > least;
   learn_pace(pace, usual, took < UINT32_MAX ? (uint32_t)took : UINT32_MAX, moved);
-  if (!moved || took > sure) return moved;
-  if (t->slept) {
+  if (!t->slept && !t->signs) return moved;
+  if (moved) {
     t->awake_until = t->booked + sure;
-    t->doubtful = true;
-    return false;
+    t->signs = (uint8_t)((t->signs + 1) % SIGNS);
+    return t->signs == 0;
   }
-  moved = !t->doubtful;
-  t->doubtful = false;
-  return moved;
+  if (t->slept) t->signs = 0;
+  return false;
 }
 
 /* Linux lets a sleep run 50 us over by itself. That is the program's to choose, so it gets its own back after the
@@ -72,7 +73,7 @@ static void learn_price(wtl_door *d, uint64_t slept, uint64_t step)
 
 static void nap(wtl_door *d, wtl_site *site, wtl_turns *t)
 {
-  uint64_t idle = t->booked - t->idle, step = wtl_steps_next(&d->stages, &site->history, idle);
+  uint64_t idle = t->booked - t->idle, step = wtl_steps_next(&d->stages, &site->length, idle);
   uint64_t ns = (uint64_t)((double)step * d->stages.ns_per_tick), from;
   struct timespec s = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
   take_slack(t);
@@ -81,7 +82,6 @@ static void nap(wtl_door *d, wtl_site *site, wtl_turns *t)
   nanosleep(&s, NULL);
   wtl_door_book(d, site, WTL_STAGE_ASLEEP, &t->booked);
   atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
-  t->doubtful = false;
   learn_price(d, t->booked - from, step);
   t->slept = true;
 }
@@ -133,7 +133,10 @@ void wtl_door_turned(wtl_door *d, wtl_site *site, wtl_turns *t, bool learn)
   if (site) wtl_door_book(d, site, wtl_door_looks(d), &t->booked);
   if (t->slack > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)t->slack, 0, 0, 0);
   if (t->booked - t->idle > t->quiet) t->quiet = t->booked - t->idle;
-  if (learn) wtl_stages_waited(&d->stages, &site->history, t->limit, t->quiet);
+  if (learn) {
+    wtl_stages_waited(&d->stages, &site->history, t->limit, t->quiet);
+    wtl_steps_waited(&site->length, t->quiet);
+  }
   if (WTL_UNLIKELY(t->governed) && d->governor) wtl_governor_go_on(d->governor, site, t->began, t->booked);
   if (t->told && d->live) wtl_live_leave(d->live);
   t->idle = 0;

@@ -105,7 +105,7 @@ typedef struct wtl_turns {
   uint64_t began, slack_at; /* when the governor is to be told of it, then that it is slack; UINT64_MAX: never */
   int slack;                /* the thread's timer slack, ns, while it is ours; 0 before */
   bool slept;
-  bool doubtful;  /* whether something moved: the test after a sleep was slow, and none since */
+  uint8_t signs;  /* that something moves: slow tests since a sleep, and no idle one after a sleep since */
   bool may_stray; /* the caller's: who waits may go and compute without a word, so no clock is changed for it */
   bool told;      /* to who asks from outside */
   bool governed;  /* the governor knows of it */

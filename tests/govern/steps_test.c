@@ -1,58 +1,92 @@
 /* How long a sleep between two tests may last: no clock runs, so the policy's answers are exact. */
 #include "govern/steps.h"
 
-#include "govern/history.h"
 #include "power/check.h"
 
-enum { US = 2600 /* ticks */ };
+enum { US = 2600 /* ticks */, MS = 1000 * US, LOOKS = 200 * US /* before the first sleep */ };
 
 static wtl_stages stages = {.ns_per_tick = 1e3 / US, .price_s = 200e-6};
+static const wtl_wait_length none;
 
-static wtl_wait_history history_of(int n, uint64_t length)
+static wtl_wait_length length_of(int n, uint64_t ticks)
 {
-  wtl_wait_history h = {0};
-  for (int i = 0; i < n; i++) wtl_history_add(&h, 200 * US, 200 * US, length);
-  return h;
+  wtl_wait_length l = {0};
+  for (int i = 0; i < n; i++) wtl_steps_waited(&l, ticks);
+  return l;
+}
+
+/* A wait until `end`: when it is seen that it is over, and how many sleeps it took. */
+static uint64_t wait_until(const wtl_wait_length *l, uint64_t end, int *sleeps)
+{
+  uint64_t now = LOOKS;
+  for (*sleeps = 0; now < end; (*sleeps)++) now += wtl_steps_next(&stages, l, now);
+  return now;
 }
 
 static void a_wait_gets_no_longer_by_more_than_a_sixteenth(void)
 {
-  wtl_wait_history none = {0};
-  for (uint64_t idle = 160 * US; idle < 100000000ull * US; idle += idle / 3)
+  for (uint64_t idle = 160 * US; idle < 100000ull * MS; idle += idle / 3)
     CHECK(wtl_steps_next(&stages, &none, idle) <= idle / 16 + 1);
 }
 
-static void no_sleep_is_longer_than_its_bound_or_shorter_than_ten_microseconds(void)
+static void no_sleep_is_longer_than_its_bounds_or_shorter_than_ten_microseconds(void)
 {
-  for (uint64_t length = US; length < 10000000ull * US; length *= 3) {
-    wtl_wait_history h = history_of(20, length);
-    for (uint64_t idle = 1; idle < 10000000ull * US; idle += idle / 3 + 1) {
-      uint64_t step = wtl_steps_next(&stages, &h, idle);
-      CHECK(step >= wtl_steps_least(&stages) && step <= (wtl_history_lasts(&h, idle) ? 2000 : 1000) * US + 1);
-      CHECK(idle < 160 * US || step <= idle / 4 + 1);
+  for (uint64_t length = US; length < 10000ull * MS; length *= 3) {
+    wtl_wait_length l = length_of(20, length);
+    for (uint64_t idle = 1; idle < 10000ull * MS; idle += idle / 3 + 1) {
+      uint64_t step = wtl_steps_next(&stages, &l, idle);
+      CHECK(step >= wtl_steps_least(&stages) && step <= (idle < length ? 5 : 1) * MS + 1);
+      CHECK(idle < 160 * US || step <= idle / (idle < length ? 2 : 16) + 1);
     }
   }
 }
 
-static void who_has_always_waited_long_sleeps_longer_at_first(void)
+static void waits_that_are_alike_are_slept_through_but_for_their_end(void)
 {
-  wtl_wait_history none = {0}, h = history_of(8, 20000 * US);
-  CHECK(wtl_steps_next(&stages, &h, 2000 * US) > 2 * wtl_steps_next(&stages, &none, 2000 * US));
+  for (uint64_t length = 10 * MS; length <= 1000ull * MS; length *= 10) {
+    wtl_wait_length l = length_of(8, length);
+    int few, many;
+    uint64_t late = wait_until(&l, length, &few) - length;
+    wait_until(&none, length, &many);
+    CHECK(2 * few < many && late <= length / 50);
+  }
 }
 
-static void where_waits_have_ended_so_far_sleeps_are_shorter(void)
+static void no_sleep_goes_far_past_the_time_from_which_waits_end(void)
 {
-  wtl_wait_history none = {0}, h = history_of(20, 10000 * US);
-  CHECK(wtl_steps_next(&stages, &h, 10000 * US) < wtl_steps_next(&stages, &none, 10000 * US));
+  wtl_wait_length l = length_of(8, 100 * MS);
+  uint64_t early = (uint64_t)(100 * MS * 31.0 / 32);
+  for (uint64_t idle = LOOKS; idle < early - 100 * US; idle += 100 * US)
+    CHECK(idle + wtl_steps_next(&stages, &l, idle) <= early + MS);
 }
 
 static void a_few_waits_are_no_promise(void)
 {
-  wtl_wait_history h = history_of(2, 20000 * US);
-  CHECK(wtl_steps_next(&stages, &h, 2000 * US) <= 2000 * US / 16 + 1);
+  wtl_wait_length l = length_of(2, 20 * MS);
+  CHECK(wtl_steps_next(&stages, &l, 2 * MS) <= 2 * MS / 16 + 1);
+}
+
+static void waits_that_differ_are_no_promise(void)
+{
+  wtl_wait_length l = {0};
+  for (int i = 0; i < 40; i++) wtl_steps_waited(&l, i % 2 ? 2 * MS : 100 * MS);
+  for (uint64_t idle = 160 * US; idle < 100 * MS; idle += idle / 3)
+    CHECK(wtl_steps_next(&stages, &l, idle) <= idle / 16 + 1);
+}
+
+/* Who sleeps sees the end of a wait late: that must not become what is expected. */
+static void waits_that_become_shorter_are_followed(void)
+{
+  for (uint64_t length = 99 * MS; length > 5 * MS; length = length * 3 / 4) {
+    wtl_wait_length l = length_of(20, 100 * MS);
+    int sleeps;
+    for (int i = 0; i < 60; i++) wtl_steps_waited(&l, wait_until(&l, length, &sleeps));
+    CHECK(wait_until(&l, length, &sleeps) <= length + length / 50);
+  }
 }
 
 TESTS(TEST(a_wait_gets_no_longer_by_more_than_a_sixteenth),
-      TEST(no_sleep_is_longer_than_its_bound_or_shorter_than_ten_microseconds),
-      TEST(who_has_always_waited_long_sleeps_longer_at_first), TEST(where_waits_have_ended_so_far_sleeps_are_shorter),
-      TEST(a_few_waits_are_no_promise))
+      TEST(no_sleep_is_longer_than_its_bounds_or_shorter_than_ten_microseconds),
+      TEST(waits_that_are_alike_are_slept_through_but_for_their_end),
+      TEST(no_sleep_goes_far_past_the_time_from_which_waits_end), TEST(a_few_waits_are_no_promise),
+      TEST(waits_that_differ_are_no_promise), TEST(waits_that_become_shorter_are_followed))
