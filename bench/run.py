@@ -86,6 +86,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--wait-seconds", type=float, default=3, help="how long the PE waits (default 3)")
     parser.add_argument("--memory-rounds", type=int, help="how often memory is looked at (default 2)")
     parser.add_argument("--quick", action="store_true", help="few runs and small jobs, for development: no verdicts")
+    parser.add_argument(
+        "--within", type=float, metavar="SECONDS", help="begin no section later than this; those left out are named"
+    )
     parser.add_argument("--out", type=Path, default=OUT / "bench.json", help="where the figures go")
     options = parser.parse_args(arguments)
     for name, usual, quick in (("pairs", 9, 3), ("wait_pairs", 2, 1), ("memory_rounds", 2, 1)):
@@ -93,6 +96,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
             setattr(options, name, quick if options.quick else usual)
     if options.pairs < (1 if options.quick else FEWEST):
         parser.error(f"--pairs must be at least {FEWEST}, or the quartiles mean nothing (with --quick, at least 1)")
+    if options.within is not None and not options.within > 0:
+        parser.error("--within must be more than 0 seconds")
     if options.wait_pairs < 1 or options.memory_rounds < 1 or options.wait_seconds <= 0:
         parser.error("--wait-pairs and --memory-rounds must be at least 1 and --wait-seconds more than 0")
     return options
@@ -127,9 +132,13 @@ def prepare(options: argparse.Namespace) -> tuple[Toolchain, dict]:
 def measure(options: argparse.Namespace, result: dict) -> None:
     """Runs the chosen sections, each of which prints its tables, and adds what goes into the file to `result`."""
     tools, result["about"] = prepare(options)
-    result |= {"bars": [], "limits": []}
+    result |= {"bars": [], "limits": [], "left_out": []}
+    started = time.monotonic()
     for name in options.only:
         began = time.monotonic()
+        if options.within is not None and began - started > options.within:
+            result["left_out"].append(name)
+            continue
         found = SECTIONS[name](options, tools)
         result["bars"] += verdicts.as_data(found.pop("bars", []))
         result["limits"] += [limits.as_data(*limit) for limit in found.pop("limits", [])]
@@ -142,6 +151,8 @@ def tell(result: dict) -> None:
         section("The bars", verdicts.table_of([Bar(**bar) for bar in result["bars"]]))
     if result["limits"]:
         section("The machine's own limits", limits.table_of(result["limits"]))
+    if result["left_out"]:
+        note(f"bench: left out, their time was over (--within): {', '.join(result['left_out'])}")
 
 
 def unwritable(file: Path) -> str | None:
