@@ -62,6 +62,11 @@ def percent(value: float | None) -> str:
     return f"{value:+.0f} %" if abs(value) >= 100 else f"{value:+.1f} %"
 
 
+def share(fraction: float) -> str:
+    """`12.3 %`, of what is never negative: without a sign."""
+    return percent(100 * fraction).removeprefix("+")
+
+
 def several(n: int, what: str) -> str:
     """`1 repeat`, `7 repeats`."""
     return f"{n:,} {what}" + ("" if n == 1 else "s")

@@ -181,6 +181,7 @@ def test_another_openshmem_on_path_is_not_taken_for_ours(tmp_path, monkeypatch):
         (units.percent, -12.34, "-12.3 %"),
         (units.percent, 250.0, "+250 %"),
         (units.percent, None, "-"),
+        (units.share, 0.1234, "12.3 %"),
     ],
 )
 def test_numbers_read_well(form, value, text):

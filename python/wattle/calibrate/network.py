@@ -308,7 +308,7 @@ def text(found: Fit, title: str, where: str, residual: float) -> str:
             'tag = "measured"',
             f"source = {json.dumps(where)}",
             'how = "Fitted with the others to what ping-pongs, streams of puts and gets of several sizes took: '
-            f'{units.percent(100 * residual).lstrip("+")} apart in the median. Half-width: 95 %, of the fit."',
+            f'{units.share(residual)} apart in the median. Half-width: 95 %, of the fit."',
         ]
     return "\n".join(lines) + "\n"
 

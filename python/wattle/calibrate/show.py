@@ -48,9 +48,9 @@ def show_network(found: Analysis, console: Console) -> None:
     for name in ("held back", "times", "median error"):
         scores.add_column(name, justify="left" if name == "held back" else "right", no_wrap=True)
     for name, (n, error) in found.programs().items():
-        scores.add_row(name, str(n), units.percent(100 * error).lstrip("+"))
+        scores.add_row(name, str(n), units.share(error))
     console.print(scores)
-    fitted, held = (units.percent(100 * found.error(role)).lstrip("+") for role in (FIT, HELD))
+    fitted, held = (units.share(found.error(role)) for role in (FIT, HELD))
     console.print(f"Median error {held} on what was held back, {fitted} on what it was fitted to.")
 
 

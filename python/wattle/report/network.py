@@ -56,26 +56,23 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
     )
 
 
-def _percent(share: float) -> str:
-    return units.percent(100 * share).lstrip("+")
-
-
 def _summary(a: Analysis) -> str:
     held = a.of(HELD)
     within = sum(abs(m.error) <= BAR for m in held)
     worst = max(held, key=lambda m: abs(m.error))
     return (
         f"On {len(held)} times of programs and sizes that it was not fitted to, the simulation is "
-        f"{_percent(a.error(HELD))} off in the median; {within} are within {_percent(BAR)}. On the {len(a.of(FIT))} it "
-        f"was fitted to it is {_percent(a.error(FIT))} off. Farthest off is {worst.case.program} {_name(worst)}: "
+        f"{units.share(a.error(HELD))} off in the median; {within} are within {units.share(BAR)}. On the "
+        f"{len(a.of(FIT))} it was fitted to it is {units.share(a.error(FIT))} off. Farthest off is "
+        f"{worst.case.program} {_name(worst)}: "
         f"{units.seconds(worst.simulated_s)} simulated, {units.seconds(worst.real_s)} on the nodes."
     )
 
 
 def _cards(a: Analysis) -> list[tuple[str, str, str]]:
-    cards = [(_percent(a.error(HELD)), "median error", "all that was held back")]
+    cards = [(units.share(a.error(HELD)), "median error", "all that was held back")]
     return cards + [
-        (_percent(e), f"median error of {name}", units.several(n, "time")) for name, (n, e) in a.programs().items()
+        (units.share(e), f"median error of {name}", units.several(n, "time")) for name, (n, e) in a.programs().items()
     ]
 
 
@@ -159,7 +156,7 @@ def _ratios(a: Analysis) -> Figure:
         "yaxis": {"ticksuffix": " %", "title": {"text": "simulated, too long by"}, "zeroline": True},
         "showlegend": False,
     }
-    note = f"the band is {_percent(BAR)} either way"
+    note = f"the band is {units.share(BAR)} either way"
     return Figure(
         "errors", "Error of each time", "Error of each time against the time itself", traces, layout, 380, note
     )

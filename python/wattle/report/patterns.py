@@ -182,7 +182,7 @@ def _nonblocking(a: Analysis) -> str:
 
 def _time_words(saving: float) -> str:
     """A percentage saved, in words, so that no sign can be read the wrong way round."""
-    share = units.percent(abs(saving)).lstrip("+")
+    share = units.share(abs(saving) / 100)
     return f"saved {share} of the time" if saving >= 0 else f"cost {share} more time"
 
 
