@@ -24,6 +24,7 @@ from wattle.console import note, out  # noqa: E402
 from wattle.errors import WattleError  # noqa: E402
 from wattle.report import cli as report  # noqa: E402
 from wattle.report.bench_file import Bar  # noqa: E402
+from wattle.units import several  # noqa: E402
 
 from bench import (  # noqa: E402
     armci,
@@ -110,7 +111,7 @@ def prepare(options: argparse.Namespace) -> tuple[Toolchain, dict]:
     peer, peer_name = peer_oshcc()
     tools = Toolchain(own_oshcc(), peer, peer_name)
     cores = len(os.sched_getaffinity(0))
-    out.print(f"{manifest.cpu_name()}, {cores} cores; {options.pairs} pairs, alternating; profile on")
+    out.print(f"{manifest.cpu_name()}, {cores} cores; {several(options.pairs, 'pair')}, alternating; profile on")
     out.print("ratio: Wattle's time over the other's, median of pairs; below 1: Wattle faster")
     if (load := os.getloadavg()[0]) > BUSY:
         out.print(f"[partly]load average {load:.1f}: other work is running here, and ratios will spread[/]")

@@ -47,8 +47,8 @@ def acceptance(
 
     For machines unlike the one Wattle was made on: with sensors, clocks that can be set, InfiniBand, many cores,
     another processor. Sensors, transports, knobs, studies and bars are tried in turn; what cannot be tried is said.
-    Nothing else should run meanwhile. The file holds host name, processor, kernel, settings and results, no more.
-    Ctrl-C ends it and keeps what was found so far.
+    Nothing else should run meanwhile. The file holds host name, processor, kernel, settings, commands with their paths,
+    and results, no more. Ctrl-C ends it and keeps what was found so far.
     """
     home = paths.find_home()
     chosen = _chosen(steps.all_steps(home, full), only)
@@ -61,9 +61,10 @@ def acceptance(
     _check(target)
     folder = _scratch()
     stop: KeyboardInterrupt | None = None
+    host = manifest.host_info()  # its load before this command adds to it
     with stopping.raised():
         results, stop = _try_all(chosen, folder, limit, full)
-    document = _document(results, folder)
+    document = _document(results, folder, host)
     _keep(folder, document, target)
     _show(results, document["untried"])
     console.out.print(f"\nWritten to {escape(str(target))}: please send it back.", soft_wrap=True)
@@ -149,7 +150,7 @@ def _left(chosen: list[Step], number: int, before_s: float, now_s: float) -> str
     return "less than a minute left" if minutes < 1 else f"about {minutes:.0f} min left"
 
 
-def _document(results: list[Result], folder: Path) -> dict[str, Any]:
+def _document(results: list[Result], folder: Path, host: dict[str, Any]) -> dict[str, Any]:
     answer = info.ask()
     states = {r.name: r.state for r in results}
     missing = untried(Roots(), answer.meters, Tried(_knob(folder), states.get("two-nodes")))
@@ -157,7 +158,7 @@ def _document(results: list[Result], folder: Path) -> dict[str, Any]:
         "schema": SCHEMA,
         "kind": "acceptance",
         "made": manifest.now(),
-        "host": manifest.host_info() | {"machine": platform.machine()},
+        "host": host | {"machine": platform.machine()},
         "versions": manifest.versions() | {"runtime": answer.version, "pmix": answer.pmix},
         "steps": [r.as_dict() for r in results],
         "untried": [{"what": what, "why": why} for what, why in missing],

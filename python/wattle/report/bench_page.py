@@ -68,8 +68,8 @@ def summary(bench: Bench) -> str:
         words.append(f"The furthest from its bar is {worst.label} ({worst.section}), by {percent(worst.beyond)}.")
     if disturbed := sum(bar.disturbed for bar in bench.bars):
         words.append(f"Other work ran beside {disturbed} of the rows (open marks): measure those again.")
-    if bench.quick or any(not bar.verdict for bar in bench.bars):
-        words.append("Some rows had too few pairs for a verdict.")
+    if open_ := sum(not bar.verdict for bar in bench.bars):
+        words.append(f"{'All' if open_ == len(bench.bars) else 'Some'} rows had too few pairs for a verdict.")
     return " ".join(words)
 
 
