@@ -108,14 +108,17 @@ def _ask(path: str, offsets: list[int]) -> dict[int, Place] | None:
 def parse(path: str, answer: str) -> dict[int, Place]:
     """The tool's answer: for each address a line `0x...`, then for each frame, innermost first, function and file:line.
 
-    The innermost frame is the call itself, also where the compiler inlined the function around it."""
+    The innermost frame is the call itself, also where the compiler inlined the function around it. Frames of shmem.h
+    (its overloads for C++) are none of the program's."""
     places: dict[int, Place] = {}
     lines = answer.splitlines()
     starts = [i for i, line in enumerate(lines) if re.fullmatch(r"0x[0-9a-f]+", line)]
-    for i in starts:
-        if i + 2 < len(lines):
+    for i, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        frames = list(zip(lines[i + 1 : end : 2], lines[i + 2 : end : 2], strict=False))
+        if frames:
             offset = int(lines[i], 16)
-            places[offset] = _place(path, offset, lines[i + 1], lines[i + 2])
+            own = [frame for frame in frames if "/shmem.h:" not in frame[1]]
+            places[offset] = _place(path, offset, *(own or frames)[0])
     return places
 
 

@@ -369,8 +369,8 @@ def selectable(table: dict, group: str) -> set[str]:
     return {t for t in types if t in table["groups"]["distinct"] or not types & set(table["same"].get(t, []))}
 
 
-def generic_macros(table: dict, routines: list[Routine]) -> str:
-    """C11 generics. The first argument may be a context, so the second may select as well."""
+def generic_groups(table: dict, routines: list[Routine]) -> dict[str, list[Routine]]:
+    """The routines of each generic, one for each type that can select."""
     groups: dict[str, list[Routine]] = {}
     for r in routines:
         if r.row.get("generic") and r.type_name in selectable(table, r.row["types"]):
@@ -380,8 +380,13 @@ def generic_macros(table: dict, routines: list[Routine]) -> str:
         has_own = r.c_type in {other.c_type for other in others}
         if others and not has_own and not r.with_ctx and r.type_name in selectable(table, r.row["types"]):
             others.append(r)
+    return groups
+
+
+def generic_macros(table: dict, routines: list[Routine]) -> str:
+    """C11 generics. The first argument may be a context, so the second may select as well."""
     out = []
-    for generic, members in groups.items():
+    for generic, members in generic_groups(table, routines).items():
         plain = [r for r in members if not r.with_ctx]
         ctx = [r for r in members if r.with_ctx]
         position = [arg_name(a) for a in plain[0].args].index(plain[0].row["select"])
@@ -397,12 +402,41 @@ def generic_macros(table: dict, routines: list[Routine]) -> str:
     return "\n".join(out)
 
 
+def overloads(table: dict, routines: list[Routine]) -> str:
+    """The generics in C++: functions of one name. What is a routine of that name already is none of them."""
+    by_name = {r.name: r for r in routines}
+    chosen = [(generic, r) for generic, members in generic_groups(table, routines).items() for r in members]
+    chosen += [(generic, by_name[name]) for generic, names in table["generics"].items() for name in names.values()]
+    out = []
+    for generic, r in chosen:
+        same = by_name.get(generic)
+        if same and not is_watching(r) and argument_types(same) == argument_types(r):
+            continue
+        head = re.sub(r"(double|float) _Complex", r"wtl_complex_\1", r.prototype.format(name=generic))
+        values = ", ".join(arg_name(a) for a in r.args)
+        if is_watching(r):
+            head = head.replace(r.args[0], f"volatile {r.args[0]}", 1)
+            values = values.replace(arg_name(r.args[0]), f"const_cast<{r.c_type} *>({arg_name(r.args[0])})", 1)
+        give = "" if r.result == "void" else "return "
+        out.append(f"WTL_INLINE {head} {{ {give}{r.name}({values}); }}")
+    return "\n".join(out)
+
+
+def is_watching(r: Routine) -> bool:
+    """Waits and tests: what others change may be volatile."""
+    return r.row["name"].startswith(("shmem_{T}_wait_until", "shmem_{T}_test"))
+
+
+def argument_types(r: Routine) -> list[str]:
+    return [a[: -len(arg_name(a))] for a in r.args]
+
+
 def selection(members: list[Routine], position: int) -> str:
     cases = []
     for r in members:
         cases.append(f"{r.c_type} *: {r.name}")
         cases.append(f"const {r.c_type} *: {r.name}")
-        if r.row["name"].startswith(("shmem_{T}_wait_until", "shmem_{T}_test")):
+        if is_watching(r):
             cases.append(f"volatile {r.c_type} *: {r.name}")
     return f"_Generic((WTL_ARG{position}(__VA_ARGS__)), " + ", ".join(cases) + ", default: wtl_no_such_type)"
 
@@ -428,6 +462,14 @@ def header(table: dict, routines: list[Routine], version: str) -> str:
         "#define WTL_ARG2(...) WTL_ARG2_(__VA_ARGS__, 0, 0, 0)",
         "#define WTL_ARG2_(a, b, c, ...) c",
         generic_macros(table, routines),
+        "#endif",
+        "",
+        "/* C++: the same by overloading, as Sandia OpenSHMEM has it. */",
+        "#if !defined(WTL_GENERICS) && !defined(WTL_NO_GENERICS) && defined(__cplusplus)",
+        "#define WTL_GENERICS",
+        "#define WTL_INLINE static inline __attribute__((always_inline, artificial))",
+        overloads(table, routines),
+        "#undef WTL_INLINE",
         "#endif",
         "",
     ]

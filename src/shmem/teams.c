@@ -243,7 +243,9 @@ int wtl_shmem_ctx_get_team(wtl_frame *f, shmem_ctx_t ctx, shmem_team_t *team)
 void wtl_shmem_session(wtl_frame *f, shmem_ctx_t ctx, bool starts, long options)
 {
   if (ctx == SHMEM_CTX_INVALID || ctx == SHMEM_CTX_DEFAULT) return; /* the default one's always travel together */
-  wtl_check_that(f, (options & ~SHMEM_CTX_SESSION_BATCH) == 0, "options", options, "0 and SHMEM_CTX_SESSION_BATCH");
+  const long known = SHMEM_CTX_SESSION_BATCH | SHMEM_CTX_SESSION_SAME_AMO; /* nothing would be gained by the second */
+  wtl_check_that(f, (options & ~known) == 0, "options", options,
+                 "0, SHMEM_CTX_SESSION_BATCH, SHMEM_CTX_SESSION_SAME_AMO and both");
   wtl_ctx *c = context_named(f, ctx);
   if (!c->flow) return;
   c->flow->batches = starts && (options & SHMEM_CTX_SESSION_BATCH || c->flow->batches);

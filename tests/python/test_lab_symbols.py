@@ -60,6 +60,12 @@ def test_a_call_site_is_a_file_a_line_and_a_function(binaries):
     assert plain.why == ""
 
 
+def test_an_overload_of_the_header_is_the_line_that_calls_it():
+    frames = "0x10\nshmem_put inlined at /p/prog.cc:7 in main\n/opt/include/shmem.h:2000:3\nmain\n/p/prog.cc:7:5\n"
+    (place,) = symbols.parse("/p/prog", frames).values()
+    assert (place.label, place.function) == ("prog.cc:7", "main")
+
+
 @needs_compiler
 @needs_elfutils
 def test_without_debug_information_it_is_module_and_offset_and_says_so(binaries):

@@ -1,4 +1,4 @@
-"""Writes the test of the C11 generics.
+"""Writes the test of the C11 generics, which is that of C++'s overloads too.
 
 The program defines every typed routine itself, calls each generic, and looks which one it got.
 
@@ -44,7 +44,14 @@ def calls(routine: dict, expected: set[str]) -> list[str]:
 
 
 def main() -> None:
-    routines = [r for r in json.loads(Path(sys.argv[1]).read_text()) if r["generic"]]
+    table = json.loads(Path(sys.argv[1]).read_text())
+    routines = [r for r in table if r["generic"]]
+    generics = {name for r in routines for name in (r["generic"], r["old_generic"])}
+    long_ones = [  # routines of a generic's name, which C++ does not choose among
+        stub(r).replace(f'"{r["name"]}"', f'"{r["name"].replace("shmem_", "shmem_long_")}"')
+        for r in table
+        if r["name"] in generics
+    ]
     names = {r["name"] for r in routines}
     body = []
     for r in routines:
@@ -63,7 +70,7 @@ def main() -> None:
                 "#include <string.h>",
                 "",
                 "static const char *chosen;",
-                "static _Alignas(64) char room[64];",
+                "static __attribute__((aligned(64))) char room[64];",
                 "static int failures;",
                 "",
                 "/* `names`: those that will do, with | between. */",
@@ -77,6 +84,9 @@ def main() -> None:
                 "}",
                 "",
                 *[stub(r) for r in routines],
+                "#ifdef __cplusplus",
+                *long_ones,
+                "#endif",
                 "",
                 "int main(void)",
                 "{",

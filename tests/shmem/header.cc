@@ -27,6 +27,12 @@ int main()
   shmem_complexd_sum_reduce(SHMEM_TEAM_WORLD, sums, numbers, 2);
   right = right && __real__ sums[1] == n * (n - 1) / 2 && __imag__ sums[1] == n;
   shmem_barrier_all();
+  shmem_p(word, 5L, (me + 1) % n);
+  shmem_put(SHMEM_CTX_DEFAULT, word, word, 0, me);
+  shmem_quiet();
+  shmem_sync(SHMEM_TEAM_WORLD);
+  right = right && shmem_sum_reduce(SHMEM_TEAM_WORLD, word, word, 1) == 0 && shmem_g(word, me) == 5L * n;
+  shmem_barrier_all();
   *word = 1;
   right = right && shmemx_long_sum_inscan(SHMEM_TEAM_WORLD, word, word, 1) == 0 && *word == me + 1;
   shmem_barrier_all();
