@@ -120,6 +120,34 @@ static void fetch_add_static(size_t bytes, int n)
   for (int i = 0; i < n; i++) sink = shmem_longlong_atomic_fetch_add(static_word, 1, 1);
 }
 
+/* Streams of atomics, and one quiet: n of them, in rows of ABREAST. */
+static void add_stream(size_t bytes, int n)
+{
+  (void)bytes;
+  for (int i = 0; i < n; i++) {
+    shmem_longlong_atomic_add(&heap->word, 1, 1);
+    if (i % ABREAST == ABREAST - 1) shmem_quiet();
+  }
+  shmem_quiet();
+}
+
+/* Before 1.5 there are only those that wait. */
+static void fetch_stream(size_t bytes, int n)
+{
+#if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
+  static long long fetched[ABREAST];
+  (void)bytes;
+  for (int i = 0; i < n; i++) {
+    shmem_longlong_atomic_fetch_add_nbi(&fetched[i % ABREAST], &heap->word, 1, 1);
+    if (i % ABREAST == ABREAST - 1) shmem_quiet();
+  }
+  shmem_quiet();
+  sink = fetched[0];
+#else
+  fetch_add_heap(bytes, n);
+#endif
+}
+
 /* ---- the machine's own limits, which those take turns with ---- */
 
 static void copy_private(size_t bytes, int n)
@@ -180,20 +208,35 @@ static void barrier(size_t bytes, int n)
   for (int i = 0; i < n; i++) shmem_barrier_all();
 }
 
+static void p(size_t bytes, long round, int pe)
+{
+  (void)bytes;
+  shmem_long_p(&heap->ping, round, pe);
+}
+
 /* There and back n/2 times, so n one-way trips. */
-static void ping_pong(size_t bytes, int n)
+static void there_and_back(void (*tell)(size_t bytes, long round, int pe), size_t bytes, int n)
 {
   static long round; /* goes on from batch to batch */
-  (void)bytes;
   for (int i = 0; i < n / 2; i++) {
     round++;
-    if (shmem_my_pe() == 0) shmem_long_p(&heap->ping, round, 1);
+    if (shmem_my_pe() == 0) tell(bytes, round, 1);
     shmem_long_wait_until(&heap->ping, SHMEM_CMP_GE, round);
-    if (shmem_my_pe() == 1) shmem_long_p(&heap->ping, round, 0);
+    if (shmem_my_pe() == 1) tell(bytes, round, 0);
   }
 }
 
+static void ping_pong(size_t bytes, int n)
+{
+  there_and_back(p, bytes, n);
+}
+
 #if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
+static void put_signal(size_t bytes, long round, int pe)
+{
+  shmem_putmem_signal(heap->bytes, source, bytes, (uint64_t *)&heap->ping, (uint64_t)round, SHMEM_SIGNAL_SET, pe);
+}
+
 static void active_set_prepare(void) {}
 
 static void broadcast_from(int root, size_t bytes)
@@ -207,6 +250,13 @@ static void sum(size_t bytes, int n)
     shmem_longlong_sum_reduce(SHMEM_TEAM_WORLD, &heap->total, &heap->addend, bytes / sizeof(long long));
 }
 #else
+static void put_signal(size_t bytes, long round, int pe)
+{
+  shmem_putmem(heap->bytes, source, bytes, pe);
+  shmem_fence();
+  shmem_long_p(&heap->ping, round, pe);
+}
+
 /*
  * The active-set calls may use a pSync again only once all have left the call before. Sums see to that with two, by
  * turns; broadcasts have one for each call of a batch, and between batches there is a barrier.
@@ -238,6 +288,12 @@ static void sum(size_t bytes, int n)
                               reduce_sync[i % 2]);
 }
 #endif
+
+/* As ping_pong, with data before the flag. */
+static void signal_ping_pong(size_t bytes, int n)
+{
+  there_and_back(put_signal, bytes, n);
+}
 
 /* Each PE is the root in its turn, once it has what the one before it sent: nobody runs ahead. */
 static void broadcast(size_t bytes, int n)
@@ -290,9 +346,12 @@ static const test tests[] = {
     {"put_nbi", put_nbi, 8, FAR},
     {"put_flood", put_flood, 8, ONLY_FAR},
     {"fetch_add_heap", fetch_add_heap, 8, FAR},
+    {"add_stream", add_stream, 8, FAR},
+    {"fetch_stream", fetch_stream, 8, FAR},
     {"fetch_add_static", fetch_add_static, 8, SERVED},
     {"barrier", barrier, 0, COLLECTIVE | CROWD | FAR},
     {"ping_pong", ping_pong, 8, COLLECTIVE | FAR | HOP},
+    {"signal_ping_pong", signal_ping_pong, 8, COLLECTIVE | FAR},
     {"broadcast", broadcast, 8, COLLECTIVE | CROWD},
     {"broadcast_stream", broadcast_stream, 8, COLLECTIVE | CROWD | LAST},
     {"sum", sum, 8, COLLECTIVE | CROWD},

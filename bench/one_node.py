@@ -29,6 +29,7 @@ ROWS = [
     Row("fetch_add_static/8/waiting", "fetch-add, static variable", bar=0.15),
     Row("barrier/0/both", "barrier, 2 PEs", bar=0.7),
     Row("ping_pong/8/both", "p/wait_until, one way"),
+    Row("signal_ping_pong/8/both", "put-signal, one way"),
     Row("broadcast/8/both", "broadcast 8 B", bar=0.6),
     Row("broadcast_stream/8/both", "broadcast 8 B, one root"),
     Row("sum/8/both", "sum of 8 B", bar=0.6),

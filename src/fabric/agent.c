@@ -186,6 +186,7 @@ static bool is_silent(void *agent)
 static void stand_by(void *agent)
 {
   wtl_agent *a = agent;
+  wtl_net_waits(a->net);
   a->others++;
   a->visits++;
 }
@@ -214,6 +215,11 @@ static void resume(void *agent)
   wtl_agent *a = agent;
   a->others--;
   if (a->sleepers > 0) nudge(a); /* another thread of this PE was served by this one while it slept */
+}
+
+void wtl_agent_attend(wtl_agent *a)
+{
+  if (a->parked && a->others == 0) nudge(a);
 }
 
 wtl_pump wtl_agent_pump(wtl_agent *a)

@@ -25,6 +25,9 @@ void wtl_agent_stop(wtl_agent *a);
  * block, or to look on for the next (false). NULL: nobody is; when that returns nobody is being told any more. */
 void wtl_agent_serve_by(wtl_agent *a, void (*server)(void *of, bool serves), void *of);
 
+/* Something is held that leaves when progress is made: it sees to that, if nobody else does. Any thread. */
+void wtl_agent_attend(wtl_agent *a);
+
 /* What the threads of the PE that wait need of it. */
 wtl_pump wtl_agent_pump(wtl_agent *a);
 

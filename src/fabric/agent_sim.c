@@ -120,7 +120,9 @@ static bool is_silent(void *agent)
 
 static void stand_by(void *agent)
 {
-  ((wtl_agent *)agent)->others++;
+  wtl_agent *a = agent;
+  wtl_net_waits(a->net);
+  a->others++;
 }
 
 static void take_over(void *agent)
@@ -143,6 +145,12 @@ static uint64_t relieved(void *agent, uint64_t until)
 static void resume(void *agent)
 {
   ((wtl_agent *)agent)->others--;
+}
+
+/* It takes no rest. */
+void wtl_agent_attend(wtl_agent *a)
+{
+  (void)a;
 }
 
 wtl_pump wtl_agent_pump(wtl_agent *a)

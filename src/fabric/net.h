@@ -43,10 +43,11 @@ typedef struct wtl_net wtl_net;
 typedef struct wtl_net_flow {
   _Atomic uint32_t left;   /* operations that are under way */
   unsigned char *is_dirty; /* by PE: something was sent to it since completion was last asked for */
+  unsigned char *in_dirty; /* by PE: it is in `dirty` */
   int *dirty, n_dirty;
   bool disordered;  /* since the last flush something went that may overtake or be overtaken */
   bool by_hardware; /* ... or was done by hardware, whose flush is one for all */
-  bool batches;     /* small operations may wait for more, or for the flush */
+  bool batches;     /* small operations of any manner may be HELD */
 } wtl_net_flow;
 
 typedef struct wtl_place {
@@ -76,12 +77,13 @@ typedef struct wtl_net_home {
 } wtl_net_home;
 
 /*
- * How a put is sent: NOW, and its completion is asked for in the same message where none is asked for already; HELD,
- * small ones travel with more while an answer is under way; SIGNAL, now, as a message, and no flush waits for it;
- * AHEAD, as the signal that the caller sends next to the same PE, and in the same message, in front of it (up to
- * WTL_NET_MERGED bytes).
+ * How a put is sent: NOW, and its completion is asked for in the same message where none is asked for already, but small
+ * ones in a long row travel as HELD ones do: with more, while an answer is under way; MORE, the caller sends more to the
+ * same PE next, and nothing is asked for before (small ones travel in the same message); SIGNAL, now, as a message, and
+ * no flush waits for it; AHEAD, as the signal, or the message, that the caller sends next to the same PE, and together
+ * with it, in front of it (up to WTL_NET_MERGED bytes).
  */
-enum wtl_net_manner { WTL_NET_NOW, WTL_NET_HELD, WTL_NET_SIGNAL, WTL_NET_AHEAD };
+enum wtl_net_manner { WTL_NET_NOW, WTL_NET_HELD, WTL_NET_MORE, WTL_NET_SIGNAL, WTL_NET_AHEAD };
 
 enum wtl_net_op {
   WTL_NET_FETCH,
@@ -123,17 +125,23 @@ void wtl_net_flow_close(wtl_net_flow *flow); /* nothing is under way */
 /* Asks PE `pe`, or with -1 all PEs that `flow` sent anything to, for completion: it is there when flow->left is 0. */
 void wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int pe);
 
-/* n: 1 to WTL_NET_MOST. `left` counts while `from` is still needed; NULL: it is, until the next flush is over. */
-void wtl_net_put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const void *from, size_t n,
+/*
+ * n: 1 to WTL_NET_MOST. `left` counts while `from` is still needed; NULL: it is, until the next flush is over. True: it
+ * is held although NOW, so that somebody must make progress soon.
+ */
+bool wtl_net_put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const void *from, size_t n,
                  enum wtl_net_manner manner, _Atomic uint32_t *left);
 
 /* n: 1 to WTL_NET_MOST. `left` counts until the data are there; NULL: they are when the next flush is over. */
 void wtl_net_get(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left);
 
-/* An atomic operation on 4 or 8 bytes. `result` (of `size` bytes) NULL: the old value is not wanted; otherwise as for
- * get. */
-void wtl_net_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, enum wtl_net_op op, size_t size,
-                 uint64_t operand, uint64_t condition, void *result, _Atomic uint32_t *left);
+/* An atomic operation on 4 or 8 bytes whose old value is not wanted: always a message, else as a put. */
+bool wtl_net_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, enum wtl_net_op op, size_t size,
+                 uint64_t operand, enum wtl_net_manner manner);
+
+/* One that is: it goes to `result` (of `size` bytes); otherwise as a get. */
+void wtl_net_fetching_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, enum wtl_net_op op, size_t size,
+                          uint64_t operand, uint64_t condition, void *result, _Atomic uint32_t *left);
 
 /*
  * Sends a message to the room above on PE `pe`. Up to WTL_NET_MERGED bytes share messages with others, and where they
@@ -145,6 +153,9 @@ void wtl_net_message(wtl_net *net, int pe, wtl_net_tag tag, const void *from, si
 
 /* Sends what is held. */
 void wtl_net_push(wtl_net *net);
+
+/* The PE begins to wait for something: what it sent before and what it sends next are no row. Any thread. */
+void wtl_net_waits(wtl_net *net);
 
 /* Nothing sent after it reaches a PE before what was sent to that PE so far. */
 bool wtl_net_in_order(const wtl_net *net, const wtl_net_flow *flow);

@@ -132,7 +132,7 @@ static uint64_t await(wtl_net *net, void *to, uint64_t n, int asked, _Atomic uin
   uint32_t i = net->free_pending;
   pending *p = &net->pendings[i];
   net->free_pending = p->next_free;
-  *p = (pending){to, n, wtl_net_wait_begins(net, left), asked, p->generation + 1, 0, true};
+  *p = (pending){to, n, wtl_net_wait_begins(net, left), asked, p->generation + 1, 0, true, false};
   if (to) {
     WTL_NET_ADD(net->fetches, 1);
     WTL_NET_ADD(net->fetch_bytes, n);
@@ -157,8 +157,10 @@ void wtl_net_end_pending(wtl_net *net, pending *p)
     WTL_NET_ADD(net->fetch_bytes, -p->n);
   }
   if (p->asked >= 0) {
-    net->peers[p->asked].asked--;
-    net->in_vain++;
+    peer *asked = &net->peers[p->asked];
+    asked->asked--;
+    if (!asked->open) asked->row = 0;
+    if (p->early) net->in_vain++;
   }
   p->used = false;
   p->next_free = net->free_pending;
@@ -279,12 +281,21 @@ bool wtl_net_has_room(const wtl_net *net)
          net->queued < MAX_QUEUED && net->copied_bytes < MAX_COPIED_BYTES;
 }
 
+/* Who is told of the end of an operation that nobody in particular waits for. */
+static _Atomic uint32_t *flow_counter(wtl_net_flow *flow)
+{
+  return flow ? &flow->left : NULL;
+}
+
+/* Something was sent that completion was not asked for. */
 static void mark_dirty(wtl_net *net, wtl_net_flow *flow, int pe)
 {
   peer *p = &net->peers[pe];
   if (flow) {
-    if (!flow->is_dirty[pe]) flow->dirty[flow->n_dirty++] = pe;
     flow->is_dirty[pe] = 1;
+    if (flow->in_dirty[pe]) return;
+    flow->in_dirty[pe] = 1;
+    flow->dirty[flow->n_dirty++] = pe;
     return;
   }
   net->last_sent = net->epochs.now + 1;
@@ -294,13 +305,22 @@ static void mark_dirty(wtl_net *net, wtl_net_flow *flow, int pe)
   net->dirty[net->n_dirty++] = pe;
 }
 
-/* Asks for completion of all that was sent to a PE. */
-static void ask(wtl_net *net, int pe)
+/* The token whose answer completes all that was sent to a PE so far, and what is sent with it. */
+static uint64_t ask(wtl_net *net, wtl_net_flow *flow, int pe, bool early)
 {
-  peer *p = &net->peers[pe];
-  p->dirty = false;
-  p->asked++;
-  wtl_net_add_record(net, pe, WIRE_FLUSH, (wtl_place){0}, await(net, NULL, 0, pe, NULL), 0, 0);
+  if (flow)
+    flow->is_dirty[pe] = 0;
+  else
+    net->peers[pe].dirty = false;
+  net->peers[pe].asked++;
+  uint64_t token = await(net, NULL, 0, pe, flow_counter(flow));
+  wtl_net_find_pending(net, token, 0)->early = early;
+  return token;
+}
+
+static void add_flush(wtl_net *net, wtl_net_flow *flow, int pe, bool early)
+{
+  wtl_net_add_record(net, pe, WIRE_FLUSH, (wtl_place){0}, ask(net, flow, pe, early), 0, 0);
 }
 
 /*
@@ -310,15 +330,38 @@ static void ask(wtl_net *net, int pe)
  */
 enum { ANSWERS_IN_VAIN = 4 };
 
-static bool quiet_is_likely(const wtl_net *net)
+/*
+ * After so many small operations on a PE in a row, without a wait and without an answer that found none held, more are
+ * likely to follow, and to be held is cheaper for them than to leave. Data, a length and a flag leave at once.
+ */
+enum { A_ROW = 4 };
+
+static bool is_in_a_row(const wtl_net *net, peer *p)
 {
-  return net->in_vain < ANSWERS_IN_VAIN;
+  uint32_t waits = atomic_load_explicit(&net->waits, memory_order_relaxed);
+  if (p->row_since != waits) p->row = 0;
+  p->row_since = waits;
+  return ++p->row > A_ROW;
 }
 
-/* Who is told of the end of an operation that nobody in particular waits for. */
-static _Atomic uint32_t *flow_counter(wtl_net_flow *flow)
+/* May completion be asked for together with what is sent now? One answer at a time: with it what is held leaves. */
+static bool asks_early(const wtl_net *net, int pe, enum wtl_net_manner manner, bool held)
 {
-  return flow ? &flow->left : NULL;
+  if (manner > WTL_NET_HELD || net->peers[pe].asked) return false;
+  return held || net->in_vain < ANSWERS_IN_VAIN;
+}
+
+/* Sends what was added to a PE's batch, or holds it: then it leaves at the latest when the first one's answer comes.
+ * Returns whether progress must be made for that. */
+static bool dispatch(wtl_net *net, wtl_net_flow *flow, int pe, enum wtl_net_manner manner)
+{
+  if (manner == WTL_NET_AHEAD || manner == WTL_NET_MORE) return false;
+  bool batches = manner == WTL_NET_HELD || (flow && flow->batches);
+  bool held = manner <= WTL_NET_HELD && (batches || is_in_a_row(net, &net->peers[pe]));
+  bool asks = asks_early(net, pe, manner, held);
+  if (asks) add_flush(net, flow, pe, !held);
+  if (asks || !held) wtl_net_send_batch(net, pe);
+  return held && !asks && !batches;
 }
 
 static void disorder(wtl_net *net, wtl_net_flow *flow)
@@ -329,63 +372,88 @@ static void disorder(wtl_net *net, wtl_net_flow *flow)
     wtl_net_disorder(net);
 }
 
+/* May a put of `n` bytes overtake what was sent before, or be overtaken? */
+static bool may_overtake(const wtl_net *net, int pe, size_t n)
+{
+  return n >= WTL_NET_LARGE && (!net->transport->ops->keeps_order || net->peers[pe].abreast >= ABREAST_BYTES);
+}
+
 /* A put as a message. */
-static void put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const void *from, size_t n,
+static bool put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const void *from, size_t n,
                 enum wtl_net_manner manner, _Atomic uint32_t *left)
 {
-  if (n >= WTL_NET_LARGE) { /* its own answer tells that it is done */
+  if (may_overtake(net, pe, n)) { /* its own answer tells that it is done */
     waiter w = left ? wtl_net_wait_begins(net, left) : (waiter){0};
     disorder(net, flow);
     send_large(net, pe, WIRE_PUT, at, await(net, NULL, 0, -1, flow_counter(flow)), from, n, false, left ? &w : NULL);
-    return;
+    return false;
   }
   if (manner < WTL_NET_SIGNAL) mark_dirty(net, flow, pe);
   if (n > WTL_NET_MERGED) {
     waiter w = wtl_net_wait_begins(net, left ? left : flow_counter(flow));
-    send_large(net, pe, WIRE_PUT, at, 0, from, n, false, &w);
-    return;
+    bool held = manner == WTL_NET_HELD, asks = asks_early(net, pe, manner, held);
+    send_large(net, pe, WIRE_PUT, at, asks ? ask(net, flow, pe, !held) : 0, from, n, false, &w);
+    return false;
   }
   memcpy(wtl_net_add_record(net, pe, WIRE_STORE, at, 0, n, n), from, n);
-  /* What is held back leaves at the latest when the first one's answer comes. */
-  bool first =
-      !flow && !net->peers[pe].asked && (manner == WTL_NET_HELD || (manner == WTL_NET_NOW && quiet_is_likely(net)));
-  if (first) ask(net, pe);
-  bool held = manner == WTL_NET_AHEAD || (manner == WTL_NET_HELD && !(flow && !flow->batches));
-  if (first || !held) wtl_net_send_batch(net, pe);
+  return dispatch(net, flow, pe, manner);
 }
 
-void wtl_net_put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const void *from, size_t n,
+bool wtl_net_put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const void *from, size_t n,
                  enum wtl_net_manner manner, _Atomic uint32_t *left)
 {
+  bool waits = false;
   pthread_mutex_lock(&net->lock);
   if (manner >= WTL_NET_SIGNAL || !wtl_net_rma_put(net, pe, at, from, n, left))
-    put(net, flow, pe, at, from, n, manner, left);
+    waits = put(net, flow, pe, at, from, n, manner, left);
   else if (flow)
     flow->by_hardware = true;
   pthread_mutex_unlock(&net->lock);
+  return waits;
+}
+
+/* Somebody waits for what was asked for, or it is the first; others leave when the first one's answer comes. */
+static void dispatch_fetch(wtl_net *net, int pe, bool awaited)
+{
+  if (awaited || net->fetches == 1) wtl_net_send_batch(net, pe);
 }
 
 void wtl_net_get(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left)
 {
-  if (!left) left = flow_counter(flow);
+  _Atomic uint32_t *counter = left ? left : flow_counter(flow);
   pthread_mutex_lock(&net->lock);
-  if (!wtl_net_rma_get(net, pe, at, to, n, left)) {
-    wtl_net_add_record(net, pe, WIRE_LOAD, at, await(net, to, n, -1, left), n, 0);
-    if (left || net->fetches == 1) wtl_net_send_batch(net, pe); /* others leave when the first one's answer comes */
+  if (!wtl_net_rma_get(net, pe, at, to, n, counter)) {
+    wtl_net_add_record(net, pe, WIRE_LOAD, at, await(net, to, n, -1, counter), n, 0);
+    dispatch_fetch(net, pe, left != NULL);
   }
   pthread_mutex_unlock(&net->lock);
 }
 
-void wtl_net_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, enum wtl_net_op op, size_t size,
-                 uint64_t operand, uint64_t condition, void *result, _Atomic uint32_t *left)
+static void add_amo(wtl_net *net, int pe, wtl_place at, uint64_t token, enum wtl_net_op op, size_t size,
+                    uint64_t operand, uint64_t condition)
 {
   wire_amo amo = {op, (uint32_t)size, operand, condition};
-  if (!left) left = flow_counter(flow);
-  pthread_mutex_lock(&net->lock);
-  uint64_t token = result ? await(net, result, size, -1, left) : 0;
-  if (!result) mark_dirty(net, flow, pe);
   memcpy(wtl_net_add_record(net, pe, WIRE_AMO, at, token, sizeof amo, sizeof amo), &amo, sizeof amo);
-  wtl_net_send_batch(net, pe);
+}
+
+bool wtl_net_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, enum wtl_net_op op, size_t size,
+                 uint64_t operand, enum wtl_net_manner manner)
+{
+  pthread_mutex_lock(&net->lock);
+  mark_dirty(net, flow, pe);
+  add_amo(net, pe, at, 0, op, size, operand, 0);
+  bool waits = dispatch(net, flow, pe, manner);
+  pthread_mutex_unlock(&net->lock);
+  return waits;
+}
+
+void wtl_net_fetching_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, enum wtl_net_op op, size_t size,
+                          uint64_t operand, uint64_t condition, void *result, _Atomic uint32_t *left)
+{
+  pthread_mutex_lock(&net->lock);
+  uint64_t token = await(net, result, size, -1, left ? left : flow_counter(flow));
+  add_amo(net, pe, at, token, op, size, operand, condition);
+  dispatch_fetch(net, pe, left != NULL);
   pthread_mutex_unlock(&net->lock);
 }
 
@@ -428,6 +496,11 @@ static bool over(const wtl_net *net, uint64_t plus_one)
   return !plus_one || wtl_epoch_is_over(&net->epochs, plus_one - 1);
 }
 
+void wtl_net_waits(wtl_net *net)
+{
+  atomic_fetch_add_explicit(&net->waits, 1, memory_order_relaxed);
+}
+
 bool wtl_net_in_order(const wtl_net *net, const wtl_net_flow *flow)
 {
   if (flow) return !flow->disordered && !flow->by_hardware && !net->rma_used;
@@ -440,7 +513,7 @@ uint64_t wtl_net_flush(wtl_net *net)
   net->in_vain = 0;
   for (int i = 0; i < net->n_dirty; i++) {
     net->peers[net->dirty[i]].in_dirty = false;
-    if (net->peers[net->dirty[i]].dirty) ask(net, net->dirty[i]);
+    if (net->peers[net->dirty[i]].dirty) add_flush(net, NULL, net->dirty[i], false);
   }
   net->n_dirty = 0;
   wtl_net_rma_flush(net);
@@ -460,10 +533,12 @@ bool wtl_net_flushed(const wtl_net *net, uint64_t flush)
 wtl_net_flow *wtl_net_flow_open(const wtl_net *net)
 {
   size_t n = (size_t)net->boot->n_pes;
-  wtl_net_flow *flow = calloc(1, sizeof *flow + n * (sizeof *flow->dirty + sizeof *flow->is_dirty));
+  wtl_net_flow *flow =
+      calloc(1, sizeof *flow + n * (sizeof *flow->dirty + sizeof *flow->is_dirty + sizeof *flow->in_dirty));
   if (!flow) return NULL;
   flow->dirty = (int *)(void *)(flow + 1);
   flow->is_dirty = (unsigned char *)(flow->dirty + n);
+  flow->in_dirty = flow->is_dirty + n;
   return flow;
 }
 
@@ -476,14 +551,15 @@ void wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int only)
 {
   int kept = 0;
   pthread_mutex_lock(&net->lock);
+  net->in_vain = 0;
   for (int i = 0; i < flow->n_dirty; i++) {
     int pe = flow->dirty[i];
     if (only >= 0 && pe != only) {
       flow->dirty[kept++] = pe;
       continue;
     }
-    flow->is_dirty[pe] = 0;
-    wtl_net_add_record(net, pe, WIRE_FLUSH, (wtl_place){0}, await(net, NULL, 0, -1, &flow->left), 0, 0);
+    flow->in_dirty[pe] = 0;
+    if (flow->is_dirty[pe]) add_flush(net, flow, pe, false);
   }
   flow->n_dirty = kept;
   if (only < 0) flow->disordered = false;

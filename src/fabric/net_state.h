@@ -63,6 +63,7 @@ typedef struct peer {
   large *queue, **queue_end; /* large ones that wait for their turn */
   uint32_t abreast;          /* bytes of large ones under way */
   uint16_t asked;            /* flushes it has not answered */
+  uint32_t row, row_since;   /* small operations in a row, and net->waits when it began */
   bool dirty;                /* something was sent to it since completion was last asked for */
   bool in_dirty;             /* it is in net->dirty */
   bool listed;               /* in net->unsent */
@@ -77,6 +78,7 @@ typedef struct pending {
   int asked; /* a flush: the PE that was asked; else -1 */
   uint32_t generation, next_free;
   bool used;
+  bool early; /* completion was asked for before a flush did */
 } pending;
 
 /* An answer that could not be sent at once. */
@@ -116,7 +118,8 @@ struct wtl_net {
   _Atomic uint64_t fetch_bytes, copied_bytes;
   /* The epochs, plus one, in which something was last sent: anything; what may overtake or be overtaken. */
   _Atomic uint64_t last_sent, last_disordered;
-  uint32_t in_vain; /* answers that no quiet waited for, since the last quiet */
+  uint32_t in_vain;       /* answers that no quiet waited for, since the last quiet */
+  _Atomic uint32_t waits; /* how often the PE began to wait for anything */
   _Atomic bool ending;
   _Atomic int lost_pe; /* the first one to which the connection broke; -1: none */
   char lost_why[80];

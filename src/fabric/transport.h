@@ -49,6 +49,7 @@ typedef struct wtl_transport_key {
 
 typedef struct wtl_transport_ops {
   const char *name;
+  bool keeps_order; /* the data of a message of up to WTL_NET_MOST bytes, too, whatever its manner */
 
   /* Publishes what others need to reach this process (they look it up on first contact, after a fence of the caller's).
    * 0, or an exit code with the reason in `error`. */

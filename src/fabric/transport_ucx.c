@@ -541,6 +541,7 @@ static void ucx_stop(wtl_transport *t)
 
 const wtl_transport_ops wtl_transport_ucx = {
     .name = "ucx",
+    .keeps_order = true, /* one lane, and no rendezvous up to WTL_NET_MOST */
     .start = ucx_start,
     .stop = ucx_stop,
     .send = ucx_send,

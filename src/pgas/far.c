@@ -136,14 +136,20 @@ void wtl_far_wait(wtl_pe *self, wtl_site *site, _Atomic uint32_t *left)
   wait_for(self, site, is_zero, left);
 }
 
+static void put_piece(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wtl_place at, const void *from,
+                      size_t n, enum wtl_net_manner manner, _Atomic uint32_t *left)
+{
+  wait_for(self, site, has_room, self->net);
+  if (wtl_net_put(self->net, flow, pe, at, from, n, manner, left)) wtl_agent_attend(self->agent);
+}
+
 void wtl_far_put_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wtl_place at, const void *source,
                     size_t n, enum wtl_net_manner manner, _Atomic uint32_t *left)
 {
   const char *from = source;
   for (size_t step; n > 0; n -= step, from += step, at.offset += step) {
     step = step_of(n);
-    wait_for(self, site, has_room, self->net);
-    wtl_net_put(self->net, flow, pe, at, from, step, manner, left);
+    put_piece(self, flow, site, pe, at, from, step, step < n && manner <= WTL_NET_HELD ? WTL_NET_MORE : manner, left);
   }
 }
 
@@ -162,7 +168,10 @@ void wtl_far_amo_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wt
                     size_t size, uint64_t operand, uint64_t condition, void *result, _Atomic uint32_t *left)
 {
   wait_for(self, site, has_room, self->net);
-  wtl_net_amo(self->net, flow, pe, at, op, size, operand, condition, result, left);
+  if (result)
+    wtl_net_fetching_amo(self->net, flow, pe, at, op, size, operand, condition, result, left);
+  else if (wtl_net_amo(self->net, flow, pe, at, op, size, operand, left ? WTL_NET_NOW : WTL_NET_HELD))
+    wtl_agent_attend(self->agent);
 }
 
 void wtl_far_put(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, const void *source, size_t n, int pe,
@@ -194,12 +203,14 @@ void wtl_far_amo(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, i
 void wtl_far_put_signal(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, const void *source, size_t n,
                         uint64_t *sig, uint64_t signal, bool adds, int pe, bool nbi)
 {
-  if (n) wtl_far_put(self, flow, site, dest, source, n, pe, nbi);
-  wtl_far_order(self, flow, site); /* waits only where the signal could overtake the data */
-  if (adds)
-    wtl_far_amo(self, flow, site, sig, pe, WTL_NET_ADD, sizeof *sig, signal, 0, NULL, nbi);
-  else
-    wtl_far_put(self, flow, site, sig, &signal, sizeof signal, pe, nbi && n);
+  _Atomic uint32_t left = 0;
+  bool together = n <= WTL_NET_MERGED;
+  if (n)
+    wtl_far_put_at(self, flow, site, pe, wtl_far_place(self, dest), source, n, together ? WTL_NET_AHEAD : WTL_NET_MORE,
+                   nbi ? NULL : &left);
+  if (!together) wtl_far_order(self, flow, site); /* waits only where the signal could overtake the data */
+  wtl_far_amo(self, flow, site, sig, pe, adds ? WTL_NET_ADD : WTL_NET_SET, sizeof *sig, signal, 0, NULL, nbi && n);
+  wait_for(self, site, is_zero, &left);
 }
 
 /* All blocks are on their way before the first one is waited for. */
@@ -212,8 +223,7 @@ void wtl_far_put_blocks(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *
     for (size_t done = 0, step; done < block; done += step) {
       wtl_place at = {first.offset + i * to_step + done, first.region};
       step = step_of(block - done);
-      wait_for(self, site, has_room, self->net);
-      wtl_net_put(self->net, flow, pe, at, (const char *)source + i * from_step + done, step, WTL_NET_HELD, &left);
+      put_piece(self, flow, site, pe, at, (const char *)source + i * from_step + done, step, WTL_NET_HELD, &left);
     }
   wait_for(self, site, is_zero, &left);
 }

@@ -2,6 +2,8 @@
  * What arrives is checked before anything is written: messages of others, broken ones, answers nobody asked for, and
  * random mutants of good ones. Also: what is under way stays bounded.
  */
+#define POST_SLICE_BYTES 8192
+
 #include "power/check.h"
 #include "net/post.h"
 #include "net/records.h"
@@ -404,13 +406,6 @@ static void mutants_do_no_harm(void)
 }
 
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
-
-static size_t letters(void)
-{
-  size_t n = 0;
-  for (letter *l = queue; l; l = l->next) n++;
-  return n;
-}
 
 static void what_is_under_way_is_bounded(void)
 {

@@ -1,15 +1,16 @@
 /*
  * A target that computes is served all the same. The last PE computes until PE 0, which puts, adds, swaps and gets
- * meanwhile, tells it by a put to stop: without a progress agent this program hangs. Then PE 0 waits asleep for one
- * that comes late, and then all do nothing; the CPU time of both is printed.
+ * meanwhile, tells it by a put to stop: without a progress agent this program hangs. Then PE 0 computes after each row
+ * of small operations, of any length, until it sees the answer: what was held of them must have left without its help.
+ * Then PE 0 waits asleep for one that comes late, and then all do nothing; the CPU time of both is printed.
  */
 #include <shmem.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-enum { LATE_S = 2 };
-static long counter, stop;
+enum { LATE_S = 2, LONGEST_ROW = 40 };
+static long counter, stop, answered;
 static char block[4 << 20], here[sizeof block];
 
 static double cpu_seconds(void)
@@ -55,11 +56,34 @@ static int reach_it(int pe)
   return wrong;
 }
 
-static double compute_until_told(void)
+static double compute_until(volatile long *word, long value)
 {
   volatile double x = 0;
-  while (!*(volatile long *)&stop) x += 1; /* no call of the library */
+  while (*word < value) x += 1; /* no call of the library */
   return x;
+}
+
+static void send_rows(int pe)
+{
+  long sent = 0;
+  for (int row = 1; row <= LONGEST_ROW; row++) {
+    for (int i = 0; i < row; i++, sent++)
+      if (row % 2)
+        shmem_long_p(&counter, sent + 1, pe);
+      else
+        shmem_long_atomic_inc(&counter, pe);
+    (void)compute_until(&answered, sent);
+  }
+}
+
+static void answer_rows(void)
+{
+  long sent = 0;
+  for (int row = 1; row <= LONGEST_ROW; row++) {
+    sent += row;
+    shmem_long_wait_until(&counter, SHMEM_CMP_GE, sent);
+    shmem_long_p(&answered, sent, 0);
+  }
 }
 
 int main(void)
@@ -70,7 +94,10 @@ int main(void)
   wrong = me == 0 && shmem_ptr(&counter, last) != NULL; /* no address reaches another node */
   shmem_barrier_all();
   if (me == 0) wrong |= reach_it(last);
-  if (me == last) (void)compute_until_told();
+  if (me == last) (void)compute_until(&stop, 1), counter = 0;
+  shmem_barrier_all();
+  if (me == 0) send_rows(last);
+  if (me == last) answer_rows();
   shmem_barrier_all();
   double before = cpu_seconds();
   if (me == last) nanosleep(&(struct timespec){.tv_sec = LATE_S}, NULL);

@@ -4,6 +4,8 @@
  *
  * Header and data of a delivered letter are copies of exactly their length, at odd addresses, so that a reader that
  * goes too far or trusts alignment is caught by the sanitizers.
+ *
+ * The test defines POST_SLICE_BYTES, a PE's open memory.
  */
 #ifndef WTL_TESTS_POST_H
 #define WTL_TESTS_POST_H
@@ -15,7 +17,7 @@
 #include "fabric/net_state.h"
 #include "node/lifeline.h"
 
-enum { POST_PES = 2, SLICE_BYTES = 8192, CONTROL_BYTES = 64, CANARY_BYTES = 256 };
+enum { POST_PES = 2, SLICE_BYTES = POST_SLICE_BYTES, CONTROL_BYTES = 64, CANARY_BYTES = 256 };
 
 typedef struct letter {
   struct letter *next;
@@ -107,12 +109,12 @@ static bool post_progress(wtl_transport *t)
   return false;
 }
 
-static const wtl_transport_ops post_transport = {.name = "post",
-                                                 .start = post_start,
-                                                 .stop = post_stop,
-                                                 .send = post_send,
-                                                 .receive = post_receive,
-                                                 .progress = post_progress};
+static wtl_transport_ops post_transport = {.name = "post",
+                                           .start = post_start,
+                                           .stop = post_stop,
+                                           .send = post_send,
+                                           .receive = post_receive,
+                                           .progress = post_progress};
 
 const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
 {
@@ -149,6 +151,13 @@ static letter *take_letter(void)
   letter *l = queue;
   if (l && !(queue = l->next)) queue_end = &queue;
   return l;
+}
+
+static size_t letters(void)
+{
+  size_t n = 0;
+  for (letter *l = queue; l; l = l->next) n++;
+  return n;
 }
 
 static void deliver_all(void)
@@ -225,7 +234,7 @@ static void close_posts(void)
   for (int pe = 0; pe < POST_PES; pe++) wtl_net_close(posts[pe].net);
 }
 
-static bool canaries_live(int pe)
+__attribute__((unused)) static bool canaries_live(int pe)
 {
   const unsigned char *at[] = {posts[pe].memory, slice_of(pe) + SLICE_BYTES, control_of(pe) + CONTROL_BYTES};
   for (size_t i = 0; i < sizeof at / sizeof at[0]; i++)

@@ -1,0 +1,209 @@
+/*
+ * What leaves in how many messages, and when: what is sent alone leaves at once, what comes in a row travels together,
+ * and a quiet costs no message where completion was asked for with the data.
+ */
+#define POST_SLICE_BYTES (256 << 10)
+
+#include "power/check.h"
+#include "net/post.h"
+
+enum { HERE, THERE };
+enum { MANY = 100, FEW = 6 }; /* so many before a row is one, and the first that is held for */
+static unsigned char data[SLICE_BYTES];
+
+static void open_both(bool keeps_order)
+{
+  post_transport.keeps_order = keeps_order;
+  for (size_t i = 0; i < sizeof data; i++) data[i] = (unsigned char)(i * 7 + 1);
+  open_posts();
+}
+
+static wtl_place at(size_t offset)
+{
+  return (wtl_place){offset, 0};
+}
+
+static bool put(wtl_net_flow *flow, size_t offset, size_t n, enum wtl_net_manner manner)
+{
+  return wtl_net_put(posts[HERE].net, flow, THERE, at(offset), data + offset, n, manner, NULL);
+}
+
+static bool arrived(size_t offset, size_t n)
+{
+  return memcmp(slice_of(THERE) + offset, data + offset, n) == 0;
+}
+
+static uint64_t word_there(void)
+{
+  uint64_t word;
+  memcpy(&word, slice_of(THERE), sizeof word);
+  return word;
+}
+
+/* Is the flush over once all letters are delivered, and did it need so many of this side? */
+static bool flush_needs(size_t more)
+{
+  size_t before = letters();
+  uint64_t flush = wtl_net_flush(posts[HERE].net);
+  bool needs = letters() - before == more, is_early = wtl_net_flushed(posts[HERE].net, flush);
+  deliver_all();
+  return needs && !is_early && wtl_net_flushed(posts[HERE].net, flush);
+}
+
+static void a_few_leave_at_once(void)
+{
+  open_both(true);
+  for (size_t i = 0; i < 3; i++) {
+    CHECK(!put(NULL, i * 8, 8, WTL_NET_NOW));
+    CHECK(letters() == i + 1);
+  }
+  deliver_all();
+  CHECK(arrived(0, 24));
+  CHECK(flush_needs(1)); /* the second and third were not asked for */
+  close_posts();
+}
+
+static void one_and_its_quiet_are_one_message(void)
+{
+  const size_t sizes[] = {8, WTL_NET_MERGED, WTL_NET_MERGED + 8, WTL_NET_LARGE - 8};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    open_both(false);
+    put(NULL, 0, sizes[i], WTL_NET_NOW);
+    CHECK(letters() == 1 && flush_needs(0) && arrived(0, sizes[i]));
+    close_posts();
+  }
+  open_both(false);
+  wtl_net_amo(posts[HERE].net, NULL, THERE, at(0), WTL_NET_ADD, 8, 5, WTL_NET_NOW);
+  CHECK(letters() == 1 && flush_needs(0) && word_there() == 5);
+  close_posts();
+}
+
+static void a_row_travels_together(void)
+{
+  open_both(true);
+  bool was_held = false;
+  for (size_t i = 0; i < MANY; i++) was_held |= put(NULL, i * 8, 8, WTL_NET_NOW);
+  CHECK(was_held && letters() <= FEW);
+  deliver_all();
+  CHECK(arrived(0, MANY * 8) && flush_needs(1));
+  for (size_t i = 0; i < MANY; i++) wtl_net_amo(posts[HERE].net, NULL, THERE, at(0), WTL_NET_ADD, 8, 1, WTL_NET_NOW);
+  CHECK(letters() <= FEW);
+  uint64_t before = *(uint64_t *)(void *)data;
+  deliver_all();
+  CHECK(word_there() == before + MANY);
+  close_posts();
+}
+
+static void a_wait_ends_a_row(void)
+{
+  open_both(true);
+  for (size_t i = 0; i < MANY; i++) {
+    size_t before = letters();
+    CHECK(!put(NULL, i * 8, 8, WTL_NET_NOW) && letters() == before + 1);
+    wtl_net_waits(posts[HERE].net);
+  }
+  close_posts();
+}
+
+/* Each finds the answer to the one before there, and nothing held. */
+static void what_comes_slowly_leaves_at_once(void)
+{
+  open_both(true);
+  for (size_t i = 0; i < MANY; i++) {
+    put(NULL, i * 8, 8, WTL_NET_NOW);
+    CHECK(letters() == 1);
+    deliver_all();
+    CHECK(arrived(i * 8, 8));
+  }
+  CHECK(wtl_net_count(posts[THERE].net).sent <= MANY / 4); /* few are asked for an answer */
+  close_posts();
+}
+
+static void fetches_nobody_waits_for_travel_together(void)
+{
+  uint64_t old[MANY], got[MANY];
+  for (int with_flow = 0; with_flow < 2; with_flow++) {
+    open_both(true);
+    wtl_net_flow *flow = with_flow ? wtl_net_flow_open(posts[HERE].net) : NULL;
+    for (size_t i = 0; i < MANY; i++)
+      wtl_net_fetching_amo(posts[HERE].net, flow, THERE, at(0), WTL_NET_ADD, 8, 1, 0, &old[i], NULL);
+    CHECK(letters() == 1);
+    deliver_all();
+    for (size_t i = 0; i < MANY; i++) CHECK(old[i] == i);
+    for (size_t i = 0; i < MANY; i++) wtl_net_get(posts[HERE].net, flow, THERE, at(0), &got[i], 8, NULL);
+    CHECK(letters() == 1);
+    deliver_all();
+    for (size_t i = 0; i < MANY; i++) CHECK(got[i] == MANY);
+    CHECK(!flow || flow->left == 0);
+    close_posts();
+    wtl_net_flow_close(flow);
+  }
+}
+
+static void a_signal_travels_with_its_data(void)
+{
+  open_both(false);
+  put(NULL, 64, WTL_NET_MERGED, WTL_NET_AHEAD);
+  CHECK(letters() == 0);
+  wtl_net_amo(posts[HERE].net, NULL, THERE, at(0), WTL_NET_SET, 8, 9, WTL_NET_NOW);
+  CHECK(letters() == 1 && flush_needs(0));
+  CHECK(arrived(64, WTL_NET_MERGED) && word_there() == 9);
+  close_posts();
+}
+
+/* Where the transport keeps the order of long ones, pieces are confirmed together; else each for itself. */
+static void pieces_are_confirmed_as_the_transport_allows(void)
+{
+  for (int keeps_order = 0; keeps_order < 2; keeps_order++) {
+    open_both(keeps_order);
+    wtl_net *net = posts[HERE].net;
+    size_t piece = WTL_NET_MOST;
+    put(NULL, 0, piece, WTL_NET_MORE);
+    put(NULL, piece, piece, WTL_NET_NOW);
+    CHECK(letters() == 2);
+    CHECK(wtl_net_in_order(net, NULL) == keeps_order);
+    CHECK(net->peers[THERE].asked == keeps_order);
+    CHECK(flush_needs(0) && arrived(0, 2 * piece));
+    close_posts();
+  }
+}
+
+/* More large ones than may be under way at once: those that wait may be overtaken. */
+static void what_waits_for_its_turn_may_be_overtaken(void)
+{
+  open_both(true);
+  size_t n = 0;
+  for (; n < 2 * ABREAST_BYTES / WTL_NET_MOST; n++) put(NULL, 0, WTL_NET_MOST, WTL_NET_HELD);
+  CHECK(letters() < n && !wtl_net_in_order(posts[HERE].net, NULL));
+  CHECK(flush_needs(1) && arrived(0, WTL_NET_MOST) && wtl_net_in_order(posts[HERE].net, NULL));
+  close_posts();
+}
+
+static void flows_are_completed_apart(void)
+{
+  open_both(true);
+  wtl_net *net = posts[HERE].net;
+  wtl_net_flow *one = wtl_net_flow_open(net), *other = wtl_net_flow_open(net);
+  put(one, 0, 8, WTL_NET_NOW);
+  put(other, 8, 8, WTL_NET_NOW);
+  CHECK(letters() == 2);
+  CHECK(one->left == 1 && other->left == 0); /* asked for with the data; one answer at a time */
+  wtl_net_flow_flush(net, other, THERE);
+  wtl_net_flow_flush(net, one, -1);
+  CHECK(letters() == 3 && one->left == 1 && other->left == 1);
+  deliver_all();
+  CHECK(one->left == 0 && other->left == 0 && arrived(0, 16));
+  for (size_t i = 0; i < MANY; i++) put(one, i * 8, 8, WTL_NET_HELD);
+  CHECK(letters() == 1);
+  wtl_net_flow_flush(net, one, THERE);
+  deliver_all();
+  CHECK(one->left == 0 && arrived(0, MANY * 8));
+  close_posts();
+  wtl_net_flow_close(one);
+  wtl_net_flow_close(other);
+}
+
+TESTS(TEST(a_few_leave_at_once), TEST(one_and_its_quiet_are_one_message), TEST(a_row_travels_together),
+      TEST(a_wait_ends_a_row), TEST(what_comes_slowly_leaves_at_once), TEST(fetches_nobody_waits_for_travel_together),
+      TEST(a_signal_travels_with_its_data), TEST(pieces_are_confirmed_as_the_transport_allows),
+      TEST(what_waits_for_its_turn_may_be_overtaken), TEST(flows_are_completed_apart))
