@@ -107,7 +107,7 @@ static int run(int log_size, double updates_per_word, enum method method)
   shmem_barrier_all();
   bool bad = wrong > (method == BY_ATOMIC ? 0 : (long long)t.size / 100);
   if (me == 0)
-    printf("gups: 2^%d words, %llu updates on %d PEs: %.3f s, %.6f GUPS, %lld words wrong (%.4f %%): %s\n", log_size,
+    printf("gups: 2^%d words, %llu updates on %d PEs: %.6f s, %.6f GUPS, %lld words wrong (%.4f %%): %s\n", log_size,
            (unsigned long long)t.updates, n, seconds, 1e-9 * (double)t.updates / seconds, wrong,
            100.0 * (double)wrong / (double)t.size, bad ? "WRONG" : "correct");
   shmem_free(t.words);
