@@ -2,8 +2,13 @@
  * The transport of simulated PEs. Bytes go from PE to PE by pointer, for all are in one process; what they cost is the
  * simulator's: the wire by its size, and the cores at both ends by the machine's prices.
  *
- * By rendezvous: the target is told, asks for the data when it knows where they go, and the sender's CPU sends them
- * then, as on a network without hardware for it.
+ * As UCX does over TCP (transport_ucx.c), messages of up to WTL_NET_MOST bytes leave at once, longer ones where that is
+ * asked for by rendezvous: the target is told, asks for the data when it knows where they go, and the sender's CPU sends
+ * them then, as on a network without hardware for it.
+ *
+ * A message that leaves at once is copied, as into a socket's buffer, and its sender goes on. What the buffer has no
+ * room for stays where it is, and its sender is told when the target has taken it: so what is under way takes bounded
+ * memory.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,22 +16,23 @@
 
 #include "base/error.h"
 #include "base/words.h"
+#include "fabric/net.h"
 #include "fabric/transport.h"
 #include "sim/os.h"
 #include "sim/simulator.h"
 
-enum {
-  HEADER_BYTES = 64,
-  WIRE_BYTES = 64
-}; /* WIRE_BYTES: about what Ethernet, IP and TCP, or InfiniBand, add to a message */
+/* WIRE_BYTES: about what Ethernet, IP and TCP, or InfiniBand, add to a message. BUFFER_BYTES: of a PE's messages that are
+ * under way; within what Linux gives a TCP connection (tcp_wmem: 16 KiB to 4 MiB). SMALL: not worth counting. */
+enum { HEADER_BYTES = 64, WIRE_BYTES = 64, BUFFER_BYTES = 1 << 20, SMALL = 1024 };
 
 typedef struct sim {
   wtl_transport base; /* first: the rooms above know only this */
   wtl_transport_home home;
   int me;
+  size_t *buffered; /* bytes; never freed, for who takes a message may do so when its sender has ended */
 } sim;
 
-enum parcel_kind { MESSAGE, WANTED, DATA };
+enum parcel_kind { MESSAGE, TAKEN, WANTED, DATA };
 
 typedef struct parcel {
   enum parcel_kind kind;
@@ -34,10 +40,11 @@ typedef struct parcel {
   unsigned message;
   char header[HEADER_BYTES];
   size_t header_bytes;
-  const void *data; /* the sender's, where `later`; else a copy */
+  const void *data; /* the sender's, or the copy */
   void *copy;
   size_t n;
-  bool later, taken;
+  bool later;       /* by rendezvous */
+  size_t *buffered; /* where its copy is counted; NULL: it is not */
   wtl_done_fn sent, received;
   void *sent_arg, *received_arg;
   void *to;
@@ -66,34 +73,39 @@ static void post(int pe, parcel *p, enum parcel_kind kind, size_t bytes, int str
   wtl_sim_send(pe, p, WIRE_BYTES + bytes, stream, wtl_os_ahead());
 }
 
+/* True if there is room for a copy of it, which is made. */
+static bool buffer(sim *s, parcel *p)
+{
+  bool counts = p->n > SMALL;
+  if (counts && *s->buffered + p->n > BUFFER_BYTES) return false;
+  if (counts) *(p->buffered = s->buffered) += p->n;
+  if (!(p->copy = malloc(p->n))) abort();
+  p->data = memcpy(p->copy, p->data, p->n);
+  return true;
+}
+
 static void sim_send(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes,
                      const void *data, size_t n, enum wtl_send_manner manner, wtl_done_fn done, void *arg)
 {
   parcel *p = calloc(1, sizeof *p);
-  bool later = manner == WTL_SEND_RENDEZVOUS && n;
   if (!p || header_bytes > HEADER_BYTES) abort();
   p->from = of(t)->me;
   p->message = message;
   p->header_bytes = header_bytes;
   p->data = data;
   p->n = n;
-  p->later = later;
-  p->sent = done;
-  p->sent_arg = arg;
+  p->later = manner == WTL_SEND_RENDEZVOUS && n > WTL_NET_MOST;
   if (header_bytes) memcpy(p->header, header, header_bytes);
-  if (!later && n) {
-    if (!(p->copy = malloc(n))) abort();
-    p->data = memcpy(p->copy, data, n);
-  }
-  post(pe, p, MESSAGE, header_bytes + (later ? 0 : n), manner == WTL_SEND_APART);
-  if (!later) done(arg);
+  bool is_done = !p->later && (!n || buffer(of(t), p));
+  if (!is_done) p->sent = done, p->sent_arg = arg;
+  post(pe, p, MESSAGE, header_bytes + (p->later ? 0 : n), manner == WTL_SEND_APART);
+  if (is_done) done(arg);
 }
 
 static void sim_receive(wtl_transport *t, void *handle, void *to, size_t n, wtl_done_fn done, void *arg)
 {
   parcel *p = handle;
   int from = p->from;
-  p->taken = true;
   p->to = to;
   p->received = done;
   p->received_arg = arg;
@@ -116,7 +128,18 @@ static void open_parcel(sim *s, parcel *p)
     take_in(p->header_bytes + (p->later ? 0 : p->n));
     s->home.arrived(s->home.owner, p->message, p->header, p->header_bytes,
                     p->later ? (void *)p : (void *)(uintptr_t)p->data, p->n, p->later);
-    if (!p->later) drop(p);
+    if (p->later) break;
+    if (p->buffered) *p->buffered -= p->n;
+    if (!p->sent) {
+      drop(p);
+      break;
+    }
+    p->kind = TAKEN;
+    wtl_sim_hand_back(from, p);
+    break;
+  case TAKEN:
+    p->sent(p->sent_arg);
+    drop(p);
     break;
   case WANTED:
     take_in(0);
@@ -178,7 +201,10 @@ static int sim_start(wtl_transport **out, enum wtl_rma_use rma, wtl_boot *boot, 
                      char *error, size_t size)
 {
   sim *s = calloc(1, sizeof *s);
-  if (!s) return snprintf(error, size, "no memory for the network"), WTL_EXIT_OSERR;
+  if (!s || !(s->buffered = calloc(1, sizeof *s->buffered))) {
+    free(s);
+    return snprintf(error, size, "no memory for the network"), WTL_EXIT_OSERR;
+  }
   s->base.ops = &wtl_transport_sim;
   s->home = *home;
   s->me = boot->pe;

@@ -454,6 +454,11 @@ void wtl_sim_send(int to, void *what, size_t n, int stream, double after)
   sim::send(here()->pe->number, to, what, n, stream, after);
 }
 
+void wtl_sim_hand_back(int to, void *what)
+{
+  deliver(to, what);
+}
+
 void *wtl_sim_take(void)
 {
   std::deque<void *> &inbox = here()->pe->inbox;

@@ -105,6 +105,8 @@ void wtl_sim_exit(int status) __attribute__((noreturn));
  * ahead of time. It is delivered to PE `to`: messages of the same `stream` (0 or 1) of two PEs in order. The simulator
  * never looks into `what`. No turn. */
 void wtl_sim_send(int to, void *what, size_t bytes, int stream, double after);
+/* Delivers to PE `to` at once, and at no cost, what it is to know of a message of its own. No turn. */
+void wtl_sim_hand_back(int to, void *what);
 /* The next message that has arrived; NULL: there is none. No turn. */
 void *wtl_sim_take(void);
 bool wtl_sim_has_message(void); /* no turn */

@@ -98,6 +98,18 @@ def test_with_a_knob_every_clock_is_asked_for(says):
     assert {j.mode for j in jobs} == {"off", "standard", "reduced", "hybrid"}
 
 
+def test_jobs_are_judged_up_to_the_base_clock_and_say_why_they_differ(says):
+    """Of a machine whose programs follow the clock alone: nobody stops gaining."""
+    jobs = sweeps.SWEEPS["race"].jobs(Plan(True, 1, sweeps.KNOB))
+    assert {j.clock for j in jobs if j.series == race_published.JOBS} >= {None, 1.2, 2.6}
+    made = sweeps.analysis("race", lambda job, *_: (2.6 / (job.clock or 2.6), 1.0))
+    rows = {row.id: row for row in published.judge(sweeps.SWEEPS["race"].rows, made)}
+    for name in ("job-time", "job-plateau"):
+        assert rows[name].verdict == Verdict.DIFFERS
+        assert "solvers" in rows[name].why
+    assert "+53.8 %" in rows["job-time"].ours and "to 2.9 GHz" not in rows["job-time"].ours
+
+
 def test_rings_run_in_the_papers_four_schemes_and_by_size(monkeypatch):
     monkeypatch.delenv("WATTLE_MACHINE", raising=False)
     for knob, records in ((sweeps.KNOB, {None}), (sweeps.NO_KNOB, {"record"})):

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (l
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("simulated")
-    build(folder, "all_kinds", "deadlock", "late", "looks")
+    build(folder, "all_kinds", "deadlock", "late", "looks", "puts")
     return build(folder, "gups", "halo", of=ROOT / "examples")
 
 
@@ -81,6 +81,18 @@ def test_a_run_takes_as_long_without_a_profile(programs: Path, tmp_path: Path) -
         assert done.returncode == 0, done.stderr
         took.append(result(tmp_path / name)["simulated_s"])
     assert took[1] == pytest.approx(took[0], rel=0.05)
+
+
+def test_a_put_of_what_the_network_takes_at_once_needs_no_handshake(programs: Path, tmp_path: Path) -> None:
+    def messages(size: int, times: int) -> int:
+        where = tmp_path / f"{size}-{times}"
+        done = simulate(where, programs / "puts", str(size), str(times), n=2)
+        assert done.returncode == 0, done.stderr
+        return json.loads((where / "simulation.json").read_text())["messages"]
+
+    one = messages(65536, 1)
+    assert messages(40000, 1) == messages(100000, 1) == one
+    assert messages(65536, 65) - one <= 2 * 64  # each, and what says that it is done
 
 
 def test_a_deadlock_names_the_call_and_the_line_of_each_pe(programs: Path, tmp_path: Path) -> None:

@@ -43,10 +43,12 @@ def _at(clock: float | None, pes: int) -> tuple[tuple[str, str], ...]:
 def _job_level(plan: Plan) -> list[Job]:
     found = []
     repeats, pes = plan.repeats(REPEATS), SIMULATED_PES if plan.simulated else PES
+    top = {plan.knob.base} if plan.knob.acts and plan.knob.base else set()  # the papers' clocks end there
+    clocks = sorted({*plan.clocks(), *top})
     for name, words in _programs(plan):
         for wait in WAITS:
             found.append(Job(JOBS, name, words, repeats, pes, wait))
-        for clock in plan.clocks():
+        for clock in clocks:
             found.append(Job(JOBS, name, words, repeats, pes, clock=clock, settings=_at(clock, pes)))
     return found
 

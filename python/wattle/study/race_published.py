@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from statistics import fmean
 
@@ -16,6 +17,7 @@ JOBS, PROCESSES, ONLINE, PHASES = "jobs", "processes", "online", "phases"
 REDUCED_GHZ = 2.1
 STEPS_CR = 4  # the busiest PE computes so much more than the least busy
 PLATEAU = 0.05  # time that is no gain any more
+AMISS = 2  # percent beyond what the clock explains
 FMA, MEMORY = "fma", ("copy", "scale", "add", "triad")
 SETUP = "nodes of two Sandy Bridge, 1.2 to 2.6 GHz; NPB-MZ, AMG, FFT, CG, SP; BT-MZ with 360 processes"
 
@@ -57,34 +59,61 @@ def _ends(a: Analysis, metric: str, points: list[Point]) -> float:
     return found.median
 
 
+def _why_jobs_differ(a: Analysis, gains: Mapping[str, float], low: float, high: float) -> tuple[str, ...]:
+    """Percent of time that programs gain from one clock to another, beside what the clocks alone explain."""
+    most = 100 * (1 - low / high)
+    found = ["The papers' programs are solvers whose grids do not fit into caches; these are a search and a graph."]
+    if a.knob.simulated:
+        found = [
+            f"In simulation all computing follows the clock: a program gains {units.percent(most)} of its time from "
+            f"{low:g} to {high:g} GHz, less what it waits for the network; the papers' solvers wait for their memory."
+        ]
+    others = [name for name, gain in gains.items() if gain > most + AMISS or gain < -AMISS]
+    if others:
+        found.append(
+            f"{' and '.join(others)}: what branch and bound searches depends on who finds a good tour first, so at "
+            "another clock it searches more or less."
+        )
+    return tuple(found)
+
+
+def _jobs_at_clocks(a: Analysis, name: str) -> list[Point]:
+    """Up to the base clock, as the papers'."""
+    return [p for p in at_clocks(a, JOBS, name) if (p.clock or 0) <= (a.knob.base or math.inf)]
+
+
 def _gains_differ(a: Analysis) -> Outcome:
     _needs(a, False)
-    gains = {name: _ends(a, "seconds", at_clocks(a, JOBS, name)) for name in _names(a, JOBS)}
+    points = {name: _jobs_at_clocks(a, name) for name in _names(a, JOBS)}
+    gains = {name: _ends(a, "seconds", found) for name, found in points.items()}
+    clocks = [p.clock or 0 for p in next(iter(points.values()))]
     ours = "; ".join(f"{name} {units.percent(g)}" for name, g in gains.items())
-    return Outcome(ours, verdict_of(max(gains.values()) > 20 and min(gains.values()) <= 10))
+    holds = max(gains.values()) > 20 and min(gains.values()) <= 10
+    return Outcome(ours, verdict_of(holds), () if holds else _why_jobs_differ(a, gains, clocks[0], clocks[-1]))
 
 
 def _plateau(a: Analysis) -> Outcome:
     _needs(a, False)
-    parts, flat = [], 0
+    parts, gains, low, high = [], {}, 0.0, 0.0
     names = _names(a, JOBS)
     for name in names:
-        points = at_clocks(a, JOBS, name)
+        points = _jobs_at_clocks(a, name)
         near = min(points, key=lambda p: abs((p.clock or 0) - 2.2))
         last, there = a.center("seconds", points[-1]), a.center("seconds", near)
         if not last or not there or not near.clock or near.clock >= (points[-1].clock or 0):
             raise NotTestable("no clock between 2.2 GHz and the highest")
-        gain = 1 - last.median / there.median
-        flat += gain <= PLATEAU
-        parts.append(f"{name} {units.percent(100 * gain)} from {near.clock:g} GHz on")
-    return Outcome("; ".join(parts), verdict_of(flat > len(names) / 2))
+        low, high = near.clock, points[-1].clock or 0
+        gains[name] = 100 * (1 - last.median / there.median)
+        parts.append(f"{name} {units.percent(gains[name])} from {near.clock:g} GHz on")
+    holds = sum(gain <= 100 * PLATEAU for gain in gains.values()) > len(names) / 2
+    return Outcome("; ".join(parts), verdict_of(holds), () if holds else _why_jobs_differ(a, gains, low, high))
 
 
 def _not_always_best(a: Analysis) -> Outcome:
     _needs(a, True)
     parts, lower = [], 0
     for name in _names(a, JOBS):
-        points = at_clocks(a, JOBS, name)
+        points = _jobs_at_clocks(a, name)
         found = best(a, "node", points)
         lower += found is not points[-1]
         parts.append(f"{name}: least energy at {found.clock:g} of {points[-1].clock:g} GHz")
