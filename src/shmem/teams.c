@@ -228,6 +228,8 @@ int wtl_shmem_ctx_create(wtl_frame *f, shmem_team_t team, long options, shmem_ct
 void wtl_shmem_ctx_destroy(wtl_frame *f, shmem_ctx_t ctx)
 {
   if (ctx == SHMEM_CTX_INVALID) return;
+  if (ctx == SHMEM_CTX_DEFAULT)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: SHMEM_CTX_DEFAULT lasts as long as the program", wtl_call_name(f->call));
   wtl_context_free(f->self, f->site, context_named(f, ctx));
 }
 

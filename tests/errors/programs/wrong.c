@@ -330,6 +330,31 @@ static void ctx_options_unknown(void)
   shmem_ctx_t ctx;
   shmem_ctx_create(1024, &ctx);
 }
+static void ctx_destroy_default(void)
+{
+  shmem_ctx_destroy(SHMEM_CTX_DEFAULT);
+}
+static void session_config_null(void)
+{
+  shmem_ctx_session_start(SHMEM_CTX_DEFAULT, SHMEM_CTX_SESSION_BATCH, NULL, SHMEM_CTX_SESSION_TOTAL_OPS);
+}
+static void info_name_null(void)
+{
+  shmem_info_get_name(NULL);
+}
+static void info_minor_null(void)
+{
+  int major;
+  shmem_info_get_version(&major, NULL);
+}
+static void query_initialized_null(void)
+{
+  shmem_query_initialized(NULL);
+}
+static void init_thread_null(void)
+{
+  shmem_init_thread(SHMEM_THREAD_SINGLE, NULL);
+}
 static void sync_team_freed(void)
 {
   shmem_team_destroy(solo);
@@ -576,6 +601,12 @@ static const mistake alone[] = {
     M(put_ctx_private),
     M(put_ctx_pe_of_world),
     M(ctx_options_unknown),
+    M(ctx_destroy_default),
+    M(session_config_null),
+    M(info_name_null),
+    M(info_minor_null),
+    M(query_initialized_null),
+    M(init_thread_null),
     M(sync_team_freed),
     M(destroy_team_world),
     M(destroy_team_with_private_ctx),
