@@ -17,8 +17,8 @@
  * before sleeping again. SIGNS of them, with no idle test after a sleep between them, are proof.
  */
 enum { MOVED = 4, LEAST_NS = 1000, LEAST_COLD_NS = 4000, SURE_NS = 20000, SIGNS = 3 };
-/* Of the time without an event, what remains when something has moved. Not nothing: a test also takes long when the
- * core was given to another process meanwhile. Where data flows it soon is. */
+/* Of the time without an event, what remains when something has moved before the first sleep. Not nothing: a test also
+ * takes long when the core was given to another process meanwhile. Where data flows it soon is. */
 enum { FORGOTTEN = 4 };
 /* A wait of so many tests is told to who asks from outside. */
 enum { TOLD_FROM = 256 };
@@ -73,7 +73,9 @@ static void learn_price(wtl_door *d, uint64_t slept, uint64_t step)
 
 static void nap(wtl_door *d, wtl_site *site, wtl_turns *t)
 {
-  uint64_t idle = t->booked - t->idle, step = wtl_steps_next(&d->stages, &site->length, idle);
+  static const wtl_wait_length unknown;
+  bool flows = t->quiet > t->limit; /* since then something has moved: this is not a wait like the site's others */
+  uint64_t idle = t->booked - t->idle, step = wtl_steps_next(&d->stages, flows ? &unknown : &site->length, idle);
   uint64_t ns = (uint64_t)((double)step * d->stages.ns_per_tick), from;
   struct timespec s = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
   take_slack(t);
@@ -115,7 +117,7 @@ void wtl_door_turn(wtl_door *d, wtl_site *site, wtl_turns *t, wtl_pace *pace, ui
   if (has_moved(d, t, pace, took)) {
     uint64_t idle = t->booked - t->idle;
     if (idle > t->quiet) t->quiet = idle;
-    t->idle = t->booked - idle / FORGOTTEN;
+    t->idle = t->booked - (idle < t->limit ? idle / FORGOTTEN : 0);
   }
   t->slept = false;
   if (!t->told && d->live && ++t->turns >= TOLD_FROM) t->told = wtl_door_tell(d, site);
