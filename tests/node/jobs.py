@@ -22,8 +22,8 @@ HOME = Path(os.environ.get("WATTLE_HOME", REPO / "build/release")).resolve()
 OSHRUN = HOME / "bin/oshrun"
 OSHCC = HOME / "bin/oshcc"
 TIMEOUT_S = 60  # a job that takes this long hangs
-# The bound for the end of every process of a job whose launcher or PE was killed: a fraction of a second where cores are
-# free; here for jobs that share two cores with a whole suite.
+# The bound for the end of every process of a job whose launcher or PE was killed: a fraction of a second where cores
+# are free; here for jobs that share two cores with a whole suite.
 END_S = 20
 MARK = "WTLTEST_JOB"  # in the environment of every process of a job, so that none can hide
 
