@@ -32,6 +32,18 @@ static inline __attribute__((always_inline)) wtl_frame wtl_enter(uint32_t call, 
   return f;
 }
 
+/* A call in which PEs meet: in a timeline each of them has its span, not its waits alone. */
+static inline __attribute__((always_inline)) wtl_frame wtl_enter_meeting(uint32_t call, uintptr_t from, uint64_t bytes)
+{
+  wtl_frame f = wtl_enter(call, from, bytes);
+  if (WTL_UNLIKELY(wtl_thread_sites.table->timeline != NULL) && !f.timed) {
+    f.timed = true;
+    f.waited = wtl_site_waited(f.site);
+    f.start = wtl_ticks();
+  }
+  return f;
+}
+
 static inline __attribute__((always_inline)) void wtl_leave(wtl_frame *f)
 {
   if (WTL_UNLIKELY(f->timed)) wtl_profile_leave(f->site, f->bytes, f->start, f->waited);

@@ -158,9 +158,14 @@ def check_lines(r: Routine) -> list[str]:
     return lines
 
 
+# In which PEs meet; python/wattle/sim/recorded.py finds them in timelines by the same words.
+MEETINGS = re.compile("barrier|sync|reduce|to_all|scan|collect|alltoall|broadcast|team_split")
+
+
 def statements(r: Routine, call: str, site: str) -> list[str]:
     """What a routine does between its braces."""
-    body = [f"wtl_frame f = wtl_enter({call}, {site}, {r.fill(r.row.get('bytes', '0'))});"]
+    enter = "wtl_enter_meeting" if MEETINGS.search(r.row["name"]) else "wtl_enter"
+    body = [f"wtl_frame f = {enter}({call}, {site}, {r.fill(r.row.get('bytes', '0'))});"]
     body.append("wtl_pe *self = f.self;")
     if r.result != "void":
         body.append(f"{r.result} result;")

@@ -79,6 +79,7 @@ static void regions_nest_overlap_and_repeat(void)
 {
   use_model();
   wattle_energy_t *e = wattle_energy_open("model");
+  const double burned = 100 * 0.0001;
   wattle_joules_t outer[4], inner[4];
   wattle_region_t r;
   CHECK(wattle_region_begin(e, "outer") == WATTLE_OK);
@@ -99,10 +100,10 @@ static void regions_nest_overlap_and_repeat(void)
   CHECK(r.calls == 100 && r.open == 0);
   int n = wattle_region_joules(e, "inner", inner, 4);
   CHECK(n == 4);
-  CHECK_NEAR(inner[0].interval_s, r.seconds, 1e-3 + 0.1 * r.seconds);
-  CHECK(inner[0].joules >= 100 * 0.0001 * 12.458 * (1 - 1e-9));
+  CHECK(r.seconds >= burned * (1 - 1e-9) && inner[0].interval_s >= burned * (1 - 1e-9));
+  CHECK(inner[0].joules >= burned * 12.458 * (1 - 1e-9));
   CHECK(wattle_region_joules(e, "outer", outer, 4) == 4);
-  CHECK(outer[0].joules >= inner[0].joules);
+  CHECK(outer[0].joules >= inner[0].joules && outer[0].interval_s >= inner[0].interval_s);
   CHECK(wattle_region_get(e, 0, &r) == WATTLE_OK && r.calls == 1);
   wattle_energy_close(e);
 }

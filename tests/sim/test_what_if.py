@@ -51,6 +51,17 @@ def test_the_table_fits_80_columns_and_says_what_each_column_is(recorded: Path) 
     assert "Joules are modelled" in said and re.search(r"From timelines: \d+ meetings", said)
 
 
+def test_rounds_of_a_barrier_are_one_meeting(tmp_path: Path) -> None:
+    """Of a barrier of many PEs each round is a wait; the barrier itself is seldom timed."""
+    folder = build(tmp_path, "imbalance")
+    options = ("--set", "WATTLE_TIMELINE=64K", "--set", "WATTLE_WAIT=spin")
+    loads = [str(3 + pe % 8) for pe in range(24)]
+    done = simulate(folder / "run", folder / "imbalance", *loads, "40", n=24, options=options)
+    assert done.returncode == 0, done.stderr
+    how = re.search(r"From timelines: (\d+) meetings", " ".join(ask(folder / "run").stdout.split()))
+    assert how and 40 <= int(how[1]) <= 40 + 2 * 24, how  # and one a PE when they print
+
+
 def test_choices_are_ranked_within_the_slowdown_and_none_beats_its_oracle(recorded: Path) -> None:
     by = {"energy": "joules", "edp": "edp"}
     for rank, key in by.items():

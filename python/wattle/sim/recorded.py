@@ -16,7 +16,7 @@ from wattle.sim.replay import Trace
 from wattle.timeline import rows as timelines
 from wattle.timeline.file import Span, Timeline
 
-MEET = ("barrier", "sync", "reduce", "fcollect", "collect", "alltoall", "broadcast", "team_split")
+MEET = ("barrier", "sync", "reduce", "to_all", "scan", "collect", "alltoall", "broadcast", "team_split")
 WAITS = (Span.SPIN, Span.YIELD, Span.ASLEEP)
 
 
