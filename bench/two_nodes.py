@@ -45,7 +45,7 @@ ROWS = [
     waiting("put_flood", "1000 put_nbi 8 B", bar=0.3),
     waiting("fetch_add_heap", "fetch-add", bar=0.9),
     waiting("add_stream", "64 atomic adds, quiet"),
-    waiting("fetch_stream", "64 fetch-adds in flight"),
+    waiting("fetch_stream", "64 fetch-adds nbi"),
     Row("barrier/0/both", "barrier, 2 PEs", bar=1.0, lenient=NO_SLOWER),
     Row("ping_pong/8/both", "ping-pong, 1 way", bar=0.9, lenient=NO_SLOWER),
     Row("signal_ping_pong/8/both", "put-signal, 1 way"),

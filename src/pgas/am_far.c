@@ -112,7 +112,7 @@ static char *landing_place(wtl_pe *self, uint64_t offset, size_t n)
 {
   uint64_t length = self->statics_bytes + self->heap_bytes;
   if (offset > length || n > length - offset) return NULL;
-  return self->slices + (size_t)self->slot * self->stride + offset;
+  return wtl_own_name(self, offset);
 }
 
 bool wtl_am_far_message(void *owner, int from, wtl_net_tag tag, const void *data, size_t n)

@@ -109,7 +109,7 @@ static void take_slot(wtl_am *am, wtl_am_slot *s, enum wtl_am_way way)
   case WTL_AM_PART: take_piece(am, s, payload, way, &m); break;
   case WTL_AM_LANDED:
     memcpy(&landing, s->bytes, sizeof landing);
-    m.data = self->slices + (size_t)self->slot * self->stride + landing.offset;
+    m.data = wtl_own_name(self, landing.offset);
     m.n = landing.n;
     wtl_am_run(am, &m);
     break;

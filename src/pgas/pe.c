@@ -198,6 +198,7 @@ static void at_exit(int status, void *arg)
   wtl_pe *self = wtl_self;
   if (!self || self != arg || self->starter_pid != (long)getpid()) return;
   if (status != 0) return;
+  wtl_am_refuse_in_handler("exit, without shmem_finalize");
   self->init_count = 1;
   wtl_pe_stop();
 }

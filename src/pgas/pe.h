@@ -202,6 +202,12 @@ static inline char *wtl_remote(const wtl_pe *self, const void *addr, int pe)
   return NULL;
 }
 
+/* The name that this PE's program has for a place of its own slice. */
+static inline char *wtl_own_name(const wtl_pe *self, size_t offset)
+{
+  return offset < self->statics_bytes ? self->statics + offset : self->heap + (offset - self->statics_bytes);
+}
+
 /* Bytes from `addr` to the end of the symmetric region that holds it; 0 if none does. */
 static inline size_t wtl_symmetric_room(const wtl_pe *self, const void *addr)
 {

@@ -569,7 +569,7 @@ EXTENSION_TOP = """\
  * Handlers of a PE run one at a time, in any of its threads: one that is in a blocking call of this library or in
  * shmemx_am_poll, or, while the program computes, a thread of the library (WATTLE_PROGRESS). What they share with the
  * program needs a shmemx_am_mutex or atomics. Messages of one PE to another on the same node are handled in the order
- * in which they were sent; between nodes those of more than 1 KiB may be overtaken.
+ * in which they were sent; between nodes those of more than 8 KiB may be overtaken.
  *
  * A handler must return (no longjmp), hold no mutex then, and may call: shmemx_am_reply (a request's handler), the
  * mutex routines, and what only asks: shmem_my_pe, shmem_n_pes, shmem_ptr and their like. Anything else ends the job

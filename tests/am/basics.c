@@ -1,13 +1,15 @@
 /* What each routine of active messages does, on every pair of PEs, at lengths around every threshold. */
 #include "am_tests.h"
 
-enum { REQUEST = 1, ANSWER = 2, WORDS = 421, PLACED = -7, FLAG = 100000, MANY = 511, MANY_BACK = 512 };
+enum { REQUEST = 1, ANSWER = 2, WORDS = 421, PLACED = -7, BY_NAME = -8, FLAG = 100000, MANY = 511, MANY_BACK = 512 };
 
 static struct state {
-  _Atomic uint64_t requests, answers, words, placed, many;
+  _Atomic uint64_t requests, answers, words, placed, named, many;
   _Atomic uint64_t wrong;
   char *heap;
 } all[MOST_PES];
+
+static uint64_t by_name[MOST_PES]; /* symmetric where PEs are processes */
 
 /* Not symmetric: a thread's own, or, where PEs are processes, on the stack. */
 static _Atomic(int *) flags[MOST_PES];
@@ -53,6 +55,16 @@ static void on_placed(void *buf, size_t n, int from, shmemx_am_token_t token)
   (void)token;
   if ((char *)buf != s->heap + (size_t)from * 100000 || !is_filled(buf, n, n, from, shmem_my_pe())) s->wrong++;
   s->placed++;
+}
+
+/* A variable of the program is there by its own name. */
+static void on_named(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  struct state *s = mine();
+  (void)token;
+  if ((uint64_t *)buf != &by_name[from] || n != sizeof by_name[0] || *(uint64_t *)buf != (uint64_t)shmem_my_pe())
+    s->wrong++;
+  s->named++;
 }
 
 static void on_flag(void *buf, size_t n, int from, shmemx_am_token_t token)
@@ -110,6 +122,13 @@ static void words_and_places(int me, int n)
     }
   shmem_barrier_all();
   EXPECT(s->placed == (uint64_t)n * 5, "%lu", (unsigned long)s->placed);
+  for (int to = 0; shmem_addr_accessible(by_name, me) && to < n; to++) {
+    uint64_t word = (uint64_t)to;
+    shmemx_am_request_put(to, BY_NAME, &by_name[me], &word, sizeof word);
+  }
+  shmemx_am_quiet();
+  shmem_barrier_all();
+  EXPECT(!shmem_addr_accessible(by_name, me) || s->named == (uint64_t)n, "%lu", (unsigned long)s->named);
 }
 
 static void counted_requests(int me, int n)
@@ -204,6 +223,7 @@ int main(int argc, char **argv)
   shmemx_am_attach(ANSWER, on_answer);
   shmemx_am_attach(WORDS, on_words);
   shmemx_am_attach(PLACED, on_placed);
+  shmemx_am_attach(BY_NAME, on_named);
   shmemx_am_attach(FLAG, on_flag);
   shmemx_am_attach(MANY, on_many);
   shmemx_am_attach(MANY_BACK, on_many_back);

@@ -27,6 +27,7 @@ WRONG = [  # case, PE that says it (None: either), what it must say
     ("returns with mutex", 1, "handler 1 returned while it held 1 mutex"),
     ("locks twice", 0, "shmemx_am_mutex_lock: this thread already holds the mutex at 0x"),
     ("unlocks free", 0, "shmemx_am_mutex_unlock: this thread does not hold the mutex at 0x"),
+    ("exit in handler", 1, "exit, without shmem_finalize: called by handler 1; a handler may"),
     ("destroys held", 0, "shmemx_am_mutex_destroy: the mutex at 0x[0-9a-f]+ is held"),
     ("makes held anew", 0, "shmemx_am_mutex_init: this thread already holds the mutex at 0x"),
     ("locks destroyed", 0, "shmemx_am_mutex_lock: the mutex at 0x[0-9a-f]+ was destroyed"),
@@ -43,9 +44,10 @@ def test_it_ends_the_job_with_a_line(case: str, pe: int, words: str, who: str) -
     assert re.search(words, line), result
 
 
-def test_a_handler_left_by_longjmp_is_named() -> None:
+@pytest.mark.parametrize("case", ["longjmp", "longjmp and end"])
+def test_a_handler_left_by_longjmp_is_named(case: str) -> None:
     """PE 0 sends to itself and runs the handler in its own thread, from which it jumps."""
-    result = oshrun(1, "wrong_am", "longjmp", env={"WATTLE_PROGRESS": "caller"})
+    result = oshrun(1, "wrong_am", case, env={"WATTLE_PROGRESS": "caller"})
     assert result.code == 64, result
     assert re.search("handler 1 was left by longjmp; a handler must return", result.said[0]), result
 

@@ -197,7 +197,7 @@ def _samples(a: Analysis) -> list[list[str]]:
             units.seconds(row["wait_cpu_s"]),
             drawn.amount("energy", row["cpu_J"]),
             row["cpu_provenance"],
-            "yes" if row["verified"] else "NO",
+            {True: "yes", False: "NO", None: "not looked at"}[row["verified"]],
         ]
         for row in a.frame.sort("input", "series", "pes", "job", "repeat").iter_rows(named=True)
     ]

@@ -240,7 +240,7 @@ def load(app: App, directory: Path, record: Manifest) -> Analysis:
     path = directory / samples.FILE
     if frame.filter(~pl.col("version").is_in(app.versions)).height:
         raise DamagedFile(path, f"holds a sample of a version that {app.name} does not have")
-    needed = ("version", "pes", "input", "series", "round", "job", "repeat", "seconds", "cpu_s", "verified")
+    needed = ("version", "pes", "input", "series", "round", "job", "repeat", "seconds", "cpu_s")
     if frame.select(pl.col(needed).null_count()).sum_horizontal()[0]:
         raise DamagedFile(path, "holds a sample without its version, PEs, input, repeat or time")
     if frame.filter(pl.col("series") == "runs").is_empty():

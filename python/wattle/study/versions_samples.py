@@ -60,7 +60,7 @@ def row(document: dict[str, Any], at: dict[str, Any]) -> dict[str, Any]:
         **_joules("cpu", sum_domain(line, "energy", "cpu")),
         **_joules("dram", sum_domain(line, "energy", "dram")),
         "energy_json": json.dumps(document.get("energy")),
-        "verified": line.get("verified").value is True,
+        "verified": line.get("verified").value is True if document.get("verified") is not None else None,
     }
 
 

@@ -22,7 +22,8 @@ static void on_do(void *buf, size_t n, int from, shmemx_am_token_t token)
   if (!strcmp(what, "quiet in handler")) shmemx_am_quiet();
   if (!strcmp(what, "finalize in handler")) shmem_finalize();
   if (!strcmp(what, "returns with mutex")) shmemx_am_mutex_lock(&mutex);
-  if (!strcmp(what, "longjmp")) longjmp(place, 1);
+  if (!strcmp(what, "exit in handler")) exit(0);
+  if (!strncmp(what, "longjmp", 7)) longjmp(place, 1);
   if (!strcmp(what, "reply in reply")) shmemx_am_reply(ANSWER, NULL, 0, token);
   if (!strcmp(what, "wrong token")) shmemx_am_reply(ANSWER, NULL, 0, token + 1);
   if (!strcmp(what, "slow lock")) {
@@ -97,6 +98,7 @@ static void provoke(int me, int n)
   if (!strcmp(what, "many in one order"))
     for (int i = 0; i < MANY; i++)
       for (int k = i + 1; k < MANY; k++) take_both(&many[i], &many[k]);
+  if (!strcmp(what, "longjmp and end") && setjmp(place)) exit(0);
   if (!strcmp(what, "longjmp") && setjmp(place)) {
     shmem_barrier_all();
     return;
