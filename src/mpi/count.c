@@ -45,15 +45,19 @@ bool wtl_mpi_is_leaf(int root, MPI_Comm comm)
   return root >= 0 && !wtl_mpi_is_root(root, comm);
 }
 
-static uint64_t at(wtl_mpi_array counts, uint64_t i)
+static MPI_Count at(wtl_mpi_array counts, uint64_t i)
 {
-  return counts.large ? (uint64_t)((const MPI_Count *)counts.at)[i] : (uint64_t)((const int *)counts.at)[i];
+  return counts.large ? ((const MPI_Count *)counts.at)[i] : ((const int *)counts.at)[i];
 }
 
 static uint64_t sum(wtl_mpi_array counts, uint64_t n)
 {
   uint64_t total = 0;
-  for (uint64_t i = 0; counts.at && i < n; i++) total += at(counts, i);
+  for (uint64_t i = 0; counts.at && i < n; i++) {
+    MPI_Count count = at(counts, i);
+    if (count < 0) return 0;
+    total += (uint64_t)count;
+  }
   return total;
 }
 
@@ -61,11 +65,12 @@ static uint64_t sum_types(wtl_mpi_array counts, wtl_mpi_types types, uint64_t n)
 {
   uint64_t total = 0;
   for (uint64_t i = 0; counts.at && types.at && i < n; i++) {
-    uint64_t count = at(counts, i);
+    MPI_Count count = at(counts, i);
+    if (count < 0) return 0;
     if (count == 0) continue; /* its datatype may be anything */
     MPI_Datatype type =
         types.fortran ? PMPI_Type_f2c(((const MPI_Fint *)types.at)[i]) : ((const MPI_Datatype *)types.at)[i];
-    total += count * wtl_mpi_type_size(type);
+    total += (uint64_t)count * wtl_mpi_type_size(type);
   }
   return total;
 }
@@ -78,7 +83,7 @@ uint64_t wtl_mpi_sum(wtl_mpi_array counts, MPI_Comm comm)
 uint64_t wtl_mpi_mine(wtl_mpi_array counts, MPI_Comm comm)
 {
   int rank = rank_of(comm);
-  return counts.at && rank >= 0 && !is_inter(comm) ? at(counts, (uint64_t)rank) : 0;
+  return counts.at && rank >= 0 && !is_inter(comm) ? wtl_mpi_count(at(counts, (uint64_t)rank)) : 0;
 }
 
 uint64_t wtl_mpi_sum_types(wtl_mpi_array counts, wtl_mpi_types types, MPI_Comm comm)

@@ -163,7 +163,8 @@ extern const size_t wtl_mpi_n_fortran_names;
 /* Looks for them, where the program has Fortran's part of its MPI. */
 void wtl_mpi_find_fortran(void);
 
-/* --- bytes (count.c). Handles that stand for nothing count nothing: MPI itself says what is wrong with them. --- */
+/* --- bytes (count.c). Handles that stand for nothing and negative counts count nothing: MPI itself says what is wrong
+ * with them. One negative entry makes the whole array count nothing, for MPI refuses the call. --- */
 
 /* Numbers for each process: int, or MPI_Count in the calls with large counts. */
 typedef struct wtl_mpi_array {
@@ -180,6 +181,11 @@ typedef struct wtl_mpi_types {
 static inline wtl_mpi_array wtl_mpi_counts(const void *at, bool large)
 {
   return (wtl_mpi_array){at, large};
+}
+
+static inline uint64_t wtl_mpi_count(MPI_Count count)
+{
+  return count > 0 ? (uint64_t)count : 0;
 }
 
 uint64_t wtl_mpi_type_size(MPI_Datatype type);

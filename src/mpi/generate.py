@@ -89,7 +89,7 @@ def expression(text: str, fortran: bool, large: bool) -> str:
     """The table's words for bytes, as C. Fortran hands over addresses, and handles that are numbers."""
 
     def number(name: str) -> str:
-        return f"(uint64_t)*(const MPI_Fint *){name}" if fortran else f"(uint64_t){name}"
+        return f"wtl_mpi_count(*(const MPI_Fint *){name})" if fortran else f"wtl_mpi_count({name})"
 
     def handle(kind: str, name: str) -> str:
         return f"PMPI_{kind}_f2c(*(const MPI_Fint *){name})" if fortran else name

@@ -79,6 +79,18 @@ def test_sums_of_floating_point_numbers_have_the_plain_programs_bits(mpi: Mpi, n
     assert plain.stdout and done.stdout == plain.stdout
 
 
+@BOTH
+def test_a_call_that_mpi_refuses_for_its_count_counts_no_bytes(mpi: Mpi, tmp_path: Path) -> None:
+    program = mpi.compile("refused.c", tmp_path)
+    done = mpi.run(2, program, profile=tmp_path / "profile")
+    assert (done.returncode, done.stdout) == (0, "refused 6 of 6\n" * 2), done.stderr
+    refused = {f"MPI_{name}" for name in ("Send", "Isend", "Bcast", "Allreduce", "Alltoallv", "Alltoallw")}
+    for pe in profiles(tmp_path / "profile"):
+        assert {site["call"]: site["bytes"] for site in pe["sites"] if site["call"] in refused} == dict.fromkeys(
+            refused, 0
+        )
+
+
 def test_mpich_has_calls_with_large_counts() -> None:
     assert len([row for row in table() if row["large"] and row["since"] <= MPICH.version]) > 50
 
