@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.markup import escape
@@ -40,6 +42,7 @@ err = Console(theme=THEME, highlight=False, emoji=False, stderr=True)
 
 LINE_EVERY_S = 10.0  # where standard error is no terminal, progress is a plain line at most this often
 BAR_AFTER_S = 1.0  # nothing shorter than this gets a bar
+NOWHERE = Path(os.devnull)
 
 
 def error(message: str) -> None:
@@ -68,6 +71,58 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float | bool):
         return value
     return str(value)
+
+
+class _Lenient:
+    """An output stream that drops what cannot be written: its reader may have gone, its disk may be full. The
+    descriptor stays as it is, for the program that shares it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.lost: OSError | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        if not self.lost:
+            try:
+                self._stream.write(text)
+            except OSError as error:
+                self.lost = error
+        return len(text)
+
+    def flush(self) -> None:
+        if not self.lost:
+            try:
+                self._stream.flush()
+            except OSError as error:
+                self.lost = error
+
+    def end(self) -> TextIO:
+        """What takes the stream's place after it."""
+        self.flush()
+        if self.lost:  # what its buffer still holds goes nowhere
+            with NOWHERE.open("w") as nowhere:
+                os.dup2(nowhere.fileno(), self._stream.fileno())
+        return self._stream
+
+
+@contextmanager
+def lenient() -> Iterator[None]:
+    """While it lasts, output that cannot be written is no error, nor is it afterwards: for a command that is there for
+    another's sake. A stream that was closed before we began leads nowhere, then and afterwards. Results that are lost
+    are said, unless who asked for them has gone."""
+    replaced = [_Lenient(stream or NOWHERE.open("w")) for stream in (sys.stdout, sys.stderr)]
+    sys.stdout, sys.stderr = replaced  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        sys.stdout = replaced[0].end()
+        lost = replaced[0].lost
+        if lost is not None and not isinstance(lost, BrokenPipeError):
+            error(f"standard output cannot be written: {lost.strerror}")
+        sys.stderr = replaced[1].end()
 
 
 class Steps:

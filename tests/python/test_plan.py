@@ -194,6 +194,26 @@ def test_an_mpi_run_takes_a_plan_of_as_many_as_its_launcher_starts(tmp_path, une
     assert (result.returncode, result.stdout) == (0, "0-1=1.2\n"), result.stderr
 
 
+@pytest.mark.parametrize(
+    ("n", "said"),
+    [
+        (1, "wattle: --plan: is for 2 PEs, this run had 1\n"),
+        (2, ""),
+        (3, "wattle: --plan: is for 2 PEs, this run had 3; without a clock in it, so at the base clock: PE 2\n"),
+    ],
+)
+def test_an_mpi_run_of_another_size_than_its_plan_is_told_so(tmp_path, unequal, home, wattle, n, said):
+    (home / "lib").mkdir()
+    (home / "lib" / "libwattle-mpi.so").touch()
+    where = tmp_path / "p.yaml"
+    where.write_text(GOOD)
+    ready = fakes.write_profiles(tmp_path / "ready", [fakes.pe_profile(pe, n_pes=n) for pe in range(n)])
+    launcher = fakes.script(tmp_path / "mpirun", f'#!/bin/sh\ncp {ready}/* "$WATTLE_PROFILE_DIR"\n')
+    result = wattle("run", "--mpi", "--plan", where, "--", launcher)
+    assert result.returncode == 0, result.stderr
+    assert "".join(line for line in result.stderr.splitlines(True) if "--plan" in line) == said
+
+
 def test_a_run_takes_the_plan_as_a_setting(tmp_path, unequal, wattle):
     where = tmp_path / "p.yaml"
     where.write_text(GOOD)

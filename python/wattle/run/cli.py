@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wattle import console, info, manifest, paths, runs
+from wattle import console, info, manifest, paths, runs, units
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
 from wattle.plan import file as plans
@@ -88,8 +88,10 @@ def run(
         chosen.setdefault("WATTLE_TIMELINE", os.environ.get("WATTLE_TIMELINE") or TIMELINE_BYTES)
         if chosen["WATTLE_TIMELINE"] == "0":
             raise WattleError("--timeline and WATTLE_TIMELINE=0: 0 keeps none; leave one out")
+    clocks = None
     if plan is not None:
-        chosen |= _clocks_of(plan, None if mpi else n, chosen)
+        clocks = plans.read(plan)
+        chosen |= _clocks_of(plan, clocks, None if mpi else n, chosen)
     found = target.look_at(command[0])
     environment = {**os.environ, **chosen}
     environment.pop("WATTLE_PROFILE_DIR", None)
@@ -101,12 +103,15 @@ def run(
     if mpi:
         environment = mpi_jobs.preloaded(environment)
     where = directories.prepare(output, command[0])
-    if found.warning and profile and not mpi:
-        console.note(found.warning)
     argv = command if mpi else [oshrun, "-n", str(n), *given.options, "--", *command]
-    plan = _Plan(argv, command, n, given, environment, known, chosen, profile, json, mpi, timeline)
-    outcome = _run_all(plan, where, repeat)
-    return _present(where, outcome, json)
+    job_plan = _Plan(argv, command, n, given, environment, known, chosen, profile, json, mpi, timeline)
+    with console.lenient():  # the program runs and its exit code counts, whoever reads our words
+        if found.warning and profile and not mpi:
+            console.note(found.warning)
+        outcome = _run_all(job_plan, where, repeat)
+        if clocks is not None:
+            _say_other_size(clocks, where)
+        return _present(where, outcome, json)
 
 
 @dataclass(frozen=True)
@@ -219,6 +224,16 @@ def _add_found(where: Path, record: Manifest) -> None:
     ]
 
 
+def _say_other_size(clocks: plans.Plan, where: Path) -> None:
+    """How many processes an MPI job has is known once its profile is there."""
+    record = manifest.read(where)
+    planned, n = clocks.n_pes, record.n_pes
+    if "nodes" not in record.extra or n == planned:
+        return
+    left = f"; without a clock in it, so at the base clock: PE {plans.ranges(list(range(planned, n)))}"
+    console.note(f"--plan: is for {units.several(planned, 'PE')}, this run had {n}{left if n > planned else ''}")
+
+
 def _present(where: Path, exit_code: int, json: bool) -> int:
     try:
         found = runs.load(where, allow_damaged=True)
@@ -241,9 +256,8 @@ def _short(where: Path) -> str:
     return os.path.relpath(where) if where.is_relative_to(Path.cwd()) else str(where)
 
 
-def _clocks_of(file: Path, n: int | None, chosen: dict[str, str]) -> dict[str, str]:
-    """`n`: None where only the launcher of an MPI program knows."""
-    found = plans.read(file)
+def _clocks_of(file: Path, found: plans.Plan, n: int | None, chosen: dict[str, str]) -> dict[str, str]:
+    """`n`: None where only the launcher of an MPI program knows: `_say_other_size` looks once it has ended."""
     if n is not None and found.n_pes != n:
         raise WattleError(f"--plan {file}: is for {found.n_pes} PEs, this run has {n}")
     if "WATTLE_CLOCKS" in chosen:
