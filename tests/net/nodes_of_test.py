@@ -65,8 +65,3 @@ def processes(nodes: Nodes) -> list[str]:
             with contextlib.suppress(OSError):
                 found.append((Path("/proc") / pid / "cmdline").read_text().replace("\0", " "))
     return found
-
-
-def complaints(err: str) -> str:
-    """What a job says on standard error, but for a race that Open MPI has with its own child on the way to a node."""
-    return "".join(line for line in err.splitlines(keepends=True) if "plm:rsh: Warning: setpgid" not in line)

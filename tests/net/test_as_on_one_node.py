@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from jobs import Result
+from jobs import Result, complaints
 from nodes_of_test import built, processes, start
 from wattle.nodes import Nodes, unavailable
 
@@ -27,7 +27,7 @@ def run(nodes: Nodes, pes: int, name: str, *arguments: str, **settings: str) -> 
     """A program of tests/node or tests/errors with `pes` PEs on each node; nothing of it may be left."""
     job = start(nodes, pes, built(f"tests/{name}"), *arguments, **settings)
     out, err = job.communicate(timeout=60)
-    result = Result(job.returncode, out, err)
+    result = Result(job.returncode, out, complaints(err))
     assert not [line for line in processes(nodes) if f"/{name}" in line], result
     return result
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from governed_job import Machine
-from nodes_of_test import built, complaints, start
+from jobs import complaints
+from nodes_of_test import built, start
 from wattle.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from nodes_of_test import build, built, complaints, start_placed
+from jobs import complaints
+from nodes_of_test import build, built, start_placed
 from wattle.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from nodes_of_test import built, complaints, start
+from jobs import complaints
+from nodes_of_test import built, start
 from wattle.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))

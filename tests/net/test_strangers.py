@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from nodes_of_test import build, built, complaints, start, until_under_way
+from jobs import complaints
+from nodes_of_test import build, built, start, until_under_way
 from wattle.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
