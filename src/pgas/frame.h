@@ -19,16 +19,21 @@ typedef struct wtl_frame {
 /* The front end's own: says that there is no PE, and ends the process. */
 void wtl_refuse_uninitialised(uint32_t call) __attribute__((noreturn, cold));
 
+/* The call is timed from here on. */
+static inline __attribute__((always_inline)) void wtl_time(wtl_frame *f)
+{
+  f->timed = true;
+  f->waited = wtl_site_waited(f->site);
+  f->start = wtl_ticks();
+}
+
 static inline __attribute__((always_inline)) wtl_frame wtl_enter(uint32_t call, uintptr_t from, uint64_t bytes)
 {
   wtl_frame f = {.self = wtl_self, .call = call, .bytes = bytes};
   if (WTL_UNLIKELY(!f.self)) wtl_refuse_uninitialised(call);
   f.site = wtl_profile_enter(&f.self->profile, from, call, bytes);
   f.timed = wtl_profile_timed(f.site, bytes);
-  if (WTL_UNLIKELY(f.timed)) {
-    f.waited = wtl_site_waited(f.site);
-    f.start = wtl_ticks();
-  }
+  if (WTL_UNLIKELY(f.timed)) wtl_time(&f);
   return f;
 }
 
@@ -36,11 +41,7 @@ static inline __attribute__((always_inline)) wtl_frame wtl_enter(uint32_t call, 
 static inline __attribute__((always_inline)) wtl_frame wtl_enter_meeting(uint32_t call, uintptr_t from, uint64_t bytes)
 {
   wtl_frame f = wtl_enter(call, from, bytes);
-  if (WTL_UNLIKELY(wtl_thread_sites.table->timeline != NULL) && !f.timed) {
-    f.timed = true;
-    f.waited = wtl_site_waited(f.site);
-    f.start = wtl_ticks();
-  }
+  if (WTL_UNLIKELY(wtl_thread_sites.table->timeline != NULL) && !f.timed) wtl_time(&f);
   return f;
 }
 
