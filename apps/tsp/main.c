@@ -13,12 +13,14 @@
 #include "version.h"
 
 enum { EX_USAGE = 64, EX_DATAERR = 65 };
-enum { SPLIT, AHEAD, REPEAT, HOLD, BOUND, RANDOM, CITIES, SEED, MISSING, JSON, N_OPTIONS };
+enum { SPLIT, AHEAD, MASTER, REPEAT, HOLD, BOUND, RANDOM, CITIES, SEED, MISSING, JSON, N_OPTIONS };
 
 static const char *const bounds[] = {"cost", "leave", NULL};
+static const char *const masters[] = {"works", "waits", NULL};
 static option options[N_OPTIONS] = {
     [SPLIT] = {"split", 4, 1, TSP_MOST, "partial tours of fewer cities become jobs of their own", NULL},
     [AHEAD] = {"ahead", 2, 1, 64, "jobs that a worker has or has asked for at a time, where there is a master", NULL},
+    [MASTER] = {"master", 0, 0, 0, "does PE 0 of tsp-am work, too, or only hand out work?", masters},
     [REPEAT] = {"repeat", 1, 1, 10000, "how often each instance is solved", NULL},
     [HOLD] = {"hold", 0, 0, 3600, "seconds that the first work is held back", NULL},
     [BOUND] = {"bound", TSP_BY_COST, 0, 0, "what prunes", bounds},
@@ -106,7 +108,10 @@ static void print_words(const instance *in, const tsp_path *best, const totals *
 
 static bool solve(const instance *in, int repeat)
 {
-  tsp_task task = {.g = &in->g, .split = (int)options[SPLIT].value, .hold_s = options[HOLD].value};
+  tsp_task task = {.g = &in->g,
+                   .split = (int)options[SPLIT].value,
+                   .hold_s = options[HOLD].value,
+                   .idle_master = options[MASTER].value != 0};
   tsp_share share = {.best = tsp_no_path()};
   measured m;
   measure_begin();
@@ -186,7 +191,7 @@ static const char *misused(int files)
 {
   if (files && options[RANDOM].value) return "give files or --random, not both";
   if (!files && !options[RANDOM].value) return "give a file of costs, or --random COUNT; --help says more";
-  if (tsp_has_master && job_n_pes() < 2) return "needs 2 PEs at least: one hands out the work, the others do it";
+  if (tsp_has_master && job_n_pes() < 2) return "needs 2 PEs at least: one hands out work to the others";
   return NULL;
 }
 

@@ -34,6 +34,7 @@ void pool_reset(tsp_pool *pool)
   pool->n_idle = 0;
   pool->open = false;
   pool->best = tsp_no_path();
+  pool->told = TSP_NO_TOUR;
   pool->visited = pool->jobs = 0;
 }
 
@@ -85,7 +86,7 @@ static bool has_job(tsp_pool *pool)
   return pool->n > 0;
 }
 
-static bool take_job(tsp_pool *pool, tsp_job *job)
+bool pool_own(tsp_pool *pool, tsp_job *job)
 {
   if (!has_job(pool)) return false;
   *job = (tsp_job){.best = pool->best.cost, .path = pop(pool)};
@@ -95,15 +96,22 @@ static bool take_job(tsp_pool *pool, tsp_job *job)
 
 bool pool_ask(tsp_pool *pool, int worker, tsp_job *job)
 {
-  if (take_job(pool, job)) return true;
+  if (pool_own(pool, job)) return true;
   pool->idle[pool->n_idle++] = worker;
   return false;
 }
 
 bool pool_next(tsp_pool *pool, int *worker, tsp_job *job)
 {
-  if (!pool->n_idle || !take_job(pool, job)) return false;
+  if (!pool->n_idle || !pool_own(pool, job)) return false;
   *worker = pool->idle[--pool->n_idle];
+  return true;
+}
+
+bool pool_tell(tsp_pool *pool, int32_t *cost)
+{
+  if (pool->best.cost >= pool->told) return false;
+  *cost = pool->told = pool->best.cost;
   return true;
 }
 

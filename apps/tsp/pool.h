@@ -7,7 +7,11 @@
  * A worker asks for several jobs at the start, so that the next lies ready when it ends one. It reports what came of a
  * job and thereby asks for another (its first reports are empty); it gets it at once or, if there is none now, later:
  * the pool keeps it in mind. When nothing is left to do and every worker waits for all the jobs it has asked for, all
- * is done.
+ * is done. Where the master works, too, it takes jobs without asking, and looks whether all is done when it has ended
+ * its own.
+ *
+ * A better tour is told to all workers, as in the dissertation's programs: what they prune by is then not as old as
+ * their jobs are.
  */
 #ifndef APPS_TSP_POOL_H
 #define APPS_TSP_POOL_H
@@ -29,6 +33,7 @@ typedef struct tsp_pool {
   size_t n, room;
   tsp_path *heap;
   tsp_path best;
+  int32_t told; /* what the workers were last told that it costs */
   uint64_t visited, jobs;
 } tsp_pool;
 
@@ -50,6 +55,12 @@ bool pool_ask(tsp_pool *pool, int worker, tsp_job *job);
 
 /* A job for one of those that wait, if there is both: true. */
 bool pool_next(tsp_pool *pool, int *worker, tsp_job *job);
+
+/* A job for the master itself, if there is one: true. Its result goes to pool_take. */
+bool pool_own(tsp_pool *pool, tsp_job *job);
+
+/* The workers are to be told of a better tour, which costs so much: true, once for each. */
+bool pool_tell(tsp_pool *pool, int32_t *cost);
 
 /* No partial tour is left, nor one being worked on. */
 bool pool_done(tsp_pool *pool);

@@ -1,10 +1,13 @@
 /*
  * tsp_am.c - the travelling salesman by active messages. A report is a request; its handler, on the master, takes it in
- * and answers it with the next job in its reply: no bucket is looked for, and the master's own thread sleeps.
+ * and answers it with the next job in its reply: no bucket is looked for, nothing has to be received. So the master's
+ * own thread is free to work, and takes jobs for itself. Between two it lets handlers run; while one takes long, the
+ * runtime's agent does.
  *
  * A handler may reply but send nothing else. So where work comes up for a worker whose report could not be answered at
- * once, the master's thread sends it. That thread looks after every report, so its wait begins anew with each: while
- * reports come thick and fast it finds them without sleeping.
+ * once, the master's thread sends it, and tells of better tours. With no work left, or told to leave it to others, that
+ * thread looks after every report, so its wait begins anew with each: while reports come thick and fast it finds them
+ * without sleeping.
  */
 #include <shmem.h>
 #include <shmemx.h>
@@ -31,6 +34,13 @@ static struct {
   uint64_t arrived;     /* how many jobs have come */
   uint64_t got;         /* how many of them this worker has taken */
 } self;
+
+/* Symmetric: what the master says that the best tour costs. Alone in its cache line: who waits for a job is not woken
+ * by it. */
+static _Alignas(64) struct {
+  int32_t cost;
+  char alone[60];
+} told;
 
 /* Which place comes after `count` have been filled. */
 static size_t place(uint64_t count)
@@ -95,19 +105,52 @@ static void next(tsp_job *job)
   *job = self.jobs[place(self.got++)];
 }
 
+static int32_t bound(void)
+{
+  return shmem_int32_atomic_fetch(&told.cost, self.me);
+}
+
 static void give(int worker, const tsp_job *job)
 {
   shmemx_am_request(worker, ON_JOB, (void *)job, sizeof *job);
 }
 
-/* Takes a job and one that waits for it out of the pool, under its lock. */
-static bool take_next(int *worker, tsp_job *job, bool *done)
+/* What the master's thread finds in the pool, all under its lock. */
+typedef struct turn {
+  bool done, told, given, own; /* all is done, tell the workers of `cost`, send `job` to `worker`, do `job` */
+  int32_t cost;
+  int worker;
+  tsp_job job;
+} turn;
+
+static turn take_turn(bool works)
 {
+  turn t = {0};
   shmemx_am_mutex_lock(&self.lock);
-  bool there = pool_next(&self.pool, worker, job);
-  *done = pool_done(&self.pool);
+  t.told = pool_tell(&self.pool, &t.cost);
+  t.given = pool_next(&self.pool, &t.worker, &t.job);
+  t.own = !t.given && works && pool_own(&self.pool, &t.job);
+  t.done = !t.given && !t.own && pool_done(&self.pool);
   shmemx_am_mutex_unlock(&self.lock);
-  return there;
+  return t;
+}
+
+static void tell_all(int32_t cost)
+{
+  for (int worker = 1; worker <= self.workers; worker++) shmem_int32_atomic_set(&told.cost, cost, worker);
+}
+
+/* A job of the master's own; then handlers have their turn. */
+static void work(const tsp_task *task, const tsp_job *job, tsp_share *share)
+{
+  tsp_result r;
+  tsp_work(task->g, &job->path, task->split, job->best, &r);
+  share->jobs++;
+  share->visited += r.visited;
+  shmemx_am_mutex_lock(&self.lock);
+  pool_take(&self.pool, &r);
+  shmemx_am_mutex_unlock(&self.lock);
+  shmemx_am_poll();
 }
 
 static void open_pool(const tsp_task *task)
@@ -119,30 +162,33 @@ static void open_pool(const tsp_task *task)
   shmemx_am_mutex_unlock(&self.lock);
 }
 
-static void master(const tsp_task *task)
+static void master(const tsp_task *task, tsp_share *share)
 {
-  int worker;
-  tsp_job job;
-  bool done = false;
   open_pool(task);
-  while (!done) {
+  for (;;) {
     uint64_t seen = __atomic_load_n(&self.reports, __ATOMIC_ACQUIRE);
-    if (take_next(&worker, &job, &done))
-      give(worker, &job);
-    else if (!done)
+    turn t = take_turn(!task->idle_master);
+    if (t.told) tell_all(t.cost);
+    if (t.done) break;
+    if (t.given)
+      give(t.worker, &t.job);
+    else if (t.own)
+      work(task, &t.job, share);
+    else
       shmem_uint64_wait_until(&self.reports, SHMEM_CMP_NE, seen);
   }
-  for (worker = 1; worker <= self.workers; worker++) give(worker, &(tsp_job){.stop = 1});
+  for (int worker = 1; worker <= self.workers; worker++) give(worker, &(tsp_job){.stop = 1});
 }
 
 void tsp_solve(const tsp_task *task, tsp_share *share)
 {
   if (self.me == 0) pool_reset(&self.pool);
-  shmem_barrier_all(); /* no report comes before the pool is empty */
+  told.cost = TSP_NO_TOUR;
+  shmem_barrier_all(); /* no report comes before the pool is empty, no news before that */
   if (self.me == 0) {
-    master(task);
+    master(task, share);
     share->best = self.pool.best;
   } else {
-    tsp_worker(task, self.ahead, &(tsp_link){report, next}, share);
+    tsp_worker(task, self.ahead, &(tsp_link){report, next, bound}, share);
   }
 }

@@ -2,7 +2,7 @@
  * tsp_bucket.c - the travelling salesman by plain OpenSHMEM: each worker has a bucket on the master for its reports,
  * with a place for each job it may ask for at a time, and an inbox of its own for the answers; what is put there is
  * followed by a number that says so. The master scans all buckets over and over, which is what one-sided puts leave it
- * to do; where a scan found nothing it lets others have the core.
+ * to do; where a scan found nothing it lets others have the core. What a better tour costs it puts to each worker.
  */
 #include <sched.h>
 #include <shmem.h>
@@ -30,6 +30,13 @@ static struct {
   uint64_t reported;  /* by this worker */
   uint64_t got;       /* jobs that this worker has taken out of its inbox */
 } self;
+
+/* Symmetric: what the master says that the best tour costs. Alone in its cache line: who waits for a job is not woken
+ * by it. */
+static _Alignas(64) struct {
+  int32_t cost;
+  char alone[60];
+} told;
 
 void tsp_start(int me, int n_pes, int ahead)
 {
@@ -85,6 +92,16 @@ static void next(tsp_job *job)
   *job = self.inbox[place(self.got++)];
 }
 
+static int32_t bound(void)
+{
+  return shmem_int32_atomic_fetch(&told.cost, self.me);
+}
+
+static void tell_all(int32_t cost)
+{
+  for (int worker = 1; worker <= self.workers; worker++) shmem_int32_atomic_set(&told.cost, cost, worker);
+}
+
 static void give(int worker, const tsp_job *job)
 {
   shmem_putmem(&self.inbox[place(self.given[worker])], job, sizeof *job, worker);
@@ -96,8 +113,10 @@ static void give(int worker, const tsp_job *job)
 static bool look(tsp_pool *pool, int worker)
 {
   tsp_job job;
+  int32_t cost;
   if (!shmem_uint64_test(&self.filled[worker], SHMEM_CMP_GT, self.taken[worker])) return false;
   pool_take(pool, &bucket_of(worker)[place(self.taken[worker]++)]);
+  if (pool_tell(pool, &cost)) tell_all(cost);
   if (pool_ask(pool, worker, &job)) give(worker, &job);
   while (pool_next(pool, &worker, &job)) give(worker, &job);
   return true;
@@ -120,10 +139,12 @@ static void master(const tsp_task *task)
 
 void tsp_solve(const tsp_task *task, tsp_share *share)
 {
+  told.cost = TSP_NO_TOUR;
+  shmem_barrier_all(); /* nobody is told of a tour of this instance before that */
   if (self.me == 0) {
     master(task);
     share->best = self.pool.best;
   } else {
-    tsp_worker(task, self.ahead, &(tsp_link){report, next}, share);
+    tsp_worker(task, self.ahead, &(tsp_link){report, next, bound}, share);
   }
 }

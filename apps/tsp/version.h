@@ -9,8 +9,9 @@
 /* What a solver is told, alike on all PEs. */
 typedef struct tsp_task {
   const tsp_graph *g;
-  int split;     /* partial tours of fewer cities are split into jobs of their own */
-  double hold_s; /* seconds that PE 0 keeps the first partial tour to itself, so that one sees what waiting costs */
+  int split;        /* partial tours of fewer cities are split into jobs of their own */
+  double hold_s;    /* seconds that PE 0 keeps the first partial tour to itself, so that one sees what waiting costs */
+  bool idle_master; /* PE 0 does no jobs, where it else would */
 } tsp_task;
 
 /* What this PE found and did. On PE 0 `best` is the answer of all. */
@@ -18,11 +19,11 @@ typedef struct tsp_share {
   tsp_path best;
   uint64_t jobs, visited;
   double wait_s,
-      wait_cpu_s; /* waiting for work: time, and what of it this process was on a core; nothing on a master */
+      wait_cpu_s; /* waiting for work: time, and what of it this process was on a core; nothing on PE 0 where there is a master */
 } tsp_share;
 
 extern const char tsp_version[];  /* "am", "bucket", "mpi" or "steal" */
-extern const bool tsp_has_master; /* PE 0 hands out work and does none itself, so there must be 2 PEs */
+extern const bool tsp_has_master; /* PE 0 hands out the work, so there must be 2 PEs */
 
 /* Before the first and after the last tsp_solve; every PE together. ahead: jobs that a worker has, or has asked for, at
  * a time. */

@@ -1,6 +1,6 @@
 /*
  * worker.h - a worker's side, the same in all versions with a master: report, get a job, do it. A version says how
- * reports go and jobs come.
+ * reports go, jobs come, and better tours become known.
  */
 #ifndef APPS_TSP_WORKER_H
 #define APPS_TSP_WORKER_H
@@ -9,11 +9,18 @@
 #include "pool.h"
 #include "version.h"
 
-/* How a version does it. `report` may be changed once it returns; `next` waits until a job is there. */
+/* How a version does it. `report` may be changed once it returns; `next` waits until a job is there; `bound` is the
+ * least cost that the master has told this worker of. */
 typedef struct tsp_link {
   void (*report)(const tsp_result *report);
   void (*next)(tsp_job *job);
+  int32_t (*bound)(void);
 } tsp_link;
+
+static inline int32_t tsp_less(int32_t a, int32_t b)
+{
+  return a < b ? a : b;
+}
 
 static inline void tsp_worker(const tsp_task *task, int ahead, const tsp_link *link, tsp_share *share)
 {
@@ -27,9 +34,9 @@ static inline void tsp_worker(const tsp_task *task, int ahead, const tsp_link *l
     share->wait_s += seconds_now() - wall;
     share->wait_cpu_s += cpu_seconds_now() - cpu;
     if (job.stop) return;
-    best = job.best < best ? job.best : best;
+    best = tsp_less(tsp_less(best, job.best), link->bound());
     tsp_work(task->g, &job.path, task->split, best, &report);
-    best = report.best.cost < best ? report.best.cost : best;
+    best = tsp_less(best, report.best.cost);
     link->report(&report);
     share->jobs++;
     share->visited += report.visited;

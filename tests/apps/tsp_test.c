@@ -130,6 +130,47 @@ static void the_pool_hands_out_the_lowest_bound_first_and_drops_what_cannot_win(
   pool_free(&pool);
 }
 
+static void the_pool_tells_of_each_better_tour_once(void)
+{
+  tsp_pool pool;
+  int32_t cost = 0;
+  pool_init(&pool, 1, 1);
+  CHECK(!pool_tell(&pool, &cost));
+  pool_take(&pool, &(tsp_result){.best = {.cost = 30, .n = 2}});
+  pool_take(&pool, &(tsp_result){.best = {.cost = 20, .n = 2}});
+  CHECK(pool_tell(&pool, &cost) && cost == 20);
+  CHECK(!pool_tell(&pool, &cost));
+  pool_take(&pool, &(tsp_result){.best = {.cost = 20, .n = 2}});
+  CHECK(!pool_tell(&pool, &cost));
+  pool_take(&pool, &(tsp_result){.best = {.cost = 19, .n = 2}});
+  CHECK(pool_tell(&pool, &cost) && cost == 19);
+  pool_reset(&pool);
+  pool_take(&pool, &(tsp_result){.best = {.cost = 50, .n = 2}});
+  CHECK(pool_tell(&pool, &cost) && cost == 50);
+  pool_free(&pool);
+}
+
+static void a_master_that_works_gets_jobs_without_asking(void)
+{
+  tsp_pool pool;
+  tsp_path first = {.n = 1};
+  tsp_job job;
+  int worker;
+  pool_init(&pool, 1, 1);
+  CHECK(!pool_own(&pool, &job));
+  CHECK(!pool_ask(&pool, 1, &job));
+  pool_open(&pool, &first);
+  CHECK(pool_own(&pool, &job) && job.path.n == 1);
+  CHECK(!pool_own(&pool, &job));
+  pool_take(&pool, &(tsp_result){.best = tsp_no_path(), .n_children = 2, .children = {{.n = 2}, {.n = 3}}});
+  CHECK(pool_next(&pool, &worker, &job) && worker == 1 && job.path.n == 3);
+  CHECK(!pool_next(&pool, &worker, &job)); /* nobody asks */
+  CHECK(pool_own(&pool, &job) && job.path.n == 2);
+  CHECK(!pool_done(&pool)); /* 1 has not reported */
+  CHECK(!pool_ask(&pool, 1, &job) && pool_done(&pool));
+  pool_free(&pool);
+}
+
 static void the_pool_is_done_only_when_every_worker_waits(void)
 {
   tsp_pool pool;
@@ -184,4 +225,5 @@ static void a_file_that_is_no_instance_is_refused(void)
 TESTS(TEST(the_exact_solver_agrees_with_trying_every_tour), TEST(no_bound_prunes_the_best_tour),
       TEST(the_extensions_of_a_path_hold_the_best_tour), TEST(a_tour_no_better_than_the_one_known_is_not_reported),
       TEST(what_is_no_tour_has_no_cost), TEST(the_pool_hands_out_the_lowest_bound_first_and_drops_what_cannot_win),
+      TEST(the_pool_tells_of_each_better_tour_once), TEST(a_master_that_works_gets_jobs_without_asking),
       TEST(the_pool_is_done_only_when_every_worker_waits), TEST(a_file_that_is_no_instance_is_refused))

@@ -45,7 +45,7 @@ APP = App(
     words={
         "mpi": "a master takes reports and sends work by two-sided messages with tags, yielding while it waits",
         "bucket": "workers put reports into buckets, which the master scans over and over",
-        "am": "a report is an active message, and its handler's reply is the next work; the master sleeps",
+        "am": "a report is an active message, and its handler's reply is the next work; the master works, too",
         "steal": "no master: PEs without work take some from others by active messages; a token finds the end",
     },
     full=Size((2, 4, 8, 16, 32), 5, 4, (PAPERS,)),
