@@ -80,6 +80,7 @@ typedef struct wtl_wait_history {
 typedef struct wtl_wait_length {
   float mean, spread; /* ticks */
   uint8_t waits;      /* 255: at least */
+  bool strayed;       /* the last one was unlike them */
 } wtl_wait_length;
 
 typedef struct wtl_site {

@@ -17,6 +17,8 @@
  * before sleeping again. SIGNS of them, with no idle test after a sleep between them, are proof.
  */
 enum { MOVED = 4, LEAST_NS = 1000, LEAST_COLD_NS = 4000, SURE_NS = 20000, SIGNS = 3 };
+/* A sleep of less is of depth 0, of less than DEEPER times that of depth 1, and so on. */
+enum { SHALLOW_NS = 50000, DEEPER = 4 };
 /* Of the time without an event, what remains when something has moved before the first sleep. Not nothing: a test also
  * takes long when the core was given to another process meanwhile. Where data flows it soon is. */
 enum { FORGOTTEN = 4 };
@@ -33,16 +35,17 @@ static void learn_pace(_Atomic uint32_t *pace, uint32_t now, uint32_t took, bool
 
 static bool has_moved(const wtl_door *d, wtl_turns *t, wtl_pace *p, uint64_t took)
 {
-  _Atomic uint32_t *pace = t->slept ? &p->cold : &p->warm;
+  bool cold = t->slept || t->signs; /* code that not every test needs stays cold for some tests after a sleep */
+  _Atomic uint32_t *pace = cold ? &p->cold[t->depth] : &p->warm;
   uint32_t usual = atomic_load_explicit(pace, memory_order_relaxed);
-  uint64_t least = (uint64_t)((t->slept ? LEAST_COLD_NS : LEAST_NS) / d->stages.ns_per_tick);
-  uint64_t sure = (uint64_t)(SURE_NS / d->stages.ns_per_tick);
+  uint64_t least = (uint64_t)((cold ? LEAST_COLD_NS : LEAST_NS) / d->stages.ns_per_tick);
   bool moved = usual && took > MOVED * (uint64_t)usual && took > least;
-  learn_pace(pace, usual, took < UINT32_MAX ? (uint32_t)took : UINT32_MAX, moved);
-  if (!t->slept && !t->signs) return moved;
+  if (t->slept || !cold) learn_pace(pace, usual, took < UINT32_MAX ? (uint32_t)took : UINT32_MAX, moved);
+  if (!cold) return moved;
   if (moved) {
-    t->awake_until = t->booked + sure;
+    t->awake_until = t->booked + (uint64_t)(SURE_NS / d->stages.ns_per_tick);
     t->signs = (uint8_t)((t->signs + 1) % SIGNS);
+    if (t->signs == 0) t->flows = true;
     return t->signs == 0;
   }
   if (t->slept) t->signs = 0;
@@ -71,11 +74,18 @@ static void learn_price(wtl_door *d, uint64_t slept, uint64_t step)
   wtl_stages_learn(&d->stages, (late + least) * (d->stages.crowded ? PATIENCE_WHEN_CROWDED : PATIENCE));
 }
 
+/* The longer a sleep, the more of the caches others have had meanwhile, and the deeper the core has slept. */
+static int depth_of(uint64_t ns)
+{
+  int depth = 0;
+  for (uint64_t shorter = SHALLOW_NS; ns >= shorter && depth < WTL_DEPTHS - 1; shorter *= DEEPER) depth++;
+  return depth;
+}
+
 static void nap(wtl_door *d, wtl_site *site, wtl_turns *t)
 {
   static const wtl_wait_length unknown;
-  bool flows = t->quiet > t->limit; /* since then something has moved: this is not a wait like the site's others */
-  uint64_t idle = t->booked - t->idle, step = wtl_steps_next(&d->stages, flows ? &unknown : &site->length, idle);
+  uint64_t idle = t->booked - t->idle, step = wtl_steps_next(&d->stages, t->flows ? &unknown : &site->length, idle);
   uint64_t ns = (uint64_t)((double)step * d->stages.ns_per_tick), from;
   struct timespec s = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
   take_slack(t);
@@ -85,6 +95,7 @@ static void nap(wtl_door *d, wtl_site *site, wtl_turns *t)
   wtl_door_book(d, site, WTL_STAGE_ASLEEP, &t->booked);
   atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
   learn_price(d, t->booked - from, step);
+  t->depth = (uint8_t)depth_of(ns);
   t->slept = true;
 }
 

@@ -90,9 +90,11 @@ bool wtl_door_tell(wtl_door *d, const wtl_site *site);
  * much longer than those that find nothing has moved something: the wait looks on again from there.
  */
 
-/* What a test that finds nothing takes: learned. After a sleep, caches are cold. Several threads may learn at once. */
+/* What a test that finds nothing takes: learned. After a sleep caches are cold, after a long one more so. Several
+ * threads may learn at once. */
+enum { WTL_DEPTHS = 4 };
 typedef struct wtl_pace {
-  _Atomic uint32_t warm, cold; /* ticks; 0: not known yet */
+  _Atomic uint32_t warm, cold[WTL_DEPTHS]; /* ticks; 0: not known yet */
 } wtl_pace;
 
 /* A wait in progress. Zeroes: none. */
@@ -105,7 +107,9 @@ typedef struct wtl_turns {
   uint64_t began, slack_at; /* when the governor is to be told of it, then that it is slack; UINT64_MAX: never */
   int slack;                /* the thread's timer slack, ns, while it is ours; 0 before */
   bool slept;
+  uint8_t depth;  /* of its last sleep: 0 to WTL_DEPTHS - 1 */
   uint8_t signs;  /* that something moves: slow tests since a sleep, and no idle one after a sleep since */
+  bool flows;     /* it does: this is not a wait like the site's others */
   bool may_stray; /* the caller's: who waits may go and compute without a word, so no clock is changed for it */
   bool told;      /* to who asks from outside */
   bool governed;  /* the governor knows of it */

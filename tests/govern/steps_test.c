@@ -85,8 +85,21 @@ static void waits_that_become_shorter_are_followed(void)
   }
 }
 
+static void one_wait_unlike_the_others_is_an_accident_and_two_are_a_change(void)
+{
+  wtl_wait_length l = length_of(20, 100 * MS), before = l;
+  wtl_steps_waited(&l, 20 * MS);
+  CHECK(l.mean == before.mean && l.spread == before.spread);
+  wtl_steps_waited(&l, 100 * MS); /* as ever: the next accident is one again */
+  wtl_steps_waited(&l, 30 * MS);
+  CHECK(l.mean == before.mean && l.spread == before.spread);
+  wtl_steps_waited(&l, 30 * MS);
+  CHECK(l.mean < before.mean && l.spread > before.spread);
+}
+
 TESTS(TEST(a_wait_gets_no_longer_by_more_than_a_sixteenth),
       TEST(no_sleep_is_longer_than_its_bounds_or_shorter_than_ten_microseconds),
       TEST(waits_that_are_alike_are_slept_through_but_for_their_end),
       TEST(no_sleep_goes_far_past_the_time_from_which_waits_end), TEST(a_few_waits_are_no_promise),
-      TEST(waits_that_differ_are_no_promise), TEST(waits_that_become_shorter_are_followed))
+      TEST(waits_that_differ_are_no_promise), TEST(waits_that_become_shorter_are_followed),
+      TEST(one_wait_unlike_the_others_is_an_accident_and_two_are_a_change))
