@@ -192,6 +192,14 @@ int wtl_net_patience(const wtl_net *net)
 
 /* --- running ---------------------------------------------------------------------------------------------------- */
 
+void wtl_net_unlock(wtl_net *net)
+{
+  bool completed = net->completed;
+  net->completed = false;
+  pthread_mutex_unlock(&net->lock);
+  if (completed) net->home.completed(net->home.owner);
+}
+
 enum { TURNS_A_CLOCK = 16 }; /* how often progress asks what time it is */
 
 bool wtl_net_progress(wtl_net *net)
@@ -203,7 +211,7 @@ bool wtl_net_progress(wtl_net *net)
   if (net->transport->ops->progress(net->transport)) happened = true; /* once: it may be what the caller waits for */
   if (net->answers && wtl_net_send_answers(net)) happened = true;
   if (net->n_unsent) wtl_net_send_all(net), happened = true;
-  pthread_mutex_unlock(&net->lock);
+  wtl_net_unlock(net);
   return happened;
 }
 
@@ -221,7 +229,7 @@ wtl_net_counts wtl_net_count(wtl_net *net)
 {
   pthread_mutex_lock(&net->lock);
   wtl_net_counts counts = net->counts;
-  pthread_mutex_unlock(&net->lock);
+  wtl_net_unlock(net);
   return counts;
 }
 
@@ -236,6 +244,6 @@ bool wtl_net_arm(wtl_net *net)
 {
   pthread_mutex_lock(&net->lock);
   bool armed = net->transport->ops->arm(net->transport);
-  pthread_mutex_unlock(&net->lock);
+  wtl_net_unlock(net);
   return armed;
 }

@@ -17,7 +17,7 @@ waiter wtl_net_wait_begins(wtl_net *net, _Atomic uint32_t *left)
 void wtl_net_wait_ends(wtl_net *net, waiter w)
 {
   bool over = w.left ? WTL_NET_ADD(*w.left, -1) == 0 : wtl_epoch_end(&net->epochs, w.epoch);
-  if (over) net->home.completed(net->home.owner);
+  if (over) net->completed = true;
 }
 
 void wtl_net_disorder(wtl_net *net)
@@ -27,8 +27,7 @@ void wtl_net_disorder(wtl_net *net)
 
 void wtl_net_left(wtl_net *net)
 {
-  if (WTL_NET_ADD(net->in_flight, -1) == MAX_IN_FLIGHT - 1)
-    net->home.completed(net->home.owner); /* there is room again */
+  if (WTL_NET_ADD(net->in_flight, -1) == MAX_IN_FLIGHT - 1) net->completed = true; /* there is room again */
 }
 
 /* --- batches ---------------------------------------------------------------------------------------------------- */
@@ -166,7 +165,7 @@ void wtl_net_end_pending(wtl_net *net, pending *p)
   p->next_free = net->free_pending;
   net->free_pending = (uint32_t)(p - net->pendings);
   wtl_net_wait_ends(net, w);
-  if (was_full) net->home.completed(net->home.owner);
+  if (was_full) net->completed = true;
 }
 
 /* --- large messages --------------------------------------------------------------------------------------------- */
@@ -178,7 +177,7 @@ static void start_queued(wtl_net *net, peer *p)
 {
   for (large *l; (l = p->queue) != NULL && p->abreast < ABREAST_BYTES;) {
     if (!(p->queue = l->next)) p->queue_end = &p->queue;
-    if (WTL_NET_ADD(net->queued, -1) == MAX_QUEUED - 1) net->home.completed(net->home.owner);
+    if (WTL_NET_ADD(net->queued, -1) == MAX_QUEUED - 1) net->completed = true;
     start_large(net, l);
   }
 }
@@ -188,7 +187,7 @@ static void free_copy(wtl_net *net, large *l)
   bool was_full = !wtl_net_has_room(net);
   free((void *)(uintptr_t)l->from);
   WTL_NET_ADD(net->copied_bytes, -(uint64_t)l->n);
-  if (was_full && wtl_net_has_room(net)) net->home.completed(net->home.owner);
+  if (was_full && wtl_net_has_room(net)) net->completed = true;
 }
 
 static void large_sent(void *arg)
@@ -408,7 +407,7 @@ bool wtl_net_put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const v
     waits = put(net, flow, pe, at, from, n, manner, left);
   else if (flow)
     flow->by_hardware = true;
-  pthread_mutex_unlock(&net->lock);
+  wtl_net_unlock(net);
   return waits;
 }
 
@@ -426,7 +425,7 @@ void wtl_net_get(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, void *t
     wtl_net_add_record(net, pe, WIRE_LOAD, at, await(net, to, n, -1, counter), n, 0);
     dispatch_fetch(net, pe, left != NULL);
   }
-  pthread_mutex_unlock(&net->lock);
+  wtl_net_unlock(net);
 }
 
 static void add_amo(wtl_net *net, int pe, wtl_place at, uint64_t token, enum wtl_net_op op, size_t size,
@@ -443,7 +442,7 @@ bool wtl_net_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, enum wt
   mark_dirty(net, flow, pe);
   add_amo(net, pe, at, 0, op, size, operand, 0);
   bool waits = dispatch(net, flow, pe, manner);
-  pthread_mutex_unlock(&net->lock);
+  wtl_net_unlock(net);
   return waits;
 }
 
@@ -454,7 +453,7 @@ void wtl_net_fetching_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at
   uint64_t token = await(net, result, size, -1, left ? left : flow_counter(flow));
   add_amo(net, pe, at, token, op, size, operand, condition);
   dispatch_fetch(net, pe, left != NULL);
-  pthread_mutex_unlock(&net->lock);
+  wtl_net_unlock(net);
 }
 
 static void *copy_of(wtl_net *net, int pe, const void *from, size_t n)
@@ -480,14 +479,14 @@ void wtl_net_message(wtl_net *net, int pe, wtl_net_tag tag, const void *from, si
   } else {
     send_large(net, pe, WIRE_LARGE_AM, at, tag.b, copy_of(net, pe, from, n), n, true, NULL);
   }
-  pthread_mutex_unlock(&net->lock);
+  wtl_net_unlock(net);
 }
 
 void wtl_net_push(wtl_net *net)
 {
   pthread_mutex_lock(&net->lock);
   if (net->n_unsent) wtl_net_send_all(net);
-  pthread_mutex_unlock(&net->lock);
+  wtl_net_unlock(net);
 }
 
 /* Is the epoch over, which `plus_one` names, if it names any? */
@@ -519,7 +518,7 @@ uint64_t wtl_net_flush(wtl_net *net)
   wtl_net_rma_flush(net);
   wtl_net_send_all(net);
   uint64_t flush = wtl_epoch_wait(&net->epochs);
-  pthread_mutex_unlock(&net->lock);
+  wtl_net_unlock(net);
   return flush;
 }
 
@@ -564,5 +563,5 @@ void wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int only)
   flow->n_dirty = kept;
   if (only < 0) flow->disordered = false;
   wtl_net_send_all(net);
-  pthread_mutex_unlock(&net->lock);
+  wtl_net_unlock(net);
 }

@@ -138,6 +138,7 @@ struct wtl_net {
   _Atomic uint64_t next_beat; /* ns */
   unsigned turns;             /* of progress */
   bool hears;                 /* something came from `before` since the clock was last looked at */
+  bool completed;             /* whose lock is held: tell the home when it is let go of */
 };
 
 /* net.c. Ends the job: PE `pe` cannot be reached. */
@@ -145,6 +146,9 @@ void wtl_net_fail(const wtl_net *net, int pe, const char *what, const char *why)
 
 /* net.c. Another PE says that the job ends. */
 void wtl_net_told_to_end(wtl_net *net) __attribute__((noreturn, cold));
+
+/* net.c. Lets go of the lock, and only then wakes who waits for what is complete: it may want the lock at once. */
+void wtl_net_unlock(wtl_net *net);
 
 /* net_out.c */
 waiter wtl_net_wait_begins(wtl_net *net, _Atomic uint32_t *left);

@@ -452,7 +452,9 @@ static void room_is_told(void)
     wtl_net_put(posts[SENDER].net, NULL, VICTIM, (wtl_place){0, 0}, &word, sizeof word, WTL_NET_SIGNAL, NULL);
   int before = posts[SENDER].completed;
   forget(take_letter());
-  CHECK(wtl_net_has_room(posts[SENDER].net) && posts[SENDER].completed > before);
+  CHECK(wtl_net_has_room(posts[SENDER].net));
+  wtl_net_progress(posts[SENDER].net);
+  CHECK(posts[SENDER].completed > before);
   close_posts();
 }
 
