@@ -190,6 +190,18 @@ def test_a_link_has_the_bandwidth_that_was_asked_for():
         assert "rate 100Mbit" in said
 
 
+@needs_nodes
+def test_only_what_has_a_bandwidth_stands_in_for_a_network_card():
+    def segments(nodes: Nodes) -> str:
+        show = nodes.inside(0, "ip", "-d", "link", "show", "e0")
+        said = subprocess.run(show, capture_output=True, text=True, check=True).stdout
+        return said.split("gso_max_segs ")[1].split()[0]
+
+    with Nodes(1, "100mbit") as shaped, Nodes(1) as plain:
+        assert segments(shaped) == "6"
+        assert segments(plain) != "6"
+
+
 @pytest.mark.parametrize("rate", ["1gbit", "100mbit", "2.5gbit", "500kbit"])
 def test_a_bandwidth_is_taken_as_tc_writes_it(rate):
     assert check_rate("--link", rate) == rate
