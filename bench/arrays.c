@@ -1,8 +1,9 @@
 /*
- * arrays.c - two programs on Global Arrays, and a third in which a process idles: seconds and CPU seconds of all
- * processes.
+ * arrays.c - programs on Global Arrays, one of them with a process that idles, and one on BLAS alone: seconds and CPU
+ * seconds of all processes.
  *
  *   dgemm   ga_dgemm of matrices of 512 x 512, and its product's sum
+ *   plain   as much by BLAS alone, in blocks of that size and memory of its own: what no ARMCI can take off
  *   jacobi  sweeps of Laplace's equation over 512 x 512 points; each process fetches its block with its neighbours' edges, and
  *           stores what it computed; then all meet. The sum of all points at the end
  *   idle    process 0 updates an array by itself, again and again, while the others wait for it in GA_Sync
@@ -86,6 +87,35 @@ static void dgemm(void)
   GA_Destroy(a);
   GA_Destroy(b);
   GA_Destroy(c);
+}
+
+/* The last two arguments are Fortran's: how long the first two are. */
+void dgemm_(const char *turned_a, const char *turned_b, const int *rows, const int *columns, const int *inner,
+            const double *alpha, const double *a, const int *lda, const double *b, const int *ldb, const double *beta,
+            double *c, const int *ldc, size_t one, size_t one_too);
+
+/* Each its share of a product of N x N, in a block as GA_Dgemm gives it with 2 and 4 processes. */
+static void plain(void)
+{
+  int rows = N / 2, columns = 2 * N / n, inner = N;
+  double one = 1, zero = 0;
+  double *a = malloc(sizeof *a * (size_t)rows * N), *b = malloc(sizeof *b * (size_t)columns * N);
+  double *c = malloc(sizeof *c * (size_t)rows * (size_t)columns);
+  if (!a || !b || !c) GA_Error("no memory for blocks", 1);
+  for (int i = 0; i < rows * N; i++) a[i] = 1e-3 * (i % 97);
+  for (int i = 0; i < columns * N; i++) b[i] = 1e-3 * (i % 89);
+  double wall = 0, cpu = 0;
+  for (int i = -1; i < PRODUCTS; i++) { /* the first one warms up */
+    if (i == 0) GA_Sync(), wall = now(), cpu = cpu_seconds();
+    dgemm_("n", "n", &rows, &columns, &inner, &one, a, &rows, b, &inner, &zero, c, &rows, 1, 1);
+  }
+  cpu = cpu_seconds() - cpu;
+  GA_Sync();
+  wall = now() - wall;
+  tell_both("plain", wall, cpu, c[0]);
+  free(a);
+  free(b);
+  free(c);
 }
 
 static double edge(int i, int j)
@@ -184,6 +214,7 @@ int main(int argc, char **argv)
   me = GA_Nodeid();
   n = GA_Nnodes();
   dgemm();
+  plain();
   jacobi();
   idle();
   GA_Terminate();
