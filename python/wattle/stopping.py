@@ -1,4 +1,4 @@
-"""Ends asked for by a signal, so that what was made is taken down and what was found is kept."""
+"""Ends asked for by a signal, and readers that go away: what was made is taken down, and what was found is kept."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+from wattle import console
 
 ENDS = (signal.SIGTERM, signal.SIGHUP)
 BY_SIGNAL = 128  # an exit code above this says which signal it was
@@ -33,6 +35,13 @@ def raised() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def measuring() -> Iterator[None]:
+    """While a study measures: as `raised`, and who reads its progress may go (`2>&1 | head`) without ending it."""
+    with raised(), console.lenient():
+        yield
 
 
 def _raise(number: int, frame: FrameType | None) -> None:

@@ -1,7 +1,7 @@
 /*
- * Every message is delivered once, in bounded memory, whoever sends to whom: random pairs and lengths, requests with
- * and without replies, PEs that compute or sleep meanwhile. Each PE sends by a known sequence; counts and sums tell
- * whether all has come.
+ * Every message is delivered once, in bounded memory, whoever sends to whom: random pairs and lengths from 0, requests
+ * with and without replies, PEs that compute or sleep meanwhile. Each PE sends by a known sequence; counts and sums tell
+ * whether all has come. What is too short to say which message it is counts by its length.
  *
  * usage: flood MESSAGES LONGEST [slow]: of all PEs together; bytes. slow: PE 0 stops for a while now and then.
  */
@@ -17,22 +17,49 @@ typedef struct head {
   uint32_t from, to;
 } head;
 
+/* Messages of one kind between two PEs: those with a head, their serials' sum, and those without, by length. */
+typedef struct tally {
+  uint64_t whole, sum, bare[sizeof(head)];
+} tally;
+
 static struct state {
-  uint64_t came[MOST_PES], sum[MOST_PES]; /* requests by sender */
-  uint64_t answers, answer_sum;
+  tally came[MOST_PES]; /* requests by sender */
+  tally asked, answers;
   uint64_t wrong;
 } all[MOST_PES];
 
+static void count(tally *t, size_t n, uint64_t serial)
+{
+  if (n < sizeof(head)) {
+    t->bare[n]++;
+    return;
+  }
+  t->whole++;
+  t->sum += serial;
+}
+
+/* A quarter is without a head, a quarter short, the others any. */
 static size_t length_of(uint64_t r, size_t longest)
 {
-  if (r % 4 == 0) return sizeof(head);
-  return sizeof(head) + (size_t)((r >> 8) % (r % 4 == 1 ? 64 : longest + 1));
+  static const size_t below[] = {sizeof(head), 64};
+  return (size_t)((r >> 8) % (r % 4 < 2 ? below[r % 4] : longest + 1));
+}
+
+static void make(unsigned char *buf, size_t n, uint64_t serial, int from, int to)
+{
+  head h = {serial, (uint32_t)from, (uint32_t)to};
+  if (n < sizeof h) {
+    fill(buf, n, n, from, to);
+    return;
+  }
+  memcpy(buf, &h, sizeof h);
+  fill(buf + sizeof h, n - sizeof h, serial, from, to);
 }
 
 static bool is_good(const void *buf, size_t n, int from, int to, uint64_t *serial)
 {
   head h;
-  if (n < sizeof h) return false;
+  if (n < sizeof h) return is_filled(buf, n, n, from, to);
   memcpy(&h, buf, sizeof h);
   *serial = h.serial;
   return h.from == (uint32_t)from && h.to == (uint32_t)to &&
@@ -45,8 +72,7 @@ static void on_plain(void *buf, size_t n, int from, shmemx_am_token_t token)
   uint64_t serial = 0;
   (void)token;
   if (!is_good(buf, n, from, shmem_my_pe(), &serial)) s->wrong++;
-  s->came[from]++;
-  s->sum[from] += serial;
+  count(&s->came[from], n, serial);
 }
 
 static void on_asking(void *buf, size_t n, int from, shmemx_am_token_t token)
@@ -61,8 +87,16 @@ static void on_answer(void *buf, size_t n, int from, shmemx_am_token_t token)
   uint64_t serial = 0;
   (void)token;
   if (!is_good(buf, n, shmem_my_pe(), from, &serial)) s->wrong++;
-  s->answers++;
-  s->answer_sum += serial;
+  count(&s->answers, n, serial);
+}
+
+static void expect_same(const tally *sent, const tally *came, const char *what, int pe)
+{
+  EXPECT(came->whole == sent->whole && came->sum == sent->sum, "%s PE %d: %lu, of which %lu came", what, pe,
+         (unsigned long)sent->whole, (unsigned long)came->whole);
+  for (size_t n = 0; n < sizeof(head); n++)
+    EXPECT(came->bare[n] == sent->bare[n], "%s PE %d: %lu of %zu bytes, of which %lu came", what, pe,
+           (unsigned long)sent->bare[n], n, (unsigned long)came->bare[n]);
 }
 
 int main(int argc, char **argv)
@@ -73,9 +107,8 @@ int main(int argc, char **argv)
   size_t longest = strtoull(argv[2], NULL, 10);
   bool slow = argc > 3 && me == 0;
   struct state *s = &all[me];
-  uint64_t asked = 0, asked_sum = 0;
-  uint64_t *sent = shmem_calloc((size_t)n, sizeof *sent), *sums = shmem_calloc((size_t)n, sizeof *sums);
-  unsigned char *buf = malloc(sizeof(head) + longest + 64);
+  tally *sent = shmem_calloc((size_t)n, sizeof *sent), theirs;
+  unsigned char *buf = malloc(longest + 64);
   shmemx_am_attach(PLAIN, on_plain);
   shmemx_am_attach(ASKING, on_asking);
   shmemx_am_attach(ANSWER, on_answer);
@@ -86,23 +119,19 @@ int main(int argc, char **argv)
     uint64_t r = next_random(&seed), serial = r >> 20;
     int to = (int)(r % (uint64_t)n), id = (r >> 12) % 8 == 0 ? ASKING : PLAIN;
     size_t length = length_of(next_random(&seed), longest);
-    head h = {serial, (uint32_t)me, (uint32_t)to};
-    memcpy(buf, &h, sizeof h);
-    fill(buf + sizeof h, length - sizeof h, serial, me, to);
+    make(buf, length, serial, me, to);
     shmemx_am_request(to, id, buf, length);
-    if (id == ASKING) asked++, asked_sum += serial;
-    sent[to]++, sums[to] += serial;
+    if (id == ASKING) count(&s->asked, length, serial);
+    count(&sent[to], length, serial);
     if (slow && i % (mine / 10 + 1) == 0) usleep(100000);
   }
   shmemx_am_quiet();
-  EXPECT(s->answers == asked && s->answer_sum == asked_sum, "%lu of %lu answers", (unsigned long)s->answers,
-         (unsigned long)asked);
+  expect_same(&s->asked, &s->answers, "answers to", me);
   shmem_barrier_all();
   getrusage(RUSAGE_SELF, &after);
   for (int from = 0; from < n; from++) {
-    uint64_t theirs = shmem_uint64_g(&sent[me], from), sum = shmem_uint64_g(&sums[me], from);
-    EXPECT(s->came[from] == theirs && s->sum[from] == sum, "PE %d sent %lu, %lu came", from, (unsigned long)theirs,
-           (unsigned long)s->came[from]);
+    shmem_getmem(&theirs, &sent[me], sizeof theirs, from);
+    expect_same(&theirs, &s->came[from], "requests from", from);
   }
   EXPECT(s->wrong == 0, "%lu messages had other bytes than were sent", (unsigned long)s->wrong);
 #ifndef __SANITIZE_THREAD__

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import fakes
@@ -58,6 +59,26 @@ def wattle(environment: dict[str, str], tmp_path: Path) -> Wattle:
         )
 
     return start
+
+
+@pytest.fixture
+def unheard(environment: dict[str, str]) -> Callable[..., int]:
+    """Runs `wattle ARGUMENTS` with nobody left to read what it says, and that at every step. Returns its exit code."""
+
+    def run(*arguments: object, **more: str) -> int:
+        begin = "from wattle import cli, console; console.LINE_EVERY_S = 0; cli.main()"
+        reader, writer = os.pipe()
+        os.close(reader)
+        words = [sys.executable, "-c", begin, *map(str, arguments)]
+        try:
+            done = subprocess.run(
+                words, env={**environment, **more}, stdout=writer, stderr=writer, timeout=60, check=False
+            )
+        finally:
+            os.close(writer)
+        return done.returncode
+
+    return run
 
 
 @pytest.fixture

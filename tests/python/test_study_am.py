@@ -52,6 +52,12 @@ def others(home: Path, tmp_path: Path) -> dict[str, str]:
 NOTHING = {"PATH": "/nowhere"}  # no MPI, no UCX
 
 
+def test_samples_are_kept_when_nobody_reads_any_more(bench, unheard, tmp_path):
+    unheard("study", "am", "--quick", "--repeat", 1, "-o", tmp_path / "out", **NOTHING)
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["exit_code"] == 0
+    assert pl.read_parquet(tmp_path / "out" / "samples.parquet").height > 0
+
+
 def test_a_study_leaves_samples_results_and_a_manifest_with_all_four_ways(bench, others, wattle: Wattle, tmp_path):
     out = tmp_path / "out"
     done = wattle("study", "am", "--quick", "-o", out, env=others)

@@ -138,6 +138,12 @@ def test_a_study_that_is_asked_to_end_keeps_its_samples_too(bench, interrupted, 
     assert "was ended by SIGTERM after 12 of" in wattle("report", out).stderr
 
 
+def test_samples_are_kept_when_nobody_reads_any_more(bench, unheard, tmp_path):
+    unheard("study", "patterns", "--quick", "--repeat", 1, "-o", tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["exit_code"] == 0
+    assert pl.read_parquet(tmp_path / "out" / "samples.parquet").height > 0
+
+
 def test_one_repeat_gives_figures_and_no_verdict(bench, wattle: Wattle, tmp_path):
     out = tmp_path / "out"
     done = wattle("study", "patterns", "--quick", "--repeat", 1, "-o", out)

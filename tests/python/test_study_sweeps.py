@@ -62,6 +62,12 @@ def test_a_job_that_leaves_no_profile_cannot_say_what_knob_there_is(says, wattle
     assert "nothing says how many PEs there were" in done.stderr or "said nothing of clocks" in done.stderr
 
 
+def test_samples_are_kept_when_nobody_reads_any_more(says, unheard, tmp_path):
+    unheard("study", "slack", "--quick", "--rounds", 1, "-o", tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["exit_code"] == 0
+    assert pl.read_parquet(tmp_path / "out" / "samples.parquet").height > 0
+
+
 def test_without_a_knob_every_wait_policy_runs_and_it_is_said(says, wattle: Wattle, tmp_path):
     out = tmp_path / "out"
     done = wattle("study", "receiver", "--quick", "--rounds", 1, "-o", out)

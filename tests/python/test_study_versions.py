@@ -161,6 +161,12 @@ def test_a_wrong_answer_is_said_first(says, wattle: Wattle, tmp_path):
     assert json.loads((tmp_path / "out" / "results.json").read_text())["verified"] is False
 
 
+def test_samples_are_kept_when_nobody_reads_any_more(says, unheard, tmp_path):
+    unheard("study", "tsp", "--quick", "--pes", "2", "-o", tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["exit_code"] == 0
+    assert pl.read_parquet(tmp_path / "out" / "samples.parquet").height > 0
+
+
 def test_an_interrupted_study_says_how_far_it_came(says, interrupted, wattle: Wattle, tmp_path):
     done = interrupted("tsp", tmp_path / "out", FAKE_APP="stops")
     assert done.returncode == 130

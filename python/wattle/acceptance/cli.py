@@ -62,7 +62,7 @@ def acceptance(
     folder = _scratch()
     stop: KeyboardInterrupt | None = None
     host = manifest.host_info()  # its load before this command adds to it
-    with stopping.raised():
+    with stopping.measuring():
         results, stop = _try_all(chosen, folder, limit, full)
     document = _document(results, folder, host)
     _keep(folder, document, target)

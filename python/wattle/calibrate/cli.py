@@ -83,7 +83,7 @@ def _fit_network(file: Path, output: Path | None, json: bool) -> None:
         raise WattleError(f"--network {file}: {why}")
     check_place(TWO_NODES)
     directory = directories.prepare(output, "calibrate-network")
-    with stopping.raised():
+    with stopping.measuring():
         record, found = network.run(file, directory, ["wattle", *sys.argv[1:]])
     if json:
         kept.print_results(directory, record, network.results(found))

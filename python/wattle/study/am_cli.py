@@ -43,7 +43,7 @@ def am(
     plan = study.make_plan(repeat, min_time, quick, place)
     info.check_machine(info.ask())
     directory = directories.prepare(output, "study-am")
-    with stopping.raised():
+    with stopping.measuring():
         record = study.run(plan, directory, ["wattle", *sys.argv[1:]])
     analysis = study.load(directory, record)
     if as_json:

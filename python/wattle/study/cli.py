@@ -72,7 +72,7 @@ def patterns(
     plan = patterns_study.make_plan(None if payload is None else parse_size(payload), repeat, min_time, quick, place)
     info.check_machine(info.ask())
     directory = directories.prepare(output, "study-patterns")
-    with stopping.raised():
+    with stopping.measuring():
         record = patterns_study.run(plan, directory, ["wattle", *sys.argv[1:]])
     analysis = patterns_study.load(directory, record)
     if as_json:

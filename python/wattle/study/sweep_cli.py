@@ -29,9 +29,9 @@ def study(
     info.check_machine(info.ask())
     plan = sweep.make_plan(quick, rounds, on, place)
     directory = directories.prepare(output, f"study-{made.name}")
-    if not as_json:
-        console.note(plan.knob.words)
-    with stopping.raised():
+    with stopping.measuring():
+        if not as_json:
+            console.note(plan.knob.words)
         record = sweep.run(made, plan, directory, ["wattle", *sys.argv[1:]])
     analysis = sweep.load(made, directory, record)
     if as_json:

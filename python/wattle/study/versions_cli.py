@@ -32,7 +32,7 @@ def study(
     plan = versions.make_plan(app, pes, rounds, quick, registry.check_place(on, link, simulates=True))
     info.check_machine(info.ask())
     directory = directories.prepare(output, f"study-{app.name}")
-    with stopping.raised():
+    with stopping.measuring():
         record = versions.run(plan, directory, ["wattle", *sys.argv[1:]])
     analysis = versions.load(app, directory, record)
     if as_json:
