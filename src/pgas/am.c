@@ -105,6 +105,12 @@ void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handle
   pthread_mutex_unlock(&am->lock);
 }
 
+void wtl_am_detach(wtl_pe *self, wtl_site *site, const char *call, int id)
+{
+  wtl_am_attach(self, call, id, NULL);
+  if (!wtl_am_here.locks) wtl_am_wait_for_turn(self->am, site);
+}
+
 void wtl_am_refuse_in_handler(const char *call)
 {
   const wtl_am_thread *now = &wtl_am_here;

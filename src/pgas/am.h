@@ -49,9 +49,12 @@ void wtl_am_start(wtl_pe *self, char *rings);
 void wtl_am_stop(wtl_pe *self);
 void wtl_am_free(wtl_pe *self);
 
-/* NULL takes the handler away: a message for it that comes later ends the job. `call` is named in errors, here and
- * below. */
+/* `call` is named in errors, here and below. */
 void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handler);
+
+/* Takes the handler away: a message for it that comes later ends the job. Where another thread runs it, waits until it
+ * has ended, unless this thread holds a mutex: the handler may want that. */
+void wtl_am_detach(wtl_pe *self, wtl_site *site, const char *call, int id);
 
 /* `source` may be reused on return. `done`, if not NULL: is added 1 to when the handler and its reply's handler have
  * run. */

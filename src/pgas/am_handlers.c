@@ -3,7 +3,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Small numbers have a place of their own; others, which programs use few of, are a list. Neither shrinks. */
+/* Sequentially consistent, as wtl_am.taken is: who has taken a handler away and then sees that no thread takes messages
+ * knows that none finds it any more (wtl_am_wait_for_turn).
+ *
+ * Small numbers have a place of their own; others, which programs use few of, are a list. Neither shrinks. */
 enum { SMALL = 512 };
 
 typedef struct other {
@@ -38,7 +41,7 @@ bool wtl_am_handlers_set(wtl_am_handlers *_Atomic *table, int id, wtl_am_handler
     *table = h;
   }
   if (is_small(id)) {
-    atomic_store_explicit(&h->small[id], handler, memory_order_release);
+    h->small[id] = handler;
     return true;
   }
   if (!(o = find_other(h, id))) {
@@ -48,7 +51,7 @@ bool wtl_am_handlers_set(wtl_am_handlers *_Atomic *table, int id, wtl_am_handler
     o->handler = handler;
     atomic_store_explicit(&h->others, o, memory_order_release);
   }
-  atomic_store_explicit(&o->handler, handler, memory_order_release);
+  o->handler = handler;
   return true;
 }
 
@@ -56,9 +59,9 @@ wtl_am_handler wtl_am_handlers_find(const wtl_am_handlers *h, int id)
 {
   const other *o;
   if (!h) return NULL;
-  if (is_small(id)) return atomic_load_explicit(&h->small[id], memory_order_acquire);
+  if (is_small(id)) return h->small[id];
   o = find_other(h, id);
-  return o ? atomic_load_explicit(&o->handler, memory_order_acquire) : NULL;
+  return o ? o->handler : NULL;
 }
 
 void wtl_am_handlers_free(wtl_am_handlers *h)

@@ -6,6 +6,9 @@
 #include "pgas/am_order.h"
 #include "pgas/am_state.h"
 
+/* What `state` holds: zeros, or a number that memory holds by chance once in four thousand million times. */
+enum { ZEROS = 0, MADE = 0x57614d75, DESTROYED = 0x57614465 };
+
 static uintptr_t this_thread(void)
 {
   return (uintptr_t)&wtl_am_here;
@@ -16,10 +19,16 @@ static const char *where(void)
   return wtl_am_here.runs ? " (in a handler)" : "";
 }
 
-static void refuse_destroyed(const char *call, const wtl_am_mutex *m)
+static void refuse_no_mutex(const char *call, const wtl_am_mutex *m)
 {
-  if (WTL_UNLIKELY(m->destroyed))
+  if (WTL_LIKELY(m->state == MADE || m->state == ZEROS)) return;
+  if (m->state == DESTROYED)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p was destroyed%s", call, (const void *)m, where());
+  wtl_pe_fail(
+      WTL_EXIT_USAGE,
+      "%s: what is at %p is no mutex%s; shmemx_am_mutex_init makes one, or memory that is all zeros, and nothing "
+      "else may write there",
+      call, (const void *)m, where());
 }
 
 static void refuse_second(const char *call, const wtl_am_mutex *m)
@@ -35,15 +44,15 @@ void wtl_am_mutex_init(wtl_pe *self, const char *call, wtl_am_mutex *m)
   if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_forget(self, m); /* another one may have been there */
   atomic_store_explicit(&m->owner, 0, memory_order_relaxed);
   atomic_store_explicit(&m->waiters, 0, memory_order_relaxed);
-  m->destroyed = 0;
+  m->state = MADE;
 }
 
 void wtl_am_mutex_destroy(const char *call, wtl_am_mutex *m)
 {
-  refuse_destroyed(call, m);
+  refuse_no_mutex(call, m);
   if (atomic_load_explicit(&m->owner, memory_order_relaxed))
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p is held%s", call, (void *)m, where());
-  m->destroyed = 1;
+  m->state = DESTROYED;
 }
 
 /* waits: if it is not free, the thread waits for it. */
@@ -65,7 +74,7 @@ static bool is_free(void *m)
 
 void wtl_am_mutex_lock(wtl_pe *self, wtl_site *site, const char *call, wtl_am_mutex *m)
 {
-  refuse_destroyed(call, m);
+  refuse_no_mutex(call, m);
   refuse_second(call, m);
   while (!try_lock(self, m, true)) {
     atomic_fetch_add_explicit(&m->waiters, 1, memory_order_seq_cst);
@@ -76,13 +85,13 @@ void wtl_am_mutex_lock(wtl_pe *self, wtl_site *site, const char *call, wtl_am_mu
 
 bool wtl_am_mutex_trylock(wtl_pe *self, const char *call, wtl_am_mutex *m)
 {
-  refuse_destroyed(call, m);
+  refuse_no_mutex(call, m);
   return try_lock(self, m, false);
 }
 
 void wtl_am_mutex_unlock(wtl_pe *self, const char *call, wtl_am_mutex *m)
 {
-  refuse_destroyed(call, m);
+  refuse_no_mutex(call, m);
   if (WTL_UNLIKELY(atomic_load_explicit(&m->owner, memory_order_relaxed) != this_thread()))
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: this thread does not hold the mutex at %p%s", call, (void *)m, where());
   if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_unlocks(self, m);

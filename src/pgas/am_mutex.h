@@ -12,18 +12,18 @@
 
 #include "pgas/pe.h"
 
-/* All zeros: free. */
+/* All zeros: free, as a static one is. */
 typedef struct wtl_am_mutex {
   _Atomic uintptr_t owner; /* a thread; 0: free */
   _Atomic uint32_t waiters;
-  uint32_t destroyed;
+  uint32_t state; /* am_mutex.c; what holds none of them is no mutex */
   uint64_t since; /* ns, where that is watched */
 } wtl_am_mutex;
 
 enum { WTL_AM_LONG_HOLD_NS = 1000000 };
 
-/* `call` is named in errors: a second lock by the same thread, an unlock by another one, one that is destroyed or
- * held, or made anew by the thread that holds it. */
+/* `call` is named in errors: a second lock by the same thread, an unlock by another one, one that is destroyed, held or
+ * no mutex, or made anew by the thread that holds it. */
 void wtl_am_mutex_init(wtl_pe *self, const char *call, wtl_am_mutex *m);
 void wtl_am_mutex_destroy(const char *call, wtl_am_mutex *m);
 void wtl_am_mutex_lock(wtl_pe *self, wtl_site *site, const char *call, wtl_am_mutex *m);

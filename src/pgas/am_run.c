@@ -182,23 +182,47 @@ bool wtl_am_take(void *arg)
 {
   wtl_am *am = arg;
   wtl_pe *self = am->pe;
-  bool any, shown[WTL_AM_WAYS];
-  if (atomic_exchange_explicit(&am->taken, 1, memory_order_acquire)) return false;
+  bool any, any_waits, shown[WTL_AM_WAYS];
+  if (atomic_exchange_explicit(&am->taken, 1, memory_order_seq_cst)) return false;
 #ifdef WTL_THREADS
   wtl_self = self;
 #endif
   if (WTL_UNLIKELY(!am->sites)) am->sites = wtl_profile_handlers(&self->profile);
   any = take_some(am);
   for (int way = 0; way < WTL_AM_WAYS; way++) shown[way] = wtl_am_show_head(am, (enum wtl_am_way)way);
+  count(&am->turns);
   atomic_store_explicit(&am->taken, 0, memory_order_release);
   wtl_fence(); /* one for all: the looks below must not be early */
   for (int way = 0; way < WTL_AM_WAYS; way++)
     if (shown[way]) wtl_am_tell_waiters(am, (enum wtl_am_way)way);
   /* A handler may have changed what another thread of this PE sleeps for, be it private memory. */
-  if (any && wtl_bell_has_sleeper(self->door.bell)) wtl_bell_ring(self->door.bell);
+  any_waits = any || atomic_load_explicit(&am->awaited, memory_order_relaxed);
+  if (any_waits && wtl_bell_has_sleeper(self->door.bell)) wtl_bell_ring(self->door.bell);
   /* What came since the last look was told to nobody, where this thread was seen to be at it. */
   if (wtl_am_has_sleeper(am, self->me) && wtl_am_waits(am)) wtl_am_wake(am, self->me);
   return any;
+}
+
+/* Messages that are being taken. */
+typedef struct turn {
+  const wtl_am *am;
+  uint64_t number;
+} turn;
+
+static bool turn_is_over(void *arg)
+{
+  const turn *t = arg;
+  return !atomic_load_explicit(&t->am->taken, memory_order_seq_cst) ||
+         atomic_load_explicit(&t->am->turns, memory_order_acquire) != t->number;
+}
+
+void wtl_am_wait_for_turn(wtl_am *am, wtl_site *site)
+{
+  turn t = {am, atomic_load_explicit(&am->turns, memory_order_acquire)};
+  if (turn_is_over(&t)) return;
+  atomic_fetch_add_explicit(&am->awaited, 1, memory_order_seq_cst);
+  wtl_door_wait(&am->pe->door, site, WTL_WATCH_CONTROL, turn_is_over, &t);
+  atomic_fetch_sub_explicit(&am->awaited, 1, memory_order_relaxed);
 }
 
 bool wtl_am_take_if_any(wtl_am *am)

@@ -64,6 +64,8 @@ struct wtl_am {
   wtl_am_ring *mine;
   enum wtl_am_progress progress;
   _Atomic uint32_t taken;                 /* 1: a thread runs handlers */
+  _Atomic uint64_t turns;                 /* how often one has done so */
+  _Atomic uint32_t awaited;               /* threads that wait for such a turn to end */
   _Atomic uint64_t position[WTL_AM_WAYS]; /* of the next message to take */
   uint64_t shown[WTL_AM_WAYS];            /* as `head` says it */
   _Atomic uint64_t *known[WTL_AM_WAYS];   /* by slot: its ring's head, as far as known */
@@ -112,6 +114,8 @@ bool wtl_am_may_take(const wtl_am *am);
 bool wtl_am_waits(void *am);
 bool wtl_am_take(void *am);
 bool wtl_am_take_if_any(wtl_am *am);
+/* am_run.c: returns when the messages that another thread takes at the moment, if one does, have been handled. */
+void wtl_am_wait_for_turn(wtl_am *am, wtl_site *site);
 /* Runs the handler of a message. */
 void wtl_am_run(wtl_am *am, const wtl_am_message *m);
 /* am.c: a request of that number is done, and its replies are on their way: its sender counts it. */

@@ -595,7 +595,7 @@ typedef void (*shmemx_am_handler)(void *buf, size_t nbytes, int req_pe, shmemx_a
 /** Its members are the library's. All zeros is a free mutex. */
 typedef struct shmemx_am_mutex {
   uintptr_t wtl_owner;
-  uint32_t wtl_waiters, wtl_destroyed;
+  uint32_t wtl_waiters, wtl_state;
   uint64_t wtl_since;
 } shmemx_am_mutex;
 """

@@ -31,6 +31,15 @@ WRONG = [  # case, PE that says it (None: either), what it must say
     ("destroys held", 0, "shmemx_am_mutex_destroy: the mutex at 0x[0-9a-f]+ is held"),
     ("makes held anew", 0, "shmemx_am_mutex_init: this thread already holds the mutex at 0x"),
     ("locks destroyed", 0, "shmemx_am_mutex_lock: the mutex at 0x[0-9a-f]+ was destroyed"),
+    *(
+        (
+            f"{call}s no mutex",
+            0,
+            f"shmemx_am_mutex_{name}: what is at 0x[0-9a-f]+ is no mutex; shmemx_am_mutex_init makes",
+        )
+        for call, name in (("lock", "lock"), ("unlock", "unlock"), ("destroy", "destroy"))
+    ),
+    ("tries no mutex", 0, "shmemx_am_mutex_trylock: what is at 0x[0-9a-f]+ is no mutex; shmemx_am_mutex_init makes"),
 ]
 
 

@@ -47,6 +47,13 @@ static void take_both(shmemx_am_mutex *first, shmemx_am_mutex *second)
   shmemx_am_mutex_unlock(first);
 }
 
+static shmemx_am_mutex *garbage(void)
+{
+  static shmemx_am_mutex never_made;
+  memset(&never_made, 0xa5, sizeof never_made);
+  return &never_made;
+}
+
 static void provoke(int me, int n)
 {
   int to = (me + 1) % n;
@@ -70,6 +77,10 @@ static void provoke(int me, int n)
   if (!strcmp(what, "unlocks free")) shmemx_am_mutex_unlock(&mutex);
   if (!strcmp(what, "destroys held")) shmemx_am_mutex_lock(&mutex), shmemx_am_mutex_destroy(&mutex);
   if (!strcmp(what, "locks destroyed")) shmemx_am_mutex_destroy(&mutex), shmemx_am_mutex_lock(&mutex);
+  if (!strcmp(what, "locks no mutex")) shmemx_am_mutex_lock(garbage());
+  if (!strcmp(what, "tries no mutex")) shmemx_am_mutex_trylock(garbage());
+  if (!strcmp(what, "unlocks no mutex")) shmemx_am_mutex_unlock(garbage());
+  if (!strcmp(what, "destroys no mutex")) shmemx_am_mutex_destroy(garbage());
   if (!strcmp(what, "makes held anew")) shmemx_am_mutex_lock(&mutex), shmemx_am_mutex_init(&mutex);
   if (!strcmp(what, "waits with one"))
     for (int turn = 0; turn < 2; turn++) {
