@@ -50,7 +50,7 @@ target_link_libraries(wattle-mpi PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 install(TARGETS wattle-mpi LIBRARY DESTINATION lib)
 
 file(GLOB MPI_SOURCES CONFIGURE_DEPENDS mpi/*.c record/*.c wait/*.c govern/*.c profile/*.c)
-list(FILTER MPI_SOURCES EXCLUDE REGEX "preload\\.c$")
+list(FILTER MPI_SOURCES EXCLUDE REGEX "mpi/(preload|simulated)\\.c$")
 set_source_files_properties(${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c ${CMAKE_BINARY_DIR}/generated/mpi_stubs.c PROPERTIES GENERATED ON)
 
 # A module of Wattle for the MPI of one wrapper.

@@ -3,7 +3,7 @@
 find_path(SIMGRID_INCLUDE simgrid/s4u.hpp)
 find_library(SIMGRID_LIBRARY simgrid)
 mark_as_advanced(SIMGRID_INCLUDE SIMGRID_LIBRARY)
-if(NOT SIMGRID_INCLUDE OR NOT SIMGRID_LIBRARY)
+if(NOT SIMGRID_LIBRARY OR NOT EXISTS ${SIMGRID_INCLUDE}/smpi/smpi.h)
   message(STATUS "Simulation: no SimGrid (libsimgrid-dev), so oshcc --sim and wattle sim are unavailable")
   return()
 endif()
@@ -36,8 +36,26 @@ target_link_libraries(wattle-sim PRIVATE PkgConfig::CYAML)
 set_target_properties(wattle-sim PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 add_dependencies(wattle-sim shmem_generated)
 
+# MPI programs: src/mpi against SimGrid's MPI, in an archive of its own. Its compiled copy of the runtime is wattle-sim's.
+set(SIM_MPI_GENERATED ${CMAKE_BINARY_DIR}/generated/simulated/mpi.h ${CMAKE_BINARY_DIR}/generated/simulated/mpi_calls.c)
+add_custom_command(OUTPUT ${SIM_MPI_GENERATED}
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/generate_sim.py ${CMAKE_CURRENT_SOURCE_DIR}/mpi/calls.toml
+          ${SIMGRID_INCLUDE}/smpi/smpi.h ${SIMGRID_LIBRARY} ${CMAKE_BINARY_DIR}
+  COMMAND ${CMAKE_COMMAND} -E touch ${SIM_MPI_GENERATED}
+  DEPENDS mpi/generate_sim.py mpi/generate.py mpi/calls.toml COMMENT "Generating the MPI front end of simulated programs")
+add_library(wattle-sim-mpi STATIC mpi/count.c mpi/finish.c mpi/governed.c mpi/poll.c mpi/rank.c mpi/simulated.c ${SIM_MPI_GENERATED})
+add_dependencies(wattle-sim-mpi mpi_generated)
+target_compile_definitions(wattle-sim-mpi PRIVATE $<TARGET_PROPERTY:wattle-sim,COMPILE_DEFINITIONS>)
+target_compile_options(wattle-sim-mpi PRIVATE $<TARGET_PROPERTY:wattle-sim,COMPILE_OPTIONS>)
+target_include_directories(wattle-sim-mpi BEFORE PRIVATE ${CMAKE_BINARY_DIR}/generated/simulated)
+target_include_directories(wattle-sim-mpi PRIVATE ${CMAKE_BINARY_DIR}/generated)
+target_include_directories(wattle-sim-mpi SYSTEM PRIVATE ${SIMGRID_INCLUDE})
+set_target_properties(wattle-sim-mpi PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+configure_file(${CMAKE_SOURCE_DIR}/include/simulated/mpi.h ${CMAKE_BINARY_DIR}/include/simulated/mpi.h COPYONLY)
+
 # What a program is linked with, for oshcc: the C library's functions that the simulation has its own of (sim/os.c).
 configure_file(${CMAKE_SOURCE_DIR}/cmake/simulated.link ${CMAKE_BINARY_DIR}/lib/wattle-simulated.link COPYONLY)
 install(TARGETS wattle-simulator RUNTIME DESTINATION bin)
-install(TARGETS wattle-sim ARCHIVE DESTINATION lib)
+install(TARGETS wattle-sim wattle-sim-mpi ARCHIVE DESTINATION lib)
+install(FILES ${CMAKE_SOURCE_DIR}/include/simulated/mpi.h DESTINATION include/simulated)
 install(FILES ${CMAKE_BINARY_DIR}/lib/wattle-simulated.link DESTINATION lib)

@@ -1,7 +1,9 @@
 /* From a request to its end, for each kind of wait that is not the door's own. */
 #include "mpi/front.h"
 
+#ifndef WTL_SIM
 _Thread_local wtl_mpi_thread wtl_mpi_here __attribute__((tls_model("initial-exec")));
+#endif
 
 /*
  * An error of a blocking call goes to the error handler of its communicator. MPICH 4.0 gives an error that a test finds
@@ -56,6 +58,8 @@ int wtl_mpi_finish(wtl_frame *f, MPI_Request *request, MPI_Status *status)
   return a.rc;
 }
 
+#ifndef WTL_SIM /* a companion calls Fortran's entries (simulated.h) */
+
 typedef struct of_fortran {
   MPI_Fint *request;
   void *status;
@@ -80,3 +84,5 @@ MPI_Fint wtl_mpi_finish_f(wtl_frame *f, int language, MPI_Fint *request, void *s
   give_errors_back(f, &e, a.rc);
   return a.rc;
 }
+
+#endif

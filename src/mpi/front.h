@@ -24,6 +24,9 @@
 #include "profile/profile.h"
 #include "record/record.h"
 #include "wait/door.h"
+#ifdef WTL_SIM
+#include "sim/simulator.h"
+#endif
 
 /* --- a process of the program --- */
 
@@ -57,7 +60,12 @@ typedef struct wtl_mpi_thread {
   uint64_t polled;   /* tick at which the last of them ended */
 } wtl_mpi_thread;
 
+#ifdef WTL_SIM
+#define wtl_mpi_here (*(wtl_mpi_thread *)((char *)wtl_sim_local() + WTL_SIM_LOCAL_BYTES / 2))
+_Static_assert(sizeof(wtl_mpi_thread) <= WTL_SIM_LOCAL_BYTES / 2, "a thread's own memory holds it");
+#else
 extern _Thread_local wtl_mpi_thread wtl_mpi_here __attribute__((tls_model("initial-exec")));
+#endif
 
 /* --- a call --- */
 
@@ -76,6 +84,9 @@ extern const wtl_call_info wtl_mpi_calls[];
 /* Does this call concern nobody? */
 static inline bool wtl_mpi_is_out(void)
 {
+#ifdef WTL_SIM /* a function of the program's that MPI calls runs in no thread of the PE's (simulated.h) */
+  if (!wtl_sim_thread()) return true;
+#endif
   return WTL_UNLIKELY(!wtl_mpi_self || wtl_mpi_here.inside);
 }
 

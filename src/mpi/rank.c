@@ -18,7 +18,9 @@ wtl_mpi_rank *wtl_mpi_self;
  * timer's lateness after what was waited for. A wait may get longer by a sixteenth for that (govern/steps.h), so it is
  * worth no sleep before 16 times as much has passed. Where processes outnumber cores, the core is wanted.
  */
+#ifndef WTL_SIM /* there the end of a call rings a bell (simulated.h) */
 static const double first_price_s = 200e-6, first_crowded_price_s = 50e-6;
+#endif
 
 /* --- this node --- */
 
@@ -93,7 +95,9 @@ static void start_door(wtl_mpi_rank *self, const wtl_mpi_place *all, bool shared
   wtl_cores cores = count_cores(self, all);
   wtl_door_start(&self->door, &self->bell, &self->settings, self->n_local, cores);
   wtl_stages_start(&self->door.stages, &self->settings, self->n_local, cores, false, NULL, wtl_clock_ns_per_tick());
+#ifndef WTL_SIM
   wtl_stages_price(&self->door.stages, self->door.stages.crowded ? first_crowded_price_s : first_price_s);
+#endif
   self->door.is_shared = shared;
 }
 
@@ -103,7 +107,9 @@ static void start_record(wtl_mpi_rank *self)
   MPI_Comm parent = MPI_COMM_NULL;
   PMPI_Comm_rank(MPI_COMM_WORLD, &r->me);
   PMPI_Comm_size(MPI_COMM_WORLD, &r->n);
+#ifndef WTL_SIM /* SimGrid's MPI spawns none, and has no such call */
   PMPI_Comm_get_parent(&parent);
+#endif
   if (parent != MPI_COMM_NULL && *self->settings.profile_dir.text) {
     if (r->me == 0)
       wtl_say("these processes were spawned: their profile is not written, it would replace their parents'");

@@ -53,7 +53,7 @@ bool load(int fd, Copy *out, std::string *error)
 {
   void *copy = dlopen(("/proc/self/fd/" + std::to_string(fd)).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (copy && find(copy, "main", &out->main) && find(copy, "wtl_os_end", &out->end)) {
-    find(copy, "wtl_sim_call_name", &out->call_name);
+    if (!find(copy, "wtl_sim_mpi_call_name", &out->call_name)) find(copy, "wtl_sim_call_name", &out->call_name);
     return true;
   }
   *error = std::string("not a program built by oshcc --sim: ") + dlerror();

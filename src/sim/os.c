@@ -49,6 +49,7 @@ static double ahead(void)
 void wtl_os_catch_up(void)
 {
   double work = ahead();
+  if (!wtl_sim_thread()) return; /* a function of the program's that MPI calls: when the PE itself goes on */
   blocks = 0;
   charged = 0;
   if (work > 0) wtl_sim_compute(work);
@@ -61,7 +62,7 @@ void wtl_os_charge(double seconds)
 
 double wtl_os_ahead(void)
 {
-  return ahead() * wtl_sim_pace();
+  return wtl_sim_thread() ? ahead() * wtl_sim_pace() : 0;
 }
 
 /* --- the program's copies ----------------------------------------------------------------------------------------- */
@@ -69,6 +70,7 @@ double wtl_os_ahead(void)
 static void copied(size_t n)
 {
   const wtl_sim_prices *p = wtl_sim_price();
+  if (!wtl_sim_thread()) return; /* MPI's, which has its price */
   /* The memory's own part takes as long at any clock: what is charged is at the base clock. */
   charged += (double)n * p->copy * (p->copy_clock + (1 - p->copy_clock) / wtl_sim_pace());
   wtl_sim_moved(2 * (double)n); /* read and written */

@@ -21,6 +21,7 @@
 #include <vector>
 #include <xbt/log.h>
 
+#include "sim/companions.h"
 #include "sim/copies.h"
 #include "sim/core.h"
 #include "sim/schedule.h"
@@ -67,6 +68,7 @@ const char *program;
 int arguments;
 char **argument;
 FILE *out;
+uint64_t mpi_messages, mpi_bytes;
 
 [[noreturn]] void fail(const char *what, const std::string &why)
 {
@@ -143,6 +145,29 @@ void deliver(int to, void *what)
   sim::wake(&pe->inbox, 1);
 }
 
+void count_bytes(int from, int to, size_t n)
+{
+  for (int i : {from, to}) {
+    Pe *pe = pes[static_cast<size_t>(i)].get();
+    pe->network_bytes += static_cast<double>(n);
+    pe->memory_bytes += static_cast<double>(n);
+  }
+}
+
+/* What the messages of MPI take of the cores, at their clocks. */
+double mpi_handed_over(int from, int to, size_t n)
+{
+  mpi_messages++;
+  mpi_bytes += n;
+  count_bytes(from, to, n);
+  return (prices.message + static_cast<double>(n) * prices.byte) * pes[static_cast<size_t>(from)]->core.pace();
+}
+
+double mpi_taken(int pe, size_t n)
+{
+  return (prices.receive + static_cast<double>(n) * prices.byte) * pes[static_cast<size_t>(pe)]->core.pace();
+}
+
 /* --- the platform ------------------------------------------------------------------------------------------------- */
 
 double number_of(const s4u::Host *host, const char *property)
@@ -187,6 +212,7 @@ void read_platform(const char *file, int n)
   network.latency = number_of(network.hosts.front(), "latency_s");
   network.bandwidth = number_of(network.hosts.front(), "bandwidth_Bps");
   sim::open_wires(network);
+  sim::open_messaging({network.hosts, mpi_handed_over, mpi_taken});
 }
 
 void start_pes(int n)
@@ -250,7 +276,8 @@ void tell_pe(Pe *pe)
 void tell(const char *end)
 {
   fprintf(out, "{\"schema\":1,\"end\":\"%s\",\"simulated_s\":%.17g,\"messages\":%lu,\"bytes\":%lu,\"pes\":[", end,
-          sim::now(), static_cast<unsigned long>(sim::messages_sent()), static_cast<unsigned long>(sim::bytes_sent()));
+          sim::now(), static_cast<unsigned long>(sim::messages_sent() + mpi_messages),
+          static_cast<unsigned long>(sim::bytes_sent() + mpi_bytes));
   for (auto &pe : pes) {
     fprintf(out, "%s\n", pe->number ? "," : "");
     tell_pe(pe.get());
@@ -447,10 +474,7 @@ void wtl_sim_exit(int status)
 
 void wtl_sim_send(int to, void *what, size_t n, int stream, double after)
 {
-  for (Pe *pe : {here()->pe, pes[static_cast<size_t>(to)].get()}) {
-    pe->network_bytes += static_cast<double>(n);
-    pe->memory_bytes += static_cast<double>(n);
-  }
+  count_bytes(here()->pe->number, to, n);
   sim::send(here()->pe->number, to, what, n, stream, after);
 }
 
@@ -487,6 +511,17 @@ void wtl_sim_nudge(void)
   Pe *pe = here()->pe;
   pe->nudged = true;
   sim::wake(&pe->inbox, 1);
+}
+
+void wtl_sim_carry_out(void (*call)(void *), void *arguments, void (*over)(void *, uint64_t), void *what)
+{
+  sim::carry_out(here()->pe->number, call, arguments, over, what);
+}
+
+void *wtl_sim_entry(const char *name)
+{
+  static void *const here = dlopen(nullptr, RTLD_NOW); /* RTLD_DEFAULT would begin with the copy that calls */
+  return dlsym(here, name);
 }
 
 void wtl_sim_publish(const char *key, const char *value)

@@ -25,7 +25,7 @@ int wtl_sim_pe(void);
 int wtl_sim_pes(void);
 double wtl_sim_now(void);
 /* Zeroed memory of the calling thread, WTL_SIM_LOCAL_BYTES of it. */
-enum { WTL_SIM_LOCAL_BYTES = 256 };
+enum { WTL_SIM_LOCAL_BYTES = 768 };
 void *wtl_sim_local(void);
 
 /* --- the core --- */
@@ -114,6 +114,16 @@ bool wtl_sim_has_message(void); /* no turn */
  * thread a PE. */
 bool wtl_sim_await(double seconds);
 void wtl_sim_nudge(void);
+
+/* --- MPI --- */
+
+/* Has SimGrid's own MPI run call(arguments), on another stack: there wtl_sim_thread is NULL, and of this file it may
+ * call only what gives no turn and is of no PE. When it is done, over(what, 0) is called between turns, where it may do
+ * no more than wtl_sim_wake. One call a PE at a time. No turn. */
+void wtl_sim_carry_out(void (*call)(void *), void *arguments, void (*over)(void *, uint64_t), void *what);
+
+/* SimGrid's own function of a name that the program has one of, too; NULL: it has none. No turn. */
+void *wtl_sim_entry(const char *name);
 
 /* --- the job --- */
 

@@ -49,9 +49,15 @@ std::vector<Link> links;
 std::vector<std::unordered_map<uint64_t, Stream>> streams; /* by sender; by receiver and stream */
 std::vector<std::unique_ptr<Courier>> couriers;
 std::vector<Courier *> resting; /* the last to rest is the first to go: its stack is warm */
-std::deque<Message *> landed;   /* flows that have ended */
-s4u::SemaphorePtr landing;      /* as often as there are such */
-size_t flows;
+struct Landed {
+  Act act;
+  void *what;
+};
+std::deque<Landed> landed; /* what SimGrid is through with */
+s4u::SemaphorePtr landing; /* as often as there are such */
+size_t flows;              /* what it is not */
+/* What has not ended by then never will: it waits for what does not come. */
+constexpr double NEVER_S = 1e12;
 uint64_t messages, bytes;
 
 void deliver(Message *m)
@@ -94,8 +100,7 @@ void carry(Courier *c)
   for (;;) {
     Message *m = c->message;
     s4u::Comm::sendto(net.hosts[static_cast<size_t>(m->from)], net.hosts[static_cast<size_t>(m->to)], m->bytes);
-    landed.push_back(m);
-    landing->release();
+    land(have_arrived, m);
     resting.push_back(c);
     c->bell->acquire();
   }
@@ -103,7 +108,7 @@ void carry(Courier *c)
 
 void start_flow(Message *m)
 {
-  if (!flows++ && now() > s4u::Engine::get_clock()) s4u::this_actor::sleep_until(now());
+  begin_apart();
   if (!resting.empty()) {
     Courier *c = resting.back();
     resting.pop_back();
@@ -148,18 +153,26 @@ void send(int from, int to, void *what, size_t n, int stream, double after)
   at(s.left, leave, new Message{from, to, s.sent++, what, n, &s}, 0);
 }
 
+void begin_apart()
+{
+  if (!flows++ && now() > s4u::Engine::get_clock()) s4u::this_actor::sleep_until(now());
+}
+
+void land(Act act, void *what)
+{
+  landed.push_back({act, what});
+  landing->release();
+}
+
 double advance_flows(double until)
 {
   double left = until - s4u::Engine::get_clock();
   if (!flows || until <= now() || left <= 0) return until;
-  if (std::isinf(until))
-    landing->acquire();
-  else if (landing->acquire_timeout(left))
-    return until;
-  Message *m = landed.front();
+  if (landing->acquire_timeout(std::min(left, NEVER_S))) return until;
+  Landed next = landed.front();
   landed.pop_front();
   flows--;
-  at(std::clamp(s4u::Engine::get_clock(), now(), until), have_arrived, m, 0);
+  at(std::clamp(s4u::Engine::get_clock(), now(), until), next.act, next.what, 0);
   return std::clamp(s4u::Engine::get_clock(), now(), until);
 }
 

@@ -16,6 +16,8 @@
 #include <simgrid/s4u.hpp>
 #include <vector>
 
+#include "sim/schedule.h"
+
 namespace sim {
 
 constexpr size_t SHORT_BYTES = 1024;
@@ -31,6 +33,11 @@ void open_wires(const Network &network);
 
 /* Hands over a message that leaves `after` seconds from now. */
 void send(int from, int to, void *what, size_t bytes, int stream, double after);
+
+/* Something else that SimGrid carries out (between turns), until the actor that does says so: then act(what, 0) is called
+ * between turns. */
+void begin_apart();
+void land(Act act, void *what);
 
 /* For sim::run, from a SimGrid actor: what SimGrid simulates goes on. */
 double advance_flows(double until);

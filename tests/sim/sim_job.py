@@ -17,11 +17,32 @@ def is_built() -> bool:
     return (HOME / "bin/wattle-simulator").exists()
 
 
-def build(folder: Path, *names: str, of: Path = PROGRAMS) -> Path:
+def build(folder: Path, *names: str, of: Path = PROGRAMS, suffix: str = ".c", compiler: str = "cc") -> Path:
     for name in names:
-        words = [HOME / "bin/oshcc", "--sim", "-O2", "-g", of / f"{name}.c", "-o", folder / name, "-lm"]
-        subprocess.run(words, check=True)
+        words = [HOME / "bin/oshcc", "--sim", "-O2", "-g", of / f"{name}{suffix}", "-o", folder / name, "-lm"]
+        subprocess.run(words, check=True, env=os.environ | {"OSHCC_CC": compiler})
     return folder
+
+
+def free_cluster(folder: Path, **costs: float) -> Path:
+    """A machine on which nothing takes time but what a program says it computes, and `costs`."""
+    units = {"bandwidth": "B/s", "byte": "s/B", "uncore": "W"}
+    network = {"latency": 1e-12, "bandwidth": 1e15, "message": 0, "byte": 0}
+    core = {"block": 0, "wake": 0, "clock_change": 0, "uncore": 3}
+    for key, value in costs.items():
+        (core if key in core else network)[key] = value
+
+    def number(key: str, value: float) -> str:
+        unit = units.get(key, "s")
+        return f'[{key}]\nvalue = {value}\nplus_minus = 0\nunit = "{unit}"\ntag = "assumed"\nhow = "for a test"\n'
+
+    (folder / "free.toml").write_text('title = "free"\n' + "".join(number(*row) for row in network.items()))
+    path = folder / "cluster.toml"
+    path.write_text(
+        'title = "free"\nmachine = "sandybridge-e5-2670"\ncores = "sandybridge-e5-2670"\n'
+        f'network = "{folder}/free.toml"\n' + "".join(number(*row) for row in core.items())
+    )
+    return path
 
 
 def simulate(

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from sim_job import build, is_built, result, simulate
+from sim_job import build, free_cluster, is_built, result, simulate
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (libsimgrid-dev)")
 
@@ -27,21 +27,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A machine on which nothing takes time but what the programs say, waking up and changing the clock."""
-    folder = tmp_path_factory.mktemp("cluster")
-
-    def number(key: str, value: float, unit: str) -> str:
-        return f'[{key}]\nvalue = {value}\nplus_minus = 0\nunit = "{unit}"\ntag = "assumed"\nhow = "for a test"\n'
-
-    network = [("latency", 1e-12, "s"), ("bandwidth", 1e15, "B/s"), ("message", 0, "s"), ("byte", 0, "s/B")]
-    core = [("block", 0, "s"), ("wake", WAKE, "s"), ("clock_change", CHANGE, "s"), ("uncore", 3, "W")]
-    (folder / "free.toml").write_text('title = "free"\n' + "".join(number(*row) for row in network))
-    path = folder / "cluster.toml"
-    path.write_text(
-        'title = "free"\nmachine = "sandybridge-e5-2670"\ncores = "sandybridge-e5-2670"\n'
-        f'network = "{folder}/free.toml"\n' + "".join(number(*row) for row in core)
-    )
-    return path
+    return free_cluster(tmp_path_factory.mktemp("cluster"), wake=WAKE, clock_change=CHANGE)
 
 
 def run(where: Path, program: Path, cluster: Path, *arguments: str, n: int = 2, options: tuple[str, ...] = ()) -> str:

@@ -1,0 +1,204 @@
+#include "mpi/simulated.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "sim/os.h"
+
+/* --- to the companion and back --- */
+
+static void end_plain(void *done, uint64_t tag)
+{
+  (void)tag;
+  *(bool *)done = true;
+  wtl_sim_wake(done, 1);
+}
+
+void wtl_mpi_hand_over(void (*call)(void *), void *arguments)
+{
+  bool done = false;
+  if (!wtl_sim_thread()) {
+    call(arguments); /* by a function of the program's that MPI has called */
+    return;
+  }
+  wtl_os_catch_up();
+  wtl_sim_carry_out(call, arguments, end_plain, &done);
+  while (!done) wtl_sim_block(&done, INFINITY);
+}
+
+typedef struct waited {
+  wtl_bell *bell;
+  bool done;
+} waited;
+
+static bool is_done(void *of)
+{
+  return ((const waited *)of)->done;
+}
+
+/* Between turns, so the bell is rung by hand: nothing here may ask which PE it is. */
+static void end_waited(void *of, uint64_t tag)
+{
+  waited *w = of;
+  (void)tag;
+  w->done = true;
+  atomic_store_explicit(&w->bell->rung_at, (uint64_t)(wtl_sim_now() * 1e9), memory_order_relaxed);
+  atomic_fetch_add_explicit(&w->bell->rung, 1, memory_order_relaxed);
+  wtl_sim_wake(&w->bell->rung, INT_MAX);
+}
+
+void wtl_mpi_carry_out(wtl_frame *f, void (*call)(void *), void *arguments)
+{
+  waited w = {.bell = &wtl_mpi_self->bell};
+  wtl_os_catch_up();
+  wtl_sim_carry_out(call, arguments, end_waited, &w);
+  wtl_door_wait(&wtl_mpi_self->door, f->site, WTL_WATCH_ALL, is_done, &w);
+}
+
+/* --- the beginning and the end --- */
+
+static int started(int rc)
+{
+  if (rc == MPI_SUCCESS) wtl_mpi_start(MPI_THREAD_SERIALIZED);
+  return rc;
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+  return started(PMPI_Init(argc, argv));
+}
+
+/* A rank has one companion, so one call at a time. */
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+  int unused, rc = PMPI_Init_thread(argc, argv, required, &unused);
+  if (provided) *provided = required < MPI_THREAD_SERIALIZED ? required : MPI_THREAD_SERIALIZED;
+  return started(rc);
+}
+
+int MPI_Finalize(void)
+{
+  wtl_mpi_stop(WTL_HERE);
+  return PMPI_Finalize();
+}
+
+/* All ranks are one process. */
+int wtl_handed_Abort(MPI_Comm comm, int code)
+{
+  (void)comm;
+  fflush(NULL);
+  _exit(code);
+}
+
+int MPI_Abort(MPI_Comm comm, int code)
+{
+  wtl_mpi_abandon();
+  wtl_say("MPI_Abort(%d) ends the job", code);
+  return PMPI_Abort(comm, code);
+}
+
+void wtl_mpi_find_fortran(void) {} /* it is looked for by name */
+
+/* --- Fortran --- */
+
+wtl_mpi_fortran *wtl_mpi_fortran_of(const char *name)
+{
+  wtl_mpi_fortran *found;
+  void *at = wtl_sim_entry(name);
+  if (!at) {
+    wtl_say("SimGrid's MPI has no %s", name);
+    _exit(WTL_EXIT_UNAVAILABLE);
+  }
+  memcpy(&found, &at, sizeof found);
+  return found;
+}
+
+static void init_f(void *ierror)
+{
+  ((void (*)(void *))wtl_mpi_fortran_of("mpi_init_"))(ierror);
+}
+
+void mpi_init_(MPI_Fint *ierror);
+void mpi_init_(MPI_Fint *ierror)
+{
+  wtl_mpi_hand_over(init_f, ierror);
+  started(*ierror);
+}
+
+void mpi_init_thread_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror);
+void mpi_init_thread_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
+{
+  mpi_init_(ierror);
+  *provided = *required < MPI_THREAD_SERIALIZED ? *required : MPI_THREAD_SERIALIZED;
+}
+
+void mpi_finalize_(MPI_Fint *ierror);
+void mpi_finalize_(MPI_Fint *ierror)
+{
+  wtl_mpi_stop(WTL_HERE);
+  *ierror = PMPI_Finalize();
+}
+
+void mpi_abort_(void *comm, const MPI_Fint *code, MPI_Fint *ierror);
+void mpi_abort_(void *comm, const MPI_Fint *code, MPI_Fint *ierror)
+{
+  (void)comm;
+  *ierror = MPI_Abort(MPI_COMM_WORLD, *code);
+}
+
+/* --- what is asked of the clock, and of SimGrid's header --- */
+
+double MPI_Wtime(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double MPI_Wtick(void)
+{
+  return 1e-9;
+}
+
+double mpi_wtime_(void);
+double mpi_wtime_(void)
+{
+  return MPI_Wtime();
+}
+
+double mpi_wtick_(void);
+double mpi_wtick_(void)
+{
+  return MPI_Wtick();
+}
+
+int MPI_Pcontrol(int level, ...)
+{
+  (void)level;
+  return MPI_SUCCESS;
+}
+
+static void comm_self(void *out)
+{
+  *(MPI_Comm *)out = ((MPI_Comm(*)(void))wtl_mpi_fortran_of("smpi_process_comm_self"))();
+}
+
+/* What MPI_COMM_SELF is in smpi.h. */
+MPI_Comm smpi_process_comm_self(void)
+{
+  MPI_Comm self = MPI_COMM_NULL;
+  wtl_mpi_hand_over(comm_self, &self);
+  return self;
+}
+
+/* For the simulator: what a call that waits is called. */
+const char *wtl_sim_mpi_call_name(unsigned call);
+const char *wtl_sim_mpi_call_name(unsigned call)
+{
+  return wtl_mpi_calls[call].name;
+}
