@@ -26,8 +26,10 @@ typedef struct wtl_launcher {
   /* Appends what stands between the launcher's path and the program. False with the reason in `error`. */
   bool (*compose)(wtl_words *line, const wtl_command *c, char *error, size_t size);
 
-  /* --- while it runs and when it has ended; NULL where there is nothing to do --- */
-  int speaks_on;                      /* STDOUT_FILENO or STDERR_FILENO: where it says how PEs ended; 0: nowhere */
+  /* --- around its life; NULL where there is nothing to do --- */
+  void (*prepare)(void);           /* before it begins */
+  bool (*settled)(pid_t launcher); /* asked, soon after, until it is true: what was prepared is not needed any more */
+  int speaks_on;                   /* STDOUT_FILENO or STDERR_FILENO: where it says how PEs ended; 0: nowhere */
   int (*code_said)(const char *line); /* the exit code of which a line tells; -1: of none */
   /* The job's code, from the launcher's own, the first that it said (or -1), and the signal that asked for the end (or
    * 0). */

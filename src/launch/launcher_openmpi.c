@@ -10,6 +10,7 @@
 
 #include "launch/launcher.h"
 #include "launch/search.h"
+#include "launch/sessions.h"
 #include "node/remains.h"
 
 static bool suits(void)
@@ -199,25 +200,6 @@ static bool is_stuck(pid_t launcher)
   return present_call(launcher) == SYS_futex && all_threads_sleep(launcher) && !has_living_children(launcher);
 }
 
-/* Where Open MPI keeps its session directory. */
-static const char *temporary_directory(void)
-{
-  static const char *const names[] = {"TMPDIR", "TEMP", "TMP"};
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (getenv(names[i])) return getenv(names[i]);
-  return "/tmp";
-}
-
-static void remove_remains(pid_t launcher)
-{
-  char pattern[4096];
-  glob_t found;
-  snprintf(pattern, sizeof pattern, "%s/ompi.*.%u/pid.%ld", temporary_directory(), (unsigned)geteuid(), (long)launcher);
-  if (glob(pattern, 0, NULL, &found) == 0)
-    for (size_t i = 0; i < found.gl_pathc; i++) wtl_remains_remove(found.gl_pathv[i]);
-  globfree(&found);
-}
-
 const wtl_launcher wtl_launcher_openmpi = {
     .name = "openmpi",
     .wanted = "Open MPI's (mpirun.openmpi, prterun or mpirun)",
@@ -235,6 +217,8 @@ const wtl_launcher wtl_launcher_openmpi = {
     .environment = environment,
     .compose = compose,
     .exit_code = exit_code,
+    .prepare = wtl_sessions_keep,
+    .settled = wtl_sessions_settled,
     .is_stuck = is_stuck,
-    .remove_remains = remove_remains,
+    .remove_remains = wtl_sessions_remove,
 };

@@ -46,17 +46,23 @@ __attribute__((noreturn)) static void become(char **line, pid_t parent, int spea
   _exit(WTL_EXIT_UNAVAILABLE);
 }
 
+/* A launcher settles within a tenth of a second. One that has not after five is not known well enough here. */
+enum { SETTLES_MS = 10, SETTLES_MOST = 500, STUCK_MS = 500 };
+
 /* Waits for the launcher's end, and brings it about where it is stuck for 1.5 s. True if it was. */
 static bool watch(const wtl_launcher *l, pid_t launcher, wtl_hearing *h)
 {
   struct pollfd p[2] = {{.fd = (int)syscall(SYS_pidfd_open, launcher, 0), .events = POLLIN},
                         {.fd = h->from, .events = POLLIN}};
-  int stuck = 0;
+  int stuck = 0, unsettled = l->settled ? SETTLES_MOST : 0;
   while ((p[0].fd >= 0 || p[1].fd >= 0) && stuck < 3) {
-    int n = poll(p, 2, l->is_stuck ? 500 : -1);
+    int n = poll(p, 2, unsettled ? SETTLES_MS : l->is_stuck ? STUCK_MS : -1);
     if (n > 0 && p[1].revents && !wtl_hear(h)) p[1].fd = -1;
     if (n > 0 && p[0].revents) break;
-    if (n == 0) stuck = l->is_stuck(launcher) ? stuck + 1 : 0;
+    if (unsettled)
+      unsettled = l->settled(launcher) ? 0 : unsettled - 1;
+    else if (n == 0)
+      stuck = l->is_stuck(launcher) ? stuck + 1 : 0;
   }
   if (p[0].fd >= 0) close(p[0].fd);
   if (stuck < 3) return false;
@@ -93,6 +99,7 @@ int wtl_run(const wtl_launcher *l, char **line)
   open_standard_streams();
   if (l->speaks_on && pipe2(ends, O_CLOEXEC) != 0) ends[0] = ends[1] = -1; /* then its own code must do */
   h.from = ends[0];
+  if (l->prepare) l->prepare();
   child = fork();
   if (child < 0) {
     fprintf(stderr, "oshrun: fork: %s\n", strerror(errno));

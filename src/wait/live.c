@@ -61,7 +61,7 @@ static void tell(const wtl_live *l)
   uint64_t ms = (wtl_clock_ns() - l->since_ns) / 1000000;
   put_text(&t, "wattle: PE ");
   put_number(&t, (uint64_t)l->pe, 10);
-  put_text(&t, l->addr ? ": waits in " : ": does not wait");
+  put_text(&t, !l->mark[0] ? ": has been finalized" : l->addr ? ": waits in " : ": does not wait");
   if (l->addr) {
     put_text(&t, l->call);
     put_place(&t, l);
@@ -86,19 +86,14 @@ static void asked(int number)
   raise(number);
 }
 
-/* Only where the program, or who started it, has nothing else in mind for it. */
+/* Only where the program, or who started it, has nothing else in mind for it. And to the process's end: one PE that died
+ * of the question would take the others, which are to answer it, with it. */
 static void listen_to_quit(void)
 {
   struct sigaction now;
   if (sigaction(SIGQUIT, NULL, &now) != 0 || now.sa_handler != SIG_DFL) return;
   struct sigaction ours = {.sa_handler = asked, .sa_flags = SA_RESTART};
   sigaction(SIGQUIT, &ours, NULL);
-}
-
-static void stop_listening(void)
-{
-  struct sigaction now;
-  if (sigaction(SIGQUIT, NULL, &now) == 0 && now.sa_handler == asked) signal(SIGQUIT, SIG_DFL);
 }
 
 /* --- the page --- */
@@ -146,9 +141,8 @@ wtl_live *wtl_live_start(int pe, int n_pes)
 
 void wtl_live_stop(wtl_live *l)
 {
-  wtl_live *mine = l;
-  if (!l || l->pid != getpid() || !atomic_compare_exchange_strong(&told, &mine, NULL)) return;
-  stop_listening();
+  if (!l || l->pid != getpid()) return;
+  l->since_ns = wtl_clock_ns();
   l->mark[0] = 0; /* it stays mapped: a thread of the program may still be waiting */
 }
 #endif

@@ -19,8 +19,9 @@ AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def victims(job: Job, who: str) -> list[int]:
-    """Process ids of one kind, oldest first; empty before they exist."""
-    return job.find({"pe": "victim", "mpirun": "mpirun", "oshrun": "oshrun"}[who])
+    """Process ids of one kind, oldest first; empty before they exist. A second oshrun is the keeper of a directory."""
+    found = job.find({"pe": "victim", "mpirun": "mpirun", "oshrun": "oshrun"}[who])
+    return found[:1] if who == "oshrun" else found
 
 
 def kill_one(job: Job, who: str, which: int = 0, number: int = signal.SIGKILL) -> bool:

@@ -325,6 +325,33 @@ def test_dry_run_checks_the_program_and_starts_nothing(tmp_path: Path) -> None:
     assert dry(tmp_path, "--host", "a", tmp_path / "nothing").code == 0
 
 
+# --- the directories of Open MPI's sessions ---
+
+AS_OPEN_MPI = """#!/bin/sh
+sessions=$TMPDIR/ompi.$(uname -n | cut -d. -f1).$(id -u)
+rmdir "$sessions" && echo "the last launcher to leave removed it"
+true & killed=$!
+wait
+mkdir "$sessions/pid.$killed" "$sessions/pid.$$" || exit
+looks=0
+while [ "$(ls "$sessions")" != "pid.$$" ] && [ $looks -lt 200 ]; do sleep 0.05; looks=$((looks + 1)); done
+ls "$sessions" | sed "s/pid.$$/its own/;s/pid.$killed/a dead one's/"
+rmdir "$sessions"/* "$sessions"
+"""
+
+
+def test_directory_of_sessions_stays_until_the_launcher_has_its_own(tmp_path: Path) -> None:
+    """Of two jobs, one that ended while the other began took away the directory under the other's feet."""
+    (tmp_path / "mpirun.openmpi").write_text(AS_OPEN_MPI)
+    (tmp_path / "mpirun.openmpi").chmod(0o755)
+    with Job([OSHRUN, "--launcher", "openmpi", "-n", "1", BOOT], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}) as job:
+        result = job.wait()
+    sees_all = (
+        str(Path("/proc/self/ns/pid").readlink()) == "pid:[4026531836]"
+    )  # elsewhere a number tells nothing of its owner
+    assert result.out.splitlines() == ([] if sees_all else ["a dead one's"]) + ["its own"], result
+
+
 # --- MPICH's mpiexec, for real ---
 
 

@@ -137,15 +137,27 @@ def test_a_second_question_at_once_ends_the_job(tmp_path: Path) -> None:
     assert "wattle: PE 0: waits in shmem_barrier_all" in err
 
 
+def told(tmp_path: Path, body: str) -> subprocess.CompletedProcess[str]:
+    """A program of one PE with this body, run."""
+    source, program = tmp_path / "own.c", tmp_path / "own"
+    source.write_text(f"#include <shmem.h>\n#include <signal.h>\n#include <unistd.h>\n{body}\n")
+    subprocess.run([HOME / "bin/oshcc", source, "-o", program], check=True)
+    return subprocess.run([program], env=environment(), check=False, text=True, capture_output=True)
+
+
 def test_a_program_that_has_a_handler_of_its_own_keeps_it(tmp_path: Path) -> None:
-    source = tmp_path / "own.c"
-    source.write_text(
-        "#include <shmem.h>\n#include <signal.h>\n#include <unistd.h>\n"
+    result = told(
+        tmp_path,
         "static void mine(int n) { (void)n; _exit(7); }\n"
-        "int main(void) { signal(SIGQUIT, mine); shmem_init(); raise(SIGQUIT); shmem_finalize(); }\n"
+        "int main(void) { signal(SIGQUIT, mine); shmem_init(); raise(SIGQUIT); shmem_finalize(); }",
     )
-    subprocess.run([str(HOME / "bin/oshcc"), str(source), "-o", str(tmp_path / "own")], check=True)
-    assert subprocess.run([str(tmp_path / "own")], env=environment(), check=False).returncode == 7
+    assert result.returncode == 7
+
+
+def test_a_pe_that_has_finalized_answers_too(tmp_path: Path) -> None:
+    """It would take with it the others, which are asked in the same moment."""
+    result = told(tmp_path, "int main(void) { shmem_init(); shmem_finalize(); raise(SIGQUIT); return 5; }")
+    assert result.returncode == 5 and "wattle: PE 0: has been finalized, for " in result.stderr, result
 
 
 # ---- the page ----
