@@ -12,7 +12,11 @@ bool wtl_cpu_list(const char *text, cpu_set_t *out)
     char *end;
     long first = strtol(text, &end, 10), last = first;
     if (end == text) break;
-    if (*end == '-') last = strtol(end + 1, &end, 10);
+    if (*end == '-') {
+      const char *dash = end;
+      last = strtol(dash + 1, &end, 10);
+      if (end == dash + 1) last = -1;
+    }
     if (first < 0 || last < first || last >= CPU_SETSIZE) break;
     for (long cpu = first; cpu <= last; cpu++) CPU_SET((size_t)cpu, out);
     for (text = end; *text == ',' || *text == ' '; text++) {}
@@ -53,14 +57,27 @@ static void join(groups *g, int a, int b)
     g->lowest[a] = b;
 }
 
+static void join_all(groups *g, int cpu, const cpu_set_t *others)
+{
+  for (int other = 0; other < CPU_SETSIZE; other++)
+    if (CPU_ISSET((size_t)other, others)) join(g, cpu, other);
+}
+
 static bool join_listed(groups *g, const wtl_sys *sys, const char *sysfs, int cpu, const char *file)
 {
   char text[4096];
   cpu_set_t set;
   bool found = wtl_cpu_file(sys, sysfs, cpu, file, text, sizeof text) > 0 && wtl_cpu_list(text, &set);
-  for (int other = 0; found && other < CPU_SETSIZE; other++)
-    if (CPU_ISSET((size_t)other, &set)) join(g, cpu, other);
+  if (found) join_all(g, cpu, &set);
   return found;
+}
+
+/* It has a clock, or seems to, and does not say with whom. */
+static bool is_secretive(const wtl_sys *sys, const char *sysfs, int cpu)
+{
+  char text[256];
+  return wtl_cpu_file(sys, sysfs, cpu, "cpufreq/related_cpus", text, sizeof text) != -ENOENT ||
+         wtl_cpu_file(sys, sysfs, cpu, "cpufreq/scaling_driver", text, sizeof text) != -ENOENT;
 }
 
 static void join_package(groups *g, const wtl_sys *sys, const char *sysfs, int cpu)
@@ -80,7 +97,9 @@ cpu_set_t *wtl_clock_domains(const wtl_sys *sys, const char *sysfs, enum wtl_clo
   for (int cpu = 0; g && cpu < CPU_SETSIZE; cpu++) g->lowest[cpu] = cpu;
   for (int cpu = 0; g && cpu < CPU_SETSIZE; cpu++) {
     if (!CPU_ISSET((size_t)cpu, cpus)) continue;
-    join_listed(g, sys, sysfs, cpu, "cpufreq/related_cpus");
+    /* Then it may be with all: a vote too many saves less, one too few slows others down. */
+    if (!join_listed(g, sys, sysfs, cpu, "cpufreq/related_cpus") && is_secretive(sys, sysfs, cpu))
+      join_all(g, cpu, cpus);
     join_listed(g, sys, sysfs, cpu, "cpufreq/freqdomain_cpus");
     join_listed(g, sys, sysfs, cpu, "topology/thread_siblings_list");
     if (rule == WTL_DOMAIN_PACKAGE) join_package(g, sys, sysfs, cpu);

@@ -36,7 +36,7 @@ static void lists_of_cpus_are_read_whole_or_not_at_all(void)
   CHECK(wtl_cpu_list("0 1 3", &set) && CPU_COUNT(&set) == 3 && !CPU_ISSET(2, &set));
   CHECK(!wtl_cpu_list("", &set) && CPU_COUNT(&set) == 0);
   CHECK(!wtl_cpu_list("0-2,x", &set) && CPU_COUNT(&set) == 0);
-  CHECK(!wtl_cpu_list("3-1", &set) && !wtl_cpu_list("0-99999", &set));
+  CHECK(!wtl_cpu_list("0-", &set) && !wtl_cpu_list("3-1", &set) && !wtl_cpu_list("0-99999", &set));
 }
 
 static void cores_share_a_clock_where_the_kernel_or_the_hardware_says_so(void)
@@ -56,6 +56,22 @@ static void cores_share_a_clock_where_the_kernel_or_the_hardware_says_so(void)
   /* Whose sibling is not ours is still in the domain: it is slowed too. */
   CHECK(domains_of(t, 5, WTL_DOMAIN_AUTO, d) == 3 && CPU_ISSET(5, &d[2]));
   tree_free(t);
+}
+
+static void a_core_that_keeps_secret_who_shares_its_clock_may_share_it_with_all(void)
+{
+  static const char *const said[] = {"", "0-", NULL};
+  for (int i = 0; i < 3; i++) {
+    tree *t = tree_new();
+    cpu_set_t d[8];
+    char path[512];
+    for (int cpu = 0; cpu < 4; cpu++) clock_intel(t->root, cpu);
+    if (said[i]) clock_put(t->root, 2, "cpufreq/related_cpus", said[i]);
+    snprintf(path, sizeof path, "%s/devices/system/cpu/cpu2/cpufreq/related_cpus", t->root);
+    CHECK(said[i] || remove(path) == 0);
+    CHECK(domains_of(t, 4, WTL_DOMAIN_AUTO, d) == 1 && CPU_COUNT(&d[0]) == 4);
+    tree_free(t);
+  }
 }
 
 static void a_package_is_one_domain_where_the_user_says_so(void)
@@ -662,6 +678,7 @@ static void a_file_of_another_boot_says_nothing(void)
 
 TESTS(TEST(lists_of_cpus_are_read_whole_or_not_at_all),
       TEST(cores_share_a_clock_where_the_kernel_or_the_hardware_says_so),
+      TEST(a_core_that_keeps_secret_who_shares_its_clock_may_share_it_with_all),
       TEST(a_package_is_one_domain_where_the_user_says_so), TEST(userspace_sets_the_clock_itself),
       TEST(other_governors_get_a_ceiling_and_above_the_base_a_floor),
       TEST(the_base_clock_is_the_makers_where_the_machine_says_it), TEST(limits_that_were_set_already_stay),
