@@ -13,7 +13,7 @@ from pathlib import Path
 from wattle.console import out, progress
 from wattle.nodes import Nodes, unavailable
 
-from bench import schemes, two_nodes, verdicts
+from bench import learned, schemes, two_nodes, verdicts
 from bench.jobs import ROOT, Figures, Side, Toolchain, across, alternate, build, crowded, pinned
 from bench.pairs import Row, as_data, between, compare
 from bench.show import comparison_table, own_table, section
@@ -100,6 +100,7 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
         with Nodes(2) as nodes:
             between_nodes(options, found, result, nodes)
         schemes.run(options, result)
+        learned.run(options, result)
     return result
 
 

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from bench import armci, schemes
+from bench import armci, learned, schemes
 from bench.jobs import OTHERS
 
 KEYS = ("clocks[0].active", "clocks[0].asleep", "idle.cpu", "idle.dram")
@@ -65,3 +65,32 @@ def test_sums_that_differ_between_libraries_are_said():
     figures = {"dgemm_sum": 3.0, "jacobi_sum": -7.0, "idle_sum": 0.5}
     assert armci.same_sums([[figures, figures]]) == "the same in all runs"
     assert "differ by up to" in armci.same_sums([[figures, figures | {"jacobi_sum": -7.001}]])
+
+
+def ring(ratios: dict[int, tuple[float, float]]) -> tuple[list[dict[str, float]], list[dict[str, float]]]:
+    """A round of polling and one asleep, of which these are the ratios in time and CPU seconds; elsewhere 2 and 2."""
+    polling, asleep = {}, {}
+    for size in learned.SIZES:
+        time, cpu = ratios.get(size, (2.0, 2.0))
+        polling |= {f"put/{size}": 1.0, f"put/{size}/cpu": 2.0}
+        asleep |= {f"put/{size}": time, f"put/{size}/cpu": 2 * cpu}
+    return [polling], [asleep]
+
+
+def test_sleeping_pays_from_the_size_on_with_the_fewest_on_the_wrong_side():
+    large = {size: (1.04, 0.5) for size in learned.SIZES if size >= 65536}
+    assert learned.crossovers(*ring(large), "put") == [65536]
+    assert learned.crossovers(*ring(large | {8192: (1.0, 0.5)}), "put") == [65536]  # by chance
+    assert learned.crossovers(*ring(large | {65536: (1.06, 0.5)}), "put") == [131072]
+    assert learned.crossovers(*ring(large | {65536: (1.0, 1.0)}), "put") == [131072]
+    assert learned.crossovers(*ring({}), "put") == [2 * learned.SIZES[-1]]
+    assert learned.crossovers(*ring({learned.SIZES[-2]: (1.0, 0.5)}), "put") == [
+        learned.SIZES[-2],
+        2 * learned.SIZES[-1],
+    ]
+
+
+def test_learned_and_measured_are_apart_by_a_factor_within_the_sizes_that_were_tried():
+    assert (learned.factor(32768, 65536), learned.factor(131072, 32768)) == (2, 4)
+    assert learned.factor(16, learned.SIZES[0]) == 1
+    assert learned.factor(1 << 30, 2 * learned.SIZES[-1]) == 1

@@ -1,0 +1,114 @@
+"""Thresholds of transfers: what the runtime learns on links of three speeds, and from where on sleeping pays there."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from rich.table import Table
+from wattle import profile, tables, units
+from wattle.console import progress
+from wattle.nodes import Nodes
+from wattle.report.bench_file import Bar
+
+from bench.jobs import OTHERS, Figures, across, alternate
+from bench.pairs import DISTURBED, FEWEST
+from bench.schemes import ASLEEP, AWARE, NODES, OPS, POLLING, Rings, program
+from bench.show import ratio, section
+
+RATES = ("100mbit", "1gbit", "10gbit")
+SIZES = tuple(4096 << k for k in range(9))  # 4 KiB to 1 MiB
+LONGER = 1.05  # of polling's time: what src/govern/thresholds.c allows
+FACTOR_BAR = 2.0
+ROUNDS, LEARNING_S = 2, 0.25  # learning may cost a hundredth of the time: a sample of that length leaves room for it
+
+
+def pays(polling: list[Figures], asleep: list[Figures], op: str, size: int) -> bool:
+    """Less time on cores, and at most LONGER: of both the best round, which others disturbed least."""
+    key = f"{op}/{size}"
+    (polled, polled_cpu), (slept, slept_cpu) = (
+        (min(r[key] for r in side), min(r[f"{key}/cpu"] for r in side)) for side in (polling, asleep)
+    )
+    return slept <= LONGER * polled and slept_cpu < polled_cpu
+
+
+def crossovers(polling: list[Figures], asleep: list[Figures], op: str) -> list[int]:
+    """The sizes with the fewest on the wrong side of them: mostly one. Twice the largest stands for never."""
+    paying = {size: pays(polling, asleep, op, size) for size in SIZES}
+    wrong = {place: sum((size >= place) != paying[size] for size in SIZES) for place in (*SIZES, 2 * SIZES[-1])}
+    return [place for place in wrong if wrong[place] == min(wrong.values())]
+
+
+def factor(learned: int, crossing: int) -> float:
+    """How far apart they are; beyond the sizes that were tried nothing is told apart."""
+    a, b = (min(max(size, SIZES[0]), 2 * SIZES[-1]) for size in (learned, crossing))
+    return max(a, b) / min(a, b)
+
+
+def learn(nodes: Nodes) -> dict[str, int]:
+    """Where PE 0's thresholds ended, by kind."""
+    with tempfile.TemporaryDirectory() as folder:
+        profiles = Path(folder) / "profile"
+        profiles.mkdir()
+        env = AWARE | {"WATTLE_PROFILE_DIR": str(profiles)}
+        Rings("aware", program(), across(nodes, 1), env, SIZES, repeats=1, least=LEARNING_S).run()
+        return profile.load(Path(folder), NODES).pes[0].thresholds or {}
+
+
+def run(options: argparse.Namespace, result: dict) -> None:
+    """Runs and prints; adds what goes into the file."""
+    bars, raw = [], {}
+    with progress("ARMCI, thresholds", len(RATES) * (2 * ROUNDS + 1)) as steps:
+        for rate in RATES:
+            with Nodes(NODES, rate) as nodes:
+                sides = [
+                    Rings(name, program(), across(nodes, 1), env, SIZES, repeats=1)
+                    for name, env in (("polling", POLLING), ("asleep", ASLEEP))
+                ]
+                rounds = alternate(list(sides), ROUNDS, [], steps.advance)
+                learned = learn(nodes)
+                steps.advance()
+            raw[rate] = {"rounds": rounds, "learned": learned}
+            bars += bars_of(rate, rounds, learned, options.pairs >= FEWEST)
+    section("Thresholds learned, and from where on sleeping pays", table_of(bars))
+    result["bars"] += bars
+    result["raw"]["learned"] = raw
+
+
+def bars_of(rate: str, rounds: list[list[Figures]], learned: dict[str, int], judged: bool) -> list[Bar]:
+    polling, asleep = ([r[side] for r in rounds] for side in (0, 1))
+    disturbed = any(figures[OTHERS] > DISTURBED for both in rounds for figures in both)
+    bars = []
+    for op, words in OPS.items():
+        own = learned[op]
+        apart, there = min((factor(own, place), place) for place in crossovers(polling, asleep, op))
+        bars.append(
+            Bar(
+                section="ARMCI, thresholds",
+                label=f"{words}, link of {rate}",
+                other_name="measured",
+                ours=units.size(own),
+                other=units.size(there) if there <= SIZES[-1] else f"none up to {units.size(SIZES[-1])}",
+                value=apart,
+                low=apart,
+                high=apart,
+                best=None,
+                bar=FACTOR_BAR,
+                verdict="" if not judged else "met" if apart <= FACTOR_BAR else "not met",
+                beyond=max(0.0, apart / FACTOR_BAR - 1),
+                no_slower=None,
+                disturbed=disturbed,
+            )
+        )
+    return bars
+
+
+def table_of(bars: list[Bar]) -> Table:
+    table = tables.table()
+    table.add_column("operation")
+    for name in ("learned", "measured", "apart"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for bar in bars:
+        table.add_row(bar.label, bar.ours, bar.other, ratio(bar.value))
+    return table
