@@ -226,6 +226,12 @@ bool wtl_am_count(wtl_am *am, uint32_t counted)
 
 /* --- requests ----------------------------------------------------------------------------------------------------- */
 
+/* After the request has left: who takes the note away finds it. */
+static inline void note_unquiet(wtl_am *am, int id)
+{
+  if (id >= WTL_AM_FIRST_ID) atomic_store_explicit(&am->unquiet, 1, memory_order_release);
+}
+
 void wtl_am_request(wtl_pe *self, wtl_site *site, int pe, int id, const void *source, size_t n, uint64_t *done)
 {
   wtl_am *am = self->am;
@@ -234,6 +240,7 @@ void wtl_am_request(wtl_pe *self, wtl_site *site, int pe, int id, const void *so
   size_t sent = 0;
   if (WTL_UNLIKELY(slot < 0)) {
     wtl_am_far_request(am, site, pe, id, counted, NULL, source, n);
+    note_unquiet(am, id);
     return;
   }
   need_tables(am);
@@ -241,6 +248,7 @@ void wtl_am_request(wtl_pe *self, wtl_site *site, int pe, int id, const void *so
   while (WTL_UNLIKELY(!wtl_am_send_local(am, pe, WTL_AM_REQUESTS, id, counted, serial, source, n, &sent, &position)))
     wtl_am_wait_for_room(am, site, slot);
   note_last(am, slot, position);
+  note_unquiet(am, id);
 }
 
 void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *target, const void *source, size_t n,
@@ -252,6 +260,7 @@ void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *targ
   wtl_am_claim c;
   if (slot < 0) {
     wtl_am_far_request(am, site, pe, id, counted, target, source, n);
+    note_unquiet(am, id);
     return;
   }
   need_tables(am);
@@ -264,6 +273,7 @@ void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *targ
   memcpy(c.slot->bytes, &where, sizeof where);
   post(am, pe, &c, WTL_AM_LANDED, id, counted, 0);
   note_last(am, slot, c.position);
+  note_unquiet(am, id);
 }
 
 /* --- replies ------------------------------------------------------------------------------------------------------ */
@@ -363,6 +373,14 @@ void wtl_am_quiet(wtl_pe *self, wtl_site *site)
   uint32_t tail = (uint32_t)atomic_load_explicit(&replies->tail, memory_order_acquire);
   if ((uint32_t)atomic_load_explicit(&replies->head, memory_order_acquire) != tail)
     wtl_am_wait_until_past(am, site, self->slot, WTL_AM_REPLIES, tail - 1);
+}
+
+void wtl_am_complete(wtl_pe *self, wtl_site *site)
+{
+  wtl_am *am = self->am;
+  if (WTL_LIKELY(!atomic_load_explicit(&am->unquiet, memory_order_relaxed))) return;
+  atomic_exchange_explicit(&am->unquiet, 0, memory_order_acquire);
+  wtl_am_quiet(self, site);
 }
 
 bool wtl_am_poll(wtl_pe *self)

@@ -70,6 +70,9 @@ void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, si
 /* All requests of this PE so far: their handlers and their replies' handlers have run. */
 void wtl_am_quiet(wtl_pe *self, wtl_site *site);
 
+/* The same, for a barrier: costs nothing where the program has sent no request since the last one. */
+void wtl_am_complete(wtl_pe *self, wtl_site *site);
+
 /* Runs handlers of messages that are here; true if any ran. */
 bool wtl_am_poll(wtl_pe *self);
 

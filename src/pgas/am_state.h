@@ -70,6 +70,7 @@ struct wtl_am {
   uint64_t shown[WTL_AM_WAYS];            /* as `head` says it */
   _Atomic uint64_t *known[WTL_AM_WAYS];   /* by slot: its ring's head, as far as known */
   _Atomic uint64_t *_Atomic last; /* by slot: 1 << 32 | position of the last request to it; 0: none since quiet */
+  _Atomic uint32_t unquiet;       /* 1: the program has sent requests since it was last complete (wtl_am_complete) */
   _Atomic uint64_t serial;        /* of the last message in pieces */
   wtl_am_kept *kept, **kept_end;  /* of who runs handlers, as what follows */
   wtl_am_ring *_Atomic kept_ring; /* the ring that the first one waits for; NULL: none is kept */

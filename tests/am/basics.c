@@ -1,10 +1,22 @@
 /* What each routine of active messages does, on every pair of PEs, at lengths around every threshold. */
+#include <unistd.h>
+
 #include "am_tests.h"
 
-enum { REQUEST = 1, ANSWER = 2, WORDS = 421, PLACED = -7, BY_NAME = -8, FLAG = 100000, MANY = 511, MANY_BACK = 512 };
+enum {
+  REQUEST = 1,
+  ANSWER = 2,
+  WORDS = 421,
+  PLACED = -7,
+  BY_NAME = -8,
+  FLAG = 100000,
+  MANY = 511,
+  MANY_BACK = 512,
+  SLOW = 420
+};
 
 static struct state {
-  _Atomic uint64_t requests, answers, words, placed, named, many;
+  _Atomic uint64_t requests, answers, words, placed, named, many, slow;
   _Atomic uint64_t wrong;
   char *heap;
 } all[MOST_PES];
@@ -199,6 +211,32 @@ static void several_replies(int me, int n)
   shmem_barrier_all();
 }
 
+static void on_slow(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  (void)buf, (void)n, (void)from, (void)token;
+  usleep(20);
+  mine()->slow++;
+}
+
+/* Who is past a barrier has handled what was sent to it before. */
+static void barriers_complete_requests(int me, int n)
+{
+  enum { TURNS = 4, EACH = 50 };
+  long *sync = shmem_malloc(SHMEM_BARRIER_SYNC_SIZE * sizeof *sync);
+  for (int i = 0; i < SHMEM_BARRIER_SYNC_SIZE; i++) sync[i] = SHMEM_SYNC_VALUE;
+  shmem_barrier_all();
+  for (uint64_t turn = 1; turn <= TURNS; turn++) {
+    for (int i = 0; i < EACH; i++) shmemx_am_request((me + 1) % n, SLOW, NULL, 0);
+    if (turn % 2)
+      shmem_barrier_all();
+    else
+      shmem_barrier(0, 0, n, sync);
+    EXPECT(mine()->slow == turn * EACH, "%lu of %lu", (unsigned long)mine()->slow, (unsigned long)turn * EACH);
+    shmem_sync_all();
+  }
+  shmem_free(sync);
+}
+
 static void handlers_come_and_go(int me, int n)
 {
   shmemx_am_detach(MANY);
@@ -227,6 +265,7 @@ int main(int argc, char **argv)
   shmemx_am_attach(FLAG, on_flag);
   shmemx_am_attach(MANY, on_many);
   shmemx_am_attach(MANY_BACK, on_many_back);
+  shmemx_am_attach(SLOW, on_slow);
   shmem_barrier_all();
   shmemx_am_quiet(); /* nothing was sent */
   requests_and_replies_of_all_lengths(me, n);
@@ -235,6 +274,7 @@ int main(int argc, char **argv)
   a_private_flag(me, n);
   on_contexts(me, n);
   several_replies(me, n);
+  barriers_complete_requests(me, n);
   handlers_come_and_go(me, n);
   EXPECT(mine()->wrong == 0, "%lu", (unsigned long)mine()->wrong);
   shmem_finalize();
