@@ -41,13 +41,13 @@ static bool is_done(void *of)
   return ((const waited *)of)->done;
 }
 
-/* Between turns, so the bell is rung by hand: nothing here may ask which PE it is. */
+/* Between turns, so the bell is rung by hand: nothing here may ask which PE it is. When, it does not say: what a wake-up
+ * takes is not to be learned, for who waits looks on as long as the preload library has it (rank.c). */
 static void end_waited(void *of, uint64_t tag)
 {
   waited *w = of;
   (void)tag;
   w->done = true;
-  atomic_store_explicit(&w->bell->rung_at, (uint64_t)(wtl_sim_now() * 1e9), memory_order_relaxed);
   atomic_fetch_add_explicit(&w->bell->rung, 1, memory_order_relaxed);
   wtl_sim_wake(&w->bell->rung, INT_MAX);
 }

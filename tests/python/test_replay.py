@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from wattle.sim.recorded import meetings_and_waits
 from wattle.sim.replay import Core, Policy, Trace, oracle, run
+from wattle.timeline.file import EVENT, Span, Timeline
 
 ACTIVE, SPIN, ASLEEP, ALWAYS = np.array([4.0, 10.0]), np.array([3.0, 9.0]), np.array([0.0, 0.0]), 1.0
 NONE = np.zeros(2)
@@ -68,3 +70,13 @@ def test_the_oracle_loses_no_time_and_saves_nothing_where_all_are_alike() -> Non
     trace = Trace(np.full((5, 3), 2.0), np.zeros(5))
     assert run(trace, CORE, oracle("spin")).joules == pytest.approx(run(trace, CORE, BASE).joules)
     assert run(TRACE, CORE, oracle("sleep")).seconds == pytest.approx(4 * MEETINGS)
+
+
+def test_a_wait_that_begins_or_ends_with_its_call_is_no_meeting_of_its_own() -> None:
+    """Simulated time stands still between the two, and a wait may take none."""
+    spans = [(10, 12, Span.SPIN), (13, 20, Span.SPIN), (20, 20, Span.SPIN), (10, 20, Span.CALL), (30, 40, Span.CALL)]
+    events = np.array([(begin, end, 1, 0, span) for begin, end, span in spans], dtype=EVENT)
+    timeline = Timeline(0, 1, 0, 50, 50, 50, 1.0, None, ["shmem_barrier_all"], [], [events])
+    meetings, waits = meetings_and_waits(timeline, same=True)
+    assert meetings.tolist() == [[10, 20], [30, 40]]
+    assert waits.tolist() == [[10, 12], [13, 20], [20, 20]]

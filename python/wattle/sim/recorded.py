@@ -55,7 +55,7 @@ def _of_timelines(profile: RunProfile) -> tuple[Trace, str] | None:
     same = len({pe.boot_id for pe in profile.pes}) <= 1
     if len(found) != len(profile.pes):
         return None
-    told = [_calls_and_waits(t, same) for t in found]
+    told = [meetings_and_waits(t, same) for t in found]
     matched = _matched([calls for calls, _ in told])
     if not 0 < len(matched[0][0]) <= _count(profile.pes):  # calls that are no meetings of all
         return None
@@ -77,11 +77,13 @@ def _ns(t: Timeline, ticks: Sequence[int], same: bool) -> np.ndarray:
     return t.ns(np.array(ticks, dtype=np.uint64), same)
 
 
-def _calls_and_waits(t: Timeline, same: bool) -> tuple[np.ndarray, np.ndarray]:
+def meetings_and_waits(t: Timeline, same: bool) -> tuple[np.ndarray, np.ndarray]:
     """Of the thread that meets, nanoseconds by rows of begin and end: its meetings, and its waits."""
     events = max(t.events, key=len, default=np.empty(0))
     named = [(_meets(t.calls[int(e["call"])]), e) for e in events if e["span"] != Span.CLOCK]
-    calls = sorted((int(e["begin"]), int(e["end"])) for meets, e in named if meets)
+    calls = [(int(e["begin"]), int(e["end"])) for meets, e in named if meets and e["end"] > e["begin"]]
+    # A wait may begin at the tick at which its call does, or end with it after no time: then it is no call of its own.
+    calls.sort(key=lambda span: (span[0], -span[1]))
     outer = [span for k, span in enumerate(calls) if k == 0 or span[0] >= max(end for _, end in calls[:k])]
     waits = sorted((int(e["begin"]), int(e["end"])) for _, e in named if Span(int(e["span"])) in WAITS)
     return tuple(_ns(t, [x for span in rows for x in span], same).reshape(-1, 2) for rows in (outer, waits))  # type: ignore[return-value]

@@ -58,15 +58,13 @@ class Launch:
 
 def find(home: Home, app: str, version: str, place: Place) -> Launch:
     """A version's program and its launcher; the error says what is missing."""
-    if place.simulated and version == MPI:
-        raise WattleError("programs that use MPI are not simulated")
     path = home.root / "lib" / "wattle" / "apps" / ("simulated" if place.simulated else "") / f"{app}-{version}"
     if not os.access(path, os.X_OK):
         remedy = "`make build` builds it"
         if version == MPI:
             remedy += " where an mpicc with its mpi.h is found (Debian: libopenmpi-dev)"
         raise WattleError(f"{path} is missing; {remedy}")
-    if version != MPI:
+    if version != MPI or place.simulated:
         return Launch(path, str(home.tool("oshrun")), simulated=place if place.simulated else None)
     launch = _by_mpi(path)
     if place.across and launch.environment is not OPEN_MPI:
