@@ -21,7 +21,7 @@ RATES = ("100mbit", "1gbit", "10gbit")
 SIZES = tuple(4096 << k for k in range(9))  # 4 KiB to 1 MiB
 LONGER = 1.05  # of polling's time: what src/govern/thresholds.c allows
 FACTOR_BAR = 2.0
-ROUNDS, LEARNING_S = 2, 0.25  # learning may cost a hundredth of the time: a sample of that length leaves room for it
+ROUNDS, LEARNING_S = 2, 0.4  # learning may cost a hundredth of the time: a sample of that length leaves room for it
 
 
 def pays(polling: list[Figures], asleep: list[Figures], op: str, size: int) -> bool:

@@ -58,7 +58,7 @@ typedef struct wtl_choice {
 /* `text`: the value of WATTLE_THRESHOLDS. 0; or -1, with what is wrong in `error`. */
 int wtl_thresholds_read(const char *text, uint64_t bytes[WTL_TRANSFER_KINDS], bool *learns, char *error, size_t size);
 
-/* `text`: one that can be read. `allowed`: share of the time that learning may cost; trials take half of it. */
+/* `text`: one that can be read. `allowed`: share of the time that learning may cost; trials take a quarter of it. */
 void wtl_thresholds_start(wtl_thresholds *t, const char *text, double allowed, double wake_ns, double (*clock)(void));
 
 wtl_choice wtl_thresholds_choose(wtl_thresholds *t, enum wtl_transfer_kind kind, uint64_t bytes);
