@@ -10,8 +10,8 @@
  * hardly known, later one in RARELY. */
 enum { FEW = 4, SELDOM = 16, SETTLED = 64, OFTEN = 2, RARELY = 4 };
 
-/* Of the slowdown that is allowed. A trial keeps the other PE waiting about as long as its own, which does not see that; the
- * rest is for measuring, and for the clock. */
+/* Of the slowdown that is allowed. A trial keeps the other PE waiting, too, of which its own sees nothing; and some is
+ * for measuring, and for the clock. */
 static const double for_trials = 0.25;
 
 /* Longer by so much, and it pays no more. Who has slept so far goes on until it is a little worse: medians differ by
