@@ -71,6 +71,7 @@ void start_smpi()
   s4u::Engine::set_config(std::string("smpi/test:") + LOOK_S);
   s4u::Engine::set_config(std::string("smpi/iprobe:") + LOOK_S);
   s4u::Engine::set_config("smpi/grow-injected-times:no"); /* it grows for all ranks together */
+  s4u::Engine::set_config("smpi/send-is-detached-thresh:" + std::to_string(messaging.eager));
   SMPI_init();
   auto hand_over = [](size_t bytes, s4u::Host *from, s4u::Host *to) {
     return messaging.handed_over(pe_of.at(from), pe_of.at(to), bytes);

@@ -68,6 +68,8 @@ const char *program;
 int arguments;
 char **argument;
 FILE *out;
+size_t eager; /* bytes from which an MPI sender waits for its receiver */
+double latency;
 uint64_t mpi_messages, mpi_bytes;
 
 [[noreturn]] void fail(const char *what, const std::string &why)
@@ -154,13 +156,17 @@ void count_bytes(int from, int to, size_t n)
   }
 }
 
-/* What the messages of MPI take of the cores, at their clocks. */
+/* What the messages of MPI take of the cores, at their clocks; before a long one a request goes there and its answer
+ * comes back. */
 double mpi_handed_over(int from, int to, size_t n)
 {
   mpi_messages++;
   mpi_bytes += n;
   count_bytes(from, to, n);
-  return (prices.message + static_cast<double>(n) * prices.byte) * pes[static_cast<size_t>(from)]->core.pace();
+  double pace = pes[static_cast<size_t>(from)]->core.pace(), asks = 0;
+  if (n >= eager)
+    asks = 2 * latency + (prices.message + prices.receive) * (pace + pes[static_cast<size_t>(to)]->core.pace());
+  return asks + (prices.message + static_cast<double>(n) * prices.byte) * pace;
 }
 
 double mpi_taken(int pe, size_t n)
@@ -209,10 +215,11 @@ void read_platform(const char *file, int n)
     network.hosts.push_back(host);
   }
   read_machine(network.hosts.front());
-  network.latency = number_of(network.hosts.front(), "latency_s");
+  network.latency = latency = number_of(network.hosts.front(), "latency_s");
   network.bandwidth = number_of(network.hosts.front(), "bandwidth_Bps");
   sim::open_wires(network);
-  sim::open_messaging({network.hosts, mpi_handed_over, mpi_taken});
+  eager = static_cast<size_t>(number_of(network.hosts.front(), "eager_B"));
+  sim::open_messaging({network.hosts, eager, mpi_handed_over, mpi_taken});
 }
 
 void start_pes(int n)

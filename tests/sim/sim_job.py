@@ -26,7 +26,7 @@ def build(folder: Path, *names: str, of: Path = PROGRAMS, suffix: str = ".c", co
 
 def free_cluster(folder: Path, **costs: float) -> Path:
     """A machine on which nothing takes time but what a program says it computes, and `costs`."""
-    units = {"bandwidth": "B/s", "byte": "s/B", "uncore": "W"}
+    units = {"bandwidth": "B/s", "byte": "s/B", "eager": "B", "uncore": "W"}
     network = {"latency": 1e-12, "bandwidth": 1e15, "message": 0, "byte": 0}
     core = {"block": 0, "wake": 0, "clock_change": 0, "uncore": 3}
     for key, value in costs.items():

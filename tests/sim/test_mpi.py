@@ -72,6 +72,15 @@ def test_a_message_takes_of_both_cores_and_of_the_network_what_the_cluster_says(
     assert waited == pytest.approx(40e-3 + 2e-3 + n * 1e-4 + 1e-3 + (n + envelope) / 1e3 + 3e-3 + n * 1e-4, rel=1e-6)
 
 
+def test_a_long_message_asks_first(programs: Path, tmp_path: Path) -> None:
+    """By rendezvous: a request and its answer, each of which both cores and the network have work with."""
+    cluster = free_cluster(tmp_path, latency=1e-3, message=2e-3, receive=3e-3, bandwidth=1e3, eager=4)
+    waited = late(tmp_path / "r", programs, cluster, "40", settings=("WATTLE_WAIT=spin",))
+    n, envelope = 4, 16
+    asked = 2 * (2e-3 + 1e-3 + 3e-3)
+    assert waited == pytest.approx(40e-3 + asked + 2e-3 + 1e-3 + (n + envelope) / 1e3, rel=1e-6)
+
+
 def test_the_governor_lowers_the_clock_of_who_waits(programs: Path, cluster: Path, tmp_path: Path) -> None:
     settings = ("WATTLE_WAIT=spin", "WATTLE_GOVERN=energy", "WATTLE_SCALING=reactive")
     waited = late(tmp_path / "r", programs, cluster, "10", "40", settings=settings)

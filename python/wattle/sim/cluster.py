@@ -13,7 +13,8 @@ from wattle.errors import WattleError
 
 TAGS = ("measured", "cited", "derived", "assumed")
 OF_NETWORK = {"latency": "s", "bandwidth": "B/s", "message": "s", "byte": "s/B"}
-ALSO = {"receive": "s"}  # of a network, too; as `message` where it says nothing
+ALSO = {"receive": "s", "eager": "B"}  # of a network, too; the first as `message` where it says nothing
+EAGER = 65536  # bytes: where SimGrid begins to have an MPI sender wait for its receiver
 OF_CORE = {
     "wake": "s",
     "clock_change": "s",
@@ -79,7 +80,8 @@ def network(name: str) -> dict[str, Number]:
     numbers = _read(path, ("title",), OF_NETWORK | ALSO)[1]
     if missing := [key for key in OF_NETWORK if key not in numbers]:
         raise WattleError(f"{path}: {missing[0]}: expected a number")
-    return numbers if "receive" in numbers else numbers | {"receive": numbers["message"]}
+    eager = Number(EAGER, 0.0, "B", "assumed", "", "What SimGrid 3.32 takes where nothing is said.")
+    return {"receive": numbers["message"], "eager": eager} | numbers
 
 
 def _find(kind: str, name: str) -> Path:

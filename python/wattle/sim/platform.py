@@ -22,6 +22,7 @@ def text(cluster: Cluster, node: Node, pes: int) -> str:
         "base_clock": str(node.base),
         **{f"{key}_s": repr(cluster.value(key)) for key in IN_SECONDS},
         "bandwidth_Bps": repr(cluster.value("bandwidth")),
+        "eager_B": str(round(cluster.value("eager"))),
         "copy_clock": repr(cluster.value("copy_clock")),
         "socket_pes": str(node.cores // node.sockets),
         "domain_pes": str(max(1, round(cluster.value("domain")))),
