@@ -13,7 +13,8 @@ from wattle.errors import WattleError
 
 TAGS = ("measured", "cited", "derived", "assumed")
 OF_NETWORK = {"latency": "s", "bandwidth": "B/s", "message": "s", "byte": "s/B"}
-ALSO = {"receive": "s", "eager": "B"}  # of a network, too; the first as `message` where it says nothing
+ALSO = {"receive": "s"}  # of a network, too; as `message` where it says nothing
+OF_MPI = {"eager": "B"}  # the same, and no number that is fitted
 EAGER = 65536  # bytes: where SimGrid begins to have an MPI sender wait for its receiver
 OF_CORE = {
     "wake": "s",
@@ -71,17 +72,19 @@ def read(name: str) -> Cluster:
     numbers = of_cores | own
     if missing := [key for key in OF_CORE if key not in numbers]:
         raise WattleError(f"{path}: {missing[0]}: expected here, or in a file of cores")
-    return Cluster(path.stem, words["title"], words["machine"], words["network"], of_network | numbers)
+    eager = Number(EAGER, 0.0, "B", "assumed", "", "What SimGrid 3.32 takes where nothing is said.")
+    return Cluster(
+        path.stem, words["title"], words["machine"], words["network"], {"eager": eager} | of_network | numbers
+    )
 
 
 def network(name: str) -> dict[str, Number]:
     """The numbers of one of machines/networks, or of a file."""
     path = _find("networks", name)
-    numbers = _read(path, ("title",), OF_NETWORK | ALSO)[1]
+    numbers = _read(path, ("title",), OF_NETWORK | ALSO | OF_MPI)[1]
     if missing := [key for key in OF_NETWORK if key not in numbers]:
         raise WattleError(f"{path}: {missing[0]}: expected a number")
-    eager = Number(EAGER, 0.0, "B", "assumed", "", "What SimGrid 3.32 takes where nothing is said.")
-    return {"receive": numbers["message"], "eager": eager} | numbers
+    return {"receive": numbers["message"]} | numbers
 
 
 def _find(kind: str, name: str) -> Path:
