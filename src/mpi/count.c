@@ -9,10 +9,10 @@ uint64_t wtl_mpi_type_size(MPI_Datatype type)
   return size > 0 ? (uint64_t)size : 0;
 }
 
-static bool is_inter(MPI_Comm comm)
+bool wtl_mpi_is_inter(MPI_Comm comm)
 {
   int inter = 0;
-  PMPI_Comm_test_inter(comm, &inter);
+  if (comm != MPI_COMM_NULL && comm) PMPI_Comm_test_inter(comm, &inter);
   return inter != 0;
 }
 
@@ -20,7 +20,7 @@ uint64_t wtl_mpi_size(MPI_Comm comm)
 {
   int n = 0;
   if (comm == MPI_COMM_NULL || !comm) return 0;
-  if (is_inter(comm))
+  if (wtl_mpi_is_inter(comm))
     PMPI_Comm_remote_size(comm, &n);
   else
     PMPI_Comm_size(comm, &n);
@@ -37,7 +37,7 @@ static int rank_of(MPI_Comm comm)
 bool wtl_mpi_is_root(int root, MPI_Comm comm)
 {
   if (root == MPI_ROOT) return true;
-  return root >= 0 && comm != MPI_COMM_NULL && comm && !is_inter(comm) && rank_of(comm) == root;
+  return root >= 0 && comm != MPI_COMM_NULL && comm && !wtl_mpi_is_inter(comm) && rank_of(comm) == root;
 }
 
 bool wtl_mpi_is_leaf(int root, MPI_Comm comm)
@@ -83,7 +83,7 @@ uint64_t wtl_mpi_sum(wtl_mpi_array counts, MPI_Comm comm)
 uint64_t wtl_mpi_mine(wtl_mpi_array counts, MPI_Comm comm)
 {
   int rank = rank_of(comm);
-  return counts.at && rank >= 0 && !is_inter(comm) ? wtl_mpi_count(at(counts, (uint64_t)rank)) : 0;
+  return counts.at && rank >= 0 && !wtl_mpi_is_inter(comm) ? wtl_mpi_count(at(counts, (uint64_t)rank)) : 0;
 }
 
 uint64_t wtl_mpi_sum_types(wtl_mpi_array counts, wtl_mpi_types types, MPI_Comm comm)

@@ -110,8 +110,8 @@ def expression(text: str, fortran: bool, large: bool) -> str:
                 return number(names[0])
             case "T":
                 return f"wtl_mpi_type_size({handle('Type', names[0])})"
-            case "S" | "D":
-                function = {"S": "wtl_mpi_size", "D": "wtl_mpi_degree"}[kind]
+            case "S" | "D" | "INTER":
+                function = {"S": "wtl_mpi_size", "D": "wtl_mpi_degree", "INTER": "wtl_mpi_is_inter"}[kind]
                 return f"{function}({handle('Comm', names[0])})"
             case "R" | "L":
                 return f"wtl_mpi_is_{'root' if kind == 'R' else 'leaf'}({root(names[0])}, {handle('Comm', names[1])})"
@@ -125,7 +125,7 @@ def expression(text: str, fortran: bool, large: bool) -> str:
                 op, datatype, comm = (handle(k, n) for k, n in zip(("Op", "Type", "Comm"), names, strict=False))
                 return f"wtl_mpi_order_matters({op}, {datatype}, {comm}, {names[3]})"
 
-    return re.sub(r"\b(N|T|S|R|L|D|SUM|MY|W|DSUM|DW|ORDER)\(([^()]*)\)", word, text)
+    return re.sub(r"\b(N|T|S|R|L|D|SUM|MY|W|DSUM|DW|INTER|ORDER)\(([^()]*)\)", word, text)
 
 
 # --- one wrapper ---

@@ -80,6 +80,15 @@ def test_sums_of_floating_point_numbers_have_the_plain_programs_bits(mpi: Mpi, n
 
 
 @BOTH
+@pytest.mark.parametrize("n", [2, 3, 5])
+@pytest.mark.parametrize("reductions", ["plain", "turned"])
+def test_two_groups_of_any_sizes_meet(mpi: Mpi, n: int, reductions: str, tmp_path: Path) -> None:
+    """There the MPIs' non-blocking collectives hang or abort."""
+    done = mpi.run(n, mpi.compile("sides.c", tmp_path), WATTLE_MPI_REDUCTIONS=reductions)
+    assert (done.returncode, done.stdout) == (0, "0 wrong\n" * n), done.stderr
+
+
+@BOTH
 def test_a_call_that_mpi_refuses_for_its_count_counts_no_bytes(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compile("refused.c", tmp_path)
     done = mpi.run(2, program, profile=tmp_path / "profile")
