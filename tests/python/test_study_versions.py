@@ -211,6 +211,15 @@ def test_one_number_of_pes_that_misses_a_bar_is_enough_and_is_named():
     assert row.why == "Missed at 4 PEs."
 
 
+def test_a_bar_for_more_pes_than_were_run_is_no_bar_held():
+    made = mini_apps.analysis(seconds=mini_apps.as_promised)
+    made.pes = [n for n in made.pes if n < 32]
+    rows = {row.id: row for row in published.judge(tsp.APP.bars, made)}
+    for name in ("bar-mpi-14", "bar-bucket-15"):
+        assert rows[name].verdict is Verdict.NOT_TESTABLE
+        assert "at 8 PEs" in rows[name].ours and rows[name].why == "Not run with 32 PEs."
+
+
 def test_a_ratio_is_that_of_the_medians():
     found = mini_apps.analysis().ratio("seconds", "am", "mpi", "14 cities", 8)
     assert found.median == pytest.approx(1 / 1.2)

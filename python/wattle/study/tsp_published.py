@@ -143,7 +143,7 @@ BARS: list[Published[Analysis]] = [
             f"{given}, 2 to 32 PEs",
             "Active messages take no longer than MPI",
             "am / mpi at most 1, medians",
-            rows.at_most("am", "mpi", given, 1.0, lambda n: 2 <= n <= 32, "2 to 32 PEs"),
+            rows.at_most("am", "mpi", given, 1.0, 2, 32),
         )
         for given in (FOURTEEN, FIFTEEN)
     ),
@@ -153,7 +153,7 @@ BARS: list[Published[Analysis]] = [
             f"{given}, 8 to 32 PEs",
             "Active messages are well ahead of buckets",
             "am / bucket at most 0.7, medians",
-            rows.at_most("am", "bucket", given, 0.7, lambda n: 8 <= n <= 32, "8 to 32 PEs"),
+            rows.at_most("am", "bucket", given, 0.7, 8, 32),
         )
         for given in (FOURTEEN, FIFTEEN)
     ),

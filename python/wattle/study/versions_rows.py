@@ -71,22 +71,28 @@ def ratio(a: Analysis, version: str, other: str, given: str, pes: int) -> Center
 
 
 def ratios_text(a: Analysis, version: str, other: str, given: str, counts: Sequence[int]) -> str:
-    """`am / mpi: 0.52 (0.48-0.60) at 2 PEs, ...`: medians over medians, and the middle half of the pairs."""
+    """`am / mpi: 0.52 (pairs 0.48 to 0.60) at 2 PEs, ...`: medians over medians, and the middle half of the pairs,
+    beside which the first may lie."""
     found = [(n, ratio(a, version, other, given, n)) for n in counts]
-    parts = [f"{r.median:.2f} ({r.p25:.2f} to {r.p75:.2f}) at {n} PEs" for n, r in found]
+    parts = [f"{r.median:.2f} (pairs {r.p25:.2f} to {r.p75:.2f}) at {n} PEs" for n, r in found]
     return f"{version} / {other}: {', '.join(parts)}"
 
 
-def at_most(version: str, other: str, given: str, bar: float, wanted: Counts, words: str) -> Judge:
-    """A bar: the median time of a version is at most `bar` times that of another, at every number of PEs wanted."""
+def at_most(version: str, other: str, given: str, bar: float, least: int, most: int) -> Judge:
+    """A bar: the median time of a version is at most `bar` times that of another, at each number of PEs from `least`
+    to `most`. It holds only where those two were run themselves."""
 
     def judge(a: Analysis) -> Outcome:
         given_input(a, given)
-        counts = counted(a, wanted, words)
+        counts = counted(a, lambda n: least <= n <= most, f"{least} to {most} PEs")
         missed = [n for n in counts if ratio(a, version, other, given, n).median > bar]
         ours = ratios_text(a, version, other, given, counts)
-        why = (f"Missed at {', '.join(map(str, missed))} PEs.",) if missed else ()
-        return Outcome(ours, verdict_of(not missed), why)
+        if missed:
+            return Outcome(ours, Verdict.DIFFERS, (f"Missed at {', '.join(map(str, missed))} PEs.",))
+        left_out = [n for n in (least, most) if n not in counts]
+        if left_out:
+            return Outcome(ours, Verdict.NOT_TESTABLE, (f"Not run with {' and '.join(map(str, left_out))} PEs.",))
+        return Outcome(ours, Verdict.AGREES)
 
     return judge
 
