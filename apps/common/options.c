@@ -11,20 +11,31 @@ static const char *program_of(char **argv)
   return slash ? slash + 1 : argv[0];
 }
 
-static void help(const char *program, const char *purpose, const option *table, size_t n)
+/* What may be given: "(1 to 24; default 4)". Empty for what is there or is not. */
+static void put_range(char *text, size_t size, const option *o)
 {
-  printf("%s: %s\n\noptions:\n", program, purpose);
+  size_t at = 0;
+  text[0] = '\0';
+  for (int k = 0; o->words && o->words[k] && at < size; k++)
+    at += (size_t)snprintf(text + at, size - at, "%s%s", k ? ", " : "(", o->words[k]);
+  if (o->words && at < size)
+    snprintf(text + at, size - at, "; default %s)", o->words[(int)o->value]);
+  else if (!o->words && o->lo != o->hi)
+    snprintf(text, size, "(%.12g to %.12g; default %.12g)", o->lo, o->hi, o->value);
+}
+
+static void help(const char *program, const char *words, const char *purpose, const option *table, size_t n)
+{
+  char range[256];
+  enum { INDENT = 15, COLUMNS = 80 };
+  printf("usage: %s [options]%s%s\n%s\n\noptions:\n", program, *words ? " " : "", words, purpose);
   for (size_t i = 0; i < n; i++) {
-    const option *o = &table[i];
-    printf("  --%-10s %s", o->name, o->help);
-    if (o->words)
-      for (int k = 0; o->words[k]; k++) printf("%s%s", k ? ", " : " (", o->words[k]);
-    else if (o->lo != o->hi)
-      printf(" (%.12g to %.12g", o->lo, o->hi);
-    if (o->words)
-      printf("; default %s)\n", o->words[(int)o->value]);
-    else
-      printf(o->lo != o->hi ? "; default %.12g)\n" : "\n", o->value);
+    put_range(range, sizeof range, &table[i]);
+    bool fits = INDENT + strlen(table[i].help) + 1 + strlen(range) < COLUMNS;
+    printf("  --%-10s %s", table[i].name, table[i].help);
+    if (*range && fits) printf(" %s", range);
+    if (*range && !fits) printf("\n%*s%s", INDENT, "", range);
+    printf("\n");
   }
   printf("  --%-10s show this\n", "help");
 }
@@ -58,13 +69,14 @@ static void complain(const char *program, const option *o, const char *given)
   fprintf(stderr, ", not '%s'\n", given);
 }
 
-int options_parse(int argc, char **argv, const char *purpose, option *table, size_t n, bool speak, int *n_words)
+int options_parse(int argc, char **argv, const char *words, const char *purpose, option *table, size_t n, bool speak,
+                  int *n_words)
 {
   const char *program = program_of(argv);
   *n_words = 0;
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-      if (speak) help(program, purpose, table, n);
+      if (speak) help(program, words, purpose, table, n);
       return OPTIONS_HELP;
     }
     if (strncmp(argv[i], "--", 2) != 0) {

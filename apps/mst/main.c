@@ -109,8 +109,8 @@ int main(int argc, char **argv)
 {
   job_begin(&argc, &argv);
   int words, result = 0;
-  int code = options_parse(argc, argv, "minimum spanning tree by Boruvka's algorithm; checks its own results", options,
-                           N_OPTIONS, job_me() == 0, &words);
+  int code = options_parse(argc, argv, "", "minimum spanning tree by Boruvka's algorithm; checks its own results",
+                           options, N_OPTIONS, job_me() == 0, &words);
   if (code == OPTIONS_GO && words) {
     if (job_me() == 0) fprintf(stderr, "mst-%s: '%s' is not an option; --help lists them\n", mst_version, argv[1]);
     code = OPTIONS_WRONG;

@@ -252,8 +252,8 @@ int main(int argc, char **argv)
   job_begin(&argc, &argv);
   ARMCI_Init();
   me = job_me(), n = job_n_pes();
-  int code = options_parse(argc, argv, "displaced rings of one-sided operations; cases: bytes of one", options,
-                           N_OPTIONS, me == 0, &words);
+  int code = options_parse(argc, argv, "BYTES...", "displaced rings of one-sided operations; cases: bytes of one",
+                           options, N_OPTIONS, me == 0, &words);
   if (code == OPTIONS_GO && (n_cases = sample_cases(argc, argv, words, 1 << 24, 0, me == 0, cases)) < 0)
     code = OPTIONS_WRONG;
   if (code == OPTIONS_GO && !is_possible(cases, n_cases)) code = OPTIONS_WRONG;

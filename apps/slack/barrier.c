@@ -69,8 +69,8 @@ int main(int argc, char **argv)
   sample_case cases[SAMPLE_MOST_CASES];
   counters counts;
   job_begin(&argc, &argv);
-  int code = options_parse(argc, argv, "waiting at a barrier; cases: milliseconds that the last PE is late", options,
-                           N_OPTIONS, job_me() == 0, &words);
+  int code = options_parse(argc, argv, "MS...", "waiting at a barrier; cases: milliseconds that the last PE is late",
+                           options, N_OPTIONS, job_me() == 0, &words);
   if (code == OPTIONS_GO && (n = sample_cases(argc, argv, words, 60000, 0, job_me() == 0, cases)) < 0)
     code = OPTIONS_WRONG;
   if (code == OPTIONS_GO) {

@@ -67,8 +67,9 @@ int main(int argc, char **argv)
   int words, n = 0;
   sample_case cases[SAMPLE_MOST_CASES];
   job_begin(&argc, &argv);
-  int code = options_parse(argc, argv, "phases bound by arithmetic and by memory; cases: MiB of arrays on a PE",
-                           options, N_OPTIONS, job_me() == 0, &words);
+  int code =
+      options_parse(argc, argv, "MIB...", "phases bound by arithmetic and by memory; cases: MiB of arrays on a PE",
+                    options, N_OPTIONS, job_me() == 0, &words);
   if (code == OPTIONS_GO && (n = sample_cases(argc, argv, words, 1 << 20, 0, job_me() == 0, cases)) < 0)
     code = OPTIONS_WRONG;
   if (code == OPTIONS_GO) {

@@ -293,8 +293,8 @@ int main(int argc, char **argv)
   int words, n = 0;
   sample_case cases[SAMPLE_MOST_CASES];
   job_begin(&argc, &argv);
-  int code = options_parse(argc, argv, "what a put asks of its receiver; cases: number of fragments", options,
-                           N_OPTIONS, job_me() == 0, &words);
+  int code = options_parse(argc, argv, "FRAGMENTS...", "what a put asks of its receiver; cases: number of fragments",
+                           options, N_OPTIONS, job_me() == 0, &words);
   if (code == OPTIONS_GO && (n = sample_cases(argc, argv, words, 1 << 24, 0, job_me() == 0, cases)) < 0)
     code = OPTIONS_WRONG;
   if (code == OPTIONS_GO && !is_possible(cases, n)) code = OPTIONS_WRONG;

@@ -127,8 +127,8 @@ int main(int argc, char **argv)
   int words, n = 0;
   sample_case cases[SAMPLE_MOST_CASES];
   job_begin(&argc, &argv);
-  int code = options_parse(argc, argv, "early and late PEs at a barrier; cases: compute ratio CR, or CR:EC", options,
-                           N_OPTIONS, job_me() == 0, &words);
+  int code = options_parse(argc, argv, "CASE...", "early and late PEs at a barrier; cases: compute ratio CR, or CR:EC",
+                           options, N_OPTIONS, job_me() == 0, &words);
   if (code == OPTIONS_GO && (n = sample_cases(argc, argv, words, 1000, job_n_pes(), job_me() == 0, cases)) < 0)
     code = OPTIONS_WRONG;
   if (code == OPTIONS_GO && (int)options[LOADS].value == LOADS_ZONES && job_n_pes() > ZONES_X * ZONES_Y) {

@@ -19,7 +19,7 @@ static const char *const bounds[] = {"cost", "leave", NULL};
 static const char *const masters[] = {"works", "waits", NULL};
 static option options[N_OPTIONS] = {
     [SPLIT] = {"split", 4, 1, TSP_MOST, "partial tours of fewer cities become jobs of their own", NULL},
-    [AHEAD] = {"ahead", 2, 1, 64, "jobs that a worker has or has asked for at a time, where there is a master", NULL},
+    [AHEAD] = {"ahead", 2, 1, 64, "jobs that a worker has or has asked for, where there is a master", NULL},
     [MASTER] = {"master", 0, 0, 0, "does PE 0 of tsp-am work, too, or only hand out work?", masters},
     [REPEAT] = {"repeat", 1, 1, 10000, "how often each instance is solved", NULL},
     [HOLD] = {"hold", 0, 0, 3600, "seconds that the first work is held back", NULL},
@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 {
   job_begin(&argc, &argv);
   int files, result = 0;
-  int code = options_parse(argc, argv, "FILE...: shortest round trips by branch and bound; checks its own results",
+  int code = options_parse(argc, argv, "FILE...", "shortest round trips by branch and bound; checks its own results",
                            options, N_OPTIONS, job_me() == 0, &files);
   const char *wrong = code == OPTIONS_GO ? misused(files) : NULL;
   if (wrong && job_me() == 0) fprintf(stderr, "tsp-%s: %s\n", tsp_version, wrong);
