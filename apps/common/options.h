@@ -21,8 +21,8 @@ typedef struct option {
 /* What the program should do afterwards. */
 enum { OPTIONS_GO, OPTIONS_HELP, OPTIONS_WRONG };
 
-/* `words`: what the program takes besides, for its help. Fills the values of the table; moves what has no name to the front of argv[1..] and gives their number in
- * *n_words. */
+/* `words`: what the program takes besides, for its help. Fills the values of the table; moves what has no name to the
+ * front of argv[1..] and gives their number in *n_words. */
 int options_parse(int argc, char **argv, const char *words, const char *purpose, option *table, size_t n, bool speak,
                   int *n_words);
 

@@ -18,8 +18,8 @@ typedef struct tsp_task {
 typedef struct tsp_share {
   tsp_path best;
   uint64_t jobs, visited;
-  double wait_s,
-      wait_cpu_s; /* waiting for work: time, and what of it this process was on a core; nothing on PE 0 where there is a master */
+  double wait_s, wait_cpu_s; /* waiting for work: time, and what of it this process was on a core; nothing on PE 0 where
+                                there is a master */
 } tsp_share;
 
 extern const char tsp_version[];  /* "am", "bucket", "mpi" or "steal" */

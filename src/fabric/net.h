@@ -28,8 +28,8 @@
 #include "node/boot.h"
 
 /*
- * Bytes: up to MERGED, puts share messages; from LARGE on they may be overtaken. A put or a get is of at most MOST: what
- * UCX reads from a connection at a time (transport_ucx.c), with room for the heads: such a piece leaves at once.
+ * Bytes: up to MERGED, puts share messages; from LARGE on they may be overtaken. A put or a get is of at most MOST:
+ * what UCX reads from a connection at a time (transport_ucx.c), with room for the heads: such a piece leaves at once.
  */
 enum { WTL_NET_MERGED = 8192, WTL_NET_LARGE = 32768, WTL_NET_MOST = 124 << 10 };
 enum { WTL_NET_OPEN_REGION = 0 };
@@ -77,11 +77,11 @@ typedef struct wtl_net_home {
 } wtl_net_home;
 
 /*
- * How a put is sent: NOW, and its completion is asked for in the same message where none is asked for already, but small
- * ones in a long row travel as HELD ones do: with more, while an answer is under way; MORE, the caller sends more to the
- * same PE next, and nothing is asked for before (small ones travel in the same message); SIGNAL, now, as a message, and
- * no flush waits for it; AHEAD, as the signal, or the message, that the caller sends next to the same PE, and together
- * with it, in front of it (up to WTL_NET_MERGED bytes).
+ * How a put is sent: NOW, and its completion is asked for in the same message where none is asked for already, but
+ * small ones in a long row travel as HELD ones do: with more, while an answer is under way; MORE, the caller sends more
+ * to the same PE next, and nothing is asked for before (small ones travel in the same message); SIGNAL, now, as a
+ * message, and no flush waits for it; AHEAD, as the signal, or the message, that the caller sends next to the same PE,
+ * and together with it, in front of it (up to WTL_NET_MERGED bytes).
  */
 enum wtl_net_manner { WTL_NET_NOW, WTL_NET_HELD, WTL_NET_MORE, WTL_NET_SIGNAL, WTL_NET_AHEAD };
 

@@ -3,8 +3,8 @@
  * simulator's: the wire by its size, and the cores at both ends by the machine's prices.
  *
  * As UCX does over TCP (transport_ucx.c), messages of up to WTL_NET_MOST bytes leave at once, longer ones where that is
- * asked for by rendezvous: the target is told, asks for the data when it knows where they go, and the sender's CPU sends
- * them then, as on a network without hardware for it.
+ * asked for by rendezvous: the target is told, asks for the data when it knows where they go, and the sender's CPU
+ * sends them then, as on a network without hardware for it.
  *
  * A message that leaves at once is copied, as into a socket's buffer, and its sender goes on. What the buffer has no
  * room for stays where it is, and its sender is told when the target has taken it: so what is under way takes bounded
@@ -21,8 +21,8 @@
 #include "sim/os.h"
 #include "sim/simulator.h"
 
-/* WIRE_BYTES: about what Ethernet, IP and TCP, or InfiniBand, add to a message. BUFFER_BYTES: of a PE's messages that are
- * under way; within what Linux gives a TCP connection (tcp_wmem: 16 KiB to 4 MiB). SMALL: not worth counting. */
+/* WIRE_BYTES: about what Ethernet, IP and TCP, or InfiniBand, add to a message. BUFFER_BYTES: of a PE's messages that
+ * are under way; within what Linux gives a TCP connection (tcp_wmem: 16 KiB to 4 MiB). SMALL: not worth counting. */
 enum { HEADER_BYTES = 64, WIRE_BYTES = 64, BUFFER_BYTES = 1 << 20, SMALL = 1024 };
 
 typedef struct sim {

@@ -6,7 +6,8 @@
 #include "base/clock.h"
 
 /* The part of a region that stays unused at most when its computing is stretched: instances differ. Where the last ones
- * differed by less, so many times that is enough: four values that are spread at random span two standard deviations. */
+ * differed by less, so many times that is enough: four values that are spread at random span two standard deviations.
+ */
 enum { SPARE = 16, SPANS = 2 };
 /* Of a new length in a moving mean, once there are some; so many its mean is then worth. */
 static const double least_weight = 0.125;

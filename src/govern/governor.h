@@ -9,9 +9,10 @@
  * A clock is changed only where the wait that is foretold (slack.h) exceeds two changes, there and back, at their
  * measured price; where nothing is foretold, once so much has been waited: then at most as much is lost as was already.
  *
- * It watches its own effect. The first instances of a region, instance WTL_CONTROL_FIRST, and from WTL_CONTROL on one in
- * so many run at the normal clock; what the others take longer, or what raising a clock after a wait costs where no region is known, is lost time.
- * Beyond the share of the time that the user allows, nothing is changed until the time that passes has earned it back.
+ * It watches its own effect. The first instances of a region, instance WTL_CONTROL_FIRST, and from WTL_CONTROL on one
+ * in so many run at the normal clock; what the others take longer, or what raising a clock after a wait costs where no
+ * region is known, is lost time. Beyond the share of the time that the user allows, nothing is changed until the time
+ * that passes has earned it back.
  *
  * Regions shorter than two changes are worth none, and there may be a million of them a second: they go by. Of those
  * only one barrier in WTL_UNSEEN + 1 is looked at, the others only count; a wait that lasts ends that at once, and a

@@ -14,11 +14,11 @@ static const double most_s = 1e-3, most_before_s = 5e-3;
 static const double least_s = 10e-6;
 
 /*
- * Mean and spread (the mean distance from the mean) are learned, and the end is taken to lie within four spreads, as TCP
- * does for round trips (Jacobson, "Congestion avoidance and control", 1988); but plain averages at first. Around the
- * mean no less than its 32nd part is left: who always slept until just before it would never learn that waits have
- * become shorter. A wait that ends elsewhere is learned from only if the next one does, too: one alone is an accident (a
- * core that was away), which would widen the spread for a dozen waits.
+ * Mean and spread (the mean distance from the mean) are learned, and the end is taken to lie within four spreads, as
+ * TCP does for round trips (Jacobson, "Congestion avoidance and control", 1988); but plain averages at first. Around
+ * the mean no less than its 32nd part is left: who always slept until just before it would never learn that waits have
+ * become shorter. A wait that ends elsewhere is learned from only if the next one does, too: one alone is an accident
+ * (a core that was away), which would widen the spread for a dozen waits.
  */
 enum { FEW = 3, MEAN_OF = 8, SPREAD_OF = 4, SPREADS = 4 };
 static const float least_margin = 1.0f / 32;

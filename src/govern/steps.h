@@ -9,9 +9,9 @@
  * long again: h = 1/t.
  *
  * A sleep lasts no longer than a sixteenth of the time in which nothing has happened, so that a wait is made longer by
- * no more; a half, before the time at which the site's waits end. And no longer than a millisecond, before that time five
- * (Open MPI itself looks at its sockets each ten), because others may need the progress that this process makes when it
- * looks.
+ * no more; a half, before the time at which the site's waits end. And no longer than a millisecond, before that time
+ * five (Open MPI itself looks at its sockets each ten), because others may need the progress that this process makes
+ * when it looks.
  */
 #ifndef WTL_GOVERN_STEPS_H
 #define WTL_GOVERN_STEPS_H

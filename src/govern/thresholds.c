@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many of a size and a way say something. Once all that are kept are there, one transfer in SELDOM is measured, where
- * they are of both ways one in SETTLED, for measuring takes 2 us; of those one in OFTEN goes the other way while that is
- * hardly known, later one in RARELY. */
+/* So many of a size and a way say something. Once all that are kept are there, one transfer in SELDOM is measured,
+ * where they are of both ways one in SETTLED, for measuring takes 2 us; of those one in OFTEN goes the other way while
+ * that is hardly known, later one in RARELY. */
 enum { FEW = 4, SELDOM = 16, SETTLED = 64, OFTEN = 2, RARELY = 4 };
 
 /* Of the slowdown that is allowed. A trial keeps the other PE waiting, too, of which its own sees nothing; and some is

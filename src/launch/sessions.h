@@ -1,9 +1,9 @@
 /*
  * sessions.h - the directories in which Open MPI's launchers keep their sessions: TMP/ompi.HOST.UID/pid.PID.
  *
- * The launcher that leaves last removes the first part, too. One that begins in that moment, and has found or made it but
- * not yet its own, fails ("orte_session_dir failed"). So another directory is kept there until the launcher has its own: by
- * a process that removes it even if oshrun is killed.
+ * The launcher that leaves last removes the first part, too. One that begins in that moment, and has found or made it
+ * but not yet its own, fails ("orte_session_dir failed"). So another directory is kept there until the launcher has its
+ * own: by a process that removes it even if oshrun is killed.
  */
 #ifndef WTL_LAUNCH_SESSIONS_H
 #define WTL_LAUNCH_SESSIONS_H

@@ -41,8 +41,8 @@ static bool is_done(void *of)
   return ((const waited *)of)->done;
 }
 
-/* Between turns, so the bell is rung by hand: nothing here may ask which PE it is. When, it does not say: what a wake-up
- * takes is not to be learned, for who waits looks on as long as the preload library has it (rank.c). */
+/* Between turns, so the bell is rung by hand: nothing here may ask which PE it is. When, it does not say: what a
+ * wake-up takes is not to be learned, for who waits looks on as long as the preload library has it (rank.c). */
 static void end_waited(void *of, uint64_t tag)
 {
   waited *w = of;

@@ -6,8 +6,8 @@
  * counted call of the program's is waited for at the door, as a whole, whose bell its end rings: it needs no twin, and
  * no tests.
  *
- * A function of the program's that MPI calls (MPI_Op_create, MPI_Comm_create_keyval) runs on the companion's stack, in no
- * thread of the PE's; what it computes is added up and becomes the rank's time when that goes on.
+ * A function of the program's that MPI calls (MPI_Op_create, MPI_Comm_create_keyval) runs on the companion's stack, in
+ * no thread of the PE's; what it computes is added up and becomes the rank's time when that goes on.
  */
 #ifndef WTL_MPI_SIMULATED_H
 #define WTL_MPI_SIMULATED_H

@@ -35,8 +35,8 @@ void wtl_tell_node(wtl_pe *self, wtl_team *t, int node, int slot, const void *wh
 const char *wtl_hear_node(wtl_pe *self, wtl_site *site, wtl_team *t, int slot);
 
 /*
- * pushed.c: between nodes of one PE each, `n` bytes for `at` of dest, where no PE has more than `most`; a block for each
- * PE; and the rest as in sync.h. False: they are not for this call, on all PEs.
+ * pushed.c: between nodes of one PE each, `n` bytes for `at` of dest, where no PE has more than `most`; a block for
+ * each PE; and the rest as in sync.h. False: they are not for this call, on all PEs.
  */
 bool wtl_gather_pushed(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, const void *source, size_t at, size_t n,
                        size_t most);

@@ -22,7 +22,8 @@ int wtl_cpu_file(const wtl_sys *sys, const char *sysfs, int cpu, const char *fil
 /*
  * The clock domains that any of `cpus` belongs to, in the order of their lowest CPU: an array that the caller frees,
  * its length in *n; NULL (and *n = 0) without memory, or for no CPUs. Offline CPUs and those that sysfs does not know
- * are domains of their own. One with a clock of which cannot be read who shares it is taken to share it with all `cpus`.
+ * are domains of their own. One with a clock of which cannot be read who shares it is taken to share it with all
+ * `cpus`.
  */
 cpu_set_t *wtl_clock_domains(const wtl_sys *sys, const char *sysfs, enum wtl_clock_domain_rule rule,
                              const cpu_set_t *cpus, size_t *n);

@@ -13,7 +13,8 @@ static wattle_joules_t cpu_of(const wtl_machine *m, const wtl_activity *a)
   return by_domain[0];
 }
 
-/* Computing at a noted clock lasts as long as that makes it; waiting gives or takes the rest, as far as there is any. */
+/* Computing at a noted clock lasts as long as that makes it; waiting gives or takes the rest, as far as there is any.
+ */
 static void stretch(wtl_activity *a)
 {
   double off = a->off.active_s, waits = a->spin_s + a->yield_s + a->asleep_s;

@@ -30,7 +30,8 @@ typedef struct wtl_typed {
   enum wtl_word word;
 } wtl_typed;
 
-/* shmem_finalize where there is no PE: test programs call it once more at their end. Ends the job if there never was one. */
+/* shmem_finalize where there is no PE: test programs call it once more at their end. Ends the job if there never was
+ * one. */
 void wtl_finalized_already(uint32_t call);
 
 /* All end the job; `call` indexes wtl_shmem_calls. */

@@ -76,8 +76,8 @@ bool load_copies(const char *program, size_t n, std::vector<Copy> *out, std::str
   int file = open(program, O_RDONLY | O_CLOEXEC);
   if (file < 0) return *error = strerror(errno), false;
   off_t bytes = loaded_bytes(file);
-  std::vector<int>
-      open_ones; /* as long as others are loaded: the dynamic loader takes what has a name that it knows for what it has */
+  std::vector<int> open_ones; /* as long as others are loaded: the dynamic loader takes what has a name that it knows
+                                 for what it has */
   bool good = true;
   while (good && out->size() < n) {
     int fd = copy_file(file, bytes);

@@ -34,8 +34,8 @@ void open_wires(const Network &network);
 /* Hands over a message that leaves `after` seconds from now. */
 void send(int from, int to, void *what, size_t bytes, int stream, double after);
 
-/* Something else that SimGrid carries out (between turns), until the actor that does says so: then act(what, 0) is called
- * between turns. */
+/* Something else that SimGrid carries out (between turns), until the actor that does says so: then act(what, 0) is
+ * called between turns. */
 void begin_apart();
 void land(Act act, void *what);
 

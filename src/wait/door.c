@@ -214,7 +214,8 @@ static bool is_silent(const wait *w)
 static double longest_sleep(const wait *w)
 {
 #ifdef WTL_SIM
-  return INFINITY; /* there is no store without a bell; and time that can only go on by looking again would hide a deadlock */
+  return INFINITY; /* there is no store without a bell; and time that can only go on by looking again would hide a
+                      deadlock */
 #else
   const wtl_door *d = w->door;
   double slept_s = (double)(wtl_ticks() - w->since) * d->stages.ns_per_tick * 1e-9;

@@ -86,8 +86,8 @@ static void asked(int number)
   raise(number);
 }
 
-/* Only where the program, or who started it, has nothing else in mind for it. And to the process's end: one PE that died
- * of the question would take the others, which are to answer it, with it. */
+/* Only where the program, or who started it, has nothing else in mind for it. And to the process's end: one PE that
+ * died of the question would take the others, which are to answer it, with it. */
 static void listen_to_quit(void)
 {
   struct sigaction now;

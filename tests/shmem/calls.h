@@ -756,8 +756,8 @@ enum { VARS = 6 };
   }
 
 /*
- * Who is late arrives when the others have been there for a while, and answers what they ask meanwhile: between nodes, one
- * who left too early would otherwise get the answer only when it is no longer wrong.
+ * Who is late arrives when the others have been there for a while, and answers what they ask meanwhile: between nodes,
+ * one who left too early would otherwise get the answer only when it is no longer wrong.
  */
 static inline void be_late(const room *r, const uint64_t *mine, uint64_t round)
 {
@@ -767,7 +767,8 @@ static inline void be_late(const room *r, const uint64_t *mine, uint64_t round)
   for (int pe = 0; pe < r->n; pe++) (void)shmem_uint64_g(mine, pe);
 }
 
-/* Nobody leaves before all have arrived: what each stored on its own memory before is seen by all after. One is late. */
+/* Nobody leaves before all have arrived: what each stored on its own memory before is seen by all after. One is late.
+ */
 #define MEETING(NAME, CALL)                                                                                            \
   DEFINE(NAME)                                                                                                         \
   {                                                                                                                    \

@@ -1,6 +1,6 @@
 /*
- * Collectives of two groups, in turn from each side. Who stands beside the root hands over nothing, and gives counts and
- * types that mean nothing.
+ * Collectives of two groups, in turn from each side. Who stands beside the root hands over nothing, and gives counts
+ * and types that mean nothing.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// Objects of a C++ program that were constructed before main are symmetric and destroyed once, with what was put into them.
+// Objects of a C++ program that were constructed before main are symmetric and destroyed once, with what was put into
+// them.
 #include <shmem.h>
 
 #include <cstdio>
