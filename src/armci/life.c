@@ -7,7 +7,7 @@
 #include "pgas/rma.h"
 
 static const wtl_call_info calls[] = {
-#define X(name, kind, direction) {#name, WTL_CALL_##kind, WTL_DIR_##direction, false},
+#define X(name, kind, direction) {#name, WTL_CALL_##kind, WTL_DIR_##direction, WTL_NOT_IN_HANDLERS},
 #include "armci/calls.def"
 #undef X
 };

@@ -13,12 +13,14 @@
 #include "pgas/am_state.h"
 #include "pgas/rma.h"
 
-/* A handler makes call number `call`, or has left by longjmp. */
-static void in_handler(uint32_t call)
+/* A handler makes call number `call`, to `pe`, or has left by longjmp. What stays on its PE waits for nobody. */
+static void in_handler(uint32_t call, int pe)
 {
   const wtl_call_info *info = wtl_record_call(&wtl_self->record, call);
   bool left = (const char *)__builtin_frame_address(0) > wtl_am_here.frame;
-  if (left || !info->in_handler) wtl_am_refuse_in_handler(info->name);
+  bool may =
+      info->in_handler == WTL_IN_HANDLERS || (info->in_handler == WTL_TO_ITSELF_IN_HANDLERS && pe == wtl_self->me);
+  if (left || !may) wtl_am_refuse_in_handler(info->name);
 }
 
 /* --- life --------------------------------------------------------------------------------------------------------- */
@@ -119,8 +121,9 @@ void wtl_am_refuse_in_handler(const char *call)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: handler %d was left by longjmp; a handler must return", call, now->id);
   wtl_pe_fail(
       WTL_EXIT_USAGE,
-      "%s: called by handler %d; a handler may call shmemx_am_reply (a request's), the shmemx_am_mutex routines and "
-      "what only asks (shmem_my_pe, shmem_ptr ...), and must return: one that was left by longjmp has not ended",
+      "%s: called by handler %d; a handler may call shmemx_am_reply (a request's), the shmemx_am_mutex routines, what "
+      "only asks (shmem_my_pe, shmem_ptr ...), and puts, gets and atomics of the default context on its own PE, and "
+      "must return: one that was left by longjmp has not ended",
       call, now->id);
 }
 
@@ -199,29 +202,45 @@ static uint32_t counted_by(wtl_am *am, uint64_t *done)
     wtl_am_counter *grown = realloc(am->counters, more * sizeof *grown);
     if (!grown) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to count %u requests", more);
     for (uint32_t i = am->n_counters ? am->n_counters : 1; i < more; i++)
-      grown[i] = (wtl_am_counter){NULL, i + 1 < more ? i + 1 : 0};
+      grown[i] = (wtl_am_counter){.next = i + 1 < more ? i + 1 : 0};
     am->free_counter = am->n_counters ? am->n_counters : 1;
     am->counters = grown;
     am->n_counters = more;
   }
   number = am->free_counter;
   am->free_counter = am->counters[number].next;
-  am->counters[number].done = done;
+  am->counters[number] = (wtl_am_counter){.done = done};
   pthread_mutex_unlock(&am->lock);
   return number;
 }
 
-bool wtl_am_count(wtl_am *am, uint32_t counted)
+/* `by`: replies sent, less replies handled. */
+static void count_replies(wtl_am *am, uint32_t counted, uint32_t by, bool is_told)
 {
   uint64_t *done = NULL;
   pthread_mutex_lock(&am->lock);
-  if (counted > 0 && counted < am->n_counters && (done = am->counters[counted].done) != NULL) {
-    am->counters[counted] = (wtl_am_counter){NULL, am->free_counter};
-    am->free_counter = counted;
+  if (counted > 0 && counted < am->n_counters && am->counters[counted].done) {
+    wtl_am_counter *c = &am->counters[counted];
+    c->replies += by;
+    c->is_told |= is_told;
+    if (c->is_told && c->replies == 0) {
+      done = c->done;
+      *c = (wtl_am_counter){.next = am->free_counter};
+      am->free_counter = counted;
+    }
   }
   pthread_mutex_unlock(&am->lock);
   if (done) __atomic_fetch_add(done, 1, __ATOMIC_SEQ_CST);
-  return done != NULL;
+}
+
+void wtl_am_count(wtl_am *am, uint32_t counted, uint32_t replies)
+{
+  count_replies(am, counted, replies, true);
+}
+
+void wtl_am_count_reply(wtl_am *am, uint32_t counted)
+{
+  count_replies(am, counted, -1u, false);
 }
 
 /* --- requests ----------------------------------------------------------------------------------------------------- */
@@ -284,35 +303,34 @@ static void watch_kept(wtl_am *am)
 }
 
 /* A reply that finds no room is kept; what comes after it, too. */
-static void keep(wtl_am *am, int pe, bool has_id, int id, uint32_t counted, uint64_t serial, const void *source,
-                 size_t n, size_t sent)
+static void keep(wtl_am *am, wtl_am_kept what, const void *source)
 {
+  const size_t n = what.n;
   wtl_am_kept *k = malloc(sizeof *k + n);
-  if (!k) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to keep a reply of %zu bytes to PE %d", n, pe);
-  *k = (wtl_am_kept){.pe = pe, .id = id, .counted = counted, .serial = serial, .n = n, .sent = sent, .has_id = has_id};
+  if (!k) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to keep a reply of %zu bytes to PE %d", n, what.pe);
+  *k = what;
   if (n) memcpy(k->data, source, n);
   *am->kept_end = k;
   am->kept_end = &k->next;
   watch_kept(am);
 }
 
-static bool post_counted(wtl_am *am, int pe, uint32_t counted)
+static bool post_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies)
 {
   int slot = am->pe->slot_of[pe];
   wtl_am_claim c;
   if (!wtl_am_claim_place(wtl_am_ring_of(am, slot, WTL_AM_REPLIES), &am->known[WTL_AM_REPLIES][slot], 0, false, &c))
     return false;
-  post(am, pe, &c, WTL_AM_COUNTED, 0, counted, 0);
+  post(am, pe, &c, WTL_AM_COUNTED, (int)replies, counted, 0);
   return true;
 }
 
 void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, size_t n, wtl_am_token token)
 {
   wtl_am *am = self->am;
-  const wtl_am_thread *now = &wtl_am_here;
+  wtl_am_thread *now = &wtl_am_here;
   int pe = (int)(uint32_t)token;
   uint32_t position;
-  size_t sent = 0;
   if (!now->runs)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: called outside of a handler; only a request's handler may reply", call);
   if ((const char *)__builtin_frame_address(0) > now->frame) wtl_am_refuse_in_handler(call);
@@ -320,24 +338,28 @@ void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, si
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: handler %d runs for a reply, and there is no reply to that", call, now->id);
   if (now->serial != token >> 32 || now->from != pe)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: the token is not that of the request which handler %d runs for", call, now->id);
+  now->replies++;
   if (self->slot_of[pe] < 0) {
-    wtl_am_far_reply(am, pe, id, source, n);
+    wtl_am_far_reply(am, pe, id, now->counted, source, n);
     return;
   }
   need_tables(am);
   uint64_t serial = n > WTL_AM_PIECE ? ++am->serial : 0;
-  if (am->kept || !wtl_am_send_local(am, pe, WTL_AM_REPLIES, id, 0, serial, source, n, &sent, &position))
-    keep(am, pe, true, id, 0, serial, source, n, sent);
+  wtl_am_kept kept = {.pe = pe, .id = id, .counted = now->counted, .serial = serial, .n = n, .has_id = true};
+  if (am->kept ||
+      !wtl_am_send_local(am, pe, WTL_AM_REPLIES, id, kept.counted, serial, source, n, &kept.sent, &position))
+    keep(am, kept, source);
 }
 
-void wtl_am_say_counted(wtl_am *am, int pe, uint32_t counted)
+void wtl_am_say_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies)
 {
   if (am->pe->slot_of[pe] < 0) {
-    wtl_am_far_say_counted(am, pe, counted);
+    wtl_am_far_say_counted(am, pe, counted, replies);
     return;
   }
   need_tables(am);
-  if (am->kept || !post_counted(am, pe, counted)) keep(am, pe, false, 0, counted, 0, NULL, 0, 0);
+  if (am->kept || !post_counted(am, pe, counted, replies))
+    keep(am, (wtl_am_kept){.pe = pe, .counted = counted, .replies = replies}, NULL);
 }
 
 bool wtl_am_send_kept(wtl_am *am)
@@ -347,7 +369,7 @@ bool wtl_am_send_kept(wtl_am *am)
   for (wtl_am_kept *k; (k = am->kept) != NULL; any = true) {
     bool left = k->has_id ? wtl_am_send_local(am, k->pe, WTL_AM_REPLIES, k->id, k->counted, k->serial, k->data, k->n,
                                               &k->sent, &position)
-                          : post_counted(am, k->pe, k->counted);
+                          : post_counted(am, k->pe, k->counted, k->replies);
     if (!left) break;
     if (!(am->kept = k->next)) am->kept_end = &am->kept;
     free(k);

@@ -12,7 +12,7 @@ enum {
   REQUEST = 1, /* b: handler and number of who counts its end */
   LANDED,      /* likewise; a: where in the target's slice its payload lies */
   REPLY,       /* likewise */
-  COUNTED,     /* b: a counted request is done */
+  COUNTED,     /* b: a counted request is done; a: it had so many replies */
   ASK,         /* a: answer when so many requests have been handled */
   DONE         /* a: so many have; b: so many replies were sent */
 };
@@ -250,21 +250,21 @@ void wtl_am_far_request(wtl_am *am, wtl_site *site, int pe, int id, uint32_t cou
 
 /* --- replies: by who has taken ------------------------------------------------------------------------------------ */
 
-void wtl_am_far_reply(wtl_am *am, int pe, int id, const void *source, size_t n)
+void wtl_am_far_reply(wtl_am *am, int pe, int id, uint32_t counted, const void *source, size_t n)
 {
   wtl_am_far *f = far_of(am);
   f->peers[pe].replies++;
   f->held = true;
-  wtl_net_message(am->pe->net, pe, (wtl_net_tag){0, pack(id, 0), REPLY}, source, n, true, NULL);
+  wtl_net_message(am->pe->net, pe, (wtl_net_tag){0, pack(id, counted), REPLY}, source, n, true, NULL);
 }
 
 /* Counts as a reply: quiet waits for it. */
-void wtl_am_far_say_counted(wtl_am *am, int pe, uint32_t counted)
+void wtl_am_far_say_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies)
 {
   wtl_am_far *f = far_of(am);
   f->peers[pe].replies++;
   f->held = true;
-  wtl_net_message(am->pe->net, pe, (wtl_net_tag){0, counted, COUNTED}, NULL, 0, true, NULL);
+  wtl_net_message(am->pe->net, pe, (wtl_net_tag){replies, counted, COUNTED}, NULL, 0, true, NULL);
 }
 
 void wtl_am_far_push(wtl_am *am)
@@ -339,7 +339,7 @@ static void take(wtl_am *am, wtl_am_far *f, wtl_am_letter *l)
     f->heard += l->n;
     break;
   case COUNTED:
-    wtl_am_count(am, (uint32_t)l->tag.b);
+    wtl_am_count(am, (uint32_t)l->tag.b, (uint32_t)l->tag.a);
     p->taken++;
     break;
   case ASK:

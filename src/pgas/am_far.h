@@ -27,8 +27,8 @@ void wtl_am_far_landed(void *self, int from, wtl_net_tag tag, void *room, size_t
 /* target: NULL, or the symmetric object where the payload goes. */
 void wtl_am_far_request(wtl_am *am, wtl_site *site, int pe, int id, uint32_t counted, const void *target,
                         const void *source, size_t n);
-void wtl_am_far_reply(wtl_am *am, int pe, int id, const void *source, size_t n);
-void wtl_am_far_say_counted(wtl_am *am, int pe, uint32_t counted);
+void wtl_am_far_reply(wtl_am *am, int pe, int id, uint32_t counted, const void *source, size_t n);
+void wtl_am_far_say_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies);
 
 /* All requests so far, to PE `pe` or with -1 to all, and their replies. */
 void wtl_am_far_quiet(wtl_am *am, wtl_site *site, int pe);

@@ -26,11 +26,11 @@ typedef struct wtl_am_slot {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t turn; /* which use of this slot: the last thing written */
   uint16_t from;                                  /* slot of the PE on the node */
   uint16_t kind;                                  /* enum wtl_am_kind */
-  int32_t handler;
-  uint32_t n;       /* bytes of payload here */
-  uint32_t at;      /* the payload's unit, if it is not in the slot */
-  uint32_t units;   /* claimed beside it, with those skipped at the ring's end */
-  uint32_t counted; /* 0, or its sender's number for who counts its end */
+  int32_t handler;                                /* COUNTED: how many replies the request had */
+  uint32_t n;                                     /* bytes of payload here */
+  uint32_t at;                                    /* the payload's unit, if it is not in the slot */
+  uint32_t units;                                 /* claimed beside it, with those skipped at the ring's end */
+  uint32_t counted;                               /* 0, or its sender's number for who counts its end */
   _Alignas(8) char bytes[WTL_AM_INLINE];
 } wtl_am_slot;
 

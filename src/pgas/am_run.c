@@ -49,6 +49,8 @@ void wtl_am_run(wtl_am *am, const wtl_am_message *m)
   here->from = m->from;
   here->is_reply = m->is_reply;
   here->serial = ++am->runs;
+  here->counted = m->counted;
+  here->replies = 0;
   here->frame = __builtin_frame_address(0);
   wtl_thread_sites = (wtl_thread_profile){am->sites, WTL_IN_HANDLER};
   here->runs = true;
@@ -59,7 +61,11 @@ void wtl_am_run(wtl_am *am, const wtl_am_message *m)
   if (WTL_UNLIKELY(here->locks))
     wtl_pe_fail(WTL_EXIT_USAGE, "active messages: handler %d returned while it held %d mutex%s", m->id, here->locks,
                 here->locks > 1 ? "es" : "");
-  if (m->counted && !m->is_reply) wtl_am_say_counted(am, m->from, m->counted);
+  if (WTL_LIKELY(!m->counted)) return;
+  if (m->is_reply)
+    wtl_am_count_reply(am, m->counted);
+  else
+    wtl_am_say_counted(am, m->from, m->counted, here->replies);
 }
 
 /* --- messages in the rings ---------------------------------------------------------------------------------------- */
@@ -113,7 +119,7 @@ static void take_slot(wtl_am *am, wtl_am_slot *s, enum wtl_am_way way)
     m.n = landing.n;
     wtl_am_run(am, &m);
     break;
-  default: wtl_am_count(am, s->counted);
+  default: wtl_am_count(am, s->counted, (uint32_t)s->handler);
   }
 }
 

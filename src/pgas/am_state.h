@@ -22,7 +22,7 @@ enum { WTL_AM_TURN = 64 };
 typedef struct wtl_am_message {
   int from; /* PE */
   int id;
-  uint32_t counted; /* 0: nobody counts its end; else whose counter of the sender's */
+  uint32_t counted; /* 0: nobody counts its end; else whose counter of the requester's */
   bool is_reply;
   void *data;
   size_t n;
@@ -34,8 +34,9 @@ typedef struct wtl_am_kept {
   int pe, id;
   uint32_t counted;
   uint64_t serial;
-  size_t n, sent; /* sent: bytes of it that have left in pieces */
-  bool has_id;    /* else it only says that a counted request is done */
+  size_t n, sent;   /* sent: bytes of it that have left in pieces */
+  bool has_id;      /* else it only says that a counted request is done, */
+  uint32_t replies; /* and had so many */
   char data[];
 } wtl_am_kept;
 
@@ -51,7 +52,9 @@ typedef struct wtl_am_whole {
 /* Who counts the end of a request. */
 typedef struct wtl_am_counter {
   uint64_t *done;
-  uint32_t next; /* of the free ones */
+  uint32_t replies; /* sent, less those that were handled here: they may come before who says how many there are */
+  bool is_told;     /* how many */
+  uint32_t next;    /* of the free ones */
 } wtl_am_counter;
 
 typedef struct wtl_am_handlers wtl_am_handlers;
@@ -94,8 +97,9 @@ typedef struct wtl_am_thread {
   bool is_agent; /* the thread is a PE's agent */
   int id, from;
   uint32_t serial;
-  const char *frame; /* the stack below it is the handler's */
-  int locks;         /* mutexes that the thread holds */
+  uint32_t counted, replies; /* of the request: who counts its end, replies so far */
+  const char *frame;         /* the stack below it is the handler's */
+  int locks;                 /* mutexes that the thread holds */
 } wtl_am_thread;
 
 #ifdef WTL_SIM
@@ -119,12 +123,14 @@ bool wtl_am_take_if_any(wtl_am *am);
 void wtl_am_wait_for_turn(wtl_am *am, wtl_site *site);
 /* Runs the handler of a message. */
 void wtl_am_run(wtl_am *am, const wtl_am_message *m);
-/* am.c: a request of that number is done, and its replies are on their way: its sender counts it. */
-void wtl_am_say_counted(wtl_am *am, int pe, uint32_t counted);
+/* am.c: a request of that number is done, and so many replies are on their way: its sender counts it. */
+void wtl_am_say_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies);
 /* am.c: sends what was kept; true if any of it left. */
 bool wtl_am_send_kept(wtl_am *am);
-/* am.c: a counted request of this PE's is done. False if there is none of that number. */
-bool wtl_am_count(wtl_am *am, uint32_t counted);
+/* am.c: a counted request of this PE's is done and had so many replies; one of its replies has been handled. It is
+ * counted when both are true of all: replies may be overtaken. A number that is nobody's is passed over. */
+void wtl_am_count(wtl_am *am, uint32_t counted, uint32_t replies);
+void wtl_am_count_reply(wtl_am *am, uint32_t counted);
 
 /* Before a message is shown: who waits looks for messages from now on. Sequentially consistent, so that who is shown
  * the message is shown this, too, even where another sender has stored it. */

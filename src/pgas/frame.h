@@ -27,14 +27,21 @@ static inline __attribute__((always_inline)) void wtl_time(wtl_frame *f)
   f->start = wtl_ticks();
 }
 
-static inline __attribute__((always_inline)) wtl_frame wtl_enter(uint32_t call, uintptr_t from, uint64_t bytes)
+/* A call to a PE, by the job's number of it; -1: to nobody in particular. */
+static inline __attribute__((always_inline)) wtl_frame wtl_enter_to(uint32_t call, uintptr_t from, uint64_t bytes,
+                                                                    int pe)
 {
   wtl_frame f = {.self = wtl_self, .call = call, .bytes = bytes};
   if (WTL_UNLIKELY(!f.self)) wtl_refuse_uninitialised(call);
-  f.site = wtl_profile_enter(&f.self->profile, from, call, bytes);
+  f.site = wtl_profile_enter_to(&f.self->profile, from, call, bytes, pe);
   f.timed = wtl_profile_timed(f.site, bytes);
   if (WTL_UNLIKELY(f.timed)) wtl_time(&f);
   return f;
+}
+
+static inline __attribute__((always_inline)) wtl_frame wtl_enter(uint32_t call, uintptr_t from, uint64_t bytes)
+{
+  return wtl_enter_to(call, from, bytes, -1);
 }
 
 /* A call in which PEs meet: in a timeline each of them has its span, not its waits alone. */

@@ -141,10 +141,10 @@ wtl_site_table *wtl_profile_handlers(wtl_profile *p)
   return t ? t : &no_table;
 }
 
-wtl_site_table *wtl_profile_table(wtl_profile *p, uint32_t call)
+wtl_site_table *wtl_profile_table(wtl_profile *p, uint32_t call, int pe)
 {
   if (wtl_thread_sites.generation == WTL_IN_HANDLER) {
-    if (p->in_handler) p->in_handler(call);
+    if (p->in_handler) p->in_handler(call, pe);
     return wtl_thread_sites.table;
   }
   wtl_site_table *t = inherit(p);

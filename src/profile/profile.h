@@ -44,12 +44,15 @@ enum wtl_call_kind { WTL_CALL_TRANSFER, WTL_CALL_WAIT, WTL_CALL_OTHER };
 /* Which way a call's bytes go. */
 enum wtl_direction { WTL_DIR_NONE, WTL_DIR_PUT, WTL_DIR_GET, WTL_DIR_AMO };
 
+/* May a handler of active messages make a call? Some only to its own PE. */
+enum wtl_in_handler { WTL_NOT_IN_HANDLERS, WTL_TO_ITSELF_IN_HANDLERS, WTL_IN_HANDLERS };
+
 /* A call of a front end, as the profile names it. */
 typedef struct wtl_call_info {
   const char *name;
   enum wtl_call_kind kind;
   enum wtl_direction direction;
-  bool in_handler; /* a handler of active messages may make it */
+  enum wtl_in_handler in_handler;
 } wtl_call_info;
 
 /* Front ends that may share a process have each their table, of WTL_CALLS_A_FRONT calls at most; a call's number tells
@@ -122,17 +125,17 @@ typedef struct wtl_site_table {
 struct wtl_profile {
   bool on;
   _Atomic(wtl_site_table *) tables;
-  void (*in_handler)(uint32_t call); /* told of each call that a handler makes */
-  size_t timeline_bytes;             /* of each thread; 0: no timeline is kept */
-  uint64_t generation;               /* distinguishes this profile from an earlier one of the same process */
-  struct wtl_profile *next_live;     /* those that have not stopped */
+  void (*in_handler)(uint32_t call, int pe); /* told of each call that a handler makes, and to whom; -1: nobody */
+  size_t timeline_bytes;                     /* of each thread; 0: no timeline is kept */
+  uint64_t generation;                       /* distinguishes this profile from an earlier one of the same process */
+  struct wtl_profile *next_live;             /* those that have not stopped */
 };
 
 void wtl_profile_start(wtl_profile *p, bool on);
 void wtl_profile_stop(wtl_profile *p);
 
-/* This thread's table for `p`, made on first use; a handler's if it runs one. */
-wtl_site_table *wtl_profile_table(wtl_profile *p, uint32_t call);
+/* This thread's table for `p`, made on first use; a handler's if it runs one. `call` is to `pe`, or -1. */
+wtl_site_table *wtl_profile_table(wtl_profile *p, uint32_t call, int pe);
 
 /* A table for the calls of handlers, which may not count into that of the thread that runs them: it may be in a call
  * itself. Who runs handlers sets the thread's table to this one and its generation to WTL_IN_HANDLER. */
@@ -164,12 +167,12 @@ static inline uint32_t wtl_site_hash(uintptr_t addr, uint32_t call)
   return (uint32_t)(((uint64_t)addr + call) * 0x9e3779b97f4a7c15ull >> 40);
 }
 
-/* Counts a call from `addr` that moves `bytes`, and returns its site. */
-static inline wtl_site *wtl_profile_enter(wtl_profile *p, uintptr_t addr, uint32_t call, uint64_t bytes)
+/* Counts a call from `addr` that moves `bytes`, to `pe` or, with -1, to nobody in particular; returns its site. */
+static inline wtl_site *wtl_profile_enter_to(wtl_profile *p, uintptr_t addr, uint32_t call, uint64_t bytes, int pe)
 {
   wtl_site_table *t = wtl_thread_sites.table;
   wtl_site *site;
-  if (WTL_UNLIKELY(wtl_thread_sites.generation != p->generation)) t = wtl_profile_table(p, call);
+  if (WTL_UNLIKELY(wtl_thread_sites.generation != p->generation)) t = wtl_profile_table(p, call, pe);
   t->bytes += bytes;
   if (WTL_UNLIKELY(!p->on)) return &t->spare;
   wtl_slots *s = atomic_load_explicit(&t->slots, memory_order_relaxed);
@@ -178,6 +181,11 @@ static inline wtl_site *wtl_profile_enter(wtl_profile *p, uintptr_t addr, uint32
   site->calls++;
   site->bytes += bytes;
   return site;
+}
+
+static inline wtl_site *wtl_profile_enter(wtl_profile *p, uintptr_t addr, uint32_t call, uint64_t bytes)
+{
+  return wtl_profile_enter_to(p, addr, call, bytes, -1);
 }
 
 static inline bool wtl_profile_exact(const wtl_site *site, uint64_t bytes)

@@ -165,7 +165,10 @@ MEETINGS = re.compile("barrier|sync|reduce|to_all|scan|collect|alltoall|broadcas
 def statements(r: Routine, call: str, site: str) -> list[str]:
     """What a routine does between its braces."""
     enter = "wtl_enter_meeting" if MEETINGS.search(r.row["name"]) else "wtl_enter"
-    body = [f"wtl_frame f = {enter}({call}, {site}, {r.fill(r.row.get('bytes', '0'))});"]
+    to = ""
+    if is_to_a_pe(r):
+        enter, to = "wtl_enter_to", ", ctx == SHMEM_CTX_DEFAULT ? pe : -1" if r.with_ctx else ", pe"
+    body = [f"wtl_frame f = {enter}({call}, {site}, {r.fill(r.row.get('bytes', '0'))}{to});"]
     body.append("wtl_pe *self = f.self;")
     if r.result != "void":
         body.append(f"{r.result} result;")
@@ -313,11 +316,22 @@ def part_of(r: Routine) -> str:
 PARTS = ("others", "puts", "gets", "strided", "atomics", "atomics_nbi", "waits", "collectives")
 
 
+def is_to_a_pe(r: Routine) -> bool:
+    """Puts, gets and atomics: on its own PE a handler may call them."""
+    return r.row["kind"] == "transfer" and "direction" in r.row and any(arg_name(a) == "pe" for a in r.args)
+
+
+def in_handlers(r: Routine) -> str:
+    if r.row.get("in_handler"):
+        return "WTL_IN_HANDLERS"
+    return "WTL_TO_ITSELF_IN_HANDLERS" if is_to_a_pe(r) else "WTL_NOT_IN_HANDLERS"
+
+
 def call_table(routines: list[Routine]) -> list[str]:
     directions = {"": "NONE", "put": "PUT", "get": "GET", "amo": "AMO"}
     calls = [
         f'    {{"{r.name}", WTL_CALL_{r.row["kind"].upper()}, WTL_DIR_{directions[r.row.get("direction", "")]}, '
-        f"{'true' if r.row.get('in_handler') else 'false'}}},"
+        f"{in_handlers(r)}}},"
         for r in routines
     ]
     fits = (
@@ -572,8 +586,8 @@ EXTENSION_TOP = """\
  * in which they were sent; between nodes those of more than 8 KiB may be overtaken.
  *
  * A handler must return (no longjmp), hold no mutex then, and may call: shmemx_am_reply (a request's handler), the
- * mutex routines, and what only asks: shmem_my_pe, shmem_n_pes, shmem_ptr and their like. Anything else ends the job
- * with a message.
+ * mutex routines, what only asks (shmem_my_pe, shmem_n_pes, shmem_ptr and their like), and puts, gets and atomics of
+ * the default context on its own PE. Anything else ends the job with a message.
  */
 #ifndef SHMEMX_H
 #define SHMEMX_H

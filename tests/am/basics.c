@@ -12,13 +12,18 @@ enum {
   FLAG = 100000,
   MANY = 511,
   MANY_BACK = 512,
-  SLOW = 420
+  SLOW = 420,
+  OWN = 9,
+  LONG = 10,
+  LONG_BACK = 11,
+  LONG_BYTES = 1000000
 };
 
 static struct state {
-  _Atomic uint64_t requests, answers, words, placed, named, many, slow;
+  _Atomic uint64_t requests, answers, words, placed, named, many, slow, long_ones, owns;
   _Atomic uint64_t wrong;
-  char *heap;
+  long *own;
+  char *heap, *longest;
 } all[MOST_PES];
 
 static uint64_t by_name[MOST_PES]; /* symmetric where PEs are processes */
@@ -161,6 +166,72 @@ static void counted_requests(int me, int n)
   shmem_barrier_all();
 }
 
+static void on_long(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  struct state *s = mine();
+  (void)buf, (void)n, (void)from;
+  shmemx_am_reply(LONG_BACK, s->longest, LONG_BYTES, token);
+}
+
+static void on_long_back(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  (void)buf, (void)n, (void)from, (void)token;
+  mine()->long_ones++;
+}
+
+/* Long replies may be overtaken by what says that their request is done. */
+static void counted_requests_with_long_replies(int me, int n)
+{
+  enum { TURNS = 10 };
+  struct state *s = mine();
+  uint64_t done = 0;
+  shmem_ctx_t ctx;
+  s->longest = calloc(1, LONG_BYTES);
+  EXPECT(shmem_ctx_create(0, &ctx) == 0, "a context");
+  shmem_barrier_all();
+  for (uint64_t turn = 1; turn <= TURNS; turn++) {
+    shmemx_am_request_nbi((me + 1) % n, LONG, NULL, 0, &done);
+    shmem_uint64_wait_until(&done, SHMEM_CMP_EQ, turn);
+    EXPECT(s->long_ones == 2 * turn - 1, "counted before its reply was handled: %lu", (unsigned long)s->long_ones);
+    shmemx_ctx_am_request(ctx, (me + 1) % n, LONG, NULL, 0);
+    shmemx_ctx_am_quiet(ctx);
+    EXPECT(s->long_ones == 2 * turn, "quiet before its reply was handled: %lu", (unsigned long)s->long_ones);
+  }
+  shmem_barrier_all();
+  shmem_ctx_destroy(ctx);
+  free(s->longest);
+}
+
+/* What stays on its PE waits for nobody. */
+static void on_own(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  struct state *s = mine();
+  int me = shmem_my_pe();
+  long three[3] = {1, 2, 3}, back[3] = {0};
+  (void)buf, (void)n, (void)from, (void)token;
+  if (shmem_long_atomic_swap(&s->own[0], 5, me) != 4 || shmem_long_swap(&s->own[0], 6, me) != 5) s->wrong++;
+  shmem_long_atomic_inc(&s->own[0], me);
+  shmem_long_p(&s->own[1], 8, me);
+  if (shmem_long_g(&s->own[0], me) != 7 || shmem_long_g(&s->own[1], me) != 8) s->wrong++;
+  shmem_putmem(&s->own[2], three, sizeof three, me);
+  shmem_long_get_nbi(back, &s->own[2], 3, me);
+  if (memcmp(back, three, sizeof back) != 0) s->wrong++;
+  s->own[0] = 4;
+  s->owns++;
+}
+
+static void handlers_use_their_own_pe(int me, int n)
+{
+  struct state *s = mine();
+  s->own = shmem_malloc(8 * sizeof *s->own);
+  s->own[0] = 4;
+  shmem_barrier_all();
+  for (int i = 0; i < 20; i++) shmemx_am_request((me + 1) % n, OWN, NULL, 0);
+  shmem_barrier_all();
+  EXPECT(s->owns == 20, "%lu", (unsigned long)s->owns);
+  shmem_free(s->own);
+}
+
 static void a_private_flag(int me, int n)
 {
   int flag = 0;
@@ -266,11 +337,16 @@ int main(int argc, char **argv)
   shmemx_am_attach(MANY, on_many);
   shmemx_am_attach(MANY_BACK, on_many_back);
   shmemx_am_attach(SLOW, on_slow);
+  shmemx_am_attach(OWN, on_own);
+  shmemx_am_attach(LONG, on_long);
+  shmemx_am_attach(LONG_BACK, on_long_back);
   shmem_barrier_all();
   shmemx_am_quiet(); /* nothing was sent */
   requests_and_replies_of_all_lengths(me, n);
   words_and_places(me, n);
   counted_requests(me, n);
+  counted_requests_with_long_replies(me, n);
+  handlers_use_their_own_pe(me, n);
   a_private_flag(me, n);
   on_contexts(me, n);
   several_replies(me, n);
