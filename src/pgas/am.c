@@ -9,6 +9,7 @@
 #include "pgas/am_far.h"
 #include "pgas/am_handlers.h"
 #include "pgas/am_head.h"
+#include "pgas/am_held.h"
 #include "pgas/am_order.h"
 #include "pgas/am_state.h"
 #include "pgas/rma.h"
@@ -39,10 +40,16 @@ void wtl_am_start(wtl_pe *self, char *rings)
   am->mine = wtl_am_ring_of(am, self->slot, 0);
   am->progress = (enum wtl_am_progress)self->settings.progress.number;
   am->kept_end = &am->kept;
+  am->held_end = &am->held;
   pthread_mutex_init(&am->lock, NULL);
   self->am = am;
   self->profile.in_handler = in_handler;
   self->door.mail = (wtl_mail){.of = am, .waits = wtl_am_waits, .take = wtl_am_take};
+}
+
+void wtl_am_end(wtl_pe *self)
+{
+  wtl_am_held_end(self->am);
 }
 
 void wtl_am_stop(wtl_pe *self)
@@ -56,6 +63,7 @@ void wtl_am_free(wtl_pe *self)
 {
   wtl_am *am = self->am;
   wtl_am_far_free(am);
+  wtl_am_held_free(am);
   wtl_am_order_free(am->order);
   wtl_am_handlers_free(am->handlers);
   for (wtl_am_whole *w = am->wholes, *next; w; w = next) next = w->next, free(w);
@@ -89,11 +97,22 @@ static inline void need_tables(wtl_am *am)
 
 /* --- handlers ----------------------------------------------------------------------------------------------------- */
 
-void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handler)
+/* In the place of a handler that was detached: who sends to that is not early but late. */
+static void is_detached(void *buf, size_t n, int pe, wtl_am_token token)
+{
+  const wtl_am_thread *now = &wtl_am_here;
+  (void)buf, (void)n, (void)token;
+  wtl_pe_fail(WTL_EXIT_USAGE, "active messages: a %s from PE %d is for handler %d, which this PE has detached",
+              now->is_reply ? "reply" : "request", pe, now->id);
+}
+
+static void set_handler(wtl_pe *self, const char *call, int id, wtl_am_handler handler)
 {
   wtl_am *am = self->am;
   pthread_mutex_lock(&am->lock);
-  if (!wtl_am_handlers_set(&am->handlers, id, handler))
+  if (!handler) {
+    if (wtl_am_handlers_find(am->handlers, id)) wtl_am_handlers_set(&am->handlers, id, is_detached);
+  } else if (!wtl_am_handlers_set(&am->handlers, id, handler))
     wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for handler %d", call, id);
 #ifndef WTL_SIM /* there the network's agent runs handlers (wtl_am_agents_turn): no message comes any other way */
   bool is_served = id >= WTL_AM_FIRST_ID || am->progress == WTL_PROGRESS_AGENT;
@@ -107,9 +126,15 @@ void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handle
   pthread_mutex_unlock(&am->lock);
 }
 
+void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handler)
+{
+  set_handler(self, call, id, handler);
+  wtl_am_held_look(self->am);
+}
+
 void wtl_am_detach(wtl_pe *self, wtl_site *site, const char *call, int id)
 {
-  wtl_am_attach(self, call, id, NULL);
+  set_handler(self, call, id, NULL);
   if (!wtl_am_here.locks) wtl_am_wait_for_turn(self->am, site);
 }
 
@@ -309,7 +334,7 @@ static void keep(wtl_am *am, wtl_am_kept what, const void *source)
   wtl_am_kept *k = malloc(sizeof *k + n);
   if (!k) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to keep a reply of %zu bytes to PE %d", n, what.pe);
   *k = what;
-  if (n) memcpy(k->data, source, n);
+  if (source) memcpy(k->data, source, n);
   *am->kept_end = k;
   am->kept_end = &k->next;
   watch_kept(am);

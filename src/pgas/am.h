@@ -12,6 +12,8 @@
  *
  * Bounded: a ring holds what it holds, and a PE has WTL_AM_WINDOW bytes at most on their way to a PE of another node.
  *
+ * Early messages wait for their handlers (am_held.h).
+ *
  * Completion: a ring's head passes a request when its handler has run and its reply is in its requester's ring.
  */
 #ifndef WTL_PGAS_AM_H
@@ -44,6 +46,9 @@ size_t wtl_am_ring_bytes(int n_local);
 
 /* `rings`: that many bytes, zeroed, shared by the PEs of the node. Ends the process if it cannot. */
 void wtl_am_start(wtl_pe *self, char *rings);
+
+/* The PE ends: a message whose handler is not attached ends the job from now on. */
+void wtl_am_end(wtl_pe *self);
 
 /* All PEs' messages are done with (wtl_am_quiet and a barrier): stops the agent. */
 void wtl_am_stop(wtl_pe *self);

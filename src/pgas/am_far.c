@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "pgas/am_held.h"
 #include "pgas/am_inbox.h"
 #include "pgas/rma.h"
 
@@ -38,6 +39,7 @@ typedef struct peer {
   _Atomic uint32_t due, taken; /* replies it says it sent, replies taken */
   /* What it sent to this PE. */
   uint32_t handled, wanted, replies;
+  uint32_t held; /* requests that wait for their handlers: nothing is answered before they have run */
   bool wants;
 } peer;
 
@@ -286,7 +288,7 @@ static bool is_later(uint32_t a, uint32_t b)
 static void answer(wtl_am *am, wtl_am_far *f, int pe)
 {
   peer *p = &f->peers[pe];
-  if (!p->wants || (int32_t)(p->handled - p->wanted) < 0) return;
+  if (!p->wants || p->held || (int32_t)(p->handled - p->wanted) < 0) return;
   p->wants = false;
   f->held = true;
   wtl_net_message(am->pe->net, pe, (wtl_net_tag){p->wanted, p->replies, DONE}, NULL, 0, true, NULL);
@@ -315,12 +317,50 @@ static void take_done(wtl_am *am, wtl_am_far *f, int pe, const wtl_net_tag *tag)
   if (again) wtl_net_message(am->pe->net, pe, question, NULL, 0, false, NULL);
 }
 
-static void run(wtl_am *am, wtl_am_letter *l, bool is_reply)
+static void count_handled(wtl_am *am, wtl_am_far *f, const wtl_am_message *m)
+{
+  peer *p = &f->peers[m->from];
+  if (m->is_reply) {
+    p->taken++;
+    f->heard += m->n;
+  } else {
+    p->handled++;
+    answer(am, f, m->from);
+  }
+}
+
+void wtl_am_far_handled(wtl_am *am, const wtl_am_message *m)
+{
+  if (!m->is_reply) am->far->peers[m->from].held--;
+  count_handled(am, am->far, m);
+}
+
+/* Its payload goes on being kept where it is the letter's. */
+static void hold(wtl_am *am, wtl_am_far *f, wtl_am_letter *l, wtl_am_message *m)
+{
+  void *owned = NULL;
+  if (l->owned) {
+    owned = l->far_data;
+    l->owned = false;
+  } else if (!l->far_data && l->n) {
+    if (!(owned = malloc(l->n)))
+      wtl_pe_fail(WTL_EXIT_OSERR, "no memory to hold a message of %zu bytes from PE %d", (size_t)l->n, l->from);
+    memcpy(owned, l->data, l->n);
+    m->data = owned;
+  }
+  if (!m->is_reply) f->peers[m->from].held++;
+  wtl_am_hold(am, m, NULL, owned);
+}
+
+static void run(wtl_am *am, wtl_am_far *f, wtl_am_letter *l, bool is_reply)
 {
   wtl_am_message m = {
       l->from, (int)(uint32_t)l->tag.b, (uint32_t)(l->tag.b >> 32), is_reply, l->far_data ? l->far_data : l->data,
       l->n};
-  wtl_am_run(am, &m);
+  if (WTL_LIKELY(wtl_am_run(am, &m)))
+    count_handled(am, f, &m);
+  else
+    hold(am, f, l, &m);
 }
 
 static void take(wtl_am *am, wtl_am_far *f, wtl_am_letter *l)
@@ -328,16 +368,8 @@ static void take(wtl_am *am, wtl_am_far *f, wtl_am_letter *l)
   peer *p = &f->peers[l->from];
   switch (l->tag.kind) {
   case REQUEST:
-  case LANDED:
-    run(am, l, false);
-    p->handled++;
-    answer(am, f, l->from);
-    break;
-  case REPLY:
-    run(am, l, true);
-    p->taken++;
-    f->heard += l->n;
-    break;
+  case LANDED: run(am, f, l, false); break;
+  case REPLY: run(am, f, l, true); break;
   case COUNTED:
     wtl_am_count(am, (uint32_t)l->tag.b, (uint32_t)l->tag.a);
     p->taken++;

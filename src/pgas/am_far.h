@@ -39,6 +39,9 @@ bool wtl_am_far_is_there(const wtl_am *am, enum wtl_am_way way);
 bool wtl_am_far_take(wtl_am *am, enum wtl_am_way way, int most);
 void wtl_am_far_push(wtl_am *am);
 
+/* A message that was held has been handled (am_held.h). */
+void wtl_am_far_handled(wtl_am *am, const wtl_am_message *m);
+
 void wtl_am_far_free(wtl_am *am);
 
 #endif

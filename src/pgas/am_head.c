@@ -1,5 +1,6 @@
 #include "pgas/am_head.h"
 
+#include "pgas/am_held.h"
 #include "pgas/rma.h"
 
 /* What a PE waits for, in a word: the slot whose ring it is, the way, what, and a position. */
@@ -96,6 +97,7 @@ void wtl_am_watch_room(wtl_am *am, int slot)
 bool wtl_am_show_head(wtl_am *am, enum wtl_am_way way)
 {
   uint64_t position = atomic_load_explicit(&am->position[way], memory_order_relaxed);
+  if (WTL_UNLIKELY(am->held != NULL)) position = wtl_am_held_at(am, way, position);
   if (position == am->shown[way] || (way == WTL_AM_REQUESTS && am->kept))
     return false; /* kept replies belong to them */
   am->shown[way] = position;

@@ -6,6 +6,7 @@
 #include "pgas/am_far.h"
 #include "pgas/am_handlers.h"
 #include "pgas/am_head.h"
+#include "pgas/am_held.h"
 #include "pgas/am_state.h"
 #include "pgas/rma.h"
 
@@ -30,21 +31,22 @@ static void count(_Atomic uint64_t *n)
   atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
-static const char *way_of(const wtl_am_message *m)
-{
-  return m->is_reply ? "reply" : "request";
-}
-
-void wtl_am_run(wtl_am *am, const wtl_am_message *m)
+bool wtl_am_run(wtl_am *am, const wtl_am_message *m)
 {
   wtl_am_handler handler = wtl_am_handlers_find(atomic_load_explicit(&am->handlers, memory_order_acquire), m->id);
+  if (WTL_UNLIKELY(!handler)) return false;
+  if (WTL_UNLIKELY(am->held != NULL)) {
+    wtl_am_try_held(am); /* the handler may have come just now */
+    if (wtl_am_is_held_up(am, m)) return false;
+  }
+  wtl_am_call(am, m, handler);
+  return true;
+}
+
+void wtl_am_call(wtl_am *am, const wtl_am_message *m, wtl_am_handler handler)
+{
   wtl_am_thread *here = &wtl_am_here;
   wtl_thread_profile program = wtl_thread_sites;
-  if (WTL_UNLIKELY(!handler))
-    wtl_pe_fail(WTL_EXIT_USAGE,
-                "active messages: a %s from PE %d is for handler %d, which this PE has not attached, or has detached "
-                "(shmemx_am_attach; a barrier after it lets others know)",
-                way_of(m), m->from, m->id);
   here->id = m->id;
   here->from = m->from;
   here->is_reply = m->is_reply;
@@ -89,7 +91,8 @@ static void remove_whole(wtl_am *am, wtl_am_whole *w)
   *at = w->next;
 }
 
-static void take_piece(wtl_am *am, wtl_am_slot *s, const char *payload, enum wtl_am_way way, wtl_am_message *m)
+static void take_piece(wtl_am *am, wtl_am_slot *s, uint64_t at, const char *payload, enum wtl_am_way way,
+                       wtl_am_message *m)
 {
   wtl_am_piece piece;
   memcpy(&piece, s->bytes, sizeof piece);
@@ -100,24 +103,31 @@ static void take_piece(wtl_am *am, wtl_am_slot *s, const char *payload, enum wtl
   remove_whole(am, w);
   m->data = w->data;
   m->n = w->total;
-  wtl_am_run(am, m);
-  free(w);
+  if (wtl_am_run(am, m))
+    free(w);
+  else
+    wtl_am_hold(am, m, &at, w);
 }
 
-static void take_slot(wtl_am *am, wtl_am_slot *s, enum wtl_am_way way)
+static void run_or_hold(wtl_am *am, const wtl_am_message *m, uint64_t at)
+{
+  if (WTL_UNLIKELY(!wtl_am_run(am, m))) wtl_am_hold(am, m, &at, NULL);
+}
+
+static void take_slot(wtl_am *am, wtl_am_slot *s, uint64_t at, enum wtl_am_way way)
 {
   wtl_pe *self = am->pe;
   char *payload = wtl_am_payload(&am->mine[way], s);
   wtl_am_message m = {self->boot.local_pe[s->from], s->handler, s->counted, way == WTL_AM_REPLIES, payload, s->n};
   wtl_am_landing landing;
   switch (s->kind) {
-  case WTL_AM_WHOLE: wtl_am_run(am, &m); break;
-  case WTL_AM_PART: take_piece(am, s, payload, way, &m); break;
+  case WTL_AM_WHOLE: run_or_hold(am, &m, at); break;
+  case WTL_AM_PART: take_piece(am, s, at, payload, way, &m); break;
   case WTL_AM_LANDED:
     memcpy(&landing, s->bytes, sizeof landing);
     m.data = wtl_own_name(self, landing.offset);
     m.n = landing.n;
-    wtl_am_run(am, &m);
+    run_or_hold(am, &m, at);
     break;
   default: wtl_am_count(am, s->counted, (uint32_t)s->handler);
   }
@@ -132,7 +142,7 @@ static bool take_ring(wtl_am *am, enum wtl_am_way way)
     wtl_am_slot *s = wtl_am_peek(r, at);
     if (!s) break;
     if (taken > 1) __builtin_prefetch(&r->slots[((uint32_t)at + SLOTS_AHEAD) % WTL_AM_SLOTS]);
-    take_slot(am, s, way);
+    take_slot(am, s, at, way);
     at = wtl_am_after(at, s);
     atomic_store_explicit(&am->position[way], at, memory_order_relaxed);
     if (((uint32_t)at - (uint32_t)am->shown[way] >= SLOTS_A_SHOW ||
@@ -168,6 +178,7 @@ bool wtl_am_waits(void *arg)
   wtl_am *am = arg;
   if (atomic_load_explicit(&am->taken, memory_order_seq_cst) || !wtl_am_may_take(am)) return false;
   if (is_there(am, WTL_AM_REPLIES) || wtl_am_far_is_there(am, WTL_AM_REPLIES)) return true;
+  if (WTL_UNLIKELY(atomic_load_explicit(&am->n_held, memory_order_relaxed)) && wtl_am_held_waits(am)) return true;
   const wtl_am_ring *kept = atomic_load_explicit(&am->kept_ring, memory_order_acquire);
   if (WTL_UNLIKELY(kept != NULL)) return wtl_am_has_room(kept);
   return is_there(am, WTL_AM_REQUESTS) || wtl_am_far_is_there(am, WTL_AM_REQUESTS);
@@ -176,6 +187,7 @@ bool wtl_am_waits(void *arg)
 static bool take_some(wtl_am *am)
 {
   bool any = am->kept && wtl_am_send_kept(am);
+  if (WTL_UNLIKELY(am->held != NULL)) any |= wtl_am_try_held(am);
   any |= take_ring(am, WTL_AM_REPLIES);
   any |= wtl_am_far_take(am, WTL_AM_REPLIES, WTL_AM_TURN);
   any |= take_ring(am, WTL_AM_REQUESTS);

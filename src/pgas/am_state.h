@@ -57,6 +57,7 @@ typedef struct wtl_am_counter {
   uint32_t next;    /* of the free ones */
 } wtl_am_counter;
 
+typedef struct wtl_am_held wtl_am_held;
 typedef struct wtl_am_handlers wtl_am_handlers;
 typedef struct wtl_am_agent wtl_am_agent;
 typedef struct wtl_am_far wtl_am_far;
@@ -69,6 +70,10 @@ struct wtl_am {
   _Atomic uint32_t taken;                 /* 1: a thread runs handlers */
   _Atomic uint64_t turns;                 /* how often one has done so */
   _Atomic uint32_t awaited;               /* threads that wait for such a turn to end */
+  _Atomic uint32_t n_held;                /* messages that wait for their handlers (am_held.h) */
+  _Atomic uint32_t attached, tried;       /* how often a handler was attached, as they know it */
+  _Atomic uint64_t remind_at;             /* ns: when to say that one waits for long; 0: none did */
+  _Atomic bool ends;                      /* no handler will be attached any more */
   _Atomic uint64_t position[WTL_AM_WAYS]; /* of the next message to take */
   uint64_t shown[WTL_AM_WAYS];            /* as `head` says it */
   _Atomic uint64_t *known[WTL_AM_WAYS];   /* by slot: its ring's head, as far as known */
@@ -77,6 +82,7 @@ struct wtl_am {
   _Atomic uint64_t serial;        /* of the last message in pieces */
   wtl_am_kept *kept, **kept_end;  /* of who runs handlers, as what follows */
   wtl_am_ring *_Atomic kept_ring; /* the ring that the first one waits for; NULL: none is kept */
+  wtl_am_held *held, **held_end;  /* the oldest first */
   wtl_am_whole *wholes;
   wtl_site_table *sites; /* calls from handlers */
   uint32_t runs;
@@ -121,8 +127,9 @@ bool wtl_am_take(void *am);
 bool wtl_am_take_if_any(wtl_am *am);
 /* am_run.c: returns when the messages that another thread takes at the moment, if one does, have been handled. */
 void wtl_am_wait_for_turn(wtl_am *am, wtl_site *site);
-/* Runs the handler of a message. */
-void wtl_am_run(wtl_am *am, const wtl_am_message *m);
+/* Runs the handler of a message; false: it must wait for it (wtl_am_hold). */
+bool wtl_am_run(wtl_am *am, const wtl_am_message *m);
+void wtl_am_call(wtl_am *am, const wtl_am_message *m, wtl_am_handler handler);
 /* am.c: a request of that number is done, and so many replies are on their way: its sender counts it. */
 void wtl_am_say_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies);
 /* am.c: sends what was kept; true if any of it left. */

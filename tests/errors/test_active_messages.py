@@ -8,8 +8,8 @@ import pytest
 from jobs import oshrun
 
 WRONG = [  # case, PE that says it (None: either), what it must say
-    ("no handler", 1, "a request from PE 0 is for handler 77, which this PE has not attached"),
-    ("detached", 1, "a request from PE 0 is for handler 1, which this PE has not attached, or has detached"),
+    ("no handler", 1, "a request from PE 0 is for handler 77, which this PE has not attached, and it ends now"),
+    ("detached", 1, "a request from PE 0 is for handler 1, which this PE has detached"),
     ("no such PE", 0, "shmemx_am_request: there is no PE 2; this job has PEs 0 to 1"),
     ("no buffer", 0, "shmemx_am_request: source is NULL, but 8 bytes"),
     ("too long", 0, "shmemx_am_request: nbytes=-8 is not valid here; allowed: lengths of 0 to 1 GiB"),

@@ -57,7 +57,6 @@ static shmemx_am_mutex *garbage(void)
 static void provoke(int me, int n)
 {
   int to = (me + 1) % n;
-  if (!strcmp(what, "no handler")) shmemx_am_request(to, NOBODYS, NULL, 0);
   if (!strcmp(what, "detached")) {
     shmemx_am_detach(DO);
     shmem_barrier_all();
@@ -129,6 +128,11 @@ int main(int argc, char **argv)
   shmemx_am_attach(DO, on_do);
   shmemx_am_attach(ANSWER, on_answer);
   shmem_barrier_all();
+  if (!strcmp(what, "no handler")) {
+    if (me == 0) shmemx_am_request(1 % n, NOBODYS, NULL, 0);
+    shmem_finalize();
+    return 0;
+  }
   if (me == 0) provoke(me, n);
   if (me != 0 && !strcmp(what, "detached")) shmemx_am_detach(DO), shmem_barrier_all();
   shmem_barrier_all();
