@@ -338,6 +338,41 @@ def tested(call: Call, language: Language) -> list[str]:
     return lines + closing(language)
 
 
+def all_asked(call: Call, language: Language) -> list[str]:
+    """Waitall, called when each of its requests is complete."""
+    name = f"{language.wrapper(call)}_args"
+    handle = "MPI_Fint" if language.fortran else "MPI_Request"
+    count = "*(const MPI_Fint *)count" if language.fortran else "count"
+    one = "a->requests[a->done]"
+    if language.fortran:
+        one = f"PMPI_Request_f2c({one})"
+    lines = [
+        f"struct {name} {{",
+        f"  const {handle} *requests;",
+        "  int n, done;",
+        "};",
+        "",
+        f"static bool {language.wrapper(call)}_test(void *arg)",
+        "{",
+        f"  struct {name} *a = arg;",
+        "  for (int complete; a->done < a->n; a->done++) {",
+        f"    int rc = PMPI_Request_get_status({one}, &complete, MPI_STATUS_IGNORE);",
+        "    if (rc != MPI_SUCCESS) return true; /* the call itself says it as it is to be said */",
+        "    if (!complete) return false;",
+        "  }",
+        "  return true;",
+        "}",
+        "",
+        *opening(call, language),
+        f"  struct {name} a = {{array_of_requests, {count}, 0}};",
+        enter(call, language),
+        f"  wtl_mpi_wait(&f, {language.wrapper(call)}_test, &a);",
+        "  " + language.real(call.name, call.names, "rc"),
+        "  wtl_mpi_leave(&f);",
+    ]
+    return lines + closing(language)
+
+
 def polled(call: Call, language: Language) -> list[str]:
     head = [line for line in opening(call, language) if "bytes" not in line]
     lines = [*head, f"  uint64_t from = wtl_mpi_poll(&f, {call.id()}, WTL_HERE);"]
@@ -349,6 +384,7 @@ def polled(call: Call, language: Language) -> list[str]:
 WRITERS = {
     "twin": twin_or_keep,
     "test": tested,
+    "all": all_asked,
     "exchange": exchanged,
     "keep": kept,
     "start": started,

@@ -72,6 +72,26 @@ static void requests(void)
   CHECK(in[1] == 2 && in[2] == 3 && in[3] == 4);
   TRY(MPI_Waitall(4, s, MPI_STATUSES_IGNORE));
   TRY(MPI_Waitall(0, NULL, MPI_STATUSES_IGNORE));
+  for (int i = 0; i < 4; i++) r[i] = receive(&in[i], from, i);
+  for (int i = 0; i < 4; i++) TRY(MPI_Isend(&out[i], 1, MPI_INT, to, i, comm, &s[i]));
+  memset(statuses, 0x5a, sizeof statuses);
+  TRY(MPI_Waitall(4, r, statuses));
+  for (int i = 0; i < 4; i++)
+    CHECK(statuses[i].MPI_SOURCE == from && statuses[i].MPI_TAG == i && r[i] == MPI_REQUEST_NULL);
+  TRY(MPI_Waitall(4, s, MPI_STATUSES_IGNORE));
+#if MPI_VERSION >= 4
+  TRY(MPI_Precv_init(in, 2, 2, MPI_INT, from, 50, comm, MPI_INFO_NULL, &r[0]));
+  TRY(MPI_Psend_init(out, 2, 2, MPI_INT, to, 50, comm, MPI_INFO_NULL, &r[1]));
+  for (int i = 0; i < 3; i++) {
+    out[3] = i;
+    TRY(MPI_Startall(2, r));
+    for (int part = 0; part < 2; part++) TRY(MPI_Pready(part, r[1]));
+    TRY(MPI_Waitall(2, r, i ? statuses : MPI_STATUSES_IGNORE));
+    CHECK(in[0] == out[0] && in[3] == i);
+  }
+  out[3] = 4;
+  for (int i = 0; i < 2; i++) TRY(MPI_Request_free(&r[i]));
+#endif
   /* The program's own tests. */
   for (int i = 0; i < 4; i++) r[i] = receive(&in[i], from, 10 + i);
   TRY(MPI_Barrier(comm));
