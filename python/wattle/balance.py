@@ -18,6 +18,9 @@ from wattle.profile import RunProfile
 from wattle.provenance import Joules, amount, joule_unit, significant, total
 
 
+THREADS = 1.01  # a PE that waited longer than this times its own time did so in several threads
+
+
 @dataclass(frozen=True)
 class Balance:
     """None where it is not known."""
@@ -34,9 +37,15 @@ class Balance:
         }
 
 
+def _waited_at_once(pe: PE) -> bool:
+    waited = add(pe.state_s[stage] for stage in STAGES)
+    return waited is not None and pe.wall_s is not None and waited > THREADS * pe.wall_s
+
+
 def balance(profile: RunProfile) -> Balance | None:
-    """None for one PE, which waits for nobody, and where PEs are missing."""
-    if not profile.complete or len(profile.pes) < 2:
+    """None for one PE, which waits for nobody, where PEs are missing, and where threads of a PE waited at the same time: no
+    share of the PEs' time then says how much of it was left."""
+    if not profile.complete or len(profile.pes) < 2 or any(map(_waited_at_once, profile.pes)):
         return None
     waited = add(add(pe.state_s[stage] for stage in STAGES) for pe in profile.pes)
     wall = add(pe.wall_s for pe in profile.pes)

@@ -111,6 +111,11 @@ def test_a_dry_run_on_a_profile_of_one_clock_says_that_it_does_not_know(tmp_path
     assert balance.dry_run(load(tmp_path / "other", pe(0, 1.0, 2.5), pe(1, 3.0, 0.5))) is None
 
 
+def test_threads_of_a_pe_that_wait_at_once_leave_it_unknown_too(tmp_path):
+    waits = pe(1, 0.0, 7.0) | {"wall_s": 2.0}
+    assert balance.balance(load(tmp_path, pe(0, 1.0, 2.5), waits)) is None
+
+
 def test_a_missing_pe_leaves_the_balance_unknown(tmp_path):
     directory = fakes.make_run(tmp_path / "run", [pe(0, 1.0, 2.5)])
     assert balance.balance(profile.load(directory, 2)) is None
