@@ -17,7 +17,6 @@ from wattle.pe import PE, STAGES, add
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, amount, joule_unit, significant, total
 
-
 THREADS = 1.01  # a PE that waited longer than this times its own time did so in several threads
 
 
