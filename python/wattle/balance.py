@@ -42,8 +42,8 @@ def _waited_at_once(pe: PE) -> bool:
 
 
 def balance(profile: RunProfile) -> Balance | None:
-    """None for one PE, which waits for nobody, where PEs are missing, and where threads of a PE waited at once: no share
-    of the PEs' time then says how much of it was left."""
+    """None for one PE, which waits for nobody, where PEs are missing, and where threads of a PE waited at once: no
+    share of the PEs' time then says how much of it was left."""
     if not profile.complete or len(profile.pes) < 2 or any(map(_waited_at_once, profile.pes)):
         return None
     waited = add(add(pe.state_s[stage] for stage in STAGES) for pe in profile.pes)
