@@ -6,8 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from rich.table import Table
-from wattle import profile, tables, units
+from wattle import profile, units
 from wattle.console import progress
 from wattle.nodes import Nodes
 from wattle.report.bench_file import Bar
@@ -15,7 +14,7 @@ from wattle.report.bench_file import Bar
 from bench.jobs import OTHERS, Figures, across, alternate
 from bench.pairs import DISTURBED, FEWEST
 from bench.schemes import ASLEEP, AWARE, NODES, OPS, POLLING, Rings, program
-from bench.show import ratio, section
+from bench.show import section, side_table
 
 RATES = ("100mbit", "1gbit", "10gbit")
 SIZES = tuple(4096 << k for k in range(9))  # 4 KiB to 1 MiB
@@ -71,7 +70,7 @@ def run(options: argparse.Namespace, result: dict) -> None:
                 steps.advance()
             raw[rate] = {"rounds": rounds, "learned": learned}
             bars += bars_of(rate, rounds, learned, options.pairs >= FEWEST)
-    section("Thresholds learned, and from where on sleeping pays", table_of(bars))
+    section("Thresholds learned, and from where on sleeping pays", side_table(bars, "learned", "measured", "apart"))
     result["bars"] += bars
     result["raw"]["learned"] = raw
 
@@ -102,13 +101,3 @@ def bars_of(rate: str, rounds: list[list[Figures]], learned: dict[str, int], jud
             )
         )
     return bars
-
-
-def table_of(bars: list[Bar]) -> Table:
-    table = tables.table()
-    table.add_column("operation")
-    for name in ("learned", "measured", "apart"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for bar in bars:
-        table.add_row(bar.label, bar.ours, bar.other, ratio(bar.value))
-    return table

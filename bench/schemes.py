@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.table import Table
-from wattle import info, tables
+from wattle import info
 from wattle.console import progress
 from wattle.nodes import Nodes
 from wattle.report.amounts import si
@@ -21,7 +20,7 @@ from bench import verdicts
 from bench.jobs import OTHERS, ROOT, Figures, Side, across, alternate
 from bench.load import Watch
 from bench.pairs import DISTURBED, FEWEST, Row, as_data, between, compare
-from bench.show import comparison_table, ratio, section
+from bench.show import comparison_table, section, side_table
 
 RATE = "1gbit"
 OPS = {"put": "put", "get": "get", "acc": "accumulate", "strided": "strided put"}
@@ -87,7 +86,10 @@ def slow_link(options: argparse.Namespace, result: dict) -> None:
     compared = compare(rows, between(rounds, 0, 1))
     section(f"{title}: asleep and polling", comparison_table("asleep", "polling", compared))
     bars = [bar for op in OPS for label in LARGE for bar in energy_bars(title, op, label, rounds)]
-    section(f"Modelled joules of an operation ({MACHINE}), and the worst ratio within its uncertainty", table_of(bars))
+    section(
+        f"Modelled joules of an operation ({MACHINE}), and the worst ratio within its uncertainty",
+        side_table(bars, "asleep", "polling", "worst"),
+    )
     result["rows_schemes"] = as_data(compared)
     result["bars"] += [*verdicts.of_comparisons(title, "polling", compared), *bars]
     result["raw"]["schemes"] = rounds
@@ -168,13 +170,3 @@ def energy_bars(title: str, op: str, label: str, rounds: list[list[Figures]]) ->
             no_slower=None,
             disturbed=disturbed,
         )
-
-
-def table_of(bars: list[Bar]) -> Table:
-    table = tables.table()
-    table.add_column("operation")
-    for name in ("asleep", "polling", "worst"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for bar in bars:
-        table.add_row(bar.label, bar.ours, bar.other, ratio(bar.value))
-    return table

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 from wattle import tables
 from wattle.console import out
+from wattle.report.bench_file import Bar
 
 from bench.jobs import Figures
 from bench.pairs import Comparison, Row
@@ -88,4 +89,15 @@ def own_table(rows: list[Row], figures: list[Figures]) -> Table:
         values = [f[row.key] for f in figures if row.key in f]
         if values:
             table.add_row(row.label, shown(row, statistics.median(values)))
+    return table
+
+
+def side_table(bars: list[Bar], ours: str, other: str, value: str) -> Table:
+    """Bars as figures beside each other, under these headings."""
+    table = tables.table()
+    table.add_column("operation")
+    for name in (ours, other, value):
+        table.add_column(name, justify="right", no_wrap=True)
+    for bar in bars:
+        table.add_row(bar.label, bar.ours, bar.other, ratio(bar.value))
     return table
