@@ -157,6 +157,7 @@ static void start(wtl_pe *self)
   self->slot_of = self->boot.slot_of;
   if ((rc = start_memory(self, error, sizeof error)) != 0) wtl_pe_fail(rc, "%s", error);
   self->check = self->settings.check.on;
+  self->compares = self->check && self->settings.debug.on;
   self->collectives = self->settings.collectives.number;
   self->central_barrier = true; /* until all know how many cores they have together */
   wtl_door_start(&self->door, &wtl_control_of(self, self->me)->bell, &self->settings, self->n_local,

@@ -61,6 +61,7 @@ typedef struct wtl_control {
 
 /* Where a team meets: of each PE of the team its own, in the arena, beside the control data (team.h). */
 enum { WTL_MOST_TEAMS = 64, WTL_STAGE_BYTES = 2048, WTL_FAR_BYTES = 512, WTL_FAR_SLOTS = WTL_BARRIER_ROUNDS + 2 };
+enum { WTL_TOLD_WORDS = 9 };
 typedef struct wtl_room {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t round[WTL_BARRIER_ROUNDS];      /* as wtl_control.barrier */
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t node_round[WTL_BARRIER_ROUNDS]; /* as wtl_control.node_barrier */
@@ -68,6 +69,7 @@ typedef struct wtl_room {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t epoch;
   wtl_line small[WTL_SMALL_LINES];
   _Alignas(WTL_CACHE_LINE) uint64_t said[4];               /* while a team is split; what collect's PEs bring */
+  uint64_t told[WTL_TOLD_WORDS];                           /* what a PE calls and passes (told.c) */
   _Atomic uint32_t far_said[2][WTL_FAR_SLOTS];             /* a leader's: by_node.c, as are far_bytes */
   _Alignas(WTL_CACHE_LINE) char stage[2][WTL_STAGE_BYTES]; /* sources of collectives, by turns (staged.c) */
   _Alignas(WTL_CACHE_LINE) char far_bytes[2][WTL_FAR_SLOTS][WTL_FAR_BYTES];
@@ -106,6 +108,7 @@ typedef struct wtl_team {
   size_t rounds_stride, lines_stride; /* bytes from one slot's to the next slot's */
   _Atomic uint32_t *arrived, *released;
   uint32_t epoch, stage_epoch;
+  uint64_t tellings;                /* so far (told.c) */
   uint32_t small_epoch, small_read; /* small collectives so far; all PEs have read those up to the second */
   char *scratch;                    /* twice WTL_SCRATCH_BYTES, for collectives; NULL: none yet */
   long *sync;                       /* an active set's: symmetric words, WTL_ACTIVE_WORDS of them (active.c) */
@@ -127,7 +130,7 @@ typedef struct wtl_pe {
   char *controls;     /* n_local blocks of sizeof(wtl_control) */
   const int *slot_of; /* by PE; -1: on another node */
   int me, n, slot, n_local;
-  bool check;
+  bool check, compares; /* arguments; what the PEs of a collective pass */
   wtl_profile profile;
   /* The rest. */
   char *rooms;            /* n_local blocks of sizeof(wtl_rooms) */

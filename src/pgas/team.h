@@ -55,6 +55,15 @@ void wtl_team_free(wtl_pe *self, wtl_site *site, wtl_team *t);
 /* Keeps the nodes of a team's PEs, as all of them said; who is in the job does not change. */
 void wtl_team_keep_places(wtl_team *t, const int *node_of);
 
+/*
+ * A barrier at which each PE of the team tells what it is about to do (told.c): words[WTL_TOLD_SERIAL] is filled in, and
+ * the last one is not compared. Returns -1 where all tell the same, and the team's number of a PE that tells something
+ * else than the first one, and what these two tell. A PE that is elsewhere has an older serial.
+ */
+enum { WTL_TOLD_SERIAL };
+int wtl_team_compare(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t words[WTL_TOLD_WORDS],
+                     uint64_t first[WTL_TOLD_WORDS], uint64_t other[WTL_TOLD_WORDS]);
+
 /* The set of one call of the old kind; `sync`: WTL_ACTIVE_WORDS symmetric longs, all 0 between calls. */
 enum { WTL_ACTIVE_WORDS = 24 };
 void wtl_active_set(wtl_pe *self, wtl_team *t, int start, int stride, int n, long *sync);

@@ -95,6 +95,17 @@ static inline __attribute__((always_inline)) void wtl_check_symmetric(const wtl_
     wtl_refuse_symmetric(f->call, name, p, bytes, pe);
 }
 
+/* `dest` and `source` of a collective, `bytes` each, are the same place or do not overlap. */
+void wtl_refuse_overlap(uint32_t call, const void *dest, size_t dest_bytes, const void *source, size_t source_bytes)
+    __attribute__((noreturn, cold));
+static inline __attribute__((always_inline)) void wtl_check_apart(const wtl_frame *f, const void *dest,
+                                                                  const void *source, size_t bytes)
+{
+  uintptr_t a = (uintptr_t)dest, b = (uintptr_t)source, distance = a < b ? b - a : a - b;
+  if (WTL_UNLIKELY(distance - 1 < bytes - 1 && bytes && f->self->check))
+    wtl_refuse_overlap(f->call, dest, bytes, source, bytes);
+}
+
 /* The root of a collective is a PE of the team. */
 void wtl_refuse_root(uint32_t call, int root, int n) __attribute__((noreturn, cold));
 static inline __attribute__((always_inline)) void wtl_check_root(const wtl_frame *f, int root, const wtl_team *t)

@@ -155,11 +155,36 @@ def check_lines(r: Routine) -> list[str]:
                 "root": "wtl_check_root(&f, PE_root, t);",
             }[kind]
         )
-    return lines
+    return lines + meeting_lines(r)
 
 
 # In which PEs meet; python/wattle/sim/recorded.py finds them in timelines by the same words.
 MEETINGS = re.compile("barrier|sync|reduce|to_all|scan|collect|alltoall|broadcast|team_split")
+
+
+def meeting_lines(r: Routine) -> list[str]:
+    """C that compares what the PEs of a collective pass (meeting.h)."""
+    names, checks = {arg_name(a) for a in r.args}, r.row.get("checks", [])
+    if not MEETINGS.search(r.row["name"]) or "split" in r.row["name"]:
+        return []
+    lines, given = [], {}
+    count = next((n for n in ("nelems", "nreduce") if n in names), None)
+    if re.search("barrier|sync", r.row["name"]):
+        given["is_barrier"] = "true"
+    if count and not re.search("_collect", r.row["name"]):
+        given |= {"count_name": f'"{count}"', "count": f"(size_t){count}"}
+    given |= {field: name for field, name in (("root", "PE_root"), ("dst", "dst"), ("sst", "sst")) if name in names}
+    if "dest" in names:
+        given |= {"dest": "dest", "source": "source"}
+    if "symmetric dest" in checks:
+        lines.append("wtl_check_apart(&f, dest, source, f.bytes);")
+    elif "dst" not in names and any(c.startswith("extent dest") for c in checks):
+        whole = any(c.startswith("extent source") for c in checks)
+        given |= {"dest_bytes": "f.bytes * (size_t)t->n", "source_bytes": f"f.bytes{' * (size_t)t->n' * whole}"}
+    team = "t" if {"team", "active"} & set(checks) else "&self->world"
+    fields = ", ".join(f".{k} = {v}" for k, v in given.items())
+    lines.append(f"if (WTL_UNLIKELY(self->compares)) wtl_compare_meeting(&f, {team}, &(wtl_meeting){{{fields}}});")
+    return lines
 
 
 def statements(r: Routine, call: str, site: str) -> list[str]:
@@ -362,6 +387,7 @@ PROLOGUE = """\
 #include "base/clock.h"
 #include "pgas/am_mutex.h"
 #include "shmem/front.h"
+#include "shmem/meeting.h"
 #include "shmem/memory.h"
 #include "shmem/teams.h"
 

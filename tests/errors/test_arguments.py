@@ -101,6 +101,12 @@ ALONE = [  # mistake, call, what the line must say
     ("align_3", "shmem_align", "alignment=3 is not valid here"),
     ("align_huge", "shmem_align", "alignment=1099511627776 is not valid here"),
     ("calloc_wraps", "shmem_calloc", "4611686018427387903"),
+    (
+        "sum_overlaps",
+        "shmem_long_sum_reduce",
+        r".16 bytes. and source=\S+ .16 bytes. overlap in part; .* the same address$",
+    ),
+    ("broadcast_overlaps", "shmem_broadcastmem", ".9 bytes. overlap in part"),
 ]
 
 
@@ -147,6 +153,58 @@ def test_wrong_call_of_all_pes(mistake: str, call: str, words: str) -> None:
     result = oshrun(2, "wrong", mistake)
     assert result.code == 64 and "went on" not in result.out, result
     assert one_line_a_pe(result.said, call, words), result
+
+
+SUM, SAME = "shmem_long_sum_reduce", "all PEs must pass the same$"
+ORDER = "all PEs of a team must make the same calls in the same order$"
+UNALIKE = [
+    ("count_unalike", SUM, f"nreduce=2 here, 1 on PE 0; {SAME}"),
+    ("root_unalike", "shmem_long_broadcast", f"PE_root=1 here, 0 on PE 0; {SAME}"),
+    ("stride_unalike", "shmem_long_alltoalls", f"dst=2 here, 1 on PE 0; {SAME}"),
+    ("dest_unalike", "shmem_long_fcollect", rf"dest is at heap offset \d+ here, at heap offset \d+ on PE 0; {SAME}"),
+    (
+        "source_unalike",
+        "shmem_long_max_reduce",
+        r"source is at offset \d+ of the program's variables here, at heap off",
+    ),
+    ("set_count_unalike", "shmem_broadcast64", f"nelems=2 here, 1 on PE 0; {SAME}"),
+    ("call_unalike", SUM, f"PE 0 is in shmem_barrier_all; {ORDER}"),
+    ("type_unalike", SUM, f"PE 0 is in shmem_double_sum_reduce; {ORDER}"),
+    ("malloc_or_barrier", "shmem_barrier_all", f"PE 0 is in shmem_malloc; {ORDER}"),
+    ("destroy_or_sync", "shmem_team_sync", f"PE 0 is in shmem_team_destroy; {ORDER}"),
+    (
+        "fcollect_into_source",
+        "shmem_long_fcollect",
+        ".16 bytes. and source=.* .8 bytes. overlap in part; .* in common$",
+    ),
+    ("alltoall_in_place", "shmem_long_alltoall", "overlap in part"),
+]
+
+
+def without_greetings(lines: list[str]) -> list[str]:
+    return [line for line in lines if not re.search(r": (started by \w+ as|finishes$)", line)]
+
+
+@pytest.mark.parametrize(("mistake", "call", "words"), UNALIKE)
+def test_pes_that_meet_but_not_alike_are_named_with_debug(mistake: str, call: str, words: str) -> None:
+    result = oshrun(3 if mistake.startswith("set_") else 2, "wrong", mistake, env={"SHMEM_DEBUG": "1"})
+    assert result.code == 64 and "went on" not in result.out, result
+    assert one_line_a_pe(without_greetings(result.said), call, words), result
+
+
+def test_a_pe_that_has_ended_is_named_with_debug() -> None:
+    """By the one that waits for it, or by itself: who looks first."""
+    result = oshrun(2, "wrong", "ended_or_barrier", env={"SHMEM_DEBUG": "1"})
+    lines = without_greetings(result.said)
+    waits = f"wattle: PE 1: shmem_barrier_all: PE 0 is not in this call: it has ended, or is in another one; {ORDER}"
+    ends = r"wattle: PE 0: shmem_finalize \(or exit\): PE 1 is in another collective call"
+    assert result.code == 64 and lines and all(re.match(f"{waits}|{ends}", line) for line in lines), result
+
+
+def test_pes_that_meet_alike_enough_pass_with_debug() -> None:
+    result = oshrun(2, "wrong", "alike_enough", env={"SHMEM_DEBUG": "1"})
+    assert result.code == 0 and result.out.count("went on") == 2, result
+    assert without_greetings(result.said) == [], result
 
 
 def test_one_finalize_too_many_is_named_once_and_the_program_goes_on() -> None:

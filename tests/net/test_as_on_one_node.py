@@ -72,3 +72,14 @@ def test_programs_that_may_go_on_do(nodes: Nodes, mistake: str) -> None:
     result = run(nodes, 1, "wrong", mistake, SHMEM_SYMMETRIC_SIZE="1M")
     assert result.code == 0 and result.out.count("went on") == 2, result
     assert not re.search("GOT IT|NOT WHOLE|LOST", result.out), result
+
+
+UNALIKE = [("count_unalike", "nreduce=2 here, 1 on PE 0"), ("call_unalike", "PE 0 is in shmem_barrier_all")]
+
+
+@pytest.mark.parametrize(("mistake", "words"), UNALIKE)
+def test_pes_that_meet_but_not_alike_are_named_with_debug(nodes: Nodes, mistake: str, words: str) -> None:
+    result = run(nodes, 1, "wrong", mistake, SHMEM_DEBUG="1")
+    assert result.code == 64 and "went on" not in result.out, result
+    assert f"PE 1: shmem_long_sum_reduce: PEs {'meet' if words.startswith('PE') else 'do not'}" in result.err, result
+    assert words in result.err, result

@@ -442,6 +442,99 @@ static void split_unalike(void)
   shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1 + wrong_me, NULL, 0, &team);
 }
 
+/* --- PEs that meet, but not alike: named with SHMEM_DEBUG --- */
+static void count_unalike(void)
+{
+  shmem_long_sum_reduce(SHMEM_TEAM_WORLD, heap, heap + 8, 1 + (size_t)wrong_me);
+}
+static void root_unalike(void)
+{
+  shmem_long_broadcast(SHMEM_TEAM_WORLD, heap, heap + 8, 4, wrong_me);
+}
+static void stride_unalike(void)
+{
+  shmem_long_alltoalls(SHMEM_TEAM_WORLD, heap, heap + 8, 1 + wrong_me, 1, 1);
+}
+static void dest_unalike(void)
+{
+  shmem_long_fcollect(SHMEM_TEAM_WORLD, heap + 2 * wrong_me, heap + 8, 1);
+}
+static void source_unalike(void)
+{
+  shmem_long_max_reduce(SHMEM_TEAM_WORLD, heap, wrong_me ? &global : heap + 8, 1);
+}
+static void set_count_unalike(void)
+{
+  if (wrong_me == 2) shmem_barrier_all(); /* is not in the set */
+  shmem_broadcast64(heap, heap + 8, 1 + (size_t)wrong_me, 0, 0, 0, 2, heap_sync);
+}
+static void call_unalike(void)
+{
+  if (wrong_me)
+    shmem_long_sum_reduce(SHMEM_TEAM_WORLD, heap, heap + 8, 1);
+  else
+    shmem_barrier_all();
+}
+static void type_unalike(void)
+{
+  if (wrong_me)
+    shmem_long_sum_reduce(SHMEM_TEAM_WORLD, heap, heap + 8, 1);
+  else
+    shmem_double_sum_reduce(SHMEM_TEAM_WORLD, (double *)heap, (double *)heap + 8, 1);
+}
+static void malloc_or_barrier(void)
+{
+  if (wrong_me)
+    shmem_barrier_all();
+  else
+    (void)!shmem_malloc(8);
+}
+static void destroy_or_sync(void)
+{
+  shmem_team_t both;
+  shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, wrong_n, NULL, 0, &both);
+  if (wrong_me)
+    shmem_team_sync(both);
+  else
+    shmem_team_destroy(both);
+}
+static void ended_or_barrier(void)
+{
+  if (!wrong_me) exit(0);
+  shmem_barrier_all();
+}
+static void fcollect_into_source(void)
+{
+  shmem_long_fcollect(SHMEM_TEAM_WORLD, heap, heap + 1, 1);
+}
+static void alltoall_in_place(void)
+{
+  shmem_long_alltoall(SHMEM_TEAM_WORLD, heap, heap, 1);
+}
+/* Barriers and syncs of a team are one; a count of collect is each PE's own; nothing is looked at where nothing moves. */
+static void alike_enough(void)
+{
+  if (wrong_me)
+    shmem_barrier_all();
+  else
+    shmem_team_sync(SHMEM_TEAM_WORLD);
+  shmem_long_collect(SHMEM_TEAM_WORLD, heap, heap + 8, (size_t)wrong_me);
+  shmem_long_sum_reduce(SHMEM_TEAM_WORLD, heap, wrong_me ? heap : NULL, 0);
+  shmem_long_sum_reduce(SHMEM_TEAM_WORLD, heap, heap, 2);
+  shmem_long_alltoalls(SHMEM_TEAM_WORLD, heap, heap + 1, 2, 2, 1);
+  shmem_barrier_all();
+}
+
+/* Named always. */
+static void sum_overlaps(void)
+{
+  shmem_long_sum_reduce(solo, heap, heap + 1, 2);
+}
+static void broadcast_overlaps(void)
+{
+  shmem_broadcastmem(solo, heap + 1, heap, 9, 0);
+}
+
 static void exhausted(size_t bytes)
 {
   void *p = shmem_malloc(bytes);
@@ -626,14 +719,21 @@ static const mistake alone[] = {
     M(alltoall_over_end),
     M(wait_any_null),
     M(test_some_null),
+    M(sum_overlaps),
+    M(broadcast_overlaps),
 };
 static const mistake together[] = {
-    M(free_twice),       M(free_global_on_all), M(malloc_unalike),
-    M(free_unalike),     M(split_unalike),      M(malloc_too_much),
-    M(malloc_max),       M(malloc_max_less),    M(malloc_all),
-    M(align_too_much),   M(align_max),          M(calloc_too_much),
-    M(realloc_too_much), M(after_finalize_put), M(after_finalize_n_pes),
-    M(finalize_twice),   M(realloc_unalike),    M(none),
+    M(free_twice),        M(free_global_on_all), M(malloc_unalike),
+    M(free_unalike),      M(split_unalike),      M(malloc_too_much),
+    M(malloc_max),        M(malloc_max_less),    M(malloc_all),
+    M(align_too_much),    M(align_max),          M(calloc_too_much),
+    M(realloc_too_much),  M(after_finalize_put), M(after_finalize_n_pes),
+    M(finalize_twice),    M(realloc_unalike),    M(none),
+    M(count_unalike),     M(root_unalike),       M(stride_unalike),
+    M(dest_unalike),      M(source_unalike),     M(set_count_unalike),
+    M(call_unalike),      M(type_unalike),       M(malloc_or_barrier),
+    M(destroy_or_sync),   M(ended_or_barrier),   M(fcollect_into_source),
+    M(alltoall_in_place), M(alike_enough),
 };
 
 static int find_and_make(const mistake *list, size_t n, const char *name)

@@ -1,0 +1,22 @@
+/*
+ * meeting.h - do the PEs of a collective call the same routine and pass the same? Asked with SHMEM_DEBUG, before the
+ * collective begins: it takes two barriers. Without it such PEs hang or get wrong data, as in any OpenSHMEM.
+ */
+#ifndef WTL_SHMEM_MEETING_H
+#define WTL_SHMEM_MEETING_H
+
+#include "shmem/front.h"
+
+/* What all PEs must pass alike. Members that a routine has no argument for are 0. */
+typedef struct wtl_meeting {
+  bool is_barrier;        /* all barriers and syncs of a team are one */
+  const char *count_name; /* NULL: each PE may have its own count */
+  size_t count;
+  long long root, dst, sst;
+  const void *dest, *source;
+  size_t dest_bytes, source_bytes; /* that must not overlap; 0: not known, or they may */
+} wtl_meeting;
+
+void wtl_compare_meeting(wtl_frame *f, wtl_team *t, const wtl_meeting *m);
+
+#endif
