@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from sim_job import HOME, ROOT, is_built
+from wattle.report.cli import write
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (libsimgrid-dev)")
 
@@ -39,6 +40,22 @@ def test_the_salesman_has_the_same_answer_on_an_odd_number_of_simulated_pes(tmp_
     assert {point["version"] for point in found["points"]} == {"mpi", "bucket", "am", "steal"}
     assert not found["left_out"]
     assert all(point["energy"]["median"] > 0 for point in found["points"])
+
+
+def test_eager_messages_move_more_bytes_per_joule_and_rows_say_why_they_differ(tmp_path: Path) -> None:
+    found = study(tmp_path / "protocols", "protocols", "--quick")
+    assert {row["id"]: row["verdict"] for row in found["published"]}.items() >= {
+        "eager-saves": "agrees",
+        "ib-eager-highest": "agrees",
+    }.items()
+    assert {point["series"] for point in found["points"]} == {
+        f"{link}, {way}" for link in ("TCP", "InfiniBand") for way in ("eager", "rendezvous")
+    }
+    machines = json.loads((tmp_path / "protocols" / "manifest.json").read_text())["simulated_by_series"]
+    eager = {series: machine["numbers"]["eager"]["value"] for series, machine in machines.items()}
+    assert eager["TCP, rendezvous"] == eager["InfiniBand, rendezvous"] == 0
+    assert eager["TCP, eager"] == eager["InfiniBand, eager"] > 1 << 20
+    assert write(tmp_path / "protocols", None).is_file()
 
 
 @pytest.mark.soak

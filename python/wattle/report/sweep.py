@@ -78,10 +78,17 @@ def build(
             "samples": _samples(analysis),
             "rounds": told.integer("rounds", lo=1),
             "paper": made.paper,
+            "clusters": _clusters(record),
             "doubt": _doubt(analysis.uncertainty),
             "u": units,
         },
     )
+
+
+def _clusters(record: Manifest) -> list[str]:
+    """Of a simulated study: those that its jobs ran on."""
+    by_series = record.extra.get("simulated_by_series", {}).values() or [record.extra.get("simulated", {})]
+    return list(dict.fromkeys(str(one.get("cluster", "?")) for one in by_series))
 
 
 def _nav(sections: Sequence[Section]) -> list[tuple[str, str]]:

@@ -22,6 +22,7 @@ from wattle.study import kept, published, registry, sweep_cli, versions_cli
 from wattle.study import mst as mst_study
 from wattle.study import pascol as pascol_study
 from wattle.study import patterns as patterns_study
+from wattle.study import protocols as protocols_study
 from wattle.study import race as race_study
 from wattle.study import receiver as receiver_study
 from wattle.study import slack as slack_study
@@ -156,6 +157,18 @@ def pascol(
         sweep_cli.study(pascol_study.SWEEP, quick, output, rounds, as_json, f"{SIMULATED}:{place.cluster}")
     else:
         sweep_cli.study(pascol_study.SWEEP, quick, output, rounds, as_json, place=place)
+
+
+@study_app.command("protocols")
+def protocols(
+    quick: Quick = False,
+    output: Output = None,
+    on: Annotated[str, typer.Option("--on", metavar="PLACE", help="Where: sim, which is simulated.")] = SIMULATED,
+    as_json: AsJson = False,
+) -> None:
+    """Two-sided messages by TCP and InfiniBand, eager and rendezvous: bytes per joule, power at both ends."""
+    protocols_study.check_place(on)
+    sweep_cli.study(protocols_study.SWEEP, quick, output, None, as_json, on)
 
 
 def parse_size(text: str) -> int:

@@ -23,6 +23,7 @@ MODULES = {
     "race": "wattle.study.race",
     "receiver": "wattle.study.receiver",
     "pascol": "wattle.study.pascol",
+    "protocols": "wattle.study.protocols",
     "network": "wattle.study.network",
 }
 

@@ -43,7 +43,7 @@ SIM, DEFAULT_CLUSTER = "sim", "sandybridge-ib"
 class Job:
     """A run of one program. `samples`: lines it will print. `settings`: beyond those that wait, mode and scaling
     make. `clock`: GHz, for the reader; the setting that asks for it is among `settings`. `planned`: settings made of
-    what jobs before it have found."""
+    what jobs before it have found. `machine`: simulated, another one than the study's."""
 
     series: str
     program: str
@@ -56,6 +56,7 @@ class Job:
     clock: float | None = None
     settings: tuple[tuple[str, str], ...] = ()
     planned: Callable[[list[dict[str, Any]]], dict[str, str]] | None = None
+    machine: Simulation | None = None
 
     def environment(self, acts: bool) -> dict[str, str]:
         found = {"WATTLE_WAIT": self.wait, "WATTLE_PROFILE": "on", **dict(self.settings)}
@@ -222,7 +223,8 @@ def _run_job(
     arguments = [turns if word == TURNS else word for word in job.arguments]
     found: list[dict[str, Any]] = []
     settings = job.environment(plan.knob.acts) | (job.planned(gathered.rows) if job.planned else {})
-    for document in sweep_jobs.run(home, job.program, arguments, job.pes, settings, folder, plan.machine, start):
+    machine = job.machine or plan.machine
+    for document in sweep_jobs.run(home, job.program, arguments, job.pes, settings, folder, machine, start):
         if document.get("kind") == "setup":
             gathered.setup = gathered.setup or document
         elif document.get("kind") == "sample":
@@ -280,7 +282,14 @@ def _describe(record: Manifest, study: Sweep, plan: Plan, gathered: Gathered) ->
             "samples_planned": planned(study, plan),
         },
         **({"simulated": simulation.as_dict(plan.machine.cluster)} if plan.machine else {}),
+        **_others(study, plan),
     }
+
+
+def _others(study: Sweep, plan: Plan) -> dict[str, Any]:
+    """The machines that are not the study's one, by series."""
+    found = {job.series: simulation.as_dict(job.machine.cluster) for job in study.jobs(plan) if job.machine}
+    return {"simulated_by_series": found} if found else {}
 
 
 # ---- reading back ----

@@ -1,0 +1,148 @@
+/*
+ * protocols.c - two-sided messages from rank 0 to rank 1 of two: a payload in fragments of the same size, one message
+ * each (listing B.4 of the dissertation). Cases: PAYLOAD:FRAGMENTS, bytes and messages.
+ *
+ * By which protocol messages go, eager or rendezvous, is the MPI's and its network's to say. Time, CPU seconds and
+ * joules are each rank's own, from the barrier before the first message to the return of the last call. Data are
+ * checked after each sample.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/job.h"
+#include "../common/options.h"
+#include "../slack/sample.h"
+#include "messages.h"
+
+enum { EX_USAGE = 64, MOST_PAYLOAD = 1 << 28, MOST_FRAGMENTS = 1 << 24 };
+enum { REPEAT, LEAST, N_OPTIONS };
+
+static bool any_wrong; /* on rank 0 */
+static option options[N_OPTIONS] = {
+    [REPEAT] = {"repeat", 1, 1, 10000, "how often each case is measured", NULL},
+    [LEAST] = {"least", 0.01, 0, 60, "seconds of transfers in a sample, at least", NULL},
+};
+
+static unsigned char *buffer;
+static int serial; /* of the transfer: what its bytes are made of */
+
+static unsigned char byte_of(size_t at)
+{
+  return (unsigned char)(at * 7 + (at >> 8) + (size_t)serial);
+}
+
+static void fill(size_t payload)
+{
+  for (size_t i = 0; i < payload; i++) buffer[i] = byte_of(i);
+}
+
+static bool has_come(size_t payload)
+{
+  for (size_t i = 0; i < payload; i++)
+    if (buffer[i] != byte_of(i)) return false;
+  return true;
+}
+
+static void transfer(size_t payload, long fragments)
+{
+  job_barrier();
+  measure_resume();
+  messages_transfer(buffer, payload / (size_t)fragments, fragments);
+  measure_pause();
+}
+
+/* Transfers of a sample: rank 0 says how long one takes. One goes before: after what filling and checking took, neither
+ * finds the other asleep. */
+static long rounds_for(size_t payload, long fragments)
+{
+  measured one;
+  transfer(payload, fragments);
+  if (options[LEAST].value <= 0) return 1;
+  measure_prepare();
+  transfer(payload, fragments);
+  measure_own(&one);
+  long rounds = sample_rounds(one.seconds, options[LEAST].value);
+  job_broadcast(&rounds, sizeof rounds);
+  return rounds;
+}
+
+static void measure(sample_case c, int repeat)
+{
+  size_t payload = (size_t)c.x;
+  long fragments = (long)c.y;
+  measured mine, each[2] = {{0}};
+  serial++;
+  if (job_me() == 0)
+    fill(payload);
+  else
+    memset(buffer, 0, payload);
+  long rounds = rounds_for(payload, fragments);
+  measure_prepare();
+  for (long r = 0; r < rounds; r++) transfer(payload, fragments);
+  measure_own(&mine);
+  measure_divide(&mine, (double)rounds);
+  bool right = job_sum(job_me() == 1 && !has_come(payload)) == 0;
+  job_gather(&mine, sizeof mine, each);
+  if (job_me() != 0) return;
+  any_wrong |= !right;
+  for (int rank = 0; rank < 2; rank++) {
+    sample_print("send", rank ? "receiver" : "sender", c, repeat, &each[rank], right);
+    printf("}\n");
+  }
+  fflush(stdout);
+}
+
+static bool is_possible(const sample_case *cases, int n)
+{
+  bool speaks = job_me() == 0;
+  if (job_n_pes() != 2) {
+    if (speaks) fprintf(stderr, "protocols: needs 2 ranks, not %d\n", job_n_pes());
+    return false;
+  }
+  for (int i = 0; i < n; i++) {
+    double x = cases[i].x, y = cases[i].y;
+    if (x == floor(x) && y == floor(y) && y >= 1 && fmod(x, y) == 0) continue;
+    if (speaks) fprintf(stderr, "protocols: %.0f bytes cannot be cut into %g messages of the same size\n", x, y);
+    return false;
+  }
+  return true;
+}
+
+static bool make_buffer(const sample_case *cases, int n)
+{
+  size_t most = 0;
+  for (int i = 0; i < n; i++)
+    if ((size_t)cases[i].x > most) most = (size_t)cases[i].x;
+  return (buffer = calloc(1, most)) != NULL;
+}
+
+int main(int argc, char **argv)
+{
+  int words, n = 0;
+  sample_case cases[SAMPLE_MOST_CASES];
+  job_begin(&argc, &argv);
+  int code = options_parse(argc, argv, "PAYLOAD:FRAGMENTS...",
+                           "a payload in messages from rank 0 to rank 1; cases: bytes, messages", options, N_OPTIONS,
+                           job_me() == 0, &words);
+  if (code == OPTIONS_GO &&
+      (n = sample_cases(argc, argv, words, MOST_PAYLOAD, MOST_FRAGMENTS, job_me() == 0, cases)) < 0)
+    code = OPTIONS_WRONG;
+  if (code == OPTIONS_GO && !is_possible(cases, n)) code = OPTIONS_WRONG;
+  if (code == OPTIONS_GO && !make_buffer(cases, n)) {
+    fprintf(stderr, "rank %d: no memory for the payload\n", job_me());
+    job_abort(1);
+  }
+  if (code == OPTIONS_GO) {
+    if (job_me() == 0) {
+      sample_print_setup("protocols");
+      printf("}\n");
+    }
+    for (int repeat = 0; repeat < (int)options[REPEAT].value; repeat++)
+      for (int i = 0; i < n; i++) measure(cases[i], repeat);
+  }
+  free(buffer);
+  job_end();
+  return code == OPTIONS_WRONG ? EX_USAGE : any_wrong;
+}
