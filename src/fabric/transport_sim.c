@@ -18,6 +18,7 @@
 #include "base/words.h"
 #include "fabric/net.h"
 #include "fabric/transport.h"
+#include "fabric/wire.h"
 #include "sim/os.h"
 #include "sim/simulator.h"
 
@@ -30,6 +31,7 @@ typedef struct sim {
   wtl_transport_home home;
   int me;
   size_t *buffered; /* bytes; never freed, for who takes a message may do so when its sender has ended */
+  bool *unanswered; /* by PE: one came, and nothing went back; NULL: that is of no matter */
 } sim;
 
 enum parcel_kind { MESSAGE, TAKEN, WANTED, DATA };
@@ -55,22 +57,49 @@ static sim *of(const wtl_transport *t)
   return (sim *)(uintptr_t)t;
 }
 
-/* What handing over, or taking, a message takes of the core. */
-static void work(double message, size_t bytes)
+/* What handing over, or taking, a message takes of the core, in which `records` small operations are. */
+static void work(double message, size_t bytes, uint32_t records)
 {
-  wtl_os_charge(message + (double)bytes * wtl_sim_price()->byte);
+  const wtl_sim_prices *price = wtl_sim_price();
+  wtl_os_charge(message + (double)bytes * price->byte + records * price->record);
 }
 
-static void take_in(size_t bytes)
+static uint32_t records_of(const parcel *p)
 {
-  work(wtl_sim_price()->receive, bytes);
+  wire_head head = {0};
+  if (p->kind != MESSAGE || p->message != WIRE_BATCH || p->n < sizeof head) return 0;
+  memcpy(&head, p->data, sizeof head);
+  return head.records;
 }
 
-static void post(int pe, parcel *p, enum parcel_kind kind, size_t bytes, int stream)
+/* Every second message that nothing is sent back to in between, TCP acknowledges by a packet of its own. */
+static void acknowledge(sim *s, int from)
+{
+  if (!s->unanswered) return;
+  if (s->unanswered[from]) wtl_os_charge(wtl_sim_price()->acknowledge);
+  s->unanswered[from] = !s->unanswered[from];
+}
+
+static void take_in(sim *s, int from, size_t bytes, uint32_t records)
+{
+  work(wtl_sim_price()->receive, bytes, records);
+  acknowledge(s, from);
+}
+
+/* What of handing over a message the core still does when the message, or its first segment, has left. */
+static double afterwards(size_t bytes)
+{
+  const wtl_sim_prices *price = wtl_sim_price();
+  size_t first = price->segment > 0 && (double)bytes > price->segment ? (size_t)price->segment : bytes;
+  return price->message - price->leaves + (double)(bytes - first) * price->byte;
+}
+
+static void post(sim *s, int pe, parcel *p, enum parcel_kind kind, size_t bytes, int stream)
 {
   p->kind = kind;
-  work(wtl_sim_price()->message, bytes);
-  wtl_sim_send(pe, p, WIRE_BYTES + bytes, stream, wtl_os_ahead());
+  work(wtl_sim_price()->message, bytes, records_of(p));
+  if (s->unanswered) s->unanswered[pe] = false;
+  wtl_sim_send(pe, p, WIRE_BYTES + bytes, stream, wtl_os_ahead() - afterwards(bytes) * wtl_sim_pace());
 }
 
 /* True if there is room for a copy of it, which is made. */
@@ -98,7 +127,7 @@ static void sim_send(wtl_transport *t, int pe, unsigned message, const void *hea
   if (header_bytes) memcpy(p->header, header, header_bytes);
   bool is_done = !p->later && (!n || buffer(of(t), p));
   if (!is_done) p->sent = done, p->sent_arg = arg;
-  post(pe, p, MESSAGE, header_bytes + (p->later ? 0 : n), manner == WTL_SEND_APART);
+  post(of(t), pe, p, MESSAGE, header_bytes + (p->later ? 0 : n), manner == WTL_SEND_APART);
   if (is_done) done(arg);
 }
 
@@ -110,7 +139,7 @@ static void sim_receive(wtl_transport *t, void *handle, void *to, size_t n, wtl_
   p->received = done;
   p->received_arg = arg;
   p->from = of(t)->me;
-  post(from, p, WANTED, 0, 1);
+  post(of(t), from, p, WANTED, 0, 1);
 }
 
 static void drop(parcel *p)
@@ -125,7 +154,7 @@ static void open_parcel(sim *s, parcel *p)
   int from = p->from;
   switch (p->kind) {
   case MESSAGE:
-    take_in(p->header_bytes + (p->later ? 0 : p->n));
+    take_in(s, from, p->header_bytes + (p->later ? 0 : p->n), records_of(p));
     s->home.arrived(s->home.owner, p->message, p->header, p->header_bytes,
                     p->later ? (void *)p : (void *)(uintptr_t)p->data, p->n, p->later);
     if (p->later) break;
@@ -142,17 +171,17 @@ static void open_parcel(sim *s, parcel *p)
     drop(p);
     break;
   case WANTED:
-    take_in(0);
+    take_in(s, from, 0, 0);
     if (!(p->copy = malloc(p->n))) abort();
     memcpy(p->copy, p->data, p->n);
     wtl_done_fn sent = p->sent;
     void *arg = p->sent_arg;
     p->from = s->me;
-    post(from, p, DATA, p->n, 1);
+    post(s, from, p, DATA, p->n, 1);
     sent(arg);
     break;
   default:
-    take_in(p->n);
+    take_in(s, from, p->n, 0);
     wtl_store_bytes(p->to, p->copy, p->n);
     p->received(p->received_arg);
     drop(p);
@@ -206,6 +235,11 @@ static int sim_start(wtl_transport **out, enum wtl_rma_use rma, wtl_boot *boot, 
     return snprintf(error, size, "no memory for the network"), WTL_EXIT_OSERR;
   }
   s->base.ops = &wtl_transport_sim;
+  if (wtl_sim_price()->acknowledge > 0 && !(s->unanswered = calloc((size_t)boot->n_pes, sizeof *s->unanswered))) {
+    free(s->buffered);
+    free(s);
+    return snprintf(error, size, "no memory for the network"), WTL_EXIT_OSERR;
+  }
   s->home = *home;
   s->me = boot->pe;
   *out = &s->base;
@@ -214,11 +248,13 @@ static int sim_start(wtl_transport **out, enum wtl_rma_use rma, wtl_boot *boot, 
 
 static void sim_stop(wtl_transport *t)
 {
+  free(of(t)->unanswered);
   free(t);
 }
 
 const wtl_transport_ops wtl_transport_sim = {
     .name = "simulated",
+    .keeps_order = true, /* as UCX over TCP */
     .start = sim_start,
     .stop = sim_stop,
     .send = sim_send,

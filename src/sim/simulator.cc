@@ -189,8 +189,9 @@ void read_machine(const s4u::Host *host)
   const char *khz = host->get_property("clocks_khz"), *watts = host->get_property("wattage_per_state"),
              *speeds = host->get_property("clock_speeds");
   auto number = [=](const char *property) { return number_of(host, property); };
-  prices = {number("wake_s"),    number("block_s"),   number("copy_s"), number("copy_clock"),
-            number("message_s"), number("receive_s"), number("byte_s"), number("clock_change_s")};
+  prices = {number("wake_s"),    number("block_s"),       number("copy_s"),   number("copy_clock"),
+            number("message_s"), number("receive_s"),     number("byte_s"),   number("clock_change_s"),
+            number("leaves_s"),  number("acknowledge_s"), number("record_s"), number("segment_B")};
   draws = {number("idle_w"),          number("uncore_w"),       number("uncore_w_doubt"),       number("network_w"),
            number("network_w_doubt"), number("network_byte_j"), number("network_byte_j_doubt"), number("dram_w"),
            number("dram_w_doubt"),    number("dram_byte_j"),    number("dram_byte_j_doubt")};

@@ -72,10 +72,13 @@ double wtl_sim_pace(void);
 bool wtl_sim_set_clock(size_t clock);
 /* What things take, of the machine's description; no turns. `wake`: a thread that slept, until it runs. `block`: a
  * basic block of the program, on average, at the base clock. `copy`: a byte that it has the C library copy, at the base
- * clock, of which the share `copy_clock` follows the clock. `message`, `receive`: what sending and
- * receiving one cost the core, and `byte` each byte at either end. */
+ * clock, of which the share `copy_clock` follows the clock. `message`, `receive`: what sending and receiving one cost
+ * the core, `record` each small operation in it, and `byte` each byte, at either end. `leaves`: after so much of
+ * `message` it has left, and what is longer than `segment` bytes (0: nothing is) leaves with the first so many, so that
+ * both ends copy at once. `acknowledge`: what every second message in a row costs its receiver besides, if nothing went
+ * back in between. */
 typedef struct wtl_sim_prices {
-  double wake, block, copy, copy_clock, message, receive, byte, clock_change;
+  double wake, block, copy, copy_clock, message, receive, byte, clock_change, leaves, acknowledge, record, segment;
 } wtl_sim_prices;
 const wtl_sim_prices *wtl_sim_price(void);
 

@@ -25,6 +25,10 @@ TRUTH = {
     "bandwidth": 3.1e9,
     "message": 2.3e-6,
     "receive": 0.9e-6,
+    "leaves": 0.0,
+    "acknowledge": 3.2e-6,
+    "record": 0.12e-6,
+    "segment": 6000.0,
     "byte": 0.35e-9,
     "wake": 31e-6,
     "block": 0.7e-9,
@@ -35,6 +39,10 @@ BEGIN = {
     "bandwidth": 1.2e9,
     "message": 4e-6,
     "receive": 4e-6,
+    "leaves": 4e-6,
+    "acknowledge": 0.0,
+    "record": 0.0,
+    "segment": 0.0,
     "byte": 0.2e-9,
     "wake": 50e-6,
     "block": 1.2e-9,
@@ -46,15 +54,17 @@ OF_FIT = [case for case in CASES if case.role == FIT]
 def took(values: Mapping[str, float], case: Case) -> float:
     """What a case would take if messages were as simple as this."""
     n = case.bytes
-    sends, takes = (values[key] + n * values["byte"] for key in ("message", "receive"))
+    together = max(1, 8192 // max(n, 1)) if case.name in ("stream", "exchange") else 1
+    one = n * values["byte"] + values["record"]
+    sends, takes = (values[key] / together + one for key in ("message", "receive"))
     wire = n / values["bandwidth"]
-    way = values["latency"] + wire + sends + takes
+    way = values["latency"] + wire + min(n, values["segment"]) * values["byte"] + takes
     return {
-        "ping": way,
+        "ping": way + values["message"] + values["acknowledge"],
         "woken": way + values["wake"],
         "stream": max(sends, wire),
         "exchange": sends + takes,
-        "get": way + values["latency"] + values["message"] + values["receive"],
+        "get": way + values["latency"] + values["receive"],
         "compute": 3 * values["block"],
         "copy": n * values["copy"],
     }.get(case.name, way)

@@ -28,9 +28,12 @@ from wattle.study.stats import center
 
 BASE = "sandybridge-tcp"  # where the search begins; its watts are of no matter here
 OF_FILE = OF_NETWORK | ALSO
-FITTED = (*OF_FILE, "wake")
+NONE = {"leaves": 0.0}  # two nodes cannot tell it from latency, which has it
+FITTED = (*(key for key in OF_FILE if key not in NONE), "wake")
 ALONE = {"block": "compute", "copy": "copy"}  # what one time alone depends on, and in proportion
-MOST_EVALUATIONS = 450
+BEGIN = {"acknowledge": 2e-6, "record": 50e-9, "segment": 16384.0}  # of what BASE leaves out
+MOST_EVALUATIONS = 1200
+MOST_SLOPES = 12  # times that slopes are asked for, after each search without them
 STEPS = (1.5, 0.5, 0.2)  # of logarithms
 SMOOTH = 0.02  # differences below this weigh less
 NUDGE = 0.05
@@ -75,11 +78,11 @@ def _of(role: str, **sizes: Sequence[int]) -> list[Case]:
 CASES = [
     *_of(
         FIT,
-        ping=(8, 2048, 65536, 524288),
+        ping=(8, 2048, 16384, 65536, 524288),
         woken=(0,),
-        stream=(8, 1024, 16384, 262144),
-        exchange=(8, 4096, 65536),
-        get=(8, 65536),
+        stream=(8, 256, 1024, 8192, 16384, 262144),
+        exchange=(8, 256, 4096, 32768, 65536, 524288),
+        get=(8, 4096, 65536, 524288),
         compute=(0,),
         copy=(65536,),
     ),
@@ -231,10 +234,10 @@ def fit(
 ) -> Fit:
     """The numbers with which the logarithms of the ratios are smallest, in sum: a time that is far off for a reason of
     its own moves the others little. `run`: simulates the job of the fit under given numbers. A wait that turns from
-    looking on to sleep makes a step, so the search asks for no slopes (Nelder and Mead's)."""
-    from scipy.optimize import minimize
+    looking on to sleep makes a step, so the search asks for no slopes (Nelder and Mead's) until it is near."""
+    from scipy.optimize import least_squares, minimize
 
-    values = dict(begin)
+    values = begin | BEGIN | NONE
     first = run(values)
     for key, name in ALONE.items():
         case = next(c for c in real if c.name == name)
@@ -245,7 +248,7 @@ def fit(
     def off(logs: np.ndarray) -> np.ndarray:
         nonlocal evaluations
         evaluations += 1
-        found = run(values | dict(zip(FITTED, np.exp(logs), strict=True)))
+        found = run(values | _numbers(np.exp(logs)))
         return np.array([math.log(found[case] / real[case]) for case in cases])
 
     def cost(logs: np.ndarray) -> float:
@@ -257,10 +260,16 @@ def fit(
         corners = np.vstack([best, *(best + step * row for row in np.eye(len(FITTED)))])
         options = {"initial_simplex": corners, "maxfev": MOST_EVALUATIONS // len(STEPS), "xatol": 1e-3, "fatol": 1e-3}
         best = minimize(cost, best, method="Nelder-Mead", options=options).x
-    found = dict(zip(FITTED, (float(v) for v in np.exp(best)), strict=True))
+        near = least_squares(off, best, loss="soft_l1", f_scale=SMOOTH, diff_step=NUDGE / 5, max_nfev=MOST_SLOPES).x
+        best = min(best, near, key=cost)
+    found = _numbers(np.exp(best))
     width = dict(zip(FITTED, _widths(off, best), strict=True))
-    plus_minus = {key: found[key] * width[key] for key in FITTED} | dict.fromkeys(ALONE, 0.0)
-    return Fit(found | {key: values[key] for key in ALONE}, plus_minus, evaluations)
+    plus_minus = {key: found[key] * width[key] for key in FITTED} | dict.fromkeys((*ALONE, *NONE), 0.0)
+    return Fit(found | NONE | {key: values[key] for key in ALONE}, plus_minus, evaluations)
+
+
+def _numbers(found: np.ndarray) -> dict[str, float]:
+    return dict(zip(FITTED, (float(v) for v in found), strict=True))
 
 
 def _widths(off: Callable[[np.ndarray], np.ndarray], best: np.ndarray) -> list[float]:

@@ -13,7 +13,8 @@ from wattle.errors import WattleError
 
 TAGS = ("measured", "cited", "derived", "assumed")
 OF_NETWORK = {"latency": "s", "bandwidth": "B/s", "message": "s", "byte": "s/B"}
-ALSO = {"receive": "s"}  # of a network, too; as `message` where it says nothing
+# Of a network, too: the first two as `message` where it says nothing, the others 0.
+ALSO = {"receive": "s", "leaves": "s", "acknowledge": "s", "record": "s", "segment": "B"}
 OF_MPI = {"eager": "B"}  # the same, and no number that is fitted
 EAGER = 65536  # bytes: where SimGrid begins to have an MPI sender wait for its receiver
 OF_CORE = {
@@ -84,7 +85,8 @@ def network(name: str) -> dict[str, Number]:
     numbers = _read(path, ("title",), OF_NETWORK | ALSO | OF_MPI)[1]
     if missing := [key for key in OF_NETWORK if key not in numbers]:
         raise WattleError(f"{path}: {missing[0]}: expected a number")
-    return {"receive": numbers["message"]} | numbers
+    none = {key: Number(0.0, 0.0, unit, "assumed", "", "Left out.") for key, unit in ALSO.items()}
+    return none | dict.fromkeys(("receive", "leaves"), numbers["message"]) | numbers
 
 
 def _find(kind: str, name: str) -> Path:

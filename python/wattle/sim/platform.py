@@ -7,7 +7,19 @@ from wattle.sim.node import Clock, Node
 
 # How a core rests: enum wtl_sim_rest of src/sim/simulator.h, in its order.
 RESTS = ("spin", "yield", "asleep")
-IN_SECONDS = ("wake", "clock_change", "block", "copy", "message", "receive", "byte", "latency")
+IN_SECONDS = (
+    "wake",
+    "clock_change",
+    "block",
+    "copy",
+    "message",
+    "receive",
+    "leaves",
+    "acknowledge",
+    "record",
+    "byte",
+    "latency",
+)
 TURBO_GHZ = 0.001  # so much above the base clock Linux names turbo, whatever it is
 
 
@@ -23,6 +35,7 @@ def text(cluster: Cluster, node: Node, pes: int) -> str:
         **{f"{key}_s": repr(cluster.value(key)) for key in IN_SECONDS},
         "bandwidth_Bps": repr(cluster.value("bandwidth")),
         "eager_B": str(round(cluster.value("eager"))),
+        "segment_B": repr(cluster.value("segment")),
         "copy_clock": repr(cluster.value("copy_clock")),
         "socket_pes": str(node.cores // node.sockets),
         "domain_pes": str(max(1, round(cluster.value("domain")))),
