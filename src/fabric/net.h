@@ -68,8 +68,9 @@ typedef struct wtl_net_home {
   void *(*find)(void *owner, wtl_place at, uint64_t n);   /* NULL: not (all of it) there */
   void (*changed)(void *owner, wtl_place at, uint64_t n); /* `n` bytes were stored; a full barrier lies between */
   void (*completed)(void *owner);                         /* an operation of this PE's own got its answer */
-  /* A message of PE `from`; its data are valid during the call. False: it is not a good one. */
-  bool (*message)(void *owner, int from, wtl_net_tag tag, const void *data, size_t n);
+  /* `count` messages of PE `from`, of n bytes each, one after the other, each padded to 8 bytes; the data are valid
+   * during the call. False: they are not good ones. */
+  bool (*message)(void *owner, int from, wtl_net_tag tag, const void *data, size_t n, uint32_t count);
   /* A long one: `room` says where its data go (NULL: nowhere, it is dropped), `landed` is called when they are
    * there. */
   void *(*room)(void *owner, int from, wtl_net_tag tag, size_t n);

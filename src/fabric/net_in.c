@@ -87,8 +87,8 @@ static bool take_answer(wtl_net *net, const wire_record *r, const void *data)
 
 static bool take_message(wtl_net *net, int from, const wire_record *r, const void *data)
 {
-  return net->home.message &&
-         net->home.message(net->home.owner, from, (wtl_net_tag){r->offset, r->token, r->region}, data, r->n);
+  return net->home.message && net->home.message(net->home.owner, from, (wtl_net_tag){r->offset, r->token, r->region},
+                                                data, r->n, r->more + 1u);
 }
 
 /* One record; false if it is not a good one. */

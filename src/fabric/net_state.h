@@ -31,7 +31,8 @@ typedef struct batch {
   wtl_net *net;
   struct batch *next_free;
   size_t used;
-  wire_head head; /* and right behind it */
+  wire_record *run; /* the last record, where it is a WIRE_AM that more messages may join; else NULL */
+  wire_head head;   /* and right behind it */
   char data[WIRE_BATCH_BYTES];
 } batch;
 

@@ -19,15 +19,21 @@ static bool carries_data(const wire_record *r)
          r->kind == WIRE_AM;
 }
 
+/* How many times n bytes, padded, follow. */
+static uint64_t times(const wire_record *r)
+{
+  return r->kind == WIRE_AM ? (uint64_t)r->more + 1 : 1;
+}
+
 bool wire_next(const char **at, const char *end, wire_record *r, const void **data)
 {
   size_t left = (size_t)(end - *at), length = sizeof *r;
   if (left < length) return false;
   memcpy(r, *at, sizeof *r);
-  if (!is_known(r) || (needs_bytes(r) && r->n == 0)) return false;
+  if (!is_known(r) || (needs_bytes(r) && r->n == 0) || (r->more && r->kind != WIRE_AM)) return false;
   if (carries_data(r)) {
-    if (r->n > WIRE_BATCH_BYTES || wire_padded(r->n) > left - length) return false;
-    length += wire_padded(r->n);
+    if (r->n > WIRE_BATCH_BYTES || times(r) * wire_padded(r->n) > left - length) return false;
+    length += times(r) * wire_padded(r->n);
   }
   *data = *at + sizeof *r;
   *at += length;

@@ -28,7 +28,7 @@ enum wire_kind {
   WIRE_WANT_KEY,  /* for the piece of memory that begins at the place; answered under `token` */
   WIRE_KEY,       /* data: wire_key, then the transport's own; none: that piece stays closed */
   WIRE_END,       /* the job ends: a node is lost; token: the cookie's complement, so that no accident says it */
-  WIRE_AM,        /* data: a message of the room above; region, offset and token are its tag */
+  WIRE_AM,        /* data: a message of the room above, and `more` of its length; region, offset and token: their tag */
 };
 
 typedef struct wire_head {
@@ -38,11 +38,12 @@ typedef struct wire_head {
 } wire_head;
 
 typedef struct wire_record {
-  uint16_t kind, unused;
+  uint16_t kind;
+  uint16_t more; /* WIRE_AM; else 0 */
   uint32_t region;
   uint64_t offset;
   uint64_t token; /* the sender's; comes back with the answer */
-  uint64_t n;     /* bytes of data that follow, or that are wanted */
+  uint64_t n;     /* bytes of data that follow (WIRE_AM: of each message, padded), or that are wanted */
 } wire_record;
 
 typedef struct wire_amo {

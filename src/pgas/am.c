@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "pgas/am_agent.h"
 #include "pgas/am_far.h"
@@ -39,6 +40,7 @@ void wtl_am_start(wtl_pe *self, char *rings)
   am->rings = (wtl_am_ring *)(void *)rings;
   am->mine = wtl_am_ring_of(am, self->slot, 0);
   am->progress = (enum wtl_am_progress)self->settings.progress.number;
+  am->moment = (uint64_t)(WTL_AM_MOMENT_NS / wtl_clock_ns_per_tick());
   am->kept_end = &am->kept;
   am->held_end = &am->held;
   pthread_mutex_init(&am->lock, NULL);

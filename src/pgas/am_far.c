@@ -117,25 +117,28 @@ static char *landing_place(wtl_pe *self, uint64_t offset, size_t n)
   return wtl_own_name(self, offset);
 }
 
-bool wtl_am_far_message(void *owner, int from, wtl_net_tag tag, const void *data, size_t n)
+bool wtl_am_far_message(void *owner, int from, wtl_net_tag tag, const void *data, size_t n, uint32_t count)
 {
   wtl_pe *self = owner;
   wtl_am_far *f = far_of(self->am);
   char *place = NULL;
   if (tag.kind < REQUEST || tag.kind > DONE) return false;
   if (tag.kind >= COUNTED && n) return false;
+  if (tag.kind != REQUEST && tag.kind != REPLY && count > 1) return false;
   if (tag.kind == LANDED) {
     if (!(place = landing_place(self, tag.a, n))) return false;
     if (n) wtl_store_bytes(place, data, n);
   }
-  wtl_am_letter *l = wtl_am_inbox_add(&f->inbox[way_of(tag.kind)], place ? 0 : n);
+  size_t bytes = place ? 0 : count * wtl_am_letter_step(n);
+  wtl_am_letter *l = wtl_am_inbox_add(&f->inbox[way_of(tag.kind)], bytes);
   if (!l) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for a message of %zu bytes from PE %d", n, from);
   l->tag = tag;
   l->from = from;
   l->n = (uint32_t)n;
+  l->count = count;
   l->far_data = place;
-  if (!place && n) memcpy(l->data, data, n);
-  show(self, f, tag.kind, n);
+  if (bytes) memcpy(l->data, data, bytes);
+  show(self, f, tag.kind, count * n);
   return true;
 }
 
@@ -345,31 +348,53 @@ static void hold(wtl_am *am, wtl_am_far *f, wtl_am_letter *l, wtl_am_message *m)
   } else if (!l->far_data && l->n) {
     if (!(owned = malloc(l->n)))
       wtl_pe_fail(WTL_EXIT_OSERR, "no memory to hold a message of %zu bytes from PE %d", (size_t)l->n, l->from);
-    memcpy(owned, l->data, l->n);
+    memcpy(owned, m->data, l->n);
     m->data = owned;
   }
   if (!m->is_reply) f->peers[m->from].held++;
   wtl_am_hold(am, m, NULL, owned);
 }
 
-static void run(wtl_am *am, wtl_am_far *f, wtl_am_letter *l, bool is_reply)
+/* A request may need room on the network for its reply. */
+static bool has_room_for(const wtl_am *am, enum wtl_am_way way)
 {
-  wtl_am_message m = {
-      l->from, (int)(uint32_t)l->tag.b, (uint32_t)(l->tag.b >> 32), is_reply, l->far_data ? l->far_data : l->data,
-      l->n};
-  if (WTL_LIKELY(wtl_am_run(am, &m)))
-    count_handled(am, f, &m);
-  else
-    hold(am, f, l, &m);
+  return way == WTL_AM_REPLIES || wtl_net_has_room(am->pe->net);
 }
 
-static void take(wtl_am *am, wtl_am_far *f, wtl_am_letter *l)
+/* By who has taken: while a reply waits for room on the node no more requests are taken. */
+static bool may_take(const wtl_am *am, enum wtl_am_way way)
+{
+  return has_room_for(am, way) && !(way == WTL_AM_REQUESTS && am->kept);
+}
+
+/* Takes up to `most` of a letter's messages; how many. */
+static int run(wtl_am *am, wtl_am_far *f, wtl_am_letter *l, enum wtl_am_way way, int most)
+{
+  wtl_am_message m = {.from = l->from,
+                      .id = (int)(uint32_t)l->tag.b,
+                      .counted = (uint32_t)(l->tag.b >> 32),
+                      .is_reply = way == WTL_AM_REPLIES,
+                      .n = l->n};
+  char *first = l->far_data ? l->far_data : l->data;
+  int taken = 0;
+  do {
+    m.data = first + l->done++ * wtl_am_letter_step(l->n);
+    if (WTL_LIKELY(wtl_am_run(am, &m)))
+      count_handled(am, f, &m);
+    else
+      hold(am, f, l, &m);
+    taken++;
+  } while (l->done < l->count && taken < most && may_take(am, way));
+  return taken;
+}
+
+static int take(wtl_am *am, wtl_am_far *f, wtl_am_letter *l, int most)
 {
   peer *p = &f->peers[l->from];
   switch (l->tag.kind) {
   case REQUEST:
-  case LANDED: run(am, f, l, false); break;
-  case REPLY: run(am, f, l, true); break;
+  case LANDED: return run(am, f, l, WTL_AM_REQUESTS, most);
+  case REPLY: return run(am, f, l, WTL_AM_REPLIES, most);
   case COUNTED:
     wtl_am_count(am, (uint32_t)l->tag.b, (uint32_t)l->tag.a);
     p->taken++;
@@ -381,32 +406,27 @@ static void take(wtl_am *am, wtl_am_far *f, wtl_am_letter *l)
     break;
   default: take_done(am, f, l->from, &l->tag);
   }
-}
-
-/* A request may need room on the network for its reply. */
-static bool may_take(const wtl_am *am, enum wtl_am_way way)
-{
-  return way == WTL_AM_REPLIES || wtl_net_has_room(am->pe->net);
+  l->done = l->count;
+  return 1;
 }
 
 bool wtl_am_far_is_there(const wtl_am *am, enum wtl_am_way way)
 {
   const wtl_am_far *f = atomic_load_explicit(&am->far, memory_order_acquire);
-  return f && !wtl_am_inbox_is_empty(&f->inbox[way]) && may_take(am, way);
+  return f && !wtl_am_inbox_is_empty(&f->inbox[way]) && has_room_for(am, way);
 }
 
-bool wtl_am_far_take(wtl_am *am, enum wtl_am_way way, int most)
+int wtl_am_far_take(wtl_am *am, enum wtl_am_way way, int most)
 {
   wtl_am_far *f = atomic_load_explicit(&am->far, memory_order_acquire);
-  int taken;
-  if (!f) return false;
-  for (taken = 0; taken < most && may_take(am, way) && !(way == WTL_AM_REQUESTS && am->kept); taken++) {
+  int taken = 0;
+  while (f && taken < most && may_take(am, way)) {
     wtl_am_letter *l = wtl_am_inbox_peek(&f->inbox[way]);
     if (!l) break;
-    take(am, f, l);
-    wtl_am_inbox_remove(&f->inbox[way], l);
+    taken += take(am, f, l, most - taken);
+    if (l->done == l->count) wtl_am_inbox_remove(&f->inbox[way], l);
   }
-  return taken > 0;
+  return taken;
 }
 
 /* --- completion --------------------------------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@ enum { WTL_AM_WINDOW = 1 << 20, WTL_AM_LEAST_WINDOW = 1 << 16, WTL_AM_INBOX = 64
 enum { WTL_AM_REPLIES_KEPT = 4 << 20 };
 
 /* The network's home has these of it (fabric/net.h). */
-bool wtl_am_far_message(void *self, int from, wtl_net_tag tag, const void *data, size_t n);
+bool wtl_am_far_message(void *self, int from, wtl_net_tag tag, const void *data, size_t n, uint32_t count);
 void *wtl_am_far_room(void *self, int from, wtl_net_tag tag, size_t n);
 void wtl_am_far_landed(void *self, int from, wtl_net_tag tag, void *room, size_t n);
 
@@ -33,10 +33,10 @@ void wtl_am_far_say_counted(wtl_am *am, int pe, uint32_t counted, uint32_t repli
 /* All requests so far, to PE `pe` or with -1 to all, and their replies. */
 void wtl_am_far_quiet(wtl_am *am, wtl_site *site, int pe);
 
-/* What waits in the inbox: may some of it be taken; takes up to `most`, true if any; sends the replies off. The last
- * two only by who has taken `am`. */
+/* What waits in the inbox: may some of it be taken; takes up to `most`, and says how many; sends the replies off. The
+ * last two only by who has taken `am`. */
 bool wtl_am_far_is_there(const wtl_am *am, enum wtl_am_way way);
-bool wtl_am_far_take(wtl_am *am, enum wtl_am_way way, int most);
+int wtl_am_far_take(wtl_am *am, enum wtl_am_way way, int most);
 void wtl_am_far_push(wtl_am *am);
 
 /* A message that was held has been handled (am_held.h). */

@@ -1,4 +1,5 @@
-/* am_handlers.h - a PE's handlers by their number, any int. Looking up takes no lock. */
+/* am_handlers.h - a PE's handlers by their number, any int. Looking up takes no lock and next to no time, however many
+ * there are. */
 #ifndef WTL_PGAS_AM_HANDLERS_H
 #define WTL_PGAS_AM_HANDLERS_H
 
@@ -8,7 +9,8 @@
 
 typedef struct wtl_am_handlers wtl_am_handlers;
 
-/* Makes *h if it is NULL. NULL takes the handler away. One thread at a time. False: no memory. */
+/* Makes *h if it is NULL, or anew if it is too small. handler: not NULL; a number that was set stays set. One thread at
+ * a time. False: no memory. */
 bool wtl_am_handlers_set(wtl_am_handlers *_Atomic *h, int id, wtl_am_handler handler);
 
 /* NULL if there is none. `h` may be NULL. */

@@ -38,7 +38,9 @@ wtl_am_letter *wtl_am_inbox_add(wtl_am_inbox *b, size_t n)
     b->last = c;
   }
   wtl_am_letter *l = (wtl_am_letter *)(void *)(c->data + c->used);
-  l->n = (uint32_t)n;
+  l->n = l->bytes = (uint32_t)n;
+  l->count = 1;
+  l->done = 0;
   l->far_data = NULL;
   l->owned = false;
   c->used += size_of(n);
@@ -67,7 +69,7 @@ wtl_am_letter *wtl_am_inbox_peek(wtl_am_inbox *b)
 
 void wtl_am_inbox_remove(wtl_am_inbox *b, wtl_am_letter *l)
 {
-  b->read += size_of(l->far_data ? 0 : l->n);
+  b->read += size_of(l->bytes);
   if (l->owned) free(l->far_data);
   atomic_store_explicit(&b->out, atomic_load_explicit(&b->out, memory_order_relaxed) + 1, memory_order_relaxed);
 }

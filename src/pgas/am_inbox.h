@@ -12,11 +12,14 @@
 
 #include "fabric/net.h"
 
+/* One message, or several of one tag and length, which lie one after the other, each padded to 8 bytes. */
 typedef struct wtl_am_letter {
   wtl_net_tag tag;
   int from;
-  uint32_t n;
-  void *far_data; /* not NULL: n bytes there; `owned`: to be freed */
+  uint32_t n;           /* bytes of a message */
+  uint32_t count, done; /* messages; those that have been taken, the reader's to count */
+  uint32_t bytes;       /* of data here */
+  void *far_data;       /* not NULL: n bytes there; `owned`: to be freed */
   bool owned;
   _Alignas(16) char data[];
 } wtl_am_letter;
@@ -31,7 +34,13 @@ typedef struct wtl_am_inbox {
   _Atomic uint64_t in, out; /* letters so far */
 } wtl_am_inbox;
 
-/* Room for `n` bytes of data, at most 32 KiB; NULL: no memory. It is seen after wtl_am_inbox_show. */
+/* Bytes from a message to the next. */
+static inline size_t wtl_am_letter_step(size_t n)
+{
+  return (n + 7) & ~(size_t)7;
+}
+
+/* Room for `n` bytes of data, all messages together, at most 32 KiB; NULL: no memory. It is seen after wtl_am_inbox_show. */
 wtl_am_letter *wtl_am_inbox_add(wtl_am_inbox *b, size_t n);
 void wtl_am_inbox_show(wtl_am_inbox *b);
 

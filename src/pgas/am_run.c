@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "pgas/am_far.h"
 #include "pgas/am_handlers.h"
@@ -33,7 +34,7 @@ static void count(_Atomic uint64_t *n)
 
 bool wtl_am_run(wtl_am *am, const wtl_am_message *m)
 {
-  wtl_am_handler handler = wtl_am_handlers_find(atomic_load_explicit(&am->handlers, memory_order_acquire), m->id);
+  wtl_am_handler handler = wtl_am_handlers_find(am->handlers, m->id);
   if (WTL_UNLIKELY(!handler)) return false;
   if (WTL_UNLIKELY(am->held != NULL)) {
     wtl_am_try_held(am); /* the handler may have come just now */
@@ -184,14 +185,25 @@ bool wtl_am_waits(void *arg)
   return is_there(am, WTL_AM_REQUESTS) || wtl_am_far_is_there(am, WTL_AM_REQUESTS);
 }
 
+/* From other nodes they come in long runs: as many as take a moment, before who waits looks at the network again. */
+static bool take_far(wtl_am *am, enum wtl_am_way way)
+{
+  int taken = wtl_am_far_take(am, way, WTL_AM_TURN);
+  bool any = taken > 0;
+  if (taken < WTL_AM_TURN) return any;
+  for (uint64_t until = wtl_ticks() + am->moment; taken == WTL_AM_TURN && wtl_ticks() < until;)
+    taken = wtl_am_far_take(am, way, WTL_AM_TURN);
+  return any;
+}
+
 static bool take_some(wtl_am *am)
 {
   bool any = am->kept && wtl_am_send_kept(am);
   if (WTL_UNLIKELY(am->held != NULL)) any |= wtl_am_try_held(am);
   any |= take_ring(am, WTL_AM_REPLIES);
-  any |= wtl_am_far_take(am, WTL_AM_REPLIES, WTL_AM_TURN);
+  any |= take_far(am, WTL_AM_REPLIES);
   any |= take_ring(am, WTL_AM_REQUESTS);
-  if (!am->kept) any |= wtl_am_far_take(am, WTL_AM_REQUESTS, WTL_AM_TURN);
+  any |= take_far(am, WTL_AM_REQUESTS);
   wtl_am_far_push(am);
   return any;
 }

@@ -16,7 +16,7 @@ enum wtl_am_way { WTL_AM_REQUESTS, WTL_AM_REPLIES, WTL_AM_WAYS };
 enum wtl_am_progress { WTL_PROGRESS_AUTO, WTL_PROGRESS_CALLER, WTL_PROGRESS_AGENT };
 
 /* Messages of a kind that are taken before who takes them looks whether what he waits for has come. */
-enum { WTL_AM_TURN = 64 };
+enum { WTL_AM_TURN = 64, WTL_AM_MOMENT_NS = 10000 };
 
 /* A message on its way to a handler. */
 typedef struct wtl_am_message {
@@ -67,6 +67,7 @@ struct wtl_am {
   wtl_am_ring *rings; /* of the node: WTL_AM_WAYS for each slot */
   wtl_am_ring *mine;
   enum wtl_am_progress progress;
+  uint64_t moment;                        /* ticks: WTL_AM_MOMENT_NS */
   _Atomic uint32_t taken;                 /* 1: a thread runs handlers */
   _Atomic uint64_t turns;                 /* how often one has done so */
   _Atomic uint32_t awaited;               /* threads that wait for such a turn to end */

@@ -143,6 +143,23 @@ static void broken_records(attack_state *a)
   }
 }
 
+/* Only requests and replies come several at a time, and no more of them than there are bytes. */
+static void broken_rows(attack_state *a)
+{
+  for (uint32_t kind = 0; kind <= 7; kind++) {
+    bool may = kind == 1 || kind == 3;
+    pack p = batch(a, 0);
+    add_more(&p, add(&p, WIRE_AM, kind, 0, 0, 8, 8), 4);
+    send_pack(a, &p, may ? p.used - 8 : p.used), a->malformed++;
+    pack empty = batch(a, 0);
+    add_more(&empty, add(&empty, WIRE_AM, kind, 0, 0, 0, 0), 4);
+    if (!may) send_pack(a, &empty, empty.used), a->malformed++;
+  }
+  pack p = batch(a, 0);
+  add_more(&p, add(&p, WIRE_STORE, 0, a->place, 0, 8, 8), 4);
+  send_pack(a, &p, p.used), a->malformed++;
+}
+
 static void truncated_and_overlong(attack_state *a)
 {
   pack p = batch(a, 0);
@@ -225,10 +242,15 @@ static void tags_and_streams(attack_state *a)
 static const struct {
   const char *name;
   void (*make)(attack_state *);
-} attacks[] = {{"other_jobs_messages", other_jobs_messages}, {"no_messages", no_messages},
-               {"broken_records", broken_records},           {"truncated_and_overlong", truncated_and_overlong},
-               {"unaligned_atomics", unaligned_atomics},     {"puts_that_belong_nowhere", puts_that_belong_nowhere},
-               {"unknown_messages", unknown_messages},       {"raw_remote_memory_access", raw_remote_memory_access},
+} attacks[] = {{"other_jobs_messages", other_jobs_messages},
+               {"no_messages", no_messages},
+               {"broken_records", broken_records},
+               {"broken_rows", broken_rows},
+               {"truncated_and_overlong", truncated_and_overlong},
+               {"unaligned_atomics", unaligned_atomics},
+               {"puts_that_belong_nowhere", puts_that_belong_nowhere},
+               {"unknown_messages", unknown_messages},
+               {"raw_remote_memory_access", raw_remote_memory_access},
                {"tags_and_streams", tags_and_streams}};
 enum { N_ATTACKS = sizeof attacks / sizeof attacks[0] };
 

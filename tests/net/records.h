@@ -25,6 +25,18 @@ static inline void *add(pack *p, unsigned kind, uint32_t region, uint64_t offset
   return after;
 }
 
+/* To the record whose data add() returned: it says that so many more follow, which are zeros, too. */
+static inline void add_more(pack *p, void *data, uint16_t more)
+{
+  wire_record r;
+  char *record = (char *)data - sizeof r;
+  memcpy(&r, record, sizeof r);
+  r.more = more;
+  memcpy(record, &r, sizeof r);
+  memset(p->data + p->used, 0, more * wire_padded(r.n));
+  p->used += more * wire_padded(r.n);
+}
+
 #ifndef WTL_TESTS_PES_H /* which has it, too */
 /* splitmix64 */
 static inline uint64_t next_random(uint64_t *state)
