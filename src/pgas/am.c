@@ -282,6 +282,7 @@ void wtl_am_request(wtl_pe *self, wtl_site *site, int pe, int id, const void *so
 {
   wtl_am *am = self->am;
   int slot = self->slot_of[pe];
+  if (WTL_UNLIKELY(self->settings.am_debug.on) && id >= WTL_AM_FIRST_ID) wtl_am_order_waits(self, "shmemx_am_request");
   uint32_t counted = counted_by(am, done), position;
   size_t sent = 0;
   if (WTL_UNLIKELY(slot < 0)) {
@@ -302,6 +303,7 @@ void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *targ
 {
   wtl_am *am = self->am;
   int slot = self->slot_of[pe];
+  if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_waits(self, "shmemx_am_request_put");
   uint32_t counted = counted_by(am, done);
   wtl_am_claim c;
   if (slot < 0) {
@@ -410,7 +412,7 @@ bool wtl_am_send_kept(wtl_am *am)
 void wtl_am_quiet(wtl_pe *self, wtl_site *site)
 {
   wtl_am *am = self->am;
-  if (WTL_UNLIKELY(self->settings.am_debug.on) && am->last) wtl_am_order_waits();
+  if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_waits(self, "shmemx_am_quiet");
   for (int slot = 0; am->last && slot < self->n_local; slot++) {
     uint64_t last = atomic_load_explicit(&am->last[slot], memory_order_relaxed);
     if (!last) continue;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "pgas/am_held.h"
 #include "pgas/am_inbox.h"
+#include "pgas/am_mutex.h"
 #include "pgas/rma.h"
 
 /* What a message between nodes is (the tag's kind). */
@@ -193,7 +194,7 @@ static bool is_zero(void *left)
 
 static void wait_for(wtl_am *am, wtl_site *site, bool (*ready)(void *), void *arg)
 {
-  if (!ready(arg)) wtl_door_wait(&am->pe->door, site, WTL_WATCH_CONTROL, ready, arg);
+  if (!ready(arg)) wtl_am_wait(am->pe, site, ready, arg);
 }
 
 /* Asks to be told when all that was sent so far has been handled. The lock is held. */

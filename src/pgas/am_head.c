@@ -1,6 +1,7 @@
 #include "pgas/am_head.h"
 
 #include "pgas/am_held.h"
+#include "pgas/am_mutex.h"
 #include "pgas/rma.h"
 
 /* What a PE waits for, in a word: the slot whose ring it is, the way, what, and a position. */
@@ -46,7 +47,7 @@ static void wait_for(wtl_am *am, wtl_site *site, wtl_am_ring *ring, uint64_t wis
   if (!alone) wish = wish_for_anything();
   atomic_store_explicit(&own(am)->am_wish, wish, memory_order_relaxed);
   atomic_fetch_add_explicit(&ring->waiters, 1, memory_order_seq_cst);
-  wtl_door_wait(&am->pe->door, site, WTL_WATCH_CONTROL, ready, arg);
+  wtl_am_wait(am->pe, site, ready, arg);
   atomic_fetch_sub_explicit(&ring->waiters, 1, memory_order_relaxed);
   if (alone) atomic_store_explicit(&own(am)->am_wish, 0, memory_order_relaxed);
 }

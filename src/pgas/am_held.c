@@ -28,6 +28,11 @@ static void refuse(const wtl_am_message *m)
               way_of(m), m->from, m->id);
 }
 
+static uint64_t patience_ns(const wtl_am *am)
+{
+  return (uint64_t)(am->pe->settings.am_patience.seconds * 1e9);
+}
+
 void wtl_am_hold(wtl_am *am, const wtl_am_message *m, const uint64_t *at, void *owned)
 {
   wtl_am_held *h;
@@ -38,7 +43,7 @@ void wtl_am_hold(wtl_am *am, const wtl_am_message *m, const uint64_t *at, void *
   *am->held_end = h;
   am->held_end = &h->next;
   if (!atomic_load_explicit(&am->remind_at, memory_order_relaxed))
-    atomic_store_explicit(&am->remind_at, wtl_clock_ns() + WTL_AM_EARLY_NS, memory_order_relaxed);
+    atomic_store_explicit(&am->remind_at, wtl_clock_ns() + patience_ns(am), memory_order_relaxed);
   atomic_fetch_add_explicit(&am->n_held, 1, memory_order_seq_cst);
 }
 
@@ -53,9 +58,9 @@ static void remind(wtl_am *am)
   const wtl_am_message *m = &am->held->m;
   if (wtl_clock_ns() < atomic_load_explicit(&am->remind_at, memory_order_relaxed)) return;
   atomic_store_explicit(&am->remind_at, UINT64_MAX, memory_order_relaxed);
-  wtl_say("active messages: a %s from PE %d has waited for %.0f s for handler %d, which this PE has not attached "
+  wtl_say("active messages: a %s from PE %d has waited for %.3g s for handler %d, which this PE has not attached "
           "(shmemx_am_attach)",
-          way_of(m), m->from, (double)WTL_AM_EARLY_NS * 1e-9, m->id);
+          way_of(m), m->from, am->pe->settings.am_patience.seconds, m->id);
 }
 
 static bool is_same(const wtl_am_message *a, const wtl_am_message *b)

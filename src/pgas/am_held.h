@@ -6,15 +6,13 @@
  * is handled meanwhile. One from another node is kept aside, and its sender, who has no answer, has a window. Messages
  * of one PE for one handler stay in order.
  *
- * One that has waited for WTL_AM_EARLY_NS is said, once; one that still waits when its PE ends, or comes then, ends the
+ * One that has waited for WATTLE_AM_PATIENCE is said, once; one that still waits when its PE ends, or comes then, ends the
  * job. All by who has taken `am`, but where said.
  */
 #ifndef WTL_PGAS_AM_HELD_H
 #define WTL_PGAS_AM_HELD_H
 
 #include "pgas/am_state.h"
-
-#define WTL_AM_EARLY_NS UINT64_C(10000000000)
 
 /* at: its position in the ring of its way; NULL: from another node. owned: freed when it has been handled. */
 void wtl_am_hold(wtl_am *am, const wtl_am_message *m, const uint64_t *at, void *owned);

@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "pgas/am_order.h"
 #include "pgas/am_state.h"
@@ -102,4 +103,35 @@ void wtl_am_mutex_unlock(wtl_pe *self, const char *call, wtl_am_mutex *m)
     wtl_bell_ring_control(self->door.bell);
   /* Handlers that this thread left alone because of the mutex. */
   if (!wtl_am_here.locks && !wtl_am_here.runs) wtl_am_take_if_any(self->am);
+}
+
+typedef struct waiting {
+  bool (*ready)(void *);
+  void *arg;
+  double patience_s;
+  uint64_t say_at; /* ns */
+} waiting;
+
+static bool is_ready_or_late(void *arg)
+{
+  waiting *w = arg;
+  if (w->ready(w->arg)) return true;
+  if (wtl_clock_ns() < w->say_at) return false;
+  w->say_at = UINT64_MAX;
+  wtl_say("active messages: a request, or a wait for its handler, has waited for %.3g s in a thread that holds %d "
+          "mutex%s; if a handler of this PE wants one, this has no end: unlock before such calls",
+          w->patience_s, wtl_am_here.locks, wtl_am_here.locks > 1 ? "es" : "");
+  return false;
+}
+
+void wtl_am_wait(wtl_pe *self, wtl_site *site, bool (*ready)(void *), void *arg)
+{
+  double patience_s = self->settings.am_patience.seconds;
+  waiting w = {ready, arg, patience_s, 0};
+  if (WTL_LIKELY(!wtl_am_here.locks)) {
+    wtl_door_wait(&self->door, site, WTL_WATCH_CONTROL, ready, arg);
+    return;
+  }
+  w.say_at = wtl_clock_ns() + (uint64_t)(patience_s * 1e9);
+  wtl_door_wait(&self->door, site, WTL_WATCH_CONTROL, is_ready_or_late, &w);
 }

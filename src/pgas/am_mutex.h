@@ -3,7 +3,7 @@
  * one waits through the door. A thread that holds one runs no handlers meanwhile; others of the PE may.
  *
  * WATTLE_AM_DEBUG=on: says, once for each, where mutexes are waited for in a circle of orders, and where a handler held
- * one for longer than WTL_AM_LONG_HOLD_NS, or a thread one while it waited for handlers.
+ * one for longer than WTL_AM_LONG_HOLD_NS, or a thread one in a call that waits for handlers (am_order.h).
  */
 #ifndef WTL_PGAS_AM_MUTEX_H
 #define WTL_PGAS_AM_MUTEX_H
@@ -29,5 +29,9 @@ void wtl_am_mutex_destroy(const char *call, wtl_am_mutex *m);
 void wtl_am_mutex_lock(wtl_pe *self, wtl_site *site, const char *call, wtl_am_mutex *m);
 bool wtl_am_mutex_trylock(wtl_pe *self, const char *call, wtl_am_mutex *m);
 void wtl_am_mutex_unlock(wtl_pe *self, const char *call, wtl_am_mutex *m);
+
+/* Waits until `ready`, for handlers: of other PEs, or of this one. Where the thread holds a mutex, and a handler wants
+ * it, that has no end: after WATTLE_AM_PATIENCE it is said. */
+void wtl_am_wait(wtl_pe *self, wtl_site *site, bool (*ready)(void *), void *arg);
 
 #endif

@@ -12,8 +12,17 @@ enum { DEPTH = 16 };
 static _Thread_local struct {
   wtl_am_mutex *held[DEPTH];
   int n;
-  wtl_am_mutex *told; /* of the one that was held in a wait last */
 } stack;
+
+/* What has been said: a handler held a mutex for long, or a thread had it in a call that waits. */
+typedef struct note {
+  struct note *next;
+  const wtl_am_mutex *mutex;
+  const char *call; /* NULL: a handler held it, */
+  int handler;      /* that one, */
+  uint64_t longest; /* for so many ns at the most */
+  uint32_t times;
+} note;
 
 /* A thread waited for `second`, or would have, while it held `first`. */
 typedef struct edge {
@@ -26,7 +35,46 @@ typedef struct edge {
 
 struct wtl_am_order {
   edge *edges;
+  note *notes;
 };
+
+/* am->lock is held. NULL: no memory, and a report less. */
+static wtl_am_order *order_of(wtl_am *am)
+{
+  if (!am->order) am->order = calloc(1, sizeof *am->order);
+  return am->order;
+}
+
+/* Counts it; true at the first time. */
+static bool is_news(wtl_am *am, note what)
+{
+  bool news = false;
+  pthread_mutex_lock(&am->lock);
+  wtl_am_order *o = order_of(am);
+  note *n = o ? o->notes : NULL;
+  while (n && (n->mutex != what.mutex || n->call != what.call || n->handler != what.handler)) n = n->next;
+  if (o && !n && (n = malloc(sizeof *n))) {
+    *n = what;
+    n->next = o->notes;
+    o->notes = n;
+    news = true;
+  }
+  if (n) n->times++;
+  if (n && what.longest > n->longest) n->longest = what.longest;
+  pthread_mutex_unlock(&am->lock);
+  return news;
+}
+
+/* What was said once, and came again. */
+static void end_note(note *n)
+{
+  if (n->times > 1 && n->call)
+    wtl_say("active messages: %s was called %u times with the mutex at %p", n->call, n->times, (const void *)n->mutex);
+  else if (n->times > 1)
+    wtl_say("active messages: handler %d held the mutex at %p for long %u times, %.3g ms at most", n->handler,
+            (const void *)n->mutex, n->times, (double)n->longest * 1e-6);
+  free(n);
+}
 
 static bool is_there(const wtl_am_order *o, const wtl_am_mutex *first, const wtl_am_mutex *second)
 {
@@ -80,22 +128,20 @@ void wtl_am_order_locked(wtl_pe *self, wtl_am_mutex *m, bool waits)
   wtl_am *am = self->am;
   int handler = wtl_am_here.runs ? wtl_am_here.id : -1;
   pthread_mutex_lock(&am->lock);
-  if (!am->order) am->order = calloc(1, sizeof *am->order);
-  for (int i = 0; waits && am->order && i < stack.n; i++) add(am->order, stack.held[i], m, handler);
+  for (int i = 0; waits && order_of(am) && i < stack.n; i++) add(am->order, stack.held[i], m, handler);
   pthread_mutex_unlock(&am->lock);
   if (stack.n < DEPTH) stack.held[stack.n++] = m;
   m->since = wtl_clock_ns();
 }
 
-void wtl_am_order_waits(void)
+void wtl_am_order_waits(wtl_pe *self, const char *call)
 {
-  wtl_am_mutex *m = stack.n ? stack.held[stack.n - 1] : NULL;
-  if (!m || m == stack.told) return;
-  stack.told = m;
-  wtl_say(
-      "active messages: a thread waits for handlers while it holds the mutex at %p; one of them that wants it would "
-      "be waited for for ever",
-      (void *)m);
+  const wtl_am_mutex *m = stack.n ? stack.held[stack.n - 1] : NULL;
+  if (m && is_news(self->am, (note){.mutex = m, .call = call}))
+    wtl_say(
+        "active messages: %s may wait for handlers, and the thread that calls it holds the mutex at %p: one of them "
+        "that wants it would be waited for for ever",
+        call, (const void *)m);
 }
 
 void wtl_am_order_forget(wtl_pe *self, const wtl_am_mutex *m)
@@ -110,20 +156,28 @@ void wtl_am_order_forget(wtl_pe *self, const wtl_am_mutex *m)
     *at = e->next;
     free(e);
   }
+  for (note **at = am->order ? &am->order->notes : NULL, *n; at && (n = *at) != NULL;) {
+    if (n->mutex != m) {
+      at = &n->next;
+      continue;
+    }
+    *at = n->next;
+    end_note(n);
+  }
   pthread_mutex_unlock(&am->lock);
 }
 
 void wtl_am_order_unlocks(wtl_pe *self, wtl_am_mutex *m)
 {
   uint64_t held = wtl_clock_ns() - m->since;
-  (void)self;
   for (int i = stack.n; i-- > 0;) {
     if (stack.held[i] != m) continue;
     memmove(&stack.held[i], &stack.held[i + 1], (size_t)(stack.n - i - 1) * sizeof stack.held[0]);
     stack.n--;
     break;
   }
-  if (wtl_am_here.runs && held > WTL_AM_LONG_HOLD_NS)
+  if (wtl_am_here.runs && held > WTL_AM_LONG_HOLD_NS &&
+      is_news(self->am, (note){.mutex = m, .handler = wtl_am_here.id, .longest = held}))
     wtl_say("active messages: handler %d held the mutex at %p for %.3g ms; no other handler of this PE could run",
             wtl_am_here.id, (void *)m, (double)held * 1e-6);
 }
@@ -131,5 +185,6 @@ void wtl_am_order_unlocks(wtl_pe *self, wtl_am_mutex *m)
 void wtl_am_order_free(wtl_am_order *o)
 {
   for (edge *e = o ? o->edges : NULL, *next; e; e = next) next = e->next, free(e);
+  for (note *n = o ? o->notes : NULL, *next; n; n = next) next = n->next, end_note(n);
   free(o);
 }

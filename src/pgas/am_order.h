@@ -1,7 +1,7 @@
 /*
  * am_order.h - what WATTLE_AM_DEBUG reports of mutexes: some that are taken in a circle of orders, whose holders may
  * one day wait for each other; one that a handler holds for long, while no other handler of its PE can run; and one that
- * a thread holds while it waits for handlers.
+ * a thread holds in a call that waits for handlers. Each once; how often it happened is said at the end.
  */
 #ifndef WTL_PGAS_AM_ORDER_H
 #define WTL_PGAS_AM_ORDER_H
@@ -15,8 +15,8 @@ typedef struct wtl_am_order wtl_am_order;
 void wtl_am_order_locked(wtl_pe *self, wtl_am_mutex *m, bool waits);
 void wtl_am_order_unlocks(wtl_pe *self, wtl_am_mutex *m);
 
-/* This thread waits for handlers. */
-void wtl_am_order_waits(void);
+/* This thread is in a call that waits for handlers, or may. */
+void wtl_am_order_waits(wtl_pe *self, const char *call);
 
 /* A new mutex is at `m`. */
 void wtl_am_order_forget(wtl_pe *self, const wtl_am_mutex *m);

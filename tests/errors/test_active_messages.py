@@ -88,9 +88,44 @@ def test_a_handler_that_holds_a_mutex_for_long_is_reported() -> None:
     assert re.search("handler 1 held the mutex at 0x[0-9a-f]+ for [0-9.]+ ms", line)
 
 
-def test_a_thread_that_waits_for_handlers_with_a_mutex_is_reported_once() -> None:
-    result = oshrun(2, "wrong_am", "waits with one", env={"WATTLE_AM_DEBUG": "on"})
+def test_one_that_does_so_often_is_reported_once_and_counted_at_the_end() -> None:
+    result = oshrun(2, "wrong_am", "slow locks", env={"WATTLE_AM_DEBUG": "on"})
+    assert result.code == 0, result
+    first, last = result.said
+    assert re.search("handler 1 held the mutex at 0x[0-9a-f]+ for [0-9.]+ ms; no other handler", first), result
+    assert re.search("handler 1 held the mutex at 0x[0-9a-f]+ for long 3 times, [0-9.]+ ms at most", last), result
+
+
+@pytest.mark.parametrize(
+    ("case", "times"),
+    [("waits with one", {"shmemx_am_request": 2, "shmemx_am_quiet": 2}), ("sends with one", {"shmemx_am_request": 3})],
+)
+def test_a_call_that_may_wait_for_handlers_with_a_mutex_is_reported_once(case: str, times: dict[str, int]) -> None:
+    result = oshrun(2, "wrong_am", case, env={"WATTLE_AM_DEBUG": "on"})
+    assert result.code == 0, result
+    said = "\n".join(result.said)
+    assert len(result.said) == 2 * len(times), result
+    for call, n in times.items():
+        assert said.count(f"PE 0: active messages: {call} may wait for handlers, and the thread") == 1, result
+        assert re.search(f"{call} was called {n} times with the mutex at 0x", said), result
+    assert oshrun(2, "wrong_am", case).said == []
+
+
+def test_a_thread_that_waits_long_with_a_mutex_is_told_so() -> None:
+    """Whether or not anything is to be reported: it may be waited for for ever."""
+    result = oshrun(2, "wrong_am", "waits long with one", env={"WATTLE_AM_PATIENCE": "50ms"})
     assert result.code == 0, result
     (line,) = result.said
-    assert re.search("PE 0: active messages: a thread waits for handlers while it holds the mutex at 0x", line)
-    assert oshrun(2, "wrong_am", "waits with one").said == []
+    assert re.search(
+        r"PE 0: active messages: a request, .* has waited for 0\.05 s in a thread that holds 1 mutex;", line
+    )
+
+
+def test_a_message_that_waits_long_for_its_handler_is_named() -> None:
+    result = oshrun(2, "wrong_am", "early", env={"WATTLE_AM_PATIENCE": "50ms"})
+    assert result.code == 0, result
+    (line,) = result.said
+    words = (
+        "PE 1: active messages: a request from PE 0 has waited for 0.05 s for handler 3, which this PE has not attached"
+    )
+    assert words in line, result

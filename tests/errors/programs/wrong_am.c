@@ -4,7 +4,7 @@
 
 #include "am/am_tests.h"
 
-enum { DO = 1, ANSWER = 2, NOBODYS = 77, MANY = 30 };
+enum { DO = 1, ANSWER = 2, LATE = 3, NOBODYS = 77, MANY = 30 };
 
 static const char *what;
 static shmemx_am_mutex mutex, other, many[MANY];
@@ -26,17 +26,23 @@ static void on_do(void *buf, size_t n, int from, shmemx_am_token_t token)
   if (!strncmp(what, "longjmp", 7)) longjmp(place, 1);
   if (!strcmp(what, "reply in reply")) shmemx_am_reply(ANSWER, NULL, 0, token);
   if (!strcmp(what, "wrong token")) shmemx_am_reply(ANSWER, NULL, 0, token + 1);
-  if (!strcmp(what, "slow lock")) {
+  for (int turn = 0; turn < (!strcmp(what, "slow lock") ? 1 : !strcmp(what, "slow locks") ? 3 : 0); turn++) {
     shmemx_am_mutex_lock(&mutex);
     usleep(20000);
     shmemx_am_mutex_unlock(&mutex);
   }
+  if (!strcmp(what, "waits long with one")) sleep(1);
 }
 
 static void on_answer(void *buf, size_t n, int from, shmemx_am_token_t token)
 {
   (void)buf, (void)n, (void)from;
   shmemx_am_reply(ANSWER, NULL, 0, token);
+}
+
+static void on_late(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  (void)buf, (void)n, (void)from, (void)token;
 }
 
 static void take_both(shmemx_am_mutex *first, shmemx_am_mutex *second)
@@ -88,6 +94,19 @@ static void provoke(int me, int n)
       shmemx_am_quiet();
       shmemx_am_mutex_unlock(&mutex);
     }
+  if (!strcmp(what, "waits long with one")) {
+    shmemx_am_mutex_lock(&mutex);
+    shmemx_am_request(to, DO, NULL, 0);
+    shmemx_am_quiet();
+    shmemx_am_mutex_unlock(&mutex);
+    return;
+  }
+  if (!strcmp(what, "sends with one")) {
+    shmemx_am_mutex_lock(&mutex);
+    for (int i = 0; i < 3; i++) shmemx_am_request(to, DO, NULL, 0);
+    shmemx_am_mutex_unlock(&mutex);
+  }
+  if (!strcmp(what, "early")) shmemx_am_request(to, LATE, NULL, 0);
   if (!strcmp(what, "both orders"))
     for (int turn = 0; turn < 2; turn++) take_both(turn ? &other : &mutex, turn ? &mutex : &other);
   if (!strcmp(what, "circle of three"))
@@ -117,6 +136,13 @@ static void provoke(int me, int n)
   shmemx_am_quiet();
 }
 
+/* Somebody has sent for a handler that is attached only after a while. */
+static void attach_late(void)
+{
+  for (int turn = 0; turn < 100; turn++) shmemx_am_poll(), usleep(10000);
+  shmemx_am_attach(LATE, on_late);
+}
+
 int main(int argc, char **argv)
 {
   (void)argc;
@@ -134,6 +160,7 @@ int main(int argc, char **argv)
     return 0;
   }
   if (me == 0) provoke(me, n);
+  if (me != 0 && !strcmp(what, "early")) attach_late();
   if (me != 0 && !strcmp(what, "detached")) shmemx_am_detach(DO), shmem_barrier_all();
   shmem_barrier_all();
   shmem_finalize();
