@@ -183,10 +183,11 @@ static bool will_be_long(const wtl_site *s)
   return s->addr && row_of(s) == WTL_SLACK_RECENT;
 }
 
-/* Reactive scaling, and nothing against it now. */
+/* Reactive scaling, and nothing against it now; or proactive scaling that learns. */
 static bool reacts(const wtl_governor *g, uint64_t now)
 {
-  if (g->is_fixed || !lowers(g) || g->scaling != WTL_SCALING_REACTIVE) return false;
+  if (g->is_fixed || !lowers(g)) return false;
+  if (g->scaling != WTL_SCALING_REACTIVE) return g->region && g->eases;
   return g->region ? g->acts : can_pay(g, now);
 }
 
@@ -263,6 +264,14 @@ static bool is_control(const wtl_region *r)
   return r->normal.n < WTL_LEARN || compares || r->stay_away > 0;
 }
 
+/* Of those instances, one in which a wait is no comparison's part and may go by at the lowest clock: it computes at the
+ * normal one all the same. Not the first and the last of those that it learns from, not where there was a loss. */
+static bool is_eased(const wtl_region *r)
+{
+  bool learns = r->normal.n > 0 && r->normal.n + 1 < WTL_LEARN;
+  return !r->last_stay && (learns || r->instances == WTL_CONTROL_FIRST);
+}
+
 /* Does another PE wait long for those that are late? Of this node, or of one of which the barrier has told
  * (far_waits). */
 static bool others_wait(const wtl_governor *g)
@@ -325,9 +334,10 @@ static void open_region(wtl_governor *g, wtl_region *r, uint64_t now)
 static void begin_region(wtl_governor *g, wtl_region *r, uint64_t now)
 {
   open_region(g, r, now);
-  g->has_acted = g->was_raised = g->began_by_change = false;
+  g->has_acted = g->was_raised = g->began_by_change = g->eases = false;
   if (!r || g->is_fixed) return;
   g->acts = !is_control(r) && !g->is_broke;
+  g->eases = is_control(r) && !g->is_broke && is_eased(r);
   atomic_store(&ballot(g, g->vote.slot)->late, raises(g) && is_late(g, r));
   uint32_t level = level_for(g, r);
   if (level != WTL_CLOCK_NORMAL) g->has_acted = true;
@@ -400,7 +410,8 @@ static void end_region(wtl_governor *g, uint64_t slack, uint64_t now)
   atomic_store(&ballot(g, g->vote.slot)->slack, slack);
   if (g->is_fixed) return;
   learn(g, r, whole, slack);
-  if (g->has_acted || g->was_raised)
+  if (g->eases && g->has_acted && slack <= g->price) stay_away(r); /* others may have waited for the change back */
+  if ((g->has_acted && !g->eases) || g->was_raised)
     judge(g, r, whole, slack, now);
   else
     charge(g, 0, now);

@@ -12,7 +12,8 @@
  * It watches its own effect. The first instances of a region, instance WTL_CONTROL_FIRST, and from WTL_CONTROL on one
  * in so many run at the normal clock; what the others take longer, or what raising a clock after a wait costs where no
  * region is known, is lost time. Beyond the share of the time that the user allows, nothing is changed until the time
- * that passes has earned it back.
+ * that passes has earned it back. Proactive scaling reacts in the middle ones of the first and in WTL_CONTROL_FIRST: a
+ * wait at the lowest clock makes no instance longer in which there is slack.
  *
  * Regions shorter than two changes are worth none, and there may be a million of them a second: they go by. Of those
  * only one barrier in WTL_UNSEEN + 1 is looked at, the others only count; a wait that lasts ends that at once, and a
@@ -83,6 +84,7 @@ typedef struct wtl_governor {
   uint64_t region_since, waited_before; /* the tick at which it began, and what had been waited by then */
   uint64_t region_waited;               /* in it, up to its barrier */
   bool acts;                            /* this instance is no control, and the budget is not spent */
+  bool eases;                           /* it is one, but its waits may be slow */
   bool has_acted;
   bool began_by_change; /* the clock was changed as this instance began */
   bool was_raised;      /* by an early PE, in this instance */
