@@ -6,6 +6,7 @@
  *   woken    a flag there and a flag back, the other having waited for long enough to sleep: half of it
  *   stream   many non-blocking puts of n bytes and one quiet: one of them
  *   exchange the same from both PEs at once: one of those that a PE sends
+ *   meet     a flag from each PE to the other at once, each waiting for the other's
  *   get      a blocking get of n bytes
  *   quiet    a blocking put of n bytes and a quiet
  *   add      an atomic that fetches
@@ -31,8 +32,8 @@
 enum { A_ROUND = 20, A_FEW = 3, A_STREAM = 200, MOST_ROUNDS = 10000, MOST_BYTES = 1 << 20, STEPS = 20000 };
 
 static int me, other, last;
-static unsigned char *here, *there; /* symmetric: what is sent, and where it goes */
-static uint64_t flag, late, word;   /* symmetric */
+static unsigned char *here, *there;    /* symmetric: what is sent, and where it goes */
+static uint64_t flag, late, met, word; /* symmetric */
 
 static double now_s(void)
 {
@@ -51,6 +52,15 @@ static void ping(size_t n)
     shmem_fence();
     shmem_uint64_p(&flag, turn, other);
     if (me == 0) shmem_uint64_wait_until(&flag, SHMEM_CMP_GE, turn);
+  }
+}
+
+static void meet(size_t n)
+{
+  static uint64_t turn;
+  for (int i = 0; i < A_ROUND; i++) {
+    shmem_uint64_p(&met, ++turn, other);
+    shmem_uint64_wait_until(&met, SHMEM_CMP_GE, turn);
   }
 }
 
@@ -139,11 +149,11 @@ static const struct kind {
   void (*run)(size_t n);
   bool both;
   int parts;
-} kinds[] = {{"ping", ping, true, 2 * A_ROUND},   {"woken", woken, true, 2 * A_FEW},
-             {"stream", stream, false, A_STREAM}, {"exchange", stream, true, A_STREAM},
-             {"get", get, false, A_ROUND},        {"quiet", quiet, false, A_ROUND},
-             {"add", add, false, A_ROUND},        {"barrier", barrier, true, A_ROUND},
-             {"compute", compute, false, STEPS},  {"copy", copy, false, A_ROUND}};
+} kinds[] = {
+    {"ping", ping, true, 2 * A_ROUND},   {"woken", woken, true, 2 * A_FEW},    {"meet", meet, true, A_ROUND},
+    {"stream", stream, false, A_STREAM}, {"exchange", stream, true, A_STREAM}, {"get", get, false, A_ROUND},
+    {"quiet", quiet, false, A_ROUND},    {"add", add, false, A_ROUND},         {"barrier", barrier, true, A_ROUND},
+    {"compute", compute, false, STEPS},  {"copy", copy, false, A_ROUND}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 static int by_size(const void *a, const void *b)
@@ -189,12 +199,13 @@ static const struct kind *parse(const char *word_, size_t *n)
 static int complain(const char *what)
 {
   if (me == 0)
-    fprintf(stderr,
-            "network: '%s': expected ping|stream|exchange|get|quiet|copy:BYTES (up to %d), woken, add, barrier or "
-            "compute, after "
-            "--rounds N "
-            "(1 to %d)\n",
-            what, MOST_BYTES, MOST_ROUNDS);
+    fprintf(
+        stderr,
+        "network: '%s': expected ping|stream|exchange|get|quiet|copy:BYTES (up to %d), woken, meet, add, barrier or "
+        "compute, after "
+        "--rounds N "
+        "(1 to %d)\n",
+        what, MOST_BYTES, MOST_ROUNDS);
   shmem_finalize();
   return 64;
 }

@@ -28,7 +28,8 @@ from wattle.study.stats import center
 
 BASE = "sandybridge-tcp"  # where the search begins; its watts are of no matter here
 OF_FILE = OF_NETWORK | ALSO
-NONE = {"leaves": 0.0}  # two nodes cannot tell it from latency, which has it
+NONE = {"leaves": 0.0}
+IN_LATENCY = "In `latency`, from which two nodes cannot tell it."
 FITTED = (*(key for key in OF_FILE if key not in NONE), "wake")
 ALONE = {"block": "compute", "copy": "copy"}  # what one time alone depends on, and in proportion
 BEGIN = {"acknowledge": 2e-6, "record": 50e-9, "segment": 16384.0}  # of what BASE leaves out
@@ -40,7 +41,7 @@ NUDGE = 0.05
 WIDEST = 10.0  # times the value: it may be anything
 ROUNDS = 60  # of the benchmark, on the nodes
 SIMULATED_ROUNDS = 5  # all alike but for the first
-TIMES = 3  # each program runs so often on the nodes
+TIMES = 5  # each program runs so often on the nodes
 PATIENCE_S = 120  # for a run, which takes a second or two
 FIT, HELD = "fit", "held back"
 
@@ -80,6 +81,7 @@ CASES = [
         FIT,
         ping=(8, 2048, 16384, 65536, 524288),
         woken=(0,),
+        meet=(0,),
         stream=(8, 256, 1024, 8192, 16384, 262144),
         exchange=(8, 256, 4096, 32768, 65536, 524288),
         get=(8, 4096, 65536, 524288),
@@ -307,17 +309,21 @@ def text(found: Fit, title: str, where: str, residual: float) -> str:
         f"# {title}. Written by wattle calibrate --network; docs/simulation.md explains the keys.",
         f"title = {json.dumps(title)}",
     ]
+    fitted = (
+        "Fitted with the others to what ping-pongs, streams of puts and gets of several sizes took: "
+        f"{units.share(residual)} apart in the median. Half-width: 95 %, of the fit."
+    )
     for key, unit in OF_FILE.items():
+        tag, how = ("assumed", IN_LATENCY) if key in NONE else ("measured", fitted)
         lines += [
             "",
             f"[{key}]",
             f"value = {found.values[key]:.6g}",
             f"plus_minus = {found.plus_minus[key]:.3g}",
             f'unit = "{unit}"',
-            'tag = "measured"',
+            f'tag = "{tag}"',
             f"source = {json.dumps(where)}",
-            'how = "Fitted with the others to what ping-pongs, streams of puts and gets of several sizes took: '
-            f'{units.share(residual)} apart in the median. Half-width: 95 %, of the fit."',
+            f"how = {json.dumps(how)}",
         ]
     return "\n".join(lines) + "\n"
 
@@ -327,8 +333,10 @@ def numbers(found: Fit, base: Cluster, where: str) -> dict[str, Number]:
     made = {
         key: Number(found.values[key], found.plus_minus[key], base.numbers[key].unit, "measured", where, "fitted")
         for key in found.values
+        if key not in NONE
     }
-    return base.numbers | made
+    put = {key: Number(value, 0.0, base.numbers[key].unit, "assumed", "", IN_LATENCY) for key, value in NONE.items()}
+    return base.numbers | made | put
 
 
 def shown(number: Number) -> str:
