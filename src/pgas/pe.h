@@ -108,7 +108,6 @@ typedef struct wtl_team {
   size_t rounds_stride, lines_stride; /* bytes from one slot's to the next slot's */
   _Atomic uint32_t *arrived, *released;
   uint32_t epoch, stage_epoch;
-  uint64_t tellings;                /* so far (told.c) */
   uint32_t small_epoch, small_read; /* small collectives so far; all PEs have read those up to the second */
   char *scratch;                    /* twice WTL_SCRATCH_BYTES, for collectives; NULL: none yet */
   long *sync;                       /* an active set's: symmetric words, WTL_ACTIVE_WORDS of them (active.c) */
@@ -116,6 +115,7 @@ typedef struct wtl_team {
   int *node_of;                     /* of each of its PEs the node, as in `leader`; NULL: nobody has asked yet */
   uintptr_t handle;                 /* 0: there is no such team */
   uint32_t generation;
+  uint64_t tellings; /* so far (told.c) */
 } wtl_team;
 
 typedef struct wtl_pe {

@@ -183,8 +183,8 @@ def meeting_lines(r: Routine) -> list[str]:
         given |= {"dest_bytes": "f.bytes * (size_t)t->n", "source_bytes": f"f.bytes{' * (size_t)t->n' * whole}"}
     team = "t" if {"team", "active"} & set(checks) else "&self->world"
     fields = ", ".join(f".{k} = {v}" for k, v in given.items())
-    lines.append(f"if (WTL_UNLIKELY(self->compares)) wtl_compare_meeting(&f, {team}, &(wtl_meeting){{{fields}}});")
-    return lines
+    compare = f"wtl_compare_meeting(self, f.site, f.call, {team}, &(wtl_meeting){{{fields}}});"
+    return [*lines, f"if (WTL_UNLIKELY(self->compares)) {compare}"]
 
 
 def statements(r: Routine, call: str, site: str) -> list[str]:
@@ -589,6 +589,11 @@ typedef double _Complex wtl_complex_double;
 
 typedef struct wtl_shmem_ctx *shmem_ctx_t;
 typedef struct wtl_shmem_team *shmem_team_t;
+#ifdef __cplusplus
+#define WTL_HANDLE(T, n) reinterpret_cast<T>(static_cast<uintptr_t>(n))
+#else
+#define WTL_HANDLE(T, n) ((T)n)
+#endif
 
 typedef struct {
   int num_contexts; /* the most contexts of the team at a time, as far as the program knows */

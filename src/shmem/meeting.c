@@ -27,71 +27,69 @@ static const char *place_text(uint64_t place, char *text, size_t size)
   return text;
 }
 
-static void refuse_places(const wtl_frame *f, const char *name, uint64_t mine, uint64_t theirs, int pe)
+static void refuse_places(uint32_t call, const char *name, uint64_t mine, uint64_t theirs, int pe)
 {
   char here[64], there[64];
   wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs do not pass alike: %s is at %s here, at %s on PE %d; all PEs must pass the same",
-              wtl_call_name(f->call), name, place_text(mine, here, sizeof here),
-              place_text(theirs, there, sizeof there), pe);
+              wtl_call_name(call), name, place_text(mine, here, sizeof here), place_text(theirs, there, sizeof there),
+              pe);
 }
 
-static void refuse_values(const wtl_frame *f, const char *name, uint64_t mine, uint64_t theirs, int pe)
+static void refuse_values(uint32_t call, const char *name, uint64_t mine, uint64_t theirs, int pe)
 {
   wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs do not pass alike: %s=%lld here, %lld on PE %d; all PEs must pass the same",
-              wtl_call_name(f->call), name, (long long)mine, (long long)theirs, pe);
+              wtl_call_name(call), name, (long long)mine, (long long)theirs, pe);
 }
 
 /* `pe`, by the job's number, tells `theirs`. */
-static void refuse_unlike(const wtl_frame *f, const wtl_meeting *m, const uint64_t mine[], const uint64_t theirs[],
-                          int pe)
+static void refuse_unlike(uint32_t call, const wtl_meeting *m, const uint64_t mine[], const uint64_t theirs[], int pe)
 {
   const char *names[] = {[COUNT] = m->count_name, [ROOT] = "PE_root", [DST] = "dst", [SST] = "sst"};
   if (mine[WTL_TOLD_SERIAL] != theirs[WTL_TOLD_SERIAL])
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: PE %d is not in this call: it has ended, or is in another one; all PEs of a team must make the "
                 "same calls in the same order",
-                wtl_call_name(f->call), pe);
+                wtl_call_name(call), pe);
   if (mine[KIND] != theirs[KIND])
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: PEs meet in different calls: PE %d is in %s; all PEs of a team must make the same calls in the "
                 "same order",
-                wtl_call_name(f->call), pe, wtl_call_name((uint32_t)theirs[CALL]));
+                wtl_call_name(call), pe, wtl_call_name((uint32_t)theirs[CALL]));
   for (int i = COUNT; i <= SST; i++)
-    if (mine[i] != theirs[i]) refuse_values(f, names[i], mine[i], theirs[i], pe);
-  refuse_places(f, mine[DEST] != theirs[DEST] ? "dest" : "source", mine[mine[DEST] != theirs[DEST] ? DEST : SOURCE],
+    if (mine[i] != theirs[i]) refuse_values(call, names[i], mine[i], theirs[i], pe);
+  refuse_places(call, mine[DEST] != theirs[DEST] ? "dest" : "source", mine[mine[DEST] != theirs[DEST] ? DEST : SOURCE],
                 theirs[mine[DEST] != theirs[DEST] ? DEST : SOURCE], pe);
 }
 
-static void check_overlap(const wtl_frame *f, const wtl_meeting *m)
+static void check_overlap(uint32_t call, const wtl_meeting *m)
 {
   uintptr_t dest = (uintptr_t)m->dest, source = (uintptr_t)m->source;
   if (dest < source + m->source_bytes && source < dest + m->dest_bytes)
-    wtl_refuse_overlap(f->call, m->dest, m->dest_bytes, m->source, m->source_bytes);
+    wtl_refuse_overlap(call, m->dest, m->dest_bytes, m->source, m->source_bytes);
 }
 
-void wtl_compare_meeting(wtl_frame *f, wtl_team *t, const wtl_meeting *m)
+void wtl_compare_meeting(wtl_pe *self, wtl_site *site, uint32_t call, wtl_team *t, const wtl_meeting *m)
 {
-  wtl_pe *self = f->self;
   bool moves = m->dest && (!m->count_name || m->count);
   uint64_t first[WORDS], other[WORDS],
       mine[WORDS] = {
-          [KIND] = m->is_barrier ? UINT64_MAX : f->call,
+          [KIND] = m->is_barrier ? UINT64_MAX : call,
           [COUNT] = m->count_name ? m->count : 0,
           [ROOT] = (uint64_t)m->root,
           [DST] = (uint64_t)m->dst,
           [SST] = (uint64_t)m->sst,
           [DEST] = moves ? place_of(self, m->dest) : 0,
           [SOURCE] = moves && m->count_name ? place_of(self, m->source) : 0,
-          [CALL] = f->call,
+          [CALL] = call,
       };
-  if (m->dest_bytes && m->source_bytes) check_overlap(f, m);
+  if (m->dest_bytes && m->source_bytes) check_overlap(call, m);
   if (t->n == 1 || (t->sync && self->thread_level == WTL_THREAD_MULTIPLE)) return; /* threads' sets share their words */
-  int found = wtl_team_compare(self, f->site, t, mine, first, other);
+  int found = wtl_team_compare(self, site, t, mine, first, other);
   if (found < 0) return;
   bool first_is_elsewhere = first[WTL_TOLD_SERIAL] != mine[WTL_TOLD_SERIAL];
   bool other_is_elsewhere = other[WTL_TOLD_SERIAL] != mine[WTL_TOLD_SERIAL];
   if (first_is_elsewhere || (found == t->me && !other_is_elsewhere))
-    refuse_unlike(f, m, mine, first, wtl_team_pe(self, t, 0));
-  if (other_is_elsewhere) refuse_unlike(f, m, mine, other, wtl_team_pe(self, t, found));
-  wtl_team_barrier(self, f->site, t); /* until the one that differs has said so, and ends the job */
+    refuse_unlike(call, m, mine, first, wtl_team_pe(self, t, 0));
+  if (other_is_elsewhere) refuse_unlike(call, m, mine, other, wtl_team_pe(self, t, found));
+  wtl_team_barrier(self, site, t); /* until the one that differs has said so, and ends the job */
 }

@@ -17,6 +17,8 @@ typedef struct wtl_meeting {
   size_t dest_bytes, source_bytes; /* that must not overlap; 0: not known, or they may */
 } wtl_meeting;
 
-void wtl_compare_meeting(wtl_frame *f, wtl_team *t, const wtl_meeting *m);
+/* Takes no frame: one whose address goes elsewhere is in memory instead of registers. */
+void wtl_compare_meeting(wtl_pe *self, wtl_site *site, uint32_t call, wtl_team *t, const wtl_meeting *m)
+    __attribute__((cold));
 
 #endif

@@ -127,7 +127,7 @@ static int split(wtl_frame *f, wtl_team *parent, uint64_t words, const part *ali
   wtl_pe *self = f->self;
   int rooms[2], rc, *node_of = malloc((size_t)parent->n * sizeof *node_of);
   for (int i = 0; i < n; i++) *parts[i].out = SHMEM_TEAM_INVALID;
-  if (WTL_UNLIKELY(self->compares)) wtl_compare_meeting(f, parent, &(wtl_meeting){0});
+  if (WTL_UNLIKELY(self->compares)) wtl_compare_meeting(f->self, f->site, f->call, parent, &(wtl_meeting){0});
   if (!node_of) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for a team", wtl_call_name(f->call));
   rc = wtl_team_agree(self, f->site, parent, words, &(wtl_range){alike->start, alike->stride, alike->n}, n, rooms,
                       node_of);
@@ -196,7 +196,7 @@ void wtl_shmem_team_destroy(wtl_frame *f, shmem_team_t team)
                    "teams whose private contexts are destroyed (SHMEM_CTX_PRIVATE)");
     wtl_context_free(f->self, f->site, c);
   }
-  if (WTL_UNLIKELY(f->self->compares)) wtl_compare_meeting(f, t, &(wtl_meeting){0});
+  if (WTL_UNLIKELY(f->self->compares)) wtl_compare_meeting(f->self, f->site, f->call, t, &(wtl_meeting){0});
   wtl_team_free(f->self, f->site, t);
 }
 
