@@ -6,10 +6,12 @@
  * teams the world's, else its active set.
  *
  *   collectives BYTES...    each operation with each size (of what a PE brings; of alltoall, to each); PE 0 prints a JSON object a line
+ *   collectives copies BYTES...    alltoall as plain copies between two barriers (PEs of one node)
  *
  * The root of a broadcast moves on from PE to PE, so that nobody runs ahead.
  */
 #include <shmem.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "clocks.h"
@@ -93,12 +95,26 @@ static void alltoall(size_t n, int turn)
 }
 #endif
 
+static void copies(size_t n, int turn)
+{
+  int me = shmem_my_pe(), pes = shmem_n_pes();
+  (void)turn;
+  shmem_barrier_all();
+  for (int k = 0; k < pes; k++) {
+    int pe = (me + k) % pes;
+    long long *there = shmem_ptr(dest, pe);
+    if (there) memcpy(there + (size_t)me * n, source + (size_t)pe * n, n * sizeof *dest);
+  }
+  shmem_barrier_all();
+}
+
 typedef void operation(size_t n, int turn);
 
 static const struct {
   const char *name;
   operation *run;
 } operations[] = {{"broadcast", broadcast}, {"fcollect", fcollect}, {"sum", sum}, {"alltoall", alltoall}};
+static const char COPIES[] = "copies";
 
 static double batch(operation *run, size_t n, int times)
 {
@@ -137,6 +153,7 @@ static void measure(const char *name, operation *run, size_t n)
 
 int main(int argc, char **argv)
 {
+  bool only_copies = argc > 1 && strcmp(argv[1], COPIES) == 0;
   size_t most = 1;
   for (int i = 1; i < argc; i++) {
     size_t n = strtoul(argv[i], NULL, 10) / sizeof *dest;
@@ -155,7 +172,8 @@ int main(int argc, char **argv)
   memset(source, 1, all * sizeof *source);
   prepare(most);
   shmem_barrier_all();
-  for (size_t k = 0; k < sizeof operations / sizeof *operations; k++)
+  for (int i = 2; only_copies && i < argc; i++) measure(COPIES, copies, strtoul(argv[i], NULL, 10) / sizeof *dest);
+  for (size_t k = 0; !only_copies && k < sizeof operations / sizeof *operations; k++)
     for (int i = 1; i < argc; i++)
       measure(operations[k].name, operations[k].run, strtoul(argv[i], NULL, 10) / sizeof *dest);
   shmem_finalize();

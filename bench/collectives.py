@@ -37,6 +37,7 @@ def arguments(sizes: tuple[int, ...]) -> list[str]:
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     """Runs and prints the section; returns what goes into the file."""
     result = near(options, tools)
+    result["copies"] = copies(options, tools)
     result["ways"] = ways(options, tools)
     if reason := unavailable():
         out.print(f"[partly]Collectives of two nodes: skipped, {reason}[/]\n")
@@ -58,6 +59,20 @@ def near(options: argparse.Namespace, tools: Toolchain) -> dict:
     """One node."""
     shapes = [(f"{pes} PEs", launch_of(pes)) for pes in NEAR_PES]
     return compared(options, tools, "one node", shapes, PEER_ENV, BAR)
+
+
+def copies(options: argparse.Namespace, tools: Toolchain) -> list[dict]:
+    """Alltoall as plain copies between two barriers: what memory leaves to gain. The figures of each round, by PEs."""
+    program, size, figures = tools.ours("collectives.c"), SIZES[1], []
+    with progress("alltoall as plain copies", options.pairs * len(NEAR_PES)) as steps:
+        for pes in NEAR_PES:
+            rounds = alternate(
+                [Side("copies", program, launch_of(pes))], options.pairs, ["copies", str(size)], steps.advance
+            )
+            figures += [{str(pes): r[0][f"copies/{size}"]} for r in rounds]
+    rows = [Row(str(pes), f"alltoall {size_name(size)}, {pes} PEs") for pes in NEAR_PES]
+    section("Collectives, one node: alltoall as plain copies between two barriers", own_table(rows, figures))
+    return figures
 
 
 def far(options: argparse.Namespace, tools: Toolchain, nodes: Nodes) -> dict:
