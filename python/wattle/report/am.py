@@ -166,8 +166,9 @@ def _joules(a: Analysis, record: Manifest) -> str:
     if kind == "unavailable":
         return f"Joules are not known here: {a.why_no_joules()}."
     case = _last(a, "rate", "uni", "put")
-    am, put = (a.center("energy", case, way) if case else None for way in ("am", "put"))
-    cost = f"A message cost {si(am.median, 'J')} by AM and {si(put.median, 'J')} by put there. " if am and put else ""
+    known = case and a.center("energy", case, "am") and a.center("energy", case, "put")
+    am, put = (_energy(a, case, way)[0] if case and known else "" for way in ("am", "put"))
+    cost = f"A message cost {am} by AM and {put} by put there. " if known else ""
     whose = "the machine's, which a sensor sees" if kind == "measured" else "PE 0's"
     why = record.meter.get("why", "").rstrip(".")
     return f"{cost}Joules are {whose}, {kind} ({', '.join(a.sources())})" + (f": {why}." if why else ".")
@@ -191,12 +192,14 @@ def _cards(a: Analysis) -> list[tuple[str, str, str]]:
     if (case := _last(a, "rate", "uni")) and (c := a.center("rate", case, "am")):
         cards.append((shown("rate", c.median), "active messages", f"4 B, {case.in_flight:,} in flight"))
     if (case := _last(a, "rate", "uni", "put")) and (c := a.ratio("rate", case, "am", "put")):
-        cards.append((f"{c.median:.2f} x", "the rate of puts", f"4 B, {case.in_flight:,} in flight"))
+        cards.append((f"{c.median:.2f} x", "the rate of puts", f"median of {c.n} pairs, {case.in_flight:,} in flight"))
     found = a.cases("ring", "ring", ("am",))
     if found and (c := a.center("time", found[0], "am")):
         cards.append((units.seconds(c.median), "from PE to PE", f"a ring of {found[0].pes}, by AM"))
     if (case := _last(a, "rate", "uni")) and (c := a.center("energy", case, "am")):
-        cards.append((si(c.median, "J"), "a message, CPU + DRAM", f"{a.provenance()}, {case.in_flight:,} in flight"))
+        cards.append(
+            (_energy(a, case, "am")[0], "a message, CPU + DRAM", f"{a.provenance()}, {case.in_flight:,} in flight")
+        )
     return cards
 
 

@@ -166,7 +166,10 @@ def _site_hover(site: MergedSite) -> str:
     return hover_text(
         f"{site.call} at {site.place.label}",
         [
-            ("calls", f"{units.count(site.calls)} by {site.pes} PEs, {units.count(site.timed_calls)} timed"),
+            (
+                "calls",
+                f"{units.count(site.calls)} by {units.several(site.pes, 'PE')}, {units.count(site.timed_calls)} timed",
+            ),
             ("time", units.seconds(site.time_s)),
             ("waiting", units.seconds(site.waiting_s)),
             ("bytes", units.size(site.bytes)),

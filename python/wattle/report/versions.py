@@ -11,6 +11,7 @@ from wattle import units
 from wattle.checked import Checked
 from wattle.manifest import Manifest
 from wattle.report import versions_figures as drawn
+from wattle.report.amounts import si, si_scale
 from wattle.report.page import Page
 from wattle.study import published, registry
 from wattle.study.published import Row, Verdict
@@ -105,8 +106,10 @@ def _quickest(a: Analysis) -> str:
     if len(found) < 2:
         return ""
     ordered = sorted(found, key=lambda entry: entry[1])
-    listed = ", ".join(f"{v} {units.seconds(s)}" for v, s in ordered)
-    return f"Medians of {units.several(a.repeats, 'run')} on {given} with {n} PEs, the quickest first: {listed}."
+    scale = si_scale((s for _, s in ordered), "s")
+    listed = ", ".join(f"{v} {si(s, 's', scale)}" for v, s in ordered)
+    where = f"{given} with {units.several(n, 'PE')}"
+    return f"Medians of {units.several(a.repeats, 'run')} on {where}, the quickest first: {listed}."
 
 
 def _held(a: Analysis) -> str:
@@ -149,11 +152,11 @@ def _verdicts(rows: list[Row]) -> str:
 def _cards(a: Analysis) -> list[tuple[str, str, str]]:
     """(value, what, how)."""
     given, n = a.inputs[-1], a.pes[-1]
-    where = f"{given.split(',')[0]}, {n} PEs, medians"
+    where = f"{given.split(',')[0]}, {units.several(n, 'PE')}, ratio of the medians"
     pairs = [(other, a.ratio("seconds", "am", other, given, n)) for other in a.versions if other != "am"]
     cards = [(f"{found.median:.2f}", f"time of am over {other}", where) for other, found in pairs if found]
     held = [
-        (f"{h.share * 100:.2g} %", "of the time on a core, without work", f"am, {h.pes} PEs")
+        (f"{h.share * 100:.2g} %", "of the time on a core, without work", f"am, {units.several(h.pes, 'PE')}")
         for h in a.held
         if h.version == "am"
     ]
@@ -161,13 +164,20 @@ def _cards(a: Analysis) -> list[tuple[str, str, str]]:
 
 
 def _points(a: Analysis) -> list[dict[str, Any]]:
-    """Median and quartiles of every metric, ready to print."""
+    """Median and quartiles of every metric, ready to print. Versions that are compared share a unit."""
+    scales = {
+        (given, n): {m: _scale(m, [a.center(m, v, given, n) for v in a.versions]) for m in METRICS}
+        for given in a.inputs
+        for n in a.pes
+    }
     return [
         {
             "input": given,
             "pes": n,
             "version": version,
-            "cells": [_cell(metric, a.center(metric, version, given, n)) for metric in METRICS],
+            "cells": [
+                _cell(metric, a.center(metric, version, given, n), scales[given, n][metric]) for metric in METRICS
+            ],
         }
         for given in a.inputs
         for n in a.pes
@@ -175,10 +185,15 @@ def _points(a: Analysis) -> list[dict[str, Any]]:
     ]
 
 
-def _cell(metric: str, found: Center | None) -> tuple[str, str]:
+def _scale(metric: str, found: list[Center | None]) -> units.Scale:
+    return si_scale((c.median for c in found if c), METRICS[metric].unit)
+
+
+def _cell(metric: str, found: Center | None, scale: units.Scale) -> tuple[str, str]:
     if found is None:
         return units.UNKNOWN, ""
-    return drawn.amount(metric, found.median), f"{drawn.amount(metric, found.p25)} to {drawn.amount(metric, found.p75)}"
+    low, high = (drawn.amount(metric, v, scale) for v in (found.p25, found.p75))
+    return drawn.amount(metric, found.median, scale), f"{low} to {high}"
 
 
 def _samples(a: Analysis) -> list[list[str]]:

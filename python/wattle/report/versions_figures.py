@@ -28,10 +28,10 @@ def metric_figures(a: Analysis, given: str) -> list[Figure]:
     return [_boxes(a, metric, given) for metric in METRICS]
 
 
-def amount(metric: str, value: float | None) -> str:
+def amount(metric: str, value: float | None, scale: units.Scale | None = None) -> str:
     if value is None:
         return units.UNKNOWN
-    return si(value, METRICS[metric].unit)
+    return si(value, METRICS[metric].unit, scale)
 
 
 def _boxes(a: Analysis, metric: str, given: str) -> Figure:
@@ -69,7 +69,7 @@ def _box(a: Analysis, metric: str, version: str, given: str) -> Trace:
         x += [str(n)] * len(values)
         y += values
         text = hover_text(
-            f"{version}, {n} PEs",
+            f"{version}, {units.several(n, 'PE')}",
             [
                 ("median", amount(metric, found.median)),
                 ("middle half", f"{amount(metric, found.p25)} to {amount(metric, found.p75)}"),
@@ -105,7 +105,7 @@ def waits_figure(a: Analysis) -> Figure | None:
     if not points:
         return None
     # Two rows of labels: versions, and below them the numbers of PEs.
-    x = [[f"{n} PEs" for _, n, _ in points], [v for v, _, _ in points]]
+    x = [[units.several(n, "PE") for _, n, _ in points], [v for v, _, _ in points]]
     return Figure(
         id="waits",
         title="PE-seconds from init to finalize, by what the PE did",
@@ -118,7 +118,8 @@ def waits_figure(a: Analysis) -> Figure | None:
                 "y": [shares[stage] * 100 for _, _, shares in points],
                 "marker": {"color": STAGE_COLOURS[stage]},
                 "customdata": [
-                    hover_text(f"{v}, {n} PEs", [(stage, f"{shares[stage] * 100:.1f} %")]) for v, n, shares in points
+                    hover_text(f"{v}, {units.several(n, 'PE')}", [(stage, f"{shares[stage] * 100:.1f} %")])
+                    for v, n, shares in points
                 ],
                 "hovertemplate": "%{customdata}<extra></extra>",
             }
