@@ -230,7 +230,7 @@ int main(int argc, char **argv)
   option options[] = {
       {"size", 512, 2, 32768, "points along one side of the field"},
       {"steps", 500, 1, 1e7, "Jacobi steps"},
-      {"imbalance", 1, 1, 100, "work of the last PE, as a multiple of the others'"},
+      {"imbalance", 1, 1, 100, "work of the last PE, times the others'"},
   };
   shmem_init();
   int code = options_parse(argc, argv, "Jacobi relaxation with a halo exchange; checks its own result", options, 3,
