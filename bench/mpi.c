@@ -2,7 +2,7 @@
  * MPI programs whose processes wait, for bench/mpi.py: the same binary runs with and without Wattle's library.
  *
  *   mpi imbalanced   rank 0 computes 100 ms, the others 1 ms, then a barrier; 20 times
- *   mpi balanced     both compute 50 us, then exchange 1 KiB with each other; 20,000 times
+ *   mpi balanced     both compute 50 us, then exchange 1 KiB with each other; 10,000 times
  *
  * A line of JSON a row: seconds an iteration; and CPU seconds of a waiting rank in all of the loop.
  */
@@ -11,7 +11,7 @@
 
 #include "work.h"
 
-enum { IMBALANCED = 20, BALANCED = 20000, BYTES = 1024 };
+enum { IMBALANCED = 20, BALANCED = 10000, BYTES = 1024 };
 
 static void imbalanced(int me, double rate)
 {

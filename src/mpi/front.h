@@ -54,7 +54,8 @@ typedef struct wtl_mpi_thread {
   bool keeping;      /* one that stays as it is, and tells us when it idles */
   uint64_t entered;  /* tick at which that began, where a governor was told */
   wtl_site *site;    /* of that call */
-  uint64_t looked;   /* tick at which it last told us */
+  uint8_t looks;     /* how often it has told us, up to what makes a wait */
+  uint64_t looked;   /* tick at which it last did, from then on */
   wtl_turns turns;   /* its wait */
   wtl_turns polling; /* the wait that the program's own tests make up */
   uint64_t polled;   /* tick at which the last of them ended */

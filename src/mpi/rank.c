@@ -16,9 +16,9 @@ wtl_mpi_rank *wtl_mpi_self;
 /*
  * What a sleep between two tests costs, to begin with: it comes to an end up to its length (10 us at the least) and the
  * timer's lateness after what was waited for. A wait may get longer by a sixteenth for that (govern/steps.h), so it is
- * worth no sleep before 16 times as much has passed. Where processes outnumber cores, the core is wanted.
+ * worth no sleep before 16 times as much has passed.
  */
-static const double first_price_s = 200e-6, first_crowded_price_s = 50e-6;
+static const double first_price_s = 200e-6;
 
 /* --- this node --- */
 
@@ -93,7 +93,7 @@ static void start_door(wtl_mpi_rank *self, const wtl_mpi_place *all, bool shared
   wtl_cores cores = count_cores(self, all);
   wtl_door_start(&self->door, &self->bell, &self->settings, self->n_local, cores);
   wtl_stages_start(&self->door.stages, &self->settings, self->n_local, cores, false, NULL, wtl_clock_ns_per_tick());
-  wtl_stages_price(&self->door.stages, self->door.stages.crowded ? first_crowded_price_s : first_price_s);
+  wtl_stages_price(&self->door.stages, first_price_s);
   self->door.is_shared = shared;
 }
 

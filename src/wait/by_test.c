@@ -64,14 +64,14 @@ static void take_slack(wtl_turns *t)
 /*
  * What a sleep between two tests costs: it ends up to its length and the timer's lateness after what was waited for has
  * come. To make no wait longer by more than a sixteenth (govern/steps.h), 16 times that must have passed. Where PEs
- * outnumber cores, sleeping gives a core to one that has work, and is worth a little lateness.
+ * outnumber cores, time for which others had the core does not count.
  */
-enum { PATIENCE = 16, PATIENCE_WHEN_CROWDED = 4 };
+enum { PATIENCE = 16 };
 
 static void learn_price(wtl_door *d, uint64_t slept, uint64_t step)
 {
   uint64_t late = slept > step ? slept - step : 0, least = wtl_steps_least(&d->stages);
-  wtl_stages_learn(&d->stages, (late + least) * (d->stages.crowded ? PATIENCE_WHEN_CROWDED : PATIENCE));
+  wtl_stages_learn(&d->stages, (late + least) * PATIENCE);
 }
 
 /* The longer a sleep, the more of the caches others have had meanwhile, and the deeper the core has slept. */
@@ -120,6 +120,20 @@ static void begin(wtl_door *d, wtl_site *site, wtl_turns *t)
   site->waits++;
 }
 
+/* Who computes keeps a core for longer; others that wait give it back after some microseconds. */
+enum { COMPUTED_NS = 10000 };
+
+/* Gives the core to who wants it; true: somebody computed on it. What others have of it does not count as idle. And
+ * while they compute nobody sleeps: who does takes it from them for a test at the end of each sleep. */
+static bool lend_core(const wtl_door *d, wtl_turns *t)
+{
+  uint64_t from = wtl_ticks(), took;
+  syscall(SYS_sched_yield); /* not by its name, which under MPI is ours (mpi/idle.c) */
+  took = wtl_ticks() - from;
+  if (took > d->stages.turn_ticks) t->lent += took - d->stages.turn_ticks;
+  return (double)took * d->stages.ns_per_tick >= COMPUTED_NS;
+}
+
 void wtl_door_turn(wtl_door *d, wtl_site *site, wtl_turns *t, wtl_pace *pace, uint64_t took)
 {
   if (!t->idle) begin(d, site, t);
@@ -129,14 +143,15 @@ void wtl_door_turn(wtl_door *d, wtl_site *site, wtl_turns *t, wtl_pace *pace, ui
     uint64_t idle = t->booked - t->idle;
     if (idle > t->quiet) t->quiet = idle;
     t->idle = t->booked - (idle < t->limit ? idle / FORGOTTEN : 0);
+    t->lent = 0;
   }
   t->slept = false;
   if (!t->told && d->live && ++t->turns >= TOLD_FROM) t->told = wtl_door_tell(d, site);
-  if (t->booked - t->idle >= t->limit && t->booked >= t->awake_until)
+  if (d->stages.yields && lend_core(d, t)) return;
+  uint64_t gone = t->booked - t->idle;
+  if (gone >= t->lent && gone - t->lent >= t->limit && t->booked >= t->awake_until)
     nap(d, site, t);
-  else if (d->stages.yields)
-    syscall(SYS_sched_yield); /* not by its name, which under MPI is ours (mpi/idle.c) */
-  else
+  else if (!d->stages.yields)
     wtl_relax();
 }
 

@@ -102,6 +102,7 @@ typedef struct wtl_turns {
   uint64_t idle;   /* since when nothing has happened; 0: no wait */
   uint64_t booked; /* up to when the time is booked */
   uint64_t quiet;  /* the longest time so far in which nothing happened */
+  uint64_t lent;   /* of the time since `idle`, for which others had the core */
   uint64_t limit;
   uint64_t awake_until;     /* no sleep before */
   uint64_t began, slack_at; /* when the governor is to be told of it, then that it is slack; UINT64_MAX: never */

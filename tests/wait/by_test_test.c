@@ -120,6 +120,27 @@ static void a_test_that_moves_something_brings_back_wakefulness(void)
   free(moving);
 }
 
+/* Where it gives the core to others. */
+static void time_for_which_others_had_the_core_is_not_idle(void)
+{
+  bench *b = start("adaptive");
+  uint64_t limit = (uint64_t)(10e9 / wtl_clock_ns_per_tick());
+  b->door.stages.learns = false; /* the limit stays */
+  b->door.stages.limit_ticks = limit;
+  b->door.stages.yields = true;
+  for (int lent = 1; lent >= 0; lent--) {
+    wtl_turns t = {0};
+    wtl_door_turn(&b->door, &b->site, &t, &b->pace, 1000);
+    t.idle -= 2 * limit; /* as if it had been so long */
+    t.lent = lent ? 2 * limit : 0;
+    for (int i = 0; i < 100 || (!lent && b->door.sleeps == 0); i++) /* others may have the core at any turn */
+      wtl_door_turn(&b->door, &b->site, &t, &b->pace, 1000);
+    CHECK((b->door.sleeps > 0) == !lent);
+    wtl_door_turned(&b->door, &b->site, &t, true);
+  }
+  free(b);
+}
+
 /* A wait that sleeps between tests: each takes as long as it says, whatever the clock does. */
 static bench *asleep(wtl_turns *t, uint64_t usual)
 {
@@ -199,6 +220,7 @@ TESTS(TEST(what_is_there_is_tested_for_once), TEST(nothing_is_tested_for_that_wa
       TEST(the_time_of_a_wait_is_booked_to_site_and_process),
       TEST(who_is_told_to_sleep_sleeps_between_tests_and_who_spins_does_not),
       TEST(the_threads_timer_slack_is_as_it_was), TEST(a_test_that_moves_something_brings_back_wakefulness),
+      TEST(time_for_which_others_had_the_core_is_not_idle),
       TEST(after_a_sleep_one_slow_test_is_no_sign_that_something_moved_and_three_are),
       TEST(slow_tests_with_an_idle_one_after_a_sleep_between_them_are_no_sign),
       TEST(some_tests_after_a_slow_one_may_be_slow_too), TEST(what_comes_after_a_wait_that_was_dropped_is_not_booked))
