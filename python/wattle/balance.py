@@ -164,7 +164,7 @@ def governor_words(pes: Iterable[PE]) -> str:
     text += f": {changes:.0f} changes of clock {verb}"
     if lost:
         text += f", at most {significant(max(lost), 2)} % of a PE's time lost by its own account"
-    failed = next((c.failed for _, c in governed if c.failed), "")
+    failed = max((c.failed for _, c in governed), key=len)  # the PE whose knob it was names the file
     return text + (f"; a clock failed: {failed}" if failed else "") + "."
 
 

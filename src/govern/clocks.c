@@ -251,6 +251,15 @@ static void write_domains_of(FILE *f, const wtl_vote *v)
   putc(']', f);
 }
 
+/* What a knob that stopped working said: of this PE's own the file, too. "" where none did. */
+static const char *failure(const wtl_clocks *c)
+{
+  int error = 0;
+  for (size_t d = 0; d < c->governor.vote.n_domains && !error; d++)
+    error = atomic_load(&c->governor.vote.votes->poll[d].error);
+  return !error ? "" : *wtl_knob_why(c->knob) ? wtl_knob_why(c->knob) : strerror(error);
+}
+
 void wtl_clocks_write(FILE *f, const void *arg)
 {
   static const char *const mode[] = {"off", "baseline", "performance", "energy", "hybrid"};
@@ -274,9 +283,7 @@ void wtl_clocks_write(FILE *f, const void *arg)
   wtl_json_number_field(f, "slack_s", (double)wtl_governor_waited(g) * s, 0);
   wtl_json_number_field(f, "slow_s", (double)g->slow_ticks * s, 0);
   wtl_json_number_field(f, "lost_s", g->lost * s, 0);
-  int error = 0;
-  for (size_t d = 0; d < g->vote.n_domains && !error; d++) error = atomic_load(&g->vote.votes->poll[d].error);
-  wtl_json_text_field(f, "failed", error ? strerror(error) : "", 0);
+  wtl_json_text_field(f, "failed", failure(c), 0);
   write_regions(f, g, s);
   putc('}', f);
 }

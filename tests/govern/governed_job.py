@@ -384,6 +384,10 @@ def no_fault_changes_the_result(job: Job, knob: str, prepare: Callable[[Job], st
         settings = {"LD_PRELOAD": sys.argv[4], "WTL_TEST_REFUSE": f"{call}:{name}:{error}:{after}", "WATTLE_KNOB": knob}
         result = job.run("8", **settings)
         expect(counted(result, 8), "the result is the program's", call, error, result)
+        if call == "write":
+            said = [text for c in job.clocks() if (text := c.get("failed") or c["why"])]
+            named = [text for text in said if f"/{name}: {os.strerror(error)}" in text]
+            expect(named or (after and not said), "the file is named", call, error, said)
         left = {file: text for file, text in found.items() if call != "unlink" or file.name != name}
         expect(
             until(lambda left=left: left.items() <= job.machine.texts().items()), "what was found is back", call, error
