@@ -59,6 +59,7 @@ typedef struct wtl_place {
 typedef struct wtl_net_tag {
   uint64_t a, b;
   uint32_t kind;
+  bool joins; /* short ones of this tag and length that follow each other may come to the home together */
 } wtl_net_tag;
 
 /* The side of this PE that others reach. Called with the network's lock held: none may call it again, or wait. */

@@ -488,10 +488,11 @@ static void *join_run(batch *b, wtl_net_tag tag, size_t n)
 static void *add_message(wtl_net *net, int pe, wtl_net_tag tag, size_t n)
 {
   peer *p = &net->peers[pe];
-  void *room = join_run(p->open, tag, n);
+  bool joins = tag.joins && n <= RUN_BYTES;
+  void *room = joins ? join_run(p->open, tag, n) : NULL;
   if (!room) {
     room = wtl_net_add_record(net, pe, WIRE_AM, (wtl_place){tag.a, tag.kind}, tag.b, n, n);
-    if (n <= RUN_BYTES) p->open->run = (wire_record *)room - 1;
+    if (joins) p->open->run = (wire_record *)room - 1;
   }
   return room;
 }

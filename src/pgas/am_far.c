@@ -242,8 +242,8 @@ void wtl_am_far_request(wtl_am *am, wtl_site *site, int pe, int id, uint32_t cou
   peer *p = &f->peers[pe];
   sending s = {am, f, p};
   _Atomic uint32_t left = 0;
-  wtl_net_tag tag = {target ? wtl_far_place(am->pe, target).offset : 0, pack(id, counted), target ? LANDED : REQUEST},
-              question;
+  wtl_net_tag tag = {.b = pack(id, counted), .kind = REQUEST, .joins = true}, question;
+  if (target) tag = (wtl_net_tag){.a = wtl_far_place(am->pe, target).offset, .b = tag.b, .kind = LANDED};
   wait_for(am, site, has_room, &s);
   bool asks = count_sent(am, f, p, n, &question), held = asks || p->asks;
   wtl_net_message(net, pe, tag, source, n, held, n > WTL_NET_MERGED ? &left : NULL);
@@ -261,7 +261,7 @@ void wtl_am_far_reply(wtl_am *am, int pe, int id, uint32_t counted, const void *
   wtl_am_far *f = far_of(am);
   f->peers[pe].replies++;
   f->held = true;
-  wtl_net_message(am->pe->net, pe, (wtl_net_tag){0, pack(id, counted), REPLY}, source, n, true, NULL);
+  wtl_net_message(am->pe->net, pe, (wtl_net_tag){0, pack(id, counted), REPLY, .joins = true}, source, n, true, NULL);
 }
 
 /* Counts as a reply: quiet waits for it. */

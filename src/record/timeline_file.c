@@ -41,8 +41,8 @@ static void write_calls(FILE *f, const wtl_record *self, const kept *all, size_t
     for (size_t k = 0; k < all[i].n; k++) {
       const wtl_event *e = &all[i].of->event[k];
       if (e->span == WTL_SPAN_CLOCK) continue;
-      occurs[e->call] = true;
       if (e->call >= calls) calls = e->call + 1;
+      if (e->addr) occurs[e->call] = true; /* else it is a wait of no call */
     }
   wtl_json_key(f, "calls", 0);
   putc('[', f);

@@ -1,7 +1,8 @@
-/* Rows of messages of one handler and length, alone and mixed, with replies in rows: each comes once, whole, in order. */
+/* Rows of messages of one handler and length, alone and mixed, with replies in rows: each comes once, whole, in order.
+ * And of those that share no record. */
 #include "am_tests.h"
 
-enum { FIRST = 1, SECOND = 700, BACK = 3, ROW = 1100 };
+enum { FIRST = 1, SECOND = 700, BACK = 3, LANDED = 4, COUNTED = 5, ROW = 1100, LONGS = 32 };
 
 static const size_t lengths[] = {0, 1, 7, 8, 9, 16, 200, 255, 256, 257, 1000};
 enum { N_LENGTHS = sizeof lengths / sizeof lengths[0] };
@@ -10,6 +11,7 @@ enum { N_LENGTHS = sizeof lengths / sizeof lengths[0] };
 static struct state {
   _Atomic uint64_t come[MOST_PES][3], wrong;
   _Atomic size_t length;
+  long *landed; /* symmetric */
 } all[MOST_PES];
 
 static struct state *mine(void)
@@ -72,6 +74,39 @@ static void rows(int me, int n, size_t length, uint64_t mixed)
              (unsigned long)s->come[from][which]);
 }
 
+static void on_landed(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  struct state *s = mine();
+  (void)token;
+  s->come[from][0]++;
+  if (buf != s->landed || n != s->length) s->wrong++;
+}
+
+static void on_counted(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  (void)buf, (void)n, (void)token;
+  mine()->come[from][1]++;
+}
+
+/* What is no row: payloads that land, all in one place; and requests whose ends are counted, in one variable. */
+static void alike(int me, int n, size_t length)
+{
+  struct state *s = mine();
+  uint64_t done = 0;
+  int to = (me + 1) % n, from = (me + n - 1) % n;
+  long source[LONGS] = {0};
+  s->come[from][0] = s->come[from][1] = 0;
+  s->length = length;
+  shmem_barrier_all();
+  for (int i = 0; i < ROW; i++) shmemx_am_request_put(to, LANDED, s->landed, source, length);
+  for (int i = 0; i < ROW; i++) shmemx_am_request_nbi(to, COUNTED, source, length, &done);
+  shmem_uint64_wait_until(&done, SHMEM_CMP_EQ, ROW);
+  shmemx_am_quiet();
+  shmem_barrier_all();
+  EXPECT(s->come[from][0] == ROW && s->come[from][1] == ROW, "length %zu: %lu and %lu", length,
+         (unsigned long)s->come[from][0], (unsigned long)s->come[from][1]);
+}
+
 int main(int argc, char **argv)
 {
   (void)argc, (void)argv;
@@ -80,10 +115,15 @@ int main(int argc, char **argv)
   shmemx_am_attach(FIRST, on_first);
   shmemx_am_attach(SECOND, on_second);
   shmemx_am_attach(BACK, on_back);
+  shmemx_am_attach(LANDED, on_landed);
+  shmemx_am_attach(COUNTED, on_counted);
+  mine()->landed = shmem_calloc(LONGS, sizeof(long));
   for (int i = 0; i < N_LENGTHS; i++) {
     rows(me, n, lengths[i], 0);
     rows(me, n, lengths[i], 1 + (uint64_t)i);
   }
+  for (int i = 0; i < N_LENGTHS; i++)
+    if (lengths[i] <= LONGS * sizeof(long)) alike(me, n, lengths[i]);
   EXPECT(mine()->wrong == 0, "%lu", (unsigned long)mine()->wrong);
   shmem_finalize();
   return failures != 0;

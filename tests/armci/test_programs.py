@@ -12,6 +12,7 @@ import pytest
 from armci_jobs import ENVIRONMENT, OURS, compile_program, need, run
 from jobs import HOME, clean_environment
 from mpi_jobs import MPICH, OPEN_MPI
+from wattle.timeline import file as timeline
 
 WRONG = [
     ("too early", "ARMCI_Barrier: called before ARMCI_Init"),
@@ -129,6 +130,16 @@ def test_programs_made_for_other_armcis_run(mpi, words: list[str], tmp_path: Pat
         done = run_under(mpi, n, program, *words)
         assert done.returncode == 0, done.stdout + done.stderr
         assert done.stdout == "1\n"
+
+
+def test_a_timeline_has_its_calls_and_the_waits_of_no_call(tmp_path: Path) -> None:
+    program = compile_for(OPEN_MPI, "old_ways.c", tmp_path)
+    done = run(2, program, WATTLE_TIMELINE="1M", WATTLE_PROFILE_DIR=str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    for pe in range(2):
+        kept = timeline.read(tmp_path / f"timeline-{pe:05d}.bin", pe)
+        names = {kept.call(event) for thread in kept.events for event in thread if event["span"] != timeline.Span.CLOCK}
+        assert any(name.startswith("ARMCI_") for name in names) and "" not in names, names
 
 
 @pytest.mark.parametrize("how", ["armci", "mpi"])

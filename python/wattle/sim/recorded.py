@@ -80,7 +80,7 @@ def _ns(t: Timeline, ticks: Sequence[int], same: bool) -> np.ndarray:
 def meetings_and_waits(t: Timeline, same: bool) -> tuple[np.ndarray, np.ndarray]:
     """Of the thread that meets, nanoseconds by rows of begin and end: its meetings, and its waits."""
     events = max(t.events, key=len, default=np.empty(0))
-    named = [(_meets(t.calls[int(e["call"])]), e) for e in events if e["span"] != Span.CLOCK]
+    named = [(_meets(t.call(e)), e) for e in events if e["span"] != Span.CLOCK]
     calls = [(int(e["begin"]), int(e["end"])) for meets, e in named if meets and e["end"] > e["begin"]]
     # A wait may begin at the tick at which its call does, or end with it after no time: then it is no call of its own.
     calls.sort(key=lambda span: (span[0], -span[1]))

@@ -59,6 +59,10 @@ class Timeline:
     threads: list[Kept]
     events: list[np.ndarray]
 
+    def call(self, event: np.void) -> str:
+        """The call that a span is of, or in which it waits; at no site: the job's own end."""
+        return self.calls[int(event["call"])] if event["addr"] else "finish"
+
     def ns(self, ticks: np.ndarray, same_machine: bool) -> np.ndarray:
         """Nanoseconds on the machine's monotonic clock, or on that of the day where PEs are on several machines."""
         end = self.end_monotonic_ns if same_machine else self.end_realtime_ns

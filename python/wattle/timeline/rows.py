@@ -140,9 +140,7 @@ def _slices(t: Timeline, events: np.ndarray, same: bool, zero: int, where: Mappi
         if end <= begin:
             continue  # shorter than a nanosecond
         kind = STATES.get(Span(int(event["span"])), CALL)
-        found.append(
-            Slice(begin, end, kind, t.calls[int(event["call"])], where.get(int(event["addr"]), ""), len(stack))
-        )
+        found.append(Slice(begin, end, kind, t.call(event), where.get(int(event["addr"]), ""), len(stack)))
         stack.append(end)
     return found
 
