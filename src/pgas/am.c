@@ -409,10 +409,10 @@ bool wtl_am_send_kept(wtl_am *am)
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
-void wtl_am_quiet(wtl_pe *self, wtl_site *site)
+void wtl_am_quiet(wtl_pe *self, wtl_site *site, const char *call)
 {
   wtl_am *am = self->am;
-  if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_waits(self, "shmemx_am_quiet");
+  if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_waits(self, call);
   for (int slot = 0; am->last && slot < self->n_local; slot++) {
     uint64_t last = atomic_load_explicit(&am->last[slot], memory_order_relaxed);
     if (!last) continue;
@@ -426,12 +426,12 @@ void wtl_am_quiet(wtl_pe *self, wtl_site *site)
     wtl_am_wait_until_past(am, site, self->slot, WTL_AM_REPLIES, tail - 1);
 }
 
-void wtl_am_complete(wtl_pe *self, wtl_site *site)
+void wtl_am_complete(wtl_pe *self, wtl_site *site, const char *call)
 {
   wtl_am *am = self->am;
   if (WTL_LIKELY(!atomic_load_explicit(&am->unquiet, memory_order_relaxed))) return;
   atomic_exchange_explicit(&am->unquiet, 0, memory_order_acquire);
-  wtl_am_quiet(self, site);
+  wtl_am_quiet(self, site, call);
 }
 
 bool wtl_am_poll(wtl_pe *self)

@@ -54,7 +54,7 @@ void wtl_am_end(wtl_pe *self);
 void wtl_am_stop(wtl_pe *self);
 void wtl_am_free(wtl_pe *self);
 
-/* `call` is named in errors, here and below. */
+/* `call` is named in errors and reports, here and below. */
 void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handler);
 
 /* Takes the handler away: a message for it that comes later ends the job. Where another thread runs it, waits until it
@@ -73,10 +73,10 @@ void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *targ
 void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, size_t n, wtl_am_token token);
 
 /* All requests of this PE so far: their handlers and their replies' handlers have run. */
-void wtl_am_quiet(wtl_pe *self, wtl_site *site);
+void wtl_am_quiet(wtl_pe *self, wtl_site *site, const char *call);
 
 /* The same, for a barrier: costs nothing where the program has sent no request since the last one. */
-void wtl_am_complete(wtl_pe *self, wtl_site *site);
+void wtl_am_complete(wtl_pe *self, wtl_site *site, const char *call);
 
 /* Runs handlers of messages that are here; true if any ran. */
 bool wtl_am_poll(wtl_pe *self);

@@ -106,6 +106,7 @@ void wtl_am_mutex_unlock(wtl_pe *self, const char *call, wtl_am_mutex *m)
 }
 
 typedef struct waiting {
+  wtl_am *am;
   bool (*ready)(void *);
   void *arg;
   double patience_s;
@@ -118,6 +119,7 @@ static bool is_ready_or_late(void *arg)
   if (w->ready(w->arg)) return true;
   if (wtl_clock_ns() < w->say_at) return false;
   w->say_at = UINT64_MAX;
+  if (atomic_exchange_explicit(&w->am->told_of_locks, true, memory_order_relaxed)) return false;
   wtl_say("active messages: a request, or a wait for its handler, has waited for %.3g s in a thread that holds %d "
           "mutex%s; if a handler of this PE wants one, this has no end: unlock before such calls",
           w->patience_s, wtl_am_here.locks, wtl_am_here.locks > 1 ? "es" : "");
@@ -127,7 +129,7 @@ static bool is_ready_or_late(void *arg)
 void wtl_am_wait(wtl_pe *self, wtl_site *site, bool (*ready)(void *), void *arg)
 {
   double patience_s = self->settings.am_patience.seconds;
-  waiting w = {ready, arg, patience_s, 0};
+  waiting w = {self->am, ready, arg, patience_s, 0};
   if (WTL_LIKELY(!wtl_am_here.locks)) {
     wtl_door_wait(&self->door, site, WTL_WATCH_CONTROL, ready, arg);
     return;

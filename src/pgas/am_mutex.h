@@ -31,7 +31,7 @@ bool wtl_am_mutex_trylock(wtl_pe *self, const char *call, wtl_am_mutex *m);
 void wtl_am_mutex_unlock(wtl_pe *self, const char *call, wtl_am_mutex *m);
 
 /* Waits until `ready`, for handlers: of other PEs, or of this one. Where the thread holds a mutex, and a handler wants
- * it, that has no end: after WATTLE_AM_PATIENCE it is said. */
+ * it, that has no end: after WATTLE_AM_PATIENCE it is said, once for each PE. */
 void wtl_am_wait(wtl_pe *self, wtl_site *site, bool (*ready)(void *), void *arg);
 
 #endif

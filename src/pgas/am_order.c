@@ -14,14 +14,18 @@ static _Thread_local struct {
   int n;
 } stack;
 
-/* What has been said: a handler held a mutex for long, or a thread had it in a call that waits. */
+/* Mutexes that are named for each call and handler, and circles: a program may make new ones for ever. */
+enum { NAMED = 8 };
+
+/* Of a handler that held mutexes for long, or a call that waits in threads that hold one. */
 typedef struct note {
   struct note *next;
-  const wtl_am_mutex *mutex;
-  const char *call; /* NULL: a handler held it, */
-  int handler;      /* that one, */
-  uint64_t longest; /* for so many ns at the most */
-  uint32_t times;
+  const char *call;                 /* NULL: a handler held it, */
+  int handler;                      /* that one, */
+  uint64_t longest;                 /* for so many ns at the most */
+  const wtl_am_mutex *named[NAMED]; /* NULL: another one is there by now */
+  uint32_t n_named;
+  uint64_t times;
 } note;
 
 /* A thread waited for `second`, or would have, while it held `first`. */
@@ -36,6 +40,7 @@ typedef struct edge {
 struct wtl_am_order {
   edge *edges;
   note *notes;
+  uint64_t circles;
 };
 
 /* am->lock is held. NULL: no memory, and a report less. */
@@ -45,34 +50,45 @@ static wtl_am_order *order_of(wtl_am *am)
   return am->order;
 }
 
-/* Counts it; true at the first time. */
-static bool is_news(wtl_am *am, note what)
+static bool is_of(const note *n, const char *call, int handler)
+{
+  return n->handler == handler && (call ? n->call && !strcmp(n->call, call) : !n->call);
+}
+
+/* Counts it; true if it is to be said: the first time with `m`, while not too many mutexes were named. */
+static bool is_news(wtl_am *am, const wtl_am_mutex *m, const char *call, int handler, uint64_t held)
 {
   bool news = false;
   pthread_mutex_lock(&am->lock);
   wtl_am_order *o = order_of(am);
   note *n = o ? o->notes : NULL;
-  while (n && (n->mutex != what.mutex || n->call != what.call || n->handler != what.handler)) n = n->next;
+  while (n && !is_of(n, call, handler)) n = n->next;
   if (o && !n && (n = malloc(sizeof *n))) {
-    *n = what;
-    n->next = o->notes;
+    *n = (note){.next = o->notes, .call = call, .handler = handler};
     o->notes = n;
-    news = true;
   }
-  if (n) n->times++;
-  if (n && what.longest > n->longest) n->longest = what.longest;
+  if (n) {
+    uint32_t i = 0;
+    while (i < n->n_named && n->named[i] != m) i++;
+    news = i == n->n_named && i < NAMED;
+    if (news) n->named[n->n_named++] = m;
+    n->times++;
+    if (held > n->longest) n->longest = held;
+  }
   pthread_mutex_unlock(&am->lock);
   return news;
 }
 
-/* What was said once, and came again. */
+/* What came oftener than it was said. */
 static void end_note(note *n)
 {
-  if (n->times > 1 && n->call)
-    wtl_say("active messages: %s was called %u times with the mutex at %p", n->call, n->times, (const void *)n->mutex);
-  else if (n->times > 1)
-    wtl_say("active messages: handler %d held the mutex at %p for long %u times, %.3g ms at most", n->handler,
-            (const void *)n->mutex, n->times, (double)n->longest * 1e-6);
+  unsigned long long times = n->times;
+  const char *which = n->n_named == NAMED ? "; the first 8 such mutexes are named above" : "";
+  if (times > n->n_named && n->call)
+    wtl_say("active messages: %s was called %llu times by threads that held a mutex%s", n->call, times, which);
+  else if (times > n->n_named)
+    wtl_say("active messages: handler %d held a mutex for long %llu times, %.3g ms at most%s", n->handler, times,
+            (double)n->longest * 1e-6, which);
   free(n);
 }
 
@@ -117,7 +133,7 @@ static void add(wtl_am_order *o, const wtl_am_mutex *first, const wtl_am_mutex *
   *e = (edge){.next = o->edges, .first = first, .second = second, .handler = handler};
   o->edges = e;
   for (edge *other = e; other; other = other->next) other->seen = false;
-  if (!(back = find_way(o, second, first))) return;
+  if (!(back = find_way(o, second, first)) || ++o->circles > NAMED) return;
   size_t at = describe(text, sizeof text, 0, e);
   for (; back; back = back->onward) at = describe(text, sizeof text, at, back);
   wtl_say("active messages: mutexes are taken in a circle, %s; some day each waits for the next", text);
@@ -137,7 +153,7 @@ void wtl_am_order_locked(wtl_pe *self, wtl_am_mutex *m, bool waits)
 void wtl_am_order_waits(wtl_pe *self, const char *call)
 {
   const wtl_am_mutex *m = stack.n ? stack.held[stack.n - 1] : NULL;
-  if (m && is_news(self->am, (note){.mutex = m, .call = call}))
+  if (m && is_news(self->am, m, call, 0, 0))
     wtl_say(
         "active messages: %s may wait for handlers, and the thread that calls it holds the mutex at %p: one of them "
         "that wants it would be waited for for ever",
@@ -156,14 +172,9 @@ void wtl_am_order_forget(wtl_pe *self, const wtl_am_mutex *m)
     *at = e->next;
     free(e);
   }
-  for (note **at = am->order ? &am->order->notes : NULL, *n; at && (n = *at) != NULL;) {
-    if (n->mutex != m) {
-      at = &n->next;
-      continue;
-    }
-    *at = n->next;
-    end_note(n);
-  }
+  for (note *n = am->order ? am->order->notes : NULL; n; n = n->next)
+    for (uint32_t i = 0; i < n->n_named; i++)
+      if (n->named[i] == m) n->named[i] = NULL;
   pthread_mutex_unlock(&am->lock);
 }
 
@@ -176,8 +187,7 @@ void wtl_am_order_unlocks(wtl_pe *self, wtl_am_mutex *m)
     stack.n--;
     break;
   }
-  if (wtl_am_here.runs && held > WTL_AM_LONG_HOLD_NS &&
-      is_news(self->am, (note){.mutex = m, .handler = wtl_am_here.id, .longest = held}))
+  if (wtl_am_here.runs && held > WTL_AM_LONG_HOLD_NS && is_news(self->am, m, NULL, wtl_am_here.id, held))
     wtl_say("active messages: handler %d held the mutex at %p for %.3g ms; no other handler of this PE could run",
             wtl_am_here.id, (void *)m, (double)held * 1e-6);
 }
@@ -186,5 +196,8 @@ void wtl_am_order_free(wtl_am_order *o)
 {
   for (edge *e = o ? o->edges : NULL, *next; e; e = next) next = e->next, free(e);
   for (note *n = o ? o->notes : NULL, *next; n; n = next) next = n->next, end_note(n);
+  if (o && o->circles > NAMED)
+    wtl_say("active messages: mutexes were taken in a circle in %llu ways; the first %d are named above",
+            (unsigned long long)o->circles, NAMED);
   free(o);
 }

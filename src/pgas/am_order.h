@@ -1,7 +1,8 @@
 /*
  * am_order.h - what WATTLE_AM_DEBUG reports of mutexes: some that are taken in a circle of orders, whose holders may
  * one day wait for each other; one that a handler holds for long, while no other handler of its PE can run; and one that
- * a thread holds in a call that waits for handlers. Each once; how often it happened is said at the end.
+ * a thread holds in a call that waits for handlers. Each once for a mutex, and for the first eight mutexes of a call or
+ * handler; how often it happened is said at the end.
  */
 #ifndef WTL_PGAS_AM_ORDER_H
 #define WTL_PGAS_AM_ORDER_H

@@ -239,7 +239,7 @@ void wtl_pe_stop(void)
   if (--self->init_count > 0) return;
   if (self->stop_front) self->stop_front(self);
   wtl_am_end(self);
-  wtl_am_quiet(self, &site);
+  wtl_am_quiet(self, &site, "shmem_finalize");
   wtl_contexts_stop(self, &site);
   wtl_quiet(self, &site);
   wtl_account_close(self, &site);

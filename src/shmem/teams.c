@@ -288,7 +288,7 @@ int wtl_shmem_am_target(wtl_frame *f, shmem_ctx_t ctx, int dest, uint64_t **done
 void wtl_shmem_ctx_am_quiet(wtl_frame *f, shmem_ctx_t ctx)
 {
   if (ctx == SHMEM_CTX_DEFAULT)
-    wtl_am_quiet(f->self, f->site);
+    wtl_am_quiet(f->self, f->site, wtl_call_name(f->call));
   else
     wtl_context_am_quiet(f->self, f->site, context_named(f, ctx));
 }

@@ -31,7 +31,7 @@ static void on_do(void *buf, size_t n, int from, shmemx_am_token_t token)
     usleep(20000);
     shmemx_am_mutex_unlock(&mutex);
   }
-  if (!strcmp(what, "waits long with one")) sleep(1);
+  if (!strcmp(what, "waits long with one")) usleep(400000);
 }
 
 static void on_answer(void *buf, size_t n, int from, shmemx_am_token_t token)
@@ -95,16 +95,37 @@ static void provoke(int me, int n)
       shmemx_am_mutex_unlock(&mutex);
     }
   if (!strcmp(what, "waits long with one")) {
-    shmemx_am_mutex_lock(&mutex);
-    shmemx_am_request(to, DO, NULL, 0);
-    shmemx_am_quiet();
-    shmemx_am_mutex_unlock(&mutex);
+    for (int turn = 0; turn < 2; turn++) {
+      shmemx_am_mutex_lock(&mutex);
+      shmemx_am_request(to, DO, NULL, 0);
+      shmemx_am_quiet();
+      shmemx_am_mutex_unlock(&mutex);
+    }
     return;
   }
   if (!strcmp(what, "sends with one")) {
     shmemx_am_mutex_lock(&mutex);
     for (int i = 0; i < 3; i++) shmemx_am_request(to, DO, NULL, 0);
     shmemx_am_mutex_unlock(&mutex);
+  }
+  if (!strcmp(what, "sends with new ones"))
+    for (int turn = 0; turn < 20; turn++) {
+      shmemx_am_mutex_init(&many[0]);
+      shmemx_am_mutex_lock(&many[0]);
+      shmemx_am_request(to, DO, NULL, 0);
+      shmemx_am_mutex_unlock(&many[0]);
+      shmemx_am_mutex_destroy(&many[0]);
+    }
+  if (!strcmp(what, "circles of new ones"))
+    for (int turn = 0; turn < 20; turn++) {
+      shmemx_am_mutex_init(&many[0]);
+      take_both(&many[0], &mutex);
+      take_both(&mutex, &many[0]);
+      shmemx_am_mutex_destroy(&many[0]);
+    }
+  if (!strcmp(what, "meets with one")) {
+    shmemx_am_mutex_lock(&mutex);
+    return;
   }
   if (!strcmp(what, "early")) shmemx_am_request(to, LATE, NULL, 0);
   if (!strcmp(what, "both orders"))
@@ -162,7 +183,9 @@ int main(int argc, char **argv)
   if (me == 0) provoke(me, n);
   if (me != 0 && !strcmp(what, "early")) attach_late();
   if (me != 0 && !strcmp(what, "detached")) shmemx_am_detach(DO), shmem_barrier_all();
+  if (me == 0 && !strcmp(what, "meets with one")) shmemx_am_request(1 % n, DO, NULL, 0);
   shmem_barrier_all();
+  if (me == 0 && !strcmp(what, "meets with one")) shmemx_am_mutex_unlock(&mutex);
   shmem_finalize();
   return 0;
 }
