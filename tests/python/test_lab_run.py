@@ -259,7 +259,19 @@ def test_default_directories_never_collide(tmp_path, monkeypatch):
 def test_a_program_of_another_library_is_told_that_no_profile_will_come(wattle):
     result = wattle("run", "true")
     assert NOT_OURS in result.stderr
+    assert "--mpi" not in result.stderr
     assert result.returncode == 0
+
+
+@pytest.mark.parametrize("library", ["libmpi.so.40", "libmpich.so.12", "libmpi_mpifh.so.40"])
+def test_an_mpi_program_is_told_how_those_are_run(monkeypatch, tmp_path, library):
+    program = tmp_path / "prog"
+    program.write_bytes(b"\x7fELF")
+    program.chmod(0o755)
+    monkeypatch.setattr(target.elf, "libraries", lambda path: {library: f"/x/{library}"})
+    warning = target.look_at(str(program)).warning
+    assert NOT_OURS in warning
+    assert f"`wattle run --mpi -- mpirun -n N {program}`" in warning
 
 
 def test_a_program_whose_library_is_gone_is_an_error_before_it_starts(monkeypatch, tmp_path):

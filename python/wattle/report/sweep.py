@@ -128,15 +128,15 @@ def _doubt(share: float | None) -> str | None:
 # ---- words ----
 
 
-def summary(made: Sweep, a: Analysis, rows: list[Row], record: Manifest) -> str:
-    """One paragraph, every number of it from the samples."""
+def summary(made: Sweep, a: Analysis, rows: list[Row], record: Manifest, *, reasons: str = "below") -> str:
+    """One paragraph, every number of it from the samples. `reasons`: where the reader finds those of the verdicts."""
     parts = [
         _waiting(made, a),
         _fit(made, a),
         made.says(a),
         f"{_sentence(a.knob.words)}.",
         _joules(a, record),
-        _verdicts(rows),
+        _verdicts(rows, reasons),
     ]
     if a.wrong:
         parts.insert(0, f"{units.several(a.wrong, 'sample')} did not do what it should: nothing below can be trusted.")
@@ -190,12 +190,12 @@ def _joules(a: Analysis, record: Manifest) -> str:
     return f"Joules are modelled, not measured ({source}), all at the base clock" + (f": {why}." if why else ".")
 
 
-def _verdicts(rows: list[Row]) -> str:
+def _verdicts(rows: list[Row], reasons: str) -> str:
     tally = published.tally(rows)
     return (
         f"Of {units.several(len(rows), 'published statement')} {tally[Verdict.AGREES]} agreed with what was found, "
         f"{tally[Verdict.DIFFERS]} differed, and {tally[Verdict.NOT_TESTABLE]} could not be tested here; the reasons "
-        "are below."
+        f"are {reasons}."
     )
 
 

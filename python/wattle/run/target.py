@@ -11,6 +11,8 @@ from pathlib import Path
 from wattle import elf
 from wattle.errors import WattleError
 
+MPI_LIBRARIES = ("libmpi.", "libmpi_", "libmpich")  # of Open MPI and of MPICH, for C and the other languages
+
 
 @dataclass(frozen=True)
 class Target:
@@ -59,7 +61,11 @@ def _warning(path: Path) -> str:
         return f"{path} loads no shared libraries; if it uses another OpenSHMEM, no profile will come of it"
     ours = [name for name in libraries if name.startswith(elf.LIBRARY)]
     if not ours:
-        return f"{path} is not linked to {elf.LIBRARY} (oshcc does that): no profile, unless it starts one that is"
+        of_mpi = any(name.startswith(MPI_LIBRARIES) for name in libraries)
+        remedy = f"; an MPI program is run by `wattle run --mpi -- mpirun -n N {path}`" if of_mpi else ""
+        return (
+            f"{path} is not linked to {elf.LIBRARY} (oshcc does that): no profile, unless it starts one that is{remedy}"
+        )
     if libraries[ours[0]] is None:
         raise WattleError(
             f"{path}: its library {ours[0]} is not found; build the program again with oshcc, or set LD_LIBRARY_PATH"

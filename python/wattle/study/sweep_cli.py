@@ -39,7 +39,7 @@ def study(
         return
     rows = sweep.judge(made, analysis)
     console.out.print()
-    console.out.print(escape(summary(made, analysis, rows, record)))
+    console.out.print(escape(summary(made, analysis, rows, record, reasons="in the report")))
     console.out.print()
     title, heads, lines = made.table(analysis)
     shown = table(title=title)
