@@ -105,7 +105,7 @@ static void start_counting(wtl_pe *self)
 
 /*
  * A PE bound to a core sees one; what counts is how many there are for all of them together. All compute it from the
- * same numbers, so all choose the same barrier.
+ * same numbers, so all choose the same barrier. What it meets for tells whether threads call, too.
  */
 static void count_cores(wtl_pe *self, wtl_site *site)
 {
@@ -137,7 +137,9 @@ static void count_cores(wtl_pe *self, wtl_site *site)
   int physical = CPU_COUNT(&all) ? wtl_cores_physical(&all, "/sys") : usable;
   wtl_stages_start(&self->door.stages, &self->settings, self->n_local, (wtl_cores){usable, physical}, self->net != NULL,
                    learns ? &prices : NULL, wtl_clock_ns_per_tick());
-  wtl_barrier(self, site);
+  uint64_t most_threads = (uint64_t)self->thread_level;
+  wtl_most_of_all(self, site, &most_threads, 1);
+  self->threads_anywhere = most_threads >= WTL_THREAD_MULTIPLE;
   self->central_barrier = self->door.stages.crowded;
 }
 

@@ -148,6 +148,7 @@ typedef struct wtl_pe {
   int collectives; /* enum wtl_collectives (sync.h): what the setting allows */
   wtl_heap mem;
   int init_count, thread_level; /* from WTL_THREAD_MULTIPLE on several threads may call at once */
+  bool threads_anywhere;        /* they may on a PE of the job; all PEs know the same */
   wtl_record record;
   long starter_pid;
   wtl_settings settings;

@@ -60,7 +60,8 @@ static inline __attribute__((always_inline)) wtl_team *wtl_team_of(const wtl_fra
   return WTL_LIKELY((uintptr_t)handle == 1) ? &f->self->world : wtl_team_named(f, "team", handle);
 }
 
-/* The active set of a call; `set` has room for it. The world's set is the world's team. */
+/* The active set of a call; `set` has room for it. The world's set is the world's team,
+ * unless threads of a PE may call at once and pSync is symmetric. */
 wtl_team *wtl_active_set_of(const wtl_frame *f, wtl_team *set, int start, int log_stride, int n, long *sync);
 
 /* Bytes from the first to the end of the last of `n` blocks of `block` elements of `size` bytes, one every `stride`
@@ -95,15 +96,16 @@ static inline __attribute__((always_inline)) void wtl_check_symmetric(const wtl_
     wtl_refuse_symmetric(f->call, name, p, bytes, pe);
 }
 
-/* `dest` and `source` of a collective, `bytes` each, are the same place or do not overlap. */
-void wtl_refuse_overlap(uint32_t call, const void *dest, size_t dest_bytes, const void *source, size_t source_bytes)
-    __attribute__((noreturn, cold));
+/* `dest` and `source` of a collective, `bytes` each, are the same place or do not overlap. `in_place`: the call would
+ * allow the same place. */
+void wtl_refuse_overlap(uint32_t call, const void *dest, size_t dest_bytes, const void *source, size_t source_bytes,
+                        bool in_place) __attribute__((noreturn, cold));
 static inline __attribute__((always_inline)) void wtl_check_apart(const wtl_frame *f, const void *dest,
                                                                   const void *source, size_t bytes)
 {
   uintptr_t a = (uintptr_t)dest, b = (uintptr_t)source, distance = a < b ? b - a : a - b;
   if (WTL_UNLIKELY(distance - 1 < bytes - 1 && bytes && f->self->check))
-    wtl_refuse_overlap(f->call, dest, bytes, source, bytes);
+    wtl_refuse_overlap(f->call, dest, bytes, source, bytes, true);
 }
 
 /* The root of a collective is a PE of the team. */

@@ -65,7 +65,7 @@ static void check_overlap(uint32_t call, const wtl_meeting *m)
 {
   uintptr_t dest = (uintptr_t)m->dest, source = (uintptr_t)m->source;
   if (dest < source + m->source_bytes && source < dest + m->dest_bytes)
-    wtl_refuse_overlap(call, m->dest, m->dest_bytes, m->source, m->source_bytes);
+    wtl_refuse_overlap(call, m->dest, m->dest_bytes, m->source, m->source_bytes, false);
 }
 
 void wtl_compare_meeting(wtl_pe *self, wtl_site *site, uint32_t call, wtl_team *t, const wtl_meeting *m)
@@ -83,7 +83,7 @@ void wtl_compare_meeting(wtl_pe *self, wtl_site *site, uint32_t call, wtl_team *
           [CALL] = call,
       };
   if (m->dest_bytes && m->source_bytes) check_overlap(call, m);
-  if (t->n == 1 || (t->sync && self->thread_level == WTL_THREAD_MULTIPLE)) return; /* threads' sets share their words */
+  if (t->n == 1 || (t->sync && self->threads_anywhere)) return; /* threads' sets share their words */
   int found = wtl_team_compare(self, site, t, mine, first, other);
   if (found < 0) return;
   bool first_is_elsewhere = first[WTL_TOLD_SERIAL] != mine[WTL_TOLD_SERIAL];

@@ -54,12 +54,13 @@ void wtl_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t
               wtl_self->settings.statics.on ? "" : " (these only with WATTLE_STATICS=on)");
 }
 
-void wtl_refuse_overlap(uint32_t call, const void *dest, size_t dest_bytes, const void *source, size_t source_bytes)
+void wtl_refuse_overlap(uint32_t call, const void *dest, size_t dest_bytes, const void *source, size_t source_bytes,
+                        bool in_place)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE,
-              "%s: dest=%p (%zu bytes) and source=%p (%zu bytes) overlap in part; allowed: no byte in common%s",
+  bool same = dest == source && dest_bytes == source_bytes;
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: dest=%p (%zu bytes) and source=%p (%zu bytes) %s; allowed: no byte in common%s",
               wtl_call_name(call), dest, dest_bytes, source, source_bytes,
-              dest_bytes == source_bytes ? ", or the same address" : "");
+              same ? "are the same memory" : "overlap in part", in_place ? ", or the same address" : "");
 }
 
 void wtl_refuse_null(uint32_t call, const char *name)

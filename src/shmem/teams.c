@@ -62,6 +62,14 @@ int wtl_pe_in_context(wtl_frame *f, const void *handle, int pe)
   return wtl_team_pe(f->self, c->team, pe);
 }
 
+/* The world needs no pSync, which some programs have on the stack; but threads may be in several sets of all PEs at once,
+ * and only their pSyncs tell these apart. */
+static bool is_world(const wtl_pe *self, int n, const long *sync)
+{
+  if (n < self->n) return false;
+  return !self->threads_anywhere || wtl_symmetric_room(self, sync) < SHMEM_SYNC_SIZE * sizeof *sync;
+}
+
 wtl_team *wtl_active_set_of(const wtl_frame *f, wtl_team *set, int start, int log_stride, int n, long *sync)
 {
   wtl_pe *self = f->self;
@@ -71,7 +79,7 @@ wtl_team *wtl_active_set_of(const wtl_frame *f, wtl_team *set, int start, int lo
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: PE_start=%d, logPE_stride=%d, PE_size=%d is no active set of this job, which has PEs 0 to %d",
                 wtl_call_name(f->call), start, log_stride, n, self->n - 1);
-  if (n == self->n) return &self->world; /* needs no pSync, which some programs have on the stack */
+  if (is_world(self, n, sync)) return &self->world;
   wtl_check_symmetric(f, "pSync", sync, SHMEM_SYNC_SIZE * sizeof *sync, self->me);
   wtl_check_alignment(f, "pSync", sync, sizeof *sync);
   wtl_active_set(self, set, start, 1 << log_stride, n, sync);
