@@ -2,6 +2,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -163,6 +164,29 @@ typedef struct told {
   wattle_joules_t mine[WTL_MAX_DOMAINS];
 } told;
 
+/*
+ * A program may use OpenSHMEM or ARMCI of ours, too. A process has one file, and theirs tells what it waited for there:
+ * where they are finalised first it stays, and where they are last they write over this one.
+ */
+static bool has_profile(const wtl_mpi_rank *self)
+{
+  char path[4200], head[8192] = "", mine[32];
+  snprintf(path, sizeof path, "%s/pe-%05d.json", self->settings.profile_dir.text, self->record.me);
+  snprintf(mine, sizeof mine, "\"pid\":%ld,", self->pid);
+  FILE *f = fopen(path, "re");
+  if (!f) return false;
+  size_t n = fread(head, 1, sizeof head - 1, f);
+  fclose(f);
+  head[n] = 0;
+  return strstr(head, mine) && strstr(head, "\"api\":\"shmem\"");
+}
+
+static void write_record(wtl_mpi_rank *self, const wtl_share *share, const wtl_node_joules *node)
+{
+  if (*self->settings.profile_dir.text && has_profile(self)) self->settings.profile_dir.text = "";
+  wtl_record_write(&self->record, share, node);
+}
+
 /* Done by the node's reader. */
 static void split(wtl_mpi_rank *self, const wtl_activity *all, wtl_node_joules *node, told *each)
 {
@@ -204,9 +228,9 @@ static void close_together(wtl_mpi_rank *self, wtl_frame *f)
   good = good && scatter(f, each, own) == MPI_SUCCESS;
   if (good) {
     wtl_share share = {.n_domains = own->n_domains, .mine = own->mine, .rate = {own->rate[0], own->rate[1]}};
-    wtl_record_write(&self->record, &share, node);
+    write_record(self, &share, node);
   } else {
-    wtl_record_write(&self->record, NULL, NULL);
+    write_record(self, NULL, NULL);
   }
   free(all);
   free(each);
@@ -238,5 +262,5 @@ void wtl_mpi_abandon(void)
   if (!self) return;
   wtl_record_unregister();
   self->door.stages.ns_per_tick = wtl_clock_ns_per_tick();
-  wtl_record_write(&self->record, NULL, NULL);
+  write_record(self, NULL, NULL);
 }

@@ -105,6 +105,15 @@ def test_armci_openshmem_and_mpi_share_a_process(mpi, first: str, tmp_path: Path
         assert done.stdout == "all is there\n"
 
 
+@pytest.mark.parametrize("gone", ["armci", "mpi"])  # finalised last
+def test_with_the_preload_library_the_profile_is_that_of_armci(gone: str, tmp_path: Path) -> None:
+    program = compile_for(OPEN_MPI, "beside_mpi.c", tmp_path)
+    preload = {"LD_PRELOAD": str(HOME / "lib/libwattle-mpi.so"), "WATTLE_PROFILE_DIR": str(tmp_path)}
+    done = run(2, program, "mpi", gone, **preload)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [json.loads(file.read_text())["api"] for file in tmp_path.glob("pe-*.json")] == ["shmem", "shmem"]
+
+
 @pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.name)
 def test_programs_in_c_plus_plus_include_the_headers_as_they_like(mpi, tmp_path: Path) -> None:
     program, compiler = tmp_path / "plus_plus", mpi.compiler.replace("mpicc", "mpicxx")
