@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "fabric/wire.h"
 #include "pgas/am_held.h"
 #include "pgas/am_inbox.h"
 #include "pgas/am_mutex.h"
@@ -130,7 +131,7 @@ bool wtl_am_far_message(void *owner, int from, wtl_net_tag tag, const void *data
     if (!(place = landing_place(self, tag.a, n))) return false;
     if (n) wtl_store_bytes(place, data, n);
   }
-  size_t bytes = place ? 0 : count * wtl_am_letter_step(n);
+  size_t bytes = place ? 0 : count * wire_padded(n);
   wtl_am_letter *l = wtl_am_inbox_add(&f->inbox[way_of(tag.kind)], bytes);
   if (!l) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for a message of %zu bytes from PE %d", n, from);
   l->tag = tag;
@@ -379,7 +380,7 @@ static int run(wtl_am *am, wtl_am_far *f, wtl_am_letter *l, enum wtl_am_way way,
   char *first = l->far_data ? l->far_data : l->data;
   int taken = 0;
   do {
-    m.data = first + l->done++ * wtl_am_letter_step(l->n);
+    m.data = first + l->done++ * wire_padded(l->n);
     if (WTL_LIKELY(wtl_am_run(am, &m)))
       count_handled(am, f, &m);
     else

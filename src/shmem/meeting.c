@@ -57,8 +57,8 @@ static void refuse_unlike(uint32_t call, const wtl_meeting *m, const uint64_t mi
                 wtl_call_name(call), pe, wtl_call_name((uint32_t)theirs[CALL]));
   for (int i = COUNT; i <= SST; i++)
     if (mine[i] != theirs[i]) refuse_values(call, names[i], mine[i], theirs[i], pe);
-  refuse_places(call, mine[DEST] != theirs[DEST] ? "dest" : "source", mine[mine[DEST] != theirs[DEST] ? DEST : SOURCE],
-                theirs[mine[DEST] != theirs[DEST] ? DEST : SOURCE], pe);
+  int which = mine[DEST] != theirs[DEST] ? DEST : SOURCE;
+  refuse_places(call, which == DEST ? "dest" : "source", mine[which], theirs[which], pe);
 }
 
 static void check_overlap(uint32_t call, const wtl_meeting *m)
