@@ -186,3 +186,10 @@ def test_another_openshmem_on_path_is_not_taken_for_ours(tmp_path, monkeypatch):
 )
 def test_numbers_read_well(form, value, text):
     assert form(value) == text
+
+
+@pytest.mark.parametrize("command", ["run", "study", "compare", "report", "plan", "sim", "top", "doctor", "calibrate"])
+def test_no_command_loads_scipy_before_it_has_something_to_ask_of_it(command, environment):
+    """Its statistics take a second to load."""
+    code = f"import sys; from wattle import cli; cli._add_commands(['{command}']); sys.exit('scipy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0

@@ -7,7 +7,8 @@ import random
 import statistics
 
 import pytest
-from wattle.study.stats import center, rank_interval, savings, trend
+from scipy.stats import linregress, spearmanr
+from wattle.study.stats import center, line, rank_interval, savings, trend
 
 
 def coverage(n: int, cut: int) -> float:
@@ -80,3 +81,24 @@ def test_a_trend_is_plus_one_for_any_rise_and_minus_one_for_any_fall():
 def test_what_does_not_change_has_no_trend():
     assert trend([1, 2, 4], [5, 5, 5]) == 0
     assert trend([1, 2], [1, 2]) == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_trends_and_lines_are_those_of_scipy_where_values_are_equal_too(seed):
+    rng = random.Random(seed)
+    x = [rng.choice((rng.uniform(1, 1e9), 2.0, 3.0)) for _ in range(rng.randrange(5, 60))] + [0.0, 1.0, 4.0]
+    y = [rng.choice((3 * value + rng.gauss(0, 5), 7.0)) for value in x[:-2]] + [-1.0, -2.0]
+    assert trend(x, y) == pytest.approx(spearmanr(x, y).statistic, abs=1e-12)
+    found, right = line(x, y), linregress(x, y)
+    assert (found.slope, found.intercept, found.n) == pytest.approx((right.slope, right.intercept, len(x)), rel=1e-9)
+    assert found.r2 == pytest.approx(right.rvalue**2, abs=1e-12)
+
+
+def test_no_line_goes_through_what_does_not_vary():
+    assert line([1, 2, 2, 1], [1, 2, 3, 4]) is None
+    assert line([1, 2, 3], [5, 5, 5]) is None
+
+
+def test_the_interval_of_a_thousand_values_is_found():
+    lo, hi, confidence = rank_interval(range(1000))
+    assert (lo, hi) == (468, 531) and confidence == pytest.approx(coverage(1000, 468))
