@@ -74,7 +74,8 @@ typedef struct wtl_frame {
   wtl_site *site;
   uint64_t bytes, start, waited;
   bool timed;
-  bool meets;    /* the governor takes it for a barrier */
+  bool meets;    /* all processes of the program, and the governor or a timeline wants to know */
+  uint64_t came; /* tick at which this one came to that */
   MPI_Comm comm; /* whose error handler hears of an error; MPI_COMM_NULL: MPI has told it already */
 } wtl_frame;
 
@@ -116,17 +117,19 @@ static inline void wtl_mpi_enter(wtl_frame *f, uint32_t call, uintptr_t from, ui
 
 /*
  * In a collective call that nobody leaves before all have come: where it is all processes of the program that meet, a
- * region of the governor's ends, and another begins (governed.c).
+ * region of the governor's ends, and another begins (governed.c). A timeline keeps it, too.
  */
 void wtl_mpi_arrive(wtl_frame *f, MPI_Comm comm);
+void wtl_mpi_depart(wtl_frame *f);
 static inline void wtl_mpi_meet(wtl_frame *f, MPI_Comm comm)
 {
-  if (WTL_UNLIKELY(wtl_mpi_self->door.governor != NULL)) wtl_mpi_arrive(f, comm);
+  if (WTL_UNLIKELY(wtl_mpi_self->door.governor != NULL || wtl_mpi_self->profile.timeline_bytes != 0))
+    wtl_mpi_arrive(f, comm);
 }
 
 static inline void wtl_mpi_leave(wtl_frame *f)
 {
-  if (WTL_UNLIKELY(f->meets)) wtl_governor_leave_barrier(wtl_mpi_self->door.governor, f->site->addr);
+  if (WTL_UNLIKELY(f->meets)) wtl_mpi_depart(f);
   if (WTL_UNLIKELY(f->timed)) wtl_profile_leave(f->site, f->bytes, f->start, f->waited);
   wtl_mpi_here.inside = false;
 }

@@ -156,6 +156,16 @@ static bool is_of_all(MPI_Comm comm)
 
 void wtl_mpi_arrive(wtl_frame *f, MPI_Comm comm)
 {
+  wtl_governor *governor = wtl_mpi_self->door.governor;
   f->meets = wtl_mpi_self->record.n > 1 && is_of_all(comm);
-  if (f->meets) wtl_governor_enter_barrier(wtl_mpi_self->door.governor);
+  if (!f->meets) return;
+  f->came = wtl_ticks();
+  if (governor) wtl_governor_enter_barrier(governor);
+}
+
+void wtl_mpi_depart(wtl_frame *f)
+{
+  wtl_governor *governor = wtl_mpi_self->door.governor;
+  if (governor) wtl_governor_leave_barrier(governor, f->site->addr);
+  wtl_profile_note(&wtl_mpi_self->profile, WTL_SPAN_MEETING, f->came, wtl_ticks(), f->site->addr, f->site->call);
 }

@@ -41,8 +41,7 @@ static bool is_done(void *of)
   return ((const waited *)of)->done;
 }
 
-/* Between turns, so the bell is rung by hand: nothing here may ask which PE it is. When, it does not say: what a
- * wake-up takes is not to be learned, for who waits looks on as long as the preload library has it (rank.c). */
+/* Between turns, so the bell is rung by hand: nothing here may ask which PE it is. */
 static void end_waited(void *of, uint64_t tag)
 {
   waited *w = of;
@@ -57,7 +56,7 @@ void wtl_mpi_carry_out(wtl_frame *f, void (*call)(void *), void *arguments)
   waited w = {.bell = &wtl_mpi_self->bell};
   wtl_os_catch_up();
   wtl_sim_carry_out(call, arguments, end_waited, &w);
-  wtl_door_wait(&wtl_mpi_self->door, f->site, WTL_WATCH_ALL, is_done, &w);
+  wtl_door_wait_in_steps(&wtl_mpi_self->door, f->site, is_done, &w);
 }
 
 /* --- the beginning and the end --- */

@@ -120,6 +120,7 @@ void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
   t->small_read = t->small_epoch;
   wtl_governor *governor = t == &self->world ? self->door.governor : NULL; /* it learns from what all PEs do together */
   if (t->n == 1) return;
+  uint64_t came = wtl_meeting_begins(self, t);
   if (WTL_UNLIKELY(governor != NULL)) wtl_governor_enter_barrier(governor);
   if (WTL_UNLIKELY(t->sync != NULL))
     wtl_active_barrier(self, site, t);
@@ -130,6 +131,7 @@ void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
   else
     disseminate(self, site, t, epoch);
   if (WTL_UNLIKELY(governor != NULL)) wtl_governor_leave_barrier(governor, site->addr);
+  wtl_meeting_ends(self, site, came);
 }
 
 void wtl_barrier(wtl_pe *self, wtl_site *site)

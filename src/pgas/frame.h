@@ -19,14 +19,6 @@ typedef struct wtl_frame {
 /* The front end's own: says that there is no PE, and ends the process. */
 void wtl_refuse_uninitialised(uint32_t call) __attribute__((noreturn, cold));
 
-/* The call is timed from here on. */
-static inline __attribute__((always_inline)) void wtl_time(wtl_frame *f)
-{
-  f->timed = true;
-  f->waited = wtl_site_waited(f->site);
-  f->start = wtl_ticks();
-}
-
 /* A call to a PE, by the job's number of it; -1: to nobody in particular. */
 static inline __attribute__((always_inline)) wtl_frame wtl_enter_to(uint32_t call, uintptr_t from, uint64_t bytes,
                                                                     int pe)
@@ -35,21 +27,16 @@ static inline __attribute__((always_inline)) wtl_frame wtl_enter_to(uint32_t cal
   if (WTL_UNLIKELY(!f.self)) wtl_refuse_uninitialised(call);
   f.site = wtl_profile_enter_to(&f.self->profile, from, call, bytes, pe);
   f.timed = wtl_profile_timed(f.site, bytes);
-  if (WTL_UNLIKELY(f.timed)) wtl_time(&f);
+  if (WTL_UNLIKELY(f.timed)) {
+    f.waited = wtl_site_waited(f.site);
+    f.start = wtl_ticks();
+  }
   return f;
 }
 
 static inline __attribute__((always_inline)) wtl_frame wtl_enter(uint32_t call, uintptr_t from, uint64_t bytes)
 {
   return wtl_enter_to(call, from, bytes, -1);
-}
-
-/* A call in which PEs meet: in a timeline each of them has its span, not its waits alone. */
-static inline __attribute__((always_inline)) wtl_frame wtl_enter_meeting(uint32_t call, uintptr_t from, uint64_t bytes)
-{
-  wtl_frame f = wtl_enter(call, from, bytes);
-  if (WTL_UNLIKELY(wtl_thread_sites.table->timeline != NULL) && !f.timed) wtl_time(&f);
-  return f;
 }
 
 static inline __attribute__((always_inline)) void wtl_leave(wtl_frame *f)

@@ -27,6 +27,18 @@ void wtl_team_part(wtl_pe *self, wtl_site *site, wtl_team *t);
 typedef void (*wtl_lead_fn)(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *arg);
 void wtl_team_barrier_led(wtl_pe *self, wtl_site *site, wtl_team *t, wtl_lead_fn lead, void *arg);
 
+/* For timelines: the PEs of a team begin to meet, and have met; 0: nobody wants to know, or it is not all PEs. */
+static inline uint64_t wtl_meeting_begins(const wtl_pe *self, const wtl_team *t)
+{
+  return WTL_UNLIKELY(self->profile.timeline_bytes != 0) && t->n == self->world.n ? wtl_ticks() : 0;
+}
+
+static inline void wtl_meeting_ends(const wtl_pe *self, const wtl_site *site, uint64_t came)
+{
+  if (WTL_UNLIKELY(came != 0))
+    wtl_profile_note(&self->profile, WTL_SPAN_MEETING, came, wtl_ticks(), site->addr, site->call);
+}
+
 /* Waits until a word of control data, which others count up, has reached `epoch`. */
 void wtl_wait_word(wtl_pe *self, wtl_site *site, _Atomic uint32_t *word, uint32_t epoch);
 

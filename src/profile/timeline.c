@@ -12,19 +12,19 @@ wtl_timeline *wtl_timeline_make(size_t bytes)
   wtl_timeline *t = calloc(1, head + room * sizeof(wtl_event));
   if (!t) return NULL;
   t->room = room;
-  t->every = 1;
+  t->every = t->met_every = 1;
   return t;
 }
 
 static void leave_out(wtl_timeline *t, const wtl_event *e)
 {
   t->left_out[e->span]++;
-  t->left_out_ticks += e->end - e->begin;
+  if (e->span != WTL_SPAN_MEETING) t->left_out_ticks += e->end - e->begin;
 }
 
 static bool is_below(const wtl_event *e, uint64_t length)
 {
-  return e->span != WTL_SPAN_CLOCK && e->end - e->begin < length;
+  return e->span < WTL_SPAN_CLOCK && e->end - e->begin < length;
 }
 
 /* The least length that would be next. */
@@ -65,15 +65,39 @@ static bool is_passed_over(wtl_timeline *t, const wtl_event *e)
   return t->every > 1 && is_below(e, next_least(t)) && t->turn++ % t->every;
 }
 
+static void give_up_every_other_meeting(wtl_timeline *t)
+{
+  size_t kept = 0, turn = 0;
+  for (size_t i = 0; i < t->n; i++)
+    if (t->event[i].span == WTL_SPAN_MEETING && turn++ % 2)
+      leave_out(t, &t->event[i]);
+    else
+      t->event[kept++] = t->event[i];
+  t->n_meetings -= t->n - kept;
+  t->n = kept;
+  t->met_every *= 2;
+}
+
+/* By its number alone, and so by all PEs alike. */
+static bool is_met_in_vain(wtl_timeline *t)
+{
+  if (t->met++ % t->met_every) return true;
+  if (t->n_meetings < t->room / 8) return false;
+  give_up_every_other_meeting(t);
+  return (t->met - 1) % t->met_every;
+}
+
 static void enter(wtl_timeline *t, const wtl_event *e)
 {
-  bool is_clock = e->span == WTL_SPAN_CLOCK;
+  bool is_clock = e->span == WTL_SPAN_CLOCK, is_meeting = e->span == WTL_SPAN_MEETING;
   if (t->n == t->room) thin(t);
-  if (is_below(e, t->least) || is_passed_over(t, e) || (is_clock && t->n_clocks >= t->room / 4)) {
+  if (is_below(e, t->least) || is_passed_over(t, e) || (is_clock && t->n_clocks >= t->room / 4) ||
+      (is_meeting && is_met_in_vain(t))) {
     leave_out(t, e);
     return;
   }
   t->n_clocks += is_clock;
+  t->n_meetings += is_meeting;
   t->event[t->n++] = *e;
 }
 

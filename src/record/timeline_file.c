@@ -64,6 +64,7 @@ static void write_thread(FILE *f, const kept *k, double ns)
   wtl_json_number_field(f, "left_out", (double)left_out, 0);
   wtl_json_number_field(f, "left_out_s", (double)t->left_out_ticks * ns * 1e-9, 0);
   wtl_json_number_field(f, "least_s", (double)t->least * ns * 1e-9, 0);
+  wtl_json_number_field(f, "meetings", (double)t->met, 0);
   wtl_json_number_field(f, "bytes", (double)(t->room * sizeof(wtl_event)), 0);
   putc('}', f);
 }

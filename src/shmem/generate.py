@@ -158,8 +158,12 @@ def check_lines(r: Routine) -> list[str]:
     return lines + meeting_lines(r)
 
 
-# In which PEs meet; python/wattle/sim/recorded.py finds them in timelines by the same words.
+# In which PEs meet.
 MEETINGS = re.compile("barrier|sync|reduce|to_all|scan|collect|alltoall|broadcast|team_split")
+
+
+# No PE leaves these before all have come; barriers tell timelines of it by themselves.
+ALL_WAIT = re.compile("collect|alltoall|reduce|to_all")
 
 
 def meeting_lines(r: Routine) -> list[str]:
@@ -189,7 +193,7 @@ def meeting_lines(r: Routine) -> list[str]:
 
 def statements(r: Routine, call: str, site: str) -> list[str]:
     """What a routine does between its braces."""
-    enter = "wtl_enter_meeting" if MEETINGS.search(r.row["name"]) else "wtl_enter"
+    enter = "wtl_enter"
     to = ""
     if is_to_a_pe(r):
         enter, to = "wtl_enter_to", ", ctx == SHMEM_CTX_DEFAULT ? pe : -1" if r.with_ctx else ", pe"
@@ -201,6 +205,8 @@ def statements(r: Routine, call: str, site: str) -> list[str]:
     if "at" in r.row:
         body.append(f"char *to = wtl_remote(self, {r.row['at']}, pe);")
     main = r.fill(r.row["body"])
+    if ALL_WAIT.search(r.row["name"]):
+        main = f"uint64_t came = wtl_meeting_begins(self, t);\n  {main}\n  wtl_meeting_ends(self, f.site, came);"
     if "far" in r.row:
         main = f"if (WTL_LIKELY(to != NULL)) {{\n  {main}\n  }} else {{\n  {r.fill(r.row['far'])}\n  }}"
     body.append(main)

@@ -17,7 +17,8 @@ namespace sim {
 /* What SMPI is to know of the machine. */
 struct Messaging {
   std::vector<simgrid::s4u::Host *> hosts;
-  size_t eager; /* bytes from which a sender waits for its receiver */
+  size_t eager;   /* bytes from which a sender waits for its receiver */
+  double latency; /* of the wires, s */
   /* A message is handed over, or taken: what that takes of the PE's core, in s. Its bytes are counted where it is
    * handed over. */
   double (*handed_over)(int from, int to, size_t bytes);

@@ -165,6 +165,19 @@ void Core::hold(Part what, double duration)
   become([&] { --*count; });
 }
 
+void Core::was_awake(double duration)
+{
+  let_pass();
+  const Clocks::Watts &watts = clocks->watts[clock_];
+  double slept = duration * watts.resting[WTL_SIM_SLEEPS], woke = duration * watts.busy;
+  seconds[SLEEPS] -= duration;
+  seconds[WAKES] += duration;
+  by_part[SLEEPS] -= slept;
+  by_part[WAKES] += woke;
+  joules_ += woke - slept;
+  if (!socket->awake) uncore += duration;
+}
+
 void Core::stop()
 {
   become([this] {

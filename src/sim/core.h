@@ -69,6 +69,8 @@ public:
   bool set_clock(size_t clock);
   /* The calling thread wakes up, or changes the clock, for so long. */
   void hold(Part part, double seconds);
+  /* So much of its sleep was waking up. The uncore woke with it only where all other cores of the socket sleep now. */
+  void was_awake(double seconds);
   size_t clock() const { return clock_; }
   /* Seconds that a second's work takes. */
   double pace() const { return pace_; }

@@ -220,7 +220,7 @@ void read_platform(const char *file, int n)
   network.bandwidth = number_of(network.hosts.front(), "bandwidth_Bps");
   sim::open_wires(network);
   eager = static_cast<size_t>(number_of(network.hosts.front(), "eager_B"));
-  sim::open_messaging({network.hosts, eager, mpi_handed_over, mpi_taken});
+  sim::open_messaging({network.hosts, eager, latency, mpi_handed_over, mpi_taken});
 }
 
 void start_pes(int n)
@@ -441,6 +441,11 @@ void wtl_sim_pause(double seconds)
 void wtl_sim_wake_up(void)
 {
   here()->pe->core.hold(sim::WAKES, prices.wake);
+}
+
+void wtl_sim_was_awake(double seconds)
+{
+  here()->pe->core.was_awake(seconds);
 }
 
 bool wtl_sim_block(const void *word, double seconds)

@@ -88,6 +88,8 @@ const wtl_sim_prices *wtl_sim_price(void);
 void wtl_sim_pause(double seconds);
 /* The caller, which slept, is woken: that takes what it takes, and draws what computing does. */
 void wtl_sim_wake_up(void);
+/* Of what it has slept it was awake for so long, to look: that much of its sleep was waking up. No turn. */
+void wtl_sim_was_awake(double seconds);
 /* Blocks until wtl_sim_wake for the same word, at most `seconds` (INFINITY: for ever). True if it was woken. */
 bool wtl_sim_block(const void *word, double seconds);
 /* Wakes up to `n` threads that block on `word`, those that came first first. */

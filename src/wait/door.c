@@ -8,6 +8,7 @@
 #include <string.h>
 
 #ifdef WTL_SIM
+#include "govern/steps.h"
 #include "sim/os.h"
 #include "sim/simulator.h"
 
@@ -44,6 +45,7 @@ typedef struct wait {
   bool told;      /* to who asks from outside */
   bool governed;  /* it lasts, and the governor knows */
   bool counted;   /* who stands in for those that do not wait knows of this one */
+  bool in_steps;  /* it does not hear the bell in its sleep */
 } wait;
 
 static void book(wait *w, enum wtl_stage stage)
@@ -274,6 +276,32 @@ static void sleep_until_ready(wait *w)
   }
 }
 
+#ifdef WTL_SIM
+
+/* A step and a wake-up, again and again, until a look finds it. What comes is told, so that the looks before can be
+ * reckoned up when it is there, and a wait for what never comes is a deadlock's. */
+static void sleep_in_steps(wait *w)
+{
+  wtl_door *d = w->door;
+  double wake_s = wtl_sim_price()->wake, tick_s = d->stages.ns_per_tick * 1e-9;
+  uint64_t at = wtl_ticks(), looks = 0, now;
+  wtl_sim_set_rest(WTL_SIM_SLEEPS);
+  wtl_os_catch_up();
+  while (!w->ready(w->arg)) wtl_sim_block(&d->bell->rung, INFINITY);
+  now = wtl_ticks();
+  do {
+    at += wtl_steps_next(&d->stages, &w->site->length, at - w->idle) + (uint64_t)(wake_s / tick_s);
+    looks++;
+  } while (at < now);
+  wtl_sim_pause((double)(at - now) * tick_s);
+  wtl_sim_was_awake((double)looks * wake_s);
+  wtl_sim_set_rest(WTL_SIM_SPINS);
+  atomic_fetch_add_explicit(&d->sleeps, looks, memory_order_relaxed);
+  w->over = at;
+}
+
+#endif
+
 void wtl_door_missed(wtl_door *d)
 {
 #ifdef WTL_SIM
@@ -304,7 +332,12 @@ static void sleep_on(wait *w)
   }
   if (w->counted) w->door->mail.falls_asleep(w->door->mail.of);
   w->over = w->since;
-  sleep_until_ready(w);
+#ifdef WTL_SIM
+  if (w->in_steps)
+    sleep_in_steps(w);
+  else
+#endif
+    sleep_until_ready(w);
   if (p->relieved)
     w->quiet = larger(w->quiet, p->relieved(p->agent, w->over));
   else
@@ -340,9 +373,10 @@ static uint64_t limit_of(const wtl_door *d, wtl_site *site)
   return site->history.way == WTL_WAY_POLL ? UINT64_MAX : 0;
 }
 
-void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
+static inline __attribute__((always_inline)) void go_through(wtl_door *d, wtl_site *site, wtl_watch watch,
+                                                             bool (*ready)(void *), void *arg, bool in_steps)
 {
-  wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg};
+  wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg, .in_steps = in_steps};
   const wtl_pump *p = &d->pump;
   const wtl_mail *m = &d->mail;
   bool asleep = false;
@@ -372,3 +406,19 @@ void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(v
     wtl_stages_waited(&d->stages, &site->history, limit, w.quiet);
   if (WTL_UNLIKELY(w.governed) && d->governor) wtl_governor_go_on(d->governor, site, began, w.since);
 }
+
+void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
+{
+  go_through(d, site, watch, ready, arg, false);
+}
+
+#ifdef WTL_SIM
+
+void wtl_door_wait_in_steps(wtl_door *d, wtl_site *site, bool (*ready)(void *), void *arg)
+{
+  uint64_t from = wtl_ticks();
+  go_through(d, site, WTL_WATCH_ALL, ready, arg, true);
+  wtl_steps_waited(&site->length, wtl_ticks() - from);
+}
+
+#endif

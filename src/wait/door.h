@@ -120,6 +120,12 @@ typedef struct wtl_turns {
 /* Tests until test(arg) is true; it is not called again then. */
 void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*test)(void *), void *arg);
 
+#ifdef WTL_SIM
+/* The same of what in simulation rings the bell, so that no look is gone through: who sleeps does not hear it, and goes
+ * on when its next step is over. */
+void wtl_door_wait_in_steps(wtl_door *d, wtl_site *site, bool (*ready)(void *), void *arg);
+#endif
+
 /*
  * The same where the tests are somebody else's: called after each that found nothing and took `took` ticks. Returns at
  * once, or after a yield or a sleep.

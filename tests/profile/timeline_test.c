@@ -84,6 +84,32 @@ static void changes_of_clock_are_kept_whatever_their_length_but_not_without_boun
   free(t);
 }
 
+static void meetings_are_kept_by_their_number_whatever_else_there_is(void)
+{
+  enum { MET = 1000, BUSY = 7 };
+  wtl_timeline *idle = make(), *busy = make();
+  for (uint64_t i = 0; i < MET; i++) {
+    uint64_t at = 1000 * i + 1;
+    wtl_timeline_add(idle, WTL_SPAN_MEETING, at, at + 10, 7, 3);
+    for (uint64_t k = 0; k < BUSY; k++) wtl_timeline_add(busy, WTL_SPAN_SPIN, at + 20 * k, at + 20 * k + 15, 7, 3);
+    wtl_timeline_add(busy, WTL_SPAN_MEETING, at + 500, at + 900, 7, 3);
+  }
+  wtl_timeline_close(idle);
+  wtl_timeline_close(busy);
+  uint64_t number = 0;
+  CHECK(idle->met == MET && busy->met == MET && idle->n_meetings == busy->n_meetings && idle->n == idle->n_meetings);
+  CHECK(busy->n <= ROOM && busy->n_meetings <= ROOM / 8 && busy->n_meetings > ROOM / 16);
+  for (size_t i = 0; i < busy->n; i++) {
+    if (busy->event[i].span != WTL_SPAN_MEETING) continue;
+    CHECK(busy->event[i].begin == 1000 * number * busy->met_every + 501);
+    number++;
+  }
+  CHECK(number == busy->n_meetings);
+  CHECK(busy->n_meetings + busy->left_out[WTL_SPAN_MEETING] == MET);
+  free(idle);
+  free(busy);
+}
+
 static void the_least_room_is_had_however_few_bytes_are_asked_for(void)
 {
   wtl_timeline *t = wtl_timeline_make(1);
@@ -95,4 +121,5 @@ TESTS(TEST(spans_that_follow_each_other_at_a_site_are_one), TEST(a_gap_another_s
       TEST(what_does_not_fit_is_the_shortest_and_is_counted),
       TEST(of_spans_that_are_all_alike_some_are_kept_from_all_of_the_time),
       TEST(changes_of_clock_are_kept_whatever_their_length_but_not_without_bound),
+      TEST(meetings_are_kept_by_their_number_whatever_else_there_is),
       TEST(the_least_room_is_had_however_few_bytes_are_asked_for))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from wattle.sim.recorded import meetings_and_waits
+from wattle.sim.recorded import MEET, _computing, what_it_tells
 from wattle.sim.replay import Core, Policy, Trace, oracle, run
-from wattle.timeline.file import EVENT, Span, Timeline
+from wattle.timeline.file import EVENT, Kept, Span, Timeline
 
 ACTIVE, SPIN, ASLEEP, ALWAYS = np.array([4.0, 10.0]), np.array([3.0, 9.0]), np.array([0.0, 0.0]), 1.0
 NONE = np.zeros(2)
@@ -72,11 +72,32 @@ def test_the_oracle_loses_no_time_and_saves_nothing_where_all_are_alike() -> Non
     assert run(TRACE, CORE, oracle("sleep")).seconds == pytest.approx(4 * MEETINGS)
 
 
-def test_a_wait_that_begins_or_ends_with_its_call_is_no_meeting_of_its_own() -> None:
-    """Simulated time stands still between the two, and a wait may take none."""
-    spans = [(10, 12, Span.SPIN), (13, 20, Span.SPIN), (20, 20, Span.SPIN), (10, 20, Span.CALL), (30, 40, Span.CALL)]
+def told(spans: list[tuple[int, int, Span]]) -> Timeline:
     events = np.array([(begin, end, 1, 0, span) for begin, end, span in spans], dtype=EVENT)
-    timeline = Timeline(0, 1, 0, 50, 50, 50, 1.0, None, ["shmem_barrier_all"], [], [events])
-    meetings, waits = meetings_and_waits(timeline, same=True)
-    assert meetings.tolist() == [[10, 20], [30, 40]]
-    assert waits.tolist() == [[10, 12], [13, 20], [20, 20]]
+    kept = Kept(len(events), len(events), 0, 0.0, 0.0, sum(span == Span.MEETING for _, _, span in spans))
+    return Timeline(0, 1, 0, 50, 50, 50, 1.0, None, ["shmem_barrier_all"], [kept], [events])
+
+
+def test_a_meeting_within_another_is_a_part_of_it() -> None:
+    spans = [(11, 14, Span.MEETING), (14, 20, Span.MEETING), (10, 20, Span.MEETING), (20, 22, Span.MEETING)]
+    pe = what_it_tells(told([*spans, (12, 13, Span.SPIN)]), same=True)
+    assert pe.meetings.tolist() == [[10, 20], [20, 22]] and pe.waits.tolist() == [[12, 13]] and pe.met == 4
+
+
+def test_between_meetings_a_pe_computes_but_for_its_waits_elsewhere() -> None:
+    spans = [(5, 8, Span.ASLEEP), (10, 20, Span.MEETING), (11, 20, Span.SPIN), (19, 19, Span.SPIN), (22, 23, Span.SPIN)]
+    computing, elsewhere = _computing(what_it_tells(told([*spans, (30, 40, Span.MEETING)]), same=True))
+    assert computing.tolist() == [7, 9, 10] and elsewhere == 4
+
+
+def test_calls_in_which_all_wait_for_all_are_known_by_their_names() -> None:
+    meet = (
+        "shmem_barrier_all",
+        "shmem_int_sum_reduce",
+        "shmem_team_sync",
+        "MPI_Barrier",
+        "MPI_Allreduce",
+        "MPI_Alltoallv",
+    )
+    others = ("shmem_int_put", "shmem_broadcast64", "MPI_Send", "MPI_Win_sync", "MPI_Alloc_mem", "MPI_Reduce")
+    assert all(MEET.search(name) for name in meet) and not any(MEET.search(name) for name in others)

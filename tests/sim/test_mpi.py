@@ -4,6 +4,7 @@ gives the same result bit for bit, and a deadlock names each rank's call and lin
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -56,13 +57,26 @@ def test_a_wait_that_spins_costs_its_length_in_spinning_watts(programs: Path, cl
     assert second["joules"]["spins"] == pytest.approx(40e-3 * SPIN, rel=1e-4)
 
 
-def test_a_wait_that_sleeps_costs_a_wake_up_in_time_and_joules(programs: Path, cluster: Path, tmp_path: Path) -> None:
+def looks(waited: float) -> tuple[float, int]:
+    """When a sleeper's look finds what came after `waited`, and how many that took: src/govern/steps.c, of a wait of
+    which nothing is known."""
+    at, n = 0.0, 0
+    while at < waited:
+        at += max(10e-6, min(math.sqrt(2 * 17e-6 * at), at / 16, 1e-3)) + WAKE
+        n += 1
+    return at, n
+
+
+def test_a_wait_that_sleeps_costs_a_wake_up_for_each_look_in_time_and_joules(
+    programs: Path, cluster: Path, tmp_path: Path
+) -> None:
     waited = late(tmp_path / "r", programs, cluster, "40", settings=("WATTLE_WAIT=sleep",))
     second = result(tmp_path / "r")["pes"][1]
-    assert waited == pytest.approx(40e-3 + WAKE, rel=1e-6)
-    assert second["seconds"]["sleeps"] == pytest.approx(40e-3, rel=1e-3)
+    until, n = looks(40e-3)
+    assert waited == pytest.approx(until, rel=1e-5) and n > 40
+    assert second["seconds"]["sleeps"] == pytest.approx(until - n * WAKE, rel=1e-2)
     wakes = second["seconds"]["wakes"]
-    assert wakes >= WAKE * 0.999 and second["joules"]["wakes"] == pytest.approx(wakes * ACTIVE, rel=1e-6)
+    assert wakes == pytest.approx(n * WAKE, rel=0.05) and second["joules"]["wakes"] == pytest.approx(wakes * ACTIVE)
 
 
 def test_a_message_takes_of_both_cores_and_of_the_network_what_the_cluster_says(programs: Path, tmp_path: Path) -> None:
@@ -74,11 +88,12 @@ def test_a_message_takes_of_both_cores_and_of_the_network_what_the_cluster_says(
 
 def test_a_long_message_asks_first(programs: Path, tmp_path: Path) -> None:
     """By rendezvous: a request and its answer, each of which both cores and the network have work with."""
-    cluster = free_cluster(tmp_path, latency=1e-3, message=2e-3, receive=3e-3, bandwidth=1e3, eager=4)
+    cluster = free_cluster(tmp_path, latency=1e-3, message=2e-3, receive=3e-3, bandwidth=1e3, byte=1e-4, eager=4)
     waited = late(tmp_path / "r", programs, cluster, "40", settings=("WATTLE_WAIT=spin",))
     n, envelope = 4, 16
     asked = 2 * (2e-3 + 1e-3 + 3e-3)
-    assert waited == pytest.approx(40e-3 + asked + 2e-3 + 1e-3 + (n + envelope) / 1e3, rel=1e-6)
+    cores = 2e-3 + 3e-3 + 2 * n * 1e-4
+    assert waited == pytest.approx(40e-3 + asked + cores + 1e-3 + (n + envelope) / 1e3, rel=1e-6)
 
 
 def test_the_governor_lowers_the_clock_of_who_waits(programs: Path, cluster: Path, tmp_path: Path) -> None:

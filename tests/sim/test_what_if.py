@@ -62,6 +62,16 @@ def test_rounds_of_a_barrier_are_one_meeting(tmp_path: Path) -> None:
     assert how and 40 <= int(how[1]) <= 40 + 2 * 24, how  # and one a PE when they print
 
 
+def test_of_an_mpi_program_the_calls_of_all_processes_are_the_meetings(tmp_path: Path) -> None:
+    folder = build(tmp_path, "mpi_parts")
+    options = ("--set", "WATTLE_TIMELINE=64K", "--set", "WATTLE_WAIT=spin")
+    done = simulate(folder / "run", folder / "mpi_parts", "20", n=8, options=options)
+    assert done.returncode == 0 and done.stdout == "sum 8\n", done
+    found = answer(folder / "run")
+    assert found["trace"].startswith("from timelines: 20 meetings of all PEs and each")
+    assert found["against"]["time_s"] == pytest.approx(20e-3, rel=0.05)  # the even ones' waits are for the odd ones
+
+
 def test_choices_are_ranked_within_the_slowdown_and_none_beats_its_oracle(recorded: Path) -> None:
     by = {"energy": "joules", "edp": "edp"}
     for rank, key in by.items():

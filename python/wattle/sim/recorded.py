@@ -1,14 +1,16 @@
-"""The work and the meetings of a run that was recorded, for replaying it (replay.py): from its timelines where it
-has them, else from the profile's sums."""
+"""The work and the meetings of a run that was recorded, for replaying it (replay.py): from its timelines where it has
+them, else from the profile's sums."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from wattle import units
 from wattle.errors import WattleError
 from wattle.pe import PE, STAGES
 from wattle.profile import RunProfile
@@ -16,8 +18,12 @@ from wattle.sim.replay import Trace
 from wattle.timeline import rows as timelines
 from wattle.timeline.file import Span, Timeline
 
-MEET = ("barrier", "sync", "reduce", "to_all", "scan", "collect", "alltoall", "broadcast", "team_split")
+# Calls of the profile in which PEs wait for all of them; timelines tell meetings by themselves.
+MEET = re.compile(
+    r"[Bb]arrier|shmem_\w*(sync|reduce|to_all|collect|alltoall)|MPI_(All(gather|reduce|to)|Reduce_scatter)"
+)
 WAITS = (Span.SPIN, Span.YIELD, Span.ASLEEP)
+TOLD_FROM = 1e-3  # of the PEs' time: less than that is not worth a word
 
 
 @dataclass(frozen=True)
@@ -35,94 +41,106 @@ def read(profile: RunProfile) -> Recorded:
         raise WattleError(f"{profile.directory}: PEs left no profile, so there is nothing to replay")
     messages = float(sum(s.calls for pe in profile.pes for s in pe.sites if s.kind == "transfer"))
     moved = float(sum(s.bytes for pe in profile.pes for s in pe.sites))
-    trace, how = _of_timelines(profile) or _of_sums(profile)
+    try:
+        trace, how = _of_timelines(profile)
+    except _Unfit as why:
+        trace, how = _of_sums(profile, str(why))
     return Recorded(trace, how, messages, moved)
-
-
-def _meets(call: str) -> bool:
-    return any(word in call for word in MEET)
 
 
 # ---- from timelines ----
 
 
-def _of_timelines(profile: RunProfile) -> tuple[Trace, str] | None:
-    """None where there are none, or where PEs do not meet alike, so that nobody can tell which meetings are one."""
+class _Unfit(Exception):
+    """There are no timelines, or they do not say which meetings of the PEs are one; why."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a PE's timeline tells of the thread that meets; ns, by rows of begin and end. `met`: all of its meetings, of
+    which `meetings` may be every second or fourth; None where it does not tell any."""
+
+    start: float
+    stop: float
+    meetings: np.ndarray
+    waits: np.ndarray
+    met: int | None
+
+
+def _of_timelines(profile: RunProfile) -> tuple[Trace, str]:
     folder = Path(profile.directory) / "profile"
     if not any(folder.glob("timeline-*.bin")):
-        return None
+        raise _Unfit("`wattle run --timeline` keeps them apart")
     found = timelines.load(folder)
-    same = len({pe.boot_id for pe in profile.pes}) <= 1
     if len(found) != len(profile.pes):
-        return None
-    told = [meetings_and_waits(t, same) for t in found]
-    matched = _matched([calls for calls, _ in told])
-    if not 0 < len(matched[0][0]) <= _count(profile.pes):  # calls that are no meetings of all
-        return None
-    compute = np.array(
-        [
-            _computing(begins, ends, waits, *(float(v) for v in _ns(t, [t.start_tick, t.end_tick], same)))
-            for t, (begins, ends), (_, waits) in zip(found, matched, told, strict=True)
-        ]
-    ).T
-    begins, ends = (np.array([pe[k] for pe in matched]).T for k in range(2))
-    meeting = 1e-9 * np.maximum(0.0, ends.min(axis=1) - begins.max(axis=1))
-    return (
-        Trace(1e-9 * compute, np.append(meeting, 0.0)),
-        f"from timelines: {len(meeting)} meetings of all PEs, each PE's own computing between them",
+        raise _Unfit(f"only {len(found)} of {len(profile.pes)} PEs left a timeline")
+    same = len({pe.boot_id for pe in profile.pes}) <= 1
+    told = [what_it_tells(t, same) for t in found]
+    if any(pe.met is None for pe in told):
+        raise _Unfit("its timelines are of an earlier version, which did not mark the meetings of all PEs")
+    fewest, most = min(len(pe.meetings) for pe in told), max(len(pe.meetings) for pe in told)
+    if fewest != most:
+        raise _Unfit(f"the timelines have {fewest} to {most} meetings of all PEs, so nobody can tell which are one")
+    apart = [_computing(pe) for pe in told]
+    compute = 1e-9 * np.array([computing for computing, _ in apart]).T
+    begins, ends = (np.array([pe.meetings[:, k] for pe in told]) for k in range(2))
+    meeting = 1e-9 * np.maximum(0.0, ends.min(axis=0) - begins.max(axis=0)) if fewest else np.empty(0)
+    elsewhere = sum(waited for _, waited in apart) / sum(pe.stop - pe.start for pe in told)
+    return Trace(compute, np.append(meeting, 0.0)), _said(told[0].met or 0, fewest, elsewhere)
+
+
+def _said(met: int, kept: int, elsewhere: float) -> str:
+    some = f", one in {met / kept:.0f} of all," if kept and met > kept else ""
+    rest = (
+        f"; waits elsewhere, {units.share(elsewhere)} of the PEs' time, are left out" if elsewhere > TOLD_FROM else ""
     )
+    return f"from timelines: {kept} meetings of all PEs{some} and each PE's own computing between them{rest}"
 
 
-def _ns(t: Timeline, ticks: Sequence[int], same: bool) -> np.ndarray:
-    return t.ns(np.array(ticks, dtype=np.uint64), same)
+def what_it_tells(t: Timeline, same: bool) -> Told:
+    def meets(events: np.ndarray) -> int:
+        return int((events["span"] == Span.MEETING).sum())
+
+    events = max(t.events, key=lambda e: (meets(e), len(e)), default=np.empty(0, dtype=[("span", "u4")]))
+    meetings, waits = (_ns(t, events[np.isin(events["span"], kinds)], same) for kinds in ((Span.MEETING,), WAITS))
+    told = [thread.meetings for thread in t.threads if thread.meetings is not None]
+    start, stop = (float(v) for v in t.ns(np.array([t.start_tick, t.end_tick], dtype=np.uint64), same))
+    return Told(start, stop, _outer(meetings), waits, max(told) if told else None)
 
 
-def meetings_and_waits(t: Timeline, same: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Of the thread that meets, nanoseconds by rows of begin and end: its meetings, and its waits."""
-    events = max(t.events, key=len, default=np.empty(0))
-    named = [(_meets(t.call(e)), e) for e in events if e["span"] != Span.CLOCK]
-    calls = [(int(e["begin"]), int(e["end"])) for meets, e in named if meets and e["end"] > e["begin"]]
-    # A wait may begin at the tick at which its call does, or end with it after no time: then it is no call of its own.
-    calls.sort(key=lambda span: (span[0], -span[1]))
-    outer = [span for k, span in enumerate(calls) if k == 0 or span[0] >= max(end for _, end in calls[:k])]
-    waits = sorted((int(e["begin"]), int(e["end"])) for _, e in named if Span(int(e["span"])) in WAITS)
-    return tuple(_ns(t, [x for span in rows for x in span], same).reshape(-1, 2) for rows in (outer, waits))  # type: ignore[return-value]
+def _ns(t: Timeline, events: np.ndarray, same: bool) -> np.ndarray:
+    if not len(events):
+        return np.empty((0, 2))
+    spans = np.stack([t.ns(events["begin"], same), t.ns(events["end"], same)], axis=1).astype(float)
+    return spans[np.lexsort((-spans[:, 1], spans[:, 0]))]
 
 
-def _matched(calls: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """When each PE came to each meeting, and when it went on. Nobody leaves before all have come, so the calls that
-    have begun when the first of them ends are of one meeting. A PE that came last did not wait, and its call may have
-    been too short to be kept: it came when the others went on."""
-    at = [0] * len(calls)
-    begins, ends = [], []
-    while left := [pe for pe, k in enumerate(at) if k < len(calls[pe])]:
-        first = min(calls[pe][at[pe], 1] for pe in left)
-        there = [pe for pe in left if calls[pe][at[pe], 0] <= first]
-        last = max(calls[pe][at[pe], 1] for pe in there)
-        came, went = np.full(len(calls), last, dtype=float), np.full(len(calls), last, dtype=float)
-        for pe in there:
-            came[pe], went[pe] = calls[pe][at[pe]]
-            at[pe] += 1
-        begins.append(came)
-        ends.append(went)
-    shape = (len(begins), len(calls))
-    return list(zip(np.reshape(begins, shape).T, np.reshape(ends, shape).T, strict=True))
+def _outer(spans: np.ndarray) -> np.ndarray:
+    """Without those within another: a collective call may meet by barriers."""
+    if not len(spans):
+        return spans
+    reached = np.maximum.accumulate(spans[:, 1])
+    inside = np.append(False, spans[1:, 1] <= reached[:-1]) & np.append(False, spans[1:, 0] < reached[:-1])
+    return spans[~inside]
 
 
-def _computing(begins: np.ndarray, ends: np.ndarray, waits: np.ndarray, start: float, stop: float) -> list[float]:
-    """Before each meeting and after the last: time that it did not wait."""
-    found, at = [], start
-    for begin, end in [*zip(begins, ends, strict=True), (stop, stop)]:
-        waited = sum(min(b, begin) - a for a, b in waits if at <= a < begin)
-        found.append(max(0.0, begin - at - waited))
-        at = end
-    return found
+def _computing(pe: Told) -> tuple[np.ndarray, float]:
+    """Before each meeting and after the last: time that it did not wait; and the time that it waited there."""
+    begins, ends = np.append(pe.meetings[:, 0], pe.stop), np.append(pe.start, pe.meetings[:, 1])
+    gaps = np.maximum(0.0, begins - ends)
+    if not len(pe.waits):
+        return gaps, 0.0
+    waited = np.cumsum(pe.waits[:, 1] - pe.waits[:, 0])
+    so_far = np.stack([np.append(0.0, waited[:-1]), waited], axis=1).ravel()  # at each begin and end
+    of_gaps = np.interp(begins, pe.waits.ravel(), so_far) - np.interp(ends, pe.waits.ravel(), so_far)
+    of_gaps = np.clip(of_gaps, 0.0, gaps)
+    return gaps - of_gaps, float(of_gaps.sum())
 
 
 # ---- from sums ----
 
 
-def _of_sums(profile: RunProfile) -> tuple[Trace, str]:
+def _of_sums(profile: RunProfile, why: str) -> tuple[Trace, str]:
     pes = profile.pes
     meetings = _count(pes)
     wall = profile.wall_s or 0.0
@@ -131,11 +149,11 @@ def _of_sums(profile: RunProfile) -> tuple[Trace, str]:
     each = max(0.0, wall / meetings - float(compute[0].max()))
     how = (
         f"from the profile's sums: {meetings} meetings taken to be alike, so loads that change between them are "
-        "averaged; `wattle run --timeline` keeps them apart"
+        f"averaged; {why}"
     )
     return Trace(compute, np.full(meetings, each)), how
 
 
 def _count(pes: Sequence[PE]) -> int:
     """How often all meet: what the PE that meets least often does; 1 where they never do, for they all end."""
-    return max(1, min(sum(s.calls for s in pe.sites if _meets(s.call)) for pe in pes))
+    return max(1, min(sum(s.calls for s in pe.sites if MEET.search(s.call)) for pe in pes))

@@ -25,6 +25,7 @@ class Span(IntEnum):
     ASLEEP = 2
     CALL = 3
     CLOCK = 4
+    MEETING = 5
 
 
 EVENT = np.dtype([("begin", "u8"), ("end", "u8"), ("addr", "u8"), ("call", "u4"), ("span", "u4")])
@@ -33,13 +34,14 @@ EVENT = np.dtype([("begin", "u8"), ("end", "u8"), ("addr", "u8"), ("call", "u4")
 @dataclass(frozen=True)
 class Kept:
     """What became of a thread's spans: so many are in the file of those it saw; `left_out_s`: how long the others were
-    together; none shorter than `least_s` is there."""
+    together; none shorter than `least_s` is there. `meetings`: of all PEs, in all; None in files that do not tell."""
 
     spans: int
     seen: int
     left_out: int
     left_out_s: float
     least_s: float
+    meetings: int | None = None
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ def read(path: Path, number: int) -> Timeline:
 
 def _kept(entry: Checked) -> Kept:
     seconds = (entry.number("left_out_s") or 0.0, entry.number("least_s") or 0.0)
-    return Kept(entry.integer("spans"), entry.integer("seen"), entry.integer("left_out"), *seconds)
+    met = entry.integer("meetings") if entry.has("meetings") else None
+    return Kept(entry.integer("spans"), entry.integer("seen"), entry.integer("left_out"), *seconds, met)
 
 
 def _positive(head: Checked, key: str) -> float:

@@ -127,7 +127,7 @@ def _places(pe: PE | None, names: Mapping[tuple[str, int], str]) -> dict[int, st
 
 def _slices(t: Timeline, events: np.ndarray, same: bool, zero: int, where: Mapping[int, str]) -> list[Slice]:
     """In order, each within the one it began in."""
-    some = events[events["span"] != Span.CLOCK]
+    some = events[events["span"] < Span.CLOCK]
     begins, ends = t.ns(some["begin"], same) - zero, t.ns(some["end"], same) - zero
     order = np.lexsort((-ends, begins))
     found: list[Slice] = []
