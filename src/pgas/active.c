@@ -5,6 +5,7 @@
  * one.
  */
 #include "pgas/active.h"
+#include "pgas/absent.h"
 #include "pgas/sync.h"
 #include "pgas/team.h"
 
@@ -27,12 +28,21 @@ static void tell(wtl_pe *self, wtl_site *site, long *word, int pe)
   wtl_touch(self, pe, there, sizeof *word);
 }
 
+static void wait_for_arrival(wtl_pe *self, wtl_site *site, const wtl_team *t, int round, long *mine)
+{
+  wtl_watch watch = wtl_watch_of(self, &t->sync[round]);
+  if (WTL_UNLIKELY(t->in_doubt))
+    wtl_absent_wait(self, site, t, watch, has_come, mine);
+  else
+    wtl_door_wait(&self->door, site, watch, has_come, mine);
+}
+
 void wtl_active_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
 {
   for (int k = 0; 1 << k < t->n; k++) {
     long *mine = (long *)(void *)wtl_remote(self, &t->sync[k], self->me);
     tell(self, site, &t->sync[k], wtl_team_pe(self, t, (t->me + (1 << k)) % t->n));
-    if (!has_come(mine)) wtl_door_wait(&self->door, site, wtl_watch_of(self, &t->sync[k]), has_come, mine);
+    if (!has_come(mine)) wait_for_arrival(self, site, t, k, mine);
     __atomic_fetch_sub(mine, 1, __ATOMIC_SEQ_CST);
   }
 }

@@ -5,6 +5,7 @@
  * their leaders. A team meets in its room as the world does in its control data.
  */
 #include "govern/governor.h"
+#include "pgas/absent.h"
 #include "pgas/sync.h"
 #include "pgas/team.h"
 
@@ -26,6 +27,16 @@ void wtl_wait_word(wtl_pe *self, wtl_site *site, _Atomic uint32_t *word, uint32_
   wtl_door_wait(&self->door, site, WTL_WATCH_CONTROL, arrived, &a);
 }
 
+/* The same for others of a team to arrive. */
+static void wait_for_arrival(wtl_pe *self, wtl_site *site, const wtl_team *t, _Atomic uint32_t *word, uint32_t epoch)
+{
+  arrival a = {word, epoch};
+  if (WTL_UNLIKELY(t->in_doubt))
+    wtl_absent_wait(self, site, t, WTL_WATCH_CONTROL, arrived, &a);
+  else
+    wtl_door_wait(&self->door, site, WTL_WATCH_CONTROL, arrived, &a);
+}
+
 /* The words in which PE `pe` of this node is told of arrivals. */
 static _Atomic uint32_t *rounds_of(const wtl_pe *self, const wtl_team *t, int pe)
 {
@@ -42,7 +53,7 @@ static void disseminate(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
     int to = t->local[i];
     atomic_store_explicit(&rounds_of(self, t, to)[k], epoch, memory_order_seq_cst);
     wtl_touch_control(self, to);
-    wtl_wait_word(self, site, &mine[k], epoch);
+    wait_for_arrival(self, site, t, &mine[k], epoch);
   }
 }
 
@@ -64,7 +75,7 @@ static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_
       wtl_far_signal(self, to, k, 2 * epoch + waits);
     else
       wtl_far_room_signal(self, to, offset + (size_t)k * sizeof epoch, epoch);
-    wtl_wait_word(self, site, &mine[k], of_world ? 2 * epoch : epoch);
+    wait_for_arrival(self, site, t, &mine[k], of_world ? 2 * epoch : epoch);
     waits |= atomic_load_explicit(&mine[k], memory_order_relaxed) & 1;
   }
   if (g) atomic_store_explicit(&self->votes->far_waits, waits, memory_order_relaxed);
@@ -80,7 +91,7 @@ static void release(wtl_pe *self, wtl_team *t, uint32_t epoch)
 static void count(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch)
 {
   if (atomic_fetch_add_explicit(t->arrived, 1, memory_order_seq_cst) + 1 < (uint32_t)t->n_local) {
-    wtl_wait_word(self, site, t->released, epoch);
+    wait_for_arrival(self, site, t, t->released, epoch);
     return;
   }
   atomic_store_explicit(t->arrived, 0, memory_order_relaxed);
@@ -95,10 +106,10 @@ static void count_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
   if (atomic_fetch_add_explicit(t->arrived, 1, memory_order_seq_cst) + 1 == all && !leads)
     wtl_touch_control(self, t->local[0]);
   if (!leads) {
-    wtl_wait_word(self, site, t->released, epoch);
+    wait_for_arrival(self, site, t, t->released, epoch);
     return;
   }
-  wtl_wait_word(self, site, t->arrived, all);
+  wait_for_arrival(self, site, t, t->arrived, all);
   if (lead) lead(self, site, t, epoch, arg);
   release(self, t, epoch);
 }

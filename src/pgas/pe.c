@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "node/cores.h"
 #include "node/lifeline.h"
+#include "pgas/absent.h"
 #include "pgas/account.h"
 #include "pgas/am.h"
 #include "pgas/governed.h"
@@ -239,6 +240,7 @@ void wtl_pe_stop(void)
   wtl_pe *self = wtl_self;
   wtl_site site = {0};
   if (--self->init_count > 0) return;
+  if (self->compares) wtl_absent_end(self);
   if (self->stop_front) self->stop_front(self);
   wtl_am_end(self);
   wtl_am_quiet(self, &site, "shmem_finalize");

@@ -61,7 +61,7 @@ typedef struct wtl_control {
 
 /* Where a team meets: of each PE of the team its own, in the arena, beside the control data (team.h). */
 enum { WTL_MOST_TEAMS = 64, WTL_STAGE_BYTES = 2048, WTL_FAR_BYTES = 512, WTL_FAR_SLOTS = WTL_BARRIER_ROUNDS + 2 };
-enum { WTL_TOLD_WORDS = 9 };
+enum { WTL_TOLD_WORDS = 9, WTL_WHERE_WORDS = 11 };
 typedef struct wtl_room {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t round[WTL_BARRIER_ROUNDS];      /* as wtl_control.barrier */
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t node_round[WTL_BARRIER_ROUNDS]; /* as wtl_control.node_barrier */
@@ -77,6 +77,7 @@ typedef struct wtl_room {
 
 typedef struct wtl_rooms {
   wtl_room room[WTL_MOST_TEAMS];
+  _Alignas(WTL_CACHE_LINE) _Atomic uint64_t where[WTL_WHERE_WORDS]; /* this PE is, with SHMEM_DEBUG (absent.h) */
 } wtl_rooms;
 
 /* Control data of the node, in the arena. */
@@ -116,6 +117,7 @@ typedef struct wtl_team {
   uintptr_t handle;                 /* 0: there is no such team */
   uint32_t generation;
   uint64_t tellings; /* so far (told.c) */
+  bool in_doubt;     /* of who comes: waits for arrivals look who is absent (absent.h) */
 } wtl_team;
 
 typedef struct wtl_pe {
@@ -149,6 +151,7 @@ typedef struct wtl_pe {
   wtl_heap mem;
   int init_count, thread_level; /* from WTL_THREAD_MULTIPLE on several threads may call at once */
   bool threads_anywhere;        /* they may on a PE of the job; all PEs know the same */
+  _Atomic bool said_late;       /* that a PE may only be late (absent.h) */
   wtl_record record;
   long starter_pid;
   wtl_settings settings;

@@ -57,7 +57,7 @@ void wtl_team_keep_places(wtl_team *t, const int *node_of);
 
 /*
  * A barrier at which each PE of the team tells what it is about to do (told.c): words[WTL_TOLD_SERIAL] is filled in, and
- * the last one is not compared. Returns -1 where all tell the same, and the team's number of a PE that tells something
+ * the last one, the call, is not compared. Returns -1 where all tell the same, and the team's number of a PE that tells something
  * else than the first one, and what these two tell. A PE that is elsewhere has an older serial.
  */
 enum { WTL_TOLD_SERIAL };

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "pgas/absent.h"
 #include "pgas/rma.h"
 #include "pgas/sync.h"
 #include "pgas/team.h"
@@ -32,7 +33,11 @@ int wtl_team_compare(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t words[W
   int room = t->room < 0 ? (int)WTL_ROOM_OF_WORLD : t->room, found = -1;
   words[WTL_TOLD_SERIAL] = serial_of(t);
   memcpy(wtl_rooms_of(self, self->me)->room[room].told, words, sizeof(uint64_t[WTL_TOLD_WORDS]));
+  wtl_absent_arrive(self, site, t, (uint32_t)words[WTL_TOLD_WORDS - 1]);
+  t->in_doubt = true;
   wtl_team_barrier(self, site, t);
+  t->in_doubt = false;
+  wtl_absent_meet(self);
   read_told(self, site, t, room, 0, first);
   for (int i = 1; found < 0 && i < t->n; i++) {
     read_told(self, site, t, room, i, other);

@@ -42,6 +42,7 @@ typedef struct wait {
   uint64_t used;  /* of the time since then, on a core, where it yields */
   uint64_t quiet; /* the longest time so far in which nothing happened */
   uint64_t over;  /* when a sleep ended, or was ended by a ring */
+  uint64_t until; /* the tick at which it is given up; 0: never */
   bool told;      /* to who asks from outside */
   bool governed;  /* it lasts, and the governor knows */
   bool counted;   /* who stands in for those that do not wait knows of this one */
@@ -220,9 +221,17 @@ static double longest_sleep(const wait *w)
                       deadlock */
 #else
   const wtl_door *d = w->door;
-  double slept_s = (double)(wtl_ticks() - w->since) * d->stages.ns_per_tick * 1e-9;
-  return fmax(d->sleep_max_s, fmin(slept_s / 4, LONGEST_SLEEP_S));
+  uint64_t now = wtl_ticks();
+  double slept_s = (double)(now - w->since) * d->stages.ns_per_tick * 1e-9;
+  double longest = fmax(d->sleep_max_s, fmin(slept_s / 4, LONGEST_SLEEP_S));
+  if (!w->until) return longest;
+  return fmin(longest, now < w->until ? (double)(w->until - now) * d->stages.ns_per_tick * 1e-9 : 0);
 #endif
+}
+
+static bool is_given_up(const wait *w)
+{
+  return w->until && wtl_ticks() >= w->until;
 }
 
 /* Where a message came the next is likely near: looks on for as long as a sleep would cost, if looking on is asked for
@@ -250,7 +259,8 @@ static void look_for_more(wait *w)
 static void sleep_until_ready(wait *w)
 {
   wtl_door *d = w->door;
-  for (double longest = SILENT_FIRST_S; !w->ready(w->arg); longest = fmin(2 * longest, SILENT_MOST_S)) {
+  for (double longest = SILENT_FIRST_S; !w->ready(w->arg) && !is_given_up(w);
+       longest = fmin(2 * longest, SILENT_MOST_S)) {
     bool silent = is_silent(w);
     if (take_mail(w, WTL_STAGE_ASLEEP)) {
       look_for_more(w);
@@ -373,51 +383,72 @@ static uint64_t limit_of(const wtl_door *d, wtl_site *site)
   return site->history.way == WTL_WAY_POLL ? UINT64_MAX : 0;
 }
 
-static inline __attribute__((always_inline)) void go_through(wtl_door *d, wtl_site *site, wtl_watch watch,
-                                                             bool (*ready)(void *), void *arg, bool in_steps)
+/* What did not hold at once, until it does or is given up. */
+static void wait_on(wait *w)
 {
-  wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg, .in_steps = in_steps};
+  wtl_door *d = w->door;
+  wtl_site *site = w->site;
   const wtl_pump *p = &d->pump;
   const wtl_mail *m = &d->mail;
   bool asleep = false;
-  site->waits++;
-  if (ready(arg)) return;
   uint64_t limit = limit_of(d, site);
-  w.idle = w.since = wtl_ticks();
+  w->idle = w->since = wtl_ticks();
+  if (w->until) limit = smaller(limit, w->until - smaller(w->until, w->since));
   if (p->stand_by) p->stand_by(p->agent);
-  w.counted = m->enter && m->enter(m->of);
+  w->counted = m->enter && m->enter(m->of);
 #ifdef WTL_SIM
   wtl_sim_waits(site->call, site->addr);
 #endif
-  uint64_t began = w.since;
-  if (WTL_LIKELY(!d->governor) ? look_on(&w, limit) : look_on_governed(&w, limit, began)) {
+  uint64_t began = w->since;
+  if (WTL_LIKELY(!d->governor) ? look_on(w, limit) : look_on_governed(w, limit, began)) {
     if (p->resume) p->resume(p->agent);
-    end_idle(&w, w.since);
+    end_idle(w, w->since);
   } else {
-    sleep_on(&w);
+    sleep_on(w);
     asleep = true;
   }
-  if (WTL_UNLIKELY(w.told) && d->live) wtl_live_leave(d->live);
-  if (w.counted) m->leave(m->of, asleep);
+  if (w->counted) m->leave(m->of, asleep);
 #ifdef WTL_SIM
   wtl_sim_waits(0, 0);
 #endif
   if (WTL_LIKELY(site->history.way == WTL_WAY_USUAL && is_remembered(site)))
-    wtl_stages_waited(&d->stages, &site->history, limit, w.quiet);
-  if (WTL_UNLIKELY(w.governed) && d->governor) wtl_governor_go_on(d->governor, site, began, w.since);
+    wtl_stages_waited(&d->stages, &site->history, limit, w->quiet);
+  if (WTL_UNLIKELY(w->governed) && d->governor) wtl_governor_go_on(d->governor, site, began, w->since);
 }
 
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
 {
-  go_through(d, site, watch, ready, arg, false);
+  wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg};
+  site->waits++;
+  if (ready(arg)) return;
+  wait_on(&w);
+  if (WTL_UNLIKELY(w.told) && d->live) wtl_live_leave(d->live);
+}
+
+void wtl_door_wait_in_doubt(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg,
+                            double seconds, void (*late)(void *))
+{
+  const uint64_t ticks = (uint64_t)fmax(1, seconds * 1e9 / d->stages.ns_per_tick);
+  bool told = false;
+  site->waits++;
+  while (!ready(arg)) {
+    wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg, .told = told};
+    w.until = wtl_ticks() + ticks;
+    wait_on(&w);
+    told = w.told;
+    if (!ready(arg)) late(arg);
+  }
+  if (told && d->live) wtl_live_leave(d->live);
 }
 
 #ifdef WTL_SIM
 
 void wtl_door_wait_in_steps(wtl_door *d, wtl_site *site, bool (*ready)(void *), void *arg)
 {
+  wait w = {.door = d, .site = site, .watch = WTL_WATCH_ALL, .ready = ready, .arg = arg, .in_steps = true};
   uint64_t from = wtl_ticks();
-  go_through(d, site, WTL_WATCH_ALL, ready, arg, true);
+  site->waits++;
+  if (!ready(arg)) wait_on(&w);
   wtl_steps_waited(&site->length, wtl_ticks() - from);
 }
 

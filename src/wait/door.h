@@ -78,6 +78,10 @@ void wtl_door_missed(wtl_door *d);
  * looks at with acquire order. */
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
 
+/* The same, but each time another `seconds` have passed, late(arg) may see why. It may wait itself. */
+void wtl_door_wait_in_doubt(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg,
+                            double seconds, void (*late)(void *));
+
 /* A wait of this site has lasted a moment: tells who asks (live.h). True where it did; then the caller ends it by
  * wtl_live_leave. */
 bool wtl_door_tell(wtl_door *d, const wtl_site *site);

@@ -197,8 +197,31 @@ def test_a_pe_that_has_ended_is_named_with_debug() -> None:
     result = oshrun(2, "wrong", "ended_or_barrier", env={"SHMEM_DEBUG": "1"})
     lines = without_greetings(result.said)
     waits = f"wattle: PE 1: shmem_barrier_all: PE 0 is not in this call: it has ended, or is in another one; {ORDER}"
+    never = rf"wattle: PE 1: shmem_barrier_all.*: PE 0 has ended and never comes; {ORDER}"
     ends = r"wattle: PE 0: shmem_finalize \(or exit\): PE 1 is in another collective call"
-    assert result.code == 64 and lines and all(re.match(f"{waits}|{ends}", line) for line in lines), result
+    assert result.code == 64 and lines and all(re.match(f"{waits}|{never}|{ends}", line) for line in lines), result
+
+
+def test_a_pe_that_comes_late_is_said_once_with_debug() -> None:
+    result = oshrun(2, "shmem_apart", "one_is_late", env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "2ms"})
+    lines = without_greetings(result.said)
+    call = r"shmem_team_sync at program\+0x[0-9a-f]+"
+    late = (
+        rf"{call} with a team of PEs 0 to 1: has waited \S+ s for PE (\d), whose last collective call was shmem_team_s"
+    )
+    said = [re.match(rf"wattle: PE (\d): {late}", line) for line in lines]
+    assert result.code == 0 and all(said), result
+    told = [s.groups() for s in said if s]
+    assert ("0", "1") in told and len(set(told)) == len(told), result
+
+
+def test_pes_that_wait_for_each_other_are_named_with_their_calls_places_and_teams() -> None:
+    result = oshrun(3, "shmem_apart", "three_in_a_circle", env={"SHMEM_DEBUG": "1"})
+    (line,) = without_greetings(result.said)
+    wait = r"PE {0} is in shmem_team_sync at program\+0x[0-9a-f]+ with a team of PEs {1}"
+    circle = ", ".join(wait.format(pe, pes) for pe, pes in enumerate(["0 to 1", "1 to 2", "0 to 2, stride 2"]))
+    assert result.code == 64, result
+    assert re.match(f"wattle: PE 0: shmem_team_sync: PEs wait for each other for ever: {circle}; {ORDER}", line), result
 
 
 def test_pes_that_meet_alike_enough_pass_with_debug() -> None:

@@ -293,6 +293,40 @@ static void a_silent_store_is_rescued_and_counted(void)
   free(v);
 }
 
+/* It comes at its third doubt, whatever the way to wait. */
+typedef struct doubts {
+  visit v;
+  int seen;
+} doubts;
+
+static bool has_come(void *arg)
+{
+  return ((doubts *)arg)->seen == 3;
+}
+
+static void doubt(void *arg)
+{
+  ((doubts *)arg)->seen++;
+}
+
+static void a_wait_in_doubt_is_looked_into_until_it_holds(void)
+{
+  for (int policy = WTL_WAIT_SPIN; policy <= WTL_WAIT_ADAPTIVE; policy++) {
+    wtl_settings s = settings(policy);
+    doubts *d = aligned_alloc(64, (sizeof *d + 63) / 64 * 64);
+    memset(d, 0, sizeof *d);
+    wtl_door_start(&d->v.door, &d->v.bell, &s, 2, TWO_CORES);
+    wtl_door_wait_in_doubt(&d->v.door, &d->v.site, WTL_WATCH_CONTROL, has_come, d, 2e-3, doubt);
+    CHECK(d->seen == 3 && d->v.site.waits == 1);
+    CHECK((double)wtl_site_waited(&d->v.site) * d->v.door.stages.ns_per_tick >= 3 * 2e6);
+    d->seen = 2;
+    d->v.ready = 1;
+    wtl_door_wait_in_doubt(&d->v.door, &d->v.site, WTL_WATCH_CONTROL, is_set, &d->v.ready, 2e-3, doubt);
+    CHECK(d->seen == 2);
+    free(d);
+  }
+}
+
 /* A message comes when `ready` is set; its handler is what the wait waits for. */
 static bool has_message(void *arg)
 {
@@ -450,6 +484,7 @@ TESTS(TEST(only_stores_into_the_watched_line_ring), TEST(a_sleeper_in_a_barrier_
       TEST(each_policy_waits_in_its_stage), TEST(adaptive_ends_asleep_and_yields_where_crowded),
       TEST(calls_that_nobody_counts_have_no_past), TEST(who_yields_is_charged_for_its_turns_only),
       TEST(a_condition_that_holds_costs_no_wait_time), TEST(a_silent_store_is_rescued_and_counted),
-      TEST(a_wait_that_a_message_ended_lasted_until_the_bell_rang), TEST(the_longer_a_sleep_the_rarer_the_looks),
-      TEST(policies_have_their_stages), TEST(where_pes_outnumber_cores_no_past_counts),
-      TEST(who_shares_a_core_by_multithreading_sleeps_earlier), TEST(a_given_spin_is_kept), TEST(learning_is_bounded))
+      TEST(a_wait_in_doubt_is_looked_into_until_it_holds), TEST(a_wait_that_a_message_ended_lasted_until_the_bell_rang),
+      TEST(the_longer_a_sleep_the_rarer_the_looks), TEST(policies_have_their_stages),
+      TEST(where_pes_outnumber_cores_no_past_counts), TEST(who_shares_a_core_by_multithreading_sleeps_earlier),
+      TEST(a_given_spin_is_kept), TEST(learning_is_bounded))
