@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from jobs import HOME, REPO, clean_environment
+from jobs import HOME, REPO, clean_environment, compile_once
 from mpi_jobs import AS_ROOT
 
 PROGRAMS = REPO / "tests/armci/programs"
@@ -36,9 +36,7 @@ def need_arrays() -> None:
 def compile_program(source: str, program: Path, *options: str | Path, compiler: str = "mpicc.openmpi") -> Path:
     headers = ["-I/usr/include"] if THEIRS[0] in options else [f"-I{HOME / 'include'}"]
     flags = ["-fdefault-integer-8", "-w"] if source.endswith(".F90") else ["-Wall", "-Werror"]
-    command = [compiler, "-g", "-O1", *flags, *headers, PROGRAMS / source, "-o", program, *options]
-    subprocess.run(list(map(str, command)), check=True)
-    return program
+    return compile_once([compiler, "-g", "-O1", *flags, *headers, PROGRAMS / source, *options], program)
 
 
 def run(n: int, *words: object, **settings: str) -> subprocess.CompletedProcess[str]:

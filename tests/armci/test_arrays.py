@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,19 +35,23 @@ def lines(done) -> list[str]:
     return sorted(done.stdout.splitlines())
 
 
+@cache
+def theirs(n: int, source: str, compiler: str, folder: Path) -> list[str]:
+    """What Debian's library has to say."""
+    return lines(run(n, build(source, compiler, folder, THEIRS)))
+
+
 @pytest.mark.parametrize(("source", "compiler"), CASES)
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_the_answers_are_those_of_debians_library(source: str, compiler: str, n: int, folder: Path) -> None:
-    theirs = lines(run(n, build(source, compiler, folder, THEIRS)))
     ours = lines(run(n, build(source, compiler, folder, OURS)))
-    assert ours == theirs
+    assert ours == theirs(2 if (source, compiler) in CASES[2:] else n, source, compiler, folder)
     assert len(ours) > 0
 
 
 @pytest.mark.parametrize(("source", "compiler"), CASES[2:])
 def test_the_answers_are_the_same_on_sixteen_processes(source: str, compiler: str, folder: Path) -> None:
-    few = lines(run(2, build(source, compiler, folder, THEIRS)))
-    assert lines(run(16, build(source, compiler, folder, OURS))) == few
+    assert lines(run(16, build(source, compiler, folder, OURS))) == theirs(2, source, compiler, folder)
 
 
 def test_a_static_library_serves_as_well(folder: Path) -> None:

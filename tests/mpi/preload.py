@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from jobs import HOME, REPO, clean_environment
+from jobs import HOME, REPO, clean_environment, compile_once
 from mpi_jobs import AS_ROOT
 
 PROGRAMS = REPO / "tests/mpi/programs"
@@ -41,8 +41,7 @@ class Mpi:
         flags = ["-ffree-line-length-none", "-fallow-argument-mismatch", "-w"] if fortran else ["-Wall", "-Werror"]
         flags += ["-Wno-stringop-overflow"] if not fortran else []  # MPI_STATUSES_IGNORE has no room, and needs none
         compiler = self.tool("mpif90" if fortran else "mpicc")
-        subprocess.run([compiler, "-g", "-O1", *flags, *options, PROGRAMS / source, "-o", program], check=True)
-        return program
+        return compile_once([compiler, "-g", "-O1", *flags, *options, PROGRAMS / source], program)
 
     def run(
         self,

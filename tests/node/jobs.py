@@ -42,6 +42,20 @@ def require_reachable(path: Path) -> None:
             pytest.skip(f"{folder} is closed to other users, and {path.name} lies below it")
 
 
+_compiled: dict[tuple[str, ...], Path] = {}
+
+
+def compile_once(command: Sequence[str | Path], program: Path) -> Path:
+    """What a compiler's command without -o makes, or a copy of what the same words made for an earlier test."""
+    words = tuple(map(str, command))
+    if words in _compiled and _compiled[words].exists():
+        shutil.copy(_compiled[words], program)
+    else:
+        subprocess.run([*words, "-o", str(program)], check=True)
+        _compiled[words] = program
+    return program
+
+
 def clean_environment() -> dict[str, str]:
     """This process's environment without settings and without another launcher's variables."""
     prefixes = ("WATTLE_", "SHMEM_", "OMPI_", "PMIX_", "PMI_", "SLURM_")
