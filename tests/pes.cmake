@@ -105,9 +105,14 @@ function(node_profile_test name program)
   endforeach()
 endfunction()
 
-# unit_tests(room program sources...): a program of tests/power/check.h, one CTest entry a test: room.<what must hold>.
+# unit_tests(room program [ALONE] sources...): a program of tests/power/check.h, one CTest entry a test: room.<what must hold>. ALONE: it has one
+# thread, so that the threads build, which is for ThreadSanitizer, would learn nothing from it.
 function(unit_tests room program)
-  add_executable(${program} ${program}.c ${ARGN})
+  cmake_parse_arguments(T "ALONE" "" "" ${ARGN})
+  if(T_ALONE AND WTL_THREADS)
+    return()
+  endif()
+  add_executable(${program} ${program}.c ${T_UNPARSED_ARGUMENTS})
   target_compile_definitions(${program} PRIVATE _GNU_SOURCE)
   target_include_directories(${program} PRIVATE ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(${program} PRIVATE wattle Threads::Threads m)

@@ -1,6 +1,9 @@
 /*
  * Runs the generated tests of every routine, on memory of the heap and, where PEs are processes, on static memory.
  *
+ * usage: calls [short] [collectives]. Up to 4 PEs try all lengths, rounds and roots; with `short`, some of them. With
+ * `collectives`, those alone.
+ *
  * Linked with the routines of generate_breakers.py it breaks one routine after the other instead, and demands that its
  * test notices and that it passes again when the routine is mended. Prints "routine<TAB>noticed" or "routine<TAB>not
  * noticed".
@@ -9,12 +12,21 @@
 
 #include "generated_calls.h"
 
-static void run_all(const room *r)
+enum kinds { COLLECTIVE = 1, WITH_CONTEXT = 2, OTHER = 4, ALL = 7 };
+
+static enum kinds kind_of(const test *t)
 {
-  for (size_t i = 0; i < n_call_tests; i++) {
+  if (t->collective) return COLLECTIVE;
+  return strncmp(t->name, "shmem_ctx_", strlen("shmem_ctx_")) == 0 ? WITH_CONTEXT : OTHER;
+}
+
+static void run_those(const room *r, enum kinds kinds)
+{
+  for (const test *t = call_tests; t < call_tests + n_call_tests; t++) {
+    if (!(kind_of(t) & kinds)) continue;
     int before = failures;
-    call_tests[i].run(r);
-    if (failures != before) fprintf(stderr, "FAIL %s on PE %d\n", call_tests[i].name, r->me);
+    t->run(r);
+    if (failures != before) fprintf(stderr, "FAIL %s on PE %d\n", t->name, r->me);
   }
 }
 
@@ -77,17 +89,6 @@ static long static_sync[2 * SHMEM_SYNC_SIZE];
 
 _Thread_local shmem_team_t group_team[N_GROUPS];
 
-/* Runs with the default context, and where `both` with one that was made. */
-static void run_contexts(room *r, bool both)
-{
-  r->ctx = SHMEM_CTX_DEFAULT;
-  run_all(r);
-  if (!both) return;
-  EXPECT(shmem_ctx_create(0, &r->ctx) == 0, "a context");
-  run_all(r);
-  shmem_ctx_destroy(r->ctx);
-}
-
 static void make_teams(const room *r)
 {
   group_team[0] = SHMEM_TEAM_WORLD;
@@ -101,8 +102,13 @@ static void make_teams(const room *r)
 
 int main(int argc, char **argv)
 {
-  (void)argc;
-  (void)argv;
+  enum kinds kinds = ALL;
+  bool full = true;
+  for (int i = 1; i < argc; i++)
+    if (strcmp(argv[i], "short") == 0)
+      full = false;
+    else if (strcmp(argv[i], "collectives") == 0)
+      kinds = COLLECTIVE;
   shmem_init();
   int me = shmem_my_pe(), n = shmem_n_pes();
   room heap = {shmem_malloc(ROOM_BYTES),
@@ -114,7 +120,8 @@ int main(int argc, char **argv)
                (me + n - 1) % n,
                (me + 1) % n,
                SHMEM_CTX_DEFAULT,
-               shmem_calloc(2 * SHMEM_SYNC_SIZE, sizeof(long))};
+               shmem_calloc(2 * SHMEM_SYNC_SIZE, sizeof(long)),
+               full && n <= 4};
   for (int i = 0; i < 2 * SHMEM_SYNC_SIZE; i++) heap.sync[i] = SHMEM_SYNC_VALUE;
   make_teams(&heap);
   if (wtl_break && !getenv("WTL_TEST_BREAK")) { /* with that, one routine is broken all the time (broken_programs.py) */
@@ -122,11 +129,16 @@ int main(int argc, char **argv)
     shmem_finalize();
     return bad != 0;
   }
-  run_contexts(&heap, n <= 4);
+  run_those(&heap, kinds);
+  if (n <= 4 && kinds & WITH_CONTEXT) { /* again, with a context that was made */
+    EXPECT(shmem_ctx_create(0, &heap.ctx) == 0, "a context");
+    run_those(&heap, WITH_CONTEXT);
+    shmem_ctx_destroy(heap.ctx);
+  }
 #ifndef WTL_THREADS
-  room fixed = {static_a, static_b,  static_large_a, static_large_b,    me,
-                n,        heap.left, heap.right,     SHMEM_CTX_DEFAULT, static_sync};
-  if (n <= 4) run_contexts(&fixed, false);
+  room fixed = {static_a,  static_b,   static_large_a,    static_large_b, me,       n,
+                heap.left, heap.right, SHMEM_CTX_DEFAULT, static_sync,    heap.full};
+  if (n <= 4) run_those(&fixed, kinds);
 #endif
   if (me == 0) printf("%zu routines\n", n_call_tests);
   shmem_finalize();

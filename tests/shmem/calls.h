@@ -23,6 +23,7 @@ typedef struct room {
   int me, n, left, right;
   shmem_ctx_t ctx; /* for the forms with a context */
   long *sync;      /* symmetric: two work arrays for active sets, used by turns */
+  bool full;       /* all lengths, rounds and roots, or two of each */
 } room;
 
 enum { LARGE_BYTES = 160000 };
@@ -30,6 +31,7 @@ enum { LARGE_BYTES = 160000 };
 typedef struct test {
   const char *name;
   void (*run)(const room *);
+  bool collective; /* has no form with a context */
 } test;
 
 #define PLAIN(...) __VA_ARGS__
@@ -49,17 +51,13 @@ typedef uint64_t bits64;
 typedef unsigned __int128 bits128;
 
 /* All bits of a value vary with the PE and the place. Small ones, where sums must not overflow. */
-static inline uint64_t mixed(int pe, size_t i)
-{
-  uint64_t state = (uint64_t)pe << 32 | i;
-  return next_random(&state);
-}
+uint64_t mixed(int pe, size_t i);
 #define VALUE(T, pe, i) ((T)mixed(pe, i))
 #define SMALL(T, pe, i) ((T)(mixed(pe, i) % 7))
 
 static const size_t lengths[] = {0, 1, 2, 3, 17, MANY};
 /* Many PEs on few cores meet slowly where others compute too: there, two lengths, rounds and roots must do. */
-#define FULL (r->n <= 4)
+#define FULL (r->full)
 #define EACH_LENGTH(k) for (size_t k = FULL ? 0 : 4; k < sizeof lengths / sizeof lengths[0]; k++)
 
 #define DEFINE(NAME) static void test_##NAME(const room *r)

@@ -209,10 +209,16 @@ def lines_of(routine: dict) -> list[str] | None:
     return lines
 
 
+def is_collective(routine: dict) -> bool:
+    """Do all PEs meet in it? Such a routine takes no context."""
+    family = routine["family"]
+    return family in MEETINGS or bool(gathering("", family, "", ""))
+
+
 def main() -> None:
     routines = json.loads(Path(sys.argv[1]).read_text())
-    tests = [(r["name"], lines) for r in routines if (lines := lines_of(r)) is not None]
-    table = [f'  {{"{name}", test_{name}}},' for name, _ in tests]
+    tests = [(r, lines) for r in routines if (lines := lines_of(r)) is not None]
+    table = [f'  {{"{r["name"]}", test_{r["name"]}, {str(is_collective(r)).lower()}}},' for r, _ in tests]
     Path(sys.argv[2]).write_text(
         "\n".join(
             [
