@@ -71,7 +71,7 @@ def test_reductions_turned_by_request_are_right(mpi: Mpi, tmp_path: Path) -> Non
 
 
 @BOTH
-@pytest.mark.parametrize("n", [2, 3, 5])
+@pytest.mark.parametrize("n", [2, 3, pytest.param(5, marks=pytest.mark.soak)])
 def test_sums_of_floating_point_numbers_have_the_plain_programs_bits(mpi: Mpi, n: int, tmp_path: Path) -> None:
     program = mpi.compile("sums.c", tmp_path)
     plain, done = mpi.run(n, program, preload=False), mpi.run(n, program)
@@ -80,7 +80,7 @@ def test_sums_of_floating_point_numbers_have_the_plain_programs_bits(mpi: Mpi, n
 
 
 @BOTH
-@pytest.mark.parametrize("n", [2, 3, 5])
+@pytest.mark.parametrize("n", [2, 3, pytest.param(5, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("reductions", ["plain", "turned"])
 def test_two_groups_of_any_sizes_meet(mpi: Mpi, n: int, reductions: str, tmp_path: Path) -> None:
     """There the MPIs' non-blocking collectives hang or abort."""

@@ -13,22 +13,36 @@ from typing import Any
 
 import fakes
 import pytest
-from jobs import HOME, REPO, clean_environment
+from jobs import HOME, REPO, clean_environment, compile_once
 from preload import BOTH, ENVIRONMENT, Mpi
 from wattle.top.page import LAYOUT, MARK, chosen_of, read
 
-LATE_MS = 6000
+# PE 1 is late until it is let go: by a file of this name.
 STANDS = """
+#ifdef MPI
 #include <mpi.h>
+#else
+#include <shmem.h>
+#endif
 #include <unistd.h>
 int main(int argc, char **argv)
 {
   int rank;
+#ifdef MPI
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank) sleep(6);
+#else
+  shmem_init();
+  rank = shmem_my_pe();
+#endif
+  while (rank == 1 && access(argv[1], F_OK) != 0) usleep(10000);
+#ifdef MPI
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
+#else
+  shmem_barrier_all();
+  shmem_finalize();
+#endif
 }
 """
 
@@ -68,43 +82,55 @@ def end(job: subprocess.Popen[str]) -> None:
         job.wait(20)
 
 
-def check(job: subprocess.Popen[str], program: str, call: str, whole: bool = False) -> None:
-    """`whole`: `job` is `wattle run`, and is asked itself."""
+def check(job: subprocess.Popen[str], program: Path, call: str, go: Path, whole: bool = False) -> None:
+    """`go`: what lets PE 1 go. `whole`: `job` is `wattle run`, and is asked itself."""
+    words = [f"wattle: PE 0: waits in {call} at program+0x"] + ["wattle: PE 1: does not wait, for"] * whole
+    err = ""
     try:
-        pes = ask(program, call)
+        pes = ask(f"/{program.name}", call)
         assert [pe["pe"] for pe in pes] == [0, 1]
         waiting = next(pe for pe in pes if pe["call"] == call)
         assert waiting["pe"] == 0
         assert not pes[1]["waits"]
         assert waiting["where"]
         os.kill(job.pid if whole else waiting["pid"], signal.SIGQUIT)  # told, not ended
-        _, err = job.communicate(timeout=60)
+        assert job.stderr
+        for line in job.stderr:
+            err += line
+            if all(word in err for word in words):
+                break
+        go.touch()
+        err += job.stderr.read()
+        job.wait(60)
     finally:
         end(job)
     assert job.returncode == 0, err
+    assert all(word in err for word in words), err
     assert ("wattle: PE 1: does not wait, for" in err) == whole, err
-    assert f"wattle: PE 0: waits in {call} at program+0x" in err
+
+
+def stands(compiler: object, folder: Path, name: str, *options: str) -> Path:
+    source, program = folder / "stands.c", folder / f"stands-{name}"
+    source.write_text(STANDS)
+    return compile_once([compiler, "-g", *options, source], program)
+
+
+def stands_mpi(mpi: Mpi, folder: Path) -> Path:
+    return stands(mpi.tool("mpicc"), folder, mpi.name, "-DMPI")
 
 
 @pytest.mark.parametrize("wait", ["spin", "adaptive"])
-def test_an_openshmem_job(wait: str) -> None:
-    program = HOME / "lib/wattle/apps/barrier"
-    job = start([HOME / "bin/oshrun", "-n", 2, "--", program, LATE_MS], WATTLE_WAIT=wait)
-    check(job, "/barrier", "shmem_barrier_all")
-
-
-def stands(mpi: Mpi, folder: Path) -> Path:
-    source, program = folder / "stands.c", folder / f"stands-{mpi.name}"
-    source.write_text(STANDS)
-    subprocess.run([mpi.tool("mpicc"), "-g", str(source), "-o", str(program)], check=True)
-    return program
+def test_an_openshmem_job(wait: str, tmp_path: Path) -> None:
+    program, go = stands(HOME / "bin/oshcc", tmp_path, wait), tmp_path / "go"
+    job = start([HOME / "bin/oshrun", "-n", 2, "--", program, go], WATTLE_WAIT=wait)
+    check(job, program, "shmem_barrier_all", go)
 
 
 @BOTH
 def test_an_mpi_job(mpi: Mpi, tmp_path: Path) -> None:
-    program = stands(mpi, tmp_path)
-    job = start([mpi.tool("mpirun"), "-n", 2, program], LD_PRELOAD=str(HOME / "lib/libwattle-mpi.so"))
-    check(job, f"/{program.name}", "MPI_Barrier")
+    program, go = stands_mpi(mpi, tmp_path), tmp_path / "go"
+    job = start([mpi.tool("mpirun"), "-n", 2, program, go], LD_PRELOAD=str(HOME / "lib/libwattle-mpi.so"))
+    check(job, program, "MPI_Barrier", go)
 
 
 def run_of(folder: Path, *words: object) -> subprocess.Popen[str]:
@@ -112,15 +138,15 @@ def run_of(folder: Path, *words: object) -> subprocess.Popen[str]:
 
 
 def test_wattle_run_asks_all_pes_of_its_job(tmp_path: Path) -> None:
-    job = run_of(tmp_path, "-n", 2, "--", HOME / "lib/wattle/apps/barrier", LATE_MS)
-    check(job, "/barrier", "shmem_barrier_all", whole=True)
+    program, go = stands(HOME / "bin/oshcc", tmp_path, "shmem"), tmp_path / "go"
+    check(run_of(tmp_path, "-n", 2, "--", program, go), program, "shmem_barrier_all", go, whole=True)
 
 
 @BOTH
 def test_wattle_run_asks_the_processes_of_an_mpi_job(mpi: Mpi, tmp_path: Path) -> None:
-    program = stands(mpi, tmp_path)
-    job = run_of(tmp_path, "--mpi", "--", mpi.tool("mpirun"), "-n", 2, program)
-    check(job, f"/{program.name}", "MPI_Barrier", whole=True)
+    program, go = stands_mpi(mpi, tmp_path), tmp_path / "go"
+    job = run_of(tmp_path, "--mpi", "--", mpi.tool("mpirun"), "-n", 2, program, go)
+    check(job, program, "MPI_Barrier", go, whole=True)
 
 
 def test_a_second_question_at_once_ends_the_job(tmp_path: Path) -> None:

@@ -87,11 +87,12 @@ def make_study(directory: Path, samples_frame: pl.DataFrame | None = None, place
 
 
 # A stand-in for the benchmark and for MPI's: one PE says what the real one would. FAKE_BENCH makes it misbehave.
-BENCH = """#!/usr/bin/python3
-import json, os, sys, time
+BENCH = """#!/usr/bin/python3 -IS
+import os, sys
 mode, pe = os.environ.get("FAKE_BENCH", ""), os.environ.get("FAKE_PE", "0")
 if pe != "0":
     sys.exit("am: PE 3: no room" if mode == "no large rings" and pe == "3" else 0)
+import json, time
 given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
 ways, tests = given.get("--ways", "mpi").split(","), given["--tests"].split(",")
 pes = int(os.environ.get("FAKE_PES", "2"))
@@ -125,7 +126,7 @@ if mode == "loses":
     sys.exit("am: messages were lost")
 """
 
-MPIRUN = """#!/usr/bin/python3
+MPIRUN = """#!/usr/bin/python3 -IS
 import os, sys
 i = sys.argv.index("-n")
 open(os.environ["FAKE_MPIRUN"], "a").write(" ".join(sys.argv[1:i + 2]) + "\\n")
@@ -133,7 +134,7 @@ os.execve(sys.argv[i + 2], sys.argv[i + 2:], {**os.environ, "FAKE_PES": sys.argv
 """
 
 # As the real one: a server without a test, a caller with one; it prints its table at the end.
-PERFTEST = """#!/usr/bin/python3
+PERFTEST = """#!/usr/bin/python3 -IS
 import sys, time
 if "-t" not in sys.argv:
     time.sleep(30)

@@ -56,21 +56,22 @@ INFO: dict[str, Any] = {
     "waits": {},
 }
 
-OSHRUN = """#!/usr/bin/python3
+OSHRUN = """#!/usr/bin/python3 -IS
 # Starts the program once for each PE; then, if asked to, leaves profiles as the runtime would.
-import os, pathlib, shutil, subprocess, sys
+import os, subprocess, sys
 options = sys.argv[1:sys.argv.index("--")]
 n = int(options[options.index("-n") + 1])
 command = sys.argv[sys.argv.index("--") + 1:]
 codes = [subprocess.call(command, env={**os.environ, "FAKE_PE": str(pe), "FAKE_N": str(n)}) for pe in range(n)]
 target, ready = os.environ.get("WATTLE_PROFILE_DIR"), os.environ.get("FAKE_PROFILES")
 if target and ready:
+    import pathlib, shutil
     for file in pathlib.Path(ready).glob("pe-*.json"):
         shutil.copy(file, target)
 sys.exit(next((c if c >= 0 else 128 - c for c in codes if c), 0))
 """
 
-WATTLE_INFO = """#!/usr/bin/python3
+WATTLE_INFO = """#!/usr/bin/python3 -IS
 import os, pathlib, sys
 if os.environ.get("WATTLE_WAIT", "spin") not in ("spin", "yield", "sleep", "adaptive"):
     sys.exit(f"wattle-info: WATTLE_WAIT={os.environ['WATTLE_WAIT']}: expected one of spin, yield, sleep, adaptive")

@@ -109,12 +109,12 @@ def make_study(directory: Path, app: str = "tsp", left_out: dict[str, str] | Non
 
 
 # A stand-in for a version's program: one PE says what the real one would. FAKE_APP makes it misbehave.
-PROGRAM = """#!/usr/bin/python3
-import json, os, pathlib, re, sys, time
+PROGRAM = """#!/usr/bin/python3 -IS
+import os, sys
 if os.environ.get("FAKE_PE", "0") != "0":
     sys.exit(0)
-name = pathlib.Path(sys.argv[0]).name
-app, version = name.split("-")
+import json, re, time
+app, version = os.path.basename(sys.argv[0]).split("-")
 words = sys.argv[1:]
 repeats = int(words[words.index("--repeat") + 1])
 held = "--hold" in words

@@ -133,10 +133,11 @@ def make_study(directory: Path, samples_frame: pl.DataFrame | None = None, place
 
 
 # A stand-in for the benchmark: one PE says what the real one would. FAKE_BENCH makes it misbehave.
-BENCH = f"""#!/usr/bin/python3
-import json, os, sys, time
+BENCH = f"""#!/usr/bin/python3 -IS
+import os, sys
 if os.environ.get("FAKE_PE", "0") != "0":
     sys.exit(0)
+import json, time
 mode = os.environ.get("FAKE_BENCH", "")
 given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
 if "FAKE_SAYS_HOST" in os.environ:
