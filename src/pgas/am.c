@@ -120,7 +120,6 @@ static void set_handler(wtl_pe *self, const char *call, int id, wtl_am_handler h
   bool is_served = id >= WTL_AM_FIRST_ID || am->progress == WTL_PROGRESS_AGENT;
   if (!am->agent && handler && is_served && am->progress != WTL_PROGRESS_CALLER) {
     char error[256];
-    self->door.is_shared = true; /* a handler that the agent runs may wait for a mutex */
     am->agent = wtl_am_agent_start(am, error, sizeof error);
     if (!am->agent) wtl_pe_fail(WTL_EXIT_OSERR, "%s: %s", call, error);
   }
@@ -156,13 +155,6 @@ void wtl_am_refuse_in_handler(const char *call)
 
 /* --- on one node -------------------------------------------------------------------------------------------------- */
 
-void wtl_am_wake(const wtl_am *am, int pe)
-{
-  wtl_control *there = wtl_control_of(am->pe, pe);
-  if (wtl_bell_has_sleeper(&there->bell)) wtl_bell_ring(&there->bell);
-  if (wtl_bell_has_sleeper(&there->am_bell)) wtl_bell_ring(&there->am_bell);
-}
-
 static void copy(char *to, const void *from, size_t n)
 {
   if (n == 8) /* by far the most frequent: no call */
@@ -174,32 +166,41 @@ static void copy(char *to, const void *from, size_t n)
 /* Fills in a claimed slot, lets it be seen and tells its target. */
 static void post(wtl_am *am, int pe, const wtl_am_claim *c, enum wtl_am_kind kind, int id, uint32_t counted, size_t n)
 {
+  wtl_control *there = wtl_control_of(am->pe, pe);
   c->slot->from = (uint16_t)am->pe->slot;
   c->slot->kind = (uint16_t)kind;
   c->slot->handler = id;
   c->slot->n = (uint32_t)n;
   c->slot->counted = counted;
-  wtl_am_announce(&wtl_control_of(am->pe, pe)->bell);
+  wtl_am_announce(&there->bell);
   wtl_am_show(c);
-  wtl_am_wake(am, pe);
+  wtl_am_wake(there);
+}
+
+/* A message, or a piece of one, of at most WTL_AM_PIECE bytes; false: there is no room. */
+static inline bool send_one(wtl_am *am, int pe, enum wtl_am_way way, int id, uint32_t counted,
+                            const wtl_am_piece *piece, const char *from, size_t n, uint32_t *position)
+{
+  int slot = am->pe->slot_of[pe];
+  wtl_am_claim c;
+  if (!wtl_am_claim_place(wtl_am_ring_of(am, slot, way), &am->known[way][slot], n, piece != NULL, &c)) return false;
+  if (piece) memcpy(c.slot->bytes, piece, sizeof *piece);
+  copy(c.payload, from, n);
+  post(am, pe, &c, piece ? WTL_AM_PART : WTL_AM_WHOLE, id, counted, n);
+  *position = c.position;
+  return true;
 }
 
 bool wtl_am_send_local(wtl_am *am, int pe, enum wtl_am_way way, int id, uint32_t counted, uint64_t serial,
                        const char *from, size_t n, size_t *sent, uint32_t *position)
 {
-  int slot = am->pe->slot_of[pe];
-  wtl_am_ring *ring = wtl_am_ring_of(am, slot, way);
-  bool is_long = n > WTL_AM_PIECE;
-  do {
+  if (WTL_LIKELY(n <= WTL_AM_PIECE)) return send_one(am, pe, way, id, counted, NULL, from, n, position);
+  while (*sent < n) {
     size_t left = n - *sent, step = left < WTL_AM_PIECE ? left : WTL_AM_PIECE;
-    wtl_am_claim c;
-    if (!wtl_am_claim_place(ring, &am->known[way][slot], step, is_long, &c)) return false;
-    if (is_long) memcpy(c.slot->bytes, &(wtl_am_piece){n, *sent, serial}, sizeof(wtl_am_piece));
-    copy(c.payload, from + *sent, step);
-    post(am, pe, &c, is_long ? WTL_AM_PART : WTL_AM_WHOLE, id, counted, step);
+    wtl_am_piece piece = {n, *sent, serial};
+    if (!send_one(am, pe, way, id, counted, &piece, from + *sent, step, position)) return false;
     *sent += step;
-    *position = c.position;
-  } while (*sent < n);
+  }
   return true;
 }
 

@@ -109,7 +109,7 @@ static void show(wtl_pe *self, wtl_am_far *f, uint32_t kind, size_t n)
   /* Who serves the network takes what came next. If that one may not, another must. */
   if (wtl_am_may_take(self->am)) return;
   wtl_fence();
-  wtl_am_wake(self->am, self->me);
+  wtl_am_wake(wtl_control_of(self, self->me));
 }
 
 static char *landing_place(wtl_pe *self, uint64_t offset, size_t n)
@@ -204,7 +204,7 @@ static wtl_net_tag ask(peer *p)
   p->asked = p->sent;
   p->asked_bytes = p->bytes;
   p->asks = true;
-  return (wtl_net_tag){p->asked, 0, ASK};
+  return (wtl_net_tag){.a = p->asked, .kind = ASK};
 }
 
 /*
@@ -271,7 +271,7 @@ void wtl_am_far_say_counted(wtl_am *am, int pe, uint32_t counted, uint32_t repli
   wtl_am_far *f = far_of(am);
   f->peers[pe].replies++;
   f->held = true;
-  wtl_net_message(am->pe->net, pe, (wtl_net_tag){replies, counted, COUNTED}, NULL, 0, true, NULL);
+  wtl_net_message(am->pe->net, pe, (wtl_net_tag){.a = replies, .b = counted, .kind = COUNTED}, NULL, 0, true, NULL);
 }
 
 void wtl_am_far_push(wtl_am *am)
@@ -296,7 +296,7 @@ static void answer(wtl_am *am, wtl_am_far *f, int pe)
   if (!p->wants || p->held || (int32_t)(p->handled - p->wanted) < 0) return;
   p->wants = false;
   f->held = true;
-  wtl_net_message(am->pe->net, pe, (wtl_net_tag){p->wanted, p->replies, DONE}, NULL, 0, true, NULL);
+  wtl_net_message(am->pe->net, pe, (wtl_net_tag){.a = p->wanted, .b = p->replies, .kind = DONE}, NULL, 0, true, NULL);
 }
 
 /* What was sent since is asked about at once where it is much: its sender may wait for room by now, and send nothing

@@ -123,7 +123,7 @@ void wtl_am_held_look(wtl_am *am)
 {
   atomic_fetch_add_explicit(&am->attached, 1, memory_order_seq_cst);
   if (!atomic_load_explicit(&am->n_held, memory_order_seq_cst)) return;
-  wtl_am_wake(am, am->pe->me);
+  wtl_am_wake(wtl_control_of(am->pe, am->pe->me));
   wtl_am_take_if_any(am);
 }
 

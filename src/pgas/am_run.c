@@ -158,9 +158,13 @@ static bool take_ring(wtl_am *am, enum wtl_am_way way)
 
 /* --- turns -------------------------------------------------------------------------------------------------------- */
 
+/* Whoever waits for a message fetches the slot behind it meanwhile: that is looked at before he who waits goes on. */
 static bool is_there(wtl_am *am, enum wtl_am_way way)
 {
-  return wtl_am_peek(&am->mine[way], atomic_load_explicit(&am->position[way], memory_order_relaxed)) != NULL;
+  uint64_t at = atomic_load_explicit(&am->position[way], memory_order_relaxed);
+  if (wtl_am_peek(&am->mine[way], at)) return true;
+  __builtin_prefetch(&am->mine[way].slots[((uint32_t)at + 1) % WTL_AM_SLOTS]);
+  return false;
 }
 
 bool wtl_am_may_take(const wtl_am *am)
@@ -188,6 +192,7 @@ bool wtl_am_waits(void *arg)
 /* From other nodes they come in long runs: as many as take a moment, before who waits looks at the network again. */
 static bool take_far(wtl_am *am, enum wtl_am_way way)
 {
+  if (WTL_LIKELY(!atomic_load_explicit(&am->far, memory_order_relaxed))) return false;
   int taken = wtl_am_far_take(am, way, WTL_AM_TURN);
   bool any = taken > 0;
   if (taken < WTL_AM_TURN) return any;
@@ -229,7 +234,8 @@ bool wtl_am_take(void *arg)
   any_waits = any || atomic_load_explicit(&am->awaited, memory_order_relaxed);
   if (any_waits && wtl_bell_has_sleeper(self->door.bell)) wtl_bell_ring(self->door.bell);
   /* What came since the last look was told to nobody, where this thread was seen to be at it. */
-  if (wtl_am_has_sleeper(am, self->me) && wtl_am_waits(am)) wtl_am_wake(am, self->me);
+  wtl_control *own = wtl_control_of(self, self->me);
+  if (wtl_am_has_sleeper(own) && wtl_am_waits(am)) wtl_am_wake(own);
   return any;
 }
 

@@ -151,15 +151,19 @@ static inline void wtl_am_announce(wtl_bell *there)
 
 /* Does a thread of a PE of this node, or its agent, sleep? A full barrier must lie between what it is to see and
  * this. */
-static inline bool wtl_am_has_sleeper(const wtl_am *am, int pe)
+static inline bool wtl_am_has_sleeper(const wtl_control *there)
 {
-  const wtl_control *there = wtl_control_of(am->pe, pe);
   return wtl_bell_has_sleeper(&there->bell) || wtl_bell_has_sleeper(&there->am_bell);
 }
 
-/* am.c: tells a PE of this node that something waits in its rings. A full barrier must lie between. */
-void wtl_am_wake(const wtl_am *am, int pe);
-/* Sends a piece, or all, of a message to a PE of this node; false if its ring is full. `sent`: bytes that have left. */
+/* Tells a PE of this node that something waits in its rings. A full barrier must lie between. */
+static inline void wtl_am_wake(wtl_control *there)
+{
+  if (wtl_bell_has_sleeper(&there->bell)) wtl_bell_ring(&there->bell);
+  if (wtl_bell_has_sleeper(&there->am_bell)) wtl_bell_ring(&there->am_bell);
+}
+
+/* am.c: sends a piece, or all, of a message to a PE of this node; false if its ring is full. `sent`: bytes that have left. */
 bool wtl_am_send_local(wtl_am *am, int pe, enum wtl_am_way way, int id, uint32_t counted, uint64_t serial,
                        const char *from, size_t n, size_t *sent, uint32_t *position);
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "pgas/am_order.h"
 #include "pgas/rma.h"
 #include "pgas/sync.h"
 
@@ -52,15 +53,17 @@ wtl_ctx *wtl_context_find(const wtl_pe *self, uintptr_t handle)
   return atomic_load_explicit(&c->handle, memory_order_acquire) == handle ? c : NULL;
 }
 
-void wtl_context_am_quiet(wtl_pe *self, wtl_site *site, wtl_ctx *c)
+void wtl_context_am_quiet(wtl_pe *self, wtl_site *site, const char *call, wtl_ctx *c)
 {
   uint64_t sent = atomic_load(&c->am_sent);
-  if (sent) wtl_wait_until(self, site, &c->am_done, WTL_U64, WTL_CMP_GE, sent);
+  if (!sent) return;
+  if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_waits(self, call);
+  wtl_wait_until(self, site, &c->am_done, WTL_U64, WTL_CMP_GE, sent);
 }
 
-void wtl_context_free(wtl_pe *self, wtl_site *site, wtl_ctx *c)
+void wtl_context_free(wtl_pe *self, wtl_site *site, const char *call, wtl_ctx *c)
 {
-  wtl_context_am_quiet(self, site, c);
+  wtl_context_am_quiet(self, site, call, c);
   wtl_quiet_flow(self, c->flow, site);
   if (c->flow) wtl_net_flow_close(c->flow);
   c->flow = NULL;
@@ -77,9 +80,9 @@ wtl_ctx *wtl_context_next(const wtl_pe *self, const wtl_team *team, const wtl_ct
   return NULL;
 }
 
-void wtl_contexts_stop(wtl_pe *self, wtl_site *site)
+void wtl_contexts_stop(wtl_pe *self, wtl_site *site, const char *call)
 {
-  for (wtl_ctx *c = NULL; (c = wtl_context_next(self, NULL, c)) != NULL;) wtl_context_free(self, site, c);
+  for (wtl_ctx *c = NULL; (c = wtl_context_next(self, NULL, c)) != NULL;) wtl_context_free(self, site, call, c);
   free(self->ctxs);
   self->ctxs = NULL;
 }

@@ -36,16 +36,16 @@ wtl_ctx *wtl_context_make(wtl_pe *self, wtl_team *team, long options, bool is_pr
 /* The context of a handle; NULL: there is none (any more). */
 wtl_ctx *wtl_context_find(const wtl_pe *self, uintptr_t handle);
 
-/* The handlers of all requests sent on it have run, and so have, here, those of their replies. */
-void wtl_context_am_quiet(wtl_pe *self, wtl_site *site, wtl_ctx *ctx);
+/* The handlers of all requests sent on it have run, and so have, here, those of their replies. `call`: for reports. */
+void wtl_context_am_quiet(wtl_pe *self, wtl_site *site, const char *call, wtl_ctx *ctx);
 
 /* Completes its operations and active messages, and gives it back. */
-void wtl_context_free(wtl_pe *self, wtl_site *site, wtl_ctx *ctx);
+void wtl_context_free(wtl_pe *self, wtl_site *site, const char *call, wtl_ctx *ctx);
 
 /* The next context of `team` (NULL: of any) after `from` (NULL: the first). */
 wtl_ctx *wtl_context_next(const wtl_pe *self, const wtl_team *team, const wtl_ctx *from);
 
 /* All that are left. */
-void wtl_contexts_stop(wtl_pe *self, wtl_site *site);
+void wtl_contexts_stop(wtl_pe *self, wtl_site *site, const char *call);
 
 #endif

@@ -70,7 +70,6 @@ void wtl_global_start(wtl_pe *self, wtl_site *site)
     need_memory((void *)(g->packed = calloc((size_t)self->n, sizeof *g->packed)));
     need_memory((void *)(g->completed = calloc((size_t)self->n, sizeof *g->completed)));
     need_memory((void *)(g->ordered = calloc((size_t)self->n, sizeof *g->ordered)));
-    self->door.is_shared = true; /* handlers wait for a lock in any thread */
   }
   self->global = g;
   if (self->net) wtl_packed_start(self);

@@ -243,8 +243,9 @@ void wtl_pe_stop(void)
   if (self->compares) wtl_absent_end(self);
   if (self->stop_front) self->stop_front(self);
   wtl_am_end(self);
-  wtl_am_quiet(self, &site, "shmem_finalize");
-  wtl_contexts_stop(self, &site);
+  const char *call = "shmem_finalize";
+  wtl_am_quiet(self, &site, call);
+  wtl_contexts_stop(self, &site, call);
   wtl_quiet(self, &site);
   wtl_account_close(self, &site);
   wtl_am_stop(self);

@@ -202,7 +202,7 @@ void wtl_shmem_team_destroy(wtl_frame *f, shmem_team_t team)
   for (wtl_ctx *c = NULL; (c = wtl_context_next(f->self, t, c)) != NULL;) {
     wtl_check_that(f, !c->is_private, "team", (long long)(intptr_t)team,
                    "teams whose private contexts are destroyed (SHMEM_CTX_PRIVATE)");
-    wtl_context_free(f->self, f->site, c);
+    wtl_context_free(f->self, f->site, wtl_call_name(f->call), c);
   }
   if (WTL_UNLIKELY(f->self->compares)) wtl_compare_meeting(f->self, f->site, f->call, t, &(wtl_meeting){0});
   wtl_team_free(f->self, f->site, t);
@@ -241,7 +241,7 @@ void wtl_shmem_ctx_destroy(wtl_frame *f, shmem_ctx_t ctx)
   if (ctx == SHMEM_CTX_INVALID) return;
   if (ctx == SHMEM_CTX_DEFAULT)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: SHMEM_CTX_DEFAULT lasts as long as the program", wtl_call_name(f->call));
-  wtl_context_free(f->self, f->site, context_named(f, ctx));
+  wtl_context_free(f->self, f->site, wtl_call_name(f->call), context_named(f, ctx));
 }
 
 int wtl_shmem_ctx_get_team(wtl_frame *f, shmem_ctx_t ctx, shmem_team_t *team)
@@ -298,5 +298,5 @@ void wtl_shmem_ctx_am_quiet(wtl_frame *f, shmem_ctx_t ctx)
   if (ctx == SHMEM_CTX_DEFAULT)
     wtl_am_quiet(f->self, f->site, wtl_call_name(f->call));
   else
-    wtl_context_am_quiet(f->self, f->site, context_named(f, ctx));
+    wtl_context_am_quiet(f->self, f->site, wtl_call_name(f->call), context_named(f, ctx));
 }

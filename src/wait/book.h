@@ -16,7 +16,8 @@ static inline enum wtl_stage wtl_door_looks(const wtl_door *d)
 static inline void wtl_door_book(wtl_door *d, wtl_site *site, enum wtl_stage stage, uint64_t *since)
 {
   uint64_t now = wtl_ticks(), spent = now - *since;
-  _Atomic uint64_t *all = &d->ticks[stage];
+  enum wtl_door_side side = wtl_thread_sites.generation == WTL_IN_HANDLER ? WTL_OF_HANDLERS : WTL_OF_PROGRAM;
+  _Atomic uint64_t *all = &d->ticks[side][stage];
   site->wait_ticks[stage] += spent;
   if (WTL_UNLIKELY(d->noted != NULL))
     wtl_profile_note(d->noted, (enum wtl_span)stage, *since, now, site->addr, site->call);

@@ -44,6 +44,7 @@ typedef struct wait {
   uint64_t over;  /* when a sleep ended, or was ended by a ring */
   uint64_t until; /* the tick at which it is given up; 0: never */
   bool told;      /* to who asks from outside */
+  bool booked;    /* to its end */
   bool governed;  /* it lasts, and the governor knows */
   bool counted;   /* who stands in for those that do not wait knows of this one */
   bool in_steps;  /* it does not hear the bell in its sleep */
@@ -76,15 +77,26 @@ static bool has_mail(const wtl_door *d)
   return WTL_UNLIKELY(atomic_load_explicit(&d->bell->has_mail, memory_order_relaxed)) && d->mail.of;
 }
 
-/* Runs handlers, if messages are there. Their time is the program's, not that of the stage in which the wait is. */
-static bool take_mail(wait *w, enum wtl_stage stage)
+/* Runs handlers, if messages are there; the stage is booked up to their begin. */
+static bool run_handlers(wait *w, enum wtl_stage stage)
 {
   const wtl_mail *m = &w->door->mail;
   if (!has_mail(w->door) || !m->waits(m->of)) return false;
   book(w, stage);
   end_idle(w, stage == WTL_STAGE_ASLEEP ? w->over : w->since); /* what waking took is no wait */
-  if (!m->take(m->of)) return false;
+  return m->take(m->of);
+}
+
+/* Their time is the program's, not that of the stage in which the wait goes on. */
+static void go_on(wait *w)
+{
   w->idle = w->since = wtl_ticks();
+}
+
+static bool take_mail(wait *w, enum wtl_stage stage)
+{
+  if (!run_handlers(w, stage)) return false;
+  go_on(w);
   return true;
 }
 
@@ -93,13 +105,16 @@ static enum wtl_stage stage_of_looks(const wait *w)
   return wtl_door_looks(w->door);
 }
 
-/* The condition, after a turn of the pump and of handlers. Who moves bytes does not wait. */
+/* The condition, after a turn of the pump and of handlers. Who moves bytes does not wait. A wait that handlers ended
+ * was over when they began: reading the clock again would hold up what it was for. */
 static bool look(wait *w)
 {
   const wtl_pump *p = &w->door->pump;
   if (p->progress && p->progress(p->agent)) end_idle(w, wtl_ticks());
-  take_mail(w, stage_of_looks(w));
-  return w->ready(w->arg);
+  bool ran = run_handlers(w, stage_of_looks(w)), done = w->ready(w->arg);
+  w->booked = ran && done;
+  if (ran && !done) go_on(w);
+  return done;
 }
 
 /* What ends a sleep. */
@@ -113,8 +128,7 @@ bool wtl_door_tell(wtl_door *d, const wtl_site *site)
 {
   uint64_t ns[WTL_N_STAGES];
   for (int stage = 0; stage < WTL_N_STAGES; stage++)
-    ns[stage] =
-        (uint64_t)((double)atomic_load_explicit(&d->ticks[stage], memory_order_relaxed) * d->stages.ns_per_tick);
+    ns[stage] = (uint64_t)((double)wtl_door_ticks(d, (enum wtl_stage)stage) * d->stages.ns_per_tick);
   return wtl_live_enter(d->live, site->addr ? wtl_call_of(d->calls, site->call)->name : "finish", site, ns);
 }
 
@@ -328,7 +342,7 @@ static bool look_on(wait *w, uint64_t limit)
   bool yields = w->door->stages.yields, done;
   if (limit == 0) return false;
   done = yields ? yield(w, limit) : spin(w, limit);
-  book(w, stage_of_looks(w));
+  if (!w->booked) book(w, stage_of_looks(w));
   return done;
 }
 

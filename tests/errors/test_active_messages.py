@@ -98,7 +98,11 @@ def test_one_that_does_so_often_is_reported_once_and_counted_at_the_end() -> Non
 
 @pytest.mark.parametrize(
     ("case", "times"),
-    [("waits with one", {"shmemx_am_request": 2, "shmemx_am_quiet": 2}), ("sends with one", {"shmemx_am_request": 3})],
+    [
+        ("waits with one", {"shmemx_am_request": 2, "shmemx_am_quiet": 2}),
+        ("waits on a context with one", {"shmemx_ctx_am_quiet": 2}),
+        ("sends with one", {"shmemx_am_request": 3}),
+    ],
 )
 def test_a_call_that_may_wait_for_handlers_with_a_mutex_is_reported_once(case: str, times: dict[str, int]) -> None:
     result = oshrun(2, "wrong_am", case, env={"WATTLE_AM_DEBUG": "on"})

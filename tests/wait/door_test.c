@@ -182,7 +182,7 @@ static visit *wait_once(enum wtl_wait_policy policy, int pes, int cores)
   CHECK(atomic_load(&v->ready));
   pthread_join(other, NULL);
   CHECK(v->site.waits == 1);
-  for (int k = 0; k < WTL_N_STAGES; k++) CHECK(v->site.wait_ticks[k] == atomic_load(&v->door.ticks[k]));
+  for (int k = 0; k < WTL_N_STAGES; k++) CHECK(v->site.wait_ticks[k] == wtl_door_ticks(&v->door, (enum wtl_stage)k));
   return v;
 }
 

@@ -94,6 +94,16 @@ static void provoke(int me, int n)
       shmemx_am_quiet();
       shmemx_am_mutex_unlock(&mutex);
     }
+  if (!strcmp(what, "waits on a context with one")) {
+    shmem_ctx_t ctx;
+    if (shmem_ctx_create(0, &ctx)) shmem_global_exit(1);
+    shmemx_ctx_am_request(ctx, to, DO, NULL, 0);
+    shmemx_am_mutex_lock(&mutex);
+    shmemx_ctx_am_quiet(ctx);
+    shmemx_ctx_am_quiet(ctx);
+    shmemx_am_mutex_unlock(&mutex);
+    shmem_ctx_destroy(ctx);
+  }
   if (!strcmp(what, "waits long with one")) {
     for (int turn = 0; turn < 2; turn++) {
       shmemx_am_mutex_lock(&mutex);
