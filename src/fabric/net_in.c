@@ -87,8 +87,9 @@ static bool take_answer(wtl_net *net, const wire_record *r, const void *data)
 
 static bool take_message(wtl_net *net, int from, const wire_record *r, const void *data)
 {
-  return net->home.message && net->home.message(net->home.owner, from, (wtl_net_tag){r->offset, r->token, r->region},
-                                                data, r->n, r->more + 1u);
+  return net->home.message &&
+         net->home.message(net->home.owner, from, (wtl_net_tag){.a = r->offset, .b = r->token, .kind = r->region}, data,
+                           r->n, r->more + 1u);
 }
 
 /* One record; false if it is not a good one. */
@@ -126,7 +127,7 @@ static bool take_batch(wtl_net *net, const wire_head *h, const char *at, size_t 
 
 static wtl_net_tag tag_of(wtl_place at, uint64_t token)
 {
-  return (wtl_net_tag){at.offset, token, at.region};
+  return (wtl_net_tag){.a = at.offset, .b = token, .kind = at.region};
 }
 
 static void large_arrived(void *arg)

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many of a size and a way say something. Once all that are kept are there, one transfer in SELDOM is measured,
- * where they are of both ways one in SETTLED, for measuring takes 2 us; of those one in OFTEN goes the other way while
- * that is hardly known, later one in RARELY. */
-enum { FEW = 4, SELDOM = 16, SETTLED = 64, OFTEN = 2, RARELY = 4 };
+/* So many of a size and a way say something. Once all that are kept are there, one transfer in SELDOM is looked at; of
+ * those one in OFTEN goes the other way while that is hardly known, later one in RARELY, and the one looked at after it
+ * is measured, too, to be compared with. No other is: measuring takes some microseconds. */
+enum { FEW = 4, SELDOM = 16, OFTEN = 2, RARELY = 4 };
 
 /* Of the slowdown that is allowed. A trial keeps the other PE waiting, too, of which its own sees nothing; and some is
  * for measuring, and for the clock. */
@@ -70,12 +70,14 @@ int wtl_thresholds_read(const char *text, uint64_t bytes[WTL_TRANSFER_KINDS], bo
   return 0;
 }
 
-void wtl_thresholds_start(wtl_thresholds *t, const char *text, double allowed, double wake_ns, double (*clock)(void))
+void wtl_thresholds_start(wtl_thresholds *t, const char *text, double allowed, double wake_ns, double measuring_ns,
+                          double (*clock)(void))
 {
   memset(t, 0, sizeof *t);
   wtl_thresholds_read(text, t->bytes, &t->learns, NULL, 0);
   t->allowed = allowed;
   t->wake_ns = wake_ns;
+  t->measuring_ns = measuring_ns;
   t->clock = clock;
   t->started = clock();
 }
@@ -142,16 +144,17 @@ wtl_choice wtl_thresholds_choose(wtl_thresholds *t, enum wtl_transfer_kind kind,
   wtl_choice how = {.sleeps = bytes >= t->bytes[kind]};
   wtl_size_class *c = &t->size[kind][class_of(bytes)];
   if (!t->learns) return how;
-  bool known = c->way[how.sleeps].n >= WTL_TRIES, settled = known && c->way[!how.sleeps].n >= WTL_TRIES;
-  if (c->turn++ % (settled ? SETTLED : SELDOM) && known) return how;
-  how.measured = true;
+  bool known = c->way[how.sleeps].n >= WTL_TRIES;
+  if (known && c->turn++ % SELDOM) return how;
+  how.measured = !known || c->is_next;
+  c->is_next = false;
   if (c->way[how.sleeps].n < FEW || ++c->looks % (c->way[!how.sleeps].n < FEW ? OFTEN : RARELY)) return how;
-  double expected = expected_loss(t, c, !how.sleeps);
-  if (t->lost[!how.sleeps] + expected > for_trials * t->allowed * (t->clock() - t->started)) return how;
+  double expected = expected_loss(t, c, !how.sleeps), measuring = 2 * t->measuring_ns; /* the next one, too */
+  if (t->lost[!how.sleeps] + expected + measuring > for_trials * t->allowed * (t->clock() - t->started)) return how;
   t->trials++;
-  t->lost[!how.sleeps] += expected; /* until it is known, which it may never be */
+  t->lost[!how.sleeps] += expected + measuring; /* expected: until it is known, which it may never be */
   how.expected_ns = expected;
-  how.is_trial = true;
+  how.is_trial = how.measured = c->is_next = true;
   how.sleeps = !how.sleeps;
   return how;
 }

@@ -34,6 +34,7 @@ typedef struct wtl_size_class {
   wtl_tried way[2]; /* polling, sleeping */
   uint32_t turn, looks;
   uint8_t verdict; /* WTL_UNDECIDED, ... */
+  bool is_next;    /* the next one that is looked at is measured: the last one was a trial */
 } wtl_size_class;
 
 enum { WTL_UNDECIDED, WTL_POLLS, WTL_SLEEPS };
@@ -43,6 +44,7 @@ typedef struct wtl_thresholds {
   bool learns;
   double allowed; /* share of the time that learning may cost */
   double wake_ns; /* what a sleep is taken to cost before one was tried */
+  double measuring_ns;
   double started, lost[2];
   double (*clock)(void);
   uint64_t trials;
@@ -58,8 +60,10 @@ typedef struct wtl_choice {
 /* `text`: the value of WATTLE_THRESHOLDS. 0; or -1, with what is wrong in `error`. */
 int wtl_thresholds_read(const char *text, uint64_t bytes[WTL_TRANSFER_KINDS], bool *learns, char *error, size_t size);
 
-/* `text`: one that can be read. `allowed`: share of the time that learning may cost; trials take a quarter of it. */
-void wtl_thresholds_start(wtl_thresholds *t, const char *text, double allowed, double wake_ns, double (*clock)(void));
+/* `text`: one that can be read. `allowed`: share of the time that learning may cost; trials take a quarter of it.
+ * `measuring_ns`: what it takes to measure a transfer. */
+void wtl_thresholds_start(wtl_thresholds *t, const char *text, double allowed, double wake_ns, double measuring_ns,
+                          double (*clock)(void));
 
 wtl_choice wtl_thresholds_choose(wtl_thresholds *t, enum wtl_transfer_kind kind, uint64_t bytes);
 

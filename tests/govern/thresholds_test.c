@@ -18,6 +18,7 @@ static const link slow = {0.0125, 25e3, 60e3, 30e3, 0.1}, middle = {0.125, 25e3,
                   fast = {1.25, 25e3, 60e3, 30e3, 0.3};
 enum { SMALLEST = 0, LARGEST = 22, SIZES = LARGEST - SMALLEST + 1 };
 
+static const double measuring_ns = 5e3;
 static double now_ns;
 static double model_clock(void)
 {
@@ -55,14 +56,17 @@ static double transfer(wtl_thresholds *t, const link *l, enum wtl_transfer_kind 
   double cpu = how.sleeps ? slept_cpu_ns(l, bytes) : took;
   if (how.sleeps) took += l->wake_ns;
   now_ns += noise * took;
-  if (how.measured) wtl_thresholds_learn(t, kind, bytes, how, noise * took, noise * cpu);
+  if (how.measured) {
+    now_ns += measuring_ns;
+    wtl_thresholds_learn(t, kind, bytes, how, noise * took, noise * cpu);
+  }
   return took;
 }
 
 static wtl_thresholds *start(const char *text, double allowed)
 {
   wtl_thresholds *t = malloc(sizeof *t);
-  wtl_thresholds_start(t, text, allowed, 50e3, model_clock);
+  wtl_thresholds_start(t, text, allowed, 50e3, measuring_ns, model_clock);
   return t;
 }
 
