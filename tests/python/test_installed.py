@@ -102,6 +102,14 @@ def test_oshcc_shows_its_command_and_runs_nothing(tmp_path: Path) -> None:
     assert "-lwattle-shmem" not in run(BUILD / "bin" / "oshcc", "-show", "-c", "a.c", cwd=tmp_path).stdout
 
 
+def test_oshcc_says_that_nothing_is_linked_statically(tmp_path: Path) -> None:
+    source, oshcc = ROOT / "examples" / "hello.c", BUILD / "bin" / "oshcc"
+    done = run(oshcc, "-static", source, "-o", "a", cwd=tmp_path)
+    assert done.returncode == 64 and "oshcc: -static is not possible" in done.stderr, done
+    done = run(oshcc, "-static", "-c", source, "-o", "a.o", cwd=tmp_path)
+    assert done.returncode == 0 and (tmp_path / "a.o").exists(), done.stderr
+
+
 def test_oshcc_without_a_file_is_the_compiler_itself(tmp_path: Path) -> None:
     assert run(BUILD / "bin" / "oshcc", "--version", cwd=tmp_path).returncode == 0
     assert "no input files" in run(BUILD / "bin" / "oshcc", cwd=tmp_path).stderr
