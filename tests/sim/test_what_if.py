@@ -95,6 +95,8 @@ def test_a_slower_network_takes_longer_and_the_run_s_own_as_long(recorded: Path)
     [
         (("--rank", "beauty"), ["--rank beauty", "energy, time, edp"]),
         (("--", "./program"), ["--what-if", "takes no program"]),
+        (("-n", "4"), ["-n: goes with a program", "--what-if"]),
+        (("--set", "WATTLE_WAIT=spin"), ["--set: goes with a program"]),
     ],
 )
 def test_what_cannot_be_asked_is_refused(recorded: Path, options: tuple[str, ...], words: list[str]) -> None:

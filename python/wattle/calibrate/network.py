@@ -36,6 +36,7 @@ BEGIN = {"acknowledge": 2e-6, "record": 50e-9, "segment": 16384.0}  # of what BA
 MOST_EVALUATIONS = 1200
 MOST_SLOPES = 12  # times that slopes are asked for, after each search without them
 STEPS = (1.5, 0.5, 0.2)  # of logarithms
+FARTHEST = math.log(100)  # from where the search begins: far out a run may take for ever
 SMOOTH = 0.02  # differences below this weigh less
 NUDGE = 0.05
 WIDEST = 10.0  # times the value: it may be anything
@@ -96,6 +97,7 @@ CASES = [
         get=(512, 16384, 262144),
         quiet=(8, 1024, 32768, 524288),
         add=(0,),
+        update=(0,),
         barrier=(0,),
     ),
     *(
@@ -237,7 +239,7 @@ def fit(
     """The numbers with which the logarithms of the ratios are smallest, in sum: a time that is far off for a reason of
     its own moves the others little. `run`: simulates the job of the fit under given numbers. A wait that turns from
     looking on to sleep makes a step, so the search asks for no slopes (Nelder and Mead's) until it is near."""
-    from scipy.optimize import least_squares, minimize
+    from scipy.optimize import Bounds, least_squares, minimize
 
     values = begin | BEGIN | NONE
     first = run(values)
@@ -257,12 +259,13 @@ def fit(
         return float(np.sqrt(off(logs) ** 2 + SMOOTH**2).sum()) + float(np.abs(logs - start).sum()) * 1e-4
 
     start = np.log([values[key] for key in FITTED])
-    best = start
+    best, within = start, Bounds(start - FARTHEST, start + FARTHEST)
     for step in STEPS:  # each begins anew where the last one ended, with a wide simplex and then a narrow one
         corners = np.vstack([best, *(best + step * row for row in np.eye(len(FITTED)))])
         options = {"initial_simplex": corners, "maxfev": MOST_EVALUATIONS // len(STEPS), "xatol": 1e-3, "fatol": 1e-3}
-        best = minimize(cost, best, method="Nelder-Mead", options=options).x
-        near = least_squares(off, best, loss="soft_l1", f_scale=SMOOTH, diff_step=NUDGE / 5, max_nfev=MOST_SLOPES).x
+        best = minimize(cost, best, method="Nelder-Mead", bounds=within, options=options).x
+        by_slopes = {"loss": "soft_l1", "f_scale": SMOOTH, "diff_step": NUDGE / 5, "max_nfev": MOST_SLOPES}
+        near = least_squares(off, best, bounds=within, **by_slopes).x
         best = min(best, near, key=cost)
     found = _numbers(np.exp(best))
     width = dict(zip(FITTED, _widths(off, best), strict=True))

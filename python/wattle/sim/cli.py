@@ -38,9 +38,13 @@ def sim(
         typer.Option(metavar="DIR", help="Instead of a program: a recorded run under other clocks and ways to wait."),
     ] = None,
     slowdown: Annotated[
-        float, typer.Option(metavar="PERCENT", help="With --what-if: time that a choice may cost.")
-    ] = 1.0,
-    rank: Annotated[str, typer.Option(metavar="BY", help="With --what-if: energy, time or edp.")] = "energy",
+        float | None,
+        typer.Option(metavar="PERCENT", help="With --what-if: time that a choice may cost (1).", show_default=False),
+    ] = None,
+    rank: Annotated[
+        str | None,
+        typer.Option(metavar="BY", help="With --what-if: by energy (default), time or edp.", show_default=False),
+    ] = None,
     network: Annotated[
         str | None, typer.Option(metavar="NAME", help="With --what-if, of a simulated run: another network.")
     ] = None,
@@ -65,12 +69,15 @@ def sim(
     if what_if is not None:
         if command:
             raise WattleError("--what-if replays a run that was recorded: it takes no program")
-        answer = asked.ask(what_if, machine, slowdown, rank, network)
+        of_runs = {"-n": n or None, "--clock-domain": clock_domain, "--output": output, "--set": settings or None}
+        _refuse(of_runs, "goes with a program that is run, not with --what-if")
+        answer = asked.ask(what_if, machine, 1.0 if slowdown is None else slowdown, rank or "energy", network)
         if json:
             console.print_json(asked.document(answer))
         else:
             asked.show(answer)
         return 0
+    _refuse({"--slowdown": slowdown, "--rank": rank, "--network": network}, "goes with --what-if only")
     if not command:
         raise WattleError("wattle sim needs a program to run, or --what-if DIR")
     planned = simulation.plan(machine, n, _chosen(settings or []), profile, clock_domain)
@@ -95,6 +102,12 @@ def sim(
     if outcome.exit_code == 0:
         _present(where, record, json)
     return outcome.exit_code
+
+
+def _refuse(options: dict[str, object], why: str) -> None:
+    for option, value in options.items():
+        if value is not None:
+            raise WattleError(f"{option}: {why}")
 
 
 def _chosen(pairs: list[str]) -> dict[str, str]:

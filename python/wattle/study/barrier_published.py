@@ -104,7 +104,8 @@ def _slope(a: Analysis) -> Outcome:
             a.provenance,
         )
     holds = abs(found.slope / SLOPE - 1) <= ALIKE
-    return Outcome(found.words, verdict_of(holds), (), a.provenance)
+    why = "The slope is the watts of all PEs that wait, and how many did is not printed."
+    return Outcome(found.words, verdict_of(holds), () if holds else (why,), a.provenance)
 
 
 def _power_constant(a: Analysis) -> Outcome:
