@@ -13,14 +13,26 @@ import typer
 
 from wattle import __version__, console, stopping
 from wattle.errors import Interrupted, WattleError
-from wattle.stopping import Stopped
 
 COMMANDS = ("doctor", "calibrate", "run", "top", "study", "compare", "report", "plan", "sim", "acceptance")
 
 KINDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false"}
 HELP = {"help_option_names": ["-h", "--help"]}
 
+
+class _Whole(typer.core.TyperGroup):
+    """Typer itself ends a command that a signal reached without a word, and by Ctrl-C's code whatever it was."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            code = stopping.exit_code(stop)
+            raise Interrupted(stopping.words(code), code) from None
+
+
 app = typer.Typer(
+    cls=_Whole,
     help="Runs OpenSHMEM programs and studies, and says where their time and their joules went.",
     no_args_is_help=True,
     add_completion=False,
@@ -120,9 +132,6 @@ def _guarded(arguments: list[str]) -> int:
         return error.exit_code
     except typer.TyperException as error:
         return _usage(error)
-    except Stopped as stop:
-        console.error(str(stop))
-        return stopping.exit_code(stop)
     except (KeyboardInterrupt, typer.Abort):
         console.error("interrupted")
         return Interrupted.exit_code

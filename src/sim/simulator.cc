@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -582,6 +583,7 @@ int main(int argc, char **argv)
   int none = 1, n = atoi(argv[3]);
   xbt_log_control_set("root.thres:critical");
   s4u::Engine engine(&none, argv);
+  std::signal(SIGINT, SIG_DFL); /* SimGrid's own handler destroys what its actors still use, and aborts */
   read_platform(argv[1], n);
   program = realpath(argv[4], nullptr);
   if (!program) fail(argv[4], strerror(errno));

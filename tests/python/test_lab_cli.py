@@ -13,6 +13,7 @@ import wattle as package
 from wattle import console, paths, units
 from wattle.cli import main
 from wattle.errors import WattleError
+from wattle.stopping import Stopped
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -78,11 +79,12 @@ def test_bad_usage_is_one_line_and_exit_code_2(home, capsys, arguments, words):
     assert words in err
 
 
-def test_an_interrupt_is_130_and_no_traceback(home, capsys, monkeypatch):
-    monkeypatch.setattr("wattle.info.ask", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    code, out, err = call(capsys, "doctor")
-    assert (code, out) == (130, "")
-    assert "Traceback" not in err
+@pytest.mark.parametrize(
+    ("stop", "code", "said"), [(KeyboardInterrupt(), 130, "interrupted"), (Stopped(15), 143, "ended by SIGTERM")]
+)
+def test_a_command_that_is_asked_to_stop_says_so_in_one_line(home, capsys, monkeypatch, stop, code, said):
+    monkeypatch.setattr("wattle.info.ask", lambda *_: (_ for _ in ()).throw(stop))
+    assert call(capsys, "doctor") == (code, "", f"wattle: {said}\n")
 
 
 def test_a_reader_that_goes_away_is_no_error_worth_a_word(environment):

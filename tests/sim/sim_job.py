@@ -45,14 +45,21 @@ def free_cluster(folder: Path, **costs: float) -> Path:
     return path
 
 
+def command(where: Path, n: int, *options: str) -> list[str]:
+    """Up to the program."""
+    return [sys.executable, "-m", "wattle", "sim", "-n", str(n), "-o", str(where), *options, "--"]
+
+
+def environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
+
+
 def simulate(
     where: Path, program: Path, *arguments: str, n: int = 4, options: tuple[str, ...] = (), timeout: float = 60
 ) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "wattle", "sim", "-n", str(n), "-o", str(where), *options]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
     return subprocess.run(
-        [*command, "--", str(program), *arguments],
-        env=environment,
+        [*command(where, n, *options), str(program), *arguments],
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=timeout,

@@ -6,12 +6,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from sim_job import HOME, ROOT, build, is_built, result, simulate
+from sim_job import HOME, ROOT, build, command, environment, is_built, result, simulate
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (libsimgrid-dev)")
 
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (l
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("simulated")
-    build(folder, "all_kinds", "deadlock", "late", "looks", "puts")
+    build(folder, "all_kinds", "deadlock", "forever", "late", "looks", "puts")
     return build(folder, "gups", "halo", of=ROOT / "examples")
 
 
@@ -100,6 +101,16 @@ def test_a_deadlock_names_the_call_and_the_line_of_each_pe(programs: Path, tmp_p
     assert done.returncode != 0
     assert re.search(r"shmem_long_wait_until at deadlock\.c:9: PE 0$", done.stderr, re.M), done.stderr
     assert re.search(r"shmem_barrier_all at deadlock\.c:10: PE 1-2$", done.stderr, re.M), done.stderr
+
+
+def test_an_interrupted_simulation_ends_and_says_so(programs: Path, tmp_path: Path) -> None:
+    words = [*command(tmp_path / "run", 3), str(programs / "forever")]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, env=environment(), stdout=pipe, stderr=pipe, text=True, start_new_session=True) as job:
+        assert job.stdout and job.stdout.readline() == "began\n"
+        os.killpg(job.pid, signal.SIGINT)
+        _, said = job.communicate(timeout=60)
+    assert job.returncode == 130 and said.startswith("wattle: interrupted") and said.count("\n") == 1, said
 
 
 def late(done: subprocess.CompletedProcess[str]) -> tuple[float, float]:

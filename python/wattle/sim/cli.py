@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -99,6 +100,8 @@ def sim(
     if found and found.waits:
         _show_deadlock(found.waits, command[0])
         return outcome.exit_code
+    if outcome.interrupts or outcome.exit_code == 128 + signal.SIGINT:  # the simulator may hear of it first
+        console.note(f"interrupted; what {where} has is not a whole run")
     if outcome.exit_code == 0:
         _present(where, record, json)
     return outcome.exit_code
