@@ -98,6 +98,21 @@ static void start_door(wtl_mpi_rank *self, const wtl_mpi_place *all, bool shared
   self->door.is_shared = shared;
 }
 
+/* A launcher of another MPI than the program's knows nothing of its processes, nor they of each other. */
+static void tell_if_alone(const wtl_record *r)
+{
+  static const char *const launched[][2] = {{"PMI_SIZE", "PMI_RANK"}, {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}};
+  for (size_t i = 0; r->n == 1 && i < sizeof launched / sizeof *launched; i++) {
+    const char *size = getenv(launched[i][0]), *rank = getenv(launched[i][1]);
+    if (!size || !rank || atoi(size) < 2) continue;
+    if (atoi(rank) == 0)
+      wtl_say("%s=%s: the launcher started %s processes, but each is a program of its own: its MPI is another one than "
+              "the launcher's. The profile is of one of them; start it with the mpirun of the MPI it was built with",
+              launched[i][0], size, size);
+    return;
+  }
+}
+
 static void start_record(wtl_mpi_rank *self)
 {
   wtl_record *r = &self->record;
@@ -112,6 +127,7 @@ static void start_record(wtl_mpi_rank *self)
       wtl_say("these processes were spawned: their profile is not written, it would replace their parents'");
     self->settings.profile_dir.text = "";
   }
+  if (parent == MPI_COMM_NULL) tell_if_alone(r);
   r->api = "mpi";
   r->calls[WTL_FRONT_FIRST] = wtl_mpi_calls;
   r->profile = &self->profile;

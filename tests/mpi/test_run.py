@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from jobs import HOME, REPO, clean_environment
-from preload import BOTH, ENVIRONMENT, LIBRARY, Mpi, profiles
+from preload import BOTH, ENVIRONMENT, LIBRARY, MPICH, OPEN_MPI, Mpi, profiles
 
 
 def wattle(*words: object, cwd: Path, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -69,6 +69,16 @@ def test_a_program_that_aborts_leaves_its_own_profile_and_exit_code(mpi: Mpi, tm
     left = profiles(tmp_path / "profile")
     assert [pe["pe"] for pe in left][-1:] == [1]
     assert left[-1]["joules"] == []
+
+
+@BOTH
+def test_processes_that_another_mpis_launcher_left_alone_are_told_so_once(mpi: Mpi, tmp_path: Path) -> None:
+    program = mpi.compile("sums.c", tmp_path)
+    other = MPICH if mpi == OPEN_MPI else OPEN_MPI
+    done = other.run(2, program, profile=tmp_path / "profile")
+    assert done.stderr.count("the launcher started 2 processes, but each is a program of its own") == 1, done.stderr
+    assert "each is a program" not in mpi.run(1, program, profile=tmp_path / "alone").stderr
+    assert "each is a program" not in mpi.run(2, program, profile=tmp_path / "both").stderr
 
 
 def test_a_process_without_mpi_does_not_notice_the_library() -> None:
