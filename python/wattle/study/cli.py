@@ -54,7 +54,7 @@ study_app.command("am")(am)
 
 @study_app.command("patterns")
 def patterns(
-    quick: Annotated[bool, typer.Option("--quick", help="A sweep of less than a minute, with fewer repeats.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A sweep of about a minute, with fewer repeats.")] = False,
     output: Output = None,
     on: On = LOCAL,
     pes: Annotated[

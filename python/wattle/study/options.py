@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-Quick = Annotated[bool, typer.Option("--quick", help="A sweep of less than a minute, with fewer PEs.")]
+Quick = Annotated[bool, typer.Option("--quick", help="A sweep of about a minute, with fewer PEs.")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="New directory to write to (wattle-runs/...).")]
 On = Annotated[
     str, typer.Option("--on", metavar="PLACE", help="Where: local, two-nodes (needs root), or sim:CLUSTER, simulated.")
