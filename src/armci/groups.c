@@ -93,6 +93,8 @@ static void create(const wtl_frame *f, int n, const int *pids, ARMCI_Group *out,
   for (int i = 0; i < n; i++) {
     armci_check_that(f, (unsigned)pids[i] < (unsigned)parent->n, "a process in pid_list", pids[i],
                      "the parent's processes");
+    for (int k = 0; k < i; k++)
+      armci_check_that(f, pids[k] != pids[i], "a process in pid_list", pids[i], "each process once");
     pes[i] = parent->pe[pids[i]];
     is_member |= pes[i] == f->self->me;
   }

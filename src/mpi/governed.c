@@ -91,7 +91,7 @@ static int start_clocks(wtl_mpi_rank *self, const wtl_mpi_place *all, char *erro
                           .cpus = cpus,
                           .pids = pids,
                           .profile = &self->profile,
-                          .waited = self->door.ticks[WTL_OF_PROGRAM],
+                          .waited = self->door.ticks,
                           .meet = meet,
                           .arg = self};
   for (size_t i = 0; cpus && pids && i < n; i++) {

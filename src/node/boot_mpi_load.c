@@ -86,10 +86,9 @@ static void describe(void *handle, char *out, size_t size)
 static const char *module_for(void *handle, const char *library)
 {
   static const char *const mpich[] = {"MPICH", "Intel(R) MPI", "MVAPICH", "ParaStation"};
-  if (dlsym(handle, "ompi_mpi_comm_world")) return "openmpi";
   for (size_t i = 0; i < sizeof mpich / sizeof mpich[0]; i++)
-    if (strstr(library, mpich[i])) return "mpich";
-  return NULL;
+    if (strstr(library, mpich[i])) return "mpich"; /* first: another library may have brought Open MPI along */
+  return dlsym(handle, "ompi_mpi_comm_world") ? "openmpi" : NULL;
 }
 
 static bool is_served_by_pmi(void)

@@ -127,6 +127,12 @@ static void set_handler(wtl_pe *self, const char *call, int id, wtl_am_handler h
   pthread_mutex_unlock(&am->lock);
 }
 
+void wtl_am_serve(wtl_pe *self)
+{
+  wtl_am *am = self->am;
+  if (am->progress == WTL_PROGRESS_CALLER) am->progress = WTL_PROGRESS_AUTO;
+}
+
 void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handler)
 {
   set_handler(self, call, id, handler);

@@ -54,6 +54,10 @@ void wtl_am_end(wtl_pe *self);
 void wtl_am_stop(wtl_pe *self);
 void wtl_am_free(wtl_pe *self);
 
+/* The runtime itself needs handlers that run while the program computes: WATTLE_PROGRESS=caller is auto from here on.
+ * Before any message. */
+void wtl_am_serve(wtl_pe *self);
+
 /* `call` is named in errors and reports, here and below. */
 void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handler);
 

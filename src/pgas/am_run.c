@@ -55,7 +55,7 @@ void wtl_am_call(wtl_am *am, const wtl_am_message *m, wtl_am_handler handler)
   here->counted = m->counted;
   here->replies = 0;
   here->frame = __builtin_frame_address(0);
-  wtl_thread_sites = (wtl_thread_profile){am->sites, WTL_IN_HANDLER};
+  wtl_thread_sites = (wtl_thread_profile){am->sites, here->is_agent ? WTL_IN_AGENTS_HANDLER : WTL_IN_HANDLER};
   here->runs = true;
   handler(m->data, m->n, m->from, (wtl_am_token)here->serial << 32 | (uint32_t)m->from);
   here->runs = false;

@@ -81,7 +81,7 @@ static int start_clocks(wtl_pe *self, char *error, size_t size)
                           .cpus = cpus,
                           .pids = pids,
                           .profile = &self->profile,
-                          .waited = self->door.ticks[WTL_OF_PROGRAM],
+                          .waited = self->door.ticks,
                           .meet = meet,
                           .arg = self};
   int rc = wtl_clocks_start(self->clocks, &node, error, size);

@@ -386,6 +386,7 @@ void wtl_packed_start(wtl_pe *self)
 {
   self->global->room = malloc(MOST);
   if (!self->global->room) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to serve global memory");
+  wtl_am_serve(self);
   wtl_am_attach(self, "global memory", WTL_AM_PACKED, serve);
   wtl_am_attach(self, "global memory", WTL_AM_PACKED_REPLY, take_reply);
 }

@@ -143,7 +143,7 @@ wtl_site_table *wtl_profile_handlers(wtl_profile *p)
 
 wtl_site_table *wtl_profile_table(wtl_profile *p, uint32_t call, int pe)
 {
-  if (wtl_thread_sites.generation == WTL_IN_HANDLER) {
+  if (wtl_thread_sites.generation >= WTL_IN_AGENTS_HANDLER) {
     if (p->in_handler) p->in_handler(call, pe);
     return wtl_thread_sites.table;
   }

@@ -141,6 +141,8 @@ wtl_site_table *wtl_profile_table(wtl_profile *p, uint32_t call, int pe);
  * itself. Who runs handlers sets the thread's table to this one and its generation to WTL_IN_HANDLER. */
 wtl_site_table *wtl_profile_handlers(wtl_profile *p);
 #define WTL_IN_HANDLER UINT64_MAX
+/* ... or, where a thread of the runtime's runs them beside the program's, to this. */
+#define WTL_IN_AGENTS_HANDLER (UINT64_MAX - 1)
 
 /* Finds or makes the slot; never NULL. */
 wtl_site *wtl_profile_find(wtl_site_table *t, uintptr_t addr, uint32_t call);
@@ -229,7 +231,7 @@ static inline void wtl_profile_note(const wtl_profile *p, enum wtl_span span, ui
                                     uint64_t addr, uint32_t call)
 {
   const wtl_thread_profile *here = &wtl_thread_sites;
-  if (here->generation != p->generation && here->generation != WTL_IN_HANDLER) return; /* it has made no call */
+  if (here->generation != p->generation && here->generation < WTL_IN_AGENTS_HANDLER) return; /* it has made no call */
   if (here->table->timeline) wtl_timeline_add(here->table->timeline, span, begin, end, addr, call);
 }
 

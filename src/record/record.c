@@ -38,8 +38,7 @@ void wtl_record_start(wtl_record *r)
 {
   r->start_tick = wtl_ticks();
   r->start_cpu_s = r->so_far.cpu_s = wtl_record_cpu_seconds();
-  for (int side = 0; side < WTL_DOOR_SIDES; side++)
-    for (int stage = 0; stage < WTL_N_STAGES; stage++) r->door->ticks[side][stage] = 0;
+  for (int stage = 0; stage < WTL_N_STAGES; stage++) r->door->ticks[stage] = 0;
   r->door->sleeps = 0;
   r->door->calls = r->calls;
   r->door->live = wtl_live_start(r->me, r->n);
@@ -69,9 +68,9 @@ void wtl_record_states(const wtl_record *r, wtl_activity *a)
   double s = r->door->stages.ns_per_tick * 1e-9;
   memset(a, 0, sizeof *a);
   a->wall_s = (double)(wtl_ticks() - r->start_tick) * s;
-  a->spin_s = (double)wtl_door_ticks(r->door, WTL_STAGE_SPIN) * s;
-  a->yield_s = (double)wtl_door_ticks(r->door, WTL_STAGE_YIELD) * s;
-  a->asleep_s = (double)wtl_door_ticks(r->door, WTL_STAGE_ASLEEP) * s;
+  a->spin_s = (double)r->door->ticks[WTL_STAGE_SPIN] * s;
+  a->yield_s = (double)r->door->ticks[WTL_STAGE_YIELD] * s;
+  a->asleep_s = (double)r->door->ticks[WTL_STAGE_ASLEEP] * s;
   a->active_s = fmax(0, a->wall_s - a->spin_s - a->yield_s - a->asleep_s);
   a->bytes = (double)wtl_profile_bytes(r->profile);
   put_off_clock(r->off, a, s);

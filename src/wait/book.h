@@ -11,22 +11,28 @@ static inline enum wtl_stage wtl_door_looks(const wtl_door *d)
   return d->stages.yields ? WTL_STAGE_YIELD : WTL_STAGE_SPIN;
 }
 
-/* Ends a stage that began at tick *since: its time goes to the site, the PE, the timeline and the governor. The next
- * begins. */
+/* Does a handler wait in the runtime's own thread? Whatever the PE's program does meanwhile, it does not wait. */
+static inline bool wtl_door_is_aside(void)
+{
+  return wtl_thread_sites.generation == WTL_IN_AGENTS_HANDLER;
+}
+
+/* Ends a stage that began at tick *since: its time goes to the site, the timeline and, of a wait of the program, to the
+ * PE and the governor. The next begins. */
 static inline void wtl_door_book(wtl_door *d, wtl_site *site, enum wtl_stage stage, uint64_t *since)
 {
   uint64_t now = wtl_ticks(), spent = now - *since;
-  enum wtl_door_side side = wtl_thread_sites.generation == WTL_IN_HANDLER ? WTL_OF_HANDLERS : WTL_OF_PROGRAM;
-  _Atomic uint64_t *all = &d->ticks[side][stage];
+  _Atomic uint64_t *all = &d->ticks[stage];
   site->wait_ticks[stage] += spent;
   if (WTL_UNLIKELY(d->noted != NULL))
     wtl_profile_note(d->noted, (enum wtl_span)stage, *since, now, site->addr, site->call);
+  *since = now;
+  if (WTL_UNLIKELY(wtl_door_is_aside())) return;
   if (d->is_shared)
     atomic_fetch_add_explicit(all, spent, memory_order_relaxed);
   else /* a locked add would hold up what the wait was for */
     atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + spent, memory_order_relaxed);
-  if (WTL_UNLIKELY(d->governor != NULL)) wtl_governor_book(d->governor, stage, *since, now);
-  *since = now;
+  if (WTL_UNLIKELY(d->governor != NULL)) wtl_governor_book(d->governor, stage, now - spent, now);
 }
 
 #endif

@@ -128,13 +128,14 @@ bool wtl_door_tell(wtl_door *d, const wtl_site *site)
 {
   uint64_t ns[WTL_N_STAGES];
   for (int stage = 0; stage < WTL_N_STAGES; stage++)
-    ns[stage] = (uint64_t)((double)wtl_door_ticks(d, (enum wtl_stage)stage) * d->stages.ns_per_tick);
+    ns[stage] =
+        (uint64_t)((double)atomic_load_explicit(&d->ticks[stage], memory_order_relaxed) * d->stages.ns_per_tick);
   return wtl_live_enter(d->live, site->addr ? wtl_call_of(d->calls, site->call)->name : "finish", site, ns);
 }
 
 static void tell(wait *w)
 {
-  if (!w->told && w->door->live) w->told = wtl_door_tell(w->door, w->site);
+  if (!w->told && w->door->live && !wtl_door_is_aside()) w->told = wtl_door_tell(w->door, w->site);
 }
 
 #ifdef WTL_SIM
@@ -414,7 +415,7 @@ static void wait_on(wait *w)
   wtl_sim_waits(site->call, site->addr);
 #endif
   uint64_t began = w->since;
-  if (WTL_LIKELY(!d->governor) ? look_on(w, limit) : look_on_governed(w, limit, began)) {
+  if (WTL_LIKELY(!d->governor) || wtl_door_is_aside() ? look_on(w, limit) : look_on_governed(w, limit, began)) {
     if (p->resume) p->resume(p->agent);
     end_idle(w, w->since);
   } else {

@@ -49,9 +49,6 @@ typedef struct wtl_mail {
 
 typedef struct wtl_governor wtl_governor;
 
-/* Who waits: the program; a handler, which another thread may run meanwhile, but one at a time. */
-enum wtl_door_side { WTL_OF_PROGRAM, WTL_OF_HANDLERS, WTL_DOOR_SIDES };
-
 typedef struct wtl_door {
   wtl_bell *bell; /* rung by whoever stores something this PE may wait for */
   wtl_stages stages;
@@ -66,22 +63,13 @@ typedef struct wtl_door {
   const wtl_call_info *const *calls; /* tables with the names of calls, for that */
   const wtl_profile *noted;          /* whose timeline the waits go to; NULL: nobody's */
   /* Totals of the PE; several threads may add. */
-  _Atomic uint64_t ticks[WTL_DOOR_SIDES][WTL_N_STAGES]; /* read by wtl_door_ticks */
+  _Atomic uint64_t ticks[WTL_N_STAGES]; /* of the program's own threads */
   _Atomic uint64_t sleeps;
   _Atomic uint64_t handled; /* messages whose handlers ran */
   _Atomic uint64_t rescues; /* sleeps that ran out although the condition held and nobody had rung */
 } wtl_door;
 
 void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, int n_local, wtl_cores cores);
-
-/* What all waits have spent in a stage since the counts were last cleared, in ticks. */
-static inline uint64_t wtl_door_ticks(const wtl_door *d, enum wtl_stage stage)
-{
-  uint64_t sum = 0;
-  for (int side = 0; side < WTL_DOOR_SIDES; side++)
-    sum += atomic_load_explicit(&d->ticks[side][stage], memory_order_relaxed);
-  return sum;
-}
 
 /* A test that found nothing: where PEs outnumber cores, the PE that would make it true needs this one's core. */
 void wtl_door_missed(wtl_door *d);

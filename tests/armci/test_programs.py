@@ -63,6 +63,10 @@ WRONG = [
         "a stranger in a group",
         "ARMCI_Group_create: a process in pid_list=5 is not valid here; allowed: the parent's processes",
     ),
+    (
+        "twice in a group",
+        "ARMCI_Group_create: a process in pid_list=0 is not valid here; allowed: each process once",
+    ),
     ("no handle", "ARMCI_Test: nb_handle is NULL"),
     ("no such root", "armci_msg_bcast: root=2 is not valid here; allowed: processes that take part"),
     ("no message", "armci_msg_snd: buf is NULL"),

@@ -153,14 +153,16 @@ def test_program_with_mpi_started_bare_is_one_pe(mpi: Mpi, boot: str, order: str
 @pytest.mark.parametrize("mpi", [MPICH, OPEN_MPI], ids=lambda mpi: mpi.name)
 def test_one_pe_ends_the_job_with_its_status_while_others_wait(mpi: Mpi, way: str, code: int) -> None:
     result = start(mpi, 3, program("ends"), way, 1, WATTLE_BOOT="mpi")
-    assert result.code == code and result.out.count("lives") == 3, result
+    least = 1 if mpi == MPICH else 3  # Hydra may drop what those that it kills said last
+    assert result.code == code and least <= result.out.count("lives") <= 3, result
 
 
 @pytest.mark.parametrize("way", ["_exit_4", "abort", "segfault"])
 def test_one_pe_that_dies_ends_the_job(way: str) -> None:
-    """Hydra mixes the statuses of those it then kills into its own, so which failure it is cannot be told."""
+    """Hydra mixes the statuses of those it then kills into its own, so which failure it is cannot be told, and may drop
+    what they said last."""
     result = start(MPICH, 3, program("ends"), way, 1)
-    assert result.code != 0 and result.out.count("lives") == 3, result
+    assert result.code != 0 and 1 <= result.out.count("lives") <= 3, result
 
 
 def test_all_pes_call_global_exit() -> None:

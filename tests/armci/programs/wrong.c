@@ -39,6 +39,7 @@ int main(int argc, char **argv)
     if (!strcmp(what, "a mutex too many")) ARMCI_Lock(1, 0);
     if (!strcmp(what, "not locked")) ARMCI_Unlock(0, 1);
     if (!strcmp(what, "a stranger in a group")) ARMCI_Group_create(2, (int[]){0, 5}, &none);
+    if (!strcmp(what, "twice in a group")) ARMCI_Group_create(2, (int[]){0, 0}, &none);
     if (!strcmp(what, "no handle")) ARMCI_Test(NULL);
     if (!strcmp(what, "no such root")) armci_msg_bcast(x, 8, 2);
     if (!strcmp(what, "no message")) armci_msg_snd(1, NULL, 8, 1);
