@@ -144,6 +144,20 @@ static inline void wtl_mpi_wait(wtl_frame *f, bool (*test)(void *), void *arg)
 int wtl_mpi_finish(wtl_frame *f, MPI_Request *request, MPI_Status *status);
 MPI_Fint wtl_mpi_finish_f(wtl_frame *f, int language, MPI_Fint *request, void *status);
 
+/*
+ * With MPI_THREAD_MULTIPLE, Open MPI 4.1's MPI_Waitall never returns where it finds a request that has failed already:
+ * it lets go of its own wait only once that was signalled, which nobody does then. MPI_Testall ends the same requests,
+ * with the same statuses and error.
+ */
+static inline bool wtl_mpi_waitall_hangs(void)
+{
+#ifdef OPEN_MPI
+  return wtl_mpi_self->door.is_shared;
+#else
+  return false;
+#endif
+}
+
 /* Around a blocking call that stays as it is (idle.c). */
 void wtl_mpi_keep(wtl_frame *f);
 void wtl_mpi_kept(wtl_frame *f);

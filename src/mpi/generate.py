@@ -339,7 +339,7 @@ def tested(call: Call, language: Language) -> list[str]:
 
 
 def all_asked(call: Call, language: Language) -> list[str]:
-    """Waitall, called when each of its requests is complete."""
+    """Waitall, called when each of its requests is complete; Testall where Waitall cannot be (front.h)."""
     name = f"{language.wrapper(call)}_args"
     handle = "MPI_Fint" if language.fortran else "MPI_Request"
     count = "*(const MPI_Fint *)count" if language.fortran else "count"
@@ -365,9 +365,15 @@ def all_asked(call: Call, language: Language) -> list[str]:
         "",
         *opening(call, language),
         f"  struct {name} a = {{array_of_requests, {count}, 0}};",
+        f"  {'MPI_Fint' if language.fortran else 'int'} flag = 0;",
         enter(call, language),
         f"  wtl_mpi_wait(&f, {language.wrapper(call)}_test, &a);",
-        "  " + language.real(call.name, call.names, "rc"),
+        "  if (wtl_mpi_waitall_hangs()) {",
+        "    " + language.real("Testall", [*call.names[:2], "&flag", call.names[2]], "rc"),
+        "  }",
+        "  if (!flag && rc == MPI_SUCCESS) {",
+        "    " + language.real(call.name, call.names, "rc"),
+        "  }",
         "  wtl_mpi_leave(&f);",
     ]
     return lines + closing(language)

@@ -64,6 +64,19 @@ def test_the_thread_level_is_the_programs(mpi: Mpi, tmp_path: Path) -> None:
 
 
 @BOTH
+@pytest.mark.parametrize("threads", [0, 1], ids=["single", "multiple"])
+def test_a_request_that_fails_while_waited_for_ends_as_in_the_plain_program(
+    mpi: Mpi, threads: int, tmp_path: Path
+) -> None:
+    """Open MPI 4.1 with MPI_THREAD_MULTIPLE hangs in MPI_Waitall where the failed request is complete already. So may
+    the plain program there, late on a loaded machine: the one without threads says what is right."""
+    program = mpi.compile("failed.c", tmp_path)
+    plain, done = mpi.run(2, program, 0, preload=False), mpi.run(2, program, threads)
+    assert (plain.returncode, plain.stdout.count("\n")) == (0, 5), plain
+    assert (done.returncode, done.stdout) == (0, plain.stdout), done.stderr
+
+
+@BOTH
 def test_reductions_turned_by_request_are_right(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compile("calls.c", tmp_path)
     done = mpi.run(4, program, tmp_path / "file", WATTLE_MPI_REDUCTIONS="turned")
