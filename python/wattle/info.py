@@ -70,7 +70,9 @@ def ask(environment: Mapping[str, str] | None = None) -> Info:
     except subprocess.TimeoutExpired:
         raise WattleError(f"{tool} did not answer within {LIMIT_S} s") from None
     except OSError as error:
-        raise WattleError(f"{tool} cannot be started: {error.strerror}") from None
+        file = error.filename or str(tool)  # not the tool's where it is /dev/null that cannot be had
+        other = f"{file}: " if file != str(tool) else ""
+        raise WattleError(f"{tool} cannot be started: {other}{error.strerror}") from None
     if result.returncode != 0:
         said = result.stderr.strip().removeprefix(f"{TOOL}:").strip()
         raise WattleError(said or f"{tool} failed with exit code {result.returncode} and said nothing")
