@@ -23,8 +23,8 @@ FILE = "manifest.json"
 
 @dataclass
 class Manifest:
-    """`settings` are those set by name for this run; `extra` holds whatever else a study wants to keep (written beside
-    the other keys, read back into `extra`)."""
+    """`n_pes`: 1 where nobody knows (`knows_n_pes`), null in the file. `settings` are those set by name for this run;
+    `extra` holds whatever else a study wants to keep (written beside the other keys, read back into `extra`)."""
 
     kind: str  # "run" or "study"
     command: list[str]
@@ -39,6 +39,11 @@ class Manifest:
     versions: dict[str, str] = field(default_factory=dict)
     wattle_version: str = __version__
     extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def knows_n_pes(self) -> bool:
+        """How many processes an MPI job has, its launcher decides: it is known once one of them left a profile."""
+        return not self.extra.get("mpi") or "nodes" in self.extra
 
     @property
     def repeats(self) -> list[str]:
@@ -64,7 +69,7 @@ class Manifest:
         return f"Other work was running: load {load:.3g} on {units.several(cores, 'core')} when this began"
 
     def as_dict(self) -> dict[str, Any]:
-        document = {"schema": SCHEMA, **asdict(self)}
+        document = {"schema": SCHEMA, **asdict(self), "n_pes": self.n_pes if self.knows_n_pes else None}
         return {**document.pop("extra"), **document}
 
 
@@ -107,10 +112,11 @@ def _from_document(document: Checked) -> Manifest:
     exit_code = document.get("exit_code").value
     if exit_code is not None and (not isinstance(exit_code, int) or isinstance(exit_code, bool)):
         raise document.get("exit_code").wrong(f"expected a whole number or null, found {exit_code!r}")
+    nobody_knows = document.has("mpi") and document.get("n_pes").value is None
     return Manifest(
         kind=document.choice("kind", ("run", "study")),
         command=command,
-        n_pes=document.integer("n_pes", lo=1),
+        n_pes=1 if nobody_knows else document.integer("n_pes", lo=1),
         started=_checked_time(document),
         wall_s=document.number("wall_s"),
         exit_code=exit_code,

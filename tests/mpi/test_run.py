@@ -72,6 +72,25 @@ def test_a_program_that_aborts_leaves_its_own_profile_and_exit_code(mpi: Mpi, tm
 
 
 @BOTH
+def test_of_a_job_without_a_profile_nobody_knows_how_many_it_were(mpi: Mpi, tmp_path: Path) -> None:
+    words = ["run", "--mpi", "-o", tmp_path / "run", "--", mpi.tool("mpirun"), "-n", 3, "sh", "-c", "exit 14"]
+    done = wattle(*words, cwd=tmp_path)
+    assert done.returncode == 14, done.stderr
+    said = done.stdout + done.stderr
+    assert "'exit 14': " in said, said
+    assert "No PE left a profile" in said
+    assert json.loads((tmp_path / "run/manifest.json").read_text())["n_pes"] is None
+    assert "1 PE" not in said + wattle("compare", tmp_path / "run", tmp_path / "run", cwd=tmp_path).stdout
+    made = wattle("report", tmp_path / "run", "-o", tmp_path / "page.html", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    page = (tmp_path / "page.html").read_text()
+    assert "unknown number of PEs" in page
+    assert "no PE left a profile" in page
+    assert "PE 0" not in page
+    assert "1 PE" not in page
+
+
+@BOTH
 def test_processes_that_another_mpis_launcher_left_alone_are_told_so_once(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compile("sums.c", tmp_path)
     other = MPICH if mpi == OPEN_MPI else OPEN_MPI

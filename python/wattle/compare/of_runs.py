@@ -69,7 +69,7 @@ def _warnings(before: Run, after: Run) -> list[str]:
     b, a = before.manifest, after.manifest
     if b.command != a.command:
         found.append(f"different programs or arguments: {' '.join(b.command)} and {' '.join(a.command)}")
-    if b.n_pes != a.n_pes:
+    if b.knows_n_pes and a.knows_n_pes and b.n_pes != a.n_pes:
         found.append(f"different numbers of PEs: {b.n_pes} and {a.n_pes}")
     nodes = [_nodes(run) for run in (before, after)]
     if nodes[0] != nodes[1]:
@@ -101,6 +101,8 @@ def _incomplete(run: Run) -> list[str]:
     for sample in run.samples:
         if sample.profile is None:
             found.append(f"{sample.directory}: was run without a profile")
+        elif not sample.manifest.knows_n_pes:
+            found.append(f"{sample.directory}: no PE left a profile")
         elif not sample.profile.complete:
             found.append(
                 f"{sample.directory}: {len(sample.profile.missing)} of {sample.profile.n_pes} PEs left no profile"

@@ -36,7 +36,7 @@ def build(directory: Path) -> Page:
     return Page(
         template="run.html.j2",
         title=shlex.join(run.manifest.command) or "a run",
-        subtitle=f"{units.several(run.manifest.n_pes, 'PE')}{_on_nodes(profile)}{_repeated(run)}, "
+        subtitle=f"{_how_many(run.manifest)}{_on_nodes(profile)}{_repeated(run)}, "
         f"{units.seconds(run.manifest.wall_s)} from start to end",
         summary=summary(run, profile, sites),
         record=run.manifest,
@@ -141,13 +141,20 @@ def _site_words(sites: list[MergedSite]) -> str:
     return f"The costliest call is {first.call} at {first.place.label}, {units.count(first.calls)} calls, {what}."
 
 
+def _how_many(manifest: Manifest) -> str:
+    return units.several(manifest.n_pes, "PE") if manifest.knows_n_pes else "unknown number of PEs"
+
+
 def _lost(profile: RunProfile | None, manifest: Manifest) -> list[str]:
     if profile is None:
         return []
     interrupted = bool(manifest.extra.get("interrupted"))
     lost = [f"PE {pe}: its profile is damaged ({wrong})" for pe, wrong in sorted(profile.damaged.items())]
     why = "interrupted" if interrupted else "killed, aborted, or never initialised"
-    lost += [f"PE {pe} left no profile ({why})" for pe in profile.missing]
+    if manifest.knows_n_pes:
+        lost += [f"PE {pe} left no profile ({why})" for pe in profile.missing]
+    else:
+        lost.append(f"no PE left a profile ({why})")
     said = (silent_hosts_words(profile, manifest), readers_words(profile), dropped_words(profile))
     return lost + [words for words in said if words]
 

@@ -162,7 +162,7 @@ def _run_all(plan: _Plan, where: Path, repeat: int) -> int:
         whole.extra["repeats"] = [*whole.extra["repeats"], name]
         latest = manifest.read(where / name)
         whole.meter = latest.meter
-        whole.n_pes = latest.n_pes
+        whole.n_pes = latest.n_pes if latest.knows_n_pes else whole.n_pes
         whole.extra |= {key: latest.extra[key] for key in ("nodes",) if key in latest.extra}
         manifest.write(where, whole)
         if whole.exit_code != 0:

@@ -93,12 +93,12 @@ def _show_nodes(profile: RunProfile, console: Console) -> None:
 def _headline(run: Run) -> str:
     manifest = run.manifest
     what = escape(shlex.join(manifest.command))
-    pes = f"{manifest.n_pes} PE" + ("s" if manifest.n_pes != 1 else "")
+    pes = f" on {units.several(manifest.n_pes, 'PE')}" if manifest.knows_n_pes else ""
     nodes = len(run.middle.profile.nodes) if run.middle.profile is not None else 0
     pes += f" on {nodes} nodes" if nodes > 1 else ""
     times = f", {units.several(len(run.samples), 'repeat')}" if manifest.repeats else ""
     ended = "" if not manifest.exit_code else f", exit code {manifest.exit_code}"
-    return f"[title]{what}[/title] on {pes}{times}: {units.seconds(manifest.wall_s)} from start to end{ended}"
+    return f"[title]{what}[/title]{pes}{times}: {units.seconds(manifest.wall_s)} from start to end{ended}"
 
 
 def _show_lost(profile: RunProfile, manifest: Manifest, console: Console) -> None:
