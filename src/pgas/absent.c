@@ -5,7 +5,8 @@
  * before its own is over. PEs that hold each other so in a circle will never go on. The circle is read twice: PEs that
  * said the same all the while were in it at the same time.
  *
- * Where several threads of a PE may call, another one may still come: there it is only said.
+ * Where several threads of a PE may call, another one may still come, and a PE is in several places at once: none is
+ * told, and that one is late is found by what the PEs of the team have told in its room, and only said.
  */
 #include "pgas/absent.h"
 
@@ -53,26 +54,31 @@ static uint64_t place_in_program(const wtl_pe *self, const wtl_site *site)
   return l && site->addr >= l->base && site->addr < l->end ? site->addr - l->base - 1 : UNKNOWN;
 }
 
-void wtl_absent_arrive(wtl_pe *self, const wtl_site *site, const wtl_team *t, uint32_t call)
+/* In which meeting this PE arrives, as it knows by itself. */
+static place place_here(const wtl_pe *self, const wtl_site *site, const wtl_team *t)
 {
   wtl_place sync = t->sync ? wtl_far_place(self, t->sync) : (wtl_place){0};
-  say(self,
-      &(place){{[PHASE] = ARRIVES,
-                [CALL] = call,
-                [ADDR] = place_in_program(self, site),
-                [START] = (uint64_t)t->start,
-                [STRIDE] = (uint64_t)(int64_t)t->stride,
-                [SIZE] = (uint64_t)t->n,
-                [ROOM] = t->sync ? UNKNOWN : (uint64_t)t->room,
-                [NODE] = t->of_node ? (uint64_t)self->boot.node : UNKNOWN,
-                [REGION] = sync.region,
-                [OFFSET] = sync.offset}},
-      PHASE, OFFSET);
+  return (place){{[PHASE] = ARRIVES,
+                  [CALL] = t->call,
+                  [ADDR] = place_in_program(self, site),
+                  [START] = (uint64_t)t->start,
+                  [STRIDE] = (uint64_t)(int64_t)t->stride,
+                  [SIZE] = (uint64_t)t->n,
+                  [ROOM] = t->sync ? UNKNOWN : (uint64_t)t->room,
+                  [NODE] = t->of_node ? (uint64_t)self->boot.node : UNKNOWN,
+                  [REGION] = sync.region,
+                  [OFFSET] = sync.offset}};
+}
+
+void wtl_absent_arrive(wtl_pe *self, const wtl_site *site, const wtl_team *t)
+{
+  place here = place_here(self, site, t);
+  if (!self->threads_anywhere) say(self, &here, PHASE, OFFSET);
 }
 
 void wtl_absent_meet(wtl_pe *self)
 {
-  say(self, &(place){{[PHASE] = MEETS}}, PHASE, PHASE);
+  if (!self->threads_anywhere) say(self, &(place){{[PHASE] = MEETS}}, PHASE, PHASE);
 }
 
 void wtl_absent_end(wtl_pe *self)
@@ -87,24 +93,25 @@ typedef struct view {
   wtl_pe *self;
   wtl_site *site;
   const wtl_team *team;
-  place *of; /* by the job's number, as first read */
+  place *of; /* by the job's number, as first read; its own, as it knows by itself */
   bool *is_read;
   int *by; /* the PE that waits for this one, on the way from the one that looks */
   int *queue;
 } view;
 
-/* Word by word: nothing else of the memory is the reader's. */
-static void read_words(const view *v, int pe, place *p)
+/* `n` words of a PE's rooms, one by one: nothing else of the memory is the reader's. */
+static void read_words(const view *v, int pe, size_t offset, uint64_t words[], int n)
 {
   wtl_pe *self = v->self;
   _Atomic uint32_t left = 0;
-  for (int i = 0; i < WTL_WHERE_WORDS; i++)
+  for (int i = 0; i < n; i++) {
+    size_t at = offset + (size_t)i * sizeof *words;
     if (self->slot_of[pe] >= 0)
-      p->word[i] = atomic_load(&words_of(self, pe)[i]);
+      words[i] = __atomic_load_n((uint64_t *)(void *)((char *)wtl_rooms_of(self, pe) + at), __ATOMIC_SEQ_CST);
     else
-      wtl_far_amo_at(self, NULL, v->site, pe,
-                     (wtl_place){offsetof(wtl_rooms, where) + (size_t)i * sizeof(uint64_t), WTL_REGION_ROOMS},
-                     WTL_NET_FETCH, sizeof(uint64_t), 0, 0, &p->word[i], &left);
+      wtl_far_amo_at(self, NULL, v->site, pe, (wtl_place){at, WTL_REGION_ROOMS}, WTL_NET_FETCH, sizeof *words, 0, 0,
+                     &words[i], &left);
+  }
   if (self->slot_of[pe] < 0) wtl_far_wait(self, v->site, &left);
 }
 
@@ -117,8 +124,8 @@ static bool same(const place *a, const place *b)
 static bool read_place(const view *v, int pe, place *p)
 {
   place again;
-  read_words(v, pe, p);
-  read_words(v, pe, &again);
+  read_words(v, pe, offsetof(wtl_rooms, where), p->word, WTL_WHERE_WORDS);
+  read_words(v, pe, offsetof(wtl_rooms, where), again.word, WTL_WHERE_WORDS);
   return p->word[TURN] % 2 == 0 && same(p, &again);
 }
 
@@ -298,26 +305,36 @@ static void say_late(view *v, int pe, double waited)
 
 /* --- looking --- */
 
+/* The team's PE `i` is in this meeting. A team counts its meetings, and no two threads of a PE are in one of the same
+ * team; of a set nobody does, so a PE whose last meeting was of the same one is taken for here. */
+static bool is_here(view *v, int i)
+{
+  const wtl_team *t = v->team;
+  int pe = wtl_team_pe(v->self, t, i);
+  if (t->sync) {
+    const place *p = place_of(v, pe);
+    return (p->word[PHASE] == ARRIVES || p->word[PHASE] == MEETS) && is_one_meeting(place_of(v, v->self->me), p);
+  }
+  uint64_t serial;
+  size_t room = offsetof(wtl_rooms, room) + (size_t)t->room * sizeof(wtl_room);
+  read_words(v, pe, room + offsetof(wtl_room, told) + WTL_TOLD_SERIAL * sizeof serial, &serial, 1);
+  return serial == t->tellings;
+}
+
 /* Of those that wait in this meeting, the first speaks. */
 static bool is_first(view *v)
 {
-  const place *mine = place_of(v, v->self->me);
-  for (int i = 0; i < v->team->me; i++) {
-    const place *p = place_of(v, wtl_team_pe(v->self, v->team, i));
-    if (p->word[PHASE] == ARRIVES && is_one_meeting(mine, p)) return false;
-  }
+  for (int i = 0; i < v->team->me; i++)
+    if (is_here(v, i) && place_of(v, wtl_team_pe(v->self, v->team, i))->word[PHASE] != MEETS) return false;
   return true;
 }
 
 /* The first of the team that is not in this meeting, or the first that has ended; -1: there is none. */
 static int find_absent(view *v, bool ended)
 {
-  const place *mine = place_of(v, v->self->me);
   for (int i = 0; i < v->team->n; i++) {
     int pe = wtl_team_pe(v->self, v->team, i);
-    const place *p = place_of(v, pe);
-    bool here = (p->word[PHASE] == ARRIVES || p->word[PHASE] == MEETS) && is_one_meeting(mine, p);
-    if (ended ? p->word[PHASE] == ENDS : !here) return pe;
+    if (ended ? place_of(v, pe)->word[PHASE] == ENDS : !is_here(v, i)) return pe;
   }
   return -1;
 }
@@ -360,7 +377,11 @@ static void look(void *arg)
             calloc(n, sizeof *v.is_read),
             malloc(n * sizeof *v.by),
             malloc(n * sizeof *v.queue)};
-  if (v.of && v.is_read && v.by && v.queue) judge(&v, (double)(wtl_clock_ns() - a->began_ns) * 1e-9);
+  if (v.of && v.is_read && v.by && v.queue) {
+    v.of[v.self->me] = place_here(v.self, v.site, v.team);
+    v.is_read[v.self->me] = true;
+    judge(&v, (double)(wtl_clock_ns() - a->began_ns) * 1e-9);
+  }
   free(v.of);
   free(v.is_read);
   free(v.by);

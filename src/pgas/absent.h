@@ -11,8 +11,9 @@
 
 #include "pgas/team.h"
 
-/* This PE is about to wait for the others of `t`, in `call`. */
-void wtl_absent_arrive(wtl_pe *self, const wtl_site *site, const wtl_team *t, uint32_t call);
+/* This PE is about to wait for the others of `t`, in t->call. Where several threads of a PE may call, each would say
+ * something else: nothing is said, nor when all have come. */
+void wtl_absent_arrive(wtl_pe *self, const wtl_site *site, const wtl_team *t);
 
 /* All have come. Said before this PE lets any of them go on. */
 void wtl_absent_meet(wtl_pe *self);

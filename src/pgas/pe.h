@@ -68,8 +68,8 @@ typedef struct wtl_room {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t arrived; /* of the team's first PE of the node, as is the next */
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t epoch;
   wtl_line small[WTL_SMALL_LINES];
-  _Alignas(WTL_CACHE_LINE) uint64_t said[4];               /* while a team is split; what collect's PEs bring */
-  uint64_t told[WTL_TOLD_WORDS];                           /* what a PE calls and passes (told.c) */
+  _Alignas(WTL_CACHE_LINE) uint64_t said[4]; /* while a team is split; what collect's PEs bring */
+  uint64_t told[WTL_TOLD_WORDS]; /* what a PE calls and passes; others look at the first at any time (told.c) */
   _Atomic uint32_t far_said[2][WTL_FAR_SLOTS];             /* a leader's: by_node.c, as are far_bytes */
   _Alignas(WTL_CACHE_LINE) char stage[2][WTL_STAGE_BYTES]; /* sources of collectives, by turns (staged.c) */
   _Alignas(WTL_CACHE_LINE) char far_bytes[2][WTL_FAR_SLOTS][WTL_FAR_BYTES];
@@ -117,6 +117,7 @@ typedef struct wtl_team {
   uintptr_t handle;                 /* 0: there is no such team */
   uint32_t generation;
   uint64_t tellings; /* so far (told.c) */
+  uint32_t call;     /* in which its PEs tell */
   bool in_doubt;     /* of who comes: waits for arrivals look who is absent (absent.h) */
 } wtl_team;
 

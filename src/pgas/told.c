@@ -32,8 +32,11 @@ int wtl_team_compare(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t words[W
   const size_t compared = (WTL_TOLD_WORDS - 1) * sizeof *words;
   int room = t->room < 0 ? (int)WTL_ROOM_OF_WORLD : t->room, found = -1;
   words[WTL_TOLD_SERIAL] = serial_of(t);
-  memcpy(wtl_rooms_of(self, self->me)->room[room].told, words, sizeof(uint64_t[WTL_TOLD_WORDS]));
-  wtl_absent_arrive(self, site, t, (uint32_t)words[WTL_TOLD_WORDS - 1]);
+  uint64_t *told = wtl_rooms_of(self, self->me)->room[room].told;
+  memcpy(told + 1, words + 1, compared);
+  __atomic_store_n(&told[WTL_TOLD_SERIAL], words[WTL_TOLD_SERIAL], __ATOMIC_RELEASE);
+  t->call = (uint32_t)words[WTL_TOLD_WORDS - 1];
+  wtl_absent_arrive(self, site, t);
   t->in_doubt = true;
   wtl_team_barrier(self, site, t);
   t->in_doubt = false;

@@ -215,6 +215,22 @@ def test_a_pe_that_comes_late_is_said_once_with_debug() -> None:
     assert ("0", "1") in told and len(set(told)) == len(told), result
 
 
+def test_a_pe_that_comes_late_to_the_same_team_as_before_is_said_with_debug() -> None:
+    result = oshrun(2, "shmem_apart", "late_again", env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "20ms"})
+    call = r"shmem_barrier_all at program\+0x[0-9a-f]+"
+    late = rf"{call} with SHMEM_TEAM_WORLD: has waited \S+ s for PE 1, whose last collective call was {call}; goes on"
+    assert result.code == 0, result
+    assert any(re.match(f"wattle: PE 0: {late}", line) for line in without_greetings(result.said)), result
+
+
+def test_of_several_threads_the_pe_that_comes_late_is_said_and_no_other() -> None:
+    result = oshrun(3, "shmem_apart", "late_threads", env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "50ms"})
+    late = r"shmem_team_sync at program\+0x[0-9a-f]+ with a team of PEs \d to 2: has waited \S+ s for PE 2; goes on"
+    said = [re.match(rf"wattle: PE (\d): {late}", line) for line in without_greetings(result.said)]
+    assert result.code == 0 and all(said), result
+    assert sorted(s.group(1) for s in said if s) == ["0", "1"], result
+
+
 def test_pes_that_wait_for_each_other_are_named_with_their_calls_places_and_teams() -> None:
     result = oshrun(3, "shmem_apart", "three_in_a_circle", env={"SHMEM_DEBUG": "1"})
     (line,) = without_greetings(result.said)

@@ -126,7 +126,34 @@ static void one_is_late(int me, int n)
   }
 }
 
+/* The one that is late met the others in the same team before. */
+static void late_again(int me, int n)
+{
+  (void)n;
+  shmem_barrier_all();
+  if (me == 1) nap(700000);
+  shmem_barrier_all();
+}
+
 #ifndef WTL_THREADS
+static void *sync_on(void *team)
+{
+  shmem_team_sync(*(shmem_team_t *)team);
+  return NULL;
+}
+
+/* PE 2 comes late to the others, one of which is in another team's call at the same time. */
+static void late_threads(int me, int n)
+{
+  shmem_team_t all = team_of(0, 1, n), rest = team_of(1, 1, n - 1);
+  pthread_t other;
+  shmem_barrier_all();
+  if (me == 2) nap(1200000);
+  if (me > 0) pthread_create(&other, NULL, sync_on, &rest);
+  shmem_team_sync(all);
+  if (me > 0) pthread_join(other, NULL);
+}
+
 static void *meet_late(void *arg)
 {
   shmem_team_t team = *(shmem_team_t *)arg;
@@ -160,14 +187,16 @@ static const struct {
     {"ended", ended},
     {"late", late},
     {"one_is_late", one_is_late},
+    {"late_again", late_again},
 #ifndef WTL_THREADS /* where PEs are threads, they have none of their own */
     {"threads", threads},
+    {"late_threads", late_threads},
 #endif
 };
 
 int main(int argc, char **argv)
 {
-  bool several = argc > 1 && strcmp(argv[1], "threads") == 0;
+  bool several = argc > 1 && strstr(argv[1], "threads");
   int level;
   shmem_init_thread(several ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE, &level);
   for (int i = 0; i < 4; i++) syncs[i] = shmem_calloc(SHMEM_SYNC_SIZE, sizeof *syncs[i]); /* zeros: SHMEM_SYNC_VALUE */
