@@ -100,7 +100,6 @@ ALONE = [  # mistake, call, what the line must say
     ("realloc_foreign", "shmem_realloc", "is not the start of a live block"),
     ("align_3", "shmem_align", "alignment=3 is not valid here"),
     ("align_huge", "shmem_align", "alignment=1099511627776 is not valid here"),
-    ("calloc_wraps", "shmem_calloc", "4611686018427387903"),
     (
         "sum_overlaps",
         "shmem_long_sum_reduce",
@@ -270,6 +269,7 @@ EXHAUSTED = [
     ("align_too_much", "shmem_align", 1 << 40),
     ("align_max", "shmem_align", 2**64 - 101),
     ("calloc_too_much", "shmem_calloc", 1 << 40),
+    ("calloc_wraps", "shmem_calloc", 2**64 - 1),
     ("realloc_too_much", "shmem_realloc", 1 << 40),
 ]
 

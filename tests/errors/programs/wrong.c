@@ -285,10 +285,6 @@ static void align_huge(void)
 {
   (void)!shmem_align((size_t)1 << 40, 64);
 }
-static void calloc_wraps(void)
-{
-  (void)!shmem_calloc(SIZE_MAX / 4, 8);
-}
 
 /* --- teams, contexts, active sets, signals, strides --- */
 static shmem_team_t solo; /* of the last PE alone */
@@ -570,6 +566,10 @@ static void calloc_too_much(void)
 {
   printf("PE %d: %s\n", wrong_me, shmem_calloc(1 << 20, 1 << 20) ? "GOT IT" : "NULL");
 }
+static void calloc_wraps(void)
+{
+  printf("PE %d: %s\n", wrong_me, shmem_calloc(SIZE_MAX / 2, 4) ? "GOT IT" : "NULL");
+}
 static void realloc_too_much(void)
 {
   long *p = shmem_malloc(64);
@@ -683,7 +683,6 @@ static const mistake alone[] = {
     M(realloc_foreign),
     M(align_3),
     M(align_huge),
-    M(calloc_wraps),
     M(sum_team_unknown),
     M(sum_count_max),
     M(broadcast_root_n),
@@ -723,17 +722,39 @@ static const mistake alone[] = {
     M(broadcast_overlaps),
 };
 static const mistake together[] = {
-    M(free_twice),        M(free_global_on_all), M(malloc_unalike),
-    M(free_unalike),      M(split_unalike),      M(malloc_too_much),
-    M(malloc_max),        M(malloc_max_less),    M(malloc_all),
-    M(align_too_much),    M(align_max),          M(calloc_too_much),
-    M(realloc_too_much),  M(after_finalize_put), M(after_finalize_n_pes),
-    M(finalize_twice),    M(realloc_unalike),    M(none),
-    M(count_unalike),     M(root_unalike),       M(stride_unalike),
-    M(dest_unalike),      M(source_unalike),     M(set_count_unalike),
-    M(call_unalike),      M(type_unalike),       M(malloc_or_barrier),
-    M(destroy_or_sync),   M(ended_or_barrier),   M(fcollect_into_source),
-    M(alltoall_in_place), M(alike_enough),
+    M(free_twice),
+    M(free_global_on_all),
+    M(malloc_unalike),
+    M(free_unalike),
+    M(split_unalike),
+    M(malloc_too_much),
+    M(malloc_max),
+    M(malloc_max_less),
+    M(malloc_all),
+    M(align_too_much),
+    M(align_max),
+    M(calloc_too_much),
+    M(calloc_wraps),
+    M(realloc_too_much),
+    M(after_finalize_put),
+    M(after_finalize_n_pes),
+    M(finalize_twice),
+    M(realloc_unalike),
+    M(none),
+    M(count_unalike),
+    M(root_unalike),
+    M(stride_unalike),
+    M(dest_unalike),
+    M(source_unalike),
+    M(set_count_unalike),
+    M(call_unalike),
+    M(type_unalike),
+    M(malloc_or_barrier),
+    M(destroy_or_sync),
+    M(ended_or_barrier),
+    M(fcollect_into_source),
+    M(alltoall_in_place),
+    M(alike_enough),
 };
 
 static int find_and_make(const mistake *list, size_t n, const char *name)
