@@ -1,6 +1,6 @@
 /*
  * The lock's long is two words. On the lock's home PE, `tail` names the last PE in the queue (plus one; 0: free). On
- * each PE, `node` is its place in the queue: whether it waits, whether it holds the lock, and who comes next (plus
+ * each PE, `node` is its place in the queue: whether it has one (HELD), still waits in it, and who comes next (plus
  * one). The longs lie in symmetric memory, or anywhere in global memory (wtl_lock_at).
  */
 #include <stddef.h>
@@ -109,18 +109,25 @@ static bool has_next(void *arg)
   return (atomic_load_explicit((_Atomic uint32_t *)arg, memory_order_acquire) & NEXT) != 0;
 }
 
-static void refuse_second(wtl_pe *self, const lock_words *mine, const char *call, const lock *l)
+/* Takes this PE's place in the queue, of which it has one: of two threads, too, only one gets it. */
+static void take_place(wtl_pe *self, lock_words *mine, uint32_t as, const char *call, const lock *l)
 {
-  if (atomic_load_explicit(&mine->node, memory_order_relaxed) & (HELD | WAITING))
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE already holds the lock at %p (locks do not nest)", call, name_of(self, l));
+  uint32_t was = atomic_load_explicit(&mine->node, memory_order_relaxed);
+  do {
+    if (was & HELD)
+      wtl_pe_fail(
+          WTL_EXIT_USAGE,
+          "%s: this PE already holds the lock at %p (locks do not nest), or another of its threads is asking for "
+          "it (a lock is a PE's, not a thread's)",
+          call, name_of(self, l));
+  } while (!atomic_compare_exchange_weak_explicit(&mine->node, &was, as, memory_order_relaxed, memory_order_relaxed));
 }
 
 static void set(wtl_pe *self, wtl_site *site, const lock *l, const char *call)
 {
   lock_words *mine = words_here(self, l);
   uint32_t before;
-  refuse_second(self, mine, call, l);
-  atomic_store_explicit(&mine->node, WAITING, memory_order_relaxed);
+  take_place(self, mine, WAITING | HELD, call, l); /* the place is taken all the while, whoever ends the wait */
   before = operate(self, site, l, TAIL, l->home, WTL_NET_SWAP, (uint32_t)self->me + 1, 0);
   if (before != 0) {
     /* It may wait to learn who comes next. */
@@ -129,14 +136,12 @@ static void set(wtl_pe *self, wtl_site *site, const lock *l, const char *call)
   }
   /* Only WAITING may be taken away here: a successor may have written itself into NEXT already. */
   atomic_fetch_and_explicit(&mine->node, ~WAITING, memory_order_relaxed);
-  atomic_fetch_or_explicit(&mine->node, HELD, memory_order_relaxed);
 }
 
 static bool test(wtl_pe *self, wtl_site *site, const lock *l, const char *call)
 {
   lock_words *mine = words_here(self, l);
-  refuse_second(self, mine, call, l);
-  atomic_store_explicit(&mine->node, HELD, memory_order_relaxed);
+  take_place(self, mine, HELD, call, l);
   if (operate(self, site, l, TAIL, l->home, WTL_NET_CSWAP, (uint32_t)self->me + 1, 0) == 0) return true;
   atomic_store_explicit(&mine->node, 0, memory_order_relaxed);
   return false;
@@ -146,7 +151,7 @@ static void clear(wtl_pe *self, wtl_site *site, const lock *l, const char *call)
 {
   lock_words *mine = words_here(self, l);
   uint32_t last = (uint32_t)self->me + 1, next;
-  if (!(atomic_load_explicit(&mine->node, memory_order_relaxed) & HELD))
+  if ((atomic_load_explicit(&mine->node, memory_order_relaxed) & (HELD | WAITING)) != HELD)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE does not hold the lock at %p", call, name_of(self, l));
   if (!has_next(&mine->node)) {
     if (operate(self, site, l, TAIL, l->home, WTL_NET_CSWAP, 0, last) == last) {

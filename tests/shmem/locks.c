@@ -2,6 +2,8 @@
  * are seen by the next. */
 #include <shmem.h>
 
+#include <pthread.h>
+
 #include "pes.h"
 
 enum { TURNS = 200 };
@@ -85,15 +87,40 @@ static void first_come_first_served(guarded *g, int me, int n)
   for (int i = 0; i < n - 1; i++) EXPECT(shmem_uint64_g(&g->served[i], 0) == (uint64_t)i + 1, "place %d", i);
 }
 
+#ifndef WTL_THREADS
+static void *take(void *g)
+{
+  shmem_set_lock(&((guarded *)g)->lock);
+  return NULL;
+}
+
+/* Two threads of PE 0 ask for a lock at the same time, and none gives it back. */
+static void two_threads(guarded *g, int me)
+{
+  pthread_t other;
+  if (me != 0) return;
+  pthread_create(&other, NULL, take, g);
+  take(g);
+  pthread_join(other, NULL);
+}
+#else /* where PEs are threads, they have none of their own */
+static void two_threads(guarded *g, int me)
+{
+  (void)g;
+  (void)me;
+}
+#endif
+
 int main(int argc, char **argv)
 {
-  (void)argc;
-  (void)argv;
-  shmem_init();
+  bool several = argc > 1 && strcmp(argv[1], "two_threads") == 0;
+  int level;
+  shmem_init_thread(several ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE, &level);
   int me = shmem_my_pe(), n = shmem_n_pes();
   guarded *g = shmem_align(64, sizeof *g);
   memset(g, 0, sizeof *g);
   shmem_barrier_all();
+  if (several) two_threads(g, me);
   mutual_exclusion(g, me, n);
   shmem_barrier_all();
   test_lock_tells(g, me, n);
