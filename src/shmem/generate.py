@@ -465,17 +465,43 @@ def overloads(table: dict, routines: list[Routine]) -> str:
             continue
         head = re.sub(r"(double|float) _Complex", r"wtl_complex_\1", r.prototype.format(name=generic))
         values = ", ".join(arg_name(a) for a in r.args)
-        if is_watching(r):
-            head = head.replace(r.args[0], f"volatile {r.args[0]}", 1)
-            values = values.replace(arg_name(r.args[0]), f"const_cast<{r.c_type} *>({arg_name(r.args[0])})", 1)
         give = "" if r.result == "void" else "return "
-        out.append(f"WTL_INLINE {head} {{ {give}{r.name}({values}); }}")
-    return "\n".join(out)
+        own = f"WTL_INLINE {head} {{ {give}{r.name}({values}); }}"
+        out.append(taking_volatile(r, generic, "const_cast<{0} *>({1})") if is_watching(r) else own)
+    overloaded = {generic for generic, _ in chosen}
+    out += [
+        taking_volatile(r, r.name, "const_cast<{0} *>({1})")
+        for r in routines
+        if (is_watching(r) or is_lock(r)) and r.name not in overloaded
+    ]
+    return "\n".join(dict.fromkeys(out))
+
+
+def taking_volatile(r: Routine, name: str, cast: str) -> str:
+    """A function that is the routine for a volatile first argument; `cast`: to the routine's type."""
+    head = r.prototype.format(name=name).replace(r.args[0], f"volatile {r.args[0]}", 1)
+    first = cast.format(arg_type(r.args, arg_name(r.args[0])), arg_name(r.args[0]))
+    values = ", ".join([first, *map(arg_name, r.args[1:])])
+    return f"WTL_INLINE {head} {{ {'' if r.result == 'void' else 'return '}{r.name}({values}); }}"
 
 
 def is_watching(r: Routine) -> bool:
     """Waits and tests: what others change may be volatile."""
-    return r.row["name"].startswith(("shmem_{T}_wait_until", "shmem_{T}_test"))
+    return re.match(r"shmem_(\{T\}_)?(wait|test)(_(until|all|any|some)|$)", r.row["name"]) is not None
+
+
+def is_lock(r: Routine) -> bool:
+    return re.fullmatch(r"shmem_(set|clear|test)_lock", r.row["name"]) is not None
+
+
+def watching_volatile(table: dict, routines: list[Routine]) -> str:
+    """C11: what the generics call for volatile variables."""
+    members = {r.name: r for group in generic_groups(table, routines).values() for r in group if is_watching(r)}
+    return "\n".join(taking_volatile(r, volatile_name(r), "({0} *)(uintptr_t){1}") for r in members.values())
+
+
+def volatile_name(r: Routine) -> str:
+    return f"wtl_volatile_{r.name}"
 
 
 def argument_types(r: Routine) -> list[str]:
@@ -488,7 +514,7 @@ def selection(members: list[Routine], position: int) -> str:
         cases.append(f"{r.c_type} *: {r.name}")
         cases.append(f"const {r.c_type} *: {r.name}")
         if is_watching(r):
-            cases.append(f"volatile {r.c_type} *: {r.name}")
+            cases.append(f"volatile {r.c_type} *: {volatile_name(r)}")
     return f"_Generic((WTL_ARG{position}(__VA_ARGS__)), " + ", ".join(cases) + ", default: wtl_no_such_type)"
 
 
@@ -512,6 +538,9 @@ def header(table: dict, routines: list[Routine], version: str) -> str:
         "#define WTL_ARG1_(a, b, ...) b",
         "#define WTL_ARG2(...) WTL_ARG2_(__VA_ARGS__, 0, 0, 0)",
         "#define WTL_ARG2_(a, b, c, ...) c",
+        "#define WTL_INLINE static inline __attribute__((always_inline, artificial))",
+        watching_volatile(table, routines),
+        "#undef WTL_INLINE",
         generic_macros(table, routines),
         "#endif",
         "",

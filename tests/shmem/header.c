@@ -18,6 +18,9 @@ int use(long *symmetric, int pe)
   shmem_p(symmetric, value, pe);
   shmem_put(SHMEM_CTX_DEFAULT, symmetric, &value, 1, pe);
   value = shmem_atomic_fetch_add(symmetric, 1L, pe);
+  volatile long *changing = symmetric;
+  shmem_wait_until(changing, SHMEM_CMP_NE, 0L);
+  if (!shmem_test(changing, SHMEM_CMP_NE, 0L)) shmem_wait_until_all(changing, 1, NULL, SHMEM_CMP_NE, 0L);
 #endif
   shmemx_long_ibput(symmetric, &value, 1, 1, 1, 1, pe);
 #if __STDC_VERSION__ >= 201112L

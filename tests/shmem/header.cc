@@ -6,6 +6,29 @@
 
 static bool answered = false;
 
+// What others change, as programs for earlier versions declare it.
+static volatile long flag = 0, lock = 0;
+static volatile int flags[2] = {1, 1};
+
+static bool takes_volatile(int me, int n)
+{
+  if (n > 1)
+    shmem_long_p(const_cast<long *>(&flag), 1, (me + 1) % n);
+  else
+    flag = 1;
+  shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 1);
+  shmem_long_wait(&flag, 0);
+  shmem_wait(&flag, 0);
+  shmem_wait_until(&flag, SHMEM_CMP_EQ, 1);
+  bool right = shmem_long_test(&flag, SHMEM_CMP_EQ, 1) && shmem_test(&flag, SHMEM_CMP_EQ, 1L);
+  right = right && shmem_int_test_all(flags, 2, nullptr, SHMEM_CMP_EQ, 1);
+  shmem_set_lock(&lock);
+  shmem_clear_lock(&lock);
+  while (shmem_test_lock(&lock)) {}
+  shmem_clear_lock(&lock);
+  return right;
+}
+
 // Compilers know C's complex numbers in C++ too.
 __extension__ static double _Complex numbers[2], sums[2];
 
@@ -19,6 +42,7 @@ int main()
   shmem_init();
   long *word = static_cast<long *>(shmem_malloc(sizeof(long)));
   const int me = shmem_my_pe(), n = shmem_n_pes();
+  const bool with_volatile = takes_volatile(me, n);
   shmem_long_p(word, me, (me + 1) % n);
   shmem_barrier_all();
   bool right = shmem_long_g(word, me) == (me + n - 1) % n;
@@ -47,5 +71,5 @@ int main()
   shmem_barrier_all();
   shmem_free(word);
   pshmem_finalize();
-  return right && answered ? 0 : 1;
+  return right && with_volatile && answered ? 0 : 1;
 }
