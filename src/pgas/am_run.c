@@ -158,13 +158,9 @@ static bool take_ring(wtl_am *am, enum wtl_am_way way)
 
 /* --- turns -------------------------------------------------------------------------------------------------------- */
 
-/* Whoever waits for a message fetches the slot behind it meanwhile: that is looked at before he who waits goes on. */
 static bool is_there(wtl_am *am, enum wtl_am_way way)
 {
-  uint64_t at = atomic_load_explicit(&am->position[way], memory_order_relaxed);
-  if (wtl_am_peek(&am->mine[way], at)) return true;
-  __builtin_prefetch(&am->mine[way].slots[((uint32_t)at + 1) % WTL_AM_SLOTS]);
-  return false;
+  return wtl_am_peek(&am->mine[way], atomic_load_explicit(&am->position[way], memory_order_relaxed)) != NULL;
 }
 
 bool wtl_am_may_take(const wtl_am *am)
@@ -192,7 +188,6 @@ bool wtl_am_waits(void *arg)
 /* From other nodes they come in long runs: as many as take a moment, before who waits looks at the network again. */
 static bool take_far(wtl_am *am, enum wtl_am_way way)
 {
-  if (WTL_LIKELY(!atomic_load_explicit(&am->far, memory_order_relaxed))) return false;
   int taken = wtl_am_far_take(am, way, WTL_AM_TURN);
   bool any = taken > 0;
   if (taken < WTL_AM_TURN) return any;

@@ -21,18 +21,18 @@ static inline bool wtl_door_is_aside(void)
  * PE and the governor. The next begins. */
 static inline void wtl_door_book(wtl_door *d, wtl_site *site, enum wtl_stage stage, uint64_t *since)
 {
-  uint64_t now = wtl_ticks(), spent = now - *since;
+  uint64_t began = *since, now = wtl_ticks(), spent = now - began;
   _Atomic uint64_t *all = &d->ticks[stage];
   site->wait_ticks[stage] += spent;
   if (WTL_UNLIKELY(d->noted != NULL))
-    wtl_profile_note(d->noted, (enum wtl_span)stage, *since, now, site->addr, site->call);
+    wtl_profile_note(d->noted, (enum wtl_span)stage, began, now, site->addr, site->call);
   *since = now;
   if (WTL_UNLIKELY(wtl_door_is_aside())) return;
   if (d->is_shared)
     atomic_fetch_add_explicit(all, spent, memory_order_relaxed);
   else /* a locked add would hold up what the wait was for */
     atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + spent, memory_order_relaxed);
-  if (WTL_UNLIKELY(d->governor != NULL)) wtl_governor_book(d->governor, stage, now - spent, now);
+  if (WTL_UNLIKELY(d->governor != NULL)) wtl_governor_book(d->governor, stage, began, now);
 }
 
 #endif
