@@ -265,11 +265,11 @@ static bool is_control(const wtl_region *r)
 }
 
 /* Of those instances, one in which a wait is no comparison's part and may go by at the lowest clock: it computes at the
- * normal one all the same. Not the first and the last of those that it learns from, not where there was a loss. */
+ * normal one all the same. Not the first and the last of those that it learns from, not where there was a loss, or may have been. */
 static bool is_eased(const wtl_region *r)
 {
   bool learns = r->normal.n > 0 && r->normal.n + 1 < WTL_LEARN;
-  return !r->last_stay && (learns || r->instances == WTL_CONTROL_FIRST);
+  return !r->last_stay && !r->doubt.is_open && (learns || r->instances == WTL_CONTROL_FIRST);
 }
 
 /* Does another PE wait long for those that are late? Of this node, or of one of which the barrier has told
@@ -360,28 +360,62 @@ static double excess(const wtl_region *r)
   return fmax(0, r->changed.mean - r->normal.mean - believed * error);
 }
 
+/* All that was compared is of another phase. */
+static void compare_anew(wtl_region *r)
+{
+  r->normal = r->changed = (wtl_mean){0};
+}
+
 static void stay_away(wtl_region *r)
 {
   r->last_stay = r->last_stay ? 2 * r->last_stay : STAY_FIRST;
   if (r->last_stay > STAY_MOST) r->last_stay = STAY_MOST;
   r->stay_away = r->last_stay;
-  r->normal = r->changed = (wtl_mean){0}; /* another phase may have begun */
+  compare_anew(r);
 }
 
-/* An instance in which a clock was changed: was it worth it? */
+static void lose(wtl_governor *g, wtl_region *r, double ticks, uint64_t now)
+{
+  r->lost_ticks += (uint64_t)ticks;
+  charge(g, ticks, now);
+}
+
+/* An instance in which a clock was changed: was it worth it? What took longer than the user allows may be the clock's
+ * doing, or the program's: the next few at the normal clock tell (settle_doubt). */
 static void judge(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack, uint64_t now)
 {
-  if ((double)whole > 4 * r->normal.mean + 8 * (double)g->price) { /* no clock does that: another phase has begun */
-    r->normal = r->changed = (wtl_mean){0};
+  bool keeps_others_waiting = g->level < WTL_CLOCK_NORMAL && slack <= g->price;
+  double normal = r->normal.mean, lost;
+  r->acted++;
+  if ((double)whole < normal / 4) { /* no clock does that: another phase has begun */
+    charge(g, 0, now);
+    compare_anew(r);
     return;
   }
-  bool keeps_others_waiting = g->level < WTL_CLOCK_NORMAL && slack <= g->price;
-  r->acted++;
   take(&r->changed, (double)whole);
-  double lost = excess(r);
-  charge(g, lost, now);
-  r->lost_ticks += (uint64_t)lost;
-  if (keeps_others_waiting || lost > g->allowed * r->normal.mean) stay_away(r);
+  lost = excess(r);
+  if (!keeps_others_waiting && lost <= g->allowed * normal) {
+    lose(g, r, lost, now);
+    return;
+  }
+  double slowed = keeps_others_waiting ? (1 - 1e-6 * g->level) * (double)(whole - slack) : 0;
+  r->doubt = (wtl_doubt){true, normal, fmax(lost, (double)whole - normal), slowed + (double)g->price};
+  charge(g, 0, now);
+  compare_anew(r);
+}
+
+/* Is it shorter again? Then the clock was to blame. If it is as long at the normal clock another phase has begun, and
+ * only what this PE's own clock can have cost in that one instance is lost. */
+static void settle_doubt(wtl_governor *g, wtl_region *r, uint64_t now)
+{
+  wtl_doubt d = r->doubt;
+  r->doubt.is_open = false;
+  if (d.lost > 0 && r->normal.mean > d.normal + d.lost / 2) {
+    lose(g, r, fmin(d.lost, d.at_most), now);
+  } else {
+    lose(g, r, fmax(0, d.lost), now);
+    stay_away(r);
+  }
 }
 
 /* What it was like at the normal clock. A wait is as long at any clock, but not what is computed; and to change the
@@ -394,6 +428,7 @@ static void learn(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack
   if (g->was_raised) return;
   wtl_slack_add(&r->compute, busy > change ? busy - change : 0);
   wtl_slack_add(&r->whole, whole);
+  if (!r->normal.n && g->began_by_change) return; /* the change back may have cost what is in doubt */
   if (!g->acts) take(&r->normal, (double)whole);
 }
 
@@ -410,6 +445,7 @@ static void end_region(wtl_governor *g, uint64_t slack, uint64_t now)
   atomic_store(&ballot(g, g->vote.slot)->slack, slack);
   if (g->is_fixed) return;
   learn(g, r, whole, slack);
+  if (r->doubt.is_open && r->normal.n >= WTL_LEARN) settle_doubt(g, r, now);
   if (g->eases && g->has_acted && slack <= g->price) stay_away(r); /* others may have waited for the change back */
   if ((g->has_acted && !g->eases) || g->was_raised)
     judge(g, r, whole, slack, now);

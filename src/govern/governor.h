@@ -41,6 +41,15 @@ typedef struct wtl_mean {
   uint32_t n;
 } wtl_mean;
 
+/* An instance with a clock changed took longer than is allowed: by the clock, or because another phase has begun? All in
+ * ticks. */
+typedef struct wtl_doubt {
+  bool is_open;
+  double normal;  /* the mean before it, at the normal clock */
+  double lost;    /* by which it was longer */
+  double at_most; /* of it, what this PE's own clock can have cost in one instance */
+} wtl_doubt;
+
 /* What is known of a region. */
 typedef struct wtl_region {
   uint64_t key; /* 0: free */
@@ -48,6 +57,7 @@ typedef struct wtl_region {
   uint32_t stay_away, last_stay;   /* instances to come at the normal clock, after a loss; how many it was last time */
   wtl_slack compute, slack, whole; /* of instances at the normal clock */
   wtl_mean normal, changed;        /* an instance's length at the normal clock, and with a clock changed */
+  wtl_doubt doubt;
   uint64_t compute_ticks, slack_ticks, lost_ticks; /* sums over instances that were seen, for the profile */
 } wtl_region;
 
