@@ -272,26 +272,37 @@ static bool is_eased(const wtl_region *r)
   return !r->last_stay && !r->doubt.is_open && (learns || r->instances == WTL_CONTROL_FIRST);
 }
 
-/* Does another PE wait long for those that are late? Of this node, or of one of which the barrier has told
- * (far_waits). */
-static bool others_wait(const wtl_governor *g)
+static unsigned wait_class(const wtl_governor *g, int slot)
 {
-  for (int i = 0; i < g->vote.n_local; i++)
-    if (i != g->vote.slot && atomic_load(&ballot(g, i)->slack) > worth(g)) return true;
-  return atomic_load(&g->vote.votes->far_waits);
+  uint64_t slack = atomic_load(&ballot(g, slot)->slack);
+  if (slack <= worth(g)) return WTL_WAITS_NOT;
+  return slack > g->last_whole / WTL_WAITS_SHARE ? WTL_WAITS_MUCH : WTL_WAITS_LONG;
 }
 
-bool wtl_governor_node_waits(const wtl_governor *g)
+/* The most that a PE of the node waits, but for the one in slot `but` (-1: for none). */
+static unsigned most_waits(const wtl_governor *g, int but)
 {
+  unsigned most = WTL_WAITS_NOT;
   for (int i = 0; i < g->vote.n_local; i++)
-    if (atomic_load(&ballot(g, i)->slack) > worth(g)) return true;
-  return false;
+    if (i != but && wait_class(g, i) > most) most = wait_class(g, i);
+  return most;
 }
 
-/* It hardly waits itself. */
+unsigned wtl_governor_node_waits(const wtl_governor *g)
+{
+  return most_waits(g, -1);
+}
+
+/* It hardly waits itself, and others do for it, on this node or on one of which the barrier has told (far_waits): not
+ * longer than a change takes; or, where others wait for much of the region, not for much of it either. A put that is
+ * waited for until another node's agent has woken up makes nobody early. */
 static bool is_late(const wtl_governor *g, const wtl_region *r)
 {
-  return wtl_slack_most(&r->slack) <= g->price && others_wait(g);
+  uint64_t slack = wtl_slack_most(&r->slack);
+  unsigned others = most_waits(g, g->vote.slot), far = atomic_load(&g->vote.votes->far_waits);
+  if (far > others) others = far;
+  if (slack <= g->price) return others >= WTL_WAITS_LONG;
+  return slack <= wtl_slack_least(&r->whole) / SPARE && others == WTL_WAITS_MUCH;
 }
 
 /* What stays unused, so that an instance longer than the last ones is over in time, too. */
@@ -443,6 +454,7 @@ static void end_region(wtl_governor *g, uint64_t slack, uint64_t now)
   r->instances++;
   if (r->stay_away) r->stay_away--;
   atomic_store(&ballot(g, g->vote.slot)->slack, slack);
+  g->last_whole = whole;
   if (g->is_fixed) return;
   learn(g, r, whole, slack);
   if (r->doubt.is_open && r->normal.n >= WTL_LEARN) settle_doubt(g, r, now);

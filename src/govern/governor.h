@@ -33,6 +33,9 @@
 #include "profile/profile.h"
 
 enum { WTL_LEARN = WTL_SLACK_RECENT, WTL_CONTROL_FIRST = 16, WTL_CONTROL = 64 };
+/* How long a PE waited at the end of its last region: not long enough for a change of clock to be worth its price; long
+ * enough; and for more than an eighth of the region besides. */
+enum { WTL_WAITS_NOT, WTL_WAITS_LONG, WTL_WAITS_MUCH, WTL_WAITS_CLASSES = 4, WTL_WAITS_SHARE = 8 };
 enum { WTL_REGIONS = 64, WTL_UNSEEN = 15, WTL_MOMENT_NS = 1000 };
 
 /* A moving mean and variance, and of how many. */
@@ -93,6 +96,7 @@ typedef struct wtl_governor {
   wtl_region *region;                   /* the one that runs; NULL before the first barrier */
   uint64_t region_since, waited_before; /* the tick at which it began, and what had been waited by then */
   uint64_t region_waited;               /* in it, up to its barrier */
+  uint64_t last_whole;                  /* ticks of the region before it */
   bool acts;                            /* this instance is no control, and the budget is not spent */
   bool eases;                           /* it is one, but its waits may be slow */
   bool has_acted;
@@ -177,9 +181,9 @@ static inline void wtl_governor_leave_barrier(wtl_governor *g, uint64_t site)
   }
 }
 
-/* Did a PE of this node wait long at the end of its last region? What nodes tell each other in a barrier: whether
- * somebody anywhere did, which each then finds in wtl_votes.far_waits. */
-bool wtl_governor_node_waits(const wtl_governor *g);
+/* The most that a PE of this node waited at the end of its last region, WTL_WAITS_*. What nodes tell each other in a
+ * barrier: the most of all, which each then finds in wtl_votes.far_waits. */
+unsigned wtl_governor_node_waits(const wtl_governor *g);
 
 /* The program marks a region of its own: it begins, or ends; `key`: of its name. */
 void wtl_governor_mark(wtl_governor *g, uint64_t key, bool begins, uint64_t now);

@@ -47,7 +47,7 @@ typedef struct wtl_poll {
 typedef struct wtl_votes {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t ready; /* the first PE has claimed what it could */
   _Atomic uint32_t met;                            /* free for those who share it to meet by (clocks.h) */
-  _Atomic uint32_t far_waits;                      /* on some node a PE waited long at the end of its last region */
+  _Atomic uint32_t far_waits;                      /* WTL_WAITS_*: the most of all nodes' PEs, in their last region */
   double write_s, settle_s;                        /* measured: a write, and until the clock follows */
   uint8_t claimed[WTL_MAX_CLOCK_DOMAINS];
   wtl_poll poll[WTL_MAX_CLOCK_DOMAINS];

@@ -58,8 +58,8 @@ static void disseminate(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
 }
 
 /*
- * Among the leaders of the nodes, over the network. The world's words carry a bit beside the epoch, for the governor:
- * did a PE of the nodes heard of so far wait long in its last region?
+ * Among the leaders of the nodes, over the network. The world's words carry two bits beside the epoch, for the governor:
+ * the most that a PE of the nodes heard of so far waited in its last region (WTL_WAITS_*).
  */
 static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *none)
 {
@@ -68,15 +68,16 @@ static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_
   _Atomic uint32_t *mine = of_world ? wtl_control_of(self, self->me)->node_barrier : room->node_round;
   size_t offset = (size_t)t->room * sizeof *room + offsetof(wtl_room, node_round);
   const wtl_governor *g = of_world ? self->door.governor : NULL;
-  uint32_t waits = g && wtl_governor_node_waits(g);
+  uint32_t waits = g ? wtl_governor_node_waits(g) : 0, step = of_world ? WTL_WAITS_CLASSES : 1;
   for (int k = 0; 1 << k < t->n_nodes; k++) {
     int to = t->leader[(t->node + (1 << k)) % t->n_nodes];
     if (of_world)
-      wtl_far_signal(self, to, k, 2 * epoch + waits);
+      wtl_far_signal(self, to, k, step * epoch + waits);
     else
       wtl_far_room_signal(self, to, offset + (size_t)k * sizeof epoch, epoch);
-    wait_for_arrival(self, site, t, &mine[k], of_world ? 2 * epoch : epoch);
-    waits |= atomic_load_explicit(&mine[k], memory_order_relaxed) & 1;
+    wait_for_arrival(self, site, t, &mine[k], step * epoch);
+    uint32_t told = atomic_load_explicit(&mine[k], memory_order_relaxed) % step;
+    if (told > waits) waits = told;
   }
   if (g) atomic_store_explicit(&self->votes->far_waits, waits, memory_order_relaxed);
 }

@@ -551,7 +551,7 @@ static void time_at_another_clock_is_known(void)
 static void a_pe_is_late_for_those_of_other_nodes(void)
 {
   static const uint64_t work[] = {40 * MS};
-  for (int far = 0; far < 2; far++) {
+  for (unsigned far = WTL_WAITS_NOT; far <= WTL_WAITS_MUCH; far++) {
     timeline *l =
         timeline_new((shape){.n = 1, .mode = WTL_GOVERN_PERFORMANCE, .scaling = WTL_SCALING_PROACTIVE, .price = PRICE});
     atomic_store(&l->votes->far_waits, far);
@@ -565,13 +565,40 @@ static void a_pe_is_late_for_those_of_other_nodes(void)
   }
 }
 
+/* Computes, waits a little for another node to answer, and computes on: that wait is longer than a change of clock. */
+static void wait_for_an_answer(timeline *l, int i)
+{
+  wtl_governor *g = &l->governor[i];
+  atomic_fetch_add(&l->waited[i][WTL_STAGE_ASLEEP], 3 * PRICE);
+  l->now += 3 * PRICE;
+  wtl_governor_go_on(g, &l->site[i], l->now - 3 * PRICE, l->now);
+}
+
+static void a_little_wait_of_its_own_makes_a_late_pe_no_early_one(void)
+{
+  static const uint64_t work[] = {40 * MS};
+  for (unsigned far = WTL_WAITS_NOT; far <= WTL_WAITS_MUCH; far++) {
+    timeline *l =
+        timeline_new((shape){.n = 1, .mode = WTL_GOVERN_PERFORMANCE, .scaling = WTL_SCALING_PROACTIVE, .price = PRICE});
+    l->on_the_way = wait_for_an_answer;
+    atomic_store(&l->votes->far_waits, far);
+    for (int i = 0; i <= WTL_LEARN; i++) timeline_run(l, work);
+    CHECK((timeline_clock(l, 0) == 3600000) == (far == WTL_WAITS_MUCH));
+    timeline_free(l);
+  }
+}
+
 static void a_node_says_whether_one_of_its_pes_waits_long(void)
 {
   timeline *l = learned(WTL_GOVERN_PERFORMANCE, WTL_SCALING_PROACTIVE, unequal);
-  CHECK(wtl_governor_node_waits(&l->governor[0]) && wtl_governor_node_waits(&l->governor[1]));
+  for (int i = 0; i < 2; i++) CHECK(wtl_governor_node_waits(&l->governor[i]) == WTL_WAITS_MUCH);
   timeline_free(l);
   l = learned(WTL_GOVERN_PERFORMANCE, WTL_SCALING_PROACTIVE, nearly_equal);
-  CHECK(!wtl_governor_node_waits(&l->governor[0]));
+  CHECK(wtl_governor_node_waits(&l->governor[0]) == WTL_WAITS_NOT);
+  timeline_free(l);
+  static const uint64_t somewhat_unequal[] = {37 * MS, 40 * MS};
+  l = learned(WTL_GOVERN_PERFORMANCE, WTL_SCALING_PROACTIVE, somewhat_unequal);
+  CHECK(wtl_governor_node_waits(&l->governor[0]) == WTL_WAITS_LONG);
   timeline_free(l);
 }
 
@@ -604,5 +631,5 @@ TESTS(TEST(figure_11_1_a_baseline_changes_nothing),
       TEST(a_plan_is_a_fixed_clock), TEST(a_domain_that_fails_is_left_alone_and_the_rest_goes_on),
       TEST(brief_regions_pass_by_and_long_ones_among_them_are_seen), TEST(most_barriers_of_a_row_are_only_counted),
       TEST(a_long_wait_ends_a_row), TEST(the_programs_own_regions_end_a_row), TEST(time_at_another_clock_is_known),
-      TEST(a_pe_is_late_for_those_of_other_nodes), TEST(a_node_says_whether_one_of_its_pes_waits_long),
-      TEST(the_end_puts_back_what_was_found))
+      TEST(a_pe_is_late_for_those_of_other_nodes), TEST(a_little_wait_of_its_own_makes_a_late_pe_no_early_one),
+      TEST(a_node_says_whether_one_of_its_pes_waits_long), TEST(the_end_puts_back_what_was_found))
