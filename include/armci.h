@@ -110,8 +110,12 @@ int ARMCI_Init_args(int *argc, char ***argv);
  * collective. The plain calls take that from MPI, where the program has asked it for that level before. */
 int ARMCI_Init_thread(int level);
 
-/** The same; `comm` must have all processes in the order of MPI_COMM_WORLD. */
+/* * The same among the processes of `comm` alone, after MPI_Init: ARMCI's processes are those, numbered by it. Others may
+ * start among themselves. Where ARMCI or OpenSHMEM has been started, `comm` makes no difference. */
 int ARMCI_Init_thread_comm(int level, WTL_MPI_COMM comm);
+
+/** The same for one thread; it returns 1 if it did it, and 0 if not: so Global Arrays asks. */
+int ARMCI_Init_mpi_comm(WTL_MPI_COMM comm);
 int ARMCI_Initialized(void);
 int ARMCI_Finalize(void);
 
@@ -306,6 +310,7 @@ int PARMCI_Init(void);
 int PARMCI_Init_args(int *argc, char ***argv);
 int PARMCI_Init_thread(int level);
 int PARMCI_Init_thread_comm(int level, WTL_MPI_COMM comm);
+int PARMCI_Init_mpi_comm(WTL_MPI_COMM comm);
 int PARMCI_Initialized(void);
 int PARMCI_Finalize(void);
 int PARMCI_Malloc(void **ptrs, armci_size_t bytes);

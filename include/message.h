@@ -20,6 +20,8 @@ enum armci_type_e { ARMCI_INT, ARMCI_LONG, ARMCI_LONG_LONG, ARMCI_FLOAT, ARMCI_D
 
 /** Before ARMCI_Init: only starts MPI where the program has not. */
 void armci_msg_init(int *argc, char ***argv);
+
+/** This process's number, and how many there are; before ARMCI_Init and after ARMCI_Finalize as MPI says. */
 int armci_msg_me(void);
 int armci_msg_nproc(void);
 

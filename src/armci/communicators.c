@@ -29,6 +29,18 @@ void armci_comm_free(void *comm)
   (void)comm;
 }
 
+bool armci_comm_confine(const WTL_MPI_COMM *comm)
+{
+  (void)comm;
+  return true; /* there is nothing that it could name */
+}
+
+bool armci_comm_place(int *me, int *n)
+{
+  (void)me, (void)n;
+  return false;
+}
+
 bool armci_mpi_is_threaded(void)
 {
   return false;
@@ -71,6 +83,22 @@ void armci_comm_free(void *comm)
 {
   wtl_mpi mpi;
   if (wtl_mpi_of_program(&mpi) && mpi.ops->in_use()) mpi.ops->comm_free(comm);
+}
+
+bool armci_comm_confine(const WTL_MPI_COMM *comm)
+{
+  wtl_mpi mpi;
+  if (!wtl_mpi_of_program(&mpi) || !mpi.ops->in_use()) return false;
+  mpi.ops->confine(comm);
+  return true;
+}
+
+bool armci_comm_place(int *me, int *n)
+{
+  wtl_mpi mpi;
+  if (!wtl_mpi_of_program(&mpi) || (*n = mpi.ops->in_use()) == 0) return false;
+  *me = mpi.ops->rank();
+  return true;
 }
 
 bool armci_mpi_is_threaded(void)

@@ -191,6 +191,14 @@ void armci_comm_world(void *comm, size_t room);
 void armci_comm_make(const int *pes, int n, void *comm, size_t room);
 void armci_comm_free(void *comm);
 
+/* Before the start: the job is to be the processes of `comm` alone; nothing changes where those are all, in MPI's order.
+ * False: the program uses no MPI. */
+bool armci_comm_confine(const WTL_MPI_COMM *comm);
+
+/* What MPI says before the start and after the end: how many processes there are, and this one's number. False: the
+ * program uses no MPI. */
+bool armci_comm_place(int *me, int *n);
+
 /* Has the program asked its MPI to let several threads call? */
 bool armci_mpi_is_threaded(void);
 

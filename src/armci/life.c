@@ -160,12 +160,25 @@ int PARMCI_Init_thread(int level)
 }
 ARMCI_TWIN(int, Init_thread, int level)
 
-int PARMCI_Init_thread_comm(int level, WTL_MPI_COMM comm)
+/* A start beside others is one of the same processes. */
+static int init_among(int level, WTL_MPI_COMM comm)
 {
-  (void)comm;
+  if (!wtl_self && !armci_comm_confine(&comm))
+    return wtl_say("ARMCI_Init_thread_comm: call it between MPI_Init and MPI_Finalize"), -1;
   return init(level);
 }
+
+int PARMCI_Init_thread_comm(int level, WTL_MPI_COMM comm)
+{
+  return init_among(level, comm);
+}
 ARMCI_TWIN(int, Init_thread_comm, int level, WTL_MPI_COMM comm)
+
+int PARMCI_Init_mpi_comm(WTL_MPI_COMM comm)
+{
+  return init_among(0, comm) == 0;
+}
+ARMCI_TWIN(int, Init_mpi_comm, WTL_MPI_COMM comm)
 
 int PARMCI_Initialized(void)
 {

@@ -23,6 +23,12 @@ static const char *mpi_note(void)
 {
   return "";
 }
+
+/* The kind that a program has chosen by its calls; NULL: none. */
+static const wtl_boot_ops *chosen(void)
+{
+  return NULL;
+}
 #else
 static const wtl_boot_ops *const kinds[] = {&wtl_boot_pmix, &wtl_boot_mpi, &wtl_boot_single};
 static bool is_offered(const wtl_boot_ops *kind)
@@ -33,6 +39,12 @@ static bool is_offered(const wtl_boot_ops *kind)
 static const char *mpi_note(void)
 {
   return wtl_mpi_note();
+}
+
+/* A part of MPI's processes is a job that only MPI knows. */
+static const wtl_boot_ops *chosen(void)
+{
+  return wtl_mpi_is_confined() ? &wtl_boot_mpi : NULL;
 }
 #endif
 
@@ -88,6 +100,7 @@ int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_
       [WTL_BOOT_AUTO] = "auto", [WTL_BOOT_PMIX] = "pmix", [WTL_BOOT_MPI] = "mpi", [WTL_BOOT_SINGLE] = "single"};
   const char *wanted = names[settings->boot.number];
   memset(b, 0, sizeof *b);
+  b->ops = chosen();
   for (size_t i = 0; i < N_KINDS && !b->ops; i++) {
     bool named = strcmp(kinds[i]->name, wanted) == 0;
     if (named || (settings->boot.number == WTL_BOOT_AUTO && is_offered(kinds[i]))) b->ops = kinds[i];
@@ -101,7 +114,7 @@ int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_
   if (!b->slot_of) return snprintf(error, size, "no memory for %d PEs", b->n_pes), WTL_EXIT_OSERR;
   for (int pe = 0; pe < b->n_pes; pe++) b->slot_of[pe] = -1;
   for (int slot = 0; slot < b->n_local; slot++) b->slot_of[b->local_pe[slot]] = slot;
-  return check_promises(b, error, size);
+  return chosen() ? 0 : check_promises(b, error, size);
 }
 
 void wtl_boot_stop(wtl_boot *b)

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { WTL_MPI_OPS_VERSION = 3 };
+enum { WTL_MPI_OPS_VERSION = 4 };
 
 /* What a module does. It exports one object of this type, wtl_mpi. */
 typedef struct wtl_mpi_ops {
@@ -22,6 +22,16 @@ typedef struct wtl_mpi_ops {
 
   /* How many processes the program's own MPI has, if it is in use: initialised and not finalised. 0 otherwise. */
   int (*in_use)(void);
+
+  /* This process's number in MPI_COMM_WORLD, while MPI is in use. */
+  int (*rank)(void);
+
+  /*
+   * From the next start to its stop the job is the processes of the program's communicator `comm` alone, in its order.
+   * False, and nothing changes, where it has all processes in the order of MPI_COMM_WORLD. MPI must be in use.
+   */
+  bool (*confine)(const void *comm);
+  bool (*is_confined)(void);
 
   /*
    * Collective. Starts MPI where the program has not, and makes a communicator of our own. `shared`: the program may
@@ -44,8 +54,8 @@ typedef struct wtl_mpi_ops {
 
   /*
    * For a program that uses MPI itself, whether boot does or not. A communicator is as long as this MPI's; `comm` has
-   * room for a pointer. comm_make: of the processes ranks[0..n) of MPI_COMM_WORLD, by those alone; 0, or -1 if MPI
-   * refuses. comm_free takes one that is all zeros for none.
+   * room for a pointer. comm_world: the job's, which is MPI_COMM_WORLD unless it is confined. comm_make: of the job's
+   * processes ranks[0..n), by those alone; 0, or -1 if MPI refuses. comm_free takes one that is all zeros for none.
    */
   void (*comm_world)(void *comm);
   int (*comm_make)(const int *ranks, int n, void *comm);
@@ -85,6 +95,9 @@ bool wtl_mpi_hydra_is_nearest(void);
 
 /* Does MPI's own interface say that this process is one of several? Loads no module but that of an MPI in use. */
 bool wtl_mpi_is_offered(void);
+
+/* Is the job to be a part of the program's processes (wtl_mpi_ops.confine)? */
+bool wtl_mpi_is_confined(void);
 
 /* For errors about the number of PEs: why there is no MPI, or which it was; "" where nobody asked for one. */
 const char *wtl_mpi_note(void);

@@ -186,9 +186,10 @@ static int load(wtl_mpi *mpi, char *error, size_t size)
   return WTL_EXIT_UNAVAILABLE;
 }
 
+static wtl_mpi found; /* one a process: MPI starts once */
+
 int wtl_mpi_load(wtl_mpi *mpi, char *error, size_t size)
 {
-  static wtl_mpi found; /* one a process: MPI starts once */
   int rc = found.ops ? 0 : load(&found, error, size);
   if (rc == 0)
     snprintf(note, sizeof note, "%s", found.library);
@@ -202,6 +203,11 @@ bool wtl_mpi_of_program(wtl_mpi *mpi)
 {
   char error[512];
   return find_loaded() && wtl_mpi_load(mpi, error, sizeof error) == 0;
+}
+
+bool wtl_mpi_is_confined(void)
+{
+  return found.ops && found.ops->is_confined();
 }
 
 /* --- is there more than one process? --- */

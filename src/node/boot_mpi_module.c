@@ -28,6 +28,10 @@ static struct {
   bool ended;       /* what was begun here was ended here */
   bool has_comm;
   MPI_Comm comm;
+  bool is_confined;  /* the job is a part of the program's processes: those of */
+  MPI_Comm part;     /* ... this one, the program's, and once in the job a copy */
+  bool kept_for_all; /* meanwhile this waits for a job of all: */
+  MPI_Comm comm_of_all;
 #if MPI_VERSION >= 4
   MPI_Session session;
 #endif
@@ -54,6 +58,13 @@ static int in_use(void)
   int n = 0;
   if (program_uses_mpi()) PMPI_Comm_size(MPI_COMM_WORLD, &n);
   return n;
+}
+
+static int rank_in_world(void)
+{
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
 }
 
 static int failed(char *error, size_t size, const char *what, int rc)
@@ -178,18 +189,24 @@ static int open_session(char *error, size_t size)
 }
 #endif
 
-static int duplicate_world(char *error, size_t size)
+static int duplicate(MPI_Comm comm, MPI_Comm *copy, char *error, size_t size)
 {
   MPI_Request request;
+  int rc;
+  if ((rc = PMPI_Comm_idup(comm, copy, &request)) != MPI_SUCCESS || (rc = wait_for(&request)) != MPI_SUCCESS)
+    return failed(error, size, "MPI_Comm_idup", rc);
+  return 0;
+}
+
+static int duplicate_world(char *error, size_t size)
+{
   int given, rc;
   if (!program_uses_mpi()) {
     if ((rc = PMPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &given)) != MPI_SUCCESS)
       return failed(error, size, "MPI_Init_thread", rc);
     self.initialised = true;
   }
-  if ((rc = PMPI_Comm_idup(MPI_COMM_WORLD, &self.comm, &request)) != MPI_SUCCESS ||
-      (rc = wait_for(&request)) != MPI_SUCCESS)
-    return failed(error, size, "MPI_Comm_idup", rc);
+  if ((rc = duplicate(MPI_COMM_WORLD, &self.comm, error, size)) != 0) return rc;
   PMPI_Comm_set_errhandler(self.comm, MPI_ERRORS_RETURN);
   return 0;
 }
@@ -208,6 +225,29 @@ static int join(bool shared, char *error, size_t size)
   return duplicate_world(error, size);
 }
 
+/* A part of the program's processes: MPI is the program's, and no session is needed. */
+static int join_part(char *error, size_t size)
+{
+  MPI_Comm boots;
+  int rc;
+  if ((rc = duplicate(self.part, &boots, error, size)) != 0) return rc;
+  if ((rc = duplicate(boots, &self.part, error, size)) != 0) return rc; /* the program may free its own */
+  PMPI_Comm_set_errhandler(boots, MPI_ERRORS_RETURN);
+  self.kept_for_all = self.has_comm;
+  self.comm_of_all = self.comm;
+  self.comm = boots;
+  return 0;
+}
+
+static void leave_part(void)
+{
+  PMPI_Comm_free(&self.comm);
+  PMPI_Comm_free(&self.part);
+  self.comm = self.comm_of_all;
+  self.has_comm = self.kept_for_all;
+  self.is_confined = false;
+}
+
 static int start(bool shared, int *rank, int *n, char *error, size_t size)
 {
   int rc;
@@ -217,7 +257,11 @@ static int start(bool shared, int *rank, int *n, char *error, size_t size)
              "shmem_init may be repeated, each with its own shmem_finalize");
     return -1;
   }
-  if (!is_usable() && (rc = join(shared, error, size)) != 0) return rc;
+  if (self.is_confined)
+    rc = join_part(error, size);
+  else
+    rc = is_usable() ? 0 : join(shared, error, size);
+  if (rc != 0) return rc;
   if (!self.pid) on_exit(at_exit, NULL);
   self.has_comm = true;
   self.shared = shared;
@@ -288,7 +332,9 @@ static void stop(void)
 {
   self.in_job = false;
   if (!is_usable()) return;
-  if (!self.shared) {
+  if (self.is_confined) {
+    leave_part();
+  } else if (!self.shared) {
     meet(self.comm); /* MPI itself ends with the process, so that the library may start again */
   } else if (!self.initialised && !self.in_session) {
     PMPI_Comm_free(&self.comm); /* the program will finalise its own MPI */
@@ -303,9 +349,31 @@ MPI_Comm wtl_mpi_comm(void)
 
 /* --- communicators of the program's --- */
 
+static bool confine(const void *comm)
+{
+  MPI_Comm part;
+  int likeness = MPI_UNEQUAL;
+  memcpy(&part, comm, sizeof part);
+  PMPI_Comm_compare(part, MPI_COMM_WORLD, &likeness);
+  if (likeness == MPI_IDENT || likeness == MPI_CONGRUENT) return false;
+  self.part = part;
+  self.is_confined = true;
+  return true;
+}
+
+static bool is_confined(void)
+{
+  return self.is_confined;
+}
+
+static MPI_Comm comm_of_job(void)
+{
+  return self.is_confined ? self.part : MPI_COMM_WORLD;
+}
+
 static void comm_world(void *comm)
 {
-  memcpy(comm, &(MPI_Comm){MPI_COMM_WORLD}, sizeof(MPI_Comm));
+  memcpy(comm, &(MPI_Comm){comm_of_job()}, sizeof(MPI_Comm));
 }
 
 static int comm_make(const int *ranks, int n, void *comm)
@@ -313,11 +381,11 @@ static int comm_make(const int *ranks, int n, void *comm)
   enum { TAG = 0x5761 }; /* several may be made at once, by other processes; by the same ones, in one order */
   MPI_Comm made;
   MPI_Group world, members;
-  if (PMPI_Comm_group(MPI_COMM_WORLD, &world) != MPI_SUCCESS) return -1;
+  if (PMPI_Comm_group(comm_of_job(), &world) != MPI_SUCCESS) return -1;
   int rc = PMPI_Group_incl(world, n, ranks, &members);
   PMPI_Group_free(&world);
   if (rc != MPI_SUCCESS) return -1;
-  rc = PMPI_Comm_create_group(MPI_COMM_WORLD, members, TAG, &made);
+  rc = PMPI_Comm_create_group(comm_of_job(), members, TAG, &made);
   PMPI_Group_free(&members);
   if (rc != MPI_SUCCESS) return -1;
   memcpy(comm, &made, sizeof made);
@@ -359,5 +427,6 @@ static bool is_threaded(void)
   return given == MPI_THREAD_MULTIPLE;
 }
 
-const wtl_mpi_ops wtl_mpi_module = {WTL_MPI_OPS_VERSION, in_use,    start,     exchange, do_abort, stop,
-                                    comm_world,          comm_make, comm_free, init,     finalize, is_threaded};
+const wtl_mpi_ops wtl_mpi_module = {
+    WTL_MPI_OPS_VERSION, in_use,    rank_in_world, confine, is_confined, start,      exchange, do_abort, stop,
+    comm_world,          comm_make, comm_free,     init,    finalize,    is_threaded};

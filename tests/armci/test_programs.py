@@ -145,6 +145,15 @@ def test_programs_made_for_other_armcis_run(mpi, words: list[str], tmp_path: Pat
         assert done.stdout == "1\n"
 
 
+@pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.name)
+def test_a_part_of_the_processes_has_an_armci_of_its_own(mpi, tmp_path: Path) -> None:
+    program = compile_for(mpi, "parts.c", tmp_path)
+    for n in (2, 5):
+        done = run_under(mpi, n, program)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.stdout == "all parts worked\n"
+
+
 def test_a_timeline_has_its_calls_and_the_waits_of_no_call(tmp_path: Path) -> None:
     program = compile_for(OPEN_MPI, "old_ways.c", tmp_path)
     done = run(2, program, WATTLE_TIMELINE="1M", WATTLE_PROFILE_DIR=str(tmp_path))
