@@ -215,12 +215,15 @@ const wtl_clock_domain *wtl_knob_domain(const wtl_knob *k, size_t d)
   return &k->domain[d].clock;
 }
 
+/* PEs ask for millionths of the normal clock: a step so near to what they name is the one that is meant. */
+enum { NEAR_KHZ = 5 };
+
 uint32_t wtl_clock_at_least(const wtl_clock_domain *d, double khz)
 {
   if (!(khz > d->min_khz)) return d->min_khz;
   if (khz >= d->max_khz) return d->max_khz;
   for (size_t i = 0; i < d->n_steps; i++)
-    if (d->step[i] >= khz) return d->step[i] < d->max_khz ? d->step[i] : d->max_khz;
+    if (d->step[i] + NEAR_KHZ >= khz) return d->step[i] < d->max_khz ? d->step[i] : d->max_khz;
   return (uint32_t)ceil(khz);
 }
 

@@ -3,6 +3,8 @@
  * (reactive) are written here by hand, from the figures' captions and text: two PEs, PE 0 with little to compute and PE
  * 1 with much, start together and meet at a barrier.
  */
+#include <math.h>
+
 #include "power/check.h"
 #include "timeline.h"
 
@@ -431,6 +433,26 @@ static void a_plan_is_a_fixed_clock(void)
   timeline_free(l);
 }
 
+/* Each of a processor's clocks, by the millionths of the normal one that a plan makes of its name. */
+static void a_plan_s_clock_is_the_one_that_it_names(void)
+{
+  tree *t = tree_new();
+  clock_userspace(t->root, 0);
+  cpu_set_t all = clock_cpus(1);
+  wtl_settings settings = clock_settings(t, WTL_KNOB_CPUFREQ);
+  wtl_knob *knob = wtl_knob_open(&settings, &all, NULL);
+  const wtl_clock_domain *d = wtl_knob_domain(knob, 0);
+  static const uint32_t named[] = {1200000, 1400000, 1600000, 1800000, 2000000, 2200000, 2400000, 2600000};
+  for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+    double share = round(1e6 * named[i] / 2600000);
+    CHECK(wtl_clock_at_least(d, 2600000 * share * 1e-6) == named[i]);
+    CHECK(wtl_clock_at_least(d, 2600000 * (share - 1000) * 1e-6) == named[i]);
+    CHECK(i == 7 || wtl_clock_at_least(d, 2600000 * (share + 1000) * 1e-6) == named[i + 1]);
+  }
+  wtl_knob_close(knob);
+  tree_free(t);
+}
+
 static void a_domain_that_fails_is_left_alone_and_the_rest_goes_on(void)
 {
   timeline *l = timeline_new((shape){.n = 3, .mode = WTL_GOVERN_ENERGY, .price = PRICE});
@@ -628,7 +650,8 @@ TESTS(TEST(figure_11_1_a_baseline_changes_nothing),
       TEST(a_change_of_phase_is_followed_at_its_first_instance), TEST(what_costs_more_than_allowed_is_given_up),
       TEST(longer_instances_of_another_phase_are_no_loss), TEST(what_pays_goes_on),
       TEST(a_steady_region_is_compared_ever_less_often), TEST(a_change_is_no_computing_and_has_its_time),
-      TEST(a_plan_is_a_fixed_clock), TEST(a_domain_that_fails_is_left_alone_and_the_rest_goes_on),
+      TEST(a_plan_is_a_fixed_clock), TEST(a_plan_s_clock_is_the_one_that_it_names),
+      TEST(a_domain_that_fails_is_left_alone_and_the_rest_goes_on),
       TEST(brief_regions_pass_by_and_long_ones_among_them_are_seen), TEST(most_barriers_of_a_row_are_only_counted),
       TEST(a_long_wait_ends_a_row), TEST(the_programs_own_regions_end_a_row), TEST(time_at_another_clock_is_known),
       TEST(a_pe_is_late_for_those_of_other_nodes), TEST(a_little_wait_of_its_own_makes_a_late_pe_no_early_one),
