@@ -162,8 +162,12 @@ static inline bool wtl_mpi_waitall_hangs(void)
 void wtl_mpi_keep(wtl_frame *f);
 void wtl_mpi_kept(wtl_frame *f);
 
-/* Called where MPI would give up the core because it has nothing to do. False: the core shall be given up. */
+/* Called where MPI has nothing to do: where Open MPI would give up the core, and where MPICH's look found nothing.
+ * False: the core shall be given up. */
 bool wtl_mpi_idle(void);
+
+/* MPICH tells of its looks from now on, where it can (looks.c). */
+void wtl_mpi_hear_looks(void);
 
 /* Around a test of the program's own, instead of entering and leaving; `from`: the tick that the first returned
  * (poll.c). */

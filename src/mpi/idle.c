@@ -3,9 +3,10 @@
  *
  * Inside of one only the MPI itself can say that it found nothing to do. Open MPI does: told to yield when idle (a
  * parameter of its own, set in rank.c), it calls sched_yield where progress found no event. In a process with the
- * preload library that name is ours, and each such call a turn of the wait door. Nothing else is changed: algorithm,
- * messages and bits are the program's own. MPICH does not say: there such a call is a wait as a whole, for the
- * governor, which can only go by how long the last ones at its site were.
+ * preload library that name is ours, and each such call a turn of the wait door. MPICH over UCX is heard as it looks
+ * (looks.c). Nothing else is changed: algorithm, messages and bits are the program's own. Another MPICH, or one with
+ * MPI_THREAD_MULTIPLE, does not say: there such a call is a wait as a whole, for the governor, which can only go by how
+ * long the last ones at its site were.
  */
 #include "mpi/front.h"
 

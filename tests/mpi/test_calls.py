@@ -77,6 +77,18 @@ def test_a_request_that_fails_while_waited_for_ends_as_in_the_plain_program(
 
 
 @BOTH
+def test_who_waits_in_a_call_that_stays_as_it_is_sleeps_there(mpi: Mpi, tmp_path: Path) -> None:
+    """Inside of it only the MPI knows that it has nothing to do: Open MPI yields, MPICH asks UCX in vain."""
+    rounds = 20
+    done = mpi.run(2, mpi.compile("unequal.c", tmp_path), rounds, "fence", profile=tmp_path / "profile")
+    assert (done.returncode, done.stdout) == (0, f"count {2 * rounds}\n"), done.stderr
+    early, _ = profiles(tmp_path / "profile")
+    fence = next(site for site in early["sites"] if site["call"] == "MPI_Win_fence")
+    assert fence["waits"] > 0, fence
+    assert fence["wait_s"]["asleep"] + fence["wait_s"]["yield"] > 0, fence
+
+
+@BOTH
 def test_reductions_turned_by_request_are_right(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compile("calls.c", tmp_path)
     done = mpi.run(4, program, tmp_path / "file", WATTLE_MPI_REDUCTIONS="turned")
