@@ -43,8 +43,9 @@ def salloc(*words: object) -> list[str]:
 
 def cores_seen(result: Result) -> list[int]:
     """How many cores the library found, in each process."""
-    assert result.code == 0, result
-    return [int(found) for found in re.findall(r'"cores_allowed":(\d+)', result.out)]
+    found = [int(cores) for cores in re.findall(r'"cores_allowed":(\d+)', result.out)]
+    assert result.code == 0 and found, result
+    return found
 
 
 def waits(slurm: Slurm, folder: Path, *words: object) -> list[dict[str, float]]:
