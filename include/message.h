@@ -18,7 +18,7 @@ extern "C" {
 enum armci_scope_e { SCOPE_ALL, SCOPE_NODE, SCOPE_MASTERS };
 enum armci_type_e { ARMCI_INT, ARMCI_LONG, ARMCI_LONG_LONG, ARMCI_FLOAT, ARMCI_DOUBLE };
 
-/** Before ARMCI_Init: only starts MPI where the program has not. */
+/** Before ARMCI_Init: starts MPI where the program has not; in a program that is linked with none, ARMCI. */
 void armci_msg_init(int *argc, char ***argv);
 
 /** This process's number, and how many there are; before ARMCI_Init and after ARMCI_Finalize as MPI says. */
@@ -28,7 +28,7 @@ int armci_msg_nproc(void);
 /** Ends the whole job with status `code`, or 1 where that is 0. */
 void armci_msg_abort(int code);
 
-/** Ends MPI, where armci_msg_init began it. */
+/** Ends what armci_msg_init began. */
 void armci_msg_finalize(void);
 
 /** Seconds since some time in the past. */

@@ -46,12 +46,13 @@ bool armci_mpi_is_threaded(void)
   return false;
 }
 
-void armci_msg_init(int *argc, char ***argv)
+static bool mpi_begin(int *argc, char ***argv)
 {
   (void)argc, (void)argv;
+  return false;
 }
 
-void armci_msg_finalize(void) {}
+static void mpi_end(void) {}
 
 #else
 
@@ -107,16 +108,37 @@ bool armci_mpi_is_threaded(void)
   return wtl_mpi_of_program(&mpi) && mpi.ops->is_threaded();
 }
 
-void armci_msg_init(int *argc, char ***argv)
+static bool mpi_begin(int *argc, char ***argv)
 {
   wtl_mpi mpi;
-  if (wtl_mpi_of_program(&mpi)) mpi.ops->init(argc, argv);
+  if (!wtl_mpi_of_program(&mpi)) return false;
+  mpi.ops->init(argc, argv);
+  return true;
 }
 
-void armci_msg_finalize(void)
+static void mpi_end(void)
 {
   wtl_mpi mpi;
   if (wtl_mpi_of_program(&mpi)) mpi.ops->finalize();
 }
 
 #endif
+
+/* Without MPI nobody but the runtime knows the processes. */
+void armci_msg_init(int *argc, char ***argv)
+{
+  armci_state *s = wtl_self ? armci_of(wtl_self) : NULL;
+  if ((s && s->begun_by_messages) || mpi_begin(argc, argv)) return;
+  ARMCI_Init();
+  armci_of(wtl_self)->begun_by_messages = true;
+}
+
+void armci_msg_finalize(void)
+{
+  armci_state *s = wtl_self ? armci_of(wtl_self) : NULL;
+  if (s && s->begun_by_messages) {
+    s->begun_by_messages = false;
+    ARMCI_Finalize();
+  }
+  mpi_end();
+}

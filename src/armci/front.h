@@ -31,7 +31,8 @@ typedef struct armci_requests armci_requests;
 typedef struct armci_mutexes armci_mutexes;
 
 typedef struct armci_state {
-  int starts; /* ARMCI_Init less ARMCI_Finalize */
+  int starts;             /* ARMCI_Init less ARMCI_Finalize, */
+  bool begun_by_messages; /* ... one of them for armci_msg_init */
   wtl_group *world, *node, *masters;
   wtl_group *standard;      /* the default group, */
   ARMCI_Group handle;       /* ... as the program gave it */

@@ -154,6 +154,18 @@ def test_a_part_of_the_processes_has_an_armci_of_its_own(mpi, tmp_path: Path) ->
         assert done.stdout == "all parts worked\n"
 
 
+@pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.name)
+def test_a_program_without_mpi_has_messages_before_and_after_the_rest(mpi, tmp_path: Path) -> None:
+    program = tmp_path / "without_mpi"
+    mpi.require(compiler=True)
+    # The linker leaves an MPI out that nothing calls; not all linkers do so by themselves.
+    compile_program("without_mpi.c", program, "-Wl,--as-needed", *OURS, compiler=mpi.compiler)
+    for n in (1, 3):
+        done = run_under(mpi, n, program)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.stdout == f"{n}\n"
+
+
 def test_a_timeline_has_its_calls_and_the_waits_of_no_call(tmp_path: Path) -> None:
     program = compile_for(OPEN_MPI, "old_ways.c", tmp_path)
     done = run(2, program, WATTLE_TIMELINE="1M", WATTLE_PROFILE_DIR=str(tmp_path))
