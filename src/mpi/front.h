@@ -223,7 +223,8 @@ static inline uint64_t wtl_mpi_count(MPI_Count count)
 
 uint64_t wtl_mpi_type_size(MPI_Datatype type);
 bool wtl_mpi_is_inter(MPI_Comm comm);
-uint64_t wtl_mpi_size(MPI_Comm comm); /* who is sent to: of an intercommunicator, the other side */
+bool wtl_mpi_is_doubted(MPI_Comm comm); /* where twins of collectives with edges or counts of their own go wrong */
+uint64_t wtl_mpi_size(MPI_Comm comm);   /* who is sent to: of an intercommunicator, the other side */
 bool wtl_mpi_is_root(int root, MPI_Comm comm);
 bool wtl_mpi_is_leaf(int root, MPI_Comm comm); /* neither the root nor, of an intercommunicator, beside it */
 uint64_t wtl_mpi_sum(wtl_mpi_array counts, MPI_Comm comm);

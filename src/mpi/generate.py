@@ -110,8 +110,9 @@ def expression(text: str, fortran: bool, large: bool) -> str:
                 return number(names[0])
             case "T":
                 return f"wtl_mpi_type_size({handle('Type', names[0])})"
-            case "S" | "D" | "INTER":
-                function = {"S": "wtl_mpi_size", "D": "wtl_mpi_degree", "INTER": "wtl_mpi_is_inter"}[kind]
+            case "S" | "D" | "INTER" | "DOUBTED":
+                function = {"S": "size", "D": "degree", "INTER": "is_inter", "DOUBTED": "is_doubted"}[kind]
+                function = f"wtl_mpi_{function}"
                 return f"{function}({handle('Comm', names[0])})"
             case "R" | "L":
                 return f"wtl_mpi_is_{'root' if kind == 'R' else 'leaf'}({root(names[0])}, {handle('Comm', names[1])})"
@@ -125,7 +126,7 @@ def expression(text: str, fortran: bool, large: bool) -> str:
                 op, datatype, comm = (handle(k, n) for k, n in zip(("Op", "Type", "Comm"), names, strict=False))
                 return f"wtl_mpi_order_matters({op}, {datatype}, {comm}, {names[3]})"
 
-    return re.sub(r"\b(N|T|S|R|L|D|SUM|MY|W|DSUM|DW|INTER|ORDER)\(([^()]*)\)", word, text)
+    return re.sub(r"\b(N|T|S|R|L|D|SUM|MY|W|DSUM|DW|INTER|DOUBTED|ORDER)\(([^()]*)\)", word, text)
 
 
 # --- one wrapper ---

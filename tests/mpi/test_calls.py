@@ -114,6 +114,24 @@ def test_two_groups_of_any_sizes_meet(mpi: Mpi, n: int, reductions: str, tmp_pat
 
 
 @BOTH
+@pytest.mark.parametrize("n", [2, 3])
+def test_who_exchanges_nothing_with_anybody_meets_the_others_afterwards(mpi: Mpi, n: int, tmp_path: Path) -> None:
+    """Open MPI's non-blocking MPI_Ialltoallv and MPI_Ialltoallw hang then."""
+    done = mpi.run(n, mpi.compile("nothing.c", tmp_path))
+    assert (done.returncode, done.stdout) == (0, "0 wrong\n" * n), done.stderr
+
+
+@BOTH
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_each_edge_of_a_ring_gets_what_it_gets_in_the_plain_program(mpi: Mpi, n: int, tmp_path: Path) -> None:
+    """Open MPI's non-blocking calls mix up two edges to the same neighbour (as MPICH's MPI_Neighbor_alltoallv does)."""
+    program = mpi.compile("ring.c", tmp_path)
+    plain, done = mpi.run(n, program, preload=False), mpi.run(n, program)
+    assert (plain.returncode, plain.stdout.count("\n")) == (0, 5 * n), plain
+    assert (done.returncode, sorted(done.stdout.splitlines())) == (0, sorted(plain.stdout.splitlines())), done.stderr
+
+
+@BOTH
 def test_a_call_that_mpi_refuses_for_its_count_counts_no_bytes(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compile("refused.c", tmp_path)
     done = mpi.run(2, program, profile=tmp_path / "profile")
