@@ -1,5 +1,5 @@
 /*
- * Reductions and broadcasts of a team on several nodes: what the PEs of a node have is put together in the node's
+ * Reductions of a team on several nodes: what the PEs of a node have is put together in the node's
  * memory, and only the nodes' leaders use the network.
  *
  * A few bytes travel with a barrier: each PE arrives with its part in its stage, the leader puts them together, and
@@ -74,46 +74,15 @@ static void lead_reduction(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t e
   wtl_exchange_by_node(self, site, t, p, sum);
 }
 
-/* A part of a broadcast: a word that says whether it is there, and the bytes. */
-static void take_what_is_there(void *to, const void *from, size_t n)
-{
-  uint64_t there;
-  memcpy(&there, to, sizeof there);
-  if (!there) memcpy(to, from, n);
-}
-
-static void lead_broadcast(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *arg)
-{
-  const wtl_parts *p = arg;
-  char *mine = wtl_stage_of(self, t, self->me);
-  int root = wtl_team_pe(self, t, p->root);
-  uint64_t there = self->slot_of[root] >= 0;
-  if (there && root != self->me) memcpy(mine, wtl_stage_of(self, t, root), p->bytes);
-  memcpy(mine, &there, sizeof there);
-  wtl_exchange_by_node(self, site, t, p, mine);
-}
-
 bool wtl_reduce_few_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n,
                             size_t size, wtl_combine_fn combine)
 {
-  wtl_parts p = {n, n * size, combine, -1};
+  wtl_parts p = {n, n * size, combine};
   if (p.bytes > WTL_FAR_BYTES || p.bytes == 0) return false;
   t->stage_epoch++;
   memcpy(wtl_stage_of(self, t, self->me), source, p.bytes);
   wtl_team_barrier_led(self, site, t, lead_reduction, &p);
   memcpy(dest, wtl_stage_of(self, t, t->local[0]), p.bytes);
-  return true;
-}
-
-bool wtl_broadcast_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
-                           int root, bool to_root)
-{
-  wtl_parts p = {bytes + sizeof(uint64_t), bytes + sizeof(uint64_t), take_what_is_there, root};
-  if (!wtl_goes_by_node(self, t) || p.bytes > WTL_FAR_BYTES) return false;
-  t->stage_epoch++;
-  if (t->me == root) memcpy(wtl_stage_of(self, t, self->me) + sizeof(uint64_t), source, bytes);
-  wtl_team_barrier_led(self, site, t, lead_broadcast, &p);
-  if (t->me != root || to_root) memcpy(dest, wtl_stage_of(self, t, t->local[0]) + sizeof(uint64_t), bytes);
   return true;
 }
 

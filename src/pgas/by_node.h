@@ -1,7 +1,7 @@
 /*
  * by_node.h - few bytes of a collective, node by node: each PE brings its part in its stage, its node's leader puts
- * them together and meets the other leaders (by_node.c), for reductions and broadcasts as for gathers
- * (gather_by_node.c).
+ * them together and meets the other leaders (by_node.c), for reductions as for gathers
+ * (gather_by_node.c). A broadcast is told on from leader to leader instead (passed.c).
  *
  * A collective of this kind counts up the team's stage_epoch; stages and the leaders' slots are used by turns, as who
  * enters one has seen all leave the one before the last.
@@ -50,7 +50,6 @@ bool wtl_reduce_pushed(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, co
 typedef struct wtl_parts {
   size_t n, bytes;
   wtl_combine_fn combine;
-  int root; /* of a broadcast, the team's number; -1: something else */
 } wtl_parts;
 
 /* All leaders bring `mine` and leave with all of them put together, the same for each to the bit. */

@@ -161,7 +161,7 @@ void wtl_broadcast(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const 
 {
   if (wtl_broadcast_small(self, site, t, dest, source, bytes, root, to_root) ||
       wtl_broadcast_staged(self, site, t, dest, source, bytes, root, to_root) ||
-      wtl_broadcast_by_node(self, site, t, dest, source, bytes, root, to_root) ||
+      wtl_broadcast_passed(self, site, t, dest, source, bytes, root, to_root) ||
       wtl_broadcast_pushed(self, site, t, dest, source, bytes, root, to_root))
     return;
   int pe = wtl_team_pe(self, t, root);

@@ -45,7 +45,7 @@ const char *wtl_gather_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, const 
                                size_t total)
 {
   size_t words = (total + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-  wtl_parts p = {words, words * sizeof(uint64_t), put_together, -1};
+  wtl_parts p = {words, words * sizeof(uint64_t), put_together};
   piece own = {at, n};
   if (!wtl_goes_by_node(self, t) || total == 0 || total > WTL_FAR_BYTES) return NULL;
   t->stage_epoch++;

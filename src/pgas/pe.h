@@ -61,7 +61,7 @@ typedef struct wtl_control {
 
 /* Where a team meets: of each PE of the team its own, in the arena, beside the control data (team.h). */
 enum { WTL_MOST_TEAMS = 64, WTL_STAGE_BYTES = 2048, WTL_FAR_BYTES = 512, WTL_FAR_SLOTS = WTL_BARRIER_ROUNDS + 2 };
-enum { WTL_TOLD_WORDS = 9, WTL_WHERE_WORDS = 11 };
+enum { WTL_PASSED = 32, WTL_TOLD_WORDS = 9, WTL_WHERE_WORDS = 11 };
 typedef struct wtl_room {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t round[WTL_BARRIER_ROUNDS];      /* as wtl_control.barrier */
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t node_round[WTL_BARRIER_ROUNDS]; /* as wtl_control.node_barrier */
@@ -71,8 +71,10 @@ typedef struct wtl_room {
   _Alignas(WTL_CACHE_LINE) uint64_t said[4]; /* while a team is split; what collect's PEs bring */
   uint64_t told[WTL_TOLD_WORDS]; /* what a PE calls and passes; others look at the first at any time (told.c) */
   _Atomic uint32_t far_said[2][WTL_FAR_SLOTS];             /* a leader's: by_node.c, as are far_bytes */
+  _Atomic uint32_t passed_said[WTL_PASSED];                /* of broadcasts: passed.c */
   _Alignas(WTL_CACHE_LINE) char stage[2][WTL_STAGE_BYTES]; /* sources of collectives, by turns (staged.c) */
   _Alignas(WTL_CACHE_LINE) char far_bytes[2][WTL_FAR_SLOTS][WTL_FAR_BYTES];
+  char passed[WTL_PASSED][WTL_FAR_BYTES];
 } wtl_room;
 
 typedef struct wtl_rooms {
@@ -109,12 +111,13 @@ typedef struct wtl_team {
   size_t rounds_stride, lines_stride; /* bytes from one slot's to the next slot's */
   _Atomic uint32_t *arrived, *released;
   uint32_t epoch, stage_epoch;
-  uint32_t small_epoch, small_read; /* small collectives so far; all PEs have read those up to the second */
-  char *scratch;                    /* twice WTL_SCRATCH_BYTES, for collectives; NULL: none yet */
-  long *sync;                       /* an active set's: symmetric words, WTL_ACTIVE_WORDS of them (active.c) */
-  int *owned;                       /* what `local` and `leader` point to, where the team owns it */
-  int *node_of;                     /* of each of its PEs the node, as in `leader`; NULL: nobody has asked yet */
-  uintptr_t handle;                 /* 0: there is no such team */
+  uint32_t small_epoch,
+      small_read;   /* small collectives (small.c, passed.c) so far; all PEs have read those up to the second */
+  char *scratch;    /* twice WTL_SCRATCH_BYTES, for collectives; NULL: none yet */
+  long *sync;       /* an active set's: symmetric words, WTL_ACTIVE_WORDS of them (active.c) */
+  int *owned;       /* what `local` and `leader` point to, where the team owns it */
+  int *node_of;     /* of each of its PEs the node, as in `leader`; NULL: nobody has asked yet */
+  uintptr_t handle; /* 0: there is no such team */
   uint32_t generation;
   uint64_t tellings; /* so far (told.c) */
   uint32_t call;     /* in which its PEs tell */

@@ -97,10 +97,10 @@ typedef void (*wtl_combine_fn)(void *to, const void *from, size_t n);
  *   SMALL   up to WTL_SMALL_BYTES: each PE says its part in a cache line (small.c), one hop
  *   STAGED  up to WTL_STAGE_BYTES: each PE copies its part to its room, a barrier, each takes what it needs (staged.c)
  *   DIRECT  a barrier, each PE computes or fetches its share of the result from the others' memory, a barrier
- * The first two where all PEs are on one node; on several, those of few bytes and all reductions, unless they are
- * forced to go DIRECT, put together what a node has before they use the network (by_node.c, gather_by_node.c), and
- * nodes of one PE send straight to where the bytes belong (pushed.c). The setting says which is taken where several
- * could be.
+ * The first two where all PEs are on one node; on several, unless they are forced to go DIRECT, those of few bytes and
+ * all reductions put together what a node has before they use the network (by_node.c, gather_by_node.c), broadcasts of
+ * few bytes are told on from node to node (passed.c), and nodes of one PE send straight to where the bytes belong
+ * (pushed.c). The setting says which is taken where several could be.
  */
 enum wtl_collectives { WTL_COLLECTIVES_AUTO, WTL_COLLECTIVES_SMALL, WTL_COLLECTIVES_STAGED, WTL_COLLECTIVES_DIRECT };
 
@@ -145,7 +145,7 @@ static inline size_t wtl_scratch_bytes(const wtl_team *t)
 const char *wtl_gather_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, const void *source, size_t n, size_t at,
                                size_t total);
 
-/* small.c, staged.c, by_node.c, gather_by_node.c: false if that way is not for this call. */
+/* small.c, staged.c, by_node.c, gather_by_node.c, passed.c: false if that way is not for this call. */
 bool wtl_reduce_small(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
                       wtl_combine_fn combine);
 bool wtl_broadcast_small(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
@@ -160,8 +160,8 @@ bool wtl_broadcast_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest,
 bool wtl_fcollect_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes);
 bool wtl_reduce_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n,
                         size_t size, wtl_combine_fn combine);
-bool wtl_broadcast_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
-                           int root, bool to_root);
+bool wtl_broadcast_passed(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
+                          int root, bool to_root);
 bool wtl_scan_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
                       wtl_combine_fn combine, bool exclusive);
 bool wtl_alltoall_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, size_t to_step, const void *source,

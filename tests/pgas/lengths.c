@@ -11,8 +11,8 @@
 
 enum { BROADCAST, FCOLLECT, COLLECT, ALLTOALL, SUM, SUM_IN_PLACE, KINDS, MOST = 40000, NAP_US = 300 };
 
-/* Words. The ways change after 48, 512, 2048, 8192, 32768 bytes, 256 KiB. */
-static const size_t lengths[] = {1,    6,    7,    60,   64,   65,   250,   256,   257,
+/* Words. The ways change after 48, 504, 512, 2048, 8192, 32768 bytes, 256 KiB. */
+static const size_t lengths[] = {1,    6,    7,    63,   64,   65,   250,   256,   257,
                                  1024, 1025, 4095, 4096, 4097, 8192, 32768, 32769, MOST};
 
 typedef struct draw {

@@ -1,7 +1,7 @@
 /*
  * Small collectives one after the other, with nothing between them that would let all PEs catch up: each must give its
  * own bytes, however far the PEs are apart. Now and then a PE naps, or all meet, where the common random numbers say
- * so.
+ * so. Before that, a root that goes on while nobody else has come.
  *
  * usage: streams SEED ROUNDS
  */
@@ -68,8 +68,22 @@ static void one(uint64_t *random, uint64_t round, uint64_t *dest, uint64_t *sour
   go_through(&d, dest, source);
 }
 
+/* The others begin when the root has told them that it is through. */
+static void the_root_goes_on(void)
+{
+  uint64_t *words = shmem_calloc(3, sizeof *words), *told = words + 2;
+  words[0] = 42;
+  if (shmem_my_pe() != 0) shmem_uint64_wait_until(told, SHMEM_CMP_EQ, 1);
+  shmem_uint64_broadcast(SHMEM_TEAM_WORLD, words + 1, words, 1, 0);
+  for (int pe = 1; shmem_my_pe() == 0 && pe < shmem_n_pes(); pe++) shmem_uint64_p(told, 1, pe);
+  EXPECT(words[1] == 42, "the root's word is %llu", (unsigned long long)words[1]);
+  shmem_barrier_all();
+  shmem_free(words);
+}
+
 int main(int argc, char **argv)
 {
   shmem_init();
+  the_root_goes_on();
   return in_rounds(argc, argv, 1000, MOST_WORDS, one);
 }

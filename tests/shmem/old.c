@@ -42,8 +42,10 @@ int main(int argc, char **argv)
   shmem_pcontrol(1);
   shmem_pcontrol(5, "what a tool would take", 2);
   EXPECT(_SHMEM_CMP_EQ == SHMEM_CMP_EQ && _SHMEM_SYNC_VALUE == SHMEM_SYNC_VALUE && _SHMEM_MAJOR_VERSION == 1 &&
-             _SHMEM_BCAST_SYNC_SIZE >= 1 && _SHMEM_REDUCE_MIN_WRKDATA_SIZE >= 1,
+             _SHMEM_BCAST_SYNC_SIZE >= 1 && _SHMEM_ALLTOALL_SYNC_SIZE >= 1 && _SHMEM_ALLTOALLS_SYNC_SIZE >= 1 &&
+             _SHMEM_REDUCE_MIN_WRKDATA_SIZE >= 1,
          "the old constants");
+  EXPECT(OSHMEM_SPEC_VERSION == 10600, "Open MPI's version of the standard is %d", OSHMEM_SPEC_VERSION);
   EXPECT(strcmp(_SHMEM_VENDOR_STRING, SHMEM_VENDOR_STRING) == 0 && _SHMEM_MAX_NAME_LEN == SHMEM_MAX_NAME_LEN, "name");
   shfree(a);
   EXPECT(shmalloc(1000 * sizeof *a) == (void *)a, "what shfree gives back is there again");

@@ -1,0 +1,67 @@
+/*
+ * A broadcast of few bytes to several nodes, one way: the root tells some nodes' leaders, they tell others (a binomial
+ * tree, log2(nodes) hops), and the PEs of a node read what its leader was told, those of the root's what the root says.
+ * Nobody waits for those that are late.
+ *
+ * Each has several slots for what it is told and all use them by turns, as the lines of small.c: when all have been
+ * used since the last barrier, a barrier.
+ */
+#include <stddef.h>
+
+#include "pgas/by_node.h"
+
+/* In front of the bytes: whose node is the first. */
+typedef struct head {
+  int64_t root_node;
+} head;
+
+static wtl_room *room_of(const wtl_pe *self, const wtl_team *t, int pe)
+{
+  return &wtl_rooms_of(self, pe)->room[t->room];
+}
+
+/* From a PE that has heard, or says it, to the leaders that it has to tell. */
+static void pass_on(wtl_pe *self, wtl_team *t, uint32_t epoch, const char *what, size_t n)
+{
+  head h;
+  memcpy(&h, what, sizeof h);
+  size_t slot = epoch % WTL_PASSED, room = (size_t)t->room * sizeof(wtl_room);
+  int nodes = t->n_nodes, i = (t->node - (int)h.root_node + nodes) % nodes, bit = 1;
+  while (bit < nodes && !(i & bit)) bit <<= 1;
+  for (bit >>= 1; bit; bit >>= 1)
+    if (i + bit < nodes)
+      wtl_far_room_tell(self, t->leader[(t->node + bit) % nodes],
+                        room + offsetof(wtl_room, passed) + slot * WTL_FAR_BYTES, what, n,
+                        room + offsetof(wtl_room, passed_said) + slot * sizeof epoch, epoch);
+}
+
+static void wake_neighbours(wtl_pe *self, const wtl_team *t)
+{
+  for (int i = 0; i < t->n_local; i++)
+    if (t->local[i] != self->me) wtl_touch_control(self, t->local[i]);
+}
+
+bool wtl_broadcast_passed(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
+                          int root, bool to_root)
+{
+  if (!wtl_goes_by_node(self, t) || bytes > WTL_FAR_BYTES - sizeof(head)) return false;
+  if (t->small_epoch - t->small_read == WTL_PASSED) wtl_team_barrier(self, site, t);
+  uint32_t epoch = ++t->small_epoch;
+  int from = wtl_team_pe(self, t, root), keeper = self->slot_of[from] >= 0 ? from : t->local[0];
+  wtl_room *room = room_of(self, t, keeper);
+  _Atomic uint32_t *said = &room->passed_said[epoch % WTL_PASSED];
+  char *what = room->passed[epoch % WTL_PASSED];
+  if (t->me == root) {
+    memcpy(what, &(head){t->node}, sizeof(head));
+    if (bytes) memcpy(what + sizeof(head), source, bytes);
+    atomic_store_explicit(said, epoch, memory_order_seq_cst);
+  } else {
+    wtl_wait_word(self, site, said, epoch);
+  }
+  if (self->me == keeper) {
+    pass_on(self, t, epoch, what, sizeof(head) + bytes);
+    wake_neighbours(self, t);
+  }
+  if (bytes && (t->me != root || to_root)) memmove(dest, what + sizeof(head), bytes);
+  return true;
+}
