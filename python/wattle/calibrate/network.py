@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import os
 import re
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -195,7 +196,8 @@ def _run(command: Sequence[str], environment: Mapping[str, str] | None = None) -
             command, env=environment, capture_output=True, text=True, errors="replace", timeout=PATIENCE_S, check=False
         )
     except subprocess.TimeoutExpired:
-        raise WattleError(f"... {what}: not over after {PATIENCE_S} s") from None
+        load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+        raise WattleError(f"... {what}: not over after {PATIENCE_S} s, where seconds are usual ({load})") from None
     if done.returncode != 0:
         raise WattleError(f"... {what}: ended with exit code {done.returncode}: {done.stderr[-400:].strip()}")
     return done.stdout
