@@ -166,6 +166,9 @@ void wtl_mpi_kept(wtl_frame *f);
  * False: the core shall be given up. */
 bool wtl_mpi_idle(void);
 
+/* In a call that stays as it is, something came: what is waited for from now on is another wait. */
+void wtl_mpi_moved(void);
+
 /* MPICH tells of its looks from now on, where it can (looks.c). */
 void wtl_mpi_hear_looks(void);
 

@@ -52,3 +52,10 @@ bool wtl_mpi_idle(void)
   t->looked = wtl_ticks();
   return true;
 }
+
+void wtl_mpi_moved(void)
+{
+  wtl_mpi_thread *t = &wtl_mpi_here;
+  wtl_door_turned(&wtl_mpi_self->door, t->site, &t->turns, true);
+  t->looks = 0;
+}

@@ -28,7 +28,11 @@ static progress *own;
 static unsigned look(void *worker)
 {
   unsigned events = own(worker);
-  if (events == 0 && wtl_mpi_here.keeping && !wtl_mpi_self->door.is_shared) wtl_mpi_idle();
+  if (!wtl_mpi_here.keeping || wtl_mpi_self->door.is_shared) return events;
+  if (events)
+    wtl_mpi_moved();
+  else
+    wtl_mpi_idle();
   return events;
 }
 
