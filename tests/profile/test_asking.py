@@ -64,16 +64,16 @@ def start(command: list[object], **more: str) -> subprocess.Popen[str]:
 
 
 def ask(program: str, call: str) -> list[dict[str, Any]]:
-    """What the PEs of a program tell, once one of them waits in that call."""
+    """What both PEs of a program tell, once one of them waits in that call: the other may still be beginning."""
     until = time.monotonic() + 20
     while time.monotonic() < until:
         words = [sys.executable, "-m", "wattle", "top", "--json"]
         done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=60, check=True)
         pes = [pe for pe in json.loads(done.stdout)["pes"] if pe["program"].endswith(program)]
-        if any(pe["call"] == call for pe in pes):
+        if len(pes) == 2 and any(pe["call"] == call for pe in pes):
             return pes
         time.sleep(0.1)
-    raise AssertionError(f"nobody came to wait in {call}")
+    raise AssertionError(f"of two PEs none came to wait in {call}: {pes}")
 
 
 def end(job: subprocess.Popen[str]) -> None:
