@@ -76,7 +76,7 @@ int ARMCIX_Trylock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
 {
   ARMCI_ENTER(ARMCIX_Trylock_hdl, 0);
   wtl_lock_at at = armci_mutex_at(&f, set_of(hdl), mutex, proc);
-  bool got = wtl_lock_at_test(f.self, f.site, &at, "ARMCIX_Trylock_hdl");
+  bool got = wtl_lock_at_test(f.self, f.site, &at);
   if (!got) wtl_door_missed(&f.self->door);
   wtl_leave(&f);
   return !got;

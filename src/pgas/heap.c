@@ -64,10 +64,24 @@ int wtl_heap_free(wtl_heap *h, void *p)
   return 0;
 }
 
+void *wtl_heap_alloc_instead(wtl_heap *h, const void *old, size_t bytes)
+{
+  size_t no_longer = wtl_heap_size(h, old);
+  h->live_bytes -= no_longer;
+  void *p = wtl_heap_alloc(h, bytes, 0);
+  h->live_bytes += no_longer;
+  return p;
+}
+
 int wtl_heap_resize(wtl_heap *h, void *p, size_t bytes)
 {
   struct wtl_block *b = find(h, p);
-  if (!b || bytes > b->room || (bytes > b->bytes && bytes - b->bytes > h->bytes - h->live_bytes)) return -1;
+  if (!b || (bytes > b->bytes && bytes - b->bytes > h->bytes - h->live_bytes)) return -1;
+  if (bytes > b->room) {
+    size_t room = wtl_best_fit_grow(h->engine, p, bytes);
+    if (!room) return -1;
+    b->room = room;
+  }
   h->live_bytes += bytes - b->bytes;
   b->bytes = bytes;
   return 0;

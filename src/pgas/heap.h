@@ -52,15 +52,19 @@ void *wtl_heap_alloc(wtl_heap *h, size_t bytes, size_t align);
 int wtl_heap_free(wtl_heap *h, void *p);
 
 /*
- * Makes `p` a block of `bytes` (not 0) where it lies. 0; or -1 if `p` is not the start of a live block or that never
- * had so much room (nothing happens then).
+ * Makes `p` a block of `bytes` (not 0) where it lies. 0; or -1 if `p` is not the start of a live block or neither it
+ * nor what is free behind it has so much room (nothing happens then).
  */
 int wtl_heap_resize(wtl_heap *h, void *p, size_t bytes);
+
+/* wtl_heap_alloc of a block that is to replace the live block `old`: that one's bytes do not count as live. The caller
+ * frees it next. */
+void *wtl_heap_alloc_instead(wtl_heap *h, const void *old, size_t bytes);
 
 /* The size asked for; 0 if `p` is not the start of a live block. */
 size_t wtl_heap_size(const wtl_heap *h, const void *p);
 
-/* The most that wtl_heap_resize could make of `p`; 0 if `p` is not the start of a live block. */
+/* The room that `p` has already; 0 if `p` is not the start of a live block. */
 size_t wtl_heap_capacity(const wtl_heap *h, const void *p);
 
 /* Bytes the allocator could still give out in all. */
@@ -69,6 +73,7 @@ size_t wtl_heap_room(const wtl_heap *h);
 /* The engine: heap_engine.cc. */
 void *wtl_best_fit_start(void *start, size_t bytes);
 void *wtl_best_fit_alloc(void *engine, size_t bytes, size_t align);
+size_t wtl_best_fit_grow(void *engine, void *p, size_t bytes); /* in place: the room that it has now, or 0 */
 void wtl_best_fit_free(void *engine, void *p);
 size_t wtl_best_fit_room(const void *engine);
 

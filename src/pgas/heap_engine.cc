@@ -23,6 +23,16 @@ extern "C" void *wtl_best_fit_alloc(void *engine, size_t bytes, size_t align)
   return align <= 16 ? e->allocate(bytes) : e->allocate_aligned(bytes, align);
 }
 
+extern "C" size_t wtl_best_fit_grow(void *engine, void *p, size_t bytes)
+{
+  char *block = static_cast<char *>(p);
+  engine_type::size_type got = bytes;
+  return static_cast<engine_type *>(engine)->allocation_command(ipc::expand_fwd | ipc::nothrow_allocation, bytes, got,
+                                                                block)
+             ? got
+             : 0;
+}
+
 extern "C" void wtl_best_fit_free(void *engine, void *p)
 {
   static_cast<engine_type *>(engine)->deallocate(p);

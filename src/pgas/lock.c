@@ -110,24 +110,24 @@ static bool has_next(void *arg)
 }
 
 /* Takes this PE's place in the queue, of which it has one: of two threads, too, only one gets it. */
-static void take_place(wtl_pe *self, lock_words *mine, uint32_t as, const char *call, const lock *l)
+static bool take_place(lock_words *mine, uint32_t as)
 {
   uint32_t was = atomic_load_explicit(&mine->node, memory_order_relaxed);
   do {
-    if (was & HELD)
-      wtl_pe_fail(
-          WTL_EXIT_USAGE,
-          "%s: this PE already holds the lock at %p (locks do not nest), or another of its threads is asking for "
-          "it (a lock is a PE's, not a thread's)",
-          call, name_of(self, l));
+    if (was & HELD) return false;
   } while (!atomic_compare_exchange_weak_explicit(&mine->node, &was, as, memory_order_relaxed, memory_order_relaxed));
+  return true;
 }
 
 static void set(wtl_pe *self, wtl_site *site, const lock *l, const char *call)
 {
   lock_words *mine = words_here(self, l);
   uint32_t before;
-  take_place(self, mine, WAITING | HELD, call, l); /* the place is taken all the while, whoever ends the wait */
+  if (!take_place(mine, WAITING | HELD)) /* the place is taken all the while, whoever ends the wait */
+    wtl_pe_fail(WTL_EXIT_USAGE,
+                "%s: this PE already holds the lock at %p (locks do not nest), or another of its threads is asking for "
+                "it (a lock is a PE's, not a thread's)",
+                call, name_of(self, l));
   before = operate(self, site, l, TAIL, l->home, WTL_NET_SWAP, (uint32_t)self->me + 1, 0);
   if (before != 0) {
     /* It may wait to learn who comes next. */
@@ -138,10 +138,10 @@ static void set(wtl_pe *self, wtl_site *site, const lock *l, const char *call)
   atomic_fetch_and_explicit(&mine->node, ~WAITING, memory_order_relaxed);
 }
 
-static bool test(wtl_pe *self, wtl_site *site, const lock *l, const char *call)
+static bool test(wtl_pe *self, wtl_site *site, const lock *l)
 {
   lock_words *mine = words_here(self, l);
-  take_place(self, mine, HELD, call, l);
+  if (!take_place(mine, HELD)) return false; /* a lock that this PE has is set, too */
   if (operate(self, site, l, TAIL, l->home, WTL_NET_CSWAP, (uint32_t)self->me + 1, 0) == 0) return true;
   atomic_store_explicit(&mine->node, 0, memory_order_relaxed);
   return false;
@@ -171,10 +171,10 @@ void wtl_lock_set(wtl_pe *self, wtl_site *site, long *words, const char *call)
   set(self, site, &l, call);
 }
 
-bool wtl_lock_test(wtl_pe *self, wtl_site *site, long *words, const char *call)
+bool wtl_lock_test(wtl_pe *self, wtl_site *site, long *words)
 {
   lock l = symmetric_lock(self, words);
-  return test(self, site, &l, call);
+  return test(self, site, &l);
 }
 
 void wtl_lock_clear(wtl_pe *self, wtl_site *site, long *words, const char *call)
@@ -190,10 +190,10 @@ void wtl_lock_at_set(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const 
   set(self, site, &l, call);
 }
 
-bool wtl_lock_at_test(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call)
+bool wtl_lock_at_test(wtl_pe *self, wtl_site *site, const wtl_lock_at *at)
 {
   lock l = global_lock(at);
-  return test(self, site, &l, call);
+  return test(self, site, &l);
 }
 
 void wtl_lock_at_clear(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call)

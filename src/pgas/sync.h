@@ -171,10 +171,11 @@ bool wtl_alltoall_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, 
 
 /*
  * A queue lock in a symmetric long: waiters sleep on their own copy and are served in order of arrival.
- * `call` names the caller in errors: a lock taken twice, or cleared by a PE that does not hold it.
+ * `call` names the caller in errors: a lock taken twice, or cleared by a PE that does not hold it. _test takes the lock
+ * only if it is free and tells whether it did.
  */
 void wtl_lock_set(wtl_pe *self, wtl_site *site, long *lock, const char *call);
-bool wtl_lock_test(wtl_pe *self, wtl_site *site, long *lock, const char *call);
+bool wtl_lock_test(wtl_pe *self, wtl_site *site, long *lock);
 void wtl_lock_clear(wtl_pe *self, wtl_site *site, long *lock, const char *call);
 
 /* The same in global memory (global.h): on PE p the lock's long is words[p][index], of every PE that may want it, all 0
@@ -186,7 +187,7 @@ typedef struct wtl_lock_at {
 } wtl_lock_at;
 
 void wtl_lock_at_set(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call);
-bool wtl_lock_at_test(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call);
+bool wtl_lock_at_test(wtl_pe *self, wtl_site *site, const wtl_lock_at *at);
 void wtl_lock_at_clear(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call);
 
 #endif

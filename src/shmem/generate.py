@@ -153,6 +153,8 @@ def check_lines(r: Routine) -> list[str]:
                 "team": "wtl_team *t = wtl_team_of(&f, team);",
                 "active": "wtl_team set, *t = wtl_active_set_of(&f, &set, PE_start, logPE_stride, PE_size, pSync);",
                 "root": "wtl_check_root(&f, PE_root, t);",
+                # One PE alone copies nothing; programs exist that pass its number in the job as the root's.
+                "root_of_several": "if (t->n > 1) wtl_check_root(&f, PE_root, t);",
             }[kind]
         )
     return lines + meeting_lines(r)

@@ -80,13 +80,16 @@ static void warn_exhausted(const wtl_frame *f, size_t bytes)
           wtl_call_name(f->call), bytes, self->mem.live_bytes, self->mem.bytes, wtl_heap_room(&self->mem));
 }
 
+void *wtl_shmem_align(wtl_frame *f, size_t align, size_t bytes)
+{
+  wtl_check_that(f, align && (align & (align - 1)) == 0 && align <= WTL_SLICE_ALIGN, "alignment", (long long)align,
+                 "powers of two up to 16777216");
+  return wtl_shmem_alloc(f, bytes, align, false);
+}
+
 void *wtl_shmem_alloc(wtl_frame *f, size_t bytes, size_t align, bool zero)
 {
   void *p = NULL;
-  if (align) {
-    wtl_check_that(f, (align & (align - 1)) == 0 && align % sizeof(void *) == 0 && align <= WTL_SLICE_ALIGN,
-                   "alignment", (long long)align, "powers of two from 8 to 16777216");
-  }
   if (!bytes) return NULL; /* nothing is done, so nobody is waited for */
   bytes = agree(f, NULL, bytes);
   p = wtl_heap_alloc(&f->self->mem, bytes, align);
@@ -106,14 +109,14 @@ static void refuse_foreign(wtl_frame *f, const void *p)
 }
 
 /*
- * The block that `old` becomes, or NULL. It moves where it must grow, and where that frees at least half of it; where
- * there is no room to move to, a block that shrinks stays.
+ * The block that `old` becomes, or NULL. It moves where it must grow and cannot where it lies, and where that frees at
+ * least half of it; where there is no room to move to, a block that shrinks stays.
  */
 static void *resized(wtl_heap *mem, void *old, size_t before, size_t bytes)
 {
   void *p;
   if (bytes > wtl_heap_capacity(mem, old) / 2 && wtl_heap_resize(mem, old, bytes) == 0) return old;
-  p = wtl_heap_alloc(mem, bytes, 0);
+  p = wtl_heap_alloc_instead(mem, old, bytes);
   if (!p) return wtl_heap_resize(mem, old, bytes) == 0 ? old : NULL;
   memcpy(p, old, before < bytes ? before : bytes);
   wtl_heap_free(mem, old);

@@ -11,6 +11,7 @@
  * block, else the job ends with a message; where they ask for different sizes all get the largest, and it is said once.
  */
 void *wtl_shmem_alloc(wtl_frame *f, size_t bytes, size_t align, bool zero);
+void *wtl_shmem_align(wtl_frame *f, size_t align, size_t bytes);
 void *wtl_shmem_realloc(wtl_frame *f, void *old, size_t bytes);
 void wtl_shmem_free(wtl_frame *f, void *p);
 

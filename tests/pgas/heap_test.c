@@ -207,6 +207,38 @@ static void no_more_is_live_than_the_heap_has(void)
   close_room(&r);
 }
 
+static void a_block_grows_where_it_lies_if_what_follows_is_free(void)
+{
+  room r;
+  const size_t whole = (size_t)1 << 20;
+  open_room(&r, whole, 1);
+  char *p = wtl_heap_alloc(&r.heap, 16, 0);
+  memset(p, 7, 16);
+  CHECK(wtl_heap_resize(&r.heap, p, whole + 1) == -1 && wtl_heap_resize(&r.heap, p, whole) == 0);
+  CHECK(p[0] == 7 && p[15] == 7 && wtl_heap_size(&r.heap, p) == whole && wtl_heap_room(&r.heap) == 0);
+  memset(p, 8, whole);
+  CHECK(wtl_heap_resize(&r.heap, p, 5000) == 0);
+  char *next = wtl_heap_alloc(&r.heap, 100, 0), *other = wtl_heap_alloc(&r.heap, 100, 0);
+  CHECK(next && other && wtl_heap_resize(&r.heap, next, 100000) == -1);
+  CHECK(wtl_heap_free(&r.heap, other) == 0 && wtl_heap_resize(&r.heap, next, 100000) == 0);
+  memset(next, 9, 100000);
+  CHECK(p[4999] == 8 && wtl_heap_free(&r.heap, p) == 0 && wtl_heap_free(&r.heap, next) == 0);
+  CHECK(wtl_heap_alloc(&r.heap, whole, 0));
+  close_room(&r);
+}
+
+static void a_block_instead_of_another_counts_once(void)
+{
+  room r;
+  const size_t most = ((size_t)1 << 20) / 16 * 9;
+  open_room(&r, (size_t)1 << 20, 1);
+  char *p = wtl_heap_alloc(&r.heap, most, 0), *q = wtl_heap_alloc_instead(&r.heap, p, most);
+  CHECK(p && q && p != q && wtl_heap_free(&r.heap, p) == 0 && r.heap.live_bytes == most);
+  CHECK(!wtl_heap_alloc_instead(&r.heap, NULL, most) && wtl_heap_free(&r.heap, q) == 0);
+  CHECK(r.heap.live_bytes == 0);
+  close_room(&r);
+}
+
 static void wrong_frees_are_refused_and_change_nothing(void)
 {
   room r;
@@ -250,5 +282,6 @@ static void the_smallest_heap_works(void)
 TESTS(TEST(random_traces_never_overlap_and_room_comes_back), TEST(the_same_trace_gives_the_same_offsets),
       TEST(powers_of_two_fill_85_percent_for_ever), TEST(any_sizes_fill_85_percent_for_ever),
       TEST(mixed_sizes_fill_85_percent_for_ever), TEST(no_more_is_live_than_the_heap_has),
+      TEST(a_block_grows_where_it_lies_if_what_follows_is_free), TEST(a_block_instead_of_another_counts_once),
       TEST(wrong_frees_are_refused_and_change_nothing), TEST(too_much_is_refused_and_the_heap_goes_on),
       TEST(the_smallest_heap_works))

@@ -117,6 +117,11 @@ static void corners(void)
   most = shmem_malloc((size_t)7 << 20);
   EXPECT(most != NULL, "an exhausted heap recovers");
   shmem_free(most);
+  unsigned char *all = shmem_malloc(16);
+  memset(all, 7, 16);
+  all = shmem_realloc(all, (size_t)8 << 20);
+  EXPECT(all && all[0] == 7 && all[15] == 7, "realloc to all that there is");
+  shmem_free(all);
 }
 
 /* Calls that do nothing wait for nobody: here one PE makes them alone. */

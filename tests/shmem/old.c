@@ -31,6 +31,13 @@ int main(int argc, char **argv)
   for (int i = 0; i < _SHMEM_REDUCE_SYNC_SIZE; i++) mine[i] = _SHMEM_SYNC_VALUE;
   shmem_long_max_to_all(a + 3, a + 2, 1, 0, 0, n, work, mine);
   EXPECT(a[3] == n - 1, "the greatest of all PEs: %ld", a[3]);
+  static long sync[_SHMEM_BCAST_SYNC_SIZE];
+  a[4] = -1;
+  shmem_broadcast64(a + 4, a, 1, me, me, 0, 1, sync); /* programs name the root of a set of one PE by its PE number */
+  EXPECT(a[4] == -1, "a root's own destination: %ld", a[4]);
+  long *odd = shmemalign(2, 10);
+  EXPECT(odd != NULL, "memory at a multiple of 2");
+  shfree(odd);
   shmem_set_cache_inv();
   shmem_set_cache_line_inv(a);
   shmem_clear_cache_inv();
