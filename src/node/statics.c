@@ -70,6 +70,12 @@ static bool holds_this_code(const struct dl_phdr_info *info)
 }
 #endif
 
+static void add_constants(wtl_statics *s, const char *start, size_t length)
+{
+  if (!s->constants) s->constants = start;
+  s->constants_length = (size_t)(start - s->constants) + length;
+}
+
 /*
  * The first object dl_iterate_phdr names is the executable. In simulation it is the copy of the program that this code
  * is in. Linkers put its variables behind the read-only part of one segment (GNU ld), or into a segment of their own
@@ -82,11 +88,17 @@ static int inspect_executable(struct dl_phdr_info *info, size_t size, void *arg)
 #ifdef WTL_SIM
   if (!holds_this_code(info)) return 0;
 #endif
+  bool writable = false; /* such a segment was among those so far: they are in order of their addresses */
   find_relro(info, &relro_low, &relro_high);
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *p = &info->dlpi_phdr[i];
     uintptr_t start = info->dlpi_addr + p->p_vaddr, end = start + p->p_memsz;
-    if (p->p_type != PT_LOAD || !(p->p_flags & PF_W)) continue;
+    if (p->p_type != PT_LOAD) continue;
+    if (!(p->p_flags & PF_W)) {
+      if (!writable) add_constants(s, (const char *)start, p->p_memsz);
+      continue;
+    }
+    writable = true;
     if (start >= relro_low && wtl_page_up(end) <= wtl_page_up(relro_high))
       continue; /* nothing but the read-only part */
     start = wtl_page_down(start);

@@ -5,6 +5,9 @@
  * moved onto the arena at the address it already has, so that other PEs reach it. A fork gives the child a private copy
  * as of the moment of the fork. Other shared objects' variables are not symmetric (the standard excludes them).
  *
+ * Its constants stay where they are: each process has them, with the same bytes, so each reads its own for another's.
+ * Those with addresses in them (read-only after relocation) may differ and are none of these.
+ *
  * A thread that writes globals while wtl_statics_share runs may lose that write: call shmem_init before starting
  * threads.
  */
@@ -17,7 +20,9 @@
 typedef struct wtl_statics {
   char *start;                /* page-aligned; NULL where there are none or they are not shared */
   size_t length, file_length; /* multiples of the page size; beyond file_length all is .bss */
-  bool scattered;             /* there are gaps in it that belong to others: it cannot be shared */
+  const char *constants;      /* the executable's segments that are never written: constants, code */
+  size_t constants_length;
+  bool scattered; /* there are gaps in it that belong to others: it cannot be shared */
 } wtl_statics;
 
 /* Finds the segment; changes nothing. The same for all PEs that run the same executable. */

@@ -108,8 +108,8 @@ static void sum_node(wtl_pe *self, wtl_team *t, char *dest, const char *source, 
   share s = share_of(n, t->local_me, t->n_local);
   for (size_t at = s.begin, count, block = WTL_SCRATCH_BYTES / size; at < s.end; at += count) {
     count = s.end - at < block ? s.end - at : block;
-    memcpy(sum, wtl_remote(self, source + at * size, t->local[0]), count * size);
-    for (int i = 1; i < t->n_local; i++) combine(sum, wtl_remote(self, source + at * size, t->local[i]), count);
+    memcpy(sum, wtl_remote_source(self, source + at * size, t->local[0]), count * size);
+    for (int i = 1; i < t->n_local; i++) combine(sum, wtl_remote_source(self, source + at * size, t->local[i]), count);
     memcpy(there + at * size, sum, count * size);
   }
 }

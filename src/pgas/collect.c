@@ -76,7 +76,7 @@ static void reduce_block(wtl_pe *self, wtl_site *site, wtl_team *t, const sums *
   size_t bytes = n * s->size;
   if (self->net) fetch_rows(self, site, t, source, bytes);
   for (int i = 0; i < t->n; i++) {
-    const void *there = wtl_remote(self, source, wtl_team_pe(self, t, i));
+    const void *there = wtl_remote_source(self, source, wtl_team_pe(self, t, i));
     if (!there) there = row_of(t, bytes, i);
     if (i == 0)
       memcpy(sum, there, bytes);
@@ -96,7 +96,7 @@ static void scan_block(wtl_pe *self, wtl_site *site, wtl_team *t, const sums *s,
   if (self->net) fetch_rows(self, site, t, source, bytes);
   memset(row_of(t, bytes, -1), 0, bytes);
   for (int i = 0; i < t->n; i++) {
-    const void *there = wtl_remote(self, source, wtl_team_pe(self, t, i));
+    const void *there = wtl_remote_source(self, source, wtl_team_pe(self, t, i));
     if (there) memcpy(row_of(t, bytes, i), there, bytes);
     if (i > 0) s->combine(row_of(t, bytes, i), row_of(t, bytes, i - 1), n);
   }
@@ -166,7 +166,7 @@ void wtl_broadcast(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const 
     return;
   int pe = wtl_team_pe(self, t, root);
   wtl_team_barrier(self, site, t);
-  const void *there = wtl_remote(self, source, pe);
+  const void *there = wtl_remote_source(self, source, pe);
   if (!there)
     fetch_together(self, site, t, dest, source, bytes, pe);
   else if (bytes && (self->me != pe || (to_root && dest != source)))

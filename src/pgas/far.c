@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "pgas/am_far.h"
@@ -123,7 +124,10 @@ wtl_place wtl_far_place(const wtl_pe *self, const void *addr)
 {
   size_t at = (size_t)((const char *)addr - self->heap);
   if (at < self->heap_bytes) return (wtl_place){self->statics_bytes + at, WTL_REGION_SLICE};
-  return (wtl_place){(uint64_t)((const char *)addr - self->statics), WTL_REGION_SLICE};
+  at = (size_t)((const char *)addr - self->statics);
+  if (at >= self->statics_bytes && wtl_is_constant(self, addr))
+    return (wtl_place){(uintptr_t)addr, WTL_REGION_CONSTANTS};
+  return (wtl_place){at, WTL_REGION_SLICE};
 }
 
 static size_t step_of(size_t n)
@@ -157,6 +161,10 @@ void wtl_far_get_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wt
                     _Atomic uint32_t *left)
 {
   char *to = dest;
+  if (WTL_UNLIKELY(at.region == WTL_REGION_CONSTANTS)) {
+    memcpy(dest, (const void *)(uintptr_t)at.offset, n);
+    return;
+  }
   for (size_t step; n > 0; n -= step, to += step, at.offset += step) {
     step = step_of(n);
     wait_for(self, site, has_room, self->net);

@@ -53,7 +53,7 @@ static void copy_blocks(wtl_pe *self, const wtl_team *t, char *dest, const void 
 {
   for (int k = 0; k < t->n; k++) {
     int i = in_turn(t, k);
-    const void *there = wtl_remote(self, source, wtl_team_pe(self, t, i));
+    const void *there = wtl_remote_source(self, source, wtl_team_pe(self, t, i));
     if (there && bytes_of(l, i)) memmove(dest + begin_of(l, i), there, bytes_of(l, i));
   }
 }

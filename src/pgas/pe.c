@@ -75,6 +75,8 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   self->heap = self->slices + (size_t)self->slot * self->stride + statics.length;
   self->statics = statics.start;
   self->statics_bytes = statics.length;
+  self->constants = statics.constants;
+  self->constants_bytes = statics.constants_length;
   wtl_heap_start(&self->mem, self->heap, shape.heap_bytes);
   size_t offset = (size_t)(self->slices - self->arena.base) + (size_t)self->slot * self->stride;
   return wtl_statics_share(&statics, self->arena.fd, offset, error, size);

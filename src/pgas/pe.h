@@ -34,6 +34,8 @@ enum { WTL_BARRIER_ROUNDS = 16 }; /* enough for 65,536 PEs of a node, or nodes *
 
 /* What other nodes may reach of a PE. */
 enum { WTL_REGION_SLICE = WTL_NET_OPEN_REGION, WTL_REGION_BARRIER, WTL_REGION_ROOMS, WTL_REGION_GLOBAL };
+/* No region of another PE: an address here, of a constant, which all PEs have alike. */
+enum { WTL_REGION_CONSTANTS = WTL_REGION_GLOBAL + 1 };
 
 /* A cache line that carries what a PE says in a small collective (small.c). */
 enum { WTL_SMALL_BYTES = 48, WTL_SMALL_LINES = 32 };
@@ -136,7 +138,9 @@ typedef struct wtl_pe {
   char *controls;     /* n_local blocks of sizeof(wtl_control) */
   const int *slot_of; /* by PE; -1: on another node */
   int me, n, slot, n_local;
-  bool check, compares; /* arguments; what the PEs of a collective pass */
+  bool check, compares;  /* arguments; what the PEs of a collective pass */
+  const char *constants; /* of the program (statics.h) */
+  size_t constants_bytes;
   wtl_profile profile;
   /* The rest. */
   char *rooms;            /* n_local blocks of sizeof(wtl_rooms) */
@@ -213,6 +217,18 @@ static inline char *wtl_remote(const wtl_pe *self, const void *addr, int pe)
   return NULL;
 }
 
+static inline bool wtl_is_constant(const wtl_pe *self, const void *addr)
+{
+  return (size_t)((const char *)addr - self->constants) < self->constants_bytes;
+}
+
+/* wtl_remote of what is only read: a constant of the program is read here, also for a PE of this node. */
+static inline const char *wtl_remote_source(const wtl_pe *self, const void *addr, int pe)
+{
+  const char *there = wtl_remote(self, addr, pe);
+  return WTL_UNLIKELY(!there) && self->slot_of[pe] >= 0 && wtl_is_constant(self, addr) ? addr : there;
+}
+
 /* The name that this PE's program has for a place of its own slice. */
 static inline char *wtl_own_name(const wtl_pe *self, size_t offset)
 {
@@ -226,6 +242,15 @@ static inline size_t wtl_symmetric_room(const wtl_pe *self, const void *addr)
   if (WTL_LIKELY(at < self->heap_bytes)) return self->heap_bytes - at;
   at = (size_t)((const char *)addr - self->statics);
   return at < self->statics_bytes ? self->statics_bytes - at : 0;
+}
+
+/* Likewise of what is only read, of which the program's constants are a part. */
+static inline size_t wtl_readable_room(const wtl_pe *self, const void *addr)
+{
+  size_t room = wtl_symmetric_room(self, addr);
+  if (WTL_UNLIKELY(!room) && wtl_is_constant(self, addr))
+    room = self->constants_bytes - (size_t)((const char *)addr - self->constants);
+  return room;
 }
 
 /* Starts this PE (collective). `calls`: the front end's table, for the profile, and the number of its first call. Ends

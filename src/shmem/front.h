@@ -96,6 +96,14 @@ static inline __attribute__((always_inline)) void wtl_check_symmetric(const wtl_
     wtl_refuse_symmetric(f->call, name, p, bytes, pe);
 }
 
+/* Likewise what is only read: symmetric, or a constant of the program. */
+static inline __attribute__((always_inline)) void wtl_check_readable(const wtl_frame *f, const char *name,
+                                                                     const void *p, size_t bytes, int pe)
+{
+  if (WTL_UNLIKELY(f->self->check && bytes > wtl_symmetric_room(f->self, p)) && bytes > wtl_readable_room(f->self, p))
+    wtl_refuse_symmetric(f->call, name, p, bytes, pe);
+}
+
 /* `dest` and `source` of a collective, `bytes` each, are the same place or do not overlap. `in_place`: the call would
  * allow the same place. */
 void wtl_refuse_overlap(uint32_t call, const void *dest, size_t dest_bytes, const void *source, size_t source_bytes,

@@ -128,6 +128,7 @@ def check_lines(r: Routine) -> list[str]:
             pointed = arg_type(r.args, name)
             element = r.size if pointed == "void" and r.is_worker else f"sizeof({pointed or 'char'})"
         rest = r.fill(check.split(maxsplit=2)[2]) if len(names) > 1 else ""
+        symmetric = "wtl_check_readable" if name == "source" else "wtl_check_symmetric"
         lines.append(
             {
                 "pe": "wtl_check_pe(&f, pe);",
@@ -138,9 +139,9 @@ def check_lines(r: Routine) -> list[str]:
                 "count": f"wtl_check_count(&f, {name}, {r.size});",
                 "product": f"if (__builtin_mul_overflow_p({name}, {last}, (size_t)0)) "
                 f"wtl_refuse_count(f.call, {name}, {last});",
-                "symmetric": f'wtl_check_symmetric(&f, "{name}", {name}, f.bytes, {pe});',
-                "symmetric1": f'wtl_check_symmetric(&f, "{name}", {name}, {element}, {pe});',
-                "extent": f'wtl_check_symmetric(&f, "{name}", {name}, {rest}, {pe});',
+                "symmetric": f'{symmetric}(&f, "{name}", {name}, f.bytes, {pe});',
+                "symmetric1": f'{symmetric}(&f, "{name}", {name}, {element}, {pe});',
+                "extent": f'{symmetric}(&f, "{name}", {name}, {rest}, {pe});',
                 "stride": f'wtl_check_that(&f, {name} >= 1, "{name}", {name}, "1 and more");',
                 "local": f'wtl_check_local(&f, "{name}", {name}, f.bytes);',
                 "given": f'wtl_check_given(&f, "{name}", {name});',
@@ -205,7 +206,12 @@ def statements(r: Routine, call: str, site: str) -> list[str]:
         body.append(f"{r.result} result;")
     body += check_lines(r)
     if "at" in r.row:
-        body.append(f"char *to = wtl_remote(self, {r.row['at']}, pe);")
+        read = r.row["at"] == "source"
+        body.append(
+            "const char *to = wtl_remote_source(self, source, pe);"
+            if read
+            else f"char *to = wtl_remote(self, {r.row['at']}, pe);"
+        )
     main = r.fill(r.row["body"])
     if ALL_WAIT.search(r.row["name"]):
         main = f"uint64_t came = wtl_meeting_begins(self, t);\n  {main}\n  wtl_meeting_ends(self, f.site, came);"

@@ -47,6 +47,12 @@ void wtl_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: %s=%p is symmetric, but only %zu of the %zu bytes up to its end are (target PE %d)",
                 wtl_call_name(call), name, p, room, bytes, pe);
+  if (wtl_is_constant(wtl_self, p))
+    wtl_pe_fail(WTL_EXIT_USAGE,
+                "%s: %s=%p is not symmetric (target PE %d, %zu bytes): it is a constant or code of the "
+                "program, %s",
+                wtl_call_name(call), name, p, pe, bytes,
+                wtl_readable_room(wtl_self, p) < bytes ? "which end before" : "which can only be read");
   wtl_pe_fail(WTL_EXIT_USAGE,
               "%s: %s=%p is not symmetric (target PE %d, %zu bytes): use memory from shmem_malloc or a global or "
               "static variable%s",

@@ -65,6 +65,17 @@ static void broadcast_root_n(void)
 }
 
 /* --- memory that is not symmetric, or not all of it --- */
+static void put_constant(void)
+{
+  static const long constant = 1;
+  shmem_long_p((long *)(uintptr_t)&constant, 2, 0);
+}
+static void get_over_end_of_constants(void)
+{
+  static const long constant = 1;
+  static char bytes[8];
+  shmem_getmem(bytes, &constant, (size_t)1 << 32, 0);
+}
 static void put_stack(void)
 {
   long here[2];
@@ -639,6 +650,8 @@ static const mistake alone[] = {
     M(add_pe_n),
     M(putmem_pe_n),
     M(put_stack),
+    M(put_constant),
+    M(get_over_end_of_constants),
     M(put_malloc),
     M(put_null),
     M(put_thread_local),

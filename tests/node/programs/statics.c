@@ -23,6 +23,8 @@ static long zeroed;
 static long *pointer = &initialised;
 static const long *const pointer_to_read_only = &read_only;
 static const char *text = "text";
+static const long constants[3] = {10, 11, 12};
+static long got[64];
 static int (*function)(const char *, ...) = printf;
 static char big[1 << 20];
 static long flag;
@@ -83,6 +85,45 @@ static void can_be_reached(int me, int n)
   shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 1);
 }
 
+/* Constants are variables, too, which the standard has symmetric: all that reads takes them. */
+static void constants_can_be_read(int me, int n)
+{
+  int right = (me + 1) % n;
+  shmem_ctx_t ctx;
+  MUST(shmem_addr_accessible(constants, right) && shmem_long_g(&constants[2], right) == 12);
+  shmem_long_get(got, constants, 3, right);
+  MUST(got[0] == 10 && got[2] == 12);
+  shmem_long_get_nbi(got + 3, constants, 3, right);
+  shmem_long_iget(got + 6, constants, 1, 2, 2, right);
+  shmem_long_put(got + 8, constants, 3, right);
+  shmem_barrier_all();
+  MUST(got[5] == 12 && got[6] == 10 && got[7] == 12 && got[10] == 12);
+  MUST(shmem_long_atomic_fetch(&constants[1], right) == 11);
+  MUST(shmem_ctx_create(0, &ctx) == 0);
+  shmem_ctx_long_atomic_fetch_nbi(ctx, got, &constants[1], right);
+  shmem_ctx_quiet(ctx);
+  shmem_ctx_destroy(ctx);
+  MUST(got[0] == 11);
+  shmem_long_sum_reduce(SHMEM_TEAM_WORLD, got, constants, 3);
+  MUST(got[0] == 10 * n && got[2] == 12 * n);
+  shmem_long_broadcast(SHMEM_TEAM_WORLD, got, constants, 3, n - 1);
+  MUST(got[0] == 10 && got[2] == 12);
+  shmem_long_fcollect(SHMEM_TEAM_WORLD, got, constants, 3);
+  MUST(got[3 * n - 1] == 12);
+  shmem_long_collect(SHMEM_TEAM_WORLD, got, constants, (size_t)(me % 2 + 1));
+  MUST(got[0] == 10 && (n == 1 || got[2] == 11));
+  shmem_long_sum_inscan(SHMEM_TEAM_WORLD, got, constants, 3);
+  MUST(got[2] == 12 * (me + 1));
+  if (n <= 3) {
+    shmem_long_alltoall(SHMEM_TEAM_WORLD, got, constants, 1);
+    MUST(got[0] == 10 + me && got[n - 1] == 10 + me);
+    shmem_long_alltoalls(SHMEM_TEAM_WORLD, got, constants, 2, 1, 1);
+    MUST(got[0] == 10 + me && got[2 * n - 2] == 10 + me);
+  }
+  shmem_broadcastmem(SHMEM_TEAM_WORLD, got, "a literal", 10, 0);
+  MUST(strcmp((const char *)got, "a literal") == 0);
+}
+
 int main(int argc, char **argv)
 {
   several_nodes = argc > 1 && strcmp(argv[1], "nodes") == 0;
@@ -91,6 +132,7 @@ int main(int argc, char **argv)
   int me = shmem_my_pe(), n = shmem_n_pes();
   keeps_what_was_there();
   can_be_reached(me, n);
+  constants_can_be_read(me, n);
   MUST(setenv("NEW_VARIABLE", "1", 1) == 0 && getenv("NEW_VARIABLE"));
   shmem_barrier_all();
   shmem_finalize();
