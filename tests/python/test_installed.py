@@ -102,6 +102,17 @@ def test_oshcc_shows_its_command_and_runs_nothing(tmp_path: Path) -> None:
     assert "-lwattle-shmem" not in run(BUILD / "bin" / "oshcc", "-show", "-c", "a.c", cwd=tmp_path).stdout
 
 
+def test_oshcc_shows_the_parts_that_build_systems_ask_for() -> None:
+    def part(what: str) -> str:
+        both = {run(BUILD / "bin" / "oshcc", f"{dash}showme:{what}").stdout.strip() for dash in ("-", "--")}
+        assert len(both) == 1, both
+        return both.pop()
+
+    assert part("compile") == f"-I{part('incdirs')}" and Path(part("incdirs"), "shmem.h").exists()
+    assert all(Path(part("libdirs"), f"lib{name}.so").exists() for name in part("libs").split())
+    assert f"-L{part('libdirs')}" in part("link") and part("command") and "OpenSHMEM 1.6" in part("version")
+
+
 def test_oshcc_says_that_nothing_is_linked_statically(tmp_path: Path) -> None:
     source, oshcc = ROOT / "examples" / "hello.c", BUILD / "bin" / "oshcc"
     done = run(oshcc, "-static", source, "-o", "a", cwd=tmp_path)
