@@ -52,6 +52,7 @@ extern wtl_mpi_rank *wtl_mpi_self; /* NULL before MPI_Init, after MPI_Finalize, 
 typedef struct wtl_mpi_thread {
   bool inside;       /* a call of the program's */
   bool keeping;      /* one that stays as it is, and tells us when it idles */
+  bool came;         /* within a test: something did, if the MPI tells of that (looks.c) */
   uint64_t entered;  /* tick at which that began, where a governor was told */
   wtl_site *site;    /* of that call */
   uint8_t looks;     /* how often it has told us, up to what makes a wait */
@@ -137,7 +138,7 @@ static inline void wtl_mpi_leave(wtl_frame *f)
 /* Waits until test(arg) is true. */
 static inline void wtl_mpi_wait(wtl_frame *f, bool (*test)(void *), void *arg)
 {
-  wtl_door_wait_by_tests(&wtl_mpi_self->door, f->site, &wtl_mpi_self->tests, test, arg);
+  wtl_door_wait_by_tests(&wtl_mpi_self->door, f->site, &wtl_mpi_self->tests, test, arg, &wtl_mpi_here.came);
 }
 
 /* Waits for a request; returns what MPI_Test said. _f: one of Fortran's, `status` never what stands for none. */
@@ -169,7 +170,7 @@ bool wtl_mpi_idle(void);
 /* In a call that stays as it is, something came: what is waited for from now on is another wait. */
 void wtl_mpi_moved(void);
 
-/* MPICH tells of its looks from now on, where it can (looks.c). */
+/* After MPI has started: it tells of its looks from now on, where it can (looks.c). */
 void wtl_mpi_hear_looks(void);
 
 /* Around a test of the program's own, instead of entering and leaving; `from`: the tick that the first returned

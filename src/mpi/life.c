@@ -44,6 +44,7 @@ static void started(int rc)
   int level = MPI_THREAD_SINGLE;
   if (rc != MPI_SUCCESS) return;
   PMPI_Query_thread(&level);
+  wtl_mpi_hear_looks();
   wtl_mpi_start(level);
 }
 

@@ -1,16 +1,20 @@
 /*
- * Where MPICH looks for something to do, and finds nothing.
+ * Where an MPI looks for something to do in UCX, and what it finds.
  *
- * Over UCX, as Debian's is, each of its looks calls ucp_worker_progress, which says whether anything happened. A library
- * calls what it has from another through a slot of its own; MPICH's slot for that name leads here instead. Nobody else's
- * does: what else in the process uses UCX, perhaps another copy of it, is left alone.
+ * Each of its looks there calls ucp_worker_progress, which says whether anything happened. A library calls what it has
+ * from another through a slot of its own; the MPI's slots for that name lead here instead. Nobody else's do: what else
+ * in the process uses UCX, perhaps another copy of it, is left alone.
  *
- * What goes through MPICH's own shared memory is looked for beside UCX. So "nothing" may be wrong, as a test's answer
- * may: the door tells by how long it is until the next look.
+ * Something came: what is waited for from now on is another wait, under either MPI. A target of many small one-sided
+ * calls looks on so, instead of serving a batch of them at the end of each sleep.
+ *
+ * Nothing came: MPICH over UCX, as Debian's is, is idle then. What goes through its own shared memory it looks for
+ * beside UCX. So "nothing" may be wrong, as a test's answer may: the door tells by how long it is until the next look.
+ * Open MPI, which has other ways beside, tells of it by sched_yield (idle.c).
  */
 #include "mpi/front.h"
 
-#ifdef MPICH_VERSION
+#if defined(MPICH_VERSION) || defined(OPEN_MPI)
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -28,26 +32,31 @@ static progress *own;
 static unsigned look(void *worker)
 {
   unsigned events = own(worker);
-  if (!wtl_mpi_here.keeping || wtl_mpi_self->door.is_shared) return events;
-  if (events)
+  if (events && wtl_mpi_here.keeping)
     wtl_mpi_moved();
-  else
+  else if (events)
+    wtl_mpi_here.came = true;
+#ifdef MPICH_VERSION
+  else if (wtl_mpi_here.keeping && !wtl_mpi_self->door.is_shared)
     wtl_mpi_idle();
+#endif
   return events;
 }
 
-/* --- the slot --- */
+/* --- the slots --- */
+
+static const char name[] = "ucp_worker_progress";
 
 typedef struct object {
-  const struct link_map *map;
+  ElfW(Addr) base;
   const ElfW(Sym) * symbols;
   const char *names;
 } object;
 
 /* The C library has made addresses of these entries, on most machines. */
-static const void *at(const struct link_map *map, ElfW(Addr) value)
+static const void *at(const object *o, ElfW(Addr) value)
 {
-  return (const void *)(value < map->l_addr ? map->l_addr + value : value);
+  return (const void *)(value < o->base ? o->base + value : value);
 }
 
 static bool is_slot(ElfW(Xword) type)
@@ -69,39 +78,78 @@ static void lead_here(void **slot)
     atomic_store((void *_Atomic *)(void *)slot, (void *)look);
 }
 
-static void search(const object *o, const ElfW(Rela) * rows, size_t bytes, const char *name)
+static void search(const object *o, const ElfW(Rela) * rows, size_t bytes)
 {
   for (size_t i = 0; rows && i < bytes / sizeof *rows; i++) {
     const char *called = o->names + o->symbols[ELF64_R_SYM(rows[i].r_info)].st_name;
     if (is_slot(ELF64_R_TYPE(rows[i].r_info)) && strcmp(called, name) == 0)
-      lead_here((void **)(o->map->l_addr + rows[i].r_offset));
+      lead_here((void **)(o->base + rows[i].r_offset));
   }
+}
+
+static void search_object(ElfW(Addr) base, const ElfW(Dyn) * entries)
+{
+  object o = {.base = base};
+  const ElfW(Rela) *lazy = NULL, *rest = NULL;
+  size_t n_lazy = 0, n_rest = 0;
+  for (const ElfW(Dyn) *d = entries; d->d_tag != DT_NULL; d++) {
+    if (d->d_tag == DT_SYMTAB) o.symbols = at(&o, d->d_un.d_ptr);
+    if (d->d_tag == DT_STRTAB) o.names = at(&o, d->d_un.d_ptr);
+    if (d->d_tag == DT_JMPREL) lazy = at(&o, d->d_un.d_ptr);
+    if (d->d_tag == DT_PLTRELSZ) n_lazy = d->d_un.d_val;
+    if (d->d_tag == DT_RELA) rest = at(&o, d->d_un.d_ptr);
+    if (d->d_tag == DT_RELASZ) n_rest = d->d_un.d_val;
+  }
+  if (!o.symbols || !o.names) return;
+  search(&o, lazy, n_lazy);
+  search(&o, rest, n_rest);
+}
+
+/* --- the objects --- */
+
+/* The library that has MPI_Init, and Open MPI's components, which it opens for itself alone. */
+static bool is_of_mpi(const struct dl_phdr_info *object)
+{
+  const char *slash = strrchr(object->dlpi_name, '/'), *file = slash ? slash + 1 : object->dlpi_name;
+  Dl_info where;
+  void *mpi = dlsym(RTLD_DEFAULT, "PMPI_Init");
+  if (mpi && dladdr(mpi, &where) && where.dli_fbase == (void *)object->dlpi_addr) return true;
+#ifdef OPEN_MPI
+  return strncmp(file, "mca_", 4) == 0 || strncmp(file, "libmca_", 7) == 0;
+#else
+  (void)file;
+  return false;
+#endif
+}
+
+/* What that name means in this object; NULL where it knows none. */
+static progress *meaning(const char *path)
+{
+  progress *found = NULL;
+  void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+  if (!handle) return NULL;
+  *(void **)&found = dlsym(handle, name);
+  dlclose(handle);
+  return found;
+}
+
+static int hear(struct dl_phdr_info *object, size_t size, void *arg)
+{
+  progress *found = is_of_mpi(object) ? meaning(object->dlpi_name) : NULL;
+  if (!found || (own && own != found)) return 0;
+  own = found;
+  for (int i = 0; i < object->dlpi_phnum; i++)
+    if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
+      search_object(object->dlpi_addr, (const void *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr));
+  return 0;
 }
 
 void wtl_mpi_hear_looks(void)
 {
-  static const char name[] = "ucp_worker_progress";
-  Dl_info where;
-  object o = {0};
-  const ElfW(Rela) *lazy = NULL, *rest = NULL;
-  size_t n_lazy = 0, n_rest = 0;
-  void *mpi = dlsym(RTLD_DEFAULT, "PMPI_Init"); /* the library that has it is the one that looks */
-  *(void **)&own = dlsym(RTLD_DEFAULT, name);
-  if (!own || !mpi || !dladdr1(mpi, &where, (void **)&o.map, RTLD_DL_LINKMAP)) return;
-  for (const ElfW(Dyn) *d = o.map->l_ld; d->d_tag != DT_NULL; d++) {
-    if (d->d_tag == DT_SYMTAB) o.symbols = at(o.map, d->d_un.d_ptr);
-    if (d->d_tag == DT_STRTAB) o.names = at(o.map, d->d_un.d_ptr);
-    if (d->d_tag == DT_JMPREL) lazy = at(o.map, d->d_un.d_ptr);
-    if (d->d_tag == DT_PLTRELSZ) n_lazy = d->d_un.d_val;
-    if (d->d_tag == DT_RELA) rest = at(o.map, d->d_un.d_ptr);
-    if (d->d_tag == DT_RELASZ) n_rest = d->d_un.d_val;
-  }
-  if (!o.symbols || !o.names) return;
-  search(&o, lazy, n_lazy, name);
-  search(&o, rest, n_rest, name);
+  dl_iterate_phdr(hear, NULL);
 }
 
-#else /* Open MPI calls sched_yield by its name */
+#else
 
 void wtl_mpi_hear_looks(void) {}
 

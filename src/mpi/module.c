@@ -6,11 +6,5 @@
 extern void *const wtl_mpi_functions[];
 extern const size_t wtl_mpi_n_functions;
 
-static void start(void)
-{
-  wtl_mpi_find_fortran();
-  wtl_mpi_hear_looks();
-}
-
-__attribute__((visibility("default")))
-const wtl_mpi_entry wtl_mpi_module = {WTL_VERSION, wtl_mpi_functions, &wtl_mpi_n_functions, start, wtl_mpi_idle};
+__attribute__((visibility("default"))) const wtl_mpi_entry wtl_mpi_module = {
+    WTL_VERSION, wtl_mpi_functions, &wtl_mpi_n_functions, wtl_mpi_find_fortran, wtl_mpi_idle};

@@ -35,6 +35,8 @@ void wtl_mpi_polled(wtl_frame *f, uint64_t from, bool found)
     wtl_door_turned(&self->door, f->site, &t->polling, true);
   } else {
     t->polling.may_stray = true;
+    t->polling.came = t->came;
+    t->came = false;
     wtl_door_turn(&self->door, f->site, &t->polling, &self->polls, wtl_ticks() - from);
     t->polled = wtl_ticks();
   }

@@ -35,6 +35,11 @@ static void learn_pace(_Atomic uint32_t *pace, uint32_t now, uint32_t took, bool
 
 static bool has_moved(const wtl_door *d, wtl_turns *t, wtl_pace *p, uint64_t took)
 {
+  if (t->came) { /* no need to guess, nor to learn what idle tests take from it */
+    t->came = false;
+    t->flows = true;
+    return true;
+  }
   bool cold = t->slept || t->signs; /* code that not every test needs stays cold for some tests after a sleep */
   _Atomic uint32_t *pace = cold ? &p->cold[t->depth] : &p->warm;
   uint32_t usual = atomic_load_explicit(pace, memory_order_relaxed);
@@ -144,6 +149,7 @@ void wtl_door_turn(wtl_door *d, wtl_site *site, wtl_turns *t, wtl_pace *pace, ui
     if (idle > t->quiet) t->quiet = idle;
     t->idle = t->booked - (idle < t->limit ? idle / FORGOTTEN : 0);
     t->lent = 0;
+    if (t->flows) t->limit = d->stages.limit_ticks; /* how long the site's waits are says nothing of this one */
   }
   t->slept = false;
   if (!t->told && d->live && ++t->turns >= TOLD_FROM) t->told = wtl_door_tell(d, site);
@@ -170,7 +176,15 @@ void wtl_door_turned(wtl_door *d, wtl_site *site, wtl_turns *t, bool learn)
   t->idle = 0;
 }
 
-void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*test)(void *), void *arg)
+/* Has something come? Asked once: */
+static bool take(bool *came)
+{
+  bool has = came && *came;
+  if (has) *came = false;
+  return has;
+}
+
+void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*test)(void *), void *arg, bool *came)
 {
   wtl_turns t = {0};
   uint64_t from;
@@ -178,7 +192,11 @@ void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*
     site->waits++;
     return;
   }
+  take(came); /* the wait begins here */
   begin(d, site, &t);
-  while (from = wtl_ticks(), !test(arg)) wtl_door_turn(d, site, &t, pace, wtl_ticks() - from);
+  while (from = wtl_ticks(), !test(arg)) {
+    t.came = take(came);
+    wtl_door_turn(d, site, &t, pace, wtl_ticks() - from);
+  }
   wtl_door_turned(d, site, &t, true);
 }

@@ -91,7 +91,8 @@ bool wtl_door_tell(wtl_door *d, const wtl_site *site);
 /*
  * Some things can only be tested for (an MPI request), by this process itself, and the test is also what moves them on.
  * Such a wait looks on as any other; then it sleeps in steps (govern/steps.h) and tests after each. A test that takes
- * much longer than those that find nothing has moved something: the wait looks on again from there.
+ * much longer than those that find nothing has moved something: the wait looks on again from there. So it does where the
+ * caller knows that something came.
  */
 
 /* What a test that finds nothing takes: learned. After a sleep caches are cold, after a long one more so. Several
@@ -116,13 +117,15 @@ typedef struct wtl_turns {
   uint8_t signs;  /* that something moves: slow tests since a sleep, and no idle one after a sleep since */
   bool flows;     /* it does: this is not a wait like the site's others */
   bool may_stray; /* the caller's: who waits may go and compute without a word, so no clock is changed for it */
+  bool came;      /* the caller's: since the last turn something came, though not what is waited for */
   bool told;      /* to who asks from outside */
   bool governed;  /* the governor knows of it */
   uint32_t turns;
 } wtl_turns;
 
-/* Tests until test(arg) is true; it is not called again then. */
-void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*test)(void *), void *arg);
+/* Tests until test(arg) is true; it is not called again then. `came`: where a test sets true if it found something
+ * else; NULL: none can tell. */
+void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*test)(void *), void *arg, bool *came);
 
 #ifdef WTL_SIM
 /* The same of what in simulation rings the bell, so that no look is gone through: who sleeps does not hear it, and goes

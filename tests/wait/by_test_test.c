@@ -27,13 +27,17 @@ static bench *start(const char *policy)
 typedef struct thing {
   int tests, there_at; /* it is there at this test */
   bool was_there;
-  int after; /* tests after that: there must be none */
+  int after;  /* tests after that: there must be none */
+  bool *came; /* each test says that something came; NULL: none does */
+  int told;   /* how often that had been heard by the next */
 } thing;
 
 static bool test(void *arg)
 {
   thing *t = arg;
   if (t->was_there) t->after++;
+  if (t->came && t->tests > 0 && !*t->came) t->told++;
+  if (t->came) *t->came = true;
   t->was_there = ++t->tests >= t->there_at;
   return t->was_there;
 }
@@ -47,7 +51,7 @@ static void what_is_there_is_tested_for_once(void)
 {
   bench *b = start("adaptive");
   thing t = {.there_at = 1};
-  wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t);
+  wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t, NULL);
   CHECK(t.tests == 1 && b->site.waits == 1 && booked(b) == 0);
   free(b);
 }
@@ -58,7 +62,7 @@ static void nothing_is_tested_for_that_was_there(void)
   for (int i = 0; i < 4; i++) {
     bench *b = start(policies[i]);
     thing t = {.there_at = 200};
-    wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t);
+    wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t, NULL);
     CHECK(t.tests == 200 && t.after == 0 && b->site.waits == 1);
     free(b);
   }
@@ -69,7 +73,7 @@ static void the_time_of_a_wait_is_booked_to_site_and_process(void)
   bench *b = start("adaptive");
   thing t = {.there_at = 3000};
   uint64_t before = wtl_ticks();
-  wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t);
+  wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t, NULL);
   uint64_t took = wtl_ticks() - before;
   CHECK(booked(b) > 0 && booked(b) <= took && wtl_site_waited(&b->site) == booked(b));
   free(b);
@@ -79,8 +83,8 @@ static void who_is_told_to_sleep_sleeps_between_tests_and_who_spins_does_not(voi
 {
   bench *b = start("sleep"), *spins = start("spin");
   thing t = {.there_at = 50}, u = {.there_at = 50000};
-  wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t);
-  wtl_door_wait_by_tests(&spins->door, &spins->site, &spins->pace, test, &u);
+  wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t, NULL);
+  wtl_door_wait_by_tests(&spins->door, &spins->site, &spins->pace, test, &u, NULL);
   CHECK(b->door.sleeps > 0 && b->site.wait_ticks[WTL_STAGE_ASLEEP] > 0);
   CHECK(spins->door.sleeps == 0 && spins->site.wait_ticks[WTL_STAGE_ASLEEP] == 0);
   free(b);
@@ -92,7 +96,7 @@ static void the_threads_timer_slack_is_as_it_was(void)
   bench *b = start("sleep");
   thing t = {.there_at = 20};
   prctl(PR_SET_TIMERSLACK, 12345, 0, 0, 0);
-  wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t);
+  wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t, NULL);
   CHECK(b->door.sleeps > 0 && prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0) == 12345);
   free(b);
 }
@@ -174,6 +178,31 @@ static void after_a_sleep_one_slow_test_is_no_sign_that_something_moved_and_thre
   }
 }
 
+static void who_knows_that_something_came_looks_on_at_once(void)
+{
+  wtl_turns t = {0};
+  uint64_t usual = 1000;
+  bench *b = asleep(&t, usual);
+  t.limit = 0; /* as where the site's waits have always been long */
+  t.came = true;
+  wtl_door_turn(&b->door, &b->site, &t, &b->pace, usual);
+  CHECK(b->door.sleeps == 10 && !t.came && t.flows && t.idle == t.booked);
+  wtl_door_turn(&b->door, &b->site, &t, &b->pace, usual);
+  CHECK(b->door.sleeps == 10 && t.limit == b->door.stages.limit_ticks);
+  wtl_door_turned(&b->door, &b->site, &t, true);
+  free(b);
+}
+
+static void what_came_is_asked_for_after_each_test(void)
+{
+  bench *b = start("adaptive");
+  bool came = true;
+  thing t = {.there_at = 3, .came = &came};
+  wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t, &came);
+  CHECK(t.tests == 3 && t.told == 2 && came); /* the last was what was waited for */
+  free(b);
+}
+
 static void slow_tests_with_an_idle_one_after_a_sleep_between_them_are_no_sign(void)
 {
   wtl_turns t = {0};
@@ -222,5 +251,6 @@ TESTS(TEST(what_is_there_is_tested_for_once), TEST(nothing_is_tested_for_that_wa
       TEST(the_threads_timer_slack_is_as_it_was), TEST(a_test_that_moves_something_brings_back_wakefulness),
       TEST(time_for_which_others_had_the_core_is_not_idle),
       TEST(after_a_sleep_one_slow_test_is_no_sign_that_something_moved_and_three_are),
+      TEST(who_knows_that_something_came_looks_on_at_once), TEST(what_came_is_asked_for_after_each_test),
       TEST(slow_tests_with_an_idle_one_after_a_sleep_between_them_are_no_sign),
       TEST(some_tests_after_a_slow_one_may_be_slow_too), TEST(what_comes_after_a_wait_that_was_dropped_is_not_booked))
