@@ -1,6 +1,8 @@
 /* What the argument checks say. */
 #include "shmem/front.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 
 void wtl_refuse_uninitialised(uint32_t call)
@@ -39,6 +41,15 @@ void wtl_refuse_count(uint32_t call, size_t n, size_t size)
               wtl_call_name(call), n, size);
 }
 
+/* The shared library that `p` is a variable or code of; NULL if none. */
+static const char *library_of(const void *p)
+{
+  Dl_info found;
+  struct link_map *object = NULL;
+  if (!dladdr1(p, &found, (void **)&object, RTLD_DL_LINKMAP) || !object || !object->l_name[0]) return NULL;
+  return object->l_name;
+}
+
 void wtl_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t bytes, int pe)
 {
   size_t room = wtl_symmetric_room(wtl_self, p);
@@ -53,6 +64,12 @@ void wtl_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t
                 "program, %s",
                 wtl_call_name(call), name, p, pe, bytes,
                 wtl_readable_room(wtl_self, p) < bytes ? "which end before" : "which can only be read");
+  const char *library = library_of(p);
+  if (library)
+    wtl_pe_fail(WTL_EXIT_USAGE,
+                "%s: %s=%p is not symmetric (target PE %d, %zu bytes): it is in the shared library %s, and of all "
+                "global and static variables only the program's own are",
+                wtl_call_name(call), name, p, pe, bytes, library);
   wtl_pe_fail(WTL_EXIT_USAGE,
               "%s: %s=%p is not symmetric (target PE %d, %zu bytes): use memory from shmem_malloc or a global or "
               "static variable%s",

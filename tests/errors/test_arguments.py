@@ -24,6 +24,7 @@ ALONE = [  # mistake, call, what the line must say
     ("put_code", "shmem_char_p", "is not symmetric"),
     ("put_constant", "shmem_long_p", "dest=0x[0-9a-f]+ is not symmetric .*a constant .*can only be read"),
     ("get_over_end_of_constants", "shmem_getmem", "source=0x[0-9a-f]+ is not symmetric .*constant .*end before"),
+    ("put_library_variable", "shmem_int_p", r"dest=0x[0-9a-f]+ is not symmetric .*shared library \S*libc\.so"),
     ("put_wild", "shmem_long_p", "dest=0xdeadbeef0000 is not symmetric"),
     ("put_other_slice", "shmem_long_p", "is not symmetric"),
     ("get_stack", "shmem_long_get", "source=0x[0-9a-f]+ is not symmetric"),

@@ -2,6 +2,7 @@
  * Makes one mistake. usage: wrong MISTAKE. The last PE makes it alone (where a call is collective: all PEs do) while
  * the others wait in a barrier. Prints "went on" if the library let it pass. "none" makes no mistake.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <shmem.h>
 #include <stdint.h>
@@ -96,6 +97,11 @@ static void put_thread_local(void)
 static void put_code(void)
 {
   shmem_char_p((char *)(uintptr_t)put_code, 1, 0);
+}
+static void put_library_variable(void)
+{
+  /* an int of the C library that nothing here names, so that it stays there */
+  shmem_int_p(dlsym(RTLD_DEFAULT, "getdate_err"), 1, 0);
 }
 static void put_wild(void)
 {
@@ -656,6 +662,7 @@ static const mistake alone[] = {
     M(put_null),
     M(put_thread_local),
     M(put_code),
+    M(put_library_variable),
     M(put_wild),
     M(put_other_slice),
     M(get_stack),
