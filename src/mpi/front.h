@@ -49,6 +49,14 @@ extern wtl_mpi_rank *wtl_mpi_self; /* NULL before MPI_Init, after MPI_Finalize, 
 
 /* --- a thread of it --- */
 
+/* What is known of where its tests find it (still.c). Zeroes: nothing. */
+typedef struct wtl_mpi_still {
+  uint64_t mark;          /* what it held at an earlier test */
+  uint32_t tests;         /* since it last held that */
+  uint32_t times;         /* that it held it again, up to 2 */
+  uint32_t pause, unseen; /* tests for which nobody looks: of the last such time; still to come */
+} wtl_mpi_still;
+
 typedef struct wtl_mpi_thread {
   bool inside;       /* a call of the program's */
   bool keeping;      /* one that stays as it is, and tells us when it idles */
@@ -60,6 +68,7 @@ typedef struct wtl_mpi_thread {
   wtl_turns turns;   /* its wait */
   wtl_turns polling; /* the wait that the program's own tests make up */
   uint64_t polled;   /* tick at which the last of them ended */
+  wtl_mpi_still still;
 } wtl_mpi_thread;
 
 #ifdef WTL_SIM
@@ -172,6 +181,45 @@ void wtl_mpi_moved(void);
 
 /* After MPI has started: it tells of its looks from now on, where it can (looks.c). */
 void wtl_mpi_hear_looks(void);
+
+/* What the calling thread holds that a call leaves as it is: its stack pointer, then registers. The entries of the
+ * tests that a program may make note it. */
+enum { WTL_MPI_HELD_WORDS = 20 };
+typedef struct wtl_mpi_held {
+  uintptr_t word[WTL_MPI_HELD_WORDS];
+} wtl_mpi_held;
+
+#if defined(WTL_SIM)
+#define WTL_MPI_NOTED(function)
+#elif defined(__x86_64__)
+#define WTL_MPI_NOTED(function)                                                                                        \
+  void function##_noted(void);                                                                                         \
+  __asm__(".text\n.type " #function "_noted, @function\n" #function "_noted:\n"                                        \
+          "  mov wtl_mpi_at_test@gottpoff(%rip), %rax\n"                                                               \
+          "  mov %rsp, %fs:(%rax)\n  mov %rbx, %fs:8(%rax)\n  mov %rbp, %fs:16(%rax)\n  mov %r12, %fs:24(%rax)\n"      \
+          "  mov %r13, %fs:32(%rax)\n  mov %r14, %fs:40(%rax)\n  mov %r15, %fs:48(%rax)\n"                             \
+          "  jmp " #function "\n.size " #function "_noted, .-" #function "_noted\n");
+#elif defined(__aarch64__)
+#define WTL_MPI_NOTED(function)                                                                                        \
+  void function##_noted(void);                                                                                         \
+  __asm__(".text\n.type " #function "_noted, %function\n" #function "_noted:\n"                                        \
+          "  adrp x16, :gottprel:wtl_mpi_at_test\n  ldr x16, [x16, :gottprel_lo12:wtl_mpi_at_test]\n"                  \
+          "  mrs x17, tpidr_el0\n  add x16, x16, x17\n  mov x17, sp\n"                                                 \
+          "  stp x17, x30, [x16]\n  stp x19, x20, [x16, #16]\n  stp x21, x22, [x16, #32]\n"                            \
+          "  stp x23, x24, [x16, #48]\n  stp x25, x26, [x16, #64]\n  stp x27, x28, [x16, #80]\n"                       \
+          "  stp x29, xzr, [x16, #96]\n  stp d8, d9, [x16, #112]\n  stp d10, d11, [x16, #128]\n"                       \
+          "  stp d12, d13, [x16, #144]\n"                                                                              \
+          "  b " #function "\n.size " #function "_noted, .-" #function "_noted\n");
+#endif
+
+typedef enum wtl_mpi_stand {
+  WTL_MPI_GOES_ON,     /* it computes, or nobody looks */
+  WTL_MPI_MAY_RETURN,  /* not known yet */
+  WTL_MPI_STANDS_STILL /* it is where it was before, and before that */
+} wtl_mpi_stand;
+
+/* At a test that found nothing: what does the calling thread do between its tests (still.c)? */
+wtl_mpi_stand wtl_mpi_stands(wtl_mpi_still *still);
 
 /* Around a test of the program's own, instead of entering and leaving; `from`: the tick that the first returned
  * (poll.c). */

@@ -385,7 +385,8 @@ def polled(call: Call, language: Language) -> list[str]:
     lines = [*head, f"  uint64_t from = wtl_mpi_poll(&f, {call.id()}, WTL_HERE);"]
     lines += ["  " + language.real(call.name, call.names, "rc")]
     lines += [f"  wtl_mpi_polled(&f, from, rc != MPI_SUCCESS || {answer(call.row, language.fortran)});"]
-    return lines + closing(language)
+    lines[0] = f"__attribute__((used)) {lines[0]}"  # by what notes where it is called from
+    return [*lines, *closing(language), f"WTL_MPI_NOTED({language.wrapper(call)})", ""]
 
 
 WRITERS = {
@@ -432,16 +433,21 @@ def fortran_names(name: str) -> list[str]:
     return [f"{lower}_", f"{lower}__", lower, lower.upper()]
 
 
+def behind(call: Call, language: Language) -> str:
+    """Where the name of a call leads to."""
+    return language.wrapper(call) + ("_noted" if call.how == "poll" else "")
+
+
 def symbols(calls: list[Call]) -> list[Symbol]:
     found = []
     for call in calls:
-        found.append(Symbol(f"MPI_{call.name}", C.wrapper(call), call.since()))
+        found.append(Symbol(f"MPI_{call.name}", behind(call, C), call.since()))
         if call.has_large:
-            found.append(Symbol(f"MPI_{call.name}_c", LARGE.wrapper(call), max(4, call.since())))
+            found.append(Symbol(f"MPI_{call.name}_c", behind(call, LARGE), max(4, call.since())))
         if call.has_fortran:
-            found += [Symbol(name, F.wrapper(call), call.since()) for name in fortran_names(call.name)]
+            found += [Symbol(name, behind(call, F), call.since()) for name in fortran_names(call.name)]
             lower = f"mpi_{call.name.lower()}"
-            found += [Symbol(lower + end, F8.wrapper(call), call.since()) for end in ("_f08_", "_f08ts_")]
+            found += [Symbol(lower + end, behind(call, F8), call.since()) for end in ("_f08_", "_f08ts_")]
     for name in SPECIAL:
         found.append(Symbol(f"MPI_{name}", f"wtl_c_{name}", 0))
         found += [Symbol(alias, f"wtl_f_{name}", 0) for alias in fortran_names(name)]

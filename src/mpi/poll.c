@@ -3,13 +3,14 @@
  * how a program waits that does not call MPI_Wait. So a chain of them is a wait at the site of the last, and the
  * door's.
  *
- * A chain ends where the program does something else: where a test finds what it looked for, another call comes, or
- * more time passes between two tests than a loop around them needs.
+ * A chain ends where the program does something else: where a test finds what it looked for, another call comes, the
+ * program is not where it was (still.c), or more time passes between two tests than a loop around them needs.
  */
 #include "mpi/front.h"
 
-/* Between two tests of a loop that does nothing else. */
-enum { BETWEEN_NS = 2000 };
+/* Between two tests of a loop that does nothing else; where the thread slept or gave its core away at the last, its
+ * code may have left the caches. */
+enum { BETWEEN_NS = 250, BETWEEN_COLD_NS = 2000 };
 
 void wtl_mpi_poll_no_more(void)
 {
@@ -20,8 +21,9 @@ uint64_t wtl_mpi_poll(wtl_frame *f, uint32_t call, uintptr_t at)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
   uint64_t now = wtl_ticks();
-  if (t->polling.idle && (double)(now - t->polled) * wtl_mpi_self->door.stages.ns_per_tick > BETWEEN_NS)
-    wtl_mpi_poll_no_more();
+  const wtl_stages *s = &wtl_mpi_self->door.stages;
+  double between = t->polling.slept || s->yields ? BETWEEN_COLD_NS : BETWEEN_NS;
+  if (t->polling.idle && (double)(now - t->polled) * s->ns_per_tick > between) wtl_mpi_poll_no_more();
   wtl_mpi_open(f, call, at, 0);
   return now;
 }
@@ -31,15 +33,18 @@ void wtl_mpi_polled(wtl_frame *f, uint64_t from, bool found)
   wtl_mpi_rank *self = wtl_mpi_self;
   wtl_mpi_thread *t = &wtl_mpi_here;
   bool in_chain = t->polling.idle != 0;
+  wtl_mpi_stand stand = found ? WTL_MPI_GOES_ON : wtl_mpi_stands(&t->still);
   if (found) {
     wtl_door_turned(&self->door, f->site, &t->polling, true);
-  } else {
+  } else if (stand == WTL_MPI_STANDS_STILL) {
     t->polling.may_stray = true;
     t->polling.came = t->came;
     t->came = false;
     wtl_door_turn(&self->door, f->site, &t->polling, &self->polls, wtl_ticks() - from);
-    t->polled = wtl_ticks();
+  } else if (stand == WTL_MPI_GOES_ON) {
+    wtl_mpi_poll_no_more();
   }
+  t->polled = wtl_ticks();
   if (in_chain) { /* its time is booked as waiting */
     f->site->exact_calls++;
     t->inside = false;

@@ -105,6 +105,29 @@ def test_who_waits_is_awake_while_others_reach_into_its_memory(mpi: Mpi, how: st
 
 
 @BOTH
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_who_computes_between_tests_is_never_put_to_sleep(mpi: Mpi, level: str, tmp_path: Path) -> None:
+    """However short what it computes is: slept before each step, it would be a thousand times slower."""
+    program = mpi.compile("pokes.c", tmp_path, level)
+    plain = mpi.run(2, program, "computes", preload=False)
+    done = mpi.run(2, program, "computes", profile=tmp_path / "profile")
+    assert (done.returncode, done.stdout) == (0, plain.stdout), done.stderr
+    tests = [site for site in profiles(tmp_path / "profile")[0]["sites"] if site["call"] == "MPI_Iprobe"]
+    assert sum(site["calls"] for site in tests) == 100000
+    assert all((site["waits"], site["wait_s"]["asleep"]) == (0, 0) for site in tests), tests
+
+
+@BOTH
+@pytest.mark.parametrize(("how", "count"), [("waits", 7), ("waits-for-some", 21)])
+def test_a_loop_of_tests_that_does_nothing_else_is_a_wait(mpi: Mpi, how: str, count: int, tmp_path: Path) -> None:
+    done = mpi.run(2, mpi.compile("pokes.c", tmp_path), how, profile=tmp_path / "profile")
+    assert (done.returncode, done.stdout) == (0, f"count {count}\n"), done.stderr
+    tests = [site for site in profiles(tmp_path / "profile")[0]["sites"] if site["call"] == "MPI_Test"]
+    assert sum(site["waits"] for site in tests) > 0
+    assert sum(site["wait_s"]["asleep"] + site["wait_s"]["yield"] for site in tests) > 0, tests
+
+
+@BOTH
 def test_reductions_turned_by_request_are_right(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compile("calls.c", tmp_path)
     done = mpi.run(4, program, tmp_path / "file", WATTLE_MPI_REDUCTIONS="turned")
