@@ -1,6 +1,7 @@
 #include "fabric/agent.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -18,9 +19,10 @@
 
 /*
  * How long it leaves the network to those who visit it, before it looks whether they still do: each look costs them a
- * switch of threads, so the longer they have, the rarer.
+ * switch of threads, so the longer they have, the rarer. Longer yet while one of them sleeps there, who tells when he
+ * goes.
  */
-enum { REST_NS = 1000000, LONGEST_REST_NS = 4000000 };
+enum { REST_NS = 1000000, LONGEST_REST_NS = 4000000, LONGEST_NIGHT_NS = 1000000000 };
 
 /* About what a wake-up costs (35-66 us seen): looking on for as long costs at most twice what sleeping at once would.
  */
@@ -31,7 +33,8 @@ struct wtl_agent {
   bool (*also)(void *);
   void *also_of;
   pthread_t thread;
-  int wake; /* an eventfd that ends the sleep on the network */
+  int wake;  /* an eventfd that ends the sleep on the network */
+  int alarm; /* and one that ends the sleep of a PE there */
   uint64_t linger_ticks;
   _Atomic int others;               /* threads that make progress themselves */
   _Atomic int sleepers;             /* threads that sleep and count on this one */
@@ -39,6 +42,8 @@ struct wtl_agent {
   _Atomic uint32_t visits;          /* how often they began to */
   _Atomic uint32_t nudges;          /* futex word: take over now */
   _Atomic bool parked;              /* it waits on `nudges`, not on the network */
+  _Atomic long rest_ns;             /* for so long at most */
+  _Atomic bool in_bed;              /* a thread of the PE sleeps on the network */
   _Atomic bool stop;
   _Atomic bool has_server;
   pthread_mutex_t serving; /* for what follows */
@@ -95,29 +100,40 @@ static bool linger(wtl_agent *a)
   return false;
 }
 
-/* By poll, not by an epoll of its own: that would cost something at each arrival, asleep or not. */
-static void sleep_on_network(wtl_agent *a)
+/* Or until `wake`, an eventfd, is written; it is empty again then. By poll, not by an epoll of its own: that would cost
+ * something at each arrival, asleep or not. */
+static enum wtl_sleep sleep_on_network(wtl_agent *a, int wake, double seconds)
 {
-  struct pollfd fds[] = {{wtl_net_descriptor(a->net), POLLIN, 0}, {a->wake, POLLIN, 0}};
-  poll(fds, 2, wtl_net_patience(a->net));
+  struct pollfd fds[] = {{wtl_net_descriptor(a->net), POLLIN, 0}, {wake, POLLIN, 0}};
+  int patience_ms = wtl_net_patience(a->net);
+  if (patience_ms >= 0) seconds = fmin(seconds, patience_ms * 1e-3);
+  double whole = floor(seconds);
+  struct timespec most = {(time_t)whole, (long)((seconds - whole) * 1e9)};
+  int came = ppoll(fds, 2, isinf(seconds) ? NULL : &most, NULL);
+  uint64_t count;
+  if (came > 0 && fds[1].revents) (void)!read(wake, &count, sizeof count);
+  return came > 0 ? WTL_SLEPT_WOKEN : came == 0 ? WTL_SLEPT_OUT : WTL_SLEPT_NOT;
 }
 
 static void *serve(void *arg)
 {
   wtl_agent *a = arg;
   uint32_t seen = a->visits;
-  long rest_ns = REST_NS;
+  a->rest_ns = REST_NS;
   while (!a->stop) {
     uint32_t nudges = a->nudges, visits = a->visits;
     /* Somebody serves the network, or did a moment ago and is likely to again; but who sleeps counts on this thread. */
     if (a->others > 0 || (visits != seen && a->sleepers == 0)) {
       seen = visits;
       tell(a, false);
-      look_up_later(a, nudges, rest_ns);
-      if (rest_ns < LONGEST_REST_NS) rest_ns *= 2;
+      look_up_later(a, nudges, a->rest_ns);
+      if (a->rest_ns < (a->in_bed ? LONGEST_NIGHT_NS : LONGEST_REST_NS))
+        a->rest_ns *= 2;
+      else if (!a->in_bed)
+        a->rest_ns = LONGEST_REST_NS;
       continue;
     }
-    rest_ns = REST_NS;
+    a->rest_ns = REST_NS;
     if (move(a)) {
       tell(a, true);
       while (linger(a)) continue;
@@ -126,7 +142,7 @@ static void *serve(void *arg)
     if (!wtl_net_arm(a->net)) continue;
     if (a->others > 0 || a->stop) continue;
     tell(a, false);
-    sleep_on_network(a);
+    sleep_on_network(a, a->wake, INFINITY);
     tell(a, true);
   }
   return NULL;
@@ -141,7 +157,8 @@ wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), voi
   pthread_mutex_init(&a->serving, NULL);
   a->linger_ticks = lingers ? (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick()) : 0;
   a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (a->wake < 0 || wtl_thread_start(&a->thread, NULL, serve, a)) {
+  a->alarm = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (a->wake < 0 || a->alarm < 0 || wtl_thread_start(&a->thread, NULL, serve, a)) {
     snprintf(error, size, "the progress agent does not start: %s", strerror(errno));
     free(a);
     return NULL;
@@ -168,6 +185,7 @@ void wtl_agent_stop(wtl_agent *a)
   nudge(a);
   pthread_join(a->thread, NULL);
   close(a->wake);
+  close(a->alarm);
   free(a);
 }
 
@@ -214,15 +232,52 @@ static void resume(void *agent)
 {
   wtl_agent *a = agent;
   a->others--;
-  if (a->sleepers > 0) nudge(a); /* another thread of this PE was served by this one while it slept */
+  if (a->sleepers > 0 || a->rest_ns > LONGEST_REST_NS)
+    nudge(a); /* another thread of this PE was served by this one while it slept; or it rests for the night */
+}
+
+/* --- who sleeps on the network himself ------------------------------------------------------------------------------ */
+
+static enum wtl_sleep sleep_in_bed(void *agent, double seconds)
+{
+  wtl_agent *a = agent;
+  if (!wtl_net_arm(a->net)) return WTL_SLEPT_NOT;
+  tell(a, false);
+  enum wtl_sleep how = sleep_on_network(a, a->alarm, seconds);
+  tell(a, true);
+  return how;
+}
+
+static bool lies_down(void *agent)
+{
+  wtl_agent *a = agent;
+  bool nobody = false;
+  return atomic_compare_exchange_strong(&a->in_bed, &nobody, true);
+}
+
+static void gets_up(void *agent)
+{
+  ((wtl_agent *)agent)->in_bed = false;
 }
 
 void wtl_agent_attend(wtl_agent *a)
 {
-  if (a->parked && a->others == 0) nudge(a);
+  if (a->in_bed)
+    (void)!write(a->alarm, &(uint64_t){1}, sizeof(uint64_t));
+  else if (a->parked && a->others == 0)
+    nudge(a);
 }
 
 wtl_pump wtl_agent_pump(wtl_agent *a)
 {
-  return (wtl_pump){a, progress, is_silent, stand_by, take_over, relieved, resume};
+  return (wtl_pump){.agent = a,
+                    .progress = progress,
+                    .silent = is_silent,
+                    .stand_by = stand_by,
+                    .take_over = take_over,
+                    .relieved = relieved,
+                    .resume = resume,
+                    .bed = {sleep_in_bed, a, a->alarm},
+                    .lies_down = lies_down,
+                    .gets_up = gets_up};
 }

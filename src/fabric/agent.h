@@ -6,6 +6,9 @@
  * millisecond. When nobody else serves the network it takes over, arms the network's descriptor and sleeps on it, at no
  * cost. While a thread of the PE sleeps and counts on the agent, the agent looks on for as long as a wake-up costs
  * after something arrived: the next message is likely near.
+ *
+ * A PE that has its node for itself sleeps on the network's descriptor, too (door.h): the agent leaves the network to it
+ * as to one who looks on, and rests longer from look to look.
  */
 #ifndef WTL_FABRIC_AGENT_H
 #define WTL_FABRIC_AGENT_H

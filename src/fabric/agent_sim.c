@@ -155,5 +155,11 @@ void wtl_agent_attend(wtl_agent *a)
 
 wtl_pump wtl_agent_pump(wtl_agent *a)
 {
-  return (wtl_pump){a, progress, is_silent, stand_by, take_over, relieved, resume};
+  return (wtl_pump){.agent = a,
+                    .progress = progress,
+                    .silent = is_silent,
+                    .stand_by = stand_by,
+                    .take_over = take_over,
+                    .relieved = relieved,
+                    .resume = resume};
 }

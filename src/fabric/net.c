@@ -243,7 +243,7 @@ int wtl_net_descriptor(const wtl_net *net)
 bool wtl_net_arm(wtl_net *net)
 {
   pthread_mutex_lock(&net->lock);
-  bool armed = net->transport->ops->arm(net->transport);
+  bool armed = !net->n_unsent && net->transport->ops->arm(net->transport);
   wtl_net_unlock(net);
   return armed;
 }

@@ -184,7 +184,7 @@ wtl_net_counts wtl_net_count(wtl_net *net);
 int wtl_net_patience(const wtl_net *net);
 
 /* For the agent (agent.h): a descriptor that becomes readable when something arrives, and the right to sleep on it
- * (false: something is there already, progress first). */
+ * (false: something is there already, or held back: progress first). */
 int wtl_net_descriptor(const wtl_net *net);
 bool wtl_net_arm(wtl_net *net);
 

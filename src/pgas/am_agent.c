@@ -96,7 +96,7 @@ static void *serve(void *arg)
       while (linger(a)) continue;
       continue;
     }
-    enum wtl_sleep how = wtl_bell_sleep(bell, WTL_WATCH_ALL, waits, a, pe->settings.sleep_max.seconds);
+    enum wtl_sleep how = wtl_bell_sleep(bell, NULL, WTL_WATCH_ALL, waits, a, pe->settings.sleep_max.seconds);
     if (how == WTL_SLEPT_OUT && waits(a)) atomic_fetch_add_explicit(&pe->door.rescues, 1, memory_order_relaxed);
   }
   return NULL;

@@ -27,6 +27,7 @@ void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, i
   memset(d, 0, sizeof *d);
   d->bell = bell;
   d->sleep_max_s = settings->sleep_max.seconds;
+  d->is_alone = n_local == 1;
   d->lowpower_from = (uint64_t)(LOWPOWER_FROM_NS / wtl_clock_ns_per_tick());
   wtl_stages_start(&d->stages, settings, n_local, cores, false, NULL, wtl_clock_ns_per_tick());
 }
@@ -48,6 +49,7 @@ typedef struct wait {
   bool governed;  /* it lasts, and the governor knows */
   bool counted;   /* who stands in for those that do not wait knows of this one */
   bool in_steps;  /* it does not hear the bell in its sleep */
+  bool in_bed;    /* it sleeps on the network */
 } wait;
 
 static void book(wait *w, enum wtl_stage stage)
@@ -148,7 +150,7 @@ static bool look_on_simulated(wait *w, uint64_t limit, enum wtl_sim_rest how)
     uint64_t now = wtl_ticks(), idle = now > w->idle ? now - w->idle : 0;
     if (idle >= limit) return false;
     enum wtl_sim_rest before = wtl_sim_set_rest(how);
-    wtl_bell_sleep(w->door->bell, w->watch, is_called, w,
+    wtl_bell_sleep(w->door->bell, NULL, w->watch, is_called, w,
                    limit == UINT64_MAX ? INFINITY : (double)(limit - idle) * w->door->stages.ns_per_tick * 1e-9);
     wtl_sim_set_rest(before);
   }
@@ -259,9 +261,12 @@ static void look_for_more(wait *w)
   w->idle = w->since;
   look_on_simulated(w, s->limit_ticks, WTL_SIM_SPINS);
 #else
+  const wtl_pump *p = &w->door->pump; /* of who sleeps on the network: nobody else makes progress */
   for (uint64_t since = w->since; !w->ready(w->arg) && wtl_ticks() - since < s->limit_ticks;) {
     if (take_mail(w, stage_of_looks(w)))
       since = w->since;
+    else if (w->in_bed && p->progress(p->agent))
+      since = wtl_ticks();
     else if (s->yields)
       sched_yield();
     else
@@ -271,9 +276,41 @@ static void look_for_more(wait *w)
   book(w, stage_of_looks(w));
 }
 
+/* Who slept on the network takes what has come. Not the end of the wait? Then the next message is likely near. */
+static void take_what_came(wait *w)
+{
+  const wtl_pump *p = &w->door->pump;
+  bool came = false;
+  while (!is_called(w) && p->progress(p->agent)) came = true;
+  if (!came) return;
+  end_idle(w, w->over);
+  if (w->ready(w->arg) || w->site->history.way != WTL_WAY_USUAL) return;
+  book(w, WTL_STAGE_ASLEEP);
+  look_for_more(w);
+  w->over = w->since;
+}
+
+#ifdef WTL_SIM
+
+/* The agent, on the same core, was woken to take what had come: one wake-up, which it has paid. */
+static enum wtl_sleep sleep_simulated(void *arg, double seconds)
+{
+  wait *w = arg;
+  wtl_os_catch_up();
+  if (is_called(w)) return WTL_SLEPT_NOT; /* nobody else runs until the block */
+  return wtl_sim_block(&w->door->bell->rung, seconds) ? WTL_SLEPT_WOKEN : WTL_SLEPT_OUT;
+}
+
+#endif
+
 static void sleep_until_ready(wait *w)
 {
   wtl_door *d = w->door;
+#ifdef WTL_SIM
+  const wtl_bed in_simulation = {sleep_simulated, w, -1}, *bed = d->pump.agent ? &in_simulation : NULL;
+#else
+  const wtl_bed *bed = w->in_bed ? &d->pump.bed : NULL;
+#endif
   for (double longest = SILENT_FIRST_S; !w->ready(w->arg) && !is_given_up(w);
        longest = fmin(2 * longest, SILENT_MOST_S)) {
     bool silent = is_silent(w);
@@ -287,7 +324,7 @@ static void sleep_until_ready(wait *w)
     wtl_sim_set_rest(WTL_SIM_SLEEPS);
 #endif
     enum wtl_sleep how =
-        wtl_bell_sleep(d->bell, w->watch, is_called, w, silent ? fmin(longest, d->sleep_max_s) : longest_sleep(w));
+        wtl_bell_sleep(d->bell, bed, w->watch, is_called, w, silent ? fmin(longest, d->sleep_max_s) : longest_sleep(w));
 #ifdef WTL_SIM
     wtl_sim_set_rest(WTL_SIM_SPINS);
 #endif
@@ -298,6 +335,7 @@ static void sleep_until_ready(wait *w)
     bool rung = how == WTL_SLEPT_WOKEN && rung_at > asleep_at && rung_at < now;
     if (rung) wtl_stages_learn(&d->stages, now - rung_at);
     w->over = rung ? rung_at : now;
+    if (w->in_bed) take_what_came(w);
   }
 }
 
@@ -351,10 +389,9 @@ static void sleep_on(wait *w)
 {
   const wtl_pump *p = &w->door->pump;
   tell(w);
-  if (p->take_over) {
-    end_idle(w, w->since);
-    p->take_over(p->agent);
-  }
+  if (p->agent) end_idle(w, w->since);
+  w->in_bed = w->door->is_alone && p->lies_down && p->lies_down(p->agent);
+  if (p->take_over && !w->in_bed) p->take_over(p->agent);
   if (w->counted) w->door->mail.falls_asleep(w->door->mail.of);
   w->over = w->since;
 #ifdef WTL_SIM
@@ -363,10 +400,14 @@ static void sleep_on(wait *w)
   else
 #endif
     sleep_until_ready(w);
-  if (p->relieved)
+  if (p->relieved && !w->in_bed)
     w->quiet = larger(w->quiet, p->relieved(p->agent, w->over));
   else
     end_idle(w, w->over);
+  if (w->in_bed) {
+    p->gets_up(p->agent);
+    p->resume(p->agent);
+  }
   book(w, WTL_STAGE_ASLEEP);
 }
 

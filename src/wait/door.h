@@ -22,6 +22,9 @@
  * says how long, at most, nothing moved, up to the tick it is told), and resumes its rounds when the wait ends. Where
  * stores are `silent` (hardware writes memory, and rings no bell) a sleep is short. All NULL where memory moves by
  * itself.
+ *
+ * A PE that has its node for itself is called by the network alone, so it sleeps there, on `bed`, and the agent goes on
+ * standing by: one wake-up where there would be two. One thread at a time, which `lies_down` tells, until it `gets_up`.
  */
 typedef struct wtl_pump {
   void *agent;
@@ -31,6 +34,9 @@ typedef struct wtl_pump {
   void (*take_over)(void *agent);
   uint64_t (*relieved)(void *agent, uint64_t until);
   void (*resume)(void *agent);
+  wtl_bed bed;
+  bool (*lies_down)(void *agent);
+  void (*gets_up)(void *agent);
 } wtl_pump;
 
 /*
@@ -59,6 +65,7 @@ typedef struct wtl_door {
   enum wtl_lowpower lowpower; /* how a spin rests, from this many ticks on */
   uint64_t lowpower_from;
   bool is_shared;                    /* by threads of the program that wait at the same time */
+  bool is_alone;                     /* no other PE's process rings the bell */
   wtl_live *live;                    /* where waits are told that last; NULL: nowhere */
   const wtl_call_info *const *calls; /* tables with the names of calls, for that */
   const wtl_profile *noted;          /* whose timeline the waits go to; NULL: nobody's */

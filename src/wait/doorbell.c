@@ -1,5 +1,7 @@
 #include "wait/doorbell.h"
 
+#include <unistd.h>
+
 #include "base/clock.h"
 #include "base/futex.h"
 
@@ -10,6 +12,8 @@ void wtl_bell_ring(wtl_bell *b)
   atomic_store_explicit(&b->rung_at, wtl_ticks(), memory_order_relaxed);
   atomic_fetch_add_explicit(&b->rung, 1, memory_order_seq_cst);
   wtl_futex_wake(&b->rung, INT_MAX, WTL_FUTEX_SHARED);
+  int alarm = atomic_load_explicit(&b->alarm, memory_order_relaxed);
+  if (alarm) (void)!write(alarm - 1, &(uint64_t){1}, sizeof(uint64_t));
 }
 
 void wtl_bell_ring_at(wtl_bell *b, size_t offset, size_t n)
@@ -63,17 +67,21 @@ static enum wtl_sleep sleep_while(wtl_bell *b, uint32_t seen, double seconds)
                                                                                          : WTL_SLEPT_NOT;
 }
 
-enum wtl_sleep wtl_bell_sleep(wtl_bell *b, wtl_watch watch, bool (*ready)(void *), void *arg, double seconds)
+enum wtl_sleep wtl_bell_sleep(wtl_bell *b, const wtl_bed *bed, wtl_watch watch, bool (*ready)(void *), void *arg,
+                              double seconds)
 {
   uint32_t seen = atomic_load_explicit(&b->rung, memory_order_acquire);
   enum wtl_sleep how = WTL_SLEPT_NOT;
+  /* Before the sleep is published: who sees that finds the alarm. */
+  if (bed) atomic_store_explicit(&b->alarm, bed->alarm + 1, memory_order_relaxed);
   enter(b, watch);
   wtl_fence();
 #ifdef WTL_MUTANT_NO_RECHECK
   how = sleep_while(b, seen, seconds);
 #else
-  if (!ready(arg)) how = sleep_while(b, seen, seconds);
+  if (!ready(arg)) how = bed ? bed->sleep(bed->of, seconds) : sleep_while(b, seen, seconds);
 #endif
   leave(b);
+  if (bed) atomic_store_explicit(&b->alarm, 0, memory_order_relaxed);
   return how;
 }

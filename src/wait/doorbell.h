@@ -32,6 +32,7 @@ typedef struct wtl_bell {
   _Atomic uint32_t rung;                            /* futex word */
   _Atomic uint32_t has_mail; /* messages have come for this PE at least once: who waits looks for them */
   _Atomic uint64_t rung_at;  /* tick of the last ring: the sleeper learns what waking costs */
+  _Atomic int alarm;         /* 0, or 1 + a descriptor that rings as well: of a process that alone rings this bell */
 } wtl_bell;
 
 /* What a sleeper watches: everything, the runtime's control data, or the cache line at an offset of its PE's slice. */
@@ -60,10 +61,21 @@ static inline bool wtl_bell_has_sleeper(const wtl_bell *b)
 enum wtl_sleep { WTL_SLEPT_NOT, WTL_SLEPT_WOKEN, WTL_SLEPT_OUT };
 
 /*
+ * Where a PE may sleep in place of the bell's own word if none but its own process rings: on descriptors, one of them
+ * `alarm` (-1: none), an eventfd that `sleep` empties when it ends by it.
+ */
+typedef struct wtl_bed {
+  enum wtl_sleep (*sleep)(void *of, double seconds);
+  void *of;
+  int alarm;
+} wtl_bed;
+
+/*
  * Sleeps until the bell rings, `ready` holds or `seconds` have passed. SLEPT_NOT: `ready` held or the bell rang before
  * the sleep began; SLEPT_OUT: the time passed and nobody rang. `ready` is called between publishing the sleep and
- * sleeping.
+ * sleeping. `bed`: where; one thread at a time; NULL: on the bell.
  */
-enum wtl_sleep wtl_bell_sleep(wtl_bell *b, wtl_watch watch, bool (*ready)(void *), void *arg, double seconds);
+enum wtl_sleep wtl_bell_sleep(wtl_bell *b, const wtl_bed *bed, wtl_watch watch, bool (*ready)(void *), void *arg,
+                              double seconds);
 
 #endif

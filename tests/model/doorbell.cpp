@@ -64,6 +64,9 @@ void wtl_bell_ring(program &p, bell b, mutant m)
 {
   if (m != mutant::bell_not_moved) p.rmw(NO_REGISTER, b.rung, plus(1), seq_cst, "wtl_bell_ring: rung += 1 (seq_cst)");
   p.does(act::futex_wake, b.rung, NO_REGISTER, "wtl_bell_ring: futex(rung, WAKE)");
+  if (b.rung != PE_BELL.rung || m == mutant::no_alarm) return;
+  p.load(WORD, ALARM, relaxed, "wtl_bell_ring: load alarm (relaxed)");
+  p.when(is_set(WORD), [&] { p.rmw(NO_REGISTER, ALARM_COUNT, plus(1), relaxed, "wtl_bell_ring: write(alarm)"); });
 }
 
 void wtl_bell_ring_at(program &p, bell b, watch line, mutant m)
@@ -84,25 +87,29 @@ void if_has_sleeper(program &p, bell b, const program::block &ring)
   p.set(WORD, 0);
 }
 
-void wtl_bell_sleep(program &p, bell b, watch watches, const program::block &ready, mutant m)
+void wtl_bell_sleep(program &p, bell b, watch watches, const program::block &ready, mutant m, const program::block &bed)
 {
+  auto tell_alarm = [&] { p.store(ALARM, 1, relaxed, "wtl_bell_sleep: alarm = the bed's (relaxed)"); };
   auto sleep_while = [&] {
     if (m == mutant::registration_too_late) enter(p, b, watches, m);
     if (m == mutant::seen_too_late) see(p, b);
     p.does(act::futex_wait, b.rung, SEEN, "sleep_while: futex(rung, WAIT, seen)");
   };
   if (m != mutant::seen_too_late) see(p, b);
+  if (bed && m != mutant::alarm_told_late) tell_alarm();
   if (m != mutant::registration_too_late) enter(p, b, watches, m);
+  if (bed && m == mutant::alarm_told_late) tell_alarm();
   if (m != mutant::no_sleeper_fence && m != mutant::plain_registration) p.fence("wtl_bell_sleep: wtl_fence()");
   if (m == mutant::no_recheck) {
     sleep_while();
   } else {
     ready();
-    p.when(is_clear(NOW), sleep_while);
+    p.when(is_clear(NOW), bed ? bed : sleep_while);
   }
   p.set(SEEN, 0);
   p.set(NOW, 0);
   leave(p, b, m);
+  if (bed) p.store(ALARM, 0, relaxed, "wtl_bell_sleep: alarm = 0 (relaxed)");
 }
 
 std::vector<std::string> location_names()
@@ -138,7 +145,11 @@ std::vector<std::string> location_names()
           "threads asleep",
           "parked_long",
           "owner",
-          "mutex's waiters"};
+          "mutex's waiters",
+          "alarm",
+          "alarm's count",
+          "in_bed",
+          "held"};
 }
 
 } // namespace model

@@ -35,6 +35,11 @@ enum class mutant : uint8_t {
   arrival_acq_rel,        /* an arrival at a barrier's counter has acq_rel order */
   no_look_after_arming,   /* the agent sleeps on the network without another look at who serves */
   kernel_without_barrier, /* FUTEX_WAIT compares without a barrier before */
+  no_alarm,               /* a ring wakes only those that sleep on the bell */
+  alarm_told_late,        /* a bed's alarm is told when the sleep has been published */
+  armed_with_held,        /* who has lain down sleeps although something is held */
+  held_untold,            /* who holds something back does not tell who sleeps on the network */
+  parked_all_night,       /* who gets up does not tell the agent that others sleep */
   /* Of active messages. */
   mail_after_message,   /* has_mail is set without order, and when the message can be seen already */
   mail_relaxed,         /* has_mail is loaded and stored without order */
@@ -95,6 +100,11 @@ enum location {
   PARKED_LONG,
   OWNER,
   MUTEX_WAITERS,
+  /* Of who sleeps on the network. */
+  ALARM,
+  ALARM_COUNT,
+  IN_BED,
+  HELD,
   N_LOCATIONS
 };
 
@@ -126,8 +136,9 @@ void wtl_bell_ring(program &p, bell b, mutant m);
 void wtl_bell_ring_at(program &p, bell b, watch line, mutant m);
 /* Rings, in this way, if there is a sleeper. */
 void if_has_sleeper(program &p, bell b, const program::block &ring);
-/* `ready` leaves its answer in NOW. */
-void wtl_bell_sleep(program &p, bell b, watch watches, const program::block &ready, mutant m);
+/* `ready` leaves its answer in NOW. `bed`: a sleep elsewhere. */
+void wtl_bell_sleep(program &p, bell b, watch watches, const program::block &ready, mutant m,
+                    const program::block &bed = nullptr);
 
 } // namespace model
 

@@ -82,6 +82,13 @@ void wtl_net_progress(program &p, mutant m)
   p.when(is_set(LOOK), [&] {
     p.does(act::take, NET_LOCK, GOT, "wtl_net_progress: take a parcel");
     p.when(is_set(GOT), [&] { take_store(p, m); });
+    p.load(LOOK, HELD, relaxed, "wtl_net_progress: is something held?");
+    p.when(is_set(LOOK), [&] {
+      p.store(HELD, 0, relaxed, "wtl_net_progress: send what is held");
+      wtl_store_word(p, X, 1, m);
+      wtl_touch(p, LINE_0, m);
+      p.set(GOT, 1);
+    });
     p.unlock(NET_LOCK, "wtl_net_progress: unlock");
   });
   p.set(LOOK, 0);
@@ -90,7 +97,12 @@ void wtl_net_progress(program &p, mutant m)
 void wtl_net_arm(program &p, mutant m)
 {
   p.lock(NET_LOCK, "wtl_net_arm: lock");
-  p.does(m == mutant::arm_without_look ? act::arm_blind : act::arm, NET_LOCK, GOT, "wtl_net_arm: arm");
+  p.set(LOOK, 0);
+  if (m != mutant::armed_with_held) p.load(LOOK, HELD, relaxed, "wtl_net_arm: is something held?");
+  p.set(GOT, 0);
+  p.when(is_clear(LOOK),
+         [&] { p.does(m == mutant::arm_without_look ? act::arm_blind : act::arm, NET_LOCK, GOT, "wtl_net_arm: arm"); });
+  p.set(LOOK, 0);
   p.unlock(NET_LOCK, "wtl_net_arm: unlock");
 }
 
@@ -217,6 +229,44 @@ void resume(program &p, mutant m)
   p.set(LOOK, 0);
 }
 
+void sleep_in_bed(program &p, mutant m)
+{
+  wtl_net_arm(p, m);
+  p.when(is_set(GOT), [&] {
+    p.does(act::poll, ALARM_COUNT, NO_REGISTER, "sleep_on_network: poll");
+    p.rmw(
+        NO_REGISTER, ALARM_COUNT, [](int) { return 0; }, relaxed, "sleep_on_network: read(alarm)");
+  });
+  p.set(GOT, 0);
+}
+
+void take_what_came(program &p, const condition &c, mutant m)
+{
+  p.forever([&](program::loop &l) {
+    ready(p, c);
+    l.leave_if(is_set(NOW));
+    wtl_net_progress(p, m);
+    l.leave_if(is_clear(GOT));
+    p.set(GOT, 0);
+  });
+  p.set(NOW, 0);
+  p.set(GOT, 0);
+}
+
+void sleep_on_network_until_ready(program &p, const condition &c, mutant m)
+{
+  p.store(IN_BED, 1, seq_cst, "lies_down: in_bed = true");
+  p.forever([&](program::loop &l) {
+    ready(p, c);
+    l.leave_if(is_set(NOW));
+    wtl_bell_sleep(
+        p, PE_BELL, c.watches, [&] { ready(p, c); }, m, [&] { sleep_in_bed(p, m); });
+    take_what_came(p, c, m);
+  });
+  p.set(NOW, 0);
+  p.store(IN_BED, 0, seq_cst, "gets_up: in_bed = false");
+}
+
 /* Spins for any number of turns; afterwards NOW says how that ended. */
 void spin(program &p, const condition &c, bool ends, mutant m)
 {
@@ -230,7 +280,7 @@ void spin(program &p, const condition &c, bool ends, mutant m)
   });
 }
 
-void wtl_door_wait(program &p, const condition &c, mutant m)
+void wtl_door_wait(program &p, const condition &c, bool alone, mutant m)
 {
   ready(p, c);
   p.when(is_clear(NOW), [&] {
@@ -244,9 +294,14 @@ void wtl_door_wait(program &p, const condition &c, mutant m)
           resume(p, m);
         },
         [&] {
-          take_over(p, m);
-          sleep_until_ready(p, c, m);
-          relieved(p);
+          if (alone) {
+            sleep_on_network_until_ready(p, c, m);
+            resume(p, m);
+          } else {
+            take_over(p, m);
+            sleep_until_ready(p, c, m);
+            relieved(p);
+          }
         });
   });
   p.set(NOW, 0);
@@ -275,7 +330,50 @@ program writer(const std::string &name, way by, location word, watch line, mutan
 program waiting_thread(const std::string &name, const std::vector<condition> &waits, mutant m)
 {
   program p(name, true);
-  for (const condition &c : waits) wtl_door_wait(p, c, m);
+  for (const condition &c : waits) wtl_door_wait(p, c, false, m);
+  p.end();
+  return p;
+}
+
+program thread_in_bed(const std::string &name, const std::vector<condition> &waits, mutant m)
+{
+  program p(name, true);
+  for (const condition &c : waits) wtl_door_wait(p, c, true, m);
+  p.end();
+  return p;
+}
+
+program thread_about_to_lie_down(const std::string &name, const condition &c, mutant m)
+{
+  program p(name, true);
+  p.begun = {{OTHERS, 1}, {VISITS, 1}};
+  sleep_on_network_until_ready(p, c, m);
+  resume(p, m == mutant::parked_all_night ? mutant::resume_without_nudge : m);
+  p.end();
+  return p;
+}
+
+program holder(mutant m)
+{
+  program p("holder", false);
+  p.lock(NET_LOCK, "wtl_net_put: lock");
+  p.store(HELD, 1, relaxed, "wtl_net_put: hold it back");
+  p.unlock(NET_LOCK, "wtl_net_put: unlock");
+  p.load(LOOK, IN_BED, seq_cst, "wtl_agent_attend: load in_bed");
+  p.when(
+      is_set(LOOK),
+      [&] {
+        if (m != mutant::held_untold)
+          p.rmw(NO_REGISTER, ALARM_COUNT, plus(1), relaxed, "wtl_agent_attend: write(alarm)");
+      },
+      [&] {
+        p.load(LOOK, PARKED, seq_cst, "wtl_agent_attend: load parked");
+        p.when(is_set(LOOK), [&] {
+          p.load(LOOK, OTHERS, seq_cst, "wtl_agent_attend: load others");
+          p.when(is_clear(LOOK), [&] { nudge(p, m); });
+        });
+      });
+  p.set(LOOK, 0);
   p.end();
   return p;
 }

@@ -34,6 +34,11 @@ program waiting_thread(const std::string &name, const std::vector<condition> &wa
  * condition holds. */
 program thread_about_to_sleep(const std::string &name, const condition &c, mutant m);
 program spinning_thread(const std::string &name, const condition &c, mutant m);
+/* A PE that has its node for itself: it sleeps on the network. */
+program thread_in_bed(const std::string &name, const std::vector<condition> &waits, mutant m);
+program thread_about_to_lie_down(const std::string &name, const condition &c, mutant m);
+/* A thread that holds something back; what sending it brings makes X 1. */
+program holder(mutant m);
 program agent(mutant m, bool must_end = false);
 program network(int parcels);
 program stopper();

@@ -68,7 +68,7 @@ def test_a_sleeper_draws_nothing_but_to_wake_up(programs: Path, cluster: Path, t
     output = run(tmp_path / "r", programs / "imbalance", cluster, "3", "10", options=setting("WATTLE_WAIT=sleep"))
     first, second = seen(output)
     assert second["s"] == pytest.approx(10e-3, rel=1e-6)
-    wakes = 2 * WAKE  # the agent, which the message wakes, and the PE, which the agent wakes
+    wakes = WAKE  # of the PE, which sleeps on the network
     assert first["s"] == pytest.approx(10e-3 + wakes, rel=1e-4)
     alone = 7e-3  # in which the uncore is the other PE's
     uncore = 3 * ((10e-3 - alone) / 2 + wakes)

@@ -40,7 +40,8 @@ def test_times_follow_the_numbers_of_the_network(simulator: network.Simulator) -
     assert of(slower, "get", 8) - of(before, "get", 8) == pytest.approx(20e-6, rel=0.2)
     assert 10e-6 <= of(slower, "ping", 8) - of(before, "ping", 8) <= 20e-6
     dear = simulator.run(job, {"receive": base.value("receive") + 5e-6})
-    assert of(dear, "get", 8) - of(before, "get", 8) == pytest.approx(10e-6, rel=0.2)
+    # (A short one's wait may become one that is slept through, or stop being one.)
+    assert of(dear, "get", 65536) - of(before, "get", 65536) == pytest.approx(10e-6, rel=0.2)
     narrow = simulator.run(job, {"bandwidth": base.value("bandwidth") / 10})
     assert of(narrow, "stream", 262144) > 5 * of(before, "stream", 262144)
     assert of(narrow, "compute", 0) == of(before, "compute", 0)

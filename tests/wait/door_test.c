@@ -1,8 +1,10 @@
 /* The bell and the door in one process: what wakes whom, what is counted, where the time goes. */
 #include "wait/door.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "power/check.h"
@@ -43,7 +45,7 @@ typedef struct sleeper {
 static void *sleep_in(void *arg)
 {
   sleeper *s = arg;
-  do s->how = wtl_bell_sleep(s->bell, s->watch, is_set, &s->ready, 100);
+  do s->how = wtl_bell_sleep(s->bell, NULL, s->watch, is_set, &s->ready, 100);
   while (!is_set(&s->ready));
   return NULL;
 }
@@ -134,8 +136,8 @@ static void a_sleep_ends_by_itself_and_says_so(void)
 {
   wtl_bell b = {0};
   _Atomic int yes = 1;
-  CHECK(wtl_bell_sleep(&b, WTL_WATCH_ALL, never, NULL, 0.001) == WTL_SLEPT_OUT);
-  CHECK(wtl_bell_sleep(&b, WTL_WATCH_ALL, is_set, &yes, 100) == WTL_SLEPT_NOT);
+  CHECK(wtl_bell_sleep(&b, NULL, WTL_WATCH_ALL, never, NULL, 0.001) == WTL_SLEPT_OUT);
+  CHECK(wtl_bell_sleep(&b, NULL, WTL_WATCH_ALL, is_set, &yes, 100) == WTL_SLEPT_NOT);
   CHECK(atomic_load(&b.asleep) == 0);
 }
 
@@ -387,6 +389,168 @@ static void *ring_late(void *arg)
   return NULL;
 }
 
+/* --- on the network ----------------------------------------------------------------------------------------------- */
+
+/* A network whose one message sets `came`, and its agent, which counts what it is told. */
+typedef struct net {
+  wtl_bell bell;
+  wtl_door door;
+  wtl_site site;
+  int message, alarm; /* eventfds */
+  bool taken;         /* by another thread: it may not lie down */
+  _Atomic int came, in_bed, beds, takes_over, stands_by;
+} net;
+
+static uint64_t empty(int fd)
+{
+  uint64_t count = 0;
+  (void)!read(fd, &count, sizeof count);
+  return count;
+}
+
+static bool take_message(void *arg)
+{
+  net *n = arg;
+  if (!empty(n->message)) return false;
+  atomic_store(&n->came, 1);
+  return true;
+}
+
+static enum wtl_sleep sleep_on_descriptors(void *arg, double seconds)
+{
+  net *n = arg;
+  struct pollfd fds[] = {{n->message, POLLIN, 0}, {n->alarm, POLLIN, 0}};
+  CHECK(atomic_load(&n->in_bed));
+  n->beds++;
+  int found = poll(fds, 2, (int)(seconds * 1000) + 1);
+  empty(n->alarm);
+  return found ? WTL_SLEPT_WOKEN : WTL_SLEPT_OUT;
+}
+
+static bool lie_down(void *arg)
+{
+  net *n = arg;
+  if (n->taken) return false;
+  CHECK(!atomic_exchange(&n->in_bed, 1));
+  return true;
+}
+
+static void get_up(void *arg)
+{
+  CHECK(atomic_exchange(&((net *)arg)->in_bed, 0));
+}
+
+static void stand_by(void *arg)
+{
+  ((net *)arg)->stands_by++;
+}
+
+static void stand_by_no_more(void *arg)
+{
+  ((net *)arg)->stands_by--;
+}
+
+static void take_over(void *arg)
+{
+  stand_by_no_more(arg);
+  ((net *)arg)->takes_over++;
+}
+
+static uint64_t relieve(void *arg, uint64_t until)
+{
+  (void)arg;
+  (void)until;
+  return 0;
+}
+
+static net *open_net(int n_local)
+{
+  net *n = aligned_alloc(64, (sizeof *n + 63) / 64 * 64);
+  wtl_settings s = settings(WTL_WAIT_SLEEP);
+  memset(n, 0, sizeof *n);
+  s.sleep_max.seconds = 100;
+  n->message = eventfd(0, EFD_NONBLOCK);
+  n->alarm = eventfd(0, EFD_NONBLOCK);
+  wtl_door_start(&n->door, &n->bell, &s, n_local, TWO_CORES);
+  n->door.pump = (wtl_pump){.agent = n,
+                            .progress = take_message,
+                            .stand_by = stand_by,
+                            .take_over = take_over,
+                            .relieved = relieve,
+                            .resume = stand_by_no_more,
+                            .bed = {sleep_on_descriptors, n, n->alarm},
+                            .lies_down = lie_down,
+                            .gets_up = get_up};
+  return n;
+}
+
+static void close_net(net *n)
+{
+  CHECK(n->stands_by == 0 && !n->in_bed && atomic_load(&n->bell.asleep) == 0 && atomic_load(&n->bell.alarm) == 0);
+  close(n->message);
+  close(n->alarm);
+  free(n);
+}
+
+static void until_asleep(net *n)
+{
+  while (!wtl_bell_has_sleeper(&n->bell)) usleep(100);
+}
+
+static void *send_message(void *arg)
+{
+  net *n = arg;
+  until_asleep(n);
+  CHECK(write(n->message, &(uint64_t){1}, sizeof(uint64_t)) == sizeof(uint64_t));
+  return NULL;
+}
+
+static void *store_and_ring(void *arg)
+{
+  net *n = arg;
+  until_asleep(n);
+  atomic_store(&n->came, 1);
+  wtl_fence();
+  if (wtl_bell_has_sleeper(&n->bell)) wtl_bell_ring(&n->bell);
+  return NULL;
+}
+
+static net *wait_on_net(int n_local, bool taken, void *(*other_does)(void *))
+{
+  net *n = open_net(n_local);
+  pthread_t other;
+  n->taken = taken;
+  pthread_create(&other, NULL, other_does, n);
+  wtl_door_wait(&n->door, &n->site, WTL_WATCH_ALL, is_set, &n->came);
+  pthread_join(other, NULL);
+  return n;
+}
+
+static void who_has_the_node_for_itself_sleeps_on_the_network(void)
+{
+  net *n = wait_on_net(1, false, send_message);
+  CHECK(n->beds >= 1 && n->takes_over == 0);
+  CHECK(atomic_load(&n->door.sleeps) >= 1 && n->site.wait_ticks[WTL_STAGE_ASLEEP] > 0);
+  close_net(n);
+}
+
+static void another_thread_of_the_process_wakes_who_sleeps_on_the_network(void)
+{
+  net *n = wait_on_net(1, false, store_and_ring);
+  CHECK(n->beds >= 1 && n->takes_over == 0 && atomic_load(&n->door.rescues) == 0);
+  close_net(n);
+}
+
+static void others_sleep_on_the_bell(void)
+{
+  net *n = wait_on_net(2, false, store_and_ring); /* neighbours ring, who know of no descriptor */
+  CHECK(n->beds == 0 && n->takes_over == 1);
+  close_net(n);
+  n = wait_on_net(1, true, store_and_ring); /* another thread lies there */
+  CHECK(n->beds == 0 && n->takes_over == 1);
+  close_net(n);
+}
+
 /* One look a millisecond would be 300; a quarter longer each time makes 4 + log(75) / log(1.25) = 24 of them, and rings
  * or delays can only make it fewer. */
 static void the_longer_a_sleep_the_rarer_the_looks(void)
@@ -497,6 +661,9 @@ TESTS(TEST(only_stores_into_the_watched_line_ring), TEST(a_sleeper_in_a_barrier_
       TEST(adaptive_ends_asleep_and_yields_where_crowded), TEST(calls_that_nobody_counts_have_no_past),
       TEST(who_yields_is_charged_for_its_turns_only), TEST(a_condition_that_holds_costs_no_wait_time),
       TEST(a_silent_store_is_rescued_and_counted), TEST(a_wait_in_doubt_is_looked_into_until_it_holds),
-      TEST(a_wait_that_a_message_ended_lasted_until_the_bell_rang), TEST(the_longer_a_sleep_the_rarer_the_looks),
-      TEST(policies_have_their_stages), TEST(where_pes_outnumber_cores_no_past_counts),
-      TEST(who_shares_a_core_by_multithreading_sleeps_earlier), TEST(a_given_spin_is_kept), TEST(learning_is_bounded))
+      TEST(a_wait_that_a_message_ended_lasted_until_the_bell_rang),
+      TEST(who_has_the_node_for_itself_sleeps_on_the_network),
+      TEST(another_thread_of_the_process_wakes_who_sleeps_on_the_network), TEST(others_sleep_on_the_bell),
+      TEST(the_longer_a_sleep_the_rarer_the_looks), TEST(policies_have_their_stages),
+      TEST(where_pes_outnumber_cores_no_past_counts), TEST(who_shares_a_core_by_multithreading_sleeps_earlier),
+      TEST(a_given_spin_is_kept), TEST(learning_is_bounded))
