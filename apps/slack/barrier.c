@@ -16,47 +16,51 @@
 #include "sample.h"
 
 enum { EX_USAGE = 64 };
-enum { REPEAT, LEAST, N_OPTIONS };
+enum { REPEAT, LEAST, LEARN, N_OPTIONS };
 
 static bool any_wrong; /* on PE 0 */
 static option options[N_OPTIONS] = {
     [REPEAT] = {"repeat", 1, 1, 10000, "how often each case is measured", NULL},
     [LEAST] = {"least", 0, 0, 60, "seconds that a sample lasts at least", NULL},
+    [LEARN] = {"learn", 0, 0, 1000,
+               "samples of a case that are not told, before the first, for a governor to learn from", NULL},
 };
 
-static long arrived; /* symmetric; on PE 0: rounds in which the late one has come */
+static long arrived; /* symmetric; on PE 0: the round in which the late one came last */
 
-/* The number of rounds in which PE 0 left before the last had come. */
-static long wait_at_barriers(double late_s, long rounds)
+/* The number of rounds in which PE 0 left before the last had come. `*round`: counts them since the start. */
+static long wait_at_barriers(double late_s, long rounds, long *round)
 {
   long early = 0;
   bool is_late = job_me() == job_n_pes() - 1;
-  for (long r = 0; r < rounds; r++) {
+  for (long last = *round + rounds; *round < last;) {
+    ++*round;
     if (is_late) {
       sleep_seconds(late_s);
-      shmem_long_p(&arrived, r + 1, 0);
+      shmem_long_p(&arrived, *round, 0);
     }
     job_barrier();
-    early += job_me() == 0 && arrived < r + 1;
+    early += job_me() == 0 && arrived < *round;
   }
   return early;
 }
 
-static void measure(sample_case c, int repeat, const counters *counts)
+/* repeat < 0: it is not told. */
+static void measure(sample_case c, int repeat, const counters *counts, long *round)
 {
   measured m;
   double late_s = 1e-3 * c.x, counted[COUNTERS];
   long rounds = sample_rounds(late_s, options[LEAST].value);
-  if (job_me() == 0) arrived = 0;
   measure_begin();
   counters_begin(counts);
-  long early = wait_at_barriers(late_s, rounds);
+  long early = wait_at_barriers(late_s, rounds, round);
   counters_end(counts, counted);
   measure_end(&m);
   measure_divide(&m, (double)rounds);
   for (int i = 0; i < COUNTERS; i++) counted[i] /= (double)rounds;
   if (job_me() != 0) return;
   any_wrong |= early != 0;
+  if (repeat < 0) return;
   sample_print("barrier", "all", c, repeat, &m, early == 0);
   sample_print_list("counted", counted, COUNTERS);
   printf("}\n");
@@ -66,6 +70,7 @@ static void measure(sample_case c, int repeat, const counters *counts)
 int main(int argc, char **argv)
 {
   int words, n = 0;
+  long round = 0;
   sample_case cases[SAMPLE_MOST_CASES];
   counters counts;
   job_begin(&argc, &argv);
@@ -79,8 +84,9 @@ int main(int argc, char **argv)
       sample_print_setup("barrier");
       printf("}\n");
     }
-    for (int repeat = 0; repeat < (int)options[REPEAT].value; repeat++)
-      for (int i = 0; i < n; i++) measure(cases[i], repeat, &counts);
+    for (int i = 0; i < n; i++) /* one after the other: a governor's past is that of waits as long as these */
+      for (int repeat = -(int)options[LEARN].value; repeat < (int)options[REPEAT].value; repeat++)
+        measure(cases[i], repeat, &counts, &round);
     counters_close(&counts);
   }
   job_end();

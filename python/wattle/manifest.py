@@ -61,10 +61,16 @@ class Manifest:
         return self.extra.get("n_hosts")
 
     @property
+    def simulated(self) -> bool:
+        study = self.extra.get("study", {})
+        return "simulated" in self.extra or str(study.get("on", "")).partition(":")[0] == "sim"
+
+    @property
     def busy(self) -> str:
-        """That other work was running when it began, in words; empty where it was not, or nobody looked."""
+        """That other work was running when it began, in words; empty where it was not, nobody looked, or it does not
+        matter: simulated times do not change by it."""
         load, cores = self.host.get("load"), self.host.get("cores")
-        if not isinstance(load, int | float) or not isinstance(cores, int) or load <= cores / 2:
+        if not isinstance(load, int | float) or not isinstance(cores, int) or load <= cores / 2 or self.simulated:
             return ""
         return f"Other work was running: load {load:.3g} on {units.several(cores, 'core')} when this began"
 

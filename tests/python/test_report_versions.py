@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import mini_apps
@@ -50,6 +51,7 @@ def test_a_page_says_that_the_machine_was_busy(tmp_path, load, busy):
     record = manifests.read(directory)
     assert record.busy == ("Other work was running: load 7.5 on 2 cores when this began" if busy else "")
     assert ("Other work was running" in page_of(directory)) == busy
+    assert not replace(record, extra={"study": {"on": "sim:sandybridge-ib"}}).busy  # simulated times are as they are
 
 
 def test_every_published_row_and_every_bar_is_there(study_dir, page):

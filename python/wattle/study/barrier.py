@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from wattle import units
 from wattle.report.amounts import si
 from wattle.study import sweep
 from wattle.study.barrier_published import LATE, ROWS, SCALE, fits
-from wattle.study.sweep import Job, Plan, Sweep, of_all_modes
+from wattle.study.sweep import MODES, Job, Plan, Sweep, of_all_modes
 from wattle.study.sweep_analysis import Analysis
 from wattle.study.sweep_samples import WAITS
 
@@ -15,13 +17,15 @@ PES, QUICK_PES = (2, 3, 4, 8, 16, 32), (2, 3, 4, 8)
 SIMULATED_PES, SIMULATED_QUICK = (2, 4, 16, 64, 256, 1024, 4096), (2, 4, 16, 64)
 SCALE_MS = 20
 LEAST_S = 0.02  # more than ten of a sensor's intervals
+LEARN = ("--learn", "6")  # samples: the governor knows a wait after four of about its length
 
 
 def _jobs(plan: Plan) -> list[Job]:
     late = tuple(map(str, QUICK_LATE_MS if plan.quick else LATE_MS))
     repeats = plan.repeats(4)
     common = ("--least", "0" if plan.simulated else f"{LEAST_S:g}", "--repeat", str(repeats))
-    found = list(of_all_modes(Job(LATE, "barrier", (*common, *late), len(late) * repeats), WAITS, ("spin",)))
+    of_late = of_all_modes(Job(LATE, "barrier", (*common, *late), len(late) * repeats), WAITS, ("spin",))
+    found = [replace(job, arguments=(*LEARN, *job.arguments)) if job.mode in MODES else job for job in of_late]
     quick, full = (SIMULATED_QUICK, SIMULATED_PES) if plan.simulated else (QUICK_PES, PES)
     for pes in quick if plan.quick else full:
         one = Job(SCALE, "barrier", (*common, str(SCALE_MS)), repeats, pes)
