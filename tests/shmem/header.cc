@@ -1,8 +1,10 @@
-// shmem.h in C++: compiles in every standard, and links.
+// shmem.h in C++: compiles in every standard, and links; within extern "C", too, as many programs include C's headers.
 #include <mpp/pshmemx.h>
 #include <pshmem.h>
+extern "C" {
 #include <shmem.h>
 #include <shmemx.h>
+}
 
 static bool answered = false;
 
