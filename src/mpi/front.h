@@ -14,6 +14,7 @@
 #define WTL_MPI_FRONT_H
 
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,8 +38,9 @@ typedef struct wtl_mpi_rank {
   wtl_pace tests, polls, kept;
   wtl_record record;
   wtl_settings settings;
-  bool plain_reductions; /* where the order of a reduction may show in its result, it stays as it is */
-  MPI_Comm node;         /* of our own: the processes of this node */
+  _Atomic bool file_requests; /* the program has, or had */
+  bool plain_reductions;      /* where the order of a reduction may show in its result, it stays as it is */
+  MPI_Comm node;              /* of our own: the processes of this node */
   int n_local, slot;
   long pid;
   wtl_arena shared;   /* of the node's processes: their votes on clocks; empty where nothing is governed */
@@ -166,6 +168,24 @@ static inline bool wtl_mpi_waitall_hangs(void)
 #else
   return false;
 #endif
+}
+
+/*
+ * MPICH 4.0's MPI_Request_get_status moves no request of a file's on (nor any that a library made with a function to
+ * poll it). Its MPI_Waitall does, and so is called as it is in a process that has ever had one.
+ */
+static inline bool wtl_mpi_waitall_stays(void)
+{
+#ifdef MPICH_VERSION
+  return atomic_load_explicit(&wtl_mpi_self->file_requests, memory_order_relaxed);
+#else
+  return false;
+#endif
+}
+
+static inline void wtl_mpi_has_file_requests(void)
+{
+  atomic_store_explicit(&wtl_mpi_self->file_requests, true, memory_order_relaxed);
 }
 
 /* Around a blocking call that stays as it is (idle.c). */

@@ -272,6 +272,8 @@ def kept(call: Call, language: Language) -> list[str]:
 
 def started(call: Call, language: Language) -> list[str]:
     lines = [*opening(call, language), enter(call, language), "  " + language.real(call.name, call.names, "rc")]
+    if call.row.get("file"):
+        lines.append("  wtl_mpi_has_file_requests();")
     return [*lines, "  wtl_mpi_leave(&f);", *closing(language)]
 
 
@@ -368,6 +370,11 @@ def all_asked(call: Call, language: Language) -> list[str]:
         f"  struct {name} a = {{array_of_requests, {count}, 0}};",
         f"  {'MPI_Fint' if language.fortran else 'int'} flag = 0;",
         enter(call, language),
+        "  if (wtl_mpi_waitall_stays()) {",
+        *indented(keep(call, language), 4),
+        "    wtl_mpi_leave(&f);",
+        "    " + ("if (ierror) *ierror = rc;\n    return;" if language.fortran else "return rc;"),
+        "  }",
         f"  wtl_mpi_wait(&f, {language.wrapper(call)}_test, &a);",
         "  if (wtl_mpi_waitall_hangs()) {",
         "    " + language.real("Testall", [*call.names[:2], "&flag", call.names[2]], "rc"),

@@ -128,6 +128,13 @@ def test_a_loop_of_tests_that_does_nothing_else_is_a_wait(mpi: Mpi, how: str, co
 
 
 @BOTH
+@pytest.mark.parametrize("n", [1, 3])
+def test_requests_of_files_end(mpi: Mpi, n: int, tmp_path: Path) -> None:
+    done = mpi.run(n, mpi.compile("files.c", tmp_path), tmp_path / "file")
+    assert (done.returncode, done.stdout) == (0, "count 40960\n"), done.stderr
+
+
+@BOTH
 def test_reductions_turned_by_request_are_right(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compile("calls.c", tmp_path)
     done = mpi.run(4, program, tmp_path / "file", WATTLE_MPI_REDUCTIONS="turned")
