@@ -552,7 +552,7 @@ def header(table: dict, routines: list[Routine], version: str) -> str:
         generic_macros(table, routines),
         "#endif",
         "",
-        '/* C++: the same by overloading, as Sandia OpenSHMEM has it; also where a program includes this within extern "C". */',
+        '/* C++: the same by overloading, as Sandia OpenSHMEM has it; also within extern "C". */',
         "#if !defined(WTL_GENERICS) && !defined(WTL_NO_GENERICS) && defined(__cplusplus)",
         "#define WTL_GENERICS",
         "#define WTL_INLINE static inline __attribute__((always_inline, artificial))",
