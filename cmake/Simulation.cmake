@@ -20,7 +20,7 @@ file(GLOB SIM_SOURCES CONFIGURE_DEPENDS base/*.c power/*.c energy/*.c node/*.c f
   pgas/*.c pgas/*.cc shmem/*.c)
 # What is replaced (name_sim.c, name_simgrid.c), or is of a machine that is no simulation.
 list(FILTER SIM_SOURCES EXCLUDE REGEX "(boot_(pmix|mpi.*|single)|_threads|transport_(ucx|mpi)|fabric/agent)\\.c$")
-add_library(wattle-sim STATIC ${SIM_SOURCES} sim/os.c ${SHMEM_GENERATED} $<TARGET_OBJECTS:wattle-sim-armci>)
+add_library(wattle-sim STATIC ${SIM_SOURCES} sim/os.c sim/libc_state.c ${SHMEM_GENERATED} $<TARGET_OBJECTS:wattle-sim-armci>)
 # ARMCI, in the same archive. What both front ends name alike has another name here.
 file(GLOB SIM_ARMCI_SOURCES CONFIGURE_DEPENDS armci/*.c)
 add_library(wattle-sim-armci OBJECT ${SIM_ARMCI_SOURCES})
@@ -44,7 +44,8 @@ add_custom_command(OUTPUT ${SIM_MPI_GENERATED}
   COMMAND ${CMAKE_COMMAND} -E touch ${SIM_MPI_GENERATED}
   DEPENDS mpi/generate_sim.py mpi/generate.py mpi/calls.toml COMMENT "Generating the MPI front end of simulated programs")
 set_source_files_properties(${SIM_MPI_GENERATED} PROPERTIES COMPILE_OPTIONS "${WTL_AS_GENERATED}")
-add_library(wattle-sim-mpi STATIC mpi/count.c mpi/finish.c mpi/governed.c mpi/poll.c mpi/rank.c mpi/simulated.c ${SIM_MPI_GENERATED})
+add_library(wattle-sim-mpi STATIC mpi/count.c mpi/finish.c mpi/governed.c mpi/poll.c mpi/rank.c mpi/simulated.c
+  mpi/still.c ${SIM_MPI_GENERATED})
 add_dependencies(wattle-sim-mpi mpi_generated)
 target_compile_definitions(wattle-sim-mpi PRIVATE $<TARGET_PROPERTY:wattle-sim,COMPILE_DEFINITIONS>)
 target_compile_options(wattle-sim-mpi PRIVATE $<TARGET_PROPERTY:wattle-sim,COMPILE_OPTIONS>)

@@ -16,7 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -165,6 +167,45 @@ time_t __wrap_time(time_t *t)
   return t ? (*t = now) : now;
 }
 
+static double cpu_s(void)
+{
+  struct timespec t;
+  __wrap_clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+clock_t __wrap_clock(void);
+clock_t __wrap_clock(void)
+{
+  return (clock_t)(cpu_s() * CLOCKS_PER_SEC);
+}
+
+int __wrap_timespec_get(struct timespec *t, int base);
+int __wrap_timespec_get(struct timespec *t, int base)
+{
+  if (base == TIME_UTC) __wrap_clock_gettime(CLOCK_REALTIME, t);
+  return base == TIME_UTC ? base : 0;
+}
+
+clock_t __wrap_times(struct tms *t);
+clock_t __wrap_times(struct tms *t)
+{
+  double a_second = (double)sysconf(_SC_CLK_TCK);
+  if (t) *t = (struct tms){.tms_utime = (clock_t)(cpu_s() * a_second)};
+  return (clock_t)(wtl_os_now() * a_second);
+}
+
+/* Of a PE its CPU time is known, and nothing else. */
+int __wrap_getrusage(int who, struct rusage *r);
+int __wrap_getrusage(int who, struct rusage *r)
+{
+  double used = who == RUSAGE_CHILDREN ? 0 : cpu_s();
+  memset(r, 0, sizeof *r);
+  r->ru_utime.tv_sec = (time_t)used;
+  r->ru_utime.tv_usec = (suseconds_t)((used - (double)r->ru_utime.tv_sec) * 1e6);
+  return 0;
+}
+
 static void sleep_for(double seconds)
 {
   wtl_os_catch_up();
@@ -178,6 +219,15 @@ int __wrap_nanosleep(const struct timespec *t, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *t, struct timespec *left)
 {
   sleep_for((double)t->tv_sec + (double)t->tv_nsec * 1e-9);
+  return 0;
+}
+
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *t, struct timespec *left);
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *t, struct timespec *left)
+{
+  double seconds = (double)t->tv_sec + (double)t->tv_nsec * 1e-9;
+  if (flags & TIMER_ABSTIME) seconds -= wtl_os_now();
+  if (seconds > 0) sleep_for(seconds);
   return 0;
 }
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (l
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("simulated")
-    build(folder, "all_kinds", "deadlock", "forever", "late", "looks", "puts")
+    build(folder, "all_kinds", "deadlock", "forever", "late", "looks", "own_state", "puts")
     return build(folder, "gups", "halo", of=ROOT / "examples")
 
 
@@ -34,6 +34,12 @@ def test_looking_lets_time_pass_and_nothing_overtakes(programs: Path, tmp_path: 
     """A PE that looks at its own memory, without a call, sees what others write there."""
     done = simulate(tmp_path / "run", programs / "looks", n=3)
     assert done.returncode == 0 and done.stdout == "saw it\n", done
+
+
+def test_what_the_c_library_keeps_is_each_pes_own(programs: Path, tmp_path: Path) -> None:
+    runs = [simulate(tmp_path / f"{k}", programs / "own_state", "-a", "-n", "42", "word", n=3) for k in range(2)]
+    assert runs[0].returncode == 0 and runs[0].stdout.count("good\n") == 3, runs[0]
+    assert runs[0].stdout == runs[1].stdout  # of clock() and getrusage, too
 
 
 def test_many_pes_that_speak_each_to_each(programs: Path, tmp_path: Path) -> None:

@@ -14,10 +14,10 @@ from wattle.manifest import Manifest
 from wattle.study import samples
 
 
-def begin(command: list[str], n_pes: int) -> Manifest:
-    """The manifest of a study that starts now. Says so if the machine is busy with other work."""
+def begin(command: list[str], n_pes: int, simulated: bool = False) -> Manifest:
+    """The manifest of a study that starts now. Says so if the machine is busy with other work, where that matters."""
     record = manifest.start("study", command, n_pes, settings=settings())
-    if record.busy:
+    if record.busy and not simulated:
         console.note(f"{record.busy}: ratios will spread")
     return record
 

@@ -131,7 +131,7 @@ class Gathered:
 def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
     """Runs the sweep and writes samples.parquet and results.json into the directory; manifest.json before the start and
     again at the end. Whatever ends it early, the samples so far are kept."""
-    record = kept.begin(command, plan.place.pes)
+    record = kept.begin(command, plan.place.pes, plan.place.simulated)
     started = time.monotonic()
     gathered = Gathered()
     _describe(record, plan, gathered)

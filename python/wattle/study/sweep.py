@@ -169,7 +169,7 @@ def planned(study: Sweep, plan: Plan) -> int:
 def run(study: Sweep, plan: Plan, directory: Path, command: list[str]) -> Manifest:
     """Runs the sweep and writes samples.parquet and results.json into the directory; manifest.json before the start and
     again at the end. Whatever ends it early, the samples so far are kept."""
-    record = kept.begin(command, max(job.pes for job in study.jobs(plan)))
+    record = kept.begin(command, max(job.pes for job in study.jobs(plan)), plan.simulated)
     started = time.monotonic()
     gathered = Gathered()
     _describe(record, study, plan, gathered)
