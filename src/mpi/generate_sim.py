@@ -137,8 +137,8 @@ def handed(call: Declared) -> list[str]:
     ]
 
 
-def counted(row: Call, run: str, fortran: bool) -> list[str]:
-    """Between the call's struct `a` and its answer."""
+def counted(row: Call, run: str, fortran: bool, checked: bool) -> list[str]:
+    """Between the call's struct `a` and its answer. `checked`: it has a communicator, whose errors may end the job."""
     language = F if fortran else C
     bytes_ = expression(row.row["bytes"], fortran, False) if "bytes" in row.row else "0"
     comm = "wtl_handed_Comm_f2c(*(const MPI_Fint *)comm)" if fortran else "comm"
@@ -152,6 +152,7 @@ def counted(row: Call, run: str, fortran: bool) -> list[str]:
         f"    wtl_mpi_enter(&f, {row.id(language.large)}, WTL_HERE, bytes);",
         *meets,
         f"    wtl_mpi_carry_out(&f, {run}, &a);",
+        *(["    if (a.rc != MPI_SUCCESS) wtl_mpi_failed(&f, comm, a.rc);"] if checked else []),
         "    wtl_mpi_leave(&f);",
         "  }",
     ]
@@ -162,7 +163,9 @@ def program_call(call: Declared, row: Call | None) -> list[str]:
     if row is None:
         values = ", ".join(call.names)
         return [*head, f"  return wtl_handed_{call.name}({values});", "}", ""]
-    return [*head, opened(call), *counted(row, f"{call.name}_run", False), "  return a.rc;", "}", ""]
+    checked = ("MPI_Comm", "comm", "") in call.args
+    inner = counted(row, f"{call.name}_run", False, checked)
+    return [*head, opened(call), *inner, "  return a.rc;", "}", ""]
 
 
 # --- Fortran: every argument is an address; lengths of texts follow ---
@@ -198,7 +201,7 @@ def fortran_call(call: Declared, row: Call | None) -> list[str]:
     ]
     values = ", ".join([*names, *lengths])
     run = f"{call.name}_f_run"
-    inner = counted(row, run, True) if row else [f"  wtl_mpi_hand_over({run}, &a);"]
+    inner = counted(row, run, True, False) if row else [f"  wtl_mpi_hand_over({run}, &a);"]
     return [
         *struct,
         f"void {symbol}({parameters});",

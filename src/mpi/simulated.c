@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "profile/modules.h"
 #include "sim/os.h"
 
 /* --- to the companion and back --- */
@@ -57,6 +58,28 @@ void wtl_mpi_carry_out(wtl_frame *f, void (*call)(void *), void *arguments)
   wtl_os_catch_up();
   wtl_sim_carry_out(call, arguments, end_waited, &w);
   wtl_door_wait_in_steps(&wtl_mpi_self->door, f->site, is_done, &w);
+}
+
+void wtl_mpi_failed(wtl_frame *f, MPI_Comm comm, int code)
+{
+  MPI_Errhandler handler;
+  wtl_module *modules = NULL;
+  size_t n_modules = 0;
+  char words[MPI_MAX_ERROR_STRING] = "";
+  int n;
+  if (comm == MPI_COMM_NULL) comm = MPI_COMM_WORLD;
+  if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return;
+  if (handler != MPI_ERRORS_ARE_FATAL) {
+    if (handler != MPI_ERRORS_RETURN) PMPI_Comm_call_errhandler(comm, code);
+    return;
+  }
+  PMPI_Error_string(code, words, &n);
+  int module = wtl_module_of(f->site->addr, &modules, &n_modules);
+  uintptr_t at = f->site->addr - (module < 0 ? 0 : modules[module].base) - 1; /* within the call, as profiles have it */
+  wtl_say("%s at program+0x%llx: %s", wtl_call_of(wtl_mpi_self->door.calls, f->site->call)->name,
+          (unsigned long long)at, words);
+  wtl_mpi_abandon();
+  PMPI_Abort(comm, code);
 }
 
 /* --- the beginning and the end --- */

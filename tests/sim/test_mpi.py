@@ -19,7 +19,7 @@ WAKE, CHANGE = 50e-6, 40e-6
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("mpi"), "mpi_kinds", "mpi_late", "mpi_deadlock", "mpi_ring")
+    return build(tmp_path_factory.mktemp("mpi"), "mpi_kinds", "mpi_late", "mpi_deadlock", "mpi_ring", "mpi_wrong")
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +34,14 @@ def late(where: Path, programs: Path, cluster: Path, *arguments: str, settings: 
     found = re.search(r"waited ([0-9.]+) got 1", done.stdout)
     assert found, done
     return float(found[1])
+
+
+def test_a_wrong_call_ends_the_job_with_its_name_and_place(programs: Path, tmp_path: Path) -> None:
+    done = simulate(tmp_path / "run", programs / "mpi_wrong", n=2)
+    assert done.returncode != 0
+    assert re.search(r"PE 1: MPI_Send at program\+0x[0-9a-f]{1,8}: MPI_ERR_RANK", done.stderr), done
+    done = simulate(tmp_path / "returned", programs / "mpi_wrong", "returns", n=2)
+    assert done.returncode == 0 and done.stdout == "returned\n", done
 
 
 @pytest.mark.parametrize("n", [2, 7])
