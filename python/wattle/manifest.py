@@ -66,6 +66,12 @@ class Manifest:
         return "simulated" in self.extra or str(study.get("on", "")).partition(":")[0] == "sim"
 
     @property
+    def on_cluster(self) -> str:
+        """`, simulated on NAME` of a run that was; empty of others."""
+        cluster = self.extra.get("simulated", {}).get("cluster")
+        return f", simulated on {cluster}" if cluster else ""
+
+    @property
     def busy(self) -> str:
         """That other work was running when it began, in words; empty where it was not, nobody looked, or it does not
         matter: simulated times do not change by it."""

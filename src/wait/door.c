@@ -332,8 +332,8 @@ static void sleep_until_ready(wait *w)
     if (how != WTL_SLEPT_NOT) atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
     if (how == WTL_SLEPT_OUT && !silent && is_called(w))
       atomic_fetch_add_explicit(&d->rescues, 1, memory_order_relaxed);
-    bool rung = how == WTL_SLEPT_WOKEN && rung_at > asleep_at && rung_at < now;
-    if (rung) wtl_stages_learn(&d->stages, now - rung_at);
+    bool rung = how != WTL_SLEPT_OUT && rung_at > asleep_at && rung_at < now; /* perhaps before it fell asleep */
+    if (rung && how == WTL_SLEPT_WOKEN) wtl_stages_learn(&d->stages, now - rung_at);
     w->over = rung ? rung_at : now;
     if (w->in_bed) take_what_came(w);
   }

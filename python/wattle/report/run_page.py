@@ -36,7 +36,7 @@ def build(directory: Path) -> Page:
     return Page(
         template="run.html.j2",
         title=shlex.join(run.manifest.command) or "a run",
-        subtitle=f"{_how_many(run.manifest)}{_on_nodes(profile)}{_repeated(run)}, "
+        subtitle=f"{_how_many(run.manifest)}{_on_nodes(profile)}{run.manifest.on_cluster}{_repeated(run)}, "
         f"{units.seconds(run.manifest.wall_s)} from start to end",
         summary=summary(run, profile, sites),
         record=run.manifest,

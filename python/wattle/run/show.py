@@ -98,6 +98,7 @@ def _headline(run: Run) -> str:
     pes += f" on {nodes} nodes" if nodes > 1 else ""
     times = f", {units.several(len(run.samples), 'repeat')}" if manifest.repeats else ""
     ended = "" if not manifest.exit_code else f", exit code {manifest.exit_code}"
+    pes += escape(manifest.on_cluster)
     return f"[title]{what}[/title]{pes}{times}: {units.seconds(manifest.wall_s)} from start to end{ended}"
 
 

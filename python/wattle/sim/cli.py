@@ -26,7 +26,9 @@ def sim(
         list[str] | None,
         typer.Argument(metavar="PROGRAM", help="Built by `oshcc --sim`, and its arguments, best after --."),
     ] = None,
-    n: Annotated[int, typer.Option("-n", "--np", metavar="N", help="Number of PEs, each on a core of its own.")] = 0,
+    n: Annotated[
+        int | None, typer.Option("-n", "--np", metavar="N", help="Number of PEs, each on a core of its own.")
+    ] = None,
     machine: Annotated[
         str, typer.Option(metavar="CLUSTER", help="A cluster of machines/clusters, or a file that ends in .toml.")
     ] = "sandybridge-ib",
@@ -40,7 +42,9 @@ def sim(
     ] = None,
     slowdown: Annotated[
         float | None,
-        typer.Option(metavar="PERCENT", help="With --what-if: time that a choice may cost (1).", show_default=False),
+        typer.Option(
+            min=0, metavar="PERCENT", help="With --what-if: time that a choice may cost (1).", show_default=False
+        ),
     ] = None,
     rank: Annotated[
         str | None,
@@ -70,7 +74,7 @@ def sim(
     if what_if is not None:
         if command:
             raise WattleError("--what-if replays a run that was recorded: it takes no program")
-        of_runs = {"-n": n or None, "--clock-domain": clock_domain, "--output": output, "--set": settings or None}
+        of_runs = {"-n": n, "--clock-domain": clock_domain, "--output": output, "--set": settings or None}
         _refuse(of_runs, "goes with a program that is run, not with --what-if")
         answer = asked.ask(what_if, machine, 1.0 if slowdown is None else slowdown, rank or "energy", network)
         if json:
@@ -81,6 +85,8 @@ def sim(
     _refuse({"--slowdown": slowdown, "--rank": rank, "--network": network}, "goes with --what-if only")
     if not command:
         raise WattleError("wattle sim needs a program to run, or --what-if DIR")
+    if n is None:
+        raise WattleError("wattle sim needs the number of PEs: -n N")
     planned = simulation.plan(machine, n, _chosen(settings or []), profile, clock_domain)
     where = directories.prepare(output, command[0])
     ready = planned.write(where)

@@ -47,6 +47,8 @@ class Node:
 
 def read(machine: dict[str, Any]) -> Node:
     """From the `machine` of wattle-info's answer."""
+    if error := machine.get("error"):
+        raise WattleError(str(error))
     name = str(machine.get("name") or "?")
     rows = {str(row.get("key")): row for row in machine.get("numbers") or []}
     found: dict[int, dict[str, dict[str, Any]]] = {}

@@ -223,8 +223,11 @@ def show(answer: Answer, most: int = 12) -> None:
         )
     console.out.print(shown)
     base = f"spinning at the base clock ({units.seconds(answer.base.seconds)}, {si(answer.base.joules, 'J')})"
+    hidden = (
+        f"The first {most} of {len(answer.choices)} choices; --json has all. " if len(answer.choices) > most else ""
+    )
     console.out.print(
-        f"[faint]Joules are modelled. Slower, {'EDP saved' if of_edp else 'saved'}, and joules that the oracle would "
-        f"save: against {base}. !: slower than allowed; ?: the profile's numbers leave the sign open. "
+        f"[faint]{hidden}Joules are modelled. Slower, {'EDP saved' if of_edp else 'saved'}, and joules that the oracle "
+        f"would save: against {base}. !: slower than allowed; ?: the profile's numbers leave the sign open. "
         f"{escape(answer.how[0].upper() + answer.how[1:])}.[/faint]"
     )
