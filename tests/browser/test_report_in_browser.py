@@ -102,6 +102,7 @@ def test_dark_is_followed_and_can_be_switched(browser: Browser, pages, name):
 def test_each_section_of_the_navigation_exists(browser: Browser, pages):
     for page in pages.values():
         browser.open(page)
+        browser.until("return document.readyState === 'complete'")
         missing = (
             "return [...document.querySelectorAll('nav a')].map(a => a.hash).filter(h => !document.querySelector(h))"
         )

@@ -120,11 +120,17 @@ def test_who_computes_between_tests_is_never_put_to_sleep(mpi: Mpi, level: str, 
 @BOTH
 @pytest.mark.parametrize(("how", "count"), [("waits", 7), ("waits-for-some", 21)])
 def test_a_loop_of_tests_that_does_nothing_else_is_a_wait(mpi: Mpi, how: str, count: int, tmp_path: Path) -> None:
-    done = mpi.run(2, mpi.compile("pokes.c", tmp_path), how, profile=tmp_path / "profile")
-    assert (done.returncode, done.stdout) == (0, f"count {count}\n"), done.stderr
-    tests = [site for site in profiles(tmp_path / "profile")[0]["sites"] if site["call"] == "MPI_Test"]
-    assert sum(site["waits"] for site in tests) > 0
-    assert sum(site["wait_s"]["asleep"] + site["wait_s"]["yield"] for site in tests) > 0, tests
+    """Once is enough: where others want the cores rank 0 may come when all is there."""
+    program = mpi.compile("pokes.c", tmp_path)
+    for attempt in range(5):
+        folder = tmp_path / f"profile{attempt}"
+        done = mpi.run(2, program, how, profile=folder)
+        assert (done.returncode, done.stdout) == (0, f"count {count}\n"), done.stderr
+        tests = [site for site in profiles(folder)[0]["sites"] if site["call"] == "MPI_Test"]
+        if sum(site["waits"] for site in tests) > 0:
+            assert sum(site["wait_s"]["asleep"] + site["wait_s"]["yield"] for site in tests) > 0, tests
+            return
+    raise AssertionError(tests)
 
 
 @BOTH

@@ -50,6 +50,7 @@ int main(int argc, char **argv)
   int me, n = strcmp(how, "waits") == 0 ? 1 : 3, count = 0;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(how, "computes") == 0)
     count = me == 0 ? little_by_little() : 0;
   else if (me == 0)
