@@ -188,7 +188,7 @@ ARMCI_TWIN(int, Initialized, void)
 
 int PARMCI_Finalize(void)
 {
-  if (!wtl_self || !wtl_self->front) return 0; /* as often as a program likes */
+  if (!PARMCI_Initialized()) return 0; /* as often as a program likes */
   ARMCI_ENTER(ARMCI_Finalize, 0);
   wtl_pe *self = f.self;
   armci_state *s = armci_of(self);

@@ -8,16 +8,11 @@
 /* The program's messages; groups have contexts of their own. */
 enum { CONTEXT = 0 };
 
-/* Programs ask before ARMCI_Init, and say so after ARMCI_Finalize. */
-static bool is_under_way(void)
-{
-  return wtl_self && wtl_self->front;
-}
-
+/* Programs ask before ARMCI_Init, too, and after ARMCI_Finalize. */
 int armci_msg_me(void)
 {
   int me, n;
-  if (WTL_UNLIKELY(!is_under_way()) && armci_comm_place(&me, &n)) return me;
+  if (WTL_UNLIKELY(!PARMCI_Initialized()) && armci_comm_place(&me, &n)) return me;
   ARMCI_ENTER(armci_msg_me, 0);
   wtl_leave(&f);
   return f.self->me;
@@ -26,7 +21,7 @@ int armci_msg_me(void)
 int armci_msg_nproc(void)
 {
   int me, n;
-  if (WTL_UNLIKELY(!is_under_way()) && armci_comm_place(&me, &n)) return n;
+  if (WTL_UNLIKELY(!PARMCI_Initialized()) && armci_comm_place(&me, &n)) return n;
   ARMCI_ENTER(armci_msg_nproc, 0);
   wtl_leave(&f);
   return f.self->n;

@@ -127,10 +127,8 @@ static void *serve(void *arg)
       seen = visits;
       tell(a, false);
       look_up_later(a, nudges, a->rest_ns);
-      if (a->rest_ns < (a->in_bed ? LONGEST_NIGHT_NS : LONGEST_REST_NS))
-        a->rest_ns *= 2;
-      else if (!a->in_bed)
-        a->rest_ns = LONGEST_REST_NS;
+      long longer = 2 * a->rest_ns, longest = a->in_bed ? LONGEST_NIGHT_NS : LONGEST_REST_NS;
+      a->rest_ns = longer < longest ? longer : longest;
       continue;
     }
     a->rest_ns = REST_NS;

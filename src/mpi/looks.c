@@ -22,7 +22,8 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
+
+#include "base/align.h"
 
 typedef unsigned progress(void *worker);
 
@@ -73,8 +74,8 @@ static bool is_slot(ElfW(Xword) type)
 /* Where a linker has asked for it, slots are not to be written once they are filled. */
 static void lead_here(void **slot)
 {
-  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)slot & ~(page - 1);
-  if (mprotect((void *)begin, page, PROT_READ | PROT_WRITE) == 0)
+  uintptr_t begin = wtl_page_down((uintptr_t)slot), end = wtl_page_up((uintptr_t)slot + 1);
+  if (mprotect((void *)begin, end - begin, PROT_READ | PROT_WRITE) == 0)
     atomic_store((void *_Atomic *)(void *)slot, (void *)look);
 }
 
@@ -107,13 +108,11 @@ static void search_object(ElfW(Addr) base, const ElfW(Dyn) * entries)
 
 /* --- the objects --- */
 
-/* The library that has MPI_Init, and Open MPI's components, which it opens for itself alone. */
-static bool is_of_mpi(const struct dl_phdr_info *object)
+/* The library that has MPI_Init, at `mpi`, and Open MPI's components, which it opens for itself alone. */
+static bool is_of_mpi(const struct dl_phdr_info *object, const void *mpi)
 {
   const char *slash = strrchr(object->dlpi_name, '/'), *file = slash ? slash + 1 : object->dlpi_name;
-  Dl_info where;
-  void *mpi = dlsym(RTLD_DEFAULT, "PMPI_Init");
-  if (mpi && dladdr(mpi, &where) && where.dli_fbase == (void *)object->dlpi_addr) return true;
+  if (mpi && mpi == (const void *)object->dlpi_addr) return true;
 #ifdef OPEN_MPI
   return strncmp(file, "mca_", 4) == 0 || strncmp(file, "libmca_", 7) == 0;
 #else
@@ -133,9 +132,9 @@ static progress *meaning(const char *path)
   return found;
 }
 
-static int hear(struct dl_phdr_info *object, size_t size, void *arg)
+static int hear(struct dl_phdr_info *object, size_t size, void *mpi)
 {
-  progress *found = is_of_mpi(object) ? meaning(object->dlpi_name) : NULL;
+  progress *found = is_of_mpi(object, mpi) ? meaning(object->dlpi_name) : NULL;
   if (!found || (own && own != found)) return 0;
   own = found;
   for (int i = 0; i < object->dlpi_phnum; i++)
@@ -146,7 +145,10 @@ static int hear(struct dl_phdr_info *object, size_t size, void *arg)
 
 void wtl_mpi_hear_looks(void)
 {
-  dl_iterate_phdr(hear, NULL);
+  Dl_info where = {0};
+  void *init = dlsym(RTLD_DEFAULT, "PMPI_Init");
+  if (init) dladdr(init, &where);
+  dl_iterate_phdr(hear, where.dli_fbase);
 }
 
 #else

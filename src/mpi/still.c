@@ -16,7 +16,8 @@
 #ifndef WTL_SIM
 
 #include <sys/mman.h>
-#include <unistd.h>
+
+#include "base/align.h"
 
 _Thread_local wtl_mpi_held wtl_mpi_at_test __attribute__((tls_model("initial-exec")));
 
@@ -25,7 +26,7 @@ enum { WINDOW = 64, MOST_UNSEEN = 16384, STACK_WORDS = 128 };
 /* How much of the stack may be read: what belongs to a coroutine may end at any page. */
 static size_t readable(const uintptr_t *from)
 {
-  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), next = ((uintptr_t)from | (page - 1)) + 1;
+  uintptr_t next = wtl_page_up((uintptr_t)from + 1);
   size_t here = (next - (uintptr_t)from) / sizeof *from;
   unsigned char resident;
   return here >= STACK_WORDS || mincore((void *)next, 1, &resident) == 0 ? STACK_WORDS : here;

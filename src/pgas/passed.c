@@ -15,17 +15,12 @@ typedef struct head {
   int64_t root_node;
 } head;
 
-static wtl_room *room_of(const wtl_pe *self, const wtl_team *t, int pe)
-{
-  return &wtl_rooms_of(self, pe)->room[t->room];
-}
-
 /* From a PE that has heard, or says it, to the leaders that it has to tell. */
 static void pass_on(wtl_pe *self, wtl_team *t, uint32_t epoch, const char *what, size_t n)
 {
   head h;
   memcpy(&h, what, sizeof h);
-  size_t slot = epoch % WTL_PASSED, room = (size_t)t->room * sizeof(wtl_room);
+  size_t slot = epoch % WTL_SMALL_LINES, room = (size_t)t->room * sizeof(wtl_room);
   int nodes = t->n_nodes, i = (t->node - (int)h.root_node + nodes) % nodes, bit = 1;
   while (bit < nodes && !(i & bit)) bit <<= 1;
   for (bit >>= 1; bit; bit >>= 1)
@@ -35,22 +30,15 @@ static void pass_on(wtl_pe *self, wtl_team *t, uint32_t epoch, const char *what,
                         room + offsetof(wtl_room, passed_said) + slot * sizeof epoch, epoch);
 }
 
-static void wake_neighbours(wtl_pe *self, const wtl_team *t)
-{
-  for (int i = 0; i < t->n_local; i++)
-    if (t->local[i] != self->me) wtl_touch_control(self, t->local[i]);
-}
-
 bool wtl_broadcast_passed(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
                           int root, bool to_root)
 {
   if (!wtl_goes_by_node(self, t) || bytes > WTL_FAR_BYTES - sizeof(head)) return false;
-  if (t->small_epoch - t->small_read == WTL_PASSED) wtl_team_barrier(self, site, t);
-  uint32_t epoch = ++t->small_epoch;
+  uint32_t epoch = wtl_small_begin(self, site, t);
   int from = wtl_team_pe(self, t, root), keeper = self->slot_of[from] >= 0 ? from : t->local[0];
-  wtl_room *room = room_of(self, t, keeper);
-  _Atomic uint32_t *said = &room->passed_said[epoch % WTL_PASSED];
-  char *what = room->passed[epoch % WTL_PASSED];
+  wtl_room *room = &wtl_rooms_of(self, keeper)->room[t->room];
+  _Atomic uint32_t *said = &room->passed_said[epoch % WTL_SMALL_LINES];
+  char *what = room->passed[epoch % WTL_SMALL_LINES];
   if (t->me == root) {
     memcpy(what, &(head){t->node}, sizeof(head));
     if (bytes) memcpy(what + sizeof(head), source, bytes);
@@ -60,7 +48,7 @@ bool wtl_broadcast_passed(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest,
   }
   if (self->me == keeper) {
     pass_on(self, t, epoch, what, sizeof(head) + bytes);
-    wake_neighbours(self, t);
+    wtl_small_wake(self, t);
   }
   if (bytes && (t->me != root || to_root)) memmove(dest, what + sizeof(head), bytes);
   return true;

@@ -37,7 +37,8 @@ enum { WTL_REGION_SLICE = WTL_NET_OPEN_REGION, WTL_REGION_BARRIER, WTL_REGION_RO
 /* No region of another PE: an address here, of a constant, which all PEs have alike. */
 enum { WTL_REGION_CONSTANTS = WTL_REGION_GLOBAL + 1 };
 
-/* A cache line that carries what a PE says in a small collective (small.c). */
+/* A cache line that carries what a PE says in a small collective (small.c), and how many places for such are used by
+ * turns (passed.c has as many). */
 enum { WTL_SMALL_BYTES = 48, WTL_SMALL_LINES = 32 };
 typedef struct wtl_line {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t said; /* in which small collective */
@@ -63,7 +64,7 @@ typedef struct wtl_control {
 
 /* Where a team meets: of each PE of the team its own, in the arena, beside the control data (team.h). */
 enum { WTL_MOST_TEAMS = 64, WTL_STAGE_BYTES = 2048, WTL_FAR_BYTES = 512, WTL_FAR_SLOTS = WTL_BARRIER_ROUNDS + 2 };
-enum { WTL_PASSED = 32, WTL_TOLD_WORDS = 9, WTL_WHERE_WORDS = 11 };
+enum { WTL_TOLD_WORDS = 9, WTL_WHERE_WORDS = 11 };
 typedef struct wtl_room {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t round[WTL_BARRIER_ROUNDS];      /* as wtl_control.barrier */
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t node_round[WTL_BARRIER_ROUNDS]; /* as wtl_control.node_barrier */
@@ -73,10 +74,10 @@ typedef struct wtl_room {
   _Alignas(WTL_CACHE_LINE) uint64_t said[4]; /* while a team is split; what collect's PEs bring */
   uint64_t told[WTL_TOLD_WORDS]; /* what a PE calls and passes; others look at the first at any time (told.c) */
   _Atomic uint32_t far_said[2][WTL_FAR_SLOTS];             /* a leader's: by_node.c, as are far_bytes */
-  _Atomic uint32_t passed_said[WTL_PASSED];                /* of broadcasts: passed.c */
+  _Atomic uint32_t passed_said[WTL_SMALL_LINES];           /* of broadcasts: passed.c */
   _Alignas(WTL_CACHE_LINE) char stage[2][WTL_STAGE_BYTES]; /* sources of collectives, by turns (staged.c) */
   _Alignas(WTL_CACHE_LINE) char far_bytes[2][WTL_FAR_SLOTS][WTL_FAR_BYTES];
-  char passed[WTL_PASSED][WTL_FAR_BYTES];
+  char passed[WTL_SMALL_LINES][WTL_FAR_BYTES];
 } wtl_room;
 
 typedef struct wtl_rooms {

@@ -23,7 +23,7 @@ static wtl_line *line_of(const wtl_pe *self, const wtl_team *t, int pe, uint32_t
   return &lines[epoch % WTL_SMALL_LINES];
 }
 
-static uint32_t begin(wtl_pe *self, wtl_site *site, wtl_team *t)
+uint32_t wtl_small_begin(wtl_pe *self, wtl_site *site, wtl_team *t)
 {
   if (t->small_epoch - t->small_read == WTL_SMALL_LINES) wtl_team_barrier(self, site, t);
   return ++t->small_epoch;
@@ -36,7 +36,7 @@ static void say(wtl_pe *self, const wtl_team *t, uint32_t epoch, const void *byt
   atomic_store_explicit(&mine->said, epoch, memory_order_seq_cst);
 }
 
-static void wake_all(wtl_pe *self, const wtl_team *t)
+void wtl_small_wake(wtl_pe *self, const wtl_team *t)
 {
   for (int i = 0; i < t->n_local; i++)
     if (i != t->local_me) wtl_touch_control(self, t->local[i]);
@@ -68,7 +68,7 @@ static void let_hear(wtl_pe *self, wtl_site *site, wtl_team *t)
     wtl_team_barrier(self, site, t);
     t->small_read = t->small_epoch - 1; /* this one is read only now */
   } else {
-    wake_all(self, t);
+    wtl_small_wake(self, t);
   }
 }
 
@@ -77,7 +77,7 @@ bool wtl_reduce_small(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, con
 {
   _Alignas(16) char sum[WTL_SMALL_BYTES];
   if (!fits(self, t, n * size) || t->n > MOST_SPEAKERS) return false;
-  uint32_t epoch = begin(self, site, t);
+  uint32_t epoch = wtl_small_begin(self, site, t);
   say(self, t, epoch, source, n * size);
   let_hear(self, site, t);
   memcpy(sum, hear(self, site, t, 0, epoch), n * size);
@@ -89,7 +89,7 @@ bool wtl_reduce_small(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, con
 bool wtl_fcollect_small(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes)
 {
   if (!fits(self, t, bytes) || t->n > MOST_SPEAKERS) return false;
-  uint32_t epoch = begin(self, site, t);
+  uint32_t epoch = wtl_small_begin(self, site, t);
   say(self, t, epoch, source, bytes);
   let_hear(self, site, t);
   for (int i = 0; i < t->n; i++) memcpy((char *)dest + (size_t)i * bytes, hear(self, site, t, i, epoch), bytes);
@@ -100,13 +100,13 @@ bool wtl_broadcast_small(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, 
                          int root, bool to_root)
 {
   if (!fits(self, t, bytes)) return false;
-  uint32_t epoch = begin(self, site, t);
+  uint32_t epoch = wtl_small_begin(self, site, t);
   if (t->me != root) {
     memcpy(dest, hear(self, site, t, root, epoch), bytes);
     return true;
   }
   say(self, t, epoch, source, bytes);
-  wake_all(self, t);
+  wtl_small_wake(self, t);
   if (to_root && dest != source) memmove(dest, source, bytes);
   return true;
 }

@@ -145,6 +145,12 @@ static inline size_t wtl_scratch_bytes(const wtl_team *t)
 const char *wtl_gather_by_node(wtl_pe *self, wtl_site *site, wtl_team *t, const void *source, size_t n, size_t at,
                                size_t total);
 
+/* small.c: the number of the team's next collective whose PEs say something each in a place of its own, of
+ * WTL_SMALL_LINES that are used by turns. A barrier first, where all have been used since the last one. */
+uint32_t wtl_small_begin(wtl_pe *self, wtl_site *site, wtl_team *t);
+/* What the others of this node wait for has been said. */
+void wtl_small_wake(wtl_pe *self, const wtl_team *t);
+
 /* small.c, staged.c, by_node.c, gather_by_node.c, passed.c: false if that way is not for this call. */
 bool wtl_reduce_small(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
                       wtl_combine_fn combine);

@@ -138,40 +138,45 @@ static void to_timespec(double seconds, struct timespec *t)
   t->tv_nsec = (long)((seconds - (double)t->tv_sec) * 1e9);
 }
 
+static void to_timeval(double seconds, struct timeval *t)
+{
+  t->tv_sec = (time_t)seconds;
+  t->tv_usec = (suseconds_t)((seconds - (double)t->tv_sec) * 1e6);
+}
+
+static double cpu_s(void)
+{
+  blocks += BLOCKS_A_QUESTION;
+  wtl_os_catch_up();
+  return wtl_sim_cpu_seconds();
+}
+
+static double time_s(void)
+{
+  blocks += BLOCKS_A_QUESTION;
+  return wtl_os_now();
+}
+
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 {
   bool of_cpu = clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
-  blocks += BLOCKS_A_QUESTION;
-  if (of_cpu) wtl_os_catch_up();
-  to_timespec(of_cpu ? wtl_sim_cpu_seconds() : wtl_os_now(), t);
+  to_timespec(of_cpu ? cpu_s() : time_s(), t);
   return 0;
 }
 
 int __wrap_gettimeofday(struct timeval *t, void *zone);
 int __wrap_gettimeofday(struct timeval *t, void *zone)
 {
-  double now;
-  blocks += BLOCKS_A_QUESTION;
-  now = wtl_os_now();
-  t->tv_sec = (time_t)now;
-  t->tv_usec = (suseconds_t)((now - (double)t->tv_sec) * 1e6);
+  to_timeval(time_s(), t);
   return 0;
 }
 
 time_t __wrap_time(time_t *t);
 time_t __wrap_time(time_t *t)
 {
-  blocks += BLOCKS_A_QUESTION;
-  time_t now = (time_t)wtl_os_now();
+  time_t now = (time_t)time_s();
   return t ? (*t = now) : now;
-}
-
-static double cpu_s(void)
-{
-  struct timespec t;
-  __wrap_clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 clock_t __wrap_clock(void);
@@ -183,7 +188,7 @@ clock_t __wrap_clock(void)
 int __wrap_timespec_get(struct timespec *t, int base);
 int __wrap_timespec_get(struct timespec *t, int base)
 {
-  if (base == TIME_UTC) __wrap_clock_gettime(CLOCK_REALTIME, t);
+  if (base == TIME_UTC) to_timespec(time_s(), t);
   return base == TIME_UTC ? base : 0;
 }
 
@@ -199,10 +204,8 @@ clock_t __wrap_times(struct tms *t)
 int __wrap_getrusage(int who, struct rusage *r);
 int __wrap_getrusage(int who, struct rusage *r)
 {
-  double used = who == RUSAGE_CHILDREN ? 0 : cpu_s();
   memset(r, 0, sizeof *r);
-  r->ru_utime.tv_sec = (time_t)used;
-  r->ru_utime.tv_usec = (suseconds_t)((used - (double)r->ru_utime.tv_sec) * 1e6);
+  if (who != RUSAGE_CHILDREN) to_timeval(cpu_s(), &r->ru_utime);
   return 0;
 }
 
