@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wattle import units
-from wattle.report.amounts import si
+from wattle.report.amounts import in_unit
 from wattle.report.figures import Figure, Look, Trace, hover_text, line, short_count, spans_a_decade, value_axis
 from wattle.study.am_analysis import METRICS, Analysis, Case
 from wattle.study.stats import Center
@@ -24,14 +23,7 @@ DIRECTIONS = {"uni": "one direction", "bi": "both directions"}
 
 def shown(metric: str, value: float | None) -> str:
     """An amount with its unit."""
-    if value is None:
-        return units.UNKNOWN
-    unit = METRICS[metric].unit
-    if unit == "s":
-        return units.seconds(value)
-    if unit == "B/s":
-        return f"{units.size(value)}/s"
-    return f"{units.count(value)}/s" if unit == "/s" else si(value, unit)
+    return in_unit(value, METRICS[metric].unit)
 
 
 def bandwidth_figures(a: Analysis) -> list[Figure]:

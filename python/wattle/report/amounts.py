@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from wattle import units
-from wattle.study.patterns_analysis import METRICS
 
 
 def si_scale(values: Iterable[float | None], unit: str) -> units.Scale:
     """One for all of them."""
-    return units.scale_for(values, ((1.0, unit), (1e-3, f"m{unit}"), (1e-6, f"µ{unit}"), (1e-9, f"n{unit}")))
+    steps = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"))
+    return units.scale_for(values, [(factor, prefix + unit) for factor, prefix in steps])
 
 
 def si(value: float, unit: str, scale: units.Scale | None = None) -> str:
@@ -19,20 +19,16 @@ def si(value: float, unit: str, scale: units.Scale | None = None) -> str:
     return f"{units.significant(value / factor, 3)} {name}"
 
 
-def of_metric(metric: str, value: float | None) -> str:
-    """A metric's value with its unit."""
+def in_unit(value: float | None, unit: str) -> str:
+    """A value with its unit, scaled where the unit is one that scales."""
     if value is None:
         return units.UNKNOWN
-    unit = METRICS[metric].unit
     if unit == "s":
         return units.seconds(value)
     if unit == "B/s":
         return f"{units.size(value)}/s"
     if unit == "/s":
         return f"{units.count(value)}/s"
-    if unit == "J·s":
-        scale = units.scale_for(
-            [value], ((1.0, "J·s"), (1e-3, "mJ·s"), (1e-6, "µJ·s"), (1e-9, "nJ·s"), (1e-12, "pJ·s"))
-        )
-        return f"{units.significant(value / scale[0], 3)} {scale[1]}"
-    return si(value, unit)
+    if unit in ("J", "W", "J·s"):
+        return si(value, unit)
+    return f"{units.significant(value, 3)} {unit}".strip()

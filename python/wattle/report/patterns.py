@@ -11,7 +11,7 @@ from wattle.checked import Checked
 from wattle.manifest import Manifest
 from wattle.provenance import amount
 from wattle.report import patterns_figures as drawn
-from wattle.report.amounts import of_metric, si
+from wattle.report.amounts import si
 from wattle.report.page import Page
 from wattle.study import patterns as study_of_patterns
 from wattle.study import published
@@ -234,10 +234,10 @@ def _cards(a: Analysis) -> list[tuple[str, str, str]]:
     cards = []
     bulk = a.center("bandwidth", "PPQ", a.fragments[0])
     if bulk:
-        cards.append((of_metric("bandwidth", bulk.median), "bandwidth in one piece", "PPQ, caches cleared"))
+        cards.append((drawn.shown("bandwidth", bulk.median), "bandwidth in one piece", "PPQ, caches cleared"))
     rate = a.center("rate", "PPQ", a.fragments[-1])
     if rate:
-        cards.append((of_metric("rate", rate.median), "puts, non-blocking", f"PPQ, {a.fragments[-1]:,} fragments"))
+        cards.append((drawn.shown("rate", rate.median), "puts, non-blocking", f"PPQ, {a.fragments[-1]:,} fragments"))
     saving = a.saving("latency", "PQPQ", "PPQ", a.fragments[-1])
     if saving:
         cards.append((units.percent(saving.median), "time saved by one quiet for all", "PQPQ → PPQ, most fragments"))
@@ -264,7 +264,7 @@ def _configurations(a: Analysis) -> list[dict[str, Any]]:
 def _cell(metric: str, found: Center | None) -> tuple[str, str]:
     if found is None:
         return units.UNKNOWN, ""
-    return of_metric(metric, found.median), f"{of_metric(metric, found.p25)} to {of_metric(metric, found.p75)}"
+    return drawn.shown(metric, found.median), f"{drawn.shown(metric, found.p25)} to {drawn.shown(metric, found.p75)}"
 
 
 def _samples(a: Analysis) -> list[list[str]]:
@@ -280,8 +280,8 @@ def _samples(a: Analysis) -> list[list[str]]:
             units.seconds(row["latency_s"]),
             f"{units.seconds(row['latency_p25_s'])} to {units.seconds(row['latency_p75_s'])}",
             units.seconds(row["unpack_s"]),
-            of_metric("cpu", row["cpu_J"]),
-            of_metric("dram", row["dram_J"]),
+            drawn.shown("cpu", row["cpu_J"]),
+            drawn.shown("dram", row["dram_J"]),
             row["cpu_provenance"],
             "yes" if row["verified"] else "NO",
         ]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from wattle import units
-from wattle.report.amounts import of_metric
+from wattle.report.amounts import in_unit
 from wattle.report.figures import (
     Figure,
     Look,
@@ -36,6 +36,11 @@ LOOKS = {
     "MMPQAMM": Look("--mmpqamm", "diamond"),
 }
 FORM_LOOKS = (Look("--first", "circle"), Look("--second", "square-open", "dot"), Look("--third", "diamond", "dashdot"))
+
+
+def shown(metric: str, value: float | None) -> str:
+    """An amount with its unit."""
+    return in_unit(value, METRICS[metric].unit)
 
 
 def metric_figures(a: Analysis) -> list[Figure]:
@@ -73,8 +78,8 @@ def _value_hover(a: Analysis, name: str, pattern: str, n: int, found: Center | N
         pattern,
         [
             ("fragments", f"{n:,} of {units.size(a.payload / n)}"),
-            (METRICS[name].label, of_metric(name, found.median)),
-            ("middle half", f"{of_metric(name, found.p25)} to {of_metric(name, found.p75)}"),
+            (METRICS[name].label, shown(name, found.median)),
+            ("middle half", f"{shown(name, found.p25)} to {shown(name, found.p75)}"),
             ("repeats", str(found.n)),
             ("provenance", a.provenance(name)),
         ],

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wattle import units
-from wattle.provenance import significant
-from wattle.report.amounts import si
+from wattle.report.amounts import in_unit
 from wattle.report.figures import Figure, Look, Trace, hover_text, line, spans_a_decade, spans_decades, value_axis
 from wattle.study.sweep_analysis import METRICS, Analysis, Point
 
@@ -35,12 +34,8 @@ def look_of(policy: str) -> Look:
 
 
 def shown(metric: str, value: float | None) -> str:
-    if value is None:
-        return units.UNKNOWN
-    unit = METRICS[metric].unit
-    if unit == "s":
-        return units.seconds(value)
-    return si(value, unit) if unit in ("J", "W") else f"{significant(value, 3)} {unit}".strip()
+    """An amount with its unit."""
+    return in_unit(value, METRICS[metric].unit)
 
 
 def lines(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -12,9 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from wattle import console, manifest, paths, stopping, units
+from wattle import console, manifest, paths, units
 from wattle.checked import Checked
-from wattle.errors import DamagedFile, Interrupted, WattleError
+from wattle.errors import DamagedFile, WattleError
 from wattle.manifest import Manifest
 from wattle.paths import Home
 from wattle.provenance import Joules, read_joules
@@ -22,6 +21,7 @@ from wattle.study import am_jobs, kept, program, published, samples
 from wattle.study.am_analysis import Analysis, cells_table
 from wattle.study.am_published import ROWS
 from wattle.study.am_samples import SCHEMA, SERIES, TESTS, WAYS, row, ucx_document
+from wattle.study.course import Course, Gathered
 from wattle.study.place import Place, of_study
 from wattle.study.registry import Study
 from wattle.study.site import Site, opened
@@ -186,35 +186,11 @@ def _list(values: tuple[int, ...]) -> str:
 # ---- running ----
 
 
-@dataclass
-class Gathered:
-    """What the benchmarks have said so far."""
-
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    setup: dict[str, Any] = field(default_factory=dict)
-    floor: list[dict[str, Any]] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-
-
 def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
-    """Runs the sweep and writes samples.parquet and results.json into the directory; manifest.json before the start and
-    again at the end. Whatever ends it early, the samples so far are kept."""
+    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory (course.py)."""
     record = kept.begin(command, max(plan.rings), plan.place.simulated)
-    started = time.monotonic()
-    gathered = Gathered(left_out=left_out_of(plan))
-    _describe(record, plan, gathered)
-    manifest.write(directory, record)
-    try:
-        _gather(plan, gathered)
-    except KeyboardInterrupt as stop:
-        code = stopping.exit_code(stop)
-        _end(directory, record, plan, gathered, time.monotonic() - started, code)
-        how_far = f"after {len(gathered.rows)} of {units.several(planned(plan), 'sample')}"
-        raise Interrupted(f"{stopping.words(code)} {how_far}; kept in {directory}", code) from None
-    except WattleError as error:
-        _end(directory, record, plan, gathered, time.monotonic() - started, error.exit_code)
-        raise
-    _end(directory, record, plan, gathered, time.monotonic() - started, 0)
+    course = Course(directory, record, SCHEMA, planned(plan), lambda gathered: _told(plan, gathered))
+    course.run(lambda gathered: _gather(plan, gathered), Gathered(left_out=left_out_of(plan)))
     write_results(directory, load(directory, record))
     return record
 
@@ -238,7 +214,7 @@ def _gather(plan: Plan, gathered: Gathered) -> None:
                 steps.advance(_samples_of(job, plan))
                 continue
             for document in _documents(home, job, plan, site, bench, others, gathered):
-                if _take(gathered, document, job.series):
+                if gathered.take(document, lambda line, series=job.series: row(line, series)):
                     way, pes = document["way"], document["pes"]
                     steps.advance(now=f"{document['test']} {way} {units.size(document['bytes'])} {pes} PEs")
     if not gathered.rows:
@@ -283,36 +259,9 @@ def _documents(
         gathered.left_out.append(f"{job.series}, {job.by}, {job.pes} PEs: {error}")
 
 
-def _take(gathered: Gathered, document: dict[str, Any], series: str) -> bool:
-    """Files a line. True for a sample."""
-    kind = document.get("kind", "sample")
-    if kind == "sample":
-        gathered.rows.append(row(document, series))
-        return True
-    if kind == "setup":
-        gathered.setup = gathered.setup or document
-    elif kind == "floor":
-        gathered.floor = gathered.floor or list(document.get("energy") or [])
-    return False
-
-
-def _end(directory: Path, record: Manifest, plan: Plan, gathered: Gathered, wall_s: float, exit_code: int) -> None:
-    """Keeps what there is."""
-    if gathered.rows:
-        samples.write(directory, gathered.rows, SCHEMA)
-    record.wall_s, record.exit_code = wall_s, exit_code
-    _describe(record, plan, gathered)
-    manifest.write(directory, record)
-
-
-def _describe(record: Manifest, plan: Plan, gathered: Gathered) -> None:
+def _told(plan: Plan, gathered: Gathered) -> dict[str, Any]:
     """How the study is run, and what is known of it so far."""
-    setup = gathered.setup
-    if setup:
-        record.meter = {"name": str(setup.get("meter") or "none"), "why": str(setup.get("meter_why") or "")}
-    source = str(gathered.rows[0]["cpu_source"] or "") if gathered.rows else ""
-    record.machine = source.removeprefix("model ") if source.startswith("model ") else ""
-    record.extra = {
+    return {
         "study": {
             "name": NAME,
             "on": plan.place.name,
@@ -329,8 +278,6 @@ def _describe(record: Manifest, plan: Plan, gathered: Gathered) -> None:
             "min_time_s": plan.min_time_s,
             "left_out": gathered.left_out,
             "floor": gathered.floor,
-            "samples": len(gathered.rows),
-            "samples_planned": planned(plan),
         }
     }
 
@@ -381,8 +328,7 @@ def results(analysis: Analysis) -> dict[str, Any]:
         "repeats": analysis.repeats,
         "verified": analysis.wrong_samples == 0,
         "left_out": analysis.left_out,
-        "published": [r.as_dict() for r in rows],
-        "verdicts": {str(verdict): count for verdict, count in published.tally(rows).items()},
+        **published.table(rows),
         "cells": cells_table(analysis),
     }
 

@@ -8,8 +8,7 @@ from typing import Any
 import polars as pl
 
 from wattle.checked import Checked
-from wattle.provenance import Joules
-from wattle.study.samples import sum_domain
+from wattle.study.samples import energy_columns, joules_columns, sum_domain
 
 SERIES = ("bandwidth", "rate", "ring")
 TESTS = ("uni", "bi", "ring")
@@ -29,14 +28,7 @@ SCHEMA: dict[str, Any] = {
     "messages": pl.Float64,  # of the block: both directions in bi, hops in a ring
     "block_s": pl.Float64,
     "message_s": pl.Float64,  # block_s / messages
-    "cpu_J": pl.Float64,  # a message, PE 0's where modelled, the machine's where measured
-    "cpu_uncertainty_J": pl.Float64,
-    "cpu_provenance": pl.String,
-    "cpu_source": pl.String,
-    "dram_J": pl.Float64,
-    "dram_uncertainty_J": pl.Float64,
-    "dram_provenance": pl.String,
-    "dram_source": pl.String,
+    **energy_columns(),  # a message, PE 0's where modelled, the machine's where measured
     "energy_interval_s": pl.Float64,
     "energy_covered_s": pl.Float64,
     "energy_why": pl.String,  # why there are no joules, where there are none
@@ -55,8 +47,8 @@ def row(document: dict[str, Any], series: str) -> dict[str, Any]:
         "way": line.choice("way", WAYS),
         **{key: line.integer(key) for key in ("bytes", "in_flight", "pes", "repeat", "turn", "rounds")},
         **{key: line.number(key) for key in ("messages", "block_s", "message_s")},
-        **_joules("cpu", cpu),
-        **_joules("dram", dram),
+        **joules_columns("cpu", cpu),
+        **joules_columns("dram", dram),
         "energy_interval_s": cpu.interval_s,
         "energy_covered_s": cpu.covered_s,
         "energy_why": document.get("energy_why"),
@@ -82,13 +74,4 @@ def ucx_document(size: int, repeat: int, messages: int, a_second: float) -> dict
         "verified": None,
         "energy": None,
         "energy_why": NO_UCX_JOULES,
-    }
-
-
-def _joules(domain: str, figure: Joules) -> dict[str, Any]:
-    return {
-        f"{domain}_J": figure.joules,
-        f"{domain}_uncertainty_J": figure.uncertainty,
-        f"{domain}_provenance": str(figure.provenance),
-        f"{domain}_source": figure.source,
     }

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from wattle.provenance import significant
-from wattle.study.published import NotTestable, Outcome, Published, Verdict, verdict_of
+from wattle.study.published import NotTestable, Outcome, Published, Verdict, of_dissertation, verdict_of
 from wattle.study.stats import Line, trend
 from wattle.study.sweep import Fit
 from wattle.study.sweep_analysis import Analysis, Point
@@ -165,11 +166,7 @@ def _branches(a: Analysis) -> Outcome:
     return Outcome(f"{risen.ours}; {taken:.0f} % taken", verdict_of(holds))
 
 
-def _row(
-    name: str, figure: str, condition: str, says: str, tolerance: str, judge: Callable[[Analysis], Outcome]
-) -> Published[Analysis]:
-    return Published(name, "published", f"D {figure}", condition, says, tolerance, judge, SETUP)
-
+_row = partial(of_dissertation, SETUP)
 
 ROWS: list[Published[Analysis]] = [
     _row(

@@ -15,7 +15,7 @@ from wattle import console, info, stopping, units
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
 from wattle.report import patterns as patterns_page
-from wattle.report.amounts import of_metric
+from wattle.report.patterns_figures import shown
 from wattle.run import directory as directories
 from wattle.study import barrier as barrier_study
 from wattle.study import kept, published, registry, sweep_cli, versions_cli
@@ -204,7 +204,7 @@ def _table(analysis: Analysis) -> Table:
         result.add_column(f"\njoules, {analysis.provenance('energy')}", justify="right", no_wrap=True)
     for pattern in analysis.patterns:
         cells = [
-            of_metric(metric, found.median) if (found := analysis.center(metric, pattern, n)) else units.UNKNOWN
+            shown(metric, found.median) if (found := analysis.center(metric, pattern, n)) else units.UNKNOWN
             for n in counts
             for metric in ("latency", "energy")
         ]

@@ -3,7 +3,6 @@ another saves."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -12,12 +11,13 @@ from typing import Any
 
 import polars as pl
 
-from wattle import console, manifest, paths, stopping, units
+from wattle import console, manifest, paths, units
 from wattle.checked import Checked
-from wattle.errors import DamagedFile, Interrupted, WattleError
+from wattle.errors import DamagedFile, WattleError
 from wattle.manifest import Manifest
 from wattle.provenance import Joules, read_joules
 from wattle.study import kept, program, published, samples
+from wattle.study.course import Course, Gathered
 from wattle.study.patterns_analysis import PAPER_PAYLOAD, PAYLOAD_PATTERN, Analysis, configurations, savings_table
 from wattle.study.patterns_published import ROWS
 from wattle.study.patterns_samples import PATTERNS, SCHEMA, row
@@ -119,34 +119,11 @@ def _powers_dividing(payload: int) -> list[int]:
 # ---- running ----
 
 
-@dataclass
-class Gathered:
-    """What the benchmark has said so far."""
-
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    setup: dict[str, Any] = field(default_factory=dict)
-    floor: list[dict[str, Any]] = field(default_factory=list)
-
-
 def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
-    """Runs the sweep and writes samples.parquet and results.json into the directory; manifest.json before the start and
-    again at the end. Whatever ends it early, the samples so far are kept."""
+    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory (course.py)."""
     record = kept.begin(command, plan.place.pes, plan.place.simulated)
-    started = time.monotonic()
-    gathered = Gathered()
-    _describe(record, plan, gathered)
-    manifest.write(directory, record)
-    try:
-        _gather(plan, gathered)
-    except KeyboardInterrupt as stop:
-        code = stopping.exit_code(stop)
-        _end(directory, record, plan, gathered, time.monotonic() - started, code)
-        how_far = f"after {len(gathered.rows)} of {units.several(_planned(plan), 'sample')}"
-        raise Interrupted(f"{stopping.words(code)} {how_far}; kept in {directory}", code) from None
-    except WattleError as error:
-        _end(directory, record, plan, gathered, time.monotonic() - started, error.exit_code)
-        raise
-    _end(directory, record, plan, gathered, time.monotonic() - started, 0)
+    course = Course(directory, record, SCHEMA, _planned(plan), lambda gathered: _told(plan, gathered))
+    course.run(lambda gathered: _gather(plan, gathered), Gathered())
     write_results(directory, load(directory, record))
     return record
 
@@ -158,21 +135,12 @@ def _gather(plan: Plan, gathered: Gathered) -> None:
         for series, _, arguments in _sweeps(plan):
             with closing(program.run(home, bench, arguments, plan.place.pes, start)) as lines:
                 for line in lines:
-                    if _take(gathered, line, series):
+                    if gathered.take(line, lambda line, series=series: row(line, series)):
                         steps.advance(
                             now=f"{line['pattern']} {line['fragments']} x {units.size(line['fragment_bytes'])}"
                         )
     if not gathered.rows:
         raise WattleError(f"{bench.name} ended without a sample")
-
-
-def _end(directory: Path, record: Manifest, plan: Plan, gathered: Gathered, wall_s: float, exit_code: int) -> None:
-    """Keeps what there is."""
-    if gathered.rows:
-        samples.write(directory, gathered.rows, SCHEMA)
-    record.wall_s, record.exit_code = wall_s, exit_code
-    _describe(record, plan, gathered)
-    manifest.write(directory, record)
 
 
 def _planned(plan: Plan) -> int:
@@ -199,27 +167,10 @@ def _list(values: list[int]) -> str:
     return ",".join(map(str, values))
 
 
-def _take(gathered: Gathered, document: dict[str, Any], series: str) -> bool:
-    """Files a line of the benchmark. True for a sample."""
-    kind = document.get("kind")
-    if kind == "sample":
-        gathered.rows.append(row(document, series))
-        return True
-    if kind == "setup":
-        gathered.setup = gathered.setup or document
-    elif kind == "floor":
-        gathered.floor = gathered.floor or list(document.get("energy") or [])
-    return False
-
-
-def _describe(record: Manifest, plan: Plan, gathered: Gathered) -> None:
+def _told(plan: Plan, gathered: Gathered) -> dict[str, Any]:
     """How the study is run, and what is known of it so far."""
     setup = gathered.setup
-    if setup:
-        record.meter = {"name": str(setup.get("meter") or "none"), "why": str(setup.get("meter_why") or "")}
-    source = str(gathered.rows[0]["cpu_source"] or "") if gathered.rows else ""
-    record.machine = source.removeprefix("model ") if source.startswith("model ") else ""
-    record.extra = {
+    return {
         "study": {
             "name": NAME,
             "on": plan.place.name,
@@ -235,8 +186,6 @@ def _describe(record: Manifest, plan: Plan, gathered: Gathered) -> None:
             "pinned": setup.get("pinned"),
             "gap": setup.get("gap"),
             "floor": gathered.floor,
-            "samples": len(gathered.rows),
-            "samples_planned": _planned(plan),
         }
     }
 
@@ -280,8 +229,7 @@ def results(analysis: Analysis) -> dict[str, Any]:
         "repeats": analysis.repeats,
         "verified": analysis.wrong_samples == 0,
         "provenance": {domain: analysis.provenance(domain) for domain in ("cpu", "dram")},
-        "published": [r.as_dict() for r in rows],
-        "verdicts": {str(verdict): count for verdict, count in published.tally(rows).items()},
+        **published.table(rows),
         "configurations": configurations(analysis),
         "savings": savings_table(analysis),
     }

@@ -8,8 +8,7 @@ from typing import Any
 import polars as pl
 
 from wattle.checked import Checked
-from wattle.provenance import Joules
-from wattle.study.samples import sum_domain
+from wattle.study.samples import energy_columns, joules_columns, sum_domain
 
 PATTERNS = ("PQPQ", "PPQ", "MPQMPQ", "MPMPQ", "MMPQAMM")
 SERIES = ("patterns", "payloads")  # the five patterns at one payload; one pattern at several
@@ -32,14 +31,7 @@ SCHEMA: dict[str, Any] = {
     "unpack_s": pl.Float64,  # the receiver's, MMPQAMM only
     "bandwidth_Bps": pl.Float64,
     "message_rate_per_s": pl.Float64,
-    "cpu_J": pl.Float64,  # of the sender, for one payload
-    "cpu_uncertainty_J": pl.Float64,
-    "cpu_provenance": pl.String,
-    "cpu_source": pl.String,
-    "dram_J": pl.Float64,
-    "dram_uncertainty_J": pl.Float64,
-    "dram_provenance": pl.String,
-    "dram_source": pl.String,
+    **energy_columns(),  # of the sender, for one payload
     "energy_interval_s": pl.Float64,
     "energy_covered_s": pl.Float64,
     "energy_why": pl.String,  # why there are no joules, where there are none
@@ -63,21 +55,12 @@ def row(document: dict[str, Any], series: str) -> dict[str, Any]:
         **{key: line.number(key) for key in ("block_s", "unpack_s", "bandwidth_Bps", "message_rate_per_s")},
         "latency_s": latency.number("median"),
         **{f"latency_{key}_s": latency.number(key) for key in ("p25", "p75", "mean", "min")},
-        **_joules("cpu", cpu),
-        **_joules("dram", dram),
+        **joules_columns("cpu", cpu),
+        **joules_columns("dram", dram),
         "energy_interval_s": cpu.interval_s,
         "energy_covered_s": cpu.covered_s,
         "energy_why": document.get("energy_why"),
         "energy_json": json.dumps(document.get("energy")),
         "clear": line.text("clear"),
         "verified": line.get("verified").value is True,
-    }
-
-
-def _joules(domain: str, figure: Joules) -> dict[str, Any]:
-    return {
-        f"{domain}_J": figure.joules,
-        f"{domain}_uncertainty_J": figure.uncertainty,
-        f"{domain}_provenance": str(figure.provenance),
-        f"{domain}_source": figure.source,
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 Analysis = TypeVar("Analysis")
 
@@ -50,6 +50,19 @@ class Published(Generic[Analysis]):
     tolerance: str
     judge: Callable[[Analysis], Outcome]
     setup: str
+
+
+def of_dissertation(
+    setup: str,
+    name: str,
+    figure: str,
+    condition: str,
+    says: str,
+    tolerance: str,
+    judge: Callable[[Analysis], Outcome],
+) -> Published[Analysis]:
+    """A figure of the dissertation, in a report that has one section for all of them."""
+    return Published(name, "published", f"D {figure}", condition, says, tolerance, judge, setup)
 
 
 @dataclass(frozen=True)
@@ -121,3 +134,9 @@ PLURAL = {Verdict.AGREES: "agree", Verdict.DIFFERS: "differ", Verdict.NOT_TESTAB
 
 def tally(rows: Sequence[Row]) -> dict[Verdict, int]:
     return {verdict: sum(row.verdict is verdict for row in rows) for verdict in Verdict}
+
+
+def table(rows: Sequence[Row]) -> dict[str, Any]:
+    """The rows and their tally, as results.json has them."""
+    verdicts = {str(verdict): count for verdict, count in tally(rows).items()}
+    return {"published": [row.as_dict() for row in rows], "verdicts": verdicts}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import pairwise
 from statistics import fmean
 
 from wattle import units
 from wattle.plan.clusters import cluster
-from wattle.study.published import NotTestable, Outcome, Published, verdict_of
+from wattle.study.published import NotTestable, Outcome, Published, of_dissertation, verdict_of
 from wattle.study.sweep_analysis import Analysis, Point
 
 JOBS, PROCESSES, ONLINE, PHASES = "jobs", "processes", "online", "phases"
@@ -172,11 +173,7 @@ def _compute_time(a: Analysis) -> Outcome:
     return Outcome(ours, verdict_of(all(later <= earlier for earlier, later in pairwise(seconds))))
 
 
-def _row(
-    name: str, figure: str, condition: str, says: str, tolerance: str, judge: Callable[[Analysis], Outcome]
-) -> Published[Analysis]:
-    return Published(name, "published", f"D {figure}", condition, says, tolerance, judge, SETUP)
-
+_row = partial(of_dissertation, SETUP)
 
 ROWS: list[Published[Analysis]] = [
     _row(

@@ -18,6 +18,15 @@ FILE = "samples.parquet"
 SCOPES = {"cpu": "package", "dram": "dram"}
 
 
+def energy_columns() -> dict[str, Any]:
+    """Columns of a sample's joules, as joules_columns() and sum_domain() fill them."""
+    found: dict[str, Any] = {}
+    for domain in SCOPES:
+        found |= {f"{domain}_J": pl.Float64, f"{domain}_uncertainty_J": pl.Float64}
+        found |= {f"{domain}_provenance": pl.String, f"{domain}_source": pl.String}
+    return found
+
+
 def write(directory: Path, rows: Sequence[dict[str, Any]], schema: dict[str, Any]) -> Path:
     """Writes DIR/samples.parquet; the file is whole or is not there."""
     path = directory / FILE
@@ -66,3 +75,12 @@ def sum_domain(energy: Checked, key: str, want: str) -> Joules:
     figures = [read_joules(entry) for entry in energy.items(key)]
     named = [f for f in figures if f.domain == want]
     return total(named or [f for f in figures if f.scope == SCOPES[want]], domain=want)
+
+
+def joules_columns(domain: str, figure: Joules) -> dict[str, Any]:
+    return {
+        f"{domain}_J": figure.joules,
+        f"{domain}_uncertainty_J": figure.uncertainty,
+        f"{domain}_provenance": str(figure.provenance),
+        f"{domain}_source": figure.source,
+    }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 from wattle import units
-from wattle.study.published import NotTestable, Outcome, Published, verdict_of
+from wattle.study.published import NotTestable, Outcome, Published, of_dissertation, verdict_of
 from wattle.study.stats import Center, trend
 from wattle.study.sweep_analysis import Analysis, Point
 
@@ -146,11 +147,7 @@ def _leaves_short_alone(a: Analysis) -> Outcome:
     return Outcome(ours, verdict_of(holds), (why,) if why else ())
 
 
-def _row(
-    name: str, figure: str, condition: str, says: str, tolerance: str, judge: Callable[[Analysis], Outcome]
-) -> Published[Analysis]:
-    return Published(name, "published", f"D {figure}", condition, says, tolerance, judge, SETUP)
-
+_row = partial(of_dissertation, SETUP)
 
 ROWS: list[Published[Analysis]] = [
     _row(

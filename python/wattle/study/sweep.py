@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,14 +13,15 @@ from typing import Any
 
 import polars as pl
 
-from wattle import console, manifest, paths, stopping, units
+from wattle import console, manifest, paths, units
 from wattle.checked import Checked
-from wattle.errors import DamagedFile, Interrupted, WattleError
+from wattle.errors import DamagedFile, WattleError
 from wattle.manifest import Manifest
 from wattle.paths import Home
 from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
 from wattle.study import kept, knob, published, samples, sweep_jobs
+from wattle.study.course import Course, Gathered
 from wattle.study.knob import Knob
 from wattle.study.place import LOCAL, Place, Start, of_study
 from wattle.study.published import Published, Row
@@ -154,39 +154,17 @@ def of_all_modes(base: Job, waits: Sequence[str], governed: Sequence[str]) -> It
 # ---- running ----
 
 
-@dataclass
-class Gathered:
-    """What the jobs have said so far."""
-
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    setup: dict[str, Any] = field(default_factory=dict)
-
-
 def planned(study: Sweep, plan: Plan) -> int:
     return plan.rounds * sum(job.samples for job in study.jobs(plan))
 
 
 def run(study: Sweep, plan: Plan, directory: Path, command: list[str]) -> Manifest:
-    """Runs the sweep and writes samples.parquet and results.json into the directory; manifest.json before the start and
-    again at the end. Whatever ends it early, the samples so far are kept."""
+    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory (course.py)."""
     record = kept.begin(command, max(job.pes for job in study.jobs(plan)), plan.simulated)
-    started = time.monotonic()
-    gathered = Gathered()
-    _describe(record, study, plan, gathered)
-    manifest.write(directory, record)
-    try:
-        _gather(study, plan, gathered)
-    except KeyboardInterrupt as stop:
-        code = stopping.exit_code(stop)
-        _end(directory, record, study, plan, gathered, time.monotonic() - started, code)
-        how_far = f"after {len(gathered.rows)} of {units.several(planned(study, plan), 'sample')}"
-        raise Interrupted(f"{stopping.words(code)} {how_far}; kept in {directory}", code) from None
-    except WattleError as error:
-        _end(directory, record, study, plan, gathered, time.monotonic() - started, error.exit_code)
-        raise
-    _end(directory, record, study, plan, gathered, time.monotonic() - started, 0)
-    analysis = load(study, directory, record)
-    kept.write_results(directory / RESULTS, results(study, analysis))
+    machine = plan.machine.cluster.machine if plan.machine else ""
+    course = Course(directory, record, SCHEMA, planned(study, plan), lambda gathered: _told(study, plan), machine)
+    course.run(lambda gathered: _gather(study, plan, gathered), Gathered())
+    kept.write_results(directory / RESULTS, results(study, load(study, directory, record)))
     return record
 
 
@@ -250,27 +228,9 @@ def _turns(home: Home, machine: Simulation | None) -> str:
     return f"{turns:.6g}"
 
 
-def _end(
-    directory: Path, record: Manifest, study: Sweep, plan: Plan, gathered: Gathered, wall_s: float, exit_code: int
-) -> None:
-    """Keeps what there is."""
-    if gathered.rows:
-        samples.write(directory, gathered.rows, SCHEMA)
-    record.wall_s, record.exit_code = wall_s, exit_code
-    _describe(record, study, plan, gathered)
-    manifest.write(directory, record)
-
-
-def _describe(record: Manifest, study: Sweep, plan: Plan, gathered: Gathered) -> None:
-    """How the study is run, and what is known of it so far."""
-    if gathered.setup:
-        why = str(gathered.setup.get("meter_why") or "")
-        record.meter = {"name": str(gathered.setup.get("meter") or "none"), "why": why}
-    source = str(gathered.rows[0]["cpu_source"] or "") if gathered.rows else ""
-    record.machine = source.removeprefix("model ") if source.startswith("model ") else ""
-    if plan.machine:
-        record.machine = plan.machine.cluster.machine
-    record.extra = {
+def _told(study: Sweep, plan: Plan) -> dict[str, Any]:
+    """How the study is run."""
+    return {
         "study": {
             "name": study.name,
             "on": plan.on,
@@ -278,8 +238,6 @@ def _describe(record: Manifest, study: Sweep, plan: Plan, gathered: Gathered) ->
             "quick": plan.quick,
             "rounds": plan.rounds,
             "knob": plan.knob.as_dict(),
-            "samples": len(gathered.rows),
-            "samples_planned": planned(study, plan),
         },
         **({"simulated": simulation.as_dict(plan.machine.cluster)} if plan.machine else {}),
         **_others(study, plan),
@@ -328,8 +286,7 @@ def results(study: Sweep, analysis: Analysis) -> dict[str, Any]:
         "verified": analysis.wrong == 0,
         "provenance": analysis.provenance,
         "knob": analysis.knob.as_dict(),
-        "published": [r.as_dict() for r in rows],
-        "verdicts": {str(verdict): count for verdict, count in published.tally(rows).items()},
+        **published.table(rows),
         "fits": [fit.__dict__ for fit in study.fits(analysis)],
         "points": [_point(analysis, point) for point in analysis.points],
     }

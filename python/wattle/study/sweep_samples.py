@@ -12,7 +12,7 @@ from wattle import profile
 from wattle.checked import Checked
 from wattle.pe import add
 from wattle.provenance import Joules, read_joules, total, unavailable
-from wattle.study.samples import sum_domain
+from wattle.study.samples import energy_columns, joules_columns, sum_domain
 
 WAITS = ("spin", "yield", "sleep", "adaptive")
 WHO = ("all", "sender", "receiver")
@@ -33,14 +33,7 @@ SCHEMA: dict[str, Any] = {
     "repeat": pl.Int64,
     "seconds": pl.Float64,
     "cpu_s": pl.Float64,
-    "cpu_J": pl.Float64,  # of the PEs alone where modelled; of the node where measured
-    "cpu_uncertainty_J": pl.Float64,
-    "cpu_provenance": pl.String,
-    "cpu_source": pl.String,
-    "dram_J": pl.Float64,
-    "dram_uncertainty_J": pl.Float64,
-    "dram_provenance": pl.String,
-    "dram_source": pl.String,
+    **energy_columns(),  # of the PEs alone where modelled; of the node where measured
     "idle_J": pl.Float64,  # what the node draws anyway, where the joules above leave it out
     "energy_json": pl.String,  # every domain the meter has
     "more_json": pl.String,  # what else the line says
@@ -77,8 +70,8 @@ def row(document: dict[str, Any], at: dict[str, Any], name: str) -> dict[str, An
         "repeat": line.integer("repeat"),
         "seconds": seconds,
         "cpu_s": cpu_s,
-        **_joules("cpu", cpu),
-        **_joules("dram", dram),
+        **joules_columns("cpu", cpu),
+        **joules_columns("dram", dram),
         "idle_J": _idle(line) if who == "all" else None,
         "energy_json": json.dumps(document.get("energy")),
         "more_json": json.dumps({k: v for k, v in document.items() if k not in COMMON}),
@@ -100,15 +93,6 @@ def _whose(line: Checked, domain: str, who: str) -> Joules:
 def _idle(line: Checked) -> float | None:
     figures = [f for f in _figures(line) if f.domain in ("cpu-idle", "dram-idle")]
     return total(figures).joules if figures else None
-
-
-def _joules(domain: str, figure: Joules) -> dict[str, Any]:
-    return {
-        f"{domain}_J": figure.joules,
-        f"{domain}_uncertainty_J": figure.uncertainty,
-        f"{domain}_provenance": str(figure.provenance),
-        f"{domain}_source": figure.source,
-    }
 
 
 def thresholds_of(folder: Path, pes: int) -> dict[str, Any]:

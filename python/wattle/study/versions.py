@@ -4,7 +4,6 @@ theirs."""
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,12 +11,13 @@ from typing import Any
 
 import polars as pl
 
-from wattle import console, manifest, paths, stopping, units
+from wattle import console, manifest, paths, units
 from wattle.checked import Checked
-from wattle.errors import DamagedFile, Interrupted, WattleError
+from wattle.errors import DamagedFile, WattleError
 from wattle.manifest import Manifest
 from wattle.paths import Home
 from wattle.study import kept, published, samples, versions_jobs
+from wattle.study.course import Course, Gathered
 from wattle.study.place import Place, of_study
 from wattle.study.published import Published
 from wattle.study.site import opened
@@ -132,35 +132,13 @@ def parse_pes(text: str, place: Place) -> tuple[int, ...]:
 # ---- running ----
 
 
-@dataclass
-class Gathered:
-    """What the jobs have said so far."""
-
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    setup: dict[str, Any] = field(default_factory=dict)
-
-
 def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
-    """Runs the sweep and writes samples.parquet and results.json into the directory; manifest.json before the start and
-    again at the end. Whatever ends it early, the samples so far are kept."""
+    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory (course.py)."""
     record = kept.begin(command, max(plan.size.pes), plan.place.simulated)
-    started = time.monotonic()
-    gathered = Gathered()
-    _describe(record, plan, gathered)
-    manifest.write(directory, record)
     for version, reason in plan.left_out.items():
         console.note(f"version {version} is left out: {reason}")
-    try:
-        _gather(plan, gathered)
-    except KeyboardInterrupt as stop:
-        code = stopping.exit_code(stop)
-        _end(directory, record, plan, gathered, time.monotonic() - started, code)
-        how_far = f"after {len(gathered.rows)} of {units.several(plan.samples, 'sample')}"
-        raise Interrupted(f"{stopping.words(code)} {how_far}; kept in {directory}", code) from None
-    except WattleError as error:
-        _end(directory, record, plan, gathered, time.monotonic() - started, error.exit_code)
-        raise
-    _end(directory, record, plan, gathered, time.monotonic() - started, 0)
+    course = Course(directory, record, SCHEMA, plan.samples, lambda gathered: _told(plan))
+    course.run(lambda gathered: _gather(plan, gathered), Gathered())
     write_results(directory, plan.app, load(plan.app, directory, record))
     return record
 
@@ -194,25 +172,9 @@ def _gather(plan: Plan, gathered: Gathered) -> None:
             gathered.rows += [with_waits(found, waits) for found in rows]
 
 
-def _end(directory: Path, record: Manifest, plan: Plan, gathered: Gathered, wall_s: float, exit_code: int) -> None:
-    """Keeps what there is."""
-    if gathered.rows:
-        samples.write(directory, gathered.rows, SCHEMA)
-    record.wall_s, record.exit_code = wall_s, exit_code
-    _describe(record, plan, gathered)
-    manifest.write(directory, record)
-
-
-def _describe(record: Manifest, plan: Plan, gathered: Gathered) -> None:
-    """How the study is run, and what is known of it so far."""
-    if gathered.setup:
-        record.meter = {
-            "name": str(gathered.setup.get("meter") or "none"),
-            "why": str(gathered.setup.get("meter_why") or ""),
-        }
-    source = str(gathered.rows[0]["cpu_source"] or "") if gathered.rows else ""
-    record.machine = source.removeprefix("model ") if source.startswith("model ") else ""
-    record.extra = {
+def _told(plan: Plan) -> dict[str, Any]:
+    """How the study is run."""
+    return {
         "study": {
             "name": plan.app.name,
             "on": plan.place.name,
@@ -223,8 +185,6 @@ def _describe(record: Manifest, plan: Plan, gathered: Gathered) -> None:
             "each": plan.size.each,
             "versions": plan.versions,
             "left_out": plan.left_out,
-            "samples": len(gathered.rows),
-            "samples_planned": plan.samples,
         }
     }
 
@@ -264,8 +224,7 @@ def results(app: App, analysis: Analysis) -> dict[str, Any]:
         "verified": analysis.wrong == 0,
         "left_out": analysis.left_out,
         "provenance": {name: analysis.provenance(name) for name in METRICS if METRICS[name].energy},
-        "published": [r.as_dict() for r in rows],
-        "verdicts": {str(verdict): count for verdict, count in published.tally(rows).items()},
+        **published.table(rows),
         "bars": [r.as_dict() for r in published.judge(app.bars, analysis)],
         "points": [_point(analysis, v, i, n) for i in analysis.inputs for n in analysis.pes for v in analysis.versions],
         "held": [

@@ -8,8 +8,7 @@ from typing import Any
 import polars as pl
 
 from wattle.checked import Checked
-from wattle.provenance import Joules
-from wattle.study.samples import sum_domain
+from wattle.study.samples import energy_columns, joules_columns, sum_domain
 from wattle.study.versions_jobs import Waits
 
 SCHEMA: dict[str, Any] = {
@@ -26,14 +25,7 @@ SCHEMA: dict[str, Any] = {
     "cpu_s": pl.Float64,  # on cores, all PEs together
     "wait_s": pl.Float64,  # workers waiting for work, all together; not known of every mini-app
     "wait_cpu_s": pl.Float64,  # and what of it they were on a core
-    "cpu_J": pl.Float64,  # of all PEs, for one solution
-    "cpu_uncertainty_J": pl.Float64,
-    "cpu_provenance": pl.String,
-    "cpu_source": pl.String,
-    "dram_J": pl.Float64,
-    "dram_uncertainty_J": pl.Float64,
-    "dram_provenance": pl.String,
-    "dram_source": pl.String,
+    **energy_columns(),  # of all PEs, for one solution
     "energy_json": pl.String,  # every domain the meter has
     "job_active_s": pl.Float64,  # PE-seconds of the whole job, by what they did; not known of MPI's
     "job_spin_s": pl.Float64,
@@ -57,8 +49,8 @@ def row(document: dict[str, Any], at: dict[str, Any]) -> dict[str, Any]:
         "cpu_s": cpu_s,
         "wait_s": line.number("wait_s") if line.has("wait_s") else None,
         "wait_cpu_s": line.number("wait_cpu_s") if line.has("wait_cpu_s") else None,
-        **_joules("cpu", sum_domain(line, "energy", "cpu")),
-        **_joules("dram", sum_domain(line, "energy", "dram")),
+        **joules_columns("cpu", sum_domain(line, "energy", "cpu")),
+        **joules_columns("dram", sum_domain(line, "energy", "dram")),
         "energy_json": json.dumps(document.get("energy")),
         "verified": line.get("verified").value is True if document.get("verified") is not None else None,
     }
@@ -71,13 +63,4 @@ def with_waits(row: dict[str, Any], waits: Waits) -> dict[str, Any]:
         "job_spin_s": waits.spin,
         "job_yield_s": waits.yielding,
         "job_asleep_s": waits.asleep,
-    }
-
-
-def _joules(domain: str, figure: Joules) -> dict[str, Any]:
-    return {
-        f"{domain}_J": figure.joules,
-        f"{domain}_uncertainty_J": figure.uncertainty,
-        f"{domain}_provenance": str(figure.provenance),
-        f"{domain}_source": figure.source,
     }
