@@ -208,10 +208,11 @@ static void after_fork_in_child(void)
 }
 
 /*
- * Registered when the library is loaded, before any handler of the program: so ours are the last before a fork and the
- * first in the child, and the program's own handlers find its variables private there.
+ * Registered when the library is loaded, before any handler of the program, or of ours that is part of it: so these are
+ * the last before a fork and the first in the child, and all others find its variables private there.
  */
-__attribute__((constructor)) static void watch_forks(void)
+enum { FIRST = 101 }; /* the earliest that is not the C library's */
+__attribute__((constructor(FIRST))) static void watch_forks(void)
 {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }

@@ -51,12 +51,15 @@ template <class Function> bool find(void *copy, const char *name, Function *out)
 
 bool load(int fd, Copy *out, std::string *error)
 {
-  void *copy = dlopen(("/proc/self/fd/" + std::to_string(fd)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::string name = "/proc/self/fd/" + std::to_string(fd);
+  void *copy = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (copy && find(copy, "main", &out->main) && find(copy, "wtl_os_end", &out->end)) {
     if (!find(copy, "wtl_sim_mpi_call_name", &out->call_name)) find(copy, "wtl_sim_call_name", &out->call_name);
     return true;
   }
-  *error = std::string("not a program built by oshcc --sim: ") + dlerror();
+  std::string why = dlerror(), of_copy = name + ": ";
+  if (why.compare(0, of_copy.size(), of_copy) == 0) why.erase(0, of_copy.size());
+  *error = "not a program built by oshcc --sim: " + why;
   return false;
 }
 

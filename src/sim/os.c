@@ -1,6 +1,6 @@
 /*
  * What a simulated program's calls of the C library become: time is simulated, threads are the simulator's, and the end
- * of a process is the end of a PE. The program is linked with --wrap for each of these (cmake/sim-wraps): a call of
+ * of a process is the end of a PE. The program is linked with --wrap for each of these (cmake/simulated.link): a call of
  * NAME comes here, to one whose name begins with __wrap_; the library's own is then called __real_NAME.
  *
  * Computation is counted by the basic blocks that the program enters: the compiler puts a call into each. The same
@@ -387,9 +387,34 @@ void wtl_os_end(int status)
   wtl_os_catch_up();
 }
 
+/* A child that the program has forked is no PE, and ends as it is. */
+static pid_t simulator;
+
+__attribute__((constructor)) static void note_simulator(void)
+{
+  simulator = getpid();
+}
+
+void __real_exit(int status) __attribute__((noreturn));
 void __wrap_exit(int status) __attribute__((noreturn));
 void __wrap_exit(int status)
 {
+  if (getpid() != simulator) __real_exit(status);
   wtl_os_end(status);
   wtl_sim_exit(status);
+}
+
+/* These leave out what was to be done at exit. */
+void __real__exit(int status) __attribute__((noreturn));
+void __wrap__exit(int status) __attribute__((noreturn));
+void __wrap__exit(int status)
+{
+  if (getpid() != simulator) __real__exit(status);
+  wtl_sim_exit(status);
+}
+
+void __wrap__Exit(int status) __attribute__((noreturn));
+void __wrap__Exit(int status)
+{
+  __wrap__exit(status);
 }

@@ -84,6 +84,30 @@ Thread *here()
   return static_cast<Thread *>(sim::running());
 }
 
+/* All PEs are in this process, so the kernel cannot say which of them it was. */
+void say_who_failed(int number)
+{
+  char line[128];
+  int n = snprintf(line, sizeof line, "wattle-simulator: PE %d failed: %s\n", here() ? here()->pe->number : -1,
+                   sigdescr_np(number));
+  if (here() && write(STDERR_FILENO, line, static_cast<size_t>(n)) < 0) _exit(128 + number);
+  raise(number); /* by now as if nobody had asked for it */
+}
+
+/* On a stack of their own: a PE may have run out of its. */
+void hear_failures()
+{
+  static char stack[65536];
+  stack_t own = {};
+  own.ss_sp = stack;
+  own.ss_size = sizeof stack;
+  struct sigaction action = {};
+  action.sa_handler = say_who_failed;
+  action.sa_flags = static_cast<int>(SA_ONSTACK | SA_RESETHAND | SA_NODEFER);
+  if (sigaltstack(&own, nullptr) != 0) return;
+  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(number, &action, nullptr);
+}
+
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
 Thread *new_thread(Pe *pe, void (*begin)(sim::Turns *))
@@ -294,13 +318,14 @@ void tell(const char *end)
   fprintf(out, "\n]");
 }
 
-/* Time cannot go on. Each PE's threads that are no servants say what they wait for. */
+/* Time cannot go on. Each PE's threads that are no servants say what they wait for. On standard error stands the first
+ * alone: wattle says the rest, in the program's lines. */
 void tell_deadlock()
 {
-  bool first = true;
+  size_t waits = 0;
+  std::string first;
   tell("deadlock");
   fprintf(out, ",\"waits\":[");
-  fprintf(stderr, "wattle-simulator: deadlock at %.9g s: no PE can go on\n", sim::now());
   for (auto &pe : pes)
     for (auto &t : pe->threads) {
       if (t->ended || t->serves) continue;
@@ -309,11 +334,13 @@ void tell_deadlock()
       unsigned long offset = 0;
       if (t->site && dladdr(reinterpret_cast<void *>(t->site), &where))
         offset = t->site - reinterpret_cast<uintptr_t>(where.dli_fbase);
-      fprintf(stderr, "wattle-simulator: PE %d waits in %s, %s+0x%lx\n", pe->number, call, program, offset);
-      fprintf(out, "%s\n{\"pe\":%d,\"call\":\"%s\",\"offset\":%lu}", first ? "" : ",", pe->number, call, offset);
-      first = false;
+      if (!waits) first = "PE " + std::to_string(pe->number) + " waits in " + call;
+      fprintf(out, "%s\n{\"pe\":%d,\"call\":\"%s\",\"offset\":%lu}", waits ? "," : "", pe->number, call, offset);
+      waits++;
     }
   fprintf(out, "\n]");
+  fprintf(stderr, "wattle-simulator: deadlock at %.9g s: no PE can go on; %s", sim::now(), first.c_str());
+  fprintf(stderr, waits > 1 ? ", and %zu more wait\n" : "\n", waits - 1);
 }
 
 /* The one actor that SimGrid has beside its flows: all PEs. */
@@ -583,6 +610,7 @@ int main(int argc, char **argv)
   int none = 1, n = atoi(argv[3]);
   xbt_log_control_set("root.thres:critical");
   s4u::Engine engine(&none, argv);
+  hear_failures();
   std::signal(SIGINT, SIG_DFL); /* SimGrid's own handler destroys what its actors still use, and aborts */
   read_platform(argv[1], n);
   program = realpath(argv[4], nullptr);

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from sim_job import HOME, ROOT, build, command, environment, is_built, result, simulate
+from wattle.sim import cluster as clusters
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (libsimgrid-dev)")
 
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (l
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("simulated")
-    build(folder, "all_kinds", "deadlock", "forever", "late", "looks", "own_state", "puts")
+    build(folder, "all_kinds", "deadlock", "forever", "late", "looks", "one_leaves", "own_state", "puts")
     return build(folder, "gups", "halo", of=ROOT / "examples")
 
 
@@ -107,6 +108,42 @@ def test_a_deadlock_names_the_call_and_the_line_of_each_pe(programs: Path, tmp_p
     assert done.returncode != 0
     assert re.search(r"shmem_long_wait_until at deadlock\.c:9: PE 0$", done.stderr, re.M), done.stderr
     assert re.search(r"shmem_barrier_all at deadlock\.c:10: PE 1-2$", done.stderr, re.M), done.stderr
+
+
+def test_who_is_waited_for_but_has_ended_is_named(programs: Path, tmp_path: Path) -> None:
+    done = simulate(tmp_path / "run", programs / "one_leaves", n=5)
+    assert done.returncode != 0
+    for words in (r"shmem_barrier_all at one_leaves\.c:17: PE 0,3-4$", "exit code 0: PE 2$", "exit code 3: PE 1$"):
+        assert re.search(words, done.stderr, re.M), done.stderr
+    assert done.stderr.count("PE 0") == 2, done.stderr  # who waits is said once for all, and once as the first
+
+
+def test_a_pe_that_breaks_is_named(programs: Path, tmp_path: Path) -> None:
+    done = simulate(tmp_path / "run", programs / "one_leaves", "break", n=3)
+    assert done.returncode == 128 + signal.SIGSEGV
+    assert "PE 1 failed: Segmentation fault" in done.stderr, done.stderr
+
+
+def test_what_cannot_be_simulated_is_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch(mode=0o755)
+    done = simulate(tmp_path / "run", tmp_path / "empty")
+    assert done.returncode != 0 and "not a program built by oshcc --sim: file too short" in done.stderr, done.stderr
+    done = simulate(tmp_path / "run2", tmp_path / "empty", options=("--set", "WATTLE_KNOB=cpufreq"))
+    assert done.returncode != 0 and "WATTLE_KNOB=cpufreq is of real machines" in done.stderr, done.stderr
+
+
+def test_what_a_cluster_says_itself_goes_before_what_its_network_says(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    number = "value = {}\nplus_minus = 0\nunit = 's'\ntag = 'assumed'\nhow = 'for a test'\n"
+    network = clusters.read("sandybridge-ib").numbers
+    path.write_text(
+        "title = 'own'\nmachine = 'sandybridge-e5-2670'\ncores = 'sandybridge-e5-2670'\nnetwork = 'infiniband-fdr'\n"
+        f"[latency]\n{number.format(0.5)}[message]\n{number.format(0.25)}"
+    )
+    own = clusters.read(str(path))
+    assert own.value("latency") == 0.5
+    assert (own.value("message"), own.value("receive")) == (0.25, 0.25)  # where nothing else is said
+    assert own.numbers["bandwidth"] == network["bandwidth"]
 
 
 def test_an_interrupted_simulation_ends_and_says_so(programs: Path, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from wattle.run.show import show
 from wattle.run.summary import document
 from wattle.sim import simulation
 from wattle.sim import what_if as asked
+from wattle.sim.simulation import Result
 from wattle.symbols import resolve
 
 
@@ -104,7 +105,7 @@ def sim(
     record.extra["simulated"] |= {"simulating_s": outcome.wall_s, "messages": found and found.messages}
     manifest.write(where, record)
     if found and found.waits:
-        _show_deadlock(found.waits, command[0])
+        _show_deadlock(found, command[0])
         return outcome.exit_code
     if outcome.interrupts or outcome.exit_code == 128 + signal.SIGINT:  # the simulator may hear of it first
         console.note(f"interrupted; what {where} has is not a whole run")
@@ -129,20 +130,23 @@ def _chosen(pairs: list[str]) -> dict[str, str]:
     return chosen
 
 
-def _show_deadlock(waits: list[tuple[int, str, int]], program: str) -> None:
-    """The PEs by where they wait."""
+def _show_deadlock(found: Result, program: str) -> None:
+    """The PEs by where they wait, or with what they have ended."""
     path = str(Path(program).resolve())
     from wattle import elf
 
     build_id = elf.build_id(path) or ""
-    places = resolve((path, build_id, offset) for _, _, offset in waits)
+    places = resolve((path, build_id, offset) for _, _, offset in found.waits)
     together: dict[tuple[str, str], list[int]] = {}
-    for pe, call, offset in waits:
+    for pe, call, offset in found.waits:
         label = places[path, build_id, offset].label if offset else "-"
         together.setdefault((call, label), []).append(pe)
     console.error("deadlock: no PE can go on")
     for (call, label), pes in together.items():
         console.err.print(f"  {escape(call)} at {escape(label)}: PE {_ranges(pes)}", soft_wrap=True)
+    for status in sorted({status for _, status in found.ended}):
+        pes = [pe for pe, its in found.ended if its == status]
+        console.err.print(f"  ended, with exit code {status}: PE {_ranges(pes)}", soft_wrap=True)
 
 
 def _ranges(pes: list[int]) -> str:

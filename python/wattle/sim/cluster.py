@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ OF_NETWORK = {"latency": "s", "bandwidth": "B/s", "message": "s", "byte": "s/B"}
 ALSO = {"receive": "s", "leaves": "s", "acknowledge": "s", "record": "s", "segment": "B"}
 OF_MPI = {"eager": "B"}  # the same, and no number that is fitted
 EAGER = 65536  # bytes: where SimGrid begins to have an MPI sender wait for its receiver
+ANY_OF_NETWORK = OF_NETWORK | ALSO | OF_MPI
 OF_CORE = {
     "wake": "s",
     "clock_change": "s",
@@ -65,26 +67,26 @@ class Cluster:
 
 
 def read(name: str) -> Cluster:
-    """By its name in machines/clusters, or from a file. What it says itself goes before what its file of cores says."""
+    """By its name in machines/clusters, or from a file. What it says itself goes before what its files of cores and
+    of the network say."""
     path = _find("clusters", name)
-    words, own = _read(path, ("title", "machine", "cores", "network"), OF_CORE)
+    words, own = _read(path, ("title", "machine", "cores", "network"), OF_CORE | ANY_OF_NETWORK)
     _, of_cores = _read(_find("cores", words["cores"]), (), OF_CORE) if "cores" in words else ({}, {})
-    of_network = network(words["network"])
     numbers = of_cores | own
     if missing := [key for key in OF_CORE if key not in numbers]:
         raise WattleError(f"{path}: {missing[0]}: expected here, or in a file of cores")
     eager = Number(EAGER, 0.0, "B", "assumed", "", "What SimGrid 3.32 takes where nothing is said.")
-    return Cluster(
-        path.stem, words["title"], words["machine"], words["network"], {"eager": eager} | of_network | numbers
-    )
+    numbers = {"eager": eager} | network(words["network"], own) | numbers
+    return Cluster(path.stem, words["title"], words["machine"], words["network"], numbers)
 
 
-def network(name: str) -> dict[str, Number]:
-    """The numbers of one of machines/networks, or of a file."""
+def network(name: str, own: Mapping[str, Number] | None = None) -> dict[str, Number]:
+    """The numbers of one of machines/networks, or of a file; `own` go before them."""
     path = _find("networks", name)
-    numbers = _read(path, ("title",), OF_NETWORK | ALSO | OF_MPI)[1]
-    if missing := [key for key in OF_NETWORK if key not in numbers]:
+    said = _read(path, ("title",), ANY_OF_NETWORK)[1]
+    if missing := [key for key in OF_NETWORK if key not in said]:
         raise WattleError(f"{path}: {missing[0]}: expected a number")
+    numbers = said | {key: number for key, number in (own or {}).items() if key in ANY_OF_NETWORK}
     none = {key: Number(0.0, 0.0, unit, "assumed", "", "Left out.") for key, unit in ALSO.items()}
     return none | dict.fromkeys(("receive", "leaves"), numbers["message"]) | numbers
 

@@ -22,6 +22,8 @@ from wattle.sim.node import Node
 SIMULATOR = "wattle-simulator"
 PES_MOST = 99999  # five digits in the name of a profile file
 RESULT, RESULT_SCHEMA = "simulation.json", 1
+STILL_RUNS = -1  # in place of a PE's exit status
+REAL_KNOBS = ("cpufreq", "powercap")
 # The network loses nothing, so nobody listens for signs of life; prices of waiting are the cluster's.
 FIXED = {"WATTLE_SILENCE": "0", "WATTLE_PRICES": "none", "WATTLE_BOOT": "auto"}
 
@@ -91,8 +93,12 @@ class Ready:
             return None
         checked = read_json(path)
         require_schema(checked, RESULT_SCHEMA)
-        rows = checked.items("waits") if checked.has("waits") else []
-        return Result(checked.number("simulated_s"), checked.integer("messages"), [_wait(row) for row in rows])
+        waits = [_wait(row) for row in checked.items("waits")] if checked.has("waits") else []
+        ended = (
+            [(row.integer("pe"), row.integer("status", STILL_RUNS)) for row in checked.items("pes")] if waits else []
+        )
+        ended = [(pe, status) for pe, status in ended if status != STILL_RUNS]
+        return Result(checked.number("simulated_s"), checked.integer("messages"), waits, ended)
 
 
 def unavailable() -> str | None:
@@ -119,17 +125,21 @@ def plan(
             raise WattleError(f"--clock-domain {clock_domain}: expected a number of cores, from 1")
         described = described.with_value("domain", clock_domain, "Asked for by --clock-domain.")
     known = info.ask({**os.environ, **chosen, "WATTLE_MACHINE": described.machine})
+    if (knob := known.values.get("WATTLE_KNOB")) in REAL_KNOBS:
+        raise WattleError(f"WATTLE_KNOB={knob} is of real machines; in simulation there are auto, record and none")
     core = nodes.with_steps(nodes.read(known.machine), described.value("step") * 1e-9)
     return Simulation(described, pes, chosen, profile, known, core)
 
 
 @dataclass(frozen=True)
 class Result:
-    """`waits`: at a deadlock, PE, call, and offset of the call in the program; 0: in none."""
+    """At a deadlock, `waits`: PE, call, and offset of the call in the program; 0: in none. `ended`: PEs that have, and
+    with what."""
 
     simulated_s: float
     messages: int
     waits: list[tuple[int, str, int]]
+    ended: list[tuple[int, int]]
 
 
 def _wait(row: Checked) -> tuple[int, str, int]:
