@@ -7,26 +7,16 @@
 #ifndef BENCH_JOULES_H
 #define BENCH_JOULES_H
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static inline void print_number(const char *name, double v)
-{
-  if (isfinite(v))
-    printf("\"%s\":%.9g", name, v);
-  else
-    printf("\"%s\":null", name);
-}
+#include "json_line.h"
 
 #if defined(USE_WATTLE)
-#include <time.h>
-#include <wattle.h>
 
-enum { JOULES_DOMAINS = 32, JOULES_INTERVALS = 10 };
-static const double joules_sensor_s = 1e-3; /* how often sensors move on, see wattle.h */
+enum { JOULES_INTERVALS = 10 };
 
 /* A meter of this process. handle: opened anew for each block; NULL where nothing is counted. */
 typedef struct joules {
@@ -72,72 +62,25 @@ static inline void joules_end(joules *j)
   if (j->counts) wattle_region_end(j->handle, "block");
 }
 
-static inline void joules_print_figure(const wattle_joules_t *f, double share)
-{
-  bool known = f->provenance != WATTLE_UNAVAILABLE;
-  printf("{\"domain\":\"%s\",\"source\":\"%s\",\"provenance\":\"%s\",\"scope\":\"%s\",", f->domain, f->source,
-         wattle_provenance_name(f->provenance), wattle_scope_name(f->scope));
-  print_number("joules", known ? f->joules / share : (double)NAN);
-  printf(",");
-  print_number("uncertainty", known ? f->uncertainty / share : (double)NAN);
-  printf(",");
-  print_number("interval_s", f->interval_s);
-  printf(",");
-  print_number("covered_s", f->covered_s);
-  printf("}");
-}
-
-static inline void joules_print_region(const joules *j, const char *region, double share)
-{
-  wattle_joules_t found[JOULES_DOMAINS];
-  int n = j->counts ? wattle_region_joules(j->handle, region, found, JOULES_DOMAINS) : 0;
-  if (n <= 0) {
-    printf("\"energy\":null,\"energy_why\":\"%s\"", n < 0 ? "the meter failed" : "the meter is none");
-    return;
-  }
-  printf("\"energy_why\":null,\"energy\":[");
-  for (int d = 0; d < n && d < JOULES_DOMAINS; d++) {
-    printf("%s", d ? "," : "");
-    joules_print_figure(&found[d], share);
-  }
-  printf("]");
-}
-
 /* Joules of the block by domain, divided by `messages`. */
 static inline void joules_print(const joules *j, double messages)
 {
-  joules_print_region(j, "block", messages);
+  wattle_joules_t found[JOULES_DOMAINS];
+  int n = j->counts ? wattle_region_joules(j->handle, "block", found, JOULES_DOMAINS) : 0;
+  if (n > 0)
+    print_joules(found, n, messages);
+  else
+    print_no_joules(n);
 }
 
-/* What is drawn while this process sleeps for 0.2 s, as a line of its own. */
 static inline void joules_print_floor(joules *j)
 {
-  const struct timespec a_while = {.tv_nsec = 200 * 1000 * 1000};
-  if (!j->counts) return;
-  wattle_region_begin(j->handle, "floor");
-  nanosleep(&a_while, NULL);
-  wattle_region_end(j->handle, "floor");
-  printf("{\"kind\":\"floor\",");
-  joules_print_region(j, "floor", 1);
-  printf("}\n");
-}
-
-static inline void joules_print_text(const char *name, const char *text)
-{
-  printf("\"%s\":\"", name);
-  for (; *text; text++)
-    if (*text == '"' || *text == '\\')
-      printf("\\%c", *text);
-    else
-      putchar((unsigned char)*text < ' ' ? ' ' : *text);
-  putchar('"');
+  if (j->counts) print_floor(j->handle);
 }
 
 static inline void joules_print_meter(const joules *j)
 {
-  joules_print_text("meter", wattle_energy_meter(j->handle));
-  printf(",");
-  joules_print_text("meter_why", wattle_energy_why(j->handle));
+  print_meter(j->handle);
 }
 
 #else

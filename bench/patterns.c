@@ -49,9 +49,9 @@
 #if defined(__x86_64__)
 #include <emmintrin.h>
 #endif
-#if defined(USE_WATTLE)
-#include <wattle.h>
-#endif
+
+#include "json_line.h"
+#include "patterns_meter.h"
 
 enum { TELLER = 0, LINE = 64, MAX_LIST = 64, MAX_ITERATIONS = 1 << 17, METER_INTERVALS = 10 };
 
@@ -588,15 +588,6 @@ static void transfer_once(const memory *m, const config *c)
   shmem_barrier_all();
 }
 
-/* A number that is not known is null. */
-static void print_number(const char *name, double v)
-{
-  if (isfinite(v))
-    printf("\"%s\":%.9g", name, v);
-  else
-    printf("\"%s\":null", name);
-}
-
 /* PE 0 says whether there is more to do; the barrier that follows brings the answer. */
 static void tell_to_go_on(const memory *m, bool on)
 {
@@ -604,281 +595,13 @@ static void tell_to_go_on(const memory *m, bool on)
   for (int pe = 0; pe < n_pes; pe++) shmem_int_p(m->go, on, pe);
 }
 
-/* ---- energy of PE 0 ---- */
-
-/*
- * A sensor counts the whole node and is slow, so it sees a block of iterations, clearing included, and then a block of
- * as much clearing alone. The power of that, for the time the first block spent outside its timed parts, is taken off:
- * clearing takes longer after a transfer, so its joules alone would be too few. The model counts this PE, and so does a
- * simulated core's meter, so they see the timed parts only; what reading it costs is found by regions around nothing,
- * and taken off, too. Energy is PE 0's to find out.
- */
-#if defined(USE_WATTLE)
-
-enum { MAX_DOMAINS = 32 };
-static const double sensor_interval_s = 1e-3; /* how often sensors move on, see wattle.h */
-static const double least_covered = 0.5;      /* of the iterations; with less, joules are not known */
-
-/* A region, and for each domain how often it had a figure: an iteration without one (disturbed) is left out. */
-typedef struct {
-  const char *name;
-  int n, known[MAX_DOMAINS];
-  double covered_s[MAX_DOMAINS];
-} span;
-
-typedef struct {
-  wattle_energy_t *handle; /* opened anew for each block; NULL on other PEs than PE 0 and where it cannot be opened */
-  bool modelled, measured; /* how its joules are to be taken; neither: the meter is "none" */
-  bool free;               /* reading it takes no time, as in simulation */
-  span work, rest;         /* what is wanted, and what comes with it: clearing, or the reading itself */
-  double rest_share;       /* how much of `rest` came with `work` */
-} meter;
-
-static void span_begin(const meter *e, const span *s)
-{
-  wattle_region_begin(e->handle, s->name);
-}
-
-static void span_end(const meter *e, span *s)
-{
-  wattle_joules_t now[MAX_DOMAINS];
-  wattle_region_end(e->handle, s->name);
-  int n = wattle_region_joules(e->handle, s->name, now, MAX_DOMAINS);
-  for (int d = 0; d < n && d < MAX_DOMAINS; d++) {
-    s->known[d] += now[d].covered_s > s->covered_s[d];
-    s->covered_s[d] = now[d].covered_s;
-  }
-  s->n++;
-}
-
-static void meter_block_begin(meter *e)
-{
-  if (!e->modelled && !e->measured) return;
-  wattle_energy_close(e->handle);
-  e->handle = wattle_energy_open(NULL);
-  e->work = (span){.name = "work"};
-  e->rest = (span){.name = "rest"};
-  e->rest_share = 1;
-  if (e->measured) span_begin(e, &e->work);
-}
-
-static void meter_block_end(meter *e)
-{
-  if (e->measured) span_end(e, &e->work);
-}
-
-static void meter_clears_begin(meter *e)
-{
-  if (e->measured) span_begin(e, &e->rest);
-}
-
-static void meter_clears_end(meter *e, double share)
-{
-  if (e->measured) span_end(e, &e->rest);
-  e->rest_share = share;
-}
-
-static void meter_iteration_begin(meter *e)
-{
-  if (!e->modelled) return;
-  span_begin(e, &e->rest);
-  span_end(e, &e->rest);
-  span_begin(e, &e->work);
-}
-
-/* The runtime counts the bytes of its puts, but not those of the user's own copies. */
-static void meter_iteration_end(meter *e, const config *c)
-{
-  if (!e->modelled) return;
-  wattle_energy_add_bytes(e->handle, c->p == PQPQ || c->p == PPQ ? 0 : (double)c->payload);
-  span_end(e, &e->work);
-}
-
-static meter meter_open(void)
-{
-  meter e = {0};
-  if (me != TELLER) return e;
-  e.handle = wattle_energy_open(NULL);
-  if (!e.handle) {
-    fprintf(stderr, "patterns: %s\n", wattle_last_error());
-    shmem_global_exit(2);
-  }
-  const char *name = wattle_energy_meter(e.handle);
-  e.modelled = !strcmp(name, "model") || !strcmp(name, "simgrid");
-  e.free = !strcmp(name, "simgrid");
-  e.measured = !e.modelled && strcmp(name, "none") != 0;
-  return e;
-}
-
-static void meter_close(meter *e)
-{
-  wattle_energy_close(e->handle);
-}
-
-static double meter_interval_s(const meter *e)
-{
-  return e->measured ? sensor_interval_s : 0;
-}
-
 /* All PEs must agree on it, and only PE 0 knows. */
-static bool meter_needs_clears(const memory *m, const meter *e)
+static bool needs_clears(const memory *m, const meter *e)
 {
-  tell_to_go_on(m, e->measured);
+  tell_to_go_on(m, meter_interval_s(e) > 0);
   shmem_barrier_all();
   return *m->go;
 }
-
-static void print_figure(const wattle_joules_t *j)
-{
-  printf("{\"domain\":\"%s\",\"source\":\"%s\",\"provenance\":\"%s\",\"scope\":\"%s\",", j->domain, j->source,
-         wattle_provenance_name(j->provenance), wattle_scope_name(j->scope));
-  print_number("joules", j->provenance == WATTLE_UNAVAILABLE ? (double)NAN : j->joules);
-  printf(",");
-  print_number("uncertainty", j->provenance == WATTLE_UNAVAILABLE ? (double)NAN : j->uncertainty);
-  printf(",");
-  print_number("interval_s", j->interval_s);
-  printf(",");
-  print_number("covered_s", j->covered_s);
-  printf("}");
-}
-
-/* Joules of a domain for one of the intervals that had a figure. A sensor's one interval is a block of `iterations`. */
-static void for_one(const meter *e, const span *s, int d, int iterations, wattle_joules_t *j)
-{
-  double per = e->measured ? iterations : s->known[d];
-  if (s->known[d] < least_covered * s->n || per == 0) j->provenance = WATTLE_UNAVAILABLE;
-  if (s == &e->rest) per /= e->rest_share;
-  j->joules /= per;
-  j->uncertainty /= per;
-}
-
-/* Takes off what came with the work; the two errors are independent. */
-static void take_off(wattle_joules_t *work, const wattle_joules_t *rest)
-{
-  if (rest->provenance == WATTLE_UNAVAILABLE) work->provenance = WATTLE_UNAVAILABLE;
-  work->joules -= rest->joules;
-  work->uncertainty = hypot(work->uncertainty, rest->uncertainty);
-}
-
-/* Joules of each domain for one iteration. */
-static void meter_print(const meter *e, int iterations)
-{
-  wattle_joules_t work[MAX_DOMAINS], rest[MAX_DOMAINS];
-  int n = e->modelled || e->measured ? wattle_region_joules(e->handle, e->work.name, work, MAX_DOMAINS) : 0;
-  if (n > 0 && wattle_region_joules(e->handle, e->rest.name, rest, MAX_DOMAINS) != n) n = -1;
-  if (n <= 0) {
-    printf("\"energy\":null,\"energy_why\":\"%s\"", n < 0 ? "the meter failed" : "the meter is none");
-    return;
-  }
-  printf("\"energy_why\":null,\"energy\":[");
-  for (int d = 0; d < n && d < MAX_DOMAINS; d++) {
-    for_one(e, &e->work, d, iterations, &work[d]);
-    if (!e->free) {
-      for_one(e, &e->rest, d, iterations, &rest[d]);
-      take_off(&work[d], &rest[d]);
-    }
-    printf("%s", d ? "," : "");
-    print_figure(&work[d]);
-  }
-  printf("]");
-}
-
-/* What is drawn while PE 0 sleeps and the others wait in a barrier: joules over `interval_s`. */
-static void meter_print_floor(meter *e)
-{
-  if (!e->modelled && !e->measured) return;
-  const struct timespec a_while = {.tv_nsec = 200 * 1000 * 1000};
-  wattle_joules_t drawn[MAX_DOMAINS];
-  wattle_region_begin(e->handle, "floor");
-  nanosleep(&a_while, NULL);
-  wattle_region_end(e->handle, "floor");
-  int n = wattle_region_joules(e->handle, "floor", drawn, MAX_DOMAINS);
-  printf("{\"kind\":\"floor\",\"energy\":[");
-  for (int d = 0; d < n && d < MAX_DOMAINS; d++) {
-    printf("%s", d ? "," : "");
-    print_figure(&drawn[d]);
-  }
-  printf("]}\n");
-}
-
-/* As a JSON string. */
-static void print_text(const char *name, const char *text)
-{
-  printf("\"%s\":\"", name);
-  for (; *text; text++)
-    if (*text == '"' || *text == '\\')
-      printf("\\%c", *text);
-    else
-      putchar((unsigned char)*text < ' ' ? ' ' : *text);
-  putchar('"');
-}
-
-static void meter_print_setup(const meter *e)
-{
-  print_text("meter", wattle_energy_meter(e->handle));
-  printf(",");
-  print_text("meter_why", wattle_energy_why(e->handle));
-}
-
-#else
-
-typedef int meter;
-
-static meter meter_open(void)
-{
-  return 0;
-}
-static void meter_close(meter *e)
-{
-  (void)e;
-}
-static double meter_interval_s(const meter *e)
-{
-  return (void)e, 0;
-}
-static bool meter_needs_clears(const memory *m, const meter *e)
-{
-  return (void)m, (void)e, false;
-}
-static void meter_iteration_begin(meter *e)
-{
-  (void)e;
-}
-static void meter_iteration_end(meter *e, const config *c)
-{
-  (void)e, (void)c;
-}
-static void meter_block_begin(meter *e)
-{
-  (void)e;
-}
-static void meter_block_end(meter *e)
-{
-  (void)e;
-}
-static void meter_clears_begin(meter *e)
-{
-  (void)e;
-}
-static void meter_clears_end(meter *e, double share)
-{
-  (void)e, (void)share;
-}
-static void meter_print_floor(meter *e)
-{
-  (void)e;
-}
-static void meter_print_setup(const meter *e)
-{
-  (void)e, printf("\"meter\":null,\"meter_why\":\"built without wattle.h\"");
-}
-
-static void meter_print(const meter *e, int iterations)
-{
-  (void)e, (void)iterations;
-  printf("\"energy\":null,\"energy_why\":\"built without wattle.h\"");
-}
-#endif
 
 /* ---- timing ---- */
 
@@ -897,7 +620,7 @@ static void one_iteration(const memory *m, const config *c, meter *e, timings *t
     double start = now_s();
     send_payload(m, c, sequence);
     t->s[t->n] = now_s() - start;
-    meter_iteration_end(e, c);
+    meter_iteration_end(e, c->p == PQPQ || c->p == PPQ ? 0 : (double)c->payload);
   } else {
     t->s[t->n] = c->p == MMPQAMM ? receive_payload(m, c, sequence) : 0;
   }
@@ -1009,7 +732,7 @@ static bool measure(const options *o, const memory *m, const config *c, meter *e
   block(o, m, c, e, true, least_s, o->min_iterations, t);
   meter_block_end(e);
   bool verified = verify(m, c, round + 1) && first;
-  if (meter_needs_clears(m, e)) {
+  if (needs_clears(m, e)) {
     static timings clears;
     meter_clears_begin(e);
     block(o, m, c, e, false, 0, t->n, &clears);
@@ -1082,7 +805,7 @@ int main(int argc, char **argv)
   }
   pin(&o);
   memory m = make_memory(&o);
-  meter e = meter_open();
+  meter e = meter_open(me == TELLER);
   if (me == TELLER) {
     print_setup(&o, &e);
     meter_print_floor(&e);

@@ -7,7 +7,6 @@
  * call site is the program's. With an MPI that there is no module for, slots lead to the MPI itself.
  */
 #include <dlfcn.h>
-#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -18,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/loaded_mpi.h"
 #include "mpi/module.h"
 
 extern const char *const wtl_mpi_names[];
@@ -30,29 +30,6 @@ static bool (*_Atomic idle)(void);
 static bool *filled; /* by slot; NULL before, and where there is no MPI */
 
 /* --- which MPI --- */
-
-static int find_in_object(struct dl_phdr_info *object, size_t size, void *out)
-{
-  const char *slash = strrchr(object->dlpi_name, '/');
-  if (strncmp(slash ? slash + 1 : object->dlpi_name, "libmpi", 6) != 0) return 0;
-  void *handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-  if (handle && dlsym(handle, "PMPI_Init")) {
-    snprintf(out, 4096, "%s", object->dlpi_name);
-    return 1;
-  }
-  if (handle) dlclose(handle);
-  return 0;
-}
-
-/* A handle to search for the symbols of the MPI of this process; NULL where it has none. */
-static void *find_mpi(void)
-{
-  char path[4096];
-  if (dlsym(RTLD_DEFAULT, "PMPI_Init")) return dlopen(NULL, RTLD_LAZY);
-  /* A plugin of the program may have loaded it for itself alone; the module must see it. */
-  if (!dl_iterate_phdr(find_in_object, path)) return NULL;
-  return dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
-}
 
 /* By what both interfaces have for good: Open MPI's handles are addresses of objects, MPICH's descendants agree on one
  * binary interface and have this name in common. */
@@ -92,7 +69,7 @@ static void *own_function(void *mpi, const char *name)
 
 static void fill(void)
 {
-  void *mpi = find_mpi();
+  void *mpi = wtl_loaded_mpi();
   const char *name = mpi ? module_for(mpi) : NULL;
   const wtl_mpi_entry *entry = name ? load_module(name) : NULL;
   if (!mpi || !(filled = calloc(wtl_mpi_n_names, sizeof *filled))) return;

@@ -7,12 +7,12 @@
  * plugins.
  */
 #include <dlfcn.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/loaded_mpi.h"
 #include "node/boot.h"
 #include "node/boot_mpi.h"
 
@@ -32,29 +32,6 @@ typedef int text_call(char *, int *);
 
 /* dlsym gives a pointer to data; C has no cast from that to one to a function. */
 #define FUNCTION(type, name, from) (*(type **)&(void *){dlsym(from, name)})
-
-static int find_in_object(struct dl_phdr_info *object, size_t size, void *out)
-{
-  const char *slash = strrchr(object->dlpi_name, '/');
-  if (strncmp(slash ? slash + 1 : object->dlpi_name, "libmpi", 6) != 0) return 0;
-  void *handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-  if (handle && dlsym(handle, "PMPI_Init")) {
-    snprintf(out, 4096, "%s", object->dlpi_name);
-    return 1;
-  }
-  if (handle) dlclose(handle);
-  return 0;
-}
-
-/* A handle to search for the symbols of the MPI of this process; NULL where it has none. */
-static void *find_loaded(void)
-{
-  char path[4096];
-  if (dlsym(RTLD_DEFAULT, "PMPI_Init")) return dlopen(NULL, RTLD_LAZY);
-  /* A plugin of the program may have loaded it for itself alone. */
-  if (!dl_iterate_phdr(find_in_object, path)) return NULL;
-  return dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
-}
 
 static bool is_initialised(void *handle)
 {
@@ -159,7 +136,7 @@ static bool is_mismatch(const char *name, void *handle)
 
 static int load(wtl_mpi *mpi, char *error, size_t size)
 {
-  void *handle = find_loaded();
+  void *handle = wtl_loaded_mpi();
   const char *name;
   if (handle) {
     mpi->shared = true;
@@ -202,7 +179,7 @@ int wtl_mpi_load(wtl_mpi *mpi, char *error, size_t size)
 bool wtl_mpi_of_program(wtl_mpi *mpi)
 {
   char error[512];
-  return find_loaded() && wtl_mpi_load(mpi, error, sizeof error) == 0;
+  return wtl_loaded_mpi() && wtl_mpi_load(mpi, error, sizeof error) == 0;
 }
 
 bool wtl_mpi_is_confined(void)
@@ -216,7 +193,7 @@ bool wtl_mpi_is_offered(void)
 {
   char error[512];
   wtl_mpi mpi;
-  void *handle = find_loaded();
+  void *handle = wtl_loaded_mpi();
   if (handle && is_initialised(handle)) return wtl_mpi_load(&mpi, error, sizeof error) == 0 && mpi.ops->in_use() > 1;
   return is_served_by_pmi() && getenv("PMI_SIZE") && atoi(getenv("PMI_SIZE")) > 1;
 }

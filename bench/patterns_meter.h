@@ -1,0 +1,229 @@
+/*
+ * patterns_meter.h - joules of an iteration of patterns.c, which are PE 0's to find out.
+ *
+ * A sensor counts the whole node and is slow, so it sees a block of iterations, clearing included, and then a block of
+ * as much clearing alone. The power of that, for the time the first block spent outside its timed parts, is taken off:
+ * clearing takes longer after a transfer, so its joules alone would be too few. The model counts this PE, and so does a
+ * simulated core's meter, so they see the timed parts only; what reading it costs is found by regions around nothing,
+ * and taken off, too.
+ */
+#ifndef BENCH_PATTERNS_METER_H
+#define BENCH_PATTERNS_METER_H
+
+#include <shmem.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "json_line.h"
+
+#if defined(USE_WATTLE)
+
+static const double least_covered = 0.5; /* of the iterations; with less, joules are not known */
+
+/* A region, and for each domain how often it had a figure: an iteration without one (disturbed) is left out. */
+typedef struct {
+  const char *name;
+  int n, known[JOULES_DOMAINS];
+  double covered_s[JOULES_DOMAINS];
+} span;
+
+typedef struct {
+  wattle_energy_t *handle; /* opened anew for each block; NULL on other PEs than PE 0 and where it cannot be opened */
+  bool modelled, measured; /* how its joules are to be taken; neither: the meter is "none" */
+  bool free;               /* reading it takes no time, as in simulation */
+  span work, rest;         /* what is wanted, and what comes with it: clearing, or the reading itself */
+  double rest_share;       /* how much of `rest` came with `work` */
+} meter;
+
+static void span_begin(const meter *e, const span *s)
+{
+  wattle_region_begin(e->handle, s->name);
+}
+
+static void span_end(const meter *e, span *s)
+{
+  wattle_joules_t now[JOULES_DOMAINS];
+  wattle_region_end(e->handle, s->name);
+  int n = wattle_region_joules(e->handle, s->name, now, JOULES_DOMAINS);
+  for (int d = 0; d < n && d < JOULES_DOMAINS; d++) {
+    s->known[d] += now[d].covered_s > s->covered_s[d];
+    s->covered_s[d] = now[d].covered_s;
+  }
+  s->n++;
+}
+
+static void meter_block_begin(meter *e)
+{
+  if (!e->modelled && !e->measured) return;
+  wattle_energy_close(e->handle);
+  e->handle = wattle_energy_open(NULL);
+  e->work = (span){.name = "work"};
+  e->rest = (span){.name = "rest"};
+  e->rest_share = 1;
+  if (e->measured) span_begin(e, &e->work);
+}
+
+static void meter_block_end(meter *e)
+{
+  if (e->measured) span_end(e, &e->work);
+}
+
+static void meter_clears_begin(meter *e)
+{
+  if (e->measured) span_begin(e, &e->rest);
+}
+
+static void meter_clears_end(meter *e, double share)
+{
+  if (e->measured) span_end(e, &e->rest);
+  e->rest_share = share;
+}
+
+static void meter_iteration_begin(meter *e)
+{
+  if (!e->modelled) return;
+  span_begin(e, &e->rest);
+  span_end(e, &e->rest);
+  span_begin(e, &e->work);
+}
+
+/* The runtime counts the bytes of its puts, but not those of the user's own copies: `copied`. */
+static void meter_iteration_end(meter *e, double copied)
+{
+  if (!e->modelled) return;
+  wattle_energy_add_bytes(e->handle, copied);
+  span_end(e, &e->work);
+}
+
+/* A meter of a PE that tells of energy; on the others nothing is counted. */
+static meter meter_open(bool tells)
+{
+  meter e = {0};
+  if (!tells) return e;
+  e.handle = wattle_energy_open(NULL);
+  if (!e.handle) {
+    fprintf(stderr, "patterns: %s\n", wattle_last_error());
+    shmem_global_exit(2);
+  }
+  const char *name = wattle_energy_meter(e.handle);
+  e.modelled = !strcmp(name, "model") || !strcmp(name, "simgrid");
+  e.free = !strcmp(name, "simgrid");
+  e.measured = !e.modelled && strcmp(name, "none") != 0;
+  return e;
+}
+
+static void meter_close(meter *e)
+{
+  wattle_energy_close(e->handle);
+}
+
+static double meter_interval_s(const meter *e)
+{
+  return e->measured ? joules_sensor_s : 0;
+}
+
+/* Joules of a domain for one of the intervals that had a figure. A sensor's one interval is a block of `iterations`. */
+static void for_one(const meter *e, const span *s, int d, int iterations, wattle_joules_t *j)
+{
+  double per = e->measured ? iterations : s->known[d];
+  if (s->known[d] < least_covered * s->n || per == 0) j->provenance = WATTLE_UNAVAILABLE;
+  if (s == &e->rest) per /= e->rest_share;
+  j->joules /= per;
+  j->uncertainty /= per;
+}
+
+/* Takes off what came with the work; the two errors are independent. */
+static void take_off(wattle_joules_t *work, const wattle_joules_t *rest)
+{
+  if (rest->provenance == WATTLE_UNAVAILABLE) work->provenance = WATTLE_UNAVAILABLE;
+  work->joules -= rest->joules;
+  work->uncertainty = hypot(work->uncertainty, rest->uncertainty);
+}
+
+/* Joules of each domain for one iteration. */
+static void meter_print(const meter *e, int iterations)
+{
+  wattle_joules_t work[JOULES_DOMAINS], rest[JOULES_DOMAINS];
+  int n = e->modelled || e->measured ? wattle_region_joules(e->handle, e->work.name, work, JOULES_DOMAINS) : 0;
+  if (n > 0 && wattle_region_joules(e->handle, e->rest.name, rest, JOULES_DOMAINS) != n) n = -1;
+  if (n <= 0) {
+    print_no_joules(n);
+    return;
+  }
+  for (int d = 0; d < n && d < JOULES_DOMAINS; d++) {
+    for_one(e, &e->work, d, iterations, &work[d]);
+    if (e->free) continue;
+    for_one(e, &e->rest, d, iterations, &rest[d]);
+    take_off(&work[d], &rest[d]);
+  }
+  print_joules(work, n, 1);
+}
+
+static void meter_print_floor(meter *e)
+{
+  if (e->modelled || e->measured) print_floor(e->handle);
+}
+
+static void meter_print_setup(const meter *e)
+{
+  print_meter(e->handle);
+}
+
+#else
+
+typedef int meter;
+
+static meter meter_open(bool tells)
+{
+  return (void)tells, 0;
+}
+static void meter_close(meter *e)
+{
+  (void)e;
+}
+static double meter_interval_s(const meter *e)
+{
+  return (void)e, 0;
+}
+static void meter_iteration_begin(meter *e)
+{
+  (void)e;
+}
+static void meter_iteration_end(meter *e, double copied)
+{
+  (void)e, (void)copied;
+}
+static void meter_block_begin(meter *e)
+{
+  (void)e;
+}
+static void meter_block_end(meter *e)
+{
+  (void)e;
+}
+static void meter_clears_begin(meter *e)
+{
+  (void)e;
+}
+static void meter_clears_end(meter *e, double share)
+{
+  (void)e, (void)share;
+}
+static void meter_print_floor(meter *e)
+{
+  (void)e;
+}
+static void meter_print_setup(const meter *e)
+{
+  (void)e, printf("\"meter\":null,\"meter_why\":\"built without wattle.h\"");
+}
+
+static void meter_print(const meter *e, int iterations)
+{
+  (void)e, (void)iterations;
+  printf("\"energy\":null,\"energy_why\":\"built without wattle.h\"");
+}
+#endif
+
+#endif

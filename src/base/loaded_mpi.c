@@ -1,0 +1,29 @@
+#include "base/loaded_mpi.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PATH_BYTES = 4096 };
+
+static int find_in_object(struct dl_phdr_info *object, size_t size, void *out)
+{
+  const char *slash = strrchr(object->dlpi_name, '/');
+  if (strncmp(slash ? slash + 1 : object->dlpi_name, "libmpi", 6) != 0) return 0;
+  void *handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle && dlsym(handle, "PMPI_Init")) {
+    snprintf(out, PATH_BYTES, "%s", object->dlpi_name);
+    return 1;
+  }
+  if (handle) dlclose(handle);
+  return 0;
+}
+
+void *wtl_loaded_mpi(void)
+{
+  char path[PATH_BYTES];
+  if (dlsym(RTLD_DEFAULT, "PMPI_Init")) return dlopen(NULL, RTLD_LAZY);
+  if (!dl_iterate_phdr(find_in_object, path)) return NULL;
+  return dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+}
