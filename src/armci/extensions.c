@@ -27,6 +27,7 @@ int ARMCIX_Group_split(ARMCI_Group *parent, int color, int key, ARMCI_Group *gro
   choice mine = {color, key, g->me}, *all = calloc((size_t)g->n, sizeof *all);
   int *members = calloc((size_t)g->n, sizeof *members), n = 0;
   if (!all || !members) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCIX_Group_split: no memory");
+  armci_meet(&f, g, 0, 0);
   wtl_group_gather(f.self, f.site, g, &mine, all, sizeof mine);
   qsort(all, (size_t)g->n, sizeof *all, by_key);
   for (int i = 0; i < g->n; i++)

@@ -174,6 +174,20 @@ void armci_accumulate(const wtl_frame *f, int datatype, const void *scale, void 
                       armci_waiter *w);
 void armci_set_flag(const wtl_frame *f, int *flag, int value, int proc);
 
+/* meeting.c: before a collective of the group, with SHMEM_DEBUG: do all make this call, and pass the same? All barriers
+ * are one. Groups of some of the processes are not asked. */
+void armci_compare_meeting(const wtl_frame *f, bool is_barrier, size_t bytes, int root) __attribute__((cold));
+
+static inline void armci_meet(const wtl_frame *f, const wtl_group *g, size_t bytes, int root)
+{
+  if (WTL_UNLIKELY(f->self->compares) && g && g->is_world) armci_compare_meeting(f, false, bytes, root);
+}
+
+static inline void armci_meet_at_barrier(const wtl_frame *f, const wtl_group *g)
+{
+  if (WTL_UNLIKELY(f->self->compares) && g->is_world) armci_compare_meeting(f, true, 0, 0);
+}
+
 /* groups.c. Ends the job where a handle names none. */
 wtl_group *armci_group_of(const wtl_frame *f, const ARMCI_Group *group);
 wtl_group *armci_member_group_of(const wtl_frame *f, const ARMCI_Group *group);

@@ -74,6 +74,7 @@ void armci_groups_stop(armci_state *s)
 void ARMCI_Group_get_world(ARMCI_Group *group)
 {
   ARMCI_ENTER(ARMCI_Group_get_world, 0);
+  armci_check_given(&f, "group", group, sizeof *group);
   *group = (ARMCI_Group){0};
   armci_comm_world(group, sizeof group->comm);
   fill(group, armci_of(f.self)->world);
@@ -126,6 +127,7 @@ void ARMCI_Group_create_child(int n, int *pids, ARMCI_Group *group, ARMCI_Group 
 void ARMCI_Group_free(ARMCI_Group *group)
 {
   ARMCI_ENTER(ARMCI_Group_free, 0);
+  armci_check_given(&f, "group", group, sizeof *group);
   wtl_group *g = look_up(group);
   armci_state *s = armci_of(f.self);
   if (g && g != s->world) {
@@ -184,6 +186,7 @@ void armci_scope_end(wtl_group *g, wtl_group *scoped)
 int ARMCI_Group_rank(ARMCI_Group *group, int *rank)
 {
   ARMCI_ENTER(ARMCI_Group_rank, 0);
+  armci_check_given(&f, "rank", rank, sizeof *rank);
   const wtl_group *g = look_up(group);
   *rank = g ? g->me : -1;
   wtl_leave(&f);
@@ -193,6 +196,7 @@ int ARMCI_Group_rank(ARMCI_Group *group, int *rank)
 void ARMCI_Group_size(ARMCI_Group *group, int *size)
 {
   ARMCI_ENTER(ARMCI_Group_size, 0);
+  armci_check_given(&f, "size", size, sizeof *size);
   const wtl_group *g = look_up(group);
   *size = g ? g->n : 0;
   wtl_leave(&f);
@@ -210,6 +214,7 @@ void ARMCI_Group_set_default(ARMCI_Group *group)
 void ARMCI_Group_get_default(ARMCI_Group *group)
 {
   ARMCI_ENTER(ARMCI_Group_get_default, 0);
+  armci_check_given(&f, "group", group, sizeof *group);
   armci_state *s = armci_of(f.self);
   *group = s->handle;
   if (s->standard == s->world) armci_comm_world(group, sizeof group->comm);

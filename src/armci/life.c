@@ -194,6 +194,7 @@ int PARMCI_Finalize(void)
   armci_state *s = armci_of(self);
   armci_wait_all(self, f.site);
   wtl_global_fence(self, f.site, -1);
+  armci_meet(&f, s->world, 0, 0);
   wtl_barrier(self, f.site);
   wtl_leave(&f);
   if (--s->starts == 0) {

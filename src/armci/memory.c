@@ -11,6 +11,7 @@ static int allocate(const wtl_frame *f, wtl_group *g, void **ptrs, armci_size_t 
   wtl_pe *self = f->self;
   armci_check_given(f, "ptr_arr", ptrs, sizeof *ptrs);
   armci_check_that(f, bytes >= 0, "bytes", bytes, "0 and more");
+  armci_meet(f, g, 0, 0);
   uintptr_t mine = bytes ? (uintptr_t)wtl_global_alloc(self, (size_t)bytes) : 0;
   bool failed = false;
   if (bytes && !mine) {
@@ -43,6 +44,7 @@ static void free_together(const wtl_frame *f, wtl_group *g, void *ptr)
 {
   armci_wait_all(f->self, f->site);
   wtl_global_fence(f->self, f->site, -1);
+  armci_meet(f, g, 0, 0);
   wtl_group_barrier(f->self, f->site, g);
   give_back(f, ptr);
 }

@@ -77,6 +77,7 @@ int armci_msg_rcvany(int tag, void *buf, int room, int *came)
 void parmci_msg_barrier(void)
 {
   ARMCI_ENTER(armci_msg_barrier, 0);
+  armci_meet_at_barrier(&f, armci_of(f.self)->world);
   wtl_barrier(f.self, f.site);
   wtl_leave(&f);
 }
@@ -86,7 +87,9 @@ __attribute__((visibility("default"), weak, alias("parmci_msg_barrier"))) void a
 void parmci_msg_group_barrier(ARMCI_Group *group)
 {
   ARMCI_ENTER(armci_msg_barrier, 0);
-  wtl_group_barrier(f.self, f.site, armci_member_group_of(&f, group));
+  wtl_group *g = armci_member_group_of(&f, group);
+  armci_meet_at_barrier(&f, g);
+  wtl_group_barrier(f.self, f.site, g);
   wtl_leave(&f);
 }
 
@@ -98,6 +101,7 @@ static void broadcast(wtl_frame *f, wtl_group *g, void *buf, int bytes, int root
   check_buffer(f, buf, bytes);
   int number = g ? wtl_group_number(g, root) : 0;
   armci_check_that(f, number >= 0, "root", root, "processes that take part");
+  armci_meet(f, g, (size_t)bytes, root);
   if (g) wtl_group_broadcast(f->self, f->site, g, buf, (size_t)bytes, number);
   wtl_leave(f);
 }
@@ -175,6 +179,7 @@ static void exchange(wtl_frame *f, wtl_group *g, void *ptrs[], int n)
   armci_check_given(f, "ptr_arr", ptrs, sizeof *ptrs);
   armci_check_that(f, n == g->n, "n", n, "the number of processes that take part");
   void *mine = ptrs[g->me];
+  armci_meet(f, g, 0, 0);
   wtl_group_gather(f->self, f->site, g, &mine, ptrs, sizeof mine);
   wtl_leave(f);
 }

@@ -22,6 +22,7 @@ armci_mutexes *armci_mutexes_make(const wtl_frame *f, wtl_group *g, int count)
   long **words = calloc((size_t)self->n, sizeof *words), **members = calloc((size_t)g->n, sizeof *members);
   if (!m || !counts || !words || !members) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory", armci_call_name(f->call));
   armci_check_that(f, count >= 0, "num", count, "0 and more");
+  armci_meet(f, g, 0, 0);
   *m = (armci_mutexes){.group = g, .count = counts, .words = words};
   wtl_group_gather(self, f->site, g, &count, counts, sizeof count);
   for (int i = 0; i < g->n; i++)
@@ -49,6 +50,7 @@ void armci_mutexes_free(armci_mutexes *m)
 
 void armci_mutexes_destroy(const wtl_frame *f, armci_mutexes *m)
 {
+  armci_meet(f, m->group, 0, 0);
   wtl_group_barrier(f->self, f->site, m->group); /* nobody uses them any more */
   if (m->most) wtl_global_free(f->self, m->words[f->self->me]);
   armci_mutexes_free(m);

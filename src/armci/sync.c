@@ -32,6 +32,7 @@ void PARMCI_Barrier(void)
   ARMCI_ENTER(ARMCI_Barrier, 0);
   armci_wait_all(f.self, f.site);
   armci_fence(f.self, f.site, -1);
+  armci_meet_at_barrier(&f, armci_of(f.self)->world);
   wtl_barrier(f.self, f.site);
   wtl_leave(&f);
 }

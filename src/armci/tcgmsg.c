@@ -145,6 +145,7 @@ void armci_tcgmsg_brdcst(long *type, void *buf, long *bytes, long *root)
   (void)type;
   armci_check_that(&f, *bytes >= 0, "lenbuf", *bytes, "0 and more");
   armci_check_proc(&f, (int)*root);
+  armci_meet(&f, armci_of(f.self)->world, (size_t)*bytes, (int)*root);
   wtl_group_broadcast(f.self, f.site, armci_of(f.self)->world, buf, (size_t)*bytes, (int)*root);
   wtl_leave(&f);
 }
@@ -190,6 +191,7 @@ long armci_tcgmsg_nxtval(long *processes)
     else
       wtl_far_amo(self, NULL, f.site, counter, 0, WTL_NET_ADD, sizeof next, 1, 0, &next, false);
   } else {
+    armci_meet(&f, armci_of(self)->world, 0, 0);
     wtl_barrier(self, f.site);
     if (self->me == 0) __atomic_store_n(counter, 0, __ATOMIC_SEQ_CST);
     wtl_barrier(self, f.site);

@@ -230,7 +230,8 @@ static void add_team(text *t, const wtl_pe *self, const place *p)
         (unsigned long long)(p->word[OFFSET] - (in_statics ? 0 : self->statics_bytes)));
     if (in_statics) add(t, " of the program's variables");
   } else if (p->word[ROOM] == WTL_ROOM_OF_WORLD) {
-    add(t, "SHMEM_TEAM_WORLD");
+    bool is_shmem = p->word[CALL] / WTL_CALLS_A_FRONT == WTL_FRONT_FIRST; /* the others have no name for it */
+    add(t, is_shmem ? "SHMEM_TEAM_WORLD" : "all PEs");
   } else if (p->word[ROOM] == WTL_ROOM_OF_NODE) {
     add(t, "SHMEM_TEAM_SHARED");
   } else {

@@ -76,10 +76,10 @@ static void close_together(wtl_pe *self, wtl_site *site)
   for (int slot = 0; slot < self->n_local; slot++) { /* each node for itself */
     int pe = self->boot.local_pe[slot];
     if (wtl_control_of(self, pe)->closed_at != self->world.epoch)
-      wtl_pe_fail(WTL_EXIT_USAGE,
-                  "shmem_finalize (or exit): PE %d is in another collective call; all PEs must make the same ones in "
-                  "the same order",
-                  pe);
+      wtl_pe_fail(
+          WTL_EXIT_USAGE,
+          "%s (or exit): PE %d is in another collective call; all PEs must make the same ones in the same order",
+          self->record.calls[WTL_FRONT_FIRST] ? "shmem_finalize" : "ARMCI_Finalize", pe);
   }
 }
 

@@ -68,11 +68,20 @@ WRONG = [
         "ARMCI_Group_create: a process in pid_list=0 is not valid here; allowed: each process once",
     ),
     ("no handle", "ARMCI_Test: nb_handle is NULL"),
+    ("no group to free", "ARMCI_Group_free: group is NULL"),
     ("no such root", "armci_msg_bcast: root=2 is not valid here; allowed: processes that take part"),
     ("no message", "armci_msg_snd: buf is NULL"),
     ("no such scope", "armci_msg_bcast: scope=9 is not valid here"),
     ("no such type", "armci_msg_gop: type=9 is not valid here; allowed: ARMCI_INT to ARMCI_DOUBLE"),
     ("short buffer", "armci_msg_rcv: the message of PE 0 has 64 bytes, and there is room for 8"),
+]
+
+SAME = "all processes must make the same calls in the same order"
+UNLIKE = [
+    ("unlike calls", f"PE 1: ARMCI_Barrier: processes meet in different calls: PE 0 is in ARMCI_Free; {SAME}"),
+    ("unlike ends", f"PE 1: ARMCI_Barrier: processes meet in different calls: PE 0 is in ARMCI_Finalize; {SAME}"),
+    ("unlike counts", "PE 1: armci_msg_gop: processes do not pass alike: the bytes are 16 here, 8 on PE 0"),
+    ("unlike roots", "PE 1: armci_msg_bcast: processes do not pass alike: the root is 1 here, 0 on PE 0"),
 ]
 
 
@@ -87,6 +96,32 @@ def test_a_mistake_ends_the_job_with_a_line(wrong: Path, case: str, words: str) 
     done = run(2, wrong, case)
     assert done.returncode == 64, done.stdout + done.stderr
     assert re.search(words, done.stderr), done.stderr
+
+
+@pytest.mark.parametrize(("case", "words"), UNLIKE, ids=[case.replace(" ", "_") for case, _ in UNLIKE])
+def test_with_debug_processes_that_do_not_call_alike_are_named(wrong: Path, case: str, words: str) -> None:
+    done = run(2, wrong, case, SHMEM_DEBUG="1")
+    assert done.returncode == 64, done.stdout + done.stderr
+    assert words in done.stderr, done.stderr
+
+
+def test_with_debug_a_process_that_is_left_alone_says_for_whom_it_waits(wrong: Path, tmp_path: Path) -> None:
+    job = subprocess.Popen(
+        ["mpirun.openmpi", "-n", "2", wrong, "alone", tmp_path / "come"],
+        env={**clean_environment(), **ENVIRONMENT, "SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "10ms"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert job.stderr
+    at = r"at program\+0x[0-9a-f]+"
+    late = (
+        rf"PE 0: ARMCI_Free {at} with all PEs: has waited \S+ s for PE 1, whose last collective call was ARMCI_Malloc"
+    )
+    said = next((line for line in job.stderr if re.search(late, line)), None)
+    (tmp_path / "come").touch()
+    rest = job.communicate(timeout=100)[1]
+    assert said, rest
+    assert job.returncode == 0, rest
 
 
 def test_the_programs_own_error_is_its_exit_code(wrong: Path) -> None:

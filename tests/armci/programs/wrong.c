@@ -2,6 +2,7 @@
 #include <armci.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
@@ -20,6 +21,14 @@ int main(int argc, char **argv)
   if (!strcmp(what, "no mutexes to destroy")) ARMCI_Destroy_mutexes();
   if (!strcmp(what, "free another's")) ARMCI_Free(p[1 - me]);
   if (!strcmp(what, "freed together twice")) ARMCI_Free(p[me]), ARMCI_Free(p[me]);
+  if (!strcmp(what, "unlike calls")) me == 0 ? (void)ARMCI_Free(p[0]) : ARMCI_Barrier();
+  if (!strcmp(what, "unlike ends")) me == 0 ? (void)ARMCI_Finalize() : ARMCI_Barrier();
+  if (!strcmp(what, "unlike counts")) armci_msg_dgop(x, me + 1, "+");
+  if (!strcmp(what, "unlike roots")) armci_msg_bcast(x, 8, me);
+  if (!strcmp(what, "alone")) { /* process 1 comes when there is a file of this name */
+    while (me == 1 && access(argv[2], F_OK) != 0) usleep(1000);
+    ARMCI_Free(p[me]);
+  }
   if (me == 0) {
     if (!strcmp(what, "no source")) ARMCI_Put(NULL, p[1], 8, 1);
     if (!strcmp(what, "no target")) ARMCI_Get(p[1], NULL, 8, 1);
@@ -41,6 +50,7 @@ int main(int argc, char **argv)
     if (!strcmp(what, "a stranger in a group")) ARMCI_Group_create(2, (int[]){0, 5}, &none);
     if (!strcmp(what, "twice in a group")) ARMCI_Group_create(2, (int[]){0, 0}, &none);
     if (!strcmp(what, "no handle")) ARMCI_Test(NULL);
+    if (!strcmp(what, "no group to free")) ARMCI_Group_free(NULL);
     if (!strcmp(what, "no such root")) armci_msg_bcast(x, 8, 2);
     if (!strcmp(what, "no message")) armci_msg_snd(1, NULL, 8, 1);
     if (!strcmp(what, "no such scope")) armci_msg_bcast_scope(9, x, 8, 0);
