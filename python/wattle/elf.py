@@ -7,7 +7,10 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+from wattle.commands import run_quietly
+
 LIBRARY = "libwattle-shmem.so"
+LIMIT_S = 30
 
 
 @cache
@@ -43,9 +46,7 @@ def _readelf(option: str, path: str) -> str:
 def _output(command: list[str]) -> str:
     """Standard output, whatever the exit code; empty where the tool is missing or hangs."""
     try:
-        result = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=30, check=False, stdin=subprocess.DEVNULL
-        )
+        result = run_quietly(command, limit_s=LIMIT_S)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return result.stdout

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 import json
-import os
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from wattle import paths
+from wattle.commands import run_quietly
 from wattle.errors import WattleError
 
 TOOL = "wattle-info"
@@ -57,22 +57,11 @@ def ask(environment: Mapping[str, str] | None = None) -> Info:
     """Runs wattle-info in an environment. A wrong setting there is an error that it words itself."""
     tool = paths.tool(TOOL)
     try:
-        result = subprocess.run(
-            [str(tool)],
-            env=dict(os.environ if environment is None else environment),
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=LIMIT_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        result = run_quietly([str(tool)], environment, LIMIT_S)
     except subprocess.TimeoutExpired:
         raise WattleError(f"{tool} did not answer within {LIMIT_S} s") from None
     except OSError as error:
-        file = error.filename or str(tool)  # not the tool's where it is /dev/null that cannot be had
-        other = f"{file}: " if file != str(tool) else ""
-        raise WattleError(f"{tool} cannot be started: {other}{error.strerror}") from None
+        raise WattleError(f"{tool} cannot be started: {error.strerror}") from None
     if result.returncode != 0:
         said = result.stderr.strip().removeprefix(f"{TOOL}:").strip()
         raise WattleError(said or f"{tool} failed with exit code {result.returncode} and said nothing")

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
+from wattle.commands import run_quietly
 from wattle.errors import WattleError
 
 SUBNET = "10.213.77"  # inside the namespaces only
@@ -93,13 +94,8 @@ def unavailable() -> str | None:
     missing = [tool for tool in TOOLS if not shutil.which(tool)]
     if missing:
         return f"{', '.join(missing)} not found (Debian: apt install {PACKAGES})"
-    probe = subprocess.run(
-        ["unshare", "--net", "--uts", "--mount", "--propagation", "unchanged", "true"],  # as a chroot needs it
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    # Mounts as they are: a chroot allows nothing else.
+    probe = run_quietly(["unshare", "--net", "--uts", "--mount", "--propagation", "unchanged", "true"])
     return None if probe.returncode == 0 else f"no network namespaces here: {probe.stderr.strip()}"
 
 
@@ -112,7 +108,7 @@ def check_rate(option: str, rate: str) -> str:
 
 def _tell(words: list[str], holding: tuple[int, ...] = ()) -> None:
     """Runs a tool that says on standard error what is wrong. It holds these descriptors open while it runs."""
-    done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False, pass_fds=holding)
+    done = run_quietly(words, holding=holding)
     if done.returncode != 0:
         raise NodesError(f"cannot make nodes: {' '.join(words)}: {done.stderr.strip() or done.returncode}")
 
@@ -229,7 +225,7 @@ class Nodes:
         if keeper is not None and keeper.stdin is not None:
             keeper.stdin.close()
             if keeper.wait() < 0:  # somebody killed it
-                subprocess.run(self._keeping, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+                run_quietly(self._keeping)
         elif self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
         self.names, self._folder = [], None

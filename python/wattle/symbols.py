@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wattle import elf
+from wattle.commands import run_quietly
 
 TOOL = "eu-addr2line"
 LIMIT_S = 120
@@ -90,15 +91,7 @@ def _ask(path: str, offsets: list[int]) -> dict[int, Place] | None:
     """One run of the tool for all offsets of a module; None where it could not run."""
     questions = "".join(f"{offset:#x}\n" for offset in offsets)
     try:
-        answer = subprocess.run(
-            [TOOL, "-a", "-i", "-f", "-C", "-e", path],
-            input=questions,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=LIMIT_S,
-            check=False,
-        )
+        answer = run_quietly([TOOL, "-a", "-i", "-f", "-C", "-e", path], limit_s=LIMIT_S, words=questions)
     except (OSError, subprocess.TimeoutExpired):
         return None
     # Its exit code is 1 already where one address has no symbol: only silence means that it failed.

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from wattle import units
+from wattle.commands import run_quietly
 from wattle.errors import WattleError
 from wattle.paths import Home
 from wattle.sim import cluster as clusters
@@ -192,9 +193,7 @@ def measure(home: Home, start: Start, advance: Callable[[str], None]) -> dict[Ca
 def _run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
     what = " ".join(Path(word).name if word.startswith("/") else word for word in command[-6:])
     try:
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, errors="replace", timeout=PATIENCE_S, check=False
-        )
+        done = run_quietly(command, environment, PATIENCE_S)
     except subprocess.TimeoutExpired:
         load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
         raise WattleError(f"... {what}: not over after {PATIENCE_S} s, where seconds are usual ({load})") from None

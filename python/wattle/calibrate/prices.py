@@ -17,6 +17,7 @@ from typing import Any
 
 from wattle import manifest, paths, stopping
 from wattle.checked import Checked, read_json, require_schema
+from wattle.commands import run_quietly
 from wattle.errors import Interrupted, WattleError
 
 TOOL = "wattle-calibrate"
@@ -88,9 +89,7 @@ class Where:
 def where() -> Where:
     """Asks the tool."""
     tool = paths.tool(TOOL)
-    done = subprocess.run(
-        [str(tool), "where"], capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL
-    )
+    done = run_quietly([str(tool), "where"])
     if done.returncode != 0:
         raise _failed(tool, done.returncode, done.stderr)
     answer = _json(tool, done.stdout)

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from wattle.commands import run_quietly
 from wattle.doctor.finding import Finding, State
 
 LIMIT_S = 10
@@ -60,15 +61,7 @@ def _find(launcher: Launcher) -> Finding | None:
 
 def _say_version(command: str) -> str:
     try:
-        answer = subprocess.run(
-            [command, "--version"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=LIMIT_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        answer = run_quietly([command, "--version"], limit_s=LIMIT_S)
     except subprocess.TimeoutExpired:
         return f"no answer within {LIMIT_S} s"
     except OSError as error:

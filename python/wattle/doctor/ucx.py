@@ -9,6 +9,8 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from wattle.commands import run_quietly
+
 PROBE = Path(__file__).with_name("ucx_probe.py")
 LIMIT_S = 20
 INFINIBAND = ("ib", "rdmacm")  # components of UCX
@@ -40,16 +42,7 @@ def ask(library: str) -> Ucx:
     """Loads the library in another process, and asks."""
     environment = {**os.environ, "UCX_LOG_LEVEL": "fatal", "UCX_WARN_UNUSED_ENV_VARS": "n"}
     try:
-        answer = subprocess.run(
-            [sys.executable, str(PROBE), library],
-            env=environment,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=LIMIT_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        answer = run_quietly([sys.executable, str(PROBE), library], environment, LIMIT_S)
     except subprocess.TimeoutExpired:
         return Ucx(why=f"{library} did not answer within {LIMIT_S} s")
     except OSError as error:

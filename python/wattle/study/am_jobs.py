@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from wattle import console, paths
+from wattle.commands import run_quietly
 from wattle.errors import WattleError
 from wattle.paths import Home
 from wattle.study.site import Site, mpirun
@@ -54,7 +55,7 @@ def mpi_program(home: Home) -> Path:
 def _compile(command: list[str], home: Home, folder: Path) -> None:
     joules = ["-DUSE_WATTLE", f"-I{home.root / 'include'}", f"-L{folder}", f"-Wl,-rpath,{folder}", "-lwattle", "-lm"]
     words = [*command, "-O3", "-g", *joules]
-    done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+    done = run_quietly(words)
     if done.returncode:
         raise WattleError(f"{' '.join(words)} failed: {' '.join(done.stderr.split())[:400]}")
 
@@ -88,7 +89,7 @@ def _called(command: list[str], server: subprocess.Popen[bytes]) -> str:
     while True:
         time.sleep(0.05)
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+            done = run_quietly(command, limit_s=PATIENCE_S)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise WattleError(f"{PERFTEST}: {error}") from None
         if done.returncode == 0 or server.poll() is not None or time.monotonic() > deadline:

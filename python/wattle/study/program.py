@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from wattle import console, paths
+from wattle.commands import run_quietly
 from wattle.errors import WattleError
 from wattle.paths import Home
 from wattle.study.place import Start
@@ -59,7 +60,7 @@ def _build(home: Home, source: Path, simulated: bool = False) -> Path:
 
 
 def _compile(command: list[str]) -> None:
-    result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    result = run_quietly(command)
     if result.returncode != 0:
         raise WattleError(f"{' '.join(command)} failed: {_last(result.stderr)}")
 
