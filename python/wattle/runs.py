@@ -55,5 +55,12 @@ def load(directory: Path, allow_damaged: bool = False) -> Run:
 def _sample(directory: Path, manifest: Manifest, allow_damaged: bool) -> Sample:
     if not manifest.extra.get("profile", True):
         return Sample(directory, manifest, None)
-    found = profiles.load(directory, manifest.n_pes, allow_damaged, manifest.n_hosts)
+    found = profiles.load(directory, _n_pes(directory, manifest), allow_damaged, manifest.n_hosts)
     return Sample(directory, manifest, found)
+
+
+def _n_pes(directory: Path, manifest: Manifest) -> int | None:
+    """How many PEs there should be. Where `wattle run` of an MPI job was ended before it could tell, profiles say."""
+    if manifest.knows_n_pes or not any((directory / "profile").glob("pe-*.json")):
+        return manifest.n_pes
+    return None

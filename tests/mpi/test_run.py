@@ -90,6 +90,18 @@ def test_of_a_job_without_a_profile_nobody_knows_how_many_it_were(mpi: Mpi, tmp_
     assert "1 PE" not in page
 
 
+def test_a_run_that_was_ended_before_it_could_tell_its_size_is_read_from_its_profiles(tmp_path: Path) -> None:
+    program = OPEN_MPI.compile("sums.c", tmp_path)
+    words = ["run", "--mpi", "-o", tmp_path / "run", "--", OPEN_MPI.tool("mpirun"), "-n", 2, program]
+    assert wattle(*words, cwd=tmp_path).returncode == 0
+    file = tmp_path / "run/manifest.json"
+    told = json.loads(file.read_text())
+    file.write_text(json.dumps({k: v for k, v in told.items() if k != "nodes"} | {"n_pes": None, "wall_s": None}))
+    made = wattle("report", tmp_path / "run", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert "PE 1" in (tmp_path / "run/report.html").read_text()
+
+
 @BOTH
 def test_processes_that_another_mpis_launcher_left_alone_are_told_so_once(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compile("sums.c", tmp_path)

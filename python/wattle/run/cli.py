@@ -192,9 +192,10 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> int:
     record.extra |= {"job_cpu_s": outcome.cpu_s, "interrupted": outcome.interrupts > 0}
     if plan.profile:
         _add_found(where, record)
+    manifest.write(where, record)
     if plan.timeline:
         _write_timeline(plan, where, record)
-    manifest.write(where, record)
+        manifest.write(where, record)
     return outcome.exit_code
 
 

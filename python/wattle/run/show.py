@@ -132,7 +132,7 @@ def _why_lost(manifest: Manifest) -> str:
 def _joules_words(profile: RunProfile) -> str:
     """One line on where the joules come from."""
     meters = "; ".join(_meter_words(meter, hosts, profile) for meter, hosts in profile.meters)
-    meters = meters or "unknown: its reader left no profile"
+    meters = meters or "unknown: no PE left its node's joules"
     source = escape(_sources(j for pe in profile.pes for j in pe.joules))
     words = provenance_words(j for pe in profile.pes for j in pe.joules)
     if words == Provenance.UNAVAILABLE:
