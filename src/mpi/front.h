@@ -39,6 +39,7 @@ typedef struct wtl_mpi_rank {
   wtl_record record;
   wtl_settings settings;
   _Atomic bool file_requests; /* the program has, or had */
+  _Atomic bool abandoned;     /* its profile is written: the program ends without MPI_Finalize */
   bool plain_reductions;      /* where the order of a reduction may show in its result, it stays as it is */
   MPI_Comm node;              /* of our own: the processes of this node */
   int n_local, slot;

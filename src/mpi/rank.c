@@ -82,6 +82,7 @@ void wtl_mpi_refuse(const char *reasons, int status)
 static void in_child(void)
 {
   wtl_mpi_self = NULL;
+  wtl_mpi_here = (wtl_mpi_thread){.inside = false}; /* of the one thread that it has */
 }
 
 static void at_exit(int status, void *arg)
@@ -271,11 +272,11 @@ void wtl_mpi_stop(uintptr_t from)
   free(self);
 }
 
+/* Once; and all stays as it is: other threads may be in calls meanwhile, and the process may yet come to MPI_Finalize. */
 void wtl_mpi_abandon(void)
 {
   wtl_mpi_rank *self = wtl_mpi_self;
-  wtl_mpi_self = NULL; /* once */
-  if (!self) return;
+  if (!self || atomic_exchange(&self->abandoned, true)) return;
   wtl_record_unregister();
   self->door.stages.ns_per_tick = wtl_clock_ns_per_tick();
   write_record(self, NULL, NULL);

@@ -72,6 +72,14 @@ def test_a_program_that_aborts_leaves_its_own_profile_and_exit_code(mpi: Mpi, tm
 
 
 @BOTH
+def test_one_thread_ends_the_job_while_others_wait(mpi: Mpi, tmp_path: Path) -> None:
+    program = mpi.compile("abort_beside.c", tmp_path, "-pthread")
+    plain, done = mpi.run(2, program, preload=False), mpi.run(2, program, profile=tmp_path / "profile")
+    assert done.returncode == plain.returncode == 9, done
+    assert [pe["pe"] for pe in profiles(tmp_path / "profile")][:1] == [0]
+
+
+@BOTH
 def test_of_a_job_without_a_profile_nobody_knows_how_many_it_were(mpi: Mpi, tmp_path: Path) -> None:
     words = ["run", "--mpi", "-o", tmp_path / "run", "--", mpi.tool("mpirun"), "-n", 3, "sh", "-c", "exit 14"]
     done = wattle(*words, cwd=tmp_path)
