@@ -39,18 +39,26 @@ void wtl_mpi_kept(wtl_frame *f)
     wtl_governor_go_on_unbooked(g, f->site, t->entered, wtl_ticks());
 }
 
+/* Who asks for spinning has the MPI as it is, which gives its core away where processes outnumber cores. */
+static bool rests_here(void)
+{
+  const wtl_stages *s = &wtl_mpi_self->door.stages;
+  return s->policy != WTL_WAIT_SPIN || !s->crowded;
+}
+
 bool wtl_mpi_idle(void)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
-  if (!t->keeping) return t->inside; /* within a test of ours: who waits decides what comes next */
+  if (!t->inside) return false;
+  if (!t->keeping) return rests_here(); /* within a test of ours: who waits decides what comes next */
   if (t->looks < LOOKS_OF_A_WAIT) {
     if (++t->looks == LOOKS_OF_A_WAIT) t->looked = wtl_ticks();
-    return !wtl_mpi_self->door.stages.yields;
+    return rests_here() && !wtl_mpi_self->door.stages.yields;
   }
   uint64_t now = wtl_ticks();
   wtl_door_turn(&wtl_mpi_self->door, t->site, &t->turns, &wtl_mpi_self->kept, now - t->looked);
   t->looked = wtl_ticks();
-  return true;
+  return rests_here();
 }
 
 void wtl_mpi_moved(void)

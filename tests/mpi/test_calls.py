@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -52,6 +53,17 @@ def test_every_call_is_right_under_every_wait_policy(mpi: Mpi, policy: str, tmp_
     program = mpi.compile("calls.c", tmp_path)
     done = mpi.run(3, program, tmp_path / "file", WATTLE_WAIT=policy)
     assert (done.returncode, done.stdout) == (0, RIGHT), done.stderr
+
+
+@pytest.mark.parametrize(("cpus", "does"), [("one", "gives"), ("all", "keeps")])
+def test_who_is_to_spin_yields_where_open_mpi_does_by_itself(cpus: str, does: str, tmp_path: Path) -> None:
+    mine = sorted(os.sched_getaffinity(0))
+    if len(mine) < 2:
+        pytest.skip("two processes outnumber one core")
+    program = OPEN_MPI.compile("yields.c", tmp_path, "-rdynamic")
+    within = ["taskset", "-c", str(mine[0])] if cpus == "one" else []
+    done = OPEN_MPI.run(2, "--bind-to", "none", *within, program, WATTLE_WAIT="spin")
+    assert (done.returncode, done.stdout) == (0, f"{does}\n"), done
 
 
 @BOTH
