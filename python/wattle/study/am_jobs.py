@@ -38,8 +38,8 @@ def mpi_program(home: Home) -> Path:
     if library is None:
         raise WattleError(f"{home.root} has no libraries")
     digest = hashlib.sha256(f"{compiler} {library} {library.stat().st_mtime_ns}".encode())
-    for source in ("am_mpi.c", "am_cases.h", "clocks.h", "joules.h"):
-        digest.update((folder / source).read_bytes())
+    for source in (folder / "am_mpi.c", *sorted(folder.glob("*.h"))):
+        digest.update(source.read_bytes())
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "wattle" / "bench"
     target = cache / f"am_mpi-{digest.hexdigest()[:16]}"
     if not os.access(target, os.X_OK):
