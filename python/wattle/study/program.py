@@ -71,8 +71,10 @@ def _cache() -> Path:
 
 
 def _fingerprint(home: Home, source: Path) -> str:
-    """Changes when the source, the place of the tools or the library does."""
-    digest = hashlib.sha256(source.read_bytes())
+    """Changes when the source, a header beside it, the place of the tools or the library does."""
+    digest = hashlib.sha256()
+    for file in (source, *sorted(source.parent.glob("*.h"))):
+        digest.update(file.read_bytes())
     digest.update(str(home.root.resolve()).encode())
     for library in (paths.library(home), home.root / "lib" / "libwattle-sim.a"):
         if library is not None and library.exists():
