@@ -285,11 +285,12 @@ static inline void note_unquiet(wtl_am *am, int id)
   if (id >= WTL_AM_FIRST_ID) atomic_store_explicit(&am->unquiet, 1, memory_order_release);
 }
 
-void wtl_am_request(wtl_pe *self, wtl_site *site, int pe, int id, const void *source, size_t n, uint64_t *done)
+void wtl_am_request(wtl_pe *self, wtl_site *site, const char *call, int pe, int id, const void *source, size_t n,
+                    uint64_t *done)
 {
   wtl_am *am = self->am;
   int slot = self->slot_of[pe];
-  if (WTL_UNLIKELY(self->settings.am_debug.on) && id >= WTL_AM_FIRST_ID) wtl_am_order_waits(self, "shmemx_am_request");
+  if (WTL_UNLIKELY(self->settings.am_debug.on) && call) wtl_am_order_waits(self, call);
   uint32_t counted = counted_by(am, done), position;
   size_t sent = 0;
   if (WTL_UNLIKELY(slot < 0)) {
@@ -436,7 +437,11 @@ void wtl_am_quiet(wtl_pe *self, wtl_site *site, const char *call)
 void wtl_am_complete(wtl_pe *self, wtl_site *site, const char *call)
 {
   wtl_am *am = self->am;
-  if (WTL_LIKELY(!atomic_load_explicit(&am->unquiet, memory_order_relaxed))) return;
+  if (WTL_LIKELY(!atomic_load_explicit(&am->unquiet, memory_order_relaxed))) {
+    /* The others whom a barrier waits for may do so for handlers of this PE. */
+    if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_waits(self, call);
+    return;
+  }
   atomic_exchange_explicit(&am->unquiet, 0, memory_order_acquire);
   wtl_am_quiet(self, site, call);
 }

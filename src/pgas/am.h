@@ -65,9 +65,10 @@ void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handle
  * has ended, unless this thread holds a mutex: the handler may want that. */
 void wtl_am_detach(wtl_pe *self, wtl_site *site, const char *call, int id);
 
-/* `source` may be reused on return. `done`, if not NULL: is added 1 to when the handler and its reply's handler have
- * run. */
-void wtl_am_request(wtl_pe *self, wtl_site *site, int pe, int id, const void *source, size_t n, uint64_t *done);
+/* `call`: NULL where it is the runtime's own. `source` may be reused on return. `done`, if not NULL: is added 1 to when
+ * the handler and its reply's handler have run. */
+void wtl_am_request(wtl_pe *self, wtl_site *site, const char *call, int pe, int id, const void *source, size_t n,
+                    uint64_t *done);
 
 /* The payload goes to the symmetric object `target` of `pe` first; the handler finds it there. */
 void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *target, const void *source, size_t n,

@@ -91,8 +91,9 @@ struct wtl_am {
   wtl_am_handlers *_Atomic handlers;
   wtl_am_counter *counters; /* by number, from 1 */
   uint32_t n_counters, free_counter;
-  struct wtl_am_order *order; /* WATTLE_AM_DEBUG's */
-  _Atomic bool told_of_locks; /* that a thread which holds a mutex waits for long */
+  struct wtl_am_order *order;   /* WATTLE_AM_DEBUG's */
+  _Atomic bool told_of_locks;   /* that a thread which holds a mutex waits for long */
+  _Atomic bool told_of_handler; /* that a handler waits for a mutex for long */
   wtl_am_agent *agent;
   wtl_am_far *_Atomic far; /* NULL where all PEs are on this node */
 };

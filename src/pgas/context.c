@@ -4,7 +4,6 @@
 
 #include "pgas/am_order.h"
 #include "pgas/rma.h"
-#include "pgas/sync.h"
 
 enum { PLACE_BITS = 10, BUSY = 1 };
 _Static_assert(1 << PLACE_BITS == WTL_MOST_CTXS, "a handle's low bits are a place in the table");
@@ -53,12 +52,24 @@ wtl_ctx *wtl_context_find(const wtl_pe *self, uintptr_t handle)
   return atomic_load_explicit(&c->handle, memory_order_acquire) == handle ? c : NULL;
 }
 
+/* Requests on a context whose end is waited for. */
+typedef struct requests {
+  const wtl_ctx *on;
+  uint64_t sent;
+} requests;
+
+static bool are_done(void *arg)
+{
+  const requests *r = arg;
+  return __atomic_load_n(&r->on->am_done, __ATOMIC_ACQUIRE) >= r->sent;
+}
+
 void wtl_context_am_quiet(wtl_pe *self, wtl_site *site, const char *call, wtl_ctx *c)
 {
-  uint64_t sent = atomic_load(&c->am_sent);
-  if (!sent) return;
+  requests r = {c, atomic_load(&c->am_sent)};
+  if (!r.sent) return;
   if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_waits(self, call);
-  wtl_wait_until(self, site, &c->am_done, WTL_U64, WTL_CMP_GE, sent);
+  if (!are_done(&r)) wtl_am_wait(self, site, are_done, &r);
 }
 
 void wtl_context_free(wtl_pe *self, wtl_site *site, const char *call, wtl_ctx *c)

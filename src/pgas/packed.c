@@ -106,7 +106,7 @@ static void send(wtl_pe *self, wtl_site *site, const wtl_packed *how, message *m
   wtl_global *g = self->global;
   memcpy(m->bytes, &m->head, sizeof m->head);
   if (how->op == WTL_PACKED_GET) atomic_fetch_add_explicit(&r->by_packed, 1, memory_order_relaxed);
-  wtl_am_request(self, site, how->pe, WTL_AM_PACKED, m->bytes, m->used, NULL);
+  wtl_am_request(self, site, NULL, how->pe, WTL_AM_PACKED, m->bytes, m->used, NULL);
   /* After it: another thread's fence must not take for done what has not been sent. */
   atomic_fetch_add_explicit(&g->packed[how->pe], 1, memory_order_relaxed);
 }

@@ -106,7 +106,7 @@ void wtl_post(wtl_pe *self, wtl_site *site, int pe, uint64_t context, int64_t ta
   uint64_t serial = atomic_fetch_add_explicit(&self->posted->sent[pe], 1, memory_order_relaxed);
   memcpy(m, &(address){context, tag, serial}, sizeof(address));
   if (n) memcpy(m + sizeof(address), data, n);
-  wtl_am_request(self, site, pe, WTL_AM_POSTED, m, sizeof(address) + n, NULL);
+  wtl_am_request(self, site, NULL, pe, WTL_AM_POSTED, m, sizeof(address) + n, NULL);
   if (m != small) free(m);
 }
 

@@ -135,6 +135,8 @@ def check_lines(r: Routine) -> list[str]:
                 "pe_as": f"wtl_check_pe(&f, {name});",
                 "am_length": f'wtl_check_that(&f, {name} <= WTL_AM_LONGEST, "{name}", (long long){name}, '
                 '"lengths of 0 to 1 GiB");',
+                "am_id": f'wtl_check_that(&f, {name} >= WTL_AM_FIRST_ID, "{name}", {name}, '
+                '"any int but the 16 lowest ones, which are the library\'s own");',
                 "symmetric_on": f'wtl_check_symmetric(&f, "{name}", {name}, f.bytes, {last});',
                 "count": f"wtl_check_count(&f, {name}, {r.size});",
                 "product": f"if (__builtin_mul_overflow_p({name}, {last}, (size_t)0)) "

@@ -15,6 +15,10 @@ WRONG = [  # case, PE that says it (None: either), what it must say
     ("too long", 0, "shmemx_am_request: nbytes=-8 is not valid here; allowed: lengths of 0 to 1 GiB"),
     ("too many words", 0, "shmemx_am_request_words: nwords=5 is not valid here; allowed: 0 to 4"),
     ("place not symmetric", 0, "shmemx_am_request_put: target=0x[0-9a-f]+ is not symmetric"),
+    *(
+        (f"{call}s {to}a number of the library's", 0, f"shmemx_am_{name}: handler_id=-2147483.* but the 16 lowest ones")
+        for call, to, name in (("attache", "", "attach"), ("detache", "", "detach"), ("send", "to ", "request"))
+    ),
     ("no function", 0, "shmemx_am_attach: handler=0 is not valid here; allowed: a function"),
     ("reply outside", 0, "shmemx_am_reply: called outside of a handler"),
     ("reply in reply", 0, "shmemx_am_reply: handler 2 runs for a reply, and there is no reply to that"),
@@ -143,14 +147,41 @@ def test_the_call_that_the_program_makes_with_a_mutex_is_named() -> None:
     ]
 
 
-def test_a_thread_that_waits_long_with_a_mutex_is_told_so_once() -> None:
+def test_each_way_of_sending_with_a_mutex_is_named() -> None:
+    result = oshrun(2, "wrong_am", "sends in each way with one", env={"WATTLE_AM_DEBUG": "on"})
+    assert result.code == 0, result
+    assert [re.search(r"messages: (\w+) may wait", s).group(1) for s in result.said] == [
+        "shmemx_am_request_words",
+        "shmemx_am_request_nbi",
+        "shmemx_ctx_am_request",
+        "shmemx_am_request_put",
+    ]
+
+
+def test_a_barrier_with_a_mutex_is_reported_where_its_pe_has_sent_nothing_either() -> None:
+    """Another PE may come to it only when a handler of this one has had the mutex."""
+    result = oshrun(2, "wrong_am", "only meets with one", env={"WATTLE_AM_DEBUG": "on"})
+    assert result.code == 0, result
+    (line,) = result.said
+    assert "PE 0: active messages: shmem_barrier_all may wait for handlers, and the thread" in line
+
+
+@pytest.mark.parametrize("case", ["waits long with one", "waits long on a context with one"])
+def test_a_thread_that_waits_long_with_a_mutex_is_told_so_once(case: str) -> None:
     """Whether or not anything is to be reported: it may be waited for for ever."""
-    result = oshrun(2, "wrong_am", "waits long with one", env={"WATTLE_AM_PATIENCE": "50ms"})
+    result = oshrun(2, "wrong_am", case, env={"WATTLE_AM_PATIENCE": "50ms"})
     assert result.code == 0, result
     (line,) = result.said
     assert re.search(
         r"PE 0: active messages: a request, .* has waited for 0\.05 s in a thread that holds 1 mutex;", line
     )
+
+
+def test_a_handler_that_waits_long_for_a_mutex_is_named() -> None:
+    result = oshrun(2, "wrong_am", "held for long", env={"WATTLE_AM_PATIENCE": "50ms"})
+    assert result.code == 0, result
+    (line,) = result.said
+    assert re.search(r"PE 0: active messages: handler 1 has waited for 0\.05 s for the mutex at 0x[0-9a-f]+, and", line)
 
 
 def test_a_message_that_waits_long_for_its_handler_is_named() -> None:

@@ -1,4 +1,5 @@
 /* What is wrong with active messages ends the job with a line that says so. usage: wrong_am CASE */
+#include <limits.h>
 #include <setjmp.h>
 #include <unistd.h>
 
@@ -31,7 +32,8 @@ static void on_do(void *buf, size_t n, int from, shmemx_am_token_t token)
     usleep(20000);
     shmemx_am_mutex_unlock(&mutex);
   }
-  if (!strcmp(what, "waits long with one")) usleep(400000);
+  if (!strcmp(what, "waits long with one") || !strcmp(what, "waits long on a context with one")) usleep(400000);
+  if (!strcmp(what, "held for long")) shmemx_am_mutex_lock(&mutex), shmemx_am_mutex_unlock(&mutex);
 }
 
 static void on_answer(void *buf, size_t n, int from, shmemx_am_token_t token)
@@ -76,6 +78,9 @@ static void provoke(int me, int n)
     long here;
     shmemx_am_request_put(to, DO, &here, &here, sizeof here);
   }
+  if (!strcmp(what, "attaches a number of the library's")) shmemx_am_attach(INT_MIN, on_do);
+  if (!strcmp(what, "detaches a number of the library's")) shmemx_am_detach(INT_MIN + 15);
+  if (!strcmp(what, "sends to a number of the library's")) shmemx_am_request(to, INT_MIN + 1, NULL, 0);
   if (!strcmp(what, "no function")) shmemx_am_attach(DO, NULL);
   if (!strcmp(what, "reply outside")) shmemx_am_reply(ANSWER, NULL, 0, 0);
   if (!strcmp(what, "locks twice")) shmemx_am_mutex_lock(&mutex), shmemx_am_mutex_lock(&mutex);
@@ -103,6 +108,43 @@ static void provoke(int me, int n)
     shmemx_ctx_am_quiet(ctx);
     shmemx_am_mutex_unlock(&mutex);
     shmem_ctx_destroy(ctx);
+  }
+  if (!strcmp(what, "waits long on a context with one")) {
+    shmem_ctx_t ctx;
+    if (shmem_ctx_create(0, &ctx)) shmem_global_exit(1);
+    shmemx_ctx_am_request(ctx, to, DO, NULL, 0);
+    shmemx_am_mutex_lock(&mutex);
+    shmemx_ctx_am_quiet(ctx);
+    shmemx_am_mutex_unlock(&mutex);
+    shmem_ctx_destroy(ctx);
+    return;
+  }
+  if (!strcmp(what, "held for long")) {
+    shmemx_am_mutex_lock(&mutex);
+    shmem_long_p(&target, 1, to);
+    usleep(400000);
+    shmemx_am_mutex_unlock(&mutex);
+    return;
+  }
+  if (!strcmp(what, "sends in each way with one")) {
+    uint64_t done = 0;
+    shmem_ctx_t ctx;
+    if (shmem_ctx_create(0, &ctx)) shmem_global_exit(1);
+    shmemx_am_mutex_lock(&mutex);
+    shmemx_am_request_words(to, DO, 1, 7, 0, 0, 0);
+    shmemx_am_request_nbi(to, DO, NULL, 0, &done);
+    shmemx_ctx_am_request(ctx, to, DO, NULL, 0);
+    shmemx_am_request_put(to, DO, &target, &target, sizeof target);
+    shmemx_am_mutex_unlock(&mutex);
+    shmem_uint64_wait_until(&done, SHMEM_CMP_EQ, 1);
+    shmem_ctx_destroy(ctx);
+    return;
+  }
+  if (!strcmp(what, "only meets with one")) {
+    shmemx_am_mutex_lock(&mutex);
+    shmem_barrier_all();
+    shmemx_am_mutex_unlock(&mutex);
+    return;
   }
   if (!strcmp(what, "waits long with one")) {
     for (int turn = 0; turn < 2; turn++) {
@@ -192,6 +234,11 @@ int main(int argc, char **argv)
   }
   if (me == 0) provoke(me, n);
   if (me != 0 && !strcmp(what, "early")) attach_late();
+  if (me != 0 && !strcmp(what, "only meets with one")) shmem_barrier_all();
+  if (me != 0 && !strcmp(what, "held for long")) {
+    shmem_long_wait_until(&target, SHMEM_CMP_EQ, 1);
+    shmemx_am_request(0, DO, NULL, 0);
+  }
   if (me != 0 && !strcmp(what, "detached")) shmemx_am_detach(DO), shmem_barrier_all();
   if (me == 0 && !strcmp(what, "meets with one")) shmemx_am_request(1 % n, DO, NULL, 0);
   shmem_barrier_all();
