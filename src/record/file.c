@@ -306,7 +306,7 @@ void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_j
   }
   wtl_record_states(self, &states);
   snprintf(path, sizeof path, "%s/pe-%05d.json", dir, self->me);
-  snprintf(part, sizeof part, "%s.part", path);
+  snprintf(part, sizeof part, "%s.%ld.part", path, (long)getpid()); /* programs of one process each may share it */
   if ((w.f = fopen(part, "we")) == NULL) {
     wtl_say("cannot write the profile %s: %s", part, strerror(errno));
     return;

@@ -121,7 +121,7 @@ void wtl_timeline_write(const wtl_record *self)
   if (!*dir || !self->profile->timeline_bytes) return;
   self->door->noted = NULL;
   snprintf(path, sizeof path, "%s/timeline-%05d.bin", dir, self->me);
-  snprintf(part, sizeof part, "%s.part", path);
+  snprintf(part, sizeof part, "%s.%ld.part", path, (long)getpid()); /* programs of one process each may share it */
   FILE *f = fopen(part, "we");
   if (!f) {
     wtl_say("cannot write the timeline %s: %s", part, strerror(errno));

@@ -126,7 +126,8 @@ def _why_lost(manifest: Manifest) -> str:
     if manifest.extra.get("interrupted"):
         return "interrupted"
     killed = "killed, aborted" if manifest.exit_code else "ended without finalize"
-    return f"{killed}, or never initialised"
+    unseen = ", or linked with its MPI statically" if manifest.extra.get("mpi") and not manifest.exit_code else ""
+    return f"{killed}, or never initialised{unseen}"
 
 
 def _joules_words(profile: RunProfile) -> str:
