@@ -283,7 +283,7 @@ void ARMCI_Group_get_world(ARMCI_Group *group);
 /** The job's number of the group's process `rank`. */
 int ARMCI_Absolute_id(ARMCI_Group *group, int rank);
 
-/* --- nodes --- */
+/* --- nodes: a domain is a run of processes with consecutive numbers on one node --- */
 
 enum armci_domain_e { ARMCI_DOMAIN_SMP };
 typedef int armci_domain_t;

@@ -3,7 +3,7 @@
  *
  * Operations: "+", "*", "max", "min", "absmax", "absmin", and of integers "and" ("&", "band"), "or" ("|", "bor") and
  * "xor" ("bxor"), bit by bit, and "&&" ("land") and "||" ("lor"), 0 or 1. The result is the same, to the last bit, on
- * all processes. Scopes: all processes, those of the node, or the first of each node.
+ * all processes. Scopes: all processes, those of the domain (armci.h), or the first of each domain.
  */
 #ifndef ARMCI_MESSAGE_H
 #define ARMCI_MESSAGE_H

@@ -41,7 +41,7 @@ typedef struct armci_state {
   long *notified;           /* global: notified[p] counts what process p told this one */
   long **notify;            /* where process p counts */
   long *told, *heard;       /* by process: so far */
-  int *node_of;             /* by process */
+  int *domain_of;           /* by process (groups.c) */
   long *next_value;         /* symmetric: process 0's is NXTVAL's */
   long tcgmsg_sent, tcgmsg_received;
   bool tcgmsg_traces;
@@ -192,7 +192,7 @@ static inline void armci_meet_at_barrier(const wtl_frame *f, const wtl_group *g)
 wtl_group *armci_group_of(const wtl_frame *f, const ARMCI_Group *group);
 wtl_group *armci_member_group_of(const wtl_frame *f, const ARMCI_Group *group);
 
-/* The group's members of this process's node (SCOPE_NODE), or the first of each node (SCOPE_MASTERS), as a group; NULL:
+/* The group's members of this process's domain (SCOPE_NODE), or the first of each (SCOPE_MASTERS), as a group; NULL:
  * this process is none of them. armci_scope_end frees it, unless it is the group itself. */
 wtl_group *armci_scope_of(const wtl_frame *f, wtl_group *g, int scope);
 void armci_scope_end(wtl_group *g, wtl_group *scoped);

@@ -1,4 +1,7 @@
-/* Groups. */
+/*
+ * Groups, and domains. A domain is a run of processes with consecutive numbers on one node: programs take its processes
+ * to be those from its first one on. Where processes are dealt out to the nodes by turns, each is a domain by itself.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,16 +55,55 @@ static wtl_group *make(const wtl_frame *f, const int *pes, int n)
 
 /* --- those that are there from the start -------------------------------------------------------------------------- */
 
+/* In place: by process, from its node to its domain. */
+static void number_domains(int *domain_of, int n)
+{
+  int node = domain_of[0], domain = 0;
+  for (int i = 0; i < n; i++) {
+    if (domain_of[i] != node) domain++;
+    node = domain_of[i];
+    domain_of[i] = domain;
+  }
+}
+
+static int domain_of(const wtl_frame *f, int proc)
+{
+  return armci_of(f->self)->domain_of[proc];
+}
+
+static bool is_first_of_domain(const armci_state *s, const wtl_group *g, int member)
+{
+  for (int i = 0; i < member; i++)
+    if (s->domain_of[g->pe[i]] == s->domain_of[g->pe[member]]) return false;
+  return true;
+}
+
+/* The members of this process's domain, or the first of each; NULL: this process is none of them, unless `of_all`. */
+static wtl_group *part_of(const wtl_frame *f, const armci_state *s, const wtl_group *g, int scope, bool of_all)
+{
+  int *pes = malloc((size_t)g->n * sizeof *pes), n = 0, mine = s->domain_of[f->self->me];
+  wtl_group *part = NULL;
+  if (!pes) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI: no memory for a group of %d", g->n);
+  for (int i = 0; i < g->n; i++)
+    if (scope == SCOPE_NODE ? s->domain_of[g->pe[i]] == mine : is_first_of_domain(s, g, i)) pes[n++] = g->pe[i];
+  if (of_all || scope == SCOPE_NODE || is_first_of_domain(s, g, g->me)) part = make(f, pes, n);
+  free(pes);
+  return part;
+}
+
 void armci_groups_start(const wtl_frame *f, armci_state *s)
 {
-  const wtl_boot *b = &f->self->boot;
-  int *all = malloc((size_t)b->n_pes * sizeof *all);
-  if (!all) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no memory");
-  for (int i = 0; i < b->n_pes; i++) all[i] = i;
-  s->world = s->standard = make(f, all, b->n_pes);
-  s->node = make(f, b->local_pe, b->n_local);
-  s->masters = make(f, b->leader_pe, b->n_nodes);
+  wtl_pe *self = f->self;
+  int n = self->n, *all = malloc((size_t)n * sizeof *all);
+  s->domain_of = malloc((size_t)n * sizeof *s->domain_of);
+  if (!all || !s->domain_of) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no memory");
+  for (int i = 0; i < n; i++) all[i] = i;
+  s->world = s->standard = make(f, all, n);
   free(all);
+  wtl_group_gather(self, f->site, s->world, &self->boot.node, s->domain_of, sizeof *s->domain_of);
+  number_domains(s->domain_of, n);
+  s->node = part_of(f, s, s->world, SCOPE_NODE, true);
+  s->masters = part_of(f, s, s->world, SCOPE_MASTERS, true);
 }
 
 void armci_groups_stop(armci_state *s)
@@ -69,6 +111,7 @@ void armci_groups_stop(armci_state *s)
   wtl_group_free(s->world);
   wtl_group_free(s->node);
   wtl_group_free(s->masters);
+  free(s->domain_of);
 }
 
 void ARMCI_Group_get_world(ARMCI_Group *group)
@@ -141,37 +184,13 @@ void ARMCI_Group_free(ARMCI_Group *group)
 
 /* --- scopes ------------------------------------------------------------------------------------------------------- */
 
-static int node_of(const wtl_frame *f, int proc)
-{
-  return armci_of(f->self)->node_of[proc];
-}
-
-static bool is_first_of_node(const wtl_frame *f, const wtl_group *g, int member)
-{
-  for (int i = 0; i < member; i++)
-    if (node_of(f, g->pe[i]) == node_of(f, g->pe[member])) return false;
-  return true;
-}
-
-static wtl_group *part_of(const wtl_frame *f, const wtl_group *g, int scope)
-{
-  int *pes = malloc((size_t)g->n * sizeof *pes), n = 0;
-  wtl_group *part = NULL;
-  if (!pes) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory", armci_call_name(f->call));
-  for (int i = 0; i < g->n; i++)
-    if (scope == SCOPE_NODE ? wtl_is_near(f->self, g->pe[i]) : is_first_of_node(f, g, i)) pes[n++] = g->pe[i];
-  if (scope == SCOPE_NODE || is_first_of_node(f, g, g->me)) part = make(f, pes, n);
-  free(pes);
-  return part;
-}
-
 wtl_group *armci_scope_of(const wtl_frame *f, wtl_group *g, int scope)
 {
   armci_state *s = armci_of(f->self);
   armci_check_that(f, scope >= SCOPE_ALL && scope <= SCOPE_MASTERS, "scope", scope,
                    "SCOPE_ALL, SCOPE_NODE and SCOPE_MASTERS");
   if (scope == SCOPE_ALL) return g;
-  if (!g->is_world) return part_of(f, g, scope);
+  if (!g->is_world) return part_of(f, s, g, scope, false);
   if (scope == SCOPE_NODE) return s->node;
   return s->masters->me < 0 ? NULL : s->masters;
 }
@@ -231,19 +250,19 @@ int ARMCI_Absolute_id(ARMCI_Group *group, int rank)
   return g->pe[rank];
 }
 
-/* --- nodes -------------------------------------------------------------------------------------------------------- */
+/* --- domains ------------------------------------------------------------------------------------------------------ */
 
 static void check_domain(const wtl_frame *f, armci_domain_t domain)
 {
   armci_check_that(f, domain == ARMCI_DOMAIN_SMP, "domain", domain, "ARMCI_DOMAIN_SMP");
 }
 
-static int nth_of_node(const wtl_frame *f, int node, int nth, int *n)
+static int nth_of_domain(const wtl_frame *f, int domain, int nth, int *n)
 {
   int found = -1;
   *n = 0;
   for (int p = 0; p < f->self->n; p++) {
-    if (node_of(f, p) != node) continue;
+    if (domain_of(f, p) != domain) continue;
     if ((*n)++ == nth) found = p;
   }
   return found;
@@ -254,7 +273,7 @@ int armci_domain_nprocs(armci_domain_t domain, int id)
   ARMCI_ENTER(armci_domain, 0);
   int n;
   check_domain(&f, domain);
-  nth_of_node(&f, id < 0 ? f.self->boot.node : id, 0, &n);
+  nth_of_domain(&f, id < 0 ? domain_of(&f, f.self->me) : id, 0, &n);
   wtl_leave(&f);
   return n;
 }
@@ -265,7 +284,7 @@ int armci_domain_id(armci_domain_t domain, int proc)
   check_domain(&f, domain);
   armci_check_proc(&f, proc);
   wtl_leave(&f);
-  return node_of(&f, proc);
+  return domain_of(&f, proc);
 }
 
 int armci_domain_glob_proc_id(armci_domain_t domain, int id, int i)
@@ -273,7 +292,7 @@ int armci_domain_glob_proc_id(armci_domain_t domain, int id, int i)
   ARMCI_ENTER(armci_domain, 0);
   int n, proc;
   check_domain(&f, domain);
-  proc = nth_of_node(&f, id, i, &n);
+  proc = nth_of_domain(&f, id, i, &n);
   armci_check_that(&f, proc >= 0, "loc_proc_id", i, "less than the domain's number of processes");
   wtl_leave(&f);
   return proc;
@@ -284,7 +303,7 @@ int armci_domain_my_id(armci_domain_t domain)
   ARMCI_ENTER(armci_domain, 0);
   check_domain(&f, domain);
   wtl_leave(&f);
-  return f.self->boot.node;
+  return domain_of(&f, f.self->me);
 }
 
 int armci_domain_count(armci_domain_t domain)
@@ -292,7 +311,7 @@ int armci_domain_count(armci_domain_t domain)
   ARMCI_ENTER(armci_domain, 0);
   check_domain(&f, domain);
   wtl_leave(&f);
-  return f.self->boot.n_nodes;
+  return domain_of(&f, f.self->n - 1) + 1;
 }
 
 int armci_domain_same_id(armci_domain_t domain, int proc)
@@ -301,7 +320,7 @@ int armci_domain_same_id(armci_domain_t domain, int proc)
   check_domain(&f, domain);
   armci_check_proc(&f, proc);
   wtl_leave(&f);
-  return wtl_is_near(f.self, proc);
+  return domain_of(&f, proc) == domain_of(&f, f.self->me);
 }
 
 int ARMCI_Same_node(int proc)

@@ -76,8 +76,6 @@ static void meet_others(const wtl_frame *f, armci_state *s)
   s->told = need(n, sizeof *s->told);
   s->heard = need(n, sizeof *s->heard);
   wtl_group_gather(f->self, f->site, s->world, &s->notified, s->notify, sizeof s->notified);
-  s->node_of = need(n, sizeof *s->node_of);
-  wtl_group_gather(f->self, f->site, s->world, &f->self->boot.node, s->node_of, sizeof *s->node_of);
 }
 
 static void free_state(wtl_pe *self)
@@ -91,7 +89,6 @@ static void free_state(wtl_pe *self)
   free(s->notify);
   free(s->told);
   free(s->heard);
-  free(s->node_of);
   free(s);
 }
 

@@ -136,7 +136,8 @@ void armci_msg_brdcst(void *buf, int bytes, int root)
 void armci_msg_clus_brdcst(void *buf, int bytes)
 {
   ARMCI_ENTER(armci_msg_bcast, bytes);
-  broadcast(&f, armci_of(f.self)->node, buf, bytes, f.self->boot.local_pe[0]);
+  wtl_group *node = armci_of(f.self)->node;
+  broadcast(&f, node, buf, bytes, node->pe[0]);
 }
 
 void armci_msg_group_bcast_scope(int scope, void *buf, int bytes, int root, ARMCI_Group *group)

@@ -406,7 +406,9 @@ static void scopes_are_parts_of_a_group(world *w)
   REQUIRE(members);
   for (int i = 0; i < w->n; i++) {
     members[i] = w->n - 1 - i;
-    if (!ARMCI_Same_node(i)) continue;
+    if (!armci_domain_same_id(smp, i)) continue;
+    EXPECT(ARMCI_Same_node(i) && armci_domain_glob_proc_id(smp, mine, on_node) == i, "%d of domain %d", i, mine);
+    EXPECT(on_node == 0 || last == i - 1, "processes %d and %d of domain %d", last, i, mine); /* no gaps between them */
     on_node++;
     last = i;
   }

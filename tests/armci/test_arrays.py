@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from armci_jobs import ARRAYS, BELOW, OURS, OURS_STATIC, THEIRS, compile_program, need, need_arrays, run
 from jobs import HOME
-from nodes_of_test import launch
+from nodes_of_test import built, launch
 from wattle.nodes import Nodes, unavailable
 
 # What the last three print does not depend on the number of processes.
@@ -59,14 +59,27 @@ def test_a_static_library_serves_as_well(folder: Path) -> None:
     assert lines(run(2, build(*CASES[0], folder, OURS_STATIC))) == ours
 
 
+# Dealt out by turns, the processes of a node have no consecutive numbers, as Global Arrays has them in its domains.
+@pytest.mark.parametrize("options", [[], ["--map-by", "node"]], ids=["", "by turns"])
 @pytest.mark.parametrize(("source", "compiler"), CASES)
-def test_the_answers_are_the_same_on_two_nodes(source: str, compiler: str, folder: Path) -> None:
+def test_the_answers_are_the_same_on_two_nodes(source: str, compiler: str, options: list[str], folder: Path) -> None:
     if reason := unavailable():
         pytest.skip(reason)
     program = build(source, compiler, folder, OURS)
     alone = lines(run(4, program))
     with Nodes(2) as nodes:
-        job = launch(nodes, nodes.command(str(HOME / "bin/oshrun"), 2, str(program)))
+        job = launch(nodes, nodes.command(str(HOME / "bin/oshrun"), 2, *options, str(program)))
         out, err = job.communicate(timeout=100)
     assert job.returncode == 0, out + err
     assert sorted(out.splitlines()) == alone
+
+
+def test_the_processes_of_a_domain_follow_each_other_wherever_they_are() -> None:
+    if reason := unavailable():
+        pytest.skip(reason)
+    with Nodes(2) as nodes:
+        for program in ("armci_edges", "armci_groups"):
+            words = ["--map-by", "node", str(built(program)), "3000"]
+            job = launch(nodes, nodes.command(str(HOME / "bin/oshrun"), 2, *words))
+            out, err = job.communicate(timeout=100)
+            assert job.returncode == 0, out + err
