@@ -12,6 +12,7 @@ import mini_apps
 import pytest
 from wattle import manifest as manifests
 from wattle.report.cli import write
+from wattle.report.figures import fine_axis
 from wattle.study import published, tsp, versions
 
 PLOTLY = re.compile(r"<script>\s*/\*\*\s*\* plotly\.js.*?</script>", re.DOTALL)
@@ -35,6 +36,21 @@ def page(study_dir: Path) -> str:
 def figures(page: str) -> dict[str, dict]:
     found = re.search(r'<script type="application/json" id="figures">(.*?)</script>', page, re.DOTALL)
     return json.loads(found.group(1))
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "labels"),
+    [
+        ([0.06, 2.5], "J", ["50mJ", "100mJ", "200mJ", "500mJ", "1J", "2J"]),
+        ([3e-6, 2e-4], "s", ["5µs", "10µs", "20µs", "50µs", "100µs"]),
+        ([0.4, 3.0], "", ["0.5", "1", "2"]),
+    ],
+)
+def test_an_axis_of_few_decades_says_the_unit_at_each_label(values, unit, labels):
+    axis = fine_axis(values, unit)
+    assert axis["tickvals"][0] < values[0] and axis["tickvals"][-1] > values[-1]  # a zoomed one has some, too
+    at = axis["ticktext"].index(labels[0])
+    assert axis["ticktext"][at : at + len(labels)] == labels
 
 
 def plain(text: str) -> str:

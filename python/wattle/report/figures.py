@@ -4,10 +4,13 @@ script adds."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
+
+from wattle.report.amounts import si_scale
 
 Trace = dict[str, Any]
 
@@ -58,16 +61,27 @@ def value_axis(unit: str, log: bool) -> dict[str, Any]:
     return {**axis, "type": "log", "dtick": 1} if log else {**axis, "type": "linear", "rangemode": "tozero"}
 
 
+def fine_axis(values: Sequence[float], unit: str = "") -> dict[str, Any]:
+    """A logarithmic axis of few decades, around `values`: 1, 2 and 5 have labels, for with one a decade there might be
+    a single one. Plotly's own would have a unit at 1 alone, and say 5 for 0.5."""
+    first, end = math.floor(math.log10(min(values))) - 1, math.ceil(math.log10(max(values))) + 2
+    ticks = [float(f"{digit}e{k}") for k in range(first, end) for digit in (1, 2, 5)]
+    scales = [si_scale([t], unit) if unit else (1.0, "") for t in ticks]
+    texts = [f"{t / factor:g}{name}" for t, (factor, name) in zip(ticks, scales, strict=True)]
+    return {"type": "log", "tickmode": "array", "tickvals": ticks, "ticktext": texts}
+
+
+def amounts_axis(traces: Sequence[Trace], unit: str) -> dict[str, Any]:
+    """The axis of the amounts that `traces` have: logarithmic where that is worth it."""
+    values = [v for trace in traces for v in trace["y"] if v is not None and v > 0]
+    log = spans_a_decade(traces)
+    return fine_axis(values, unit) if log and max(values) < 300 * min(values) else value_axis(unit, log)
+
+
 def spans_a_decade(traces: Sequence[Trace]) -> bool:
     """Worth a logarithmic axis?"""
     values = [v for trace in traces for v in trace["y"] if v is not None and v > 0]
     return bool(values) and max(values) >= 10 * min(values)
-
-
-def spans_decades(traces: Sequence[Trace]) -> bool:
-    """So many that one label for each is enough."""
-    values = [v for trace in traces for v in trace["y"] if v is not None and v > 0]
-    return max(values) >= 300 * min(values)
 
 
 def short_count(n: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from wattle import units
 from wattle.manifest import Manifest
 from wattle.report import sweep
-from wattle.report.figures import Figure, Look, Trace, hover_text, line
+from wattle.report.figures import Figure, Look, Trace, fine_axis, hover_text, line
 from wattle.report.page import Page
 from wattle.report.sweep import Section
 from wattle.study.pascol import SWEEP
@@ -85,9 +85,12 @@ def _figure(a: Analysis, op: str, metric: str, title: str) -> Figure:
         traces += _marks(a, op, min(values), max(values))
     note = f"{a.provenance}; lower is better" if metric == "node" else "lower is better"
     spread = max(values) / min(values) if values and min(values) > 0 else 1.0
+    axis: dict[str, Any] = {"type": "log", "dtick": 1} if spread >= 100 else {"rangemode": "tozero"}
+    if 4 <= spread < 100:
+        axis = fine_axis(values)
     layout = {
         "xaxis": _axis(a),
-        "yaxis": {"type": "log", "dtick": "D2" if spread < 100 else 1} if spread >= 4 else {"rangemode": "tozero"},
+        "yaxis": axis,
         "showlegend": True,
         "legend": {"orientation": "h", "y": -0.3},
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 from wattle import units
 from wattle.report.amounts import in_unit
-from wattle.report.figures import Figure, Look, Trace, hover_text, line, spans_a_decade, spans_decades, value_axis
+from wattle.report.figures import Figure, Look, Trace, amounts_axis, hover_text, line
 from wattle.study.sweep_analysis import METRICS, Analysis, Point
 
 LOOKS = {
@@ -54,15 +54,12 @@ def lines(
     note = f"{a.provenance}; lower is better" if kind.energy else "lower is better"
     if kind.energy and not traces:
         note = "not known here"
-    values = value_axis(kind.unit, log=spans_a_decade(traces))
-    if values["type"] == "log" and not spans_decades(traces):
-        values["dtick"] = "D2"  # 1, 2 and 5: with one label a decade there might be a single one
     return Figure(
         id=id,
         title=title,
         label=f"{title}: {kind.label} against {axis['title']['text']}, a line for each way",
         traces=traces,
-        layout={"xaxis": axis, "yaxis": values},
+        layout={"xaxis": axis, "yaxis": amounts_axis(traces, kind.unit)},
         note=note,
         height=height,
     )

@@ -6,7 +6,7 @@ import re
 
 from wattle import units
 from wattle.report.amounts import si
-from wattle.report.figures import Figure, Look, Trace, hover_text, spans_a_decade, spans_decades, value_axis
+from wattle.report.figures import Figure, Look, Trace, amounts_axis, hover_text
 from wattle.study.versions_analysis import METRICS, STAGES, Analysis
 
 LOOKS = {
@@ -37,9 +37,6 @@ def amount(metric: str, value: float | None, scale: units.Scale | None = None) -
 def _boxes(a: Analysis, metric: str, given: str) -> Figure:
     kind = METRICS[metric]
     traces = [trace for version in a.versions if (trace := _box(a, metric, version, given))["y"]]
-    axis = value_axis(kind.unit, log=spans_a_decade(traces))
-    if axis["type"] == "log" and not spans_decades(traces):
-        axis["dtick"] = "D2"  # 1, 2 and 5: with one label a decade there might be a single one
     note = a.provenance(metric) if kind.energy else "lower is better"
     return Figure(
         id=figure_id(metric, given),
@@ -51,7 +48,7 @@ def _boxes(a: Analysis, metric: str, given: str) -> Figure:
             "boxgap": 0.25,
             "boxgroupgap": 0.15,
             "xaxis": {"type": "category", "title": {"text": "PEs"}, "categoryarray": [str(n) for n in a.pes]},
-            "yaxis": axis,
+            "yaxis": amounts_axis(traces, kind.unit),
         },
         note=note,
     )
