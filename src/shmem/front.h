@@ -23,6 +23,10 @@ static inline const char *wtl_call_name(uint32_t call)
   return wtl_shmem_calls[call].name;
 }
 
+/* Its name and from where in the program it was called, for the message that ends the job; this thread's until the next
+ * one. */
+const char *wtl_call_here(uint32_t call) __attribute__((cold));
+
 /* What a routine's worker (generate.py) must know of the routine that it works for. */
 typedef struct wtl_typed {
   uint32_t call, size; /* of an element, in bytes */

@@ -31,14 +31,14 @@ static void refuse_places(uint32_t call, const char *name, uint64_t mine, uint64
 {
   char here[64], there[64];
   wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs do not pass alike: %s is at %s here, at %s on PE %d; all PEs must pass the same",
-              wtl_call_name(call), name, place_text(mine, here, sizeof here), place_text(theirs, there, sizeof there),
+              wtl_call_here(call), name, place_text(mine, here, sizeof here), place_text(theirs, there, sizeof there),
               pe);
 }
 
 static void refuse_values(uint32_t call, const char *name, uint64_t mine, uint64_t theirs, int pe)
 {
   wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs do not pass alike: %s=%lld here, %lld on PE %d; all PEs must pass the same",
-              wtl_call_name(call), name, (long long)mine, (long long)theirs, pe);
+              wtl_call_here(call), name, (long long)mine, (long long)theirs, pe);
 }
 
 /* `pe`, by the job's number, tells `theirs`. */
@@ -49,12 +49,12 @@ static void refuse_unlike(uint32_t call, const wtl_meeting *m, const uint64_t mi
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: PE %d is not in this call: it has ended, or is in another one; all PEs of a team must make the "
                 "same calls in the same order",
-                wtl_call_name(call), pe);
+                wtl_call_here(call), pe);
   if (mine[KIND] != theirs[KIND])
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: PEs meet in different calls: PE %d is in %s; all PEs of a team must make the same calls in the "
                 "same order",
-                wtl_call_name(call), pe, wtl_call_name((uint32_t)theirs[CALL]));
+                wtl_call_here(call), pe, wtl_call_name((uint32_t)theirs[CALL]));
   for (int i = COUNT; i <= SST; i++)
     if (mine[i] != theirs[i]) refuse_values(call, names[i], mine[i], theirs[i], pe);
   int which = mine[DEST] != theirs[DEST] ? DEST : SOURCE;

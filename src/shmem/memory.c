@@ -36,7 +36,7 @@ static void refuse_other_block(wtl_frame *f, size_t bytes, uint64_t offset, uint
       WTL_EXIT_USAGE,
       "%s: PEs do not ask alike: heap offset %lld (%zu bytes) here, heap offset %lld on PE %d; all PEs must make the "
       "same calls in the same order",
-      wtl_call_name(f->call), (long long)offset - 1, bytes, (long long)(offset == most ? least : most) - 1,
+      wtl_call_here(f->call), (long long)offset - 1, bytes, (long long)(offset == most ? least : most) - 1,
       pes[offset == most]);
 }
 
@@ -105,7 +105,7 @@ static void refuse_foreign(wtl_frame *f, const void *p)
   wtl_pe_fail(
       WTL_EXIT_USAGE,
       "%s: ptr=%p is not the start of a live block of the symmetric heap (freed twice, or not from shmem_malloc)",
-      wtl_call_name(f->call), p);
+      wtl_call_here(f->call), p);
 }
 
 /*

@@ -3,14 +3,25 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdio.h>
 #include <unistd.h>
+
+#include "profile/caller.h"
+
+const char *wtl_call_here(uint32_t call)
+{
+  static _Thread_local char text[256];
+  char place[128];
+  snprintf(text, sizeof text, "%s%s", wtl_call_name(call), wtl_caller(place, sizeof place));
+  return text;
+}
 
 void wtl_refuse_uninitialised(uint32_t call)
 {
   char when[64];
   wtl_pe_why_none(when, sizeof when, "shmem_init", "shmem_finalize");
   wtl_message_pe(wtl_boot_env_rank());
-  wtl_say("%s: called %s", wtl_call_name(call), when);
+  wtl_say("%s: called %s", wtl_call_here(call), when);
   wtl_hear_out();
   _exit(WTL_EXIT_USAGE);
 }
@@ -25,20 +36,20 @@ void wtl_finalized_already(uint32_t call)
 
 void wtl_refuse_pe(uint32_t call, int pe)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no PE %d; this job has PEs 0 to %d", wtl_call_name(call), pe,
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no PE %d; this job has PEs 0 to %d", wtl_call_here(call), pe,
               wtl_self->n - 1);
 }
 
 void wtl_refuse_root(uint32_t call, int root, int n)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no PE %d to be the root; this team has PEs 0 to %d", wtl_call_name(call),
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no PE %d to be the root; this team has PEs 0 to %d", wtl_call_here(call),
               root, n - 1);
 }
 
 void wtl_refuse_count(uint32_t call, size_t n, size_t size)
 {
   wtl_pe_fail(WTL_EXIT_USAGE, "%s: %zu elements of %zu bytes are more than any memory (a negative count?)",
-              wtl_call_name(call), n, size);
+              wtl_call_here(call), n, size);
 }
 
 /* The shared library that `p` is a variable or code of; NULL if none. */
@@ -53,27 +64,27 @@ static const char *library_of(const void *p)
 void wtl_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t bytes, int pe)
 {
   size_t room = wtl_symmetric_room(wtl_self, p);
-  if (!p) wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL (target PE %d, %zu bytes)", wtl_call_name(call), name, pe, bytes);
+  if (!p) wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL (target PE %d, %zu bytes)", wtl_call_here(call), name, pe, bytes);
   if (room)
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: %s=%p is symmetric, but only %zu of the %zu bytes up to its end are (target PE %d)",
-                wtl_call_name(call), name, p, room, bytes, pe);
+                wtl_call_here(call), name, p, room, bytes, pe);
   if (wtl_is_constant(wtl_self, p))
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: %s=%p is not symmetric (target PE %d, %zu bytes): it is a constant or code of the "
                 "program, %s",
-                wtl_call_name(call), name, p, pe, bytes,
+                wtl_call_here(call), name, p, pe, bytes,
                 wtl_readable_room(wtl_self, p) < bytes ? "which end before" : "which can only be read");
   const char *library = library_of(p);
   if (library)
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: %s=%p is not symmetric (target PE %d, %zu bytes): it is in the shared library %s, and of all "
                 "global and static variables only the program's own are",
-                wtl_call_name(call), name, p, pe, bytes, library);
+                wtl_call_here(call), name, p, pe, bytes, library);
   wtl_pe_fail(WTL_EXIT_USAGE,
               "%s: %s=%p is not symmetric (target PE %d, %zu bytes): use memory from shmem_malloc or a global or "
               "static variable%s",
-              wtl_call_name(call), name, p, pe, bytes,
+              wtl_call_here(call), name, p, pe, bytes,
               wtl_self->settings.statics.on ? "" : " (these only with WATTLE_STATICS=on)");
 }
 
@@ -82,26 +93,26 @@ void wtl_refuse_overlap(uint32_t call, const void *dest, size_t dest_bytes, cons
 {
   bool same = dest == source && dest_bytes == source_bytes;
   wtl_pe_fail(WTL_EXIT_USAGE, "%s: dest=%p (%zu bytes) and source=%p (%zu bytes) %s; allowed: no byte in common%s",
-              wtl_call_name(call), dest, dest_bytes, source, source_bytes,
+              wtl_call_here(call), dest, dest_bytes, source, source_bytes,
               same ? "are the same memory" : "overlap in part", in_place ? ", or the same address" : "");
 }
 
 void wtl_refuse_null(uint32_t call, const char *name)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL", wtl_call_name(call), name);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL", wtl_call_here(call), name);
 }
 
 void wtl_refuse_local(uint32_t call, const char *name, size_t bytes)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL, but %zu bytes are to be moved", wtl_call_name(call), name, bytes);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL, but %zu bytes are needed there", wtl_call_here(call), name, bytes);
 }
 
 void wtl_refuse_alignment(uint32_t call, const char *name, const void *p, size_t align)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%p is not aligned to its type's %zu bytes", wtl_call_name(call), name, p, align);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%p is not aligned to its type's %zu bytes", wtl_call_here(call), name, p, align);
 }
 
 void wtl_refuse_value(uint32_t call, const char *name, long long value, const char *allowed)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%lld is not valid here; allowed: %s", wtl_call_name(call), name, value, allowed);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%lld is not valid here; allowed: %s", wtl_call_here(call), name, value, allowed);
 }

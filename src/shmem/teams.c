@@ -16,7 +16,7 @@ static void refuse_team(const wtl_frame *f, const char *name, const void *handle
 {
   wtl_pe_fail(WTL_EXIT_USAGE,
               "%s: %s=%p is no team of this PE (destroyed, never made, SHMEM_TEAM_INVALID, or made without this PE)",
-              wtl_call_name(f->call), name, handle);
+              wtl_call_here(f->call), name, handle);
 }
 
 wtl_team *wtl_team_or_none(const wtl_frame *f, const char *name, const void *handle)
@@ -40,10 +40,10 @@ static wtl_ctx *context_named(const wtl_frame *f, const void *handle)
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: ctx=%p is no context of this PE (destroyed, never made, or SHMEM_CTX_INVALID); allowed: "
                 "SHMEM_CTX_DEFAULT and what shmem_ctx_create and shmem_team_create_ctx gave",
-                wtl_call_name(f->call), handle);
+                wtl_call_here(f->call), handle);
   if (f->self->check && c->is_private && !pthread_equal(c->owner, pthread_self()))
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: ctx=%p is private to the thread that made it (SHMEM_CTX_PRIVATE)",
-                wtl_call_name(f->call), handle);
+                wtl_call_here(f->call), handle);
   return c;
 }
 
@@ -57,7 +57,7 @@ int wtl_pe_in_context(wtl_frame *f, const void *handle, int pe)
   const wtl_ctx *c = context_named(f, handle);
   f->flow = c->flow;
   if ((unsigned)pe >= (unsigned)c->team->n)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no PE %d; the team of ctx=%p has PEs 0 to %d", wtl_call_name(f->call), pe,
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no PE %d; the team of ctx=%p has PEs 0 to %d", wtl_call_here(f->call), pe,
                 handle, c->team->n - 1);
   return wtl_team_pe(f->self, c->team, pe);
 }
@@ -78,14 +78,14 @@ wtl_team *wtl_active_set_of(const wtl_frame *f, wtl_team *set, int start, int lo
   if (!good)
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: PE_start=%d, logPE_stride=%d, PE_size=%d is no active set of this job, which has PEs 0 to %d",
-                wtl_call_name(f->call), start, log_stride, n, self->n - 1);
+                wtl_call_here(f->call), start, log_stride, n, self->n - 1);
   if (is_world(self, n, sync)) return &self->world;
   wtl_check_symmetric(f, "pSync", sync, SHMEM_SYNC_SIZE * sizeof *sync, self->me);
   wtl_check_alignment(f, "pSync", sync, sizeof *sync);
   wtl_active_set(self, set, start, 1 << log_stride, n, sync);
   if (set->me < 0)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE is not in the active set PE_start=%d, logPE_stride=%d, PE_size=%d",
-                wtl_call_name(f->call), start, log_stride, n);
+                wtl_call_here(f->call), start, log_stride, n);
   return set;
 }
 
@@ -136,12 +136,12 @@ static int split(wtl_frame *f, wtl_team *parent, uint64_t words, const part *ali
   int rooms[2], rc, *node_of = malloc((size_t)parent->n * sizeof *node_of);
   for (int i = 0; i < n; i++) *parts[i].out = SHMEM_TEAM_INVALID;
   if (WTL_UNLIKELY(self->compares)) wtl_compare_meeting(f->self, f->site, f->call, parent, &(wtl_meeting){0});
-  if (!node_of) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for a team", wtl_call_name(f->call));
+  if (!node_of) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for a team", wtl_call_here(f->call));
   rc = wtl_team_agree(self, f->site, parent, words, &(wtl_range){alike->start, alike->stride, alike->n}, n, rooms,
                       node_of);
   if (rc > 0)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs do not ask alike: PE %d passes other values than this one",
-                wtl_call_name(f->call), rc - 1);
+                wtl_call_here(f->call), rc - 1);
   for (int i = 0; rc == 0 && i < n; i++) make(f, parent, &parts[i], rooms[i], node_of);
   wtl_teams_made(self, f->site, parent);
   free(node_of);
@@ -197,8 +197,9 @@ void wtl_shmem_team_destroy(wtl_frame *f, shmem_team_t team)
 {
   wtl_team *t = wtl_team_or_none(f, "team", team);
   if (!t) return;
-  wtl_check_that(f, team != SHMEM_TEAM_WORLD && team != SHMEM_TEAM_SHARED, "team", (long long)(intptr_t)team,
-                 "teams that a split made");
+  if (team == SHMEM_TEAM_WORLD || team == SHMEM_TEAM_SHARED)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s lasts as long as the program", wtl_call_here(f->call),
+                team == SHMEM_TEAM_WORLD ? "SHMEM_TEAM_WORLD" : "SHMEM_TEAM_SHARED");
   for (wtl_ctx *c = NULL; (c = wtl_context_next(f->self, t, c)) != NULL;) {
     wtl_check_that(f, !c->is_private, "team", (long long)(intptr_t)team,
                    "teams whose private contexts are destroyed (SHMEM_CTX_PRIVATE)");
@@ -240,7 +241,7 @@ void wtl_shmem_ctx_destroy(wtl_frame *f, shmem_ctx_t ctx)
 {
   if (ctx == SHMEM_CTX_INVALID) return;
   if (ctx == SHMEM_CTX_DEFAULT)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: SHMEM_CTX_DEFAULT lasts as long as the program", wtl_call_name(f->call));
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: SHMEM_CTX_DEFAULT lasts as long as the program", wtl_call_here(f->call));
   wtl_context_free(f->self, f->site, wtl_call_name(f->call), context_named(f, ctx));
 }
 

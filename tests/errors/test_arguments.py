@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 import pytest
 from jobs import oshrun, program, run
+
+PLACE = r" at program\+0x[0-9a-f]+"  # within the wrong call, for eu-addr2line
 
 ALONE = [  # mistake, call, what the line must say
     ("put_pe_negative", "shmem_long_put", "no PE -1; this job has PEs 0 to 1"),
@@ -71,7 +74,7 @@ ALONE = [  # mistake, call, what the line must say
     ("sum_team_unknown", "shmem_long_sum_reduce", "team=0x77 is no team of this PE"),
     ("sync_team_invalid", "shmem_team_sync", "is no team of this PE .*SHMEM_TEAM_INVALID"),
     ("sync_team_freed", "shmem_team_sync", "team=0x[0-9a-f]+ is no team of this PE .destroyed"),
-    ("destroy_team_world", "shmem_team_destroy", "allowed: teams that a split made"),
+    ("destroy_team_world", "shmem_team_destroy", "SHMEM_TEAM_WORLD lasts as long as the program"),
     ("destroy_team_with_private_ctx", "shmem_team_destroy", "private contexts are destroyed"),
     ("active_set_too_large", "shmem_barrier", "PE_start=1, logPE_stride=0, PE_size=2 is no active set of this job"),
     ("active_set_of_others", "shmem_barrier", "this PE is not in the active set PE_start=0"),
@@ -118,7 +121,7 @@ def test_wrong_call_of_one_pe(mistake: str, call: str, words: str) -> None:
     result = oshrun(2, "wrong", mistake)
     assert result.code == 64 and "went on" not in result.out, result
     (line,) = result.said
-    assert line.startswith(f"wattle: PE 1: {call}: "), result
+    assert re.match(f"wattle: PE 1: {call}{PLACE}: ", line), result
     assert re.search(words, line), result
 
 
@@ -129,9 +132,16 @@ def test_wrong_call_of_a_bare_program(mistake: str) -> None:
     assert result.said[0].startswith("wattle: PE 0: shmem_"), result
 
 
-def one_line_a_pe(lines: list[str], call: str, words: str) -> bool:
+def test_the_place_of_a_wrong_call_is_in_its_source() -> None:
+    result = run(program("wrong"), "put_stack")
+    (place,) = re.findall(r"shmem_long_put at program\+(0x[0-9a-f]+): ", result.said[0])
+    line = subprocess.run(["eu-addr2line", "-e", program("wrong"), place], capture_output=True, text=True, check=True)
+    assert re.search(r"programs/wrong\.c:[1-9]", line.stdout), (line, result)
+
+
+def one_line_a_pe(lines: list[str], call: str, words: str, place: str = PLACE) -> bool:
     """At least one PE speaks, none twice; the launcher may end the second one before it does."""
-    speakers = [re.match(rf"wattle: PE (\d+): {call}: .*{words}", line) for line in lines]
+    speakers = [re.match(rf"wattle: PE (\d+): {call}{place}: .*{words}", line) for line in lines]
     return bool(speakers) and all(speakers) and len({s.group(1) for s in speakers if s}) == len(speakers)
 
 
@@ -198,7 +208,9 @@ def test_a_pe_that_has_ended_is_named_with_debug() -> None:
     """By the one that waits for it, or by itself: who looks first."""
     result = oshrun(2, "wrong", "ended_or_barrier", env={"SHMEM_DEBUG": "1"})
     lines = without_greetings(result.said)
-    waits = f"wattle: PE 1: shmem_barrier_all: PE 0 is not in this call: it has ended, or is in another one; {ORDER}"
+    waits = (
+        f"wattle: PE 1: shmem_barrier_all{PLACE}: PE 0 is not in this call: it has ended, or is in another one; {ORDER}"
+    )
     never = rf"wattle: PE 1: shmem_barrier_all.*: PE 0 has ended and never comes; {ORDER}"
     ends = r"wattle: PE 0: shmem_finalize \(or exit\): PE 1 is in another collective call"
     assert result.code == 64 and lines and all(re.match(f"{waits}|{never}|{ends}", line) for line in lines), result
@@ -282,7 +294,7 @@ def test_exhausted_heap_gives_null_and_a_warning_and_the_program_goes_on(mistake
     result = oshrun(2, "wrong", mistake, env={"SHMEM_SYMMETRIC_SIZE": "1M"})
     assert result.code == 0 and result.out.count("went on") == 2, result
     assert result.out.count("NULL") == 2 and not re.search("GOT IT|NOT WHOLE|LOST", result.out), result
-    assert len(result.said) == 2 and one_line_a_pe(result.said, call, f"{size} bytes.*SHMEM_SYMMETRIC_SIZE"), result
+    assert len(result.said) == 2 and one_line_a_pe(result.said, call, f"{size} bytes.*SHMEM_SYMMETRIC_SIZE", ""), result
 
 
 @pytest.mark.parametrize("n", [1, 2])

@@ -1,0 +1,48 @@
+#include "profile/caller.h"
+
+#include <execinfo.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "profile/modules.h"
+
+enum { DEEP = 32 }; /* frames of these libraries above the program's; there are about five */
+
+static const char *file_of(const wtl_module *m)
+{
+  const char *slash = strrchr(m->path, '/');
+  return slash ? slash + 1 : m->path;
+}
+
+/* One of the libraries that are built here: a front end calls the runtime, and one front end another. */
+static bool is_ours(const char *file)
+{
+  return strncmp(file, "libwattle", 9) == 0 || strncmp(file, "libarmci.so", 11) == 0;
+}
+
+const char *wtl_caller(char *text, size_t room)
+{
+  void *frames[DEEP];
+  wtl_module *modules = NULL;
+  size_t n = 0;
+  int depth = backtrace(frames, DEEP);
+  text[0] = '\0';
+  for (int i = 0; i < depth; i++) {
+    uintptr_t addr = (uintptr_t)frames[i];
+    int at = wtl_module_of(addr, &modules, &n);
+    const wtl_module *m = &modules[at];
+    if (at >= 0 && is_ours(file_of(m))) continue;
+    /* The first frame is this function; and the C library's own is that of exit, or of a thread's start. */
+    if (i == 0 || at < 0 || strncmp(file_of(m), "libc.so", 7) == 0) break;
+    uintptr_t headers = (uintptr_t)getauxval(AT_PHDR); /* of the program */
+    bool own = headers >= m->low && headers < m->high;
+    snprintf(text, room, " at %s+0x%llx", own ? "program" : file_of(m), (unsigned long long)(addr - m->base - 1));
+    break;
+  }
+  free(modules);
+  return text;
+}

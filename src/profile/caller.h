@@ -1,0 +1,17 @@
+/*
+ * caller.h - where in the program a call came from, for the message that ends a job. Nothing is kept for it: the stack
+ * is read when it is asked for, so that a good call pays nothing.
+ */
+#ifndef WTL_PROFILE_CALLER_H
+#define WTL_PROFILE_CALLER_H
+
+#include <stddef.h>
+
+/*
+ * " at program+0x24d4", or " at libsolver.so+0x24d4" in a library of the program's: the place, within the call, from which
+ * this library's caller was called. "" where that is not known: a thread of this library's own, exit, or a program that
+ * this library is a part of. Returns `text`. Not for signal handlers.
+ */
+const char *wtl_caller(char *text, size_t room);
+
+#endif
