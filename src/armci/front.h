@@ -18,6 +18,7 @@
 #include "pgas/frame.h"
 #include "pgas/global.h"
 #include "pgas/group.h"
+#include "profile/caller.h"
 
 enum armci_call {
   WTL_BEFORE_ARMCI_CALLS = WTL_FRONT_ARMCI * WTL_CALLS_A_FRONT - 1,
@@ -54,6 +55,12 @@ static inline armci_state *armci_of(const wtl_pe *self)
 
 /* life.c. The name of a call by its number. */
 const char *armci_call_name(uint32_t call);
+
+/* Its name and from where in the program it was called, for the message that ends the job. */
+static inline const char *armci_call_here(uint32_t call)
+{
+  return wtl_here(armci_call_name(call));
+}
 void armci_refuse_uninitialised(uint32_t call) __attribute__((noreturn, cold));
 void armci_refuse_proc(uint32_t call, int proc) __attribute__((noreturn, cold));
 void armci_refuse_place(const wtl_frame *f, const char *name, const void *p, size_t n, int proc)

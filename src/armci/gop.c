@@ -76,7 +76,7 @@ static enum operation operation_of(const wtl_frame *f, const char *op)
     if (op && strncmp(op, names[i].name, strlen(names[i].name)) == 0) return names[i].operation;
   wtl_pe_fail(WTL_EXIT_USAGE,
               "%s: op=\"%.16s\" is no operation; there are +, *, max, min, absmax, absmin, and, or, xor, &&, ||",
-              armci_call_name(f->call), op ? op : "");
+              armci_call_here(f->call), op ? op : "");
 }
 
 static void check_kind(const wtl_frame *f, int type)
@@ -91,7 +91,7 @@ static void reduce(wtl_frame *f, wtl_group *g, void *x, int n, const char *op, i
   armci_check_given(f, "x", x, (size_t)n);
   enum operation operation = operation_of(f, op);
   wtl_combine_fn combine = combines[type][operation];
-  if (!combine) wtl_pe_fail(WTL_EXIT_USAGE, "%s: op=\"%s\" is for integers alone", armci_call_name(f->call), op);
+  if (!combine) wtl_pe_fail(WTL_EXIT_USAGE, "%s: op=\"%s\" is for integers alone", armci_call_here(f->call), op);
   bool of_one = operation == ABSMAX || operation == ABSMIN || operation == BOTH || operation == EITHER;
   armci_meet(f, g, (size_t)n * sizes[type], 0);
   if (g && g->n == 1 && of_one) combine(x, x, (size_t)n); /* one's own magnitude, or truth */

@@ -34,7 +34,7 @@ wtl_group *armci_group_of(const wtl_frame *f, const ARMCI_Group *group)
   if (WTL_UNLIKELY(!g))
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: the group at %p is none: freed, never made (ARMCI_Group_create), or this process is no member",
-                armci_call_name(f->call), (const void *)group);
+                armci_call_here(f->call), (const void *)group);
   return g;
 }
 
@@ -42,7 +42,7 @@ wtl_group *armci_member_group_of(const wtl_frame *f, const ARMCI_Group *group)
 {
   wtl_group *g = armci_group_of(f, group);
   if (WTL_UNLIKELY(g->me < 0))
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this process is no member of the group", armci_call_name(f->call));
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this process is no member of the group", armci_call_here(f->call));
   return g;
 }
 
@@ -94,7 +94,7 @@ static wtl_group *part_of(const wtl_frame *f, const armci_state *s, const wtl_gr
 void armci_groups_start(const wtl_frame *f, armci_state *s)
 {
   wtl_pe *self = f->self;
-  int n = self->n, *all = malloc((size_t)n * sizeof *all);
+  int n = self->n, *all = calloc((size_t)n, sizeof *all);
   s->domain_of = malloc((size_t)n * sizeof *s->domain_of);
   if (!all || !s->domain_of) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no memory");
   for (int i = 0; i < n; i++) all[i] = i;

@@ -21,7 +21,7 @@ const char *armci_call_name(uint32_t call)
 
 void armci_refuse_uninitialised(uint32_t call)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: called before ARMCI_Init or after ARMCI_Finalize", armci_call_name(call));
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: called before ARMCI_Init or after ARMCI_Finalize", armci_call_here(call));
 }
 
 void wtl_refuse_uninitialised(uint32_t call)
@@ -29,13 +29,13 @@ void wtl_refuse_uninitialised(uint32_t call)
   char when[64];
   wtl_pe_why_none(when, sizeof when, "ARMCI_Init", "ARMCI_Finalize");
   wtl_message_pe(wtl_boot_env_rank());
-  wtl_say("%s: called %s", armci_call_name(call), when);
+  wtl_say("%s: called %s", armci_call_here(call), when);
   _exit(WTL_EXIT_USAGE);
 }
 
 void armci_refuse_proc(uint32_t call, int proc)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no process %d; this job has processes 0 to %d", armci_call_name(call), proc,
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no process %d; this job has processes 0 to %d", armci_call_here(call), proc,
               wtl_self->n - 1);
 }
 
@@ -44,17 +44,17 @@ void armci_refuse_place(const wtl_frame *f, const char *name, const void *p, siz
   wtl_pe_fail(WTL_EXIT_USAGE,
               "%s: %s=%p and %zu bytes from there are not memory that process %d allocated for others; use what "
               "ARMCI_Malloc gave for that process",
-              armci_call_name(f->call), name, p, n, proc);
+              armci_call_here(f->call), name, p, n, proc);
 }
 
 void armci_refuse_value(uint32_t call, const char *name, long value, const char *allowed)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%ld is not valid here; allowed: %s", armci_call_name(call), name, value, allowed);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%ld is not valid here; allowed: %s", armci_call_here(call), name, value, allowed);
 }
 
 void armci_refuse_null(uint32_t call, const char *name)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL", armci_call_name(call), name);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL", armci_call_here(call), name);
 }
 
 /* --- life --------------------------------------------------------------------------------------------------------- */

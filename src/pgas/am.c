@@ -14,6 +14,7 @@
 #include "pgas/am_order.h"
 #include "pgas/am_state.h"
 #include "pgas/rma.h"
+#include "profile/caller.h"
 
 /* A handler makes call number `call`, to `pe`, or has left by longjmp. What stays on its PE waits for nobody. */
 static void in_handler(uint32_t call, int pe)
@@ -150,13 +151,13 @@ void wtl_am_refuse_in_handler(const char *call)
   const wtl_am_thread *now = &wtl_am_here;
   if (WTL_LIKELY(!now->runs)) return;
   if ((const char *)__builtin_frame_address(0) > now->frame)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: handler %d was left by longjmp; a handler must return", call, now->id);
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: handler %d was left by longjmp; a handler must return", wtl_here(call), now->id);
   wtl_pe_fail(
       WTL_EXIT_USAGE,
       "%s: called by handler %d; a handler may call shmemx_am_reply (a request's), the shmemx_am_mutex routines, what "
       "only asks (shmem_my_pe, shmem_ptr ...), and puts, gets and atomics of the default context on its own PE, and "
       "must return: one that was left by longjmp has not ended",
-      call, now->id);
+      wtl_here(call), now->id);
 }
 
 /* --- on one node -------------------------------------------------------------------------------------------------- */
@@ -369,12 +370,14 @@ void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, si
   int pe = (int)(uint32_t)token;
   uint32_t position;
   if (!now->runs)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: called outside of a handler; only a request's handler may reply", call);
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: called outside of a handler; only a request's handler may reply", wtl_here(call));
   if ((const char *)__builtin_frame_address(0) > now->frame) wtl_am_refuse_in_handler(call);
   if (now->is_reply)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: handler %d runs for a reply, and there is no reply to that", call, now->id);
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: handler %d runs for a reply, and there is no reply to that", wtl_here(call),
+                now->id);
   if (now->serial != token >> 32 || now->from != pe)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the token is not that of the request which handler %d runs for", call, now->id);
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the token is not that of the request which handler %d runs for", wtl_here(call),
+                now->id);
   now->replies++;
   if (self->slot_of[pe] < 0) {
     wtl_am_far_reply(am, pe, id, now->counted, source, n);

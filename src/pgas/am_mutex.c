@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "pgas/am_order.h"
 #include "pgas/am_state.h"
+#include "profile/caller.h"
 
 /* What `state` holds: zeros, or a number that memory holds by chance once in four thousand million times. */
 enum { ZEROS = 0, MADE = 0x57614d75, DESTROYED = 0x57614465 };
@@ -24,18 +25,19 @@ static void refuse_no_mutex(const char *call, const wtl_am_mutex *m)
 {
   if (WTL_LIKELY(m->state == MADE || m->state == ZEROS)) return;
   if (m->state == DESTROYED)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p was destroyed%s", call, (const void *)m, where());
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p was destroyed%s", wtl_here(call), (const void *)m, where());
   wtl_pe_fail(
       WTL_EXIT_USAGE,
       "%s: what is at %p is no mutex%s; shmemx_am_mutex_init makes one, or memory that is all zeros, and nothing "
       "else may write there",
-      call, (const void *)m, where());
+      wtl_here(call), (const void *)m, where());
 }
 
 static void refuse_second(const char *call, const wtl_am_mutex *m)
 {
   if (WTL_UNLIKELY(atomic_load_explicit(&m->owner, memory_order_relaxed) == this_thread()))
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this thread already holds the mutex at %p%s", call, (const void *)m, where());
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this thread already holds the mutex at %p%s", wtl_here(call), (const void *)m,
+                where());
 }
 
 /* What memory held before may be anything, but this thread's own name only where it has the mutex. */
@@ -52,7 +54,7 @@ void wtl_am_mutex_destroy(const char *call, wtl_am_mutex *m)
 {
   refuse_no_mutex(call, m);
   if (atomic_load_explicit(&m->owner, memory_order_relaxed))
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p is held%s", call, (void *)m, where());
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p is held%s", wtl_here(call), (void *)m, where());
   m->state = DESTROYED;
 }
 
@@ -134,7 +136,7 @@ void wtl_am_mutex_unlock(wtl_pe *self, const char *call, wtl_am_mutex *m)
 {
   refuse_no_mutex(call, m);
   if (WTL_UNLIKELY(atomic_load_explicit(&m->owner, memory_order_relaxed) != this_thread()))
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this thread does not hold the mutex at %p%s", call, (void *)m, where());
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this thread does not hold the mutex at %p%s", wtl_here(call), (void *)m, where());
   if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_unlocks(self, m);
   wtl_am_here.locks--;
   atomic_store_explicit(&m->owner, 0, memory_order_seq_cst);

@@ -120,20 +120,15 @@ static bool take_place(lock_words *mine, uint32_t as)
   return true;
 }
 
-static void refuse(const char *call, const char *why, const void *at, const char *more)
-{
-  char place[128];
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s%s: this PE %s the lock at %p%s", call, wtl_caller(place, sizeof place), why, at,
-              more);
-}
-
 static void set(wtl_pe *self, wtl_site *site, const lock *l, const char *call)
 {
   lock_words *mine = words_here(self, l);
   uint32_t before;
   if (!take_place(mine, WAITING | HELD)) /* the place is taken all the while, whoever ends the wait */
-    refuse(call, "already holds", name_of(self, l),
-           " (locks do not nest), or another of its threads is asking for it (a lock is a PE's, not a thread's)");
+    wtl_pe_fail(WTL_EXIT_USAGE,
+                "%s: this PE already holds the lock at %p (locks do not nest), or another of its threads is asking for "
+                "it (a lock is a PE's, not a thread's)",
+                wtl_here(call), name_of(self, l));
   before = operate(self, site, l, TAIL, l->home, WTL_NET_SWAP, (uint32_t)self->me + 1, 0);
   if (before != 0) {
     /* It may wait to learn who comes next. */
@@ -158,7 +153,7 @@ static void clear(wtl_pe *self, wtl_site *site, const lock *l, const char *call)
   lock_words *mine = words_here(self, l);
   uint32_t last = (uint32_t)self->me + 1, next;
   if ((atomic_load_explicit(&mine->node, memory_order_relaxed) & (HELD | WAITING)) != HELD)
-    refuse(call, "does not hold", name_of(self, l), "");
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE does not hold the lock at %p", wtl_here(call), name_of(self, l));
   if (!has_next(&mine->node)) {
     if (operate(self, site, l, TAIL, l->home, WTL_NET_CSWAP, 0, last) == last) {
       atomic_store_explicit(&mine->node, 0, memory_order_relaxed);

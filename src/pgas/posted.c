@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "pgas/am.h"
 #include "pgas/sync.h"
+#include "profile/caller.h"
 
 /* In front of the data. */
 typedef struct address {
@@ -152,8 +153,8 @@ size_t wtl_take_posted(wtl_pe *self, wtl_site *site, const char *call, int from,
   }
   size_t n = l->n;
   if (n > room)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the message of PE %d has %zu bytes, and there is room for %zu", call, l->from, n,
-                room);
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the message of PE %d has %zu bytes, and there is room for %zu", wtl_here(call),
+                l->from, n, room);
   if (n) memcpy(to, l->data, n);
   if (who) *who = l->from;
   free(l);

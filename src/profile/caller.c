@@ -46,3 +46,11 @@ const char *wtl_caller(char *text, size_t room)
   free(modules);
   return text;
 }
+
+const char *wtl_here(const char *call)
+{
+  static _Thread_local char text[256];
+  char place[128];
+  snprintf(text, sizeof text, "%s%s", call, wtl_caller(place, sizeof place));
+  return text;
+}

@@ -7,6 +7,10 @@
 
 #include <stddef.h>
 
+/* "shmem_long_put at program+0x24d4": a call's name and its place as wtl_caller() has it. This thread's until the next
+ * one. */
+const char *wtl_here(const char *call) __attribute__((cold));
+
 /*
  * " at program+0x24d4", or " at libsolver.so+0x24d4" in a library of the program's: the place, within the call, from which
  * this library's caller was called. "" where that is not known: a thread of this library's own, exit, or a program that

@@ -290,7 +290,7 @@ static void write_all(writer *w)
 void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_joules *node)
 {
   const char *dir = self->settings->profile_dir.text;
-  char path[4200], part[4210];
+  char path[4200], part[4232];
   wtl_activity states;
   writer w = {.self = self,
               .states = &states,

@@ -117,7 +117,7 @@ static void write_all(FILE *f, const wtl_record *self)
 void wtl_timeline_write(const wtl_record *self)
 {
   const char *dir = self->settings->profile_dir.text;
-  char path[4200], part[4210];
+  char path[4200], part[4232];
   if (!*dir || !self->profile->timeline_bytes) return;
   self->door->noted = NULL;
   snprintf(path, sizeof path, "%s/timeline-%05d.bin", dir, self->me);

@@ -15,6 +15,7 @@
 #include "pgas/rma.h"
 #include "pgas/sync.h"
 #include "pgas/team.h"
+#include "profile/caller.h"
 
 extern const wtl_call_info wtl_shmem_calls[];
 
@@ -23,9 +24,11 @@ static inline const char *wtl_call_name(uint32_t call)
   return wtl_shmem_calls[call].name;
 }
 
-/* Its name and from where in the program it was called, for the message that ends the job; this thread's until the next
- * one. */
-const char *wtl_call_here(uint32_t call) __attribute__((cold));
+/* Its name and from where in the program it was called, for the message that ends the job. */
+static inline const char *wtl_call_here(uint32_t call)
+{
+  return wtl_here(wtl_call_name(call));
+}
 
 /* What a routine's worker (generate.py) must know of the routine that it works for. */
 typedef struct wtl_typed {

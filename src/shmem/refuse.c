@@ -3,18 +3,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <stdio.h>
 #include <unistd.h>
-
-#include "profile/caller.h"
-
-const char *wtl_call_here(uint32_t call)
-{
-  static _Thread_local char text[256];
-  char place[128];
-  snprintf(text, sizeof text, "%s%s", wtl_call_name(call), wtl_caller(place, sizeof place));
-  return text;
-}
 
 void wtl_refuse_uninitialised(uint32_t call)
 {
