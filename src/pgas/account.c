@@ -1,11 +1,13 @@
 #include "pgas/account.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "pgas/far.h"
 #include "pgas/governed.h"
 #include "pgas/sync.h"
 #include "record/file.h"
@@ -68,19 +70,29 @@ static void split_node(wtl_pe *self, wtl_node_joules *node)
   free(part);
 }
 
-/* A PE that ends while others are in another collective call would be taken for one of them there. */
+static void check_closed(const wtl_pe *self, int pe, uint32_t closed_at)
+{
+  if (closed_at != self->world.epoch)
+    wtl_pe_fail(WTL_EXIT_USAGE,
+                "%s (or exit): PE %d is in another collective call; all PEs must make the same ones in the same order",
+                self->record.calls[WTL_FRONT_FIRST] ? "shmem_finalize" : "ARMCI_Finalize", pe);
+}
+
+/* A PE that ends while others are in another collective call would be taken for one of them there. Each looks at those
+ * of its node, and its first PE at that of the next node: where not all of them close there are two nodes in a row of
+ * which only the first does. */
 static void close_together(wtl_pe *self, wtl_site *site)
 {
-  wtl_control_of(self, self->me)->closed_at = self->world.epoch + 1;
+  const wtl_team *world = &self->world;
+  uint32_t there;
+  wtl_rooms_of(self, self->me)->closed_at = self->world.epoch + 1;
   wtl_barrier(self, site);
-  for (int slot = 0; slot < self->n_local; slot++) { /* each node for itself */
-    int pe = self->boot.local_pe[slot];
-    if (wtl_control_of(self, pe)->closed_at != self->world.epoch)
-      wtl_pe_fail(
-          WTL_EXIT_USAGE,
-          "%s (or exit): PE %d is in another collective call; all PEs must make the same ones in the same order",
-          self->record.calls[WTL_FRONT_FIRST] ? "shmem_finalize" : "ARMCI_Finalize", pe);
-  }
+  for (int i = 0; i < world->n_local; i++)
+    check_closed(self, world->local[i], wtl_rooms_of(self, world->local[i])->closed_at);
+  if (world->n_nodes == 1 || world->local_me != 0) return;
+  int next = world->leader[(world->node + 1) % world->n_nodes];
+  wtl_far_room_get(self, site, &there, sizeof there, next, offsetof(wtl_rooms, closed_at));
+  check_closed(self, next, there);
 }
 
 void wtl_account_close(wtl_pe *self, wtl_site *site)

@@ -54,11 +54,10 @@ typedef struct wtl_control {
   _Atomic uint32_t node_barrier[WTL_BARRIER_ROUNDS]; /* of a leader: epoch reached by the node 2^k before its own */
   _Alignas(WTL_CACHE_LINE) uint32_t governs;         /* at start: it wants its clock governed (governed.h) */
   int64_t pid;
-  double quota;               /* at start: what its cgroup gives it, in cores */
-  _Atomic uint32_t closed_at; /* at the end: its barrier epoch when it closed */
-  uint64_t cpus[16];          /* at start: the cores this PE may run on, a bit each */
-  wtl_activity activity;      /* at the end: what this PE did ... */
-  wtl_rates rate[2];          /* ... and what the model says of that; cpu, dram */
+  double quota;          /* at start: what its cgroup gives it, in cores */
+  uint64_t cpus[16];     /* at start: the cores this PE may run on, a bit each */
+  wtl_activity activity; /* at the end: what this PE did ... */
+  wtl_rates rate[2];     /* ... and what the model says of that; cpu, dram */
   wtl_line small[WTL_SMALL_LINES];
 } wtl_control;
 
@@ -83,6 +82,7 @@ typedef struct wtl_room {
 typedef struct wtl_rooms {
   wtl_room room[WTL_MOST_TEAMS];
   _Alignas(WTL_CACHE_LINE) _Atomic uint64_t where[WTL_WHERE_WORDS]; /* this PE is, with SHMEM_DEBUG (absent.h) */
+  _Atomic uint32_t closed_at;                                       /* at the end: its barrier epoch when it closed */
 } wtl_rooms;
 
 /* Control data of the node, in the arena. */

@@ -74,6 +74,14 @@ def test_programs_that_may_go_on_do(nodes: Nodes, mistake: str) -> None:
     assert not re.search("GOT IT|NOT WHOLE|LOST", result.out), result
 
 
+@pytest.mark.parametrize("pes", [1, 2])
+def test_a_pe_that_ends_while_others_meet_elsewhere_ends_the_job(nodes: Nodes, pes: int) -> None:
+    """They would wait for it for ever; with one PE a node nobody of its own node can tell."""
+    result = run(nodes, pes, "wrong", "ended_or_barrier")
+    assert result.code == 64, result
+    assert re.search(r"shmem_finalize \(or exit\): PE \d is in another collective call", result.err), result
+
+
 UNALIKE = [("count_unalike", "nreduce=2 here, 1 on PE 0"), ("call_unalike", "PE 0 is in shmem_barrier_all")]
 
 
