@@ -27,6 +27,7 @@ WRONG = [  # case, PE that says it (None: either), what it must say
     ("put in handler", 1, "shmem_long_p: called by handler 1; a handler may call"),
     ("barrier in handler", 1, "shmem_barrier_all: called by handler 1"),
     ("quiet in handler", 1, "shmemx_am_quiet: called by handler 1"),
+    ("init in handler", 1, "shmem_init: called by handler 1"),
     ("finalize in handler", 1, "shmem_finalize: called by handler 1"),
     ("returns with mutex", 1, "handler 1 returned while it held 1 mutex"),
     ("locks twice", 0, "shmemx_am_mutex_lock: this thread already holds the mutex at 0x"),

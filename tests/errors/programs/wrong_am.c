@@ -21,6 +21,7 @@ static void on_do(void *buf, size_t n, int from, shmemx_am_token_t token)
   if (!strcmp(what, "put in handler")) shmem_long_p(&target, 1, 0);
   if (!strcmp(what, "barrier in handler")) shmem_barrier_all();
   if (!strcmp(what, "quiet in handler")) shmemx_am_quiet();
+  if (!strcmp(what, "init in handler")) shmem_init();
   if (!strcmp(what, "finalize in handler")) shmem_finalize();
   if (!strcmp(what, "returns with mutex")) shmemx_am_mutex_lock(&mutex);
   if (!strcmp(what, "exit in handler")) exit(0);
