@@ -74,10 +74,10 @@ static size_t agree(wtl_frame *f, const void *p, size_t bytes)
 static void warn_exhausted(const wtl_frame *f, size_t bytes)
 {
   const wtl_pe *self = f->self;
-  wtl_say("%s: no room for %zu bytes in the symmetric heap: %zu of %zu bytes are in use, %zu are free in pieces; the "
-          "call returns NULL (raise "
-          "SHMEM_SYMMETRIC_SIZE)",
-          wtl_call_name(f->call), bytes, self->mem.live_bytes, self->mem.bytes, wtl_heap_room(&self->mem));
+  wtl_say(
+      "%s: no room for %zu bytes in the symmetric heap: %zu of %zu bytes are in use, and of the %zu that are free no "
+      "piece is as large; the call returns NULL (raise SHMEM_SYMMETRIC_SIZE)",
+      wtl_call_name(f->call), bytes, self->mem.live_bytes, self->mem.bytes, wtl_heap_room(&self->mem));
 }
 
 void *wtl_shmem_align(wtl_frame *f, size_t align, size_t bytes)
