@@ -67,10 +67,7 @@ static inline void joules_print(const joules *j, double messages)
 {
   wattle_joules_t found[JOULES_DOMAINS];
   int n = j->counts ? wattle_region_joules(j->handle, "block", found, JOULES_DOMAINS) : 0;
-  if (n > 0)
-    print_joules(found, n, messages);
-  else
-    print_no_joules(n);
+  print_joules(found, n, messages);
 }
 
 static inline void joules_print_floor(joules *j)

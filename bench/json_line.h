@@ -34,15 +34,13 @@ static inline void print_text(const char *name, const char *text)
 enum { JOULES_DOMAINS = 32 };
 static const double joules_sensor_s = 1e-3; /* how often sensors move on, see wattle.h */
 
-/* Why there is no energy. `n`: what wattle_region_joules() gave. */
-static inline void print_no_joules(int n)
-{
-  printf("\"energy\":null,\"energy_why\":\"%s\"", n < 0 ? "the meter failed" : "the meter is none");
-}
-
-/* Joules of `n` domains, divided by `share`. */
+/* Joules of `n` domains, divided by `share`; why there are none, where `n`, of wattle_region_joules(), is not positive. */
 static inline void print_joules(const wattle_joules_t *found, int n, double share)
 {
+  if (n <= 0) {
+    printf("\"energy\":null,\"energy_why\":\"%s\"", n < 0 ? "the meter failed" : "the meter is none");
+    return;
+  }
   printf("\"energy_why\":null,\"energy\":[");
   for (const wattle_joules_t *f = found; f < found + n && f < found + JOULES_DOMAINS; f++) {
     bool known = f->provenance != WATTLE_UNAVAILABLE;
@@ -70,10 +68,7 @@ static inline void print_floor(wattle_energy_t *meter)
   wattle_region_end(meter, "floor");
   int n = wattle_region_joules(meter, "floor", drawn, JOULES_DOMAINS);
   printf("{\"kind\":\"floor\",");
-  if (n > 0)
-    print_joules(drawn, n, 1);
-  else
-    print_no_joules(n);
+  print_joules(drawn, n, 1);
   printf("}\n");
 }
 

@@ -147,10 +147,6 @@ static void meter_print(const meter *e, int iterations)
   wattle_joules_t work[JOULES_DOMAINS], rest[JOULES_DOMAINS];
   int n = e->modelled || e->measured ? wattle_region_joules(e->handle, e->work.name, work, JOULES_DOMAINS) : 0;
   if (n > 0 && wattle_region_joules(e->handle, e->rest.name, rest, JOULES_DOMAINS) != n) n = -1;
-  if (n <= 0) {
-    print_no_joules(n);
-    return;
-  }
   for (int d = 0; d < n && d < JOULES_DOMAINS; d++) {
     for_one(e, &e->work, d, iterations, &work[d]);
     if (e->free) continue;

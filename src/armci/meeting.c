@@ -33,17 +33,12 @@ static void refuse_unlike(const wtl_frame *f, const uint64_t mine[], const uint6
 void armci_compare_meeting(const wtl_frame *f, bool is_barrier, size_t bytes, int root)
 {
   wtl_team *world = &f->self->world;
-  uint64_t first[WTL_TOLD_WORDS], other[WTL_TOLD_WORDS],
+  uint64_t theirs[WTL_TOLD_WORDS],
       mine[WTL_TOLD_WORDS] = {[KIND] = is_barrier ? (uint64_t)WTL_CALL_ARMCI_Barrier : f->call,
                               [BYTES] = bytes,
                               [ROOT] = (uint64_t)root,
                               [CALL] = f->call};
   if (world->n == 1) return;
-  int found = wtl_team_compare(f->self, f->site, world, mine, first, other);
-  if (found < 0) return;
-  bool first_is_elsewhere = first[WTL_TOLD_SERIAL] != mine[WTL_TOLD_SERIAL];
-  bool other_is_elsewhere = other[WTL_TOLD_SERIAL] != mine[WTL_TOLD_SERIAL];
-  if (first_is_elsewhere || (found == world->me && !other_is_elsewhere)) refuse_unlike(f, mine, first, 0);
-  if (other_is_elsewhere) refuse_unlike(f, mine, other, found);
-  wtl_team_barrier(f->self, f->site, world); /* until the one that differs has said so, and ends the job */
+  int proc = wtl_team_compare(f->self, f->site, world, mine, theirs);
+  if (proc >= 0) refuse_unlike(f, mine, theirs, proc);
 }

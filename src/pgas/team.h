@@ -57,12 +57,13 @@ void wtl_team_keep_places(wtl_team *t, const int *node_of);
 
 /*
  * A barrier at which each PE of the team tells what it is about to do (told.c): words[WTL_TOLD_SERIAL] is filled in, and
- * the last one, the call, is not compared. Returns -1 where all tell the same, and the team's number of a PE that tells something
- * else than the first one, and what these two tell. A PE that is elsewhere has an older serial.
+ * the last one, the call, is not compared. Returns -1 where all tell the same. Where they do not, the PE that is to say
+ * so gets the job's number of one that tells something else, and `theirs`, what that one tells; the others wait for the
+ * job's end. A PE that is elsewhere has an older serial.
  */
 enum { WTL_TOLD_SERIAL };
 int wtl_team_compare(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t words[WTL_TOLD_WORDS],
-                     uint64_t first[WTL_TOLD_WORDS], uint64_t other[WTL_TOLD_WORDS]);
+                     uint64_t theirs[WTL_TOLD_WORDS]);
 
 /* The set of one call of the old kind; `sync`: WTL_ACTIVE_WORDS symmetric longs, all 0 between calls. */
 enum { WTL_ACTIVE_WORDS = 24 };

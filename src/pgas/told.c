@@ -27,8 +27,9 @@ static uint64_t serial_of(wtl_team *t)
 }
 
 int wtl_team_compare(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t words[WTL_TOLD_WORDS],
-                     uint64_t first[WTL_TOLD_WORDS], uint64_t other[WTL_TOLD_WORDS])
+                     uint64_t theirs[WTL_TOLD_WORDS])
 {
+  uint64_t first[WTL_TOLD_WORDS], other[WTL_TOLD_WORDS];
   const size_t compared = (WTL_TOLD_WORDS - 1) * sizeof *words;
   int room = t->room < 0 ? (int)WTL_ROOM_OF_WORLD : t->room, found = -1;
   words[WTL_TOLD_SERIAL] = serial_of(t);
@@ -46,6 +47,14 @@ int wtl_team_compare(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t words[W
     read_told(self, site, t, room, i, other);
     if (memcmp(first, other, compared) != 0) found = i;
   }
-  if (found < 0) wtl_team_barrier(self, site, t); /* the words may be written again */
-  return found;
+  if (found >= 0) {
+    bool first_is_elsewhere = first[WTL_TOLD_SERIAL] != words[WTL_TOLD_SERIAL];
+    bool other_is_elsewhere = other[WTL_TOLD_SERIAL] != words[WTL_TOLD_SERIAL];
+    bool names_first = first_is_elsewhere || (found == t->me && !other_is_elsewhere);
+    memcpy(theirs, names_first ? first : other, sizeof first);
+    if (names_first || other_is_elsewhere) return wtl_team_pe(self, t, names_first ? 0 : found);
+  }
+  wtl_team_barrier(self, site,
+                   t); /* the words may be written again; or the PE that differs says so, and ends the job */
+  return -1;
 }

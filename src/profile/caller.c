@@ -24,7 +24,8 @@ static bool is_ours(const char *file)
   return strncmp(file, "libwattle", 9) == 0 || strncmp(file, "libarmci.so", 11) == 0;
 }
 
-const char *wtl_caller(char *text, size_t room)
+/* " at program+0x24d4"; "" where it is not known. Returns `text`. */
+static const char *place(char *text, size_t room)
 {
   void *frames[DEEP];
   wtl_module *modules = NULL;
@@ -34,13 +35,14 @@ const char *wtl_caller(char *text, size_t room)
   for (int i = 0; i < depth; i++) {
     uintptr_t addr = (uintptr_t)frames[i];
     int at = wtl_module_of(addr, &modules, &n);
+    if (at < 0) break;
     const wtl_module *m = &modules[at];
-    if (at >= 0 && is_ours(file_of(m))) continue;
+    if (is_ours(file_of(m))) continue;
     /* The first frame is this function; and the C library's own is that of exit, or of a thread's start. */
-    if (i == 0 || at < 0 || strncmp(file_of(m), "libc.so", 7) == 0) break;
+    if (i == 0 || strncmp(file_of(m), "libc.so", 7) == 0) break;
     uintptr_t headers = (uintptr_t)getauxval(AT_PHDR); /* of the program */
     bool own = headers >= m->low && headers < m->high;
-    snprintf(text, room, " at %s+0x%llx", own ? "program" : file_of(m), (unsigned long long)(addr - m->base - 1));
+    snprintf(text, room, " at %.90s+0x%llx", own ? "program" : file_of(m), (unsigned long long)(addr - m->base - 1));
     break;
   }
   free(modules);
@@ -50,7 +52,7 @@ const char *wtl_caller(char *text, size_t room)
 const char *wtl_here(const char *call)
 {
   static _Thread_local char text[256];
-  char place[128];
-  snprintf(text, sizeof text, "%s%s", call, wtl_caller(place, sizeof place));
+  char at[128];
+  snprintf(text, sizeof text, "%s%s", call, place(at, sizeof at));
   return text;
 }

@@ -5,17 +5,12 @@
 #ifndef WTL_PROFILE_CALLER_H
 #define WTL_PROFILE_CALLER_H
 
-#include <stddef.h>
-
-/* "shmem_long_put at program+0x24d4": a call's name and its place as wtl_caller() has it. This thread's until the next
- * one. */
-const char *wtl_here(const char *call) __attribute__((cold));
-
 /*
- * " at program+0x24d4", or " at libsolver.so+0x24d4" in a library of the program's: the place, within the call, from which
- * this library's caller was called. "" where that is not known: a thread of this library's own, exit, or a program that
- * this library is a part of. Returns `text`. Not for signal handlers.
+ * "shmem_long_put at program+0x24d4", or "... at libsolver.so+0x24d4" in a library of the program's: a call's name, and the
+ * place, within the call, from which this library's caller was called. The name alone where that is not known: a thread
+ * of this library's own, exit, or a program that this library is a part of. This thread's until the next one. Not for
+ * signal handlers.
  */
-const char *wtl_caller(char *text, size_t room);
+const char *wtl_here(const char *call) __attribute__((cold));
 
 #endif

@@ -71,25 +71,18 @@ static void check_overlap(uint32_t call, const wtl_meeting *m)
 void wtl_compare_meeting(wtl_pe *self, wtl_site *site, uint32_t call, wtl_team *t, const wtl_meeting *m)
 {
   bool moves = m->dest && (!m->count_name || m->count);
-  uint64_t first[WORDS], other[WORDS],
-      mine[WORDS] = {
-          [KIND] = m->is_barrier ? UINT64_MAX : call,
-          [COUNT] = m->count_name ? m->count : 0,
-          [ROOT] = (uint64_t)m->root,
-          [DST] = (uint64_t)m->dst,
-          [SST] = (uint64_t)m->sst,
-          [DEST] = moves ? place_of(self, m->dest) : 0,
-          [SOURCE] = moves && m->count_name ? place_of(self, m->source) : 0,
-          [CALL] = call,
-      };
+  uint64_t theirs[WORDS], mine[WORDS] = {
+                              [KIND] = m->is_barrier ? UINT64_MAX : call,
+                              [COUNT] = m->count_name ? m->count : 0,
+                              [ROOT] = (uint64_t)m->root,
+                              [DST] = (uint64_t)m->dst,
+                              [SST] = (uint64_t)m->sst,
+                              [DEST] = moves ? place_of(self, m->dest) : 0,
+                              [SOURCE] = moves && m->count_name ? place_of(self, m->source) : 0,
+                              [CALL] = call,
+                          };
   if (m->dest_bytes && m->source_bytes) check_overlap(call, m);
   if (t->n == 1 || (t->sync && self->threads_anywhere)) return; /* threads' sets share their words */
-  int found = wtl_team_compare(self, site, t, mine, first, other);
-  if (found < 0) return;
-  bool first_is_elsewhere = first[WTL_TOLD_SERIAL] != mine[WTL_TOLD_SERIAL];
-  bool other_is_elsewhere = other[WTL_TOLD_SERIAL] != mine[WTL_TOLD_SERIAL];
-  if (first_is_elsewhere || (found == t->me && !other_is_elsewhere))
-    refuse_unlike(call, m, mine, first, wtl_team_pe(self, t, 0));
-  if (other_is_elsewhere) refuse_unlike(call, m, mine, other, wtl_team_pe(self, t, found));
-  wtl_team_barrier(self, site, t); /* until the one that differs has said so, and ends the job */
+  int pe = wtl_team_compare(self, site, t, mine, theirs);
+  if (pe >= 0) refuse_unlike(call, m, mine, theirs, pe);
 }

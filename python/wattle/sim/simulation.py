@@ -94,10 +94,8 @@ class Ready:
         checked = read_json(path)
         require_schema(checked, RESULT_SCHEMA)
         waits = [_wait(row) for row in checked.items("waits")] if checked.has("waits") else []
-        ended = (
-            [(row.integer("pe"), row.integer("status", STILL_RUNS)) for row in checked.items("pes")] if waits else []
-        )
-        ended = [(pe, status) for pe, status in ended if status != STILL_RUNS]
+        states = [(row.integer("pe"), row.integer("status", STILL_RUNS)) for row in checked.items("pes") if waits]
+        ended = [(pe, status) for pe, status in states if status != STILL_RUNS]
         return Result(checked.number("simulated_s"), checked.integer("messages"), waits, ended)
 
 
