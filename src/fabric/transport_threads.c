@@ -4,7 +4,6 @@
  * access (with WATTLE_RMA=on) that tells nobody.
  */
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,7 @@ typedef struct parcel {
   unsigned message; /* 0: call `done` */
   wtl_done_fn done;
   void *arg;
-  threads *from;
+  int from;
   char header[HEADER_BYTES];
   size_t header_bytes;
   const void *data; /* the sender's, where `later` */
@@ -37,27 +36,42 @@ typedef struct parcel {
 struct threads {
   wtl_transport base; /* first */
   wtl_transport_home home;
-  int event;
-  pthread_mutex_t lock; /* of the mailbox; the others' threads put things in */
-  parcel *first, **end;
+  int pe, event;
+  parcel *first, **end; /* what is in its mailbox */
 };
 
-static _Atomic(threads *) boxes[MOST_PES];
+/* Of each PE: the others' threads put things in, and may do so still when it has gone (a last sign of life). */
+static struct mailbox {
+  pthread_mutex_t lock;
+  threads *of; /* NULL: not there yet, or gone */
+} boxes[MOST_PES] = {[0 ... MOST_PES - 1] = {PTHREAD_MUTEX_INITIALIZER, NULL}};
 
 static threads *of(const wtl_transport *t)
 {
   return (threads *)(uintptr_t)t;
 }
 
-static void deliver(threads *to, parcel *p)
+static void free_parcel(parcel *p)
 {
+  free(p->copy);
+  free(p);
+}
+
+/* What is for a PE that is gone is lost, as on a real network. */
+static void deliver(int pe, parcel *p)
+{
+  struct mailbox *box = &boxes[pe];
   uint64_t one = 1;
   p->next = NULL;
-  pthread_mutex_lock(&to->lock);
-  *to->end = p;
-  to->end = &p->next;
-  (void)!write(to->event, &one, sizeof one);
-  pthread_mutex_unlock(&to->lock);
+  pthread_mutex_lock(&box->lock);
+  threads *to = box->of;
+  if (to) {
+    *to->end = p;
+    to->end = &p->next;
+    (void)!write(to->event, &one, sizeof one);
+  }
+  pthread_mutex_unlock(&box->lock);
+  if (!to) free_parcel(p);
 }
 
 static parcel *new_parcel(void)
@@ -67,12 +81,12 @@ static parcel *new_parcel(void)
   return p;
 }
 
-static void deliver_done(threads *to, wtl_done_fn done, void *arg)
+static void deliver_done(int pe, wtl_done_fn done, void *arg)
 {
   parcel *p = new_parcel();
   p->done = done;
   p->arg = arg;
-  deliver(to, p);
+  deliver(pe, p);
 }
 
 static void threads_send(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes,
@@ -84,7 +98,7 @@ static void threads_send(wtl_transport *t, int pe, unsigned message, const void 
   *p = (parcel){.message = message,
                 .done = done,
                 .arg = arg,
-                .from = of(t),
+                .from = of(t)->pe,
                 .header_bytes = header_bytes,
                 .data = data,
                 .n = n,
@@ -94,7 +108,7 @@ static void threads_send(wtl_transport *t, int pe, unsigned message, const void 
     if (!(p->copy = malloc(n))) abort();
     p->data = memcpy(p->copy, data, n);
   }
-  deliver(atomic_load(&boxes[pe]), p);
+  deliver(pe, p);
   if (eager) done(arg);
 }
 
@@ -103,7 +117,7 @@ static void threads_receive(wtl_transport *t, void *handle, void *to, size_t n, 
   parcel *p = handle;
   memcpy(to, p->data, n);
   p->taken = true;
-  deliver_done(of(t), done, arg);
+  deliver_done(of(t)->pe, done, arg);
 }
 
 static void take(threads *t, parcel *p)
@@ -115,18 +129,17 @@ static void take(threads *t, parcel *p)
   } else {
     p->done(p->arg);
   }
-  free(p->copy);
-  free(p);
+  free_parcel(p);
 }
 
 static bool threads_progress(wtl_transport *base)
 {
   threads *t = of(base);
-  pthread_mutex_lock(&t->lock);
+  pthread_mutex_lock(&boxes[t->pe].lock);
   parcel *p = t->first;
   t->first = NULL;
   t->end = &t->first;
-  pthread_mutex_unlock(&t->lock);
+  pthread_mutex_unlock(&boxes[t->pe].lock);
   bool any = p != NULL;
   for (parcel *next; p; p = next) {
     next = p->next;
@@ -144,10 +157,10 @@ static bool threads_arm(wtl_transport *base)
 {
   threads *t = of(base);
   uint64_t n;
-  pthread_mutex_lock(&t->lock);
+  pthread_mutex_lock(&boxes[t->pe].lock);
   bool empty = t->first == NULL;
   if (empty) (void)!read(t->event, &n, sizeof n);
-  pthread_mutex_unlock(&t->lock);
+  pthread_mutex_unlock(&boxes[t->pe].lock);
   return empty;
 }
 
@@ -174,19 +187,19 @@ static void threads_put(wtl_transport *t, int pe, const wtl_transport_key *key, 
                         size_t n, wtl_done_fn done, void *arg)
 {
   wtl_store_bytes((char *)(uintptr_t)(key->address + offset), from, n);
-  deliver_done(of(t), done, arg);
+  deliver_done(of(t)->pe, done, arg);
 }
 
 static void threads_get(wtl_transport *t, int pe, const wtl_transport_key *key, uint64_t offset, void *to, size_t n,
                         wtl_done_fn done, void *arg)
 {
   wtl_load_bytes(to, (const char *)(uintptr_t)(key->address + offset), n);
-  deliver_done(of(t), done, arg);
+  deliver_done(of(t)->pe, done, arg);
 }
 
 static void threads_flush(wtl_transport *t, wtl_done_fn done, void *arg)
 {
-  deliver_done(of(t), done, arg);
+  deliver_done(of(t)->pe, done, arg);
 }
 
 /* --- start and stop --------------------------------------------------------------------------------------------- */
@@ -204,10 +217,12 @@ static int threads_start(wtl_transport **out, enum wtl_rma_use rma, wtl_boot *bo
   }
   t->base.ops = &wtl_transport_threads;
   t->home = *home;
+  t->pe = boot->pe;
   t->event = event;
   t->end = &t->first;
-  pthread_mutex_init(&t->lock, NULL);
-  atomic_store(&boxes[boot->pe], t);
+  pthread_mutex_lock(&boxes[t->pe].lock);
+  boxes[t->pe].of = t;
+  pthread_mutex_unlock(&boxes[t->pe].lock);
   *out = &t->base;
   return 0;
 }
@@ -215,13 +230,14 @@ static int threads_start(wtl_transport **out, enum wtl_rma_use rma, wtl_boot *bo
 static void threads_stop(wtl_transport *base)
 {
   threads *t = of(base);
+  pthread_mutex_lock(&boxes[t->pe].lock);
+  boxes[t->pe].of = NULL;
+  pthread_mutex_unlock(&boxes[t->pe].lock);
   for (parcel *p = t->first, *next; p; p = next) {
     next = p->next;
-    free(p->copy);
-    free(p);
+    free_parcel(p);
   }
   close(t->event);
-  pthread_mutex_destroy(&t->lock);
   free(t);
 }
 

@@ -18,6 +18,9 @@ enum { REST_NS = 1000000, LONGEST_REST_NS = 4000000, ASLEEP_REST_NS = 500000000 
 /* About what a wake-up costs: who looks on for as long wastes at most as much. */
 enum { LINGER_NS = 50000, TURNS_A_YIELD = 16 };
 
+/* Rests. */
+enum { PATIENCE = 100 };
+
 struct wtl_am_agent {
   wtl_am *am;
   pthread_t thread;
@@ -67,6 +70,19 @@ static bool waits(void *arg)
   return a->stop || wtl_am_waits(a->am);
 }
 
+/* What came from another node is not told where who serves the network takes it next (am_far.c). Forgotten it is only if
+ * nobody takes anything for a while, in which that thread may have been without a core. */
+static bool is_forgotten(wtl_am_agent *a)
+{
+  uint64_t turns = atomic_load_explicit(&a->am->turns, memory_order_relaxed);
+  for (int rests = 0; rests < PATIENCE; rests++) {
+    if (a->stop || !wtl_am_waits(a->am) || atomic_load_explicit(&a->am->turns, memory_order_relaxed) != turns)
+      return false;
+    rest(a, a->nudges, REST_NS);
+  }
+  return true;
+}
+
 static void *serve(void *arg)
 {
   wtl_am_agent *a = arg;
@@ -97,7 +113,7 @@ static void *serve(void *arg)
       continue;
     }
     enum wtl_sleep how = wtl_bell_sleep(bell, NULL, WTL_WATCH_ALL, waits, a, pe->settings.sleep_max.seconds);
-    if (how == WTL_SLEPT_OUT && waits(a)) atomic_fetch_add_explicit(&pe->door.rescues, 1, memory_order_relaxed);
+    if (how == WTL_SLEPT_OUT && is_forgotten(a)) atomic_fetch_add_explicit(&pe->door.rescues, 1, memory_order_relaxed);
   }
   return NULL;
 }
