@@ -88,8 +88,7 @@ typedef struct {
     WTL_MPI_COMM comm; /* its members' communicator, in a program with MPI; the group's, not to be freed */
     void *wtl_room;
   };
-  void *wtl_group;
-  size_t wtl_mark, wtl_spare;
+  size_t wtl_entry, wtl_serial;
 } ARMCI_Group;
 
 /* Memory that one process allocated for others (ARMCI_Memget). */

@@ -9,11 +9,13 @@
 extern "C" {
 #endif
 
-/** Collective over `parent`: a group of those of its processes that give the same `color`, in the order of `key`. */
+/** Collective over `parent`: a group of those of its processes that give the same `color`, in the order of `key`. A
+ * process with a negative one (MPI_UNDEFINED) is in none. */
 int ARMCIX_Group_split(ARMCI_Group *parent, int color, int key, ARMCI_Group *group);
 int ARMCIX_Group_dup(ARMCI_Group *parent, ARMCI_Group *group);
 
-/** Sets of mutexes: `count` of this process, collective over the group; `proc` is the group's number. */
+/** Sets of mutexes: `count` of this process, collective over the group, which may be freed before; `proc` is the job's
+ * number of a member. */
 typedef struct armcix_mutex_hdl_s *armcix_mutex_hdl_t;
 armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group *group);
 int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl);

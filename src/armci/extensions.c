@@ -31,7 +31,7 @@ int ARMCIX_Group_split(ARMCI_Group *parent, int color, int key, ARMCI_Group *gro
   wtl_group_gather(f.self, f.site, g, &mine, all, sizeof mine);
   qsort(all, (size_t)g->n, sizeof *all, by_key);
   for (int i = 0; i < g->n; i++)
-    if (all[i].color == color) members[n++] = all[i].member;
+    if (color >= 0 && all[i].color == color) members[n++] = all[i].member;
   ARMCI_Group_create_child(n, members, group, parent);
   free(all);
   free(members);

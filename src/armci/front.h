@@ -30,20 +30,22 @@ enum armci_call {
 /* What a handle stands for while something is under way (handles.c). */
 typedef struct armci_requests armci_requests;
 typedef struct armci_mutexes armci_mutexes;
+typedef struct armci_groups armci_groups; /* what their handles stand for (groups.c) */
 
 typedef struct armci_state {
   int starts;             /* ARMCI_Init less ARMCI_Finalize, */
   bool begun_by_messages; /* ... one of them for armci_msg_init */
   wtl_group *world, *node, *masters;
-  wtl_group *standard;      /* the default group, */
-  ARMCI_Group handle;       /* ... as the program gave it */
-  armci_requests *requests; /* NULL: all processes are on this node, and nothing is ever under way */
-  armci_mutexes *mutexes;   /* of ARMCI_Create_mutexes; NULL: there are none */
-  long *notified;           /* global: notified[p] counts what process p told this one */
-  long **notify;            /* where process p counts */
-  long *told, *heard;       /* by process: so far */
-  int *domain_of;           /* by process (groups.c) */
-  long *next_value;         /* symmetric: process 0's is NXTVAL's */
+  wtl_group *standard; /* the default group */
+  armci_groups *groups;
+  ARMCI_Group world_handle, standard_handle; /* without, and with, the program's communicator */
+  armci_requests *requests;                  /* NULL: all processes are on this node, and nothing is ever under way */
+  armci_mutexes *mutexes;                    /* of ARMCI_Create_mutexes; NULL: there are none */
+  long *notified;                            /* global: notified[p] counts what process p told this one */
+  long **notify;                             /* where process p counts */
+  long *told, *heard;                        /* by process: so far */
+  int *domain_of;                            /* by process (groups.c) */
+  long *next_value;                          /* symmetric: process 0's is NXTVAL's */
   long tcgmsg_sent, tcgmsg_received;
   bool tcgmsg_traces;
 } armci_state;
@@ -103,6 +105,9 @@ static inline __attribute__((always_inline)) void armci_check_given(const wtl_fr
   if (WTL_UNLIKELY(!p && n && f->self->check)) armci_refuse_null(f->call, name);
 }
 
+/* With SHMEM_DEBUG: do they lie within one block that the process has? Of this process, any other memory will do. */
+void armci_check_block(const wtl_frame *f, const char *name, const void *p, size_t n, int proc) __attribute__((cold));
+
 /* `n` bytes at `p` of process `proc`, or none. Its own may be any memory. */
 static inline __attribute__((always_inline)) void armci_check_place(const wtl_frame *f, const char *name, const void *p,
                                                                     size_t n, int proc)
@@ -111,6 +116,7 @@ static inline __attribute__((always_inline)) void armci_check_place(const wtl_fr
     armci_check_given(f, name, p, n);
   else if (WTL_UNLIKELY(f->self->check && n && !wtl_global_has(f->self, p, n, proc)))
     armci_refuse_place(f, name, p, n, proc);
+  if (WTL_UNLIKELY(f->self->compares && n)) armci_check_block(f, name, p, n, proc);
 }
 
 static inline void armci_check_type(const wtl_frame *f, int datatype)
@@ -182,17 +188,18 @@ void armci_accumulate(const wtl_frame *f, int datatype, const void *scale, void 
 void armci_set_flag(const wtl_frame *f, int *flag, int value, int proc);
 
 /* meeting.c: before a collective of the group, with SHMEM_DEBUG: do all make this call, and pass the same? All barriers
- * are one. Groups of some of the processes are not asked. */
-void armci_compare_meeting(const wtl_frame *f, bool is_barrier, size_t bytes, int root) __attribute__((cold));
+ * are one. */
+void armci_compare_meeting(const wtl_frame *f, wtl_group *g, bool is_barrier, size_t bytes, int root)
+    __attribute__((cold));
 
-static inline void armci_meet(const wtl_frame *f, const wtl_group *g, size_t bytes, int root)
+static inline void armci_meet(const wtl_frame *f, wtl_group *g, size_t bytes, int root)
 {
-  if (WTL_UNLIKELY(f->self->compares) && g && g->is_world) armci_compare_meeting(f, false, bytes, root);
+  if (WTL_UNLIKELY(f->self->compares) && g) armci_compare_meeting(f, g, false, bytes, root);
 }
 
-static inline void armci_meet_at_barrier(const wtl_frame *f, const wtl_group *g)
+static inline void armci_meet_at_barrier(const wtl_frame *f, wtl_group *g)
 {
-  if (WTL_UNLIKELY(f->self->compares) && g->is_world) armci_compare_meeting(f, true, 0, 0);
+  if (WTL_UNLIKELY(f->self->compares)) armci_compare_meeting(f, g, true, 0, 0);
 }
 
 /* groups.c. Ends the job where a handle names none. */

@@ -2,35 +2,94 @@
  * Groups, and domains. A domain is a run of processes with consecutive numbers on one node: programs take its processes
  * to be those from its first one on. Where processes are dealt out to the nodes by turns, each is a domain by itself.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "armci/front.h"
+#include "base/clock.h"
 
-/* A handle that this library filled in, and not one that was left as it was. */
-#define MARK ((size_t)0x57a77e1e)
+/* --- handles ------------------------------------------------------------------------------------------------------ */
 
-static size_t mark_of(const wtl_group *g)
+/* A handle names an entry of this process's table, and has the serial number of the group that lies there: a copy of a
+ * freed one, and one that was left as it was, name none. The table owns its groups. */
+typedef struct entry {
+  wtl_group *group; /* NULL: free */
+  size_t serial;
+} entry;
+
+struct armci_groups {
+  pthread_mutex_t lock; /* other threads may look one up while one is made */
+  entry *entries;
+  size_t n, serial;
+};
+
+static armci_groups *table_make(void)
 {
-  return (size_t)(uintptr_t)g ^ MARK;
+  armci_groups *t = calloc(1, sizeof *t);
+  if (!t) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no memory");
+  pthread_mutex_init(&t->lock, NULL);
+  t->serial = (size_t)wtl_clock_ns(); /* handles of before the last ARMCI_Finalize have smaller ones */
+  return t;
+}
+
+static void table_free(armci_groups *t)
+{
+  if (!t) return;
+  for (size_t i = 0; i < t->n; i++) wtl_group_free(t->entries[i].group);
+  pthread_mutex_destroy(&t->lock);
+  free(t->entries);
+  free(t);
+}
+
+/* Under its lock: the number of a free entry. */
+static size_t free_entry(armci_groups *t)
+{
+  size_t i = 0;
+  while (i < t->n && t->entries[i].group) i++;
+  if (i < t->n) return i;
+  size_t n = t->n ? 2 * t->n : 16;
+  entry *more = realloc(t->entries, n * sizeof *more);
+  if (!more) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI: no memory for groups");
+  memset(more + t->n, 0, (n - t->n) * sizeof *more);
+  t->entries = more;
+  t->n = n;
+  return i;
 }
 
 /* `comm` has been filled in. */
-static void fill(ARMCI_Group *out, wtl_group *g)
+static void fill(armci_groups *t, ARMCI_Group *out, wtl_group *g)
 {
-  out->wtl_group = g;
-  out->wtl_mark = mark_of(g);
+  pthread_mutex_lock(&t->lock);
+  size_t i = free_entry(t);
+  t->entries[i] = (entry){g, ++t->serial};
+  out->wtl_entry = i;
+  out->wtl_serial = t->serial;
+  pthread_mutex_unlock(&t->lock);
 }
 
-static wtl_group *look_up(const ARMCI_Group *group)
+/* NULL: it names none. */
+static wtl_group *look_up(const wtl_frame *f, const ARMCI_Group *group)
 {
-  wtl_group *g = group ? group->wtl_group : NULL;
-  return g && group->wtl_mark == mark_of(g) ? g : NULL;
+  armci_groups *t = armci_of(f->self)->groups;
+  if (!group) return NULL;
+  pthread_mutex_lock(&t->lock);
+  const entry *e = group->wtl_entry < t->n ? &t->entries[group->wtl_entry] : NULL;
+  wtl_group *g = e && e->serial == group->wtl_serial ? e->group : NULL;
+  pthread_mutex_unlock(&t->lock);
+  return g;
+}
+
+static void take(armci_groups *t, const ARMCI_Group *group)
+{
+  pthread_mutex_lock(&t->lock);
+  t->entries[group->wtl_entry] = (entry){0};
+  pthread_mutex_unlock(&t->lock);
 }
 
 wtl_group *armci_group_of(const wtl_frame *f, const ARMCI_Group *group)
 {
-  wtl_group *g = look_up(group);
+  wtl_group *g = look_up(f, group);
   if (WTL_UNLIKELY(!g))
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: the group at %p is none: freed, never made (ARMCI_Group_create), or this process is no member",
@@ -98,7 +157,10 @@ void armci_groups_start(const wtl_frame *f, armci_state *s)
   s->domain_of = malloc((size_t)n * sizeof *s->domain_of);
   if (!all || !s->domain_of) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no memory");
   for (int i = 0; i < n; i++) all[i] = i;
+  s->groups = table_make();
   s->world = s->standard = make(f, all, n);
+  fill(s->groups, &s->world_handle, s->world);
+  s->standard_handle = s->world_handle;
   free(all);
   wtl_group_gather(self, f->site, s->world, &self->boot.node, s->domain_of, sizeof *s->domain_of);
   number_domains(s->domain_of, n);
@@ -108,7 +170,7 @@ void armci_groups_start(const wtl_frame *f, armci_state *s)
 
 void armci_groups_stop(armci_state *s)
 {
-  wtl_group_free(s->world);
+  table_free(s->groups);
   wtl_group_free(s->node);
   wtl_group_free(s->masters);
   free(s->domain_of);
@@ -118,9 +180,8 @@ void ARMCI_Group_get_world(ARMCI_Group *group)
 {
   ARMCI_ENTER(ARMCI_Group_get_world, 0);
   armci_check_given(&f, "group", group, sizeof *group);
-  *group = (ARMCI_Group){0};
+  *group = armci_of(f.self)->world_handle;
   armci_comm_world(group, sizeof group->comm);
-  fill(group, armci_of(f.self)->world);
   wtl_leave(&f);
 }
 
@@ -145,10 +206,11 @@ static void create(const wtl_frame *f, int n, const int *pids, ARMCI_Group *out,
   *out = (ARMCI_Group){0};
   if (is_member) {
     wtl_group *g = make(f, pes, n);
+    armci_meet(f, g, 0, 0);
     /* MPI would spin until the last one comes. */
     if (armci_comm_is_wanted()) wtl_group_barrier(f->self, f->site, g);
     armci_comm_make(pes, n, out, sizeof out->comm);
-    fill(out, g);
+    fill(armci_of(f->self)->groups, out, g);
   }
   free(pes);
 }
@@ -171,13 +233,15 @@ void ARMCI_Group_free(ARMCI_Group *group)
 {
   ARMCI_ENTER(ARMCI_Group_free, 0);
   armci_check_given(&f, "group", group, sizeof *group);
-  wtl_group *g = look_up(group);
   armci_state *s = armci_of(f.self);
+  wtl_group *g = look_up(&f, group);
   if (g && g != s->world) {
-    if (s->standard == g) s->standard = s->world;
+    if (s->standard == g) s->standard = s->world, s->standard_handle = s->world_handle;
     armci_comm_free(group);
+    take(s->groups, group);
     wtl_group_free(g);
   }
+  if (!g && group->wtl_serial) armci_group_of(&f, group); /* a handle of none, as others than members have, is all 0 */
   *group = (ARMCI_Group){0};
   wtl_leave(&f);
 }
@@ -206,7 +270,7 @@ int ARMCI_Group_rank(ARMCI_Group *group, int *rank)
 {
   ARMCI_ENTER(ARMCI_Group_rank, 0);
   armci_check_given(&f, "rank", rank, sizeof *rank);
-  const wtl_group *g = look_up(group);
+  const wtl_group *g = look_up(&f, group);
   *rank = g ? g->me : -1;
   wtl_leave(&f);
   return *rank < 0;
@@ -216,7 +280,7 @@ void ARMCI_Group_size(ARMCI_Group *group, int *size)
 {
   ARMCI_ENTER(ARMCI_Group_size, 0);
   armci_check_given(&f, "size", size, sizeof *size);
-  const wtl_group *g = look_up(group);
+  const wtl_group *g = look_up(&f, group);
   *size = g ? g->n : 0;
   wtl_leave(&f);
 }
@@ -226,7 +290,7 @@ void ARMCI_Group_set_default(ARMCI_Group *group)
   ARMCI_ENTER(ARMCI_Group_set_default, 0);
   armci_state *s = armci_of(f.self);
   s->standard = armci_group_of(&f, group);
-  s->handle = *group;
+  s->standard_handle = *group;
   wtl_leave(&f);
 }
 
@@ -235,9 +299,8 @@ void ARMCI_Group_get_default(ARMCI_Group *group)
   ARMCI_ENTER(ARMCI_Group_get_default, 0);
   armci_check_given(&f, "group", group, sizeof *group);
   armci_state *s = armci_of(f.self);
-  *group = s->handle;
+  *group = s->standard_handle;
   if (s->standard == s->world) armci_comm_world(group, sizeof group->comm);
-  fill(group, s->standard);
   wtl_leave(&f);
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "armci/front.h"
+#include "pgas/blocks.h"
 #include "pgas/posted.h"
 #include "pgas/rma.h"
 
@@ -45,6 +46,21 @@ void armci_refuse_place(const wtl_frame *f, const char *name, const void *p, siz
               "%s: %s=%p and %zu bytes from there are not memory that process %d allocated for others; use what "
               "ARMCI_Malloc gave for that process",
               armci_call_here(f->call), name, p, n, proc);
+}
+
+void armci_check_block(const wtl_frame *f, const char *name, const void *p, size_t n, int proc)
+{
+  if (proc == f->self->me && !wtl_global_has(f->self, p, 1, proc)) return;
+  wtl_block_told block = wtl_block_at(f->self, f->site, p, proc);
+  if (!block.bytes)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%p is in no block of memory that process %d has now (%zu bytes)",
+                armci_call_here(f->call), name, p, proc, n);
+  size_t room = (size_t)(block.start + block.bytes - (uintptr_t)p);
+  if (n > room)
+    wtl_pe_fail(WTL_EXIT_USAGE,
+                "%s: %s=%p and %zu bytes from there go beyond their block of process %d's memory: it has %llu bytes, "
+                "and only %zu of them from there on",
+                armci_call_here(f->call), name, p, n, proc, (unsigned long long)block.bytes, room);
 }
 
 void armci_refuse_value(uint32_t call, const char *name, long value, const char *allowed)

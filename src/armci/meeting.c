@@ -30,15 +30,15 @@ static void refuse_unlike(const wtl_frame *f, const uint64_t mine[], const uint6
               which == BYTES ? "the bytes are" : "the root is", (long long)mine[which], (long long)theirs[which], proc);
 }
 
-void armci_compare_meeting(const wtl_frame *f, bool is_barrier, size_t bytes, int root)
+void armci_compare_meeting(const wtl_frame *f, wtl_group *g, bool is_barrier, size_t bytes, int root)
 {
-  wtl_team *world = &f->self->world;
   uint64_t theirs[WTL_TOLD_WORDS],
       mine[WTL_TOLD_WORDS] = {[KIND] = is_barrier ? (uint64_t)WTL_CALL_ARMCI_Barrier : f->call,
                               [BYTES] = bytes,
                               [ROOT] = (uint64_t)root,
                               [CALL] = f->call};
-  if (world->n == 1) return;
-  int proc = wtl_team_compare(f->self, f->site, world, mine, theirs);
+  if (g->n == 1) return;
+  int proc = g->is_world ? wtl_team_compare(f->self, f->site, &f->self->world, mine, theirs)
+                         : wtl_group_compare(f->self, f->site, g, mine, theirs);
   if (proc >= 0) refuse_unlike(f, mine, theirs, proc);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "armci/front.h"
+#include "pgas/blocks.h"
 
 /* What a process says of its part: an address, 0 for none, or that it has no room. */
 enum { NO_ROOM = 1 };
@@ -47,6 +48,7 @@ static void free_together(const wtl_frame *f, wtl_group *g, void *ptr)
   armci_meet(f, g, 0, 0);
   wtl_group_barrier(f->self, f->site, g);
   give_back(f, ptr);
+  wtl_blocks_forget(f->self);
 }
 
 int PARMCI_Malloc(void **ptrs, armci_size_t bytes)

@@ -8,10 +8,10 @@
 #include "pgas/sync.h"
 
 struct armci_mutexes {
-  wtl_group *group;
-  int *count;   /* by member */
-  int most;     /* of one member */
-  long **words; /* by process of the job; NULL for those that are no members */
+  wtl_group *group; /* a copy: the program may free its own */
+  int *count;       /* by member */
+  int most;         /* of one member */
+  long **words;     /* by process of the job; NULL for those that are no members */
 };
 
 armci_mutexes *armci_mutexes_make(const wtl_frame *f, wtl_group *g, int count)
@@ -20,10 +20,12 @@ armci_mutexes *armci_mutexes_make(const wtl_frame *f, wtl_group *g, int count)
   armci_mutexes *m = calloc(1, sizeof *m);
   int *counts = calloc((size_t)g->n, sizeof *counts);
   long **words = calloc((size_t)self->n, sizeof *words), **members = calloc((size_t)g->n, sizeof *members);
-  if (!m || !counts || !words || !members) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory", armci_call_here(f->call));
+  wtl_group *own = wtl_group_make(self, g->pe, g->n);
+  if (!m || !counts || !words || !members || !own)
+    wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory", armci_call_here(f->call));
   armci_check_that(f, count >= 0, "num", count, "0 and more");
   armci_meet(f, g, 0, 0);
-  *m = (armci_mutexes){.group = g, .count = counts, .words = words};
+  *m = (armci_mutexes){.group = own, .count = counts, .words = words};
   wtl_group_gather(self, f->site, g, &count, counts, sizeof count);
   for (int i = 0; i < g->n; i++)
     if (counts[i] > m->most) m->most = counts[i];
@@ -43,6 +45,7 @@ armci_mutexes *armci_mutexes_make(const wtl_frame *f, wtl_group *g, int count)
 void armci_mutexes_free(armci_mutexes *m)
 {
   if (!m) return;
+  wtl_group_free(m->group);
   free(m->count);
   free(m->words);
   free(m);
@@ -56,11 +59,12 @@ void armci_mutexes_destroy(const wtl_frame *f, armci_mutexes *m)
   armci_mutexes_free(m);
 }
 
-wtl_lock_at armci_mutex_at(const wtl_frame *f, const armci_mutexes *m, int mutex, int member)
+wtl_lock_at armci_mutex_at(const wtl_frame *f, const armci_mutexes *m, int mutex, int proc)
 {
   if (WTL_UNLIKELY(!m))
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: there are no mutexes (ARMCI_Create_mutexes)", armci_call_here(f->call));
-  armci_check_that(f, (unsigned)member < (unsigned)m->group->n, "proc", member, "processes that have mutexes");
+  int member = m->group->is_world ? proc : wtl_group_number(m->group, proc);
+  armci_check_that(f, (unsigned)member < (unsigned)m->group->n, "proc", proc, "processes that have mutexes");
   armci_check_that(f, (unsigned)mutex < (unsigned)m->count[member], "mutex", mutex,
                    "less than the number that the process asked for");
   return (wtl_lock_at){m->words, (size_t)mutex * (size_t)m->group->n + (size_t)member, m->group->pe[member]};

@@ -9,7 +9,7 @@
 armci_mutexes *armci_mutexes_make(const wtl_frame *f, wtl_group *g, int count);
 void armci_mutexes_destroy(const wtl_frame *f, armci_mutexes *m);
 
-/* Member `member`'s mutex number `mutex`, checked. `m` may be NULL. */
-wtl_lock_at armci_mutex_at(const wtl_frame *f, const armci_mutexes *m, int mutex, int member);
+/* Mutex number `mutex` of process `proc`, checked. `m` may be NULL. */
+wtl_lock_at armci_mutex_at(const wtl_frame *f, const armci_mutexes *m, int mutex, int proc);
 
 #endif

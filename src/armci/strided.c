@@ -43,7 +43,6 @@ static void check_extent(const wtl_frame *f, const patch *p, const char *name, c
   ptrdiff_t low = 0, high = (ptrdiff_t)s->block;
   if (!f->self->check) return;
   armci_check_given(f, name, there, p->bytes);
-  if (proc == f->self->me) return;
   for (int i = 0; i < s->levels; i++) {
     ptrdiff_t reach = (ptrdiff_t)(s->count[i] - 1) * s->there[i];
     if (reach < 0)

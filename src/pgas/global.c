@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "pgas/accumulate.h"
 #include "pgas/am_far.h"
+#include "pgas/blocks.h"
 #include "pgas/packed.h"
 #include "pgas/sync.h"
 
@@ -65,6 +66,7 @@ void wtl_global_start(wtl_pe *self, wtl_site *site)
   pthread_mutex_init(&g->lock, NULL);
   share_memory(self, g);
   wtl_heap_start(&g->heap, g->slices + (size_t)self->slot * g->stride, bytes);
+  if (self->compares) wtl_blocks_start(self, g);
   exchange_starts(self, site, g);
   if (self->net) {
     need_memory((void *)(g->packed = calloc((size_t)self->n, sizeof *g->packed)));
@@ -82,6 +84,7 @@ void wtl_global_stop(wtl_pe *self)
   if (!g) return;
   self->global = NULL;
   wtl_arena_stop(&g->arena);
+  wtl_blocks_stop(g);
   wtl_heap_stop(&g->heap);
   pthread_mutex_destroy(&g->lock);
   free((void *)g->packed);
@@ -107,6 +110,7 @@ void *wtl_global_alloc(wtl_pe *self, size_t bytes)
   wtl_global *g = self->global;
   pthread_mutex_lock(&g->lock);
   void *p = wtl_heap_alloc(&g->heap, bytes, ALIGN);
+  if (p && g->blocks) wtl_blocks_add(g, p, bytes);
   pthread_mutex_unlock(&g->lock);
   return p;
 }
@@ -116,6 +120,7 @@ int wtl_global_free(wtl_pe *self, void *p)
   wtl_global *g = self->global;
   pthread_mutex_lock(&g->lock);
   int rc = wtl_heap_free(&g->heap, p);
+  if (rc == 0 && g->blocks) wtl_blocks_remove(g, p);
   pthread_mutex_unlock(&g->lock);
   return rc;
 }

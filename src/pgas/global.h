@@ -30,6 +30,7 @@ typedef struct wtl_request {
 enum { WTL_BOUNCE_BYTES = 65536 };
 
 typedef struct wtl_fetch wtl_fetch; /* packed.c */
+struct wtl_blocks;                  /* blocks.h */
 
 typedef struct wtl_global {
   char *slices; /* PE p's memory lies at slices + slot * stride */
@@ -42,6 +43,7 @@ typedef struct wtl_global {
                                            are on this node */
   _Atomic uint32_t epoch, *ordered; /* waits so far, and by PE: at which of them it was last put in order */
   wtl_heap heap;                    /* of this PE */
+  struct wtl_blocks *blocks;        /* that PEs tell each other; NULL without SHMEM_DEBUG */
   wtl_site served;                  /* waits of handlers */
   pthread_mutex_t lock;             /* for what follows */
   wtl_fetch *fetches;

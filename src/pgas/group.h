@@ -35,6 +35,13 @@ void wtl_group_broadcast(wtl_pe *self, wtl_site *site, wtl_group *g, void *data,
 void wtl_group_reduce(wtl_pe *self, wtl_site *site, wtl_group *g, void *x, size_t n, size_t size,
                       wtl_combine_fn combine);
 
+/*
+ * With SHMEM_DEBUG, before another call: do all members tell the same? As wtl_team_compare (team.h), for a group that is
+ * not the world; words[WTL_TOLD_SERIAL] is left as it is. One that waits long says for whom, once. (group_told.c)
+ */
+int wtl_group_compare(wtl_pe *self, wtl_site *site, wtl_group *g, const uint64_t words[WTL_TOLD_WORDS],
+                      uint64_t theirs[WTL_TOLD_WORDS]);
+
 /* `bytes` of each member, in the group's order, to `all`. */
 void wtl_group_gather(wtl_pe *self, wtl_site *site, wtl_group *g, const void *mine, void *all, size_t bytes);
 

@@ -161,12 +161,17 @@ size_t wtl_take_posted(wtl_pe *self, wtl_site *site, const char *call, int from,
   return n;
 }
 
-bool wtl_is_posted(wtl_pe *self, int from, uint64_t context, int64_t tag)
+bool wtl_has_posted(const wtl_pe *self, int from, uint64_t context, int64_t tag)
 {
   struct wtl_posted *p = self->posted;
-  wtl_door_missed(&self->door); /* moves on what is under way */
   pthread_mutex_lock(&p->lock);
   bool is = *find(p, from, context, tag) != NULL;
   pthread_mutex_unlock(&p->lock);
   return is;
+}
+
+bool wtl_is_posted(wtl_pe *self, int from, uint64_t context, int64_t tag)
+{
+  wtl_door_missed(&self->door);
+  return wtl_has_posted(self, from, context, tag);
 }

@@ -26,7 +26,8 @@ void wtl_post(wtl_pe *self, wtl_site *site, int pe, uint64_t context, int64_t ta
 size_t wtl_take_posted(wtl_pe *self, wtl_site *site, const char *call, int from, uint64_t context, int64_t tag,
                        void *to, size_t room, int *who);
 
-/* Is there one? */
+/* Is there one? The first moves on what is under way; the second only looks. */
 bool wtl_is_posted(wtl_pe *self, int from, uint64_t context, int64_t tag);
+bool wtl_has_posted(const wtl_pe *self, int from, uint64_t context, int64_t tag);
 
 #endif

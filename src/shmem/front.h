@@ -50,6 +50,8 @@ void wtl_refuse_local(uint32_t call, const char *name, size_t bytes) __attribute
 void wtl_refuse_alignment(uint32_t call, const char *name, const void *p, size_t align) __attribute__((noreturn, cold));
 void wtl_refuse_value(uint32_t call, const char *name, long long value, const char *allowed)
     __attribute__((noreturn, cold));
+void wtl_refuse_size(uint32_t call, const char *name, size_t value, const char *allowed)
+    __attribute__((noreturn, cold));
 
 /*
  * A context other than the default one (its handle as it came): puts its flow into the frame. With a PE: the job's
@@ -152,6 +154,12 @@ static inline __attribute__((always_inline)) void wtl_check_that(const wtl_frame
                                                                  long long value, const char *allowed)
 {
   if (WTL_UNLIKELY(f->self->check && !good)) wtl_refuse_value(f->call, name, value, allowed);
+}
+
+static inline __attribute__((always_inline)) void wtl_check_size(const wtl_frame *f, bool good, const char *name,
+                                                                 size_t value, const char *allowed)
+{
+  if (WTL_UNLIKELY(f->self->check && !good)) wtl_refuse_size(f->call, name, value, allowed);
 }
 
 #endif

@@ -133,7 +133,7 @@ def check_lines(r: Routine) -> list[str]:
             {
                 "pe": "wtl_check_pe(&f, pe);",
                 "pe_as": f"wtl_check_pe(&f, {name});",
-                "am_length": f'wtl_check_that(&f, {name} <= WTL_AM_LONGEST, "{name}", (long long){name}, '
+                "am_length": f'wtl_check_size(&f, {name} <= WTL_AM_LONGEST, "{name}", {name}, '
                 '"lengths of 0 to 1 GiB");',
                 "am_id": f'wtl_check_that(&f, {name} >= WTL_AM_FIRST_ID, "{name}", {name}, '
                 '"any int but the 16 lowest ones, which are the library\'s own");',

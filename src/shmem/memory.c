@@ -82,7 +82,7 @@ static void warn_exhausted(const wtl_frame *f, size_t bytes)
 
 void *wtl_shmem_align(wtl_frame *f, size_t align, size_t bytes)
 {
-  wtl_check_that(f, align && (align & (align - 1)) == 0 && align <= WTL_SLICE_ALIGN, "alignment", (long long)align,
+  wtl_check_size(f, align && (align & (align - 1)) == 0 && align <= WTL_SLICE_ALIGN, "alignment", align,
                  "powers of two up to 16777216");
   return wtl_shmem_alloc(f, bytes, align, false);
 }

@@ -105,3 +105,9 @@ void wtl_refuse_value(uint32_t call, const char *name, long long value, const ch
 {
   wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%lld is not valid here; allowed: %s", wtl_call_here(call), name, value, allowed);
 }
+
+void wtl_refuse_size(uint32_t call, const char *name, size_t value, const char *allowed)
+{
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%zu is not valid here%s; allowed: %s", wtl_call_here(call), name, value,
+              value > SIZE_MAX / 2 ? " (a negative number?)" : "", allowed);
+}

@@ -161,10 +161,14 @@ static void groups(int me, int n)
   } else {
     EXPECT(rank == -1 && me != mine[0] && me != mine[k - 1], "rank %d", rank);
   }
+  ARMCI_Group_rank(&odd_ones, &rank);
   ARMCIX_Group_dup(&odd_ones, &dup);
   armci_msg_group_barrier(&dup);
+  armcix_mutex_hdl_t set = ARMCIX_Create_mutexes_hdl(1, &dup);
+  ARMCI_Group_free(&dup); /* the set outlives it */
+  ARMCIX_Group_split(&odd_ones, rank == 0 ? -1 : rank % 2, 0, &dup);
+  EXPECT((ARMCI_Group_rank(&dup, &size) == 0) == (rank != 0), "split: %d, process %d of the group", size, rank);
   ARMCI_Group_free(&dup);
-  armcix_mutex_hdl_t set = ARMCIX_Create_mutexes_hdl(1, &odd_ones);
   long **count = calloc((size_t)k, sizeof *count);
   REQUIRE(count);
   ARMCI_Malloc_group((void **)count, sizeof **count, &odd_ones);
@@ -173,12 +177,12 @@ static void groups(int me, int n)
   armci_msg_group_barrier(&odd_ones);
   for (int i = 0; i < 30; i++) {
     if (i % 2)
-      while (ARMCIX_Trylock_hdl(set, 0, 0)) continue;
+      while (ARMCIX_Trylock_hdl(set, 0, mine[0])) continue;
     else
-      ARMCIX_Lock_hdl(set, 0, 0);
+      ARMCIX_Lock_hdl(set, 0, mine[0]);
     long v = ARMCI_GetValueLong(count[0], mine[0]);
     ARMCI_PutValueLong(v + 1, count[0], mine[0]);
-    ARMCIX_Unlock_hdl(set, 0, 0);
+    ARMCIX_Unlock_hdl(set, 0, mine[0]);
   }
   armci_msg_group_barrier(&odd_ones);
   EXPECT(ARMCI_GetValueLong(count[0], mine[0]) == 30L * k, "%ld", ARMCI_GetValueLong(count[0], mine[0]));

@@ -12,6 +12,8 @@ import pytest
 from armci_jobs import ENVIRONMENT, OURS, compile_program, need, run
 from jobs import HOME, clean_environment
 from mpi_jobs import MPICH, OPEN_MPI
+from nodes_of_test import launch
+from wattle.nodes import Nodes, unavailable
 from wattle.timeline import file as timeline
 
 WRONG = [
@@ -69,6 +71,10 @@ WRONG = [
     ),
     ("no handle", "ARMCI_Test: nb_handle is NULL"),
     ("no group to free", "ARMCI_Group_free: group is NULL"),
+    ("a freed group's copy", "armci_msg_barrier: the group at 0x[0-9a-f]+ is none: freed,"),
+    ("another's copy", "armci_msg_barrier: the group at 0x[0-9a-f]+ is none: freed,"),
+    ("a copy to free", "ARMCI_Group_free: the group at 0x[0-9a-f]+ is none: freed,"),
+    ("a group of before", "ARMCI_Malloc_group: the group at 0x[0-9a-f]+ is none: freed,"),
     ("no such root", "armci_msg_bcast: root=2 is not valid here; allowed: processes that take part"),
     ("no message", "armci_msg_snd: buf is NULL"),
     ("no such scope", "armci_msg_bcast: scope=9 is not valid here"),
@@ -82,6 +88,22 @@ UNLIKE = [
     ("unlike ends", f"PE 1: ARMCI_Barrier: processes meet in different calls: PE 0 is in ARMCI_Finalize; {SAME}"),
     ("unlike counts", "PE 1: armci_msg_gop: processes do not pass alike: the bytes are 16 here, 8 on PE 0"),
     ("unlike roots", "PE 1: armci_msg_bcast: processes do not pass alike: the root is 1 here, 0 on PE 0"),
+    (
+        "unlike calls of a group",
+        f"PE 0: armci_msg_gop: processes meet in different calls: PE 1 is in armci_msg_barrier; {SAME}",
+    ),
+    ("unlike counts of a group", "PE 0: armci_msg_gop: processes do not pass alike: the bytes are 8 here, 16 on PE 1"),
+    ("unlike roots of a group", "PE 0: armci_msg_bcast: processes do not pass alike: the root is 0 here, 1 on PE 1"),
+]
+
+PAST = [  # with SHMEM_DEBUG: what goes beyond its block, though not beyond the process's memory
+    ("past a block", "ARMCI_Put: dst=.* 8 bytes .* block of process 1's memory: it has 64 bytes, and only 4 of them"),
+    ("past one's own", "ARMCI_Get: src=0x[0-9a-f]+ is in no block of memory that process 0 has now"),
+    ("patch past a block", "ARMCI_GetS: src=.* 72 bytes .* process 1's memory: it has 64 bytes, and only 64 of them"),
+    ("patch before one's own", "ARMCI_PutS: dst=0x[0-9a-f]+ is in no block of memory that process 0 has now"),
+    ("list past a block", "ARMCI_GetV: an address in the list=.* 8 bytes .* and only 4 of them"),
+    ("counter past a block", "ARMCI_Rmw: prem=0x[0-9a-f]+ is in no block of memory that process 1 has now"),
+    ("freed there", "ARMCI_Put: dst=0x[0-9a-f]+ is in no block of memory that process 1 has now"),
 ]
 
 
@@ -115,19 +137,47 @@ def test_with_debug_processes_that_do_not_call_alike_are_named(wrong: Path, case
     assert words in without_places(done.stderr), done.stderr
 
 
-def test_with_debug_a_process_that_is_left_alone_says_for_whom_it_waits(wrong: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("case", "words"), PAST, ids=[case.replace(" ", "_") for case, _ in PAST])
+def test_with_debug_what_goes_beyond_its_block_is_named(wrong: Path, case: str, words: str) -> None:
+    done = run(2, wrong, case, SHMEM_DEBUG="1")
+    assert done.returncode == 64, done.stdout + done.stderr
+    assert re.search(words, without_places(done.stderr)), done.stderr
+    assert PLACE.search(done.stderr), done.stderr
+
+
+def test_with_debug_what_goes_beyond_its_block_on_another_node_is_named(wrong: Path) -> None:
+    if reason := unavailable():
+        pytest.skip(reason)
+    with Nodes(2) as nodes:
+        for case, words in PAST:
+            job = launch(nodes, nodes.command(str(HOME / "bin/oshrun"), 1, str(wrong), case), SHMEM_DEBUG="1")
+            err = job.communicate(timeout=100)[1]
+            assert job.returncode == 64, f"{case}: {err}"
+            assert re.search(words, without_places(err)), err
+
+
+ALONE = [
+    ("alone", r"ARMCI_Free {at} with all PEs: has waited \S+ s for PE 1, whose last collective call was ARMCI_Malloc"),
+    (
+        "alone in a group",
+        r"armci_msg_barrier {at}: has waited \S+ s for PE 1 of a group of 2 PEs, the first of them PE 1",
+    ),
+]
+
+
+@pytest.mark.parametrize(("case", "late"), ALONE, ids=[case.replace(" ", "_") for case, _ in ALONE])
+def test_with_debug_a_process_that_is_left_alone_says_for_whom_it_waits(
+    wrong: Path, tmp_path: Path, case: str, late: str
+) -> None:
     job = subprocess.Popen(
-        ["mpirun.openmpi", "-n", "2", wrong, "alone", tmp_path / "come"],
+        ["mpirun.openmpi", "-n", "2", wrong, case, tmp_path / "come"],
         env={**clean_environment(), **ENVIRONMENT, "SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "10ms"},
         stderr=subprocess.PIPE,
         text=True,
     )
     assert job.stderr
     at = r"at program\+0x[0-9a-f]+"
-    late = (
-        rf"PE 0: ARMCI_Free {at} with all PEs: has waited \S+ s for PE 1, whose last collective call was ARMCI_Malloc"
-    )
-    said = next((line for line in job.stderr if re.search(late, line)), None)
+    said = next((line for line in job.stderr if re.search("PE 0: " + late.replace("{at}", at), line)), None)
     (tmp_path / "come").touch()
     rest = job.communicate(timeout=100)[1]
     assert said, rest

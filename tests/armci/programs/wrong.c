@@ -10,11 +10,13 @@ int main(int argc, char **argv)
   void *p[2], *src[1], *dst[1];
   double x[8] = {0}, one = 1;
   int count[2] = {16, 2}, stride[1] = {32}, me, many[16] = {0};
-  ARMCI_Group none;
+  ARMCI_Group none, both, copy;
   if (!strcmp(what, "too early")) ARMCI_Barrier();
   ARMCI_Init();
   me = armci_msg_me();
   ARMCI_Malloc(p, 64);
+  ARMCI_Group_create(2, (int[]){1, 0}, &both); /* in an order that is not the world's */
+  copy = both;
   if (!strcmp(what, "more threads")) ARMCI_Init_thread(MPI_THREAD_MULTIPLE);
   if (!strcmp(what, "a mutex too many") || !strcmp(what, "not locked")) ARMCI_Create_mutexes(1);
   if (!strcmp(what, "mutexes twice")) ARMCI_Create_mutexes(1), ARMCI_Create_mutexes(1);
@@ -22,6 +24,33 @@ int main(int argc, char **argv)
   if (!strcmp(what, "free another's")) ARMCI_Free(p[1 - me]);
   if (!strcmp(what, "freed together twice")) ARMCI_Free(p[me]), ARMCI_Free(p[me]);
   if (!strcmp(what, "unlike calls")) me == 0 ? (void)ARMCI_Free(p[0]) : ARMCI_Barrier();
+  if (!strcmp(what, "a freed group's copy")) ARMCI_Group_free(&both), armci_msg_group_barrier(&copy);
+  if (!strcmp(what, "another's copy")) {
+    ARMCI_Group_free(&both);
+    ARMCI_Group_create(2, (int[]){1, 0}, &both); /* may lie where that one lay */
+    armci_msg_group_barrier(&copy);
+  }
+  if (!strcmp(what, "a copy to free")) ARMCI_Group_free(&both), ARMCI_Group_free(&copy);
+  if (!strcmp(what, "a group of before")) {
+    ARMCI_Finalize();
+    ARMCI_Init();
+    ARMCI_Malloc_group(p, 8, &copy);
+  }
+  if (!strcmp(what, "unlike calls of a group"))
+    me == 0 ? armci_msg_group_dgop(x, 1, "+", &both) : armci_msg_group_barrier(&both);
+  if (!strcmp(what, "unlike counts of a group")) armci_msg_group_dgop(x, me + 1, "+", &both);
+  if (!strcmp(what, "unlike roots of a group")) armci_msg_group_bcast_scope(SCOPE_ALL, x, 8, me, &both);
+  if (!strcmp(what, "alone in a group")) { /* process 1 comes when there is a file of this name */
+    while (me == 1 && access(argv[2], F_OK) != 0) usleep(1000);
+    armci_msg_group_barrier(&both);
+  }
+  if (!strcmp(what, "freed there")) {
+    ARMCI_Malloc(&p[0], 4096);
+    ARMCI_Put(x, (char *)p[1 - me] + 4000, 8, 1 - me);
+    ARMCI_Free(p[me]);
+    ARMCI_Barrier(); /* both have freed theirs */
+    if (me == 0) ARMCI_Put(x, (char *)p[1] + 4000, 8, 1);
+  }
   if (!strcmp(what, "unlike ends")) me == 0 ? (void)ARMCI_Finalize() : ARMCI_Barrier();
   if (!strcmp(what, "unlike counts")) armci_msg_dgop(x, me + 1, "+");
   if (!strcmp(what, "unlike roots")) armci_msg_bcast(x, 8, me);
@@ -63,6 +92,16 @@ int main(int argc, char **argv)
       src[0] = dst[0] = x;
       ARMCI_PutV(&(armci_giov_t){src, dst, 8, 1}, 1, 1);
     }
+    if (!strcmp(what, "past a block")) ARMCI_Put(x, (char *)p[1] + 60, 8, 1);
+    if (!strcmp(what, "past one's own")) ARMCI_Get((char *)p[0] + 64, x, 4, 0);
+    if (!strcmp(what, "patch past a block")) ARMCI_GetS(p[1], stride, x, stride, (int[]){8, 3}, 1, 1);
+    if (!strcmp(what, "patch before one's own")) ARMCI_PutS(x, stride, p[0], (int[]){-8}, (int[]){8, 2}, 1, 0);
+    if (!strcmp(what, "list past a block")) {
+      src[0] = (char *)p[1] + 64 - 4;
+      dst[0] = x;
+      ARMCI_GetV(&(armci_giov_t){src, dst, 8, 1}, 1, 1);
+    }
+    if (!strcmp(what, "counter past a block")) ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, x, (char *)p[1] + 64, 1, 1);
     if (!strcmp(what, "negative")) ARMCI_Put(x, p[1], -4, 1);
     if (!strcmp(what, "levels")) ARMCI_GetS(p[1], many, x, many, many, 9, 1);
     if (!strcmp(what, "type")) ARMCI_Acc(77, &one, x, p[1], 8, 1);
