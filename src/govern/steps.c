@@ -22,6 +22,12 @@ static const double least_s = 10e-6;
  */
 enum { FEW = 3, MEAN_OF = 8, SPREAD_OF = 4, SPREADS = 4 };
 static const float least_margin = 1.0f / 32;
+/*
+ * Waits that are not alike have a shortest, too, and seldom is the next one shorter: of n + 1 waits in no order the last
+ * is the shortest once in n + 1. So n/(n+1) of the shortest of n is slept through, from the first one on. Counted are
+ * the last four to eight, accidents among them: one short wait is enough to doubt.
+ */
+enum { SHORTEST_OF = 4 };
 
 static bool is_known(const wtl_wait_length *length)
 {
@@ -34,10 +40,31 @@ static float margin(const wtl_wait_length *length)
   return fmaxf(SPREADS * length->spread, least_margin * length->mean);
 }
 
+static void note_shortest(wtl_wait_length *length, float ticks)
+{
+  float *shortest = length->shortest;
+  if (length->since == SHORTEST_OF) {
+    shortest[1] = shortest[0];
+    length->since = 0;
+  }
+  if (length->since == 0 || ticks < shortest[0]) shortest[0] = ticks;
+  length->since++;
+}
+
+/* Before it a wait is not expected to end, if all that is known is how long the shortest one was. Ticks. */
+static float hardly_before(const wtl_wait_length *length)
+{
+  const float *shortest = length->shortest;
+  float least = shortest[1] > 0 ? fminf(shortest[0], shortest[1]) : shortest[0];
+  float n = fminf(length->waits, 2 * SHORTEST_OF - 1);
+  return n / (n + 1) * least;
+}
+
 void wtl_steps_waited(wtl_wait_length *length, uint64_t ticks)
 {
   float off = (float)ticks - length->mean;
   int n = length->waits;
+  note_shortest(length, (float)ticks);
   bool strayed = is_known(length) && fabsf(off) > margin(length), once = strayed && !length->strayed;
   length->strayed = strayed;
   if (once) return;
@@ -49,12 +76,12 @@ void wtl_steps_waited(wtl_wait_length *length, uint64_t ticks)
 uint64_t wtl_steps_next(const wtl_stages *s, const wtl_wait_length *length, uint64_t idle)
 {
   double ticks_per_s = 1e9 / s->ns_per_tick, now = (double)idle;
-  double early = length->mean - margin(length), late = length->mean + margin(length);
+  double early = hardly_before(length), late = length->mean + margin(length);
   bool ends_soon = is_known(length) && now < late;
+  if (ends_soon) early = fmax(early, length->mean - margin(length));
   double one_in = ends_soon ? fmin(now, 2 * margin(length)) : now; /* the chance that it comes now */
   double next = fmin(sqrt(2 * price_s * ticks_per_s * one_in), fmin(most_share * now, most_s * ticks_per_s));
-  if (ends_soon && now < early)
-    next = fmax(next, fmin(early - now, fmin(most_share_before * now, most_before_s * ticks_per_s)));
+  if (now < early) next = fmax(next, fmin(early - now, fmin(most_share_before * now, most_before_s * ticks_per_s)));
   return (uint64_t)fmax(next, least_s * ticks_per_s);
 }
 

@@ -5,11 +5,11 @@
  * the chance h, per tick, that it comes now, both together are least, per tick, at s = sqrt(2 price / h).
  *
  * Where a site's waits are alike, their mean and spread say when the next may end: around then h is one over that
- * time, and before it a wait is slept through, nearly. Elsewhere a wait that has lasted t is taken to last about as
- * long again: h = 1/t.
+ * time, and before it a wait is slept through, nearly. Where they are not, what the shortest of them took is. From then
+ * on a wait that has lasted t is taken to last about as long again: h = 1/t.
  *
  * A sleep lasts no longer than a sixteenth of the time in which nothing has happened, so that a wait is made longer by
- * no more; a half, before the time at which the site's waits end. And no longer than a millisecond, before that time
+ * no more; a half, before the time from which the site's waits end. And no longer than a millisecond, before that time
  * five (Open MPI itself looks at its sockets each ten), because others may need the progress that this process makes
  * when it looks.
  */

@@ -82,7 +82,9 @@ typedef struct wtl_wait_history {
 /* How long the waits of a site last that nothing ends by a ring: for src/govern/steps.h. */
 typedef struct wtl_wait_length {
   float mean, spread; /* ticks */
+  float shortest[2];  /* ticks: of the waits since, and of some before them; 0: there were none */
   uint8_t waits;      /* 255: at least */
+  uint8_t since;      /* waits that shortest[0] is of */
   bool strayed;       /* the last one was unlike them */
 } wtl_wait_length;
 

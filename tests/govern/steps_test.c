@@ -60,18 +60,49 @@ static void no_sleep_goes_far_past_the_time_from_which_waits_end(void)
     CHECK(idle + wtl_steps_next(&stages, &l, idle) <= early + MS);
 }
 
-static void a_few_waits_are_no_promise(void)
+/* A half of one wait, two thirds of two. */
+static void a_few_waits_promise_a_part_of_the_shortest(void)
 {
-  wtl_wait_length l = length_of(2, 20 * MS);
-  CHECK(wtl_steps_next(&stages, &l, 2 * MS) <= 2 * MS / 16 + 1);
+  for (int n = 1; n <= 2; n++) {
+    wtl_wait_length l = length_of(n, 18 * MS);
+    uint64_t promised = 18 * MS * (uint64_t)n / (uint64_t)(n + 1);
+    CHECK(wtl_steps_next(&stages, &l, 2 * MS) == 1 * MS);
+    CHECK(wtl_steps_next(&stages, &l, promised - MS) <= MS + 1);
+    CHECK(wtl_steps_next(&stages, &l, promised + MS) <= (promised + MS) / 16 + 1);
+  }
 }
 
-static void waits_that_differ_are_no_promise(void)
+static void waits_that_differ_promise_what_the_shortest_took(void)
 {
   wtl_wait_length l = {0};
   for (int i = 0; i < 40; i++) wtl_steps_waited(&l, i % 2 ? 2 * MS : 100 * MS);
-  for (uint64_t idle = 160 * US; idle < 100 * MS; idle += idle / 3)
+  CHECK(wtl_steps_next(&stages, &l, MS) == MS / 2);
+  for (uint64_t idle = 2 * MS; idle < 100 * MS; idle += idle / 3)
     CHECK(wtl_steps_next(&stages, &l, idle) <= idle / 16 + 1);
+}
+
+/* A core that others want, too: what is waited for takes its time, and then more, each time another. */
+static void waits_that_last_no_less_than_others_are_slept_through_so_far(void)
+{
+  wtl_wait_length l = {0};
+  int few, many;
+  for (int i = 0; i < 40; i++) wtl_steps_waited(&l, 100 * MS + (uint64_t)(i % 5) * 30 * MS);
+  CHECK(wait_until(&l, 160 * MS, &few) <= 161 * MS);
+  wait_until(&none, 160 * MS, &many);
+  CHECK(3 * few < 2 * many);
+}
+
+static void one_short_wait_is_enough_to_doubt_until_eight_have_gone_by(void)
+{
+  wtl_wait_length l = {0};
+  for (int i = 0; i < 40; i++) wtl_steps_waited(&l, 100 * MS + (uint64_t)(i % 5) * 30 * MS);
+  wtl_steps_waited(&l, 3 * MS);
+  for (int i = 0; i < 4; i++) {
+    CHECK(wtl_steps_next(&stages, &l, 48 * MS) <= MS + 1);
+    wtl_steps_waited(&l, 100 * MS + (uint64_t)(i % 5) * 30 * MS);
+  }
+  for (int i = 0; i < 4; i++) wtl_steps_waited(&l, 100 * MS);
+  CHECK(wtl_steps_next(&stages, &l, 48 * MS) > 4 * MS);
 }
 
 /* Who sleeps sees the end of a wait late: that must not become what is expected. */
@@ -100,6 +131,8 @@ static void one_wait_unlike_the_others_is_an_accident_and_two_are_a_change(void)
 TESTS(TEST(a_wait_gets_no_longer_by_more_than_a_sixteenth),
       TEST(no_sleep_is_longer_than_its_bounds_or_shorter_than_ten_microseconds),
       TEST(waits_that_are_alike_are_slept_through_but_for_their_end),
-      TEST(no_sleep_goes_far_past_the_time_from_which_waits_end), TEST(a_few_waits_are_no_promise),
-      TEST(waits_that_differ_are_no_promise), TEST(waits_that_become_shorter_are_followed),
+      TEST(no_sleep_goes_far_past_the_time_from_which_waits_end), TEST(a_few_waits_promise_a_part_of_the_shortest),
+      TEST(waits_that_differ_promise_what_the_shortest_took),
+      TEST(waits_that_last_no_less_than_others_are_slept_through_so_far),
+      TEST(one_short_wait_is_enough_to_doubt_until_eight_have_gone_by), TEST(waits_that_become_shorter_are_followed),
       TEST(one_wait_unlike_the_others_is_an_accident_and_two_are_a_change))
