@@ -319,6 +319,10 @@ int PARMCI_Free_local(void *ptr);
 int PARMCI_Malloc_memdev(void **ptrs, armci_size_t bytes, const char *device);
 int PARMCI_Malloc_group_memdev(void **ptrs, armci_size_t bytes, ARMCI_Group *group, const char *device);
 int PARMCI_Free_memdev(void *ptr);
+void PARMCI_Memget(size_t bytes, armci_meminfo_t *info, int flag);
+void *PARMCI_Memat(armci_meminfo_t *info, long offset);
+void PARMCI_Memdt(armci_meminfo_t *info, long offset);
+void PARMCI_Memctl(armci_meminfo_t *info);
 void PARMCI_Access_begin(void *ptr);
 void PARMCI_Access_end(void *ptr);
 int PARMCI_Put(void *src, void *dst, int bytes, int proc);
@@ -339,6 +343,8 @@ int PARMCI_AccS(int datatype, void *scale, void *src, int src_stride[], void *ds
                 int levels, int proc);
 int PARMCI_PutS_flag(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int *flag,
                      int value, int proc);
+int PARMCI_PutS_flag_dir(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int *flag,
+                         int value, int proc);
 int PARMCI_PutV(armci_giov_t *iov, int len, int proc);
 int PARMCI_GetV(armci_giov_t *iov, int len, int proc);
 int PARMCI_AccV(int datatype, void *scale, armci_giov_t *iov, int len, int proc);
@@ -364,12 +370,15 @@ int PARMCI_WaitProc(int proc);
 int PARMCI_WaitAll(void);
 void PARMCI_Fence(int proc);
 void PARMCI_AllFence(void);
+void PARMCI_GroupFence(ARMCI_Group *group);
 void PARMCI_Barrier(void);
 int PARMCI_Rmw(int op, void *ploc, void *prem, int value, int proc);
 int PARMCI_Create_mutexes(int count);
 int PARMCI_Destroy_mutexes(void);
 void PARMCI_Lock(int mutex, int proc);
 void PARMCI_Unlock(int mutex, int proc);
+int parmci_notify(int proc);
+int parmci_notify_wait(int proc, int *times);
 
 #ifdef __cplusplus
 }

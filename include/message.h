@@ -21,6 +21,10 @@ enum armci_type_e { ARMCI_INT, ARMCI_LONG, ARMCI_LONG_LONG, ARMCI_FLOAT, ARMCI_D
 /** Before ARMCI_Init: starts MPI where the program has not; in a program that is linked with none, ARMCI. */
 void armci_msg_init(int *argc, char ***argv);
 
+/** After MPI_Init: ARMCI_Init will start ARMCI among the processes of `comm` alone (ARMCI_Init_mpi_comm), which must not be
+ * freed before. Where ARMCI or OpenSHMEM has been started, `comm` makes no difference. */
+void armci_msg_init_comm(WTL_MPI_COMM comm);
+
 /** This process's number, and how many there are; before ARMCI_Init and after ARMCI_Finalize as MPI says. */
 int armci_msg_me(void);
 int armci_msg_nproc(void);

@@ -133,6 +133,12 @@ void armci_msg_init(int *argc, char ***argv)
   armci_of(wtl_self)->begun_by_messages = true;
 }
 
+void armci_msg_init_comm(WTL_MPI_COMM comm)
+{
+  if (!wtl_self && !armci_comm_confine(&comm))
+    wtl_pe_fail(WTL_EXIT_USAGE, "armci_msg_init_comm: call it between MPI_Init and MPI_Finalize");
+}
+
 void armci_msg_finalize(void)
 {
   armci_state *s = wtl_self ? armci_of(wtl_self) : NULL;

@@ -126,7 +126,7 @@ ARMCI_TWIN(int, Free_memdev, void *ptr)
 
 /* --- one process for the others ----------------------------------------------------------------------------------- */
 
-void ARMCI_Memget(size_t bytes, armci_meminfo_t *info, int flag)
+void PARMCI_Memget(size_t bytes, armci_meminfo_t *info, int flag)
 {
   ARMCI_ENTER(ARMCI_Memget, 0);
   armci_check_given(&f, "meminfo", info, sizeof *info);
@@ -137,18 +137,21 @@ void ARMCI_Memget(size_t bytes, armci_meminfo_t *info, int flag)
     wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Memget: no room for %zu bytes (raise WATTLE_GLOBAL_SIZE)", bytes);
   wtl_leave(&f);
 }
+ARMCI_TWIN(void, Memget, size_t bytes, armci_meminfo_t *info, int flag)
 
-void *ARMCI_Memat(armci_meminfo_t *info, long offset)
+void *PARMCI_Memat(armci_meminfo_t *info, long offset)
 {
   return info->armci_addr ? info->armci_addr + offset : NULL;
 }
+ARMCI_TWIN(void *, Memat, armci_meminfo_t *info, long offset)
 
-void ARMCI_Memdt(armci_meminfo_t *info, long offset)
+void PARMCI_Memdt(armci_meminfo_t *info, long offset)
 {
   (void)info, (void)offset; /* an address needs nothing that could be given back */
 }
+ARMCI_TWIN(void, Memdt, armci_meminfo_t *info, long offset)
 
-void ARMCI_Memctl(armci_meminfo_t *info)
+void PARMCI_Memctl(armci_meminfo_t *info)
 {
   ARMCI_ENTER(ARMCI_Memctl, 0);
   armci_check_given(&f, "meminfo", info, sizeof *info);
@@ -156,6 +159,7 @@ void ARMCI_Memctl(armci_meminfo_t *info)
   info->armci_addr = info->addr = NULL;
   wtl_leave(&f);
 }
+ARMCI_TWIN(void, Memctl, armci_meminfo_t *info)
 
 /* --- what is as it is --------------------------------------------------------------------------------------------- */
 

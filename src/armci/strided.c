@@ -196,11 +196,13 @@ int PARMCI_PutS_flag(void *src, int src_stride[], void *dst, int dst_stride[], i
 ARMCI_TWIN(int, PutS_flag, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int *flag,
            int value, int proc)
 
-int ARMCI_PutS_flag_dir(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int *flag,
-                        int value, int proc)
+int PARMCI_PutS_flag_dir(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int *flag,
+                         int value, int proc)
 {
   return PARMCI_PutS_flag(src, src_stride, dst, dst_stride, count, levels, flag, value, proc);
 }
+ARMCI_TWIN(int, PutS_flag_dir, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels,
+           int *flag, int value, int proc)
 
 int PARMCI_NbPutS(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc,
                   armci_hdl_t *hdl)

@@ -19,13 +19,14 @@ void PARMCI_AllFence(void)
 }
 ARMCI_TWIN(void, AllFence, void)
 
-void ARMCI_GroupFence(ARMCI_Group *group)
+void PARMCI_GroupFence(ARMCI_Group *group)
 {
   ARMCI_ENTER(ARMCI_GroupFence, 0);
   const wtl_group *g = armci_group_of(&f, group);
   for (int i = 0; i < g->n; i++) armci_fence(f.self, f.site, g->pe[i]);
   wtl_leave(&f);
 }
+ARMCI_TWIN(void, GroupFence, ARMCI_Group *group)
 
 void PARMCI_Barrier(void)
 {
@@ -40,7 +41,7 @@ ARMCI_TWIN(void, Barrier, void)
 
 /* --- notifications ------------------------------------------------------------------------------------------------ */
 
-int armci_notify(int proc)
+int parmci_notify(int proc)
 {
   ARMCI_ENTER(armci_notify, 0);
   wtl_pe *self = f.self;
@@ -61,6 +62,8 @@ int armci_notify(int proc)
   return (int)told;
 }
 
+__attribute__((visibility("default"), weak, alias("parmci_notify"))) int armci_notify(int proc);
+
 typedef struct hearing {
   const long *word;
   long wanted;
@@ -72,7 +75,7 @@ static bool is_told(void *arg)
   return __atomic_load_n(h->word, __ATOMIC_ACQUIRE) >= h->wanted;
 }
 
-int armci_notify_wait(int proc, int *times)
+int parmci_notify_wait(int proc, int *times)
 {
   ARMCI_ENTER(armci_notify_wait, 0);
   armci_check_proc(&f, proc);
@@ -84,3 +87,5 @@ int armci_notify_wait(int proc, int *times)
   wtl_leave(&f);
   return (int)h.wanted;
 }
+
+__attribute__((visibility("default"), weak, alias("parmci_notify_wait"))) int armci_notify_wait(int proc, int *times);

@@ -20,14 +20,15 @@ enum { WTL_MPI_OPS_VERSION = 4 };
 typedef struct wtl_mpi_ops {
   unsigned version; /* WTL_MPI_OPS_VERSION */
 
-  /* How many processes the program's own MPI has, if it is in use: initialised and not finalised. 0 otherwise. */
+  /* How many processes the job has by the program's own MPI, if that is in use: initialised and not finalised. 0
+   * otherwise. */
   int (*in_use)(void);
 
-  /* This process's number in MPI_COMM_WORLD, while MPI is in use. */
+  /* This process's number among them, while MPI is in use. */
   int (*rank)(void);
 
   /*
-   * From the next start to its stop the job is the processes of the program's communicator `comm` alone, in its order.
+   * From the next start to its stop the job is the processes of the program's communicator `comm` alone, in its order; it must be there until the start.
    * False, and nothing changes, where it has all processes in the order of MPI_COMM_WORLD. MPI must be in use.
    */
   bool (*confine)(const void *comm);

@@ -53,20 +53,6 @@ static bool is_usable(void)
   return self.has_comm && !self.ended && (self.in_session || program_uses_mpi());
 }
 
-static int in_use(void)
-{
-  int n = 0;
-  if (program_uses_mpi()) PMPI_Comm_size(MPI_COMM_WORLD, &n);
-  return n;
-}
-
-static int rank_in_world(void)
-{
-  int rank = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-
 static int failed(char *error, size_t size, const char *what, int rc)
 {
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -371,6 +357,20 @@ static MPI_Comm comm_of_job(void)
   return self.is_confined ? self.part : MPI_COMM_WORLD;
 }
 
+static int in_use(void)
+{
+  int n = 0;
+  if (program_uses_mpi()) PMPI_Comm_size(comm_of_job(), &n);
+  return n;
+}
+
+static int rank_in_job(void)
+{
+  int rank = 0;
+  PMPI_Comm_rank(comm_of_job(), &rank);
+  return rank;
+}
+
 static void comm_world(void *comm)
 {
   memcpy(comm, &(MPI_Comm){comm_of_job()}, sizeof(MPI_Comm));
@@ -428,5 +428,5 @@ static bool is_threaded(void)
 }
 
 const wtl_mpi_ops wtl_mpi_module = {
-    WTL_MPI_OPS_VERSION, in_use,    rank_in_world, confine, is_confined, start,      exchange, do_abort, stop,
-    comm_world,          comm_make, comm_free,     init,    finalize,    is_threaded};
+    WTL_MPI_OPS_VERSION, in_use,    rank_in_job, confine, is_confined, start,      exchange, do_abort, stop,
+    comm_world,          comm_make, comm_free,   init,    finalize,    is_threaded};

@@ -58,7 +58,12 @@ int main(int argc, char **argv)
   MPI_Comm_size(part, &members);
   for (int turn = 0; turn < 3; turn++) {
     if (turn == 2 || turn == me % 2) {
-      need(turn < 2 ? ARMCI_Init_mpi_comm(part) == 1 : !ARMCI_Init_thread_comm(MPI_THREAD_SINGLE, part), "ARMCI_Init");
+      if (turn == 0)
+        armci_msg_init_comm(part), need(armci_msg_me() == number && armci_msg_nproc() == members, "init_comm");
+      need(turn == 0   ? !ARMCI_Init()
+           : turn == 1 ? ARMCI_Init_mpi_comm(part) == 1
+                       : !ARMCI_Init_thread_comm(MPI_THREAD_SINGLE, part),
+           "ARMCI_Init");
       work(number, members);
       ARMCI_Finalize();
     }
