@@ -156,6 +156,8 @@ ARMCI_TWIN(int, NbAcc, int datatype, void *scale, void *src, void *dst, int byte
 
 void ARMCI_Copy(void *src, void *dst, int bytes)
 {
+  if (bytes < 0)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: bytes=%d is not valid here; allowed: 0 and more", wtl_here("ARMCI_Copy"), bytes);
   if (bytes > 0) memmove(dst, src, (size_t)bytes);
 }
 

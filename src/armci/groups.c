@@ -336,6 +336,7 @@ int armci_domain_nprocs(armci_domain_t domain, int id)
   ARMCI_ENTER(armci_domain, 0);
   int n;
   check_domain(&f, domain);
+  armci_check_that(&f, id <= domain_of(&f, f.self->n - 1), "id", id, "the domains' numbers, and -1");
   nth_of_domain(&f, id < 0 ? domain_of(&f, f.self->me) : id, 0, &n);
   wtl_leave(&f);
   return n;

@@ -22,7 +22,8 @@ static bool describe(const wtl_frame *f, patch *p, const int here[], const int t
   s->block = p->bytes = (size_t)count[0];
   for (int i = 0; i < levels; i++) {
     armci_check_that(f, count[i + 1] >= 0, "count of a level", count[i + 1], "0 and more");
-    p->bytes *= (size_t)count[i + 1];
+    bool too_many = __builtin_mul_overflow(p->bytes, (size_t)count[i + 1], &p->bytes) || p->bytes > PTRDIFF_MAX;
+    armci_check_that(f, !too_many, "count of a level", count[i + 1], "counts whose product is a size");
     if (count[i + 1] == 1) continue;
     if (s->levels == 0 && here[i] == there[i] && (size_t)here[i] == s->block) {
       s->block *= (size_t)count[i + 1];
@@ -242,8 +243,17 @@ ARMCI_TWIN(int, NbAccS, int datatype, void *scale, void *src, int src_stride[], 
 
 /* --- packing, for the program itself ------------------------------------------------------------------------------ */
 
-static void lay_out(wtl_strides *s, int levels, const int stride[], const int count[])
+/* False: there is nothing to do. Not counted; programs may pack before ARMCI_Init, too. */
+static bool lay_out(const char *call, wtl_strides *s, int levels, const int stride[], const int count[])
 {
+  if (levels < 0 || levels > WTL_MOST_LEVELS)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: stride_levels=%d is not valid here; allowed: 0 to 8", wtl_here(call), levels);
+  for (int i = 0; i <= levels; i++) {
+    if (count[i] < 0)
+      wtl_pe_fail(WTL_EXIT_USAGE, "%s: count[%d]=%d is not valid here; allowed: 0 and more", wtl_here(call), i,
+                  count[i]);
+    if (count[i] == 0) return false;
+  }
   ptrdiff_t packed = count[0];
   s->levels = levels;
   s->block = (size_t)count[0];
@@ -252,20 +262,19 @@ static void lay_out(wtl_strides *s, int levels, const int stride[], const int co
     s->here[i] = stride[i];
     s->there[i] = packed;
   }
+  return true;
 }
 
 void armci_write_strided(void *ptr, int levels, int stride[], int count[], char *buf)
 {
   wtl_strides s;
-  if (levels < 0 || levels > WTL_MOST_LEVELS || bytes_of(count, levels) == 0) return;
-  lay_out(&s, levels, stride, count);
+  if (!lay_out("armci_write_strided", &s, levels, stride, count)) return;
   wtl_each_run(&s, ptr, buf, 0, wtl_strides_blocks(&s), copy_run, NULL);
 }
 
 void armci_read_strided(void *ptr, int levels, int stride[], int count[], char *buf)
 {
   wtl_strides s;
-  if (levels < 0 || levels > WTL_MOST_LEVELS || bytes_of(count, levels) == 0) return;
-  lay_out(&s, levels, stride, count);
+  if (!lay_out("armci_read_strided", &s, levels, stride, count)) return;
   wtl_each_run(&s, ptr, buf, 0, wtl_strides_blocks(&s), copy_run_back, NULL);
 }

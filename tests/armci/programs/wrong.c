@@ -67,6 +67,11 @@ int main(int argc, char **argv)
     if (!strcmp(what, "no counts")) ARMCI_PutS(x, stride, p[1], stride, NULL, 1, 1);
     if (!strcmp(what, "no strides")) ARMCI_GetS(p[1], NULL, x, stride, count, 1, 1);
     if (!strcmp(what, "negative count")) ARMCI_GetS(p[1], stride, x, stride, (int[]){8, -2}, 1, 1);
+    if (!strcmp(what, "more than a size")) ARMCI_PutS(x, many, p[1], many, (int[]){1 << 30, 1 << 30, 16}, 2, 1);
+    if (!strcmp(what, "pack too many levels")) armci_write_strided(x, 9, many, many, (char *)x);
+    if (!strcmp(what, "pack less than nothing")) armci_read_strided(x, 1, many, (int[]){8, -1}, (char *)x);
+    if (!strcmp(what, "copy less than nothing")) ARMCI_Copy(x, x, -8);
+    if (!strcmp(what, "no such domain")) armci_domain_nprocs(ARMCI_DOMAIN_SMP, 5);
     if (!strcmp(what, "no lists")) ARMCI_PutV(NULL, 2, 1);
     if (!strcmp(what, "no addresses")) ARMCI_GetV(&(armci_giov_t){p, NULL, 8, 1}, 1, 1);
     if (!strcmp(what, "fewer than no lists")) ARMCI_PutV(NULL, -2, 1);
