@@ -95,12 +95,14 @@ def _add_commands(arguments: list[str]) -> None:
 
 
 def _command() -> Any:
-    """The whole command, with nothing in the help's column for values beside options that take none."""
+    """The whole command, with nothing in the help's column for values beside options that take none, and paragraphs
+    that are broken where the terminal ends, not where a line of the source did as well."""
     whole = typer.main.get_command(app)
     commands = [whole]
     while commands:
         command = commands.pop()
         commands += getattr(command, "commands", {}).values()
+        command.help = re.sub(r"(?<=\S)\n(?=\S)", " ", command.help or "")
         context = command.context_class(command, **{**HELP, **command.context_settings})
         for option in command.get_params(context):
             if getattr(option, "is_bool_flag", False):

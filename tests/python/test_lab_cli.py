@@ -1,5 +1,6 @@
 """The command as a whole: versions, help, errors of one line, output wherever it goes, where its parts are."""
 
+import itertools
 import json
 import os
 import re
@@ -56,6 +57,17 @@ def test_help_fits_80_columns(home, capsys, monkeypatch, command):
     assert code == 0
     assert "Usage: wattle" in out
     assert "bool" not in out
+
+
+@pytest.mark.parametrize("command", ["calibrate", "run", "top", "plan", "sim", "acceptance"])
+def test_a_paragraph_of_help_is_broken_only_where_the_line_ends(home, capsys, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = call(capsys, command, "--help")
+    text = [line.strip() for line in out.split("\u256d")[0].splitlines()]
+    pairs = [(line, after) for line, after in itertools.pairwise(text) if line and after]
+    assert pairs
+    for line, after in pairs:
+        assert len(line) + 1 + len(after.split()[0]) > 78, line
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,15 @@ def test_one_clock_for_each_cpu_is_no_limit(roots):
     assert finding(clocks.examine(roots), "clock domains").state is State.YES
 
 
+def test_clocks_that_hardware_ties_together_are_named_too(roots):
+    """CPUs 0 and 1 by their driver's word, 2 and 3 as threads of a core; each has a policy of its own."""
+    for i in range(5):
+        put(roots.sys, {f"devices/system/cpu/cpufreq/policy{i}/related_cpus": str(i)})
+    put(roots.sys, {f"devices/system/cpu/cpufreq/policy{i}/freqdomain_cpus": "0 1" for i in (0, 1)})
+    put(roots.sys, {f"devices/system/cpu/cpu{i}/topology/thread_siblings_list": "2-3" for i in (2, 3)})
+    assert finding(clocks.examine(roots), "clock domains").says == "3, shared: CPUs 0 1 | 2 3"
+
+
 def policies(roots, **files):
     for i in range(2):
         put(roots.sys / f"devices/system/cpu/cpufreq/policy{i}", files)

@@ -16,7 +16,7 @@ def examine(roots: Roots) -> Section:
     if not policies:
         why = "no cpufreq driver" + virtual_why(roots)
         return Section("Clocks", [Finding("cpufreq", State.NO, "clocks can be neither seen nor set", why)])
-    return Section("Clocks", [_driver(policies[0]), _governor(policies), _domains(policies), _setting(policies)])
+    return Section("Clocks", [_driver(policies[0]), _governor(policies), _domains(roots, policies), _setting(policies)])
 
 
 def _driver(policy: Path) -> Finding:
@@ -33,13 +33,37 @@ def _governor(policies: list[Path]) -> Finding:
     return Finding("governor", State.INFO, ", ".join(found))
 
 
-def _domains(policies: list[Path]) -> Finding:
-    """CPUs that share a clock change together: no core of a shared domain can be slowed alone."""
-    groups = sorted({read(p / "related_cpus") or read(p / "affected_cpus") or "?" for p in policies})
-    shared = [g for g in groups if len(g.split()) > 1]
+def _domains(roots: Roots, policies: list[Path]) -> Finding:
+    """CPUs that share a clock change together: no core of a shared domain can be slowed alone. As the governor finds
+    them (src/power/clock_domains.c), but for one that does not say with whom it shares."""
+    groups: list[set[int]] = []
+    for cpu in sorted({cpu for policy in policies for cpu in _cpus(policy / "related_cpus")}):
+        at = roots.sys / "devices" / "system" / "cpu" / f"cpu{cpu}"
+        mine = {cpu} | _cpus(at / "topology" / "thread_siblings_list")
+        for policy in policies:
+            if cpu in (related := _cpus(policy / "related_cpus")):
+                mine |= related | _cpus(policy / "freqdomain_cpus")
+        for other in [g for g in groups if g & mine]:
+            mine |= other
+            groups.remove(other)
+        groups.append(mine)
+    shared = [" ".join(map(str, sorted(g))) for g in sorted(groups, key=min) if len(g) > 1]
+    if not groups:
+        return Finding("clock domains", State.PARTLY, "unknown: cpufreq does not say which CPUs share a clock")
     if not shared:
         return Finding("clock domains", State.YES, f"{len(groups)}, one for each CPU")
     return Finding("clock domains", State.PARTLY, f"{len(groups)}, shared: CPUs {' | '.join(shared)}")
+
+
+def _cpus(path: Path) -> set[int]:
+    """`0-3,8` or `0 1 2 3 8`, as the kernel writes it; none where the file is not there or is something else."""
+    found: set[int] = set()
+    for part in (read(path) or "").replace(",", " ").split():
+        first, _, last = part.partition("-")
+        if not first.isdigit() or (last and not last.isdigit()):
+            return set()
+        found |= set(range(int(first), int(last or first) + 1))
+    return found
 
 
 def _setting(policies: list[Path]) -> Finding:

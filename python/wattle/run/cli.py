@@ -71,8 +71,10 @@ def run(
 
     Standard input, output and error, signals and the exit code are the program's own; the tables go to standard error.
     With --repeat, every run gets standard input from its start where that is a file, and none otherwise.
+
     With --mpi, PROGRAM is what starts an MPI program, which needs no compiling anew:
     `wattle run --mpi -- mpirun -n 4 ./program`.
+
     On several hosts the run's directory must be on a file system that they share, for every PE writes to it.
     """
     if mpi:
