@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import importlib.util
 import os
@@ -17,6 +18,7 @@ from wattle.errors import Interrupted, WattleError
 COMMANDS = ("doctor", "calibrate", "run", "top", "study", "compare", "report", "plan", "sim", "acceptance")
 
 KINDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false"}
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of what is written to no file of ours
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -139,11 +141,19 @@ def _guarded(arguments: list[str]) -> int:
         return Interrupted.exit_code
     except BrokenPipeError:
         # The reader of our output has gone (`wattle ... | head`): nobody is left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 1
     except OSError as error:
+        if error.filename is None and error.errno in NO_ROOM:
+            _drop_output()
+            error.filename = "output cannot be written"
         console.error(_os_error(error))
         return WattleError.exit_code
+
+
+def _drop_output() -> None:
+    """What is still in its buffer goes nowhere: Python would try to write it once more when it ends, and say so."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _write_what_can_be_written() -> None:

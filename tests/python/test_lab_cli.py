@@ -213,3 +213,12 @@ def test_no_command_loads_scipy_before_it_has_something_to_ask_of_it(command, en
     """Its statistics take a second to load."""
     code = f"import sys; from wattle import cli; cli._add_commands(['{command}']); sys.exit('scipy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("command", [["version"], ["version", "--json"], ["--help"], ["doctor", "--json"]])
+def test_a_full_disk_is_one_line_and_exit_code_2(home, command):
+    with Path("/dev/full").open("w") as full:
+        words = [sys.executable, "-m", "wattle", *command]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+    said = "wattle: output cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (2, said)
