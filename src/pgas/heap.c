@@ -77,11 +77,10 @@ int wtl_heap_resize(wtl_heap *h, void *p, size_t bytes)
 {
   struct wtl_block *b = find(h, p);
   if (!b || (bytes > b->bytes && bytes - b->bytes > h->bytes - h->live_bytes)) return -1;
-  if (bytes > b->room) {
-    size_t room = wtl_best_fit_grow(h->engine, p, bytes);
-    if (!room) return -1;
-    b->room = room;
-  }
+  size_t room =
+      bytes > b->room ? wtl_best_fit_grow(h->engine, p, bytes) : wtl_best_fit_shrink(h->engine, p, bytes, b->room);
+  if (!room) return -1;
+  b->room = room;
   h->live_bytes += bytes - b->bytes;
   b->bytes = bytes;
   return 0;

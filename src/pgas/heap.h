@@ -4,7 +4,7 @@
  * PEs that make the same requests in the same order get the same offsets: the allocator's choices depend on nothing
  * else. Which blocks are live is kept beside the heap, so a wrong free is noticed rather than obeyed.
  *
- * Blocks of many sizes leave gaps between them. So a heap has a quarter more addresses than bytes to give out: they
+ * Blocks of many sizes leave gaps between them. So a heap has half as many addresses again as bytes to give out: they
  * cost no memory where nothing lies, and gaps do not turn away what there is room for.
  */
 #ifndef WTL_PGAS_HEAP_H
@@ -38,7 +38,7 @@ static inline size_t wtl_heap_at_least(size_t asked)
 /* The addresses that a heap of `bytes` takes. */
 static inline size_t wtl_heap_span(size_t bytes)
 {
-  return bytes + bytes / 4;
+  return bytes + bytes / 2;
 }
 
 /* A heap of `bytes` (at least WTL_HEAP_LEAST) in the wtl_heap_span(bytes) at `start`, aligned to a page. */
@@ -52,7 +52,7 @@ void *wtl_heap_alloc(wtl_heap *h, size_t bytes, size_t align);
 int wtl_heap_free(wtl_heap *h, void *p);
 
 /*
- * Makes `p` a block of `bytes` (not 0) where it lies. 0; or -1 if `p` is not the start of a live block or neither it
+ * Makes `p` a block of `bytes` (not 0) where it lies; what it no longer needs can be given out. 0; or -1 if `p` is not the start of a live block or neither it
  * nor what is free behind it has so much room (nothing happens then).
  */
 int wtl_heap_resize(wtl_heap *h, void *p, size_t bytes);
@@ -74,6 +74,7 @@ size_t wtl_heap_room(const wtl_heap *h);
 void *wtl_best_fit_start(void *start, size_t bytes);
 void *wtl_best_fit_alloc(void *engine, size_t bytes, size_t align);
 size_t wtl_best_fit_grow(void *engine, void *p, size_t bytes); /* in place: the room that it has now, or 0 */
+size_t wtl_best_fit_shrink(void *engine, void *p, size_t bytes, size_t room); /* in place: the room that is left */
 void wtl_best_fit_free(void *engine, void *p);
 size_t wtl_best_fit_room(const void *engine);
 

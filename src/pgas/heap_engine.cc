@@ -33,6 +33,16 @@ extern "C" size_t wtl_best_fit_grow(void *engine, void *p, size_t bytes)
              : 0;
 }
 
+extern "C" size_t wtl_best_fit_shrink(void *engine, void *p, size_t bytes, size_t room)
+{
+  char *block = static_cast<char *>(p);
+  engine_type::size_type got = bytes < 16 ? 16 : bytes; // the engine takes its own words off without a look
+  return static_cast<engine_type *>(engine)->allocation_command(ipc::shrink_in_place | ipc::nothrow_allocation, room,
+                                                                got, block)
+             ? got
+             : room;
+}
+
 extern "C" void wtl_best_fit_free(void *engine, void *p)
 {
   static_cast<engine_type *>(engine)->deallocate(p);

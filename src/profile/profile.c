@@ -57,6 +57,7 @@ void wtl_profile_start(wtl_profile *p, bool on)
   watch_ends();
   p->on = on;
   p->tables = NULL;
+  p->starter = &wtl_thread_sites;
   p->timeline_bytes = 0;
   p->generation = ++generations;
   pthread_mutex_lock(&live_lock);
@@ -152,6 +153,7 @@ wtl_site_table *wtl_profile_table(wtl_profile *p, uint32_t call, int pe)
   watch_end(t);
   wtl_thread_sites.table = t;
   wtl_thread_sites.generation = p->generation;
+  if (p->other_thread && p->starter != &wtl_thread_sites) p->other_thread(call);
   return t;
 }
 

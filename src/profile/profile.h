@@ -128,9 +128,11 @@ struct wtl_profile {
   bool on;
   _Atomic(wtl_site_table *) tables;
   void (*in_handler)(uint32_t call, int pe); /* told of each call that a handler makes, and to whom; -1: nobody */
-  size_t timeline_bytes;                     /* of each thread; 0: no timeline is kept */
-  uint64_t generation;                       /* distinguishes this profile from an earlier one of the same process */
-  struct wtl_profile *next_live;             /* those that have not stopped */
+  void (*other_thread)(uint32_t call); /* told of the first call of each thread but that which started; may be NULL */
+  const void *starter;                 /* that thread's own memory */
+  size_t timeline_bytes;               /* of each thread; 0: no timeline is kept */
+  uint64_t generation;                 /* distinguishes this profile from an earlier one of the same process */
+  struct wtl_profile *next_live;       /* those that have not stopped */
 };
 
 void wtl_profile_start(wtl_profile *p, bool on);

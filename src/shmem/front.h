@@ -41,6 +41,9 @@ typedef struct wtl_typed {
  * one. */
 void wtl_finalized_already(uint32_t call);
 
+/* A thread calls that must not, by the level that the program started with. Said once, and the call goes on. */
+void wtl_say_of_other_thread(uint32_t call) __attribute__((cold));
+
 /* All end the job; `call` indexes wtl_shmem_calls. */
 void wtl_refuse_pe(uint32_t call, int pe) __attribute__((noreturn, cold));
 void wtl_refuse_count(uint32_t call, size_t n, size_t size) __attribute__((noreturn, cold));

@@ -145,6 +145,9 @@ def check_lines(r: Routine) -> list[str]:
                 "symmetric1": f'{symmetric}(&f, "{name}", {name}, {element}, {pe});',
                 "extent": f'{symmetric}(&f, "{name}", {name}, {rest}, {pe});',
                 "stride": f'wtl_check_that(&f, {name} >= 1, "{name}", {name}, "1 and more");',
+                # One block alone may have any: it has no next one.
+                "blocks_apart": f'wtl_check_that(&f, nblocks < 2 || (size_t){name} >= bsize, "{name}", {name}, '
+                '"bsize and more");',
                 "local": f'wtl_check_local(&f, "{name}", {name}, f.bytes);',
                 "given": f'wtl_check_given(&f, "{name}", {name});',
                 "many": f'wtl_check_local(&f, "{name}", {name}, {rest} * {element});',

@@ -157,6 +157,8 @@ int wtl_init_thread(int requested, int *provided)
 {
   if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE) return 1;
   wtl_pe_start(requested, WTL_FRONT_FIRST, wtl_shmem_calls);
+  if (wtl_self->check && wtl_self->thread_level < SHMEM_THREAD_SERIALIZED)
+    wtl_self->profile.other_thread = wtl_say_of_other_thread;
   *provided = wtl_self->thread_level;
   return 0;
 }

@@ -1,8 +1,10 @@
 /* What the argument checks say. */
+#include "shmem.h"
 #include "shmem/front.h"
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 void wtl_refuse_uninitialised(uint32_t call)
@@ -21,6 +23,16 @@ void wtl_finalized_already(uint32_t call)
   if (wtl_boot_env_rank() != 0) return;
   wtl_message_pe(0);
   wtl_say("%s: called again after the last one: nothing is left to end, and the program goes on", wtl_call_name(call));
+}
+
+void wtl_say_of_other_thread(uint32_t call)
+{
+  static atomic_flag said = ATOMIC_FLAG_INIT;
+  if (atomic_flag_test_and_set(&said)) return;
+  wtl_say("%s: another thread than the one that started OpenSHMEM calls, which SHMEM_THREAD_%s does not allow: ask "
+          "shmem_init_thread for SHMEM_THREAD_MULTIPLE, or SERIALIZED where one calls at a time; the call goes on",
+          wtl_here(wtl_record_call(&wtl_self->record, call)->name),
+          wtl_self->thread_level == SHMEM_THREAD_SINGLE ? "SINGLE" : "FUNNELED");
 }
 
 void wtl_refuse_pe(uint32_t call, int pe)

@@ -88,6 +88,8 @@ ALONE = [  # mistake, call, what the line must say
     ("iput_over_end", "shmem_long_iput", "only [0-9]+ of the 8796093022216 bytes"),
     ("iget_over_end", "shmem_long_iget", "only [0-9]+ of the"),
     ("ibput_wraps", "shmem_long_ibput", "elements of"),
+    ("ibput_blocks_overlap", "shmem_long_ibput", "dst=2 is not valid here; allowed: bsize and more"),
+    ("ibget_blocks_overlap", "shmem_ibget64", "sst=2 is not valid here; allowed: bsize and more"),
     (
         "fcollect_over_end",
         "shmem_long_fcollect",
@@ -265,6 +267,21 @@ def test_one_finalize_too_many_is_named_once_and_the_program_goes_on() -> None:
     assert result.code == 0 and result.out.count("went on") == 2, result
     (line,) = result.said
     assert line.startswith("wattle: PE 0: shmem_finalize: called again after the last one"), result
+
+
+def test_a_thread_that_the_level_does_not_allow_is_named_once_and_the_program_goes_on() -> None:
+    for mistake, level in (("other_thread", "SINGLE"), ("other_thread_funneled", "FUNNELED")):
+        result = oshrun(2, "wrong", mistake)
+        assert result.code == 0 and result.out.count("went on") == 1, result
+        (line,) = result.said
+        why = (
+            f"another thread than the one that started OpenSHMEM calls, which SHMEM_THREAD_{level} does not allow: ask "
+        )
+        assert re.match(f"wattle: PE 1: shmem_long_p{PLACE}: {why}shmem_init_thread for SHMEM_THREAD_MULTIPLE", line)
+        result = oshrun(2, "wrong", mistake, env={"WATTLE_CHECK": "off"})
+        assert result.code == 0 and result.err == "", result
+    result = oshrun(2, "wrong", "other_thread_serialized")
+    assert result.code == 0 and result.err == "", result
 
 
 def test_different_sizes_are_named_once_and_the_program_goes_on() -> None:

@@ -144,15 +144,15 @@ static void the_same_trace_gives_the_same_offsets(void)
 
 /* 10,000 allocations of at most 1/64 of the heap, random blocks given back so that `percent` stay live; none may
  * fail. */
-static void keep_live(size_t percent, size_t (*size_of_next)(room *))
+static void keep_live(size_t percent, uint64_t seed, size_t most_aligned, size_t (*size_of_next)(room *, int))
 {
   enum { ALLOCATIONS = 10000 };
   room r;
-  open_room(&r, (size_t)16 << 20, 20);
+  open_room(&r, (size_t)16 << 20, seed);
   for (int i = 0; i < ALLOCATIONS; i++) {
-    size_t bytes = size_of_next(&r);
+    size_t bytes = size_of_next(&r, i), align = most_aligned && pick(&r, 2) ? (size_t)1 << pick(&r, most_aligned) : 0;
     while (r.used + bytes > r.size / 100 * percent || !free_slot(&r)) give_back(&r, some_block(&r));
-    if (take(&r, bytes, 0)) continue;
+    if (take(&r, bytes, align)) continue;
     fprintf(stderr, "allocation %d of %zu bytes failed with %zu of %zu bytes live\n", i, bytes, r.used, r.size);
     CHECK(!"out of room");
     break;
@@ -160,31 +160,34 @@ static void keep_live(size_t percent, size_t (*size_of_next)(room *))
   close_room(&r);
 }
 
-static size_t power_of_two(room *r)
+static size_t power_of_two(room *r, int turn)
 {
+  (void)turn;
   size_t bytes = (size_t)16 << pick(r, 15);
   return bytes < r->size / 64 ? bytes : r->size / 64;
 }
 
-static size_t any_size(room *r)
+static size_t any_size(room *r, int turn)
 {
+  (void)turn;
   return 1 + pick(r, r->size / 64);
 }
 
 static void powers_of_two_fill_85_percent_for_ever(void)
 {
-  keep_live(85, power_of_two);
+  keep_live(85, 20, 0, power_of_two);
 }
 
 /* Sizes of every kind leave gaps: without addresses to spare no fit policy gets through this trace above about 80 %. */
 static void any_sizes_fill_85_percent_for_ever(void)
 {
-  keep_live(85, any_size);
+  keep_live(85, 20, 0, any_size);
 }
 
 /* Small ones, large ones and what is between them, each kind as likely. */
-static size_t mixed(room *r)
+static size_t mixed(room *r, int turn)
 {
+  (void)turn;
   static const size_t most[] = {64, 4096, 65536, 262144};
   size_t bytes = 1 + pick(r, most[pick(r, 4)]);
   return bytes < r->size / 64 ? bytes : r->size / 64;
@@ -192,7 +195,18 @@ static size_t mixed(room *r)
 
 static void mixed_sizes_fill_85_percent_for_ever(void)
 {
-  keep_live(85, mixed);
+  keep_live(85, 20, 0, mixed);
+}
+
+/* A thousand of the largest, a thousand of a third, and so on: what a third leaves is too small for the largest. */
+static size_t by_phases(room *r, int turn)
+{
+  return turn / 1000 % 2 ? r->size / 64 : r->size / 192 + 1;
+}
+
+static void sizes_that_change_by_phases_fill_95_percent_for_ever(void)
+{
+  for (uint64_t seed = 1; seed <= 8; seed++) keep_live(95, seed, seed % 2 ? 0 : 16, by_phases);
 }
 
 static void no_more_is_live_than_the_heap_has(void)
@@ -223,6 +237,24 @@ static void a_block_grows_where_it_lies_if_what_follows_is_free(void)
   CHECK(wtl_heap_free(&r.heap, other) == 0 && wtl_heap_resize(&r.heap, next, 100000) == 0);
   memset(next, 9, 100000);
   CHECK(p[4999] == 8 && wtl_heap_free(&r.heap, p) == 0 && wtl_heap_free(&r.heap, next) == 0);
+  CHECK(wtl_heap_alloc(&r.heap, whole, 0));
+  close_room(&r);
+}
+
+static void what_a_block_that_shrinks_no_longer_needs_is_given_out(void)
+{
+  room r;
+  const size_t whole = (size_t)1 << 20;
+  open_room(&r, whole, 1);
+  char *p = wtl_heap_alloc(&r.heap, whole, 0), *end = p + whole;
+  CHECK(wtl_heap_resize(&r.heap, p, whole / 5 * 3) == 0 && wtl_heap_capacity(&r.heap, p) < whole / 5 * 3 + 64);
+  memset(p, 7, whole / 5 * 3);
+  char *q = wtl_heap_alloc(&r.heap, whole / 5 * 2, 0);
+  CHECK(q >= p + whole / 5 * 3 && q < end);
+  memset(q, 8, whole / 5 * 2);
+  CHECK(wtl_heap_resize(&r.heap, p, 1) == 0 && wtl_heap_resize(&r.heap, p, 2) == 0 && p[0] == 7);
+  CHECK(wtl_heap_resize(&r.heap, p, whole / 2) == 0 && p[0] == 7 && q[0] == 8);
+  CHECK(wtl_heap_free(&r.heap, p) == 0 && wtl_heap_free(&r.heap, q) == 0);
   CHECK(wtl_heap_alloc(&r.heap, whole, 0));
   close_room(&r);
 }
@@ -281,7 +313,8 @@ static void the_smallest_heap_works(void)
 
 TESTS(TEST(random_traces_never_overlap_and_room_comes_back), TEST(the_same_trace_gives_the_same_offsets),
       TEST(powers_of_two_fill_85_percent_for_ever), TEST(any_sizes_fill_85_percent_for_ever),
-      TEST(mixed_sizes_fill_85_percent_for_ever), TEST(no_more_is_live_than_the_heap_has),
+      TEST(mixed_sizes_fill_85_percent_for_ever), TEST(sizes_that_change_by_phases_fill_95_percent_for_ever),
+      TEST(what_a_block_that_shrinks_no_longer_needs_is_given_out), TEST(no_more_is_live_than_the_heap_has),
       TEST(a_block_grows_where_it_lies_if_what_follows_is_free), TEST(a_block_instead_of_another_counts_once),
       TEST(wrong_frees_are_refused_and_change_nothing), TEST(too_much_is_refused_and_the_heap_goes_on),
       TEST(the_smallest_heap_works))

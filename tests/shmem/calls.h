@@ -550,16 +550,15 @@ static inline long *work(const room *r, int turn)
     shmem_barrier_all();                                                                                               \
   }
 
-/* Strides of 1 to 3 on both sides; what lies between stays as it is. BLOCK elements at a time. */
+/* Strides of BLOCK to 3 on both sides; what lies between stays as it is. BLOCK elements at a time. */
 #define STRIDED_(NAME, T, PUTS, BLOCK, CALL)                                                                           \
   DEFINE(NAME)                                                                                                         \
   {                                                                                                                    \
     T *dest = (T *)(void *)r->a + 1, *source = (T *)(void *)r->b;                                                      \
-    for (ptrdiff_t dst = FULL ? 1 : 2; dst <= 3; dst++)                                                                \
-      for (ptrdiff_t sst = FULL ? 1 : 3; sst <= 3; sst++)                                                              \
+    for (ptrdiff_t dst = FULL ? BLOCK : 2; dst <= 3; dst++)                                                            \
+      for (ptrdiff_t sst = FULL ? BLOCK : 3; sst <= 3; sst++)                                                          \
         for (size_t len = FULL ? 0 : 7; len <= 7; len += 1 + len) {                                                    \
-          const size_t block = BLOCK, step = block > (size_t)dst ? block : (size_t)dst;                                \
-          dst = (ptrdiff_t)step; /* blocks do not overlap */                                                           \
+          const size_t block = BLOCK, step = (size_t)dst;                                                              \
           memset(r->a, 0, ROOM_BYTES);                                                                                 \
           for (size_t i = 0; i < ROOM_BYTES / sizeof(T); i++) source[i] = VALUE(T, r->me, i);                          \
           shmem_barrier_all();                                                                                         \

@@ -164,16 +164,16 @@ static void sizes_may_differ(void)
 /* A block that fills the heap can be made smaller, and is room for others then. */
 static void shrinking_never_fails(void)
 {
-  unsigned char *p = shmem_malloc((size_t)7 << 20), *q, *other;
-  EXPECT(p != NULL, "7 of 8 MiB");
-  memset(p, 0x5a, (size_t)7 << 20);
+  unsigned char *p = shmem_malloc((size_t)8 << 20), *q, *other;
+  EXPECT(p != NULL, "all of 8 MiB");
+  memset(p, 0x5a, (size_t)8 << 20);
   q = shmem_realloc(p, (size_t)6 << 20);
   EXPECT(q == p, "a little smaller, with no room for a second one");
-  q = shmem_realloc(p, (size_t)7 << 20);
+  q = shmem_realloc(p, (size_t)8 << 20);
   EXPECT(q == p, "as large as it was");
-  q = shmem_realloc(p, (size_t)3 << 20);
-  EXPECT(q == p, "less than half, with no room for a second one");
-  block b = {q, (size_t)3 << 20, 0x5a};
+  q = shmem_realloc(p, (size_t)4 << 20);
+  EXPECT(q == p, "half, with no room for a second one");
+  block b = {q, (size_t)4 << 20, 0x5a};
   expect_mark(&b, b.bytes, "after shrinking");
   b.p = shmem_realloc(q, 1000);
   EXPECT(b.p != NULL, "small");

@@ -334,6 +334,20 @@ static void put_ctx_private(void)
   pthread_create(&other, NULL, put_on, &ctx);
   pthread_join(other, NULL);
 }
+static void *put_twice(void *unused)
+{
+  shmem_long_p(heap, 1, 0);
+  shmem_long_p(heap, 1, 0);
+  return unused;
+}
+static void other_thread(void)
+{
+  pthread_t other;
+  for (int i = 0; i < 2; i++) {
+    pthread_create(&other, NULL, put_twice, NULL);
+    pthread_join(other, NULL);
+  }
+}
 static void put_ctx_pe_of_world(void)
 {
   shmem_ctx_long_p(context(0), heap, 1, 1);
@@ -432,6 +446,15 @@ static void iget_over_end(void)
 static void ibput_wraps(void)
 {
   shmem_long_ibput(heap, source, 1, 1, SIZE_MAX, 2, 0);
+}
+static void ibput_blocks_overlap(void)
+{
+  shmem_long_ibput(heap, source, 2, 3, 3, 2, 0);
+}
+static void ibget_blocks_overlap(void)
+{
+  shmem_ibget64(heap, source, 3, 2, 3, 1, 0); /* one block has no next one */
+  shmem_ibget64(source, heap, 3, 2, 3, 2, 0);
 }
 static void fcollect_over_end(void)
 {
@@ -711,6 +734,9 @@ static const mistake alone[] = {
     M(put_ctx_invalid),
     M(put_ctx_freed),
     M(put_ctx_private),
+    M(other_thread),
+    {"other_thread_funneled", other_thread},
+    {"other_thread_serialized", other_thread},
     M(put_ctx_pe_of_world),
     M(ctx_options_unknown),
     M(ctx_destroy_default),
@@ -734,6 +760,8 @@ static const mistake alone[] = {
     M(iput_over_end),
     M(iget_over_end),
     M(ibput_wraps),
+    M(ibput_blocks_overlap),
+    M(ibget_blocks_overlap),
     M(fcollect_over_end),
     M(alltoall_over_end),
     M(wait_any_null),
@@ -804,7 +832,13 @@ int main(int argc, char **argv)
   if (strcmp(name, "before_init_malloc") == 0) (void)!shmem_malloc(8);
   if (strcmp(name, "before_init_my_pe") == 0) (void)shmem_my_pe();
   if (strcmp(name, "before_init_finalize") == 0) shmem_finalize();
-  shmem_init();
+  int level = strcmp(name, "put_ctx_private") == 0 ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE;
+  if (strcmp(name, "other_thread_funneled") == 0) level = SHMEM_THREAD_FUNNELED;
+  if (strcmp(name, "other_thread_serialized") == 0) level = SHMEM_THREAD_SERIALIZED;
+  if (level == SHMEM_THREAD_SINGLE)
+    shmem_init();
+  else
+    shmem_init_thread(level, &level);
   wrong_me = shmem_my_pe();
   wrong_n = shmem_n_pes();
   heap = shmem_malloc(HEAP_LONGS * sizeof *heap);
