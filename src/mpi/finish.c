@@ -7,33 +7,70 @@ _Thread_local wtl_mpi_thread wtl_mpi_here __attribute__((tls_model("initial-exec
 
 /*
  * An error of a blocking call goes to the error handler of its communicator. MPICH 4.0 gives an error that a test finds
- * to MPI_COMM_WORLD's instead, which by default ends the program although its own handler would not. So for the time of
- * the tests that one returns errors, and then the right one is told. (Not where other threads may be in MPI meanwhile.)
+ * to MPI_COMM_WORLD's instead, which by default ends the program although its own handler would not. So where the two
+ * differ that one returns errors for the time of the tests, and then the right one is told. (Not where other threads may
+ * be in MPI meanwhile.)
+ *
+ * Elsewhere it stays untouched, and by far most programs set none: MPICH takes MPI_COMM_WORLD's of the time of the error
+ * for a communicator that was made while nobody had set one, and a handler that we had put back would be one that
+ * somebody has set. To who asks, such a communicator's errors are fatal.
  */
 typedef struct errors {
-  bool taken;
+  bool taken, told; /* MPI_COMM_WORLD's handler is put back, the communicator's hears of an error */
   MPI_Errhandler world;
 } errors;
+
+#ifdef MPICH_VERSION
+
+static bool is_of_mpi(MPI_Errhandler handler)
+{
+  return handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_RETURN;
+}
+
+static void let_go(MPI_Errhandler handler)
+{
+  if (!is_of_mpi(handler)) PMPI_Errhandler_free(&handler);
+}
 
 static errors take_errors(const wtl_frame *f)
 {
   errors e = {.taken = false};
-#ifdef MPICH_VERSION
+  MPI_Errhandler own;
   if (f->comm == MPI_COMM_NULL || wtl_mpi_self->door.is_shared) return e;
+  PMPI_Comm_get_errhandler(f->comm, &own);
+  if (own == MPI_ERRORS_ARE_FATAL) return e;
   PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &e.world);
-  e.taken = e.world != MPI_ERRORS_RETURN;
+  e.told = own != e.world || !is_of_mpi(own);
+  e.taken = e.told && e.world != MPI_ERRORS_RETURN;
   if (e.taken) PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-#endif
+  if (!e.taken) let_go(e.world);
+  let_go(own);
   return e;
 }
 
 static void give_errors_back(const wtl_frame *f, errors *e, int rc)
 {
-  if (!e->taken) return;
-  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, e->world);
-  PMPI_Errhandler_free(&e->world);
-  if (rc != MPI_SUCCESS) PMPI_Comm_call_errhandler(f->comm, rc);
+  if (e->taken) {
+    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, e->world);
+    let_go(e->world);
+  }
+  if (e->told && rc != MPI_SUCCESS) PMPI_Comm_call_errhandler(f->comm, rc);
 }
+
+#else
+
+static errors take_errors(const wtl_frame *f)
+{
+  (void)f;
+  return (errors){.taken = false};
+}
+
+static void give_errors_back(const wtl_frame *f, errors *e, int rc)
+{
+  (void)f, (void)e, (void)rc;
+}
+
+#endif
 
 typedef struct of_c {
   MPI_Request *request;

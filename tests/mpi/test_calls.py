@@ -207,6 +207,18 @@ def test_a_call_that_mpi_refuses_for_its_count_counts_no_bytes(mpi: Mpi, tmp_pat
         )
 
 
+@BOTH
+@pytest.mark.parametrize("which", ["inherits", "own"])
+def test_an_error_is_heard_by_the_handler_that_hears_it_in_the_plain_program(
+    mpi: Mpi, which: str, tmp_path: Path
+) -> None:
+    """MPICH goes by MPI_COMM_WORLD's later handler where a communicator has none; Open MPI by that at its making."""
+    program = mpi.compile("handlers.c", tmp_path)
+    plain, done = mpi.run(1, program, which, preload=False), mpi.run(1, program, which)
+    assert plain.stdout or which == "inherits", plain.stderr
+    assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout), done.stderr
+
+
 def test_mpich_has_calls_with_large_counts() -> None:
     assert len([row for row in table() if row["large"] and row["since"] <= MPICH.version]) > 50
 
