@@ -152,6 +152,8 @@ static void check_config(const wtl_frame *f, const shmem_team_config_t *config, 
 {
   wtl_check_that(f, (mask & ~SHMEM_TEAM_NUM_CONTEXTS) == 0, "config_mask", mask, "0 and SHMEM_TEAM_NUM_CONTEXTS");
   wtl_check_local(f, "config", config, mask ? sizeof *config : 0);
+  if (mask && f->self->check)
+    wtl_check_that(f, config->num_contexts >= 0, "num_contexts", config->num_contexts, "0 and more");
 }
 
 int wtl_shmem_split_strided(wtl_frame *f, shmem_team_t parent, int start, int stride, int size,

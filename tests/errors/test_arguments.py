@@ -66,6 +66,7 @@ ALONE = [  # mistake, call, what the line must say
     ("put_ctx_pe_of_world", "shmem_ctx_long_p", "there is no PE 1; the team of ctx=0x[0-9a-f]+ has PEs 0 to 0"),
     ("ctx_options_unknown", "shmem_ctx_create", "options=1024 is not valid here"),
     ("ctx_destroy_default", "shmem_ctx_destroy", "SHMEM_CTX_DEFAULT lasts as long as the program"),
+    ("split_contexts_negative", "shmem_team_split_strided", "num_contexts=-1 is not valid here; allowed: 0 and more"),
     ("session_config_null", "shmem_ctx_session_start", "config is NULL"),
     ("info_name_null", "shmem_info_get_name", "name is NULL"),
     ("info_minor_null", "shmem_info_get_version", "minor is NULL"),

@@ -348,6 +348,12 @@ static void other_thread(void)
     pthread_join(other, NULL);
   }
 }
+static void split_contexts_negative(void)
+{
+  shmem_team_t team;
+  shmem_team_config_t config = {.num_contexts = -1};
+  shmem_team_split_strided(solo, 0, 1, 1, &config, SHMEM_TEAM_NUM_CONTEXTS, &team);
+}
 static void put_ctx_pe_of_world(void)
 {
   shmem_ctx_long_p(context(0), heap, 1, 1);
@@ -733,6 +739,7 @@ static const mistake alone[] = {
     M(broadcast_stack),
     M(put_ctx_invalid),
     M(put_ctx_freed),
+    M(split_contexts_negative),
     M(put_ctx_private),
     M(other_thread),
     {"other_thread_funneled", other_thread},
