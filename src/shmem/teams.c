@@ -152,6 +152,12 @@ static void check_config(const wtl_frame *f, const shmem_team_config_t *config, 
 {
   wtl_check_that(f, (mask & ~SHMEM_TEAM_NUM_CONTEXTS) == 0, "config_mask", mask, "0 and SHMEM_TEAM_NUM_CONTEXTS");
   wtl_check_local(f, "config", config, mask ? sizeof *config : 0);
+}
+
+/* That of a team to be made: there it is read. */
+static void check_new_config(const wtl_frame *f, const shmem_team_config_t *config, long mask)
+{
+  check_config(f, config, mask);
   if (mask && f->self->check)
     wtl_check_that(f, config->num_contexts >= 0, "num_contexts", config->num_contexts, "0 and more");
 }
@@ -162,7 +168,7 @@ int wtl_shmem_split_strided(wtl_frame *f, shmem_team_t parent, int start, int st
   wtl_team *t = wtl_team_or_none(f, "parent_team", parent);
   part p = {start, stride, size, config, mask, out};
   uint64_t words = words_of((uint32_t)start, (uint32_t)stride, (uint32_t)size);
-  check_config(f, config, mask);
+  check_new_config(f, config, mask);
   *out = SHMEM_TEAM_INVALID;
   if (!t) return -1;
   const part all = {.stride = 1, .n = t->n}, none = {.n = 0};
@@ -175,8 +181,8 @@ int wtl_shmem_split_2d(wtl_frame *f, shmem_team_t parent, int xrange, const shme
                        shmem_team_t *xteam, const shmem_team_config_t *yconfig, long ymask, shmem_team_t *yteam)
 {
   wtl_team *t = wtl_team_or_none(f, "parent_team", parent);
-  check_config(f, xconfig, xmask);
-  check_config(f, yconfig, ymask);
+  check_new_config(f, xconfig, xmask);
+  check_new_config(f, yconfig, ymask);
   *xteam = *yteam = SHMEM_TEAM_INVALID;
   if (!t || xrange < 1) return -1;
   int width = xrange < t->n ? xrange : t->n, x = t->me % width, row = t->me - x, left = t->n - row;
