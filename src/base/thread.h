@@ -16,4 +16,11 @@ static inline int wtl_thread_start(pthread_t *thread, const pthread_attr_t *attr
   return rc;
 }
 
+/*
+ * The calling thread serves others, a moment at a time: it asks for the shortest time slices the scheduler gives, 0.1 ms,
+ * and so for a core before those who compute, when it is woken. It gets no more of the core than before. Linux 6.12 and
+ * later; others do not know of it, and it changes nothing.
+ */
+void wtl_thread_be_prompt(void);
+
 #endif

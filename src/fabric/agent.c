@@ -4,7 +4,6 @@
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/lend.h"
 #include "base/thread.h"
 
 /*
@@ -36,6 +36,7 @@ struct wtl_agent {
   int wake;  /* an eventfd that ends the sleep on the network */
   int alarm; /* and one that ends the sleep of a PE there */
   uint64_t linger_ticks;
+  wtl_lender lender;
   _Atomic int others;               /* threads that make progress themselves */
   _Atomic int sleepers;             /* threads that sleep and count on this one */
   _Atomic uint64_t moved_at, still; /* ticks: when something last moved, the longest that nothing did, for a sleeper */
@@ -89,10 +90,11 @@ static bool move(wtl_agent *a)
 /* Looks on for a while after something arrived, if a thread sleeps: true if more came. */
 static bool linger(wtl_agent *a)
 {
-  uint64_t until = wtl_ticks() + a->linger_ticks;
+  uint64_t now = wtl_ticks(), until = now + a->linger_ticks;
+  if (!wtl_lender_lends(&a->lender, now)) return false;
   tell(a, false);
   for (unsigned turn = 0; a->sleepers > 0 && a->others == 0 && !a->stop && wtl_ticks() < until; turn++) {
-    if (turn % TURNS_A_YIELD == 0) sched_yield(); /* the thread that was just woken may have only this core */
+    if (turn % TURNS_A_YIELD == 0) wtl_lend(&a->lender); /* the thread that was just woken may have only this core */
     if (!move(a)) continue;
     tell(a, true);
     return true;
@@ -119,6 +121,7 @@ static void *serve(void *arg)
 {
   wtl_agent *a = arg;
   uint32_t seen = a->visits;
+  wtl_thread_be_prompt();
   a->rest_ns = REST_NS;
   while (!a->stop) {
     uint32_t nudges = a->nudges, visits = a->visits;
@@ -153,6 +156,7 @@ wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), voi
   a->also = also;
   a->also_of = of;
   pthread_mutex_init(&a->serving, NULL);
+  wtl_lender_start(&a->lender);
   a->linger_ticks = lingers ? (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick()) : 0;
   a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   a->alarm = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -1,7 +1,6 @@
 #include "pgas/am_agent.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/lend.h"
 #include "base/thread.h"
 #include "pgas/am_state.h"
 
@@ -25,6 +25,7 @@ struct wtl_am_agent {
   wtl_am *am;
   pthread_t thread;
   uint64_t linger_ticks;
+  wtl_lender lender;
   _Atomic uint32_t looking, asleep; /* threads that wait: that look themselves, that will be woken */
   _Atomic uint32_t visits;          /* how often they began to look */
   _Atomic uint32_t nudges;          /* futex word: look now */
@@ -55,9 +56,10 @@ static bool is_alone(const wtl_am_agent *a)
 /* Looks on for a while after handlers ran: the next message is likely near. */
 static bool linger(wtl_am_agent *a)
 {
-  uint64_t until = wtl_ticks() + a->linger_ticks;
+  uint64_t now = wtl_ticks(), until = now + a->linger_ticks;
+  if (!wtl_lender_lends(&a->lender, now)) return false;
   for (unsigned turn = 0; !a->stop && is_alone(a) && wtl_ticks() < until; turn++) {
-    if (turn % TURNS_A_YIELD == 0) sched_yield(); /* the program's own thread may have only this core */
+    if (turn % TURNS_A_YIELD == 0) wtl_lend(&a->lender); /* the program's own thread may have only this core */
     if (wtl_am_take_if_any(a->am)) return true;
     wtl_relax();
   }
@@ -95,6 +97,7 @@ static void *serve(void *arg)
   wtl_self = pe;
 #endif
   wtl_am_here.is_agent = true;
+  wtl_thread_be_prompt();
   while (!a->stop) {
     uint32_t nudges = a->nudges, visits = a->visits;
     if (!alone && (!is_alone(a) || visits != seen)) {
@@ -174,6 +177,7 @@ wtl_am_agent *wtl_am_agent_start(wtl_am *am, char *error, size_t size)
   }
   a->am = am;
   a->linger_ticks = (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick());
+  wtl_lender_start(&a->lender);
   if ((rc = wtl_thread_start(&a->thread, NULL, serve, a)) != 0) {
     snprintf(error, size, "the thread that runs handlers does not start: %s", strerror(rc));
     free(a);

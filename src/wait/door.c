@@ -28,6 +28,7 @@ void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, i
   d->bell = bell;
   d->sleep_max_s = settings->sleep_max.seconds;
   d->is_alone = n_local == 1;
+  wtl_lender_start(&d->lender);
   d->lowpower_from = (uint64_t)(LOWPOWER_FROM_NS / wtl_clock_ns_per_tick());
   wtl_stages_start(&d->stages, settings, n_local, cores, false, NULL, wtl_clock_ns_per_tick());
 }
@@ -197,17 +198,19 @@ static bool spin(wait *w, uint64_t limit)
   return true;
 }
 
-/* What lies between two turns is other processes' time: a wait costs no more for that they take long. */
+/* What lies between two turns is other processes' time: a wait costs no more for that they take long. But where one of
+ * them computes, who may sleep does. */
 static bool yield(wait *w, uint64_t limit)
 {
-  uint64_t turn_ticks = w->door->stages.turn_ticks;
+  wtl_lender *lender = &w->door->lender;
+  uint64_t turn_ticks = w->door->stages.turn_ticks, now = w->since;
   unsigned turn = 0;
   while (!look(w)) {
-    if (w->used >= limit) return false;
+    if (w->used >= limit || (limit != UINT64_MAX && !wtl_lender_lends(lender, now))) return false;
     if (turn++ == TOLD_FROM) tell(w);
-    uint64_t before = wtl_ticks();
-    sched_yield();
-    w->used += smaller(wtl_ticks() - before, turn_ticks);
+    uint64_t took = wtl_lend(lender);
+    w->used += smaller(took, turn_ticks);
+    now += took;
   }
   return true;
 }
@@ -256,7 +259,7 @@ static bool is_given_up(const wait *w)
 static void look_for_more(wait *w)
 {
   const wtl_stages *s = &w->door->stages;
-  if (!s->learns) return;
+  if (!s->learns || (s->yields && !wtl_lender_lends(&w->door->lender, w->since))) return;
 #ifdef WTL_SIM
   w->idle = w->since;
   look_on_simulated(w, s->limit_ticks, WTL_SIM_SPINS);
@@ -268,7 +271,7 @@ static void look_for_more(wait *w)
     else if (w->in_bed && p->progress(p->agent))
       since = wtl_ticks();
     else if (s->yields)
-      sched_yield();
+      wtl_lend(&w->door->lender);
     else
       wtl_relax();
   }

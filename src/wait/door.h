@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "base/lend.h"
 #include "govern/stages.h"
 #include "profile/profile.h"
 #include "wait/doorbell.h"
@@ -58,6 +59,7 @@ typedef struct wtl_governor wtl_governor;
 typedef struct wtl_door {
   wtl_bell *bell; /* rung by whoever stores something this PE may wait for */
   wtl_stages stages;
+  wtl_lender lender; /* of the core, to who else wants it */
   wtl_pump pump;
   wtl_mail mail;
   wtl_governor *governor; /* of the PE's clock; NULL where nothing is governed */

@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -267,6 +268,7 @@ static void who_yields_is_charged_for_its_turns_only(void)
   s.sleep_max.seconds = 1e-4;
   wtl_door_start(&v->door, &v->bell, &s, 3, TWO_CORES);
   v->door.stages.limit_ticks = TURNS * v->door.stages.turn_ticks;
+  v->door.lender.computes = UINT64_MAX;
   while (!atomic_load(&v->door.sleeps)) { /* until one has gone to sleep by itself */
     pthread_t other;
     atomic_store(&v->looks, 0);
@@ -278,6 +280,68 @@ static void who_yields_is_charged_for_its_turns_only(void)
   CHECK(atomic_load(&v->looks) >= TURNS);
   CHECK(v->site.wait_ticks[WTL_STAGE_YIELD] > 4 * TURNS * v->door.stages.turn_ticks);
   free(v);
+}
+
+/* On the waiter's core, as long as the wait lasts. */
+static void *compute(void *arg)
+{
+  visit *v = arg;
+  while (!atomic_load_explicit(&v->ready, memory_order_relaxed)) continue;
+  return NULL;
+}
+
+static void *store_later(void *arg)
+{
+  visit *v = arg;
+  usleep(300000);
+  atomic_store(&v->ready, 1);
+  return NULL;
+}
+
+/* Turns would last it for a second of its own time. */
+static void who_yields_to_one_that_computes_falls_asleep(void)
+{
+  visit *v = aligned_alloc(64, (sizeof *v + 63) / 64 * 64);
+  wtl_settings s = settings(WTL_WAIT_ADAPTIVE);
+  pthread_t by[2];
+  cpu_set_t all, one;
+  memset(v, 0, sizeof *v);
+  s.spin_max.seconds = 1;
+  s.sleep_max.seconds = 1e-3;
+  wtl_clock_start();
+  wtl_door_start(&v->door, &v->bell, &s, 3, TWO_CORES);
+  sched_getaffinity(0, sizeof all, &all);
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  sched_setaffinity(0, sizeof one, &one);
+  pthread_create(&by[0], NULL, compute, v);
+  pthread_create(&by[1], NULL, store_later, v);
+  wtl_door_wait(&v->door, &v->site, WTL_WATCH_ALL, look, v);
+  pthread_join(by[0], NULL);
+  pthread_join(by[1], NULL);
+  sched_setaffinity(0, sizeof all, &all);
+  CHECK(atomic_load(&v->door.sleeps) > 0 && v->site.wait_ticks[WTL_STAGE_ASLEEP] > 0);
+  free(v);
+}
+
+/* One process that computes once is soon forgotten, one that always does is given ever fewer turns. */
+static void turns_that_were_long_are_not_taken_again_at_once(void)
+{
+  wtl_lender l = {0};
+  wtl_clock_start();
+  wtl_lender_start(&l);
+  l.computes = UINT64_MAX;
+  wtl_lend(&l);
+  CHECK(wtl_lender_lends(&l, 0) && l.rests == 0);
+  l.computes = 0;
+  for (uint64_t rests = 1; rests <= 4 * WTL_LENDER_RESTS; rests *= 2) {
+    uint64_t before = wtl_ticks(), took = wtl_lend(&l), over = l.again_from;
+    CHECK(l.rests == (rests < WTL_LENDER_RESTS ? rests : WTL_LENDER_RESTS));
+    CHECK(over >= before + (1 + l.rests) * took && !wtl_lender_lends(&l, over - 1) && wtl_lender_lends(&l, over));
+  }
+  l.computes = UINT64_MAX;
+  for (uint64_t rests = WTL_LENDER_RESTS; rests; rests /= 2) wtl_lend(&l);
+  CHECK(l.rests == 0);
 }
 
 static void a_condition_that_holds_costs_no_wait_time(void)
@@ -659,7 +723,8 @@ TESTS(TEST(only_stores_into_the_watched_line_ring), TEST(a_sleeper_in_a_barrier_
       TEST(sleepers_that_watch_different_things_are_all_rung), TEST(a_sleep_ends_by_itself_and_says_so),
       TEST(each_policy_waits_in_its_stage), TEST(a_handler_that_waits_in_the_agent_takes_none_of_the_pes_time),
       TEST(adaptive_ends_asleep_and_yields_where_crowded), TEST(calls_that_nobody_counts_have_no_past),
-      TEST(who_yields_is_charged_for_its_turns_only), TEST(a_condition_that_holds_costs_no_wait_time),
+      TEST(who_yields_is_charged_for_its_turns_only), TEST(who_yields_to_one_that_computes_falls_asleep),
+      TEST(turns_that_were_long_are_not_taken_again_at_once), TEST(a_condition_that_holds_costs_no_wait_time),
       TEST(a_silent_store_is_rescued_and_counted), TEST(a_wait_in_doubt_is_looked_into_until_it_holds),
       TEST(a_wait_that_a_message_ended_lasted_until_the_bell_rang),
       TEST(who_has_the_node_for_itself_sleeps_on_the_network),
