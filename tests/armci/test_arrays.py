@@ -31,7 +31,7 @@ def build(source: str, compiler: str, folder: Path, library: list) -> Path:
 
 
 def lines(done) -> list[str]:
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, f"exit code {done.returncode}: {done.stderr}{done.stdout}"
     return sorted(done.stdout.splitlines())
 
 
@@ -69,7 +69,7 @@ def test_the_answers_are_the_same_on_two_nodes(source: str, compiler: str, optio
     alone = lines(run(4, program))
     with Nodes(2) as nodes:
         job = launch(nodes, nodes.command(str(HOME / "bin/oshrun"), 2, *options, str(program)))
-        out, err = job.communicate(timeout=100)
+        out, err = job.communicate(timeout=300)
     assert job.returncode == 0, out + err
     assert sorted(out.splitlines()) == alone
 
@@ -81,5 +81,5 @@ def test_the_processes_of_a_domain_follow_each_other_wherever_they_are() -> None
         for program in ("armci_edges", "armci_groups"):
             words = ["--map-by", "node", str(built(program)), "3000"]
             job = launch(nodes, nodes.command(str(HOME / "bin/oshrun"), 2, *words))
-            out, err = job.communicate(timeout=100)
+            out, err = job.communicate(timeout=300)
             assert job.returncode == 0, out + err

@@ -156,7 +156,7 @@ def test_with_debug_what_goes_beyond_its_block_on_another_node_is_named(wrong: P
     with Nodes(2) as nodes:
         for case, words in PAST:
             job = launch(nodes, nodes.command(str(HOME / "bin/oshrun"), 1, str(wrong), case), SHMEM_DEBUG="1")
-            err = job.communicate(timeout=100)[1]
+            err = job.communicate(timeout=300)[1]
             assert job.returncode == 64, f"{case}: {err}"
             assert re.search(words, without_places(err)), err
 
@@ -184,7 +184,7 @@ def test_with_debug_a_process_that_is_left_alone_says_for_whom_it_waits(
     at = r"at program\+0x[0-9a-f]+"
     said = next((line for line in job.stderr if re.search("PE 0: " + late.replace("{at}", at), line)), None)
     (tmp_path / "come").touch()
-    rest = job.communicate(timeout=100)[1]
+    rest = job.communicate(timeout=300)[1]
     assert said, rest
     assert job.returncode == 0, rest
 
@@ -306,7 +306,7 @@ def run_under(mpi, n: int, program: Path, *words: str, **settings: str) -> subpr
         env={**clean_environment(), **ENVIRONMENT, **settings},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=300,
         check=False,
     )
 

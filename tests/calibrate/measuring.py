@@ -23,7 +23,7 @@ SLEEPS = ("futex_same", "epoll_same", "futex_other", "epoll_other")
 def run(*arguments: str, before: tuple[str, ...] = (), **env: str) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("WATTLE_")} | env
     command = [*before, TOOL, *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
 
 def measured(**options: object) -> dict:

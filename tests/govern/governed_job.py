@@ -113,7 +113,7 @@ class Job:
             env=self.environment(**settings),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
 
@@ -257,7 +257,7 @@ def survives_a_tree_that_vanishes(job: Job) -> None:
     process = job.start("400")
     time.sleep(1)
     shutil.rmtree(job.machine.root)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     expect(process.returncode == 0 and out == "count 800\n", "the result is the program's", out, err)
 
 
@@ -319,7 +319,7 @@ def a_user_without_privilege_gets_a_correct_run_and_is_told(job: Job) -> None:
         cwd=home,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         **as_nobody,
     )

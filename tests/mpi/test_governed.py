@@ -142,7 +142,7 @@ class hanging:
 
     def __exit__(self, *_: object) -> None:
         self.job.terminate()
-        self.job.communicate(timeout=60)
+        self.job.communicate(timeout=300)
 
 
 def ranks(machine: Machine) -> list[int]:

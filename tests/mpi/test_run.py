@@ -21,7 +21,7 @@ def wattle(*words: object, cwd: Path, **settings: str) -> subprocess.CompletedPr
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 

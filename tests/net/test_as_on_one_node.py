@@ -26,7 +26,7 @@ def nodes() -> Iterator[Nodes]:
 def run(nodes: Nodes, pes: int, name: str, *arguments: str, **settings: str) -> Result:
     """A program of tests/node or tests/errors with `pes` PEs on each node; nothing of it may be left."""
     job = start(nodes, pes, built(f"tests/{name}"), *arguments, **settings)
-    out, err = job.communicate(timeout=60)
+    out, err = job.communicate(timeout=300)
     result = Result(job.returncode, out, complaints(err))
     assert not [line for line in processes(nodes) if f"/{name}" in line], result
     return result

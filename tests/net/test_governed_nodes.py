@@ -44,7 +44,7 @@ def clocks(nodes: Nodes, machine: Machine, folder: Path, mode: str) -> list[dict
         "WATTLE_PROFILE_DIR": str(folder / "profile"),
     }
     job = start(nodes, 1, built("unequal"), str(ROUNDS), **settings)
-    out, err = job.communicate(timeout=60)
+    out, err = job.communicate(timeout=300)
     assert (job.returncode, out, complaints(err)) == (0, f"count {2 * ROUNDS}\n", ""), err
     assert machine.comes_back(), machine.limits()
     return [json.loads(file.read_text())["clocks"] for file in sorted((folder / "profile").glob("pe-*.json"))]

@@ -23,7 +23,7 @@ def nodes() -> Iterator[Nodes]:
 
 def test_a_pe_that_computes_is_served_and_one_that_waits_sleeps(nodes: Nodes, tmp_path: Path) -> None:
     job = start(nodes, 1, build(HERE / "passive.c", tmp_path))
-    out, err = job.communicate(timeout=60)
+    out, err = job.communicate(timeout=300)
     assert job.returncode == 0, err
     cpu = {what: float(seconds) for what, seconds in re.findall(r"cpu (\w+) ([0-9.]+)", out)}
     assert cpu.keys() == {"barrier", "idle"} and max(cpu.values()) <= 0.05, (

@@ -26,10 +26,10 @@ def test_pes_know_their_neighbours_and_reach_all(how: str, tmp_path: Path) -> No
     pes, options, expected = PLACES[how]
     with Nodes(len(pes)) as nodes:
         job = start_placed(nodes, pes, options, build(HERE / "neighbours.c", tmp_path))
-        out, err = job.communicate(timeout=60)
+        out, err = job.communicate(timeout=300)
         assert job.returncode == 0 and complaints(err) == "", err
         assert out.split() == [nodes.names[int(node)] for node in expected]
         for program, arguments in (("oracle", ("1", "2")), ("oracle", ("1", "1", "large")), ("shmem_locks", ())):
             job = start_placed(nodes, pes, options, built(program), *arguments)
-            _, err = job.communicate(timeout=60)
+            _, err = job.communicate(timeout=300)
             assert job.returncode == 0 and complaints(err) == "", err

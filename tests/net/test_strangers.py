@@ -32,7 +32,7 @@ def dropped(folder: Path, pe: int) -> dict[str, int]:
 def test_messages_of_strangers_change_no_memory_and_are_counted(nodes: Nodes, tmp_path: Path) -> None:
     settings = {"WATTLE_PROFILE_DIR": str(tmp_path), "UCX_LOG_LEVEL": "error"}
     job = start(nodes, 1, built("hostile"), **settings)
-    out, err = job.communicate(timeout=60)
+    out, err = job.communicate(timeout=300)
     assert job.returncode == 0, err
     sent = re.search(r"foreign (\d+) malformed (\d+)", out)
     assert sent and int(sent[1]) > 100 and int(sent[2]) > 100
@@ -50,7 +50,7 @@ def test_noise_at_the_ports_disturbs_nobody(nodes: Nodes, tmp_path: Path) -> Non
     said = [noise.stdout.readline(), noise.stdout.readline()]
     assert said[1] == "done\n", said
     enough.touch()
-    _, err = job.communicate(timeout=60)
+    _, err = job.communicate(timeout=300)
     noise.stdin.close()
     assert job.returncode == 0 and complaints(err) == "", err
     assert noise.wait() == 0
@@ -67,6 +67,6 @@ def test_two_jobs_on_the_same_nodes_do_not_meet(nodes: Nodes, tmp_path: Path) ->
         until_under_way(job)
     for folder, job in zip(folders, jobs, strict=True):
         (folder / "enough").touch()
-        _, err = job.communicate(timeout=60)
+        _, err = job.communicate(timeout=300)
         assert job.returncode == 0 and complaints(err) == "", err
         assert [dropped(folder, pe) for pe in (0, 1)] == [{"foreign": 0, "malformed": 0}] * 2

@@ -21,7 +21,7 @@ REPO = Path(__file__).resolve().parents[2]
 HOME = Path(os.environ.get("WATTLE_HOME", REPO / "build/release")).resolve()
 OSHRUN = HOME / "bin/oshrun"
 OSHCC = HOME / "bin/oshcc"
-TIMEOUT_S = 60  # a job that takes this long hangs
+TIMEOUT_S = 300  # a job that takes this long hangs, on a busy machine too
 # The bound for the end of every process of a job whose launcher or PE was killed: a fraction of a second where cores
 # are free; here for jobs that share two cores with a whole suite.
 END_S = 20

@@ -68,7 +68,7 @@ def ask(program: str, call: str) -> list[dict[str, Any]]:
     until = time.monotonic() + 20
     while time.monotonic() < until:
         words = [sys.executable, "-m", "wattle", "top", "--json"]
-        done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=60, check=True)
+        done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=300, check=True)
         pes = [pe for pe in json.loads(done.stdout)["pes"] if pe["program"].endswith(program)]
         if len(pes) == 2 and any(pe["call"] == call for pe in pes):
             return pes
@@ -156,7 +156,7 @@ def test_a_second_question_at_once_ends_the_job(tmp_path: Path) -> None:
         for _ in range(2):
             job.send_signal(signal.SIGQUIT)
             time.sleep(0.3)  # two of a kind at once are one
-        _, err = job.communicate(timeout=30)
+        _, err = job.communicate(timeout=300)
     finally:
         end(job)
     assert job.returncode == 128 + signal.SIGQUIT, err

@@ -22,7 +22,7 @@ def run(directory: Path, size: str, *words: object) -> None:
     command = [sys.executable, "-m", "wattle", "run", "--timeline", "--meter", "model"]
     command += ["--set", f"WATTLE_TIMELINE={size}", "-o", str(directory), *map(str, words)]
     environment = {**clean_environment(), **ENVIRONMENT, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(REPO / "python")}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert "spans kept" in " ".join(done.stderr.split())
 

@@ -53,7 +53,7 @@ def wattle(environment: dict[str, str], tmp_path: Path) -> Wattle:
             cwd=work,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
             **({"stdin": subprocess.DEVNULL} | options),
         )
@@ -72,7 +72,7 @@ def unheard(environment: dict[str, str]) -> Callable[..., int]:
         words = [sys.executable, "-c", begin, *map(str, arguments)]
         try:
             done = subprocess.run(
-                words, env={**environment, **more}, stdout=writer, stderr=writer, timeout=60, check=False
+                words, env={**environment, **more}, stdout=writer, stderr=writer, timeout=300, check=False
             )
         finally:
             os.close(writer)
@@ -93,7 +93,7 @@ def interrupted(environment: dict[str, str], tmp_path: Path) -> Interrupted:
         fakes.until_there(ready)
         assert json.loads((out / "manifest.json").read_text())["exit_code"] is None
         started.send_signal(number)
-        said = started.communicate(timeout=30)
+        said = started.communicate(timeout=300)
         return subprocess.CompletedProcess([], started.returncode, *said)
 
     return run

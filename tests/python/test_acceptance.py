@@ -167,7 +167,7 @@ def test_ctrl_c_ends_the_step_and_keeps_what_was_found(apps, environment, tmp_pa
     started = fakes.started(words, environment | {"TMPDIR": str(tmp_path)})
     fakes.until_there(ready)
     started.send_signal(signal.SIGINT)
-    said, wrong = started.communicate(timeout=30)
+    said, wrong = started.communicate(timeout=300)
     assert started.returncode == 130, said + wrong
     results = json.loads(unpacked(out)["acceptance/acceptance.json"])["steps"]
     found = [(s["name"], s["state"], s["why"]) for s in results]

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not (EXAMPLES / "halo").exists(), reason="build/
 def start(program: str, *arguments: object, n: int = 1) -> subprocess.CompletedProcess[str]:
     env = {k: v for k, v in os.environ.items() if not k.startswith(("WATTLE_", "SHMEM_"))}
     command = [str(BUILD / "bin" / "oshrun"), "-n", str(n), str(EXAMPLES / program), *map(str, arguments)]
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.mark.parametrize("n", [1, 2, 4])
@@ -68,7 +68,7 @@ def test_gups_gets_its_first_table_back(n: int, method: int) -> None:
 def test_energy_region_says_where_its_joules_come_from() -> None:
     env = os.environ | {"WATTLE_METER": "model"}
     done = subprocess.run(
-        [str(EXAMPLES / "energy_region")], env=env, capture_output=True, text=True, timeout=60, check=False
+        [str(EXAMPLES / "energy_region")], env=env, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     assert "meter: model" in done.stdout

@@ -240,7 +240,7 @@ def test_an_interrupt_ends_the_tool_and_keeps_nothing(environment, cache, tmp_pa
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(number)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (code, "")
     assert err.count("\n") == 1
     assert not Path(f"/proc/{note.read_text()}").exists()

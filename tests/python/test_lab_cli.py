@@ -100,9 +100,13 @@ def test_a_command_that_is_asked_to_stop_says_so_in_one_line(home, capsys, monke
 
 
 def test_tools_are_asked_without_a_null_device_too(home, capsys, monkeypatch, tmp_path):
-    with_it = call(capsys, "doctor")
+    def doctor():
+        code, out, err = call(capsys, "doctor")
+        return code, re.sub(r"\S+ GiB available *", "", out), err  # others take and give memory meanwhile
+
+    with_it = doctor()
     monkeypatch.setattr("os.devnull", str(tmp_path / "null"))
-    assert call(capsys, "doctor") == with_it
+    assert doctor() == with_it
 
 
 def test_a_reader_that_goes_away_is_no_error_worth_a_word(environment):
@@ -219,6 +223,6 @@ def test_no_command_loads_scipy_before_it_has_something_to_ask_of_it(command, en
 def test_a_full_disk_is_one_line_and_exit_code_2(home, command):
     with Path("/dev/full").open("w") as full:
         words = [sys.executable, "-m", "wattle", *command]
-        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
     said = "wattle: output cannot be written: No space left on device\n"
     assert (done.returncode, done.stderr) == (2, said)

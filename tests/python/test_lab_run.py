@@ -74,7 +74,9 @@ def test_the_exit_code_is_the_programs_where_nobody_hears_the_report(environment
     program = fakes.script(tmp_path / "program", '#!/bin/sh\n[ "$FAKE_PE" = 0 ] || exit 0\ntouch ran\nexit 7\n')
     line = f"{shlex.quote(sys.executable)} -m wattle run -n 2 {options} -- {program} {where}"
     shell = ["bash", "-o", "pipefail", "-c", line]
-    done = subprocess.run(shell, env=environment | profiles, cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(
+        shell, env=environment | profiles, cwd=tmp_path, capture_output=True, timeout=300, check=False
+    )
     assert (done.returncode, (tmp_path / "ran").exists()) == (7, True), done.stderr
     assert b"Traceback" not in done.stderr and b"Exception" not in done.stderr
 
@@ -83,7 +85,7 @@ def test_json_that_cannot_be_written_is_said(environment, profiles, program, tmp
     words = [sys.executable, "-m", "wattle", "run", "-n", "2", "--json", "--", program("exit 0")]
     told = {"env": environment | profiles, "cwd": tmp_path, "stderr": subprocess.PIPE, "text": True}
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(words, stdout=full, timeout=60, check=False, **told)
+        done = subprocess.run(words, stdout=full, timeout=300, check=False, **told)
     said = "wattle: standard output cannot be written: No space left on device\n"
     assert (done.returncode, done.stderr) == (0, said)
 

@@ -80,7 +80,7 @@ def test_whatever_signal_ends_their_maker_they_go_with_what_runs_in_them(name):
     until(lambda: pids_on(names[1]))
     pids = pids_on(names[1])
     maker.send_signal(getattr(signal, name))
-    maker.communicate(timeout=30)
+    maker.communicate(timeout=300)
     until(lambda: not Path(folder).exists())
     assert not any(name in namespaces() for name in names)
     until(lambda: not any(alive(pid) for pid in pids))
@@ -168,7 +168,7 @@ def test_many_that_come_and_go_at_once_hide_nothing_from_each_other():
     command = [sys.executable, "-c", code]
     env = {**os.environ, "PYTHONPATH": str(PACKAGE)}
     makers = [subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) for _ in range(4)]
-    assert [maker.communicate(timeout=120)[1] for maker in makers] == [""] * 4
+    assert [maker.communicate(timeout=300)[1] for maker in makers] == [""] * 4
     assert not any(f"wtl{maker.pid}x" in namespaces() for maker in makers)
     mounts = Path("/proc/self/mountinfo").read_text()
     assert not any(f"wtl{maker.pid}x" in mounts for maker in makers)

@@ -172,7 +172,7 @@ def run(nodes: Nodes, *arguments: object, **environment: str) -> subprocess.Comp
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("SHMEM_", "FAKE_", "COLUMNS"))}
     env = {**inherited, "PYTHONPATH": str(PACKAGE), **nodes.environment, **environment}
     command = nodes.inside(0, sys.executable, "-m", "wattle", "run", *map(str, arguments))
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
 
 
 @needs_nodes

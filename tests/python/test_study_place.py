@@ -73,7 +73,7 @@ def until(holds, limit_s: float = 60.0) -> None:
 def test_the_study_runs_on_a_node_with_a_core_of_its_own_and_records_the_place(bench, environment, tmp_path):
     out, says = tmp_path / "out", tmp_path / "says"
     process = start(environment | {"FAKE_SAYS_HOST": str(says)}, out, "--link", "1gbit")
-    said, err = process.communicate(timeout=120)
+    said, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     host, core = says.read_text().split()[:2]
     assert host.startswith(f"wtl{process.pid}x0n0-")
@@ -103,7 +103,7 @@ def test_a_study_that_is_stopped_keeps_its_samples_and_leaves_no_node(bench, env
     until(lambda: ready.exists() or process.poll() is not None)
     assert left_of(process)
     process.send_signal(getattr(signal, name))
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == code, err
     assert f"wattle: {words} after 12 of" in err
     assert "Traceback" not in err
@@ -119,7 +119,7 @@ def test_a_study_that_is_killed_outright_leaves_no_node_and_no_process(bench, en
     until(lambda: ready.exists() or process.poll() is not None)
     node = left_of(process)[0]
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     until(lambda: left_of(process) == [])
     assert subprocess.run(["ip", "netns", "pids", node], capture_output=True, text=True, check=False).stdout == ""
 
@@ -128,7 +128,7 @@ def test_a_study_that_is_killed_outright_leaves_no_node_and_no_process(bench, en
 def test_a_disk_that_fills_up_meanwhile_is_said_and_leaves_no_node(bench, environment, small_disk):
     environment |= {"FAKE_BENCH": "fills", "FAKE_FILL": str(small_disk / "fill")}
     process = start(environment, small_disk / "out")
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 2
     assert "No space left on device" in err
     assert "Traceback" not in err.splitlines()[-1]
@@ -138,7 +138,7 @@ def test_a_disk_that_fills_up_meanwhile_is_said_and_leaves_no_node(bench, enviro
 @needs_two_nodes
 def test_a_benchmark_that_fails_there_ends_the_study_and_leaves_no_node(bench, environment, tmp_path):
     process = start(environment | {"FAKE_BENCH": "fails"}, tmp_path / "out")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 2
     assert "no room for 9 bytes" in err
     assert left_of(process) == []

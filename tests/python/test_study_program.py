@@ -26,7 +26,7 @@ def run(built: tuple[Home, Path], *arguments: str, n: int | None = 2) -> subproc
     home, bench = built
     launcher = [str(home.tool("oshrun")), "-n", str(n)] if n else []
     command = [*launcher, str(bench), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_every_pattern_delivers_every_byte_at_every_size_of_fragment(built):

@@ -34,7 +34,7 @@ def run(where: Path, *settings: str) -> Path:
 def oracle(recorded: Path) -> float:
     command = [sys.executable, "-m", "wattle", "sim", "--what-if", str(recorded), "--json"]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
     return next(c["oracle_joules"] for c in json.loads(done.stdout)["choices"] if c["wait"] == "spin")
 
 

@@ -52,7 +52,7 @@ def test_the_study_of_patterns_runs_on_pairs_of_simulated_pes(tmp_path: Path) ->
     where = ("study", "patterns", "--quick", "--on", "sim", "--pes", "4", "--payload", "512", "--repeat", "1")
     environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
     command = [sys.executable, "-m", "wattle", *where, "-o", str(tmp_path / "study")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     made = json.loads((tmp_path / "study/results.json").read_text())
     assert made["verified"] and (made["place"]["name"], made["place"]["pes"]) == ("sim", 4)
@@ -152,7 +152,7 @@ def test_an_interrupted_simulation_ends_and_says_so(programs: Path, tmp_path: Pa
     with subprocess.Popen(words, env=environment(), stdout=pipe, stderr=pipe, text=True, start_new_session=True) as job:
         assert job.stdout and job.stdout.readline() == "began\n"
         os.killpg(job.pid, signal.SIGINT)
-        _, said = job.communicate(timeout=60)
+        _, said = job.communicate(timeout=300)
     assert job.returncode == 130 and said.startswith("wattle: interrupted") and said.count("\n") == 1, said
 
 

@@ -29,7 +29,7 @@ def ask(recorded: Path, *options: str) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
     environment |= {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
     command = [sys.executable, "-m", "wattle", "sim", "--what-if", str(recorded), *options]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
 
 def answer(recorded: Path, *options: str) -> dict:
