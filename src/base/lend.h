@@ -26,13 +26,19 @@ typedef struct wtl_lender {
  * other come round in 0.5 ms (1.7 us a switch, decision 11). */
 #define WTL_COMPUTES_S 0.5e-3
 
+/* Where more of a job's processes than these share a core, turns are long as well when all have slept and ring each
+ * other's bells, so that sleeping would keep itself up (decision 11): there no turn says anything. */
+enum { WTL_LENDER_SHARES = 4 };
+
 /* After the first long turn none is taken for as long, after each further one for twice as long as after the one before,
  * up to so many times as long: at most one part of so many is lost then. Short turns take that back. */
 enum { WTL_LENDER_RESTS = 16 };
 
-static inline void wtl_lender_start(wtl_lender *l)
+/* `sharing`: how many of the job's processes share the core, this one among them. */
+static inline void wtl_lender_start(wtl_lender *l, int sharing)
 {
-  l->computes = (uint64_t)(WTL_COMPUTES_S * 1e9 / wtl_clock_ns_per_tick());
+  l->computes = UINT64_MAX;
+  if (sharing <= WTL_LENDER_SHARES) l->computes = (uint64_t)(WTL_COMPUTES_S * 1e9 / wtl_clock_ns_per_tick());
   l->rests = l->again_from = 0;
 }
 

@@ -156,7 +156,7 @@ wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), voi
   a->also = also;
   a->also_of = of;
   pthread_mutex_init(&a->serving, NULL);
-  wtl_lender_start(&a->lender);
+  wtl_lender_start(&a->lender, 1);
   a->linger_ticks = lingers ? (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick()) : 0;
   a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   a->alarm = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

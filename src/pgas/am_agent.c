@@ -177,7 +177,7 @@ wtl_am_agent *wtl_am_agent_start(wtl_am *am, char *error, size_t size)
   }
   a->am = am;
   a->linger_ticks = (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick());
-  wtl_lender_start(&a->lender);
+  wtl_lender_start(&a->lender, 1);
   if ((rc = wtl_thread_start(&a->thread, NULL, serve, a)) != 0) {
     snprintf(error, size, "the thread that runs handlers does not start: %s", strerror(rc));
     free(a);

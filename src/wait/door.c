@@ -28,7 +28,7 @@ void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, i
   d->bell = bell;
   d->sleep_max_s = settings->sleep_max.seconds;
   d->is_alone = n_local == 1;
-  wtl_lender_start(&d->lender);
+  wtl_lender_start(&d->lender, (n_local + cores.usable - 1) / cores.usable);
   d->lowpower_from = (uint64_t)(LOWPOWER_FROM_NS / wtl_clock_ns_per_tick());
   wtl_stages_start(&d->stages, settings, n_local, cores, false, NULL, wtl_clock_ns_per_tick());
 }

@@ -329,7 +329,10 @@ static void turns_that_were_long_are_not_taken_again_at_once(void)
 {
   wtl_lender l = {0};
   wtl_clock_start();
-  wtl_lender_start(&l);
+  wtl_lender_start(&l, WTL_LENDER_SHARES + 1);
+  CHECK(l.computes == UINT64_MAX);
+  wtl_lender_start(&l, WTL_LENDER_SHARES);
+  CHECK_NEAR((double)l.computes * wtl_clock_ns_per_tick(), 0.5e6, 1e4);
   l.computes = UINT64_MAX;
   wtl_lend(&l);
   CHECK(wtl_lender_lends(&l, 0) && l.rests == 0);
