@@ -28,8 +28,9 @@ typedef struct wtl_mpi_ops {
   int (*rank)(void);
 
   /*
-   * From the next start to its stop the job is the processes of the program's communicator `comm` alone, in its order; it must be there until the start.
-   * False, and nothing changes, where it has all processes in the order of MPI_COMM_WORLD. MPI must be in use.
+   * From the next start to its stop the job is the processes of the program's communicator `comm` alone, in its order;
+   * it must be there until the start. False, and nothing changes, where it has all processes in the order of
+   * MPI_COMM_WORLD. MPI must be in use.
    */
   bool (*confine)(const void *comm);
   bool (*is_confined)(void);

@@ -19,7 +19,6 @@
 #include "pgas/rma.h"
 #include "pgas/sync.h"
 
-enum { SAYS_AFTER = 10 }; /* patiences: that it may be late */
 enum phase { NOWHERE, ARRIVES, MEETS, ENDS };
 enum { TURN, PHASE, CALL, ADDR, START, STRIDE, SIZE, ROOM, NODE, REGION, OFFSET };
 _Static_assert((int)OFFSET + 1 == (int)WTL_WHERE_WORDS, "there is a word for each");
@@ -347,7 +346,7 @@ static void judge(view *v, double waited)
   if (ended >= 0 && is_first(v)) refuse_ended(v, ended);
   int last = self->threads_anywhere ? -1 : find_circle(v);
   if (last >= 0 && is_mine_to_tell(v, last)) refuse_circle(v, last);
-  if (late < 0 || waited < SAYS_AFTER * self->settings.patience.seconds || !is_first(v)) return;
+  if (late < 0 || waited < WTL_LATE_AFTER * self->settings.patience.seconds || !is_first(v)) return;
   if (!atomic_exchange(&self->said_late, true)) say_late(v, late, waited);
 }
 

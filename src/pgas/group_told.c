@@ -10,8 +10,6 @@
 #include "pgas/posted.h"
 #include "profile/caller.h"
 
-enum { SAYS_AFTER = 10 }; /* patiences (as in absent.c) */
-
 /* A wait for the words of member `i`; those before it have come. */
 typedef struct wait {
   wtl_pe *self;
@@ -39,7 +37,7 @@ static void say_late(void *arg)
   const wait *w = arg;
   const wtl_group *g = w->group;
   double waited = (double)(wtl_clock_ns() - w->began_ns) * 1e-9;
-  if (waited < SAYS_AFTER * w->self->settings.patience.seconds) return;
+  if (waited < WTL_LATE_AFTER * w->self->settings.patience.seconds) return;
   for (int i = 0; i < g->me; i++)
     if (i < w->i || has_told(w, i)) return;
   if (atomic_exchange(&w->self->said_late, true)) return;

@@ -52,8 +52,8 @@ void *wtl_heap_alloc(wtl_heap *h, size_t bytes, size_t align);
 int wtl_heap_free(wtl_heap *h, void *p);
 
 /*
- * Makes `p` a block of `bytes` (not 0) where it lies; what it no longer needs can be given out. 0; or -1 if `p` is not the start of a live block or neither it
- * nor what is free behind it has so much room (nothing happens then).
+ * Makes `p` a block of `bytes` (not 0) where it lies; what it no longer needs can be given out. 0; or -1 if `p` is not
+ * the start of a live block or neither it nor what is free behind it has so much room (nothing happens then).
  */
 int wtl_heap_resize(wtl_heap *h, void *p, size_t bytes);
 

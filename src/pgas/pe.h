@@ -61,6 +61,9 @@ typedef struct wtl_control {
   wtl_line small[WTL_SMALL_LINES];
 } wtl_control;
 
+/* With SHMEM_DEBUG: who has waited for another one for so many patiences says that it may be late. */
+enum { WTL_LATE_AFTER = 10 };
+
 /* Where a team meets: of each PE of the team its own, in the arena, beside the control data (team.h). */
 enum { WTL_MOST_TEAMS = 64, WTL_STAGE_BYTES = 2048, WTL_FAR_BYTES = 512, WTL_FAR_SLOTS = WTL_BARRIER_ROUNDS + 2 };
 enum { WTL_TOLD_WORDS = 9, WTL_WHERE_WORDS = 11 };
