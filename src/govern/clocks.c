@@ -88,34 +88,69 @@ static void lead(wtl_clocks *c, const wtl_clocks_node *node)
 
 /* ---- every process ---- */
 
-/* This PE's clock in WATTLE_CLOCKS, GHz; 0 if it is not named. NaN where the list is wrong. */
-static double clock_of(const char *list, int pe)
+/* A PE's clock in WATTLE_CLOCKS. `ghz`: 0 if it is not named; NaN where the list is wrong. `first`: it is the first PE
+ * of the first entry with this clock. */
+typedef struct planned {
+  double ghz;
+  bool first;
+} planned;
+
+/* An entry of the list, and where it ends; NULL where it is none. */
+static const char *read_entry(const char *at, long *first, long *last, double *ghz)
 {
-  double found = 0;
-  for (const char *at = list; *at;) {
-    char *end;
-    long first = strtol(at, &end, 10), last = first;
-    if (end != at && *end == '-') last = strtol(end + 1, &end, 10);
-    if (end == at || *end != '=') return NAN;
-    const char *number = end + 1;
-    double ghz = strtod(number, &end);
-    if (end == number || !(ghz > 0 && ghz < 100) || (*end && *end != ',') || last < first) return NAN;
-    if (pe >= first && pe <= last) found = ghz;
-    at = *end ? end + 1 : end;
+  char *end;
+  *first = *last = strtol(at, &end, 10);
+  if (end != at && *end == '-') *last = strtol(end + 1, &end, 10);
+  if (end == at || *end != '=') return NULL;
+  const char *number = end + 1;
+  *ghz = strtod(number, &end);
+  if (end == number || !(*ghz > 0 && *ghz < 100) || (*end && *end != ',') || *last < *first) return NULL;
+  return *end ? end + 1 : end;
+}
+
+static planned planned_for(const char *list, int pe)
+{
+  planned mine = {0, false};
+  long first, last;
+  double ghz;
+  for (const char *at = list; at && *at;) {
+    at = read_entry(at, &first, &last, &ghz);
+    if (!at)
+      mine.ghz = NAN;
+    else if (pe >= first && pe <= last)
+      mine = (planned){ghz, pe == first};
   }
-  return found;
+  for (const char *at = list; mine.first && (at = read_entry(at, &first, &last, &ghz)) && first != pe;)
+    mine.first = ghz != mine.ghz;
+  return mine;
+}
+
+/* The first domain with a clock that this process may run in; NULL for none. */
+static const wtl_clock_domain *domain_of(const wtl_clocks *c, const wtl_clocks_node *node)
+{
+  for (size_t d = 0; d < wtl_knob_domains(c->knob); d++) {
+    const wtl_clock_domain *domain = wtl_knob_domain(c->knob, d);
+    cpu_set_t mine;
+    CPU_AND(&mine, &node->cpus[node->slot], &domain->cpus);
+    if (CPU_COUNT(&mine) && domain->base_khz) return domain;
+  }
+  return NULL;
 }
 
 static uint32_t fixed_share(const wtl_clocks *c, const wtl_clocks_node *node, double ghz)
 {
   if (!*c->settings->clocks.text) return 0;
-  for (size_t d = 0; ghz > 0 && d < wtl_knob_domains(c->knob); d++) {
-    const wtl_clock_domain *domain = wtl_knob_domain(c->knob, d);
-    cpu_set_t mine;
-    CPU_AND(&mine, &node->cpus[node->slot], &domain->cpus);
-    if (CPU_COUNT(&mine) && domain->base_khz) return (uint32_t)fmax(1, round(1e12 * ghz / domain->base_khz));
-  }
-  return WTL_CLOCK_NORMAL;
+  const wtl_clock_domain *domain = ghz > 0 ? domain_of(c, node) : NULL;
+  return domain ? (uint32_t)fmax(1, round(1e12 * ghz / domain->base_khz)) : WTL_CLOCK_NORMAL;
+}
+
+/* A clock that cannot be had, once for all PEs that it is named for. One that only has few digits is no such clock. */
+static void say_beyond(const wtl_clocks *c, const wtl_clocks_node *node, const planned *plan)
+{
+  const wtl_clock_domain *d = plan->first ? domain_of(c, node) : NULL;
+  if (!d || (1.01e6 * plan->ghz >= d->min_khz && 0.99e6 * plan->ghz <= d->max_khz)) return;
+  wtl_say("WATTLE_CLOCKS: %g GHz cannot be set here, only %g to %g GHz: the nearest is taken", plan->ghz,
+          d->min_khz * 1e-6, d->max_khz * 1e-6);
 }
 
 static void open_knob(wtl_clocks *c, const wtl_clocks_node *node)
@@ -147,7 +182,7 @@ static void note_change(void *arg, size_t domain, uint32_t khz)
   if (p->timeline_bytes) wtl_profile_note(p, WTL_SPAN_CLOCK, now, now, khz, (uint32_t)domain);
 }
 
-static void govern(wtl_clocks *c, const wtl_clocks_node *node, double ghz)
+static void govern(wtl_clocks *c, const wtl_clocks_node *node, const planned *plan)
 {
   double ns = wtl_clock_ns_per_tick();
   uint64_t settle = (uint64_t)(node->votes->settle_s * 1e9 / ns);
@@ -163,19 +198,20 @@ static void govern(wtl_clocks *c, const wtl_clocks_node *node, double ghz)
   c->governor.vote.changed = note_change;
   c->governor.vote.changed_arg = (void *)node->profile;
   c->governor.waited = node->waited;
-  wtl_governor_start(&c->governor, c->settings, price, settle, fixed_share(c, node, ghz), wtl_ticks());
+  wtl_governor_start(&c->governor, c->settings, price, settle, fixed_share(c, node, plan->ghz), wtl_ticks());
 #ifndef WTL_THREADS
   wtl_region_register(hear_region, &c->governor);
 #endif
+  say_beyond(c, node, plan);
 }
 
 int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, size_t size)
 {
   const char *list = node->settings->clocks.text;
-  double ghz = clock_of(list, node->me);
+  planned plan = planned_for(list, node->me);
   c->settings = node->settings;
   c->leads = node->slot == 0;
-  if (isnan(ghz)) {
+  if (isnan(plan.ghz)) {
     snprintf(error, size, "WATTLE_CLOCKS=%.100s is not a value; expected PEs and clocks in GHz, as in 0-3=1.2,4-7=2.6",
              list);
     return WTL_EXIT_CONFIG;
@@ -185,7 +221,7 @@ int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, si
   node->meet(node->arg); /* all have read what the files hold: from now on that may change */
   if (c->leads) lead(c, node);
   node->meet(node->arg);
-  if (atomic_load(&node->votes->ready) && c->knob) govern(c, node, ghz);
+  if (atomic_load(&node->votes->ready) && c->knob) govern(c, node, &plan);
   return 0;
 }
 
@@ -236,15 +272,17 @@ static void write_regions(FILE *f, const wtl_governor *g, double s)
   putc(']', f);
 }
 
-/* The domains whose clock is this PE's, and the clock it has where nothing changes it. */
-static void write_domains_of(FILE *f, const wtl_vote *v)
+/* The domains whose clock is this PE's, the clock it has where nothing changes it, and a plan's as it can be set. */
+static void write_domains_of(FILE *f, const wtl_governor *g)
 {
+  const wtl_vote *v = &g->vote;
   bool more = false;
   fputs(",\"mine\":[", f);
   for (size_t d = 0; d < v->n_domains; d++) {
     if (!wtl_vote_is_mine(v, d)) continue;
     fprintf(f, "%s{\"domain\":%zu", more ? "," : "", d);
     wtl_json_number_field(f, "normal_khz", wtl_vote_normal_khz(v, d), 0);
+    if (g->is_fixed && v->votes->claimed[d]) wtl_json_number_field(f, "planned_khz", wtl_vote_khz(v, d, g->level), 0);
     putc('}', f);
     more = true;
   }
@@ -277,7 +315,7 @@ void wtl_clocks_write(FILE *f, const void *arg)
     return;
   }
   wtl_json_number_field(f, "domains", (double)g->vote.n_domains, 0);
-  write_domains_of(f, &g->vote);
+  write_domains_of(f, g);
   wtl_json_number_field(f, "price_s", (double)g->price * s, 0);
   wtl_json_number_field(f, "changes", (double)g->vote.changes, 0);
   wtl_json_number_field(f, "slack_s", (double)wtl_governor_waited(g) * s, 0);

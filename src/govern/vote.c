@@ -64,7 +64,7 @@ uint32_t wtl_vote_normal_khz(const wtl_vote *v, size_t domain)
   return normal_khz(v, domain);
 }
 
-static uint32_t khz_of(const wtl_vote *v, size_t d, uint32_t share)
+uint32_t wtl_vote_khz(const wtl_vote *v, size_t d, uint32_t share)
 {
   const wtl_clock_domain *c = wtl_knob_domain(v->knob, d);
   double normal = normal_khz(v, d);
@@ -78,7 +78,7 @@ uint32_t wtl_vote_rounded(const wtl_vote *v, uint32_t share)
   uint32_t lowest = UINT32_MAX;
   for (size_t d = 0; d < v->n_domains; d++) {
     if (!is_member(v, d, v->slot) || !v->votes->claimed[d] || normal_khz(v, d) == 0) continue;
-    uint32_t real = (uint32_t)lround(1e6 * khz_of(v, d, share) / normal_khz(v, d));
+    uint32_t real = (uint32_t)lround(1e6 * wtl_vote_khz(v, d, share) / normal_khz(v, d));
     if (real < lowest) lowest = real;
   }
   return lowest == UINT32_MAX ? WTL_CLOCK_NORMAL : lowest;
@@ -112,14 +112,14 @@ static bool follow(wtl_vote *v, size_t d, uint64_t now)
   while (!atomic_load(&p->error) && outcome(v, d) != atomic_load(&p->share)) {
     if (atomic_exchange(&p->busy, 1)) break;
     uint32_t share = outcome(v, d), was = atomic_load(&p->share);
-    if (share != was && khz_of(v, d, share) != khz_of(v, d, was)) {
+    if (share != was && wtl_vote_khz(v, d, share) != wtl_vote_khz(v, d, was)) {
       pthread_mutex_lock(v->setting);
-      int error = wtl_knob_set(v->knob, d, khz_of(v, d, share));
+      int error = wtl_knob_set(v->knob, d, wtl_vote_khz(v, d, share));
       pthread_mutex_unlock(v->setting);
       if (error) atomic_store(&p->error, error);
       v->changes += !error;
       changed = !error;
-      if (changed && v->changed) v->changed(v->changed_arg, d, khz_of(v, d, share));
+      if (changed && v->changed) v->changed(v->changed_arg, d, wtl_vote_khz(v, d, share));
     }
     atomic_store(&p->since, now);
     atomic_store(&p->share, share);
@@ -171,5 +171,5 @@ double wtl_vote_clock(const wtl_vote *v, uint64_t *since)
   uint32_t share = atomic_load_explicit(&p->share, memory_order_acquire), base;
   if (share == WTL_CLOCK_NORMAL || !(base = wtl_knob_domain(v->knob, v->own)->base_khz)) return 1;
   *since = atomic_load(&p->since);
-  return (double)khz_of(v, v->own, share) / base;
+  return (double)wtl_vote_khz(v, v->own, share) / base;
 }

@@ -103,8 +103,9 @@ double wtl_vote_clock(const wtl_vote *v, uint64_t *since);
 /* The lowest clock that any of this PE's domains would really run at for a share, as a share of normal. */
 uint32_t wtl_vote_rounded(const wtl_vote *v, uint32_t share);
 
-/* Is it one of this PE's? And what it runs at where nobody asks for anything else. */
+/* Is it one of this PE's? What it runs at where nobody asks for anything else, and where this share has the votes. */
 bool wtl_vote_is_mine(const wtl_vote *v, size_t domain);
 uint32_t wtl_vote_normal_khz(const wtl_vote *v, size_t domain);
+uint32_t wtl_vote_khz(const wtl_vote *v, size_t domain, uint32_t share);
 
 #endif

@@ -292,6 +292,23 @@ def holds_a_plan(job: Job) -> None:
     expect(job.machine.comes_back(), "the clocks come back", job.machine.limits())
 
 
+def says_which_planned_clock_cannot_be_set(job: Job) -> None:
+    for plan, named, want in (
+        ("0-1=9.9", ["9.9"], [3600000, 3600000]),  # once, whomever it is named for
+        ("1=0.5", ["0.5"], [2400000, 1200000]),
+        ("0=0.5,1=9.9", ["0.5", "9.9"], [1200000, 3600000]),
+        ("0=1.19,1=3.61", [], [1200000, 3600000]),  # of few digits
+        ("0-1=1.5,7=9.9", [], [1500000, 1500000]),  # there is no such PE
+    ):
+        result = job.run("4", WATTLE_GOVERN="off", WATTLE_CLOCKS=plan)
+        expect(counted(result, 4), "the result is the program's", plan, result)
+        said = sorted(line.partition("WATTLE_CLOCKS: ")[2] for line in result.stderr.splitlines())
+        words = [f"{ghz} GHz cannot be set here, only 1.2 to 3.6 GHz: the nearest is taken" for ghz in named]
+        expect(said == words, "what cannot be set is said once", plan, said)
+        got = [c["mine"][0]["planned_khz"] for c in job.clocks()]
+        expect(got == want, "and the profile says what it came to", plan, got)
+
+
 def refuses_a_wrong_plan(job: Job) -> None:
     result = job.run("20", WATTLE_CLOCKS="0=fast")
     expect(result.returncode != 0 and "WATTLE_CLOCKS=0=fast is not a value" in result.stderr, "it is named", result)
@@ -425,6 +442,7 @@ CASES = {
         survives_files_that_refuse,
         says_where_there_is_no_knob,
         holds_a_plan,
+        says_which_planned_clock_cannot_be_set,
         refuses_a_wrong_plan,
         the_next_start_repairs_what_a_killed_control_group_left,
         two_jobs_on_a_node_do_not_fight,
