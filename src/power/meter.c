@@ -121,6 +121,17 @@ void wtl_meter_mark(wtl_meter *m, wtl_mark *mark)
   m->kind->read(m->state, mark);
 }
 
+/* No processor and no node draws nothing for so long: its sensor does not work, as those that some virtual machines
+ * show. Memory may (a socket without any), and so may what lies within another domain. */
+static const double nothing_s = 0.5;
+
+static void doubt_nothing(const wtl_domain *domain, wattle_joules_t *f)
+{
+  bool draws = domain->scope == WATTLE_SCOPE_PACKAGE || domain->scope == WATTLE_SCOPE_NODE;
+  if (!draws || domain->nested || f->provenance != WATTLE_MEASURED || f->joules > 0 || f->covered_s < nothing_s) return;
+  wtl_figure_none(f, domain->name, domain->scope, f->interval_s);
+}
+
 size_t wtl_meter_between(wtl_meter *m, const wtl_mark *a, const wtl_mark *b, double extra_bytes, wattle_joules_t *out,
                          double *random)
 {
@@ -129,6 +140,7 @@ size_t wtl_meter_between(wtl_meter *m, const wtl_mark *a, const wtl_mark *b, dou
   did.bytes += extra_bytes;
   for (size_t d = 0; d < m->n_domains; d++) random[d] = 0;
   m->kind->between(m->state, a, b, &did, out, random);
+  for (size_t d = 0; d < m->n_domains; d++) doubt_nothing(&m->domain[d], &out[d]);
   return m->n_domains;
 }
 

@@ -96,6 +96,18 @@ static void say_why(const wtl_meter_env *env, const powercap *p, char *why, size
   if (z && (z->error == EACCES || z->error == EPERM)) snprintf(grant, grant_size, "%s", SAFE_GRANT);
 }
 
+/* Those that a virtual machine shows but does not run stand at 0 for ever; real ones are past it, or soon will be. */
+static bool count_nothing(powercap *p)
+{
+  bool moves = false;
+  for (int look = 0; look < 10 && !moves; look++) {
+    if (look > 0) p->sys->sleep(p->sys->arg, 0.002); /* they are updated about once a millisecond */
+    if (look > 0) read_zones(p);
+    for (size_t i = 0; i < p->n && !moves; i++) moves = p->zone[i].counter.have && p->zone[i].counter.raw > 0;
+  }
+  return !moves;
+}
+
 static size_t readable_top(const powercap *p)
 {
   size_t n = 0;
@@ -136,7 +148,11 @@ static void *powercap_open(const wtl_meter_env *env, char *why, size_t why_size,
   p->n = wtl_powercap_drop_mirrors(p->zone, p->n, p->sys);
   read_zones(p);
   say_why(env, p, why, why_size, grant, grant_size);
-  if (readable_top(p) == 0) {
+  bool readable = readable_top(p) > 0, works = readable && !count_nothing(p);
+  if (readable && !works)
+    snprintf(why, why_size, "the counters under %s/class/powercap stand at 0 (a virtual machine that runs none?)",
+             env->sysfs);
+  if (!works) {
     powercap_close(p);
     return NULL;
   }
@@ -164,12 +180,13 @@ static void powercap_read(void *state, wtl_mark *mark)
   for (size_t i = 0; i < p->n; i++) {
     const wtl_counter *c = &p->zone[i].counter;
     double known_s = c->good_at - c->first_at;
-    mark->point[i] = (wtl_point){.uj = c->uj,
-                                 .ok = p->zone[i].error == 0,
-                                 .excess_j = c->excess_j,
-                                 .good_at = c->have ? c->good_at : NAN,
-                                 .covered_s = c->covered_s,
-                                 .watts = c->have && known_s > 0.01 ? 1e-6 * (double)c->uj / known_s : NAN};
+    mark->point[i] =
+        (wtl_point){.uj = c->uj,
+                    .ok = p->zone[i].error == 0,
+                    .excess_j = c->excess_j,
+                    .good_at = c->have ? c->good_at : NAN,
+                    .covered_s = c->covered_s,
+                    .watts = c->have && c->uj > 0 && known_s > 0.01 ? 1e-6 * (double)c->uj / known_s : NAN};
   }
   mark->at = p->sys->now(p->sys->arg);
   pthread_mutex_unlock(&p->lock);

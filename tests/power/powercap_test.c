@@ -109,21 +109,21 @@ static void zones_are_known_by_name_not_index(void)
 static void nested_zones_are_never_added(void)
 {
   tree *t = tree_new();
-  tree_zone(t, "intel-rapl:0", "package-0", 0, RANGE);
-  tree_zone(t, "intel-rapl:0:0", "core", 0, RANGE);
-  tree_zone(t, "intel-rapl:0:1", "uncore", 0, RANGE);
-  tree_zone(t, "intel-rapl:0:2", "dram", 0, DRAM_RANGE);
-  tree_zone(t, "intel-rapl:1", "psys", 0, RANGE);
+  tree_zone(t, "intel-rapl:0", "package-0", 1000, RANGE);
+  tree_zone(t, "intel-rapl:0:0", "core", 1000, RANGE);
+  tree_zone(t, "intel-rapl:0:1", "uncore", 1000, RANGE);
+  tree_zone(t, "intel-rapl:0:2", "dram", 1000, DRAM_RANGE);
+  tree_zone(t, "intel-rapl:1", "psys", 1000, RANGE);
   wtl_meter *m = tree_open(t, WTL_METER_AUTO);
   wtl_mark a, b;
   wtl_meter_start(m);
   wtl_meter_mark(m, &a);
   t->now += 1;
-  tree_energy(t, "intel-rapl:0", 50000000);
-  tree_energy(t, "intel-rapl:0:0", 40000000);
-  tree_energy(t, "intel-rapl:0:1", 5000000);
-  tree_energy(t, "intel-rapl:0:2", 7000000);
-  tree_energy(t, "intel-rapl:1", 90000000);
+  tree_energy(t, "intel-rapl:0", 1000 + 50000000);
+  tree_energy(t, "intel-rapl:0:0", 1000 + 40000000);
+  tree_energy(t, "intel-rapl:0:1", 1000 + 5000000);
+  tree_energy(t, "intel-rapl:0:2", 1000 + 7000000);
+  tree_energy(t, "intel-rapl:1", 1000 + 90000000);
   wtl_meter_mark(m, &b);
   wattle_joules_t all[WTL_MAX_DOMAINS], sum;
   size_t n = all_between(m, &a, &b, all);
@@ -143,11 +143,11 @@ static void nested_zones_are_never_added(void)
 static void psys_counts_where_there_is_no_package(void)
 {
   tree *t = tree_new();
-  tree_zone(t, "intel-rapl:0", "psys", 0, RANGE);
+  tree_zone(t, "intel-rapl:0", "psys", 1000, RANGE);
   wtl_meter *m = tree_open(t, WTL_METER_AUTO);
   wtl_meter_start(m);
   t->now += 1;
-  tree_energy(t, "intel-rapl:0", 90000000);
+  tree_energy(t, "intel-rapl:0", 1000 + 90000000);
   result r = finish(m, 1);
   CHECK(r.n == 1); /* psys contains the memory: none is added from the model */
   CHECK_NEAR(get(r.node, r.n, "psys")->joules, 90, 1e-9);
@@ -159,8 +159,8 @@ static void psys_counts_where_there_is_no_package(void)
 static void zones_inside_zones_are_found_too(void)
 {
   tree *t = tree_new();
-  tree_zone(t, "intel-rapl:0", "package-0", 0, RANGE);
-  tree_zone(t, "intel-rapl:0/intel-rapl:0:0", "dram", 0, DRAM_RANGE);
+  tree_zone(t, "intel-rapl:0", "package-0", 1000, RANGE);
+  tree_zone(t, "intel-rapl:0/intel-rapl:0:0", "dram", 1000, DRAM_RANGE);
   wtl_meter *m = tree_open(t, WTL_METER_AUTO);
   wtl_domain d[WTL_MAX_DOMAINS];
   CHECK(wtl_meter_domains(m, d) == 2);
@@ -469,11 +469,11 @@ static void no_sensor_says_so(void)
 static void memory_without_a_sensor_is_modelled_and_says_so(void)
 {
   tree *t = tree_new();
-  tree_zone(t, "intel-rapl:0", "package-0", 0, RANGE);
+  tree_zone(t, "intel-rapl:0", "package-0", 1000, RANGE);
   wtl_meter *m = tree_open(t, WTL_METER_AUTO);
   wtl_meter_start(m);
   t->now += 2;
-  tree_energy(t, "intel-rapl:0", 60000000);
+  tree_energy(t, "intel-rapl:0", 1000 + 60000000);
   result r = finish(m, 2);
   CHECK(r.n == 2);
   CHECK(get(r.node, r.n, "package-0")->provenance == WATTLE_MEASURED);
@@ -511,7 +511,7 @@ static void short_regions_do_not_claim_to_know(void)
 static void the_reader_reads_unasked(void)
 {
   tree *t = tree_new();
-  tree_zone(t, "intel-rapl:0", "package-0", 0, 1000000);
+  tree_zone(t, "intel-rapl:0", "package-0", 1000, 1000000);
   t->sys.background = true;
   wtl_meter *m = tree_open(t, WTL_METER_AUTO);
   int before = atomic_load(&t->reads);
@@ -525,7 +525,7 @@ static void the_reader_reads_unasked(void)
 static void reader_and_caller_do_not_race(void)
 {
   tree *t = tree_new();
-  tree_zone(t, "intel-rapl:0", "package-0", 0, 1000000);
+  tree_zone(t, "intel-rapl:0", "package-0", 1000, 1000000);
   t->sys.background = true;
   wtl_meter *m = tree_open(t, WTL_METER_AUTO);
   int before = atomic_load(&t->reads);
@@ -542,10 +542,55 @@ static void reader_and_caller_do_not_race(void)
   tree_free(t);
 }
 
-TESTS(TEST(joules_are_read_by_domain), TEST(zones_are_known_by_name_not_index), TEST(nested_zones_are_never_added),
-      TEST(psys_counts_where_there_is_no_package), TEST(zones_inside_zones_are_found_too),
-      TEST(mmio_duplicates_count_once), TEST(mmio_stands_in_where_msr_cannot_be_read), TEST(mirrored_dies_count_once),
-      TEST(separate_dies_both_count), TEST(packages_are_never_taken_for_mirrors), TEST(wrap_between_start_and_finish),
+static void begin_to_count(tree *t, double seconds)
+{
+  t->watch[0] += (uint64_t)(50e6 * seconds);
+  tree_energy(t, "intel-rapl:0", t->watch[0]);
+}
+
+/* As a virtual machine shows them whose host lets no counter through. */
+static void counters_that_stand_at_0_are_no_sensor(void)
+{
+  tree *t = tree_new();
+  tree_zone(t, "intel-rapl:0", "package-0", 0, RANGE);
+  tree_zone(t, "intel-rapl:0:0", "dram", 0, RANGE);
+  wtl_meter *m = tree_open(t, WTL_METER_AUTO);
+  CHECK_TEXT(wtl_meter_name(m), "model");
+  CHECK_CONTAINS(wtl_meter_why(m), "/class/powercap stand at 0");
+  wtl_meter_close(m);
+  t->on_sleep = begin_to_count;
+  m = tree_open(t, WTL_METER_AUTO); /* started a moment ago */
+  CHECK_TEXT(wtl_meter_name(m), "powercap");
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+static void a_package_that_draws_nothing_is_not_known(void)
+{
+  tree *t = server();
+  wtl_meter *m = tree_open(t, WTL_METER_AUTO);
+  wtl_meter_start(m);
+  t->now += 0.01;
+  result r = finish(m, 0.01);
+  const wattle_joules_t *f = get(r.node, r.n, "package-0"); /* between two updates, perhaps */
+  CHECK(f->provenance == WATTLE_MEASURED && f->joules == 0 && f->uncertainty > 0.1);
+  t->now += 10;
+  tree_energy(t, "intel-rapl:0", 1000000 + 500000000);
+  r = finish(m, 10);
+  CHECK(get(r.node, r.n, "package-0")->provenance == WATTLE_MEASURED);
+  CHECK(get(r.node, r.n, "package-1")->provenance == WATTLE_UNAVAILABLE);
+  CHECK(isnan(get(r.node, r.n, "package-1")->joules) && isnan(get(r.part, r.n, "package-1")->joules));
+  CHECK(get(r.node, r.n, "dram-1")->provenance == WATTLE_MEASURED); /* a socket without memory */
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+TESTS(TEST(joules_are_read_by_domain), TEST(counters_that_stand_at_0_are_no_sensor),
+      TEST(a_package_that_draws_nothing_is_not_known), TEST(zones_are_known_by_name_not_index),
+      TEST(nested_zones_are_never_added), TEST(psys_counts_where_there_is_no_package),
+      TEST(zones_inside_zones_are_found_too), TEST(mmio_duplicates_count_once),
+      TEST(mmio_stands_in_where_msr_cannot_be_read), TEST(mirrored_dies_count_once), TEST(separate_dies_both_count),
+      TEST(packages_are_never_taken_for_mirrors), TEST(wrap_between_start_and_finish),
       TEST(several_wraps_unseen_are_a_gap), TEST(unreadable_sensor_is_unavailable_not_zero),
       TEST(eacces_names_the_permission_and_the_safe_way), TEST(ordinary_user_meets_a_refusal),
       TEST(vanished_sensor_is_a_gap), TEST(errors_in_between_cost_nothing), TEST(garbage_is_never_a_number),

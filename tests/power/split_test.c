@@ -53,9 +53,9 @@ static void check_sum(const result *r, size_t pes)
 
 static void sensors(tree *t)
 {
-  tree_zone(t, "intel-rapl:0", "package-0", 0, 262143328850ull);
-  tree_zone(t, "intel-rapl:0:0", "dram", 0, 262143328850ull);
-  tree_zone(t, "intel-rapl:1", "package-1", 0, 262143328850ull);
+  tree_zone(t, "intel-rapl:0", "package-0", 1, 262143328850ull);
+  tree_zone(t, "intel-rapl:0:0", "dram", 1, 262143328850ull);
+  tree_zone(t, "intel-rapl:1", "package-1", 1, 262143328850ull);
 }
 
 static wtl_meter *measuring(tree *t)
@@ -176,6 +176,7 @@ static void half_widths_hold_for_any_profile_within_its_own(void)
     for (size_t i = 0; i < pes; i++) a[i] = any_activity(1);
     t->now += 1;
     if (round % 2) tree_energy(t, "intel-rapl:0", 70000000);
+    if (round % 2) tree_energy(t, "intel-rapl:1", 10000000);
     r.n = wtl_meter_finish(m, a, pes, r.node, r.idle, r.part);
     double ends = round / 4 % 2;
     wtl_machine_numbers(wtl_meter_machine(m), shake, &ends);
@@ -200,6 +201,7 @@ static void lost_account_makes_the_split_unavailable(void)
     tree *t = tree_new();
     wtl_meter *m = model ? tree_open(t, WTL_METER_MODEL) : measuring(t);
     t->now += 1;
+    if (!model) tree_energy(t, "intel-rapl:0", 50000000);
     r.n = wtl_meter_finish(m, a, 2, r.node, r.idle, r.part);
     CHECK(r.node[0].provenance == (model ? WATTLE_UNAVAILABLE : WATTLE_MEASURED));
     for (size_t i = 0; i < 2; i++)
