@@ -162,6 +162,8 @@ def governor_words(pes: Iterable[PE]) -> str:
     lost = [100 * c.lost_s / pe.wall_s for pe, c in governed if c.lost_s is not None and pe.wall_s]
     verb = "would have been made" if first.knob == "record" else "were made"
     text += f": {changes:.0f} changes of clock {verb}"
+    if any(c.hints for _, c in governed):
+        text += " as hints (which clocks came of them is not known: joules are modelled at the normal one)"
     if lost:
         text += f", at most {significant(max(lost), 2)} % of a PE's time lost by its own account"
     failed = max((c.failed for _, c in governed), key=len)  # the PE whose knob it was names the file

@@ -74,6 +74,7 @@ class Clocks:
     lost_s: float | None = None
     price_s: float | None = None
     failed: str = ""
+    hints: bool = False  # the knob only suggests clocks: nobody knows those that came of it
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,8 @@ def _read_clocks(entry: Checked) -> Clocks:
     if not entry.has("changes"):
         return Clocks(*said)
     times = [entry.number(key) for key in ("slack_s", "slow_s", "lost_s", "price_s")]
-    return Clocks(*said, entry.count("changes"), *times, entry.text("failed"))
+    hints = entry.has("sets") and entry.choice("sets", ("clocks", "hints")) == "hints"
+    return Clocks(*said, entry.count("changes"), *times, entry.text("failed"), hints)
 
 
 def _read_meter(document: Checked) -> dict[str, str]:

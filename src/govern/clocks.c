@@ -148,7 +148,7 @@ static uint32_t fixed_share(const wtl_clocks *c, const wtl_clocks_node *node, do
 static void say_beyond(const wtl_clocks *c, const wtl_clocks_node *node, const planned *plan)
 {
   const wtl_clock_domain *d = plan->first ? domain_of(c, node) : NULL;
-  if (!d || (1.01e6 * plan->ghz >= d->min_khz && 0.99e6 * plan->ghz <= d->max_khz)) return;
+  if (!d || d->hint || (1.01e6 * plan->ghz >= d->min_khz && 0.99e6 * plan->ghz <= d->max_khz)) return;
   wtl_say("WATTLE_CLOCKS: %g GHz cannot be set here, only %g to %g GHz: the nearest is taken", plan->ghz,
           d->min_khz * 1e-6, d->max_khz * 1e-6);
 }
@@ -282,11 +282,19 @@ static void write_domains_of(FILE *f, const wtl_governor *g)
     if (!wtl_vote_is_mine(v, d)) continue;
     fprintf(f, "%s{\"domain\":%zu", more ? "," : "", d);
     wtl_json_number_field(f, "normal_khz", wtl_vote_normal_khz(v, d), 0);
-    if (g->is_fixed && v->votes->claimed[d]) wtl_json_number_field(f, "planned_khz", wtl_vote_khz(v, d, g->level), 0);
+    if (g->is_fixed && v->votes->claimed[d] && !wtl_knob_domain(v->knob, d)->hint)
+      wtl_json_number_field(f, "planned_khz", wtl_vote_khz(v, d, g->level), 0);
     putc('}', f);
     more = true;
   }
   putc(']', f);
+}
+
+static bool only_hints(const wtl_vote *v)
+{
+  for (size_t d = 0; d < v->n_domains; d++)
+    if (wtl_vote_is_mine(v, d) && wtl_knob_domain(v->knob, d)->hint) return true;
+  return false;
 }
 
 /* What a knob that stopped working said: of this PE's own the file, too. "" where none did. */
@@ -316,6 +324,7 @@ void wtl_clocks_write(FILE *f, const void *arg)
   }
   wtl_json_number_field(f, "domains", (double)g->vote.n_domains, 0);
   write_domains_of(f, g);
+  wtl_json_text_field(f, "sets", only_hints(&g->vote) ? "hints" : "clocks", 0);
   wtl_json_number_field(f, "price_s", (double)g->price * s, 0);
   wtl_json_number_field(f, "changes", (double)g->vote.changes, 0);
   wtl_json_number_field(f, "slack_s", (double)wtl_governor_waited(g) * s, 0);

@@ -169,7 +169,8 @@ double wtl_vote_clock(const wtl_vote *v, uint64_t *since)
   if (v->own == v->n_domains) return 1;
   const wtl_poll *p = &v->votes->poll[v->own];
   uint32_t share = atomic_load_explicit(&p->share, memory_order_acquire), base;
-  if (share == WTL_CLOCK_NORMAL || !(base = wtl_knob_domain(v->knob, v->own)->base_khz)) return 1;
+  const wtl_clock_domain *domain = wtl_knob_domain(v->knob, v->own);
+  if (share == WTL_CLOCK_NORMAL || domain->hint || !(base = domain->base_khz)) return 1;
   *since = atomic_load(&p->since);
   return (double)wtl_vote_khz(v, v->own, share) / base;
 }

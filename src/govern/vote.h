@@ -97,7 +97,7 @@ static inline bool wtl_vote_is_normal(const wtl_vote *v)
 }
 
 /* What this PE's domain runs at, as a share of its base clock, and since which tick; 1 where it runs at the normal
- * clock. Of several domains that it may run in, the first. */
+ * clock, or where nobody knows. Of several domains that it may run in, the first. */
 double wtl_vote_clock(const wtl_vote *v, uint64_t *since);
 
 /* The lowest clock that any of this PE's domains would really run at for a share, as a share of normal. */

@@ -46,6 +46,7 @@ typedef struct wtl_clock_domain {
   double write_s;     /* that a change keeps its caller, where the knob knows it (simulation); NaN: to be measured */
   uint32_t step[64];  /* the clocks there are, rising; n_steps 0: any in the range */
   size_t n_steps;
+  bool hint; /* setting it only suggests one, or limits watts: nobody knows the clock that comes of it */
 } wtl_clock_domain;
 
 /* One change, as the knob record notes it. */

@@ -153,6 +153,7 @@ static bool use_preference(wtl_knob *k, wtl_knob_unit *d)
 {
   if (!use_one(k, d, PREFERENCE, "energy_performance_preference")) return false;
   d->clock.found_khz = d->clock.base_khz; /* the hint knows three: below it, found, above it */
+  d->clock.hint = true;
   return true;
 }
 

@@ -78,6 +78,7 @@ static int powercap_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machi
   if (!(base > 0)) base = 1e6; /* only shares of it count */
   d->clock.base_khz = d->clock.max_khz = d->clock.found_khz = (uint32_t)base;
   d->clock.min_khz = (uint32_t)(base / 2);
+  d->clock.hint = true;
   k->why[0] = '\0'; /* of a second limit that is not there */
   return 0;
 }

@@ -412,6 +412,8 @@ def no_fault_changes_the_result(job: Job, knob: str, prepare: Callable[[Job], st
     expect(
         not result.stderr and {c["knob"] for c in job.clocks()} == {knob}, "and it was this knob", result, job.clocks()
     )
+    is_hint = name in ("energy_performance_preference", "constraint_0_power_limit_uw")
+    expect({c["sets"] for c in job.clocks()} == {"hints" if is_hint else "clocks"}, "which is a hint or none", name)
 
 
 def no_fault_of_a_clock_that_is_set_changes_the_result(job: Job) -> None:

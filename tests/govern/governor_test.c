@@ -569,6 +569,18 @@ static void time_at_another_clock_is_known(void)
   timeline_free(l);
 }
 
+/* Of a preference, or a limit on watts. */
+static void which_clock_comes_of_a_hint_is_not_known(void)
+{
+  timeline *l =
+      timeline_new((shape){.n = 2, .mode = WTL_GOVERN_ENERGY, .scaling = WTL_SCALING_REACTIVE, .price = PRICE});
+  for (int i = 0; i < l->n; i++) ((wtl_clock_domain *)wtl_knob_domain(l->knob[i], (size_t)i))->hint = true;
+  for (int i = 0; i < 8; i++) timeline_run(l, unequal);
+  CHECK(l->governor[0].vote.changes > 0);
+  CHECK(l->governor[0].off.waited[WTL_STAGE_ASLEEP] == 0 && l->governor[0].off.computed == 0);
+  timeline_free(l);
+}
+
 /* A PE that is alone on its node is late where another node says so, and not where none does. */
 static void a_pe_is_late_for_those_of_other_nodes(void)
 {
@@ -654,5 +666,6 @@ TESTS(TEST(figure_11_1_a_baseline_changes_nothing),
       TEST(a_domain_that_fails_is_left_alone_and_the_rest_goes_on),
       TEST(brief_regions_pass_by_and_long_ones_among_them_are_seen), TEST(most_barriers_of_a_row_are_only_counted),
       TEST(a_long_wait_ends_a_row), TEST(the_programs_own_regions_end_a_row), TEST(time_at_another_clock_is_known),
-      TEST(a_pe_is_late_for_those_of_other_nodes), TEST(a_little_wait_of_its_own_makes_a_late_pe_no_early_one),
-      TEST(a_node_says_whether_one_of_its_pes_waits_long), TEST(the_end_puts_back_what_was_found))
+      TEST(which_clock_comes_of_a_hint_is_not_known), TEST(a_pe_is_late_for_those_of_other_nodes),
+      TEST(a_little_wait_of_its_own_makes_a_late_pe_no_early_one), TEST(a_node_says_whether_one_of_its_pes_waits_long),
+      TEST(the_end_puts_back_what_was_found))

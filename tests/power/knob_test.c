@@ -218,6 +218,7 @@ static void the_hint_is_used_where_limits_may_not_be_written(void)
   clock_intel(t->root, 0);
   wtl_knob *k = wtl_knob_open_with(&s, &set, NULL, &os);
   CHECK_TEXT(wtl_knob_name(k), "cpufreq");
+  CHECK(wtl_knob_domain(k, 0)->hint);
   CHECK(wtl_knob_claim(k, 0) == 0 && wtl_knob_set(k, 0, 800000) == 0);
   CHECK_TEXT(clock_get(t->root, 0, "cpufreq/energy_performance_preference"), "power");
   CHECK(wtl_knob_set(k, 0, 3900000) == 0);

@@ -160,6 +160,14 @@ def test_json_has_them_with_provenance(wattle, tmp_path):
 def test_who_has_no_knob_is_told_why():
     from wattle.pe import Clocks
 
+    class Hinted:
+        clocks = Clocks("energy", "reactive", "cpufreq", "", 12, 0.2, 0.1, 0.0, 1e-4, "", True)
+        wall_s = 1.0
+
+    assert "12 changes of clock were made as hints (which clocks came of them is not known" in (
+        balance.governor_words([Hinted()])
+    )
+
     class Ungoverned:
         clocks = Clocks("energy", "reactive", "none", "no clocks here")
         wall_s = 1.0

@@ -83,7 +83,8 @@ def find(home: Home, pes: int) -> Knob:
     if clocks is None:
         raise WattleError("a job with WATTLE_GOVERN=baseline said nothing of clocks; is the runtime of this version?")
     steps, base = _steps(Path(os.environ.get("WATTLE_SYSFS", "/sys")))
-    return Knob(clocks.knob, clocks.why or clocks.failed, steps if clocks.knob in ACTING else (), base)
+    why = clocks.why or clocks.failed or (f"{clocks.knob} may only give hints" if clocks.hints else "")
+    return Knob(clocks.knob, why, steps if clocks.knob in ACTING and not clocks.hints else (), base)
 
 
 def _steps(root: Path) -> tuple[tuple[float, ...], float | None]:
