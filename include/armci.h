@@ -84,8 +84,8 @@ typedef struct {
 
 /* Copies of a group's handle are the same group. */
 typedef struct {
-  union {
-    WTL_MPI_COMM comm; /* its members' communicator, in a program with MPI; the group's, not to be freed */
+  __extension__ union { /* no word of C99 */
+    WTL_MPI_COMM comm;  /* its members' communicator, in a program with MPI; the group's, not to be freed */
     void *wtl_room;
   };
   size_t wtl_entry, wtl_serial;

@@ -4,8 +4,9 @@
  * PEs that make the same requests in the same order get the same offsets: the allocator's choices depend on nothing
  * else. Which blocks are live is kept beside the heap, so a wrong free is noticed rather than obeyed.
  *
- * Blocks of many sizes leave gaps between them. So a heap has half as many addresses again as bytes to give out: they
- * cost no memory where nothing lies, and gaps do not turn away what there is room for.
+ * Blocks of many sizes leave gaps between them, an aligned one leaves up to its alignment before it, and the smallest
+ * takes 48 bytes. So a heap has more than twice as many addresses as bytes to give out: they cost no memory where nothing
+ * lies, and what there is room for is not turned away.
  */
 #ifndef WTL_PGAS_HEAP_H
 #define WTL_PGAS_HEAP_H
@@ -35,10 +36,13 @@ static inline size_t wtl_heap_at_least(size_t asked)
   return asked > WTL_HEAP_LEAST ? asked : WTL_HEAP_LEAST;
 }
 
-/* The addresses that a heap of `bytes` takes. */
+/*
+ * The addresses that a heap of `bytes` takes: twice as many, as a block aligned to its own size takes twice that, and room
+ * for ten thousand blocks of a few bytes in the smallest heap.
+ */
 static inline size_t wtl_heap_span(size_t bytes)
 {
-  return bytes + bytes / 2;
+  return 2 * bytes + ((size_t)1 << 20);
 }
 
 /* A heap of `bytes` (at least WTL_HEAP_LEAST) in the wtl_heap_span(bytes) at `start`, aligned to a page. */

@@ -641,8 +641,10 @@ typedef struct wtl_shmem_ctx *shmem_ctx_t;
 typedef struct wtl_shmem_team *shmem_team_t;
 #ifdef __cplusplus
 #define WTL_HANDLE(T, n) reinterpret_cast<T>(static_cast<uintptr_t>(n))
+#define WTL_NO_HANDLE(T) static_cast<T>(nullptr)
 #else
 #define WTL_HANDLE(T, n) ((T)n)
+#define WTL_NO_HANDLE(T) ((T)0)
 #endif
 
 typedef struct {

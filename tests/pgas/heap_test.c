@@ -209,6 +209,68 @@ static void sizes_that_change_by_phases_fill_95_percent_for_ever(void)
   for (uint64_t seed = 1; seed <= 8; seed++) keep_live(95, seed, seed % 2 ? 0 : 16, by_phases);
 }
 
+static size_t least_sizes(room *r, int turn)
+{
+  (void)r, (void)turn;
+  return 8;
+}
+
+static size_t least_and_largest_by_turns(room *r, int turn)
+{
+  return turn % 2 ? 8 : r->size / 64;
+}
+
+static size_t largest(room *r, int turn)
+{
+  (void)turn;
+  return r->size / 64;
+}
+
+enum alignments { NONE, LINES, PAGES, OWN_SIZE };
+
+static size_t alignment_of(enum alignments kind, size_t bytes, size_t most)
+{
+  size_t align = kind == LINES ? 64 : kind == PAGES ? 4096 : 16;
+  while (kind == OWN_SIZE && align < bytes) align *= 2;
+  while (align > most) align /= 2;
+  return kind == NONE ? 0 : align;
+}
+
+/* 10,000 allocations, of which 85 % of the heap stay live, where a block counts as its alignment if that is more. */
+static void keep_counted_live(size_t size, enum alignments kind, size_t (*size_of_next)(room *, int))
+{
+  enum { ALLOCATIONS = 10000 };
+  static block live[ALLOCATIONS];
+  size_t n = 0, used = 0, counted;
+  room r;
+  open_room(&r, size, 20);
+  for (int i = 0; i < ALLOCATIONS; i++, n++) {
+    size_t bytes = size_of_next(&r, i), align = alignment_of(kind, bytes, size / 64);
+    for (counted = bytes > align ? bytes : align; n && used + counted > size / 100 * 85;) {
+      block *b = &live[pick(&r, n)];
+      CHECK(wtl_heap_free(&r.heap, b->p) == 0);
+      used -= b->bytes;
+      *b = live[--n];
+    }
+    live[n] = (block){wtl_heap_alloc(&r.heap, bytes, align), counted};
+    used += counted;
+    if (live[n].p) continue;
+    fprintf(stderr, "allocation %d of %zu bytes at %zu: %zu of %zu bytes counted\n", i, bytes, align, used, size);
+    CHECK(!"out of room");
+    break;
+  }
+  close_room(&r);
+}
+
+static void small_and_aligned_blocks_fill_85_percent_of_heaps_of_all_sizes(void)
+{
+  static size_t (*const sizes[])(room *, int) = {
+      power_of_two, any_size, mixed, by_phases, least_sizes, largest, least_and_largest_by_turns};
+  for (size_t size = WTL_HEAP_LEAST; size <= (size_t)16 << 20; size *= 4)
+    for (enum alignments kind = NONE; kind <= OWN_SIZE; kind++)
+      for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) keep_counted_live(size, kind, sizes[i]);
+}
+
 static void no_more_is_live_than_the_heap_has(void)
 {
   room r;
@@ -216,7 +278,7 @@ static void no_more_is_live_than_the_heap_has(void)
   char *p = take(&r, ((size_t)1 << 20) - 4096, 0);
   CHECK(p && !take(&r, 4097, 0) && take(&r, 4000, 0));
   CHECK(wtl_heap_room(&r.heap) == 96);
-  CHECK(wtl_heap_resize(&r.heap, p, 4096) == 0 && take(&r, 100000, 0));
+  CHECK(wtl_heap_resize(&r.heap, p, 4096) == 0 && wtl_heap_alloc(&r.heap, 100000, 0)); /* where p was: not of `live` */
   CHECK(wtl_heap_resize(&r.heap, p, ((size_t)1 << 20) - 4096) == -1);
   close_room(&r);
 }
@@ -314,6 +376,7 @@ static void the_smallest_heap_works(void)
 TESTS(TEST(random_traces_never_overlap_and_room_comes_back), TEST(the_same_trace_gives_the_same_offsets),
       TEST(powers_of_two_fill_85_percent_for_ever), TEST(any_sizes_fill_85_percent_for_ever),
       TEST(mixed_sizes_fill_85_percent_for_ever), TEST(sizes_that_change_by_phases_fill_95_percent_for_ever),
+      TEST(small_and_aligned_blocks_fill_85_percent_of_heaps_of_all_sizes),
       TEST(what_a_block_that_shrinks_no_longer_needs_is_given_out), TEST(no_more_is_live_than_the_heap_has),
       TEST(a_block_grows_where_it_lies_if_what_follows_is_free), TEST(a_block_instead_of_another_counts_once),
       TEST(wrong_frees_are_refused_and_change_nothing), TEST(too_much_is_refused_and_the_heap_goes_on),

@@ -62,6 +62,9 @@ int main()
   *word = 1;
   right = right && shmemx_long_sum_inscan(SHMEM_TEAM_WORLD, word, word, 1) == 0 && *word == me + 1;
   shmem_barrier_all();
+  shmem_team_t none = SHMEM_TEAM_INVALID;
+  shmem_ctx_t no_context = SHMEM_CTX_INVALID;
+  right = right && none != SHMEM_TEAM_WORLD && no_context != SHMEM_CTX_DEFAULT && shmem_team_n_pes(none) == -1;
   shmemx_am_attach(1, on_message);
   shmemx_am_attach(2, [](void *buf, size_t n, int, shmemx_am_token_t) {
     answered = n == sizeof(int) && *static_cast<int *>(buf) == 7;

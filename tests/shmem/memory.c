@@ -168,11 +168,11 @@ static void shrinking_never_fails(void)
   EXPECT(p != NULL, "all of 8 MiB");
   memset(p, 0x5a, (size_t)8 << 20);
   q = shmem_realloc(p, (size_t)6 << 20);
-  EXPECT(q == p, "a little smaller, with no room for a second one");
+  EXPECT(q == p, "a little smaller");
   q = shmem_realloc(p, (size_t)8 << 20);
   EXPECT(q == p, "as large as it was");
   q = shmem_realloc(p, (size_t)4 << 20);
-  EXPECT(q == p, "half, with no room for a second one");
+  EXPECT(q != NULL, "half");
   block b = {q, (size_t)4 << 20, 0x5a};
   expect_mark(&b, b.bytes, "after shrinking");
   b.p = shmem_realloc(q, 1000);
@@ -182,6 +182,35 @@ static void shrinking_never_fails(void)
   EXPECT(other != NULL, "what shrinking freed");
   shmem_free(other);
   shmem_free(b.p);
+}
+
+static int by_address(const void *a, const void *b)
+{
+  const char *p = *(char *const *)a, *q = *(char *const *)b;
+  return (p > q) - (p < q);
+}
+
+/* Small blocks at each 512 KiB leave no piece that is larger, but where some of them are given back. */
+static void shrinking_never_fails_where_there_is_no_other_room(void)
+{
+  const size_t apart = (size_t)512 << 10;
+  enum { MOST = 64, GONE = 4 };
+  char *pins[MOST], *p, *q;
+  size_t n = 0;
+  while (n < MOST && (pins[n] = shmem_align(apart, 8))) n++;
+  EXPECT(n > 3 * GONE && n < MOST, "%zu blocks at 512 KiB each", n);
+  qsort(pins, n, sizeof *pins, by_address);
+  for (size_t i = 0; i < GONE; i++) shmem_free(pins[GONE + i]);
+  p = shmem_malloc(GONE * apart);
+  EXPECT(p > pins[GONE - 1] && p < pins[2 * GONE], "the one large piece");
+  memset(p, 0x3c, GONE * apart);
+  q = shmem_realloc(p, apart + 1000);
+  EXPECT(q == p, "a third, with no room elsewhere");
+  block b = {(unsigned char *)q, apart + 1000, 0x3c};
+  expect_mark(&b, b.bytes, "after shrinking in place");
+  shmem_free(q);
+  for (size_t i = 0; i < n; i++)
+    if (i < GONE || i >= 2 * GONE) shmem_free(pins[i]);
 }
 
 /* What another PE has allocated may be written to at once: here, too, it is no free block any more. */
@@ -210,6 +239,7 @@ int main(int argc, char **argv)
   corners();
   sizes_may_differ();
   shrinking_never_fails();
+  shrinking_never_fails_where_there_is_no_other_room();
   random_trace();
   corners();
   shmem_finalize();
