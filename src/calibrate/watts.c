@@ -9,7 +9,7 @@ static const char *const names[WATTS_STATES] = {"idle", "active", "spin", "yield
 
 /* Caches, fans and the clock come to rest first. */
 static const double settle_s = 0.3;
-enum { MOST_CLOCKS = 8 };
+enum { MOST_CLOCKS = 8, MOST_TRIES = 3 };
 
 typedef struct run {
   FILE *out;
@@ -21,51 +21,79 @@ typedef struct run {
   bool more; /* there was a row already */
 } run;
 
-/* Of the figures that no other contains: memory's apart. */
-static void add_up(const wattle_joules_t *f, size_t n, bool dram, double *joules, double *doubt)
+/* What was drawn, of the figures that no other contains; NaN where nobody knows. */
+typedef struct drawn {
+  double joules, doubt;
+  bool whole; /* no sensor left a gap */
+} drawn;
+
+/* Memory's, or all others'. */
+static drawn add_up(const wattle_joules_t *f, size_t n, const wtl_mark *a, const wtl_mark *b, bool dram)
 {
-  *joules = *doubt = NAN;
+  drawn sum = {NAN, NAN, true};
   for (size_t i = 0; i < n; i++) {
-    if (f[i].nested || f[i].provenance != WATTLE_MEASURED || (f[i].scope == WATTLE_SCOPE_DRAM) != dram) continue;
-    *joules = isnan(*joules) ? f[i].joules : *joules + f[i].joules;
-    *doubt = isnan(*doubt) ? f[i].uncertainty : *doubt + f[i].uncertainty;
+    if (f[i].nested || f[i].scope == WATTLE_SCOPE_DEVICE || (f[i].scope == WATTLE_SCOPE_DRAM) != dram) continue;
+    sum.whole = sum.whole && a->point[i].ok && b->point[i].ok && f[i].covered_s > 0.9 * f[i].interval_s;
+    if (f[i].provenance != WATTLE_MEASURED) continue;
+    sum.joules = isnan(sum.joules) ? f[i].joules : sum.joules + f[i].joules;
+    sum.doubt = isnan(sum.doubt) ? f[i].uncertainty : sum.doubt + f[i].uncertainty;
   }
+  return sum;
 }
 
-static void measure(run *r, enum watts_state state, uint32_t khz)
+typedef struct row {
+  drawn cpu, dram;
+  double seconds, bytes, ghz;
+} row;
+
+static row measure_once(run *r)
 {
+  row out = {.ghz = NAN};
   wtl_mark a, b;
   wattle_joules_t f[WTL_MAX_DOMAINS];
-  double random[WTL_MAX_DOMAINS], cpu, dram, cpu_doubt, dram_doubt;
-  r->load->start(r->load->arg, state);
-  r->sys->sleep(r->sys->arg, settle_s);
+  double random[WTL_MAX_DOMAINS];
   wtl_meter_mark(r->meter, &a);
   double bytes = r->load->bytes(r->load->arg);
   r->sys->sleep(r->sys->arg, r->seconds);
   wtl_meter_mark(r->meter, &b);
-  bytes = r->load->bytes(r->load->arg) - bytes;
-  r->load->stop(r->load->arg);
+  out.bytes = r->load->bytes(r->load->arg) - bytes;
+  if (r->load->ghz) out.ghz = r->load->ghz(r->load->arg);
   size_t n = wtl_meter_between(r->meter, &a, &b, 0, f, random);
-  add_up(f, n, false, &cpu, &cpu_doubt);
-  add_up(f, n, true, &dram, &dram_doubt);
+  out.cpu = add_up(f, n, &a, &b, false);
+  out.dram = add_up(f, n, &a, &b, true);
+  out.seconds = b.at - a.at;
+  return out;
+}
+
+static void measure(run *r, enum watts_state state, uint32_t khz)
+{
+  row m;
+  int tries = 0;
+  r->load->start(r->load->arg, state);
+  r->sys->sleep(r->sys->arg, settle_s);
+  do {
+    m = measure_once(r);
+  } while (!(m.cpu.whole && m.dram.whole) && ++tries < MOST_TRIES);
+  r->load->stop(r->load->arg);
   fputs(r->more ? ",\n{" : "\n{", r->out);
   r->more = true;
   wtl_json_text_field(r->out, "state", names[state], 1);
   wtl_json_number_field(r->out, "ghz", khz ? khz * 1e-6 : NAN, 0);
-  wtl_json_number_field(r->out, "seconds", b.at - a.at, 0);
-  wtl_json_number_field(r->out, "cpu_joules", cpu, 0);
-  wtl_json_number_field(r->out, "cpu_uncertainty", cpu_doubt, 0);
-  wtl_json_number_field(r->out, "dram_joules", dram, 0);
-  wtl_json_number_field(r->out, "dram_uncertainty", dram_doubt, 0);
-  wtl_json_number_field(r->out, "bytes", bytes, 0);
+  wtl_json_number_field(r->out, "seen_ghz", m.ghz, 0);
+  wtl_json_number_field(r->out, "seconds", m.seconds, 0);
+  wtl_json_number_field(r->out, "cpu_joules", m.cpu.joules, 0);
+  wtl_json_number_field(r->out, "cpu_uncertainty", m.cpu.doubt, 0);
+  wtl_json_number_field(r->out, "dram_joules", m.dram.joules, 0);
+  wtl_json_number_field(r->out, "dram_uncertainty", m.dram.doubt, 0);
+  wtl_json_number_field(r->out, "bytes", m.bytes, 0);
   putc('}', r->out);
 }
 
-/* Few of many, the lowest, the base clock and the highest among them. Without a knob: one, of which nothing is
- * known. */
+/* Few of many, the lowest, the base clock and the highest among them. Without a knob, or with one that can only give
+ * hints: one, of which nothing is known. */
 static size_t choose_clocks(const wtl_knob *k, uint32_t clock[MOST_CLOCKS])
 {
-  if (!wtl_knob_acts(k) || wtl_knob_domains(k) == 0) return clock[0] = 0, 1;
+  if (!wtl_knob_acts(k) || wtl_knob_domains(k) == 0 || wtl_knob_domain(k, 0)->hint) return clock[0] = 0, 1;
   const wtl_clock_domain *d = wtl_knob_domain(k, 0);
   size_t n = 0;
   for (int i = 0; i < MOST_CLOCKS; i++) {
@@ -76,10 +104,12 @@ static size_t choose_clocks(const wtl_knob *k, uint32_t clock[MOST_CLOCKS])
   return n;
 }
 
+/* Or the nearest, where domains have unlike limits. */
 static bool set_all(wtl_knob *k, uint32_t khz)
 {
   bool good = true;
-  for (size_t d = 0; khz && d < wtl_knob_domains(k); d++) good = wtl_knob_set(k, d, khz) == 0 && good;
+  for (size_t d = 0; khz && d < wtl_knob_domains(k); d++)
+    good = wtl_knob_set(k, d, wtl_clock_at_least(wtl_knob_domain(k, d), khz)) == 0 && good;
   return good;
 }
 
@@ -90,6 +120,8 @@ void watts_measure(FILE *out, wtl_meter *meter, wtl_knob *knob, const wtl_sys *s
   uint32_t clock[MOST_CLOCKS], base = 0;
   size_t n = choose_clocks(knob, clock);
   int done = 0, all = 2 + 4 * (int)n;
+  bool failed = false;
+  double began = sys->now(sys->arg), others = load->others ? load->others(load->arg) : NAN;
   if (clock[0]) base = wtl_knob_domain(knob, 0)->base_khz;
   fprintf(out, "{\"schema\":1,\"kind\":\"watts\"");
   wtl_json_text_field(out, "meter", wtl_meter_name(meter), 0);
@@ -97,17 +129,22 @@ void watts_measure(FILE *out, wtl_meter *meter, wtl_knob *knob, const wtl_sys *s
   wtl_json_number_field(out, "cores", load->cores, 0);
   wtl_json_number_field(out, "base_ghz", base ? base * 1e-6 : NAN, 0);
   fputs(",\"rows\":[", out);
-  set_all(knob, base);
+  failed = !set_all(knob, base);
   for (int state = WATTS_IDLE; state <= WATTS_STREAM; state += WATTS_STREAM) {
     if (steps) steps(done++, all, names[state]);
     measure(&r, (enum watts_state)state, base);
   }
   for (size_t c = 0; c < n; c++) {
     bool is_set = set_all(knob, clock[c]);
+    failed = failed || !is_set;
     for (int state = WATTS_ACTIVE; state <= WATTS_ASLEEP; state++) {
       if (steps) steps(done++, all, names[state]);
       if (is_set) measure(&r, (enum watts_state)state, clock[c]);
     }
   }
-  fputs("]}\n", out);
+  putc(']', out);
+  wtl_json_text_field(out, "why", failed ? wtl_knob_why(knob) : "", 0);
+  double other_s = load->others ? load->others(load->arg) - others : NAN;
+  wtl_json_number_field(out, "others_cores", other_s / (sys->now(sys->arg) - began), 0);
+  fputs("}\n", out);
 }

@@ -18,10 +18,14 @@ typedef struct watts_load {
   int cores;
   void (*start)(void *arg, enum watts_state state);
   void (*stop)(void *arg);
-  double (*bytes)(void *arg); /* moved so far, each read once and written once */
+  double (*bytes)(void *arg);  /* moved so far, each read once and written once */
+  double (*ghz)(void *arg);    /* at which a core runs just now; NaN where nobody says; NULL: nobody is asked */
+  double (*others)(void *arg); /* cores' worth of time that others used, and a host took, so far; NULL, NaN: unknown */
 } watts_load;
 
-/* Measures everything, `seconds` each, and prints it as JSON. The knob may be `none`. `steps`: called before each. */
+/* Measures everything, `seconds` each, and prints it as JSON. The knob may be `none`, or one that gives hints, which is
+ * left alone. A clock that could not be set has no rows, and `why` says it; what a sensor gave with a gap is measured
+ * again, up to twice. `steps`: called before each. */
 void watts_measure(FILE *out, wtl_meter *meter, wtl_knob *knob, const wtl_sys *sys, const watts_load *load,
                    double seconds, void (*steps)(int done, int all, const char *name));
 

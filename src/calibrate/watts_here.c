@@ -12,7 +12,9 @@
 
 #include "base/atomic.h"
 #include "base/error.h"
+#include "calibrate/load.h"
 #include "calibrate/watts.h"
+#include "power/clock_domains.h"
 
 enum { MOST_CORES = CPU_SETSIZE, STREAM_BYTES = 64 << 20 };
 
@@ -23,6 +25,7 @@ typedef struct counter {
 typedef struct cores {
   cpu_set_t set;
   int n;
+  const char *sysfs;
   pid_t pid[MOST_CORES];
   counter *counter; /* shared with the processes, one each */
 } cores;
@@ -103,6 +106,30 @@ static double bytes(void *arg)
   return sum;
 }
 
+/* The mean of what cpufreq says of the cores. */
+static double ghz(void *arg)
+{
+  const cores *c = arg;
+  double sum = 0;
+  int n = 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+    char text[64];
+    if (!CPU_ISSET((size_t)cpu, &c->set)) continue;
+    if (wtl_cpu_file(&wtl_sys_real, c->sysfs, cpu, "cpufreq/scaling_cur_freq", text, sizeof text) <= 0) return NAN;
+    sum += strtod(text, NULL) * 1e-6;
+    n++;
+  }
+  return n && sum > 0 ? sum / n : NAN;
+}
+
+/* Asked while none of the processes runs: what they used counts as ours once they have ended. */
+static double others(void *arg)
+{
+  load now = load_now();
+  (void)arg;
+  return now.busy_s - now.own_s + now.stolen_s;
+}
+
 static void say_step(int done, int all, const char *name)
 {
   fprintf(stderr, "%d of %d: %s\n", done, all, name);
@@ -124,7 +151,9 @@ static wtl_knob *claimed(const wtl_settings *settings, const cpu_set_t *set)
   pid_t me = getpid();
   wtl_knob *k = wtl_knob_open(settings, set, NULL);
   if (!k) return NULL;
-  bool good = wtl_knob_acts(k);
+  bool good = wtl_knob_acts(k), hint = good && wtl_knob_domains(k) && wtl_knob_domain(k, 0)->hint;
+  if (hint) wtl_say("clocks are left as they are: %s can only suggest them here", wtl_knob_name(k));
+  if (hint) return k;
   for (size_t d = 0; good && d < wtl_knob_domains(k); d++) good = wtl_knob_claim(k, d) == 0;
   if (good) good = wtl_knob_guard(k, &me, 1) == 0;
   if (good || !wtl_knob_acts(k)) return k;
@@ -147,12 +176,14 @@ int watts_here(const wtl_settings *settings, double seconds, bool progress)
     return WTL_EXIT_UNAVAILABLE;
   }
   sched_getaffinity(0, sizeof c.set, &c.set);
+  c.sysfs = settings->sysfs.text;
   c.n = CPU_COUNT(&c.set);
   size_t length = (size_t)c.n * sizeof *c.counter;
   c.counter = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   wtl_knob *knob = claimed(settings, &c.set);
   if (c.counter == MAP_FAILED || !knob) return wtl_say("no memory"), WTL_EXIT_OSERR;
-  watts_load load = {.arg = &c, .cores = c.n, .start = start, .stop = stop, .bytes = bytes};
+  watts_load load = {
+      .arg = &c, .cores = c.n, .start = start, .stop = stop, .bytes = bytes, .ghz = ghz, .others = others};
   watts_measure(stdout, meter, knob, &wtl_sys_real, &load, seconds, progress ? say_step : NULL);
   wtl_knob_restore(knob);
   wtl_knob_close(knob);

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from wattle.calibrate import watts
 from wattle.checked import Checked
+from wattle.errors import WattleError
 
 SHARE = {"active": 1.0, "spin": 0.75, "yield": 0.875, "asleep": 0.0625}
 CORES = 4
@@ -55,6 +56,44 @@ def check_one_clock(program: str) -> None:
     near(found.clocks[3.0]["active"], truth("active", 3.0), "active")
 
 
+def holds(got: watts.Number, want: float, what: str) -> None:
+    expect(abs(got.value - want) <= got.plus_minus, f"{what}, {want}, lies within the half-width", got)
+
+
+def check_awkward_clocks_and_sensors(program: str) -> None:
+    valley = watts.fit(measured(program, "valley"), 1, None)
+    near(valley.clocks[1.0]["active"], 9, "what the lowest clock draws")
+    near(valley.clocks[2.0]["active"], 6, "what a higher one draws")
+    noisy = watts.fit(measured(program, "noisy"), 1, None)
+    holds(noisy.idle_cpu, 20, "idle")
+    holds(noisy.per_byte, 0.25e-9, "a byte")
+    for ghz, by_state in noisy.clocks.items():
+        for state, number in by_state.items():
+            holds(number, truth(state, ghz), f"{state} at {ghz} GHz")
+    gaps = watts.fit(measured(program, "gaps"), 1, None)
+    expect(list(gaps.clocks) == [1.0, 2.0, 3.0] and not gaps.doubts, "what fails now and then is measured again", gaps)
+    near(gaps.clocks[2.0]["active"], truth("active", 2.0), "active")
+
+
+def check_what_is_left_out_is_said(program: str) -> None:
+    found = watts.fit(measured(program, "blind:3000000"), 1, None)
+    expect(list(found.clocks) == [1.0, 2.0] and found.base == 2.0, "the other clocks are there", found)
+    expect(any("not every state could be measured there: 3 GHz" in w for w in found.doubts), "it is said", found.doubts)
+    for how, why in (("blind:2000000", "idle node's watts could not be read"), ("stuck:1000000", "cannot write")):
+        try:
+            found = watts.fit(measured(program, how), 1, None)
+        except WattleError as error:
+            expect(why in str(error), "without the base clock nothing is fitted, and it is said why", how, error)
+        else:
+            expect(False, "no other clock is taken for the base clock", how, found)
+
+
+def check_a_hint_is_no_clock(program: str) -> None:
+    document = measured(program, "hint")
+    expect(document.text("knob") == "cpufreq" and document.number("base_ghz") is None, "no clock is named", document)
+    expect(list(watts.fit(document, 1, 3.0).clocks) == [3.0], "so there is one clock, the one given")
+
+
 def check_runtime_reads_it(found: watts.Fit, info: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "fitted.yaml"
@@ -87,6 +126,9 @@ def main() -> None:
     synthetic, info, calibrate = sys.argv[1:4]
     found = check_every_clock(synthetic)
     check_one_clock(synthetic)
+    check_awkward_clocks_and_sensors(synthetic)
+    check_what_is_left_out_is_said(synthetic)
+    check_a_hint_is_no_clock(synthetic)
     check_runtime_reads_it(found, info)
     check_no_sensor_is_said(calibrate)
 

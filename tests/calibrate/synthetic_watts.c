@@ -2,8 +2,14 @@
  * synthetic_watts.c - `wattle-calibrate watts` on a machine whose true profile is known: a powercap tree, a cpufreq
  * tree and four cores that draw what truth() says, on a clock that only sleeping moves. Prints what the tool would.
  *
- * usage: synthetic_watts [noclocks]
+ * usage: synthetic_watts [noclocks | valley | noisy | gaps | blind:KHZ | stuck:KHZ | hint]
+ *
+ * noclocks: none can be set, cores run at 3 GHz. valley: 1 GHz draws more than 2 GHz. noisy: each 10 ms are off by up to
+ * 5 %. gaps: one reading in three fails. blind: all fail at this clock. stuck: this clock cannot be set. hint: only the
+ * preference can.
  */
+#include <errno.h>
+
 #include "calibrate/watts.h"
 #include "power/check.h"
 #include "power/clocks.h"
@@ -16,27 +22,61 @@ typedef struct machine {
   enum watts_state state;
   double bytes;
   double package_j, dram_j;
+  bool is_valley, is_noisy, has_gaps;
+  const char *blind_at, *stuck_at;
+  int readings;
 } machine;
 
 /* Watts of a core beyond idle: at 1 GHz 2, at 2 GHz 6, at 3 GHz 12 while it computes; less in the other states. */
+static machine here;
+
 static double truth(enum watts_state state, double ghz)
 {
   static const double share[WATTS_STATES] = {0, 1, 0.75, 0.875, 0.0625, 0.5};
-  return share[state] * (ghz * ghz + ghz);
+  return share[state] * (here.is_valley && ghz < 1.5 ? 9 : ghz * ghz + ghz);
 }
 
-static const double idle_w = 20, dram_idle_w = 4, joules_per_byte = 0.25e-9, bytes_per_s = 8e9;
-static machine here;
+static const double idle_w = 20, dram_idle_w = 4, joules_per_byte = 0.25e-9, bytes_per_s = 8e9, step_s = 0.01;
+
+static double off(void)
+{
+  return here.is_noisy ? 1 + 0.1 * ((double)rand() / RAND_MAX - 0.5) : 1;
+}
+
+static void pass(double seconds, double ghz)
+{
+  double moved = here.state == WATTS_STREAM ? bytes_per_s * seconds : 0;
+  here.bytes += moved;
+  here.package_j += off() * seconds * (idle_w + CORES * truth(here.state, ghz));
+  here.dram_j += off() * (seconds * dram_idle_w + moved * joules_per_byte);
+}
 
 static void advance(tree *t, double seconds)
 {
-  double ghz = atof(clock_get(t->root, 0, "cpufreq/scaling_max_freq")) * 1e-6;
-  double moved = here.state == WATTS_STREAM ? bytes_per_s * seconds : 0;
-  here.bytes += moved;
-  here.package_j += seconds * (idle_w + CORES * truth(here.state, ghz));
-  here.dram_j += seconds * dram_idle_w + moved * joules_per_byte;
+  const char *khz = clock_get(t->root, 0, "cpufreq/scaling_max_freq");
+  for (double left = seconds; left > 0; left -= step_s) pass(left < step_s ? left : step_s, atof(khz) * 1e-6);
   tree_energy(t, "intel-rapl:0", (unsigned long long)(here.package_j * 1e6));
   tree_energy(t, "intel-rapl:0:0", (unsigned long long)(here.dram_j * 1e6));
+  bool is_blind = here.blind_at && strcmp(khz, here.blind_at) == 0;
+  tree_fault(t, "intel-rapl:0", is_blind || (here.has_gaps && here.readings++ % 3 == 2) ? EIO : 0);
+}
+
+static int open_some(void *arg, const char *path)
+{
+  if (arg && clock_ends_with(path, "scaling_max_freq")) return -EACCES;
+  return wtl_knob_sys_real.open(NULL, path);
+}
+
+static int write_some(void *arg, int fd, const char *text)
+{
+  if (here.stuck_at && strcmp(text, here.stuck_at) == 0) return -EIO;
+  return wtl_knob_sys_real.write(arg, fd, text);
+}
+
+static int lock_any(void *arg, int fd)
+{
+  (void)arg;
+  return wtl_knob_sys_real.lock(NULL, fd);
 }
 
 static void start(void *arg, enum watts_state state)
@@ -58,22 +98,32 @@ int main(int argc, char **argv)
 {
   tree *t = here.t = tree_new();
   cpu_set_t cpus = clock_cpus(CORES);
-  wtl_settings s = clock_settings(t, argc > 1 && strcmp(argv[1], "noclocks") == 0 ? WTL_KNOB_NONE : WTL_KNOB_CPUFREQ);
+  const char *how = argc > 1 ? argv[1] : "";
+  wtl_settings s = clock_settings(t, strcmp(how, "noclocks") == 0 ? WTL_KNOB_NONE : WTL_KNOB_CPUFREQ);
+  wtl_knob_sys os = {.sys = &wtl_sys_real, .open = open_some, .write = write_some, .lock = lock_any};
+  here.is_valley = strcmp(how, "valley") == 0;
+  here.is_noisy = strcmp(how, "noisy") == 0;
+  here.has_gaps = strcmp(how, "gaps") == 0;
+  here.blind_at = strncmp(how, "blind:", 6) == 0 ? how + 6 : NULL;
+  here.stuck_at = strncmp(how, "stuck:", 6) == 0 ? how + 6 : NULL;
+  if (strcmp(how, "hint") == 0) os.arg = &os;
   for (int cpu = 0; cpu < CORES; cpu++) {
     clock_cpu(t->root, cpu, "acpi-cpufreq", "performance", "1000000", "3000000");
     clock_put(t->root, cpu, "cpufreq/scaling_available_frequencies", "1000000 2000000 3000000");
     clock_put(t->root, cpu, "cpufreq/base_frequency", "2000000");
+    clock_put(t->root, cpu, "cpufreq/energy_performance_preference", "default");
   }
   tree_zone(t, "intel-rapl:0", "package-0", 0, RANGE);
   tree_zone(t, "intel-rapl:0:0", "dram", 0, RANGE);
   t->on_sleep = advance;
   wtl_meter *meter = tree_open(t, WTL_METER_POWERCAP);
-  wtl_knob *knob = wtl_knob_open(&s, &cpus, NULL);
+  wtl_knob *knob = wtl_knob_open_with(&s, &cpus, NULL, &os);
   watts_load load = {.arg = &here, .cores = CORES, .start = start, .stop = stop, .bytes = bytes};
   for (size_t d = 0; d < wtl_knob_domains(knob) && wtl_knob_acts(knob); d++) CHECK(wtl_knob_claim(knob, d) == 0);
   watts_measure(stdout, meter, knob, &t->sys, &load, 10, NULL);
   wtl_knob_restore(knob);
   CHECK_TEXT(clock_get(t->root, 0, "cpufreq/scaling_max_freq"), "3000000");
+  CHECK_TEXT(clock_get(t->root, 0, "cpufreq/energy_performance_preference"), "default");
   wtl_knob_close(knob);
   wtl_meter_close(meter);
   tree_free(t);

@@ -24,7 +24,7 @@ if sys.argv[1:] == ["where"]:
     reading = {"from": file, "known": known, "why": "" if known else f"{file}: No such file or directory"}
     print(json.dumps({"file": file, "no_file": None if file else "there is no cache folder", "read": reading}))
     sys.exit()
-assert sys.argv[1:] == ["--progress"], sys.argv
+assert sys.argv[1:] in (["--progress"], ["watts", "--budget", "2000", "--progress"]), sys.argv
 for i in range(4):
     print(f"{i} of 4: futex_other", file=sys.stderr, flush=True)
 if "FAKE_SLOW" in os.environ:
@@ -232,9 +232,11 @@ def test_a_damaged_file_is_an_error_of_show_and_a_row_of_the_doctor(wattle, cach
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupt_ends_the_tool_and_keeps_nothing(environment, cache, tmp_path, number, code):
+@pytest.mark.parametrize("words", [[], ["--profile", "here.yaml"]], ids=["prices", "profile"])
+def test_an_interrupt_ends_the_tool_and_keeps_nothing(environment, cache, tmp_path, monkeypatch, number, code, words):
+    monkeypatch.chdir(tmp_path)
     note = tmp_path / "pid"
-    process = fakes.started(["calibrate"], {**environment, "FAKE_SLOW": str(note)})
+    process = fakes.started(["calibrate", *words], {**environment, "FAKE_SLOW": str(note)})
     stat = Path(f"/proc/{process.pid}/stat")  # asleep, it reads what the tool says
     while not (note.exists() and note.read_text() and stat.read_text().rsplit(")", 1)[1].split()[0] == "S"):
         assert process.poll() is None
@@ -244,7 +246,50 @@ def test_an_interrupt_ends_the_tool_and_keeps_nothing(environment, cache, tmp_pa
     assert (process.returncode, out) == (code, "")
     assert err.count("\n") == 1
     assert not Path(f"/proc/{note.read_text()}").exists()
-    assert not cache.exists()
+    assert not cache.exists() and not Path("here.yaml").exists()
+
+
+def watts_row(state, ghz, watts, **more):
+    joules = {"cpu_joules": 2 * watts, "cpu_uncertainty": watts / 10, "dram_joules": None, "dram_uncertainty": None}
+    return {"state": state, "ghz": ghz, "seen_ghz": 3.1, "seconds": 2, "bytes": 0, **joules, **more}
+
+
+def watts_document(**changes):
+    rows = [watts_row("idle", 2.0, 20.0), watts_row("stream", 2.0, 30.0)]
+    for ghz in (1.0, 2.0, 3.0):
+        for state, more in (("active", 8.0), ("spin", 6.0), ("yield", 7.0), ("asleep", 1.0)):
+            rows.append(watts_row(state, ghz, 20.0 + more * ghz))
+    head = {"schema": 1, "kind": "watts", "meter": "powercap", "knob": "cpufreq", "cores": 2, "base_ghz": 2.0}
+    return head | {"rows": rows, "why": "", "others_cores": 0.0} | changes
+
+
+def test_a_fitted_profile_is_shown_and_written(wattle, tool, tmp_path):
+    file = tmp_path / "here.yaml"
+    result = wattle("calibrate", "--profile", file, env={"FAKE_ANSWER": json.dumps(watts_document())})
+    assert result.returncode == 0, result.stderr
+    assert "2 (base)" in result.stdout and f"written to {file}" in result.stdout
+    assert "no sensor of memory" in " ".join(result.stdout.split())
+    assert "base: true" in file.read_text() and "other work" not in file.read_text() + result.stderr
+
+
+def test_what_is_doubtful_of_a_fitted_profile_is_said_and_written(wattle, tool, tmp_path):
+    file = tmp_path / "here.yaml"
+    rows = [r for r in watts_document()["rows"] if (r["state"], r["ghz"]) != ("spin", 3.0)]
+    busy = watts_document(rows=rows, others_cores=0.7)
+    result = wattle("calibrate", "--profile", file, env={"FAKE_ANSWER": json.dumps(busy)})
+    assert result.returncode == 0, result.stderr
+    for words in ("0.7 cores' worth of other work ran meanwhile", "not every state could be measured there: 3 GHz"):
+        assert words in result.stderr and words in file.read_text()
+
+
+def test_where_no_clock_can_be_set_it_is_the_one_that_cores_ran_at(wattle, tool, tmp_path):
+    file = tmp_path / "here.yaml"
+    rows = [r | {"ghz": None} for r in watts_document()["rows"] if r["ghz"] == 2.0]
+    answer = json.dumps(watts_document(rows=rows, base_ghz=None, knob="none"))
+    assert wattle("calibrate", "--profile", file, env={"FAKE_ANSWER": answer}).returncode == 0
+    assert "- ghz: 3.1\n" in file.read_text()
+    assert wattle("calibrate", "--profile", file, "--ghz", "2.5", env={"FAKE_ANSWER": answer}).returncode == 0
+    assert "- ghz: 2.5\n" in file.read_text()
 
 
 def test_spreads_are_in_the_unit_of_the_median():

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from wattle import console, stopping
-from wattle.calibrate import prices, watts
+from wattle.calibrate import prices, tool, watts
 from wattle.calibrate.prices import Where
-from wattle.calibrate.show import show, show_network
+from wattle.calibrate.show import show, show_fit, show_network
 from wattle.checked import Checked, read_json
 from wattle.errors import WattleError
 from wattle.run import directory as directories
@@ -105,16 +105,19 @@ def _fit(file: Path, seconds: float, ghz: float | None) -> None:
             steps.resize(total)
             steps.advance(done - steps.done, name)
 
-        document = watts.measure(seconds, at)
-    found = watts.fit(document, processor["sockets"], ghz or processor["ghz"])
+        words = ["watts", "--budget", str(round(1000 * seconds))]
+        document, said = tool.run(words, at, "nothing is written, and clocks are put back")
+    found = watts.fit(document, processor["sockets"], ghz or watts.seen_ghz(document) or processor["ghz"])
     try:
         file.write_text(watts.text(found, file.stem, processor), encoding="utf-8")
     except OSError as error:
         raise WattleError(f"{file}: cannot be written: {error.strerror}") from None
-    clocks = ", ".join(f"{clock:g}" for clock in found.clocks)
+    show_fit(found, console.out)
     console.out.print(
-        f"Fitted to {found.meter} on {found.cores} cores at {clocks} GHz; written to {file}.", soft_wrap=True
+        f"\nFitted to {found.meter} on {found.cores} cores; written to {file}.", soft_wrap=True, markup=False
     )
+    for words in [*said, *found.doubts]:
+        console.note(words)
 
 
 def _show_known(where: Where, json: bool) -> None:

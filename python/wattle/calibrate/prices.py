@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wattle import manifest, paths, stopping
+from wattle import manifest, paths
+from wattle.calibrate import tool
+from wattle.calibrate.watts import BUSY_FROM
 from wattle.checked import Checked, read_json, require_schema
 from wattle.commands import run_quietly
-from wattle.errors import Interrupted, WattleError
+from wattle.errors import WattleError
 
-TOOL = "wattle-calibrate"
 SCHEMA = 1
 KIND = "prices"
-BUSY_FROM = 0.1  # cores' worth of other work from which on the figures may be wrong
 
 
 @dataclass(frozen=True)
@@ -88,11 +87,11 @@ class Where:
 
 def where() -> Where:
     """Asks the tool."""
-    tool = paths.tool(TOOL)
-    done = run_quietly([str(tool), "where"])
+    path = paths.tool(tool.NAME)
+    done = run_quietly([str(path), "where"])
     if done.returncode != 0:
-        raise _failed(tool, done.returncode, done.stderr)
-    answer = _json(tool, done.stdout)
+        raise tool.failed(path, done.returncode, done.stderr)
+    answer = tool.parsed(path, done.stdout)
     read = answer.get("read")
     return Where(
         Path(answer.text("file")) if answer.has("file") else None,
@@ -106,56 +105,11 @@ def where() -> Where:
 def measure(progress: Callable[[int, int, str], None]) -> dict[str, Any]:
     """Runs the tool; `progress` gets the number of the price it is at, how many there are, and the name. Returns the
     document to show and to keep."""
-    tool = paths.tool(TOOL)
     started = manifest.now()
-    try:
-        with stopping.raised():
-            said, text, code = _run(tool, progress)
-    except KeyboardInterrupt as stop:
-        ended = stopping.exit_code(stop)
-        raise Interrupted(f"{stopping.words(ended)}; nothing is kept", ended) from None
-    if code != 0:
-        raise _failed(tool, code, said)
-    document = _json(tool, text).object()
-    read(Checked(tool, {**document, "measured": started}))  # before it is kept: it is what it should be
+    answer, _ = tool.run([], progress, "nothing is kept")
+    document = answer.object()
+    read(Checked(answer.file, {**document, "measured": started}))  # before it is kept: it is what it should be
     return {**document, "measured": started, "versions": manifest.versions()}
-
-
-def _run(tool: Path, progress: Callable[[int, int, str], None]) -> tuple[str, str, int]:
-    """What it said on standard error that was no progress, its document, and its exit code. (The document fits into a
-    pipe's buffer many times over, so it may wait there.)"""
-    command = [str(tool), "--progress"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
-    said: list[str] = []
-    process = None
-    try:
-        process = subprocess.Popen(command, text=True, errors="replace", **pipes)
-        assert process.stdout and process.stderr
-        for line in process.stderr:
-            head, _, name = line.strip().partition(": ")
-            done, _, total = head.partition(" of ")
-            if done.isdigit() and total.isdigit():
-                progress(int(done), int(total), name)
-            else:
-                said.append(line)
-        return "".join(said), process.stdout.read(), process.wait()
-    finally:
-        if process:
-            with process:  # closes the pipes, and waits
-                process.kill()
-
-
-def _failed(tool: Path, code: int, said: str) -> WattleError:
-    words = " ".join(said.split()).removeprefix(f"{TOOL}: ")
-    ended = f"was {stopping.words(stopping.BY_SIGNAL - code)}" if code < 0 else f"ended with exit code {code}"
-    return WattleError(words or f"{tool} {ended} and said nothing")
-
-
-def _json(tool: Path, text: str) -> Checked:
-    try:
-        return Checked(tool, json.loads(text))
-    except json.JSONDecodeError as error:
-        raise WattleError(f"{tool} wrote something that is not JSON ({error}); is it of this version?") from None
 
 
 def load(file: Path) -> Prices:

@@ -10,10 +10,12 @@ from rich.table import Table
 
 from wattle import units
 from wattle.calibrate.prices import Cell, Prices
-from wattle.provenance import significant
+from wattle.pe import STATES
+from wattle.provenance import amount, significant
 from wattle.tables import table
 
 if TYPE_CHECKING:
+    from wattle.calibrate.watts import Fit
     from wattle.study.network import Analysis
 
 LEGEND = (
@@ -31,6 +33,23 @@ def show(prices: Prices, console: Console) -> None:
     if prices.disturbed:
         words = f"While it was measured there was {prices.disturbed}; measure again when the machine is quiet."
         console.print(f"[partly]{escape(words)}[/partly]")
+
+
+def show_fit(found: Fit, console: Console) -> None:
+    """Watts with their half-widths."""
+    watts = table(title="Watts that a core adds")
+    for name in ("at GHz", *STATES):
+        watts.add_column(name, justify="right" if name != "at GHz" else "left", overflow="fold")
+    for ghz, by_state in found.clocks.items():
+        name = f"{ghz:g}" + (" (base)" if ghz == found.base else "")
+        watts.add_row(name, *(amount(by_state[state].value, by_state[state].plus_minus) for state in STATES))
+    console.print(watts)
+    idle = [
+        f"{amount(n.value, n.plus_minus)} W {what}" for n, what in ((found.idle_cpu, "CPU"), (found.idle_dram, "DRAM"))
+    ]
+    per_byte = amount(found.per_byte.value, found.per_byte.plus_minus, 1e-9)
+    assumed = " (assumed: no sensor of memory)" if found.per_byte.tag == "assumed" else ""
+    console.print(f"Idle, by socket: {idle[0]}, {idle[1]}; a byte moved: {per_byte} nJ{assumed}.")
 
 
 def show_network(found: Analysis, console: Console) -> None:

@@ -7,20 +7,17 @@ no sensor of its own) stays assumed.
 
 from __future__ import annotations
 
-import json
 import math
-import subprocess
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wattle import paths
 from wattle.checked import Checked
 from wattle.errors import WattleError
 from wattle.pe import STATES
 
-TOOL = "wattle-calibrate"
+NEAR_GHZ = 1e-3
+BUSY_FROM = 0.1  # cores' worth of other work from which on the figures may be wrong
 
 
 @dataclass(frozen=True)
@@ -48,7 +45,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Fit:
-    """The profile. `clocks`: GHz -> the four states; `base`: one of them."""
+    """The profile. `clocks`: GHz -> the four states; `base`: one of them. `left_out`: clocks at which a state could not
+    be measured. `others_cores`: cores' worth of time that other work took meanwhile."""
 
     meter: str
     cores: int
@@ -58,27 +56,27 @@ class Fit:
     per_byte: Number
     clocks: dict[float, dict[str, Number]]
     base: float
+    left_out: tuple[float, ...] = ()
+    others_cores: float | None = None
+
+    @property
+    def doubts(self) -> list[str]:
+        """What its user should know of how it was measured."""
+        found = []
+        if self.left_out:
+            clocks = ", ".join(f"{clock:g}" for clock in self.left_out)
+            found.append(f"left out, since not every state could be measured there: {clocks} GHz")
+        if self.others_cores is not None and self.others_cores >= BUSY_FROM:
+            found.append(
+                f"{self.others_cores:.1f} cores' worth of other work ran meanwhile, and its watts are in these: "
+                "measure again when the machine is quiet"
+            )
+        return found
 
 
-def measure(seconds: float, step: Callable[[int, int, str], None]) -> Checked:
-    """Runs the tool; its words where it cannot."""
-    tool = paths.tool(TOOL)
-    command = [str(tool), "watts", "--progress", "--budget", str(round(1000 * seconds))]
-    job = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert job.stderr is not None
-    assert job.stdout is not None
-    said = ""
-    for line in job.stderr:
-        head, _, name = line.partition(": ")
-        done, _, whole = head.partition(" of ")
-        if done.isdigit() and whole.isdigit():
-            step(int(done), int(whole), name.strip())
-        else:
-            said = line.strip().removeprefix("wattle:").strip()
-    text = job.stdout.read()
-    if job.wait() != 0:
-        raise WattleError(said or f"{tool} failed with exit code {job.returncode}")
-    return Checked(TOOL, json.loads(text))
+def seen_ghz(document: Checked) -> float | None:
+    """The clock at which the cores ran while they computed, where none was set."""
+    return next((r.number("seen_ghz") for r in document.items("rows") if r.text("state") == "active"), None)
 
 
 def read_rows(document: Checked) -> list[Row]:
@@ -118,9 +116,14 @@ def fit(document: Checked, sockets: int, ghz: float | None) -> Fit:
         if row.state in STATES and row.cpu_w is not None and clock is not None:
             clocks.setdefault(round(clock, 6), {})[row.state] = _per_core(row, idle.cpu_w, cores, how)
     clocks = {clock: by_state for clock, by_state in sorted(clocks.items()) if set(by_state) == set(STATES)}
-    if not clocks:
-        raise WattleError(f"{meter}: no clock at which every state was measured; give the clock with --ghz")
-    base = document.number("base_ghz") or max(clocks)
+    asked = document.number("base_ghz")
+    if not clocks and asked is None and ghz is None:
+        raise WattleError("the clock of this machine is not known: give it with --ghz")
+    base = max(clocks, default=ghz) if asked is None else asked
+    if not any(abs(clock - base) < NEAR_GHZ for clock in clocks):
+        why = document.text("why") or f"{meter} left gaps"
+        raise WattleError(f"at the base clock, {base:g} GHz, not every state could be measured: {why}")
+    meant = {round(r.ghz, 6) for r in rows if r.ghz is not None}
     return Fit(
         meter,
         cores,
@@ -132,6 +135,8 @@ def fit(document: Checked, sockets: int, ghz: float | None) -> Fit:
         _per_byte(rows, idle, meter),
         clocks,
         min(clocks, key=lambda c: abs(c - base)),
+        tuple(sorted(meant - set(clocks))),
+        document.number("others_cores", lo=None),
     )
 
 
@@ -188,6 +193,7 @@ def text(found: Fit, name: str, processor: dict[str, Any]) -> str:
     """The profile as YAML."""
     lines = [f"name: {name}", f"title: {_quoted(str(processor['name']))}", "about: >-"]
     lines += [f"  Fitted by wattle calibrate to the meter {found.meter}; check it before it is used elsewhere."]
+    lines += [f"  {words[0].upper()}{words[1:]}." for words in found.doubts]
     lines += [f"sockets: {found.sockets}", f"cores_per_socket: {max(1, found.cores // found.sockets)}"]
     if processor.get("vendor"):
         lines += ["match:", f"  - vendor: {_quoted(processor['vendor'])}"]

@@ -1,0 +1,67 @@
+"""The tool that measures, `wattle-calibrate`, as the lab starts it: with progress, and ended where the lab is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from wattle import paths, stopping
+from wattle.checked import Checked
+from wattle.errors import Interrupted, WattleError
+
+NAME = "wattle-calibrate"
+
+
+def run(words: Sequence[str], progress: Callable[[int, int, str], None], lost: str) -> tuple[Checked, list[str]]:
+    """Its document, and the lines that it said on standard error. `progress` gets the number of what it is at, how many
+    there are, and the name. `lost`: what is said of one that was interrupted."""
+    path = paths.tool(NAME)
+    try:
+        with stopping.raised():
+            said, text, code = _run([str(path), *words, "--progress"], progress)
+    except KeyboardInterrupt as stop:
+        ended = stopping.exit_code(stop)
+        raise Interrupted(f"{stopping.words(ended)}; {lost}", ended) from None
+    if code != 0:
+        raise failed(path, code, "".join(said))
+    return parsed(path, text), [line.strip().removeprefix("wattle:").strip() for line in said]
+
+
+def _run(command: list[str], progress: Callable[[int, int, str], None]) -> tuple[list[str], str, int]:
+    """What it said on standard error that was no progress, its document, and its exit code. (The document fits into a
+    pipe's buffer many times over, so it may wait there.)"""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
+    said: list[str] = []
+    process = None
+    try:
+        process = subprocess.Popen(command, text=True, errors="replace", **pipes)
+        assert process.stdout and process.stderr
+        for line in process.stderr:
+            head, _, name = line.strip().partition(": ")
+            done, _, total = head.partition(" of ")
+            if done.isdigit() and total.isdigit():
+                progress(int(done), int(total), name)
+            else:
+                said.append(line)
+        return said, process.stdout.read(), process.wait()
+    finally:
+        if process:
+            with process:  # closes the pipes, and waits
+                process.kill()
+
+
+def failed(tool: Path, code: int, said: str) -> WattleError:
+    """Its own words, or how it ended."""
+    words = " ".join(said.split()).removeprefix(f"{NAME}: ").removeprefix("wattle: ")
+    ended = f"was {stopping.words(stopping.BY_SIGNAL - code)}" if code < 0 else f"ended with exit code {code}"
+    return WattleError(words or f"{tool} {ended} and said nothing")
+
+
+def parsed(tool: Path, text: str) -> Checked:
+    """What it wrote on standard output."""
+    try:
+        return Checked(tool, json.loads(text))
+    except json.JSONDecodeError as error:
+        raise WattleError(f"{tool} wrote something that is not JSON ({error}); is it of this version?") from None
