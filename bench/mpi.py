@@ -7,6 +7,7 @@ import os
 import re
 import resource
 import shutil
+import statistics
 import subprocess
 import tempfile
 import time
@@ -20,7 +21,7 @@ from bench import verdicts
 from bench.jobs import COMMON_ENV, OTHERS, ROOT, BenchError, Figures, Side, Toolchain, alternate, build, end
 from bench.load import Watch
 from bench.pairs import DISTURBED, Row, as_data, between, compare
-from bench.show import comparison_table, section, shown_seconds
+from bench.show import comparison_table, section
 
 INPUT = ROOT / "tests/mpi/inputs/water.nw"
 ENERGY = re.compile(r"Total SCF energy\s*=\s*(-?\d+\.\d+)")
@@ -108,6 +109,10 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     return result
 
 
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
 def loops(options: argparse.Namespace, result: dict, mpi: str, name: str, program: Path) -> None:
     bound = ["--bind-to", "core"] if mpi == "openmpi" else ["-bind-to", "core"]
     launch = launcher(mpi, 2, *bound)
@@ -121,13 +126,12 @@ def loops(options: argparse.Namespace, result: dict, mpi: str, name: str, progra
         *compare([Row("balanced", f"exchange each 50 us, {name}", bar=1.02)], between(close, 0, 1)),
     ]
     section(f"{name}: two processes, with Wattle's library and without", comparison_table("Wattle", "plain", rows))
-    cpu = [r[0]["waiting_cpu"] for r in slack]
-    wall = 20 * min(r[0]["imbalanced"] for r in slack)
+    shares = [[r[i]["waiting_cpu"] / (20 * r[i]["imbalanced"]) for r in slack] for i in range(2)]
     busy = 3 * sum(r[0][OTHERS] > DISTURBED for r in slack) > len(slack)
-    plain = max(r[1]["waiting_cpu"] for r in slack)
-    label = f"CPU of the rank that waits, {name} (plain: {shown_seconds(plain)})"
-    bar = verdicts.of_cpu_seconds(SECTION, label, cpu, WAITING_BAR * wall, busy, not options.quick)
-    out.print(f"CPU seconds of the waiting rank: {bar.ours} of {wall:.2f} s, plain {shown_seconds(plain)}\n")
+    label = f"CPU of the rank that waits, of the loop's time, {name} (plain: {_percent(max(shares[1]))})"
+    bar = verdicts.of_cpu_seconds(SECTION, label, shares[0], WAITING_BAR, busy, not options.quick, _percent)
+    least, middle = _percent(min(shares[0])), _percent(statistics.median(shares[0]))
+    out.print(f"CPU of the waiting rank: {least} to {bar.ours} of the loop's time, median {middle}\n")
     result["rows"] += as_data(rows)
     result["bars"] += [*verdicts.of_comparisons(SECTION, "plain", rows), bar]
     result["raw"][mpi] = {"imbalanced": slack, "balanced": close}

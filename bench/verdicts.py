@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 
 from rich.table import Table
@@ -39,14 +39,23 @@ def of_comparison(section: str, other_name: str, c: Comparison) -> Bar:
     )
 
 
-def of_cpu_seconds(section: str, label: str, values: list[float], bar: float, disturbed: bool, judge: bool) -> Bar:
-    """A promise of CPU seconds, held against the worst of the runs. `judge`: enough was run for a verdict."""
+def of_cpu_seconds(
+    section: str,
+    label: str,
+    values: list[float],
+    bar: float,
+    disturbed: bool,
+    judge: bool,
+    text: Callable[[float], str] = shown_seconds,
+) -> Bar:
+    """A promise of CPU seconds, or of their share, held against the worst of the runs. `judge`: enough was run for a
+    verdict."""
     worst = max(values)
     return Bar(
         section=section,
         label=label,
         other_name="",
-        ours=shown_seconds(worst),
+        ours=text(worst),
         other="",
         value=worst,
         low=min(values),

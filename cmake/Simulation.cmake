@@ -44,7 +44,7 @@ add_custom_command(OUTPUT ${SIM_MPI_GENERATED}
   COMMAND ${CMAKE_COMMAND} -E touch ${SIM_MPI_GENERATED}
   DEPENDS mpi/generate_sim.py mpi/generate.py mpi/calls.toml COMMENT "Generating the MPI front end of simulated programs")
 set_source_files_properties(${SIM_MPI_GENERATED} PROPERTIES COMPILE_OPTIONS "${WTL_AS_GENERATED}")
-add_library(wattle-sim-mpi STATIC mpi/count.c mpi/finish.c mpi/governed.c mpi/poll.c mpi/rank.c mpi/simulated.c
+add_library(wattle-sim-mpi STATIC mpi/count.c mpi/finish.c mpi/governed.c mpi/poll.c mpi/rank.c mpi/ring.c mpi/simulated.c
   mpi/still.c ${SIM_MPI_GENERATED})
 add_dependencies(wattle-sim-mpi mpi_generated)
 target_compile_definitions(wattle-sim-mpi PRIVATE $<TARGET_PROPERTY:wattle-sim,COMPILE_DEFINITIONS>)

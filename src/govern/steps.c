@@ -85,6 +85,33 @@ uint64_t wtl_steps_next(const wtl_stages *s, const wtl_wait_length *length, uint
   return (uint64_t)fmax(next, least_s * ticks_per_s);
 }
 
+/*
+ * One ring is enough to believe that others end the waits of a site. A wait that nobody rang for ends that: then it
+ * takes two in a row, the next time four, and so on. A sleep lasts no longer than half of the wait so far, so that one
+ * for which nobody rings becomes longer by no more.
+ */
+enum { MOST_DOUBT = 127, FORGIVEN_AFTER = 16 };
+static const double most_rung_s = 10e-3;
+/* Who is woken by others comes about 50 us late, more than by short sleeps: of this it is a hundredth. */
+static const double rung_from_s = 5e-3;
+
+void wtl_steps_ended(wtl_wait_length *length, bool by_ring)
+{
+  if (!by_ring) {
+    length->rung = 0;
+    length->doubt = length->doubt < MOST_DOUBT ? (uint8_t)(2 * length->doubt + 1) : MOST_DOUBT;
+  } else if (length->rung < UINT8_MAX && ++length->rung == length->doubt + FORGIVEN_AFTER) {
+    length->doubt /= 2;
+  }
+}
+
+uint64_t wtl_steps_rung(const wtl_stages *s, const wtl_wait_length *length, uint64_t idle)
+{
+  double ticks_per_s = 1e9 / s->ns_per_tick, now = (double)idle;
+  if (length->rung <= length->doubt || now < rung_from_s * ticks_per_s) return 0;
+  return (uint64_t)fmin(most_share_before * now, most_rung_s * ticks_per_s);
+}
+
 uint64_t wtl_steps_least(const wtl_stages *s)
 {
   return (uint64_t)(least_s * 1e9 / s->ns_per_tick);

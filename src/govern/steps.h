@@ -11,11 +11,12 @@
  * A sleep lasts no longer than a sixteenth of the time in which nothing has happened, so that a wait is made longer by
  * no more; a half, before the time from which the site's waits end. And no longer than a millisecond, before that time
  * five (Open MPI itself looks at its sockets each ten), because others may need the progress that this process makes
- * when it looks.
+ * when it looks. Where they wake it when they do, and when what it waits for has come, ten.
  */
 #ifndef WTL_GOVERN_STEPS_H
 #define WTL_GOVERN_STEPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "govern/stages.h"
@@ -26,6 +27,13 @@ uint64_t wtl_steps_next(const wtl_stages *s, const wtl_wait_length *length, uint
 
 /* A wait took so many ticks, of which nothing happened. */
 void wtl_steps_waited(wtl_wait_length *length, uint64_t ticks);
+
+/* Where others may wake this process (wait/ring.h): a wait was ended by that, or was over when a sleep ended that they
+ * could have ended. */
+void wtl_steps_ended(wtl_wait_length *length, bool by_ring);
+
+/* How long a sleep may last because rings end the waits of this site. Ticks; 0: they do not, or the wait is young. */
+uint64_t wtl_steps_rung(const wtl_stages *s, const wtl_wait_length *length, uint64_t idle);
 
 /* The shortest of them. Ticks. */
 uint64_t wtl_steps_least(const wtl_stages *s);

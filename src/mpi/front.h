@@ -38,12 +38,13 @@ typedef struct wtl_mpi_rank {
   wtl_pace tests, polls, kept;
   wtl_record record;
   wtl_settings settings;
-  _Atomic bool file_requests; /* the program has, or had */
-  _Atomic bool abandoned;     /* its profile is written: the program ends without MPI_Finalize */
-  bool plain_reductions;      /* where the order of a reduction may show in its result, it stays as it is */
-  MPI_Comm node;              /* of our own: the processes of this node */
+  _Atomic bool polled_requests; /* the program has, or had, some that nothing but their own function moves on */
+  _Atomic bool abandoned;       /* its profile is written: the program ends without MPI_Finalize */
+  bool plain_reductions;        /* where the order of a reduction may show in its result, it stays as it is */
+  MPI_Comm node;                /* of our own: the processes of this node */
   int n_local, slot;
   long pid;
+  size_t ring_bytes;  /* of what the node's processes wake each other by (ring.c); 0: nothing */
   wtl_arena shared;   /* of the node's processes: their votes on clocks; empty where nothing is governed */
   wtl_clocks *clocks; /* NULL where nothing is governed */
 } wtl_mpi_rank;
@@ -63,7 +64,7 @@ typedef struct wtl_mpi_still {
 typedef struct wtl_mpi_thread {
   bool inside;       /* a call of the program's */
   bool keeping;      /* one that stays as it is, and tells us when it idles */
-  bool came;         /* within a test: something did, if the MPI tells of that (looks.c) */
+  wtl_news news;     /* of a test: what the MPI tells of it (looks.c, idle.c) */
   uint64_t entered;  /* tick at which that began, where a governor was told */
   wtl_site *site;    /* of that call */
   uint8_t looks;     /* how often it has told us, up to what makes a wait */
@@ -140,17 +141,24 @@ static inline void wtl_mpi_meet(wtl_frame *f, MPI_Comm comm)
     wtl_mpi_arrive(f, comm);
 }
 
-static inline void wtl_mpi_leave(wtl_frame *f)
+static inline void wtl_mpi_close(wtl_frame *f)
 {
   if (WTL_UNLIKELY(f->meets)) wtl_mpi_depart(f);
   if (WTL_UNLIKELY(f->timed)) wtl_profile_leave(f->site, f->bytes, f->start, f->waited);
   wtl_mpi_here.inside = false;
 }
 
+/* Who waits for what the call has sent, or taken, may be asleep. */
+static inline void wtl_mpi_leave(wtl_frame *f)
+{
+  wtl_ring_others(&wtl_mpi_self->door.ring);
+  wtl_mpi_close(f);
+}
+
 /* Waits until test(arg) is true. */
 static inline void wtl_mpi_wait(wtl_frame *f, bool (*test)(void *), void *arg)
 {
-  wtl_door_wait_by_tests(&wtl_mpi_self->door, f->site, &wtl_mpi_self->tests, test, arg, &wtl_mpi_here.came);
+  wtl_door_wait_by_tests(&wtl_mpi_self->door, f->site, &wtl_mpi_self->tests, test, arg, &wtl_mpi_here.news);
 }
 
 /* Waits for a request; returns what MPI_Test said. _f: one of Fortran's, `status` never what stands for none. */
@@ -172,21 +180,22 @@ static inline bool wtl_mpi_waitall_hangs(void)
 }
 
 /*
- * MPICH 4.0's MPI_Request_get_status moves no request of a file's on (nor any that a library made with a function to
- * poll it). Its MPI_Waitall does, and so is called as it is in a process that has ever had one.
+ * MPICH 4.0's MPI_Request_get_status moves no request on that has a function to poll it: those of files, and what a
+ * library made by MPIX_Grequest_start. Its MPI_Waitall does, and so is called as it is in a process that has ever had
+ * one.
  */
 static inline bool wtl_mpi_waitall_stays(void)
 {
 #ifdef MPICH_VERSION
-  return atomic_load_explicit(&wtl_mpi_self->file_requests, memory_order_relaxed);
+  return atomic_load_explicit(&wtl_mpi_self->polled_requests, memory_order_relaxed);
 #else
   return false;
 #endif
 }
 
-static inline void wtl_mpi_has_file_requests(void)
+static inline void wtl_mpi_has_polled_requests(void)
 {
-  atomic_store_explicit(&wtl_mpi_self->file_requests, true, memory_order_relaxed);
+  atomic_store_explicit(&wtl_mpi_self->polled_requests, true, memory_order_relaxed);
 }
 
 /* Around a blocking call that stays as it is (idle.c). */
@@ -316,6 +325,11 @@ uint64_t wtl_mpi_sum_types_degree(wtl_mpi_array counts, wtl_mpi_types types, MPI
  */
 bool wtl_mpi_order_matters(MPI_Op op, MPI_Datatype type, MPI_Comm comm, uint64_t bytes);
 
+/* --- who sleeps and who wakes them (ring.c): collective over the processes of a node --- */
+
+void wtl_mpi_ring_start(wtl_mpi_rank *self);
+void wtl_mpi_ring_stop(wtl_mpi_rank *self);
+
 /* --- clocks (governed.c): all collective over the processes of a node --- */
 
 /* `all`: what each of them is. */
@@ -344,6 +358,11 @@ int wtl_c_Init(int *argc, char ***argv);
 int wtl_c_Init_thread(int *argc, char ***argv, int required, int *provided);
 int wtl_c_Finalize(void);
 int wtl_c_Abort(MPI_Comm comm, int code);
+#ifdef MPICH_VERSION
+int wtl_c_Grequest_start(MPI_Grequest_query_function *, MPI_Grequest_free_function *, MPI_Grequest_cancel_function *,
+                         MPIX_Grequest_poll_function *, MPIX_Grequest_wait_function *, void *, MPI_Request *);
+int wtl_c_Grequest_class_allocate(MPIX_Grequest_class, void *, MPI_Request *);
+#endif
 void wtl_f_Init(MPI_Fint *ierror);
 void wtl_f8_Init(MPI_Fint *ierror);
 void wtl_f_Init_thread(void *required, void *provided, MPI_Fint *ierror);

@@ -17,6 +17,7 @@ from pathlib import Path
 
 # Written by hand in src/mpi: how a job begins and ends.
 SPECIAL = {"Init": 0, "Init_thread": 2, "Finalize": 0, "Abort": 2}  # Fortran arguments, ierror left out
+MPICHS = ("Grequest_start", "Grequest_class_allocate")  # and MPICH's own, after MPIX_: C alone
 ARRAYS = {"count": ("int", "MPI_Count"), "displ": ("int", "MPI_Aint"), "disp_unit": ("int", "MPI_Aint")}
 ARGUMENT = re.compile(r"(?P<type>.*?[ *])(?P<name>\w+)(?P<array>(\[\])?)$")
 
@@ -273,7 +274,7 @@ def kept(call: Call, language: Language) -> list[str]:
 def started(call: Call, language: Language) -> list[str]:
     lines = [*opening(call, language), enter(call, language), "  " + language.real(call.name, call.names, "rc")]
     if call.row.get("file"):
-        lines.append("  wtl_mpi_has_file_requests();")
+        lines.append("  wtl_mpi_has_polled_requests();")
     return [*lines, "  wtl_mpi_leave(&f);", *closing(language)]
 
 
@@ -432,7 +433,7 @@ class Symbol:
 
     name: str
     wrapper: str
-    since: int
+    where: str = ""  # what must hold of an MPI that has it
 
 
 def fortran_names(name: str) -> list[str]:
@@ -445,20 +446,26 @@ def behind(call: Call, language: Language) -> str:
     return language.wrapper(call) + ("_noted" if call.how == "poll" else "")
 
 
+def needs(version: int) -> str:
+    return f"MPI_VERSION >= {version}" if version else ""
+
+
 def symbols(calls: list[Call]) -> list[Symbol]:
     found = []
     for call in calls:
-        found.append(Symbol(f"MPI_{call.name}", behind(call, C), call.since()))
+        where = needs(call.since())
+        found.append(Symbol(f"MPI_{call.name}", behind(call, C), where))
         if call.has_large:
-            found.append(Symbol(f"MPI_{call.name}_c", behind(call, LARGE), max(4, call.since())))
+            found.append(Symbol(f"MPI_{call.name}_c", behind(call, LARGE), needs(max(4, call.since()))))
         if call.has_fortran:
-            found += [Symbol(name, behind(call, F), call.since()) for name in fortran_names(call.name)]
+            found += [Symbol(name, behind(call, F), where) for name in fortran_names(call.name)]
             lower = f"mpi_{call.name.lower()}"
-            found += [Symbol(lower + end, behind(call, F8), call.since()) for end in ("_f08_", "_f08ts_")]
+            found += [Symbol(lower + end, behind(call, F8), where) for end in ("_f08_", "_f08ts_")]
     for name in SPECIAL:
-        found.append(Symbol(f"MPI_{name}", f"wtl_c_{name}", 0))
-        found += [Symbol(alias, f"wtl_f_{name}", 0) for alias in fortran_names(name)]
-        found.append(Symbol(f"mpi_{name.lower()}_f08_", f"wtl_f8_{name}", 0))
+        found.append(Symbol(f"MPI_{name}", f"wtl_c_{name}"))
+        found += [Symbol(alias, f"wtl_f_{name}") for alias in fortran_names(name)]
+        found.append(Symbol(f"mpi_{name.lower()}_f08_", f"wtl_f8_{name}"))
+    found += [Symbol(f"MPIX_{name}", f"wtl_c_{name}", "defined(MPICH_VERSION)") for name in MPICHS]
     return found
 
 
@@ -504,9 +511,7 @@ def table(found: list[Symbol]) -> list[str]:
     lines = ["void *const wtl_mpi_functions[] = {"]
     for symbol in found:
         entry = f"  (void *){symbol.wrapper}, /* {symbol.name} */"
-        lines += (
-            [f"#if MPI_VERSION >= {symbol.since}", entry, "#else", "  NULL,", "#endif"] if symbol.since else [entry]
-        )
+        lines += [f"#if {symbol.where}", entry, "#else", "  NULL,", "#endif"] if symbol.where else [entry]
     return [*lines, "};", "const size_t wtl_mpi_n_functions = sizeof wtl_mpi_functions / sizeof wtl_mpi_functions[0];"]
 
 

@@ -1,4 +1,4 @@
-/* MPI_Init, MPI_Init_thread, MPI_Finalize and MPI_Abort, in each language. */
+/* MPI_Init, MPI_Init_thread, MPI_Finalize and MPI_Abort, in each language; and what MPICH alone has. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +75,25 @@ int wtl_c_Abort(MPI_Comm comm, int code)
   wtl_mpi_abandon();
   return PMPI_Abort(comm, code);
 }
+
+#ifdef MPICH_VERSION
+
+/* A request with a function of the program's that polls it (front.h). */
+int wtl_c_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *let_go,
+                         MPI_Grequest_cancel_function *cancel, MPIX_Grequest_poll_function *poll,
+                         MPIX_Grequest_wait_function *wait, void *state, MPI_Request *request)
+{
+  if (wtl_mpi_self) wtl_mpi_has_polled_requests();
+  return PMPIX_Grequest_start(query, let_go, cancel, poll, wait, state, request);
+}
+
+int wtl_c_Grequest_class_allocate(MPIX_Grequest_class class, void *state, MPI_Request *request)
+{
+  if (wtl_mpi_self) wtl_mpi_has_polled_requests();
+  return PMPIX_Grequest_class_allocate(class, state, request);
+}
+
+#endif
 
 typedef void call0(MPI_Fint *);
 typedef void call2(void *, void *, MPI_Fint *);

@@ -36,7 +36,7 @@ static unsigned look(void *worker)
   if (events && wtl_mpi_here.keeping)
     wtl_mpi_moved();
   else if (events)
-    wtl_mpi_here.came = true;
+    wtl_mpi_here.news = WTL_NEWS_SOME;
 #ifdef MPICH_VERSION
   else if (wtl_mpi_here.keeping && !wtl_mpi_self->door.is_shared)
     wtl_mpi_idle();

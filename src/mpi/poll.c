@@ -24,6 +24,7 @@ uint64_t wtl_mpi_poll(wtl_frame *f, uint32_t call, uintptr_t at)
   const wtl_stages *s = &wtl_mpi_self->door.stages;
   double between = t->polling.slept || s->yields ? BETWEEN_COLD_NS : BETWEEN_NS;
   if (t->polling.idle && (double)(now - t->polled) * s->ns_per_tick > between) wtl_mpi_poll_no_more();
+  t->news = WTL_NEWS_UNTOLD;
   wtl_mpi_open(f, call, at, 0);
   return now;
 }
@@ -33,13 +34,13 @@ void wtl_mpi_polled(wtl_frame *f, uint64_t from, bool found)
   wtl_mpi_rank *self = wtl_mpi_self;
   wtl_mpi_thread *t = &wtl_mpi_here;
   bool in_chain = t->polling.idle != 0;
+  if (found || t->news == WTL_NEWS_SOME) wtl_ring_others(&self->door.ring);
   wtl_mpi_stand stand = found ? WTL_MPI_GOES_ON : wtl_mpi_stands(&t->still);
   if (found) {
     wtl_door_turned(&self->door, f->site, &t->polling, true);
   } else if (stand == WTL_MPI_STANDS_STILL) {
     t->polling.may_stray = true;
-    t->polling.came = t->came;
-    t->came = false;
+    t->polling.news = t->news;
     wtl_door_turn(&self->door, f->site, &t->polling, &self->polls, wtl_ticks() - from);
   } else if (stand == WTL_MPI_GOES_ON) {
     wtl_mpi_poll_no_more();
@@ -49,6 +50,6 @@ void wtl_mpi_polled(wtl_frame *f, uint64_t from, bool found)
     f->site->exact_calls++;
     t->inside = false;
   } else {
-    wtl_mpi_leave(f);
+    wtl_mpi_close(f);
   }
 }

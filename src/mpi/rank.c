@@ -156,6 +156,7 @@ void wtl_mpi_start(int thread_level)
   bool shared = thread_level == MPI_THREAD_MULTIPLE;
   wtl_mpi_place *all = ask_all(self, wtl_clocks_wanted(&self->settings) && !shared);
   start_door(self, all, shared);
+  wtl_mpi_ring_start(self);
   if (all) wtl_mpi_govern(self, all);
   free(all);
   self->plain_reductions = self->settings.mpi_reductions.number == 0;
@@ -266,6 +267,7 @@ void wtl_mpi_stop(uintptr_t from)
   wtl_mpi_leave(&f);
   wtl_mpi_self = NULL;
   wtl_mpi_clocks_back(self);
+  wtl_mpi_ring_stop(self);
   PMPI_Comm_free(&self->node);
   wtl_profile_stop(&self->profile);
   if (self->record.meter) wtl_meter_close(self->record.meter);

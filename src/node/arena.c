@@ -91,8 +91,7 @@ static _Atomic uint32_t *opened(const wtl_arena *a)
   return &((head *)(void *)a->base)->opened;
 }
 
-/* A limit on the size of files (ulimit -f) holds for a memfd too, and would kill this process instead of telling it. */
-static int set_length(int fd, size_t length)
+int wtl_set_length(int fd, size_t length)
 {
   struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
   sigaction(SIGXFSZ, &ignore, &before);
@@ -106,7 +105,7 @@ static int set_length(int fd, size_t length)
 static int create(wtl_arena *a, char *error, size_t size)
 {
   a->fd = memfd_create("wattle-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (a->fd < 0 || set_length(a->fd, a->length) != 0 || fcntl(a->fd, F_ADD_SEALS, SEALS) != 0) {
+  if (a->fd < 0 || wtl_set_length(a->fd, a->length) != 0 || fcntl(a->fd, F_ADD_SEALS, SEALS) != 0) {
     snprintf(error, size, "creating the node's arena of %zu bytes failed: %s (%slower %s?)", a->length, strerror(errno),
              errno == EFBIG ? "raise the limit on the size of files, ulimit -f, or " : "", a->setting);
     return WTL_EXIT_OSERR;

@@ -86,6 +86,8 @@ typedef struct wtl_wait_length {
   uint8_t waits;      /* 255: at least */
   uint8_t since;      /* waits that shortest[0] is of */
   bool strayed;       /* the last one was unlike them */
+  uint8_t rung;       /* how many, in a row, others ended by a ring (wait/ring.h) */
+  uint8_t doubt;      /* so many are not enough to believe that it will be so */
 } wtl_wait_length;
 
 typedef struct wtl_site {

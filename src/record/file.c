@@ -135,6 +135,7 @@ static void write_times(const writer *w)
   wtl_json_number_field(f, "amo", w->sites ? bytes[WTL_DIR_AMO] : NAN, 0);
   putc('}', f);
   wtl_json_number_field(f, "sleeps", (double)w->self->door->sleeps, 0);
+  wtl_json_number_field(f, "rings", (double)w->self->door->rings, 0);
   wtl_json_number_field(f, "rescues", (double)w->self->door->rescues, 0);
   wtl_json_number_field(f, "handled", (double)w->self->door->handled, 0);
   wtl_json_number_field(f, "wake_price_s", w->self->door->stages.learns ? w->self->door->stages.price_s : NAN, 0);

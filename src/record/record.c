@@ -40,6 +40,7 @@ void wtl_record_start(wtl_record *r)
   r->start_cpu_s = r->so_far.cpu_s = wtl_record_cpu_seconds();
   for (int stage = 0; stage < WTL_N_STAGES; stage++) r->door->ticks[stage] = 0;
   r->door->sleeps = 0;
+  r->door->rings = 0;
   r->door->calls = r->calls;
   r->door->live = wtl_live_start(r->me, r->n);
   if (r->settings->counters.on) wtl_operations_start(&r->operations, NULL);

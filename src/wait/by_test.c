@@ -35,9 +35,11 @@ static void learn_pace(_Atomic uint32_t *pace, uint32_t now, uint32_t took, bool
 
 static bool has_moved(const wtl_door *d, wtl_turns *t, wtl_pace *p, uint64_t took)
 {
-  if (t->came) { /* no need to guess, nor to learn what idle tests take from it */
-    t->came = false;
-    t->flows = true;
+  wtl_news news = t->news;
+  t->news = WTL_NEWS_UNTOLD;
+  if (news == WTL_NEWS_NONE) t->tells = true;
+  if (news == WTL_NEWS_SOME || (news == WTL_NEWS_UNTOLD && t->tells)) { /* no need to guess, nor to learn from it */
+    if (t->booked - t->idle >= t->limit) t->flows = true;               /* not of what came with the call itself */
     return true;
   }
   bool cold = t->slept || t->signs; /* code that not every test needs stays cold for some tests after a sleep */
@@ -47,7 +49,7 @@ static bool has_moved(const wtl_door *d, wtl_turns *t, wtl_pace *p, uint64_t too
   bool moved = usual && took > MOVED * (uint64_t)usual && took > least;
   if (t->slept || !cold) learn_pace(pace, usual, took < UINT32_MAX ? (uint32_t)took : UINT32_MAX, moved);
   if (!cold) return moved;
-  if (moved) {
+  if (moved && news == WTL_NEWS_UNTOLD) {
     t->awake_until = t->booked + (uint64_t)(SURE_NS / d->stages.ns_per_tick);
     t->signs = (uint8_t)((t->signs + 1) % SIGNS);
     if (t->signs == 0) t->flows = true;
@@ -87,19 +89,46 @@ static int depth_of(uint64_t ns)
   return depth;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+  return a > b ? a : b;
+}
+
+/*
+ * Whom others wake runs about 50 us later, and waking takes them ten of theirs, just when they have what this process
+ * waits for. A shorter sleep is not worth that.
+ */
+enum { WORTH_A_RING_NS = 250000 };
+/* A ring that nothing came of was for others. After it nobody may wake this process for one over this of the time it
+ * has waited: however many rings there are, those that it hears become few. */
+enum { DEAF_FOR = 2 };
+
 static void nap(wtl_door *d, wtl_site *site, wtl_turns *t)
 {
   static const wtl_wait_length unknown;
-  uint64_t idle = t->booked - t->idle, step = wtl_steps_next(&d->stages, t->flows ? &unknown : &site->length, idle);
-  uint64_t ns = (uint64_t)((double)step * d->stages.ns_per_tick), from;
+  const wtl_wait_length *length = t->flows ? &unknown : &site->length;
+  uint64_t idle = t->booked - t->idle, step = wtl_steps_next(&d->stages, length, idle), from;
+  if (t->rung) t->deaf_until = t->booked + idle / DEAF_FOR;
+  bool hears = d->ring.node && t->booked >= t->deaf_until;
+  if (hears && d->ring.only) step = larger(step, wtl_steps_rung(&d->stages, &site->length, idle));
+  uint64_t ns = (uint64_t)((double)step * d->stages.ns_per_tick);
   struct timespec s = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+  t->heard = hears && ns >= WORTH_A_RING_NS;
   take_slack(t);
   from = t->booked;
   if (!t->told && d->live) t->told = wtl_door_tell(d, site);
-  nanosleep(&s, NULL);
+  if (t->owes) wtl_ring_others(&d->ring);
+  t->owes = false;
+  t->rung = t->heard && wtl_ring_sleep(&d->ring, (double)ns * 1e-9);
+  if (!t->heard) nanosleep(&s, NULL);
   wtl_door_book(d, site, WTL_STAGE_ASLEEP, &t->booked);
   atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
-  learn_price(d, t->booked - from, step);
+  if (t->rung) {
+    atomic_fetch_add_explicit(&d->rings, 1, memory_order_relaxed);
+    t->awake_until = t->booked + (uint64_t)(SURE_NS / d->stages.ns_per_tick);
+  } else {
+    learn_price(d, t->booked - from, step);
+  }
   t->depth = (uint8_t)depth_of(ns);
   t->slept = true;
 }
@@ -122,7 +151,9 @@ static void begin(wtl_door *d, wtl_site *site, wtl_turns *t)
   t->idle = t->booked = t->began = wtl_ticks();
   t->slack_at = d->governor && !may_stray ? t->began + d->governor->moment : UINT64_MAX;
   t->limit = wtl_stages_limit(&d->stages, &site->history);
+  t->owes = true;
   site->waits++;
+  wtl_ring_others(&d->ring);
 }
 
 /* Who computes keeps a core for longer; others that wait give it back after some microseconds. */
@@ -149,7 +180,13 @@ void wtl_door_turn(wtl_door *d, wtl_site *site, wtl_turns *t, wtl_pace *pace, ui
     if (idle > t->quiet) t->quiet = idle;
     t->idle = t->booked - (idle < t->limit ? idle / FORGOTTEN : 0);
     t->lent = 0;
+    if (t->rung) wtl_steps_ended(&site->length, true); /* it was not for nothing */
+    t->rung = false;
+    t->owes = true;
+    wtl_ring_others(&d->ring);
     if (t->flows) t->limit = d->stages.limit_ticks; /* how long the site's waits are says nothing of this one */
+  } else if (t->slept && t->rung) {
+    wtl_ring_others(&d->ring); /* who rings wakes a few; and what came may have been passed on */
   }
   t->slept = false;
   if (!t->told && d->live && ++t->turns >= TOLD_FROM) t->told = wtl_door_tell(d, site);
@@ -170,6 +207,7 @@ void wtl_door_turned(wtl_door *d, wtl_site *site, wtl_turns *t, bool learn)
   if (learn) {
     wtl_stages_waited(&d->stages, &site->history, t->limit, t->quiet);
     wtl_steps_waited(&site->length, t->quiet);
+    if (t->rung || (t->slept && t->heard)) wtl_steps_ended(&site->length, t->rung);
   }
   if (WTL_UNLIKELY(t->governed) && d->governor) wtl_governor_go_on(d->governor, site, t->began, t->booked);
   if (t->told && d->live) wtl_live_leave(d->live);
@@ -177,14 +215,15 @@ void wtl_door_turned(wtl_door *d, wtl_site *site, wtl_turns *t, bool learn)
 }
 
 /* Has something come? Asked once: */
-static bool take(bool *came)
+static wtl_news take(wtl_news *news)
 {
-  bool has = came && *came;
-  if (has) *came = false;
+  wtl_news has = news ? *news : WTL_NEWS_UNTOLD;
+  if (news) *news = WTL_NEWS_UNTOLD;
   return has;
 }
 
-void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*test)(void *), void *arg, bool *came)
+void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*test)(void *), void *arg,
+                            wtl_news *news)
 {
   wtl_turns t = {0};
   uint64_t from;
@@ -192,10 +231,10 @@ void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*
     site->waits++;
     return;
   }
-  take(came); /* the wait begins here */
+  take(news); /* the wait begins here */
   begin(d, site, &t);
   while (from = wtl_ticks(), !test(arg)) {
-    t.came = take(came);
+    t.news = take(news);
     wtl_door_turn(d, site, &t, pace, wtl_ticks() - from);
   }
   wtl_door_turned(d, site, &t, true);

@@ -16,6 +16,7 @@
 #include "wait/doorbell.h"
 #include "wait/live.h"
 #include "wait/lowpower.h"
+#include "wait/ring.h"
 
 /*
  * How a wait makes progress where that needs doing, and who does it otherwise: an agent (fabric/agent.h). `progress` is
@@ -68,12 +69,14 @@ typedef struct wtl_door {
   uint64_t lowpower_from;
   bool is_shared;                    /* by threads of the program that wait at the same time */
   bool is_alone;                     /* no other PE's process rings the bell */
+  wtl_ring ring;                     /* who sleeps between tests is woken by others, and wakes them */
   wtl_live *live;                    /* where waits are told that last; NULL: nowhere */
   const wtl_call_info *const *calls; /* tables with the names of calls, for that */
   const wtl_profile *noted;          /* whose timeline the waits go to; NULL: nobody's */
   /* Totals of the PE; several threads may add. */
   _Atomic uint64_t ticks[WTL_N_STAGES]; /* of the program's own threads */
   _Atomic uint64_t sleeps;
+  _Atomic uint64_t rings;   /* of them, those that others ended (ring.h) */
   _Atomic uint64_t handled; /* messages whose handlers ran */
   _Atomic uint64_t rescues; /* sleeps that ran out although the condition held and nobody had rung */
 } wtl_door;
@@ -111,6 +114,9 @@ typedef struct wtl_pace {
   _Atomic uint32_t warm, cold[WTL_DEPTHS]; /* ticks; 0: not known yet */
 } wtl_pace;
 
+/* What a test says of itself, if who makes it can tell. */
+typedef enum wtl_news { WTL_NEWS_UNTOLD, WTL_NEWS_NONE, WTL_NEWS_SOME } wtl_news;
+
 /* A wait in progress. Zeroes: none. */
 typedef struct wtl_turns {
   uint64_t idle;   /* since when nothing has happened; 0: no wait */
@@ -122,19 +128,25 @@ typedef struct wtl_turns {
   uint64_t began, slack_at; /* when the governor is to be told of it, then that it is slack; UINT64_MAX: never */
   int slack;                /* the thread's timer slack, ns, while it is ours; 0 before */
   bool slept;
-  uint8_t depth;  /* of its last sleep: 0 to WTL_DEPTHS - 1 */
-  uint8_t signs;  /* that something moves: slow tests since a sleep, and no idle one after a sleep since */
-  bool flows;     /* it does: this is not a wait like the site's others */
-  bool may_stray; /* the caller's: who waits may go and compute without a word, so no clock is changed for it */
-  bool came;      /* the caller's: since the last turn something came, though not what is waited for */
-  bool told;      /* to who asks from outside */
-  bool governed;  /* the governor knows of it */
+  uint8_t depth;       /* of its last sleep: 0 to WTL_DEPTHS - 1 */
+  uint8_t signs;       /* that something moves: slow tests since a sleep, and no idle one after a sleep since */
+  bool flows;          /* it does: this is not a wait like the site's others */
+  bool may_stray;      /* the caller's: who waits may go and compute without a word, so no clock is changed for it */
+  wtl_news news;       /* the caller's: of the last test, which did not find what is waited for */
+  bool tells;          /* tests that found nothing at all have said so: who does not, has found something */
+  bool told;           /* to who asks from outside */
+  bool governed;       /* the governor knows of it */
+  bool owes;           /* it may have done what others wait for, since it last rang */
+  bool heard;          /* its last sleep was one that a ring could end */
+  bool rung;           /* a ring ended it, and nothing has come of that yet */
+  uint64_t deaf_until; /* it lets nobody wake it before */
   uint32_t turns;
 } wtl_turns;
 
-/* Tests until test(arg) is true; it is not called again then. `came`: where a test sets true if it found something
+/* Tests until test(arg) is true; it is not called again then. `news`: where a test says whether it found something
  * else; NULL: none can tell. */
-void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*test)(void *), void *arg, bool *came);
+void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*test)(void *), void *arg,
+                            wtl_news *news);
 
 #ifdef WTL_SIM
 /* The same of what in simulation rings the bell, so that no look is gone through: who sleeps does not hear it, and goes

@@ -128,6 +128,40 @@ static void one_wait_unlike_the_others_is_an_accident_and_two_are_a_change(void)
   CHECK(l.mean < before.mean && l.spread > before.spread);
 }
 
+static void sleeps_are_longer_where_a_ring_has_ended_a_wait_that_is_no_young_one_any_more(void)
+{
+  wtl_wait_length l = {0};
+  CHECK(wtl_steps_rung(&stages, &l, 100 * MS) == 0);
+  wtl_steps_ended(&l, true);
+  CHECK(wtl_steps_rung(&stages, &l, 5 * MS - 1) == 0);
+  for (uint64_t idle = 5 * MS; idle < 100000ull * MS; idle += idle / 3) {
+    uint64_t step = wtl_steps_rung(&stages, &l, idle);
+    CHECK(step <= idle / 2 && step <= 10 * MS && step > wtl_steps_next(&stages, &l, idle));
+  }
+}
+
+/* How many rings in a row it takes until that is believed. */
+static int rings_to_believe(wtl_wait_length *l)
+{
+  int n = 0;
+  for (; wtl_steps_rung(&stages, l, 100 * MS) == 0 && n < 1000; n++) wtl_steps_ended(l, true);
+  return n;
+}
+
+static void a_wait_that_nobody_rang_for_is_believed_more_each_time_and_forgiven_in_time(void)
+{
+  wtl_wait_length l = {0};
+  for (int needed = 1; needed <= 128; needed *= 2) {
+    CHECK(rings_to_believe(&l) == needed);
+    wtl_steps_ended(&l, false);
+    CHECK(wtl_steps_rung(&stages, &l, 100 * MS) == 0);
+  }
+  CHECK(rings_to_believe(&l) == 128); /* no more than that */
+  for (int i = 0; i < 16; i++) wtl_steps_ended(&l, true);
+  wtl_steps_ended(&l, false);
+  CHECK(rings_to_believe(&l) == 128); /* half of it, and twice that */
+}
+
 TESTS(TEST(a_wait_gets_no_longer_by_more_than_a_sixteenth),
       TEST(no_sleep_is_longer_than_its_bounds_or_shorter_than_ten_microseconds),
       TEST(waits_that_are_alike_are_slept_through_but_for_their_end),
@@ -135,4 +169,6 @@ TESTS(TEST(a_wait_gets_no_longer_by_more_than_a_sixteenth),
       TEST(waits_that_differ_promise_what_the_shortest_took),
       TEST(waits_that_last_no_less_than_others_are_slept_through_so_far),
       TEST(one_short_wait_is_enough_to_doubt_until_eight_have_gone_by), TEST(waits_that_become_shorter_are_followed),
-      TEST(one_wait_unlike_the_others_is_an_accident_and_two_are_a_change))
+      TEST(one_wait_unlike_the_others_is_an_accident_and_two_are_a_change),
+      TEST(sleeps_are_longer_where_a_ring_has_ended_a_wait_that_is_no_young_one_any_more),
+      TEST(a_wait_that_nobody_rang_for_is_believed_more_each_time_and_forgiven_in_time))

@@ -1,5 +1,7 @@
 /* Waits for what rings no bell: tested for until it is there. */
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 
 #include "power/check.h"
@@ -27,17 +29,17 @@ static bench *start(const char *policy)
 typedef struct thing {
   int tests, there_at; /* it is there at this test */
   bool was_there;
-  int after;  /* tests after that: there must be none */
-  bool *came; /* each test says that something came; NULL: none does */
-  int told;   /* how often that had been heard by the next */
+  int after;      /* tests after that: there must be none */
+  wtl_news *news; /* each test says that something came; NULL: none does */
+  int told;       /* how often that had been heard by the next */
 } thing;
 
 static bool test(void *arg)
 {
   thing *t = arg;
   if (t->was_there) t->after++;
-  if (t->came && t->tests > 0 && !*t->came) t->told++;
-  if (t->came) *t->came = true;
+  if (t->news && t->tests > 0 && *t->news == WTL_NEWS_UNTOLD) t->told++;
+  if (t->news) *t->news = WTL_NEWS_SOME;
   t->was_there = ++t->tests >= t->there_at;
   return t->was_there;
 }
@@ -184,9 +186,9 @@ static void who_knows_that_something_came_looks_on_at_once(void)
   uint64_t usual = 1000;
   bench *b = asleep(&t, usual);
   t.limit = 0; /* as where the site's waits have always been long */
-  t.came = true;
+  t.news = WTL_NEWS_SOME;
   wtl_door_turn(&b->door, &b->site, &t, &b->pace, usual);
-  CHECK(b->door.sleeps == 10 && !t.came && t.flows && t.idle == t.booked);
+  CHECK(b->door.sleeps == 10 && t.news == WTL_NEWS_UNTOLD && t.flows && t.idle == t.booked);
   wtl_door_turn(&b->door, &b->site, &t, &b->pace, usual);
   CHECK(b->door.sleeps == 10 && t.limit == b->door.stages.limit_ticks);
   wtl_door_turned(&b->door, &b->site, &t, true);
@@ -196,10 +198,42 @@ static void who_knows_that_something_came_looks_on_at_once(void)
 static void what_came_is_asked_for_after_each_test(void)
 {
   bench *b = start("adaptive");
-  bool came = true;
-  thing t = {.there_at = 3, .came = &came};
-  wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t, &came);
-  CHECK(t.tests == 3 && t.told == 2 && came); /* the last was what was waited for */
+  wtl_news news = WTL_NEWS_SOME;
+  thing t = {.there_at = 3, .news = &news};
+  wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t, &news);
+  CHECK(t.tests == 3 && t.told == 2 && news == WTL_NEWS_SOME); /* the last was what was waited for */
+  free(b);
+}
+
+/* Caches are cold, or the MPI has asked the kernel; but nothing has come. */
+static void slow_tests_are_no_sign_where_they_say_that_they_found_nothing(void)
+{
+  wtl_turns t = {0};
+  uint64_t slow = (uint64_t)(50e3 / wtl_clock_ns_per_tick()), usual = slow / 20;
+  bench *b = asleep(&t, usual);
+  uint64_t idle_since = t.idle;
+  for (int i = 1; i <= 10; i++) {
+    t.news = WTL_NEWS_NONE;
+    wtl_door_turn(&b->door, &b->site, &t, &b->pace, slow);
+    CHECK(b->door.sleeps == 10u + (unsigned)i && t.idle == idle_since && !t.flows);
+  }
+  wtl_door_turn(&b->door, &b->site, &t, &b->pace, usual); /* this one does not say it */
+  CHECK(b->door.sleeps == 20 && t.flows && t.idle == t.booked);
+  wtl_door_turned(&b->door, &b->site, &t, true);
+  free(b);
+}
+
+static void what_comes_with_the_call_itself_does_not_make_it_another_wait(void)
+{
+  bench *b = start("adaptive");
+  wtl_turns t = {0};
+  b->door.stages.learns = false;
+  b->door.stages.limit_ticks = (uint64_t)(10e9 / wtl_clock_ns_per_tick());
+  wtl_door_turn(&b->door, &b->site, &t, &b->pace, 1000);
+  t.news = WTL_NEWS_SOME;
+  wtl_door_turn(&b->door, &b->site, &t, &b->pace, 1000);
+  CHECK(!t.flows);
+  wtl_door_turned(&b->door, &b->site, &t, true);
   free(b);
 }
 
@@ -245,6 +279,125 @@ static void what_comes_after_a_wait_that_was_dropped_is_not_booked(void)
   free(b);
 }
 
+/* Another process of the node, which rings whenever somebody sleeps. */
+typedef struct ringer {
+  wtl_ring ring;
+  _Atomic bool ended;
+  pthread_t thread;
+} ringer;
+
+static void *ring_on(void *arg)
+{
+  ringer *r = arg;
+  while (!atomic_load(&r->ended)) wtl_ring_others(&r->ring);
+  return NULL;
+}
+
+/* For who sleeps between its tests, with nobody who rings yet. */
+static ringer *share_ring(bench *b)
+{
+  ringer *r = calloc(1, sizeof *r);
+  size_t bytes = (wtl_ring_bytes(2) + WTL_CACHE_LINE - 1) / WTL_CACHE_LINE * WTL_CACHE_LINE;
+  wtl_ring_node *node = aligned_alloc(WTL_CACHE_LINE, bytes);
+  memset((void *)node, 0, bytes);
+  r->ring = (wtl_ring){.node = node, .n = 2, .me = 1, .only = true};
+  b->door.ring = r->ring;
+  b->door.ring.me = 0;
+  return r;
+}
+
+static void begin_to_ring(ringer *r)
+{
+  CHECK(pthread_create(&r->thread, NULL, ring_on, r) == 0);
+}
+
+static void end_ringing(ringer *r)
+{
+  atomic_store(&r->ended, true);
+  pthread_join(r->thread, NULL);
+  free(r->ring.node);
+  free(r);
+}
+
+static void sleep_once_more(bench *b, wtl_turns *t)
+{
+  for (uint64_t sleeps = b->door.sleeps; b->door.sleeps == sleeps;)
+    wtl_door_turn(&b->door, &b->site, t, &b->pace, 1000);
+}
+
+/* Until somebody has rung so many times: who does may not have had a core yet. */
+static void sleep_until_rung(bench *b, wtl_turns *t, uint64_t rings)
+{
+  while (b->door.rings < rings) sleep_once_more(b, t);
+}
+
+static void a_sleep_is_ended_by_who_rings_and_the_site_knows(void)
+{
+  wtl_turns t = {0};
+  bench *b = asleep(&t, 1000);
+  ringer *r = share_ring(b);
+  begin_to_ring(r);
+  sleep_until_rung(b, &t, 1);
+  CHECK(t.rung);
+  wtl_door_turned(&b->door, &b->site, &t, true);
+  CHECK(b->site.length.rung == 1 && b->site.length.doubt == 0);
+  end_ringing(r);
+  free(b);
+}
+
+static void who_is_rung_for_nothing_hears_no_ring_for_half_as_long_as_it_has_waited(void)
+{
+  wtl_turns t = {0};
+  bench *b = asleep(&t, 1000);
+  ringer *r = share_ring(b);
+  t.idle -= (uint64_t)(1e12 / wtl_clock_ns_per_tick()); /* a thousand seconds */
+  begin_to_ring(r);
+  sleep_until_rung(b, &t, 1);
+  for (int i = 0; i < 10; i++) sleep_once_more(b, &t);
+  CHECK(b->door.rings == 1);
+  CHECK_NEAR((double)(t.deaf_until - t.idle), 1.5 * (double)(t.booked - t.idle), 0.01 * (double)(t.booked - t.idle));
+  t.deaf_until = t.booked; /* as if it had passed */
+  sleep_until_rung(b, &t, 2);
+  wtl_door_turned(&b->door, &b->site, &t, false);
+  end_ringing(r);
+  free(b);
+}
+
+static void a_wait_that_is_over_when_a_sleep_ends_was_rung_for_by_nobody(void)
+{
+  wtl_turns t = {0};
+  bench *b = asleep(&t, 1000);
+  ringer *r = share_ring(b);
+  sleep_once_more(b, &t);
+  CHECK(b->door.rings == 0 && t.heard);
+  wtl_door_turned(&b->door, &b->site, &t, true);
+  CHECK(b->site.length.rung == 0 && b->site.length.doubt == 1);
+  begin_to_ring(r);
+  end_ringing(r);
+  free(b);
+}
+
+static void who_begins_to_wait_and_who_moves_something_rings(void)
+{
+  bench *b = start("adaptive");
+  ringer *r = share_ring(b);
+  wtl_turns t = {0};
+  _Atomic uint32_t *armed = &r->ring.node->cell[1].armed;
+  for (int i = 0; i < 2; i++) {
+    *armed = r->ring.node->armed = 1; /* the other sleeps */
+    t.news = i == 1 ? WTL_NEWS_SOME : WTL_NEWS_UNTOLD;
+    wtl_door_turn(&b->door, &b->site, &t, &b->pace, 1000);
+    CHECK(*armed == 0 && r->ring.node->armed == 0);
+  }
+  *armed = r->ring.node->armed = 1;
+  wtl_door_turn(&b->door, &b->site, &t, &b->pace, 1000);
+  CHECK(*armed == 1); /* nothing new was done */
+  wtl_door_turned(&b->door, &b->site, &t, true);
+  begin_to_ring(r);
+  end_ringing(r);
+  free(b);
+}
+
 TESTS(TEST(what_is_there_is_tested_for_once), TEST(nothing_is_tested_for_that_was_there),
       TEST(the_time_of_a_wait_is_booked_to_site_and_process),
       TEST(who_is_told_to_sleep_sleeps_between_tests_and_who_spins_does_not),
@@ -252,5 +405,11 @@ TESTS(TEST(what_is_there_is_tested_for_once), TEST(nothing_is_tested_for_that_wa
       TEST(time_for_which_others_had_the_core_is_not_idle),
       TEST(after_a_sleep_one_slow_test_is_no_sign_that_something_moved_and_three_are),
       TEST(who_knows_that_something_came_looks_on_at_once), TEST(what_came_is_asked_for_after_each_test),
+      TEST(slow_tests_are_no_sign_where_they_say_that_they_found_nothing),
+      TEST(what_comes_with_the_call_itself_does_not_make_it_another_wait),
       TEST(slow_tests_with_an_idle_one_after_a_sleep_between_them_are_no_sign),
-      TEST(some_tests_after_a_slow_one_may_be_slow_too), TEST(what_comes_after_a_wait_that_was_dropped_is_not_booked))
+      TEST(some_tests_after_a_slow_one_may_be_slow_too), TEST(what_comes_after_a_wait_that_was_dropped_is_not_booked),
+      TEST(a_sleep_is_ended_by_who_rings_and_the_site_knows),
+      TEST(who_is_rung_for_nothing_hears_no_ring_for_half_as_long_as_it_has_waited),
+      TEST(a_wait_that_is_over_when_a_sleep_ends_was_rung_for_by_nobody),
+      TEST(who_begins_to_wait_and_who_moves_something_rings))

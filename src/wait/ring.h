@@ -1,0 +1,58 @@
+/*
+ * ring.h - the processes of a node, each asleep until something comes that only its own look can find, wake each other.
+ *
+ * Who sleeps so has armed its cell. Whoever has done what may concern others (started a message, moved one on) looks at
+ * one word that all share, and if it says that somebody has, disarms and wakes a few of them; those wake others in turn.
+ * Nobody knows whom it concerned: who wakes looks, and how often it lets itself be woken for nothing is its own affair
+ * (by_test.c).
+ *
+ * No wait depends on it. There is no barrier between what was done and the look at the word, nor a look between arming
+ * and sleeping; whoever does not hear it, or has nobody who rings, wakes when its sleep is over. So it may sleep no
+ * longer than it can afford to come late.
+ *
+ * Disarming is the ringer's, so that each sleep is rung for once, and what a killed process left armed costs one ring.
+ */
+#ifndef WTL_WAIT_RING_H
+#define WTL_WAIT_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+
+typedef struct wtl_ring_cell {
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t armed; /* futex word: 1 while a thread of the process sleeps here */
+} wtl_ring_cell;
+
+/* What the processes share; zeroes at first. */
+typedef struct wtl_ring_node {
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t armed; /* cells that are, or are about to be */
+  wtl_ring_cell cell[];
+} wtl_ring_node;
+
+/* A process's. Zeroes: nobody wakes it, and it wakes nobody. */
+typedef struct wtl_ring {
+  wtl_ring_node *node;
+  int n, me; /* how many cells, and which is its own */
+  bool only; /* what it waits for comes from them alone, and one thread waits for it */
+} wtl_ring;
+
+static inline size_t wtl_ring_bytes(int n)
+{
+  return sizeof(wtl_ring_node) + (size_t)n * sizeof(wtl_ring_cell);
+}
+
+void wtl_ring_wake(const wtl_ring *r);
+
+/* After what may concern others. */
+static inline void wtl_ring_others(const wtl_ring *r)
+{
+  if (r->node && WTL_UNLIKELY(atomic_load_explicit(&r->node->armed, memory_order_relaxed) != 0)) wtl_ring_wake(r);
+}
+
+/* Sleeps for `seconds`, or until somebody rings: then true. One thread of a process is rung for; others sleep their
+ * time. */
+bool wtl_ring_sleep(const wtl_ring *r, double seconds);
+
+#endif

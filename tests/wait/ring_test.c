@@ -1,0 +1,137 @@
+/* Processes that wake each other, as threads of this one. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "power/check.h"
+#include "wait/ring.h"
+
+enum { FOR_EVER_S = 1000 }; /* a sleep that is not rung for outlasts the test */
+
+static wtl_ring_node *start(int n)
+{
+  size_t bytes = (wtl_ring_bytes(n) + WTL_CACHE_LINE - 1) / WTL_CACHE_LINE * WTL_CACHE_LINE;
+  void *room = aligned_alloc(WTL_CACHE_LINE, bytes);
+  memset(room, 0, bytes);
+  return room;
+}
+
+typedef struct sleeper {
+  wtl_ring ring;
+  bool rung;
+  pthread_t thread;
+} sleeper;
+
+static void *sleep_on(void *arg)
+{
+  sleeper *s = arg;
+  s->rung = wtl_ring_sleep(&s->ring, FOR_EVER_S);
+  return NULL;
+}
+
+static void nobody_rings_for_nobody(void)
+{
+  wtl_ring none = {0};
+  wtl_ring_others(&none);
+  wtl_ring_node *node = start(2);
+  wtl_ring_others(&(wtl_ring){.node = node, .n = 2});
+  CHECK(node->armed == 0 && node->cell[0].armed == 0 && node->cell[1].armed == 0);
+  free(node);
+}
+
+static void a_sleep_for_which_nobody_rings_ends_by_itself(void)
+{
+  wtl_ring_node *node = start(2);
+  CHECK(!wtl_ring_sleep(&(wtl_ring){.node = node, .n = 2}, 1e-3));
+  CHECK(node->armed == 0 && node->cell[0].armed == 0);
+  free(node);
+}
+
+/* More than one ring wakes: those that are woken ring on, as waits do (by_test.c). */
+static void all_who_sleep_are_woken_a_few_at_a_time(void)
+{
+  enum { N = 11 };
+  wtl_ring_node *node = start(N);
+  wtl_ring ringer = {.node = node, .n = N};
+  sleeper s[N];
+  for (int i = 1; i < N; i++) {
+    s[i] = (sleeper){.ring = {.node = node, .n = N, .me = i}};
+    CHECK(pthread_create(&s[i].thread, NULL, sleep_on, &s[i]) == 0);
+  }
+  for (int armed = 0; armed < N - 1;) {
+    armed = 0;
+    for (int i = 1; i < N; i++) armed += node->cell[i].armed == 1;
+  }
+  CHECK(node->armed == N - 1);
+  wtl_ring_others(&ringer);
+  CHECK(node->armed > 0 && node->armed < N - 1);
+  while (node->armed > 0) wtl_ring_others(&ringer);
+  for (int i = 1; i < N; i++) {
+    pthread_join(s[i].thread, NULL);
+    CHECK(s[i].rung);
+  }
+  free(node);
+}
+
+/* The others' sleeps end by themselves. */
+static void one_thread_of_a_process_is_rung_for(void)
+{
+  wtl_ring_node *node = start(1);
+  sleeper first = {.ring = {.node = node, .n = 1}};
+  CHECK(pthread_create(&first.thread, NULL, sleep_on, &first) == 0);
+  while (node->cell[0].armed == 0) continue;
+  CHECK(!wtl_ring_sleep(&first.ring, 1e-3));
+  CHECK(node->armed == 1 && node->cell[0].armed == 1);
+  wtl_ring_others(&first.ring);
+  pthread_join(first.thread, NULL);
+  CHECK(first.rung && node->armed == 0);
+  free(node);
+}
+
+/* Of a process that was killed in its sleep. */
+static void what_nobody_sleeps_on_is_rung_for_once(void)
+{
+  wtl_ring_node *node = start(2);
+  node->armed = node->cell[1].armed = 1;
+  wtl_ring_others(&(wtl_ring){.node = node, .n = 2});
+  CHECK(node->armed == 0 && node->cell[1].armed == 0);
+  free(node);
+}
+
+typedef struct pair {
+  wtl_ring ring;
+  _Atomic int *turn;
+  int rounds;
+} pair;
+
+/* Takes turns: who has had its own rings, and sleeps until the other has had its. A ring that comes too early is lost,
+ * so sleeps end by themselves, too. */
+static void *take_turns(void *arg)
+{
+  pair *p = arg;
+  for (int i = 0; i < p->rounds; i++) {
+    while (atomic_load(p->turn) % 2 != p->ring.me) wtl_ring_sleep(&p->ring, 1e-3);
+    atomic_fetch_add(p->turn, 1);
+    wtl_ring_others(&p->ring);
+  }
+  return NULL;
+}
+
+static void rings_and_ends_of_sleeps_may_meet(void)
+{
+  wtl_ring_node *node = start(2);
+  _Atomic int turn = 0;
+  pair p[2];
+  pthread_t threads[2];
+  for (int i = 0; i < 2; i++) {
+    p[i] = (pair){{.node = node, .n = 2, .me = i}, &turn, 500};
+    CHECK(pthread_create(&threads[i], NULL, take_turns, &p[i]) == 0);
+  }
+  for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+  CHECK(turn == 1000 && node->armed == 0 && node->cell[0].armed == 0 && node->cell[1].armed == 0);
+  free(node);
+}
+
+TESTS(TEST(nobody_rings_for_nobody), TEST(a_sleep_for_which_nobody_rings_ends_by_itself),
+      TEST(all_who_sleep_are_woken_a_few_at_a_time), TEST(one_thread_of_a_process_is_rung_for),
+      TEST(what_nobody_sleeps_on_is_rung_for_once), TEST(rings_and_ends_of_sleeps_may_meet))
