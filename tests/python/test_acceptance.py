@@ -89,8 +89,9 @@ def test_what_cannot_be_tried_says_why(tmp_path):
     assert (result.state, result.why) == ("not tried", "needs root")
 
 
-def test_a_step_that_leaves_a_clock_changed_has_failed(tmp_path, monkeypatch):
-    file = tmp_path / "sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq"
+@pytest.mark.parametrize("name", ["scaling_max_freq", "energy_performance_preference"])
+def test_a_step_that_leaves_a_clock_changed_has_failed(tmp_path, monkeypatch, name):
+    file = tmp_path / "sys/devices/system/cpu/cpu0/cpufreq" / name
     file.parent.mkdir(parents=True)
     file.write_text("3000000\n")
     monkeypatch.setenv("WATTLE_SYSFS", str(tmp_path / "sys"))
@@ -107,18 +108,65 @@ def test_what_a_machine_has_is_not_among_what_was_not_tried(tmp_path, monkeypatc
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(64)))
     roots = Roots(tmp_path / "sys", tmp_path / "proc")
     meters = [{"name": name, "usable": True} for name in ("powercap", "perf", "cray", "hwmon", "nvml")]
-    rich = {what for what, _ in untried(roots, meters, Tried("cpufreq", "passed"))}
+    rich = dict(untried(roots, meters, Tried("", "", "passed")))
     assert "a network between machines" in rich
-    assert not {"changing clocks", "InfiniBand, hardware RDMA", "16 cores and more", "a real machine"} & rich
+    assert not {"changing clocks", "measured joules of a run", "16 cores and more", "a real machine"} & set(rich)
     assert not any(what.startswith("sensor") for what in rich)
+    assert rich["InfiniBand, hardware RDMA"].startswith("there is mlx5_0, but all of this runs on one machine")
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
-    poor = dict(untried(Roots(tmp_path / "none", tmp_path / "proc"), [], Tried("none", "failed")))
+    poor = dict(
+        untried(Roots(tmp_path / "none", tmp_path / "proc"), [], Tried("the knob is none: no files", "no", "failed"))
+    )
     assert {"InfiniBand, hardware RDMA", "16 cores and more", "sensor powercap"} <= set(poor)
-    assert poor["changing clocks"] == "the knob is none"
+    assert poor["changing clocks"] == "the knob is none: no files"
+    assert poor["measured joules of a run"] == "no"
     assert poor["jobs between nodes"] == "the step two-nodes says why"
     unasked = dict(untried(roots, meters, Tried()))
     assert unasked["changing clocks"] == "no governed job ran"
+    assert unasked["measured joules of a run"] == "the step energy was not chosen"
     assert unasked["jobs between nodes"] == "the step two-nodes was not chosen"
+
+
+def left(folder: Path, run: str, *pes: dict) -> None:
+    (folder / run / "profile").mkdir(parents=True)
+    for number, pe in enumerate(pes):
+        (folder / run / "profile" / f"pe-{number:05}.json").write_text(json.dumps(pe))
+
+
+def test_why_no_clock_was_changed_is_the_knobs_own_word(tmp_path):
+    def why(name: str, *clocks: dict) -> str | None:
+        left(tmp_path / name, "clocks-energy", *({"clocks": c} for c in clocks))
+        return cli._no_clocks(tmp_path / name)
+
+    knob = {"knob": "cpufreq", "why": "", "failed": "", "sets": "clocks"}
+    assert cli._no_clocks(tmp_path / "nothing") is None
+    assert why("none", {"knob": "none", "why": "Permission denied"}) == "the knob is none: Permission denied"
+    assert why("one", knob | {"changes": 0}, knob | {"changes": 3}) == ""
+    assert why("hints", knob | {"changes": 3, "sets": "hints"}) == "the knob cpufreq only gives hints"
+    assert why("idle", knob | {"changes": 0}) == "the knob is cpufreq"
+    failed = knob | {"changes": 3, "failed": "cannot write x: Input/output error"}
+    assert why("failed", failed) == "the knob cpufreq failed: cannot write x: Input/output error"
+
+
+def test_joules_that_no_sensor_gave_are_among_what_was_not_tried(tmp_path):
+    def why(name: str, provenance: str) -> str | None:
+        node = {"joules": [{"provenance": provenance}]}
+        left(tmp_path / name, "energy", {"node": node, "meter": {"name": "model", "why": "powercap: stand at 0"}})
+        return cli._no_joules(tmp_path / name / "energy")
+
+    assert why("a", "measured") == ""
+    assert why("b", "modelled") == "powercap: stand at 0"
+    assert cli._no_joules(tmp_path / "nothing") is None
+
+
+def test_a_profile_is_fitted_only_where_there_is_a_sensor(apps, wattle: fakes.Wattle, tmp_path):
+    out = tmp_path / "acceptance.tar.gz"
+    done = wattle("acceptance", "--only", "profile,mpi", "-o", out)
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = {s["name"]: s for s in json.loads(unpacked(out)["acceptance/acceptance.json"])["steps"]}
+    assert (results["profile"]["state"], results["mpi"]["state"]) == ("not tried", "not tried")
+    assert "no sensor of this node can be read" in results["profile"]["why"]
+    assert "mst-mpi is missing" in results["mpi"]["why"]
 
 
 MPIRUN = """

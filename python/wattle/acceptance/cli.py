@@ -8,6 +8,7 @@ import shutil
 import tarfile
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +22,7 @@ from wattle.acceptance.trial import Result
 from wattle.acceptance.untried import Tried, untried
 from wattle.doctor.finding import Roots
 from wattle.errors import WattleError
+from wattle.study.knob import ACTING
 from wattle.tables import table
 
 SCHEMA = 1
@@ -153,7 +155,7 @@ def _left(chosen: list[Step], number: int, before_s: float, now_s: float) -> str
 def _document(results: list[Result], folder: Path, host: dict[str, Any]) -> dict[str, Any]:
     answer = info.ask()
     states = {r.name: r.state for r in results}
-    missing = untried(Roots(), answer.meters, Tried(_knob(folder), states.get("two-nodes")))
+    missing = untried(Roots(), answer.meters, _tried(folder, states))
     return {
         "schema": SCHEMA,
         "kind": "acceptance",
@@ -165,14 +167,44 @@ def _document(results: list[Result], folder: Path, host: dict[str, Any]) -> dict
     }
 
 
-def _knob(folder: Path) -> str | None:
-    """As the governed jobs found it; None where there were none."""
-    for path in sorted(folder.glob("clocks-*/profile/pe-00000.json")):
+def _tried(folder: Path, states: dict[str, str]) -> Tried:
+    return Tried(_no_clocks(folder), _no_joules(folder / "energy"), states.get("two-nodes"))
+
+
+def _no_clocks(folder: Path) -> str | None:
+    """Why governed jobs changed no clock; "" where one did, None where there were none."""
+    found = None
+    for pe in _pes(folder, "clocks-*"):
+        clocks = pe.get("clocks") or {}
+        knob, failed = str(clocks.get("knob") or "none"), str(clocks.get("failed") or "")
+        if failed:
+            return f"the knob {knob} failed: {failed}"
+        if knob in ACTING and clocks.get("changes"):
+            found = f"the knob {knob} only gives hints" if clocks.get("sets") == "hints" else ""
+        elif found is None:
+            found = f"the knob is {knob}" + (f": {why}" if (why := clocks.get("why")) else "")
+    return found
+
+
+def _no_joules(folder: Path) -> str | None:
+    """The same of the joules of a node."""
+    for pe in _pes(folder.parent, folder.name):
+        if node := pe.get("node"):
+            known = [figure for figure in node.get("joules") or [] if figure.get("provenance") == "measured"]
+            why = str((pe.get("meter") or {}).get("why") or "its sensors gave none")
+            return "" if known else why
+    return None
+
+
+def _pes(folder: Path, runs: str) -> Iterator[dict[str, Any]]:
+    """What the PEs of these runs left."""
+    for path in sorted(folder.glob(f"{runs}/profile/pe-*.json")):
         try:
-            return str((jsons.loads(path.read_text()).get("clocks") or {}).get("knob") or "none")
+            pe = jsons.loads(path.read_text())
         except (OSError, ValueError):
             continue
-    return None
+        if isinstance(pe, dict):
+            yield pe
 
 
 def _keep(folder: Path, document: dict[str, Any], target: Path) -> None:

@@ -8,11 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from wattle import info
 from wattle.errors import WattleError
 from wattle.paths import Home
+from wattle.study import versions_jobs
 from wattle.study.place import TWO_NODES, Place
 
 STUDIES = {"barrier": 60, "slack": 60, "race": 15, "receiver": 25, "patterns": 40, "am": 100}  # and their usual_s
+NODE_SENSORS = ("powercap", "perf", "cray", "hwmon", "redfish")
 BENCH_LIMIT = 3  # times as long as other steps may take
 BENCH_WITHIN_S = 600  # quick: no section of the benchmarks begins later
 
@@ -56,6 +59,20 @@ def all_steps(home: Home, full: bool) -> list[Step]:
         """Kept with the other results: the user's own stay as they are."""
         return ["env", f"XDG_CACHE_HOME={out}", *wattle, "calibrate", "--json"]
 
+    def fitted(out: Path) -> list[str]:
+        """A machine profile of this machine."""
+        meters = [meter for meter in info.ask().meters if meter.get("name") in NODE_SENSORS]
+        if not any(meter.get("usable") for meter in meters):
+            raise WattleError("no sensor of this node can be read, so nothing can be fitted")
+        return [*wattle, "calibrate", "--profile", str(out / "here.yaml"), "--seconds", "1"]
+
+    def preloaded(out: Path) -> list[str]:
+        """An MPI program, as it was compiled for its MPI."""
+        launch = versions_jobs.find(home, "mst", versions_jobs.MPI, Place())
+        settings = [f"{name}={value}" for name, value in launch.environment.items()]
+        job = [launch.launcher, *launch.options, "-n", "2", str(launch.program), "--repeat", "3"]
+        return ["env", *settings, *run("--mpi", "--", *job)(out)]
+
     def two_nodes(out: Path) -> list[str]:
         try:
             Place(TWO_NODES).check()
@@ -75,7 +92,9 @@ def all_steps(home: Home, full: bool) -> list[Step]:
         Step("doctor", "sensors", "what can be measured and controlled", lambda _: [*wattle, "doctor", "--json"]),
         Step("prices", "sensors", "what ways of waiting cost", prices, usual_s=7),
         Step("energy", "sensors", "joules of a run, with their provenance", governed("off")),
+        Step("profile", "sensors", "a machine profile, fitted to the node's meter", fitted, usual_s=20),
         *(Step(f"jobs-{n}", "transports", f"a job of {n} PEs on this node", job(n)) for n in sizes),
+        Step("mpi", "transports", "an MPI program with the preload library", preloaded, usual_s=3),
         Step("two-nodes", "transports", "puts between two nodes made of namespaces, over UCX", two_nodes, usual_s=60),
         Step("timeline", "transports", "a timeline", run("--timeline", "-n", "2", "--", barrier, "1"), usual_s=3),
         *(

@@ -16,7 +16,13 @@ from wattle.errors import WattleError
 
 OBEY_S = 30  # what a step may take to end after it was asked to
 LOOK_S = 1.0
-CLOCK_FILES = ("scaling_governor", "scaling_min_freq", "scaling_max_freq", "scaling_setspeed")
+CLOCK_FILES = (
+    "scaling_governor",
+    "scaling_min_freq",
+    "scaling_max_freq",
+    "scaling_setspeed",
+    "energy_performance_preference",
+)
 
 
 @dataclass

@@ -12,17 +12,18 @@ from typing import Any
 from wattle.doctor.finding import Roots, is_virtual
 
 MANY_CORES = 16
-KNOBS = ("cpufreq", "powercap")
 SENSORS = ("powercap", "perf", "cray", "hwmon", "nvml")
 MACHINES = ("x86_64", "aarch64")
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What the steps found. `knob`: of governed jobs, None where none ran; `two_nodes`: what became of that step, None
-    where it was not chosen."""
+    """What the steps found. `clocks`: why the governed jobs changed no clock, "" where they did; None where none ran.
+    `joules`: why a run's were not measured, in the same way. `two_nodes`: what became of that step, None where it was
+    not chosen."""
 
-    knob: str | None = None
+    clocks: str | None = None
+    joules: str | None = None
     two_nodes: str | None = None
 
 
@@ -34,11 +35,11 @@ def untried(roots: Roots, meters: Sequence[Mapping[str, Any]], tried: Tried) -> 
             found.append((f"sensor {meter['name']}", _short(meter.get("why")) or "it cannot be read"))
     told = {meter.get("name") for meter in meters}
     found += [(f"sensor {name}", "this version knows none of that name") for name in SENSORS if name not in told]
-    if tried.knob not in KNOBS:
-        why = "no governed job ran" if tried.knob is None else f"the knob is {tried.knob}"
-        found.append(("changing clocks", why))
-    if not _any(roots.sys / "class" / "infiniband"):
-        found.append(("InfiniBand, hardware RDMA", "no card under /sys/class/infiniband"))
+    if tried.joules != "":
+        found.append(("measured joules of a run", _short(tried.joules) or "the step energy was not chosen"))
+    if tried.clocks != "":
+        found.append(("changing clocks", _short(tried.clocks) or "no governed job ran"))
+    found.append(("InfiniBand, hardware RDMA", _no_infiniband(roots.sys / "class" / "infiniband")))
     if tried.two_nodes != "passed":
         why = "the step two-nodes was not chosen" if tried.two_nodes is None else "the step two-nodes says why"
         found.append(("jobs between nodes", why))
@@ -52,11 +53,15 @@ def untried(roots: Roots, meters: Sequence[Mapping[str, Any]], tried: Tried) -> 
     return found
 
 
-def _any(folder: Path) -> bool:
+def _no_infiniband(folder: Path) -> str:
+    """Made nodes are joined by TCP, whatever cards there are."""
     try:
-        return any(folder.iterdir())
+        cards = sorted(card.name for card in folder.iterdir())
     except OSError:
-        return False
+        cards = []
+    if not cards:
+        return f"no card under {folder}"
+    return f"there is {', '.join(cards)}, but all of this runs on one machine; `wattle run --hosts` on several uses it"
 
 
 def _short(why: object) -> str:
