@@ -71,6 +71,7 @@ static void read_gauge(wtl_gauges *set, wtl_gauge *g)
   double counts, at = set->sys->now(set->sys->arg);
   int error = set->kind->read(set, g, &counts);
   if (error == EAGAIN) return;
+  if (!error && !(counts >= 0)) error = EBADMSG; /* some say -1 for what they do not know */
   if (!error) {
     double value = counts * g->unit;
     if (g->is_watts)

@@ -121,7 +121,7 @@ static bool has_watts(redfish *r, const char *root, const char *path, found *f, 
   if (!*path) return false;
   snprintf(url, sizeof url, "%s%s", root, path);
   if (!read_page(r, url, f, why, size)) return false;
-  if (isnan(f->watts)) {
+  if (!(f->watts >= 0)) { /* some say -1 for what they do not know */
     snprintf(why, size, "%.200s has no watts", url);
     return false;
   }

@@ -132,6 +132,9 @@ static void watts_that_cannot_be_read_are_a_gap(void)
   end(m, &i);
   CHECK(get(&i, "package-0")->provenance == WATTLE_UNAVAILABLE && isnan(get(&i, "package-0")->joules));
   CHECK(get(&i, "core-0")->provenance == WATTLE_MEASURED);
+  put(t, "class/hwmon/hwmon3/power2_average", "-1\n"); /* nor is this a number of watts */
+  end(m, &i);
+  CHECK(get(&i, "package-0")->provenance == WATTLE_UNAVAILABLE);
   t->now += 1;
   grace(t, 200);
   end(m, &i);

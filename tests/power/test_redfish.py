@@ -116,11 +116,12 @@ def test_https_is_checked(tmp_path: Path) -> None:
         ({CHASSIS: {"Members": []}}, "has no chassis"),
         ({CHASSIS: {"Members": [{"@odata.id": "/c"}]}, "/c": {"Id": "1"}}, "says nothing of power"),
         ({CHASSIS: {"Members": [{"@odata.id": "/c"}]}, "/c": {"Power": {"@odata.id": "/p"}}, "/p": {}}, "has no watts"),
+        (modern() | {METRICS: {"PowerWatts": {"Reading": -1}}, POWER: {}}, "has no watts"),
         ({CHASSIS: b"<html>"}, "is no JSON"),
         ({CHASSIS: b'{"Members": [' + b"1," * 200000 + b"1]}"}, ""),
         ({CHASSIS: {"Members": [{"@odata.id": "http://elsewhere/"}]}}, "has no chassis"),
     ],
-    ids=["nothing", "no-chassis", "no-power", "no-watts", "no-json", "too-long", "elsewhere"],
+    ids=["nothing", "no-chassis", "no-power", "no-watts", "below-0", "no-json", "too-long", "elsewhere"],
 )
 def test_a_controller_that_says_no_watts_is_told_apart(pages: dict, why: str) -> None:
     with serving(Controller(pages)) as controller:
