@@ -6,7 +6,7 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test build demo test soak bench install format lint docs clean distclean
+.PHONY: help deps deps-test deps-bench build demo test soak bench install format lint docs clean distclean
 
 help: ## Show this list
 	@echo "Wattle: OpenSHMEM that spends as few joules as it can. Start with: make demo"
@@ -21,6 +21,9 @@ deps-test: deps
 	@tools/apt-deps test
 	@tools/venv requirements.txt requirements-test.txt
 
+deps-bench:
+	@tools/apt-deps bench
+
 build: deps ## Build the libraries, oshcc, oshrun, wattle-info and the examples into build/release
 	@tools/build $(PRESET) $(JOBS)
 
@@ -33,8 +36,7 @@ test: deps-test ## Run every test: unit, multi-PE, Python, browser, and the sani
 soak: deps-test ## Run the long tests
 	@tools/test-soak $(JOBS)
 
-bench: build ## Compare with Debian's OpenSHMEM, alternating in one run, and print the ratios
-	@tools/apt-deps bench
+bench: deps-bench build ## Compare with Debian's OpenSHMEM, alternating in one run, and print the ratios
 	@.venv/bin/python bench/run.py $(BENCH_ARGS)
 
 install: build ## Install into PREFIX: headers, libraries, oshcc, oshrun, wattle, pkg-config, profiles, docs

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wattle.console import out, progress
+from wattle.run.mpi import KINDS
 
 from bench import verdicts
 from bench.jobs import COMMON_ENV, OTHERS, ROOT, BenchError, Figures, Side, Toolchain, alternate, build, end
@@ -29,7 +30,6 @@ WAITING_BAR = 0.03  # of wall time, of which the waiting rank's own work is a th
 SECTION = "MPI programs"
 CLOSE = 3  # so many times as many pairs where the bar is as narrow as the spread of a run
 PATIENCE_S = 180  # for a run of nwchem, which takes seconds
-MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
 
 
 @dataclass
@@ -83,20 +83,22 @@ def launcher(mpi: str, n: int, *options: str) -> Callable[[list[str]], list[str]
     return lambda words: [str(path), *options, "-n", str(n), *words]
 
 
-def preloaded() -> dict[str, str]:
+def preloaded(mpi: str) -> dict[str, str]:
+    """What puts the library into a program; without its module for that MPI it would do nothing, and be measured so."""
     home = Path(os.environ.get("WATTLE_HOME") or ROOT / "build" / "release")
     library = home / "lib" / "libwattle-mpi.so"
-    if not library.exists():
-        raise BenchError(
-            f"{library} is missing; run `make build`, or set WATTLE_HOME to an installation or a build tree"
-        )
+    for file in (library, home / "lib" / f"libwattle-mpi-{mpi}.so"):
+        if not file.exists():
+            raise BenchError(
+                f"{file} is missing; run `make build`, or set WATTLE_HOME to an installation or a build tree"
+            )
     return {"LD_PRELOAD": str(library)}
 
 
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     """Runs and prints the section; returns what goes into the file."""
     result: dict = {"rows": [], "bars": [], "raw": {}}
-    for mpi, name in MPIS.items():
+    for mpi, (name, _) in KINDS.items():
         compiler = shutil.which(f"mpicc.{mpi}")
         if compiler and shutil.which(f"mpirun.{mpi}"):
             loops(options, result, mpi, name, build(compiler, "mpi.c", mpi))
@@ -116,7 +118,7 @@ def _percent(share: float) -> str:
 def loops(options: argparse.Namespace, result: dict, mpi: str, name: str, program: Path) -> None:
     bound = ["--bind-to", "core"] if mpi == "openmpi" else ["-bind-to", "core"]
     launch = launcher(mpi, 2, *bound)
-    sides: list[Side] = [MpiSide("Wattle", program, launch, preloaded()), MpiSide("plain", program, launch)]
+    sides: list[Side] = [MpiSide("Wattle", program, launch, preloaded(mpi)), MpiSide("plain", program, launch)]
     pairs = CLOSE * options.pairs
     with progress(f"MPI loops, {name}", (options.pairs + pairs) * len(sides)) as steps:
         slack = alternate(sides, options.pairs, ["imbalanced"], steps.advance)
@@ -144,7 +146,7 @@ def chemistry(options: argparse.Namespace, result: dict) -> None:
     for n, shape in ((2, "one a core"), (4, "two a core")):
         launch = launcher("openmpi", n, *(["--bind-to", "core"] if n == 2 else ["--bind-to", "none"]))
         sides: list[Side] = [
-            Chemistry("Wattle", program, launch, {**crowd, **preloaded()}),
+            Chemistry("Wattle", program, launch, {**crowd, **preloaded("openmpi")}),
             Chemistry("plain", program, launch, crowd),
         ]
         with progress(f"nwchem, {n} processes", options.pairs * len(sides)) as steps:

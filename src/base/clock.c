@@ -1,6 +1,5 @@
 #include "base/clock.h"
 
-#include <pthread.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -14,11 +13,12 @@ _Atomic int wtl_fence_word; /* see atomic.h */
 #endif
 
 static uint64_t start_ns, start_ticks;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+#ifndef WTL_SIM
 
 static bool tsc_is_constant(void)
 {
-#if defined(__x86_64__) && !defined(WTL_SIM)
+#if defined(__x86_64__)
   unsigned a, b, c, d;
   return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8));
 #else
@@ -26,21 +26,19 @@ static bool tsc_is_constant(void)
 #endif
 }
 
-static void start(void)
+/* When the library is loaded, before all else that may ask for ticks. When somebody asks what a tick is, the two
+ * milliseconds that takes have mostly passed: nobody waits for them. */
+__attribute__((constructor(101))) static void start(void)
 {
   wtl_clock_has_tsc = tsc_is_constant();
   start_ns = wtl_clock_ns();
   start_ticks = wtl_ticks();
 }
 
-void wtl_clock_start(void)
-{
-  pthread_once(&once, start);
-}
+#endif
 
 double wtl_clock_ns_per_tick(void)
 {
-  wtl_clock_start();
   if (!wtl_clock_has_tsc) return 1.0;
   /* Two readings at least 2 ms apart bound the error by the reading's own ~50 ns: 25 ppm, and less the longer the
    * program runs. */

@@ -2,8 +2,8 @@
  * clock.h - the cheapest monotonic clock there is, and its rate.
  *
  * Ticks are the time-stamp counter where the CPU keeps it constant (CPUID 8000_0007h EDX bit 8), CLOCK_MONOTONIC's
- * nanoseconds otherwise. A tick's length is fitted against CLOCK_MONOTONIC between wtl_clock_start and the time of the
- * question. In simulation ticks are simulated nanoseconds.
+ * nanoseconds otherwise. A tick's length is fitted against CLOCK_MONOTONIC between the time that the library was loaded
+ * and that of the question. In simulation ticks are simulated nanoseconds.
  */
 #ifndef WTL_BASE_CLOCK_H
 #define WTL_BASE_CLOCK_H
@@ -16,12 +16,9 @@
 #include "sim/os.h"
 #endif
 
-extern bool wtl_clock_has_tsc; /* set by wtl_clock_start */
+extern bool wtl_clock_has_tsc; /* set when the library is loaded */
 
-/* Starts the clock of this process; later calls do nothing. */
-void wtl_clock_start(void);
-
-/* Nanoseconds per tick. Waits until 2 ms have passed since the start. */
+/* Nanoseconds per tick. Waits until 2 ms have passed since then. */
 double wtl_clock_ns_per_tick(void);
 
 /* CLOCK_MONOTONIC in nanoseconds. */

@@ -208,7 +208,6 @@ int main(int argc, char **argv)
   bench b = {0};
   if (!read_options(argc, argv, &o)) return fputs(usage, stderr), WTL_EXIT_USAGE;
   if (wtl_settings_parse(&settings, errors, sizeof errors) != 0) return fputs(errors, stderr), WTL_EXIT_CONFIG;
-  wtl_clock_start();
   if (o.where) return print_where(&settings), 0;
   if (o.watts) return watts_here(&settings, o.budget_s, o.progress);
   if (!wtl_lowpower_choose(settings.lowpower.number, &b.lowpower, why, sizeof why))

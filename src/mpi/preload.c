@@ -25,7 +25,7 @@ extern const size_t wtl_mpi_n_names;
 extern void *wtl_mpi_slots[] __attribute__((visibility("hidden")));
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static char missing_why[512];
+static char missing_why[4500];
 static bool (*_Atomic idle)(void);
 static bool *filled; /* by slot; NULL before, and where there is no MPI */
 
@@ -49,8 +49,26 @@ static const wtl_mpi_entry *load_module(const char *name)
   void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   const wtl_mpi_entry *entry = module ? dlsym(module, "wtl_mpi_module") : NULL;
   if (entry && strcmp(entry->version, WTL_VERSION) == 0 && *entry->n == wtl_mpi_n_names) return entry;
-  snprintf(missing_why, sizeof missing_why, "%s", entry ? "it is of another version of Wattle" : dlerror());
+  if (entry)
+    snprintf(missing_why, sizeof missing_why, ": it is of another version of Wattle");
+  else if (slash && access(path, F_OK) != 0)
+    snprintf(missing_why, sizeof missing_why,
+             ": %s is missing; `make build` makes it where that MPI's compiler wrapper is (Debian: lib%s-dev)", path,
+             name);
+  else
+    snprintf(missing_why, sizeof missing_why, ": %s", dlerror());
   return NULL;
+}
+
+/* What concerns all processes of a job alike is said by its first. */
+static bool is_first(void)
+{
+  static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+  for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+    const char *rank = getenv(ranks[i]);
+    if (rank) return strcmp(rank, "0") == 0;
+  }
+  return true;
 }
 
 /* --- slots --- */
@@ -73,9 +91,9 @@ static void fill(void)
   const char *name = mpi ? module_for(mpi) : NULL;
   const wtl_mpi_entry *entry = name ? load_module(name) : NULL;
   if (!mpi || !(filled = calloc(wtl_mpi_n_names, sizeof *filled))) return;
-  if (!entry)
-    fprintf(stderr, "wattle: no module for this program's MPI%s%s: it runs as it is, without a profile\n",
-            *missing_why ? ": " : " (only for Open MPI and MPICH)", missing_why);
+  if (!entry && is_first())
+    fprintf(stderr, "wattle: the program runs as it is, without a profile: no module for its MPI%s\n",
+            *missing_why ? missing_why : " (only for Open MPI and MPICH)");
   for (size_t i = 0; i < wtl_mpi_n_names; i++) {
     void *own = own_function(mpi, wtl_mpi_names[i]);
     if (!own) continue;

@@ -147,7 +147,6 @@ void wtl_mpi_start(int thread_level)
     return;
   }
   if (wtl_settings_parse(&self->settings, error, sizeof error) != 0) wtl_mpi_refuse(error, WTL_EXIT_CONFIG);
-  wtl_clock_start();
   start_record(self);
   wtl_message_pe(self->record.me);
   PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, self->record.me, MPI_INFO_NULL, &self->node);

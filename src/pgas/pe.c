@@ -152,7 +152,6 @@ static void start(wtl_pe *self)
   wtl_site quiet_site = {0};
   int rc;
   if (wtl_settings_parse(&self->settings, error, sizeof error) != 0) refuse(WTL_EXIT_CONFIG, error);
-  wtl_clock_start();
   if ((rc = wtl_boot_start(&self->boot, &self->settings, error, sizeof error)) != 0) refuse(rc, error);
   self->me = self->boot.pe;
   self->n = self->boot.n_pes;

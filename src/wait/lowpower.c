@@ -168,7 +168,6 @@ static void examine(void)
 const char *wtl_lowpower_lacks(enum wtl_lowpower kind)
 {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  wtl_clock_start();
   pthread_once(&once, examine);
   return lacks[kind];
 }

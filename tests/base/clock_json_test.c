@@ -12,7 +12,6 @@
 
 static void ticks_never_go_back(void)
 {
-  wtl_clock_start();
   uint64_t last_tick = wtl_ticks(), last_ns = wtl_clock_ns();
   for (int i = 0; i < 200000; i++) {
     uint64_t tick = wtl_ticks(), ns = wtl_clock_ns();
@@ -26,7 +25,6 @@ static void ticks_never_go_back(void)
  * hold. */
 static void ticks_and_nanoseconds_agree(void)
 {
-  wtl_clock_start();
   double rate = wtl_clock_ns_per_tick();
   uint64_t a0 = wtl_clock_ns(), t0 = wtl_ticks(), a1 = wtl_clock_ns();
   usleep(20000);
@@ -36,18 +34,17 @@ static void ticks_and_nanoseconds_agree(void)
   CHECK(ns > (double)(b0 - a1) * 0.99 && ns < (double)(b1 - a0) * 1.01);
 }
 
-static void *start_clock(void *arg)
+static void *ask_rate(void *arg)
 {
   (void)arg;
-  wtl_clock_start();
   return wtl_clock_ns_per_tick() > 0 ? (void *)1 : NULL;
 }
 
-static void any_thread_may_start_it(void)
+static void any_thread_may_ask_for_its_rate(void)
 {
   pthread_t threads[8];
   void *good;
-  for (int i = 0; i < 8; i++) pthread_create(&threads[i], NULL, start_clock, NULL);
+  for (int i = 0; i < 8; i++) pthread_create(&threads[i], NULL, ask_rate, NULL);
   for (int i = 0; i < 8; i++) CHECK(pthread_join(threads[i], &good) == 0 && good);
 }
 
@@ -162,6 +159,6 @@ static void a_message_is_one_line_with_the_pe(void)
   close(ends[1]);
 }
 
-TESTS(TEST(ticks_never_go_back), TEST(ticks_and_nanoseconds_agree), TEST(any_thread_may_start_it),
+TESTS(TEST(ticks_never_go_back), TEST(ticks_and_nanoseconds_agree), TEST(any_thread_may_ask_for_its_rate),
       TEST(text_is_escaped), TEST(bytes_that_are_no_characters_are_replaced), TEST(what_is_no_number_is_null),
       TEST(numbers_keep_nine_digits), TEST(numbers_have_a_point_in_any_locale), TEST(a_message_is_one_line_with_the_pe))

@@ -43,7 +43,6 @@ static int has_everything(unsigned *a, unsigned *b, unsigned *c, unsigned *d)
 
 static bool tsc_is_there(void)
 {
-  wtl_clock_start();
   return wtl_clock_has_tsc;
 }
 
@@ -56,7 +55,6 @@ static void each_kind_runs_its_own_instructions(void)
                {WTL_LOWPOWER_TPAUSE, "nothing", "tpause"},
                {WTL_LOWPOWER_MWAITX, "monitorx", "mwaitx"}};
   int line;
-  wtl_clock_start();
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     ran = "nothing";
     wtl_lowpower_arm(kinds[i].kind, &line);
@@ -70,7 +68,6 @@ static void each_kind_runs_its_own_instructions(void)
 static void umwait_and_tpause_are_given_a_time_and_mwaitx_a_duration(void)
 {
   uint64_t now;
-  wtl_clock_start();
   now = wtl_ticks();
   wtl_lowpower_wait(WTL_LOWPOWER_UMWAIT, now + 12345);
   CHECK(given == now + 12345);
@@ -83,7 +80,6 @@ static void umwait_and_tpause_are_given_a_time_and_mwaitx_a_duration(void)
 
 static void mwaitx_waits_for_no_more_than_it_can_count_and_not_for_the_past(void)
 {
-  wtl_clock_start();
   wtl_lowpower_wait(WTL_LOWPOWER_MWAITX, UINT64_MAX);
   CHECK(given == UINT32_MAX);
   ran = "nothing";

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -118,6 +119,18 @@ def test_processes_that_another_mpis_launcher_left_alone_are_told_so_once(mpi: M
     assert done.stderr.count("the launcher started 2 processes, but each is a program of its own") == 1, done.stderr
     assert "each is a program" not in mpi.run(1, program, profile=tmp_path / "alone").stderr
     assert "each is a program" not in mpi.run(2, program, profile=tmp_path / "both").stderr
+
+
+@BOTH
+def test_without_a_module_for_its_mpi_a_program_runs_as_it_is_and_what_is_missing_is_said_once(
+    mpi: Mpi, tmp_path: Path
+) -> None:
+    program = mpi.compile("sums.c", tmp_path)
+    alone = Path(shutil.copy(LIBRARY, tmp_path))
+    done = mpi.run(3, program, preload=False, LD_PRELOAD=str(alone))
+    assert (done.returncode, done.stdout) == (0, mpi.run(3, program, preload=False).stdout)
+    assert done.stderr.count(f"{alone.with_name(f'libwattle-mpi-{mpi.name}.so')} is missing") == 1, done.stderr
+    assert f"Debian: lib{mpi.name}-dev" in done.stderr
 
 
 def test_a_process_without_mpi_does_not_notice_the_library() -> None:

@@ -22,6 +22,7 @@ from bench import (  # noqa: E402
     limits,
     load,
     memory,
+    mpi,
     one_node,
     pairs,
     run,
@@ -202,6 +203,16 @@ def test_a_job_that_fails_is_an_error_with_its_words(tmp_path: Path) -> None:
     program.chmod(0o755)
     with pytest.raises(jobs.BenchError, match=r"(?s)exit code 3.*no room"):
         jobs.Side("x", program, lambda words: words).run()
+
+
+def test_a_library_that_would_do_nothing_is_not_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WATTLE_HOME", str(tmp_path))
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/libwattle-mpi.so").touch()
+    (tmp_path / "lib/libwattle-mpi-mpich.so").touch()
+    assert mpi.preloaded("mpich") == {"LD_PRELOAD": str(tmp_path / "lib/libwattle-mpi.so")}
+    with pytest.raises(jobs.BenchError, match=r"libwattle-mpi-openmpi\.so is missing"):
+        mpi.preloaded("openmpi")
 
 
 def samples_of(rounds: int, once: float, per_pe: float, per_pair: float) -> list[dict]:

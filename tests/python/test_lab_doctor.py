@@ -6,9 +6,10 @@ import re
 
 import fakes
 import pytest
-from wattle.doctor import clocks, counters, machine, meters, show
+from wattle.doctor import clocks, counters, machine, meters, show, software
 from wattle.doctor.finding import Roots, Section, State
 from wattle.info import Info
+from wattle.paths import Home
 
 NOT_READABLE = {
     "meters": [
@@ -190,6 +191,25 @@ def test_what_the_cpu_offers_to_wait_with_is_read_from_its_flags(roots):
     states = {f.name: f.state for f in section.findings}
     assert states.get("UMWAIT, TPAUSE", State.YES) is State.YES
     assert states.get("MWAITX", State.NO) is State.NO
+
+
+@pytest.mark.parametrize(
+    ("there", "state", "says", "lacks"),
+    [
+        (("openmpi", "mpich"), State.YES, "Open MPI and MPICH", ()),
+        (("mpich",), State.PARTLY, "MPICH", ("Open MPI (Debian: libopenmpi-dev)",)),
+        ((), State.NO, "without a profile", ("libopenmpi-dev", "libmpich-dev")),
+    ],
+)
+def test_the_mpis_whose_programs_can_be_run_are_named(tmp_path, there, state, says, lacks):
+    (tmp_path / "lib").mkdir()
+    for kind in there:
+        (tmp_path / f"lib/libwattle-mpi-{kind}.so").touch()
+    found = software.mpi_programs(Home(tmp_path, "by hand"))
+    assert found.state is state
+    assert says in found.says
+    assert all(word in found.why for word in lacks)
+    assert bool(found.why) == bool(lacks)
 
 
 def test_limits_of_the_control_group_count(roots):

@@ -21,7 +21,6 @@ static bench *start(const char *policy)
   char error[512];
   setenv("WATTLE_WAIT", policy, 1);
   CHECK(wtl_settings_parse(&settings, error, sizeof error) == 0);
-  wtl_clock_start();
   wtl_door_start(&b->door, &b->bell, &settings, 1, (wtl_cores){2, 2});
   return b;
 }

@@ -178,7 +178,6 @@ static visit *wait_once(enum wtl_wait_policy policy, int pes, int cores)
   pthread_t other;
   memset(v, 0, sizeof *v);
   v->ends_asleep = policy == WTL_WAIT_SLEEP || policy == WTL_WAIT_ADAPTIVE;
-  wtl_clock_start();
   wtl_door_start(&v->door, &v->bell, &s, pes, (wtl_cores){cores, cores});
   pthread_create(&other, NULL, come, v);
   wtl_door_wait(&v->door, &v->site, WTL_WATCH_ALL, look, v);
@@ -231,7 +230,6 @@ static void calls_that_nobody_counts_have_no_past(void)
     memset(v, 0, sizeof *v);
     v->ends_asleep = true;
     v->site = (wtl_site){.addr = addr, .history = {.known = true}};
-    wtl_clock_start();
     wtl_door_start(&v->door, &v->bell, &s, 2, TWO_CORES);
     pthread_create(&other, NULL, come, v);
     wtl_door_wait(&v->door, &v->site, WTL_WATCH_ALL, look, v);
@@ -308,7 +306,6 @@ static void who_yields_to_one_that_computes_falls_asleep(void)
   memset(v, 0, sizeof *v);
   s.spin_max.seconds = 1;
   s.sleep_max.seconds = 1e-3;
-  wtl_clock_start();
   wtl_door_start(&v->door, &v->bell, &s, 3, TWO_CORES);
   sched_getaffinity(0, sizeof all, &all);
   CPU_ZERO(&one);
@@ -328,7 +325,6 @@ static void who_yields_to_one_that_computes_falls_asleep(void)
 static void turns_that_were_long_are_not_taken_again_at_once(void)
 {
   wtl_lender l = {0};
-  wtl_clock_start();
   wtl_lender_start(&l, WTL_LENDER_SHARES + 1);
   CHECK(l.computes == UINT64_MAX);
   wtl_lender_start(&l, WTL_LENDER_SHARES);

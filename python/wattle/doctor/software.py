@@ -1,4 +1,4 @@
-"""What Wattle stands on: its own tools, PMIx, launchers, the tool that finds source lines."""
+"""What Wattle stands on: its own tools, PMIx, launchers, modules for MPI programs, the tool that finds source lines."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from wattle.doctor import launchers
 from wattle.doctor.finding import Finding, Section, State
 from wattle.errors import WattleError
 from wattle.info import Info
+from wattle.run import mpi
 
 
 def examine(info: Info) -> Section:
@@ -19,6 +20,7 @@ def examine(info: Info) -> Section:
     missing = "the runtime was built without it: one PE only"
     findings.append(Finding("PMIx", State.YES if pmix else State.NO, pmix or "not there", "" if pmix else missing))
     findings += launchers.examine()
+    findings.append(mpi_programs(home))
     findings.append(_lines())
     return Section("Software", findings)
 
@@ -35,6 +37,17 @@ def _parts(home: paths.Home) -> list[Finding]:
             Finding("libwattle-shmem", State.NO, "missing", f"not in {home.root}/lib; `make build` makes it")
         )
     return findings
+
+
+def mpi_programs(home: paths.Home) -> Finding:
+    """Under which MPIs programs can be run as they are, with Wattle's library preloaded."""
+    there = mpi.modules(home)
+    lacking = [f"{m.name} (Debian: {m.package})" for kind, m in mpi.KINDS.items() if kind not in there]
+    why = f"`make build` makes a module where that MPI's compiler wrapper is: {', '.join(lacking)}" if lacking else ""
+    if not there:
+        return Finding("MPI programs", State.NO, "run without a profile", why)
+    names = " and ".join(mpi.KINDS[kind].name for kind in there)
+    return Finding("MPI programs", State.PARTLY if lacking else State.YES, f"`wattle run --mpi`, under {names}", why)
 
 
 def _lines() -> Finding:

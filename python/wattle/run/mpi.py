@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from wattle import paths
 from wattle.errors import WattleError
 
 LIBRARY = "libwattle-mpi.so"
+
+
+class Mpi(NamedTuple):
+    """An MPI as people call it, and the Debian package that a module for it is built with."""
+
+    name: str
+    package: str
+
+
+KINDS = {"openmpi": Mpi("Open MPI", "libopenmpi-dev"), "mpich": Mpi("MPICH", "libmpich-dev")}
+
+
+def modules(home: paths.Home) -> list[str]:
+    """The kinds of MPI that the library has a module for: it does nothing under another."""
+    return [kind for kind in KINDS if (home.root / "lib" / f"libwattle-mpi-{kind}.so").exists()]
 
 
 def check(n: int | None, hosts: str | None, hostfile: object) -> None:
