@@ -12,7 +12,7 @@ from wattle.nodes import Nodes
 from wattle.report.bench_file import Bar
 
 from bench.jobs import OTHERS, Figures, across, alternate
-from bench.pairs import DISTURBED, FEWEST
+from bench.pairs import DISTURBED, FEWEST, quartiles
 from bench.schemes import ASLEEP, AWARE, NODES, OPS, POLLING, Rings, program
 from bench.show import section, side_table
 
@@ -20,22 +20,24 @@ RATES = ("100mbit", "1gbit", "10gbit")
 SIZES = tuple(4096 << k for k in range(9))  # 4 KiB to 1 MiB
 LONGER = 1.05  # of polling's time: what src/govern/thresholds.c allows
 FACTOR_BAR = 2.0
-ROUNDS, LEARNING_S = 2, 0.4  # learning may cost a hundredth of the time: a sample of that length leaves room for it
+ROUNDS, LEARNING_S = 7, 0.4  # learning may cost a hundredth of the time: a sample of that length leaves room for it
 
 
-def pays(polling: list[Figures], asleep: list[Figures], op: str, size: int) -> bool:
-    """Less time on cores, and at most LONGER: of both the best round, which others disturbed least."""
-    key = f"{op}/{size}"
-    (polled, polled_cpu), (slept, slept_cpu) = (
-        (min(r[key] for r in side), min(r[f"{key}/cpu"] for r in side)) for side in (polling, asleep)
-    )
-    return slept <= LONGER * polled and slept_cpu < polled_cpu
+def pays(polling: list[Figures], asleep: list[Figures], op: str, size: int) -> bool | None:
+    """Less time on cores, and at most LONGER, by the quartiles of the rounds' ratios; None where these do not tell."""
+    both = list(zip(polling, asleep, strict=True))
+    time, cpu = (sorted(s[key] / p[key] for p, s in both) for key in (f"{op}/{size}", f"{op}/{size}/cpu"))
+    (low, high), (low_cpu, high_cpu) = quartiles(time), quartiles(cpu)
+    if high <= LONGER and high_cpu < 1:
+        return True
+    return None if low <= LONGER and low_cpu < 1 else False
 
 
 def crossovers(polling: list[Figures], asleep: list[Figures], op: str) -> list[int]:
-    """The sizes with the fewest on the wrong side of them: mostly one. Twice the largest stands for never."""
+    """The sizes with the fewest on the wrong side of them: one, or those that the measurement cannot tell apart. Twice
+    the largest stands for never."""
     paying = {size: pays(polling, asleep, op, size) for size in SIZES}
-    wrong = {place: sum((size >= place) != paying[size] for size in SIZES) for place in (*SIZES, 2 * SIZES[-1])}
+    wrong = {place: sum(paying[size] is (size < place) for size in SIZES) for place in (*SIZES, 2 * SIZES[-1])}
     return [place for place in wrong if wrong[place] == min(wrong.values())]
 
 
@@ -43,6 +45,12 @@ def factor(learned: int, crossing: int) -> float:
     """How far apart they are; beyond the sizes that were tried nothing is told apart."""
     a, b = (min(max(size, SIZES[0]), 2 * SIZES[-1]) for size in (learned, crossing))
     return max(a, b) / min(a, b)
+
+
+def words(places: list[int]) -> str:
+    """Where sleeping begins to pay, as it is shown."""
+    ends = dict.fromkeys((places[0], places[-1]))
+    return " to ".join(units.size(at) if at <= SIZES[-1] else f"none up to {units.size(SIZES[-1])}" for at in ends)
 
 
 def learn(nodes: Nodes) -> dict[str, int]:
@@ -81,14 +89,15 @@ def bars_of(rate: str, rounds: list[list[Figures]], learned: dict[str, int], jud
     bars = []
     for op, words in OPS.items():
         own = learned[op]
-        apart, there = min((factor(own, place), place) for place in crossovers(polling, asleep, op))
+        places = crossovers(polling, asleep, op)
+        apart = min(factor(own, place) for place in places)
         bars.append(
             Bar(
                 section="ARMCI, thresholds",
                 label=f"{words}, link of {rate}",
                 other_name="measured",
                 ours=units.size(own),
-                other=units.size(there) if there <= SIZES[-1] else f"none up to {units.size(SIZES[-1])}",
+                other=words(places),
                 value=apart,
                 low=apart,
                 high=apart,

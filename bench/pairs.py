@@ -32,6 +32,14 @@ def one_sided(test: str, label: str, size: int = 8, *, bandwidth: bool = False, 
     return [Row(f"{test}/{size}/{target}", f"{label}, {does}", shown, bar) for target, does in targets.items()]
 
 
+def quartiles(values: list[float]) -> tuple[float, float]:
+    """The lower and the upper one; of one value, that."""
+    if len(values) < 2:
+        return values[0], values[0]
+    cuts = statistics.quantiles(values, n=4, method="inclusive")
+    return cuts[0], cuts[2]
+
+
 @dataclass
 class Comparison:
     """A row with both sides' medians and the ratios of its pairs (first over second)."""
@@ -53,10 +61,7 @@ class Comparison:
 
     @property
     def quartiles(self) -> tuple[float, float]:
-        if len(self.ratios) < 2:
-            return self.median, self.median
-        cuts = statistics.quantiles(self.ratios, n=4, method="inclusive")
-        return cuts[0], cuts[2]
+        return quartiles(self.ratios)
 
     @property
     def disturbed(self) -> bool:

@@ -19,7 +19,7 @@ from wattle.report.bench_file import Bar
 from bench import verdicts
 from bench.jobs import OTHERS, ROOT, Figures, Side, across, alternate
 from bench.load import Watch
-from bench.pairs import DISTURBED, FEWEST, Row, as_data, between, compare
+from bench.pairs import DISTURBED, FEWEST, Row, as_data, between, compare, quartiles
 from bench.show import comparison_table, section, side_table
 
 RATE = "1gbit"
@@ -151,7 +151,7 @@ def energy_bars(title: str, op: str, label: str, rounds: list[list[Figures]]) ->
         ]
         at_middle = [statistics.median(joules(middle, *s, with_idle) for s in side) for side in (asleep, polling)]
         value = statistics.median(worst)
-        low, _, high = statistics.quantiles(worst, n=4, method="inclusive") if len(worst) > 1 else 3 * [value]
+        low, high = quartiles(worst)
         disturbed = 3 * sum(max(f[OTHERS] for f in both) > DISTURBED for both in rounds) > len(rounds)
         judged = len(rounds) >= FEWEST
         yield Bar(

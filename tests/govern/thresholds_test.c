@@ -105,6 +105,33 @@ static void learned_thresholds_are_within_a_factor_of_two_of_the_crossover_at_th
   CHECK(crossover(&slow) < crossover(&middle) && crossover(&middle) < crossover(&fast));
 }
 
+/* Small sizes lose clearly, large ones what they may, give or take chance: nothing in that moves the threshold. */
+static void sizes_that_lose_about_what_they_may_do_not_move_it(void)
+{
+  static const link flat = {12.5, 5e3, 0, 0, 0.4};
+  wtl_thresholds *t = start("learn", 0.01);
+  uint32_t state = 7;
+  uint64_t at = 0;
+  int moves = 0;
+  for (int i = 0; i < 6000; i++) {
+    for (int k = SMALLEST; k <= LARGEST; k++) {
+      uint64_t n = (uint64_t)1 << k;
+      wtl_choice how = wtl_thresholds_choose(t, WTL_PUTS, n);
+      double took = polled_ns(&flat, n), cpu = how.sleeps ? 0.4 * took : took;
+      state = state * 1664525u + 1013904223u;
+      took *= 1 + 0.02 * ((double)(state >> 16) / 65536 - 0.5);
+      if (how.sleeps) took *= n >= 64 << 10 ? 1.05 : 1.5;
+      now_ns += took;
+      if (how.measured) wtl_thresholds_learn(t, WTL_PUTS, n, how, took, cpu);
+    }
+    moves += i > 3000 && t->bytes[WTL_PUTS] != at;
+    at = t->bytes[WTL_PUTS];
+  }
+  CHECK(moves == 0);
+  CHECK(at >= 64 << 10);
+  free(t);
+}
+
 static void a_program_of_one_size_learns_too(void)
 {
   wtl_thresholds *t = start("learn", 0.01);
@@ -186,7 +213,7 @@ static void what_a_size_usually_takes_is_known_once_it_was_seen(void)
 
 TESTS(TEST(thresholds_start_where_the_paper_has_them),
       TEST(learned_thresholds_are_within_a_factor_of_two_of_the_crossover_at_three_speeds),
-      TEST(a_program_of_one_size_learns_too), TEST(thresholds_follow_a_link_that_changes),
-      TEST(trials_cost_small_transfers_at_most_their_share), TEST(nothing_is_tried_where_nothing_may_be_lost),
-      TEST(given_thresholds_stay), TEST(a_wrong_setting_is_named_with_what_is_allowed),
-      TEST(what_a_size_usually_takes_is_known_once_it_was_seen))
+      TEST(sizes_that_lose_about_what_they_may_do_not_move_it), TEST(a_program_of_one_size_learns_too),
+      TEST(thresholds_follow_a_link_that_changes), TEST(trials_cost_small_transfers_at_most_their_share),
+      TEST(nothing_is_tried_where_nothing_may_be_lost), TEST(given_thresholds_stay),
+      TEST(a_wrong_setting_is_named_with_what_is_allowed), TEST(what_a_size_usually_takes_is_known_once_it_was_seen))

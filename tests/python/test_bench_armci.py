@@ -67,14 +67,17 @@ def test_sums_that_differ_between_libraries_are_said():
     assert "differ by up to" in armci.same_sums([[figures, figures | {"jacobi_sum": -7.001}]])
 
 
-def ring(ratios: dict[int, tuple[float, float]]) -> tuple[list[dict[str, float]], list[dict[str, float]]]:
-    """A round of polling and one asleep, of which these are the ratios in time and CPU seconds; elsewhere 2 and 2."""
-    polling, asleep = {}, {}
-    for size in learned.SIZES:
-        time, cpu = ratios.get(size, (2.0, 2.0))
-        polling |= {f"put/{size}": 1.0, f"put/{size}/cpu": 2.0}
-        asleep |= {f"put/{size}": time, f"put/{size}/cpu": 2 * cpu}
-    return [polling], [asleep]
+def ring(*rounds: dict[int, tuple[float, float]]) -> tuple[list[dict[str, float]], list[dict[str, float]]]:
+    """Rounds of polling and asleep, of which these are the ratios in time and CPU seconds; elsewhere 2 and 2."""
+    polling, asleep = [], []
+    for ratios in rounds:
+        polling.append({})
+        asleep.append({})
+        for size in learned.SIZES:
+            time, cpu = ratios.get(size, (2.0, 2.0))
+            polling[-1] |= {f"put/{size}": 1.0, f"put/{size}/cpu": 2.0}
+            asleep[-1] |= {f"put/{size}": time, f"put/{size}/cpu": 2 * cpu}
+    return polling, asleep
 
 
 def test_sleeping_pays_from_the_size_on_with_the_fewest_on_the_wrong_side():
@@ -88,6 +91,19 @@ def test_sleeping_pays_from_the_size_on_with_the_fewest_on_the_wrong_side():
         learned.SIZES[-2],
         2 * learned.SIZES[-1],
     ]
+
+
+def test_where_rounds_differ_by_chance_all_places_are_as_good():
+    large = {size: (1.04, 0.5) for size in learned.SIZES if size >= 65536}
+    more, less = large | {65536: (1.06, 0.5)}, large | {65536: (1.02, 0.5), 131072: (1.06, 0.5)}
+    assert learned.pays(*ring(large, large, more, less), "put", 32768) is False
+    assert learned.pays(*ring(large, more, more, less), "put", 65536) is None
+    assert learned.pays(*ring(large, large, more, less), "put", 262144) is True
+    places = learned.crossovers(*ring(large, more, less, more, less), "put")
+    assert places == [65536, 131072, 262144]
+    assert learned.words(places) == "64.0 KiB to 256 KiB"
+    assert learned.words(places[:1]) == "64.0 KiB"
+    assert learned.words([learned.SIZES[-1], 2 * learned.SIZES[-1]]) == "1.00 MiB to none up to 1.00 MiB"
 
 
 def test_learned_and_measured_are_apart_by_a_factor_within_the_sizes_that_were_tried():
