@@ -314,20 +314,30 @@ static uint64_t spare_of(const wtl_governor *g, const wtl_region *r)
   return spare > g->price ? spare : g->price;
 }
 
+/* What a clock follows from differs a little from instance to instance, and where the driver takes any clock, so would
+ * the clock. The last one stays while it fits and is about the lowest that does; one that was too low by so little is
+ * left for one with room. In millionths of the normal clock. */
+static uint32_t steady(uint32_t last, uint32_t share)
+{
+  enum { ABOUT = WTL_CLOCK_NORMAL / 32 };
+  if (last >= share && last - share <= ABOUT) return last;
+  return last < share && share - last <= ABOUT ? share + ABOUT / 2 : share;
+}
+
 /* The lowest clock at which the longest computing still fits into the shortest region, were all of it bound by the
  * clock. A change stops the core, so its price is no time to compute in. */
-static uint32_t stretched(const wtl_governor *g, const wtl_region *r)
+static uint32_t stretched(const wtl_governor *g, wtl_region *r)
 {
   uint64_t compute = wtl_slack_most(&r->compute), whole = wtl_slack_least(&r->whole), spare;
   if (compute == UINT64_MAX) return WTL_CLOCK_NORMAL;
   spare = spare_of(g, r);
   if (whole <= compute + worth(g) + spare) return WTL_CLOCK_NORMAL;
   uint32_t share = (uint32_t)ceil(1e6 * (double)compute / (double)(whole - spare - g->price));
-  uint32_t real = wtl_vote_rounded(&g->vote, share);
-  return real < WTL_CLOCK_NORMAL ? share : WTL_CLOCK_NORMAL;
+  r->level = steady(r->level, share);
+  return wtl_vote_rounded(&g->vote, r->level) < WTL_CLOCK_NORMAL ? r->level : WTL_CLOCK_NORMAL;
 }
 
-static uint32_t level_for(const wtl_governor *g, const wtl_region *r)
+static uint32_t level_for(const wtl_governor *g, wtl_region *r)
 {
   if (!g->acts || g->scaling != WTL_SCALING_PROACTIVE) return WTL_CLOCK_NORMAL;
   if (raises(g) && is_late(g, r)) return WTL_CLOCK_HIGHEST;

@@ -58,6 +58,7 @@ typedef struct wtl_region {
   uint64_t key; /* 0: free */
   uint32_t instances, unseen, acted;
   uint32_t stay_away, last_stay;   /* instances to come at the normal clock, after a loss; how many it was last time */
+  uint32_t level;                  /* to which its computing was stretched last; 0: never */
   wtl_slack compute, slack, whole; /* of instances at the normal clock */
   wtl_mean normal, changed;        /* an instance's length at the normal clock, and with a clock changed */
   wtl_doubt doubt;

@@ -637,6 +637,25 @@ static void a_node_says_whether_one_of_its_pes_waits_long(void)
 }
 
 /* The restored clock is what was found, whatever the governor did last. */
+/* Where the driver takes any clock, one that fits is between the limits, and follows from what a write takes. */
+static void a_clock_that_fits_is_not_set_anew_for_a_hair(void)
+{
+  static const uint64_t work[] = {25 * MS, 40 * MS};
+  timeline *l =
+      timeline_new((shape){.n = 2, .mode = WTL_GOVERN_ENERGY, .scaling = WTL_SCALING_PROACTIVE, .price = PRICE});
+  size_t changes = 0, compared = 0;
+  l->write = 40000;
+  for (int i = 0; i < 200; i++) {
+    timeline_run(l, work);
+    changes += l->n_log;
+    compared += i >= WTL_LEARN && (i == WTL_CONTROL_FIRST || i % WTL_CONTROL == 0);
+    CHECK(l->now - l->instance_at == 40 * MS); /* and nobody waits for it */
+  }
+  CHECK(l->khz[0] > 1200000 && l->khz[0] < 1700000); /* 25 ms in 40 */
+  CHECK(changes <= 2 * WTL_LEARN + 4 * compared + 4);
+  timeline_free(l);
+}
+
 static void the_end_puts_back_what_was_found(void)
 {
   timeline *l = learned(WTL_GOVERN_HYBRID, WTL_SCALING_PROACTIVE, unequal);
@@ -668,4 +687,4 @@ TESTS(TEST(figure_11_1_a_baseline_changes_nothing),
       TEST(a_long_wait_ends_a_row), TEST(the_programs_own_regions_end_a_row), TEST(time_at_another_clock_is_known),
       TEST(which_clock_comes_of_a_hint_is_not_known), TEST(a_pe_is_late_for_those_of_other_nodes),
       TEST(a_little_wait_of_its_own_makes_a_late_pe_no_early_one), TEST(a_node_says_whether_one_of_its_pes_waits_long),
-      TEST(the_end_puts_back_what_was_found))
+      TEST(a_clock_that_fits_is_not_set_anew_for_a_hair), TEST(the_end_puts_back_what_was_found))

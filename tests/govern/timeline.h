@@ -30,7 +30,9 @@ typedef struct timeline {
   wtl_site site[MAX_PES];
   _Atomic uint64_t waited[MAX_PES][WTL_N_STAGES]; /* as the door books it */
   uint64_t now, instance_at;
-  double stall; /* ticks for which a core stands still when its clock changes */
+  double stall;           /* ticks for which a core stands still when its clock changes */
+  uint32_t write, chance; /* ticks that a write takes; of which that is made */
+  uint64_t written;       /* by all so far */
   uint32_t normal_khz, khz[MAX_PES];
   double left[MAX_PES];      /* work, in ticks at the normal clock */
   uint64_t look_at[MAX_PES]; /* when a waiting PE is to be told that it still waits; UINT64_MAX: never */
@@ -68,11 +70,13 @@ static inline void timeline_note(timeline *l)
   }
 }
 
-/* Writes take no time. */
-static const timeline *timeline_last;
+/* Writes take no time, or about as long as the timeline says, as the governor's clock has it. */
+static timeline *timeline_last;
 static inline uint64_t timeline_ticks(void)
 {
-  return timeline_last->now;
+  timeline *l = timeline_last;
+  if (l->write) l->written += l->write / 2 + (l->chance = l->chance * 1664525u + 1013904223u) % l->write;
+  return l->now + l->written;
 }
 
 /* `clock`: a plan's, or 0. */
