@@ -15,6 +15,9 @@
 static const double GAIN_ERROR = 0.05;
 /* Watts are read this often: sensors of power average over 50 ms and more. */
 enum { READ_EVERY_MS = 100 };
+/* What writes a sensor's file may stop, and the file stays. A reading is too old after so many updates that did not
+ * come; the sensor's clock may go a thousandth wrong beside ours. */
+static const double MISSED_UPDATES = 5, CLOCKS_APART = 1e-3;
 
 struct wtl_gauge_reader {
   pthread_mutex_t lock; /* guards the gauges, held by whoever reads them */
@@ -36,7 +39,7 @@ wtl_gauge *wtl_gauge_add(wtl_gauges *set, const wtl_domain *domain)
 {
   if (set->n == WTL_MAX_DOMAINS) return NULL;
   wtl_gauge *g = &set->gauge[set->n++];
-  *g = (wtl_gauge){.domain = *domain, .fd = -1, .unit = 1};
+  *g = (wtl_gauge){.domain = *domain, .fd = -1, .unit = 1, .stamp = NAN};
   return g;
 }
 
@@ -66,14 +69,30 @@ static void take_watts(wtl_gauge *g, double value, double at, bool was_read)
   g->covered_s += between;
 }
 
+static bool is_late(const wtl_gauge *g, double missing_s, double since_s)
+{
+  return missing_s > fmax(MISSED_UPDATES * g->step_s, CLOCKS_APART * since_s);
+}
+
+/* When a reading was taken, at the latest `at`: where the sensor says how long after the last one. */
+static double taken_at(const wtl_gauge *g, double stamp_before, double at)
+{
+  double since_s = at - g->at, stamped_s = g->stamp - stamp_before;
+  return g->have && stamped_s > 0 && is_late(g, since_s - stamped_s, since_s) ? g->at + stamped_s : at;
+}
+
 static void read_gauge(wtl_gauges *set, wtl_gauge *g)
 {
-  double counts, at = set->sys->now(set->sys->arg);
+  double counts, now = set->sys->now(set->sys->arg), stamp_before = g->stamp, at = now;
   int error = set->kind->read(set, g, &counts);
-  if (error == EAGAIN) return;
+  if (error == EAGAIN) {
+    if (is_late(g, now - g->at, 0)) g->error = ETIME;
+    return;
+  }
   if (!error && !(counts >= 0)) error = EBADMSG; /* some say -1 for what they do not know */
   if (!error) {
     double value = counts * g->unit;
+    at = taken_at(g, stamp_before, now);
     if (g->is_watts)
       take_watts(g, value, at, g->error == 0);
     else
@@ -83,7 +102,7 @@ static void read_gauge(wtl_gauges *set, wtl_gauge *g)
     g->value = value;
     g->at = at;
   }
-  g->error = error;
+  g->error = at < now ? ETIME : error;
 }
 
 static void read_all(wtl_gauges *set)

@@ -23,6 +23,7 @@ typedef struct wtl_gauge {
   bool is_watts;  /* else joules, which only grow */
   double unit;    /* J or W of one count */
   double step_s;  /* between two updates of the sensor, at most */
+  double stamp;   /* s, of the last reading: when the sensor took it, by its own clock; NaN where it does not say */
   /* What came of it. */
   bool have;
   int error;        /* errno of the last reading; 0 */
@@ -36,7 +37,7 @@ typedef struct wtl_gauge_kind {
   const char *name;
   /* Adds what there is with wtl_gauge_add. Leaves the reason in why and grant where there is nothing. */
   void (*find)(wtl_gauges *set, const wtl_meter_env *env, char *why, size_t why_size, char *grant, size_t grant_size);
-  /* One reading, in counts. 0 or an errno; EAGAIN: nothing new since the last. */
+  /* One reading, in counts, and its stamp. 0 or an errno; EAGAIN: nothing new since the last. */
   int (*read)(wtl_gauges *set, wtl_gauge *g, double *counts);
   void (*drop)(wtl_gauges *set); /* NULL: nothing to give back */
 } wtl_gauge_kind;

@@ -1,11 +1,12 @@
 /*
  * meter_cray.c - the counters of HPE Cray's node controller, SYSFS/cray/pm_counters: "12345 J 1700000000 us".
  *
- * All files are written anew together, ten times a second; `freshness` counts the rounds. Nothing is read twice in a
- * round, and the counters are in whole joules. `energy` is the node's; cpu_energy, memory_energy and accelN_energy lie
+ * All files are written anew together, ten times a second, and say when; `freshness` counts the rounds. Nothing is read
+ * twice in a round, and the counters are in whole joules. `energy` is the node's; cpu_energy, memory_energy and accelN_energy lie
  * within it.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,7 +61,13 @@ static int cray_read(wtl_gauges *set, wtl_gauge *g, double *counts)
     g->handle = is_new ? g : NULL;
   }
   if (g->have && !set->gauge[0].handle) return EAGAIN;
-  return wtl_gauge_number(set->sys, g->path, counts);
+  int n = set->sys->read_file(set->sys->arg, g->path, text, sizeof text);
+  if (n < 0) return -n;
+  double us;
+  int found = sscanf(text, "%lf J %lf us", counts, &us);
+  if (found < 1 || !isfinite(*counts)) return EBADMSG;
+  g->stamp = found == 2 ? 1e-6 * us : NAN;
+  return 0;
 }
 
 static void *cray_open(const wtl_meter_env *env, char *why, size_t why_size, char *grant, size_t grant_size)

@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json_read.h"
 #include "power/gauge.h"
 #include "power/http.h"
@@ -42,7 +43,8 @@ typedef struct redfish {
   pthread_t thread;
   bool runs, stop;
   double watts;
-  int error; /* errno of the last question */
+  int error;       /* errno of the last question */
+  double asked_at; /* s, while one is not answered yet; NaN */
 } redfish;
 
 /* ---- a page ---- */
@@ -223,8 +225,15 @@ static int ask(redfish *r, double *watts)
 
 static void answer(redfish *r, int error, double watts)
 {
+  r->asked_at = NAN;
   r->error = error;
   if (!error) r->watts = watts;
+}
+
+/* Who takes so long has nothing to say of now. */
+static bool keeps_waiting(const redfish *r)
+{
+  return 1e-9 * (double)wtl_clock_ns() > r->asked_at + step_s;
 }
 
 static void *background(void *arg)
@@ -237,6 +246,7 @@ static void *background(void *arg)
     until.tv_sec += (time_t)ask_every_s;
     if (pthread_cond_timedwait(&r->stop_bell, &r->lock, &until) != ETIMEDOUT) continue;
     double watts = NAN;
+    r->asked_at = 1e-9 * (double)wtl_clock_ns();
     pthread_mutex_unlock(&r->lock);
     int error = ask(r, &watts);
     pthread_mutex_lock(&r->lock);
@@ -272,7 +282,7 @@ static int redfish_read(wtl_gauges *set, wtl_gauge *g, double *counts)
     answer(r, failed, watts);
   }
   pthread_mutex_lock(&r->lock);
-  int error = r->error;
+  int error = keeps_waiting(r) ? ETIME : r->error;
   *counts = r->watts;
   pthread_mutex_unlock(&r->lock);
   return error;

@@ -197,10 +197,11 @@ static void a_counter_that_begins_anew_counts_nothing_false(void)
 
 static void cray(const tree *t, int round, int node, int cpu)
 {
+  double us = 17e14 + 1e6 * t->now;
   put(t, "cray/pm_counters/freshness", "%d\n", round);
-  put(t, "cray/pm_counters/energy", "%d J 1700000000000000 us\n", node);
-  put(t, "cray/pm_counters/cpu_energy", "%d J 1700000000000000 us\n", cpu);
-  put(t, "cray/pm_counters/accel0_energy", "%d J 1700000000000000 us\n", node / 2);
+  put(t, "cray/pm_counters/energy", "%d J %.0f us\n", node, us);
+  put(t, "cray/pm_counters/cpu_energy", "%d J %.0f us\n", cpu, us);
+  put(t, "cray/pm_counters/accel0_energy", "%d J %.0f us\n", node / 2, us);
 }
 
 static void crays_counters_are_read_once_a_round(void)
@@ -221,6 +222,41 @@ static void crays_counters_are_read_once_a_round(void)
   CHECK_NEAR(get(&i, "cpu")->joules, 1200, 1e-6);
   CHECK(get(&i, "cpu")->nested && get(&i, "accel-0")->nested && get(&i, "accel-0")->scope == WATTLE_SCOPE_DEVICE);
   CHECK_NEAR(get(&i, "node")->uncertainty, 150 + 0.1 * 300 + 1, 1e-6);
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+/* The controller stops, and its files stay: what was not counted since is a gap, also where nobody read meanwhile. */
+static void crays_counters_that_stop_are_a_gap(void)
+{
+  tree *t = tree_new();
+  interval i;
+  cray(t, 1, 1000, 400);
+  wtl_meter *m = tree_open(t, WTL_METER_CRAY);
+  begin(m, &i);
+  t->now += 1;
+  cray(t, 2, 1200, 480);
+  t->now += 4;
+  for (int again = 0; again < 2; again++) {
+    end(m, &i);
+    CHECK_NEAR(get(&i, "node")->joules, 200, 1e-6);
+    CHECK_NEAR(get(&i, "node")->covered_s, 1, 1e-6);
+    CHECK_NEAR(get(&i, "cpu")->covered_s, 1, 1e-6);
+    CHECK(get(&i, "node")->uncertainty >= 4 * 200); /* as much as it drew before, for four seconds */
+  }
+  begin(m, &i);
+  t->now += 2;
+  end(m, &i);
+  for (size_t d = 0; d < i.n; d++) CHECK(i.f[d].provenance == WATTLE_UNAVAILABLE);
+  t->now += 1;
+  cray(t, 3, 2600, 1040); /* it goes on, and had counted all the time */
+  begin(m, &i);
+  t->now += 1;
+  cray(t, 4, 2800, 1120);
+  end(m, &i);
+  CHECK_NEAR(get(&i, "node")->joules, 200, 1e-6);
+  CHECK_NEAR(get(&i, "node")->covered_s, 1, 1e-6);
+  CHECK(get(&i, "node")->uncertainty < 50);
   wtl_meter_close(m);
   tree_free(t);
 }
@@ -366,6 +402,6 @@ static void gpus_are_devices(void)
 TESTS(TEST(graces_watts_become_joules), TEST(watts_that_change_are_less_certain),
       TEST(watts_that_cannot_be_read_are_a_gap), TEST(amd_energy_has_sockets_and_a_servers_supply_is_the_node),
       TEST(a_counter_that_begins_anew_counts_nothing_false), TEST(crays_counters_are_read_once_a_round),
-      TEST(a_node_that_is_measured_whole_is_split_whole), TEST(perfs_events_are_read_by_package),
-      TEST(who_may_not_open_events_is_told_what_grants_it), TEST(what_a_machine_cannot_have_is_not_complained_of),
-      TEST(gpus_are_devices))
+      TEST(crays_counters_that_stop_are_a_gap), TEST(a_node_that_is_measured_whole_is_split_whole),
+      TEST(perfs_events_are_read_by_package), TEST(who_may_not_open_events_is_told_what_grants_it),
+      TEST(what_a_machine_cannot_have_is_not_complained_of), TEST(gpus_are_devices))

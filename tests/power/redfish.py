@@ -52,9 +52,13 @@ class Controller:
     url: str = ""
     asked: list[str] = field(default_factory=list)
     sent: list[str] = field(default_factory=list)  # values of Authorization
+    answers: int = 1 << 30  # after so many it takes a question and says nothing until it is let go
+    let_go: threading.Event = field(default_factory=threading.Event)
 
     def answer(self, path: str, authorization: str) -> tuple[int, bytes]:
         self.asked.append(path)
+        if len(self.asked) > self.answers:
+            self.let_go.wait()
         self.sent.append(authorization)
         if self.login and authorization != "Basic " + base64.b64encode(self.login.encode()).decode():
             return 401, b"{}"
@@ -93,6 +97,7 @@ def serving(controller: Controller, certificate: Path | None = None) -> Iterator
     try:
         yield controller
     finally:
+        controller.let_go.set()
         server.shutdown()
         server.server_close()
         thread.join()

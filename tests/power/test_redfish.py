@@ -143,6 +143,23 @@ def test_a_controller_that_is_away_costs_a_run_nothing_but_its_joules() -> None:
     assert done.returncode == 0 and " measured" not in done.stdout, done
 
 
+@pytest.mark.soak  # it takes seconds, and none of them may be lost to other work
+def test_a_controller_that_answers_no_more_leaves_a_gap() -> None:
+    with serving(Controller(modern(), answers=4)) as controller:  # three to find it, one a second later
+        done = subprocess.run(
+            [HOME / "bin/asleep_region", "4.8"],
+            env={**clean_environment(), "WATTLE_REDFISH": controller.url, "WATTLE_METER": "redfish"},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=True,
+        )
+    covered, interval = map(
+        float, re.search(r"^node measured ([\d.]+) of ([\d.]+)$", done.stdout, re.MULTILINE).groups()
+    )
+    assert covered < interval - 0.3, done.stdout
+
+
 def test_the_hosts_name_stands_in_for_its_place() -> None:
     with serving(Controller({f"/{os.uname().nodename.split('.')[0]}": {"PowerWatts": {"Reading": 1}}})) as controller:
         assert look(controller, WATTLE_REDFISH=f"{controller.url}/%h")["usable"]
