@@ -91,6 +91,12 @@ static void find_neighbours(wtl_net *net, double silence_s)
   net->before = has_part ? b->leader_pe[(b->node + b->n_nodes - 1) % b->n_nodes] : -1;
 }
 
+static void on_closing(void *owner)
+{
+  wtl_net *net = owner;
+  if (net->home.closing) net->home.closing(net->home.owner);
+}
+
 int wtl_net_open(wtl_net **out, const char *name, const wtl_settings *settings, wtl_boot *boot,
                  const wtl_net_home *home, char *error, size_t size)
 {
@@ -115,7 +121,7 @@ int wtl_net_open(wtl_net **out, const char *name, const wtl_settings *settings, 
   net->rma = settings->rma.number;
   find_neighbours(net, settings->silence.seconds);
   pthread_mutex_init(&net->lock, NULL);
-  wtl_transport_home below = {net, wtl_net_arrived, on_lost};
+  wtl_transport_home below = {net, wtl_net_arrived, on_lost, on_closing};
   if ((rc = ops->start(&net->transport, (enum wtl_rma_use)settings->rma.number, boot, &below, error, size)) != 0)
     return rc;
   if (share_cookie(net, error, size) != 0) return WTL_EXIT_UNAVAILABLE;

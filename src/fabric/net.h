@@ -76,6 +76,8 @@ typedef struct wtl_net_home {
    * there. */
   void *(*room)(void *owner, int from, wtl_net_tag tag, size_t n);
   void (*landed)(void *owner, int from, wtl_net_tag tag, void *room, size_t n);
+  /* Not with the lock: the program is about to end what the network runs on, so the PE must end before. */
+  void (*closing)(void *owner);
 } wtl_net_home;
 
 /*

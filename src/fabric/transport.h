@@ -7,7 +7,7 @@
  * rendezvous may follow later; one that was sent apart has no order with the others.
  *
  * Threads: the caller holds one lock around every call; everything a transport calls back, it calls from inside one of
- * these calls.
+ * these calls, but for `closing`.
  */
 #ifndef WTL_FABRIC_TRANSPORT_H
 #define WTL_FABRIC_TRANSPORT_H
@@ -39,6 +39,9 @@ typedef struct wtl_transport_home {
   void (*arrived)(void *owner, unsigned message, const void *header, size_t header_bytes, void *data, size_t n,
                   bool later);
   void (*lost)(void *owner, int pe, const char *why); /* the connection to a PE is gone */
+  /* In the program's thread, outside any call: it is about to end what the network runs on. When this returns the
+   * network has been stopped. */
+  void (*closing)(void *owner);
 } wtl_transport_home;
 
 /* Memory of a PE that others may reach by hardware. */

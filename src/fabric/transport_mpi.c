@@ -56,6 +56,8 @@ typedef struct mpi {
   bool taken; /* the data of the message being delivered were asked for */
   int timer;
   uint64_t moved_at; /* ns */
+  int key;           /* of what is tied to MPI_COMM_SELF; MPI_KEYVAL_INVALID */
+  bool stops, is_let_go;
 } mpi;
 
 static mpi *of(const wtl_transport *t)
@@ -286,11 +288,37 @@ static int check(const wtl_boot *boot, MPI_Comm comm, char *error, size_t size)
   if (level != MPI_THREAD_MULTIPLE)
     return refuse(error, size,
                   "the program started MPI for fewer threads than MPI_THREAD_MULTIPLE: call MPI_Init_thread with that "
-                  "level, or shmem_init before MPI_Init");
+                  "level");
   if (rank == boot->pe && n == boot->n_pes) return 0;
   snprintf(why, sizeof why, "MPI says this is process %d of %d, but boot by %s says PE %d of %d", rank, n,
            boot->ops->name, boot->pe, boot->n_pes);
   return refuse(error, size, why);
+}
+
+/* MPI_Finalize first lets go of what is tied to MPI_COMM_SELF, and MPI still works then. */
+static int let_go(MPI_Comm self, int key, void *value, void *extra)
+{
+  mpi *m = value;
+  if (m->stops) return MPI_SUCCESS;
+  m->stops = m->is_let_go = true;
+  m->home.closing(m->home.owner);
+  return MPI_SUCCESS;
+}
+
+static bool tie_to_mpi(mpi *m)
+{
+  m->key = MPI_KEYVAL_INVALID;
+  return wtl_mpi_comm_is_apart() ||
+         (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, let_go, &m->key, NULL) == MPI_SUCCESS &&
+          PMPI_Comm_set_attr(MPI_COMM_SELF, m->key, m) == MPI_SUCCESS);
+}
+
+static void untie(mpi *m)
+{
+  m->stops = true;
+  if (m->key == MPI_KEYVAL_INVALID) return;
+  if (!m->is_let_go) PMPI_Comm_delete_attr(MPI_COMM_SELF, m->key);
+  PMPI_Comm_free_keyval(&m->key);
 }
 
 static int mpi_start(wtl_transport **out, enum wtl_rma_use rma, wtl_boot *boot, const wtl_transport_home *home,
@@ -306,6 +334,7 @@ static int mpi_start(wtl_transport **out, enum wtl_rma_use rma, wtl_boot *boot, 
     return refuse(error, size, "MPI_Comm_dup failed");
   PMPI_Comm_set_errhandler(m->talk, MPI_ERRORS_RETURN);
   PMPI_Comm_set_errhandler(m->bulk, MPI_ERRORS_RETURN);
+  if (!tie_to_mpi(m)) return refuse(error, size, "MPI_Comm_set_attr failed");
   m->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
   if (m->timer < 0) return refuse(error, size, "no descriptor left for a timer");
   m->base.ops = &wtl_transport_mpi;
@@ -320,6 +349,7 @@ static int mpi_start(wtl_transport **out, enum wtl_rma_use rma, wtl_boot *boot, 
 static void mpi_stop(wtl_transport *base)
 {
   mpi *m = of(base);
+  untie(m);
   while (m->n && end_requests(m)) continue;
   for (int i = 0; i < m->n; i++) PMPI_Request_free(&m->requests[i]);
   PMPI_Comm_free(&m->talk);

@@ -10,6 +10,9 @@
  * send, only to be duplicated. */
 MPI_Comm wtl_mpi_comm(void);
 
+/* It is a session's, which the program's MPI_Finalize does not end. */
+bool wtl_mpi_comm_is_apart(void);
+
 extern const wtl_mpi_ops wtl_mpi_module;
 
 #endif

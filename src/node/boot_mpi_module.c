@@ -333,6 +333,11 @@ MPI_Comm wtl_mpi_comm(void)
   return is_usable() ? self.comm : MPI_COMM_NULL;
 }
 
+bool wtl_mpi_comm_is_apart(void)
+{
+  return self.in_session;
+}
+
 /* --- communicators of the program's --- */
 
 static bool confine(const void *comm)

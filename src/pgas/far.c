@@ -53,6 +53,13 @@ static void completed(void *owner)
   wtl_touch_control(owner, ((wtl_pe *)owner)->me);
 }
 
+/* Only MPI is ended by the program itself, and by all processes of the job. */
+static void closing(void *owner)
+{
+  (void)owner;
+  wtl_pe_stop_with("MPI_Finalize");
+}
+
 int wtl_far_start(wtl_pe *self, char *error, size_t size)
 {
   wtl_net_home home = {self,
@@ -62,7 +69,8 @@ int wtl_far_start(wtl_pe *self, char *error, size_t size)
                        completed,
                        wtl_am_far_message,
                        wtl_am_far_room,
-                       wtl_am_far_landed};
+                       wtl_am_far_landed,
+                       closing};
   static const char *const networks[] = {
       [WTL_NETWORK_AUTO] = "auto", [WTL_NETWORK_UCX] = "ucx", [WTL_NETWORK_MPI] = "mpi"};
   int rc;

@@ -270,6 +270,20 @@ void wtl_pe_stop(void)
   free(self);
 }
 
+static const char *stopped_with;
+
+void wtl_pe_stop_with(const char *call)
+{
+  stopped_with = call;
+  wtl_self->init_count = 1;
+  wtl_pe_stop();
+}
+
+bool wtl_pe_was_stopped_with(void)
+{
+  return stopped_with != NULL;
+}
+
 bool wtl_pe_is_over(void)
 {
   return absence == OVER;
@@ -279,7 +293,10 @@ void wtl_pe_why_none(char *text, size_t size, const char *begin, const char *end
 {
   switch (absence) {
   case UNBORN: snprintf(text, size, "before %s", begin); break;
-  case OVER: snprintf(text, size, "after %s", end); break;
+  case OVER:
+    snprintf(text, size, "after %s%s", stopped_with ? stopped_with : end,
+             stopped_with ? ", with which the network between nodes ended (WATTLE_NETWORK)" : "");
+    break;
   case CHILD: snprintf(text, size, "in a forked child, which is no PE"); break;
   }
 }

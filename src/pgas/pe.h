@@ -263,6 +263,10 @@ void wtl_pe_start(int thread_level, enum wtl_front front, const wtl_call_info *c
 
 /* Ends it at the last of as many calls as there were starts (collective): writes the profile, leaves the job. */
 void wtl_pe_stop(void);
+/* The same by another call of the program's, however often it was initialised: its own call of the end, which may follow,
+ * is then none too many. */
+void wtl_pe_stop_with(const char *call);
+bool wtl_pe_was_stopped_with(void);
 
 /* Ends the whole job with `status`. */
 void wtl_pe_exit(int status) __attribute__((noreturn));

@@ -14,6 +14,7 @@ from wattle.nodes import Nodes, unavailable
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "node"))
 from jobs import Job, Result
+from mpi_jobs import MPICH, OPEN_MPI, mixed_program
 from test_boot_mpi_nodes import AS_ROOT, by_mpich
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
@@ -87,6 +88,22 @@ def test_a_pe_that_computes_is_served_and_one_that_waits_sleeps(nodes: Nodes, tm
     cpu = {what: float(seconds) for what, seconds in re.findall(r"cpu (\w+) ([0-9.]+)", result.out)}
     assert result.code == 0 and cpu.keys() == {"barrier", "idle"}, result
     assert max(cpu.values()) <= 0.1, "a PE asleep for 2 s: a look in each of its naps, of up to 5 ms"
+
+
+@pytest.mark.parametrize("start", [by_open_mpi, by_mpich])
+@pytest.mark.parametrize("order", ["MSdms", "MSdm", "MSSdmss", "MSdsm"])
+def test_mpi_may_end_before_shmem_does(nodes: Nodes, start: Start, order: str, tmp_path: Path) -> None:
+    program = mixed_program(MPICH if start is by_mpich else OPEN_MPI, tmp_path)
+    (tmp_path / "profiles").mkdir()
+    result, networks = run(start(nodes, 2, program, order), tmp_path / "profiles", WATTLE_NETWORK="mpi")
+    assert result.code == 0 and result.err == "" and networks == {"mpi"}, result
+    assert result.out.count("MPI good") == 4 and result.out.count("of 4 good") == 4, result
+
+
+def test_after_mpi_has_ended_a_call_of_shmem_is_told_so(nodes: Nodes, tmp_path: Path) -> None:
+    start = by_open_mpi(nodes, 1, mixed_program(OPEN_MPI, tmp_path), "MSmds")
+    result, _ = run(start, tmp_path, WATTLE_NETWORK="mpi")
+    assert result.code == 64 and "called after MPI_Finalize, with which the network between nodes ended" in result.err
 
 
 def test_it_is_taken_where_ucx_is_missing(nodes: Nodes, tmp_path: Path) -> None:
