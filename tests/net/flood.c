@@ -132,6 +132,7 @@ static void prepare(flood *f, bool gets)
   pairs = (size_t)f->n * f->places;
   f->theirs = shmem_calloc(pairs, f->bytes);
   f->mine = malloc(pairs * f->bytes);
+  if (!f->theirs || !f->mine) shmem_global_exit(1); /* shmem_calloc has said why */
   memset(f->mine, 0, pairs * f->bytes);
   memset(f->theirs, 0, pairs * f->bytes);
   for (int pe = 0; pe < f->n; pe++)
