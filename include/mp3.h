@@ -4,7 +4,13 @@
 #ifndef ARMCI_MP3_H
 #define ARMCI_MP3_H
 
+#ifdef __cplusplus
+extern "C++" { /* as armci.h has it: this header may be included within extern "C", and MPI's may have classes */
+#endif
 #include <mpi.h>
+#ifdef __cplusplus
+}
+#endif
 
 #define MP_INIT(argc, argv) MPI_Init(&(argc), &(argv))
 #define MP_FINALIZE() MPI_Finalize()

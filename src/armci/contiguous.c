@@ -158,7 +158,9 @@ void ARMCI_Copy(void *src, void *dst, int bytes)
 {
   if (bytes < 0)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: bytes=%d is not valid here; allowed: 0 and more", wtl_here("ARMCI_Copy"), bytes);
-  if (bytes > 0) memmove(dst, src, (size_t)bytes);
+  if (bytes == 0) return;
+  if (!src || !dst) wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL", wtl_here("ARMCI_Copy"), src ? "dst" : "src");
+  memmove(dst, src, (size_t)bytes);
 }
 
 /* --- a put and a flag --------------------------------------------------------------------------------------------- */

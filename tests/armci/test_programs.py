@@ -58,6 +58,8 @@ WRONG = [
     ("pack too many levels", "armci_write_strided: stride_levels=9 is not valid here; allowed: 0 to 8"),
     ("pack less than nothing", re.escape("armci_read_strided: count[1]=-1 is not valid here; allowed: 0 and more")),
     ("copy less than nothing", "ARMCI_Copy: bytes=-8 is not valid here; allowed: 0 and more"),
+    ("copy from nowhere", "ARMCI_Copy: src is NULL"),
+    ("copy to nowhere", "ARMCI_Copy: dst is NULL"),
     ("no such domain", "armci_domain: id=5 is not valid here; allowed: the domains' numbers, and -1"),
     ("no lists", "ARMCI_PutV: darr is NULL"),
     ("no addresses", "ARMCI_GetV: a list of addresses is NULL"),

@@ -1,5 +1,8 @@
 // ARMCI's headers from C++, plain and within a linkage specification, as programs have them.
 extern "C" {
+#include <mp3.h>
+}
+extern "C" {
 #include <armci.h>
 }
 #include <armcix.h>

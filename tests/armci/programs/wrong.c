@@ -71,6 +71,8 @@ int main(int argc, char **argv)
     if (!strcmp(what, "pack too many levels")) armci_write_strided(x, 9, many, many, (char *)x);
     if (!strcmp(what, "pack less than nothing")) armci_read_strided(x, 1, many, (int[]){8, -1}, (char *)x);
     if (!strcmp(what, "copy less than nothing")) ARMCI_Copy(x, x, -8);
+    if (!strcmp(what, "copy from nowhere")) ARMCI_Copy(NULL, x, 8);
+    if (!strcmp(what, "copy to nowhere")) ARMCI_Copy(x, NULL, 8);
     if (!strcmp(what, "no such domain")) armci_domain_nprocs(ARMCI_DOMAIN_SMP, 5);
     if (!strcmp(what, "no lists")) ARMCI_PutV(NULL, 2, 1);
     if (!strcmp(what, "no addresses")) ARMCI_GetV(&(armci_giov_t){p, NULL, 8, 1}, 1, 1);
