@@ -193,14 +193,14 @@ ARMCI_TWIN(int, Put_flag, void *src, void *dst, int bytes, int *flag, int value,
 #define VALUES(Name, type)                                                                                             \
   int PARMCI_PutValue##Name(type src, void *dst, int proc)                                                             \
   {                                                                                                                    \
-    ARMCI_ENTER(ARMCI_PutValue, sizeof src);                                                                           \
+    ARMCI_ENTER_AS(ARMCI_PutValue##Name, ARMCI_PutValue, sizeof src);                                                  \
     put(&f, &src, dst, sizeof src, proc, NULL, true);                                                                  \
     return armci_leave(&f);                                                                                            \
   }                                                                                                                    \
   ARMCI_TWIN(int, PutValue##Name, type src, void *dst, int proc)                                                       \
   int PARMCI_NbPutValue##Name(type src, void *dst, int proc, armci_hdl_t *hdl)                                         \
   {                                                                                                                    \
-    ARMCI_ENTER(ARMCI_NbPutValue, sizeof src);                                                                         \
+    ARMCI_ENTER_AS(ARMCI_NbPutValue##Name, ARMCI_NbPutValue, sizeof src);                                              \
     put(&f, &src, dst, sizeof src, proc, hdl, false); /* so few bytes are taken along at once */                       \
     return armci_leave(&f);                                                                                            \
   }                                                                                                                    \
@@ -208,7 +208,7 @@ ARMCI_TWIN(int, Put_flag, void *src, void *dst, int bytes, int *flag, int value,
   type PARMCI_GetValue##Name(void *src, int proc)                                                                      \
   {                                                                                                                    \
     type value;                                                                                                        \
-    ARMCI_ENTER(ARMCI_GetValue, sizeof value);                                                                         \
+    ARMCI_ENTER_AS(ARMCI_GetValue##Name, ARMCI_GetValue, sizeof value);                                                \
     get(&f, src, &value, sizeof value, proc, NULL, true);                                                              \
     wtl_leave(&f);                                                                                                     \
     return value;                                                                                                      \

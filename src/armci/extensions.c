@@ -52,7 +52,7 @@ static armci_mutexes *set_of(armcix_mutex_hdl_t hdl)
 
 armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group *group)
 {
-  ARMCI_ENTER(ARMCI_Create_mutexes, 0);
+  ARMCI_ENTER_AS(ARMCIX_Create_mutexes_hdl, ARMCI_Create_mutexes, 0);
   armci_mutexes *m = armci_mutexes_make(&f, armci_member_group_of(&f, group), count);
   wtl_leave(&f);
   return (armcix_mutex_hdl_t)(void *)m;
@@ -60,14 +60,14 @@ armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group *group)
 
 int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl)
 {
-  ARMCI_ENTER(ARMCI_Destroy_mutexes, 0);
+  ARMCI_ENTER_AS(ARMCIX_Destroy_mutexes_hdl, ARMCI_Destroy_mutexes, 0);
   armci_mutexes_destroy(&f, set_of(hdl));
   return armci_leave(&f);
 }
 
 void ARMCIX_Lock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
 {
-  ARMCI_ENTER(ARMCI_Lock, 0);
+  ARMCI_ENTER_AS(ARMCIX_Lock_hdl, ARMCI_Lock, 0);
   wtl_lock_at at = armci_mutex_at(&f, set_of(hdl), mutex, proc);
   wtl_lock_at_set(f.self, f.site, &at, "ARMCIX_Lock_hdl");
   wtl_leave(&f);
@@ -85,7 +85,7 @@ int ARMCIX_Trylock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
 
 void ARMCIX_Unlock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
 {
-  ARMCI_ENTER(ARMCI_Unlock, 0);
+  ARMCI_ENTER_AS(ARMCIX_Unlock_hdl, ARMCI_Unlock, 0);
   wtl_lock_at at = armci_mutex_at(&f, set_of(hdl), mutex, proc);
   wtl_lock_at_clear(f.self, f.site, &at, "ARMCIX_Unlock_hdl");
   wtl_leave(&f);

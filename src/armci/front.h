@@ -55,29 +55,29 @@ static inline armci_state *armci_of(const wtl_pe *self)
   return self->front;
 }
 
-/* life.c. The name of a call by its number. */
-const char *armci_call_name(uint32_t call);
-
-/* Its name and from where in the program it was called, for the message that ends the job. */
-static inline const char *armci_call_here(uint32_t call)
-{
-  return wtl_here(armci_call_name(call));
-}
-void armci_refuse_uninitialised(uint32_t call) __attribute__((noreturn, cold));
-void armci_refuse_proc(uint32_t call, int proc) __attribute__((noreturn, cold));
+/* life.c. `call`: the name of the routine that the program called. */
+void armci_refuse_unstarted(const char *call) __attribute__((noreturn, cold));
+void armci_refuse_uninitialised(const char *call) __attribute__((noreturn, cold));
+void armci_refuse_proc(const char *call, int proc) __attribute__((noreturn, cold));
 void armci_refuse_place(const wtl_frame *f, const char *name, const void *p, size_t n, int proc)
     __attribute__((noreturn, cold));
-void armci_refuse_value(uint32_t call, const char *name, long value, const char *allowed)
+void armci_refuse_value(const char *call, const char *name, long value, const char *allowed)
     __attribute__((noreturn, cold));
-void armci_refuse_null(uint32_t call, const char *name) __attribute__((noreturn, cold));
+void armci_refuse_null(const char *call, const char *name) __attribute__((noreturn, cold));
 
-#define ARMCI_ENTER(name, bytes)                                                                                       \
-  wtl_frame f = armci_enter(WTL_CALL_##name, (uintptr_t)__builtin_return_address(0), (uint64_t)(bytes))
+#define ARMCI_ENTER(call, bytes) ARMCI_ENTER_AS(call, call, bytes)
 
-static inline __attribute__((always_inline)) wtl_frame armci_enter(uint32_t call, uintptr_t from, uint64_t bytes)
+/* A routine that the profile counts as one with others like it: messages have its own name. */
+#define ARMCI_ENTER_AS(routine, call, bytes)                                                                           \
+  wtl_frame f = armci_enter(WTL_CALL_##call, #routine, (uintptr_t)__builtin_return_address(0), (uint64_t)(bytes))
+
+static inline __attribute__((always_inline)) wtl_frame armci_enter(uint32_t call, const char *name, uintptr_t from,
+                                                                   uint64_t bytes)
 {
+  if (WTL_UNLIKELY(!wtl_self)) armci_refuse_unstarted(name);
   wtl_frame f = wtl_enter(call, from, bytes);
-  if (WTL_UNLIKELY(!f.self->front)) armci_refuse_uninitialised(call);
+  f.name = name;
+  if (WTL_UNLIKELY(!f.self->front)) armci_refuse_uninitialised(name);
   return f;
 }
 
@@ -89,20 +89,20 @@ static inline __attribute__((always_inline)) int armci_leave(wtl_frame *f)
 
 static inline __attribute__((always_inline)) void armci_check_proc(const wtl_frame *f, int proc)
 {
-  if (WTL_UNLIKELY(f->self->check && (unsigned)proc >= (unsigned)f->self->n)) armci_refuse_proc(f->call, proc);
+  if (WTL_UNLIKELY(f->self->check && (unsigned)proc >= (unsigned)f->self->n)) armci_refuse_proc(f->name, proc);
 }
 
 static inline __attribute__((always_inline)) void armci_check_that(const wtl_frame *f, bool good, const char *name,
                                                                    long value, const char *allowed)
 {
-  if (WTL_UNLIKELY(f->self->check && !good)) armci_refuse_value(f->call, name, value, allowed);
+  if (WTL_UNLIKELY(f->self->check && !good)) armci_refuse_value(f->name, name, value, allowed);
 }
 
 /* `n` bytes of this process, or none. */
 static inline __attribute__((always_inline)) void armci_check_given(const wtl_frame *f, const char *name, const void *p,
                                                                     size_t n)
 {
-  if (WTL_UNLIKELY(!p && n && f->self->check)) armci_refuse_null(f->call, name);
+  if (WTL_UNLIKELY(!p && n && f->self->check)) armci_refuse_null(f->name, name);
 }
 
 /* With SHMEM_DEBUG: do they lie within one block that the process has? Of this process, any other memory will do. */

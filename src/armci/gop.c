@@ -76,7 +76,7 @@ static enum operation operation_of(const wtl_frame *f, const char *op)
     if (op && strncmp(op, names[i].name, strlen(names[i].name)) == 0) return names[i].operation;
   wtl_pe_fail(WTL_EXIT_USAGE,
               "%s: op=\"%.16s\" is no operation; there are +, *, max, min, absmax, absmin, and, or, xor, &&, ||",
-              armci_call_here(f->call), op ? op : "");
+              wtl_here(f->name), op ? op : "");
 }
 
 static void check_kind(const wtl_frame *f, int type)
@@ -91,7 +91,7 @@ static void reduce(wtl_frame *f, wtl_group *g, void *x, int n, const char *op, i
   armci_check_given(f, "x", x, (size_t)n);
   enum operation operation = operation_of(f, op);
   wtl_combine_fn combine = combines[type][operation];
-  if (!combine) wtl_pe_fail(WTL_EXIT_USAGE, "%s: op=\"%s\" is for integers alone", armci_call_here(f->call), op);
+  if (!combine) wtl_pe_fail(WTL_EXIT_USAGE, "%s: op=\"%s\" is for integers alone", wtl_here(f->name), op);
   bool of_one = operation == ABSMAX || operation == ABSMIN || operation == BOTH || operation == EITHER;
   armci_meet(f, g, (size_t)n * sizes[type], 0);
   if (g && g->n == 1 && of_one) combine(x, x, (size_t)n); /* one's own magnitude, or truth */
@@ -110,42 +110,42 @@ static void reduce_scope(wtl_frame *f, wtl_group *g, int scope, void *x, int n, 
 
 void armci_msg_gop_scope(int scope, void *x, int n, char *op, int type)
 {
-  ARMCI_ENTER(armci_msg_gop, 0);
+  ARMCI_ENTER_AS(armci_msg_gop_scope, armci_msg_gop, 0);
   reduce_scope(&f, armci_of(f.self)->world, scope, x, n, op, type);
 }
 
 void armci_msg_reduce_scope(int scope, void *x, int n, char *op, int type)
 {
-  ARMCI_ENTER(armci_msg_gop, 0);
+  ARMCI_ENTER_AS(armci_msg_reduce_scope, armci_msg_gop, 0);
   reduce_scope(&f, armci_of(f.self)->world, scope, x, n, op, type);
 }
 
 void armci_msg_reduce(void *x, int n, char *op, int type)
 {
-  ARMCI_ENTER(armci_msg_gop, 0);
+  ARMCI_ENTER_AS(armci_msg_reduce, armci_msg_gop, 0);
   reduce(&f, armci_of(f.self)->world, x, n, op, type);
 }
 
 void armci_msg_group_gop_scope(int scope, void *x, int n, char *op, int type, ARMCI_Group *group)
 {
-  ARMCI_ENTER(armci_msg_gop, 0);
+  ARMCI_ENTER_AS(armci_msg_group_gop_scope, armci_msg_gop, 0);
   reduce_scope(&f, armci_member_group_of(&f, group), scope, x, n, op, type);
 }
 
 #define TYPED(letter, c_type, TYPE)                                                                                    \
   void armci_msg_##letter##gop(c_type *x, int n, char *op)                                                             \
   {                                                                                                                    \
-    ARMCI_ENTER(armci_msg_gop, 0);                                                                                     \
+    ARMCI_ENTER_AS(armci_msg_##letter##gop, armci_msg_gop, 0);                                                         \
     reduce(&f, armci_of(f.self)->world, x, n, op, TYPE);                                                               \
   }                                                                                                                    \
   void armci_msg_clus_##letter##gop(c_type *x, int n, char *op)                                                        \
   {                                                                                                                    \
-    ARMCI_ENTER(armci_msg_gop, 0);                                                                                     \
+    ARMCI_ENTER_AS(armci_msg_clus_##letter##gop, armci_msg_gop, 0);                                                    \
     reduce(&f, armci_of(f.self)->node, x, n, op, TYPE);                                                                \
   }                                                                                                                    \
   void armci_msg_group_##letter##gop(c_type *x, int n, char *op, ARMCI_Group *group)                                   \
   {                                                                                                                    \
-    ARMCI_ENTER(armci_msg_gop, 0);                                                                                     \
+    ARMCI_ENTER_AS(armci_msg_group_##letter##gop, armci_msg_gop, 0);                                                   \
     reduce(&f, armci_member_group_of(&f, group), x, n, op, TYPE);                                                      \
   }
 TYPED(i, int, ARMCI_INT)
@@ -203,7 +203,7 @@ static void select_one(wtl_frame *f, wtl_group *g, char *x, int bytes, const cha
 
 void armci_msg_sel_scope(int scope, void *x, int bytes, char *op, int type, int contribute)
 {
-  ARMCI_ENTER(armci_msg_sel, 0);
+  ARMCI_ENTER_AS(armci_msg_sel_scope, armci_msg_sel, 0);
   wtl_group *g = armci_scope_of(&f, armci_of(f.self)->world, scope);
   if (g) select_one(&f, g, x, bytes, op, type, contribute);
   wtl_leave(&f);

@@ -93,7 +93,7 @@ wtl_group *armci_group_of(const wtl_frame *f, const ARMCI_Group *group)
   if (WTL_UNLIKELY(!g))
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: the group at %p is none: freed, never made (ARMCI_Group_create), or this process is no member",
-                armci_call_here(f->call), (const void *)group);
+                wtl_here(f->name), (const void *)group);
   return g;
 }
 
@@ -101,7 +101,7 @@ wtl_group *armci_member_group_of(const wtl_frame *f, const ARMCI_Group *group)
 {
   wtl_group *g = armci_group_of(f, group);
   if (WTL_UNLIKELY(g->me < 0))
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this process is no member of the group", armci_call_here(f->call));
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this process is no member of the group", wtl_here(f->name));
   return g;
 }
 
@@ -224,7 +224,7 @@ void ARMCI_Group_create(int n, int *pids, ARMCI_Group *group)
 
 void ARMCI_Group_create_child(int n, int *pids, ARMCI_Group *group, ARMCI_Group *parent)
 {
-  ARMCI_ENTER(ARMCI_Group_create, 0);
+  ARMCI_ENTER_AS(ARMCI_Group_create_child, ARMCI_Group_create, 0);
   create(&f, n, pids, group, armci_group_of(&f, parent));
   wtl_leave(&f);
 }
@@ -333,7 +333,7 @@ static int nth_of_domain(const wtl_frame *f, int domain, int nth, int *n)
 
 int armci_domain_nprocs(armci_domain_t domain, int id)
 {
-  ARMCI_ENTER(armci_domain, 0);
+  ARMCI_ENTER_AS(armci_domain_nprocs, armci_domain, 0);
   int n;
   check_domain(&f, domain);
   armci_check_that(&f, id <= domain_of(&f, f.self->n - 1), "id", id, "the domains' numbers, and -1");
@@ -344,7 +344,7 @@ int armci_domain_nprocs(armci_domain_t domain, int id)
 
 int armci_domain_id(armci_domain_t domain, int proc)
 {
-  ARMCI_ENTER(armci_domain, 0);
+  ARMCI_ENTER_AS(armci_domain_id, armci_domain, 0);
   check_domain(&f, domain);
   armci_check_proc(&f, proc);
   wtl_leave(&f);
@@ -353,7 +353,7 @@ int armci_domain_id(armci_domain_t domain, int proc)
 
 int armci_domain_glob_proc_id(armci_domain_t domain, int id, int i)
 {
-  ARMCI_ENTER(armci_domain, 0);
+  ARMCI_ENTER_AS(armci_domain_glob_proc_id, armci_domain, 0);
   int n, proc;
   check_domain(&f, domain);
   proc = nth_of_domain(&f, id, i, &n);
@@ -364,7 +364,7 @@ int armci_domain_glob_proc_id(armci_domain_t domain, int id, int i)
 
 int armci_domain_my_id(armci_domain_t domain)
 {
-  ARMCI_ENTER(armci_domain, 0);
+  ARMCI_ENTER_AS(armci_domain_my_id, armci_domain, 0);
   check_domain(&f, domain);
   wtl_leave(&f);
   return domain_of(&f, f.self->me);
@@ -372,7 +372,7 @@ int armci_domain_my_id(armci_domain_t domain)
 
 int armci_domain_count(armci_domain_t domain)
 {
-  ARMCI_ENTER(armci_domain, 0);
+  ARMCI_ENTER_AS(armci_domain_count, armci_domain, 0);
   check_domain(&f, domain);
   wtl_leave(&f);
   return domain_of(&f, f.self->n - 1) + 1;
@@ -380,7 +380,7 @@ int armci_domain_count(armci_domain_t domain)
 
 int armci_domain_same_id(armci_domain_t domain, int proc)
 {
-  ARMCI_ENTER(armci_domain, 0);
+  ARMCI_ENTER_AS(armci_domain_same_id, armci_domain, 0);
   check_domain(&f, domain);
   armci_check_proc(&f, proc);
   wtl_leave(&f);

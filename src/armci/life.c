@@ -13,30 +13,30 @@ static const wtl_call_info calls[] = {
 #undef X
 };
 
-const char *armci_call_name(uint32_t call)
-{
-  return calls[call % WTL_CALLS_A_FRONT].name;
-}
-
 /* --- what the checks say ------------------------------------------------------------------------------------------ */
 
-void armci_refuse_uninitialised(uint32_t call)
+void armci_refuse_uninitialised(const char *call)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: called before ARMCI_Init or after ARMCI_Finalize", armci_call_here(call));
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: called before ARMCI_Init or after ARMCI_Finalize", wtl_here(call));
 }
 
-void wtl_refuse_uninitialised(uint32_t call)
+void armci_refuse_unstarted(const char *call)
 {
   char when[64];
   wtl_pe_why_none(when, sizeof when, "ARMCI_Init", "ARMCI_Finalize");
   wtl_message_pe(wtl_boot_env_rank());
-  wtl_say("%s: called %s", armci_call_here(call), when);
+  wtl_say("%s: called %s", wtl_here(call), when);
   _exit(WTL_EXIT_USAGE);
 }
 
-void armci_refuse_proc(uint32_t call, int proc)
+void wtl_refuse_uninitialised(uint32_t call)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no process %d; this job has processes 0 to %d", armci_call_here(call), proc,
+  armci_refuse_unstarted(calls[call % WTL_CALLS_A_FRONT].name);
+}
+
+void armci_refuse_proc(const char *call, int proc)
+{
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no process %d; this job has processes 0 to %d", wtl_here(call), proc,
               wtl_self->n - 1);
 }
 
@@ -45,7 +45,7 @@ void armci_refuse_place(const wtl_frame *f, const char *name, const void *p, siz
   wtl_pe_fail(WTL_EXIT_USAGE,
               "%s: %s=%p and %zu bytes from there are not memory that process %d allocated for others; use what "
               "ARMCI_Malloc gave for that process",
-              armci_call_here(f->call), name, p, n, proc);
+              wtl_here(f->name), name, p, n, proc);
 }
 
 void armci_check_block(const wtl_frame *f, const char *name, const void *p, size_t n, int proc)
@@ -54,23 +54,23 @@ void armci_check_block(const wtl_frame *f, const char *name, const void *p, size
   wtl_block_told block = wtl_block_at(f->self, f->site, p, proc);
   if (!block.bytes)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%p is in no block of memory that process %d has now (%zu bytes)",
-                armci_call_here(f->call), name, p, proc, n);
+                wtl_here(f->name), name, p, proc, n);
   size_t room = (size_t)(block.start + block.bytes - (uintptr_t)p);
   if (n > room)
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: %s=%p and %zu bytes from there go beyond their block of process %d's memory: it has %llu bytes, "
                 "and only %zu of them from there on",
-                armci_call_here(f->call), name, p, n, proc, (unsigned long long)block.bytes, room);
+                wtl_here(f->name), name, p, n, proc, (unsigned long long)block.bytes, room);
 }
 
-void armci_refuse_value(uint32_t call, const char *name, long value, const char *allowed)
+void armci_refuse_value(const char *call, const char *name, long value, const char *allowed)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%ld is not valid here; allowed: %s", armci_call_here(call), name, value, allowed);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%ld is not valid here; allowed: %s", wtl_here(call), name, value, allowed);
 }
 
-void armci_refuse_null(uint32_t call, const char *name)
+void armci_refuse_null(const char *call, const char *name)
 {
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL", armci_call_here(call), name);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s is NULL", wtl_here(call), name);
 }
 
 /* --- life --------------------------------------------------------------------------------------------------------- */

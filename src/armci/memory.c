@@ -19,7 +19,7 @@ static int allocate(const wtl_frame *f, wtl_group *g, void **ptrs, armci_size_t 
     mine = NO_ROOM;
     wtl_say("%s: no room for %ld bytes: %zu of %zu bytes are in use; the call fails on all processes (raise "
             "WATTLE_GLOBAL_SIZE)",
-            armci_call_here(f->call), bytes, self->global->heap.live_bytes, self->global->heap.bytes);
+            wtl_here(f->name), bytes, self->global->heap.live_bytes, self->global->heap.bytes);
   }
   wtl_group_gather(self, f->site, g, &mine, ptrs, sizeof mine);
   for (int i = 0; i < g->n; i++) failed |= (uintptr_t)ptrs[i] == NO_ROOM;
@@ -32,7 +32,7 @@ static int allocate(const wtl_frame *f, wtl_group *g, void **ptrs, armci_size_t 
 static void refuse_block(const wtl_frame *f, const void *p)
 {
   wtl_pe_fail(WTL_EXIT_USAGE, "%s: ptr=%p is not the start of memory that this process got and has not freed",
-              armci_call_here(f->call), p);
+              wtl_here(f->name), p);
 }
 
 static void give_back(const wtl_frame *f, void *p)

@@ -53,7 +53,7 @@ static int receive(wtl_frame *f, int tag, void *buf, int room, int *came, int fr
 {
   int who;
   check_buffer(f, buf, room);
-  size_t n = wtl_take_posted(f->self, f->site, armci_call_name(f->call), from, CONTEXT, tag, buf, (size_t)room, &who);
+  size_t n = wtl_take_posted(f->self, f->site, f->name, from, CONTEXT, tag, buf, (size_t)room, &who);
   if (came) *came = (int)n;
   wtl_leave(f);
   return who;
@@ -68,7 +68,7 @@ void armci_msg_rcv(int tag, void *buf, int room, int *came, int from)
 
 int armci_msg_rcvany(int tag, void *buf, int room, int *came)
 {
-  ARMCI_ENTER(armci_msg_rcv, 0);
+  ARMCI_ENTER_AS(armci_msg_rcvany, armci_msg_rcv, 0);
   return receive(&f, tag, buf, room, came, WTL_FROM_ANY);
 }
 
@@ -86,7 +86,7 @@ __attribute__((visibility("default"), weak, alias("parmci_msg_barrier"))) void a
 
 void parmci_msg_group_barrier(ARMCI_Group *group)
 {
-  ARMCI_ENTER(armci_msg_barrier, 0);
+  ARMCI_ENTER_AS(armci_msg_group_barrier, armci_msg_barrier, 0);
   wtl_group *g = armci_member_group_of(&f, group);
   armci_meet_at_barrier(&f, g);
   wtl_group_barrier(f.self, f.site, g);
@@ -117,7 +117,7 @@ static void broadcast_scope(wtl_frame *f, wtl_group *g, int scope, void *buf, in
 
 void armci_msg_bcast_scope(int scope, void *buf, int bytes, int root)
 {
-  ARMCI_ENTER(armci_msg_bcast, bytes);
+  ARMCI_ENTER_AS(armci_msg_bcast_scope, armci_msg_bcast, bytes);
   broadcast_scope(&f, armci_of(f.self)->world, scope, buf, bytes, root);
 }
 
@@ -129,26 +129,26 @@ void armci_msg_bcast(void *buf, int bytes, int root)
 
 void armci_msg_brdcst(void *buf, int bytes, int root)
 {
-  ARMCI_ENTER(armci_msg_bcast, bytes);
+  ARMCI_ENTER_AS(armci_msg_brdcst, armci_msg_bcast, bytes);
   broadcast(&f, armci_of(f.self)->world, buf, bytes, root);
 }
 
 void armci_msg_clus_brdcst(void *buf, int bytes)
 {
-  ARMCI_ENTER(armci_msg_bcast, bytes);
+  ARMCI_ENTER_AS(armci_msg_clus_brdcst, armci_msg_bcast, bytes);
   wtl_group *node = armci_of(f.self)->node;
   broadcast(&f, node, buf, bytes, node->pe[0]);
 }
 
 void armci_msg_group_bcast_scope(int scope, void *buf, int bytes, int root, ARMCI_Group *group)
 {
-  ARMCI_ENTER(armci_msg_bcast, bytes);
+  ARMCI_ENTER_AS(armci_msg_group_bcast_scope, armci_msg_bcast, bytes);
   broadcast_scope(&f, armci_member_group_of(&f, group), scope, buf, bytes, root);
 }
 
 void armci_grp_clus_brdcst(void *buf, int bytes, int first, int n, ARMCI_Group *group)
 {
-  ARMCI_ENTER(armci_msg_bcast, bytes);
+  ARMCI_ENTER_AS(armci_grp_clus_brdcst, armci_msg_bcast, bytes);
   const wtl_group *g = armci_member_group_of(&f, group);
   armci_check_that(&f, n > 0 && n <= g->n, "grp_clus_nproc", n, "1 to the number of the group's processes");
   armci_check_that(&f, first >= 0 && first <= g->n - n, "grp_master", first, "numbers of the group's processes");
@@ -193,6 +193,6 @@ void armci_exchange_address(void *ptrs[], int n)
 
 void armci_exchange_address_grp(void *ptrs[], int n, ARMCI_Group *group)
 {
-  ARMCI_ENTER(armci_exchange_address, 0);
+  ARMCI_ENTER_AS(armci_exchange_address_grp, armci_exchange_address, 0);
   exchange(&f, armci_member_group_of(&f, group), ptrs, n);
 }

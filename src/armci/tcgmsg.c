@@ -94,7 +94,7 @@ static void trace(const wtl_frame *f, const char *what, long type, long bytes, l
 
 void armci_tcgmsg_snd(long *type, void *buf, long *bytes, long *node, long *sync)
 {
-  ARMCI_ENTER(armci_msg_snd, *bytes);
+  ARMCI_ENTER_AS(armci_tcgmsg_snd, armci_msg_snd, *bytes);
   (void)sync; /* the buffer is free on return in any case */
   armci_check_that(&f, *bytes >= 0, "lenbuf", *bytes, "0 and more");
   armci_check_proc(&f, (int)*node);
@@ -106,12 +106,12 @@ void armci_tcgmsg_snd(long *type, void *buf, long *bytes, long *node, long *sync
 
 void armci_tcgmsg_rcv(long *type, void *buf, long *room, long *came, long *node, long *from, long *sync)
 {
-  ARMCI_ENTER(armci_msg_rcv, 0);
+  ARMCI_ENTER_AS(armci_tcgmsg_rcv, armci_msg_rcv, 0);
   int who;
   (void)sync; /* it is there on return in any case */
   armci_check_that(&f, *room >= 0, "lenbuf", *room, "0 and more");
   if (*node >= 0) armci_check_proc(&f, (int)*node);
-  *came = (long)wtl_take_posted(f.self, f.site, "rcv", *node < 0 ? WTL_FROM_ANY : (int)*node, context(), *type, buf,
+  *came = (long)wtl_take_posted(f.self, f.site, f.name, *node < 0 ? WTL_FROM_ANY : (int)*node, context(), *type, buf,
                                 (size_t)*room, &who);
   *from = who;
   trace(&f, "rcv", *type, *came, who);
@@ -141,7 +141,7 @@ void armci_tcgmsg_synch(long *type)
 
 void armci_tcgmsg_brdcst(long *type, void *buf, long *bytes, long *root)
 {
-  ARMCI_ENTER(armci_msg_bcast, *bytes);
+  ARMCI_ENTER_AS(armci_tcgmsg_brdcst, armci_msg_bcast, *bytes);
   (void)type;
   armci_check_that(&f, *bytes >= 0, "lenbuf", *bytes, "0 and more");
   armci_check_proc(&f, (int)*root);
@@ -250,7 +250,7 @@ void armci_tcgmsg_llog(void)
 
 void armci_tcgmsg_stats(void)
 {
-  ARMCI_ENTER(armci_msg_me, 0);
+  ARMCI_ENTER_AS(armci_tcgmsg_stats, armci_msg_me, 0);
   const armci_state *s = armci_of(f.self);
   printf("process %d: %ld messages sent, %ld received\n", f.self->me, s->tcgmsg_sent, s->tcgmsg_received);
   fflush(stdout);
@@ -259,7 +259,7 @@ void armci_tcgmsg_stats(void)
 
 void armci_tcgmsg_setdbg(long *on)
 {
-  ARMCI_ENTER(armci_msg_me, 0);
+  ARMCI_ENTER_AS(armci_tcgmsg_setdbg, armci_msg_me, 0);
   armci_of(f.self)->tcgmsg_traces = *on != 0;
   wtl_leave(&f);
 }

@@ -12,6 +12,7 @@ typedef struct wtl_frame {
   wtl_site *site;
   wtl_net_flow *flow; /* of the context; NULL: the default one, and all where all PEs are on this node */
   uint64_t bytes, start, waited;
+  const char *name; /* of the routine, for messages, where the front end sets it */
   uint32_t call;
   bool timed;
 } wtl_frame;

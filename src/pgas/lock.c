@@ -4,6 +4,7 @@
  * one). The longs lie in symmetric memory, or anywhere in global memory (wtl_lock_at).
  */
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "pgas/global.h"
@@ -53,9 +54,19 @@ static lock_words *words_here(const wtl_pe *self, const lock *l)
   return (lock_words *)(void *)words_of(self, l, self->me);
 }
 
-static const void *name_of(const wtl_pe *self, const lock *l)
+/* As errors name it; a program has no address of one in global memory. */
+typedef struct lock_name {
+  char text[64];
+} lock_name;
+
+static lock_name name_of(const lock *l)
 {
-  return l->symmetric ? l->symmetric : (const void *)words_of(self, l, self->me);
+  lock_name name;
+  if (l->symmetric)
+    snprintf(name.text, sizeof name.text, "the lock at %p", (void *)l->symmetric);
+  else
+    snprintf(name.text, sizeof name.text, "mutex %d of process %d", l->at->number, l->home);
+  return name;
 }
 
 static uint32_t far_operate(wtl_pe *self, wtl_site *site, const lock *l, size_t word, int pe, enum wtl_net_op op,
@@ -126,9 +137,9 @@ static void set(wtl_pe *self, wtl_site *site, const lock *l, const char *call)
   uint32_t before;
   if (!take_place(mine, WAITING | HELD)) /* the place is taken all the while, whoever ends the wait */
     wtl_pe_fail(WTL_EXIT_USAGE,
-                "%s: this PE already holds the lock at %p (locks do not nest), or another of its threads is asking for "
+                "%s: this PE already holds %s (locks do not nest), or another of its threads is asking for "
                 "it (a lock is a PE's, not a thread's)",
-                wtl_here(call), name_of(self, l));
+                wtl_here(call), name_of(l).text);
   before = operate(self, site, l, TAIL, l->home, WTL_NET_SWAP, (uint32_t)self->me + 1, 0);
   if (before != 0) {
     /* It may wait to learn who comes next. */
@@ -153,7 +164,7 @@ static void clear(wtl_pe *self, wtl_site *site, const lock *l, const char *call)
   lock_words *mine = words_here(self, l);
   uint32_t last = (uint32_t)self->me + 1, next;
   if ((atomic_load_explicit(&mine->node, memory_order_relaxed) & (HELD | WAITING)) != HELD)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE does not hold the lock at %p", wtl_here(call), name_of(self, l));
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE does not hold %s", wtl_here(call), name_of(l).text);
   if (!has_next(&mine->node)) {
     if (operate(self, site, l, TAIL, l->home, WTL_NET_CSWAP, 0, last) == last) {
       atomic_store_explicit(&mine->node, 0, memory_order_relaxed);

@@ -185,11 +185,11 @@ bool wtl_lock_test(wtl_pe *self, wtl_site *site, long *lock);
 void wtl_lock_clear(wtl_pe *self, wtl_site *site, long *lock, const char *call);
 
 /* The same in global memory (global.h): on PE p the lock's long is words[p][index], of every PE that may want it, all 0
- * at first; `home`: any of them, the same for all. */
+ * at first; `home`: any of them, the same for all. Errors name it as the home's mutex of that number. */
 typedef struct wtl_lock_at {
   long *const *words;
   size_t index;
-  int home;
+  int home, number;
 } wtl_lock_at;
 
 void wtl_lock_at_set(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call);

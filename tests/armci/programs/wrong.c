@@ -1,5 +1,6 @@
 /* Mistakes in calls of ARMCI, by name; each must end the job with a line that says what is wrong. */
 #include <armci.h>
+#include <armcix.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,8 @@ int main(int argc, char **argv)
   double x[8] = {0}, one = 1;
   int count[2] = {16, 2}, stride[1] = {32}, me, many[16] = {0};
   ARMCI_Group none, both, copy;
+  armcix_mutex_hdl_t set = NULL;
+  if (!strcmp(what, "a value too early")) ARMCI_GetValueLong(x, 0);
   if (!strcmp(what, "too early")) ARMCI_Barrier();
   ARMCI_Init();
   me = armci_msg_me();
@@ -18,7 +21,10 @@ int main(int argc, char **argv)
   ARMCI_Group_create(2, (int[]){1, 0}, &both); /* in an order that is not the world's */
   copy = both;
   if (!strcmp(what, "more threads")) ARMCI_Init_thread(MPI_THREAD_MULTIPLE);
-  if (!strcmp(what, "a mutex too many") || !strcmp(what, "not locked")) ARMCI_Create_mutexes(1);
+  if (!strcmp(what, "a mutex too many") || !strcmp(what, "not locked") || !strcmp(what, "locked twice"))
+    ARMCI_Create_mutexes(2);
+  if (!strcmp(what, "a set's not locked") || !strcmp(what, "a set's mutex too many"))
+    set = ARMCIX_Create_mutexes_hdl(2, &both);
   if (!strcmp(what, "mutexes twice")) ARMCI_Create_mutexes(1), ARMCI_Create_mutexes(1);
   if (!strcmp(what, "no mutexes to destroy")) ARMCI_Destroy_mutexes();
   if (!strcmp(what, "free another's")) ARMCI_Free(p[1 - me]);
@@ -81,8 +87,17 @@ int main(int argc, char **argv)
     if (!strcmp(what, "crooked counter")) ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, x, (char *)p[1] + 4, 1, 1);
     if (!strcmp(what, "no room for pointers")) ARMCI_Malloc(NULL, 8);
     if (!strcmp(what, "less than nothing")) ARMCI_Malloc_local(-8);
-    if (!strcmp(what, "a mutex too many")) ARMCI_Lock(1, 0);
-    if (!strcmp(what, "not locked")) ARMCI_Unlock(0, 1);
+    if (!strcmp(what, "a mutex too many")) ARMCI_Lock(2, 0);
+    if (!strcmp(what, "not locked")) ARMCI_Unlock(1, 0);
+    if (!strcmp(what, "locked twice")) ARMCI_Lock(1, 1), ARMCI_Lock(1, 1);
+    if (!strcmp(what, "a set's not locked")) ARMCIX_Unlock_hdl(set, 1, 0);
+    if (!strcmp(what, "a set's mutex too many")) ARMCIX_Lock_hdl(set, 2, 0);
+    if (!strcmp(what, "a value of nobody")) ARMCI_GetValueInt(p[1], 2);
+    if (!strcmp(what, "a value to nobody")) ARMCI_PutValueDouble(1, p[1], 2);
+    if (!strcmp(what, "a scope's operation")) armci_msg_gop_scope(SCOPE_ALL, x, 1, "plus", ARMCI_DOUBLE);
+    if (!strcmp(what, "a node's operation")) armci_msg_clus_igop((int *)many, 1, "plus");
+    if (!strcmp(what, "a group's operation")) armci_msg_group_lgop((long[]){1}, 1, "plus", &both);
+    if (!strcmp(what, "a child's stranger")) ARMCI_Group_create_child(1, (int[]){5}, &none, &both);
     if (!strcmp(what, "a stranger in a group")) ARMCI_Group_create(2, (int[]){0, 5}, &none);
     if (!strcmp(what, "twice in a group")) ARMCI_Group_create(2, (int[]){0, 0}, &none);
     if (!strcmp(what, "no handle")) ARMCI_Test(NULL);
