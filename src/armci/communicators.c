@@ -56,6 +56,8 @@ static void mpi_end(void) {}
 
 #else
 
+#include "base/error.h"
+#include "base/loaded_mpi.h"
 #include "node/boot_mpi.h"
 
 void armci_comm_world(void *comm, size_t room)
@@ -111,7 +113,12 @@ bool armci_mpi_is_threaded(void)
 static bool mpi_begin(int *argc, char ***argv)
 {
   wtl_mpi mpi;
-  if (!wtl_mpi_of_program(&mpi)) return false;
+  char why[512];
+  if (!wtl_loaded_mpi()) return false;
+  if (wtl_mpi_load(&mpi, why, sizeof why) != 0) {
+    wtl_say("armci_msg_init: starts no MPI, though the program is linked with one: %s", why);
+    return false;
+  }
   mpi.ops->init(argc, argv);
   return true;
 }

@@ -235,14 +235,17 @@ void ARMCI_Group_free(ARMCI_Group *group)
   armci_check_given(&f, "group", group, sizeof *group);
   armci_state *s = armci_of(f.self);
   wtl_group *g = look_up(&f, group);
+  ARMCI_Group freed = {0};
   if (g && g != s->world) {
+    freed =
+        (ARMCI_Group){.wtl_entry = group->wtl_entry, .wtl_serial = group->wtl_serial}; /* so a second time is seen */
     if (s->standard == g) s->standard = s->world, s->standard_handle = s->world_handle;
     armci_comm_free(group);
     take(s->groups, group);
     wtl_group_free(g);
   }
   if (!g && group->wtl_serial) armci_group_of(&f, group); /* a handle of none, as others than members have, is all 0 */
-  *group = (ARMCI_Group){0};
+  *group = freed;
   wtl_leave(&f);
 }
 

@@ -1,5 +1,6 @@
 /* Start, end, and what the checks say. */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "armci/front.h"
@@ -227,7 +228,10 @@ void ARMCI_Cleanup(void)
 
 void ARMCI_Error(const char *msg, int code)
 {
-  wtl_pe_fail(code & 255 ? code & 255 : 1, "ARMCI_Error: %s (%d)", msg ? msg : "", code);
+  const char *text = msg ? msg : "";
+  size_t n = strlen(text);
+  while (n > 0 && text[n - 1] == '\n') n--; /* Global Arrays' programs end it with one; ours is a line */
+  wtl_pe_fail(code & 255 ? code & 255 : 1, "ARMCI_Error: %.*s (%d)", (int)n, text, code);
 }
 
 void armci_msg_abort(int code)

@@ -23,6 +23,7 @@ static int allocate(const wtl_frame *f, wtl_group *g, void **ptrs, armci_size_t 
   }
   wtl_group_gather(self, f->site, g, &mine, ptrs, sizeof mine);
   for (int i = 0; i < g->n; i++) failed |= (uintptr_t)ptrs[i] == NO_ROOM;
+  if (!failed && mine) wtl_global_mark_shared(self, (void *)mine);
   if (!failed) return 0;
   if (mine > NO_ROOM) wtl_global_free(self, (void *)mine);
   for (int i = 0; i < g->n; i++) ptrs[i] = NULL;
@@ -97,6 +98,11 @@ ARMCI_TWIN(void *, Malloc_local, armci_size_t bytes)
 int PARMCI_Free_local(void *ptr)
 {
   ARMCI_ENTER(ARMCI_Free_local, 0);
+  if (ptr && wtl_global_is_shared(f.self, ptr))
+    wtl_pe_fail(WTL_EXIT_USAGE,
+                "%s: ptr=%p is memory that several processes allocated together: free it together (ARMCI_Free, "
+                "ARMCI_Free_group)",
+                wtl_here(f.name), ptr);
   give_back(&f, ptr);
   return armci_leave(&f);
 }

@@ -115,6 +115,23 @@ void *wtl_global_alloc(wtl_pe *self, size_t bytes)
   return p;
 }
 
+void wtl_global_mark_shared(wtl_pe *self, const void *p)
+{
+  wtl_global *g = self->global;
+  pthread_mutex_lock(&g->lock);
+  wtl_heap_mark(&g->heap, p);
+  pthread_mutex_unlock(&g->lock);
+}
+
+bool wtl_global_is_shared(wtl_pe *self, const void *p)
+{
+  wtl_global *g = self->global;
+  pthread_mutex_lock(&g->lock);
+  bool is = wtl_heap_is_marked(&g->heap, p);
+  pthread_mutex_unlock(&g->lock);
+  return is;
+}
+
 int wtl_global_free(wtl_pe *self, void *p)
 {
   wtl_global *g = self->global;

@@ -62,6 +62,10 @@ char *wtl_global_region(const wtl_pe *self, uint64_t *n);
 /* At least 64-byte aligned. NULL: no room. From any thread, alone. */
 void *wtl_global_alloc(wtl_pe *self, size_t bytes);
 
+/* The block that begins at `p` was allocated together with others': no PE may free it alone. */
+void wtl_global_mark_shared(wtl_pe *self, const void *p);
+bool wtl_global_is_shared(wtl_pe *self, const void *p);
+
 /* 0, or -1 where `p` is not the start of a live block. */
 int wtl_global_free(wtl_pe *self, void *p);
 

@@ -9,6 +9,7 @@
 struct wtl_block {
   void *start;
   size_t bytes, room; /* asked for last; taken from the engine */
+  bool is_marked;
   UT_hash_handle hh;
 };
 
@@ -42,6 +43,7 @@ void *wtl_heap_alloc(wtl_heap *h, size_t bytes, size_t align)
   struct wtl_block *b = malloc(sizeof *b);
   if (!b) return NULL;
   b->bytes = b->room = bytes;
+  b->is_marked = false;
   bool fits = bytes <= h->bytes - h->live_bytes && align <= h->bytes;
   b->start = fits ? wtl_best_fit_alloc(h->engine, bytes, align) : NULL;
   if (!b->start) {
@@ -84,6 +86,18 @@ int wtl_heap_resize(wtl_heap *h, void *p, size_t bytes)
   h->live_bytes += bytes - b->bytes;
   b->bytes = bytes;
   return 0;
+}
+
+void wtl_heap_mark(wtl_heap *h, const void *p)
+{
+  struct wtl_block *b = find(h, p);
+  if (b) b->is_marked = true;
+}
+
+bool wtl_heap_is_marked(const wtl_heap *h, const void *p)
+{
+  struct wtl_block *b = find(h, p);
+  return b && b->is_marked;
 }
 
 size_t wtl_heap_size(const wtl_heap *h, const void *p)

@@ -65,6 +65,10 @@ int wtl_heap_resize(wtl_heap *h, void *p, size_t bytes);
  * frees it next. */
 void *wtl_heap_alloc_instead(wtl_heap *h, const void *old, size_t bytes);
 
+/* A mark on the live block that begins at `p`, for the caller; wtl_heap_is_marked: false if there is none. */
+void wtl_heap_mark(wtl_heap *h, const void *p);
+bool wtl_heap_is_marked(const wtl_heap *h, const void *p);
+
 /* The size asked for; 0 if `p` is not the start of a live block. */
 size_t wtl_heap_size(const wtl_heap *h, const void *p);
 

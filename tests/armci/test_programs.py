@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -90,6 +91,12 @@ WRONG = [
     ("no group to free", "ARMCI_Group_free: group is NULL"),
     ("a freed group's copy", "armci_msg_group_barrier: the group at 0x[0-9a-f]+ is none: freed,"),
     ("another's copy", "armci_msg_group_barrier: the group at 0x[0-9a-f]+ is none: freed,"),
+    ("a group freed twice", "ARMCI_Group_free: the group at 0x[0-9a-f]+ is none: freed,"),
+    (
+        "free together alone",
+        "ARMCI_Free_local: ptr=0x[0-9a-f]+ is memory that several processes allocated together: free it together",
+    ),
+    ("free a group's alone", "ARMCI_Free_local: ptr=0x[0-9a-f]+ is memory that several processes allocated together"),
     ("a copy to free", "ARMCI_Group_free: the group at 0x[0-9a-f]+ is none: freed,"),
     ("a group of before", "ARMCI_Malloc_group: the group at 0x[0-9a-f]+ is none: freed,"),
     ("no such root", "armci_msg_bcast: root=2 is not valid here; allowed: processes that take part"),
@@ -109,8 +116,14 @@ UNLIKE = [
         "unlike calls of a group",
         f"PE 0: armci_msg_group_dgop: processes meet in different calls: PE 1 is in armci_msg_barrier; {SAME}",
     ),
-    ("unlike counts of a group", "PE 0: armci_msg_group_dgop: processes do not pass alike: the bytes are 8 here, 16 on PE 1"),
-    ("unlike roots of a group", "PE 0: armci_msg_group_bcast_scope: processes do not pass alike: the root is 0 here, 1 on PE 1"),
+    (
+        "unlike counts of a group",
+        "PE 0: armci_msg_group_dgop: processes do not pass alike: the bytes are 8 here, 16 on PE 1",
+    ),
+    (
+        "unlike roots of a group",
+        "PE 0: armci_msg_group_bcast_scope: processes do not pass alike: the root is 0 here, 1 on PE 1",
+    ),
 ]
 
 PAST = [  # with SHMEM_DEBUG: what goes beyond its block, though not beyond the process's memory
@@ -201,8 +214,9 @@ def test_with_debug_a_process_that_is_left_alone_says_for_whom_it_waits(
     assert job.returncode == 0, rest
 
 
-def test_the_programs_own_error_is_its_exit_code(wrong: Path) -> None:
-    done = run(2, wrong, "error")
+@pytest.mark.parametrize("how", ["error", "error with its line's end"])
+def test_the_programs_own_error_is_its_exit_code(wrong: Path, how: str) -> None:
+    done = run(2, wrong, how)
     assert done.returncode == 42, done.stderr
     assert "ARMCI_Error: the program's own words (42)" in done.stderr
 
@@ -276,6 +290,17 @@ def test_a_program_without_mpi_has_messages_before_and_after_the_rest(mpi, tmp_p
         done = run_under(mpi, n, program)
         assert done.returncode == 0, done.stdout + done.stderr
         assert done.stdout == f"{n}\n"
+
+
+def test_armci_msg_init_says_why_it_starts_no_mpi(tmp_path: Path) -> None:
+    OPEN_MPI.require(compiler=True)
+    for library in ("libwattle.so", "libwattle-shmem.so", "libarmci.so"):  # and no module for an MPI beside them
+        for file in (HOME / "lib").glob(f"{library}*"):
+            shutil.copy(file, tmp_path, follow_symlinks=False)
+    program = compile_program("leaves.c", tmp_path / "leaves", *OURS, "-Wl,--no-as-needed")
+    done = run_under(OPEN_MPI, 1, program, "exit", LD_LIBRARY_PATH=str(tmp_path))
+    assert "armci_msg_init: starts no MPI, though the program is linked with one: " in done.stderr, done.stderr
+    assert "libwattle-boot-mpi-openmpi.so, which cannot be loaded" in done.stderr, done.stderr
 
 
 def test_a_timeline_has_its_calls_and_the_waits_of_no_call(tmp_path: Path) -> None:

@@ -36,6 +36,9 @@ int main(int argc, char **argv)
     ARMCI_Group_create(2, (int[]){1, 0}, &both); /* may lie where that one lay */
     armci_msg_group_barrier(&copy);
   }
+  if (!strcmp(what, "a group freed twice")) ARMCI_Group_free(&both), ARMCI_Group_free(&both);
+  if (!strcmp(what, "free together alone") && me == 0) ARMCI_Free_local(p[0]);
+  if (!strcmp(what, "free a group's alone")) ARMCI_Malloc_group(p, 8, &both), ARMCI_Free_local(p[!me]);
   if (!strcmp(what, "a copy to free")) ARMCI_Group_free(&both), ARMCI_Group_free(&copy);
   if (!strcmp(what, "a group of before")) {
     ARMCI_Finalize();
@@ -146,6 +149,7 @@ int main(int argc, char **argv)
       armci_msg_rcv(1, x, 8, NULL, 0);
     }
     if (!strcmp(what, "error")) ARMCI_Error("the program's own words", 42);
+    if (!strcmp(what, "error with its line's end")) ARMCI_Error("the program's own words\n", 42);
   }
   (void)count;
   ARMCI_Barrier();
