@@ -127,6 +127,7 @@ class PE:
     network: Network | None  # where the job had PEs on other nodes
     clocks: Clocks | None = None  # where the governor was asked for
     thresholds: dict[str, int] | None = None  # bytes by kind of transfer, where WATTLE_TRANSFERS was
+    trials: int = 0  # transfers that went the other way than these say, to learn them
     recorded: Recorded | None = None  # where the knob only recorded
     operations: Operations | None = None  # where WATTLE_COUNTERS asked for them
 

@@ -62,6 +62,7 @@ def read_pe(path: Path, number: int) -> PE:
         network=_read_network(document.get("network")) if document.has("network") else None,
         clocks=_read_clocks(document.get("clocks")) if document.has("clocks") else None,
         thresholds=_read_thresholds(document.get("transfers")) if document.has("transfers") else None,
+        trials=document.get("transfers").count("trials") if document.has("transfers") else 0,
         recorded=_read_recorded(document.get("recorded")) if document.has("recorded") else None,
         operations=_read_operations(document.get("operations")) if document.has("operations") else None,
     )

@@ -13,7 +13,7 @@ from wattle import manifest
 from wattle.study import barrier, kept, pascol, race, receiver, samples, slack, sweep
 from wattle.study.knob import Knob
 from wattle.study.pascol_published import OPS
-from wattle.study.place import Place
+from wattle.study.place import TWO_NODES, Place
 from wattle.study.sweep import Job, Plan, Sweep
 from wattle.study.sweep_analysis import Analysis
 from wattle.study.sweep_samples import SCHEMA
@@ -57,6 +57,7 @@ def frame(
     more: Callable[[Job, float | None], dict[str, Any]] = lambda job, x: {},
     source: str = "powercap made-up",
     verified: bool = True,
+    learns: bool = True,
 ) -> pl.DataFrame:
     """Samples of the whole plan, each repeat a little off."""
     plan = Plan(quick, rounds, knob)
@@ -71,7 +72,7 @@ def frame(
                     rows.append(_row(job, name, who, x, y, (r, r * 1000 + number, repeat), s * off, j * off))
                     if dram is not None:
                         rows[-1]["dram_J"] = dram * off
-                    learned = {"thresholds": OPS} if job.mode == "aware" else {}
+                    learned = {"thresholds": OPS} if job.mode == "aware" and learns else {}
                     rows[-1] |= {"more_json": json.dumps(more(job, x) | learned), "verified": verified}
                     known = provenance != "unavailable"
                     for domain in ("cpu", "dram"):
@@ -93,8 +94,13 @@ def _row(job: Job, name: str, who: str, x: Any, y: Any, at: tuple[int, int, int]
     return row | {"cpu_J": 0.9 * j, "cpu_uncertainty_J": 0.1 * j, "dram_J": 0.1 * j, "dram_uncertainty_J": 0.01 * j}
 
 
+def place_of(study: str) -> Place:
+    """Where the study's rows can be tested."""
+    return Place(TWO_NODES) if study == "pascol" else Place()
+
+
 def analysis(study: str, physics: Physics, knob: Knob = KNOB, place: Place | None = None, **keywords: Any) -> Analysis:
-    return Analysis(frame(study, physics, knob, **keywords), knob, place)
+    return Analysis(frame(study, physics, knob, **keywords), knob, place or place_of(study))
 
 
 def make_study(directory: Path, study: str, physics: Physics, knob: Knob = NO_KNOB, **keywords: Any) -> Path:
@@ -106,6 +112,7 @@ def make_study(directory: Path, study: str, physics: Physics, knob: Knob = NO_KN
     record.wall_s, record.exit_code = 12.5, 0
     record.meter = {"name": "model", "why": "no sensor <here>"}
     record.extra = {"study": {"name": study, "rounds": 3, "quick": True, "knob": knob.as_dict()}}
+    record.extra["study"]["place"] = place_of(study).as_dict()
     manifest.write(directory, record)
     kept.write_results(directory / sweep.RESULTS, sweep.results(made, sweep.load(made, directory, record)))
     return directory

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import fakes
@@ -20,6 +21,7 @@ from wattle.study import (
     race_published,
     receiver_published,
     sweep,
+    sweep_samples,
 )
 from wattle.study.knob import Knob
 from wattle.study.place import TWO_NODES, Place
@@ -172,6 +174,52 @@ def test_reasons_say_in_which_direction_samples_differ():
     for name in ("crossover-put", "saved-put-off", "small-energy"):
         assert rows[name].verdict is Verdict.DIFFERS
         assert "a transfer takes longer" in rows[name].why
+
+
+@pytest.mark.parametrize(
+    ("times", "verdict"),
+    [
+        ((1.04,), Verdict.AGREES),
+        ((0.96,), Verdict.AGREES),
+        ((1.2,), Verdict.DIFFERS),
+        ((0.54,), Verdict.DIFFERS),  # as much shorter is no convergence either
+        ((0.5, 1.5, 0.6, 1.4, 1.0), Verdict.NOT_TESTABLE),
+    ],
+)
+def test_latencies_converge_from_both_sides(times, verdict):
+    turns = itertools.count()
+
+    def other_latency(job, name, who, x, y):
+        slept = job.wait == "sleep"
+        return 1e-4 * (times[next(turns) % len(times)] if slept else 1), 1e-3
+
+    found = verdicts("pascol", other_latency, quick=False)
+    assert {v for name, v in found.items() if name.startswith("latency-")} == {verdict}
+
+
+def test_on_one_node_no_row_is_judged_and_no_crossover_told():
+    here = sweeps.analysis("pascol", sweeps.as_published, quick=False, place=Place())
+    rows = sweep.judge(sweeps.SWEEPS["pascol"], here)
+    assert {row.verdict for row in rows} == {Verdict.NOT_TESTABLE}
+    assert all("by chance only" in row.why for row in rows)
+    assert {pascol_published.crossover_words(here, op) for op in pascol_published.OPS} == {"-"}
+    assert "no crossover is told" in sweeps.SWEEPS["pascol"].says(here)
+    simulated = replace(sweeps.KNOB, name="simgrid")
+    assert pascol_published.crossover(sweeps.analysis("pascol", sweeps.as_published, simulated), "put")
+
+
+def test_thresholds_that_no_transfer_was_tried_for_are_not_learned(tmp_path):
+    folder = tmp_path / "profile"
+    folder.mkdir()
+    for trials, told in ((0, {}), (3, {"thresholds": pascol_published.OPS})):
+        transfers = {**pascol_published.OPS, "trials": trials}
+        (folder / "pe-00000.json").write_text(json.dumps(fakes.pe_profile(n_pes=1, transfers=transfers)))
+        assert sweep_samples.thresholds_of(tmp_path, 1) == told
+    never = sweeps.analysis("pascol", sweeps.as_published, learns=False)
+    assert pascol_published.learned(never, "put") is None
+    _, heads, lines = sweeps.SWEEPS["pascol"].table(never)
+    assert {line[heads.index("learned")] for line in lines} == {"-"}
+    assert "Nothing was learned of put, get, acc, strided" in sweeps.SWEEPS["pascol"].says(never)
 
 
 def test_rings_between_nodes_count_both_nodes_idle_draw(says, monkeypatch, home):

@@ -12,7 +12,7 @@ from wattle.report.figures import Figure, Look, Trace, fine_axis, hover_text, li
 from wattle.report.page import Page
 from wattle.report.sweep import Section
 from wattle.study.pascol import SWEEP
-from wattle.study.pascol_published import AWARE, OPS, RING, SCHEMES, Scheme, crossover, points, ratio, spread
+from wattle.study.pascol_published import AWARE, OPS, RING, SCHEMES, Scheme, crossover, points, ratio, spread, waits
 from wattle.study.registry import Study
 from wattle.study.sweep_analysis import Analysis
 
@@ -38,6 +38,8 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
 
 
 def _none_here(a: Analysis, op: str) -> str:
+    if not waits(a):
+        return "on one node nothing is waited for, and no crossover is told."
     if found := spread(a, op):
         return f"whether sleeping pays here these samples do not tell: {found}."
     return "here sleeping pays at no size."

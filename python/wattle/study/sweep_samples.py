@@ -96,11 +96,12 @@ def _idle(line: Checked) -> float | None:
 
 
 def thresholds_of(folder: Path, pes: int) -> dict[str, Any]:
-    """Sizes from which PE 0's transfers slept at the end of a job, where the governor of transfers was asked for."""
+    """Sizes from which PE 0's transfers slept at the end of a job, where the governor of transfers was asked for and
+    tried both ways: else they are where they began."""
     if not any((folder / "profile").glob("pe-*.json")):
         return {}
-    first = profile.load(folder, pes).pes[0].thresholds
-    return {"thresholds": first} if first else {}
+    first = profile.load(folder, pes).pes[0]
+    return {"thresholds": first.thresholds} if first.thresholds and first.trials else {}
 
 
 def with_more(entry: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
