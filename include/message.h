@@ -18,7 +18,8 @@ extern "C" {
 enum armci_scope_e { SCOPE_ALL, SCOPE_NODE, SCOPE_MASTERS };
 enum armci_type_e { ARMCI_INT, ARMCI_LONG, ARMCI_LONG_LONG, ARMCI_FLOAT, ARMCI_DOUBLE };
 
-/** Before ARMCI_Init: starts MPI where the program has not; in a program that is linked with none, ARMCI. */
+/** Before ARMCI_Init: starts MPI where the program has not; in a program that is linked with none, ARMCI. Says so where it
+ * has no module for the program's MPI, which is then not started. */
 void armci_msg_init(int *argc, char ***argv);
 
 /** After MPI_Init: ARMCI_Init will start ARMCI among the processes of `comm` alone (ARMCI_Init_mpi_comm), which must not be
