@@ -20,27 +20,33 @@ static int by_key(const void *a, const void *b)
   return x->member - y->member;
 }
 
-int ARMCIX_Group_split(ARMCI_Group *parent, int color, int key, ARMCI_Group *group)
+static int split(wtl_frame *f, ARMCI_Group *parent, int color, int key, ARMCI_Group *group)
 {
-  ARMCI_ENTER(ARMCIX_Group_split, 0);
-  wtl_group *g = armci_member_group_of(&f, parent);
+  wtl_group *g = armci_member_group_of(f, parent);
   choice mine = {color, key, g->me}, *all = calloc((size_t)g->n, sizeof *all);
   int *members = calloc((size_t)g->n, sizeof *members), n = 0;
-  if (!all || !members) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCIX_Group_split: no memory");
-  armci_meet(&f, g, 0, 0);
-  wtl_group_gather(f.self, f.site, g, &mine, all, sizeof mine);
+  if (!all || !members) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory", f->name);
+  armci_meet(f, g, 0, 0);
+  wtl_group_gather(f->self, f->site, g, &mine, all, sizeof mine);
   qsort(all, (size_t)g->n, sizeof *all, by_key);
   for (int i = 0; i < g->n; i++)
     if (color >= 0 && all[i].color == color) members[n++] = all[i].member;
   ARMCI_Group_create_child(n, members, group, parent);
   free(all);
   free(members);
-  return armci_leave(&f);
+  return armci_leave(f);
+}
+
+int ARMCIX_Group_split(ARMCI_Group *parent, int color, int key, ARMCI_Group *group)
+{
+  ARMCI_ENTER(ARMCIX_Group_split, 0);
+  return split(&f, parent, color, key, group);
 }
 
 int ARMCIX_Group_dup(ARMCI_Group *parent, ARMCI_Group *group)
 {
-  return ARMCIX_Group_split(parent, 0, 0, group);
+  ARMCI_ENTER_AS(ARMCIX_Group_dup, ARMCIX_Group_split, 0);
+  return split(&f, parent, 0, 0, group);
 }
 
 /* --- mutexes ------------------------------------------------------------------------------------------------------ */

@@ -400,5 +400,8 @@ int ARMCI_Same_node(int proc)
 
 int armci_sameclusnode(int proc)
 {
-  return ARMCI_Same_node(proc);
+  ARMCI_ENTER_AS(armci_sameclusnode, ARMCI_Same_node, 0);
+  armci_check_proc(&f, proc);
+  wtl_leave(&f);
+  return wtl_is_near(f.self, proc);
 }

@@ -112,21 +112,29 @@ ARMCI_TWIN(int, Free_local, void *ptr)
 
 int PARMCI_Malloc_memdev(void **ptrs, armci_size_t bytes, const char *device)
 {
+  ARMCI_ENTER_AS(ARMCI_Malloc_memdev, ARMCI_Malloc, 0);
   (void)device;
-  return PARMCI_Malloc(ptrs, bytes);
+  int rc = allocate(&f, armci_of(f.self)->world, ptrs, bytes);
+  wtl_leave(&f);
+  return rc;
 }
 ARMCI_TWIN(int, Malloc_memdev, void **ptrs, armci_size_t bytes, const char *device)
 
 int PARMCI_Malloc_group_memdev(void **ptrs, armci_size_t bytes, ARMCI_Group *group, const char *device)
 {
+  ARMCI_ENTER_AS(ARMCI_Malloc_group_memdev, ARMCI_Malloc_group, 0);
   (void)device;
-  return ARMCI_Malloc_group(ptrs, bytes, group);
+  int rc = allocate(&f, armci_member_group_of(&f, group), ptrs, bytes);
+  wtl_leave(&f);
+  return rc;
 }
 ARMCI_TWIN(int, Malloc_group_memdev, void **ptrs, armci_size_t bytes, ARMCI_Group *group, const char *device)
 
 int PARMCI_Free_memdev(void *ptr)
 {
-  return PARMCI_Free(ptr);
+  ARMCI_ENTER_AS(ARMCI_Free_memdev, ARMCI_Free, 0);
+  free_together(&f, armci_of(f.self)->world, ptr);
+  return armci_leave(&f);
 }
 ARMCI_TWIN(int, Free_memdev, void *ptr)
 

@@ -182,17 +182,23 @@ int PARMCI_AccS(int datatype, void *scale, void *src, int src_stride[], void *ds
 ARMCI_TWIN(int, AccS, int datatype, void *scale, void *src, int src_stride[], void *dst, int dst_stride[], int count[],
            int levels, int proc)
 
+static int put_and_flag(wtl_frame *f, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels,
+                        int *flag, int value, int proc)
+{
+  armci_waiter w;
+  armci_begin_blocking(&w);
+  put(f, src, src_stride, dst, dst_stride, count, levels, proc, &w);
+  armci_end(f, &w);
+  armci_check_place(f, "flag", flag, sizeof *flag, proc);
+  armci_set_flag(f, flag, value, proc);
+  return armci_leave(f);
+}
+
 int PARMCI_PutS_flag(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int *flag,
                      int value, int proc)
 {
   ARMCI_ENTER(ARMCI_PutS_flag, bytes_of(count, levels));
-  armci_waiter w;
-  armci_begin_blocking(&w);
-  put(&f, src, src_stride, dst, dst_stride, count, levels, proc, &w);
-  armci_end(&f, &w);
-  armci_check_place(&f, "flag", flag, sizeof *flag, proc);
-  armci_set_flag(&f, flag, value, proc);
-  return armci_leave(&f);
+  return put_and_flag(&f, src, src_stride, dst, dst_stride, count, levels, flag, value, proc);
 }
 ARMCI_TWIN(int, PutS_flag, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int *flag,
            int value, int proc)
@@ -200,7 +206,8 @@ ARMCI_TWIN(int, PutS_flag, void *src, int src_stride[], void *dst, int dst_strid
 int PARMCI_PutS_flag_dir(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int *flag,
                          int value, int proc)
 {
-  return PARMCI_PutS_flag(src, src_stride, dst, dst_stride, count, levels, flag, value, proc);
+  ARMCI_ENTER_AS(ARMCI_PutS_flag_dir, ARMCI_PutS_flag, bytes_of(count, levels));
+  return put_and_flag(&f, src, src_stride, dst, dst_stride, count, levels, flag, value, proc);
 }
 ARMCI_TWIN(int, PutS_flag_dir, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels,
            int *flag, int value, int proc)

@@ -28,6 +28,7 @@ int main(int argc, char **argv)
   if (!strcmp(what, "mutexes twice")) ARMCI_Create_mutexes(1), ARMCI_Create_mutexes(1);
   if (!strcmp(what, "no mutexes to destroy")) ARMCI_Destroy_mutexes();
   if (!strcmp(what, "free another's")) ARMCI_Free(p[1 - me]);
+  if (!strcmp(what, "a device's memory of another")) ARMCI_Free_memdev(p[1 - me]);
   if (!strcmp(what, "freed together twice")) ARMCI_Free(p[me]), ARMCI_Free(p[me]);
   if (!strcmp(what, "unlike calls")) me == 0 ? (void)ARMCI_Free(p[0]) : ARMCI_Barrier();
   if (!strcmp(what, "a freed group's copy")) ARMCI_Group_free(&both), armci_msg_group_barrier(&copy);
@@ -100,6 +101,10 @@ int main(int argc, char **argv)
     if (!strcmp(what, "a scope's operation")) armci_msg_gop_scope(SCOPE_ALL, x, 1, "plus", ARMCI_DOUBLE);
     if (!strcmp(what, "a node's operation")) armci_msg_clus_igop((int *)many, 1, "plus");
     if (!strcmp(what, "a group's operation")) armci_msg_group_lgop((long[]){1}, 1, "plus", &both);
+    if (!strcmp(what, "no neighbour")) armci_sameclusnode(2);
+    if (!strcmp(what, "no group to double")) ARMCIX_Group_dup(NULL, &none);
+    if (!strcmp(what, "a patch and a flag")) ARMCI_PutS_flag_dir(x, many, p[1], many, many, 9, NULL, 1, 1);
+    if (!strcmp(what, "no pointers of a device")) ARMCI_Malloc_memdev(NULL, 8, "host");
     if (!strcmp(what, "a child's stranger")) ARMCI_Group_create_child(1, (int[]){5}, &none, &both);
     if (!strcmp(what, "a stranger in a group")) ARMCI_Group_create(2, (int[]){0, 5}, &none);
     if (!strcmp(what, "twice in a group")) ARMCI_Group_create(2, (int[]){0, 0}, &none);
