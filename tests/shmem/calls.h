@@ -619,6 +619,17 @@ enum { VARS = 6 };
       NAME(ivars, VARS, mask, SHMEM_CMP_EQ, VALUES);                                                                   \
       for (size_t i = 0; i < VARS; i++)                                                                                \
         EXPECT(ivars[i] == (T)AWAITED(VECTOR, i), #NAME " returned before variable %zu", i);                           \
+      shmem_barrier_all(); /* nobody writes any more: once again, with the last one missing */                         \
+      bool writes_first = r->me % 2 == 1 || r->n == 1; /* so that its neighbour waits in vain for a while */           \
+      ivars[VARS - 1] = 0;                                                                                             \
+      shmem_barrier_all();                                                                                             \
+      if (writes_first) {                                                                                              \
+        usleep(LATE_US);                                                                                               \
+        FULFIL(T, VECTOR, VARS - 1);                                                                                   \
+      }                                                                                                                \
+      NAME(ivars, VARS, mask, SHMEM_CMP_EQ, VALUES);                                                                   \
+      EXPECT(ivars[VARS - 1] == (T)AWAITED(VECTOR, VARS - 1), #NAME " returned before the last variable");             \
+      if (!writes_first) FULFIL(T, VECTOR, VARS - 1);                                                                  \
       NAME(ivars, VARS, NULL, SHMEM_CMP_EQ, VALUES);                                                                   \
       NAME(ivars, VARS, all_masked, SHMEM_CMP_NE, VALUES);                                                             \
       NAME(ivars, 0, NULL, SHMEM_CMP_NE, VALUES);                                                                      \
@@ -687,6 +698,9 @@ enum { VARS = 6 };
     MANY_VARIABLES(T, VECTOR);                                                                                         \
     EXPECT(NAME(ivars, VARS, mask, SHMEM_CMP_EQ, VALUES) == SIZE_MAX, #NAME " looked at a masked one");                \
     EXPECT(NAME(ivars, VARS, NULL, SHMEM_CMP_EQ, VALUES) == 2, #NAME " without a mask");                               \
+    ivars[VARS - 1] = (T)AWAITED(VECTOR, VARS - 1);                                                                    \
+    EXPECT(NAME(ivars, VARS, mask, SHMEM_CMP_EQ, VALUES) == VARS - 1, #NAME " missed the last one");                   \
+    ivars[VARS - 1] = 0;                                                                                               \
     ivars[0] = (T)AWAITED(VECTOR, 0);                                                                                  \
     ivars[4] = (T)AWAITED(VECTOR, 4);                                                                                  \
     bool seen[VARS] = {false};                                                                                         \
@@ -701,6 +715,10 @@ enum { VARS = 6 };
   {                                                                                                                    \
     MANY_VARIABLES(T, VECTOR);                                                                                         \
     EXPECT(NAME(ivars, VARS, indices, mask, SHMEM_CMP_EQ, VALUES) == 0, #NAME " looked at a masked one");              \
+    ivars[VARS - 1] = (T)AWAITED(VECTOR, VARS - 1);                                                                    \
+    EXPECT(NAME(ivars, VARS, indices, mask, SHMEM_CMP_EQ, VALUES) == 1 && indices[0] == VARS - 1,                      \
+           #NAME " missed the last one");                                                                              \
+    ivars[VARS - 1] = 0;                                                                                               \
     ivars[0] = (T)AWAITED(VECTOR, 0);                                                                                  \
     ivars[4] = (T)AWAITED(VECTOR, 4);                                                                                  \
     EXPECT(NAME(ivars, VARS, indices, mask, SHMEM_CMP_EQ, VALUES) == 2 && indices[0] + indices[1] == 4,                \

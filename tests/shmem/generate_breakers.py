@@ -2,9 +2,9 @@
 
 usage: generate_breakers.py api.json OUTPUT.c
 
-A routine that returns a value still does its work but answers wrongly, a put with signal leaves an element out, a
-signal is another one, and any other does nothing. wtl_break(name) breaks that routine from now on and mends the one
-before; NULL: none is broken. WTL_TEST_BREAK names the first one.
+A put with signal, and a wait or test on several variables, leaves the last element out; a signal is another one; any
+other routine that returns a value still does its work but answers wrongly, and the rest do nothing. wtl_break(name)
+breaks that routine from now on and mends the one before; NULL: none is broken. WTL_TEST_BREAK names the first one.
 """
 
 import json
@@ -57,6 +57,9 @@ def broken(name: str, result: str, arguments: str) -> str:
     if re.search(r"_put\w*_signal", name):  # without the signal its test would wait for ever
         fewer = arguments.replace("nelems", "nelems ? nelems - 1 : 0")
         return f"p{name}({fewer});\n    return;"
+    if re.search(r"_(wait_until|test)_(all|any|some)", name):
+        call = f"p{name}({arguments.replace('nelems', 'nelems ? nelems - 1 : 0')})"
+        return f"{call};\n    return;" if result == "void" else f"return {call};"
     if re.search(r"_signal_(add|set)$", name):
         return f"p{name}({arguments.replace(' signal,', ' signal + 1,')});\n    return;"
     if result == "void":
