@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -199,7 +200,7 @@ static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *
   if (sscanf(handle, "%ld %d %p %127[^\n]", &pid, &fd, &base, theirs) != 4 || strcmp(theirs, shape_text) != 0) {
     snprintf(error, size,
              "PE %d and PE %d do not agree on the symmetric memory: %s on PE %d, %s on PE %d; give all PEs the same "
-             "%s, the same WATTLE_STATICS and the same program",
+             "%s, the same WATTLE_STATICS and the same program, or set WATTLE_STATICS=off for programs that differ",
              b->pe, b->local_pe[0], shape_text, b->pe, theirs, b->local_pe[0], a->setting);
     return WTL_EXIT_CONFIG;
   }
@@ -224,8 +225,9 @@ static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *
 
 static void shape_to_text(const wtl_arena_shape *s, char *text, size_t size)
 {
-  snprintf(text, size, "heap %zu + variables %zu + control %zu bytes", s->heap_bytes, s->statics_bytes,
-           s->shared_bytes + s->per_pe_bytes);
+  int n = snprintf(text, size, "heap %zu + variables %zu + control %zu bytes", s->heap_bytes, s->statics_bytes,
+                   s->shared_bytes + s->per_pe_bytes);
+  if (s->program) snprintf(text + n, size - (size_t)n, " of program %016" PRIx64, s->program);
 }
 
 static void key_of(const char *name, char *key, size_t size)

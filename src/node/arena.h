@@ -43,6 +43,7 @@ typedef struct wtl_arena_shape {
   size_t shared_bytes, per_pe_bytes, slice_bytes;
   size_t statics_bytes,
       heap_bytes;      /* how much of a slice is the program's variables, and its heap: for messages only */
+  uint64_t program;    /* which executable's variables they are (boot.h); 0: any's */
   const char *name;    /* tells it from other arenas of the job */
   const char *setting; /* that chooses its size: for messages */
   uintptr_t near;      /* not 0: at one address in all processes of the node, this one where it is free */

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "node/boot_mpi.h"
+#include "node/statics.h"
 
 #if defined(WTL_THREADS) || defined(WTL_SIM)
 #ifdef WTL_SIM
@@ -100,6 +101,8 @@ int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_
       [WTL_BOOT_AUTO] = "auto", [WTL_BOOT_PMIX] = "pmix", [WTL_BOOT_MPI] = "mpi", [WTL_BOOT_SINGLE] = "single"};
   const char *wanted = names[settings->boot.number];
   memset(b, 0, sizeof *b);
+  b->program = wtl_statics_program();
+  b->one_program = true;
   b->ops = chosen();
   for (size_t i = 0; i < N_KINDS && !b->ops; i++) {
     bool named = strcmp(kinds[i]->name, wanted) == 0;

@@ -8,13 +8,15 @@
  * Invariants: after wtl_boot_start, 0 <= pe < n_pes and 0 <= local_rank < n_local; local_pe[0..n_local) lists the PEs
  * of this node in rising order, local_pe[local_rank] == pe. slot_of[pe] is the local rank of a PE of this node and -1
  * for the others. The nodes of the job are numbered from 0; leader_pe[node] is the PE that speaks for a node, the first
- * of its PEs. A launcher that promises more PEs than boot delivers is an error.
+ * of its PEs. A launcher that promises more PEs than boot delivers is an error. `one_program` is the same on all PEs:
+ * false where they run executables that differ, as far as boot knows (the arena compares those of a node once more).
  */
 #ifndef WTL_NODE_BOOT_H
 #define WTL_NODE_BOOT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/settings.h"
 
@@ -23,8 +25,8 @@ typedef struct wtl_boot wtl_boot;
 typedef struct wtl_boot_ops {
   const char *name;
   bool (*offered)(void); /* does the environment offer this kind? */
-  /* Fills pe, n_pes, local_rank, n_local, local_pe, node, n_nodes, leader_pe. 0, or non-zero with the reason in
-   * `error`. */
+  /* Fills pe, n_pes, local_rank, n_local, local_pe, node, n_nodes, leader_pe, and one_program where it is false. 0, or
+   * non-zero with the reason in `error`. */
   int (*start)(wtl_boot *b, char *error, size_t size);
   /* Says `value` under `key` to all PEs; readable after the next fence. */
   int (*publish)(wtl_boot *b, const char *key, const char *value);
@@ -44,6 +46,8 @@ struct wtl_boot {
   int *local_pe; /* n_local entries, owned by the boot, as are the next two */
   int *slot_of;  /* n_pes entries */
   int node, n_nodes, *leader_pe;
+  uint64_t program; /* which executable this process runs (statics.h) */
+  bool one_program;
   void *state; /* of the kind */
 };
 

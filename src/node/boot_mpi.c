@@ -107,28 +107,34 @@ static uint64_t node_identity(void)
   return hash;
 }
 
+/* What each PE tells of itself. */
+typedef struct identity {
+  uint64_t node, program;
+} identity;
+
 /* Nodes are numbered by their first PE. */
-static int find_nodes(wtl_boot *b, const uint64_t *identity)
+static int find_nodes(wtl_boot *b, const identity *of)
 {
   b->local_pe = calloc((size_t)b->n_pes, sizeof *b->local_pe);
   b->leader_pe = calloc((size_t)b->n_pes, sizeof *b->leader_pe);
   if (!b->local_pe || !b->leader_pe) return -1;
   for (int pe = 0, node; pe < b->n_pes; pe++) {
-    for (node = 0; node < b->n_nodes && identity[b->leader_pe[node]] != identity[pe]; node++) continue;
+    for (node = 0; node < b->n_nodes && of[b->leader_pe[node]].node != of[pe].node; node++) continue;
     if (node == b->n_nodes) b->leader_pe[b->n_nodes++] = pe;
     if (pe == b->pe) b->node = node, b->local_rank = b->n_local;
-    if (identity[pe] == identity[b->pe]) b->local_pe[b->n_local++] = pe;
+    if (of[pe].program != b->program) b->one_program = false;
+    if (of[pe].node == of[b->pe].node) b->local_pe[b->n_local++] = pe;
   }
   return 0;
 }
 
 static int get_nodes(wtl_boot *b, mpi_state *s)
 {
-  uint64_t mine = node_identity();
+  identity mine = {node_identity(), b->program};
   char *all = NULL;
   size_t *at = calloc((size_t)b->n_pes + 1, sizeof *at);
   int rc = at ? s->mpi.ops->exchange(&mine, sizeof mine, &all, at) : -1;
-  if (rc == 0) rc = find_nodes(b, (const uint64_t *)(const void *)all);
+  if (rc == 0) rc = find_nodes(b, (const identity *)(const void *)all);
   free(all);
   free(at);
   return rc;

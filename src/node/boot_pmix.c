@@ -5,6 +5,7 @@
  * comes back. So a library that is started again finds its job as it was, and what it publishes has names of its own
  * (PMIx may keep a value that it was asked for).
  */
+#include <inttypes.h>
 #include <pmix.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -150,22 +151,32 @@ static int lookup(wtl_boot *b, int pe, const char *key, char *text, size_t size)
   return 0;
 }
 
+/* "oshrun -n 1 a : -n 1 b" has two. */
+static bool has_several_parts(pmix_state *s)
+{
+  int parts = 1;
+  return get_u32(s, &s->job, PMIX_JOB_NUM_APPS, &parts) == 0 && parts > 1;
+}
+
 /*
  * The nodes of the job, and the first PE of each: each PE says who leads its node. (PMIx_Resolve_peers of PMIx 4.2.2
- * waits for a lock it holds itself, and Open MPI 4.1 does not tell PMIX_NODEID of other nodes.)
+ * waits for a lock it holds itself, and Open MPI 4.1 does not tell PMIX_NODEID of other nodes.) With it each says what
+ * program it runs; a job on one node has to ask only where the launcher was given several.
  */
-static int get_nodes(wtl_boot *b, char *error, size_t size)
+static int get_nodes(wtl_boot *b, pmix_state *s, char *error, size_t size)
 {
-  char text[16];
+  char text[32];
+  uint64_t program;
   b->n_nodes = 1;
   b->leader_pe = calloc((size_t)b->n_pes, sizeof *b->leader_pe);
-  if (b->n_local == b->n_pes) return 0;
-  snprintf(text, sizeof text, "%d", b->local_pe[0]);
+  if (b->n_local == b->n_pes && !has_several_parts(s)) return 0;
+  snprintf(text, sizeof text, "%d %" PRIx64, b->local_pe[0], b->program);
   int rc = publish(b, "wattle.leader", text) || fence(b);
   b->n_nodes = 0;
   for (int pe = 0, leader, node; rc == 0 && pe < b->n_pes; pe++) {
     if ((rc = lookup(b, pe, "wattle.leader", text, sizeof text)) != 0) break;
-    leader = atoi(text);
+    if ((rc = sscanf(text, "%d %" SCNx64, &leader, &program) == 2 ? 0 : -1) != 0) break;
+    if (program != b->program) b->one_program = false;
     for (node = 0; node < b->n_nodes && b->leader_pe[node] != leader; node++) continue;
     if (node == b->n_nodes) b->leader_pe[b->n_nodes++] = leader;
     if (pe == b->pe) b->node = node;
@@ -210,7 +221,7 @@ static int start(wtl_boot *b, char *error, size_t size)
     snprintf(error, size, "PMIx does not say how many PEs the job has");
     return -1;
   }
-  if (get_local_peers(b, s, error, size) != 0 || get_nodes(b, error, size) != 0) return -1;
+  if (get_local_peers(b, s, error, size) != 0 || get_nodes(b, s, error, size) != 0) return -1;
   wtl_lifeline_handed_over(b->local_rank == 0);
   return 0;
 }

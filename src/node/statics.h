@@ -8,6 +8,8 @@
  * Its constants stay where they are: each process has them, with the same bytes, so each reads its own for another's.
  * Those with addresses in them (read-only after relocation) may differ and are none of these.
  *
+ * Only PEs that run the same executable have the same variables; where they differ, nobody's are symmetric.
+ *
  * A thread that writes globals while wtl_statics_share runs may lose that write: call shmem_init before starting
  * threads.
  */
@@ -16,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct wtl_statics {
   char *start;                /* page-aligned; NULL where there are none or they are not shared */
@@ -27,6 +30,12 @@ typedef struct wtl_statics {
 
 /* Finds the segment; changes nothing. The same for all PEs that run the same executable. */
 void wtl_statics_find(wtl_statics *s);
+
+/*
+ * A number for the executable of this process: where it is the same for two, so are their variables. From the build id;
+ * without one, from the beginning of the file.
+ */
+uint64_t wtl_statics_program(void);
 
 /* Moves the segment onto `fd` at `offset`. 0, or an exit code with the reason in `error`. */
 int wtl_statics_share(const wtl_statics *s, int fd, size_t offset, char *error, size_t size);

@@ -53,7 +53,14 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   wtl_arena_shape shape = {.name = "arena", .setting = "SHMEM_SYMMETRIC_SIZE"};
   size_t n = (size_t)self->n_local, ledger = sizeof(wtl_shared), rings;
   int rc;
-  if (self->settings.statics.on) wtl_statics_find(&statics);
+  self->has_statics = self->settings.statics.on && self->boot.one_program;
+  if (self->settings.statics.on && !self->has_statics && self->me == 0)
+    wtl_say("the PEs run executables that differ: of these no global or static variable is symmetric, only memory from "
+            "shmem_malloc (WATTLE_STATICS=off says nothing)");
+  if (self->has_statics) {
+    wtl_statics_find(&statics);
+    shape.program = self->boot.program;
+  }
   shape.heap_bytes = wtl_page_up(wtl_heap_at_least(self->settings.symmetric_size.bytes));
   self->heap_bytes = wtl_page_up(wtl_heap_span(shape.heap_bytes));
   size_t rooms = wtl_page_up(ledger + n * WTL_MAX_DOMAINS * sizeof(wattle_joules_t));

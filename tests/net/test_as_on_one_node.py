@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from jobs import Result, complaints
@@ -36,6 +37,14 @@ def run(nodes: Nodes, pes: int, name: str, *arguments: str, **settings: str) -> 
 def test_variables_are_symmetric(nodes: Nodes, name: str) -> None:
     result = run(nodes, 2, name, "nodes")
     assert result.code == 0 and result.out.count("good") == 4 and result.err == "", result
+
+
+def test_executables_of_several_nodes_agree_that_their_variables_are_not(nodes: Nodes) -> None:
+    one = built("tests/executable_sha1")
+    job = start(nodes, 2, Path("/bin/sh"), "-c", f"exec {one}$([ $PMIX_RANK = 2 ] && echo _other)")
+    out, err = job.communicate(timeout=300)
+    assert job.returncode == 0 and out.count("good, statics are 0") == 4, (out, err)
+    assert err.count("executables that differ") == 2, err  # the program starts the library twice
 
 
 @pytest.mark.parametrize("what", ["variables", "commands", "calls_in_child", "threads"])

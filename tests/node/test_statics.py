@@ -47,6 +47,46 @@ def test_statics_off_makes_a_put_to_a_global_an_error_that_says_so() -> None:
     assert result.code == 64 and "WATTLE_STATICS=on" in result.err and "shmem_long_put" in result.err, result
 
 
+def parts(*words: str) -> list[str | Path]:
+    """One PE of each executable of the two, with one build id or without."""
+    id, *rest = words
+    first, other = program(f"executable_{id}"), program(f"executable_{id}_other")
+    return [OSHRUN, "-n", "1", first, *rest, ":", "-n", "1", other, *rest]
+
+
+@pytest.mark.parametrize("boot", ["pmix", "mpi"])
+@pytest.mark.parametrize("id", ["sha1", "none"])
+def test_between_executables_the_heap_alone_is_symmetric(id: str, boot: str) -> None:
+    result = run(*parts(id), env={"WATTLE_BOOT": boot})
+    assert result.code == 0 and result.out.count("good, statics are 0") == 2, result
+    assert all("executables that differ" in line for line in result.said), result
+    assert len(result.said) == 2, result  # of two starts
+
+
+def test_parts_of_one_executable_share_its_statics() -> None:
+    app = program("executable_sha1")
+    result = run(OSHRUN, "-n", "1", app, ":", "-n", "1", app)
+    assert result.code == 0 and result.out.count("good, statics are 1") == 2 and not result.said, result
+
+
+def test_put_to_a_static_of_another_executable_is_refused_by_name() -> None:
+    result = run(*parts("sha1", "put"))
+    assert result.code == 64 and "shmem_long_p" in result.err and "same executable" in result.err, result
+
+
+def choosing(id: str) -> list[str | Path]:
+    """A script that runs one executable or the other, by the PE's number."""
+    other = f"{program(f'executable_{id}')}$([ $PMIX_RANK = 0 ] || echo _other)"
+    return ["sh", "-c", f"exec {other}"]
+
+
+def test_executables_that_the_launcher_does_not_know_of_end_the_job_and_are_told_what_to_do() -> None:
+    result = run(OSHRUN, "-n", "2", "--", *choosing("none"))
+    assert result.code == 78 and "good" not in result.out and "WATTLE_STATICS=off" in result.err, result
+    result = run(OSHRUN, "-n", "2", "--", *choosing("none"), env={"WATTLE_STATICS": "off"})
+    assert result.code == 0 and result.out.count("good, statics are 0") == 2 and not result.said, result
+
+
 INTERPRETED = """
 import ctypes, os, subprocess, sys
 lib = ctypes.CDLL(sys.argv[1])
