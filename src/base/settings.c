@@ -150,12 +150,11 @@ static bool parse_suffix(const char *rest, const char *const names[], const doub
   return false;
 }
 
+/* No other suffixes: the standard wants a program with one that it does not name to end. */
 static bool parse_size(const char *text, double *value)
 {
-  static const char *const names[] = {"k",  "kb",  "kib", "m",  "mb",  "mib", "g",
-                                      "gb", "gib", "t",   "tb", "tib", "b",   NULL};
-  static const double f[] = {1024.,  1024.,  1024.,  0x1p20, 0x1p20, 0x1p20, 0x1p30,
-                             0x1p30, 0x1p30, 0x1p40, 0x1p40, 0x1p40, 1.};
+  static const char *const names[] = {"k", "m", "g", "t", NULL};
+  static const double f[] = {0x1p10, 0x1p20, 0x1p30, 0x1p40};
   const char *rest;
   return parse_number(text, value, &rest) && parse_suffix(rest, names, f, value);
 }
