@@ -13,8 +13,9 @@ from pathlib import Path
 
 import fakes
 import pytest
-from wattle.acceptance import cli, reason, steps, trial
-from wattle.acceptance.steps import Step
+from wattle.acceptance import cli, found, reason, steps, trial
+from wattle.acceptance.steps import SENSORS, Step
+from wattle.acceptance.trial import Result
 from wattle.acceptance.untried import Tried, untried
 from wattle.doctor.finding import Roots
 from wattle.errors import WattleError
@@ -107,23 +108,28 @@ def test_what_a_machine_has_is_not_among_what_was_not_tried(tmp_path, monkeypatc
     (tmp_path / "proc/cpuinfo").write_text("flags : fpu\n")
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(64)))
     roots = Roots(tmp_path / "sys", tmp_path / "proc")
-    meters = [{"name": name, "usable": True} for name in ("powercap", "perf", "cray", "hwmon", "nvml")]
-    rich = dict(untried(roots, meters, Tried("", "", "passed")))
+    meters = [{"name": name, "usable": True} for name in SENSORS]
+    rich = dict(untried(roots, meters, Tried("", "", "passed", dict.fromkeys(SENSORS, ""))))
     assert "a network between machines" in rich
     assert not {"changing clocks", "measured joules of a run", "16 cores and more", "a real machine"} & set(rich)
     assert not any(what.startswith("sensor") for what in rich)
     assert rich["InfiniBand, hardware RDMA"].startswith("there is mlx5_0, but all of this runs on one machine")
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
     poor = dict(
-        untried(Roots(tmp_path / "none", tmp_path / "proc"), [], Tried("the knob is none: no files", "no", "failed"))
+        untried(
+            Roots(tmp_path / "none", tmp_path / "proc"),
+            [{"name": "powercap", "usable": False, "why": "no files"}, {"name": "new", "usable": True}],
+            Tried("the knob is none: no files", "no", "failed", dict.fromkeys(SENSORS, "it was not chosen")),
+        )
     )
-    assert {"InfiniBand, hardware RDMA", "16 cores and more", "sensor powercap"} <= set(poor)
+    assert {"InfiniBand, hardware RDMA", "16 cores and more"} <= set(poor)
+    assert (poor["sensor powercap"], poor["sensor new"]) == ("no files", "no step reads the meter new")
+    assert poor["sensor redfish"] == "this version knows none of that name"
     assert poor["changing clocks"] == "the knob is none: no files"
     assert poor["measured joules of a run"] == "no"
     assert poor["jobs between nodes"] == "the step two-nodes says why"
     unasked = dict(untried(roots, meters, Tried()))
     assert unasked["changing clocks"] == "no governed job ran"
-    assert unasked["measured joules of a run"] == "the step energy was not chosen"
     assert unasked["jobs between nodes"] == "the step two-nodes was not chosen"
 
 
@@ -133,13 +139,19 @@ def left(folder: Path, run: str, *pes: dict) -> None:
         (folder / run / "profile" / f"pe-{number:05}.json").write_text(json.dumps(pe))
 
 
+def ended(name: str, state: str = "passed", why: str = "") -> Result:
+    return Result(name, "", "", state, why)
+
+
 def test_why_no_clock_was_changed_is_the_knobs_own_word(tmp_path):
     def why(name: str, *clocks: dict) -> str | None:
         left(tmp_path / name, "clocks-energy", *({"clocks": c} for c in clocks))
-        return cli._no_clocks(tmp_path / name)
+        return found.tried(tmp_path / name, [ended("clocks-energy")]).clocks
 
     knob = {"knob": "cpufreq", "why": "", "failed": "", "sets": "clocks"}
-    assert cli._no_clocks(tmp_path / "nothing") is None
+    assert found.tried(tmp_path / "nothing", []).clocks is None
+    failed_step = [ended("clocks-energy", "failed", "exit code 3: no luck")]
+    assert found.tried(tmp_path / "x", failed_step).clocks == "the step clocks-energy failed: exit code 3: no luck"
     assert why("none", {"knob": "none", "why": "Permission denied"}) == "the knob is none: Permission denied"
     assert why("one", knob | {"changes": 0}, knob | {"changes": 3}) == ""
     assert why("hints", knob | {"changes": 3, "sets": "hints"}) == "the knob cpufreq only gives hints"
@@ -149,14 +161,65 @@ def test_why_no_clock_was_changed_is_the_knobs_own_word(tmp_path):
 
 
 def test_joules_that_no_sensor_gave_are_among_what_was_not_tried(tmp_path):
-    def why(name: str, provenance: str) -> str | None:
-        node = {"joules": [{"provenance": provenance}]}
-        left(tmp_path / name, "energy", {"node": node, "meter": {"name": "model", "why": "powercap: stand at 0"}})
-        return cli._no_joules(tmp_path / name / "energy")
+    def why(name: str, provenance: str, meter: str = "model") -> str:
+        node = {"joules": [fakes.figure("cpu", 3.0, provenance)]}
+        left(tmp_path / name, "energy", {"node": node, "meter": {"name": meter, "why": "powercap: stand at 0"}})
+        return found.tried(tmp_path / name, [ended("energy")]).joules
 
-    assert why("a", "measured") == ""
+    assert why("a", "measured", "powercap") == ""
     assert why("b", "modelled") == "powercap: stand at 0"
-    assert cli._no_joules(tmp_path / "nothing") is None
+    assert found.tried(tmp_path / "c", []).joules == "the step energy was not chosen"
+
+
+def test_a_step_that_failed_is_not_said_to_be_one_that_was_not_chosen(tmp_path):
+    results = [ended("energy", "failed", "exit code 3: no luck"), ended("energy-cray", "not tried", "interrupted")]
+    tried = found.tried(tmp_path, results)
+    assert tried.joules == "the step energy failed: exit code 3: no luck"
+    assert tried.sensors["cray"] == "interrupted"
+    assert tried.sensors["nvml"] == "the step energy-nvml was not chosen"
+
+
+MEASURED = """#!/usr/bin/python3 -IS
+# Leaves a profile whose node was measured with the meter that was asked for; perf gives none, and hwmon fails.
+import json, os, pathlib, sys
+meter = os.environ.get("WATTLE_METER", "auto").replace("auto", "powercap")
+if meter == "hwmon":
+    sys.exit("no luck")
+pe = json.loads(os.environ["FAKE_PES"])[int(os.environ["FAKE_PE"])]
+pe["meter"] = {"name": meter, "why": ""}
+for figure in (pe["node"] or {}).get("joules", []):
+    figure["provenance"] = "unavailable" if meter == "perf" else "measured"
+    figure["joules"], figure["uncertainty"] = (None, None) if meter == "perf" else (40.0, 1.0)
+(pathlib.Path(os.environ["WATTLE_PROFILE_DIR"]) / f"pe-{pe['pe']:05d}.json").write_text(json.dumps(pe))
+"""
+
+
+def test_every_meter_that_can_be_used_is_read_and_every_other_says_why_not(apps, wattle: fakes.Wattle, tmp_path):
+    fakes.script(apps / "lib/wattle/apps/barrier", MEASURED)
+    usable = {name: name != "redfish" for name in SENSORS}
+    meters = [{"name": n, "usable": u, "why": "" if u else "WATTLE_REDFISH is not set"} for n, u in usable.items()]
+    settings = [*fakes.INFO["settings"], {"name": "WATTLE_GOVERN", "kind": "choice", "default": "off", "value": "off"}]
+    (apps / "bin" / "info.json").write_text(json.dumps(fakes.INFO | {"meters": meters, "settings": settings}))
+    out = tmp_path / "acceptance.tar.gz"
+    pes = json.dumps([fakes.pe_profile(0), fakes.pe_profile(1)])
+    chosen = ",".join(["energy", *(f"energy-{name}" for name in SENSORS)])
+    done = wattle("acceptance", "--only", chosen, "-o", out, env={"FAKE_PES": pes})
+    document = json.loads(unpacked(out)["acceptance/acceptance.json"])
+    states = {s["name"]: (s["state"], s["why"]) for s in document["steps"]}
+    assert states["energy-nvml"] == ("passed", ""), done.stdout + done.stderr
+    assert states["energy-redfish"] == ("not tried", "WATTLE_REDFISH is not set")
+    given = {m["step"]: m for m in document["joules"]}
+    for name in ("powercap", "cray", "nvml"):
+        assert given[f"energy-{name}"]["meter"] == name
+        figures = given[f"energy-{name}"]["figures"]
+        assert [(f["joules"], f["provenance"]) for f in figures] == [(40.0, "measured")] * 2
+    missing = {entry["what"]: entry["why"] for entry in document["untried"]}
+    assert {what: why for what, why in missing.items() if what.startswith("sensor ")} == {
+        "sensor perf": "its sensors gave none",
+        "sensor hwmon": "the step energy-hwmon failed: exit code 1: no luck",
+        "sensor redfish": "WATTLE_REDFISH is not set",
+    }
+    assert "measured joules of a run" not in missing
 
 
 def test_a_profile_is_fitted_only_where_there_is_a_sensor(apps, wattle: fakes.Wattle, tmp_path):

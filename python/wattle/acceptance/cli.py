@@ -8,7 +8,6 @@ import shutil
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,13 +15,12 @@ import typer
 from rich.markup import escape
 
 from wattle import console, info, manifest, paths, stopping, units
-from wattle.acceptance import steps, trial
+from wattle.acceptance import found, steps, trial
 from wattle.acceptance.steps import Step
 from wattle.acceptance.trial import Result
-from wattle.acceptance.untried import Tried, untried
+from wattle.acceptance.untried import untried
 from wattle.doctor.finding import Roots
 from wattle.errors import WattleError
-from wattle.study.knob import ACTING
 from wattle.tables import table
 
 SCHEMA = 1
@@ -122,7 +120,7 @@ def _try_all(
     chosen: list[Step], folder: Path, limit: float, full: bool
 ) -> tuple[list[Result], KeyboardInterrupt | None]:
     """What became of each step; and what ended it all early, if anything did."""
-    found: list[Result] = []
+    results: list[Result] = []
     started = time.monotonic()
     with console.progress("acceptance", len(chosen), estimates=False) as bar:
         for number, step in enumerate(chosen):
@@ -135,12 +133,12 @@ def _try_all(
 
             show()
             try:
-                found.append(trial.run(step, folder, limit, show))
+                results.append(trial.run(step, folder, limit, show))
             except KeyboardInterrupt as stop:
-                found.append(trial.left_out(step, "interrupted", time.monotonic() - started - before_s))
-                return found + [trial.left_out(s, "interrupted before") for s in chosen[number + 1 :]], stop
+                results.append(trial.left_out(step, "interrupted", time.monotonic() - started - before_s))
+                return results + [trial.left_out(s, "interrupted before") for s in chosen[number + 1 :]], stop
             bar.advance(now=step.name)
-    return found, None
+    return results, None
 
 
 def _left(chosen: list[Step], number: int, before_s: float, now_s: float) -> str:
@@ -154,8 +152,7 @@ def _left(chosen: list[Step], number: int, before_s: float, now_s: float) -> str
 
 def _document(results: list[Result], folder: Path, host: dict[str, Any]) -> dict[str, Any]:
     answer = info.ask()
-    states = {r.name: r.state for r in results}
-    missing = untried(Roots(), answer.meters, _tried(folder, states))
+    missing = untried(Roots(), answer.meters, found.tried(folder, results))
     return {
         "schema": SCHEMA,
         "kind": "acceptance",
@@ -163,48 +160,9 @@ def _document(results: list[Result], folder: Path, host: dict[str, Any]) -> dict
         "host": host | {"machine": platform.machine()},
         "versions": manifest.versions() | {"runtime": answer.version, "pmix": answer.pmix},
         "steps": [r.as_dict() for r in results],
+        "joules": found.joules(folder),
         "untried": [{"what": what, "why": why} for what, why in missing],
     }
-
-
-def _tried(folder: Path, states: dict[str, str]) -> Tried:
-    return Tried(_no_clocks(folder), _no_joules(folder / "energy"), states.get("two-nodes"))
-
-
-def _no_clocks(folder: Path) -> str | None:
-    """Why governed jobs changed no clock; "" where one did, None where there were none."""
-    found = None
-    for pe in _pes(folder, "clocks-*"):
-        clocks = pe.get("clocks") or {}
-        knob, failed = str(clocks.get("knob") or "none"), str(clocks.get("failed") or "")
-        if failed:
-            return f"the knob {knob} failed: {failed}"
-        if knob in ACTING and clocks.get("changes"):
-            found = f"the knob {knob} only gives hints" if clocks.get("sets") == "hints" else ""
-        elif found is None:
-            found = f"the knob is {knob}" + (f": {why}" if (why := clocks.get("why")) else "")
-    return found
-
-
-def _no_joules(folder: Path) -> str | None:
-    """The same of the joules of a node."""
-    for pe in _pes(folder.parent, folder.name):
-        if node := pe.get("node"):
-            known = [figure for figure in node.get("joules") or [] if figure.get("provenance") == "measured"]
-            why = str((pe.get("meter") or {}).get("why") or "its sensors gave none")
-            return "" if known else why
-    return None
-
-
-def _pes(folder: Path, runs: str) -> Iterator[dict[str, Any]]:
-    """What the PEs of these runs left."""
-    for path in sorted(folder.glob(f"{runs}/profile/pe-*.json")):
-        try:
-            pe = jsons.loads(path.read_text())
-        except (OSError, ValueError):
-            continue
-        if isinstance(pe, dict):
-            yield pe
 
 
 def _keep(folder: Path, document: dict[str, Any], target: Path) -> None:

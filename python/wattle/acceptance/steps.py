@@ -16,6 +16,7 @@ from wattle.study.place import TWO_NODES, Place
 
 STUDIES = {"barrier": 60, "slack": 60, "race": 15, "receiver": 25, "patterns": 40, "am": 100}  # and their usual_s
 NODE_SENSORS = ("powercap", "perf", "cray", "hwmon", "redfish")
+SENSORS = (*NODE_SENSORS, "nvml")  # WATTLE_METER's names, but those that read no sensor
 BENCH_LIMIT = 3  # times as long as other steps may take
 BENCH_WITHIN_S = 600  # quick: no section of the benchmarks begins later
 
@@ -32,6 +33,11 @@ class Step:
     command: Callable[[Path], list[str]]
     patience: int = 1
     usual_s: float = 1
+
+
+def energy_of(meter: str) -> str:
+    """The step that reads this meter."""
+    return f"energy-{meter}"
 
 
 def all_steps(home: Home, full: bool) -> list[Step]:
@@ -51,6 +57,24 @@ def all_steps(home: Home, full: bool) -> list[Step]:
 
     def governed(mode: str) -> Callable[[Path], list[str]]:
         return run("--set", f"WATTLE_GOVERN={mode}", "-n", "2", "--", barrier, "--repeat", "10", "10")
+
+    def energy(*settings: str) -> Callable[[Path], list[str]]:
+        """Three seconds: some sensors say something new once a second only."""
+        words = [word for setting in ("WATTLE_GOVERN=off", *settings) for word in ("--set", setting)]
+        return run(*words, "-n", "2", "--", barrier, "--repeat", "3", "1000")
+
+    def energy_by(meter: str) -> Callable[[Path], list[str]]:
+        """`auto` takes one meter and never a device's: each is asked for by name."""
+
+        def command(out: Path) -> list[str]:
+            told = next((m for m in info.ask().meters if m.get("name") == meter), None)
+            if told is None:
+                raise WattleError("this version knows no meter of that name")
+            if not told.get("usable"):
+                raise WattleError(" ".join(str(told.get("why") or "it cannot be read").split()))
+            return energy(f"WATTLE_METER={meter}")(out)
+
+        return command
 
     def study(name: str, *more: str) -> Callable[[Path], list[str]]:
         return lambda out: [*wattle, "study", name, *quick, *more, "-o", str(out)]
@@ -91,7 +115,8 @@ def all_steps(home: Home, full: bool) -> list[Step]:
     return [
         Step("doctor", "sensors", "what can be measured and controlled", lambda _: [*wattle, "doctor", "--json"]),
         Step("prices", "sensors", "what ways of waiting cost", prices, usual_s=7),
-        Step("energy", "sensors", "joules of a run, with their provenance", governed("off")),
+        Step("energy", "sensors", "joules of a run, with their provenance", energy(), usual_s=5),
+        *(Step(energy_of(name), "sensors", f"the same by the meter {name}", energy_by(name)) for name in SENSORS),
         Step("profile", "sensors", "a machine profile, fitted to the node's meter", fitted, usual_s=20),
         *(Step(f"jobs-{n}", "transports", f"a job of {n} PEs on this node", job(n)) for n in sizes),
         Step("mpi", "transports", "an MPI program with the preload library", preloaded, usual_s=3),

@@ -5,38 +5,38 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from wattle.doctor.finding import Roots, is_virtual
 
 MANY_CORES = 16
-SENSORS = ("powercap", "perf", "cray", "hwmon", "nvml")
+NO_SENSORS = ("model", "simgrid", "none")  # meters that read none
 MACHINES = ("x86_64", "aarch64")
 
 
 @dataclass(frozen=True)
 class Tried:
     """What the steps found. `clocks`: why the governed jobs changed no clock, "" where they did; None where none ran.
-    `joules`: why a run's were not measured, in the same way. `two_nodes`: what became of that step, None where it was
-    not chosen."""
+    `joules`: why a run's were not measured, "" where they were. `two_nodes`: what became of that step, None where it
+    was not chosen. `sensors`: by the meter's name, why no joule was taken from it, "" where one was."""
 
     clocks: str | None = None
-    joules: str | None = None
+    joules: str = ""
     two_nodes: str | None = None
+    sensors: Mapping[str, str] = field(default_factory=dict)
 
 
 def untried(roots: Roots, meters: Sequence[Mapping[str, Any]], tried: Tried) -> list[tuple[str, str]]:
     """(what, why). `meters`: as wattle-info tells them."""
     found = []
-    for meter in meters:
-        if meter.get("name") in SENSORS and not meter.get("usable"):
-            found.append((f"sensor {meter['name']}", _short(meter.get("why")) or "it cannot be read"))
-    told = {meter.get("name") for meter in meters}
-    found += [(f"sensor {name}", "this version knows none of that name") for name in SENSORS if name not in told]
-    if tried.joules != "":
-        found.append(("measured joules of a run", _short(tried.joules) or "the step energy was not chosen"))
+    told = {str(meter.get("name")): meter for meter in meters if meter.get("name") not in NO_SENSORS}
+    for name in dict.fromkeys([*tried.sensors, *told]):
+        if why := _unread(name, told.get(name), tried.sensors.get(name)):
+            found.append((f"sensor {name}", why))
+    if tried.joules:
+        found.append(("measured joules of a run", _short(tried.joules)))
     if tried.clocks != "":
         found.append(("changing clocks", _short(tried.clocks) or "no governed job ran"))
     found.append(("InfiniBand, hardware RDMA", _no_infiniband(roots.sys / "class" / "infiniband")))
@@ -51,6 +51,17 @@ def untried(roots: Roots, meters: Sequence[Mapping[str, Any]], tried: Tried) -> 
     if is_virtual(roots):
         found.append(("a real machine", "this is a virtual one, whose host keeps sensors and clocks to itself"))
     return found
+
+
+def _unread(name: str, meter: Mapping[str, Any] | None, why: str | None) -> str:
+    """`why`: what the step says that would have read it."""
+    if why == "":
+        return ""
+    if meter is None:
+        return "this version knows none of that name"
+    if not meter.get("usable"):
+        return _short(meter.get("why")) or "it cannot be read"
+    return _short(why) or f"no step reads the meter {name}"
 
 
 def _no_infiniband(folder: Path) -> str:
