@@ -311,11 +311,25 @@ def test_what_cannot_be_packed_stays_where_it_is(apps, wattle: fakes.Wattle, tmp
 
 def test_a_disk_without_room_is_said_before_anything_is_tried(apps, tmp_path, monkeypatch):
     usage = shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(cli.shutil, "disk_usage", lambda _: usage._replace(free=1 << 20))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with pytest.raises(WattleError, match="less than 64 MiB is free there; set TMPDIR"):
+    full = tmp_path / "full"
+    full.mkdir()
+    monkeypatch.setattr(
+        cli.shutil, "disk_usage", lambda path: usage._replace(free=0 if Path(path) == full else 1 << 40)
+    )
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # what Python takes instead
+    monkeypatch.setenv("TMPDIR", str(full))
+    with pytest.raises(WattleError, match="full: less than 64 MiB is free there; set TMPDIR"):
         cli.acceptance(tmp_path / "x.tar.gz", "doctor", False, False, 900)
-    assert not list(tmp_path.glob("wattle-acceptance-*"))
+    assert not list(tmp_path.glob("**/wattle-acceptance-*"))
+
+
+def test_a_folder_for_temporary_files_that_is_not_there_is_one_clear_line(apps, wattle: fakes.Wattle, tmp_path):
+    done = wattle("acceptance", "--only", "doctor", env={"TMPDIR": str(tmp_path / "none")})
+    assert done.returncode == 2
+    assert (
+        done.stderr
+        == f"wattle: {tmp_path}/none: cannot be used: No such file or directory; set TMPDIR to a folder with room\n"
+    )
 
 
 def test_what_was_measured_leaves_the_users_own_prices_alone(apps, tmp_path):

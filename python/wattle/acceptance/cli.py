@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as jsons
+import os
 import platform
 import shutil
 import tarfile
@@ -103,17 +104,17 @@ def _part(target: Path) -> Path:
 
 
 def _scratch() -> Path:
+    """Where jobs put what is theirs, too. Python itself would say nothing and take another where this one is full."""
+    base = Path(next(filter(None, map(os.environ.get, ("TMPDIR", "TEMP", "TMP"))), "/tmp")).absolute()
     try:
-        folder = Path(tempfile.mkdtemp(prefix="wattle-acceptance-")) / "acceptance"
-        folder.mkdir()
+        free = shutil.disk_usage(base).free
+        if free >= ROOM_BYTES:
+            folder = Path(tempfile.mkdtemp(prefix="wattle-acceptance-", dir=base)) / "acceptance"
+            folder.mkdir()
+            return folder
     except OSError as error:
-        raise WattleError(f"{error.filename}: {error.strerror}; set TMPDIR to a folder with room") from None
-    if shutil.disk_usage(folder).free < ROOM_BYTES:
-        shutil.rmtree(folder.parent, ignore_errors=True)
-        raise WattleError(
-            f"{folder.parent.parent}: less than {ROOM_BYTES >> 20} MiB is free there; set TMPDIR to a folder with room"
-        )
-    return folder
+        raise WattleError(f"{base}: cannot be used: {error.strerror}; set TMPDIR to a folder with room") from None
+    raise WattleError(f"{base}: less than {ROOM_BYTES >> 20} MiB is free there; set TMPDIR to a folder with room")
 
 
 def _try_all(
