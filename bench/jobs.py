@@ -16,7 +16,7 @@ from wattle.nodes import Nodes
 from bench.load import Watch
 
 ROOT = Path(__file__).resolve().parent.parent
-OUT = ROOT / "build" / "bench"
+OUT = Path(os.environ.get("BENCH_OUT") or ROOT / "build" / "bench")  # programs, and figures unless told otherwise
 FLAGS = ["-O3", "-g", "-std=gnu17"]
 PEER_OSHCC = Path("/usr/bin/oshcc")
 # Debian's OpenSHMEM 4.1.4 crashes in shmem_finalize with its osc/rdma part.

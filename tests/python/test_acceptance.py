@@ -337,6 +337,14 @@ def test_what_was_measured_leaves_the_users_own_prices_alone(apps, tmp_path):
     assert f"XDG_CACHE_HOME={tmp_path}" in step.command(tmp_path)
 
 
+def test_the_benchmarks_write_nothing_into_a_repository_that_may_be_anothers(apps, tmp_path):
+    (apps / "share/wattle/bench").mkdir()
+    (apps / "share/wattle/bench/run.py").touch()
+    step = next(s for s in steps.all_steps(find_home(), False) if s.name == "bench")
+    command = step.command(tmp_path / "scratch" / "acceptance" / "bench")
+    assert f"BENCH_OUT={tmp_path}/scratch/programs" in command  # beside what is sent back
+
+
 def test_the_time_left_follows_what_the_steps_so_far_took():
     chosen = [
         Step(name, "studies", "", lambda _: [], usual_s=usual) for name, usual in (("a", 60), ("b", 120), ("c", 60))

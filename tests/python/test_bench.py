@@ -266,6 +266,22 @@ def test_sections_that_are_complete_are_kept_when_a_later_one_fails(
     assert kept["local"]["raw"] == [1.5] and "nodes" not in kept
 
 
+@pytest.mark.parametrize(("name", "remedy"), [("--out", "--out names"), ("BENCH_OUT", "BENCH_OUT names")])
+def test_what_cannot_be_written_is_one_line_before_anything_is_measured(name: str, remedy: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    wrong, good = tmp_path / "file" / "x", tmp_path / "good"
+    out, programs = (wrong, good) if name == "--out" else (good / "bench.json", wrong)
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "bench" / "run.py"), "--out", str(out)],
+        env={**os.environ, "BENCH_OUT": str(programs)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (73, "", 1)
+    assert "cannot be written" in done.stderr and remedy in done.stderr and str(wrong) in done.stderr
+
+
 @pytest.mark.parametrize(("ended", "code"), [(KeyboardInterrupt(), 130), (SystemExit(143), 143)])
 def test_sections_that_are_complete_are_kept_when_the_run_is_ended(
     ended: BaseException, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

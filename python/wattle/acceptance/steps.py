@@ -109,7 +109,8 @@ def all_steps(home: Home, full: bool) -> list[Step]:
         if not script.is_file():
             raise WattleError("the benchmarks run from the repository (`make bench`), not from an installation")
         bounded = [] if full else ["--quick", "--pairs", "1", "--within", str(BENCH_WITHIN_S)]
-        return [sys.executable, str(script), *bounded, "--out", str(out / "bench.json")]
+        programs = out.parent.parent / "programs"  # beside what is sent back; the repository may be another's
+        return ["env", f"BENCH_OUT={programs}", sys.executable, str(script), *bounded, "--out", str(out / "bench.json")]
 
     sizes = dict.fromkeys((2, cores, 2 * cores))
     return [
