@@ -9,7 +9,7 @@ static const char *const names[WATTS_STATES] = {"idle", "active", "spin", "yield
 
 /* Caches, fans and the clock come to rest first. */
 static const double settle_s = 0.3;
-enum { MOST_CLOCKS = 8, MOST_TRIES = 3 };
+enum { MOST_CLOCKS = 8, MOST_TRIES = 3, PARTS = 4 };
 
 typedef struct run {
   FILE *out;
@@ -41,28 +41,63 @@ static drawn add_up(const wattle_joules_t *f, size_t n, const wtl_mark *a, const
   return sum;
 }
 
-typedef struct row {
+typedef struct piece {
   drawn cpu, dram;
-  double seconds, bytes, ghz;
+  double seconds;
+} piece;
+
+/* `part`: the same in pieces, whose spread tells what the meter's own error does not. */
+typedef struct row {
+  piece all, part[PARTS];
+  int parts;
+  double bytes, ghz;
 } row;
+
+static piece between(run *r, const wtl_mark *a, const wtl_mark *b)
+{
+  wattle_joules_t f[WTL_MAX_DOMAINS];
+  double random[WTL_MAX_DOMAINS];
+  size_t n = wtl_meter_between(r->meter, a, b, 0, f, random);
+  return (piece){add_up(f, n, a, b, false), add_up(f, n, a, b, true), b->at - a->at};
+}
+
+static bool is_whole(const piece *p)
+{
+  return p->cpu.whole && p->dram.whole;
+}
 
 static row measure_once(run *r)
 {
   row out = {.ghz = NAN};
-  wtl_mark a, b;
-  wattle_joules_t f[WTL_MAX_DOMAINS];
-  double random[WTL_MAX_DOMAINS];
-  wtl_meter_mark(r->meter, &a);
+  wtl_mark first, last, mark;
+  wtl_meter_mark(r->meter, &first);
+  last = first;
   double bytes = r->load->bytes(r->load->arg);
-  r->sys->sleep(r->sys->arg, r->seconds);
-  wtl_meter_mark(r->meter, &b);
+  for (int i = 0; i < PARTS; i++) {
+    r->sys->sleep(r->sys->arg, r->seconds / PARTS);
+    wtl_meter_mark(r->meter, &mark);
+    piece part = between(r, &last, &mark);
+    if (!is_whole(&part)) continue; /* a reading failed: the part goes on to the next */
+    out.part[out.parts++] = part;
+    last = mark;
+  }
   out.bytes = r->load->bytes(r->load->arg) - bytes;
   if (r->load->ghz) out.ghz = r->load->ghz(r->load->arg);
-  size_t n = wtl_meter_between(r->meter, &a, &b, 0, f, random);
-  out.cpu = add_up(f, n, &a, &b, false);
-  out.dram = add_up(f, n, &a, &b, true);
-  out.seconds = b.at - a.at;
+  out.all = between(r, &first, &mark);
   return out;
+}
+
+static void print_parts(FILE *out, const row *m)
+{
+  fputs(",\"parts\":[", out);
+  for (int i = 0; i < m->parts; i++) {
+    fputs(i ? ",{" : "{", out);
+    wtl_json_number_field(out, "seconds", m->part[i].seconds, 1);
+    wtl_json_number_field(out, "cpu_joules", m->part[i].cpu.joules, 0);
+    wtl_json_number_field(out, "dram_joules", m->part[i].dram.joules, 0);
+    putc('}', out);
+  }
+  putc(']', out);
 }
 
 static void measure(run *r, enum watts_state state, uint32_t khz)
@@ -73,19 +108,20 @@ static void measure(run *r, enum watts_state state, uint32_t khz)
   r->sys->sleep(r->sys->arg, settle_s);
   do {
     m = measure_once(r);
-  } while (!(m.cpu.whole && m.dram.whole) && ++tries < MOST_TRIES);
+  } while (!is_whole(&m.all) && ++tries < MOST_TRIES);
   r->load->stop(r->load->arg);
   fputs(r->more ? ",\n{" : "\n{", r->out);
   r->more = true;
   wtl_json_text_field(r->out, "state", names[state], 1);
   wtl_json_number_field(r->out, "ghz", khz ? khz * 1e-6 : NAN, 0);
   wtl_json_number_field(r->out, "seen_ghz", m.ghz, 0);
-  wtl_json_number_field(r->out, "seconds", m.seconds, 0);
-  wtl_json_number_field(r->out, "cpu_joules", m.cpu.joules, 0);
-  wtl_json_number_field(r->out, "cpu_uncertainty", m.cpu.doubt, 0);
-  wtl_json_number_field(r->out, "dram_joules", m.dram.joules, 0);
-  wtl_json_number_field(r->out, "dram_uncertainty", m.dram.doubt, 0);
+  wtl_json_number_field(r->out, "seconds", m.all.seconds, 0);
+  wtl_json_number_field(r->out, "cpu_joules", m.all.cpu.joules, 0);
+  wtl_json_number_field(r->out, "cpu_uncertainty", m.all.cpu.doubt, 0);
+  wtl_json_number_field(r->out, "dram_joules", m.all.dram.joules, 0);
+  wtl_json_number_field(r->out, "dram_uncertainty", m.all.dram.doubt, 0);
   wtl_json_number_field(r->out, "bytes", m.bytes, 0);
+  print_parts(r->out, &m);
   putc('}', r->out);
 }
 
@@ -119,7 +155,7 @@ void watts_measure(FILE *out, wtl_meter *meter, wtl_knob *knob, const wtl_sys *s
   run r = {.out = out, .meter = meter, .knob = knob, .sys = sys, .load = load, .seconds = seconds};
   uint32_t clock[MOST_CLOCKS], base = 0;
   size_t n = choose_clocks(knob, clock);
-  int done = 0, all = 2 + 4 * (int)n;
+  int done = 0, all = 3 + 4 * (int)n;
   bool failed = false;
   double began = sys->now(sys->arg), others = load->others ? load->others(load->arg) : NAN;
   if (clock[0]) base = wtl_knob_domain(knob, 0)->base_khz;
@@ -142,6 +178,8 @@ void watts_measure(FILE *out, wtl_meter *meter, wtl_knob *knob, const wtl_sys *s
       if (is_set) measure(&r, (enum watts_state)state, clock[c]);
     }
   }
+  if (steps) steps(done, all, names[WATTS_IDLE]);
+  if (set_all(knob, base)) measure(&r, WATTS_IDLE, base); /* what warmed up meanwhile draws more now */
   putc(']', out);
   wtl_json_text_field(out, "why", failed ? wtl_knob_why(knob) : "", 0);
   double other_s = load->others ? load->others(load->arg) - others : NAN;

@@ -64,12 +64,13 @@ def check_awkward_clocks_and_sensors(program: str) -> None:
     valley = watts.fit(measured(program, "valley"), 1, None)
     near(valley.clocks[1.0]["active"], 9, "what the lowest clock draws")
     near(valley.clocks[2.0]["active"], 6, "what a higher one draws")
-    noisy = watts.fit(measured(program, "noisy"), 1, None)
-    holds(noisy.idle_cpu, 20, "idle")
-    holds(noisy.per_byte, 0.25e-9, "a byte")
-    for ghz, by_state in noisy.clocks.items():
-        for state, number in by_state.items():
-            holds(number, truth(state, ghz), f"{state} at {ghz} GHz")
+    for how in ("noisy", "wandering", "warming"):
+        found = watts.fit(measured(program, how), 1, None)
+        holds(found.idle_cpu, 20, f"{how}: idle")
+        holds(found.per_byte, 0.25e-9, f"{how}: a byte")
+        for ghz, by_state in found.clocks.items():
+            for state, number in by_state.items():
+                holds(number, truth(state, ghz), f"{how}: {state} at {ghz} GHz")
     gaps = watts.fit(measured(program, "gaps"), 1, None)
     expect(list(gaps.clocks) == [1.0, 2.0, 3.0] and not gaps.doubts, "what fails now and then is measured again", gaps)
     near(gaps.clocks[2.0]["active"], truth("active", 2.0), "active")

@@ -2,13 +2,16 @@
  * synthetic_watts.c - `wattle-calibrate watts` on a machine whose true profile is known: a powercap tree, a cpufreq
  * tree and four cores that draw what truth() says, on a clock that only sleeping moves. Prints what the tool would.
  *
- * usage: synthetic_watts [noclocks | valley | noisy | gaps | blind:KHZ | stuck:KHZ | hint]
+ * usage: synthetic_watts [noclocks | valley | noisy | wandering | warming | gaps | blind:KHZ | stuck:KHZ | hint]
  *
  * noclocks: none can be set, cores run at 3 GHz. valley: 1 GHz draws more than 2 GHz. noisy: each 10 ms are off by up to
- * 5 %. gaps: one reading in three fails. blind: all fail at this clock. stuck: this clock cannot be set. hint: only the
+ * 5 %. wandering: each second is off by up to 40 %. warming: the node draws up to 6 W more as time goes by. gaps: one
+ * reading in three fails. blind: all fail at this clock. stuck: this clock cannot be set. hint: only the
  * preference can.
  */
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "calibrate/watts.h"
 #include "power/check.h"
@@ -22,7 +25,8 @@ typedef struct machine {
   enum watts_state state;
   double bytes;
   double package_j, dram_j;
-  bool is_valley, is_noisy, has_gaps;
+  double now_s, off;
+  bool is_valley, is_noisy, is_wandering, is_warming, has_gaps;
   const char *blind_at, *stuck_at;
   int readings;
 } machine;
@@ -38,17 +42,31 @@ static double truth(enum watts_state state, double ghz)
 
 static const double idle_w = 20, dram_idle_w = 4, joules_per_byte = 0.25e-9, bytes_per_s = 8e9, step_s = 0.01;
 
-static double off(void)
+static double within(double most)
 {
-  return here.is_noisy ? 1 + 0.1 * ((double)rand() / RAND_MAX - 0.5) : 1;
+  return 1 + most * (2.0 * rand() / RAND_MAX - 1);
+}
+
+static double off(double seconds)
+{
+  bool is_next = floor(here.now_s + seconds) > floor(here.now_s) || here.off == 0;
+  here.now_s += seconds;
+  if (is_next) here.off = within(0.4);
+  return here.is_noisy ? within(0.05) : here.is_wandering ? here.off : 1;
+}
+
+static double warmth_w(void)
+{
+  return here.is_warming ? 6 * (1 - exp(-here.now_s / 60)) : 0;
 }
 
 static void pass(double seconds, double ghz)
 {
   double moved = here.state == WATTS_STREAM ? bytes_per_s * seconds : 0;
   here.bytes += moved;
-  here.package_j += off() * seconds * (idle_w + CORES * truth(here.state, ghz));
-  here.dram_j += off() * (seconds * dram_idle_w + moved * joules_per_byte);
+  double share = off(seconds);
+  here.package_j += share * seconds * (idle_w + warmth_w() + CORES * truth(here.state, ghz));
+  here.dram_j += share * (seconds * dram_idle_w + moved * joules_per_byte);
 }
 
 static void advance(tree *t, double seconds)
@@ -103,6 +121,8 @@ int main(int argc, char **argv)
   wtl_knob_sys os = {.sys = &wtl_sys_real, .open = open_some, .write = write_some, .lock = lock_any};
   here.is_valley = strcmp(how, "valley") == 0;
   here.is_noisy = strcmp(how, "noisy") == 0;
+  here.is_wandering = strcmp(how, "wandering") == 0;
+  here.is_warming = strcmp(how, "warming") == 0;
   here.has_gaps = strcmp(how, "gaps") == 0;
   here.blind_at = strncmp(how, "blind:", 6) == 0 ? how + 6 : NULL;
   here.stuck_at = strncmp(how, "stuck:", 6) == 0 ? how + 6 : NULL;

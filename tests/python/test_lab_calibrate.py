@@ -8,7 +8,7 @@ from pathlib import Path
 
 import fakes
 import pytest
-from wattle.calibrate import prices
+from wattle.calibrate import prices, watts
 from wattle.calibrate.show import prices_table, spread
 from wattle.checked import Checked
 from wattle.errors import WattleError
@@ -251,7 +251,7 @@ def test_an_interrupt_ends_the_tool_and_keeps_nothing(environment, cache, tmp_pa
 
 def watts_row(state, ghz, watts, **more):
     joules = {"cpu_joules": 2 * watts, "cpu_uncertainty": watts / 10, "dram_joules": None, "dram_uncertainty": None}
-    return {"state": state, "ghz": ghz, "seen_ghz": 3.1, "seconds": 2, "bytes": 0, **joules, **more}
+    return {"state": state, "ghz": ghz, "seen_ghz": 3.1, "seconds": 2, "bytes": 0, "parts": []} | joules | more
 
 
 def watts_document(**changes):
@@ -280,6 +280,22 @@ def test_what_is_doubtful_of_a_fitted_profile_is_said_and_written(wattle, tool, 
     assert result.returncode == 0, result.stderr
     for words in ("0.7 cores' worth of other work ran meanwhile", "not every state could be measured there: 3 GHz"):
         assert words in result.stderr and words in file.read_text()
+
+
+def test_what_is_seen_of_the_parts_of_a_measurement_and_of_idle_at_its_end_is_in_the_half_widths():
+    def idle_of(*idles: dict) -> watts.Number:
+        others = [r for r in watts_document()["rows"] if r["state"] != "idle"]
+        return watts.fit(Checked("x", watts_document(rows=[*idles[:1], *others, *idles[1:]])), 1, None).idle_cpu
+
+    def parts(*each: float) -> list[dict]:
+        return [{"seconds": 0.5, "cpu_joules": w / 2, "dram_joules": None} for w in each]
+
+    own = idle_of(watts_row("idle", 2.0, 20.0, parts=parts(20, 20, 20, 20)))
+    assert (own.value, own.plus_minus) == (20.0, 1.0)  # the meter's own
+    spread = idle_of(watts_row("idle", 2.0, 20.0, parts=parts(18, 22, 18, 22)))
+    assert spread.plus_minus == pytest.approx(1.0 + 3.18 * (16 / 3) ** 0.5 / 2)
+    drifted = idle_of(watts_row("idle", 2.0, 20.0), watts_row("idle", 2.0, 24.0))
+    assert (drifted.value, drifted.plus_minus) == (22.0, pytest.approx(1.2 + 4.0))
 
 
 def test_where_no_clock_can_be_set_it_is_the_one_that_cores_ran_at(wattle, tool, tmp_path):

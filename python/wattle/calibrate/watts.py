@@ -1,14 +1,16 @@
 """A machine profile fitted to a meter: what `wattle-calibrate watts` measured becomes the numbers of machines/*.yaml.
 
 A core's watts in a state are what the node drew with all cores in it, less what it drew idle, by the number of cores.
-Half-widths come from the meter's own, which err alike in both and are added. What no sensor shows (memory, where it has
+Half-widths come from the meter's own, which err alike in both and are added, and from the spread of the parts of each
+measurement; idle is measured twice, and the difference is in its half-width. What no sensor shows (memory, where it has
 no sensor of its own) stays assumed.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import statistics
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from wattle.errors import WattleError
 from wattle.pe import STATES
 
 NEAR_GHZ = 1e-3
+T95 = {2: 12.71, 3: 4.30, 4: 3.18}  # two-sided quantiles of Student's t at 95 %, by the number of values
 BUSY_FROM = 0.1  # cores' worth of other work from which on the figures may be wrong
 
 
@@ -99,14 +102,40 @@ def _watts(entry: Checked, what: str, seconds: float) -> Number | None:
     joules, doubt = entry.number(f"{what}_joules", lo=None), entry.number(f"{what}_uncertainty")
     if joules is None or doubt is None or not seconds > 0:
         return None
-    return Number(joules / seconds, doubt / seconds, "W", "")
+    return Number(joules / seconds, doubt / seconds + _scatter(entry, what), "W", "")
+
+
+def _scatter(entry: Checked, what: str) -> float:
+    """How far the mean may be off by what changed from one part to the next; 0 of a single part, which says nothing."""
+    parts = [(part.number(f"{what}_joules", lo=None), part.number("seconds")) for part in entry.items("parts")]
+    watts = [joules / seconds for joules, seconds in parts if joules is not None and seconds]
+    if len(watts) < 2:
+        return 0.0
+    return T95[min(len(watts), max(T95))] * statistics.stdev(watts) / math.sqrt(len(watts))
+
+
+def _idle(rows: list[Row]) -> Row | None:
+    """The mean of the idle node at the beginning and at the end. What it is in between is known no better than by their
+    difference."""
+    found = [r for r in rows if r.state == "idle" and r.cpu_w is not None]
+    if len(found) < 2:
+        return found[0] if found else None
+    first, last = found[0], found[-1]
+    return replace(first, cpu_w=_mean(first.cpu_w, last.cpu_w), dram_w=_mean(first.dram_w, last.dram_w))
+
+
+def _mean(first: Number | None, last: Number | None) -> Number | None:
+    if first is None or last is None:
+        return first or last
+    doubt = max(first.plus_minus, last.plus_minus) + abs(first.value - last.value)
+    return replace(first, value=(first.value + last.value) / 2, plus_minus=doubt)
 
 
 def fit(document: Checked, sockets: int, ghz: float | None) -> Fit:
     """`ghz`: the clock, where the tool could set none and so knew none."""
     rows = read_rows(document)
     cores, meter = document.integer("cores", lo=1), document.text("meter")
-    idle = next((r for r in rows if r.state == "idle"), None)
+    idle = _idle(rows)
     if idle is None or idle.cpu_w is None:
         raise WattleError(f"{meter}: the idle node's watts could not be read; nothing can be fitted")
     how = f"measured with {meter}: {{}} on {cores} cores, less idle"
