@@ -61,6 +61,20 @@ static piece between(run *r, const wtl_mark *a, const wtl_mark *b)
   return (piece){add_up(f, n, a, b, false), add_up(f, n, a, b, true), b->at - a->at};
 }
 
+/* What else is in the figures that stand for the processors: "" nothing, "memory", or all of the "node". */
+static const char *contains(const wtl_meter *meter)
+{
+  wtl_domain d[WTL_MAX_DOMAINS];
+  size_t n = wtl_meter_domains(meter, d);
+  const char *found = "";
+  for (size_t i = 0; i < n; i++) {
+    if (d[i].nested || d[i].scope == WATTLE_SCOPE_DEVICE || d[i].part != WTL_PART_NODE) continue;
+    if (d[i].scope == WATTLE_SCOPE_NODE) return "node";
+    found = "memory";
+  }
+  return found;
+}
+
 static bool is_whole(const piece *p)
 {
   return p->cpu.whole && p->dram.whole;
@@ -161,6 +175,7 @@ void watts_measure(FILE *out, wtl_meter *meter, wtl_knob *knob, const wtl_sys *s
   if (clock[0]) base = wtl_knob_domain(knob, 0)->base_khz;
   fprintf(out, "{\"schema\":1,\"kind\":\"watts\"");
   wtl_json_text_field(out, "meter", wtl_meter_name(meter), 0);
+  wtl_json_text_field(out, "contains", contains(meter), 0);
   wtl_json_text_field(out, "knob", wtl_knob_name(knob), 0);
   wtl_json_number_field(out, "cores", load->cores, 0);
   wtl_json_number_field(out, "base_ghz", base ? base * 1e-6 : NAN, 0);

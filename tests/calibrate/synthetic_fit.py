@@ -95,7 +95,31 @@ def check_a_hint_is_no_clock(program: str) -> None:
     expect(list(watts.fit(document, 1, 3.0).clocks) == [3.0], "so there is one clock, the one given")
 
 
-def check_runtime_reads_it(found: watts.Fit, info: str) -> None:
+def check_memory_is_counted_once(program: str, info: str) -> None:
+    found = watts.fit(measured(program, "node"), 1, None)
+    near(found.idle_cpu, 24, "what the idle node draws, memory with it")
+    near(found.clocks[2.0]["active"], truth("active", 2.0), "active")
+    expect(found.contains == "node" and found.idle_dram.value == 0, "memory has no watts beside those", found.idle_dram)
+    numbers = read_by_runtime(found, info)["numbers"]
+    expect(any(n["key"] == "idle.dram" and n["value"] == 0 for n in numbers), "so the runtime reads it", numbers)
+
+
+def check_socket_with_its_memory_is_said(calibrate: str) -> None:
+    with tempfile.TemporaryDirectory() as root:
+        folder = Path(root) / "class" / "hwmon" / "hwmon0"
+        folder.mkdir(parents=True)
+        files = {"name": "power_meter", "power1_oem_info": "Grace Power Socket 0", "power1_average": "380000000"}
+        for name, text in files.items():
+            (folder / name).write_text(text + "\n")
+        environment = {**os.environ, "WATTLE_SYSFS": root}
+        words = [calibrate, "watts", "--budget", "100"]
+        result = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    document = json.loads(result.stdout)
+    expect((document["meter"], document["contains"]) == ("hwmon", "memory"), "its memory is in its watts", document)
+
+
+def read_by_runtime(found: watts.Fit, info: str) -> dict:
+    """The profile, as wattle-info shows it."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "fitted.yaml"
         processor = {"name": 'a "quoted" CPU: 3 GHz', "vendor": "GenuineX", "family": "6", "model": "143"}
@@ -105,6 +129,11 @@ def check_runtime_reads_it(found: watts.Fit, info: str) -> None:
         )
     machine = json.loads(result.stdout)["machine"]
     expect("error" not in machine, "the runtime takes it", machine)
+    return machine
+
+
+def check_runtime_reads_it(found: watts.Fit, info: str) -> None:
+    machine = read_by_runtime(found, info)
     numbers = {row["key"]: row for row in machine["numbers"]}
     expect(abs(numbers["clocks[2].active"]["value"] - 12) < 0.02, "with the numbers that were fitted", numbers)
     expect(machine["base_ghz"] == 2.0, "and the base clock", machine)
@@ -131,6 +160,8 @@ def main() -> None:
     check_what_is_left_out_is_said(synthetic)
     check_a_hint_is_no_clock(synthetic)
     check_runtime_reads_it(found, info)
+    check_memory_is_counted_once(synthetic, info)
+    check_socket_with_its_memory_is_said(calibrate)
     check_no_sensor_is_said(calibrate)
 
 

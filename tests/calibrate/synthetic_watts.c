@@ -2,12 +2,12 @@
  * synthetic_watts.c - `wattle-calibrate watts` on a machine whose true profile is known: a powercap tree, a cpufreq
  * tree and four cores that draw what truth() says, on a clock that only sleeping moves. Prints what the tool would.
  *
- * usage: synthetic_watts [noclocks | valley | noisy | wandering | warming | gaps | blind:KHZ | stuck:KHZ | hint]
+ * usage: synthetic_watts [noclocks | valley | noisy | wandering | warming | gaps | blind:KHZ | stuck:KHZ | hint | node]
  *
  * noclocks: none can be set, cores run at 3 GHz. valley: 1 GHz draws more than 2 GHz. noisy: each 10 ms are off by up to
  * 5 %. wandering: each second is off by up to 40 %. warming: the node draws up to 6 W more as time goes by. gaps: one
  * reading in three fails. blind: all fail at this clock. stuck: this clock cannot be set. hint: only the
- * preference can.
+ * preference can. node: there is one sensor, with memory and processors in it.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,7 +26,7 @@ typedef struct machine {
   double bytes;
   double package_j, dram_j;
   double now_s, off;
-  bool is_valley, is_noisy, is_wandering, is_warming, has_gaps;
+  bool is_valley, is_noisy, is_wandering, is_warming, has_gaps, is_node;
   const char *blind_at, *stuck_at;
   int readings;
 } machine;
@@ -73,8 +73,8 @@ static void advance(tree *t, double seconds)
 {
   const char *khz = clock_get(t->root, 0, "cpufreq/scaling_max_freq");
   for (double left = seconds; left > 0; left -= step_s) pass(left < step_s ? left : step_s, atof(khz) * 1e-6);
-  tree_energy(t, "intel-rapl:0", (unsigned long long)(here.package_j * 1e6));
-  tree_energy(t, "intel-rapl:0:0", (unsigned long long)(here.dram_j * 1e6));
+  tree_energy(t, "intel-rapl:0", (unsigned long long)((here.package_j + (here.is_node ? here.dram_j : 0)) * 1e6));
+  if (!here.is_node) tree_energy(t, "intel-rapl:0:0", (unsigned long long)(here.dram_j * 1e6));
   bool is_blind = here.blind_at && strcmp(khz, here.blind_at) == 0;
   tree_fault(t, "intel-rapl:0", is_blind || (here.has_gaps && here.readings++ % 3 == 2) ? EIO : 0);
 }
@@ -123,6 +123,7 @@ int main(int argc, char **argv)
   here.is_noisy = strcmp(how, "noisy") == 0;
   here.is_wandering = strcmp(how, "wandering") == 0;
   here.is_warming = strcmp(how, "warming") == 0;
+  here.is_node = strcmp(how, "node") == 0;
   here.has_gaps = strcmp(how, "gaps") == 0;
   here.blind_at = strncmp(how, "blind:", 6) == 0 ? how + 6 : NULL;
   here.stuck_at = strncmp(how, "stuck:", 6) == 0 ? how + 6 : NULL;
@@ -133,8 +134,8 @@ int main(int argc, char **argv)
     clock_put(t->root, cpu, "cpufreq/base_frequency", "2000000");
     clock_put(t->root, cpu, "cpufreq/energy_performance_preference", "default");
   }
-  tree_zone(t, "intel-rapl:0", "package-0", 0, RANGE);
-  tree_zone(t, "intel-rapl:0:0", "dram", 0, RANGE);
+  tree_zone(t, "intel-rapl:0", here.is_node ? "psys" : "package-0", 0, RANGE);
+  if (!here.is_node) tree_zone(t, "intel-rapl:0:0", "dram", 0, RANGE);
   t->on_sleep = advance;
   wtl_meter *meter = tree_open(t, WTL_METER_POWERCAP);
   wtl_knob *knob = wtl_knob_open_with(&s, &cpus, NULL, &os);

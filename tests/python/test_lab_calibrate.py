@@ -260,6 +260,7 @@ def watts_document(**changes):
         for state, more in (("active", 8.0), ("spin", 6.0), ("yield", 7.0), ("asleep", 1.0)):
             rows.append(watts_row(state, ghz, 20.0 + more * ghz))
     head = {"schema": 1, "kind": "watts", "meter": "powercap", "knob": "cpufreq", "cores": 2, "base_ghz": 2.0}
+    head["contains"] = ""
     return head | {"rows": rows, "why": "", "others_cores": 0.0} | changes
 
 
@@ -280,6 +281,19 @@ def test_what_is_doubtful_of_a_fitted_profile_is_said_and_written(wattle, tool, 
     assert result.returncode == 0, result.stderr
     for words in ("0.7 cores' worth of other work ran meanwhile", "not every state could be measured there: 3 GHz"):
         assert words in result.stderr and words in file.read_text()
+
+
+@pytest.mark.parametrize("what", ["memory", "node"])
+def test_memory_that_is_in_the_cpus_watts_is_not_assumed_once_more(wattle, tool, tmp_path, what):
+    file = tmp_path / "here.yaml"
+    answer = json.dumps(watts_document(contains=what))
+    result = wattle("calibrate", "--profile", file, env={"FAKE_ANSWER": answer})
+    assert result.returncode == 0, result.stderr
+    assert f"W CPU with the {what}; a byte moved" in " ".join(result.stdout.split()) and "DRAM" not in result.stdout
+    found = watts.fit(Checked("x", json.loads(answer)), 1, None)
+    assert (found.idle_dram.value, found.idle_dram.plus_minus) == (0.0, 0.0)
+    assert what in found.idle_cpu.how and what in found.idle_dram.how and what in found.clocks[2.0]["active"].how
+    assert f"contain those of the {what}" in file.read_text() and f"contain those of the {what}" in result.stderr
 
 
 def test_what_is_seen_of_the_parts_of_a_measurement_and_of_idle_at_its_end_is_in_the_half_widths():

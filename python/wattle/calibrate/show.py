@@ -44,12 +44,12 @@ def show_fit(found: Fit, console: Console) -> None:
         name = f"{ghz:g}" + (" (base)" if ghz == found.base else "")
         watts.add_row(name, *(amount(by_state[state].value, by_state[state].plus_minus) for state in STATES))
     console.print(watts)
-    idle = [
-        f"{amount(n.value, n.plus_minus)} W {what}" for n, what in ((found.idle_cpu, "CPU"), (found.idle_dram, "DRAM"))
-    ]
+    cpu, dram = (f"{amount(n.value, n.plus_minus)} W" for n in (found.idle_cpu, found.idle_dram))
+    idle = f"{cpu} CPU with the {found.contains}" if found.contains else f"{cpu} CPU, {dram} DRAM"
     per_byte = amount(found.per_byte.value, found.per_byte.plus_minus, 1e-9)
-    assumed = " (assumed: no sensor of memory)" if found.per_byte.tag == "assumed" else ""
-    console.print(f"Idle, by socket: {idle[0]}, {idle[1]}; a byte moved: {per_byte} nJ{assumed}.")
+    why = "no sensor tells memory from the cores" if found.contains else "no sensor of memory"
+    assumed = f" (assumed: {why})" if found.per_byte.tag == "assumed" else ""
+    console.print(f"Idle, by socket: {idle}; a byte moved: {per_byte} nJ{assumed}.")
 
 
 def show_network(found: Analysis, console: Console) -> None:

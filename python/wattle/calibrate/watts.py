@@ -20,6 +20,11 @@ from wattle.pe import STATES
 
 NEAR_GHZ = 1e-3
 T95 = {2: 12.71, 3: 4.30, 4: 3.18}  # two-sided quantiles of Student's t at 95 %, by the number of values
+CONTAINS = {
+    "": "",
+    "memory": "; its sensor has the memory in its figures",
+    "node": "; its sensor has the whole node in its figures: memory, fans and all else",
+}
 BUSY_FROM = 0.1  # cores' worth of other work from which on the figures may be wrong
 
 
@@ -49,7 +54,8 @@ class Row:
 @dataclass(frozen=True)
 class Fit:
     """The profile. `clocks`: GHz -> the four states; `base`: one of them. `left_out`: clocks at which a state could not
-    be measured. `others_cores`: cores' worth of time that other work took meanwhile."""
+    be measured. `others_cores`: cores' worth of time that other work took meanwhile. `contains`: what else than the
+    processors is in the CPU's watts, "memory" or the "node"."""
 
     meter: str
     cores: int
@@ -61,11 +67,14 @@ class Fit:
     base: float
     left_out: tuple[float, ...] = ()
     others_cores: float | None = None
+    contains: str = ""
 
     @property
     def doubts(self) -> list[str]:
         """What its user should know of how it was measured."""
         found = []
+        if self.contains:
+            found.append(f"the CPU's watts contain those of the {self.contains}, so idle memory has none of its own")
         if self.left_out:
             clocks = ", ".join(f"{clock:g}" for clock in self.left_out)
             found.append(f"left out, since not every state could be measured there: {clocks} GHz")
@@ -135,10 +144,11 @@ def fit(document: Checked, sockets: int, ghz: float | None) -> Fit:
     """`ghz`: the clock, where the tool could set none and so knew none."""
     rows = read_rows(document)
     cores, meter = document.integer("cores", lo=1), document.text("meter")
+    contains = document.choice("contains", tuple(CONTAINS))
     idle = _idle(rows)
     if idle is None or idle.cpu_w is None:
         raise WattleError(f"{meter}: the idle node's watts could not be read; nothing can be fitted")
-    how = f"measured with {meter}: {{}} on {cores} cores, less idle"
+    how = f"measured with {meter}: {{}} on {cores} cores, less idle{CONTAINS[contains]}"
     clocks: dict[float, dict[str, Number]] = {}
     for row in rows:
         clock = row.ghz if row.ghz is not None else ghz
@@ -158,14 +168,18 @@ def fit(document: Checked, sockets: int, ghz: float | None) -> Fit:
         cores,
         sockets,
         Number(
-            idle.cpu_w.value / sockets, idle.cpu_w.plus_minus / sockets, "W", f"measured with {meter}, nothing running"
+            idle.cpu_w.value / sockets,
+            idle.cpu_w.plus_minus / sockets,
+            "W",
+            f"measured with {meter}, nothing running{CONTAINS[contains]}",
         ),
-        _dram_idle(idle, sockets, meter),
-        _per_byte(rows, idle, meter),
+        _dram_idle(idle, sockets, meter, contains),
+        _per_byte(rows, idle, meter, contains),
         clocks,
         min(clocks, key=lambda c: abs(c - base)),
         tuple(sorted(meant - set(clocks))),
         document.number("others_cores", lo=None),
+        contains,
     )
 
 
@@ -176,7 +190,9 @@ def _per_core(row: Row, idle: Number, cores: int, how: str) -> Number:
     return Number(max(0.0, watts), doubt, "W", how.format(row.state))
 
 
-def _dram_idle(idle: Row, sockets: int, meter: str) -> Number:
+def _dram_idle(idle: Row, sockets: int, meter: str, contains: str) -> Number:
+    if contains:  # what is assumed of memory would be in the sum twice
+        return Number(0.0, 0.0, "W", f"in the watts of the CPU, whose sensor ({meter}) contains the {contains}")
     if idle.dram_w is None:
         how = "No sensor of memory; from a fraction of a watt to about 8 W a socket."
         return Number(4.0, 3.8, "W", how, "assumed")
@@ -184,10 +200,11 @@ def _dram_idle(idle: Row, sockets: int, meter: str) -> Number:
     return Number(idle.dram_w.value / sockets, idle.dram_w.plus_minus / sockets, "W", how)
 
 
-def _per_byte(rows: list[Row], idle: Row, meter: str) -> Number:
+def _per_byte(rows: list[Row], idle: Row, meter: str, contains: str) -> Number:
     stream = next((r for r in rows if r.state == "stream"), None)
     if stream is None or stream.dram_w is None or idle.dram_w is None or not stream.bytes_per_s > 0:
-        how = "No sensor of memory; a read and a write at 10 to 70 pJ/bit together, less what the caches keep."
+        sensor = "No sensor tells memory from the cores" if contains else "No sensor of memory"
+        how = f"{sensor}; a read and a write at 10 to 70 pJ/bit together, less what the caches keep."
         return Number(0.3e-9, 0.28e-9, "J/B", how, "assumed")
     joules = (stream.dram_w.value - idle.dram_w.value) / stream.bytes_per_s
     doubt = (stream.dram_w.plus_minus + idle.dram_w.plus_minus) / stream.bytes_per_s
