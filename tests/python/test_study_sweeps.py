@@ -371,6 +371,15 @@ def test_a_fit_is_printed_with_its_r2_and_provenance():
     assert {f.provenance for f in fits} == {"measured"}
 
 
+@pytest.mark.parametrize(("study", "head"), [("barrier", "clock changes in a job"), ("slack", "changes in a job")])
+def test_changes_of_a_knob_that_only_records_are_said_to_be_only_recorded(study, head):
+    def last_head(knob: Knob) -> str:
+        return sweeps.SWEEPS[study].table(sweeps.analysis(study, sweeps.as_published, knob=knob))[1][-1]
+
+    assert last_head(sweeps.KNOB) == head
+    assert last_head(Knob("record", "")) == last_head(sweeps.NO_KNOB) == f"{head}, only recorded"
+
+
 def test_some_of_the_clocks_have_both_ends():
     knob = Knob("cpufreq", "", tuple(1 + k / 10 for k in range(16)))
     assert (knob.some(3)[0], knob.some(3)[-1], len(knob.some(3))) == (1.0, 2.5, 3)

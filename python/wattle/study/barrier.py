@@ -52,7 +52,8 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
             ]
         )
     title = f"One PE waits {longest:g} ms for another: medians of {units.several(a.repeats, 'sample')}"
-    return title, ["policy", "time", "CPU", f"PEs' joules, {a.provenance}", "clock changes in a job"], lines
+    changes_head = a.changes_head("clock changes in a job")
+    return title, ["policy", "time", "CPU", f"PEs' joules, {a.provenance}", changes_head], lines
 
 
 SWEEP = Sweep(

@@ -58,7 +58,8 @@ def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
             ]
         )
     title = f"CR = {most:g}, one early and one late PE, an instance: medians of {units.several(a.repeats, 'sample')}"
-    return title, ["wait", "mode, scaling", "time", "CPU", f"node's joules, {a.provenance}", "changes in a job"], lines
+    changes_head = a.changes_head("changes in a job")
+    return title, ["wait", "mode, scaling", "time", "CPU", f"node's joules, {a.provenance}", changes_head], lines
 
 
 SWEEP = Sweep(

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from wattle.study import energy
-from wattle.study.knob import Knob
+from wattle.study.knob import ACTING, Knob
 from wattle.study.place import Place
 from wattle.study.stats import Center, Line, center, line, savings
 
@@ -159,6 +159,10 @@ class Analysis:
         jobs = {row["job"]: row["job_changes"] for row in self.points.get(point, []) if row["job_changes"] is not None}
         found = center(jobs.values())
         return found.median if found else None
+
+    def changes_head(self, words: str) -> str:
+        """The heading above `changes`. A knob that only records counts the changes that another would have made."""
+        return words if self.knob.name in ACTING else f"{words}, only recorded"
 
     def like(self, point: Point, **other: Any) -> Point | None:
         """The same with other values, if it was measured."""
