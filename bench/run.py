@@ -182,10 +182,12 @@ def main(arguments: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that jobs and nodes are taken down
     result: dict = {}
     code = 0
-    for file, remedy in ((options.out, "--out names another"), (OUT / ".written", "BENCH_OUT names another folder")):
-        if why := unwritable(file):
-            note(f"bench: {file} cannot be written: {why}; {remedy}")
-            return 73
+    if why := unwritable(options.out):
+        note(f"bench: {options.out} cannot be written: {why}; --out names another")
+        return 73
+    if why := unwritable(OUT / ".written"):
+        note(f"bench: nothing can be written into {OUT}: {why}; BENCH_OUT names another folder")
+        return 73
     try:
         measure(options, result)
     except (BenchError, WattleError) as error:
