@@ -259,6 +259,7 @@ def watts_document(**changes):
     for ghz in (1.0, 2.0, 3.0):
         for state, more in (("active", 8.0), ("spin", 6.0), ("yield", 7.0), ("asleep", 1.0)):
             rows.append(watts_row(state, ghz, 20.0 + more * ghz))
+    rows.append(watts_row("idle", 2.0, 20.0))
     head = {"schema": 1, "kind": "watts", "meter": "powercap", "knob": "cpufreq", "cores": 2, "base_ghz": 2.0}
     head["contains"] = ""
     return head | {"rows": rows, "why": "", "others_cores": 0.0} | changes
@@ -297,9 +298,12 @@ def test_memory_that_is_in_the_cpus_watts_is_not_assumed_once_more(wattle, tool,
 
 
 def test_what_is_seen_of_the_parts_of_a_measurement_and_of_idle_at_its_end_is_in_the_half_widths():
-    def idle_of(*idles: dict) -> watts.Number:
+    def fit_of(*idles: dict) -> watts.Fit:
         others = [r for r in watts_document()["rows"] if r["state"] != "idle"]
-        return watts.fit(Checked("x", watts_document(rows=[*idles[:1], *others, *idles[1:]])), 1, None).idle_cpu
+        return watts.fit(Checked("x", watts_document(rows=[*idles[:1], *others, *idles[1:]])), 1, None)
+
+    def idle_of(*idles: dict) -> watts.Number:
+        return fit_of(*idles).idle_cpu
 
     def parts(*each: float) -> list[dict]:
         return [{"seconds": 0.5, "cpu_joules": w / 2, "dram_joules": None} for w in each]
@@ -310,6 +314,8 @@ def test_what_is_seen_of_the_parts_of_a_measurement_and_of_idle_at_its_end_is_in
     assert spread.plus_minus == pytest.approx(1.0 + 3.18 * (16 / 3) ** 0.5 / 2)
     drifted = idle_of(watts_row("idle", 2.0, 20.0), watts_row("idle", 2.0, 24.0))
     assert (drifted.value, drifted.plus_minus) == (22.0, pytest.approx(1.2 + 4.0))
+    assert "idle could be measured at the beginning only" in fit_of(watts_row("idle", 2.0, 20.0)).doubts[0]
+    assert not fit_of(watts_row("idle", 2.0, 20.0), watts_row("idle", 2.0, 20.0)).doubts
 
 
 def test_where_no_clock_can_be_set_it_is_the_one_that_cores_ran_at(wattle, tool, tmp_path):

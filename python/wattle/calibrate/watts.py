@@ -55,7 +55,7 @@ class Row:
 class Fit:
     """The profile. `clocks`: GHz -> the four states; `base`: one of them. `left_out`: clocks at which a state could not
     be measured. `others_cores`: cores' worth of time that other work took meanwhile. `contains`: what else than the
-    processors is in the CPU's watts, "memory" or the "node"."""
+    processors is in the CPU's watts, "memory" or the "node". `idle_at_end`: idle was measured there, too."""
 
     meter: str
     cores: int
@@ -68,6 +68,7 @@ class Fit:
     left_out: tuple[float, ...] = ()
     others_cores: float | None = None
     contains: str = ""
+    idle_at_end: bool = True
 
     @property
     def doubts(self) -> list[str]:
@@ -75,6 +76,8 @@ class Fit:
         found = []
         if self.contains:
             found.append(f"the CPU's watts contain those of the {self.contains}, so idle memory has none of its own")
+        if not self.idle_at_end:
+            found.append("idle could be measured at the beginning only, and what changed later is in no half-width")
         if self.left_out:
             clocks = ", ".join(f"{clock:g}" for clock in self.left_out)
             found.append(f"left out, since not every state could be measured there: {clocks} GHz")
@@ -180,6 +183,7 @@ def fit(document: Checked, sockets: int, ghz: float | None) -> Fit:
         tuple(sorted(meant - set(clocks))),
         document.number("others_cores", lo=None),
         contains,
+        sum(r.state == "idle" and r.cpu_w is not None for r in rows) > 1,
     )
 
 
