@@ -7,6 +7,7 @@ import json
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import fakes
 import polars as pl
@@ -208,10 +209,17 @@ def test_on_one_node_no_row_is_judged_and_no_crossover_told():
     assert pascol_published.crossover(sweeps.analysis("pascol", sweeps.as_published, simulated), "put")
 
 
-def test_thresholds_that_no_transfer_was_tried_for_are_not_learned(tmp_path):
+def test_simulated_rings_are_more_than_one():
+    for quick in (False, True):
+        simulated = replace(Plan(quick, 1, sweeps.KNOB), machine=SimpleNamespace())
+        for job in sweeps.SWEEPS["pascol"].jobs(simulated):
+            assert float(job.arguments[job.arguments.index("--least") + 1]) > 0
+
+
+def test_thresholds_that_too_few_trials_were_made_for_are_not_learned(tmp_path):
     folder = tmp_path / "profile"
     folder.mkdir()
-    for trials, told in ((0, {}), (3, {"thresholds": pascol_published.OPS})):
+    for trials, told in ((0, {}), (3, {}), (4, {"thresholds": pascol_published.OPS})):
         transfers = {**pascol_published.OPS, "trials": trials}
         (folder / "pe-00000.json").write_text(json.dumps(fakes.pe_profile(n_pes=1, transfers=transfers)))
         assert sweep_samples.thresholds_of(tmp_path, 1) == told

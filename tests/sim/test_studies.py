@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from sim_job import HOME, ROOT, is_built
 from wattle.report.cli import write
@@ -63,3 +64,5 @@ def test_the_study_of_a_power_aware_library_runs_on_its_paper_s_node(tmp_path: P
     found = study(tmp_path / "pascol", "pascol", "--quick", timeout=170)
     assert {point["pes"] for point in found["points"]} == {8}
     assert found["knob"]["clocks"] == [1.9, 2.33]
+    kept = pl.read_parquet(tmp_path / "pascol" / "samples.parquet").filter(pl.col("mode") == "aware")
+    assert all("thresholds" in json.loads(more) for more in kept["more_json"])

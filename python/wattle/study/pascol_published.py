@@ -189,7 +189,7 @@ def _learned_row(op: str) -> Published[Analysis]:
         _needs_joules(a)
         found, own = crossover(a, op), learned(a, op)
         if own is None:
-            raise NotTestable("nothing was learned: no transfer was tried the other way in these jobs")
+            raise NotTestable("nothing was learned: too few transfers were tried the other way")
         _no_crossover(a, op)
         if found is None:
             raise NotTestable(f"there is no crossover here to hold {units.size(own)} against")

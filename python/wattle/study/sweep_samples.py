@@ -95,13 +95,16 @@ def _idle(line: Checked) -> float | None:
     return total(figures).joules if figures else None
 
 
+ENOUGH = 4  # of trials: the runtime concludes nothing of a size from fewer (FEW in src/govern/thresholds.c)
+
+
 def thresholds_of(folder: Path, pes: int) -> dict[str, Any]:
     """Sizes from which PE 0's transfers slept at the end of a job, where the governor of transfers was asked for and
-    tried both ways: else they are where they began."""
+    tried both ways often enough to learn: else they are where they began."""
     if not any((folder / "profile").glob("pe-*.json")):
         return {}
     first = profile.load(folder, pes).pes[0]
-    return {"thresholds": first.thresholds} if first.thresholds and first.trials else {}
+    return {"thresholds": first.thresholds} if first.thresholds and first.trials >= ENOUGH else {}
 
 
 def with_more(entry: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
