@@ -128,6 +128,12 @@ void wtl_statics_find(wtl_statics *s)
 
 /* --- which executable it is --- */
 
+#ifdef WTL_SIM
+uint64_t wtl_statics_program(void)
+{
+  return 0; /* all PEs are copies of one program */
+}
+#else
 static uint64_t hash_more(uint64_t hash, const void *bytes, size_t n) /* FNV-1a */
 {
   const unsigned char *b = bytes;
@@ -183,11 +189,10 @@ static int identify_executable(struct dl_phdr_info *info, size_t size, void *arg
 uint64_t wtl_statics_program(void)
 {
   uint64_t hash = 0xcbf29ce484222325u;
-#ifndef WTL_SIM /* there, all PEs are copies of one program */
   dl_iterate_phdr(identify_executable, &hash);
-#endif
   return hash;
 }
+#endif
 
 /*
  * Copies whole words, whatever lies in them. A program built with AddressSanitizer has forbidden zones between its
