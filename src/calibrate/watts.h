@@ -23,10 +23,10 @@ typedef struct watts_load {
   double (*others)(void *arg); /* cores' worth of time that others used, and a host took, so far; NULL, NaN: unknown */
 } watts_load;
 
-/* Measures everything, `seconds` each, in parts, and prints it as JSON; the idle node at the beginning and at the end. The knob may be `none`, or one that gives hints, which is
- * left alone. A clock that could not be set has no rows, and `why` says it; what a sensor gave with a gap is measured
- * again, up to twice. `contains`: "memory" or "node" where the sensor that stands for the processors has it in its figures.
- * `steps`: called before each. */
+/* Measures everything, `seconds` each, in parts, and prints it as JSON; the idle node at the beginning and at the end.
+ * The knob may be `none`, or one that gives hints, which is left alone. A clock that could not be set has no rows, and
+ * `why` says it; what a sensor gave with a gap is measured again, up to twice. `contains`: "memory" or "node" where the
+ * sensor that stands for the processors has it in its figures. `steps`: called before each. */
 void watts_measure(FILE *out, wtl_meter *meter, wtl_knob *knob, const wtl_sys *sys, const watts_load *load,
                    double seconds, void (*steps)(int done, int all, const char *name));
 

@@ -265,7 +265,8 @@ static bool is_control(const wtl_region *r)
 }
 
 /* Of those instances, one in which a wait is no comparison's part and may go by at the lowest clock: it computes at the
- * normal one all the same. Not the first and the last of those that it learns from, not where there was a loss, or may have been. */
+ * normal one all the same. Not the first and the last of those that it learns from, not where there was a loss, or may
+ * have been. */
 static bool is_eased(const wtl_region *r)
 {
   bool learns = r->normal.n > 0 && r->normal.n + 1 < WTL_LEARN;

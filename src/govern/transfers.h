@@ -3,8 +3,9 @@
  * al., "Designing energy efficient communication runtime systems for data centric programming models" (2010), section
  * IV.
  *
- *   aware   below a threshold (thresholds.h) a transfer is waited for by polling, at the clock as it is; from it on asleep, and at
- *           the lowest clock where one can be set and the wait is known to be worth two changes, or not known at all
+ *   aware   below a threshold (thresholds.h) a transfer is waited for by polling, at the clock as it is; from it on
+ *           asleep, and at the lowest clock where one can be set and the wait is known to be worth two changes, or not
+ *           known at all
  *   scale   the clock is lowered for every transfer; how it is waited for is WATTLE_WAIT's
  *
  * When the clock goes down: for a large contiguous block at the request, because the network takes it from where it
