@@ -168,7 +168,9 @@ def told(tmp_path: Path, body: str) -> subprocess.CompletedProcess[str]:
     source, program = tmp_path / "own.c", tmp_path / "own"
     source.write_text(f"#include <shmem.h>\n#include <signal.h>\n#include <unistd.h>\n{body}\n")
     subprocess.run([HOME / "bin/oshcc", source, "-o", program], check=True)
-    return subprocess.run([program], env=environment(), check=False, text=True, capture_output=True)
+    return subprocess.run(
+        [program], env=environment(), check=False, text=True, capture_output=True, preexec_fn=fakes.heed_signals
+    )
 
 
 def test_a_program_that_has_a_handler_of_its_own_keeps_it(tmp_path: Path) -> None:

@@ -555,9 +555,10 @@ static void close_net(net *n)
   free(n);
 }
 
+/* Where it may lie down, until it has: between the bell and the bed it looks once more, and might find what comes. */
 static void until_asleep(net *n)
 {
-  while (!wtl_bell_has_sleeper(&n->bell)) usleep(100);
+  while (!wtl_bell_has_sleeper(&n->bell) || (n->door.is_alone && !n->taken && n->beds == 0)) usleep(100);
 }
 
 static void *send_message(void *arg)
