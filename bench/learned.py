@@ -47,7 +47,7 @@ def factor(learned: int, crossing: int) -> float:
     return max(a, b) / min(a, b)
 
 
-def words(places: list[int]) -> str:
+def span(places: list[int]) -> str:
     """Where sleeping begins to pay, as it is shown."""
     ends = dict.fromkeys((places[0], places[-1]))
     return " to ".join(units.size(at) if at <= SIZES[-1] else f"none up to {units.size(SIZES[-1])}" for at in ends)
@@ -97,7 +97,7 @@ def bars_of(rate: str, rounds: list[list[Figures]], learned: dict[str, int], jud
                 label=f"{words}, link of {rate}",
                 other_name="measured",
                 ours=units.size(own),
-                other=words(places),
+                other=span(places),
                 value=apart,
                 low=apart,
                 high=apart,

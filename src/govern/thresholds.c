@@ -14,12 +14,9 @@ enum { FEW = 4, SELDOM = 16, OFTEN = 2, RARELY = 4 };
  * for measuring, and for the clock. */
 static const double for_trials = 0.25;
 
-/* Longer by so much, and it pays no more. */
-static const double longer = 1.05;
-
-/* One size says no more than this, for it may have been measured badly; and all together must be wrong by so much before
- * the threshold moves. */
-static const double most_of_one = 0.25, least_to_move = 0.03;
+/* Longer by so much, and it pays no more. Who has slept so far goes on until it is a little worse: medians differ by
+ * chance. */
+static const double longer = 1.05, longer_still = 1.08, dearer_still = 1.05;
 
 static const char *const names[] = {"put", "get", "acc", "strided"};
 
@@ -164,25 +161,33 @@ wtl_choice wtl_thresholds_choose(wtl_thresholds *t, enum wtl_transfer_kind kind,
 
 /* ---- learning ---- */
 
-static double gain_of(const wtl_size_class *c)
+static uint8_t verdict_of(const wtl_size_class *c)
 {
   const wtl_tried *polls = &c->way[false], *sleeps = &c->way[true];
-  if (polls->n < FEW || sleeps->n < FEW) return 0;
-  double gain = fmin(longer - time_of(sleeps) / time_of(polls), 1 - cpu_of(sleeps) / cpu_of(polls));
-  return fmax(-most_of_one, fmin(gain, most_of_one));
+  if (polls->n < FEW || sleeps->n < FEW) return WTL_UNDECIDED;
+  double time = time_of(sleeps) / time_of(polls), cpu = cpu_of(sleeps) / cpu_of(polls);
+  bool slept = c->verdict == WTL_SLEEPS;
+  return time <= (slept ? longer_still : longer) && cpu <= (slept ? dearer_still : 1) ? WTL_SLEEPS : WTL_POLLS;
 }
 
-/* With a threshold at class k are lost the gains below it, which nobody has, and the losses from it on: up to a
- * constant, the sum of what is below it. Of the best places the one nearest to where it is; it stays where it is if that
- * is about as good. */
+/* Sizes of this kind that would be on the wrong side of a threshold at class `k`. */
+static int wrong_with(const wtl_size_class *size, int k)
+{
+  int wrong = 0;
+  for (int i = 0; i < WTL_SIZE_CLASSES; i++) wrong += size[i].verdict == (i < k ? WTL_SLEEPS : WTL_POLLS);
+  return wrong;
+}
+
+/* Of the best places the one nearest to where it is; it stays where it is if that is as good. */
 static void place(wtl_thresholds *t, enum wtl_transfer_kind kind)
 {
+  const wtl_size_class *size = t->size[kind];
   int now = class_of(t->bytes[kind]), best = now;
-  double below[WTL_SIZE_CLASSES + 1] = {0};
-  for (int k = 0; k < WTL_SIZE_CLASSES; k++) below[k + 1] = below[k] + t->size[kind][k].gain;
-  for (int k = 0; k <= WTL_SIZE_CLASSES; k++)
-    if (below[k] < below[best] || (below[k] == below[best] && abs(k - now) < abs(best - now))) best = k;
-  if (below[best] + least_to_move < below[now]) t->bytes[kind] = (uint64_t)1 << best;
+  for (int k = 0; k <= WTL_SIZE_CLASSES; k++) {
+    int wrong = wrong_with(size, k), least = wrong_with(size, best);
+    if (wrong < least || (wrong == least && abs(k - now) < abs(best - now))) best = k;
+  }
+  if (best != now) t->bytes[kind] = (uint64_t)1 << best;
 }
 
 void wtl_thresholds_learn(wtl_thresholds *t, enum wtl_transfer_kind kind, uint64_t bytes, wtl_choice how, double ns,
@@ -194,6 +199,8 @@ void wtl_thresholds_learn(wtl_thresholds *t, enum wtl_transfer_kind kind, uint64
   w->ns[w->n % WTL_TRIES] = (float)ns;
   w->cpu_ns[w->n % WTL_TRIES] = (float)cpu_ns;
   w->n++;
-  c->gain = (float)gain_of(c);
+  uint8_t verdict = verdict_of(c);
+  if (verdict == c->verdict) return;
+  c->verdict = verdict;
   place(t, kind);
 }

@@ -8,9 +8,7 @@
  * time or in time on cores, may be no more than a share of the time that passes (WATTLE_SLOWDOWN).
  *
  * Sizes are told apart by powers of two. Of each, and of each way, the last few transfers that were measured are kept;
- * their medians say which way is the better one, and by how much. The threshold lies where the sizes on the wrong side
- * of it lose the least: over some links sleeping takes about 5 % longer at all large sizes, and which of them are a
- * little below it, and which above, is chance.
+ * their medians say which way is the better one. The threshold lies where the fewest sizes are on the wrong side of it.
  *
  * All times in ns, and given by the caller but for `clock`, which is read where a transfer might go the other way. One
  * thread.
@@ -35,9 +33,11 @@ typedef struct wtl_tried {
 typedef struct wtl_size_class {
   wtl_tried way[2]; /* polling, sleeping */
   uint32_t turn, looks;
-  bool is_next; /* the next one that is looked at is measured: the last one was a trial */
-  float gain;   /* how much sleeping is within what it may cost, as a share of that; below 0: beyond; 0: not known */
+  uint8_t verdict; /* WTL_UNDECIDED, ... */
+  bool is_next;    /* the next one that is looked at is measured: the last one was a trial */
 } wtl_size_class;
+
+enum { WTL_UNDECIDED, WTL_POLLS, WTL_SLEEPS };
 
 typedef struct wtl_thresholds {
   uint64_t bytes[WTL_TRANSFER_KINDS]; /* from here on transfers sleep */

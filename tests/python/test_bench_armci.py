@@ -101,9 +101,21 @@ def test_where_rounds_differ_by_chance_all_places_are_as_good():
     assert learned.pays(*ring(large, large, more, less), "put", 262144) is True
     places = learned.crossovers(*ring(large, more, less, more, less), "put")
     assert places == [65536, 131072, 262144]
-    assert learned.words(places) == "64.0 KiB to 256 KiB"
-    assert learned.words(places[:1]) == "64.0 KiB"
-    assert learned.words([learned.SIZES[-1], 2 * learned.SIZES[-1]]) == "1.00 MiB to none up to 1.00 MiB"
+    assert learned.span(places) == "64.0 KiB to 256 KiB"
+    assert learned.span(places[:1]) == "64.0 KiB"
+    assert learned.span([learned.SIZES[-1], 2 * learned.SIZES[-1]]) == "1.00 MiB to none up to 1.00 MiB"
+
+
+def test_a_bar_tells_what_was_learned_and_where_it_was_measured_to_pay():
+    polling, asleep = ring(*3 * [{size: (1.0, 0.5) for size in learned.SIZES if size >= 65536}])
+    both = [
+        [{key.replace("put", op): value for op in learned.OPS for key, value in side.items()} | {learned.OTHERS: 0.0}]
+        for side in (polling[0], asleep[0])
+    ]
+    rounds = [[both[0][0], both[1][0]]] * 3
+    bars = learned.bars_of("1gbit", rounds, dict.fromkeys(learned.OPS, 131072), judged=True)
+    assert len(bars) == len(learned.OPS)
+    assert {(bar.ours, bar.other, bar.value, bar.verdict) for bar in bars} == {("128 KiB", "64.0 KiB", 2, "met")}
 
 
 def test_learned_and_measured_are_apart_by_a_factor_within_the_sizes_that_were_tried():
