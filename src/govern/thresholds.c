@@ -161,9 +161,10 @@ wtl_choice wtl_thresholds_choose(wtl_thresholds *t, enum wtl_transfer_kind kind,
 
 /* ---- learning ---- */
 
-static uint8_t verdict_of(const wtl_size_class *c)
+static uint8_t verdict_of(const wtl_size_class *c, double wake_ns)
 {
   const wtl_tried *polls = &c->way[false], *sleeps = &c->way[true];
+  if (polls->n && polls->least < wake_ns) return WTL_POLLS;
   if (polls->n < FEW || sleeps->n < FEW) return WTL_UNDECIDED;
   double time = time_of(sleeps) / time_of(polls), cpu = cpu_of(sleeps) / cpu_of(polls);
   bool slept = c->verdict == WTL_SLEEPS;
@@ -198,8 +199,9 @@ void wtl_thresholds_learn(wtl_thresholds *t, enum wtl_transfer_kind kind, uint64
   if (how.is_trial) t->lost[how.sleeps] += loss_of(c, how.sleeps, ns, cpu_ns) - how.expected_ns;
   w->ns[w->n % WTL_TRIES] = (float)ns;
   w->cpu_ns[w->n % WTL_TRIES] = (float)cpu_ns;
+  w->least = w->n ? fminf(w->least, (float)ns) : (float)ns;
   w->n++;
-  uint8_t verdict = verdict_of(c);
+  uint8_t verdict = verdict_of(c, t->wake_ns);
   if (verdict == c->verdict) return;
   c->verdict = verdict;
   place(t, kind);

@@ -7,6 +7,9 @@
  * here. So that both ways are known, some transfers go the other way than their size says: few, for what these lose, in
  * time or in time on cores, may be no more than a share of the time that passes (WATTLE_SLOWDOWN).
  *
+ * A size that polling ever did in less time than a sleep and a wake-up take is polled for. By medians alone two PEs that
+ * both sleep would stay so: each finds that polling would be no faster, for the other one sleeps.
+ *
  * Sizes are told apart by powers of two. Of each, and of each way, the last few transfers that were measured are kept;
  * their medians say which way is the better one. The threshold lies where the fewest sizes are on the wrong side of it.
  *
@@ -27,7 +30,8 @@ enum { WTL_SIZE_CLASSES = 32, WTL_TRIES = 8 };
 /* What transfers of a size cost one way: the last of them. */
 typedef struct wtl_tried {
   float ns[WTL_TRIES], cpu_ns[WTL_TRIES];
-  uint32_t n; /* ever */
+  float least; /* ns, of all ever */
+  uint32_t n;  /* ever */
 } wtl_tried;
 
 typedef struct wtl_size_class {

@@ -132,6 +132,24 @@ static void sizes_that_lose_about_what_they_may_do_not_move_it(void)
   free(t);
 }
 
+/* The other one sleeps, so that polling takes as long: what it can take where nobody sleeps was seen before. */
+static void who_sleeps_does_not_teach_the_other_to_sleep(void)
+{
+  wtl_thresholds *t = start("put=1M", 0.01);
+  t->learns = true;
+  for (int i = 0; i < 400; i++) {
+    wtl_choice how = wtl_thresholds_choose(t, WTL_PUTS, 1024);
+    bool other_sleeps = i > 40;
+    double took = !other_sleeps ? 20e3 : how.sleeps ? 71e3 : 70e3;
+    now_ns += 100 * took; /* it computes between transfers, so that there may be trials */
+    if (how.measured) wtl_thresholds_learn(t, WTL_PUTS, 1024, how, took, how.sleeps ? 15e3 : took);
+  }
+  CHECK(t->size[WTL_PUTS][10].way[true].n >= WTL_TRIES && t->size[WTL_PUTS][10].way[false].n >= 2 * WTL_TRIES);
+  CHECK(!wtl_thresholds_choose(t, WTL_PUTS, 1024).sleeps || t->bytes[WTL_PUTS] > 1024);
+  CHECK(t->bytes[WTL_PUTS] > 1024);
+  free(t);
+}
+
 static void a_program_of_one_size_learns_too(void)
 {
   wtl_thresholds *t = start("learn", 0.01);
@@ -213,7 +231,8 @@ static void what_a_size_usually_takes_is_known_once_it_was_seen(void)
 
 TESTS(TEST(thresholds_start_where_the_paper_has_them),
       TEST(learned_thresholds_are_within_a_factor_of_two_of_the_crossover_at_three_speeds),
-      TEST(sizes_that_lose_about_what_they_may_do_not_move_it), TEST(a_program_of_one_size_learns_too),
-      TEST(thresholds_follow_a_link_that_changes), TEST(trials_cost_small_transfers_at_most_their_share),
-      TEST(nothing_is_tried_where_nothing_may_be_lost), TEST(given_thresholds_stay),
-      TEST(a_wrong_setting_is_named_with_what_is_allowed), TEST(what_a_size_usually_takes_is_known_once_it_was_seen))
+      TEST(sizes_that_lose_about_what_they_may_do_not_move_it), TEST(who_sleeps_does_not_teach_the_other_to_sleep),
+      TEST(a_program_of_one_size_learns_too), TEST(thresholds_follow_a_link_that_changes),
+      TEST(trials_cost_small_transfers_at_most_their_share), TEST(nothing_is_tried_where_nothing_may_be_lost),
+      TEST(given_thresholds_stay), TEST(a_wrong_setting_is_named_with_what_is_allowed),
+      TEST(what_a_size_usually_takes_is_known_once_it_was_seen))
