@@ -26,7 +26,7 @@ ROUNDS, LEARNING_S = 7, 0.4  # learning may cost a hundredth of the time: a samp
 def pays(polling: list[Figures], asleep: list[Figures], op: str, size: int) -> bool | None:
     """Less time on cores, and at most LONGER, by the quartiles of the rounds' ratios; None where these do not tell."""
     both = list(zip(polling, asleep, strict=True))
-    time, cpu = (sorted(s[key] / p[key] for p, s in both) for key in (f"{op}/{size}", f"{op}/{size}/cpu"))
+    time, cpu = ([s[key] / p[key] for p, s in both] for key in (f"{op}/{size}", f"{op}/{size}/cpu"))
     (low, high), (low_cpu, high_cpu) = quartiles(time), quartiles(cpu)
     if high <= LONGER and high_cpu < 1:
         return True

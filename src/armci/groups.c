@@ -390,18 +390,21 @@ int armci_domain_same_id(armci_domain_t domain, int proc)
   return domain_of(&f, proc) == domain_of(&f, f.self->me);
 }
 
+static int is_near(wtl_frame *f, int proc)
+{
+  armci_check_proc(f, proc);
+  wtl_leave(f);
+  return wtl_is_near(f->self, proc);
+}
+
 int ARMCI_Same_node(int proc)
 {
   ARMCI_ENTER(ARMCI_Same_node, 0);
-  armci_check_proc(&f, proc);
-  wtl_leave(&f);
-  return wtl_is_near(f.self, proc);
+  return is_near(&f, proc);
 }
 
 int armci_sameclusnode(int proc)
 {
   ARMCI_ENTER_AS(armci_sameclusnode, ARMCI_Same_node, 0);
-  armci_check_proc(&f, proc);
-  wtl_leave(&f);
-  return wtl_is_near(f.self, proc);
+  return is_near(&f, proc);
 }

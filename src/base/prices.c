@@ -14,6 +14,7 @@
 #include <cpuid.h>
 #endif
 
+#include "base/hash.h"
 #include "base/json_read.h"
 
 const char *const wtl_price_names[WTL_PRICES] = {
@@ -86,9 +87,7 @@ void wtl_prices_this_machine(wtl_prices_machine *machine)
 
 static uint64_t hash(uint64_t h, const char *text)
 {
-  do h = (h ^ (unsigned char)*text) * 0x100000001b3u; /* FNV-1a, the zero at the end included */
-  while (*text++);
-  return h;
+  return wtl_hash(h, text, strlen(text) + 1); /* the zero at the end included */
 }
 
 /* Only letters, digits, '.', '-' and '_' of it, so that it is one component of a path. */

@@ -57,7 +57,7 @@ typedef struct mpi {
   int timer;
   uint64_t moved_at; /* ns */
   int key;           /* of what is tied to MPI_COMM_SELF; MPI_KEYVAL_INVALID */
-  bool stops, is_let_go;
+  bool stops;
 } mpi;
 
 static mpi *of(const wtl_transport *t)
@@ -300,7 +300,7 @@ static int let_go(MPI_Comm self, int key, void *value, void *extra)
 {
   mpi *m = value;
   if (m->stops) return MPI_SUCCESS;
-  m->stops = m->is_let_go = true;
+  m->stops = true;
   m->home.closing(m->home.owner);
   return MPI_SUCCESS;
 }
@@ -315,9 +315,11 @@ static bool tie_to_mpi(mpi *m)
 
 static void untie(mpi *m)
 {
-  m->stops = true;
   if (m->key == MPI_KEYVAL_INVALID) return;
-  if (!m->is_let_go) PMPI_Comm_delete_attr(MPI_COMM_SELF, m->key);
+  if (!m->stops) { /* not from within let_go */
+    m->stops = true;
+    PMPI_Comm_delete_attr(MPI_COMM_SELF, m->key);
+  }
   PMPI_Comm_free_keyval(&m->key);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "govern/price.h"
 #include "power/knob_saved.h"
@@ -169,9 +170,7 @@ static void open_knob(wtl_clocks *c, const wtl_clocks_node *node)
 static void hear_region(void *arg, const char *name, bool begins)
 {
   wtl_governor *g = arg;
-  uint64_t key = 14695981039346656037ull; /* FNV-1a */
-  for (const char *p = name; *p; p++) key = (key ^ (unsigned char)*p) * 1099511628211ull;
-  wtl_governor_mark(g, key | 1, begins, wtl_ticks());
+  wtl_governor_mark(g, wtl_hash(WTL_HASH_NONE, name, strlen(name)) | 1, begins, wtl_ticks());
 }
 #endif
 

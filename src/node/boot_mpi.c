@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "node/boot.h"
+#include "base/hash.h"
 #include "node/boot_mpi.h"
 #include "node/lifeline.h"
 
@@ -96,15 +97,13 @@ static uint64_t node_identity(void)
 {
   char text[512] = "", word[128] = "";
   struct utsname name;
-  uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
   FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
   if (f && fgets(word, sizeof word, f)) append(text, sizeof text, word);
   if (f) fclose(f);
   if (uname(&name) == 0) append(text, sizeof text, name.nodename);
   ssize_t n = readlink("/proc/self/ns/pid", word, sizeof word - 1);
   if (n > 0) word[n] = '\0', append(text, sizeof text, word);
-  for (const char *c = text; *c; c++) hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
-  return hash;
+  return wtl_hash(WTL_HASH_NONE, text, strlen(text));
 }
 
 /* What each PE tells of itself. */

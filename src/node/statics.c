@@ -15,6 +15,7 @@
 
 #include "base/align.h"
 #include "base/error.h"
+#include "base/hash.h"
 
 #ifdef WTL_THREADS
 
@@ -134,13 +135,6 @@ uint64_t wtl_statics_program(void)
   return 0; /* all PEs are copies of one program */
 }
 #else
-static uint64_t hash_more(uint64_t hash, const void *bytes, size_t n) /* FNV-1a */
-{
-  const unsigned char *b = bytes;
-  for (size_t i = 0; i < n; i++) hash = (hash ^ b[i]) * 0x100000001b3u;
-  return hash;
-}
-
 /* Takes the build id in a segment of notes into *hash; false: there is none. */
 static bool hash_build_id(const char *notes, size_t length, uint64_t *hash)
 {
@@ -150,7 +144,7 @@ static bool hash_build_id(const char *notes, size_t length, uint64_t *hash)
     size_t name = at + sizeof note, bytes = name + wtl_round_up(note.n_namesz, 4);
     if (bytes > length || note.n_descsz > length - bytes) return false;
     if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(notes + name, "GNU", 4) == 0) {
-      *hash = hash_more(*hash, notes + bytes, note.n_descsz);
+      *hash = wtl_hash(*hash, notes + bytes, note.n_descsz);
       return true;
     }
     at = bytes + wtl_round_up(note.n_descsz, 4);
@@ -167,7 +161,7 @@ static uint64_t hash_file(uint64_t hash)
   ssize_t n;
   int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   for (int i = 0; fd >= 0 && i < MOST && (n = read(fd, piece, sizeof piece)) > 0; i++)
-    hash = hash_more(hash, piece, (size_t)n);
+    hash = wtl_hash(hash, piece, (size_t)n);
   if (fd >= 0) close(fd);
   return hash;
 }
@@ -179,7 +173,7 @@ static int identify_executable(struct dl_phdr_info *info, size_t size, void *arg
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *p = &info->dlpi_phdr[i];
     const char *notes = (const char *)(uintptr_t)(info->dlpi_addr + p->p_vaddr);
-    *hash = hash_more(*hash, p, sizeof *p);
+    *hash = wtl_hash(*hash, p, sizeof *p);
     if (p->p_type == PT_NOTE && !has_id) has_id = hash_build_id(notes, p->p_memsz, hash);
   }
   if (!has_id) *hash = hash_file(*hash);
@@ -188,7 +182,7 @@ static int identify_executable(struct dl_phdr_info *info, size_t size, void *arg
 
 uint64_t wtl_statics_program(void)
 {
-  uint64_t hash = 0xcbf29ce484222325u;
+  uint64_t hash = WTL_HASH_NONE;
   dl_iterate_phdr(identify_executable, &hash);
   return hash;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "pgas/global.h"
 #include "pgas/posted.h"
 #include "pgas/rma.h"
@@ -20,13 +21,10 @@ static void need_memory(const void *p, size_t bytes)
 
 /* --- making ------------------------------------------------------------------------------------------------------- */
 
-/* FNV-1a: all members compute the same, and other sets other numbers. */
+/* All members compute the same, and other sets other numbers. */
 static uint64_t context_of(const int *pes, int n)
 {
-  uint64_t h = 0xcbf29ce484222325ull;
-  const unsigned char *b = (const unsigned char *)pes;
-  for (size_t i = 0; i < (size_t)n * sizeof *pes; i++) h = (h ^ b[i]) * 0x100000001b3ull;
-  return h | 1; /* 0 is the program's own messages */
+  return wtl_hash(WTL_HASH_NONE, pes, (size_t)n * sizeof *pes) | 1; /* 0 is the program's own messages */
 }
 
 wtl_group *wtl_group_make(wtl_pe *self, const int *pes, int n)

@@ -53,11 +53,11 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   wtl_arena_shape shape = {.name = "arena", .setting = "SHMEM_SYMMETRIC_SIZE"};
   size_t n = (size_t)self->n_local, ledger = sizeof(wtl_shared), rings;
   int rc;
-  self->has_statics = self->settings.statics.on && self->boot.one_program;
-  if (self->settings.statics.on && !self->has_statics && self->me == 0)
+  bool asked = self->settings.statics.on;
+  if (asked && !self->boot.one_program && self->me == 0)
     wtl_say("the PEs run executables that differ: of these no global or static variable is symmetric, only memory from "
             "shmem_malloc (WATTLE_STATICS=off says nothing)");
-  if (self->has_statics) {
+  if (asked && self->boot.one_program) {
     wtl_statics_find(&statics);
     shape.program = self->boot.program;
   }

@@ -168,7 +168,6 @@ typedef struct wtl_pe {
   long starter_pid;
   wtl_settings settings;
   wtl_boot boot;
-  bool has_statics; /* global and static variables are symmetric */
   wtl_arena arena;
   wtl_net *net; /* NULL where all PEs are on this node */
   wtl_agent *agent;

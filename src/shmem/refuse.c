@@ -86,9 +86,9 @@ void wtl_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t
               "%s: %s=%p is not symmetric (target PE %d, %zu bytes): use memory from shmem_malloc or a global or "
               "static variable%s",
               wtl_call_here(call), name, p, pe, bytes,
-              wtl_self->has_statics           ? ""
-              : wtl_self->settings.statics.on ? " (these only where all PEs run the same executable)"
-                                              : " (these only with WATTLE_STATICS=on)");
+              !wtl_self->settings.statics.on ? " (these only with WATTLE_STATICS=on)"
+              : !wtl_self->boot.one_program  ? " (these only where all PEs run the same executable)"
+                                             : "");
 }
 
 void wtl_refuse_overlap(uint32_t call, const void *dest, size_t dest_bytes, const void *source, size_t source_bytes,
