@@ -216,7 +216,7 @@ bool wtl_net_progress(wtl_net *net)
   if (net->lost_pe >= 0 && !net->ending) act_on_loss(net);
   if (net->transport->ops->progress(net->transport)) happened = true; /* once: it may be what the caller waits for */
   if (net->answers && wtl_net_send_answers(net)) happened = true;
-  if (net->n_unsent) wtl_net_send_all(net), happened = true;
+  if (net->n_unsent) wtl_net_send_all(net, true), happened = true;
   wtl_net_unlock(net);
   return happened;
 }

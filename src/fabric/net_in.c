@@ -119,7 +119,7 @@ static bool take_batch(wtl_net *net, const wire_head *h, const char *at, size_t 
   bool good = true;
   for (uint32_t i = 0; good && i < h->records; i++)
     good = wire_next(&at, end, &r, &data) && take_record(net, (int)h->from, &r, data);
-  wtl_net_send_batch(net, (int)h->from); /* the answers, if any */
+  wtl_net_send_in_turn(net, (int)h->from); /* the answers, if any */
   return good;
 }
 

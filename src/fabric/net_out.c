@@ -35,9 +35,12 @@ void wtl_net_left(wtl_net *net)
 static void batch_sent(void *arg)
 {
   batch *b = arg;
-  b->next_free = b->net->free_batches;
-  b->net->free_batches = b;
-  wtl_net_left(b->net);
+  wtl_net *net = b->net;
+  int pe = b->pe;
+  b->next_free = net->free_batches;
+  net->free_batches = b;
+  wtl_net_left(net);
+  if (pe >= 0 && --net->peers[pe].leaving == 0) wtl_net_send_batch(net, pe);
 }
 
 static batch *new_batch(wtl_net *net)
@@ -48,6 +51,7 @@ static batch *new_batch(wtl_net *net)
   else if (!(b = malloc(sizeof *b)))
     wtl_net_fail(net, net->boot->pe, "no memory for a message of", "out of memory");
   b->net = net;
+  b->pe = -1;
   b->used = 0;
   b->run = NULL;
   b->head = (wire_head){net->cookie, (uint32_t)net->boot->pe, 0};
@@ -68,7 +72,15 @@ void wtl_net_send_batch(wtl_net *net, int pe)
   batch *b = net->peers[pe].open;
   if (!b) return;
   net->peers[pe].open = NULL;
+  net->peers[pe].leaving++;
+  b->pe = pe;
   send_batch(net, pe, b, WTL_SEND_EAGER);
+}
+
+/* On a line that takes no more, answers would pile up in messages of their own. */
+void wtl_net_send_in_turn(wtl_net *net, int pe)
+{
+  if (net->peers[pe].leaving == 0) wtl_net_send_batch(net, pe);
 }
 
 static void *append(batch *b, enum wire_kind kind, wtl_place at, uint64_t token, uint64_t n, uint64_t room)
@@ -88,11 +100,11 @@ void wtl_net_send_sign(wtl_net *net, int pe, bool of_the_end)
   send_batch(net, pe, b, WTL_SEND_APART);
 }
 
-void wtl_net_send_all(wtl_net *net)
+void wtl_net_send_all(wtl_net *net, bool in_turn)
 {
   for (int i = 0; i < net->n_unsent; i++) {
     net->peers[net->unsent[i]].listed = false;
-    wtl_net_send_batch(net, net->unsent[i]);
+    (in_turn ? wtl_net_send_in_turn : wtl_net_send_batch)(net, net->unsent[i]);
   }
   net->n_unsent = 0;
 }
@@ -205,16 +217,26 @@ static void large_sent(void *arg)
   if (p->queue) start_queued(net, p);
 }
 
+/*
+ * The pieces of a long get go aside: what this PE itself asks for meanwhile would arrive behind them, and two PEs that
+ * get from each other would take turns on a line that carries both directions. A shorter answer arrives together with
+ * what is sent after it, for which its target wakes up once.
+ */
+static enum wtl_send_manner manner_of(const large *l)
+{
+  if (l->n < WTL_NET_LARGE) return WTL_SEND_EAGER;
+  return l->message == WIRE_DATA && l->n == WTL_NET_MOST ? WTL_SEND_ASIDE : WTL_SEND_RENDEZVOUS;
+}
+
 static void start_large(wtl_net *net, large *l)
 {
-  bool eager = l->n < WTL_NET_LARGE;
   wtl_net_send_batch(net, l->pe); /* what was said before goes before */
-  if (!eager) net->peers[l->pe].abreast += (uint32_t)l->n;
+  if (l->n >= WTL_NET_LARGE) net->peers[l->pe].abreast += (uint32_t)l->n;
   WTL_NET_ADD(net->in_flight, 1);
   net->counts.sent++;
   net->counts.bytes_sent += sizeof l->head + l->n;
-  net->transport->ops->send(net->transport, l->pe, l->message, &l->head, sizeof l->head, l->from, l->n,
-                            eager ? WTL_SEND_EAGER : WTL_SEND_RENDEZVOUS, large_sent, l);
+  net->transport->ops->send(net->transport, l->pe, l->message, &l->head, sizeof l->head, l->from, l->n, manner_of(l),
+                            large_sent, l);
 }
 
 /* Sends `n` bytes alone, now or when others have left. owned: they are the network's, which frees them. */
@@ -526,7 +548,7 @@ void wtl_net_message(wtl_net *net, int pe, wtl_net_tag tag, const void *from, si
 void wtl_net_push(wtl_net *net)
 {
   pthread_mutex_lock(&net->lock);
-  if (net->n_unsent) wtl_net_send_all(net);
+  if (net->n_unsent) wtl_net_send_all(net, false);
   wtl_net_unlock(net);
 }
 
@@ -557,7 +579,7 @@ uint64_t wtl_net_flush(wtl_net *net)
   }
   net->n_dirty = 0;
   wtl_net_rma_flush(net);
-  wtl_net_send_all(net);
+  wtl_net_send_all(net, false);
   uint64_t flush = wtl_epoch_wait(&net->epochs);
   wtl_net_unlock(net);
   return flush;
@@ -603,6 +625,6 @@ void wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int only)
   }
   flow->n_dirty = kept;
   if (only < 0) flow->disordered = false;
-  wtl_net_send_all(net);
+  wtl_net_send_all(net, false);
   wtl_net_unlock(net);
 }

@@ -30,6 +30,7 @@ enum {
 typedef struct batch {
   wtl_net *net;
   struct batch *next_free;
+  int pe; /* -1: a sign, which nothing waits for */
   size_t used;
   wire_record *run; /* the last record, where it is a WIRE_AM that more messages may join; else NULL */
   wire_head head;   /* and right behind it */
@@ -61,6 +62,7 @@ typedef struct large {
 
 typedef struct peer {
   batch *open;               /* records not yet sent */
+  uint32_t leaving;          /* batches that the transport has not done with */
   large *queue, **queue_end; /* large ones that wait for their turn */
   uint32_t abreast;          /* bytes of large ones under way */
   uint16_t asked;            /* flushes it has not answered */
@@ -159,8 +161,9 @@ void wtl_net_left(wtl_net *net);     /* a message, or a hardware operation, is d
 void *wtl_net_add_record(wtl_net *net, int pe, enum wire_kind kind, wtl_place at, uint64_t token, uint64_t n,
                          uint64_t room);
 void wtl_net_send_batch(wtl_net *net, int pe);
+void wtl_net_send_in_turn(wtl_net *net, int pe);               /* when the batches before have left */
 void wtl_net_send_sign(wtl_net *net, int pe, bool of_the_end); /* of life, or that the job ends */
-void wtl_net_send_all(wtl_net *net);
+void wtl_net_send_all(wtl_net *net, bool in_turn);
 void wtl_net_answer(wtl_net *net, int pe, uint64_t token, const void *from, size_t n);
 bool wtl_net_send_answers(wtl_net *net); /* true if any left */
 pending *wtl_net_find_pending(wtl_net *net, uint64_t token, uint64_t n);

@@ -4,7 +4,7 @@
  * transport_mpi.c).
  *
  * Order: messages from one PE to another arrive in the order they were sent. The data of one that was sent by
- * rendezvous may follow later; one that was sent apart has no order with the others.
+ * rendezvous may follow later; one that was sent apart or aside has no order with the others.
  *
  * Threads: the caller holds one lock around every call; everything a transport calls back, it calls from inside one of
  * these calls, but for `closing`.
@@ -25,9 +25,15 @@ typedef void (*wtl_done_fn)(void *arg);
 
 /*
  * How a message is sent: EAGER, it needs no answer of its target to leave; by RENDEZVOUS where that serves long ones;
- * APART, eager and on a connection of its own, so that what is queued on the other does not hold it up.
+ * APART, eager and on a connection of its own, so that what is queued on the other does not hold it up; ASIDE, as by
+ * RENDEZVOUS, but on a third one, so that it does not hold up others.
  */
-enum wtl_send_manner { WTL_SEND_EAGER, WTL_SEND_RENDEZVOUS, WTL_SEND_APART };
+enum wtl_send_manner { WTL_SEND_EAGER, WTL_SEND_RENDEZVOUS, WTL_SEND_APART, WTL_SEND_ASIDE };
+
+static inline bool wtl_may_send_later(enum wtl_send_manner manner)
+{
+  return manner == WTL_SEND_RENDEZVOUS || manner == WTL_SEND_ASIDE;
+}
 
 /* The side that gets what arrives. */
 typedef struct wtl_transport_home {
@@ -52,7 +58,7 @@ typedef struct wtl_transport_key {
 
 typedef struct wtl_transport_ops {
   const char *name;
-  bool keeps_order; /* the data of a message of up to WTL_NET_MOST bytes, too, whatever its manner */
+  bool keeps_order; /* the data of a message of up to WTL_NET_MOST bytes, too, if it is sent by rendezvous */
 
   /* Publishes what others need to reach this process (they look it up on first contact, after a fence of the caller's).
    * 0, or an exit code with the reason in `error`. */

@@ -132,7 +132,7 @@ static void mpi_send(wtl_transport *base, int pe, unsigned message, const void *
                      const void *data, size_t n, enum wtl_send_manner manner, wtl_done_fn done, void *arg)
 {
   mpi *m = of(base);
-  lead first = {(uint32_t)header_bytes, n && manner == WTL_SEND_RENDEZVOUS, n};
+  lead first = {(uint32_t)header_bytes, n && wtl_may_send_later(manner), n};
   size_t here = first.later ? 0 : n, bytes = sizeof first + header_bytes + here;
   char *copy = malloc(bytes);
   if (!copy) no_memory();

@@ -123,11 +123,11 @@ static void sim_send(wtl_transport *t, int pe, unsigned message, const void *hea
   p->header_bytes = header_bytes;
   p->data = data;
   p->n = n;
-  p->later = manner == WTL_SEND_RENDEZVOUS && n > WTL_NET_MOST;
+  p->later = wtl_may_send_later(manner) && n > WTL_NET_MOST;
   if (header_bytes) memcpy(p->header, header, header_bytes);
   bool is_done = !p->later && (!n || buffer(of(t), p));
   if (!is_done) p->sent = done, p->sent_arg = arg;
-  post(of(t), pe, p, MESSAGE, header_bytes + (p->later ? 0 : n), manner == WTL_SEND_APART);
+  post(of(t), pe, p, MESSAGE, header_bytes + (p->later ? 0 : n), manner >= WTL_SEND_APART);
   if (is_done) done(arg);
 }
 

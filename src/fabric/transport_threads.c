@@ -93,7 +93,7 @@ static void threads_send(wtl_transport *t, int pe, unsigned message, const void 
                          const void *data, size_t n, enum wtl_send_manner manner, wtl_done_fn done, void *arg)
 {
   parcel *p = new_parcel();
-  bool eager = manner != WTL_SEND_RENDEZVOUS;
+  bool eager = !wtl_may_send_later(manner);
   if (header_bytes > HEADER_BYTES || !message) abort();
   *p = (parcel){.message = message,
                 .done = done,

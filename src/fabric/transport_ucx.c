@@ -19,9 +19,12 @@
 
 enum { ADDRESS_BYTES = 4096 };
 
-/* A PE on first contact. Two endpoints are two connections. */
+/* The connections to a PE, by what travels there, each an endpoint that is made at first use. */
+enum lane { ORDERED, APART, ASIDE, N_LANES };
+
+/* A PE on first contact. */
 typedef struct contact {
-  ucp_ep_h ep, apart;
+  ucp_ep_h lanes[N_LANES];
   enum { UNKNOWN, HARDWARE, MESSAGES } rma;
 } contact;
 
@@ -68,7 +71,8 @@ static void on_peer_error(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
   ucx *u = arg;
   for (int pe = 0; pe < u->boot->n_pes; pe++)
-    if (u->contacts[pe].ep == ep || u->contacts[pe].apart == ep) lost(u, pe, status);
+    for (int lane = 0; lane < N_LANES; lane++)
+      if (u->contacts[pe].lanes[lane] == ep) lost(u, pe, status);
 }
 
 static size_t from_hex(const char *text, unsigned char *out)
@@ -101,16 +105,15 @@ static ucp_ep_h connect_to(ucx *u, int pe)
   return ep;
 }
 
-static ucp_ep_h endpoint(ucx *u, int pe)
+static ucp_ep_h endpoint_of(ucx *u, int pe, enum lane lane)
 {
-  contact *c = &u->contacts[pe];
-  return c->ep ? c->ep : (c->ep = connect_to(u, pe));
+  ucp_ep_h *ep = &u->contacts[pe].lanes[lane];
+  return *ep ? *ep : (*ep = connect_to(u, pe));
 }
 
-static ucp_ep_h endpoint_apart(ucx *u, int pe)
+static ucp_ep_h endpoint(ucx *u, int pe)
 {
-  contact *c = &u->contacts[pe];
-  return c->apart ? c->apart : (c->apart = connect_to(u, pe));
+  return endpoint_of(u, pe, ORDERED);
 }
 
 /* --- one way to end an operation -------------------------------------------------------------------------------- */
@@ -187,16 +190,21 @@ enum { COPIED_BYTES = 2048 };
 
 /* --- messages --------------------------------------------------------------------------------------------------- */
 
+static enum lane lane_of(enum wtl_send_manner manner)
+{
+  return manner == WTL_SEND_APART ? APART : manner == WTL_SEND_ASIDE ? ASIDE : ORDERED;
+}
+
 static void ucx_send(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes,
                      const void *data, size_t n, enum wtl_send_manner manner, wtl_done_fn done, void *arg)
 {
   ucx *u = of(t);
   waiting *w = wait_for(u, done, arg);
   ucp_request_param_t how = notify(w);
-  ucp_ep_h ep = manner == WTL_SEND_APART ? endpoint_apart(u, pe) : endpoint(u, pe);
+  ucp_ep_h ep = endpoint_of(u, pe, lane_of(manner));
   if (!ep) return;
-  bool eager = manner != WTL_SEND_RENDEZVOUS || n <= WTL_NET_MOST;
-  if (eager) how.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS, how.flags = UCP_AM_SEND_FLAG_EAGER;
+  if (!wtl_may_send_later(manner) || n <= WTL_NET_MOST)
+    how.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS, how.flags = UCP_AM_SEND_FLAG_EAGER;
   if (!header_bytes && n <= COPIED_BYTES) {
     w->piece = (ucp_dt_iov_t){(void *)(uintptr_t)data, n};
     how.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE, how.datatype = ucp_dt_make_iov();
@@ -522,10 +530,9 @@ static void ucx_stop(wtl_transport *t)
   for (lent *l = u->lent; l; l = l->next)
     if (l->key) ucp_rkey_destroy(l->key);
   /* All PEs have met: nothing is under way. Connections are closed by force, for nobody reads them any more. */
-  for (int pe = 0; pe < u->boot->n_pes; pe++) {
-    if (u->contacts[pe].ep) close_endpoint(u, u->contacts[pe].ep);
-    if (u->contacts[pe].apart) close_endpoint(u, u->contacts[pe].apart);
-  }
+  for (int pe = 0; pe < u->boot->n_pes; pe++)
+    for (int lane = 0; lane < N_LANES; lane++)
+      if (u->contacts[pe].lanes[lane]) close_endpoint(u, u->contacts[pe].lanes[lane]);
   ucp_worker_destroy(u->worker);
   for (lent *l = u->lent, *next; l; l = next) {
     next = l->next;

@@ -179,6 +179,45 @@ static void what_waits_for_its_turn_may_be_overtaken(void)
   close_posts();
 }
 
+/* Two get from each other: what one asks for does not come behind what it sends. */
+static void a_long_answer_holds_up_no_request(void)
+{
+  static unsigned char long_one[2 * WTL_NET_MOST];
+  uint64_t word = 0;
+  _Atomic uint32_t left = 0, left_there = 0;
+  open_both(true);
+  memcpy(slice_of(THERE), data, sizeof long_one);
+  memcpy(slice_of(HERE), data, sizeof word);
+  for (size_t done = 0; done < sizeof long_one; done += WTL_NET_MOST)
+    wtl_net_get(posts[HERE].net, NULL, THERE, at(done), long_one + done, WTL_NET_MOST, &left);
+  deliver_all_but_aside();
+  CHECK(left == 2 && letters() == 2);
+  wtl_net_get(posts[THERE].net, NULL, HERE, at(0), &word, sizeof word, &left_there);
+  deliver_all_but_aside();
+  CHECK(left_there == 0 && memcmp(&word, data, sizeof word) == 0);
+  CHECK(left == 2);
+  deliver_all();
+  CHECK(left == 0 && memcmp(long_one, data, sizeof long_one) == 0);
+  close_posts();
+}
+
+/* On a line that takes no more, only the first of them is on its way: the others share the next message. */
+static void answers_that_cannot_leave_travel_together(void)
+{
+  open_both(false);
+  for (size_t i = 0; i < MANY; i++) put(NULL, 0, WTL_NET_LARGE, WTL_NET_NOW);
+  for (size_t i = letters(); i > 0; i--) {
+    deliver(take_letter());
+    wtl_net_progress(posts[THERE].net);
+  }
+  size_t sent = 0;
+  for (letter *l = queue; l; l = l->next) sent += l->from == THERE && l->manner != WTL_SEND_APART; /* no sign of life */
+  CHECK(sent == 1);
+  CHECK(flush_needs(0) && arrived(0, WTL_NET_LARGE));
+  CHECK(wtl_net_count(posts[THERE].net).sent < MANY / 2);
+  close_posts();
+}
+
 static void flows_are_completed_apart(void)
 {
   open_both(true);
@@ -206,4 +245,5 @@ static void flows_are_completed_apart(void)
 TESTS(TEST(a_few_leave_at_once), TEST(one_and_its_quiet_are_one_message), TEST(a_row_travels_together),
       TEST(a_wait_ends_a_row), TEST(what_comes_slowly_leaves_at_once), TEST(fetches_nobody_waits_for_travel_together),
       TEST(a_signal_travels_with_its_data), TEST(pieces_are_confirmed_as_the_transport_allows),
-      TEST(what_waits_for_its_turn_may_be_overtaken), TEST(flows_are_completed_apart))
+      TEST(what_waits_for_its_turn_may_be_overtaken), TEST(a_long_answer_holds_up_no_request),
+      TEST(answers_that_cannot_leave_travel_together), TEST(flows_are_completed_apart))
