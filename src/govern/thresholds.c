@@ -6,17 +6,19 @@
 #include <string.h>
 
 /* So many of a size and a way say something. Once all that are kept are there, one transfer in SELDOM is looked at; of
- * those one in OFTEN goes the other way while that is hardly known, later one in RARELY, and the one looked at after it
- * is measured, too, to be compared with. No other is: measuring takes some microseconds. */
-enum { FEW = 4, SELDOM = 16, OFTEN = 2, RARELY = 4 };
+ * those one in OFTEN goes the other way until it is certain which is better, later one in RARELY, and the one looked at
+ * after it is measured, too, to be compared with. No other is: measuring takes some microseconds. */
+enum { FEW = 4, SELDOM = 8, OFTEN = 2, RARELY = 8 };
+
+/* So many comparisons more for one side than for the other decide. */
+enum { LIKELY = 3 };
 
 /* Of the slowdown that is allowed. A trial keeps the other PE waiting, too, of which its own sees nothing; and some is
  * for measuring, and for the clock. */
 static const double for_trials = 0.25;
 
-/* Longer by so much, and it pays no more. Who has slept so far goes on until it is a little worse: medians differ by
- * chance. */
-static const double longer = 1.05, longer_still = 1.08, dearer_still = 1.05;
+/* Longer by so much, and it pays no more. */
+static const double longer = 1.05;
 
 static const char *const names[] = {"put", "get", "acc", "strided"};
 
@@ -139,6 +141,11 @@ static double expected_loss(const wtl_thresholds *t, const wtl_size_class *c, bo
   return sleeps ? t->wake_ns : time_of(usual);
 }
 
+static bool is_certain(const wtl_size_class *c)
+{
+  return c->quick == -WTL_SURE || c->cheap == -WTL_SURE || (c->quick == WTL_SURE && c->cheap == WTL_SURE);
+}
+
 wtl_choice wtl_thresholds_choose(wtl_thresholds *t, enum wtl_transfer_kind kind, uint64_t bytes)
 {
   wtl_choice how = {.sleeps = bytes >= t->bytes[kind]};
@@ -147,28 +154,40 @@ wtl_choice wtl_thresholds_choose(wtl_thresholds *t, enum wtl_transfer_kind kind,
   bool known = c->way[how.sleeps].n >= WTL_TRIES;
   if (known && c->turn++ % SELDOM) return how;
   how.measured = !known || c->is_next;
-  c->is_next = false;
-  if (c->way[how.sleeps].n < FEW || ++c->looks % (c->way[!how.sleeps].n < FEW ? OFTEN : RARELY)) return how;
+  if (c->way[how.sleeps].n < FEW || ++c->looks % (is_certain(c) ? RARELY : OFTEN)) return how;
   double expected = expected_loss(t, c, !how.sleeps), measuring = 2 * t->measuring_ns; /* the next one, too */
   if (t->lost[!how.sleeps] + expected + measuring > for_trials * t->allowed * (t->clock() - t->started)) return how;
   t->trials++;
   t->lost[!how.sleeps] += expected + measuring; /* expected: until it is known, which it may never be */
   how.expected_ns = expected;
-  how.is_trial = how.measured = c->is_next = true;
+  how.is_trial = how.measured = true;
   how.sleeps = !how.sleeps;
   return how;
 }
 
 /* ---- learning ---- */
 
+static void count(int8_t *more, bool is_one)
+{
+  if (is_one && *more < WTL_SURE) ++*more;
+  if (!is_one && *more > -WTL_SURE) --*more;
+}
+
+/* The last trial and one that went the usual way. */
+static void compare(wtl_size_class *c, double ns, double cpu_ns)
+{
+  double time = c->trial_slept ? c->trial_ns / ns : ns / c->trial_ns;
+  double cpu = c->trial_slept ? c->trial_cpu_ns / cpu_ns : cpu_ns / c->trial_cpu_ns;
+  count(&c->quick, time <= longer);
+  count(&c->cheap, cpu <= 1);
+}
+
 static uint8_t verdict_of(const wtl_size_class *c, double wake_ns)
 {
-  const wtl_tried *polls = &c->way[false], *sleeps = &c->way[true];
+  const wtl_tried *polls = &c->way[false];
   if (polls->n && polls->least < wake_ns) return WTL_POLLS;
-  if (polls->n < FEW || sleeps->n < FEW) return WTL_UNDECIDED;
-  double time = time_of(sleeps) / time_of(polls), cpu = cpu_of(sleeps) / cpu_of(polls);
-  bool slept = c->verdict == WTL_SLEEPS;
-  return time <= (slept ? longer_still : longer) && cpu <= (slept ? dearer_still : 1) ? WTL_SLEEPS : WTL_POLLS;
+  if (c->quick <= -LIKELY || c->cheap <= -LIKELY) return WTL_POLLS;
+  return c->quick >= LIKELY && c->cheap >= LIKELY ? WTL_SLEEPS : c->verdict;
 }
 
 /* Sizes of this kind that would be on the wrong side of a threshold at class `k`. */
@@ -196,7 +215,15 @@ void wtl_thresholds_learn(wtl_thresholds *t, enum wtl_transfer_kind kind, uint64
 {
   wtl_size_class *c = &t->size[kind][class_of(bytes)];
   wtl_tried *w = &c->way[how.sleeps];
-  if (how.is_trial) t->lost[how.sleeps] += loss_of(c, how.sleeps, ns, cpu_ns) - how.expected_ns;
+  if (how.is_trial) {
+    t->lost[how.sleeps] += loss_of(c, how.sleeps, ns, cpu_ns) - how.expected_ns;
+    c->trial_ns = (float)ns;
+    c->trial_cpu_ns = (float)cpu_ns;
+    c->trial_slept = how.sleeps;
+  } else if (c->is_next && c->trial_slept != how.sleeps) {
+    compare(c, ns, cpu_ns);
+  }
+  c->is_next = how.is_trial;
   w->ns[w->n % WTL_TRIES] = (float)ns;
   w->cpu_ns[w->n % WTL_TRIES] = (float)cpu_ns;
   w->least = w->n ? fminf(w->least, (float)ns) : (float)ns;

@@ -10,8 +10,9 @@
  * A size that polling ever did in less time than a sleep and a wake-up take is polled for. By medians alone two PEs that
  * both sleep would stay so: each finds that polling would be no faster, for the other one sleeps.
  *
- * Sizes are told apart by powers of two. Of each, and of each way, the last few transfers that were measured are kept;
- * their medians say which way is the better one. The threshold lies where the fewest sizes are on the wrong side of it.
+ * Sizes are told apart by powers of two. A trial is compared with a transfer of the usual way soon after it, which what
+ * else the machine does touches alike; which way is the better one, most of the last comparisons say. What either way
+ * usually costs, the medians of the last few say. The threshold lies where the fewest sizes are on the wrong side of it.
  *
  * All times in ns, and given by the caller but for `clock`, which is read where a transfer might go the other way. One
  * thread.
@@ -25,7 +26,7 @@
 
 enum wtl_transfer_kind { WTL_PUTS, WTL_GETS, WTL_ACCS, WTL_STRIDED, WTL_TRANSFER_KINDS };
 
-enum { WTL_SIZE_CLASSES = 32, WTL_TRIES = 8 };
+enum { WTL_SIZE_CLASSES = 32, WTL_TRIES = 8, WTL_SURE = 10 };
 
 /* What transfers of a size cost one way: the last of them. */
 typedef struct wtl_tried {
@@ -37,8 +38,12 @@ typedef struct wtl_tried {
 typedef struct wtl_size_class {
   wtl_tried way[2]; /* polling, sleeping */
   uint32_t turn, looks;
+  float trial_ns, trial_cpu_ns; /* the last trial, and its way: to be compared with the next one that is measured */
+  bool trial_slept, is_next;    /* is_next: there was one, and nothing was compared with it yet */
+  /* Of the comparisons, how many more said that sleeping is quick enough, and cheaper, than said that it is not; at most
+   * WTL_SURE either way, so that it follows what changes. */
+  int8_t quick, cheap;
   uint8_t verdict; /* WTL_UNDECIDED, ... */
-  bool is_next;    /* the next one that is looked at is measured: the last one was a trial */
 } wtl_size_class;
 
 enum { WTL_UNDECIDED, WTL_POLLS, WTL_SLEEPS };

@@ -46,12 +46,33 @@ static uint64_t crossover(const link *l)
   return UINT64_MAX;
 }
 
-/* One transfer, with noise of some per cent that a chance of its own decides. Returns what it took. */
-static double transfer(wtl_thresholds *t, const link *l, enum wtl_transfer_kind kind, uint64_t bytes)
+static double chance(void)
 {
   static uint32_t state = 1;
   state = state * 1664525u + 1013904223u;
-  double noise = 1 + 0.02 * ((double)(state >> 16) / 65536 - 0.5), took = polled_ns(l, bytes);
+  return (double)(state >> 16) / 65536;
+}
+
+/* One per cent either way. */
+static double little_noise(void)
+{
+  return 1 + 0.02 * (chance() - 0.5);
+}
+
+/* Of a machine with others on it: a deviation of 6 per cent (the sum of three chances has one of a half), and now and
+ * then up to twice as long. */
+static double much_noise(void)
+{
+  double usual = 1 + 0.12 * (chance() + chance() + chance() - 1.5);
+  return chance() < 0.03 ? usual * (1 + chance()) : usual;
+}
+
+static double (*noise_of)(void) = little_noise;
+
+/* One transfer. Returns what it took, but for the noise. */
+static double transfer(wtl_thresholds *t, const link *l, enum wtl_transfer_kind kind, uint64_t bytes)
+{
+  double noise = noise_of(), took = polled_ns(l, bytes);
   wtl_choice how = wtl_thresholds_choose(t, kind, bytes);
   double cpu = how.sleeps ? slept_cpu_ns(l, bytes) : took;
   if (how.sleeps) took += l->wake_ns;
@@ -103,6 +124,32 @@ static void learned_thresholds_are_within_a_factor_of_two_of_the_crossover_at_th
     free(t);
   }
   CHECK(crossover(&slow) < crossover(&middle) && crossover(&middle) < crossover(&fast));
+}
+
+/* Jobs of 0.4 s for each of nine sizes, one after the other. */
+static void on_a_noisy_machine_nineteen_of_twenty_are_within_a_factor_of_two(void)
+{
+  const link *const links[] = {&slow, &middle, &fast};
+  enum { JOBS = 40, FROM = 12, TO = 20 };
+  int good = 0, all = 0;
+  noise_of = much_noise;
+  for (int i = 0; i < 3 * JOBS; i++) {
+    const link *l = links[i % 3];
+    wtl_thresholds *t = start("learn", 0.01);
+    double want = fmin((double)crossover(l), 2 << TO);
+    for (int kind = 0; kind < WTL_TRANSFER_KINDS; kind++) {
+      for (int k = FROM; k <= TO; k++)
+        for (double until = now_ns + 0.4e9; now_ns < until;)
+          transfer(t, l, (enum wtl_transfer_kind)kind, (uint64_t)1 << k);
+      double got = fmin((double)t->bytes[kind], 2 << TO);
+      good += got <= 2 * want && got >= want / 2;
+      all++;
+    }
+    free(t);
+  }
+  noise_of = little_noise;
+  if (good * 20 < all * 19) fprintf(stderr, "%d of %d\n", good, all);
+  CHECK(good * 20 >= all * 19);
 }
 
 /* Small sizes lose clearly, large ones what they may, give or take chance: nothing in that moves the threshold. */
@@ -231,6 +278,7 @@ static void what_a_size_usually_takes_is_known_once_it_was_seen(void)
 
 TESTS(TEST(thresholds_start_where_the_paper_has_them),
       TEST(learned_thresholds_are_within_a_factor_of_two_of_the_crossover_at_three_speeds),
+      TEST(on_a_noisy_machine_nineteen_of_twenty_are_within_a_factor_of_two),
       TEST(sizes_that_lose_about_what_they_may_do_not_move_it), TEST(who_sleeps_does_not_teach_the_other_to_sleep),
       TEST(a_program_of_one_size_learns_too), TEST(thresholds_follow_a_link_that_changes),
       TEST(trials_cost_small_transfers_at_most_their_share), TEST(nothing_is_tried_where_nothing_may_be_lost),
