@@ -354,7 +354,7 @@ def run_under(mpi, n: int, program: Path, *words: str, **settings: str) -> subpr
 
 
 def test_pkg_config_names_what_a_program_needs(tmp_path: Path) -> None:
-    need("pkg-config", "mpicc.openmpi", "mpirun.openmpi")
+    need("pkg-config", "readelf", "mpicc.openmpi", "mpirun.openmpi")
     flags = subprocess.run(
         ["pkg-config", "--cflags", "--libs", "armci"],
         env=os.environ | {"PKG_CONFIG_PATH": str(HOME / "lib/pkgconfig")},
@@ -362,7 +362,16 @@ def test_pkg_config_names_what_a_program_needs(tmp_path: Path) -> None:
         text=True,
         check=True,
     ).stdout.split()
-    for archive in ("-larmci", "-l:libarmci.a"):
-        words = [archive if word == "-larmci" else word for word in flags]
-        program = compile_program("beside_mpi.c", tmp_path / "beside_mpi", *words)
+    # Another ARMCI, as Debian has one by that name, in a folder that a program's own build names before ours.
+    other = tmp_path / "other"
+    other.mkdir()
+    code, made = other / "other.c", other / "other.o"
+    code.write_text("int ARMCI_Init(void) { return 1; }\n")
+    subprocess.run(["gcc", "-c", code, "-o", made], check=True)
+    subprocess.run(["ar", "rc", other / "libarmci.a", made], check=True)
+    for archive in (False, True):
+        words = [re.sub(r"libarmci\.so$", "libarmci.a", word) if archive else word for word in flags]
+        program = compile_program("beside_mpi.c", tmp_path / f"beside_mpi-{archive}", f"-L{other}", *words)
+        libraries = subprocess.run(["readelf", "-d", program], capture_output=True, text=True, check=True).stdout
+        assert ("libarmci.so" in libraries) is not archive
         assert run(2, program).returncode == 0
