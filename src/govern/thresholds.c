@@ -146,13 +146,19 @@ static bool is_certain(const wtl_size_class *c)
   return c->quick == -WTL_SURE || c->cheap == -WTL_SURE || (c->quick == WTL_SURE && c->cheap == WTL_SURE);
 }
 
+/* Polling ever took less than a wake-up would. */
+static bool is_settled(const wtl_size_class *c, double wake_ns)
+{
+  return c->way[false].n && c->way[false].least < wake_ns;
+}
+
 wtl_choice wtl_thresholds_choose(wtl_thresholds *t, enum wtl_transfer_kind kind, uint64_t bytes)
 {
   wtl_choice how = {.sleeps = bytes >= t->bytes[kind]};
   wtl_size_class *c = &t->size[kind][class_of(bytes)];
   if (!t->learns) return how;
   bool known = c->way[how.sleeps].n >= WTL_TRIES;
-  if (known && c->turn++ % SELDOM) return how;
+  if (known && (is_settled(c, t->wake_ns) || c->turn++ % SELDOM)) return how;
   how.measured = !known || c->is_next;
   if (c->way[how.sleeps].n < FEW || ++c->looks % (is_certain(c) ? RARELY : OFTEN)) return how;
   double expected = expected_loss(t, c, !how.sleeps), measuring = 2 * t->measuring_ns; /* the next one, too */
@@ -184,8 +190,7 @@ static void compare(wtl_size_class *c, double ns, double cpu_ns)
 
 static uint8_t verdict_of(const wtl_size_class *c, double wake_ns)
 {
-  const wtl_tried *polls = &c->way[false];
-  if (polls->n && polls->least < wake_ns) return WTL_POLLS;
+  if (is_settled(c, wake_ns)) return WTL_POLLS;
   if (c->quick <= -LIKELY || c->cheap <= -LIKELY) return WTL_POLLS;
   return c->quick >= LIKELY && c->cheap >= LIKELY ? WTL_SLEEPS : c->verdict;
 }

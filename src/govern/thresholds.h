@@ -7,8 +7,9 @@
  * here. So that both ways are known, some transfers go the other way than their size says: few, for what these lose, in
  * time or in time on cores, may be no more than a share of the time that passes (WATTLE_SLOWDOWN).
  *
- * A size that polling ever did in less time than a sleep and a wake-up take is polled for. By medians alone two PEs that
- * both sleep would stay so: each finds that polling would be no faster, for the other one sleeps.
+ * A size that polling ever did in less time than a sleep and a wake-up take is polled for, and nothing more is tried. By
+ * comparisons alone two PEs that both sleep would stay so: each finds that polling would be no faster, for the other one
+ * sleeps.
  *
  * Sizes are told apart by powers of two. A trial is compared with a transfer of the usual way soon after it, which what
  * else the machine does touches alike; which way is the better one, most of the last comparisons say. What either way

@@ -191,7 +191,7 @@ static void who_sleeps_does_not_teach_the_other_to_sleep(void)
     now_ns += 100 * took; /* it computes between transfers, so that there may be trials */
     if (how.measured) wtl_thresholds_learn(t, WTL_PUTS, 1024, how, took, how.sleeps ? 15e3 : took);
   }
-  CHECK(t->size[WTL_PUTS][10].way[true].n >= WTL_TRIES && t->size[WTL_PUTS][10].way[false].n >= 2 * WTL_TRIES);
+  CHECK(t->trials == 0);
   CHECK(!wtl_thresholds_choose(t, WTL_PUTS, 1024).sleeps || t->bytes[WTL_PUTS] > 1024);
   CHECK(t->bytes[WTL_PUTS] > 1024);
   free(t);
@@ -219,15 +219,15 @@ static void thresholds_follow_a_link_that_changes(void)
 /* What small ones lose is bounded from the beginning, however bad sleeping is for them. */
 static void trials_cost_small_transfers_at_most_their_share(void)
 {
-  static const link far_too_short = {12.5, 5e3, 500e3, 200e3, 0.5};
+  static const link far_too_short = {12.5, 60e3, 600e3, 200e3, 0.5};
   wtl_thresholds *t = start("learn", 0.01);
   double began = now_ns, polling = 0;
   for (int i = 0; i < 20000; i++) {
     transfer(t, &far_too_short, WTL_PUTS, 64);
     polling += polled_ns(&far_too_short, 64);
-    CHECK(now_ns - began <= 1.02 * polling + 500e3);
+    CHECK(now_ns - began <= 1.02 * polling + 600e3);
   }
-  CHECK(now_ns - began <= 1.02 * polling);
+  CHECK(now_ns - began <= 1.02 * polling && t->trials > 0);
   free(t);
 }
 
