@@ -220,12 +220,18 @@ static void large_sent(void *arg)
 /*
  * The pieces of a long get go aside: what this PE itself asks for meanwhile would arrive behind them, and two PEs that
  * get from each other would take turns on a line that carries both directions. A shorter answer arrives together with
- * what is sent after it, for which its target wakes up once.
+ * what is sent after it, for which its target wakes up once. And where this PE has asked for nothing itself for MUTUAL
+ * pieces, there is nothing to hold up, and one connection takes them in less time than two.
  */
+enum { MUTUAL = 64 };
+
 static enum wtl_send_manner manner_of(const large *l)
 {
+  peer *p = &l->net->peers[l->pe];
   if (l->n < WTL_NET_LARGE) return WTL_SEND_EAGER;
-  return l->message == WIRE_DATA && l->n == WTL_NET_MOST ? WTL_SEND_ASIDE : WTL_SEND_RENDEZVOUS;
+  if (l->message != WIRE_DATA || l->n < WTL_NET_MOST || p->mutual == 0) return WTL_SEND_RENDEZVOUS;
+  p->mutual--;
+  return WTL_SEND_ASIDE;
 }
 
 static void start_large(wtl_net *net, large *l)
@@ -445,6 +451,7 @@ void wtl_net_get(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, void *t
 {
   _Atomic uint32_t *counter = left ? left : flow_counter(flow);
   pthread_mutex_lock(&net->lock);
+  net->peers[pe].mutual = MUTUAL;
   if (!wtl_net_rma_get(net, pe, at, to, n, counter)) {
     wtl_net_add_record(net, pe, WIRE_LOAD, at, await(net, to, n, -1, counter), n, 0);
     dispatch_fetch(net, pe, left != NULL);

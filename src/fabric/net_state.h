@@ -67,6 +67,7 @@ typedef struct peer {
   uint32_t abreast;          /* bytes of large ones under way */
   uint16_t asked;            /* flushes it has not answered */
   uint32_t row, row_since;   /* small operations in a row, and net->waits when it began */
+  uint32_t mutual;           /* pieces of long gets that are answered aside: this PE gets from that one, too */
   bool dirty;                /* something was sent to it since completion was last asked for */
   bool in_dirty;             /* it is in net->dirty */
   bool listed;               /* in net->unsent */

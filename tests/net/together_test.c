@@ -188,6 +188,12 @@ static void a_long_answer_holds_up_no_request(void)
   open_both(true);
   memcpy(slice_of(THERE), data, sizeof long_one);
   memcpy(slice_of(HERE), data, sizeof word);
+  wtl_net_get(posts[HERE].net, NULL, THERE, at(0), long_one, WTL_NET_MOST, &left);
+  deliver_all_but_aside();
+  CHECK(left == 0); /* it has asked for nothing itself yet */
+  wtl_net_get(posts[THERE].net, NULL, HERE, at(0), &word, sizeof word, &left_there);
+  deliver_all();
+  word = 0;
   for (size_t done = 0; done < sizeof long_one; done += WTL_NET_MOST)
     wtl_net_get(posts[HERE].net, NULL, THERE, at(done), long_one + done, WTL_NET_MOST, &left);
   deliver_all_but_aside();
