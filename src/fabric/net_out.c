@@ -225,7 +225,7 @@ static void large_sent(void *arg)
  */
 enum { MUTUAL = 64 };
 
-static enum wtl_send_manner manner_of(const large *l)
+static enum wtl_send_manner choose_manner(const large *l)
 {
   peer *p = &l->net->peers[l->pe];
   if (l->n < WTL_NET_LARGE) return WTL_SEND_EAGER;
@@ -241,8 +241,8 @@ static void start_large(wtl_net *net, large *l)
   WTL_NET_ADD(net->in_flight, 1);
   net->counts.sent++;
   net->counts.bytes_sent += sizeof l->head + l->n;
-  net->transport->ops->send(net->transport, l->pe, l->message, &l->head, sizeof l->head, l->from, l->n, manner_of(l),
-                            large_sent, l);
+  net->transport->ops->send(net->transport, l->pe, l->message, &l->head, sizeof l->head, l->from, l->n,
+                            choose_manner(l), large_sent, l);
 }
 
 /* Sends `n` bytes alone, now or when others have left. owned: they are the network's, which frees them. */

@@ -35,6 +35,11 @@ static inline bool wtl_may_send_later(enum wtl_send_manner manner)
   return manner == WTL_SEND_RENDEZVOUS || manner == WTL_SEND_ASIDE;
 }
 
+static inline bool wtl_is_ordered(enum wtl_send_manner manner)
+{
+  return manner == WTL_SEND_EAGER || manner == WTL_SEND_RENDEZVOUS;
+}
+
 /* The side that gets what arrives. */
 typedef struct wtl_transport_home {
   void *owner;

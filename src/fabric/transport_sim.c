@@ -127,7 +127,7 @@ static void sim_send(wtl_transport *t, int pe, unsigned message, const void *hea
   if (header_bytes) memcpy(p->header, header, header_bytes);
   bool is_done = !p->later && (!n || buffer(of(t), p));
   if (!is_done) p->sent = done, p->sent_arg = arg;
-  post(of(t), pe, p, MESSAGE, header_bytes + (p->later ? 0 : n), manner >= WTL_SEND_APART);
+  post(of(t), pe, p, MESSAGE, header_bytes + (p->later ? 0 : n), !wtl_is_ordered(manner));
   if (is_done) done(arg);
 }
 

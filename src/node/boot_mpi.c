@@ -11,8 +11,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "node/boot.h"
 #include "base/hash.h"
+#include "node/boot.h"
 #include "node/boot_mpi.h"
 #include "node/lifeline.h"
 
