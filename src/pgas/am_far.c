@@ -33,9 +33,9 @@ typedef struct peer {
   _Atomic uint64_t bytes;
   uint64_t seen; /* what had arrived here when the last message was sent */
   /* What it was asked and has said, written with am->lock held. */
-  uint32_t asked;
+  _Atomic uint32_t asked;
   uint64_t asked_bytes;
-  _Atomic bool asks;           /* an answer is under way */
+  _Atomic bool asks;           /* an answer is under way, with which what is held leaves; its arrival ends that */
   _Atomic uint64_t done_bytes; /* answered for */
   _Atomic uint32_t done;       /* handled there */
   _Atomic uint32_t due, taken; /* replies it says it sent, replies taken */
@@ -131,6 +131,8 @@ bool wtl_am_far_message(void *owner, int from, wtl_net_tag tag, const void *data
     if (!(place = landing_place(self, tag.a, n))) return false;
     if (n) wtl_store_bytes(place, data, n);
   }
+  /* Not when it is taken, which may be much later: what is held until now leaves, and nobody else sends on the rest. */
+  if (tag.kind == DONE && f->peers[from].asked == (uint32_t)tag.a) f->peers[from].asks = false;
   size_t bytes = place ? 0 : count * wire_padded(n);
   wtl_am_letter *l = wtl_am_inbox_add(&f->inbox[way_of(tag.kind)], bytes);
   if (!l) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for a message of %zu bytes from PE %d", n, from);
@@ -309,14 +311,11 @@ static void take_done(wtl_am *am, wtl_am_far *f, int pe, const wtl_net_tag *tag)
   pthread_mutex_lock(&am->lock);
   if (is_later((uint32_t)tag->b, p->due)) p->due = (uint32_t)tag->b;
   if (is_later((uint32_t)tag->a, p->done)) p->done = (uint32_t)tag->a;
-  if (p->asks && p->asked == (uint32_t)tag->a) {
+  if (p->asked == (uint32_t)tag->a) {
     p->done_bytes = p->asked_bytes;
     f->in_vain++;
     again = unanswered(p) > f->window / 4;
-    if (again)
-      question = ask(p);
-    else
-      p->asks = false;
+    if (again) question = ask(p);
   }
   pthread_mutex_unlock(&am->lock);
   if (again) wtl_net_message(am->pe->net, pe, question, NULL, 0, false, NULL);
@@ -451,7 +450,7 @@ static void ask_for_end(wtl_am *am, wtl_am_far *f, int pe)
   wtl_net_tag question;
   bool asks;
   pthread_mutex_lock(&am->lock);
-  asks = p->done != p->sent && !(p->asks && p->asked == p->sent);
+  asks = p->done != p->sent && p->asked != p->sent;
   if (asks) question = ask(p);
   pthread_mutex_unlock(&am->lock);
   if (asks) wtl_net_message(am->pe->net, pe, question, NULL, 0, false, NULL);
