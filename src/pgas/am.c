@@ -286,8 +286,8 @@ static inline void note_unquiet(wtl_am *am, int id)
   if (id >= WTL_AM_FIRST_ID) atomic_store_explicit(&am->unquiet, 1, memory_order_release);
 }
 
-void wtl_am_request(wtl_pe *self, wtl_site *site, const char *call, int pe, int id, const void *source, size_t n,
-                    uint64_t *done)
+static inline void request(wtl_pe *self, wtl_site *site, const char *call, int pe, int id, const void *source, size_t n,
+                           uint64_t *done, bool more)
 {
   wtl_am *am = self->am;
   int slot = self->slot_of[pe];
@@ -295,7 +295,7 @@ void wtl_am_request(wtl_pe *self, wtl_site *site, const char *call, int pe, int 
   uint32_t counted = counted_by(am, done), position;
   size_t sent = 0;
   if (WTL_UNLIKELY(slot < 0)) {
-    wtl_am_far_request(am, site, pe, id, counted, NULL, source, n);
+    wtl_am_far_request(am, site, pe, id, counted, NULL, source, n, more);
     note_unquiet(am, id);
     return;
   }
@@ -307,6 +307,17 @@ void wtl_am_request(wtl_pe *self, wtl_site *site, const char *call, int pe, int 
   note_unquiet(am, id);
 }
 
+void wtl_am_request(wtl_pe *self, wtl_site *site, const char *call, int pe, int id, const void *source, size_t n,
+                    uint64_t *done)
+{
+  request(self, site, call, pe, id, source, n, done, false);
+}
+
+void wtl_am_request_of_row(wtl_pe *self, wtl_site *site, int pe, int id, const void *source, size_t n, bool more)
+{
+  request(self, site, NULL, pe, id, source, n, NULL, more);
+}
+
 void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *target, const void *source, size_t n,
                         uint64_t *done)
 {
@@ -316,7 +327,7 @@ void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *targ
   uint32_t counted = counted_by(am, done);
   wtl_am_claim c;
   if (slot < 0) {
-    wtl_am_far_request(am, site, pe, id, counted, target, source, n);
+    wtl_am_far_request(am, site, pe, id, counted, target, source, n, false);
     note_unquiet(am, id);
     return;
   }

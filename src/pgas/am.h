@@ -70,6 +70,9 @@ void wtl_am_detach(wtl_pe *self, wtl_site *site, const char *call, int id);
 void wtl_am_request(wtl_pe *self, wtl_site *site, const char *call, int pe, int id, const void *source, size_t n,
                     uint64_t *done);
 
+/* One of the runtime's own that come in a row. more: others follow at once, and the last of them asks for the end of all. */
+void wtl_am_request_of_row(wtl_pe *self, wtl_site *site, int pe, int id, const void *source, size_t n, bool more);
+
 /* The payload goes to the symmetric object `target` of `pe` first; the handler finds it there. */
 void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *target, const void *source, size_t n,
                         uint64_t *done);

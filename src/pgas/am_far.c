@@ -211,25 +211,25 @@ static wtl_net_tag ask(peer *p)
 
 /*
  * Is an answer wanted now? Where a quiet is likely to come; where this is not the only message, for nothing has arrived
- * since the last one; and in time to send on without a pause.
+ * since the last one; and in time to send on without a pause. The first two can wait while more follows.
  */
-static bool should_ask(wtl_am_far *f, peer *p)
+static bool should_ask(wtl_am_far *f, peer *p, bool more)
 {
   uint64_t arrivals = atomic_load_explicit(&f->arrivals, memory_order_relaxed);
   bool burst = p->seen == arrivals + 1;
   p->seen = arrivals + 1;
-  return !p->asks && (burst || f->in_vain < ANSWERS_IN_VAIN || unanswered(p) > f->window / 4);
+  return !p->asks && ((!more && (burst || f->in_vain < ANSWERS_IN_VAIN)) || unanswered(p) > f->window / 4);
 }
 
 /* Counts a message that is about to be sent; true, with the question, where one is to follow it. */
-static bool count_sent(wtl_am *am, wtl_am_far *f, peer *p, size_t n, wtl_net_tag *question)
+static bool count_sent(wtl_am *am, wtl_am_far *f, peer *p, size_t n, bool more, wtl_net_tag *question)
 {
   bool alone = am->pe->thread_level < WTL_THREAD_MULTIPLE, asks;
   if (!alone) pthread_mutex_lock(&am->lock);
   atomic_store_explicit(&p->sent, atomic_load_explicit(&p->sent, memory_order_relaxed) + 1, memory_order_relaxed);
   atomic_store_explicit(&p->bytes, atomic_load_explicit(&p->bytes, memory_order_relaxed) + n + COST,
                         memory_order_relaxed);
-  asks = should_ask(f, p);
+  asks = should_ask(f, p, more);
   if (asks && alone) pthread_mutex_lock(&am->lock);
   if (asks)
     *question = ask(p); /* nobody else begins to ask: an answer that comes asks on only where it was asked for */
@@ -238,7 +238,7 @@ static bool count_sent(wtl_am *am, wtl_am_far *f, peer *p, size_t n, wtl_net_tag
 }
 
 void wtl_am_far_request(wtl_am *am, wtl_site *site, int pe, int id, uint32_t counted, const void *target,
-                        const void *source, size_t n)
+                        const void *source, size_t n, bool more)
 {
   wtl_am_far *f = far_of(am);
   wtl_net *net = am->pe->net;
@@ -248,7 +248,7 @@ void wtl_am_far_request(wtl_am *am, wtl_site *site, int pe, int id, uint32_t cou
   wtl_net_tag tag = {.b = pack(id, counted), .kind = REQUEST, .joins = true}, question;
   if (target) tag = (wtl_net_tag){.a = wtl_far_place(am->pe, target).offset, .b = tag.b, .kind = LANDED};
   wait_for(am, site, has_room, &s);
-  bool asks = count_sent(am, f, p, n, &question), held = asks || p->asks;
+  bool asks = count_sent(am, f, p, n, more, &question), held = asks || p->asks;
   wtl_net_message(net, pe, tag, source, n, held, n > WTL_NET_MERGED ? &left : NULL);
   if (asks)
     wtl_net_message(net, pe, question, NULL, 0, false, NULL);

@@ -101,14 +101,15 @@ typedef struct message {
   char bytes[MOST];
 } message;
 
-static void send(wtl_pe *self, wtl_site *site, const wtl_packed *how, message *m, wtl_request *r)
+/* more: of what one call moves. A get's own reply tells that it is done: nothing asks for that. */
+static void send(wtl_pe *self, wtl_site *site, const wtl_packed *how, message *m, wtl_request *r, bool more)
 {
-  wtl_global *g = self->global;
+  bool is_get = how->op == WTL_PACKED_GET;
   memcpy(m->bytes, &m->head, sizeof m->head);
-  if (how->op == WTL_PACKED_GET) atomic_fetch_add_explicit(&r->by_packed, 1, memory_order_relaxed);
-  wtl_am_request(self, site, NULL, how->pe, WTL_AM_PACKED, m->bytes, m->used, NULL);
+  if (is_get) atomic_fetch_add_explicit(&r->by_packed, 1, memory_order_relaxed);
+  wtl_am_request_of_row(self, site, how->pe, WTL_AM_PACKED, m->bytes, m->used, more || is_get);
   /* After it: another thread's fence must not take for done what has not been sent. */
-  atomic_fetch_add_explicit(&g->packed[how->pe], 1, memory_order_relaxed);
+  if (!is_get) atomic_fetch_add_explicit(&self->global->packed[how->pe], 1, memory_order_relaxed);
 }
 
 static void start_message(const wtl_packed *how, message *m, size_t block, const wtl_fetch *f)
@@ -138,7 +139,7 @@ static void accumulate_block(wtl_pe *self, wtl_site *site, const wtl_packed *how
     m->head.offset = wtl_global_place(self, there + done, how->pe).offset;
     memcpy(m->bytes + m->used, here + done, step);
     m->used += step;
-    send(self, site, how, m, &(wtl_request){0});
+    send(self, site, how, m, &(wtl_request){0}, done + step < block);
   }
 }
 
@@ -200,7 +201,7 @@ void wtl_packed_patch(wtl_pe *self, wtl_site *site, const wtl_packed *how, const
     for (int i = 0; i < s->levels; i++, m.used += sizeof(level))
       memcpy(m.bytes + m.used, &(level){s->count[i], s->there[i]}, sizeof(level));
     if (!f) wtl_each_run(s, here, there, first, m.head.n, pack_run, &m);
-    send(self, site, how, &m, r); /* the fetch may be over, and gone, after the last one */
+    send(self, site, how, &m, r, first + each < blocks); /* the fetch may be over, and gone, after the last one */
   }
 }
 
@@ -234,7 +235,7 @@ void wtl_packed_list(wtl_pe *self, wtl_site *site, const wtl_packed *how, size_t
     for (size_t i = 0; i < count; i++, m.used += sizeof(uint64_t))
       memcpy(m.bytes + m.used, &(uint64_t){wtl_global_place(self, there[first + i], how->pe).offset}, sizeof(uint64_t));
     for (size_t i = 0; !f && i < count; i++, m.used += block) memcpy(m.bytes + m.used, here[first + i], block);
-    send(self, site, how, &m, r);
+    send(self, site, how, &m, r, first + each < n);
   }
 }
 
