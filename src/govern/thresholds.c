@@ -5,13 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many of a size and a way say something. Once all that are kept are there, one transfer in SELDOM is looked at; of
- * those one in OFTEN goes the other way until it is certain which is better, later one in RARELY, and the one looked at
- * after it is measured, too, to be compared with. No other is: measuring takes some microseconds. */
-enum { FEW = 4, SELDOM = 8, OFTEN = 2, RARELY = 8 };
+/*
+ * Of the slots of time one in OFTEN is for trials, scattered so that no rhythm of a program's falls in with them: the
+ * first few transfers of a size go the other way then, and as many after it are compared with them. Where it is certain
+ * which way is better one in RARELY of those slots is. Of other transfers those are measured that fill what is kept of a
+ * way, and then one in SELDOM: measuring takes some microseconds.
+ */
+enum { OFTEN = 8, RARELY = 8, SELDOM = 64 };
+static const double slot_ns = 4e6;
 
-/* So many comparisons more for one side than for the other decide. */
-enum { LIKELY = 3 };
+/* Sizes that were not seen in so many transfers are not in use any more. */
+enum { RECENT = 1024 };
+
+/* So much evidence decides; of one comparison at the most. */
+enum { LIKELY = 3, MOST = 2 };
 
 /* Of the slowdown that is allowed. A trial keeps the other PE waiting, too, of which its own sees nothing; and some is
  * for measuring, and for the clock. */
@@ -73,7 +80,7 @@ int wtl_thresholds_read(const char *text, uint64_t bytes[WTL_TRANSFER_KINDS], bo
 }
 
 void wtl_thresholds_start(wtl_thresholds *t, const char *text, double allowed, double wake_ns, double measuring_ns,
-                          double (*clock)(void))
+                          double (*clock)(void), double wall)
 {
   memset(t, 0, sizeof *t);
   wtl_thresholds_read(text, t->bytes, &t->learns, NULL, 0);
@@ -81,6 +88,7 @@ void wtl_thresholds_start(wtl_thresholds *t, const char *text, double allowed, d
   t->wake_ns = wake_ns;
   t->measuring_ns = measuring_ns;
   t->clock = clock;
+  t->wall = wall;
   t->started = clock();
 }
 
@@ -134,63 +142,101 @@ static double loss_of(const wtl_size_class *c, bool sleeps, double ns, double cp
   return fmax(0, sleeps ? ns - time_of(usual) : cpu_ns - cpu_of(usual));
 }
 
+/* By less than a slot's trials nothing is expected: one of them may have taken a hundred times as long by chance. */
 static double expected_loss(const wtl_thresholds *t, const wtl_size_class *c, bool sleeps)
 {
   const wtl_tried *other = &c->way[sleeps], *usual = &c->way[!sleeps];
-  if (other->n) return loss_of(c, sleeps, time_of(other), cpu_of(other));
+  if (other->n >= WTL_TRIALS_A_SLOT) return loss_of(c, sleeps, time_of(other), cpu_of(other));
   return sleeps ? t->wake_ns : time_of(usual);
 }
 
+/* One comparison leaves it so. */
 static bool is_certain(const wtl_size_class *c)
 {
-  return c->quick == -WTL_SURE || c->cheap == -WTL_SURE || (c->quick == WTL_SURE && c->cheap == WTL_SURE);
+  const float sure = WTL_SURE - MOST;
+  return c->quick <= -sure || c->cheap <= -sure || (c->quick >= sure && c->cheap >= sure);
 }
 
-/* Polling ever took less than a wake-up would. */
-static bool is_settled(const wtl_size_class *c, double wake_ns)
+/* Nothing that is in use lies between it and the threshold, but what would be better off on its own side. */
+static bool is_at_edge(const wtl_thresholds *t, const wtl_size_class *size, int threshold, int k)
 {
-  return c->way[false].n && c->way[false].least < wake_ns;
+  bool below = k < threshold;
+  for (int i = below ? k + 1 : threshold; i < (below ? threshold : k); i++)
+    if (size[i].last_turn && t->turns - size[i].last_turn < RECENT &&
+        size[i].verdict != (below ? WTL_SLEEPS : WTL_POLLS))
+      return false;
+  return true;
+}
+
+static bool is_for_trials(uint64_t slot, bool certain)
+{
+  uint64_t period = slot / OFTEN, scattered = period * 0x9e3779b97f4a7c15u >> 32;
+  return slot % OFTEN == scattered % OFTEN && (!certain || scattered / OFTEN % RARELY == 0);
+}
+
+static bool is_affordable(const wtl_thresholds *t, bool sleeps, double costs, double now)
+{
+  return t->lost[sleeps] + costs <= for_trials * t->allowed * (now - t->started);
 }
 
 wtl_choice wtl_thresholds_choose(wtl_thresholds *t, enum wtl_transfer_kind kind, uint64_t bytes)
 {
   wtl_choice how = {.sleeps = bytes >= t->bytes[kind]};
-  wtl_size_class *c = &t->size[kind][class_of(bytes)];
+  int k = class_of(bytes);
+  wtl_size_class *c = &t->size[kind][k];
   if (!t->learns) return how;
-  bool known = c->way[how.sleeps].n >= WTL_TRIES;
-  if (known && (is_settled(c, t->wake_ns) || c->turn++ % SELDOM)) return how;
-  how.measured = !known || c->is_next;
-  if (c->way[how.sleeps].n < FEW || ++c->looks % (is_certain(c) ? RARELY : OFTEN)) return how;
-  double expected = expected_loss(t, c, !how.sleeps), measuring = 2 * t->measuring_ns; /* the next one, too */
-  if (t->lost[!how.sleeps] + expected + measuring > for_trials * t->allowed * (t->clock() - t->started)) return how;
+  c->last_turn = ++t->turns;
+  how.measured = c->way[how.sleeps].n < WTL_TRIES || c->turn++ % SELDOM == 0;
+  if (how.measured || !is_at_edge(t, t->size[kind], class_of(t->bytes[kind]), k)) return how;
+  double now = t->clock();
+  uint64_t slot = (uint64_t)((now + t->wall) / slot_ns);
+  if (!is_for_trials(slot, is_certain(c))) {
+    how.measured = c->kept > 0;
+    return how;
+  }
+  if (c->slot != slot) c->slot = slot, c->tried = c->kept = 0;
+  double expected = expected_loss(t, c, !how.sleeps), measuring = 2 * t->measuring_ns; /* the compared one, too */
+  if (c->tried == WTL_TRIALS_A_SLOT || !is_affordable(t, !how.sleeps, expected + measuring, now)) return how;
+  c->tried++;
   t->trials++;
   t->lost[!how.sleeps] += expected + measuring; /* expected: until it is known, which it may never be */
-  how.expected_ns = expected;
-  how.is_trial = how.measured = true;
-  how.sleeps = !how.sleeps;
-  return how;
+  return (wtl_choice){.sleeps = !how.sleeps, .measured = true, .is_trial = true, .expected_ns = expected};
 }
 
 /* ---- learning ---- */
 
-static void count(int8_t *more, bool is_one)
+static double clamp(double x, double most)
 {
-  if (is_one && *more < WTL_SURE) ++*more;
-  if (!is_one && *more > -WTL_SURE) --*more;
+  return fmin(most, fmax(-most, x));
 }
 
-/* The last trial and one that went the usual way. */
+/* A twentieth less than what is allowed counts one. What happens beside a transfer makes it last much longer now and
+ * then: that counts no more than two comparisons do. */
+static void count(float *evidence, double ratio, double allowed)
+{
+  *evidence = (float)clamp(*evidence + clamp((allowed - ratio) / 0.05, MOST), WTL_SURE);
+}
+
+static void keep_trial(wtl_size_class *c, bool slept, double ns, double cpu_ns)
+{
+  if (c->kept == WTL_TRIALS_A_SLOT) return;
+  c->trials_slept = slept;
+  c->trial_ns[c->kept] = (float)ns;
+  c->trial_cpu_ns[c->kept++] = (float)cpu_ns;
+}
+
+/* A trial and one that went the usual way. */
 static void compare(wtl_size_class *c, double ns, double cpu_ns)
 {
-  double time = c->trial_slept ? c->trial_ns / ns : ns / c->trial_ns;
-  double cpu = c->trial_slept ? c->trial_cpu_ns / cpu_ns : cpu_ns / c->trial_cpu_ns;
-  count(&c->quick, time <= longer);
-  count(&c->cheap, cpu <= 1);
+  double trial_ns = c->trial_ns[--c->kept], trial_cpu_ns = c->trial_cpu_ns[c->kept];
+  double time = c->trials_slept ? trial_ns / ns : ns / trial_ns;
+  double cpu = c->trials_slept ? trial_cpu_ns / cpu_ns : cpu_ns / trial_cpu_ns;
+  count(&c->quick, time, longer);
+  count(&c->cheap, cpu, 1);
 }
 
-static uint8_t verdict_of(const wtl_size_class *c, double wake_ns)
+static uint8_t verdict_of(const wtl_size_class *c)
 {
-  if (is_settled(c, wake_ns)) return WTL_POLLS;
   if (c->quick <= -LIKELY || c->cheap <= -LIKELY) return WTL_POLLS;
   return c->quick >= LIKELY && c->cheap >= LIKELY ? WTL_SLEEPS : c->verdict;
 }
@@ -222,18 +268,16 @@ void wtl_thresholds_learn(wtl_thresholds *t, enum wtl_transfer_kind kind, uint64
   wtl_tried *w = &c->way[how.sleeps];
   if (how.is_trial) {
     t->lost[how.sleeps] += loss_of(c, how.sleeps, ns, cpu_ns) - how.expected_ns;
-    c->trial_ns = (float)ns;
-    c->trial_cpu_ns = (float)cpu_ns;
-    c->trial_slept = how.sleeps;
-  } else if (c->is_next && c->trial_slept != how.sleeps) {
+    keep_trial(c, how.sleeps, ns, cpu_ns);
+  } else if (c->kept && c->trials_slept != how.sleeps) {
     compare(c, ns, cpu_ns);
+  } else {
+    c->kept = 0; /* the threshold has passed it meanwhile */
   }
-  c->is_next = how.is_trial;
   w->ns[w->n % WTL_TRIES] = (float)ns;
   w->cpu_ns[w->n % WTL_TRIES] = (float)cpu_ns;
-  w->least = w->n ? fminf(w->least, (float)ns) : (float)ns;
   w->n++;
-  uint8_t verdict = verdict_of(c, t->wake_ns);
+  uint8_t verdict = verdict_of(c);
   if (verdict == c->verdict) return;
   c->verdict = verdict;
   place(t, kind);

@@ -7,13 +7,14 @@
  * here. So that both ways are known, some transfers go the other way than their size says: few, for what these lose, in
  * time or in time on cores, may be no more than a share of the time that passes (WATTLE_SLOWDOWN).
  *
- * A size that polling ever did in less time than a sleep and a wake-up take is polled for, and nothing more is tried. By
- * comparisons alone two PEs that both sleep would stay so: each finds that polling would be no faster, for the other one
- * sleeps.
+ * What one PE tries alone says little: how long a transfer takes follows from the other PE's way, too, and of two that
+ * sleep each would find polling no faster. So all PEs try at the same time: in slots of the wall clock, on which the nodes
+ * of a cluster agree to some 0.1 ms where it is set by NTP. (Where they do not, each tries alone.)
  *
- * Sizes are told apart by powers of two. A trial is compared with a transfer of the usual way soon after it, which what
- * else the machine does touches alike; which way is the better one, most of the last comparisons say. What either way
- * usually costs, the medians of the last few say. The threshold lies where the fewest sizes are on the wrong side of it.
+ * Sizes are told apart by powers of two. Where sleeping pays for one size it does for larger ones: only those next to the
+ * threshold are tried. A trial is compared with a transfer of the usual way soon after it, which what else the machine
+ * does touches alike; which way is the better one, most of the last comparisons say. What either way usually costs, the
+ * medians of the last few say. The threshold lies where the fewest sizes are on the wrong side of it.
  *
  * All times in ns, and given by the caller but for `clock`, which is read where a transfer might go the other way. One
  * thread.
@@ -27,23 +28,25 @@
 
 enum wtl_transfer_kind { WTL_PUTS, WTL_GETS, WTL_ACCS, WTL_STRIDED, WTL_TRANSFER_KINDS };
 
-enum { WTL_SIZE_CLASSES = 32, WTL_TRIES = 8, WTL_SURE = 10 };
+enum { WTL_SIZE_CLASSES = 32, WTL_TRIES = 8, WTL_SURE = 10, WTL_TRIALS_A_SLOT = 4 };
 
 /* What transfers of a size cost one way: the last of them. */
 typedef struct wtl_tried {
   float ns[WTL_TRIES], cpu_ns[WTL_TRIES];
-  float least; /* ns, of all ever */
-  uint32_t n;  /* ever */
+  uint32_t n; /* ever */
 } wtl_tried;
 
 typedef struct wtl_size_class {
   wtl_tried way[2]; /* polling, sleeping */
-  uint32_t turn, looks;
-  float trial_ns, trial_cpu_ns; /* the last trial, and its way: to be compared with the next one that is measured */
-  bool trial_slept, is_next;    /* is_next: there was one, and nothing was compared with it yet */
-  /* Of the comparisons, how many more said that sleeping is quick enough, and cheaper, than said that it is not; at most
-   * WTL_SURE either way, so that it follows what changes. */
-  int8_t quick, cheap;
+  uint32_t turn, last_turn;
+  /* The trials of a slot, and those of them that are still to be compared with the usual way. */
+  uint64_t slot;
+  uint8_t tried, kept;
+  bool trials_slept;
+  float trial_ns[WTL_TRIALS_A_SLOT], trial_cpu_ns[WTL_TRIALS_A_SLOT];
+  /* The comparisons' evidence that sleeping is quick enough, and cheaper, or that it is not (< 0); at most WTL_SURE
+   * either way, so that it follows what changes. */
+  float quick, cheap;
   uint8_t verdict; /* WTL_UNDECIDED, ... */
 } wtl_size_class;
 
@@ -57,6 +60,8 @@ typedef struct wtl_thresholds {
   double measuring_ns;
   double started, lost[2];
   double (*clock)(void);
+  double wall; /* what the wall clock is ahead of `clock` */
+  uint32_t turns;
   uint64_t trials;
   wtl_size_class size[WTL_TRANSFER_KINDS][WTL_SIZE_CLASSES];
 } wtl_thresholds;
@@ -71,9 +76,9 @@ typedef struct wtl_choice {
 int wtl_thresholds_read(const char *text, uint64_t bytes[WTL_TRANSFER_KINDS], bool *learns, char *error, size_t size);
 
 /* `text`: one that can be read. `allowed`: share of the time that learning may cost; trials take a quarter of it.
- * `measuring_ns`: what it takes to measure a transfer. */
+ * `measuring_ns`: what it takes to measure a transfer. `wall`: what the wall clock is ahead of `clock`. */
 void wtl_thresholds_start(wtl_thresholds *t, const char *text, double allowed, double wake_ns, double measuring_ns,
-                          double (*clock)(void));
+                          double (*clock)(void), double wall);
 
 wtl_choice wtl_thresholds_choose(wtl_thresholds *t, enum wtl_transfer_kind kind, uint64_t bytes);
 

@@ -19,6 +19,18 @@ static double process_ns(void)
   return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
+/* What the wall clock is ahead of now_ns. In simulation all PEs have one clock. */
+static double wall_ns(void)
+{
+#ifdef WTL_SIM
+  return 0;
+#else
+  struct timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  return 1e9 * (double)t.tv_sec + (double)t.tv_nsec - now_ns();
+#endif
+}
+
 /* What reading both clocks takes here, before a transfer and after it, and as often for its fence. */
 static double price_of_measuring(void)
 {
@@ -35,7 +47,7 @@ void wtl_transfers_start(wtl_transfers *t, const wtl_settings *settings, wtl_gov
   t->governor = governor;
   t->cpu_clock = process_ns;
   wtl_thresholds_start(&t->thresholds, settings->thresholds.text, (double)settings->slowdown.number / 100, 1e9 * wake_s,
-                       price_of_measuring(), now_ns);
+                       price_of_measuring(), now_ns, wall_ns());
 }
 
 /* ---- the clock ---- */

@@ -87,7 +87,7 @@ static double transfer(wtl_thresholds *t, const link *l, enum wtl_transfer_kind 
 static wtl_thresholds *start(const char *text, double allowed)
 {
   wtl_thresholds *t = malloc(sizeof *t);
-  wtl_thresholds_start(t, text, allowed, 50e3, measuring_ns, model_clock);
+  wtl_thresholds_start(t, text, allowed, 50e3, measuring_ns, model_clock, 0);
   return t;
 }
 
@@ -179,22 +179,32 @@ static void sizes_that_lose_about_what_they_may_do_not_move_it(void)
   free(t);
 }
 
-/* The other one sleeps, so that polling takes as long: what it can take where nobody sleeps was seen before. */
-static void who_sleeps_does_not_teach_the_other_to_sleep(void)
+/* Two PEs of which each takes as long as if it slept where the other one does; 70 us less where both poll. Returns
+ * whether both have learned to poll. B's wall clock is `ahead` of A's. */
+static bool two_learn_to_poll(double ahead)
 {
-  wtl_thresholds *t = start("put=1M", 0.01);
-  t->learns = true;
-  for (int i = 0; i < 400; i++) {
-    wtl_choice how = wtl_thresholds_choose(t, WTL_PUTS, 1024);
-    bool other_sleeps = i > 40;
-    double took = !other_sleeps ? 20e3 : how.sleeps ? 71e3 : 70e3;
-    now_ns += 100 * took; /* it computes between transfers, so that there may be trials */
-    if (how.measured) wtl_thresholds_learn(t, WTL_PUTS, 1024, how, took, how.sleeps ? 15e3 : took);
+  enum { BYTES = 64 << 10 }; /* both begin asleep */
+  wtl_thresholds *pes[2] = {start("learn", 0.01), start("learn", 0.01)};
+  pes[1]->wall = ahead;
+  for (int i = 0; i < 40000; i++) {
+    wtl_choice how[2];
+    for (int pe = 0; pe < 2; pe++) how[pe] = wtl_thresholds_choose(pes[pe], WTL_PUTS, BYTES);
+    double took = how[0].sleeps || how[1].sleeps ? 220e3 : 150e3;
+    now_ns += took;
+    for (int pe = 0; pe < 2; pe++)
+      if (how[pe].measured) wtl_thresholds_learn(pes[pe], WTL_PUTS, BYTES, how[pe], took, how[pe].sleeps ? 50e3 : took);
   }
-  CHECK(t->trials == 0);
-  CHECK(!wtl_thresholds_choose(t, WTL_PUTS, 1024).sleeps || t->bytes[WTL_PUTS] > 1024);
-  CHECK(t->bytes[WTL_PUTS] > 1024);
-  free(t);
+  bool poll = pes[0]->bytes[WTL_PUTS] > BYTES && pes[1]->bytes[WTL_PUTS] > BYTES;
+  free(pes[0]);
+  free(pes[1]);
+  return poll;
+}
+
+static void two_that_sleep_find_out_that_both_polling_is_quicker(void)
+{
+  CHECK(two_learn_to_poll(0));
+  CHECK(two_learn_to_poll(0.1e6));          /* as clocks of two nodes are */
+  CHECK(!two_learn_to_poll(3600e9 + 20e6)); /* no clock in common: what each finds alone */
 }
 
 static void a_program_of_one_size_learns_too(void)
@@ -279,8 +289,8 @@ static void what_a_size_usually_takes_is_known_once_it_was_seen(void)
 TESTS(TEST(thresholds_start_where_the_paper_has_them),
       TEST(learned_thresholds_are_within_a_factor_of_two_of_the_crossover_at_three_speeds),
       TEST(on_a_noisy_machine_nineteen_of_twenty_are_within_a_factor_of_two),
-      TEST(sizes_that_lose_about_what_they_may_do_not_move_it), TEST(who_sleeps_does_not_teach_the_other_to_sleep),
-      TEST(a_program_of_one_size_learns_too), TEST(thresholds_follow_a_link_that_changes),
-      TEST(trials_cost_small_transfers_at_most_their_share), TEST(nothing_is_tried_where_nothing_may_be_lost),
-      TEST(given_thresholds_stay), TEST(a_wrong_setting_is_named_with_what_is_allowed),
-      TEST(what_a_size_usually_takes_is_known_once_it_was_seen))
+      TEST(sizes_that_lose_about_what_they_may_do_not_move_it),
+      TEST(two_that_sleep_find_out_that_both_polling_is_quicker), TEST(a_program_of_one_size_learns_too),
+      TEST(thresholds_follow_a_link_that_changes), TEST(trials_cost_small_transfers_at_most_their_share),
+      TEST(nothing_is_tried_where_nothing_may_be_lost), TEST(given_thresholds_stay),
+      TEST(a_wrong_setting_is_named_with_what_is_allowed), TEST(what_a_size_usually_takes_is_known_once_it_was_seen))
