@@ -1,7 +1,7 @@
 /*
  * thresholds.h - from which size on it pays to sleep until a transfer to another node is done, by kind of transfer.
  *
- * It pays where the transfer then costs less time on cores and takes no more than 5 % longer: what Vishnu et al.
+ * It pays where the transfer then costs less time on cores, by 5 %, and takes no more than 5 % longer: what Vishnu et al.
  * ("Designing energy efficient communication runtime systems for data centric programming models", 2010) asked for.
  * Thresholds start where they found them (64 processes, InfiniBand, 2.33 and 1.9 GHz), and follow what transfers cost
  * here. So that both ways are known, some transfers go the other way than their size says: few, for what these lose, in
@@ -13,7 +13,7 @@
  *
  * Sizes are told apart by powers of two. Where sleeping pays for one size it does for larger ones: only those next to the
  * threshold are tried. A trial is compared with a transfer of the usual way soon after it, which what else the machine
- * does touches alike; which way is the better one, most of the last comparisons say. What either way usually costs, the
+ * does touches alike; which way is the better one, the last comparisons say together. What either way usually costs, the
  * medians of the last few say. The threshold lies where the fewest sizes are on the wrong side of it.
  *
  * All times in ns, and given by the caller but for `clock`, which is read where a transfer might go the other way. One
