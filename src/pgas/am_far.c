@@ -13,8 +13,9 @@
 /* What a message between nodes is (the tag's kind). */
 enum {
   REQUEST = 1, /* b: handler and number of who counts its end */
+  ASKING,      /* likewise; a: as of ASK, which it saves */
   LANDED,      /* likewise; a: where in the target's slice its payload lies */
-  REPLY,       /* likewise */
+  REPLY,       /* b: as of REQUEST */
   COUNTED,     /* b: a counted request is done; a: it had so many replies */
   ASK,         /* a: answer when so many requests have been handled */
   DONE         /* a: so many have; b: so many replies were sent */
@@ -95,7 +96,7 @@ static uint64_t pack(int id, uint32_t counted)
 
 static enum wtl_am_way way_of(uint32_t kind)
 {
-  return kind == REQUEST || kind == LANDED || kind == ASK ? WTL_AM_REQUESTS : WTL_AM_REPLIES;
+  return kind <= LANDED || kind == ASK ? WTL_AM_REQUESTS : WTL_AM_REPLIES;
 }
 
 static void show(wtl_pe *self, wtl_am_far *f, uint32_t kind, size_t n)
@@ -150,7 +151,7 @@ void *wtl_am_far_room(void *owner, int from, wtl_net_tag tag, size_t n)
 {
   wtl_pe *self = owner;
   (void)from;
-  if (n == 0 || n > WTL_AM_LONGEST || (tag.kind != REQUEST && tag.kind != LANDED && tag.kind != REPLY)) return NULL;
+  if (n == 0 || n > WTL_AM_LONGEST || tag.kind < REQUEST || tag.kind > REPLY) return NULL;
   return tag.kind == LANDED ? landing_place(self, tag.a, n) : malloc(n);
 }
 
@@ -249,10 +250,12 @@ void wtl_am_far_request(wtl_am *am, wtl_site *site, int pe, int id, uint32_t cou
   if (target) tag = (wtl_net_tag){.a = wtl_far_place(am->pe, target).offset, .b = tag.b, .kind = LANDED};
   wait_for(am, site, has_room, &s);
   bool asks = count_sent(am, f, p, n, more, &question), held = asks || p->asks;
+  bool takes_it_along = asks && !target && n > WTL_NET_MERGED; /* shorter ones share a message with the question */
+  if (takes_it_along) tag = (wtl_net_tag){.a = question.a, .b = tag.b, .kind = ASKING};
   wtl_net_message(net, pe, tag, source, n, held, n > WTL_NET_MERGED ? &left : NULL);
-  if (asks)
+  if (asks && !takes_it_along)
     wtl_net_message(net, pe, question, NULL, 0, false, NULL);
-  else if (held && !p->asks)
+  else if (!asks && held && !p->asks)
     wtl_net_push(net); /* the answer came meanwhile, and this is what nobody else would send on */
   wait_for(am, site, is_zero, &left);
 }
@@ -389,22 +392,29 @@ static int run(wtl_am *am, wtl_am_far *f, wtl_am_letter *l, enum wtl_am_way way,
   return taken;
 }
 
+static void take_question(wtl_am *am, wtl_am_far *f, int pe, uint32_t wanted)
+{
+  peer *p = &f->peers[pe];
+  if (!p->wants || is_later(wanted, p->wanted)) p->wanted = wanted;
+  p->wants = true;
+  answer(am, f, pe);
+}
+
 static int take(wtl_am *am, wtl_am_far *f, wtl_am_letter *l, int most)
 {
-  peer *p = &f->peers[l->from];
   switch (l->tag.kind) {
+  case ASKING:
+    run(am, f, l, WTL_AM_REQUESTS, 1);
+    take_question(am, f, l->from, (uint32_t)l->tag.a);
+    break;
   case REQUEST:
   case LANDED: return run(am, f, l, WTL_AM_REQUESTS, most);
   case REPLY: return run(am, f, l, WTL_AM_REPLIES, most);
   case COUNTED:
     wtl_am_count(am, (uint32_t)l->tag.b, (uint32_t)l->tag.a);
-    p->taken++;
+    f->peers[l->from].taken++;
     break;
-  case ASK:
-    if (!p->wants || is_later((uint32_t)l->tag.a, p->wanted)) p->wanted = (uint32_t)l->tag.a;
-    p->wants = true;
-    answer(am, f, l->from);
-    break;
+  case ASK: take_question(am, f, l->from, (uint32_t)l->tag.a); break;
   default: take_done(am, f, l->from, &l->tag);
   }
   l->done = l->count;
