@@ -147,7 +147,7 @@ static double expected_loss(const wtl_thresholds *t, const wtl_size_class *c, bo
 {
   const wtl_tried *other = &c->way[sleeps], *usual = &c->way[!sleeps];
   if (other->n >= WTL_TRIALS_A_SLOT) return loss_of(c, sleeps, time_of(other), cpu_of(other));
-  return sleeps ? t->wake_ns : time_of(usual);
+  return sleeps ? t->wake_ns : fmax(0, time_of(usual) - cpu_of(usual));
 }
 
 /* One comparison leaves it so. */

@@ -38,6 +38,13 @@ static struct wtl_block *find(const wtl_heap *h, const void *p)
   return b;
 }
 
+/* Read while other threads make blocks. */
+static void reach(wtl_heap *h, const struct wtl_block *b)
+{
+  size_t end = (size_t)((const char *)b->start - (const char *)h->engine) + b->bytes;
+  if (end > h->reach) __atomic_store_n(&h->reach, end, __ATOMIC_RELAXED);
+}
+
 void *wtl_heap_alloc(wtl_heap *h, size_t bytes, size_t align)
 {
   struct wtl_block *b = malloc(sizeof *b);
@@ -52,6 +59,7 @@ void *wtl_heap_alloc(wtl_heap *h, size_t bytes, size_t align)
   }
   HASH_ADD_PTR(h->live, start, b);
   h->live_bytes += bytes;
+  reach(h, b);
   return b->start;
 }
 
@@ -85,6 +93,7 @@ int wtl_heap_resize(wtl_heap *h, void *p, size_t bytes)
   b->room = room;
   h->live_bytes += bytes - b->bytes;
   b->bytes = bytes;
+  reach(h, b);
   return 0;
 }
 

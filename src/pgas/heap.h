@@ -27,6 +27,7 @@ typedef struct wtl_heap {
   struct wtl_block *live;
   size_t bytes;        /* that may be live at a time */
   size_t live_bytes;   /* asked for and not freed */
+  size_t reach;        /* from its start to the end of the highest block ever: what lies beyond is nobody's */
   bool sizes_differed; /* PEs have asked for different sizes, and it was said */
 } wtl_heap;
 

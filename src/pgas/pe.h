@@ -239,11 +239,12 @@ static inline char *wtl_own_name(const wtl_pe *self, size_t offset)
   return offset < self->statics_bytes ? self->statics + offset : self->heap + (offset - self->statics_bytes);
 }
 
-/* Bytes from `addr` to the end of the symmetric region that holds it; 0 if none does. */
+/* Bytes from `addr` to the end of the symmetric region that holds it; 0 if none does. The heap ends where its highest
+ * block ever did. */
 static inline size_t wtl_symmetric_room(const wtl_pe *self, const void *addr)
 {
-  size_t at = (size_t)((const char *)addr - self->heap);
-  if (WTL_LIKELY(at < self->heap_bytes)) return self->heap_bytes - at;
+  size_t at = (size_t)((const char *)addr - self->heap), reach = __atomic_load_n(&self->mem.reach, __ATOMIC_RELAXED);
+  if (WTL_LIKELY(at < reach)) return reach - at;
   at = (size_t)((const char *)addr - self->statics);
   return at < self->statics_bytes ? self->statics_bytes - at : 0;
 }

@@ -5,7 +5,7 @@
 
 void *wtl_shmem_ptr(const wtl_pe *self, const void *dest, int pe)
 {
-  if (pe < 0 || pe >= self->n) return NULL;
+  if (pe < 0 || pe >= self->n || !wtl_symmetric_room(self, dest)) return NULL;
   void *there = wtl_remote(self, dest, pe);
   return there && pe == self->me ? (void *)(uintptr_t)dest : there; /* a variable's own name, not the arena's for it */
 }
@@ -82,8 +82,12 @@ static void warn_exhausted(const wtl_frame *f, size_t bytes)
 
 void *wtl_shmem_align(wtl_frame *f, size_t align, size_t bytes)
 {
-  wtl_check_size(f, align && (align & (align - 1)) == 0 && align <= WTL_SLICE_ALIGN, "alignment", align,
-                 "powers of two up to 16777216");
+  wtl_check_size(f, align && (align & (align - 1)) == 0, "alignment", align, "powers of two");
+  if (align > WTL_SLICE_ALIGN) {
+    wtl_say("%s: blocks are aligned to %zu bytes at most, not to %zu; the call returns NULL", wtl_call_name(f->call),
+            (size_t)WTL_SLICE_ALIGN, align);
+    return NULL;
+  }
   return wtl_shmem_alloc(f, bytes, align, false);
 }
 
