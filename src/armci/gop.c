@@ -180,7 +180,8 @@ static void select_one(wtl_frame *f, wtl_group *g, char *x, int bytes, const cha
 {
   check_kind(f, type);
   enum operation operation = operation_of(f, op);
-  armci_check_that(f, operation == MIN || operation == MAX, "op", operation, "min and max");
+  if (operation != MIN && operation != MAX)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: op=\"%.16s\" chooses none; allowed: min and max", wtl_here(f->name), op);
   armci_check_that(f, bytes >= (int)sizes[type], "n", bytes, "the bytes of a value and more");
   armci_check_given(f, "x", x, (size_t)bytes);
   size_t each = (size_t)bytes + 1; /* and whether there is one */

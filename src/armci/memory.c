@@ -155,6 +155,7 @@ ARMCI_TWIN(void, Memget, size_t bytes, armci_meminfo_t *info, int flag)
 
 void *PARMCI_Memat(armci_meminfo_t *info, long offset)
 {
+  if (!info) armci_refuse_null("ARMCI_Memat", "meminfo");
   return info->armci_addr ? info->armci_addr + offset : NULL;
 }
 ARMCI_TWIN(void *, Memat, armci_meminfo_t *info, long offset)

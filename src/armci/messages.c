@@ -161,6 +161,10 @@ void armci_grp_clus_brdcst(void *buf, int bytes, int first, int n, ARMCI_Group *
 void armci_msg_bintree(int scope, int *root, int *up, int *left, int *right)
 {
   ARMCI_ENTER(armci_msg_bintree, 0);
+  armci_check_given(&f, "Root", root, sizeof *root);
+  armci_check_given(&f, "Up", up, sizeof *up);
+  armci_check_given(&f, "Left", left, sizeof *left);
+  armci_check_given(&f, "Right", right, sizeof *right);
   const wtl_group *g = armci_scope_of(&f, armci_of(f.self)->world, scope);
   *root = g ? g->pe[0] : -1;
   *up = *left = *right = -1;

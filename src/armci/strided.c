@@ -251,8 +251,10 @@ ARMCI_TWIN(int, NbAccS, int datatype, void *scale, void *src, int src_stride[], 
 /* --- packing, for the program itself ------------------------------------------------------------------------------ */
 
 /* False: there is nothing to do. Not counted; programs may pack before ARMCI_Init, too. */
-static bool lay_out(const char *call, wtl_strides *s, int levels, const int stride[], const int count[])
+static bool lay_out(const char *call, wtl_strides *s, int levels, const int stride[], const int count[],
+                    const void *ptr, const void *buf)
 {
+  if (!count || (levels > 0 && !stride)) armci_refuse_null(call, count ? "stride_arr" : "count");
   if (levels < 0 || levels > WTL_MOST_LEVELS)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: stride_levels=%d is not valid here; allowed: 0 to 8", wtl_here(call), levels);
   for (int i = 0; i <= levels; i++) {
@@ -261,6 +263,7 @@ static bool lay_out(const char *call, wtl_strides *s, int levels, const int stri
                   count[i]);
     if (count[i] == 0) return false;
   }
+  if (!ptr || !buf) armci_refuse_null(call, ptr ? "buf" : "ptr");
   ptrdiff_t packed = count[0];
   s->levels = levels;
   s->block = (size_t)count[0];
@@ -275,13 +278,13 @@ static bool lay_out(const char *call, wtl_strides *s, int levels, const int stri
 void armci_write_strided(void *ptr, int levels, int stride[], int count[], char *buf)
 {
   wtl_strides s;
-  if (!lay_out("armci_write_strided", &s, levels, stride, count)) return;
+  if (!lay_out("armci_write_strided", &s, levels, stride, count, ptr, buf)) return;
   wtl_each_run(&s, ptr, buf, 0, wtl_strides_blocks(&s), copy_run, NULL);
 }
 
 void armci_read_strided(void *ptr, int levels, int stride[], int count[], char *buf)
 {
   wtl_strides s;
-  if (!lay_out("armci_read_strided", &s, levels, stride, count)) return;
+  if (!lay_out("armci_read_strided", &s, levels, stride, count, ptr, buf)) return;
   wtl_each_run(&s, ptr, buf, 0, wtl_strides_blocks(&s), copy_run_back, NULL);
 }

@@ -29,9 +29,10 @@ static void end_job(wtl_net *net, const char *why)
 /*
  * A connection breaks when a PE's process ends, and mostly the launcher knows more about that: which PE it was, and its
  * exit code. Where it ends the job at once nothing is said; where it takes longer, it may not know more (a daemon of
- * its own is gone), so this PE says what it sees, and ends the job if the launcher does not.
+ * its own is gone), so this PE says what it sees, and ends the job if the launcher does not. Open MPI's takes one second
+ * from node to node, after shmem_global_exit, too, where there is nothing to say.
  */
-enum { SPEAK_AFTER_MS = 300, END_AFTER_MS = 3000 };
+enum { SPEAK_AFTER_MS = 1500, END_AFTER_MS = 3000 };
 
 static void on_lost(void *owner, int pe, const char *why)
 {

@@ -40,8 +40,8 @@ const char *wtl_transfer_name(enum wtl_transfer_kind kind)
 
 /* ---- the setting ---- */
 
-/* One "put=16K", up to `end`. */
-static bool read_one(const char *text, const char *end, uint64_t bytes[])
+/* One "put=16K", up to `end`, of a kind that was not among the ones before. */
+static bool read_one(const char *text, const char *end, uint64_t bytes[], unsigned *seen)
 {
   const char *equals = memchr(text, '=', (size_t)(end - text));
   char *after;
@@ -54,6 +54,8 @@ static bool read_one(const char *text, const char *end, uint64_t bytes[])
   if (after != end || !(value >= 0 && value <= 0x1p62)) return false;
   for (int k = 0; k < WTL_TRANSFER_KINDS; k++) {
     if (strlen(names[k]) != (size_t)(equals - text) || strncmp(text, names[k], (size_t)(equals - text)) != 0) continue;
+    if (*seen & 1u << k) return false;
+    *seen |= 1u << k;
     bytes[k] = (uint64_t)value;
     return true;
   }
@@ -64,14 +66,16 @@ int wtl_thresholds_read(const char *text, uint64_t bytes[WTL_TRANSFER_KINDS], bo
 {
   memcpy(bytes, published, sizeof published);
   *learns = strcmp(text, "learn") == 0;
+  unsigned seen = 0;
   bool named = *learns || strcmp(text, "published") == 0;
   for (const char *at = text, *end; !named; at = end + 1) {
     end = at + strcspn(at, ",");
-    if (!read_one(at, end, bytes)) {
-      snprintf(error, size,
-               "WATTLE_THRESHOLDS=%s: '%.*s' is no threshold; allowed: learn, published, or sizes as in "
-               "put=16K,get=32K,acc=32K,strided=64K",
-               text, (int)(end - at), at);
+    if (!read_one(at, end, bytes, &seen)) {
+      snprintf(
+          error, size,
+          "WATTLE_THRESHOLDS=%s: '%.*s' is no threshold, or a second one; allowed: learn, published, or sizes as in "
+          "put=16K,get=32K,acc=32K,strided=64K",
+          text, (int)(end - at), at);
       return -1;
     }
     if (!*end) break;

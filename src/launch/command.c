@@ -65,6 +65,8 @@ static int read_own(wtl_command *c, const char *const *at, const wtl_grammar *g,
 {
   const char *value;
   if ((value = value_of(g->counts, at[0], at[1], separate))) return read_count(c, value, error, size) ? 1 : -1;
+  bool joined = strncmp(at[0], "-n", 2) == 0 && at[0][2] >= '0' && at[0][2] <= '9'; /* "-n4" */
+  if (joined && wtl_in_list(g->counts, "-n")) return read_count(c, at[0] + 2, error, size) ? 1 : -1;
   if ((value = value_of(launcher_names, at[0], at[1], separate))) return c->launcher = value, 1;
   if ((value = value_of(hostfile_names, at[0], at[1], separate))) return c->hostfile = value, 1;
   if ((value = value_of(host_names, at[0], at[1], separate))) return add_hosts(c, value, error, size) ? 1 : -1;

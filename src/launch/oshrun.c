@@ -22,7 +22,7 @@ static const char usage[] =
     "\n"
     "Starts PROGRAM as N processing elements (PEs) of an OpenSHMEM job.\n"
     "\n"
-    "  -n N, -np N      number of PEs (default: 1; under Slurm, the allocation's tasks); also -n=N, --np=N\n"
+    "  -n N, -np N      number of PEs (default: 1; under Slurm, the allocation's tasks); also -nN, -n=N, --np=N\n"
     "  --host LIST      hosts: a,b or, with the PEs that fit on each, a:4,b:2\n"
     "  --hostfile FILE  a host a line: a, a:4 or a slots=4\n"
     "  --launcher NAME  openmpi (mpirun), mpich (mpiexec), srun, or auto: srun inside a Slurm allocation where it "

@@ -111,7 +111,8 @@ static void start_governor(wtl_pe *self)
   self->record.write_clocks = wtl_clocks_write;
   self->record.clocks = self->clocks;
   if (!all_wish(self)) {
-    if (self->slot == 0) wtl_say("WATTLE_GOVERN: %s", self->clocks->why);
+    if (self->slot == 0)
+      wtl_say("%s: %s", wtl_clocks_wanted(&self->settings) ? "WATTLE_GOVERN" : "WATTLE_TRANSFERS", self->clocks->why);
     return;
   }
   int rc = start_clocks(self, error, sizeof error);

@@ -266,8 +266,8 @@ static void given_thresholds_stay(void)
 
 static void a_wrong_setting_is_named_with_what_is_allowed(void)
 {
-  static const char *const wrong[] = {"",        "put",  "put=", "put=1X", "put=-1", "but=1K", "put=1K,,get=2K",
-                                      "put=1K,", "Learn"};
+  static const char *const wrong[] = {
+      "", "put", "put=", "put=1X", "put=-1", "but=1K", "put=1K,,get=2K", "put=1K,", "Learn", "put=1K,put=2K"};
   uint64_t bytes[WTL_TRANSFER_KINDS];
   bool learns;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

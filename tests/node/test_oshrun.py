@@ -42,13 +42,13 @@ def test_wrong_number_of_pes_is_refused(count: str) -> None:
     refused(run(OSHRUN, "-n", count, BOOT), 64, "-n", "1 to 65536", count)
 
 
-@pytest.mark.parametrize("words", [["-n=2"], ["--np=2"], ["-np=2"], ["--np", "2"], ["-n", "5", "--n=2"]])
+@pytest.mark.parametrize("words", [["-n=2"], ["-n2"], ["--np=2"], ["-np=2"], ["--np", "2"], ["-n", "5", "--n=2"]])
 def test_number_of_pes_in_every_form(words: list[str]) -> None:
     result = run(OSHRUN, *words, BOOT)
     assert result.code == 0 and result.out.count("of 2 good") == 2, result
 
 
-@pytest.mark.parametrize("word", ["-n=", "--np=x", "-np=0", "-n=2x", "--np=65537"])
+@pytest.mark.parametrize("word", ["-n=", "--np=x", "-np=0", "-n=2x", "-n2x", "--np=65537"])
 def test_wrong_number_of_pes_behind_an_equals_sign_is_refused(word: str) -> None:
     refused(run(OSHRUN, word, BOOT), 64, "-n", "1 to 65536")
 

@@ -108,6 +108,7 @@ static void corners(void)
   void *p = shmem_realloc(NULL, 100);
   EXPECT(p != NULL, "realloc of NULL is malloc");
   EXPECT(shmem_realloc(p, 0) == NULL, "realloc to nothing frees");
+  EXPECT(shmem_align((size_t)64 << 20, 64) == NULL, "no block is aligned so far");
   /* SHMEM_SYMMETRIC_SIZE of this test is 8M. */
   void *most = shmem_malloc((size_t)7 << 20);
   EXPECT(most != NULL, "7 of 8 MiB");

@@ -27,6 +27,11 @@ int main(int argc, char **argv)
     set = ARMCIX_Create_mutexes_hdl(2, &both);
   if (!strcmp(what, "mutexes twice")) ARMCI_Create_mutexes(1), ARMCI_Create_mutexes(1);
   if (!strcmp(what, "no mutexes to destroy")) ARMCI_Destroy_mutexes();
+  if (!strcmp(what, "no counts to pack by")) armci_write_strided(x, 1, (int[]){8}, NULL, (char *)x);
+  if (!strcmp(what, "nothing to pack")) armci_write_strided(NULL, 0, NULL, (int[]){8}, (char *)x);
+  if (!strcmp(what, "no tree")) armci_msg_bintree(SCOPE_ALL, NULL, NULL, NULL, NULL);
+  if (!strcmp(what, "no memory's place")) ARMCI_Memat(NULL, 0);
+  if (!strcmp(what, "a sum chooses")) armci_msg_sel(x, 8, "+", ARMCI_INT, 1);
   if (!strcmp(what, "free another's")) ARMCI_Free(p[1 - me]);
   if (!strcmp(what, "a device's memory of another")) ARMCI_Free_memdev(p[1 - me]);
   if (!strcmp(what, "freed together twice")) ARMCI_Free(p[me]), ARMCI_Free(p[me]);

@@ -294,13 +294,19 @@ static void realloc_unalike(void)
 {
   (void)!shmem_realloc(wrong_me ? heap : NULL, 16);
 }
+static void put_beyond_the_heap_s_blocks(void)
+{
+  shmem_putmem(heap, source, (size_t)16 << 20, 0); /* the default heap has as much, and nothing lies there */
+}
+
+static void p_beyond_the_heap_s_blocks(void)
+{
+  shmem_long_p(heap + (2 << 20), 1, 0);
+}
+
 static void align_3(void)
 {
   (void)!shmem_align(3, 64);
-}
-static void align_huge(void)
-{
-  (void)!shmem_align((size_t)1 << 40, 64);
 }
 
 /* --- teams, contexts, active sets, signals, strides --- */
@@ -730,8 +736,9 @@ static const mistake alone[] = {
     M(free_global),
     M(free_stack),
     M(realloc_foreign),
+    M(put_beyond_the_heap_s_blocks),
+    M(p_beyond_the_heap_s_blocks),
     M(align_3),
-    M(align_huge),
     M(sum_team_unknown),
     M(sum_count_max),
     M(broadcast_root_n),
