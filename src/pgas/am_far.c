@@ -13,12 +13,12 @@
 /* What a message between nodes is (the tag's kind). */
 enum {
   REQUEST = 1, /* b: handler and number of who counts its end */
-  ASKING,      /* likewise; a: as of ASK, which it saves */
   LANDED,      /* likewise; a: where in the target's slice its payload lies */
   REPLY,       /* b: as of REQUEST */
   COUNTED,     /* b: a counted request is done; a: it had so many replies */
   ASK,         /* a: answer when so many requests have been handled */
-  DONE         /* a: so many have; b: so many replies were sent */
+  DONE,        /* a: so many have; b: so many replies were sent */
+  ASKING       /* a REQUEST; a: as of ASK, which it saves */
 };
 
 /* What a message takes of its sender's window besides its payload: about what it takes in the inbox. */
@@ -96,7 +96,12 @@ static uint64_t pack(int id, uint32_t counted)
 
 static enum wtl_am_way way_of(uint32_t kind)
 {
-  return kind <= LANDED || kind == ASK ? WTL_AM_REQUESTS : WTL_AM_REPLIES;
+  return kind <= LANDED || kind == ASK || kind == ASKING ? WTL_AM_REQUESTS : WTL_AM_REPLIES;
+}
+
+static bool has_payload(uint32_t kind)
+{
+  return (kind >= REQUEST && kind <= REPLY) || kind == ASKING;
 }
 
 static void show(wtl_pe *self, wtl_am_far *f, uint32_t kind, size_t n)
@@ -125,8 +130,8 @@ bool wtl_am_far_message(void *owner, int from, wtl_net_tag tag, const void *data
   wtl_pe *self = owner;
   wtl_am_far *f = far_of(self->am);
   char *place = NULL;
-  if (tag.kind < REQUEST || tag.kind > DONE) return false;
-  if (tag.kind >= COUNTED && n) return false;
+  if (tag.kind < REQUEST || tag.kind > ASKING) return false;
+  if (n && !has_payload(tag.kind)) return false;
   if (tag.kind != REQUEST && tag.kind != REPLY && count > 1) return false;
   if (tag.kind == LANDED) {
     if (!(place = landing_place(self, tag.a, n))) return false;
@@ -151,7 +156,7 @@ void *wtl_am_far_room(void *owner, int from, wtl_net_tag tag, size_t n)
 {
   wtl_pe *self = owner;
   (void)from;
-  if (n == 0 || n > WTL_AM_LONGEST || tag.kind < REQUEST || tag.kind > REPLY) return NULL;
+  if (n == 0 || n > WTL_AM_LONGEST || !has_payload(tag.kind)) return NULL;
   return tag.kind == LANDED ? landing_place(self, tag.a, n) : malloc(n);
 }
 

@@ -146,7 +146,7 @@ static void broken_records(attack_state *a)
 /* Only requests and replies come several at a time, and no more of them than there are bytes. */
 static void broken_rows(attack_state *a)
 {
-  for (uint32_t kind = 0; kind <= 7; kind++) {
+  for (uint32_t kind = 0; kind <= 8; kind++) {
     bool may = kind == 1 || kind == 3;
     pack p = batch(a, 0);
     add_more(&p, add(&p, WIRE_AM, kind, 0, 0, 8, 8), 4);
