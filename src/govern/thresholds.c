@@ -199,8 +199,9 @@ wtl_choice wtl_thresholds_choose(wtl_thresholds *t, enum wtl_transfer_kind kind,
     return how;
   }
   if (c->slot != slot) c->slot = slot, c->tried = c->kept = 0;
+  if (c->tried == WTL_TRIALS_A_SLOT) return how;
   double expected = expected_loss(t, c, !how.sleeps), measuring = 2 * t->measuring_ns; /* the compared one, too */
-  if (c->tried == WTL_TRIALS_A_SLOT || !is_affordable(t, !how.sleeps, expected + measuring, now)) return how;
+  if (!is_affordable(t, !how.sleeps, expected + measuring, now)) return how;
   c->tried++;
   t->trials++;
   t->lost[!how.sleeps] += expected + measuring; /* expected: until it is known, which it may never be */

@@ -37,8 +37,8 @@ typedef struct wtl_tried {
 } wtl_tried;
 
 typedef struct wtl_size_class {
-  wtl_tried way[2]; /* polling, sleeping */
-  uint32_t turn, last_turn;
+  wtl_tried way[2];         /* polling, sleeping */
+  uint32_t turn, last_turn; /* its transfers since the usual way is known; of all of a job, the last one of this size */
   /* The trials of a slot, and those of them that are still to be compared with the usual way. */
   uint64_t slot;
   uint8_t tried, kept;

@@ -35,6 +35,13 @@ static const char *value_of(const char *names, const char *option, const char *n
   return *separate ? (next ? next : "") : option + n + 1;
 }
 
+/* "2" of "-n2" where "-n" is in `names`; else NULL. */
+static const char *joined_to(const char *names, const char *option)
+{
+  char letter[3] = {option[0], option[0] ? option[1] : '\0', '\0'};
+  return option[0] == '-' && option[1] != '-' && wtl_in_list(names, letter) ? option + 2 : NULL;
+}
+
 static bool read_count(wtl_command *c, const char *text, char *error, size_t size)
 {
   char *end;
@@ -65,8 +72,8 @@ static int read_own(wtl_command *c, const char *const *at, const wtl_grammar *g,
 {
   const char *value;
   if ((value = value_of(g->counts, at[0], at[1], separate))) return read_count(c, value, error, size) ? 1 : -1;
-  bool joined = strncmp(at[0], "-n", 2) == 0 && at[0][2] >= '0' && at[0][2] <= '9'; /* "-n4" */
-  if (joined && wtl_in_list(g->counts, "-n")) return read_count(c, at[0] + 2, error, size) ? 1 : -1;
+  if (wtl_in_list(g->counts, "-n") && (value = joined_to("-n", at[0])) && *value >= '0' && *value <= '9')
+    return read_count(c, value, error, size) ? 1 : -1; /* others begin so: -npernode */
   if ((value = value_of(launcher_names, at[0], at[1], separate))) return c->launcher = value, 1;
   if ((value = value_of(hostfile_names, at[0], at[1], separate))) return c->hostfile = value, 1;
   if ((value = value_of(host_names, at[0], at[1], separate))) return add_hosts(c, value, error, size) ? 1 : -1;
@@ -123,11 +130,8 @@ const char *wtl_command_value(const wtl_command *c, const char *names)
   bool separate;
   for (size_t i = 0; i < c->options.n; i++) {
     const char *option = c->options.at[i];
-    char letter[3] = {option[0], option[0] ? option[1] : '\0', '\0'};
-    if ((value = value_of(names, option, c->options.at[i + 1], &separate)))
+    if ((value = value_of(names, option, c->options.at[i + 1], &separate)) || (value = joined_to(names, option)))
       found = value;
-    else if (option[0] == '-' && option[1] != '-' && wtl_in_list(names, letter))
-      found = option + 2;
   }
   return found;
 }

@@ -30,13 +30,13 @@ typedef struct reply_head {
   uint64_t token, first, n;
 } reply_head;
 
-/* The longest message; how much of it may be blocks' bytes; and how long a block may be to be packed. */
+/* The longest message; what of it the head leaves; how much of that may be a block's bytes, whatever describes it; and
+ * how long a block may be to be packed. */
 enum {
   MOST = 31 * 1024,
-  MOST_HEAD = sizeof(head) + WTL_MOST_LEVELS * sizeof(level),
-  MOST_BYTES = MOST - MOST_HEAD,
-  PIECE = (MOST - sizeof(head)) / WTL_ACC_MOST_BYTES *
-          WTL_ACC_MOST_BYTES, /* of a block to accumulate: whole elements of any type */
+  BODY = MOST - sizeof(head),
+  MOST_BYTES = BODY - WTL_MOST_LEVELS * sizeof(level),
+  PIECE = BODY / WTL_ACC_MOST_BYTES * WTL_ACC_MOST_BYTES, /* of a block to accumulate: whole elements of any type */
   LONG_BLOCK = 8192
 };
 _Static_assert(MOST < (int)WTL_NET_LARGE, "packed messages keep their order");
@@ -189,7 +189,7 @@ void wtl_packed_patch(wtl_pe *self, wtl_site *site, const wtl_packed *how, const
     wtl_each_run(s, here, there, 0, blocks, send_long_run, &l);
     return;
   }
-  uint64_t each = (MOST - sizeof(head) - (size_t)s->levels * sizeof(level)) / s->block;
+  uint64_t each = (BODY - (size_t)s->levels * sizeof(level)) / s->block;
   wtl_fetch *f = how->op == WTL_PACKED_GET ? begin_fetch(self, blocks, s->block, r) : NULL;
   if (f) f->strides = *s, f->here = here;
   for (uint64_t first = 0; first < blocks; first += each) {
@@ -223,7 +223,7 @@ void wtl_packed_list(wtl_pe *self, wtl_site *site, const wtl_packed *how, size_t
     for (size_t i = 0; i < n; i++) send_long_block(&l, here[i], there[i], block);
     return;
   }
-  size_t each = (MOST - sizeof(head)) / (block + sizeof(uint64_t));
+  size_t each = BODY / (block + sizeof(uint64_t));
   wtl_fetch *f = how->op == WTL_PACKED_GET ? begin_fetch(self, n, block, r) : NULL;
   if (f) keep_list(f, here, n);
   for (size_t first = 0; first < n; first += each) {
