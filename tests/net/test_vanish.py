@@ -106,6 +106,9 @@ def test_a_node_lost_before_the_network_is_there_ends_the_job(tmp_path: Path) ->
     with Nodes(3) as nodes:
         job = start(nodes, 1, program, "init")
         until_under_way(job)
+        # Cut while it sends, the daemon there has no connection that is idle: the kernel, which sends again and again,
+        # lets go after a quarter of an hour (net.ipv4.tcp_retries2), whatever the keepalive says.
+        time.sleep(1)
         nodes.cut(2)
         job.communicate(timeout=WITHIN_S)
         assert job.returncode != 0
