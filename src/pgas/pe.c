@@ -37,6 +37,8 @@ extern wtl_pe *wtl_self_seen __attribute__((alias("wtl_self"), visibility("defau
  * Before any PE exists: says why and ends this process. Once a job, where all have the same reason: rank 0 speaks, and
  * the launcher ends the others before they do; a process that nobody ends has a reason of its own.
  */
+static const char no_memory[] = "no memory to start a PE";
+
 static void refuse(int status, const char *reasons)
 {
   char copy[4096], *save = NULL;
@@ -120,19 +122,22 @@ static void start_counting(wtl_pe *self)
 static void count_cores(wtl_pe *self, wtl_site *site)
 {
   wtl_control *mine = wtl_control_of(self, self->me);
-  cpu_set_t cpus, all;
+  cpu_set_t own, cpus, all, common;
   double quota = INFINITY;
-  CPU_ZERO(&cpus);
+  CPU_ZERO(&own);
   CPU_ZERO(&all);
-  sched_getaffinity(0, sizeof cpus, &cpus);
-  memcpy(mine->cpus, &cpus, sizeof cpus);
+  sched_getaffinity(0, sizeof own, &own);
+  memcpy(mine->cpus, &own, sizeof own);
   mine->quota = wtl_cores_quota();
   mine->pid = getpid();
+  if (!(self->apart = calloc((size_t)self->n_local, sizeof *self->apart))) refuse(WTL_EXIT_OSERR, no_memory);
   wtl_barrier(self, site);
   for (int slot = 0; slot < self->n_local; slot++) {
     const wtl_control *theirs = wtl_control_of(self, self->boot.local_pe[slot]);
     memcpy(&cpus, theirs->cpus, sizeof cpus);
     CPU_OR(&all, &all, &cpus);
+    CPU_AND(&common, &own, &cpus);
+    self->apart[slot] = CPU_COUNT(&common) == 0;
     quota = fmin(quota, theirs->quota);
   }
   double cores = CPU_COUNT(&all) ? CPU_COUNT(&all) : (double)sysconf(_SC_NPROCESSORS_ONLN);
@@ -231,7 +236,7 @@ void wtl_pe_start(int thread_level, enum wtl_front front, const wtl_call_info *c
     return;
   }
   self = calloc(1, sizeof *self);
-  if (!self) refuse(WTL_EXIT_OSERR, "no memory to start a PE");
+  if (!self) refuse(WTL_EXIT_OSERR, no_memory);
   self->init_count = 1;
   self->thread_level = thread_level;
   self->record.calls[front] = calls;
@@ -274,6 +279,7 @@ void wtl_pe_stop(void)
   wtl_teams_stop(self);
   wtl_self = NULL;
   absence = OVER;
+  free(self->apart);
   free(self);
 }
 

@@ -57,7 +57,9 @@ static bool is_said(void *arg)
 static const char *hear(wtl_pe *self, wtl_site *site, wtl_team *t, int i, uint32_t epoch)
 {
   hearing h = {line_of(self, t, t->local[i], epoch), epoch};
-  if (!is_said(&h)) wtl_door_wait(&self->door, site, WTL_WATCH_CONTROL, is_said, &h);
+  if (is_said(&h)) return h.line->bytes;
+  bool apart = self->apart[self->slot_of[t->local[i]]];
+  (apart ? wtl_door_wait_apart : wtl_door_wait)(&self->door, site, WTL_WATCH_CONTROL, is_said, &h);
   return h.line->bytes;
 }
 

@@ -51,6 +51,7 @@ typedef struct wait {
   bool counted;   /* who stands in for those that do not wait knows of this one */
   bool in_steps;  /* it does not hear the bell in its sleep */
   bool in_bed;    /* it sleeps on the network */
+  bool apart;     /* what is waited for comes from who has another core */
 } wait;
 
 static void book(wait *w, enum wtl_stage stage)
@@ -198,6 +199,15 @@ static bool spin(wait *w, uint64_t limit)
   return true;
 }
 
+static bool comes_within(wait *w, uint64_t ticks)
+{
+  do {
+    if (look(w)) return true;
+    wtl_relax();
+  } while (wtl_ticks() - w->since < ticks);
+  return false;
+}
+
 /* What lies between two turns is other processes' time: a wait costs no more for that they take long. But where one of
  * them computes, who may sleep does. */
 static bool yield(wait *w, uint64_t limit)
@@ -205,6 +215,7 @@ static bool yield(wait *w, uint64_t limit)
   wtl_lender *lender = &w->door->lender;
   uint64_t turn_ticks = w->door->stages.turn_ticks, now = w->since;
   unsigned turn = 0;
+  if (w->apart && comes_within(w, turn_ticks / 4 * 3)) return true;
   while (!look(w)) {
     if (w->used >= limit || (limit != UINT64_MAX && !wtl_lender_lends(lender, now))) return false;
     if (turn++ == TOLD_FROM) tell(w);
@@ -475,13 +486,24 @@ static void wait_on(wait *w)
   if (WTL_UNLIKELY(w->governed) && d->governor) wtl_governor_go_on(d->governor, site, began, w->since);
 }
 
+static void wait_once(wait *w)
+{
+  w->site->waits++;
+  if (w->ready(w->arg)) return;
+  wait_on(w);
+  if (WTL_UNLIKELY(w->told) && w->door->live) wtl_live_leave(w->door->live);
+}
+
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
 {
   wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg};
-  site->waits++;
-  if (ready(arg)) return;
-  wait_on(&w);
-  if (WTL_UNLIKELY(w.told) && d->live) wtl_live_leave(d->live);
+  wait_once(&w);
+}
+
+void wtl_door_wait_apart(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
+{
+  wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg, .apart = true};
+  wait_once(&w);
 }
 
 void wtl_door_wait_in_doubt(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg,

@@ -90,7 +90,11 @@ void wtl_door_missed(wtl_door *d);
  * looks at with acquire order. */
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
 
-/* The same, but each time another `seconds` have passed, late(arg) may see why. It may wait itself. */
+/* The same for what comes from who has another core, and so no sooner for getting this one: where waits yield, it looks
+ * on for most of a turn first. */
+void wtl_door_wait_apart(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
+
+/* wtl_door_wait, but each time another `seconds` have passed, late(arg) may see why. It may wait itself. */
 void wtl_door_wait_in_doubt(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg,
                             double seconds, void (*late)(void *));
 

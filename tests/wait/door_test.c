@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "power/check.h"
@@ -322,6 +323,45 @@ static void who_yields_to_one_that_computes_falls_asleep(void)
 }
 
 /* One process that computes once is soon forgotten, one that always does is given ever fewer turns. */
+static _Atomic int turns; /* in which the core was given away */
+
+int sched_yield(void)
+{
+  turns++;
+  return (int)syscall(SYS_sched_yield);
+}
+
+/* Comes with the fourth look. */
+static bool look_four_times(void *arg)
+{
+  visit *v = arg;
+  return atomic_fetch_add(&v->looks, 1) >= 3;
+}
+
+static visit *wait_crowded(bool apart, uint64_t turn_ticks)
+{
+  visit *v = aligned_alloc(64, (sizeof *v + 63) / 64 * 64);
+  wtl_settings s = settings(WTL_WAIT_ADAPTIVE);
+  memset(v, 0, sizeof *v);
+  wtl_door_start(&v->door, &v->bell, &s, 3, TWO_CORES);
+  v->door.stages.turn_ticks = turn_ticks;
+  turns = 0;
+  (apart ? wtl_door_wait_apart : wtl_door_wait)(&v->door, &v->site, WTL_WATCH_ALL, look_four_times, v);
+  CHECK(atomic_load(&v->looks) == 4);
+  CHECK(v->site.waits == 1 && v->site.wait_ticks[WTL_STAGE_YIELD] > 0);
+  return v;
+}
+
+static void what_comes_from_another_core_is_looked_for_before_a_turn(void)
+{
+  free(wait_crowded(true, UINT64_MAX));
+  CHECK(turns == 0);
+  free(wait_crowded(true, 0));
+  CHECK(turns > 0);
+  free(wait_crowded(false, UINT64_MAX));
+  CHECK(turns > 0);
+}
+
 static void turns_that_were_long_are_not_taken_again_at_once(void)
 {
   wtl_lender l = {0};
@@ -724,7 +764,7 @@ TESTS(TEST(only_stores_into_the_watched_line_ring), TEST(a_sleeper_in_a_barrier_
       TEST(each_policy_waits_in_its_stage), TEST(a_handler_that_waits_in_the_agent_takes_none_of_the_pes_time),
       TEST(adaptive_ends_asleep_and_yields_where_crowded), TEST(calls_that_nobody_counts_have_no_past),
       TEST(who_yields_is_charged_for_its_turns_only), TEST(who_yields_to_one_that_computes_falls_asleep),
-      TEST(turns_that_were_long_are_not_taken_again_at_once), TEST(a_condition_that_holds_costs_no_wait_time),
+      TEST(what_comes_from_another_core_is_looked_for_before_a_turn), TEST(turns_that_were_long_are_not_taken_again_at_once), TEST(a_condition_that_holds_costs_no_wait_time),
       TEST(a_silent_store_is_rescued_and_counted), TEST(a_wait_in_doubt_is_looked_into_until_it_holds),
       TEST(a_wait_that_a_message_ended_lasted_until_the_bell_rang),
       TEST(who_has_the_node_for_itself_sleeps_on_the_network),
