@@ -282,6 +282,23 @@ static int check_unknown_names(char *errors, size_t size)
   return wrong;
 }
 
+bool wtl_settings_near_miss(char *text, size_t size)
+{
+  for (char **e = environ; *e; e++) {
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(*e, "="), *e);
+    if (strncmp(name, "SHMEM_", 6) != 0) continue;
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+      size_t distance = edit_distance(name, table[i].name);
+      if (strncmp(table[i].name, "SHMEM_", 6) != 0 || distance > strlen(table[i].name) / 4) continue;
+      if (distance == 0) break;
+      snprintf(text, size, "%s says nothing to this library; is %s meant?", name, table[i].name);
+      return true;
+    }
+  }
+  return false;
+}
+
 /* SHMEM_X was SMA_X until OpenSHMEM 1.3; the new name goes first. */
 static const char *text_of(const char *name)
 {

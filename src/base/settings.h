@@ -80,6 +80,10 @@ const wtl_setting *wtl_settings_table(size_t *count);
  */
 int wtl_settings_parse(wtl_settings *out, char *errors, size_t size);
 
+/* A variable whose name is close to one of the standard's (SHMEM_...), but is none: true, and a line of `text` that asks
+ * whether that was meant. No error: other libraries have names of their own. */
+bool wtl_settings_near_miss(char *text, size_t size);
+
 /* Writes the value of row i as text ("on", "512M", "spin", ...) into buf; returns buf. */
 const char *wtl_settings_text(const wtl_settings *s, size_t i, char *buf, size_t size);
 

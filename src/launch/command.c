@@ -16,7 +16,7 @@ static const struct {
   const char *names;
   enum wtl_action action;
 } actions[] = {{"-h --help", WTL_DO_HELP},
-               {"--version", WTL_DO_VERSION},
+               {"-V --version", WTL_DO_VERSION},
                {"--settings", WTL_DO_SETTINGS},
                {"--dry-run", WTL_DO_DRY_RUN}};
 

@@ -31,7 +31,7 @@ static const char usage[] =
     "itself)\n"
     "  --dry-run        print the launcher's command line and start nothing\n"
     "  --settings       list the settings (environment variables) and their values\n"
-    "  --version        version of Wattle\n"
+    "  -V, --version    version of Wattle\n"
     "  --help           this text\n"
     "\n"
     "Other options before PROGRAM go to the launcher as they are, with their values: --map-by X or -x NAME=VALUE to\n"

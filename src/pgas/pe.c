@@ -99,6 +99,7 @@ static void announce(const wtl_pe *self)
   if (self->settings.debug.on)
     wtl_say("started by %s as %d of %d, heap %zu bytes", self->boot.ops->name, self->me, self->n, self->mem.bytes);
   if (self->me != 0) return;
+  if (wtl_settings_near_miss(value, sizeof value)) wtl_say("%s", value);
   if (self->settings.version.on) wtl_say("Wattle %s, OpenSHMEM 1.6", WTL_VERSION);
   for (size_t i = 0; self->settings.info.on && i < count; i++)
     wtl_say("%s=%s  %s", row[i].name, wtl_settings_text(&self->settings, i, value, sizeof value), row[i].help);

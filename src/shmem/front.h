@@ -116,16 +116,31 @@ static inline __attribute__((always_inline)) void wtl_check_readable(const wtl_f
     wtl_refuse_symmetric(f->call, name, p, bytes, pe);
 }
 
-/* `dest` and `source` of a collective, `bytes` each, are the same place or do not overlap. `in_place`: the call would
- * allow the same place. */
-void wtl_refuse_overlap(uint32_t call, const void *dest, size_t dest_bytes, const void *source, size_t source_bytes,
-                        bool in_place) __attribute__((noreturn, cold));
+/* An argument's memory. */
+typedef struct wtl_area {
+  const char *name;
+  const void *start;
+  size_t bytes;
+} wtl_area;
+
+/* `in_place`: the call would allow the same place. */
+void wtl_refuse_overlap(uint32_t call, wtl_area a, wtl_area b, bool in_place) __attribute__((noreturn, cold));
+
+static inline __attribute__((always_inline)) void wtl_check_disjoint(const wtl_frame *f, wtl_area a, wtl_area b)
+{
+  uintptr_t at_a = (uintptr_t)a.start, at_b = (uintptr_t)b.start;
+  if (WTL_UNLIKELY(f->self->check && at_a - at_b < b.bytes && a.bytes) ||
+      WTL_UNLIKELY(f->self->check && at_b - at_a < a.bytes && b.bytes))
+    wtl_refuse_overlap(f->call, a, b, false);
+}
+
+/* `dest` and `source` of a collective, `bytes` each, are the same place or do not overlap. */
 static inline __attribute__((always_inline)) void wtl_check_apart(const wtl_frame *f, const void *dest,
                                                                   const void *source, size_t bytes)
 {
   uintptr_t a = (uintptr_t)dest, b = (uintptr_t)source, distance = a < b ? b - a : a - b;
   if (WTL_UNLIKELY(distance - 1 < bytes - 1 && bytes && f->self->check))
-    wtl_refuse_overlap(f->call, dest, bytes, source, bytes, true);
+    wtl_refuse_overlap(f->call, (wtl_area){"dest", dest, bytes}, (wtl_area){"source", source, bytes}, true);
 }
 
 /* The root of a collective is a PE of the team. */

@@ -112,6 +112,12 @@ def context_line(r: Routine) -> str:
     return f"if (WTL_UNLIKELY(ctx != SHMEM_CTX_DEFAULT)) {inside}"
 
 
+def areas(r: Routine, words: list[str]) -> list[str]:
+    """C for the memory of arguments, of which `words` has by turns the name and the length in bytes."""
+    pairs = zip(words[::2], words[1::2], strict=False)
+    return [f'(wtl_area){{"{name}", {name}, {r.fill(length)}}}' for name, length in pairs]
+
+
 def check_lines(r: Routine) -> list[str]:
     """C for each check of the row."""
     lines = []
@@ -150,6 +156,7 @@ def check_lines(r: Routine) -> list[str]:
                 '"bsize and more");',
                 "local": f'wtl_check_local(&f, "{name}", {name}, f.bytes);',
                 "given": f'wtl_check_given(&f, "{name}", {name});',
+                "disjoint": f"wtl_check_disjoint(&f, {', '.join(areas(r, names))});",
                 "many": f'wtl_check_local(&f, "{name}", {name}, {rest} * {element});',
                 "align": f'wtl_check_alignment(&f, "{name}", {name}, {element});',
                 "cmp": 'wtl_check_that(&f, (unsigned)cmp <= SHMEM_CMP_LE, "cmp", cmp, '
@@ -181,8 +188,8 @@ def meeting_lines(r: Routine) -> list[str]:
         return []
     lines, given = [], {}
     count = next((n for n in ("nelems", "nreduce") if n in names), None)
-    if re.search("barrier|sync", r.row["name"]):
-        given["is_barrier"] = "true"
+    if of := re.search("barrier|sync", r.row["name"]):
+        given["in"] = f"WTL_MEETS_IN_{of[0].upper()}"
     if count and not re.search("_collect", r.row["name"]):
         given |= {"count_name": f'"{count}"', "count": f"(size_t){count}"}
     given |= {field: name for field, name in (("root", "PE_root"), ("dst", "dst"), ("sst", "sst")) if name in names}

@@ -65,14 +65,15 @@ static void check_overlap(uint32_t call, const wtl_meeting *m)
 {
   uintptr_t dest = (uintptr_t)m->dest, source = (uintptr_t)m->source;
   if (dest < source + m->source_bytes && source < dest + m->dest_bytes)
-    wtl_refuse_overlap(call, m->dest, m->dest_bytes, m->source, m->source_bytes, false);
+    wtl_refuse_overlap(call, (wtl_area){"dest", m->dest, m->dest_bytes},
+                       (wtl_area){"source", m->source, m->source_bytes}, false);
 }
 
 void wtl_compare_meeting(wtl_pe *self, wtl_site *site, uint32_t call, wtl_team *t, const wtl_meeting *m)
 {
   bool moves = m->dest && (!m->count_name || m->count);
   uint64_t theirs[WORDS], mine[WORDS] = {
-                              [KIND] = m->is_barrier ? UINT64_MAX : call,
+                              [KIND] = m->in == WTL_MEETS_IN_ITSELF ? call : UINT64_MAX - m->in,
                               [COUNT] = m->count_name ? m->count : 0,
                               [ROOT] = (uint64_t)m->root,
                               [DST] = (uint64_t)m->dst,

@@ -7,9 +7,12 @@
 
 #include "shmem/front.h"
 
+/* All barriers of a team are one, and all syncs: which complete less, so a barrier that meets one is wrong. */
+typedef enum wtl_meets_in { WTL_MEETS_IN_ITSELF, WTL_MEETS_IN_BARRIER, WTL_MEETS_IN_SYNC } wtl_meets_in;
+
 /* What all PEs must pass alike. Members that a routine has no argument for are 0. */
 typedef struct wtl_meeting {
-  bool is_barrier;        /* all barriers and syncs of a team are one */
+  wtl_meets_in in;
   const char *count_name; /* NULL: each PE may have its own count */
   size_t count;
   long long root, dst, sst;

@@ -91,12 +91,11 @@ void wtl_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t
                                              : "");
 }
 
-void wtl_refuse_overlap(uint32_t call, const void *dest, size_t dest_bytes, const void *source, size_t source_bytes,
-                        bool in_place)
+void wtl_refuse_overlap(uint32_t call, wtl_area a, wtl_area b, bool in_place)
 {
-  bool same = dest == source && dest_bytes == source_bytes;
-  wtl_pe_fail(WTL_EXIT_USAGE, "%s: dest=%p (%zu bytes) and source=%p (%zu bytes) %s; allowed: no byte in common%s",
-              wtl_call_here(call), dest, dest_bytes, source, source_bytes,
+  bool same = a.start == b.start && a.bytes == b.bytes;
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%p (%zu bytes) and %s=%p (%zu bytes) %s; allowed: no byte in common%s",
+              wtl_call_here(call), a.name, a.start, a.bytes, b.name, b.start, b.bytes,
               same ? "are the same memory" : "overlap in part", in_place ? ", or the same address" : "");
 }
 

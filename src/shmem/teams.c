@@ -126,6 +126,14 @@ static void make(wtl_frame *f, wtl_team *parent, const part *p, int room, const 
   *p->out = (shmem_team_t)t->handle;
 }
 
+/* A PE that would be in the new team may have no place for it; which one, nobody knows. */
+static void say_no_place(const wtl_frame *f)
+{
+  wtl_say("%s: a PE is in %d teams that were split, and there can be no more at a time; the call returns -1 on all PEs "
+          "(shmem_team_destroy makes room)",
+          wtl_call_here(f->call), WTL_MOST_TEAMS - WTL_FIRST_ROOM);
+}
+
 /*
  * Collective over the parent. The PEs of `alike` pass the same `words`; parts may differ, as long as those that share a
  * PE do not. No part: there can be no such team.
@@ -142,6 +150,7 @@ static int split(wtl_frame *f, wtl_team *parent, uint64_t words, const part *ali
   if (rc > 0)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs do not ask alike: PE %d passes other values than this one",
                 wtl_call_here(f->call), rc - 1);
+  if (rc < 0 && parent->me == 0) say_no_place(f);
   for (int i = 0; rc == 0 && i < n; i++) make(f, parent, &parts[i], rooms[i], node_of);
   wtl_teams_made(self, f->site, parent);
   free(node_of);

@@ -222,6 +222,25 @@ static void unknown_names_get_the_nearest(void)
   CHECK(parse_with("SHMEM_SOMETHING_ELSE", "1", &s) == 0); /* other libraries' */
 }
 
+static bool near(const char *name)
+{
+  setenv(name, "1G", 1);
+  bool found = wtl_settings_near_miss(errors, sizeof errors);
+  unsetenv(name);
+  return found;
+}
+
+static void names_close_to_the_standards_are_asked_about(void)
+{
+  CHECK(near("SHMEM_SYMETRIC_SIZE"));
+  CHECK_CONTAINS(errors, "SHMEM_SYMETRIC_SIZE says nothing to this library; is SHMEM_SYMMETRIC_SIZE meant?");
+  CHECK(near("SHMEM_SYMMETRIC_HEAP_SIZE")); /* Open MPI's */
+  CHECK(near("SHMEM_DEBG"));
+  CHECK(!near("SHMEM_SYMMETRIC_SIZE"));
+  CHECK(!near("SHMEM_BOUNCE_SIZE")); /* Sandia's */
+  CHECK(!near("SHMEM_SOMETHING_ELSE"));
+}
+
 static void errors_are_cut_not_overrun(void)
 {
   char small[40];
@@ -284,4 +303,5 @@ TESTS(TEST(defaults_are_valid_and_documented), TEST(switches_are_on_or_off_and_n
       TEST(old_names_are_read_where_new_ones_are_not_set), TEST(times_have_suffixes_and_bounds),
       TEST(choices_are_those_of_the_table), TEST(texts_are_taken_as_they_are),
       TEST(all_wrong_values_are_reported_and_nothing_is_filled), TEST(unknown_names_get_the_nearest),
+      TEST(names_close_to_the_standards_are_asked_about),
       TEST(errors_are_cut_not_overrun), TEST(printed_values_parse_to_themselves), TEST(rubbish_is_refused_or_valid))

@@ -84,6 +84,11 @@ ALONE = [  # mistake, call, what the line must say
     ("signal_stack", "shmem_long_put_signal", "sig_addr=0x[0-9a-f]+ is not symmetric"),
     ("signal_misaligned", "shmem_signal_add", "sig_addr=0x[0-9a-f]+ is not aligned"),
     ("signal_op_7", "shmem_long_put_signal", "sig_op=7 is not valid here; allowed: SHMEM_SIGNAL_SET"),
+    (
+        "signal_in_dest",
+        "shmem_long_put_signal",
+        r"dest=\S+ .32 bytes. and sig_addr=\S+ .8 bytes. overlap in part; allowed: no byte in common$",
+    ),
     ("signal_wait_stack", "shmem_signal_wait_until", "sig_addr=0x[0-9a-f]+ is not symmetric"),
     ("iput_stride_0", "shmem_long_iput", "dst=0 is not valid here; allowed: 1 and more"),
     ("iput_over_end", "shmem_long_iput", "only [0-9]+ of the 8796093022216 bytes"),
@@ -99,6 +104,16 @@ ALONE = [  # mistake, call, what the line must say
     ("alltoall_over_end", "shmem_long_alltoall", "only [0-9]+ of the 17592186044416 bytes"),
     ("wait_any_null", "shmem_long_wait_until_any", "ivars is NULL"),
     ("test_some_null", "shmem_long_test_some", "indices is NULL"),
+    (
+        "test_some_in_place",
+        "shmem_ulong_test_some",
+        r"indices=\S+ .32 bytes. and ivars=\S+ .32 bytes. are the same memory; allowed: no byte in common$",
+    ),
+    (
+        "wait_some_status_in_indices",
+        "shmem_long_wait_until_some",
+        r"indices=\S+ .32 bytes. and status=\S+ .16 bytes. overlap in part; allowed: no byte in common$",
+    ),
     ("clear_not_held", "shmem_clear_lock", "does not hold the lock at 0x[0-9a-f]+"),
     ("clear_twice", "shmem_clear_lock", "does not hold the lock at 0x"),
     ("set_twice", "shmem_set_lock", "already holds the lock at 0x"),
@@ -186,6 +201,7 @@ UNALIKE = [
     ("set_count_unalike", "shmem_broadcast64", f"nelems=2 here, 1 on PE 0; {SAME}"),
     ("call_unalike", SUM, f"PE 0 is in shmem_barrier_all; {ORDER}"),
     ("type_unalike", SUM, f"PE 0 is in shmem_double_sum_reduce; {ORDER}"),
+    ("sync_or_barrier", "shmem_barrier_all", f"PE 0 is in shmem_sync_all; {ORDER}"),
     ("malloc_or_barrier", "shmem_barrier_all", f"PE 0 is in shmem_malloc; {ORDER}"),
     ("destroy_or_sync", "shmem_team_sync", f"PE 0 is in shmem_team_destroy; {ORDER}"),
     (
@@ -293,6 +309,13 @@ def test_different_sizes_are_named_once_and_the_program_goes_on() -> None:
     assert re.match(r"wattle: PE 1: shmem_malloc: PEs ask for different sizes, 108 bytes on PE 1 and 100 on PE 0", line)
     result = oshrun(2, "wrong", "malloc_unalike", env={"WATTLE_CHECK": "off"})
     assert result.code == 0 and result.out.count("went on") == 2 and result.err == "", result
+
+
+def test_a_team_too_many_is_refused_on_all_pes_and_said_once() -> None:
+    result = oshrun(2, "wrong", "teams_without_end")
+    assert result.code == 0 and result.out.count("went on") == 2, result
+    (line,) = result.said
+    assert re.match(f"wattle: PE 0: shmem_team_split_strided{PLACE}: a PE is in 6[0-9] teams that were split", line)
 
 
 EXHAUSTED = [

@@ -438,6 +438,10 @@ static void signal_op_7(void)
 {
   shmem_long_put_signal(heap, source, 1, (uint64_t *)heap + 8, 1, 7, 0);
 }
+static void signal_in_dest(void)
+{
+  shmem_long_put_signal(heap, source, 4, (uint64_t *)heap + 3, 1, SHMEM_SIGNAL_SET, 0);
+}
 static void signal_wait_stack(void)
 {
   uint64_t here = 0;
@@ -530,6 +534,18 @@ static void type_unalike(void)
   else
     shmem_double_sum_reduce(SHMEM_TEAM_WORLD, (double *)heap, (double *)heap + 8, 1);
 }
+static void teams_without_end(void)
+{
+  shmem_team_t team;
+  while (shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, NULL, 0, &team) == 0) {}
+}
+static void sync_or_barrier(void)
+{
+  if (wrong_me)
+    shmem_barrier_all();
+  else
+    shmem_sync_all();
+}
 static void malloc_or_barrier(void)
 {
   if (wrong_me)
@@ -559,11 +575,11 @@ static void alltoall_in_place(void)
 {
   shmem_long_alltoall(SHMEM_TEAM_WORLD, heap, heap, 1);
 }
-/* Barriers and syncs of a team are one; a count of collect is each PE's own; nothing is looked at where nothing moves. */
+/* Syncs of a team are one, by whatever name; a count of collect is each PE's own; nothing is looked at where nothing moves. */
 static void alike_enough(void)
 {
   if (wrong_me)
-    shmem_barrier_all();
+    shmem_sync_all();
   else
     shmem_team_sync(SHMEM_TEAM_WORLD);
   shmem_long_collect(SHMEM_TEAM_WORLD, heap, heap + 8, (size_t)wrong_me);
@@ -632,6 +648,15 @@ static void realloc_too_much(void)
 }
 
 /* --- locks --- */
+static void test_some_in_place(void)
+{
+  shmem_ulong_test_some((unsigned long *)heap, 4, (size_t *)heap, NULL, SHMEM_CMP_EQ, 0);
+}
+static void wait_some_status_in_indices(void)
+{
+  static size_t indices[4];
+  shmem_long_wait_until_some(heap, 4, indices, (int *)indices + 7, SHMEM_CMP_EQ, 0);
+}
 static void clear_not_held(void)
 {
   shmem_clear_lock(&lock);
@@ -728,6 +753,8 @@ static const mistake alone[] = {
     M(put_ctx_unknown),
     M(quiet_ctx_unknown),
     M(sync_team_invalid),
+    M(test_some_in_place),
+    M(wait_some_status_in_indices),
     M(clear_not_held),
     M(set_twice),
     M(clear_twice),
@@ -769,6 +796,7 @@ static const mistake alone[] = {
     M(signal_stack),
     M(signal_misaligned),
     M(signal_op_7),
+    M(signal_in_dest),
     M(signal_wait_stack),
     M(iput_stride_0),
     M(iput_over_end),
@@ -811,6 +839,8 @@ static const mistake together[] = {
     M(set_count_unalike),
     M(call_unalike),
     M(type_unalike),
+    M(teams_without_end),
+    M(sync_or_barrier),
     M(malloc_or_barrier),
     M(destroy_or_sync),
     M(ended_or_barrier),
