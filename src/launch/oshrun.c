@@ -18,7 +18,7 @@
 #include "power/power.h"
 
 static const char usage[] =
-    "usage: oshrun [-n N] [OPTION]... [LAUNCHER OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+    "Usage: oshrun [-n N] [OPTION]... [LAUNCHER OPTION]... [--] PROGRAM [ARGUMENT]...\n"
     "\n"
     "Starts PROGRAM as N processing elements (PEs) of an OpenSHMEM job.\n"
     "\n"

@@ -158,7 +158,7 @@ typedef struct wtl_pe {
   wtl_votes *votes;         /* in the arena: for the governor */
   wtl_clocks *clocks;       /* NULL where nothing is governed */
   wtl_transfers *transfers; /* how ARMCI's to other nodes are waited for; NULL: as all else */
-  bool *apart; /* by slot: whether that PE shares none of this one's cores */
+  bool *apart;              /* by slot: whether that PE shares none of this one's cores */
   bool central_barrier;
   int collectives; /* enum wtl_collectives (sync.h): what the setting allows */
   wtl_heap mem;

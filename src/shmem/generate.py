@@ -173,6 +173,60 @@ def check_lines(r: Routine) -> list[str]:
     return lines + meeting_lines(r)
 
 
+# What is wrong where a check of the row fails.
+MISTAKES = {
+    "pe": "`pe` is no PE of the job",
+    "pe_as": "`{0}` is no PE of the job",
+    "am_length": "`{0}` is more than 1 GiB",
+    "am_id": "`{0}` is one of the 16 lowest ints",
+    "symmetric": "`{0}` is not symmetric, or its block ends before",
+    "count": "`{0}` is more than any memory has (a negative number)",
+    "product": "`{0}` and `{1}` are more than any memory has (a negative number)",
+    "stride": "`{0}` is less than 1",
+    "blocks_apart": "`{0}` is less than `bsize`",
+    "given": "`{0}` is NULL",
+    "disjoint": "`{0}` and `{2}` overlap",
+    "align": "`{0}` is not aligned to its type",
+    "cmp": "`cmp` is none of the six comparisons",
+    "signal": "`sig_op` is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD",
+    "team": "`team` is no team of this PE (destroyed, never made, or SHMEM_TEAM_INVALID)",
+    "active": "`PE_start`, `logPE_stride` and `PE_size` are no active set of the job, or one without this PE",
+    "root": "`PE_root` is no PE of the team or set",
+}
+ALIKE = {
+    "symmetric_on": "symmetric",
+    "symmetric1": "symmetric",
+    "extent": "symmetric",
+    "local": "given",
+    "many": "given",
+}
+ALIKE |= {"root_of_several": "root"}
+
+
+def mistakes(r: Routine) -> list[str]:
+    """What a call can do wrong that is named: of its checks, and what the row says."""
+    said = []
+    if r.row.get("ctx"):
+        never = "" if r.row.get("no_ctx") else ", or SHMEM_CTX_INVALID"
+        said.append(f"`ctx` is no context of this PE (destroyed, never made{never}), or private to another thread")
+    for check in r.row.get("checks", []):
+        kind, *names = check.split()
+        said.append(MISTAKES[ALIKE.get(kind, kind)].format(*names))
+        if kind == "pe" and r.row.get("ctx"):
+            said[-1] += " or, with a context, of its team"
+        if kind == "active":
+            said.append("`pSync` is not symmetric, or not aligned")
+    lines = meeting_lines(r)
+    if any("wtl_check_apart" in line for line in lines):
+        said.append("`dest` and `source` overlap in part")
+    return list(dict.fromkeys(said + r.row.get("wrong", [])))
+
+
+def value(r: Routine) -> str:
+    """What it returns. KeyError: the table does not say."""
+    return r.row["value"] if r.result != "void" else ""
+
+
 # In which PEs meet.
 MEETINGS = re.compile("barrier|sync|reduce|to_all|scan|collect|alltoall|broadcast|team_split")
 
@@ -183,9 +237,9 @@ ALL_WAIT = re.compile("collect|alltoall|reduce|to_all")
 
 def meeting_lines(r: Routine) -> list[str]:
     """C that compares what the PEs of a collective pass (meeting.h)."""
-    names, checks = {arg_name(a) for a in r.args}, r.row.get("checks", [])
     if not MEETINGS.search(r.row["name"]) or "split" in r.row["name"]:
         return []
+    names, checks = {arg_name(a) for a in r.args}, r.row.get("checks", [])
     lines, given = [], {}
     count = next((n for n in ("nelems", "nreduce") if n in names), None)
     if of := re.search("barrier|sync", r.row["name"]):
@@ -599,7 +653,7 @@ def prototypes(routines: list[Routine]) -> list[str]:
     out, last = [], None
     for r in routines:
         if r.row is not last:
-            out.append(f"\n/** {r.row['doc']}{age(r)} */")
+            out.append(f"\n/** {r.row['doc']}{f' @return {value(r)}' if value(r) else ''}{age(r)} */")
             last = r.row
         out.append(declaration(r))
     return out
@@ -742,8 +796,21 @@ def use_of(r: Routine) -> str:
 def meanings(table: dict, r: Routine) -> dict[str, str]:
     """What the pages say of each argument. KeyError: the table does not."""
     texts = table["arguments"]
-    known = texts["all"] | texts.get(use_of(r), {})
-    return {name: known[name] for name in [arg_name(a) for a in r.args if a != "..."]}
+    known = texts["all"] | texts.get(use_of(r), {}) | r.row.get("arguments", {})
+    names = [arg_name(a) for a in r.args if a != "..."]
+    if "team" in names:
+        known |= {"pe": "Number of the PE, from 0, in `team`."}
+    elif r.row.get("ctx"):
+        known |= {"pe": "Number of the PE, from 0: in the job or, with a context, in its team."}
+    return {name: known[name] for name in names}
+
+
+def pattern(r: Routine) -> str:
+    """The prototype that routines of all types share, with the standard's words for what differs."""
+    name = r.row["name"].replace("{T}", "TYPENAME").replace("{N}", "SIZE")
+    result, args = r.row.get("returns", "void"), ([CTX] if r.with_ctx else []) + r.row["args"]
+    text = f"{result}{'' if result.endswith('*') else ' '}{name}({', '.join(args) or 'void'})"
+    return (text.replace("shmem_", "shmem_ctx_", 1) if r.with_ctx else text).replace("{C}", "TYPE")
 
 
 def index(table: dict, routines: list[Routine]) -> list[dict]:
@@ -751,14 +818,19 @@ def index(table: dict, routines: list[Routine]) -> list[dict]:
         {
             "name": r.name,
             "prototype": r.prototype.format(name=r.name),
+            "pattern": pattern(r),
             "kind": r.row["kind"],
             "family": r.row["name"],
             "type": r.type_name,
+            "c_type": r.c_type,
             "ctx": r.with_ctx,
             "generic": r.row.get("generic"),
             "old_generic": None if r.with_ctx else r.row.get("old_generic"),
             "header": r.row.get("header", "shmem.h"),
             "doc": r.row["doc"],
+            "value": value(r),
+            "mistakes": mistakes(r),
+            "meets": bool(meeting_lines(r)) or "split" in r.row["name"],
             "since": r.row.get("since"),
             "deprecated": r.row.get("deprecated"),
             "op": r.row["op"],

@@ -9,14 +9,33 @@ type, or in having a context, share one page: its first name has it, the others 
 import html
 import itertools
 import json
+import re
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 
-ERRORS = (
-    "A wrong argument (no such PE, memory that is not symmetric or too short, a destroyed team or context, a misaligned"
-    " variable) ends the job with a line on standard error that names the call, the value and the PE. "
-    "WATTLE_CHECK=off skips the checks."
+WRONG = (
+    "A wrong call ends the job (exit code 64) with a line on standard error that names the call, its place in the "
+    "program, the value and the PE:"
 )
+NOT_CHECKED = "WATTLE_CHECK=off skips most of these checks; what follows a wrong call is undefined then."
+NOTHING_WRONG = "None, but to call it before the library is started or after its end."
+MEETS = (
+    "PEs that make other calls, or pass other values where all must pass the same, may wait for ever. With SHMEM_DEBUG "
+    "they are named."
+)
+
+WIDTH = 72  # of a synopsis
+
+
+@dataclass
+class Section:
+    """Paragraphs, then a list of terms with their meanings or, where a term is empty, of items."""
+
+    title: str
+    paragraphs: list[str] = field(default_factory=list)
+    items: list[tuple[str, str]] = field(default_factory=list)
+    after: list[str] = field(default_factory=list)
 
 
 def age(routine: dict) -> str:
@@ -26,47 +45,132 @@ def age(routine: dict) -> str:
     return f"In the standard since {routine['since']}{deprecated}."
 
 
+def first_sentence(text: str) -> str:
+    """Without its full stop."""
+    return re.split(r"(?<!\.)[.?](?= |$)", text)[0]
+
+
 def families(routines: list[dict]) -> list[list[dict]]:
     return [list(members) for _, members in itertools.groupby(routines, key=lambda r: r["family"])]
 
 
+def longest(members: list[dict], what: str) -> dict | list:
+    """Of the form that has most to say."""
+    return max((r[what] for r in members), key=len)
+
+
+def errors(members: list[dict]) -> Section:
+    mistakes = longest(members, "mistakes")
+    section = Section("Errors", [WRONG if mistakes else NOTHING_WRONG], [("", f"{text};") for text in mistakes])
+    if mistakes:
+        section.items[-1] = ("", f"{mistakes[-1]}.")
+        section.after.append(NOT_CHECKED)
+    if members[0]["meets"]:
+        section.after.append(MEETS)
+    return section
+
+
+def wrapped(prototype: str) -> str:
+    """A prototype in lines that fit a terminal beside a page's margin."""
+    lines = [""]
+    for word in re.split(r"(?<=,) ", f"{prototype};"):
+        if len(lines[-1]) + 1 + len(word) > WIDTH and lines[-1]:
+            lines.append(" " * 4)
+        lines[-1] += word if lines[-1].strip() == "" else f" {word}"
+    return "\n".join(lines)
+
+
+def synopsis(members: list[dict]) -> list[str]:
+    """Each prototype once, whatever its types."""
+    return [wrapped(pattern) for pattern in dict.fromkeys(r["pattern"] for r in members)]
+
+
+def variants(members: list[dict]) -> str:
+    """What TYPENAME and SIZE of the synopsis stand for; "" where nothing differs."""
+    first, names = members[0], list(dict.fromkeys(r["type"] for r in members))
+    if names == [""]:
+        return ""
+    if not first["c_type"]:
+        return f"SIZE is {', '.join(names)}: bits of an element."
+    spelt = {r["type"]: r["c_type"] for r in members}
+    types = ", ".join(name if name == spelt[name] else f"{name} ({spelt[name]})" for name in names)
+    generic = f" In C11 {first['generic']}(...) chooses by type." if first["generic"] else ""
+    return f"TYPENAME, with its TYPE where that is spelt otherwise, is {types}.{generic}"
+
+
+# The routine that a description begins with, or is the old name of: "put of `nelems` bytes".
+REFERS = re.compile(r"^(?:The old name of )?(\w+)(?=[.,;]| of| that| over| into| with| at| for)")
+
+
+def refers_to(members: list[dict], pages: dict[str, str]) -> list[str]:
+    """Names that the page mentions, one for each other page that they have."""
+    first = members[0]
+    names = re.findall(r"\bshmemx?_\w+", f"{first['doc']} {first['value']}")
+    for sentence in (first["doc"], first["value"].removeprefix("As of ")):
+        if word := REFERS.match(sentence):
+            names.append(f"shmem_{word[1]}")
+    found = {pages[name]: name for name in reversed(names) if name in pages and pages[name] != first["name"]}
+    return list(reversed(found.values()))
+
+
+def sections(members: list[dict], pages: dict[str, str]) -> list[Section]:
+    """What a page says after its synopsis."""
+    first = members[0]
+    said = [Section("Description", [first["doc"]])]
+    if arguments := longest(members, "arguments"):
+        said.append(Section("Arguments", items=list(arguments.items())))
+    said.append(Section("Return value", [first["value"] or "None."]))
+    said.append(errors(members))
+    said.append(Section("Standard", [age(first)]))
+    said.append(Section("Notes", ["Each routine has a twin for tools, whose name has a p before it."]))
+    if others := refers_to(members, pages):
+        said.append(Section("See also", [", ".join(f"{name}(3)" for name in others)]))
+    return said
+
+
+# --- man ---------------------------------------------------------------------------------------------------------
+
+
 def roff(text: str) -> str:
-    return text.replace("\\", "\\e").replace("-", "\\-").replace("\n.", "\n\\&.")
+    """What is between backquotes in italics."""
+    plain = text.replace("\\", "\\e").replace("-", "\\-").replace("\n.", "\n\\&.")
+    return re.sub(r"`([^`]+)`", r"\\fI\1\\fP", plain)
 
 
-def meanings(members: list[dict]) -> dict[str, str]:
-    """What the page says of arguments: those of the form that has most."""
-    return max((r["arguments"] for r in members), key=len)
+def roff_section(section: Section) -> list[str]:
+    items = [
+        f".TP\n.I {roff(term)}\n{roff(text)}" if term else f".IP \\(bu 2\n{roff(text)}" for term, text in section.items
+    ]
+    after = [f".PP\n{roff(text)}" for text in section.after]
+    return [f".SH {section.title.upper()}", *map(roff, section.paragraphs), *items, *after]
 
 
-def man_page(members: list[dict]) -> str:
+def man_page(members: list[dict], pages: dict[str, str]) -> str:
     first = members[0]
     names = ", ".join(r["name"] for r in members[:2]) + (", ..." if len(members) > 2 else "")
+    if first["generic"]:
+        names = f"{first['generic']}, {names}"
     lines = [
         f'.TH {first["name"].upper()} 3 "" Wattle "OpenSHMEM 1.6"',
         ".SH NAME",
-        f"{roff(names)} \\- {roff(first['doc'].split('.')[0])}",
+        f"{roff(names)} \\- {roff(first_sentence(first['doc']))}",
         ".SH SYNOPSIS",
         ".nf",
         f"#include <{first['header']}>",
         "",
-        *[roff(r["prototype"]) + ";" for r in members],
+        *map(roff, synopsis(members)),
         ".fi",
     ]
-    if first["generic"]:
-        lines.append(f"C11: {roff(first['generic'])}(...) chooses by type.")
-    lines += [".SH DESCRIPTION", roff(first["doc"])]
-    if arguments := meanings(members):
-        lines.append(".SH ARGUMENTS")
-        lines += [f".TP\n.I {roff(name)}\n{roff(text)}" for name, text in arguments.items()]
-    lines += [".SH ERRORS", roff(ERRORS), ".SH STANDARD", roff(age(first))]
-    lines += [".SH NOTES", "Each routine has a twin for tools, whose name has a p before it."]
-    return "\n".join(lines) + "\n"
+    if text := variants(members):
+        lines += [".PP", roff(text)]
+    return "\n".join(lines + [line for s in sections(members, pages) for line in roff_section(s)]) + "\n"
 
+
+# --- HTML --------------------------------------------------------------------------------------------------------
 
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<style>body{{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto}}
+<style>body{{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}}
 pre{{background:#f4f4f4;padding:1em;overflow:auto}}</style>
 </head><body>
 {body}
@@ -74,27 +178,35 @@ pre{{background:#f4f4f4;padding:1em;overflow:auto}}</style>
 """
 
 
-def html_arguments(members: list[dict]) -> str:
-    items = "".join(
-        f"<dt><code>{html.escape(name)}</code></dt><dd>{html.escape(text)}</dd>\n"
-        for name, text in meanings(members).items()
-    )
-    return f"<h2>Arguments</h2>\n<dl>\n{items}</dl>\n" if items else ""
+def marked_up(text: str) -> str:
+    """What is between backquotes as code, NAME(3) as a link."""
+    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+    return re.sub(r"\b(\w+)\(3\)", r'<a href="\1.html">\1</a>', text)
 
 
-def html_page(members: list[dict]) -> str:
+def html_section(section: Section) -> str:
+    parts = [f"<h2>{section.title}</h2>"]
+    parts += [f"<p>{marked_up(text)}</p>" for text in section.paragraphs]
+    if section.items and section.items[0][0]:
+        terms = "\n".join(f"<dt><code>{html.escape(t)}</code></dt><dd>{marked_up(d)}</dd>" for t, d in section.items)
+        parts.append(f"<dl>\n{terms}\n</dl>")
+    elif section.items:
+        parts.append("<ul>\n" + "\n".join(f"<li>{marked_up(text)}</li>" for _, text in section.items) + "\n</ul>")
+    return "\n".join(parts + [f"<p>{marked_up(text)}</p>" for text in section.after])
+
+
+def html_page(members: list[dict], pages: dict[str, str]) -> str:
     first = members[0]
-    prototypes = html.escape("\n".join(f"{r['prototype']};" for r in members))
-    generic = (
-        f"<p>C11: <code>{html.escape(first['generic'])}(...)</code> chooses by type.</p>" if first["generic"] else ""
-    )
+    prototypes = html.escape("\n".join(synopsis(members)))
+    text = variants(members)
     body = (
         f'<p><a href="index.html">All routines</a></p>\n<h1>{html.escape(first["name"])}</h1>\n'
-        f"<pre>#include &lt;{html.escape(first['header'])}&gt;\n\n{prototypes}</pre>\n{generic}\n"
-        f"<p>{html.escape(first['doc'])}</p>\n{html_arguments(members)}<h2>Errors</h2>\n<p>{html.escape(ERRORS)}</p>\n"
-        f"<h2>Standard</h2>\n<p>{html.escape(age(first))}</p>"
+        f"<pre>#include &lt;{html.escape(first['header'])}&gt;\n\n{prototypes}</pre>\n"
+        f"{f'<p>{html.escape(text)}</p>' if text else ''}\n"
     )
-    return PAGE.format(title=html.escape(first["name"]), body=body)
+    return PAGE.format(
+        title=html.escape(first["name"]), body=body + "\n".join(map(html_section, sections(members, pages)))
+    )
 
 
 def leads_to(name: str, first: str) -> str:
@@ -109,31 +221,38 @@ def index_page(groups: list[list[dict]]) -> str:
     for members in groups:
         first, more = members[0], len(members) - 1
         others = f" and {more} more" if more else ""
-        items.append(
-            f'<li><a href="{first["name"]}.html">{first["name"]}</a>{others}: {html.escape(first["doc"])}</li>'
-        )
+        items.append(f'<li><a href="{first["name"]}.html">{first["name"]}</a>{others}: {marked_up(first["doc"])}</li>')
     return PAGE.format(
         title="Routines", body="<h1>Routines of OpenSHMEM 1.6</h1>\n<ul>\n" + "\n".join(items) + "\n</ul>"
     )
 
 
+def page_of(groups: list[list[dict]]) -> dict[str, str]:
+    """The name of each routine's page; a C11 generic that is no routine itself has one, too."""
+    pages = {r["name"]: members[0]["name"] for members in groups for r in members}
+    for members in groups:
+        if generic := members[0]["generic"]:
+            pages.setdefault(generic, members[0]["name"])
+    return pages
+
+
 def main() -> None:
     routines, out = json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2])
-    man, pages = out / "man/man3", out / "html"
+    man, website = out / "man/man3", out / "html"
     man.mkdir(parents=True, exist_ok=True)
-    pages.mkdir(parents=True, exist_ok=True)
-    groups, taken = families(routines), {r["name"] for r in routines}
+    website.mkdir(parents=True, exist_ok=True)
+    groups = families(routines)
+    pages = page_of(groups)
     for members in groups:
         first = members[0]["name"]
-        (man / f"{first}.3").write_text(man_page(members))
-        (pages / f"{first}.html").write_text(html_page(members))
-        names = [r["name"] for r in members[1:]]
-        if (generic := members[0]["generic"]) and generic not in taken:
-            names.append(generic)
-        for name in names:
-            (man / f"{name}.3").write_text(f".so man3/{first}.3\n")
-            (pages / f"{name}.html").write_text(leads_to(name, first))
-    (pages / "index.html").write_text(index_page(groups))
+        (man / f"{first}.3").write_text(man_page(members, pages))
+        (website / f"{first}.html").write_text(html_page(members, pages))
+    for name, first in pages.items():
+        if name == first:
+            continue
+        (man / f"{name}.3").write_text(f".so man3/{first}.3\n")
+        (website / f"{name}.html").write_text(leads_to(name, first))
+    (website / "index.html").write_text(index_page(groups))
 
 
 if __name__ == "__main__":

@@ -303,5 +303,5 @@ TESTS(TEST(defaults_are_valid_and_documented), TEST(switches_are_on_or_off_and_n
       TEST(old_names_are_read_where_new_ones_are_not_set), TEST(times_have_suffixes_and_bounds),
       TEST(choices_are_those_of_the_table), TEST(texts_are_taken_as_they_are),
       TEST(all_wrong_values_are_reported_and_nothing_is_filled), TEST(unknown_names_get_the_nearest),
-      TEST(names_close_to_the_standards_are_asked_about),
-      TEST(errors_are_cut_not_overrun), TEST(printed_values_parse_to_themselves), TEST(rubbish_is_refused_or_valid))
+      TEST(names_close_to_the_standards_are_asked_about), TEST(errors_are_cut_not_overrun),
+      TEST(printed_values_parse_to_themselves), TEST(rubbish_is_refused_or_valid))
