@@ -198,15 +198,13 @@ def html_section(section: Section) -> str:
 def html_page(members: list[dict], pages: dict[str, str]) -> str:
     first = members[0]
     prototypes = html.escape("\n".join(synopsis(members)))
-    text = variants(members)
+    text, title = variants(members), first["generic"] or first["name"]
     body = (
-        f'<p><a href="index.html">All routines</a></p>\n<h1>{html.escape(first["name"])}</h1>\n'
+        f'<p><a href="index.html">All routines</a></p>\n<h1>{html.escape(title)}</h1>\n'
         f"<pre>#include &lt;{html.escape(first['header'])}&gt;\n\n{prototypes}</pre>\n"
         f"{f'<p>{html.escape(text)}</p>' if text else ''}\n"
     )
-    return PAGE.format(
-        title=html.escape(first["name"]), body=body + "\n".join(map(html_section, sections(members, pages)))
-    )
+    return PAGE.format(title=html.escape(title), body=body + "\n".join(map(html_section, sections(members, pages))))
 
 
 def leads_to(name: str, first: str) -> str:
