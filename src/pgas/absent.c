@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "pgas/rma.h"
 #include "pgas/sync.h"
+#include "profile/line.h"
 
 enum phase { NOWHERE, ARRIVES, MEETS, ENDS };
 enum { TURN, PHASE, CALL, ADDR, START, STRIDE, SIZE, ROOM, NODE, REGION, OFFSET };
@@ -216,7 +217,10 @@ static const char *name_of(const wtl_pe *self, const place *p)
 
 static void add_addr(text *t, const place *p)
 {
-  if (p->word[ADDR] != UNKNOWN) add(t, " at program+0x%llx", (unsigned long long)p->word[ADDR]);
+  char line[160];
+  if (p->word[ADDR] == UNKNOWN) return;
+  add(t, " at program+0x%llx%s", (unsigned long long)p->word[ADDR],
+      wtl_line_of(NULL, p->word[ADDR], line, sizeof line));
 }
 
 static void add_team(text *t, const wtl_pe *self, const place *p)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "profile/line.h"
 #include "profile/modules.h"
 
 enum { DEEP = 32 }; /* frames of these libraries above the program's; there are about five */
@@ -24,7 +25,7 @@ static bool is_ours(const char *file)
   return strncmp(file, "libwattle", 9) == 0 || strncmp(file, "libarmci.so", 11) == 0;
 }
 
-/* " at program+0x24d4"; "" where it is not known. Returns `text`. */
+/* " at program+0x24d4 (halo.c:112)"; "" where it is not known. Returns `text`. */
 static const char *place(char *text, size_t room)
 {
   void *frames[DEEP];
@@ -42,7 +43,10 @@ static const char *place(char *text, size_t room)
     if (i == 0 || strncmp(file_of(m), "libc.so", 7) == 0) break;
     uintptr_t headers = (uintptr_t)getauxval(AT_PHDR); /* of the program */
     bool own = headers >= m->low && headers < m->high;
-    snprintf(text, room, " at %.90s+0x%llx", own ? "program" : file_of(m), (unsigned long long)(addr - m->base - 1));
+    uint64_t offset = addr - m->base - 1;
+    char line[160];
+    snprintf(text, room, " at %.90s+0x%llx%s", own ? "program" : file_of(m), (unsigned long long)offset,
+             wtl_line_of(own ? NULL : m->path, offset, line, sizeof line));
     break;
   }
   free(modules);
@@ -51,8 +55,8 @@ static const char *place(char *text, size_t room)
 
 const char *wtl_here(const char *call)
 {
-  static _Thread_local char text[256];
-  char at[128];
+  static _Thread_local char text[512];
+  char at[384];
   snprintf(text, sizeof text, "%s%s", call, place(at, sizeof at));
   return text;
 }

@@ -6,8 +6,9 @@
 #define WTL_PROFILE_CALLER_H
 
 /*
- * "shmem_long_put at program+0x24d4", or "... at libsolver.so+0x24d4" in a library of the program's: a call's name, and the
- * place, within the call, from which this library's caller was called. The name alone where that is not known: a thread
+ * "shmem_long_put at program+0x24d4 (halo.c:112)", or "... at libsolver.so+0x24d4" in a library of the program's: a
+ * call's name, and the place, within the call, from which this library's caller was called; the line where it can be
+ * known (line.h). The name alone where that is not known: a thread
  * of this library's own, exit, or a program that this library is a part of. This thread's until the next one. Not for
  * signal handlers.
  */

@@ -147,7 +147,7 @@ PAST = [  # with SHMEM_DEBUG: what goes beyond its block, though not beyond the 
 ]
 
 
-PLACE = re.compile(r" at program\+0x[0-9a-f]+")  # within the wrong call, for eu-addr2line
+PLACE = re.compile(r" at program\+0x[0-9a-f]+ \(\w+\.c:\d+\)")  # within the wrong call
 BEFORE_THE_START = ("more threads",)
 
 
@@ -216,7 +216,7 @@ def test_with_debug_a_process_that_is_left_alone_says_for_whom_it_waits(
         text=True,
     )
     assert job.stderr
-    at = r"at program\+0x[0-9a-f]+"
+    at = r"at program\+0x[0-9a-f]+ \(\w+\.c:\d+\)"
     said = next((line for line in job.stderr if re.search("PE 0: " + late.replace("{at}", at), line)), None)
     (tmp_path / "come").touch()
     rest = job.communicate(timeout=300)[1]

@@ -59,7 +59,7 @@ def test_it_ends_the_job_with_a_line(case: str, pe: int, words: str, who: str) -
     assert result.code == 64, result
     (line,) = result.said
     assert line.startswith(f"wattle: PE {pe}: "), result
-    assert re.search(words, re.sub(r" at program\+0x[0-9a-f]+", "", line)), result
+    assert re.search(words, re.sub(r" at program\+0x[0-9a-f]+ \(\w+\.c:\d+\)", "", line)), result
 
 
 @pytest.mark.parametrize("case", ["longjmp", "longjmp and end"])

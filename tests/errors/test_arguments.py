@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from jobs import oshrun, program, run
 
-PLACE = r" at program\+0x[0-9a-f]+"  # within the wrong call, for eu-addr2line
+PLACE = r" at program\+0x[0-9a-f]+ \(\w+\.c:\d+\)"  # within the wrong call
 
 ALONE = [  # mistake, call, what the line must say
     ("put_pe_negative", "shmem_long_put", "no PE -1; this job has PEs 0 to 1"),
@@ -153,9 +154,18 @@ def test_wrong_call_of_a_bare_program(mistake: str) -> None:
 
 def test_the_place_of_a_wrong_call_is_in_its_source() -> None:
     result = run(program("wrong"), "put_stack")
-    (place,) = re.findall(r"shmem_long_put at program\+(0x[0-9a-f]+): ", result.said[0])
-    line = subprocess.run(["eu-addr2line", "-e", program("wrong"), place], capture_output=True, text=True, check=True)
-    assert re.search(r"programs/wrong\.c:[1-9]", line.stdout), (line, result)
+    ((place, line),) = re.findall(r"shmem_long_put at program\+(0x[0-9a-f]+) \(wrong\.c:(\d+)\): ", result.said[0])
+    source = (Path(__file__).parent / "programs/wrong.c").read_text().splitlines()
+    assert "shmem_long_put(" in source[int(line) - 1], result
+    told = subprocess.run(["eu-addr2line", "-e", program("wrong"), place], capture_output=True, text=True, check=True)
+    assert f"programs/wrong.c:{line}" in told.stdout, (told, result)
+
+
+def test_the_place_of_a_wrong_call_is_said_without_its_line_where_nothing_can_tell_that(tmp_path: Path) -> None:
+    copy = tmp_path / "wrong"
+    subprocess.run(["objcopy", "--strip-debug", program("wrong"), copy], check=True)
+    for result in (run(copy, "put_stack"), run(program("wrong"), "put_stack", env={"PATH": str(tmp_path)})):
+        assert result.code == 64 and re.search(r"shmem_long_put at program\+0x[0-9a-f]+: ", result.said[0]), result
 
 
 def one_line_a_pe(lines: list[str], call: str, words: str, place: str = PLACE) -> bool:
@@ -239,7 +249,7 @@ def test_a_pe_that_has_ended_is_named_with_debug() -> None:
 def test_a_pe_that_comes_late_is_said_once_with_debug() -> None:
     result = oshrun(2, "shmem_apart", "one_is_late", env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "2ms"})
     lines = without_greetings(result.said)
-    call = r"shmem_team_sync at program\+0x[0-9a-f]+"
+    call = r"shmem_team_sync at program\+0x[0-9a-f]+ \(\w+\.c:\d+\)"
     late = (
         rf"{call} with a team of PEs 0 to 1: has waited \S+ s for PE (\d), whose last collective call was shmem_team_s"
     )
@@ -251,7 +261,7 @@ def test_a_pe_that_comes_late_is_said_once_with_debug() -> None:
 
 def test_a_pe_that_comes_late_to_the_same_team_as_before_is_said_with_debug() -> None:
     result = oshrun(2, "shmem_apart", "late_again", env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "20ms"})
-    call = r"shmem_barrier_all at program\+0x[0-9a-f]+"
+    call = r"shmem_barrier_all at program\+0x[0-9a-f]+ \(\w+\.c:\d+\)"
     late = rf"{call} with SHMEM_TEAM_WORLD: has waited \S+ s for PE 1, whose last collective call was {call}; goes on"
     assert result.code == 0, result
     assert any(re.match(f"wattle: PE 0: {late}", line) for line in without_greetings(result.said)), result
@@ -259,7 +269,7 @@ def test_a_pe_that_comes_late_to_the_same_team_as_before_is_said_with_debug() ->
 
 def test_of_several_threads_the_pe_that_comes_late_is_said_and_no_other() -> None:
     result = oshrun(3, "shmem_apart", "late_threads", env={"SHMEM_DEBUG": "1", "WATTLE_PATIENCE": "50ms"})
-    late = r"shmem_team_sync at program\+0x[0-9a-f]+ with a team of PEs \d to 2: has waited \S+ s for PE 2; goes on"
+    late = r"shmem_team_sync at program\+0x[0-9a-f]+ \(\w+\.c:\d+\) with a team of PEs \d to 2: has waited \S+ s for PE 2; goes on"
     said = [re.match(rf"wattle: PE (\d): {late}", line) for line in without_greetings(result.said)]
     assert result.code == 0 and all(said), result
     assert sorted(s.group(1) for s in said if s) == ["0", "1"], result
@@ -268,7 +278,7 @@ def test_of_several_threads_the_pe_that_comes_late_is_said_and_no_other() -> Non
 def test_pes_that_wait_for_each_other_are_named_with_their_calls_places_and_teams() -> None:
     result = oshrun(3, "shmem_apart", "three_in_a_circle", env={"SHMEM_DEBUG": "1"})
     (line,) = without_greetings(result.said)
-    wait = r"PE {0} is in shmem_team_sync at program\+0x[0-9a-f]+ with a team of PEs {1}"
+    wait = r"PE {0} is in shmem_team_sync at program\+0x[0-9a-f]+ \(\w+\.c:\d+\) with a team of PEs {1}"
     circle = ", ".join(wait.format(pe, pes) for pe, pes in enumerate(["0 to 1", "1 to 2", "0 to 2, stride 2"]))
     assert result.code == 64, result
     assert re.match(f"wattle: PE 0: shmem_team_sync: PEs wait for each other for ever: {circle}; {ORDER}", line), result

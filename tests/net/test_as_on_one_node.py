@@ -99,5 +99,7 @@ def test_pes_that_meet_but_not_alike_are_named_with_debug(nodes: Nodes, mistake:
     result = run(nodes, 1, "wrong", mistake, SHMEM_DEBUG="1")
     assert result.code == 64 and "went on" not in result.out, result
     how = "meet" if words.startswith("PE") else "do not"
-    assert re.search(rf"PE 1: shmem_long_sum_reduce at program\+0x[0-9a-f]+: PEs {how}", result.err), result
+    assert re.search(rf"PE 1: shmem_long_sum_reduce at program\+0x[0-9a-f]+ \(\w+\.c:\d+\): PEs {how}", result.err), (
+        result
+    )
     assert words in result.err, result
