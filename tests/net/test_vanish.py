@@ -44,18 +44,35 @@ def until_empty(nodes: Nodes, deadline: float) -> list[str]:
     return left
 
 
-def ends_and_names(job: Job, i: int, node: str, deadline: float) -> str | None:
-    """What is wrong about the end of a job that lost node `i`."""
+def end_launcher(job: Job) -> str:
+    """What it has said. It ends a job already, and wants to be told twice."""
+    for _ in range(3):
+        job.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return job.communicate(timeout=5)[1]
+    job.kill()
+    return job.communicate()[1]
+
+
+def ends_and_names(job: Job, nodes: Nodes, i: int, program: str, deadline: float) -> str | None:
+    """What is wrong about the end of a job that lost node `i`. `program`: the command line of its PEs."""
+    node = nodes.names[i]
     try:
         _, err = job.communicate(timeout=deadline - time.monotonic())
     except subprocess.TimeoutExpired:
-        return f"has not ended after {WITHIN_S} s"
+        # Open MPI 4.1 may (one in 20 to 40 cuts) have ended the job, and wait for the daemon behind the cut until the
+        # kernel gives up on what it sent there.
+        if any(command.startswith(program) for command in processes(nodes)):
+            return f"has not ended after {WITHIN_S} s"
+        err = end_launcher(job)
     if job.returncode == 0:
         return "has ended as if nothing had happened"
     # One PE on each node. Node 0 has the launcher, too: to the others its loss and that of their neighbours is one.
     named = r"\d" if i == 0 else str(i)
     # Where the launcher's daemon died, too, its fellows may notice first, and end the PEs before these can speak.
     by_launcher = "lost communication with a remote daemon" in err and node in err
+    # Or it hears of the remote shell's end first, and has these words for it whenever that is.
+    by_launcher |= "unable to reliably start one or more daemons" in err
     by_us = re.search(rf"^wattle: PE \d: .*\bPE {named}\b", err, re.M)
     return None if by_us or by_launcher else f"does not name PE {i}:\n{err}"
 
@@ -69,9 +86,9 @@ def break_off(n: int, i: int, how: Callable[[Nodes, int], None], places: list[st
         time.sleep(0.3)  # whoever waits sleeps by now
         how(nodes, i)
         deadline = time.monotonic() + WITHIN_S
-        wrong = {place: ends_and_names(job, i, nodes.names[i], deadline) for place, job in jobs.items()}
+        wrong = {place: ends_and_names(job, nodes, i, f"{program} {place} ", deadline) for place, job in jobs.items()}
         assert not any(wrong.values()), wrong
-        assert not until_empty(nodes, deadline)
+        assert not until_empty(nodes, max(deadline, time.monotonic() + 5))
 
 
 def test_a_cut_link_ends_the_job(tmp_path: Path) -> None:
