@@ -119,26 +119,51 @@ static wtl_place said_at(wtl_pe *self, const wtl_team *t)
   return t->sync ? wtl_far_place(self, &t->sync[WTL_ACTIVE_SAID]) : (wtl_place){offset, WTL_REGION_ROOMS};
 }
 
+/* A word of each PE, in the team's order. */
+static void exchange_words(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t mine, uint64_t *words)
+{
+  _Atomic uint32_t left = 0;
+  if (gather_few(self, site, t, words, &mine, sizeof mine)) return;
+  *said_of(self, t, self->me) = mine;
+  wtl_team_barrier(self, site, t); /* all have said it, and all sources are ready */
+  for (int i = 0; i < t->n; i++) {
+    int pe = wtl_team_pe(self, t, i);
+    if (self->slot_of[pe] >= 0)
+      words[i] = *said_of(self, t, pe);
+    else
+      wtl_far_get_at(self, NULL, site, pe, said_at(self, t), &words[i], sizeof *words, &left);
+  }
+  if (self->net) wtl_far_wait(self, site, &left);
+}
+
 /* Scratch has where each PE's block begins, and where the last one ends, from here to wtl_collect. */
 size_t wtl_collect_size(wtl_pe *self, wtl_site *site, wtl_team *t, size_t bytes)
 {
-  uint64_t mine = bytes, *starts = (uint64_t *)(void *)wtl_collective_scratch(t), *sizes = starts + 1;
-  if (!gather_few(self, site, t, sizes, &mine, sizeof mine)) {
-    _Atomic uint32_t left = 0;
-    *said_of(self, t, self->me) = bytes;
-    wtl_team_barrier(self, site, t); /* all have said it, and all sources are ready */
-    for (int i = 0; i < t->n; i++) {
-      int pe = wtl_team_pe(self, t, i);
-      if (self->slot_of[pe] >= 0)
-        sizes[i] = *said_of(self, t, pe);
-      else
-        wtl_far_get_at(self, NULL, site, pe, said_at(self, t), &sizes[i], sizeof *sizes, &left);
-    }
-    if (self->net) wtl_far_wait(self, site, &left);
-  }
+  uint64_t *starts = (uint64_t *)(void *)wtl_collective_scratch(t);
+  exchange_words(self, site, t, bytes, starts + 1);
   starts[0] = 0;
   for (int i = 0; i < t->n; i++) starts[i + 1] += starts[i];
   return starts[t->n];
+}
+
+/* Who brings nothing may pass NULL for its source: all take the place of the first that brings something. Which PEs
+ * bring nothing all know, so all or none ask. */
+static const void *source_of_all(wtl_pe *self, wtl_site *site, wtl_team *t, const void *source, const uint64_t *starts)
+{
+  uint64_t *words = (uint64_t *)(void *)(wtl_collective_scratch(t) + ((size_t)t->n + 1) * sizeof *starts);
+  int first = t->n, none = 0;
+  for (int i = t->n - 1; i >= 0; i--) {
+    bool brings = starts[i + 1] > starts[i];
+    if (brings) first = i;
+    none += !brings;
+  }
+  if (none == 0 || first == t->n) return source;
+  wtl_place mine = wtl_far_place(self, source);
+  wtl_team_barrier(self, site, t); /* all have read what was said last */
+  exchange_words(self, site, t, mine.offset * 2 + (mine.region == WTL_REGION_CONSTANTS), words);
+  uint64_t offset = words[first] / 2;
+  if (words[first] % 2) return (const void *)(uintptr_t)offset;
+  return offset < self->statics_bytes ? self->statics + offset : self->heap + (offset - self->statics_bytes);
 }
 
 void wtl_collect(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes)
@@ -148,7 +173,7 @@ void wtl_collect(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const vo
   if (all)
     memcpy(dest, all, starts[t->n]);
   else if (!wtl_gather_pushed(self, site, t, dest, source, starts[t->me], bytes, starts[t->n]))
-    gather(self, site, t, dest, source, &(layout){0, starts});
+    gather(self, site, t, dest, source_of_all(self, site, t, source, starts), &(layout){0, starts});
   if (t->sync) *said_of(self, t, self->me) = 0;
   wtl_scratch_back(t);
 }

@@ -36,9 +36,10 @@ static uint64_t word_of(const draw *d, int from, int to, size_t i)
   return (d->round * 64 + (uint64_t)from) * 0x9e3779b97f4a7c15u + (uint64_t)to * 0x94d049bb133111ebu + i;
 }
 
-/* Of a collect each PE brings a different number. */
+/* Of a collect each PE brings a different number, and some in every other round nothing. */
 static size_t brings(const draw *d, int pe)
 {
+  if (d->kind == COLLECT && d->round % 2 && (d->round / 2 + (uint64_t)pe) % 3 == 0) return 0;
   return d->kind == COLLECT ? d->n - d->n * (size_t)pe / 16 : d->n;
 }
 
@@ -73,7 +74,7 @@ static void go_through(const draw *d, uint64_t *dest, uint64_t *source)
   switch (d->kind) {
   case BROADCAST: shmem_uint64_broadcast(SHMEM_TEAM_WORLD, dest, source, d->n, d->root); break;
   case FCOLLECT: shmem_uint64_fcollect(SHMEM_TEAM_WORLD, dest, source, d->n); break;
-  case COLLECT: shmem_uint64_collect(SHMEM_TEAM_WORLD, dest, source, mine); break;
+  case COLLECT: shmem_uint64_collect(SHMEM_TEAM_WORLD, dest, mine ? source : NULL, mine); break;
   case ALLTOALL: shmem_uint64_alltoall(SHMEM_TEAM_WORLD, dest, source, d->n); break;
   case SUM: shmem_uint64_sum_reduce(SHMEM_TEAM_WORLD, dest, source, d->n); break;
   default: shmem_uint64_sum_reduce(SHMEM_TEAM_WORLD, source, source, d->n);
