@@ -50,6 +50,11 @@ def first_sentence(text: str) -> str:
     return re.split(r"(?<!\.)[.?](?= |$)", text)[0]
 
 
+def title(first: dict) -> str:
+    """By which a page is known: the generic's name, or the first routine's."""
+    return first["generic"] or first["name"]
+
+
 def families(routines: list[dict]) -> list[list[dict]]:
     return [list(members) for _, members in itertools.groupby(routines, key=lambda r: r["family"])]
 
@@ -151,7 +156,7 @@ def man_page(members: list[dict], pages: dict[str, str]) -> str:
     if first["generic"]:
         names = f"{first['generic']}, {names}"
     lines = [
-        f'.TH {first["name"].upper()} 3 "" Wattle "OpenSHMEM 1.6"',
+        f'.TH {title(first).upper()} 3 "" Wattle "OpenSHMEM 1.6"',
         ".SH NAME",
         f"{roff(names)} \\- {roff(first_sentence(first['doc']))}",
         ".SH SYNOPSIS",
@@ -198,13 +203,15 @@ def html_section(section: Section) -> str:
 def html_page(members: list[dict], pages: dict[str, str]) -> str:
     first = members[0]
     prototypes = html.escape("\n".join(synopsis(members)))
-    text, title = variants(members), first["generic"] or first["name"]
+    text = variants(members)
     body = (
-        f'<p><a href="index.html">All routines</a></p>\n<h1>{html.escape(title)}</h1>\n'
+        f'<p><a href="index.html">All routines</a></p>\n<h1>{html.escape(title(first))}</h1>\n'
         f"<pre>#include &lt;{html.escape(first['header'])}&gt;\n\n{prototypes}</pre>\n"
         f"{f'<p>{html.escape(text)}</p>' if text else ''}\n"
     )
-    return PAGE.format(title=html.escape(title), body=body + "\n".join(map(html_section, sections(members, pages))))
+    return PAGE.format(
+        title=html.escape(title(first)), body=body + "\n".join(map(html_section, sections(members, pages)))
+    )
 
 
 def leads_to(name: str, first: str) -> str:
@@ -218,8 +225,8 @@ def index_page(groups: list[list[dict]]) -> str:
     items = []
     for members in groups:
         first, more = members[0], len(members) - 1
-        others = f" and {more} more" if more else ""
-        items.append(f'<li><a href="{first["name"]}.html">{first["name"]}</a>{others}: {marked_up(first["doc"])}</li>')
+        others = f" ({first['name']} and {more} more)" if more else ""
+        items.append(f'<li><a href="{first["name"]}.html">{title(first)}</a>{others}: {marked_up(first["doc"])}</li>')
     return PAGE.format(
         title="Routines", body="<h1>Routines of OpenSHMEM 1.6</h1>\n<ul>\n" + "\n".join(items) + "\n</ul>"
     )

@@ -126,12 +126,13 @@ static void make(wtl_frame *f, wtl_team *parent, const part *p, int room, const 
   *p->out = (shmem_team_t)t->handle;
 }
 
-/* A PE that would be in the new team may have no place for it; which one, nobody knows. */
+/* A team has the same place on all its PEs, and one that none of its parent's has taken. */
 static void say_no_place(const wtl_frame *f)
 {
-  wtl_say("%s: a PE is in %d teams that were split, and there can be no more at a time; the call returns -1 on all PEs "
-          "(shmem_team_destroy makes room)",
-          wtl_call_here(f->call), WTL_MOST_TEAMS - WTL_FIRST_ROOM);
+  wtl_say(
+      "%s: there are %d teams among the PEs of the parent, and can be no more at a time; the call returns -1 on all "
+      "PEs (shmem_team_destroy makes room)",
+      wtl_call_here(f->call), WTL_MOST_TEAMS - WTL_FIRST_ROOM);
 }
 
 /*
@@ -273,10 +274,11 @@ int wtl_shmem_ctx_get_team(wtl_frame *f, shmem_ctx_t ctx, shmem_team_t *team)
 /* On one node nothing could wait for more; to other nodes small operations of a batch travel together. */
 void wtl_shmem_session(wtl_frame *f, shmem_ctx_t ctx, bool starts, long options)
 {
-  if (ctx == SHMEM_CTX_INVALID || ctx == SHMEM_CTX_DEFAULT) return; /* the default one's always travel together */
+  if (ctx == SHMEM_CTX_INVALID) return;
   const long known = SHMEM_CTX_SESSION_BATCH | SHMEM_CTX_SESSION_SAME_AMO; /* nothing would be gained by the second */
   wtl_check_that(f, (options & ~known) == 0, "options", options,
                  "0, SHMEM_CTX_SESSION_BATCH, SHMEM_CTX_SESSION_SAME_AMO and both");
+  if (ctx == SHMEM_CTX_DEFAULT) return; /* its operations always travel together */
   wtl_ctx *c = context_named(f, ctx);
   if (!c->flow) return;
   c->flow->batches = starts && (options & SHMEM_CTX_SESSION_BATCH || c->flow->batches);

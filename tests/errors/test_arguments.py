@@ -325,7 +325,9 @@ def test_a_team_too_many_is_refused_on_all_pes_and_said_once() -> None:
     result = oshrun(2, "wrong", "teams_without_end")
     assert result.code == 0 and result.out.count("went on") == 2, result
     (line,) = result.said
-    assert re.match(f"wattle: PE 0: shmem_team_split_strided{PLACE}: a PE is in 6[0-9] teams that were split", line)
+    assert re.match(
+        f"wattle: PE 0: shmem_team_split_strided{PLACE}: there are 6[0-9] teams among the PEs of the parent", line
+    )
 
 
 EXHAUSTED = [
