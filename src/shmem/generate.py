@@ -185,6 +185,7 @@ MISTAKES = {
     "stride": "`{0}` is less than 1",
     "blocks_apart": "`{0}` is less than `bsize`",
     "given": "`{0}` is NULL",
+    "local": "`{0}` is NULL where the count is not 0",
     "disjoint": "`{0}` and `{2}` overlap",
     "align": "`{0}` is not aligned to its type",
     "cmp": "`cmp` is none of the six comparisons",

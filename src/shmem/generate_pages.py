@@ -19,7 +19,7 @@ WRONG = (
     "program, the value and the PE:"
 )
 NOT_CHECKED = "WATTLE_CHECK=off skips most of these checks; what follows a wrong call is undefined then."
-NOTHING_WRONG = "None, but to call it before the library is started or after its end."
+NOTHING_WRONG = "None."
 MEETS = (
     "PEs that make other calls, or pass other values where all must pass the same, may wait for ever. With SHMEM_DEBUG "
     "they are named."
