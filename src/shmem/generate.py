@@ -198,8 +198,7 @@ ALIKE = {
     "symmetric_on": "symmetric",
     "symmetric1": "symmetric",
     "extent": "symmetric",
-    "local": "given",
-    "many": "given",
+    "many": "local",
 }
 ALIKE |= {"root_of_several": "root"}
 
