@@ -282,15 +282,21 @@ static int check_unknown_names(char *errors, size_t size)
   return wrong;
 }
 
+/* Begins as the standard's do. */
+static bool is_of_shmem(const char *name)
+{
+  return strncmp(name, "SHMEM_", 6) == 0;
+}
+
 bool wtl_settings_near_miss(char *text, size_t size)
 {
   for (char **e = environ; *e; e++) {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(*e, "="), *e);
-    if (strncmp(name, "SHMEM_", 6) != 0) continue;
+    if (!is_of_shmem(name)) continue;
     for (size_t i = 0; i < N_SETTINGS; i++) {
       size_t distance = edit_distance(name, table[i].name);
-      if (strncmp(table[i].name, "SHMEM_", 6) != 0 || distance > strlen(table[i].name) / 4) continue;
+      if (!is_of_shmem(table[i].name) || distance > strlen(table[i].name) / 4) continue;
       if (distance == 0) break;
       snprintf(text, size, "%s says nothing to this library; is %s meant?", name, table[i].name);
       return true;
@@ -304,7 +310,7 @@ static const char *text_of(const char *name)
 {
   const char *text = getenv(name);
   char old[64];
-  if (text || strncmp(name, "SHMEM_", 6) != 0) return text;
+  if (text || !is_of_shmem(name)) return text;
   snprintf(old, sizeof old, "SMA_%s", name + 6);
   return getenv(old);
 }

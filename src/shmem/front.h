@@ -126,12 +126,15 @@ typedef struct wtl_area {
 /* `in_place`: the call would allow the same place. */
 void wtl_refuse_overlap(uint32_t call, wtl_area a, wtl_area b, bool in_place) __attribute__((noreturn, cold));
 
-static inline __attribute__((always_inline)) void wtl_check_disjoint(const wtl_frame *f, wtl_area a, wtl_area b)
+static inline __attribute__((always_inline)) bool wtl_areas_overlap(wtl_area a, wtl_area b)
 {
   uintptr_t at_a = (uintptr_t)a.start, at_b = (uintptr_t)b.start;
-  if (WTL_UNLIKELY(f->self->check && at_a - at_b < b.bytes && a.bytes) ||
-      WTL_UNLIKELY(f->self->check && at_b - at_a < a.bytes && b.bytes))
-    wtl_refuse_overlap(f->call, a, b, false);
+  return (at_a - at_b < b.bytes && a.bytes) || (at_b - at_a < a.bytes && b.bytes);
+}
+
+static inline __attribute__((always_inline)) void wtl_check_disjoint(const wtl_frame *f, wtl_area a, wtl_area b)
+{
+  if (WTL_UNLIKELY(f->self->check && wtl_areas_overlap(a, b))) wtl_refuse_overlap(f->call, a, b, false);
 }
 
 /* `dest` and `source` of a collective, `bytes` each, are the same place or do not overlap. */

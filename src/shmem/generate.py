@@ -53,8 +53,11 @@ class Routine:
 
     @property
     def prototype(self) -> str:
-        space = "" if self.result.endswith("*") else " "
-        return f"{self.result}{space}{{name}}({', '.join(self.args) or 'void'})"
+        return prototype_of(self.result, "{name}", self.args)
+
+
+def prototype_of(result: str, name: str, args: list[str]) -> str:
+    return f"{result}{'' if result.endswith('*') else ' '}{name}({', '.join(args) or 'void'})"
 
 
 def arg_name(declaration: str) -> str:
@@ -199,8 +202,8 @@ ALIKE = {
     "symmetric1": "symmetric",
     "extent": "symmetric",
     "many": "local",
+    "root_of_several": "root",
 }
-ALIKE |= {"root_of_several": "root"}
 
 
 def mistakes(r: Routine) -> list[str]:
@@ -808,9 +811,10 @@ def meanings(table: dict, r: Routine) -> dict[str, str]:
 def pattern(r: Routine) -> str:
     """The prototype that routines of all types share, with the standard's words for what differs."""
     name = r.row["name"].replace("{T}", "TYPENAME").replace("{N}", "SIZE")
-    result, args = r.row.get("returns", "void"), ([CTX] if r.with_ctx else []) + r.row["args"]
-    text = f"{result}{'' if result.endswith('*') else ' '}{name}({', '.join(args) or 'void'})"
-    return (text.replace("shmem_", "shmem_ctx_", 1) if r.with_ctx else text).replace("{C}", "TYPE")
+    args = r.row["args"]
+    if r.with_ctx:
+        name, args = name.replace("shmem_", "shmem_ctx_", 1), [CTX, *args]
+    return prototype_of(r.row.get("returns", "void"), name, args).replace("{C}", "TYPE")
 
 
 def index(table: dict, routines: list[Routine]) -> list[dict]:

@@ -61,14 +61,6 @@ static void refuse_unlike(uint32_t call, const wtl_meeting *m, const uint64_t mi
   refuse_places(call, which == DEST ? "dest" : "source", mine[which], theirs[which], pe);
 }
 
-static void check_overlap(uint32_t call, const wtl_meeting *m)
-{
-  uintptr_t dest = (uintptr_t)m->dest, source = (uintptr_t)m->source;
-  if (dest < source + m->source_bytes && source < dest + m->dest_bytes)
-    wtl_refuse_overlap(call, (wtl_area){"dest", m->dest, m->dest_bytes},
-                       (wtl_area){"source", m->source, m->source_bytes}, false);
-}
-
 void wtl_compare_meeting(wtl_pe *self, wtl_site *site, uint32_t call, wtl_team *t, const wtl_meeting *m)
 {
   bool moves = m->dest && (!m->count_name || m->count);
@@ -82,7 +74,8 @@ void wtl_compare_meeting(wtl_pe *self, wtl_site *site, uint32_t call, wtl_team *
                               [SOURCE] = moves && m->count_name ? place_of(self, m->source) : 0,
                               [CALL] = call,
                           };
-  if (m->dest_bytes && m->source_bytes) check_overlap(call, m);
+  const wtl_area dest = {"dest", m->dest, m->dest_bytes}, source = {"source", m->source, m->source_bytes};
+  if (wtl_areas_overlap(dest, source)) wtl_refuse_overlap(call, dest, source, false);
   if (t->n == 1 || (t->sync && self->threads_anywhere)) return; /* threads' sets share their words */
   int pe = wtl_team_compare(self, site, t, mine, theirs);
   if (pe >= 0) refuse_unlike(call, m, mine, theirs, pe);
