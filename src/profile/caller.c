@@ -32,15 +32,17 @@ static const char *place(char *text, size_t room)
   wtl_module *modules = NULL;
   size_t n = 0;
   int depth = backtrace(frames, DEEP);
+  bool inside = false; /* a sanitizer's backtrace is itself the first frame */
   text[0] = '\0';
   for (int i = 0; i < depth; i++) {
     uintptr_t addr = (uintptr_t)frames[i];
     int at = wtl_module_of(addr, &modules, &n);
     if (at < 0) break;
     const wtl_module *m = &modules[at];
-    if (is_ours(file_of(m))) continue;
-    /* The first frame is this function; and the C library's own is that of exit, or of a thread's start. */
-    if (i == 0 || strncmp(file_of(m), "libc.so", 7) == 0) break;
+    inside = inside || is_ours(file_of(m));
+    if (!inside || is_ours(file_of(m))) continue;
+    /* The C library's own is that of exit, or of a thread's start. */
+    if (strncmp(file_of(m), "libc.so", 7) == 0) break;
     uintptr_t headers = (uintptr_t)getauxval(AT_PHDR); /* of the program */
     bool own = headers >= m->low && headers < m->high;
     uint64_t offset = addr - m->base - 1;

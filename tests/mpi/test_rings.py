@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -59,11 +60,16 @@ def test_processes_that_are_killed_leave_no_memory_of_ours(mpi: Mpi, tmp_path: P
     def those() -> list[int]:
         return processes(lambda entry: (entry / "exe").resolve() == program.resolve())
 
+    def wait_together() -> bool:  # Open MPI's mpirun may hang where processes end before they have come to MPI_Init
+        maps = [Path(f"/proc/{pid}/maps") for pid in those()]
+        return [at.exists() and "wattle-ring" in at.read_text() for at in maps] == [True, True]
+
     job = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        assert until(lambda: len(those()) == 2)
+        assert until(wait_together)
         for pid in those():
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # the launcher may end the one that is left
+                os.kill(pid, signal.SIGKILL)
         job.wait(timeout=60)
     finally:
         job.kill()
