@@ -106,17 +106,18 @@ static bool choose(uint64_t free_rooms, int n, int rooms[])
   return true;
 }
 
-static bool has(const wtl_range *r, int pe)
+bool wtl_range_has(const wtl_range *r, int pe)
 {
   int i = r->stride ? (pe - r->start) / r->stride : 0;
   return i >= 0 && i < r->n && r->start + i * r->stride == pe;
 }
 
-int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t words, const wtl_range *alike, int n,
+int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t words, const wtl_range *members, int n,
                    int rooms[], int node_of[])
 {
   uint64_t *mine = wtl_rooms_of(self, self->me)->room[parent->room].said, free_rooms = UINT64_MAX;
   size_t offset = (size_t)parent->room * sizeof(wtl_room) + offsetof(wtl_room, said);
+  bool compares = wtl_range_has(members, parent->me);
   int other = -1;
   mine[FREE_ROOMS] = ~self->rooms_taken;
   mine[WORDS] = words;
@@ -129,16 +130,17 @@ int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t word
       memcpy(said, wtl_rooms_of(self, pe)->room[parent->room].said, sizeof said);
     else
       wtl_far_room_get(self, site, said, sizeof said, pe, offset);
-    free_rooms &= said[FREE_ROOMS];
     node_of[i] = (int)said[NODE];
-    if (said[WORDS] != words && has(alike, i)) other = pe;
+    if (!wtl_range_has(members, i)) continue;
+    free_rooms &= said[FREE_ROOMS];
+    if (compares && said[WORDS] != words) other = pe;
   }
   if (other >= 0) return 1 + other;
   return choose(free_rooms, n, rooms) ? 0 : -1;
 }
 
 /* Who of the team is on this node, and who leads it on each node: the first of its PEs there. */
-static void find_places(wtl_pe *self, wtl_team *t, const wtl_team *parent, int start, int stride, const int *node_of)
+static void find_places(wtl_pe *self, wtl_team *t, int start, int stride, const int *node_of)
 {
   int *local, *leader, *index;
   need_memory(t->owned = calloc((size_t)t->n * 3, sizeof *t->owned));
@@ -147,7 +149,6 @@ static void find_places(wtl_pe *self, wtl_team *t, const wtl_team *parent, int s
   index = leader + t->n; /* the node's number in the job, of each leader */
   for (int i = 0; i < t->n; i++) {
     int pe = wtl_team_pe(self, t, i), node = node_of[start + i * stride], k = 0;
-    (void)parent;
     if (self->slot_of[pe] >= 0) {
       if (pe == self->me) t->local_me = t->n_local;
       local[t->n_local++] = pe;
@@ -168,7 +169,7 @@ wtl_team *wtl_team_make(wtl_pe *self, wtl_team *parent, int start, int stride, i
   t->start = parent->start + start * parent->stride;
   t->stride = stride * parent->stride;
   t->me = wtl_team_number(self, t, self->me);
-  find_places(self, t, parent, start, stride, node_of);
+  find_places(self, t, start, stride, node_of);
   move_in(self, t, room);
   memset(&wtl_rooms_of(self, self->me)->room[room], 0, offsetof(wtl_room, stage));
   t->handle = (uintptr_t)generation << GENERATION_SHIFT | (uintptr_t)room;

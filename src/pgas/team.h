@@ -2,7 +2,7 @@
  * team.h - teams: which PEs belong together, and where they meet.
  *
  * A team holds one of WTL_MOST_TEAMS rooms, the same on all its PEs; each PE has its own copy of a room in the arena
- * (wtl_room). The PEs of the parent agree on a room that all of them have free. The world meets in wtl_control instead,
+ * (wtl_room). A new team takes a room that all its PEs have free, of which each has told the parent's. The world meets in wtl_control instead,
  * and has room 1 for what that lacks; room 0 is the team of the node's PEs. Both exist from the start.
  *
  * A handle is room and generation, so that one of a destroyed team is noticed.
@@ -35,12 +35,15 @@ typedef struct wtl_range {
   int start, stride, n;
 } wtl_range;
 
+bool wtl_range_has(const wtl_range *r, int pe);
+
 /*
- * Collective over `parent`: its PEs agree on `n` rooms (0 to 2) for teams of theirs, `words` describing the request. 0,
- * and the rooms in rooms[]; -1 if not all have as many free; or 1 + a PE of `alike`, whose `words` are not this one's.
- * On 0 and -1 node_of[i] is the node of the parent's PE i. wtl_teams_made must follow.
+ * Collective over `parent`: finds `n` rooms (0 to 2) for teams among the PEs `members` of its own, whose `words` describe
+ * the request. 0, and the rooms in rooms[], which all members find alike; -1 if the members do not all have as many free;
+ * or 1 + a PE of `members` whose `words` are not this one's (if this PE is a member). On 0 and -1 node_of[i] is the node of
+ * the parent's PE i. wtl_teams_made must follow.
  */
-int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t words, const wtl_range *alike, int n,
+int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t words, const wtl_range *members, int n,
                    int rooms[], int node_of[]);
 
 /* Makes the team of parent's PEs start, start + stride, ... (n of them, this PE among them) in `room`. */

@@ -91,21 +91,15 @@ wtl_team *wtl_active_set_of(const wtl_frame *f, wtl_team *set, int start, int lo
 
 /* --- teams -------------------------------------------------------------------------------------------------------- */
 
-/* One of the teams that a split makes: of the parent's PEs start, start + stride, ... */
+/* One of the teams that a split makes, of the parent's PEs `pes`. */
 typedef struct part {
-  int start, stride, n;
+  wtl_range pes;
   const shmem_team_config_t *config;
   long mask;
   shmem_team_t *out;
 } part;
 
-static bool is_in(const part *p, int me)
-{
-  int i = p->stride ? (me - p->start) / p->stride : 0;
-  return i >= 0 && i < p->n && p->start + i * p->stride == me;
-}
-
-static bool is_within(const part *p, int n)
+static bool is_within(const wtl_range *p, int n)
 {
   long long last = p->start + (long long)p->stride * (p->n - 1);
   return p->n >= 1 && p->start >= 0 && p->start < n && last >= 0 && last < n && (p->stride != 0 || p->n == 1);
@@ -120,38 +114,36 @@ static uint64_t words_of(uint64_t a, uint64_t b, uint64_t c)
 
 static void make(wtl_frame *f, wtl_team *parent, const part *p, int room, const int *node_of)
 {
-  if (!is_in(p, parent->me)) return;
-  wtl_team *t = wtl_team_make(f->self, parent, p->start, p->stride, p->n, room, node_of);
+  if (!wtl_range_has(&p->pes, parent->me)) return;
+  wtl_team *t = wtl_team_make(f->self, parent, p->pes.start, p->pes.stride, p->pes.n, room, node_of);
   if (p->mask & SHMEM_TEAM_NUM_CONTEXTS) t->n_contexts = p->config->num_contexts;
   *p->out = (shmem_team_t)t->handle;
 }
 
-/* A team has the same place on all its PEs, and one that none of its parent's has taken. */
+/* A team has the same place on all its PEs. */
 static void say_no_place(const wtl_frame *f)
 {
-  wtl_say(
-      "%s: there are %d teams among the PEs of the parent, and can be no more at a time; the call returns -1 on all "
-      "PEs (shmem_team_destroy makes room)",
-      wtl_call_here(f->call), WTL_MOST_TEAMS - WTL_FIRST_ROOM);
+  wtl_say("%s: no team can be made: its PEs are in %d others together, which is the most at a time (shmem_team_destroy "
+          "makes room); the call returns -1 on all PEs",
+          wtl_call_here(f->call), WTL_MOST_TEAMS - WTL_FIRST_ROOM);
 }
 
 /*
- * Collective over the parent. The PEs of `alike` pass the same `words`; parts may differ, as long as those that share a
- * PE do not. No part: there can be no such team.
+ * Collective over the parent. The parts are made of `members`, who pass the same `words`; PEs may have different parts, as
+ * long as those that share a PE do not differ. No part: there can be no such team.
  */
-static int split(wtl_frame *f, wtl_team *parent, uint64_t words, const part *alike, const part parts[], int n)
+static int split(wtl_frame *f, wtl_team *parent, uint64_t words, const wtl_range *members, const part parts[], int n)
 {
   wtl_pe *self = f->self;
   int rooms[2], rc, *node_of = malloc((size_t)parent->n * sizeof *node_of);
   for (int i = 0; i < n; i++) *parts[i].out = SHMEM_TEAM_INVALID;
   if (WTL_UNLIKELY(self->compares)) wtl_compare_meeting(f->self, f->site, f->call, parent, &(wtl_meeting){0});
   if (!node_of) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for a team", wtl_call_here(f->call));
-  rc = wtl_team_agree(self, f->site, parent, words, &(wtl_range){alike->start, alike->stride, alike->n}, n, rooms,
-                      node_of);
+  rc = wtl_team_agree(self, f->site, parent, words, members, n, rooms, node_of);
   if (rc > 0)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs do not ask alike: PE %d passes other values than this one",
                 wtl_call_here(f->call), rc - 1);
-  if (rc < 0 && parent->me == 0) say_no_place(f);
+  if (rc < 0 && parent->me == members->start) say_no_place(f);
   for (int i = 0; rc == 0 && i < n; i++) make(f, parent, &parts[i], rooms[i], node_of);
   wtl_teams_made(self, f->site, parent);
   free(node_of);
@@ -176,15 +168,14 @@ int wtl_shmem_split_strided(wtl_frame *f, shmem_team_t parent, int start, int st
                             const shmem_team_config_t *config, long mask, shmem_team_t *out)
 {
   wtl_team *t = wtl_team_or_none(f, "parent_team", parent);
-  part p = {start, stride, size, config, mask, out};
+  const part p = {{start, stride, size}, config, mask, out};
   uint64_t words = words_of((uint32_t)start, (uint32_t)stride, (uint32_t)size);
   check_new_config(f, config, mask);
   *out = SHMEM_TEAM_INVALID;
   if (!t) return -1;
-  const part all = {.stride = 1, .n = t->n}, none = {.n = 0};
-  if (!is_within(&p, t->n)) return split(f, t, words, &all, &p, 0);
+  if (!is_within(&p.pes, t->n)) return split(f, t, words, &(wtl_range){.stride = 1, .n = t->n}, &p, 0);
   /* Programs split a team into several by one call, each PE for its own: what concerns others is not compared. */
-  return split(f, t, words, is_in(&p, t->me) ? &p : &none, &p, 1);
+  return split(f, t, words, &p.pes, &p, 1);
 }
 
 int wtl_shmem_split_2d(wtl_frame *f, shmem_team_t parent, int xrange, const shmem_team_config_t *xconfig, long xmask,
@@ -196,9 +187,10 @@ int wtl_shmem_split_2d(wtl_frame *f, shmem_team_t parent, int xrange, const shme
   *xteam = *yteam = SHMEM_TEAM_INVALID;
   if (!t || xrange < 1) return -1;
   int width = xrange < t->n ? xrange : t->n, x = t->me % width, row = t->me - x, left = t->n - row;
-  const part parts[] = {{row, 1, left < width ? left : width, xconfig, xmask, xteam},
-                        {x, width, (t->n - x + width - 1) / width, yconfig, ymask, yteam}};
-  const part all = {.stride = 1, .n = t->n};
+  const part parts[] = {{{row, 1, left < width ? left : width}, xconfig, xmask, xteam},
+                        {{x, width, (t->n - x + width - 1) / width}, yconfig, ymask, yteam}};
+  const wtl_range all = {.stride = 1,
+                         .n = t->n}; /* a row's place and a column's may not be the same where they cross */
   return split(f, t, words_of((uint32_t)xrange, 2, 2), &all, parts, 2);
 }
 

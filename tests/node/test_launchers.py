@@ -361,14 +361,14 @@ def mpich(*words: str | Path, **options: object) -> Result:
 
 @needs_mpich
 def test_mpich_starts_as_many_as_asked_for() -> None:
-    result = mpich("-n", "3", "sh", "-c", 'echo "$PMI_RANK of $PMI_SIZE"')
+    result = mpich("-n", "3", "sh", "-c", 'echo "$PMI_RANK of $PMI_SIZE"; sleep 0.2')
     assert result.code == 0 and sorted(result.out.splitlines()) == ["0 of 3", "1 of 3", "2 of 3"], result
 
 
 @needs_mpich
 @pytest.mark.parametrize("code", [0, 9, 42])
 def test_mpich_exit_code_is_the_programs(code: int) -> None:
-    result = mpich("-n", "2", "sh", "-c", f"exit {code}")
+    result = mpich("-n", "2", "sh", "-c", f"sleep 0.2; exit {code}")  # not while mpiexec still hands them its input
     assert result.code == code, result
 
 

@@ -130,6 +130,30 @@ static void many(void)
   }
 }
 
+/* Teams of `size` neighbours, `rounds` from each PE: however many the job has, each PE is in few. */
+static void many_of_few(int size, int rounds)
+{
+  int n = shmem_n_pes(), me = shmem_my_pe(), made = 0;
+  shmem_team_t team, mine[64];
+  for (int i = 0; i < rounds; i++)
+    for (int start = 0; start + size <= n; start++) {
+      bool in = me >= start && me < start + size;
+      EXPECT(shmem_team_split_strided(SHMEM_TEAM_WORLD, start, 1, size, NULL, 0, &team) == 0, "%d from %d", i, start);
+      EXPECT((team != SHMEM_TEAM_INVALID) == in, "%d from %d", i, start);
+      if (in) mine[made++] = team;
+    }
+  for (int i = 0; i < made; i++) {
+    int sum = 0, part = me + 1;
+    EXPECT(shmem_team_n_pes(mine[i]) == size, "PEs of team %d", i);
+    room[0] = part;
+    shmem_int_sum_reduce(mine[i], &room[1], &room[0], 1);
+    for (int k = 0; k < size; k++) sum += shmem_team_translate_pe(mine[i], k, SHMEM_TEAM_WORLD) + 1;
+    EXPECT(room[1] == sum, "team %d: %d for %d", i, room[1], sum);
+  }
+  for (int i = 0; i < made; i++) shmem_team_destroy(mine[i]);
+  shmem_barrier_all();
+}
+
 /* Made and ended over and over, of changing PEs: no barrier of an old team is taken for one of a new one. */
 static void over_and_over(void)
 {
@@ -210,6 +234,8 @@ int main(int argc, char **argv)
   nested();
   for (int xrange = 1; xrange <= shmem_n_pes() + 1; xrange += xrange < 4 ? 1 : 3) two_dimensions(xrange);
   many();
+  many_of_few(1, 60);
+  many_of_few(2, 12);
   over_and_over();
   shared();
   configured();

@@ -657,6 +657,10 @@ static void wait_some_status_in_indices(void)
   static size_t indices[4];
   shmem_long_wait_until_some(heap, 4, indices, (int *)indices + 7, SHMEM_CMP_EQ, 0);
 }
+static void wait_any_status_in_ivars(void)
+{
+  shmem_long_wait_until_any(heap, 4, (int *)heap + 7, SHMEM_CMP_EQ, 0);
+}
 static void clear_not_held(void)
 {
   shmem_clear_lock(&lock);
@@ -755,6 +759,7 @@ static const mistake alone[] = {
     M(sync_team_invalid),
     M(test_some_in_place),
     M(wait_some_status_in_indices),
+    M(wait_any_status_in_ivars),
     M(clear_not_held),
     M(set_twice),
     M(clear_twice),
