@@ -147,11 +147,12 @@ typedef struct wtl_pe {
   size_t constants_bytes;
   wtl_profile profile;
   /* The rest. */
-  char *rooms;            /* n_local blocks of sizeof(wtl_rooms) */
-  wtl_team world, *teams; /* WTL_MOST_TEAMS by room: 0 is the node's, 1 the world's place to meet */
-  _Atomic uint64_t rooms_taken;
-  _Atomic(wtl_ctx *) ctxs; /* WTL_MOST_CTXS; NULL before the first */
-  _Atomic uint32_t turns;  /* so that waits on any of many variables favour none */
+  char *rooms;                          /* n_local blocks of sizeof(wtl_rooms) */
+  wtl_team world, *teams;               /* WTL_MOST_TEAMS by room: 0 is the node's, 1 the world's place to meet */
+  _Atomic uint64_t rooms_taken, splits; /* splits: the rooms of teams that threads of this PE are splitting */
+  _Atomic int chooser;                  /* the room of the one of these that may choose rooms now; -1: none */
+  _Atomic(wtl_ctx *) ctxs;              /* WTL_MOST_CTXS; NULL before the first */
+  _Atomic uint32_t turns;               /* so that waits on any of many variables favour none */
   wtl_shared *shared;
   wattle_joules_t *ledger; /* in the arena: n_local x WTL_MAX_DOMAINS, filled by the reader at the end */
   wtl_door door;
@@ -162,9 +163,10 @@ typedef struct wtl_pe {
   bool central_barrier;
   int collectives; /* enum wtl_collectives (sync.h): what the setting allows */
   wtl_heap mem;
-  int init_count, thread_level; /* from WTL_THREAD_MULTIPLE on several threads may call at once */
-  bool threads_anywhere;        /* they may on a PE of the job; all PEs know the same */
-  _Atomic bool said_late;       /* that a PE may only be late (absent.h) */
+  _Atomic int init_count;
+  int thread_level;       /* from WTL_THREAD_MULTIPLE on several threads may call at once */
+  bool threads_anywhere;  /* they may on a PE of the job; all PEs know the same */
+  _Atomic bool said_late; /* that a PE may only be late (absent.h) */
   wtl_record record;
   long starter_pid;
   wtl_settings settings;

@@ -60,6 +60,8 @@ void wtl_teams_start(wtl_pe *self)
 {
   need_memory(self->teams = calloc(WTL_MOST_TEAMS, sizeof *self->teams));
   self->rooms_taken = (1 << WTL_FIRST_ROOM) - 1;
+  self->splits = 0;
+  self->chooser = -1;
   start_world(self);
   start_node(self);
 }
@@ -91,52 +93,6 @@ wtl_team *wtl_team_find(const wtl_pe *self, uintptr_t handle)
   wtl_team *t = &self->teams[handle % WTL_MOST_TEAMS];
   if (handle == 2) return &self->teams[WTL_ROOM_OF_NODE];
   return handle >> GENERATION_SHIFT && t->handle == handle ? t : NULL;
-}
-
-enum { FREE_ROOMS, WORDS, NODE };
-
-/* Takes the lowest `n` rooms that are free in `free_rooms`. */
-static bool choose(uint64_t free_rooms, int n, int rooms[])
-{
-  for (int i = 0; i < n; i++) {
-    if (!free_rooms) return false;
-    rooms[i] = __builtin_ctzll(free_rooms);
-    free_rooms &= free_rooms - 1;
-  }
-  return true;
-}
-
-bool wtl_range_has(const wtl_range *r, int pe)
-{
-  int i = r->stride ? (pe - r->start) / r->stride : 0;
-  return i >= 0 && i < r->n && r->start + i * r->stride == pe;
-}
-
-int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t words, const wtl_range *members, int n,
-                   int rooms[], int node_of[])
-{
-  uint64_t *mine = wtl_rooms_of(self, self->me)->room[parent->room].said, free_rooms = UINT64_MAX;
-  size_t offset = (size_t)parent->room * sizeof(wtl_room) + offsetof(wtl_room, said);
-  bool compares = wtl_range_has(members, parent->me);
-  int other = -1;
-  mine[FREE_ROOMS] = ~self->rooms_taken;
-  mine[WORDS] = words;
-  mine[NODE] = (uint64_t)self->boot.node;
-  wtl_team_barrier(self, site, parent);
-  for (int i = 0; i < parent->n; i++) {
-    int pe = wtl_team_pe(self, parent, i);
-    uint64_t said[NODE + 1];
-    if (self->slot_of[pe] >= 0)
-      memcpy(said, wtl_rooms_of(self, pe)->room[parent->room].said, sizeof said);
-    else
-      wtl_far_room_get(self, site, said, sizeof said, pe, offset);
-    node_of[i] = (int)said[NODE];
-    if (!wtl_range_has(members, i)) continue;
-    free_rooms &= said[FREE_ROOMS];
-    if (compares && said[WORDS] != words) other = pe;
-  }
-  if (other >= 0) return 1 + other;
-  return choose(free_rooms, n, rooms) ? 0 : -1;
 }
 
 /* Who of the team is on this node, and who leads it on each node: the first of its PEs there. */
@@ -173,7 +129,6 @@ wtl_team *wtl_team_make(wtl_pe *self, wtl_team *parent, int start, int stride, i
   move_in(self, t, room);
   memset(&wtl_rooms_of(self, self->me)->room[room], 0, offsetof(wtl_room, stage));
   t->handle = (uintptr_t)generation << GENERATION_SHIFT | (uintptr_t)room;
-  atomic_fetch_or(&self->rooms_taken, 1ull << room);
   return t;
 }
 

@@ -41,7 +41,7 @@ bool wtl_range_has(const wtl_range *r, int pe);
  * Collective over `parent`: finds `n` rooms (0 to 2) for teams among the PEs `members` of its own, whose `words` describe
  * the request. 0, and the rooms in rooms[], which all members find alike; -1 if the members do not all have as many free;
  * or 1 + a PE of `members` whose `words` are not this one's (if this PE is a member). On 0 and -1 node_of[i] is the node of
- * the parent's PE i. wtl_teams_made must follow.
+ * the parent's PE i. wtl_teams_made must follow. Several threads may be in it, each with a parent of its own.
  */
 int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t words, const wtl_range *members, int n,
                    int rooms[], int node_of[]);

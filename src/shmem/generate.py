@@ -662,6 +662,15 @@ def prototypes(routines: list[Routine]) -> list[str]:
     return out
 
 
+CONTEXTS_SINCE = "1.4"  # OpenSHMEM 1.4 gave the routines that there were a form with a context
+
+
+def since(r: Routine) -> str | None:
+    """The version of the standard that brought it; none where no version did."""
+    brought = r.row.get("since")
+    return max(brought, CONTEXTS_SINCE) if brought and r.with_ctx else brought
+
+
 def age(r: Routine) -> str:
     deprecated = f", deprecated since {r.row['deprecated']}" if "deprecated" in r.row else ""
     return f" (since {r.row['since']}{deprecated})" if "since" in r.row else ""
@@ -835,7 +844,7 @@ def index(table: dict, routines: list[Routine]) -> list[dict]:
             "value": value(r),
             "mistakes": mistakes(r),
             "meets": bool(meeting_lines(r)) or "split" in r.row["name"],
-            "since": r.row.get("since"),
+            "since": since(r),
             "deprecated": r.row.get("deprecated"),
             "op": r.row["op"],
             "arguments": meanings(table, r),

@@ -38,11 +38,13 @@ class Section:
     after: list[str] = field(default_factory=list)
 
 
-def age(routine: dict) -> str:
-    if not routine["since"]:
+def age(members: list[dict]) -> str:
+    first, last = members[0], max(members, key=lambda r: r["ctx"])
+    if not first["since"]:
         return "No part of the standard."
-    deprecated = f"; deprecated since {routine['deprecated']}" if routine["deprecated"] else ""
-    return f"In the standard since {routine['since']}{deprecated}."
+    with_context = f", with a context since {last['since']}" if last["since"] != first["since"] else ""
+    deprecated = f"; deprecated since {first['deprecated']}" if first["deprecated"] else ""
+    return f"In the standard since {first['since']}{with_context}{deprecated}."
 
 
 def first_sentence(text: str) -> str:
@@ -126,7 +128,7 @@ def sections(members: list[dict], pages: dict[str, str]) -> list[Section]:
         said.append(Section("Arguments", items=list(arguments.items())))
     said.append(Section("Return value", [first["value"] or "None."]))
     said.append(errors(members))
-    said.append(Section("Standard", [age(first)]))
+    said.append(Section("Standard", [age(members)]))
     said.append(Section("Notes", ["Each routine has a twin for tools, whose name has a p before it."]))
     if others := refers_to(members, pages):
         said.append(Section("See also", [", ".join(f"{name}(3)" for name in others)]))
