@@ -45,10 +45,16 @@ typedef struct wtl_net_flow {
   unsigned char *is_dirty; /* by PE: something was sent to it since completion was last asked for */
   unsigned char *in_dirty; /* by PE: it is in `dirty` */
   int *dirty, n_dirty;
-  bool disordered;  /* since the last flush something went that may overtake or be overtaken */
-  bool by_hardware; /* ... or was done by hardware, whose flush is one for all */
-  bool batches;     /* small operations of any manner may be HELD */
+  bool batches; /* small operations of any manner may be HELD */
+  /* How many operations so far may overtake or be overtaken, or were done by hardware, whose flush is one for all; and how
+   * many of them a flush covers that has ended. One that another thread has only begun says nothing. */
+  _Atomic uint64_t disordered, ordered, by_hardware, flushed;
 } wtl_net_flow;
+
+/* What a flush of a flow covers, of `disordered` and `by_hardware`. */
+typedef struct wtl_net_covered {
+  uint64_t disordered, by_hardware;
+} wtl_net_covered;
 
 typedef struct wtl_place {
   uint64_t offset;
@@ -126,8 +132,12 @@ bool wtl_net_has_room(const wtl_net *net);
 wtl_net_flow *wtl_net_flow_open(const wtl_net *net);
 void wtl_net_flow_close(wtl_net_flow *flow); /* nothing is under way */
 
-/* Asks PE `pe`, or with -1 all PEs that `flow` sent anything to, for completion: it is there when flow->left is 0. */
-void wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int pe);
+/*
+ * Asks PE `pe`, or with -1 all PEs that `flow` sent anything to, for completion: it is there when flow->left is 0, and for
+ * what hardware did when a flush of the whole network is over. wtl_net_flow_flushed is to be told then.
+ */
+wtl_net_covered wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int pe);
+void wtl_net_flow_flushed(wtl_net *net, wtl_net_flow *flow, wtl_net_covered all);
 
 /*
  * n: 1 to WTL_NET_MOST. `left` counts while `from` is still needed; NULL: it is, until the next flush is over. True: it

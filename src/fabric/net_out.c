@@ -396,7 +396,7 @@ static bool dispatch(wtl_net *net, wtl_net_flow *flow, int pe, enum wtl_net_mann
 static void disorder(wtl_net *net, wtl_net_flow *flow)
 {
   if (flow)
-    flow->disordered = true;
+    flow->disordered++;
   else
     wtl_net_disorder(net);
 }
@@ -436,7 +436,7 @@ bool wtl_net_put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const v
   if (manner >= WTL_NET_SIGNAL || !wtl_net_rma_put(net, pe, at, from, n, left))
     waits = put(net, flow, pe, at, from, n, manner, left);
   else if (flow)
-    flow->by_hardware = true;
+    flow->by_hardware++;
   wtl_net_unlock(net);
   return waits;
 }
@@ -572,7 +572,7 @@ void wtl_net_waits(wtl_net *net)
 
 bool wtl_net_in_order(const wtl_net *net, const wtl_net_flow *flow)
 {
-  if (flow) return !flow->disordered && !flow->by_hardware && !net->rma_used;
+  if (flow) return flow->ordered == flow->disordered && flow->flushed == flow->by_hardware && !net->rma_used;
   return over(net, net->last_disordered) && (!net->rma_used || over(net, net->last_sent));
 }
 
@@ -616,10 +616,11 @@ void wtl_net_flow_close(wtl_net_flow *flow)
   free(flow);
 }
 
-void wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int only)
+wtl_net_covered wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int only)
 {
   int kept = 0;
   pthread_mutex_lock(&net->lock);
+  wtl_net_covered all = {.disordered = only < 0 ? flow->disordered : 0, .by_hardware = flow->by_hardware};
   net->in_vain = 0;
   for (int i = 0; i < flow->n_dirty; i++) {
     int pe = flow->dirty[i];
@@ -631,7 +632,16 @@ void wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int only)
     if (flow->is_dirty[pe]) add_flush(net, flow, pe, false);
   }
   flow->n_dirty = kept;
-  if (only < 0) flow->disordered = false;
   wtl_net_send_all(net, false);
+  wtl_net_unlock(net);
+  return all;
+}
+
+void wtl_net_flow_flushed(wtl_net *net, wtl_net_flow *flow, wtl_net_covered all)
+{
+  if (all.disordered <= flow->ordered && all.by_hardware <= flow->flushed) return;
+  pthread_mutex_lock(&net->lock);
+  if (all.disordered > flow->ordered) flow->ordered = all.disordered;
+  if (all.by_hardware > flow->flushed) flow->flushed = all.by_hardware;
   wtl_net_unlock(net);
 }

@@ -36,8 +36,8 @@ wtl_ctx *wtl_context_make(wtl_pe *self, wtl_team *team, long options, bool is_pr
     c->team = team;
     c->team_handle = team->handle;
     c->options = options;
-    c->am_sent = 0;
-    c->am_done = 0;
+    c->am_turn = 0;
+    for (int bin = 0; bin < 2; bin++) c->am_sent[bin] = c->am_done[bin] = 0;
     atomic_store(&c->handle, (uintptr_t)c->generation << PLACE_BITS | i);
     return c;
   }
@@ -52,24 +52,42 @@ wtl_ctx *wtl_context_find(const wtl_pe *self, uintptr_t handle)
   return atomic_load_explicit(&c->handle, memory_order_acquire) == handle ? c : NULL;
 }
 
-/* Requests on a context whose end is waited for. */
+uint64_t *wtl_context_am_begins(wtl_ctx *c)
+{
+  for (;;) {
+    uint64_t turn = atomic_load(&c->am_turn), bin = turn & 1;
+    atomic_fetch_add(&c->am_sent[bin], 1);
+    if (atomic_load(&c->am_turn) == turn) return &c->am_done[bin];
+    atomic_fetch_sub(&c->am_sent[bin], 1); /* it was closed in between, and perhaps found empty */
+  }
+}
+
+/* All requests of bin `bin` are done, or have been so, since turn `turn` is over, which began with that. */
 typedef struct requests {
-  const wtl_ctx *on;
-  uint64_t sent;
+  wtl_ctx *on;
+  uint64_t bin, turn;
 } requests;
 
 static bool are_done(void *arg)
 {
-  const requests *r = arg;
-  return __atomic_load_n(&r->on->am_done, __ATOMIC_ACQUIRE) >= r->sent;
+  requests *r = arg;
+  uint64_t done = __atomic_load_n(&r->on->am_done[r->bin], __ATOMIC_SEQ_CST); /* never more than were sent */
+  return done == atomic_load(&r->on->am_sent[r->bin]) || atomic_load(&r->on->am_turn) > r->turn;
+}
+
+static void wait_until_done(wtl_pe *self, wtl_site *site, requests r)
+{
+  if (!are_done(&r)) wtl_am_wait(self, site, are_done, &r);
 }
 
 void wtl_context_am_quiet(wtl_pe *self, wtl_site *site, const char *call, wtl_ctx *c)
 {
-  requests r = {c, atomic_load(&c->am_sent)};
-  if (!r.sent) return;
+  uint64_t turn = atomic_load(&c->am_turn), expected = turn;
+  if (!c->am_sent[0] && !c->am_sent[1]) return;
   if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_waits(self, call);
-  if (!are_done(&r)) wtl_am_wait(self, site, are_done, &r);
+  wait_until_done(self, site, (requests){c, (turn + 1) & 1, turn});
+  atomic_compare_exchange_strong(&c->am_turn, &expected, turn + 1);
+  wait_until_done(self, site, (requests){c, turn & 1, turn + 1});
 }
 
 void wtl_context_free(wtl_pe *self, wtl_site *site, const char *call, wtl_ctx *c)

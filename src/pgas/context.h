@@ -25,9 +25,10 @@ struct wtl_ctx {
   uintptr_t team_handle; /* the team may be destroyed first */
   long options;
   wtl_net_flow *flow; /* NULL where all PEs are on this node */
-  /* Active messages on it: requests sent, and those whose handlers have run. */
-  _Atomic uint64_t am_sent;
-  uint64_t am_done;
+  /* Active messages on it: requests sent, and those whose handlers have run, in two bins. One is open, as the last bit of
+   * `am_turn` says; a thread that waits closes it, so that what others send meanwhile is told from what it waits for. */
+  _Atomic uint64_t am_turn, am_sent[2];
+  uint64_t am_done[2];
 };
 
 /* From any thread. NULL: there is no room, or no memory, for another one. */
@@ -35,6 +36,9 @@ wtl_ctx *wtl_context_make(wtl_pe *self, wtl_team *team, long options, bool is_pr
 
 /* The context of a handle; NULL: there is none (any more). */
 wtl_ctx *wtl_context_find(const wtl_pe *self, uintptr_t handle);
+
+/* A request is sent on it: where its end is to be counted. */
+uint64_t *wtl_context_am_begins(wtl_ctx *ctx);
 
 /* The handlers of all requests sent on it have run, and so have, here, those of their replies. `call`: for reports. */
 void wtl_context_am_quiet(wtl_pe *self, wtl_site *site, const char *call, wtl_ctx *ctx);

@@ -273,11 +273,10 @@ void wtl_far_pe_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe)
     flush_all(self, site);
     return;
   }
-  bool by_hardware = flow->by_hardware;
-  flow->by_hardware = false;
-  wtl_net_flow_flush(self->net, flow, pe);
+  wtl_net_covered all = wtl_net_flow_flush(self->net, flow, pe);
   wait_for(self, site, is_zero, &flow->left);
-  if (by_hardware) flush_all(self, site);
+  if (all.by_hardware > flow->flushed) flush_all(self, site);
+  wtl_net_flow_flushed(self->net, flow, all);
 }
 
 void wtl_far_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)

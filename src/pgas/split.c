@@ -76,6 +76,8 @@ int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t word
 {
   uint64_t *mine = wtl_rooms_of(self, self->me)->room[parent->room].said;
   agreement all;
+  /* Nobody chooses before all have come: they may come to another thread's split first, and that would wait for this one. */
+  if (self->threads_anywhere) wtl_team_barrier(self, site, parent);
   for (;;) {
     bool chooses = may_choose(self, parent);
     mine[FREE_ROOMS] = chooses ? ~self->rooms_taken : NOT_NOW;

@@ -300,8 +300,7 @@ int wtl_shmem_am_target(wtl_frame *f, shmem_ctx_t ctx, int dest, uint64_t **done
   }
   wtl_ctx *c = context_named(f, ctx);
   dest = wtl_pe_in_context(f, ctx, dest);
-  atomic_fetch_add(&c->am_sent, 1);
-  *done = &c->am_done;
+  *done = wtl_context_am_begins(c);
   return dest;
 }
 

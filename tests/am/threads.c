@@ -9,13 +9,14 @@
 
 #include "am_tests.h"
 
-enum { THREADS = 4, SMALL = 1, LONG = 2, ANSWER = 3, LONGEST = 50000 };
+enum { THREADS = 4, SMALL = 1, LONG = 2, ANSWER = 3, TICKET = 4, STUB = 5, LONGEST = 50000 };
 
 static struct state {
   shmemx_am_mutex mutex;
   long guarded;
-  uint64_t came, wrong, answers;
+  uint64_t came, wrong, answers, stubs[THREADS];
 } mine;
+static shmem_ctx_t common;
 
 typedef struct player {
   int thread, me, n, rounds;
@@ -44,11 +45,33 @@ static void on_answer(void *buf, size_t n, int from, shmemx_am_token_t token)
   mine.answers++;
 }
 
+static void on_ticket(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  (void)from;
+  shmemx_am_reply(STUB, buf, n, token);
+}
+
+static void on_stub(void *buf, size_t n, int from, shmemx_am_token_t token)
+{
+  (void)n, (void)from, (void)token;
+  mine.stubs[*(int *)buf]++;
+}
+
+/* Requests on a context of all threads: when its quiet returns, this thread's are over, whatever the others' do. */
+static void draw_tickets(const player *p, uint64_t *drawn)
+{
+  for (int i = 0; i < 3; i++, ++*drawn)
+    shmemx_ctx_am_request(common, (p->me + p->thread + i) % p->n, TICKET, &p->thread, sizeof p->thread);
+  shmemx_ctx_am_quiet(common);
+  EXPECT(mine.stubs[p->thread] == *drawn, "thread %d: %lu of %lu tickets", p->thread,
+         (unsigned long)mine.stubs[p->thread], (unsigned long)*drawn);
+}
+
 static void *play(void *arg)
 {
   player *p = arg;
   unsigned char *buf = malloc(LONGEST);
-  uint64_t seed = (uint64_t)(p->me * THREADS + p->thread), done = 0, asked = 0;
+  uint64_t seed = (uint64_t)(p->me * THREADS + p->thread), done = 0, asked = 0, drawn = 0;
   shmem_ctx_t ctx;
   EXPECT(shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx) == 0, "a context");
   for (int i = 0; i < p->rounds; i++) {
@@ -57,6 +80,7 @@ static void *play(void *arg)
     size_t n = r % 7 == 0 ? r >> 32 & 0x7fff : r >> 32 & 63;
     if (r % 97 == 0) n = LONGEST;
     fill(buf, n, n, p->me, to);
+    if (r % 11 == 0) draw_tickets(p, &drawn);
     if (r % 3 == 0)
       shmemx_am_request_nbi(to, LONG, buf, n, &done), asked++;
     else if (r % 4 == 0)
@@ -103,6 +127,9 @@ int main(int argc, char **argv)
   shmemx_am_attach(SMALL, on_small);
   shmemx_am_attach(LONG, on_long);
   shmemx_am_attach(ANSWER, on_answer);
+  shmemx_am_attach(TICKET, on_ticket);
+  shmemx_am_attach(STUB, on_stub);
+  EXPECT(shmem_ctx_create(0, &common) == 0, "a context of all threads");
   shmem_barrier_all();
   for (int t = 0; t < THREADS; t++) {
     players[t] = (player){.thread = t, .me = me, .n = n, .rounds = rounds};

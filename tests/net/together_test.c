@@ -248,8 +248,33 @@ static void flows_are_completed_apart(void)
   wtl_net_flow_close(other);
 }
 
+/* What one thread's flush of a flow covers is in order when that has ended, for all threads: not when it has begun. */
+static void a_flow_is_in_order_when_a_flush_has_ended(void)
+{
+  open_both(false);
+  wtl_net *net = posts[HERE].net;
+  wtl_net_flow *flow = wtl_net_flow_open(net);
+  put(flow, 0, WTL_NET_LARGE, WTL_NET_NOW);
+  CHECK(!wtl_net_in_order(net, flow));
+  wtl_net_covered of_one_pe = wtl_net_flow_flush(net, flow, THERE), first = wtl_net_flow_flush(net, flow, -1);
+  CHECK(flow->left > 0 && !wtl_net_in_order(net, flow));
+  put(flow, WTL_NET_LARGE, WTL_NET_LARGE, WTL_NET_NOW);
+  wtl_net_covered both = wtl_net_flow_flush(net, flow, -1);
+  deliver_all();
+  CHECK(flow->left == 0 && arrived(0, 2 * WTL_NET_LARGE));
+  wtl_net_flow_flushed(net, flow, of_one_pe);
+  wtl_net_flow_flushed(net, flow, first);
+  CHECK(!wtl_net_in_order(net, flow));
+  wtl_net_flow_flushed(net, flow, both);
+  wtl_net_flow_flushed(net, flow, first); /* its thread comes late */
+  CHECK(wtl_net_in_order(net, flow));
+  close_posts();
+  wtl_net_flow_close(flow);
+}
+
 TESTS(TEST(a_few_leave_at_once), TEST(one_and_its_quiet_are_one_message), TEST(a_row_travels_together),
       TEST(a_wait_ends_a_row), TEST(what_comes_slowly_leaves_at_once), TEST(fetches_nobody_waits_for_travel_together),
       TEST(a_signal_travels_with_its_data), TEST(pieces_are_confirmed_as_the_transport_allows),
       TEST(what_waits_for_its_turn_may_be_overtaken), TEST(a_long_answer_holds_up_no_request),
-      TEST(answers_that_cannot_leave_travel_together), TEST(flows_are_completed_apart))
+      TEST(answers_that_cannot_leave_travel_together), TEST(flows_are_completed_apart),
+      TEST(a_flow_is_in_order_when_a_flush_has_ended))

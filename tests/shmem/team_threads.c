@@ -1,10 +1,12 @@
 /*
  * Three threads of each PE split teams at once, each thread those of a team of its own (SHMEM_THREAD_MULTIPLE): the teams
- * that they make are apart, and none is refused for another thread's sake.
+ * that they make are apart, and none is refused for another thread's sake. Nor does one wait for another's split, to which
+ * other PEs may come first.
  */
 #include <shmem.h>
 
 #include <pthread.h>
+#include <time.h>
 
 #include "pes.h"
 
@@ -42,6 +44,30 @@ static void *split(void *arg)
   return NULL;
 }
 
+static void *make_and_end(void *parent)
+{
+  shmem_team_t team;
+  EXPECT(shmem_team_split_strided(*(shmem_team_t *)parent, 0, 1, shmem_n_pes(), NULL, 0, &team) == 0, "refused");
+  shmem_team_destroy(team);
+  return NULL;
+}
+
+/* Two threads of PE 0 come to two splits at once; the other PEs have one thread, which comes to the later one first. */
+static void crossed(shmem_team_t *early, shmem_team_t *late)
+{
+  pthread_t id;
+  shmem_barrier_all();
+  if (shmem_my_pe() != 0) {
+    make_and_end(late);
+    make_and_end(early);
+    return;
+  }
+  if (pthread_create(&id, NULL, make_and_end, early) != 0) shmem_global_exit(1);
+  nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* it waits by then, most likely */
+  make_and_end(late);
+  pthread_join(id, NULL);
+}
+
 int main(void)
 {
   int provided;
@@ -60,6 +86,8 @@ int main(void)
   for (int i = 0; i < THREADS; i++)
     EXPECT(callers[i].wrong + callers[i].refused == 0, "thread %d: %d wrong sums, %d splits refused", i,
            callers[i].wrong, callers[i].refused);
+  crossed(&callers[0].parent, &callers[1].parent);
+  crossed(&callers[1].parent, &callers[0].parent);
   shmem_barrier_all();
   shmem_free(words);
   shmem_finalize();
