@@ -99,6 +99,12 @@ def unavailable() -> str | None:
     return None if probe.returncode == 0 else f"no network namespaces here: {probe.stderr.strip()}"
 
 
+def _free_stem() -> str:
+    """What names of namespaces begin with, but those that a process of this number left, killed with its keeper."""
+    stems = (f"wtl{os.getpid()}x{n}" for n in _made)
+    return next(stem for stem in stems if not any(Path(NAMED).glob(f"{stem}[n-]*")))
+
+
 def check_rate(option: str, rate: str) -> str:
     """Bandwidth of a link as `tc` takes it, such as "1gbit"."""
     if not RATE.fullmatch(rate):
@@ -135,7 +141,7 @@ class Nodes:
     def __enter__(self) -> Nodes:
         if reason := unavailable():
             raise NodesError(f"cannot make nodes: {reason}")
-        stem = f"wtl{os.getpid()}x{next(_made)}"
+        stem = _free_stem()
         may = sorted(os.sched_getaffinity(0))
         self.cores = [may[i % len(may)] for i in range(self.count)]
         self.names = [f"{stem}n{i}-{core}" for i, core in enumerate(self.cores)]  # no dot: mpirun compares up to one

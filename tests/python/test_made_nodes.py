@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -172,6 +173,22 @@ def test_many_that_come_and_go_at_once_hide_nothing_from_each_other():
     assert not any(f"wtl{maker.pid}x" in namespaces() for maker in makers)
     mounts = Path("/proc/self/mountinfo").read_text()
     assert not any(f"wtl{maker.pid}x" in mounts for maker in makers)
+
+
+@needs_nodes
+def test_what_another_process_of_that_number_left_behind_is_in_nobodys_way():
+    with Nodes(1) as nodes:
+        stem, number = re.fullmatch(r"(wtl\d+x)(\d+)n0-\d+", nodes.names[0]).groups()
+    left = [f"{stem}{int(number) + 1}-sw", f"{stem}{int(number) + 2}n1-0"]
+    for name in left:
+        subprocess.run(["ip", "netns", "add", name], check=True)
+    try:
+        with Nodes(1) as nodes:
+            assert nodes.names[0].startswith(f"{stem}{int(number) + 3}n0-")
+        assert all(name in namespaces() for name in left)
+    finally:
+        for name in left:
+            subprocess.run(["ip", "netns", "del", name], check=True)
 
 
 @needs_nodes
