@@ -48,6 +48,7 @@ void wtl_am_start(wtl_pe *self, char *rings)
   self->am = am;
   self->profile.in_handler = in_handler;
   self->door.mail = (wtl_mail){.of = am, .waits = wtl_am_waits, .take = wtl_am_take};
+  wtl_am_agent_is_told(&self->door.mail);
 }
 
 void wtl_am_end(wtl_pe *self)

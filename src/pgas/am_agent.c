@@ -132,7 +132,7 @@ static void add(const wtl_am_agent *a, _Atomic uint32_t *n, uint32_t by)
     atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + by, memory_order_relaxed);
 }
 
-/* A thread that holds a mutex runs no handlers, so it leaves them to the agent. */
+/* False where there is no agent (yet). A thread that holds a mutex runs no handlers, so it leaves them to the agent. */
 static bool enter(void *arg)
 {
   wtl_am_agent *a = ((wtl_am *)arg)->agent;
@@ -160,6 +160,13 @@ static void leave(void *arg, bool was_asleep)
   }
 }
 
+void wtl_am_agent_is_told(wtl_mail *mail)
+{
+  mail->enter = enter;
+  mail->falls_asleep = falls_asleep;
+  mail->leave = leave;
+}
+
 void wtl_am_agent_visit(wtl_am_agent *a)
 {
   add(a, &a->visits, 1);
@@ -183,9 +190,6 @@ wtl_am_agent *wtl_am_agent_start(wtl_am *am, char *error, size_t size)
     free(a);
     return NULL;
   }
-  am->pe->door.mail.enter = enter;
-  am->pe->door.mail.falls_asleep = falls_asleep;
-  am->pe->door.mail.leave = leave;
   return a;
 }
 

@@ -94,7 +94,7 @@ struct wtl_am {
   struct wtl_am_order *order;   /* WATTLE_AM_DEBUG's */
   _Atomic bool told_of_locks;   /* that a thread which holds a mutex waits for long */
   _Atomic bool told_of_handler; /* that a handler waits for a mutex for long */
-  wtl_am_agent *agent;
+  _Atomic(wtl_am_agent *) agent;
   wtl_am_far *_Atomic far; /* NULL where all PEs are on this node */
 };
 

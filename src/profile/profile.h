@@ -127,7 +127,7 @@ typedef struct wtl_site_table {
 
 /* A PE's profile: the tables of all its threads. */
 struct wtl_profile {
-  bool on;
+  _Atomic bool on;
   _Atomic(wtl_site_table *) tables;
   void (*in_handler)(uint32_t call, int pe); /* told of each call that a handler makes, and to whom; -1: nobody */
   void (*other_thread)(uint32_t call); /* told of the first call of each thread but that which started; may be NULL */
@@ -182,7 +182,7 @@ static inline wtl_site *wtl_profile_enter_to(wtl_profile *p, uintptr_t addr, uin
   wtl_site *site;
   if (WTL_UNLIKELY(wtl_thread_sites.generation != p->generation)) t = wtl_profile_table(p, call, pe);
   t->bytes += bytes;
-  if (WTL_UNLIKELY(!p->on)) return &t->spare;
+  if (WTL_UNLIKELY(!atomic_load_explicit(&p->on, memory_order_relaxed))) return &t->spare;
   wtl_slots *s = atomic_load_explicit(&t->slots, memory_order_relaxed);
   site = &s->slot[wtl_site_hash(addr, call) & s->mask];
   if (WTL_UNLIKELY(site->addr != addr || site->call != call)) site = wtl_profile_find(t, addr, call);

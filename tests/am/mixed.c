@@ -44,8 +44,8 @@ static struct state {
   uint64_t guarded, guarded_by_handlers;
   uint64_t wrong;
   _Atomic uint64_t added;
-  uint64_t answered[MOST_THREADS][WAYS]; /* by handlers */
-  unsigned char out[70000];              /* a reply's bytes: of who runs handlers */
+  _Atomic uint64_t answered[MOST_THREADS][WAYS]; /* by handlers, whom other threads wait for by other PEs alone */
+  unsigned char out[70000];                      /* a reply's bytes: of who runs handlers */
 } all[MOST_PES];
 
 static void wrong_if(struct state *s, bool is_wrong, const char *what, int from, const head *h)
@@ -223,7 +223,7 @@ static void send(player *p, int to, int id, head h, size_t n)
 /* Handlers of this PE may run while this reads: but those whose end was waited for have. */
 static void expect_answered(player *p, int way)
 {
-  uint64_t answered = __atomic_load_n(&all[p->me].answered[p->thread][way], __ATOMIC_RELAXED);
+  uint64_t answered = atomic_load_explicit(&all[p->me].answered[p->thread][way], memory_order_relaxed);
   EXPECT(answered == p->asked[way], "thread %d way %d: %lu of %lu answers", p->thread, way, (unsigned long)answered,
          (unsigned long)p->asked[way]);
 }

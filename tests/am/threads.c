@@ -14,7 +14,8 @@ enum { THREADS = 4, SMALL = 1, LONG = 2, ANSWER = 3, TICKET = 4, STUB = 5, LONGE
 static struct state {
   shmemx_am_mutex mutex;
   long guarded;
-  uint64_t came, wrong, answers, stubs[THREADS];
+  uint64_t came, wrong, answers;
+  _Atomic uint64_t stubs[THREADS]; /* of the tickets of each thread */
 } mine;
 static shmem_ctx_t common;
 
@@ -63,8 +64,8 @@ static void draw_tickets(const player *p, uint64_t *drawn)
   for (int i = 0; i < 3; i++, ++*drawn)
     shmemx_ctx_am_request(common, (p->me + p->thread + i) % p->n, TICKET, &p->thread, sizeof p->thread);
   shmemx_ctx_am_quiet(common);
-  EXPECT(mine.stubs[p->thread] == *drawn, "thread %d: %lu of %lu tickets", p->thread,
-         (unsigned long)mine.stubs[p->thread], (unsigned long)*drawn);
+  uint64_t stubs = atomic_load_explicit(&mine.stubs[p->thread], memory_order_relaxed);
+  EXPECT(stubs == *drawn, "thread %d: %lu of %lu tickets", p->thread, (unsigned long)stubs, (unsigned long)*drawn);
 }
 
 static void *play(void *arg)
