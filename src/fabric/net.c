@@ -108,7 +108,7 @@ int wtl_net_open(wtl_net **out, const char *name, const wtl_settings *settings, 
   wtl_net *net = calloc(1, sizeof *net);
   if (net) {
     net->peers = calloc(n, sizeof *net->peers);
-    net->unsent = calloc(n, sizeof *net->unsent);
+    net->unsent = calloc(2 * n, sizeof *net->unsent); /* some are listed anew while those that were are sent */
     net->dirty = calloc(n, sizeof *net->dirty);
   }
   if (!net || !net->peers || !net->unsent || !net->dirty) {

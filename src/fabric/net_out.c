@@ -32,6 +32,18 @@ void wtl_net_left(wtl_net *net)
 
 /* --- batches ---------------------------------------------------------------------------------------------------- */
 
+/* Something is there for PE `pe` that progress is to send. */
+static void list(wtl_net *net, int pe)
+{
+  if (net->peers[pe].listed) return;
+  net->peers[pe].listed = true;
+  net->unsent[net->n_unsent++] = pe;
+}
+
+/*
+ * Where the transport says that a message has left, as here and in large_sent, nothing is sent: it may be about to send
+ * others that wait for their turn, and a connection that is free at this moment would let ours go before them.
+ */
 static void batch_sent(void *arg)
 {
   batch *b = arg;
@@ -40,7 +52,7 @@ static void batch_sent(void *arg)
   b->next_free = net->free_batches;
   net->free_batches = b;
   wtl_net_left(net);
-  if (pe >= 0 && --net->peers[pe].leaving == 0) wtl_net_send_batch(net, pe);
+  if (pe >= 0 && --net->peers[pe].leaving == 0 && net->peers[pe].open) list(net, pe);
 }
 
 static batch *new_batch(wtl_net *net)
@@ -100,13 +112,20 @@ void wtl_net_send_sign(wtl_net *net, int pe, bool of_the_end)
   send_batch(net, pe, b, WTL_SEND_APART);
 }
 
+static void start_queued(wtl_net *net, peer *p);
+
+/* Who is listed anew meanwhile stays so. */
 void wtl_net_send_all(wtl_net *net, bool in_turn)
 {
-  for (int i = 0; i < net->n_unsent; i++) {
-    net->peers[net->unsent[i]].listed = false;
-    (in_turn ? wtl_net_send_in_turn : wtl_net_send_batch)(net, net->unsent[i]);
+  int n = net->n_unsent;
+  for (int i = 0; i < n; i++) {
+    int pe = net->unsent[i];
+    net->peers[pe].listed = false;
+    start_queued(net, &net->peers[pe]);
+    (in_turn ? wtl_net_send_in_turn : wtl_net_send_batch)(net, pe);
   }
-  net->n_unsent = 0;
+  net->n_unsent -= n;
+  memmove(net->unsent, net->unsent + n, (size_t)net->n_unsent * sizeof *net->unsent);
 }
 
 /* Adds a record with room for `room` bytes of data, which the caller fills in. */
@@ -117,10 +136,7 @@ void *wtl_net_add_record(wtl_net *net, int pe, enum wire_kind kind, wtl_place at
   size_t need = sizeof(wire_record) + wire_padded(room);
   if (p->open && p->open->used + need > WIRE_BATCH_BYTES) wtl_net_send_batch(net, pe);
   if (!p->open) p->open = new_batch(net);
-  if (!p->listed) {
-    p->listed = true;
-    net->unsent[net->n_unsent++] = pe;
-  }
+  list(net, pe);
   return append(p->open, kind, at, token, n, room);
 }
 
@@ -214,7 +230,7 @@ static void large_sent(void *arg)
   if (l->owned) free_copy(net, l);
   free(l);
   wtl_net_left(net);
-  if (p->queue) start_queued(net, p);
+  if (p->queue) list(net, (int)(p - net->peers));
 }
 
 /*
@@ -482,6 +498,7 @@ void wtl_net_fetching_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at
 {
   pthread_mutex_lock(&net->lock);
   uint64_t token = await(net, result, size, -1, left ? left : flow_counter(flow));
+  if (!flow && !left) net->last_sent = net->epochs.now + 1; /* it may still be held, and hardware overtakes it */
   add_amo(net, pe, at, token, op, size, operand, condition);
   dispatch_fetch(net, pe, left != NULL);
   wtl_net_unlock(net);

@@ -110,7 +110,7 @@ struct wtl_net {
   wtl_transport *transport;
   uint64_t cookie;
   peer *peers;           /* n_pes */
-  int *unsent, n_unsent; /* PEs with records not yet sent */
+  int *unsent, n_unsent; /* PEs with records, or large messages that wait, not yet sent */
   int *dirty, n_dirty;
   batch *free_batches;
   pending *pendings;

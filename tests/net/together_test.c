@@ -219,8 +219,26 @@ static void answers_that_cannot_leave_travel_together(void)
   size_t sent = 0;
   for (letter *l = queue; l; l = l->next) sent += l->from == THERE && l->manner != WTL_SEND_APART; /* no sign of life */
   CHECK(sent == 1);
+  wtl_net_progress(posts[HERE].net); /* which sends those that waited for these */
   CHECK(flush_needs(0) && arrived(0, WTL_NET_LARGE));
   CHECK(wtl_net_count(posts[THERE].net).sent < MANY / 2);
+  close_posts();
+}
+
+/* A transport that tells that a message has left may be about to send others that wait for their turn. */
+static void nothing_is_sent_while_the_transport_tells_what_has_left(void)
+{
+  open_both(true);
+  size_t n = 0;
+  for (; n < 2 * ABREAST_BYTES / WTL_NET_MOST; n++) put(NULL, 0, WTL_NET_MOST, WTL_NET_HELD);
+  put(NULL, 0, 8, WTL_NET_NOW);  /* a message, */
+  put(NULL, 8, 8, WTL_NET_HELD); /* ... and one that goes when it has left */
+  for (size_t before = letters(); before > 1; before--) {
+    deliver(take_letter());
+    CHECK(letters() == before - 1);
+  }
+  deliver_all();
+  CHECK(flush_needs(1) && arrived(0, WTL_NET_MOST));
   close_posts();
 }
 
@@ -276,5 +294,5 @@ TESTS(TEST(a_few_leave_at_once), TEST(one_and_its_quiet_are_one_message), TEST(a
       TEST(a_wait_ends_a_row), TEST(what_comes_slowly_leaves_at_once), TEST(fetches_nobody_waits_for_travel_together),
       TEST(a_signal_travels_with_its_data), TEST(pieces_are_confirmed_as_the_transport_allows),
       TEST(what_waits_for_its_turn_may_be_overtaken), TEST(a_long_answer_holds_up_no_request),
-      TEST(answers_that_cannot_leave_travel_together), TEST(flows_are_completed_apart),
-      TEST(a_flow_is_in_order_when_a_flush_has_ended))
+      TEST(answers_that_cannot_leave_travel_together), TEST(nothing_is_sent_while_the_transport_tells_what_has_left),
+      TEST(flows_are_completed_apart), TEST(a_flow_is_in_order_when_a_flush_has_ended))
