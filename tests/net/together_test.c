@@ -242,6 +242,24 @@ static void nothing_is_sent_while_the_transport_tells_what_has_left(void)
   close_posts();
 }
 
+/* What hardware does next does not wait for messages: so these are complete before. */
+static void hardware_stays_behind_fetching_operations_nobody_waits_for(void)
+{
+  uint64_t old;
+  open_both(true);
+  wtl_net *net = posts[HERE].net;
+  net->rma_used = true;
+  CHECK(wtl_net_in_order(net, NULL));
+  wtl_net_fetching_amo(net, NULL, THERE, at(0), WTL_NET_ADD, 8, 1, 0, &old, NULL);
+  CHECK(!wtl_net_in_order(net, NULL));
+  net->rma_used = false; /* there is none here that could be flushed */
+  CHECK(flush_needs(0) && word_there() == 1);
+  net->rma_used = true;
+  CHECK(wtl_net_in_order(net, NULL));
+  net->rma_used = false;
+  close_posts();
+}
+
 static void flows_are_completed_apart(void)
 {
   open_both(true);
@@ -295,4 +313,5 @@ TESTS(TEST(a_few_leave_at_once), TEST(one_and_its_quiet_are_one_message), TEST(a
       TEST(a_signal_travels_with_its_data), TEST(pieces_are_confirmed_as_the_transport_allows),
       TEST(what_waits_for_its_turn_may_be_overtaken), TEST(a_long_answer_holds_up_no_request),
       TEST(answers_that_cannot_leave_travel_together), TEST(nothing_is_sent_while_the_transport_tells_what_has_left),
-      TEST(flows_are_completed_apart), TEST(a_flow_is_in_order_when_a_flush_has_ended))
+      TEST(hardware_stays_behind_fetching_operations_nobody_waits_for), TEST(flows_are_completed_apart),
+      TEST(a_flow_is_in_order_when_a_flush_has_ended))
