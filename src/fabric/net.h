@@ -38,12 +38,14 @@ typedef struct wtl_net wtl_net;
 
 /*
  * Operations that are completed together, and apart from all others: those of one context. Calls that are given none
- * (NULL) belong to the PE's own, which wtl_net_flush completes. All but `left` belongs to the network.
+ * (NULL) belong to the PE's own, which wtl_net_flush completes. All but `left` and `turn`, which may be read, belongs to
+ * the network.
  */
 typedef struct wtl_net_flow {
-  _Atomic uint32_t left;   /* operations that are under way */
-  unsigned char *is_dirty; /* by PE: something was sent to it since completion was last asked for */
-  unsigned char *in_dirty; /* by PE: it is in `dirty` */
+  _Atomic uint32_t left[2]; /* operations that are under way, in two bins, */
+  _Atomic uint64_t turn;    /* ... of which its last bit is the open one: what others begin, no thread waits for */
+  unsigned char *is_dirty;  /* by PE: something was sent to it since completion was last asked for */
+  unsigned char *in_dirty;  /* by PE: it is in `dirty` */
   int *dirty, n_dirty;
   bool batches; /* small operations of any manner may be HELD */
   /* How many operations so far may overtake or be overtaken, or were done by hardware, whose flush is one for all; and how
@@ -51,9 +53,9 @@ typedef struct wtl_net_flow {
   _Atomic uint64_t disordered, ordered, by_hardware, flushed;
 } wtl_net_flow;
 
-/* What a flush of a flow covers, of `disordered` and `by_hardware`. */
+/* What a flush of a flow covers: of `disordered` and `by_hardware`, and the turn that was its. */
 typedef struct wtl_net_covered {
-  uint64_t disordered, by_hardware;
+  uint64_t disordered, by_hardware, turn;
 } wtl_net_covered;
 
 typedef struct wtl_place {
@@ -133,10 +135,12 @@ wtl_net_flow *wtl_net_flow_open(const wtl_net *net);
 void wtl_net_flow_close(wtl_net_flow *flow); /* nothing is under way */
 
 /*
- * Asks PE `pe`, or with -1 all PEs that `flow` sent anything to, for completion: it is there when flow->left is 0, and for
- * what hardware did when a flush of the whole network is over. wtl_net_flow_flushed is to be told then.
+ * Asks PE `pe`, or with -1 all PEs that `flow` sent anything to, for completion. It is there when the bin of the turn
+ * before is empty, wtl_net_flow_turn has closed this turn's, and that is empty, too (or has been: a bin that is open again
+ * was); and for what hardware did when a flush of the whole network is over. wtl_net_flow_flushed is to be told then.
  */
 wtl_net_covered wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int pe);
+void wtl_net_flow_turn(wtl_net *net, wtl_net_flow *flow, uint64_t turn);
 void wtl_net_flow_flushed(wtl_net *net, wtl_net_flow *flow, wtl_net_covered all);
 
 /*

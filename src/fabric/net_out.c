@@ -326,10 +326,10 @@ bool wtl_net_has_room(const wtl_net *net)
          net->queued < MAX_QUEUED && net->copied_bytes < MAX_COPIED_BYTES;
 }
 
-/* Who is told of the end of an operation that nobody in particular waits for. */
+/* Who is told of the end of an operation that begins now, and that nobody in particular waits for. With the lock held. */
 static _Atomic uint32_t *flow_counter(wtl_net_flow *flow)
 {
-  return flow ? &flow->left : NULL;
+  return flow ? &flow->left[flow->turn & 1] : NULL;
 }
 
 /* Something was sent that completion was not asked for. */
@@ -465,8 +465,8 @@ static void dispatch_fetch(wtl_net *net, int pe, bool awaited)
 
 void wtl_net_get(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left)
 {
-  _Atomic uint32_t *counter = left ? left : flow_counter(flow);
   pthread_mutex_lock(&net->lock);
+  _Atomic uint32_t *counter = left ? left : flow_counter(flow);
   net->peers[pe].mutual = MUTUAL;
   if (!wtl_net_rma_get(net, pe, at, to, n, counter)) {
     wtl_net_add_record(net, pe, WIRE_LOAD, at, await(net, to, n, -1, counter), n, 0);
@@ -637,7 +637,8 @@ wtl_net_covered wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int only)
 {
   int kept = 0;
   pthread_mutex_lock(&net->lock);
-  wtl_net_covered all = {.disordered = only < 0 ? flow->disordered : 0, .by_hardware = flow->by_hardware};
+  wtl_net_covered all = {
+      .disordered = only < 0 ? flow->disordered : 0, .by_hardware = flow->by_hardware, .turn = flow->turn};
   net->in_vain = 0;
   for (int i = 0; i < flow->n_dirty; i++) {
     int pe = flow->dirty[i];
@@ -652,6 +653,13 @@ wtl_net_covered wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int only)
   wtl_net_send_all(net, false);
   wtl_net_unlock(net);
   return all;
+}
+
+void wtl_net_flow_turn(wtl_net *net, wtl_net_flow *flow, uint64_t turn)
+{
+  pthread_mutex_lock(&net->lock);
+  if (flow->turn == turn && flow->left[(turn + 1) & 1] == 0) flow->turn = turn + 1;
+  wtl_net_unlock(net);
 }
 
 void wtl_net_flow_flushed(wtl_net *net, wtl_net_flow *flow, wtl_net_covered all)

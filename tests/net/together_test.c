@@ -33,6 +33,11 @@ static bool arrived(size_t offset, size_t n)
   return memcmp(slice_of(THERE) + offset, data + offset, n) == 0;
 }
 
+static uint32_t under_way(const wtl_net_flow *flow)
+{
+  return flow->left[0] + flow->left[1];
+}
+
 static uint64_t word_there(void)
 {
   uint64_t word;
@@ -134,7 +139,7 @@ static void fetches_nobody_waits_for_travel_together(void)
     CHECK(letters() == 1);
     deliver_all();
     for (size_t i = 0; i < MANY; i++) CHECK(got[i] == MANY);
-    CHECK(!flow || flow->left == 0);
+    CHECK(!flow || under_way(flow) == 0);
     close_posts();
     wtl_net_flow_close(flow);
   }
@@ -268,17 +273,17 @@ static void flows_are_completed_apart(void)
   put(one, 0, 8, WTL_NET_NOW);
   put(other, 8, 8, WTL_NET_NOW);
   CHECK(letters() == 2);
-  CHECK(one->left == 1 && other->left == 0); /* asked for with the data; one answer at a time */
+  CHECK(under_way(one) == 1 && under_way(other) == 0); /* asked for with the data; one answer at a time */
   wtl_net_flow_flush(net, other, THERE);
   wtl_net_flow_flush(net, one, -1);
-  CHECK(letters() == 3 && one->left == 1 && other->left == 1);
+  CHECK(letters() == 3 && under_way(one) == 1 && under_way(other) == 1);
   deliver_all();
-  CHECK(one->left == 0 && other->left == 0 && arrived(0, 16));
+  CHECK(under_way(one) == 0 && under_way(other) == 0 && arrived(0, 16));
   for (size_t i = 0; i < MANY; i++) put(one, i * 8, 8, WTL_NET_HELD);
   CHECK(letters() == 1);
   wtl_net_flow_flush(net, one, THERE);
   deliver_all();
-  CHECK(one->left == 0 && arrived(0, MANY * 8));
+  CHECK(under_way(one) == 0 && arrived(0, MANY * 8));
   close_posts();
   wtl_net_flow_close(one);
   wtl_net_flow_close(other);
@@ -293,11 +298,11 @@ static void a_flow_is_in_order_when_a_flush_has_ended(void)
   put(flow, 0, WTL_NET_LARGE, WTL_NET_NOW);
   CHECK(!wtl_net_in_order(net, flow));
   wtl_net_covered of_one_pe = wtl_net_flow_flush(net, flow, THERE), first = wtl_net_flow_flush(net, flow, -1);
-  CHECK(flow->left > 0 && !wtl_net_in_order(net, flow));
+  CHECK(under_way(flow) > 0 && !wtl_net_in_order(net, flow));
   put(flow, WTL_NET_LARGE, WTL_NET_LARGE, WTL_NET_NOW);
   wtl_net_covered both = wtl_net_flow_flush(net, flow, -1);
   deliver_all();
-  CHECK(flow->left == 0 && arrived(0, 2 * WTL_NET_LARGE));
+  CHECK(under_way(flow) == 0 && arrived(0, 2 * WTL_NET_LARGE));
   wtl_net_flow_flushed(net, flow, of_one_pe);
   wtl_net_flow_flushed(net, flow, first);
   CHECK(!wtl_net_in_order(net, flow));
@@ -308,10 +313,35 @@ static void a_flow_is_in_order_when_a_flush_has_ended(void)
   wtl_net_flow_close(flow);
 }
 
+/* A thread that waits for a flow's operations is not held up by those that others begin meanwhile. */
+static void what_begins_after_a_flow_s_flush_is_counted_apart(void)
+{
+  open_both(false);
+  wtl_net *net = posts[HERE].net;
+  wtl_net_flow *flow = wtl_net_flow_open(net);
+  put(flow, 0, WTL_NET_LARGE, WTL_NET_NOW);
+  wtl_net_covered all = wtl_net_flow_flush(net, flow, -1);
+  _Atomic uint32_t *mine = &flow->left[all.turn & 1], *later = &flow->left[(all.turn + 1) & 1];
+  CHECK(*mine > 0 && *later == 0);
+  wtl_net_flow_turn(net, flow, all.turn);
+  uint32_t before = *mine;
+  put(flow, WTL_NET_LARGE, WTL_NET_LARGE, WTL_NET_NOW);
+  CHECK(*mine == before && *later > 0);
+  wtl_net_flow_turn(net, flow, all.turn); /* another thread has closed it already */
+  wtl_net_flow_turn(net, flow, all.turn + 1);
+  CHECK(flow->turn == all.turn + 1); /* the first one's are under way, so that its bin does not open */
+  deliver_all();
+  CHECK(under_way(flow) == 0 && arrived(0, 2 * WTL_NET_LARGE));
+  wtl_net_flow_turn(net, flow, all.turn + 1);
+  CHECK(flow->turn == all.turn + 2);
+  close_posts();
+  wtl_net_flow_close(flow);
+}
+
 TESTS(TEST(a_few_leave_at_once), TEST(one_and_its_quiet_are_one_message), TEST(a_row_travels_together),
       TEST(a_wait_ends_a_row), TEST(what_comes_slowly_leaves_at_once), TEST(fetches_nobody_waits_for_travel_together),
       TEST(a_signal_travels_with_its_data), TEST(pieces_are_confirmed_as_the_transport_allows),
       TEST(what_waits_for_its_turn_may_be_overtaken), TEST(a_long_answer_holds_up_no_request),
       TEST(answers_that_cannot_leave_travel_together), TEST(nothing_is_sent_while_the_transport_tells_what_has_left),
       TEST(hardware_stays_behind_fetching_operations_nobody_waits_for), TEST(flows_are_completed_apart),
-      TEST(a_flow_is_in_order_when_a_flush_has_ended))
+      TEST(a_flow_is_in_order_when_a_flush_has_ended), TEST(what_begins_after_a_flow_s_flush_is_counted_apart))
