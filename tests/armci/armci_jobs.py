@@ -20,9 +20,11 @@ BELOW = ["-lscalapack-openmpi", "-llapack", "-lblas", "-lgfortran", "-lm"]
 OURS = [f"-L{HOME / 'lib'}", f"-Wl,-rpath,{HOME / 'lib'}", "-larmci"]
 OURS_STATIC = [HOME / "lib/libarmci.a", f"-L{HOME / 'lib'}", f"-Wl,-rpath,{HOME / 'lib'}", "-lwattle-shmem", "-lwattle"]
 THEIRS = ["-larmci-openmpi"]
-# Not a process of the job, whose end mpirun would report as 128 + the signal, but mpirun itself, at its own end:
-# Debian's breaks now and then with many processes on a busy machine (PMIx 4.2.2, PMIx_server_finalize).
-LAUNCHER_BROKE = -signal.SIGSEGV
+# Not a process of the job, whose end the launcher would report as 128 + the signal, but the launcher itself: Debian's
+# mpirun breaks at its own end now and then with many processes on a busy machine (PMIx 4.2.2, PMIx_server_finalize), and
+# MPICH's mpiexec writes to a proxy that has gone, where processes end before they have been given their input.
+LAUNCHER_BROKE = (-signal.SIGSEGV, -signal.SIGPIPE)
+TRIES = 4
 
 
 def need(*tools: str) -> None:
@@ -43,10 +45,11 @@ def compile_program(source: str, program: Path, *options: str | Path, compiler: 
     return compile_once([compiler, "-g", "-O1", *flags, *headers, PROGRAMS / source, *options], program)
 
 
-def run(n: int, *words: object, **settings: str) -> subprocess.CompletedProcess[str]:
-    def once() -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            ["mpirun.openmpi", "-n", str(n), *map(str, words)],
+def start_job(words: list[str], settings: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Runs a job to its end; again if its launcher broke."""
+    for _ in range(TRIES):
+        done = subprocess.run(
+            words,
             env={**clean_environment(), **ENVIRONMENT, **settings},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -54,6 +57,10 @@ def run(n: int, *words: object, **settings: str) -> subprocess.CompletedProcess[
             timeout=300,
             check=False,
         )
+        if done.returncode not in LAUNCHER_BROKE:
+            break
+    return done
 
-    done = once()
-    return once() if done.returncode == LAUNCHER_BROKE else done
+
+def run(n: int, *words: object, **settings: str) -> subprocess.CompletedProcess[str]:
+    return start_job(["mpirun.openmpi", "-n", str(n), *map(str, words)], settings)

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from armci_jobs import ENVIRONMENT, OURS, compile_program, need, run
+from armci_jobs import ENVIRONMENT, OURS, compile_program, need, run, start_job
 from jobs import HOME, clean_environment
 from mpi_jobs import MPICH, OPEN_MPI
 from nodes_of_test import launch
@@ -348,14 +348,7 @@ def compile_for(mpi, source: str, folder: Path) -> Path:
 
 
 def run_under(mpi, n: int, program: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        mpi.start(n, program, *words),
-        env={**clean_environment(), **ENVIRONMENT, **settings},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    return start_job(mpi.start(n, program, *words), settings)
 
 
 def test_pkg_config_names_what_a_program_needs(tmp_path: Path) -> None:
