@@ -21,8 +21,8 @@ OURS = [f"-L{HOME / 'lib'}", f"-Wl,-rpath,{HOME / 'lib'}", "-larmci"]
 OURS_STATIC = [HOME / "lib/libarmci.a", f"-L{HOME / 'lib'}", f"-Wl,-rpath,{HOME / 'lib'}", "-lwattle-shmem", "-lwattle"]
 THEIRS = ["-larmci-openmpi"]
 # Not a process of the job, whose end the launcher would report as 128 + the signal, but the launcher itself: Debian's
-# mpirun breaks at its own end now and then with many processes on a busy machine (PMIx 4.2.2, PMIx_server_finalize), and
-# MPICH's mpiexec writes to a proxy that has gone, where processes end before they have been given their input.
+# mpirun breaks at its own end now and then with many processes on a busy machine (PMIx 4.2.2, PMIx_server_finalize);
+# and MPICH's mpiexec writes to a proxy that has gone, where processes end before they have been given their input.
 LAUNCHER_BROKE = (-signal.SIGSEGV, -signal.SIGPIPE)
 TRIES = 4
 
