@@ -150,7 +150,7 @@ typedef struct wtl_pe {
   char *rooms;                          /* n_local blocks of sizeof(wtl_rooms) */
   wtl_team world, *teams;               /* WTL_MOST_TEAMS by room: 0 is the node's, 1 the world's place to meet */
   _Atomic uint64_t rooms_taken, splits; /* splits: the rooms of teams that threads of this PE are splitting */
-  _Atomic int chooser;                  /* the room of the one of these that may choose rooms now; -1: none */
+  _Atomic bool is_choosing;             /* one of these chooses rooms now */
   _Atomic(wtl_ctx *) ctxs;              /* WTL_MOST_CTXS; NULL before the first */
   _Atomic uint32_t turns;               /* so that waits on any of many variables favour none */
   wtl_shared *shared;

@@ -19,13 +19,12 @@ bool wtl_range_has(const wtl_range *r, int pe)
 static bool may_choose(wtl_pe *self, const wtl_team *parent)
 {
   uint64_t mine = 1ull << parent->room, splits = atomic_fetch_or(&self->splits, mine);
-  int none = -1;
-  return (splits & (mine - 1)) == 0 && atomic_compare_exchange_strong(&self->chooser, &none, parent->room);
+  return (splits & (mine - 1)) == 0 && !atomic_exchange(&self->is_choosing, true);
 }
 
 static void has_chosen(wtl_pe *self)
 {
-  atomic_store(&self->chooser, -1);
+  atomic_store(&self->is_choosing, false);
 }
 
 enum { FREE_ROOMS, WORDS, NODE };

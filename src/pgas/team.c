@@ -61,7 +61,7 @@ void wtl_teams_start(wtl_pe *self)
   need_memory(self->teams = calloc(WTL_MOST_TEAMS, sizeof *self->teams));
   self->rooms_taken = (1 << WTL_FIRST_ROOM) - 1;
   self->splits = 0;
-  self->chooser = -1;
+  self->is_choosing = false;
   start_world(self);
   start_node(self);
 }

@@ -2,8 +2,9 @@
  * team.h - teams: which PEs belong together, and where they meet.
  *
  * A team holds one of WTL_MOST_TEAMS rooms, the same on all its PEs; each PE has its own copy of a room in the arena
- * (wtl_room). A new team takes a room that all its PEs have free, of which each has told the parent's. The world meets in wtl_control instead,
- * and has room 1 for what that lacks; room 0 is the team of the node's PEs. Both exist from the start.
+ * (wtl_room). A new team takes a room that all its PEs have free, as each has told the parent's. The world meets in
+ * wtl_control instead, and has room 1 for what that lacks; room 0 is the team of the node's PEs. Both exist from the
+ * start.
  *
  * A handle is room and generation, so that one of a destroyed team is noticed.
  */

@@ -39,8 +39,9 @@ static const char *place(char *text, size_t room)
     int at = wtl_module_of(addr, &modules, &n);
     if (at < 0) break;
     const wtl_module *m = &modules[at];
-    inside = inside || is_ours(file_of(m));
-    if (!inside || is_ours(file_of(m))) continue;
+    bool ours = is_ours(file_of(m));
+    inside |= ours;
+    if (ours || !inside) continue;
     /* The C library's own is that of exit, or of a thread's start. */
     if (strncmp(file_of(m), "libc.so", 7) == 0) break;
     uintptr_t headers = (uintptr_t)getauxval(AT_PHDR); /* of the program */
