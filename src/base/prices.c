@@ -1,13 +1,10 @@
 #include "base/prices.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 #if defined(__x86_64__)
@@ -16,6 +13,7 @@
 
 #include "base/hash.h"
 #include "base/json_read.h"
+#include "base/regular_file.h"
 
 const char *const wtl_price_names[WTL_PRICES] = {
     [WTL_PRICE_SPIN_OTHER] = "spin_other",
@@ -186,31 +184,6 @@ static bool refuse(wtl_prices *p, const char *reason)
   return false;
 }
 
-/* The text of the file, to be freed, or NULL with the reason. A FIFO or a device must not hold up the start of a
- * program. */
-static char *load(wtl_prices *p, size_t *length)
-{
-  struct stat st;
-  char *text = NULL;
-  const char *reason = NULL;
-  int fd = open(p->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  ssize_t n = -1;
-  if (fd < 0) return refuse(p, strerror(errno)), NULL;
-  if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-    reason = "is not a plain file";
-  else if (st.st_size > MOST_BYTES)
-    reason = "is too large to be a file of prices";
-  else if (!(text = malloc(MOST_BYTES)))
-    reason = "no memory to read it";
-  else if ((n = read(fd, text, MOST_BYTES)) < 0)
-    reason = strerror(errno);
-  if (reason) refuse(p, reason);
-  close(fd);
-  if (n >= 0 && !reason) return *length = (size_t)n, text;
-  free(text);
-  return NULL;
-}
-
 static bool is_of(const collected *c, const wtl_prices_machine *m, wtl_prices *p)
 {
   if (c->schema != WTL_PRICES_SCHEMA || strcmp(c->kind, "prices") != 0)
@@ -225,8 +198,9 @@ static bool read_file(wtl_prices *p, const wtl_prices_machine *machine)
   collected c = {.prices = p};
   size_t length;
   char reason[128];
-  char *text = load(p, &length);
-  if (!text) return false;
+  const char *why;
+  char *text = wtl_regular_file_read(p->file, MOST_BYTES, &length, &why);
+  if (!text) return refuse(p, why);
   const char *wrong = wtl_json_read(text, length, collect, &c);
   free(text);
   snprintf(reason, sizeof reason, "is not JSON: %s", wrong ? wrong : "");

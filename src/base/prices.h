@@ -1,7 +1,7 @@
 /*
  * prices.h - what ways of waiting cost on this machine, as `wattle calibrate` measured and stored it.
  *
- * The file is a hint, and may be anything: where it is missing, broken, huge, no plain file, or was measured on another
+ * The file is a hint, and may be anything: where it is missing, broken, huge, no regular file, or was measured on another
  * machine, no price is known and the reason is kept. The key of a machine is its CPU's model, its kernel and how many
  * cores it has; the file's name also has the host's name, so that hosts which share a home do not take each other's.
  */

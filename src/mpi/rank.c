@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/regular_file.h"
 #include "mpi/front.h"
 #include "node/cores.h"
 #include "record/file.h"
@@ -190,11 +191,12 @@ static bool has_profile(const wtl_mpi_rank *self)
   char path[4200], head[8192] = "", mine[32];
   snprintf(path, sizeof path, "%s/pe-%05d.json", self->settings.profile_dir.text, self->record.me);
   snprintf(mine, sizeof mine, "\"pid\":%ld,", self->pid);
-  FILE *f = fopen(path, "re");
-  if (!f) return false;
-  size_t n = fread(head, 1, sizeof head - 1, f);
-  fclose(f);
-  head[n] = 0;
+  const char *why;
+  int fd = wtl_regular_file_open(path, &why);
+  if (fd < 0) return false;
+  ssize_t n = read(fd, head, sizeof head - 1);
+  close(fd);
+  head[n > 0 ? n : 0] = 0;
   return strstr(head, mine) && strstr(head, "\"api\":\"shmem\"");
 }
 

@@ -5,13 +5,15 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/regular_file.h"
 
 #ifndef WTL_MACHINES_DIR
 #define WTL_MACHINES_DIR "/usr/local/share/wattle/machines"
@@ -92,31 +94,13 @@ bool wtl_machine_matches(const wtl_machine *m, const char *cpuinfo)
   return false;
 }
 
-/* A whole file with NUL at its end, owned by the caller; NULL and errno otherwise. */
-static char *read_all(const char *path, size_t *length)
-{
-  FILE *f = fopen(path, "re");
-  if (!f) return NULL;
-  char *text = malloc(PROFILE_MAX);
-  size_t n = text ? fread(text, 1, PROFILE_MAX - 1, f) : 0;
-  int error = !text ? ENOMEM : ferror(f) ? EIO : !feof(f) ? EFBIG : 0;
-  fclose(f);
-  if (error) {
-    free(text);
-    errno = error;
-    return NULL;
-  }
-  text[n] = '\0';
-  *length = n;
-  return text;
-}
-
 static wtl_machine *load_file(const char *path, char *error, size_t size)
 {
-  size_t length = 0;
-  char *text = read_all(path, &length);
+  size_t length;
+  const char *why;
+  char *text = wtl_regular_file_read(path, PROFILE_MAX, &length, &why);
   if (!text) {
-    snprintf(error, size, "machine profile %s: %s", path, strerror(errno));
+    snprintf(error, size, "machine profile %s: %s", path, why);
     return NULL;
   }
   wtl_machine *m = wtl_machine_parse(path, text, length, error, size);
@@ -202,14 +186,13 @@ static int find_by_name(void *arg, const char *dir)
   hunt *h = arg;
   char *file = NULL;
   if (asprintf(&file, "%s/%s.yaml", dir, h->name) < 0) return 0;
-  FILE *f = fopen(file, "re");
-  if (f) {
-    fclose(f);
+  bool is_there = access(file, R_OK) == 0;
+  if (is_there) {
     h->found = load_file(file, h->error, h->size);
     h->failed = !h->found;
   }
   free(file);
-  return f != NULL;
+  return is_there;
 }
 
 static int is_profile(const struct dirent *e)
@@ -273,8 +256,8 @@ wtl_machine *wtl_machine_load_for(const char *name, const char *cpuinfo, char *e
 wtl_machine *wtl_machine_load(const char *name, char *error, size_t size)
 {
   size_t length;
-  char *cpuinfo =
-      read_all("/proc/cpuinfo", &length); /* 1 MiB holds more than 500 CPUs; beyond it, the profile is unknown */
+  const char *why; /* 1 MiB holds more than 500 CPUs; beyond it, the profile is unknown */
+  char *cpuinfo = wtl_regular_file_read("/proc/cpuinfo", PROFILE_MAX, &length, &why);
   wtl_machine *m = wtl_machine_load_for(name, cpuinfo, error, size);
   free(cpuinfo);
   return m;

@@ -14,7 +14,6 @@
  * printed and stored.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -27,6 +26,7 @@
 
 #include "base/clock.h"
 #include "base/json_read.h"
+#include "base/regular_file.h"
 #include "power/gauge.h"
 #include "power/http.h"
 
@@ -183,11 +183,12 @@ static bool set_url(redfish *r, const char *setting, char *why, size_t size)
 static bool read_login(const char *path, char *login, size_t size, char *why, size_t why_size)
 {
   struct stat st;
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  const char *reason;
+  int fd = wtl_regular_file_open(path, &reason);
   ssize_t n = -1;
-  if (fd < 0 || fstat(fd, &st) != 0)
-    snprintf(why, why_size, "WATTLE_REDFISH_LOGIN: cannot open %.200s: %s", path, strerror(errno));
-  else if (!S_ISREG(st.st_mode) || (st.st_mode & 077))
+  if (fd < 0)
+    snprintf(why, why_size, "WATTLE_REDFISH_LOGIN: cannot open %.200s: %s", path, reason);
+  else if (fstat(fd, &st) != 0 || (st.st_mode & 077))
     snprintf(why, why_size, "WATTLE_REDFISH_LOGIN: %.200s may be read by others than its owner: chmod 600", path);
   else if ((n = read(fd, login, size - 1)) < 0)
     snprintf(why, why_size, "WATTLE_REDFISH_LOGIN: cannot read %.200s: %s", path, strerror(errno));

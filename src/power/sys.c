@@ -24,7 +24,7 @@ static void real_sleep(void *arg, double seconds)
 static int real_read_file(void *arg, const char *path, char *buf, size_t size)
 {
   (void)arg;
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return -errno;
   size_t have = 0;
   int error = 0;

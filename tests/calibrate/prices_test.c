@@ -197,15 +197,15 @@ static void what_another_machine_measured_is_not_taken(void)
   end();
 }
 
-static void a_file_that_is_not_there_or_no_plain_file_is_ignored(void)
+static void a_file_that_is_not_there_or_no_regular_file_is_ignored(void)
 {
   begin();
   refused("No such file");
   CHECK(mkfifo(path, 0600) == 0);
-  refused("not a plain file"); /* and the start of the program was not held up */
+  refused("not a regular file"); /* and the start of the program was not held up */
   unlink(path);
   CHECK(mkdir(path, 0700) == 0);
-  refused("not a plain file");
+  refused("not a regular file");
   rmdir(path);
   end();
   read_with("/dev/zero");
@@ -250,5 +250,5 @@ TESTS(TEST(the_file_that_is_named_gives_the_price_of_a_wakeup), TEST(every_price
       TEST(sleepers_in_epoll_and_crowded_cores_have_prices_of_their_own), TEST(a_turn_of_who_yields_is_one_switch),
       TEST(none_reads_nothing), TEST(auto_takes_this_machines_file_from_the_cache),
       TEST(without_a_cache_folder_the_reason_says_so), TEST(what_another_machine_measured_is_not_taken),
-      TEST(a_file_that_is_not_there_or_no_plain_file_is_ignored), TEST(a_broken_huge_or_foreign_file_is_ignored),
+      TEST(a_file_that_is_not_there_or_no_regular_file_is_ignored), TEST(a_broken_huge_or_foreign_file_is_ignored),
       TEST(prices_that_cannot_be_are_none))

@@ -205,6 +205,19 @@ static void home_comes_before_the_installed_profiles(void)
   rmdir(home);
 }
 
+/* And the start of a program is not held up. */
+static void a_profile_that_is_no_regular_file_is_refused(void)
+{
+  char error[512], fifo[] = "/tmp/wattle-machine-XXXXXX", path[64];
+  if (!mkdtemp(fifo)) return;
+  snprintf(path, sizeof path, "%s/fifo.yaml", fifo);
+  CHECK(mkfifo(path, 0600) == 0);
+  CHECK(wtl_machine_load(path, error, sizeof error) == NULL);
+  CHECK_CONTAINS(error, "is not a regular file");
+  unlink(path);
+  rmdir(fifo);
+}
+
 static int says_how(void *arg, const char *key, const wtl_number *n)
 {
   (void)arg;
@@ -226,7 +239,8 @@ static void every_shipped_number_says_where_it_comes_from(void)
   }
 }
 
-TESTS(TEST(correct_profile_is_taken), TEST(wrong_profile_is_refused_with_file_line_and_key), TEST(nonsense_is_refused),
+TESTS(TEST(a_profile_that_is_no_regular_file_is_refused), TEST(correct_profile_is_taken),
+      TEST(wrong_profile_is_refused_with_file_line_and_key), TEST(nonsense_is_refused),
       TEST(cut_off_profile_is_refused), TEST(auto_takes_the_profile_of_this_cpu),
       TEST(auto_takes_unknown_for_any_other_cpu), TEST(sister_cpu_is_not_mistaken_for_it),
       TEST(missing_profile_names_where_it_was_looked_for), TEST(home_comes_before_the_installed_profiles),
