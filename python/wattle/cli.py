@@ -125,6 +125,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _guarded(arguments: list[str]) -> int:
+    console.fill_standard_streams()
     _write_what_can_be_written()
     try:
         _add_commands(arguments)

@@ -43,6 +43,17 @@ err = Console(theme=THEME, highlight=False, emoji=False, stderr=True)
 LINE_EVERY_S = 10.0  # where standard error is no terminal, progress is a plain line at most this often
 BAR_AFTER_S = 1.0  # nothing shorter than this gets a bar
 NOWHERE = Path(os.devnull)
+LAST_STANDARD = 2  # the descriptor of standard error
+
+
+def fill_standard_streams() -> None:
+    """A standard stream that was closed before we began leads nowhere: no file that we open may take its number. What
+    we start finds it closed, as we did."""
+    while (number := os.open(NOWHERE, os.O_RDWR | os.O_CLOEXEC)) <= LAST_STANDARD:
+        pass
+    os.close(number)
+    sys.stdout = sys.stdout or NOWHERE.open("w")
+    sys.stderr = sys.stderr or NOWHERE.open("w")
 
 
 def error(message: str) -> None:
@@ -111,9 +122,8 @@ class _Lenient:
 @contextmanager
 def lenient() -> Iterator[None]:
     """While it lasts, output that cannot be written is no error, nor is it afterwards: for a command that is there for
-    another's sake. A stream that was closed before we began leads nowhere, then and afterwards. Results that are lost
-    are said, unless who asked for them has gone."""
-    replaced = [_Lenient(stream or NOWHERE.open("w")) for stream in (sys.stdout, sys.stderr)]
+    another's sake. Results that are lost are said, unless who asked for them has gone."""
+    replaced = [_Lenient(stream) for stream in (sys.stdout, sys.stderr)]
     sys.stdout, sys.stderr = replaced  # type: ignore[assignment]
     try:
         yield

@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from wattle import __version__, units
+from wattle import __version__, files, units
 from wattle.checked import Checked, read_json, require_schema
 from wattle.errors import WattleError
 
@@ -93,12 +93,9 @@ def start(kind: str, command: list[str], n_pes: int, **more: Any) -> Manifest:
 def write(directory: Path, manifest: Manifest) -> Path:
     """Writes DIR/manifest.json; the file is whole or is not there."""
     path = directory / FILE
-    scratch = directory / f".{FILE}.{os.getpid()}"
     try:
-        scratch.write_text(json.dumps(manifest.as_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        scratch.replace(path)
+        files.write_atomically(path, json.dumps(manifest.as_dict(), indent=2, ensure_ascii=False) + "\n")
     except OSError as error:
-        scratch.unlink(missing_ok=True)
         raise WattleError(f"{path}: cannot be written: {error.strerror}") from None
     return path
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
+from wattle import files
 from wattle.commands import run_quietly
 from wattle.errors import WattleError
 
@@ -176,12 +177,12 @@ class Nodes:
     def _write_scripts(self) -> None:
         for name, text in (("enter", ENTER), ("agent", AGENT)):
             script = self.folder / name
-            script.write_text(text)
+            files.write_atomically(script, text)
             script.chmod(0o755)
         hosts = Path("/etc/hosts")
         known = hosts.read_text(errors="replace") if hosts.exists() else ""
         lines = [f"{SUBNET}.{i + 1} {name}" for i, name in enumerate(self.names)]
-        (self.folder / "hosts").write_text("\n".join([known.rstrip("\n"), *lines, ""]))
+        files.write_atomically(self.folder / "hosts", "\n".join([known.rstrip("\n"), *lines, ""]))
 
     def _make(self) -> None:
         self._do("ip", "netns", "add", self._switch)

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from wattle import console, info, manifest, paths, stopping, units
+from wattle import console, files, info, manifest, paths, stopping, units
 from wattle.acceptance import found, steps, trial
 from wattle.acceptance.steps import Step
 from wattle.acceptance.trial import Result
@@ -33,7 +33,7 @@ STYLES = {"passed": "good", "failed": "bad", "not tried": "partly"}
 def acceptance(
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="The file to write (wattle-acceptance-HOST-TIME.tar.gz)."),
+        typer.Option("-o", "--output", metavar="FILE", help="File to write (wattle-acceptance-HOST-TIME-PID.tar.gz)."),
     ] = None,
     only: Annotated[
         str | None, typer.Option("--only", metavar="STEP,...", help="Only these steps or groups; --list names them.")
@@ -58,7 +58,9 @@ def acceptance(
         return 0
     if not 1 <= limit <= 1e6:
         raise WattleError(f"--limit {limit:g}: allowed are 1 to 1000000 seconds")
-    target = output or Path(f"wattle-acceptance-{platform.node()}-{time.strftime('%Y%m%d-%H%M%S')}.tar.gz")
+    target = output or Path(
+        f"wattle-acceptance-{platform.node()}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.tar.gz"
+    )
     _check(target)
     folder = _scratch()
     stop: KeyboardInterrupt | None = None
@@ -87,20 +89,19 @@ def _chosen(every: list[Step], only: str | None) -> list[Step]:
     return [s for s in every if s.name in names or s.group in names]
 
 
+def _label() -> str:
+    """Apart for two that start in the same second."""
+    return f"{platform.node()}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+
+
 def _check(target: Path) -> None:
     """Before half an hour is spent on what goes into the file."""
     if target.exists():
         raise WattleError(f"{target}: is there already; give another file with -o")
     try:
-        _part(target).write_bytes(b"\0" * 4096)
+        files.try_writing(target.parent)
     except OSError as error:
         raise WattleError(f"{target}: cannot be written: {error.strerror}; give another file with -o") from None
-    finally:
-        _part(target).unlink(missing_ok=True)
-
-
-def _part(target: Path) -> Path:
-    return target.with_name(f".{target.name}.part")
 
 
 def _scratch() -> Path:
@@ -168,14 +169,11 @@ def _document(results: list[Result], folder: Path, host: dict[str, Any]) -> dict
 
 def _keep(folder: Path, document: dict[str, Any], target: Path) -> None:
     """The file is whole or is not there; then all that would have been in it stays where it is."""
-    part = _part(target)
     try:
-        (folder / "acceptance.json").write_text(jsons.dumps(document, indent=1) + "\n", encoding="utf-8")
-        with tarfile.open(part, "w:gz") as archive:
+        files.write_atomically(folder / "acceptance.json", jsons.dumps(document, indent=1) + "\n")
+        with files.writing(target) as out, tarfile.open(fileobj=out, mode="w:gz") as archive:
             archive.add(folder, folder.name)
-        part.replace(target)
     except OSError as error:
-        part.unlink(missing_ok=True)
         words = error.strerror or str(error)
         raise WattleError(f"{target}: cannot be written: {words}; what was found stays in {folder}") from None
     shutil.rmtree(folder.parent, ignore_errors=True)

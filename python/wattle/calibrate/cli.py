@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from wattle import console, stopping
+from wattle import console, files, stopping
 from wattle.calibrate import prices, tool, watts
 from wattle.calibrate.prices import Where
 from wattle.calibrate.show import show, show_fit, show_network
@@ -109,7 +109,7 @@ def _fit(file: Path, seconds: float, ghz: float | None) -> None:
         document, said = tool.run(words, at, "nothing is written, and clocks are put back")
     found = watts.fit(document, processor["sockets"], ghz or watts.seen_ghz(document) or processor["ghz"])
     try:
-        file.write_text(watts.text(found, file.stem, processor), encoding="utf-8")
+        files.write_atomically(file, watts.text(found, file.stem, processor))
     except OSError as error:
         raise WattleError(f"{file}: cannot be written: {error.strerror}") from None
     show_fit(found, console.out)

@@ -7,14 +7,12 @@ differ about either.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wattle import manifest, paths
+from wattle import files, manifest, paths
 from wattle.calibrate import tool
 from wattle.calibrate.watts import BUSY_FROM
 from wattle.checked import Checked, read_json, require_schema
@@ -153,16 +151,9 @@ def _cell(cell: Checked) -> Cell:
 
 def store(document: dict[str, Any], file: Path) -> None:
     """Writes the file; it is whole, or what it was before."""
-    scratch = file.with_name(f".{file.name}.{os.getpid()}")
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with scratch.open("w", encoding="utf-8") as out:
-            out.write(text)
-            out.flush()
-            os.fsync(out.fileno())
-        scratch.replace(file)
+        files.write_atomically(file, text, durable=True)
     except OSError as error:
-        with suppress(OSError):
-            scratch.unlink(missing_ok=True)
         raise WattleError(f"{file}: the prices cannot be kept: {error.strerror}") from None

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from wattle import console, info, runs, units
+from wattle import console, files, info, runs, units
 from wattle.errors import WattleError
 from wattle.pe import PE
 from wattle.plan import by_sim, file, machine
@@ -78,7 +78,7 @@ def plan(
 
 def _write(where: Path, text: str) -> None:
     try:
-        where.write_text(text, encoding="utf-8")
+        files.write_atomically(where, text)
     except OSError as error:
         raise WattleError(f"{where}: cannot be written: {error.strerror}; give another file with -o") from None
 

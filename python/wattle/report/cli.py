@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from wattle import console
+from wattle import console, files
 from wattle import manifest as manifests
 from wattle.errors import WattleError
 from wattle.report import bench_page, page, run_page, study_page
@@ -38,14 +38,11 @@ def write(directory: Path, output: Path | None = None) -> Path:
     made = build(directory)
     beside = directory.with_suffix(".html") if directory.is_file() else directory / "report.html"
     target = output if output is not None else beside
-    scratch = target.with_name(f".{target.name}.part")
     try:
         if target.is_dir():
             raise WattleError(f"{target}: is a directory; give a file with -o")
-        scratch.write_text(page.render(made), encoding="utf-8")
-        scratch.replace(target)
+        files.write_atomically(target, page.render(made))
     except OSError as error:
-        scratch.unlink(missing_ok=True)
         raise WattleError(f"{target}: cannot be written: {error.strerror}; give another file with -o") from None
     return target
 

@@ -3,30 +3,55 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import re
 import time
 from pathlib import Path
 
+from wattle import files
 from wattle.errors import WattleError
 
 ROOM_BYTES = 1 << 20  # less than this, and profiles would be cut off
 PARENT = "wattle-runs"
+NAME_MOST = 100  # of the program's name
+
+_claims: list[int] = []  # locked directories, open until this process ends
 
 
 def prepare(wanted: Path | None, program: str) -> Path:
-    """Makes the directory (absolute). It must be new or empty, writable, and have room."""
+    """Makes the directory (absolute). It must be new or empty, writable, and have room. It is this process's alone: two
+    commands that start at the same moment get two directories, or one of them this error."""
     directory = (wanted if wanted is not None else _default(program)).absolute()
     try:
-        if directory.exists() and not directory.is_dir():
-            raise WattleError(f"{directory}: is not a directory; give another with -o")
-        if directory.is_dir() and any(directory.iterdir()):
+        if wanted is None:
+            directory = files.make_numbered(directory)
+        else:
+            directory.mkdir(parents=True, exist_ok=True)
+        if not _claim(directory):
+            raise WattleError(f"{directory}: another command is about to write there; give another directory with -o")
+        if any(directory.iterdir()):
             raise WattleError(f"{directory}: is not empty; give another directory with -o, or empty this one")
-        directory.mkdir(parents=True, exist_ok=True)
         _try_to_write(directory)
+    except FileExistsError:
+        raise WattleError(f"{directory}: is not a directory; give another with -o") from None
     except OSError as error:
         raise WattleError(f"{directory}: {_words(error)}; give another directory with -o") from None
     return directory
+
+
+def _claim(directory: Path) -> bool:
+    """Locks the directory until this process ends; false where another process has locked it. A file system without
+    locks has no such protection, as before."""
+    claim = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    _claims.append(claim)
+    try:
+        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def profile_folder(directory: Path) -> Path:
@@ -41,20 +66,11 @@ def profile_folder(directory: Path) -> Path:
 
 def _default(program: str) -> Path:
     name = re.sub(r"[^A-Za-z0-9._+-]", "_", Path(program).name).strip(".") or "program"
-    base = Path(PARENT) / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
-    candidate, n = base, 2
-    while candidate.exists():
-        candidate, n = base.with_name(f"{base.name}-{n}"), n + 1
-    return candidate
+    return Path(PARENT).absolute() / f"{name[:NAME_MOST]}-{time.strftime('%Y%m%d-%H%M%S')}"
 
 
 def _try_to_write(directory: Path) -> None:
-    """Permission bits are not enough: the file system may be read-only, or full."""
-    probe = directory / f".probe-{os.getpid()}"
-    try:
-        probe.write_bytes(b"\0" * 4096)
-    finally:
-        probe.unlink(missing_ok=True)
+    files.try_writing(directory)
     free = os.statvfs(directory)
     if free.f_bavail * free.f_frsize < ROOM_BYTES and free.f_blocks:
         raise OSError(errno.ENOSPC, f"less than {ROOM_BYTES >> 20} MiB is free on this disk")

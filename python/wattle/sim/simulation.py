@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wattle import info, paths
+from wattle import files, info, paths
 from wattle.checked import Checked, read_json, require_schema
 from wattle.errors import WattleError
 from wattle.info import Info
@@ -47,8 +47,8 @@ class Simulation:
     def write(self, where: Path) -> Ready:
         """Its files, into a folder."""
         ready = Ready(self, where)
-        ready.platform.write_text(platform.text(self.cluster, self.core, self.pes), encoding="utf-8")
-        ready.machine.write_text(nodes.share(self.core, f"{self.core.profile}-core"), encoding="utf-8")
+        files.write_atomically(ready.platform, platform.text(self.cluster, self.core, self.pes))
+        files.write_atomically(ready.machine, nodes.share(self.core, f"{self.core.profile}-core"))
         if self.profile:
             profile_folder(where)
         return ready

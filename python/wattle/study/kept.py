@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from wattle import console, manifest, stopping
+from wattle import console, files, manifest, stopping
 from wattle.checked import Checked, read_json, require_schema
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
@@ -30,7 +30,7 @@ def settings() -> dict[str, str]:
 def write_results(path: Path, results: dict[str, Any]) -> Path:
     """The study's results at `path`, for other programs to read."""
     try:
-        path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        files.write_atomically(path, json.dumps(results, indent=1) + "\n")
     except OSError as error:
         raise WattleError(f"{path}: cannot be written: {error.strerror}") from None
     return path

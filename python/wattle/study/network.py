@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from wattle import console, manifest, paths
+from wattle import console, files, manifest, paths
 from wattle.calibrate import network
 from wattle.calibrate.network import FIT, HELD, Measured
 from wattle.checked import Checked
@@ -106,7 +106,7 @@ def run(file: Path, directory: Path, command: list[str]) -> tuple[Manifest, Anal
 
 def _write(file: Path, text: str) -> None:
     try:
-        file.write_text(text, encoding="utf-8")
+        files.write_atomically(file, text)
     except OSError as error:
         raise WattleError(f"{file}: cannot be written: {error.strerror}") from None
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from wattle import files
 from wattle.checked import Checked
 from wattle.errors import DamagedFile, WattleError
 from wattle.provenance import Joules, read_joules, total, unavailable
@@ -30,12 +31,10 @@ def energy_columns() -> dict[str, Any]:
 def write(directory: Path, rows: Sequence[dict[str, Any]], schema: dict[str, Any]) -> Path:
     """Writes DIR/samples.parquet; the file is whole or is not there."""
     path = directory / FILE
-    scratch = directory / f".{FILE}.part"
     try:
-        pl.DataFrame(list(rows), schema=schema).write_parquet(scratch)
-        scratch.replace(path)
+        with files.writing(path) as out:
+            pl.DataFrame(list(rows), schema=schema).write_parquet(out)
     except OSError as error:
-        scratch.unlink(missing_ok=True)
         raise WattleError(f"{path}: cannot be written: {error.strerror or error}") from None
     return path
 

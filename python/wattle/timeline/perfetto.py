@@ -9,6 +9,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from wattle import files
 from wattle.timeline.rows import Row, Slice
 
 NAME = "timeline.pftrace"
@@ -20,7 +21,7 @@ UUIDS = 16  # tracks of a PE, at most
 
 def write(path: Path, rows: list[Row]) -> Path:
     """One process for each PE, with the PE's row, its other threads, its clock and its joules."""
-    with path.open("wb") as out:
+    with files.writing(path) as out:
         for packet in packets(rows):
             out.write(_field(1, packet))
     return path
