@@ -4,14 +4,15 @@
 PREFIX ?= /usr/local
 PRESET ?= release
 JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-bench build demo test soak bench install format lint docs clean distclean
+.PHONY: help deps deps-test deps-bench build demo test soak fuzz bench install format lint docs clean distclean
 
 help: ## Show this list
 	@echo "Wattle: OpenSHMEM that spends as few joules as it can. Start with: make demo"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
-	@echo "Variables: PRESET=release|debug|asan|threads-tsan (build), PREFIX=/usr/local and DESTDIR= (install), JOBS=$(JOBS)"
+	@echo "Variables: PRESET=release|debug|asan|threads-tsan (build), FUZZ_SECONDS=$(FUZZ_SECONDS) (fuzz), PREFIX=/usr/local and DESTDIR= (install), JOBS=$(JOBS)"
 
 deps: ## Install what building and running need: Debian packages, and pinned Python packages in .venv
 	@tools/apt-deps build run
@@ -35,6 +36,9 @@ test: deps-test ## Run every test: unit, multi-PE, Python, browser, and the sani
 
 soak: deps-test ## Run the long tests
 	@tools/test-soak $(JOBS)
+
+fuzz: deps-test ## Fuzz the parsers of files and messages, each for FUZZ_SECONDS (60)
+	@tools/fuzz $(FUZZ_SECONDS)
 
 bench: deps-bench build ## Compare with Debian's OpenSHMEM, alternating in one run, and print the ratios
 	@.venv/bin/python bench/run.py $(BENCH_ARGS)

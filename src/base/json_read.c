@@ -116,37 +116,64 @@ static bool read_text(reader *r)
 
 /* ---- numbers ---- */
 
-static int read_digits(reader *r, double *value, int *places)
+/* A number's digits: the first ones that a double can tell apart, and the power of ten that stands for the others. */
+typedef struct digits {
+  uint64_t value;
+  long power;
+} digits;
+
+/* 10 to the power of this times any digits that are kept is 0, or infinite. */
+enum { MOST_POWER = 1000 };
+static const uint64_t most_value = (UINT64_MAX - 9) / 10;
+
+/* Digits in front of the point, or behind it; how many there were. */
+static size_t read_digits(reader *r, digits *d, bool behind_point)
 {
-  int n = 0;
-  for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++, n++, (*places)++)
-    *value = *value * 10 + (*r->at - '0');
+  size_t n = 0;
+  for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++, n++) {
+    bool is_kept = d->value <= most_value;
+    if (is_kept) d->value = d->value * 10 + (uint64_t)(*r->at - '0');
+    d->power += (long)!is_kept - (long)behind_point;
+  }
   return n;
+}
+
+/* After the letter e. */
+static bool read_exponent(reader *r, long *power)
+{
+  bool negative = false, any = false;
+  if (r->at < r->end && (*r->at == '-' || *r->at == '+')) negative = *r->at++ == '-';
+  for (*power = 0; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++, any = true)
+    if (*power < INT32_MAX) *power = *power * 10 + (*r->at - '0');
+  if (negative) *power = -*power;
+  return any;
+}
+
+static double value_of(const digits *d)
+{
+  long power = d->power < -MOST_POWER ? -MOST_POWER : d->power > MOST_POWER ? MOST_POWER : d->power;
+  return d->value ? (double)((long double)d->value * powl(10, (long double)power)) : 0;
 }
 
 static bool read_number(reader *r, double *value)
 {
-  bool negative = r->at < r->end && *r->at == '-', negative_power = false;
-  int places = 0, whole, power = 0;
-  double exponent = 0;
-  *value = 0;
+  bool negative = r->at < r->end && *r->at == '-';
+  digits d = {0, 0};
+  long exponent = 0;
   r->at += negative;
   bool zero = r->at < r->end && *r->at == '0';
-  whole = read_digits(r, value, &places);
+  size_t whole = read_digits(r, &d, false);
   if (whole == 0 || (zero && whole > 1)) return fail(r, "a value that is none");
   if (r->at < r->end && *r->at == '.') {
     r->at++;
-    places = 0;
-    if (read_digits(r, value, &places) == 0) return fail(r, "a number that ends with its point");
-    power = -places;
+    if (read_digits(r, &d, true) == 0) return fail(r, "a number that ends with its point");
   }
   if (r->at < r->end && (*r->at == 'e' || *r->at == 'E')) {
     r->at++;
-    if (r->at < r->end && (*r->at == '-' || *r->at == '+')) negative_power = *r->at++ == '-';
-    if (read_digits(r, &exponent, &places) == 0) return fail(r, "a number without its exponent");
+    if (!read_exponent(r, &exponent)) return fail(r, "a number without its exponent");
   }
-  *value *= pow(10, power + (negative_power ? -exponent : exponent));
-  if (negative) *value = -*value;
+  d.power += exponent;
+  *value = negative ? -value_of(&d) : value_of(&d);
   return true;
 }
 

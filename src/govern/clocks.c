@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "govern/clock_plan.h"
 #include "govern/price.h"
 #include "power/knob_saved.h"
 
@@ -89,43 +90,6 @@ static void lead(wtl_clocks *c, const wtl_clocks_node *node)
 
 /* ---- every process ---- */
 
-/* A PE's clock in WATTLE_CLOCKS. `ghz`: 0 if it is not named; NaN where the list is wrong. `first`: it is the first PE
- * of the first entry with this clock. */
-typedef struct planned {
-  double ghz;
-  bool first;
-} planned;
-
-/* An entry of the list, and where it ends; NULL where it is none. */
-static const char *read_entry(const char *at, long *first, long *last, double *ghz)
-{
-  char *end;
-  *first = *last = strtol(at, &end, 10);
-  if (end != at && *end == '-') *last = strtol(end + 1, &end, 10);
-  if (end == at || *end != '=') return NULL;
-  const char *number = end + 1;
-  *ghz = strtod(number, &end);
-  if (end == number || !(*ghz > 0 && *ghz < 100) || (*end && *end != ',') || *last < *first) return NULL;
-  return *end ? end + 1 : end;
-}
-
-static planned planned_for(const char *list, int pe)
-{
-  planned mine = {0, false};
-  long first, last;
-  double ghz;
-  for (const char *at = list; at && *at;) {
-    at = read_entry(at, &first, &last, &ghz);
-    if (!at)
-      mine.ghz = NAN;
-    else if (pe >= first && pe <= last)
-      mine = (planned){ghz, pe == first};
-  }
-  for (const char *at = list; mine.first && (at = read_entry(at, &first, &last, &ghz)) && first != pe;)
-    mine.first = ghz != mine.ghz;
-  return mine;
-}
-
 /* The first domain with a clock that this process may run in; NULL for none. */
 static const wtl_clock_domain *domain_of(const wtl_clocks *c, const wtl_clocks_node *node)
 {
@@ -146,7 +110,7 @@ static uint32_t fixed_share(const wtl_clocks *c, const wtl_clocks_node *node, do
 }
 
 /* A clock that cannot be had, once for all PEs that it is named for. One that only has few digits is no such clock. */
-static void say_beyond(const wtl_clocks *c, const wtl_clocks_node *node, const planned *plan)
+static void say_beyond(const wtl_clocks *c, const wtl_clocks_node *node, const wtl_clock_plan *plan)
 {
   const wtl_clock_domain *d = plan->first ? domain_of(c, node) : NULL;
   if (!d || d->hint || (1.01e6 * plan->ghz >= d->min_khz && 0.99e6 * plan->ghz <= d->max_khz)) return;
@@ -181,7 +145,7 @@ static void note_change(void *arg, size_t domain, uint32_t khz)
   if (p->timeline_bytes) wtl_profile_note(p, WTL_SPAN_CLOCK, now, now, khz, (uint32_t)domain);
 }
 
-static void govern(wtl_clocks *c, const wtl_clocks_node *node, const planned *plan)
+static void govern(wtl_clocks *c, const wtl_clocks_node *node, const wtl_clock_plan *plan)
 {
   double ns = wtl_clock_ns_per_tick();
   uint64_t settle = (uint64_t)(node->votes->settle_s * 1e9 / ns);
@@ -207,7 +171,7 @@ static void govern(wtl_clocks *c, const wtl_clocks_node *node, const planned *pl
 int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, size_t size)
 {
   const char *list = node->settings->clocks.text;
-  planned plan = planned_for(list, node->me);
+  wtl_clock_plan plan = wtl_clock_plan_of(list, node->me);
   c->settings = node->settings;
   c->leads = node->slot == 0;
   if (isnan(plan.ghz)) {

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SLOTS = 65536 };
+#define MOST_SLOTS 65536
+#define MOST_HOSTS 65536
+#define TEXT_OF_(number) #number
+#define TEXT_OF(number) TEXT_OF_(number)
 
 static bool parse_slots(const char *text, int *slots)
 {
@@ -16,23 +19,37 @@ static bool parse_slots(const char *text, int *slots)
   return true;
 }
 
-/* A host that is named again gets what both say together, as with Open MPI. */
-static bool add(wtl_hosts *h, const char *name, size_t length, int slots)
+/* A host that is named again gets what both say together, as with Open MPI. NULL, or the reason why it cannot be. */
+static const char *add(wtl_hosts *h, const char *name, size_t length, int slots)
 {
   for (int i = 0; i < h->n; i++)
     if (strncmp(h->at[i].name, name, length) == 0 && h->at[i].name[length] == '\0') {
       h->at[i].slots = (h->at[i].slots ? h->at[i].slots : 1) + (slots ? slots : 1);
       h->slots = true;
-      return true;
+      return h->at[i].slots <= MOST_SLOTS ? NULL : "a host has more than " TEXT_OF(MOST_SLOTS) " slots, all together";
     }
+  if (h->n == MOST_HOSTS) return "more than " TEXT_OF(MOST_HOSTS) " hosts";
   wtl_host *grown = realloc(h->at, (size_t)(h->n + 1) * sizeof *grown);
-  if (!grown) return false;
+  if (!grown) return "no memory";
   h->at = grown;
-  if (!(h->at[h->n].name = strndup(name, length))) return false;
+  if (!(h->at[h->n].name = strndup(name, length))) return "no memory";
   h->at[h->n++].slots = slots;
   h->slots = h->slots || slots;
   h->ranges = h->ranges || memchr(name, '[', length);
-  return true;
+  return NULL;
+}
+
+/* A name is passed on in a list, so it holds nothing that ends a word or a name there: commas stand in brackets only. */
+static bool is_name(const char *name, size_t length)
+{
+  bool in_brackets = false;
+  for (size_t i = 0; i < length; i++) {
+    unsigned char c = (unsigned char)name[i];
+    if (c <= ' ' || c >= 0x7f || (c == ',' && !in_brackets)) return false;
+    if (c == (in_brackets ? '[' : ']')) return false;
+    if (c == '[' || c == ']') in_brackets = c == '[';
+  }
+  return !in_brackets;
 }
 
 /* One host: NAME or NAME:SLOTS. More colons than one are an address. *length becomes the name's. */
@@ -45,6 +62,13 @@ static bool parse_host(const char *word, size_t *length, int *slots, char *error
   *slots = 0;
   if (colon) *length = (size_t)(colon - word);
   if (*length == 0) return snprintf(error, size, "a host's name is empty"), false;
+  if (!is_name(word, *length)) {
+    snprintf(error, size,
+             "\"%.*s\" is no host's name: it holds a space, a control character, a comma outside of brackets, or a "
+             "bracket without the other one",
+             (int)*length, word);
+    return false;
+  }
   if (!colon) return true;
   snprintf(number, sizeof number, "%.*s", (int)(whole - *length - 1), colon + 1);
   if (parse_slots(number, slots)) return true;
@@ -60,9 +84,9 @@ bool wtl_hosts_of_list(wtl_hosts *h, const char *list, char *error, size_t size)
     if (*at && *at != ',') continue;
     size_t length = (size_t)(at - start);
     int slots;
-    char why[256] = "no memory";
-    if (!parse_host(start, &length, &slots, why, sizeof why) || !add(h, start, length, slots))
-      return snprintf(error, size, "--host %s: %s", list, why), false;
+    char why[256];
+    const char *wrong = parse_host(start, &length, &slots, why, sizeof why) ? add(h, start, length, slots) : why;
+    if (wrong) return snprintf(error, size, "--host %s: %s", list, wrong), false;
     if (!*at) return true;
     start = at + 1;
   }
@@ -97,8 +121,8 @@ static bool read_line(wtl_hosts *h, char *line, char *error, size_t size)
     return false;
   }
   h->slot_words = h->slot_words || slots != before;
-  if (add(h, line, length, slots)) return true;
-  snprintf(error, size, "no memory");
+  if (!(wrong = add(h, line, length, slots))) return true;
+  snprintf(error, size, "%s", wrong);
   return false;
 }
 

@@ -25,12 +25,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/json_read.h"
 #include "base/regular_file.h"
 #include "power/gauge.h"
 #include "power/http.h"
+#include "power/redfish_page.h"
 
-enum { PAGE = 1 << 18, ADDRESS = 512 };
+enum { PAGE = 1 << 18, ADDRESS = WTL_REDFISH_PATH };
 static const double ask_every_s = 1;
 /* What a reading may be late by: the controller's own interval, about a second (assumed: it does not say), and ours. */
 static const double step_s = 2;
@@ -49,45 +49,9 @@ typedef struct redfish {
 
 /* ---- a page ---- */
 
-typedef struct found {
-  double watts, reading;
-  bool reads_watts;
-  char metrics[ADDRESS], power[ADDRESS], member[ADDRESS]; /* where to look further; "" */
-  const char *name;                                       /* of what the watts were in */
-} found;
-
-static void keep(char *out, const wtl_json_leaf *leaf)
-{
-  if (leaf->kind == WTL_JSON_IS_TEXT && *leaf->text == '/') snprintf(out, ADDRESS, "%s", leaf->text);
-}
-
-static void look(void *arg, const wtl_json_leaf *leaf)
-{
-  found *f = arg;
-  bool is_number = leaf->kind == WTL_JSON_IS_NUMBER;
-  if (is_number && strcmp(leaf->path, "PowerWatts.Reading") == 0) {
-    f->watts = leaf->number;
-    f->name = "PowerWatts";
-  } else if (is_number && strcmp(leaf->path, "PowerControl.0.PowerConsumedWatts") == 0) {
-    f->watts = leaf->number;
-    f->name = "PowerConsumedWatts";
-  } else if (is_number && strcmp(leaf->path, "Reading") == 0) {
-    f->reading = leaf->number;
-  } else if (strcmp(leaf->path, "ReadingUnits") == 0) {
-    f->reads_watts = strcmp(leaf->text, "W") == 0;
-  } else if (strcmp(leaf->path, "EnvironmentMetrics.@odata.id") == 0) {
-    keep(f->metrics, leaf);
-  } else if (strcmp(leaf->path, "Power.@odata.id") == 0) {
-    keep(f->power, leaf);
-  } else if (strcmp(leaf->path, "Members.0.@odata.id") == 0) {
-    keep(f->member, leaf);
-  }
-}
-
 /* False, and why, where there is no such page. */
-static bool read_page(redfish *r, const char *url, found *f, char *why, size_t size)
+static bool read_page(redfish *r, const char *url, wtl_redfish_page *f, char *why, size_t size)
 {
-  *f = (found){.watts = NAN, .reading = NAN};
   int status = wtl_http_get(r->http, url, r->page, sizeof r->page, why, size);
   if (status == 0) return false;
   if (status != 200) {
@@ -95,14 +59,10 @@ static bool read_page(redfish *r, const char *url, found *f, char *why, size_t s
              status == 401 || status == 403 ? " (who may log in there?)" : "");
     return false;
   }
-  const char *wrong = wtl_json_read(r->page, strlen(r->page), look, f);
+  const char *wrong = wtl_redfish_page_read(r->page, f);
   if (wrong) {
     snprintf(why, size, "%.200s is no JSON: %s", url, wrong);
     return false;
-  }
-  if (isnan(f->watts) && f->reads_watts) {
-    f->watts = f->reading;
-    f->name = "Sensor";
   }
   return true;
 }
@@ -117,7 +77,7 @@ static void root_of(const char *url, char *root, size_t size)
   snprintf(root, size, "%.*s", (int)(n + strcspn(url + n, "/")), url);
 }
 
-static bool has_watts(redfish *r, const char *root, const char *path, found *f, char *why, size_t size)
+static bool has_watts(redfish *r, const char *root, const char *path, wtl_redfish_page *f, char *why, size_t size)
 {
   char url[2 * ADDRESS];
   if (!*path) return false;
@@ -132,10 +92,10 @@ static bool has_watts(redfish *r, const char *root, const char *path, found *f, 
 }
 
 /* From the controller's address to the first chassis, and to what it says of watts. */
-static bool discover(redfish *r, found *f, char *why, size_t size)
+static bool discover(redfish *r, wtl_redfish_page *f, char *why, size_t size)
 {
   char root[ADDRESS], url[2 * ADDRESS];
-  found chassis;
+  wtl_redfish_page chassis;
   root_of(r->url, root, sizeof root);
   snprintf(url, sizeof url, "%s/redfish/v1/Chassis", root);
   if (!read_page(r, url, f, why, size)) return false;
@@ -218,7 +178,7 @@ static bool open_http(redfish *r, const wtl_settings *s, char *why, size_t size)
 static int ask(redfish *r, double *watts)
 {
   char why[256];
-  found f;
+  wtl_redfish_page f;
   if (!read_page(r, r->url, &f, why, sizeof why)) return EIO;
   *watts = f.watts;
   return isnan(f.watts) ? EBADMSG : 0;
@@ -311,7 +271,7 @@ static void redfish_find(wtl_gauges *set, const wtl_meter_env *env, char *why, s
 {
   const wtl_domain node = {.name = "node", .scope = WATTLE_SCOPE_NODE, .part = WTL_PART_NODE};
   char root[ADDRESS];
-  found f;
+  wtl_redfish_page f;
   redfish *r = env->settings && *env->settings->redfish.text ? calloc(1, sizeof *r) : NULL;
   if (!r) {
     snprintf(why, why_size, "WATTLE_REDFISH names no management controller");

@@ -73,6 +73,36 @@ static void numbers_are_those_of_json_in_any_locale(void)
   setlocale(LC_ALL, "C");
 }
 
+static void keep_number(void *arg, const wtl_json_leaf *leaf)
+{
+  *(double *)arg = leaf->number;
+}
+
+static double number_of(const char *text)
+{
+  double number = NAN;
+  CHECK(!wtl_json_read(text, strlen(text), keep_number, &number));
+  return number;
+}
+
+/* Digits and powers of ten without end: never NaN, and infinite only where the number is that large. */
+static void numbers_of_any_length_are_what_they_say(void)
+{
+  char text[2100];
+  CHECK(number_of("0e999") == 0 && number_of("-0.0e99999999999999999999") == 0);
+  CHECK(number_of("1e999") == INFINITY && number_of("1e-99999999999999999999") == 0);
+  CHECK_NEAR(number_of("1.7976931348623157e308"), 1.7976931348623157e308, 1e293);
+  CHECK_NEAR(number_of("12345678901234567890123456789e-28"), 1.2345678901234567, 1e-15);
+  memset(text, '0', sizeof text);
+  text[0] = '1';
+  strcpy(text + 1001, "e-1000");
+  CHECK_NEAR(number_of(text), 1, 1e-15);
+  memset(text, '0', sizeof text);
+  text[1] = '.';
+  strcpy(text + 1002, "1e1001");
+  CHECK_NEAR(number_of(text), 1, 1e-15);
+}
+
 static void what_is_not_json_is_refused(void)
 {
   static const char *const wrong[] = {"",
@@ -127,5 +157,5 @@ static void rubbish_is_refused_or_read(void)
 
 TESTS(TEST(leaves_are_shown_with_their_paths), TEST(elements_of_lists_are_named_by_their_number),
       TEST(texts_are_decoded), TEST(long_texts_are_cut_and_long_paths_hidden),
-      TEST(numbers_are_those_of_json_in_any_locale), TEST(what_is_not_json_is_refused), TEST(nesting_has_an_end),
-      TEST(rubbish_is_refused_or_read))
+      TEST(numbers_are_those_of_json_in_any_locale), TEST(numbers_of_any_length_are_what_they_say),
+      TEST(what_is_not_json_is_refused), TEST(nesting_has_an_end), TEST(rubbish_is_refused_or_read))

@@ -203,7 +203,11 @@ def test_file_of_hosts_in_either_form_reaches_each_launcher(
 @pytest.mark.parametrize("name", ["openmpi", "mpich", "srun"])
 @pytest.mark.parametrize(
     ("hosts", "why"),
-    [("", "empty"), ("a,", "empty"), (":2", "empty"), ("a:0", "slots"), ("a:x", "a:x"), ("a:65537", "1 to 65536")],
+    [
+        *[("", "empty"), ("a,", "empty"), (":2", "empty"), ("a:0", "slots"), ("a:x", "a:x"), ("a:65537", "1 to 65536")],
+        *[("a:65536,a", "more than 65536"), ("a b", "no host's name"), ("n[1,2", "no host's name")],
+        *[("n1]", "no host's name"), ("a\x1b[0m", "no host's name")],
+    ],
 )
 def test_wrong_hosts_are_refused(tmp_path: Path, name: str, hosts: str, why: str) -> None:
     result = dry(fake(tmp_path, "srun", "mpiexec.hydra", "mpirun.openmpi"), "--launcher", name, "--host", hosts, BOOT)
@@ -217,7 +221,10 @@ def test_hosts_that_are_left_out_are_missed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("a\nb slots=0\n", "line 2"), ("a 2\n", '"2"'), ("\n# a\n", "names no host"), (None, "No such file")],
+    [
+        *[("a\nb slots=0\n", "line 2"), ("a 2\n", '"2"'), ("\n# a\n", "names no host"), (None, "No such file")],
+        ("2a,b:2.c,ca,b\n", "no host's name"),
+    ],
 )
 def test_wrong_file_of_hosts_is_refused(tmp_path: Path, text: str | None, why: str) -> None:
     file = tmp_path / "hosts"

@@ -1,0 +1,45 @@
+#include "govern/clock_plan.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+/* The number of a PE: digits alone. */
+static bool read_pe(const char **at, long *pe)
+{
+  char *end;
+  if (**at < '0' || **at > '9') return false;
+  *pe = strtol(*at, &end, 10);
+  *at = end;
+  return true;
+}
+
+/* An entry of the list, and where the next one begins; NULL where it is none. */
+static const char *read_entry(const char *at, long *first, long *last, double *ghz)
+{
+  char *end;
+  if (!read_pe(&at, first)) return NULL;
+  *last = *first;
+  if (*at == '-' && (at++, !read_pe(&at, last))) return NULL;
+  if (*at++ != '=') return NULL;
+  *ghz = strtod(at, &end);
+  if (end == at || !(*ghz > 0 && *ghz < 100) || (*end && *end != ',') || *last < *first) return NULL;
+  return *end ? end + 1 : end;
+}
+
+wtl_clock_plan wtl_clock_plan_of(const char *list, int pe)
+{
+  wtl_clock_plan mine = {0, false};
+  long first, last;
+  double ghz;
+  for (const char *at = list; at && *at;) {
+    at = read_entry(at, &first, &last, &ghz);
+    if (!at)
+      mine.ghz = NAN;
+    else if (pe >= first && pe <= last)
+      mine = (wtl_clock_plan){ghz, pe == first};
+  }
+  for (const char *at = list; mine.first && (at = read_entry(at, &first, &last, &ghz)) && first != pe;)
+    mine.first = ghz != mine.ghz;
+  return mine;
+}

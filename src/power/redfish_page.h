@@ -1,0 +1,19 @@
+/*
+ * redfish_page.h - a page of a management controller (Redfish, DMTF DSP0266): its watts, or where to look for them.
+ */
+#ifndef WTL_POWER_REDFISH_PAGE_H
+#define WTL_POWER_REDFISH_PAGE_H
+
+enum { WTL_REDFISH_PATH = 512 };
+
+typedef struct wtl_redfish_page {
+  double watts;     /* NaN: the page has none */
+  const char *name; /* of the property that the watts are of; NULL: there is none */
+  /* Paths of further pages; "": the page names none. */
+  char metrics[WTL_REDFISH_PATH], power[WTL_REDFISH_PATH], member[WTL_REDFISH_PATH];
+} wtl_redfish_page;
+
+/* Reads a page, which may be anything. Returns NULL, or the reason why it is no JSON. */
+const char *wtl_redfish_page_read(const char *text, wtl_redfish_page *page);
+
+#endif
