@@ -1,5 +1,7 @@
 #include "shmem/memory.h"
 
+#include <stdatomic.h>
+
 #include "shmem.h"
 #include "shmem/meeting.h"
 
@@ -80,15 +82,21 @@ static void warn_exhausted(const wtl_frame *f, size_t bytes)
       wtl_call_name(f->call), bytes, self->mem.live_bytes, self->mem.bytes, wtl_heap_room(&self->mem));
 }
 
+/* Programs try what an implementation allows: the first refusal alone is said. */
+static void warn_of_alignment(const wtl_frame *f, size_t align)
+{
+  static atomic_flag said = ATOMIC_FLAG_INIT;
+  if (!f->self->check || atomic_flag_test_and_set(&said)) return;
+  wtl_say(
+      "%s: alignment=%zu is not valid here; allowed: powers of two up to %zu; the call returns NULL, here and later",
+      wtl_call_here(f->call), align, (size_t)WTL_SLICE_ALIGN);
+}
+
 void *wtl_shmem_align(wtl_frame *f, size_t align, size_t bytes)
 {
-  wtl_check_size(f, align && (align & (align - 1)) == 0, "alignment", align, "powers of two");
-  if (align > WTL_SLICE_ALIGN) {
-    wtl_say("%s: blocks are aligned to %zu bytes at most, not to %zu; the call returns NULL", wtl_call_name(f->call),
-            (size_t)WTL_SLICE_ALIGN, align);
-    return NULL;
-  }
-  return wtl_shmem_alloc(f, bytes, align, false);
+  bool good = align && (align & (align - 1)) == 0 && align <= WTL_SLICE_ALIGN;
+  if (!good) warn_of_alignment(f, align);
+  return good ? wtl_shmem_alloc(f, bytes, align, false) : NULL;
 }
 
 void *wtl_shmem_alloc(wtl_frame *f, size_t bytes, size_t align, bool zero)

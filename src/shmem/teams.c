@@ -73,19 +73,21 @@ static bool is_world(const wtl_pe *self, int n, const long *sync)
 wtl_team *wtl_active_set_of(const wtl_frame *f, wtl_team *set, int start, int log_stride, int n, long *sync)
 {
   wtl_pe *self = f->self;
+  int asked_stride = log_stride;
+  if (n == 1) log_stride = 0; /* there is no next PE */
   bool good = start >= 0 && log_stride >= 0 && log_stride < 31 && n >= 1 &&
               start + ((long long)(n - 1) << log_stride) < self->n;
   if (!good)
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: PE_start=%d, logPE_stride=%d, PE_size=%d is no active set of this job, which has PEs 0 to %d",
-                wtl_call_here(f->call), start, log_stride, n, self->n - 1);
+                wtl_call_here(f->call), start, asked_stride, n, self->n - 1);
   if (is_world(self, n, sync)) return &self->world;
   wtl_check_symmetric(f, "pSync", sync, SHMEM_SYNC_SIZE * sizeof *sync, self->me);
   wtl_check_alignment(f, "pSync", sync, sizeof *sync);
   wtl_active_set(self, set, start, 1 << log_stride, n, sync);
   if (set->me < 0)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE is not in the active set PE_start=%d, logPE_stride=%d, PE_size=%d",
-                wtl_call_here(f->call), start, log_stride, n);
+                wtl_call_here(f->call), start, asked_stride, n);
   return set;
 }
 
@@ -242,9 +244,8 @@ int wtl_shmem_ctx_create(wtl_frame *f, shmem_team_t team, long options, shmem_ct
   wtl_check_that(f, (options & ~known) == 0, "options", options,
                  "0 and SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE, SHMEM_CTX_NOSTORE");
   wtl_ctx *c = t ? wtl_context_make(f->self, t, options, options & SHMEM_CTX_PRIVATE) : NULL;
-  if (!c) return -1;
-  *ctx = (shmem_ctx_t)atomic_load(&c->handle);
-  return 0;
+  *ctx = c ? (shmem_ctx_t)atomic_load(&c->handle) : SHMEM_CTX_INVALID;
+  return c ? 0 : -1;
 }
 
 void wtl_shmem_ctx_destroy(wtl_frame *f, shmem_ctx_t ctx)

@@ -56,6 +56,9 @@ ALONE = [  # mistake, call, what the line must say
     ("cas_misaligned", "shmem_int_atomic_compare_swap", "not aligned to its type's 4 bytes"),
     ("lock_misaligned", "shmem_set_lock", "not aligned"),
     ("wait_misaligned", "shmem_long_wait_until", "ivar=0x[0-9a-f]+ is not aligned"),
+    ("short_wait_misaligned", "shmem_short_wait", "ivar=0x[0-9a-f]+ is not aligned to its type's 2 bytes"),
+    ("wait_all_misaligned", "shmem_int_wait_until_all", "ivars=0x[0-9a-f]+ is not aligned to its type's 4 bytes"),
+    ("test_misaligned", "shmem_ushort_test", "ivar=0x[0-9a-f]+ is not aligned to its type's 2 bytes"),
     ("wait_null", "shmem_long_wait_until", "ivar is NULL"),
     ("wait_cmp_17", "shmem_long_wait_until", "cmp=17 is not valid here; allowed: SHMEM_CMP_EQ"),
     ("test_cmp_minus_1", "shmem_long_test", "cmp=-1 is not valid"),
@@ -130,7 +133,6 @@ ALONE = [  # mistake, call, what the line must say
     ("realloc_foreign", "shmem_realloc", "is not the start of a live block"),
     ("put_beyond_the_heap_s_blocks", "shmem_putmem", "only [0-9]+ of the 16777216 bytes up to its end are"),
     ("p_beyond_the_heap_s_blocks", "shmem_long_p", "dest=0x[0-9a-f]+ is not symmetric"),
-    ("align_3", "shmem_align", "alignment=3 is not valid here"),
     (
         "sum_overlaps",
         "shmem_long_sum_reduce",
@@ -332,6 +334,24 @@ def test_a_team_too_many_is_refused_on_all_pes_and_said_once() -> None:
     (line,) = result.said
     why = "no team can be made: its PEs are in 62 others together"
     assert re.match(f"wattle: PE 0: shmem_team_split_strided{PLACE}: {why}", line)
+
+
+ALIGNMENTS = [("align_0", 0), ("align_3", 3), ("align_24", 24), ("align_32m", 32 << 20), ("align_minus_1", 2**64 - 1)]
+
+
+@pytest.mark.parametrize(("mistake", "value"), ALIGNMENTS)
+def test_an_alignment_that_cannot_be_gives_null_and_one_warning_and_the_program_goes_on(
+    mistake: str, value: int
+) -> None:
+    """Without waiting for the other PE, which does not ask."""
+    result = oshrun(2, "wrong", mistake)
+    assert result.code == 0 and result.out.count("went on") == 1, result
+    assert result.out.count("NULL") == 2 and "GOT IT" not in result.out, result
+    (line,) = result.said
+    what = f"alignment={value} is not valid here; allowed: powers of two up to 16777216; the call returns NULL"
+    assert re.match(f"wattle: PE 1: shmem_align{PLACE}: {what}, here and later$", line), result
+    result = oshrun(2, "wrong", mistake, env={"WATTLE_CHECK": "off"})
+    assert result.code == 0 and result.out.count("NULL") == 2 and result.err == "", result
 
 
 EXHAUSTED = [

@@ -67,7 +67,7 @@ static void ends_with_its_team(uint64_t *data)
 
 static void not_there(void)
 {
-  shmem_ctx_t ctx = SHMEM_CTX_INVALID;
+  shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;
   shmem_team_t team = SHMEM_TEAM_WORLD;
   EXPECT(shmem_team_create_ctx(SHMEM_TEAM_INVALID, 0, &ctx) != 0 && ctx == SHMEM_CTX_INVALID, "of no team");
   EXPECT(shmem_ctx_get_team(SHMEM_CTX_INVALID, &team) != 0 && team == SHMEM_TEAM_INVALID, "the team of none");
@@ -81,15 +81,17 @@ static void not_there(void)
   shmem_ctx_pe_quiet(SHMEM_CTX_DEFAULT, NULL, 0);
 }
 
-/* As many as there is room for; then the handle stays as it is; and again when they are gone. */
+/* As many as there is room for; then the handle is SHMEM_CTX_INVALID; and again when they are gone. */
 static void many(void)
 {
   enum { MOST = 2000 };
   shmem_ctx_t *ctx = calloc(MOST, sizeof(shmem_ctx_t));
   for (int turn = 0; turn < 2; turn++) {
     int made = 0;
+    for (int i = 0; i < MOST; i++) ctx[i] = SHMEM_CTX_DEFAULT;
     while (made < MOST && shmem_ctx_create(turn ? SHMEM_CTX_PRIVATE : SHMEM_CTX_NOSTORE, &ctx[made]) == 0) made++;
     EXPECT(made >= 1000 && made < MOST, "%d contexts at a time", made);
+    EXPECT(ctx[made] == SHMEM_CTX_INVALID, "the handle of the one too many is %p", (void *)ctx[made]);
     for (int i = 0; i < made; i++) {
       shmem_ctx_quiet(ctx[i]);
       shmem_ctx_destroy(ctx[i]);

@@ -3,6 +3,7 @@
  * the others wait in a barrier. Prints "went on" if the library let it pass. "none" makes no mistake.
  */
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <shmem.h>
 #include <stdint.h>
@@ -216,6 +217,18 @@ static void lock_misaligned(void)
 {
   shmem_set_lock((long *)(void *)((char *)heap + 4));
 }
+static void short_wait_misaligned(void)
+{
+  shmem_short_wait((short *)((char *)heap + 1), 1);
+}
+static void wait_all_misaligned(void)
+{
+  shmem_int_wait_until_all((int *)((char *)heap + 2), 2, NULL, SHMEM_CMP_EQ, 0);
+}
+static void test_misaligned(void)
+{
+  (void)!shmem_ushort_test((unsigned short *)((char *)heap + 3), SHMEM_CMP_EQ, 0);
+}
 static void wait_misaligned(void)
 {
   shmem_long_wait_until((long *)(void *)((char *)heap + 2), SHMEM_CMP_EQ, 0);
@@ -304,9 +317,30 @@ static void p_beyond_the_heap_s_blocks(void)
   shmem_long_p(heap + (2 << 20), 1, 0);
 }
 
+/* Twice, and the second time nothing is said. */
+static void align_by(size_t alignment)
+{
+  for (int i = 0; i < 2; i++) puts(shmem_align(alignment, 64) ? "GOT IT" : "NULL");
+}
+static void align_0(void)
+{
+  align_by(0);
+}
 static void align_3(void)
 {
-  (void)!shmem_align(3, 64);
+  align_by(3);
+}
+static void align_24(void)
+{
+  align_by(24);
+}
+static void align_32m(void)
+{
+  align_by((size_t)32 << 20);
+}
+static void align_minus_1(void)
+{
+  align_by(SIZE_MAX);
 }
 
 /* --- teams, contexts, active sets, signals, strides --- */
@@ -695,6 +729,18 @@ static void finalize_twice(void)
 }
 
 /* --- right, though it may look wrong --- */
+/* The next PE, which there is not, is any number of PEs away. */
+static void sets_of_one(void)
+{
+  const int strides[] = {0, 1, 30, 31, 77, -1, INT_MIN, INT_MAX};
+  for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
+    heap[1] = 0;
+    shmem_barrier(wrong_me, strides[i], 1, heap_sync);
+    shmem_long_sum_to_all(heap + 1, heap + 2, 1, wrong_me, strides[i], 1, heap + 3, heap_sync);
+    if (heap[1] != heap[2]) printf("NOT the sum of one PE at stride %d\n", strides[i]);
+  }
+}
+
 static void none(void)
 {
   long here = 5;
@@ -704,6 +750,7 @@ static void none(void)
   shmem_putmem(heap, (char *)source + 1, 3, 0);
   shmem_free(NULL);
   if (shmem_malloc(0)) puts("malloc(0) IS NOT NULL");
+  sets_of_one();
 }
 
 #define M(name)                                                                                                        \
@@ -751,6 +798,9 @@ static const mistake alone[] = {
     M(cas_misaligned),
     M(lock_misaligned),
     M(wait_misaligned),
+    M(short_wait_misaligned),
+    M(wait_all_misaligned),
+    M(test_misaligned),
     M(wait_null),
     M(wait_cmp_17),
     M(test_cmp_minus_1),
@@ -770,7 +820,11 @@ static const mistake alone[] = {
     M(realloc_foreign),
     M(put_beyond_the_heap_s_blocks),
     M(p_beyond_the_heap_s_blocks),
+    M(align_0),
     M(align_3),
+    M(align_24),
+    M(align_32m),
+    M(align_minus_1),
     M(sum_team_unknown),
     M(sum_count_max),
     M(broadcast_root_n),
