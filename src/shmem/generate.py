@@ -637,9 +637,28 @@ def header(table: dict, routines: list[Routine], version: str) -> str:
 
 def extension_header(routines: list[Routine], version: str) -> str:
     members = [r for r in routines if r.row.get("header") == "shmemx.h"]
+    others = [r for r in members if r.row.get("others_have_it")]
+    own = [r for r in members if r not in others]
     return "\n".join(
-        [EXTENSION_TOP.replace("@VERSION@", version), *prototypes(members), "", *early_names(routines), HEADER_END]
+        [
+            EXTENSION_TOP.replace("@VERSION@", version),
+            *prototypes(own),
+            "",
+            "#ifndef SHMEMX_AM_ONLY",
+            *prototypes(others),
+            *[known_to_programs(r.name) for r in others],
+            "",
+            *early_names(routines),
+            "#endif",
+            HEADER_END,
+        ]
     )
+
+
+def known_to_programs(name: str) -> str:
+    """The macro by which programs with a function of their own of that name leave it out."""
+    have = f"HAVE_{name.upper()}"
+    return f"#ifndef {have}\n#define {have} 1\n#endif"
 
 
 def early_names(routines: list[Routine]) -> list[str]:
@@ -740,6 +759,10 @@ EXTENSION_TOP = """\
  * shmemx_am_poll, or, while the program computes, a thread of the library (WATTLE_PROGRESS). What they share with the
  * program needs a shmemx_am_mutex or atomics. Messages of one PE to another on the same node are handled in the order
  * in which they were sent; between nodes those of more than 8 KiB may be overtaken.
+ *
+ * Names that other libraries have, too, are at the end: shmemx_wtime, and what OpenSHMEM 1.6 brought by its earlier
+ * names. A program that has functions of its own by those names defines SHMEMX_AM_ONLY before it includes this file,
+ * which then declares active messages only. HAVE_SHMEMX_WTIME says, as for other libraries, that shmemx_wtime is here.
  *
  * A handler must return (no longjmp), hold no mutex then, and may call: shmemx_am_reply (a request's handler), the
  * mutex routines, what only asks (shmem_my_pe, shmem_n_pes, shmem_ptr and their like), and puts, gets and atomics of
