@@ -49,7 +49,8 @@ static bool take_store(wtl_net *net, const wire_record *r, const void *data)
 
 static bool take_load(wtl_net *net, int from, const wire_record *r)
 {
-  const void *source = net->home.find(net->home.owner, (wtl_place){r->offset, r->region}, r->n);
+  const void *source = NULL;
+  if (r->n <= WTL_NET_MOST) source = net->home.find(net->home.owner, (wtl_place){r->offset, r->region}, r->n);
   if (!source) return false;
   wtl_net_answer(net, from, r->token, source, r->n);
   return true;
@@ -76,9 +77,16 @@ static void confirm(wtl_net *net, int to, uint64_t token)
   wtl_net_add_record(net, to, WIRE_ANSWER, (wtl_place){0}, token, 0, 0);
 }
 
+/* What an answer is awaited for, where none has come. */
+static pending *find_unanswered(wtl_net *net, uint64_t token, uint64_t n)
+{
+  pending *p = wtl_net_find_pending(net, token, n);
+  return p && !p->arriving ? p : NULL;
+}
+
 static bool take_answer(wtl_net *net, const wire_record *r, const void *data)
 {
-  pending *p = wtl_net_find_pending(net, r->token, r->n);
+  pending *p = find_unanswered(net, r->token, r->n);
   if (!p) return false;
   if (p->to) memcpy(p->to, data, r->n);
   wtl_net_end_pending(net, p);
@@ -150,7 +158,10 @@ static void *place_of(wtl_net *net, enum wire_message message, int from, wtl_pla
   pending *p;
   switch (message) {
   case WIRE_PUT: return net->home.find(net->home.owner, at, n);
-  case WIRE_DATA: p = wtl_net_find_pending(net, token, n); return p ? p->to : NULL;
+  case WIRE_DATA:
+    if (!(p = find_unanswered(net, token, n)) || !p->to) return NULL;
+    p->arriving = true;
+    return p->to;
   default: return net->home.room ? net->home.room(net->home.owner, from, tag_of(at, token), n) : NULL;
   }
 }

@@ -161,7 +161,7 @@ static uint64_t await(wtl_net *net, void *to, uint64_t n, int asked, _Atomic uin
   uint32_t i = net->free_pending;
   pending *p = &net->pendings[i];
   net->free_pending = p->next_free;
-  *p = (pending){to, n, wtl_net_wait_begins(net, left), asked, p->generation + 1, 0, true, false};
+  *p = (pending){to, n, wtl_net_wait_begins(net, left), asked, p->generation + 1, 0, true, false, false};
   if (to) {
     WTL_NET_ADD(net->fetches, 1);
     WTL_NET_ADD(net->fetch_bytes, n);

@@ -82,7 +82,8 @@ typedef struct pending {
   int asked; /* a flush: the PE that was asked; else -1 */
   uint32_t generation, next_free;
   bool used;
-  bool early; /* completion was asked for before a flush did */
+  bool early;    /* completion was asked for before a flush did */
+  bool arriving; /* its data are on their way to `to`: no second answer is taken */
 } pending;
 
 /* An answer that could not be sent at once. */

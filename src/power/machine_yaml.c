@@ -58,14 +58,16 @@ static const cyaml_schema_field_t dram_fields[] = {
     CYAML_FIELD_END,
 };
 
+/* Each makes libcyaml move all that came before: without a limit, a file of 1 MiB takes minutes. */
+enum { MOST_RULES = 1024 };
+
 static const cyaml_schema_field_t machine_fields[] = {
     TEXT("name", CYAML_FLAG_POINTER, struct wtl_machine, name),
     TEXT("title", OPTIONAL, struct wtl_machine, title),
     TEXT("about", OPTIONAL, struct wtl_machine, about),
     CYAML_FIELD_UINT("sockets", CYAML_FLAG_DEFAULT, struct wtl_machine, sockets),
     CYAML_FIELD_UINT("cores_per_socket", CYAML_FLAG_OPTIONAL, struct wtl_machine, cores_per_socket),
-    CYAML_FIELD_SEQUENCE_COUNT("match", OPTIONAL, struct wtl_machine, match, n_match, &match_schema, 0,
-                               CYAML_UNLIMITED),
+    CYAML_FIELD_SEQUENCE_COUNT("match", OPTIONAL, struct wtl_machine, match, n_match, &match_schema, 0, MOST_RULES),
     CYAML_FIELD_MAPPING_PTR("tdp", OPTIONAL, struct wtl_machine, tdp, number_fields),
     CYAML_FIELD_MAPPING("idle", CYAML_FLAG_DEFAULT, struct wtl_machine, idle, idle_fields),
     CYAML_FIELD_MAPPING("dram", CYAML_FLAG_DEFAULT, struct wtl_machine, dram, dram_fields),

@@ -205,6 +205,18 @@ static void home_comes_before_the_installed_profiles(void)
   rmdir(home);
 }
 
+static void a_profile_with_rules_without_end_is_refused(void)
+{
+  enum { RULES = 200000 };
+  char error[512] = "", *text = malloc(RULES * 5 + 64);
+  if (!text) exit(2);
+  size_t n = (size_t)sprintf(text, "name: test\nmatch:\n");
+  for (int i = 0; i < RULES; i++) n += (size_t)sprintf(text + n, "- {}\n");
+  CHECK(wtl_machine_parse("test.yaml", text, n, error, sizeof error) == NULL);
+  CHECK_CONTAINS(error, "line 1027");
+  free(text);
+}
+
 /* And the start of a program is not held up. */
 static void a_profile_that_is_no_regular_file_is_refused(void)
 {
@@ -239,8 +251,8 @@ static void every_shipped_number_says_where_it_comes_from(void)
   }
 }
 
-TESTS(TEST(a_profile_that_is_no_regular_file_is_refused), TEST(correct_profile_is_taken),
-      TEST(wrong_profile_is_refused_with_file_line_and_key), TEST(nonsense_is_refused),
+TESTS(TEST(a_profile_with_rules_without_end_is_refused), TEST(a_profile_that_is_no_regular_file_is_refused),
+      TEST(correct_profile_is_taken), TEST(wrong_profile_is_refused_with_file_line_and_key), TEST(nonsense_is_refused),
       TEST(cut_off_profile_is_refused), TEST(auto_takes_the_profile_of_this_cpu),
       TEST(auto_takes_unknown_for_any_other_cpu), TEST(sister_cpu_is_not_mistaken_for_it),
       TEST(missing_profile_names_where_it_was_looked_for), TEST(home_comes_before_the_installed_profiles),
