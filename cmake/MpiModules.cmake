@@ -48,7 +48,7 @@ add_custom_command(OUTPUT ${MPI_GENERATED}
   DEPENDS mpi/generate.py mpi/calls.toml COMMENT "Generating the MPI front end from src/mpi/calls.toml")
 add_custom_target(mpi_generated DEPENDS ${MPI_GENERATED})
 set_source_files_properties(${MPI_GENERATED} PROPERTIES COMPILE_OPTIONS "${WTL_AS_GENERATED}")
-add_library(wattle-mpi MODULE mpi/preload.c base/loaded_mpi.c ${CMAKE_BINARY_DIR}/generated/mpi_stubs.c)
+add_library(wattle-mpi MODULE mpi/preload.c base/loaded_mpi.c base/sigpipe.c ${CMAKE_BINARY_DIR}/generated/mpi_stubs.c)
 add_dependencies(wattle-mpi mpi_generated)
 target_compile_definitions(wattle-mpi PRIVATE _GNU_SOURCE WTL_VERSION="${PROJECT_VERSION}")
 target_link_libraries(wattle-mpi PRIVATE Threads::Threads ${CMAKE_DL_LIBS})

@@ -9,6 +9,7 @@
 
 #include "armci/front.h"
 #include "base/clock.h"
+#include "base/sigpipe.h"
 #include "pgas/posted.h"
 #include "pgas/rma.h"
 
@@ -252,8 +253,10 @@ void armci_tcgmsg_stats(void)
 {
   ARMCI_ENTER_AS(armci_tcgmsg_stats, armci_msg_me, 0);
   const armci_state *s = armci_of(f.self);
+  wtl_sigpipe before = wtl_sigpipe_hold();
   printf("process %d: %ld messages sent, %ld received\n", f.self->me, s->tcgmsg_sent, s->tcgmsg_received);
   fflush(stdout);
+  wtl_sigpipe_release(&before);
   wtl_leave(&f);
 }
 

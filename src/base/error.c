@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/sigpipe.h"
+
 static _Thread_local int thread_pe = -1; /* threads build: each PE is a thread */
 static _Atomic int process_pe = -1;
 
@@ -29,7 +31,7 @@ void wtl_say(const char *format, ...)
   size_t length = strlen(line);
   line[length++] = '\n';
   /* One write, so that lines of several PEs do not mix; nothing can be done about a failing one. */
-  if (write(STDERR_FILENO, line, length) < 0) return;
+  if (wtl_write(STDERR_FILENO, line, length) < 0) return;
 }
 
 void wtl_hear_out(void)

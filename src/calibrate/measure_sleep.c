@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
@@ -46,8 +47,7 @@ static void sleep_in_epoll(const bench *b, uint32_t last)
 
 static void ring_eventfd(const bench *b)
 {
-  uint64_t one = 1;
-  if (write(b->eventfd, &one, sizeof one) < 0) return; /* then the sleeper does not answer, which is noticed */
+  eventfd_write(b->eventfd, 1); /* where it fails the sleeper does not answer, which is noticed */
 }
 
 static void spin(const bench *b, uint32_t last)

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/sigpipe.h"
 #include "calibrate/load.h"
 #include "calibrate/measure.h"
 #include "calibrate/watts.h"
@@ -188,7 +189,7 @@ static void took_too_long(int number)
   static const char text[] = "wattle-calibrate: stopped, as it took more than four times as long as planned; "
                              "is this machine overloaded?\n";
   (void)number;
-  if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(WTL_EXIT_OSERR);
+  if (wtl_write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(WTL_EXIT_OSERR);
   _exit(WTL_EXIT_UNAVAILABLE);
 }
 

@@ -181,9 +181,8 @@ void wtl_agent_serve_by(wtl_agent *a, void (*server)(void *of, bool serves), voi
 
 void wtl_agent_stop(wtl_agent *a)
 {
-  uint64_t one = 1;
   a->stop = true;
-  (void)!write(a->wake, &one, sizeof one);
+  eventfd_write(a->wake, 1);
   nudge(a);
   pthread_join(a->thread, NULL);
   close(a->wake);
@@ -265,7 +264,7 @@ static void gets_up(void *agent)
 void wtl_agent_attend(wtl_agent *a)
 {
   if (a->in_bed)
-    (void)!write(a->alarm, &(uint64_t){1}, sizeof(uint64_t));
+    eventfd_write(a->alarm, 1);
   else if (a->parked && a->others == 0)
     nudge(a);
 }

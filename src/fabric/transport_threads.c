@@ -61,14 +61,13 @@ static void free_parcel(parcel *p)
 static void deliver(int pe, parcel *p)
 {
   struct mailbox *box = &boxes[pe];
-  uint64_t one = 1;
   p->next = NULL;
   pthread_mutex_lock(&box->lock);
   threads *to = box->of;
   if (to) {
     *to->end = p;
     to->end = &p->next;
-    (void)!write(to->event, &one, sizeof one);
+    eventfd_write(to->event, 1);
   }
   pthread_mutex_unlock(&box->lock);
   if (!to) free_parcel(p);

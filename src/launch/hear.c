@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sigpipe.h"
+
 static void listen_to(wtl_hearing *h, const char *text, size_t n)
 {
   for (size_t i = 0; i < n && h->said < 0; i++) {
@@ -21,7 +23,7 @@ static void listen_to(wtl_hearing *h, const char *text, size_t n)
 static bool write_all(int fd, const char *text, size_t n)
 {
   while (n > 0) {
-    ssize_t done = write(fd, text, n);
+    ssize_t done = wtl_write(fd, text, n);
     if (done < 0 && errno != EINTR) return false;
     if (done > 0) text += done, n -= (size_t)done;
   }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/loaded_mpi.h"
+#include "base/sigpipe.h"
 #include "mpi/module.h"
 
 extern const char *const wtl_mpi_names[];
@@ -85,6 +86,13 @@ static void *own_function(void *mpi, const char *name)
   return dlsym(mpi, full);
 }
 
+static void say(const char *what, const char *more)
+{
+  char line[1024];
+  int n = snprintf(line, sizeof line, "wattle: %.500s%.500s\n", what, more);
+  (void)!wtl_write(STDERR_FILENO, line, (size_t)n);
+}
+
 static void fill(void)
 {
   void *mpi = wtl_loaded_mpi();
@@ -92,8 +100,8 @@ static void fill(void)
   const wtl_mpi_entry *entry = name ? load_module(name) : NULL;
   if (!mpi || !(filled = calloc(wtl_mpi_n_names, sizeof *filled))) return;
   if (!entry && is_first())
-    fprintf(stderr, "wattle: the program runs as it is, without a profile: no module for its MPI%s\n",
-            *missing_why ? missing_why : " (only for Open MPI and MPICH)");
+    say("the program runs as it is, without a profile: no module for its MPI",
+        *missing_why ? missing_why : " (only for Open MPI and MPICH)");
   for (size_t i = 0; i < wtl_mpi_n_names; i++) {
     void *own = own_function(mpi, wtl_mpi_names[i]);
     if (!own) continue;
@@ -111,7 +119,7 @@ void wtl_mpi_bind(size_t i)
 {
   pthread_once(&once, fill);
   if (filled && filled[i]) return;
-  fprintf(stderr, "wattle: %s: the MPI of this process has no such call\n", wtl_mpi_names[i]);
+  say(wtl_mpi_names[i], ": the MPI of this process has no such call");
   abort();
 }
 

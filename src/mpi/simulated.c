@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/sigpipe.h"
 #include "profile/modules.h"
 #include "sim/os.h"
 
@@ -113,6 +114,7 @@ int MPI_Finalize(void)
 int wtl_handed_Abort(MPI_Comm comm, int code)
 {
   (void)comm;
+  wtl_sigpipe_hold(); /* the exit status is the program's, whoever still reads */
   fflush(NULL);
   _exit(code);
 }

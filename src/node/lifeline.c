@@ -52,7 +52,6 @@ void wtl_lifeline_back(void)
 void wtl_lifeline_launcher_lost(void)
 {
   if (!is_cut) {
-    signal(SIGPIPE, SIG_IGN); /* standard error may be a pipe to the launcher */
     wtl_say("the launcher is gone; this PE ends with it");
     /* The launcher's corpse may need a moment to be collected. */
     for (int i = 0; is_cleaner && i < 20 && !wtl_remains_remove(getenv("PMIX_SERVER_TMPDIR")); i++) usleep(50000);

@@ -16,6 +16,7 @@
 #include "base/align.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/sigpipe.h"
 
 #ifdef WTL_THREADS
 
@@ -266,7 +267,7 @@ static void after_fork_in_child(void)
   if (!shared.segment.start) return;
   if (!snapshot || !move_into_place(snapshot)) {
     static const char text[] = "wattle: no memory for a child's own copy of the program's variables; the child ends\n";
-    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    (void)!wtl_write(STDERR_FILENO, text, sizeof text - 1);
     _exit(WTL_EXIT_OSERR); /* going on would let the child write into its parent */
   }
   memset(&shared, 0, sizeof shared);

@@ -11,6 +11,7 @@
 
 #include "base/align.h"
 #include "base/error.h"
+#include "base/sigpipe.h"
 #include "node/cores.h"
 #include "node/lifeline.h"
 #include "pgas/absent.h"
@@ -319,11 +320,13 @@ void wtl_pe_why_none(char *text, size_t size, const char *begin, const char *end
 static void flush_output(void)
 {
   FILE *const streams[] = {stdout, stderr};
+  wtl_sigpipe before = wtl_sigpipe_hold(); /* the exit status is the program's, whoever still reads */
   for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
     if (ftrylockfile(streams[i]) != 0) continue;
     fflush_unlocked(streams[i]);
     funlockfile(streams[i]);
   }
+  wtl_sigpipe_release(&before);
 }
 
 void wtl_pe_exit(int status)

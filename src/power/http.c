@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sigpipe.h"
+
 /* Of curl.h, which need not be installed; numbers of its binary interface 4. */
 enum {
   WRITE_DATA = 10001,
@@ -123,7 +125,9 @@ int wtl_http_get(wtl_http *h, const char *url, char *body, size_t size, char *wh
   if (h->login) h->set(h->curl, LOGIN, h->login);
   h->set(h->curl, WRITE_FUNCTION, take);
   h->set(h->curl, WRITE_DATA, &p);
+  wtl_sigpipe before = wtl_sigpipe_hold(); /* a library for TLS may write to a connection that is gone */
   int rc = h->perform(h->curl);
+  wtl_sigpipe_release(&before);
   if (rc == 0) h->info(h->curl, RESPONSE_CODE, &status);
   body[p.have] = '\0';
   if (rc != 0) snprintf(why, why_size, "%s", *h->error ? h->error : h->words(rc));

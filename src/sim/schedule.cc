@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/last_words.h"
+
 namespace sim {
 
 namespace {
@@ -51,7 +53,7 @@ char *new_stack()
   void *stack = mmap(nullptr, GUARD_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED || mprotect(stack, GUARD_BYTES, PROT_NONE) != 0) {
-    perror("wattle-simulator: no memory for another thread");
+    last_words("wattle-simulator: no memory for another thread\n");
     exit(71);
   }
   return static_cast<char *>(stack);

@@ -25,6 +25,7 @@
 #include "sim/companions.h"
 #include "sim/copies.h"
 #include "sim/core.h"
+#include "sim/last_words.h"
 #include "sim/schedule.h"
 #include "sim/wires.h"
 
@@ -75,7 +76,7 @@ uint64_t mpi_messages, mpi_bytes;
 
 [[noreturn]] void fail(const char *what, const std::string &why)
 {
-  fprintf(stderr, "wattle-simulator: %s: %s\n", what, why.c_str());
+  sim::last_words("wattle-simulator: " + std::string(what) + ": " + why + "\n");
   exit(69);
 }
 
@@ -90,7 +91,7 @@ void say_who_failed(int number)
   char line[128];
   int n = snprintf(line, sizeof line, "wattle-simulator: PE %d failed: %s\n", here() ? here()->pe->number : -1,
                    sigdescr_np(number));
-  if (here() && write(STDERR_FILENO, line, static_cast<size_t>(n)) < 0) _exit(128 + number);
+  if (here()) sim::last_words({line, static_cast<size_t>(n)});
   raise(number); /* by now as if nobody had asked for it */
 }
 
@@ -339,8 +340,10 @@ void tell_deadlock()
       waits++;
     }
   fprintf(out, "\n]");
-  fprintf(stderr, "wattle-simulator: deadlock at %.9g s: no PE can go on; %s", sim::now(), first.c_str());
-  fprintf(stderr, waits > 1 ? ", and %zu more wait\n" : "\n", waits - 1);
+  char at[64];
+  snprintf(at, sizeof at, "%.9g", sim::now());
+  sim::last_words("wattle-simulator: deadlock at " + std::string(at) + " s: no PE can go on; " + first +
+                  (waits > 1 ? ", and " + std::to_string(waits - 1) + " more wait\n" : "\n"));
 }
 
 /* The one actor that SimGrid has beside its flows: all PEs. */
@@ -349,6 +352,7 @@ void run_all()
   bool good = sim::run([] { return ended == pes.size(); }, sim::advance_flows);
   int status = good ? 0 : 70;
   for (auto &pe : pes) status = std::max(status, pe->status);
+  sim::hold_sigpipe();
   fflush(stdout);
   if (good)
     tell("finished");
@@ -604,7 +608,7 @@ void wtl_sim_waits(unsigned call, uintptr_t site)
 int main(int argc, char **argv)
 {
   if (argc < 5 || atoi(argv[3]) < 1) {
-    fprintf(stderr, "usage: wattle-simulator PLATFORM.xml OUT.json N PROGRAM [ARGUMENT]...\n");
+    sim::last_words("usage: wattle-simulator PLATFORM.xml OUT.json N PROGRAM [ARGUMENT]...\n");
     return 64;
   }
   int none = 1, n = atoi(argv[3]);

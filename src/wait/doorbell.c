@@ -1,6 +1,6 @@
 #include "wait/doorbell.h"
 
-#include <unistd.h>
+#include <sys/eventfd.h>
 
 #include "base/clock.h"
 #include "base/futex.h"
@@ -13,7 +13,7 @@ void wtl_bell_ring(wtl_bell *b)
   atomic_fetch_add_explicit(&b->rung, 1, memory_order_seq_cst);
   wtl_futex_wake(&b->rung, INT_MAX, WTL_FUTEX_SHARED);
   int alarm = atomic_load_explicit(&b->alarm, memory_order_relaxed);
-  if (alarm) (void)!write(alarm - 1, &(uint64_t){1}, sizeof(uint64_t));
+  if (alarm) eventfd_write(alarm - 1, 1);
 }
 
 void wtl_bell_ring_at(wtl_bell *b, size_t offset, size_t n)

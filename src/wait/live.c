@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/sigpipe.h"
 
 #if defined(WTL_THREADS) || defined(WTL_SIM)
 wtl_live *wtl_live_start(int pe, int n_pes)
@@ -71,7 +72,7 @@ static void tell(const wtl_live *l)
   put_text(&t, ".");
   put_number(&t, ms / 100 % 10, 10);
   put_text(&t, " s\n");
-  (void)!write(STDERR_FILENO, t.at, t.n);
+  (void)!wtl_write(STDERR_FILENO, t.at, t.n);
 }
 
 static void asked(int number)
