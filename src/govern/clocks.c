@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "govern/clock_plan.h"
 #include "govern/price.h"
-#include "power/knob_saved.h"
+#include "power/knob_repair.h"
 
 bool wtl_clocks_wanted(const wtl_settings *settings)
 {
@@ -20,7 +20,7 @@ bool wtl_clocks_wanted(const wtl_settings *settings)
 void wtl_clocks_repair(const wtl_settings *settings)
 {
 #ifndef WTL_SIM /* a simulated job is none of this machine's */
-  char said[512];
+  char said[1600];
   if (wtl_knob_repair(settings, &wtl_knob_sys_real, said, sizeof said)) wtl_say("%s", said);
 #endif
 }

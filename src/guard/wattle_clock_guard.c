@@ -1,11 +1,12 @@
 /*
- * wattle-clock-guard STOP READY pid=N... [saved=FILE] FD=TEXT... - puts clocks back when the processes that set them
- * are gone.
+ * wattle-clock-guard STOP READY pid=N... [saved=FILE saved-file=FD] [claims=FD] FD=TEXT... - puts clocks back when the
+ * processes that set them are gone.
  *
  * Started by src/power/knob_guard.c, not by people. STOP: a pipe that says "done" when all has been put back already.
  * READY: a pipe that is told "r" once this process watches. FD=TEXT: an open file, locked for the job, and what it
- * held; FILE says the same for the case that this process is killed, too, and goes when all is put back. It holds
- * nothing else: no memory of the program, no other file, no terminal, no directory.
+ * held; FILE, open too, says the same for the case that this process is killed, and is emptied and goes when all is put
+ * back. claims: the job's claims, which last as long as they are open. It holds nothing else: no memory of the program,
+ * no other file, no terminal, no directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,8 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#include "base/sigpipe.h"
 
 typedef struct guarded {
   int fd;
@@ -82,44 +85,72 @@ static int wait_for_the_end(struct pollfd *watch, size_t n)
   return 0;
 }
 
-int main(int argc, char **argv)
+typedef struct arguments {
+  struct pollfd *watch; /* the pipe STOP, then the processes */
+  guarded *g;
+  size_t n_watch, n;
+  const char *saved;
+  int ready, saved_file, claims; /* -1: none */
+} arguments;
+
+/* 0, or an exit code. */
+static int read_word(arguments *a, const char *name, const char *value)
 {
-  struct pollfd *watch = calloc((size_t)argc, sizeof *watch);
-  guarded *g = calloc((size_t)argc, sizeof *g);
-  char *keep = calloc(1u << 16, 1);
-  const char *saved = NULL;
-  size_t n_watch = 1, n = 0;
-  if (argc < 3 || !watch || !g || !keep) return 64;
-  watch[0] = (struct pollfd){.fd = atoi(argv[1]), .events = POLLIN};
-  int ready = atoi(argv[2]);
-  into_background();
-  for (int i = 3; i < argc; i++) {
-    char *value = strchr(argv[i], '=');
-    if (!value) return 64;
-    *value++ = '\0';
-    if (strcmp(argv[i], "saved") == 0) {
-      saved = value;
-      continue;
-    }
-    if (strcmp(argv[i], "pid") != 0) {
-      g[n++] = (guarded){atoi(argv[i]), value};
-      continue;
-    }
+  if (strcmp(name, "saved") == 0)
+    a->saved = value;
+  else if (strcmp(name, "saved-file") == 0)
+    a->saved_file = atoi(value);
+  else if (strcmp(name, "claims") == 0)
+    a->claims = atoi(value);
+  else if (strcmp(name, "pid") != 0)
+    a->g[a->n++] = (guarded){atoi(name), value};
+  else {
     int fd = (int)syscall(SYS_pidfd_open, atoi(value), 0);
     if (fd < 0 && errno != ESRCH) return 71; /* not ready: nothing will be set */
-    if (fd >= 0) watch[n_watch++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    if (fd >= 0) a->watch[a->n_watch++] = (struct pollfd){.fd = fd, .events = POLLIN};
   }
+  return 0;
+}
+
+/* Closes all files but those of the arguments. */
+static int keep_only(const arguments *a, char *keep)
+{
+  const int others[] = {a->ready, a->saved_file, a->claims};
+  size_t n_others = sizeof others / sizeof others[0];
   int most = 3;
-  for (size_t i = 0; i < n + n_watch + 1; i++) {
-    int fd = i < n ? g[i].fd : i < n + n_watch ? watch[i - n].fd : ready;
+  for (size_t i = 0; i < a->n + a->n_watch + n_others; i++) {
+    int fd = i < a->n ? a->g[i].fd : i < a->n + a->n_watch ? a->watch[i - a->n].fd : others[i - a->n - a->n_watch];
+    if (fd < 0 && i >= a->n + a->n_watch) continue;
     if (fd < 0 || fd >= 1 << 16) return 71;
     keep[fd] = 1;
     if (fd > most) most = fd;
   }
   close_others(keep, most);
-  if (write(ready, "r", 1) != 1) return 71;
-  close(ready);
-  if (wait_for_the_end(watch, n_watch) || put_back(g, n) != 0) return 0;
-  if (saved && unlink(saved) != 0) return 1;
   return 0;
+}
+
+int main(int argc, char **argv)
+{
+  arguments a = {.saved_file = -1, .claims = -1, .n_watch = 1};
+  char *keep = calloc(1u << 16, 1);
+  int error = 0;
+  a.watch = calloc((size_t)argc, sizeof *a.watch);
+  a.g = calloc((size_t)argc, sizeof *a.g);
+  if (argc < 3 || !a.watch || !a.g || !keep) return 64;
+  a.watch[0] = (struct pollfd){.fd = atoi(argv[1]), .events = POLLIN};
+  a.ready = atoi(argv[2]);
+  into_background();
+  for (int i = 3; i < argc && !error; i++) {
+    char *value = strchr(argv[i], '=');
+    if (!value) return 64;
+    *value++ = '\0';
+    error = read_word(&a, argv[i], value);
+  }
+  if (!error) error = keep_only(&a, keep);
+  if (error) return error;
+  if (wtl_write(a.ready, "r", 1) != 1) return 71;
+  close(a.ready);
+  if (wait_for_the_end(a.watch, a.n_watch) || put_back(a.g, a.n) != 0 || !a.saved) return 0;
+  (void)!ftruncate(a.saved_file, 0);
+  return unlink(a.saved) != 0;
 }

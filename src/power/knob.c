@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +13,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/sigpipe.h"
 #include "power/clock_domains.h"
 #include "power/knob_kind.h"
+#include "power/knob_saved.h"
+#include "power/knob_state.h"
 
 static int real_open(void *arg, const char *path)
 {
@@ -99,18 +101,15 @@ double wtl_knob_number(const wtl_knob *k, int cpu, const char *file)
   return end == text || !isfinite(number) ? NAN : number;
 }
 
-int wtl_knob_add_file(wtl_knob *k, wtl_knob_unit *d, int role, const char *format, ...)
+int wtl_knob_add_file(wtl_knob *k, wtl_knob_unit *d, wtl_knob_attribute attribute, int of)
 {
-  char path[512];
-  va_list args;
+  char path[1024];
   wtl_knob_file *grown = realloc(d->file, (d->n_files + 1) * sizeof *grown), *f;
   if (!grown) return ENOMEM;
   d->file = grown;
   f = &grown[d->n_files];
-  *f = (wtl_knob_file){.role = role, .fd = -1};
-  va_start(args, format);
-  vsnprintf(path, sizeof path, format, args);
-  va_end(args);
+  *f = (wtl_knob_file){.place = {attribute, of}, .fd = -1};
+  if (!wtl_knob_place_path(k->os->sys, k->sysfs, f->place, path, sizeof path)) return ENODEV;
   int n = k->os->sys->read_file(k->os->sys->arg, path, f->found, sizeof f->found);
   if (n < 0) {
     snprintf(k->why, sizeof k->why, "cannot read %.400s: %s", path, strerror(-n));
@@ -168,7 +167,7 @@ wtl_knob *wtl_knob_open_with(const wtl_settings *settings, const cpu_set_t *cpus
   k->os = os;
   k->sysfs = settings->sysfs.text;
   k->state = settings->clock_state.text;
-  k->guard = -1;
+  k->guard = k->saved_fd = k->claims.file = -1;
   if (settings->knob.number == WTL_KNOB_POWERCAP) rule = WTL_DOMAIN_PACKAGE; /* a limit is a package's */
   set = domains_of(k, rule, cpus, &n);
   while (!find_all(k, *kind, set, n, machine) && kind[1]) kind++;
@@ -186,6 +185,8 @@ void wtl_knob_close(wtl_knob *k)
   if (!k) return;
   drop_domains(k);
   if (k->guard >= 0) close(k->guard);
+  if (k->saved_fd >= 0) close(k->saved_fd);
+  wtl_knob_claims_close(&k->claims);
   free(k->saved);
   free(k);
 }
@@ -241,11 +242,38 @@ static int open_files(wtl_knob *k, wtl_knob_unit *d)
   return 0;
 }
 
-/* What was read before the lock may have been another job's doing, which it has put back since. */
+/* Locks on them go with them, but for those that the guard holds, too. */
+static void close_files(wtl_knob_unit *d)
+{
+  for (size_t i = 0; i < d->n_files; i++) {
+    if (d->file[i].fd >= 0) close(d->file[i].fd);
+    d->file[i].fd = -1;
+  }
+  d->claimed = false;
+}
+
+static void open_claims(wtl_knob *k)
+{
+  char path[WTL_KNOB_STATE_PATH], why[512];
+  int folder = k->claims.file < 0 ? wtl_knob_state_open(k->state, true, path, why, sizeof why) : -1;
+  if (folder < 0) return;
+  wtl_knob_claims_open(&k->claims, folder);
+  close(folder);
+}
+
+/* The file's lock is taken in any case: a job with another state folder sees it. */
 static int lock_file(wtl_knob *k, const wtl_knob_file *f)
 {
+  int claim = wtl_knob_claims_decide(&k->claims, f->fd) ? wtl_knob_claims_take(&k->claims, f->place) : ENOLCK;
+  int lock = -k->os->lock(k->os->arg, f->fd);
+  return claim == 0 || claim == EBUSY ? claim : lock;
+}
+
+/* What was read before the lock may have been another job's doing, which it has put back since. */
+static int claim_file(wtl_knob *k, const wtl_knob_file *f)
+{
   char now[WTL_KNOB_VALUE];
-  int error = -k->os->lock(k->os->arg, f->fd);
+  int error = lock_file(k, f);
   if (error) return error;
   if (k->os->sys->read_file(k->os->sys->arg, f->path, now, sizeof now) < 0) return EIO;
   now[strcspn(now, "\n")] = '\0';
@@ -256,19 +284,18 @@ int wtl_knob_claim(wtl_knob *k, size_t index)
 {
   wtl_knob_unit *d = &k->domain[index];
   int error = open_files(k, d);
+  if (!error && d->n_files) open_claims(k);
   for (size_t i = 0; i < d->n_files && !error; i++) {
-    error = lock_file(k, &d->file[i]);
+    error = claim_file(k, &d->file[i]);
     if (error)
       snprintf(k->why, sizeof k->why, "%s: %s", d->file[i].path,
                error == EBUSY ? "another job has it" : strerror(error));
   }
-  d->claimed = !error;
   if (error) {
-    for (size_t i = 0; i < d->n_files; i++) { /* give back what was locked already */
-      if (d->file[i].fd >= 0) close(d->file[i].fd);
-      d->file[i].fd = -1;
-    }
+    close_files(d);
+    for (size_t i = 0; i < d->n_files && k->claims.file >= 0; i++) wtl_knob_claims_drop(&k->claims, d->file[i].place);
   }
+  d->claimed = !error;
   return error;
 }
 
@@ -316,28 +343,26 @@ int wtl_knob_set(wtl_knob *k, size_t index, uint32_t khz)
 }
 
 /* Twice: where the first round found a lower limit still above the upper one, the second does not. */
-void wtl_knob_restore(wtl_knob *k)
+static bool put_back(wtl_knob *k, wtl_knob_unit *d)
 {
   bool failed = false;
-  for (size_t i = 0; i < k->n_domains; i++) {
-    wtl_knob_unit *d = &k->domain[i];
-    for (int round = 0; round < 2 && d->claimed; round++)
-      for (size_t j = 0; j < d->n_files; j++)
-        failed |= k->os->write(k->os->arg, d->file[j].fd, d->file[j].found) != 0 && round == 1;
-    d->claimed = false;
-    for (size_t j = 0; j < d->n_files; j++) { /* and the lock goes with it */
-      if (d->file[j].fd >= 0) close(d->file[j].fd);
-      d->file[j].fd = -1;
-    }
-  }
-  if (k->saved && !failed) unlink(k->saved); /* else the next job tries again */
-  free(k->saved);
-  k->saved = NULL;
-  if (k->guard < 0) return;
-  if (!failed && write(k->guard, "done", 4) != 4) {
-  } /* it is gone already: nothing to let go. Else it tries once more at the end */
-  close(k->guard);
+  for (int round = 0; round < 2 && d->claimed; round++)
+    for (size_t i = 0; i < d->n_files; i++)
+      failed |= k->os->write(k->os->arg, d->file[i].fd, d->file[i].found) != 0 && round == 1;
+  return !failed;
+}
+
+void wtl_knob_restore(wtl_knob *k)
+{
+  bool good = true;
+  for (size_t i = 0; i < k->n_domains; i++) good &= put_back(k, &k->domain[i]);
+  if (good) wtl_knob_forget(k); /* else the next job tries again */
+  /* Where the guard is gone already there is nothing to let go; where it hears nothing it tries once more at the end. */
+  if (k->guard >= 0 && good) (void)!wtl_write(k->guard, "done", 4);
+  if (k->guard >= 0) close(k->guard);
   k->guard = -1;
+  for (size_t i = 0; i < k->n_domains; i++) close_files(&k->domain[i]);
+  wtl_knob_claims_close(&k->claims);
 }
 
 size_t wtl_knob_notes(const wtl_knob *k, wtl_clock_change out[WTL_KNOB_NOTES], uint64_t *all)

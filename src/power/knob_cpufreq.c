@@ -18,8 +18,6 @@
 #include "power/clock_domains.h"
 #include "power/knob_kind.h"
 
-enum role { SETSPEED, CEILING, FLOOR, PREFERENCE };
-
 static bool text_of(const wtl_knob *k, int cpu, const char *file, char *text, size_t size)
 {
   char path[64];
@@ -95,7 +93,7 @@ int wtl_cpufreq_clocks(wtl_knob *k, wtl_clock_domain *c)
   return 0;
 }
 
-static int add_of_all(wtl_knob *k, wtl_knob_unit *d, int role, const char *name)
+static int add_of_all(wtl_knob *k, wtl_knob_unit *d, wtl_knob_attribute attribute)
 {
   cpu_set_t seen;
   CPU_ZERO(&seen);
@@ -103,7 +101,7 @@ static int add_of_all(wtl_knob *k, wtl_knob_unit *d, int role, const char *name)
     char list[4096];
     cpu_set_t policy;
     if (!CPU_ISSET((size_t)cpu, &d->clock.cpus) || CPU_ISSET((size_t)cpu, &seen)) continue;
-    int error = wtl_knob_add_file(k, d, role, "%s/devices/system/cpu/cpu%d/cpufreq/%s", k->sysfs, cpu, name);
+    int error = wtl_knob_add_file(k, d, attribute, cpu);
     if (error) return error;
     if (text_of(k, cpu, "related_cpus", list, sizeof list) && wtl_cpu_list(list, &policy))
       CPU_OR(&seen, &seen, &policy);
@@ -135,23 +133,21 @@ static bool may_write(wtl_knob *k, const wtl_knob_unit *d)
 /* Ceilings before floors: the order in which they are written going up. */
 static bool use_limits(wtl_knob *k, wtl_knob_unit *d)
 {
-  if (add_of_all(k, d, CEILING, "scaling_max_freq") == 0 && add_of_all(k, d, FLOOR, "scaling_min_freq") == 0 &&
-      may_write(k, d))
-    return true;
+  if (add_of_all(k, d, WTL_KNOB_CEILING) == 0 && add_of_all(k, d, WTL_KNOB_FLOOR) == 0 && may_write(k, d)) return true;
   forget_files(d);
   return false;
 }
 
-static bool use_one(wtl_knob *k, wtl_knob_unit *d, enum role role, const char *name)
+static bool use_one(wtl_knob *k, wtl_knob_unit *d, wtl_knob_attribute attribute)
 {
-  if (add_of_all(k, d, role, name) == 0 && may_write(k, d)) return true;
+  if (add_of_all(k, d, attribute) == 0 && may_write(k, d)) return true;
   forget_files(d);
   return false;
 }
 
 static bool use_preference(wtl_knob *k, wtl_knob_unit *d)
 {
-  if (!use_one(k, d, PREFERENCE, "energy_performance_preference")) return false;
+  if (!use_one(k, d, WTL_KNOB_PREFERENCE)) return false;
   d->clock.found_khz = d->clock.base_khz; /* the hint knows three: below it, found, above it */
   d->clock.hint = true;
   return true;
@@ -164,7 +160,7 @@ static int cpufreq_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machin
   (void)machine;
   k->why[0] = '\0';
   if (wtl_cpufreq_clocks(k, &d->clock) != 0) return ENODEV;
-  if (is_userspace(k, cpu) ? use_one(k, d, SETSPEED, "scaling_setspeed") : use_limits(k, d)) return 0;
+  if (is_userspace(k, cpu) ? use_one(k, d, WTL_KNOB_SETSPEED) : use_limits(k, d)) return 0;
   memcpy(first, k->why, sizeof first);
   if (use_preference(k, d)) {
     k->why[0] = '\0';
@@ -177,11 +173,10 @@ static int cpufreq_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machin
 static void cpufreq_value(const wtl_knob_unit *d, const wtl_knob_file *f, uint32_t khz, char text[WTL_KNOB_VALUE])
 {
   const wtl_clock_domain *c = &d->clock;
-  switch ((enum role)f->role) {
-  case SETSPEED:
-  case CEILING: snprintf(text, WTL_KNOB_VALUE, "%u", khz); return;
-  case FLOOR: snprintf(text, WTL_KNOB_VALUE, "%u", khz > c->base_khz ? khz : c->min_khz); return;
-  case PREFERENCE: break;
+  switch (f->place.attribute) {
+  case WTL_KNOB_FLOOR: snprintf(text, WTL_KNOB_VALUE, "%u", khz > c->base_khz ? khz : c->min_khz); return;
+  case WTL_KNOB_PREFERENCE: break;
+  default: snprintf(text, WTL_KNOB_VALUE, "%u", khz); return;
   }
   snprintf(text, WTL_KNOB_VALUE, "%s", khz < c->base_khz ? "power" : khz > c->base_khz ? "performance" : f->found);
 }

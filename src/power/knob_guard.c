@@ -85,7 +85,15 @@ static void prepare(const wtl_knob *k, const pid_t *pids, size_t n, int stop, in
   add_word(w, "%ld%s", stop, "");
   add_word(w, "%ld%s", ready, "");
   for (size_t i = 0; i < n; i++) add_word(w, "pid=%ld%s", (long)pids[i], "");
-  if (k->saved) add_word(w, "saved=%.0ld%s", 0, k->saved);
+  if (k->saved) {
+    add_word(w, "saved=%.0ld%s", 0, k->saved);
+    add_word(w, "saved-file=%ld%s", k->saved_fd, "");
+    posix_spawn_file_actions_adddup2(files, k->saved_fd, k->saved_fd);
+  }
+  if (k->claims.file >= 0) {
+    add_word(w, "claims=%ld%s", k->claims.file, "");
+    posix_spawn_file_actions_adddup2(files, k->claims.file, k->claims.file);
+  }
   for (size_t d = 0; d < k->n_domains; d++) {
     const wtl_knob_unit *domain = &k->domain[d];
     for (size_t i = 0; i < domain->n_files && domain->claimed; i++) {
@@ -103,7 +111,7 @@ int wtl_knob_guard(wtl_knob *k, const pid_t *pids, size_t n)
   posix_spawn_file_actions_t files;
   if (!k->kind->acts || !k->kind->value) return 0; /* no file that outlives the process */
   if (!guard_path(path, sizeof path)) return ENOENT;
-  k->saved = wtl_knob_save(k);
+  wtl_knob_save(k);
   if (pipe2(stop, O_CLOEXEC) != 0 || pipe2(ready, O_CLOEXEC) != 0) error = errno;
   if (!error) {
     prepare(k, pids, n, stop[0], ready[1], &w, &files);

@@ -5,13 +5,15 @@
 #define WTL_POWER_KNOB_KIND_H
 
 #include "power/knob.h"
+#include "power/knob_claims.h"
+#include "power/knob_files.h"
 
 enum { WTL_KNOB_VALUE = 48 }; /* bytes of a file's text, its end included */
 
-/* A file of a domain that is written to change the clock. `role` is the kind's own. */
+/* A file of a domain that is written to change the clock. */
 typedef struct wtl_knob_file {
   char *path;
-  int role;
+  wtl_knob_place place;
   int fd;                     /* -1: not open */
   char found[WTL_KNOB_VALUE]; /* what it held when the knob was opened */
 } wtl_knob_file;
@@ -45,15 +47,16 @@ struct wtl_knob {
   char why[512];
   wtl_knob_unit *domain;
   size_t n_domains;
-  int guard;   /* the pipe that lets it go; -1 for none */
-  char *saved; /* the file that keeps what was found (knob_saved.h); NULL for none */
+  int guard;              /* the pipe that lets it go; -1 for none */
+  wtl_knob_claims claims; /* of the process that claims */
+  char *saved;            /* the path of the file that keeps what was found (knob_saved.h); NULL for none */
+  int saved_fd;           /* that file; -1 for none */
   wtl_clock_change note[WTL_KNOB_NOTES];
   uint64_t notes;
 };
 
 /* Adds a file to a domain and reads what it holds. 0 or an errno. */
-int wtl_knob_add_file(wtl_knob *k, wtl_knob_unit *d, int role, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+int wtl_knob_add_file(wtl_knob *k, wtl_knob_unit *d, wtl_knob_attribute attribute, int of);
 
 /* Reads what cpufreq says of a domain's clocks; needs no right to write. 0, or an errno with the reason in k->why. */
 int wtl_cpufreq_clocks(wtl_knob *k, wtl_clock_domain *c);

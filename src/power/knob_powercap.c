@@ -5,7 +5,6 @@
  * A limit holds a whole package, and a package that draws less than its limit does not notice it: WATTLE_KNOB=powercap
  * has to be asked for.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,39 +12,6 @@
 #include <string.h>
 
 #include "power/knob_kind.h"
-
-/* The zones of Linux are few: two types, packages, dies. */
-enum { MOST_ZONES = 128 };
-
-static bool zone_text(const wtl_knob *k, const char *zone, const char *file, char *text, size_t size)
-{
-  char path[512];
-  snprintf(path, sizeof path, "%s/class/powercap/%s/%s", k->sysfs, zone, file);
-  int n = k->os->sys->read_file(k->os->sys->arg, path, text, size);
-  if (n > 0) text[strcspn(text, "\n")] = '\0';
-  return n > 0;
-}
-
-/* intel-rapl-mmio shows the limits of intel-rapl again: the first by name is taken. */
-static bool find_zone(const wtl_knob *k, int package, char *zone, size_t size)
-{
-  char want[32], dir[400], name[64];
-  struct dirent **entry = NULL;
-  bool found = false;
-  snprintf(want, sizeof want, "package-%d", package);
-  snprintf(dir, sizeof dir, "%s/class/powercap", k->sysfs);
-  int n = scandir(dir, &entry, NULL, versionsort);
-  for (int i = 0; i < n; i++) {
-    if (!found && i < MOST_ZONES && zone_text(k, entry[i]->d_name, "name", name, sizeof name) &&
-        strcmp(name, want) == 0) {
-      snprintf(zone, size, "%s", entry[i]->d_name);
-      found = true;
-    }
-    free(entry[i]);
-  }
-  if (n >= 0) free(entry);
-  return found;
-}
 
 static int first_cpu(const cpu_set_t *set)
 {
@@ -56,22 +22,17 @@ static int first_cpu(const cpu_set_t *set)
 
 static int powercap_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machine)
 {
-  char zone[256];
   int cpu = first_cpu(&d->clock.cpus), error;
-  double package = wtl_knob_number(k, cpu, "topology/physical_package_id");
+  double stated = wtl_knob_number(k, cpu, "topology/physical_package_id");
   double base = wtl_knob_number(k, cpu, "cpufreq/base_frequency");
+  int package = isnan(stated) ? 0 : (int)stated;
   k->why[0] = '\0';
-  if (!find_zone(k, isnan(package) ? 0 : (int)package, zone, sizeof zone)) {
-    snprintf(k->why, sizeof k->why, "no power limit of package %d under %s/class/powercap",
-             isnan(package) ? 0 : (int)package, k->sysfs);
-    return ENODEV;
-  }
-  error = wtl_knob_add_file(k, d, 0, "%s/class/powercap/%s/constraint_0_power_limit_uw", k->sysfs, zone);
-  if (!error &&
-      wtl_knob_add_file(k, d, 1, "%s/class/powercap/%s/constraint_1_power_limit_uw", k->sysfs, zone) == ENOMEM)
+  error = wtl_knob_add_file(k, d, WTL_KNOB_LIMIT, package);
+  if (!error && wtl_knob_add_file(k, d, WTL_KNOB_SHORT_LIMIT, package) == ENOMEM)
     error = ENOMEM; /* a second limit, over a shorter time, need not be there */
   if (error) {
-    snprintf(k->why, sizeof k->why, "no power limit in %s/class/powercap/%s: %s", k->sysfs, zone, strerror(error));
+    snprintf(k->why, sizeof k->why, "no power limit of package %d under %s/class/powercap: %s", package, k->sysfs,
+             strerror(error));
     return error;
   }
   if (isnan(base) && machine) base = 1e6 * wtl_machine_clock_ghz(machine, wtl_machine_base_clock(machine));

@@ -1,244 +1,154 @@
 #include "power/knob_saved.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "power/knob_kind.h"
+#include "power/knob_state.h"
 
-/* One that an administrator makes for all who may set clocks (docs/governor.md). */
-static const char common[] = "/run/wattle";
-
-/* ---- where ---- */
-
-static bool is_common_usable(void)
-{
-  return access(common, R_OK | W_OK | X_OK) == 0;
-}
-
-/* Empty where there is none. */
-static void folder_of(const char *setting, char *path, size_t size)
-{
-  const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-  *path = '\0';
-  if (strcmp(setting, "none") == 0) return;
-  if (strcmp(setting, "auto") != 0) {
-    if (*setting == '/') snprintf(path, size, "%s", setting);
-    return;
-  }
-  if (is_common_usable())
-    snprintf(path, size, "%s", common);
-  else if (state && *state == '/')
-    snprintf(path, size, "%s/wattle", state);
-  else if (home && *home == '/')
-    snprintf(path, size, "%s/.local/state/wattle", home);
-}
-
-static void make_folders(const char *path)
-{
-  char part[4096];
-  snprintf(part, sizeof part, "%s", path);
-  for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-    *slash = '\0';
-    mkdir(part, 0700);
-    *slash = '/';
-  }
-  mkdir(part, 0700);
-}
-
-/* "clocks-" and this boot of this node; empty where the kernel does not tell it. */
-static void prefix_of_boot(char *prefix, size_t size)
-{
-  char id[40] = "";
-  FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-  *prefix = '\0';
-  if (f && fscanf(f, "%39[0-9a-f-]", id) == 1) snprintf(prefix, size, "clocks-%s-", id);
-  if (f) fclose(f);
-}
+static const char form[] = "wattle clocks 2\n";
 
 /* ---- keeping ---- */
 
-static bool write_lines(FILE *f, const wtl_knob *k)
+static bool of_limits(const wtl_knob *k)
 {
-  for (size_t d = 0; d < k->n_domains; d++)
-    for (size_t i = 0; i < k->domain[d].n_files && k->domain[d].claimed; i++)
-      fprintf(f, "%s\t%s\n", k->domain[d].file[i].found, k->domain[d].file[i].path);
-  fputs("end\n", f);
-  bool good = !ferror(f);
-  return fclose(f) == 0 && good;
+  return k->kind == &wtl_knob_powercap;
 }
 
-char *wtl_knob_save(const wtl_knob *k)
+/* NULL without memory. */
+static char *lines_of(const wtl_knob *k, size_t *length)
 {
-  char folder[3800], prefix[64], path[4000];
-  folder_of(k->state, folder, sizeof folder);
-  prefix_of_boot(prefix, sizeof prefix);
-  if (!*folder || !*prefix) return NULL;
-  make_folders(folder);
-  snprintf(path, sizeof path, "%s/%sXXXXXX", folder, prefix);
-  int fd = mkostemp(path, O_CLOEXEC);
-  FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
-  if (f) {
-    fchmod(fd, 0640); /* whose folder it is: of those who may set the same clocks */
-    if (write_lines(f, k)) return strdup(path);
-  } else if (fd >= 0) {
-    close(fd);
-  }
-  if (fd >= 0) unlink(path);
+  char *text = NULL;
+  FILE *f = open_memstream(&text, length);
+  if (!f) return NULL;
+  fprintf(f, "%ssysfs %s\n", form, k->sysfs);
+  for (size_t d = 0; d < k->n_domains; d++)
+    for (size_t i = 0; i < k->domain[d].n_files && k->domain[d].claimed; i++) {
+      const wtl_knob_file *file = &k->domain[d].file[i];
+      fprintf(f, "%s %d %s\n", wtl_knob_attribute_name(file->place.attribute), file->place.of, file->found);
+    }
+  fputs("end\n", f);
+  bool good = !ferror(f);
+  if (fclose(f) == 0 && good) return text;
+  free(text);
   return NULL;
 }
 
-/* ---- repair ---- */
-
-enum { MOST_LINES = 8192 };
-
-typedef struct line {
-  char found[WTL_KNOB_VALUE], path[512];
-  int fd;
-} line;
-
-static bool starts_with(const char *text, const char *with)
+/* Returns a descriptor; -1 where it cannot be. */
+static int create(int folder, const char *start, char *name, size_t size)
 {
-  return strncmp(text, with, strlen(with)) == 0;
-}
-
-static bool is_a_clocks(const char *sysfs, const char *path)
-{
-  static const char *const names[] = {"scaling_setspeed",
-                                      "scaling_max_freq",
-                                      "scaling_min_freq",
-                                      "energy_performance_preference",
-                                      "constraint_0_power_limit_uw",
-                                      "constraint_1_power_limit_uw"};
-  const char *name = strrchr(path, '/'), *below = path + strlen(sysfs);
-  if (!name || !starts_with(path, sysfs) || strstr(path, "/../")) return false;
-  if (!starts_with(below, "/devices/system/cpu/cpu") && !starts_with(below, "/class/powercap/")) return false;
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (strcmp(name + 1, names[i]) == 0) return true;
-  return false;
-}
-
-/* All lines of a complete file that are as they should be. */
-static size_t read_lines(FILE *f, const char *sysfs, line *lines)
-{
-  char text[WTL_KNOB_VALUE + 600];
-  size_t n = 0;
-  while (fgets(text, sizeof text, f)) {
-    text[strcspn(text, "\n")] = '\0';
-    if (strcmp(text, "end") == 0) return n;
-    char *tab = strchr(text, '\t');
-    if (!tab || n == MOST_LINES) return 0;
-    *tab = '\0';
-    if (strlen(text) >= WTL_KNOB_VALUE || strlen(tab + 1) >= sizeof lines->path || !is_a_clocks(sysfs, tab + 1))
-      return 0;
-    snprintf(lines[n].found, sizeof lines[n].found, "%s", text);
-    snprintf(lines[n].path, sizeof lines[n].path, "%s", tab + 1);
-    lines[n++].fd = -1;
+  char first[WTL_KNOB_STATE_NAME];
+  uint32_t random;
+  if (!wtl_knob_state_name(start, first)) return -1;
+  for (int tries = 0; tries < 100 && getrandom(&random, sizeof random, 0) == sizeof random; tries++) {
+    snprintf(name, size, "%s-%08x", first, random);
+    int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0 || errno != EEXIST) return fd;
   }
-  return 0; /* it breaks off: nothing had been set yet */
+  return -1;
 }
 
-typedef struct repair {
-  const wtl_settings *settings;
-  const wtl_knob_sys *os;
-  size_t files, failed;
-  int error;
-  char path[512]; /* of the first failure, else of the first that was put back */
-} repair;
-
-static void fails(repair *r, const char *path, int error)
+void wtl_knob_save(wtl_knob *k)
 {
-  if (!r->failed++) {
-    r->error = error;
-    snprintf(r->path, sizeof r->path, "%s", path);
-  }
-}
-
-/* False: somebody has one of them, so it is not ours to touch any. */
-static bool lock_all(repair *r, line *lines, size_t n)
-{
-  for (size_t i = 0; i < n; i++) {
-    int fd = r->os->open(r->os->arg, lines[i].path);
-    if (fd == -ENOENT) continue; /* a core that was taken off */
-    if (fd < 0) {
-      fails(r, lines[i].path, -fd);
-      continue;
-    }
-    lines[i].fd = fd;
-    if (r->os->lock(r->os->arg, fd) != 0) return false;
-  }
-  return true;
-}
-
-static bool is_as_found(const repair *r, const line *l)
-{
-  char now[WTL_KNOB_VALUE];
-  if (r->os->sys->read_file(r->os->sys->arg, l->path, now, sizeof now) < 0) return false;
-  now[strcspn(now, "\n")] = '\0';
-  return strcmp(now, l->found) == 0;
-}
-
-/* Twice: the first round may find a lower limit still above the upper one. */
-static void put_back(repair *r, line *lines, size_t n)
-{
-  for (int round = 0; round < 2; round++)
-    for (size_t i = 0; i < n; i++) {
-      if (lines[i].fd < 0 || is_as_found(r, &lines[i])) continue;
-      int error = -r->os->write(r->os->arg, lines[i].fd, lines[i].found);
-      if (error && round == 1) fails(r, lines[i].path, error);
-      if (error) continue;
-      if (!r->failed && !r->files++) snprintf(r->path, sizeof r->path, "%s", lines[i].path);
-    }
-}
-
-static void repair_one(repair *r, int folder, const char *name)
-{
-  struct stat st;
-  int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  FILE *f = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? fdopen(fd, "r") : NULL;
-  line *lines = f ? calloc(MOST_LINES, sizeof *lines) : NULL;
-  size_t n = lines ? read_lines(f, r->settings->sysfs.text, lines) : 0, failed = r->failed;
-  if (n && lock_all(r, lines, n)) {
-    if (r->failed == failed) put_back(r, lines, n);
-    if (r->failed == failed) unlinkat(folder, name, 0);
-  }
-  for (size_t i = 0; i < n; i++)
-    if (lines[i].fd >= 0) close(lines[i].fd);
-  free(lines);
-  if (f)
-    fclose(f);
-  else if (fd >= 0)
+  char path[WTL_KNOB_STATE_PATH], name[2 * WTL_KNOB_STATE_NAME], why[512];
+  size_t length = 0;
+  int folder = wtl_knob_state_open(k->state, true, path, why, sizeof why);
+  char *text = folder >= 0 ? lines_of(k, &length) : NULL;
+  int fd = text ? create(folder, of_limits(k) ? WTL_KNOB_SAVED_LIMITS : WTL_KNOB_SAVED_CLOCKS, name, sizeof name) : -1;
+  bool good = fd >= 0 && fchmod(fd, 0640) == 0 && /* the group may read what root has left */
+              pwrite(fd, text, length, 0) == (ssize_t)length && asprintf(&k->saved, "%s/%s", path, name) > 0;
+  if (good) {
+    k->saved_fd = fd;
+  } else if (fd >= 0) {
+    k->saved = NULL;
+    unlinkat(folder, name, 0);
     close(fd);
+  }
+  free(text);
+  if (folder >= 0) close(folder);
 }
 
-static void repair_all(repair *r, DIR *folder, const char *prefix)
+/* A member of the folder's group may have renamed it, to show it again later. */
+void wtl_knob_forget(wtl_knob *k)
 {
-  for (const struct dirent *e; (e = readdir(folder));)
-    if (starts_with(e->d_name, prefix)) repair_one(r, dirfd(folder), e->d_name);
+  if (!k->saved) return;
+  (void)!ftruncate(k->saved_fd, 0);
+  unlink(k->saved);
+  close(k->saved_fd);
+  free(k->saved);
+  k->saved = NULL;
+  k->saved_fd = -1;
 }
 
-bool wtl_knob_repair(const wtl_settings *settings, const wtl_knob_sys *os, char *said, size_t size)
+/* ---- reading ---- */
+
+/* Six lines for each CPU that there can be, and their length. */
+enum { MOST_LINES = 6 * CPU_SETSIZE, MOST_BYTES = 64 * MOST_LINES };
+
+/* The whole text, for the caller to free; NULL where it is too long. */
+static char *read_text(int fd)
 {
-  char path[3800], prefix[64];
   struct stat st;
-  repair r = {.settings = settings, .os = os};
-  folder_of(settings->clock_state.text, path, sizeof path);
-  DIR *folder = *path ? opendir(path) : NULL;
-  if (!folder) return false;
-  bool is_safe = fstat(dirfd(folder), &st) == 0 && !(st.st_mode & S_IWOTH);
-  prefix_of_boot(prefix, sizeof prefix);
-  if (is_safe && *prefix) repair_all(&r, folder, prefix);
-  closedir(folder);
-  if (r.failed)
-    snprintf(said, size, "a job that was killed has left clocks changed, and they cannot be put back: %s: %s", r.path,
-             strerror(r.error));
-  else if (r.files)
-    snprintf(said, size, "clocks that a killed job had left changed are put back: %zu files, %s the first", r.files,
-             r.path);
-  return r.failed || r.files;
+  if (fstat(fd, &st) != 0 || st.st_size <= 0 || st.st_size > MOST_BYTES) return NULL;
+  char *text = malloc((size_t)st.st_size + 1);
+  ssize_t n = text ? pread(fd, text, (size_t)st.st_size, 0) : -1;
+  if (n < 0) return free(text), NULL;
+  text[n] = '\0';
+  return text;
+}
+
+/* Past the line that this text begins with; NULL where it does not. */
+static char *past(char *text, const char *line)
+{
+  size_t n = strlen(line);
+  return text && strncmp(text, line, n) == 0 ? text + n : NULL;
+}
+
+static bool is_number(const char *text, int below, int *number)
+{
+  size_t n = strspn(text, "0123456789");
+  *number = n && n < 6 && !text[n] ? atoi(text) : -1;
+  return *number >= 0 && *number < below;
+}
+
+static bool read_line(char *line, bool limits, wtl_knob_saved *out)
+{
+  char *save, *name = strtok_r(line, " ", &save), *of = strtok_r(NULL, " ", &save), *value = strtok_r(NULL, "", &save);
+  int a = 0;
+  if (!value || !*value || strlen(value) >= sizeof out->value || !is_number(of, CPU_SETSIZE, &out->place.of))
+    return false;
+  while (a < WTL_KNOB_ATTRIBUTES && strcmp(name, wtl_knob_attribute_name((wtl_knob_attribute)a)) != 0) a++;
+  out->place.attribute = (wtl_knob_attribute)a;
+  snprintf(out->value, sizeof out->value, "%s", value);
+  return a < WTL_KNOB_ATTRIBUTES && wtl_knob_attribute_is_limit(out->place.attribute) == limits;
+}
+
+/* 0 unless every line is as it should be. */
+static size_t read_lines(char *at, bool limits, wtl_knob_saved *out)
+{
+  for (size_t n = 0; at && n < MOST_LINES;) {
+    char *end = strchr(at, '\n');
+    if (strcmp(at, "end\n") == 0) return n;
+    if (!end) return 0;
+    *end = '\0';
+    if (!read_line(at, limits, &out[n++])) return 0;
+    at = end + 1;
+  }
+  return 0;
+}
+
+wtl_knob_saved *wtl_knob_saved_read(int fd, const char *sysfs, bool limits, size_t *n)
+{
+  char *text = read_text(fd), *at = past(past(past(past(text, form), "sysfs "), sysfs), "\n");
+  wtl_knob_saved *out = at ? calloc(MOST_LINES, sizeof *out) : NULL;
+  *n = out ? read_lines(at, limits, out) : 0;
+  free(text);
+  if (*n) return out;
+  free(out);
+  return NULL;
 }

@@ -2,27 +2,41 @@
  * knob_saved.h - what a job found in the clocks' files, kept where the node's next job finds it, should the job and its
  * guard be killed together (by a launcher that ends a whole control group at once).
  *
- * A file clocks-BOOT-XXXXXX in the folder that WATTLE_CLOCK_STATE names. BOOT: the node's boot, since a boot sets all
- * clocks anew, and a home folder is many nodes'. A line for each of the clocks' files: what it held, a tab, its path;
- * then "end". It is written before anything is set and removed when all is put back.
+ * A file clocks-BOOT-XXXXXXXX, or limits-BOOT-XXXXXXXX for power limits, in the state folder (knob_state.h). It is written
+ * before anything is set. Once all is put back it is emptied, whatever its name is by then, and removed. Its lines:
  *
- * A job lives as long as anybody holds the locks of what its file names: then it is left alone. And the repair believes
- * no more than it must: the folder may be writable to its owner and group only, and a line may only name one of the
- * clocks' files, below the sysfs of the settings.
+ *   wattle clocks 2                    the form
+ *   sysfs /sys                         the settings' WATTLE_SYSFS: below another one it says nothing
+ *   scaling_max_freq 3 3600000         a file's name, its CPU (of a limit: its package), what it held
+ *   end                                without this line the job had not set anything yet
+ *
+ * So a file of the state folder names no path, and nothing but the six attributes of knob_files.h can be written.
  */
 #ifndef WTL_POWER_KNOB_SAVED_H
 #define WTL_POWER_KNOB_SAVED_H
 
 #include "power/knob.h"
+#include "power/knob_kind.h"
 
-/* Keeps what is claimed. Returns the file's path, which the caller frees; NULL where it cannot be kept: then nobody but
- * the guard puts it back. */
-char *wtl_knob_save(const wtl_knob *k);
+/* What such a file is called at its beginning. */
+#define WTL_KNOB_SAVED_CLOCKS "clocks"
+#define WTL_KNOB_SAVED_LIMITS "limits"
+
+typedef struct wtl_knob_saved {
+  wtl_knob_place place;
+  char value[WTL_KNOB_VALUE];
+} wtl_knob_saved;
+
+/* Keeps what is claimed, in k->saved and k->saved_fd. Where it cannot be kept nobody but the guard puts it back. */
+void wtl_knob_save(wtl_knob *k);
+
+/* All is put back: the file says nothing any more and goes. */
+void wtl_knob_forget(wtl_knob *k);
 
 /*
- * Puts back what killed jobs of this boot have left. True where it has, or has tried and could not: `said` is then a
- * line for the user. Costs a look into a folder where there is nothing.
+ * The lines of an open file, for the caller to free, and their number in *n. NULL (*n = 0) for a file that is not whole,
+ * is of another form, is too large or of another sysfs, or has lines of clocks among limits or limits among clocks.
  */
-bool wtl_knob_repair(const wtl_settings *settings, const wtl_knob_sys *os, char *said, size_t size);
+wtl_knob_saved *wtl_knob_saved_read(int fd, const char *sysfs, bool limits, size_t *n);
 
 #endif

@@ -5,6 +5,7 @@ usage: governed_job.py OSHRUN PROGRAM CASE [LIBRARY]      LIBRARY: refuse.c's, f
 """
 
 import errno
+import fcntl
 import json
 import os
 import shutil
@@ -117,6 +118,10 @@ class Job:
             check=False,
         )
 
+    def kept(self) -> list[Path]:
+        """Files in which jobs have kept what they found."""
+        return [file for file in (self.folder / "state").iterdir() if not file.name.startswith(".claims-")]
+
     def profiles(self) -> list[dict]:
         return [json.loads(f.read_text()) for f in sorted((self.folder / "profile").glob("pe-*.json"))]
 
@@ -142,7 +147,7 @@ def changes_and_restores(job: Job) -> None:
     expect(sum(c["changes"] for c in clocks) > 0, "clocks were changed", clocks)
     expect(all(40 in [r["instances"] for r in c["regions"]] for c in clocks), "each round is an instance", clocks)
     expect(clocks[0]["slack_s"] > clocks[1]["slack_s"], "the early PE has the slack", clocks)
-    expect(not list((job.folder / "state").iterdir()), "nothing is kept of what is put back")
+    expect(job.kept() == [], "nothing is kept of what is put back", job.kept())
 
 
 def records(job: Job) -> None:
@@ -182,6 +187,71 @@ def restores_after_sigkill(job: Job) -> None:
         process.wait(60)
     expect(process.returncode != 0, "the job has failed")
     expect(job.machine.comes_back(), "the clocks come back", job.machine.limits())
+
+
+def survives_its_guard(job: Job) -> None:
+    process = job.start("300")
+    try:
+        expect(until(lambda: guards_of(job) != []), "there is a guard")
+        for pid in guards_of(job):
+            os.kill(pid, signal.SIGKILL)
+        expect(process.poll() is None, "the job still runs")
+    finally:
+        out, err = process.communicate(timeout=300)
+    expect((process.returncode, out) == (0, "count 600\n"), "the result is the program's", process.returncode, out, err)
+    expect(job.machine.is_restored(), "the clocks are as they were", job.machine.limits())
+    expect(job.kept() == [], "nothing is kept of what is put back", job.kept())
+
+
+# Runs a program whose standard error is a pipe that nobody reads. (Python itself ignores SIGPIPE.)
+UNREAD = """
+import os, signal, sys
+reader, writer = os.pipe()
+os.close(reader)
+os.dup2(writer, 2)
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def survives_messages_that_nobody_reads(job: Job) -> None:
+    shutil.rmtree(job.machine.root / "devices")  # of which there is something to say
+    job.command[-1:] = [sys.executable, "-c", UNREAD, job.command[-1]]
+    result = job.run("10")
+    expect(counted(result, 10), "the result is the program's", result)
+
+
+def a_readers_lock_does_not_stop_it(job: Job) -> None:
+    """Who may only read a clock's file can lock it all the same."""
+    for cpu in job.machine.cpus:
+        for name in ("scaling_min_freq", "scaling_max_freq"):
+            fcntl.flock(os.open(job.machine.policy(cpu) / name, os.O_RDONLY), fcntl.LOCK_EX)
+    result = job.run("40")
+    expect(counted(result, 40) and not result.stderr, "the result is the program's", result)
+    expect(sum(c["changes"] for c in job.clocks()) > 0, "clocks were changed", job.clocks())
+    expect(job.machine.is_restored(), "the clocks are as they were", job.machine.limits())
+
+
+def a_full_state_folder_neither_stops_nor_steers_it(job: Job) -> None:
+    """What members of a group can put into the folder that they share."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    state = job.folder / "state"
+    state.mkdir(mode=0o2770)
+    for kind in ("clocks", "limits"):
+        os.mkfifo(state / f"{kind}-{boot}-fifo")
+        (state / f"{kind}-{boot}-link").symlink_to("/dev/zero")
+        wrong = state / f"{kind}-{boot}-wrong"
+        lines = "scaling_max_freq 0 1\n" if kind == "clocks" else "constraint_0_power_limit_uw 0 1\n"
+        wrong.write_text(f"wattle clocks 2\nsysfs {job.machine.root}\n{lines}end\n")
+    for knob in ("auto", "powercap"):
+        job.machine.make()
+        set_power_limit(job)
+        found = job.machine.texts()
+        result = job.run("8", WATTLE_KNOB=knob, WATTLE_GOVERN="off")
+        expect(counted(result, 8), "the result is the program's", result)
+        expect("is not believed" in result.stderr, "the first wrong file is named", result.stderr)
+        expect(result.stderr.count("\n") == 1, "and said once", result.stderr)
+        expect(job.machine.texts() == found, "nothing is written", knob)
 
 
 def pes_of(job: Job) -> list[int]:
@@ -440,6 +510,10 @@ CASES = {
         counts_where_the_processor_does,
         restores_on_abort,
         restores_after_sigkill,
+        survives_its_guard,
+        survives_messages_that_nobody_reads,
+        a_readers_lock_does_not_stop_it,
+        a_full_state_folder_neither_stops_nor_steers_it,
         survives_a_tree_that_vanishes,
         survives_files_that_refuse,
         says_where_there_is_no_knob,

@@ -2,7 +2,6 @@
  * knob_test.c - what the knobs make of trees as drivers make them: the clocks they find, the files they write, what
  * they put back, and files that refuse.
  */
-#include <dirent.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/wait.h>
@@ -10,7 +9,6 @@
 #include "check.h"
 #include "clocks.h"
 #include "power/clock_domains.h"
-#include "power/knob_saved.h"
 
 static wtl_knob *open_knob(const tree *t, int kind, int cpus)
 {
@@ -483,200 +481,6 @@ static void who_puts_back_himself_lets_the_guard_go(void)
   tree_free(t);
 }
 
-/* ---- what is left when the guard is killed, too ---- */
-
-typedef struct state {
-  tree *t;
-  char *folder;
-  wtl_settings s;
-} state;
-
-static state state_new(void)
-{
-  state st = {.t = tree_new(), .folder = malloc(160)};
-  if (!st.folder) exit(2);
-  snprintf(st.folder, 160, "%s/state", st.t->root);
-  clock_intel(st.t->root, 0);
-  st.s = clock_settings(st.t, WTL_KNOB_AUTO);
-  st.s.clock_state.text = st.folder;
-  return st;
-}
-
-static void state_free(state *st)
-{
-  tree_free(st->t);
-  free(st->folder);
-}
-
-/* How many files it has; the path of the last in `path`, where that is not NULL. */
-static int kept(const state *st, char path[512])
-{
-  int n = 0;
-  DIR *d = opendir(st->folder);
-  for (const struct dirent *e; d && (e = readdir(d));) {
-    if (e->d_name[0] == '.') continue;
-    n++;
-    if (path) snprintf(path, 512, "%s/%.255s", st->folder, e->d_name);
-  }
-  if (d) closedir(d);
-  return n;
-}
-
-/* As a job leaves it that was killed together with its guard: clock 0 lowered, the file there, no lock held. */
-static void be_killed(const state *st)
-{
-  cpu_set_t set = clock_cpus(1);
-  wtl_knob *k = wtl_knob_open(&st->s, &set, NULL);
-  CHECK(wtl_knob_claim(k, 0) == 0);
-  free(wtl_knob_save(k));
-  CHECK(wtl_knob_set(k, 0, 3000000) == 0 && kept(st, NULL) == 1);
-  wtl_knob_close(k);
-}
-
-static bool repairs(const state *st, const wtl_knob_sys *os, char said[256])
-{
-  said[0] = '\0';
-  return wtl_knob_repair(&st->s, os, said, 256);
-}
-
-static void the_next_job_puts_back_what_a_killed_one_left_and_says_so(void)
-{
-  state st = state_new();
-  char said[256];
-  CHECK(!repairs(&st, &wtl_knob_sys_real, said)); /* there is not even a folder */
-  be_killed(&st);
-  CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_min_freq"), "3000000");
-  CHECK(repairs(&st, &wtl_knob_sys_real, said));
-  CHECK_CONTAINS(said, "put back: 2 files");
-  CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_max_freq"), "3900000");
-  CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_min_freq"), "800000");
-  CHECK(kept(&st, NULL) == 0);
-  CHECK(!repairs(&st, &wtl_knob_sys_real, said)); /* once */
-  state_free(&st);
-}
-
-static void who_puts_back_himself_leaves_no_file(void)
-{
-  state st = state_new();
-  cpu_set_t set = clock_cpus(1);
-  pid_t me = getpid();
-  wtl_knob *k = wtl_knob_open(&st.s, &set, NULL);
-  CHECK(wtl_knob_claim(k, 0) == 0 && wtl_knob_guard(k, &me, 1) == 0);
-  CHECK(kept(&st, NULL) == 1);
-  wtl_knob_restore(k);
-  CHECK(kept(&st, NULL) == 0);
-  wtl_knob_close(k);
-  state_free(&st);
-}
-
-static void a_job_that_lives_is_left_alone(void)
-{
-  state st = state_new();
-  cpu_set_t set = clock_cpus(1);
-  char said[256];
-  wtl_knob *k = wtl_knob_open(&st.s, &set, NULL);
-  CHECK(wtl_knob_claim(k, 0) == 0);
-  free(wtl_knob_save(k));
-  CHECK(wtl_knob_set(k, 0, 1000000) == 0);
-  CHECK(!repairs(&st, &wtl_knob_sys_real, said));
-  CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_max_freq"), "1000000");
-  CHECK(kept(&st, NULL) == 1);
-  wtl_knob_restore(k);
-  wtl_knob_close(k);
-  state_free(&st);
-}
-
-static void a_repair_that_fails_is_said_and_tried_again(void)
-{
-  static const int error[] = {EACCES, EBUSY, EIO};
-  for (size_t i = 0; i < 3; i++) {
-    state st = state_new();
-    char said[256];
-    clock_faults f = {.write_of = "scaling_max_freq", .write_error = error[i], .root = st.t->root};
-    wtl_knob_sys os = clock_sys(&f);
-    be_killed(&st);
-    CHECK(repairs(&st, &os, said));
-    CHECK_CONTAINS(said, "cannot be put back");
-    CHECK_CONTAINS(said, strerror(error[i]));
-    f.write_of = NULL;
-    f.open_of = "scaling_min_freq";
-    f.open_error = EACCES;
-    CHECK(repairs(&st, &os, said) && kept(&st, NULL) == 1);
-    f.open_of = NULL;
-    CHECK(repairs(&st, &os, said) && kept(&st, NULL) == 0);
-    CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_max_freq"), "3900000");
-    state_free(&st);
-  }
-}
-
-static void a_core_that_is_gone_does_not_keep_the_rest_from_being_put_back(void)
-{
-  state st = state_new();
-  char said[256], path[256];
-  be_killed(&st);
-  snprintf(path, sizeof path, "%s/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", st.t->root);
-  unlink(path);
-  CHECK(repairs(&st, &wtl_knob_sys_real, said) && kept(&st, NULL) == 0);
-  CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_min_freq"), "800000");
-  state_free(&st);
-}
-
-static void rewrite(const char *path, const char *format, const char *root)
-{
-  FILE *f = fopen(path, "w");
-  if (!f) exit(2);
-  fprintf(f, format, root);
-  fclose(f);
-}
-
-/* Nothing else than clocks is ever written, nothing of a file that breaks off, and nothing from a folder that anybody
- * may write to. */
-static void a_repair_believes_no_stranger(void)
-{
-  static const char *const wrong[] = {"1\t/etc/passwd\nend\n",
-                                      "1\t%s/devices/system/cpu/cpu0/../../../../etc/scaling_max_freq\nend\n",
-                                      "1\t%s/devices/system/cpu/cpu0/online\nend\n",
-                                      "2000000\t%s/devices/system/cpu/cpu0/cpufreq/scaling_max_freq\n",
-                                      "2000000 %s/devices/system/cpu/cpu0/cpufreq/scaling_max_freq\nend\n",
-                                      "0123456789012345678901234567890123456789012345678901\t%s/devices/system/cpu/"
-                                      "cpu0/cpufreq/scaling_max_freq\nend\n",
-                                      "",
-                                      "end\n"};
-  char said[256], path[512];
-  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-    state st = state_new();
-    be_killed(&st);
-    CHECK(kept(&st, path) == 1);
-    rewrite(path, wrong[i], st.t->root);
-    CHECK(!repairs(&st, &wtl_knob_sys_real, said));
-    CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_max_freq"), "3000000");
-    state_free(&st);
-  }
-  state st = state_new();
-  be_killed(&st);
-  chmod(st.folder, 0777);
-  CHECK(!repairs(&st, &wtl_knob_sys_real, said));
-  chmod(st.folder, 0755);
-  CHECK(kept(&st, path) == 1);
-  char elsewhere[200];
-  snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", st.t->root);
-  CHECK(rename(path, elsewhere) == 0 && symlink(elsewhere, path) == 0);
-  CHECK(!repairs(&st, &wtl_knob_sys_real, said));
-  state_free(&st);
-}
-
-static void a_file_of_another_boot_says_nothing(void)
-{
-  state st = state_new();
-  char said[256], path[512], other[600];
-  be_killed(&st);
-  CHECK(kept(&st, path) == 1);
-  snprintf(other, sizeof other, "%s/clocks-00000000-0000-0000-0000-000000000000-abcdef", st.folder);
-  CHECK(rename(path, other) == 0);
-  CHECK(!repairs(&st, &wtl_knob_sys_real, said) && kept(&st, NULL) == 1);
-  state_free(&st);
-}
-
 TESTS(TEST(lists_of_cpus_are_read_whole_or_not_at_all),
       TEST(cores_share_a_clock_where_the_kernel_or_the_hardware_says_so),
       TEST(a_core_that_keeps_secret_who_shares_its_clock_may_share_it_with_all),
@@ -689,8 +493,4 @@ TESTS(TEST(lists_of_cpus_are_read_whole_or_not_at_all),
       TEST(a_write_that_fails_loses_the_domain_and_nothing_else), TEST(a_file_that_vanishes_is_no_disaster),
       TEST(a_power_limit_stands_in_for_a_clock), TEST(record_notes_and_changes_nothing),
       TEST(record_takes_clocks_from_the_profile_where_sysfs_has_none), TEST(clocks_come_back_after_sigkill),
-      TEST(clocks_come_back_when_the_last_process_is_gone), TEST(who_puts_back_himself_lets_the_guard_go),
-      TEST(the_next_job_puts_back_what_a_killed_one_left_and_says_so), TEST(who_puts_back_himself_leaves_no_file),
-      TEST(a_job_that_lives_is_left_alone), TEST(a_repair_that_fails_is_said_and_tried_again),
-      TEST(a_core_that_is_gone_does_not_keep_the_rest_from_being_put_back), TEST(a_repair_believes_no_stranger),
-      TEST(a_file_of_another_boot_says_nothing))
+      TEST(clocks_come_back_when_the_last_process_is_gone), TEST(who_puts_back_himself_lets_the_guard_go))

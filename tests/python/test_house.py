@@ -64,6 +64,55 @@ def test_a_room_without_a_floor_is_an_error(tmp_path: Path) -> None:
     assert "attic" in check_floors(tmp_path).stdout
 
 
+RAW_WRITE = re.compile(
+    r"(?<![\w>.:])(?:write|writev|dprintf|vdprintf|perror|send|sendto|sendmsg)\((?!.*MSG_NOSIGNAL).*"
+    r"|\w*(?:printf|puts|putc|fwrite)\([^;]*\bstderr\b.*|\bfflush\w*\((?:NULL|stdout|stderr)\).*"
+)
+"""Writes that may go to a pipe or a socket, and then raise SIGPIPE."""
+
+
+def raw_writes(source: str) -> list[str]:
+    code = re.sub(r"/\*.*?\*/|//[^\n]*", "", source, flags=re.DOTALL)
+    code = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', code)
+    if "sigpipe_hold()" in code or "hold_sigpipe()" in code:
+        return []
+    own = set(re.findall(r"^(?:static )?\w+ \*?(\w+)\(", code, flags=re.MULTILINE))  # functions of those names
+    found = (match[0] for match in RAW_WRITE.finditer(code))
+    return [line for line in found if line.partition("(")[0] not in own]
+
+
+def test_no_write_of_the_library_can_end_a_program_by_sigpipe() -> None:
+    """Programs of our own (src/launch and so on) may end as others do when nobody reads them."""
+    helpers = {"base/sigpipe.c", "sim/last_words.cc"}
+    programs = {"launch", "info", "calibrate"}
+    found = {}
+    for path in sorted((ROOT / "src").rglob("*")):
+        name = path.relative_to(ROOT / "src")
+        if path.suffix in {".c", ".h", ".cc"} and str(name) not in helpers and name.parts[0] not in programs:
+            found[str(name)] = raw_writes(path.read_text(encoding="utf-8"))
+    wrong = {name: lines for name, lines in found.items() if lines}
+    assert not wrong, f"use wtl_write or wtl_sigpipe_hold (base/sigpipe.h), eventfd_write or MSG_NOSIGNAL: {wrong}"
+
+
+@pytest.mark.parametrize(
+    ("code", "is_raw"),
+    [
+        ("write(fd, text, n);", True),
+        ('fprintf(stderr, "%d", n);', True),
+        ("if (send(fd, text, n, 0) < 0) return;", True),
+        ("fflush(stdout);", True),
+        ("send(fd, text, n, MSG_NOSIGNAL);", False),
+        ("wtl_write(fd, text, n);", False),
+        ("os->write(fd, text);", False),
+        ("/* a write(2) */ pwrite(fd, text, n, 0);", False),
+        ("static void send(int pe);\nsend(pe);", False),
+        ("before = wtl_sigpipe_hold();\nfflush(stdout);", False),
+    ],
+)
+def test_raw_writes_are_told_from_others(code: str, is_raw: bool) -> None:
+    assert bool(raw_writes(code)) == is_raw
+
+
 def test_every_line_of_the_package_list_names_a_package_and_a_known_section() -> None:
     lines = (ROOT / "packages" / "apt.txt").read_text(encoding="utf-8").splitlines()
     rows = [line.split()[:2] for line in lines if line and not line.startswith("#")]

@@ -1,0 +1,102 @@
+#include "power/knob_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* One that an administrator makes for all who may set clocks (docs/governor.md). */
+static const char common[] = "/run/wattle";
+
+/* Root keeps nothing in a home folder: HOME may be that of the user who became root. */
+static void path_of_auto(char *path, size_t size)
+{
+  const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+  *path = '\0';
+  if (geteuid() == 0 || access(common, R_OK | W_OK | X_OK) == 0)
+    snprintf(path, size, "%s", common);
+  else if (state && *state == '/')
+    snprintf(path, size, "%s/wattle", state);
+  else if (home && *home == '/')
+    snprintf(path, size, "%s/.local/state/wattle", home);
+}
+
+static void make_folders(const char *path)
+{
+  char part[WTL_KNOB_STATE_PATH];
+  snprintf(part, sizeof part, "%s", path);
+  for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    mkdir(part, 0700);
+    *slash = '/';
+  }
+  mkdir(part, 0700);
+}
+
+static bool is_safe(int folder, const char *path, char *why, size_t size)
+{
+  struct stat st;
+  if (fstat(folder, &st) != 0) return false;
+  bool foreign = st.st_uid != 0 && st.st_uid != geteuid(), open_to_all = st.st_mode & S_IWOTH;
+  if (foreign)
+    snprintf(why, size, "WATTLE_CLOCK_STATE: %s is not used: it belongs to user %ld, not to root or to user %ld", path,
+             (long)st.st_uid, (long)geteuid());
+  else if (open_to_all)
+    snprintf(why, size, "WATTLE_CLOCK_STATE: %s is not used: everybody may write to it (mode %03o; 2770 at most)", path,
+             (unsigned)st.st_mode & 07777);
+  return !foreign && !open_to_all;
+}
+
+int wtl_knob_state_open(const char *setting, bool make, char *path, char *why, size_t size)
+{
+  *why = *path = '\0';
+  if (strcmp(setting, "none") == 0) return -1;
+  if (strcmp(setting, "auto") == 0)
+    path_of_auto(path, WTL_KNOB_STATE_PATH);
+  else if (*setting == '/' && strlen(setting) < WTL_KNOB_STATE_PATH)
+    snprintf(path, WTL_KNOB_STATE_PATH, "%s", setting);
+  else
+    snprintf(why, size, "WATTLE_CLOCK_STATE=%.100s is not used: it must be auto, none or an absolute path", setting);
+  if (!*path) return -1;
+  if (make) make_folders(path);
+  int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0 && errno != ENOENT && errno != EACCES)
+    snprintf(why, size, "WATTLE_CLOCK_STATE: %s is not used: %s", path, strerror(errno));
+  if (folder < 0 || is_safe(folder, path, why, size)) return folder;
+  close(folder);
+  return -1;
+}
+
+bool wtl_knob_state_name(const char *start, char name[WTL_KNOB_STATE_NAME])
+{
+  char id[40] = "";
+  FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+  bool known = f && fscanf(f, "%39[0-9a-f-]", id) == 1;
+  if (f) fclose(f);
+  snprintf(name, WTL_KNOB_STATE_NAME, "%s-%s", start, id);
+  return known;
+}
+
+/* A file system that a member of the group has mounted on the name could let every open wait. Kernels, and containers,
+ * without openat2 go without that check. */
+static int open_within(int folder, const char *name, int flags)
+{
+  struct open_how how = {.flags = (unsigned)flags, .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH};
+  int fd = (int)syscall(SYS_openat2, folder, name, &how, sizeof how);
+  return fd < 0 && (errno == ENOSYS || errno == EPERM) ? openat(folder, name, flags) : fd;
+}
+
+int wtl_knob_state_open_file(int folder, const char *name, int flags)
+{
+  struct stat st;
+  int fd = open_within(folder, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return -errno;
+  if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) return fd;
+  close(fd);
+  return -EINVAL;
+}

@@ -1,0 +1,567 @@
+/*
+ * knob_repair_test.c - what a job finds of one that was killed together with its guard: what it puts back, and that
+ * nothing which others put into the state folder holds it up or makes it write anything.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "check.h"
+#include "clocks.h"
+#include "power/knob_kind.h"
+#include "power/knob_repair.h"
+#include "power/knob_saved.h"
+#include "power/knob_state.h"
+
+enum { SOMEBODY = 4711 }; /* a user that is neither root nor this one */
+
+typedef struct state {
+  tree *t;
+  char *folder;
+  wtl_settings s;
+} state;
+
+static state state_new(void)
+{
+  state st = {.t = tree_new(), .folder = malloc(160)};
+  if (!st.folder) exit(2);
+  snprintf(st.folder, 160, "%s/state", st.t->root);
+  clock_intel(st.t->root, 0);
+  st.s = clock_settings(st.t, WTL_KNOB_AUTO);
+  st.s.clock_state.text = st.folder;
+  return st;
+}
+
+static void state_free(state *st)
+{
+  tree_free(st->t);
+  free(st->folder);
+}
+
+/* How many files it has; the path of the last in `path`, where that is not NULL. */
+static int kept(const state *st, char path[512])
+{
+  int n = 0;
+  DIR *d = opendir(st->folder);
+  for (const struct dirent *e; d && (e = readdir(d));) {
+    if (e->d_name[0] == '.') continue;
+    n++;
+    if (path) snprintf(path, 512, "%s/%.255s", st->folder, e->d_name);
+  }
+  if (d) closedir(d);
+  return n;
+}
+
+/* As a job leaves it that was killed together with its guard: clock 0 lowered, the file there, no lock held. */
+static void be_killed(const state *st)
+{
+  cpu_set_t set = clock_cpus(1);
+  wtl_knob *k = wtl_knob_open(&st->s, &set, NULL);
+  CHECK(wtl_knob_claim(k, 0) == 0);
+  wtl_knob_save(k);
+  CHECK(wtl_knob_set(k, 0, 3000000) == 0 && kept(st, NULL) == 1);
+  wtl_knob_close(k);
+}
+
+static bool repairs(const state *st, const wtl_knob_sys *os, char said[1600])
+{
+  said[0] = '\0';
+  return wtl_knob_repair(&st->s, os, said, 1600);
+}
+
+static void the_next_job_puts_back_what_a_killed_one_left_and_says_so(void)
+{
+  state st = state_new();
+  char said[1600];
+  CHECK(!repairs(&st, &wtl_knob_sys_real, said)); /* there is not even a folder */
+  be_killed(&st);
+  CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_min_freq"), "3000000");
+  CHECK(repairs(&st, &wtl_knob_sys_real, said));
+  CHECK_CONTAINS(said, "put back: 2 files");
+  CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_max_freq"), "3900000");
+  CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_min_freq"), "800000");
+  CHECK(kept(&st, NULL) == 0);
+  CHECK(!repairs(&st, &wtl_knob_sys_real, said)); /* once */
+  state_free(&st);
+}
+
+static void who_puts_back_himself_leaves_no_file(void)
+{
+  state st = state_new();
+  cpu_set_t set = clock_cpus(1);
+  pid_t me = getpid();
+  wtl_knob *k = wtl_knob_open(&st.s, &set, NULL);
+  CHECK(wtl_knob_claim(k, 0) == 0 && wtl_knob_guard(k, &me, 1) == 0);
+  CHECK(kept(&st, NULL) == 1);
+  wtl_knob_restore(k);
+  CHECK(kept(&st, NULL) == 0);
+  wtl_knob_close(k);
+  state_free(&st);
+}
+
+static void a_job_that_lives_is_left_alone(void)
+{
+  state st = state_new();
+  cpu_set_t set = clock_cpus(1);
+  char said[1600];
+  wtl_knob *k = wtl_knob_open(&st.s, &set, NULL);
+  CHECK(wtl_knob_claim(k, 0) == 0);
+  wtl_knob_save(k);
+  CHECK(wtl_knob_set(k, 0, 1000000) == 0);
+  CHECK(!repairs(&st, &wtl_knob_sys_real, said));
+  CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_max_freq"), "1000000");
+  CHECK(kept(&st, NULL) == 1);
+  wtl_knob_restore(k);
+  wtl_knob_close(k);
+  state_free(&st);
+}
+
+static void a_repair_that_fails_is_said_and_tried_again(void)
+{
+  static const int error[] = {EACCES, EBUSY, EIO};
+  for (size_t i = 0; i < 3; i++) {
+    state st = state_new();
+    char said[1600];
+    clock_faults f = {.write_of = "scaling_max_freq", .write_error = error[i], .root = st.t->root};
+    wtl_knob_sys os = clock_sys(&f);
+    be_killed(&st);
+    CHECK(repairs(&st, &os, said));
+    CHECK_CONTAINS(said, "cannot be put back");
+    CHECK_CONTAINS(said, strerror(error[i]));
+    f.write_of = NULL;
+    f.open_of = "scaling_min_freq";
+    f.open_error = EACCES;
+    CHECK(repairs(&st, &os, said) && kept(&st, NULL) == 1);
+    f.open_of = NULL;
+    CHECK(repairs(&st, &os, said) && kept(&st, NULL) == 0);
+    CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_max_freq"), "3900000");
+    state_free(&st);
+  }
+}
+
+static void a_core_that_is_gone_does_not_keep_the_rest_from_being_put_back(void)
+{
+  state st = state_new();
+  char said[1600], path[256];
+  be_killed(&st);
+  snprintf(path, sizeof path, "%s/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", st.t->root);
+  unlink(path);
+  CHECK(repairs(&st, &wtl_knob_sys_real, said) && kept(&st, NULL) == 0);
+  CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_min_freq"), "800000");
+  state_free(&st);
+}
+
+/* ---- what others put into the folder ---- */
+
+/* A name as a job's file has it. */
+static const char *planted(const state *st, const char *start, const char *end)
+{
+  static char path[4][512];
+  static unsigned turn;
+  char name[WTL_KNOB_STATE_NAME], *out = path[turn++ % 4];
+  if (!wtl_knob_state_name(start, name)) exit(2);
+  snprintf(out, sizeof path[0], "%s/%s-%s", st->folder, name, end);
+  return out;
+}
+
+static const char *plant(const state *st, const char *start, const char *end, const char *lines)
+{
+  const char *path = planted(st, start, end);
+  mkdir(st->folder, 0700);
+  FILE *f = fopen(path, "w");
+  if (!f || fprintf(f, "wattle clocks 2\nsysfs %s\n%s", st->t->root, lines) < 0 || fclose(f) != 0) exit(2);
+  chmod(path, 0640);
+  return path;
+}
+
+static bool nothing_was_written(const state *st)
+{
+  return strcmp(clock_get(st->t->root, 0, "cpufreq/scaling_max_freq"), "3900000") == 0 &&
+         strcmp(clock_get(st->t->root, 0, "cpufreq/scaling_min_freq"), "800000") == 0 &&
+         strcmp(clock_get(st->t->root, 0, "cpufreq/energy_performance_preference"), "balance_performance") == 0;
+}
+
+static void plant_socket(const char *path)
+{
+  struct sockaddr_un a = {.sun_family = AF_UNIX};
+  char folder[512], *name;
+  snprintf(folder, sizeof folder, "%s", path);
+  name = strrchr(folder, '/');
+  *name++ = '\0';
+  int fd = socket(AF_UNIX, SOCK_STREAM, 0), here = open(".", O_PATH);
+  snprintf(a.sun_path, sizeof a.sun_path, "%.100s", name); /* the whole path may be longer than an address */
+  if (chdir(folder) != 0 || bind(fd, (struct sockaddr *)&a, sizeof a) != 0 || fchdir(here) != 0) exit(2);
+  close(fd);
+  close(here);
+}
+
+static void nothing_in_the_folder_holds_a_job_up(void)
+{
+  state st = state_new();
+  char said[1600];
+  be_killed(&st);
+  CHECK(mkfifo(planted(&st, "clocks", "fifo"), 0666) == 0);
+  CHECK(mkfifo(planted(&st, "limits", "fifo"), 0666) == 0);
+  CHECK(mkdir(planted(&st, "clocks", "folder"), 0777) == 0);
+  CHECK(symlink("/dev/zero", planted(&st, "clocks", "device")) == 0);
+  CHECK(symlink(planted(&st, "clocks", "fifo"), planted(&st, "clocks", "link")) == 0);
+  plant_socket(planted(&st, "clocks", "socket"));
+  CHECK(truncate(plant(&st, "clocks", "large", "end\n"), 1LL << 40) == 0);
+  for (int i = 0; i < 200; i++) {
+    char end[16];
+    snprintf(end, sizeof end, "%d", i);
+    plant(&st, "clocks", end, "");
+  }
+  alarm(60); /* a hang ends the test */
+  CHECK(repairs(&st, &wtl_knob_sys_real, said));
+  alarm(0);
+  CHECK_CONTAINS(said, "put back: 2 files");
+  CHECK(nothing_was_written(&st)); /* but for what was found */
+  state_free(&st);
+}
+
+static void of_thousands_of_files_a_limited_number_is_read(void)
+{
+  state st = state_new();
+  char said[1600];
+  for (int i = 0; i < 1000; i++) {
+    char end[16];
+    snprintf(end, sizeof end, "%d", i);
+    plant(&st, "clocks", end, "");
+  }
+  CHECK(repairs(&st, &wtl_knob_sys_real, said));
+  CHECK_CONTAINS(said, "has too many files");
+  state_free(&st);
+}
+
+static void a_file_of_another_user_is_named_and_not_believed(void)
+{
+  state st = state_new();
+  char said[1600];
+  const char *path = plant(&st, "clocks", "theirs", "scaling_max_freq 0 2000000\nend\n");
+  if (chown(path, SOMEBODY, (gid_t)-1) != 0) {
+    state_free(&st); /* only root can make one */
+    return;
+  }
+  CHECK(repairs(&st, &wtl_knob_sys_real, said));
+  CHECK_CONTAINS(said, "is not believed: it belongs to user 4711");
+  CHECK(nothing_was_written(&st) && kept(&st, NULL) == 1);
+  plant(&st, "clocks", "theirs", "scaling_max_freq 0 3900000\nend\n");
+  CHECK(!repairs(&st, &wtl_knob_sys_real, said)); /* nothing is left changed */
+  state_free(&st);
+}
+
+static void a_file_with_other_writers_or_names_is_not_believed(void)
+{
+  static const char lines[] = "scaling_max_freq 0 2000000\nend\n";
+  state st = state_new();
+  char said[1600], other[300];
+  snprintf(other, sizeof other, "%s/.other", st.folder);
+  const char *path = plant(&st, "clocks", "own", lines);
+  chmod(path, 0660);
+  CHECK(repairs(&st, &wtl_knob_sys_real, said));
+  CHECK_CONTAINS(said, "is not believed: others than its owner may write to it");
+  chmod(path, 0640);
+  CHECK(link(path, other) == 0 && repairs(&st, &wtl_knob_sys_real, said));
+  CHECK_CONTAINS(said, "is not believed: it has 2 names");
+  CHECK(nothing_was_written(&st) && kept(&st, NULL) == 1);
+  CHECK(unlink(other) == 0 && repairs(&st, &wtl_knob_sys_real, said)); /* so it was the name */
+  CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_max_freq"), "2000000");
+  state_free(&st);
+}
+
+static void only_values_that_a_knob_can_have_found_are_written(void)
+{
+  static const char *const wrong[] = {
+      "scaling_max_freq 0 1000",
+      "scaling_max_freq 0 3900001",
+      "scaling_min_freq 0 0",
+      "scaling_max_freq 0 99999999999999999999",
+      "scaling_max_freq 0 2e6",
+      "scaling_max_freq 0 -2000000",
+      "scaling_max_freq 0 2000000 ",
+      "scaling_setspeed 0 4000000",
+      "energy_performance_preference 0 fast",
+      "energy_performance_preference 0 256",
+      "energy_performance_preference 0 power performance",
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    state st = state_new();
+    char said[1600], lines[128];
+    snprintf(lines, sizeof lines, "scaling_min_freq 0 900000\n%s\nend\n", wrong[i]);
+    plant(&st, "clocks", "odd", lines);
+    CHECK(repairs(&st, &wtl_knob_sys_real, said));
+    CHECK_CONTAINS(said, "is not believed: ");
+    CHECK(nothing_was_written(&st) && kept(&st, NULL) == 1); /* nor the line that is as it should be */
+    state_free(&st);
+  }
+}
+
+/* Nothing of a file that breaks off or is of another form, and nothing but the knobs' attributes of a CPU. */
+static void a_file_names_no_other_file(void)
+{
+  static const char *const wrong[] = {
+      "1 /etc/passwd\nend\n",
+      "scaling_max_freq ../../cpu0 2000000\nend\n",
+      "../scaling_max_freq 0 2000000\nend\n",
+      "scaling_governor 0 performance\nend\n",
+      "online 0 0\nend\n",
+      "scaling_max_freq 99999 2000000\nend\n",
+      "scaling_max_freq -1 2000000\nend\n",
+      "constraint_0_power_limit_uw 0 1000000\nend\n", /* among clocks */
+      "scaling_max_freq 0 2000000\n",
+      "scaling_max_freq 0 2000000\nend\nmore\n",
+      "scaling_max_freq 0 2000000\nend",
+      "scaling_max_freq 0\nend\n",
+      "scaling_max_freq 0 01234567890123456789012345678901234567890123456789\nend\n",
+      "sysfs /\nscaling_max_freq 0 2000000\nend\n",
+      "",
+      "end\n",
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    state st = state_new();
+    char said[1600];
+    plant(&st, "clocks", "odd", wrong[i]);
+    CHECK(!repairs(&st, &wtl_knob_sys_real, said));
+    CHECK_TEXT(said, "");
+    CHECK(nothing_was_written(&st));
+    state_free(&st);
+  }
+}
+
+static void a_file_of_another_sysfs_says_nothing(void)
+{
+  state st = state_new();
+  char said[1600], root[160];
+  be_killed(&st);
+  snprintf(root, sizeof root, "%s/.", st.t->root);
+  st.s.sysfs.text = root;
+  CHECK(!repairs(&st, &wtl_knob_sys_real, said) && kept(&st, NULL) == 1);
+  state_free(&st);
+}
+
+/* As a member of the folder's group can do: rename, or give it another name, and show it when the limits have changed. */
+static void what_was_put_back_is_not_believed_again(void)
+{
+  state st = state_new();
+  cpu_set_t set = clock_cpus(1);
+  char said[1600], hidden[300], path[512];
+  snprintf(hidden, sizeof hidden, "%s/.hidden", st.folder);
+  wtl_knob *k = wtl_knob_open(&st.s, &set, NULL);
+  CHECK(wtl_knob_claim(k, 0) == 0);
+  wtl_knob_save(k);
+  CHECK(kept(&st, path) == 1 && rename(path, hidden) == 0);
+  wtl_knob_restore(k);
+  wtl_knob_close(k);
+  clock_put(st.t->root, 0, "cpufreq/scaling_max_freq", "2000000");
+  CHECK(rename(hidden, path) == 0);
+  CHECK(!repairs(&st, &wtl_knob_sys_real, said));
+  CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_max_freq"), "2000000");
+  state_free(&st);
+}
+
+static void jobs_that_may_set_no_clock_leave_them_and_say_so(void)
+{
+  static const int knobs[] = {WTL_KNOB_NONE, WTL_KNOB_RECORD};
+  for (size_t i = 0; i < 2; i++) {
+    state st = state_new();
+    char said[1600];
+    be_killed(&st);
+    st.s.knob.number = knobs[i];
+    CHECK(repairs(&st, &wtl_knob_sys_real, said) && kept(&st, NULL) == 1);
+    CHECK_CONTAINS(said, "a job with WATTLE_KNOB=auto puts them back");
+    CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_max_freq"), "3000000");
+    state_free(&st);
+  }
+}
+
+/* ---- power limits ---- */
+
+static state limited_new(void)
+{
+  state st = state_new();
+  tree_zone(st.t, "intel-rapl:0", "package-0", 0, 1000);
+  tree_put(st.t, "intel-rapl:0", "constraint_0_power_limit_uw", "150000000\n");
+  tree_put(st.t, "intel-rapl:0", "constraint_0_max_power_uw", "200000000\n");
+  clock_put(st.t->root, 0, "topology/package_cpus_list", "0");
+  return st;
+}
+
+static const char *limit(const state *st)
+{
+  static char text[64];
+  char path[256];
+  snprintf(path, sizeof path, "%s/class/powercap/intel-rapl:0/constraint_0_power_limit_uw", st->t->root);
+  if (wtl_sys_real.read_file(NULL, path, text, sizeof text) < 0) exit(2);
+  text[strcspn(text, "\n")] = '\0';
+  return text;
+}
+
+static void power_limits_are_put_back_by_jobs_that_set_them_only(void)
+{
+  state st = limited_new();
+  cpu_set_t set = clock_cpus(1);
+  char said[1600];
+  st.s.knob.number = WTL_KNOB_POWERCAP;
+  wtl_knob *k = wtl_knob_open(&st.s, &set, NULL);
+  CHECK(wtl_knob_claim(k, 0) == 0);
+  wtl_knob_save(k);
+  CHECK(wtl_knob_set(k, 0, 1200000) == 0 && kept(&st, NULL) == 1);
+  wtl_knob_close(k);
+  CHECK_TEXT(limit(&st), "75000000");
+  st.s.knob.number = WTL_KNOB_AUTO;
+  CHECK(repairs(&st, &wtl_knob_sys_real, said));
+  CHECK_CONTAINS(said, "a job with WATTLE_KNOB=powercap puts them back");
+  CHECK_TEXT(limit(&st), "75000000");
+  st.s.knob.number = WTL_KNOB_POWERCAP;
+  CHECK(repairs(&st, &wtl_knob_sys_real, said) && kept(&st, NULL) == 0);
+  CHECK_TEXT(limit(&st), "150000000");
+  state_free(&st);
+}
+
+static void a_power_limit_is_neither_lowered_nor_raised_beyond_what_a_knob_leaves(void)
+{
+  static const char *const wrong[] = {"1000000", "149999999", "0", "200000001", "400000000", "many"};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    state st = limited_new();
+    char said[1600], lines[128];
+    snprintf(lines, sizeof lines, "constraint_0_power_limit_uw 0 %s\nend\n", wrong[i]);
+    plant(&st, "limits", "odd", lines);
+    st.s.knob.number = WTL_KNOB_POWERCAP;
+    CHECK(repairs(&st, &wtl_knob_sys_real, said));
+    CHECK_CONTAINS(said, "must be a whole number from 150000000 to 200000000");
+    CHECK_TEXT(limit(&st), "150000000");
+    state_free(&st);
+  }
+}
+
+/* ---- locks, and the folder ---- */
+
+/* As anybody can who may read the file. */
+static int lock_as_a_reader(const state *st, const char *file)
+{
+  char path[300];
+  snprintf(path, sizeof path, "%s/devices/system/cpu/cpu0/cpufreq/%s", st->t->root, file);
+  int fd = open(path, O_RDONLY);
+  CHECK(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0);
+  return fd;
+}
+
+static void a_readers_lock_stops_neither_the_governor_nor_the_repair(void)
+{
+  state st = state_new();
+  char said[1600];
+  int ceiling = lock_as_a_reader(&st, "scaling_max_freq"), floor = lock_as_a_reader(&st, "scaling_min_freq");
+  be_killed(&st); /* it has claimed, and set, its clock */
+  CHECK(repairs(&st, &wtl_knob_sys_real, said) && kept(&st, NULL) == 0);
+  CHECK(nothing_was_written(&st));
+  close(ceiling);
+  close(floor);
+  state_free(&st);
+}
+
+static void a_readers_lock_does_not_let_two_jobs_have_one_clock(void)
+{
+  state st = state_new();
+  cpu_set_t set = clock_cpus(1);
+  char said[1600];
+  int lock = lock_as_a_reader(&st, "scaling_max_freq");
+  wtl_knob *first = wtl_knob_open(&st.s, &set, NULL), *second = wtl_knob_open(&st.s, &set, NULL);
+  CHECK(wtl_knob_claim(first, 0) == 0);
+  wtl_knob_save(first);
+  CHECK(wtl_knob_claim(second, 0) == EBUSY);
+  CHECK_CONTAINS(wtl_knob_why(second), "another job has it");
+  CHECK(wtl_knob_set(first, 0, 1000000) == 0 && !repairs(&st, &wtl_knob_sys_real, said));
+  wtl_knob_restore(first);
+  CHECK(wtl_knob_claim(second, 0) == 0);
+  wtl_knob_restore(second);
+  wtl_knob_close(first);
+  wtl_knob_close(second);
+  close(lock);
+  state_free(&st);
+}
+
+/* Others, with a folder of their own, may write to the file: its own lock is all that both see. */
+static void where_others_may_write_the_clocks_files_their_locks_decide(void)
+{
+  state st = state_new();
+  cpu_set_t set = clock_cpus(1);
+  char path[300];
+  int lock = lock_as_a_reader(&st, "scaling_max_freq");
+  snprintf(path, sizeof path, "%s/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", st.t->root);
+  chmod(path, 0664);
+  wtl_knob *k = wtl_knob_open(&st.s, &set, NULL);
+  CHECK(wtl_knob_claim(k, 0) == EBUSY);
+  CHECK(chmod(st.folder, 02770) == 0); /* it is the group's folder, and the group's file */
+  CHECK(chown(st.folder, (uid_t)-1, getegid()) == 0 && chown(path, (uid_t)-1, getegid()) == 0);
+  wtl_knob_close(k);
+  k = wtl_knob_open(&st.s, &set, NULL);
+  CHECK(wtl_knob_claim(k, 0) == 0);
+  wtl_knob_restore(k);
+  wtl_knob_close(k);
+  close(lock);
+  state_free(&st);
+}
+
+static void a_folder_that_others_may_change_is_not_used_which_is_said(void)
+{
+  state st = state_new();
+  cpu_set_t set = clock_cpus(1);
+  char said[1600], link[300];
+  be_killed(&st);
+  chmod(st.folder, 0777);
+  CHECK(repairs(&st, &wtl_knob_sys_real, said));
+  CHECK_CONTAINS(said, "is not used: everybody may write to it (mode 777; 2770 at most)");
+  wtl_knob *k = wtl_knob_open(&st.s, &set, NULL);
+  wtl_knob_save(k);
+  CHECK(!k->saved && kept(&st, NULL) == 1);
+  wtl_knob_close(k);
+  chmod(st.folder, 0755);
+  if (chown(st.folder, SOMEBODY, (gid_t)-1) == 0) {
+    CHECK(repairs(&st, &wtl_knob_sys_real, said));
+    CHECK_CONTAINS(said, "is not used: it belongs to user 4711");
+    CHECK(chown(st.folder, getuid(), (gid_t)-1) == 0);
+  }
+  snprintf(link, sizeof link, "%s-link", st.folder);
+  CHECK(symlink(st.folder, link) == 0);
+  char *folder = st.folder;
+  st.s.clock_state.text = link;
+  CHECK(repairs(&st, &wtl_knob_sys_real, said));
+  CHECK_CONTAINS(said, "is not used: Not a directory");
+  st.s.clock_state.text = "state";
+  CHECK(repairs(&st, &wtl_knob_sys_real, said));
+  CHECK_CONTAINS(said, "it must be auto, none or an absolute path");
+  CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_max_freq"), "3000000");
+  st.s.clock_state.text = folder;
+  CHECK(repairs(&st, &wtl_knob_sys_real, said) && nothing_was_written(&st));
+  state_free(&st);
+}
+
+static void a_file_of_another_boot_says_nothing(void)
+{
+  state st = state_new();
+  char said[1600], path[512], other[600];
+  be_killed(&st);
+  CHECK(kept(&st, path) == 1);
+  snprintf(other, sizeof other, "%s/clocks-00000000-0000-0000-0000-000000000000-abcdef", st.folder);
+  CHECK(rename(path, other) == 0);
+  CHECK(!repairs(&st, &wtl_knob_sys_real, said) && kept(&st, NULL) == 1);
+  state_free(&st);
+}
+
+TESTS(TEST(the_next_job_puts_back_what_a_killed_one_left_and_says_so), TEST(who_puts_back_himself_leaves_no_file),
+      TEST(a_job_that_lives_is_left_alone), TEST(a_repair_that_fails_is_said_and_tried_again),
+      TEST(a_core_that_is_gone_does_not_keep_the_rest_from_being_put_back), TEST(nothing_in_the_folder_holds_a_job_up),
+      TEST(of_thousands_of_files_a_limited_number_is_read), TEST(a_file_of_another_user_is_named_and_not_believed),
+      TEST(a_file_with_other_writers_or_names_is_not_believed),
+      TEST(only_values_that_a_knob_can_have_found_are_written), TEST(a_file_names_no_other_file),
+      TEST(a_file_of_another_sysfs_says_nothing), TEST(what_was_put_back_is_not_believed_again),
+      TEST(jobs_that_may_set_no_clock_leave_them_and_say_so),
+      TEST(power_limits_are_put_back_by_jobs_that_set_them_only),
+      TEST(a_power_limit_is_neither_lowered_nor_raised_beyond_what_a_knob_leaves),
+      TEST(a_readers_lock_stops_neither_the_governor_nor_the_repair),
+      TEST(a_readers_lock_does_not_let_two_jobs_have_one_clock),
+      TEST(where_others_may_write_the_clocks_files_their_locks_decide),
+      TEST(a_folder_that_others_may_change_is_not_used_which_is_said), TEST(a_file_of_another_boot_says_nothing))
