@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,10 +11,28 @@
 #include "base/error.h"
 #include "node/ancestor.h"
 #include "node/remains.h"
+#include "node/tcp_timeout.h"
 
 static bool is_cleaner;
 static _Atomic bool is_cut;
 static pid_t parent;
+
+/* As long as its keepalive takes to notice a lost node on an idle connection (launch/launcher_openmpi.c). */
+enum { UNANSWERED_MS = 17000 };
+
+/* Is this the first process of its node in an Open MPI job of several nodes? */
+static bool answers_for_daemon(void)
+{
+  const char *n = getenv("OMPI_COMM_WORLD_SIZE"), *here = getenv("OMPI_COMM_WORLD_LOCAL_SIZE"),
+             *rank = getenv("OMPI_COMM_WORLD_LOCAL_RANK");
+  return n && here && rank && strcmp(n, here) != 0 && strcmp(rank, "0") == 0;
+}
+
+static void limit_daemon(unsigned ms)
+{
+  pid_t daemon = answers_for_daemon() ? wtl_ancestor_launcher() : 0;
+  if (daemon) wtl_tcp_timeout_set(daemon, ms);
+}
 
 /* From the library's load on, so that a launcher that dies before shmem_init takes this process along too. */
 __attribute__((constructor)) static void tie_to_parent(void)
@@ -27,6 +46,14 @@ __attribute__((constructor)) static void tie_to_parent(void)
     wtl_say("the launcher that started this process is gone");
     _exit(WTL_EXIT_UNAVAILABLE);
   }
+  limit_daemon(UNANSWERED_MS);
+#endif
+}
+
+void wtl_lifeline_network_is_up(void)
+{
+#ifndef WTL_THREADS
+  limit_daemon(0);
 #endif
 }
 

@@ -6,6 +6,11 @@
  * event, or a thread that watches the launcher's process), but exists only after shmem_init. One PE of a node must live
  * long enough to remove what the dead launcher left in the temporary directory: the one with local rank 0 gives up the
  * parent-death signal once the boot watches.
+ *
+ * Both count on the launcher's daemon, which may be cut off from the launcher itself. Open MPI's daemon notices that by
+ * keepalive where its connection is idle; where it was sending, only after a quarter of an hour. So from the library's
+ * load on, its connections have a limit, set by the first process of a node. It is lifted when the network is up, whose
+ * signs of life take over (fabric/net.h): it would also end a job whose launcher is stopped for longer than that.
  */
 #ifndef WTL_NODE_LIFELINE_H
 #define WTL_NODE_LIFELINE_H
@@ -14,6 +19,9 @@
 
 /* The boot watches the launcher from now on. `cleaner`: this PE removes the launcher's remains. */
 void wtl_lifeline_handed_over(bool cleaner);
+
+/* The network between nodes notices a lost node from now on. */
+void wtl_lifeline_network_is_up(void);
 
 /* The launcher is gone: says so, cleans up where this PE is the cleaner, ends this process. Does not return. */
 void wtl_lifeline_launcher_lost(void) __attribute__((noreturn));

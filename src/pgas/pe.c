@@ -187,6 +187,7 @@ static void start(wtl_pe *self)
   wtl_am_start(self, self->rings);
   wtl_teams_start(self);
   if ((rc = wtl_far_start(self, error, sizeof error)) != 0) wtl_pe_fail(rc, "%s", error);
+  if (self->net) wtl_lifeline_network_is_up();
   wtl_governed_wish(self);
   count_cores(self, &quiet_site);
   wtl_governed_start(self);

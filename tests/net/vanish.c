@@ -1,8 +1,9 @@
 /*
- * A job to be broken off in a known place. usage: vanish rounds|transfer|barrier|wait|finalize|init
+ * A job to be broken off in a known place. usage: vanish rounds|transfer|barrier|wait|finalize|init|talk
  *
- * rounds and transfer keep all PEs at it; in the others the last PE stays away while the rest wait. PE 0 says "under
- * way" when all are there, or, where that cannot be known, just before it goes.
+ * rounds and transfer keep all PEs at it; in the others the last PE stays away while the rest wait. In init and talk they
+ * wait in shmem_init; in talk the last PE writes meanwhile, which its launcher's daemon sends on. PE 0 says "under way"
+ * when all are there, or, where that cannot be known, just before it goes.
  */
 #include <shmem.h>
 #include <stdio.h>
@@ -24,6 +25,11 @@ static void say_under_way(void)
 static void stay_away(void)
 {
   for (;;) pause();
+}
+
+static void talk(void)
+{
+  for (;; usleep(50000)) puts("still here"), fflush(stdout);
 }
 
 static void rounds(void)
@@ -49,8 +55,9 @@ int main(int argc, char **argv)
 {
   const char *place = argc > 1 ? argv[1] : "rounds", *rank = getenv("PMIX_RANK"),
              *size = getenv("OMPI_COMM_WORLD_SIZE");
-  if (strcmp(place, "init") == 0 && rank && size && atoi(rank) == atoi(size) - 1) stay_away();
-  if (strcmp(place, "init") == 0 && rank && atoi(rank) == 0) puts("under way"), fflush(stdout);
+  int talks = strcmp(place, "talk") == 0, before = talks || strcmp(place, "init") == 0;
+  if (before && rank && size && atoi(rank) == atoi(size) - 1) talks ? talk() : stay_away();
+  if (before && rank && atoi(rank) == 0) puts("under way"), fflush(stdout);
   shmem_init();
   int me = shmem_my_pe(), n = shmem_n_pes();
   shmem_barrier_all();
