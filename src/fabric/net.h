@@ -36,24 +36,31 @@ enum { WTL_NET_OPEN_REGION = 0 };
 
 typedef struct wtl_net wtl_net;
 
+/* Operations of which a thread waits for those that were begun before. May be read without the network's lock. */
+typedef struct wtl_net_bins {
+  _Atomic uint32_t left[2]; /* operations under way, in two bins, */
+  _Atomic uint64_t turn;    /* ... of which its last bit is the open one: what others begin, no thread waits for */
+  /* How many operations so far were done by hardware, whose flush is one for all; and how many of them a flush covers that
+   * has ended. One that another thread has only begun says nothing. */
+  _Atomic uint64_t by_hardware, flushed;
+} wtl_net_bins;
+
 /*
  * Operations that are completed together, and apart from all others: those of one context. Calls that are given none
- * (NULL) belong to the PE's own, which wtl_net_flush completes. All but `left` and `turn`, which may be read, belongs to
- * the network.
+ * (NULL) belong to the PE's own, which wtl_net_flush completes. All but the bins belongs to the network.
  */
 typedef struct wtl_net_flow {
-  _Atomic uint32_t left[2]; /* operations that are under way, in two bins, */
-  _Atomic uint64_t turn;    /* ... of which its last bit is the open one: what others begin, no thread waits for */
-  unsigned char *is_dirty;  /* by PE: something was sent to it since completion was last asked for */
-  unsigned char *in_dirty;  /* by PE: it is in `dirty` */
+  wtl_net_bins all;        /* its operations */
+  wtl_net_bins *to;        /* by PE: those of them that go there */
+  unsigned char *is_dirty; /* by PE: something was sent to it since completion was last asked for */
+  unsigned char *in_dirty; /* by PE: it is in `dirty` */
   int *dirty, n_dirty;
   bool batches; /* small operations of any manner may be HELD */
-  /* How many operations so far may overtake or be overtaken, or were done by hardware, whose flush is one for all; and how
-   * many of them a flush covers that has ended. One that another thread has only begun says nothing. */
-  _Atomic uint64_t disordered, ordered, by_hardware, flushed;
+  /* Likewise: how many operations may overtake or be overtaken, and how many of them an ended flush covers. */
+  _Atomic uint64_t disordered, ordered;
 } wtl_net_flow;
 
-/* What a flush of a flow covers: of `disordered` and `by_hardware`, and the turn that was its. */
+/* What a flush covers: of `disordered` and `by_hardware`, and the turn that was its. */
 typedef struct wtl_net_covered {
   uint64_t disordered, by_hardware, turn;
 } wtl_net_covered;
@@ -134,14 +141,18 @@ bool wtl_net_has_room(const wtl_net *net);
 wtl_net_flow *wtl_net_flow_open(const wtl_net *net);
 void wtl_net_flow_close(wtl_net_flow *flow); /* nothing is under way */
 
+/* The operations of `flow` on PE `pe`, or with -1 on all PEs; flow NULL: the PE's own ones on `pe`. */
+wtl_net_bins *wtl_net_bins_of(wtl_net *net, wtl_net_flow *flow, int pe);
+
 /*
  * Asks PE `pe`, or with -1 all PEs that `flow` sent anything to, for completion. It is there when the bin of the turn
  * before is empty, wtl_net_flow_turn has closed this turn's, and that is empty, too (or has been: a bin that is open again
  * was); and for what hardware did when a flush of the whole network is over. wtl_net_flow_flushed is to be told then.
+ * `flow` and `pe` as for wtl_net_bins_of, whose bins these are.
  */
 wtl_net_covered wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int pe);
-void wtl_net_flow_turn(wtl_net *net, wtl_net_flow *flow, uint64_t turn);
-void wtl_net_flow_flushed(wtl_net *net, wtl_net_flow *flow, wtl_net_covered all);
+void wtl_net_flow_turn(wtl_net *net, wtl_net_bins *bins, uint64_t turn);
+void wtl_net_flow_flushed(wtl_net *net, wtl_net_flow *flow, wtl_net_bins *bins, wtl_net_covered all);
 
 /*
  * n: 1 to WTL_NET_MOST. `left` counts while `from` is still needed; NULL: it is, until the next flush is over. True: it

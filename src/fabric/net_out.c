@@ -7,16 +7,42 @@
 
 /* --- waiting ---------------------------------------------------------------------------------------------------- */
 
-waiter wtl_net_wait_begins(wtl_net *net, _Atomic uint32_t *left)
+waiter wtl_net_wait_alone(_Atomic uint32_t *left)
 {
-  if (!left) return (waiter){NULL, wtl_epoch_begin(&net->epochs)};
   WTL_NET_ADD(*left, 1);
-  return (waiter){left, 0};
+  return (waiter){.left = left};
+}
+
+waiter wtl_net_wait_epoch(wtl_net *net)
+{
+  return (waiter){.epoch = wtl_epoch_begin(&net->epochs), .in_epoch = true};
+}
+
+wtl_net_bins *wtl_net_bins_of(wtl_net *net, wtl_net_flow *flow, int pe)
+{
+  if (!flow) return &net->peers[pe].bins;
+  return pe < 0 ? &flow->all : &flow->to[pe];
+}
+
+static _Atomic uint32_t *open_bin(wtl_net_bins *bins)
+{
+  return &bins->left[bins->turn & 1];
+}
+
+waiter wtl_net_wait_together(wtl_net *net, wtl_net_flow *flow, int pe)
+{
+  waiter w = flow ? wtl_net_wait_alone(open_bin(&flow->all)) : wtl_net_wait_epoch(net);
+  w.all = w.left;
+  w.left = open_bin(wtl_net_bins_of(net, flow, pe));
+  WTL_NET_ADD(*w.left, 1);
+  return w;
 }
 
 void wtl_net_wait_ends(wtl_net *net, waiter w)
 {
-  bool over = w.left ? WTL_NET_ADD(*w.left, -1) == 0 : wtl_epoch_end(&net->epochs, w.epoch);
+  bool over = w.left && WTL_NET_ADD(*w.left, -1) == 0;
+  if (w.all && WTL_NET_ADD(*w.all, -1) == 0) over = true;
+  if (w.in_epoch && wtl_epoch_end(&net->epochs, w.epoch)) over = true;
   if (over) net->completed = true;
 }
 
@@ -155,13 +181,13 @@ static void grow_pendings(wtl_net *net)
 }
 
 /* Returns the token that will come back. */
-static uint64_t await(wtl_net *net, void *to, uint64_t n, int asked, _Atomic uint32_t *left)
+static uint64_t await(wtl_net *net, void *to, uint64_t n, int asked, waiter w)
 {
   if (net->free_pending == UINT32_MAX) grow_pendings(net);
   uint32_t i = net->free_pending;
   pending *p = &net->pendings[i];
   net->free_pending = p->next_free;
-  *p = (pending){to, n, wtl_net_wait_begins(net, left), asked, p->generation + 1, 0, true, false, false};
+  *p = (pending){to, n, w, asked, p->generation + 1, 0, true, false, false};
   if (to) {
     WTL_NET_ADD(net->fetches, 1);
     WTL_NET_ADD(net->fetch_bytes, n);
@@ -326,10 +352,10 @@ bool wtl_net_has_room(const wtl_net *net)
          net->queued < MAX_QUEUED && net->copied_bytes < MAX_COPIED_BYTES;
 }
 
-/* Who is told of the end of an operation that begins now, and that nobody in particular waits for. With the lock held. */
-static _Atomic uint32_t *flow_counter(wtl_net_flow *flow)
+/* Of an operation on PE `pe` that begins now. With the lock held. */
+static waiter waiter_of(wtl_net *net, wtl_net_flow *flow, int pe, _Atomic uint32_t *left)
 {
-  return flow ? &flow->left[flow->turn & 1] : NULL;
+  return left ? wtl_net_wait_alone(left) : wtl_net_wait_together(net, flow, pe);
 }
 
 /* Something was sent that completion was not asked for. */
@@ -358,7 +384,7 @@ static uint64_t ask(wtl_net *net, wtl_net_flow *flow, int pe, bool early)
   else
     net->peers[pe].dirty = false;
   net->peers[pe].asked++;
-  uint64_t token = await(net, NULL, 0, pe, flow_counter(flow));
+  uint64_t token = await(net, NULL, 0, pe, wtl_net_wait_together(net, flow, pe));
   wtl_net_find_pending(net, token, 0)->early = early;
   return token;
 }
@@ -428,20 +454,27 @@ static bool put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const vo
                 enum wtl_net_manner manner, _Atomic uint32_t *left)
 {
   if (may_overtake(net, pe, n)) { /* its own answer tells that it is done */
-    waiter w = left ? wtl_net_wait_begins(net, left) : (waiter){0};
+    waiter w = left ? wtl_net_wait_alone(left) : (waiter){0};
     disorder(net, flow);
-    send_large(net, pe, WIRE_PUT, at, await(net, NULL, 0, -1, flow_counter(flow)), from, n, false, left ? &w : NULL);
+    uint64_t token = await(net, NULL, 0, -1, wtl_net_wait_together(net, flow, pe));
+    send_large(net, pe, WIRE_PUT, at, token, from, n, false, left ? &w : NULL);
     return false;
   }
   if (manner < WTL_NET_SIGNAL) mark_dirty(net, flow, pe);
   if (n > WTL_NET_MERGED) {
-    waiter w = wtl_net_wait_begins(net, left ? left : flow_counter(flow));
+    waiter w = waiter_of(net, flow, pe, left);
     bool held = manner == WTL_NET_HELD, asks = asks_early(net, pe, manner, held);
     send_large(net, pe, WIRE_PUT, at, asks ? ask(net, flow, pe, !held) : 0, from, n, false, &w);
     return false;
   }
   memcpy(wtl_net_add_record(net, pe, WIRE_STORE, at, 0, n, n), from, n);
   return dispatch(net, flow, pe, manner);
+}
+
+static void count_by_hardware(wtl_net *net, wtl_net_flow *flow, int pe)
+{
+  wtl_net_bins_of(net, flow, pe)->by_hardware++;
+  if (flow) flow->all.by_hardware++;
 }
 
 bool wtl_net_put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const void *from, size_t n,
@@ -451,8 +484,8 @@ bool wtl_net_put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const v
   pthread_mutex_lock(&net->lock);
   if (manner >= WTL_NET_SIGNAL || !wtl_net_rma_put(net, pe, at, from, n, left))
     waits = put(net, flow, pe, at, from, n, manner, left);
-  else if (flow)
-    flow->by_hardware++;
+  else
+    count_by_hardware(net, flow, pe);
   wtl_net_unlock(net);
   return waits;
 }
@@ -466,10 +499,9 @@ static void dispatch_fetch(wtl_net *net, int pe, bool awaited)
 void wtl_net_get(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left)
 {
   pthread_mutex_lock(&net->lock);
-  _Atomic uint32_t *counter = left ? left : flow_counter(flow);
   net->peers[pe].mutual = MUTUAL;
-  if (!wtl_net_rma_get(net, pe, at, to, n, counter)) {
-    wtl_net_add_record(net, pe, WIRE_LOAD, at, await(net, to, n, -1, counter), n, 0);
+  if (!wtl_net_rma_get(net, flow, pe, at, to, n, left)) {
+    wtl_net_add_record(net, pe, WIRE_LOAD, at, await(net, to, n, -1, waiter_of(net, flow, pe, left)), n, 0);
     dispatch_fetch(net, pe, left != NULL);
   }
   wtl_net_unlock(net);
@@ -497,7 +529,7 @@ void wtl_net_fetching_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at
                           uint64_t operand, uint64_t condition, void *result, _Atomic uint32_t *left)
 {
   pthread_mutex_lock(&net->lock);
-  uint64_t token = await(net, result, size, -1, left ? left : flow_counter(flow));
+  uint64_t token = await(net, result, size, -1, waiter_of(net, flow, pe, left));
   if (!flow && !left) net->last_sent = net->epochs.now + 1; /* it may still be held, and hardware overtakes it */
   add_amo(net, pe, at, token, op, size, operand, condition);
   dispatch_fetch(net, pe, left != NULL);
@@ -561,7 +593,7 @@ void wtl_net_message(wtl_net *net, int pe, wtl_net_tag tag, const void *from, si
       memcpy(room, from, n);
     if (!held || is_whole(net->peers[pe].open)) wtl_net_send_batch(net, pe);
   } else if (left) {
-    waiter w = wtl_net_wait_begins(net, left);
+    waiter w = wtl_net_wait_alone(left);
     send_large(net, pe, WIRE_LARGE_AM, at, tag.b, from, n, false, &w);
   } else {
     send_large(net, pe, WIRE_LARGE_AM, at, tag.b, copy_of(net, pe, from, n), n, true, NULL);
@@ -589,7 +621,7 @@ void wtl_net_waits(wtl_net *net)
 
 bool wtl_net_in_order(const wtl_net *net, const wtl_net_flow *flow)
 {
-  if (flow) return flow->ordered == flow->disordered && flow->flushed == flow->by_hardware && !net->rma_used;
+  if (flow) return flow->ordered == flow->disordered && flow->all.flushed == flow->all.by_hardware && !net->rma_used;
   return over(net, net->last_disordered) && (!net->rma_used || over(net, net->last_sent));
 }
 
@@ -619,10 +651,11 @@ bool wtl_net_flushed(const wtl_net *net, uint64_t flush)
 wtl_net_flow *wtl_net_flow_open(const wtl_net *net)
 {
   size_t n = (size_t)net->boot->n_pes;
-  wtl_net_flow *flow =
-      calloc(1, sizeof *flow + n * (sizeof *flow->dirty + sizeof *flow->is_dirty + sizeof *flow->in_dirty));
+  wtl_net_flow *flow = calloc(
+      1, sizeof *flow + n * (sizeof *flow->to + sizeof *flow->dirty + sizeof *flow->is_dirty + sizeof *flow->in_dirty));
   if (!flow) return NULL;
-  flow->dirty = (int *)(void *)(flow + 1);
+  flow->to = (wtl_net_bins *)(flow + 1);
+  flow->dirty = (int *)(flow->to + n);
   flow->is_dirty = (unsigned char *)(flow->dirty + n);
   flow->in_dirty = flow->is_dirty + n;
   return flow;
@@ -633,13 +666,9 @@ void wtl_net_flow_close(wtl_net_flow *flow)
   free(flow);
 }
 
-wtl_net_covered wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int only)
+static void flush_dirty(wtl_net *net, wtl_net_flow *flow, int only)
 {
   int kept = 0;
-  pthread_mutex_lock(&net->lock);
-  wtl_net_covered all = {
-      .disordered = only < 0 ? flow->disordered : 0, .by_hardware = flow->by_hardware, .turn = flow->turn};
-  net->in_vain = 0;
   for (int i = 0; i < flow->n_dirty; i++) {
     int pe = flow->dirty[i];
     if (only >= 0 && pe != only) {
@@ -650,23 +679,36 @@ wtl_net_covered wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int only)
     if (flow->is_dirty[pe]) add_flush(net, flow, pe, false);
   }
   flow->n_dirty = kept;
+}
+
+wtl_net_covered wtl_net_flow_flush(wtl_net *net, wtl_net_flow *flow, int pe)
+{
+  pthread_mutex_lock(&net->lock);
+  wtl_net_bins *bins = wtl_net_bins_of(net, flow, pe);
+  wtl_net_covered all = {
+      .disordered = flow && pe < 0 ? flow->disordered : 0, .by_hardware = bins->by_hardware, .turn = bins->turn};
+  net->in_vain = 0;
+  if (flow)
+    flush_dirty(net, flow, pe);
+  else if (net->peers[pe].dirty)
+    add_flush(net, NULL, pe, false);
   wtl_net_send_all(net, false);
   wtl_net_unlock(net);
   return all;
 }
 
-void wtl_net_flow_turn(wtl_net *net, wtl_net_flow *flow, uint64_t turn)
+void wtl_net_flow_turn(wtl_net *net, wtl_net_bins *bins, uint64_t turn)
 {
   pthread_mutex_lock(&net->lock);
-  if (flow->turn == turn && flow->left[(turn + 1) & 1] == 0) flow->turn = turn + 1;
+  if (bins->turn == turn && bins->left[(turn + 1) & 1] == 0) bins->turn = turn + 1;
   wtl_net_unlock(net);
 }
 
-void wtl_net_flow_flushed(wtl_net *net, wtl_net_flow *flow, wtl_net_covered all)
+void wtl_net_flow_flushed(wtl_net *net, wtl_net_flow *flow, wtl_net_bins *bins, wtl_net_covered all)
 {
-  if (all.disordered <= flow->ordered && all.by_hardware <= flow->flushed) return;
+  if ((!flow || all.disordered <= flow->ordered) && all.by_hardware <= bins->flushed) return;
   pthread_mutex_lock(&net->lock);
-  if (all.disordered > flow->ordered) flow->ordered = all.disordered;
-  if (all.by_hardware > flow->flushed) flow->flushed = all.by_hardware;
+  if (flow && all.disordered > flow->ordered) flow->ordered = all.disordered;
+  if (all.by_hardware > bins->flushed) bins->flushed = all.by_hardware;
   wtl_net_unlock(net);
 }

@@ -73,11 +73,11 @@ typedef struct operation {
   waiter waiter;
 } operation;
 
-static operation *begin(wtl_net *net, int pe, _Atomic uint32_t *left)
+static operation *begin(wtl_net *net, int pe, waiter w)
 {
   operation *o = malloc(sizeof *o);
   if (!o) wtl_net_fail(net, pe, "no memory for an operation on", "out of memory");
-  *o = (operation){net, wtl_net_wait_begins(net, left)};
+  *o = (operation){net, w};
   WTL_NET_ADD(net->in_flight, 1);
   return o;
 }
@@ -107,12 +107,13 @@ bool wtl_net_rma_put(wtl_net *net, int pe, wtl_place at, const void *from, size_
     uint64_t offset = at.offset + done;
     step = within(net, offset, n - done);
     net->transport->ops->put(net->transport, pe, &find_piece(net, pe, offset)->key, offset % piece_bytes(net),
-                             (const char *)from + done, step, ended, begin(net, pe, left));
+                             (const char *)from + done, step, ended,
+                             begin(net, pe, left ? wtl_net_wait_alone(left) : wtl_net_wait_epoch(net)));
   }
   return true;
 }
 
-bool wtl_net_rma_get(wtl_net *net, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left)
+bool wtl_net_rma_get(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left)
 {
   if (!is_open(net, pe, at, n)) return false;
   net->counts.rma_bytes += n;
@@ -120,7 +121,8 @@ bool wtl_net_rma_get(wtl_net *net, int pe, wtl_place at, void *to, size_t n, _At
     uint64_t offset = at.offset + done;
     step = within(net, offset, n - done);
     net->transport->ops->get(net->transport, pe, &find_piece(net, pe, offset)->key, offset % piece_bytes(net),
-                             (char *)to + done, step, ended, begin(net, pe, left));
+                             (char *)to + done, step, ended,
+                             begin(net, pe, left ? wtl_net_wait_alone(left) : wtl_net_wait_together(net, flow, pe)));
   }
   return true;
 }
@@ -133,7 +135,8 @@ static void flush_ended(void *arg)
   wtl_net *net = arg;
   net->rma_flushing = false;
   for (unsigned epoch = 0; epoch < 2; epoch++)
-    while (net->flush_now[epoch]) net->flush_now[epoch]--, wtl_net_wait_ends(net, (waiter){NULL, epoch});
+    while (net->flush_now[epoch])
+      net->flush_now[epoch]--, wtl_net_wait_ends(net, (waiter){.epoch = epoch, .in_epoch = true});
   if (net->flush_next[0] || net->flush_next[1]) start_flush(net);
 }
 
@@ -151,7 +154,7 @@ void wtl_net_rma_flush(wtl_net *net)
 {
   if (!net->rma_dirty) return;
   net->rma_dirty = false;
-  net->flush_next[wtl_net_wait_begins(net, NULL).epoch]++;
+  net->flush_next[wtl_net_wait_epoch(net).epoch]++;
   if (!net->rma_flushing) start_flush(net);
 }
 

@@ -40,10 +40,12 @@ typedef struct batch {
 _Static_assert(offsetof(batch, data) == offsetof(batch, head) + sizeof(wire_head) && offsetof(batch, data) % 8 == 0,
                "head and records are sent as one, and records are aligned");
 
-/* Who waits for the end of an operation: the counter of one caller, or everybody who flushes. */
+/* Which counters the end of an operation takes 1 from: that of one caller; or those of all who flush. */
 typedef struct waiter {
-  _Atomic uint32_t *left; /* NULL: those who flush */
-  unsigned epoch;
+  _Atomic uint32_t *left; /* the caller's, or the bin of the target PE */
+  _Atomic uint32_t *all;  /* the bin of the flow */
+  unsigned epoch;         /* ... or, for operations of no flow, */
+  bool in_epoch;          /* the network's epoch */
 } waiter;
 
 /* A message that travels alone. */
@@ -71,6 +73,7 @@ typedef struct peer {
   bool dirty;                /* something was sent to it since completion was last asked for */
   bool in_dirty;             /* it is in net->dirty */
   bool listed;               /* in net->unsent */
+  wtl_net_bins bins;         /* of the operations on it that belong to no flow */
   struct piece *pieces;      /* of its open region; NULL before first contact by hardware, and where there is none */
 } peer;
 
@@ -156,7 +159,9 @@ void wtl_net_told_to_end(wtl_net *net) __attribute__((noreturn, cold));
 void wtl_net_unlock(wtl_net *net);
 
 /* net_out.c */
-waiter wtl_net_wait_begins(wtl_net *net, _Atomic uint32_t *left);
+waiter wtl_net_wait_alone(_Atomic uint32_t *left);                      /* one caller waits, by its counter */
+waiter wtl_net_wait_together(wtl_net *net, wtl_net_flow *flow, int pe); /* all who flush operations on PE `pe` do */
+waiter wtl_net_wait_epoch(wtl_net *net);                                /* all who flush the network do */
 void wtl_net_wait_ends(wtl_net *net, waiter w);
 void wtl_net_disorder(wtl_net *net); /* something is sent that may overtake or be overtaken */
 void wtl_net_left(wtl_net *net);     /* a message, or a hardware operation, is done with */
@@ -177,7 +182,8 @@ void wtl_net_arrived(void *owner, unsigned message, const void *header, size_t h
 
 /* net_rma.c. The first two: false if messages must do it. */
 bool wtl_net_rma_put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, _Atomic uint32_t *left);
-bool wtl_net_rma_get(wtl_net *net, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left);
+bool wtl_net_rma_get(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, void *to, size_t n,
+                     _Atomic uint32_t *left);
 void wtl_net_rma_flush(wtl_net *net);
 bool wtl_net_rma_want_key(wtl_net *net, int from, wtl_place at, uint64_t token);
 bool wtl_net_rma_take_key(wtl_net *net, int from, uint64_t token, const void *data, size_t n);

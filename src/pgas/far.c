@@ -267,30 +267,31 @@ static void flush_all(wtl_pe *self, wtl_site *site)
   wait_for(self, site, is_over, &f);
 }
 
-/* A bin of a flow, which opens again when turn `until` is over. */
+/* A bin, which opens again when turn `until` is over. */
 typedef struct bin {
-  const wtl_net_flow *flow;
+  const wtl_net_bins *of;
   uint64_t number, until;
 } bin;
 
 static bool was_empty(void *arg)
 {
   const bin *b = arg;
-  return b->flow->left[b->number] == 0 || b->flow->turn > b->until;
+  return b->of->left[b->number] == 0 || b->of->turn > b->until;
 }
 
 void wtl_far_pe_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe)
 {
-  if (!flow) {
+  if (!flow && pe < 0) {
     flush_all(self, site);
     return;
   }
+  wtl_net_bins *bins = wtl_net_bins_of(self->net, flow, pe);
   wtl_net_covered all = wtl_net_flow_flush(self->net, flow, pe);
-  wait_for(self, site, was_empty, &(bin){flow, (all.turn + 1) & 1, all.turn});
-  wtl_net_flow_turn(self->net, flow, all.turn);
-  wait_for(self, site, was_empty, &(bin){flow, all.turn & 1, all.turn + 1});
-  if (all.by_hardware > flow->flushed) flush_all(self, site);
-  wtl_net_flow_flushed(self->net, flow, all);
+  wait_for(self, site, was_empty, &(bin){bins, (all.turn + 1) & 1, all.turn});
+  wtl_net_flow_turn(self->net, bins, all.turn);
+  wait_for(self, site, was_empty, &(bin){bins, all.turn & 1, all.turn + 1});
+  if (all.by_hardware > bins->flushed) flush_all(self, site);
+  wtl_net_flow_flushed(self->net, flow, bins, all);
 }
 
 void wtl_far_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)

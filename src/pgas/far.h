@@ -58,7 +58,8 @@ void wtl_far_wait(wtl_pe *self, wtl_site *site, _Atomic uint32_t *left);
 void wtl_far_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site);
 void wtl_far_order(wtl_pe *self, wtl_net_flow *flow, wtl_site *site);
 
-/* Completes what `flow` sent to one PE; with NULL, more than that. */
+/* Completes what `flow` has begun on PE `pe`, and waits for operations on no other PE (but where hardware has done some
+ * on this one: its flush is one for all). */
 void wtl_far_pe_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe);
 
 /* Tells the leader of another node that this node has reached `epoch` in round `round` of a barrier. */

@@ -35,7 +35,7 @@ static bool arrived(size_t offset, size_t n)
 
 static uint32_t under_way(const wtl_net_flow *flow)
 {
-  return flow->left[0] + flow->left[1];
+  return flow->all.left[0] + flow->all.left[1];
 }
 
 static uint64_t word_there(void)
@@ -303,11 +303,11 @@ static void a_flow_is_in_order_when_a_flush_has_ended(void)
   wtl_net_covered both = wtl_net_flow_flush(net, flow, -1);
   deliver_all();
   CHECK(under_way(flow) == 0 && arrived(0, 2 * WTL_NET_LARGE));
-  wtl_net_flow_flushed(net, flow, of_one_pe);
-  wtl_net_flow_flushed(net, flow, first);
+  wtl_net_flow_flushed(net, flow, &flow->to[THERE], of_one_pe);
+  wtl_net_flow_flushed(net, flow, &flow->all, first);
   CHECK(!wtl_net_in_order(net, flow));
-  wtl_net_flow_flushed(net, flow, both);
-  wtl_net_flow_flushed(net, flow, first); /* its thread comes late */
+  wtl_net_flow_flushed(net, flow, &flow->all, both);
+  wtl_net_flow_flushed(net, flow, &flow->all, first); /* its thread comes late */
   CHECK(wtl_net_in_order(net, flow));
   close_posts();
   wtl_net_flow_close(flow);
@@ -321,19 +321,19 @@ static void what_begins_after_a_flow_s_flush_is_counted_apart(void)
   wtl_net_flow *flow = wtl_net_flow_open(net);
   put(flow, 0, WTL_NET_LARGE, WTL_NET_NOW);
   wtl_net_covered all = wtl_net_flow_flush(net, flow, -1);
-  _Atomic uint32_t *mine = &flow->left[all.turn & 1], *later = &flow->left[(all.turn + 1) & 1];
+  _Atomic uint32_t *mine = &flow->all.left[all.turn & 1], *later = &flow->all.left[(all.turn + 1) & 1];
   CHECK(*mine > 0 && *later == 0);
-  wtl_net_flow_turn(net, flow, all.turn);
+  wtl_net_flow_turn(net, &flow->all, all.turn);
   uint32_t before = *mine;
   put(flow, WTL_NET_LARGE, WTL_NET_LARGE, WTL_NET_NOW);
   CHECK(*mine == before && *later > 0);
-  wtl_net_flow_turn(net, flow, all.turn); /* another thread has closed it already */
-  wtl_net_flow_turn(net, flow, all.turn + 1);
-  CHECK(flow->turn == all.turn + 1); /* the first one's are under way, so that its bin does not open */
+  wtl_net_flow_turn(net, &flow->all, all.turn); /* another thread has closed it already */
+  wtl_net_flow_turn(net, &flow->all, all.turn + 1);
+  CHECK(flow->all.turn == all.turn + 1); /* the first one's are under way, so that its bin does not open */
   deliver_all();
   CHECK(under_way(flow) == 0 && arrived(0, 2 * WTL_NET_LARGE));
-  wtl_net_flow_turn(net, flow, all.turn + 1);
-  CHECK(flow->turn == all.turn + 2);
+  wtl_net_flow_turn(net, &flow->all, all.turn + 1);
+  CHECK(flow->all.turn == all.turn + 2);
   close_posts();
   wtl_net_flow_close(flow);
 }

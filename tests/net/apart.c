@@ -1,0 +1,66 @@
+/*
+ * A quiet for one PE does not wait for operations on another. usage: net_apart
+ *
+ * PE 0 stops the last PE (they share a machine, if not a node), begins operations on it and on
+ * PE 1, which is of another node, and completes those on PE 1: on the default context and on one of its own. Were it to
+ * wait for the stopped PE, the job would end for want of its signs of life.
+ */
+#include <shmem.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pes.h"
+
+enum { LARGE = 1 << 20 };
+static long stopped, last_pid;
+static char large[LARGE];
+
+/* An operation of each kind on PE `pe`, none of which waits for its end. */
+static void begin(shmem_ctx_t ctx, int pe, const char *from, long *fetched)
+{
+  shmem_ctx_long_atomic_fetch_add_nbi(ctx, fetched, &stopped, 1, pe);
+  shmem_ctx_putmem_nbi(ctx, large, from, LARGE, pe);
+  shmem_ctx_long_atomic_inc(ctx, &stopped, pe);
+}
+
+static void complete_one(shmem_ctx_t ctx, int last, char *from, char fill)
+{
+  long fetched[2] = {-1, -1};
+  char back = 0;
+  memset(from, fill, LARGE);
+  begin(ctx, last, from, fetched);
+  begin(ctx, 1, from, fetched + 1);
+  shmem_ctx_pe_quiet(ctx, (int[]){1, 0}, 2);
+  EXPECT(fetched[1] >= 0, "the number has not come");
+  EXPECT(shmem_long_g(&stopped, 1) == fetched[1] + 2, "not all is counted");
+  shmem_getmem(&back, large + LARGE - 1, 1, 1);
+  EXPECT(back == fill, "the data are not all there");
+  EXPECT(fetched[0] == -1, "the last PE is not stopped");
+}
+
+int main(void)
+{
+  shmem_init();
+  int me = shmem_my_pe(), last = shmem_n_pes() - 1;
+  shmem_ctx_t ctx = SHMEM_CTX_INVALID;
+  char *from = malloc(LARGE);
+  EXPECT(shmem_ctx_create(0, &ctx) == 0, "a context");
+  if (me == last) shmem_long_p(&last_pid, getpid(), 0);
+  shmem_barrier_all();
+  if (me == 0) {
+    shmem_long_get(&(long){0}, &stopped, 1, last); /* the connections are there */
+    kill((pid_t)last_pid, SIGSTOP);
+    complete_one(SHMEM_CTX_DEFAULT, last, from, 'a');
+    complete_one(ctx, last, from, 'b');
+    kill((pid_t)last_pid, SIGCONT);
+    shmem_ctx_quiet(ctx);
+    shmem_quiet();
+    EXPECT(shmem_long_g(&stopped, last) == 4, "the last PE has gone on");
+  }
+  shmem_barrier_all();
+  free(from);
+  shmem_finalize();
+  return failures != 0;
+}
