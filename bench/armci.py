@@ -16,7 +16,7 @@ from wattle.nodes import Nodes, unavailable
 from bench import learned, schemes, two_nodes, verdicts
 from bench.jobs import ROOT, Figures, Side, Toolchain, across, alternate, build, crowded, pinned
 from bench.pairs import Row, as_data, between, compare
-from bench.show import comparison_table, own_table, section
+from bench.show import comparison_table, own_table, say_skipped, section
 
 COMPILER = "mpicc.openmpi"
 PEER_LIBRARY = "libarmci-openmpi.a"
@@ -88,14 +88,14 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     found = libraries()
     result: dict = {"bars": [], "raw": {}}
     if not found.peer:
-        out.print("[partly]No ARMCI to compare with: Debian's libarmci-mpi-dev is not installed[/]\n")
+        say_skipped("No ARMCI to compare with: Debian's libarmci-mpi-dev is not installed")
     on_node(options, found, result)
     if is_there(ARRAYS):
         arrays(options, found, result)
     else:
-        out.print("[partly]Global Arrays: skipped, Debian's libglobalarrays-dev is not installed[/]\n")
+        say_skipped("Global Arrays: skipped, Debian's libglobalarrays-dev is not installed")
     if reason := unavailable():
-        out.print(f"[partly]ARMCI on two nodes: skipped, {reason}[/]\n")
+        say_skipped(f"ARMCI on two nodes: skipped, {reason}")
     else:
         with Nodes(2) as nodes:
             between_nodes(options, found, result, nodes)
@@ -160,7 +160,8 @@ def arrays(options: argparse.Namespace, found: Libraries, result: dict) -> None:
             rounds = alternate(sides, options.pairs, [], steps.advance)
         title = f"Global Arrays, {n} ranks"
         show(title, array_rows(n), rounds, f"arrays_{n}", result)
-        out.print(f"sums: {same_sums(rounds)}\n")
+        out.print(f"sums: {same_sums(rounds)}")
+        out.print()
 
 
 def same_sums(rounds: list[list[Figures]]) -> str:

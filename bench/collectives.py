@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from wattle.console import out, progress
+from wattle.console import progress
 from wattle.nodes import Nodes, unavailable
 
 from bench import verdicts
 from bench.crowd import PEER_ENV
 from bench.jobs import Launch, Side, Toolchain, across, alternate, pinned, stacked
 from bench.pairs import Row, as_data, between, compare
-from bench.show import comparison_table, own_table, section
+from bench.show import comparison_table, own_table, say_skipped, section
 from bench.two_nodes import PEER_ENV as FAR_PEER_ENV
 
 SIZES = (8, 65536)
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     result["copies"] = copies(options, tools)
     result["ways"] = ways(options, tools)
     if reason := unavailable():
-        out.print(f"[partly]Collectives of two nodes: skipped, {reason}[/]\n")
+        say_skipped(f"Collectives of two nodes: skipped, {reason}")
         return result | {"nodes_skipped": reason}
     with Nodes(2) as nodes:
         of_nodes = far(options, tools, nodes)

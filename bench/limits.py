@@ -11,14 +11,14 @@ import time
 from collections.abc import Callable
 from itertools import pairwise
 
-from rich.table import Table
 from wattle import tables
-from wattle.console import out, progress
+from wattle.console import progress
 from wattle.nodes import SUBNET, Nodes, unavailable
+from wattle.tables import Table
 
 from bench.jobs import BenchError, Side, Toolchain, build, end
 from bench.pairs import Row
-from bench.show import shown
+from bench.show import say_skipped, shown
 
 PORT = 17417
 PATIENCE_S = 60
@@ -37,12 +37,12 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     rounds = 1 if options.quick else 5
     found = measure(NEAR, here, "127.0.0.1", rounds)
     if reason := unavailable():
-        out.print(f"[partly]Limits between nodes: skipped, {reason}[/]\n")
+        say_skipped(f"Limits between nodes: skipped, {reason}")
     else:
         with Nodes(2) as nodes:
             found += measure(FAR, lambda i, words: nodes.inside(i, *words), f"{SUBNET}.1", rounds)
     if not shutil.which(PERFTEST):
-        out.print(f"[partly]{PERFTEST}: skipped, not found (Debian: apt install ucx-utils)[/]\n")
+        say_skipped(f"{PERFTEST}: skipped, not found (Debian: apt install ucx-utils)")
     return {"limits": found}
 
 

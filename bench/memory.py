@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy
-from rich.table import Table
 from wattle import tables
 from wattle.console import note, out, progress
 from wattle.nodes import Nodes, unavailable
+from wattle.tables import Table
 
 from bench.held import take
 from bench.jobs import Side, Toolchain, across, build_alone, crowded
@@ -158,7 +158,8 @@ def on_one_node(options: argparse.Namespace, tools: Toolchain) -> dict:
     most = sizes_of(samples, "Wattle")[-1]
     section("Memory, one node, empty program past one barrier, KiB a PE (medians)", size_table(samples))
     launcher = median_of(samples, "Wattle", most, "launcher", "pss")
-    out.print(f"mpirun itself, apart from these: {amount(launcher)} at {most} PEs\n", style="faint")
+    out.print(f"mpirun itself, apart from these: {amount(launcher)} at {most} PEs", style="faint")
+    out.print()
     data = growth(samples, judge=not options.quick)
     section("Memory, one node: what an added PE and a pair of PEs cost", growth_table(data))
     return {"samples": samples} | data

@@ -8,13 +8,13 @@ import shutil
 import statistics
 from pathlib import Path
 
-from wattle.console import Steps, out, progress
+from wattle.console import Steps, progress
 from wattle.nodes import SUBNET, Nodes, unavailable
 
 from bench import limits, verdicts
 from bench.jobs import BEST, Figures, Side, Toolchain, across, alternate, build, pinned, stacked
 from bench.pairs import Comparison, Pairs, Row, as_data, between, compare
-from bench.show import comparison_table, section
+from bench.show import comparison_table, say_skipped, section
 
 RINGS = (2, 4, 8, 16, 32, 64)
 IN_FLIGHT = 1024
@@ -108,11 +108,11 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     measured = Measured()
     for name, found in (("ucx_perftest (Debian: ucx-utils)", shutil.which(limits.PERFTEST)), ("mpicc", mpi)):
         if not found:
-            out.print(f"[partly]Messages: no comparison with {name}, which is missing[/]\n")
+            say_skipped(f"Messages: no comparison with {name}, which is missing")
     near(options, measured, ours, mpi)
     rings(options, measured, ours, mpi)
     if reason := unavailable():
-        out.print(f"[partly]Messages between nodes: skipped, {reason}[/]\n")
+        say_skipped(f"Messages between nodes: skipped, {reason}")
         return measured.result | {"skipped": reason}
     with Nodes(2) as nodes:
         far(options, measured, nodes, ours, mpi)

@@ -22,7 +22,7 @@ from bench import verdicts
 from bench.jobs import COMMON_ENV, OTHERS, ROOT, BenchError, Figures, Side, Toolchain, alternate, build, end
 from bench.load import Watch
 from bench.pairs import DISTURBED, Row, as_data, between, compare
-from bench.show import comparison_table, section
+from bench.show import comparison_table, say_skipped, section
 
 INPUT = ROOT / "tests/mpi/inputs/water.nw"
 ENERGY = re.compile(r"Total SCF energy\s*=\s*(-?\d+\.\d+)")
@@ -103,11 +103,11 @@ def run(options: argparse.Namespace, tools: Toolchain) -> dict:
         if compiler and shutil.which(f"mpirun.{mpi}"):
             loops(options, result, mpi, name, build(compiler, "mpi.c", mpi))
         else:
-            out.print(f"[partly]{name}: skipped, no mpicc.{mpi} or no mpirun.{mpi}[/]\n")
+            say_skipped(f"{name}: skipped, no mpicc.{mpi} or no mpirun.{mpi}")
     if shutil.which("nwchem.openmpi"):
         chemistry(options, result)
     else:
-        out.print("[partly]nwchem: skipped, Debian's nwchem-openmpi is not installed[/]\n")
+        say_skipped("nwchem: skipped, Debian's nwchem-openmpi is not installed")
     return result
 
 
@@ -133,7 +133,8 @@ def loops(options: argparse.Namespace, result: dict, mpi: str, name: str, progra
     label = f"CPU of the rank that waits, of the loop's time, {name} (plain: {_percent(max(shares[1]))})"
     bar = verdicts.of_cpu_seconds(SECTION, label, shares[0], WAITING_BAR, busy, not options.quick, _percent)
     least, middle = _percent(min(shares[0])), _percent(statistics.median(shares[0]))
-    out.print(f"CPU of the waiting rank: {least} to {bar.ours} of the loop's time, median {middle}\n")
+    out.print(f"CPU of the waiting rank: {least} to {bar.ours} of the loop's time, median {middle}")
+    out.print()
     result["rows"] += as_data(rows)
     result["bars"] += [*verdicts.of_comparisons(SECTION, "plain", rows), bar]
     result["raw"][mpi] = {"imbalanced": slack, "balanced": close}
@@ -164,7 +165,8 @@ def chemistry(options: argparse.Namespace, result: dict) -> None:
         same = (
             "the same in all runs" if len({*energies[0], *energies[1]}) == 1 else f"{energies[0]}, plain {energies[1]}"
         )
-        out.print(f"energies, hartree: {same}\n")
+        out.print(f"energies, hartree: {same}")
+        out.print()
         result["rows"] += as_data(rows)
         result["bars"] += verdicts.of_comparisons(SECTION, "plain", rows)
         result["raw"][f"nwchem_{n}"] = rounds

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "python")]
 
 from wattle import manifest  # noqa: E402
-from wattle.console import note, out  # noqa: E402
+from wattle.console import note, out, plain  # noqa: E402
 from wattle.errors import WattleError  # noqa: E402
 from wattle.report import cli as report  # noqa: E402
 from wattle.report.bench_file import Bar  # noqa: E402
@@ -114,8 +114,9 @@ def prepare(options: argparse.Namespace) -> tuple[Toolchain, dict]:
     out.print(f"{manifest.cpu_name()}, {cores} cores; {several(options.pairs, 'pair')}, alternating; profile on")
     out.print("ratio: Wattle's time over the other's, median of pairs; below 1: Wattle faster")
     if (load := os.getloadavg()[0]) > BUSY:
-        out.print(f"[partly]load average {load:.1f}: other work is running here, and ratios will spread[/]")
-    out.print(f"peer: {peer_name}\n" if peer else f"[partly]No peer to compare with: {peer_name}[/]\n")
+        out.print(plain(f"load average {load:.1f}: other work is running here, and ratios will spread", "partly"))
+    out.print(f"peer: {peer_name}" if peer else plain(f"No peer to compare with: {peer_name}", "partly"))
+    out.print()
     return tools, {
         "started": manifest.now(),
         "command": ["bench/run.py", *sys.argv[1:]],

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from wattle.console import out, progress
+from wattle.console import progress
 from wattle.nodes import Nodes, unavailable
 
 from bench import limits, verdicts
 from bench.jobs import Side, Toolchain, across, alternate
 from bench.pairs import Row, as_data, between, compare
-from bench.show import comparison_table, section
+from bench.show import comparison_table, say_skipped, section
 
 RATE = "1gbit"
 SIZES = {"64 KiB": 65536, "1 MiB": 1 << 20}
@@ -31,7 +31,7 @@ ROWS = [
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     """Runs and prints the section; returns what goes into the file."""
     if reason := unavailable():
-        out.print(f"[partly]A link of {RATE}: skipped, {reason}[/]\n")
+        say_skipped(f"A link of {RATE}: skipped, {reason}")
         return {"skipped": reason}
     with Nodes(2, RATE) as nodes:
         program = tools.ours("waits.c")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import statistics
 
-from rich.table import Table
-from rich.text import Text
 from wattle import tables
-from wattle.console import out
+from wattle.console import Text, out, plain
 from wattle.report.bench_file import Bar
+from wattle.tables import Table
 
 from bench.jobs import Figures
 from bench.pairs import Comparison, Row
@@ -39,7 +38,7 @@ def judged(bar: str, verdict: str) -> Text:
     """`1.5 met`, in colour where there is any, with a ~ where it was close; just the bar where no verdict is given."""
     style = "" if not verdict else "good" if verdict.startswith("met") else "bad"
     word = verdict.replace("not met", "missed").replace(" (close)", "~")
-    return Text(f"{bar} {word}".strip(), style=style)
+    return plain(f"{bar} {word}".strip(), style)
 
 
 def ratio(value: float) -> str:
@@ -47,10 +46,17 @@ def ratio(value: float) -> str:
     return f"{value:.2f}" if value >= 0.1 else f"{value:.3f}" if value >= 0.01 else f"{value:.1g}"
 
 
+def say_skipped(words: str) -> None:
+    """What is not measured here, and why."""
+    out.print(plain(words, "partly"))
+    out.print()
+
+
 def section(title: str, table: Table) -> None:
     """Prints a table under its title, which may be wider than the table."""
     out.print(title, style="title")
-    out.print(table, "")
+    out.print(table)
+    out.print()
 
 
 def comparison_table(first: str, second: str, comparisons: list[Comparison], *, best: bool = False) -> Table:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import argparse
 
-from wattle.console import out, progress
+from wattle.console import progress
 from wattle.nodes import Nodes, unavailable
 
 from bench import verdicts
 from bench.jobs import Side, Toolchain, across, alternate
 from bench.pairs import Row, as_data, between, compare
-from bench.show import comparison_table, own_table, section
+from bench.show import comparison_table, own_table, say_skipped, section
 
 PASSIVE_S = 0.5  # how long the target of the passive rows computes
 # What makes Debian's OSHMEM 4.1.4 (UCX 1.13.1) use TCP. Open MPI's own for what it does by MPI (start, barriers) beat
@@ -70,7 +70,7 @@ PASSIVE = [
 def run(options: argparse.Namespace, tools: Toolchain) -> dict:
     """Runs and prints the section; returns what goes into the file."""
     if reason := unavailable():
-        out.print(f"[partly]Two nodes: skipped, {reason}[/]\n")
+        say_skipped(f"Two nodes: skipped, {reason}")
         return {"skipped": reason}
     with Nodes(2) as nodes:
         return measure(options, tools, nodes)

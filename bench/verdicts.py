@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 
-from rich.table import Table
-from rich.text import Text
 from wattle import tables
+from wattle.console import Text, plain
 from wattle.report.bench_file import Bar
+from wattle.tables import Table
 
 from bench.pairs import Comparison
 from bench.show import ratio, shown, shown_seconds
@@ -75,7 +75,7 @@ def said(v: Bar) -> Text:
     style = "" if not v.verdict else "good" if v.met else "bad"
     close = "~" if v.close else ""
     older = {None: "", True: "; no slower", False: "; slower"}[v.no_slower if v.beyond else None]
-    return Text(f"{word}{close}{older}" if v.verdict else f"({word}{older})", style=style)
+    return plain(f"{word}{close}{older}" if v.verdict else f"({word}{older})", style)
 
 
 def table_of(verdicts: list[Bar]) -> Table:
@@ -89,7 +89,7 @@ def table_of(verdicts: list[Bar]) -> Table:
     for v in verdicts:
         if v.section != section:
             section = v.section
-            table.add_row(Text(section, style="title"), "", "", "")
+            table.add_row(plain(section, "title"), "", "", "")
         value = ratio(v.value) if v.other_name else v.ours
         mark = "!" if v.disturbed else ""
         beside = f" : {v.other_name}" if v.other_name not in ("", "peer") else ""

@@ -6,13 +6,13 @@ import argparse
 import statistics
 
 from wattle import tables
-from wattle.console import out, progress
+from wattle.console import progress
 from wattle.nodes import Nodes, unavailable
 
 from bench import two_nodes, verdicts, wakes
 from bench.jobs import OTHERS, Figures, Launch, Side, Toolchain, across, alternate, pinned
 from bench.pairs import DISTURBED
-from bench.show import judged, section, shown_seconds
+from bench.show import judged, say_skipped, section, shown_seconds
 
 SLACK = {"wait_until": "wait_until", "wait_barrier": "barrier", "wait_lock": "lock"}
 SLACK_BAR_S = 0.01  # CPU seconds in a wait of 3 s
@@ -45,7 +45,7 @@ def long_waits(options: argparse.Namespace, tools: Toolchain) -> dict:
         rounds = alternate(near, options.wait_pairs, ["slack", seconds], steps.advance)
         add_slack(result, "one node", SLACK, near, rounds, options)
         if reason := unavailable():
-            out.print(f"[partly]Long waits on two nodes: skipped, {reason}[/]\n")
+            say_skipped(f"Long waits on two nodes: skipped, {reason}")
             return result
         with Nodes(2) as nodes:
             far = sides(across(nodes, 1), two_nodes.PEER_ENV)

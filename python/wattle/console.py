@@ -3,6 +3,16 @@
 Results go to standard output through `out`, everything else to standard error through `err`. With `--json` the only
 thing on standard output is one JSON document. Colour goes only to a terminal and never where NO_COLOR is set (Rich sees
 to both); where the output is no terminal, lines are 80 columns wide unless COLUMNS says otherwise.
+
+Names and messages of files, processes and other users may hold anything. Two rules keep them from acting on the
+terminal, for every command alike:
+
+- A `str` is plain text, in `print` and in a table's cells. Markup comes from `styled` alone: a template that is written
+  in the source, and values that take the place of its `{}` as plain text.
+- No control character reaches the terminal: `visible` writes them out (`\\x1b`), and the consoles see to it that
+  nothing is printed without it.
+
+No other module imports Rich, so that neither can be forgotten; tests/python/test_hostile_text.py looks.
 """
 
 from __future__ import annotations
@@ -10,16 +20,18 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from rich.console import Console
-from rich.markup import escape
+from rich.console import Console as RichConsole
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.segment import Segment
+from rich.text import Span, Text
 from rich.theme import Theme
 
 THEME = Theme(
@@ -36,9 +48,83 @@ THEME = Theme(
     }
 )
 
-# Without emoji: in `a:two: x` nothing is meant but what it says.
-out = Console(theme=THEME, highlight=False, emoji=False)
-err = Console(theme=THEME, highlight=False, emoji=False, stderr=True)
+# Control characters, C0 and C1; invisible characters, those that change the direction of text among them; separators of
+# lines; halves of surrogate pairs, which stand for bytes that are not UTF-8.
+INVISIBLE = (
+    "\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
+    "\U000e0000-\U000e007f"
+)
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
+_INVISIBLE_IN_LINES = re.compile(f"(?!\n)[{INVISIBLE}]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_BYTES = range(0xDC80, 0xDD00)  # Python's surrogates for bytes that are not UTF-8
+_PLACE = "\ue000"  # a value's place in a template while its markup is read
+LONGEST = 4096  # characters of a piece of plain text that are shown; no path is longer
+
+
+def visible(text: str, lines: bool = False) -> str:
+    """The text with what cannot be seen written out: ESC as `\\x1b`, a byte that is not UTF-8 as `\\xff`. `lines`: ends
+    of lines stay as they are."""
+    return (_INVISIBLE_IN_LINES if lines else _INVISIBLE).sub(lambda found: _written_out(found[0]), text)
+
+
+def _written_out(character: str) -> str:
+    code = ord(character)
+    if code in _BYTES:
+        code -= 0xDC00
+    width = 2 if code < 0x100 else 4 if code < 0x10000 else 8
+    return _NAMED.get(character) or f"\\{'xuU'[(width > 2) + (width > 4)]}{code:0{width}x}"
+
+
+def plain(text: object, style: str = "") -> Text:
+    """Plain text for a cell or a line, as a `str` is shown, in a style."""
+    return Text(_cut(visible(str(text))), style=style)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text)} characters)"
+
+
+def styled(template: str, *values: object) -> Text:
+    """Rich's markup with values in the places of its `{}`, in their order: `styled("[bad]{}[/bad]: {}", name, why)`.
+    A value is plain text, or itself a result of `styled` or `plain`. The template is written where it is used, never
+    made up of anything that comes from outside."""
+    frame = Text.from_markup(template.replace("{}", _PLACE), emoji=False)
+    parts = frame.plain.split(_PLACE)
+    if len(parts) != len(values) + 1:
+        raise ValueError(f"{template!r}: has {len(parts) - 1} places for {len(values)} values")
+    fills = [value if isinstance(value, Text) else plain(value) for value in values]
+    grown = [0]  # by how much each character of the frame moves
+    for part, fill in zip(parts, [*fills, Text()], strict=True):
+        grown += [grown[-1]] * len(part) + [grown[-1] + len(fill.plain) - 1]
+    made = Text("".join(part + fill.plain for part, fill in zip(parts, [*fills, Text()], strict=True)))
+    for span in frame.spans:
+        made.stylize(span.style, span.start + grown[span.start], span.end + grown[span.end])
+    for k, fill in enumerate(fills):
+        at = sum(map(len, parts[: k + 1])) + sum(len(f.plain) for f in fills[:k])
+        made.stylize(fill.style, at, at + len(fill.plain))
+        made.spans += [Span(span.start + at, span.end + at, span.style) for span in fill.spans]
+    return made
+
+
+class Console(RichConsole):
+    """Takes each `str` for plain text, and writes out what control characters are left in anything it prints."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(theme=THEME, highlight=False, emoji=False, markup=False, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        layout = {key: options[key] for key in ("justify", "overflow") if key in options}
+        return Text(_cut(visible(text)), style=options.get("style", ""), **layout)
+
+    def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(visible(segment.text, lines=True), segment.style)
+
+
+out = Console()
+err = Console(stderr=True)
 
 LINE_EVERY_S = 10.0  # where standard error is no terminal, progress is a plain line at most this often
 BAR_AFTER_S = 1.0  # nothing shorter than this gets a bar
@@ -58,30 +144,39 @@ def fill_standard_streams() -> None:
 
 def error(message: str) -> None:
     """One line on standard error, never wrapped, so that it can be searched for."""
-    err.print(f"[bad]wattle:[/bad] {escape(' '.join(message.split()))}", soft_wrap=True)
+    err.print(styled("[bad]wattle:[/bad] {}", " ".join(message.split())), soft_wrap=True)
 
 
 def note(message: str) -> None:
     """A remark on standard error."""
-    err.print(f"[faint]wattle:[/faint] {escape(' '.join(message.split()))}", soft_wrap=True)
+    err.print(styled("[faint]wattle:[/faint] {}", " ".join(message.split())), soft_wrap=True)
 
 
 def print_json(document: Any) -> None:
-    """The one JSON document of `--json`. What is not a finite number becomes null."""
-    sys.stdout.write(json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    """The one JSON document of `--json`."""
+    sys.stdout.write(json_text(document))
     sys.stdout.flush()
 
 
-def plain(value: Any) -> Any:
+def json_text(document: Any, indent: int | None = 2) -> str:
+    """The document as JSON that any reader takes and any terminal shows; `indent`: None for one line. What is not a
+    finite number becomes null. Control characters are JSON's escapes; a byte that was not UTF-8, for which JSON has
+    none, is written `\\xff`."""
+    separators = (",", ":") if indent is None else None
+    text = json.dumps(_finite(document), indent=indent, separators=separators, ensure_ascii=False, allow_nan=False)
+    return _INVISIBLE_IN_LINES.sub(lambda found: json.dumps(found[0])[1:-1], text) + "\n"
+
+
+def _finite(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
+        return {_finite(str(k)): _finite(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(v) for v in value]
+        return [_finite(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    if value is None or isinstance(value, str | int | float | bool):
+    if value is None or isinstance(value, int | float):
         return value
-    return str(value)
+    return _SURROGATE.sub(lambda found: _written_out(found[0]), str(value))
 
 
 class _Lenient:
@@ -165,19 +260,19 @@ class Steps:
             if self._bar is None and elapsed >= BAR_AFTER_S:
                 self._start_bar()
             if self._bar is not None:
-                self._bar.update(self._task, completed=self.done, now=escape(now))
+                self._bar.update(self._task, completed=self.done, now=visible(now))
         elif time.monotonic() - self._last_line >= LINE_EVERY_S:
             self._last_line = time.monotonic()
             note(f"{self.what}: {self.done} of {self.total}, {elapsed:.0f} s {now}")
 
     def _start_bar(self) -> None:
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             *([TimeRemainingColumn(compact=True)] if self.estimates else []),
-            TextColumn("[faint]{task.fields[now]}[/faint]"),
+            TextColumn("{task.fields[now]}", style="faint", markup=False),
             console=err,
             transient=True,
         )

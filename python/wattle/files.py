@@ -21,7 +21,7 @@ NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 def write_atomically(path: Path, content: str | bytes, durable: bool = False) -> None:
     """Writes the whole file. `durable`: it is on the disk before its name is. Raises OSError."""
     with writing(path, durable) as out:
-        out.write(content.encode() if isinstance(content, str) else content)
+        out.write(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -13,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from wattle import __version__, files, units
+from wattle import __version__, console, files, units
 from wattle.checked import Checked, read_json, require_schema
 from wattle.errors import WattleError
 
@@ -94,10 +93,18 @@ def write(directory: Path, manifest: Manifest) -> Path:
     """Writes DIR/manifest.json; the file is whole or is not there."""
     path = directory / FILE
     try:
-        files.write_atomically(path, json.dumps(manifest.as_dict(), indent=2, ensure_ascii=False) + "\n")
+        files.write_atomically(path, console.json_text(manifest.as_dict()))
     except OSError as error:
         raise WattleError(f"{path}: cannot be written: {error.strerror}") from None
     return path
+
+
+def keep(directory: Path, manifest: Manifest) -> None:
+    """Writes it after the program has run: its exit code counts then, and a disk that is full by now is only said."""
+    try:
+        write(directory, manifest)
+    except WattleError as error:
+        console.error(str(error))
 
 
 def read(directory: Path) -> Manifest:

@@ -72,6 +72,8 @@ def resolve(keys: Iterable[Key]) -> dict[Key, Place]:
 def _why_not(path: str, recorded: str) -> str:
     if not path:
         return "in no module"
+    if not path.startswith("/"):  # the tools would take it for a file beside us, or for an option
+        return "its path is not absolute"
     if not Path(path).is_file():
         return "the binary is gone"
     now = elf.build_id(path)

@@ -6,16 +6,17 @@ from collections.abc import Iterable
 
 from rich import box
 from rich.table import Table
-from rich.text import Text
 
+from wattle.console import Text, plain
 from wattle.provenance import Joules, Provenance, amount
 from wattle.units import UNKNOWN
 
 MARK = {Provenance.MEASURED: "", Provenance.MODELLED: "~", Provenance.UNAVAILABLE: ""}
 
 
-def table(title: str = "", caption: str = "") -> Table:
-    """An empty table in the lab's dress: rules above and below, no frame, one space between columns."""
+def table(title: str | Text = "", caption: str | Text = "") -> Table:
+    """An empty table in the lab's dress: rules above and below, no frame, one space between columns. A `str` in it is
+    plain text, in headings as in cells; `console.styled` makes others."""
     return Table(
         title=title or None,
         title_justify="left",
@@ -31,12 +32,17 @@ def table(title: str = "", caption: str = "") -> Table:
     )
 
 
+def grid() -> Table:
+    """Columns without rules and headings, as wide as the terminal."""
+    return Table.grid(padding=(0, 1, 0, 0), expand=True)
+
+
 def joules_cell(figure: Joules, factor: float, mark: bool) -> Text:
     """`12.3±4` in the column's unit. `mark`: a `~` where the figure is modelled, for columns that mix provenances."""
     if figure.joules is None:
-        return Text(UNKNOWN, style="unavailable")
+        return plain(UNKNOWN, "unavailable")
     text = amount(figure.joules, figure.uncertainty, factor).replace(" ± ", "±")
-    return Text((MARK[figure.provenance] if mark else "") + text)
+    return plain((MARK[figure.provenance] if mark else "") + text)
 
 
 def provenance_words(figures: Iterable[Joules]) -> str:

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/new_file.h"
 #include "profile/modules.h"
 #include "record/recorded.h"
 #include "record/timeline_file.h"
@@ -291,14 +292,14 @@ static void write_all(writer *w)
 void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_joules *node)
 {
   const char *dir = self->settings->profile_dir.text;
-  char path[4200], part[4232];
+  char path[WTL_NEW_FILE_PATH];
+  wtl_new_file file;
   wtl_activity states;
   writer w = {.self = self,
               .states = &states,
               .node = node,
               .share = share,
               .seconds_per_tick = self->door->stages.ns_per_tick * 1e-9};
-  bool good;
   wtl_live_stop(self->door->live);
   self->door->live = NULL;
   if (!*dir) {
@@ -307,20 +308,15 @@ void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_j
   }
   wtl_record_states(self, &states);
   snprintf(path, sizeof path, "%s/pe-%05d.json", dir, self->me);
-  snprintf(part, sizeof part, "%s.%ld.part", path, (long)getpid()); /* programs of one process each may share it */
-  if ((w.f = fopen(part, "we")) == NULL) {
-    wtl_say("cannot write the profile %s: %s", part, strerror(errno));
+  if (!wtl_new_file_open(&file, path)) {
+    wtl_say("cannot write the profile %s: %s", path, strerror(errno));
     return;
   }
+  w.f = file.out;
   w.sites = wtl_profile_merge(self->profile, &w.n_sites);
   add_up_transfer(&w);
   write_all(&w);
-  good = !ferror(w.f);
-  good = fclose(w.f) == 0 && good;
-  if (!good || rename(part, path) != 0) {
-    wtl_say("cannot write the profile %s: %s", path, strerror(errno));
-    unlink(part);
-  }
+  if (!wtl_new_file_close(&file)) wtl_say("cannot write the profile %s: %s", path, strerror(errno));
   free(w.sites);
   free(w.modules);
   wtl_timeline_write(self);

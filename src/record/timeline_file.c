@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/new_file.h"
 
 /* What keeping a span takes here and now, nanoseconds: two readings of the clock, and the entry. */
 static double price_of_a_span(double ns_per_tick)
@@ -117,21 +117,15 @@ static void write_all(FILE *f, const wtl_record *self)
 void wtl_timeline_write(const wtl_record *self)
 {
   const char *dir = self->settings->profile_dir.text;
-  char path[4200], part[4232];
+  char path[WTL_NEW_FILE_PATH];
+  wtl_new_file file;
   if (!*dir || !self->profile->timeline_bytes) return;
   self->door->noted = NULL;
   snprintf(path, sizeof path, "%s/timeline-%05d.bin", dir, self->me);
-  snprintf(part, sizeof part, "%s.%ld.part", path, (long)getpid()); /* programs of one process each may share it */
-  FILE *f = fopen(part, "we");
-  if (!f) {
-    wtl_say("cannot write the timeline %s: %s", part, strerror(errno));
+  if (!wtl_new_file_open(&file, path)) {
+    wtl_say("cannot write the timeline %s: %s", path, strerror(errno));
     return;
   }
-  write_all(f, self);
-  bool good = !ferror(f);
-  good = fclose(f) == 0 && good;
-  if (!good || rename(part, path) != 0) {
-    wtl_say("cannot write the timeline %s: %s", path, strerror(errno));
-    unlink(part);
-  }
+  write_all(file.out, self);
+  if (!wtl_new_file_close(&file)) wtl_say("cannot write the timeline %s: %s", path, strerror(errno));
 }

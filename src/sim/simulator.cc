@@ -14,6 +14,7 @@
 #include <cstring>
 #include <deque>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <map>
 #include <memory>
 #include <simgrid/s4u.hpp>
@@ -619,7 +620,8 @@ int main(int argc, char **argv)
   read_platform(argv[1], n);
   program = realpath(argv[4], nullptr);
   if (!program) fail(argv[4], strerror(errno));
-  if (!(out = fopen(argv[2], "w"))) fail(argv[2], strerror(errno));
+  int file = open(argv[2], O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (file < 0 || !(out = fdopen(file, "w"))) fail(argv[2], strerror(errno));
   arguments = argc - 4;
   argument = argv + 4;
   start_pes(n);

@@ -1,5 +1,6 @@
 #include "wait/live.h"
 
+#include <fcntl.h>
 #include <link.h>
 #include <signal.h>
 #include <string.h>
@@ -111,14 +112,16 @@ static int find_program(struct dl_phdr_info *object, size_t size, void *found)
   return 1; /* the first is the program */
 }
 
-/* By its descriptor, which stays open, the page is found. */
+/* By its descriptor, which stays open, the page is found. Its size is sealed: readers believe no page whose size could
+ * change while they read. */
 static wtl_live *make_page(void)
 {
-  int fd = memfd_create("wattle-live", MFD_CLOEXEC);
+  int fd = memfd_create("wattle-live", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return NULL;
-  wtl_live *l = ftruncate(fd, WTL_LIVE_BYTES) == 0
-                    ? mmap(NULL, WTL_LIVE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-                    : MAP_FAILED;
+  wtl_live *l =
+      ftruncate(fd, WTL_LIVE_BYTES) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0
+          ? mmap(NULL, WTL_LIVE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+          : MAP_FAILED;
   if (l != MAP_FAILED) return l;
   close(fd);
   return NULL;

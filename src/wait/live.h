@@ -1,6 +1,6 @@
 /*
  * live.h - where a process waits now, for whoever asks from outside: one page of shared memory without a name, which
- * `wattle top` finds among the process's open files, and which a SIGQUIT makes the process tell.
+ * `wattle top` finds among the process's open files, and which a SIGQUIT makes the process tell. Its size is sealed.
  *
  * Only waits that have lasted a moment are told (the door sees to that), so that short ones do not pay for it. Of
  * threads that wait at the same time one is told. A reader takes what it finds if `turn` is even and the same before

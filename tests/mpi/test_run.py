@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import fakes
 from jobs import HOME, REPO, clean_environment
 from preload import BOTH, ENVIRONMENT, LIBRARY, MPICH, OPEN_MPI, Mpi, profiles
 
@@ -52,6 +53,26 @@ def test_the_launchers_own_options_are_asked_for(tmp_path: Path) -> None:
     done = wattle("run", "--mpi", "-n", 2, "--", "mpirun", "true", cwd=tmp_path)
     assert done.returncode != 0
     assert "wattle run --mpi -- mpirun -n 4 ./program" in " ".join(done.stderr.split())
+
+
+@BOTH
+def test_a_job_that_sigterm_ends_is_143_whatever_its_launcher_says(mpi: Mpi, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    words = [sys.executable, "-m", "wattle", "run", "--mpi", "--", mpi.tool("mpirun"), "-n", 2]
+    environment = {**clean_environment(), **ENVIRONMENT, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(REPO / "python")}
+    job = subprocess.Popen(
+        [*map(str, words), "sh", "-c", f"touch {ready}; exec sleep 60"],
+        env=environment,
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=fakes.heed_signals,
+    )
+    fakes.until_there(ready)
+    job.terminate()
+    _, err = job.communicate(timeout=60)
+    assert job.returncode == 143, err
 
 
 @BOTH

@@ -29,7 +29,7 @@ def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An installation that was moved after it was made, to a path with a space in it."""
     first = tmp_path_factory.mktemp("first") / "prefix"
-    done = run("cmake", "--install", BUILD, "--prefix", first)
+    done = run("cmake", "--install", BUILD, "--prefix", first, umask=0)
     assert done.returncode == 0, done.stderr
     moved = tmp_path_factory.mktemp("moved") / "a prefix"
     shutil.move(first, moved)
@@ -63,6 +63,37 @@ def test_the_installation_holds_what_the_readme_promises(prefix: Path) -> None:
         "share/doc/wattle/README.md",
     ):
         assert (prefix / name).exists(), name
+
+
+def writable_by_others(root: Path) -> list[Path]:
+    return [path for path in [root, *root.rglob("*")] if not path.is_symlink() and path.stat().st_mode & 0o022]
+
+
+def test_nobody_but_the_owner_may_change_what_is_installed_whatever_the_umask(prefix: Path) -> None:
+    assert not writable_by_others(prefix)
+
+
+# Stands for Python: `-m venv FOLDER` makes one with itself in it, and `-c` is asked where its packages lie.
+PYTHON = """#!/bin/sh
+case "$1 $2" in
+  "-m venv") mkdir -p "$3/bin" "$3/lib/packages" && cp "$0" "$3/bin/python" ;;
+  -c*) echo "${0%/bin/python}/lib/packages" ;;
+esac
+"""
+
+
+@pytest.mark.parametrize("umask", [0, 0o077])
+def test_make_install_does_not_go_by_the_callers_umask(tmp_path: Path, umask: int) -> None:
+    python, root = tmp_path / "python", tmp_path / "root"
+    python.write_text(PYTHON, encoding="utf-8")
+    python.chmod(0o755)
+    env = os.environ | {"PYTHON": str(python), "PREFIX": "/usr/local", "DESTDIR": str(root)}
+    done = run(ROOT / "tools" / "install", env=env, umask=umask)
+    assert done.returncode == 0, done.stderr
+    made = root / "usr/local/lib/wattle/venv/.stamp"
+    assert made.stat().st_mode & 0o777 == 0o644
+    assert not writable_by_others(root)
+    assert all(path.stat().st_mode & 0o005 == 0o005 for path in root.rglob("*") if path.is_dir())
 
 
 @pytest.mark.parametrize("where", ["build", "installed"])

@@ -1,5 +1,6 @@
 """`wattle run` is transparent: streams, exit code and signals are the program's; nothing is left of the job."""
 
+import errno
 import json
 import os
 import pty
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import fakes
 import pytest
-from wattle import profile
+from wattle import cli, files, profile
 from wattle.run import directory, pe_tables, target
 
 NOT_OURS = "is not linked to libwattle-shmem"
@@ -287,12 +288,12 @@ def test_a_program_whose_library_is_gone_is_an_error_before_it_starts(monkeypatc
     assert target.look_at(str(program)).warning == ""
 
 
-def start(environment, folder, shell):
+def start(environment, folder, shell, *options, **settings):
     """Starts `wattle run` of a shell line that writes `ready` once it runs; waits for that."""
     fakes.script(folder / "job", f"#!/bin/sh\n{shell}\n")
     process = subprocess.Popen(
-        [sys.executable, "-m", "wattle", "run", "--", "./job"],
-        env=environment,
+        [sys.executable, "-m", "wattle", "run", *options, "--", "./job"],
+        env=environment | settings,
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -344,6 +345,52 @@ def test_death_by_a_passed_on_signal_is_128_and_the_signal(exec_launcher, enviro
     assert "Traceback" not in err
     assert "Interrupted: nothing to show" in err
     assert "left a profile" not in err
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
+@pytest.mark.parametrize("code", [0, 1, 15])
+def test_an_mpi_job_that_a_signal_ended_is_128_and_the_signal_whatever_its_launcher_says(
+    home, environment, tmp_path, name, code
+):
+    (home / "lib").mkdir()
+    (home / "lib" / "libwattle-mpi.so").touch()
+    shell = f"trap 'exit {code}' {name.removeprefix('SIG')}; touch ready; while :; do sleep 0.05; done"
+    process = start(environment, tmp_path, shell, "--mpi", "-o", "out")
+    process.send_signal(getattr(signal, name))
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 128 + getattr(signal, name), err
+    assert json.loads((tmp_path / "out/manifest.json").read_text())["exit_code"] == process.returncode
+
+
+def test_an_mpi_job_whose_processes_all_finished_before_the_signal_keeps_its_exit_code(home, environment, tmp_path):
+    (home / "lib").mkdir()
+    (home / "lib" / "libwattle-mpi.so").touch()
+    copy = 'cp "$FAKE_PROFILES"/pe-*.json "$WATTLE_PROFILE_DIR"'
+    shell = f"{copy}; trap 'exit 0' TERM; touch ready; while :; do sleep 0.05; done"
+    left = fakes.write_profiles(tmp_path / "left", [fakes.pe_profile(0), fakes.pe_profile(1)])
+    process = start(environment, tmp_path, shell, "--mpi", FAKE_PROFILES=str(left))
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 0, err
+
+
+@pytest.mark.parametrize("options", [[], ["--repeat", 2], ["--timeline"]])
+def test_the_exit_code_is_the_programs_where_the_disk_is_full_by_then(
+    home, program, tmp_path, monkeypatch, capsys, options
+):
+    monkeypatch.chdir(tmp_path)
+    written = files.write_atomically
+
+    def full(path, *more, **named):
+        if (tmp_path / "ran").exists():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        written(path, *more, **named)
+
+    monkeypatch.setattr(files, "write_atomically", full)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["run", *map(str, options), "--", program(f"touch {tmp_path}/ran; exit 7")])
+    assert ended.value.code == 7
+    assert "cannot be written: No space left on device" in capsys.readouterr().err
 
 
 def test_a_second_interrupt_ends_a_job_that_will_not_listen(exec_launcher, environment, tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as jsons
 import os
 import platform
 import shutil
@@ -13,13 +12,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from wattle import console, files, info, manifest, paths, stopping, units
 from wattle.acceptance import found, steps, trial
 from wattle.acceptance.steps import Step
 from wattle.acceptance.trial import Result
 from wattle.acceptance.untried import untried
+from wattle.console import plain, styled
 from wattle.doctor.finding import Roots
 from wattle.errors import WattleError
 from wattle.tables import table
@@ -70,7 +69,7 @@ def acceptance(
     document = _document(results, folder, host)
     _keep(folder, document, target)
     _show(results, document["untried"])
-    console.out.print(f"\nWritten to {escape(str(target))}: please send it back.", soft_wrap=True)
+    console.out.print(styled("\nWritten to {}: please send it back.", target), soft_wrap=True)
     if stop is not None:
         console.error(stopping.words(stopping.exit_code(stop)))
         return stopping.exit_code(stop)
@@ -170,7 +169,7 @@ def _document(results: list[Result], folder: Path, host: dict[str, Any]) -> dict
 def _keep(folder: Path, document: dict[str, Any], target: Path) -> None:
     """The file is whole or is not there; then all that would have been in it stays where it is."""
     try:
-        files.write_atomically(folder / "acceptance.json", jsons.dumps(document, indent=1) + "\n")
+        files.write_atomically(folder / "acceptance.json", console.json_text(document, indent=1))
         with files.writing(target) as out, tarfile.open(fileobj=out, mode="w:gz") as archive:
             archive.add(folder, folder.name)
     except OSError as error:
@@ -193,7 +192,7 @@ def _show(results: list[Result], missing: list[dict[str, str]]) -> None:
     for head in ("step", "group", "", "took", "why"):
         shown.add_column(head, no_wrap=head != "why", overflow="fold")
     for r in results:
-        shown.add_row(r.name, r.group, f"[{STYLES[r.state]}]{r.state}[/]", units.seconds(r.seconds), escape(r.why))
+        shown.add_row(r.name, r.group, plain(r.state, STYLES[r.state]), units.seconds(r.seconds), r.why)
     console.out.print(shown)
     if missing:
         console.out.print()
@@ -201,5 +200,5 @@ def _show(results: list[Result], missing: list[dict[str, str]]) -> None:
         for head in ("what", "why"):
             rest.add_column(head, overflow="fold")
         for entry in missing:
-            rest.add_row(escape(entry["what"]), escape(entry["why"]))
+            rest.add_row(entry["what"], entry["why"])
         console.out.print(rest)

@@ -13,6 +13,7 @@ from wattle.calibrate import prices, tool, watts
 from wattle.calibrate.prices import Where
 from wattle.calibrate.show import show, show_fit, show_network
 from wattle.checked import Checked, read_json
+from wattle.console import styled
 from wattle.errors import WattleError
 from wattle.run import directory as directories
 from wattle.sim import simulation
@@ -89,7 +90,7 @@ def _fit_network(file: Path, output: Path | None, json: bool) -> None:
         kept.print_results(directory, record, network.results(found))
         return
     show_network(found, console.out)
-    console.out.print(f"\nWritten to {file}.", soft_wrap=True, markup=False)
+    console.out.print(styled("\nWritten to {}.", file), soft_wrap=True)
     kept.say_where(directory)
 
 
@@ -113,11 +114,10 @@ def _fit(file: Path, seconds: float, ghz: float | None) -> None:
     except OSError as error:
         raise WattleError(f"{file}: cannot be written: {error.strerror}") from None
     show_fit(found, console.out)
-    console.out.print(
-        f"\nFitted to {found.meter} on {found.cores} cores; written to {file}.", soft_wrap=True, markup=False
-    )
-    for words in [*said, *found.doubts]:
-        console.note(words)
+    words = styled("\nFitted to {} on {} cores; written to {}.", found.meter, found.cores, file)
+    console.out.print(words, soft_wrap=True)
+    for remark in [*said, *found.doubts]:
+        console.note(remark)
 
 
 def _show_known(where: Where, json: bool) -> None:
@@ -128,7 +128,7 @@ def _show_known(where: Where, json: bool) -> None:
     if not where.known:
         console.note(f"programs do not use these: {where.why}")
     elif not json:
-        console.out.print(f"Kept in {source}.", soft_wrap=True, markup=False)
+        console.out.print(f"Kept in {source}.", soft_wrap=True)
 
 
 def _measure(where: Where, json: bool) -> None:
@@ -144,7 +144,7 @@ def _measure(where: Where, json: bool) -> None:
     if not kept:
         console.note(f"not kept: this process may use one core, and {where.file} has what was measured on two")
     elif not json:
-        console.out.print(f"Kept in {where.file}.", soft_wrap=True, markup=False)
+        console.out.print(f"Kept in {where.file}.", soft_wrap=True)
     if where.source != where.file:
         console.note(f"programs read {where.source or 'none'}, as WATTLE_PRICES says")
 

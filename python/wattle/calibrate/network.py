@@ -18,6 +18,7 @@ import numpy as np
 
 from wattle import units
 from wattle.commands import run_quietly
+from wattle.console import visible
 from wattle.errors import WattleError
 from wattle.paths import Home
 from wattle.sim import cluster as clusters
@@ -310,8 +311,8 @@ def score(real: Mapping[Case, list[float]], simulated: Mapping[Case, float]) -> 
 def text(found: Fit, title: str, where: str, residual: float) -> str:
     """A network as machines/networks has them, each number measured."""
     lines = [
-        f"# {title}. Written by wattle calibrate --network; docs/simulation.md explains the keys.",
-        f"title = {json.dumps(title)}",
+        f"# {visible(title)}. Written by wattle calibrate --network; docs/simulation.md explains the keys.",
+        f"title = {json.dumps(visible(title))}",
     ]
     fitted = (
         "Fitted with the others to what ping-pongs, streams of puts and gets of several sizes took: "
@@ -326,7 +327,7 @@ def text(found: Fit, title: str, where: str, residual: float) -> str:
             f"plus_minus = {found.plus_minus[key]:.3g}",
             f'unit = "{unit}"',
             f'tag = "{tag}"',
-            f"source = {json.dumps(where)}",
+            f"source = {json.dumps(visible(where))}",
             f"how = {json.dumps(how)}",
         ]
     return "\n".join(lines) + "\n"

@@ -6,13 +6,12 @@ differ about either.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wattle import files, manifest, paths
+from wattle import console, files, manifest, paths
 from wattle.calibrate import tool
 from wattle.calibrate.watts import BUSY_FROM
 from wattle.checked import Checked, read_json, require_schema
@@ -151,9 +150,8 @@ def _cell(cell: Checked) -> Cell:
 
 def store(document: dict[str, Any], file: Path) -> None:
     """Writes the file; it is whole, or what it was before."""
-    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        files.write_atomically(file, text, durable=True)
+        files.write_atomically(file, console.json_text(document, indent=1), durable=True)
     except OSError as error:
         raise WattleError(f"{file}: the prices cannot be kept: {error.strerror}") from None

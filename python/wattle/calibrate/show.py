@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-
 from wattle import units
 from wattle.calibrate.prices import Cell, Prices
+from wattle.console import Console, styled
 from wattle.pe import STATES
 from wattle.provenance import amount, significant
-from wattle.tables import table
+from wattle.tables import Table, table
 
 if TYPE_CHECKING:
     from wattle.calibrate.watts import Fit
@@ -26,13 +23,13 @@ LEGEND = (
 
 def show(prices: Prices, console: Console) -> None:
     console.print(prices_table(prices))
-    console.print(f"[faint]{LEGEND}[/faint]")
+    console.print(styled("[faint]{}[/faint]", LEGEND))
     for reason, names in _lacks(prices).items():
-        console.print(f"Not measured: {escape('; '.join(names))}: {escape(reason)}.")
-    console.print(escape(provenance(prices)))
+        console.print(f"Not measured: {'; '.join(names)}: {reason}.")
+    console.print(provenance(prices))
     if prices.disturbed:
         words = f"While it was measured there was {prices.disturbed}; measure again when the machine is quiet."
-        console.print(f"[partly]{escape(words)}[/partly]")
+        console.print(styled("[partly]{}[/partly]", words))
 
 
 def show_fit(found: Fit, console: Console) -> None:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import statistics
 
-from rich.console import Console
-from rich.markup import escape
-from rich.text import Text
-
 from wattle import units
 from wattle.compare.of_runs import Comparison, Row, changed_settings
 from wattle.compare.of_studies import Cell, StudyComparison, beyond, joules
 from wattle.compare.verdict import Verdict
+from wattle.console import Console, Text, plain, styled
 from wattle.metrics import Spread
 from wattle.provenance import amount, joule_unit
 from wattle.tables import provenance_words, table
@@ -24,7 +21,7 @@ MEANING = "Difference = (before - after) / before: positive is a saving."
 def show_runs(comparison: Comparison, console: Console) -> None:
     _heading(comparison.before.directory, comparison.after.directory, comparison.warnings, console)
     for name, before, after in changed_settings(comparison.before, comparison.after):
-        console.print(f"{name}: {escape(before)} before, {escape(after)} after", soft_wrap=True)
+        console.print(f"{name}: {before} before, {after} after", soft_wrap=True)
     repeats = " and ".join(str(len(run.samples)) for run in (comparison.before, comparison.after))
     result = table(title=f"Medians of {repeats} repeats, sums over PEs")
     result.add_column("")
@@ -35,35 +32,34 @@ def show_runs(comparison: Comparison, console: Console) -> None:
         result.add_row(*_run_cells(row))
     console.print()
     console.print(result)
-    console.print(
-        f"[faint]{MEANING} ±, or the range in brackets, is the meter's uncertainty where there is one, else half the "
-        "quartile range.[/faint]"
-    )
+    words = "±, or the range in brackets, is the meter's uncertainty where there is one, else half the quartile range."
+    console.print(plain(f"{MEANING} {words}", "faint"))
 
 
 def show_studies(comparison: StudyComparison, console: Console) -> None:
     _heading(comparison.before, comparison.after, comparison.warnings, console)
     result = table(title=f"Study {comparison.study}, medians over the sweep")
-    result.add_column(f"\n{comparison.layout.series}")
+    result.add_column(styled("\n{}", comparison.layout.series))
     for column, label in comparison.layout.figures:
         figures = joules([c for c in comparison.cells if c.figure == column])
         words = provenance_words(figures) if figures else ""
-        result.add_column(f"{label}\n{words}", justify="right")
+        result.add_column(styled("{}\n{}", label, words), justify="right")
     for series in comparison.series:
         result.add_row(series, *(_study_cell(comparison.of(series, column)) for column, _ in comparison.layout.figures))
     console.print()
     console.print(result)
-    console.print(
-        f"[faint]{MEANING} In brackets: at how many points of the sweep it is more than uncertainty and the "
-        "spread of repeats; --json has every point.[/faint]"
+    words = (
+        "In brackets: at how many points of the sweep it is more than uncertainty and the spread of repeats; "
+        "--json has every point."
     )
+    console.print(plain(f"{MEANING} {words}", "faint"))
 
 
 def _heading(before: object, after: object, warnings: list[str], console: Console) -> None:
-    console.print(f"[title]before[/title]  {escape(str(before))}", soft_wrap=True)
-    console.print(f"[title]after[/title]   {escape(str(after))}", soft_wrap=True)
+    console.print(styled("[title]before[/title]  {}", before), soft_wrap=True)
+    console.print(styled("[title]after[/title]   {}", after), soft_wrap=True)
     for warning in warnings:
-        console.print(f"[partly]careful:[/partly] {escape(warning)}", soft_wrap=True)
+        console.print(styled("[partly]careful:[/partly] {}", warning), soft_wrap=True)
 
 
 def _run_cells(row: Row) -> list[str | Text]:
@@ -72,15 +68,16 @@ def _run_cells(row: Row) -> list[str | Text]:
         _label(row),
         _median(row.before),
         _median(row.after),
-        Text(units.percent(row.difference.saving_percent), style=_sign_style(row)),
-        Text(f"{WORDS[verdict]}, {row.difference.why}", style=STYLES[verdict]),
+        plain(units.percent(row.difference.saving_percent), _sign_style(row)),
+        plain(f"{WORDS[verdict]}, {row.difference.why}", STYLES[verdict]),
     ]
 
 
-def _label(row: Row) -> str:
+def _label(row: Row) -> Text:
     """Joules are never without their provenance."""
     figures = {str(s.joules.provenance) for s in (row.before, row.after) if s.joules is not None}
-    return row.metric.label + (f"\n[faint]{' / '.join(sorted(figures))}[/faint]" if figures else "")
+    label = plain(row.metric.label)
+    return styled("{}\n[faint]{}[/faint]", label, " / ".join(sorted(figures))) if figures else label
 
 
 def _median(figure: Spread) -> str:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from rich.console import Console, Group
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
-
 from wattle import units
+from wattle.console import Console, Text, plain, styled
 from wattle.doctor.finding import Finding, Section, State
 from wattle.info import Info
-from wattle.tables import table
+from wattle.tables import Table, grid, table
 
 MARKS = {State.YES: ("✓", "good"), State.PARTLY: ("~", "partly"), State.NO: ("✗", "bad"), State.INFO: ("·", "faint")}
 NAME_WIDTH = 19
@@ -18,36 +14,36 @@ NAME_WIDTH = 19
 
 def show(sections: list[Section], info: Info, console: Console) -> None:
     for section in sections:
-        console.rule(f"[title]{escape(section.title)}[/title]", align="left", style="faint")
+        console.rule(styled("[title]{}[/title]", section.title), align="left", style="faint")
         for finding in section.findings:
             _show_finding(finding, console)
         console.print()
-    console.rule("[title]Settings in force[/title]", align="left", style="faint")
+    console.rule(styled("[title]Settings in force[/title]"), align="left", style="faint")
     console.print(settings_table(info))
-    console.print("[faint]* set in this environment. ✓ yes  ~ with limits  ✗ no  · for information[/faint]")
+    console.print(styled("[faint]* set in this environment. ✓ yes  ~ with limits  ✗ no  · for information[/faint]"))
 
 
 def _show_finding(finding: Finding, console: Console) -> None:
     mark, style = MARKS[finding.state]
-    row = Table.grid(padding=(0, 1, 0, 0), expand=True)
+    row = grid()
     row.add_column(width=1)
     row.add_column(width=NAME_WIDTH, overflow="fold")
     row.add_column(ratio=1, overflow="fold")
-    row.add_row(Text(mark, style=style), finding.name, _text(finding))
+    row.add_row(plain(mark, style), finding.name, _text(finding))
     console.print(row)
     if finding.grant:
         console.print("    grant:")
     for line in finding.grant:  # never wrapped: to be copied
-        console.print(f"      {escape(line)}", soft_wrap=True)
+        console.print(f"      {line}", soft_wrap=True)
 
 
-def _text(finding: Finding) -> Group:
-    lines = [Text(finding.says)]
+def _text(finding: Finding) -> Text:
+    text = plain(finding.says)
     if finding.why:
-        lines.append(Text(f"why: {finding.why}", style="faint"))
+        text = styled("{}\n[faint]why: {}[/faint]", text, finding.why)
     if finding.risk:
-        lines.append(Text(f"risk: {finding.risk}", style="partly"))
-    return Group(*lines)
+        text = styled("{}\n[partly]risk: {}[/partly]", text, finding.risk)
+    return text
 
 
 def settings_table(info: Info) -> Table:
@@ -59,20 +55,20 @@ def settings_table(info: Info) -> Table:
     for row in info.settings:
         value, default = str(row.get("value", "")), str(row.get("default", ""))
         changed = value != default
-        shown = Text((value or '""') + (" *" if changed else ""), style="bold" if changed else "")
+        shown = plain((value or '""') + (" *" if changed else ""), "bold" if changed else "")
         result.add_row(str(row.get("name", "?")), shown, _what_for(row))
     return result
 
 
 def _what_for(row: dict) -> Text:
-    text = Text(str(row.get("help", "")))
+    text = str(row.get("help", ""))
     choices = row.get("choices")
     allowed = " | ".join(choices) if isinstance(choices, list) else str(choices or "").replace("|", " | ")
     if allowed:
-        text.append(f" [{allowed}]", style="faint")
-    elif row.get("lo") is not None and row.get("hi") is not None:
-        text.append(f" [{_bound(row, 'lo')} to {_bound(row, 'hi')}]", style="faint")
-    return text
+        return styled("{}[faint] {}[/faint]", text, f"[{allowed}]")
+    if row.get("lo") is not None and row.get("hi") is not None:
+        return styled("{}[faint] {}[/faint]", text, f"[{_bound(row, 'lo')} to {_bound(row, 'hi')}]")
+    return plain(text)
 
 
 def _bound(row: dict, end: str) -> str:

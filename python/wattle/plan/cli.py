@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from wattle import console, files, info, runs, units
+from wattle.console import styled
 from wattle.errors import WattleError
 from wattle.pe import PE
 from wattle.plan import by_sim, file, machine
@@ -102,8 +102,8 @@ def _by_sim(directory: Path, found: by_sim.Found, where: Path, json: bool) -> No
         words = "" if name == "standard" else f"{_than(-saved, 'energy')}, {_than(longer, 'time')}"
         costs.add_row(name, units.seconds(o.seconds), _amount(o), words)
     console.out.print(costs)
-    console.out.print(f"[faint]{escape(found.how)}. The oracle knows how long each wait will be.[/faint]")
-    console.out.print(f"Written to {escape(str(where))}.", soft_wrap=True)
+    console.out.print(styled("[faint]{}. The oracle knows how long each wait will be.[/faint]", found.how))
+    console.out.print(f"Written to {where}.", soft_wrap=True)
 
 
 def _joules(o: Outcome) -> Joules:
@@ -175,7 +175,7 @@ def _show(made: Plan, pes: list[PE], clocks: Clocks, predictions: list[Predictio
         words = "" if p is standard else _against(standard, p, clocks)
         costs.add_row(p.name, units.seconds(p.time_s), str(p.joules), words)
     console.out.print(costs)
-    console.out.print(f"Written to {escape(str(where))}.", soft_wrap=True)
+    console.out.print(f"Written to {where}.", soft_wrap=True)
 
 
 def _against(standard: Prediction, p: Prediction, clocks: Clocks) -> str:

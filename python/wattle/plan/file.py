@@ -16,6 +16,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from wattle.console import visible
 from wattle.errors import DamagedFile, WattleError
 
 SCHEMA = 1
@@ -51,8 +52,8 @@ def ranges(pes: list[int]) -> str:
 
 def text(plan: Plan, about: list[str]) -> str:
     """`about`: remarks for whoever reads it."""
-    lines = [f"# {line}" for line in about]
-    lines += [f"schema: {SCHEMA}", f"n_pes: {plan.n_pes}", f"machine: {plan.machine}", "clusters:"]
+    lines = [f"# {visible(line)}" for line in about]
+    lines += [f"schema: {SCHEMA}", f"n_pes: {plan.n_pes}", f"machine: {visible(plan.machine)}", "clusters:"]
     for c in plan.clusters:
         lines += [f"  - clock_ghz: {c.clock_ghz:g}", f"    pes: {ranges(c.pes)}"]
     return "\n".join(lines) + "\n"

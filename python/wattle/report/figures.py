@@ -7,12 +7,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
+from markupsafe import Markup, escape
+
+from wattle.console import visible
 from wattle.report.amounts import si_scale
 
 Trace = dict[str, Any]
+LONGEST = 200  # characters of a label
+TEMPLATES = ("hovertemplate",)  # written in the source, never made up
 
 
 @dataclass
@@ -28,7 +32,21 @@ class Figure:
     note: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        return {"data": self.traces, "layout": {**self.layout, "height": self.height}}
+        return _shown({"data": self.traces, "layout": {**self.layout, "height": self.height}})
+
+
+def _shown(value: Any) -> Any:
+    """Plotly takes text for HTML. Of ours only what `hover_text` makes is; names that come from files are not."""
+    if isinstance(value, dict):
+        return {key: entry if key in TEMPLATES else _shown(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_shown(entry) for entry in value]
+    return _label(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _label(text: str) -> Markup:
+    shown = visible(text)
+    return escape(shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}…")
 
 
 @dataclass(frozen=True)
@@ -130,7 +148,7 @@ def line(
 
 def published_band(first: float, last: float, lo: float, hi: float, words: str) -> Trace:
     """A published value as a dashed line, or as a band where it is a range."""
-    hover = f"<b>published</b><br>{escape(words)}"
+    hover = Markup("<b>published</b><br>{}").format(_label(words))
     band = lo != hi
     return {
         "type": "scatter",
@@ -156,7 +174,7 @@ def percent_range(traces: Sequence[Trace]) -> list[float]:
     return [lo - room, hi + room]
 
 
-def hover_text(head: str, lines: Sequence[tuple[str, str]]) -> str:
+def hover_text(head: str, lines: Sequence[tuple[str, str]]) -> Markup:
     """The box that appears over a point: a head and name-value lines."""
-    body = "<br>".join(f"{escape(name)}: {escape(value)}" for name, value in lines if value)
-    return f"<b>{escape(head)}</b><br>{body}"
+    body = Markup("<br>").join(Markup("{}: {}").format(_label(name), _label(value)) for name, value in lines if value)
+    return Markup("<b>{}</b><br>{}").format(_label(head), body)

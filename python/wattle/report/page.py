@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ import jinja2
 import plotly.offline
 from markupsafe import Markup
 
-from wattle import __version__
+from wattle import __version__, console
 from wattle.manifest import Manifest
 from wattle.report.figures import Figure
 
@@ -41,6 +39,7 @@ def render(made: Page) -> str:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_shown,
     )
     by_id = {figure.id: figure for figure in made.figures}
     return environment.get_template(made.template).render(
@@ -53,25 +52,21 @@ def render(made: Page) -> str:
         script=Markup((FOLDER / "figures.js").read_text(encoding="utf-8")),
         plotly=Markup(plotly.offline.get_plotlyjs()) if made.figures else "",
         figures_json=Markup(script_json({f.id: f.as_dict() for f in made.figures})),
-        manifest_json=json.dumps(made.record.as_dict(), indent=2, ensure_ascii=False),
+        manifest_json=console.json_text(made.record.as_dict()).rstrip(),
         **made.content,
     )
 
 
+def _shown(value: Any) -> Any:
+    """Of what stands in the page's text: nothing that cannot be seen."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return console.visible(value, lines=True)
+    return value
+
+
 def script_json(value: Any) -> str:
     """JSON that may stand inside a script element. What is not a finite number becomes null."""
-    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    return console.json_text(value, indent=None).strip().replace("<", "\\u003c")
 
 
 def _host(record: Manifest) -> dict[str, str]:

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from wattle import console, info, manifest, paths, runs, units
+from wattle import console, info, manifest, paths, runs, stopping, units
+from wattle.console import styled
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
 from wattle.plan import file as plans
@@ -110,10 +111,10 @@ def run(
     with console.lenient():  # the program runs and its exit code counts, whoever reads our words
         if found.warning and profile and not mpi:
             console.note(found.warning)
-        outcome = _run_all(job_plan, where, repeat)
+        record = _run_all(job_plan, where, repeat)
         if clocks is not None:
-            _say_other_size(clocks, where)
-        return _present(where, outcome, json)
+            _say_other_size(clocks, record)
+        return _present(where, record.exit_code or 0, json)
 
 
 @dataclass(frozen=True)
@@ -149,8 +150,8 @@ class _Plan:
         return started
 
 
-def _run_all(plan: _Plan, where: Path, repeat: int) -> int:
-    """Runs it once or `repeat` times; returns the exit code: that of the first run that failed, or 0."""
+def _run_all(plan: _Plan, where: Path, repeat: int) -> Manifest:
+    """Runs it once or `repeat` times. The exit code is that of the first run that failed, or 0."""
     if repeat == 1:
         return _run_once(plan, where, None)
     whole = plan.manifest()
@@ -159,17 +160,16 @@ def _run_all(plan: _Plan, where: Path, repeat: int) -> int:
     for k in range(repeat):
         name = f"repeat-{k + 1:03d}"
         console.note(f"repeat {k + 1} of {repeat}")
-        whole.exit_code = _run_once(plan, directories.make(where / name), _input_again(k))
-        whole.wall_s = time.monotonic() - started
+        latest = _run_once(plan, directories.make(where / name), _input_again(k))
+        whole.exit_code, whole.wall_s = latest.exit_code, time.monotonic() - started
         whole.extra["repeats"] = [*whole.extra["repeats"], name]
-        latest = manifest.read(where / name)
         whole.meter = latest.meter
         whole.n_pes = latest.n_pes if latest.knows_n_pes else whole.n_pes
         whole.extra |= {key: latest.extra[key] for key in ("nodes",) if key in latest.extra}
-        manifest.write(where, whole)
+        manifest.keep(where, whole)
         if whole.exit_code != 0:
             break
-    return whole.exit_code or 0
+    return whole
 
 
 def _input_again(k: int) -> int:
@@ -181,7 +181,7 @@ def _input_again(k: int) -> int:
         return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
 
 
-def _run_once(plan: _Plan, where: Path, stdin: int | None) -> int:
+def _run_once(plan: _Plan, where: Path, stdin: int | None) -> Manifest:
     environment = dict(plan.environment)
     if plan.profile:
         environment["WATTLE_PROFILE_DIR"] = str(directories.profile_folder(where))
@@ -194,11 +194,22 @@ def _run_once(plan: _Plan, where: Path, stdin: int | None) -> int:
     record.extra |= {"job_cpu_s": outcome.cpu_s, "interrupted": outcome.interrupts > 0}
     if plan.profile:
         _add_found(where, record)
-    manifest.write(where, record)
+    if plan.mpi and outcome.asked_by and not (outcome.exit_code == 0 and _all_finished(where, plan.profile)):
+        record.exit_code = stopping.BY_SIGNAL + outcome.asked_by
+    manifest.keep(where, record)
     if plan.timeline:
         _write_timeline(plan, where, record)
-        manifest.write(where, record)
-    return outcome.exit_code
+        manifest.keep(where, record)
+    return record
+
+
+def _all_finished(where: Path, profile: bool) -> bool:
+    """Whether each process of an MPI job came to its end, although a signal asked the job to stop. MPI launchers end
+    their processes then and say anything: Open MPI's 1, MPICH's 0, 2, 11, 15 or 129."""
+    try:
+        return profile and runs.profiles.load(where, allow_damaged=True).complete
+    except WattleError:
+        return False
 
 
 def _write_timeline(plan: _Plan, where: Path, record: Manifest) -> None:
@@ -227,9 +238,8 @@ def _add_found(where: Path, record: Manifest) -> None:
     ]
 
 
-def _say_other_size(clocks: plans.Plan, where: Path) -> None:
+def _say_other_size(clocks: plans.Plan, record: Manifest) -> None:
     """How many processes an MPI job has is known once its profile is there."""
-    record = manifest.read(where)
     planned, n = clocks.n_pes, record.n_pes
     if "nodes" not in record.extra or n == planned:
         return
@@ -245,10 +255,10 @@ def _present(where: Path, exit_code: int, json: bool) -> int:
         else:
             show(found, console.err)
             drawn = found.middle.manifest.extra.get("timeline")
-            console.err.print(f"\n[faint]Kept in[/faint] {_short(where)}", soft_wrap=True)
+            console.err.print(styled("\n[faint]Kept in[/faint] {}", _short(where)), soft_wrap=True)
             if isinstance(drawn, dict) and (name := drawn.get("perfetto")):
                 file = _short(found.middle.directory / str(name))
-                console.err.print(f"[faint]The timeline, for ui.perfetto.dev:[/faint] {file}", soft_wrap=True)
+                console.err.print(styled("[faint]The timeline, for ui.perfetto.dev:[/faint] {}", file), soft_wrap=True)
     except WattleError as error:  # the program's own exit code comes first
         console.error(str(error))
         return exit_code or error.exit_code

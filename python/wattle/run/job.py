@@ -35,14 +35,15 @@ _libc = ctypes.CDLL(None, use_errno=True)
 @dataclass(frozen=True)
 class Outcome:
     """How the job ended. `exit_code` is 128 + n where signal n killed the launcher. `cpu_s`: of all processes that
-    ended and were waited for, launcher included. `interrupts`: how often it was asked to stop. `remains`: how many
-    processes had to be ended."""
+    ended and were waited for, launcher included. `interrupts`: how often it was asked to stop. `asked_by`: the first
+    signal that did, or 0. `remains`: how many processes had to be ended."""
 
     exit_code: int
     wall_s: float
     cpu_s: float
     interrupts: int
     remains: int
+    asked_by: int
 
 
 def run(
@@ -69,7 +70,7 @@ class _Job:
         self.stdin, self.stdout = stdin, stdout
         self.status: int | None = None
         self.cpu_s = 0.0
-        self.interrupts = 0
+        self.interrupts = self.asked_by = 0
         self.asked_at = -AGAIN_S
         # A signal that whoever started us had ignored (nohup, a shell's background job) stays ignored.
         self.watched = {s for s in PASSED_ON if signal.getsignal(s) != signal.SIG_IGN} | {signal.SIGCHLD}
@@ -90,7 +91,7 @@ class _Job:
             _libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
         assert self.status is not None
         code = os.waitstatus_to_exitcode(self.status)
-        return Outcome(128 - code if code < 0 else code, wall_s, self.cpu_s, self.interrupts, remains)
+        return Outcome(128 - code if code < 0 else code, wall_s, self.cpu_s, self.interrupts, remains, self.asked_by)
 
     def _start(self, mask: set[signal.Signals]) -> int:
         us = os.getpid()
@@ -126,6 +127,7 @@ class _Job:
         if info.si_signo == signal.SIGQUIT and info.si_code != FROM_KERNEL and self._ask():
             return
         self.interrupts += 1
+        self.asked_by = self.asked_by or int(info.si_signo)
         if info.si_signo == signal.SIGINT and self.interrupts > 1:
             self.say("interrupted again: killing every process of the job")
             _signal_all(signal.SIGKILL)
@@ -136,8 +138,7 @@ class _Job:
         """SIGQUIT asks the PEs where they wait; a launcher would die of it. False where there is none to ask, or they
         just were asked: then it is passed on, and ends the job."""
         now, before = time.monotonic(), self.asked_at
-        ours = set(descendants())
-        pes = [live.pid for live in page.find() if live.pid in ours]
+        pes = [live.pid for live in page.find(pids=descendants())]
         if not pes or now - before < AGAIN_S:
             return False
         self.asked_at = now
@@ -213,7 +214,7 @@ def _signal(pids: Iterable[int], number: int) -> None:
     for pid in pids:
         try:
             os.kill(pid, number)
-        except ProcessLookupError:
+        except (ProcessLookupError, PermissionError):  # gone, or runs with other rights (sudo)
             continue
 
 

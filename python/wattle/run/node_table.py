@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from rich.table import Table
-from rich.text import Text
-
 from wattle import units
 from wattle.by_node import Node, on_one_machine
+from wattle.console import Text, styled
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, joule_unit
-from wattle.tables import joules_cell, provenance_words, table
+from wattle.tables import Table, joules_cell, provenance_words, table
 
 LABEL_WIDTH = 12
 NODES_SHOWN = 24
@@ -43,8 +41,8 @@ def node_table(profile: RunProfile) -> Table:
     rows = [_of_node(name, node, domains) for name, node in zip(labels(profile.nodes), shown, strict=False)]
     rows.append(_of_all(profile, domains))
     result = table(title=f"By node, {len(profile.nodes)} nodes")
-    result.add_column("\nnode", no_wrap=True)
-    result.add_column("\nPEs", overflow="fold", max_width=16)
+    result.add_column(styled("\nnode"), no_wrap=True)
+    result.add_column(styled("\nPEs"), overflow="fold", max_width=16)
     marks = _add_joules_columns(result, rows) if domains else []
     for name, pes, figures in rows[:-1]:
         _add(result, name, pes, figures, marks)
@@ -72,10 +70,10 @@ def _of_all(profile: RunProfile, domains: list[str]) -> Row:
 
 def _add_joules_columns(to: Table, rows: list[Row]) -> list[bool]:
     """Returns for each of the three whether its cells are marked because the column mixes provenances."""
-    to.add_column("\njoules", no_wrap=True)
+    to.add_column(styled("\njoules"), no_wrap=True)
     words = [provenance_words(f[i] for _, _, figures in rows[:-1] for f in figures) for i in (1, 2, 3)]
     for name, word in zip(("PEs", "idle", "node"), words, strict=True):
-        to.add_column(f"{name}\n{word}", justify="right", no_wrap=True)
+        to.add_column(styled("{}\n{}", name, word), justify="right", no_wrap=True)
     return [word == "mixed" for word in words]
 
 
@@ -92,7 +90,7 @@ def _cell(figure: Joules, mark: bool) -> Text:
     if figure.joules is None:
         return joules_cell(figure, 1.0, mark)
     factor, unit = joule_unit(figure.joules)
-    return joules_cell(figure, factor, mark).append(f" {unit}")
+    return styled("{} {}", joules_cell(figure, factor, mark), unit)
 
 
 def one_machine_words(profile: RunProfile) -> str:

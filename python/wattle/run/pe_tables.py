@@ -5,27 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from rich.table import Table
-
 from wattle import units
 from wattle.by_node import group
+from wattle.console import styled
 from wattle.pe import PE, add, find
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, joule_unit, reaches_below_zero
 from wattle.run.node_table import labels
-from wattle.tables import joules_cell, provenance_words, table
+from wattle.tables import Table, joules_cell, provenance_words, table
 
 PES_SHOWN = 24
 TOO_LONG = 10000.0
 TimeOf = Callable[[PE], float | None]
-COLUMNS: tuple[tuple[str, TimeOf], ...] = (
-    ("\ntime", lambda pe: pe.wall_s),
-    ("\ncompute", lambda pe: pe.time_s["compute"]),
-    ("\ntransfer", lambda pe: pe.time_s["transfer"]),
-    ("wait:\nspin", lambda pe: pe.state_s["spin"]),
-    ("wait:\nyield", lambda pe: pe.state_s["yield"]),
-    ("wait:\nasleep", lambda pe: pe.state_s["asleep"]),
-    ("CPU\ntime", lambda pe: pe.cpu_s),
+COLUMNS: tuple[tuple[tuple[str, str], TimeOf], ...] = (
+    (("", "time"), lambda pe: pe.wall_s),
+    (("", "compute"), lambda pe: pe.time_s["compute"]),
+    (("", "transfer"), lambda pe: pe.time_s["transfer"]),
+    (("wait:", "spin"), lambda pe: pe.state_s["spin"]),
+    (("wait:", "yield"), lambda pe: pe.state_s["yield"]),
+    (("wait:", "asleep"), lambda pe: pe.state_s["asleep"]),
+    (("CPU", "time"), lambda pe: pe.cpu_s),
 )
 
 
@@ -39,7 +38,7 @@ def pe_table(profile: RunProfile) -> Table:
     where = _Where(profile)
     where.add_to(result)
     for name, _ in COLUMNS:
-        result.add_column(name, justify="right", no_wrap=True)
+        result.add_column(styled("{}\n{}", *name), justify="right", no_wrap=True)
     joules = _JoulesColumns(profile, domains)
     joules.add_to(result)
     for pe in shown:
@@ -78,7 +77,7 @@ class _Where:
 
     def add_to(self, to: Table) -> None:
         for name in ("node", "PE") if self.nodes else ("PE",):
-            to.add_column(f"\n{name}", no_wrap=True)
+            to.add_column(styled("\n{}", name), no_wrap=True)
 
     def of_pe(self, pe: PE) -> list[str]:
         return [self.nodes[pe.pe], str(pe.pe)] if self.nodes else [str(pe.pe)]
@@ -99,7 +98,8 @@ class _JoulesColumns:
 
     def add_to(self, to: Table) -> None:
         for domain in self.domains:
-            to.add_column(f"{domain}, {self.units[domain][1]}\n{self.words[domain]}", justify="right", no_wrap=True)
+            name = styled("{}, {}\n{}", domain, self.units[domain][1], self.words[domain])
+            to.add_column(name, justify="right", no_wrap=True)
 
     def of_pe(self, pe: PE) -> list[object]:
         return self.of(lambda domain: find(pe.joules, domain))

@@ -5,10 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
-from rich.console import Console
-from rich.markup import escape
-
 from wattle import balance, units
+from wattle.console import Console, Text, plain, styled
 from wattle.manifest import Manifest
 from wattle.metrics import Spread, metrics, spread
 from wattle.profile import RunProfile
@@ -37,7 +35,7 @@ def show(run: Run, console: Console) -> None:
         return
     _show_lost(profile, run.middle.manifest, console)
     if words := dropped_words(profile):
-        console.print(f"[bad]Careful:[/bad] {escape(words)}", soft_wrap=True)
+        console.print(styled("[bad]Careful:[/bad] {}", words), soft_wrap=True)
     if not profile.pes:
         return
     console.print()
@@ -59,10 +57,10 @@ def show(run: Run, console: Console) -> None:
 def _show_balance(profile: RunProfile, console: Console) -> None:
     """Who waited for whom, and what the governor made of it."""
     if found := balance.balance(profile):
-        console.print(escape(balance.words(found)))
+        console.print(balance.words(found))
     intensity = balance.intensity(profile)
     if intensity.value is not None or any(pe.operations for pe in profile.pes):
-        console.print(f"{escape(intensity.words[0].upper() + intensity.words[1:])}.", soft_wrap=True)
+        console.print(f"{intensity.words[0].upper() + intensity.words[1:]}.", soft_wrap=True)
     edp = balance.products(balance.of_nodes(profile, node_domains(profile)), profile.wall_s)[0]
     if edp.value is not None and edp.uncertainty is not None:
         words = f"{significant(edp.value, 3)} ± {significant(edp.uncertainty, 2)} {edp.unit}"
@@ -70,56 +68,56 @@ def _show_balance(profile: RunProfile, console: Console) -> None:
             f"Energy x delay (EDP) of the nodes: {words}, {balance.of_nodes(profile, node_domains(profile)).provenance}"
         )
     if words := balance.governor_words(profile.pes):
-        console.print(escape(words), soft_wrap=True)
+        console.print(words, soft_wrap=True)
     if dry := balance.dry_run(profile):
-        console.print(escape(dry.words), soft_wrap=True)
+        console.print(dry.words, soft_wrap=True)
 
 
 def _show_nodes(profile: RunProfile, console: Console) -> None:
     """Joules of the node, or of each where there are several."""
     if words := readers_words(profile):
-        console.print(f"[partly]{escape(words)}[/partly]")
+        console.print(styled("[partly]{}[/partly]", words))
     if len(profile.nodes) > 1:
         console.print()
         console.print(node_table(profile))
         if words := one_machine_words(profile):
-            console.print(f"[partly]{escape(words)}[/partly]")
+            console.print(styled("[partly]{}[/partly]", words))
         return
     for domain in node_domains(profile) if shown_domains(profile) else []:
         node, idle = profile.node_joules(domain), profile.idle_joules(domain)
-        console.print(f"Node, {escape(domain)}: {node}; of that idle: {idle}")
+        console.print(f"Node, {domain}: {node}; of that idle: {idle}")
 
 
-def _headline(run: Run) -> str:
+def _headline(run: Run) -> Text:
     manifest = run.manifest
-    what = escape(shlex.join(manifest.command))
     pes = f" on {units.several(manifest.n_pes, 'PE')}" if manifest.knows_n_pes else ""
     nodes = len(run.middle.profile.nodes) if run.middle.profile is not None else 0
     pes += f" on {nodes} nodes" if nodes > 1 else ""
     times = f", {units.several(len(run.samples), 'repeat')}" if manifest.repeats else ""
     ended = "" if not manifest.exit_code else f", exit code {manifest.exit_code}"
-    pes += escape(manifest.on_cluster)
-    return f"[title]{what}[/title]{pes}{times}: {units.seconds(manifest.wall_s)} from start to end{ended}"
+    took = f"{pes}{manifest.on_cluster}{times}: {units.seconds(manifest.wall_s)} from start to end{ended}"
+    return styled("[title]{}[/title]{}", shlex.join(manifest.command), took)
 
 
 def _show_lost(profile: RunProfile, manifest: Manifest, console: Console) -> None:
     """Names the PEs whose figures are not there, so that nobody takes the table for the whole job."""
     if profile.damaged:
         for pe, wrong in sorted(profile.damaged.items()):
-            console.print(f"[bad]PE {pe}'s profile is damaged[/bad]: {escape(wrong)}")
+            console.print(styled("[bad]PE {}'s profile is damaged[/bad]: {}", pe, wrong))
     if not profile.missing:
         return
     why = _why_lost(manifest)
     if len(profile.missing) < profile.n_pes:
-        console.print(f"[bad]No profile from PE {units.ranges(profile.missing)}[/bad] ({why}).")
+        console.print(styled("[bad]No profile from PE {}[/bad] ({}).", units.ranges(profile.missing), why))
         if words := silent_hosts_words(profile, manifest):
-            console.print(escape(words), soft_wrap=True)
+            console.print(words, soft_wrap=True)
     elif manifest.extra.get("interrupted"):
-        console.print("[bad]Interrupted[/bad]: nothing to show by PE.")
+        console.print(styled("[bad]Interrupted[/bad]: nothing to show by PE."))
     elif manifest.exit_code == WRONG_CONFIGURATION:
-        console.print("[bad]The program did not start[/bad], its configuration was refused: nothing to show by PE.")
+        words = styled("[bad]The program did not start[/bad], its configuration was refused: nothing to show by PE.")
+        console.print(words)
     else:
-        console.print(f"[bad]No PE left a profile[/bad] ({why}): nothing to show by PE.")
+        console.print(styled("[bad]No PE left a profile[/bad] ({}): nothing to show by PE.", why))
 
 
 def _why_lost(manifest: Manifest) -> str:
@@ -130,17 +128,17 @@ def _why_lost(manifest: Manifest) -> str:
     return f"{killed}, or never initialised{unseen}"
 
 
-def _joules_words(profile: RunProfile) -> str:
+def _joules_words(profile: RunProfile) -> Text:
     """One line on where the joules come from."""
     meters = "; ".join(_meter_words(meter, hosts, profile) for meter, hosts in profile.meters)
     meters = meters or "unknown: no PE left its node's joules"
-    source = escape(_sources(j for pe in profile.pes for j in pe.joules))
+    source = _sources(j for pe in profile.pes for j in pe.joules)
     words = provenance_words(j for pe in profile.pes for j in pe.joules)
     if words == Provenance.UNAVAILABLE:
-        return f"[faint]Joules are unavailable: meter {meters}.[/faint]"
-    return (
-        f"[faint]Joules are {words}{source}; meter {meters}. ±, or the range in brackets, holds the truth at about "
-        "95 %.[/faint]"
+        return plain(f"Joules are unavailable: meter {meters}.", "faint")
+    return plain(
+        f"Joules are {words}{source}; meter {meters}. ±, or the range in brackets, holds the truth at about 95 %.",
+        "faint",
     )
 
 
@@ -148,7 +146,7 @@ def _meter_words(meter: dict[str, str], hosts: list[str], profile: RunProfile) -
     """`model (no sensor)`, with the hosts where not all have the same."""
     where = f" on {', '.join(hosts)}" if len(hosts) < len(profile.nodes) else ""
     why = f" ({meter['why'].rstrip('.')})" if meter["why"] else ""
-    return escape(f"{meter['name']}{where}{why}")
+    return f"{meter['name']}{where}{why}"
 
 
 def _sources(figures: Iterable[Joules]) -> str:
@@ -165,14 +163,15 @@ def _show_repeats(run: Run, console: Console) -> None:
     """Median and spread of the totals over all repeats."""
     profiles = [s.profile for s in run.samples if s.profile is not None]
     result = table(title=f"Over {units.several(len(run.samples), 'repeat')}")
-    result.add_column("\nsum over PEs", no_wrap=True)
-    for name in ("\nmedian", "quartile\nrange", "\nleast", "\nmost"):
-        result.add_column(name, justify="right", no_wrap=True)
+    result.add_column(styled("\nsum over PEs"), no_wrap=True)
+    for name in (("", "median"), ("quartile", "range"), ("", "least"), ("", "most")):
+        result.add_column(styled("{}\n{}", *name), justify="right", no_wrap=True)
     for metric in metrics(profiles):
         result.add_row(metric.label, *_spread_cells(spread(metric, run.samples)))
     console.print()
     console.print(result)
-    console.print(f"[faint]Below: repeat {run.middle.directory.name}, the one with the median time.[/faint]")
+    words = f"Below: repeat {run.middle.directory.name}, the one with the median time."
+    console.print(plain(words, "faint"))
 
 
 def _spread_cells(figure: Spread) -> list[str]:

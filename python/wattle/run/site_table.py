@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-
 from wattle import units
+from wattle.console import Console, Text, plain, styled
 from wattle.pe import add
 from wattle.profile import RunProfile
 from wattle.provenance import Provenance, total
 from wattle.sites import MergedSite
-from wattle.tables import provenance_words, table
+from wattle.tables import Table, provenance_words, table
 
 SITES_SHOWN = 10
 TOLERATED = 1.2  # sampled times of a PE's call sites against its own time
@@ -26,26 +23,26 @@ def site_table(sites: list[MergedSite], width: int) -> Table:
     if len(sites) > len(shown):
         result.caption = f"{len(shown)} of {len(sites)} sites; --json has all"
     wide = width >= WIDE
-    result.add_column("\ncall site", overflow="fold")
+    result.add_column(styled("\ncall site"), overflow="fold")
     for name in ("calls", "bytes", "time"):
-        result.add_column(f"\n{name}", justify="right", no_wrap=True)
-    for name in ("wait:\nspin", "wait:\nyield", "wait:\nasleep") if wide else ("\nwaiting",):
-        result.add_column(name, justify="right", no_wrap=True)
+        result.add_column(styled("\n{}", name), justify="right", no_wrap=True)
+    for name in (("wait:", "spin"), ("wait:", "yield"), ("wait:", "asleep")) if wide else (("", "waiting"),):
+        result.add_column(styled("{}\n{}", *name), justify="right", no_wrap=True)
     words = provenance_words(total(s.joules) for s in shown)
     if words != Provenance.UNAVAILABLE:
-        result.add_column(f"joules\n{words}", justify="right", no_wrap=True)
+        result.add_column(styled("joules\n{}", words), justify="right", no_wrap=True)
     for site in shown:
         result.add_row(*_site_cells(site, wide)[: len(result.columns)])
     return result
 
 
-def _site_cells(site: MergedSite, wide: bool) -> list[str]:
-    function = f" {escape(site.place.function)}()" if site.place.function else ""
+def _site_cells(site: MergedSite, wide: bool) -> list[str | Text]:
+    function = f" {site.place.function}()" if site.place.function else ""
     waits = list(site.wait_s.values()) if wide else [site.waiting_s]
     joules = total(site.joules)
     figure = str(joules).removesuffix(f" {joules.provenance}") if joules.known else units.UNKNOWN
     return [
-        f"{escape(site.place.label)}[faint]{function}[/faint]\n  {escape(site.call)}",
+        styled("{}[faint]{}[/faint]\n  {}", site.place.label, function, site.call),
         units.count(site.calls),
         units.size(site.bytes) if site.bytes else "",
         units.seconds(site.time_s),
@@ -58,7 +55,7 @@ def say_unresolved(sites: list[MergedSite], console: Console) -> None:
     """Why some sites have no file:line, each reason once."""
     reasons = dict.fromkeys((s.place.module, s.place.why) for s in sites[:SITES_SHOWN] if s.place.why)
     for module, why in reasons:
-        console.print(f"[faint]No lines of {escape(module or '?')}: {escape(why)}.[/faint]")
+        console.print(plain(f"No lines of {module or '?'}: {why}.", "faint"))
 
 
 def say_overrun(profile: RunProfile, console: Console) -> None:
@@ -69,7 +66,8 @@ def say_overrun(profile: RunProfile, console: Console) -> None:
         if in_calls is not None and pe.wall_s is not None and in_calls > TOLERATED * pe.wall_s:
             over.append(pe.pe)
     if over:
-        console.print(
-            f"[partly]Call sites of PE {units.ranges(over)} add up to more than its time: short calls are timed by "
-            "sample, and a sample was interrupted. Take their time and joules for an order of magnitude.[/partly]"
+        words = (
+            f"Call sites of PE {units.ranges(over)} add up to more than its time: short calls are timed by sample, and "
+            "a sample was interrupted. Take their time and joules for an order of magnitude."
         )
+        console.print(plain(words, "partly"))

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from wattle import console, manifest, runs, units
 from wattle.errors import WattleError
@@ -18,7 +17,7 @@ from wattle.run.show import show
 from wattle.run.summary import document
 from wattle.sim import simulation
 from wattle.sim import what_if as asked
-from wattle.sim.simulation import Result
+from wattle.sim.simulation import Ready, Result
 from wattle.symbols import resolve
 
 
@@ -100,10 +99,10 @@ def sim(
     manifest.write(where, record)
     outcome = job.run([*ready.command, *command], ready.environment, None, 2 if json else None, console.note)
     record.exit_code = outcome.exit_code
-    found = ready.result
+    found = _result(ready)
     record.wall_s = found.simulated_s if found else None
     record.extra["simulated"] |= {"simulating_s": outcome.wall_s, "messages": found and found.messages}
-    manifest.write(where, record)
+    manifest.keep(where, record)
     if found and found.waits:
         _show_deadlock(found, command[0])
         return outcome.exit_code
@@ -112,6 +111,15 @@ def sim(
     if outcome.exit_code == 0:
         _present(where, record, json)
     return outcome.exit_code
+
+
+def _result(ready: Ready) -> Result | None:
+    """A result that was cut off, as on a full disk, is said; the exit code is the program's all the same."""
+    try:
+        return ready.result
+    except WattleError as error:
+        console.error(str(error))
+        return None
 
 
 def _refuse(options: dict[str, object], why: str) -> None:
@@ -143,7 +151,7 @@ def _show_deadlock(found: Result, program: str) -> None:
         together.setdefault((call, label), []).append(pe)
     console.error("deadlock: no PE can go on")
     for (call, label), pes in together.items():
-        console.err.print(f"  {escape(call)} at {escape(label)}: PE {_ranges(pes)}", soft_wrap=True)
+        console.err.print(f"  {call} at {label}: PE {_ranges(pes)}", soft_wrap=True)
     for status in sorted({status for _, status in found.ended}):
         pes = [pe for pe, its in found.ended if its == status]
         console.err.print(f"  ended, with exit code {status}: PE {_ranges(pes)}", soft_wrap=True)
@@ -164,8 +172,7 @@ def _present(where: Path, record: Manifest, json: bool) -> None:
         return
     show(found, console.err)
     simulated = record.extra["simulated"]
-    console.err.print(
-        f"\nSimulated {units.seconds(record.wall_s)} on {simulated['cluster']} in "
-        f"{units.seconds(simulated['simulating_s'])}, {simulated['messages']:,} messages.",
-        soft_wrap=True,
-    )
+    took = units.seconds(simulated["simulating_s"])
+    words = f"Simulated {units.seconds(record.wall_s)} on {simulated['cluster']} in {took}"
+    console.err.print()
+    console.err.print(f"{words}, {simulated['messages']:,} messages.", soft_wrap=True)

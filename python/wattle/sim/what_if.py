@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.markup import escape
 
 from wattle import console, runs, units
+from wattle.console import plain, styled
 from wattle.errors import WattleError
 from wattle.plan.choice import choose
 from wattle.report.amounts import si
@@ -203,7 +203,7 @@ HEADS = ("wait", "clocks", "time", "slower", "joules", "saved", "oracle")
 
 
 def show(answer: Answer, most: int = 12) -> None:
-    shown = table(title=f"What if: {answer.source}\non {answer.machine}, network {answer.network}")
+    shown = table(title=styled("What if: {}\non {}, network {}", answer.source, answer.machine, answer.network))
     of_edp = answer.rank == "edp"
     heads = [f"EDP {head}" if head == "saved" and of_edp else head for head in HEADS]
     for head in heads:
@@ -226,8 +226,9 @@ def show(answer: Answer, most: int = 12) -> None:
     hidden = (
         f"The first {most} of {len(answer.choices)} choices; --json has all. " if len(answer.choices) > most else ""
     )
-    console.out.print(
-        f"[faint]{hidden}Joules are modelled. Slower, {'EDP saved' if of_edp else 'saved'}, and joules that the oracle "
+    words = (
+        f"{hidden}Joules are modelled. Slower, {'EDP saved' if of_edp else 'saved'}, and joules that the oracle "
         f"would save: against {base}. !: slower than allowed; ?: the profile's numbers leave the sign open. "
-        f"{escape(answer.how[0].upper() + answer.how[1:])}.[/faint]"
+        f"{answer.how[0].upper() + answer.how[1:]}."
     )
+    console.out.print(plain(words, "faint"))

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from wattle import console, info, stopping, units
+from wattle.console import plain
 from wattle.manifest import Manifest
 from wattle.report import am as page
 from wattle.report.am_figures import NAMES
@@ -21,10 +20,7 @@ from wattle.study.am_analysis import Analysis
 from wattle.study.am_published import ROWS
 from wattle.study.options import AsJson, Link, On, Output, Repeat
 from wattle.study.place import LOCAL
-from wattle.study.published import Verdict
-from wattle.tables import table
-
-STYLES = {Verdict.AGREES: "good", Verdict.DIFFERS: "partly", Verdict.NOT_TESTABLE: "faint"}
+from wattle.tables import Table, table
 
 
 def am(
@@ -55,14 +51,12 @@ def am(
 def _show(directory: Path, record: Manifest, analysis: Analysis) -> None:
     rows = published.judge(ROWS, analysis)
     console.out.print()
-    console.out.print(escape(page.summary(analysis, rows, record)))
+    console.out.print(page.summary(analysis, rows, record))
     console.out.print()
     console.out.print(_table(analysis))
     for words in analysis.left_out:
-        console.out.print(f"[faint]Left out: {escape(words)}.[/faint]")
-    counts = ", ".join(f"[{STYLES[v]}]{count} {published.PLURAL[v]}[/]" for v, count in published.tally(rows).items())
-    console.out.print()
-    console.out.print(f"{len(rows)} published figures: {counts}. The report has each with ours and why.")
+        console.out.print(plain(f"Left out: {words}.", "faint"))
+    kept.say_tally(rows)
     kept.say_where(directory)
 
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from wattle import console, info, stopping, units
+from wattle.console import styled
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
 from wattle.report import patterns as patterns_page
@@ -32,15 +31,13 @@ from wattle.study.options import AsJson, Link, On, OnSim, Output, Pes, Quick, Re
 from wattle.study.patterns_analysis import Analysis
 from wattle.study.patterns_published import ROWS
 from wattle.study.place import LOCAL, SIMULATED
-from wattle.study.published import Verdict
-from wattle.tables import table
+from wattle.tables import Table, table
 
 study_app = typer.Typer(
     help="Run a study of the papers here, and hold their figures against what is found.",
     no_args_is_help=True,
 )
 
-STYLES = {Verdict.AGREES: "good", Verdict.DIFFERS: "partly", Verdict.NOT_TESTABLE: "faint"}
 SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -182,14 +179,12 @@ def parse_size(text: str) -> int:
 def _show(directory: Path, record: Manifest, analysis: Analysis) -> None:
     rows = published.judge(ROWS, analysis)
     console.out.print()
-    console.out.print(escape(patterns_page.summary(analysis, rows, record)))
+    console.out.print(patterns_page.summary(analysis, rows, record))
     console.out.print()
     console.out.print(_table(analysis))
     if analysis.place.across:
-        console.out.print(f"\n[faint]{escape(analysis.place.sentence)}[/faint]")
-    counts = ", ".join(f"[{STYLES[v]}]{count} {published.PLURAL[v]}[/]" for v, count in published.tally(rows).items())
-    console.out.print()
-    console.out.print(f"{len(rows)} published figures: {counts}. The report has each with ours and why.")
+        console.out.print(styled("\n[faint]{}[/faint]", analysis.place.sentence))
+    kept.say_tally(rows)
     kept.say_where(directory)
 
 
@@ -200,8 +195,10 @@ def _table(analysis: Analysis) -> Table:
     result = table(title=f"Sender's cost of {units.size(analysis.payload)}, medians of {repeats}")
     result.add_column("pattern", no_wrap=True)
     for n in counts:
-        result.add_column(f"{n:,} x {units.size(analysis.payload / n)}\ntime", justify="right", no_wrap=True)
-        result.add_column(f"\njoules, {analysis.provenance('energy')}", justify="right", no_wrap=True)
+        result.add_column(
+            styled("{} x {}\ntime", f"{n:,}", units.size(analysis.payload / n)), justify="right", no_wrap=True
+        )
+        result.add_column(styled("\njoules, {}", analysis.provenance("energy")), justify="right", no_wrap=True)
     for pattern in analysis.patterns:
         cells = [
             shown(metric, found.median) if (found := analysis.center(metric, pattern, n)) else units.UNKNOWN

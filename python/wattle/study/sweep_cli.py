@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from rich.markup import escape
-
 from wattle import console, info, stopping
 from wattle.report.sweep import summary
 from wattle.run import directory as directories
@@ -39,18 +37,19 @@ def study(
         return
     rows = sweep.judge(made, analysis)
     console.out.print()
-    console.out.print(escape(summary(made, analysis, rows, record, reasons="in the report")))
+    console.out.print(summary(made, analysis, rows, record, reasons="in the report"))
     console.out.print()
     title, heads, lines = made.table(analysis)
     shown = table(title=title)
     for k, head in enumerate(heads):
         shown.add_column(head, justify="left" if k == 0 else "right", overflow="fold")
     for line in lines:
-        shown.add_row(*map(escape, line))
+        shown.add_row(*line)
     console.out.print(shown)
     if fits := made.fits(analysis):
-        console.out.print("\nStraight lines by least squares, joules " + analysis.provenance)
+        console.out.print()
+        console.out.print(f"Straight lines by least squares, joules {analysis.provenance}")
         for fit in fits:
-            console.out.print(escape(f"  {fit.policy}: {fit.words}"), soft_wrap=True)
+            console.out.print(f"  {fit.policy}: {fit.words}", soft_wrap=True)
     console.out.print()
     kept.say_where(directory)

@@ -5,17 +5,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from rich.markup import escape
-from rich.table import Table
-
 from wattle import console, info, stopping, units
+from wattle.console import styled
 from wattle.report import versions as page
 from wattle.report.versions_figures import amount
 from wattle.run import directory as directories
 from wattle.study import kept, published, registry, versions
 from wattle.study.versions import App
 from wattle.study.versions_analysis import Analysis
-from wattle.tables import table
+from wattle.tables import Table, table
 
 
 def study(
@@ -40,12 +38,12 @@ def study(
         return
     rows, bars = published.judge(app.rows, analysis), published.judge(app.bars, analysis)
     console.out.print()
-    console.out.print(escape(page.summary(app, analysis, rows, bars, record)))
+    console.out.print(page.summary(app, analysis, rows, bars, record))
     for given in analysis.inputs:
         console.out.print()
         console.out.print(_table(analysis, given))
     if analysis.place.across:
-        console.out.print(f"\n[faint]{escape(analysis.place.sentence)}[/faint]")
+        console.out.print(styled("\n[faint]{}[/faint]", analysis.place.sentence))
     console.out.print()
     kept.say_where(directory)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +12,7 @@ import typer
 
 from wattle import console, elf, symbols, units
 from wattle.errors import WattleError
-from wattle.tables import table
+from wattle.tables import Table, table
 from wattle.top import page
 from wattle.top.page import Live
 
@@ -22,26 +24,31 @@ def top(
     every: Annotated[
         float | None, typer.Option("--every", metavar="SECONDS", help="Look again, until Ctrl-C or no PE is left.")
     ] = None,
+    everyone: Annotated[bool, typer.Option("--all", help="Other users' PEs as well; only root may.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
     """Show in which call and at which line each PE on this node waits now, and for how long.
 
     For jobs that stand still. It reads what the PEs keep in shared memory, and asks nothing of them. PEs of other nodes
-    are shown by the command there.
+    are shown by the command there. Only your own processes are looked at, root's too; with --all, root sees everyone's,
+    without lines of source: no file of another user's is opened for them.
     """
+    if everyone and os.geteuid() != 0:
+        raise WattleError("--all: only root may look at other users' processes; leave it out for your own")
     if every is not None and not 0.1 <= every <= 3600:
         raise WattleError(f"--every {every}: allowed are 0.1 to 3600 seconds")
     if every is not None and json:
         raise WattleError("--every and --json: one document is written, once; leave one of them out")
     while True:
-        found = page.chosen_of(page.find(), pid)
+        found = page.chosen_of(page.find(everyone), pid)
         if json:
             console.print_json({"pes": [document(live, place) for live, place in with_places(found)]})
             return
         if not found:
             which = f" in the job of process {pid}" if pid is not None else ""
-            raise WattleError(f"no PE of this user's runs on this node{which}")
-        console.out.print(shown(with_places(found)))
+            whose = "" if everyone else " of this user's"
+            raise WattleError(f"no PE{whose} runs on this node{which}")
+        console.out.print(shown(with_places(found), everyone))
         if every is None:
             return
         time.sleep(every)
@@ -49,14 +56,23 @@ def top(
 
 
 def with_places(found: list[Live]) -> list[tuple[Live, str]]:
-    """With the line of source, where debug information has it."""
+    """With the line of source, where debug information has it. Nothing is looked up in files of other users'
+    processes: their owners could have made them up for the tools that read them."""
     keys = {
         live.pid: (live.program, elf.build_id(live.program) or "", live.offset)
         for live in found
-        if live.call and live.offset is not None and Path(live.program).is_file()
+        if live.call and live.offset is not None and live.uid == os.geteuid() and _is_program(live)
     }
     places = symbols.resolve(keys.values())
     return [(live, _where(live, places.get(keys.get(live.pid)))) for live in found]
+
+
+def _is_program(live: Live) -> bool:
+    """Whether the path leads to the file that runs: in a container of the process's it may be another here."""
+    try:
+        return Path(live.program).samefile(f"/proc/{live.pid}/exe")
+    except OSError:
+        return False
 
 
 def _where(live: Live, place: symbols.Place | None) -> str:
@@ -71,14 +87,22 @@ def document(live: Live, place: str) -> dict[str, Any]:
     return {**live.__dict__, "waits": bool(live.call), "where": place or None}
 
 
-def shown(found: list[tuple[Live, str]]) -> Any:
+def shown(found: list[tuple[Live, str]], everyone: bool = False) -> Table:
     result = table()
-    for head in ("PE", "of", "process", "job", "program"):
-        result.add_column(head, justify="left" if head == "program" else "right", no_wrap=True)
+    for head in ("PE", "of", "process", "job", *(["user"] if everyone else []), "program"):
+        result.add_column(head, justify="left" if head in ("user", "program") else "right", no_wrap=True)
     for head in ("now", "for", "at"):
         result.add_column(head, overflow="fold")
     for live, place in found:
         now = live.call or "does not wait"
-        cells = (str(live.pe), str(live.n_pes), str(live.pid), str(live.parent), Path(live.program).name)
-        result.add_row(*cells, now, units.seconds(live.for_s), place)
+        numbers = (str(live.pe), str(live.n_pes), str(live.pid), str(live.parent))
+        user = [_user(live.uid)] if everyone else []
+        result.add_row(*numbers, *user, Path(live.program).name, now, units.seconds(live.for_s), place)
     return result
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)

@@ -1,0 +1,51 @@
+#include "base/new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* O_EXCL alone keeps what is there from being written to; that nobody can guess the name keeps others from being in the
+ * way. The clock does where the kernel has no random bytes yet. */
+static uint64_t random_number(void)
+{
+  uint64_t number;
+  return getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number ? number : wtl_clock_ns();
+}
+
+bool wtl_new_file_open(wtl_new_file *self, const char *path)
+{
+  const char *name = strrchr(path, '/');
+  int folder = name ? (int)(name - path) + 1 : 0;
+  if (snprintf(self->path, sizeof self->path, "%s", path) >= (int)sizeof self->path ||
+      snprintf(self->part, sizeof self->part, "%.*s.wattle-%016" PRIx64 ".part", folder, path, random_number()) >=
+          (int)sizeof self->part) {
+    errno = ENAMETOOLONG;
+    return false;
+  }
+  int fd = open(self->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (fd < 0) return false;
+  self->out = fdopen(fd, "w");
+  if (self->out) return true;
+  int reason = errno;
+  close(fd);
+  unlink(self->part);
+  errno = reason;
+  return false;
+}
+
+bool wtl_new_file_close(wtl_new_file *self)
+{
+  bool good = !ferror(self->out);
+  good = fclose(self->out) == 0 && good;
+  if (good && rename(self->part, self->path) == 0) return true;
+  int reason = errno;
+  unlink(self->part);
+  errno = reason;
+  return false;
+}
