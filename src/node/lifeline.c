@@ -17,6 +17,7 @@ static bool is_cleaner;
 static _Atomic bool is_cut;
 static pid_t parent;
 
+#ifndef WTL_THREADS
 /* As long as its keepalive takes to notice a lost node on an idle connection (launch/launcher_openmpi.c). */
 enum { UNANSWERED_MS = 17000 };
 
@@ -33,6 +34,7 @@ static void limit_daemon(unsigned ms)
   pid_t daemon = answers_for_daemon() ? wtl_ancestor_launcher() : 0;
   if (daemon) wtl_tcp_timeout_set(daemon, ms);
 }
+#endif
 
 /* From the library's load on, so that a launcher that dies before shmem_init takes this process along too. */
 __attribute__((constructor)) static void tie_to_parent(void)
