@@ -121,6 +121,7 @@ static void show(wtl_pe *self, wtl_am_far *f, uint32_t kind, size_t n)
 static char *landing_place(wtl_pe *self, uint64_t offset, size_t n)
 {
   uint64_t length = self->statics_bytes + self->heap_bytes;
+  if (offset < self->statics_bytes) length = self->statics_bytes; /* what follows them lies elsewhere */
   if (offset > length || n > length - offset) return NULL;
   return wtl_own_name(self, offset);
 }

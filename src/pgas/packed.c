@@ -47,6 +47,7 @@ struct wtl_fetch {
   wtl_fetch *next;
   uint64_t token;
   uint64_t total, left; /* blocks */
+  uint64_t each;        /* of a reply, but the last one: replies come in the order of what was asked */
   wtl_request *request; /* counts messages */
   wtl_strides strides;
   char *here;        /* a patch's block 0 */
@@ -56,12 +57,13 @@ struct wtl_fetch {
 
 /* --- fetches that are under way ----------------------------------------------------------------------------------- */
 
-static wtl_fetch *begin_fetch(wtl_pe *self, uint64_t blocks, size_t block, wtl_request *r)
+static wtl_fetch *begin_fetch(wtl_pe *self, uint64_t blocks, uint64_t each, size_t block, wtl_request *r)
 {
   wtl_global *g = self->global;
   wtl_fetch *f = calloc(1, sizeof *f);
   if (!f) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to get %llu blocks", (unsigned long long)blocks);
   f->total = f->left = blocks;
+  f->each = each;
   f->block = block;
   f->request = r;
   pthread_mutex_lock(&g->lock);
@@ -178,6 +180,13 @@ static void before(wtl_pe *self, wtl_site *site, const wtl_packed *how, size_t b
   wtl_global_before(self, site, how->pe, !is_plain(how, block), how->blocking);
 }
 
+static void keep_patch(wtl_fetch *f, const wtl_strides *s, char *here)
+{
+  f->here = here;
+  f->strides = *s;
+  memset(f->strides.there, 0, sizeof f->strides.there);
+}
+
 void wtl_packed_patch(wtl_pe *self, wtl_site *site, const wtl_packed *how, const wtl_strides *s, char *here,
                       char *there, wtl_request *r)
 {
@@ -190,8 +199,8 @@ void wtl_packed_patch(wtl_pe *self, wtl_site *site, const wtl_packed *how, const
     return;
   }
   uint64_t each = (BODY - (size_t)s->levels * sizeof(level)) / s->block;
-  wtl_fetch *f = how->op == WTL_PACKED_GET ? begin_fetch(self, blocks, s->block, r) : NULL;
-  if (f) f->strides = *s, f->here = here;
+  wtl_fetch *f = how->op == WTL_PACKED_GET ? begin_fetch(self, blocks, each, s->block, r) : NULL;
+  if (f) keep_patch(f, s, here);
   for (uint64_t first = 0; first < blocks; first += each) {
     start_message(how, &m, s->block, f);
     m.head.levels = (uint8_t)s->levels;
@@ -224,7 +233,7 @@ void wtl_packed_list(wtl_pe *self, wtl_site *site, const wtl_packed *how, size_t
     return;
   }
   size_t each = BODY / (block + sizeof(uint64_t));
-  wtl_fetch *f = how->op == WTL_PACKED_GET ? begin_fetch(self, n, block, r) : NULL;
+  wtl_fetch *f = how->op == WTL_PACKED_GET ? begin_fetch(self, n, each, block, r) : NULL;
   if (f) keep_list(f, here, n);
   for (size_t first = 0; first < n; first += each) {
     size_t count = n - first < each ? n - first : each;
@@ -267,10 +276,9 @@ static char *find(const serving *s, int64_t offset, uint64_t n)
   return g->slices + (size_t)s->self->slot * g->stride + offset;
 }
 
-static void serve_block(serving *s, int64_t offset)
+static void serve_block(serving *s, char *there)
 {
   size_t n = s->head.block;
-  char *there = find(s, offset, n);
   switch (s->head.op) {
   case WTL_PACKED_PUT: wtl_near_copy(there, s->bytes, n); break;
   case WTL_PACKED_GET: wtl_near_copy(s->bytes, there, n); break;
@@ -279,25 +287,41 @@ static void serve_block(serving *s, int64_t offset)
   s->bytes += n;
 }
 
-/* Places are kept as numbers until they are known to be good. */
 static void serve_run(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
                       uint64_t n)
 {
   (void)here, (void)here_step, (void)block;
-  for (uint64_t i = 0; i < n; i++) serve_block(arg, (int64_t)(intptr_t)there + (int64_t)i * there_step);
+  for (uint64_t i = 0; i < n; i++) serve_block(arg, there + (ptrdiff_t)i * there_step);
 }
 
 static void serve_blocks(serving *s)
 {
   uint64_t place;
   if (!s->head.is_list) {
-    wtl_each_run(&s->strides, NULL, (char *)(uintptr_t)s->head.offset, s->head.first, s->head.n, serve_run, s);
+    char *there = find(s, (int64_t)s->head.offset, s->head.block);
+    wtl_each_run(&s->strides, s->bytes, there, s->head.first, s->head.n, serve_run, s);
     return;
   }
   for (uint32_t i = 0; i < s->head.n; i++) {
     memcpy(&place, s->places + i * sizeof place, sizeof place);
-    serve_block(s, (int64_t)place);
+    serve_block(s, find(s, (int64_t)place, s->head.block));
   }
+}
+
+/* Refuses a patch of which a block would lie outside, so that no sum of its steps overflows. */
+static void check_patch(serving *s)
+{
+  int64_t low = (int64_t)s->head.offset, high = low, reach;
+  find(s, low, s->head.block);
+  for (int i = 0; i < s->strides.levels; i++) {
+    ptrdiff_t *step = &s->strides.there[i];
+    if (s->strides.count[i] == 1) *step = 0; /* it leads nowhere, and may be anything */
+    if (__builtin_mul_overflow(s->strides.count[i] - 1, *step, &reach) ||
+        __builtin_add_overflow(reach, reach < 0 ? low : high, reach < 0 ? &low : &high))
+      refuse(s, "names a place outside of it");
+  }
+  find(s, low, s->head.block);
+  find(s, high, s->head.block);
 }
 
 /* Takes head and description from `n` bytes at `at`; what follows must be the blocks, if there are to be any. */
@@ -310,7 +334,8 @@ static void read_request(serving *s, char *at, size_t n)
   memcpy(h, at, sizeof *h);
   size_t described = h->is_list ? h->n * sizeof(uint64_t) : h->levels * sizeof(level);
   if (h->op > WTL_PACKED_GET || h->levels > WTL_MOST_LEVELS || (h->op == WTL_PACKED_ACC && h->type >= WTL_ACC_TYPES) ||
-      h->n == 0 || h->block == 0 || h->block > MOST || h->n > MOST / h->block || described > n - sizeof *h)
+      (h->is_list && h->levels) || h->n == 0 || h->block == 0 || h->block > BODY || h->n > BODY / h->block ||
+      described > n - sizeof *h)
     refuse(s, "is not well-formed");
   s->places = at + sizeof *h;
   s->bytes = at + sizeof *h + described;
@@ -323,6 +348,7 @@ static void read_request(serving *s, char *at, size_t n)
     if (l.count == 0 || __builtin_mul_overflow(blocks, l.count, &blocks)) refuse(s, "counts no blocks, or too many");
   }
   if (!h->is_list && (h->first >= blocks || h->n > blocks - h->first)) refuse(s, "has more blocks than its patch");
+  if (!h->is_list) check_patch(s);
   size_t expected = h->op == WTL_PACKED_GET ? 0 : h->n * h->block;
   if (n - sizeof *h - described != expected) refuse(s, "is longer or shorter than it says");
   if (h->op == WTL_PACKED_ACC && h->block % wtl_acc_bytes((enum wtl_acc_type)h->type)) refuse(s, "splits an element");
@@ -371,14 +397,14 @@ static void take_reply(void *buf, size_t n, int from, wtl_am_token token)
     memcpy(&r, buf, sizeof r);
     f = find_fetch(g, r.token);
   }
-  if (!f || r.n == 0 || r.n > f->left || r.first > f->total || r.n > f->total - r.first ||
+  if (!f || r.first != f->total - f->left || r.n != (f->left < f->each ? f->left : f->each) ||
       n - sizeof r != r.n * f->block)
     wtl_pe_fail(WTL_EXIT_SOFTWARE, "PE %d answered what this PE did not ask", from);
   wtl_request *request = f->request;
   if (f->list)
     for (uint64_t i = 0; i < r.n; i++, bytes += f->block) memcpy(f->list[r.first + i], bytes, f->block);
   else
-    wtl_each_run(&f->strides, f->here, NULL, r.first, r.n, unpack_run, &bytes);
+    wtl_each_run(&f->strides, f->here, f->here, r.first, r.n, unpack_run, &bytes);
   if ((f->left -= r.n) == 0) end_fetch(g, f);
   atomic_fetch_sub_explicit(&request->by_packed, 1, memory_order_release); /* last: its owner may go on */
 }

@@ -1,10 +1,13 @@
 #include "power/http.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/sigpipe.h"
 
 /* Of curl.h, which need not be installed; numbers of its binary interface 4. */
@@ -15,15 +18,17 @@ enum {
   ERROR_TEXT = 10010,
   WRITE_FUNCTION = 20011,
   CA_FILE = 10065,
+  NO_PROGRESS = 43,
   NO_SIGNAL = 99,
   AUTHENTICATION = 107,
   TIMEOUT_MS = 155,
   PROTOCOLS = 181,
-  NO_PROXY = 10177
+  NO_PROXY = 10177,
+  PROGRESS_FUNCTION = 20219,
+  PROGRESS_DATA = 10057,
+  QUICK_EXIT = 322 /* since 7.87: a name that is still looked up holds up nobody who closes */
 };
 enum { BASIC = 1, HTTP = 1, HTTPS = 2, EVERYTHING = 3, RESPONSE_CODE = 0x200002, ERROR_SIZE = 256 };
-static const long patience_ms = 3000;
-
 struct wtl_http {
   void *library, *curl;
   void (*cleanup)(void *);
@@ -32,8 +37,33 @@ struct wtl_http {
   int (*info)(void *, int, ...);
   const char *(*words)(int);
   char *login;
+  double until; /* s of the clock: the deadline of all pages */
+  atomic_bool stops;
   char error[ERROR_SIZE];
 };
+
+static double now_s(void)
+{
+  return 1e-9 * (double)wtl_clock_ns();
+}
+
+void wtl_http_allow(wtl_http *h, double seconds)
+{
+  h->until = now_s() + seconds;
+}
+
+void wtl_http_stop(wtl_http *h)
+{
+  atomic_store(&h->stops, true);
+}
+
+/* libcurl calls it about once a second, and more often while something comes. Not 0: it gives up. */
+static int give_up(void *arg, int64_t to_come, int64_t came, int64_t to_go, int64_t gone)
+{
+  const wtl_http *h = arg;
+  (void)to_come, (void)came, (void)to_go, (void)gone;
+  return atomic_load(&h->stops) || now_s() > h->until;
+}
 
 static void *load_library(void)
 {
@@ -70,7 +100,10 @@ wtl_http *wtl_http_open(const char *login, const char *ca, char *why, size_t why
   h->set(h->curl, NO_SIGNAL, 1L);
   h->set(h->curl, PROTOCOLS, (long)(HTTP | HTTPS));
   h->set(h->curl, NO_PROXY, "*");
-  h->set(h->curl, TIMEOUT_MS, patience_ms);
+  h->set(h->curl, NO_PROGRESS, 0L);
+  h->set(h->curl, PROGRESS_FUNCTION, give_up);
+  h->set(h->curl, PROGRESS_DATA, h);
+  h->set(h->curl, QUICK_EXIT, 1L); /* an older one says that it does not know it */
   h->set(h->curl, AUTHENTICATION, (long)BASIC);
   h->set(h->curl, ERROR_TEXT, h->error);
   if (ca) h->set(h->curl, CA_FILE, ca);
@@ -83,8 +116,7 @@ void wtl_http_close(wtl_http *h)
   if (h->curl) h->cleanup(h->curl);
   if (h->login) explicit_bzero(h->login, strlen(h->login));
   free(h->login);
-  if (h->library) dlclose(h->library);
-  free(h);
+  free(h); /* the library stays: a thread of its own may look up a name still */
 }
 
 typedef struct page {
@@ -120,6 +152,12 @@ int wtl_http_get(wtl_http *h, const char *url, char *body, size_t size, char *wh
     snprintf(why, why_size, "a login is not sent in clear over a network: use https");
     return 0;
   }
+  long left_ms = (long)(1e3 * (h->until - now_s()));
+  if (atomic_load(&h->stops) || left_ms < 1) {
+    snprintf(why, why_size, "no time is left for %.200s", url);
+    return 0;
+  }
+  h->set(h->curl, TIMEOUT_MS, left_ms);
   h->error[0] = '\0';
   h->set(h->curl, URL, url);
   if (h->login) h->set(h->curl, LOGIN, h->login);

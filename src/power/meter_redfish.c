@@ -34,6 +34,8 @@ enum { PAGE = 1 << 18, ADDRESS = WTL_REDFISH_PATH };
 static const double ask_every_s = 1;
 /* What a reading may be late by: the controller's own interval, about a second (assumed: it does not say), and ours. */
 static const double step_s = 2;
+/* A reading must have come within the first time, and at the start all pages that lead to it within the second. */
+static const double reading_s = 3, finding_s = 5;
 
 typedef struct redfish {
   wtl_http *http;
@@ -179,6 +181,7 @@ static int ask(redfish *r, double *watts)
 {
   char why[256];
   wtl_redfish_page f;
+  wtl_http_allow(r->http, reading_s);
   if (!read_page(r, r->url, &f, why, sizeof why)) return EIO;
   *watts = f.watts;
   return isnan(f.watts) ? EBADMSG : 0;
@@ -258,6 +261,7 @@ static void redfish_drop(wtl_gauges *set)
     r->stop = true;
     pthread_cond_signal(&r->stop_bell);
     pthread_mutex_unlock(&r->lock);
+    wtl_http_stop(r->http);
     pthread_join(r->thread, NULL);
   }
   wtl_http_close(r->http);
@@ -281,6 +285,7 @@ static void redfish_find(wtl_gauges *set, const wtl_meter_env *env, char *why, s
   pthread_cond_init(&r->stop_bell, NULL);
   set->library = r;
   if (!set_url(r, env->settings->redfish.text, why, why_size) || !open_http(r, env->settings, why, why_size)) return;
+  wtl_http_allow(r->http, finding_s);
   bool good = is_controller(r->url) ? discover(r, &f, why, why_size) : has_watts(r, "", r->url, &f, why, why_size);
   if (!good) {
     if (strstr(why, "log in"))

@@ -3,31 +3,14 @@
  * operations of the PE's own. Nothing is touched but what is offered, and what a caller has back is not written to.
  */
 #define POST_SLICE_BYTES 8192
-#define exit(code) job_ends(code)
-static void job_ends(int code) __attribute__((noreturn));
-
-#include <setjmp.h>
+#include "job_ends.h"
+#define exit job_ends
 
 #include "fuzz.h"
 #include "net/post.h"
 #include "net/records.h"
 
 enum { SENDER, VICTIM, MOST_STEPS = 64, MOST_DATA = 4096 };
-
-static jmp_buf where_jobs_end;
-
-/* As PEs do where they are told to end, or find what no PE may send. */
-static void job_ends(int code)
-{
-  longjmp(where_jobs_end, 1);
-}
-
-/* The same cookie in each run. */
-ssize_t getrandom(void *to, size_t n, unsigned flags)
-{
-  memset(to, 0x5c, n);
-  return (ssize_t)n;
-}
 
 /* --- what is received later --------------------------------------------------------------------------------------- */
 
@@ -204,7 +187,7 @@ static void step(fuzz_input *in)
 static void steps(fuzz_input *in)
 {
   if (setjmp(where_jobs_end)) { /* a PE that ends takes no more; its process would be gone with all it holds */
-    pthread_mutex_unlock(&posts[VICTIM].net->lock);
+    let_go(&posts[VICTIM].net->lock);
     return;
   }
   for (int i = 0; i < MOST_STEPS && fuzz_left(in); i++) step(in);

@@ -54,6 +54,7 @@ class Controller:
     sent: list[str] = field(default_factory=list)  # values of Authorization
     answers: int = 1 << 30  # after so many it takes a question and says nothing until it is let go
     let_go: threading.Event = field(default_factory=threading.Event)
+    page_s: float = 0  # what a page takes to come, piece by piece
 
     def answer(self, path: str, authorization: str) -> tuple[int, bytes]:
         self.asked.append(path)
@@ -75,7 +76,11 @@ def handler(controller: Controller) -> type[BaseHTTPRequestHandler]:
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            pieces = 20 if controller.page_s else 1
+            for piece in range(pieces):
+                if controller.page_s and controller.let_go.wait(controller.page_s / pieces):
+                    return
+                self.wfile.write(body[len(body) * piece // pieces : len(body) * (piece + 1) // pieces])
 
         def log_message(self, *_: object) -> None:
             pass

@@ -129,6 +129,14 @@ def test_a_controller_that_says_no_watts_is_told_apart(pages: dict, why: str) ->
         assert not found["usable"] and found["why"] and why in found["why"], found
 
 
+def test_all_pages_of_a_controller_that_trickles_share_one_deadline() -> None:
+    """Each page comes within what one may take, and all of them take longer than all may."""
+    pages = modern() | {METRICS: {"Id": "no watts"}}
+    with serving(Controller(pages, page_s=1.8)) as controller:
+        found = look(controller)
+        assert not found["usable"], found
+
+
 def test_a_controller_that_is_away_costs_a_run_nothing_but_its_joules() -> None:
     with serving(Controller(modern())) as controller:
         gone = controller.url
