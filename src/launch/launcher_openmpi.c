@@ -12,6 +12,7 @@
 #include "launch/search.h"
 #include "launch/sessions.h"
 #include "node/remains.h"
+#include "node/tcp_timeout.h"
 
 static bool suits(void)
 {
@@ -193,10 +194,14 @@ static long present_call(pid_t launcher)
   return call;
 }
 
-/* Open MPI 4.1 can deadlock with itself while it ends, if a PE died while it joined: nobody is left, and it waits for
- * its own lock. */
+/*
+ * Open MPI 4.1 can deadlock with itself while it ends, if a PE died while it joined: nobody is left, and it waits for
+ * its own lock. And one that has told the daemon of a lost node to end waits for it until TCP gives up, a quarter of an
+ * hour later.
+ */
 static bool is_stuck(pid_t launcher)
 {
+  if (wtl_tcp_is_unanswered(launcher, WTL_TCP_UNANSWERED_MS)) return true;
   return present_call(launcher) == SYS_futex && all_threads_sleep(launcher) && !has_living_children(launcher);
 }
 

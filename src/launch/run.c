@@ -66,7 +66,7 @@ static bool watch(const wtl_launcher *l, pid_t launcher, wtl_hearing *h)
   }
   if (p[0].fd >= 0) close(p[0].fd);
   if (stuck < 3) return false;
-  fprintf(stderr, "oshrun: the launcher's PEs are gone, but it does not end; ended it\n");
+  fprintf(stderr, "oshrun: the launcher does not end, although its PEs or a node of its are gone; ended it\n");
   kill(launcher, SIGKILL);
   return true;
 }

@@ -18,9 +18,6 @@ static _Atomic bool is_cut;
 static pid_t parent;
 
 #ifndef WTL_THREADS
-/* As long as its keepalive takes to notice a lost node on an idle connection (launch/launcher_openmpi.c). */
-enum { UNANSWERED_MS = 17000 };
-
 /* Is this the first process of its node in an Open MPI job of several nodes? */
 static bool answers_for_daemon(void)
 {
@@ -48,7 +45,7 @@ __attribute__((constructor)) static void tie_to_parent(void)
     wtl_say("the launcher that started this process is gone");
     _exit(WTL_EXIT_UNAVAILABLE);
   }
-  limit_daemon(UNANSWERED_MS);
+  limit_daemon(WTL_TCP_UNANSWERED_MS);
 #endif
 }
 

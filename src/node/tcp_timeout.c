@@ -10,30 +10,56 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int is_socket(const char *folder, const char *name)
+static bool is_socket(const char *folder, const char *name)
 {
   char path[320], target[16] = "";
   snprintf(path, sizeof path, "%s/%s", folder, name);
   return readlink(path, target, sizeof target - 1) > 0 && strncmp(target, "socket:", 7) == 0;
 }
 
-/* A copy of the descriptor is the same socket. One that is not TCP's refuses the option. */
-static void set_one(int process, int descriptor, unsigned ms)
+/* Until `visit` says false of a socket of the process. A copy of a descriptor is the same socket. */
+static bool for_all_sockets(pid_t pid, bool (*visit)(int fd, unsigned ms), unsigned ms)
 {
-  int fd = (int)syscall(SYS_pidfd_getfd, process, descriptor, 0);
-  if (fd < 0) return;
+  char folder[64];
+  bool goes_on = true;
+  snprintf(folder, sizeof folder, "/proc/%ld/fd", (long)pid);
+  int process = (int)syscall(SYS_pidfd_open, pid, 0);
+  DIR *d = process >= 0 ? opendir(folder) : NULL;
+  for (struct dirent *e; d && goes_on && (e = readdir(d)) != NULL;) {
+    int fd = is_socket(folder, e->d_name) ? (int)syscall(SYS_pidfd_getfd, process, atoi(e->d_name), 0) : -1;
+    if (fd < 0) continue;
+    goes_on = visit(fd, ms);
+    close(fd);
+  }
+  if (d) closedir(d);
+  if (process >= 0) close(process);
+  return goes_on;
+}
+
+/* A socket that is not TCP's refuses the option. */
+static bool set_one(int fd, unsigned ms)
+{
   setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
-  close(fd);
+  return true;
 }
 
 void wtl_tcp_timeout_set(pid_t pid, unsigned ms)
 {
-  char folder[64];
-  snprintf(folder, sizeof folder, "/proc/%ld/fd", (long)pid);
-  int process = (int)syscall(SYS_pidfd_open, pid, 0);
-  DIR *d = process >= 0 ? opendir(folder) : NULL;
-  for (struct dirent *e; d && (e = readdir(d)) != NULL;)
-    if (is_socket(folder, e->d_name)) set_one(process, atoi(e->d_name), ms);
-  if (d) closedir(d);
-  if (process >= 0) close(process);
+  for_all_sockets(pid, set_one, ms);
+}
+
+/* On a connection that was idle, nothing has come for long when a first try is lost. */
+enum { TRIES = 5 };
+
+static bool is_answered(int fd, unsigned ms)
+{
+  struct tcp_info info;
+  socklen_t size = sizeof info;
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return true;
+  return info.tcpi_retransmits < TRIES || info.tcpi_last_ack_recv < ms;
+}
+
+bool wtl_tcp_is_unanswered(pid_t pid, unsigned ms)
+{
+  return !for_all_sockets(pid, is_answered, ms);
 }
