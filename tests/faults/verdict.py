@@ -18,7 +18,7 @@ from trials import BLOWS, HARMLESS, Trial
 END_S = 30  # all of a job that was struck is gone by then
 UNSTRUCK_S = 300  # one that was not, and takes this long, hangs
 # Open MPI 4.1 can deadlock with itself where a PE dies while it joins; the code is then documented as 137.
-LAUNCHER_KILLED = "oshrun: the launcher's PEs are gone, but it does not end; ended it"
+LAUNCHER_KILLED = "oshrun: the launcher does not end, although its PEs or a node of its are gone; ended it"
 LAUNCHER_DIED = re.compile(r"oshrun: the launcher was ended by signal \d+")
 
 
@@ -121,9 +121,8 @@ def wrong_code(trial: Trial, hit: Hit | None, ended: set[int], code: int) -> str
     if trial.victim == "pe" and by_signal and code != 128 + hit.number:
         return f"exit code {code}; {128 + hit.number} is right"
     first = "nodes" if trial.kind.nodes > 1 else "oshrun"
-    right = 128 + hit.number if hit.number == signal.SIGTERM else -hit.number
-    if trial.victim == first and code != right:
-        return f"exit code {code}; {right} is right"
+    if trial.victim == first and code != 128 + hit.number:
+        return f"exit code {code}; {128 + hit.number} is right"
     return None
 
 
@@ -159,10 +158,10 @@ def gone_within(faulted: Faulted, deadline: float) -> tuple[dict[int, str], list
     return {}, sorted(left)
 
 
-def left_by_ucx(names: list[str]) -> list[str]:
-    """UCX removes the name of its shared memory as soon as it has the memory: a process killed in between leaves
-    it. The name does not tell which job it was of, so it counts for all that run at that time."""
-    return [name for name in names if name.startswith("/dev/shm/ucx_shm_posix_")]
+def left_by_mpi(names: list[str]) -> list[str]:
+    """Names of shared memory of MPICH and UCX, which they remove as soon as all have the memory: a process killed
+    before, in MPI_Init, leaves them. The name does not tell which job it was of: it counts for all of that time."""
+    return [name for name in names if name.startswith(("/dev/shm/ucx_shm_posix_", "/dev/shm/mpich_shar_tmp"))]
 
 
 def judge(faulted: Faulted, hit: Hit | None, verdict: Verdict) -> None:
@@ -170,12 +169,14 @@ def judge(faulted: Faulted, hit: Hit | None, verdict: Verdict) -> None:
     deadline = hit.at + END_S if hit else time.monotonic() + UNSTRUCK_S
     alive, left = gone_within(faulted, deadline)
     verdict.code = job.process.poll()
+    if verdict.code is not None and verdict.code < 0:
+        verdict.code = 128 - verdict.code  # as a shell tells it
     if verdict.code is None or alive:
         pes = [line for line in alive.values() if trial.kind.program in line.split(" ")[0]]
         whose = "hang" if pes or not alive else "hang of the launcher"
         verdict.wrong.append((whose, f"alive after {END_S} s: {sorted(alive.values())}"))
         verdict.evidence = evidence_of(alive)
-    for whose, names in (("left by UCX", left_by_ucx(left)), ("leftover", [*{*left} - {*left_by_ucx(left)}])):
+    for whose, names in (("left by MPI", left_by_mpi(left)), ("leftover", [*{*left} - {*left_by_mpi(left)}])):
         if names:
             verdict.wrong.append((whose, f"left: {sorted(names)}"))
     if verdict.code is None:
