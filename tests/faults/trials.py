@@ -54,6 +54,8 @@ KINDS = (
     Kind("openmpi", "mpi_work", MPI_PLACES, (2, 3), ("pe", "launcher", "oshrun"), 2, mpi="openmpi"),
     Kind("mpich", "mpi_work", MPI_PLACES, (2, 3), ("pe", "daemon", "launcher", "oshrun"), 1, "mpich", mpi="mpich"),
     Kind("armci", "armci_work", ARMCI_PLACES, (2, 3), ("pe", "launcher", "oshrun"), 2, mpi="openmpi"),
+    Kind("2-nodes-mpi", "mpi_work", MPI_PLACES, (1, 2), ("pe", "daemon", "launcher", "oshrun"), nodes=2, mpi="openmpi"),
+    Kind("2-nodes-armci", "armci_work", ARMCI_PLACES, (1, 2), ("pe", "daemon", "oshrun"), nodes=2, mpi="openmpi"),
     Kind("governed", "shmem_work", SHMEM_PLACES, (2,), ("pe", "guard", "launcher", "oshrun"), 3, governed=True),
     Kind("governed-mpi", "mpi_work", MPI_PLACES, (2,), ("pe", "guard"), 1, mpi="openmpi", governed=True),
 )

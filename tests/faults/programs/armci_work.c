@@ -44,7 +44,7 @@ int main(int argc, char **argv)
   int me = armci_msg_me(), n = armci_msg_nproc();
   ARMCI_Malloc(words, 64 * sizeof(long));
   ARMCI_Create_mutexes(1);
-  mark(&t, "there", me);
+  begin(&t, me);
   if (is_at(&t, "rounds"))
     meet_until_over(&t, me, n);
   else if (is_at(&t, "compute"))

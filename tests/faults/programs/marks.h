@@ -12,7 +12,7 @@
 /* Command line of each: PLACE SECONDS FOLDER. */
 typedef struct task {
   const char *place, *folder;
-  double until; /* s */
+  double seconds, until; /* s */
 } task;
 
 static inline double now_s(void)
@@ -25,7 +25,7 @@ static inline double now_s(void)
 static inline task task_of(int argc, char **argv)
 {
   if (argc < 4) exit(64);
-  return (task){argv[1], argv[3], now_s() + atof(argv[2])};
+  return (task){.place = argv[1], .folder = argv[3], .seconds = atof(argv[2])};
 }
 
 static inline int is_at(const task *t, const char *place)
@@ -44,6 +44,13 @@ static inline void mark(const task *t, const char *what, int rank)
   char path[4096];
   snprintf(path, sizeof path, "%s/%s-%d", t->folder, what, rank);
   close(open(path, O_CREAT | O_WRONLY, 0644));
+}
+
+/* The PE is there, and its time begins. */
+static inline void begin(task *t, int rank)
+{
+  mark(t, "there", rank);
+  t->until = now_s() + t->seconds;
 }
 
 /* Without a call of any library. */

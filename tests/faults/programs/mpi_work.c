@@ -34,7 +34,7 @@ int main(int argc, char **argv)
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  mark(&t, "there", me);
+  begin(&t, me);
   if (is_at(&t, "rounds"))
     meet_until_over(&t, me, n);
   else if (is_at(&t, "compute"))

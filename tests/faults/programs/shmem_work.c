@@ -66,7 +66,7 @@ int main(int argc, char **argv)
   task t = task_of(argc, argv);
   shmem_init();
   int me = shmem_my_pe();
-  mark(&t, "there", me);
+  begin(&t, me);
   if (is_at(&t, "rounds"))
     meet_until_over(&t, put_and_count);
   else if (is_at(&t, "collect"))
