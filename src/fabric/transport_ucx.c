@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "fabric/net.h"
 #include "fabric/transport.h"
+#include "node/boot_text.h"
 
 enum { ADDRESS_BYTES = 4096 };
 
@@ -75,24 +76,17 @@ static void on_peer_error(void *arg, ucp_ep_h ep, ucs_status_t status)
       if (u->contacts[pe].lanes[lane] == ep) lost(u, pe, status);
 }
 
-static size_t from_hex(const char *text, unsigned char *out)
-{
-  size_t n = 0;
-  for (unsigned byte; sscanf(text + 2 * n, "%2x", &byte) == 1; n++) out[n] = (unsigned char)byte;
-  return n;
-}
-
 static ucp_ep_h connect_to(ucx *u, int pe)
 {
   char text[2 * ADDRESS_BYTES + 1];
   unsigned char address[ADDRESS_BYTES + 1];
   ucs_status_t status;
   ucp_ep_h ep = NULL;
-  if (u->boot->ops->lookup(u->boot, pe, "wattle.ucx", text, sizeof text) != 0) {
+  if (u->boot->ops->lookup(u->boot, pe, "wattle.ucx", text, sizeof text) != 0 ||
+      wtl_boot_read_bytes(text, address, sizeof address) <= 0) {
     lost(u, pe, UCS_ERR_NO_ELEM);
     return NULL;
   }
-  from_hex(text, address);
   ucp_ep_params_t params = {
       .field_mask =
           UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "node/boot.h"
+#include "node/boot_text.h"
 #include "node/lifeline.h"
 
 typedef struct pmix_state {
@@ -50,31 +51,18 @@ static int get_u32(pmix_state *s, const pmix_proc_t *of, const char *key, int *o
   return 0;
 }
 
-/* "0,1,5" -> {0, 1, 5}; returns how many, at most n. */
-static int parse_peers(const char *list, int *out, int n)
-{
-  int count = 0;
-  char *copy = strdup(list), *save = NULL;
-  for (char *word = strtok_r(copy, ",", &save); word && count < n; word = strtok_r(NULL, ",", &save))
-    out[count++] = atoi(word);
-  free(copy);
-  return count;
-}
-
-static int by_number(const void *a, const void *b)
-{
-  return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
-}
-
 static int get_local_peers(wtl_boot *b, pmix_state *s, char *error, size_t size)
 {
   pmix_value_t *value = NULL;
   pmix_status_t rc = PMIx_Get(&s->job, PMIX_LOCAL_PEERS, NULL, 0, &value);
   if (rc != PMIX_SUCCESS) return failed(error, size, "PMIx_Get of the PEs of this node", rc);
   b->local_pe = calloc((size_t)b->n_pes, sizeof *b->local_pe);
-  b->n_local = parse_peers(value->data.string, b->local_pe, b->n_pes);
+  b->n_local = b->local_pe ? wtl_boot_read_peers(value->data.string, b->n_pes, b->local_pe) : -1;
+  if (b->n_local < 0)
+    snprintf(error, size, "PMIx says \"%.200s\" of the PEs of this node, which is no list of PEs 0 to %d",
+             value->data.string, b->n_pes - 1);
   PMIX_VALUE_RELEASE(value);
-  qsort(b->local_pe, (size_t)b->n_local, sizeof *b->local_pe, by_number);
+  if (b->n_local < 0) return -1;
   b->local_rank = -1;
   for (int i = 0; i < b->n_local; i++)
     if (b->local_pe[i] == b->pe) b->local_rank = i;
@@ -175,7 +163,7 @@ static int get_nodes(wtl_boot *b, pmix_state *s, char *error, size_t size)
   b->n_nodes = 0;
   for (int pe = 0, leader, node; rc == 0 && pe < b->n_pes; pe++) {
     if ((rc = lookup(b, pe, "wattle.leader", text, sizeof text)) != 0) break;
-    if ((rc = sscanf(text, "%d %" SCNx64, &leader, &program) == 2 ? 0 : -1) != 0) break;
+    if ((rc = wtl_boot_read_leader(text, b->n_pes, &leader, &program) ? 0 : -1) != 0) break;
     if (program != b->program) b->one_program = false;
     for (node = 0; node < b->n_nodes && b->leader_pe[node] != leader; node++) continue;
     if (node == b->n_nodes) b->leader_pe[b->n_nodes++] = leader;

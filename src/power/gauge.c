@@ -194,6 +194,7 @@ void *wtl_gauges_open(const wtl_gauge_kind *kind, const wtl_meter_env *env, char
       snprintf(why, why_size, "cannot read %s: %s", set->gauge[i].source,
                set->gauge[i].error == EBADMSG ? "not a number" : strerror(set->gauge[i].error));
   if (!any_top_level(set)) {
+    if (!*why) snprintf(why, why_size, "%s: no sensor of a package, of memory or of the node can be read", kind->name);
     free(reader);
     wtl_gauges_close(set);
     return NULL;

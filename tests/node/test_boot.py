@@ -196,6 +196,11 @@ def with_odd_pmix(kind: str, n: int, **env: str) -> Result:
     return result
 
 
+def test_a_pmix_that_names_a_pe_beyond_the_job_is_an_error() -> None:
+    result = with_odd_pmix("beyond", 2)
+    assert result.code != 0 and "no list of PEs 0 to 1" in result.err, result
+
+
 def test_pmix_that_registers_no_handler_is_an_error_and_not_a_hang() -> None:
     result = with_odd_pmix("refuse", 2)
     assert result.code != 0 and "good" not in result.out and "loss of the launcher" in result.err, result

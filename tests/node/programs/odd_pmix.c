@@ -1,7 +1,7 @@
 /*
  * Preloaded: a PMIx that answers as its interface allows, but as the usual one does not. ODD_PMIX=refuse: no handler is
  * registered, and nobody is called back. =handled: handlers are registered at once. =fence: a fence is over at once.
- * =peers: the PEs of the node are named in falling order.
+ * =peers: the PEs of the node are named in falling order. =beyond: one of them is none of the job's.
  */
 #include <dlfcn.h>
 #include <pmix.h>
@@ -54,5 +54,6 @@ pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[], const pmix_inf
       *b = c;
     }
   }
+  if (rc == PMIX_SUCCESS && strcmp(key, PMIX_LOCAL_PEERS) == 0 && odd("beyond")) (*value)->data.string[0] = '9';
   return rc;
 }
