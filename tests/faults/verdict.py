@@ -164,6 +164,13 @@ def left_by_mpi(names: list[str]) -> list[str]:
     return [name for name in names if name.startswith(("/dev/shm/ucx_shm_posix_", "/dev/shm/mpich_shar_tmp"))]
 
 
+def is_launchers_own(trial: Trial, err: str) -> bool:
+    """Did the launcher die by itself? Or is it MPICH's mpiexec, which may tell 0 when it is sent SIGTERM?"""
+    if trial.victim == "launcher":
+        return trial.kind.launcher == "mpich" and trial.blow == "term"
+    return bool(LAUNCHER_DIED.search(err))
+
+
 def judge(faulted: Faulted, hit: Hit | None, verdict: Verdict) -> None:
     trial, job = faulted.trial, faulted.job
     deadline = hit.at + END_S if hit else time.monotonic() + UNSTRUCK_S
@@ -184,8 +191,8 @@ def judge(faulted: Faulted, hit: Hit | None, verdict: Verdict) -> None:
     wrong = wrong_code(trial, hit, faulted.marked("end"), verdict.code)
     if hit and verdict.code == 128 + signal.SIGKILL and LAUNCHER_KILLED in job.err:
         wrong = None
-    if wrong and trial.victim != "launcher" and LAUNCHER_DIED.search(job.err):
-        verdict.wrong.append(("launcher died", wrong))
+    if wrong and is_launchers_own(trial, job.err):
+        verdict.wrong.append(("launcher's own", wrong))
     elif wrong:
         verdict.wrong.append(("code", wrong))
 
