@@ -4,9 +4,11 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 
 #include "check.h"
 #include "clocks.h"
@@ -505,6 +507,52 @@ static void where_others_may_write_the_clocks_files_their_locks_decide(void)
   state_free(&st);
 }
 
+/* Another member of the group, in a process of its own: the exit status says what claiming clock 0 gave; 255 where the
+ * member cannot reach the tree. */
+static int claim_as_a_member(const state *st, gid_t group)
+{
+  int status = 0;
+  pid_t pid = fork();
+  if (pid == 0) {
+    cpu_set_t set = clock_cpus(1);
+    if (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0 ||
+        setresuid(SOMEBODY, SOMEBODY, SOMEBODY) != 0 || access(st->folder, W_OK) != 0)
+      _exit(255);
+    wtl_knob *k = wtl_knob_open(&st->s, &set, NULL);
+    _exit(wtl_knob_claim(k, 0));
+  }
+  waitpid(pid, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+static void members_of_a_group_see_each_others_claims_and_no_readers(void)
+{
+  static const char *const files[] = {"scaling_max_freq", "scaling_min_freq"};
+  enum { GROUP = 4712 };
+  state st = state_new();
+  cpu_set_t set = clock_cpus(1);
+  char path[300];
+  mkdir(st.folder, 0770);
+  bool is_root = chown(st.folder, 0, GROUP) == 0;
+  for (size_t i = 0; i < 2 && is_root; i++) {
+    snprintf(path, sizeof path, "%s/devices/system/cpu/cpu0/cpufreq/%s", st.t->root, files[i]);
+    CHECK(chown(path, 0, GROUP) == 0 && chmod(path, 0664) == 0);
+  }
+  CHECK(chmod(st.folder, 02770) == 0);
+  if (is_root && claim_as_a_member(&st, GROUP) != 255) {
+    int lock = lock_as_a_reader(&st, "scaling_max_freq");
+    CHECK(claim_as_a_member(&st, GROUP) == 0);
+    wtl_knob *k = wtl_knob_open(&st.s, &set, NULL);
+    CHECK(wtl_knob_claim(k, 0) == 0);
+    CHECK(claim_as_a_member(&st, GROUP) == EBUSY);
+    wtl_knob_restore(k);
+    wtl_knob_close(k);
+    CHECK(claim_as_a_member(&st, GROUP) == 0);
+    close(lock);
+  }
+  state_free(&st);
+}
+
 static void a_folder_that_others_may_change_is_not_used_which_is_said(void)
 {
   state st = state_new();
@@ -564,4 +612,5 @@ TESTS(TEST(the_next_job_puts_back_what_a_killed_one_left_and_says_so), TEST(who_
       TEST(a_readers_lock_stops_neither_the_governor_nor_the_repair),
       TEST(a_readers_lock_does_not_let_two_jobs_have_one_clock),
       TEST(where_others_may_write_the_clocks_files_their_locks_decide),
+      TEST(members_of_a_group_see_each_others_claims_and_no_readers),
       TEST(a_folder_that_others_may_change_is_not_used_which_is_said), TEST(a_file_of_another_boot_says_nothing))

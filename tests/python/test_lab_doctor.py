@@ -2,6 +2,8 @@
 
 import errno
 import json
+import os
+import pwd
 import re
 
 import fakes
@@ -157,6 +159,35 @@ def test_setting_clocks_is_what_the_knob_needs(roots, monkeypatch, governor, nam
     assert (found.state, found.says.startswith(says)) == (state, True), found
     wanted = "scaling_setspeed" if governor == "userspace" else "scaling_min_freq"
     assert state is State.YES or any(wanted in line for line in found.grant)
+
+
+@pytest.fixture
+def state(roots, tmp_path, monkeypatch):
+    put(roots.sys, {"devices/system/cpu/cpufreq/policy0/scaling_governor": "powersave"})
+    put(roots.proc, {"sys/kernel/random/boot_id": "this-boot"})
+    folder = tmp_path / "state"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("WATTLE_CLOCK_STATE", str(folder))
+    return folder
+
+
+def test_what_jobs_keep_is_named_with_its_owner(roots, state):
+    assert finding(clocks.examine(roots), "state folder").says == f"{state}, not shared"
+    put(state, {"clocks-this-boot-1": "", "clocks-another-boot-1": "", ".claims-this-boot": ""})
+    os.mkfifo(state / "clocks-this-boot-2")  # no job's
+    owner = pwd.getpwuid(os.geteuid()).pw_name
+    says = finding(clocks.examine(roots), "state folder").says
+    assert says.endswith(f"; jobs that run, or were killed, keep clocks-this-boot-1 ({owner})")
+
+
+def test_a_state_folder_that_jobs_do_not_use_is_named(roots, state):
+    state.chmod(0o777)
+    found = finding(clocks.examine(roots), "state folder")
+    assert (found.state, found.why) == (State.NO, "everybody may write to it")
+    state.rmdir()
+    assert finding(clocks.examine(roots), "state folder").says.endswith("made by the first job that sets clocks")
+    os.mkfifo(state)
+    assert finding(clocks.examine(roots), "state folder").state is State.NO
 
 
 def test_no_cpufreq_says_why(roots):

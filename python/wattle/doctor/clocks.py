@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import pwd
+import stat
+from itertools import islice
 from pathlib import Path
 
 from wattle.doctor.finding import Finding, Roots, Section, State, read, virtual_why
 
+COMMON_STATE = Path("/run/wattle")
+MOST_NAMES = 10_000  # of the state folder; a repair looks at no more
 RISK = "who may write these files can slow down the whole machine for everybody"
 
 
@@ -16,7 +21,10 @@ def examine(roots: Roots) -> Section:
     if not policies:
         why = "no cpufreq driver" + virtual_why(roots)
         return Section("Clocks", [Finding("cpufreq", State.NO, "clocks can be neither seen nor set", why)])
-    return Section("Clocks", [_driver(policies[0]), _governor(policies), _domains(roots, policies), _setting(policies)])
+    return Section(
+        "Clocks",
+        [_driver(policies[0]), _governor(policies), _domains(roots, policies), _setting(policies), _state(roots)],
+    )
 
 
 def _driver(policy: Path) -> Finding:
@@ -87,3 +95,55 @@ def _setting(policies: list[Path]) -> Finding:
 
 def _refused(policies: list[Path], names: tuple[str, ...]) -> list[Path]:
     return [p / name for p in policies for name in names if not os.access(p / name, os.W_OK)]
+
+
+def _state_folder() -> Path | None:
+    """As a job finds it (src/power/knob_state.c); None where it is told to keep nothing."""
+    named = os.environ.get("WATTLE_CLOCK_STATE") or "auto"
+    if named != "auto":
+        return None if named == "none" else Path(named)
+    if os.geteuid() == 0 or os.access(COMMON_STATE, os.R_OK | os.W_OK | os.X_OK):
+        return COMMON_STATE
+    home = os.environ.get("XDG_STATE_HOME") or f"{os.environ.get('HOME', '')}/.local/state"
+    return Path(home) / "wattle"
+
+
+def _state(roots: Roots) -> Finding:
+    """The folder that keeps what jobs have found in the clocks' files, and whose files are there."""
+    name, folder = "state folder", _state_folder()
+    if folder is None:
+        return Finding(name, State.INFO, "none: clocks of a job that is killed with its guard stay changed")
+    try:
+        about = folder.lstat()
+        kept = _kept(folder, read(roots.proc / "sys/kernel/random/boot_id") or "?")
+    except FileNotFoundError:
+        return Finding(name, State.INFO, f"{folder}, made by the first job that sets clocks")
+    except OSError as error:
+        return Finding(name, State.NO, f"{folder} cannot be read", error.strerror or "")
+    if not stat.S_ISDIR(about.st_mode):
+        return Finding(name, State.NO, f"{folder} is not used", "it is no folder of its own")
+    if about.st_uid not in (0, os.geteuid()):
+        return Finding(name, State.NO, f"{folder} is not used", f"it belongs to {_user(about.st_uid)}")
+    if about.st_mode & stat.S_IWOTH:
+        grant = (f"sudo chmod o-w {folder}",)
+        return Finding(name, State.NO, f"{folder} is not used", "everybody may write to it", grant)
+    says = f"{folder}, " + ("shared with a group" if about.st_mode & stat.S_IWGRP else "not shared")
+    return Finding(name, State.YES, says + (f"; jobs that run, or were killed, keep {', '.join(kept)}" if kept else ""))
+
+
+def _kept(folder: Path, boot: str) -> list[str]:
+    """The first few files of jobs of this boot, with their owners. Opens none."""
+    with os.scandir(folder) as entries:
+        found = (e for e in islice(entries, MOST_NAMES) if e.name.startswith((f"clocks-{boot}-", f"limits-{boot}-")))
+        files = [e for e in found if e.is_file(follow_symlinks=False)]
+    some = [
+        f"{e.name} ({_user(e.stat(follow_symlinks=False).st_uid)})" for e in sorted(files, key=lambda e: e.name)[:4]
+    ]
+    return [*some, f"{len(files) - len(some)} more"] if len(files) > len(some) else some
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"
