@@ -1,7 +1,7 @@
 #include "govern/clock_plan.h"
 
 #include <math.h>
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* The number of a PE: digits alone. */
@@ -27,19 +27,16 @@ static const char *read_entry(const char *at, long *first, long *last, double *g
   return *end ? end + 1 : end;
 }
 
-wtl_clock_plan wtl_clock_plan_of(const char *list, int pe)
+double wtl_clock_plan_ghz(const char *list, int pe)
 {
-  wtl_clock_plan mine = {0, false};
+  double mine = 0, ghz;
   long first, last;
-  double ghz;
   for (const char *at = list; at && *at;) {
     at = read_entry(at, &first, &last, &ghz);
     if (!at)
-      mine.ghz = NAN;
+      mine = NAN;
     else if (pe >= first && pe <= last)
-      mine = (wtl_clock_plan){ghz, pe == first};
+      mine = ghz;
   }
-  for (const char *at = list; mine.first && (at = read_entry(at, &first, &last, &ghz)) && first != pe;)
-    mine.first = ghz != mine.ghz;
   return mine;
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "govern/clock_limits.h"
 #include "govern/clock_plan.h"
 #include "govern/price.h"
 #include "power/knob_repair.h"
@@ -81,6 +82,7 @@ static void lead(wtl_clocks *c, const wtl_clocks_node *node)
   }
   snprintf(c->why, sizeof c->why, "%s", c->knob ? wtl_knob_why(c->knob) : "no memory");
   atomic_store(&node->votes->ready, ready);
+  if (ready) wtl_clock_limits_say(c->knob, node->votes, node->n_local, node->cpus);
   const char *asked = wtl_clocks_wanted(c->settings)                         ? "WATTLE_GOVERN"
                       : c->settings->transfers.number == WTL_TRANSFERS_SCALE ? "WATTLE_TRANSFERS"
                                                                              : NULL; /* clocks were no condition */
@@ -107,15 +109,6 @@ static uint32_t fixed_share(const wtl_clocks *c, const wtl_clocks_node *node, do
   if (!*c->settings->clocks.text) return 0;
   const wtl_clock_domain *domain = ghz > 0 ? domain_of(c, node) : NULL;
   return domain ? (uint32_t)fmax(1, round(1e12 * ghz / domain->base_khz)) : WTL_CLOCK_NORMAL;
-}
-
-/* A clock that cannot be had, once for all PEs that it is named for. One that only has few digits is no such clock. */
-static void say_beyond(const wtl_clocks *c, const wtl_clocks_node *node, const wtl_clock_plan *plan)
-{
-  const wtl_clock_domain *d = plan->first ? domain_of(c, node) : NULL;
-  if (!d || d->hint || (1.01e6 * plan->ghz >= d->min_khz && 0.99e6 * plan->ghz <= d->max_khz)) return;
-  wtl_say("WATTLE_CLOCKS: %g GHz cannot be set here, only %g to %g GHz: the nearest is taken", plan->ghz,
-          d->min_khz * 1e-6, d->max_khz * 1e-6);
 }
 
 static void open_knob(wtl_clocks *c, const wtl_clocks_node *node)
@@ -145,7 +138,7 @@ static void note_change(void *arg, size_t domain, uint32_t khz)
   if (p->timeline_bytes) wtl_profile_note(p, WTL_SPAN_CLOCK, now, now, khz, (uint32_t)domain);
 }
 
-static void govern(wtl_clocks *c, const wtl_clocks_node *node, const wtl_clock_plan *plan)
+static void govern(wtl_clocks *c, const wtl_clocks_node *node, double planned_ghz)
 {
   double ns = wtl_clock_ns_per_tick();
   uint64_t settle = (uint64_t)(node->votes->settle_s * 1e9 / ns);
@@ -161,30 +154,31 @@ static void govern(wtl_clocks *c, const wtl_clocks_node *node, const wtl_clock_p
   c->governor.vote.changed = note_change;
   c->governor.vote.changed_arg = (void *)node->profile;
   c->governor.waited = node->waited;
-  wtl_governor_start(&c->governor, c->settings, price, settle, fixed_share(c, node, plan->ghz), wtl_ticks());
+  wtl_governor_start(&c->governor, c->settings, price, settle, fixed_share(c, node, planned_ghz), wtl_ticks());
 #ifndef WTL_THREADS
   wtl_region_register(hear_region, &c->governor);
 #endif
-  say_beyond(c, node, plan);
 }
 
 int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, size_t size)
 {
   const char *list = node->settings->clocks.text;
-  wtl_clock_plan plan = wtl_clock_plan_of(list, node->me);
+  double planned_ghz = wtl_clock_plan_ghz(list, node->me);
   c->settings = node->settings;
   c->leads = node->slot == 0;
-  if (isnan(plan.ghz)) {
+  if (isnan(planned_ghz)) {
     snprintf(error, size, "WATTLE_CLOCKS=%.100s is not a value; expected PEs and clocks in GHz, as in 0-3=1.2,4-7=2.6",
              list);
     return WTL_EXIT_CONFIG;
   }
+  node->votes->ballot[node->slot].pe = node->me;
+  node->votes->ballot[node->slot].planned_ghz = planned_ghz;
   node->meet(node->arg); /* nothing is read before the first has repaired what was left behind, if it was told to */
   open_knob(c, node);
   node->meet(node->arg); /* all have read what the files hold: from now on that may change */
   if (c->leads) lead(c, node);
   node->meet(node->arg);
-  if (atomic_load(&node->votes->ready) && c->knob) govern(c, node, &plan);
+  if (atomic_load(&node->votes->ready) && c->knob) govern(c, node, planned_ghz);
   return 0;
 }
 

@@ -33,6 +33,8 @@ typedef struct wtl_ballot {
   _Atomic uint32_t phase;                         /* twice the number of its region, and one more once it has arrived */
   _Atomic uint32_t late;                          /* it expects to keep others waiting */
   _Atomic uint64_t slack;                         /* ticks it waited at the end of its last region */
+  double planned_ghz; /* in WATTLE_CLOCKS; 0: not named. Written before the governors start, as is `pe` */
+  int pe;             /* its number in the job */
 } wtl_ballot;
 
 /* What a domain runs at, in the arena. */

@@ -35,8 +35,8 @@ static void read_thresholds(const char *text)
 
 static void read_plan(const char *text, int pe)
 {
-  wtl_clock_plan mine = wtl_clock_plan_of(text, pe);
-  FUZZ_MUST(isnan(mine.ghz) || (mine.ghz >= 0 && mine.ghz < 100));
+  double ghz = wtl_clock_plan_ghz(text, pe);
+  FUZZ_MUST(isnan(ghz) || (ghz >= 0 && ghz < 100));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -363,20 +363,42 @@ def holds_a_plan(job: Job) -> None:
 
 
 def says_which_planned_clock_cannot_be_set(job: Job) -> None:
-    for plan, named, want in (
-        ("0-1=9.9", ["9.9"], [3600000, 3600000]),  # once, whomever it is named for
-        ("1=0.5", ["0.5"], [2400000, 1200000]),
-        ("0=0.5,1=9.9", ["0.5", "9.9"], [1200000, 3600000]),
+    high = "9.9 GHz cannot be set for PE {}, only 1.2 to 3.6 GHz: 3.6 GHz is used"
+    low = "0.5 GHz cannot be set for PE {}, only 1.2 to 3.6 GHz: 1.2 GHz is used"
+    for plan, words, want in (
+        ("0-1=9.9", [high.format("0-1")], [3600000, 3600000]),  # once, whomever it is named for
+        ("1=0.5", [low.format(1)], [2400000, 1200000]),
+        ("0=0.5,1=9.9", [low.format(0), high.format(1)], [1200000, 3600000]),
+        ("0-1=9.9,0=1.5", [high.format(1)], [1500000, 3600000]),  # the last entry counts
+        ("7=9.9,0=9.9", [high.format(0)], [3600000, 2400000]),  # the first PE with this clock is not there
         ("0=1.19,1=3.61", [], [1200000, 3600000]),  # of few digits
         ("0-1=1.5,7=9.9", [], [1500000, 1500000]),  # there is no such PE
     ):
         result = job.run("4", WATTLE_GOVERN="off", WATTLE_CLOCKS=plan)
         expect(counted(result, 4), "the result is the program's", plan, result)
         said = sorted(line.partition("WATTLE_CLOCKS: ")[2] for line in result.stderr.splitlines())
-        words = [f"{ghz} GHz cannot be set here, only 1.2 to 3.6 GHz: the nearest is taken" for ghz in named]
         expect(said == words, "what cannot be set is said once", plan, said)
         got = [c["mine"][0]["planned_khz"] for c in job.clocks()]
         expect(got == want, "and the profile says what it came to", plan, got)
+
+
+def says_it_for_each_range_of_clocks(job: Job) -> None:
+    """As on a processor with cores of two kinds."""
+    slower = job.machine.policy(job.machine.cpus[1])
+    for name, khz in (("scaling_max_freq", "2000000"), ("cpuinfo_max_freq", "2000000"), ("base_frequency", "1800000")):
+        (slower / name).write_text(khz + "\n")
+    words = [
+        "4 GHz cannot be set for PE 0, only 1.2 to 3.6 GHz: 3.6 GHz is used",
+        "4 GHz cannot be set for PE 1, only 1.2 to 2 GHz: 2 GHz is used",
+    ]
+    for plan, want in (
+        ("0-1=3.0", ["3 GHz cannot be set for PE 1, only 1.2 to 2 GHz: 2 GHz is used"]),
+        ("0-1=4.0", words),
+    ):
+        result = job.run("4", WATTLE_GOVERN="off", WATTLE_CLOCKS=plan)
+        expect(counted(result, 4), "the result is the program's", plan, result)
+        said = [line.partition("WATTLE_CLOCKS: ")[2] for line in result.stderr.splitlines()]
+        expect(said == want, "what cannot be set is said for each", plan, said)
 
 
 def refuses_a_wrong_plan(job: Job) -> None:
@@ -519,6 +541,7 @@ CASES = {
         says_where_there_is_no_knob,
         holds_a_plan,
         says_which_planned_clock_cannot_be_set,
+        says_it_for_each_range_of_clocks,
         refuses_a_wrong_plan,
         the_next_start_repairs_what_a_killed_control_group_left,
         two_jobs_on_a_node_do_not_fight,
