@@ -77,7 +77,7 @@ static int code_said(const char *line)
   const char *at = strstr(line, "TERMINATED WITH THE EXIT STRING: ");
   int number;
   if (!at || !(at = strrchr(at, '(')) || sscanf(at, "(signal %d)", &number) != 1) return -1;
-  return 128 + number;
+  return number > 0 && number < 128 ? 128 + number : -1; /* a program may write such a line, too */
 }
 
 /* An interrupted job may end with any code, 0 too. */

@@ -162,7 +162,7 @@ static int code_said(const char *line)
   int code;
   if (!at || !(at = strstr(at + 2, ": "))) return -1;
   at += 2;
-  if (sscanf(at, "Exited with exit code %d", &code) == 1) return code;
+  if (sscanf(at, "Exited with exit code %d", &code) == 1) return code >= 0 && code < 256 ? code : -1;
   for (int number = 1; number < 32; number++) {
     const char *name = strsignal(number);
     if (strncmp(at, name, strlen(name)) == 0) return 128 + number;
