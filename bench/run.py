@@ -7,7 +7,6 @@ are a pair, and what is reported is the median of the pairs' ratios with its qua
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import signal
@@ -19,8 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "python")]
 
-from wattle import manifest  # noqa: E402
-from wattle.console import note, out, plain  # noqa: E402
+from wattle import files, manifest  # noqa: E402
+from wattle.console import json_text, note, out, plain  # noqa: E402
 from wattle.errors import WattleError  # noqa: E402
 from wattle.report import cli as report  # noqa: E402
 from wattle.report.bench_file import Bar  # noqa: E402
@@ -161,10 +160,8 @@ def unwritable(file: Path) -> str | None:
     """Why there can be no such file; before minutes are spent on what goes into it."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("a", encoding="utf-8"):
-            pass
-        if not file.stat().st_size:
-            file.unlink()
+        files.check_replaceable(file)
+        files.try_writing(file.parent)
     except OSError as error:
         return error.strerror
     return None
@@ -172,7 +169,7 @@ def unwritable(file: Path) -> str | None:
 
 def write(options: argparse.Namespace, result: dict) -> None:
     """The file: what is complete, with the samples it was made of."""
-    options.out.write_text(json.dumps({"schema": SCHEMA, **result}, indent=1), encoding="utf-8")
+    files.write_atomically(options.out, json_text({"schema": SCHEMA, **result}, indent=1))
     out.print(f"figures: {options.out}", soft_wrap=True)
     out.print(f"page: {report.write(options.out)}", soft_wrap=True)
 

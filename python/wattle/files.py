@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+PROGRAM = 0o755  # mode of a program that others may start, and nobody else may change
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -77,3 +78,14 @@ def try_writing(folder: Path) -> None:
             out.write(b"\0" * 4096)
     finally:
         probe.unlink(missing_ok=True)
+
+
+def is_ours(program: Path) -> bool:
+    """Whether a program that was built before may be started: a file of this user's or root's that nobody else may
+    change. A folder for built programs may be shared, and their names can be worked out."""
+    try:
+        found = program.lstat()
+    except OSError:
+        return False
+    ours = found.st_uid in (0, os.geteuid()) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return stat.S_ISREG(found.st_mode) and ours and os.access(program, os.X_OK)

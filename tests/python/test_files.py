@@ -101,6 +101,22 @@ def test_the_lab_writes_files_by_this_module_alone():
         assert name in allowed or not found, f"{name}: {found}; use files.write_atomically or files.writing"
 
 
+def test_a_program_built_before_is_started_only_if_nobody_else_could_have_put_it_there(tmp_path, monkeypatch):
+    program = tmp_path / "put-0123"
+    assert not files.is_ours(program)
+    program.touch(0o755)
+    assert files.is_ours(program)
+    for mode in (0o775, 0o757, 0o644):
+        program.chmod(mode)
+        assert not files.is_ours(program)
+    program.chmod(0o755)
+    (tmp_path / "link").symlink_to(program)
+    assert not files.is_ours(tmp_path / "link")
+    if program.stat().st_uid:
+        monkeypatch.setattr(os, "geteuid", lambda: program.stat().st_uid + 1)
+        assert not files.is_ours(program)
+
+
 def at_once(calls):
     """What each of the calls gave or raised, all started at the same moment."""
     start = threading.Barrier(len(calls))

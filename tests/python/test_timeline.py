@@ -11,6 +11,7 @@ import pytest
 import timelines
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
 from wattle import profile
+from wattle.console import visible
 from wattle.errors import DamagedFile, WattleError
 from wattle.timeline import otf2_trace, perfetto
 from wattle.timeline.file import read
@@ -168,6 +169,22 @@ def test_a_clock_that_was_set_is_told_apart_from_one_that_was_recorded(run):
     for file in (run / "profile").glob("pe-*.json"):
         file.write_text(file.read_text().replace('"record"', '"cpufreq"'))
     assert {row.ghz_name for row in rows_of(run)} == {"clock asked for"}
+
+
+def test_an_archive_that_cannot_be_written_is_one_error(run, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(WattleError, match="cannot be written"):
+        otf2_trace.write(tmp_path / "file" / "otf2", rows_of(run))
+
+
+@pytest.mark.parametrize("name", ["\udcff", "\ud800", "\x1b]0;x\x07", "a\nb"])
+def test_names_that_are_no_text_are_written_out(run, tmp_path, name):
+    made = rows_of(run)
+    for row in made:
+        row.host = name
+    assert perfetto.write(tmp_path / "trace", made).stat().st_size
+    with otf2.reader.open(str(otf2_trace.write(tmp_path / "otf2", made))) as trace:
+        assert visible(name) in {node.name for node in trace.definitions.system_tree_nodes}
 
 
 def test_otf2s_own_reader_reads_every_region_and_metric(run, tmp_path):

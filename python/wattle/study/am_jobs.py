@@ -12,7 +12,7 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
-from wattle import console, paths
+from wattle import console, files, paths
 from wattle.commands import run_quietly
 from wattle.errors import WattleError
 from wattle.paths import Home
@@ -42,12 +42,13 @@ def mpi_program(home: Home) -> Path:
         digest.update(source.read_bytes())
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "wattle" / "bench"
     target = cache / f"am_mpi-{digest.hexdigest()[:16]}"
-    if not os.access(target, os.X_OK):
+    if not files.is_ours(target):
         console.note("building am_mpi.c")
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache, prefix=".build-") as scratch:
             made = Path(scratch) / target.name
             _compile([compiler, str(folder / "am_mpi.c"), "-o", str(made)], home, library.parent)
+            made.chmod(files.PROGRAM)
             made.replace(target)
     return target
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from wattle import console, paths
+from wattle import console, files, paths
 from wattle.commands import run_quietly
 from wattle.errors import WattleError
 from wattle.paths import Home
@@ -42,7 +42,7 @@ def _build(home: Home, source: Path, simulated: bool = False) -> Path:
     compiler = home.tool("oshcc")
     kind, libraries = (["--sim"], []) if simulated else ([], ["-lwattle"])
     target = _cache() / f"{source.stem}{'-sim' if simulated else ''}-{_fingerprint(home, source)}"
-    if os.access(target, os.X_OK):
+    if files.is_ours(target):
         return target
     console.note(f"building {source.name}")
     try:
@@ -51,6 +51,7 @@ def _build(home: Home, source: Path, simulated: bool = False) -> Path:
             scratch = Path(folder) / target.name
             options = [*kind, "-O3", "-g", "-DUSE_WATTLE", "-o", str(scratch)]
             _compile([str(compiler), *options, str(source), *libraries, "-lm"])
+            scratch.chmod(files.PROGRAM)
             scratch.replace(target)  # whole or not there, even where two studies start at once
     except OSError as error:
         raise WattleError(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+from wattle.console import visible
 from wattle.errors import WattleError
 from wattle.timeline.rows import Row, Slice
 
@@ -15,39 +18,53 @@ def write(folder: Path, rows: list[Row]) -> Path:
     """A location for each PE's thread, a region for each call, metrics for clock and joules. Gives the anchor file."""
     try:
         import otf2
-        from otf2.enums import Type
+        from _otf2 import Error
     except ImportError as error:
         raise WattleError(f"OTF2: {error}; `make deps` installs the Python package otf2") from None
-    with otf2.writer.open(str(folder), timer_resolution=RESOLUTION) as trace:
-        made = trace.definitions
-        nodes: dict[str, object] = {}
-        regions: dict[str, object] = {}
-        known: dict[str, object] = {}
 
-        def metric(name: str, unit: str) -> object:
-            if name not in known:
-                known[name] = made.metric(name, unit=unit, value_type=Type.DOUBLE)
-            return known[name]
+    class Writer(otf2.writer.Writer):
+        def __del__(self) -> None:
+            """Nothing: one that could not be closed would be closed once more, with a traceback."""
 
-        def region(one: Slice) -> object:
-            name = one.name if one.kind in ("compute", "call") else f"{one.kind}: {one.name}"
-            if name not in regions:
-                regions[name] = made.region(name, source_file=one.where.rpartition(":")[0] or one.where)
-            return regions[name]
-
-        for row in rows:
-            node = nodes.setdefault(row.host, None) or made.system_tree_node(row.host or "node", class_name="node")
-            nodes[row.host] = node
-            group = made.location_group(f"PE {row.pe}", system_tree_parent=node)
-            for k, slices in enumerate([row.slices, *row.others]):
-                name = f"PE {row.pe}" if k == 0 else f"PE {row.pe}, thread {k + 1}"
-                out = trace.event_writer_from_location(made.location(name, group=group))
-                metrics = []
-                if k == 0:
-                    metrics = [(at, metric(row.ghz_name, "GHz"), v) for at, v in row.ghz]
-                    metrics += [(at, metric(f"joules, {row.joules_from}", "J"), v) for at, v in row.joules]
-                _events(out, slices, metrics, region)
+    try:
+        with closing(Writer(str(folder), timer_resolution=RESOLUTION)) as trace:
+            _write(trace, rows, otf2.enums.Type.DOUBLE)
+    except Error as error:  # of the C library, which has told more on standard error
+        raise WattleError(f"{folder}: cannot be written: {error.description}") from None
     return folder / "traces.otf2"
+
+
+def _write(trace: Any, rows: list[Row], real: Any) -> None:
+    """`real`: the type of a metric's values."""
+    made = trace.definitions
+    nodes: dict[str, object] = {}
+    regions: dict[str, object] = {}
+    known: dict[str, object] = {}
+
+    def metric(name: str, unit: str) -> object:
+        if name not in known:
+            known[name] = made.metric(name, unit=unit, value_type=real)
+        return known[name]
+
+    def region(one: Slice) -> object:
+        name = visible(one.name if one.kind in ("compute", "call") else f"{one.kind}: {one.name}")
+        if name not in regions:
+            regions[name] = made.region(name, source_file=visible(one.where.rpartition(":")[0] or one.where))
+        return regions[name]
+
+    for row in rows:
+        if row.host not in nodes:
+            nodes[row.host] = made.system_tree_node(visible(row.host) or "node", class_name="node")
+        node = nodes[row.host]
+        group = made.location_group(f"PE {row.pe}", system_tree_parent=node)
+        for k, slices in enumerate([row.slices, *row.others]):
+            name = f"PE {row.pe}" if k == 0 else f"PE {row.pe}, thread {k + 1}"
+            out = trace.event_writer_from_location(made.location(name, group=group))
+            metrics = []
+            if k == 0:
+                metrics = [(at, metric(row.ghz_name, "GHz"), v) for at, v in row.ghz]
+                metrics += [(at, metric(f"joules, {row.joules_from}", "J"), v) for at, v in row.joules]
+            _events(out, slices, metrics, region)
 
 
 def _events(out: object, slices: list[Slice], metrics: list[tuple], region: object) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from wattle import files
+from wattle.console import visible
 from wattle.timeline.rows import Row, Slice
 
 NAME = "timeline.pftrace"
@@ -96,7 +97,7 @@ def _field(field: int, body: bytes) -> bytes:
 
 
 def _text(field: int, text: str) -> bytes:
-    return _field(field, text.encode())
+    return _field(field, visible(text).encode())
 
 
 def _double(field: int, value: float) -> bytes:
