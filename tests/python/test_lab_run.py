@@ -337,6 +337,17 @@ def test_signals_are_passed_on_and_the_programs_answer_is_the_exit_code(exec_lau
     assert (out, process.returncode) == (f"got {short}\n", 42)
 
 
+def test_a_question_is_passed_on_although_the_job_keeps_open_what_only_looks_like_a_page(
+    exec_launcher, environment, tmp_path
+):
+    """A read of it would wait for ever, and all signals with it."""
+    fifo = "'memfd:wattle-live (deleted)'"
+    process = start(environment, tmp_path, f"mkfifo {fifo}; exec 3<>{fifo}; touch ready; exec sleep 30")
+    process.send_signal(signal.SIGQUIT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 128 + signal.SIGQUIT, err
+
+
 def test_death_by_a_passed_on_signal_is_128_and_the_signal(exec_launcher, environment, tmp_path):
     process = start(environment, tmp_path, "touch ready; exec sleep 30")
     process.send_signal(signal.SIGTERM)
