@@ -7,9 +7,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from wattle.console import visible
 from wattle.report.amounts import si_scale
@@ -46,7 +47,7 @@ def _shown(value: Any) -> Any:
 
 def _label(text: str) -> Markup:
     shown = visible(text)
-    return escape(shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}…")
+    return Markup(escape(shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}…", quote=False))
 
 
 @dataclass(frozen=True)
