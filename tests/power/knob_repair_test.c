@@ -507,6 +507,28 @@ static void where_others_may_write_the_clocks_files_their_locks_decide(void)
   state_free(&st);
 }
 
+/* As a member of the group can leave it. */
+static void without_claims_the_clocks_own_locks_decide(void)
+{
+  state st = state_new();
+  cpu_set_t set = clock_cpus(1);
+  char name[WTL_KNOB_STATE_NAME], path[512];
+  if (!wtl_knob_state_name(".claims", name)) exit(2);
+  snprintf(path, sizeof path, "%s/%s", st.folder, name);
+  CHECK(mkdir(st.folder, 0700) == 0 && mkfifo(path, 0666) == 0);
+  alarm(60); /* a hang ends the test */
+  wtl_knob *k = wtl_knob_open(&st.s, &set, NULL), *second = wtl_knob_open(&st.s, &set, NULL);
+  CHECK(wtl_knob_claim(k, 0) == 0 && wtl_knob_claim(second, 0) == EBUSY);
+  wtl_knob_restore(k);
+  CHECK(unlink(path) == 0 && symlink("/dev/zero", path) == 0);
+  CHECK(wtl_knob_claim(second, 0) == 0 && wtl_knob_claim(k, 0) == EBUSY);
+  wtl_knob_restore(second);
+  alarm(0);
+  wtl_knob_close(k);
+  wtl_knob_close(second);
+  state_free(&st);
+}
+
 /* Another member of the group, in a process of its own: the exit status says what claiming clock 0 gave; 255 where the
  * member cannot reach the tree. */
 static int claim_as_a_member(const state *st, gid_t group)
@@ -612,5 +634,5 @@ TESTS(TEST(the_next_job_puts_back_what_a_killed_one_left_and_says_so), TEST(who_
       TEST(a_readers_lock_stops_neither_the_governor_nor_the_repair),
       TEST(a_readers_lock_does_not_let_two_jobs_have_one_clock),
       TEST(where_others_may_write_the_clocks_files_their_locks_decide),
-      TEST(members_of_a_group_see_each_others_claims_and_no_readers),
+      TEST(without_claims_the_clocks_own_locks_decide), TEST(members_of_a_group_see_each_others_claims_and_no_readers),
       TEST(a_folder_that_others_may_change_is_not_used_which_is_said), TEST(a_file_of_another_boot_says_nothing))

@@ -1,12 +1,15 @@
 /*
- * Start, finish, and what can be asked in between. usage: life [exit | nodes] [again]
+ * Start, finish, and what can be asked in between. usage: life [exit [unread] | nodes] [again]
  *
  * Starting is repeatable: as many finalizes as inits end the library. again: after that it can be started again, with a
- * fresh heap and the program's variables as they were. exit: the last PE ends the job with status 7. nodes: there are
+ * fresh heap and the program's variables as they were. exit: the last PE ends the job with status 7; unread: with output that
+ * nobody reads any more in its buffer. nodes: there are
  * several, so that addresses do not reach all PEs.
  */
 #include <shmem.h>
 #include <shmemx.h>
+
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "pes.h"
@@ -40,6 +43,15 @@ static void ask(void)
   double before = (double)wtl_clock_ns() * 1e-9, now = shmemx_wtime(), after = (double)wtl_clock_ns() * 1e-9;
   EXPECT(before <= now && now <= after, "%f is not between %f and %f", now, before, after);
   EXPECT(shmem_pe_accessible(n - 1) == 1 && shmem_pe_accessible(n) == 0 && shmem_pe_accessible(-1) == 0, "PEs");
+}
+
+static void lose_output(void)
+{
+  int ends[2];
+  if (pipe(ends) != 0 || dup2(ends[1], STDOUT_FILENO) < 0) exit(2);
+  close(ends[0]);
+  close(ends[1]);
+  printf("lost\n");
 }
 
 /* shmem_ptr: loads and stores by it are the other PE's memory, if that is of this node, and it names nothing where
@@ -107,6 +119,7 @@ int main(int argc, char **argv)
     expect_started(1);
     shmem_barrier_all();
     if (strcmp(word, "exit") == 0) {
+      if (argc > 2) lose_output();
       if (shmem_my_pe() == shmem_n_pes() - 1) shmem_global_exit(7);
       long *never = shmem_calloc(1, sizeof *never);
       shmem_long_wait_until(never, SHMEM_CMP_NE, 0);
