@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import json
-import math
+import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from wattle.errors import DamagedFile, WattleError
+from wattle import input_files, limits
+from wattle.errors import DamagedFile
+
+SHOWN = 60  # characters of a value in a message
+DEEPER = f"is nested deeper than {limits.DEPTH} lists and objects"
+KINDS: dict[str, Any] = {
+    "text": str,
+    "true or false": bool,
+    "a whole number": int,
+    "a number": int | float,
+    "a list": list,
+    "an object": dict,
+}
 
 
 class Checked:
@@ -22,7 +35,7 @@ class Checked:
     def wrong(self, what: str) -> DamagedFile:
         return DamagedFile(self.file, f"{self.place}: {what}" if self.place else what)
 
-    def _child(self, key: str) -> Checked:
+    def _child(self, key: Any) -> Checked:
         fields = self.object()
         place = f"{self.place}.{key}" if self.place else key
         if key not in fields:
@@ -34,67 +47,101 @@ class Checked:
         return self.object().get(key) is not None
 
     def object(self) -> dict[str, Any]:
-        if not isinstance(self.value, dict):
-            raise self.wrong(f"expected an object, found {_kind(self.value)}")
-        return self.value
+        return self.expect("an object").value
 
     def get(self, key: str) -> Checked:
         return self._child(key)
 
     def items(self, key: str) -> Iterator[Checked]:
-        child = self._child(key)
-        if not isinstance(child.value, list):
-            raise child.wrong(f"expected a list, found {_kind(child.value)}")
+        child = self._child(key).expect("a list")
         for i, value in enumerate(child.value):
             yield Checked(self.file, value, f"{child.place}[{i}]")
 
     def text(self, key: str) -> str:
-        child = self._child(key)
-        if not isinstance(child.value, str):
-            raise child.wrong(f"expected text, found {_kind(child.value)}")
-        return child.value
+        return self._child(key).expect("text").value
+
+    def texts(self, key: str) -> list[str]:
+        return [entry.expect("text").value for entry in self.items(key)]
+
+    def numbers(self, fewest: int = 0) -> list[float | None]:
+        """Itself, a list of at least so many numbers; none is negative, and None stands for what is not known."""
+        entry = Checked(self.file, dict(enumerate(self.expect("a list").value)), self.place)
+        if len(entry.value) < fewest:
+            raise self.wrong(f"expected at least {fewest} numbers, found {len(entry.value)}")
+        return [entry.number(key) for key in entry.value]
+
+    def flag(self, key: str) -> bool:
+        return self._child(key).expect("true or false").value
+
+    def expect(self, kind: str, nullable: bool = False) -> Checked:
+        """Itself, if it is of that kind: one of KINDS."""
+        if nullable and self.value is None:
+            return self
+        if not isinstance(self.value, KINDS[kind]) or (isinstance(self.value, bool) and kind != "true or false"):
+            raise self.wrong(f"expected {kind}{' or null' * nullable}, found {_kind(self.value)}")
+        return self
+
+    def expect_some(self, **kinds: str) -> None:
+        """Those of the keys that are there, and not null, are of these kinds."""
+        for key, kind in kinds.items():
+            if self.has(key):
+                self._child(key).expect(kind)
 
     def choice(self, key: str, allowed: tuple[str, ...]) -> str:
         value = self.text(key)
         if value not in allowed:
-            raise self._child(key).wrong(f"expected one of {', '.join(allowed)}, found {value!r}")
+            raise self._child(key).wrong(f"expected one of {', '.join(allowed)}, found {shown(value)}")
         return value
 
-    def integer(self, key: str, lo: int = 0) -> int:
-        child = self._child(key)
-        if not isinstance(child.value, int) or isinstance(child.value, bool):
-            raise child.wrong(f"expected a whole number, found {_kind(child.value)}")
-        if child.value < lo:
-            raise child.wrong(f"expected at least {lo}, found {child.value}")
+    def integer(self, key: str, lo: int = 0, hi: int = limits.WHOLE[1]) -> int:
+        child = self._child(key).expect("a whole number")
+        if not lo <= child.value <= hi:
+            allowed = f"at least {lo}" if child.value < lo else f"at most {hi}"
+            raise child.wrong(f"expected {allowed}, found {child.value}")
         return child.value
 
     def count(self, key: str) -> int | None:
         """A whole number that is not negative, or None where the writer did not know it."""
         return None if self._child(key).value is None else self.integer(key)
 
-    def number(self, key: str, lo: float | None = 0.0) -> float | None:
+    def number(self, key: Any, lo: float | None = 0.0) -> float | None:
         """A finite number of at least `lo`, or None where the writer did not know it."""
-        child = self._child(key)
+        child = self._child(key).expect("a number", nullable=True)
         if child.value is None:
             return None
-        if not isinstance(child.value, int | float) or isinstance(child.value, bool):
-            raise child.wrong(f"expected a number or null, found {_kind(child.value)}")
-        if not math.isfinite(child.value):
-            raise child.wrong(f"expected a finite number or null, found {child.value}")
+        if not abs(child.value) <= limits.NUMBER:
+            raise child.wrong(f"expected a number up to {limits.NUMBER:g}, found {child.value:g}")
         if lo is not None and child.value < lo:
             raise child.wrong(f"expected at least {lo:g}, found {child.value:g}")
         return float(child.value)
 
+    def known(self, key: str, lo: float | None = 0.0) -> float:
+        """A number that its writer must know."""
+        value = self.number(key, lo)
+        if value is None:
+            raise self._child(key).wrong("expected a number, found null")
+        return value
+
+    def positive(self, key: str) -> float:
+        """A number above 0 that its writer must know."""
+        value = self.known(key)
+        if value == 0:
+            raise self._child(key).wrong("expected a number above 0, found 0")
+        return value
+
+    def name(self, key: str) -> str:
+        """A text that is not empty."""
+        text = self.text(key)
+        if not text.strip():
+            raise self._child(key).wrong("expected a name, found an empty text")
+        return text
+
     def address(self, key: str) -> int:
         """An address or offset, written "0x1f3"."""
         text = self.text(key)
-        try:
-            value = int(text, 16)
-        except ValueError:
-            raise self._child(key).wrong(f"expected an address like 0x1f3, found {text!r}") from None
-        if value < 0:
-            raise self._child(key).wrong(f"expected an address like 0x1f3, found {text!r}")
-        return value
+        if not re.fullmatch(r"(0[xX])?[0-9a-fA-F]{1,16}", text):
+            raise self._child(key).wrong(f"expected an address of 64 bits like 0x1f3, found {shown(text)}")
+        return int(text, 16)
 
 
 def _kind(value: Any) -> str:
@@ -102,24 +149,114 @@ def _kind(value: Any) -> str:
     return names.get(type(value), "a number" if isinstance(value, int | float) else type(value).__name__)
 
 
+def shown(value: object) -> str:
+    """A value as a message quotes it: its beginning, if it is long."""
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
 def read_json(path: Path) -> Checked:
-    """The whole file, checked to be JSON."""
+    """The whole file, checked to be JSON within the limits."""
+    return parse_json(path, input_files.read_text(path, limits.JSON_BYTES))
+
+
+def read_toml(path: Path) -> Checked:
+    """The whole file, checked to be TOML within the limits."""
+    import tomllib  # only clusters are TOML
+
+    text = input_files.read_text(path, limits.TEXT_BYTES)
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise DamagedFile(path, "is missing") from None
-    except UnicodeDecodeError:
-        raise DamagedFile(path, "is not text") from None
-    except OSError as error:
-        raise WattleError(f"{path}: cannot be read: {error.strerror}") from None
-    if not text.strip():
-        raise DamagedFile(path, "is empty (the writer was cut off, or the disk was full)")
-    try:
-        return Checked(path, json.loads(text))
-    except json.JSONDecodeError as error:
-        raise DamagedFile(path, f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DamagedFile(path, f"is not TOML: {error}") from None
     except RecursionError:
-        raise DamagedFile(path, "is not a run's file: nested too deeply") from None
+        raise DamagedFile(path, DEEPER) from None
+    except ValueError:  # of int()
+        raise DamagedFile(path, _longest_whole(text)) from None
+    return _within_limits(Checked(path, table))
+
+
+def parse_json(source: object, text: str | bytes) -> Checked:
+    """JSON from a file or a program. Its numbers, texts and depth are within the limits, and no key is there twice."""
+    try:
+        text = text if isinstance(text, str) else text.decode("utf-8")
+        if not text.strip():
+            raise DamagedFile(source, "is empty (the writer was cut off, or the disk was full)")
+        value = json.loads(text, object_pairs_hook=_without_doubles, parse_constant=_no_number)
+    except UnicodeDecodeError:
+        raise DamagedFile(source, "is not text (UTF-8)") from None
+    except json.JSONDecodeError as error:
+        raise DamagedFile(source, f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise DamagedFile(source, DEEPER) from None
+    except _Refused as error:
+        raise DamagedFile(source, str(error)) from None
+    except ValueError:  # of int()
+        raise DamagedFile(source, _longest_whole(text)) from None
+    return _within_limits(Checked(source, value))
+
+
+def _longest_whole(text: str) -> str:
+    """Where the number is that has more digits than Python converts."""
+    starts = (run.start() for run in re.finditer(r"[0-9_]+", text) if len(run[0]) > 4000)
+    line = text.count("\n", 0, next(starts, 0)) + 1
+    return f"line {line}: expected whole numbers of 64 bits, found a longer one"
+
+
+class _Refused(ValueError):
+    """Why the parser does not take a part of the text."""
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise _Refused(f"has the key {shown(twice)} twice in one object")
+    return found
+
+
+def _no_number(name: str) -> None:
+    raise _Refused(f"holds {name}; expected a finite number, or null where it is not known")
+
+
+def _within_limits(whole: Checked) -> Checked:
+    """The document, if each of its values is within the limits."""
+    _check_limits(whole.file, whole.value, None, 0)
+    return whole
+
+
+def _check_limits(file: object, value: Any, trail: Any, depth: int) -> None:
+    """`trail`: that of the list or object around, and a key."""
+    if not isinstance(value, dict | list):
+        if what := _beyond(value):
+            raise Checked(file, value, _place(trail)).wrong(what)
+        return
+    if depth == limits.DEPTH:
+        raise DamagedFile(file, DEEPER)
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(key, str) and not key.isascii():
+            _check_limits(file, key, trail, depth)
+        _check_limits(file, each, (trail, key), depth + 1)
+
+
+def _place(trail: Any) -> str:
+    """`sites[3].wait_s`."""
+    place = ""
+    while trail:
+        trail, key = trail
+        place = f"[{key}]{place}" if isinstance(key, int) else f".{key}{place}"
+    return place.removeprefix(".")
+
+
+def _beyond(value: Any) -> str:
+    """Why a number or a text is outside the limits; "" where it is not."""
+    if isinstance(value, float) and not abs(value) <= limits.NUMBER:
+        return f"expected a number from {-limits.NUMBER:g} to {limits.NUMBER:g}, found {value:g}"
+    if isinstance(value, int) and not limits.WHOLE[0] <= value <= limits.WHOLE[1]:
+        return "expected a whole number of 64 bits, found a larger one"
+    if isinstance(value, str) and not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+        return "expected text, found half of a surrogate pair"
+    return ""
 
 
 def require_schema(document: Checked, known: int) -> None:

@@ -7,7 +7,9 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+from wattle import input_files
 from wattle.commands import run_quietly
+from wattle.errors import DamagedFile
 
 LIBRARY = "libwattle-shmem.so"
 LIMIT_S = 30
@@ -22,9 +24,8 @@ def build_id(path: str) -> str | None:
 
 def is_elf(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
-            return file.read(4) == b"\x7fELF"
-    except OSError:
+        return input_files.read_start(path, 4) == b"\x7fELF"
+    except DamagedFile:
         return False
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import difflib
-import json
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from wattle import paths
+from wattle.checked import parse_json
 from wattle.commands import run_quietly
-from wattle.errors import WattleError
+from wattle.errors import DamagedFile, WattleError
 
 TOOL = "wattle-info"
 LIMIT_S = 60
@@ -76,12 +76,9 @@ def check_machine(found: Info) -> None:
 
 def _parsed(tool: object, text: str) -> dict[str, Any]:
     try:
-        document = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise WattleError(f"{tool} wrote something that is not JSON ({error}); is it of this version?") from None
-    if not isinstance(document, dict):
-        raise WattleError(f"{tool} wrote something that is not an object; is it of this version?")
-    return document
+        return parse_json(tool, text).object()
+    except DamagedFile as error:
+        raise WattleError(f"{error}; is it of this version?") from None
 
 
 def check_name(name: str, known: list[str]) -> None:

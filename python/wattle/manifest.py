@@ -12,12 +12,38 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from wattle import __version__, console, files, units
+from wattle import __version__, console, files, limits, units
 from wattle.checked import Checked, read_json, require_schema
 from wattle.errors import WattleError
 
 SCHEMA = 1
 FILE = "manifest.json"
+
+# What may stand in a manifest beside what all have, and in its description of the host.
+HOST = {
+    "name": "text",
+    "cpu": "text",
+    "kernel": "text",
+    "cores": "a whole number",
+    "memory_bytes": "a whole number",
+    "load": "a number",
+}
+EXTRA = {
+    "profile": "true or false",
+    "mpi": "true or false",
+    "interrupted": "true or false",
+    "job_cpu_s": "a number",
+    "n_hosts": "a whole number",
+    "hosts": "a list",
+    "nodes": "a list",
+    "repeats": "a list",
+    "machine_numbers": "a list",
+    "set": "an object",
+    "timeline": "an object",
+    "simulated": "an object",
+    "simulated_by_series": "an object",
+    "study": "an object",
+}
 
 
 @dataclass
@@ -47,12 +73,12 @@ class Manifest:
     @property
     def repeats(self) -> list[str]:
         """Names of the run directories inside this one, where `wattle run --repeat` wrote several."""
-        return [str(r) for r in self.extra.get("repeats", [])]
+        return list(self.extra.get("repeats") or [])
 
     @property
     def hosts(self) -> list[str]:
         """The hosts that the job was given, each once; none where nobody said."""
-        return list(dict.fromkeys(str(host["name"]) for host in self.extra.get("hosts", [])))
+        return list(dict.fromkeys(host["name"] for host in self.extra.get("hosts") or []))
 
     @property
     def n_hosts(self) -> int | None:
@@ -61,13 +87,13 @@ class Manifest:
 
     @property
     def simulated(self) -> bool:
-        study = self.extra.get("study", {})
+        study = self.extra.get("study") or {}
         return "simulated" in self.extra or str(study.get("on", "")).partition(":")[0] == "sim"
 
     @property
     def on_cluster(self) -> str:
         """`, simulated on NAME` of a run that was; empty of others."""
-        cluster = self.extra.get("simulated", {}).get("cluster")
+        cluster = (self.extra.get("simulated") or {}).get("cluster")
         return f", simulated on {cluster}" if cluster else ""
 
     @property
@@ -75,7 +101,7 @@ class Manifest:
         """That other work was running when it began, in words; empty where it was not, nobody looked, or it does not
         matter: simulated times do not change by it."""
         load, cores = self.host.get("load"), self.host.get("cores")
-        if not isinstance(load, int | float) or not isinstance(cores, int) or load <= cores / 2 or self.simulated:
+        if load is None or cores is None or load <= cores / 2 or self.simulated:
             return ""
         return f"Other work was running: load {load:.3g} on {units.several(cores, 'core')} when this began"
 
@@ -120,40 +146,58 @@ def read(directory: Path) -> Manifest:
 def _from_document(document: Checked) -> Manifest:
     require_schema(document, SCHEMA)
     known = {f.name for f in fields(Manifest)} | {"schema"}
-    command = [_as_text(entry) for entry in document.items("command")]
-    for host in document.items("hosts") if document.has("hosts") else ():
-        host.text("name")
-    if document.has("n_hosts"):
-        document.integer("n_hosts", lo=1)
-    exit_code = document.get("exit_code").value
-    if exit_code is not None and (not isinstance(exit_code, int) or isinstance(exit_code, bool)):
-        raise document.get("exit_code").wrong(f"expected a whole number or null, found {exit_code!r}")
+    _check_extra(document)
+    exit_code = document.get("exit_code")
     nobody_knows = document.has("mpi") and document.get("n_pes").value is None
     return Manifest(
         kind=document.choice("kind", ("run", "study")),
-        command=command,
-        n_pes=1 if nobody_knows else document.integer("n_pes", lo=1),
+        command=document.texts("command"),
+        n_pes=1 if nobody_knows else document.integer("n_pes", lo=1, hi=limits.PES),
         started=_checked_time(document),
         wall_s=document.number("wall_s"),
-        exit_code=exit_code,
-        host=document.get("host").object(),
-        settings=_texts(document.get("settings")),
-        meter=_texts(document.get("meter")),
+        exit_code=exit_code.expect("a whole number", nullable=True).value,
+        host=read_host(document),
+        settings=read_texts(document.get("settings")),
+        meter=read_texts(document.get("meter")),
         machine=document.text("machine"),
-        versions=_texts(document.get("versions")),
+        versions=read_texts(document.get("versions")),
         wattle_version=document.text("wattle_version"),
         extra={k: v for k, v in document.object().items() if k not in known},
     )
 
 
-def _as_text(entry: Checked) -> str:
-    if not isinstance(entry.value, str):
-        raise entry.wrong(f"expected text, found {entry.value!r}")
-    return entry.value
+def _check_extra(document: Checked) -> None:
+    document.expect_some(**EXTRA)
+    for host in document.items("hosts") if document.has("hosts") else ():
+        host.text("name")
+    if document.has("n_hosts"):
+        document.integer("n_hosts", lo=1, hi=limits.HOSTS)
+    if document.has("repeats"):
+        document.texts("repeats")
+    for row in document.items("machine_numbers") if document.has("machine_numbers") else ():
+        row.text("key")
+        row.expect_some(value="a number", plus_minus="a number")
+    series = document.get("simulated_by_series") if document.has("simulated_by_series") else None
+    of_series = [series.get(name) for name in series.object()] if series else []
+    for simulated in [*of_series, *([document.get("simulated")] if document.has("simulated") else [])]:
+        simulated.expect_some(cluster="text", network="text", numbers="an object", simulating_s="a number")
 
 
-def _texts(entry: Checked) -> dict[str, str]:
-    return {key: _as_text(Checked(entry.file, value, f"{entry.place}.{key}")) for key, value in entry.object().items()}
+def read_host(parent: Checked) -> dict[str, Any]:
+    """The host that a manifest or a benchmark names."""
+    host = parent.get("host")
+    host.expect_some(**HOST)
+    return host.object()
+
+
+def read_texts(entry: Checked) -> dict[str, str]:
+    """An object that holds nothing but texts."""
+    return {key: entry.text(key) for key in entry.object()}
+
+
+def study(directory: Path, record: Manifest) -> Checked:
+    """What the manifest says of its study."""
+    return Checked(directory / FILE, record.extra.get("study"), "study")
 
 
 def _checked_time(document: Checked) -> str:

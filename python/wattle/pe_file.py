@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from wattle import limits
 from wattle.checked import Checked, read_json, require_schema
 from wattle.pe import (
     DROPS,
@@ -30,7 +31,7 @@ SCHEMA = 1
 def read_pe(path: Path, number: int) -> PE:
     document = read_json(path)
     require_schema(document, SCHEMA)
-    n_pes = document.integer("n_pes", lo=1)
+    n_pes = document.integer("n_pes", lo=1, hi=limits.PES)
     pe = document.integer("pe")
     if pe != number or pe >= n_pes:
         raise document.get("pe").wrong(f"says {pe} of {n_pes} in a file named {path.name}")

@@ -161,7 +161,7 @@ def load(
 def _files(folder: Path) -> Iterator[tuple[int, Path]]:
     """The profile files in order of PE. A name that merely looks alike is an error: it would be counted as missing."""
     for path in sorted(folder.glob("pe-*.json")):
-        match = re.fullmatch(r"pe-(\d{5,})\.json", path.name)
+        match = re.fullmatch(r"pe-([0-9]{5})\.json", path.name)
         if not match:
             raise DamagedFile(path, "is not a profile's name; expected pe-00000.json, pe-00001.json ...")
         yield int(match.group(1)), path

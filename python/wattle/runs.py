@@ -53,7 +53,7 @@ def load(directory: Path, allow_damaged: bool = False) -> Run:
 
 
 def _sample(directory: Path, manifest: Manifest, allow_damaged: bool) -> Sample:
-    if not manifest.extra.get("profile", True):
+    if manifest.extra.get("profile") is False:
         return Sample(directory, manifest, None)
     found = profiles.load(directory, _n_pes(directory, manifest), allow_damaged, manifest.n_hosts)
     return Sample(directory, manifest, found)

@@ -74,7 +74,7 @@ def _why_not(path: str, recorded: str) -> str:
         return "in no module"
     if not path.startswith("/"):  # the tools would take it for a file beside us, or for an option
         return "its path is not absolute"
-    if not Path(path).is_file():
+    if "\0" in path or not Path(path).is_file():
         return "the binary is gone"
     now = elf.build_id(path)
     if recorded and now is not None and now != recorded:

@@ -94,8 +94,8 @@ def test_a_damaged_profile_is_named_with_what_is_wrong(run_dir, change, wrong):
         (b'{"schema": 1, "pe"', "is not JSON"),
         (b"[]", "expected an object, found a list"),
         (b"\xff\xfe\x00", "is not text"),
-        (b"NaN", "expected an object"),
-        (b"[" * 100000, "nested too deeply"),
+        (b"NaN", "holds NaN"),
+        (b"[" * 100000, "nested deeper than 32"),
     ],
 )
 def test_a_file_that_was_cut_off_or_is_something_else_is_named(run_dir, text, wrong):

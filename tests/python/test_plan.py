@@ -72,7 +72,7 @@ GOOD = "schema: 1\nn_pes: 2\nmachine: m\nclusters:\n  - clock_ghz: 1.2\n    pes:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("schema: 1", "schema: 9"), "schema: 9"),
+        (("schema: 1", "schema: 9"), "schema: '9'"),
         (("n_pes: 2", "n_pes: none"), "n_pes: 'none'"),
         (("n_pes: 2", "n_pes: 3"), "PE 2 is in no cluster"),
         (("0-1", "0-1,1"), "PE 1 is in two clusters"),

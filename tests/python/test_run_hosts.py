@@ -118,7 +118,7 @@ def test_a_host_file_that_is_none_is_named_with_its_line(wattle: Wattle, tmp_pat
 
 
 def test_a_host_file_that_is_not_there_and_two_ways_at_once_are_errors(wattle: Wattle, tmp_path):
-    assert "No such file or directory" in wattle("run", "--hostfile", tmp_path / "none", "true").stderr
+    assert "is missing" in wattle("run", "--hostfile", tmp_path / "none", "true").stderr
     assert "Is a directory" in wattle("run", "--hostfile", tmp_path, "true").stderr
     assert "give one of the two" in wattle("run", "--hosts", "a", "--hostfile", "f", "true").stderr
 

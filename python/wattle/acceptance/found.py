@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from wattle.acceptance.steps import NODE_SENSORS, SENSORS, energy_of
 from wattle.acceptance.trial import Result
 from wattle.acceptance.untried import Tried
+from wattle.checked import read_json
+from wattle.errors import DamagedFile
 from wattle.study.knob import ACTING
 
 KEPT = ("domain", "scope", "provenance", "source", "joules", "uncertainty", "interval_s", "covered_s")
@@ -80,9 +82,10 @@ def _no_clocks(folder: Path, steps: Mapping[str, Result]) -> str | None:
 def _pes(folder: Path, runs: str) -> Iterator[dict[str, Any]]:
     """What the PEs of these runs left."""
     for path in sorted(folder.glob(f"{runs}/profile/pe-*.json")):
-        try:
-            pe = json.loads(path.read_text())
-        except (OSError, ValueError):
-            continue
-        if isinstance(pe, dict):
-            yield pe
+        with suppress(DamagedFile):
+            pe = read_json(path)
+            pe.expect_some(node="an object", meter="an object", clocks="an object")
+            for figure in pe.get("node").items("joules") if pe.has("node") else ():
+                figure.text("provenance")
+                figure.number("joules", lo=None)
+            yield pe.object()

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from wattle import units
+from wattle.checked import Checked, parse_json
 from wattle.commands import run_quietly
 from wattle.console import visible
 from wattle.errors import WattleError
@@ -136,7 +137,7 @@ class Job:
     def _read(self, lines: Iterable[str]) -> Iterator[tuple[Case, float]]:
         for line in lines:
             if line.startswith("{"):
-                yield from self._of_json(json.loads(line))
+                yield from self._of_json(parse_json(self.program, line).object())
             elif match := re.search(r": ([0-9.]+) s, .*: correct$", line):
                 yield self.cases[0], float(match[1])
 
@@ -145,14 +146,14 @@ class Job:
             return
         for case in self.cases:
             if row.get("what") == case.name and row.get("bytes") == case.bytes:
-                yield case, float(str(row["seconds"]))
+                yield case, Checked(self.program, row).known("seconds")
             latency = row.get("latency_s")
             if (
                 row.get("pattern") == case.name
                 and row.get("fragment_bytes") == case.bytes
                 and isinstance(latency, dict)
             ):
-                yield case, float(latency["median"])
+                yield case, Checked(self.program, latency).known("median")
 
 
 def jobs() -> list[Job]:

@@ -126,8 +126,8 @@ def read(document: Checked) -> Prices:
         cpu=machine.text("cpu"),
         kernel=machine.text("kernel"),
         cores=machine.integer("cores", lo=1),
-        used_cores=tuple(int(core.value) for core in how.items("cores")),
-        threads_of_one_core=how.get("threads_of_one_core").value is True,
+        used_cores=tuple(core.expect("a whole number").value for core in how.items("cores")),
+        threads_of_one_core=how.flag("threads_of_one_core"),
         others_cores=load_.number("others_cores"),
         stolen_cores=load_.number("stolen_cores"),
         prices=tuple(_price(name, prices.get(name)) for name in prices.object()),
@@ -140,7 +140,7 @@ def _price(name: str, row: Checked) -> Price:
 
 def _cell(cell: Checked) -> Cell:
     why = cell.text("why") if cell.has("why") else ""
-    applies = cell.get("applies").value is True
+    applies = cell.flag("applies")
     if not cell.has("median_s"):
         return Cell(None, None, None, 0, why, applies)
     # No lower bound: a fence's price is a difference, and may come out below zero where it costs next to nothing.

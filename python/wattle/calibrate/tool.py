@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wattle import paths, stopping
-from wattle.checked import Checked
+from wattle.checked import Checked, parse_json
 from wattle.errors import Interrupted, WattleError
 
 NAME = "wattle-calibrate"
@@ -61,7 +60,4 @@ def failed(tool: Path, code: int, said: str) -> WattleError:
 
 def parsed(tool: Path, text: str) -> Checked:
     """What it wrote on standard output."""
-    try:
-        return Checked(tool, json.loads(text))
-    except json.JSONDecodeError as error:
-        raise WattleError(f"{tool} wrote something that is not JSON ({error}); is it of this version?") from None
+    return parse_json(tool, text)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattle import manifest as manifests
-from wattle.checked import Checked
+from wattle.checked import Checked, shown
 from wattle.compare.verdict import Difference, Verdict, difference
-from wattle.errors import DamagedFile, WattleError
+from wattle.errors import WattleError
 from wattle.metrics import Spread, spread_of
 from wattle.provenance import Joules, Provenance, unavailable
 from wattle.study.place import Place, of_study
 
 if TYPE_CHECKING:
     import polars as pl
-
-FILE = "samples.parquet"
 
 
 @dataclass(frozen=True)
@@ -29,6 +28,15 @@ class Layout:
     cell: tuple[str, ...]
     series: str
     figures: tuple[tuple[str, str], ...]
+    samples: str  # the module of wattle.study that says what the columns hold
+
+    def schema(self) -> dict[str, Any]:
+        """Of the columns that are compared."""
+        whole = importlib.import_module(f"wattle.study.{self.samples}").SCHEMA
+        figures = [column for column, _ in self.figures]
+        domains = [column.removesuffix("_J") for column in figures if column.endswith("_J")]
+        beside = [f"{domain}_{what}" for domain in domains for what in ("uncertainty_J", "provenance", "source")]
+        return {column: whole[column] for column in (*self.cell, *figures, *beside)}
 
 
 # Of a mini-app, by input and number of PEs; those whose work was held back are a series of their own.
@@ -36,6 +44,7 @@ VERSIONS = Layout(
     ("series", "input", "pes", "version"),
     "version",
     (("seconds", "time"), ("cpu_s", "CPU seconds"), ("cpu_J", "CPU energy"), ("dram_J", "DRAM energy")),
+    "versions_samples",
 )
 
 LAYOUTS = {
@@ -43,12 +52,14 @@ LAYOUTS = {
         ("series", "pattern", "payload", "fragments"),
         "pattern",
         (("latency_s", "latency"), ("cpu_J", "CPU energy"), ("dram_J", "DRAM energy")),
+        "patterns_samples",
     ),
     **dict.fromkeys(("tsp", "mst"), VERSIONS),
     "am": Layout(
         ("series", "test", "way", "bytes", "in_flight", "pes"),
         "way",
         (("message_s", "time a message"), ("cpu_J", "CPU energy"), ("dram_J", "DRAM energy")),
+        "am_samples",
     ),
 }
 
@@ -116,27 +127,16 @@ def compare(before: Path, after: Path) -> StudyComparison:
 
 
 def _study(directory: Path, manifest: manifests.Manifest) -> str:
-    study = manifest.extra.get("study")
-    name = study.get("name") if isinstance(study, dict) else study
-    if name not in LAYOUTS:
-        raise WattleError(f"{directory}: study {name!r} cannot be compared; known: {', '.join(LAYOUTS)}")
-    return str(name)
+    name = (manifest.extra.get("study") or {}).get("name")
+    if not isinstance(name, str) or name not in LAYOUTS:
+        raise WattleError(f"{directory}: study {shown(name)} cannot be compared; known: {', '.join(LAYOUTS)}")
+    return name
 
 
 def _samples(directory: Path, layout: Layout) -> pl.DataFrame:
-    import polars as pl
+    from wattle.study import samples
 
-    path = directory / FILE
-    if not path.is_file():
-        raise DamagedFile(path, "is missing")
-    try:
-        frame = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise DamagedFile(path, f"is not a Parquet file that can be read: {str(error).partition(chr(10))[0]}") from None
-    missing = [c for c in (*layout.cell, *(column for column, _ in layout.figures)) if c not in frame.columns]
-    if missing:
-        raise DamagedFile(path, f"has no column {missing[0]!r}")
-    return frame
+    return samples.read(directory, layout.schema())
 
 
 def _cells(layout: Layout, before: pl.DataFrame, after: pl.DataFrame) -> list[Cell]:

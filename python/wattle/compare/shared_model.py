@@ -49,10 +49,7 @@ def _numbers(run: Run) -> Numbers:
     """The machine profile's numbers as the run recorded them."""
     manifest = run.samples[0].manifest
     rows = manifest.extra.get("machine_numbers") or []
-    try:
-        return {str(row["key"]): (float(row["value"]), float(row["plus_minus"])) for row in rows}
-    except (TypeError, KeyError, ValueError):
-        return {}
+    return {row["key"]: (row.get("value") or 0.0, row.get("plus_minus") or 0.0) for row in rows}
 
 
 def _same_source(metric: Metric, before: Run, after: Run) -> bool:
@@ -63,7 +60,9 @@ def _same_source(metric: Metric, before: Run, after: Run) -> bool:
 
 
 def _clocks(numbers: Numbers) -> list[str]:
-    return sorted({key.partition(".")[0] for key in numbers if key.startswith("clocks[")})
+    """Those that have watts for every state."""
+    found = sorted({key.partition(".")[0] for key in numbers if key.startswith("clocks[")})
+    return [clock for clock in found if all(f"{clock}.{state}" in numbers for state in STATES)]
 
 
 def _median_amounts(metric: Metric, run: Run, numbers: Numbers, clock: str) -> Amounts | None:

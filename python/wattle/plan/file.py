@@ -16,8 +16,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from wattle import input_files, limits
+from wattle.checked import shown
 from wattle.console import visible
-from wattle.errors import DamagedFile, WattleError
+from wattle.errors import DamagedFile
 
 SCHEMA = 1
 
@@ -61,10 +63,7 @@ def text(plan: Plan, about: list[str]) -> str:
 
 def read(path: Path) -> Plan:
     """Reads a plan; whatever is not of its form is an error with its line."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise WattleError(f"{path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
+    lines = input_files.read_text(path, limits.TEXT_BYTES).splitlines()
     head: dict[str, str] = {}
     clusters: list[dict[str, str]] = []
     for number, raw in enumerate(lines, 1):
@@ -75,7 +74,7 @@ def read(path: Path) -> Plan:
             r"(?P<new>  - |    )?(?P<key>schema|n_pes|machine|clusters|clock_ghz|pes):(?P<value>.*)", line
         )
         if not match or bool(match["new"]) != (match["key"] in ("clock_ghz", "pes")):
-            raise DamagedFile(path, f"line {number}: {line.strip()!r} is not a line of a plan")
+            raise DamagedFile(path, f"line {number}: {shown(line.strip())} is not a line of a plan")
         if match["new"] == "  - ":
             clusters.append({})
         if match["new"] and not clusters:
@@ -86,37 +85,39 @@ def read(path: Path) -> Plan:
 
 def _checked(path: Path, head: dict[str, str], clusters: list[dict[str, str]]) -> Plan:
     if head.get("schema") != str(SCHEMA):
-        raise DamagedFile(path, f"schema: {head.get('schema')}; this version reads {SCHEMA}")
+        raise DamagedFile(path, f"schema: {shown(head.get('schema'))}; this version reads {SCHEMA}")
     n_pes = _whole(path, "n_pes", head.get("n_pes", ""))
-    found = [Cluster(_clock(path, c.get("clock_ghz", "")), _pes(path, c.get("pes", ""), n_pes)) for c in clusters]
-    seen = [pe for c in found for pe in c.pes]
-    twice = sorted({pe for pe in seen if seen.count(pe) > 1}) if len(seen) != len(set(seen)) else []
-    if twice:
-        raise DamagedFile(path, f"PE {twice[0]} is in two clusters")
-    missing = sorted(set(range(n_pes)) - set(seen))
+    seen: set[int] = set()
+    found = [Cluster(_clock(path, c.get("clock_ghz", "")), _pes(path, c.get("pes", ""), n_pes, seen)) for c in clusters]
+    missing = sorted(set(range(n_pes)) - seen)
     if missing:
         raise DamagedFile(path, f"PE {missing[0]} is in no cluster")
     return Plan(n_pes, head.get("machine", ""), found)
 
 
 def _whole(path: Path, key: str, value: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,6}", value) or int(value) < 1:
-        raise DamagedFile(path, f"{key}: {value!r}; expected a whole number from 1")
+    if not re.fullmatch(r"[0-9]{1,6}", value) or not 1 <= int(value) <= limits.PES:
+        raise DamagedFile(path, f"{key}: {shown(value)}; expected a whole number from 1 to {limits.PES}")
     return int(value)
 
 
 def _clock(path: Path, value: str) -> float:
-    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", value) or not 0 < float(value) < 100:
-        raise DamagedFile(path, f"clock_ghz: {value!r}; expected GHz, above 0 and below 100")
+    if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,9})?", value) or not 0 < float(value) < 100:
+        raise DamagedFile(path, f"clock_ghz: {shown(value)}; expected GHz, above 0 and below 100")
     return float(value)
 
 
-def _pes(path: Path, value: str, n_pes: int) -> list[int]:
+def _pes(path: Path, value: str, n_pes: int, seen: set[int]) -> list[int]:
+    """`seen`: those of the clusters so far, to which these are added."""
     found: list[int] = []
     for part in value.split(","):
         match = re.fullmatch(r"\s*([0-9]{1,6})(?:-([0-9]{1,6}))?\s*", part)
         last = int(match[2] or match[1]) if match else -1
         if not match or last < int(match[1]) or last >= n_pes:
-            raise DamagedFile(path, f"pes: {value!r}; expected PEs 0 to {n_pes - 1}, as in 0-1,3")
-        found += range(int(match[1]), last + 1)
+            raise DamagedFile(path, f"pes: {shown(value)}; expected PEs 0 to {n_pes - 1}, as in 0-1,3")
+        these = range(int(match[1]), last + 1)
+        if (twice := next((pe for pe in these if pe in seen), None)) is not None:
+            raise DamagedFile(path, f"PE {twice} is in two clusters")
+        seen.update(these)
+        found += these
     return found

@@ -7,7 +7,6 @@ from typing import Any
 
 from wattle import manifest as manifests
 from wattle import units
-from wattle.checked import Checked
 from wattle.manifest import Manifest
 from wattle.provenance import amount, joule_unit
 from wattle.report import am_figures as drawn
@@ -95,7 +94,7 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
 
 def _method(directory: Path, record: Manifest) -> dict[str, Any]:
     """How the study was run, from its manifest."""
-    plan = Checked(directory / manifests.FILE, record.extra.get("study"), "study")
+    plan = manifests.study(directory, record)
     names = ("repeats", "ucx_repeats", "bandwidth_in_flight", "rate_bytes")
     return {name: plan.integer(name, lo=1) for name in names} | {"min_time_s": plan.number("min_time_s")}
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wattle.checked import Checked, read_json, require_schema
-from wattle.manifest import Manifest
+from wattle.manifest import Manifest, read_host, read_texts
 
 SCHEMA = 3
 
@@ -75,7 +75,7 @@ def read(path: Path) -> Bench:
         record=_record(about),
         peer=about.text("peer") if about.has("peer") else "",
         pairs=about.integer("pairs", lo=1),
-        quick=_flag(about, "quick"),
+        quick=about.flag("quick"),
         bars=[_bar(entry) for entry in document.items("bars")],
         limits=[_limit(entry) for entry in document.items("limits")],
     )
@@ -85,40 +85,28 @@ def _record(about: Checked) -> Manifest:
     """As of a run, for the page's foot. Jobs had several numbers of PEs."""
     return Manifest(
         kind="bench",
-        command=[str(word.value) for word in about.items("command")],
+        command=about.texts("command"),
         n_pes=0,
         started=about.text("started"),
-        host=about.get("host").object(),
-        settings={key: str(value) for key, value in about.get("settings").object().items()},
-        versions={key: str(value) for key, value in about.get("versions").object().items()},
+        host=read_host(about),
+        settings=read_texts(about.get("settings")),
+        versions=read_texts(about.get("versions")),
     )
 
 
 def _bar(entry: Checked) -> Bar:
-    texts = {key: entry.text(key) for key in ("section", "label", "other_name", "ours", "other", "verdict")}
-    numbers = {key: _known(entry, key) for key in ("value", "low", "high", "bar", "beyond")}
+    texts = {key: entry.text(key) for key in ("label", "other_name", "ours", "other", "verdict")}
+    numbers = {key: entry.known(key) for key in ("value", "low", "high", "beyond")}
     return Bar(
+        section=entry.name("section"),
         **texts,
+        bar=entry.positive("bar"),
         **numbers,
         best=entry.number("best"),
-        no_slower=_flag(entry, "no_slower") if entry.has("no_slower") else None,
-        disturbed=_flag(entry, "disturbed"),
+        no_slower=entry.flag("no_slower") if entry.has("no_slower") else None,
+        disturbed=entry.flag("disturbed"),
     )
 
 
 def _limit(entry: Checked) -> Limit:
-    return Limit(entry.text("label"), entry.integer("bytes"), _known(entry, "median_s"))
-
-
-def _known(entry: Checked, key: str) -> float:
-    value = entry.number(key)
-    if value is None:
-        raise entry.get(key).wrong("expected a number, found null")
-    return value
-
-
-def _flag(entry: Checked, key: str) -> bool:
-    value = entry.get(key).value
-    if not isinstance(value, bool):
-        raise entry.get(key).wrong(f"expected true or false, found {value!r}")
-    return value
+    return Limit(entry.text("label"), entry.integer("bytes"), entry.positive("median_s"))

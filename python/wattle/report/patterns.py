@@ -7,7 +7,6 @@ from typing import Any
 
 from wattle import manifest as manifests
 from wattle import units
-from wattle.checked import Checked
 from wattle.manifest import Manifest
 from wattle.provenance import amount
 from wattle.report import patterns_figures as drawn
@@ -98,12 +97,12 @@ def build(study: Study, directory: Path, record: Manifest) -> Page:
 
 def _method(directory: Path, record: Manifest) -> dict[str, Any]:
     """How the study was run, from its manifest."""
-    plan = Checked(directory / manifests.FILE, record.extra.get("study"), "study")
+    plan = manifests.study(directory, record)
     fewest = plan.count("min_iterations") if plan.has("min_iterations") else None
     return {
         "min_iterations": fewest,
-        "clear": plan.get("clear").value or "not known how",
-        "pinned": plan.get("pinned").value is True,
+        "clear": (plan.text("clear") if plan.has("clear") else "") or "not known how",
+        "pinned": plan.flag("pinned"),
         "gap": plan.count("gap"),
         "repeats": plan.integer("repeats", lo=1),
         "min_time_s": plan.number("min_time_s"),

@@ -95,13 +95,11 @@ def _processes(a: Analysis) -> Section:
 
 
 def _per_pe(a: Analysis, point: Point) -> Figure:
-    from statistics import median
-
-    compute, slack = a.more(point, "compute_s"), a.more(point, "slack_s")
+    compute, slack = (a.medians(point, key, point.pes) for key in ("compute_s", "slack_s"))
     heads = [f"PE {pe}" for pe in range(point.pes)]
     parts = [
-        ("compute", "--compute", [1e3 * median(v[pe] for v in compute) for pe in range(point.pes)]),
-        ("wait", "--spin", [1e3 * median(v[pe] for v in slack) for pe in range(point.pes)]),
+        ("compute", "--compute", [1e3 * s for s in compute]),
+        ("wait", "--spin", [1e3 * s for s in slack]),
     ]
     return bars("process-pes", "An instance by PE, spinning", heads, parts, "ms", "medians of the samples")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from statistics import median
 
 from wattle.manifest import Manifest
 from wattle.report import sweep
@@ -83,9 +82,8 @@ def _phases(a: Analysis) -> Figure:
     for way in WAYS:
         for who in ("sender", "receiver"):
             for point in a.select(series=PUTS, name=way, who=who, wait="spin", clock=None, x=few):
-                samples = a.more(point, "phase_s")
                 heads.append(f"{way}, {who}")
-                values.append([1e3 * median(s[k] or 0 for s in samples) for k in range(len(PHASES))])
+                values.append([1e3 * s for s in a.medians(point, "phase_s", len(PHASES))])
     parts = [
         (name, colour, [v[k] for v in values]) for k, (name, colour) in enumerate(zip(PHASES, COLOURS, strict=True))
     ]

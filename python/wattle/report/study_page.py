@@ -5,18 +5,29 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
+import numpy as np
+
 from wattle import manifest as manifests
-from wattle.checked import Checked
+from wattle.checked import shown
+from wattle.errors import DamagedFile
 from wattle.manifest import Manifest
 from wattle.report.page import Page
-from wattle.study import registry
+from wattle.study import registry, samples
 
 
 def build(directory: Path, record: Manifest) -> Page:
     """Reads and checks the study directory and makes its page."""
-    entry = Checked(directory / manifests.FILE, record.extra.get("study"), "study")
+    entry = manifests.study(directory, record)
     name = entry.text("name")
     if name not in registry.MODULES:
-        raise entry.get("name").wrong(f"{name!r} is a study this version does not know")
+        raise entry.get("name").wrong(f"{shown(name)} is a study this version does not know")
     study = registry.find(name)
-    return importlib.import_module(study.page).build(study, directory, record)
+    page = importlib.import_module(study.page)
+    try:
+        with np.errstate(over="raise", divide="raise", invalid="raise"):
+            return page.build(study, directory, record)
+    except (LookupError, ArithmeticError, ValueError, TypeError, StopIteration) as error:
+        # Every value is checked by itself when it is read. That a figure's samples are there, and go together, is only
+        # found where the figure is made of them. (TypeError: of a null where the figure needs a value.)
+        why = f"{type(error).__name__}: {error}".rstrip(": ")
+        raise DamagedFile(directory / samples.FILE, f"lacks samples that the report needs ({why})") from error

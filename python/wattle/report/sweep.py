@@ -9,7 +9,6 @@ from typing import Any
 
 from wattle import manifest as manifests
 from wattle import units
-from wattle.checked import Checked
 from wattle.manifest import Manifest
 from wattle.report.amounts import si
 from wattle.report.figures import Figure, Look
@@ -48,7 +47,7 @@ def build(
 ) -> Page:
     """Reads and checks the directory's samples, and makes the page."""
     analysis: Analysis = study.load(directory, record)
-    told = Checked(directory / manifests.FILE, record.extra.get("study"), "study")
+    told = manifests.study(directory, record)
     rows = sweep.judge(made, analysis)
     sections = [s for s in sections_of(analysis) if s.figures]
     title, heads, lines = made.table(analysis)
@@ -87,7 +86,8 @@ def build(
 
 def _clusters(record: Manifest) -> list[str]:
     """Of a simulated study: those that its jobs ran on."""
-    by_series = record.extra.get("simulated_by_series", {}).values() or [record.extra.get("simulated", {})]
+    extra = record.extra
+    by_series = (extra.get("simulated_by_series") or {}).values() or [extra.get("simulated") or {}]
     return list(dict.fromkeys(str(one.get("cluster", "?")) for one in by_series))
 
 

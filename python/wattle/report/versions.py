@@ -8,7 +8,6 @@ from typing import Any
 
 from wattle import manifest as manifests
 from wattle import units
-from wattle.checked import Checked
 from wattle.manifest import Manifest
 from wattle.report import versions_figures as drawn
 from wattle.report.amounts import si, si_scale
@@ -80,7 +79,7 @@ def _short(given: str) -> str:
 
 
 def _method(directory: Path, record: Manifest) -> dict[str, Any]:
-    plan = Checked(directory / manifests.FILE, record.extra.get("study"), "study")
+    plan = manifests.study(directory, record)
     return {"rounds": plan.integer("rounds", lo=1), "each": plan.integer("each", lo=1)}
 
 

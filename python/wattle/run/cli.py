@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from wattle import console, info, manifest, paths, runs, stopping, units
+from wattle import console, info, limits, manifest, paths, runs, stopping, units
 from wattle.console import styled
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
@@ -23,7 +23,6 @@ from wattle.run.hosts import given as hosts_given
 from wattle.run.show import show
 from wattle.run.summary import document
 
-PES_MOST = 99999  # five digits in the name of a profile file
 REPEATS_MOST = 999
 TIMELINE_BYTES = "2M"  # of each thread: 65,000 spans
 
@@ -82,7 +81,7 @@ def run(
         mpi_jobs.check(n, hosts, hostfile)
     given = hosts_given(hosts, hostfile)
     n = 1 if mpi else given.pes() if n is None else n  # of an MPI job, its profile will say
-    _check_range("-n", n, PES_MOST)
+    _check_range("-n", n, limits.PES)
     _check_range("--repeat", repeat, REPEATS_MOST)
     chosen = _chosen_settings(settings or [], meter, machine, profile)
     if timeline:

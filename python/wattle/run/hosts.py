@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ipaddress
+import itertools
 import os
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wattle.errors import WattleError
+from wattle import input_files, limits
+from wattle.checked import SHOWN, shown
+from wattle.errors import DamagedFile, WattleError
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 RANGES = re.compile(r"([A-Za-z0-9_][A-Za-z0-9_.-]*)\[([0-9,-]+)\]")  # Slurm's: node[1-3,07]
-SLOTS_MOST = 65536
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,12 @@ class Hosts:
 def _of_slurm(name: str) -> int:
     """A number of the allocation we are in; 0 where we are in none."""
     value = os.environ.get(name, "") if "SLURM_JOB_ID" in os.environ else ""
-    return int(value) if value.isascii() and value.isdecimal() else 0
+    return _whole(value) or 0
+
+
+def _whole(text: str) -> int | None:
+    """None where it is no whole number, or one that no count of hosts or PEs can be."""
+    return int(text) if re.fullmatch(rf"[0-9]{{1,{limits.DIGITS}}}", text) else None
 
 
 def given(listed: str | None, file: Path | None) -> Hosts:
@@ -67,21 +75,41 @@ def given(listed: str | None, file: Path | None) -> Hosts:
     if listed is not None and file is not None:
         raise WattleError("--hosts and --hostfile: give one of the two")
     if listed is not None:
-        entries = re.split(r",(?![^\[\]]*\])", listed)  # a comma within brackets belongs to the name
-        return Hosts([host for entry in entries for host in _of_list(listed, entry)], ["--host", listed])
+        hosts = _few("--hosts", (host for entry in _entries(listed) for host in _of_list(listed, entry)))
+        return Hosts(hosts, ["--host", listed])
     if file is not None:
         return Hosts(_of_file(file), ["--hostfile", str(file)])
     return Hosts()
 
 
-def _of_list(listed: str, entry: str) -> list[Host]:
+def _entries(listed: str) -> Iterator[str]:
+    """What commas part; one within brackets belongs to the name."""
+    entry: list[str] = []
+    for part in listed.split(","):
+        entry.append(part)
+        if part.rfind("[") <= part.rfind("]") and ("]" in part or len(entry) == 1):
+            yield ",".join(entry)
+            entry = []
+    if entry:
+        yield ",".join(entry)
+
+
+def _few(where: str, hosts: Iterable[Host]) -> list[Host]:
+    """All of them, if they are no more than a job can have."""
+    found = list(itertools.islice(hosts, limits.HOSTS + 1))
+    if len(found) > limits.HOSTS:
+        raise WattleError(f"{where}: names more than {limits.HOSTS} hosts")
+    return found
+
+
+def _of_list(listed: str, entry: str) -> Iterator[Host]:
     """`a`, `a:2`, `a[1-3]:2`."""
-    where = f"--hosts {listed}"
+    where = f"--hosts {listed if len(listed) <= SHOWN else listed[:SHOWN] + '...'}"
     if not entry:
         raise WattleError(f"{where}: a host's name is empty; write them as a,b or, with numbers of PEs, a:2,b:2")
     name, colon, slots = _parts(entry)
     taken = _slots(where, name, slots) if colon else 1
-    return [Host(each, taken) for each in _names(where, name)]
+    yield from (Host(each, taken) for each in _names(where, name))
 
 
 def _parts(entry: str) -> tuple[str, str, str]:
@@ -95,49 +123,51 @@ def _parts(entry: str) -> tuple[str, str, str]:
 
 def _of_file(file: Path) -> list[Host]:
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise WattleError(f"--hostfile {file}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise WattleError(f"--hostfile {file}: is not text") from None
+        lines = input_files.read_text(file, limits.TEXT_BYTES).splitlines()
+    except DamagedFile as error:
+        raise WattleError(f"--hostfile {error}") from None
     rows = [(i, line.partition("#")[0].split()) for i, line in enumerate(lines, 1)]
-    hosts = [host for i, words in rows if words for host in _of_line(f"--hostfile {file}, line {i}", words)]
+    where = f"--hostfile {file}"
+    hosts = _few(where, (host for i, words in rows if words for host in _of_line(f"{where}, line {i}", words)))
     if not hosts:
         raise WattleError(f"--hostfile {file}: names no host; write one a line, as in `node1 slots=2`")
     return hosts
 
 
-def _of_line(where: str, words: list[str]) -> list[Host]:
+def _of_line(where: str, words: list[str]) -> Iterator[Host]:
     """`a`, `a slots=2` (Open MPI's way) or `a:2` (MPICH's); other words are the launcher's business."""
     name, colon, slots = _parts(words[0].rpartition("@")[2])
     found = next((word.removeprefix("slots=") for word in words[1:] if word.startswith("slots=")), None)
     if found is None and colon:
         found = slots
     taken = None if found is None else _slots(where, name, found)
-    return [Host(each, taken) for each in _names(where, name)]
+    yield from (Host(each, taken) for each in _names(where, name))
 
 
-def _names(where: str, name: str) -> list[str]:
+def _names(where: str, name: str) -> Iterator[str]:
     """The name, or each that `a[1-3]` stands for."""
     if found := RANGES.fullmatch(name):
-        return [found[1] + number for part in found[2].split(",") for number in _range(where, name, part)]
-    if not NAME.fullmatch(name) and ":" not in name:
-        raise WattleError(f"{where}: {name!r} is no host's name; expected letters, digits, dots and dashes")
-    return [name]
+        for part in found[2].split(","):
+            yield from (found[1] + number for number in _range(f"{where}: {shown(part)} in {shown(name)[1:-1]}", part))
+        return
+    if len(name) > limits.NAME or (not NAME.fullmatch(name) and ":" not in name):
+        raise WattleError(f"{where}: {shown(name)} is no host's name; expected letters, digits, dots and dashes")
+    yield name
 
 
-def _range(where: str, name: str, part: str) -> list[str]:
+def _range(where: str, part: str) -> Iterator[str]:
     """`08-10` as 08, 09, 10."""
     first, dash, last = part.partition("-")
-    if not first.isdecimal() or (dash and not last.isdecimal()) or int(last or first) < int(first):
-        raise WattleError(f"{where}: {part!r} in {name} is no range; write it as [1-3] or [1,3-5]")
-    if int(last or first) - int(first) >= SLOTS_MOST:
-        raise WattleError(f"{where}: {part!r} in {name} are more than {SLOTS_MOST} hosts")
-    return [str(i).zfill(len(first)) for i in range(int(first), int(last or first) + 1)]
+    low, high = _whole(first), _whole(last if dash else first)
+    if low is None or high is None or high < low:
+        raise WattleError(f"{where} is no range; write it as [1-3] or [1,3-5]")
+    if high - low >= limits.HOSTS:
+        raise WattleError(f"{where} are more than {limits.HOSTS} hosts")
+    yield from (str(i).zfill(len(first)) for i in range(low, high + 1))
 
 
 def _slots(where: str, name: str, text: str) -> int:
-    value = int(text) if text.isascii() and text.isdecimal() else 0
-    if not 1 <= value <= SLOTS_MOST:
-        raise WattleError(f"{where}: {text!r} PEs on {name}: expected 1 to {SLOTS_MOST}")
+    value = _whole(text) or 0
+    if not 1 <= value <= limits.HOSTS:
+        raise WattleError(f"{where}: {shown(text)} PEs on {shown(name)[1:-1]}: expected 1 to {limits.HOSTS}")
     return value

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-import tomllib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from wattle import paths
+from wattle.checked import Checked, read_toml, shown
 from wattle.errors import WattleError
 
 TAGS = ("measured", "cited", "derived", "assumed")
@@ -32,6 +31,7 @@ OF_CORE = {
     "nic": "W",
     "nic_byte": "J/B",
 }
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")  # of a file in machines, without its ending
 OPTIONAL = ("cores",)  # a cluster may have all numbers itself
 
 
@@ -96,44 +96,31 @@ def _find(kind: str, name: str) -> Path:
         return Path(name)
     folder = paths.machines_dir() / kind
     path = folder / f"{name}.toml"
-    if not path.is_file():
+    if not NAME.fullmatch(name) or not path.is_file():
         known = ", ".join(sorted(p.stem for p in folder.glob("*.toml")))
-        raise WattleError(f"{kind[:-1]} {name} is unknown; known are {known}, or give a file that ends in .toml")
+        raise WattleError(
+            f"{kind[:-1]} {shown(name)[1:-1]} is unknown; known are {known}, or give a file that ends in .toml"
+        )
     return path
 
 
 def _read(path: Path, words: tuple[str, ...], units: dict[str, str]) -> tuple[dict[str, str], dict[str, Number]]:
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise WattleError(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise WattleError(f"{path}: {error}") from None
-    for key in table:
+    table = read_toml(path)
+    for key in table.object():
         if key not in words and key not in units:
-            raise WattleError(f"{path}: {key}: expected one of {', '.join([*words, *units])}")
-    for key in words:
-        if not isinstance(table.get(key), str) and (key in table or key not in OPTIONAL):
-            raise WattleError(f"{path}: {key}: expected text")
-    found = {key: _number(path, key, table[key], units[key]) for key in units if key in table}
-    return {key: table[key] for key in words if key in table}, found
+            raise table.wrong(f"{shown(key)}: expected one of {', '.join([*words, *units])}")
+    found = {key: _number(table.get(key), units[key]) for key in units if table.has(key)}
+    return {key: table.text(key) for key in words if table.has(key) or key not in OPTIONAL}, found
 
 
-def _number(path: Path, key: str, row: Any, unit: str) -> Number:
+def _number(row: Checked, unit: str) -> Number:
     """As in a machine profile: finite, not negative, with its unit, and a tag that is backed."""
-    if not isinstance(row, dict):
-        raise WattleError(f"{path}: {key}: expected a table with value, plus_minus, unit, tag")
-    for field in ("value", "plus_minus"):
-        number = row.get(field)
-        if not isinstance(number, int | float) or not math.isfinite(number) or number < 0:
-            raise WattleError(f"{path}: {key}.{field}: expected a number that is not negative, found {number!r}")
-    if row.get("unit") != unit:
-        raise WattleError(f"{path}: {key}.unit: expected {unit}, found {row.get('unit')!r}")
-    tag, source, how = row.get("tag"), row.get("source", ""), row.get("how", "")
-    if tag not in TAGS:
-        raise WattleError(f"{path}: {key}.tag: expected one of {', '.join(TAGS)}, found {tag!r}")
+    value, plus_minus = row.known("value"), row.known("plus_minus")
+    row.choice("unit", (unit,))
+    tag = row.choice("tag", TAGS)
+    source, how = (row.text(key) if row.has(key) else "" for key in ("source", "how"))
     if tag != "assumed" and not source:
-        raise WattleError(f"{path}: {key}: what is {tag} names its source")
+        raise row.wrong(f"what is {tag} names its source")
     if tag != "cited" and not how:
-        raise WattleError(f"{path}: {key}: what is {tag} says how it was found")
-    return Number(float(row["value"]), float(row["plus_minus"]), unit, tag, source, how)
+        raise row.wrong(f"what is {tag} says how it was found")
+    return Number(value, plus_minus, unit, tag, source, how)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from wattle import limits
 from wattle.errors import WattleError
 from wattle.pe import STATES
 
@@ -75,6 +76,8 @@ def with_steps(node: Node, step_ghz: float) -> Node:
     if step_ghz <= 0:
         return replace(node, clocks=ordered)
     found = {clock.ghz: clock for clock in ordered}
+    if (base.ghz - ordered[0].ghz) / step_ghz > limits.STEPS:
+        raise WattleError(f"step: {step_ghz * 1e9:g} Hz make more than {limits.STEPS} clocks of a core")
     for low, high in pairwise(c for c in ordered if c.ghz <= base.ghz):
         steps = range(1, int((base.ghz - low.ghz) / step_ghz + 1e-9) + 1)
         for ghz in (round(base.ghz - k * step_ghz, 6) for k in steps):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wattle import units
+from wattle import limits, units
 from wattle.errors import WattleError
 from wattle.pe import PE, STAGES
 from wattle.profile import RunProfile
@@ -143,6 +143,11 @@ def _computing(pe: Told) -> tuple[np.ndarray, float]:
 def _of_sums(profile: RunProfile, why: str) -> tuple[Trace, str]:
     pes = profile.pes
     meetings = _count(pes)
+    if meetings > limits.MEETINGS:
+        raise WattleError(
+            f"{profile.directory}: all PEs met {meetings} times, and at most {limits.MEETINGS} meetings can be "
+            "replayed; `wattle run --timeline` keeps fewer"
+        )
     wall = profile.wall_s or 0.0
     active = np.array([min(wall, wall - sum(pe.state_s[stage] or 0.0 for stage in STAGES)) for pe in pes])
     compute = np.repeat(active[np.newaxis, :] / meetings, meetings, axis=0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wattle import files, info, paths
+from wattle import files, info, limits, paths
 from wattle.checked import Checked, read_json, require_schema
 from wattle.errors import WattleError
 from wattle.info import Info
@@ -20,7 +20,6 @@ from wattle.sim.cluster import Cluster
 from wattle.sim.node import Node
 
 SIMULATOR = "wattle-simulator"
-PES_MOST = 99999  # five digits in the name of a profile file
 RESULT, RESULT_SCHEMA = "simulation.json", 1
 STILL_RUNS = -1  # in place of a PE's exit status
 REAL_KNOBS = ("cpufreq", "powercap")
@@ -113,8 +112,8 @@ def plan(
 ) -> Simulation:
     """Checks what was asked for. `cluster`: one, or a name or a file of one. `clock_domain`: so many cores with one
     clock, whatever the cluster says."""
-    if not 1 <= pes <= PES_MOST:
-        raise WattleError(f"-n {pes}: expected 1 to {PES_MOST}")
+    if not 1 <= pes <= limits.PES:
+        raise WattleError(f"-n {pes}: expected 1 to {limits.PES}")
     if why := unavailable():
         raise WattleError(f"wattle sim is unavailable: {why}")
     described = clusters.read(cluster) if isinstance(cluster, str) else cluster

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from wattle import console, runs, units
+from wattle import manifest as manifests
+from wattle.checked import Checked
 from wattle.console import plain, styled
 from wattle.errors import WattleError
 from wattle.plan.choice import choose
@@ -84,11 +86,15 @@ def ask(directory: Path, cluster: str, slowdown: float, rank: str, network: str 
     told = recorded.read(profile)
     core = replay.core_of(machine)
     was = found.manifest.extra.get("simulated")
-    trace = told.trace if network is None else _on_network(told, was, network)
+    trace = (
+        told.trace
+        if network is None
+        else _on_network(told, Checked(directory / manifests.FILE, was, "simulated"), network)
+    )
     base = replay.run(trace, core, Policy("base clock", "spin"))
     choices = [_judge(trace, core, policy, base, slowdown) for policy in policies(trace, core)]
     choices.sort(key=lambda c: (not c.allowed, RANKS[rank](c.outcome)))
-    on = network or str((was or {}).get("network", "as recorded"))
+    on = network or str(was.get("network", "as recorded"))
     return Answer(str(directory), told.how, cluster, on, rank, base, choices)
 
 
@@ -159,12 +165,14 @@ def _saves_with(trace: Trace, core: Core, policy: Policy, states: list[str], sig
     return replay.run(trace, other, policy).joules < replay.run(trace, other, Policy("base clock", "spin")).joules
 
 
-def _on_network(told: Recorded, was: Any, name: str) -> Trace:
+def _on_network(told: Recorded, was: Checked, name: str) -> Trace:
     """Meetings and transfers as long as the two networks' numbers differ by. Only of a simulated run is it known
     what the network took."""
-    if not isinstance(was, dict) or "numbers" not in was:
+    if not was.has("numbers"):
         raise WattleError(f"--network {name}: the run was not simulated, so what its network took is not known apart")
-    before = {key: float(row["value"]) for key, row in was["numbers"].items()}
+    numbers = was.get("numbers")
+    before = {key: numbers.get(key).known("value") for key in ("message", "byte", "receive") if numbers.has(key)}
+    before |= {key: numbers.get(key).positive("value") for key in ("latency", "bandwidth")}
     after = {key: number.value for key, number in clusters.network(name).items()}
 
     def message(of: dict[str, float]) -> float:

@@ -287,7 +287,7 @@ def _told(plan: Plan, gathered: Gathered) -> dict[str, Any]:
 
 def load(directory: Path, record: Manifest) -> Analysis:
     """Reads a study directory's samples. A damaged one is an error that names the file and what is wrong."""
-    study = Checked(directory / manifest.FILE, record.extra.get("study"), "study")
+    study = manifest.study(directory, record)
     kept.check_finished(directory, record, study)
     frame = samples.read(directory, SCHEMA)
     path = directory / samples.FILE
@@ -305,7 +305,7 @@ def load(directory: Path, record: Manifest) -> Analysis:
 
 def read_floor(directory: Path, record: Manifest) -> list[Joules]:
     """What was drawn while PE 0 slept."""
-    study = Checked(directory / manifest.FILE, record.extra.get("study"), "study")
+    study = manifest.study(directory, record)
     return [read_joules(entry) for entry in study.items("floor")]
 
 

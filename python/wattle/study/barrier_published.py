@@ -12,6 +12,7 @@ from wattle.study.stats import Line, trend
 from wattle.study.sweep import Fit
 from wattle.study.sweep_analysis import Analysis, Point
 
+COUNTED = 3  # instructions, branches and branches not taken
 LATE, SCALE = "late", "scale"
 SLOPE, INTERCEPT, R2 = 33.1446, -1.88467, 0.999027
 SETUP = "a node of two Xeon E5-2670; how many PEs waited is not printed"
@@ -138,7 +139,8 @@ def _counted(which: int, words: str) -> Callable[[Analysis], Outcome]:
     def judge(a: Analysis) -> Outcome:
         pairs = []
         for point in a.select(series=LATE, wait="spin", mode="off"):
-            values = [v[which] for v in a.more(point, "counted") if v[which] is not None]
+            counted = (told.numbers(COUNTED)[which] for told in a.more(point, "counted"))
+            values = [count for count in counted if count is not None]
             if values:
                 pairs.append((point.x or 0, sorted(values)[len(values) // 2]))
         if len(pairs) < 3:
@@ -154,10 +156,10 @@ def _branches(a: Analysis) -> Outcome:
     """The same of branches; and which way they went, where that is counted, too."""
     risen = _counted(1, "branches")(a)
     both = [
-        (v[1], v[2])
+        (branches, missed)
         for point in a.select(series=LATE, wait="spin", mode="off")
-        for v in a.more(point, "counted")
-        if v[1] is not None and v[2] is not None
+        for _, branches, missed, *_ in (told.numbers(COUNTED) for told in a.more(point, "counted"))
+        if branches and missed is not None
     ]
     if not both:
         return replace(risen, ours=f"{risen.ours}; which way they went is not counted here")

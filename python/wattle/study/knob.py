@@ -60,7 +60,7 @@ class Knob:
 
 def of_study(study: Checked) -> Knob:
     entry = study.get("knob")
-    clocks = tuple(item.value for item in entry.items("clocks"))
+    clocks = tuple(ghz for ghz in entry.get("clocks").numbers() if ghz is not None)
     return Knob(entry.text("name"), entry.text("why"), clocks, entry.number("base"))
 
 

@@ -138,7 +138,7 @@ def told(a: Analysis, evaluations: int, place: Place) -> dict[str, Any]:
 
 
 def load(directory: Path, record: Manifest) -> Analysis:
-    study = Checked(directory / manifest.FILE, record.extra.get("study"), "study")
+    study = manifest.study(directory, record)
     kept.check_finished(directory, record, study)
     frame = samples.read(directory, SCHEMA)
     path = directory / samples.FILE

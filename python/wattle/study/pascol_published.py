@@ -111,7 +111,7 @@ def crossover_words(a: Analysis, op: str) -> str:
 def learned(a: Analysis, op: str) -> int | None:
     """The threshold that the runtime ended with, in the median of the jobs that tried both ways; the lower one of two
     in the middle."""
-    told = [t[op] for p in points(a, op, AWARE) for t in a.more(p, "thresholds")]
+    told = [t.integer(op) for p in points(a, op, AWARE) for t in a.more(p, "thresholds")]
     return int(statistics.median_low(told)) if told else None
 
 

@@ -195,7 +195,7 @@ def _told(plan: Plan, gathered: Gathered) -> dict[str, Any]:
 
 def load(directory: Path, record: Manifest) -> Analysis:
     """Reads a study directory's samples. A damaged one is an error that names the file and what is wrong."""
-    study = Checked(directory / manifest.FILE, record.extra.get("study"), "study")
+    study = manifest.study(directory, record)
     kept.check_finished(directory, record, study)
     floor: list[Joules] = [read_joules(entry) for entry in study.items("floor")]
     frame = samples.read(directory, SCHEMA)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import signal
@@ -14,8 +13,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from wattle import console, files, paths
+from wattle.checked import parse_json
 from wattle.commands import run_quietly
-from wattle.errors import WattleError
+from wattle.errors import DamagedFile, WattleError
 from wattle.paths import Home
 from wattle.study.place import Start
 
@@ -110,12 +110,12 @@ def _objects(program: Path, lines: IO[str]) -> Iterator[dict[str, Any]]:
         if not line.strip():
             continue
         try:
-            document = json.loads(line)
-        except json.JSONDecodeError:
-            document = None
-        if not isinstance(document, dict):
-            raise WattleError(f"{program.name} printed a line that is not a JSON object: {line.strip()[:200]!r}")
-        yield document
+            yield parse_json("it", line).object()
+        except DamagedFile as error:
+            printed = line.strip()[:200]
+            raise WattleError(
+                f"{program.name} printed a line that is not a JSON object: {printed!r} ({error.wrong})"
+            ) from None
 
 
 def _end(job: subprocess.Popen[str]) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from wattle import files
-from wattle.checked import Checked
+from wattle import files, input_files, limits
+from wattle.checked import Checked, parse_json, shown
 from wattle.errors import DamagedFile, WattleError
-from wattle.provenance import Joules, read_joules, total, unavailable
+from wattle.provenance import Joules, Provenance, read_joules, total, unavailable
 
 FILE = "samples.parquet"
 
@@ -42,10 +46,36 @@ def write(directory: Path, rows: Sequence[dict[str, Any]], schema: dict[str, Any
 def read(directory: Path, schema: dict[str, Any]) -> pl.DataFrame:
     """Reads DIR/samples.parquet and checks that it has the columns, and at least one row."""
     path = directory / FILE
-    if not path.is_file():
+    if not path.exists():
         raise DamagedFile(path, "is missing; the study did not finish, or the file was taken away")
+    data = input_files.read_bytes(path, limits.TABLE_BYTES)
+    with _silent():
+        frame = _parsed(path, data, schema)
+    return _checked(path, frame, schema)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """What the Parquet reader says of a damaged file, in many lines and around sys.stderr, goes nowhere."""
+    sys.stderr.flush()
+    kept = os.dup(2)
     try:
-        frame = pl.read_parquet(path)
+        with Path(os.devnull).open("w") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def _parsed(path: Path, data: bytes, schema: dict[str, Any]) -> pl.DataFrame:
+    try:
+        # Rows are counted first: a small file may say that it holds many.
+        rows = pl.scan_parquet(io.BytesIO(data)).select(pl.len()).collect().item()
+        if rows > limits.SAMPLES:
+            raise DamagedFile(path, f"holds {rows} samples; a study has at most {limits.SAMPLES}")
+        there = pl.read_parquet_schema(io.BytesIO(data))
+        return pl.read_parquet(io.BytesIO(data), columns=[name for name in schema if name in there])
     except (pl.exceptions.PolarsError, OSError, ValueError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise DamagedFile(path, f"is not a Parquet file that can be read: {first}") from None
@@ -53,7 +83,6 @@ def read(directory: Path, schema: dict[str, Any]) -> pl.DataFrame:
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
         raise DamagedFile(path, "is not a Parquet file that can be read") from None
-    return _checked(path, frame, schema)
 
 
 def _checked(path: Path, frame: pl.DataFrame, schema: dict[str, Any]) -> pl.DataFrame:
@@ -64,7 +93,31 @@ def _checked(path: Path, frame: pl.DataFrame, schema: dict[str, Any]) -> pl.Data
             raise DamagedFile(path, f"column {name!r} holds {frame.schema[name]}; expected {kind}")
     if frame.is_empty():
         raise DamagedFile(path, "holds no sample")
+    for name in schema:
+        _check_column(path, frame, name)
     return frame.select(list(schema))
+
+
+def _check_column(path: Path, frame: pl.DataFrame, name: str) -> None:
+    """Numbers within the limits, sources of joules that there are, and JSON."""
+    column, kind = pl.col(name), frame.schema[name]
+    if kind == pl.Float64:
+        wrong, expected = ~(column.abs() <= limits.NUMBER), "a finite number"
+    elif kind == pl.Int64:
+        most = limits.PES if name == "pes" else limits.COUNT
+        wrong, expected = ~column.is_between(0, most), f"a whole number from 0 to {most}"
+    elif name.endswith("_provenance"):
+        unknown = pl.col(f"{name.removesuffix('_provenance')}_J").is_null()
+        wrong = ~column.is_in(list(Provenance)) | (unknown != (column == Provenance.UNAVAILABLE))
+        wrong, expected = wrong.fill_null(True), "where its joules come from"
+    elif name.endswith("_json"):
+        for text in frame[name].drop_nulls().unique():
+            parse_json(f"{path}: column {name!r}", text)
+        return
+    else:
+        return
+    if (row := frame.select(wrong.arg_true().first()).item()) is not None:
+        raise DamagedFile(path, f"column {name!r}, row {row}: expected {expected}, found {shown(frame[name][row])}")
 
 
 def sum_domain(energy: Checked, key: str, want: str) -> Joules:

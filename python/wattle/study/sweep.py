@@ -14,7 +14,6 @@ from typing import Any
 import polars as pl
 
 from wattle import console, manifest, paths, units
-from wattle.checked import Checked
 from wattle.errors import DamagedFile, WattleError
 from wattle.manifest import Manifest
 from wattle.paths import Home
@@ -255,7 +254,7 @@ def _others(study: Sweep, plan: Plan) -> dict[str, Any]:
 
 def load(study: Sweep, directory: Path, record: Manifest) -> Analysis:
     """Reads a study directory's samples. A damaged one is an error that names the file and what is wrong."""
-    told = Checked(directory / manifest.FILE, record.extra.get("study"), "study")
+    told = manifest.study(directory, record)
     kept.check_finished(directory, record, told)
     frame = samples.read(directory, SCHEMA)
     path = directory / samples.FILE

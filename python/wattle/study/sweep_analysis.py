@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from statistics import median
 from typing import Any
 
 import polars as pl
 
-from wattle.study import energy
+from wattle.checked import Checked, parse_json, shown
+from wattle.errors import DamagedFile
+from wattle.study import energy, samples
 from wattle.study.knob import ACTING, Knob
 from wattle.study.place import Place
 from wattle.study.stats import Center, Line, center, line, savings
@@ -140,18 +142,27 @@ class Analysis:
         pairs = [(x(p), v) for p in points for row in self.points[p] if (v := value(row)) is not None]
         return line([a for a, _ in pairs], [b for _, b in pairs])
 
-    def more(self, point: Point, key: str) -> list[Any]:
-        """What the samples say beside the common, as lists by repeat."""
-        found = (json.loads(row["more_json"]).get(key) for row in self.points.get(point, []))
-        return [value for value in found if value is not None]
+    def more(self, point: Point, key: str) -> list[Checked]:
+        """What the samples say beside the common, by repeat."""
+        found = [parse_json(samples.FILE, row["more_json"]) for row in self.points.get(point, [])]
+        return [told.get(key) for told in found if told.has(key)]
+
+    def medians(self, point: Point, key: str, places: int) -> list[float]:
+        """Of lists of at least so many numbers that the samples say beside the common: of each place, over the repeats;
+        what a sample does not know counts as 0."""
+        told = [numbers.numbers(places) for numbers in self.more(point, key)]
+        if not told:
+            raise DamagedFile(samples.FILE, f"column 'more_json': no sample of {shown(point.name)} says {key}")
+        return [median(numbers[k] or 0.0 for numbers in told) for k in range(places)]
 
     def waits(self, point: Point) -> list[list[float]]:
         """Shares of a job's time that each PE waited; a list for each job."""
         jobs: dict[int, list[float]] = {}
         for row in self.points.get(point, []):
-            told = json.loads(row["job_waits_json"] or "{}")
-            if told.get("wall_s") and None not in told.get("wait_s", [None]):
-                jobs[row["job"]] = [w / told["wall_s"] for w in told["wait_s"]]
+            told = parse_json(samples.FILE, row["job_waits_json"] or "{}")
+            if told.has("wall_s") and told.has("wait_s") and None not in told.get("wait_s").expect("a list").value:
+                waits = told.get("wait_s").numbers(point.pes)[: point.pes]
+                jobs[row["job"]] = [(w or 0.0) / told.positive("wall_s") for w in waits]
         return list(jobs.values())
 
     def changes(self, point: Point) -> float | None:

@@ -3,6 +3,7 @@ theirs."""
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,6 @@ from typing import Any
 import polars as pl
 
 from wattle import console, manifest, paths, units
-from wattle.checked import Checked
 from wattle.errors import DamagedFile, WattleError
 from wattle.manifest import Manifest
 from wattle.paths import Home
@@ -121,7 +121,7 @@ def make_plan(app: App, pes: str | None, rounds: int | None, quick: bool, place:
 
 def parse_pes(text: str, place: Place) -> tuple[int, ...]:
     """`2,4,8` as numbers."""
-    found = [int(part) if part.strip().isdigit() else 0 for part in text.split(",")]
+    found = [int(part) if re.fullmatch(r"\s*[0-9]{1,9}\s*", part) else 0 for part in text.split(",")]
     if any(not 2 <= n <= MOST_PES for n in found):
         raise WattleError(f"--pes {text}: write numbers from 2 to {MOST_PES} as in 2,4,8")
     if place.across and not place.simulated and any(n % 2 for n in found):
@@ -194,7 +194,7 @@ def _told(plan: Plan) -> dict[str, Any]:
 
 def load(app: App, directory: Path, record: Manifest) -> Analysis:
     """Reads a study directory's samples. A damaged one is an error that names the file and what is wrong."""
-    study = Checked(directory / manifest.FILE, record.extra.get("study"), "study")
+    study = manifest.study(directory, record)
     kept.check_finished(directory, record, study)
     frame = samples.read(directory, SCHEMA)
     path = directory / samples.FILE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from enum import IntEnum
@@ -10,11 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from wattle.checked import Checked, require_schema
+from wattle import input_files, limits
+from wattle.checked import Checked, parse_json, require_schema
 from wattle.errors import DamagedFile
 
 SCHEMA = 1
 LONGEST_HEAD = 1 << 22  # bytes of the first line
+TIMES = ("start_tick", "end_tick", "end_monotonic_ns", "end_realtime_ns")
 
 
 class Span(IntEnum):
@@ -74,32 +75,32 @@ class Timeline:
 
 def read(path: Path, number: int) -> Timeline:
     """Raises DamagedFile with what is wrong."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DamagedFile(path, str(error.strerror)) from None
+    data = input_files.read_bytes(path, limits.TIMELINE_BYTES)
     line = data.find(b"\n", 0, LONGEST_HEAD)
-    try:
-        head = Checked(path, json.loads(data[: max(line, 0)]))
-        head.object()
-    except (ValueError, UnicodeDecodeError):
-        raise DamagedFile(path, "does not begin with a line of JSON") from None
+    if line < 0:
+        raise DamagedFile(path, "does not begin with a line of JSON")
+    head = parse_json(path, data[:line])
     require_schema(head, SCHEMA)
-    if head.integer("pe") != number or number >= head.integer("n_pes", lo=1):
+    if head.integer("pe") != number or number >= head.integer("n_pes", lo=1, hi=limits.PES):
         raise head.get("pe").wrong(f"says {head.integer('pe')} in a file named {path.name}")
     threads = [_kept(entry) for entry in head.items("threads")]
     body = data[line + 1 :]
     if len(body) != EVENT.itemsize * sum(t.spans for t in threads):
         raise DamagedFile(path, f"has {len(body)} bytes of spans where {sum(t.spans for t in threads)} spans are told")
     every = np.frombuffer(body, EVENT if sys.byteorder == "little" else EVENT.newbyteorder("="))
-    calls = [str(entry.value) for entry in head.items("calls")]
+    calls = head.texts("calls")
     _check(path, every, calls)
+    start, end, *ends_ns = (_time(head, key) for key in TIMES)
+    ns_per_tick = head.positive("ns_per_tick")
+    _check_times(path, every, start, end, ns_per_tick)
     cuts = np.cumsum([t.spans for t in threads])[:-1]
     return Timeline(
         number,
         head.integer("n_pes"),
-        *(head.address(key) for key in ("start_tick", "end_tick", "end_monotonic_ns", "end_realtime_ns")),
-        _positive(head, "ns_per_tick"),
+        start,
+        end,
+        *ends_ns,
+        ns_per_tick,
         head.number("ns_per_span"),
         calls,
         threads,
@@ -113,11 +114,18 @@ def _kept(entry: Checked) -> Kept:
     return Kept(entry.integer("spans"), entry.integer("seen"), entry.integer("left_out"), *seconds, met)
 
 
-def _positive(head: Checked, key: str) -> float:
-    value = head.number(key)
-    if not value:
-        raise head.get(key).wrong("expected a number above 0")
+def _time(head: Checked, key: str) -> int:
+    value = head.address(key)
+    if value > limits.TICKS:
+        raise head.get(key).wrong(f"expected at most {limits.TICKS:#x}, found {value:#x}")
     return value
+
+
+def _check_times(path: Path, events: np.ndarray, start: int, end: int, ns_per_tick: float) -> None:
+    """Every time lies so near the end of the run that it is a whole number of nanoseconds in 64 bits."""
+    ticks = [start, *(int(edge) for edge in (events["begin"].min(), events["end"].max()) if len(events))]
+    if max(abs(end - tick) for tick in ticks) * ns_per_tick > limits.TICKS:
+        raise DamagedFile(path, f"holds a time that is more than {limits.TICKS} ns from the end of the run")
 
 
 def _check(path: Path, events: np.ndarray, calls: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,9 +67,8 @@ def load(folder: Path) -> list[Timeline]:
     """All there are in a run's profile folder, by PE."""
     found = []
     for path in sorted(folder.glob("timeline-*.bin")):
-        number = path.stem.partition("-")[2]
-        if number.isdigit():
-            found.append(read(path, int(number)))
+        if number := re.fullmatch(r"timeline-([0-9]{5})\.bin", path.name):
+            found.append(read(path, int(number[1])))
     if not found:
         raise WattleError(f"{folder}: no PE left a timeline; run it with `wattle run --timeline`")
     return found
@@ -128,7 +128,7 @@ def _places(pe: PE | None, names: Mapping[tuple[str, int], str]) -> dict[int, st
 def _slices(t: Timeline, events: np.ndarray, same: bool, zero: int, where: Mapping[int, str]) -> list[Slice]:
     """In order, each within the one it began in."""
     some = events[events["span"] < Span.CLOCK]
-    begins, ends = t.ns(some["begin"], same) - zero, t.ns(some["end"], same) - zero
+    begins, ends = (np.maximum(0, t.ns(some[edge], same) - zero) for edge in ("begin", "end"))
     order = np.lexsort((-ends, begins))
     found: list[Slice] = []
     stack: list[int] = []

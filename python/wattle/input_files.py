@@ -1,0 +1,65 @@
+"""Reads files that others may have written or put there: regular files of a limited size, without ever waiting."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from wattle.errors import DamagedFile
+
+KINDS = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """All of the file. Raises DamagedFile where it is no regular file, is larger than `most` or cannot be read."""
+    with _opened(path) as file:
+        # Its size is asked first, for it may be sparse. What was read counts as well: it may grow.
+        large = os.fstat(file.fileno()).st_size > most
+        data = b"" if large else file.read(most + 1)
+    if large or len(data) > most:
+        raise DamagedFile(path, f"is larger than the {most >> 20} MiB that such a file may have")
+    return data
+
+
+def read_start(path: Path, size: int) -> bytes:
+    """The first bytes of the file, or all of a shorter one. Raises DamagedFile where it is no regular file or cannot
+    be read."""
+    with _opened(path) as file:
+        return file.read(size)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    try:
+        # A FIFO without a writer would wait to be opened; a terminal would become this process's own.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
+            if kind != stat.S_IFREG:
+                raise DamagedFile(path, f"is {KINDS.get(kind, 'a special file')}; expected a regular file")
+            yield file
+    except FileNotFoundError:
+        raise DamagedFile(path, "is missing") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name
+        raise DamagedFile(path, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def read_text(path: Path, most: int) -> str:
+    """All of the file, as UTF-8."""
+    try:
+        text = read_bytes(path, most).decode("utf-8")
+    except UnicodeDecodeError:
+        raise DamagedFile(path, "is not text (UTF-8)") from None
+    if "\0" in text:
+        raise DamagedFile(path, "is not text: it holds a NUL byte")
+    return text
