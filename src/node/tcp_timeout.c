@@ -48,7 +48,11 @@ void wtl_tcp_timeout_set(pid_t pid, unsigned ms)
   for_all_sockets(pid, set_one, ms);
 }
 
-/* On a connection that was idle, nothing has come for long when a first try is lost. */
+/*
+ * On a connection that was idle, nothing has come for long when a first try is lost. Where this node's own link is down,
+ * nothing leaves, and the kernel probes instead of sending again; probes that are answered, by one who takes nothing at
+ * present, are not counted.
+ */
 enum { TRIES = 5 };
 
 static bool is_answered(int fd, unsigned ms)
@@ -56,7 +60,8 @@ static bool is_answered(int fd, unsigned ms)
   struct tcp_info info;
   socklen_t size = sizeof info;
   if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return true;
-  return info.tcpi_retransmits < TRIES || info.tcpi_last_ack_recv < ms;
+  bool is_tried = info.tcpi_retransmits >= TRIES || info.tcpi_probes >= TRIES;
+  return !is_tried || info.tcpi_last_ack_recv < ms;
 }
 
 bool wtl_tcp_is_unanswered(pid_t pid, unsigned ms)
