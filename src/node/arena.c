@@ -70,20 +70,42 @@ static int map(wtl_arena *a, uintptr_t near, char *error, size_t size)
   return 0;
 }
 
-/* At the address that the creator has it at. */
-static int map_at(wtl_arena *a, const wtl_boot *b, void *base, char *error, size_t size)
+/* At `base`, if nothing of this process lies there. */
+static bool map_at(wtl_arena *a, void *base)
 {
   void *p = mmap(base, a->length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, a->fd, 0);
   if (p != base) {
-    if (p != MAP_FAILED) munmap(p, a->length);
+    if (p != MAP_FAILED) munmap(p, a->length); /* kernels before 4.17 take the address for a hint */
+    return false;
+  }
+  a->owned = true;
+  place(a, p);
+  return true;
+}
+
+/* With its own slice at `own`. The address is the same for every PE, so there must be room below it for the slices of all
+ * PEs before, and above it for those of all PEs behind. */
+static bool map_own(wtl_arena *a, const wtl_boot *b, uintptr_t own)
+{
+  size_t before = (size_t)a->slices + (size_t)b->local_rank * a->stride;
+  return own && a->length <= WTL_OWN_ROOM && map_at(a, (void *)(own - before));
+}
+
+static int map_as_asked(wtl_arena *a, const wtl_boot *b, const wtl_arena_shape *shape, char *error, size_t size)
+{
+  return map_own(a, b, shape->own) ? 0 : map(a, shape->near, error, size);
+}
+
+/* At the address that the creator has it at. */
+static int map_as_creator(wtl_arena *a, const wtl_boot *b, void *base, char *error, size_t size)
+{
+  if (!map_at(a, base)) {
     snprintf(error, size,
              "PE %d has memory of its own at %p, where PE %d has the node's: that must lie at one address in all "
              "processes",
              b->pe, base, b->local_pe[0]);
     return WTL_EXIT_OSERR;
   }
-  a->owned = true;
-  place(a, p);
   return 0;
 }
 
@@ -241,7 +263,7 @@ static int start_as_creator(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *sh
   char handle[192], key[64];
   desk d = {-1, -1};
   int rc = create(a, error, size);
-  if (rc == 0) rc = map(a, shape->near, error, size);
+  if (rc == 0) rc = map_as_asked(a, b, shape, error, size);
   if (rc) return rc;
   key_of(shape->name, key, sizeof key);
   open_desk(&d, a->fd); /* without it, /proc must do */
@@ -266,7 +288,7 @@ static int start_as_guest(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shap
     return WTL_EXIT_UNAVAILABLE;
   }
   if ((rc = open_from(a, b, handle, shape_text, &base, error, size)) != 0) return rc;
-  if (!a->base) rc = shape->near ? map_at(a, b, base, error, size) : map(a, 0, error, size);
+  if (!a->base) rc = shape->near ? map_as_creator(a, b, base, error, size) : map_as_asked(a, b, shape, error, size);
   if (rc) return rc;
   atomic_fetch_add(opened(a), 1);
   return 0;

@@ -5,8 +5,12 @@
  *                                            |<------ stride ------>|
  *
  * Control data lies contiguous at the front, so that it needs few pages. A slice is sparse: memory is used where it is
- * touched. The same object has another address in each process, unless one address is asked for; inside one, slice r
- * begins at slices + r * stride.
+ * touched. Inside a process, slice r begins at slices + r * stride. The mapping's address is one of three:
+ *
+ *   near  the same in all processes of the node: an address names one object, whoever uses it
+ *   own   such that each process has its own slice at the same address, where the place is free: an address names each
+ *         process's own object. Of n processes, number r has slices r * stride lower than number 0
+ *   else  any
  *
  * Created by local rank 0; the others open it through /proc/PID/fd, or, where the kernel forbids that, get it over a
  * socket.
@@ -23,6 +27,9 @@
 /* Slices begin at multiples of this in every process, so that an aligned allocation lands at the same offset in all of
  * them. */
 enum { WTL_SLICE_ALIGN = 16 << 20 };
+
+/* A longer arena gets any address: so much is free below and above `own`. */
+#define WTL_OWN_ROOM ((size_t)1 << 44)
 
 typedef struct wtl_arena {
   char *base; /* the whole mapping */
@@ -47,6 +54,7 @@ typedef struct wtl_arena_shape {
   const char *name;    /* tells it from other arenas of the job */
   const char *setting; /* that chooses its size: for messages */
   uintptr_t near;      /* not 0: at one address in all processes of the node, this one where it is free */
+  uintptr_t own;       /* not 0: where this PE's slice is to lie; another place where that is not free */
 } wtl_arena_shape;
 
 /*

@@ -11,8 +11,7 @@
 #include "pgas/packed.h"
 #include "pgas/sync.h"
 
-/* Where programs have nothing by themselves: above what the kernel gives out from below, and below what it gives out
- * from above. */
+/* As WTL_HEAP_OWN (pe.c), and below its room. */
 #define WTL_GLOBAL_NEAR ((uintptr_t)1 << 45)
 
 enum { ALIGN = 64 };

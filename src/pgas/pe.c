@@ -50,6 +50,10 @@ static void refuse(int status, const char *reasons)
   _exit(status);
 }
 
+/* Where programs have nothing by themselves: above what the kernel gives out from below, and below what it gives out
+ * from above. The same on all nodes. */
+#define WTL_HEAP_OWN ((uintptr_t)1 << 46)
+
 static int start_memory(wtl_pe *self, char *error, size_t size)
 {
   wtl_statics statics = {0};
@@ -72,6 +76,9 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   shape.shared_bytes = votes + wtl_votes_bytes(self->n_local);
   shape.per_pe_bytes = sizeof(wtl_control);
   shape.slice_bytes = statics.length + self->heap_bytes;
+#if !defined(WTL_THREADS) && !defined(WTL_SIM) && UINTPTR_MAX > UINT32_MAX
+  shape.own = WTL_HEAP_OWN; /* where PEs share a process, only one of them could have it */
+#endif
   shape.statics_bytes = statics.length;
   if ((rc = wtl_arena_start(&self->arena, &self->boot, &shape, error, size)) != 0) return rc;
   self->shared = (wtl_shared *)self->arena.shared;
@@ -98,7 +105,8 @@ static void announce(const wtl_pe *self)
   const wtl_setting *row = wtl_settings_table(&count);
   char value[256];
   if (self->settings.debug.on)
-    wtl_say("started by %s as %d of %d, heap %zu bytes", self->boot.ops->name, self->me, self->n, self->mem.bytes);
+    wtl_say("started by %s as %d of %d, heap %zu bytes at %p", self->boot.ops->name, self->me, self->n, self->mem.bytes,
+            (void *)self->heap);
   if (self->me != 0) return;
   if (wtl_settings_near_miss(value, sizeof value)) wtl_say("%s", value);
   if (self->settings.version.on) wtl_say("Wattle %s, OpenSHMEM 1.6", WTL_VERSION);
