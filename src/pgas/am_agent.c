@@ -10,6 +10,7 @@
 #include "base/futex.h"
 #include "base/lend.h"
 #include "base/thread.h"
+#include "node/last_thread.h"
 #include "pgas/am_state.h"
 
 /* As long as src/fabric/agent.c leaves the network to those who visit it; and while they sleep, until it is told. */
@@ -88,6 +89,7 @@ static bool is_forgotten(wtl_am_agent *a)
 static void *serve(void *arg)
 {
   wtl_am_agent *a = arg;
+  wtl_last_thread_skip_this();
   wtl_pe *pe = a->am->pe;
   wtl_bell *bell = &wtl_control_of(pe, pe->me)->am_bell;
   bool alone = a->am->progress == WTL_PROGRESS_AGENT; /* nobody else runs handlers */

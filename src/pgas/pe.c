@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/sigpipe.h"
 #include "node/cores.h"
+#include "node/last_thread.h"
 #include "node/lifeline.h"
 #include "pgas/absent.h"
 #include "pgas/account.h"
@@ -253,10 +254,12 @@ void wtl_pe_start(int thread_level, enum wtl_front front, const wtl_call_info *c
   self->record.calls[front] = calls;
   self->starter_pid = (long)getpid();
   wtl_self = self;
+  wtl_last_thread_libraries_start();
   start(self);
   watch_process(self);
   announce(self);
   start_counting(self);
+  wtl_last_thread_libraries_started();
 }
 
 void wtl_pe_stop(void)

@@ -48,6 +48,26 @@ def test_end_in_good_order_is_success(way: str) -> None:
     assert result.code == 0 and lived(result, 2) and result.err == "", result
 
 
+PTHREAD_EXITS = [
+    ("pthread_exit", 0),
+    ("pthread_exit_with_agent", 0),
+    ("pthread_exit_after_finalize", 0),
+    ("thread_returns", 0),
+    ("thread_finalizes", 0),
+    ("thread_exit_6", 6),
+]
+
+
+@pytest.mark.parametrize(("way", "code"), PTHREAD_EXITS)
+def test_a_process_whose_main_thread_left_ends_with_the_programs_last_thread(way: str, code: int) -> None:
+    """Threads of PMIx, UCX and the runtime run on, and keep no process alive."""
+    for result, n in ((oshrun(2, "ends", way), 2), (run(program("ends"), way), 1)):
+        assert result.code == code and lived(result, n), result
+        threads = n if way.startswith("thread_") and code == 0 else 0
+        assert result.out.count("goes on") >= threads, result
+        assert code or result.err == "", result
+
+
 def test_exit_code_after_finalize_is_the_programs() -> None:
     result = oshrun(2, "ends", "finalize_5")
     assert result.code == 5, result

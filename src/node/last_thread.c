@@ -1,0 +1,103 @@
+#include "node/last_thread.h"
+
+#if defined(WTL_THREADS) || defined(WTL_SIM)
+
+/* PEs are no processes. */
+void wtl_last_thread_libraries_start(void) {}
+void wtl_last_thread_libraries_started(void) {}
+void wtl_last_thread_skip_this(void) {}
+
+#else
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A process has one main thread, so this is no PE's. */
+enum { MOST = 1024 };
+typedef struct threads {
+  int n;
+  pid_t id[MOST];
+} threads;
+
+static threads before, skipped;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `skipped` */
+static pthread_key_t key;
+static _Atomic bool started;
+
+static bool has(const threads *t, pid_t id)
+{
+  for (int i = 0; i < t->n; i++)
+    if (t->id[i] == id) return true;
+  return false;
+}
+
+static void add(threads *t, pid_t id)
+{
+  if (t->n < MOST && !has(t, id)) t->id[t->n++] = id;
+}
+
+/* This process's threads; none: the kernel does not say. */
+static threads now(void)
+{
+  threads t = {0};
+  DIR *folder = opendir("/proc/self/task");
+  for (const struct dirent *e; folder && (e = readdir(folder)) != NULL;)
+    if (e->d_name[0] != '.') add(&t, (pid_t)atoi(e->d_name));
+  if (folder) closedir(folder);
+  return t;
+}
+
+void wtl_last_thread_libraries_start(void)
+{
+  started = true;
+  before = now();
+}
+
+void wtl_last_thread_libraries_started(void)
+{
+  const threads after = now();
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < after.n; i++)
+    if (!has(&before, after.id[i])) add(&skipped, after.id[i]);
+  pthread_mutex_unlock(&lock);
+}
+
+void wtl_last_thread_skip_this(void)
+{
+  pthread_mutex_lock(&lock);
+  add(&skipped, gettid());
+  pthread_mutex_unlock(&lock);
+}
+
+/* With this thread: one. */
+static bool is_last(void)
+{
+  const threads all = now();
+  bool is = true;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < all.n; i++) is &= all.id[i] == gettid() || has(&skipped, all.id[i]);
+  pthread_mutex_unlock(&lock);
+  return is && all.n > 0 && all.n < MOST;
+}
+
+/* Nothing tells that another thread has ended, so it is looked for, less and less often. */
+static void wait_for_others(void *unused)
+{
+  enum { FIRST_US = 500, MOST_US = 50000 };
+  (void)unused;
+  if (!started) return; /* no library's thread keeps the process */
+  for (useconds_t us = FIRST_US; !is_last(); us = us < MOST_US ? 2 * us : us) usleep(us);
+  exit(0);
+}
+
+/* A key's destructor runs where its thread ends by pthread_exit, after the thread's cleanup handlers, and not where the
+ * process ends. */
+__attribute__((constructor)) static void watch_main_thread(void)
+{
+  if (gettid() == getpid() && pthread_key_create(&key, wait_for_others) == 0) pthread_setspecific(key, &key);
+}
+
+#endif
