@@ -48,6 +48,9 @@ typedef struct armci_state {
   long *next_value;                          /* symmetric: process 0's is NXTVAL's */
   long tcgmsg_sent, tcgmsg_received;
   bool tcgmsg_traces;
+  wtl_group *ending; /* all processes, in meetings of their own at the end (leaving.c) */
+  wtl_overdue overdue;
+  _Atomic bool knows_of_leaver;
 } armci_state;
 
 static inline armci_state *armci_of(const wtl_pe *self)
@@ -230,6 +233,12 @@ bool armci_comm_place(int *me, int *n);
 
 /* Has the program asked its MPI to let several threads call? */
 bool armci_mpi_is_threaded(void);
+
+/* leaving.c: a process that ends, in good order, without ARMCI_Finalize. All processes meet at their ends, and nowhere
+ * else meanwhile. */
+void armci_leaving_start(wtl_pe *self, armci_state *s);
+void armci_leaving_tell(wtl_pe *self, wtl_site *site);
+void armci_leaving_meet(wtl_pe *self, wtl_site *site);
 
 /* mutexes.c */
 void armci_mutexes_free(armci_mutexes *m);

@@ -101,6 +101,7 @@ static void free_state(wtl_pe *self)
   if (!s) return;
   self->front = NULL;
   armci_groups_stop(s);
+  wtl_group_free(s->ending);
   armci_requests_free(s->requests);
   armci_mutexes_free(s->mutexes);
   free(s->notify);
@@ -116,7 +117,8 @@ static void stop(wtl_pe *self)
   if (!self->front) return;
   armci_wait_all(self, &site);
   wtl_global_fence(self, &site, -1);
-  wtl_barrier(self, &site);
+  armci_leaving_tell(self, &site);
+  armci_leaving_meet(self, &site);
   free_state(self);
 }
 
@@ -150,6 +152,7 @@ static int init(int level)
   s->next_value = wtl_heap_alloc(&self->mem, sizeof *s->next_value, sizeof *s->next_value);
   if (!s->next_value) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no room (raise SHMEM_SYMMETRIC_SIZE)");
   *s->next_value = 0;
+  armci_leaving_start(self, s);
   self->front = s;
   wtl_barrier(self, &site);
   return 0;
@@ -209,7 +212,10 @@ int PARMCI_Finalize(void)
   armci_wait_all(self, f.site);
   wtl_global_fence(self, f.site, -1);
   armci_meet(&f, s->world, 0, 0);
-  wtl_barrier(self, f.site);
+  if (s->starts == 1)
+    armci_leaving_meet(self, f.site);
+  else
+    wtl_barrier(self, f.site);
   wtl_leave(&f);
   if (--s->starts == 0) {
     wtl_heap_free(&self->mem, s->next_value);

@@ -85,7 +85,8 @@ typedef struct wtl_room {
 typedef struct wtl_rooms {
   wtl_room room[WTL_MOST_TEAMS];
   _Alignas(WTL_CACHE_LINE) _Atomic uint64_t where[WTL_WHERE_WORDS]; /* this PE is, with SHMEM_DEBUG (absent.h) */
-  _Atomic uint32_t closed_at;                                       /* at the end: its barrier epoch when it closed */
+  _Atomic uint64_t left; /* a node's first PE: 1 + the number of one that ended without a call that it owed; 0: none */
+  _Atomic uint32_t closed_at; /* at the end: its barrier epoch when it closed */
 } wtl_rooms;
 
 /* Control data of the node, in the arena. */

@@ -486,11 +486,34 @@ static void wait_on(wait *w)
   if (WTL_UNLIKELY(w->governed) && d->governor) wtl_governor_go_on(d->governor, site, began, w->since);
 }
 
+static void wait_by_rounds(wait *all, double seconds, void (*late)(void *), void *of)
+{
+  const uint64_t ticks = (uint64_t)fmax(1, seconds * 1e9 / all->door->stages.ns_per_tick);
+  while (!all->ready(all->arg)) {
+    wait w = *all;
+    w.until = wtl_ticks() + ticks;
+    wait_on(&w);
+    all->told = w.told;
+    if (!w.ready(w.arg)) late(of);
+  }
+}
+
+static void ask_overdue(void *arg)
+{
+  const wait *w = arg;
+  const wtl_overdue *o = w->door->overdue; /* another thread may take it away */
+  if (o) o->late(o->of, w->site);
+}
+
 static void wait_once(wait *w)
 {
   w->site->waits++;
   if (w->ready(w->arg)) return;
-  wait_on(w);
+  const wtl_overdue *o = w->door->overdue;
+  if (WTL_UNLIKELY(o != NULL))
+    wait_by_rounds(w, o->seconds, ask_overdue, w);
+  else
+    wait_on(w);
   if (WTL_UNLIKELY(w->told) && w->door->live) wtl_live_leave(w->door->live);
 }
 
@@ -509,17 +532,10 @@ void wtl_door_wait_apart(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*re
 void wtl_door_wait_in_doubt(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg,
                             double seconds, void (*late)(void *))
 {
-  const uint64_t ticks = (uint64_t)fmax(1, seconds * 1e9 / d->stages.ns_per_tick);
-  bool told = false;
+  wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg};
   site->waits++;
-  while (!ready(arg)) {
-    wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg, .told = told};
-    w.until = wtl_ticks() + ticks;
-    wait_on(&w);
-    told = w.told;
-    if (!ready(arg)) late(arg);
-  }
-  if (told && d->live) wtl_live_leave(d->live);
+  wait_by_rounds(&w, seconds, late, arg);
+  if (w.told && d->live) wtl_live_leave(d->live);
 }
 
 #ifdef WTL_SIM

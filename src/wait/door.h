@@ -55,6 +55,13 @@ typedef struct wtl_mail {
   void (*leave)(void *of, bool was_asleep);
 } wtl_mail;
 
+/* Where a wait may be for what never comes: each time another `seconds` of it have passed, `late` may end the job. */
+typedef struct wtl_overdue {
+  double seconds;
+  void (*late)(void *of, const wtl_site *site);
+  void *of;
+} wtl_overdue;
+
 typedef struct wtl_governor wtl_governor;
 
 typedef struct wtl_door {
@@ -63,7 +70,8 @@ typedef struct wtl_door {
   wtl_lender lender; /* of the core, to who else wants it */
   wtl_pump pump;
   wtl_mail mail;
-  wtl_governor *governor; /* of the PE's clock; NULL where nothing is governed */
+  const wtl_overdue *overdue; /* of all waits for stores; NULL: there is none */
+  wtl_governor *governor;     /* of the PE's clock; NULL where nothing is governed */
   double sleep_max_s;
   enum wtl_lowpower lowpower; /* how a spin rests, from this many ticks on */
   uint64_t lowpower_from;

@@ -271,6 +271,45 @@ def test_a_program_may_end_without_finalising(mpi, how: str, tmp_path: Path) -> 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+WAITS = {
+    "mutex": "ARMCI_Lock",
+    "message": "armci_msg_rcv",
+    "any message": "armci_msg_rcv",
+    "notification": "armci_notify_wait",
+    "barrier": "ARMCI_Barrier",
+    "message barrier": "armci_msg_barrier",
+    "sum": r"armci_msg_\w*gop",
+    "group's sum": r"armci_msg_\w*gop",
+    "broadcast": "armci_msg_bcast",
+    "memory": "ARMCI_Malloc",
+    "group's barrier": "armci_msg_barrier",
+}
+
+
+@pytest.mark.parametrize(("how", "call"), WAITS.items(), ids=[how.replace(" ", "_") for how in WAITS])
+def test_an_end_without_finalising_that_others_wait_for_ends_the_job(how: str, call: str, tmp_path: Path) -> None:
+    program = compile_for(OPEN_MPI, "leaves.c", tmp_path)
+    done = run(3, program, how, WATTLE_PATIENCE="50ms")
+    assert done.returncode == 64, done.stdout + done.stderr
+    said = rf"wattle: PE [12]: {call}\S*{PLACE.pattern}: process 0 has ended without ARMCI_Finalize, and this process"
+    assert re.search(said, done.stderr), done.stderr
+
+
+def test_an_end_without_finalising_is_known_on_other_nodes(tmp_path: Path) -> None:
+    if reason := unavailable():
+        pytest.skip(reason)
+    program = compile_for(OPEN_MPI, "leaves.c", tmp_path)
+    with Nodes(2) as nodes:
+        job = launch(nodes, nodes.command(str(HOME / "bin/oshrun"), 1, str(program), "message"), WATTLE_PATIENCE="50ms")
+        err = job.communicate(timeout=300)[1]
+    assert job.returncode == 64 and "process 0 has ended without ARMCI_Finalize" in err, err
+
+
+def test_others_may_still_come_to_finalise(tmp_path: Path) -> None:
+    done = run(3, compile_for(OPEN_MPI, "leaves.c", tmp_path), "late_finalize", WATTLE_PATIENCE="50ms")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("words", [[], ["early"]], ids=["", "early"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI, MPICH], ids=lambda mpi: mpi.name)
 def test_programs_made_for_other_armcis_run(mpi, words: list[str], tmp_path: Path) -> None:
