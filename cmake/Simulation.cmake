@@ -1,5 +1,6 @@
 # Simulation: the simulator, and the runtime as an archive that `oshcc --sim` links into a program (docs/simulation.md). Needs
 # SimGrid (Debian: libsimgrid-dev), and is left out without it.
+include(CheckCXXCompilerFlag)
 find_path(SIMGRID_INCLUDE simgrid/s4u.hpp)
 find_library(SIMGRID_LIBRARY simgrid)
 mark_as_advanced(SIMGRID_INCLUDE SIMGRID_LIBRARY)
@@ -31,7 +32,8 @@ target_include_directories(wattle-sim PRIVATE ${CMAKE_BINARY_DIR}/generated)
 target_include_directories(wattle-sim SYSTEM PRIVATE ${Boost_INCLUDE_DIRS})
 target_compile_definitions(wattle-sim PRIVATE _GNU_SOURCE WTL_SIM WTL_VERSION="${PROJECT_VERSION}"
   WTL_MACHINES_DIR="${CMAKE_SOURCE_DIR}/machines:${CMAKE_INSTALL_PREFIX}/share/wattle/machines")
-target_compile_options(wattle-sim PRIVATE -include ${CMAKE_CURRENT_SOURCE_DIR}/sim/uncounted.h)
+check_cxx_compiler_flag(-fno-gnu-unique HAS_NO_GNU_UNIQUE)
+target_compile_options(wattle-sim PRIVATE $<$<BOOL:${HAS_NO_GNU_UNIQUE}>:-fno-gnu-unique> -include ${CMAKE_CURRENT_SOURCE_DIR}/sim/uncounted.h)
 target_link_libraries(wattle-sim PRIVATE PkgConfig::CYAML)
 set_target_properties(wattle-sim PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 add_dependencies(wattle-sim shmem_generated)

@@ -1,4 +1,5 @@
 #include "sim/copies.h"
+#include "sim/shared_state.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -63,6 +64,13 @@ bool load(int fd, Copy *out, std::string *error)
   return false;
 }
 
+bool has_own_state(const char *program, const std::set<std::string> &before, std::string *error)
+{
+  *error = shared_by_mark(program);
+  if (error->empty()) *error = shared_in_libraries(before);
+  return error->empty();
+}
+
 void raise_limit_of_files()
 {
   rlimit limit;
@@ -79,6 +87,7 @@ bool load_copies(const char *program, size_t n, std::vector<Copy> *out, std::str
   int file = open(program, O_RDONLY | O_CLOEXEC);
   if (file < 0) return *error = strerror(errno), false;
   off_t bytes = loaded_bytes(file);
+  const std::set<std::string> before = loaded_files();
   std::vector<int> open_ones; /* as long as others are loaded: the dynamic loader takes what has a name that it knows
                                  for what it has */
   bool good = true;
@@ -89,6 +98,7 @@ bool load_copies(const char *program, size_t n, std::vector<Copy> *out, std::str
       *error = std::string("no memory for a copy: ") + strerror(errno), good = false;
     else
       open_ones.push_back(fd), good = load(fd, &copy, error);
+    if (good && out->empty() && n > 1) good = has_own_state(program, before, error);
     out->push_back(copy);
   }
   for (int fd : open_ones) close(fd);

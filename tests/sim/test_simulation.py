@@ -124,6 +124,74 @@ def test_a_pe_that_breaks_is_named(programs: Path, tmp_path: Path) -> None:
     assert "PE 1 failed: Segmentation fault" in done.stderr, done.stderr
 
 
+COUNTS = """
+#include <shmem.h>
+#include <cstdio>
+template <class T> struct Counter { static int n; };
+template <class T> int Counter<T>::n = 0;
+inline int inline_variable = 0;
+inline int &in_function() { static int n = 0; return n; }
+int main()
+{
+  shmem_init();
+  for (int i = 0; i <= shmem_my_pe(); i++) Counter<int>::n++, inline_variable++, in_function()++;
+  shmem_barrier_all();
+  printf("PE %d: %d %d %d\\n", shmem_my_pe(), Counter<int>::n, inline_variable, in_function());
+  shmem_finalize();
+}
+"""
+
+
+def compile_cxx(folder: Path, name: str, text: str, *words: str | Path) -> Path:
+    (folder / f"{name}.cc").write_text(text)
+    command = [HOME / "bin/oshc++", "--sim", "-std=c++17", folder / f"{name}.cc", *words, "-o", folder / name]
+    subprocess.run(command, check=True)
+    return folder / name
+
+
+def test_each_pe_has_its_own_statics_of_templates_and_inline_functions(tmp_path: Path) -> None:
+    done = simulate(tmp_path / "run", compile_cxx(tmp_path, "counts", COUNTS), n=3)
+    said = [f"PE {pe}: {pe + 1} {pe + 1} {pe + 1}" for pe in range(3)]
+    assert done.returncode == 0 and [line for line in done.stdout.splitlines() if "PE" in line] == said, done
+
+
+def test_variables_that_the_compiler_has_all_pes_share_are_refused_by_name(tmp_path: Path) -> None:
+    program = compile_cxx(tmp_path, "counts", COUNTS, "-fgnu-unique")
+    done = simulate(tmp_path / "run", program, n=2)
+    said = r"counts: all PEs would share (Counter<int>::n|inline_variable|in_function\(\)::n), .* oshc\+\+ --sim"
+    assert done.returncode != 0 and re.search(said, done.stderr) and "PE 0:" not in done.stdout, done
+    assert simulate(tmp_path / "alone", program, n=1).returncode == 0
+
+
+LIBRARIES = {  # a library's text, and what of it all PEs would share
+    "counts": ("int next(void) { static int calls; return ++calls; }\n", r"calls(\.\d+)?"),
+    "exports": ("int table[4] = {1, 2};\nint next(void) { return table[0]; }\n", "table"),
+    "threads": ("static _Thread_local int own;\nint next(void) { return ++own; }\n", "own"),
+    "computes": ("static const int one = 1;\nint next(void) { return one; }\n", None),
+}
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("stripped", [False, True], ids=["", "stripped"])
+def test_a_library_whose_variables_all_pes_would_share_is_refused_by_name(
+    name: str, stripped: bool, tmp_path: Path
+) -> None:
+    text, shared = LIBRARIES[name]
+    (tmp_path / "own.c").write_text(text)
+    library = tmp_path / "libown.so"
+    strip = ["-s"] if stripped else []
+    subprocess.run(["cc", "-shared", "-fPIC", *strip, tmp_path / "own.c", "-o", library], check=True)
+    uses = '#include <shmem.h>\nextern "C" int next(void);\nint main() { shmem_init(); return next() - 1; }\n'
+    program = compile_cxx(tmp_path, "uses", uses, library, f"-Wl,-rpath,{tmp_path}")
+    done = simulate(tmp_path / "run", program, n=2)
+    if shared is None:
+        assert done.returncode == 0, done
+        return
+    what = f"({shared}|variables)" if stripped else shared
+    said = rf"all PEs would share {what}, of the shared library {re.escape(str(library))}: link"
+    assert done.returncode != 0 and re.search(said, done.stderr), done
+
+
 def test_what_cannot_be_simulated_is_refused_in_words(tmp_path: Path) -> None:
     (tmp_path / "empty").touch(mode=0o755)
     done = simulate(tmp_path / "run", tmp_path / "empty")
