@@ -2,12 +2,14 @@
 # that oshcc and the lab find everything by the same rule in both.
 
 # ---- compiler wrappers and pkg-config, in the build tree too ----
+# What follows the default compiler: by which names MPIs have such a one.
 function(wattle_wrapper WTL_WRAPPER WTL_LANGUAGE WTL_COMPILER_VARIABLE WTL_DEFAULT_COMPILER)
+  string(JOIN " " WTL_MPI_COMPILERS ${ARGN})
   configure_file(${CMAKE_SOURCE_DIR}/cmake/oshcc.in ${CMAKE_BINARY_DIR}/bin/${WTL_WRAPPER} @ONLY
     FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 endfunction()
-wattle_wrapper(oshcc C OSHCC_CC cc)
-wattle_wrapper(oshc++ C++ OSHCXX_CXX c++)
+wattle_wrapper(oshcc C OSHCC_CC cc mpicc mpicc.openmpi mpicc.mpich)
+wattle_wrapper(oshc++ C++ OSHCXX_CXX c++ mpicxx mpicxx.openmpi mpicxx.mpich)
 configure_file(${CMAKE_SOURCE_DIR}/include/wattle.h ${CMAKE_BINARY_DIR}/include/wattle.h COPYONLY)
 configure_file(${CMAKE_SOURCE_DIR}/include/wattle_sim.h ${CMAKE_BINARY_DIR}/include/wattle_sim.h COPYONLY)
 foreach(header armci.h armcix.h message.h mp3.h)

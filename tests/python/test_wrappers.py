@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -92,3 +93,30 @@ int main(void) { return SHMEM_DEF_H - 1; }
 @pytest.mark.parametrize("wrapper", LANGUAGES)
 def test_programs_that_ask_for_the_vendor_take_the_library_for_a_whole_one(wrapper: str, tmp_path: Path) -> None:
     assert compile_and_run(tmp_path, KNOWN, wrapper=wrapper).returncode == 0
+
+
+@pytest.mark.parametrize("wrapper", LANGUAGES)
+def test_a_program_that_needs_an_mpi_is_told_how_to_get_one(wrapper: str, tmp_path: Path) -> None:
+    """Also where a header of its own includes mpi.h; where something else is wrong nothing is said of MPI."""
+    (tmp_path / "own.h").write_text("#include <mpi.h>\n")
+    (tmp_path / "wrong.h").write_text("/* mpi.h: No such file */\n#error no\n")
+    variable = "OSHCC_CC" if wrapper == "oshcc" else "OSHCXX_CXX"
+    for header, is_told in (("own.h", True), ("wrong.h", False)):
+        source = tmp_path / f"program{LANGUAGES[wrapper]}"
+        source.write_text(f'#include "{header}"\nint main(void) {{ return 0; }}\n')
+        for words in (["-c", source, "-o", tmp_path / "a b.o"], [source, "-o", tmp_path / "a"]):
+            # The compiler's own folders may have an mpi.h.
+            command = [BUILD / "bin" / wrapper, "-nostdinc", *words]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            hint = f"{wrapper}: mpi.h is an MPI's, and {wrapper} chooses none: {variable}=NAME {wrapper} ... compiles"
+            assert done.returncode == 1 and (hint in done.stderr) == is_told, done
+            assert not (tmp_path / "a b.o").exists() and not (tmp_path / "a").exists()
+
+
+def test_a_program_that_needs_an_mpi_compiles_with_the_mpi_s_compiler(tmp_path: Path) -> None:
+    if not shutil.which("mpicc"):
+        pytest.skip("no mpicc here (libopenmpi-dev)")
+    source = tmp_path / "program.c"
+    source.write_text("#include <mpi.h>\n#include <shmem.h>\nint main(void) { shmem_init(); return 0; }\n")
+    command = [BUILD / "bin/oshcc", source, "-o", tmp_path / "program"]
+    subprocess.run(command, env=os.environ | {"OSHCC_CC": "mpicc"}, check=True)
