@@ -32,7 +32,7 @@ from trials import BLOWS, KINDS, MOMENTS, Choice, Kind, draw  # noqa: E402
 from verdict import Verdict, run_trial  # noqa: E402
 
 LOG = ROOT / "build/log/faults"
-APART = ("launcher's own", "left by MPI")  # classes of what is not the library's
+APART = ("MPI's own", "left by MPI")  # classes of what is not the library's
 
 
 def words(text: str) -> tuple[str, ...]:

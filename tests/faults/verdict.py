@@ -168,11 +168,12 @@ def left_by_mpi(names: list[str]) -> list[str]:
     return [name for name in names if name.startswith(LEFT_BY_MPI)]
 
 
-def is_launchers_own(trial: Trial, err: str) -> bool:
-    """Did the launcher die by itself? Or is it MPICH's mpiexec, which may tell 0 when it is sent SIGTERM?"""
+def is_others_own(trial: Trial, err: str) -> bool:
+    """Is it MPICH's mpiexec, which may tell 0 when it is sent SIGTERM? Or did the launcher die by itself, or Open MPI's
+    handler of signals, which allocates memory?"""
     if trial.victim == "launcher":
         return trial.kind.launcher == "mpich" and trial.blow == "term"
-    return bool(LAUNCHER_DIED.search(err))
+    return bool(LAUNCHER_DIED.search(err)) or (trial.kind.mpi == "openmpi" and "Signal: Aborted (6)" in err)
 
 
 def judge(faulted: Faulted, hit: Hit | None, verdict: Verdict) -> None:
@@ -195,8 +196,8 @@ def judge(faulted: Faulted, hit: Hit | None, verdict: Verdict) -> None:
     wrong = wrong_code(trial, hit, faulted.marked("end"), verdict.code)
     if hit and verdict.code == 128 + signal.SIGKILL and LAUNCHER_KILLED in job.err:
         wrong = None
-    if wrong and is_launchers_own(trial, job.err):
-        verdict.wrong.append(("launcher's own", wrong))
+    if wrong and is_others_own(trial, job.err):
+        verdict.wrong.append(("MPI's own", wrong))
     elif wrong:
         verdict.wrong.append(("code", wrong))
 
