@@ -164,13 +164,13 @@ def test_nothing_is_printed_past_the_console():
 @pytest.fixture
 def hostile_info(home):
     """What wattle-info says, poisoned."""
-    info = poison(fakes.INFO, ALL) | {"version": ALL, "pmix": ALL}
+    info = poison(fakes.INFO, TEXT) | {"version": TEXT, "pmix": TEXT}
     keep = [row["name"] for row in fakes.INFO["settings"]]
     settings = [
-        row | {"name": name, "value": ALL, "help": ALL, "choices": ALL}
+        row | {"name": name, "value": TEXT, "help": TEXT, "choices": TEXT}
         for row, name in zip(fakes.INFO["settings"], keep, strict=True)
     ]
-    meters = [meter | {"why": ALL, "grant": ALL} for meter in fakes.INFO["meters"]]
+    meters = [meter | {"why": TEXT, "grant": TEXT} for meter in fakes.INFO["meters"]]
     (home / "bin" / "info.json").write_text(json.dumps(info | {"settings": settings, "meters": meters}))
     return home
 
