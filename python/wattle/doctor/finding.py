@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from wattle import input_files, limits
+from wattle.errors import DamagedFile
+
 
 class State(StrEnum):
     YES = "yes"
@@ -51,8 +54,8 @@ class Roots:
 def read(path: Path) -> str | None:
     """A kernel file's text; None where it is not there or may not be read."""
     try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
+        return input_files.read_bytes(path, limits.JSON_BYTES).decode("utf-8", errors="replace").strip()
+    except DamagedFile:
         return None
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-import numpy as np
-
 from wattle import manifest as manifests
 from wattle.checked import shown
 from wattle.errors import DamagedFile
 from wattle.manifest import Manifest
 from wattle.report.page import Page
-from wattle.study import registry, samples
+from wattle.study import registry
 
 
 def build(directory: Path, record: Manifest) -> Page:
@@ -23,6 +21,10 @@ def build(directory: Path, record: Manifest) -> Page:
         raise entry.get("name").wrong(f"{shown(name)} is a study this version does not know")
     study = registry.find(name)
     page = importlib.import_module(study.page)
+    import numpy as np  # as the page has done: a report of a run had better not wait for it
+
+    from wattle.study import samples
+
     try:
         with np.errstate(over="raise", divide="raise", invalid="raise"):
             return page.build(study, directory, record)
