@@ -15,6 +15,15 @@ static _Atomic uint64_t *left_on_node(const wtl_pe *self)
   return &wtl_rooms_of(self, self->boot.local_pe[0])->left;
 }
 
+#ifdef WTL_SIM /* which knows who waits for ever */
+
+static void watch_waits(wtl_pe *self, armci_state *s)
+{
+  (void)self, (void)s;
+}
+
+#else
+
 static void look_for_leaver(void *of, const wtl_site *site)
 {
   wtl_pe *self = of;
@@ -28,15 +37,20 @@ static void look_for_leaver(void *of, const wtl_site *site)
               wtl_here(call), (unsigned long long)left - 1);
 }
 
+static void watch_waits(wtl_pe *self, armci_state *s)
+{
+  s->overdue = (wtl_overdue){self->settings.patience.seconds, look_for_leaver, self};
+  self->door.overdue = &s->overdue;
+}
+
+#endif
+
 void armci_leaving_start(wtl_pe *self, armci_state *s)
 {
   s->ending = wtl_group_make(self, s->world->pe, s->world->n);
   if (!s->ending) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no memory");
   s->ending->is_world = false; /* so that it meets by messages of its own */
-#ifndef WTL_SIM                /* which knows who waits for ever */
-  s->overdue = (wtl_overdue){self->settings.patience.seconds, look_for_leaver, self};
-  self->door.overdue = &s->overdue;
-#endif
+  watch_waits(self, s);
 }
 
 void armci_leaving_tell(wtl_pe *self, wtl_site *site)
