@@ -21,7 +21,7 @@ bool wtl_clocks_wanted(const wtl_settings *settings)
 void wtl_clocks_repair(const wtl_settings *settings)
 {
 #ifndef WTL_SIM /* a simulated job is none of this machine's */
-  char said[1600];
+  char said[1900];
   if (wtl_knob_repair(settings, &wtl_knob_sys_real, said, sizeof said)) wtl_say("%s", said);
 #endif
 }

@@ -26,6 +26,7 @@ typedef struct repair {
   size_t put_back;         /* clocks' files */
   char first[512];         /* of those */
   char trouble[1024];      /* what went wrong first; "" for nothing */
+  char disbelief[1024];    /* the first file of somebody else that would have changed something; "" for none */
 } repair;
 
 /* A file of the state folder. */
@@ -153,12 +154,14 @@ static bool put_back(kept *q)
 
 static bool may_put_back(kept *q)
 {
-  const repair *r = q->r;
-  if (*q->stranger)
-    trouble(q->r, "clocks that a killed job had left changed stay as they are: %s/%s is not believed: %s",
-            r->folder_path, q->name, q->stranger);
-  else if (!is_allowed(q))
-    trouble(q->r, "%s that a killed job had left changed stay as they are: a job with WATTLE_KNOB=%s puts them back",
+  repair *r = q->r;
+  if (*q->stranger && !*r->disbelief)
+    snprintf(r->disbelief, sizeof r->disbelief,
+             "clocks that a killed job had left changed stay as they are: %.400s/%.255s is not believed: %s",
+             r->folder_path, q->name, q->stranger);
+  if (*q->stranger) return false;
+  if (!is_allowed(q))
+    trouble(r, "%s that a killed job had left changed stay as they are: a job with WATTLE_KNOB=%s puts them back",
             q->limits ? "power limits" : "clocks", q->limits ? "powercap" : "auto");
   else
     return is_possible(q);
@@ -218,9 +221,12 @@ static void repair_file(repair *r, const char *name, bool limits)
   close(fd);
 }
 
-static bool starts_with(const char *text, const char *with)
+/* START-BOOT-XXXXXXXX, with hexadecimal digits: what is said may name it on a terminal. */
+static bool is_saved(const char *name, const char *start)
 {
-  return strncmp(text, with, strlen(with)) == 0;
+  size_t n = strlen(start);
+  return strncmp(name, start, n) == 0 && name[n] == '-' && strlen(name) == n + 9 &&
+         strspn(name + n + 1, "0123456789abcdef") == 8;
 }
 
 static void repair_all(repair *r, DIR *folder)
@@ -231,8 +237,8 @@ static void repair_all(repair *r, DIR *folder)
   if (!wtl_knob_state_name(WTL_KNOB_SAVED_CLOCKS, clocks) || !wtl_knob_state_name(WTL_KNOB_SAVED_LIMITS, limits))
     return;
   while ((e = readdir(folder)) && names++ < MOST_NAMES && r->files < MOST_FILES) {
-    bool of_limits = starts_with(e->d_name, limits);
-    if (!of_limits && !starts_with(e->d_name, clocks)) continue;
+    bool of_limits = is_saved(e->d_name, limits);
+    if (!of_limits && !is_saved(e->d_name, clocks)) continue;
     r->files++;
     repair_file(r, e->d_name, of_limits);
   }
@@ -254,9 +260,10 @@ bool wtl_knob_repair(const wtl_settings *settings, const wtl_knob_sys *os, char 
     closedir(folder);
   }
   wtl_knob_claims_close(&r.claims);
-  int n = snprintf(said, size, "%s%s", r.trouble, *r.trouble && r.put_back ? "; " : "");
+  int n = snprintf(said, size, "%s%s%s%s", r.trouble, *r.trouble && *r.disbelief ? "; " : "", r.disbelief,
+                   (*r.trouble || *r.disbelief) && r.put_back ? "; " : "");
   if (r.put_back && n >= 0 && (size_t)n < size)
     snprintf(said + n, size - (size_t)n,
              "clocks that a killed job had left changed are put back: %zu files, %s the first", r.put_back, r.first);
-  return r.put_back || *r.trouble;
+  return r.put_back || *said;
 }

@@ -163,8 +163,10 @@ static const char *planted(const state *st, const char *start, const char *end)
   static char path[4][512];
   static unsigned turn;
   char name[WTL_KNOB_STATE_NAME], *out = path[turn++ % 4];
+  unsigned hash = 5381;
+  for (const char *at = end; *at; at++) hash = hash * 33 + (unsigned char)*at;
   if (!wtl_knob_state_name(start, name)) exit(2);
-  snprintf(out, sizeof path[0], "%s/%s-%s", st->folder, name, end);
+  snprintf(out, sizeof path[0], "%s/%s-%08x", st->folder, name, hash);
   return out;
 }
 
@@ -252,6 +254,23 @@ static void a_file_of_another_user_is_named_and_not_believed(void)
   CHECK(nothing_was_written(&st) && kept(&st, NULL) == 1);
   plant(&st, "clocks", "theirs", "scaling_max_freq 0 3900000\nend\n");
   CHECK(!repairs(&st, &wtl_knob_sys_real, said)); /* nothing is left changed */
+  plant(&st, "clocks", "theirs", "scaling_max_freq 0 2000000\nend\n");
+  plant(&st, "clocks", "own", "scaling_max_freq 0 1\nend\n");
+  CHECK(repairs(&st, &wtl_knob_sys_real, said));
+  CHECK_CONTAINS(said, "it belongs to user 4711"); /* whichever is read first */
+  CHECK_CONTAINS(said, "must be a whole number from 800000 to 3900000");
+  state_free(&st);
+}
+
+/* Messages may go to root's terminal. */
+static void a_name_that_no_job_gives_is_never_said(void)
+{
+  state st = state_new();
+  char said[1600], odd[600];
+  const char *path = plant(&st, "clocks", "odd", "scaling_max_freq 0 1\nend\n");
+  snprintf(odd, sizeof odd, "%.*s\033[2Jabcd", (int)(strlen(path) - 8), path);
+  CHECK(rename(path, odd) == 0);
+  CHECK(!repairs(&st, &wtl_knob_sys_real, said));
   state_free(&st);
 }
 
@@ -625,7 +644,7 @@ TESTS(TEST(the_next_job_puts_back_what_a_killed_one_left_and_says_so), TEST(who_
       TEST(a_job_that_lives_is_left_alone), TEST(a_repair_that_fails_is_said_and_tried_again),
       TEST(a_core_that_is_gone_does_not_keep_the_rest_from_being_put_back), TEST(nothing_in_the_folder_holds_a_job_up),
       TEST(of_thousands_of_files_a_limited_number_is_read), TEST(a_file_of_another_user_is_named_and_not_believed),
-      TEST(a_file_with_other_writers_or_names_is_not_believed),
+      TEST(a_name_that_no_job_gives_is_never_said), TEST(a_file_with_other_writers_or_names_is_not_believed),
       TEST(only_values_that_a_knob_can_have_found_are_written), TEST(a_file_names_no_other_file),
       TEST(a_file_of_another_sysfs_says_nothing), TEST(what_was_put_back_is_not_believed_again),
       TEST(jobs_that_may_set_no_clock_leave_them_and_say_so),
