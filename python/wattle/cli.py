@@ -7,7 +7,9 @@ import importlib
 import importlib.util
 import os
 import re
+import signal
 import sys
+import threading
 from typing import Annotated, Any
 
 import typer
@@ -126,6 +128,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _guarded(arguments: list[str]) -> int:
     console.fill_standard_streams()
+    _begin_afresh()
     _write_what_can_be_written()
     try:
         _add_commands(arguments)
@@ -155,6 +158,14 @@ def _guarded(arguments: list[str]) -> int:
 def _drop_output() -> None:
     """What is still in its buffer goes nowhere: Python would try to write it once more when it ends, and say so."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _begin_afresh() -> None:
+    """Puts aside what our caller may have left to us: of a child whose SIGCHLD is ignored nobody learns the exit code,
+    and Python takes it for 0; a signal that is blocked ends nothing."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _write_what_can_be_written() -> None:

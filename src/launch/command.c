@@ -18,7 +18,8 @@ static const struct {
 } actions[] = {{"-h --help", WTL_DO_HELP},
                {"-V --version", WTL_DO_VERSION},
                {"--settings", WTL_DO_SETTINGS},
-               {"--dry-run", WTL_DO_DRY_RUN}};
+               {"--dry-run", WTL_DO_DRY_RUN},
+               {"--fence-network", WTL_DO_FENCE}};
 
 /*
  * "2" of "--np=2" or, where `next` is the following word, of "--np 2", if the option's name is in `names`; else NULL.
@@ -98,7 +99,7 @@ bool wtl_command_read(wtl_command *c, char **argv, const wtl_grammar *g, char *e
       break;
     }
     if (read_action(c, *at)) {
-      if (c->action != WTL_DO_DRY_RUN) return true;
+      if (c->action != WTL_DO_DRY_RUN && c->action != WTL_DO_FENCE) return true;
       continue;
     }
     int own = read_own(c, (const char *const *)at, g, &separate, error, size);
@@ -112,7 +113,7 @@ bool wtl_command_read(wtl_command *c, char **argv, const wtl_grammar *g, char *e
     for (; values > 0 && at[1]; values--) wtl_words_add(&c->options, *++at);
   }
   c->program = *at ? at : NULL;
-  if (c->program) return true;
+  if (c->program || c->action == WTL_DO_FENCE) return true;
   snprintf(error, size, "no program given");
   return false;
 }

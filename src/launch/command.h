@@ -19,7 +19,7 @@ typedef struct wtl_grammar {
   const char *pairs;  /* take two */
 } wtl_grammar;
 
-enum wtl_action { WTL_DO_RUN, WTL_DO_DRY_RUN, WTL_DO_HELP, WTL_DO_VERSION, WTL_DO_SETTINGS };
+enum wtl_action { WTL_DO_RUN, WTL_DO_DRY_RUN, WTL_DO_FENCE, WTL_DO_HELP, WTL_DO_VERSION, WTL_DO_SETTINGS };
 
 typedef struct wtl_command {
   enum wtl_action action;
@@ -33,7 +33,7 @@ typedef struct wtl_command {
 
 /*
  * Reads the words behind argv[0]. On failure returns false, with the reason in `error`. An action that needs no program
- * (help, for one) ends the reading. Whatever it returns, wtl_command_free gives back.
+ * (help, for one) ends the reading; the fence's needs hosts, but no program. Whatever it returns, wtl_command_free gives back.
  */
 bool wtl_command_read(wtl_command *c, char **argv, const wtl_grammar *grammar, char *error, size_t size);
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/regular_file.h"
+
 #define MOST_SLOTS 65536
 #define MOST_HOSTS 65536
 #define TEXT_OF_(number) #number
@@ -132,8 +134,10 @@ bool wtl_hosts_of_file(wtl_hosts *h, const char *path, char *error, size_t size)
   size_t room = 0;
   bool good = true;
   *h = (wtl_hosts){0};
-  FILE *f = fopen(path, "re");
-  if (!f) return snprintf(error, size, "--hostfile %s: %s", path, strerror(errno)), false;
+  const char *reason;
+  int fd = wtl_regular_file_open(path, &reason);
+  FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+  if (!f) return snprintf(error, size, "--hostfile %s: %s", path, fd < 0 ? reason : strerror(errno)), false;
   for (int number = 1; good && getline(&line, &room, f) >= 0; number++)
     if (!(good = read_line(h, line, why, sizeof why)))
       snprintf(error, size, "--hostfile %s, line %d: %s", path, number, why);

@@ -105,6 +105,8 @@ void wtl_launcher_variable(wtl_words *variables, const char *name, const char *v
 
 bool wtl_is_setting(const char *variable)
 {
-  return strncmp(variable, "WATTLE_", 7) == 0 || strncmp(variable, "SHMEM_", 6) == 0 ||
-         strncmp(variable, "SMA_", 4) == 0;
+  static const char *const beginnings[] = {"WATTLE_", "SHMEM_", "SMA_", "UCX_"};
+  for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
+    if (strncmp(variable, beginnings[i], strlen(beginnings[i])) == 0) return true;
+  return false;
 }

@@ -16,7 +16,9 @@ typedef struct wtl_launcher {
   const char *wanted;  /* what is looked for in PATH, for errors */
   const char *package; /* Debian's, which has it */
   wtl_grammar grammar;
-  const char *moving; /* its options that make the program's name one of another directory or machine */
+  bool starts_here;         /* PEs of this host are its own children, each with some open files */
+  unsigned long file_bytes; /* the largest of the files that it needs for itself */
+  const char *moving;       /* its options that make the program's name one of another directory or machine */
   /* Is it taken here without being asked for by name? */
   bool (*suits)(void);
   /* Where it is: true with its path in `path`. */
@@ -27,15 +29,14 @@ typedef struct wtl_launcher {
   bool (*compose)(wtl_words *line, const wtl_command *c, char *error, size_t size);
 
   /* --- around its life; NULL where there is nothing to do --- */
-  void (*prepare)(void);           /* before it begins */
-  bool (*settled)(pid_t launcher); /* asked, soon after, until it is true: what was prepared is not needed any more */
-  int speaks_on;                   /* STDOUT_FILENO or STDERR_FILENO: where it says how PEs ended; 0: nowhere */
-  int (*code_said)(const char *line); /* the exit code of which a line tells; -1: of none */
+  void (*prepare)(const wtl_command *c); /* before it begins */
+  int speaks_on;                         /* STDOUT_FILENO or STDERR_FILENO: where it says how PEs ended; 0: nowhere */
+  int (*code_said)(const char *line);    /* the exit code of which a line tells; -1: of none */
   /* The job's code, from the launcher's own, the first that it said (or -1), and the signal that asked for the end (or
    * 0). */
   int (*exit_code)(int own, int said, int signal);
-  bool (*is_stuck)(pid_t launcher);       /* waits for itself, its PEs gone? */
-  void (*remove_remains)(pid_t launcher); /* what one that was killed leaves on disk */
+  bool (*is_stuck)(pid_t launcher); /* waits for itself, its PEs gone? */
+  void (*remove_remains)(void);     /* what was prepared, and what one that was killed leaves on disk */
 } wtl_launcher;
 
 extern const wtl_launcher wtl_launcher_openmpi, wtl_launcher_mpich, wtl_launcher_srun;
@@ -59,7 +60,7 @@ int wtl_launcher_hosts(wtl_hosts *h, const wtl_command *c, char *error, size_t s
 /* Adds NAME=VALUE where the environment has no NAME. */
 void wtl_launcher_variable(wtl_words *variables, const char *name, const char *value);
 
-/* Is this variable ("NAME=VALUE") a setting, which the PEs of all nodes must have? */
+/* Is this variable ("NAME=VALUE") a setting, of Wattle's or of UCX's, which the PEs of all nodes must have? */
 bool wtl_is_setting(const char *variable);
 
 #endif

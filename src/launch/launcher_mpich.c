@@ -102,6 +102,7 @@ const wtl_launcher wtl_launcher_mpich = {
              "--errfile-pattern -prepend-pattern --prepend-pattern -nameserver --nameserver -order-nodes --order-nodes "
              "-localhost --localhost -usize --usize -gpus-per-proc --gpus-per-proc -path --path -arch --arch",
          .pairs = "-genv --genv -env --env"},
+    .starts_here = true,
     .moving = "-wdir --wdir -path --path -hosts --hosts -f",
     .suits = suits,
     .find = find,

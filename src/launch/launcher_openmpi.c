@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/regular_file.h"
 #include "launch/launcher.h"
 #include "launch/search.h"
 #include "launch/sessions.h"
@@ -90,15 +91,18 @@ static bool is_foreign(const wtl_hosts *h)
   return h->slot_colons && !h->slot_words;
 }
 
-/* Open MPI itself takes "a:x" for one slot, and a file that is not there for none. */
+/* Open MPI itself takes "a:x" for one slot and a file that is not there for none, and waits for a FIFO's writer. */
 static bool check_hosts(const wtl_command *c, char *error, size_t size)
 {
   wtl_hosts h = {0};
   bool good = true;
   if (c->hosts && !strchr(c->hosts, '*')) good = wtl_hosts_of_list(&h, c->hosts, error, size); /* a:*, all it has */
   wtl_hosts_free(&h);
-  if (!good || !c->hostfile || access(c->hostfile, R_OK) == 0) return good;
-  snprintf(error, size, "--hostfile %s: %s", c->hostfile, strerror(errno));
+  if (!good || !c->hostfile) return good;
+  const char *reason;
+  int fd = wtl_regular_file_open(c->hostfile, &reason);
+  if (fd >= 0) return close(fd), true;
+  snprintf(error, size, "--hostfile %s: %s", c->hostfile, reason);
   return false;
 }
 
@@ -213,17 +217,19 @@ const wtl_launcher wtl_launcher_openmpi = {
         {.counts = "-n --n -np --np -c",
          .values =
              "-x --bind-to -bind-to --map-by -map-by --rank-by -rank-by -wdir --wdir -wd --wd -N -npernode --npernode "
-             "--timeout --output-filename --cpu-set --cpu-list -rf --rankfile --stdin --xterm --prefix --path -path "
+             "--timeout --tmpdir -tmpdir --output-filename --cpu-set --cpu-list -rf --rankfile --stdin --xterm "
+             "--prefix --path -path "
              "-am --am --tune -tune --app -app",
          .pairs = "--mca -mca --gmca -gmca"},
+    .starts_here = true,
+    .file_bytes = 8 << 20, /* PMIx's shared memory */
     .moving = "-wdir --wdir -wd --wd --path -path",
     .suits = suits,
     .find = find,
     .environment = environment,
     .compose = compose,
     .exit_code = exit_code,
-    .prepare = wtl_sessions_keep,
-    .settled = wtl_sessions_settled,
+    .prepare = wtl_sessions_make,
     .is_stuck = is_stuck,
     .remove_remains = wtl_sessions_remove,
 };

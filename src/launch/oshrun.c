@@ -12,7 +12,9 @@
 
 #include "base/error.h"
 #include "base/settings.h"
+#include "launch/fence.h"
 #include "launch/launcher.h"
+#include "launch/limits.h"
 #include "launch/run.h"
 #include "launch/search.h"
 #include "power/power.h"
@@ -30,6 +32,8 @@ static const char usage[] =
     "                   PMIx, else Open MPI's, else MPICH's (default: WATTLE_LAUNCHER's value, which is auto by "
     "itself)\n"
     "  --dry-run        print the launcher's command line and start nothing\n"
+    "  --fence-network  print rules for nft that keep other machines and users from the job's ports, for the hosts of\n"
+    "                   --host or --hostfile and the ports of UCX_TCP_PORT_RANGE; start nothing\n"
     "  --settings       list the settings (environment variables) and their values\n"
     "  -V, --version    version of Wattle\n"
     "  --help           this text\n"
@@ -101,6 +105,7 @@ static void do_without_launcher(const wtl_command *c)
   case WTL_DO_HELP: fputs(usage, stdout); exit(0);
   case WTL_DO_VERSION: puts("oshrun (Wattle) " WTL_VERSION); exit(0);
   case WTL_DO_SETTINGS: list_settings(); exit(0);
+  case WTL_DO_FENCE: wtl_fence_print(c); exit(fflush(stdout) == 0 ? 0 : WTL_EXIT_OSERR);
   case WTL_DO_RUN:
   case WTL_DO_DRY_RUN: return;
   }
@@ -141,6 +146,7 @@ int main(int argc, char **argv)
   wtl_command c;
   wtl_words variables = {0};
   char path[4096];
+  wtl_run_afresh();
   setenv("PATH", wtl_default_path, 0);
   const char *setting = launcher_set();
   const wtl_launcher *l = wtl_launcher_choose(&c, argv, setting, path, sizeof path);
@@ -155,7 +161,8 @@ int main(int argc, char **argv)
     code = print_line(&variables, &line);
   } else {
     set_variables(&variables);
-    code = wtl_run(l, line.at);
+    wtl_limits_prepare(l, &c);
+    code = wtl_run(l, &c, line.at);
   }
   wtl_words_free(&variables);
   wtl_words_free(&line);

@@ -46,23 +46,19 @@ __attribute__((noreturn)) static void become(char **line, pid_t parent, int spea
   _exit(WTL_EXIT_UNAVAILABLE);
 }
 
-/* A launcher settles within a tenth of a second. One that has not after five is not known well enough here. */
-enum { SETTLES_MS = 10, SETTLES_MOST = 500, STUCK_MS = 500 };
+enum { STUCK_MS = 500 };
 
 /* Waits for the launcher's end, and brings it about where it is stuck for 1.5 s. True if it was. */
 static bool watch(const wtl_launcher *l, pid_t launcher, wtl_hearing *h)
 {
   struct pollfd p[2] = {{.fd = (int)syscall(SYS_pidfd_open, launcher, 0), .events = POLLIN},
                         {.fd = h->from, .events = POLLIN}};
-  int stuck = 0, unsettled = l->settled ? SETTLES_MOST : 0;
+  int stuck = 0;
   while ((p[0].fd >= 0 || p[1].fd >= 0) && stuck < 3) {
-    int n = poll(p, 2, unsettled ? SETTLES_MS : l->is_stuck ? STUCK_MS : -1);
+    int n = poll(p, 2, l->is_stuck ? STUCK_MS : -1);
     if (n > 0 && p[1].revents && !wtl_hear(h)) p[1].fd = -1;
     if (n > 0 && p[0].revents) break;
-    if (unsettled)
-      unsettled = l->settled(launcher) ? 0 : unsettled - 1;
-    else if (n == 0)
-      stuck = l->is_stuck(launcher) ? stuck + 1 : 0;
+    if (n == 0) stuck = l->is_stuck(launcher) ? stuck + 1 : 0;
   }
   if (p[0].fd >= 0) close(p[0].fd);
   if (stuck < 3) return false;
@@ -91,18 +87,28 @@ static void open_standard_streams(void)
     if (fcntl(fd, F_GETFD) < 0) open("/dev/null", O_RDWR);
 }
 
-int wtl_run(const wtl_launcher *l, char **line)
+void wtl_run_afresh(void)
+{
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  signal(SIGCHLD, SIG_DFL);
+  signal(SIGPIPE, SIG_DFL);
+  open_standard_streams();
+}
+
+int wtl_run(const wtl_launcher *l, const wtl_command *c, char **line)
 {
   pid_t me = getpid();
   int status, ends[2] = {-1, -1};
   wtl_hearing h = {.to = l->speaks_on, .code_said = l->code_said, .said = -1};
-  open_standard_streams();
   if (l->speaks_on && pipe2(ends, O_CLOEXEC) != 0) ends[0] = ends[1] = -1; /* then its own code must do */
   h.from = ends[0];
-  if (l->prepare) l->prepare();
+  if (l->prepare) l->prepare(c);
   child = fork();
   if (child < 0) {
     fprintf(stderr, "oshrun: fork: %s\n", strerror(errno));
+    if (l->remove_remains) l->remove_remains();
     return WTL_EXIT_OSERR;
   }
   if (child == 0) become(line, me, l->speaks_on, ends);
@@ -113,6 +119,6 @@ int wtl_run(const wtl_launcher *l, char **line)
   wtl_hear_rest(&h);
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return WTL_EXIT_OSERR;
-  if (l->remove_remains) l->remove_remains(child); /* it may have been killed, or told twice to end at once */
+  if (l->remove_remains) l->remove_remains();
   return code_of(l, status, h.said, stuck);
 }

@@ -2,17 +2,36 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
+#include <ftw.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "node/remains.h"
+/* Of Open MPI 4, and of Open MPI 5's PRRTE; both refuse the value for this host beside that for all hosts. */
+static const struct {
+  const char *here, *everywhere;
+} variables[] = {{"OMPI_MCA_orte_local_tmpdir_base", "OMPI_MCA_orte_tmpdir_base"},
+                 {"PRTE_MCA_prte_local_tmpdir_base", "PRTE_MCA_prte_tmpdir_base"}};
+enum { N_VARIABLES = sizeof variables / sizeof variables[0] };
+
+static char folder[4096]; /* "": none */
+static pid_t keeper;
+static int held = -1; /* our end of the keeper's pipe */
+
+static bool is_named_by_user(const wtl_command *c)
+{
+  for (int i = 0; i < N_VARIABLES; i++)
+    if (getenv(variables[i].here) || getenv(variables[i].everywhere)) return true;
+  for (size_t i = 0; i < c->options.n; i++)
+    if (strstr(c->options.at[i], "tmpdir_base")) return true; /* as in --mca orte_tmpdir_base DIR */
+  return wtl_command_has(c, "-tmpdir --tmpdir");
+}
 
 /* As Open MPI looks for it. */
 static const char *temporary_directory(void)
@@ -23,100 +42,69 @@ static const char *temporary_directory(void)
   return "/tmp";
 }
 
-typedef struct sessions {
-  char all[4096], one[4128];
-} sessions;
-
-static bool sessions_of(sessions *s, pid_t pid)
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
-  char host[256] = "";
-  if (gethostname(host, sizeof host - 1) != 0) return false;
-  host[strcspn(host, ".")] = '\0'; /* as Open MPI shortens it */
-  snprintf(s->all, sizeof s->all, "%s/ompi.%s.%u", temporary_directory(), host, (unsigned)geteuid());
-  snprintf(s->one, sizeof s->one, "%s/pid.%ld", s->all, (long)pid);
-  return true;
+  (void)st, (void)kind, (void)at;
+  remove(path);
+  return 0;
 }
 
-static pid_t keeper;
-
-static void make(const sessions *s)
+/* A process of the job that is just ending may still add a file. */
+static void remove_folder(void)
 {
-  for (int tries = 0; tries < 1000; tries++) { /* the first part may go again before the second is made */
-    if (mkdir(s->all, S_IRWXU) != 0 && errno != EEXIST) return;
-    if (mkdir(s->one, S_IRWXU) == 0 || errno != ENOENT) return;
+  for (int tries = 0; tries < 50 && access(folder, F_OK) == 0; tries++) {
+    if (tries > 0) usleep(20000);
+    nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
   }
 }
 
-/* And those of other keepers that were killed: they are empty. */
-static void drop(const sessions *s)
+/* Ctrl-C is oshrun's to answer, and a signal to its process group, too. */
+__attribute__((noreturn)) static void keep(int ended)
 {
-  char pattern[4128];
-  glob_t found;
-  rmdir(s->one);
-  snprintf(pattern, sizeof pattern, "%s/pid.*", s->all);
-  if (glob(pattern, 0, NULL, &found) == 0)
-    for (size_t i = 0; i < found.gl_pathc; i++)
-      if (wtl_remains_orphaned(found.gl_pathv[i])) rmdir(found.gl_pathv[i]);
-  globfree(&found);
-  rmdir(s->all);
-}
-
-/* Its directory is there when `ready` is closed, until SIGTERM comes: from oshrun, or from its death. */
-__attribute__((noreturn)) static void keep(pid_t oshrun, int ready)
-{
-  sessions s;
-  sigset_t end, all;
-  int number;
-  sigemptyset(&end);
-  sigaddset(&end, SIGTERM);
-  sigfillset(&all); /* Ctrl-C is oshrun's to answer */
+  sigset_t all;
+  char none;
+  sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, NULL);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (!sessions_of(&s, getpid())) _exit(0);
-  make(&s);
-  close(ready);
-  if (getppid() == oshrun) sigwait(&end, &number);
-  drop(&s);
+  setsid();
+  int nothing = open("/dev/null", O_RDWR);
+  for (int fd = 0; fd <= STDERR_FILENO; fd++) dup2(nothing, fd);
+  dup2(ended, STDERR_FILENO + 1);
+  syscall(SYS_close_range, STDERR_FILENO + 2, ~0u, 0); /* the caller's: somebody may wait for their end */
+  while (read(STDERR_FILENO + 1, &none, 1) < 0 && errno == EINTR) continue;
+  remove_folder();
   _exit(0);
 }
 
-void wtl_sessions_keep(void)
+static void start_keeper(void)
 {
-  pid_t me = getpid();
   int ends[2];
-  char none;
-  if (pipe2(ends, O_CLOEXEC) != 0) return;
+  if (pipe(ends) != 0) return;
   keeper = fork();
   if (keeper == 0) {
-    close(ends[0]);
-    keep(me, ends[1]);
+    close(ends[1]);
+    keep(ends[0]);
   }
-  close(ends[1]);
-  if (keeper > 0) (void)!read(ends[0], &none, 1);
   close(ends[0]);
+  held = ends[1]; /* the launcher inherits it */
 }
 
-static void end_keeper(void)
+void wtl_sessions_make(const wtl_command *c)
 {
-  sessions s;
-  if (keeper <= 0) return;
-  kill(keeper, SIGTERM);
-  while (waitpid(keeper, NULL, 0) < 0 && errno == EINTR) continue;
-  if (sessions_of(&s, keeper)) drop(&s); /* it may have been killed */
-  keeper = 0;
+  if (is_named_by_user(c)) return;
+  snprintf(folder, sizeof folder, "%s/wattle-XXXXXX", temporary_directory());
+  if (!mkdtemp(folder)) {
+    folder[0] = '\0';
+    return;
+  }
+  start_keeper();
+  for (int i = 0; i < N_VARIABLES; i++) setenv(variables[i].here, folder, 1);
 }
 
-bool wtl_sessions_settled(pid_t launcher)
+void wtl_sessions_remove(void)
 {
-  sessions s;
-  bool settled = !sessions_of(&s, launcher) || access(s.one, F_OK) == 0;
-  if (settled) end_keeper();
-  return settled;
-}
-
-void wtl_sessions_remove(pid_t launcher)
-{
-  sessions s;
-  end_keeper();
-  if (sessions_of(&s, launcher)) wtl_remains_remove(s.one);
+  if (!*folder) return;
+  remove_folder();
+  if (held >= 0) close(held);
+  if (keeper > 0) kill(keeper, SIGKILL); /* some other process may hold its pipe still */
+  while (keeper > 0 && waitpid(keeper, NULL, 0) < 0 && errno == EINTR) continue;
 }

@@ -1,23 +1,26 @@
 /*
- * sessions.h - the directories in which Open MPI's launchers keep their sessions: TMP/ompi.HOST.UID/pid.PID.
+ * sessions.h - a private folder for the files that Open MPI's launcher makes on this host.
  *
- * The launcher that leaves last removes the first part, too. One that begins in that moment, and has found or made it
- * but not yet its own, fails ("orte_session_dir failed"). So another directory is kept there until the launcher has its
- * own: by a process that removes it even if oshrun is killed.
+ * By itself it makes them in TMP/ompi.HOST.UID, a name that another user may take beforehand: then it fails, or uses a
+ * folder that is somebody else's. So oshrun makes one of a random name, TMP/wattle-XXXXXX, that only this user may
+ * enter.
+ *
+ * A process of oshrun's, the keeper, removes it when both oshrun and the launcher have ended, be it that they were
+ * killed. It knows by a pipe of which these two hold the other end.
  */
 #ifndef WTL_LAUNCH_SESSIONS_H
 #define WTL_LAUNCH_SESSIONS_H
 
-#include <stdbool.h>
-#include <sys/types.h>
+#include "launch/command.h"
 
-/* Starts the keeper. Where a directory cannot be made, the launcher will say why. */
-void wtl_sessions_keep(void);
+/*
+ * Makes the folder, and sets the variables by which the launcher that is started next takes it. Nothing is made where
+ * the user names a folder, by these variables or on the command line, or where none can be made: the launcher then says
+ * why.
+ */
+void wtl_sessions_make(const wtl_command *c);
 
-/* Has the launcher its directory? If so, ends the keeper. */
-bool wtl_sessions_settled(pid_t launcher);
-
-/* The launcher has ended: ends the keeper, and removes what the launcher left, if it was killed. */
-void wtl_sessions_remove(pid_t launcher);
+/* The launcher has ended: removes the folder. */
+void wtl_sessions_remove(void);
 
 #endif

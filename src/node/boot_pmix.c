@@ -5,18 +5,22 @@
  * comes back. So a library that is started again finds its job as it was, and what it publishes has names of its own
  * (PMIx may keep a value that it was asked for).
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pmix.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "node/boot.h"
 #include "node/boot_text.h"
 #include "node/lifeline.h"
+#include "node/remains.h"
 
 typedef struct pmix_state {
   pmix_proc_t self, job; /* job: the same namespace, wildcard rank */
@@ -173,14 +177,44 @@ static int get_nodes(wtl_boot *b, pmix_state *s, char *error, size_t size)
   return rc;
 }
 
+/*
+ * PMIx_Finalize waits 2 s for the server's answer, and then leaves without it. If this process ends before the server
+ * has taken its goodbye, Open MPI counts the job as failed. On a busy machine the goodbyes of some hundred PEs take
+ * longer than that, so only a few of a node leave at a time: each locks one of TURNS bytes of a file in the launcher's
+ * folder, which goes with that. Returns what to close; -1 where there is no such folder, and no turns.
+ */
+enum { TURNS = 4 };
+static int take_turn(void)
+{
+  char path[4096];
+  const char *folder = getenv("PMIX_SERVER_TMPDIR");
+  struct flock turn = {
+      .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = membership.state->self.rank % TURNS, .l_len = 1};
+  if (!folder || snprintf(path, sizeof path, "%s/wattle-leave", folder) >= (int)sizeof path) return -1;
+  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+  while (fd >= 0 && fcntl(fd, F_SETLKW, &turn) != 0 && errno == EINTR) continue;
+  return fd;
+}
+
 /* Not where the program ends in the middle of a job, which the launcher must notice, and not in a forked child. */
 static void leave(int status, void *arg)
 {
-  if (membership.pid == getpid() && !membership.in_use) PMIx_Finalize(NULL, 0);
+  if (membership.pid != getpid() || membership.in_use) return;
+  int turn = take_turn();
+  PMIx_Finalize(NULL, 0);
+  if (turn >= 0) close(turn);
 }
 
 static int join(char *error, size_t size)
 {
+  const char *session = getenv("PMIX_SERVER_TMPDIR");
+  if (wtl_remains_foreign(session)) {
+    snprintf(error, size,
+             "the launcher's folder %s lies in one of another user, or one that others may write to: remove that, or "
+             "name a folder of your own on all nodes with --mca orte_tmpdir_base FOLDER (docs/security.md)",
+             session);
+    return -1;
+  }
   pmix_state *s = calloc(1, sizeof *s);
   if (!s) return snprintf(error, size, "no memory to join the job"), -1;
   pmix_status_t rc = PMIx_Init(&s->self, NULL, 0);

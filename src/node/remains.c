@@ -58,6 +58,17 @@ bool wtl_remains_orphaned(const char *session)
   return pid && wtl_process_is_gone(pid) && sees_all_processes();
 }
 
+bool wtl_remains_foreign(const char *session)
+{
+  char parent[4096];
+  struct stat st;
+  const char *end = session ? strrchr(session, '/') : NULL;
+  if (!end) return false;
+  snprintf(parent, sizeof parent, "%.*s", (int)(end - session), session);
+  if (!strstr(parent, "/ompi.") || lstat(parent, &st) != 0) return false;
+  return (st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
 bool wtl_remains_remove(const char *session)
 {
   int pid = owner_of(session);
@@ -68,5 +79,9 @@ bool wtl_remains_remove(const char *session)
   if (!strstr(parent, "/ompi.") || !is_ours(parent) || !is_ours(session)) return true;
   nftw(session, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
   rmdir(parent);
+  char *of_parent = strrchr(parent, '/');
+  *of_parent = '\0';
+  const char *made = strrchr(parent, '/');
+  if (made && strncmp(made, "/wattle-", 8) == 0) rmdir(parent); /* by oshrun, whose keeper may have been killed */
   return access(session, F_OK) != 0;
 }

@@ -123,11 +123,19 @@ def test_signal_to_the_whole_process_group_ends_the_job(number: signal.Signals) 
         ends_badly(job)
 
 
+def test_nothing_is_left_where_oshrun_launcher_and_pes_are_killed_at_once() -> None:
+    with start("barrier") as job:
+        job.until_said("there", 2)
+        for pid in [job.process.pid, *job.find("mpirun"), *job.find("victim")]:
+            job.signal(pid)
+        job.all_gone()
+
+
 def test_directory_of_another_user_is_never_removed() -> None:
     """A launcher's directory in a place all may write to, owned by somebody else: not ours to delete in."""
     if os.geteuid() != 0:
         pytest.skip("needs root, to make another user's directory")
-    with start("barrier") as job:
+    with Job([MPIRUN or "mpirun", "--oversubscribe", "-n", "2", program("victim"), "barrier"], env=AS_ROOT) as job:
         job.until_said("there", 2)
         (session,) = [p for p in job.tmp.glob("ompi.*/pid.*") if p.is_dir()]
         shutil.chown(session.parent, "nobody")

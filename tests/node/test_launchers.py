@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shlex
 import shutil
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
-from jobs import OSHRUN, Job, Result, program, run
+from jobs import OSHRUN, Job, Result, program, require_reachable, run
 from mpi_jobs import MPICH
 from test_boot_mpi_nodes import by_mpich
 from wattle.nodes import Nodes, unavailable
@@ -332,31 +334,64 @@ def test_dry_run_checks_the_program_and_starts_nothing(tmp_path: Path) -> None:
     assert dry(tmp_path, "--host", "a", tmp_path / "nothing").code == 0
 
 
-# --- the directories of Open MPI's sessions ---
+# --- the folder of Open MPI's session ---
 
 AS_OPEN_MPI = """#!/bin/sh
-sessions=$TMPDIR/ompi.$(uname -n | cut -d. -f1).$(id -u)
-rmdir "$sessions" && echo "the last launcher to leave removed it"
-true & killed=$!
-wait
-mkdir "$sessions/pid.$killed" "$sessions/pid.$$" || exit
-looks=0
-while [ "$(ls "$sessions")" != "pid.$$" ] && [ $looks -lt 200 ]; do sleep 0.05; looks=$((looks + 1)); done
-ls "$sessions" | sed "s/pid.$$/its own/;s/pid.$killed/a dead one's/"
-rmdir "$sessions"/* "$sessions"
+echo "$OMPI_MCA_orte_local_tmpdir_base $PRTE_MCA_prte_local_tmpdir_base"
+[ -d "$OMPI_MCA_orte_local_tmpdir_base" ] && stat -c '%a %u' "$OMPI_MCA_orte_local_tmpdir_base"
+mkdir -p "$OMPI_MCA_orte_local_tmpdir_base/ompi.here/pid.1"
 """
 
 
-def test_directory_of_sessions_stays_until_the_launcher_has_its_own(tmp_path: Path) -> None:
-    """Of two jobs, one that ended while the other began took away the directory under the other's feet."""
-    (tmp_path / "mpirun.openmpi").write_text(AS_OPEN_MPI)
-    (tmp_path / "mpirun.openmpi").chmod(0o755)
-    with Job([OSHRUN, "--launcher", "openmpi", "-n", "1", BOOT], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}) as job:
-        result = job.wait()
-    sees_all = (
-        str(Path("/proc/self/ns/pid").readlink()) == "pid:[4026531836]"
-    )  # elsewhere a number tells nothing of its owner
-    assert result.out.splitlines() == ([] if sees_all else ["a dead one's"]) + ["its own"], result
+def as_open_mpi(place: Path, *words: str, **env: str) -> list[list[str]]:
+    """What the launcher finds, which then leaves a folder behind; nothing of it may be there afterwards."""
+    (place / "mpirun.openmpi").write_text(AS_OPEN_MPI)
+    (place / "mpirun.openmpi").chmod(0o755)
+    result = run(OSHRUN, "--launcher", "openmpi", *words, BOOT, env={"PATH": f"{place}:/usr/bin:/bin", **env})
+    return [line.split() for line in result.out.splitlines()]
+
+
+def test_launcher_gets_a_folder_that_no_other_user_may_enter(tmp_path: Path) -> None:
+    (folder, same), owner = as_open_mpi(tmp_path)
+    assert folder == same and Path(folder).name.startswith("wattle-") and owner == ["700", str(os.geteuid())]
+    assert as_open_mpi(tmp_path)[0][0] != folder
+
+
+def test_folder_that_the_user_names_is_left_to_the_launcher(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    assert as_open_mpi(tmp_path, "--mca", "orte_tmpdir_base", str(tmp_path / "own")) == [[]]
+    assert as_open_mpi(tmp_path, OMPI_MCA_orte_tmpdir_base=str(tmp_path / "own")) == [[]]
+
+
+def squat(job_tmp: Path) -> Path:
+    """The name of Open MPI's folder, taken beforehand: by a file, so that no folder can be made there."""
+    name = job_tmp / f"ompi.{os.uname().nodename.split('.')[0]}.{os.geteuid()}"
+    name.write_text("somebody else's\n")
+    return name
+
+
+@pytest.mark.skipif(not shutil.which("mpirun.openmpi"), reason="no mpirun.openmpi here")
+def test_name_that_another_user_took_stops_no_job(tmp_path: Path) -> None:
+    taken = squat(tmp_path)
+    result = run(OSHRUN, "--launcher", "openmpi", "-n", "2", BOOT, env={"TMPDIR": str(tmp_path)})
+    assert result.code == 0 and result.out.count("good") == 2, result
+    assert list(tmp_path.iterdir()) == [taken]
+
+
+@pytest.mark.skipif(not shutil.which("mpirun.openmpi"), reason="no mpirun.openmpi here")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to make another user's folder")
+def test_folder_of_another_user_misleads_no_job() -> None:
+    """As on a node that oshrun does not run on: plain mpirun takes the folder that it finds."""
+    require_reachable(BOOT)
+    with tempfile.TemporaryDirectory(prefix="wtl", dir="/tmp") as place:
+        Path(place).chmod(0o1777)
+        taken = Path(place) / f"ompi.{os.uname().nodename.split('.')[0]}.{pwd.getpwnam('nobody').pw_uid}"
+        (taken / "kept").mkdir(parents=True)
+        taken.chmod(0o777)
+        shutil.chown(taken, "daemon")
+        words = ["mpirun.openmpi", "--oversubscribe", "-n", "2", BOOT]
+        result = run(shutil.which(words[0]) or "", *words[1:], user="nobody", env={"TMPDIR": place}, cwd=Path("/"))
+    assert result.code == 69 and "another user" in result.err and "good" not in result.out, result
 
 
 # --- MPICH's mpiexec, for real ---

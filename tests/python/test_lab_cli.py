@@ -226,3 +226,11 @@ def test_a_full_disk_is_one_line_and_exit_code_2(home, command):
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
     said = "wattle: output cannot be written: No space left on device\n"
     assert (done.returncode, done.stderr) == (2, said)
+
+
+def test_exit_codes_of_children_are_known_whatever_the_caller_ignores(environment):
+    """Where SIGCHLD is ignored, Python takes every exit code for 0."""
+    code = "import subprocess; from wattle.cli import main\ntry: main(['--version'])\nexcept SystemExit: pass\n"
+    words = ["env", "--ignore-signal=CHLD", sys.executable, "-c", code + "print(subprocess.call('false'))"]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300, check=True)
+    assert done.stdout.splitlines()[-1] == "1", done

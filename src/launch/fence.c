@@ -1,0 +1,128 @@
+#include "launch/fence.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "launch/launcher.h"
+
+/* Addresses of a family, as text with commas between them. */
+typedef struct addresses {
+  int family;
+  const char *name; /* nft's for the family */
+  wtl_words all;
+} addresses;
+
+typedef struct ports {
+  int first, last;
+} ports;
+
+static ports read_ports(void)
+{
+  const char *text = getenv("UCX_TCP_PORT_RANGE");
+  ports p = {0, 0};
+  char end;
+  if (!text || sscanf(text, "%d-%d%c", &p.first, &p.last, &end) != 2 || p.first < 1024 || p.last > 65535 ||
+      p.first > p.last)
+    wtl_refuse(
+        "--fence-network with UCX_TCP_PORT_RANGE=%s: the rules need a range of ports of 1024 to 65535 for the PEs of a "
+        "node, as UCX_TCP_PORT_RANGE=20000-20999; give it to the job as well",
+        text ? text : "");
+  return p;
+}
+
+static bool has(const wtl_words *words, const char *word)
+{
+  for (size_t i = 0; i < words->n; i++)
+    if (strcmp(words->at[i], word) == 0) return true;
+  return false;
+}
+
+static void resolve(const char *host, addresses *families, size_t n)
+{
+  struct addrinfo *found, hints = {.ai_socktype = SOCK_STREAM};
+  char number[NI_MAXHOST];
+  int rc = getaddrinfo(host, NULL, &hints, &found);
+  if (rc != 0) wtl_refuse("--fence-network: host %s: %s", host, gai_strerror(rc));
+  for (const struct addrinfo *a = found; a; a = a->ai_next)
+    for (size_t i = 0; i < n; i++)
+      if (families[i].family == a->ai_family &&
+          getnameinfo(a->ai_addr, a->ai_addrlen, number, sizeof number, NULL, 0, NI_NUMERICHOST) == 0 &&
+          !strchr(number, '%') && !has(&families[i].all, number)) /* a link-local one holds for an interface alone */
+        wtl_words_add(&families[i].all, number);
+  freeaddrinfo(found);
+}
+
+static void resolve_all(const wtl_command *c, addresses *families, size_t n)
+{
+  wtl_hosts h;
+  char error[512];
+  int hosts = wtl_launcher_hosts(&h, c, error, sizeof error);
+  if (hosts < 0) wtl_refuse("%s", error);
+  if (hosts == 0) wtl_refuse("--fence-network: name the job's hosts with --host or --hostfile");
+  if (h.ranges) wtl_refuse("--fence-network: name the hosts one by one, not as NAME[FIRST-LAST]");
+  for (int i = 0; i < h.n; i++) resolve(h.at[i].name, families, n);
+  wtl_hosts_free(&h);
+}
+
+static void print_set(const wtl_words *words)
+{
+  fputs("{ ", stdout);
+  for (size_t i = 0; i < words->n; i++) printf("%s%s", i ? ", " : "", words->at[i]);
+  fputs(" }", stdout);
+}
+
+/* The first packet of a connection to the job's ports. */
+static void print_match(const ports *p)
+{
+  printf("tcp dport %d-%d tcp flags & (syn | ack) == syn ", p->first, p->last);
+}
+
+/* From other machines than the job's hosts. */
+static void print_input(const ports *p, const addresses *a)
+{
+  fputs("    iif != lo ", stdout);
+  print_match(p);
+  if (a->all.n > 0) {
+    printf("%s saddr != ", a->name);
+    print_set(&a->all);
+    puts(" drop");
+  } else {
+    printf("meta nfproto %s drop\n", a->family == AF_INET ? "ipv4" : "ipv6");
+  }
+}
+
+/* From other users of the job's hosts, whose packets have the right address. */
+static void print_output(const ports *p, const addresses *a)
+{
+  if (a->all.n == 0) return;
+  fputs("    ", stdout);
+  print_match(p);
+  printf("%s daddr ", a->name);
+  print_set(&a->all);
+  printf(" meta skuid != %u drop\n", (unsigned)geteuid());
+}
+
+void wtl_fence_print(const wtl_command *c)
+{
+  addresses families[] = {{AF_INET, "ip", {0}}, {AF_INET6, "ip6", {0}}};
+  ports p = read_ports();
+  unsigned user = (unsigned)geteuid();
+  resolve_all(c, families, 2);
+  printf("# Load on every host of the job, as root: nft -f FILE. Remove: nft delete table inet wattle_%u\n"
+         "# Start the job as user %u with UCX_TCP_PORT_RANGE=%d-%d.\n"
+         "table inet wattle_%u\ndelete table inet wattle_%u\n" /* so that it may be loaded again */
+         "table inet wattle_%u {\n"
+         "  chain input {\n    type filter hook input priority filter; policy accept;\n",
+         user, user, p.first, p.last, user, user, user);
+  for (int i = 0; i < 2; i++) print_input(&p, &families[i]);
+  puts("  }\n  chain output {\n    type filter hook output priority filter; policy accept;");
+  for (int i = 0; i < 2; i++) print_output(&p, &families[i]);
+  puts("  }\n}");
+  for (int i = 0; i < 2; i++) wtl_words_free(&families[i].all);
+}

@@ -1,0 +1,13 @@
+/*
+ * fence.h - rules for the kernel's packet filter (nftables), by which only the job's user on the job's hosts reaches the
+ * ports of its PEs.
+ */
+#ifndef WTL_LAUNCH_FENCE_H
+#define WTL_LAUNCH_FENCE_H
+
+#include "launch/command.h"
+
+/* Prints the rules for the hosts of the command line, as `nft -f` reads them. Ends the process where it cannot. */
+void wtl_fence_print(const wtl_command *c);
+
+#endif
