@@ -13,6 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/memory_file.h"
+
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
 /* Where the first process has it. */
@@ -36,9 +38,9 @@ static segment *map(int fd, size_t bytes)
 static segment *make(size_t bytes, notice *n)
 {
   segment *s = NULL;
-  *n = (notice){.pid = (long)getpid(), .fd = memfd_create("wattle-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+  *n = (notice){.pid = (long)getpid(), .fd = wtl_memory_file_make("wattle-ring", bytes, SEALS)};
   n->tick = wtl_ticks();
-  if (n->fd >= 0 && wtl_set_length(n->fd, bytes) == 0 && fcntl(n->fd, F_ADD_SEALS, SEALS) == 0) s = map(n->fd, bytes);
+  if (n->fd >= 0) s = map(n->fd, bytes);
   if (s) s->tick = n->tick;
   return s;
 }
@@ -50,7 +52,8 @@ static segment *open_from(const notice *n, size_t bytes)
   snprintf(path, sizeof path, "/proc/%ld/fd/%d", n->pid, n->fd);
   int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) return NULL;
-  if (fcntl(fd, F_GET_SEALS) == SEALS && lseek(fd, 0, SEEK_END) == (off_t)bytes) s = map(fd, bytes);
+  int seals = fcntl(fd, F_GET_SEALS); /* -1: of a file that cannot be sealed */
+  if (seals >= 0 && (seals & SEALS) == SEALS && lseek(fd, 0, SEEK_END) == (off_t)bytes) s = map(fd, bytes);
   close(fd);
   if (s && s->tick != n->tick) {
     munmap(s, bytes);

@@ -4,13 +4,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -18,6 +18,7 @@
 
 #include "base/align.h"
 #include "base/error.h"
+#include "base/memory_file.h"
 
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
@@ -114,38 +115,34 @@ static _Atomic uint32_t *opened(const wtl_arena *a)
   return &((head *)(void *)a->base)->opened;
 }
 
-int wtl_set_length(int fd, size_t length)
-{
-  struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
-  sigaction(SIGXFSZ, &ignore, &before);
-  int rc = ftruncate(fd, (off_t)length);
-  int why = errno;
-  sigaction(SIGXFSZ, &before, NULL);
-  errno = why;
-  return rc;
-}
-
 static int create(wtl_arena *a, char *error, size_t size)
 {
-  a->fd = memfd_create("wattle-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (a->fd < 0 || wtl_set_length(a->fd, a->length) != 0 || fcntl(a->fd, F_ADD_SEALS, SEALS) != 0) {
-    snprintf(error, size, "creating the node's arena of %zu bytes failed: %s (%slower %s?)", a->length, strerror(errno),
-             errno == EFBIG ? "raise the limit on the size of files, ulimit -f, or " : "", a->setting);
-    return WTL_EXIT_OSERR;
-  }
-  return 0;
+  a->fd = wtl_memory_file_make("wattle-arena", a->length, SEALS);
+  if (a->fd >= 0) return 0;
+  int why = errno;
+  const char *advice = wtl_memory_file_advice(why);
+  bool is_size = why == EFBIG || !advice;
+  snprintf(error, size, "creating the node's arena of %zu bytes failed: %s (%s%s%s%s%s)", a->length, strerror(why),
+           advice ? advice : "", advice && is_size ? ", or " : "", is_size ? "lower " : "", is_size ? a->setting : "",
+           is_size ? "?" : "");
+  return WTL_EXIT_OSERR;
 }
 
-/* The creator's socket for those who may not open /proc/PID/fd; an abstract address leaves no file. */
+/*
+ * The creator's socket for those who may not open /proc/PID/fd. Its address is an abstract one, which leaves no file,
+ * and random, so that no other user can have taken it; the others learn it with the handle.
+ */
 typedef struct desk {
   int listener, arena;
+  uint64_t name[2];
 } desk;
 
-static void abstract_address(struct sockaddr_un *address, socklen_t *length, long pid)
+static void abstract_address(struct sockaddr_un *address, socklen_t *length, const uint64_t *name)
 {
   memset(address, 0, sizeof *address);
   address->sun_family = AF_UNIX;
-  int n = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "wattle-arena-%ld", pid);
+  int n = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "wattle-%016" PRIx64 "%016" PRIx64, name[0],
+                   name[1]);
   *length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
@@ -153,8 +150,9 @@ static void open_desk(desk *d, int arena)
 {
   struct sockaddr_un address;
   socklen_t length;
-  abstract_address(&address, &length, (long)getpid());
   d->arena = arena;
+  if (getrandom(d->name, sizeof d->name, 0) != sizeof d->name) return;
+  abstract_address(&address, &length, d->name);
   d->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (d->listener < 0 ||
       (bind(d->listener, (struct sockaddr *)&address, length) == 0 && listen(d->listener, 1024) == 0))
@@ -185,7 +183,7 @@ static void serve_desk(const desk *d)
   close(client);
 }
 
-/* Anybody may bind an abstract address: only the creator itself is believed. */
+/* Only the creator itself is believed, whoever has its socket's address. */
 static bool is_creator(int s, long pid)
 {
   struct ucred who;
@@ -193,7 +191,7 @@ static bool is_creator(int s, long pid)
   return getsockopt(s, SOL_SOCKET, SO_PEERCRED, &who, &length) == 0 && who.uid == geteuid() && (long)who.pid == pid;
 }
 
-static int ask_desk(long pid)
+static int ask_desk(long pid, const uint64_t *name)
 {
   struct sockaddr_un address;
   socklen_t length;
@@ -201,7 +199,7 @@ static int ask_desk(long pid)
   struct iovec io = {&byte, 1};
   struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
   int fd = -1, s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  abstract_address(&address, &length, pid);
+  abstract_address(&address, &length, name);
   if (s >= 0 && connect(s, (struct sockaddr *)&address, length) == 0 && is_creator(s, pid) &&
       recvmsg(s, &m, MSG_CMSG_CLOEXEC) == 1) {
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
@@ -219,7 +217,10 @@ static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *
   long pid;
   void *base;
   int fd, seals;
-  if (sscanf(handle, "%ld %d %p %127[^\n]", &pid, &fd, &base, theirs) != 4 || strcmp(theirs, shape_text) != 0) {
+  uint64_t name[2];
+  if (sscanf(handle, "%ld %d %p %" SCNx64 " %" SCNx64 " %127[^\n]", &pid, &fd, &base, &name[0], &name[1], theirs) !=
+          6 ||
+      strcmp(theirs, shape_text) != 0) {
     snprintf(error, size,
              "PE %d and PE %d do not agree on the symmetric memory: %s on PE %d, %s on PE %d; give all PEs the same "
              "%s, the same WATTLE_STATICS and the same program, or set WATTLE_STATICS=off for programs that differ",
@@ -231,7 +232,7 @@ static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *
   snprintf(path, sizeof path, "/proc/%ld/fd/%d", pid, fd);
   a->fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
   int why = errno;
-  if (a->fd < 0) a->fd = ask_desk(pid);
+  if (a->fd < 0) a->fd = ask_desk(pid, name);
   if (a->fd < 0) {
     snprintf(error, size, "cannot open the node's arena: %s says \"%s\", and process %ld does not hand it over", path,
              strerror(why), pid);
@@ -260,14 +261,15 @@ static void key_of(const char *name, char *key, size_t size)
 static int start_as_creator(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shape, const char *shape_text,
                             char *error, size_t size)
 {
-  char handle[192], key[64];
-  desk d = {-1, -1};
+  char handle[256], key[64];
+  desk d = {.listener = -1, .arena = -1};
   int rc = create(a, error, size);
   if (rc == 0) rc = map_as_asked(a, b, shape, error, size);
   if (rc) return rc;
   key_of(shape->name, key, sizeof key);
   open_desk(&d, a->fd); /* without it, /proc must do */
-  snprintf(handle, sizeof handle, "%ld %d %p %s", (long)getpid(), a->fd, (void *)a->base, shape_text);
+  snprintf(handle, sizeof handle, "%ld %d %p %" PRIx64 " %" PRIx64 " %s", (long)getpid(), a->fd, (void *)a->base,
+           d.name[0], d.name[1], shape_text);
   if (b->ops->publish(b, key, handle) != 0 || b->ops->fence(b) != 0) rc = WTL_EXIT_UNAVAILABLE;
   /* All open it before this PE goes on, and may end. One that cannot ends the job. */
   while (rc == 0 && atomic_load(opened(a)) + 1 < (uint32_t)b->n_local) serve_desk(&d);
@@ -279,7 +281,7 @@ static int start_as_creator(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *sh
 static int start_as_guest(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shape, const char *shape_text, char *error,
                           size_t size)
 {
-  char handle[192], key[64];
+  char handle[256], key[64];
   void *base;
   int rc;
   key_of(shape->name, key, sizeof key);

@@ -64,8 +64,4 @@ typedef struct wtl_arena_shape {
 int wtl_arena_start(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shape, char *error, size_t size);
 void wtl_arena_stop(wtl_arena *a);
 
-/* ftruncate. A limit on the size of files (ulimit -f) holds for a memfd too, and would kill this process; here it is an
- * error, EFBIG. */
-int wtl_set_length(int fd, size_t length);
-
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory_file.h"
 #include "base/sigpipe.h"
 
 #if defined(WTL_THREADS) || defined(WTL_SIM)
@@ -116,12 +117,9 @@ static int find_program(struct dl_phdr_info *object, size_t size, void *found)
  * change while they read. */
 static wtl_live *make_page(void)
 {
-  int fd = memfd_create("wattle-live", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  int fd = wtl_memory_file_make("wattle-live", WTL_LIVE_BYTES, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   if (fd < 0) return NULL;
-  wtl_live *l =
-      ftruncate(fd, WTL_LIVE_BYTES) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0
-          ? mmap(NULL, WTL_LIVE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-          : MAP_FAILED;
+  wtl_live *l = mmap(NULL, WTL_LIVE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (l != MAP_FAILED) return l;
   close(fd);
   return NULL;

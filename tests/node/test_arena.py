@@ -25,8 +25,9 @@ def test_arena_is_sealed_and_closed_on_exec() -> None:
 def test_running_job_has_no_name_in_shared_or_temporary_directories() -> None:
     with Job([OSHRUN, "-n", "2", program("victim"), "barrier"]) as job:
         job.until_said("there", 2)
-        names = [name for name in job.remains() if "wattle" in name or name.startswith("/dev/shm")]
-        assert names == []
+        launchers = {path for path in job.tmp.iterdir() if path.name.startswith("wattle-")}  # its folder, by oshrun
+        ours = [path for path in map(Path, job.remains()) if "wattle" in path.name and path not in launchers]
+        assert ours == [] and not any(name.startswith("/dev/shm") for name in job.remains())
         for pid in job.find("victim"):
             mapped = {
                 line.split()[-1] for line in Path(f"/proc/{pid}/maps").read_text().splitlines() if "/dev/shm" in line
@@ -46,24 +47,62 @@ def test_descriptor_that_is_not_the_arena_is_refused(kind: str) -> None:
     assert result.code == 70 and "good" not in result.out and "is not the node's arena" in result.err, result
 
 
+def abstract_names(pid: int) -> list[str]:
+    """Abstract addresses at which a process listens."""
+    try:
+        files = {str(fd.readlink()) for fd in Path(f"/proc/{pid}/fd").iterdir()}
+    except OSError:  # one was closed meanwhile
+        return []
+    rows = (line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:])
+    return [row[7][1:] for row in rows if len(row) == 8 and row[7][0] == "@" and f"socket:[{row[6]}]" in files]
+
+
 @needs_root
-def test_other_users_get_nothing_from_the_socket() -> None:
-    """PE 1 comes late, so that PE 0's socket is there for a second."""
-    late = ["sh", "-c", "sleep 1; exec " + str(program("arena"))]
-    with Job([OSHRUN, "-n", "1", program("arena"), ":", "-n", "1", *late], env=preload("deny")) as job:
-        job.until(lambda: job.find("arena"), "PE 0")
-        (leader,) = job.find("arena")
-        theirs = run(program("stranger"), str(leader), user="nobody", cwd=Path("/"), clean=False)
+def test_other_users_get_nothing_from_the_socket(tmp_path: Path) -> None:
+    """PE 1 takes its time, so that PE 0's socket stays there."""
+    asked = tmp_path / "asked"
+    with Job([OSHRUN, "-n", "2", program("arena")], env=preload("deny") | {"NO_PROC_FD_UNTIL": str(asked)}) as job:
+        job.until(lambda: "open of" in job.err, "PE 1")
+        (leader,) = (pid for pid in job.find("arena") if f"/proc/{pid}/fd" in job.err)
+        job.until(lambda: abstract_names(leader), "its socket")
+        (name,) = abstract_names(leader)
+        theirs = run(program("stranger"), name, user="nobody", cwd=Path("/"), clean=False)
         assert "connected, got" in theirs.out and "nothing" in theirs.out, theirs
+        asked.touch()
         assert job.wait().code == 0
 
 
 @needs_root
-def test_other_user_on_the_sockets_address_is_not_believed() -> None:
-    """Another user took the addresses beforehand, and /proc is closed: an error, no hang, no foreign memory."""
+def test_other_user_cannot_take_the_sockets_address_beforehand() -> None:
+    """Somebody sits on all addresses that follow from the numbers of processes to come, and /proc is closed."""
     last = int(Path("/proc/loadavg").read_text().split()[-1])
     with Job([program("squatter"), last, 4000], user="nobody", cwd=Path("/")) as squatter:
         squatter.until_said("holding")
         result = oshrun(2, "arena", env=preload("deny"))
-        assert result.code == 71 and "arena" in result.err and "good" not in result.out, result
-        assert oshrun(2, "arena").code == 0, "with /proc open it does not matter"
+        assert result.code == 0 and result.out.count("good") == 2, result
+
+
+def test_socket_of_another_process_is_not_believed() -> None:
+    """The right address, but not the creator's process behind it: an error, no hang, no foreign memory."""
+    result = oshrun(2, "arena", env=preload("deny") | {"NO_PROC_FD_PEER": "other"})
+    assert result.code == 71 and "arena" in result.err and "good" not in result.out, result
+
+
+@pytest.mark.parametrize(
+    ("why", "words", "absent"),
+    [
+        ("38", ["memfd_create", "seccomp"], "SHMEM_SYMMETRIC_SIZE"),
+        ("1", ["memfd_create", "seccomp"], "SHMEM_SYMMETRIC_SIZE"),
+        ("24", ["ulimit -n"], "SHMEM_SYMMETRIC_SIZE"),
+        ("12", ["SHMEM_SYMMETRIC_SIZE"], "seccomp"),
+    ],
+)  # ENOSYS, EPERM, EMFILE, ENOMEM
+def test_advice_is_true_where_the_arena_cannot_be_made(why: str, words: list[str], absent: str) -> None:
+    result = oshrun(2, "arena", env={"LD_PRELOAD": str(program("libno_proc_fd.so")), "NO_MEMFD": why})
+    assert result.code == 71 and all(word in result.err for word in words) and absent not in result.err, result
+
+
+def test_arena_is_made_where_only_memory_that_cannot_be_executed_is_allowed() -> None:
+    """As with the sysctl vm.memfd_noexec=2."""
+    result = oshrun(2, "arena", env={"LD_PRELOAD": str(program("libno_proc_fd.so")), "NO_MEMFD": "exec"})
+    assert result.code == 0 and result.out.count("good") == 2, result

@@ -2,6 +2,10 @@
  * Preloaded: what a kernel does that keeps processes out of each other's /proc/PID/fd, or a /proc that shows another
  * process there. NO_PROC_FD=deny: opening is refused. =file: one gets a plain file of the right size. =unsealed: one
  * gets a memfd that is not sealed.
+ *
+ * NO_PROC_FD_UNTIL=FILE: opening waits until there is such a file.
+ * NO_PROC_FD_PEER=other: behind each local socket is another process than there is. NO_MEMFD=N: no arena can be made, by
+ * the error N; =exec: only one that cannot be executed.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,7 +40,30 @@ int open(const char *path, int flags, ...)
   if (!next) next = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
   if (!kind || sscanf(path, "/proc/%d/fd/%d", &pid, &fd) != 2) return next(path, flags, mode);
   fprintf(stderr, "open of %s: %s\n", path, kind);
+  const char *until = getenv("NO_PROC_FD_UNTIL");
+  while (until && access(until, F_OK) != 0) usleep(20000);
   if (strcmp(kind, "deny") != 0) return impostor(path, kind);
   errno = EACCES;
   return -1;
+}
+
+int getsockopt(int fd, int level, int option, void *value, socklen_t *length)
+{
+  static int (*next)(int, int, int, void *, socklen_t *);
+  if (!next) next = (int (*)(int, int, int, void *, socklen_t *))dlsym(RTLD_NEXT, "getsockopt");
+  int rc = next(fd, level, option, value, length);
+  if (rc == 0 && level == SOL_SOCKET && option == SO_PEERCRED && getenv("NO_PROC_FD_PEER"))
+    ((struct ucred *)value)->pid++;
+  return rc;
+}
+
+int memfd_create(const char *name, unsigned flags)
+{
+  static int (*next)(const char *, unsigned);
+  const char *kind = getenv("NO_MEMFD");
+  const unsigned no_exec = 8;
+  if (!next) next = (int (*)(const char *, unsigned))dlsym(RTLD_NEXT, "memfd_create");
+  if (!kind || strcmp(name, "wattle-arena") != 0) return next(name, flags);
+  errno = strcmp(kind, "exec") == 0 ? EACCES : atoi(kind);
+  return errno == EACCES && (flags & no_exec) ? next(name, flags) : -1;
 }

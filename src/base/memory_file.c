@@ -1,0 +1,50 @@
+#include "base/memory_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MFD_NOEXEC_SEAL /* Linux 6.3: may not be executed; with the sysctl vm.memfd_noexec=2 others are refused */
+#define MFD_NOEXEC_SEAL 8U
+#endif
+
+/* ftruncate, without the signal that would end this process beyond the limit on the size of files. */
+static int set_length(int fd, size_t length)
+{
+  struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+  sigaction(SIGXFSZ, &ignore, &before);
+  int rc = ftruncate(fd, (off_t)length);
+  int why = errno;
+  sigaction(SIGXFSZ, &before, NULL);
+  errno = why;
+  return rc;
+}
+
+int wtl_memory_file_make(const char *name, size_t length, int seals)
+{
+  int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+  if (fd < 0 && errno == EINVAL) fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING); /* an older kernel */
+  if (fd < 0) return -1;
+  if (set_length(fd, length) == 0 && (seals == 0 || fcntl(fd, F_ADD_SEALS, seals) == 0)) return fd;
+  int why = errno;
+  close(fd);
+  errno = why;
+  return -1;
+}
+
+const char *wtl_memory_file_advice(int why)
+{
+  switch (why) {
+  case EFBIG: return "raise the limit on the size of files, ulimit -f";
+  case EMFILE: return "raise the limit on open files, ulimit -n";
+  case ENFILE: return "the system has as many open files as it may have: raise fs.file-max";
+  case ENOSYS:
+  case EPERM:
+  case EACCES:
+    return "this system or container refuses memfd_create, without which PEs share no memory: allow that call in its "
+           "seccomp profile; the kernel must be Linux 3.17 or later";
+  default: return NULL;
+  }
+}
