@@ -59,7 +59,8 @@ static void act_on_loss(wtl_net *net)
   net->loss_said = true;
 }
 
-/* The job's cookie: a random number that PE 0 draws and all learn; and the network that PE 0 has taken. */
+/* The job's cookie: a random number that PE 0 draws and all learn; and the network that PE 0 has taken. The cookie tells
+ * jobs apart; it does not protect UCX, which reads each message first (docs/security.md). */
 static int share_cookie(wtl_net *net, char *error, size_t size)
 {
   wtl_boot *b = net->boot;
@@ -123,8 +124,7 @@ int wtl_net_open(wtl_net **out, const char *name, const wtl_settings *settings, 
   find_neighbours(net, settings->silence.seconds);
   pthread_mutex_init(&net->lock, NULL);
   wtl_transport_home below = {net, wtl_net_arrived, on_lost, on_closing};
-  if ((rc = ops->start(&net->transport, (enum wtl_rma_use)settings->rma.number, boot, &below, error, size)) != 0)
-    return rc;
+  if ((rc = ops->start(&net->transport, settings, boot, &below, error, size)) != 0) return rc;
   if (share_cookie(net, error, size) != 0) return WTL_EXIT_UNAVAILABLE;
   *out = net;
   return 0;

@@ -38,7 +38,7 @@ static void prepare_ucx(void)
     return;
   }
   setenv("UCX_HANDLE_ERRORS", "none", 0); /* the program's signals are its own */
-  setenv("UCX_LOG_LEVEL", "error", 0);    /* strangers' messages are counted, not reported one by one */
+  setenv("UCX_LOG_LEVEL", "error", 0);    /* messages that are not the job's are counted, not reported */
 }
 
 static const wtl_transport_ops *load_ucx(char *error, size_t size)

@@ -67,8 +67,8 @@ typedef struct wtl_transport_ops {
 
   /* Publishes what others need to reach this process (they look it up on first contact, after a fence of the caller's).
    * 0, or an exit code with the reason in `error`. */
-  int (*start)(wtl_transport **t, enum wtl_rma_use rma, wtl_boot *boot, const wtl_transport_home *home, char *error,
-               size_t size);
+  int (*start)(wtl_transport **t, const wtl_settings *settings, wtl_boot *boot, const wtl_transport_home *home,
+               char *error, size_t size);
   void (*stop)(wtl_transport *t);
 
   /*

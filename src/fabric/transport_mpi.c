@@ -323,7 +323,7 @@ static void untie(mpi *m)
   PMPI_Comm_free_keyval(&m->key);
 }
 
-static int mpi_start(wtl_transport **out, enum wtl_rma_use rma, wtl_boot *boot, const wtl_transport_home *home,
+static int mpi_start(wtl_transport **out, const wtl_settings *settings, wtl_boot *boot, const wtl_transport_home *home,
                      char *error, size_t size)
 {
   mpi *m = calloc(1, sizeof *m);

@@ -226,7 +226,7 @@ static void *sim_accept(wtl_transport *t, int pe, const void *key)
 
 extern const wtl_transport_ops wtl_transport_sim;
 
-static int sim_start(wtl_transport **out, enum wtl_rma_use rma, wtl_boot *boot, const wtl_transport_home *home,
+static int sim_start(wtl_transport **out, const wtl_settings *settings, wtl_boot *boot, const wtl_transport_home *home,
                      char *error, size_t size)
 {
   sim *s = calloc(1, sizeof *s);

@@ -205,8 +205,8 @@ static void threads_flush(wtl_transport *t, wtl_done_fn done, void *arg)
 
 extern const wtl_transport_ops wtl_transport_threads;
 
-static int threads_start(wtl_transport **out, enum wtl_rma_use rma, wtl_boot *boot, const wtl_transport_home *home,
-                         char *error, size_t size)
+static int threads_start(wtl_transport **out, const wtl_settings *settings, wtl_boot *boot,
+                         const wtl_transport_home *home, char *error, size_t size)
 {
   threads *t = calloc(1, sizeof *t);
   int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -4,6 +4,9 @@
  * A UCX that is asked for remote memory access imitates it over TCP: whoever reaches the port may then write to any
  * address of the process, unchecked. So it is asked for only where there is hardware, and TCP is not used then;
  * WATTLE_RMA=on, for tests, does without that care.
+ *
+ * UCX 1.13 also believes the frames of its own protocol, whatever it was asked for. So its ports are closed to all but
+ * the job's other nodes (ucx/port_filter.h), and to public addresses (docs/security.md).
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,11 +14,13 @@
 #include <string.h>
 #include <ucp/api/ucp.h>
 #include <ucs/debug/log_def.h>
-#include <uct/api/uct.h>
 
 #include "base/error.h"
 #include "fabric/net.h"
+#include "fabric/ucx/open_ports.h"
+#include "fabric/ucx/port_filter.h"
 #include "fabric/transport.h"
+#include "fabric/ucx/ucx_devices.h"
 #include "node/boot_text.h"
 
 enum { ADDRESS_BYTES = 4096 };
@@ -385,58 +390,6 @@ static ucs_log_func_rc_t hear_ucx(const char *file, unsigned line, const char *f
 
 /* --- start and stop --------------------------------------------------------------------------------------------- */
 
-/* Transports of UCX's lower layer that move bytes between memories by hardware: InfiniBand and RoCE, Cray, EFA. */
-static bool is_hardware(const char *transport)
-{
-  static const char *const names[] = {"rc_", "dc_", "ugni_rdma", "srd"};
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (strncmp(transport, names[i], strlen(names[i])) == 0) return true;
-  return false;
-}
-
-static bool has_hardware_in(uct_component_h component, const char *memory_domain)
-{
-  uct_md_config_t *config;
-  uct_md_h md;
-  uct_tl_resource_desc_t *found;
-  unsigned n = 0;
-  bool has = false;
-  if (uct_md_config_read(component, NULL, NULL, &config) != UCS_OK) return false;
-  if (uct_md_open(component, memory_domain, config, &md) == UCS_OK) {
-    if (uct_md_query_tl_resources(md, &found, &n) == UCS_OK) {
-      for (unsigned i = 0; i < n; i++) has |= is_hardware(found[i].tl_name);
-      uct_release_tl_resource_list(found);
-    }
-    uct_md_close(md);
-  }
-  uct_config_release(config);
-  return has;
-}
-
-static bool component_has_hardware(uct_component_h component)
-{
-  uct_component_attr_t attr = {.field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT};
-  bool has = false;
-  if (uct_component_query(component, &attr) != UCS_OK || !attr.md_resource_count) return false;
-  uct_md_resource_desc_t domains[attr.md_resource_count];
-  attr.field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES;
-  attr.md_resources = domains;
-  if (uct_component_query(component, &attr) != UCS_OK) return false;
-  for (unsigned i = 0; i < attr.md_resource_count && !has; i++) has = has_hardware_in(component, domains[i].md_name);
-  return has;
-}
-
-static bool machine_has_hardware(void)
-{
-  uct_component_h *components;
-  unsigned n;
-  bool has = false;
-  if (uct_query_components(&components, &n) != UCS_OK) return false;
-  for (unsigned i = 0; i < n && !has; i++) has = component_has_hardware(components[i]);
-  uct_release_component_list(components);
-  return has;
-}
-
 /*
  * Ours, where the user has not said otherwise by the variable. (Not by setting the variable: an MPI of the program's
  * would see that, too.)
@@ -446,26 +399,59 @@ static void set_default(ucp_config_t *config, const char *variable, const char *
   if (!getenv(variable)) ucp_config_modify(config, name, value);
 }
 
-static ucs_status_t open_worker(ucx *u, enum wtl_rma_use rma)
+/* Where the user names no interfaces. With hardware TCP is not used, unless the user asks for it. */
+static void choose_devices(ucp_config_t *config, const wtl_ucx_devices *d)
 {
-  bool hardware = rma == WTL_RMA_AUTO && machine_has_hardware();
+  bool by_tcp = !d->hardware || getenv("UCX_TLS");
+  if (by_tcp && d->names) set_default(config, "UCX_NET_DEVICES", "NET_DEVICES", d->names);
+}
+
+static ucs_status_t open_worker(ucx *u, const wtl_settings *settings)
+{
+  enum wtl_rma_use rma = (enum wtl_rma_use)settings->rma.number;
   ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP};
   ucp_worker_params_t worker = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                 .thread_mode = UCS_THREAD_MODE_SERIALIZED};
+  wtl_ucx_devices devices;
   ucp_config_t *config;
   ucs_status_t status;
-  u->rma = hardware || rma == WTL_RMA_ON;
-  if (u->rma) params.features |= UCP_FEATURE_RMA;
   if ((status = ucp_config_read(NULL, NULL, &config)) != UCS_OK) return status;
+  wtl_ucx_devices_find(&devices);
+  devices.hardware = devices.hardware && rma == WTL_RMA_AUTO;
+  u->rma = devices.hardware || rma == WTL_RMA_ON;
+  if (u->rma) params.features |= UCP_FEATURE_RMA;
   ucp_config_modify(config, "KEEPALIVE_INTERVAL", "5s");
   /* Neighbours talk through the arena; UCX's own shared memory would only add polling. */
-  set_default(config, "UCX_TLS", "TLS", hardware ? "^shm,tcp" : "^shm");
+  set_default(config, "UCX_TLS", "TLS", devices.hardware ? "^shm,tcp" : "^shm");
+  choose_devices(config, &devices);
+  free(devices.names);
   set_default(config, "UCX_ZCOPY_THRESH", "ZCOPY_THRESH", ZCOPY_THRESHOLD);
   set_default(config, "UCX_TCP_TX_SEG_SIZE", "TX_SEG_SIZE", TX_SEGMENT); /* UCX 1.13 knows them without their "TCP_" */
   set_default(config, "UCX_TCP_RX_SEG_SIZE", "RX_SEG_SIZE", RX_SEGMENT);
   status = ucp_init(&params, config, &u->context);
   ucp_config_release(config);
   return status == UCS_OK ? ucp_worker_create(u->context, &worker, &u->worker) : status;
+}
+
+/* Opens the worker, and lets only the job's nodes reach the ports that UCX opens. 0, or an exit code with the reason in
+ * `error`. */
+static int open_guarded(ucx *u, const wtl_settings *settings, char *error, size_t size)
+{
+  wtl_port_filter *filter = NULL;
+  wtl_open_ports before;
+  int rc = settings->port_filter.number ? wtl_port_filter_make(&filter, u->boot, error, size) : 0;
+  if (rc) return rc;
+  wtl_open_ports_find(&before);
+  ucs_status_t status = open_worker(u, settings);
+  if (status != UCS_OK) {
+    snprintf(error, size, "the network between nodes (UCX) does not start: %s", ucs_status_string(status));
+    rc = WTL_EXIT_UNAVAILABLE;
+  } else {
+    rc = wtl_open_ports_guard(&before, settings->public_network.number, filter, error, size);
+  }
+  wtl_open_ports_free(&before);
+  wtl_port_filter_free(filter);
+  return rc;
 }
 
 static int publish_address(ucx *u)
@@ -483,11 +469,11 @@ static int publish_address(ucx *u)
 
 extern const wtl_transport_ops wtl_transport_ucx;
 
-static int ucx_start(wtl_transport **out, enum wtl_rma_use rma, wtl_boot *boot, const wtl_transport_home *home,
+static int ucx_start(wtl_transport **out, const wtl_settings *settings, wtl_boot *boot, const wtl_transport_home *home,
                      char *error, size_t size)
 {
   ucx *u = calloc(1, sizeof *u);
-  ucs_status_t status = UCS_ERR_NO_MEMORY;
+  int rc;
   is_closing = false;
   ucs_log_push_handler(hear_ucx);
   if (u) {
@@ -496,11 +482,9 @@ static int ucx_start(wtl_transport **out, enum wtl_rma_use rma, wtl_boot *boot, 
     u->home = *home;
     u->contacts = calloc((size_t)boot->n_pes, sizeof *u->contacts);
   }
-  if (!u || !u->contacts || (status = open_worker(u, rma)) != UCS_OK || set_handlers(u) != 0) {
-    snprintf(error, size, "the network between nodes (UCX) does not start: %s", ucs_status_string(status));
-    return WTL_EXIT_UNAVAILABLE;
-  }
-  if (publish_address(u) != 0) {
+  if (!u || !u->contacts) return snprintf(error, size, "no memory for the network (UCX)"), WTL_EXIT_OSERR;
+  if ((rc = open_guarded(u, settings, error, size)) != 0) return rc;
+  if (set_handlers(u) != 0 || publish_address(u) != 0) {
     snprintf(error, size, "boot by %s: this PE cannot publish its network address", boot->ops->name);
     return WTL_EXIT_UNAVAILABLE;
   }

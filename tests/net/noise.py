@@ -1,8 +1,8 @@
-"""Makes noise at the TCP ports where the PEs of a job on this node listen, which UCX opened: connections that say
-nothing, or nonsense, or the beginning of something sensible, and many at once.
+"""Makes noise at TCP ports: connections that say nothing, or nonsense, or the beginning of something sensible, and many
+at once.
 
-usage: noise.py PROGRAM SEED: PROGRAM's processes. Says "done" when all is said, and keeps connections open that say
-nothing until its standard input ends.
+usage: noise.py SEED ADDRESS:PORT... Says "done" when all is said, and keeps connections open that say nothing until its
+standard input ends.
 """
 
 from __future__ import annotations
@@ -11,20 +11,12 @@ import contextlib
 import random
 import socket
 import struct
-import subprocess
 import sys
 
 UCX_MAGIC = 0xCAFEBABE12345678  # how a connection of UCX's TCP begins
 
 
 Place = tuple[str, int]
-
-
-def places_of(program: str) -> list[Place]:
-    """Where processes of that name listen, in this network."""
-    said = subprocess.run(["ss", "-Hltnp"], capture_output=True, text=True, check=True).stdout
-    ends = [line.split()[3].rsplit(":", 1) for line in said.splitlines() if f'"{program}"' in line]
-    return [(address, int(port)) for address, port in ends]
 
 
 def connect(place: Place) -> socket.socket:
@@ -54,9 +46,10 @@ def make_noise(place: Place, dice: random.Random) -> None:
 
 
 def main() -> int:
-    places, seed = places_of(sys.argv[1]), int(sys.argv[2])
+    seed, *words = sys.argv[1:]
+    places = [(word.rsplit(":", 1)[0], int(word.rsplit(":", 1)[1])) for word in words]
     print(f"{places}, seed {seed}", flush=True)
-    dice = random.Random(seed)
+    dice = random.Random(int(seed))
     silent = []
     for place in places:
         silent += [connect(place) for _ in range(100)]

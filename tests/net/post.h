@@ -77,7 +77,7 @@ static const wtl_boot_ops post_boot = {
 
 /* --- the transport ------------------------------------------------------------------------------------------------ */
 
-static int post_start(wtl_transport **t, enum wtl_rma_use rma, wtl_boot *boot, const wtl_transport_home *home,
+static int post_start(wtl_transport **t, const wtl_settings *settings, wtl_boot *boot, const wtl_transport_home *home,
                       char *error, size_t size)
 {
   posts[boot->pe].above = *home;

@@ -1,9 +1,12 @@
-"""What strangers send to the ports of a job is dropped and counted; two jobs go each their own way."""
+"""Strangers do not reach the ports of a job; what processes of its nodes send there is dropped and counted; two jobs go
+each their own way."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from jobs import complaints
-from nodes_of_test import build, built, start, until_under_way
+from nodes_of_test import HOME, Job, build, built, launch, start, until_under_way
 from wattle.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
@@ -29,6 +32,141 @@ def dropped(folder: Path, pe: int) -> dict[str, int]:
     return json.loads((folder / f"pe-{pe:05d}.json").read_text())["network"]["dropped"]
 
 
+def ports_of(nodes: Nodes, i: int, program: str) -> list[str]:
+    """Where processes of that name listen on node `i`, as ADDRESS:PORT."""
+    listening = nodes.inside(i, "ss", "-Hltnp")
+    said = subprocess.run(listening, capture_output=True, text=True, check=True).stdout
+    return [line.split()[3] for line in said.splitlines() if f'"{program}"' in line]
+
+
+# Connects to ADDRESS PORT, in time unless nothing answers, and says bytes that UCX 1.13 ends a process for: its magic
+# number, then an impossible length.
+INTRUDER = """
+import socket, struct, sys
+line = socket.socket()
+line.settimeout(3)
+try:
+    line.connect((sys.argv[1], int(sys.argv[2])))
+    line.sendall(struct.pack("<QIB", 0xCAFEBABE12345678, 0xFFFFFFFF, 0xFF))
+    print("connected")
+except OSError:
+    print("kept out")
+"""
+
+
+def intrude(nodes: Nodes, i: int, place: str, program: str = INTRUDER) -> str:
+    words = nodes.inside(i, sys.executable, "-c", program, *place.rsplit(":", 1))
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def start_on_two_of(nodes: Nodes, program: Path, enough: Path, **settings: str) -> Job:
+    """`program` with a PE on each of the first two nodes."""
+    hosts = ",".join(f"{name}:1" for name in nodes.names[:2])
+    words = [str(HOME / "bin/oshrun"), "-n", "2", "--bind-to", "none", "--host", hosts, str(program), str(enough)]
+    return launch(nodes, nodes.inside(0, *words), **settings, **nodes.environment)
+
+
+def test_strangers_do_not_reach_the_ports_of_a_job(tmp_path: Path) -> None:
+    """Neither from another node nor from the PE's own does a byte get through to UCX, which 13 of them would end."""
+    enough, program = tmp_path / "enough", build(HERE / "steady.c", tmp_path)
+    with Nodes(3) as nodes:
+        job = start_on_two_of(nodes, program, enough)
+        until_under_way(job)
+        places = ports_of(nodes, 1, "steady")
+        assert places and not any(place.startswith(("127.", "[::1]")) for place in places), places
+        assert [intrude(nodes, i, place) for i in (2, 1) for place in places] == ["kept out"] * 2 * len(places)
+        enough.touch()
+        _, err = job.communicate(timeout=300)
+        assert job.returncode == 0 and complaints(err) == "", err
+
+
+def test_without_the_filter_strangers_reach_the_ports(tmp_path: Path) -> None:
+    """What the setting says, and a sign that the test above can fail."""
+    enough, program = tmp_path / "enough", build(HERE / "steady.c", tmp_path)
+    with Nodes(3) as nodes:
+        job = start_on_two_of(nodes, program, enough, WATTLE_PORT_FILTER="off")
+        until_under_way(job)
+        assert [intrude(nodes, 2, place) for place in ports_of(nodes, 1, "steady")] == ["connected"]
+        job.communicate(timeout=300)
+        assert job.returncode != 0
+
+
+# As INTRUDER, but by another user of the node.
+BY_NOBODY = "import os; os.setuid(65534)" + INTRUDER
+
+
+def fence(nodes: Nodes, ports: dict[str, str]) -> str:
+    """oshrun's rules for the first two nodes."""
+    words = [str(HOME / "bin/oshrun"), "--fence-network", "--host", ",".join(nodes.names[:2])]
+    said = subprocess.run(nodes.inside(0, *words), env=os.environ | ports, capture_output=True, text=True, check=True)
+    return said.stdout
+
+
+@pytest.mark.skipif(not shutil.which("nft"), reason="needs nft (Debian: apt install nftables)")
+def test_the_fences_rules_keep_other_machines_and_users_out(tmp_path: Path) -> None:
+    """With rules alone, for the filter of the ports is off."""
+    enough, program = tmp_path / "enough", build(HERE / "steady.c", tmp_path)
+    ports = {"UCX_TCP_PORT_RANGE": "20000-20099"}
+    with Nodes(3) as nodes:
+        rules = fence(nodes, ports)
+        for i in (0, 1, 0):  # they may be loaded again
+            subprocess.run(nodes.inside(i, "nft", "-f", "-"), input=rules, text=True, check=True)
+        job = start_on_two_of(nodes, program, enough, WATTLE_PORT_FILTER="off", **ports)
+        until_under_way(job)
+        (place,) = ports_of(nodes, 1, "steady")
+        assert 20000 <= int(place.rsplit(":", 1)[1]) <= 20099
+        assert intrude(nodes, 2, place) == "kept out"
+        assert [intrude(nodes, i, place, BY_NOBODY) for i in (0, 1)] == ["kept out"] * 2
+        enough.touch()
+        _, err = job.communicate(timeout=300)
+        assert job.returncode == 0 and complaints(err) == "", err
+
+
+def number_anew(nodes: Nodes, stem: str) -> None:
+    """Gives the nodes other addresses, STEM.1 and so on."""
+    hosts = [f"{stem}.{i + 1} {name}" for i, name in enumerate(nodes.names)]
+    (nodes.folder / "hosts").write_text("\n".join(["127.0.0.1 localhost", *hosts, ""]))
+    for i in range(nodes.count):
+        subprocess.run(nodes.inside(i, "ip", "addr", "flush", "dev", "e0"), check=True)
+        subprocess.run(nodes.inside(i, "ip", "addr", "add", f"{stem}.{i + 1}/24", "dev", "e0"), check=True)
+
+
+def test_a_public_address_is_listened_on_only_when_told_to(nodes: Nodes, tmp_path: Path) -> None:
+    number_anew(nodes, "8.8.4")
+    program = build(HERE / "steady.c", tmp_path)
+    enough = tmp_path / "enough"
+    enough.touch()
+    job = start(nodes, 1, program, str(enough))
+    _, err = job.communicate(timeout=300)
+    assert job.returncode == 78 and "e0" in err and "8.8.4." in err and "WATTLE_PUBLIC_NETWORK=on" in err, err
+    job = start(nodes, 1, program, str(enough), UCX_NET_DEVICES="e0")
+    _, err = job.communicate(timeout=300)
+    assert job.returncode == 78 and "WATTLE_PUBLIC_NETWORK=on" in err, err
+    job = start(nodes, 1, program, str(enough), WATTLE_PUBLIC_NETWORK="on")
+    _, err = job.communicate(timeout=300)
+    assert job.returncode == 0 and complaints(err) == "", err
+
+
+@pytest.mark.parametrize("told", ["off", "on"])
+def test_a_private_interface_is_taken_beside_a_public_one(nodes: Nodes, tmp_path: Path, told: str) -> None:
+    for i in range(nodes.count):
+        for words in (
+            "link add pub type veth peer name end",
+            f"addr add 8.8.{i}.1/24 dev pub",
+            "link set pub up",
+            "link set end up",
+        ):
+            subprocess.run(nodes.inside(i, "ip", *words.split()), check=True)
+    enough, program = tmp_path / "enough", build(HERE / "steady.c", tmp_path)
+    job = start(nodes, 1, program, str(enough), WATTLE_PUBLIC_NETWORK=told)
+    until_under_way(job)
+    listened = {place.rsplit(":", 1)[0] for place in ports_of(nodes, 1, "steady")}
+    enough.touch()
+    _, err = job.communicate(timeout=300)
+    assert job.returncode == 0 and complaints(err) == "", err
+    assert listened == {"10.213.77.2"}
+
+
 def test_messages_of_strangers_change_no_memory_and_are_counted(nodes: Nodes, tmp_path: Path) -> None:
     settings = {"WATTLE_PROFILE_DIR": str(tmp_path), "UCX_LOG_LEVEL": "error"}
     job = start(nodes, 1, built("hostile"), **settings)
@@ -44,7 +182,7 @@ def test_noise_at_the_ports_disturbs_nobody(nodes: Nodes, tmp_path: Path) -> Non
     enough = tmp_path / "enough"
     job = start(nodes, 1, build(HERE / "steady.c", tmp_path), str(enough), WATTLE_PROFILE_DIR=str(tmp_path))
     until_under_way(job)
-    command = nodes.inside(1, sys.executable, str(HERE / "noise.py"), "steady", "1")
+    command = nodes.inside(0, sys.executable, str(HERE / "noise.py"), "1", *ports_of(nodes, 1, "steady"))
     noise = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert noise.stdout and noise.stdin
     said = [noise.stdout.readline(), noise.stdout.readline()]
