@@ -34,6 +34,12 @@ PACKAGES = "iproute2 util-linux"  # Debian's, which hold them
 # Linux's own default, as between a cluster's nodes. This machine's may be one for long lines, whose pacing costs time
 # here.
 TCP = "echo cubic >/proc/sys/net/ipv4/tcp_congestion_control"
+# The kernel says some moments later that a link is up; UCX uses none that is not. A second is ample.
+IS_UP = """\
+for look in $(seq 100); do
+  case $(ip -o link show e0) in *"state UP"*) break ;; esac
+  sleep 0.01
+done"""
 # Of a shaped link: what a network card with segmentation offload and a switch do without a core. The shaper takes up to
 # six segments, which its burst still holds, in one piece; and no firewall looks at what passes the bridge.
 OFFLOAD = "ip link set e0 gso_max_segs 6"
@@ -47,7 +53,7 @@ RATE = re.compile(r"([1-9][0-9]*(?:\.[0-9]+)?)(k|m|g)bit")
 ENTER = """\
 #!/bin/sh
 node=$1; shift
-folder=$(dirname "$0")
+folder=${0%/*}
 TMPDIR=$(mktemp -d "$folder/tmp.XXXXXX") || exit; export TMPDIR
 exec nsenter --net="/run/netns/$node" unshare --uts --mount --propagation unchanged sh -c '
   folder=$1 node=$2; shift 2
@@ -61,7 +67,7 @@ exec nsenter --net="/run/netns/$node" unshare --uts --mount --propagation unchan
 AGENT = """\
 #!/bin/sh
 host=$1; shift
-exec "$(dirname "$0")/enter" "$host" sh -c "$*"
+exec "${0%/*}/enter" "$host" sh -c "$*"
 """
 
 # Takes the nodes down: FOLDER, "umount" where /run/netns was no mount before, NAMESPACE... What is not there is no
@@ -72,11 +78,11 @@ trap '' HUP INT QUIT TERM
 cat >/dev/null
 folder=$1 umount=$2; shift 2
 for round in 1 2 3; do
-  pids=$(for node; do ip netns pids "$node"; done)
+  pids=$(printf 'netns pids %s\\n' "$@" | ip -force -batch -)
   [ "$pids" ] || break
   kill -9 $pids
 done
-for node; do ip netns del "$node"; done
+printf 'netns del %s\\n' "$@" | ip -force -batch -
 [ "$umount" != umount ] || flock -n /run umount /run/netns
 rm -rf "$folder"
 """
@@ -113,9 +119,10 @@ def check_rate(option: str, rate: str) -> str:
     return rate
 
 
-def _tell(words: list[str], holding: tuple[int, ...] = ()) -> None:
-    """Runs a tool that says on standard error what is wrong. It holds these descriptors open while it runs."""
-    done = run_quietly(words, holding=holding)
+def _tell(words: list[str], holding: tuple[int, ...] = (), commands: str = "") -> None:
+    """Runs a tool that says on standard error what is wrong. It holds these descriptors open while it runs. `commands`:
+    its standard input."""
+    done = run_quietly(words, holding=holding, words=commands)
     if done.returncode != 0:
         raise NodesError(f"cannot make nodes: {' '.join(words)}: {done.stderr.strip() or done.returncode}")
 
@@ -185,38 +192,40 @@ class Nodes:
         files.write_atomically(self.folder / "hosts", "\n".join([known.rstrip("\n"), *lines, ""]))
 
     def _make(self) -> None:
-        self._do("ip", "netns", "add", self._switch)
-        self._do(*_inside(self._switch, "ip", "link", "add", "br0", "type", "bridge"))
-        self._do(*_inside(self._switch, "ip", "link", "set", "br0", "up"))
+        ports = list(enumerate(self.names))
+        namespaces = [f"netns add {name}" for name in [self._switch, *self.names]]
+        links = [f"link add e0 netns {name} type veth peer name p{i} netns {self._switch}" for i, name in ports]
+        self._batch([], namespaces + links)
+        bridge = ["link add br0 type bridge", "link set br0 up", *(f"link set p{i} master br0 up" for i, _ in ports)]
+        self._batch(_inside(self._switch), bridge)
         if self.rate:
             self._try(self._switch, NO_FIREWALL)
-        for i, name in enumerate(self.names):
-            self._add(name, i)
+        for i, name in ports:
+            self._set_up(name, i)
 
-    def _add(self, name: str, i: int) -> None:
-        port, peer = f"p{i}", ["type", "veth", "peer", "name", f"p{i}", "netns", self._switch]
-        self._do("ip", "netns", "add", name)
-        self._do("ip", "link", "add", "e0", "netns", name, *peer)
-        self._do(*_inside(self._switch, "ip", "link", "set", port, "master", "br0", "up"))
-        self._do(*_inside(name, "ip", "addr", "add", f"{SUBNET}.{i + 1}/24", "dev", "e0"))
-        for link in ("lo", "e0"):
-            self._do(*_inside(name, "ip", "link", "set", link, "up"))
+    def _set_up(self, name: str, i: int) -> None:
+        self._batch(_inside(name), [f"addr add {SUBNET}.{i + 1}/24 dev e0", "link set lo up", "link set e0 up"])
         self._try(name, TCP)
         if self.rate:
             self._try(name, OFFLOAD)
             # A larger burst would hide the shaping from short messages.
             shape = ["root", "tbf", "rate", self.rate, "burst", "10kb", "latency", "50ms"]
             self._do(*_inside(name, "tc", "qdisc", "add", "dev", "e0", *shape))
+        self._do(*_inside(name, "sh", "-c", IS_UP))
 
     def _try(self, name: str, setting: str) -> None:
         """A setting of a namespace; it stays as it is where that cannot be set."""
         self._do(*_inside(name, "sh", "-c", f"({setting}) 2>/dev/null || :"))
 
-    def _do(self, *words: str) -> None:
-        """One step of making them. It holds the keeper's pipe and the lock, too: if we are killed meanwhile, the keeper
-        waits for its end, and misses nothing that is only being made."""
+    def _batch(self, inside: list[str], commands: list[str]) -> None:
+        """Commands of `ip` in one process, because to start one takes longer than what it does."""
+        self._do(*inside, "ip", "-batch", "-", commands="\n".join(commands))
+
+    def _do(self, *words: str, commands: str = "") -> None:
+        """One step of making them; `commands`: its standard input. It holds the keeper's pipe and the lock, too: if we
+        are killed meanwhile, the keeper waits for its end, and misses nothing that is only being made."""
         assert self._keeper and self._keeper.stdin
-        _tell(list(words), (self._keeper.stdin.fileno(), self._lock))
+        _tell(list(words), (self._keeper.stdin.fileno(), self._lock), commands)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
