@@ -48,7 +48,7 @@ static void read_cpu(char *cpu, size_t size)
 {
   unsigned brand[13] = {0}, a, b, c, d;
   const char *name = (const char *)brand;
-  bool named = __get_cpuid_max(0x80000000, NULL) >= 0x80000004;
+  bool named = (unsigned)__get_cpuid_max(0x80000000, NULL) >= 0x80000004;
   for (unsigned i = 0; named && i < 3; i++)
     __cpuid(0x80000002 + i, brand[4 * i], brand[4 * i + 1], brand[4 * i + 2], brand[4 * i + 3]);
   __cpuid(1, a, b, c, d);
