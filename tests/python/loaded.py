@@ -21,14 +21,19 @@ LIBRARIES = ("jinja2", "numpy", "polars", "rich.console", "rich.progress", "rich
 
 
 class Loaded:
-    """The process that forks, while the context lasts."""
+    """The process that forks, while the context lasts. Another is started where it has ended: a test that calls
+    `wattle run` as a function ends all processes of this one."""
 
     def __init__(self, environment: dict[str, str]) -> None:
+        self._environment = environment
+        self._busy = threading.Lock()
+        self._start()
+
+    def _start(self) -> None:
         self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._ours.settimeout(LIMIT_S)
-        self._busy = threading.Lock()
         words = [sys.executable, __file__, str(theirs.fileno())]
-        self._process = subprocess.Popen(words, env=environment, pass_fds=[theirs.fileno()])
+        self._process = subprocess.Popen(words, env=self._environment, pass_fds=[theirs.fileno()])
         theirs.close()
 
     def __enter__(self) -> Loaded:
@@ -47,6 +52,9 @@ class Loaded:
             os.fdopen(os.memfd_create("out"), "rb") as out,
             os.fdopen(os.memfd_create("err"), "rb") as err,
         ):
+            if self._process.poll() is not None:
+                self._ours.close()
+                self._start()
             socket.send_fds(self._ours, [request], [stream.fileno() for stream in (nothing, out, err)])
             pid = int(self._ours.recv(100))
             try:
