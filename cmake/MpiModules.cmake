@@ -75,7 +75,7 @@ foreach(wrapper IN LISTS wrappers)
     message(STATUS "MPI: ${wrapper} has no mpi.h of Open MPI or MPICH")
   elseif(NOT TARGET wattle-boot-mpi-${interface})
     message(STATUS "MPI: modules for ${interface}, by ${wrapper}")
-    wtl_mpi_module(wattle-boot-mpi-${interface} "${compile}" "${link}" node/boot_mpi_module.c fabric/transport_mpi.c)
+    wtl_mpi_module(wattle-boot-mpi-${interface} "${compile}" "${link}" node/boot_mpi_module.c fabric/mpi/transport_mpi.c)
     target_link_libraries(wattle-boot-mpi-${interface} PRIVATE wattle)
     wtl_mpi_module(wattle-mpi-${interface} "${compile}" "${link}" ${MPI_SOURCES} node/cores.c node/arena.c
                    ${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c)

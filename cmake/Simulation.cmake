@@ -17,10 +17,9 @@ target_link_libraries(wattle-simulator PRIVATE ${SIMGRID_LIBRARY} ${CMAKE_DL_LIB
 # Copies of the program find the simulator's functions in it, and none of its others.
 target_link_options(wattle-simulator PRIVATE -Wl,--dynamic-list=${CMAKE_CURRENT_SOURCE_DIR}/sim/simulator.symbols)
 
-file(GLOB SIM_SOURCES CONFIGURE_DEPENDS base/*.c power/*.c energy/*.c node/*.c fabric/*.c wait/*.c govern/*.c profile/*.c record/*.c
-  pgas/*.c pgas/*.cc shmem/*.c)
+file(GLOB SIM_SOURCES CONFIGURE_DEPENDS base/*.c power/*.c energy/*.c ${RUNTIME_GLOBS} fabric/sim/*.c pgas/*.cc shmem/*.c)
 # What is replaced (name_sim.c, name_simgrid.c), or is of a machine that is no simulation.
-list(FILTER SIM_SOURCES EXCLUDE REGEX "(boot_(pmix|mpi.*|single)|_threads|transport_(ucx|mpi)|fabric/agent)\\.c$")
+list(FILTER SIM_SOURCES EXCLUDE REGEX "(boot_(pmix|mpi.*|single)|_threads|fabric/agent)\\.c$")
 add_library(wattle-sim STATIC ${SIM_SOURCES} sim/os.c sim/libc_state.c ${SHMEM_GENERATED} $<TARGET_OBJECTS:wattle-sim-armci>)
 # ARMCI, in the same archive. What both front ends name alike has another name here.
 file(GLOB SIM_ARMCI_SOURCES CONFIGURE_DEPENDS armci/*.c)
@@ -48,7 +47,7 @@ add_custom_command(OUTPUT ${SIM_MPI_GENERATED}
   COMMAND ${CMAKE_COMMAND} -E touch ${SIM_MPI_GENERATED}
   DEPENDS mpi/generate_sim.py mpi/generate.py mpi/calls.toml COMMENT "Generating the MPI front end of simulated programs")
 set_source_files_properties(${SIM_MPI_GENERATED} PROPERTIES COMPILE_OPTIONS "${WTL_AS_GENERATED}")
-add_library(wattle-sim-mpi STATIC mpi/count.c mpi/finish.c mpi/governed.c mpi/poll.c mpi/rank.c mpi/ring.c mpi/simulated.c
+add_library(wattle-sim-mpi STATIC mpi/count.c mpi/finish.c mpi/mpi_governed.c mpi/poll.c mpi/rank.c mpi/mpi_ring.c mpi/simulated.c
   mpi/still.c ${SIM_MPI_GENERATED})
 add_dependencies(wattle-sim-mpi mpi_generated)
 target_compile_definitions(wattle-sim-mpi PRIVATE $<TARGET_PROPERTY:wattle-sim,COMPILE_DEFINITIONS>)

@@ -1,32 +1,71 @@
-"""Checks the floors of the house: a room of src/ includes headers only of rooms on floors below its own, or its own.
+"""The floors of the house: which room of src/ may include which, and that no circle of files is large.
 
-usage: check_floors.py [SOURCE_DIR]      prints each include that breaks the rule; exit code 1 if there is one
+usage: check_floors.py [SOURCE_DIR]   prints what breaks a rule; exit code 1 if anything does
+       check_floors.py --table        prints the table of CONTRIBUTING.md, which is made from ROOMS
+
+A room is a folder of src/. A file includes only headers of its own room and of rooms on lower floors; two rooms on one
+floor know nothing of each other. In a circle each file includes every other one, directly or by way of others. A .c
+file and the header of its name count as one file.
 """
+
+from __future__ import annotations
 
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-# A room on the same floor counts as above: the two know nothing of each other.
-FLOORS = {
-    "sim": -1,  # what takes the operating system's place in simulation
-    "base": 0,
-    "node": 1,
-    "power": 2,
-    "profile": 2,
-    "govern": 3,
-    "wait": 4,
-    "fabric": 5,
-    "record": 5,
-    "pgas": 6,
-    "shmem": 7,
-    "armci": 7,
-    "mpi": 7,
-    "energy": 7,
-}
-# Programs, not rooms: they may use any room, and no room may use them.
+
+@dataclass(frozen=True)
+class Room:
+    floor: int
+    name: str
+    holds: str
+    knows_not: str
+
+
+ROOMS = [
+    Room(13, "energy", "front end of `wattle.h`: joules of a region, for any program", "networks"),
+    Room(13, "mpi", "front end for MPI programs: the preload library", "networks, sensors"),
+    Room(13, "armci", "front end of ARMCI", "networks, sensors"),
+    Room(
+        13,
+        "shmem",
+        "front end of OpenSHMEM: names, types, argument checks, generated from `api.toml`",
+        "networks, sensors",
+    ),
+    Room(12, "job", "start, end and exit of a PE; the network's callbacks; accounts at the end", "what a put is for"),
+    Room(11, "check", "comparison of collective arguments, deadlock detection (`SHMEM_DEBUG`)", "how bytes move"),
+    Room(
+        10,
+        "global",
+        "ARMCI's global memory: strided, vector, accumulate, groups, tagged messages, mutexes",
+        "ARMCI's names",
+    ),
+    Room(9, "collective", "broadcast, reductions, scans, gathers, alltoall: an algorithm a file", "global memory"),
+    Room(8, "team", "teams, contexts, barriers, waiting on variables, locks", "collective algorithms"),
+    Room(7, "am", "active messages: requests, replies, handlers, their agent", "teams"),
+    Room(6, "pgas", "a PE, the symmetric heap, put, get and atomics, near and far", "UCX, files in /sys"),
+    Room(5, "record", "what a process did, as time in state, joules and a file", "what a put is for"),
+    Room(
+        5,
+        "fabric",
+        "bytes to other nodes: wire protocol, progress agent, a folder for each transport",
+        "what a put is for",
+    ),
+    Room(4, "wait", "the door that every wait goes through; the doorbell", "who waits for what"),
+    Room(3, "govern", "policy: stages of a wait, regions, modes, thresholds, votes", "how a clock is set"),
+    Room(2, "power", "joules in, hertz out: meters, knobs, machine profiles", "profiles, anything above"),
+    Room(2, "profile", "call sites, counts and times", "power, anything above"),
+    Room(1, "node", "this process among its neighbours: boot, arena, cores", "anything above"),
+    Room(0, "base", "errors, the table of settings, clock, futex, threads, small data structures", "everything"),
+    Room(-1, "sim", "the operating system's place in simulation", "everything"),
+]
+FLOORS = {room.name: room.floor for room in ROOMS}
+# Programs: they may use any room, and no room may use them.
 PROGRAMS = {"launch", "info", "calibrate", "guard"}
+LARGEST_CIRCLE = 3
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 SUFFIXES = {".c", ".h", ".cc", ".def", ".inc"}
@@ -39,36 +78,86 @@ def allowed(user: str, used: str) -> bool:
     return used in FLOORS and FLOORS[used] < FLOORS[user]
 
 
-def included_room(source: Path, file: Path, header: str) -> str | None:
-    """The room of `header` as included by `file`, or None where it is not a room's (a public or generated header)."""
+def included_file(source: Path, file: Path, header: str) -> Path | None:
+    """The header of a room that `file` includes, relative to `source`; None where it is public or generated."""
     beside = (file.parent / header).resolve()
     if beside.is_file() and beside.is_relative_to(source):
-        return beside.relative_to(source).parts[0]
-    first = Path(header).parts[0]
-    return first if (source / first).is_dir() else None
+        return beside.relative_to(source)
+    return Path(header) if (source / Path(header).parts[0]).is_dir() else None
+
+
+def includes(source: Path) -> Iterator[tuple[Path, int, str, Path]]:
+    """Each include of a room's header: file, line, the header's text, the header; files relative to `source`."""
+    for file in sorted(p for p in source.rglob("*") if p.suffix in SUFFIXES):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            match = INCLUDE.match(line)
+            used = included_file(source, file, match[1]) if match else None
+            if match and used is not None:
+                yield file.relative_to(source), number, match[1], used
 
 
 def violations(source: Path) -> Iterator[str]:
     """One line for each room without a floor and for each include that goes up or sideways."""
-    source = source.resolve()
     for room in sorted(p for p in source.iterdir() if p.is_dir()):
         if room.name not in FLOORS and room.name not in PROGRAMS:
             yield f"src/{room.name}: this room has no floor; give it one in tools/check_floors.py"
-            continue
-        for file in sorted(p for p in room.rglob("*") if p.suffix in SUFFIXES):
-            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-                match = INCLUDE.match(line)
-                used = included_room(source, file, match[1]) if match else None
-                if used is not None and not allowed(room.name, used):
-                    where = f"src/{file.relative_to(source)}:{number}"
-                    yield f'{where}: room "{room.name}" may not include "{match[1]}"; only rooms on floors below it'
+    for file, number, text, used in includes(source):
+        room = file.parts[0]
+        if (room in FLOORS or room in PROGRAMS) and len(file.parts) > 1 and not allowed(room, used.parts[0]):
+            yield f'src/{file}:{number}: room "{room}" may not include "{text}"; only rooms on floors below it'
+
+
+def circles(source: Path) -> list[list[str]]:
+    """The sets of more than one file that include each other, the largest first (Tarjan's strongly connected parts)."""
+    edges: dict[str, set[str]] = {}
+    for file, _, _, used in includes(source):
+        here, there = str(file.with_suffix("")), str(used.with_suffix(""))
+        edges.setdefault(there, set())
+        edges.setdefault(here, set()).update({there} - {here})
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(edges[node]):
+            if other not in index:
+                visit(other)
+            if other in stack:
+                low[node] = min(low[node], low[other])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for node in sorted(edges):
+        if node not in index:
+            visit(node)
+    return sorted(found, key=len, reverse=True)
+
+
+def table() -> str:
+    """The table of floors for CONTRIBUTING.md: a row a room, from the highest floor to the ground."""
+    rows = [f"| {r.floor} | `src/{r.name}` | {r.holds} | {r.knows_not} |" for r in ROOMS if r.floor >= 0]
+    return "\n".join(["| floor | room | holds | must not know |", "|---|---|---|---|", *rows])
 
 
 def main() -> int:
-    """Prints what breaks the rule."""
-    source = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent / "src"
+    """Prints what breaks the rules, or the table."""
+    if sys.argv[1:] == ["--table"]:
+        print(table())
+        return 0
+    source = (Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent / "src").resolve()
     found = list(violations(source))
-    print("\n".join(found) if found else "floors: every include goes down")
+    found += [
+        f"circle of {len(files)} files, {LARGEST_CIRCLE} at most: {', '.join(files)}"
+        for files in circles(source)
+        if len(files) > LARGEST_CIRCLE
+    ]
+    print("\n".join(found) if found else "floors: every include goes down, and no circle is large")
     return 1 if found else 0
 
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "armci/front.h"
+#include "armci/armci_front.h"
 
 #if defined(WTL_THREADS) || defined(WTL_SIM) /* no MPI */
 

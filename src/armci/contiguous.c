@@ -2,8 +2,8 @@
  * stores. */
 #include <string.h>
 
-#include "armci/front.h"
-#include "pgas/packed.h"
+#include "armci/armci_front.h"
+#include "global/packed.h"
 
 void armci_far_put(const wtl_frame *f, const void *src, void *dst, size_t n, int proc, armci_waiter *w)
 {

@@ -6,8 +6,9 @@
 #include "armcix.h"
 #pragma GCC visibility pop
 
-#include "armci/front.h"
+#include "armci/armci_front.h"
 #include "armci/mutexes.h"
+#include "global/global_lock.h"
 
 typedef struct choice {
   int color, key, member;

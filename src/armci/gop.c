@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "armci/front.h"
+#include "armci/armci_front.h"
+#include "collective/collective.h"
 
 /* --- operations --------------------------------------------------------------------------------------------------- */
 

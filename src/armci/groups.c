@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "armci/front.h"
+#include "armci/armci_front.h"
 #include "base/clock.h"
 
 /* --- handles ------------------------------------------------------------------------------------------------------ */

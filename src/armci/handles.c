@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "armci/front.h"
+#include "armci/armci_front.h"
 
 /* A handle's number: entry and, above it, how often that was used. */
 enum { ENTRY_BITS = 16, MOST_ENTRIES = 1 << ENTRY_BITS, BLOCK = 64 };

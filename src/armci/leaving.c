@@ -6,7 +6,7 @@
  *
  * The end has a meeting of its own. By a barrier the process that leaves would be taken for one that comes to a barrier.
  */
-#include "armci/front.h"
+#include "armci/armci_front.h"
 #include "pgas/far.h"
 
 /* Of the node's first PE, where all of the node look. */

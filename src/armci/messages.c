@@ -1,9 +1,10 @@
 /* Two-sided messages, and collectives that move bytes. */
 #include <string.h>
 
-#include "armci/front.h"
+#include "armci/armci_front.h"
 #include "base/clock.h"
-#include "pgas/posted.h"
+#include "global/tagged.h"
+#include "team/barrier.h"
 
 /* The program's messages; groups have contexts of their own. */
 enum { CONTEXT = 0 };

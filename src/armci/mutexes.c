@@ -1,11 +1,12 @@
-/* Mutexes: queue locks (sync.h) in global memory. A set of them belongs to a group; ARMCI_Create_mutexes makes one of
+/* Mutexes: queue locks (collective.h) in global memory. A set of them belongs to a group; ARMCI_Create_mutexes makes one of
  * all processes. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "armci/front.h"
+#include "armci/armci_front.h"
+#include "global/global_memory.h"
 #include "armci/mutexes.h"
-#include "pgas/sync.h"
+#include "global/global_lock.h"
 
 struct armci_mutexes {
   wtl_group *group; /* a copy: the program may free its own */

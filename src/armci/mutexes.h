@@ -2,8 +2,8 @@
 #ifndef WTL_ARMCI_MUTEXES_H
 #define WTL_ARMCI_MUTEXES_H
 
-#include "armci/front.h"
-#include "pgas/sync.h"
+#include "armci/armci_front.h"
+#include "global/global_lock.h"
 
 /* Collective over the group: `count` of this process. */
 armci_mutexes *armci_mutexes_make(const wtl_frame *f, wtl_group *g, int count);

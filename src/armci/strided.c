@@ -1,7 +1,7 @@
 /* Patches of arrays: blocks at regular steps. */
-#include "armci/front.h"
-#include "pgas/packed.h"
-#include "pgas/rma.h"
+#include "armci/armci_front.h"
+#include "global/packed.h"
+#include "pgas/near.h"
 
 /* What the caller gave, with the remote side's strides named. */
 typedef struct patch {

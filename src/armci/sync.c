@@ -1,6 +1,7 @@
 /* Completion, barrier, notifications. */
-#include "armci/front.h"
-#include "pgas/rma.h"
+#include "armci/armci_front.h"
+#include "pgas/near.h"
+#include "team/barrier.h"
 
 void PARMCI_Fence(int proc)
 {

@@ -7,11 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "armci/front.h"
+#include "armci/armci_front.h"
 #include "base/clock.h"
 #include "base/sigpipe.h"
-#include "pgas/posted.h"
-#include "pgas/rma.h"
+#include "global/tagged.h"
+#include "pgas/near.h"
+#include "team/barrier.h"
 
 #pragma GCC visibility push(default)
 void armci_tcgmsg_pbeginf(void);

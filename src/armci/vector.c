@@ -1,6 +1,6 @@
 /* Lists of blocks. */
-#include "armci/front.h"
-#include "pgas/packed.h"
+#include "armci/armci_front.h"
+#include "global/packed.h"
 
 static uint64_t bytes_of(const armci_giov_t *iov, int len)
 {

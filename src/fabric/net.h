@@ -29,7 +29,7 @@
 
 /*
  * Bytes: up to MERGED, puts share messages; from LARGE on they may be overtaken. A put or a get is of at most MOST:
- * what UCX reads from a connection at a time (transport_ucx.c), with room for the heads: such a piece leaves at once.
+ * what UCX reads from a connection at a time (ucx/transport_ucx.c), with room for the heads: such a piece leaves at once.
  */
 enum { WTL_NET_MERGED = 8192, WTL_NET_LARGE = 32768, WTL_NET_MOST = 124 << 10 };
 enum { WTL_NET_OPEN_REGION = 0 };

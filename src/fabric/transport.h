@@ -1,7 +1,7 @@
 /*
  * transport.h - messages from process to process, and remote memory access where the network has it: what a network
- * must offer for src/fabric/net.h to run on it. One file for each kind (transport_ucx.c,
- * transport_mpi.c).
+ * must offer for src/fabric/net.h to run on it. One folder for each kind: ucx, mpi, sim,
+ * threads.
  *
  * Order: messages from one PE to another arrive in the order they were sent. The data of one that was sent by
  * rendezvous may follow later; one that was sent apart or aside has no order with the others.

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "launch/words.h"
+#include "launch/launcher_words.h"
 
 /* Lists of options, separated by single spaces. */
 typedef struct wtl_grammar {

@@ -1,5 +1,5 @@
 /* How many bytes a call hands over. */
-#include "mpi/front.h"
+#include "mpi/mpi_front.h"
 
 uint64_t wtl_mpi_type_size(MPI_Datatype type)
 {

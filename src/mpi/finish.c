@@ -1,5 +1,5 @@
 /* From a request to its end, for each kind of wait that is not the door's own. */
-#include "mpi/front.h"
+#include "mpi/mpi_front.h"
 
 #ifndef WTL_SIM
 _Thread_local wtl_mpi_thread wtl_mpi_here __attribute__((tls_model("initial-exec")));

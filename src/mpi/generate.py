@@ -567,7 +567,7 @@ def main() -> None:
     write(out / "mpi_calls.h", header(calls))
     write(out / "mpi_stubs.c", stubs(found))
     write(out / "mpi_calls.json", [json.dumps(described(calls), indent=1)])
-    top = ["/* Made from calls.toml. */", '#include "mpi/front.h"', ""]
+    top = ["/* Made from calls.toml. */", '#include "mpi/mpi_front.h"', ""]
     write(out / "mpi_wrappers.c", [*top, *info(calls), *fortran_reals(calls), *wrappers(calls), *table(found)])
 
 

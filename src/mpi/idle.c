@@ -9,7 +9,7 @@
  * MPI_THREAD_MULTIPLE, does not say: there such a call is a wait as a whole, for the governor, which can only go by how
  * long the last ones at its site were.
  */
-#include "mpi/front.h"
+#include "mpi/mpi_front.h"
 
 /* Open MPI looks for events once in each flush, whether it waits or not: who finds nothing so often does wait. */
 enum { LOOKS_OF_A_WAIT = 2 };

@@ -12,7 +12,7 @@
  * beside UCX. So "nothing" may be wrong, as a test's answer may: the door tells by how long it is until the next look.
  * Open MPI, which has other ways beside, tells of it by sched_yield (idle.c).
  */
-#include "mpi/front.h"
+#include "mpi/mpi_front.h"
 
 #if defined(MPICH_VERSION) || defined(OPEN_MPI)
 

@@ -1,7 +1,7 @@
 /* What a module for one MPI shows to preload.c. */
 #include "mpi/module.h"
 
-#include "mpi/front.h"
+#include "mpi/mpi_front.h"
 
 extern void *const wtl_mpi_functions[];
 extern const size_t wtl_mpi_n_functions;

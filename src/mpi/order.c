@@ -11,7 +11,7 @@
  * (docs/decisions/0013-mpi-blocking-calls.md). Those of an intercommunicator do, too, whatever their length: who stands
  * beside the root may give another one, and all must do the same.
  */
-#include "mpi/front.h"
+#include "mpi/mpi_front.h"
 
 enum { LONG_BYTES = 131072 };
 

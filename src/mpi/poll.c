@@ -6,7 +6,7 @@
  * A chain ends where the program does something else: where a test finds what it looked for, another call comes, the
  * program is not where it was (still.c), or more time passes between two tests than a loop around them needs.
  */
-#include "mpi/front.h"
+#include "mpi/mpi_front.h"
 
 /* Between two tests of a loop that does nothing else; where the thread slept or gave its core away at the last, its
  * code may have left the caches. */

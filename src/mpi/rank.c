@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/regular_file.h"
-#include "mpi/front.h"
+#include "mpi/mpi_front.h"
 #include "node/cores.h"
 #include "record/file.h"
 

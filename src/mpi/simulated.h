@@ -14,7 +14,7 @@
 
 #include <smpi/smpi.h>
 
-#include "mpi/front.h"
+#include "mpi/mpi_front.h"
 #include "sim/simulator.h"
 
 /* Has the companion run call(arguments); the rank's core looks on meanwhile, and nobody counts it. */

@@ -11,7 +11,7 @@
  * What is computed between two tests without a trace in registers or on the stack is not seen (poll.c: it must be
  * short).
  */
-#include "mpi/front.h"
+#include "mpi/mpi_front.h"
 
 #ifndef WTL_SIM
 

@@ -1,4 +1,4 @@
-/* boot_mpi_comm.h - within a module for one MPI: what the network by MPI (fabric/transport_mpi.c) has of the boot. */
+/* boot_mpi_comm.h - within a module for one MPI: what the network by MPI (fabric/mpi/transport_mpi.c) has of the boot. */
 #ifndef WTL_NODE_BOOT_MPI_COMM_H
 #define WTL_NODE_BOOT_MPI_COMM_H
 

@@ -9,11 +9,6 @@
 
 #include "pgas/pe.h"
 
-/* Collective: starts the network and the agent, where there are other nodes. 0, or an exit code with the reason in
- * `error`. */
-int wtl_far_start(wtl_pe *self, char *error, size_t size);
-void wtl_far_stop(wtl_pe *self);
-
 /* Where other nodes find the symmetric object at `addr`. */
 wtl_place wtl_far_place(const wtl_pe *self, const void *addr);
 

@@ -2,8 +2,10 @@
  * pe.h - one PE: the context struct on which all state of the runtime hangs.
  *
  * A slice of the arena is | statics | heap |. The PE's own heap is addressed through its slice; its statics are mapped
- * a second time where the program has them. So the address of a symmetric object on PE p is heap object     its own
- * address + (slot - own slot) * stride static object   slices + slot * stride + (its address - statics.start)
+ * a second time where the program has them. So a symmetric object of a PE of this node is found at
+ *
+ *     heap object     its own address + (slot - own slot) * stride
+ *     static object   slices + slot * stride + (its address - statics.start)
  *
  * A PE of another node has no address here: it is reached through src/fabric by its place, (region, offset in its
  * slice).
@@ -37,8 +39,8 @@ enum { WTL_REGION_SLICE = WTL_NET_OPEN_REGION, WTL_REGION_BARRIER, WTL_REGION_RO
 /* No region of another PE: an address here, of a constant, which all PEs have alike. */
 enum { WTL_REGION_CONSTANTS = WTL_REGION_GLOBAL + 1 };
 
-/* A cache line that carries what a PE says in a small collective (small.c), and how many places for such are used by
- * turns (passed.c has as many). */
+/* A cache line that carries what a PE says in a small collective (flat.c), and how many places for such are used by
+ * turns (broadcast_binomial.c has as many). */
 enum { WTL_SMALL_BYTES = 48, WTL_SMALL_LINES = 32 };
 typedef struct wtl_line {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t said; /* in which small collective */
@@ -74,9 +76,9 @@ typedef struct wtl_room {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t epoch;
   wtl_line small[WTL_SMALL_LINES];
   _Alignas(WTL_CACHE_LINE) uint64_t said[4]; /* while a team is split; what collect's PEs bring */
-  uint64_t told[WTL_TOLD_WORDS]; /* what a PE calls and passes; others look at the first at any time (told.c) */
-  _Atomic uint32_t far_said[2][WTL_FAR_SLOTS];             /* a leader's: by_node.c, as are far_bytes */
-  _Atomic uint32_t passed_said[WTL_SMALL_LINES];           /* of broadcasts: passed.c */
+  uint64_t told[WTL_TOLD_WORDS]; /* what a PE calls and passes; others look at the first at any time (check/arguments.c) */
+  _Atomic uint32_t far_said[2][WTL_FAR_SLOTS];             /* a leader's: two_level_reduce.c, as are far_bytes */
+  _Atomic uint32_t passed_said[WTL_SMALL_LINES];           /* of broadcasts: broadcast_binomial.c */
   _Alignas(WTL_CACHE_LINE) char stage[2][WTL_STAGE_BYTES]; /* sources of collectives, by turns (staged.c) */
   _Alignas(WTL_CACHE_LINE) char far_bytes[2][WTL_FAR_SLOTS][WTL_FAR_BYTES];
   char passed[WTL_SMALL_LINES][WTL_FAR_BYTES];
@@ -84,7 +86,7 @@ typedef struct wtl_room {
 
 typedef struct wtl_rooms {
   wtl_room room[WTL_MOST_TEAMS];
-  _Alignas(WTL_CACHE_LINE) _Atomic uint64_t where[WTL_WHERE_WORDS]; /* this PE is, with SHMEM_DEBUG (absent.h) */
+  _Alignas(WTL_CACHE_LINE) _Atomic uint64_t where[WTL_WHERE_WORDS]; /* this PE is, with SHMEM_DEBUG (check/deadlock.h) */
   _Atomic uint64_t left; /* a node's first PE: 1 + the number of one that ended without a call that it owed; 0: none */
   _Atomic uint32_t closed_at; /* at the end: its barrier epoch when it closed */
 } wtl_rooms;
@@ -99,13 +101,19 @@ typedef struct wtl_shared {
 
 typedef struct wtl_clocks wtl_clocks;
 typedef struct wtl_transfers wtl_transfers;
-typedef struct wtl_ctx wtl_ctx; /* context.h */
+typedef struct wtl_ctx wtl_ctx; /* team/context.h */
+typedef struct wtl_team wtl_team;
+typedef struct wtl_pe wtl_pe;
+
+/* How a PE waits at a meeting of `t` until ready(arg), which becomes true by a change of `watch`. */
+typedef void (*wtl_arrival_fn)(wtl_pe *self, wtl_site *site, const wtl_team *t, wtl_watch watch,
+                               bool (*ready)(void *), void *arg);
 
 /*
  * A team, or the active set of one call. The world's is wtl_pe.world, whose words lie in wtl_control and wtl_shared.
  * Its PEs are `n` of the job's, or, where `of_node`, of the node's: start, start + stride, ...
  */
-typedef struct wtl_team {
+struct wtl_team {
   int me, n;
   int start, stride;
   bool of_node;
@@ -119,19 +127,19 @@ typedef struct wtl_team {
   _Atomic uint32_t *arrived, *released;
   uint32_t epoch, stage_epoch;
   uint32_t small_epoch,
-      small_read;   /* small collectives (small.c, passed.c) so far; all PEs have read those up to the second */
+      small_read;   /* small collectives (flat.c, broadcast_binomial.c) so far; all PEs have read those up to the second */
   char *scratch;    /* twice WTL_SCRATCH_BYTES, for collectives; NULL: none yet */
-  long *sync;       /* an active set's: symmetric words, WTL_ACTIVE_WORDS of them (active.c) */
+  long *sync;       /* an active set's: symmetric words, WTL_ACTIVE_WORDS of them (active_set.c) */
   int *owned;       /* what `local` and `leader` point to, where the team owns it */
   int *node_of;     /* of each of its PEs the node, as in `leader`; NULL: nobody has asked yet */
   uintptr_t handle; /* 0: there is no such team */
   uint32_t generation;
-  uint64_t tellings; /* so far (told.c) */
+  uint64_t tellings; /* so far (check/arguments.c) */
   uint32_t call;     /* in which its PEs tell */
-  bool in_doubt;     /* of who comes: waits for arrivals look who is absent (absent.h) */
-} wtl_team;
+  wtl_arrival_fn wait_for_arrival; /* NULL: through the door and no more (check/deadlock.h sets another) */
+};
 
-typedef struct wtl_pe {
+struct wtl_pe {
   /* What every call reads, in one or two cache lines. */
   char *heap;        /* of this PE */
   size_t heap_bytes; /* its addresses: wtl_heap_span of what the setting says */
@@ -162,12 +170,12 @@ typedef struct wtl_pe {
   wtl_transfers *transfers; /* how ARMCI's to other nodes are waited for; NULL: as all else */
   bool *apart;              /* by slot: whether that PE shares none of this one's cores */
   bool central_barrier;
-  int collectives; /* enum wtl_collectives (sync.h): what the setting allows */
+  int collectives; /* enum wtl_collectives (collective.h): what the setting allows */
   wtl_heap mem;
   _Atomic int init_count;
   int thread_level;       /* from WTL_THREAD_MULTIPLE on several threads may call at once */
   bool threads_anywhere;  /* they may on a PE of the job; all PEs know the same */
-  _Atomic bool said_late; /* that a PE may only be late (absent.h) */
+  _Atomic bool said_late; /* that a PE may only be late (check/deadlock.h) */
   wtl_record record;
   long starter_pid;
   wtl_settings settings;
@@ -177,11 +185,11 @@ typedef struct wtl_pe {
   wtl_agent *agent;
   struct wtl_am *am;         /* active messages (am.h) */
   struct wtl_global *global; /* memory that each PE allocates for itself (global.h); NULL before it is wanted */
-  struct wtl_posted *posted; /* messages with a tag (posted.h), likewise */
+  struct wtl_posted *posted; /* messages with a tag (tagged.h), likewise */
   void *front;               /* of a front end that needs a state of its own, */
   void (*stop_front)(struct wtl_pe *self); /* ... which this ends, before the PE ends. Collective */
   wtl_meter *meter;                        /* the node's reader has it; the others NULL */
-} wtl_pe;
+};
 
 enum { WTL_SCRATCH_BYTES = 65536, WTL_THREAD_MULTIPLE = 3 };
 
@@ -195,11 +203,23 @@ extern wtl_pe *wtl_self;
 extern wtl_pe *wtl_self __attribute__((visibility("hidden")));
 #endif
 
-/* There was one, and it stopped. */
-bool wtl_pe_is_over(void);
+/* Why wtl_self is NULL. */
+enum wtl_absence {
+  WTL_PE_NOT_STARTED,
+  WTL_PE_ENDED,
+  WTL_PE_FORKED /* in a child of the process that is a PE */
+};
 
-/* Why wtl_self is NULL: "before BEGIN", "after END" or "in a forked child", with the names of a front end's calls. */
+/* From now on there is no PE here. `call`: the call that ended it, where that is not the front end's own; else NULL. */
+void wtl_pe_vanish(enum wtl_absence why, const char *call);
+bool wtl_pe_is_over(void);
+bool wtl_pe_was_ended_by_another_call(void);
+
+/* Says in `text` why wtl_self is NULL: "before BEGIN", "after END" or "in a forked child"; names of a front end's calls. */
 void wtl_pe_why_none(char *text, size_t size, const char *begin, const char *end);
+
+/* Writes out the text that the program has in its streams, unless another thread uses them. */
+void wtl_pe_flush_output(void);
 
 /* Of a PE of this node. */
 static inline wtl_control *wtl_control_of(const wtl_pe *self, int pe)
@@ -261,20 +281,6 @@ static inline size_t wtl_readable_room(const wtl_pe *self, const void *addr)
     room = self->constants_bytes - (size_t)((const char *)addr - self->constants);
   return room;
 }
-
-/* Starts this PE (collective). `calls`: the front end's table, for the profile, and the number of its first call. Ends
- * the process with a message if it cannot. Every further call counts up. */
-void wtl_pe_start(int thread_level, enum wtl_front front, const wtl_call_info *calls);
-
-/* Ends it at the last of as many calls as there were starts (collective): writes the profile, leaves the job. */
-void wtl_pe_stop(void);
-/* The same by another call of the program's, however often it was initialised: its own call of the end, which may follow,
- * is then none too many. */
-void wtl_pe_stop_with(const char *call);
-bool wtl_pe_was_stopped_with(void);
-
-/* Ends the whole job with `status`. */
-void wtl_pe_exit(int status) __attribute__((noreturn));
 
 /* Says what is wrong and ends the whole job with `status`. */
 void wtl_pe_fail(int status, const char *format, ...) __attribute__((noreturn, cold, format(printf, 2, 3)));

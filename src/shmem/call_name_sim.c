@@ -1,5 +1,5 @@
 /* For the simulator, which finds it in the program by its name: what a call that waits is called. */
-#include "shmem/front.h"
+#include "shmem/shmem_front.h"
 
 const char *wtl_sim_call_name(unsigned call);
 const char *wtl_sim_call_name(unsigned call)

@@ -468,11 +468,14 @@ PROLOGUE = """\
 #include "shmem.h"
 #include "shmemx.h"
 #include "base/clock.h"
-#include "pgas/am_mutex.h"
-#include "shmem/front.h"
-#include "shmem/meeting.h"
-#include "shmem/memory.h"
+#include "am/am_mutex.h"
+#include "job/job.h"
+#include "shmem/shmem_front.h"
+#include "shmem/shmem_meeting.h"
+#include "shmem/shmem_memory.h"
 #include "shmem/teams.h"
+#include "team/barrier.h"
+#include "team/lock.h"
 
 /* The bytes of a value as a number, whatever its type. */
 #define WTL_BITS(v) __extension__({ uint64_t bits_ = 0; memcpy(&bits_, &(v), sizeof(v)); bits_; })

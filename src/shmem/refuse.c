@@ -1,6 +1,6 @@
 /* What the argument checks say. */
 #include "shmem.h"
-#include "shmem/front.h"
+#include "shmem/shmem_front.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -20,7 +20,7 @@ void wtl_refuse_uninitialised(uint32_t call)
 void wtl_finalized_already(uint32_t call)
 {
   if (!wtl_pe_is_over()) wtl_refuse_uninitialised(call);
-  if (wtl_boot_env_rank() != 0 || wtl_pe_was_stopped_with()) return;
+  if (wtl_boot_env_rank() != 0 || wtl_pe_was_ended_by_another_call()) return;
   wtl_message_pe(0);
   wtl_say("%s: called again after the last one: nothing is left to end, and the program goes on", wtl_call_name(call));
 }

@@ -2,11 +2,12 @@
 
 #include <stdlib.h>
 
-#include "pgas/am.h"
-#include "pgas/context.h"
-#include "pgas/team.h"
-#include "shmem/meeting.h"
-#include "shmem/memory.h"
+#include "am/am.h"
+#include "team/context.h"
+#include "team/team.h"
+#include "shmem/shmem_meeting.h"
+#include "shmem/shmem_memory.h"
+#include "team/wait_until.h"
 
 _Static_assert((int)SHMEM_SYNC_SIZE == (int)WTL_ACTIVE_WORDS, "a pSync has the words that the runtime uses");
 

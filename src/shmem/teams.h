@@ -3,7 +3,7 @@
 #define WTL_SHMEM_TEAMS_H
 
 #include "shmem.h"
-#include "shmem/front.h"
+#include "shmem/shmem_front.h"
 
 /* Results as the standard has them: 0, or not 0 where there is no new team. */
 int wtl_shmem_split_strided(wtl_frame *f, shmem_team_t parent, int start, int stride, int size,

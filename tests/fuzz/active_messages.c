@@ -10,10 +10,10 @@
 #include "fuzz.h"
 #include "net/post.h"
 #include "net/records.h"
-#include "pgas/am_agent.h"
-#include "pgas/am_far.h"
-#include "pgas/am_order.h"
-#include "pgas/packed.c"
+#include "am/am_agent.h"
+#include "am/am_far.h"
+#include "am/am_order.h"
+#include "global/packed.c"
 #include "profile/caller.h"
 
 enum { SENDER, ME, MOST_STEPS = 48, STATICS = 64, HEAP = 4096, GLOBAL = 4096, TO_MYSELF = 40000, MOST_REPLY = 9000 };

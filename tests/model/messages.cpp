@@ -32,7 +32,7 @@ void has_mail(program &p)
   p.load(NOW, HAS_MAIL, relaxed, "has_mail: load has_mail (relaxed)");
 }
 
-/* --- src/pgas/am.c: sending --------------------------------------------------------------------------------------- */
+/* --- src/am/am.c: sending --------------------------------------------------------------------------------------- */
 
 void wtl_am_wake(program &p, receiver r, mutant m)
 {
@@ -63,7 +63,7 @@ void post(program &p, receiver r, int position, mutant m)
   wtl_am_wake(p, r, m);
 }
 
-/* --- src/pgas/am_run.c: taking ------------------------------------------------------------------------------------ */
+/* --- src/am/am_run.c: taking ------------------------------------------------------------------------------------ */
 
 /* AT keeps the position. */
 void wtl_am_peek(program &p, receiver r)
@@ -296,7 +296,7 @@ void spin(const part &t, const block &ready)
   t.p.set(NOW, 0);
 }
 
-/* --- src/pgas/am_head.c: waiting for the head --------------------------------------------------------------------- */
+/* --- src/am/am_head.c: waiting for the head --------------------------------------------------------------------- */
 
 /* The sender's PE has no mail of its own. `alone`: it has no other thread that may wait. */
 void wait_for(program &p, int head, bool alone, mutant m)
@@ -317,7 +317,7 @@ void wait_for(program &p, int head, bool alone, mutant m)
   if (alone) p.store(WISH, 0, relaxed, "wait_for: no wish (relaxed)");
 }
 
-/* --- src/pgas/am_agent.c ------------------------------------------------------------------------------------------ */
+/* --- src/am/am_agent.c ------------------------------------------------------------------------------------------ */
 
 void read_nudges(program &p)
 {
@@ -435,7 +435,7 @@ void is_word_set(program &p, location word)
   p.load(NOW, word, acquire, "ready: load the condition's word (acquire)");
 }
 
-/* --- src/pgas/am_mutex.c ------------------------------------------------------------------------------------------ */
+/* --- src/am/am_mutex.c ------------------------------------------------------------------------------------------ */
 
 void wtl_am_mutex_lock(const part &t)
 {

@@ -25,7 +25,7 @@ void sleep_until_ready(program &p, const condition &c, mutant m)
   p.set(NOW, 0);
 }
 
-/* --- src/pgas/rma.h, far.c ---------------------------------------------------------------------------------------- */
+/* --- src/pgas/near.h, far.c ---------------------------------------------------------------------------------------- */
 
 void wtl_touch(program &p, watch line, mutant m)
 {

@@ -113,6 +113,35 @@ def test_raw_writes_are_told_from_others(code: str, is_raw: bool) -> None:
     assert bool(raw_writes(code)) == is_raw
 
 
+def test_a_circle_of_four_files_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "base").mkdir()
+    for here, there in (("a", "b"), ("b", "c"), ("c", "a")):
+        (tmp_path / "base" / f"{here}.h").write_text(f'#include "base/{there}.h"\n', encoding="utf-8")
+    assert check_floors(tmp_path).returncode == 0, "three are allowed"
+    (tmp_path / "base" / "c.h").write_text('#include "base/d.h"\n', encoding="utf-8")
+    (tmp_path / "base" / "d.c").write_text('#include "base/a.h"\n', encoding="utf-8")
+    (tmp_path / "base" / "d.h").write_text("", encoding="utf-8")
+    assert "base/a, base/b, base/c, base/d" in check_floors(tmp_path).stdout
+
+
+def test_the_table_of_floors_in_contributing_is_made_from_the_check() -> None:
+    done = subprocess.run([sys.executable, str(CHECK_FLOORS), "--table"], capture_output=True, text=True, check=True)
+    assert done.stdout in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def test_the_picture_of_the_architecture_is_made_from_the_code() -> None:
+    script = [sys.executable, str(ROOT / "tools" / "architecture_picture.py")]
+    drawn = subprocess.run(script, capture_output=True, text=True, check=True).stdout
+    kept = (ROOT / "docs" / "images" / "architecture.svg").read_text(encoding="utf-8")
+    of_sizes = re.compile(r"[\d,]+ files, [\d,]+ lines")  # these change with every edit
+    assert of_sizes.sub("", drawn) == of_sizes.sub("", kept), "run tools/architecture_picture.py --write"
+
+
+def test_no_basename_stands_twice_in_the_sources() -> None:
+    names = [p.name for p in tracked("src/*.c", "src/*.h", "src/*.cc")]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
 def test_every_line_of_the_package_list_names_a_package_and_a_known_section() -> None:
     lines = (ROOT / "packages" / "apt.txt").read_text(encoding="utf-8").splitlines()
     rows = [line.split()[:2] for line in lines if line and not line.startswith("#")]

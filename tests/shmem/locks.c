@@ -57,7 +57,7 @@ static void test_lock_tells(guarded *g, int me, int n)
 }
 
 /* Which PE is last in the queue: the lock's tail, on whichever PE it is at home, as the first half of the long
- * (src/pgas/lock.c). */
+ * (src/team/lock.c). */
 static bool is_queued(guarded *g, int pe, int n)
 {
   for (int home = 0; home < n; home++) {

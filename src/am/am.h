@@ -1,0 +1,98 @@
+/*
+ * am.h - active messages: a request runs a handler on another PE, which may answer with a reply.
+ *
+ * Where a message waits: in its target's rings in the arena (am_ring.h), one for requests and one for replies, or, from
+ * another node, in the target's inbox (am_far.h). Who takes it: one thread of the PE at a time, whichever looks first:
+ * one that waits in any call (the door looks), one that polls, or the agent (am_agent.h) while the program computes.
+ * Handlers of a PE therefore run one at a time, in the order of each sender's messages but for long ones from other
+ * nodes.
+ *
+ * No deadlock: who waits for room runs handlers meanwhile; a reply for which there is no room is kept, and no further
+ * request is taken until it has left; replies are taken always, and their handlers send nothing.
+ *
+ * Bounded: a ring holds what it holds, and a PE has WTL_AM_WINDOW bytes at most on their way to a PE of another node.
+ *
+ * Early messages wait for their handlers (am_held.h).
+ *
+ * Completion: a ring's head passes a request when its handler has run and its reply is in its requester's ring.
+ */
+#ifndef WTL_AM_AM_H
+#define WTL_AM_AM_H
+
+#include <limits.h>
+
+#include "fabric/net.h"
+#include "am/am_ring.h"
+#include "pgas/pe.h"
+
+typedef struct wtl_am wtl_am; /* a PE's (am_state.h) */
+
+/* What a handler needs to reply. */
+typedef uint64_t wtl_am_token; /* the requester, and which run of a handler it is for */
+
+typedef void (*wtl_am_handler)(void *buf, size_t n, int pe, wtl_am_token token);
+
+enum { WTL_AM_LONGEST = 1 << 30 }; /* bytes of a payload */
+
+/*
+ * Handlers' numbers below this one are the runtime's own. No agent is started for them: messages from other nodes are
+ * served by the network's, and who waits for one of this node's looks himself.
+ */
+enum { WTL_AM_FIRST_ID = INT_MIN + 16 };
+enum { WTL_AM_PACKED = INT_MIN, WTL_AM_PACKED_REPLY, WTL_AM_POSTED };
+
+/* Bytes of the rings of a node's PEs, in the arena. */
+size_t wtl_am_ring_bytes(int n_local);
+
+/* `rings`: that many bytes, zeroed, shared by the PEs of the node. Ends the process if it cannot. */
+void wtl_am_start(wtl_pe *self, char *rings);
+
+/* The PE ends: a message whose handler is not attached ends the job from now on. */
+void wtl_am_end(wtl_pe *self);
+
+/* All PEs' messages are done with (wtl_am_quiet and a barrier): stops the agent. */
+void wtl_am_stop(wtl_pe *self);
+void wtl_am_free(wtl_pe *self);
+
+/* The runtime itself needs handlers that run while the program computes: WATTLE_PROGRESS=caller is auto from here on.
+ * Before any message. */
+void wtl_am_serve(wtl_pe *self);
+
+/* `call` is named in errors and reports, here and below. */
+void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handler);
+
+/* Takes the handler away: a message for it that comes later ends the job. Where another thread runs it, waits until it
+ * has ended, unless this thread holds a mutex: the handler may want that. */
+void wtl_am_detach(wtl_pe *self, wtl_site *site, const char *call, int id);
+
+/* `call`: NULL where it is the runtime's own. `source` may be reused on return. `done`, if not NULL: is added 1 to when
+ * the handler and its reply's handler have run. */
+void wtl_am_request(wtl_pe *self, wtl_site *site, const char *call, int pe, int id, const void *source, size_t n,
+                    uint64_t *done);
+
+/* One of the runtime's own that come in a row. more: others follow at once, and the last of them asks for the end of all. */
+void wtl_am_request_of_row(wtl_pe *self, wtl_site *site, int pe, int id, const void *source, size_t n, bool more);
+
+/* The payload goes to the symmetric object `target` of `pe` first; the handler finds it there. */
+void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *target, const void *source, size_t n,
+                        uint64_t *done);
+
+/* Only in a request's handler, with its token. */
+void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, size_t n, wtl_am_token token);
+
+/* All requests of this PE so far: their handlers and their replies' handlers have run. */
+void wtl_am_quiet(wtl_pe *self, wtl_site *site, const char *call);
+
+/* The same, for a barrier: costs nothing where the program has sent no request since the last one. */
+void wtl_am_complete(wtl_pe *self, wtl_site *site, const char *call);
+
+/* Runs handlers of messages that are here; true if any ran. */
+bool wtl_am_poll(wtl_pe *self);
+
+/* For the network's agent: takes what may be taken by it. `am`: a PE's. */
+bool wtl_am_agents_turn(void *am);
+
+/* Ends the job if this thread runs a handler: that communicates in no other way than by its reply. */
+void wtl_am_refuse_in_handler(const char *call);
+
+#endif

@@ -1,0 +1,206 @@
+#include "am/am_agent.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/lend.h"
+#include "base/thread.h"
+#include "am/am_state.h"
+#include "node/last_thread.h"
+
+/* As long as src/fabric/agent.c leaves the network to those who visit it; and while they sleep, until it is told. */
+enum { REST_NS = 1000000, LONGEST_REST_NS = 4000000, ASLEEP_REST_NS = 500000000 };
+
+/* About what a wake-up costs: who looks on for as long wastes at most as much. */
+enum { LINGER_NS = 50000, TURNS_A_YIELD = 16 };
+
+/* Rests. */
+enum { PATIENCE = 100 };
+
+struct wtl_am_agent {
+  wtl_am *am;
+  pthread_t thread;
+  uint64_t linger_ticks;
+  wtl_lender lender;
+  _Atomic uint32_t looking, asleep; /* threads that wait: that look themselves, that will be woken */
+  _Atomic uint32_t visits;          /* how often they began to look */
+  _Atomic uint32_t nudges;          /* futex word: look now */
+  _Atomic bool parked, parked_long; /* it waits on `nudges` */
+  _Atomic bool stop;
+};
+
+static void rest(wtl_am_agent *a, uint32_t nudges, long ns)
+{
+  a->parked_long = ns > LONGEST_REST_NS;
+  a->parked = true; /* before `nudges` is compared: the kernel has a full barrier there */
+  wtl_futex_wait(&a->nudges, nudges, (double)ns * 1e-9, WTL_FUTEX_OURS);
+  a->parked = a->parked_long = false;
+}
+
+/* Ends its rest if that is `parked`. `nudges` moves on in any case: it may be about to rest. */
+static void nudge(wtl_am_agent *a, const _Atomic bool *parked)
+{
+  a->nudges++;
+  if (*parked) wtl_futex_wake(&a->nudges, 1, WTL_FUTEX_OURS);
+}
+
+static bool is_alone(const wtl_am_agent *a)
+{
+  return a->looking == 0 && a->asleep == 0;
+}
+
+/* Looks on for a while after handlers ran: the next message is likely near. */
+static bool linger(wtl_am_agent *a)
+{
+  uint64_t now = wtl_ticks(), until = now + a->linger_ticks;
+  if (!wtl_lender_lends(&a->lender, now)) return false;
+  for (unsigned turn = 0; !a->stop && is_alone(a) && wtl_ticks() < until; turn++) {
+    if (turn % TURNS_A_YIELD == 0) wtl_lend(&a->lender); /* the program's own thread may have only this core */
+    if (wtl_am_take_if_any(a->am)) return true;
+    wtl_relax();
+  }
+  return false;
+}
+
+static bool waits(void *arg)
+{
+  wtl_am_agent *a = arg;
+  return a->stop || wtl_am_waits(a->am);
+}
+
+/* What came from another node is not told where who serves the network takes it next (am_far.c). Forgotten it is only if
+ * nobody takes anything for a while, in which that thread may have been without a core. */
+static bool is_forgotten(wtl_am_agent *a)
+{
+  uint64_t turns = atomic_load_explicit(&a->am->turns, memory_order_relaxed);
+  for (int rests = 0; rests < PATIENCE; rests++) {
+    if (a->stop || !wtl_am_waits(a->am) || atomic_load_explicit(&a->am->turns, memory_order_relaxed) != turns)
+      return false;
+    rest(a, a->nudges, REST_NS);
+  }
+  return true;
+}
+
+static void *serve(void *arg)
+{
+  wtl_am_agent *a = arg;
+  wtl_last_thread_skip_this();
+  wtl_pe *pe = a->am->pe;
+  wtl_bell *bell = &wtl_control_of(pe, pe->me)->am_bell;
+  bool alone = a->am->progress == WTL_PROGRESS_AGENT; /* nobody else runs handlers */
+  uint32_t seen = a->visits;
+  long rest_ns = REST_NS;
+#ifdef WTL_THREADS
+  wtl_self = pe;
+#endif
+  wtl_am_here.is_agent = true;
+  wtl_thread_be_prompt();
+  while (!a->stop) {
+    uint32_t nudges = a->nudges, visits = a->visits;
+    if (!alone && (!is_alone(a) || visits != seen)) {
+      /* Whoever sleeps now will nudge; who only looked has not. */
+      bool long_one = visits == seen && a->looking == 0 && a->asleep > 0;
+      long longest = long_one ? ASLEEP_REST_NS : LONGEST_REST_NS;
+      if (rest_ns > longest) rest_ns = longest;
+      seen = visits;
+      rest(a, nudges, rest_ns);
+      rest_ns *= 2;
+      continue;
+    }
+    rest_ns = REST_NS;
+    if (wtl_am_take_if_any(a->am)) {
+      while (linger(a)) continue;
+      continue;
+    }
+    enum wtl_sleep how = wtl_bell_sleep(bell, NULL, WTL_WATCH_ALL, waits, a, pe->settings.sleep_max.seconds);
+    if (how == WTL_SLEPT_OUT && is_forgotten(a)) atomic_fetch_add_explicit(&pe->door.rescues, 1, memory_order_relaxed);
+  }
+  return NULL;
+}
+
+/* --- what waiting threads say ------------------------------------------------------------------------------------- */
+
+/* Where only one thread may wait, a locked add, which would hold up what it waits for, is not needed. */
+static void add(const wtl_am_agent *a, _Atomic uint32_t *n, uint32_t by)
+{
+  if (a->am->pe->thread_level == WTL_THREAD_MULTIPLE)
+    *n += by;
+  else
+    atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + by, memory_order_relaxed);
+}
+
+/* False where there is no agent (yet). A thread that holds a mutex runs no handlers, so it leaves them to the agent. */
+static bool enter(void *arg)
+{
+  wtl_am_agent *a = ((wtl_am *)arg)->agent;
+  if (!a || wtl_am_here.locks || wtl_am_here.is_agent) return false;
+  add(a, &a->looking, 1);
+  add(a, &a->visits, 1);
+  return true;
+}
+
+static void falls_asleep(void *arg)
+{
+  wtl_am_agent *a = ((wtl_am *)arg)->agent;
+  a->asleep++;
+  add(a, &a->looking, -1u);
+}
+
+static void leave(void *arg, bool was_asleep)
+{
+  wtl_am_agent *a = ((wtl_am *)arg)->agent;
+  if (!was_asleep) {
+    add(a, &a->looking, -1u);
+  } else {
+    add(a, &a->visits, 1);
+    if (--a->asleep == 0) nudge(a, &a->parked_long);
+  }
+}
+
+void wtl_am_agent_is_told(wtl_mail *mail)
+{
+  mail->enter = enter;
+  mail->falls_asleep = falls_asleep;
+  mail->leave = leave;
+}
+
+void wtl_am_agent_visit(wtl_am_agent *a)
+{
+  add(a, &a->visits, 1);
+}
+
+/* --- life --------------------------------------------------------------------------------------------------------- */
+
+wtl_am_agent *wtl_am_agent_start(wtl_am *am, char *error, size_t size)
+{
+  wtl_am_agent *a = calloc(1, sizeof *a);
+  int rc;
+  if (!a) {
+    snprintf(error, size, "no memory for the agent");
+    return NULL;
+  }
+  a->am = am;
+  a->linger_ticks = (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick());
+  wtl_lender_start(&a->lender, 1);
+  if ((rc = wtl_thread_start(&a->thread, NULL, serve, a)) != 0) {
+    snprintf(error, size, "the thread that runs handlers does not start: %s", strerror(rc));
+    free(a);
+    return NULL;
+  }
+  return a;
+}
+
+void wtl_am_agent_stop(wtl_am_agent *a)
+{
+  wtl_pe *pe = a->am->pe;
+  a->stop = true;
+  nudge(a, &a->parked);
+  wtl_bell_ring(&wtl_control_of(pe, pe->me)->am_bell);
+  pthread_join(a->thread, NULL);
+  free(a);
+}

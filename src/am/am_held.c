@@ -1,0 +1,143 @@
+#include "am/am_held.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "am/am_far.h"
+#include "am/am_handlers.h"
+
+struct wtl_am_held {
+  struct wtl_am_held *next;
+  wtl_am_message m;
+  bool in_ring;
+  uint64_t at;
+  void *owned;
+};
+
+static const char *way_of(const wtl_am_message *m)
+{
+  return m->is_reply ? "reply" : "request";
+}
+
+static void refuse(const wtl_am_message *m)
+{
+  wtl_pe_fail(WTL_EXIT_USAGE,
+              "active messages: a %s from PE %d is for handler %d, which this PE has not attached, and it ends now "
+              "(shmemx_am_attach, before shmem_finalize)",
+              way_of(m), m->from, m->id);
+}
+
+static uint64_t patience_ns(const wtl_am *am)
+{
+  return (uint64_t)(am->pe->settings.am_patience.seconds * 1e9);
+}
+
+void wtl_am_hold(wtl_am *am, const wtl_am_message *m, const uint64_t *at, void *owned)
+{
+  wtl_am_held *h;
+  if (atomic_load_explicit(&am->ends, memory_order_relaxed)) refuse(m);
+  if (!(h = malloc(sizeof *h)))
+    wtl_pe_fail(WTL_EXIT_OSERR, "no memory to hold a message from PE %d for handler %d", m->from, m->id);
+  *h = (wtl_am_held){.m = *m, .in_ring = at != NULL, .at = at ? *at : 0, .owned = owned};
+  *am->held_end = h;
+  am->held_end = &h->next;
+  if (!atomic_load_explicit(&am->remind_at, memory_order_relaxed))
+    atomic_store_explicit(&am->remind_at, wtl_clock_ns() + patience_ns(am), memory_order_relaxed);
+  atomic_fetch_add_explicit(&am->n_held, 1, memory_order_seq_cst);
+}
+
+static bool has_room(const wtl_am *am)
+{
+  return !atomic_load_explicit(&am->kept_ring, memory_order_acquire) && (!am->pe->net || wtl_net_has_room(am->pe->net));
+}
+
+/* Once for each PE: the rest would say the same. */
+static void remind(wtl_am *am)
+{
+  const wtl_am_message *m = &am->held->m;
+  if (wtl_clock_ns() < atomic_load_explicit(&am->remind_at, memory_order_relaxed)) return;
+  atomic_store_explicit(&am->remind_at, UINT64_MAX, memory_order_relaxed);
+  wtl_say("active messages: a %s from PE %d has waited for %.3g s for handler %d, which this PE has not attached "
+          "(shmemx_am_attach)",
+          way_of(m), m->from, am->pe->settings.am_patience.seconds, m->id);
+}
+
+static bool is_same(const wtl_am_message *a, const wtl_am_message *b)
+{
+  return a->id == b->id && a->from == b->from && a->is_reply == b->is_reply;
+}
+
+bool wtl_am_is_held_up(const wtl_am *am, const wtl_am_message *m)
+{
+  const wtl_am_held *h = am->held;
+  while (h && !is_same(&h->m, m)) h = h->next;
+  return h != NULL;
+}
+
+bool wtl_am_try_held(wtl_am *am)
+{
+  uint32_t attached = atomic_load_explicit(&am->attached, memory_order_seq_cst);
+  bool any = false, room = true;
+  if (!am->held) return false;
+  if (attached != atomic_load_explicit(&am->tried, memory_order_relaxed)) {
+    for (wtl_am_held **at = &am->held, *h; (h = *at) != NULL;) {
+      wtl_am_handler handler = wtl_am_handlers_find(am->handlers, h->m.id);
+      if (!handler && atomic_load_explicit(&am->ends, memory_order_relaxed)) refuse(&h->m);
+      if (handler && !h->m.is_reply) room = room && has_room(am);
+      if (!handler || (!h->m.is_reply && !room)) {
+        at = &h->next;
+        continue;
+      }
+      wtl_am_call(am, &h->m, handler);
+      if (!h->in_ring) wtl_am_far_handled(am, &h->m);
+      if (!(*at = h->next)) am->held_end = at;
+      free(h->owned);
+      free(h);
+      atomic_fetch_sub_explicit(&am->n_held, 1, memory_order_relaxed);
+      any = true;
+    }
+    if (room) atomic_store_explicit(&am->tried, attached, memory_order_relaxed);
+  }
+  if (am->held) remind(am);
+  return any;
+}
+
+uint64_t wtl_am_held_at(const wtl_am *am, enum wtl_am_way way, uint64_t position)
+{
+  const wtl_am_held *h = am->held;
+  while (h && !(h->in_ring && h->m.is_reply == (way == WTL_AM_REPLIES))) h = h->next;
+  return h ? h->at : position;
+}
+
+bool wtl_am_held_waits(const wtl_am *am)
+{
+  if (atomic_load_explicit(&am->attached, memory_order_seq_cst) !=
+          atomic_load_explicit(&am->tried, memory_order_relaxed) &&
+      has_room(am))
+    return true;
+  return wtl_clock_ns() >= atomic_load_explicit(&am->remind_at, memory_order_relaxed);
+}
+
+void wtl_am_held_look(wtl_am *am)
+{
+  atomic_fetch_add_explicit(&am->attached, 1, memory_order_seq_cst);
+  if (!atomic_load_explicit(&am->n_held, memory_order_seq_cst)) return;
+  wtl_am_wake(wtl_control_of(am->pe, am->pe->me));
+  wtl_am_take_if_any(am);
+}
+
+void wtl_am_held_end(wtl_am *am)
+{
+  atomic_store_explicit(&am->ends, true, memory_order_seq_cst);
+  wtl_am_held_look(am);
+}
+
+void wtl_am_held_free(wtl_am *am)
+{
+  for (wtl_am_held *h = am->held, *next; h; h = next) {
+    next = h->next;
+    free(h->owned);
+    free(h);
+  }
+}

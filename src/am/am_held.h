@@ -1,0 +1,40 @@
+/*
+ * am_held.h - messages that came before their handler was attached: they wait for it.
+ *
+ * Attaching does not synchronise, so a message may be early. One in a ring stays where it is, and so does the ring's
+ * head: its sender's quiet waits for it, and when the ring is full who sends waits, as for any slow PE; what came later
+ * is handled meanwhile. One from another node is kept aside, and its sender, who has no answer, has a window. Messages
+ * of one PE for one handler stay in order.
+ *
+ * One that has waited for WATTLE_AM_PATIENCE is said, once; one that still waits when its PE ends, or comes then, ends the
+ * job. All by who has taken `am`, but where said.
+ */
+#ifndef WTL_AM_AM_HELD_H
+#define WTL_AM_AM_HELD_H
+
+#include "am/am_state.h"
+
+/* at: its position in the ring of its way; NULL: from another node. owned: freed when it has been handled. */
+void wtl_am_hold(wtl_am *am, const wtl_am_message *m, const uint64_t *at, void *owned);
+
+/* Handles those that may be by now; true if any. */
+bool wtl_am_try_held(wtl_am *am);
+
+/* Must a message wait although its handler is there, because an earlier one does? */
+bool wtl_am_is_held_up(const wtl_am *am, const wtl_am_message *m);
+
+/* Where the head of a ring stays because of them. */
+uint64_t wtl_am_held_at(const wtl_am *am, enum wtl_am_way way, uint64_t position);
+
+/* Any thread: is there something to do about them? */
+bool wtl_am_held_waits(const wtl_am *am);
+
+/* Any thread: a handler was attached. */
+void wtl_am_held_look(wtl_am *am);
+
+/* The PE ends: no handler will be attached any more. */
+void wtl_am_held_end(wtl_am *am);
+
+void wtl_am_held_free(wtl_am *am);
+
+#endif

@@ -1,0 +1,269 @@
+/* What this PE receives: one thread at a time takes messages and runs their handlers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "am/am_far.h"
+#include "am/am_handlers.h"
+#include "am/am_head.h"
+#include "am/am_held.h"
+#include "am/am_state.h"
+#include "pgas/near.h"
+
+/* The head is shown when nothing more is there, and as often as this: each time costs a producer a fetch of its
+ * line. */
+enum { SLOTS_A_SHOW = WTL_AM_SLOTS / 8, UNITS_A_SHOW = WTL_AM_UNITS / 8 };
+
+/* Where there are several messages, the one that comes after so many is fetched from the other core meanwhile. */
+enum { SLOTS_AHEAD = 4 };
+
+#ifdef WTL_SIM
+_Static_assert(sizeof(wtl_am_thread) <= WTL_SIM_LOCAL_BYTES / 2, "a thread's own memory holds it");
+#else
+_Thread_local wtl_am_thread wtl_am_here;
+#endif
+
+/* --- a handler ---------------------------------------------------------------------------------------------------- */
+
+/* Only who has taken counts. */
+static void count(_Atomic uint64_t *n)
+{
+  atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+bool wtl_am_run(wtl_am *am, const wtl_am_message *m)
+{
+  wtl_am_handler handler = wtl_am_handlers_find(am->handlers, m->id);
+  if (WTL_UNLIKELY(!handler)) return false;
+  if (WTL_UNLIKELY(am->held != NULL)) {
+    wtl_am_try_held(am); /* the handler may have come just now */
+    if (wtl_am_is_held_up(am, m)) return false;
+  }
+  wtl_am_call(am, m, handler);
+  return true;
+}
+
+void wtl_am_call(wtl_am *am, const wtl_am_message *m, wtl_am_handler handler)
+{
+  wtl_am_thread *here = &wtl_am_here;
+  wtl_thread_profile program = wtl_thread_sites;
+  here->id = m->id;
+  here->from = m->from;
+  here->is_reply = m->is_reply;
+  here->serial = ++am->runs;
+  here->counted = m->counted;
+  here->replies = 0;
+  here->frame = __builtin_frame_address(0);
+  wtl_thread_sites = (wtl_thread_profile){am->sites, here->is_agent ? WTL_IN_AGENTS_HANDLER : WTL_IN_HANDLER};
+  here->runs = true;
+  handler(m->data, m->n, m->from, (wtl_am_token)here->serial << 32 | (uint32_t)m->from);
+  here->runs = false;
+  wtl_thread_sites = program;
+  count(&am->pe->door.handled);
+  if (WTL_UNLIKELY(here->locks))
+    wtl_pe_fail(WTL_EXIT_USAGE, "active messages: handler %d returned while it held %d mutex%s", m->id, here->locks,
+                here->locks > 1 ? "es" : "");
+  if (WTL_LIKELY(!m->counted)) return;
+  if (m->is_reply)
+    wtl_am_count_reply(am, m->counted);
+  else
+    wtl_am_say_counted(am, m->from, m->counted, here->replies);
+}
+
+/* --- messages in the rings ---------------------------------------------------------------------------------------- */
+
+static wtl_am_whole *whole_of(wtl_am *am, const wtl_am_slot *s, const wtl_am_piece *piece, enum wtl_am_way way)
+{
+  wtl_am_whole *w = am->wholes;
+  while (w && (w->serial != piece->serial || w->from != s->from || w->way != way)) w = w->next;
+  if (w) return w;
+  if (!(w = malloc(sizeof *w + piece->total)))
+    wtl_pe_fail(WTL_EXIT_OSERR, "no memory for a message of %zu bytes from PE %d", (size_t)piece->total,
+                am->pe->boot.local_pe[s->from]);
+  *w = (wtl_am_whole){.next = am->wholes, .serial = piece->serial, .total = piece->total, .from = s->from, .way = way};
+  return am->wholes = w;
+}
+
+static void remove_whole(wtl_am *am, wtl_am_whole *w)
+{
+  wtl_am_whole **at = &am->wholes;
+  while (*at != w) at = &(*at)->next;
+  *at = w->next;
+}
+
+static void take_piece(wtl_am *am, wtl_am_slot *s, uint64_t at, const char *payload, enum wtl_am_way way,
+                       wtl_am_message *m)
+{
+  wtl_am_piece piece;
+  memcpy(&piece, s->bytes, sizeof piece);
+  wtl_am_whole *w = whole_of(am, s, &piece, way);
+  memcpy(w->data + piece.offset, payload, s->n);
+  w->got += s->n;
+  if (w->got < w->total) return;
+  remove_whole(am, w);
+  m->data = w->data;
+  m->n = w->total;
+  if (wtl_am_run(am, m))
+    free(w);
+  else
+    wtl_am_hold(am, m, &at, w);
+}
+
+static void run_or_hold(wtl_am *am, const wtl_am_message *m, uint64_t at)
+{
+  if (WTL_UNLIKELY(!wtl_am_run(am, m))) wtl_am_hold(am, m, &at, NULL);
+}
+
+static void take_slot(wtl_am *am, wtl_am_slot *s, uint64_t at, enum wtl_am_way way)
+{
+  wtl_pe *self = am->pe;
+  char *payload = wtl_am_payload(&am->mine[way], s);
+  wtl_am_message m = {self->boot.local_pe[s->from], s->handler, s->counted, way == WTL_AM_REPLIES, payload, s->n};
+  wtl_am_landing landing;
+  switch (s->kind) {
+  case WTL_AM_WHOLE: run_or_hold(am, &m, at); break;
+  case WTL_AM_PART: take_piece(am, s, at, payload, way, &m); break;
+  case WTL_AM_LANDED:
+    memcpy(&landing, s->bytes, sizeof landing);
+    m.data = wtl_own_name(self, landing.offset);
+    m.n = landing.n;
+    run_or_hold(am, &m, at);
+    break;
+  default: wtl_am_count(am, s->counted, (uint32_t)s->handler);
+  }
+}
+
+static bool take_ring(wtl_am *am, enum wtl_am_way way)
+{
+  wtl_am_ring *r = &am->mine[way];
+  int taken;
+  for (taken = 0; taken < WTL_AM_TURN && !(way == WTL_AM_REQUESTS && am->kept); taken++) {
+    uint64_t at = atomic_load_explicit(&am->position[way], memory_order_relaxed);
+    wtl_am_slot *s = wtl_am_peek(r, at);
+    if (!s) break;
+    if (taken > 1) __builtin_prefetch(&r->slots[((uint32_t)at + SLOTS_AHEAD) % WTL_AM_SLOTS]);
+    take_slot(am, s, at, way);
+    at = wtl_am_after(at, s);
+    atomic_store_explicit(&am->position[way], at, memory_order_relaxed);
+    if (((uint32_t)at - (uint32_t)am->shown[way] >= SLOTS_A_SHOW ||
+         (uint32_t)(at >> 32) - (uint32_t)(am->shown[way] >> 32) >= UNITS_A_SHOW) &&
+        wtl_am_show_head(am, way)) {
+      wtl_fence();
+      wtl_am_tell_waiters(am, way);
+    }
+  }
+  return taken > 0;
+}
+
+/* --- turns -------------------------------------------------------------------------------------------------------- */
+
+static bool is_there(wtl_am *am, enum wtl_am_way way)
+{
+  return wtl_am_peek(&am->mine[way], atomic_load_explicit(&am->position[way], memory_order_relaxed)) != NULL;
+}
+
+bool wtl_am_may_take(const wtl_am *am)
+{
+  const wtl_am_thread *here = &wtl_am_here;
+  if (here->runs) {
+    if ((const char *)__builtin_frame_address(0) > here->frame) wtl_am_refuse_in_handler("active messages");
+    return false;
+  }
+  if (here->locks) return false;
+  return am->progress == WTL_PROGRESS_AUTO || (am->progress == WTL_PROGRESS_AGENT) == here->is_agent;
+}
+
+bool wtl_am_waits(void *arg)
+{
+  wtl_am *am = arg;
+  if (atomic_load_explicit(&am->taken, memory_order_seq_cst) || !wtl_am_may_take(am)) return false;
+  if (is_there(am, WTL_AM_REPLIES) || wtl_am_far_is_there(am, WTL_AM_REPLIES)) return true;
+  if (WTL_UNLIKELY(atomic_load_explicit(&am->n_held, memory_order_relaxed)) && wtl_am_held_waits(am)) return true;
+  const wtl_am_ring *kept = atomic_load_explicit(&am->kept_ring, memory_order_acquire);
+  if (WTL_UNLIKELY(kept != NULL)) return wtl_am_has_room(kept);
+  return is_there(am, WTL_AM_REQUESTS) || wtl_am_far_is_there(am, WTL_AM_REQUESTS);
+}
+
+/* From other nodes they come in long runs: as many as take a moment, before who waits looks at the network again. */
+static bool take_far(wtl_am *am, enum wtl_am_way way)
+{
+  int taken = wtl_am_far_take(am, way, WTL_AM_TURN);
+  bool any = taken > 0;
+  if (taken < WTL_AM_TURN) return any;
+  for (uint64_t until = wtl_ticks() + am->moment; taken == WTL_AM_TURN && wtl_ticks() < until;)
+    taken = wtl_am_far_take(am, way, WTL_AM_TURN);
+  return any;
+}
+
+static bool take_some(wtl_am *am)
+{
+  bool any = am->kept && wtl_am_send_kept(am);
+  if (WTL_UNLIKELY(am->held != NULL)) any |= wtl_am_try_held(am);
+  any |= take_ring(am, WTL_AM_REPLIES);
+  any |= take_far(am, WTL_AM_REPLIES);
+  any |= take_ring(am, WTL_AM_REQUESTS);
+  any |= take_far(am, WTL_AM_REQUESTS);
+  wtl_am_far_push(am);
+  return any;
+}
+
+bool wtl_am_take(void *arg)
+{
+  wtl_am *am = arg;
+  wtl_pe *self = am->pe;
+  bool any, any_waits, shown[WTL_AM_WAYS];
+  if (atomic_exchange_explicit(&am->taken, 1, memory_order_seq_cst)) return false;
+#ifdef WTL_THREADS
+  wtl_self = self;
+#endif
+  if (WTL_UNLIKELY(!am->sites)) am->sites = wtl_profile_handlers(&self->profile);
+  any = take_some(am);
+  for (int way = 0; way < WTL_AM_WAYS; way++) shown[way] = wtl_am_show_head(am, (enum wtl_am_way)way);
+  count(&am->turns);
+  atomic_store_explicit(&am->taken, 0, memory_order_release);
+  wtl_fence(); /* one for all: the looks below must not be early */
+  for (int way = 0; way < WTL_AM_WAYS; way++)
+    if (shown[way]) wtl_am_tell_waiters(am, (enum wtl_am_way)way);
+  /* A handler may have changed what another thread of this PE sleeps for, be it private memory. */
+  any_waits = any || atomic_load_explicit(&am->awaited, memory_order_relaxed);
+  if (any_waits && wtl_bell_has_sleeper(self->door.bell)) wtl_bell_ring(self->door.bell);
+  /* What came since the last look was told to nobody, where this thread was seen to be at it. */
+  wtl_control *own = wtl_control_of(self, self->me);
+  if (wtl_am_has_sleeper(own) && wtl_am_waits(am)) wtl_am_wake(own);
+  return any;
+}
+
+/* Messages that are being taken. */
+typedef struct turn {
+  const wtl_am *am;
+  uint64_t number;
+} turn;
+
+static bool turn_is_over(void *arg)
+{
+  const turn *t = arg;
+  return !atomic_load_explicit(&t->am->taken, memory_order_seq_cst) ||
+         atomic_load_explicit(&t->am->turns, memory_order_acquire) != t->number;
+}
+
+void wtl_am_wait_for_turn(wtl_am *am, wtl_site *site)
+{
+  turn t = {am, atomic_load_explicit(&am->turns, memory_order_acquire)};
+  if (turn_is_over(&t)) return;
+  atomic_fetch_add_explicit(&am->awaited, 1, memory_order_seq_cst);
+  wtl_door_wait(&am->pe->door, site, WTL_WATCH_CONTROL, turn_is_over, &t);
+  atomic_fetch_sub_explicit(&am->awaited, 1, memory_order_relaxed);
+}
+
+bool wtl_am_take_if_any(wtl_am *am)
+{
+  return atomic_load_explicit(&am->pe->door.bell->has_mail, memory_order_relaxed) && wtl_am_waits(am) &&
+         wtl_am_take(am);
+}
+
+bool wtl_am_agents_turn(void *am)
+{
+  wtl_am_here.is_agent = true;
+  return wtl_am_take_if_any(am);
+}

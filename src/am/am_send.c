@@ -1,0 +1,472 @@
+/* What this PE sends, and its completion. */
+#include "am/am.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "am/am_agent.h"
+#include "am/am_far.h"
+#include "am/am_handlers.h"
+#include "am/am_head.h"
+#include "am/am_held.h"
+#include "am/am_order.h"
+#include "am/am_state.h"
+#include "pgas/near.h"
+#include "profile/caller.h"
+
+/* A handler makes call number `call`, to `pe`, or has left by longjmp. What stays on its PE waits for nobody. */
+static void in_handler(uint32_t call, int pe)
+{
+  const wtl_call_info *info = wtl_record_call(&wtl_self->record, call);
+  bool left = (const char *)__builtin_frame_address(0) > wtl_am_here.frame;
+  bool may =
+      info->in_handler == WTL_IN_HANDLERS || (info->in_handler == WTL_TO_ITSELF_IN_HANDLERS && pe == wtl_self->me);
+  if (left || !may) wtl_am_refuse_in_handler(info->name);
+}
+
+/* --- life --------------------------------------------------------------------------------------------------------- */
+
+size_t wtl_am_ring_bytes(int n_local)
+{
+  return (size_t)n_local * WTL_AM_WAYS * sizeof(wtl_am_ring);
+}
+
+void wtl_am_start(wtl_pe *self, char *rings)
+{
+  wtl_am *am = calloc(1, sizeof *am);
+  if (!am) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for active messages");
+  am->pe = self;
+  am->rings = (wtl_am_ring *)(void *)rings;
+  am->mine = wtl_am_ring_of(am, self->slot, 0);
+  am->progress = (enum wtl_am_progress)self->settings.progress.number;
+  am->moment = (uint64_t)(WTL_AM_MOMENT_NS / wtl_clock_ns_per_tick());
+  am->kept_end = &am->kept;
+  am->held_end = &am->held;
+  pthread_mutex_init(&am->lock, NULL);
+  self->am = am;
+  self->profile.in_handler = in_handler;
+  self->door.mail = (wtl_mail){.of = am, .waits = wtl_am_waits, .take = wtl_am_take};
+  wtl_am_agent_is_told(&self->door.mail);
+}
+
+void wtl_am_end(wtl_pe *self)
+{
+  wtl_am_held_end(self->am);
+}
+
+void wtl_am_stop(wtl_pe *self)
+{
+  self->door.mail = (wtl_mail){0};
+  if (self->am->agent) wtl_am_agent_stop(self->am->agent);
+  self->am->agent = NULL;
+}
+
+void wtl_am_free(wtl_pe *self)
+{
+  wtl_am *am = self->am;
+  wtl_am_far_free(am);
+  wtl_am_held_free(am);
+  wtl_am_order_free(am->order);
+  wtl_am_handlers_free(am->handlers);
+  for (wtl_am_whole *w = am->wholes, *next; w; w = next) next = w->next, free(w);
+  for (int way = 0; way < WTL_AM_WAYS; way++) free(am->known[way]);
+  free(am->last);
+  free(am->counters);
+  pthread_mutex_destroy(&am->lock);
+  free(am);
+  self->am = NULL;
+}
+
+/* What sending needs is made when something is sent. */
+static void make_tables(wtl_am *am)
+{
+  size_t n = (size_t)am->pe->n_local;
+  pthread_mutex_lock(&am->lock);
+  if (!atomic_load_explicit(&am->last, memory_order_relaxed)) {
+    _Atomic uint64_t *last = calloc(n, sizeof *last);
+    for (int way = 0; way < WTL_AM_WAYS; way++) am->known[way] = calloc(n, sizeof *am->known[way]);
+    if (!last || !am->known[WTL_AM_REQUESTS] || !am->known[WTL_AM_REPLIES])
+      wtl_pe_fail(WTL_EXIT_OSERR, "no memory for active messages to %zu PEs", n);
+    atomic_store_explicit(&am->last, last, memory_order_release);
+  }
+  pthread_mutex_unlock(&am->lock);
+}
+
+static inline void need_tables(wtl_am *am)
+{
+  if (WTL_UNLIKELY(!atomic_load_explicit(&am->last, memory_order_acquire))) make_tables(am);
+}
+
+/* --- handlers ----------------------------------------------------------------------------------------------------- */
+
+/* In the place of a handler that was detached: who sends to that is not early but late. */
+static void is_detached(void *buf, size_t n, int pe, wtl_am_token token)
+{
+  const wtl_am_thread *now = &wtl_am_here;
+  (void)buf, (void)n, (void)token;
+  wtl_pe_fail(WTL_EXIT_USAGE, "active messages: a %s from PE %d is for handler %d, which this PE has detached",
+              now->is_reply ? "reply" : "request", pe, now->id);
+}
+
+static void set_handler(wtl_pe *self, const char *call, int id, wtl_am_handler handler)
+{
+  wtl_am *am = self->am;
+  pthread_mutex_lock(&am->lock);
+  if (!handler) {
+    if (wtl_am_handlers_find(am->handlers, id)) wtl_am_handlers_set(&am->handlers, id, is_detached);
+  } else if (!wtl_am_handlers_set(&am->handlers, id, handler))
+    wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for handler %d", call, id);
+#ifndef WTL_SIM /* there the network's agent runs handlers (wtl_am_agents_turn): no message comes any other way */
+  bool is_served = id >= WTL_AM_FIRST_ID || am->progress == WTL_PROGRESS_AGENT;
+  if (!am->agent && handler && is_served && am->progress != WTL_PROGRESS_CALLER) {
+    char error[256];
+    am->agent = wtl_am_agent_start(am, error, sizeof error);
+    if (!am->agent) wtl_pe_fail(WTL_EXIT_OSERR, "%s: %s", call, error);
+  }
+#endif
+  pthread_mutex_unlock(&am->lock);
+}
+
+void wtl_am_serve(wtl_pe *self)
+{
+  wtl_am *am = self->am;
+  if (am->progress == WTL_PROGRESS_CALLER) am->progress = WTL_PROGRESS_AUTO;
+}
+
+void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handler)
+{
+  set_handler(self, call, id, handler);
+  wtl_am_held_look(self->am);
+}
+
+void wtl_am_detach(wtl_pe *self, wtl_site *site, const char *call, int id)
+{
+  set_handler(self, call, id, NULL);
+  if (!wtl_am_here.locks) wtl_am_wait_for_turn(self->am, site);
+}
+
+void wtl_am_refuse_in_handler(const char *call)
+{
+  const wtl_am_thread *now = &wtl_am_here;
+  if (WTL_LIKELY(!now->runs)) return;
+  if ((const char *)__builtin_frame_address(0) > now->frame)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: handler %d was left by longjmp; a handler must return", wtl_here(call), now->id);
+  wtl_pe_fail(
+      WTL_EXIT_USAGE,
+      "%s: called by handler %d; a handler may call shmemx_am_reply (a request's), the shmemx_am_mutex routines, what "
+      "only asks (shmem_my_pe, shmem_ptr ...), and puts, gets and atomics of the default context on its own PE, and "
+      "must return: one that was left by longjmp has not ended",
+      wtl_here(call), now->id);
+}
+
+/* --- on one node -------------------------------------------------------------------------------------------------- */
+
+static void copy(char *to, const void *from, size_t n)
+{
+  if (n == 8) /* by far the most frequent: no call */
+    memcpy(to, from, 8);
+  else if (n)
+    memcpy(to, from, n);
+}
+
+/* Fills in a claimed slot, lets it be seen and tells its target. */
+static void post(wtl_am *am, int pe, const wtl_am_claim *c, enum wtl_am_kind kind, int id, uint32_t counted, size_t n)
+{
+  wtl_control *there = wtl_control_of(am->pe, pe);
+  c->slot->from = (uint16_t)am->pe->slot;
+  c->slot->kind = (uint16_t)kind;
+  c->slot->handler = id;
+  c->slot->n = (uint32_t)n;
+  c->slot->counted = counted;
+  wtl_am_announce(&there->bell);
+  wtl_am_show(c);
+  wtl_am_wake(there);
+}
+
+/* A message, or a piece of one, of at most WTL_AM_PIECE bytes; false: there is no room. */
+static inline bool send_one(wtl_am *am, int pe, enum wtl_am_way way, int id, uint32_t counted,
+                            const wtl_am_piece *piece, const char *from, size_t n, uint32_t *position)
+{
+  int slot = am->pe->slot_of[pe];
+  wtl_am_claim c;
+  if (!wtl_am_claim_place(wtl_am_ring_of(am, slot, way), &am->known[way][slot], n, piece != NULL, &c)) return false;
+  if (piece) memcpy(c.slot->bytes, piece, sizeof *piece);
+  copy(c.payload, from, n);
+  post(am, pe, &c, piece ? WTL_AM_PART : WTL_AM_WHOLE, id, counted, n);
+  *position = c.position;
+  return true;
+}
+
+bool wtl_am_send_local(wtl_am *am, int pe, enum wtl_am_way way, int id, uint32_t counted, uint64_t serial,
+                       const char *from, size_t n, size_t *sent, uint32_t *position)
+{
+  if (WTL_LIKELY(n <= WTL_AM_PIECE)) return send_one(am, pe, way, id, counted, NULL, from, n, position);
+  while (*sent < n) {
+    size_t left = n - *sent, step = left < WTL_AM_PIECE ? left : WTL_AM_PIECE;
+    wtl_am_piece piece = {n, *sent, serial};
+    if (!send_one(am, pe, way, id, counted, &piece, from + *sent, step, position)) return false;
+    *sent += step;
+  }
+  return true;
+}
+
+/* This PE's last request to `slot` is the one at `position`, or a later one of another thread's. */
+static void note_last(wtl_am *am, int slot, uint32_t position)
+{
+  _Atomic uint64_t *last = &am->last[slot];
+  uint64_t mine = (uint64_t)1 << 32 | position, old = atomic_load_explicit(last, memory_order_relaxed);
+  if (am->pe->thread_level < WTL_THREAD_MULTIPLE) {
+    atomic_store_explicit(last, mine, memory_order_relaxed);
+    return;
+  }
+  const wtl_am_ring *ring = wtl_am_ring_of(am, slot, WTL_AM_REQUESTS);
+  while ((!old || (int32_t)(position - (uint32_t)old) > 0 || wtl_am_is_past(ring, (uint32_t)old)) &&
+         !atomic_compare_exchange_weak_explicit(last, &old, mine, memory_order_relaxed, memory_order_relaxed))
+    continue;
+}
+
+/* A number for whoever counts a request's end. */
+static uint32_t counted_by(wtl_am *am, uint64_t *done)
+{
+  uint32_t number;
+  if (!done) return 0;
+  pthread_mutex_lock(&am->lock);
+  if (am->free_counter == 0) { /* number 0 is nobody's */
+    uint32_t more = am->n_counters ? 2 * am->n_counters : 64;
+    wtl_am_counter *grown = realloc(am->counters, more * sizeof *grown);
+    if (!grown) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to count %u requests", more);
+    for (uint32_t i = am->n_counters ? am->n_counters : 1; i < more; i++)
+      grown[i] = (wtl_am_counter){.next = i + 1 < more ? i + 1 : 0};
+    am->free_counter = am->n_counters ? am->n_counters : 1;
+    am->counters = grown;
+    am->n_counters = more;
+  }
+  number = am->free_counter;
+  am->free_counter = am->counters[number].next;
+  am->counters[number] = (wtl_am_counter){.done = done};
+  pthread_mutex_unlock(&am->lock);
+  return number;
+}
+
+/* `by`: replies sent, less replies handled. */
+static void count_replies(wtl_am *am, uint32_t counted, uint32_t by, bool is_told)
+{
+  uint64_t *done = NULL;
+  pthread_mutex_lock(&am->lock);
+  if (counted > 0 && counted < am->n_counters && am->counters[counted].done) {
+    wtl_am_counter *c = &am->counters[counted];
+    c->replies += by;
+    c->is_told |= is_told;
+    if (c->is_told && c->replies == 0) {
+      done = c->done;
+      *c = (wtl_am_counter){.next = am->free_counter};
+      am->free_counter = counted;
+    }
+  }
+  pthread_mutex_unlock(&am->lock);
+  if (done) __atomic_fetch_add(done, 1, __ATOMIC_SEQ_CST);
+}
+
+void wtl_am_count(wtl_am *am, uint32_t counted, uint32_t replies)
+{
+  count_replies(am, counted, replies, true);
+}
+
+void wtl_am_count_reply(wtl_am *am, uint32_t counted)
+{
+  count_replies(am, counted, -1u, false);
+}
+
+/* --- requests ----------------------------------------------------------------------------------------------------- */
+
+/* After the request has left: who takes the note away finds it. */
+static inline void note_unquiet(wtl_am *am, int id)
+{
+  if (id >= WTL_AM_FIRST_ID) atomic_store_explicit(&am->unquiet, 1, memory_order_release);
+}
+
+static inline void request(wtl_pe *self, wtl_site *site, const char *call, int pe, int id, const void *source, size_t n,
+                           uint64_t *done, bool more)
+{
+  wtl_am *am = self->am;
+  int slot = self->slot_of[pe];
+  if (WTL_UNLIKELY(self->settings.am_debug.on) && call) wtl_am_order_waits(self, call);
+  uint32_t counted = counted_by(am, done), position;
+  size_t sent = 0;
+  if (WTL_UNLIKELY(slot < 0)) {
+    wtl_am_far_request(am, site, pe, id, counted, NULL, source, n, more);
+    note_unquiet(am, id);
+    return;
+  }
+  need_tables(am);
+  uint64_t serial = n > WTL_AM_PIECE ? ++am->serial : 0;
+  while (WTL_UNLIKELY(!wtl_am_send_local(am, pe, WTL_AM_REQUESTS, id, counted, serial, source, n, &sent, &position)))
+    wtl_am_wait_for_room(am, site, slot);
+  note_last(am, slot, position);
+  note_unquiet(am, id);
+}
+
+void wtl_am_request(wtl_pe *self, wtl_site *site, const char *call, int pe, int id, const void *source, size_t n,
+                    uint64_t *done)
+{
+  request(self, site, call, pe, id, source, n, done, false);
+}
+
+void wtl_am_request_of_row(wtl_pe *self, wtl_site *site, int pe, int id, const void *source, size_t n, bool more)
+{
+  request(self, site, NULL, pe, id, source, n, NULL, more);
+}
+
+void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *target, const void *source, size_t n,
+                        uint64_t *done)
+{
+  wtl_am *am = self->am;
+  int slot = self->slot_of[pe];
+  if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_waits(self, "shmemx_am_request_put");
+  uint32_t counted = counted_by(am, done);
+  wtl_am_claim c;
+  if (slot < 0) {
+    wtl_am_far_request(am, site, pe, id, counted, target, source, n, false);
+    note_unquiet(am, id);
+    return;
+  }
+  need_tables(am);
+  char *to = wtl_remote(self, target, pe);
+  wtl_am_ring *ring = wtl_am_ring_of(am, slot, WTL_AM_REQUESTS);
+  if (n) wtl_store_bytes(to, source, n);
+  while (!wtl_am_claim_place(ring, &am->known[WTL_AM_REQUESTS][slot], 0, false, &c))
+    wtl_am_wait_for_room(am, site, slot);
+  wtl_am_landing where = {(uint64_t)(to - (self->slices + (size_t)slot * self->stride)), n};
+  memcpy(c.slot->bytes, &where, sizeof where);
+  post(am, pe, &c, WTL_AM_LANDED, id, counted, 0);
+  note_last(am, slot, c.position);
+  note_unquiet(am, id);
+}
+
+/* --- replies ------------------------------------------------------------------------------------------------------ */
+
+static void watch_kept(wtl_am *am)
+{
+  wtl_am_watch_room(am, am->kept ? am->pe->slot_of[am->kept->pe] : -1);
+}
+
+/* A reply that finds no room is kept; what comes after it, too. */
+static void keep(wtl_am *am, wtl_am_kept what, const void *source)
+{
+  const size_t n = what.n;
+  wtl_am_kept *k = malloc(sizeof *k + n);
+  if (!k) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to keep a reply of %zu bytes to PE %d", n, what.pe);
+  *k = what;
+  if (source) memcpy(k->data, source, n);
+  *am->kept_end = k;
+  am->kept_end = &k->next;
+  watch_kept(am);
+}
+
+static bool post_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies)
+{
+  int slot = am->pe->slot_of[pe];
+  wtl_am_claim c;
+  if (!wtl_am_claim_place(wtl_am_ring_of(am, slot, WTL_AM_REPLIES), &am->known[WTL_AM_REPLIES][slot], 0, false, &c))
+    return false;
+  post(am, pe, &c, WTL_AM_COUNTED, (int)replies, counted, 0);
+  return true;
+}
+
+void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, size_t n, wtl_am_token token)
+{
+  wtl_am *am = self->am;
+  wtl_am_thread *now = &wtl_am_here;
+  int pe = (int)(uint32_t)token;
+  uint32_t position;
+  if (!now->runs)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: called outside of a handler; only a request's handler may reply", wtl_here(call));
+  if ((const char *)__builtin_frame_address(0) > now->frame) wtl_am_refuse_in_handler(call);
+  if (now->is_reply)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: handler %d runs for a reply, and there is no reply to that", wtl_here(call),
+                now->id);
+  if (now->serial != token >> 32 || now->from != pe)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the token is not that of the request which handler %d runs for", wtl_here(call),
+                now->id);
+  now->replies++;
+  if (self->slot_of[pe] < 0) {
+    wtl_am_far_reply(am, pe, id, now->counted, source, n);
+    return;
+  }
+  need_tables(am);
+  uint64_t serial = n > WTL_AM_PIECE ? ++am->serial : 0;
+  wtl_am_kept kept = {.pe = pe, .id = id, .counted = now->counted, .serial = serial, .n = n, .has_id = true};
+  if (am->kept ||
+      !wtl_am_send_local(am, pe, WTL_AM_REPLIES, id, kept.counted, serial, source, n, &kept.sent, &position))
+    keep(am, kept, source);
+}
+
+void wtl_am_say_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies)
+{
+  if (am->pe->slot_of[pe] < 0) {
+    wtl_am_far_say_counted(am, pe, counted, replies);
+    return;
+  }
+  need_tables(am);
+  if (am->kept || !post_counted(am, pe, counted, replies))
+    keep(am, (wtl_am_kept){.pe = pe, .counted = counted, .replies = replies}, NULL);
+}
+
+bool wtl_am_send_kept(wtl_am *am)
+{
+  bool any = false;
+  uint32_t position;
+  for (wtl_am_kept *k; (k = am->kept) != NULL; any = true) {
+    bool left = k->has_id ? wtl_am_send_local(am, k->pe, WTL_AM_REPLIES, k->id, k->counted, k->serial, k->data, k->n,
+                                              &k->sent, &position)
+                          : post_counted(am, k->pe, k->counted, k->replies);
+    if (!left) break;
+    if (!(am->kept = k->next)) am->kept_end = &am->kept;
+    free(k);
+  }
+  watch_kept(am);
+  return any;
+}
+
+/* --- completion --------------------------------------------------------------------------------------------------- */
+
+void wtl_am_quiet(wtl_pe *self, wtl_site *site, const char *call)
+{
+  wtl_am *am = self->am;
+  if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_waits(self, call);
+  for (int slot = 0; am->last && slot < self->n_local; slot++) {
+    uint64_t last = atomic_load_explicit(&am->last[slot], memory_order_relaxed);
+    if (!last) continue;
+    wtl_am_wait_until_past(am, site, slot, WTL_AM_REQUESTS, (uint32_t)last);
+    atomic_compare_exchange_strong_explicit(&am->last[slot], &last, 0, memory_order_relaxed, memory_order_relaxed);
+  }
+  wtl_am_far_quiet(am, site, -1);
+  wtl_am_ring *replies = &am->mine[WTL_AM_REPLIES];
+  uint32_t tail = (uint32_t)atomic_load_explicit(&replies->tail, memory_order_acquire);
+  if ((uint32_t)atomic_load_explicit(&replies->head, memory_order_acquire) != tail)
+    wtl_am_wait_until_past(am, site, self->slot, WTL_AM_REPLIES, tail - 1);
+}
+
+void wtl_am_complete(wtl_pe *self, wtl_site *site, const char *call)
+{
+  wtl_am *am = self->am;
+  if (WTL_LIKELY(!atomic_load_explicit(&am->unquiet, memory_order_relaxed))) {
+    /* The others whom a barrier waits for may do so for handlers of this PE. */
+    if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_waits(self, call);
+    return;
+  }
+  atomic_exchange_explicit(&am->unquiet, 0, memory_order_acquire);
+  wtl_am_quiet(self, site, call);
+}
+
+bool wtl_am_poll(wtl_pe *self)
+{
+  enum { TURNS = WTL_AM_SLOTS / WTL_AM_TURN }; /* as many messages as a ring holds: others may be sending on and on */
+  wtl_am *am = self->am;
+  int turns = 0;
+  if (am->agent) wtl_am_agent_visit(am->agent);
+  while (turns < TURNS && wtl_am_take_if_any(am)) turns++;
+  return turns > 0;
+}

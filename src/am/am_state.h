@@ -1,0 +1,171 @@
+/* am_state.h - what the files am*.c share. */
+#ifndef WTL_AM_AM_STATE_H
+#define WTL_AM_AM_STATE_H
+
+#include <pthread.h>
+
+#include "am/am.h"
+#ifdef WTL_SIM
+#include "sim/simulator.h"
+#endif
+
+/* A PE's rings. */
+enum wtl_am_way { WTL_AM_REQUESTS, WTL_AM_REPLIES, WTL_AM_WAYS };
+
+/* Who runs handlers (WATTLE_PROGRESS). */
+enum wtl_am_progress { WTL_PROGRESS_AUTO, WTL_PROGRESS_CALLER, WTL_PROGRESS_AGENT };
+
+/* Messages of a kind that are taken before who takes them looks whether what he waits for has come. */
+enum { WTL_AM_TURN = 64, WTL_AM_MOMENT_NS = 10000 };
+
+/* A message on its way to a handler. */
+typedef struct wtl_am_message {
+  int from; /* PE */
+  int id;
+  uint32_t counted; /* 0: nobody counts its end; else whose counter of the requester's */
+  bool is_reply;
+  void *data;
+  size_t n;
+} wtl_am_message;
+
+/* A reply for which there was no room yet. */
+typedef struct wtl_am_kept {
+  struct wtl_am_kept *next;
+  int pe, id;
+  uint32_t counted;
+  uint64_t serial;
+  size_t n, sent;   /* sent: bytes of it that have left in pieces */
+  bool has_id;      /* else it only says that a counted request is done, */
+  uint32_t replies; /* and had so many */
+  char data[];
+} wtl_am_kept;
+
+/* A message of which pieces have come. */
+typedef struct wtl_am_whole {
+  struct wtl_am_whole *next;
+  uint64_t serial, got, total;
+  uint16_t from;
+  uint8_t way;
+  _Alignas(16) char data[];
+} wtl_am_whole;
+
+/* Who counts the end of a request. */
+typedef struct wtl_am_counter {
+  uint64_t *done;
+  uint32_t replies; /* sent, less those that were handled here: they may come before who says how many there are */
+  bool is_told;     /* how many */
+  uint32_t next;    /* of the free ones */
+} wtl_am_counter;
+
+typedef struct wtl_am_held wtl_am_held;
+typedef struct wtl_am_handlers wtl_am_handlers;
+typedef struct wtl_am_agent wtl_am_agent;
+typedef struct wtl_am_far wtl_am_far;
+
+struct wtl_am {
+  wtl_pe *pe;
+  wtl_am_ring *rings; /* of the node: WTL_AM_WAYS for each slot */
+  wtl_am_ring *mine;
+  enum wtl_am_progress progress;
+  uint64_t moment;                        /* ticks: WTL_AM_MOMENT_NS */
+  _Atomic uint32_t taken;                 /* 1: a thread runs handlers */
+  _Atomic uint64_t turns;                 /* how often one has done so */
+  _Atomic uint32_t awaited;               /* threads that wait for such a turn to end */
+  _Atomic uint32_t n_held;                /* messages that wait for their handlers (am_held.h) */
+  _Atomic uint32_t attached, tried;       /* how often a handler was attached, as they know it */
+  _Atomic uint64_t remind_at;             /* ns: when to say that one waits for long; 0: none did */
+  _Atomic bool ends;                      /* no handler will be attached any more */
+  _Atomic uint64_t position[WTL_AM_WAYS]; /* of the next message to take */
+  uint64_t shown[WTL_AM_WAYS];            /* as `head` says it */
+  _Atomic uint64_t *known[WTL_AM_WAYS];   /* by slot: its ring's head, as far as known */
+  _Atomic uint64_t *_Atomic last; /* by slot: 1 << 32 | position of the last request to it; 0: none since quiet */
+  _Atomic uint32_t unquiet;       /* 1: the program has sent requests since it was last complete (wtl_am_complete) */
+  _Atomic uint64_t serial;        /* of the last message in pieces */
+  wtl_am_kept *kept, **kept_end;  /* of who runs handlers, as what follows */
+  wtl_am_ring *_Atomic kept_ring; /* the ring that the first one waits for; NULL: none is kept */
+  wtl_am_held *held, **held_end;  /* the oldest first */
+  wtl_am_whole *wholes;
+  wtl_site_table *sites; /* calls from handlers */
+  uint32_t runs;
+  pthread_mutex_t lock; /* for what follows */
+  wtl_am_handlers *_Atomic handlers;
+  wtl_am_counter *counters; /* by number, from 1 */
+  uint32_t n_counters, free_counter;
+  struct wtl_am_order *order;   /* WATTLE_AM_DEBUG's */
+  _Atomic bool told_of_locks;   /* that a thread which holds a mutex waits for long */
+  _Atomic bool told_of_handler; /* that a handler waits for a mutex for long */
+  _Atomic(wtl_am_agent *) agent;
+  wtl_am_far *_Atomic far; /* NULL where all PEs are on this node */
+};
+
+/* The handler that a thread runs, if any. Kept by value: a handler that leaves by longjmp leaves nothing else
+ * behind. */
+typedef struct wtl_am_thread {
+  bool runs;
+  bool is_reply;
+  bool is_agent; /* the thread is a PE's agent */
+  int id, from;
+  uint32_t serial;
+  uint32_t counted, replies; /* of the request: who counts its end, replies so far */
+  const char *frame;         /* the stack below it is the handler's */
+  int locks;                 /* mutexes that the thread holds */
+} wtl_am_thread;
+
+#ifdef WTL_SIM
+#define wtl_am_here (*(wtl_am_thread *)((char *)wtl_sim_local() + WTL_SIM_LOCAL_BYTES / 2))
+#else
+extern _Thread_local wtl_am_thread wtl_am_here __attribute__((tls_model("initial-exec"), visibility("hidden")));
+#endif
+
+static inline wtl_am_ring *wtl_am_ring_of(const wtl_am *am, int slot, enum wtl_am_way way)
+{
+  return &am->rings[(size_t)slot * WTL_AM_WAYS + way];
+}
+
+/* am_run.c: may this thread run handlers? Not one that runs one already, or holds what a handler may want. */
+bool wtl_am_may_take(const wtl_am *am);
+/* am_run.c: is there something that this thread may do; then does it, unless another thread does. */
+bool wtl_am_waits(void *am);
+bool wtl_am_take(void *am);
+bool wtl_am_take_if_any(wtl_am *am);
+/* am_run.c: returns when the messages that another thread takes at the moment, if one does, have been handled. */
+void wtl_am_wait_for_turn(wtl_am *am, wtl_site *site);
+/* Runs the handler of a message; false: it must wait for it (wtl_am_hold). */
+bool wtl_am_run(wtl_am *am, const wtl_am_message *m);
+void wtl_am_call(wtl_am *am, const wtl_am_message *m, wtl_am_handler handler);
+/* am.c: a request of that number is done, and so many replies are on their way: its sender counts it. */
+void wtl_am_say_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies);
+/* am.c: sends what was kept; true if any of it left. */
+bool wtl_am_send_kept(wtl_am *am);
+/* am.c: a counted request of this PE's is done and had so many replies; one of its replies has been handled. It is
+ * counted when both are true of all: replies may be overtaken. A number that is nobody's is passed over. */
+void wtl_am_count(wtl_am *am, uint32_t counted, uint32_t replies);
+void wtl_am_count_reply(wtl_am *am, uint32_t counted);
+
+/* Before a message is shown: who waits looks for messages from now on. Sequentially consistent, so that who is shown
+ * the message is shown this, too, even where another sender has stored it. */
+static inline void wtl_am_announce(wtl_bell *there)
+{
+  if (WTL_UNLIKELY(!atomic_load_explicit(&there->has_mail, memory_order_seq_cst)))
+    atomic_store_explicit(&there->has_mail, 1, memory_order_seq_cst);
+}
+
+/* Does a thread of a PE of this node, or its agent, sleep? A full barrier must lie between what it is to see and
+ * this. */
+static inline bool wtl_am_has_sleeper(const wtl_control *there)
+{
+  return wtl_bell_has_sleeper(&there->bell) || wtl_bell_has_sleeper(&there->am_bell);
+}
+
+/* Tells a PE of this node that something waits in its rings. A full barrier must lie between. */
+static inline void wtl_am_wake(wtl_control *there)
+{
+  if (wtl_bell_has_sleeper(&there->bell)) wtl_bell_ring(&there->bell);
+  if (wtl_bell_has_sleeper(&there->am_bell)) wtl_bell_ring(&there->am_bell);
+}
+
+/* am.c: sends a piece, or all, of a message to a PE of this node; false if its ring is full. `sent`: bytes that have left. */
+bool wtl_am_send_local(wtl_am *am, int pe, enum wtl_am_way way, int id, uint32_t counted, uint64_t serial,
+                       const char *from, size_t n, size_t *sent, uint32_t *position);
+
+#endif

@@ -1,0 +1,398 @@
+/*
+ * Why a report is no false alarm. A PE says "meets" before it enters a comparison's second barrier (check/arguments.c), and leaves
+ * that when all have entered it. So while PE q says that it arrives in a meeting, no PE has got beyond that meeting;
+ * and a PE of the meeting that itself says that it arrives in another one has not been in q's yet, and cannot come
+ * before its own is over. PEs that hold each other so in a circle will never go on. The circle is read twice: PEs that
+ * said the same all the while were in it at the same time.
+ *
+ * Where several threads of a PE may call, another one may still come, and a PE is in several places at once: none is
+ * told, and that one is late is found by what the PEs of the team have told in its room, and only said.
+ */
+#include "check/deadlock.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "pgas/near.h"
+#include "profile/line.h"
+
+enum phase { NOWHERE, ARRIVES, MEETS, ENDS };
+enum { TURN, PHASE, CALL, ADDR, START, STRIDE, SIZE, ROOM, NODE, REGION, OFFSET };
+_Static_assert((int)OFFSET + 1 == (int)WTL_WHERE_WORDS, "there is a word for each");
+
+#define UNKNOWN UINT64_MAX
+
+/* What a PE says, as read. */
+typedef struct place {
+  uint64_t word[WTL_WHERE_WORDS];
+} place;
+
+static _Atomic uint64_t *words_of(const wtl_pe *self, int pe)
+{
+  return wtl_rooms_of(self, pe)->where;
+}
+
+/* --- saying it --- */
+
+static void say(wtl_pe *self, const place *p, int from, int to)
+{
+  _Atomic uint64_t *mine = words_of(self, self->me);
+  uint64_t turn = atomic_load_explicit(&mine[TURN], memory_order_relaxed);
+  atomic_store(&mine[TURN], turn + 1); /* odd: it changes */
+  for (int i = from; i <= to; i++) atomic_store(&mine[i], p->word[i]);
+  atomic_store(&mine[TURN], turn + 2);
+}
+
+/* Where the call is in the program's own file, as profiles and SIGQUIT have it. */
+static uint64_t place_in_program(const wtl_pe *self, const wtl_site *site)
+{
+  const wtl_live *l = self->door.live;
+  return l && site->addr >= l->base && site->addr < l->end ? site->addr - l->base - 1 : UNKNOWN;
+}
+
+/* In which meeting this PE arrives, as it knows by itself. */
+static place place_here(const wtl_pe *self, const wtl_site *site, const wtl_team *t)
+{
+  wtl_place sync = t->sync ? wtl_far_place(self, t->sync) : (wtl_place){0};
+  return (place){{[PHASE] = ARRIVES,
+                  [CALL] = t->call,
+                  [ADDR] = place_in_program(self, site),
+                  [START] = (uint64_t)t->start,
+                  [STRIDE] = (uint64_t)(int64_t)t->stride,
+                  [SIZE] = (uint64_t)t->n,
+                  [ROOM] = t->sync ? UNKNOWN : (uint64_t)t->room,
+                  [NODE] = t->of_node ? (uint64_t)self->boot.node : UNKNOWN,
+                  [REGION] = sync.region,
+                  [OFFSET] = sync.offset}};
+}
+
+void wtl_absent_arrive(wtl_pe *self, const wtl_site *site, const wtl_team *t)
+{
+  place here = place_here(self, site, t);
+  if (!self->threads_anywhere) say(self, &here, PHASE, OFFSET);
+}
+
+void wtl_absent_meet(wtl_pe *self)
+{
+  if (!self->threads_anywhere) say(self, &(place){{[PHASE] = MEETS}}, PHASE, PHASE);
+}
+
+void wtl_absent_end(wtl_pe *self)
+{
+  say(self, &(place){{[PHASE] = ENDS}}, PHASE, PHASE);
+}
+
+/* --- reading it --- */
+
+/* What a PE that waits sees of the others. */
+typedef struct view {
+  wtl_pe *self;
+  wtl_site *site;
+  const wtl_team *team;
+  place *of; /* by the job's number, as first read; its own, as it knows by itself */
+  bool *is_read;
+  int *by; /* the PE that waits for this one, on the way from the one that looks */
+  int *queue;
+} view;
+
+/* `n` words of a PE's rooms, one by one: nothing else of the memory is the reader's. */
+static void read_words(const view *v, int pe, size_t offset, uint64_t words[], int n)
+{
+  wtl_pe *self = v->self;
+  _Atomic uint32_t left = 0;
+  for (int i = 0; i < n; i++) {
+    size_t at = offset + (size_t)i * sizeof *words;
+    if (self->slot_of[pe] >= 0)
+      words[i] = __atomic_load_n((uint64_t *)(void *)((char *)wtl_rooms_of(self, pe) + at), __ATOMIC_SEQ_CST);
+    else
+      wtl_far_amo_at(self, NULL, v->site, pe, (wtl_place){at, WTL_REGION_ROOMS}, WTL_NET_FETCH, sizeof *words, 0, 0,
+                     &words[i], &left);
+  }
+  if (self->slot_of[pe] < 0) wtl_far_wait(self, v->site, &left);
+}
+
+static bool same(const place *a, const place *b)
+{
+  return memcmp(a, b, sizeof *a) == 0;
+}
+
+/* As it was at one moment; false: it is changing, so the PE is on its way. */
+static bool read_place(const view *v, int pe, place *p)
+{
+  place again;
+  read_words(v, pe, offsetof(wtl_rooms, where), p->word, WTL_WHERE_WORDS);
+  read_words(v, pe, offsetof(wtl_rooms, where), again.word, WTL_WHERE_WORDS);
+  return p->word[TURN] % 2 == 0 && same(p, &again);
+}
+
+static const place *place_of(view *v, int pe)
+{
+  if (!v->is_read[pe] && !read_place(v, pe, &v->of[pe])) v->of[pe].word[PHASE] = NOWHERE;
+  v->is_read[pe] = true;
+  return &v->of[pe];
+}
+
+static bool is_one_meeting(const place *a, const place *b)
+{
+  return memcmp(&a->word[START], &b->word[START], (OFFSET + 1 - START) * sizeof *a->word) == 0;
+}
+
+/* A PE of the meeting at `p`, 0 <= i < size; -1: its number is another node's affair. */
+static int member(const wtl_pe *self, const place *p, int i)
+{
+  int at = (int)p->word[START] + i * (int)p->word[STRIDE];
+  if (p->word[NODE] == UNKNOWN) return at;
+  return p->word[NODE] == (uint64_t)self->boot.node ? self->boot.local_pe[at] : -1;
+}
+
+/* `pe` arrives in another meeting than the one at `p`. */
+static bool is_elsewhere(view *v, const place *p, int pe)
+{
+  const place *q = place_of(v, pe);
+  return q->word[PHASE] == ARRIVES && !is_one_meeting(p, q);
+}
+
+/* A circle of PEs that wait for each other, from this one on by v->by: its last PE, which waits for this one; -1: there
+ * is none. */
+static int find_circle(view *v)
+{
+  int n = 0, me = v->self->me;
+  v->queue[n++] = me;
+  for (int i = 0; i < v->self->n; i++) v->by[i] = -1;
+  for (int k = 0; k < n; k++) {
+    int pe = v->queue[k];
+    const place *p = place_of(v, pe);
+    for (int i = 0; i < (int)p->word[SIZE]; i++) {
+      int other = member(v->self, p, i);
+      if (other < 0 || !is_elsewhere(v, p, other)) continue;
+      if (other == me) return pe;
+      if (v->by[other] >= 0) continue;
+      v->by[other] = pe;
+      v->queue[n++] = other;
+    }
+  }
+  return -1;
+}
+
+/* Its first PE speaks, if all have stayed where they were: where a meeting is of a node's numbers, the first of that
+ * node, as others do not see the circle. */
+static bool is_mine_to_tell(view *v, int last)
+{
+  const wtl_pe *self = v->self;
+  bool of_node = place_of(v, self->me)->word[NODE] != UNKNOWN;
+  for (int pe = last; pe != self->me; pe = v->by[pe]) of_node |= v->of[pe].word[NODE] != UNKNOWN;
+  for (int pe = last; pe != self->me; pe = v->by[pe]) {
+    place now;
+    if (pe < self->me && (!of_node || self->slot_of[pe] >= 0)) return false;
+    if (!read_place(v, pe, &now) || !same(&now, &v->of[pe])) return false;
+  }
+  return true;
+}
+
+/* --- words --- */
+
+typedef struct text {
+  char at[800];
+  size_t n;
+} text;
+
+static void add(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(text *t, const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  int n = vsnprintf(t->at + t->n, sizeof t->at - t->n, format, args);
+  va_end(args);
+  if (n > 0) t->n += (size_t)n < sizeof t->at - t->n ? (size_t)n : sizeof t->at - t->n - 1;
+}
+
+static const char *name_of(const wtl_pe *self, const place *p)
+{
+  return wtl_call_of(self->record.calls, (uint32_t)p->word[CALL])->name;
+}
+
+static void add_addr(text *t, const place *p)
+{
+  char line[160];
+  if (p->word[ADDR] == UNKNOWN) return;
+  add(t, " at program+0x%llx%s", (unsigned long long)p->word[ADDR],
+      wtl_line_of(NULL, p->word[ADDR], line, sizeof line));
+}
+
+static void add_team(text *t, const wtl_pe *self, const place *p)
+{
+  long long start = (long long)p->word[START], stride = (int64_t)p->word[STRIDE], n = (long long)p->word[SIZE];
+  if (p->word[ROOM] == UNKNOWN) {
+    bool in_statics = p->word[OFFSET] < self->statics_bytes;
+    add(t, "the active set PE_start=%lld, logPE_stride=%d, PE_size=%lld and pSync at %s %llu", start,
+        __builtin_ctzll((unsigned long long)stride), n, in_statics ? "offset" : "heap offset",
+        (unsigned long long)(p->word[OFFSET] - (in_statics ? 0 : self->statics_bytes)));
+    if (in_statics) add(t, " of the program's variables");
+  } else if (p->word[ROOM] == WTL_ROOM_OF_WORLD) {
+    bool is_shmem = p->word[CALL] / WTL_CALLS_A_FRONT == WTL_FRONT_FIRST; /* the others have no name for it */
+    add(t, is_shmem ? "SHMEM_TEAM_WORLD" : "all PEs");
+  } else if (p->word[ROOM] == WTL_ROOM_OF_NODE) {
+    add(t, "SHMEM_TEAM_SHARED");
+  } else {
+    const char *of = p->word[NODE] == UNKNOWN ? "" : " of the node's";
+    add(t, "a team of PEs %lld to %lld%s", start, start + (n - 1) * stride, of);
+    if (stride != 1) add(t, ", stride %lld", stride);
+  }
+}
+
+static void add_place(text *t, const wtl_pe *self, int pe, const place *p)
+{
+  add(t, "PE %d is in %s", pe, name_of(self, p));
+  add_addr(t, p);
+  add(t, " with ");
+  add_team(t, self, p);
+}
+
+static const char same_calls[] = "all PEs of a team must make the same calls in the same order";
+
+static void refuse_circle(view *v, int last)
+{
+  enum { MOST = 4 };
+  text t = {.n = 0};
+  int chain[MOST], n = 0, left = 0;
+  for (int pe = last; pe != v->self->me; pe = v->by[pe], left++)
+    if (n < MOST) chain[n++] = pe;
+  const place *mine = place_of(v, v->self->me);
+  add_place(&t, v->self, v->self->me, mine);
+  while (n > 0) {
+    int pe = chain[--n];
+    add(&t, ", ");
+    add_place(&t, v->self, pe, place_of(v, pe));
+  }
+  if (left > MOST) add(&t, ", and %d more PEs", left - MOST);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs wait for each other for ever: %s; %s", name_of(v->self, mine), t.at, same_calls);
+}
+
+static void refuse_ended(view *v, int pe)
+{
+  text t = {.n = 0};
+  const place *mine = place_of(v, v->self->me);
+  add_addr(&t, mine);
+  add(&t, " with ");
+  add_team(&t, v->self, mine);
+  wtl_pe_fail(WTL_EXIT_USAGE, "%s%s: PE %d has ended and never comes; %s", name_of(v->self, mine), t.at, pe,
+              same_calls);
+}
+
+static void say_late(view *v, int pe, double waited)
+{
+  text t = {.n = 0};
+  const place *mine = place_of(v, v->self->me), *p = place_of(v, pe);
+  add_addr(&t, mine);
+  add(&t, " with ");
+  add_team(&t, v->self, mine);
+  add(&t, ": has waited %.3g s for PE %d", waited, pe);
+  switch ((enum phase)p->word[PHASE]) {
+  case ARRIVES:
+    add(&t, ", which is in %s", name_of(v->self, p));
+    add_addr(&t, p);
+    add(&t, " with ");
+    add_team(&t, v->self, p);
+    break;
+  case MEETS:
+    add(&t, ", whose last collective call was %s", name_of(v->self, p));
+    add_addr(&t, p);
+    break;
+  default: break;
+  }
+  wtl_say("%s%s; goes on waiting, and says so once", name_of(v->self, mine), t.at);
+}
+
+/* --- looking --- */
+
+/* The team's PE `i` is in this meeting. A team counts its meetings, and no two threads of a PE are in one of the same
+ * team; of a set nobody does, so a PE whose last meeting was of the same one is taken for here. */
+static bool is_here(view *v, int i)
+{
+  const wtl_team *t = v->team;
+  int pe = wtl_team_pe(v->self, t, i);
+  if (t->sync) {
+    const place *p = place_of(v, pe);
+    return (p->word[PHASE] == ARRIVES || p->word[PHASE] == MEETS) && is_one_meeting(place_of(v, v->self->me), p);
+  }
+  uint64_t serial;
+  size_t room = offsetof(wtl_rooms, room) + (size_t)t->room * sizeof(wtl_room);
+  read_words(v, pe, room + offsetof(wtl_room, told) + WTL_TOLD_SERIAL * sizeof serial, &serial, 1);
+  return serial == t->tellings;
+}
+
+/* Of those that wait in this meeting, the first speaks. */
+static bool is_first(view *v)
+{
+  for (int i = 0; i < v->team->me; i++)
+    if (is_here(v, i) && place_of(v, wtl_team_pe(v->self, v->team, i))->word[PHASE] != MEETS) return false;
+  return true;
+}
+
+/* The first of the team that is not in this meeting, or the first that has ended; -1: there is none. */
+static int find_absent(view *v, bool ended)
+{
+  for (int i = 0; i < v->team->n; i++) {
+    int pe = wtl_team_pe(v->self, v->team, i);
+    if (ended ? place_of(v, pe)->word[PHASE] == ENDS : !is_here(v, i)) return pe;
+  }
+  return -1;
+}
+
+static void judge(view *v, double waited)
+{
+  wtl_pe *self = v->self;
+  int ended = find_absent(v, true), late = find_absent(v, false);
+  if (ended >= 0 && is_first(v)) refuse_ended(v, ended);
+  int last = self->threads_anywhere ? -1 : find_circle(v);
+  if (last >= 0 && is_mine_to_tell(v, last)) refuse_circle(v, last);
+  if (late < 0 || waited < WTL_LATE_AFTER * self->settings.patience.seconds || !is_first(v)) return;
+  if (!atomic_exchange(&self->said_late, true)) say_late(v, late, waited);
+}
+
+/* A wait for an arrival. */
+typedef struct arrival {
+  wtl_pe *self;
+  wtl_site *site;
+  const wtl_team *team;
+  bool (*ready)(void *);
+  void *arg;
+  uint64_t began_ns;
+} arrival;
+
+static bool has_come(void *arg)
+{
+  const arrival *a = arg;
+  return a->ready(a->arg);
+}
+
+static void look(void *arg)
+{
+  const arrival *a = arg;
+  size_t n = (size_t)a->self->n;
+  view v = {a->self,
+            a->site,
+            a->team,
+            malloc(n * sizeof *v.of),
+            calloc(n, sizeof *v.is_read),
+            malloc(n * sizeof *v.by),
+            malloc(n * sizeof *v.queue)};
+  if (v.of && v.is_read && v.by && v.queue) {
+    v.of[v.self->me] = place_here(v.self, v.site, v.team);
+    v.is_read[v.self->me] = true;
+    judge(&v, (double)(wtl_clock_ns() - a->began_ns) * 1e-9);
+  }
+  free(v.of);
+  free(v.is_read);
+  free(v.by);
+  free(v.queue);
+}
+
+void wtl_absent_wait(wtl_pe *self, wtl_site *site, const wtl_team *t, wtl_watch watch, bool (*ready)(void *), void *arg)
+{
+  arrival a = {self, site, t, ready, arg, wtl_clock_ns()};
+  wtl_door_wait_in_doubt(&self->door, site, watch, has_come, &a, self->settings.patience.seconds, look);
+}

@@ -1,0 +1,75 @@
+/*
+ * What the members of a group are about to do together, told and compared before they do it. Each tells each other one,
+ * so that whoever waits sees who has not come.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "global/group.h"
+#include "global/tagged.h"
+#include "profile/caller.h"
+
+/* A wait for the words of member `i`; those before it have come. */
+typedef struct wait {
+  wtl_pe *self;
+  const wtl_group *group;
+  int64_t tag;
+  int i;
+  const char *name; /* of the call */
+  uint64_t began_ns;
+} wait;
+
+static bool has_told(const wait *w, int i)
+{
+  return i == w->group->me || wtl_has_posted(w->self, w->group->pe[i], w->group->context, w->tag);
+}
+
+static bool is_there(void *arg)
+{
+  const wait *w = arg;
+  return has_told(w, w->i);
+}
+
+/* Of those that wait, the first speaks. */
+static void say_late(void *arg)
+{
+  const wait *w = arg;
+  const wtl_group *g = w->group;
+  double waited = (double)(wtl_clock_ns() - w->began_ns) * 1e-9;
+  if (waited < WTL_LATE_AFTER * w->self->settings.patience.seconds) return;
+  for (int i = 0; i < g->me; i++)
+    if (i < w->i || has_told(w, i)) return;
+  if (atomic_exchange(&w->self->said_late, true)) return;
+  wtl_say("%s: has waited %.3g s for PE %d of a group of %d PEs, the first of them PE %d; goes on waiting, and says so "
+          "once",
+          wtl_here(w->name), waited, g->pe[w->i], g->n, g->pe[0]);
+}
+
+int wtl_group_compare(wtl_pe *self, wtl_site *site, wtl_group *g, const uint64_t words[WTL_TOLD_WORDS],
+                      uint64_t theirs[WTL_TOLD_WORDS])
+{
+  const size_t bytes = WTL_TOLD_WORDS * sizeof *words, compared = bytes - sizeof *words; /* not the call */
+  uint64_t first[WTL_TOLD_WORDS], other[WTL_TOLD_WORDS];
+  const char *name = wtl_call_of(self->record.calls, (uint32_t)words[WTL_TOLD_WORDS - 1])->name;
+  wait w = {self, g, g->calls++, 0, name, wtl_clock_ns()};
+  int found = -1;
+  for (int i = 0; i < g->n; i++)
+    if (i != g->me) wtl_post(self, site, g->pe[i], g->context, w.tag, words, bytes);
+  for (; w.i < g->n; w.i++) {
+    memcpy(other, words, bytes);
+    if (w.i != g->me) {
+      wtl_door_wait_in_doubt(&self->door, site, WTL_WATCH_ALL, is_there, &w, self->settings.patience.seconds, say_late);
+      wtl_take_posted(self, site, name, g->pe[w.i], g->context, w.tag, other, bytes, NULL);
+    }
+    if (w.i == 0) memcpy(first, other, bytes);
+    if (found < 0 && memcmp(first, other, compared) != 0) found = w.i;
+  }
+  if (found < 0) return -1;
+  if (found == g->me) {
+    memcpy(theirs, first, bytes);
+    return g->pe[0];
+  }
+  wtl_group_barrier(self, site, g); /* the PE that differs says so, and ends the job */
+  return -1;
+}

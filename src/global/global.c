@@ -1,0 +1,80 @@
+/* global.c - operations on the global memory of PEs of other nodes, and their order. */
+#include "global/global.h"
+
+#include "am/am_far.h"
+#include "pgas/near.h"
+
+char *wtl_global_region(const wtl_pe *self, uint64_t *n)
+{
+  const wtl_global *g = self->global;
+  if (!g) return NULL;
+  *n = g->bytes;
+  return g->slices + (size_t)self->slot * g->stride;
+}
+
+/* --- other nodes -------------------------------------------------------------------------------------------------- */
+
+static void complete_packed(wtl_pe *self, wtl_site *site, int pe)
+{
+  wtl_global *g = self->global;
+  uint32_t sent = atomic_load_explicit(&g->packed[pe], memory_order_relaxed);
+  if (sent == atomic_load_explicit(&g->completed[pe], memory_order_relaxed)) return;
+  wtl_am_far_quiet(self->am, site, pe);
+  atomic_store_explicit(&g->completed[pe], sent, memory_order_relaxed);
+}
+
+void wtl_global_before(wtl_pe *self, wtl_site *site, int pe, bool is_packed, bool blocking)
+{
+  wtl_global *g = self->global;
+  uint32_t epoch = atomic_load_explicit(&g->epoch, memory_order_relaxed);
+  if (!blocking && atomic_load_explicit(&g->ordered[pe], memory_order_relaxed) == epoch) return;
+  if (!is_packed) complete_packed(self, site, pe);
+  wtl_far_order(self, NULL, site);
+  /* A packed one may have left others before it, which a plain one after it must not overtake. */
+  if (!is_packed) atomic_store_explicit(&g->ordered[pe], epoch, memory_order_relaxed);
+}
+
+void wtl_global_put(wtl_pe *self, wtl_site *site, void *to, const void *from, size_t n, int pe, bool blocking,
+                    wtl_request *r)
+{
+  wtl_global_before(self, site, pe, false, blocking);
+  wtl_far_put_at(self, NULL, site, pe, wtl_global_place(self, to, pe), from, n, blocking ? WTL_NET_NOW : WTL_NET_HELD,
+                 &r->by_net);
+}
+
+void wtl_global_get(wtl_pe *self, wtl_site *site, void *to, const void *from, size_t n, int pe, bool blocking,
+                    wtl_request *r)
+{
+  wtl_global_before(self, site, pe, false, blocking);
+  wtl_far_get_at(self, NULL, site, pe, wtl_global_place(self, from, pe), to, n, &r->by_net);
+}
+
+void wtl_global_amo(wtl_pe *self, wtl_site *site, void *at, enum wtl_net_op op, size_t size, uint64_t operand,
+                    void *old, int pe)
+{
+  _Atomic uint32_t left = 0;
+  wtl_global_before(self, site, pe, false, true);
+  wtl_far_amo_at(self, NULL, site, pe, wtl_global_place(self, at, pe), op, size, operand, 0, old, &left);
+  wtl_far_wait(self, site, &left);
+}
+
+static bool is_done(void *r)
+{
+  return wtl_request_is_done(r);
+}
+
+void wtl_request_wait(wtl_pe *self, wtl_site *site, wtl_request *r)
+{
+  _Atomic uint32_t *epoch =
+      &self->global->epoch; /* others of this PE's threads may count it up at the same time: once is enough */
+  atomic_store_explicit(epoch, atomic_load_explicit(epoch, memory_order_relaxed) + 1, memory_order_relaxed);
+  if (!wtl_request_is_done(r)) wtl_door_wait(&self->door, site, WTL_WATCH_ALL, is_done, r);
+}
+
+void wtl_global_fence(wtl_pe *self, wtl_site *site, int pe)
+{
+  wtl_fence();
+  if (WTL_LIKELY(!self->net) || (pe >= 0 && wtl_is_near(self, pe))) return;
+  for (int i = pe < 0 ? 0 : pe; i < (pe < 0 ? self->n : pe + 1); i++) complete_packed(self, site, i);
+  wtl_far_quiet(self, NULL, site);
+}

@@ -1,0 +1,138 @@
+/*
+ * global.h - global memory: each PE allocates its own, of any size, and all PEs reach it by its address.
+ *
+ * It lies in an arena of its own, which all PEs of a node have at one address: what a PE of this node allocated is
+ * reached by plain loads and stores, with nothing to translate. What a PE of another node allocated is (PE, its address
+ * there), and is reached by messages: contiguous ones as any put, the others packed (packed.h).
+ *
+ * Order, as ARMCI has it: of what one PE does to the memory of another by calls that block, what comes later finds what
+ * came before done. Between nodes messages may pass each other in two ways: those of WTL_NET_LARGE bytes and more, and
+ * packed ones, which wait for who serves them. So before a call whose message could be early, that PE's are completed.
+ * Calls that do not block (`blocking` false in what follows) come after what was blocking, and after what has been
+ * waited for; among each other they have no order.
+ */
+#ifndef WTL_GLOBAL_GLOBAL_H
+#define WTL_GLOBAL_GLOBAL_H
+
+#include <pthread.h>
+
+#include "base/words.h"
+#include "pgas/far.h"
+#include "pgas/pe.h"
+
+/* What the end of an operation is counted in, by who ends it. All zeros: nothing is under way. */
+typedef struct wtl_request {
+  _Atomic uint32_t by_net;    /* changed under the network's lock */
+  _Atomic uint32_t by_packed; /* changed by who runs handlers */
+} wtl_request;
+
+/* Symmetric memory for collectives whose arguments are not: twice this. */
+enum { WTL_BOUNCE_BYTES = 65536 };
+
+typedef struct wtl_fetch wtl_fetch; /* packed.c */
+struct wtl_blocks;                  /* block_table.h */
+
+typedef struct wtl_global {
+  char *slices; /* PE p's memory lies at slices + slot * stride */
+  size_t stride, bytes;
+  char **start;    /* by PE: where its memory begins, at its own address */
+  char *locks;     /* of accumulates, by slot (accumulate.h) */
+  char *bounce[2]; /* symmetric */
+  _Atomic uint32_t *packed,
+      *completed; /* by PE: packed messages sent there, and of these known to be done; NULL where all PEs
+                                           are on this node */
+  _Atomic uint32_t epoch, *ordered; /* waits so far, and by PE: at which of them it was last put in order */
+  wtl_heap heap;                    /* of this PE */
+  struct wtl_blocks *blocks;        /* that PEs tell each other; NULL without SHMEM_DEBUG */
+  wtl_site served;                  /* waits of handlers */
+  pthread_mutex_t lock;             /* for what follows */
+  wtl_fetch *fetches;
+  uint64_t last_fetch;
+  char *room; /* where handlers pack what they answer */
+  wtl_arena arena;
+} wtl_global;
+
+/* For the network: this PE's memory, and its length. NULL: there is none. */
+char *wtl_global_region(const wtl_pe *self, uint64_t *n);
+
+static inline bool wtl_is_near(const wtl_pe *self, int pe)
+{
+  return WTL_LIKELY(self->slot_of[pe] >= 0);
+}
+
+/* Do `n` bytes at `p`, an address of PE `pe`'s, lie in its global memory? */
+static inline bool wtl_global_has(const wtl_pe *self, const void *p, size_t n, int pe)
+{
+  const wtl_global *g = self->global;
+  int slot = self->slot_of[pe];
+  const char *start = WTL_LIKELY(slot >= 0) ? g->slices + (size_t)slot * g->stride : g->start[pe];
+  size_t at = (size_t)((const char *)p - start);
+  return at <= g->bytes && n <= g->bytes - at;
+}
+
+static inline wtl_place wtl_global_place(const wtl_pe *self, const void *p, int pe)
+{
+  return (wtl_place){(uint64_t)((const char *)p - self->global->start[pe]), WTL_REGION_GLOBAL};
+}
+
+/*
+ * Bells: global memory lies, for who watches it, behind every slice. Puts, gets and accumulates within a node ring
+ * nothing, for nobody sleeps for what they store; who does for a word tells those who change it to.
+ */
+#define WTL_GLOBAL_WATCH ((size_t)1 << 46)
+
+static inline wtl_watch wtl_watch_global(const wtl_pe *self, const void *p)
+{
+  const wtl_global *g = self->global;
+  return WTL_WATCH_OFFSET(WTL_GLOBAL_WATCH + (size_t)((const char *)p - g->slices) - (size_t)self->slot * g->stride);
+}
+
+/* Tells PE `pe` of this node that `n` bytes at `p` of its global memory changed. A full barrier must lie between. */
+static inline void wtl_touch_global(const wtl_pe *self, int pe, const void *p, size_t n)
+{
+  const wtl_global *g = self->global;
+  wtl_bell *bell = &wtl_control_of(self, pe)->bell;
+  if (wtl_bell_has_sleeper(bell))
+    wtl_bell_ring_at(
+        bell, WTL_GLOBAL_WATCH + (size_t)((const char *)p - g->slices) - (size_t)self->slot_of[pe] * g->stride, n);
+}
+
+/* Between addresses of this process. The two may overlap. Words are stored whole. */
+static inline void wtl_near_copy(void *to, const void *from, size_t n)
+{
+  if (n == 8 && (((uintptr_t)to | (uintptr_t)from) & 7) == 0)
+    __atomic_store_n((uint64_t *)to, __atomic_load_n((const uint64_t *)from, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+  else if (n == 4 && (((uintptr_t)to | (uintptr_t)from) & 3) == 0)
+    __atomic_store_n((uint32_t *)to, __atomic_load_n((const uint32_t *)from, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+  else
+    memmove(to, from, n);
+}
+
+/* --- to and from PEs of other nodes: `r` counts until the memory on this side is free, or filled --- */
+
+void wtl_global_put(wtl_pe *self, wtl_site *site, void *to, const void *from, size_t n, int pe, bool blocking,
+                    wtl_request *r);
+void wtl_global_get(wtl_pe *self, wtl_site *site, void *to, const void *from, size_t n, int pe, bool blocking,
+                    wtl_request *r);
+
+/* Atomic; the old value is at `old` when it returns. */
+void wtl_global_amo(wtl_pe *self, wtl_site *site, void *at, enum wtl_net_op op, size_t size, uint64_t operand,
+                    void *old, int pe);
+
+static inline bool wtl_request_is_done(const wtl_request *r)
+{
+  return atomic_load_explicit(&r->by_net, memory_order_acquire) == 0 &&
+         atomic_load_explicit(&r->by_packed, memory_order_acquire) == 0;
+}
+
+/* What begins from here on comes after it. */
+void wtl_request_wait(wtl_pe *self, wtl_site *site, wtl_request *r);
+
+/* All that this PE did so far to the memory of PE `pe`, or with -1 of all, is done and seen by all. */
+void wtl_global_fence(wtl_pe *self, wtl_site *site, int pe);
+
+/* global.c, packed.c: what an operation on PE `pe` of another node waits for before its first message: a plain or a
+ * packed one. */
+void wtl_global_before(wtl_pe *self, wtl_site *site, int pe, bool is_packed, bool blocking);
+
+#endif

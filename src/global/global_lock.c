@@ -1,0 +1,58 @@
+#include "global/global_lock.h"
+
+#include <stdio.h>
+
+#include "global/global.h"
+#include "team/lock.h"
+
+static long *word_of(const wtl_queue_lock *l, int pe)
+{
+  const wtl_lock_at *at = l->at;
+  return &at->words[pe][at->index];
+}
+
+static char *here(const wtl_pe *self, const wtl_queue_lock *l, int pe)
+{
+  return wtl_is_near(self, pe) ? (char *)word_of(l, pe) : NULL;
+}
+
+static wtl_place place(const wtl_pe *self, const wtl_queue_lock *l, int pe)
+{
+  return wtl_global_place(self, word_of(l, pe), pe);
+}
+
+static wtl_watch watch(const wtl_pe *self, const wtl_queue_lock *l)
+{
+  return wtl_watch_global(self, word_of(l, self->me));
+}
+
+static void name(const wtl_queue_lock *l, char *text, size_t size)
+{
+  snprintf(text, size, "mutex %d of process %d", ((const wtl_lock_at *)l->at)->number, l->home);
+}
+
+static const wtl_lock_memory global_memory = {here, place, wtl_touch_global, watch, name};
+
+static wtl_queue_lock lock_of(const wtl_lock_at *at)
+{
+  return (wtl_queue_lock){&global_memory, at, at->home};
+}
+
+void wtl_lock_at_set(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call)
+{
+  wtl_queue_lock l = lock_of(at);
+  wtl_queue_lock_set(self, site, &l, call);
+}
+
+bool wtl_lock_at_test(wtl_pe *self, wtl_site *site, const wtl_lock_at *at)
+{
+  wtl_queue_lock l = lock_of(at);
+  return wtl_queue_lock_test(self, site, &l);
+}
+
+void wtl_lock_at_clear(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call)
+{
+  wtl_queue_lock l = lock_of(at);
+  wtl_global_fence(self, site, -1);
+  wtl_queue_lock_clear(self, site, &l, call);
+}

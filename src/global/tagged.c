@@ -1,0 +1,177 @@
+#include "global/tagged.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "am/am.h"
+#include "profile/caller.h"
+#include "team/barrier.h"
+
+/* In front of the data. */
+typedef struct address {
+  uint64_t context;
+  int64_t tag;
+  uint64_t serial; /* of this sender's messages to this receiver */
+} address;
+
+typedef struct letter {
+  struct letter *next;
+  address address;
+  int from;
+  size_t n;
+  char data[];
+} letter;
+
+struct wtl_posted {
+  pthread_mutex_t lock;
+  letter *first, **end;
+  letter *early;                    /* overtook others on their way: nobody finds them yet */
+  uint64_t *heard;                  /* by PE: the next message's serial */
+  _Atomic uint64_t arrivals, *sent; /* sent: by PE */
+};
+
+static void deliver(struct wtl_posted *p, letter *l)
+{
+  l->next = NULL;
+  *p->end = l;
+  p->end = &l->next;
+  p->heard[l->from]++;
+}
+
+static letter *take_early(struct wtl_posted *p, int from)
+{
+  for (letter **at = &p->early, *l; (l = *at) != NULL; at = &l->next) {
+    if (l->from != from || l->address.serial != p->heard[from]) continue;
+    *at = l->next;
+    return l;
+  }
+  return NULL;
+}
+
+static void arrive(void *buf, size_t n, int from, wtl_am_token token)
+{
+  struct wtl_posted *p = wtl_self->posted;
+  (void)token;
+  if (n < sizeof(address)) wtl_pe_fail(WTL_EXIT_SOFTWARE, "PE %d sent a message without an address", from);
+  letter *l = malloc(sizeof *l + n);
+  if (!l) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for a message of %zu bytes from PE %d", n, from);
+  *l = (letter){.from = from, .n = n - sizeof l->address};
+  memcpy(&l->address, buf, sizeof l->address);
+  memcpy(l->data, (const char *)buf + sizeof l->address, l->n);
+  pthread_mutex_lock(&p->lock);
+  if (l->address.serial != p->heard[from]) {
+    l->next = p->early;
+    p->early = l;
+    l = NULL;
+  }
+  for (; l; l = take_early(p, from)) deliver(p, l);
+  pthread_mutex_unlock(&p->lock);
+  atomic_fetch_add_explicit(&p->arrivals, 1, memory_order_seq_cst);
+}
+
+void wtl_posted_start(wtl_pe *self, wtl_site *site)
+{
+  if (self->posted) return;
+  struct wtl_posted *p = calloc(1, sizeof *p);
+  size_t n = (size_t)self->n;
+  if (!p || !(p->heard = calloc(n, sizeof *p->heard)) || !(p->sent = calloc(n, sizeof *p->sent)))
+    wtl_pe_fail(WTL_EXIT_OSERR, "no memory to start with messages");
+  p->end = &p->first;
+  pthread_mutex_init(&p->lock, NULL);
+  self->posted = p;
+  wtl_am_attach(self, "messages", WTL_AM_POSTED, arrive);
+  wtl_barrier(self, site); /* nobody sends before all can receive */
+}
+
+void wtl_posted_stop(wtl_pe *self)
+{
+  struct wtl_posted *p = self->posted;
+  if (!p) return;
+  letter *const left[] = {p->first, p->early};
+  for (int i = 0; i < 2; i++)
+    for (letter *l = left[i], *next; l; l = next) next = l->next, free(l);
+  free(p->heard);
+  free((void *)p->sent);
+  pthread_mutex_destroy(&p->lock);
+  self->posted = NULL;
+  free(p);
+}
+
+void wtl_post(wtl_pe *self, wtl_site *site, int pe, uint64_t context, int64_t tag, const void *data, size_t n)
+{
+  enum { SHORT = 512 };
+  char small[sizeof(address) + SHORT], *m = n <= SHORT ? small : malloc(sizeof(address) + n);
+  if (!m) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for a message of %zu bytes to PE %d", n, pe);
+  uint64_t serial = atomic_fetch_add_explicit(&self->posted->sent[pe], 1, memory_order_relaxed);
+  memcpy(m, &(address){context, tag, serial}, sizeof(address));
+  if (n) memcpy(m + sizeof(address), data, n);
+  wtl_am_request(self, site, NULL, pe, WTL_AM_POSTED, m, sizeof(address) + n, NULL);
+  if (m != small) free(m);
+}
+
+static letter **find(struct wtl_posted *p, int from, uint64_t context, int64_t tag)
+{
+  letter **at = &p->first;
+  for (; *at; at = &(*at)->next) {
+    const letter *l = *at;
+    if (l->address.tag == tag && l->address.context == context && (from == WTL_FROM_ANY || l->from == from)) break;
+  }
+  return at;
+}
+
+static letter *take(struct wtl_posted *p, int from, uint64_t context, int64_t tag)
+{
+  pthread_mutex_lock(&p->lock);
+  letter **at = find(p, from, context, tag), *l = *at;
+  if (l && !(*at = l->next)) p->end = at;
+  pthread_mutex_unlock(&p->lock);
+  return l;
+}
+
+typedef struct looking {
+  const struct wtl_posted *posted;
+  uint64_t seen;
+} looking;
+
+static bool is_more(void *arg)
+{
+  const looking *l = arg;
+  return atomic_load_explicit(&l->posted->arrivals, memory_order_acquire) != l->seen;
+}
+
+size_t wtl_take_posted(wtl_pe *self, wtl_site *site, const char *call, int from, uint64_t context, int64_t tag,
+                       void *to, size_t room, int *who)
+{
+  struct wtl_posted *p = self->posted;
+  letter *l;
+  for (;;) {
+    looking w = {p, atomic_load_explicit(&p->arrivals, memory_order_acquire)};
+    if ((l = take(p, from, context, tag)) != NULL) break;
+    wtl_door_wait(&self->door, site, WTL_WATCH_ALL, is_more, &w);
+  }
+  size_t n = l->n;
+  if (n > room)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the message of PE %d has %zu bytes, and there is room for %zu", wtl_here(call),
+                l->from, n, room);
+  if (n) memcpy(to, l->data, n);
+  if (who) *who = l->from;
+  free(l);
+  return n;
+}
+
+bool wtl_has_posted(const wtl_pe *self, int from, uint64_t context, int64_t tag)
+{
+  struct wtl_posted *p = self->posted;
+  pthread_mutex_lock(&p->lock);
+  bool is = *find(p, from, context, tag) != NULL;
+  pthread_mutex_unlock(&p->lock);
+  return is;
+}
+
+bool wtl_is_posted(wtl_pe *self, int from, uint64_t context, int64_t tag)
+{
+  wtl_door_missed(&self->door);
+  return wtl_has_posted(self, from, context, tag);
+}

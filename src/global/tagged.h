@@ -1,0 +1,33 @@
+/*
+ * tagged.h - messages with a tag, kept at their receiver until it asks for them: for two-sided programs and for
+ * collectives of any set of PEs. A message is found by its sender, its context and its tag; of those that match, the
+ * one that came first. What one PE sends to another comes in the order in which it was sent.
+ *
+ * A sender does not wait for its receiver to ask, so what nobody asks for takes the receiver's memory.
+ */
+#ifndef WTL_GLOBAL_TAGGED_H
+#define WTL_GLOBAL_TAGGED_H
+
+#include "pgas/pe.h"
+
+enum { WTL_FROM_ANY = -1 };
+
+/* Collective; the second time it does nothing. */
+void wtl_posted_start(wtl_pe *self, wtl_site *site);
+void wtl_posted_stop(wtl_pe *self);
+
+/* `data` may be reused on return. n: up to WTL_AM_LONGEST - 64. */
+void wtl_post(wtl_pe *self, wtl_site *site, int pe, uint64_t context, int64_t tag, const void *data, size_t n);
+
+/*
+ * Waits for a message of PE `from`, or of any, and takes it. Returns its length, and its sender in *who where that is
+ * not NULL. One that is longer than `room` ends the job; `call` is named in the error.
+ */
+size_t wtl_take_posted(wtl_pe *self, wtl_site *site, const char *call, int from, uint64_t context, int64_t tag,
+                       void *to, size_t room, int *who);
+
+/* Is there one? The first moves on what is under way; the second only looks. */
+bool wtl_is_posted(wtl_pe *self, int from, uint64_t context, int64_t tag);
+bool wtl_has_posted(const wtl_pe *self, int from, uint64_t context, int64_t tag);
+
+#endif

@@ -1,0 +1,313 @@
+/* job.c - a PE starts, ends, and may end the whole job. */
+#include "job/job.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/align.h"
+#include "base/error.h"
+#include "base/sigpipe.h"
+#include "node/cores.h"
+#include "node/last_thread.h"
+#include "node/lifeline.h"
+#include "check/deadlock.h"
+#include "job/account.h"
+#include "am/am.h"
+#include "job/governed.h"
+#include "job/network.h"
+#include "team/context.h"
+#include "global/global_memory.h"
+#include "global/tagged.h"
+#include "collective/collective.h"
+#include "team/team.h"
+#include "team/barrier.h"
+#include "pgas/near.h"
+
+/*
+ * Before any PE exists: says why and ends this process. Once a job, where all have the same reason: rank 0 speaks, and
+ * the launcher ends the others before they do; a process that nobody ends has a reason of its own.
+ */
+static const char no_memory[] = "no memory to start a PE";
+
+static void refuse(int status, const char *reasons)
+{
+  char copy[4096], *save = NULL;
+  snprintf(copy, sizeof copy, "%s", reasons);
+  if (wtl_boot_env_rank() != 0) sleep(2); /* Open MPI takes a second to end them */
+  for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) wtl_say("%s", line);
+  wtl_hear_out();
+  _exit(status);
+}
+
+/* Where programs have nothing by themselves: above what the kernel gives out from below, and below what it gives out
+ * from above. The same on all nodes. */
+#define WTL_HEAP_OWN ((uintptr_t)1 << 46)
+
+static int start_memory(wtl_pe *self, char *error, size_t size)
+{
+  wtl_statics statics = {0};
+  wtl_arena_shape shape = {.name = "arena", .setting = "SHMEM_SYMMETRIC_SIZE"};
+  size_t n = (size_t)self->n_local, ledger = sizeof(wtl_shared), rings;
+  int rc;
+  bool asked = self->settings.statics.on;
+  if (asked && !self->boot.one_program && self->me == 0)
+    wtl_say("the PEs run executables that differ: of these no global or static variable is symmetric, only memory from "
+            "shmem_malloc (WATTLE_STATICS=off says nothing)");
+  if (asked && self->boot.one_program) {
+    wtl_statics_find(&statics);
+    shape.program = self->boot.program;
+  }
+  shape.heap_bytes = wtl_page_up(wtl_heap_at_least(self->settings.symmetric_size.bytes));
+  self->heap_bytes = wtl_page_up(wtl_heap_span(shape.heap_bytes));
+  size_t rooms = wtl_page_up(ledger + n * WTL_MAX_DOMAINS * sizeof(wattle_joules_t));
+  rings = wtl_page_up(rooms + n * sizeof(wtl_rooms));
+  size_t votes = rings + wtl_page_up(wtl_am_ring_bytes(self->n_local));
+  shape.shared_bytes = votes + wtl_votes_bytes(self->n_local);
+  shape.per_pe_bytes = sizeof(wtl_control);
+  shape.slice_bytes = statics.length + self->heap_bytes;
+#if !defined(WTL_THREADS) && !defined(WTL_SIM) && UINTPTR_MAX > UINT32_MAX
+  shape.own = WTL_HEAP_OWN; /* where PEs share a process, only one of them could have it */
+#endif
+  shape.statics_bytes = statics.length;
+  if ((rc = wtl_arena_start(&self->arena, &self->boot, &shape, error, size)) != 0) return rc;
+  self->shared = (wtl_shared *)self->arena.shared;
+  self->ledger = (wattle_joules_t *)(self->arena.shared + ledger);
+  self->rings = self->arena.shared + rings;
+  self->votes = (wtl_votes *)(self->arena.shared + votes);
+  self->rooms = self->arena.shared + rooms;
+  self->controls = self->arena.per_pe;
+  self->slices = self->arena.slices;
+  self->stride = self->arena.stride;
+  self->heap = self->slices + (size_t)self->slot * self->stride + statics.length;
+  self->statics = statics.start;
+  self->statics_bytes = statics.length;
+  self->constants = statics.constants;
+  self->constants_bytes = statics.constants_length;
+  wtl_heap_start(&self->mem, self->heap, shape.heap_bytes);
+  size_t offset = (size_t)(self->slices - self->arena.base) + (size_t)self->slot * self->stride;
+  return wtl_statics_share(&statics, self->arena.fd, offset, error, size);
+}
+
+static void announce(const wtl_pe *self)
+{
+  size_t count;
+  const wtl_setting *row = wtl_settings_table(&count);
+  char value[256];
+  if (self->settings.debug.on)
+    wtl_say("started by %s as %d of %d, heap %zu bytes at %p", self->boot.ops->name, self->me, self->n, self->mem.bytes,
+            (void *)self->heap);
+  if (self->me != 0) return;
+  if (wtl_settings_near_miss(value, sizeof value)) wtl_say("%s", value);
+  if (self->settings.version.on) wtl_say("Wattle %s, OpenSHMEM 1.6", WTL_VERSION);
+  for (size_t i = 0; self->settings.info.on && i < count; i++)
+    wtl_say("%s=%s  %s", row[i].name, wtl_settings_text(&self->settings, i, value, sizeof value), row[i].help);
+}
+
+static void start_counting(wtl_pe *self)
+{
+  char error[512];
+  if (self->boot.local_rank == 0) {
+    self->meter = wtl_meter_open(&self->settings, error, sizeof error);
+    if (!self->meter) wtl_pe_fail(WTL_EXIT_CONFIG, "%s", error);
+    wtl_meter_start(self->meter);
+  }
+  wtl_account_start(self); /* waiting for each other to start is not the program's */
+}
+
+/*
+ * A PE bound to a core sees one; what counts is how many there are for all of them together. All compute it from the
+ * same numbers, so all choose the same barrier. What it meets for tells whether threads call, too.
+ */
+static void count_cores(wtl_pe *self, wtl_site *site)
+{
+  wtl_control *mine = wtl_control_of(self, self->me);
+  cpu_set_t own, cpus, all, common;
+  double quota = INFINITY;
+  CPU_ZERO(&own);
+  CPU_ZERO(&all);
+  sched_getaffinity(0, sizeof own, &own);
+  memcpy(mine->cpus, &own, sizeof own);
+  mine->quota = wtl_cores_quota();
+  mine->pid = getpid();
+  if (!(self->apart = calloc((size_t)self->n_local, sizeof *self->apart))) refuse(WTL_EXIT_OSERR, no_memory);
+  wtl_barrier(self, site);
+  for (int slot = 0; slot < self->n_local; slot++) {
+    const wtl_control *theirs = wtl_control_of(self, self->boot.local_pe[slot]);
+    memcpy(&cpus, theirs->cpus, sizeof cpus);
+    CPU_OR(&all, &all, &cpus);
+    CPU_AND(&common, &own, &cpus);
+    self->apart[slot] = CPU_COUNT(&common) == 0;
+    quota = fmin(quota, theirs->quota);
+  }
+  double cores = CPU_COUNT(&all) ? CPU_COUNT(&all) : (double)sysconf(_SC_NPROCESSORS_ONLN);
+  int usable = (int)fmax(1, ceil(fmin(cores, quota)));
+  wtl_prices prices;
+  bool learns = wtl_stages_learn_under(&self->settings);
+  if (learns) {
+    wtl_prices_read(&self->settings, &prices);
+    bool named = strcmp(self->settings.prices.text, "auto") != 0 && strcmp(self->settings.prices.text, "none") != 0;
+    if (named && !prices.known && self->slot == 0) wtl_say("WATTLE_PRICES: %s; waits begin without prices", prices.why);
+  }
+  int physical = CPU_COUNT(&all) ? wtl_cores_physical(&all, "/sys") : usable;
+  wtl_stages_start(&self->door.stages, &self->settings, self->n_local, (wtl_cores){usable, physical}, self->net != NULL,
+                   learns ? &prices : NULL, wtl_clock_ns_per_tick());
+  uint64_t most_threads = (uint64_t)self->thread_level;
+  wtl_most_of_all(self, site, &most_threads, 1);
+  self->threads_anywhere = most_threads >= WTL_THREAD_MULTIPLE;
+  self->central_barrier = self->door.stages.crowded;
+}
+
+static void start(wtl_pe *self)
+{
+  char error[4096];
+  wtl_site quiet_site = {0};
+  int rc;
+  if (wtl_settings_parse(&self->settings, error, sizeof error) != 0) refuse(WTL_EXIT_CONFIG, error);
+  if ((rc = wtl_boot_start(&self->boot, &self->settings, error, sizeof error)) != 0) refuse(rc, error);
+  self->me = self->boot.pe;
+  self->n = self->boot.n_pes;
+  wtl_message_pe(self->me);
+  self->n_local = self->boot.n_local;
+  self->slot = self->boot.local_rank;
+  self->slot_of = self->boot.slot_of;
+  if ((rc = start_memory(self, error, sizeof error)) != 0) wtl_pe_fail(rc, "%s", error);
+  self->check = self->settings.check.on;
+  self->compares = self->check && self->settings.debug.on;
+  self->collectives = self->settings.collectives.number;
+  self->central_barrier = true; /* until all know how many cores they have together */
+  wtl_door_start(&self->door, &wtl_control_of(self, self->me)->bell, &self->settings, self->n_local,
+                 (wtl_cores){wtl_cores_allowed(), wtl_cores_allowed()});
+  if (!wtl_lowpower_choose(self->settings.lowpower.number, &self->door.lowpower, error, sizeof error))
+    wtl_pe_fail(WTL_EXIT_CONFIG, "%s", error);
+  self->door.is_shared = self->thread_level >= WTL_THREAD_MULTIPLE;
+  wtl_profile_start(&self->profile, self->settings.profile.on);
+  wtl_am_start(self, self->rings);
+  wtl_teams_start(self);
+  if ((rc = wtl_network_start(self, error, sizeof error)) != 0) wtl_pe_fail(rc, "%s", error);
+  if (self->net) wtl_lifeline_network_is_up();
+  wtl_governed_wish(self);
+  count_cores(self, &quiet_site);
+  wtl_governed_start(self);
+}
+
+#ifdef WTL_THREADS
+static void watch_process(wtl_pe *self)
+{
+  (void)self; /* the process is not the PE's own */
+}
+#else
+/* A forked child is no PE: its calls are refused, and its exit must not end the job. */
+static void in_child(void)
+{
+  if (wtl_self) wtl_pe_vanish(WTL_PE_FORKED, NULL);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+  pthread_atfork(NULL, NULL, in_child);
+}
+
+/* An exit without shmem_finalize: in good order if the status says so (the standard finalizes implicitly), at once
+ * otherwise. */
+static void at_exit(int status, void *arg)
+{
+  wtl_pe *self = wtl_self;
+  if (!self || self != arg || self->starter_pid != (long)getpid()) return;
+  if (status != 0) return;
+  wtl_am_refuse_in_handler("exit, without shmem_finalize");
+  self->init_count = 1;
+  wtl_pe_stop();
+}
+
+/* What happens to the process concerns its PE. */
+static void watch_process(wtl_pe *self)
+{
+  on_exit(at_exit, self);
+}
+#endif
+
+void wtl_pe_start(int thread_level, enum wtl_front front, const wtl_call_info *calls)
+{
+  wtl_pe *self = wtl_self;
+  if (self) {
+    self->record.calls[front] = calls;
+    self->init_count++;
+    return;
+  }
+  self = calloc(1, sizeof *self);
+  if (!self) refuse(WTL_EXIT_OSERR, no_memory);
+  self->init_count = 1;
+  self->thread_level = thread_level;
+  self->record.calls[front] = calls;
+  self->starter_pid = (long)getpid();
+  wtl_self = self;
+  wtl_last_thread_libraries_start();
+  start(self);
+  watch_process(self);
+  announce(self);
+  start_counting(self);
+  wtl_last_thread_libraries_started();
+}
+
+/* A call other than the front end's that ended this PE. */
+static const char *stopped_with;
+
+void wtl_pe_stop(void)
+{
+  wtl_pe *self = wtl_self;
+  wtl_site site = {0};
+  if (--self->init_count > 0) return;
+  if (self->compares) wtl_absent_end(self);
+  if (self->stop_front) self->stop_front(self);
+  wtl_am_end(self);
+  const char *call = "shmem_finalize";
+  wtl_am_quiet(self, &site, call);
+  wtl_contexts_stop(self, &site, call);
+  wtl_quiet(self, &site);
+  wtl_account_close(self, &site);
+  wtl_am_stop(self);
+  wtl_governed_stop(self);
+  wtl_network_stop(self);
+  wtl_global_stop(self);
+  wtl_posted_stop(self);
+  if (self->settings.debug.on) wtl_say("finishes");
+  wtl_lifeline_cut();
+  if (self->meter) wtl_meter_close(self->meter);
+  wtl_statics_unshare();
+  wtl_boot_stop(&self->boot);
+  wtl_lifeline_back();
+  wtl_am_free(self);
+  wtl_arena_stop(&self->arena);
+  wtl_heap_stop(&self->mem);
+  wtl_profile_stop(&self->profile);
+  wtl_teams_stop(self);
+  wtl_pe_vanish(WTL_PE_ENDED, stopped_with);
+  free(self->apart);
+  free(self);
+}
+
+void wtl_pe_stop_with(const char *call)
+{
+  stopped_with = call;
+  wtl_self->init_count = 1;
+  wtl_pe_stop();
+}
+
+void wtl_pe_exit(int status)
+{
+  wtl_pe *self = wtl_self;
+  wtl_pe_flush_output();
+  if (self) {
+    self->starter_pid = 0; /* no finalize at exit */
+    wtl_account_abandon(self);
+    self->boot.ops->abort(&self->boot, status, "shmem_global_exit");
+  }
+  _exit(status);
+}
+

@@ -1,0 +1,171 @@
+/* Clocks of MPI programs: the processes of a node share an arena for their votes, as PEs do. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "mpi/mpi_front.h"
+
+/* --- an arena by way of MPI: the first process of the node says where it is, and the others hear it --- */
+
+typedef struct notice {
+  MPI_Comm node;
+  char text[192];
+} notice;
+
+static int publish(wtl_boot *b, const char *key, const char *value)
+{
+  notice *n = b->state;
+  (void)key; /* there is but one */
+  snprintf(n->text, sizeof n->text, "%s", value);
+  return 0;
+}
+
+static int fence(wtl_boot *b)
+{
+  notice *n = b->state;
+  return PMPI_Bcast(n->text, sizeof n->text, MPI_CHAR, 0, n->node) == MPI_SUCCESS ? 0 : 1;
+}
+
+static int lookup(wtl_boot *b, int pe, const char *key, char *value, size_t size)
+{
+  const notice *n = b->state;
+  (void)pe;
+  (void)key;
+  snprintf(value, size, "%s", n->text);
+  return 0;
+}
+
+static int share_votes(wtl_mpi_rank *self, char *error, size_t size)
+{
+  static const wtl_boot_ops ops = {.name = "mpi", .publish = publish, .fence = fence, .lookup = lookup};
+  notice n = {.node = self->node};
+  int *slots = self->n_local > 0 ? calloc((size_t)self->n_local, sizeof *slots) : NULL;
+  if (!slots) {
+    snprintf(error, size, "no memory for the governor");
+    return WTL_EXIT_OSERR;
+  }
+  for (int i = 0; i < self->n_local; i++) slots[i] = i;
+  wtl_boot b = {.ops = &ops,
+                .pe = self->slot,
+                .n_pes = self->n_local,
+                .local_rank = self->slot,
+                .n_local = self->n_local,
+                .local_pe = slots,
+                .state = &n};
+  const wtl_arena_shape shape = {
+      .shared_bytes = wtl_votes_bytes(self->n_local), .name = "arena", .setting = "WATTLE_GOVERN"};
+  int rc = wtl_arena_start(&self->shared, &b, &shape, error, size);
+  free(slots);
+  return rc;
+}
+
+static void meet(void *arg)
+{
+  PMPI_Barrier(((wtl_mpi_rank *)arg)->node);
+}
+
+static bool all_wish(wtl_mpi_rank *self, const wtl_mpi_place *all)
+{
+  for (int i = 0; i < self->n_local; i++) {
+    if (all[i].governs) continue;
+    snprintf(self->clocks->why, sizeof self->clocks->why,
+             "process %ld has no governor: it lets several threads call (MPI_THREAD_MULTIPLE), or was started with "
+             "other settings",
+             all[i].pid);
+    return false;
+  }
+  return true;
+}
+
+static int start_clocks(wtl_mpi_rank *self, const wtl_mpi_place *all, char *error, size_t size)
+{
+  size_t n = (size_t)self->n_local;
+  cpu_set_t *cpus = calloc(n, sizeof *cpus);
+  pid_t *pids = calloc(n, sizeof *pids);
+  wtl_clocks_node node = {.settings = &self->settings,
+                          .me = self->record.me,
+                          .slot = self->slot,
+                          .n_local = self->n_local,
+                          .votes = (wtl_votes *)(void *)self->shared.shared,
+                          .cpus = cpus,
+                          .pids = pids,
+                          .profile = &self->profile,
+                          .waited = self->door.ticks,
+                          .meet = meet,
+                          .arg = self};
+  for (size_t i = 0; cpus && pids && i < n; i++) {
+    cpus[i] = all[i].cpus;
+    pids[i] = (pid_t)all[i].pid;
+  }
+  int rc = WTL_EXIT_OSERR;
+  if (cpus && pids)
+    rc = wtl_clocks_start(self->clocks, &node, error, size);
+  else
+    snprintf(error, size, "no memory for the governor");
+  free(cpus);
+  free(pids);
+  return rc;
+}
+
+void wtl_mpi_govern(wtl_mpi_rank *self, const wtl_mpi_place *all)
+{
+  char error[512];
+  if (self->slot == 0) wtl_clocks_repair(&self->settings);
+  if (!wtl_clocks_wanted(&self->settings) || !(self->clocks = calloc(1, sizeof *self->clocks))) return;
+  self->clocks->settings = &self->settings;
+  self->record.write_clocks = wtl_clocks_write;
+  self->record.clocks = self->clocks;
+  if (!all_wish(self, all)) {
+    if (self->slot == 0) wtl_say("WATTLE_GOVERN: %s", self->clocks->why);
+    return;
+  }
+  int rc = share_votes(self, error, sizeof error); /* who cannot, ends the job: the others would wait for it */
+  if (!rc) rc = start_clocks(self, all, error, sizeof error);
+  if (rc) wtl_mpi_refuse(error, rc);
+  if (!self->clocks->governs) return;
+  self->door.governor = &self->clocks->governor;
+  wtl_record_govern(&self->record, self->clocks);
+}
+
+void wtl_mpi_govern_no_more(wtl_mpi_rank *self)
+{
+  self->door.governor = NULL;
+  if (self->clocks) wtl_clocks_close(self->clocks);
+}
+
+void wtl_mpi_clocks_back(wtl_mpi_rank *self)
+{
+  if (self->clocks) wtl_clocks_stop(self->clocks);
+  free(self->clocks);
+  if (self->shared.base) wtl_arena_stop(&self->shared);
+}
+
+/* --- regions --- */
+
+/* Of as many processes as the program has: all of them. */
+static bool is_of_all(MPI_Comm comm)
+{
+  int inter = 0, n = 0;
+  if (comm == MPI_COMM_WORLD) return true;
+  if (comm == MPI_COMM_NULL || !comm) return false;
+  PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_size(comm, &n);
+  return !inter && n == wtl_mpi_self->record.n;
+}
+
+void wtl_mpi_arrive(wtl_frame *f, MPI_Comm comm)
+{
+  wtl_governor *governor = wtl_mpi_self->door.governor;
+  f->meets = wtl_mpi_self->record.n > 1 && is_of_all(comm);
+  if (!f->meets) return;
+  f->came = wtl_ticks();
+  if (governor) wtl_governor_enter_barrier(governor);
+}
+
+void wtl_mpi_depart(wtl_frame *f)
+{
+  wtl_governor *governor = wtl_mpi_self->door.governor;
+  if (governor) wtl_governor_leave_barrier(governor, f->site->addr);
+  wtl_profile_note(&wtl_mpi_self->profile, WTL_SPAN_MEETING, f->came, wtl_ticks(), f->site->addr, f->site->call);
+}

@@ -1,0 +1,124 @@
+/*
+ * rma.h - put, get and atomic operations on PEs of this node: address arithmetic, a copy, and the target's bell.
+ *
+ * Order: a store of 1, 2, 4 or 8 aligned bytes is one atomic store, and as strong as a full barrier, so that flags
+ * written by put work as the standard says and the bell's protocol holds (wait/doorbell.h). Longer stores are followed
+ * by a full barrier.
+ */
+#ifndef WTL_PGAS_NEAR_H
+#define WTL_PGAS_NEAR_H
+
+#include "base/words.h"
+#include "pgas/far.h"
+#include "pgas/pe.h"
+
+/* Tells PE `pe` that the `n` bytes at `at` of its slice changed. A full barrier must lie between the store and this. */
+static inline void wtl_touch(const wtl_pe *self, int pe, const void *at, size_t n)
+{
+  wtl_bell *bell = &wtl_control_of(self, pe)->bell;
+  if (wtl_bell_has_sleeper(bell))
+    wtl_bell_ring_at(bell, (size_t)((const char *)at - self->slices) - (size_t)self->slot_of[pe] * self->stride, n);
+}
+
+/* Likewise for control data, which a PE waits for in barriers. */
+static inline void wtl_touch_control(const wtl_pe *self, int pe)
+{
+  wtl_bell *bell = &wtl_control_of(self, pe)->bell;
+  if (wtl_bell_has_sleeper(bell)) wtl_bell_ring_control(bell);
+}
+
+/* What a PE watches that waits for a variable of its own. */
+static inline wtl_watch wtl_watch_of(const wtl_pe *self, const void *variable)
+{
+  const char *mine = wtl_remote(self, variable, self->me), *slice = self->slices + (size_t)self->slot * self->stride;
+  return mine ? WTL_WATCH_OFFSET(mine - slice) : WTL_WATCH_ALL;
+}
+
+/* `to`: the target's address as wtl_remote gives it. Source and target may be the same. */
+static inline void wtl_put(const wtl_pe *self, void *to, const void *from, size_t n, int pe)
+{
+  if (WTL_UNLIKELY(n == 0)) return;
+  wtl_store_bytes(to, from, n);
+  wtl_touch(self, pe, to, n);
+}
+
+static inline void wtl_get(void *to, const void *from, size_t n)
+{
+  wtl_load_bytes(to, from, n);
+}
+
+/* All this PE's earlier stores are visible to all PEs before its later loads; `flow` as in far.h. */
+static inline void wtl_quiet_flow(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)
+{
+  wtl_fence();
+  if (WTL_UNLIKELY(self->net != NULL)) wtl_far_quiet(self, flow, site);
+}
+
+static inline void wtl_quiet(wtl_pe *self, wtl_site *site)
+{
+  wtl_quiet_flow(self, NULL, site);
+}
+
+/* The same for what went to one PE. */
+static inline void wtl_pe_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe)
+{
+  wtl_fence();
+  if (WTL_UNLIKELY(self->net != NULL) && self->slot_of[pe] < 0) wtl_far_pe_quiet(self, flow, site, pe);
+}
+
+/* This PE's earlier stores are visible before its later ones. Copies that bypass the cache are fenced by the copy
+ * itself. */
+static inline void wtl_order(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)
+{
+  wtl_store_fence();
+  if (WTL_UNLIKELY(self->net != NULL)) wtl_far_order(self, flow, site);
+}
+
+/* Blocks of `block` bytes, one every `to_step` and `from_step` bytes (or their complements: backwards); single words
+ * are stored and loaded as words. */
+static inline void wtl_copy_blocks(char *to, size_t to_step, const char *from, size_t from_step, size_t block,
+                                   size_t blocks)
+{
+  const ptrdiff_t n = (ptrdiff_t)blocks, to_by = (ptrdiff_t)to_step, from_by = (ptrdiff_t)from_step;
+#define WORDS(type)                                                                                                    \
+  for (ptrdiff_t i = 0; i < n; i++)                                                                                    \
+  __atomic_store_n((type *)(void *)(to + i * to_by),                                                                   \
+                   __atomic_load_n((const type *)(const void *)(from + i * from_by), __ATOMIC_RELAXED),                \
+                   __ATOMIC_RELAXED)
+  bool aligned = (((uintptr_t)to | (uintptr_t)from | to_step | from_step) & (block - 1)) == 0;
+  if (block == 8 && aligned)
+    WORDS(uint64_t);
+  else if (block == 4 && aligned)
+    WORDS(uint32_t);
+  else
+    for (ptrdiff_t i = 0; i < n; i++) memmove(to + i * to_by, from + i * from_by, block);
+#undef WORDS
+}
+
+static inline void wtl_put_blocks(const wtl_pe *self, char *to, size_t to_step, const void *from, size_t from_step,
+                                  size_t block, size_t blocks, int pe)
+{
+  if (WTL_UNLIKELY(block == 0 || blocks == 0)) return;
+  wtl_copy_blocks(to, to_step, from, from_step, block, blocks);
+  wtl_fence();
+  wtl_touch(self, pe, to, (blocks - 1) * to_step + block);
+}
+
+static inline void wtl_get_blocks(void *to, size_t to_step, const char *from, size_t from_step, size_t block,
+                                  size_t blocks)
+{
+  wtl_copy_blocks(to, to_step, from, from_step, block, blocks);
+  wtl_load_fence();
+}
+
+/* A signal to a word of a PE of this node: what was stored before is there before it. */
+static inline void wtl_signal(const wtl_pe *self, char *word, uint64_t signal, bool adds, int pe)
+{
+  if (adds)
+    __atomic_fetch_add((uint64_t *)(void *)word, signal, __ATOMIC_SEQ_CST);
+  else
+    __atomic_store_n((uint64_t *)(void *)word, signal, __ATOMIC_SEQ_CST);
+  wtl_touch(self, pe, word, sizeof signal);
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* self.c - the PE that this process, or in the threads build this thread, is: why there is none, and a fatal error. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/sigpipe.h"
+#include "pgas/pe.h"
+
+#ifdef WTL_THREADS
+_Thread_local wtl_pe *wtl_self;
+static _Thread_local enum wtl_absence absence;
+static _Thread_local const char *ended_by; /* a call other than the front end's own, if one did */
+#else
+wtl_pe *wtl_self;
+static enum wtl_absence absence;
+static const char *ended_by;
+extern wtl_pe *wtl_self_seen __attribute__((alias("wtl_self"), visibility("default")));
+#endif
+
+void wtl_pe_vanish(enum wtl_absence why, const char *call)
+{
+  absence = why;
+  ended_by = call;
+  wtl_self = NULL;
+}
+
+bool wtl_pe_is_over(void)
+{
+  return absence == WTL_PE_ENDED;
+}
+
+bool wtl_pe_was_ended_by_another_call(void)
+{
+  return ended_by != NULL;
+}
+
+void wtl_pe_why_none(char *text, size_t size, const char *begin, const char *end)
+{
+  switch (absence) {
+  case WTL_PE_NOT_STARTED: snprintf(text, size, "before %s", begin); break;
+  case WTL_PE_ENDED:
+    snprintf(text, size, "after %s%s", ended_by ? ended_by : end,
+             ended_by ? ", with which the network between nodes ended (WATTLE_NETWORK)" : "");
+    break;
+  case WTL_PE_FORKED: snprintf(text, size, "in a forked child, which is no PE"); break;
+  }
+}
+
+/* Not fflush(NULL): another thread may hold a stream's lock for as long as it waits for input. */
+void wtl_pe_flush_output(void)
+{
+  FILE *const streams[] = {stdout, stderr};
+  wtl_sigpipe before = wtl_sigpipe_hold(); /* the exit status is the program's, whoever still reads */
+  for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
+    if (ftrylockfile(streams[i]) != 0) continue;
+    fflush_unlocked(streams[i]);
+    funlockfile(streams[i]);
+  }
+  wtl_sigpipe_release(&before);
+}
+
+void wtl_pe_fail(int status, const char *format, ...)
+{
+  wtl_pe *self = wtl_self;
+  char text[1024];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  wtl_say("%s", text);
+  wtl_pe_flush_output();
+  wtl_hear_out();
+  if (self && self->boot.ops) self->boot.ops->abort(&self->boot, status, text);
+  _exit(status);
+}

@@ -1,0 +1,45 @@
+/*
+ * The barrier of an active set: dissemination over counters in the program's own symmetric memory. In round k a PE adds
+ * 1 to the word k of the PE 2^k after it, waits until its own word k is not 0, and takes 1 away. So all words are 0
+ * again when nobody is under way; a neighbour that is one barrier ahead has added a second 1, which stays for the next
+ * one.
+ */
+#include "team/active_set.h"
+
+#include "pgas/near.h"
+#include "team/barrier.h"
+#include "team/team.h"
+
+_Static_assert((int)WTL_BARRIER_ROUNDS <= (int)WTL_ACTIVE_SAID && (int)WTL_ACTIVE_SAID < (int)WTL_ACTIVE_WORDS,
+               "pSync has a word for each round");
+
+static bool has_come(void *word)
+{
+  return __atomic_load_n((const long *)word, __ATOMIC_ACQUIRE) != 0;
+}
+
+static void tell(wtl_pe *self, wtl_site *site, long *word, int pe)
+{
+  char *there = wtl_remote(self, word, pe);
+  if (!there) {
+    wtl_far_amo(self, NULL, site, word, pe, WTL_NET_ADD, sizeof *word, 1, 0, NULL, true);
+    return;
+  }
+  __atomic_fetch_add((long *)(void *)there, 1, __ATOMIC_SEQ_CST);
+  wtl_touch(self, pe, there, sizeof *word);
+}
+
+static void wait_for_arrival(wtl_pe *self, wtl_site *site, const wtl_team *t, int round, long *mine)
+{
+  wtl_team_wait_for_arrival(self, site, t, wtl_watch_of(self, &t->sync[round]), has_come, mine);
+}
+
+void wtl_active_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
+{
+  for (int k = 0; 1 << k < t->n; k++) {
+    long *mine = (long *)(void *)wtl_remote(self, &t->sync[k], self->me);
+    tell(self, site, &t->sync[k], wtl_team_pe(self, t, (t->me + (1 << k)) % t->n));
+    if (!has_come(mine)) wait_for_arrival(self, site, t, k, mine);
+    __atomic_fetch_sub(mine, 1, __ATOMIC_SEQ_CST);
+  }
+}

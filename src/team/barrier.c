@@ -1,0 +1,150 @@
+/*
+ * Three barriers. On one node, where every PE has a core: dissemination, log2(n) rounds in which PE i tells PE i+2^k
+ * and hears from PE i-2^k. Where PEs outnumber cores, each round would cost everybody a turn on the core: a counter
+ * that the last arrival turns over wakes all at once. On several nodes: such a counter on each, and dissemination among
+ * their leaders. A team meets in its room as the world does in its control data.
+ */
+#include "team/barrier.h"
+
+#include "govern/governor.h"
+#include "pgas/near.h"
+#include "team/team.h"
+
+typedef struct arrival {
+  _Atomic uint32_t *word;
+  uint32_t epoch;
+} arrival;
+
+/* Epochs wrap; half their range is more than any PE can be ahead. */
+static bool arrived(void *arg)
+{
+  arrival *a = arg;
+  return (int32_t)(atomic_load_explicit(a->word, memory_order_acquire) - a->epoch) >= 0;
+}
+
+void wtl_wait_word(wtl_pe *self, wtl_site *site, _Atomic uint32_t *word, uint32_t epoch)
+{
+  arrival a = {word, epoch};
+  wtl_door_wait(&self->door, site, WTL_WATCH_CONTROL, arrived, &a);
+}
+
+/* The same for others of a team to arrive. */
+static void wait_for_arrival(wtl_pe *self, wtl_site *site, const wtl_team *t, _Atomic uint32_t *word, uint32_t epoch)
+{
+  arrival a = {word, epoch};
+  wtl_team_wait_for_arrival(self, site, t, WTL_WATCH_CONTROL, arrived, &a);
+}
+
+/* The words in which PE `pe` of this node is told of arrivals. */
+static _Atomic uint32_t *rounds_of(const wtl_pe *self, const wtl_team *t, int pe)
+{
+  return (_Atomic uint32_t *)(void *)(t->rounds + (size_t)self->slot_of[pe] * t->rounds_stride);
+}
+
+/* Among the PEs of a node. */
+static void disseminate(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch)
+{
+  _Atomic uint32_t *mine = rounds_of(self, t, self->me);
+  for (int k = 0; 1 << k < t->n_local; k++) {
+    int i = t->local_me + (1 << k);
+    if (i >= t->n_local) i -= t->n_local;
+    int to = t->local[i];
+    atomic_store_explicit(&rounds_of(self, t, to)[k], epoch, memory_order_seq_cst);
+    wtl_touch_control(self, to);
+    wait_for_arrival(self, site, t, &mine[k], epoch);
+  }
+}
+
+/*
+ * Among the leaders of the nodes, over the network. The world's words carry two bits beside the epoch, for the governor:
+ * the most that a PE of the nodes heard of so far waited in its last region (WTL_WAITS_*).
+ */
+static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *none)
+{
+  bool of_world = t == &self->world;
+  wtl_room *room = &wtl_rooms_of(self, self->me)->room[t->room];
+  _Atomic uint32_t *mine = of_world ? wtl_control_of(self, self->me)->node_barrier : room->node_round;
+  size_t offset = (size_t)t->room * sizeof *room + offsetof(wtl_room, node_round);
+  const wtl_governor *g = of_world ? self->door.governor : NULL;
+  uint32_t waits = g ? wtl_governor_node_waits(g) : 0, step = of_world ? WTL_WAITS_CLASSES : 1;
+  for (int k = 0; 1 << k < t->n_nodes; k++) {
+    int to = t->leader[(t->node + (1 << k)) % t->n_nodes];
+    if (of_world)
+      wtl_far_signal(self, to, k, step * epoch + waits);
+    else
+      wtl_far_room_signal(self, to, offset + (size_t)k * sizeof epoch, epoch);
+    wait_for_arrival(self, site, t, &mine[k], step * epoch);
+    uint32_t told = atomic_load_explicit(&mine[k], memory_order_relaxed) % step;
+    if (told > waits) waits = told;
+  }
+  if (g) atomic_store_explicit(&self->votes->far_waits, waits, memory_order_relaxed);
+}
+
+static void release(wtl_pe *self, wtl_team *t, uint32_t epoch)
+{
+  atomic_store_explicit(t->released, epoch, memory_order_seq_cst);
+  for (int i = 0; i < t->n_local; i++) wtl_touch_control(self, t->local[i]);
+}
+
+/* The last of a node's PEs to arrive lets all of them go. */
+static void count(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch)
+{
+  if (atomic_fetch_add_explicit(t->arrived, 1, memory_order_seq_cst) + 1 < (uint32_t)t->n_local) {
+    wait_for_arrival(self, site, t, t->released, epoch);
+    return;
+  }
+  atomic_store_explicit(t->arrived, 0, memory_order_relaxed);
+  release(self, t, epoch);
+}
+
+/* Several nodes: the leader waits for its node's PEs, then for the other nodes (by `lead`), then lets its PEs go. */
+static void count_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, wtl_lead_fn lead, void *arg)
+{
+  uint32_t all = epoch * (uint32_t)t->n_local; /* arrivals of all barriers so far; wraps as the epochs do */
+  bool leads = t->local_me == 0;
+  if (atomic_fetch_add_explicit(t->arrived, 1, memory_order_seq_cst) + 1 == all && !leads)
+    wtl_touch_control(self, t->local[0]);
+  if (!leads) {
+    wait_for_arrival(self, site, t, t->released, epoch);
+    return;
+  }
+  wait_for_arrival(self, site, t, t->arrived, all);
+  if (lead) lead(self, site, t, epoch, arg);
+  release(self, t, epoch);
+}
+
+void wtl_team_part(wtl_pe *self, wtl_site *site, wtl_team *t)
+{
+  wtl_team_barrier(self, site, t);
+  disseminate(self, site, t, ++t->epoch);
+}
+
+void wtl_team_barrier_led(wtl_pe *self, wtl_site *site, wtl_team *t, wtl_lead_fn lead, void *arg)
+{
+  count_nodes(self, site, t, ++t->epoch, lead, arg);
+}
+
+void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
+{
+  uint32_t epoch = ++t->epoch;
+  t->small_read = t->small_epoch;
+  wtl_governor *governor = t == &self->world ? self->door.governor : NULL; /* it learns from what all PEs do together */
+  if (t->n == 1) return;
+  uint64_t came = wtl_meeting_begins(self, t);
+  if (WTL_UNLIKELY(governor != NULL)) wtl_governor_enter_barrier(governor);
+  if (WTL_UNLIKELY(t->sync != NULL))
+    wtl_active_barrier(self, site, t);
+  else if (t->n_nodes > 1)
+    count_nodes(self, site, t, epoch, disseminate_nodes, NULL);
+  else if (self->central_barrier)
+    count(self, site, t, epoch);
+  else
+    disseminate(self, site, t, epoch);
+  if (WTL_UNLIKELY(governor != NULL)) wtl_governor_leave_barrier(governor, site->addr);
+  wtl_meeting_ends(self, site, came);
+}
+
+void wtl_barrier(wtl_pe *self, wtl_site *site)
+{
+  wtl_team_barrier(self, site, &self->world);
+}

@@ -1,0 +1,162 @@
+#include "team/team.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "team/barrier.h"
+
+static void need_memory(const void *p)
+{
+  if (!p) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for a team");
+}
+
+/* Points a team to its room. */
+static void move_in(wtl_pe *self, wtl_team *t, int room)
+{
+  size_t at = offsetof(wtl_rooms, room) + (size_t)room * sizeof(wtl_room);
+  wtl_room *first = &wtl_rooms_of(self, t->local[0])->room[room];
+  t->room = room;
+  t->rounds = self->rooms + at + offsetof(wtl_room, round);
+  t->lines = self->rooms + at + offsetof(wtl_room, small);
+  t->rounds_stride = t->lines_stride = sizeof(wtl_rooms);
+  t->arrived = &first->arrived;
+  t->released = &first->epoch;
+}
+
+/* The world's words lie closer together. */
+static void start_world(wtl_pe *self)
+{
+  wtl_team *t = &self->world;
+  *t = (wtl_team){.me = self->me, .n = self->n, .stride = 1};
+  t->n_local = self->n_local;
+  t->local_me = self->slot;
+  t->n_nodes = self->boot.n_nodes;
+  t->node = self->boot.node;
+  t->local = self->boot.local_pe;
+  t->leader = self->boot.leader_pe;
+  t->room = WTL_ROOM_OF_WORLD;
+  t->rounds = self->controls + offsetof(wtl_control, barrier);
+  t->lines = self->controls + offsetof(wtl_control, small);
+  t->rounds_stride = t->lines_stride = sizeof(wtl_control);
+  t->arrived = &self->shared->arrived;
+  t->released = &self->shared->epoch;
+  t->handle = 1;
+}
+
+static void start_node(wtl_pe *self)
+{
+  wtl_team *t = &self->teams[WTL_ROOM_OF_NODE];
+  *t = (wtl_team){.me = self->slot, .n = self->n_local, .stride = 1, .of_node = true};
+  t->n_local = self->n_local;
+  t->local_me = self->slot;
+  t->n_nodes = 1;
+  t->local = t->leader = self->boot.local_pe;
+  t->handle = 2;
+  move_in(self, t, WTL_ROOM_OF_NODE);
+}
+
+void wtl_teams_start(wtl_pe *self)
+{
+  need_memory(self->teams = calloc(WTL_MOST_TEAMS, sizeof *self->teams));
+  self->rooms_taken = (1 << WTL_FIRST_ROOM) - 1;
+  self->splits = 0;
+  self->is_choosing = false;
+  start_world(self);
+  start_node(self);
+}
+
+void wtl_teams_stop(wtl_pe *self)
+{
+  for (int room = 0; room < WTL_MOST_TEAMS; room++) {
+    free(self->teams[room].scratch);
+    free(self->teams[room].owned);
+    free(self->teams[room].node_of);
+  }
+  free(self->teams);
+  free(self->world.scratch);
+  free(self->world.node_of);
+}
+
+int wtl_team_number(const wtl_pe *self, const wtl_team *t, int pe)
+{
+  int at = t->of_node ? self->slot_of[pe] : pe, i = t->stride ? (at - t->start) / t->stride : 0;
+  if (at < 0 || i < 0 || i >= t->n || t->start + i * t->stride != at) return -1;
+  return i;
+}
+
+/* Handles of made teams: room, and above it the generation. */
+enum { GENERATION_SHIFT = 8 };
+
+wtl_team *wtl_team_find(const wtl_pe *self, uintptr_t handle)
+{
+  wtl_team *t = &self->teams[handle % WTL_MOST_TEAMS];
+  if (handle == 2) return &self->teams[WTL_ROOM_OF_NODE];
+  return handle >> GENERATION_SHIFT && t->handle == handle ? t : NULL;
+}
+
+/* Who of the team is on this node, and who leads it on each node: the first of its PEs there. */
+static void find_places(wtl_pe *self, wtl_team *t, int start, int stride, const int *node_of)
+{
+  int *local, *leader, *index;
+  need_memory(t->owned = calloc((size_t)t->n * 3, sizeof *t->owned));
+  t->local = local = t->owned;
+  t->leader = leader = local + t->n;
+  index = leader + t->n; /* the node's number in the job, of each leader */
+  for (int i = 0; i < t->n; i++) {
+    int pe = wtl_team_pe(self, t, i), node = node_of[start + i * stride], k = 0;
+    if (self->slot_of[pe] >= 0) {
+      if (pe == self->me) t->local_me = t->n_local;
+      local[t->n_local++] = pe;
+    }
+    while (k < t->n_nodes && index[k] != node) k++;
+    if (node == self->boot.node) t->node = k;
+    if (k < t->n_nodes) continue;
+    index[k] = node;
+    leader[t->n_nodes++] = pe;
+  }
+}
+
+wtl_team *wtl_team_make(wtl_pe *self, wtl_team *parent, int start, int stride, int n, int room, const int *node_of)
+{
+  wtl_team *t = &self->teams[room];
+  uint32_t generation = t->generation + 1;
+  *t = (wtl_team){.n = n, .of_node = parent->of_node, .generation = generation};
+  t->start = parent->start + start * parent->stride;
+  t->stride = stride * parent->stride;
+  t->me = wtl_team_number(self, t, self->me);
+  find_places(self, t, start, stride, node_of);
+  move_in(self, t, room);
+  memset(&wtl_rooms_of(self, self->me)->room[room], 0, offsetof(wtl_room, stage));
+  t->handle = (uintptr_t)generation << GENERATION_SHIFT | (uintptr_t)room;
+  return t;
+}
+
+void wtl_teams_made(wtl_pe *self, wtl_site *site, wtl_team *parent)
+{
+  wtl_team_barrier(self, site, parent);
+}
+
+void wtl_team_free(wtl_pe *self, wtl_site *site, wtl_team *t)
+{
+  wtl_team_part(self, site, t);
+  t->handle = 0;
+  free(t->owned);
+  free(t->scratch);
+  free(t->node_of);
+  t->owned = t->node_of = NULL;
+  t->scratch = NULL;
+  atomic_fetch_and(&self->rooms_taken, ~(1ull << t->room));
+}
+
+void wtl_team_keep_places(wtl_team *t, const int *node_of)
+{
+  need_memory(t->node_of = malloc((size_t)t->n * sizeof *node_of));
+  memcpy(t->node_of, node_of, (size_t)t->n * sizeof *node_of);
+}
+
+void wtl_active_set(wtl_pe *self, wtl_team *t, int start, int stride, int n, long *sync)
+{
+  *t = (wtl_team){.n = n, .start = start, .stride = stride, .room = -1, .sync = sync};
+  t->me = wtl_team_number(self, t, self->me);
+}

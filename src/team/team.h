@@ -1,0 +1,76 @@
+/*
+ * team.h - teams: which PEs belong together, and where they meet.
+ *
+ * A team holds one of WTL_MOST_TEAMS rooms, the same on all its PEs; each PE has its own copy of a room in the arena
+ * (wtl_room). A new team takes a room that all its PEs have free, as each has told the parent's. The world meets in
+ * wtl_control instead, and has room 1 for what that lacks; room 0 is the team of the node's PEs. Both exist from the
+ * start.
+ *
+ * A handle is room and generation, so that one of a destroyed team is noticed.
+ */
+#ifndef WTL_TEAM_TEAM_H
+#define WTL_TEAM_TEAM_H
+
+#include "pgas/pe.h"
+
+enum { WTL_ROOM_OF_NODE, WTL_ROOM_OF_WORLD, WTL_FIRST_ROOM };
+
+void wtl_teams_start(wtl_pe *self);
+void wtl_teams_stop(wtl_pe *self);
+
+/* The job's number of the team's PE `i`, 0 <= i < n. */
+static inline int wtl_team_pe(const wtl_pe *self, const wtl_team *t, int i)
+{
+  int at = t->start + i * t->stride;
+  return WTL_UNLIKELY(t->of_node) ? self->boot.local_pe[at] : at;
+}
+
+/* The team's number of the job's PE `pe`; -1: it is not in the team. */
+int wtl_team_number(const wtl_pe *self, const wtl_team *t, int pe);
+
+/* The team of a handle that wtl_team_make gave; NULL: there is none (any more). */
+wtl_team *wtl_team_find(const wtl_pe *self, uintptr_t handle);
+
+/* PEs of a team: start, start + stride, ..., n of them. */
+typedef struct wtl_range {
+  int start, stride, n;
+} wtl_range;
+
+bool wtl_range_has(const wtl_range *r, int pe);
+
+/*
+ * Collective over `parent`: finds `n` rooms (0 to 2) for teams among the PEs `members` of its own, whose `words` describe
+ * the request. 0, and the rooms in rooms[], which all members find alike; -1 if the members do not all have as many free;
+ * or 1 + a PE of `members` whose `words` are not this one's (if this PE is a member). On 0 and -1 node_of[i] is the node of
+ * the parent's PE i. wtl_teams_made must follow. Several threads may be in it, each with a parent of its own.
+ */
+int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t words, const wtl_range *members, int n,
+                   int rooms[], int node_of[]);
+
+/* Makes the team of parent's PEs start, start + stride, ... (n of them, this PE among them) in `room`. */
+wtl_team *wtl_team_make(wtl_pe *self, wtl_team *parent, int start, int stride, int n, int room, const int *node_of);
+
+/* Ends what wtl_team_agree began: from now on the new teams may meet. */
+void wtl_teams_made(wtl_pe *self, wtl_site *site, wtl_team *parent);
+
+/* Collective over the team: gives its room back. */
+void wtl_team_free(wtl_pe *self, wtl_site *site, wtl_team *t);
+
+/* Keeps the nodes of a team's PEs, as all of them said; who is in the job does not change. */
+void wtl_team_keep_places(wtl_team *t, const int *node_of);
+
+/*
+ * A barrier at which each PE of the team tells what it is about to do (check/arguments.c): words[WTL_TOLD_SERIAL] is filled in, and
+ * the last one, the call, is not compared. Returns -1 where all tell the same. Where they do not, the PE that is to say
+ * so gets the job's number of one that tells something else, and `theirs`, what that one tells; the others wait for the
+ * job's end. A PE that is elsewhere has an older serial.
+ */
+enum { WTL_TOLD_SERIAL };
+int wtl_team_compare(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t words[WTL_TOLD_WORDS],
+                     uint64_t theirs[WTL_TOLD_WORDS]);
+
+/* The set of one call of the old kind; `sync`: WTL_ACTIVE_WORDS symmetric longs, all 0 between calls. */
+enum { WTL_ACTIVE_WORDS = 24 };
+void wtl_active_set(wtl_pe *self, wtl_team *t, int start, int stride, int n, long *sync);
+
+#endif

@@ -1,0 +1,99 @@
+/*
+ * How the PEs of a team that is split agree on rooms for the new ones.
+ *
+ * Threads of a PE may split several teams at once, and two that choose at the same time might choose the same room. So one
+ * of them chooses, and the others begin anew, with all PEs of theirs: the lowest parent's of those that wait goes first, so
+ * that the lowest of all gets through.
+ */
+#include <string.h>
+
+#include "team/team.h"
+#include "team/barrier.h"
+#include "pgas/far.h"
+
+bool wtl_range_has(const wtl_range *r, int pe)
+{
+  int i = r->stride ? (pe - r->start) / r->stride : 0;
+  return i >= 0 && i < r->n && r->start + i * r->stride == pe;
+}
+
+static bool may_choose(wtl_pe *self, const wtl_team *parent)
+{
+  uint64_t mine = 1ull << parent->room, splits = atomic_fetch_or(&self->splits, mine);
+  return (splits & (mine - 1)) == 0 && !atomic_exchange(&self->is_choosing, true);
+}
+
+static void has_chosen(wtl_pe *self)
+{
+  atomic_store(&self->is_choosing, false);
+}
+
+enum { FREE_ROOMS, WORDS, NODE };
+enum { NOT_NOW = 1 << WTL_ROOM_OF_NODE }; /* of FREE_ROOMS, which never has this one */
+
+/* Takes the lowest `n` rooms that are free in `free_rooms`. */
+static bool choose(uint64_t free_rooms, int n, int rooms[])
+{
+  for (int i = 0; i < n; i++) {
+    if (!free_rooms) return false;
+    rooms[i] = __builtin_ctzll(free_rooms);
+    free_rooms &= free_rooms - 1;
+  }
+  return true;
+}
+
+typedef struct agreement {
+  uint64_t free_rooms; /* on all members */
+  bool chooses;        /* all PEs let it */
+  int other;           /* a member who asks for something else; -1: none */
+} agreement;
+
+/* What all PEs of the parent say. */
+static agreement hear(wtl_pe *self, wtl_site *site, const wtl_team *parent, uint64_t words, const wtl_range *members,
+                      int node_of[])
+{
+  agreement a = {.free_rooms = UINT64_MAX, .chooses = true, .other = -1};
+  size_t offset = (size_t)parent->room * sizeof(wtl_room) + offsetof(wtl_room, said);
+  bool is_member = wtl_range_has(members, parent->me);
+  for (int i = 0; i < parent->n; i++) {
+    int pe = wtl_team_pe(self, parent, i);
+    uint64_t said[NODE + 1];
+    if (self->slot_of[pe] >= 0)
+      memcpy(said, wtl_rooms_of(self, pe)->room[parent->room].said, sizeof said);
+    else
+      wtl_far_room_get(self, site, said, sizeof said, pe, offset);
+    node_of[i] = (int)said[NODE];
+    a.chooses = a.chooses && said[FREE_ROOMS] != NOT_NOW;
+    if (!wtl_range_has(members, i)) continue;
+    a.free_rooms &= said[FREE_ROOMS];
+    if (is_member && said[WORDS] != words) a.other = pe;
+  }
+  return a;
+}
+
+int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t words, const wtl_range *members, int n,
+                   int rooms[], int node_of[])
+{
+  uint64_t *mine = wtl_rooms_of(self, self->me)->room[parent->room].said;
+  agreement all;
+  /* Nobody chooses before all have come: they may come to another thread's split first, and that would wait for this one. */
+  if (self->threads_anywhere) wtl_team_barrier(self, site, parent);
+  for (;;) {
+    bool chooses = may_choose(self, parent);
+    mine[FREE_ROOMS] = chooses ? ~self->rooms_taken : NOT_NOW;
+    mine[WORDS] = words;
+    mine[NODE] = (uint64_t)self->boot.node;
+    wtl_team_barrier(self, site, parent);
+    all = hear(self, site, parent, words, members, node_of);
+    if (all.chooses) break;
+    if (chooses) has_chosen(self);
+    wtl_team_barrier(self, site, parent); /* all have heard */
+  }
+  bool found = choose(all.free_rooms, n, rooms);
+  for (int i = 0; found && i < n && wtl_range_has(members, parent->me); i++)
+    atomic_fetch_or(&self->rooms_taken, 1ull << rooms[i]);
+  atomic_fetch_and(&self->splits, ~(1ull << parent->room));
+  has_chosen(self);
+  if (all.other >= 0) return 1 + all.other;
+  return found ? 0 : -1;
+}
