@@ -105,12 +105,16 @@ typedef struct armci_meminfo_ds {
 int ARMCI_Init(void);
 int ARMCI_Init_args(int *argc, char ***argv);
 
-/* * The same; `level` as of MPI_Init_thread. With MPI_THREAD_MULTIPLE several threads may call at once, but for what is
- * collective. The plain calls take that from MPI, where the program has asked it for that level before. */
+/**
+ * The same; `level` as of MPI_Init_thread. With MPI_THREAD_MULTIPLE several threads may call at once, but for what is
+ * collective. The plain calls take that from MPI, where the program has asked it for that level before.
+ */
 int ARMCI_Init_thread(int level);
 
-/* * The same among the processes of `comm` alone, after MPI_Init: ARMCI's processes are those, numbered by it. Others may
- * start among themselves. Where ARMCI or OpenSHMEM has been started, `comm` makes no difference. */
+/**
+ * The same among the processes of `comm` alone, after MPI_Init: ARMCI's processes are those, numbered by it. Others may
+ * start among themselves. Where ARMCI or OpenSHMEM has been started, `comm` makes no difference.
+ */
 int ARMCI_Init_thread_comm(int level, WTL_MPI_COMM comm);
 
 /** The same for one thread; it returns 1 if it did it, and 0 if not: so Global Arrays asks. */
@@ -126,8 +130,10 @@ void ARMCI_Error(const char *msg, int code);
 
 /* --- memory --- */
 
-/* * Collective: each process its own number of bytes, also 0. ptrs[i] becomes the address of process i's, NULL for 0.
- * Where one has no room nobody gets anything, and all return non-zero. At least 64-byte aligned. */
+/**
+ * Collective: each process its own number of bytes, also 0. ptrs[i] becomes the address of process i's, NULL for 0.
+ * Where one has no room nobody gets anything, and all return non-zero. At least 64-byte aligned.
+ */
 int ARMCI_Malloc(void **ptrs, armci_size_t bytes);
 
 /** Collective. `ptr`: what this process got, or NULL. Waits until all that was sent to anybody is done. */
@@ -146,15 +152,19 @@ int ARMCI_Malloc_memdev(void **ptrs, armci_size_t bytes, const char *device);
 int ARMCI_Malloc_group_memdev(void **ptrs, armci_size_t bytes, ARMCI_Group *group, const char *device);
 int ARMCI_Free_memdev(void *ptr);
 
-/* * Alone: memory for others, which send *info to each other. ARMCI_Memat: the address `offset` bytes into it;
- * ARMCI_Memdt ends the use of that; ARMCI_Memctl, of its owner, frees it. `flag` makes no difference. */
+/**
+ * Alone: memory for others, which send *info to each other. ARMCI_Memat: the address `offset` bytes into it;
+ * ARMCI_Memdt ends the use of that; ARMCI_Memctl, of its owner, frees it. `flag` makes no difference.
+ */
 void ARMCI_Memget(size_t bytes, armci_meminfo_t *info, int flag);
 void *ARMCI_Memat(armci_meminfo_t *info, long offset);
 void ARMCI_Memdt(armci_meminfo_t *info, long offset);
 void ARMCI_Memctl(armci_meminfo_t *info);
 
-/* * Before and after loads and stores of this process to its own memory that others reach, where other libraries need
- * it. */
+/**
+ * Before and after loads and stores of this process to its own memory that others reach, where other libraries need
+ * it.
+ */
 void ARMCI_Access_begin(void *ptr);
 void ARMCI_Access_end(void *ptr);
 
@@ -247,12 +257,16 @@ void ARMCI_GroupFence(ARMCI_Group *group);
 /** Collective: all that all did is done. */
 void ARMCI_Barrier(void);
 
-/* * *ploc = *prem, and *prem += value (fetch-and-add); or *ploc and *prem change places (swap). int, or long for
- * _LONG. */
+/**
+ * ploc = *prem, and *prem += value (fetch-and-add); or *ploc and *prem change places (swap). int, or long for
+ * _LONG.
+ */
 int ARMCI_Rmw(int op, void *ploc, void *prem, int value, int proc);
 
-/* * Collective: `count` mutexes of each process. A process that holds one must not lock it again, from another thread
- * neither. */
+/**
+ * Collective: `count` mutexes of each process. A process that holds one must not lock it again, from another thread
+ * neither.
+ */
 int ARMCI_Create_mutexes(int count);
 int ARMCI_Destroy_mutexes(void);
 void ARMCI_Lock(int mutex, int proc);
@@ -266,8 +280,10 @@ int armci_notify_wait(int proc, int *times);
 
 /* --- groups --- */
 
-/* * Over the members, which `pids` names by their numbers in the parent (ARMCI_Group_create: in the default group).
- * Others may call it too, and get a handle that says so (ARMCI_Group_rank). */
+/**
+ * Over the members, which `pids` names by their numbers in the parent (ARMCI_Group_create: in the default group).
+ * Others may call it too, and get a handle that says so (ARMCI_Group_rank).
+ */
 void ARMCI_Group_create(int n, int *pids, ARMCI_Group *group);
 void ARMCI_Group_create_child(int n, int *pids, ARMCI_Group *group, ARMCI_Group *parent);
 void ARMCI_Group_free(ARMCI_Group *group);

@@ -71,8 +71,10 @@ void armci_msg_dgop(double *x, int n, char *op);
 void armci_msg_reduce(void *x, int n, char *op, int type);
 void armci_msg_reduce_scope(int scope, void *x, int n, char *op, int type);
 
-/* * x: `bytes` that begin with a value of `type`. All get those of the process with the least ("min") or greatest
- * ("max") value, the first of several; processes with `contribute` 0 have none. */
+/**
+ * x: `bytes` that begin with a value of `type`. All get those of the process with the least ("min") or greatest
+ * ("max") value, the first of several; processes with `contribute` 0 have none.
+ */
 void armci_msg_sel(void *x, int bytes, char *op, int type, int contribute);
 void armci_msg_sel_scope(int scope, void *x, int bytes, char *op, int type, int contribute);
 
@@ -84,8 +86,10 @@ void armci_msg_clus_llgop(long long *x, int n, char *op);
 void armci_msg_clus_fgop(float *x, int n, char *op);
 void armci_msg_clus_dgop(double *x, int n, char *op);
 
-/* * Over a group. The root of a broadcast is the job's number of a member; scopes are of the group: its members of a
- * node, or its first one of each node. */
+/**
+ * Over a group. The root of a broadcast is the job's number of a member; scopes are of the group: its members of a
+ * node, or its first one of each node.
+ */
 void armci_msg_group_barrier(ARMCI_Group *group);
 void parmci_msg_group_barrier(ARMCI_Group *group);
 void armci_msg_group_bcast_scope(int scope, void *buf, int bytes, int root, ARMCI_Group *group);

@@ -104,8 +104,10 @@ wattle_energy_t *wattle_energy_open(const char *meter);
 /** Stops counting and frees the handle, its regions included. NULL is allowed. */
 void wattle_energy_close(wattle_energy_t *e);
 
-/* * Name of the meter in use: "powercap", "perf", "cray", "hwmon", "nvml", "model" or "none". Owned by the library;
- * valid as long as the handle. */
+/**
+ * Name of the meter in use: "powercap", "perf", "cray", "hwmon", "nvml", "model" or "none". Owned by the library;
+ * valid as long as the handle.
+ */
 const char *wattle_energy_meter(const wattle_energy_t *e);
 
 /** Why no better meter is in use, how access is granted safely; "" if none is better. Valid as long as the handle. */

@@ -149,9 +149,23 @@ static void *serve(void *arg)
   return NULL;
 }
 
+/* Its thread has ended, or never began. */
+static void release(wtl_agent *a)
+{
+  if (a->wake >= 0) close(a->wake);
+  if (a->alarm >= 0) close(a->alarm);
+  pthread_mutex_destroy(&a->serving);
+  free(a);
+}
+
 wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), void *of, char *error, size_t size)
 {
   wtl_agent *a = calloc(1, sizeof *a);
+  int rc = 0;
+  if (!a) {
+    snprintf(error, size, "no memory for the progress agent");
+    return NULL;
+  }
   a->net = net;
   a->also = also;
   a->also_of = of;
@@ -160,9 +174,10 @@ wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), voi
   a->linger_ticks = lingers ? (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick()) : 0;
   a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   a->alarm = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (a->wake < 0 || a->alarm < 0 || wtl_thread_start(&a->thread, NULL, serve, a)) {
-    snprintf(error, size, "the progress agent does not start: %s", strerror(errno));
-    free(a);
+  if (a->wake < 0 || a->alarm < 0) rc = errno;
+  if (rc || (rc = wtl_thread_start(&a->thread, NULL, serve, a)) != 0) {
+    snprintf(error, size, "the progress agent does not start: %s", strerror(rc));
+    release(a);
     return NULL;
   }
   return a;
@@ -185,9 +200,7 @@ void wtl_agent_stop(wtl_agent *a)
   eventfd_write(a->wake, 1);
   nudge(a);
   pthread_join(a->thread, NULL);
-  close(a->wake);
-  close(a->alarm);
-  free(a);
+  release(a);
 }
 
 /* --- what waiting threads call: any of them, several at a time ---------------------------------------------------- */

@@ -32,7 +32,7 @@ static void let_go(MPI_Errhandler handler)
   if (!is_of_mpi(handler)) PMPI_Errhandler_free(&handler);
 }
 
-static errors take_errors(const wtl_frame *f)
+static errors take_errors(const wtl_mpi_frame *f)
 {
   errors e = {.taken = false};
   MPI_Errhandler own;
@@ -48,7 +48,7 @@ static errors take_errors(const wtl_frame *f)
   return e;
 }
 
-static void give_errors_back(const wtl_frame *f, errors *e, int rc)
+static void give_errors_back(const wtl_mpi_frame *f, errors *e, int rc)
 {
   if (e->taken) {
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, e->world);
@@ -59,13 +59,13 @@ static void give_errors_back(const wtl_frame *f, errors *e, int rc)
 
 #else
 
-static errors take_errors(const wtl_frame *f)
+static errors take_errors(const wtl_mpi_frame *f)
 {
   (void)f;
   return (errors){.taken = false};
 }
 
-static void give_errors_back(const wtl_frame *f, errors *e, int rc)
+static void give_errors_back(const wtl_mpi_frame *f, errors *e, int rc)
 {
   (void)f, (void)e, (void)rc;
 }
@@ -86,7 +86,7 @@ static bool test(void *arg)
   return flag || a->rc != MPI_SUCCESS;
 }
 
-int wtl_mpi_finish(wtl_frame *f, MPI_Request *request, MPI_Status *status)
+int wtl_mpi_finish(wtl_mpi_frame *f, MPI_Request *request, MPI_Status *status)
 {
   of_c a = {request, status, MPI_SUCCESS};
   errors e = take_errors(f);
@@ -112,7 +112,7 @@ static bool test_f(void *arg)
   return flag || a->rc != MPI_SUCCESS;
 }
 
-MPI_Fint wtl_mpi_finish_f(wtl_frame *f, int language, MPI_Fint *request, void *status)
+MPI_Fint wtl_mpi_finish_f(wtl_mpi_frame *f, int language, MPI_Fint *request, void *status)
 {
   of_fortran a = {.request = request, .status = status, .rc = MPI_SUCCESS};
   *(void **)&a.test = wtl_mpi_real[language][WTL_MPI_Test];

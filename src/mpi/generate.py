@@ -171,7 +171,7 @@ def opening(call: Call, language: Language) -> list[str]:
         "{",
         f"  {'MPI_Fint' if out else 'int'} rc = MPI_SUCCESS;",
         "  uint64_t bytes = 0;",
-        "  wtl_frame f;",
+        "  wtl_mpi_frame f;",
         "  if (wtl_mpi_is_out()) {",
         "    " + language.real(call.name, call.names, "rc"),
         "    " + ("if (ierror) *ierror = rc;\n    return;" if out else "return rc;"),

@@ -147,7 +147,7 @@ def counted(row: Call, run: str, fortran: bool, checked: bool) -> list[str]:
         "  if (wtl_mpi_is_out()) {",
         f"    wtl_mpi_hand_over({run}, &a);",
         "  } else {",
-        "    wtl_frame f;",
+        "    wtl_mpi_frame f;",
         f"    uint64_t bytes = {bytes_.replace('PMPI_', 'wtl_handed_')};",
         f"    wtl_mpi_enter(&f, {row.id(language.large)}, WTL_HERE, bytes);",
         *meets,

@@ -14,7 +14,7 @@
 /* Open MPI looks for events once in each flush, whether it waits or not: who finds nothing so often does wait. */
 enum { LOOKS_OF_A_WAIT = 2 };
 
-void wtl_mpi_keep(wtl_frame *f)
+void wtl_mpi_keep(wtl_mpi_frame *f)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
   wtl_governor *g = wtl_mpi_self->door.governor;
@@ -26,7 +26,7 @@ void wtl_mpi_keep(wtl_frame *f)
   if (wtl_governor_wait(g, f->site, t->entered) == 0) wtl_governor_slack(g, t->entered);
 }
 
-void wtl_mpi_kept(wtl_frame *f)
+void wtl_mpi_kept(wtl_mpi_frame *f)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
   wtl_governor *g = wtl_mpi_self->door.governor;

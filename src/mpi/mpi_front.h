@@ -84,14 +84,14 @@ extern _Thread_local wtl_mpi_thread wtl_mpi_here __attribute__((tls_model("initi
 
 /* --- a call --- */
 
-typedef struct wtl_frame {
+typedef struct wtl_mpi_frame {
   wtl_site *site;
   uint64_t bytes, start, waited;
   bool timed;
   bool meets;    /* all processes of the program, and the governor or a timeline wants to know */
   uint64_t came; /* tick at which this one came to that */
   MPI_Comm comm; /* whose error handler hears of an error; MPI_COMM_NULL: MPI has told it already */
-} wtl_frame;
+} wtl_mpi_frame;
 
 extern const wtl_call_info wtl_mpi_calls[];
 
@@ -109,7 +109,7 @@ static inline bool wtl_mpi_is_out(void)
 /* The tests that the program made until now are no wait any more (poll.c). */
 void wtl_mpi_poll_no_more(void);
 
-static inline void wtl_mpi_open(wtl_frame *f, uint32_t call, uintptr_t from, uint64_t bytes)
+static inline void wtl_mpi_open(wtl_mpi_frame *f, uint32_t call, uintptr_t from, uint64_t bytes)
 {
   wtl_mpi_here.inside = true;
   f->site = wtl_profile_enter(&wtl_mpi_self->profile, from, call, bytes);
@@ -123,7 +123,7 @@ static inline void wtl_mpi_open(wtl_frame *f, uint32_t call, uintptr_t from, uin
   }
 }
 
-static inline void wtl_mpi_enter(wtl_frame *f, uint32_t call, uintptr_t from, uint64_t bytes)
+static inline void wtl_mpi_enter(wtl_mpi_frame *f, uint32_t call, uintptr_t from, uint64_t bytes)
 {
   if (WTL_UNLIKELY(wtl_mpi_here.polling.idle)) wtl_mpi_poll_no_more();
   wtl_mpi_open(f, call, from, bytes);
@@ -133,15 +133,15 @@ static inline void wtl_mpi_enter(wtl_frame *f, uint32_t call, uintptr_t from, ui
  * In a collective call that nobody leaves before all have come: where it is all processes of the program that meet, a
  * region of the governor's ends, and another begins (governed.c). A timeline keeps it, too.
  */
-void wtl_mpi_arrive(wtl_frame *f, MPI_Comm comm);
-void wtl_mpi_depart(wtl_frame *f);
-static inline void wtl_mpi_meet(wtl_frame *f, MPI_Comm comm)
+void wtl_mpi_arrive(wtl_mpi_frame *f, MPI_Comm comm);
+void wtl_mpi_depart(wtl_mpi_frame *f);
+static inline void wtl_mpi_meet(wtl_mpi_frame *f, MPI_Comm comm)
 {
   if (WTL_UNLIKELY(wtl_mpi_self->door.governor != NULL || wtl_mpi_self->profile.timeline_bytes != 0))
     wtl_mpi_arrive(f, comm);
 }
 
-static inline void wtl_mpi_close(wtl_frame *f)
+static inline void wtl_mpi_close(wtl_mpi_frame *f)
 {
   if (WTL_UNLIKELY(f->meets)) wtl_mpi_depart(f);
   if (WTL_UNLIKELY(f->timed)) wtl_profile_leave(f->site, f->bytes, f->start, f->waited);
@@ -149,21 +149,21 @@ static inline void wtl_mpi_close(wtl_frame *f)
 }
 
 /* Who waits for what the call has sent, or taken, may be asleep. */
-static inline void wtl_mpi_leave(wtl_frame *f)
+static inline void wtl_mpi_leave(wtl_mpi_frame *f)
 {
   wtl_ring_others(&wtl_mpi_self->door.ring);
   wtl_mpi_close(f);
 }
 
 /* Waits until test(arg) is true. */
-static inline void wtl_mpi_wait(wtl_frame *f, bool (*test)(void *), void *arg)
+static inline void wtl_mpi_wait(wtl_mpi_frame *f, bool (*test)(void *), void *arg)
 {
   wtl_door_wait_by_tests(&wtl_mpi_self->door, f->site, &wtl_mpi_self->tests, test, arg, &wtl_mpi_here.news);
 }
 
 /* Waits for a request; returns what MPI_Test said. _f: one of Fortran's, `status` never what stands for none. */
-int wtl_mpi_finish(wtl_frame *f, MPI_Request *request, MPI_Status *status);
-MPI_Fint wtl_mpi_finish_f(wtl_frame *f, int language, MPI_Fint *request, void *status);
+int wtl_mpi_finish(wtl_mpi_frame *f, MPI_Request *request, MPI_Status *status);
+MPI_Fint wtl_mpi_finish_f(wtl_mpi_frame *f, int language, MPI_Fint *request, void *status);
 
 /*
  * With MPI_THREAD_MULTIPLE, Open MPI 4.1's MPI_Waitall never returns where it finds a request that has failed already:
@@ -199,8 +199,8 @@ static inline void wtl_mpi_has_polled_requests(void)
 }
 
 /* Around a blocking call that stays as it is (idle.c). */
-void wtl_mpi_keep(wtl_frame *f);
-void wtl_mpi_kept(wtl_frame *f);
+void wtl_mpi_keep(wtl_mpi_frame *f);
+void wtl_mpi_kept(wtl_mpi_frame *f);
 
 /* Called where MPI has nothing to do: where Open MPI would give up the core, and where MPICH's look found nothing.
  * False: the core shall be given up. */
@@ -253,8 +253,8 @@ wtl_mpi_stand wtl_mpi_stands(wtl_mpi_still *still);
 
 /* Around a test of the program's own, instead of entering and leaving; `from`: the tick that the first returned
  * (poll.c). */
-uint64_t wtl_mpi_poll(wtl_frame *f, uint32_t call, uintptr_t at);
-void wtl_mpi_polled(wtl_frame *f, uint64_t from, bool found);
+uint64_t wtl_mpi_poll(wtl_mpi_frame *f, uint32_t call, uintptr_t at);
+void wtl_mpi_polled(wtl_mpi_frame *f, uint64_t from, bool found);
 
 /* --- Fortran --- */
 

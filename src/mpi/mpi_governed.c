@@ -154,7 +154,7 @@ static bool is_of_all(MPI_Comm comm)
   return !inter && n == wtl_mpi_self->record.n;
 }
 
-void wtl_mpi_arrive(wtl_frame *f, MPI_Comm comm)
+void wtl_mpi_arrive(wtl_mpi_frame *f, MPI_Comm comm)
 {
   wtl_governor *governor = wtl_mpi_self->door.governor;
   f->meets = wtl_mpi_self->record.n > 1 && is_of_all(comm);
@@ -163,7 +163,7 @@ void wtl_mpi_arrive(wtl_frame *f, MPI_Comm comm)
   if (governor) wtl_governor_enter_barrier(governor);
 }
 
-void wtl_mpi_depart(wtl_frame *f)
+void wtl_mpi_depart(wtl_mpi_frame *f)
 {
   wtl_governor *governor = wtl_mpi_self->door.governor;
   if (governor) wtl_governor_leave_barrier(governor, f->site->addr);

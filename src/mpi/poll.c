@@ -17,7 +17,7 @@ void wtl_mpi_poll_no_more(void)
   wtl_door_turned(&wtl_mpi_self->door, NULL, &wtl_mpi_here.polling, false);
 }
 
-uint64_t wtl_mpi_poll(wtl_frame *f, uint32_t call, uintptr_t at)
+uint64_t wtl_mpi_poll(wtl_mpi_frame *f, uint32_t call, uintptr_t at)
 {
   wtl_mpi_thread *t = &wtl_mpi_here;
   uint64_t now = wtl_ticks();
@@ -29,7 +29,7 @@ uint64_t wtl_mpi_poll(wtl_frame *f, uint32_t call, uintptr_t at)
   return now;
 }
 
-void wtl_mpi_polled(wtl_frame *f, uint64_t from, bool found)
+void wtl_mpi_polled(wtl_mpi_frame *f, uint64_t from, bool found)
 {
   wtl_mpi_rank *self = wtl_mpi_self;
   wtl_mpi_thread *t = &wtl_mpi_here;

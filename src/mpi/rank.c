@@ -25,7 +25,7 @@ static const double first_price_s = 200e-6;
 /* --- this node --- */
 
 /* Exchanges among the processes of the node, each waiting as the program does. */
-static int all_gather(wtl_frame *f, const void *mine, void *all, int bytes)
+static int all_gather(wtl_mpi_frame *f, const void *mine, void *all, int bytes)
 {
   MPI_Request request;
   int rc = PMPI_Iallgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, wtl_mpi_self->node, &request);
@@ -220,14 +220,14 @@ static void split(wtl_mpi_rank *self, const wtl_activity *all, wtl_node_joules *
   free(part);
 }
 
-static int scatter(wtl_frame *f, const told *each, told *mine)
+static int scatter(wtl_mpi_frame *f, const told *each, told *mine)
 {
   MPI_Request request;
   int rc = PMPI_Iscatter(each, sizeof *mine, MPI_BYTE, mine, sizeof *mine, MPI_BYTE, 0, wtl_mpi_self->node, &request);
   return rc == MPI_SUCCESS ? wtl_mpi_finish(f, &request, MPI_STATUS_IGNORE) : rc;
 }
 
-static void close_together(wtl_mpi_rank *self, wtl_frame *f)
+static void close_together(wtl_mpi_rank *self, wtl_mpi_frame *f)
 {
   size_t n = (size_t)self->n_local;
   wtl_activity mine = {0}, *all = calloc(n, sizeof *all);
@@ -260,7 +260,7 @@ static void close_together(wtl_mpi_rank *self, wtl_frame *f)
 void wtl_mpi_stop(uintptr_t from)
 {
   wtl_mpi_rank *self = wtl_mpi_self;
-  wtl_frame f;
+  wtl_mpi_frame f;
   if (!self) return;
   wtl_mpi_enter(&f, WTL_MPI_Finalize, from, 0);
   wtl_record_unregister();

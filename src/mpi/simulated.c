@@ -53,7 +53,7 @@ static void end_waited(void *of, uint64_t tag)
   wtl_sim_wake(&w->bell->rung, INT_MAX);
 }
 
-void wtl_mpi_carry_out(wtl_frame *f, void (*call)(void *), void *arguments)
+void wtl_mpi_carry_out(wtl_mpi_frame *f, void (*call)(void *), void *arguments)
 {
   waited w = {.bell = &wtl_mpi_self->bell};
   wtl_os_catch_up();
@@ -61,7 +61,7 @@ void wtl_mpi_carry_out(wtl_frame *f, void (*call)(void *), void *arguments)
   wtl_door_wait_in_steps(&wtl_mpi_self->door, f->site, is_done, &w);
 }
 
-void wtl_mpi_failed(wtl_frame *f, MPI_Comm comm, int code)
+void wtl_mpi_failed(wtl_mpi_frame *f, MPI_Comm comm, int code)
 {
   MPI_Errhandler handler;
   wtl_module *modules = NULL;

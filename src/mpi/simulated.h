@@ -20,10 +20,10 @@
 /* Has the companion run call(arguments); the rank's core looks on meanwhile, and nobody counts it. */
 void wtl_mpi_hand_over(void (*call)(void *), void *arguments);
 /* The same for a call of the program's: a wait at its site. */
-void wtl_mpi_carry_out(wtl_frame *f, void (*call)(void *), void *arguments);
+void wtl_mpi_carry_out(wtl_mpi_frame *f, void (*call)(void *), void *arguments);
 /* Such a call over `comm` returned an error: does what the communicator's handler says, which ends the job if the
  * program has set none. (SimGrid's MPI_ names would do it; its PMPI_ names, which are called here, only return.) */
-void wtl_mpi_failed(wtl_frame *f, MPI_Comm comm, int code);
+void wtl_mpi_failed(wtl_mpi_frame *f, MPI_Comm comm, int code);
 
 /* SimGrid's own entry of that name, for Fortran. To be cast; ends the job where there is none. */
 typedef void wtl_mpi_fortran(void);

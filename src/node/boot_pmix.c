@@ -60,8 +60,11 @@ static int get_local_peers(wtl_boot *b, pmix_state *s, char *error, size_t size)
   pmix_value_t *value = NULL;
   pmix_status_t rc = PMIx_Get(&s->job, PMIX_LOCAL_PEERS, NULL, 0, &value);
   if (rc != PMIX_SUCCESS) return failed(error, size, "PMIx_Get of the PEs of this node", rc);
-  b->local_pe = calloc((size_t)b->n_pes, sizeof *b->local_pe);
-  b->n_local = b->local_pe ? wtl_boot_read_peers(value->data.string, b->n_pes, b->local_pe) : -1;
+  if (!(b->local_pe = calloc((size_t)b->n_pes, sizeof *b->local_pe))) {
+    PMIX_VALUE_RELEASE(value);
+    return snprintf(error, size, "no memory for the PEs of this node"), -1;
+  }
+  b->n_local = wtl_boot_read_peers(value->data.string, b->n_pes, b->local_pe);
   if (b->n_local < 0)
     snprintf(error, size, "PMIx says \"%.200s\" of the PEs of this node, which is no list of PEs 0 to %d",
              value->data.string, b->n_pes - 1);
@@ -160,7 +163,8 @@ static int get_nodes(wtl_boot *b, pmix_state *s, char *error, size_t size)
   char text[32];
   uint64_t program;
   b->n_nodes = 1;
-  b->leader_pe = calloc((size_t)b->n_pes, sizeof *b->leader_pe);
+  if (!(b->leader_pe = calloc((size_t)b->n_pes, sizeof *b->leader_pe)))
+    return snprintf(error, size, "no memory for the nodes of the job"), -1;
   if (b->n_local == b->n_pes && !has_several_parts(s)) return 0;
   snprintf(text, sizeof text, "%d %" PRIx64, b->local_pe[0], b->program);
   int rc = publish(b, "wattle.leader", text) || fence(b);

@@ -137,6 +137,17 @@ def test_the_picture_of_the_architecture_is_made_from_the_code() -> None:
     assert of_sizes.sub("", drawn) == of_sizes.sub("", kept), "run tools/architecture_picture.py --write"
 
 
+def test_every_decision_has_number_status_and_date_and_stands_in_the_index() -> None:
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    for record in sorted(folder.glob("[0-9]*.md")):
+        title, _, status = record.read_text(encoding="utf-8").split("\n", 3)[:3]
+        number = int(record.name[:4])
+        stated = re.fullmatch(r"Status: (.+)\. Date: (\d{4}-\d{2}-\d{2})\.", status)
+        assert title.startswith(f"# {number}. ") and stated, f"{record.name}: {title!r}, {status!r}"
+        assert f"| {number} | [{title.split('. ', 1)[1]}]({record.name}) | {stated[1]} | {stated[2]} |" in index
+
+
 def test_no_basename_stands_twice_in_the_sources() -> None:
     names = [p.name for p in tracked("src/*.c", "src/*.h", "src/*.cc")]
     assert sorted({name for name in names if names.count(name) > 1}) == []
