@@ -12,7 +12,7 @@
 /* Of the node's first PE, where all of the node look. */
 static _Atomic uint64_t *left_on_node(const wtl_pe *self)
 {
-  return &wtl_rooms_of(self, self->boot.local_pe[0])->left;
+  return &wtl_control_of(self, self->boot.local_pe[0])->whereabouts.left;
 }
 
 #ifdef WTL_SIM /* which knows who waits for ever */
@@ -60,7 +60,7 @@ void armci_leaving_tell(wtl_pe *self, wtl_site *site)
   atomic_store(left_on_node(self), (uint64_t)self->me + 1);
   for (int node = 0; node < self->boot.n_nodes; node++) {
     if (node == self->boot.node) continue;
-    const wtl_place place = {offsetof(wtl_rooms, left), WTL_REGION_ROOMS};
+    const wtl_place place = {offsetof(wtl_whereabouts, left), WTL_REGION_WHEREABOUTS};
     wtl_far_amo_at(self, NULL, site, self->boot.leader_pe[node], place, WTL_NET_SWAP, sizeof *old,
                    (uint64_t)self->me + 1, 0, old, &under_way);
     wtl_far_wait(self, site, &under_way);

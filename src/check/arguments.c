@@ -15,9 +15,9 @@ static void read_told(wtl_pe *self, wtl_site *site, const wtl_team *t, int room,
   const size_t bytes = WTL_TOLD_WORDS * sizeof *words;
   int pe = wtl_team_pe(self, t, i);
   if (self->slot_of[pe] >= 0)
-    memcpy(words, wtl_rooms_of(self, pe)->room[room].told, bytes);
+    memcpy(words, wtl_room_of(self, pe, room)->told, bytes);
   else
-    wtl_far_room_get(self, site, words, bytes, pe, (size_t)room * sizeof(wtl_room) + offsetof(wtl_room, told));
+    wtl_far_room_get(self, site, words, bytes, pe, wtl_room_offset(room) + offsetof(wtl_room, told));
 }
 
 /* Differs from call to call of a team; an active set lasts for one. */
@@ -33,7 +33,7 @@ int wtl_team_compare(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t words[W
   const size_t compared = (WTL_TOLD_WORDS - 1) * sizeof *words;
   int room = t->room < 0 ? (int)WTL_ROOM_OF_WORLD : t->room, found = -1;
   words[WTL_TOLD_SERIAL] = serial_of(t);
-  uint64_t *told = wtl_rooms_of(self, self->me)->room[room].told;
+  uint64_t *told = wtl_room_of(self, self->me, room)->told;
   memcpy(told + 1, words + 1, compared);
   __atomic_store_n(&told[WTL_TOLD_SERIAL], words[WTL_TOLD_SERIAL], __ATOMIC_RELEASE);
   t->call = (uint32_t)words[WTL_TOLD_WORDS - 1];

@@ -11,6 +11,7 @@
 #include "check/deadlock.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ typedef struct place {
 
 static _Atomic uint64_t *words_of(const wtl_pe *self, int pe)
 {
-  return wtl_rooms_of(self, pe)->where;
+  return wtl_control_of(self, pe)->whereabouts.where;
 }
 
 /* --- saying it --- */
@@ -98,19 +99,23 @@ typedef struct view {
   int *queue;
 } view;
 
-/* `n` words of a PE's rooms, one by one: nothing else of the memory is the reader's. */
-static void read_words(const view *v, int pe, size_t offset, uint64_t words[], int n)
+/* Where a PE of this node has what is at `at`. */
+static char *near_place(const wtl_pe *self, int pe, wtl_place at)
+{
+  if (at.region == WTL_REGION_ROOMS) return wtl_room_at(self, pe, at.offset, sizeof(uint64_t));
+  return (char *)&wtl_control_of(self, pe)->whereabouts + at.offset;
+}
+
+/* `n` words of a PE, one by one: nothing else of the memory is the reader's. */
+static void read_words(const view *v, int pe, wtl_place at, uint64_t words[], int n)
 {
   wtl_pe *self = v->self;
   _Atomic uint32_t left = 0;
-  for (int i = 0; i < n; i++) {
-    size_t at = offset + (size_t)i * sizeof *words;
+  for (int i = 0; i < n; i++, at.offset += sizeof *words)
     if (self->slot_of[pe] >= 0)
-      words[i] = __atomic_load_n((uint64_t *)(void *)((char *)wtl_rooms_of(self, pe) + at), __ATOMIC_SEQ_CST);
+      words[i] = __atomic_load_n((uint64_t *)(void *)near_place(self, pe, at), __ATOMIC_SEQ_CST);
     else
-      wtl_far_amo_at(self, NULL, v->site, pe, (wtl_place){at, WTL_REGION_ROOMS}, WTL_NET_FETCH, sizeof *words, 0, 0,
-                     &words[i], &left);
-  }
+      wtl_far_amo_at(self, NULL, v->site, pe, at, WTL_NET_FETCH, sizeof *words, 0, 0, &words[i], &left);
   if (self->slot_of[pe] < 0) wtl_far_wait(self, v->site, &left);
 }
 
@@ -122,9 +127,10 @@ static bool same(const place *a, const place *b)
 /* As it was at one moment; false: it is changing, so the PE is on its way. */
 static bool read_place(const view *v, int pe, place *p)
 {
+  const wtl_place where = {offsetof(wtl_whereabouts, where), WTL_REGION_WHEREABOUTS};
   place again;
-  read_words(v, pe, offsetof(wtl_rooms, where), p->word, WTL_WHERE_WORDS);
-  read_words(v, pe, offsetof(wtl_rooms, where), again.word, WTL_WHERE_WORDS);
+  read_words(v, pe, where, p->word, WTL_WHERE_WORDS);
+  read_words(v, pe, where, again.word, WTL_WHERE_WORDS);
   return p->word[TURN] % 2 == 0 && same(p, &again);
 }
 
@@ -319,8 +325,8 @@ static bool is_here(view *v, int i)
     return (p->word[PHASE] == ARRIVES || p->word[PHASE] == MEETS) && is_one_meeting(place_of(v, v->self->me), p);
   }
   uint64_t serial;
-  size_t room = offsetof(wtl_rooms, room) + (size_t)t->room * sizeof(wtl_room);
-  read_words(v, pe, room + offsetof(wtl_room, told) + WTL_TOLD_SERIAL * sizeof serial, &serial, 1);
+  size_t told = wtl_room_offset(t->room) + offsetof(wtl_room, told);
+  read_words(v, pe, (wtl_place){told + WTL_TOLD_SERIAL * sizeof serial, WTL_REGION_ROOMS}, &serial, 1);
   return serial == t->tellings;
 }
 

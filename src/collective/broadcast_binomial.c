@@ -20,7 +20,7 @@ static void pass_on(wtl_pe *self, wtl_team *t, uint32_t epoch, const char *what,
 {
   head h;
   memcpy(&h, what, sizeof h);
-  size_t slot = epoch % WTL_SMALL_LINES, room = (size_t)t->room * sizeof(wtl_room);
+  size_t slot = epoch % WTL_SMALL_LINES, room = wtl_room_offset(t->room);
   int nodes = t->n_nodes, i = (t->node - (int)h.root_node + nodes) % nodes, bit = 1;
   while (bit < nodes && !(i & bit)) bit <<= 1;
   for (bit >>= 1; bit; bit >>= 1)
@@ -36,7 +36,7 @@ bool wtl_broadcast_binomial(wtl_pe *self, wtl_site *site, wtl_team *t, void *des
   if (!wtl_is_two_level(self, t) || bytes > WTL_FAR_BYTES - sizeof(head)) return false;
   uint32_t epoch = wtl_flat_begin(self, site, t);
   int from = wtl_team_pe(self, t, root), keeper = self->slot_of[from] >= 0 ? from : t->local[0];
-  wtl_room *room = &wtl_rooms_of(self, keeper)->room[t->room];
+  wtl_room *room = wtl_room_of(self, keeper, t->room);
   _Atomic uint32_t *said = &room->passed_said[epoch % WTL_SMALL_LINES];
   char *what = room->passed[epoch % WTL_SMALL_LINES];
   if (t->me == root) {

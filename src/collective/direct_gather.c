@@ -94,12 +94,12 @@ void wtl_fcollect_direct(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, 
 static uint64_t *said_of(wtl_pe *self, wtl_team *t, int pe)
 {
   return t->sync ? (uint64_t *)(void *)wtl_remote(self, &t->sync[WTL_ACTIVE_SAID], pe)
-                 : &wtl_rooms_of(self, pe)->room[t->room].said[3];
+                 : &wtl_room_of(self, pe, t->room)->said[3];
 }
 
 static wtl_place said_at(wtl_pe *self, const wtl_team *t)
 {
-  size_t offset = (size_t)t->room * sizeof(wtl_room) + offsetof(wtl_room, said) + 3 * sizeof(uint64_t);
+  size_t offset = wtl_room_offset(t->room) + offsetof(wtl_room, said) + 3 * sizeof(uint64_t);
   return t->sync ? wtl_far_place(self, &t->sync[WTL_ACTIVE_SAID]) : (wtl_place){offset, WTL_REGION_ROOMS};
 }
 

@@ -24,7 +24,7 @@ static bool fits(const wtl_pe *self, const wtl_team *t, size_t bytes)
 static void tell(wtl_pe *self, wtl_team *t, int node, int what)
 {
   size_t turn = t->stage_epoch & 1, slot = turn * WTL_FAR_SLOTS + (size_t)(t->node * SLOTS_EACH + what);
-  size_t said = (size_t)t->room * sizeof(wtl_room) + offsetof(wtl_room, far_said);
+  size_t said = wtl_room_offset(t->room) + offsetof(wtl_room, far_said);
   wtl_far_room_signal(self, t->leader[node], said + slot * sizeof(uint32_t), t->stage_epoch);
 }
 

@@ -16,7 +16,7 @@ static bool fits(const wtl_pe *self, const wtl_team *t, size_t bytes)
 
 static char *stage_of(const wtl_pe *self, const wtl_team *t, int i)
 {
-  return wtl_rooms_of(self, t->local[i])->room[t->room].stage[t->stage_epoch & 1];
+  return wtl_room_of(self, t->local[i], t->room)->stage[t->stage_epoch & 1];
 }
 
 static void stage(wtl_pe *self, wtl_site *site, wtl_team *t, const void *source, size_t bytes)

@@ -20,13 +20,13 @@ static inline bool wtl_is_two_level(const wtl_pe *self, const wtl_team *t)
 /* WTL_STAGE_BYTES of a PE of this node, in this turn. */
 static inline char *wtl_stage_of(const wtl_pe *self, const wtl_team *t, int pe)
 {
-  return wtl_rooms_of(self, pe)->room[t->room].stage[t->stage_epoch & 1];
+  return wtl_room_of(self, pe, t->room)->stage[t->stage_epoch & 1];
 }
 
 /* What was told to a leader, PE `pe` of this node, in `slot`, this turn. */
 static inline const char *wtl_leader_received(const wtl_pe *self, const wtl_team *t, int pe, int slot)
 {
-  return wtl_rooms_of(self, pe)->room[t->room].far_bytes[t->stage_epoch & 1][slot];
+  return wtl_room_of(self, pe, t->room)->far_bytes[t->stage_epoch & 1][slot];
 }
 
 /* From leader to leader: `bytes` (1 to WTL_FAR_BYTES) into `slot` (below WTL_FAR_SLOTS) of the team's `node`; and what

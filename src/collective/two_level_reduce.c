@@ -33,7 +33,7 @@ static void take_in(const wtl_parts *p, char *mine, const char *theirs, bool min
 
 void wtl_leader_send(wtl_pe *self, wtl_team *t, int node, int slot, const void *what, size_t bytes)
 {
-  size_t room = (size_t)t->room * sizeof(wtl_room), turn = t->stage_epoch & 1;
+  size_t room = wtl_room_offset(t->room), turn = t->stage_epoch & 1;
   size_t at = turn * WTL_FAR_SLOTS + (size_t)slot;
   wtl_far_room_tell(self, t->leader[node], room + offsetof(wtl_room, far_bytes) + at * WTL_FAR_BYTES, what, bytes,
                     room + offsetof(wtl_room, far_said) + at * sizeof(uint32_t), t->stage_epoch);
@@ -41,7 +41,7 @@ void wtl_leader_send(wtl_pe *self, wtl_team *t, int node, int slot, const void *
 
 const char *wtl_leader_receive(wtl_pe *self, wtl_site *site, wtl_team *t, int slot)
 {
-  wtl_room *room = &wtl_rooms_of(self, self->me)->room[t->room];
+  wtl_room *room = wtl_room_of(self, self->me, t->room);
   wtl_wait_word(self, site, &room->far_said[t->stage_epoch & 1][slot], t->stage_epoch);
   return wtl_leader_received(self, t, self->me, slot);
 }

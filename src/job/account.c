@@ -84,14 +84,17 @@ static void check_closed(const wtl_pe *self, int pe, uint32_t closed_at)
 static void close_together(wtl_pe *self, wtl_site *site)
 {
   const wtl_team *world = &self->world;
+  _Atomic uint32_t left = 0;
   uint32_t there;
-  wtl_rooms_of(self, self->me)->closed_at = self->world.epoch + 1;
+  wtl_control_of(self, self->me)->whereabouts.closed_at = self->world.epoch + 1;
   wtl_barrier(self, site);
   for (int i = 0; i < world->n_local; i++)
-    check_closed(self, world->local[i], wtl_rooms_of(self, world->local[i])->closed_at);
+    check_closed(self, world->local[i], wtl_control_of(self, world->local[i])->whereabouts.closed_at);
   if (world->n_nodes == 1 || world->local_me != 0) return;
   int next = world->leader[(world->node + 1) % world->n_nodes];
-  wtl_far_room_get(self, site, &there, sizeof there, next, offsetof(wtl_rooms, closed_at));
+  wtl_far_get_at(self, NULL, site, next, (wtl_place){offsetof(wtl_whereabouts, closed_at), WTL_REGION_WHEREABOUTS},
+                 &there, sizeof there, &left);
+  wtl_far_wait(self, site, &left);
   check_closed(self, next, there);
 }
 

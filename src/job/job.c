@@ -66,7 +66,7 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   shape.heap_bytes = wtl_page_up(wtl_heap_at_least(self->settings.symmetric_size.bytes));
   self->heap_bytes = wtl_page_up(wtl_heap_span(shape.heap_bytes));
   size_t rooms = wtl_page_up(ledger + n * WTL_MAX_DOMAINS * sizeof(wattle_joules_t));
-  rings = wtl_page_up(rooms + n * sizeof(wtl_rooms));
+  rings = wtl_page_up(rooms + n * WTL_MOST_TEAMS * sizeof(wtl_room));
   size_t votes = rings + wtl_page_up(wtl_am_ring_bytes(self->n_local));
   shape.shared_bytes = votes + wtl_votes_bytes(self->n_local);
   shape.per_pe_bytes = sizeof(wtl_control);

@@ -13,7 +13,7 @@
 
 /* --- what other nodes reach of this PE --------------------------------------------------------------------------- */
 
-/* A region of this PE: where it starts, and its length in *n. NULL: there is no such region. */
+/* A region of this PE that lies in one piece: where it starts, and its length in *n. NULL: there is none. */
 static char *region(const wtl_pe *self, uint32_t number, uint64_t *n)
 {
   wtl_control *control = wtl_control_of(self, self->me);
@@ -22,7 +22,7 @@ static char *region(const wtl_pe *self, uint32_t number, uint64_t *n)
     *n = self->statics_bytes + self->heap_bytes;
     return self->slices + (size_t)self->slot * self->stride;
   case WTL_REGION_BARRIER: *n = sizeof control->node_barrier; return (char *)control->node_barrier;
-  case WTL_REGION_ROOMS: *n = sizeof(wtl_rooms); return (char *)wtl_rooms_of(self, self->me);
+  case WTL_REGION_WHEREABOUTS: *n = sizeof control->whereabouts; return (char *)&control->whereabouts;
   case WTL_REGION_GLOBAL: return wtl_global_region(self, n);
   default: return NULL;
   }
@@ -31,6 +31,7 @@ static char *region(const wtl_pe *self, uint32_t number, uint64_t *n)
 static void *find(void *owner, wtl_place at, uint64_t n)
 {
   uint64_t length;
+  if (at.region == WTL_REGION_ROOMS) return wtl_room_at(owner, ((wtl_pe *)owner)->me, at.offset, n);
   char *start = region(owner, at.region, &length);
   if (!start || at.offset > length || n > length - at.offset) return NULL;
   return start + at.offset;

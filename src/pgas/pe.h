@@ -35,7 +35,13 @@
 enum { WTL_BARRIER_ROUNDS = 16 }; /* enough for 65,536 PEs of a node, or nodes */
 
 /* What other nodes may reach of a PE. */
-enum { WTL_REGION_SLICE = WTL_NET_OPEN_REGION, WTL_REGION_BARRIER, WTL_REGION_ROOMS, WTL_REGION_GLOBAL };
+enum {
+  WTL_REGION_SLICE = WTL_NET_OPEN_REGION,
+  WTL_REGION_BARRIER,
+  WTL_REGION_ROOMS,
+  WTL_REGION_WHEREABOUTS,
+  WTL_REGION_GLOBAL
+};
 /* No region of another PE: an address here, of a constant, which all PEs have alike. */
 enum { WTL_REGION_CONSTANTS = WTL_REGION_GLOBAL + 1 };
 
@@ -46,6 +52,14 @@ typedef struct wtl_line {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t said; /* in which small collective */
   _Alignas(16) char bytes[WTL_SMALL_BYTES];       /* any type's elements */
 } wtl_line;
+
+/* What other PEs may ask of a PE at any time. */
+enum { WTL_WHERE_WORDS = 11 };
+typedef struct wtl_whereabouts {
+  _Atomic uint64_t where[WTL_WHERE_WORDS]; /* with SHMEM_DEBUG: the collective call that it is in (check/deadlock.c) */
+  _Atomic uint64_t left; /* a node's first PE: 1 + the number of one that ended without a call that it owed; 0: none */
+  _Atomic uint32_t closed_at; /* at the end: the barrier epoch at which it closed its account */
+} wtl_whereabouts;
 
 /* Control data of one PE, in the arena. */
 typedef struct wtl_control {
@@ -60,6 +74,7 @@ typedef struct wtl_control {
   uint64_t cpus[16];     /* at start: the cores this PE may run on, a bit each */
   wtl_activity activity; /* at the end: what this PE did ... */
   wtl_rates rate[2];     /* ... and what the model says of that; cpu, dram */
+  _Alignas(WTL_CACHE_LINE) wtl_whereabouts whereabouts;
   wtl_line small[WTL_SMALL_LINES];
 } wtl_control;
 
@@ -68,7 +83,7 @@ enum { WTL_LATE_AFTER = 10 };
 
 /* Where a team meets: of each PE of the team its own, in the arena, beside the control data (team.h). */
 enum { WTL_MOST_TEAMS = 64, WTL_STAGE_BYTES = 2048, WTL_FAR_BYTES = 512, WTL_FAR_SLOTS = WTL_BARRIER_ROUNDS + 2 };
-enum { WTL_TOLD_WORDS = 9, WTL_WHERE_WORDS = 11 };
+enum { WTL_TOLD_WORDS = 9 };
 typedef struct wtl_room {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t round[WTL_BARRIER_ROUNDS];      /* as wtl_control.barrier */
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t node_round[WTL_BARRIER_ROUNDS]; /* as wtl_control.node_barrier */
@@ -83,13 +98,6 @@ typedef struct wtl_room {
   _Alignas(WTL_CACHE_LINE) char far_bytes[2][WTL_FAR_SLOTS][WTL_FAR_BYTES];
   char passed[WTL_SMALL_LINES][WTL_FAR_BYTES];
 } wtl_room;
-
-typedef struct wtl_rooms {
-  wtl_room room[WTL_MOST_TEAMS];
-  _Alignas(WTL_CACHE_LINE) _Atomic uint64_t where[WTL_WHERE_WORDS]; /* this PE is, with SHMEM_DEBUG (check/deadlock.h) */
-  _Atomic uint64_t left; /* a node's first PE: 1 + the number of one that ended without a call that it owed; 0: none */
-  _Atomic uint32_t closed_at; /* at the end: its barrier epoch when it closed */
-} wtl_rooms;
 
 /* Control data of the node, in the arena. */
 typedef struct wtl_shared {
@@ -156,7 +164,7 @@ struct wtl_pe {
   size_t constants_bytes;
   wtl_profile profile;
   /* The rest. */
-  char *rooms;                          /* n_local blocks of sizeof(wtl_rooms) */
+  char *rooms; /* by room, and in each by slot: a page table of a PE that looks into all PEs' rooms of one team is short */
   wtl_team world, *teams;               /* WTL_MOST_TEAMS by room: 0 is the node's, 1 the world's place to meet */
   _Atomic uint64_t rooms_taken, splits; /* splits: the rooms of teams that threads of this PE are splitting */
   _Atomic bool is_choosing;             /* one of these chooses rooms now */
@@ -227,9 +235,25 @@ static inline wtl_control *wtl_control_of(const wtl_pe *self, int pe)
   return (wtl_control *)(self->controls + (size_t)self->slot_of[pe] * sizeof(wtl_control));
 }
 
-static inline wtl_rooms *wtl_rooms_of(const wtl_pe *self, int pe)
+/* Room number `room` of a PE of this node. */
+static inline wtl_room *wtl_room_of(const wtl_pe *self, int pe, int room)
 {
-  return (wtl_rooms *)(void *)(self->rooms + (size_t)self->slot_of[pe] * sizeof(wtl_rooms));
+  size_t index = (size_t)room * (size_t)self->n_local + (size_t)self->slot_of[pe];
+  return (wtl_room *)(void *)self->rooms + index;
+}
+
+/* For PEs of other nodes a PE's rooms are one region: where room number `room` begins in it. */
+static inline size_t wtl_room_offset(int room)
+{
+  return (size_t)room * sizeof(wtl_room);
+}
+
+/* `n` bytes at `offset` of that region, of a PE of this node; NULL: they are not in one room. */
+static inline char *wtl_room_at(const wtl_pe *self, int pe, uint64_t offset, uint64_t n)
+{
+  uint64_t room = offset / sizeof(wtl_room), at = offset % sizeof(wtl_room);
+  if (room >= WTL_MOST_TEAMS || n > sizeof(wtl_room) - at) return NULL;
+  return (char *)wtl_room_of(self, pe, (int)room) + at;
 }
 
 /* Where PE `pe` keeps the symmetric object at `addr`; NULL if it is not symmetric, or the PE not on this node. */

@@ -62,9 +62,9 @@ static void disseminate(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
 static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *none)
 {
   bool of_world = t == &self->world;
-  wtl_room *room = &wtl_rooms_of(self, self->me)->room[t->room];
+  wtl_room *room = wtl_room_of(self, self->me, t->room);
   _Atomic uint32_t *mine = of_world ? wtl_control_of(self, self->me)->node_barrier : room->node_round;
-  size_t offset = (size_t)t->room * sizeof *room + offsetof(wtl_room, node_round);
+  size_t offset = wtl_room_offset(t->room) + offsetof(wtl_room, node_round);
   const wtl_governor *g = of_world ? self->door.governor : NULL;
   uint32_t waits = g ? wtl_governor_node_waits(g) : 0, step = of_world ? WTL_WAITS_CLASSES : 1;
   for (int k = 0; 1 << k < t->n_nodes; k++) {

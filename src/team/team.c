@@ -14,12 +14,12 @@ static void need_memory(const void *p)
 /* Points a team to its room. */
 static void move_in(wtl_pe *self, wtl_team *t, int room)
 {
-  size_t at = offsetof(wtl_rooms, room) + (size_t)room * sizeof(wtl_room);
-  wtl_room *first = &wtl_rooms_of(self, t->local[0])->room[room];
+  char *of_slot_0 = self->rooms + (size_t)room * (size_t)self->n_local * sizeof(wtl_room);
+  wtl_room *first = wtl_room_of(self, t->local[0], room);
   t->room = room;
-  t->rounds = self->rooms + at + offsetof(wtl_room, round);
-  t->lines = self->rooms + at + offsetof(wtl_room, small);
-  t->rounds_stride = t->lines_stride = sizeof(wtl_rooms);
+  t->rounds = of_slot_0 + offsetof(wtl_room, round);
+  t->lines = of_slot_0 + offsetof(wtl_room, small);
+  t->rounds_stride = t->lines_stride = sizeof(wtl_room);
   t->arrived = &first->arrived;
   t->released = &first->epoch;
 }
@@ -127,7 +127,7 @@ wtl_team *wtl_team_make(wtl_pe *self, wtl_team *parent, int start, int stride, i
   t->me = wtl_team_number(self, t, self->me);
   find_places(self, t, start, stride, node_of);
   move_in(self, t, room);
-  memset(&wtl_rooms_of(self, self->me)->room[room], 0, offsetof(wtl_room, stage));
+  memset(wtl_room_of(self, self->me, room), 0, offsetof(wtl_room, stage));
   t->handle = (uintptr_t)generation << GENERATION_SHIFT | (uintptr_t)room;
   return t;
 }

@@ -53,13 +53,13 @@ static agreement hear(wtl_pe *self, wtl_site *site, const wtl_team *parent, uint
                       int node_of[])
 {
   agreement a = {.free_rooms = UINT64_MAX, .chooses = true, .other = -1};
-  size_t offset = (size_t)parent->room * sizeof(wtl_room) + offsetof(wtl_room, said);
+  size_t offset = wtl_room_offset(parent->room) + offsetof(wtl_room, said);
   bool is_member = wtl_range_has(members, parent->me);
   for (int i = 0; i < parent->n; i++) {
     int pe = wtl_team_pe(self, parent, i);
     uint64_t said[NODE + 1];
     if (self->slot_of[pe] >= 0)
-      memcpy(said, wtl_rooms_of(self, pe)->room[parent->room].said, sizeof said);
+      memcpy(said, wtl_room_of(self, pe, parent->room)->said, sizeof said);
     else
       wtl_far_room_get(self, site, said, sizeof said, pe, offset);
     node_of[i] = (int)said[NODE];
@@ -74,7 +74,7 @@ static agreement hear(wtl_pe *self, wtl_site *site, const wtl_team *parent, uint
 int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t words, const wtl_range *members, int n,
                    int rooms[], int node_of[])
 {
-  uint64_t *mine = wtl_rooms_of(self, self->me)->room[parent->room].said;
+  uint64_t *mine = wtl_room_of(self, self->me, parent->room)->said;
   agreement all;
   /* Nobody chooses before all have come: they may come to another thread's split first, and that would wait for this one. */
   if (self->threads_anywhere) wtl_team_barrier(self, site, parent);
