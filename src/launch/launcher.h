@@ -30,8 +30,10 @@ typedef struct wtl_launcher {
 
   /* --- around its life; NULL where there is nothing to do --- */
   void (*prepare)(const wtl_command *c); /* before it begins */
-  int speaks_on;                         /* STDOUT_FILENO or STDERR_FILENO: where it says how PEs ended; 0: nowhere */
-  int (*code_said)(const char *line);    /* the exit code of which a line tells; -1: of none */
+  /* Adds what each part of a job needs (`a : b` has two); NULL: nothing. */
+  void (*begin_part)(wtl_words *line, const wtl_command *c);
+  int speaks_on;                      /* STDOUT_FILENO or STDERR_FILENO: where it says how PEs ended; 0: nowhere */
+  int (*code_said)(const char *line); /* the exit code of which a line tells; -1: of none */
   /* The job's code, from the launcher's own, the first that it said (or -1), and the signal that asked for the end (or
    * 0). */
   int (*exit_code)(int own, int said, int signal);

@@ -230,6 +230,7 @@ const wtl_launcher wtl_launcher_openmpi = {
     .compose = compose,
     .exit_code = exit_code,
     .prepare = wtl_sessions_make,
+    .begin_part = wtl_sessions_hide,
     .is_stuck = is_stuck,
     .remove_remains = wtl_sessions_remove,
 };

@@ -117,8 +117,12 @@ static wtl_words command_line(const wtl_launcher *l, const char *path, const wtl
   char error[512];
   wtl_words_add(&line, path);
   if (!l->compose(&line, c, error, sizeof error)) wtl_refuse("%s", error);
+  if (l->begin_part) l->begin_part(&line, c);
   for (size_t i = 0; i < c->options.n; i++) wtl_words_add(&line, c->options.at[i]);
-  for (char **word = c->program; *word; word++) wtl_words_add(&line, *word);
+  for (char **word = c->program; *word; word++) {
+    wtl_words_add(&line, *word);
+    if (l->begin_part && strcmp(*word, ":") == 0) l->begin_part(&line, c);
+  }
   return line;
 }
 

@@ -24,12 +24,21 @@ static char folder[4096]; /* "": none */
 static pid_t keeper;
 static int held = -1; /* our end of the keeper's pipe */
 
+static bool is_set(const char *variable)
+{
+  const char *value = getenv(variable);
+  return value && *value;
+}
+
+/* Or cannot be hidden from the programs (wtl_sessions_hide): Open MPI refuses -x beside its list of variables. */
 static bool is_named_by_user(const wtl_command *c)
 {
   for (int i = 0; i < N_VARIABLES; i++)
-    if (getenv(variables[i].here) || getenv(variables[i].everywhere)) return true;
+    if (is_set(variables[i].here) || is_set(variables[i].everywhere)) return true;
+  if (is_set("OMPI_MCA_mca_base_env_list")) return true;
   for (size_t i = 0; i < c->options.n; i++)
-    if (strstr(c->options.at[i], "tmpdir_base")) return true; /* as in --mca orte_tmpdir_base DIR */
+    if (strstr(c->options.at[i], "tmpdir_base") || strcmp(c->options.at[i], "mca_base_env_list") == 0)
+      return true; /* as in --mca orte_tmpdir_base DIR */
   return wtl_command_has(c, "-tmpdir --tmpdir");
 }
 
@@ -98,6 +107,13 @@ void wtl_sessions_make(const wtl_command *c)
   }
   start_keeper();
   for (int i = 0; i < N_VARIABLES; i++) setenv(variables[i].here, folder, 1);
+}
+
+void wtl_sessions_hide(wtl_words *line, const wtl_command *c)
+{
+  if (c->action != WTL_DO_RUN || is_named_by_user(c)) return;
+  wtl_words_add(line, "-x");
+  wtl_words_format(line, "%s=", variables[0].here);
 }
 
 void wtl_sessions_remove(void)

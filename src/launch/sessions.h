@@ -20,6 +20,12 @@
  */
 void wtl_sessions_make(const wtl_command *c);
 
+/*
+ * Adds the words that take Open MPI 4's variable away from the programs of one part of the job. The daemons tell programs
+ * the folder by another variable, and MPI_Init refuses the two beside each other.
+ */
+void wtl_sessions_hide(wtl_words *line, const wtl_command *c);
+
 /* The launcher has ended: removes the folder. */
 void wtl_sessions_remove(void);
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from jobs import OSHCC, OSHRUN, Job, Result, oshrun, program, run
+from mpi_jobs import OPEN_MPI
 
 BOOT = program("boot")
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become another user")
@@ -119,7 +120,9 @@ def launcher_words(place: Path, *options: str, env: dict[str, str]) -> list[str]
 
 
 def passed_on(words: list[str]) -> list[str]:
-    return sorted(after for word, after in pairwise(words) if word == "-x")
+    """Without the variable of Open MPI's session, which each job takes from its programs."""
+    passed = (after for word, after in pairwise(words) if word == "-x")
+    return sorted(name for name in passed if not name.endswith("tmpdir_base="))
 
 
 def test_settings_go_along_to_other_nodes(tmp_path: Path) -> None:
@@ -267,3 +270,27 @@ def test_launcher_that_waits_for_a_slow_reader_is_left_alone() -> None:
     reader = f"'{OSHRUN}' -n 1 sh -c '{print_much}' | (sleep 3; wc -l)"
     result = run("sh", "-c", reader)
     assert result.code == 0 and result.out.strip() == "40000" and result.err == "", result
+
+
+MPI_PROGRAM = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  printf("rank %d\\n", rank);
+  return MPI_Finalize();
+}
+"""
+
+
+def test_every_part_of_a_job_may_start_mpi(tmp_path: Path) -> None:
+    """Open MPI's MPI_Init refuses the variable by which oshrun names the session's folder to mpirun."""
+    OPEN_MPI.require(compiler=True)
+    (tmp_path / "ranks.c").write_text(MPI_PROGRAM)
+    ranks = tmp_path / "ranks"
+    assert run(OPEN_MPI.compiler, str(tmp_path / "ranks.c"), "-o", str(ranks)).code == 0
+    result = run(OSHRUN, "-n", "2", str(ranks), ":", "-n", "1", str(ranks), env={"WATTLE_LAUNCHER": "openmpi"})
+    assert result.code == 0 and sorted(result.out.split("\n")) == ["", "rank 0", "rank 1", "rank 2"], result
