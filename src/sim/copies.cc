@@ -67,7 +67,7 @@ bool load(int fd, Copy *out, std::string *error)
 bool has_own_state(const char *program, const std::set<std::string> &before, std::string *error)
 {
   *error = shared_by_mark(program);
-  if (error->empty()) *error = shared_in_libraries(before);
+  if (error->empty()) *error = shared_in_libraries(program, before);
   return error->empty();
 }
 

@@ -30,6 +30,9 @@ public:
     sections = at<ElfW(Shdr)>(head->e_shoff, head->e_shnum);
     if (sections) n = head->e_shnum;
     if (head->e_shstrndx < n) names = &sections[head->e_shstrndx];
+    const ElfW(Phdr) *segment = at<ElfW(Phdr)>(head->e_phoff, head->e_phnum);
+    for (size_t i = 0; segment && i < head->e_phnum; i++)
+      if (segment[i].p_type == PT_GNU_RELRO) read_only = &segment[i];
   }
   File(const File &) = delete;
   File &operator=(const File &) = delete;
@@ -59,8 +62,35 @@ public:
     return nullptr;
   }
 
-  /* The first symbol of either table that `is`, by name; empty: none is. */
-  template <class Is> std::string find_symbol(Is is) const
+  /* Does the symbol lie in memory that the program may write? Relocated constants, such as C++'s tables of virtual
+   * functions, lie in what the loader makes read-only. */
+  bool is_writable(const ElfW(Sym) & symbol) const
+  {
+    const ElfW(Xword) flags = SHF_WRITE | SHF_ALLOC;
+    if (symbol.st_shndx >= n || (sections[symbol.st_shndx].sh_flags & flags) != flags) return false;
+    return !read_only || symbol.st_value - read_only->p_vaddr >= read_only->p_memsz;
+  }
+
+  /* How many words of a section are a language's personality routine: exception tables find it there. */
+  size_t count_personalities(const ElfW(Shdr) * in) const
+  {
+    size_t found = 0;
+    const ElfW(Shdr) *table = section(".rela.dyn"), *symbols = section(".dynsym");
+    if (!in || !table || !symbols || symbols->sh_link >= n) return 0;
+    const size_t count = table->sh_size / sizeof(ElfW(Rela)), most = symbols->sh_size / sizeof(ElfW(Sym));
+    const ElfW(Rela) *entry = at<ElfW(Rela)>(table->sh_offset, count);
+    const ElfW(Sym) *symbol = at<ElfW(Sym)>(symbols->sh_offset, most);
+    for (size_t i = 0; entry && symbol && i < count; i++) {
+      const size_t k = ELF64_R_SYM(entry[i].r_info);
+      if (entry[i].r_offset - in->sh_addr >= in->sh_size || k >= most) continue;
+      const std::string name = text(&sections[symbols->sh_link], symbol[k].st_name);
+      if (name.find("_personality_v") != std::string::npos) found++;
+    }
+    return found;
+  }
+
+  /* The first symbol of either table, defined here or elsewhere, that `is`, by name; empty: none is. */
+  template <class Is> std::string find_symbol(bool here, Is is) const
   {
     for (size_t i = 0; i < n; i++) {
       const ElfW(Shdr) &table = sections[i];
@@ -69,7 +99,7 @@ public:
       const ElfW(Sym) *symbol = at<ElfW(Sym)>(table.sh_offset, count);
       for (size_t k = 0; symbol && k < count; k++) {
         std::string name = text(&sections[table.sh_link], symbol[k].st_name);
-        if (symbol[k].st_shndx != SHN_UNDEF && is(symbol[k], name)) return name;
+        if ((symbol[k].st_shndx != SHN_UNDEF) == here && is(symbol[k], name)) return name;
       }
     }
     return "";
@@ -79,46 +109,57 @@ private:
   const char *start = nullptr;
   size_t bytes = 0, n = 0;
   const ElfW(Shdr) *sections = nullptr, *names = nullptr;
+  const ElfW(Phdr) *read_only = nullptr; /* once it is relocated */
 };
 
 std::string readable(const std::string &name)
 {
   int failed;
+  if (name.rfind("_Z", 0) != 0) return name; /* the demangler would take a variable `c` for the type char */
   char *text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &failed);
   std::string result = text ? text : name;
   free(text);
   return result;
 }
 
-/* The compiler itself puts a pointer and a flag into each library. */
+/* The compiler itself puts a pointer and a flag into each library, */
 enum { OF_THE_COMPILER = 8 };
 
+/* ... a pointer to the personality routine into those with exceptions, and an object without members, which starts the
+ * streams, into those that include <iostream>. */
 bool is_of_compiler(const std::string &name)
 {
-  return name.rfind("completed.", 0) == 0 || name == "__dso_handle";
-}
-
-bool holds(const ElfW(Shdr) * section, const ElfW(Sym) & symbol)
-{
-  return section && symbol.st_size > 0 && symbol.st_value >= section->sh_addr &&
-         symbol.st_value < section->sh_addr + section->sh_size;
+  return name.rfind("completed.", 0) == 0 || name == "__dso_handle" || name.rfind("DW.ref.", 0) == 0 ||
+         name == "_ZStL8__ioinit";
 }
 
 /* What of a library's memory is a variable; empty: nothing. A library without local symbols is judged by sizes. */
 std::string variable_of(const File &file)
 {
   const ElfW(Shdr) *data = file.section(".data"), *bss = file.section(".bss");
-  std::string symbol = file.find_symbol([=](const ElfW(Sym) & y, const std::string &name) {
+  std::string symbol = file.find_symbol(true, [&](const ElfW(Sym) & y, const std::string &name) {
     int type = ELF64_ST_TYPE(y.st_info);
     if (type == STT_TLS) return true;
-    return type == STT_OBJECT && (holds(data, y) || holds(bss, y)) && !is_of_compiler(name);
+    return type == STT_OBJECT && y.st_size > 0 && file.is_writable(y) && !is_of_compiler(name);
   });
   if (!symbol.empty()) return readable(symbol);
   bool is_stripped = !file.section(".symtab");
-  bool has_data = data && data->sh_size > OF_THE_COMPILER;
+  bool has_data = data && data->sh_size > OF_THE_COMPILER + file.count_personalities(data) * sizeof(void *);
   bool has_bss = bss && (bss->sh_size > OF_THE_COMPILER || bss->sh_addralign > 1);
   bool has_threads = file.section(".tdata") || file.section(".tbss");
   return is_stripped && (has_data || has_bss || has_threads) ? "variables" : "";
+}
+
+/* The functions and variables that a program has for its libraries, the runtime's among them. */
+std::set<std::string> names_of(const char *program)
+{
+  std::set<std::string> names;
+  File(program).find_symbol(true, [&](const ElfW(Sym) & y, const std::string &name) {
+    const bool is_seen = ELF64_ST_VISIBILITY(y.st_other) == STV_DEFAULT && ELF64_ST_BIND(y.st_info) == STB_GLOBAL;
+    if (is_seen && !name.empty()) names.insert(name);
+    return false;
+  });
+  return names;
 }
 
 bool is_of_system(const std::string &path)
@@ -153,20 +194,25 @@ std::set<std::string> loaded_files()
 std::string shared_by_mark(const char *program)
 {
   std::string name = File(program).find_symbol(
-      [](const ElfW(Sym) & y, const std::string &) { return ELF64_ST_BIND(y.st_info) == STB_GNU_UNIQUE; });
+      true, [](const ElfW(Sym) & y, const std::string &) { return ELF64_ST_BIND(y.st_info) == STB_GNU_UNIQUE; });
   if (name.empty()) return "";
   return "all PEs would share " + readable(name) +
          ", which the compiler marked STB_GNU_UNIQUE: compile it by oshc++ --sim, or with -fno-gnu-unique";
 }
 
-std::string shared_in_libraries(const std::set<std::string> &before)
+std::string shared_in_libraries(const char *program, const std::set<std::string> &before)
 {
+  const std::set<std::string> of_program = names_of(program);
   for (const std::string &path : loaded_files()) {
     if (before.count(path) || !is_library(path) || is_of_system(path)) continue;
-    std::string what = variable_of(File(path.c_str()));
-    if (!what.empty())
-      return "all PEs would share " + what + ", of the shared library " + path +
-             ": link what it is made of into the program, compiled by oshcc --sim";
+    const File file(path.c_str());
+    const std::string variable = variable_of(file);
+    const std::string call = file.find_symbol(
+        false, [&](const ElfW(Sym) &, const std::string &name) { return of_program.count(name) != 0; });
+    const std::string where =
+        "of the shared library " + path + ": link what it is made of into the program, compiled by oshcc --sim";
+    if (!variable.empty()) return "all PEs would share " + variable + ", " + where;
+    if (!call.empty()) return "all PEs would use PE 0's " + readable(call) + " in calls " + where;
   }
   return "";
 }

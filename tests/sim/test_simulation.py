@@ -163,12 +163,35 @@ def test_variables_that_the_compiler_has_all_pes_share_are_refused_by_name(tmp_p
     assert simulate(tmp_path / "alone", program, n=1).returncode == 0
 
 
+OF_VECTOR = """#include <iostream>
+#include <vector>
+struct Base { virtual ~Base() = default; virtual int value() const { return 1; } };
+struct Sum : Base {
+  std::vector<int> terms{1};
+  int value() const override { int sum = 0; for (int term : terms) sum += term; return sum; }
+};
+static int value_of(const Base &base) { return base.value(); }
+extern "C" int next(void) { Sum sum; if (value_of(sum) != 1) std::cout << "no sum"; return value_of(sum); }
+"""
+
 LIBRARIES = {  # a library's text, and what of it all PEs would share
     "counts": ("int next(void) { static int calls; return ++calls; }\n", r"calls(\.\d+)?"),
     "exports": ("int table[4] = {1, 2};\nint next(void) { return table[0]; }\n", "table"),
     "threads": ("static _Thread_local int own;\nint next(void) { return ++own; }\n", "own"),
+    "letter": ("static __thread int c;\nint next(void) { return ++c; }\n", "c"),
+    "vector": (OF_VECTOR, None),
     "computes": ("static const int one = 1;\nint next(void) { return one; }\n", None),
 }
+
+
+USES = '#include <shmem.h>\nextern "C" int next(void);\nint main() { shmem_init(); return next() - 1; }\n'
+
+
+def library_of(folder: Path, text: str, *compiler: str | Path) -> Path:
+    source = folder / ("own.cc" if text is OF_VECTOR else "own.c")
+    source.write_text(text)
+    subprocess.run([*compiler, "-shared", "-fPIC", source, "-o", folder / "libown.so"], check=True)
+    return folder / "libown.so"
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
@@ -177,18 +200,33 @@ def test_a_library_whose_variables_all_pes_would_share_is_refused_by_name(
     name: str, stripped: bool, tmp_path: Path
 ) -> None:
     text, shared = LIBRARIES[name]
-    (tmp_path / "own.c").write_text(text)
-    library = tmp_path / "libown.so"
     strip = ["-s"] if stripped else []
-    subprocess.run(["cc", "-shared", "-fPIC", *strip, tmp_path / "own.c", "-o", library], check=True)
-    uses = '#include <shmem.h>\nextern "C" int next(void);\nint main() { shmem_init(); return next() - 1; }\n'
-    program = compile_cxx(tmp_path, "uses", uses, library, f"-Wl,-rpath,{tmp_path}")
-    done = simulate(tmp_path / "run", program, n=2)
+    compiler = ["c++"] if text is OF_VECTOR else ["cc"]
+    library = library_of(tmp_path, text, *compiler, *strip)
+    done = simulate(tmp_path / "run", compile_cxx(tmp_path, "uses", USES, library, f"-Wl,-rpath,{tmp_path}"), n=2)
     if shared is None:
         assert done.returncode == 0, done
         return
     what = f"({shared}|variables)" if stripped else shared
     said = rf"all PEs would share {what}, of the shared library {re.escape(str(library))}: link"
+    assert done.returncode != 0 and re.search(said, done.stderr), done
+
+
+OF_RUNTIME = "#include <shmem.h>\nint next(void) { return shmem_my_pe() >= 0; }\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("int count;\nint next(void) { return ++count; }\n", "share count, of"),
+        (OF_RUNTIME, r"use PE 0's (shmem_my_pe|__sanitizer_cov_trace_pc) in calls of"),
+    ],
+    ids=["variable", "call"],
+)
+def test_a_library_that_oshcc_makes_is_refused_for_what_is_its_own(text: str, said: str, tmp_path: Path) -> None:
+    library = library_of(tmp_path, text, HOME / "bin/oshcc", "--sim")
+    done = simulate(tmp_path / "run", compile_cxx(tmp_path, "uses", USES, library, f"-Wl,-rpath,{tmp_path}"), n=2)
+    said = rf"all PEs would {said} the shared library {re.escape(str(library))}: link"
     assert done.returncode != 0 and re.search(said, done.stderr), done
 
 
