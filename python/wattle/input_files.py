@@ -25,7 +25,7 @@ def read_bytes(path: Path, most: int) -> bytes:
     with _opened(path) as file:
         # Its size is asked first, for it may be sparse. What was read counts as well: it may grow.
         large = os.fstat(file.fileno()).st_size > most
-        data = b"" if large else file.read(most + 1)
+        data = b"" if large else _read(path, file, most + 1)
     if large or len(data) > most:
         raise DamagedFile(path, f"is larger than the {most >> 20} MiB that such a file may have")
     return data
@@ -35,7 +35,15 @@ def read_start(path: Path, size: int) -> bytes:
     """The first bytes of the file, or all of a shorter one. Raises DamagedFile where it is no regular file or cannot
     be read."""
     with _opened(path) as file:
-        return file.read(size)
+        return _read(path, file, size)
+
+
+def _read(path: Path, file: BinaryIO, size: int) -> bytes:
+    """Regular files of procfs may have nothing to read yet, as /proc/kmsg: Python then returns None, not b""."""
+    data = file.read(size)
+    if data is None:
+        raise DamagedFile(path, "has nothing to read now; expected a file with contents")
+    return data
 
 
 @contextmanager

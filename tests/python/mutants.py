@@ -219,5 +219,6 @@ INSTEAD: dict[str, Callable[[Path], object]] = {
     "an empty file": lambda path: path.write_bytes(b""),
     "nothing but blanks": lambda path: path.write_bytes(b" \n" * 9),
     "a byte order mark": lambda path: path.write_bytes(b"\xef\xbb\xbf{}"),
+    "a file that has nothing to read now": lambda path: path.symlink_to("/proc/kmsg"),
     "NUL bytes": lambda path: path.write_bytes(bytes(100)),
 }
