@@ -187,7 +187,9 @@ def _usage(error: Any) -> int:
 
 def _plain_words(message: str) -> str:
     """`'-n': expected a whole number`, where the parser of arguments speaks of its types."""
-    found = re.fullmatch(r"Invalid value for (.+?): Input should be a valid (\w+)\b.*", message)
+    found = re.fullmatch(
+        r"Invalid value for (.+?): (?:Input should be a valid|Unable to parse input string as an) (\w+)\b.*", message
+    )
     if not found or found[2] not in KINDS:
         return message
     return f"{found[1].replace(chr(39), '')}: expected {KINDS[found[2]]}"

@@ -14,6 +14,7 @@ WHOLE = (-(1 << 63), (1 << 63) - 1)
 NUMBER = 1e30  # either side of 0; products of several such numbers are still finite
 PES = 99_999  # five digits in the name of a profile file
 MEETINGS = 100_000  # of a run that is replayed
+SLOWDOWN = 1000.0  # percent of time that a choice of clocks may cost
 STEPS = 10_000  # clocks of a simulated core
 COUNT = 1 << 53  # of anything in a sample
 SAMPLES = 1_000_000  # rows of a study

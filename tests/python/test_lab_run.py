@@ -197,7 +197,9 @@ BAD = [
     (["run"], "Missing argument"),
     (["run", "-n", "0", "true"], "-n 0: expected 1 to"),
     (["run", "-n", "100000", "true"], "-n 100000: expected 1 to"),
-    (["run", "-n", "two", "true"], "-n"),
+    (["run", "-n", "two", "true"], "-n / --np: expected a whole number"),
+    (["run", "-n", "9" * 5000, "true"], "-n / --np: expected a whole number"),
+    (["sim", "-n", "9" * 5000, "true"], "-n / --np: expected a whole number"),
     (["run", "--repeat", "0", "true"], "--repeat 0: expected 1 to"),
     (["run", "--frobnicate", "true"], "No such option: --frobnicate"),
     (["run", "./nowhere"], "./nowhere: No such file or directory"),
@@ -212,7 +214,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "words"), BAD, ids=[" ".join(a) for a, _ in BAD])
+@pytest.mark.parametrize(("arguments", "words"), BAD, ids=[" ".join(a)[:60] for a, _ in BAD])
 def test_bad_usage_is_one_line_and_exit_code_2(home, tmp_path, monkeypatch, capsys, arguments, words):
     from wattle.cli import main
 

@@ -166,7 +166,8 @@ def test_an_even_run_is_told_that_nobody_needs_a_lower_clock(tmp_path, unequal, 
     ("options", "said"),
     [
         (("--by", "magic"), "--by magic: expected model or sim"),
-        (("--by", "sim", "--slowdown", -5), "--slowdown -5: allowed are 0 to 1000 percent"),
+        (("--by", "sim", "--slowdown", -5), "--slowdown -5: expected a number from 0 to 1000"),
+        (("--by", "sim", "--slowdown", "nan"), "--slowdown nan: expected a number from 0 to 1000"),
         (("-o", "/no/such/plan.yaml"), "/no/such/plan.yaml: cannot be written: No such file or directory"),
     ],
 )

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from sim_job import build, free_cluster, is_built, result, simulate
+from wattle.sim import cluster as clusters
+from wattle.sim import platform, simulation
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (libsimgrid-dev)")
 
@@ -138,6 +140,19 @@ def test_cores_that_share_a_clock_run_at_the_highest_that_is_asked_for(
     found = re.search(r"computed ([0-9.]+)", output)
     # 5 ms at 1.2 GHz, the rest at 2.6
     assert found and float(found[1]) == pytest.approx(5e-3 + (10e-3 - 5e-3 * 1.2 / 2.6), rel=1e-6)
+
+
+@pytest.mark.parametrize("cores", ["0", "9" * 11, "9" * 24, "9" * 400])
+def test_a_clock_of_more_cores_than_any_job_has_pes_is_refused(tmp_path: Path, cores: str) -> None:
+    done = simulate(tmp_path / "run", Path("/bin/true"), n=2, options=("--clock-domain", cores))
+    assert done.returncode == 2 and "expected a number of cores, 1 to 99999" in done.stderr, done
+    assert done.stderr.count("\n") == 1 and len(done.stderr) < 300 and not (tmp_path / "run").exists()
+
+
+def test_a_cluster_whose_cores_all_share_a_clock_may_name_any_number_of_them(tmp_path: Path) -> None:
+    described = clusters.read(str(free_cluster(tmp_path))).with_value("domain", 1e30, "for a test")
+    node = simulation.plan(described, 2, {}).core
+    assert '"domain_pes" value="2"' in platform.text(described, node, 2)
 
 
 def test_memory_follows_the_clock_only_in_part(programs: Path, cluster: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`wattle sim --what-if` of a simulated run: a table of 80 columns, a ranking that can be asked for, other networks."""
+"""`wattle sim --what-if` of simulated and real runs: a table of 80 columns, rankings to ask for, other networks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sim_job import HOME, ROOT, build, is_built, simulate
+from sim_job import HOME, ROOT, build, environment, is_built, simulate
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (libsimgrid-dev)")
 
@@ -30,6 +30,27 @@ def ask(recorded: Path, *options: str) -> subprocess.CompletedProcess[str]:
     environment |= {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
     command = [sys.executable, "-m", "wattle", "sim", "--what-if", str(recorded), *options]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.fixture(scope="module", params=[("--timeline",), ()], ids=["timeline", "sums"])
+def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two PEs of an example on this machine."""
+    folder = tmp_path_factory.mktemp("real")
+    words = [HOME / "bin/oshcc", "-O2", "-g", ROOT / "examples/halo.c", "-o", folder / "halo", "-lm"]
+    subprocess.run(words, check=True)
+    command = [sys.executable, "-m", "wattle", "run", *request.param, "-n", "2", "-o", folder / "run"]
+    done = subprocess.run([*command, "--", folder / "halo"], env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder / "run"
+
+
+def test_a_run_of_a_real_machine_is_replayed_and_its_network_stays_as_it_was(real: Path) -> None:
+    found = answer(real)
+    assert found["network"] == "as recorded" and found["choices"]
+    done = ask(real)
+    assert done.returncode == 0 and "network as recorded" in " ".join(done.stdout.split()), done
+    done = ask(real, "--network", "ethernet-10g-tcp")
+    assert done.returncode == 2 and "the run was not simulated" in done.stderr and done.stderr.count("\n") == 1, done
 
 
 def answer(recorded: Path, *options: str) -> dict:
@@ -96,6 +117,7 @@ def test_a_slower_network_takes_longer_and_the_run_s_own_as_long(recorded: Path)
         (("--rank", "beauty"), ["--rank beauty", "energy, time, edp"]),
         (("--", "./program"), ["--what-if", "takes no program"]),
         (("-n", "4"), ["-n: goes with a program", "--what-if"]),
+        *((("--slowdown", x), ["expected a number from 0 to 1000"]) for x in ("inf", "nan", "1e400", "-1", "9" * 400)),
         (("--set", "WATTLE_WAIT=spin"), ["--set: goes with a program"]),
     ],
 )

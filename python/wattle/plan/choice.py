@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from wattle import limits
+from wattle.errors import WattleError
 from wattle.plan.clusters import cluster
 
 SPARE = 1 / 16  # of the run's time that stays unused: no two runs are alike
+
+
+def check_slowdown(percent: float) -> None:
+    """Refuses a --slowdown that no choice can keep to, or that is no limit: NaN and infinity, too."""
+    if not 0 <= percent <= limits.SLOWDOWN:
+        raise WattleError(f"--slowdown {percent:g}: expected a number from 0 to {limits.SLOWDOWN:g}")
 
 
 def choose(

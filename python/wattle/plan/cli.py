@@ -14,7 +14,7 @@ from wattle.console import styled
 from wattle.errors import WattleError
 from wattle.pe import PE
 from wattle.plan import by_sim, file, machine
-from wattle.plan.choice import choose
+from wattle.plan.choice import check_slowdown, choose
 from wattle.plan.file import Cluster, Plan
 from wattle.plan.machine import Clock, Clocks
 from wattle.plan.predict import Prediction, active_s, predict, saved, waiting_s
@@ -52,8 +52,7 @@ def plan(
     """
     if by not in ("model", "sim"):
         raise WattleError(f"--by {by}: expected model or sim")
-    if not 0 <= slowdown <= 1000:
-        raise WattleError(f"--slowdown {slowdown:g}: allowed are 0 to 1000 percent")
+    check_slowdown(slowdown)
     found = runs.load(directory)
     sample = found.middle.profile
     if sample is None or not sample.complete:

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from wattle import console, info, limits, manifest, paths, runs, stopping, units
+from wattle.checked import shown
 from wattle.console import styled
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
@@ -279,7 +280,7 @@ def _clocks_of(file: Path, found: plans.Plan, n: int | None, chosen: dict[str, s
 
 def _check_range(option: str, value: int, most: int) -> None:
     if not 1 <= value <= most:
-        raise WattleError(f"{option} {value}: expected 1 to {most}")
+        raise WattleError(f"{option} {shown(value)}: expected 1 to {most}")
 
 
 def _chosen_settings(pairs: list[str], meter: str | None, machine: str | None, profile: bool) -> dict[str, str]:

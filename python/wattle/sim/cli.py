@@ -42,9 +42,7 @@ def sim(
     ] = None,
     slowdown: Annotated[
         float | None,
-        typer.Option(
-            min=0, metavar="PERCENT", help="With --what-if: time that a choice may cost (1).", show_default=False
-        ),
+        typer.Option(metavar="PERCENT", help="With --what-if: time that a choice may cost (1).", show_default=False),
     ] = None,
     rank: Annotated[
         str | None,

@@ -38,7 +38,7 @@ def text(cluster: Cluster, node: Node, pes: int) -> str:
         "segment_B": repr(cluster.value("segment")),
         "copy_clock": repr(cluster.value("copy_clock")),
         "socket_pes": str(node.cores // node.sockets),
-        "domain_pes": str(max(1, round(cluster.value("domain")))),
+        "domain_pes": str(max(1, round(min(pes, cluster.value("domain"))))),
         **_draws(cluster, node),
     }
     half = cluster.value("latency") / 2  # a message takes two links

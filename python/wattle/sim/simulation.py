@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wattle import files, info, limits, paths
-from wattle.checked import Checked, read_json, require_schema
+from wattle.checked import Checked, read_json, require_schema, shown
 from wattle.errors import WattleError
 from wattle.info import Info
 from wattle.run.directory import profile_folder
@@ -113,13 +113,13 @@ def plan(
     """Checks what was asked for. `cluster`: one, or a name or a file of one. `clock_domain`: so many cores with one
     clock, whatever the cluster says."""
     if not 1 <= pes <= limits.PES:
-        raise WattleError(f"-n {pes}: expected 1 to {limits.PES}")
+        raise WattleError(f"-n {shown(pes)}: expected 1 to {limits.PES}")
     if why := unavailable():
         raise WattleError(f"wattle sim is unavailable: {why}")
     described = clusters.read(cluster) if isinstance(cluster, str) else cluster
     if clock_domain is not None:
-        if clock_domain < 1:
-            raise WattleError(f"--clock-domain {clock_domain}: expected a number of cores, from 1")
+        if not 1 <= clock_domain <= limits.PES:
+            raise WattleError(f"--clock-domain {shown(clock_domain)}: expected a number of cores, 1 to {limits.PES}")
         described = described.with_value("domain", clock_domain, "Asked for by --clock-domain.")
     known = info.ask({**os.environ, **chosen, "WATTLE_MACHINE": described.machine})
     if (knob := known.values.get("WATTLE_KNOB")) in REAL_KNOBS:

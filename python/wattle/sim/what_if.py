@@ -14,7 +14,7 @@ from wattle import manifest as manifests
 from wattle.checked import Checked
 from wattle.console import plain, styled
 from wattle.errors import WattleError
-from wattle.plan.choice import choose
+from wattle.plan.choice import check_slowdown, choose
 from wattle.report.amounts import si
 from wattle.sim import cluster as clusters
 from wattle.sim import recorded, replay, simulation
@@ -78,6 +78,7 @@ def ask(directory: Path, cluster: str, slowdown: float, rank: str, network: str 
     simulated."""
     if rank not in RANKS:
         raise WattleError(f"--rank {rank}: expected one of {', '.join(RANKS)}")
+    check_slowdown(slowdown)
     found = runs.load(directory)
     profile = found.middle.profile
     if profile is None:
@@ -85,16 +86,13 @@ def ask(directory: Path, cluster: str, slowdown: float, rank: str, network: str 
     machine = simulation.plan(cluster, 1, {})
     told = recorded.read(profile)
     core = replay.core_of(machine)
-    was = found.manifest.extra.get("simulated")
-    trace = (
-        told.trace
-        if network is None
-        else _on_network(told, Checked(directory / manifests.FILE, was, "simulated"), network)
-    )
+    # A run on a real machine has no such part.
+    was = Checked(directory / manifests.FILE, found.manifest.extra.get("simulated") or {}, "simulated")
+    trace = told.trace if network is None else _on_network(told, was, network)
     base = replay.run(trace, core, Policy("base clock", "spin"))
     choices = [_judge(trace, core, policy, base, slowdown) for policy in policies(trace, core)]
     choices.sort(key=lambda c: (not c.allowed, RANKS[rank](c.outcome)))
-    on = network or str(was.get("network", "as recorded"))
+    on = network or (was.name("network") if was.has("network") else "as recorded")
     return Answer(str(directory), told.how, cluster, on, rank, base, choices)
 
 
