@@ -64,7 +64,9 @@ bool load(int fd, Copy *out, std::string *error)
   return false;
 }
 
-bool has_own_state(const char *program, const std::set<std::string> &before, std::string *error)
+std::set<std::string> before; /* the simulator's own libraries */
+
+bool has_own_state(const char *program, std::string *error)
 {
   *error = shared_by_mark(program);
   if (error->empty()) *error = shared_in_libraries(program, before);
@@ -87,7 +89,7 @@ bool load_copies(const char *program, size_t n, std::vector<Copy> *out, std::str
   int file = open(program, O_RDONLY | O_CLOEXEC);
   if (file < 0) return *error = strerror(errno), false;
   off_t bytes = loaded_bytes(file);
-  const std::set<std::string> before = loaded_files();
+  before = loaded_files();
   std::vector<int> open_ones; /* as long as others are loaded: the dynamic loader takes what has a name that it knows
                                  for what it has */
   bool good = true;
@@ -98,12 +100,17 @@ bool load_copies(const char *program, size_t n, std::vector<Copy> *out, std::str
       *error = std::string("no memory for a copy: ") + strerror(errno), good = false;
     else
       open_ones.push_back(fd), good = load(fd, &copy, error);
-    if (good && out->empty() && n > 1) good = has_own_state(program, before, error);
+    if (good && out->empty() && n > 1) good = has_own_state(program, error);
     out->push_back(copy);
   }
   for (int fd : open_ones) close(fd);
   close(file);
   return good;
+}
+
+std::string shared_so_far(const char *program)
+{
+  return shared_in_libraries(program, before);
 }
 
 } // namespace sim

@@ -20,6 +20,9 @@ struct Copy {
 /* False with the reason in `error`. */
 bool load_copies(const char *program, size_t n, std::vector<Copy> *out, std::string *error);
 
+/* What the copies share with each other of the libraries that are loaded by now; empty: nothing. */
+std::string shared_so_far(const char *program);
+
 } // namespace sim
 
 #endif

@@ -340,6 +340,17 @@ int __wrap_pthread_cond_broadcast(pthread_cond_t *c)
   return 0;
 }
 
+/* --- libraries that the program loads while it runs ------------------------------------------------------------------ */
+
+void *__real_dlopen(const char *file, int flags);
+void *__wrap_dlopen(const char *file, int flags);
+void *__wrap_dlopen(const char *file, int flags)
+{
+  void *library = __real_dlopen(file, flags);
+  if (library && file) wtl_sim_loaded();
+  return library;
+}
+
 /* --- the end ------------------------------------------------------------------------------------------------------ */
 
 typedef struct last {

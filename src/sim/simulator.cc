@@ -513,6 +513,12 @@ void *wtl_sim_join(void *thread)
   return t->result;
 }
 
+void wtl_sim_loaded(void)
+{
+  const std::string why = pes.size() > 1 ? sim::shared_so_far(program) : "";
+  if (!why.empty()) fail(program, why);
+}
+
 void wtl_sim_exit(int status)
 {
   throw Ended{status};

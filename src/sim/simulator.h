@@ -104,6 +104,9 @@ void *wtl_sim_thread(void); /* the caller's handle; no turn */
 /* Ends the calling PE: its first thread returns `status`. */
 void wtl_sim_exit(int status) __attribute__((noreturn));
 
+/* The program has loaded a library: ends the simulation where PEs would share its variables. */
+void wtl_sim_loaded(void);
+
 /* --- messages --- */
 
 /* Hands a message of `bytes` on the wire to the network, where it leaves `after` seconds from now: the caller may be

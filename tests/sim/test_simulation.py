@@ -230,6 +230,35 @@ def test_a_library_that_oshcc_makes_is_refused_for_what_is_its_own(text: str, sa
     assert done.returncode != 0 and re.search(said, done.stderr), done
 
 
+LOADS = """#include <dlfcn.h>
+#include <shmem.h>
+#include <stdio.h>
+int main(int, char **words)
+{
+  shmem_init();
+  void *library = dlopen(words[1], RTLD_NOW);
+  auto next = library ? reinterpret_cast<int (*)()>(dlsym(library, "next")) : nullptr;
+  if (!next) return puts(dlerror()), 2;
+  shmem_barrier_all();
+  printf("PE %d: %d\\n", shmem_my_pe(), next());
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["counts", "computes"])
+def test_a_library_that_the_program_loads_itself_is_judged_alike(name: str, tmp_path: Path) -> None:
+    text, shared = LIBRARIES[name]
+    library = library_of(tmp_path, text, "cc")
+    program = compile_cxx(tmp_path, "loads", LOADS)
+    done = simulate(tmp_path / "run", program, str(library), n=2)
+    if shared is None:
+        assert done.returncode == 0 and "PE 1: 1" in done.stdout, done
+        return
+    said = rf"loads: all PEs would share {shared}, of the shared library {re.escape(str(library))}: link"
+    assert done.returncode != 0 and re.search(said, done.stderr) and "PE 0:" not in done.stdout, done
+    assert simulate(tmp_path / "alone", program, str(library), n=1).returncode == 0
+
+
 def test_what_cannot_be_simulated_is_refused_in_words(tmp_path: Path) -> None:
     (tmp_path / "empty").touch(mode=0o755)
     done = simulate(tmp_path / "run", tmp_path / "empty")
