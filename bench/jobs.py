@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from wattle import files
 from wattle.nodes import Nodes
 
 from bench.load import Watch
@@ -177,7 +178,7 @@ class Toolchain:
 
 def build(compiler: Path | str, source: str, name: str, libraries: tuple[str, ...] = ()) -> Path:
     """Compiles a program of bench/."""
-    OUT.mkdir(parents=True, exist_ok=True)
+    files.make_folder(OUT)
     program = OUT / f"{Path(source).stem}-{name}"
     command = [str(compiler), *FLAGS, str(ROOT / "bench" / source), "-o", str(program), *libraries]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

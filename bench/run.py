@@ -156,6 +156,16 @@ def tell(result: dict) -> None:
         note(f"bench: left out, their time was over (--within): {', '.join(result['left_out'])}")
 
 
+def unusable(folder: Path) -> str | None:
+    """Why no programs can be built there and started: others may write to it, or nobody may."""
+    try:
+        files.make_folder(folder)
+        files.try_writing(folder)
+    except OSError as error:
+        return error.strerror
+    return None
+
+
 def unwritable(file: Path) -> str | None:
     """Why there can be no such file; before minutes are spent on what goes into it."""
     try:
@@ -180,11 +190,11 @@ def main(arguments: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that jobs and nodes are taken down
     result: dict = {}
     code = 0
+    if why := unusable(OUT):
+        note(f"bench: nothing can be written into {OUT}: {why}; BENCH_OUT names another folder")
+        return 73
     if why := unwritable(options.out):
         note(f"bench: {options.out} cannot be written: {why}; --out names another")
-        return 73
-    if why := unwritable(OUT / ".written"):
-        note(f"bench: nothing can be written into {OUT}: {why}; BENCH_OUT names another folder")
         return 73
     try:
         measure(options, result)

@@ -282,6 +282,19 @@ def test_what_cannot_be_written_is_one_line_before_anything_is_measured(name: st
     assert f"{wrong}" in done.stderr and "be written" in done.stderr and remedy in done.stderr
 
 
+def test_programs_are_not_built_where_every_user_may_put_others_in_their_place(tmp_path: Path) -> None:
+    tmp_path.chmod(0o1777)
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "bench" / "run.py"), "--only", "start", "--out", str(tmp_path / "bench.json")],
+        env={**os.environ, "BENCH_OUT": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (73, "", 1), done
+    assert "every user may write to it; BENCH_OUT names another folder" in done.stderr
+
+
 @pytest.mark.parametrize(("ended", "code"), [(KeyboardInterrupt(), 130), (SystemExit(143), 143)])
 def test_sections_that_are_complete_are_kept_when_the_run_is_ended(
     ended: BaseException, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -149,6 +149,85 @@ def test_of_commands_that_are_given_the_same_new_directory_one_gets_it(tmp_path,
     assert all("another command" in str(m) for m in made if isinstance(m, WattleError))
 
 
+def of_others(folder, monkeypatch):
+    """Gives the folder, or the link, to another user; who is not root becomes another user instead."""
+    if os.geteuid() == 0:
+        os.chown(folder, 65534, 65534, follow_symlinks=False)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+
+
+def a_link_of_others(folder, monkeypatch):
+    (folder.parent / "elsewhere").mkdir(mode=0o755)
+    folder.symlink_to("elsewhere")
+    of_others(folder, monkeypatch)
+
+
+def a_link_to_a_link_of_others(folder, monkeypatch):
+    a_link_of_others(folder.parent / "second", monkeypatch)
+    folder.symlink_to("second")
+
+
+def a_folder_of_others(folder, monkeypatch):
+    folder.mkdir(mode=0o755)
+    of_others(folder, monkeypatch)
+
+
+def a_folder_for_all(folder, monkeypatch):
+    folder.mkdir()
+    folder.chmod(0o1777)
+
+
+def a_folder_for_a_group(folder, monkeypatch):
+    folder.mkdir()
+    folder.chmod(0o775)
+    monkeypatch.setattr(files, "_group", lambda _: "students")
+
+
+SHARED = {
+    a_link_of_others: "belongs to the user",
+    a_link_to_a_link_of_others: "belongs to the user",
+    a_folder_of_others: "belongs to the user",
+    a_folder_for_all: "every user may write to it",
+    a_folder_for_a_group: "the group students may write to it",
+}
+
+
+@pytest.mark.parametrize("wanted", ["out", None])
+@pytest.mark.parametrize("make", SHARED)
+def test_a_directory_that_others_could_change_is_refused_and_left_as_it_is(tmp_path, monkeypatch, make, wanted):
+    monkeypatch.chdir(tmp_path)
+    make(tmp_path / (wanted or directory.PARENT), monkeypatch)
+    with pytest.raises(WattleError, match=f"{SHARED[make]}.*; give another directory with -o") as refused:
+        directory.prepare(wanted and Path(wanted), "./prog")
+    assert refused.value.exit_code == 2
+    assert not [
+        path for path in tmp_path.rglob("*") if path.name not in ("out", directory.PARENT, "elsewhere", "second")
+    ]
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o002, 0o077])
+def test_a_directory_that_this_user_made_is_taken_whatever_the_umask(tmp_path, monkeypatch, mask):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(files, "_group", lambda _: "students")
+    (tmp_path / "mine").mkdir(mode=0o755)
+    (tmp_path / "link").symlink_to("mine")
+    before = os.umask(mask)
+    try:
+        made = [directory.prepare(None, "./prog") for _ in range(2)]
+    finally:
+        os.umask(before)
+    made += [directory.prepare(Path("link"), "./prog")]
+    assert not any(path.stat().st_mode & 0o022 for path in [*made, tmp_path / directory.PARENT])
+
+
+def test_the_group_that_has_only_this_user_may_write(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_group", lambda _: "me")
+    monkeypatch.setattr(files, "_user", lambda _: "me")
+    tmp_path.chmod(0o770)
+    files.check_ours(tmp_path)
+
+
 def test_a_directory_is_free_again_once_its_command_has_ended(tmp_path):
     script = "import sys, pathlib; from wattle.run import directory; directory.prepare(pathlib.Path(sys.argv[1]), 'p')"
     environment = os.environ | {"PYTHONPATH": str(LAB.parent)}

@@ -110,7 +110,7 @@ def _scratch() -> Path:
         free = shutil.disk_usage(base).free
         if free >= ROOM_BYTES:
             folder = Path(tempfile.mkdtemp(prefix="wattle-acceptance-", dir=base)) / "acceptance"
-            folder.mkdir()
+            folder.mkdir(files.FOLDER)
             return folder
     except OSError as error:
         raise WattleError(f"{base}: cannot be used: {error.strerror}; set TMPDIR to a folder with room") from None

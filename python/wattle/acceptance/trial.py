@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from wattle import files
 from wattle.acceptance import reason
 from wattle.acceptance.steps import Step
 from wattle.errors import WattleError
@@ -54,7 +55,7 @@ def run(step: Step, folder: Path, limit_s: float, watch: Callable[[], None] = la
     before = clock_files()
     try:
         out = folder / step.name
-        out.mkdir()
+        out.mkdir(files.FOLDER)
         result.command = step.command(out)
         with (folder / f"{step.name}.out").open("wb") as said, (folder / f"{step.name}.err").open("wb") as wrong:
             code = _ended(result.command, said, wrong, limit_s * step.patience, watch)

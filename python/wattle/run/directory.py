@@ -20,19 +20,22 @@ _claims: list[int] = []  # locked directories, open until this process ends
 
 
 def prepare(wanted: Path | None, program: str) -> Path:
-    """Makes the directory (absolute). It must be new or empty, writable, and have room. It is this process's alone: two
-    commands that start at the same moment get two directories, or one of them this error."""
+    """Makes the directory (absolute). It must be new or empty, writable, and have room, and no other user may be able
+    to write to it. It is this process's alone: two commands that start at the same moment get two directories, or one
+    of them this error."""
     directory = (wanted if wanted is not None else _default(program)).absolute()
     try:
         if wanted is None:
             directory = files.make_numbered(directory)
         else:
-            directory.mkdir(parents=True, exist_ok=True)
+            files.make_folder(directory)
         if not _claim(directory):
             raise WattleError(f"{directory}: another command is about to write there; give another directory with -o")
         if any(directory.iterdir()):
             raise WattleError(f"{directory}: is not empty; give another directory with -o, or empty this one")
         _try_to_write(directory)
+    except files.NotOurs as error:
+        raise WattleError(f"{error.filename}: {error.strerror}; give another directory with -o") from None
     except FileExistsError:
         raise WattleError(f"{directory}: is not a directory; give another with -o") from None
     except OSError as error:
@@ -58,7 +61,7 @@ def profile_folder(directory: Path) -> Path:
     """Makes DIR/profile, into which the PEs write."""
     folder = directory / "profile"
     try:
-        folder.mkdir(parents=True)
+        folder.mkdir(files.FOLDER, parents=True)
     except OSError as error:
         raise WattleError(f"{folder}: {_words(error)}") from None
     return folder
@@ -86,7 +89,7 @@ def _words(error: OSError) -> str:
 
 def make(directory: Path) -> Path:
     try:
-        directory.mkdir()
+        directory.mkdir(files.FOLDER)
     except OSError as error:
         raise WattleError(f"{directory}: {_words(error)}") from None
     return directory
