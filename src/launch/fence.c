@@ -1,5 +1,7 @@
 #include "launch/fence.h"
 
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -43,19 +45,78 @@ static bool has(const wtl_words *words, const char *word)
   return false;
 }
 
-static void resolve(const char *host, addresses *families, size_t n)
+static bool is_loopback(const struct sockaddr *address)
+{
+  if (address->sa_family == AF_INET6)
+    return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+  return ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
+/* The address as text. False for one of another family, and for a link-local one, which holds for an interface alone. */
+static bool text_of(const struct sockaddr *address, int family, char *text, socklen_t size)
+{
+  socklen_t length = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+  return address && address->sa_family == family &&
+         getnameinfo(address, length, text, size, NULL, 0, NI_NUMERICHOST) == 0 && !strchr(text, '%');
+}
+
+static bool add(addresses *to, const struct sockaddr *address)
+{
+  char number[NI_MAXHOST];
+  if (!text_of(address, to->family, number, sizeof number)) return false;
+  if (!has(&to->all, number)) wtl_words_add(&to->all, number);
+  return true;
+}
+
+/* May UCX use the interface? Without UCX_NET_DEVICES it may use any. */
+static bool is_used(const char *interface)
+{
+  const char *names = getenv("UCX_NET_DEVICES");
+  if (!names || !*names || strcmp(names, "all") == 0) return true;
+  size_t n = strlen(interface);
+  for (const char *at = names; (at = strstr(at, interface)) != NULL; at += n)
+    if ((at == names || at[-1] == ',') && (at[n] == ',' || at[n] == '\0')) return true;
+  return false;
+}
+
+/* The addresses that this machine has in networks with others. */
+static bool add_own(addresses *to)
+{
+  struct ifaddrs *all;
+  bool added = false;
+  if (getifaddrs(&all) != 0) return false;
+  for (const struct ifaddrs *i = all; i; i = i->ifa_next)
+    if ((i->ifa_flags & IFF_UP) && !(i->ifa_flags & IFF_LOOPBACK) && is_used(i->ifa_name) && add(to, i->ifa_addr))
+      added = true;
+  freeifaddrs(all);
+  return added;
+}
+
+/*
+ * A name that means a loopback address, such as localhost or, by Debian's /etc/hosts, a machine's own name, is this
+ * machine's: the other hosts see its packets come from the addresses of its interfaces.
+ */
+static void resolve(const char *host, bool alone, addresses *families, size_t n)
 {
   struct addrinfo *found, hints = {.ai_socktype = SOCK_STREAM};
-  char number[NI_MAXHOST];
+  char loopback[NI_MAXHOST] = "";
+  bool added = false;
   int rc = getaddrinfo(host, NULL, &hints, &found);
   if (rc != 0) wtl_refuse("--fence-network: host %s: %s", host, gai_strerror(rc));
   for (const struct addrinfo *a = found; a; a = a->ai_next)
     for (size_t i = 0; i < n; i++)
-      if (families[i].family == a->ai_family &&
-          getnameinfo(a->ai_addr, a->ai_addrlen, number, sizeof number, NULL, 0, NI_NUMERICHOST) == 0 &&
-          !strchr(number, '%') && !has(&families[i].all, number)) /* a link-local one holds for an interface alone */
-        wtl_words_add(&families[i].all, number);
+      if (a->ai_family == families[i].family && !alone && is_loopback(a->ai_addr)) {
+        text_of(a->ai_addr, a->ai_family, loopback, sizeof loopback);
+        added |= add_own(&families[i]);
+      } else {
+        added |= add(&families[i], a->ai_addr);
+      }
   freeaddrinfo(found);
+  if (!added && *loopback)
+    wtl_refuse(
+        "--fence-network: host %s: the other hosts do not reach its address %s, and no interface that UCX may use "
+        "here (UCX_NET_DEVICES) has another one: write the address that they know it by",
+        host, loopback);
 }
 
 static void resolve_all(const wtl_command *c, addresses *families, size_t n)
@@ -66,7 +127,7 @@ static void resolve_all(const wtl_command *c, addresses *families, size_t n)
   if (hosts < 0) wtl_refuse("%s", error);
   if (hosts == 0) wtl_refuse("--fence-network: name the job's hosts with --host or --hostfile");
   if (h.ranges) wtl_refuse("--fence-network: name the hosts one by one, not as NAME[FIRST-LAST]");
-  for (int i = 0; i < h.n; i++) resolve(h.at[i].name, families, n);
+  for (int i = 0; i < h.n; i++) resolve(h.at[i].name, h.n == 1, families, n);
   wtl_hosts_free(&h);
 }
 

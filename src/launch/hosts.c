@@ -64,6 +64,11 @@ static bool parse_host(const char *word, size_t *length, int *slots, char *error
   *slots = 0;
   if (colon) *length = (size_t)(colon - word);
   if (*length == 0) return snprintf(error, size, "a host's name is empty"), false;
+  const char *bracket = *word == '[' ? memchr(word, ']', whole) : NULL;
+  if (bracket && memchr(word, ':', (size_t)(bracket - word))) {
+    snprintf(error, size, "%.*s: an IPv6 address is written without brackets", (int)whole, word);
+    return false;
+  }
   if (!is_name(word, *length)) {
     snprintf(error, size,
              "\"%.*s\" is no host's name: it holds a space, a control character, a comma outside of brackets, or a "

@@ -95,11 +95,10 @@ def test_without_the_filter_strangers_reach_the_ports(tmp_path: Path) -> None:
 BY_NOBODY = "import os; os.setuid(65534)" + INTRUDER
 
 
-def fence(nodes: Nodes, ports: dict[str, str]) -> str:
-    """oshrun's rules for the first two nodes."""
-    words = [str(HOME / "bin/oshrun"), "--fence-network", "--host", ",".join(nodes.names[:2])]
-    said = subprocess.run(nodes.inside(0, *words), env=os.environ | ports, capture_output=True, text=True, check=True)
-    return said.stdout
+def fence(nodes: Nodes, variables: dict[str, str], *hosts: str) -> subprocess.CompletedProcess[str]:
+    """oshrun's rules, as the first node prints them; by itself for the first two nodes."""
+    words = [str(HOME / "bin/oshrun"), "--fence-network", "--host", ",".join(hosts or nodes.names[:2])]
+    return subprocess.run(nodes.inside(0, *words), env=os.environ | variables, capture_output=True, text=True)
 
 
 @pytest.mark.skipif(not shutil.which("nft"), reason="needs nft (Debian: apt install nftables)")
@@ -108,7 +107,7 @@ def test_the_fences_rules_keep_other_machines_and_users_out(tmp_path: Path) -> N
     enough, program = tmp_path / "enough", build(HERE / "steady.c", tmp_path)
     ports = {"UCX_TCP_PORT_RANGE": "20000-20099"}
     with Nodes(3) as nodes:
-        rules = fence(nodes, ports)
+        rules = fence(nodes, ports).stdout
         for i in (0, 1, 0):  # they may be loaded again
             subprocess.run(nodes.inside(i, "nft", "-f", "-"), input=rules, text=True, check=True)
         job = start_on_two_of(nodes, program, enough, WATTLE_PORT_FILTER="off", **ports)
@@ -120,6 +119,21 @@ def test_the_fences_rules_keep_other_machines_and_users_out(tmp_path: Path) -> N
         enough.touch()
         _, err = job.communicate(timeout=300)
         assert job.returncode == 0 and complaints(err) == "", err
+
+
+def test_a_loopback_address_in_the_fence_becomes_those_that_the_other_hosts_see(nodes: Nodes) -> None:
+    """As where /etc/hosts has a machine's own name for 127.0.1.1, which is Debian's way."""
+    ports = {"UCX_TCP_PORT_RANGE": "20000-20099"}
+    known = [f"127.0.1.1 {nodes.names[0]}", f"10.213.77.2 {nodes.names[1]}"]
+    (nodes.folder / "hosts").write_text("\n".join(["127.0.0.1 localhost", *known, ""]))
+    for hosts in (nodes.names, ["localhost", "10.213.77.2"], ["10.213.77.2", "127.0.0.1"]):
+        rules = fence(nodes, ports, *hosts).stdout
+        (allowed,) = re.findall(r"ip saddr != { (.*) } drop", rules)
+        assert set(allowed.split(", ")) == {"10.213.77.1", "10.213.77.2"}, rules
+        assert "127." not in rules, rules
+    result = fence(nodes, ports | {"UCX_NET_DEVICES": "none0"})
+    assert result.returncode == 64 and result.stdout == "", result
+    assert all(word in result.stderr for word in (nodes.names[0], "127.0.1.1", "UCX_NET_DEVICES")), result
 
 
 def number_anew(nodes: Nodes, stem: str) -> None:

@@ -138,15 +138,15 @@ PORTS = {"UCX_TCP_PORT_RANGE": "20000-20999"}
 
 
 def test_fence_names_hosts_ports_and_user() -> None:
-    result = run(OSHRUN, "--fence-network", "--host", "127.0.0.5:2,127.0.0.6", "--host", "fd00::7", env=PORTS)
+    result = run(OSHRUN, "--fence-network", "--host", "10.0.0.5:2,10.0.0.6", "--host", "fd00::7", env=PORTS)
     assert result.code == 0 and result.err == "", result
-    assert "ip saddr != { 127.0.0.5, 127.0.0.6 } drop" in result.out and "ip6 saddr != { fd00::7 } drop" in result.out
+    assert "ip saddr != { 10.0.0.5, 10.0.0.6 } drop" in result.out and "ip6 saddr != { fd00::7 } drop" in result.out
     assert f"meta skuid != {os.geteuid()} drop" in result.out and result.out.count("tcp dport 20000-20999") == 4, result
 
 
 @pytest.mark.parametrize("ports", ["", "x", "20000", "20000-", "200-300", "3000-2000", "20000-70000", "2000-3000x"])
 def test_fence_without_ports_is_refused(ports: str) -> None:
-    result = run(OSHRUN, "--fence-network", "--host", "127.0.0.5", env={"UCX_TCP_PORT_RANGE": ports})
+    result = run(OSHRUN, "--fence-network", "--host", "10.0.0.5", env={"UCX_TCP_PORT_RANGE": ports})
     refused(result, 64, "UCX_TCP_PORT_RANGE", ports)
 
 
@@ -154,6 +154,7 @@ def test_fence_without_hosts_is_refused() -> None:
     refused(run(OSHRUN, "--fence-network", env=PORTS), 64, "--host")
     refused(run(OSHRUN, "--fence-network", "--host", "no.such.host.invalid", env=PORTS), 64, "no.such.host.invalid")
     refused(run(OSHRUN, "--fence-network", "--host", "a[1-3]", env=PORTS), 64, "one by one")
+    refused(run(OSHRUN, "--fence-network", "--host", "::1,[::2]", env=PORTS), 64, "[::2]", "IPv6", "without brackets")
 
 
 def test_settings_stay_where_the_launcher_has_its_own_list_of_variables(tmp_path: Path) -> None:
