@@ -35,6 +35,19 @@ void wtl_sigpipe_release(const wtl_sigpipe *before)
   errno = error;
 }
 
+static void do_nothing(int signal)
+{
+  (void)signal;
+}
+
+void wtl_sigpipe_outlive(void)
+{
+  struct sigaction a = {.sa_handler = do_nothing,
+                        .sa_flags = SA_RESTART}; /* execve sets a handler back to the default */
+  sigemptyset(&a.sa_mask);
+  sigaction(SIGPIPE, &a, NULL);
+}
+
 ssize_t wtl_write(int fd, const void *from, size_t n)
 {
   wtl_sigpipe before = wtl_sigpipe_hold();

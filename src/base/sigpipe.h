@@ -21,6 +21,12 @@ wtl_sigpipe wtl_sigpipe_hold(void);
 /* Drops a SIGPIPE that came since, and sets the thread's mask back. Keeps errno. */
 void wtl_sigpipe_release(const wtl_sigpipe *before);
 
+/*
+ * For programs of our own, at their start: SIGPIPE ends this process no more, and a program that it becomes or starts has
+ * the signal as by default again. So the exit code of an error arrives where nobody reads the error.
+ */
+void wtl_sigpipe_outlive(void);
+
 /* write(2), but for a reader that is gone there is only the error EPIPE. In a signal handler, too. */
 ssize_t wtl_write(int fd, const void *from, size_t n);
 

@@ -207,9 +207,10 @@ int main(int argc, char **argv)
   wtl_settings settings;
   char errors[4096], why[256];
   bench b = {0};
+  wtl_sigpipe_outlive();
   if (!read_options(argc, argv, &o)) return fputs(usage, stderr), WTL_EXIT_USAGE;
   if (wtl_settings_parse(&settings, errors, sizeof errors) != 0) return fputs(errors, stderr), WTL_EXIT_CONFIG;
-  if (o.where) return print_where(&settings), 0;
+  if (o.where) return print_where(&settings), fflush(stdout) == 0 ? 0 : WTL_EXIT_OSERR;
   if (o.watts) return watts_here(&settings, o.budget_s, o.progress);
   if (!wtl_lowpower_choose(settings.lowpower.number, &b.lowpower, why, sizeof why))
     return fprintf(stderr, "%s\n", why), WTL_EXIT_CONFIG;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/settings.h"
+#include "base/sigpipe.h"
 #include "node/cores.h"
 #include "power/info.h"
 
@@ -55,6 +56,7 @@ int main(int argc, char **argv)
 {
   wtl_settings s;
   char errors[4096];
+  wtl_sigpipe_outlive();
   if (argc > 2 || (argc == 2 && strcmp(argv[1], "settings") != 0)) {
     fputs("usage: wattle-info [settings]\nPrints what the library knows of itself and this machine, as JSON.\n",
           stderr);
@@ -69,5 +71,5 @@ int main(int argc, char **argv)
   else
     print_all(&s);
   putchar('\n');
-  return 0;
+  return fflush(stdout) == 0 && !ferror(stdout) ? 0 : WTL_EXIT_OSERR;
 }

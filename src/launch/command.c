@@ -125,15 +125,18 @@ void wtl_command_free(wtl_command *c)
   c->hosts = NULL;
 }
 
+const char *wtl_option_value(const char *names, const char *const *at)
+{
+  bool separate;
+  const char *value = value_of(names, at[0], at[1], &separate);
+  return value ? value : joined_to(names, at[0]);
+}
+
 const char *wtl_command_value(const wtl_command *c, const char *names)
 {
   const char *found = NULL, *value;
-  bool separate;
-  for (size_t i = 0; i < c->options.n; i++) {
-    const char *option = c->options.at[i];
-    if ((value = value_of(names, option, c->options.at[i + 1], &separate)) || (value = joined_to(names, option)))
-      found = value;
-  }
+  for (size_t i = 0; i < c->options.n; i++)
+    if ((value = wtl_option_value(names, (const char *const *)c->options.at + i))) found = value;
   return found;
 }
 

@@ -17,7 +17,7 @@ typedef struct wtl_launcher {
   const char *package; /* Debian's, which has it */
   wtl_grammar grammar;
   bool starts_here;         /* PEs of this host are its own children, each with some open files */
-  unsigned long file_bytes; /* the largest of the files that it needs for itself */
+  unsigned long file_bytes; /* the largest of the files that it, or its MPI, needs for itself */
   const char *moving;       /* its options that make the program's name one of another directory or machine */
   /* Is it taken here without being asked for by name? */
   bool (*suits)(void);
@@ -55,6 +55,12 @@ void wtl_launcher_missing(const wtl_command *c, const char *setting) __attribute
 
 /* Says the reason and ends the process with the exit code of wrong usage. */
 void wtl_refuse(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/*
+ * Ends the process where an input file of the launcher, named by an option or a variable, is not a regular file that can
+ * be read. Launchers wait for ever for the writer of a FIFO.
+ */
+void wtl_inputs_check(const wtl_launcher *l, const wtl_command *c);
 
 /* The hosts the user names, by list or by file: 1, or 0 where there are none, or -1 with the reason in `error`. */
 int wtl_launcher_hosts(wtl_hosts *h, const wtl_command *c, char *error, size_t size);

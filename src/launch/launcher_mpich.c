@@ -94,16 +94,22 @@ const wtl_launcher wtl_launcher_mpich = {
     .grammar =
         {.counts = "-n --n -np --np",
          .values =
-             "-genvlist --genvlist -envlist --envlist -f -hosts --hosts -wdir --wdir -configfile --configfile "
+             "-genvlist --genvlist -envlist --envlist -f --f -hosts --hosts -wdir --wdir -configfile --configfile "
              "-launcher "
              "-launcher-exec --launcher-exec -rmk --rmk -topolib --topolib -bind-to --bind-to -map-by --map-by "
              "-membind "
              "--membind -demux --demux -iface --iface -ppn --ppn -outfile-pattern --outfile-pattern -errfile-pattern "
              "--errfile-pattern -prepend-pattern --prepend-pattern -nameserver --nameserver -order-nodes --order-nodes "
              "-localhost --localhost -usize --usize -gpus-per-proc --gpus-per-proc -path --path -arch --arch",
-         .pairs = "-genv --genv -env --env"},
+         .pairs = "-genv --genv -env --env",
+         .files = "-f --f -configfile --configfile",
+         .file_lists = "",
+         .file_variables = "HYDRA_HOST_FILE HYDRA_CONFIG_FILE",
+         .file_list_variables = "",
+         .parameter_prefixes = ""},
     .starts_here = true,
-    .moving = "-wdir --wdir -path --path -hosts --hosts -f",
+    .file_bytes = 8 << 20, /* shared memory of the UCX that MPICH has, for each PE */
+    .moving = "-wdir --wdir -path --path -hosts --hosts -f --f",
     .suits = suits,
     .find = find,
     .environment = environment,

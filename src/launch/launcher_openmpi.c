@@ -8,7 +8,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/regular_file.h"
 #include "launch/launcher.h"
 #include "launch/search.h"
 #include "launch/sessions.h"
@@ -91,19 +90,14 @@ static bool is_foreign(const wtl_hosts *h)
   return h->slot_colons && !h->slot_words;
 }
 
-/* Open MPI itself takes "a:x" for one slot and a file that is not there for none, and waits for a FIFO's writer. */
+/* Open MPI itself takes "a:x" for one slot. */
 static bool check_hosts(const wtl_command *c, char *error, size_t size)
 {
   wtl_hosts h = {0};
   bool good = true;
   if (c->hosts && !strchr(c->hosts, '*')) good = wtl_hosts_of_list(&h, c->hosts, error, size); /* a:*, all it has */
   wtl_hosts_free(&h);
-  if (!good || !c->hostfile) return good;
-  const char *reason;
-  int fd = wtl_regular_file_open(c->hostfile, &reason);
-  if (fd >= 0) return close(fd), true;
-  snprintf(error, size, "--hostfile %s: %s", c->hostfile, reason);
-  return false;
+  return good;
 }
 
 static void add_hosts(wtl_words *line, const wtl_command *c)
@@ -219,8 +213,14 @@ const wtl_launcher wtl_launcher_openmpi = {
              "-x --bind-to -bind-to --map-by -map-by --rank-by -rank-by -wdir --wdir -wd --wd -N -npernode --npernode "
              "--timeout --tmpdir -tmpdir --output-filename --cpu-set --cpu-list -rf --rankfile --stdin --xterm "
              "--prefix --path -path "
-             "-am --am --tune -tune --app -app",
-         .pairs = "--mca -mca --gmca -gmca"},
+             "-am --am --tune -tune --app -app --default-hostfile -default-hostfile",
+         .pairs = "--mca -mca --gmca -gmca",
+         .files = "-rf --rankfile --app -app",
+         .file_lists = "-am --am --tune -tune --default-hostfile -default-hostfile", /* that may be "none" */
+         .file_variables = "orte_rankfile rmaps_rank_file_path",
+         .file_list_variables = "orte_default_hostfile prte_default_hostfile mca_base_param_files mca_param_files "
+                                "mca_base_param_file_prefix mca_base_envar_file_prefix",
+         .parameter_prefixes = "OMPI_MCA_ PRTE_MCA_"},
     .starts_here = true,
     .file_bytes = 8 << 20, /* PMIx's shared memory */
     .moving = "-wdir --wdir -wd --wd --path -path",

@@ -197,7 +197,12 @@ const wtl_launcher wtl_launcher_srun = {
              "--relative --reservation --signal --slurmd-debug --sockets-per-node --switches --task-epilog "
              "--task-prolog "
              "--thread-spec --threads --threads-per-core --time --time-min --tmp --wait --wckey",
-         .pairs = ""},
+         .pairs = "",
+         .files = "--bbf",
+         .file_lists = "-w --nodelist -x --exclude",
+         .file_variables = "SLURM_HOSTFILE",
+         .file_list_variables = "",
+         .parameter_prefixes = ""},
     .moving = "-D --chdir -w --nodelist --multi-prog --bcast",
     .suits = suits,
     .find = find,

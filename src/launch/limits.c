@@ -29,8 +29,8 @@ static void check_file_size(const wtl_launcher *l)
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= l->file_bytes) return;
   fprintf(stderr,
-          "oshrun: the limit on the size of files is %llu bytes (ulimit -f); the launcher needs files of up to %llu "
-          "bytes for itself: raise it\n",
+          "oshrun: the limit on the size of files is %llu bytes (ulimit -f); the launcher and its MPI need files of up "
+          "to %llu bytes for themselves: raise it\n",
           (unsigned long long)limit.rlim_cur, (unsigned long long)l->file_bytes);
   exit(WTL_EXIT_OSERR);
 }

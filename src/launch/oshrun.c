@@ -98,17 +98,24 @@ static void check_program(const char *program)
   if (!wtl_is_program(program)) wtl_refuse("%s: is not executable", program);
 }
 
+/* The exit code: nobody may be there to read standard output, or its file system be full. */
+static int end_of_output(void)
+{
+  return fflush(stdout) == 0 && !ferror(stdout) ? 0 : WTL_EXIT_OSERR;
+}
+
 /* Does what needs no launcher, and ends the process then. */
 static void do_without_launcher(const wtl_command *c)
 {
   switch (c->action) {
-  case WTL_DO_HELP: fputs(usage, stdout); exit(0);
-  case WTL_DO_VERSION: puts("oshrun (Wattle) " WTL_VERSION); exit(0);
-  case WTL_DO_SETTINGS: list_settings(); exit(0);
-  case WTL_DO_FENCE: wtl_fence_print(c); exit(fflush(stdout) == 0 ? 0 : WTL_EXIT_OSERR);
+  case WTL_DO_HELP: fputs(usage, stdout); break;
+  case WTL_DO_VERSION: puts("oshrun (Wattle) " WTL_VERSION); break;
+  case WTL_DO_SETTINGS: list_settings(); break;
+  case WTL_DO_FENCE: wtl_fence_print(c); break;
   case WTL_DO_RUN:
   case WTL_DO_DRY_RUN: return;
   }
+  exit(end_of_output());
 }
 
 static wtl_words command_line(const wtl_launcher *l, const char *path, const wtl_command *c)
@@ -133,7 +140,7 @@ static int print_line(const wtl_words *variables, const wtl_words *line)
   if (variables->n > 0) putchar(' ');
   wtl_words_print(line, stdout);
   putchar('\n');
-  return fflush(stdout) == 0 ? 0 : WTL_EXIT_OSERR;
+  return end_of_output();
 }
 
 static void set_variables(wtl_words *variables)
@@ -156,6 +163,7 @@ int main(int argc, char **argv)
   const wtl_launcher *l = wtl_launcher_choose(&c, argv, setting, path, sizeof path);
   do_without_launcher(&c);
   check_settings();
+  wtl_inputs_check(l, &c);
   if (!c.hosts && !c.hostfile && !wtl_command_has(&c, l->moving)) check_program(c.program[0]);
   if (!*path) wtl_launcher_missing(&c, setting);
   if (l->environment) l->environment(&variables);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/sigpipe.h"
 #include "launch/hear.h"
 
 static volatile pid_t child;
@@ -93,7 +94,7 @@ void wtl_run_afresh(void)
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
   signal(SIGCHLD, SIG_DFL);
-  signal(SIGPIPE, SIG_DFL);
+  wtl_sigpipe_outlive(); /* the launcher gets it, and ends the job */
   open_standard_streams();
 }
 
@@ -114,7 +115,6 @@ int wtl_run(const wtl_launcher *l, const wtl_command *c, char **line)
   if (child == 0) become(line, me, l->speaks_on, ends);
   if (ends[1] >= 0) close(ends[1]);
   catch_signals();
-  signal(SIGPIPE, SIG_IGN); /* the launcher gets it, and ends the job */
   bool stuck = watch(l, child, &h);
   wtl_hear_rest(&h);
   while (waitpid(child, &status, 0) < 0)
