@@ -255,7 +255,7 @@ static void close_files(wtl_knob_unit *d)
 static void open_claims(wtl_knob *k)
 {
   char path[WTL_KNOB_STATE_PATH], why[512];
-  int folder = k->claims.file < 0 ? wtl_knob_state_open(k->state, true, path, why, sizeof why) : -1;
+  int folder = k->claims.file < 0 ? wtl_knob_state_open(k->state, k->kind->limits, true, path, why, sizeof why) : -1;
   if (folder < 0) return;
   wtl_knob_claims_open(&k->claims, folder);
   close(folder);

@@ -32,12 +32,9 @@ bool wtl_knob_claims_decide(const wtl_knob_claims *c, int clock_fd)
   return !(st.st_mode & S_IWGRP) || (c->folder.st_mode & S_IWGRP && st.st_gid == c->folder.st_gid);
 }
 
-/* Packages come behind all CPUs. */
 static struct flock lock_of(wtl_knob_place p, short type)
 {
-  enum { PACKAGES = 1 << 20 };
-  off_t byte = p.of + (wtl_knob_attribute_is_limit(p.attribute) ? PACKAGES : 0);
-  return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+  return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = p.of, .l_len = 1};
 }
 
 int wtl_knob_claims_take(const wtl_knob_claims *c, wtl_knob_place p)

@@ -1,6 +1,6 @@
 /*
  * knob_claims.h - which clocks a job has: locks on the bytes of a file in the state folder (knob_state.h), byte N for CPU
- * N, so that no two jobs set the same clock.
+ * N, so that no two jobs set the same clock. Power limits have a folder and claims of their own: byte N is package N.
  *
  * A lock on a clock's own file would not do alone: everybody may read that file, and a lock needs no more. The state
  * folder is open only to those who may set clocks. Where it is not that of all of them, the lock on the clock's file

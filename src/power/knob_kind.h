@@ -36,6 +36,7 @@ typedef struct wtl_knob_ops {
   /* Of kinds that change clocks otherwise than by files: sets it. 0 or an errno. */
   int (*set)(wtl_knob_unit *d, uint32_t khz);
   bool acts;
+  bool limits; /* its files are limits on watts */
 } wtl_knob_ops;
 
 extern const wtl_knob_ops wtl_knob_cpufreq, wtl_knob_powercap, wtl_knob_record, wtl_knob_simgrid, wtl_knob_none;

@@ -51,4 +51,4 @@ static void powercap_value(const wtl_knob_unit *d, const wtl_knob_file *f, uint3
 }
 
 const wtl_knob_ops wtl_knob_powercap = {
-    .name = "powercap", .find = powercap_find, .value = powercap_value, .acts = true};
+    .name = "powercap", .find = powercap_find, .value = powercap_value, .acts = true, .limits = true};

@@ -19,10 +19,11 @@ enum { MOST_NAMES = 10000, MOST_FILES = 256, MOST_STRANGERS = 8 };
 typedef struct repair {
   const wtl_settings *settings;
   const wtl_knob_sys *os;
-  const char *folder_path;
+  bool limits; /* the folder is that of power limits */
+  char folder_path[WTL_KNOB_STATE_PATH];
   int folder;
   wtl_knob_claims claims;
-  size_t files, strangers; /* of the state folder that were looked at; those of them that are not believed */
+  size_t files, strangers; /* of the folder that were looked at; those of them that are not believed */
   size_t put_back;         /* clocks' files */
   char first[512];         /* of those */
   char trouble[1024];      /* what went wrong first; "" for nothing */
@@ -33,7 +34,6 @@ typedef struct repair {
 typedef struct kept {
   repair *r;
   const char *name;
-  bool limits;
   char stranger[160]; /* why it is not believed; "" where it is */
   wtl_knob_saved *line;
   wtl_knob_file *file; /* by line */
@@ -50,13 +50,18 @@ static void trouble(repair *r, const char *format, ...)
   va_end(args);
 }
 
+static const char *kind_of(const repair *r)
+{
+  return r->limits ? "power limits" : "clocks";
+}
+
 /* ---- is it believed, and may this job do it ---- */
 
 static void judge(kept *q, const struct stat *st)
 {
   if (st->st_uid != 0 && st->st_uid != geteuid())
-    snprintf(q->stranger, sizeof q->stranger, "it belongs to user %ld, whose next job here puts them back",
-             (long)st->st_uid);
+    snprintf(q->stranger, sizeof q->stranger,
+             "it belongs to user %ld, whose next job here puts back what is true of it", (long)st->st_uid);
   else if (st->st_mode & (S_IWGRP | S_IWOTH))
     snprintf(q->stranger, sizeof q->stranger, "others than its owner may write to it");
   else if (st->st_nlink != 1)
@@ -67,7 +72,7 @@ static void judge(kept *q, const struct stat *st)
 static bool is_allowed(const kept *q)
 {
   long knob = q->r->settings->knob.number;
-  return knob == WTL_KNOB_POWERCAP || (!q->limits && (knob == WTL_KNOB_AUTO || knob == WTL_KNOB_CPUFREQ));
+  return knob == WTL_KNOB_POWERCAP || (!q->r->limits && (knob == WTL_KNOB_AUTO || knob == WTL_KNOB_CPUFREQ));
 }
 
 /* ---- the clocks' files ---- */
@@ -100,7 +105,7 @@ static bool open_clock(kept *q, size_t i)
   f->fd = fd < 0 ? -1 : fd;
   if (fd >= 0 || fd == -ENOENT) return true;
   if (!*q->stranger && is_allowed(q))
-    trouble(r, "a job that was killed has left clocks changed, and they cannot be put back: %s: %s", path,
+    trouble(r, "a job that was killed has left %s changed, and they cannot be put back: %s: %s", kind_of(r), path,
             strerror(-fd));
   return false;
 }
@@ -141,7 +146,7 @@ static bool put_back(kept *q)
       if (q->file[i].fd < 0 || is_as_found(q, i)) continue;
       int error = -r->os->write(r->os->arg, q->file[i].fd, q->line[i].value);
       if (error && round == 1) {
-        trouble(r, "a job that was killed has left clocks changed, and they cannot be put back: %s: %s",
+        trouble(r, "a job that was killed has left %s changed, and they cannot be put back: %s: %s", kind_of(r),
                 q->file[i].path, strerror(error));
         good = false;
       }
@@ -157,12 +162,12 @@ static bool may_put_back(kept *q)
   repair *r = q->r;
   if (*q->stranger && !*r->disbelief)
     snprintf(r->disbelief, sizeof r->disbelief,
-             "clocks that a killed job had left changed stay as they are: %.400s/%.255s is not believed: %s",
-             r->folder_path, q->name, q->stranger);
+             "%.400s/%.255s claims that a killed job has left %s changed, which is not believed: %s", r->folder_path,
+             q->name, kind_of(r), q->stranger);
   if (*q->stranger) return false;
   if (!is_allowed(q))
     trouble(r, "%s that a killed job had left changed stay as they are: a job with WATTLE_KNOB=%s puts them back",
-            q->limits ? "power limits" : "clocks", q->limits ? "powercap" : "auto");
+            kind_of(r), r->limits ? "powercap" : "auto");
   else
     return is_possible(q);
   return false;
@@ -202,16 +207,16 @@ static int open_saved(const repair *r, const char *name)
   return fd == -EACCES ? wtl_knob_state_open_file(r->folder, name, O_RDONLY) : fd;
 }
 
-static void repair_file(repair *r, const char *name, bool limits)
+static void repair_file(repair *r, const char *name)
 {
-  kept q = {.r = r, .name = name, .limits = limits};
+  kept q = {.r = r, .name = name};
   struct stat st;
   int fd = open_saved(r, name);
   if (fd < 0) return;
   if (fstat(fd, &st) == 0) {
     judge(&q, &st);
     bool look = !*q.stranger || r->strangers++ < MOST_STRANGERS;
-    if (look) q.line = wtl_knob_saved_read(fd, r->settings->sysfs.text, limits, &q.n);
+    if (look) q.line = wtl_knob_saved_read(fd, r->settings->sysfs.text, r->limits, &q.n);
     q.file = q.n ? calloc(q.n, sizeof *q.file) : NULL;
     if (q.file) wtl_knob_claims_open(&r->claims, r->folder);
     if (q.file) repair_lines(&q, fd);
@@ -231,16 +236,14 @@ static bool is_saved(const char *name, const char *start)
 
 static void repair_all(repair *r, DIR *folder)
 {
-  char clocks[WTL_KNOB_STATE_NAME], limits[WTL_KNOB_STATE_NAME];
+  char start[WTL_KNOB_STATE_NAME];
   const struct dirent *e;
   size_t names = 0;
-  if (!wtl_knob_state_name(WTL_KNOB_SAVED_CLOCKS, clocks) || !wtl_knob_state_name(WTL_KNOB_SAVED_LIMITS, limits))
-    return;
+  if (!wtl_knob_state_name(r->limits ? WTL_KNOB_SAVED_LIMITS : WTL_KNOB_SAVED_CLOCKS, start)) return;
   while ((e = readdir(folder)) && names++ < MOST_NAMES && r->files < MOST_FILES) {
-    bool of_limits = is_saved(e->d_name, limits);
-    if (!of_limits && !is_saved(e->d_name, clocks)) continue;
+    if (!is_saved(e->d_name, start)) continue;
     r->files++;
-    repair_file(r, e->d_name, of_limits);
+    repair_file(r, e->d_name);
   }
   if (e)
     trouble(r,
@@ -248,22 +251,38 @@ static void repair_all(repair *r, DIR *folder)
             r->folder_path);
 }
 
+/* A folder for power limits that is not used matters to jobs that set these only. */
+static void repair_folder(repair *r)
+{
+  const wtl_settings *s = r->settings;
+  r->folder = wtl_knob_state_open(s->clock_state.text, r->limits, false, r->folder_path, r->trouble, sizeof r->trouble);
+  if (r->folder < 0 && r->limits && s->knob.number != WTL_KNOB_POWERCAP) *r->trouble = '\0';
+  DIR *folder = r->folder >= 0 ? fdopendir(r->folder) : NULL;
+  if (!folder) return;
+  repair_all(r, folder);
+  closedir(folder);
+  wtl_knob_claims_close(&r->claims);
+}
+
+static void add_words(char *said, size_t size, const char *words)
+{
+  size_t n = strlen(said);
+  if (*words) snprintf(said + n, size - n, "%s%s", n ? "; " : "", words);
+}
+
 bool wtl_knob_repair(const wtl_settings *settings, const wtl_knob_sys *os, char *said, size_t size)
 {
-  char path[WTL_KNOB_STATE_PATH];
-  repair r = {.settings = settings, .os = os, .folder_path = path, .claims = {.file = -1}};
-  r.folder = wtl_knob_state_open(settings->clock_state.text, false, path, said, size);
-  if (r.folder < 0) return *said;
-  DIR *folder = fdopendir(r.folder);
-  if (folder) {
-    repair_all(&r, folder);
-    closedir(folder);
+  *said = '\0';
+  for (int limits = 0; limits < 2; limits++) {
+    repair r = {.settings = settings, .os = os, .limits = limits, .claims = {.file = -1}};
+    char done[1024] = "";
+    repair_folder(&r);
+    if (r.put_back)
+      snprintf(done, sizeof done, "%s that a killed job had left changed are put back: %zu files, %s the first",
+               kind_of(&r), r.put_back, r.first);
+    add_words(said, size, r.trouble);
+    add_words(said, size, r.disbelief);
+    add_words(said, size, done);
   }
-  wtl_knob_claims_close(&r.claims);
-  int n = snprintf(said, size, "%s%s%s%s", r.trouble, *r.trouble && *r.disbelief ? "; " : "", r.disbelief,
-                   (*r.trouble || *r.disbelief) && r.put_back ? "; " : "");
-  if (r.put_back && n >= 0 && (size_t)n < size)
-    snprintf(said + n, size - (size_t)n,
-             "clocks that a killed job had left changed are put back: %zu files, %s the first", r.put_back, r.first);
-  return r.put_back || *said;
+  return *said;
 }

@@ -15,11 +15,6 @@ static const char form[] = "wattle clocks 2\n";
 
 /* ---- keeping ---- */
 
-static bool of_limits(const wtl_knob *k)
-{
-  return k->kind == &wtl_knob_powercap;
-}
-
 /* NULL without memory. */
 static char *lines_of(const wtl_knob *k, size_t *length)
 {
@@ -57,10 +52,11 @@ void wtl_knob_save(wtl_knob *k)
 {
   char path[WTL_KNOB_STATE_PATH], name[2 * WTL_KNOB_STATE_NAME], why[512];
   size_t length = 0;
-  int folder = wtl_knob_state_open(k->state, true, path, why, sizeof why);
+  int folder = wtl_knob_state_open(k->state, k->kind->limits, true, path, why, sizeof why);
   char *text = folder >= 0 ? lines_of(k, &length) : NULL;
-  int fd = text ? create(folder, of_limits(k) ? WTL_KNOB_SAVED_LIMITS : WTL_KNOB_SAVED_CLOCKS, name, sizeof name) : -1;
-  bool good = fd >= 0 && fchmod(fd, 0640) == 0 && /* the group may read what root has left */
+  int fd =
+      text ? create(folder, k->kind->limits ? WTL_KNOB_SAVED_LIMITS : WTL_KNOB_SAVED_CLOCKS, name, sizeof name) : -1;
+  bool good = fd >= 0 && fchmod(fd, 0640) == 0 && /* the group may read which clocks root has left */
               pwrite(fd, text, length, 0) == (ssize_t)length && asprintf(&k->saved, "%s/%s", path, name) > 0;
   if (good) {
     k->saved_fd = fd;

@@ -2,8 +2,8 @@
  * knob_saved.h - what a job found in the clocks' files, kept where the node's next job finds it, should the job and its
  * guard be killed together (by a launcher that ends a whole control group at once).
  *
- * A file clocks-BOOT-XXXXXXXX, or limits-BOOT-XXXXXXXX for power limits, in the state folder (knob_state.h). It is written
- * before anything is set. Once all is put back it is emptied, whatever its name is by then, and removed. Its lines:
+ * A file clocks-BOOT-XXXXXXXX in the state folder, or limits-BOOT-XXXXXXXX in the one for power limits (knob_state.h). It
+ * is written before anything is set. Once all is put back it is emptied, whatever its name is by then, and removed. Its lines:
  *
  *   wattle clocks 2                    the form
  *   sysfs /sys                         the settings' WATTLE_SYSFS: below another one it says nothing

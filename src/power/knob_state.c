@@ -14,11 +14,11 @@
 static const char common[] = "/run/wattle";
 
 /* Root keeps nothing in a home folder: HOME may be that of the user who became root. */
-static void path_of_auto(char *path, size_t size)
+static void path_of_auto(bool limits, char *path, size_t size)
 {
   const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
   *path = '\0';
-  if (geteuid() == 0 || access(common, R_OK | W_OK | X_OK) == 0)
+  if (geteuid() == 0 || (!limits && access(common, R_OK | W_OK | X_OK) == 0))
     snprintf(path, size, "%s", common);
   else if (state && *state == '/')
     snprintf(path, size, "%s/wattle", state);
@@ -52,22 +52,65 @@ static bool is_safe(int folder, const char *path, char *why, size_t size)
   return !foreign && !open_to_all;
 }
 
-int wtl_knob_state_open(const char *setting, bool make, char *path, char *why, size_t size)
+/* Whoever may write to a folder above may rename what lies in it; where its sticky bit is set only the owners may. */
+static bool may_be_renamed(int folder)
+{
+  struct stat here, above;
+  int at = dup(folder);
+  bool movable = at < 0, top = false;
+  while (!movable && !top) {
+    int up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool known = up >= 0 && fstat(at, &here) == 0 && fstat(up, &above) == 0;
+    top = known && here.st_dev == above.st_dev && here.st_ino == above.st_ino;
+    movable = !known || (above.st_uid != 0 && above.st_uid != geteuid()) ||
+              (above.st_mode & (S_IWGRP | S_IWOTH) && !(above.st_mode & S_ISVTX));
+    close(at);
+    at = up;
+  }
+  if (at >= 0) close(at);
+  return movable;
+}
+
+/* Nobody but this user may write to the folder, nor rename it. */
+static bool is_private(int folder, const char *path, char *why, size_t size)
+{
+  char reason[160] = "";
+  struct stat st;
+  if (fstat(folder, &st) != 0) return false;
+  if (st.st_uid != geteuid())
+    snprintf(reason, sizeof reason, "it belongs to user %ld, not to user %ld", (long)st.st_uid, (long)geteuid());
+  else if (st.st_mode & (S_IWGRP | S_IWOTH))
+    snprintf(reason, sizeof reason, "others may write to it (mode %03o; 755 at most)", (unsigned)st.st_mode & 07777);
+  else if (may_be_renamed(folder))
+    snprintf(reason, sizeof reason, "others may rename it, because they may write to a folder above it");
+  if (*reason) snprintf(why, size, "WATTLE_CLOCK_STATE: %s is not used for power limits: %s", path, reason);
+  return !*reason;
+}
+
+static void add_limits(char *path)
+{
+  size_t n = strlen(path);
+  while (n > 1 && path[n - 1] == '/') n--;
+  snprintf(path + n, WTL_KNOB_STATE_PATH - n, "-limits");
+}
+
+int wtl_knob_state_open(const char *setting, bool limits, bool make, char *path, char *why, size_t size)
 {
   *why = *path = '\0';
   if (strcmp(setting, "none") == 0) return -1;
   if (strcmp(setting, "auto") == 0)
-    path_of_auto(path, WTL_KNOB_STATE_PATH);
-  else if (*setting == '/' && strlen(setting) < WTL_KNOB_STATE_PATH)
+    path_of_auto(limits, path, WTL_KNOB_STATE_PATH);
+  else if (*setting == '/' && strlen(setting) < WTL_KNOB_STATE_PATH - 8)
     snprintf(path, WTL_KNOB_STATE_PATH, "%s", setting);
   else
     snprintf(why, size, "WATTLE_CLOCK_STATE=%.100s is not used: it must be auto, none or an absolute path", setting);
   if (!*path) return -1;
+  if (limits) add_limits(path);
   if (make) make_folders(path);
   int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (folder < 0 && errno != ENOENT && errno != EACCES)
+  if (folder < 0 && errno != ENOENT && (limits || errno != EACCES))
     snprintf(why, size, "WATTLE_CLOCK_STATE: %s is not used: %s", path, strerror(errno));
-  if (folder < 0 || is_safe(folder, path, why, size)) return folder;
+  if (folder < 0 || (limits ? is_private : is_safe)(folder, path, why, size)) return folder;
   close(folder);
   return -1;
 }

@@ -42,18 +42,30 @@ static void state_free(state *st)
   free(st->folder);
 }
 
-/* How many files it has; the path of the last in `path`, where that is not NULL. */
-static int kept(const state *st, char path[512])
+static const char *limits_folder(const state *st)
+{
+  static char path[200];
+  snprintf(path, sizeof path, "%s-limits", st->folder);
+  return path;
+}
+
+static int kept_in(const char *folder, char path[512])
 {
   int n = 0;
-  DIR *d = opendir(st->folder);
+  DIR *d = opendir(folder);
   for (const struct dirent *e; d && (e = readdir(d));) {
     if (e->d_name[0] == '.') continue;
     n++;
-    if (path) snprintf(path, 512, "%s/%.255s", st->folder, e->d_name);
+    if (path) snprintf(path, 512, "%s/%.255s", folder, e->d_name);
   }
   if (d) closedir(d);
   return n;
+}
+
+/* How many files the folder for clocks has; the path of the last in `path`, where that is not NULL. */
+static int kept(const state *st, char path[512])
+{
+  return kept_in(st->folder, path);
 }
 
 /* As a job leaves it that was killed together with its guard: clock 0 lowered, the file there, no lock held. */
@@ -166,14 +178,15 @@ static const char *planted(const state *st, const char *start, const char *end)
   unsigned hash = 5381;
   for (const char *at = end; *at; at++) hash = hash * 33 + (unsigned char)*at;
   if (!wtl_knob_state_name(start, name)) exit(2);
-  snprintf(out, sizeof path[0], "%s/%s-%08x", st->folder, name, hash);
+  const char *folder = strcmp(start, "limits") == 0 ? limits_folder(st) : st->folder;
+  mkdir(folder, 0700);
+  snprintf(out, sizeof path[0], "%s/%s-%08x", folder, name, hash);
   return out;
 }
 
 static const char *plant(const state *st, const char *start, const char *end, const char *lines)
 {
   const char *path = planted(st, start, end);
-  mkdir(st->folder, 0700);
   FILE *f = fopen(path, "w");
   if (!f || fprintf(f, "wattle clocks 2\nsysfs %s\n%s", st->t->root, lines) < 0 || fclose(f) != 0) exit(2);
   chmod(path, 0640);
@@ -250,7 +263,8 @@ static void a_file_of_another_user_is_named_and_not_believed(void)
     return;
   }
   CHECK(repairs(&st, &wtl_knob_sys_real, said));
-  CHECK_CONTAINS(said, "is not believed: it belongs to user 4711");
+  CHECK_CONTAINS(said,
+                 "claims that a killed job has left clocks changed, which is not believed: it belongs to user 4711");
   CHECK(nothing_was_written(&st) && kept(&st, NULL) == 1);
   plant(&st, "clocks", "theirs", "scaling_max_freq 0 3900000\nend\n");
   CHECK(!repairs(&st, &wtl_knob_sys_real, said)); /* nothing is left changed */
@@ -420,24 +434,107 @@ static const char *limit(const state *st)
   return text;
 }
 
-static void power_limits_are_put_back_by_jobs_that_set_them_only(void)
+/* As a job leaves it that was killed together with its guard: the limit halved. */
+static void be_killed_with_limits(state *st)
+{
+  cpu_set_t set = clock_cpus(1);
+  st->s.knob.number = WTL_KNOB_POWERCAP;
+  wtl_knob *k = wtl_knob_open(&st->s, &set, NULL);
+  CHECK(wtl_knob_claim(k, 0) == 0);
+  wtl_knob_save(k);
+  CHECK(wtl_knob_set(k, 0, 1200000) == 0);
+  wtl_knob_close(k);
+  CHECK_TEXT(limit(st), "75000000");
+}
+
+/* The group may write to the folder for clocks, and so remove whatever is in it, and rename whatever lies there. */
+static void a_group_that_may_set_clocks_reaches_nothing_that_is_kept_of_power_limits(void)
 {
   state st = limited_new();
-  cpu_set_t set = clock_cpus(1);
+  struct stat about;
+  char path[512], said[1600];
+  mkdir(st.folder, 0770);
+  CHECK(chmod(st.folder, 02770) == 0);
+  be_killed_with_limits(&st);
+  CHECK(kept(&st, NULL) == 0 && kept_in(limits_folder(&st), path) == 1);
+  CHECK(stat(limits_folder(&st), &about) == 0 && (about.st_mode & 07777) == 0700 && about.st_uid == geteuid());
+  if (!wtl_knob_state_name(".claims", path)) exit(2);
+  int folder = open(st.folder, O_RDONLY), limits = open(limits_folder(&st), O_RDONLY);
+  CHECK(faccessat(folder, path, F_OK, 0) != 0 && faccessat(limits, path, F_OK, 0) == 0);
+  close(folder);
+  close(limits);
+  CHECK(repairs(&st, &wtl_knob_sys_real, said) && kept_in(limits_folder(&st), NULL) == 0);
+  CHECK_CONTAINS(said, "power limits that a killed job had left changed are put back: 1 files");
+  CHECK_TEXT(limit(&st), "150000000");
+  plant(&st, "limits", "elsewhere", "constraint_0_power_limit_uw 0 160000000\nend\n");
+  CHECK(kept_in(limits_folder(&st), path) == 1);
+  char moved[600];
+  snprintf(moved, sizeof moved, "%s%s", st.folder, strrchr(path, '/'));
+  CHECK(rename(path, moved) == 0 && !repairs(&st, &wtl_knob_sys_real, said));
+  CHECK_TEXT(limit(&st), "150000000");
+  state_free(&st);
+}
+
+/* Says so to jobs that set power limits, and to no others. */
+static void expect_unused(state *st, const char *why)
+{
   char said[1600];
-  st.s.knob.number = WTL_KNOB_POWERCAP;
+  cpu_set_t set = clock_cpus(1);
+  st->s.knob.number = WTL_KNOB_AUTO;
+  CHECK(!repairs(st, &wtl_knob_sys_real, said));
+  st->s.knob.number = WTL_KNOB_POWERCAP;
+  CHECK(repairs(st, &wtl_knob_sys_real, said));
+  CHECK_CONTAINS(said, why);
+  wtl_knob *k = wtl_knob_open(&st->s, &set, NULL);
+  wtl_knob_save(k);
+  CHECK(!k->saved);
+  wtl_knob_close(k);
+}
+
+static void a_folder_of_power_limits_that_others_may_change_or_rename_is_not_used_which_is_said(void)
+{
+  state st = limited_new();
+  be_killed_with_limits(&st);
+  CHECK(chmod(limits_folder(&st), 0770) == 0);
+  expect_unused(&st, "-limits is not used for power limits: others may write to it (mode 770; 755 at most)");
+  CHECK(chmod(limits_folder(&st), 0700) == 0 && chmod(st.t->root, 0770) == 0);
+  expect_unused(
+      &st, "-limits is not used for power limits: others may rename it, because they may write to a folder above it");
+  CHECK(chmod(st.t->root, 0700) == 0);
+  if (chown(limits_folder(&st), SOMEBODY, (gid_t)-1) == 0) {
+    expect_unused(&st, "-limits is not used for power limits: it belongs to user 4711");
+    CHECK(chown(limits_folder(&st), getuid(), (gid_t)-1) == 0);
+  }
+  CHECK_TEXT(limit(&st), "75000000");
+  state_free(&st);
+}
+
+static void with_none_neither_clocks_nor_power_limits_are_kept(void)
+{
+  state st = limited_new();
+  struct stat about;
+  st.s.clock_state.text = "none";
+  cpu_set_t set = clock_cpus(1);
   wtl_knob *k = wtl_knob_open(&st.s, &set, NULL);
   CHECK(wtl_knob_claim(k, 0) == 0);
   wtl_knob_save(k);
-  CHECK(wtl_knob_set(k, 0, 1200000) == 0 && kept(&st, NULL) == 1);
   wtl_knob_close(k);
-  CHECK_TEXT(limit(&st), "75000000");
+  be_killed_with_limits(&st);
+  CHECK(stat(st.folder, &about) != 0 && stat(limits_folder(&st), &about) != 0);
+  state_free(&st);
+}
+
+static void power_limits_are_put_back_by_jobs_that_set_them_only(void)
+{
+  state st = limited_new();
+  char said[1600];
+  be_killed_with_limits(&st);
   st.s.knob.number = WTL_KNOB_AUTO;
   CHECK(repairs(&st, &wtl_knob_sys_real, said));
   CHECK_CONTAINS(said, "a job with WATTLE_KNOB=powercap puts them back");
   CHECK_TEXT(limit(&st), "75000000");
   st.s.knob.number = WTL_KNOB_POWERCAP;
-  CHECK(repairs(&st, &wtl_knob_sys_real, said) && kept(&st, NULL) == 0);
+  CHECK(repairs(&st, &wtl_knob_sys_real, said) && kept_in(limits_folder(&st), NULL) == 0);
   CHECK_TEXT(limit(&st), "150000000");
   state_free(&st);
 }
@@ -648,6 +745,9 @@ TESTS(TEST(the_next_job_puts_back_what_a_killed_one_left_and_says_so), TEST(who_
       TEST(only_values_that_a_knob_can_have_found_are_written), TEST(a_file_names_no_other_file),
       TEST(a_file_of_another_sysfs_says_nothing), TEST(what_was_put_back_is_not_believed_again),
       TEST(jobs_that_may_set_no_clock_leave_them_and_say_so),
+      TEST(a_group_that_may_set_clocks_reaches_nothing_that_is_kept_of_power_limits),
+      TEST(a_folder_of_power_limits_that_others_may_change_or_rename_is_not_used_which_is_said),
+      TEST(with_none_neither_clocks_nor_power_limits_are_kept),
       TEST(power_limits_are_put_back_by_jobs_that_set_them_only),
       TEST(a_power_limit_is_neither_lowered_nor_raised_beyond_what_a_knob_leaves),
       TEST(a_readers_lock_stops_neither_the_governor_nor_the_repair),

@@ -190,6 +190,23 @@ def test_a_state_folder_that_jobs_do_not_use_is_named(roots, state):
     assert finding(clocks.examine(roots), "state folder").state is State.NO
 
 
+def test_the_folder_of_power_limits_is_the_users_alone(roots, state):
+    def says_of_limits():
+        return [(f.state, f.says, f.why) for f in clocks.examine(roots).findings if f.name == "state of limits"]
+
+    assert says_of_limits() == []
+    folder = state.with_name("state-limits")
+    folder.mkdir(mode=0o700)
+    put(folder, {"limits-this-boot-1": "", "clocks-this-boot-1": ""})
+    owner = pwd.getpwuid(os.geteuid()).pw_name
+    keeps = f"{folder}; jobs that run, or were killed, keep limits-this-boot-1 ({owner})"
+    assert says_of_limits() == [(State.YES, keeps, "")]
+    folder.parent.chmod(0o770)
+    assert says_of_limits()[0][2] == "others may rename it, because they may write to a folder above it"
+    folder.chmod(0o770)
+    assert says_of_limits()[0][2] == "others may write to it"
+
+
 def test_no_cpufreq_says_why(roots):
     found = clocks.examine(roots).findings
     assert [f.state for f in found] == [State.NO]

@@ -11,6 +11,7 @@ from pathlib import Path
 from wattle.doctor.finding import Finding, Roots, Section, State, read, virtual_why
 
 COMMON_STATE = Path("/run/wattle")
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 MOST_NAMES = 10_000  # of the state folder; a repair looks at no more
 RISK = "who may write these files can slow down the whole machine for everybody"
 
@@ -23,7 +24,14 @@ def examine(roots: Roots) -> Section:
         return Section("Clocks", [Finding("cpufreq", State.NO, "clocks can be neither seen nor set", why)])
     return Section(
         "Clocks",
-        [_driver(policies[0]), _governor(policies), _domains(roots, policies), _setting(policies), _state(roots)],
+        [
+            _driver(policies[0]),
+            _governor(policies),
+            _domains(roots, policies),
+            _setting(policies),
+            _state(roots),
+            *_limits_state(roots),
+        ],
     )
 
 
@@ -97,12 +105,12 @@ def _refused(policies: list[Path], names: tuple[str, ...]) -> list[Path]:
     return [p / name for p in policies for name in names if not os.access(p / name, os.W_OK)]
 
 
-def _state_folder() -> Path | None:
-    """As a job finds it (src/power/knob_state.c); None where it is told to keep nothing."""
+def _state_folder(common: bool = True) -> Path | None:
+    """As a job finds it (src/power/knob_state.c); None where it is told to keep nothing. `common`: or a group's."""
     named = os.environ.get("WATTLE_CLOCK_STATE") or "auto"
     if named != "auto":
         return None if named == "none" else Path(named)
-    if os.geteuid() == 0 or os.access(COMMON_STATE, os.R_OK | os.W_OK | os.X_OK):
+    if os.geteuid() == 0 or (common and os.access(COMMON_STATE, os.R_OK | os.W_OK | os.X_OK)):
         return COMMON_STATE
     home = os.environ.get("XDG_STATE_HOME") or f"{os.environ.get('HOME', '')}/.local/state"
     return Path(home) / "wattle"
@@ -115,7 +123,7 @@ def _state(roots: Roots) -> Finding:
         return Finding(name, State.INFO, "none: clocks of a job that is killed with its guard stay changed")
     try:
         about = folder.lstat()
-        kept = _kept(folder, read(roots.proc / "sys/kernel/random/boot_id") or "?")
+        kept = _kept(folder, "clocks", roots)
     except FileNotFoundError:
         return Finding(name, State.INFO, f"{folder}, made by the first job that sets clocks")
     except OSError as error:
@@ -128,13 +136,49 @@ def _state(roots: Roots) -> Finding:
         grant = (f"sudo chmod o-w {folder}",)
         return Finding(name, State.NO, f"{folder} is not used", "everybody may write to it", grant)
     says = f"{folder}, " + ("shared with a group" if about.st_mode & stat.S_IWGRP else "not shared")
-    return Finding(name, State.YES, says + (f"; jobs that run, or were killed, keep {', '.join(kept)}" if kept else ""))
+    return Finding(name, State.YES, says + _keep(kept))
 
 
-def _kept(folder: Path, boot: str) -> list[str]:
+def _limits_state(roots: Roots) -> list[Finding]:
+    """The folder of power limits, where jobs have made one. Nobody but this user may write to it, or rename it."""
+    name, beside = "state of limits", _state_folder(common=False)
+    folder = beside and beside.with_name(f"{beside.name}-limits")
+    if folder is None or not os.path.lexists(folder):
+        return []
+    try:
+        about = folder.lstat()
+        kept = _kept(folder, "limits", roots)
+        above = [p.stat() for p in folder.resolve().parents]
+    except OSError as error:
+        return [Finding(name, State.NO, f"{folder} cannot be read", error.strerror or "")]
+    why = ""
+    if not stat.S_ISDIR(about.st_mode):
+        why = "it is no folder of its own"
+    elif about.st_uid != os.geteuid():
+        why = f"it belongs to {_user(about.st_uid)}"
+    elif about.st_mode & OTHERS_WRITE:
+        why = "others may write to it"
+    elif any(map(_lets_rename, above)):
+        why = "others may rename it, because they may write to a folder above it"
+    if why:
+        return [Finding(name, State.NO, f"{folder} is not used for power limits", why)]
+    return [Finding(name, State.YES, f"{folder}{_keep(kept)}")]
+
+
+def _lets_rename(folder: os.stat_result) -> bool:
+    foreign = folder.st_uid not in (0, os.geteuid())
+    return foreign or bool(folder.st_mode & OTHERS_WRITE and not folder.st_mode & stat.S_ISVTX)
+
+
+def _keep(kept: list[str]) -> str:
+    return f"; jobs that run, or were killed, keep {', '.join(kept)}" if kept else ""
+
+
+def _kept(folder: Path, start: str, roots: Roots) -> list[str]:
     """The first few files of jobs of this boot, with their owners. Opens none."""
+    boot = read(roots.proc / "sys/kernel/random/boot_id") or "?"
     with os.scandir(folder) as entries:
-        found = (e for e in islice(entries, MOST_NAMES) if e.name.startswith((f"clocks-{boot}-", f"limits-{boot}-")))
+        found = (e for e in islice(entries, MOST_NAMES) if e.name.startswith(f"{start}-{boot}-"))
         files = [e for e in found if e.is_file(follow_symlinks=False)]
     some = [
         f"{e.name} ({_user(e.stat(follow_symlinks=False).st_uid)})" for e in sorted(files, key=lambda e: e.name)[:4]
