@@ -136,13 +136,11 @@ def _guarded(arguments: list[str]) -> int:
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except WattleError as error:
-        console.error(str(error))
-        return error.exit_code
+        return _end(str(error), error.exit_code)
     except typer.TyperException as error:
         return _usage(error)
     except (KeyboardInterrupt, typer.Abort):
-        console.error("interrupted")
-        return Interrupted.exit_code
+        return _end("interrupted", Interrupted.exit_code)
     except BrokenPipeError:
         # The reader of our output has gone (`wattle ... | head`): nobody is left to tell.
         _drop_output()
@@ -151,8 +149,14 @@ def _guarded(arguments: list[str]) -> int:
         if error.filename is None and error.errno in NO_ROOM:
             _drop_output()
             error.filename = "output cannot be written"
-        console.error(_os_error(error))
-        return WattleError.exit_code
+        return _end(_os_error(error), WattleError.exit_code)
+
+
+def _end(message: str, code: int) -> int:
+    """The exit code stays the same where nobody reads the message."""
+    with console.lenient():
+        console.error(message)
+    return code
 
 
 def _drop_output() -> None:
@@ -181,8 +185,7 @@ def _usage(error: Any) -> int:
     if not message:  # no arguments at all: the help has been shown
         return WattleError.exit_code
     where = f"; see `{context.command_path} --help`" if context is not None else ""
-    console.error(_plain_words(message).rstrip(".") + where)
-    return WattleError.exit_code
+    return _end(_plain_words(message).rstrip(".") + where, WattleError.exit_code)
 
 
 def _plain_words(message: str) -> str:

@@ -82,6 +82,19 @@ def test_the_exit_code_is_the_programs_where_nobody_hears_the_report(environment
     assert b"Traceback" not in done.stderr and b"Exception" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [("run", "./nosuch"), ("report", "nosuch"), ("run", "--nosuch", "x"), ("run", "-o", "/dev/null", "true")],
+)
+def test_a_refusal_has_its_exit_code_where_nobody_hears_it(environment, tmp_path, arguments):
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = [sys.executable, "-m", "wattle", *arguments]
+    done = subprocess.run(words, env=environment, cwd=tmp_path, stdout=writer, stderr=writer, check=False)
+    os.close(writer)
+    assert done.returncode == 2
+
+
 def test_json_that_cannot_be_written_is_said(environment, profiles, program, tmp_path):
     words = [sys.executable, "-m", "wattle", "run", "-n", "2", "--json", "--", program("exit 0")]
     told = {"env": environment | profiles, "cwd": tmp_path, "stderr": subprocess.PIPE, "text": True}
@@ -243,8 +256,21 @@ def test_a_full_disk_is_found_before_the_program_starts(tmp_path, monkeypatch):
     free = os.statvfs(tmp_path)
     full = os.statvfs_result((*free[:3], 0, 0, *free[5:]))
     monkeypatch.setattr(os, "statvfs", lambda path: full)
-    with pytest.raises(directory.WattleError, match="free on this disk"):
-        directory.prepare(tmp_path / "new", "program")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there").mkdir()
+    for wanted in (tmp_path / "new" / "inner", tmp_path / "there", None):
+        with pytest.raises(directory.WattleError, match="free on this disk"):
+            directory.prepare(wanted, "program")
+    assert list(tmp_path.iterdir()) == [tmp_path / "there"]
+
+
+def test_a_limit_on_the_size_of_files_is_named_as_such(tmp_path):
+    words = "import pathlib; from wattle.run import directory; directory.prepare(pathlib.Path('new'), 'program')"
+    line = f"ulimit -f 0; exec {shlex.quote(sys.executable)} -B -c {shlex.quote(words)}"
+    told = os.environ | {"PYTHONPATH": str(Path(files.__file__).parents[1])}
+    done = subprocess.run(["bash", "-c", line], env=told, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "raise the limit, `ulimit -f`" in done.stderr and "another directory" not in done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

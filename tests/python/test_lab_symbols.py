@@ -97,6 +97,7 @@ def test_a_binary_that_is_gone_or_is_none_says_so(tmp_path):
     text = tmp_path / "notes.txt"
     text.write_text("no program")
     assert resolve(tmp_path / "gone", 1, "ab").why == "the binary is gone"
+    assert resolve(tmp_path / "ha\ufffdlo", 1, "ab").why == "the binary's name is not UTF-8"
     assert resolve(text, 1, "ab").why == "not an ELF file"
 
 

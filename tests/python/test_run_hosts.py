@@ -34,7 +34,7 @@ def test_hosts_are_one_pe_each_unless_they_say_more():
 
 
 def test_ranges_and_addresses_are_hosts_too():
-    assert slots("n[08-10,3]:2,fe80::1") == [("n08", 2), ("n09", 2), ("n10", 2), ("n3", 2), ("fe80::1", 1)]
+    assert slots("n[08-10,3]:2,127.0.0.1") == [("n08", 2), ("n09", 2), ("n10", 2), ("n3", 2), ("127.0.0.1", 1)]
     assert given("n[1-4]", None).pes() == 4
 
 
@@ -87,6 +87,10 @@ def test_a_host_file_that_gives_no_numbers_needs_one(tmp_path):
         ("n[3-1]", "'3-1' in n[3-1] is no range"),
         ("n[1,]", "'' in n[1,] is no range"),
         ("n[1-99999999]", "are more than 65536 hosts"),
+        ("::1", "::1 is an IPv6 address; expected a name or an IPv4 address"),
+        ("a,fe80::1%eth0", "fe80::1%eth0 is an IPv6 address"),
+        ("[::1]", "[::1] is an IPv6 address"),
+        ("[::1]:1", "[::1]:1 is an IPv6 address"),
         ("n[1", "'n[1' is no host's name"),
     ],
 )

@@ -7,6 +7,7 @@ import fcntl
 import os
 import re
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from wattle import files
@@ -25,6 +26,8 @@ def prepare(wanted: Path | None, program: str) -> Path:
     of them this error."""
     directory = (wanted if wanted is not None else _default(program)).absolute()
     try:
+        missing = [path for path in directory.parents if not path.exists()]
+        was_there = wanted is not None and directory.exists()
         if wanted is None:
             directory = files.make_numbered(directory)
         else:
@@ -33,12 +36,14 @@ def prepare(wanted: Path | None, program: str) -> Path:
             raise WattleError(f"{directory}: another command is about to write there; give another directory with -o")
         if any(directory.iterdir()):
             raise WattleError(f"{directory}: is not empty; give another directory with -o, or empty this one")
-        _try_to_write(directory)
+        _try_to_write(directory, [] if was_there else [directory, *missing])
     except files.NotOurs as error:
         raise WattleError(f"{error.filename}: {error.strerror}; give another directory with -o") from None
     except FileExistsError:
         raise WattleError(f"{directory}: is not a directory; give another with -o") from None
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise WattleError(f"{directory}: files may not become so large; raise the limit, `ulimit -f`") from None
         raise WattleError(f"{directory}: {_words(error)}; give another directory with -o") from None
     return directory
 
@@ -72,11 +77,18 @@ def _default(program: str) -> Path:
     return Path(PARENT).absolute() / f"{name[:NAME_MOST]}-{time.strftime('%Y%m%d-%H%M%S')}"
 
 
-def _try_to_write(directory: Path) -> None:
-    files.try_writing(directory)
-    free = os.statvfs(directory)
-    if free.f_bavail * free.f_frsize < ROOM_BYTES and free.f_blocks:
-        raise OSError(errno.ENOSPC, f"less than {ROOM_BYTES >> 20} MiB is free on this disk")
+def _try_to_write(directory: Path, made: list[Path]) -> None:
+    """`made`: folders that were made for this, the innermost first. Nothing is left of them where it cannot be."""
+    try:
+        files.try_writing(directory)
+        free = os.statvfs(directory)
+        if free.f_bavail * free.f_frsize < ROOM_BYTES and free.f_blocks:
+            raise OSError(errno.ENOSPC, f"less than {ROOM_BYTES >> 20} MiB is free on this disk")
+    except OSError:
+        with suppress(OSError):  # another command has put something there
+            for folder in made:
+                folder.rmdir()
+        raise
 
 
 def _words(error: OSError) -> str:

@@ -107,18 +107,24 @@ def _of_list(listed: str, entry: str) -> Iterator[Host]:
     where = f"--hosts {listed if len(listed) <= SHOWN else listed[:SHOWN] + '...'}"
     if not entry:
         raise WattleError(f"{where}: a host's name is empty; write them as a,b or, with numbers of PEs, a:2,b:2")
-    name, colon, slots = _parts(entry)
+    if _is_ipv6(entry[1:].partition("]")[0] if entry.startswith("[") else entry):
+        raise WattleError(f"{where}: {entry} is an IPv6 address; expected a name or an IPv4 address, as in a:2")
+    name, colon, slots = entry.partition(":")
     taken = _slots(where, name, slots) if colon else 1
     yield from (Host(each, taken) for each in _names(where, name))
 
 
 def _parts(entry: str) -> tuple[str, str, str]:
     """Name, colon and number of PEs. What has several colons is an address."""
+    return (entry, "", "") if _is_ipv6(entry) else entry.partition(":")
+
+
+def _is_ipv6(text: str) -> bool:
     try:
-        ipaddress.IPv6Address(entry)
+        ipaddress.IPv6Address(text)
     except ValueError:
-        return entry.partition(":")
-    return entry, "", ""
+        return False
+    return True
 
 
 def _of_file(file: Path) -> list[Host]:
