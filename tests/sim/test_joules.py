@@ -155,6 +155,14 @@ def test_a_cluster_whose_cores_all_share_a_clock_may_name_any_number_of_them(tmp
     assert '"domain_pes" value="2"' in platform.text(described, node, 2)
 
 
+def test_a_cluster_whose_messages_are_all_eager_may_name_any_number_of_bytes(tmp_path: Path) -> None:
+    folder = build(tmp_path, "mpi_parts")
+    done = simulate(
+        tmp_path / "run", folder / "mpi_parts", "2", n=2, options=("--machine", str(free_cluster(tmp_path, eager=1e17)))
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_memory_follows_the_clock_only_in_part(programs: Path, cluster: Path, tmp_path: Path) -> None:
     mega = 10_000_000
     for name, clock in (("high", "2.6"), ("low", "1.2")):

@@ -20,6 +20,7 @@ IN_SECONDS = (
     "byte",
     "latency",
 )
+EAGER_MOST = (1 << 31) - 1  # bytes: SimGrid reads an int, and ends the simulation at a larger number
 TURBO_GHZ = 0.001  # so much above the base clock Linux names turbo, whatever it is
 
 
@@ -34,7 +35,7 @@ def text(cluster: Cluster, node: Node, pes: int) -> str:
         "base_clock": str(node.base),
         **{f"{key}_s": repr(cluster.value(key)) for key in IN_SECONDS},
         "bandwidth_Bps": repr(cluster.value("bandwidth")),
-        "eager_B": str(round(cluster.value("eager"))),
+        "eager_B": str(round(min(EAGER_MOST, cluster.value("eager")))),
         "segment_B": repr(cluster.value("segment")),
         "copy_clock": repr(cluster.value("copy_clock")),
         "socket_pes": str(node.cores // node.sockets),
