@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -18,6 +19,15 @@ static uint64_t random_number(void)
   return getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number ? number : wtl_clock_ns();
 }
 
+/* With errno where the name leads to something else than a file: a folder, a FIFO, a device. */
+static bool is_replaceable(const char *path)
+{
+  struct stat st;
+  if (stat(path, &st) != 0 || S_ISREG(st.st_mode)) return true; /* also a link that leads nowhere: it is replaced */
+  errno = S_ISDIR(st.st_mode) ? EISDIR : EEXIST;
+  return false;
+}
+
 bool wtl_new_file_open(wtl_new_file *self, const char *path)
 {
   const char *name = strrchr(path, '/');
@@ -28,6 +38,7 @@ bool wtl_new_file_open(wtl_new_file *self, const char *path)
     errno = ENAMETOOLONG;
     return false;
   }
+  if (!is_replaceable(path)) return false;
   int fd = open(self->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (fd < 0) return false;
   self->out = fdopen(fd, "w");
@@ -43,7 +54,7 @@ bool wtl_new_file_close(wtl_new_file *self)
 {
   bool good = !ferror(self->out);
   good = fclose(self->out) == 0 && good;
-  if (good && rename(self->part, self->path) == 0) return true;
+  if (good && is_replaceable(self->path) && rename(self->part, self->path) == 0) return true;
   int reason = errno;
   unlink(self->part);
   errno = reason;

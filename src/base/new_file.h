@@ -1,7 +1,7 @@
 /*
  * new_file.h - a file that is whole or not there, in a folder that others may write: it is written under a random name
  * beside its place and then renamed. A name that is there already, a planted link included, is never opened; a link at
- * the place itself is replaced, not followed.
+ * the place itself is replaced, not followed. A FIFO, a device or a folder there, or a link to one, is refused.
  */
 #ifndef WTL_BASE_NEW_FILE_H
 #define WTL_BASE_NEW_FILE_H

@@ -79,6 +79,26 @@ static void a_link_in_its_place_is_replaced_and_not_followed(void)
   end();
 }
 
+static void what_is_no_file_is_refused_and_stays(void)
+{
+  wtl_new_file file;
+  struct stat st;
+  begin();
+  if (mkfifo(path, 0600) != 0 || symlink(path, victim) != 0) exit(2);
+  CHECK(!wtl_new_file_open(&file, path) && errno == EEXIST);
+  CHECK(!wtl_new_file_open(&file, victim) && errno == EEXIST); /* as where it is a link to /dev/null */
+  CHECK(stat(path, &st) == 0 && S_ISFIFO(st.st_mode) && files_in_folder() == 2);
+  remove(path);
+  if (mkdir(path, 0700) != 0) exit(2);
+  CHECK(!wtl_new_file_open(&file, path) && errno == EISDIR);
+  remove(path);
+  CHECK(wtl_new_file_open(&file, path));
+  if (mkfifo(path, 0600) != 0) exit(2); /* while it is written */
+  CHECK(!wtl_new_file_close(&file) && errno == EEXIST);
+  CHECK(stat(path, &st) == 0 && S_ISFIFO(st.st_mode));
+  end();
+}
+
 /* Nobody can put a link where the file is written: of two files for one place, neither has the other's name. */
 static void the_name_that_it_is_written_under_is_new_each_time(void)
 {
@@ -123,5 +143,6 @@ static void a_path_too_long_is_an_error(void)
 }
 
 TESTS(TEST(a_file_is_there_once_it_is_whole), TEST(a_link_in_its_place_is_replaced_and_not_followed),
-      TEST(the_name_that_it_is_written_under_is_new_each_time), TEST(nothing_is_left_of_a_file_that_cannot_be_written),
-      TEST(a_folder_that_is_not_there_is_an_error), TEST(a_path_too_long_is_an_error))
+      TEST(what_is_no_file_is_refused_and_stays), TEST(the_name_that_it_is_written_under_is_new_each_time),
+      TEST(nothing_is_left_of_a_file_that_cannot_be_written), TEST(a_folder_that_is_not_there_is_an_error),
+      TEST(a_path_too_long_is_an_error))
