@@ -73,11 +73,13 @@ static const char *launcher_set(void)
 static void check_settings(void)
 {
   wtl_settings s;
-  wtl_meter *meter;
+  wtl_machine *machine;
   char errors[4096], *save = NULL;
   if (wtl_settings_parse(&s, errors, sizeof errors) == 0) {
-    if ((meter = wtl_meter_open(&s, errors, sizeof errors)) != NULL) { /* the machine's profile and the sensor exist */
-      wtl_meter_close(meter);
+    /* Not the sensor: the job opens it, and a controller of Redfish may take seconds. */
+    if (s.meter.number == WTL_METER_NONE) return;
+    if ((machine = wtl_machine_load(s.machine.text, errors, sizeof errors)) != NULL) {
+      wtl_machine_free(machine);
       return;
     }
   }

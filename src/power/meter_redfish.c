@@ -36,6 +36,8 @@ static const double ask_every_s = 1;
 static const double step_s = 2;
 /* A reading must have come within the first time, and at the start all pages that lead to it within the second. */
 static const double reading_s = 3, finding_s = 5;
+/* A search that fails after more than this is too dear to repeat. */
+static const double late_s = 1;
 
 typedef struct redfish {
   wtl_http *http;
@@ -270,6 +272,42 @@ static void redfish_drop(wtl_gauges *set)
   free(r);
 }
 
+/* ---- a controller that keeps silent ---- */
+
+static pthread_mutex_t silent_lock = PTHREAD_MUTEX_INITIALIZER;
+static char silent[ADDRESS]; /* the last URL that took long and gave no watts; this process asks it no more */
+
+static bool is_silent(const char *url)
+{
+  pthread_mutex_lock(&silent_lock);
+  bool same = strcmp(silent, url) == 0;
+  pthread_mutex_unlock(&silent_lock);
+  return same;
+}
+
+static void note_silent(const char *url)
+{
+  pthread_mutex_lock(&silent_lock);
+  snprintf(silent, sizeof silent, "%s", url);
+  pthread_mutex_unlock(&silent_lock);
+}
+
+/* The watts' page, in r->url and *f. Where that fails late it is not tried again. */
+static bool find_watts(redfish *r, wtl_redfish_page *f, char *why, size_t size)
+{
+  char asked[ADDRESS];
+  double start = 1e-9 * (double)wtl_clock_ns();
+  snprintf(asked, sizeof asked, "%s", r->url);
+  if (is_silent(asked)) {
+    snprintf(why, size, "%.200s gave this process no watts in time before, and is not asked again", asked);
+    return false;
+  }
+  wtl_http_allow(r->http, finding_s);
+  if (is_controller(r->url) ? discover(r, f, why, size) : has_watts(r, "", r->url, f, why, size)) return true;
+  if (1e-9 * (double)wtl_clock_ns() > start + late_s) note_silent(asked);
+  return false;
+}
+
 static void redfish_find(wtl_gauges *set, const wtl_meter_env *env, char *why, size_t why_size, char *grant,
                          size_t grant_size)
 {
@@ -285,9 +323,7 @@ static void redfish_find(wtl_gauges *set, const wtl_meter_env *env, char *why, s
   pthread_cond_init(&r->stop_bell, NULL);
   set->library = r;
   if (!set_url(r, env->settings->redfish.text, why, why_size) || !open_http(r, env->settings, why, why_size)) return;
-  wtl_http_allow(r->http, finding_s);
-  bool good = is_controller(r->url) ? discover(r, &f, why, why_size) : has_watts(r, "", r->url, &f, why, why_size);
-  if (!good) {
+  if (!find_watts(r, &f, why, why_size)) {
     if (strstr(why, "log in"))
       snprintf(grant, grant_size, "# user:password in a file that only you may read, named by WATTLE_REDFISH_LOGIN");
     return;

@@ -6,10 +6,11 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from jobs import HOME, clean_environment
+from jobs import HOME, clean_environment, oshrun
 from redfish import CHASSIS, METRICS, POWER, WATTS, Controller, make_certificate, modern, old, serving
 
 SECRET = "reader:hunter2-of-the-wall"
@@ -149,6 +150,36 @@ def test_a_controller_that_is_away_costs_a_run_nothing_but_its_joules() -> None:
         check=False,
     )
     assert done.returncode == 0 and " measured" not in done.stdout, done
+
+
+def test_a_job_looks_for_the_watts_once() -> None:
+    """Not in the launcher as well: where a controller is silent each look costs seconds."""
+    with serving(Controller(modern())) as controller:
+        settings = {"WATTLE_REDFISH": controller.url, "WATTLE_METER": "redfish"}
+        done = oshrun(2, HOME / "bin/shmem_life", env=settings)
+        assert done.code == 0, done
+        assert controller.asked.count(CHASSIS) == 1, controller.asked
+
+
+OPEN_TWICE = """
+import ctypes, sys
+energy = ctypes.CDLL(sys.argv[1])
+energy.wattle_energy_open.restype = ctypes.c_void_p
+for _ in range(2):
+    assert energy.wattle_energy_open(None)
+"""
+
+
+@pytest.mark.soak  # the first look takes five seconds
+def test_a_process_asks_a_silent_controller_once() -> None:
+    with serving(Controller(modern(), answers=0)) as controller:
+        subprocess.run(
+            [sys.executable, "-c", OPEN_TWICE, HOME / "lib/libwattle.so"],
+            env={**clean_environment(), "WATTLE_REDFISH": controller.url, "WATTLE_METER": "redfish"},
+            timeout=300,
+            check=True,
+        )
+        assert controller.asked == [CHASSIS]
 
 
 @pytest.mark.soak  # it takes seconds, and none of them may be lost to other work
