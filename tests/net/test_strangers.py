@@ -161,6 +161,17 @@ def test_a_public_address_is_listened_on_only_when_told_to(nodes: Nodes, tmp_pat
     assert job.returncode == 0 and complaints(err) == "", err
 
 
+def test_network_devices_that_are_not_there_are_named(nodes: Nodes, tmp_path: Path) -> None:
+    program, enough = build(HERE / "steady.c", tmp_path), tmp_path / "enough"
+    enough.touch()
+    job = start(nodes, 1, program, str(enough), UCX_NET_DEVICES="d0,e")
+    _, err = job.communicate(timeout=300)
+    assert job.returncode == 78 and "UCX_NET_DEVICES=d0,e: " in err and "e0" in err, err
+    job = start(nodes, 1, program, str(enough), UCX_NET_DEVICES="d0,e0")
+    _, err = job.communicate(timeout=300)
+    assert job.returncode == 0, err
+
+
 @pytest.mark.parametrize("told", ["off", "on"])
 def test_a_private_interface_is_taken_beside_a_public_one(nodes: Nodes, tmp_path: Path, told: str) -> None:
     for i in range(nodes.count):

@@ -406,25 +406,23 @@ static void choose_devices(ucp_config_t *config, const wtl_ucx_devices *d)
   if (by_tcp && d->names) set_default(config, "UCX_NET_DEVICES", "NET_DEVICES", d->names);
 }
 
-static ucs_status_t open_worker(ucx *u, const wtl_settings *settings)
+static ucs_status_t open_worker(ucx *u, const wtl_settings *settings, const wtl_ucx_devices *devices)
 {
   enum wtl_rma_use rma = (enum wtl_rma_use)settings->rma.number;
   ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP};
   ucp_worker_params_t worker = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                 .thread_mode = UCS_THREAD_MODE_SERIALIZED};
-  wtl_ucx_devices devices;
+  wtl_ucx_devices to_use = *devices;
   ucp_config_t *config;
   ucs_status_t status;
   if ((status = ucp_config_read(NULL, NULL, &config)) != UCS_OK) return status;
-  wtl_ucx_devices_find(&devices);
-  devices.hardware = devices.hardware && rma == WTL_RMA_AUTO;
-  u->rma = devices.hardware || rma == WTL_RMA_ON;
+  to_use.hardware = to_use.hardware && rma == WTL_RMA_AUTO;
+  u->rma = to_use.hardware || rma == WTL_RMA_ON;
   if (u->rma) params.features |= UCP_FEATURE_RMA;
   ucp_config_modify(config, "KEEPALIVE_INTERVAL", "5s");
   /* Neighbours talk through the arena; UCX's own shared memory would only add polling. */
-  set_default(config, "UCX_TLS", "TLS", devices.hardware ? "^shm,tcp" : "^shm");
-  choose_devices(config, &devices);
-  free(devices.names);
+  set_default(config, "UCX_TLS", "TLS", to_use.hardware ? "^shm,tcp" : "^shm");
+  choose_devices(config, &to_use);
   set_default(config, "UCX_ZCOPY_THRESH", "ZCOPY_THRESH", ZCOPY_THRESHOLD);
   set_default(config, "UCX_TCP_TX_SEG_SIZE", "TX_SEG_SIZE", TX_SEGMENT); /* UCX 1.13 knows them without their "TCP_" */
   set_default(config, "UCX_TCP_RX_SEG_SIZE", "RX_SEG_SIZE", RX_SEGMENT);
@@ -435,14 +433,14 @@ static ucs_status_t open_worker(ucx *u, const wtl_settings *settings)
 
 /* Opens the worker, and lets only the job's nodes reach the ports that UCX opens. 0, or an exit code with the reason in
  * `error`. */
-static int open_guarded(ucx *u, const wtl_settings *settings, char *error, size_t size)
+static int open_guarded(ucx *u, const wtl_settings *settings, const wtl_ucx_devices *devices, char *error, size_t size)
 {
   wtl_port_filter *filter = NULL;
   wtl_open_ports before;
   int rc = settings->port_filter.number ? wtl_port_filter_make(&filter, u->boot, error, size) : 0;
   if (rc) return rc;
   wtl_open_ports_find(&before);
-  ucs_status_t status = open_worker(u, settings);
+  ucs_status_t status = open_worker(u, settings, devices);
   if (status != UCS_OK) {
     snprintf(error, size, "the network between nodes (UCX) does not start: %s", ucs_status_string(status));
     rc = WTL_EXIT_UNAVAILABLE;
@@ -451,6 +449,21 @@ static int open_guarded(ucx *u, const wtl_settings *settings, char *error, size_
   }
   wtl_open_ports_free(&before);
   wtl_port_filter_free(filter);
+  return rc;
+}
+
+/* As above. UCX itself only warns of devices that are not there, and then no PE of another node is reached. */
+static int open_on_devices(ucx *u, const wtl_settings *settings, char *error, size_t size)
+{
+  wtl_ucx_devices devices;
+  const char *named = getenv("UCX_NET_DEVICES");
+  int rc = WTL_EXIT_CONFIG;
+  wtl_ucx_devices_find(&devices);
+  if (wtl_ucx_devices_lack(&devices, named))
+    snprintf(error, size, "UCX_NET_DEVICES=%s: this node has no such network device, but %s", named, devices.all);
+  else
+    rc = open_guarded(u, settings, &devices, error, size);
+  wtl_ucx_devices_free(&devices);
   return rc;
 }
 
@@ -483,7 +496,7 @@ static int ucx_start(wtl_transport **out, const wtl_settings *settings, wtl_boot
     u->contacts = calloc((size_t)boot->n_pes, sizeof *u->contacts);
   }
   if (!u || !u->contacts) return snprintf(error, size, "no memory for the network (UCX)"), WTL_EXIT_OSERR;
-  if ((rc = open_guarded(u, settings, error, size)) != 0) return rc;
+  if ((rc = open_on_devices(u, settings, error, size)) != 0) return rc;
   if (set_handlers(u) != 0 || publish_address(u) != 0) {
     snprintf(error, size, "boot by %s: this PE cannot publish its network address", boot->ops->name);
     return WTL_EXIT_UNAVAILABLE;

@@ -108,6 +108,37 @@ void wtl_ucx_devices_find(wtl_ucx_devices *d)
   search_all(&s);
   *d = (wtl_ucx_devices){.hardware = s.hardware};
   for (int sort = PRIVATE; sort >= LOOPBACK && !d->names; sort--) add(&d->names, s.names[sort]);
-  for (int i = 0; i < N_SORTS; i++) free(s.names[i]);
+  for (int i = 0; i < N_SORTS; i++) {
+    add(&d->all, s.names[i]);
+    free(s.names[i]);
+  }
   if (s.addresses) freeifaddrs(s.addresses);
+}
+
+/* Is it here? InfiniBand's devices end with a port ("mlx5_0:1"), which the name may leave out. */
+static bool is_here(const wtl_ucx_devices *d, const char *name, size_t length)
+{
+  for (const char *at = d->all; at && *at; at += strspn(at, ",")) {
+    size_t whole = strcspn(at, ","), device = strcspn(at, ":,");
+    if ((length == whole || length == device) && strncmp(at, name, length) == 0) return true;
+    at += whole;
+  }
+  return false;
+}
+
+bool wtl_ucx_devices_lack(const wtl_ucx_devices *d, const char *list)
+{
+  if (!list || !*list || !d->all || strpbrk(list, "^*?[") || is_listed(list, "all")) return false;
+  for (const char *at = list; *at; at += strspn(at, ",")) {
+    size_t n = strcspn(at, ",");
+    if (is_here(d, at, n)) return false;
+    at += n;
+  }
+  return true;
+}
+
+void wtl_ucx_devices_free(wtl_ucx_devices *d)
+{
+  free(d->names);
+  free(d->all);
 }
