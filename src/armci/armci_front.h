@@ -50,7 +50,9 @@ typedef struct armci_state {
   bool tcgmsg_traces;
   wtl_group *ending; /* all processes, in meetings of their own at the end (leaving.c) */
   wtl_overdue overdue;
-  _Atomic bool knows_of_leaver;
+  _Atomic uint64_t
+      *left; /* symmetric, of each node's first process: by process, 1: it has ended without ARMCI_Finalize */
+  _Atomic bool *knows_left; /* by process: this one has seen so in a wait before */
 } armci_state;
 
 static inline armci_state *armci_of(const wtl_pe *self)

@@ -110,6 +110,7 @@ static void free_state(wtl_pe *self)
   free(s->notify);
   free(s->told);
   free(s->heard);
+  free(s->knows_left);
   free(s);
 }
 
@@ -222,6 +223,7 @@ int PARMCI_Finalize(void)
   wtl_leave(&f);
   if (--s->starts == 0) {
     wtl_heap_free(&self->mem, s->next_value);
+    wtl_heap_free(&self->mem, s->left);
     wtl_global_free(self, s->notified);
     free_state(self);
   }

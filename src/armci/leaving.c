@@ -1,18 +1,20 @@
 /*
  * A process that ends without ARMCI_Finalize, by exit(0) or a return of main. Where all end so, or have come to
  * ARMCI_Finalize, the job ends in good order. Where another still waits, for a mutex, a message or a collective, it may
- * wait for this process: so a wait that lasts longer than WATTLE_PATIENCE, while it is known that one has left, ends the
- * job. MPI's launchers end such a job at once.
+ * wait for this process. So a wait that lasts longer than WATTLE_PATIENCE ends the job where the process that it is for
+ * has left; where that is not known, as for a message of any, where one has. MPI's launchers end such a job at once.
  *
  * The end has a meeting of its own. By a barrier the process that leaves would be taken for one that comes to a barrier.
  */
+#include <stdlib.h>
+
 #include "armci/armci_front.h"
 #include "pgas/far.h"
 
-/* Of the node's first PE, where all of the node look. */
+/* Of the node's first process, where all of the node look. */
 static _Atomic uint64_t *left_on_node(const wtl_pe *self)
 {
-  return &wtl_control_of(self, self->boot.local_pe[0])->whereabouts.left;
+  return (_Atomic uint64_t *)(void *)wtl_remote(self, armci_of(self)->left, self->boot.local_pe[0]);
 }
 
 #ifdef WTL_SIM /* which knows who waits for ever */
@@ -24,17 +26,24 @@ static void watch_waits(wtl_pe *self, armci_state *s)
 
 #else
 
-static void look_for_leaver(void *of, const wtl_site *site)
+/* Has the process left? Not where this is news: what it sent before may be on its way. */
+static bool has_long_left(const wtl_pe *self, int proc)
+{
+  return atomic_load(&left_on_node(self)[proc]) && atomic_exchange(&armci_of(self)->knows_left[proc], true);
+}
+
+static void look_for_leaver(void *of, const wtl_site *site, int awaited)
 {
   wtl_pe *self = of;
-  armci_state *s = armci_of(self);
-  uint64_t left = atomic_load(left_on_node(self));
-  if (!left || !s || !atomic_exchange(&s->knows_of_leaver, true)) return; /* it may have left just now */
+  if (!armci_of(self)) return;
+  int proc = awaited < 0 ? 0 : awaited, end = awaited < 0 ? self->n : awaited + 1;
+  while (proc < end && !has_long_left(self, proc)) proc++;
+  if (proc == end) return;
   const char *call = site->addr ? wtl_record_call(&self->record, site->call)->name : "a wait of no call";
   wtl_pe_fail(WTL_EXIT_USAGE,
-              "%s: process %llu has ended without ARMCI_Finalize, and this process still waits, perhaps for it; all "
+              "%s: process %d has ended without ARMCI_Finalize, and this process still waits, %sfor it; all "
               "processes must call ARMCI_Finalize",
-              wtl_here(call), (unsigned long long)left - 1);
+              wtl_here(call), proc, awaited < 0 ? "perhaps " : "");
 }
 
 static void watch_waits(wtl_pe *self, armci_state *s)
@@ -50,20 +59,23 @@ void armci_leaving_start(wtl_pe *self, armci_state *s)
   s->ending = wtl_group_make(self, s->world->pe, s->world->n);
   if (!s->ending) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no memory");
   s->ending->is_world = false; /* so that it meets by messages of its own */
+  const size_t n = (size_t)self->n;
+  s->left = wtl_heap_alloc(&self->mem, n * sizeof *s->left, sizeof *s->left);
+  if (!s->left) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no room (raise SHMEM_SYMMETRIC_SIZE)");
+  s->knows_left = calloc(n, sizeof *s->knows_left);
+  if (!s->knows_left) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no memory");
+  for (size_t i = 0; i < n; i++) atomic_init(&s->left[i], 0);
   watch_waits(self, s);
 }
 
 void armci_leaving_tell(wtl_pe *self, wtl_site *site)
 {
-  _Atomic uint32_t under_way = 0;
-  uint64_t old[1];
-  atomic_store(left_on_node(self), (uint64_t)self->me + 1);
+  _Atomic uint64_t *mine = &armci_of(self)->left[self->me];
+  uint64_t old;
+  atomic_store(&left_on_node(self)[self->me], 1);
   for (int node = 0; node < self->boot.n_nodes; node++) {
     if (node == self->boot.node) continue;
-    const wtl_place place = {offsetof(wtl_whereabouts, left), WTL_REGION_WHEREABOUTS};
-    wtl_far_amo_at(self, NULL, site, self->boot.leader_pe[node], place, WTL_NET_SWAP, sizeof *old,
-                   (uint64_t)self->me + 1, 0, old, &under_way);
-    wtl_far_wait(self, site, &under_way);
+    wtl_far_amo(self, NULL, site, mine, self->boot.leader_pe[node], WTL_NET_SWAP, sizeof old, 1, 0, &old, false);
   }
 }
 

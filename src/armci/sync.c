@@ -82,7 +82,7 @@ int parmci_notify_wait(int proc, int *times)
   armci_check_proc(&f, proc);
   armci_state *s = armci_of(f.self);
   hearing h = {&s->notified[proc], s->heard[proc] + 1};
-  wtl_door_wait(&f.self->door, f.site, wtl_watch_global(f.self, h.word), is_told, &h);
+  wtl_door_wait_for(&f.self->door, f.site, wtl_watch_global(f.self, h.word), is_told, &h, proc);
   s->heard[proc]++;
   if (times) *times = (int)h.wanted;
   wtl_leave(&f);

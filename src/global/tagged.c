@@ -149,7 +149,7 @@ size_t wtl_take_posted(wtl_pe *self, wtl_site *site, const char *call, int from,
   for (;;) {
     looking w = {p, atomic_load_explicit(&p->arrivals, memory_order_acquire)};
     if ((l = take(p, from, context, tag)) != NULL) break;
-    wtl_door_wait(&self->door, site, WTL_WATCH_ALL, is_more, &w);
+    wtl_door_wait_for(&self->door, site, WTL_WATCH_ALL, is_more, &w, from); /* -1: from any */
   }
   size_t n = l->n;
   if (n > room)

@@ -57,7 +57,6 @@ typedef struct wtl_line {
 enum { WTL_WHERE_WORDS = 11 };
 typedef struct wtl_whereabouts {
   _Atomic uint64_t where[WTL_WHERE_WORDS]; /* with SHMEM_DEBUG: the collective call that it is in (check/deadlock.c) */
-  _Atomic uint64_t left; /* a node's first PE: 1 + the number of one that ended without a call that it owed; 0: none */
   _Atomic uint32_t closed_at; /* at the end: the barrier epoch at which it closed its account */
 } wtl_whereabouts;
 

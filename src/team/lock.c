@@ -75,8 +75,8 @@ static lock_name name_of(const wtl_queue_lock *l)
   return n;
 }
 
-static uint32_t far_operate(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l, size_t word, int pe, enum wtl_net_op op,
-                            uint32_t operand, uint32_t condition)
+static uint32_t far_operate(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l, size_t word, int pe,
+                            enum wtl_net_op op, uint32_t operand, uint32_t condition)
 {
   uint32_t old = condition;
   _Atomic uint32_t left = 0;
@@ -106,10 +106,11 @@ static uint32_t operate(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l, s
   return old;
 }
 
-/* For a word of the lock's long here. */
-static void wait_for(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l, bool (*ready)(void *), lock_words *mine)
+/* For a word of the lock's long here, which PE `pe` changes; -1: it is not known yet which. */
+static void wait_for(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l, bool (*ready)(void *), lock_words *mine,
+                     int pe)
 {
-  wtl_door_wait(&self->door, site, l->in->watch(self, l), ready, &mine->node);
+  wtl_door_wait_for(&self->door, site, l->in->watch(self, l), ready, &mine->node, pe);
 }
 
 static bool no_longer_waits(void *arg)
@@ -145,7 +146,7 @@ void wtl_queue_lock_set(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l, c
   if (before != 0) {
     /* It may wait to learn who comes next. */
     operate(self, site, l, NODE, (int)before - 1, WTL_NET_OR, (uint32_t)self->me + 1, 0);
-    wait_for(self, site, l, no_longer_waits, mine);
+    wait_for(self, site, l, no_longer_waits, mine, (int)before - 1);
   }
   /* Only WAITING may be taken away here: a successor may have written itself into NEXT already. */
   atomic_fetch_and_explicit(&mine->node, ~WAITING, memory_order_relaxed);
@@ -171,7 +172,7 @@ void wtl_queue_lock_clear(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l,
       atomic_store_explicit(&mine->node, 0, memory_order_relaxed);
       return;
     }
-    wait_for(self, site, l, has_next, mine);
+    wait_for(self, site, l, has_next, mine, -1);
   }
   next = (atomic_load_explicit(&mine->node, memory_order_acquire) & NEXT) - 1;
   atomic_store_explicit(&mine->node, 0, memory_order_relaxed);

@@ -39,6 +39,7 @@ typedef struct wait {
   wtl_watch watch;
   bool (*ready)(void *);
   void *arg;
+  int awaited;    /* the PE that it is for; -1: that is not known */
   uint64_t since; /* tick at which the present stage began */
   uint64_t idle;  /* since then nothing happened: the tick from which the limit counts */
   uint64_t used;  /* of the time since then, on a core, where it yields */
@@ -502,7 +503,7 @@ static void ask_overdue(void *arg)
 {
   const wait *w = arg;
   const wtl_overdue *o = w->door->overdue; /* another thread may take it away */
-  if (o) o->late(o->of, w->site);
+  if (o) o->late(o->of, w->site, w->awaited);
 }
 
 static void wait_once(wait *w)
@@ -517,15 +518,20 @@ static void wait_once(wait *w)
   if (WTL_UNLIKELY(w->told) && w->door->live) wtl_live_leave(w->door->live);
 }
 
+void wtl_door_wait_for(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg, int pe)
+{
+  wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg, .awaited = pe};
+  wait_once(&w);
+}
+
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
 {
-  wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg};
-  wait_once(&w);
+  wtl_door_wait_for(d, site, watch, ready, arg, -1);
 }
 
 void wtl_door_wait_apart(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
 {
-  wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg, .apart = true};
+  wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg, .awaited = -1, .apart = true};
   wait_once(&w);
 }
 

@@ -55,10 +55,11 @@ typedef struct wtl_mail {
   void (*leave)(void *of, bool was_asleep);
 } wtl_mail;
 
-/* Where a wait may be for what never comes: each time another `seconds` of it have passed, `late` may end the job. */
+/* Where a wait may be for what never comes: each time another `seconds` of it have passed, `late` may end the job. `pe`:
+ * the one that the wait is for; -1: that is not known. */
 typedef struct wtl_overdue {
   double seconds;
-  void (*late)(void *of, const wtl_site *site);
+  void (*late)(void *of, const wtl_site *site, int pe);
   void *of;
 } wtl_overdue;
 
@@ -98,7 +99,10 @@ void wtl_door_missed(wtl_door *d);
  * looks at with acquire order. */
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
 
-/* The same for what comes from who has another core, and so no sooner for getting this one: where waits yield, it looks
+/* The same for what only PE `pe` can bring about; -1: any may. */
+void wtl_door_wait_for(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg, int pe);
+
+/* wtl_door_wait for what comes from who has another core, and so no sooner for getting this one: where waits yield, it looks
  * on for most of a turn first. */
 void wtl_door_wait_apart(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
 

@@ -305,6 +305,11 @@ def test_an_end_without_finalising_is_known_on_other_nodes(tmp_path: Path) -> No
     assert job.returncode == 64 and "process 0 has ended without ARMCI_Finalize" in err, err
 
 
+def test_a_wait_for_a_living_process_goes_on_where_another_has_left(tmp_path: Path) -> None:
+    done = run(4, compile_for(OPEN_MPI, "leaves.c", tmp_path), "alive", WATTLE_PATIENCE="50ms")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_others_may_still_come_to_finalise(tmp_path: Path) -> None:
     done = run(3, compile_for(OPEN_MPI, "leaves.c", tmp_path), "late_finalize", WATTLE_PATIENCE="50ms")
     assert done.returncode == 0, done.stdout + done.stderr

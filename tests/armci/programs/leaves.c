@@ -2,11 +2,29 @@
  * Programs that end without ARMCI_Finalize.
  *
  * usage: leaves mpi|exit: all, after MPI_Finalize, or without anything
+ *        leaves alive: process 0, while others wait for a message and for a mutex of the last, which comes late
  *        leaves WAY: process 0 alone, by exit(0), while the others wait for it in a call
  */
 #include <armci.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Nobody waits for process 0, which has ended. */
+static void wait_for_living(int me, int n)
+{
+  double x = 0;
+  if (me == n - 1) ARMCI_Lock(0, 0);
+  armci_msg_barrier();
+  if (me == 0) exit(0);
+  if (me == 1) armci_msg_rcv(7, &x, sizeof x, NULL, n - 1);
+  if (me == 2) ARMCI_Lock(0, 0), ARMCI_Unlock(0, 0);
+  if (me != n - 1) exit(0);
+  usleep(500000);
+  armci_msg_snd(7, &x, sizeof x, 1);
+  ARMCI_Unlock(0, 0);
+  exit(0);
+}
 
 static void wait_by(const char *way, int me, int n, void **p)
 {
@@ -47,7 +65,10 @@ int main(int argc, char **argv)
   ARMCI_Barrier();
   if (argc > 1 && strcmp(argv[1], "mpi") == 0) armci_msg_finalize();
   if (argc > 1 && strcmp(argv[1], "mpi") != 0 && strcmp(argv[1], "exit") != 0) {
-    wait_by(argv[1], armci_msg_me(), armci_msg_nproc(), p);
+    if (!strcmp(argv[1], "alive"))
+      wait_for_living(armci_msg_me(), armci_msg_nproc());
+    else
+      wait_by(argv[1], armci_msg_me(), armci_msg_nproc(), p);
     ARMCI_Finalize();
   }
   exit(0);
