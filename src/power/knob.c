@@ -242,7 +242,6 @@ static int open_files(wtl_knob *k, wtl_knob_unit *d)
   return 0;
 }
 
-/* Locks on them go with them, but for those that the guard holds, too. */
 static void close_files(wtl_knob_unit *d)
 {
   for (size_t i = 0; i < d->n_files; i++) {
@@ -352,6 +351,15 @@ static bool put_back(wtl_knob *k, wtl_knob_unit *d)
   return !failed;
 }
 
+/* The guard has the same files open, and may end only after the next job of this node has begun. */
+static void give_up_claims(const wtl_knob *k, const wtl_knob_unit *d)
+{
+  for (size_t i = 0; i < d->n_files && d->claimed; i++) {
+    if (d->file[i].fd >= 0) flock(d->file[i].fd, LOCK_UN);
+    if (k->claims.file >= 0) wtl_knob_claims_drop(&k->claims, d->file[i].place);
+  }
+}
+
 void wtl_knob_restore(wtl_knob *k)
 {
   bool good = true;
@@ -361,7 +369,10 @@ void wtl_knob_restore(wtl_knob *k)
   if (k->guard >= 0 && good) (void)!wtl_write(k->guard, "done", 4);
   if (k->guard >= 0) close(k->guard);
   k->guard = -1;
-  for (size_t i = 0; i < k->n_domains; i++) close_files(&k->domain[i]);
+  for (size_t i = 0; i < k->n_domains; i++) {
+    if (good) give_up_claims(k, &k->domain[i]); /* else they are the guard's */
+    close_files(&k->domain[i]);
+  }
   wtl_knob_claims_close(&k->claims);
 }
 

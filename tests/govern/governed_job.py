@@ -203,6 +203,24 @@ def survives_its_guard(job: Job) -> None:
     expect(job.kept() == [], "nothing is kept of what is put back", job.kept())
 
 
+def follows_another_whose_guard_has_not_ended(job: Job) -> None:
+    """A guard ends some time after its job; on a busy machine the next job has begun by then."""
+    process = job.start("100")
+    guards: list[int] = []
+    try:
+        expect(until(lambda: guards_of(job) != []), "there is a guard")
+        guards = guards_of(job)
+        for pid in guards:
+            os.kill(pid, signal.SIGSTOP)
+        process.communicate(timeout=300)
+        expect(job.machine.is_restored(), "the clocks are as they were", job.machine.limits())
+        result = job.run("4", WATTLE_GOVERN="off", WATTLE_CLOCKS="0-1=1.5")
+        expect(counted(result, 4) and result.stderr == "", "nothing is in the next job's way", result)
+    finally:
+        for pid in guards:
+            os.kill(pid, signal.SIGCONT)
+
+
 # Runs a program whose standard error is a pipe that nobody reads. (Python itself ignores SIGPIPE.)
 UNREAD = """
 import os, signal, sys
@@ -534,6 +552,7 @@ CASES = {
         restores_on_abort,
         restores_after_sigkill,
         survives_its_guard,
+        follows_another_whose_guard_has_not_ended,
         survives_messages_that_nobody_reads,
         a_readers_lock_does_not_stop_it,
         a_full_state_folder_neither_stops_nor_steers_it,

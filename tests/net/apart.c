@@ -5,8 +5,10 @@
  * PE 1, which is of another node, and completes those on PE 1: on the default context and on one of its own. Were it to
  * wait for the stopped PE, the job would end for want of its signs of life.
  */
+#include <dirent.h>
 #include <shmem.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +18,23 @@
 enum { LARGE = 1 << 20 };
 static long stopped, last_pid;
 static char large[LARGE];
+
+/* All threads of the process have stopped. */
+static int has_stopped(pid_t pid)
+{
+  char path[64], file[512], state;
+  int all = 1;
+  snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+  DIR *threads = opendir(path);
+  for (const struct dirent *e; threads && (e = readdir(threads)) != NULL;) {
+    snprintf(file, sizeof file, "%s/%s/stat", path, e->d_name);
+    FILE *f = e->d_name[0] == '.' ? NULL : fopen(file, "r");
+    if (f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1 && state != 'T') all = 0;
+    if (f) fclose(f);
+  }
+  if (threads) closedir(threads);
+  return threads && all;
+}
 
 /* An operation of each kind on PE `pe`, none of which waits for its end. */
 static void begin(shmem_ctx_t ctx, int pe, const char *from, long *fetched)
@@ -52,6 +71,7 @@ int main(void)
   if (me == 0) {
     shmem_long_get(&(long){0}, &stopped, 1, last); /* the connections are there */
     kill((pid_t)last_pid, SIGSTOP);
+    while (!has_stopped((pid_t)last_pid)) usleep(1000);
     complete_one(SHMEM_CTX_DEFAULT, last, from, 'a');
     complete_one(ctx, last, from, 'b');
     kill((pid_t)last_pid, SIGCONT);
