@@ -39,11 +39,11 @@ enum {
   WTL_REGION_SLICE = WTL_NET_OPEN_REGION,
   WTL_REGION_BARRIER,
   WTL_REGION_ROOMS,
-  WTL_REGION_WHEREABOUTS,
-  WTL_REGION_GLOBAL
+  WTL_REGION_GLOBAL,
+  WTL_REGION_WHEREABOUTS
 };
 /* No region of another PE: an address here, of a constant, which all PEs have alike. */
-enum { WTL_REGION_CONSTANTS = WTL_REGION_GLOBAL + 1 };
+enum { WTL_REGION_CONSTANTS = WTL_REGION_WHEREABOUTS + 1 };
 
 /* A cache line that carries what a PE says in a small collective (flat.c), and how many places for such are used by
  * turns (broadcast_binomial.c has as many). */

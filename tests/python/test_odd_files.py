@@ -272,7 +272,7 @@ KINDS: dict[str, Kind] = {
         CHEAP,
     ),
     "list of hosts": Kind(
-        lambda folder: written_to(folder / "hosts" / "list", b"a:2,b[1-3]:2,node[007,10-12],::1"),
+        lambda folder: written_to(folder / "hosts" / "list", b"a:2,b[1-3]:2,node[007,10-12]"),
         mutants.of_lines,
         lambda path: [lambda: hosts.given(path.read_bytes().decode(errors="replace"), None).pes()],
         CHEAP,
