@@ -4,7 +4,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 
 #include "base/align.h"
 #include "base/error.h"
-#include "base/sigpipe.h"
 #include "node/cores.h"
 #include "node/last_thread.h"
 #include "node/lifeline.h"
@@ -29,12 +27,12 @@
 #include "team/barrier.h"
 #include "pgas/near.h"
 
+static const char no_memory[] = "no memory to start a PE";
+
 /*
  * Before any PE exists: says why and ends this process. Once a job, where all have the same reason: rank 0 speaks, and
  * the launcher ends the others before they do; a process that nobody ends has a reason of its own.
  */
-static const char no_memory[] = "no memory to start a PE";
-
 static void refuse(int status, const char *reasons)
 {
   char copy[4096], *save = NULL;
@@ -310,4 +308,3 @@ void wtl_pe_exit(int status)
   }
   _exit(status);
 }
-
