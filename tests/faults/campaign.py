@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / folder) for folder in ("python", "tests/node", "tests/govern", "tests/faults")]
+sys.path[:0] = [str(ROOT / folder) for folder in ("python", "tests/support")]
 
 from faulted import compile_program, missing  # noqa: E402
 from trials import BLOWS, KINDS, MOMENTS, Choice, Kind, draw  # noqa: E402

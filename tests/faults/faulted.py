@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from governed_job import Machine, processes
-from jobs import HOME, OSHCC, OSHRUN, REPO, Job
+from jobs import HOME, OSHCC, OSHRUN, Job
 from mpi_jobs import AS_ROOT
+from tree import ROOT
 from trials import Kind, Trial
 from wattle.nodes import NAMED, unavailable
 
@@ -81,7 +82,7 @@ class Faulted:
         if kind.program == "mpi_work":
             program = ["env", f"LD_PRELOAD={HOME / 'lib/libwattle-mpi.so'}", *program]
         if kind.nodes > 1:
-            return [str(REPO / "tools/on-nodes"), str(kind.nodes), str(self.trial.pes), *program]
+            return [str(ROOT / "tools/on-nodes"), str(kind.nodes), str(self.trial.pes), *program]
         if kind.name == "plain":
             return ["mpirun.openmpi", "--oversubscribe", "-n", str(self.trial.pes), *program]
         return [str(OSHRUN), "--launcher", kind.launcher, "-n", str(self.trial.pes), *program]

@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from jobs import REPO
 from preload import BOTH, MPICH, OPEN_MPI, Mpi, calls_of, profiles, table
+from tree import ROOT
 
 RIGHT = "all as it should be\n"
 FORMS = pytest.mark.parametrize("form", ["USE_MPIF", "USE_MPI", "USE_F08"])
@@ -232,7 +232,7 @@ def test_nwchem_finds_the_same_energy_to_the_last_digit(n: int, molecule: str, t
     program = shutil.which("nwchem.openmpi")
     if not program:
         pytest.skip("no nwchem.openmpi here: package nwchem-openmpi")
-    words = [program, REPO / f"tests/mpi/inputs/{molecule}.nw"]
+    words = [program, ROOT / f"tests/mpi/inputs/{molecule}.nw"]
     energies = []
     for preload in (False, True):
         done = OPEN_MPI.run(n, *words, preload=preload, profile=tmp_path / "profile", cwd=tmp_path)

@@ -10,15 +10,16 @@ import sys
 from pathlib import Path
 
 import fakes
-from jobs import HOME, REPO, clean_environment
+from jobs import HOME, clean_environment
 from preload import BOTH, ENVIRONMENT, LIBRARY, MPICH, OPEN_MPI, Mpi, profiles
+from tree import PACKAGE
 
 
 def wattle(*words: object, cwd: Path, **settings: str) -> subprocess.CompletedProcess[str]:
     environment = {**clean_environment(), **ENVIRONMENT, **settings, "WATTLE_HOME": str(HOME)}
     return subprocess.run(
         [sys.executable, "-m", "wattle", *map(str, words)],
-        env={**environment, "PYTHONPATH": str(REPO / "python")},
+        env={**environment, "PYTHONPATH": str(PACKAGE)},
         cwd=cwd,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -59,7 +60,7 @@ def test_the_launchers_own_options_are_asked_for(tmp_path: Path) -> None:
 def test_a_job_that_sigterm_ends_is_143_whatever_its_launcher_says(mpi: Mpi, tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     words = [sys.executable, "-m", "wattle", "run", "--mpi", "--", mpi.tool("mpirun"), "-n", 2]
-    environment = {**clean_environment(), **ENVIRONMENT, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(REPO / "python")}
+    environment = {**clean_environment(), **ENVIRONMENT, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(PACKAGE)}
     job = subprocess.Popen(
         [*map(str, words), "sh", "-c", f"touch {ready}; exec sleep 60"],
         env=environment,

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from nodes_of_test import HOME, build, built
-from wattle.nodes import Nodes, unavailable
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "node"))
 from jobs import Job, Result
-from mpi_jobs import MPICH, OPEN_MPI, mixed_program
-from test_boot_mpi_nodes import AS_ROOT, by_mpich
+from mpi_jobs import AS_ROOT, MPICH, OPEN_MPI, mixed_program
+from nodes_of_test import HOME, build, built, by_mpich
+from wattle.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 HERE = Path(__file__).parent

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from jobs import Job, Result, program
 from mpi_jobs import AS_ROOT, MPICH, OPEN_MPI, mixed_program
-from wattle.nodes import NAMED, Nodes, unavailable
+from nodes_of_test import by_mpich
+from wattle.nodes import Nodes, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
-
-# Stands in for ssh, as Hydra calls it: [OPTION]... HOST COMMAND...
-AGENT = """\
-#!/bin/sh
-while [ "${1#-}" != "$1" ]; do shift; done
-host=$1; shift
-exec "$(dirname "$0")/enter" "$host" sh -c "$*"
-"""
 
 
 @pytest.fixture(scope="module")
@@ -31,22 +23,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def nodes() -> Iterator[Nodes]:
     with Nodes(2) as two:
         yield two
-
-
-def by_mpich(nodes: Nodes, pes: int, *words: str | Path) -> list[str]:
-    """MPICH's mpiexec on the first node. No name server knows the nodes, so it is told its own address."""
-    MPICH.require()
-    agent = nodes.folder / "hydra-agent"
-    agent.write_text(AGENT)
-    agent.chmod(0o755)
-    first = nodes.names[0]
-    ask = ["nsenter", f"--net={NAMED}/{first}", "ip", "-br", "-4", "addr", "show", "e0"]  # `ip -n` fails in a chroot
-    address = subprocess.run(ask, capture_output=True, text=True)
-    reach = ["-localhost", address.stdout.split()[2].split("/")[0], "-iface", "e0"]
-    reach += ["-launcher", "ssh", "-launcher-exec", str(agent)]
-    hosts = ",".join(f"{name}:{pes}" for name in nodes.names)
-    start = MPICH.start(pes * len(nodes.names), *words)
-    return [str(nodes.folder / "enter"), first, start[0], *reach, "-hosts", hosts, *start[1:]]
 
 
 def by_open_mpi(nodes: Nodes, pes: int, *words: str | Path) -> list[str]:

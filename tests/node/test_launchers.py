@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from jobs import OSHRUN, Job, Result, program, require_reachable, run
 from mpi_jobs import MPICH
-from test_boot_mpi_nodes import by_mpich
+from nodes_of_test import by_mpich
 from wattle.nodes import Nodes, unavailable
 
 BOOT = program("boot")

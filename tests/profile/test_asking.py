@@ -13,8 +13,9 @@ from typing import Any
 
 import fakes
 import pytest
-from jobs import HOME, REPO, clean_environment, compile_once
+from jobs import HOME, clean_environment, compile_once
 from preload import BOTH, ENVIRONMENT, Mpi
+from tree import PACKAGE
 from wattle.top.page import LAYOUT, MARK, chosen_of, read
 
 # PE 1 is late until it is let go: by a file of this name.
@@ -48,7 +49,7 @@ int main(int argc, char **argv)
 
 
 def environment(**more: str) -> dict[str, str]:
-    made = {**clean_environment(), **ENVIRONMENT, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(REPO / "python")}
+    made = {**clean_environment(), **ENVIRONMENT, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(PACKAGE)}
     return {**made, **more}
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import otf2
 import pytest
-from jobs import HOME, REPO, clean_environment
+from jobs import HOME, clean_environment
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
 from preload import BOTH, ENVIRONMENT, Mpi
+from tree import PACKAGE
 from wattle import info, profile
 from wattle.timeline.rows import leaves, load, rows
 
@@ -21,7 +22,7 @@ EVENT_BYTES = 32
 def run(directory: Path, size: str, *words: object) -> None:
     command = [sys.executable, "-m", "wattle", "run", "--timeline", "--meter", "model"]
     command += ["--set", f"WATTLE_TIMELINE={size}", "-o", str(directory), *map(str, words)]
-    environment = {**clean_environment(), **ENVIRONMENT, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(REPO / "python")}
+    environment = {**clean_environment(), **ENVIRONMENT, "WATTLE_HOME": str(HOME), "PYTHONPATH": str(PACKAGE)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert "spans kept" in " ".join(done.stderr.split())

@@ -14,8 +14,7 @@ import fakes
 import pytest
 from fakes import Interrupted, Wattle
 from loaded import Loaded
-
-PACKAGE = Path(__file__).resolve().parents[2] / "python"
+from tree import PACKAGE
 
 
 @pytest.fixture

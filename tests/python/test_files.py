@@ -9,11 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tree import PACKAGE
 from wattle import files
 from wattle.errors import WattleError
 from wattle.run import directory
 
-LAB = Path(__file__).resolve().parents[2] / "python" / "wattle"
+LAB = PACKAGE / "wattle"
 KNOWN_TOKEN = "0" * 16  # what the random part of a name is in a test that plants links there
 
 

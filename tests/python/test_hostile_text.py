@@ -5,18 +5,17 @@ import fcntl
 import json
 import os
 import re
-from pathlib import Path
 
 import fakes
 import pytest
 import studies
 from rich.text import Text
+from tree import ROOT
 from wattle import console, tables
 from wattle.cli import main
 from wattle.console import plain, styled, visible
 from wattle.top import page
 
-ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = [
     "[/x]",
     "[bold]",

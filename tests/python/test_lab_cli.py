@@ -11,12 +11,11 @@ from pathlib import Path
 import fakes
 import pytest
 import wattle as package
+from tree import ROOT
 from wattle import console, paths, units
 from wattle.cli import main
 from wattle.errors import WattleError
 from wattle.stopping import Stopped
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def call(capsys, *arguments):

@@ -24,15 +24,16 @@ from pathlib import Path
 import am_studies
 import benches
 import fakes
+import made_prices
 import mini_apps
 import mutants
+import networks
 import polars as pl
 import pytest
 import studies
 import sweeps
-import test_calibrate_network
-import test_lab_calibrate
 import timelines
+from tree import ROOT
 from wattle import cli, console, info, paths
 from wattle.acceptance import found as acceptance
 from wattle.calibrate import prices
@@ -46,7 +47,6 @@ from wattle.sim import simulation
 from wattle.timeline import written
 from wattle.timeline.file import Span
 
-REPO = Path(__file__).resolve().parents[2]
 MEMORY_BYTES = 3 << 30  # beyond what the process has mapped when it begins
 LIMIT_S = 120  # for one command; more is a hang
 SHORT, CHEAP, MANY = 24, 100, 3000  # changes of each kind
@@ -200,7 +200,7 @@ def of_study_kinds() -> dict[str, Kind]:
         "am": lambda folder: am_studies.make_study(folder, am_studies.frame(repeats=2, rings=[2])),
         "tsp": lambda folder: mini_apps.make_study(folder, "tsp", repeats=2),
         **{name: lambda folder, name=name: a_sweep(folder, name) for name in sweeps.SWEEPS},
-        "network": test_calibrate_network.make_directory,
+        "network": networks.make_directory,
     }
     found = {}
     for name, make in made.items():
@@ -250,7 +250,7 @@ KINDS: dict[str, Kind] = {
     "prices": Kind(
         lambda folder: written_to(
             folder / "prices" / "prices.json",
-            mutants.json_text(test_lab_calibrate.document(measured="2026-01-31T12:00:00Z")).encode(),
+            mutants.json_text(made_prices.document(measured="2026-01-31T12:00:00Z")).encode(),
         ),
         mutants.of_json,
         lambda path: [lambda: show_prices(prices.load(path), console.out)],
@@ -279,7 +279,7 @@ KINDS: dict[str, Kind] = {
     ),
     "cluster": Kind(
         lambda folder: written_to(
-            folder / "cluster" / "c.toml", (REPO / "machines" / "clusters" / f"{NETWORK}.toml").read_bytes()
+            folder / "cluster" / "c.toml", (ROOT / "machines" / "clusters" / f"{NETWORK}.toml").read_bytes()
         ),
         mutants.of_lines,
         lambda path: [lambda: simulation.plan(str(path), 2, {}).write(path.parent)],
@@ -314,12 +314,12 @@ def lab(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The lab in this process, of a machine that is made up, with Wattle's own clusters, and reports without the
     library of figures."""
     home = fakes.make_home(tmp_path / "home")
-    (home / "share" / "wattle" / "apps").symlink_to(REPO / "apps")
+    (home / "share" / "wattle" / "apps").symlink_to(ROOT / "apps")
     monkeypatch.setenv("WATTLE_HOME", str(home))
     known = info.Info(fakes.INFO | {"machine": MACHINE})
     monkeypatch.setattr(info, "ask", lambda environment=None: known)
     monkeypatch.setattr(simulation, "unavailable", lambda: None)
-    monkeypatch.setattr(paths, "machines_dir", lambda: REPO / "machines")
+    monkeypatch.setattr(paths, "machines_dir", lambda: ROOT / "machines")
     monkeypatch.setattr("plotly.offline.get_plotlyjs", lambda: "")
     whole = command()
     monkeypatch.setattr(cli, "_add_commands", lambda arguments: None)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-HOME = Path(os.environ.get("WATTLE_HOME", ROOT / "build/release"))
+from tree import HOME
+
 MAN, HTML = HOME / "pages/man/man3", HOME / "pages/html"
 ROUTINES = json.loads((HOME / "generated/api.json").read_text())
 TITLES = ["NAME", "SYNOPSIS", "DESCRIPTION", "RETURN VALUE", "ERRORS", "STANDARD", "NOTES"]

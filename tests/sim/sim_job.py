@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-HOME = Path(os.environ.get("WATTLE_HOME", ROOT / "build/release"))
+from tree import HOME, ROOT
+
 PROGRAMS = Path(__file__).parent / "programs"
 
 

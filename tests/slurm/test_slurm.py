@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from jobs import HOME, OSHRUN, REPO, Job, Result, program, run
+from jobs import HOME, OSHRUN, Job, Result, program, run
 from mpi_jobs import MPICH
 from slurm import START_S, Slurm, unavailable
+from tree import ROOT
 
 BOOT, ENDS, VICTIM = program("boot"), program("ends"), program("victim")
 REASON = unavailable()
@@ -159,7 +160,7 @@ def test_ordinary_user_can_run_a_job(slurm: Slurm) -> None:
 
 def batch_example(place: Path) -> Path:
     """The example, beside the program that it starts."""
-    shutil.copy(REPO / "examples" / "hello-slurm.sh", place)
+    shutil.copy(ROOT / "examples" / "hello-slurm.sh", place)
     shutil.copy(HOME / "bin" / "examples" / "hello", place)
     return place / "hello-slurm.sh"
 

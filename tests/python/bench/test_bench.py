@@ -10,11 +10,9 @@ from pathlib import Path
 
 import benches
 import pytest
+from tree import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from bench import (  # noqa: E402
+from bench import (
     collectives,
     crowd,
     held,

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import PACKAGE
 from fakes import Wattle, script
+from tree import PACKAGE
 from wattle import paths
 from wattle.errors import WattleError
 from wattle.nodes import Nodes, unavailable

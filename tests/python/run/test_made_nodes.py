@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import PACKAGE
 from fakes import script
+from tree import PACKAGE
 from wattle import nodes as module
 from wattle.nodes import Nodes, NodesError, check_rate, unavailable
 

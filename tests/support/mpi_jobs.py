@@ -10,9 +10,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from jobs import HOME, OSHCC, REPO
+from jobs import HOME, OSHCC
+from tree import ROOT
 
-SOURCE = REPO / "tests/node/programs/boot_mpi.c"
+SOURCE = ROOT / "tests/node/programs/boot_mpi.c"
 
 
 @dataclass(frozen=True)

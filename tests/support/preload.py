@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from jobs import HOME, REPO, clean_environment, compile_once
+from jobs import HOME, clean_environment, compile_once
 from mpi_jobs import AS_ROOT
+from tree import ROOT
 
-PROGRAMS = REPO / "tests/mpi/programs"
+PROGRAMS = ROOT / "tests/mpi/programs"
 LIBRARY = HOME / "lib/libwattle-mpi.so"
 TABLE = HOME / "generated/mpi_calls.json"
 # Debian's Open MPI 4.1.4 has one-sided communication that crashes (osc/rdma); tests may have more processes than cores.

@@ -9,8 +9,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tree import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 CHECK_FLOORS = ROOT / "tools" / "check_floors.py"
 
 

@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tree import HOME
 
-REPO = Path(__file__).resolve().parents[2]
-HOME = Path(os.environ.get("WATTLE_HOME", REPO / "build/release")).resolve()
 OSHRUN = HOME / "bin/oshrun"
 OSHCC = HOME / "bin/oshcc"
 TIMEOUT_S = 300  # a job that takes this long hangs, on a busy machine too

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from tree import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "release"
 
 pytestmark = pytest.mark.skipif(not (BUILD / "bin" / "oshrun").exists(), reason="build/release is not built")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
+from tree import ROOT
 
-BUILD = Path(__file__).resolve().parents[2] / "build" / "release"
+BUILD = ROOT / "build" / "release"
 EXAMPLES = BUILD / "bin" / "examples"
 
 pytestmark = pytest.mark.skipif(not (EXAMPLES / "halo").exists(), reason="build/release is not built")

@@ -8,9 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tree import HOME, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("WATTLE_HOME", ROOT / "build/release"))
 LANGUAGES = {"oshcc": ".c", "oshc++": ".cc"}
 
 
@@ -20,7 +19,7 @@ def compile_and_run(
     source, program = folder / f"program{LANGUAGES[wrapper]}", folder / "program"
     source.write_text(text)
     done = subprocess.run(
-        [BUILD / "bin" / wrapper, "-Wall", "-Wextra", "-Werror", *words, source, "-o", program],
+        [HOME / "bin" / wrapper, "-Wall", "-Wextra", "-Werror", *words, source, "-o", program],
         capture_output=True,
         text=True,
         check=False,
@@ -65,12 +64,12 @@ def test_a_program_may_have_a_shmemx_wtime_of_its_own(wrapper: str, how: str, tm
 
 
 def test_a_simulated_program_s_own_shmemx_wtime_goes_before_the_archive_s(tmp_path: Path) -> None:
-    if not (BUILD / "bin/wattle-simulator").exists():
+    if not (HOME / "bin/wattle-simulator").exists():
         pytest.skip("built without SimGrid (libsimgrid-dev)")
     text = OWN_NAMES.replace("@OWN@", "double shmemx_wtime(void) { return -42; }\n")
     compile_and_run(tmp_path, text, "--sim", run=False)
     command = [ROOT / ".venv/bin/python", "-m", "wattle", "sim", "-n", "2", "-o", tmp_path / "run", "--"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(BUILD)}
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "WATTLE_HOME": str(HOME)}
     done = subprocess.run(
         [*command, tmp_path / "program"], env=environment, capture_output=True, text=True, check=False
     )
@@ -106,7 +105,7 @@ def test_a_program_that_needs_an_mpi_is_told_how_to_get_one(wrapper: str, tmp_pa
         source.write_text(f'#include "{header}"\nint main(void) {{ return 0; }}\n')
         for words in (["-c", source, "-o", tmp_path / "a b.o"], [source, "-o", tmp_path / "a"]):
             # The compiler's own folders may have an mpi.h.
-            command = [BUILD / "bin" / wrapper, "-nostdinc", *words]
+            command = [HOME / "bin" / wrapper, "-nostdinc", *words]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             hint = f"{wrapper}: mpi.h is an MPI's, and {wrapper} chooses none: {variable}=NAME {wrapper} ... compiles"
             assert done.returncode == 1 and (hint in done.stderr) == is_told, done
@@ -118,5 +117,5 @@ def test_a_program_that_needs_an_mpi_compiles_with_the_mpi_s_compiler(tmp_path: 
         pytest.skip("no mpicc here (libopenmpi-dev)")
     source = tmp_path / "program.c"
     source.write_text("#include <mpi.h>\n#include <shmem.h>\nint main(void) { shmem_init(); return 0; }\n")
-    command = [BUILD / "bin/oshcc", source, "-o", tmp_path / "program"]
+    command = [HOME / "bin/oshcc", source, "-o", tmp_path / "program"]
     subprocess.run(command, env=os.environ | {"OSHCC_CC": "mpicc"}, check=True)

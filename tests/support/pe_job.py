@@ -8,7 +8,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-ON_NODES = Path(__file__).resolve().parent.parent / "tools/on-nodes"
+from tree import ROOT
+
+ON_NODES = ROOT / "tools/on-nodes"
 
 
 def parser(doc: str) -> argparse.ArgumentParser:

@@ -6,11 +6,11 @@ import json
 import os
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
+from tree import ROOT
 
-BUILT = Path(__file__).resolve().parents[2] / "build" / "release"
+BUILT = ROOT / "build" / "release"
 
 
 @pytest.mark.parametrize("home", [None, "", str(BUILT), "/nowhere"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import benches
@@ -11,10 +10,7 @@ from wattle.errors import WattleError
 from wattle.report import bench_figures, bench_file, bench_page
 from wattle.report.cli import write
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from bench import run  # noqa: E402
+from bench import run
 
 
 def test_the_page_stands_beside_its_file(tmp_path: Path) -> None:
