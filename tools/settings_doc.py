@@ -1,6 +1,6 @@
 """Writes docs/settings.md from the table that `wattle-info settings` prints, or checks that it is up to date.
 
-usage: settings_doc.py [--write]        without --write: exit code 1 and what to do if the file is out of date
+usage: settings_doc.py [--write]        without --write: exit code 1 and a message if the file is out of date
 """
 
 from __future__ import annotations
@@ -17,24 +17,26 @@ PAGE = ROOT / "docs" / "settings.md"
 HEAD = """\
 # Settings
 
-Every setting is an environment variable. This page is made from the one table in `src/base/settings.def` (`make docs`);
-`wattle doctor` prints the same table with the values in force.
+After this page you can choose a value for each setting. Every setting is an environment variable. `wattle doctor`
+prints this table with the values in force.
 
-A wrong value ends the program before any PE starts work, with an error that names the value and what is allowed.
-So does a variable that begins with `WATTLE_` and is not in the table, with the nearest name that is.
+A wrong value ends the program before any PE starts work. The error names the value and the allowed values. A variable
+that begins with `WATTLE_` and is not in the table is also refused, and the error names the most similar setting.
 
-- sizes take K, M, G, T (powers of 1024): `SHMEM_SYMMETRIC_SIZE=2G`
-- times take ns, us, ms, s: `WATTLE_SLEEP_MAX=5ms`
-- switches take on or off, yes or no, true or false, 1 or 0
-- `SHMEM_INFO`, `SHMEM_VERSION` and `SHMEM_DEBUG` are on with any value, an empty one too, as the OpenSHMEM standard has
-  it; only `off`, `no`, `false` and `0` turn them off
-- `WATTLE_HOME` is the lab's own: the installation or build tree that `wattle` takes its tools from
+- Sizes take K, M, G, T (powers of 1024): `SHMEM_SYMMETRIC_SIZE=2G`.
+- Times take ns, us, ms, s: `WATTLE_SLEEP_MAX=5ms`.
+- Switches take on or off, yes or no, true or false, 1 or 0.
+- `SHMEM_INFO`, `SHMEM_VERSION` and `SHMEM_DEBUG` are on with any value, also an empty one, as the OpenSHMEM standard
+  requires. Only `off`, `no`, `false` and `0` turn them off.
+- `WATTLE_HOME` belongs to the lab alone: the installation or build tree whose tools `wattle` uses.
+
+This page is generated from `src/base/settings.def` (`make docs`).
 
 """
 
 
 def settings(home: Path) -> list[dict]:
-    """The rows of the table, as wattle-info prints them without any setting in force."""
+    """The rows of the table, as wattle-info prints them if no setting is in force."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("WATTLE_", "SHMEM_"))}
     done = subprocess.run(
         [str(home / "bin" / "wattle-info"), "settings"], env=env, capture_output=True, text=True, check=True
@@ -43,7 +45,7 @@ def settings(home: Path) -> list[dict]:
 
 
 def number(value: float, kind: str, unit: str) -> str:
-    """A bound, with the unit a person would write."""
+    """A bound with the unit that a person would write."""
     if kind == "size":
         for factor, suffix in ((1 << 40, "T"), (1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
             if value >= factor and value % factor == 0:
@@ -57,7 +59,7 @@ def number(value: float, kind: str, unit: str) -> str:
 
 
 def allowed(row: dict) -> str:
-    """What a setting may be."""
+    """The allowed values of a setting."""
     kind = row["kind"].lower()
     if kind == "choice":
         choices = row["choices"].split("|") if isinstance(row["choices"], str) else row["choices"]
@@ -74,7 +76,7 @@ def allowed(row: dict) -> str:
 
 def page(rows: list[dict]) -> str:
     """The whole page."""
-    lines = ["| setting | default | allowed | what it does |", "|---|---|---|---|"]
+    lines = ["| setting | default | allowed | effect |", "|---|---|---|---|"]
     for row in rows:
         default = f"`{row['default']}`" if row["default"] else "none"
         lines.append(f"| `{row['name']}` | {default} | {allowed(row)} | {row['help'].replace('|', chr(92) + '|')} |")
