@@ -37,7 +37,7 @@ class _Whole(typer.core.TyperGroup):
 
 app = typer.Typer(
     cls=_Whole,
-    help="Runs OpenSHMEM programs and studies, and says where their time and their joules went.",
+    help="Run OpenSHMEM and MPI programs and studies, and show where their time and joules went.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -54,7 +54,7 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and stop.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Options of the command itself."""
@@ -64,7 +64,7 @@ def options(
 def version(
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
-    """Print the versions of the lab and of the runtime it would use."""
+    """Print the versions of the lab and of the runtime that it uses."""
     from wattle import info, manifest, paths
 
     found: dict[str, Any] = {**manifest.versions(), "runtime": None, "pmix": None, "home": None}

@@ -37,18 +37,16 @@ def acceptance(
     only: Annotated[
         str | None, typer.Option("--only", metavar="STEP,...", help="Only these steps or groups; --list names them.")
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Name the steps, and do nothing.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="Whole sweeps instead of quick ones: hours.")] = False,
-    limit: Annotated[
-        float, typer.Option("--limit", metavar="SECONDS", help="The most that a step may take.")
-    ] = LIMIT_S,
+    list_: Annotated[bool, typer.Option("--list", help="List the steps and exit.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Full sweeps instead of quick ones; takes hours.")] = False,
+    limit: Annotated[float, typer.Option("--limit", metavar="SECONDS", help="Longest time of a step.")] = LIMIT_S,
 ) -> int:
-    """Try everything on this machine, and write one file with all that was found.
+    """Test everything on this machine, and write all results into one file.
 
-    For machines unlike the one Wattle was made on: with sensors, clocks that can be set, InfiniBand, many cores,
-    another processor. Sensors, transports, knobs, studies and bars are tried in turn; what cannot be tried is said.
-    Nothing else should run meanwhile. The file holds host name, processor, kernel, settings, commands with their paths,
-    and results, no more. Ctrl-C ends it and keeps what was found so far.
+    It is meant for machines with sensors, settable clocks, InfiniBand, many cores or an unusual processor. It tests
+    sensors, transports, knobs, studies and benchmark bars, and lists everything that cannot be tested. Nothing else
+    should run meanwhile. The file has host name, processor, kernel, settings, commands with their paths, and results,
+    and nothing more. Ctrl-C ends it and keeps the results so far.
     """
     home = paths.find_home()
     chosen = _chosen(steps.all_steps(home, full), only)

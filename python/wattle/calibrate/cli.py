@@ -23,37 +23,37 @@ from wattle.study.registry import check_place
 
 
 def calibrate(
-    show_only: Annotated[bool, typer.Option("--show", help="Measure nothing; show what is known.")] = False,
+    show_only: Annotated[bool, typer.Option("--show", help="Show the known costs and measure nothing.")] = False,
     profile: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Fit a machine profile to the node's meter instead, and write it there."),
+        typer.Option(metavar="FILE", help="Fit a machine profile to the node's meter instead, and write it to FILE."),
     ] = None,
     network: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Fit a network for `wattle sim` to two nodes made of this machine (root) instead, and write it there.",
+            help="Fit a network for `wattle sim` to two nodes made of this machine, and write it to FILE (root).",
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="With --network: new directory for what was measured."),
+        typer.Option("-o", "--output", metavar="DIR", help="With --network: new directory for the measurements."),
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(help="With --profile: for each state at each clock (2).", show_default=False)
+        float | None, typer.Option(help="With --profile: time for each state at each clock (2).", show_default=False)
     ] = None,
-    ghz: Annotated[float | None, typer.Option(help="With --profile: the clock, where none can be set.")] = None,
+    ghz: Annotated[float | None, typer.Option(help="With --profile: the clock, if none can be set.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
-    """Measure what ways of waiting cost on this machine, and keep it for programs to start from.
+    """Measure what ways of waiting cost on this machine, and keep the result for later programs.
 
-    Takes some seconds on two cores. Best while nothing else runs; if something did, the result says so.
+    It takes some seconds on two cores. Run it while nothing else runs; the result says if something did.
 
-    With --profile: put all cores to each kind of work, at each clock that can be set, read the node's meter, and write
-    what came of it as a machine profile (WATTLE_MACHINE=FILE uses it). Needs a sensor that can be read.
+    With --profile: all cores do each kind of work at each clock that can be set, and the node's meter is read. The
+    result is a machine profile (use it with WATTLE_MACHINE=FILE). This needs a readable sensor.
 
-    With --network: run programs on two nodes made of this machine's network namespaces, and in simulation; fit the
-    latency, bandwidth and costs of a message to some, and say how near the simulation comes to the others.
+    With --network: programs run on two nodes made of this machine's network namespaces, and in simulation. Latency,
+    bandwidth and costs of a message are fitted to some of them. The others show the error of the simulation.
     """
     if profile is not None and network is not None:
         raise WattleError("--profile and --network measure different things: give one of them")

@@ -14,10 +14,10 @@ from wattle.compare.show import show_runs, show_studies
 
 def compare(
     before: Annotated[Path, typer.Argument(metavar="BEFORE", help="Directory of a run or study.")],
-    after: Annotated[Path, typer.Argument(metavar="AFTER", help="Another of the same kind.")],
+    after: Annotated[Path, typer.Argument(metavar="AFTER", help="Another directory of the same kind.")],
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
-    """Put two runs or two studies side by side: time, CPU seconds, waiting, joules."""
+    """Compare two runs or two studies: time, CPU seconds, waiting, joules."""
     kind = of_runs.same_kind(manifest.read(before).kind, manifest.read(after).kind)
     comparison = (of_runs if kind == "run" else of_studies).compare(before, after)
     if json:

@@ -18,7 +18,7 @@ SCHEMA = 1
 
 
 def doctor(json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False) -> None:
-    """Say what can be measured and controlled here; what not, why, and how it can be granted safely."""
+    """List what can be measured and controlled on this machine. For the rest, give the reason and a safe remedy."""
     info = infos.ask()
     sections = examine(info, Roots())
     if json:

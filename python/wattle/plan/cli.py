@@ -28,25 +28,23 @@ LEAST = 0.05  # percent that are worth a word
 def plan(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A directory of `wattle run`.")],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write it; default: DIR/plan.yaml.")
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="File to write; default: DIR/plan.yaml.")
     ] = None,
     profile: Annotated[
         str | None, typer.Option("--machine", metavar="PROFILE", help="Machine profile; default: the run's.")
     ] = None,
     by: Annotated[
-        str, typer.Option("--by", metavar="HOW", help="model: from the profile's sums; sim: by replaying the run.")
+        str, typer.Option("--by", metavar="HOW", help="model: from the profile's sums; sim: from a replay of the run.")
     ] = "model",
     cluster: Annotated[
-        str, typer.Option(metavar="CLUSTER", help="With --by sim: the simulated machine, as of `wattle sim`.")
+        str, typer.Option(metavar="CLUSTER", help="With --by sim: the simulated cluster, as for `wattle sim`.")
     ] = "sandybridge-ib",
-    slowdown: Annotated[
-        float, typer.Option(metavar="PERCENT", help="With --by sim: time that the plan may cost.")
-    ] = 1.0,
+    slowdown: Annotated[float, typer.Option(metavar="PERCENT", help="With --by sim: accepted slowdown.")] = 1.0,
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
-    """Give each PE a clock at which it still arrives in time, from what it waited in a run.
+    """Compute a clock for each PE at which it still arrives in time, from its waiting in a run.
 
-    PEs that wait alike get the same clock. Beside the plan stands what it should cost by the model, at most in time: at
+    PEs with similar waits get the same clock. The plan also has the predicted joules and the longest predicted time: at
     the base clock (standard), with all PEs at the plan's lowest clock (reduced), and as planned (hybrid). `wattle run
     --plan FILE` applies it.
     """

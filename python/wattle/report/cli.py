@@ -16,17 +16,17 @@ from wattle.report import bench_page, page, run_page, study_page
 
 def report(
     directory: Annotated[
-        Path, typer.Argument(help="Directory that `wattle run` or `wattle study` wrote, or the file of `make bench`.")
+        Path, typer.Argument(help="Directory of `wattle run` or `wattle study`, or the file of `make bench`.")
     ],
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="File to write (DIR/report.html; of a benchmark bench.html beside its file)."
+            "-o", "--output", help="File to write (DIR/report.html; for a benchmark bench.html beside its file)."
         ),
     ] = None,
-    show: Annotated[bool, typer.Option("--open", help="Open it in the browser afterwards.")] = False,
+    show: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
 ) -> None:
-    """One HTML file with everything in it: figures to hover over, tables, provenance, manifest. Needs no network."""
+    """Write one HTML file with interactive figures, tables, provenance and manifest. It needs no network."""
     target = write(directory, output)
     console.out.print(str(target), soft_wrap=True)
     if show and not webbrowser.open(target.absolute().as_uri()):

@@ -35,19 +35,19 @@ def run(
     ],
     n: Annotated[
         int | None,
-        typer.Option("-n", "--np", metavar="N", help="Number of PEs; default: 1, or as many as the hosts take."),
+        typer.Option("-n", "--np", metavar="N", help="Number of PEs; default: 1, or the slots of the hosts."),
     ] = None,
     hosts: Annotated[
         str | None, typer.Option(metavar="A,B", help="Hosts to run on, one PE each; A:2,B:2 for two PEs each.")
     ] = None,
     hostfile: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File that names them, one a line: `A slots=2`.")
+        Path | None, typer.Option(metavar="FILE", help="File with one host on each line: `A slots=2`.")
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="DIR", help="New or empty directory; default: one in wattle-runs."),
     ] = None,
-    repeat: Annotated[int, typer.Option(metavar="K", help="Run it K times; show median and spread.")] = 1,
+    repeat: Annotated[int, typer.Option(metavar="K", help="Run K times; show median and spread.")] = 1,
     mpi: Annotated[
         bool, typer.Option("--mpi", help="PROGRAM is an MPI launcher with its own options: mpirun, mpiexec, srun.")
     ] = False,
@@ -56,27 +56,23 @@ def run(
     ] = None,
     meter: Annotated[str | None, typer.Option(metavar="METER", help="Sets WATTLE_METER.")] = None,
     machine: Annotated[str | None, typer.Option(metavar="PROFILE", help="Sets WATTLE_MACHINE.")] = None,
-    plan: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A clock for each PE, as `wattle plan` wrote it.")
-    ] = None,
-    timeline: Annotated[
-        bool, typer.Option("--timeline", help="Keep a timeline, and write it for Perfetto and as OTF2.")
-    ] = False,
+    plan: Annotated[Path | None, typer.Option(metavar="FILE", help="Clock of each PE, from `wattle plan`.")] = None,
+    timeline: Annotated[bool, typer.Option("--timeline", help="Record a timeline for Perfetto and in OTF2.")] = False,
     profile: Annotated[bool, typer.Option("--profile/--no-profile", help="Count calls, bytes and waiting.")] = True,
     json: Annotated[
         bool,
-        typer.Option("--json", help="One JSON document on standard output; the program's own goes to standard error."),
+        typer.Option("--json", help="One JSON document on standard output; the program's goes to standard error."),
     ] = False,
 ) -> int:
-    """Run a program and show where its time and its joules went.
+    """Run a program and show where its time and joules went.
 
-    Standard input, output and error, signals and the exit code are the program's own; the tables go to standard error.
-    With --repeat, every run gets standard input from its start where that is a file, and none otherwise.
+    Standard input, output and error, signals and the exit code are those of the program. The tables go to standard
+    error. With --repeat, each run reads standard input from its start if it is a file, and gets none otherwise.
 
-    With --mpi, PROGRAM is what starts an MPI program, which needs no compiling anew:
+    With --mpi, PROGRAM is an MPI launcher. The MPI program is not compiled again:
     `wattle run --mpi -- mpirun -n 4 ./program`.
 
-    On several hosts the run's directory must be on a file system that they share, for every PE writes to it.
+    On several hosts the run's directory must be on a shared file system, because every PE writes to it.
     """
     if mpi:
         mpi_jobs.check(n, hosts, hostfile)

@@ -24,7 +24,7 @@ from wattle.symbols import resolve
 def sim(
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PROGRAM", help="Built by `oshcc --sim`, and its arguments, best after --."),
+        typer.Argument(metavar="PROGRAM", help="Program built by `oshcc --sim`, and its arguments, best after --."),
     ] = None,
     n: Annotated[
         int | None, typer.Option("-n", "--np", metavar="N", help="Number of PEs, each on a core of its own.")
@@ -34,22 +34,22 @@ def sim(
     ] = "sandybridge-ib",
     clock_domain: Annotated[
         int | None,
-        typer.Option(metavar="N", help="So many cores share a clock, which is the highest that one asks for."),
+        typer.Option(metavar="N", help="Cores that share one clock, the highest that any of them requests."),
     ] = None,
     what_if: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Instead of a program: a recorded run under other clocks and ways to wait."),
+        typer.Option(metavar="DIR", help="Instead of a program: replay a recorded run with other clocks and waits."),
     ] = None,
     slowdown: Annotated[
         float | None,
-        typer.Option(metavar="PERCENT", help="With --what-if: time that a choice may cost (1).", show_default=False),
+        typer.Option(metavar="PERCENT", help="With --what-if: accepted slowdown (1).", show_default=False),
     ] = None,
     rank: Annotated[
         str | None,
-        typer.Option(metavar="BY", help="With --what-if: by energy (default), time or edp.", show_default=False),
+        typer.Option(metavar="BY", help="With --what-if: order by energy (default), time or edp.", show_default=False),
     ] = None,
     network: Annotated[
-        str | None, typer.Option(metavar="NAME", help="With --what-if, of a simulated run: another network.")
+        str | None, typer.Option(metavar="NAME", help="With --what-if and a simulated run: another network.")
     ] = None,
     output: Annotated[
         Path | None,
@@ -61,13 +61,13 @@ def sim(
     profile: Annotated[bool, typer.Option("--profile/--no-profile", help="Count calls, bytes and waiting.")] = True,
     json: Annotated[
         bool,
-        typer.Option("--json", help="One JSON document on standard output; the program's own goes to standard error."),
+        typer.Option("--json", help="One JSON document on standard output; the program's goes to standard error."),
     ] = False,
 ) -> int:
-    """Run a program on a described cluster instead of this machine: as many PEs as you like, with clocks and joules.
+    """Run a program on a simulated cluster with any number of PEs, clocks and joules.
 
-    Time is simulated: what the program computes is counted by basic blocks, so the same arguments always give the same
-    result. The directory is as `wattle run` writes it.
+    Time is simulated. Computation is counted in basic blocks, so the same arguments always give the same result. The
+    directory has the format of `wattle run`.
     """
     if what_if is not None:
         if command:

@@ -22,16 +22,16 @@ def top(
         int | None, typer.Argument(help="Only the job of this process: a PE, its launcher, or `wattle run`.")
     ] = None,
     every: Annotated[
-        float | None, typer.Option("--every", metavar="SECONDS", help="Look again, until Ctrl-C or no PE is left.")
+        float | None, typer.Option("--every", metavar="SECONDS", help="Repeat until Ctrl-C or until no PE is left.")
     ] = None,
-    everyone: Annotated[bool, typer.Option("--all", help="Other users' PEs as well; only root may.")] = False,
+    everyone: Annotated[bool, typer.Option("--all", help="Include PEs of other users (root only).")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
-    """Show in which call and at which line each PE on this node waits now, and for how long.
+    """Show the call and source line in which each PE of this node waits now, and for how long.
 
-    For jobs that stand still. It reads what the PEs keep in shared memory, and asks nothing of them. PEs of other nodes
-    are shown by the command there. Only your own processes are looked at, root's too; with --all, root sees everyone's,
-    without lines of source: no file of another user's is opened for them.
+    Use it for a job that makes no progress. It reads shared memory of the PEs and does not disturb them. For PEs of
+    another node, run it there. It shows only your own processes. With --all, root sees those of all users, without
+    source lines, because it opens no file of another user.
     """
     if everyone and os.geteuid() != 0:
         raise WattleError("--all: only root may look at other users' processes; leave it out for your own")

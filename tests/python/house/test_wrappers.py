@@ -107,7 +107,7 @@ def test_a_program_that_needs_an_mpi_is_told_how_to_get_one(wrapper: str, tmp_pa
             # The compiler's own folders may have an mpi.h.
             command = [HOME / "bin" / wrapper, "-nostdinc", *words]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
-            hint = f"{wrapper}: mpi.h is an MPI's, and {wrapper} chooses none: {variable}=NAME {wrapper} ... compiles"
+            hint = f"{wrapper}: mpi.h belongs to an MPI, and {wrapper} chooses none: use {variable}=NAME {wrapper}"
             assert done.returncode == 1 and (hint in done.stderr) == is_told, done
             assert not (tmp_path / "a b.o").exists() and not (tmp_path / "a").exists()
 
@@ -119,3 +119,11 @@ def test_a_program_that_needs_an_mpi_compiles_with_the_mpi_s_compiler(tmp_path: 
     source.write_text("#include <mpi.h>\n#include <shmem.h>\nint main(void) { shmem_init(); return 0; }\n")
     command = [HOME / "bin/oshcc", source, "-o", tmp_path / "program"]
     subprocess.run(command, env=os.environ | {"OSHCC_CC": "mpicc"}, check=True)
+
+
+@pytest.mark.parametrize("wrapper", LANGUAGES)
+def test_help_names_the_options_of_the_wrapper_and_its_compiler(wrapper: str) -> None:
+    done = subprocess.run([HOME / "bin" / wrapper, "--help"], capture_output=True, text=True, check=True)
+    assert all(
+        word in done.stdout for word in ("--sim", "--showme:", "OSHCC_CC" if wrapper == "oshcc" else "OSHCXX_CXX")
+    )
