@@ -1,11 +1,11 @@
-"""The floors of the house: which room of src/ may include which, and that no circle of files is large.
+"""Checks the includes of src/: each room includes only rooms on lower floors, and no circle of includes is large.
 
-usage: check_floors.py [SOURCE_DIR]   prints what breaks a rule; exit code 1 if anything does
+usage: check_floors.py [SOURCE_DIR]   prints each violation; exit code 1 if there is one
        check_floors.py --table        prints the table of CONTRIBUTING.md, which is made from ROOMS
 
-A room is a folder of src/. A file includes only headers of its own room and of rooms on lower floors; two rooms on one
-floor know nothing of each other. In a circle each file includes every other one, directly or by way of others. A .c
-file and the header of its name count as one file.
+A room is a folder of src/. A file includes only headers of its own room and of rooms on lower floors. Two rooms on one
+floor do not include each other. In a circle each file includes every other one, directly or through others. A .c
+file and the header of the same name count as one file.
 """
 
 from __future__ import annotations
@@ -35,35 +35,37 @@ ROOMS = [
         "front end of OpenSHMEM: names, types, argument checks, generated from `api.toml`",
         "networks, sensors",
     ),
-    Room(12, "job", "start, end and exit of a PE; the network's callbacks; accounts at the end", "what a put is for"),
-    Room(11, "check", "comparison of collective arguments, deadlock detection (`SHMEM_DEBUG`)", "how bytes move"),
+    Room(12, "job", "start, end and exit of a PE; the network's callbacks; the joules at the end", "the use of a put"),
+    Room(11, "check", "comparison of collective arguments, deadlock detection (`SHMEM_DEBUG`)", "transports"),
     Room(
         10,
         "global",
         "ARMCI's global memory: strided, vector, accumulate, groups, tagged messages, mutexes",
         "ARMCI's names",
     ),
-    Room(9, "collective", "broadcast, reductions, scans, gathers, alltoall: an algorithm a file", "global memory"),
+    Room(
+        9, "collective", "broadcast, reductions, scans, gathers, alltoall: one file for each algorithm", "global memory"
+    ),
     Room(8, "team", "teams, contexts, barriers, waiting on variables, locks", "collective algorithms"),
-    Room(7, "am", "active messages: requests, replies, handlers, their agent", "teams"),
+    Room(7, "am", "active messages: requests, replies, handlers", "teams"),
     Room(6, "pgas", "a PE, the symmetric heap, put, get and atomics, near and far", "UCX, files in /sys"),
-    Room(5, "record", "what a process did, as time in state, joules and a file", "what a put is for"),
+    Room(5, "record", "the record of a process: time by state, joules, the profile's file", "the use of a put"),
     Room(
         5,
         "fabric",
-        "bytes to other nodes: wire protocol, progress agent, a folder for each transport",
-        "what a put is for",
+        "messages between nodes: wire protocol, progress agent, one folder for each transport",
+        "the use of a put",
     ),
-    Room(4, "wait", "the door that every wait goes through; the doorbell", "who waits for what"),
+    Room(4, "wait", "the wait door, through which every wait goes, and the doorbell", "the conditions of waits"),
     Room(3, "govern", "policy: stages of a wait, regions, modes, thresholds, votes", "how a clock is set"),
-    Room(2, "power", "joules in, hertz out: meters, knobs, machine profiles", "profiles, anything above"),
+    Room(2, "power", "meters, knobs, machine profiles", "profiles of runs, anything above"),
     Room(2, "profile", "call sites, counts and times", "power, anything above"),
-    Room(1, "node", "this process among its neighbours: boot, arena, cores", "anything above"),
-    Room(0, "base", "errors, the table of settings, clock, futex, threads, small data structures", "everything"),
-    Room(-1, "sim", "the operating system's place in simulation", "everything"),
+    Room(1, "node", "the processes of a node and job: boot, arena, cores", "anything above"),
+    Room(0, "base", "errors, the table of settings, clock, futex, threads, small data structures", "anything above"),
+    Room(-1, "sim", "simulation, in the place of the operating system", "anything above"),
 ]
 FLOORS = {room.name: room.floor for room in ROOMS}
-# Programs: they may use any room, and no room may use them.
+# Programs may include any room. No room may include a program.
 PROGRAMS = {"launch", "info", "calibrate", "guard"}
 LARGEST_CIRCLE = 3
 
@@ -97,7 +99,7 @@ def includes(source: Path) -> Iterator[tuple[Path, int, str, Path]]:
 
 
 def violations(source: Path) -> Iterator[str]:
-    """One line for each room without a floor and for each include that goes up or sideways."""
+    """One line for each room without a floor, and for each include of a room that is not on a lower floor."""
     for room in sorted(p for p in source.iterdir() if p.is_dir()):
         if room.name not in FLOORS and room.name not in PROGRAMS:
             yield f"src/{room.name}: this room has no floor; give it one in tools/check_floors.py"
@@ -108,7 +110,7 @@ def violations(source: Path) -> Iterator[str]:
 
 
 def circles(source: Path) -> list[list[str]]:
-    """The sets of more than one file that include each other, the largest first (Tarjan's strongly connected parts)."""
+    """The sets of files that include each other, the largest first (Tarjan's strongly connected components)."""
     edges: dict[str, set[str]] = {}
     for file, _, _, used in includes(source):
         here, there = str(file.with_suffix("")), str(used.with_suffix(""))
@@ -140,13 +142,13 @@ def circles(source: Path) -> list[list[str]]:
 
 
 def table() -> str:
-    """The table of floors for CONTRIBUTING.md: a row a room, from the highest floor to the ground."""
+    """The table of floors for CONTRIBUTING.md, with one row for each room, from the highest floor to the lowest."""
     rows = [f"| {r.floor} | `src/{r.name}` | {r.holds} | {r.knows_not} |" for r in ROOMS if r.floor >= 0]
-    return "\n".join(["| floor | room | holds | must not know |", "|---|---|---|---|", *rows])
+    return "\n".join(["| floor | room | contains | must not depend on |", "|---|---|---|---|", *rows])
 
 
 def main() -> int:
-    """Prints what breaks the rules, or the table."""
+    """Prints the violations or the table."""
     if sys.argv[1:] == ["--table"]:
         print(table())
         return 0
