@@ -1,55 +1,59 @@
 /*
- * A broadcast of few bytes to several nodes, one way: the root tells some nodes' leaders, they tell others (a binomial
- * tree, log2(nodes) hops), and the PEs of a node read what its leader was told, those of the root's what the root says.
- * Nobody waits for those that are late.
+ * broadcast_binomial.c - a broadcast of up to WTL_FAR_BYTES to several nodes, by a binomial tree of the nodes' leaders:
+ * log2(nodes) hops, one message a node, no barrier. The PEs of a node read what its leader received; those of the root's
+ * node read what the root wrote. (Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations
+ * in MPICH", 2005, have the tree.)
  *
- * Each has several slots for what it is told and all use them by turns, as the lines of flat.c: when all have been
- * used since the last barrier, a barrier.
+ * No PE waits for those that are late. Each has several slots for what it receives, and all use them by turns, as the
+ * lines of flat_tree.c: when all have been used since the last barrier, there is a barrier.
  */
 #include <stddef.h>
 
 #include "collective/two_level.h"
 
-/* In front of the bytes: whose node is the first. */
+/* In front of the bytes: the root's node, from which the tree begins. */
 typedef struct head {
   int64_t root_node;
 } head;
 
-/* From a PE that has heard, or says it, to the leaders that it has to tell. */
-static void pass_on(wtl_pe *self, wtl_team *t, uint32_t epoch, const char *what, size_t n)
+/* From the root, or a leader that has received, to the leaders below it in the tree. */
+static void send_down(const wtl_collective *c, uint32_t epoch, const char *data, size_t n)
 {
+  const wtl_team *t = c->team;
   head h;
-  memcpy(&h, what, sizeof h);
+  memcpy(&h, data, sizeof h);
   size_t slot = epoch % WTL_SMALL_LINES, room = wtl_room_offset(t->room);
   int nodes = t->n_nodes, i = (t->node - (int)h.root_node + nodes) % nodes, bit = 1;
   while (bit < nodes && !(i & bit)) bit <<= 1;
   for (bit >>= 1; bit; bit >>= 1)
     if (i + bit < nodes)
-      wtl_far_room_tell(self, t->leader[(t->node + bit) % nodes],
-                        room + offsetof(wtl_room, passed) + slot * WTL_FAR_BYTES, what, n,
+      wtl_far_room_tell(c->self, t->leader[(t->node + bit) % nodes],
+                        room + offsetof(wtl_room, passed) + slot * WTL_FAR_BYTES, data, n,
                         room + offsetof(wtl_room, passed_said) + slot * sizeof epoch, epoch);
 }
 
-bool wtl_broadcast_binomial(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
-                          int root, bool to_root)
+bool wtl_broadcast_binomial(const wtl_collective *c)
 {
-  if (!wtl_is_two_level(self, t) || bytes > WTL_FAR_BYTES - sizeof(head)) return false;
-  uint32_t epoch = wtl_flat_begin(self, site, t);
-  int from = wtl_team_pe(self, t, root), keeper = self->slot_of[from] >= 0 ? from : t->local[0];
+  wtl_pe *self = c->self;
+  wtl_team *t = c->team;
+  size_t bytes = wtl_collective_bytes(c);
+  if (!wtl_is_two_level(c) || bytes > WTL_FAR_BYTES - sizeof(head)) return false;
+  uint32_t epoch = wtl_flat_begin(c);
+  int from = wtl_team_pe(self, t, c->root), keeper = self->slot_of[from] >= 0 ? from : t->local[0];
   wtl_room *room = wtl_room_of(self, keeper, t->room);
   _Atomic uint32_t *said = &room->passed_said[epoch % WTL_SMALL_LINES];
-  char *what = room->passed[epoch % WTL_SMALL_LINES];
-  if (t->me == root) {
-    memcpy(what, &(head){t->node}, sizeof(head));
-    if (bytes) memcpy(what + sizeof(head), source, bytes);
+  char *data = room->passed[epoch % WTL_SMALL_LINES];
+  if (t->me == c->root) {
+    memcpy(data, &(head){t->node}, sizeof(head));
+    if (bytes) memcpy(data + sizeof(head), c->source, bytes);
     atomic_store_explicit(said, epoch, memory_order_seq_cst);
   } else {
-    wtl_wait_word(self, site, said, epoch);
+    wtl_wait_word(self, c->site, said, epoch);
   }
   if (self->me == keeper) {
-    pass_on(self, t, epoch, what, sizeof(head) + bytes);
-    wtl_flat_wake(self, t);
+    send_down(c, epoch, data, sizeof(head) + bytes);
+    wtl_flat_wake(c);
   }
-  if (bytes && (t->me != root || to_root)) memmove(dest, what + sizeof(head), bytes);
+  if (bytes && (t->me != c->root || c->to_root)) memmove(c->dest, data + sizeof(head), bytes);
   return true;
 }

@@ -1,7 +1,34 @@
 /*
  * collective.h - reductions, scans, broadcasts, gathers and alltoall of a team or an active set.
  *
- * Every function waits through the door (wait/door.h) at the caller's site.
+ * DESIGN
+ *
+ * A front end describes a call once (wtl_collective) and hands the description down by pointer. For each collective
+ * collective.c has a table of algorithms, the quickest first. An algorithm looks at the description and returns false
+ * where it is not for that call; the last of a table takes every call. The algorithms, each with its cost at the head of
+ * its file:
+ *
+ *   flat_tree.c          up to 48 bytes on a node: data and a sequence number in one cache line, read by all; no barrier
+ *   staged.c             up to 2 KiB on a node: copy in, one barrier, copy out
+ *   two_level_reduce.c   several nodes: reduce on each node, then recursive doubling (few bytes) or reduce-scatter and
+ *                        allgather (more) among one leader a node
+ *   two_level_gather.c   several nodes, few bytes: fcollect, collect, scans and alltoall, by way of the leaders
+ *   broadcast_binomial.c several nodes, few bytes: a binomial tree of the leaders
+ *   direct_push.c        nodes of one PE, up to 256 KiB: each PE sends straight into the others' destinations
+ *   direct_*.c           any call: a barrier, single copies from memory to memory, a barrier
+ *
+ * Why it is right:
+ *   - All PEs of a call take the same algorithm. An algorithm therefore decides only by what all of them know alike: the
+ *     team, the byte counts that the standard requires to be equal (or that collect has exchanged), symmetric
+ *     addresses, and the setting.
+ *   - All PEs get the same bits from a reduction. Either one PE computes an element for all, or all combine in the same
+ *     order: that of the team, and among leaders the lower node first.
+ *   - Memory between PEs (lines, stages, the leaders' slots) is used by turns. A place is used again only when its last
+ *     readers have been seen in a later collective or barrier; each file says by which rule.
+ *
+ * What may go wrong: PEs that call different collectives, or pass different counts, wait for each other or read each
+ * other's rest. SHMEM_DEBUG compares the arguments first (check/arguments.c). A PE may return while others have not:
+ * what others hold may be read or written only after a barrier.
  */
 #ifndef WTL_COLLECTIVE_COLLECTIVE_H
 #define WTL_COLLECTIVE_COLLECTIVE_H
@@ -11,41 +38,45 @@
 /* to[i] = to[i] op from[i], i < n, for one type. */
 typedef void (*wtl_combine_fn)(void *to, const void *from, size_t n);
 
-/*
- * Collectives. A PE may return while others have not; what others hold may be read or written after a barrier. Three
- * ways:
- *   SMALL   up to WTL_SMALL_BYTES: each PE says its part in a cache line (flat.c), one hop
- *   STAGED  up to WTL_STAGE_BYTES: each PE copies its part to its room, a barrier, each takes what it needs (staged.c)
- *   DIRECT  a barrier, each PE computes or fetches its share of the result from the others' memory, a barrier
- * The first two where all PEs are on one node; on several, unless they are forced to go DIRECT, those of few bytes and
- * all reductions put together what a node has before they use the network (two_level_reduce.c, two_level_gather.c), broadcasts of
- * few bytes are told on from node to node (broadcast_binomial.c), and nodes of one PE send straight to where the bytes belong
- * (direct_push.c). The setting says which is taken where several could be.
- */
+/* Which algorithms the setting allows, where several could serve: all; flat trees first; staged first; direct alone. */
 enum wtl_collectives { WTL_COLLECTIVES_AUTO, WTL_COLLECTIVES_SMALL, WTL_COLLECTIVES_STAGED, WTL_COLLECTIVES_DIRECT };
 
-/* dest = op over PEs, in the order of the team, of source; `n` elements of `size` bytes. dest may be source. */
-void wtl_reduce(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
-                wtl_combine_fn combine);
+/* A call of a collective on this PE. What a collective does not use stays 0. */
+typedef struct wtl_collective {
+  wtl_pe *self;
+  wtl_site *site; /* the caller's: waits are counted there */
+  wtl_team *team;
+  void *dest; /* dest and source may be the same, but not of gathers and alltoall */
+  const void *source;
+  size_t n, size;                    /* elements that this PE brings (alltoall: for each PE), and bytes of an element */
+  wtl_combine_fn combine;            /* of reductions and scans */
+  bool exclusive;                    /* scan: this PE's own elements are not in its result */
+  bool to_root;                      /* broadcast: the root's own dest is written, too */
+  int root;                          /* broadcast: the root's number in the team */
+  size_t dest_stride, source_stride; /* alltoall: bytes from one element to the next */
+  const uint64_t
+      *starts; /* gathers: PE i's bytes go to dest from starts[i] to starts[i + 1]; NULL: as many of each PE */
+} wtl_collective;
 
-/* The same over the PEs up to this one, or (exclusive) before it; what begins that is zeros. */
-void wtl_scan(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
-              wtl_combine_fn combine, bool exclusive);
+/* dest = op over the PEs of the team, in its order, of source. */
+void wtl_reduce(const wtl_collective *c);
 
-/* source of the team's PE `root` to dest of every PE, but to root's own only where `to_root`. dest may be source. */
-void wtl_broadcast(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes, int root,
-                   bool to_root);
+/* The same over the PEs up to this one, or (exclusive) before it; zeros where there is none. */
+void wtl_scan(const wtl_collective *c);
 
-/* `bytes` of each PE, one after the other in the order of the team. wtl_collect: each PE its own number of bytes;
- * wtl_collect_size comes first, with the same `bytes`, and returns how many all bring. */
-void wtl_fcollect(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes);
-size_t wtl_collect_size(wtl_pe *self, wtl_site *site, wtl_team *t, size_t bytes);
-void wtl_collect(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes);
+/* The root's source goes to dest of every PE. */
+void wtl_broadcast(const wtl_collective *c);
 
-/* Block i of `source`, `n` elements of `size` bytes, each `from_step` bytes after the last, to block me of `dest` of PE
- * i. */
-void wtl_alltoall(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, size_t to_step, const void *source,
-                  size_t from_step, size_t size, size_t n);
+/* The elements of each PE go to dest of all, one PE's after the other's, in the order of the team. */
+void wtl_fcollect(const wtl_collective *c);
+
+/* The same where each PE brings its own number of elements: first wtl_collect_size, which returns how many bytes all
+ * bring, then wtl_collect with the same description. */
+size_t wtl_collect_size(const wtl_collective *c);
+void wtl_collect(const wtl_collective *c);
+
+/* Block i of source, `n` elements, becomes block me of dest of PE i. */
+void wtl_alltoall(const wtl_collective *c);
 
 /* A barrier of all PEs at which each brings `n` numbers, up to 64, and gets for each the greatest that any PE
  * brought. */

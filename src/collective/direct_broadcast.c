@@ -1,33 +1,37 @@
-/* direct_broadcast.c - a broadcast that each PE fetches straight from the root's source. */
-#include <string.h>
-
+/*
+ * direct_broadcast.c - a broadcast of any size that each PE copies straight from the root's source: a barrier, one copy
+ * (linear, all PEs at once), a barrier. To another node each byte crosses once: each PE of the node fetches a part and
+ * stores it to all of them (scatter and allgather inside the node).
+ */
 #include "collective/algorithms.h"
 
-/*
- * From another node: each PE of this node fetches a part and stores it to all of them, so that each byte crosses once a
- * node. (An active set does not know who is on its node: there each PE fetches for itself.)
- */
-static void fetch_together(wtl_pe *self, wtl_site *site, wtl_team *t, char *dest, const char *source, size_t bytes,
-                           int pe)
+/* An active set does not know which PEs are on its node: there each PE fetches for itself. */
+static void fetch_together(const wtl_collective *c, int pe)
 {
-  size_t n = t->n_local ? (size_t)t->n_local : 1, part = (bytes / n + WTL_CACHE_LINE) & -(size_t)WTL_CACHE_LINE;
+  wtl_pe *self = c->self;
+  const wtl_team *t = c->team;
+  size_t bytes = wtl_collective_bytes(c), n = t->n_local ? (size_t)t->n_local : 1;
+  size_t part = (bytes / n + WTL_CACHE_LINE) & -(size_t)WTL_CACHE_LINE;
   size_t begin = part * (size_t)t->local_me, end = begin + part < bytes ? begin + part : bytes;
+  char *mine = (char *)c->dest + begin;
   if (begin >= end) return;
-  wtl_far_get(self, NULL, site, dest + begin, source + begin, end - begin, pe, false);
+  wtl_far_get(self, NULL, c->site, mine, (const char *)c->source + begin, end - begin, pe, false);
   for (int i = 0; i < t->n_local; i++)
-    if (i != t->local_me) memcpy(wtl_remote(self, dest + begin, t->local[i]), dest + begin, end - begin);
+    if (i != t->local_me) memcpy(wtl_remote(self, mine, t->local[i]), mine, end - begin);
 }
 
-void wtl_broadcast_direct(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
-                          int root, bool to_root)
+bool wtl_broadcast_direct(const wtl_collective *c)
 {
-  int pe = wtl_team_pe(self, t, root);
-  wtl_team_barrier(self, site, t);
-  const void *there = wtl_remote_source(self, source, pe);
+  wtl_pe *self = c->self;
+  size_t bytes = wtl_collective_bytes(c);
+  int pe = wtl_team_pe(self, c->team, c->root);
+  wtl_collective_barrier(c);
+  const void *there = wtl_remote_source(self, c->source, pe);
   if (!there)
-    fetch_together(self, site, t, dest, source, bytes, pe);
-  else if (bytes && (self->me != pe || (to_root && dest != source)))
-    memmove(dest, there, bytes);
+    fetch_together(c, pe);
+  else if (bytes && (self->me != pe || (c->to_root && c->dest != c->source)))
+    memmove(c->dest, there, bytes);
   wtl_fence();
-  wtl_team_barrier(self, site, t); /* root may change its source again */
+  wtl_collective_barrier(c); /* the root may change its source again */
+  return true;
 }

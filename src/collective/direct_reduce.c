@@ -1,116 +1,105 @@
 /*
- * direct_reduce.c - reductions and scans straight from memory to memory. Each PE owns a part of the result, computes it
- * from all PEs' sources and stores it to all PEs' destinations (reduce-scatter and allgather in one). Each byte moves
- * once, and every PE gets the same bits.
+ * direct_reduce.c - reductions and scans of any size, straight from memory to memory: each PE owns a part of the result,
+ * computes it from all PEs' sources and stores it to all PEs' dest (reduce-scatter and allgather in one). Cost: two
+ * barriers; a PE reads and writes 1/n of the elements of each PE, so each byte moves once. All PEs get the same bits, as
+ * one of them computes each element.
  */
-#include <string.h>
-
 #include "collective/algorithms.h"
 
 /* A part smaller than this is not worth another PE's turn. */
 enum { LEAST_PART_BYTES = 1024 };
 
-static void give(wtl_pe *self, wtl_site *site, char *dest, const void *from, size_t n, int pe)
+static void give(const wtl_collective *c, char *dest, const void *from, size_t n, int pe)
 {
-  char *there = wtl_remote(self, dest, pe);
+  char *there = wtl_remote(c->self, dest, pe);
   if (there)
     memcpy(there, from, n);
   else
-    wtl_far_put(self, NULL, site, dest, from, n, pe, true);
+    wtl_far_put(c->self, NULL, c->site, dest, from, n, pe, true);
 }
-
-typedef struct sums {
-  size_t size; /* of an element */
-  wtl_combine_fn combine;
-  bool scans, exclusive;
-} sums;
 
 /* Scratch: the sum, and a row for each PE, for those whose source has to be fetched (for a scan: whose result has to be
  * kept). */
-static char *row_of(wtl_team *t, size_t bytes, int i)
+static char *row_of(const wtl_collective *c, size_t bytes, int i)
 {
-  return wtl_collective_scratch(t) + (size_t)(i + 1) * bytes;
-}
-
-/* As many elements as fit. */
-static size_t block_of(const wtl_pe *self, const wtl_team *t, const sums *s)
-{
-  size_t rows = self->net || s->scans ? (size_t)t->n + 1 : 2;
-  return wtl_scratch_bytes(t) / rows / s->size;
+  return wtl_collective_scratch(c->team) + (size_t)(i + 1) * bytes;
 }
 
 /* All on their way before the first is waited for. */
-static void fetch_rows(wtl_pe *self, wtl_site *site, wtl_team *t, const char *source, size_t bytes)
+static void fetch_rows(const wtl_collective *c, const char *source, size_t bytes)
 {
+  wtl_pe *self = c->self;
   _Atomic uint32_t left = 0;
-  for (int i = 0; i < t->n; i++) {
-    int pe = wtl_team_pe(self, t, i);
+  for (int i = 0; i < c->team->n; i++) {
+    int pe = wtl_team_pe(self, c->team, i);
     if (self->slot_of[pe] < 0)
-      wtl_far_get_at(self, NULL, site, pe, wtl_far_place(self, source), row_of(t, bytes, i), bytes, &left);
+      wtl_far_get_at(self, NULL, c->site, pe, wtl_far_place(self, source), row_of(c, bytes, i), bytes, &left);
   }
-  wtl_far_wait(self, site, &left);
+  wtl_far_wait(self, c->site, &left);
 }
 
-static void reduce_block(wtl_pe *self, wtl_site *site, wtl_team *t, const sums *s, char *dest, const char *source,
-                         size_t n)
+/* `n` elements of this PE's part, from `at` on. */
+typedef void part_fn(const wtl_collective *c, size_t at, size_t n);
+
+static void reduce_part(const wtl_collective *c, size_t at, size_t n)
 {
-  char *sum = wtl_collective_scratch(t);
-  size_t bytes = n * s->size;
-  if (self->net) fetch_rows(self, site, t, source, bytes);
-  for (int i = 0; i < t->n; i++) {
-    const void *there = wtl_remote_source(self, source, wtl_team_pe(self, t, i));
-    if (!there) there = row_of(t, bytes, i);
+  wtl_pe *self = c->self;
+  const char *source = (const char *)c->source + at * c->size;
+  char *sum = wtl_collective_scratch(c->team), *dest = (char *)c->dest + at * c->size;
+  size_t bytes = n * c->size;
+  if (self->net) fetch_rows(c, source, bytes);
+  for (int i = 0; i < c->team->n; i++) {
+    const void *there = wtl_remote_source(self, source, wtl_team_pe(self, c->team, i));
+    if (!there) there = row_of(c, bytes, i);
     if (i == 0)
       memcpy(sum, there, bytes);
     else
-      s->combine(sum, there, n);
+      c->combine(sum, there, n);
   }
-  for (int i = 0; i < t->n; i++) give(self, site, dest, sum, bytes, wtl_team_pe(self, t, i));
-  if (self->net) wtl_quiet(self, site); /* the sum may be overwritten */
+  for (int i = 0; i < c->team->n; i++) give(c, dest, sum, bytes, wtl_team_pe(self, c->team, i));
+  if (self->net) wtl_quiet(self, c->site); /* the sum may be overwritten */
 }
 
-/* Each PE's row becomes the sum so far. All sources are read before the first destination, which may be one, is
- * written. */
-static void scan_block(wtl_pe *self, wtl_site *site, wtl_team *t, const sums *s, char *dest, const char *source,
-                       size_t n)
+/* Each PE's row becomes the sum so far. All sources are read before the first dest, which may be one, is written. */
+static void scan_part(const wtl_collective *c, size_t at, size_t n)
 {
-  size_t bytes = n * s->size;
-  if (self->net) fetch_rows(self, site, t, source, bytes);
-  memset(row_of(t, bytes, -1), 0, bytes);
-  for (int i = 0; i < t->n; i++) {
-    const void *there = wtl_remote_source(self, source, wtl_team_pe(self, t, i));
-    if (there) memcpy(row_of(t, bytes, i), there, bytes);
-    if (i > 0) s->combine(row_of(t, bytes, i), row_of(t, bytes, i - 1), n);
+  wtl_pe *self = c->self;
+  const char *source = (const char *)c->source + at * c->size;
+  char *dest = (char *)c->dest + at * c->size;
+  size_t bytes = n * c->size;
+  if (self->net) fetch_rows(c, source, bytes);
+  memset(row_of(c, bytes, -1), 0, bytes);
+  for (int i = 0; i < c->team->n; i++) {
+    const void *there = wtl_remote_source(self, source, wtl_team_pe(self, c->team, i));
+    if (there) memcpy(row_of(c, bytes, i), there, bytes);
+    if (i > 0) c->combine(row_of(c, bytes, i), row_of(c, bytes, i - 1), n);
   }
-  for (int i = 0; i < t->n; i++)
-    give(self, site, dest, row_of(t, bytes, s->exclusive ? i - 1 : i), bytes, wtl_team_pe(self, t, i));
-  if (self->net) wtl_quiet(self, site); /* rows may be overwritten */
+  for (int i = 0; i < c->team->n; i++)
+    give(c, dest, row_of(c, bytes, c->exclusive ? i - 1 : i), bytes, wtl_team_pe(self, c->team, i));
+  if (self->net) wtl_quiet(self, c->site); /* rows may be overwritten */
 }
 
-/* Each PE its part, in blocks that fit its scratch. */
-static void in_parts(wtl_pe *self, wtl_site *site, wtl_team *t, const sums *s, char *dest, const char *source, size_t n)
+/* Each PE its part, in blocks of which `rows` fit its scratch. */
+static bool in_parts(const wtl_collective *c, size_t rows, part_fn *do_part)
 {
-  size_t part = (n + (size_t)t->n - 1) / (size_t)t->n, block = block_of(self, t, s);
-  if (part * s->size < LEAST_PART_BYTES) part = LEAST_PART_BYTES / s->size;
-  size_t begin = part * (size_t)t->me, end = begin + part < n ? begin + part : n;
-  wtl_team_barrier(self, site, t); /* all sources are ready */
-  for (size_t at = begin; at < end; at += block) {
-    size_t count = end - at < block ? end - at : block;
-    (s->scans ? scan_block : reduce_block)(self, site, t, s, dest + at * s->size, source + at * s->size, count);
-  }
-  wtl_scratch_back(t);
-  wtl_quiet(self, site);
-  wtl_team_barrier(self, site, t); /* all results are there */
+  const wtl_team *t = c->team;
+  size_t part = (c->n + (size_t)t->n - 1) / (size_t)t->n, block = wtl_scratch_bytes(t) / rows / c->size;
+  if (part * c->size < LEAST_PART_BYTES) part = LEAST_PART_BYTES / c->size;
+  size_t begin = part * (size_t)t->me, end = begin + part < c->n ? begin + part : c->n;
+  wtl_collective_barrier(c); /* all sources are ready */
+  for (size_t at = begin; at < end; at += block) do_part(c, at, end - at < block ? end - at : block);
+  wtl_scratch_back(c->team);
+  wtl_quiet(c->self, c->site);
+  wtl_collective_barrier(c); /* all results are there */
+  return true;
 }
 
-void wtl_reduce_direct(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n,
-                       size_t size, wtl_combine_fn combine)
+bool wtl_reduce_direct(const wtl_collective *c)
 {
-  in_parts(self, site, t, &(sums){size, combine, false, false}, dest, source, n);
+  return in_parts(c, c->self->net ? (size_t)c->team->n + 1 : 2, reduce_part);
 }
 
-void wtl_scan_direct(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
-                     wtl_combine_fn combine, bool exclusive)
+bool wtl_scan_direct(const wtl_collective *c)
 {
-  in_parts(self, site, t, &(sums){size, combine, true, exclusive}, dest, source, n);
+  return in_parts(c, (size_t)c->team->n + 1, scan_part);
 }

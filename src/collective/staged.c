@@ -1,34 +1,65 @@
 /*
- * Collectives of up to a room's stage among PEs of a node: each PE copies its part to its stage, all meet once, and
- * each takes what it needs from the others' stages. Two stages by turns: who enters a collective has seen all leave the
- * one before the last.
+ * staged.c - collectives of up to 2 KiB among PEs of a node, by copy-in and copy-out: each PE copies its bytes to its
+ * stage in shared memory, all meet in one barrier, and each copies or combines what it needs from the others' stages.
+ * Cost: a barrier and two copies of each byte. (Known as CICO, for example in Open MPI's sm and xhc components.)
+ *
+ * There are two stages by turns: a PE that enters a collective has seen all PEs leave the one before the last.
  */
-#include "collective/two_level.h"
 #include "collective/algorithms.h"
+#include "collective/two_level.h"
 
-/* A PE of a reduction computes all of it: beyond so much, parts of it are better (direct_reduce.c). */
+/* Each PE of a reduction combines all of it: beyond so many bytes parts of it are better (direct_reduce.c). */
 enum { MOST_SUMMED = 32768 };
 
-static bool fits(const wtl_pe *self, const wtl_team *t, size_t bytes)
+static bool fits(const wtl_collective *c, size_t bytes)
 {
-  return bytes <= WTL_STAGE_BYTES && t->n_local == t->n && t->room >= 0 && self->collectives != WTL_COLLECTIVES_DIRECT;
+  const wtl_team *t = c->team;
+  return bytes <= WTL_STAGE_BYTES && t->n_local == t->n && t->room >= 0 &&
+         c->self->collectives != WTL_COLLECTIVES_DIRECT;
 }
 
-static char *stage_of(const wtl_pe *self, const wtl_team *t, int i)
+static char *stage_of(const wtl_collective *c, int i)
 {
-  return wtl_room_of(self, t->local[i], t->room)->stage[t->stage_epoch & 1];
+  return wtl_stage_of(c, c->team->local[i]);
 }
 
-static void stage(wtl_pe *self, wtl_site *site, wtl_team *t, const void *source, size_t bytes)
+static void stage(const wtl_collective *c, size_t bytes)
 {
-  t->stage_epoch++;
-  if (bytes) memcpy(stage_of(self, t, t->local_me), source, bytes);
-  wtl_team_barrier(self, site, t);
+  c->team->stage_epoch++;
+  if (bytes) memcpy(stage_of(c, c->team->local_me), c->source, bytes);
+  wtl_collective_barrier(c);
 }
 
-static bool sums(const wtl_pe *self, const wtl_team *t, size_t bytes)
+static bool reduction_fits(const wtl_collective *c)
 {
-  return fits(self, t, bytes) && (bytes * (size_t)t->n <= MOST_SUMMED || self->collectives == WTL_COLLECTIVES_STAGED);
+  size_t bytes = wtl_collective_bytes(c);
+  return fits(c, bytes) &&
+         (bytes * (size_t)c->team->n <= MOST_SUMMED || c->self->collectives == WTL_COLLECTIVES_STAGED);
+}
+
+/* dest = op over the PEs before `end`. */
+static bool reduce(const wtl_collective *c, int end)
+{
+  _Alignas(16) char sum[WTL_STAGE_BYTES];
+  size_t bytes = wtl_collective_bytes(c);
+  stage(c, bytes);
+  if (end == 0)
+    memset(sum, 0, bytes);
+  else
+    memcpy(sum, stage_of(c, 0), bytes);
+  for (int i = 1; i < end; i++) c->combine(sum, stage_of(c, i), c->n);
+  memcpy(c->dest, sum, bytes);
+  return true;
+}
+
+bool wtl_reduce_staged(const wtl_collective *c)
+{
+  return reduction_fits(c) && reduce(c, c->team->n);
+}
+
+bool wtl_scan_staged(const wtl_collective *c)
+{
+  return reduction_fits(c) && reduce(c, wtl_scan_end(c));
 }
 
 static void greatest(void *to, const void *from, size_t n)
@@ -41,70 +72,49 @@ static void greatest(void *to, const void *from, size_t n)
 
 void wtl_most_of_all(wtl_pe *self, wtl_site *site, uint64_t words[], size_t n)
 {
-  wtl_team *t = &self->world;
-  if (t->n_nodes > 1) {
-    wtl_reduce_few_two_level(self, site, t, words, words, n, sizeof *words, greatest);
-    return;
-  }
-  stage(self, site, t, words, n * sizeof *words);
-  for (int i = 0; i < t->n; i++) greatest(words, stage_of(self, t, i), n);
-}
-
-bool wtl_reduce_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
-                       wtl_combine_fn combine)
-{
-  _Alignas(16) char sum[WTL_STAGE_BYTES];
-  if (!sums(self, t, n * size)) return false;
-  stage(self, site, t, source, n * size);
-  memcpy(sum, stage_of(self, t, 0), n * size);
-  for (int i = 1; i < t->n; i++) combine(sum, stage_of(self, t, i), n);
-  memcpy(dest, sum, n * size);
-  return true;
-}
-
-bool wtl_scan_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
-                     wtl_combine_fn combine, bool exclusive)
-{
-  _Alignas(16) char sum[WTL_STAGE_BYTES];
-  int end = exclusive ? t->me : t->me + 1;
-  if (!sums(self, t, n * size)) return false;
-  stage(self, site, t, source, n * size);
-  if (end == 0)
-    memset(sum, 0, n * size);
+  const wtl_collective c = {.self = self,
+                            .site = site,
+                            .team = &self->world,
+                            .dest = words,
+                            .source = words,
+                            .n = n,
+                            .size = sizeof *words,
+                            .combine = greatest};
+  if (c.team->n_nodes > 1)
+    wtl_reduce_few_two_level(&c);
   else
-    memcpy(sum, stage_of(self, t, 0), n * size);
-  for (int i = 1; i < end; i++) combine(sum, stage_of(self, t, i), n);
-  memcpy(dest, sum, n * size);
+    reduce(&c, c.team->n);
+}
+
+bool wtl_broadcast_staged(const wtl_collective *c)
+{
+  size_t bytes = wtl_collective_bytes(c);
+  bool is_root = c->team->me == c->root;
+  if (!fits(c, bytes)) return false;
+  stage(c, is_root ? bytes : 0);
+  if (!is_root || c->to_root) memcpy(c->dest, stage_of(c, c->root), bytes);
   return true;
 }
 
-bool wtl_broadcast_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes,
-                          int root, bool to_root)
+bool wtl_gather_staged(const wtl_collective *c)
 {
-  if (!fits(self, t, bytes)) return false;
-  stage(self, site, t, source, t->me == root ? bytes : 0);
-  if (t->me != root || to_root) memcpy(dest, stage_of(self, t, root), bytes);
+  size_t bytes = wtl_collective_bytes(c);
+  if (!fits(c, bytes)) return false;
+  stage(c, bytes);
+  for (int i = 0; i < c->team->n; i++) memcpy((char *)c->dest + (size_t)i * bytes, stage_of(c, i), bytes);
   return true;
 }
 
-bool wtl_fcollect_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t bytes)
+bool wtl_alltoall_staged(const wtl_collective *c)
 {
-  if (!fits(self, t, bytes)) return false;
-  stage(self, site, t, source, bytes);
-  for (int i = 0; i < t->n; i++) memcpy((char *)dest + (size_t)i * bytes, stage_of(self, t, i), bytes);
-  return true;
-}
-
-bool wtl_alltoall_staged(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, size_t to_step, const void *source,
-                         size_t from_step, size_t size, size_t n)
-{
-  size_t block = n * size;
-  if (!fits(self, t, block * (size_t)t->n)) return false;
+  wtl_team *t = c->team;
+  size_t block = wtl_collective_bytes(c);
+  if (!fits(c, block * (size_t)t->n)) return false;
   t->stage_epoch++;
-  wtl_copy_blocks(stage_of(self, t, t->local_me), size, source, from_step, size, n * (size_t)t->n);
-  wtl_team_barrier(self, site, t);
+  wtl_copy_blocks(stage_of(c, t->local_me), c->size, c->source, c->source_stride, c->size, c->n * (size_t)t->n);
+  wtl_collective_barrier(c);
   for (int i = 0; i < t->n; i++)
-    wtl_copy_blocks((char *)dest + (size_t)i * n * to_step, to_step, stage_of(self, t, i) + (size_t)t->me * block, size,
-                    size, n);
+    wtl_copy_blocks((char *)c->dest + (size_t)i * c->n * c->dest_stride, c->dest_stride,
+                    stage_of(c, i) + (size_t)t->me * block, c->size, c->size, c->n);
   return true;
 }

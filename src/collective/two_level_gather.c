@@ -1,16 +1,15 @@
 /*
- * Collectives of a team on several nodes that bring few bytes of all PEs together: fcollect, collect, scans; and
- * alltoall.
+ * two_level_gather.c - gathers, scans and alltoall of few bytes of a team on several nodes, by way of one leader a node.
  *
- * A gather: each PE's bytes have a place of their own in a message that is zeros elsewhere, the leader of a node puts
- * its PEs' together, and the leaders put theirs together as they would a sum, by OR. One barrier's hops, whoever brings
- * how much.
+ * A gather is a reduction by OR: each PE's bytes have a place of their own in a message of up to WTL_FAR_BYTES that is
+ * zeros elsewhere, the leader of a node puts its PEs' together, and the leaders exchange theirs by recursive doubling.
+ * Cost: one barrier, log2(nodes) rounds of the whole message. A scan gathers, and each PE combines what it needs.
  *
- * Alltoall: a leader tells each other leader what its PEs have for that node's, in one message, and hears from all of
- * them.
+ * Alltoall: a leader sends each other leader, in one message, what its PEs have for that node's. Cost: one barrier, a
+ * message for each pair of nodes.
  */
-#include "collective/two_level.h"
 #include "collective/algorithms.h"
+#include "collective/two_level.h"
 
 /* --- a gather ---------------------------------------------------------------------------------------------------- */
 
@@ -19,7 +18,7 @@ typedef struct piece {
   size_t at, n;
 } piece;
 
-static void put_together(void *to, const void *from, size_t n)
+static void combine_by_or(void *to, const void *from, size_t n)
 {
   uint64_t *all = to;
   const uint64_t *theirs = from;
@@ -27,114 +26,132 @@ static void put_together(void *to, const void *from, size_t n)
 }
 
 /* The leader's turn, when all PEs of its node have arrived; what all bring is in its stage then. */
-static void lead_gather(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *arg)
+static void lead_gather(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, const void *arg)
 {
-  const wtl_parts *p = arg;
+  const wtl_collective *words = arg;
   _Alignas(16) char all[WTL_FAR_BYTES] = {0};
   for (int i = 0; i < t->n_local; i++) {
-    const char *stage = wtl_stage_of(self, t, t->local[i]);
+    const char *stage = wtl_stage_of(words, t->local[i]);
     piece own;
     memcpy(&own, stage, sizeof own);
     memcpy(all + own.at, stage + sizeof own, own.n);
   }
-  wtl_leaders_exchange(self, site, t, p, all);
-  memcpy(wtl_stage_of(self, t, self->me), all, p->bytes);
+  wtl_leaders_exchange(words, all);
+  memcpy(wtl_stage_of(words, self->me), all, wtl_collective_bytes(words));
 }
 
-const char *wtl_gather_two_level(wtl_pe *self, wtl_site *site, wtl_team *t, const void *source, size_t n, size_t at,
-                               size_t total)
+/*
+ * This PE's bytes belong at `at` of `total`. Returns what all bring, aligned to 16, until this PE begins the collective
+ * after the next. NULL: it is too much, or not for several nodes' PEs (all get the same answer).
+ */
+static const char *gather(const wtl_collective *c, size_t at, size_t total)
 {
-  size_t words = (total + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-  wtl_parts p = {words, words * sizeof(uint64_t), put_together};
-  piece own = {at, n};
-  if (!wtl_is_two_level(self, t) || total == 0 || total > WTL_FAR_BYTES) return NULL;
+  wtl_team *t = c->team;
+  piece own = {at, wtl_collective_bytes(c)};
+  const wtl_collective words = {.self = c->self,
+                                .site = c->site,
+                                .team = t,
+                                .n = (total + sizeof(uint64_t) - 1) / sizeof(uint64_t),
+                                .size = sizeof(uint64_t),
+                                .combine = combine_by_or};
+  if (!wtl_is_two_level(c) || total == 0 || total > WTL_FAR_BYTES) return NULL;
   t->stage_epoch++;
-  char *stage = wtl_stage_of(self, t, self->me);
+  char *stage = wtl_stage_of(c, c->self->me);
   memcpy(stage, &own, sizeof own);
-  if (n) memcpy(stage + sizeof own, source, n);
-  wtl_team_barrier_led(self, site, t, lead_gather, &p);
-  return wtl_stage_of(self, t, t->local[0]);
+  if (own.n) memcpy(stage + sizeof own, c->source, own.n);
+  wtl_team_barrier_led(c->self, c->site, t, lead_gather, &words);
+  return wtl_stage_of(c, t->local[0]);
 }
 
-bool wtl_scan_two_level(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, const void *source, size_t n, size_t size,
-                      wtl_combine_fn combine, bool exclusive)
+/* Every PE's bytes in the order of the team. */
+static const char *gather_all(const wtl_collective *c)
+{
+  if (wtl_collective_bytes(c) > WTL_FAR_BYTES) return NULL; /* nor may the product overflow */
+  return gather(c, wtl_block_begin(c, c->team->me), wtl_block_begin(c, c->team->n));
+}
+
+bool wtl_gather_two_level(const wtl_collective *c)
+{
+  const char *all = gather_all(c);
+  if (all) memcpy(c->dest, all, wtl_block_begin(c, c->team->n));
+  return all != NULL;
+}
+
+bool wtl_scan_two_level(const wtl_collective *c)
 {
   _Alignas(16) char sum[WTL_FAR_BYTES] = {0};
-  size_t bytes = n * size;
-  int end = exclusive ? t->me : t->me + 1;
-  if (bytes > WTL_FAR_BYTES) return false; /* nor may the product overflow */
-  const char *all = wtl_gather_two_level(self, site, t, source, bytes, (size_t)t->me * bytes, (size_t)t->n * bytes);
+  size_t bytes = wtl_collective_bytes(c);
+  int end = wtl_scan_end(c);
+  const char *all = gather_all(c);
   if (!all) return false;
   if (end > 0) memcpy(sum, all, bytes);
-  for (int i = 1; i < end; i++) combine(sum, all + (size_t)i * bytes, n);
-  memcpy(dest, sum, bytes);
+  for (int i = 1; i < end; i++) c->combine(sum, all + (size_t)i * bytes, c->n);
+  memcpy(c->dest, sum, bytes);
   return true;
 }
 
 /* --- alltoall ---------------------------------------------------------------------------------------------------- */
 
-/* The nodes of the team's PEs, by number; asked of all, once. NULL: they are too many for that. */
-static const int *places(wtl_pe *self, wtl_site *site, wtl_team *t)
+/* The nodes of the team's PEs, by number; gathered once. NULL: they are too many for that. */
+static const int *nodes_of_all(const wtl_collective *c)
 {
+  wtl_team *t = c->team;
   int32_t mine = t->node;
+  const wtl_collective nodes = {
+      .self = c->self, .site = c->site, .team = t, .source = &mine, .n = 1, .size = sizeof mine};
   if (t->node_of) return t->node_of;
-  const char *all =
-      wtl_gather_two_level(self, site, t, &mine, sizeof mine, (size_t)t->me * sizeof mine, (size_t)t->n * sizeof mine);
+  const char *all = gather_all(&nodes);
   if (!all) return NULL;
   wtl_team_keep_places(t, (const int32_t *)(const void *)all);
   return t->node_of;
 }
 
 /* Of each node, how many of the team's PEs it has; the most of any. */
-static int count_places(const wtl_team *t, const int *node_of, int on[WTL_FAR_SLOTS])
+static int count_places(const wtl_team *t, int on[WTL_FAR_SLOTS])
 {
   int most = 0;
   for (int k = 0; k < t->n_nodes; k++) on[k] = 0;
   for (int i = 0; i < t->n; i++)
-    if (++on[node_of[i]] > most) most = on[node_of[i]];
+    if (++on[t->node_of[i]] > most) most = on[t->node_of[i]];
   return most;
 }
 
-typedef struct blocks {
-  const int *node_of;
-  size_t bytes; /* of a block */
-} blocks;
-
 /* To each other node a message: for each of its PEs, what each of ours has for it. */
-static void lead_alltoall(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *arg)
+static void lead_alltoall(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, const void *arg)
 {
-  const blocks *b = arg;
+  const wtl_collective *c = arg;
+  size_t block = wtl_collective_bytes(c);
   char message[WTL_FAR_BYTES];
   for (int away = 1; away < t->n_nodes; away++) {
     int node = (t->node + away) % t->n_nodes;
     size_t n = 0;
     for (int i = 0; i < t->n; i++)
-      for (int k = 0; b->node_of[i] == node && k < t->n_local; k++, n += b->bytes)
-        memcpy(message + n, wtl_stage_of(self, t, t->local[k]) + (size_t)i * b->bytes, b->bytes);
-    wtl_leader_send(self, t, node, t->node, message, n);
+      for (int k = 0; t->node_of[i] == node && k < t->n_local; k++, n += block)
+        memcpy(message + n, wtl_stage_of(c, t->local[k]) + (size_t)i * block, block);
+    wtl_leader_send(c, node, t->node, message, n);
   }
-  for (int away = 1; away < t->n_nodes; away++) wtl_leader_receive(self, site, t, (t->node + away) % t->n_nodes);
+  for (int away = 1; away < t->n_nodes; away++) wtl_leader_receive(c, (t->node + away) % t->n_nodes);
 }
 
-bool wtl_alltoall_two_level(wtl_pe *self, wtl_site *site, wtl_team *t, void *dest, size_t to_step, const void *source,
-                          size_t from_step, size_t size, size_t n)
+bool wtl_alltoall_two_level(const wtl_collective *c)
 {
-  int on[WTL_FAR_SLOTS], seen[WTL_FAR_SLOTS] = {0}, most;
-  blocks b = {NULL, n * size};
-  if (!wtl_is_two_level(self, t) || t->n_nodes > WTL_FAR_SLOTS || b.bytes == 0 || b.bytes > WTL_FAR_BYTES ||
-      b.bytes * (size_t)t->n > WTL_STAGE_BYTES || !(b.node_of = places(self, site, t)))
+  wtl_team *t = c->team;
+  int on[WTL_FAR_SLOTS], seen[WTL_FAR_SLOTS] = {0};
+  size_t block = wtl_collective_bytes(c);
+  if (!wtl_is_two_level(c) || t->n_nodes > WTL_FAR_SLOTS || block == 0 || block > WTL_FAR_BYTES ||
+      block * (size_t)t->n > WTL_STAGE_BYTES || !nodes_of_all(c))
     return false;
-  most = count_places(t, b.node_of, on);
-  if ((size_t)most * (size_t)most * b.bytes > WTL_FAR_BYTES) return false;
+  size_t most = (size_t)count_places(t, on);
+  if (most * most * block > WTL_FAR_BYTES) return false;
   t->stage_epoch++;
-  wtl_copy_blocks(wtl_stage_of(self, t, self->me), size, source, from_step, size, n * (size_t)t->n);
-  wtl_team_barrier_led(self, site, t, lead_alltoall, &b);
+  wtl_copy_blocks(wtl_stage_of(c, c->self->me), c->size, c->source, c->source_stride, c->size, c->n * (size_t)t->n);
+  wtl_team_barrier_led(c->self, c->site, t, lead_alltoall, c);
   for (int i = 0, local = 0; i < t->n; i++) {
-    int node = b.node_of[i], k = node == t->node ? local++ : seen[node]++;
+    int node = t->node_of[i], k = node == t->node ? local++ : seen[node]++;
     const char *from = node == t->node
-                           ? wtl_stage_of(self, t, t->local[k]) + (size_t)t->me * b.bytes
-                           : wtl_leader_received(self, t, t->local[0], node) + (size_t)(t->local_me * on[node] + k) * b.bytes;
-    wtl_copy_blocks((char *)dest + (size_t)i * n * to_step, to_step, from, size, size, n);
+                           ? wtl_stage_of(c, t->local[k]) + (size_t)t->me * block
+                           : wtl_leader_received(c, t->local[0], node) + (size_t)(t->local_me * on[node] + k) * block;
+    wtl_copy_blocks((char *)c->dest + (size_t)i * c->n * c->dest_stride, c->dest_stride, from, c->size, c->size, c->n);
   }
   return true;
 }

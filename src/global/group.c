@@ -115,13 +115,23 @@ void wtl_group_barrier(wtl_pe *self, wtl_site *site, wtl_group *g)
   }
 }
 
+/* A collective of all PEs from one bounce buffer to the other. */
+static wtl_collective of_world(wtl_pe *self, wtl_site *site, size_t n, size_t size)
+{
+  char *const *bounce = self->global->bounce;
+  return (wtl_collective){
+      .self = self, .site = site, .team = &self->world, .dest = bounce[1], .source = bounce[0], .n = n, .size = size};
+}
+
 static void broadcast_world(wtl_pe *self, wtl_site *site, char *data, size_t bytes, int root)
 {
   char *const *bounce = self->global->bounce;
   for (size_t step; bytes > 0; bytes -= step, data += step) {
     step = bytes < WTL_BOUNCE_BYTES ? bytes : WTL_BOUNCE_BYTES;
     if (self->me == root) memcpy(bounce[0], data, step);
-    wtl_broadcast(self, site, &self->world, bounce[1], bounce[0], step, root, false);
+    wtl_collective c = of_world(self, site, step, 1);
+    c.root = root;
+    wtl_broadcast(&c);
     if (self->me != root) memcpy(data, bounce[1], step);
   }
 }
@@ -143,7 +153,9 @@ static void reduce_world(wtl_pe *self, wtl_site *site, char *x, size_t n, size_t
   for (size_t step; n > 0; n -= step, x += step * size) {
     step = n < WTL_BOUNCE_BYTES / size ? n : WTL_BOUNCE_BYTES / size;
     memcpy(bounce[0], x, step * size);
-    wtl_reduce(self, site, &self->world, bounce[1], bounce[0], step, size, combine);
+    wtl_collective c = of_world(self, site, step, size);
+    c.combine = combine;
+    wtl_reduce(&c);
     memcpy(x, bounce[1], step * size);
   }
 }
@@ -180,7 +192,8 @@ void wtl_group_gather(wtl_pe *self, wtl_site *site, wtl_group *g, const void *mi
   if (g->is_world && whole <= WTL_BOUNCE_BYTES) {
     char *const *bounce = self->global->bounce;
     memcpy(bounce[0], mine, bytes);
-    wtl_fcollect(self, site, &self->world, bounce[1], bounce[0], bytes);
+    const wtl_collective c = of_world(self, site, bytes, 1);
+    wtl_fcollect(&c);
     memcpy(all, bounce[1], whole);
     return;
   }

@@ -45,7 +45,7 @@ enum {
 /* No region of another PE: an address here, of a constant, which all PEs have alike. */
 enum { WTL_REGION_CONSTANTS = WTL_REGION_WHEREABOUTS + 1 };
 
-/* A cache line that carries what a PE says in a small collective (flat.c), and how many places for such are used by
+/* A cache line that carries what a PE says in a small collective (flat_tree.c), and how many places for such are used by
  * turns (broadcast_binomial.c has as many). */
 enum { WTL_SMALL_BYTES = 48, WTL_SMALL_LINES = 32 };
 typedef struct wtl_line {
@@ -134,7 +134,7 @@ struct wtl_team {
   _Atomic uint32_t *arrived, *released;
   uint32_t epoch, stage_epoch;
   uint32_t small_epoch,
-      small_read;   /* small collectives (flat.c, broadcast_binomial.c) so far; all PEs have read those up to the second */
+      small_read;   /* small collectives (flat_tree.c, broadcast_binomial.c) so far; all PEs have read those up to the second */
   char *scratch;    /* twice WTL_SCRATCH_BYTES, for collectives; NULL: none yet */
   long *sync;       /* an active set's: symmetric words, WTL_ACTIVE_WORDS of them (active_set.c) */
   int *owned;       /* what `local` and `leader` point to, where the team owns it */

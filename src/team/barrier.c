@@ -59,7 +59,7 @@ static void disseminate(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
  * Among the leaders of the nodes, over the network. The world's words carry two bits beside the epoch, for the governor:
  * the most that a PE of the nodes heard of so far waited in its last region (WTL_WAITS_*).
  */
-static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *none)
+static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, const void *none)
 {
   bool of_world = t == &self->world;
   wtl_room *room = wtl_room_of(self, self->me, t->room);
@@ -98,7 +98,7 @@ static void count(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch)
 }
 
 /* Several nodes: the leader waits for its node's PEs, then for the other nodes (by `lead`), then lets its PEs go. */
-static void count_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, wtl_lead_fn lead, void *arg)
+static void count_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, wtl_lead_fn lead, const void *arg)
 {
   uint32_t all = epoch * (uint32_t)t->n_local; /* arrivals of all barriers so far; wraps as the epochs do */
   bool leads = t->local_me == 0;
@@ -119,7 +119,7 @@ void wtl_team_part(wtl_pe *self, wtl_site *site, wtl_team *t)
   disseminate(self, site, t, ++t->epoch);
 }
 
-void wtl_team_barrier_led(wtl_pe *self, wtl_site *site, wtl_team *t, wtl_lead_fn lead, void *arg)
+void wtl_team_barrier_led(wtl_pe *self, wtl_site *site, wtl_team *t, wtl_lead_fn lead, const void *arg)
 {
   count_nodes(self, site, t, ++t->epoch, lead, arg);
 }

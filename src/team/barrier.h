@@ -21,8 +21,8 @@ void wtl_team_part(wtl_pe *self, wtl_site *site, wtl_team *t);
  * The barrier of a team on several nodes: when all PEs of a node have arrived, its leader does `lead`, and then all of
  * them go on. It is for `lead` to meet the other nodes' leaders; NULL: the nodes do not meet.
  */
-typedef void (*wtl_lead_fn)(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, void *arg);
-void wtl_team_barrier_led(wtl_pe *self, wtl_site *site, wtl_team *t, wtl_lead_fn lead, void *arg);
+typedef void (*wtl_lead_fn)(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, const void *arg);
+void wtl_team_barrier_led(wtl_pe *self, wtl_site *site, wtl_team *t, wtl_lead_fn lead, const void *arg);
 
 /* For timelines: the PEs of a team begin to meet, and have met; 0: nobody wants to know, or it is not all PEs. */
 static inline uint64_t wtl_meeting_begins(const wtl_pe *self, const wtl_team *t)

@@ -20,7 +20,7 @@ struct condition {
   watch watches;
 };
 
-/* How a writer makes a condition true. say: a small collective's number in its line (src/collective/flat.c), the bytes left
+/* How a writer makes a condition true. say: a small collective's number in its line (src/collective/flat_tree.c), the bytes left
  * out. */
 enum class way { word, block, amo, control, arrival, release, say };
 

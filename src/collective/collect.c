@@ -1,0 +1,90 @@
+/*
+ * collect.c - a gather of different numbers of bytes: the PEs exchange their sizes, each computes where the others' bytes
+ * begin, and then it is a gather like fcollect's.
+ */
+#include <stddef.h>
+
+#include "collective/algorithms.h"
+#include "team/active_set.h"
+
+/* Where each PE of many says how much it brings. */
+static uint64_t *said_of(const wtl_collective *c, int pe)
+{
+  const wtl_team *t = c->team;
+  return t->sync ? (uint64_t *)(void *)wtl_remote(c->self, &t->sync[WTL_ACTIVE_SAID], pe)
+                 : &wtl_room_of(c->self, pe, t->room)->said[3];
+}
+
+static wtl_place said_at(const wtl_collective *c)
+{
+  const wtl_team *t = c->team;
+  size_t offset = wtl_room_offset(t->room) + offsetof(wtl_room, said) + 3 * sizeof(uint64_t);
+  return t->sync ? wtl_far_place(c->self, &t->sync[WTL_ACTIVE_SAID]) : (wtl_place){offset, WTL_REGION_ROOMS};
+}
+
+/* Gets a word of each PE, in the order of the team, and returns when all PEs have come. */
+static void exchange_words(const wtl_collective *c, uint64_t mine, uint64_t *words)
+{
+  wtl_pe *self = c->self;
+  wtl_team *t = c->team;
+  _Atomic uint32_t left = 0;
+  const wtl_collective few = {
+      .self = self, .site = c->site, .team = t, .dest = words, .source = &mine, .n = 1, .size = sizeof mine};
+  if (wtl_gather_flat(&few) || wtl_gather_staged(&few) || wtl_gather_two_level(&few)) return;
+  *said_of(c, self->me) = mine;
+  wtl_collective_barrier(c);
+  for (int i = 0; i < t->n; i++) {
+    int pe = wtl_team_pe(self, t, i);
+    if (self->slot_of[pe] >= 0)
+      words[i] = *said_of(c, pe);
+    else
+      wtl_far_get_at(self, NULL, c->site, pe, said_at(c), &words[i], sizeof *words, &left);
+  }
+  if (self->net) wtl_far_wait(self, c->site, &left);
+}
+
+/* The sums of the sizes stay in scratch until wtl_collect. */
+size_t wtl_collect_size(const wtl_collective *c)
+{
+  int n = c->team->n;
+  uint64_t *starts = (uint64_t *)(void *)wtl_collective_scratch(c->team);
+  exchange_words(c, wtl_collective_bytes(c), starts + 1);
+  starts[0] = 0;
+  for (int i = 0; i < n; i++) starts[i + 1] += starts[i];
+  return starts[n];
+}
+
+/*
+ * The symmetric source. A PE that brings nothing may pass NULL; then all PEs use the address that the first PE with
+ * bytes passes. All PEs know which bring nothing, so all or none exchange addresses.
+ */
+static const void *source_of_all(const wtl_collective *c)
+{
+  wtl_pe *self = c->self;
+  int n = c->team->n, first = n, none = 0;
+  uint64_t *words = (uint64_t *)(void *)wtl_collective_scratch(c->team) + n + 1;
+  for (int i = n - 1; i >= 0; i--) {
+    bool brings = c->starts[i + 1] > c->starts[i];
+    if (brings) first = i;
+    none += !brings;
+  }
+  if (none == 0 || first == n) return c->source;
+  wtl_place mine = wtl_far_place(self, c->source);
+  wtl_collective_barrier(c); /* all have read the words of the last exchange */
+  exchange_words(c, mine.offset * 2 + (mine.region == WTL_REGION_CONSTANTS), words);
+  uint64_t offset = words[first] / 2;
+  if (words[first] % 2) return (const void *)(uintptr_t)offset;
+  return offset < self->statics_bytes ? self->statics + offset : self->heap + (offset - self->statics_bytes);
+}
+
+void wtl_collect(const wtl_collective *call)
+{
+  wtl_collective c = *call;
+  c.starts = (const uint64_t *)(const void *)wtl_collective_scratch(c.team);
+  if (!wtl_gather_two_level(&c) && !wtl_gather_push(&c)) {
+    c.source = source_of_all(&c);
+    wtl_gather_direct(&c);
+  }
+  if (c.team->sync) *said_of(&c, c.self->me) = 0; /* the words of an active set are 0 between calls */
+  wtl_scratch_back(c.team);
+}

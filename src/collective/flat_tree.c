@@ -1,0 +1,124 @@
+/*
+ * flat_tree.c - reductions, gathers and broadcasts of up to 48 bytes among PEs of a node, by flat trees: each PE reads
+ * straight from all PEs that bring something. Cost: one cache line a pair of PEs, one hop, no barrier. (Flat trees over
+ * shared memory: Graham and Shipman, "MPI support for multi-core architectures", EuroPVM/MPI 2008. A flag in the line of
+ * its data: as NCCL's LL128 protocol.)
+ *
+ * A PE writes its bytes and the number of the collective into a line of its own; readers wait for the number. A PE has
+ * WTL_SMALL_LINES lines for a team and uses them by turns, so that it need not wait until all have read the last one.
+ * When all have been used since the last barrier, there is a barrier: a PE that has come to it has read everything
+ * before.
+ */
+#include "collective/algorithms.h"
+
+/* Where all PEs bring something, the lines read are the square of their number: no more PEs than this. */
+enum { MOST_SPEAKERS = 32 };
+
+static bool fits(const wtl_collective *c)
+{
+  const wtl_team *t = c->team;
+  return wtl_collective_bytes(c) <= WTL_SMALL_BYTES && t->n_local == t->n &&
+         c->self->collectives <= WTL_COLLECTIVES_SMALL;
+}
+
+static wtl_line *line_of(const wtl_collective *c, int pe, uint32_t epoch)
+{
+  wtl_line *lines = (wtl_line *)(void *)(c->team->lines + (size_t)c->self->slot_of[pe] * c->team->lines_stride);
+  return &lines[epoch % WTL_SMALL_LINES];
+}
+
+uint32_t wtl_flat_begin(const wtl_collective *c)
+{
+  wtl_team *t = c->team;
+  if (t->small_epoch - t->small_read == WTL_SMALL_LINES) wtl_collective_barrier(c);
+  return ++t->small_epoch;
+}
+
+static void say(const wtl_collective *c, uint32_t epoch)
+{
+  wtl_line *mine = line_of(c, c->self->me, epoch);
+  memcpy(mine->bytes, c->source, wtl_collective_bytes(c));
+  atomic_store_explicit(&mine->said, epoch, memory_order_seq_cst);
+}
+
+void wtl_flat_wake(const wtl_collective *c)
+{
+  const wtl_team *t = c->team;
+  for (int i = 0; i < t->n_local; i++)
+    if (i != t->local_me) wtl_touch_control(c->self, t->local[i]);
+}
+
+typedef struct hearing {
+  wtl_line *line;
+  uint32_t epoch;
+} hearing;
+
+static bool is_said(void *arg)
+{
+  hearing *h = arg;
+  return atomic_load_explicit(&h->line->said, memory_order_acquire) == h->epoch;
+}
+
+/* What the team's PE `i` says. */
+static const char *hear(const wtl_collective *c, int i, uint32_t epoch)
+{
+  wtl_pe *self = c->self;
+  int pe = c->team->local[i];
+  hearing h = {line_of(c, pe, epoch), epoch};
+  if (is_said(&h)) return h.line->bytes;
+  bool apart = self->apart[self->slot_of[pe]];
+  (apart ? wtl_door_wait_apart : wtl_door_wait)(&self->door, c->site, WTL_WATCH_CONTROL, is_said, &h);
+  return h.line->bytes;
+}
+
+/* All PEs bring something. Where PEs outnumber cores: one wake-up when all have spoken, not one for each. */
+static bool say_all(const wtl_collective *c, uint32_t *epoch)
+{
+  wtl_team *t = c->team;
+  if (!fits(c) || t->n > MOST_SPEAKERS) return false;
+  *epoch = wtl_flat_begin(c);
+  say(c, *epoch);
+  if (c->self->central_barrier) {
+    wtl_collective_barrier(c);
+    t->small_read = t->small_epoch - 1; /* this one is read only now */
+  } else {
+    wtl_flat_wake(c);
+  }
+  return true;
+}
+
+bool wtl_reduce_flat(const wtl_collective *c)
+{
+  _Alignas(16) char sum[WTL_SMALL_BYTES];
+  size_t bytes = wtl_collective_bytes(c);
+  uint32_t epoch;
+  if (!say_all(c, &epoch)) return false;
+  memcpy(sum, hear(c, 0, epoch), bytes);
+  for (int i = 1; i < c->team->n; i++) c->combine(sum, hear(c, i, epoch), c->n);
+  memcpy(c->dest, sum, bytes);
+  return true;
+}
+
+bool wtl_gather_flat(const wtl_collective *c)
+{
+  size_t bytes = wtl_collective_bytes(c);
+  uint32_t epoch;
+  if (!say_all(c, &epoch)) return false;
+  for (int i = 0; i < c->team->n; i++) memcpy((char *)c->dest + (size_t)i * bytes, hear(c, i, epoch), bytes);
+  return true;
+}
+
+bool wtl_broadcast_flat(const wtl_collective *c)
+{
+  size_t bytes = wtl_collective_bytes(c);
+  if (!fits(c)) return false;
+  uint32_t epoch = wtl_flat_begin(c);
+  if (c->team->me != c->root) {
+    memcpy(c->dest, hear(c, c->root, epoch), bytes);
+    return true;
+  }
+  say(c, epoch);
+  wtl_flat_wake(c);
+  if (c->to_root && c->dest != c->source) memmove(c->dest, c->source, bytes);
+  return true;
+}
