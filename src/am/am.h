@@ -65,17 +65,19 @@ void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handle
  * has ended, unless this thread holds a mutex: the handler may want that. */
 void wtl_am_detach(wtl_pe *self, wtl_site *site, const char *call, int id);
 
-/* `call`: NULL where it is the runtime's own. `source` may be reused on return. `done`, if not NULL: is added 1 to when
- * the handler and its reply's handler have run. */
-void wtl_am_request(wtl_pe *self, wtl_site *site, const char *call, int pe, int id, const void *source, size_t n,
-                    uint64_t *done);
+/* A request. What is not wanted stays 0. */
+typedef struct wtl_am_request {
+  const char *call; /* for reports; NULL: the runtime's own */
+  int pe, id;       /* the handler `id` of PE `pe` */
+  const void *source;
+  size_t n;       /* bytes of payload at `source`, which may be reused on return */
+  void *target;   /* not NULL: the payload goes to this symmetric object first, and the handler finds it there */
+  uint64_t *done; /* not NULL: grows by 1 when the handler and its replies' handlers have run */
+  bool more;      /* others to this PE follow at once; the last of them, without `more`, asks for the end of all */
+} wtl_am_request;
 
-/* One of the runtime's own that come in a row. more: others follow at once, and the last of them asks for the end of all. */
-void wtl_am_request_of_row(wtl_pe *self, wtl_site *site, int pe, int id, const void *source, size_t n, bool more);
-
-/* The payload goes to the symmetric object `target` of `pe` first; the handler finds it there. */
-void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *target, const void *source, size_t n,
-                        uint64_t *done);
+/* Waits, running handlers, where too much is on its way. */
+void wtl_am_request_send(wtl_pe *self, wtl_site *site, const wtl_am_request *r);
 
 /* Only in a request's handler, with its token. */
 void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, size_t n, wtl_am_token token);

@@ -244,23 +244,23 @@ static bool count_sent(wtl_am *am, wtl_am_far *f, peer *p, size_t n, bool more, 
   return asks;
 }
 
-void wtl_am_far_request(wtl_am *am, wtl_site *site, int pe, int id, uint32_t counted, const void *target,
-                        const void *source, size_t n, bool more)
+void wtl_am_far_request(wtl_am *am, wtl_site *site, const wtl_am_request *r, uint32_t counted)
 {
   wtl_am_far *f = far_of(am);
   wtl_net *net = am->pe->net;
-  peer *p = &f->peers[pe];
+  peer *p = &f->peers[r->pe];
   sending s = {am, f, p};
   _Atomic uint32_t left = 0;
-  wtl_net_tag tag = {.b = pack(id, counted), .kind = REQUEST, .joins = true}, question;
-  if (target) tag = (wtl_net_tag){.a = wtl_far_place(am->pe, target).offset, .b = tag.b, .kind = LANDED};
+  wtl_net_tag tag = {.b = pack(r->id, counted), .kind = REQUEST, .joins = true}, question;
+  if (r->target) tag = (wtl_net_tag){.a = wtl_far_place(am->pe, r->target).offset, .b = tag.b, .kind = LANDED};
   wait_for(am, site, has_room, &s);
-  bool asks = count_sent(am, f, p, n, more, &question), held = asks || p->asks;
-  bool takes_it_along = asks && !target && n > WTL_NET_MERGED; /* shorter ones share a message with the question */
+  bool asks = count_sent(am, f, p, r->n, r->more, &question), held = asks || p->asks;
+  bool takes_it_along =
+      asks && !r->target && r->n > WTL_NET_MERGED; /* shorter ones share a message with the question */
   if (takes_it_along) tag = (wtl_net_tag){.a = question.a, .b = tag.b, .kind = ASKING};
-  wtl_net_message(net, pe, tag, source, n, held, n > WTL_NET_MERGED ? &left : NULL);
+  wtl_net_message(net, r->pe, tag, r->source, r->n, held, r->n > WTL_NET_MERGED ? &left : NULL);
   if (asks && !takes_it_along)
-    wtl_net_message(net, pe, question, NULL, 0, false, NULL);
+    wtl_net_message(net, r->pe, question, NULL, 0, false, NULL);
   else if (!asks && held && !p->asks)
     wtl_net_push(net); /* the answer came meanwhile, and this is what nobody else would send on */
   wait_for(am, site, is_zero, &left);

@@ -24,9 +24,8 @@ bool wtl_am_far_message(void *self, int from, wtl_net_tag tag, const void *data,
 void *wtl_am_far_room(void *self, int from, wtl_net_tag tag, size_t n);
 void wtl_am_far_landed(void *self, int from, wtl_net_tag tag, void *room, size_t n);
 
-/* target: NULL, or the symmetric object where the payload goes. more: another one follows at once. */
-void wtl_am_far_request(wtl_am *am, wtl_site *site, int pe, int id, uint32_t counted, const void *target,
-                        const void *source, size_t n, bool more);
+/* counted: 0, or this PE's number for who counts its end. */
+void wtl_am_far_request(wtl_am *am, wtl_site *site, const wtl_am_request *r, uint32_t counted);
 void wtl_am_far_reply(wtl_am *am, int pe, int id, uint32_t counted, const void *source, size_t n);
 void wtl_am_far_say_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies);
 

@@ -171,45 +171,64 @@ static void copy(char *to, const void *from, size_t n)
     memcpy(to, from, n);
 }
 
-/* Fills in a claimed slot, lets it be seen and tells its target. */
-static void post(wtl_am *am, int pe, const wtl_am_claim *c, enum wtl_am_kind kind, int id, uint32_t counted, size_t n)
+/* A message to a PE of this node. */
+typedef struct outgoing {
+  enum wtl_am_way way;
+  int pe, id;
+  uint32_t counted;
+  const char *data;
+  size_t n, sent;  /* bytes, and how many of them have left in pieces */
+  uint64_t serial; /* of one in pieces */
+} outgoing;
+
+/* Claims a place in the target's ring for `n` bytes; false: there is no room. */
+static inline bool claim(wtl_am *am, const outgoing *m, size_t n, bool beside, wtl_am_claim *c)
 {
-  wtl_control *there = wtl_control_of(am->pe, pe);
+  int slot = am->pe->slot_of[m->pe];
+  return wtl_am_claim_place(wtl_am_ring_of(am, slot, m->way), &am->known[m->way][slot], n, beside, c);
+}
+
+/* Fills in a claimed slot, shows it and wakes its target. */
+static void post(wtl_am *am, const outgoing *m, const wtl_am_claim *c, enum wtl_am_kind kind, size_t n)
+{
+  wtl_control *there = wtl_control_of(am->pe, m->pe);
   c->slot->from = (uint16_t)am->pe->slot;
   c->slot->kind = (uint16_t)kind;
-  c->slot->handler = id;
+  c->slot->handler = m->id;
   c->slot->n = (uint32_t)n;
-  c->slot->counted = counted;
+  c->slot->counted = m->counted;
   wtl_am_announce(&there->bell);
   wtl_am_show(c);
   wtl_am_wake(there);
 }
 
-/* A message, or a piece of one, of at most WTL_AM_PIECE bytes; false: there is no room. */
-static inline bool send_one(wtl_am *am, int pe, enum wtl_am_way way, int id, uint32_t counted,
-                            const wtl_am_piece *piece, const char *from, size_t n, uint32_t *position)
+static bool send_pieces(wtl_am *am, outgoing *m, wtl_am_claim *c)
 {
-  int slot = am->pe->slot_of[pe];
-  wtl_am_claim c;
-  if (!wtl_am_claim_place(wtl_am_ring_of(am, slot, way), &am->known[way][slot], n, piece != NULL, &c)) return false;
-  if (piece) memcpy(c.slot->bytes, piece, sizeof *piece);
-  copy(c.payload, from, n);
-  post(am, pe, &c, piece ? WTL_AM_PART : WTL_AM_WHOLE, id, counted, n);
-  *position = c.position;
+  for (size_t step; m->sent < m->n; m->sent += step) {
+    size_t left = m->n - m->sent;
+    wtl_am_piece piece = {m->n, m->sent, m->serial};
+    step = left < WTL_AM_PIECE ? left : WTL_AM_PIECE;
+    if (!claim(am, m, step, true, c)) return false;
+    memcpy(c->slot->bytes, &piece, sizeof piece);
+    memcpy(c->payload, m->data + m->sent, step);
+    post(am, m, c, WTL_AM_PART, step);
+  }
   return true;
 }
 
-bool wtl_am_send_local(wtl_am *am, int pe, enum wtl_am_way way, int id, uint32_t counted, uint64_t serial,
-                       const char *from, size_t n, size_t *sent, uint32_t *position)
+/* All of a message, or what is left of it. `c` is the last place that it took. False: the ring is full. */
+static inline bool send_local(wtl_am *am, outgoing *m, wtl_am_claim *c)
 {
-  if (WTL_LIKELY(n <= WTL_AM_PIECE)) return send_one(am, pe, way, id, counted, NULL, from, n, position);
-  while (*sent < n) {
-    size_t left = n - *sent, step = left < WTL_AM_PIECE ? left : WTL_AM_PIECE;
-    wtl_am_piece piece = {n, *sent, serial};
-    if (!send_one(am, pe, way, id, counted, &piece, from + *sent, step, position)) return false;
-    *sent += step;
-  }
+  if (WTL_UNLIKELY(m->n > WTL_AM_PIECE)) return send_pieces(am, m, c);
+  if (!claim(am, m, m->n, false, c)) return false;
+  copy(c->payload, m->data, m->n);
+  post(am, m, c, WTL_AM_WHOLE, m->n);
   return true;
+}
+
+static inline uint64_t new_serial(wtl_am *am, size_t n)
+{
+  return WTL_UNLIKELY(n > WTL_AM_PIECE) ? ++am->serial : 0;
 }
 
 /* This PE's last request to `slot` is the one at `position`, or a later one of another thread's. */
@@ -287,92 +306,76 @@ static inline void note_unquiet(wtl_am *am, int id)
   if (id >= WTL_AM_FIRST_ID) atomic_store_explicit(&am->unquiet, 1, memory_order_release);
 }
 
-static inline void request(wtl_pe *self, wtl_site *site, const char *call, int pe, int id, const void *source, size_t n,
-                           uint64_t *done, bool more)
+/* To a PE of this node, where the payload may go straight to the target. */
+static inline void request_local(wtl_am *am, wtl_site *site, const wtl_am_request *r, uint32_t counted)
 {
-  wtl_am *am = self->am;
-  int slot = self->slot_of[pe];
-  if (WTL_UNLIKELY(self->settings.am_debug.on) && call) wtl_am_order_waits(self, call);
-  uint32_t counted = counted_by(am, done), position;
-  size_t sent = 0;
-  if (WTL_UNLIKELY(slot < 0)) {
-    wtl_am_far_request(am, site, pe, id, counted, NULL, source, n, more);
-    note_unquiet(am, id);
-    return;
-  }
-  need_tables(am);
-  uint64_t serial = n > WTL_AM_PIECE ? ++am->serial : 0;
-  while (WTL_UNLIKELY(!wtl_am_send_local(am, pe, WTL_AM_REQUESTS, id, counted, serial, source, n, &sent, &position)))
-    wtl_am_wait_for_room(am, site, slot);
-  note_last(am, slot, position);
-  note_unquiet(am, id);
-}
-
-void wtl_am_request(wtl_pe *self, wtl_site *site, const char *call, int pe, int id, const void *source, size_t n,
-                    uint64_t *done)
-{
-  request(self, site, call, pe, id, source, n, done, false);
-}
-
-void wtl_am_request_of_row(wtl_pe *self, wtl_site *site, int pe, int id, const void *source, size_t n, bool more)
-{
-  request(self, site, NULL, pe, id, source, n, NULL, more);
-}
-
-void wtl_am_request_put(wtl_pe *self, wtl_site *site, int pe, int id, void *target, const void *source, size_t n,
-                        uint64_t *done)
-{
-  wtl_am *am = self->am;
-  int slot = self->slot_of[pe];
-  if (WTL_UNLIKELY(self->settings.am_debug.on)) wtl_am_order_waits(self, "shmemx_am_request_put");
-  uint32_t counted = counted_by(am, done);
+  wtl_pe *self = am->pe;
+  int slot = self->slot_of[r->pe];
+  outgoing m = {WTL_AM_REQUESTS, r->pe, r->id, counted, r->source, r->n, 0, new_serial(am, r->n)};
   wtl_am_claim c;
-  if (slot < 0) {
-    wtl_am_far_request(am, site, pe, id, counted, target, source, n, false);
-    note_unquiet(am, id);
-    return;
-  }
   need_tables(am);
-  char *to = wtl_remote(self, target, pe);
-  wtl_am_ring *ring = wtl_am_ring_of(am, slot, WTL_AM_REQUESTS);
-  if (n) wtl_store_bytes(to, source, n);
-  while (!wtl_am_claim_place(ring, &am->known[WTL_AM_REQUESTS][slot], 0, false, &c))
-    wtl_am_wait_for_room(am, site, slot);
-  wtl_am_landing where = {(uint64_t)(to - (self->slices + (size_t)slot * self->stride)), n};
-  memcpy(c.slot->bytes, &where, sizeof where);
-  post(am, pe, &c, WTL_AM_LANDED, id, counted, 0);
+  if (r->target) {
+    char *to = wtl_remote(self, r->target, r->pe);
+    wtl_am_landing where = {(uint64_t)(to - (self->slices + (size_t)slot * self->stride)), r->n};
+    if (r->n) wtl_store_bytes(to, r->source, r->n);
+    while (!claim(am, &m, 0, false, &c)) wtl_am_wait_for_room(am, site, slot);
+    memcpy(c.slot->bytes, &where, sizeof where);
+    post(am, &m, &c, WTL_AM_LANDED, 0);
+  } else {
+    while (WTL_UNLIKELY(!send_local(am, &m, &c))) wtl_am_wait_for_room(am, site, slot);
+  }
   note_last(am, slot, c.position);
-  note_unquiet(am, id);
+}
+
+void wtl_am_request_send(wtl_pe *self, wtl_site *site, const wtl_am_request *r)
+{
+  wtl_am *am = self->am;
+  if (WTL_UNLIKELY(self->settings.am_debug.on) && r->call) wtl_am_order_waits(self, r->call);
+  uint32_t counted = counted_by(am, r->done);
+  if (WTL_UNLIKELY(self->slot_of[r->pe] < 0))
+    wtl_am_far_request(am, site, r, counted);
+  else
+    request_local(am, site, r, counted);
+  note_unquiet(am, r->id);
 }
 
 /* --- replies ------------------------------------------------------------------------------------------------------ */
 
+/* A reply for which there was no room yet, or word that a counted request is done and had so many replies. */
+struct wtl_am_kept {
+  struct wtl_am_kept *next;
+  outgoing m;
+  bool is_reply;
+  char data[];
+};
+
 static void watch_kept(wtl_am *am)
 {
-  wtl_am_watch_room(am, am->kept ? am->pe->slot_of[am->kept->pe] : -1);
+  wtl_am_watch_room(am, am->kept ? am->pe->slot_of[am->kept->m.pe] : -1);
 }
 
-/* A reply that finds no room is kept; what comes after it, too. */
-static void keep(wtl_am *am, wtl_am_kept what, const void *source)
+static bool post_counted(wtl_am *am, const outgoing *m)
 {
-  const size_t n = what.n;
-  wtl_am_kept *k = malloc(sizeof *k + n);
-  if (!k) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to keep a reply of %zu bytes to PE %d", n, what.pe);
-  *k = what;
-  if (source) memcpy(k->data, source, n);
+  wtl_am_claim c;
+  if (!claim(am, m, 0, false, &c)) return false;
+  post(am, m, &c, WTL_AM_COUNTED, 0);
+  return true;
+}
+
+/* Kept where there is no room; what comes after it, too. */
+static void send_or_keep(wtl_am *am, outgoing m, bool is_reply)
+{
+  wtl_am_claim c;
+  need_tables(am);
+  if (!am->kept && (is_reply ? send_local(am, &m, &c) : post_counted(am, &m))) return;
+  wtl_am_kept *k = malloc(sizeof *k + m.n);
+  if (!k) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to keep a reply of %zu bytes to PE %d", m.n, m.pe);
+  *k = (wtl_am_kept){.m = m, .is_reply = is_reply};
+  if (m.n) memcpy(k->data, m.data, m.n);
+  k->m.data = k->data;
   *am->kept_end = k;
   am->kept_end = &k->next;
   watch_kept(am);
-}
-
-static bool post_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies)
-{
-  int slot = am->pe->slot_of[pe];
-  wtl_am_claim c;
-  if (!wtl_am_claim_place(wtl_am_ring_of(am, slot, WTL_AM_REPLIES), &am->known[WTL_AM_REPLIES][slot], 0, false, &c))
-    return false;
-  post(am, pe, &c, WTL_AM_COUNTED, (int)replies, counted, 0);
-  return true;
 }
 
 void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, size_t n, wtl_am_token token)
@@ -380,7 +383,6 @@ void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, si
   wtl_am *am = self->am;
   wtl_am_thread *now = &wtl_am_here;
   int pe = (int)(uint32_t)token;
-  uint32_t position;
   if (!now->runs)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: called outside of a handler; only a request's handler may reply", wtl_here(call));
   if ((const char *)__builtin_frame_address(0) > now->frame) wtl_am_refuse_in_handler(call);
@@ -391,38 +393,26 @@ void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, si
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: the token is not that of the request which handler %d runs for", wtl_here(call),
                 now->id);
   now->replies++;
-  if (self->slot_of[pe] < 0) {
+  if (self->slot_of[pe] < 0)
     wtl_am_far_reply(am, pe, id, now->counted, source, n);
-    return;
-  }
-  need_tables(am);
-  uint64_t serial = n > WTL_AM_PIECE ? ++am->serial : 0;
-  wtl_am_kept kept = {.pe = pe, .id = id, .counted = now->counted, .serial = serial, .n = n, .has_id = true};
-  if (am->kept ||
-      !wtl_am_send_local(am, pe, WTL_AM_REPLIES, id, kept.counted, serial, source, n, &kept.sent, &position))
-    keep(am, kept, source);
+  else
+    send_or_keep(am, (outgoing){WTL_AM_REPLIES, pe, id, now->counted, source, n, 0, new_serial(am, n)}, true);
 }
 
 void wtl_am_say_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies)
 {
-  if (am->pe->slot_of[pe] < 0) {
+  if (am->pe->slot_of[pe] < 0)
     wtl_am_far_say_counted(am, pe, counted, replies);
-    return;
-  }
-  need_tables(am);
-  if (am->kept || !post_counted(am, pe, counted, replies))
-    keep(am, (wtl_am_kept){.pe = pe, .counted = counted, .replies = replies}, NULL);
+  else
+    send_or_keep(am, (outgoing){.way = WTL_AM_REPLIES, .pe = pe, .id = (int)replies, .counted = counted}, false);
 }
 
 bool wtl_am_send_kept(wtl_am *am)
 {
   bool any = false;
-  uint32_t position;
+  wtl_am_claim c;
   for (wtl_am_kept *k; (k = am->kept) != NULL; any = true) {
-    bool left = k->has_id ? wtl_am_send_local(am, k->pe, WTL_AM_REPLIES, k->id, k->counted, k->serial, k->data, k->n,
-                                              &k->sent, &position)
-                          : post_counted(am, k->pe, k->counted, k->replies);
-    if (!left) break;
+    if (!(k->is_reply ? send_local(am, &k->m, &c) : post_counted(am, &k->m))) break;
     if (!(am->kept = k->next)) am->kept_end = &am->kept;
     free(k);
   }

@@ -28,17 +28,7 @@ typedef struct wtl_am_message {
   size_t n;
 } wtl_am_message;
 
-/* A reply for which there was no room yet. */
-typedef struct wtl_am_kept {
-  struct wtl_am_kept *next;
-  int pe, id;
-  uint32_t counted;
-  uint64_t serial;
-  size_t n, sent;   /* sent: bytes of it that have left in pieces */
-  bool has_id;      /* else it only says that a counted request is done, */
-  uint32_t replies; /* and had so many */
-  char data[];
-} wtl_am_kept;
+typedef struct wtl_am_kept wtl_am_kept; /* a reply for which there was no room yet (am_send.c) */
 
 /* A message of which pieces have come. */
 typedef struct wtl_am_whole {
@@ -163,9 +153,5 @@ static inline void wtl_am_wake(wtl_control *there)
   if (wtl_bell_has_sleeper(&there->bell)) wtl_bell_ring(&there->bell);
   if (wtl_bell_has_sleeper(&there->am_bell)) wtl_bell_ring(&there->am_bell);
 }
-
-/* am.c: sends a piece, or all, of a message to a PE of this node; false if its ring is full. `sent`: bytes that have left. */
-bool wtl_am_send_local(wtl_am *am, int pe, enum wtl_am_way way, int id, uint32_t counted, uint64_t serial,
-                       const char *from, size_t n, size_t *sent, uint32_t *position);
 
 #endif

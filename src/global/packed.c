@@ -109,7 +109,9 @@ static void send(wtl_pe *self, wtl_site *site, const wtl_packed *how, message *m
   bool is_get = how->op == WTL_PACKED_GET;
   memcpy(m->bytes, &m->head, sizeof m->head);
   if (is_get) atomic_fetch_add_explicit(&r->by_packed, 1, memory_order_relaxed);
-  wtl_am_request_of_row(self, site, how->pe, WTL_AM_PACKED, m->bytes, m->used, more || is_get);
+  wtl_am_request_send(
+      self, site,
+      &(wtl_am_request){.pe = how->pe, .id = WTL_AM_PACKED, .source = m->bytes, .n = m->used, .more = more || is_get});
   /* After it: another thread's fence must not take for done what has not been sent. */
   if (!is_get) atomic_fetch_add_explicit(&self->global->packed[how->pe], 1, memory_order_relaxed);
 }

@@ -107,7 +107,8 @@ void wtl_post(wtl_pe *self, wtl_site *site, int pe, uint64_t context, int64_t ta
   uint64_t serial = atomic_fetch_add_explicit(&self->posted->sent[pe], 1, memory_order_relaxed);
   memcpy(m, &(address){context, tag, serial}, sizeof(address));
   if (n) memcpy(m + sizeof(address), data, n);
-  wtl_am_request(self, site, NULL, pe, WTL_AM_POSTED, m, sizeof(address) + n, NULL);
+  wtl_am_request_send(self, site,
+                      &(wtl_am_request){.pe = pe, .id = WTL_AM_POSTED, .source = m, .n = sizeof(address) + n});
   if (m != small) free(m);
 }
 

@@ -213,15 +213,20 @@ static void send_myself(fuzz_input *in)
   size_t n = fuzz_below(in, TO_MYSELF);
   int id = fuzz_below(in, 4) ? CHECKS : ATTACHED_LATER;
   for (size_t i = 0; i < n; i++) bytes[i] = (unsigned char)(i * 7 + n);
-  wtl_am_request(&self, &site, "request", ME, id, bytes, n, fuzz_below(in, 2) ? &done : NULL);
+  uint64_t *counter = fuzz_below(in, 2) ? &done : NULL;
+  wtl_am_request_send(
+      &self, &site, &(wtl_am_request){.call = "request", .pe = ME, .id = id, .source = bytes, .n = n, .done = counter});
 }
 
 static void send_other(fuzz_input *in)
 {
   static char bytes[2 * WTL_NET_MERGED];
   static uint64_t done;
-  wtl_am_request(&self, &site, "request", SENDER, 1, bytes, fuzz_below(in, WTL_NET_MERGED),
-                 fuzz_below(in, 2) ? &done : NULL);
+  uint64_t *counter = fuzz_below(in, 2) ? &done : NULL;
+  size_t n = fuzz_below(in, WTL_NET_MERGED);
+  wtl_am_request_send(
+      &self, &site,
+      &(wtl_am_request){.call = "request", .pe = SENDER, .id = 1, .source = bytes, .n = n, .done = counter});
 }
 
 /* --- what arrives ------------------------------------------------------------------------------------------------- */
