@@ -94,14 +94,6 @@ wtl_team *wtl_active_set_of(const wtl_frame *f, wtl_team *set, int start, int lo
 
 /* --- teams -------------------------------------------------------------------------------------------------------- */
 
-/* One of the teams that a split makes, of the parent's PEs `pes`. */
-typedef struct part {
-  wtl_range pes;
-  const shmem_team_config_t *config;
-  long mask;
-  shmem_team_t *out;
-} part;
-
 static bool is_within(const wtl_range *p, int n)
 {
   long long last = p->start + (long long)p->stride * (p->n - 1);
@@ -115,12 +107,12 @@ static uint64_t words_of(uint64_t a, uint64_t b, uint64_t c)
   return ((a * odd + b) * odd + c) * odd;
 }
 
-static void make(wtl_frame *f, wtl_team *parent, const part *p, int room, const int *node_of)
+static void make(wtl_frame *f, const wtl_split *s, const wtl_new_team *p, int room)
 {
-  if (!wtl_range_has(&p->pes, parent->me)) return;
-  wtl_team *t = wtl_team_make(f->self, parent, p->pes.start, p->pes.stride, p->pes.n, room, node_of);
+  if (!wtl_range_has(&p->pes, s->parent->me)) return;
+  wtl_team *t = wtl_team_make(f->self, s, &p->pes, room);
   if (p->mask & SHMEM_TEAM_NUM_CONTEXTS) t->n_contexts = p->config->num_contexts;
-  *p->out = (shmem_team_t)t->handle;
+  *p->team = (shmem_team_t)t->handle;
 }
 
 /* A team has the same place on all its PEs. */
@@ -131,26 +123,22 @@ static void say_no_place(const wtl_frame *f)
           wtl_call_here(f->call), WTL_MOST_TEAMS - WTL_FIRST_ROOM);
 }
 
-/*
- * Collective over the parent. The parts are made of `members`, who pass the same `words`; PEs may have different parts, as
- * long as those that share a PE do not differ. No part: there can be no such team.
- */
-static int split(wtl_frame *f, wtl_team *parent, uint64_t words, const wtl_range *members, const part parts[], int n)
+/* Makes the `s->n` teams; none: there can be no such team. */
+static int split(wtl_frame *f, wtl_split *s, const wtl_new_team *const teams[])
 {
   wtl_pe *self = f->self;
-  int rooms[2], rc, *node_of = malloc((size_t)parent->n * sizeof *node_of);
-  for (int i = 0; i < n; i++) *parts[i].out = SHMEM_TEAM_INVALID;
-  if (WTL_UNLIKELY(self->compares)) wtl_compare_meeting(f->self, f->site, f->call, parent, &(wtl_meeting){0});
-  if (!node_of) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for a team", wtl_call_here(f->call));
-  rc = wtl_team_agree(self, f->site, parent, words, members, n, rooms, node_of);
+  if (WTL_UNLIKELY(self->compares)) wtl_compare_meeting(self, f->site, f->call, s->parent, &(wtl_meeting){0});
+  s->node_of = malloc((size_t)s->parent->n * sizeof *s->node_of);
+  if (!s->node_of) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for a team", wtl_call_here(f->call));
+  int rc = wtl_team_agree(self, f->site, s);
   if (rc > 0)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs do not ask alike: PE %d passes other values than this one",
                 wtl_call_here(f->call), rc - 1);
-  if (rc < 0 && parent->me == members->start) say_no_place(f);
-  for (int i = 0; rc == 0 && i < n; i++) make(f, parent, &parts[i], rooms[i], node_of);
-  wtl_teams_made(self, f->site, parent);
-  free(node_of);
-  return n ? rc : -1;
+  if (rc < 0 && s->parent->me == s->members.start) say_no_place(f);
+  for (int i = 0; rc == 0 && i < s->n; i++) make(f, s, teams[i], s->rooms[i]);
+  wtl_teams_made(self, f->site, s->parent);
+  free(s->node_of);
+  return s->n ? rc : -1;
 }
 
 static void check_config(const wtl_frame *f, const shmem_team_config_t *config, long mask)
@@ -159,42 +147,41 @@ static void check_config(const wtl_frame *f, const shmem_team_config_t *config, 
   wtl_check_local(f, "config", config, mask ? sizeof *config : 0);
 }
 
-/* That of a team to be made: there it is read. */
-static void check_new_config(const wtl_frame *f, const shmem_team_config_t *config, long mask)
+/* That of a team to be made is read. */
+static void check_new_team(const wtl_frame *f, const wtl_new_team *p)
 {
-  check_config(f, config, mask);
-  if (mask && f->self->check)
-    wtl_check_that(f, config->num_contexts >= 0, "num_contexts", config->num_contexts, "0 and more");
+  check_config(f, p->config, p->mask);
+  if (p->mask && f->self->check)
+    wtl_check_that(f, p->config->num_contexts >= 0, "num_contexts", p->config->num_contexts, "0 and more");
 }
 
-int wtl_shmem_split_strided(wtl_frame *f, shmem_team_t parent, int start, int stride, int size,
-                            const shmem_team_config_t *config, long mask, shmem_team_t *out)
+int wtl_shmem_split_strided(wtl_frame *f, shmem_team_t parent, const wtl_new_team *p)
 {
   wtl_team *t = wtl_team_or_none(f, "parent_team", parent);
-  const part p = {{start, stride, size}, config, mask, out};
-  uint64_t words = words_of((uint32_t)start, (uint32_t)stride, (uint32_t)size);
-  check_new_config(f, config, mask);
-  *out = SHMEM_TEAM_INVALID;
+  wtl_split s = {.parent = t, .members = p->pes, .n = 1};
+  s.words = words_of((uint32_t)p->pes.start, (uint32_t)p->pes.stride, (uint32_t)p->pes.n);
+  check_new_team(f, p);
+  *p->team = SHMEM_TEAM_INVALID;
   if (!t) return -1;
-  if (!is_within(&p.pes, t->n)) return split(f, t, words, &(wtl_range){.stride = 1, .n = t->n}, &p, 0);
   /* Programs split a team into several by one call, each PE for its own: what concerns others is not compared. */
-  return split(f, t, words, &p.pes, &p, 1);
+  if (!is_within(&p->pes, t->n)) s.members = (wtl_range){.stride = 1, .n = t->n}, s.n = 0;
+  return split(f, &s, &p);
 }
 
-int wtl_shmem_split_2d(wtl_frame *f, shmem_team_t parent, int xrange, const shmem_team_config_t *xconfig, long xmask,
-                       shmem_team_t *xteam, const shmem_team_config_t *yconfig, long ymask, shmem_team_t *yteam)
+int wtl_shmem_split_2d(wtl_frame *f, shmem_team_t parent, int xrange, wtl_new_team *row, wtl_new_team *column)
 {
   wtl_team *t = wtl_team_or_none(f, "parent_team", parent);
-  check_new_config(f, xconfig, xmask);
-  check_new_config(f, yconfig, ymask);
-  *xteam = *yteam = SHMEM_TEAM_INVALID;
+  check_new_team(f, row);
+  check_new_team(f, column);
+  *row->team = *column->team = SHMEM_TEAM_INVALID;
   if (!t || xrange < 1) return -1;
-  int width = xrange < t->n ? xrange : t->n, x = t->me % width, row = t->me - x, left = t->n - row;
-  const part parts[] = {{{row, 1, left < width ? left : width}, xconfig, xmask, xteam},
-                        {{x, width, (t->n - x + width - 1) / width}, yconfig, ymask, yteam}};
-  const wtl_range all = {.stride = 1,
-                         .n = t->n}; /* a row's place and a column's may not be the same where they cross */
-  return split(f, t, words_of((uint32_t)xrange, 2, 2), &all, parts, 2);
+  int width = xrange < t->n ? xrange : t->n, x = t->me % width, first = t->me - x, left = t->n - first;
+  row->pes = (wtl_range){first, 1, left < width ? left : width};
+  column->pes = (wtl_range){x, width, (t->n - x + width - 1) / width};
+  /* The room of a row and that of a column may not be the same where they cross: all PEs agree on both. */
+  wtl_split s = {.parent = t, .members = {.stride = 1, .n = t->n}, .n = 2};
+  s.words = words_of((uint32_t)xrange, 2, 2);
+  return split(f, &s, (const wtl_new_team *const[]){row, column});
 }
 
 int wtl_shmem_get_config(wtl_frame *f, shmem_team_t team, long mask, shmem_team_config_t *config)

@@ -5,11 +5,17 @@
 #include "shmem.h"
 #include "shmem/shmem_front.h"
 
-/* Results as the standard has them: 0, or not 0 where there is no new team. */
-int wtl_shmem_split_strided(wtl_frame *f, shmem_team_t parent, int start, int stride, int size,
-                            const shmem_team_config_t *config, long mask, shmem_team_t *out);
-int wtl_shmem_split_2d(wtl_frame *f, shmem_team_t parent, int xrange, const shmem_team_config_t *xconfig, long xmask,
-                       shmem_team_t *xteam, const shmem_team_config_t *yconfig, long ymask, shmem_team_t *yteam);
+/* A team to be made. */
+typedef struct wtl_new_team {
+  wtl_range pes; /* of the parent */
+  const shmem_team_config_t *config;
+  long mask;
+  shmem_team_t *team; /* gets the handle */
+} wtl_new_team;
+
+/* Results as the standard has them: 0, or not 0 where there is no new team. split_2d fills in the PEs of both. */
+int wtl_shmem_split_strided(wtl_frame *f, shmem_team_t parent, const wtl_new_team *p);
+int wtl_shmem_split_2d(wtl_frame *f, shmem_team_t parent, int xrange, wtl_new_team *row, wtl_new_team *column);
 int wtl_shmem_get_config(wtl_frame *f, shmem_team_t team, long mask, shmem_team_config_t *config);
 void wtl_shmem_team_destroy(wtl_frame *f, shmem_team_t team);
 int wtl_shmem_translate(wtl_frame *f, shmem_team_t from, int pe, shmem_team_t to);

@@ -96,7 +96,7 @@ wtl_team *wtl_team_find(const wtl_pe *self, uintptr_t handle)
 }
 
 /* Who of the team is on this node, and who leads it on each node: the first of its PEs there. */
-static void find_places(wtl_pe *self, wtl_team *t, int start, int stride, const int *node_of)
+static void find_places(wtl_pe *self, wtl_team *t, const wtl_split *s, const wtl_range *pes)
 {
   int *local, *leader, *index;
   need_memory(t->owned = calloc((size_t)t->n * 3, sizeof *t->owned));
@@ -104,7 +104,7 @@ static void find_places(wtl_pe *self, wtl_team *t, int start, int stride, const 
   t->leader = leader = local + t->n;
   index = leader + t->n; /* the node's number in the job, of each leader */
   for (int i = 0; i < t->n; i++) {
-    int pe = wtl_team_pe(self, t, i), node = node_of[start + i * stride], k = 0;
+    int pe = wtl_team_pe(self, t, i), node = s->node_of[pes->start + i * pes->stride], k = 0;
     if (self->slot_of[pe] >= 0) {
       if (pe == self->me) t->local_me = t->n_local;
       local[t->n_local++] = pe;
@@ -117,15 +117,16 @@ static void find_places(wtl_pe *self, wtl_team *t, int start, int stride, const 
   }
 }
 
-wtl_team *wtl_team_make(wtl_pe *self, wtl_team *parent, int start, int stride, int n, int room, const int *node_of)
+wtl_team *wtl_team_make(wtl_pe *self, const wtl_split *s, const wtl_range *pes, int room)
 {
   wtl_team *t = &self->teams[room];
+  const wtl_team *parent = s->parent;
   uint32_t generation = t->generation + 1;
-  *t = (wtl_team){.n = n, .of_node = parent->of_node, .generation = generation};
-  t->start = parent->start + start * parent->stride;
-  t->stride = stride * parent->stride;
+  *t = (wtl_team){.n = pes->n, .of_node = parent->of_node, .generation = generation};
+  t->start = parent->start + pes->start * parent->stride;
+  t->stride = pes->stride * parent->stride;
   t->me = wtl_team_number(self, t, self->me);
-  find_places(self, t, start, stride, node_of);
+  find_places(self, t, s, pes);
   move_in(self, t, room);
   memset(wtl_room_of(self, self->me, room), 0, offsetof(wtl_room, stage));
   t->handle = (uintptr_t)generation << GENERATION_SHIFT | (uintptr_t)room;

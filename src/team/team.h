@@ -38,17 +38,25 @@ typedef struct wtl_range {
 
 bool wtl_range_has(const wtl_range *r, int pe);
 
-/*
- * Collective over `parent`: finds `n` rooms (0 to 2) for teams among the PEs `members` of its own, whose `words` describe
- * the request. 0, and the rooms in rooms[], which all members find alike; -1 if the members do not all have as many free;
- * or 1 + a PE of `members` whose `words` are not this one's (if this PE is a member). On 0 and -1 node_of[i] is the node of
- * the parent's PE i. wtl_teams_made must follow. Several threads may be in it, each with a parent of its own.
- */
-int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t words, const wtl_range *members, int n,
-                   int rooms[], int node_of[]);
+/* A team that is split, as one of its PEs asks for it. */
+typedef struct wtl_split {
+  wtl_team *parent;
+  wtl_range members; /* the parent's PEs that find the rooms together: those of the new teams are among them */
+  uint64_t words;    /* what was asked for: the same number on all members */
+  int n;             /* new teams of this PE, 0 to 2 */
+  int rooms[2];      /* wtl_team_agree's result: a room for each, the same on all members */
+  int *node_of;      /* likewise: the node of each PE of the parent; the caller's memory */
+} wtl_split;
 
-/* Makes the team of parent's PEs start, start + stride, ... (n of them, this PE among them) in `room`. */
-wtl_team *wtl_team_make(wtl_pe *self, wtl_team *parent, int start, int stride, int n, int room, const int *node_of);
+/*
+ * Collective over the parent: finds the rooms and the nodes. Returns 0; -1 if the members do not all have as many rooms
+ * free; or 1 + a member whose `words` are not this one's (if this PE is a member). wtl_teams_made must follow. Several
+ * threads may be in it, each with a parent of its own.
+ */
+int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_split *s);
+
+/* Makes the team of the parent's `pes`, this PE among them, in `room`. */
+wtl_team *wtl_team_make(wtl_pe *self, const wtl_split *s, const wtl_range *pes, int room);
 
 /* Ends what wtl_team_agree began: from now on the new teams may meet. */
 void wtl_teams_made(wtl_pe *self, wtl_site *site, wtl_team *parent);

@@ -49,12 +49,12 @@ typedef struct agreement {
 } agreement;
 
 /* What all PEs of the parent say. */
-static agreement hear(wtl_pe *self, wtl_site *site, const wtl_team *parent, uint64_t words, const wtl_range *members,
-                      int node_of[])
+static agreement hear(wtl_pe *self, wtl_site *site, const wtl_split *s)
 {
+  const wtl_team *parent = s->parent;
   agreement a = {.free_rooms = UINT64_MAX, .chooses = true, .other = -1};
   size_t offset = wtl_room_offset(parent->room) + offsetof(wtl_room, said);
-  bool is_member = wtl_range_has(members, parent->me);
+  bool is_member = wtl_range_has(&s->members, parent->me);
   for (int i = 0; i < parent->n; i++) {
     int pe = wtl_team_pe(self, parent, i);
     uint64_t said[NODE + 1];
@@ -62,18 +62,18 @@ static agreement hear(wtl_pe *self, wtl_site *site, const wtl_team *parent, uint
       memcpy(said, wtl_room_of(self, pe, parent->room)->said, sizeof said);
     else
       wtl_far_room_get(self, site, said, sizeof said, pe, offset);
-    node_of[i] = (int)said[NODE];
+    s->node_of[i] = (int)said[NODE];
     a.chooses = a.chooses && said[FREE_ROOMS] != NOT_NOW;
-    if (!wtl_range_has(members, i)) continue;
+    if (!wtl_range_has(&s->members, i)) continue;
     a.free_rooms &= said[FREE_ROOMS];
-    if (is_member && said[WORDS] != words) a.other = pe;
+    if (is_member && said[WORDS] != s->words) a.other = pe;
   }
   return a;
 }
 
-int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t words, const wtl_range *members, int n,
-                   int rooms[], int node_of[])
+int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_split *s)
 {
+  wtl_team *parent = s->parent;
   uint64_t *mine = wtl_room_of(self, self->me, parent->room)->said;
   agreement all;
   /* Nobody chooses before all have come: they may come to another thread's split first, and that would wait for this one. */
@@ -81,17 +81,17 @@ int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_team *parent, uint64_t word
   for (;;) {
     bool chooses = may_choose(self, parent);
     mine[FREE_ROOMS] = chooses ? ~self->rooms_taken : NOT_NOW;
-    mine[WORDS] = words;
+    mine[WORDS] = s->words;
     mine[NODE] = (uint64_t)self->boot.node;
     wtl_team_barrier(self, site, parent);
-    all = hear(self, site, parent, words, members, node_of);
+    all = hear(self, site, s);
     if (all.chooses) break;
     if (chooses) has_chosen(self);
     wtl_team_barrier(self, site, parent); /* all have heard */
   }
-  bool found = choose(all.free_rooms, n, rooms);
-  for (int i = 0; found && i < n && wtl_range_has(members, parent->me); i++)
-    atomic_fetch_or(&self->rooms_taken, 1ull << rooms[i]);
+  bool found = choose(all.free_rooms, s->n, s->rooms);
+  for (int i = 0; found && i < s->n && wtl_range_has(&s->members, parent->me); i++)
+    atomic_fetch_or(&self->rooms_taken, 1ull << s->rooms[i]);
   atomic_fetch_and(&self->splits, ~(1ull << parent->room));
   has_chosen(self);
   if (all.other >= 0) return 1 + all.other;
