@@ -17,7 +17,7 @@ def main() -> None:
     spec.loader.exec_module(generate)
     table = tomllib.loads(table_path.read_text())
     table["groups"] = {name: ["uint64"] if "uint64" in types else ["ulong"] for name, types in table["groups"].items()}
-    generate.write(output, generate.implementation(table, generate.expand(table)))
+    generate.write(output, generate.implementation(table, generate.expand(table), ["calls", *generate.KINDS]))
 
 
 if __name__ == "__main__":
