@@ -15,7 +15,8 @@
  * never add such figures over processes. Figures of scope process are this process's own and may be added.
  *
  * Short regions. Sensors update about once a millisecond: one call of less than about 10 ms says little, and its
- * uncertainty says so. Many calls of one region add up; their random part grows with the root of their number only.
+ * uncertainty says so. GPUs update ten times a second: there it is half a second. Many calls of one region add up;
+ * their random part grows with the root of their number only.
  *
  * Threads: one handle may be used from any thread, one call at a time. Handles are independent of each other. A handle
  * does not survive fork(): the child opens its own.
@@ -125,7 +126,8 @@ size_t wattle_energy_domains(const wattle_energy_t *e);
  *
  * @param out  receives up to `max` figures; owned by the caller.
  * @return the number of domains, which may exceed `max`; or a negative wattle_error_t. Costs some microseconds a
- * sensor; the process's time in state is taken from its CPU clock, or from the runtime if one is loaded.
+ * sensor, some milliseconds a GPU; the process's time in state is taken from its CPU clock, or from the runtime if one
+ * is loaded.
  */
 int wattle_energy_read(wattle_energy_t *e, wattle_joules_t *out, size_t max);
 

@@ -46,10 +46,10 @@ wtl_gauge *wtl_gauge_add(wtl_gauges *set, const wtl_domain *domain)
 static void take_joules(wtl_gauge *g, double value, double at)
 {
   if (g->have && value >= g->value) {
-    double watts = at > g->at ? (value - g->value) / (at - g->at) : 0;
+    double over_s = fmax(at - g->at, g->step_s); /* an update holds the joules of a whole step */
     g->joules += value - g->value;
     g->covered_s += at - g->at;
-    g->most_w = fmax(g->most_w, watts);
+    if (over_s > 0) g->most_w = fmax(g->most_w, (value - g->value) / over_s);
   } else if (g->have) { /* it began anew: what it counted until then is lost */
     g->doubt_j += g->most_w * (at - g->at);
   }
@@ -229,10 +229,22 @@ void wtl_gauges_read(void *state, wtl_mark *mark)
                                  .excess_j = g->doubt_j,
                                  .good_at = g->have ? g->at : NAN,
                                  .covered_s = g->covered_s,
-                                 .watts = g->have && known_s > 0.01 ? g->joules / known_s : NAN};
+                                 .watts = g->watts > 0                ? g->watts
+                                          : g->have && known_s > 0.01 ? g->joules / known_s
+                                                                      : NAN};
   }
   mark->at = set->sys->now(set->sys->arg);
   pthread_mutex_unlock(&set->reader->lock);
+}
+
+/* Watts at the ends of an interval, where readings fall between two updates. An interval shorter than a step may hold
+ * no update, or one with the joules of a whole step. */
+static double watts_at_ends(const wtl_gauge *g, const wtl_point *a, const wtl_point *b, double joules, double interval)
+{
+  double over_s = g->is_watts ? interval : fmax(interval, g->step_s);
+  double known = g->watts > 0 ? fmax(a->watts, b->watts) : b->watts;
+  if (isnan(known)) return g->most_w;
+  return fmax(known, over_s > 0 ? joules / over_s : 0);
 }
 
 static void figure(const wtl_gauges *set, const wtl_gauge *g, double begin, double end, const wtl_point *a,
@@ -243,15 +255,13 @@ static void figure(const wtl_gauges *set, const wtl_gauge *g, double begin, doub
   out->nested = g->domain.nested;
   snprintf(out->source, sizeof out->source, "%s %.80s", set->kind->name, g->source);
   if (!(b->good_at > begin) && !b->ok) return; /* not read once since the interval began */
-  double watts = isnan(b->watts) ? g->most_w : fmax(b->watts, interval > 0 ? joules / interval : 0);
-  double covered = fmin(b->covered_s - a->covered_s, interval), unread = b->ok ? 0 : end - b->good_at;
-  if (a->ok && b->ok && b->excess_j == a->excess_j)
-    covered = interval; /* the ends are a reading apart from the marks */
+  double counted_s = b->covered_s - a->covered_s, unread = b->ok ? 0 : end - b->good_at;
+  double missing_s = b->good_at - a->good_at - counted_s; /* where both ends were read: a little before the marks */
   out->provenance = WATTLE_MEASURED;
   out->joules = joules;
-  *random = g->step_s * watts + (g->is_watts ? 0 : g->unit);
+  *random = g->step_s * watts_at_ends(g, a, b, joules, interval) + (g->is_watts ? 0 : g->unit);
   out->uncertainty = GAIN_ERROR * joules + *random + (b->excess_j - a->excess_j) + unread * g->most_w;
-  out->covered_s = g->is_watts ? fmin(interval, b->covered_s - a->covered_s) : covered;
+  out->covered_s = a->ok && b->ok && missing_s < 1e-6 ? interval : fmin(counted_s, interval);
 }
 
 void wtl_gauges_between(void *state, const wtl_mark *a, const wtl_mark *b, const wtl_activity *did,

@@ -23,6 +23,7 @@ typedef struct wtl_gauge {
   bool is_watts;  /* else joules, which only grow */
   double unit;    /* J or W of one count */
   double step_s;  /* between two updates of the sensor, at most */
+  double watts;   /* of joules: the domain's W at the last reading, where the kind can tell them too; else 0 */
   double stamp;   /* s, of the last reading: when the sensor took it, by its own clock; NaN where it does not say */
   /* What came of it. */
   bool have;

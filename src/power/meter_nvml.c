@@ -1,6 +1,6 @@
 /*
- * meter_nvml.c - NVIDIA GPUs by their management library, which is loaded only when this meter is asked for: joules
- * since the driver was loaded where the GPU counts them (Volta and later), else its watts.
+ * meter_nvml.c - NVIDIA GPUs by their management library, NVML, which is loaded only when this meter is asked for: a
+ * counter of joules where the GPU has one (Volta and later), else its watts.
  *
  * GPUs only: the processors of the node are not in it, so `auto` never takes it.
  */
@@ -10,16 +10,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "power/gauge.h"
 
-/* Of nvml.h, which need not be installed: 0 is success, 3 "not supported"; a device is a pointer nobody looks
- * behind. */
+/* Seen on an H100 (docs/energy-model.md): a new value comes every 100 ms, and is 22 ms old when it comes. */
+static const double STEP_S = 0.125;
+
+/* NVML's functions by their types in nvml.h, which need not be installed. They return 0, or an error. */
 typedef struct nvml {
   void *library;
   int (*init)(void), (*shutdown)(void);
+  const char *(*error_text)(int);
   int (*count)(unsigned *);
   int (*device)(unsigned, void **);
+  int (*name)(void *, char *, unsigned);
   int (*energy_mj)(void *, unsigned long long *);
   int (*power_mw)(void *, unsigned *);
 } nvml;
@@ -29,20 +34,29 @@ static void *symbol(nvml *n, const char *name)
   return dlsym(n->library, name);
 }
 
+static void find_symbols(nvml *n)
+{
+  n->init = (int (*)(void))symbol(n, "nvmlInit_v2");
+  n->shutdown = (int (*)(void))symbol(n, "nvmlShutdown");
+  n->error_text = (const char *(*)(int))symbol(n, "nvmlErrorString");
+  n->count = (int (*)(unsigned *))symbol(n, "nvmlDeviceGetCount_v2");
+  n->device = (int (*)(unsigned, void **))symbol(n, "nvmlDeviceGetHandleByIndex_v2");
+  n->name = (int (*)(void *, char *, unsigned))symbol(n, "nvmlDeviceGetName");
+  n->energy_mj = (int (*)(void *, unsigned long long *))symbol(n, "nvmlDeviceGetTotalEnergyConsumption");
+  n->power_mw = (int (*)(void *, unsigned *))symbol(n, "nvmlDeviceGetPowerUsage");
+}
+
 static nvml *load(char *why, size_t why_size)
 {
   static const char file[] = "libnvidia-ml.so.1";
   nvml *n = calloc(1, sizeof *n);
   if (n) n->library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (n && n->library) {
-    n->init = (int (*)(void))symbol(n, "nvmlInit_v2");
-    n->shutdown = (int (*)(void))symbol(n, "nvmlShutdown");
-    n->count = (int (*)(unsigned *))symbol(n, "nvmlDeviceGetCount_v2");
-    n->device = (int (*)(unsigned, void **))symbol(n, "nvmlDeviceGetHandleByIndex_v2");
-    n->energy_mj = (int (*)(void *, unsigned long long *))symbol(n, "nvmlDeviceGetTotalEnergyConsumption");
-    n->power_mw = (int (*)(void *, unsigned *))symbol(n, "nvmlDeviceGetPowerUsage");
-    if (n->init && n->shutdown && n->count && n->device && n->power_mw && n->init() == 0) return n;
-    snprintf(why, why_size, "%s does not start (no driver loaded, or too old)", file);
+    find_symbols(n);
+    bool is_complete = n->init && n->shutdown && n->error_text && n->count && n->device && n->name && n->power_mw;
+    int error = is_complete ? n->init() : 0;
+    if (is_complete && !error) return n;
+    snprintf(why, why_size, "%s does not start: %s", file, is_complete ? n->error_text(error) : "it is too old");
     dlclose(n->library);
   } else {
     snprintf(why, why_size, "no %s (no NVIDIA driver)", file);
@@ -51,38 +65,65 @@ static nvml *load(char *why, size_t why_size)
   return NULL;
 }
 
+/* NVML leaves out a GPU whose file the user may not open. */
+static void explain_no_gpu(char *why, size_t why_size, char *grant, size_t grant_size)
+{
+  char path[32];
+  snprintf(why, why_size, "no GPU");
+  for (unsigned i = 0; i < WTL_MAX_DOMAINS; i++) {
+    snprintf(path, sizeof path, "/dev/nvidia%u", i);
+    if (access(path, R_OK | W_OK) == 0 || errno == ENOENT) continue;
+    snprintf(why, why_size, "cannot open %s: %s", path, strerror(errno));
+    snprintf(grant, grant_size,
+             "# the NVIDIA driver's options NVreg_DeviceFileMode, -UID and -GID set its mode and owner");
+    return;
+  }
+}
+
+static void add_gpu(wtl_gauges *set, unsigned i, char *why, size_t why_size)
+{
+  nvml *n = set->library;
+  void *device;
+  unsigned long long mj;
+  char name[96] = "";
+  wtl_domain d = {.scope = WATTLE_SCOPE_DEVICE, .part = WTL_PART_NODE};
+  snprintf(d.name, sizeof d.name, "gpu-%u", i);
+  int error = n->device(i, &device);
+  if (error) snprintf(why, why_size, "GPU %u: %s", i, n->error_text(error));
+  wtl_gauge *g = error ? NULL : wtl_gauge_add(set, &d);
+  if (!g) return;
+  g->handle = device;
+  g->is_watts = !n->energy_mj || n->energy_mj(device, &mj) != 0;
+  g->unit = 1e-3; /* mJ, mW */
+  g->step_s = STEP_S;
+  n->name(device, name, sizeof name);
+  snprintf(g->source, sizeof g->source, "GPU %u %.40s %s", i, name, g->is_watts ? "power" : "energy");
+}
+
 static void nvml_find(wtl_gauges *set, const wtl_meter_env *env, char *why, size_t why_size, char *grant,
                       size_t grant_size)
 {
   unsigned count = 0;
   nvml *n = load(why, why_size);
   (void)env;
-  (void)grant;
-  (void)grant_size;
   if (!n) return;
   set->library = n;
-  if (n->count(&count) != 0 || count == 0) snprintf(why, why_size, "no GPU");
-  for (unsigned i = 0; i < count; i++) {
-    void *device;
-    unsigned long long mj;
-    wtl_domain d = {.scope = WATTLE_SCOPE_DEVICE, .part = WTL_PART_NODE};
-    snprintf(d.name, sizeof d.name, "gpu-%u", i);
-    wtl_gauge *g = n->device(i, &device) == 0 ? wtl_gauge_add(set, &d) : NULL;
-    if (!g) continue;
-    g->handle = device;
-    g->is_watts = !n->energy_mj || n->energy_mj(device, &mj) != 0;
-    g->unit = 1e-3;  /* mJ, mW */
-    g->step_s = 0.1; /* updates are 20 to 100 ms apart */
-    snprintf(g->source, sizeof g->source, "GPU %u %s", i, g->is_watts ? "power" : "energy");
-  }
+  int error = n->count(&count);
+  if (error)
+    snprintf(why, why_size, "%s", n->error_text(error));
+  else if (count == 0)
+    explain_no_gpu(why, why_size, grant, grant_size);
+  for (unsigned i = 0; i < count; i++) add_gpu(set, i, why, why_size);
 }
 
+/* Watts are asked beside joules: NVML keeps them for 100 ms, so they cost next to nothing. */
 static int nvml_read(wtl_gauges *set, wtl_gauge *g, double *counts)
 {
   nvml *n = set->library;
   unsigned long long mj = 0;
   unsigned mw = 0;
-  int error = g->is_watts ? n->power_mw(g->handle, &mw) : n->energy_mj(g->handle, &mj);
+  int power_error = n->power_mw(g->handle, &mw), error = g->is_watts ? power_error : n->energy_mj(g->handle, &mj);
+  if (!g->is_watts && !power_error) g->watts = 1e-3 * mw;
   *counts = g->is_watts ? (double)mw : (double)mj;
   return error ? EIO : 0;
 }

@@ -1,24 +1,36 @@
 /*
- * fake_nvml.c - stands in for libnvidia-ml.so.1: two GPUs, of which the first counts joules and the second only tells
- * watts. What they say is in the file that FAKE_NVML names: "MILLIJOULES MILLIWATTS"; no file: the library does not
- * start.
+ * fake_nvml.c - stands in for libnvidia-ml.so.1 and behaves as the library of driver 580 was seen to do. The file that
+ * FAKE_NVML names has "MILLIJOULES MILLIWATTS [GPUS [ERROR]]". The first GPU counts joules, the others tell watts only;
+ * ERROR is what asking for the last GPU returns. Without the file no driver is loaded.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static int read_both(unsigned long long *mj, unsigned *mw)
+enum { NOT_SUPPORTED = 3, NO_PERMISSION = 4, DRIVER_NOT_LOADED = 9, UNKNOWN = 999 };
+
+typedef struct state {
+  unsigned long long mj;
+  unsigned mw, gpus;
+  int error;
+} state;
+
+static int read_state(state *s)
 {
   const char *path = getenv("FAKE_NVML");
   FILE *f = path ? fopen(path, "r") : NULL;
-  int n = f ? fscanf(f, "%llu %u", mj, mw) : 0;
+  *s = (state){.gpus = 2};
+  int n = f ? fscanf(f, "%llu %u %u %d", &s->mj, &s->mw, &s->gpus, &s->error) : 0;
   if (f) fclose(f);
-  return n == 2 ? 0 : 999;
+  return n >= 2 ? 0 : DRIVER_NOT_LOADED;
 }
 
 int nvmlInit_v2(void);
 int nvmlShutdown(void);
+const char *nvmlErrorString(int error);
 int nvmlDeviceGetCount_v2(unsigned *count);
 int nvmlDeviceGetHandleByIndex_v2(unsigned i, void **device);
+int nvmlDeviceGetName(void *device, char *name, unsigned size);
 int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *mj);
 int nvmlDeviceGetPowerUsage(void *device, unsigned *mw);
 
@@ -26,9 +38,8 @@ static int devices[2];
 
 int nvmlInit_v2(void)
 {
-  unsigned long long mj;
-  unsigned mw;
-  return read_both(&mj, &mw);
+  state s;
+  return read_state(&s);
 }
 
 int nvmlShutdown(void)
@@ -36,27 +47,52 @@ int nvmlShutdown(void)
   return 0;
 }
 
+const char *nvmlErrorString(int error)
+{
+  switch (error) {
+  case NOT_SUPPORTED: return "Not Supported";
+  case NO_PERMISSION: return "Insufficient Permissions";
+  case DRIVER_NOT_LOADED: return "Driver Not Loaded";
+  default: return "Unknown Error";
+  }
+}
+
 int nvmlDeviceGetCount_v2(unsigned *count)
 {
-  *count = 2;
-  return 0;
+  state s;
+  int error = read_state(&s);
+  *count = s.gpus;
+  return error;
 }
 
 int nvmlDeviceGetHandleByIndex_v2(unsigned i, void **device)
 {
-  *device = &devices[i];
+  state s;
+  read_state(&s);
+  *device = &devices[i != 0];
+  return i + 1 == s.gpus ? s.error : 0;
+}
+
+int nvmlDeviceGetName(void *device, char *name, unsigned size)
+{
+  snprintf(name, size, "%s", device == &devices[0] ? "NVIDIA H100 80GB HBM3" : "Tesla P100");
   return 0;
 }
 
 int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *mj)
 {
-  unsigned mw;
-  return device == &devices[0] ? read_both(mj, &mw) : 3;
+  state s;
+  if (device != &devices[0]) return NOT_SUPPORTED;
+  int error = read_state(&s) ? UNKNOWN : 0;
+  *mj = s.mj;
+  return error;
 }
 
 int nvmlDeviceGetPowerUsage(void *device, unsigned *mw)
 {
-  unsigned long long mj;
+  state s;
   (void)device;
-  return read_both(&mj, mw);
+  int error = read_state(&s) ? UNKNOWN : 0;
+  *mw = s.mw;
+  return error;
 }

@@ -368,14 +368,20 @@ static void what_a_machine_cannot_have_is_not_complained_of(void)
   tree_free(t);
 }
 
-static void gpus_are_devices(void)
+static tree *gpu_tree(const char *state)
 {
+  static char file[256];
   tree *t = tree_new();
-  interval i;
-  char file[256];
   snprintf(file, sizeof file, "%s/gpus", t->root);
   setenv("FAKE_NVML", file, 1);
-  put(t, "gpus", "5000 100000\n");
+  put(t, "gpus", "%s\n", state);
+  return t;
+}
+
+static void gpus_are_devices(void)
+{
+  tree *t = gpu_tree("5000 100000");
+  interval i;
   wtl_meter *m = tree_open(t, WTL_METER_NVML);
   CHECK_TEXT(wtl_meter_name(m), "nvml");
   begin(m, &i);
@@ -386,15 +392,72 @@ static void gpus_are_devices(void)
   CHECK_NEAR(get(&i, "gpu-0")->joules, 300, 1e-6);
   CHECK_NEAR(get(&i, "gpu-1")->joules, 200, 1e-6); /* 100 W for 2 s */
   CHECK(get(&i, "gpu-0")->scope == WATTLE_SCOPE_DEVICE);
-  CHECK_TEXT(get(&i, "gpu-1")->source, "nvml GPU 1 power");
+  CHECK_TEXT(get(&i, "gpu-0")->source, "nvml GPU 0 NVIDIA H100 80GB HBM3 energy");
+  CHECK_TEXT(get(&i, "gpu-1")->source, "nvml GPU 1 Tesla P100 power");
   wtl_meter_close(m);
   m = tree_open(t, WTL_METER_AUTO); /* never taken for the node */
   CHECK_TEXT(wtl_meter_name(m), "model");
   wtl_meter_close(m);
+  tree_free(t);
+}
+
+/* A GPU's counter moves ten times a second: a short interval may hold no update, or more than its own joules. */
+static void a_gpu_whose_counter_has_not_moved_may_have_drawn_its_watts(void)
+{
+  tree *t = gpu_tree("5000 100000");
+  interval i;
+  wtl_meter *m = tree_open(t, WTL_METER_NVML);
+  begin(m, &i);
+  t->now += 0.02;
+  end(m, &i);
+  CHECK_NEAR(get(&i, "gpu-0")->joules, 0, 0);
+  CHECK_NEAR(get(&i, "gpu-0")->uncertainty, 0.125 * 100 + 1e-3, 1e-6);
+  begin(m, &i);
+  t->now += 0.02;
+  put(t, "gpus", "15000 100000\n"); /* an update, of all that was drawn since the last */
+  end(m, &i);
+  CHECK_NEAR(get(&i, "gpu-0")->joules, 10, 1e-6);
+  CHECK_NEAR(get(&i, "gpu-0")->uncertainty, 0.05 * 10 + 0.125 * 100 + 1e-3, 1e-6);
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+static void a_gpus_watts_cover_the_whole_interval(void)
+{
+  tree *t = gpu_tree("5000 100000");
+  interval i;
+  wtl_meter *m = tree_open(t, WTL_METER_NVML);
+  begin(m, &i);
+  i.a.at += 1e-4; /* the moment of a mark is a little after its readings */
+  t->now += 2;
+  end(m, &i);
+  i.b.at += 2e-4;
+  CHECK_NEAR(get(&i, "gpu-1")->covered_s, get(&i, "gpu-1")->interval_s, 0);
+  wtl_meter_close(m);
+  tree_free(t);
+}
+
+static void without_a_gpu_nvmls_own_words_say_why(void)
+{
+  tree *t = gpu_tree("5000 100000 0");
+  wtl_meter *m = tree_open(t, WTL_METER_NVML);
+  CHECK_TEXT(wtl_meter_name(m), "none");
+  CHECK_CONTAINS(wtl_meter_why(m), "nvml: no GPU");
+  wtl_meter_close(m);
+  put(t, "gpus", "5000 100000 1 4\n");
+  m = tree_open(t, WTL_METER_NVML);
+  CHECK_TEXT(wtl_meter_name(m), "none");
+  CHECK_CONTAINS(wtl_meter_why(m), "GPU 0: Insufficient Permissions");
+  wtl_meter_close(m);
+  put(t, "gpus", "5000 100000 2 4\n"); /* one of two */
+  m = tree_open(t, WTL_METER_NVML);
+  CHECK_TEXT(wtl_meter_name(m), "nvml");
+  CHECK_CONTAINS(wtl_meter_why(m), "GPU 1: Insufficient Permissions");
+  wtl_meter_close(m);
   drop(t, "gpus");
   m = tree_open(t, WTL_METER_NVML);
   CHECK_TEXT(wtl_meter_name(m), "none");
-  CHECK_CONTAINS(wtl_meter_why(m), "does not start");
+  CHECK_CONTAINS(wtl_meter_why(m), "libnvidia-ml.so.1 does not start: Driver Not Loaded");
   wtl_meter_close(m);
   tree_free(t);
 }
@@ -404,4 +467,6 @@ TESTS(TEST(graces_watts_become_joules), TEST(watts_that_change_are_less_certain)
       TEST(a_counter_that_begins_anew_counts_nothing_false), TEST(crays_counters_are_read_once_a_round),
       TEST(crays_counters_that_stop_are_a_gap), TEST(a_node_that_is_measured_whole_is_split_whole),
       TEST(perfs_events_are_read_by_package), TEST(who_may_not_open_events_is_told_what_grants_it),
-      TEST(what_a_machine_cannot_have_is_not_complained_of), TEST(gpus_are_devices))
+      TEST(what_a_machine_cannot_have_is_not_complained_of), TEST(gpus_are_devices),
+      TEST(a_gpu_whose_counter_has_not_moved_may_have_drawn_its_watts), TEST(a_gpus_watts_cover_the_whole_interval),
+      TEST(without_a_gpu_nvmls_own_words_say_why))
