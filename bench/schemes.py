@@ -13,8 +13,8 @@ from pathlib import Path
 from wattle import info
 from wattle.console import progress
 from wattle.nodes import Nodes
-from wattle.report.amounts import si
 from wattle.report.bench_file import Bar
+from wattle.units import si
 
 from bench import verdicts
 from bench.jobs import OTHERS, ROOT, Figures, Side, across, alternate

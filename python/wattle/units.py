@@ -67,6 +67,13 @@ def share(fraction: float) -> str:
     return percent(100 * fraction).removeprefix("+")
 
 
+def doubt(relative: float | None) -> str | None:
+    """A relative uncertainty: `± 25 %`, or `-100 to +120 %`, for no amount is negative."""
+    if relative is None:
+        return None
+    return f"± {relative * 100:.0f} %" if relative <= 1 else f"-100 to +{relative * 100:.0f} %"
+
+
 def several(n: int, what: str) -> str:
     """`1 repeat`, `7 repeats`."""
     return f"{n:,} {what}" + ("" if n == 1 else "s")
@@ -88,3 +95,30 @@ def ranges(numbers: list[int]) -> str:
         else:
             parts.append([n])
     return ", ".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)
+
+
+def si_scale(values: Iterable[float | None], unit: str) -> Scale:
+    """One for all of them."""
+    steps = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"))
+    return scale_for(values, [(factor, prefix + unit) for factor, prefix in steps])
+
+
+def si(value: float, unit: str, scale: Scale | None = None) -> str:
+    """`12.3 µJ`; in the unit of `scale`, where amounts that are compared share one."""
+    factor, name = scale or si_scale([value], unit)
+    return f"{significant(value / factor, 3)} {name}"
+
+
+def in_unit(value: float | None, unit: str) -> str:
+    """A value with its unit, scaled where the unit is one that scales."""
+    if value is None:
+        return UNKNOWN
+    if unit == "s":
+        return seconds(value)
+    if unit == "B/s":
+        return f"{size(value)}/s"
+    if unit == "/s":
+        return f"{count(value)}/s"
+    if unit in ("J", "W", "J·s"):
+        return si(value, unit)
+    return f"{significant(value, 3)} {unit}".strip()

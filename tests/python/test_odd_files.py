@@ -38,12 +38,12 @@ from wattle import cli, console, info, paths
 from wattle.acceptance import found as acceptance
 from wattle.calibrate import prices
 from wattle.calibrate.show import show as show_prices
-from wattle.compare import of_studies
+from wattle.clocks import file as plans
 from wattle.errors import WattleError
 from wattle.pe import STATES
-from wattle.plan import file as plans
 from wattle.run import hosts
 from wattle.sim import simulation
+from wattle.study import registry
 from wattle.timeline import written
 from wattle.timeline.file import Span
 
@@ -208,7 +208,7 @@ def of_study_kinds() -> dict[str, Kind]:
             found[f"{name}: {file}"] = Kind(
                 lambda folder, make=make, file=file: make(folder / "study") / file,
                 change,
-                lambda path, name=name: (compared if name in of_studies.LAYOUTS else of_study)(path.parent),
+                lambda path, name=name: (compared if name in registry.compared() else of_study)(path.parent),
                 0 if name in LONG_ALONE else SHORT // 4,
             )
     found["patterns: results.json"] = Kind(

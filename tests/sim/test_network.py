@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sim_job import HOME, is_built
 from wattle import paths
-from wattle.calibrate import network
-from wattle.calibrate.network import Case
+from wattle.study.network import fit as network
+from wattle.study.network.fit import Case
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="built without SimGrid (libsimgrid-dev)")
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import polars as pl
 from wattle import manifest
-from wattle.study import am, samples
-from wattle.study.am_analysis import Analysis, Case
-from wattle.study.am_samples import NO_UCX_JOULES, SCHEMA
+from wattle.study import samples
+from wattle.study.am import study as am
+from wattle.study.am.analysis import Analysis, Case
+from wattle.study.am.samples import NO_UCX_JOULES, SCHEMA
 from wattle.study.place import Place
 
 SIZES = [1 << k for k in range(12)]

@@ -9,10 +9,13 @@ from typing import Any
 import fakes
 import polars as pl
 from wattle import manifest
-from wattle.study import mst, samples, tsp, versions
-from wattle.study.versions import App
-from wattle.study.versions_analysis import Analysis
-from wattle.study.versions_samples import SCHEMA
+from wattle.study import samples
+from wattle.study.mst import study as mst
+from wattle.study.tsp import study as tsp
+from wattle.study.versions import course as versions
+from wattle.study.versions.analysis import Analysis
+from wattle.study.versions.plan import App
+from wattle.study.versions.samples import SCHEMA
 
 APPS = {"tsp": tsp.APP, "mst": mst.APP}
 INPUTS = {"tsp": ("4 cities", "14 cities", "15 cities"), "mst": ("uniform, 1 million edges, 2^17 vertices",)}

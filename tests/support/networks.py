@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from wattle import manifest
-from wattle.calibrate import network
-from wattle.calibrate.network import CASES, FIT, HELD, Case
 from wattle.sim import cluster as clusters
 from wattle.study import kept, samples
-from wattle.study import network as study
+from wattle.study.network import fit as network
+from wattle.study.network import study
+from wattle.study.network.fit import CASES, FIT, HELD, Case
 from wattle.study.place import TWO_NODES, Place
 
 TRUTH = {
@@ -86,5 +86,5 @@ def make_directory(folder: Path, off: float = 0.1) -> Path:
     record.extra = {"study": study.told(made, 12, place)}
     manifest.write(folder, record)
     samples.write(folder, [study.row(m) for m in made.found], study.SCHEMA)
-    kept.write_results(folder / study.RESULTS, study.results(made))
+    kept.write_results(folder / kept.RESULTS, study.results(made))
     return folder

@@ -10,9 +10,10 @@ from typing import Any
 import polars as pl
 from wattle import manifest
 from wattle.provenance import Joules, read_joules  # noqa: F401 (for tests that import from here)
-from wattle.study import patterns, samples
-from wattle.study.patterns_analysis import PAPER_PAYLOAD, Analysis
-from wattle.study.patterns_samples import PATTERNS, SCHEMA
+from wattle.study import samples
+from wattle.study.patterns import study as patterns
+from wattle.study.patterns.analysis import PAPER_PAYLOAD, Analysis
+from wattle.study.patterns.samples import PATTERNS, SCHEMA
 from wattle.study.place import Place
 
 FRAGMENTS = [1 << k for k in range(18)]

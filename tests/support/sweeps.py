@@ -10,13 +10,19 @@ from typing import Any
 import fakes
 import polars as pl
 from wattle import manifest
-from wattle.study import barrier, kept, pascol, race, receiver, samples, slack, sweep
-from wattle.study.knob import Knob
-from wattle.study.pascol_published import OPS
+from wattle.study import kept, samples
+from wattle.study.barrier import study as barrier
+from wattle.study.pascol import study as pascol
+from wattle.study.pascol.judges import OPS
 from wattle.study.place import TWO_NODES, Place
-from wattle.study.sweep import Job, Plan, Sweep
-from wattle.study.sweep_analysis import Analysis
-from wattle.study.sweep_samples import SCHEMA
+from wattle.study.race import study as race
+from wattle.study.receiver import study as receiver
+from wattle.study.slack import study as slack
+from wattle.study.sweep import course as sweep
+from wattle.study.sweep.analysis import Analysis
+from wattle.study.sweep.knob import Knob
+from wattle.study.sweep.plan import Job, Plan, Sweep
+from wattle.study.sweep.samples import SCHEMA
 
 SWEEPS = {made.name: made for made in (barrier.SWEEP, slack.SWEEP, race.SWEEP, receiver.SWEEP, pascol.SWEEP)}
 KNOB = Knob("cpufreq", "", (1.2, 1.8, 2.2, 2.4, 2.6, 2.9), 2.6)
@@ -114,7 +120,7 @@ def make_study(directory: Path, study: str, physics: Physics, knob: Knob = NO_KN
     record.extra = {"study": {"name": study, "rounds": 3, "quick": True, "knob": knob.as_dict()}}
     record.extra["study"]["place"] = place_of(study).as_dict()
     manifest.write(directory, record)
-    kept.write_results(directory / sweep.RESULTS, sweep.results(made, sweep.load(made, directory, record)))
+    kept.write_results(directory / kept.RESULTS, sweep.results(made, sweep.load(made, directory, record)))
     return directory
 
 

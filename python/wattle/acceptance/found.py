@@ -12,7 +12,7 @@ from wattle.acceptance.trial import Result
 from wattle.acceptance.untried import Tried
 from wattle.checked import read_json
 from wattle.errors import DamagedFile
-from wattle.study.knob import ACTING
+from wattle.study.sweep.knob import ACTING
 
 KEPT = ("domain", "scope", "provenance", "source", "joules", "uncertainty", "interval_s", "covered_s")
 

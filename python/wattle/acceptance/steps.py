@@ -11,8 +11,8 @@ from pathlib import Path
 from wattle import info
 from wattle.errors import WattleError
 from wattle.paths import Home
-from wattle.study import versions_jobs
 from wattle.study.place import TWO_NODES, Place
+from wattle.study.versions import jobs as versions_jobs
 
 STUDIES = {"barrier": 60, "slack": 60, "race": 15, "receiver": 25, "patterns": 40, "am": 100}  # and their usual_s
 NODE_SENSORS = ("powercap", "perf", "cray", "hwmon", "redfish")

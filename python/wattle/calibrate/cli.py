@@ -17,9 +17,7 @@ from wattle.console import styled
 from wattle.errors import WattleError
 from wattle.run import directory as directories
 from wattle.sim import simulation
-from wattle.study import kept
-from wattle.study.place import TWO_NODES
-from wattle.study.registry import check_place
+from wattle.study.place import TWO_NODES, check_place
 
 
 def calibrate(
@@ -76,7 +74,8 @@ def calibrate(
 
 
 def _fit_network(file: Path, output: Path | None, json: bool) -> None:
-    from wattle.study import network  # what it loads takes a while
+    from wattle.study import command
+    from wattle.study.network import study as network  # what it loads takes a while
 
     if file.suffix != ".toml":
         raise WattleError(f"--network {file}: expected a name that ends in .toml")
@@ -87,11 +86,11 @@ def _fit_network(file: Path, output: Path | None, json: bool) -> None:
     with stopping.measuring():
         record, found = network.run(file, directory, ["wattle", *sys.argv[1:]])
     if json:
-        kept.print_results(directory, record, network.results(found))
+        command.print_results(directory, record, network.results(found))
         return
     show_network(found, console.out)
     console.out.print(styled("\nWritten to {}.", file), soft_wrap=True)
-    kept.say_where(directory)
+    command.say_where(directory)
 
 
 def _fit(file: Path, seconds: float, ghz: float | None) -> None:

@@ -13,7 +13,7 @@ from wattle.tables import Table, table
 
 if TYPE_CHECKING:
     from wattle.calibrate.watts import Fit
-    from wattle.study.network import Analysis
+    from wattle.study.network.study import Analysis
 
 LEGEND = (
     "Median, and in brackets the middle half of the samples; n: how many. With a peer: a process computes on the other "
@@ -51,7 +51,7 @@ def show_fit(found: Fit, console: Console) -> None:
 
 def show_network(found: Analysis, console: Console) -> None:
     """What was fitted, and what that is worth."""
-    from wattle.calibrate.network import FIT, HELD, shown
+    from wattle.study.network.fit import FIT, HELD, shown
 
     numbers = table()
     for name in ("number", "fitted"):

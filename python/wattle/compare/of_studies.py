@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,55 +12,12 @@ from wattle.compare.verdict import Difference, Verdict, difference
 from wattle.errors import WattleError
 from wattle.metrics import Spread, spread_of
 from wattle.provenance import Joules, Provenance, unavailable
+from wattle.study import registry
+from wattle.study.compared import Layout
 from wattle.study.place import Place, of_study
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How to read a study's samples. `cell`: the columns that name one point of the sweep. `series`: the cell's column
-    that rows of the table stand for. `figures`: column and label; beside X_J stand X_uncertainty_J, X_provenance and
-    X_source."""
-
-    cell: tuple[str, ...]
-    series: str
-    figures: tuple[tuple[str, str], ...]
-    samples: str  # the module of wattle.study that says what the columns hold
-
-    def schema(self) -> dict[str, Any]:
-        """Of the columns that are compared."""
-        whole = importlib.import_module(f"wattle.study.{self.samples}").SCHEMA
-        figures = [column for column, _ in self.figures]
-        domains = [column.removesuffix("_J") for column in figures if column.endswith("_J")]
-        beside = [f"{domain}_{what}" for domain in domains for what in ("uncertainty_J", "provenance", "source")]
-        return {column: whole[column] for column in (*self.cell, *figures, *beside)}
-
-
-# Of a mini-app, by input and number of PEs; those whose work was held back are a series of their own.
-VERSIONS = Layout(
-    ("series", "input", "pes", "version"),
-    "version",
-    (("seconds", "time"), ("cpu_s", "CPU seconds"), ("cpu_J", "CPU energy"), ("dram_J", "DRAM energy")),
-    "versions_samples",
-)
-
-LAYOUTS = {
-    "patterns": Layout(
-        ("series", "pattern", "payload", "fragments"),
-        "pattern",
-        (("latency_s", "latency"), ("cpu_J", "CPU energy"), ("dram_J", "DRAM energy")),
-        "patterns_samples",
-    ),
-    **dict.fromkeys(("tsp", "mst"), VERSIONS),
-    "am": Layout(
-        ("series", "test", "way", "bytes", "in_flight", "pes"),
-        "way",
-        (("message_s", "time a message"), ("cpu_J", "CPU energy"), ("dram_J", "DRAM energy")),
-        "am_samples",
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -118,7 +74,7 @@ def compare(before: Path, after: Path) -> StudyComparison:
     name, other = _study(before, manifest_b), _study(after, manifest_a)
     if name != other:
         raise WattleError(f"{before} holds the study {name!r}, {after} the study {other!r}; give two of the same")
-    layout = LAYOUTS[name]
+    layout = registry.part(name, "samples").COMPARED
     cells = _cells(layout, _samples(before, layout), _samples(after, layout))
     if not cells:
         raise WattleError(f"{before} and {after} have no point of the sweep in common")
@@ -128,8 +84,10 @@ def compare(before: Path, after: Path) -> StudyComparison:
 
 def _study(directory: Path, manifest: manifests.Manifest) -> str:
     name = (manifest.extra.get("study") or {}).get("name")
-    if not isinstance(name, str) or name not in LAYOUTS:
-        raise WattleError(f"{directory}: study {shown(name)} cannot be compared; known: {', '.join(LAYOUTS)}")
+    if not isinstance(name, str) or name not in registry.compared():
+        raise WattleError(
+            f"{directory}: study {shown(name)} cannot be compared; known: {', '.join(registry.compared())}"
+        )
     return name
 
 

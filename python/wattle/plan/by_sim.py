@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wattle.plan.choice import choose
+from wattle.clocks.choice import choose
 from wattle.profile import RunProfile
 from wattle.sim import recorded, replay, simulation
 from wattle.sim.replay import Core, Outcome, Policy, Trace

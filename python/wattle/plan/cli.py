@@ -10,12 +10,13 @@ from typing import Annotated
 import typer
 
 from wattle import console, files, info, runs, units
+from wattle.clocks import file
+from wattle.clocks.choice import check_slowdown, choose
+from wattle.clocks.file import Cluster, Plan
 from wattle.console import styled
 from wattle.errors import WattleError
 from wattle.pe import PE
-from wattle.plan import by_sim, file, machine
-from wattle.plan.choice import check_slowdown, choose
-from wattle.plan.file import Cluster, Plan
+from wattle.plan import by_sim, machine
 from wattle.plan.machine import Clock, Clocks
 from wattle.plan.predict import Prediction, active_s, predict, saved, waiting_s
 from wattle.provenance import Joules, Provenance, significant

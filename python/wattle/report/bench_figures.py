@@ -6,8 +6,8 @@ import math
 import re
 
 from wattle import units
+from wattle.html.figures import Figure, Trace, hover_text
 from wattle.report.bench_file import Bar, Bench, Limit
-from wattle.report.figures import Figure, Trace, hover_text
 
 ROW_PX, FRAME_PX = 26, 68
 LABELS_PX = 175  # as much in every figure, so that their bars stand below each other

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wattle import units
+from wattle.html.page import Page
 from wattle.report import bench_figures as drawn
 from wattle.report import bench_file
 from wattle.report.bench_file import Bar, Bench, Limit
-from wattle.report.page import Page
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def build(path: Path) -> Page:
     bench = bench_file.read(path)
     figures = drawn.figures(bench)
     return Page(
-        template="bench.html.j2",
+        template=Path(__file__).with_suffix(".html.j2"),
         title="The benchmarks",
         subtitle=f"Wattle and {bench.peer or 'no peer'}, alternating in one run; {units.several(bench.pairs, 'pair')}",
         summary=summary(bench),

@@ -11,7 +11,8 @@ import typer
 from wattle import console, files
 from wattle import manifest as manifests
 from wattle.errors import WattleError
-from wattle.report import bench_page, page, run_page, study_page
+from wattle.html import page
+from wattle.report import bench_page, run_page, study_page
 
 
 def report(

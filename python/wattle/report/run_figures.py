@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from wattle import units
+from wattle.html.figures import Figure, Trace, hover_text
 from wattle.pe import PE, find
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, total
-from wattle.report.figures import Figure, Trace, hover_text
 from wattle.run.node_table import labels
 from wattle.sites import MergedSite
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from wattle import units
 from wattle.by_node import Node
+from wattle.html.figures import Figure, Trace, hover_text
 from wattle.pe import PE
 from wattle.profile import RunProfile
 from wattle.provenance import Joules
-from wattle.report.figures import Figure, Trace, hover_text
 from wattle.report.run_figures import DOMAIN_COLOURS, bar, bars, height
 from wattle.run.node_table import domains_of, labels
 

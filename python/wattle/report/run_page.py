@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from wattle import balance, runs, units
+from wattle.html.figures import Figure
+from wattle.html.page import Page
 from wattle.manifest import Manifest
 from wattle.metrics import Spread, metrics, spread
 from wattle.pe import PE, add
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, Provenance, amount, joule_unit, significant, total
 from wattle.report import run_figures as drawn
-from wattle.report.figures import Figure
-from wattle.report.page import Page
 from wattle.report.run_nodes import network_rows, node_figures, node_rows
 from wattle.run.lost import dropped_words, readers_words, silent_hosts_words
 from wattle.run.node_table import one_machine_words
@@ -34,7 +34,7 @@ def build(directory: Path) -> Page:
     sites = merge(profile) if profile is not None and has_pes else []
     figures = _figures(profile, sites) if profile is not None and has_pes else []
     return Page(
-        template="run.html.j2",
+        template=Path(__file__).with_suffix(".html.j2"),
         title=shlex.join(run.manifest.command) or "a run",
         subtitle=f"{_how_many(run.manifest)}{_on_nodes(profile)}{run.manifest.on_cluster}{_repeated(run)}, "
         f"{units.seconds(run.manifest.wall_s)} from start to end",

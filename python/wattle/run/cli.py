@@ -12,10 +12,10 @@ import typer
 
 from wattle import console, info, limits, manifest, paths, runs, stopping, units
 from wattle.checked import shown
+from wattle.clocks import file as plans
 from wattle.console import styled
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
-from wattle.plan import file as plans
 from wattle.run import directory as directories
 from wattle.run import job, target
 from wattle.run import mpi as mpi_jobs

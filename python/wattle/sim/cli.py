@@ -156,7 +156,7 @@ def _show_deadlock(found: Result, program: str) -> None:
 
 
 def _ranges(pes: list[int]) -> str:
-    from wattle.plan.file import ranges
+    from wattle.clocks.file import ranges
 
     return ranges(pes)
 

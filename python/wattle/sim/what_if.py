@@ -12,15 +12,15 @@ import numpy as np
 from wattle import console, runs, units
 from wattle import manifest as manifests
 from wattle.checked import Checked
+from wattle.clocks.choice import check_slowdown, choose
 from wattle.console import plain, styled
 from wattle.errors import WattleError
-from wattle.plan.choice import check_slowdown, choose
-from wattle.report.amounts import si
 from wattle.sim import cluster as clusters
 from wattle.sim import recorded, replay, simulation
 from wattle.sim.recorded import Recorded
 from wattle.sim.replay import Core, Outcome, Policy, Trace
 from wattle.tables import table
+from wattle.units import si
 
 WAITS = ("spin", "yield", "sleep", "adaptive")
 RANKS: dict[str, Callable[[Outcome], float]] = {

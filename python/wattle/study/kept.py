@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from wattle import console, files, manifest, stopping
 from wattle.checked import Checked, read_json, require_schema
-from wattle.console import plain, styled
 from wattle.errors import WattleError
 from wattle.manifest import Manifest
-from wattle.study import published, samples
-from wattle.study.published import Row, Verdict
+from wattle.study import samples
 
-STYLES = {Verdict.AGREES: "good", Verdict.DIFFERS: "partly", Verdict.NOT_TESTABLE: "faint"}
+RESULTS = "results.json"
 
 
 def begin(command: list[str], n_pes: int, simulated: bool = False) -> Manifest:
@@ -38,27 +35,6 @@ def write_results(path: Path, results: dict[str, Any]) -> Path:
     except OSError as error:
         raise WattleError(f"{path}: cannot be written: {error.strerror}") from None
     return path
-
-
-def print_results(directory: Path, record: Manifest, found: dict[str, Any]) -> None:
-    """What `--json` prints of a study that has just ended; `found`: what write_results keeps."""
-    console.print_json({"directory": str(directory), "manifest": record.as_dict(), **found})
-
-
-def say_tally(rows: Sequence[Row]) -> None:
-    """How many of the published figures agree."""
-    counts = plain("")
-    for verdict, count in published.tally(rows).items():
-        words = plain(f"{count} {published.PLURAL[verdict]}", STYLES[verdict])
-        counts = styled("{}, {}", counts, words) if counts.plain else words
-    console.out.print()
-    console.out.print(styled("{} published figures: {}. The report has each with ours and why.", len(rows), counts))
-
-
-def say_where(directory: Path) -> None:
-    """The last lines of every study: where it is kept, and how its report is made."""
-    console.out.print(f"Kept in {directory}", soft_wrap=True)
-    console.out.print(f"The report: wattle report {directory}", soft_wrap=True)
 
 
 def read_results(path: Path, schema: int, study: str) -> Checked:

@@ -13,10 +13,12 @@ from pathlib import Path
 from wattle import nodes
 from wattle.checked import Checked
 from wattle.errors import WattleError
-from wattle.nodes import Nodes
+from wattle.nodes import Nodes, check_rate
 from wattle.sim import simulation
 
 LOCAL, TWO_NODES, SIMULATED = "local", "two-nodes", "sim"
+PLACES = (LOCAL, TWO_NODES)
+DEFAULT_CLUSTER = "sandybridge-ib"
 
 Start = Callable[[str, int], list[str]]  # oshrun's path and the number of PEs -> the command, up to the program
 
@@ -125,6 +127,28 @@ class Place:
         """Up to the program. `profile`: each PE leaves one in FOLDER/profile."""
         ready = simulation.plan(self.cluster, n, {}, profile).write(folder)
         return ["env", *(f"{name}={value}" for name, value in ready.settings.items()), *ready.command]
+
+
+def check_place(name: str, link: str | None = None, pes: int | None = None, simulates: bool = False) -> Place:
+    """`--on`, `--link` and `--pes`: where a study runs. `simulates`: it can be simulated. An error where that is no
+    place, or none that can be had here."""
+    kind, colon, cluster = name.partition(":")
+    simulated = kind == SIMULATED
+    allowed = (*PLACES, f"{SIMULATED}:CLUSTER") if simulates else PLACES
+    if simulated and not simulates:
+        raise WattleError(f"--on {name}: this study is not simulated in this version; allowed: {', '.join(allowed)}")
+    if (not simulated and name not in PLACES) or (simulated and colon and not cluster):
+        raise WattleError(f"--on {name}: is not a place; allowed: {', '.join(allowed)}")
+    if link is not None and name != TWO_NODES:
+        raise WattleError(f"--link {link}: give it with --on {TWO_NODES}, whose link it is")
+    if pes is not None and not simulated:
+        raise WattleError(f"--pes {pes}: there are two PEs; more can be had with --on {SIMULATED}:CLUSTER")
+    if simulated:
+        place = Place(SIMULATED, None, cluster or DEFAULT_CLUSTER, 2 if pes is None else pes)
+    else:
+        place = Place(name, None if link is None else check_rate("--link", link))
+    place.check()
+    return place
 
 
 def of_study(study: Checked) -> Place:

@@ -125,6 +125,16 @@ def notes(rows: Sequence[Row]) -> list[str]:
     return [reason for reason in dict.fromkeys(said) if said.count(reason) > 1]
 
 
+def content(rows: Sequence[Row]) -> dict[str, Any]:
+    """What a page's template needs to tell of them."""
+    return {
+        "rows": rows,
+        "notes": notes(rows),
+        "tally": {PLURAL[verdict]: count for verdict, count in tally(rows).items()},
+        "verdict_class": {verdict: verdict.name.lower().replace("_", "-") for verdict in Verdict},
+    }
+
+
 def verdict_of(holds: bool) -> Verdict:
     return Verdict.AGREES if holds else Verdict.DIFFERS
 

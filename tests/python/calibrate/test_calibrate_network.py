@@ -11,13 +11,13 @@ import pytest
 from fakes import Wattle
 from networks import BEGIN, OF_FIT, TRUTH, analysis, make_directory, times
 from wattle import manifest
-from wattle.calibrate import network
-from wattle.calibrate.network import CASES, FIT, HELD
 from wattle.errors import DamagedFile, WattleError
 from wattle.report.cli import write
 from wattle.sim import cluster as clusters
-from wattle.study import network as study
 from wattle.study import samples
+from wattle.study.network import fit as network
+from wattle.study.network import study
+from wattle.study.network.fit import CASES, FIT, HELD
 
 # ---- the fit ----
 

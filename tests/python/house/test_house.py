@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import graphlib
 import re
 import subprocess
 import sys
@@ -151,6 +153,50 @@ def test_every_decision_has_number_status_and_date_and_stands_in_the_index() -> 
 def test_no_basename_stands_twice_in_the_sources() -> None:
     names = [p.name for p in tracked("src/*.c", "src/*.h", "src/*.cc")]
     assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
+LAB = ROOT / "python" / "wattle"
+
+
+def imported(path: Path) -> set[str]:
+    """Packages of the lab that a file of the lab imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "wattle":
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("wattle."):
+            found.add(node.module.split(".")[1])
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("wattle.")}
+    return found
+
+
+def lab_imports() -> dict[str, set[str]]:
+    """By package or module right under `wattle`; imports inside functions count as well."""
+    found: dict[str, set[str]] = {}
+    for path in LAB.rglob("*.py"):
+        name = path.relative_to(LAB).with_suffix("").parts[0]
+        found.setdefault(name, set()).update(imported(path) - {name})
+    return found
+
+
+def test_packages_of_the_lab_import_each_other_in_no_circle() -> None:
+    order = graphlib.TopologicalSorter(lab_imports())
+    try:
+        order.prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(f"a circle of packages: {' <- '.join(error.args[1])}")
+
+
+def test_no_study_knows_the_report_and_no_page_frame_knows_a_study() -> None:
+    imports = lab_imports()
+    assert "report" not in imports["study"]
+    assert not imports["html"] & {path.name for path in LAB.iterdir() if path.is_dir()}
+
+
+def test_every_file_of_the_lab_begins_with_what_it_does() -> None:
+    without = [p for p in LAB.rglob("*.py") if not ast.get_docstring(ast.parse(p.read_text(encoding="utf-8")))]
+    assert not without
 
 
 def test_every_line_of_the_package_list_names_a_package_and_a_known_section() -> None:

@@ -15,8 +15,9 @@ from fakes import Wattle
 from wattle import manifest as manifests
 from wattle.errors import WattleError
 from wattle.report.cli import write
-from wattle.study import patterns, published
-from wattle.study.patterns_published import ROWS
+from wattle.study import published
+from wattle.study.patterns import study as patterns
+from wattle.study.patterns.judges import ROWS
 from wattle.study.place import Place
 from wattle.study.published import Verdict
 

@@ -11,12 +11,14 @@ import pytest
 import sweeps
 from wattle import manifest as manifests
 from wattle.report.cli import write
-from wattle.study import published, sweep
+from wattle.study import published
+from wattle.study.sweep import course as sweep
+from wattle.study.sweep.plan import Job
 
 PLOTLY = re.compile(r"<script>\s*/\*\*\s*\* plotly\.js.*?</script>", re.DOTALL)
 
 
-def more(job: sweep.Job, x: float | None) -> dict:
+def more(job: Job, x: float | None) -> dict:
     return {"compute_s": [0.001] * 8, "slack_s": [0.002] * 8, "phase_s": [0.001] * 7, "counted": [None] * 3}
 
 

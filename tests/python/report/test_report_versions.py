@@ -11,9 +11,11 @@ from pathlib import Path
 import mini_apps
 import pytest
 from wattle import manifest as manifests
+from wattle.html.figures import fine_axis
 from wattle.report.cli import write
-from wattle.report.figures import fine_axis
-from wattle.study import published, tsp, versions
+from wattle.study import published
+from wattle.study.tsp import study as tsp
+from wattle.study.versions import course as versions
 
 PLOTLY = re.compile(r"<script>\s*/\*\*\s*\* plotly\.js.*?</script>", re.DOTALL)
 

@@ -19,9 +19,8 @@ from fakes import Wattle
 from wattle.errors import DamagedFile, WattleError
 from wattle.nodes import unavailable
 from wattle.study import place as module
-from wattle.study.patterns import make_plan
-from wattle.study.place import Place
-from wattle.study.registry import check_place
+from wattle.study.patterns.plan import make_plan
+from wattle.study.place import Place, check_place
 
 WHY_NOT = unavailable() or ("two cores are needed" if len(os.sched_getaffinity(0)) < 2 else None)
 needs_two_nodes = pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))
@@ -174,7 +173,7 @@ def test_between_nodes_a_quick_sweep_is_shorter_and_a_full_one_is_the_papers():
 
 def test_a_study_from_before_there_were_places_is_a_local_one(tmp_path):
     from wattle import manifest
-    from wattle.study import patterns
+    from wattle.study.patterns import study as patterns
 
     directory = studies.make_study(tmp_path / "s")
     assert patterns.load(directory, manifest.read(directory)).place == Place()
@@ -190,7 +189,7 @@ def test_a_study_from_before_there_were_places_is_a_local_one(tmp_path):
 )
 def test_a_place_that_is_none_is_named(tmp_path, place, wrong):
     from wattle import manifest
-    from wattle.study import patterns
+    from wattle.study.patterns import study as patterns
 
     directory = studies.make_study(tmp_path / "s", place=TWO_NODES)
     document = json.loads((directory / "manifest.json").read_text())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 import studies
-from wattle.study import patterns_reasons as reasons
 from wattle.study import published
-from wattle.study.patterns_analysis import Analysis
-from wattle.study.patterns_published import MARKS, ROWS
+from wattle.study.patterns import reasons
+from wattle.study.patterns.analysis import Analysis
+from wattle.study.patterns.judges import MARKS, ROWS
 from wattle.study.place import Place
 from wattle.study.published import Row, Verdict
 
@@ -261,7 +261,7 @@ def test_what_the_papers_give_no_number_for_is_not_testable():
 
 
 def test_every_published_number_in_a_figure_belongs_to_a_transformation_that_is_drawn():
-    from wattle.study.patterns_analysis import IMPACT_METRICS, TRANSFORMATIONS
+    from wattle.study.patterns.analysis import IMPACT_METRICS, TRANSFORMATIONS
 
     for name, metric in MARKS:
         assert name in TRANSFORMATIONS

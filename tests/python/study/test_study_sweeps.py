@@ -15,21 +15,19 @@ import pytest
 import sweeps
 from fakes import Wattle
 from wattle.errors import DamagedFile
-from wattle.study import (
-    barrier_published,
-    pascol_published,
-    published,
-    race_published,
-    receiver_published,
-    sweep,
-    sweep_samples,
-)
-from wattle.study.knob import Knob
+from wattle.study import published
+from wattle.study.barrier import judges as barrier_published
+from wattle.study.pascol import judges as pascol_published
 from wattle.study.place import TWO_NODES, Place
 from wattle.study.published import Verdict
+from wattle.study.race import judges as race_published
+from wattle.study.receiver import judges as receiver_published
 from wattle.study.stats import line
-from wattle.study.sweep import MODES, SCALINGS, Plan
-from wattle.study.sweep_samples import SCHEMA, WAITS
+from wattle.study.sweep import course as sweep
+from wattle.study.sweep import samples as sweep_samples
+from wattle.study.sweep.knob import Knob
+from wattle.study.sweep.plan import MODES, SCALINGS, Job, Plan, Sweep
+from wattle.study.sweep.samples import SCHEMA, WAITS
 
 STUDIES = tuple(sweeps.SWEEPS)
 
@@ -238,8 +236,8 @@ def test_rings_between_nodes_count_both_nodes_idle_draw(says, monkeypatch, home)
         for domain, scope in (("cpu", "process"), ("dram", "process"), ("cpu-idle", "node"), ("dram-idle", "node"))
     ]
     monkeypatch.setattr(sweep.sweep_jobs, "run", lambda *words: iter([line]))
-    job = sweep.Job("ring", "pascol", (), 1)
-    made = sweep.Sweep("pascol", "", "", lambda plan: [job], (), lambda a: [], lambda a: ("", [], []))
+    job = Job("ring", "pascol", (), 1)
+    made = Sweep("pascol", "", "", lambda plan: [job], (), lambda a: ("", [], []))
     found = {}
     for place in (Place(), Place(TWO_NODES)):
         monkeypatch.setattr(Place, "open", lambda self: nullcontext(None))
@@ -272,7 +270,7 @@ def test_all_jobs_are_given_the_same_amount_of_work(home, monkeypatch):
     plan = Plan(True, 1, sweeps.NO_KNOB)
     jobs = [job for job in sweeps.SWEEPS["slack"].jobs(plan) if job.pes == 2][:3]
     monkeypatch.setattr(sweep.sweep_jobs, "run", run)
-    made = sweep.Sweep("slack", "", "", lambda plan: jobs, (), lambda a: [], lambda a: ("", [], []))
+    made = Sweep("slack", "", "", lambda plan: jobs, (), lambda a: ("", [], []))
     gathered = sweep.Gathered()
     sweep._gather(made, plan, gathered)
     assert "--turns" not in words[0]
@@ -349,7 +347,7 @@ def test_a_meter_without_joules_leaves_the_rows_about_time(study):
 
 
 def test_counted_instructions_rise_with_the_wait():
-    def more(job: sweep.Job, x: float | None) -> dict:
+    def more(job: Job, x: float | None) -> dict:
         return {"counted": [1e6 * (x or 0), 2e5 * (x or 0), None]}
 
     found = verdicts("barrier", sweeps.as_published, more=more)
@@ -358,7 +356,7 @@ def test_counted_instructions_rise_with_the_wait():
 
 @pytest.mark.parametrize(("not_taken", "verdict"), [(0.25, Verdict.AGREES), (0.75, Verdict.DIFFERS)])
 def test_more_branches_must_be_taken_than_not_where_that_is_counted(not_taken, verdict):
-    def more(job: sweep.Job, x: float | None) -> dict:
+    def more(job: Job, x: float | None) -> dict:
         return {"counted": [1e6 * (x or 0), 2e5 * (x or 0), not_taken * 2e5 * (x or 0)]}
 
     assert verdicts("barrier", sweeps.as_published, more=more)["branches"] is verdict

@@ -11,12 +11,16 @@ import pytest
 from fakes import Wattle
 from wattle import nodes, paths
 from wattle.errors import DamagedFile, WattleError
-from wattle.study import mst, published, tsp, versions, versions_jobs
+from wattle.study import published
+from wattle.study.mst import study as mst
 from wattle.study.place import Place
 from wattle.study.published import Verdict
 from wattle.study.site import opened
-from wattle.study.versions import parse_pes
-from wattle.study.versions_samples import SCHEMA
+from wattle.study.tsp import study as tsp
+from wattle.study.versions import course as versions
+from wattle.study.versions import jobs as versions_jobs
+from wattle.study.versions.plan import parse_pes
+from wattle.study.versions.samples import SCHEMA
 
 OURS = ("bucket", "am", "steal")
 

@@ -1,0 +1,39 @@
+"""A clock for each PE: the slowest of its group at which all of the group still end in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from wattle import limits
+from wattle.clocks.clusters import cluster
+from wattle.errors import WattleError
+
+SPARE = 1 / 16  # of the run's time that stays unused: no two runs are alike
+
+
+def check_slowdown(percent: float) -> None:
+    """Refuses a --slowdown that no choice can keep to, or that is no limit: NaN and infinity, too."""
+    if not 0 <= percent <= limits.SLOWDOWN:
+        raise WattleError(f"--slowdown {percent:g}: expected a number from 0 to {limits.SLOWDOWN:g}")
+
+
+def choose(
+    waits: Sequence[float],
+    active: Sequence[float],
+    wall_s: float,
+    base: float,
+    at_least: Callable[[float], float],
+    spare: float = SPARE,
+) -> list[float]:
+    """GHz by PE. `waits`, `active`: seconds of each PE, at the clock `base`. `at_least`: the slowest clock there is
+    that is as fast. Those that wait least keep the base clock, and nobody gets a higher one."""
+    room_s = wall_s * (1 - spare)
+    found = [base] * len(waits)
+    for rank, group in enumerate(cluster(list(waits), wall_s)):
+        if rank == 0 or room_s <= 0:
+            continue
+        busiest = max(active[i] for i in group)
+        clock = min(base, at_least(min(1.0, busiest / room_s) * base))
+        for i in group:
+            found[i] = clock
+    return found

@@ -1,0 +1,181 @@
+"""Figures as plain data for Plotly. A colour written "--name" is a property of the style sheet, looked up in the
+browser, so that the same figure serves light and dark; the same goes for fonts, grids and margins, which the page's
+script adds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from markupsafe import Markup
+
+from wattle.console import visible
+from wattle.units import si_scale
+
+Trace = dict[str, Any]
+LONGEST = 200  # characters of a label
+TEMPLATES = ("hovertemplate",)  # written in the source, never made up
+
+
+@dataclass
+class Figure:
+    """`title` stands above it as text; `label` says for a screen reader what is drawn. `height` is in pixels."""
+
+    id: str
+    title: str
+    label: str
+    traces: list[Trace]
+    layout: dict[str, Any] = field(default_factory=dict)
+    height: int = 320
+    note: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        return _shown({"data": self.traces, "layout": {**self.layout, "height": self.height}})
+
+
+def _shown(value: Any) -> Any:
+    """Plotly takes text for HTML. Of ours only what `hover_text` makes is; names that come from files are not."""
+    if isinstance(value, dict):
+        return {key: entry if key in TEMPLATES else _shown(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_shown(entry) for entry in value]
+    return _label(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _label(text: str) -> Markup:
+    shown = visible(text)
+    return Markup(escape(shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}…", quote=False))
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a line is told apart: colour, marker and dash, so that none of them is needed alone."""
+
+    colour: str
+    symbol: str = "circle"
+    dash: str = "solid"
+
+
+def fragments_axis(counts: Sequence[int], dense: bool) -> dict[str, Any]:
+    """Powers of two on a logarithmic axis, labelled at every second or fourth."""
+    if not counts:
+        return {}
+    step = 4 if dense else 16
+    ticks = [step**k for k in range(12) if counts[0] <= step**k <= counts[-1]] or [counts[0]]
+    return {
+        "type": "log",
+        "tickmode": "array",
+        "tickvals": ticks,
+        "ticktext": [short_count(t) for t in ticks],
+        "title": {"text": "fragments"},
+    }
+
+
+def value_axis(unit: str, log: bool) -> dict[str, Any]:
+    """Amounts with SI prefixes: 20 µJ, 1.5 GB/s. A linear axis begins at zero."""
+    axis: dict[str, Any] = {"tickformat": "~s", "ticksuffix": unit}
+    return {**axis, "type": "log", "dtick": 1} if log else {**axis, "type": "linear", "rangemode": "tozero"}
+
+
+def fine_axis(values: Sequence[float], unit: str = "") -> dict[str, Any]:
+    """A logarithmic axis of few decades, around `values`: 1, 2 and 5 have labels, for with one a decade there might be
+    a single one. Plotly's own would have a unit at 1 alone, and say 5 for 0.5."""
+    first, end = math.floor(math.log10(min(values))) - 1, math.ceil(math.log10(max(values))) + 2
+    ticks = [float(f"{digit}e{k}") for k in range(first, end) for digit in (1, 2, 5)]
+    scales = [si_scale([t], unit) if unit else (1.0, "") for t in ticks]
+    texts = [f"{t / factor:g}{name}" for t, (factor, name) in zip(ticks, scales, strict=True)]
+    return {"type": "log", "tickmode": "array", "tickvals": ticks, "ticktext": texts}
+
+
+def amounts_axis(traces: Sequence[Trace], unit: str) -> dict[str, Any]:
+    """The axis of the amounts that `traces` have: logarithmic where that is worth it."""
+    values = [v for trace in traces for v in trace["y"] if v is not None and v > 0]
+    log = spans_a_decade(traces)
+    return fine_axis(values, unit) if log and max(values) < 300 * min(values) else value_axis(unit, log)
+
+
+def spans_a_decade(traces: Sequence[Trace]) -> bool:
+    """Worth a logarithmic axis?"""
+    values = [v for trace in traces for v in trace["y"] if v is not None and v > 0]
+    return bool(values) and max(values) >= 10 * min(values)
+
+
+def short_count(n: int) -> str:
+    return f"{n >> 10} Ki" if n >= 1024 and n % 1024 == 0 else str(n)
+
+
+def line(
+    x: Sequence[float],
+    middle: Sequence[float | None],
+    lo: Sequence[float | None],
+    hi: Sequence[float | None],
+    look: Look,
+    name: str,
+    hover: Sequence[str],
+) -> Trace:
+    """A line through medians with whiskers from lo to hi. A value that is not known is a gap in it."""
+    up = [None if m is None or h is None else max(h - m, 0.0) for m, h in zip(middle, hi, strict=True)]
+    down = [None if m is None or low is None else max(m - low, 0.0) for m, low in zip(middle, lo, strict=True)]
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": name,
+        "x": list(x),
+        "y": list(middle),
+        "line": {"color": look.colour, "width": 1.8, "dash": look.dash},
+        "marker": {
+            "color": look.colour,
+            "size": 6,
+            "symbol": look.symbol,
+            "line": {"color": look.colour, "width": 1.4},
+        },
+        "error_y": {
+            "type": "data",
+            "array": up,
+            "arrayminus": down,
+            "symmetric": False,
+            "color": look.colour,
+            "thickness": 1,
+            "width": 2,
+        },
+        "customdata": list(hover),
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "connectgaps": False,
+    }
+
+
+def published_band(first: float, last: float, lo: float, hi: float, words: str) -> Trace:
+    """A published value as a dashed line, or as a band where it is a range."""
+    hover = Markup("<b>published</b><br>{}").format(_label(words))
+    band = lo != hi
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "published",
+        "x": [first, last, last, first, first] if band else [first, last],
+        "y": [lo, lo, hi, hi, lo] if band else [lo, hi],
+        "fill": "toself" if band else "none",
+        "fillcolor": "--published-fill",
+        "line": {"color": "--published", "width": 2.2, "dash": "dash"},
+        "hoveron": "points+fills" if band else "points",
+        "text": hover,
+        "customdata": [hover] * (5 if band else 2),
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+
+
+def percent_range(traces: Sequence[Trace]) -> list[float]:
+    """An axis that holds every point and zero, never so narrow that noise looks like a trend. Whiskers may leave it."""
+    values = [0.0, *(v for trace in traces for v in trace["y"] if v is not None)]
+    lo, hi = min(values), max(values)
+    room = max(0.12 * (hi - lo), (20 - (hi - lo)) / 2, 2.0)
+    return [lo - room, hi + room]
+
+
+def hover_text(head: str, lines: Sequence[tuple[str, str]]) -> Markup:
+    """The box that appears over a point: a head and name-value lines."""
+    body = Markup("<br>").join(Markup("{}: {}").format(_label(name), _label(value)) for name, value in lines if value)
+    return Markup("<b>{}</b><br>{}").format(_label(head), body)

@@ -1,0 +1,83 @@
+"""The page around a report's content: one HTML file with style, script, figures and data inside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import plotly.offline
+from markupsafe import Markup
+
+from wattle import __version__, console
+from wattle.html.figures import Figure
+from wattle.manifest import Manifest
+
+FOLDER = Path(__file__).parent / "templates"
+
+
+@dataclass
+class Page:
+    """What a report shows. `template` extends base.html.j2 and gets `content`; `nav` is (id, words) in the page's
+    order."""
+
+    template: Path
+    title: str
+    subtitle: str
+    summary: str  # one paragraph in plain words
+    record: Manifest
+    nav: list[tuple[str, str]]
+    figures: list[Figure] = field(default_factory=list)
+    content: dict[str, Any] = field(default_factory=dict)
+
+
+def render(made: Page) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([FOLDER, made.template.parent]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+    )
+    by_id = {figure.id: figure for figure in made.figures}
+    return environment.get_template(made.template.name).render(
+        page=made,
+        record=made.record,
+        host=_host(made.record),
+        figure=by_id,
+        version=__version__,
+        style=Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
+        script=Markup((FOLDER / "figures.js").read_text(encoding="utf-8")),
+        plotly=Markup(plotly.offline.get_plotlyjs()) if made.figures else "",
+        figures_json=Markup(script_json({f.id: f.as_dict() for f in made.figures})),
+        manifest_json=console.json_text(made.record.as_dict()).rstrip(),
+        **made.content,
+    )
+
+
+def _shown(value: Any) -> Any:
+    """Of what stands in the page's text: nothing that cannot be seen."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return console.visible(value, lines=True)
+    return value
+
+
+def script_json(value: Any) -> str:
+    """JSON that may stand inside a script element. What is not a finite number becomes null."""
+    return console.json_text(value, indent=None).strip().replace("<", "\\u003c")
+
+
+def _host(record: Manifest) -> dict[str, str]:
+    """The host, in words. Keys that an older or foreign manifest lacks are left out."""
+    host = record.host
+    found = {
+        "host": host.get("name"),
+        "CPU": host.get("cpu"),
+        "cores": host.get("cores"),
+        "kernel": host.get("kernel"),
+        "load when it began": host.get("load"),
+        "memory": f"{host['memory_bytes'] / 2**30:.1f} GiB" if isinstance(host.get("memory_bytes"), int) else None,
+    }
+    return {key: str(value) for key, value in found.items() if value is not None}

@@ -1,0 +1,166 @@
+"""Reads the samples of the study of messages: medians by case and way, and ways against each other.
+
+Ratios are paired: two ways of one repeat ran in turn in one process, so each repeat gives one ratio, and the median
+and its interval are over those. MPI and UCX run as jobs of their own and are not paired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from wattle.study.am.samples import WAYS
+from wattle.study.place import Place
+from wattle.study.stats import Center, center
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A point of the sweep, without its way."""
+
+    series: str
+    test: str
+    bytes: int
+    in_flight: int
+    pes: int
+
+    def sent_by(self, way: str) -> Case:
+        """Where a way's samples of this case are: UCX knows no number in flight, its own is 0."""
+        return replace(self, in_flight=0) if way == "ucx" else self
+
+
+def _joules(row: Row) -> float | None:
+    cpu, dram = row["cpu_J"], row["dram_J"]
+    return None if cpu is None or dram is None else cpu + dram
+
+
+@dataclass(frozen=True)
+class Metric:
+    label: str
+    unit: str
+    value: Callable[[Row], float | None]
+
+
+METRICS = {
+    "time": Metric("Time a message", "s", lambda r: r["message_s"]),
+    "rate": Metric("Message rate", "/s", lambda r: 1 / r["message_s"]),
+    "bandwidth": Metric("Bandwidth", "B/s", lambda r: r["bytes"] / r["message_s"]),
+    "lap": Metric("Round trip", "s", lambda r: r["message_s"] * r["pes"]),
+    "energy": Metric("Energy a message, CPU + DRAM", "J", _joules),
+}
+
+
+class Analysis:
+    """The samples, indexed. Asking for what was not measured gives None."""
+
+    def __init__(self, frame: pl.DataFrame, place: Place | None = None, left_out: Iterable[str] = ()) -> None:
+        self.frame = frame
+        self.place = place or Place()
+        self.left_out = list(left_out)
+        self._cells: dict[tuple[Case, str], dict[int, Row]] = {}
+        for row in frame.sort("repeat").iter_rows(named=True):
+            case = Case(row["series"], row["test"], row["bytes"], row["in_flight"], row["pes"])
+            self._cells.setdefault((case, row["way"]), {})[row["repeat"]] = row
+
+    def cells(self) -> list[tuple[Case, str]]:
+        """What was measured, in a reader's order."""
+        return sorted(
+            self._cells, key=lambda c: (c[0].series, c[0].test, c[0].bytes, c[0].in_flight, c[0].pes, WAYS.index(c[1]))
+        )
+
+    def cases(self, series: str, test: str, ways: Iterable[str] = ("am",)) -> list[Case]:
+        """Those of our own program that were measured in all these ways."""
+        return [
+            case
+            for case, way in self.cells()
+            if way == "am"
+            and case.series == series
+            and case.test == test
+            and all((case, w) in self._cells for w in ways)
+        ]
+
+    def only_case(self, series: str, test: str, way: str) -> Case | None:
+        """The case of a way that has no more than one."""
+        found = [case for case, w in self._cells if w == way and (case.series, case.test) == (series, test)]
+        return found[0] if len(found) == 1 else None
+
+    def ways_of(self, case: Case) -> set[str]:
+        return {way for found, way in self._cells if found == case.sent_by(way)}
+
+    def ways(self, series: str, test: str) -> list[str]:
+        found = {way for case, way in self._cells if case.series == series and case.test == test}
+        return [way for way in WAYS if way in found]
+
+    @cached_property
+    def repeats(self) -> int:
+        """Repeats that every case of our own program has."""
+        return min((len(rows) for (_, way), rows in self._cells.items() if way in ("am", "put", "nbi")), default=0)
+
+    @cached_property
+    def wrong_samples(self) -> int:
+        return self.frame.filter(~pl.col("verified").fill_null(True)).height
+
+    def center(self, metric: str, case: Case, way: str) -> Center | None:
+        rows = self._cells.get((case, way), {}).values()
+        return center(METRICS[metric].value(row) for row in rows)
+
+    def ratio(self, metric: str, case: Case, over: str, under: str) -> Center | None:
+        """One way's figure over another's, over the repeats."""
+        first, second = self._cells.get((case, over), {}), self._cells.get((case, under), {})
+        value = METRICS[metric].value
+        pairs = [(value(first[r]), value(second[r])) for r in sorted(first.keys() & second.keys())]
+        return center(a / b for a, b in pairs if a is not None and b)
+
+    def provenance(self, ways: Iterable[str] = ("am", "put", "nbi", "mpi")) -> str:
+        """Of joules: the weaker among the samples that have any."""
+        known = self.frame.filter(
+            pl.col("way").is_in(list(ways)) & pl.col("cpu_J").is_not_null() & pl.col("dram_J").is_not_null()
+        )
+        if known.is_empty():
+            return "unavailable"
+        weak = any((known[f"{domain}_provenance"] == "modelled").any() for domain in ("cpu", "dram"))
+        return "modelled" if weak else "measured"
+
+    def sources(self) -> list[str]:
+        """Where joules came from."""
+        return sorted({v for d in ("cpu", "dram") for v in self.frame[f"{d}_source"].unique().to_list() if v})
+
+    def why_no_joules(self) -> str:
+        """Of our own program's samples."""
+        ours = self.frame.filter(pl.col("way") != "ucx")
+        return "; ".join(sorted(w for w in ours["energy_why"].unique().to_list() if w)) or "the meter gave none"
+
+    def uncertainty(self, case: Case, way: str) -> float | None:
+        """Joules a message, in the median: how far they may be off."""
+        rows = self._cells.get((case, way), {}).values()
+        found = center(
+            None
+            if r["cpu_uncertainty_J"] is None or r["dram_uncertainty_J"] is None
+            else r["cpu_uncertainty_J"] + r["dram_uncertainty_J"]
+            for r in rows
+        )
+        return found.median if found else None
+
+
+def cells_table(analysis: Analysis) -> list[dict[str, object]]:
+    """Every case and way with every metric, for results.json."""
+    return [
+        {
+            "series": case.series,
+            "test": case.test,
+            "way": way,
+            "bytes": case.bytes,
+            "in_flight": case.in_flight,
+            "pes": case.pes,
+            **{name: c.as_dict() if (c := analysis.center(name, case, way)) else None for name in METRICS},
+            "energy_uncertainty_J": analysis.uncertainty(case, way),
+            "energy_provenance": analysis.provenance((way,)),
+        }
+        for case, way in analysis.cells()
+    ]

@@ -1,0 +1,271 @@
+"""The published figures of the study of messages, and how each is held against the samples.
+
+Source: D = S. Jana's dissertation (2016), 13.4.3. Its plots are lost from the text: only what it says in words and
+numbers can be compared. It measured a prototype over GASNet, between nodes joined by InfiniBand.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable
+
+from wattle import units
+from wattle.study.am.analysis import Analysis, Case
+from wattle.study.published import NotTestable, Outcome, Published, verdict_of
+from wattle.study.stats import FEWEST, Center, trend
+
+MOST = 0.75  # share of the cases at which a relation must hold
+RISES = 0.7  # rank correlation from which something rises
+ALIKE = 0.2  # of the other: "almost the same"
+GROWS = 1.2  # a larger impact is larger by a fifth at least
+THRESHOLD = 32  # messages in flight, beyond which the published impact is significant
+SLOPE = (0.8, 1.2)  # of the logarithms: "almost linearly"
+
+DIRECTIONS = {"uni": "one direction", "bi": "both directions"}
+
+SLEEPS = (
+    "Waits adapt here as they do anywhere: where a lap takes longer than waking up costs, PEs sleep until the token "
+    "comes, and each hop wakes an agent, and then its PE; the published PEs looked on all the time."
+)
+
+Ratio = tuple[Case, Center]
+
+
+# ---- what the rows share ----
+
+
+def _ratios(a: Analysis, metric: str, series: str, test: str, over: str, under: str) -> list[Ratio]:
+    """Of every case that has both ways, at least two of them, with enough repeats for an interval."""
+    cases = a.cases(series, test, ("am", over, under))
+    found = [(case, c) for case in cases if (c := a.ratio(metric, case, over, under))]
+    if len(found) < 2:
+        raise NotTestable(f"needs two cases at least with active messages and puts; these samples have {len(found)}")
+    fewest = min(c.n for _, c in found)
+    if fewest < FEWEST:
+        raise NotTestable(f"n = {units.several(fewest, 'repeat')}; six are the least for a 95 % statement")
+    return found
+
+
+def _times(value: float) -> str:
+    return f"{value:.2f} x"
+
+
+def _range(found: list[Ratio]) -> str:
+    values = [c.median for _, c in found]
+    return f"{_times(statistics.median(values))} in the median, {_times(min(values))} to {_times(max(values))}"
+
+
+def _costs(a: Analysis, case: Case) -> str:
+    """What a message cost in both ways, as a reason."""
+    am, put = a.center("time", case, "am"), a.center("time", case, "put")
+    if not am or not put:
+        return ""
+    where = "between the nodes" if a.place.across else "on this node"
+    if a.place.simulated:
+        where = f"between two nodes of {a.place.cluster}"
+    what = units.size(case.bytes) + (f", {case.in_flight:,} in flight" if case.series != "ring" else "")
+    return (
+        f"A message of {what} took {units.seconds(am.median)} as an active message and {units.seconds(put.median)} as "
+        f"a put {where} (both with their completion)."
+    )
+
+
+def _how_it_works(a: Analysis) -> str:
+    if a.place.across:
+        return (
+            "Here a request takes no round trip of its own: while an answer is awaited small messages are gathered and "
+            "travel together, where each blocking put is a message; the prototype sent each request by GASNet, and its "
+            "puts were done by the network card."
+        )
+    return (
+        "On one node a put is a copy into the other PE's memory and needs nobody there; an active message is written "
+        "into a ring, read and handled by the other PE. The published figures are of two nodes and a network card."
+    )
+
+
+# ---- the rows ----
+
+
+def _below(test: str) -> Callable[[Analysis], Outcome]:
+    """Bandwidth by active messages below that by puts."""
+
+    def judge(a: Analysis) -> Outcome:
+        found = _ratios(a, "bandwidth", "bandwidth", test, "am", "put")
+        below = sum(c.hi < 1 for _, c in found)
+        holds = below >= MOST * len(found)
+        ours = f"AM over put {_range(found)}; below at {below} of {len(found)} sizes"
+        return Outcome(ours, verdict_of(holds), () if holds else (_costs(a, found[0][0]), _how_it_works(a)))
+
+    return judge
+
+
+def _worse_with_size(a: Analysis) -> Outcome:
+    parts, holds, first = [], True, None
+    for test, words in DIRECTIONS.items():
+        found = _ratios(a, "bandwidth", "bandwidth", test, "put", "am")
+        first = first or found[-1][0]
+        rise = trend([case.bytes for case, _ in found], [c.median for _, c in found])
+        ends = f"{_times(found[0][1].median)} at {units.size(found[0][0].bytes)}, {_times(found[-1][1].median)} at "
+        parts.append(f"{words}: put over AM {ends}{units.size(found[-1][0].bytes)}, rank correlation {rise:+.2f}")
+        holds = holds and rise >= RISES
+    why = () if holds or first is None else (_costs(a, first), _copies())
+    return Outcome("; ".join(parts), verdict_of(holds), why)
+
+
+def _copies() -> str:
+    return (
+        "The published reason is the copies that an active message makes at both ends. Here the payload is copied once "
+        "into the ring or the batch, and the handler reads it there; what a message costs beside its bytes weighs less "
+        "the longer it is."
+    )
+
+
+def _slower(test: str, lo: float, hi: float) -> Callable[[Analysis], Outcome]:
+    """The rate by puts over that by active messages, beyond the threshold."""
+
+    def judge(a: Analysis) -> Outcome:
+        found = [(c, r) for c, r in _ratios(a, "rate", "rate", test, "put", "am") if c.in_flight > THRESHOLD]
+        if not found:
+            raise NotTestable(f"no case with more than {THRESHOLD} messages in flight was measured in both ways")
+        holds = lo <= statistics.median(c.median for _, c in found) <= hi
+        why = () if holds else (_costs(a, found[-1][0]), _how_it_works(a))
+        return Outcome(f"put over AM {_range(found)}", verdict_of(holds), why)
+
+    return judge
+
+
+def _from_threshold(a: Analysis) -> Outcome:
+    parts, holds, last = [], True, None
+    for test, words in DIRECTIONS.items():
+        found = _ratios(a, "rate", "rate", test, "put", "am")
+        few = [c.median for case, c in found if case.in_flight <= THRESHOLD]
+        many = [c.median for case, c in found if case.in_flight > THRESHOLD]
+        if not few or not many:
+            raise NotTestable(f"needs cases on both sides of {THRESHOLD} messages in flight")
+        before, after = statistics.median(few), statistics.median(many)
+        parts.append(f"{words}: put over AM {_times(before)} up to {THRESHOLD}, {_times(after)} beyond")
+        holds = holds and after > 1 and after >= GROWS * before
+        last = found[-1][0]
+    why = () if holds or last is None else (_costs(a, last), _how_it_works(a))
+    return Outcome("; ".join(parts), verdict_of(holds), why)
+
+
+def _ring_alike(a: Analysis) -> Outcome:
+    found = _ratios(a, "lap", "ring", "ring", "am", "put")
+    alike = sum(abs(c.median - 1) <= ALIKE for _, c in found)
+    holds = alike >= MOST * len(found)
+    ours = f"AM over put {_range(found)}; within {ALIKE * 100:.0f} % at {alike} of {len(found)} sizes"
+    why = (_costs(a, found[0][0]), *([SLEEPS] if a.place.simulated else []))
+    return Outcome(ours, verdict_of(holds), () if holds else why)
+
+
+GROWS_AT_ALL = 0.05  # a lesser power is none
+
+
+def _ring_linear(a: Analysis) -> Outcome:
+    found = _ratios(a, "lap", "ring", "ring", "am", "put")
+    laps = [(case.pes, c.median) for case, _ in found if (c := a.center("lap", case, "am"))]
+    if len(laps) < 3:
+        raise NotTestable(f"needs three sizes of rings at least; these samples have {len(laps)}")
+    x, y = [math.log(pes) for pes, _ in laps], [math.log(lap) for _, lap in laps]
+    slope = statistics.linear_regression(x, y).slope
+    holds = SLOPE[0] <= slope <= SLOPE[1]
+    rounds = " and ".join(f"{units.seconds(lap)} with {pes}" for pes, lap in (laps[0], laps[-1]))
+    grows = f"as the number of PEs to the power of {slope:.2f}" if slope >= GROWS_AT_ALL else "it does not grow"
+    ours = f"by AM {rounds} PEs: {grows}"
+    return Outcome(ours, verdict_of(holds), () if holds else _why_not_linear(a, slope, laps))
+
+
+def _why_not_linear(a: Analysis, slope: float, laps: list[tuple[int, float]]) -> tuple[str, ...]:
+    if a.place.simulated:
+        return (SLEEPS,)
+    (few, first), (most, last) = laps[0], laps[-1]
+    if a.place.across and slope < SLOPE[0] and few == 2:
+        rest = max(0.0, last - first) / (most - few)
+        return (
+            "Half of a ring's PEs are on each node: two hops of a round trip cross the network however many PEs there "
+            f"are. With 2 PEs such a hop took {units.seconds(first / 2)}; each of the {most - few} more with {most} "
+            f"added {units.seconds(rest)}.",
+        )
+    return (
+        f"Rings of up to {most} PEs run on the cores of one machine: where PEs outnumber them a hop also wakes a PE "
+        "and changes what a core runs; the published PEs had a core each.",
+    )
+
+
+def _row(
+    id: str,
+    about: str,
+    figure: str,
+    condition: str,
+    published: str,
+    tolerance: str,
+    judge: Callable[[Analysis], Outcome],
+) -> Published[Analysis]:
+    setup = "two nodes, InfiniBand" if about != "ring" else "several nodes, InfiniBand, a core for each PE"
+    return Published(id, about, f"D 13.4.3, figure {figure}", condition, published, tolerance, judge, setup)
+
+
+SIZES = "1 B to 2 KiB"
+BEYOND = f"4 B, more than {THRESHOLD} in flight"
+WITHIN = "the 95 % interval below it, at 75 % of the sizes"
+
+ROWS: list[Published[Analysis]] = [
+    _row("bandwidth-uni", "bandwidth", "13.3a", f"{SIZES}, one direction", "AM below put", WITHIN, _below("uni")),
+    _row("bandwidth-bi", "bandwidth", "13.3b", f"{SIZES}, both directions", "AM below put", WITHIN, _below("bi")),
+    _row(
+        "bandwidth-size",
+        "bandwidth",
+        "13.3a, b",
+        SIZES,
+        "AM falls further behind the larger the message",
+        f"rank correlation of {RISES} at least, in both tests",
+        _worse_with_size,
+    ),
+    _row(
+        "rate-uni",
+        "rate",
+        "13.3c",
+        f"{BEYOND}, one direction",
+        "about 3 x fewer by AM",
+        "2 to 4 x",
+        _slower("uni", 2, 4),
+    ),
+    _row(
+        "rate-bi",
+        "rate",
+        "13.3d",
+        f"{BEYOND}, both directions",
+        "about 5 x fewer by AM",
+        "3.5 to 6.5 x",
+        _slower("bi", 3.5, 6.5),
+    ),
+    _row(
+        "rate-threshold",
+        "rate",
+        "13.3c, d",
+        "4 B, any number in flight",
+        f"the loss is significant beyond {THRESHOLD} in flight",
+        "a loss beyond, larger by a fifth than before, in both tests",
+        _from_threshold,
+    ),
+    _row(
+        "ring-alike",
+        "ring",
+        "13.4b",
+        "4 B, rings of 2 to 512 PEs",
+        "AM and put almost the same",
+        f"within {ALIKE * 100:.0f} %, at 75 % of the sizes",
+        _ring_alike,
+    ),
+    _row(
+        "ring-linear",
+        "ring",
+        "13.4b",
+        "4 B, rings of 2 to 512 PEs",
+        "the round trip grows almost linearly with the PEs (expected)",
+        f"a power of {SLOPE[0]} to {SLOPE[1]}",
+        _ring_linear,
+    ),
+]

@@ -1,0 +1,85 @@
+"""What the benchmarks of messages print, line by line, as rows of samples.parquet."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import polars as pl
+
+from wattle.checked import Checked
+from wattle.study.compared import Layout
+from wattle.study.samples import energy_columns, joules_columns, sum_domain
+
+SERIES = ("bandwidth", "rate", "ring")
+TESTS = ("uni", "bi", "ring")
+WAYS = ("am", "put", "nbi", "mpi", "ucx")
+NO_UCX_JOULES = "ucx_perftest is a program of its own, and nobody meters it"
+
+SCHEMA: dict[str, Any] = {
+    "series": pl.String,
+    "test": pl.String,
+    "way": pl.String,
+    "bytes": pl.Int64,  # of a message
+    "in_flight": pl.Int64,  # messages before completion is waited for; 0: UCX, which decides by itself
+    "pes": pl.Int64,
+    "repeat": pl.Int64,
+    "turn": pl.Int64,  # place among the ways of its repeat
+    "rounds": pl.Int64,
+    "messages": pl.Float64,  # of the block: both directions in bi, hops in a ring
+    "block_s": pl.Float64,
+    "message_s": pl.Float64,  # block_s / messages
+    **energy_columns(),  # a message, PE 0's where modelled, the machine's where measured
+    "energy_interval_s": pl.Float64,
+    "energy_covered_s": pl.Float64,
+    "energy_why": pl.String,  # why there are no joules, where there are none
+    "energy_json": pl.String,  # every domain the meter has
+    "verified": pl.Boolean,  # every message came once and right; null: UCX's own test does not look
+}
+
+COMPARED = Layout(
+    ("series", "test", "way", "bytes", "in_flight", "pes"),
+    "way",
+    (("message_s", "time a message"), ("cpu_J", "CPU energy"), ("dram_J", "DRAM energy")),
+    SCHEMA,
+)
+
+
+def row(document: dict[str, Any], series: str) -> dict[str, Any]:
+    """A "sample" line as a row. A line that is not what it should be is an error that says where."""
+    line = Checked("the benchmark's output", document)
+    cpu, dram = sum_domain(line, "energy", "cpu"), sum_domain(line, "energy", "dram")
+    return {
+        "series": series,
+        "test": line.choice("test", TESTS),
+        "way": line.choice("way", WAYS),
+        **{key: line.integer(key) for key in ("bytes", "in_flight", "pes", "repeat", "turn", "rounds")},
+        **{key: line.number(key) for key in ("messages", "block_s", "message_s")},
+        **joules_columns("cpu", cpu),
+        **joules_columns("dram", dram),
+        "energy_interval_s": cpu.interval_s,
+        "energy_covered_s": cpu.covered_s,
+        "energy_why": document.get("energy_why"),
+        "energy_json": json.dumps(document.get("energy")),
+        "verified": line.get("verified").value is True if document.get("verified") is not None else None,
+    }
+
+
+def ucx_document(size: int, repeat: int, messages: int, a_second: float) -> dict[str, Any]:
+    """A figure of ucx_perftest as a line like those of our benchmarks."""
+    return {
+        "test": "uni",
+        "way": "ucx",
+        "bytes": size,
+        "in_flight": 0,
+        "pes": 2,
+        "repeat": repeat,
+        "turn": 0,
+        "rounds": 1,
+        "messages": messages,
+        "block_s": messages / a_second,
+        "message_s": 1 / a_second,
+        "verified": None,
+        "energy": None,
+        "energy_why": NO_UCX_JOULES,
+    }

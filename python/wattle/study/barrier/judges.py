@@ -1,0 +1,208 @@
+"""What the dissertation says of waiting at a barrier (D chapter 9), and how it is held against the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from wattle.provenance import significant
+from wattle.study.published import NotTestable, Outcome, Published, Verdict, of_dissertation, verdict_of
+from wattle.study.stats import Line, trend
+from wattle.study.sweep.analysis import Analysis, Point
+from wattle.study.sweep.plan import Fit
+
+COUNTED = 3  # instructions, branches and branches not taken
+LATE, SCALE = "late", "scale"
+SLOPE, INTERCEPT, R2 = 33.1446, -1.88467, 0.999027
+SETUP = "a node of two Xeon E5-2670; how many PEs waited is not printed"
+ALIKE = 0.1  # powers within so much of each other are constant
+LINEAR = 0.98  # r2 from which a line is one
+FROM_MS = 5  # shorter waits are the barrier's own time as much as waiting
+
+
+def x_seconds(point: Point) -> float:
+    return 1e-3 * (point.x or 0)
+
+
+def waiting(point: Point) -> float:
+    """PEs that wait: all but the late one."""
+    return point.pes - 1
+
+
+def fits(a: Analysis) -> list[Fit]:
+    """Energy against T and power against PEs, for each wait policy: a straight line each."""
+    found = []
+    for policy in a.policies(series=LATE, mode="off"):
+        points = a.select(series=LATE, wait=policy, mode="off")
+        for metric, whose in (("node", "node"), ("own", "PEs")):
+            if made := a.fit(metric, points, x_seconds):
+                words = f"energy of the {whose} against T: E = {_number(made.slope)} W x T {_signed(made.intercept)} J"
+                found.append(_fit(f"time, {whose}", policy, made, words, a.provenance))
+    for policy in a.policies(series=SCALE):
+        points = a.select(series=SCALE, wait=policy)
+        if made := a.fit("own_watts", points, waiting):
+            words = f"power of the PEs against those that wait: P = {_number(made.slope)} W x n "
+            found.append(_fit("scale", policy, made, f"{words}{_signed(made.intercept)} W", a.provenance))
+    return found
+
+
+def _fit(what: str, policy: str, made: Line, words: str, provenance: str) -> Fit:
+    text = f"{words}, r2 = {made.r2:.4f}, n = {made.n}"
+    return Fit(what, policy, made.slope, made.intercept, made.r2, text, provenance)
+
+
+def _number(value: float) -> str:
+    return significant(value, 3)
+
+
+def _signed(value: float) -> str:
+    return f"{'-' if value < 0 else '+'} {significant(abs(value), 3)}"
+
+
+def _of(a: Analysis, what: str, policy: str = "spin") -> Fit:
+    if a.provenance == "unavailable":
+        raise NotTestable("the meter gave no joules")
+    found = next((f for f in fits(a) if f.what == what and f.policy == policy), None)
+    if found is None:
+        raise NotTestable(f"needs three values at least with WAIT={policy} and joules at each")
+    return found
+
+
+def _how(a: Analysis) -> str:
+    """Modelled joules follow time on a core: how much of its wait the PE that spins was on one."""
+    if a.provenance != "modelled":
+        return ""
+    points = a.select(series=LATE, wait="spin", mode="off")
+    shares = [100 * c.median for p in points if (c := a.center("cores", p))]
+    if not shares:
+        return ""
+    least, most = min(shares), max(shares)
+    if least >= 100 * (1 - ALIKE):
+        return (
+            "Modelled joules follow the time in each state: this says that a PE that spins is on a core all the time."
+        )
+    return (
+        f"Modelled joules follow the time in each state, and the PE that spins was on a core for {least:.0f} to "
+        f"{most:.0f} % of its wait, by the wait's length: other work had it for the rest."
+    )
+
+
+def _linear(a: Analysis) -> Outcome:
+    found = _of(a, "time, node")
+    ours = f"{found.words} (WATTLE_WAIT=spin)"
+    why = tuple(filter(None, (_how(a),)))
+    return Outcome(ours, verdict_of(found.r2 >= LINEAR), why, a.provenance)
+
+
+def _slope(a: Analysis) -> Outcome:
+    found = _of(a, "time, node")
+    host = ", ".join(a.sources)
+    if "sandybridge" not in host and a.provenance == "modelled":
+        return Outcome(
+            found.words,
+            Verdict.NOT_TESTABLE,
+            (f"A slope is watts of one machine: the joules here are of {host or 'another one'}.",),
+            a.provenance,
+        )
+    holds = abs(found.slope / SLOPE - 1) <= ALIKE
+    why = "The slope is the watts of all PEs that wait, and how many did is not printed."
+    return Outcome(found.words, verdict_of(holds), () if holds else (why,), a.provenance)
+
+
+def _power_constant(a: Analysis) -> Outcome:
+    points = [p for p in a.select(series=LATE, wait="spin", mode="off") if (p.x or 0) >= FROM_MS]
+    powers = [c.median for p in points if (c := a.center("node_watts", p))]
+    if len(powers) < 3:
+        raise NotTestable(f"needs three waits of {FROM_MS} ms and more with joules")
+    spread = (max(powers) - min(powers)) / min(powers)
+    ours = f"{_number(min(powers))} to {_number(max(powers))} W with waits of {FROM_MS} ms and more"
+    return Outcome(ours, verdict_of(spread <= ALIKE), tuple(filter(None, (_how(a),))), a.provenance)
+
+
+def _linear_in_pes(a: Analysis) -> Outcome:
+    found = _of(a, "scale")
+    cores = max((c.median for p in a.select(series=SCALE, wait="spin") if (c := a.center("cores", p))), default=0.0)
+    most = max(p.pes for p in a.select(series=SCALE))
+    holds = found.r2 >= LINEAR and found.slope > 0
+    why = (
+        ()
+        if holds
+        else (f"{most - 1} PEs waited on {cores:.1f} cores' worth of processor: who has no core draws nothing.",)
+    )
+    return Outcome(found.words, verdict_of(holds), why, a.provenance)
+
+
+def _counted(which: int, words: str) -> Callable[[Analysis], Outcome]:
+    """Instructions, or branches not taken, rise with the time spent waiting."""
+
+    def judge(a: Analysis) -> Outcome:
+        pairs = []
+        for point in a.select(series=LATE, wait="spin", mode="off"):
+            counted = (told.numbers(COUNTED)[which] for told in a.more(point, "counted"))
+            values = [count for count in counted if count is not None]
+            if values:
+                pairs.append((point.x or 0, sorted(values)[len(values) // 2]))
+        if len(pairs) < 3:
+            raise NotTestable(f"this processor, or what may be read of it, does not count {words} (perf)")
+        rise = trend([x for x, _ in pairs], [v for _, v in pairs])
+        ends = ", ".join(f"{count:.3g} in {ms:g} ms" for ms, count in (pairs[0], pairs[-1]))
+        return Outcome(f"{ends}; rank correlation {rise:+.2f}", verdict_of(rise >= 0.9))
+
+    return judge
+
+
+def _branches(a: Analysis) -> Outcome:
+    """The same of branches; and which way they went, where that is counted, too."""
+    risen = _counted(1, "branches")(a)
+    both = [
+        (branches, missed)
+        for point in a.select(series=LATE, wait="spin", mode="off")
+        for _, branches, missed, *_ in (told.numbers(COUNTED) for told in a.more(point, "counted"))
+        if branches and missed is not None
+    ]
+    if not both:
+        return replace(risen, ours=f"{risen.ours}; which way they went is not counted here")
+    taken = 100 * (1 - sum(missed for _, missed in both) / sum(all_ for all_, _ in both))
+    holds = risen.verdict is Verdict.AGREES and taken > 50
+    return Outcome(f"{risen.ours}; {taken:.0f} % taken", verdict_of(holds))
+
+
+_row = partial(of_dissertation, SETUP)
+
+ROWS: list[Published[Analysis]] = [
+    _row(
+        "time-linear",
+        "9.1, figure 9.1",
+        "one PE arrives T late, cores + DRAM",
+        f"linear: E = {SLOPE} T {INTERCEPT}, r2 = {R2}",
+        f"r2 of {LINEAR} at least, spinning",
+        _linear,
+    ),
+    _row("time-slope", "9.1", "the same", f"{SLOPE} W", "within 10 %, on the papers' processor", _slope),
+    _row("power-constant", "9.1", "T swept", "power does not depend on T", "within 10 %, spinning", _power_constant),
+    _row(
+        "scale-linear",
+        "9.2, figure 9.2",
+        "PEs that wait swept",
+        "power rises linearly with the PEs",
+        f"r2 of {LINEAR} at least, spinning",
+        _linear_in_pes,
+    ),
+    _row(
+        "instructions",
+        "9.2, figure 9.3",
+        "T swept",
+        "instructions rise with the time waited",
+        "rank correlation 0.9",
+        _counted(0, "instructions"),
+    ),
+    _row(
+        "branches",
+        "9.2, figure 9.3",
+        "T swept",
+        "conditional branches rise with it, taken more than not taken",
+        "rank correlation 0.9; more than half taken, where that is counted",
+        _branches,
+    ),
+]

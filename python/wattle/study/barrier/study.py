@@ -1,0 +1,67 @@
+"""The study of waiting at a barrier: in time, and in the number of those that wait."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from wattle import units
+from wattle.study.barrier.judges import LATE, ROWS, SCALE, fits
+from wattle.study.sweep.analysis import Analysis
+from wattle.study.sweep.plan import MODES, Job, Plan, Sweep, of_all_modes
+from wattle.study.sweep.samples import WAITS
+from wattle.units import si
+
+LATE_MS, QUICK_LATE_MS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), (1, 2, 5, 10, 20, 50)
+PES, QUICK_PES = (2, 3, 4, 8, 16, 32), (2, 3, 4, 8)
+SIMULATED_PES, SIMULATED_QUICK = (2, 4, 16, 64, 256, 1024, 4096), (2, 4, 16, 64)
+SCALE_MS = 20
+LEAST_S = 0.02  # more than ten of a sensor's intervals
+LEARN = ("--learn", "6")  # samples: the governor knows a wait after four of about its length
+
+
+def _jobs(plan: Plan) -> list[Job]:
+    late = tuple(map(str, QUICK_LATE_MS if plan.quick else LATE_MS))
+    repeats = plan.repeats(4)
+    common = ("--least", "0" if plan.simulated else f"{LEAST_S:g}", "--repeat", str(repeats))
+    of_late = of_all_modes(Job(LATE, "barrier", (*common, *late), len(late) * repeats), WAITS, ("spin",))
+    found = [replace(job, arguments=(*LEARN, *job.arguments)) if job.mode in MODES else job for job in of_late]
+    quick, full = (SIMULATED_QUICK, SIMULATED_PES) if plan.simulated else (QUICK_PES, PES)
+    for pes in quick if plan.quick else full:
+        one = Job(SCALE, "barrier", (*common, str(SCALE_MS)), repeats, pes)
+        found += of_all_modes(one, WAITS, ())
+    return found
+
+
+def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
+    """The longest wait, by policy."""
+    late = a.select(series=LATE)
+    longest = max(p.x or 0 for p in late)
+    lines = []
+    for policy in a.policies(series=LATE):
+        point = next(p for p in late if p.policy == policy and p.x == longest)
+        seconds, cpu, joules = (a.center(m, point) for m in ("seconds", "cpu_s", "own"))
+        changes = a.changes(point)
+        lines.append(
+            [
+                policy,
+                units.seconds(seconds.median if seconds else None),
+                units.seconds(cpu.median if cpu else None),
+                si(joules.median, "J") if joules else units.UNKNOWN,
+                units.UNKNOWN if changes is None else f"{changes:.0f}",
+            ]
+        )
+    title = f"One PE waits {longest:g} ms for another: medians of {units.several(a.repeats, 'sample')}"
+    changes_head = a.changes_head("clock changes in a job")
+    return title, ["policy", "time", "CPU", f"PEs' joules, {a.provenance}", changes_head], lines
+
+
+SWEEP = Sweep(
+    name="barrier",
+    title="Waiting at a barrier, in time and in scale",
+    question="What does a barrier cost those who wait in it, by how long they wait and by how many they are?",
+    jobs=_jobs,
+    rows=ROWS,
+    fits=fits,
+    table=_table,
+    at="T = {x} ms",
+)

@@ -1,0 +1,61 @@
+"""What the commands of all studies have in common: a directory, the study, and what is said of it at its end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from wattle import console, stopping
+from wattle.console import plain, styled
+from wattle.manifest import Manifest
+from wattle.run import directory as directories
+from wattle.study import published
+from wattle.study.published import Row, Verdict
+
+STYLES = {Verdict.AGREES: "good", Verdict.DIFFERS: "partly", Verdict.NOT_TESTABLE: "faint"}
+Found = TypeVar("Found")
+
+
+def conduct(
+    name: str,
+    output: Path | None,
+    run: Callable[[Path, list[str]], Manifest],
+    load: Callable[[Path, Manifest], Found],
+    results: Callable[[Found], dict[str, Any]],
+    show: Callable[[Manifest, Found], None],
+    as_json: bool,
+) -> None:
+    """Runs the study in a new directory, reads it back, and prints its results or shows them."""
+    directory = directories.prepare(output, f"study-{name}")
+    with stopping.measuring():
+        record = run(directory, ["wattle", *sys.argv[1:]])
+    found = load(directory, record)
+    if as_json:
+        print_results(directory, record, results(found))
+        return
+    console.out.print()
+    show(record, found)
+    say_where(directory)
+
+
+def print_results(directory: Path, record: Manifest, found: dict[str, Any]) -> None:
+    """What `--json` prints of a study that has just ended; `found`: its results.json."""
+    console.print_json({"directory": str(directory), "manifest": record.as_dict(), **found})
+
+
+def say_tally(rows: Sequence[Row]) -> None:
+    """How many of the published figures agree."""
+    counts = plain("")
+    for verdict, count in published.tally(rows).items():
+        words = plain(f"{count} {published.PLURAL[verdict]}", STYLES[verdict])
+        counts = styled("{}, {}", counts, words) if counts.plain else words
+    console.out.print()
+    console.out.print(styled("{} published figures: {}. The report has each with ours and why.", len(rows), counts))
+
+
+def say_where(directory: Path) -> None:
+    """The last lines of every study: where it is kept, and how its report is made."""
+    console.out.print(f"Kept in {directory}", soft_wrap=True)
+    console.out.print(f"The report: wattle report {directory}", soft_wrap=True)

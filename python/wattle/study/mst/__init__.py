@@ -1,0 +1,1 @@
+"""A minimum spanning tree by MPI, buckets and active messages."""

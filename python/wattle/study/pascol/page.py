@@ -1,0 +1,141 @@
+"""The page of the study of a power-aware one-sided library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from wattle import units
+from wattle.html.figures import Figure, Look, Trace, fine_axis, hover_text, line
+from wattle.html.page import Page
+from wattle.manifest import Manifest
+from wattle.study.pascol.judges import AWARE, OPS, RING, SCHEMES, Scheme, crossover, points, ratio, spread, waits
+from wattle.study.pascol.study import SWEEP
+from wattle.study.sweep import page as sweep
+from wattle.study.sweep.analysis import Analysis
+from wattle.study.sweep.page import Section
+
+LOOKS = (
+    Look("--first"),
+    Look("--first", "circle-open", "dash"),
+    Look("--third", "diamond", "dashdot"),
+    Look("--third", "diamond-open", "dot"),
+    Look("--second", "square"),
+)
+WORDS = {
+    "polling": "spins (WATTLE_WAIT=spin), the clock as it is: what the others are divided by.",
+    "polling, scaled": "the same, the clock lowered for every transfer (WATTLE_TRANSFERS=scale).",
+    "sleeping": "sleeps at once (WATTLE_WAIT=sleep).",
+    "sleeping, scaled": "the same, the clock lowered for every transfer.",
+    "power-aware": "polls below its threshold, from there on sleeps at a lower clock (WATTLE_TRANSFERS=aware).",
+}
+TITLES = {"put": "Put", "get": "Get", "acc": "Accumulate", "strided": "Strided put"}
+
+
+def build(directory: Path, record: Manifest) -> Page:
+    return sweep.build(SWEEP, directory, record, _sections)
+
+
+def _none_here(a: Analysis, op: str) -> str:
+    if not waits(a):
+        return "on one node nothing is waited for, and no crossover is told."
+    if found := spread(a, op):
+        return f"whether sleeping pays here these samples do not tell: {found}."
+    return "here sleeping pays at no size."
+
+
+def _sections(a: Analysis) -> list[Section]:
+    acts = (
+        ""
+        if a.knob.acts
+        else " The knob only records, so the scaled schemes show what deciding costs, not what clocks save."
+    )
+    ways = " ".join(f"{name[0].upper()}{name[1:]}: {words}" for name, words in WORDS.items())
+    found = []
+    for op in OPS:
+        here = crossover(a, op)
+        words = f"The dashed line is the paper's crossover, {units.size(OPS[op])}; "
+        words += f"the dotted one is ours, {units.size(here)}." if here else _none_here(a, op)
+        first = f" {ways}{acts}" if not found else ""
+        figures = [
+            _figure(a, op, "node", "Energy per MB over polling's"),
+            _figure(a, op, "seconds", "Latency over polling's"),
+        ]
+        found.append(Section(op, TITLES[op], f"{words}{first}", figures))
+    return found
+
+
+def _axis(a: Analysis) -> dict[str, Any]:
+    sizes = sorted({int(p.x or 0) for p in a.select(series=RING)})
+    ticks = [n for n in (16**k for k in range(8)) if sizes[0] <= n <= sizes[-1]]
+    return {
+        "type": "log",
+        "tickmode": "array",
+        "tickvals": ticks,
+        "ticktext": [units.size(t) for t in ticks],
+        "title": {"text": "bytes of an operation"},
+    }
+
+
+def _figure(a: Analysis, op: str, metric: str, title: str) -> Figure:
+    traces = [
+        t for scheme, look in zip((*SCHEMES, AWARE), LOOKS, strict=True) if (t := _trace(a, op, metric, scheme, look))
+    ]
+    values = [v for t in traces for v in t["y"]]
+    if values:
+        traces += _marks(a, op, min(values), max(values))
+    note = f"{a.provenance}; lower is better" if metric == "node" else "lower is better"
+    spread = max(values) / min(values) if values and min(values) > 0 else 1.0
+    axis: dict[str, Any] = {"type": "log", "dtick": 1} if spread >= 100 else {"rangemode": "tozero"}
+    if 4 <= spread < 100:
+        axis = fine_axis(values)
+    layout = {
+        "xaxis": _axis(a),
+        "yaxis": axis,
+        "showlegend": True,
+        "legend": {"orientation": "h", "y": -0.3},
+    }
+    label = f"{TITLES[op]}: {title.lower()} against bytes, a line for each scheme"
+    return Figure(f"{op}-{metric}", title, label, traces, layout, 360, note)
+
+
+def _trace(a: Analysis, op: str, metric: str, scheme: Scheme, look: Look) -> Trace | None:
+    found = [(p.x or 0, c) for p in points(a, op, scheme) if (c := ratio(a, metric, op, scheme, p.x or 0))]
+    if not found:
+        return None
+    hover = [
+        hover_text(
+            scheme.name,
+            [
+                ("over polling", f"{c.median:.3f}"),
+                ("middle half", f"{c.p25:.3f} to {c.p75:.3f}"),
+                ("bytes", f"{x:,.0f}"),
+                ("pairs", str(c.n)),
+            ],
+        )
+        for x, c in found
+    ]
+    middle, lo, hi = (list(v) for v in zip(*((c.median, c.p25, c.p75) for _, c in found), strict=True))
+    return line([x for x, _ in found], middle, lo, hi, look, scheme.name, hover)
+
+
+def _marks(a: Analysis, op: str, low: float, high: float) -> list[Trace]:
+    """Upright lines: the paper's crossover and the one found here."""
+    marks = [
+        ("the paper's crossover", OPS[op], "dash", "--published"),
+        ("crossover here", crossover(a, op), "dot", "--ink"),
+    ]
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": name,
+            "x": [size, size],
+            "y": [low, high],
+            "line": {"color": colour, "width": 1.8, "dash": dash},
+            "customdata": [hover_text(name, [("bytes", f"{size:,}")])] * 2,
+            "hovertemplate": "%{customdata}<extra></extra>",
+        }
+        for name, size, dash, colour in marks
+        if size
+    ]

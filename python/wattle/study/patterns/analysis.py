@@ -1,0 +1,289 @@
+"""Reads the pattern study's samples: medians by pattern and number of fragments, and what a transformation saves.
+
+Comparisons are paired: the two configurations of one repeat ran within the same round, so each repeat gives one saving,
+and the median and interval are over those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise, product
+
+import polars as pl
+
+from wattle.provenance import Joules
+from wattle.study.patterns.samples import PATTERNS
+from wattle.study.place import Place
+from wattle.study.stats import Center, center, savings
+
+PAPER_PAYLOAD = 512 * 1024
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure of a sample. `energy`: which provenance columns it rests on."""
+
+    name: str
+    label: str
+    unit: str
+    lower_is_better: bool
+    value: Callable[[dict[str, float | None]], float | None]
+    energy: tuple[str, ...] = ()
+
+
+def _column(name: str) -> Callable[[dict[str, float | None]], float | None]:
+    return lambda row: row[name]
+
+
+def _both(row: dict[str, float | None]) -> float | None:
+    cpu, dram = row["cpu_J"], row["dram_J"]
+    return None if cpu is None or dram is None else cpu + dram
+
+
+def _edp(row: dict[str, float | None]) -> float | None:
+    joules, latency = _both(row), row["latency_s"]
+    return None if joules is None or latency is None else joules * latency
+
+
+METRICS = {
+    m.name: m
+    for m in (
+        Metric("cpu", "CPU energy", "J", True, _column("cpu_J"), ("cpu",)),
+        Metric("dram", "DRAM energy", "J", True, _column("dram_J"), ("dram",)),
+        Metric("energy", "CPU + DRAM energy", "J", True, _both, ("cpu", "dram")),
+        Metric("latency", "Latency", "s", True, _column("latency_s")),
+        Metric("bandwidth", "Bandwidth", "B/s", False, _column("bandwidth_Bps")),
+        Metric("rate", "Message rate", "/s", False, _column("message_rate_per_s")),
+        Metric("edp", "Energy-delay product", "J·s", True, _edp, ("cpu", "dram")),
+        Metric("unpack", "Receiver's unpacking", "s", True, _column("unpack_s")),
+    )
+}
+
+IMPACT_METRICS = ("cpu", "dram", "latency", "edp")
+
+
+@dataclass(frozen=True)
+class Transformation:
+    """A change of pattern, in all its forms."""
+
+    name: str
+    title: str
+    forms: tuple[tuple[str, str, str], ...]  # (label, before, after)
+
+
+TRANSFORMATIONS = {
+    t.name: t
+    for t in (
+        Transformation(
+            "pin",
+            "Use pinned source buffers",
+            (("blocking puts", "MPQMPQ", "PQPQ"), ("non-blocking puts", "MPMPQ", "PPQ")),
+        ),
+        Transformation(
+            "non-block",
+            "Use non-blocking puts",
+            (("unpinned source", "MPQMPQ", "MPMPQ"), ("pinned source", "PQPQ", "PPQ")),
+        ),
+        Transformation("aggregate", "Aggregate the user buffers", (("pack, one put, unpack", "PPQ", "MMPQAMM"),)),
+    )
+}
+PAYLOAD_PATTERN = "MPQMPQ"  # the pattern whose payload is varied
+
+Key = tuple[str, str, int, int]  # series, pattern, payload, fragments
+
+
+class Analysis:
+    """The samples, indexed. Asking for what was not measured gives None."""
+
+    def __init__(self, frame: pl.DataFrame, floor: Sequence[Joules] = (), place: Place | None = None) -> None:
+        self.frame = frame
+        self.place = place or Place()
+        self.floor = list(floor)  # what was drawn while nothing ran, over its interval
+        self._cells: dict[Key, dict[int, dict[str, float | None]]] = {}
+        self._known: dict[tuple[object, ...], Center | None] = {}  # asked for before
+        self._provenance: dict[str, str] = {}
+        for row in frame.sort("repeat").iter_rows(named=True):
+            key = (row["series"], row["pattern"], row["payload"], row["fragments"])
+            self._cells.setdefault(key, {})[row["repeat"]] = row
+
+    @cached_property
+    def payload(self) -> int:
+        """The payload at which the patterns are compared."""
+        main = self.frame.filter(pl.col("series") == "patterns")
+        return int(main["payload"][0]) if main.height else 0
+
+    @cached_property
+    def payloads(self) -> list[int]:
+        """Those of the fourth transformation, the largest first."""
+        return sorted({key[2] for key in self._cells if key[0] == "payloads"}, reverse=True)
+
+    @cached_property
+    def fragments(self) -> list[int]:
+        return sorted({key[3] for key in self._cells if key[0] == "patterns"})
+
+    def payload_fragments(self) -> list[int]:
+        return sorted({key[3] for key in self._cells if key[0] == "payloads"})
+
+    @cached_property
+    def patterns(self) -> list[str]:
+        found = {key[1] for key in self._cells if key[0] == "patterns"}
+        return [p for p in PATTERNS if p in found]
+
+    @cached_property
+    def repeats(self) -> int:
+        """Repeats that every configuration has."""
+        return min((len(cell) for cell in self._cells.values()), default=0)
+
+    @cached_property
+    def wrong_samples(self) -> int:
+        return int((~self.frame["verified"]).sum())
+
+    def center(self, metric: str, pattern: str, fragments: int) -> Center | None:
+        return self._center(metric, ("patterns", pattern, self.payload, fragments))
+
+    def payload_center(self, metric: str, payload: int, fragments: int) -> Center | None:
+        return self._center(metric, ("payloads", PAYLOAD_PATTERN, payload, fragments))
+
+    def saving(self, metric: str, before: str, after: str, fragments: int) -> Center | None:
+        """Percent saved by going from one pattern to the other, over the repeats."""
+        series, payload = "patterns", self.payload
+        return self._saving(metric, (series, before, payload, fragments), (series, after, payload, fragments))
+
+    def payload_saving(self, metric: str, before: int, after: int, fragments: int) -> Center | None:
+        """Percent saved by the smaller payload."""
+        series, pattern = "payloads", PAYLOAD_PATTERN
+        return self._saving(metric, (series, pattern, before, fragments), (series, pattern, after, fragments))
+
+    def provenance(self, metric: str) -> str:
+        """The weaker among the samples that have joules; unavailable where none has. Times are always measured."""
+        if metric not in self._provenance:
+            self._provenance[metric] = self._find_provenance(metric)
+        return self._provenance[metric]
+
+    def _find_provenance(self, metric: str) -> str:
+        columns = [f"{domain}_provenance" for domain in METRICS[metric].energy]
+        known = self.frame.filter([pl.col(column) != "unavailable" for column in columns]) if columns else self.frame
+        if known.is_empty():
+            return "unavailable"
+        return "modelled" if any((known[column] == "modelled").any() for column in columns) else "measured"
+
+    @cached_property
+    def samples_without_joules(self) -> int:
+        return self.frame.filter((pl.col("cpu_J").is_null()) | (pl.col("dram_J").is_null())).height
+
+    @property
+    def saw_both(self) -> bool:
+        """Whether joules are those of both PEs: a sensor sees the machine, and both are on it."""
+        return self.provenance("energy") == "measured"
+
+    def sign_is_sure(self, metric: str, before: str, after: str, fragments: int) -> bool:
+        """Whether a saving keeps its sign wherever the profile's numbers may lie. An error of one domain is alike for
+        both patterns and cancels; only where domains are added does their weight matter."""
+        if METRICS[metric].energy != ("cpu", "dram") or self.provenance(metric) != "modelled":
+            return True
+        cells = [[self.center(m, p, fragments) for m in ("cpu", "dram", "latency")] for p in (before, after)]
+        if any(c is None for cell in cells for c in cell):
+            return False
+        first, second = ([c.median for c in cell if c is not None] for cell in cells)
+        doubt = [min(self.relative_uncertainty(domain) or 0.0, 0.99) for domain in ("cpu", "dram")]
+        signs = set()
+        for cpu, dram in product((1 - doubt[0], 1 + doubt[0]), (1 - doubt[1], 1 + doubt[1])):
+            costs = [cpu * c + dram * d for c, d, _ in (first, second)]
+            if metric == "edp":
+                costs = [cost * s for cost, (_, _, s) in zip(costs, (first, second), strict=True)]
+            signs.add(costs[0] > costs[1])
+        return len(signs) == 1
+
+    def sources(self) -> list[str]:
+        """Where joules came from."""
+        names = [v for d in ("cpu", "dram") for v in self.frame[f"{d}_source"].unique().to_list() if v]
+        return sorted(set(names))
+
+    def why_no_joules(self) -> str:
+        reasons = [w for w in self.frame["energy_why"].unique().to_list() if w]
+        return "; ".join(sorted(reasons)) or "the meter gave none"
+
+    def relative_uncertainty(self, domain: str) -> float | None:
+        """Median of uncertainty / joules over the samples."""
+        known = self.frame.filter(pl.col(f"{domain}_J") > 0)
+        value = (known[f"{domain}_uncertainty_J"] / known[f"{domain}_J"]).median() if known.height else None
+        return float(value) if isinstance(value, int | float) else None
+
+    def _center(self, metric: str, key: Key) -> Center | None:
+        return self._once((metric, key), lambda: map(METRICS[metric].value, self._cells.get(key, {}).values()))
+
+    def _saving(self, metric: str, before: Key, after: Key) -> Center | None:
+        return self._once((metric, before, after), lambda: self._pairs(metric, before, after))
+
+    def _once(self, question: tuple[object, ...], values: Callable[[], Iterable[float | None]]) -> Center | None:
+        if question not in self._known:
+            self._known[question] = center(values())
+        return self._known[question]
+
+    def _pairs(self, metric: str, before: Key, after: Key) -> list[float | None]:
+        first, second = self._cells.get(before, {}), self._cells.get(after, {})
+        both = sorted(first.keys() & second.keys())
+        value = METRICS[metric].value
+        return savings([value(first[r]) for r in both], [value(second[r]) for r in both])
+
+
+def configurations(analysis: Analysis) -> list[dict[str, object]]:
+    """Every configuration with every metric, for results.json."""
+    return [
+        {
+            "pattern": pattern,
+            "payload": analysis.payload,
+            "fragments": n,
+            **{name: _dict(analysis.center(name, pattern, n)) for name in METRICS},
+        }
+        for pattern in analysis.patterns
+        for n in analysis.fragments
+    ]
+
+
+def savings_table(analysis: Analysis) -> list[dict[str, object]]:
+    """Every transformation, form, metric and number of fragments, for results.json."""
+    rows: list[dict[str, object]] = []
+    for t in TRANSFORMATIONS.values():
+        for label, before, after in t.forms:
+            rows += _rows(t.name, label, before, after, analysis.fragments, _pattern_saving(analysis, before, after))
+    for before, after in pairwise(analysis.payloads):
+        label = f"{before} B to {after} B"
+        saving = _payload_saving(analysis, before, after)
+        rows += _rows("payload", label, str(before), str(after), analysis.payload_fragments(), saving)
+    return rows
+
+
+Saving = Callable[[str, int], Center | None]
+
+
+def _pattern_saving(analysis: Analysis, before: str, after: str) -> Saving:
+    return lambda metric, n: analysis.saving(metric, before, after, n)
+
+
+def _payload_saving(analysis: Analysis, before: int, after: int) -> Saving:
+    return lambda metric, n: analysis.payload_saving(metric, before, after, n)
+
+
+def _rows(
+    name: str, label: str, before: str, after: str, fragments: Iterable[int], saving: Saving
+) -> list[dict[str, object]]:
+    return [
+        {
+            "transformation": name,
+            "form": label,
+            "before": before,
+            "after": after,
+            "fragments": n,
+            "metric": metric,
+            "saving_percent": _dict(saving(metric, n)),
+        }
+        for metric in IMPACT_METRICS
+        for n in fragments
+    ]
+
+
+def _dict(found: Center | None) -> dict[str, float | int] | None:
+    return found.as_dict() if found else None

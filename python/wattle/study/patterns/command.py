@@ -1,0 +1,87 @@
+"""`wattle study patterns`: its options, and what it says at its end."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import typer
+
+from wattle import console, info, units
+from wattle.console import styled
+from wattle.errors import WattleError
+from wattle.manifest import Manifest
+from wattle.study import published
+from wattle.study.command import conduct, say_tally
+from wattle.study.options import AsJson, Link, On, Output, Repeat
+from wattle.study.patterns import study
+from wattle.study.patterns.analysis import Analysis
+from wattle.study.patterns.figures import shown
+from wattle.study.patterns.judges import ROWS
+from wattle.study.patterns.plan import make_plan
+from wattle.study.patterns.words import summary
+from wattle.study.place import LOCAL, check_place
+from wattle.tables import Table, table
+
+SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def command(
+    quick: Annotated[bool, typer.Option("--quick", help="A sweep of about a minute, with fewer repeats.")] = False,
+    output: Output = None,
+    on: On = LOCAL,
+    pes: Annotated[
+        int | None, typer.Option("--pes", help="With --on sim: half of them send, each to one of the others (2).")
+    ] = None,
+    link: Link = None,
+    payload: Annotated[str | None, typer.Option("--payload", help="Bytes to move, K and M allowed (512K).")] = None,
+    repeat: Repeat = None,
+    min_time: Annotated[
+        float | None, typer.Option("--min-time", help="Seconds a measurement lasts at least (0.2, quick 0.03).")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Five patterns of one-sided writes, four transformations: energy, latency, bandwidth, message rate, EDP."""
+    place = check_place(on, link, pes, simulates=True)
+    plan = make_plan(None if payload is None else parse_size(payload), repeat, min_time, quick, place)
+    info.check_machine(info.ask())
+    conduct(study.NAME, output, lambda *at: study.run(plan, *at), study.load, study.results, _show, as_json)
+
+
+def parse_size(text: str) -> int:
+    """`512K` as bytes."""
+    match = re.fullmatch(r"(\d{1,15})([KMG]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    if not match:
+        raise WattleError(f"--payload {text!r}: not a size; write bytes as 524288, 512K or 1M")
+    return int(match.group(1)) * SIZES[match.group(2).upper()]
+
+
+def _show(record: Manifest, analysis: Analysis) -> None:
+    rows = published.judge(ROWS, analysis)
+    console.out.print(summary(analysis, rows, record))
+    console.out.print()
+    console.out.print(_table(analysis))
+    if analysis.place.across:
+        console.out.print(styled("\n[faint]{}[/faint]", analysis.place.sentence))
+    say_tally(rows)
+
+
+def _table(analysis: Analysis) -> Table:
+    """Time and joules of each pattern, in one piece and in the most."""
+    counts = list(dict.fromkeys((analysis.fragments[0], analysis.fragments[-1])))
+    repeats = units.several(analysis.repeats, "repeat")
+    result = table(title=f"Sender's cost of {units.size(analysis.payload)}, medians of {repeats}")
+    result.add_column("pattern", no_wrap=True)
+    for n in counts:
+        result.add_column(
+            styled("{} x {}\ntime", f"{n:,}", units.size(analysis.payload / n)), justify="right", no_wrap=True
+        )
+        result.add_column(styled("\njoules, {}", analysis.provenance("energy")), justify="right", no_wrap=True)
+    for pattern in analysis.patterns:
+        cells = [
+            shown(metric, found.median) if (found := analysis.center(metric, pattern, n)) else units.UNKNOWN
+            for n in counts
+            for metric in ("latency", "energy")
+        ]
+        result.add_row(pattern, *cells)
+    return result

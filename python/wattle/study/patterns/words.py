@@ -1,0 +1,98 @@
+"""What the terminal and the page say of a study of patterns: one paragraph, every number of it from the samples."""
+
+from __future__ import annotations
+
+from wattle import units
+from wattle.manifest import Manifest
+from wattle.study import published
+from wattle.study.patterns.analysis import Analysis
+from wattle.study.published import Row, Verdict
+from wattle.study.stats import Center
+from wattle.units import si
+
+
+def summary(a: Analysis, rows: list[Row], record: Manifest) -> str:
+    """One paragraph, every number of it from the samples."""
+    parts = [_cheapest(a), _dearest(a), _nonblocking(a), _joules(a, record), _verdicts(rows)]
+    if a.wrong_samples:
+        parts.insert(0, f"Data arrived wrong in {a.wrong_samples} samples: nothing below can be trusted.")
+    return " ".join(p for p in parts if p)
+
+
+def _best(a: Analysis, n: int) -> tuple[str, Center] | None:
+    found = [(p, c) for p in a.patterns if (c := a.center("latency", p, n))]
+    return min(found, key=lambda entry: entry[1].median) if found else None
+
+
+def _cheapest(a: Analysis) -> str:
+    n = a.fragments[0]
+    best = _best(a, n)
+    if best is None:
+        return ""
+    pattern, latency = best
+    energy = a.center("energy", pattern, n)
+    joules = f" and {si(energy.median, 'J')} ({a.provenance('energy')})" if energy else ""
+    pieces = "in one piece" if n == 1 else f"in {n} pieces"
+    return (
+        f"Writing {units.size(a.payload)} from one PE to another{_other_node(a)} {pieces} took the sender "
+        f"{units.seconds(latency.median)}{joules} with {pattern}, the quickest pattern in the median."
+    )
+
+
+def _other_node(a: Analysis) -> str:
+    if not a.place.across:
+        return ""
+    if a.place.simulated:
+        return f" on another node of the simulated cluster {a.place.cluster}"
+    link = f", link {a.place.link}" if a.place.link else ""
+    return f" on another node (both of one machine, TCP{link})"
+
+
+def _dearest(a: Analysis) -> str:
+    n = a.fragments[-1]
+    found = [(p, c.median) for p in a.patterns if (c := a.center("latency", p, n))]
+    if n == a.fragments[0] or len(found) < 2:
+        return ""
+    worst, best = max(found, key=lambda e: e[1]), min(found, key=lambda e: e[1])
+    return (
+        f"Cut into {n:,} buffers of {units.size(a.payload / n)} the same bytes took {units.seconds(worst[1])} with "
+        f"{worst[0]} and {units.seconds(best[1])} with {best[0]}, a factor of {worst[1] / best[1]:.1f}."
+    )
+
+
+def _nonblocking(a: Analysis) -> str:
+    n = a.fragments[-1]
+    nonblock, aggregate = a.saving("latency", "PQPQ", "PPQ", n), a.saving("latency", "PPQ", "MMPQAMM", n)
+    if nonblock is None or aggregate is None:
+        return ""
+    return (
+        f"There, replacing blocking puts by non-blocking ones {_time_words(nonblock.median)}; packing the buffers as "
+        f"well {_time_words(aggregate.median)}, measured against the non-blocking puts."
+    )
+
+
+def _time_words(saving: float) -> str:
+    """A percentage saved, in words, so that no sign can be read the wrong way round."""
+    share = units.share(abs(saving) / 100)
+    return f"saved {share} of the time" if saving >= 0 else f"cost {share} more time"
+
+
+def _joules(a: Analysis, record: Manifest) -> str:
+    kind = a.provenance("energy")
+    if kind == "unavailable":
+        return f"Joules are not known here: {a.why_no_joules()}."
+    source = ", ".join(a.sources())
+    if kind == "measured":
+        both = " by a sensor that sees both nodes" if a.place.across else ""
+        return f"Joules are measured{both} ({source})."
+    why = record.meter.get("why", "")
+    return f"Joules are modelled, not measured ({source})" + (f": {why.rstrip('.')}." if why else ".")
+
+
+def _verdicts(rows: list[Row]) -> str:
+    tally = published.tally(rows)
+    return (
+        f"Of {len(rows)} published figures {tally[Verdict.AGREES]} agree with what was found, "
+        f"{tally[Verdict.DIFFERS]} differ, and {tally[Verdict.NOT_TESTABLE]} cannot be tested here; the report says "
+        "why."
+    )

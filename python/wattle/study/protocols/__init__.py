@@ -1,0 +1,1 @@
+"""Two-sided messages by TCP and InfiniBand, eager and rendezvous, in bytes per joule. Simulated."""

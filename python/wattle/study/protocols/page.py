@@ -1,0 +1,144 @@
+"""The page of the study of two-sided protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from wattle import units
+from wattle.html.figures import Figure, Look, Trace, hover_text, line, spans_a_decade, value_axis
+from wattle.html.page import Page
+from wattle.manifest import Manifest
+from wattle.study.protocols.judges import CONFIGURATIONS, Configuration, bytes_of, efficiency, per_joule, power, senders
+from wattle.study.protocols.study import SWEEP
+from wattle.study.sweep import page as sweep
+from wattle.study.sweep.analysis import Analysis, Point
+from wattle.study.sweep.page import Section
+
+LOOKS = (
+    Look("--first"),
+    Look("--second", "square"),
+    Look("--third", "diamond", "dashdot"),
+    Look("--fourth", "circle-open", "dash"),
+)
+LEGEND: list[str | tuple[str, Look]] = [(c.name, look) for c, look in zip(CONFIGURATIONS, LOOKS, strict=True)]
+Value = Callable[[Analysis, Point], float | None]
+
+
+def build(directory: Path, record: Manifest) -> Page:
+    return sweep.build(SWEEP, directory, record, _sections)
+
+
+def _sections(a: Analysis) -> list[Section]:
+    payload = max(p.x or 0 for p in a.points)
+    whole, cut = (lambda p: p.y == 1), (lambda p: p.x == payload)
+    size = units.size(payload)
+    ends = [
+        _figure(a, f"{who}-{metric}", f"{whose} {what}", "W", _power(who, metric), cut, bytes_of, "bytes of a message")
+        for who, whose in (("sender", "Sender's"), ("receiver", "Receiver's"))
+        for metric, what in (("cpu", "CPU power"), ("dram", "DRAM power"))
+    ]
+    return [
+        Section(
+            "efficiency",
+            "Bytes per joule",
+            "The payload over the joules of sender and receiver, CPU and DRAM, each for as long as its calls last "
+            f"(equation 7.1), spinning: by payload, and of {size} by the size that it is cut into.",
+            [
+                _figure(a, "whole", "A payload in one message", "B/J", efficiency, whole, _payload, "payload, bytes"),
+                _figure(a, "cut", f"{size} in messages", "B/J", efficiency, cut, bytes_of, "bytes of a message"),
+            ],
+            LEGEND,
+        ),
+        Section(
+            "power",
+            "Power at both ends",
+            f"{size} cut into messages, spinning: watts of the rank's socket and of its memory while its calls last, "
+            "idle draw included.",
+            ends,
+            LEGEND,
+        ),
+        Section(
+            "asleep",
+            "Where ranks sleep",
+            "The runtime's own way to wait (adaptive: it looks on for a while, then sleeps) over spinning: above 1 a "
+            "joule moves more.",
+            [
+                _figure(a, "slept", "A payload in one message", "", _over_spin, whole, _payload, "payload, bytes"),
+            ],
+            LEGEND,
+        ),
+    ]
+
+
+def _payload(p: Point) -> float:
+    return p.x or 0
+
+
+def _power(who: str, metric: str) -> Value:
+    return lambda a, p: power(a, p, who, metric)
+
+
+def _over_spin(a: Analysis, p: Point) -> float | None:
+    slept = a.like(p, wait="adaptive")
+    here, there = efficiency(a, p), efficiency(a, slept) if slept else None
+    return there / here if here and there else None
+
+
+def _figure(
+    a: Analysis,
+    id: str,
+    title: str,
+    unit: str,
+    value: Value,
+    of: Callable[[Point], bool],
+    x: Callable[[Point], float],
+    swept: str,
+) -> Figure:
+    traces = [
+        t
+        for c, look in zip(CONFIGURATIONS, LOOKS, strict=True)
+        if (t := _trace(a, c, look, unit, value, sorted(filter(of, senders(a, c)), key=x), x))
+    ]
+    sizes = sorted({int(v) for t in traces for v in t["x"]})
+    axis = {
+        "type": "log",
+        "tickmode": "array",
+        "tickvals": (ticks := [n for n in (16**k for k in range(8)) if sizes and sizes[0] <= n <= sizes[-1]]),
+        "ticktext": [units.size(t) for t in ticks],
+        "title": {"text": swept},
+    }
+    values: dict[str, Any] = value_axis(unit, log=spans_a_decade(traces)) if unit else {"rangemode": "tozero"}
+    better = "higher" if unit != "W" else "lower"
+    label = f"{title}: {unit or 'ratio'} against {swept}, a line for each transport and protocol"
+    return Figure(
+        id, title, label, traces, {"xaxis": axis, "yaxis": values}, 340, f"{a.provenance}; {better} is better"
+    )
+
+
+def _trace(
+    a: Analysis,
+    of: Configuration,
+    look: Look,
+    unit: str,
+    value: Value,
+    points: Sequence[Point],
+    x: Callable[[Point], float],
+) -> Trace | None:
+    found = [(p, v) for p in points if (v := value(a, p)) is not None]
+    if not found:
+        return None
+    hover = [
+        hover_text(
+            of.name,
+            [
+                ("payload", units.size(p.x or 0)),
+                ("messages", f"{p.y or 1:,.0f}"),
+                ("", per_joule(v)) if unit == "B/J" else (unit or "over spinning", f"{v:.3g}"),
+            ],
+        )
+        for p, v in found
+    ]
+    values = [v for _, v in found]
+    return line([x(p) for p, _ in found], values, values, values, look, of.name, hover)

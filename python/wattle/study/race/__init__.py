@@ -1,0 +1,1 @@
+"""Race to halt: jobs, processes and phases at each clock."""

@@ -1,0 +1,6 @@
+"""`wattle study race`."""
+
+from wattle.study.race.study import SWEEP
+from wattle.study.sweep.command import of
+
+command = of(SWEEP, "Race to halt: jobs, processes and phases at each clock there is.")

@@ -1,0 +1,156 @@
+"""The study of "race to halt": jobs, processes and phases at each clock."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import Any
+
+from wattle import units
+from wattle.clocks.choice import choose
+from wattle.paths import find_home
+from wattle.study.race.judges import JOBS, ONLINE, PHASES, PROCESSES, REDUCED_GHZ, ROWS, STEPS_CR, clusters_of
+from wattle.study.sweep.analysis import Analysis
+from wattle.study.sweep.plan import TURNS, Job, Plan, Sweep
+from wattle.study.sweep.samples import WAITS
+from wattle.units import si
+
+PES = 2
+PROCESS_PES, QUICK_PROCESS_PES = 8, 4
+ARRAYS_MIB, QUICK_ARRAYS_MIB = 192, 48  # on each PE; more than the last-level cache of most
+KERNELS = 5
+REPEATS = 3
+SIMULATED_PES, SIMULATED_PROCESSES = 16, 360  # a node of the papers, and their BT-MZ
+GOVERNED = (("baseline", "proactive"), ("energy", "reactive"), ("hybrid", "reactive"), ("hybrid", "proactive"))
+
+
+def _programs(plan: Plan) -> list[tuple[str, tuple[str, ...]]]:
+    """Mini-apps, with inputs that take tenths of a second."""
+    cities = find_home().shared("apps") / "tsp" / "data" / "tsp14.txt"
+    repeats = str(plan.repeats(REPEATS))
+    return [
+        ("mst-am", ("--json", "--repeat", repeats, "--edges", "300000" if plan.quick else "2000000")),
+        ("tsp-am", ("--json", "--repeat", repeats, str(cities))),
+        ("tsp-steal", ("--json", "--repeat", repeats, str(cities))),
+    ]
+
+
+def _at(clock: float | None, pes: int) -> tuple[tuple[str, str], ...]:
+    return () if clock is None else (("WATTLE_CLOCKS", f"0-{pes - 1}={clock:g}"),)
+
+
+def _job_level(plan: Plan) -> list[Job]:
+    found = []
+    repeats, pes = plan.repeats(REPEATS), SIMULATED_PES if plan.simulated else PES
+    top = {plan.knob.base} if plan.knob.acts and plan.knob.base else set()  # the papers' clocks end there
+    clocks = sorted({*plan.clocks(), *top})
+    for name, words in _programs(plan):
+        for wait in WAITS:
+            found.append(Job(JOBS, name, words, repeats, pes, wait))
+        for clock in clocks:
+            found.append(Job(JOBS, name, words, repeats, pes, clock=clock, settings=_at(clock, pes)))
+    return found
+
+
+def _process_level(plan: Plan) -> list[Job]:
+    """PEs that compute more the higher their number; modes: all at the base clock, all at a low one, those that wait
+    at a low one."""
+    if plan.simulated:
+        return _simulated_processes(plan)
+    pes = QUICK_PROCESS_PES if plan.quick else PROCESS_PES
+    work, instances = ("1", "16") if plan.quick else ("4", "40")
+    options = ("--work", work, "--turns", TURNS, "--instances", instances, "--warm", "0", "--loads", "steps")
+    words = (*options, "--repeat", str(REPEATS), f"{STEPS_CR:g}")
+    found = [Job(PROCESSES, "slack", words, REPEATS, pes, wait) for wait in WAITS]
+    for clock in plan.clocks():
+        found.append(Job(PROCESSES, "slack", words, REPEATS, pes, "spin", clock=clock, settings=_at(clock, pes)))
+    if plan.knob.acts:
+        low, high = plan.knob.clocks[0], plan.knob.base or plan.knob.clocks[-1]
+        early = f"0-{pes // 2 - 1}={low:g},{pes // 2}-{pes - 1}={high:g}"
+        modes = {"standard": f"0-{pes - 1}={high:g}", "reduced": f"0-{pes - 1}={low:g}", "hybrid": early}
+        for mode, setting in modes.items():
+            found.append(
+                Job(PROCESSES, "slack", words, REPEATS, pes, "spin", mode, settings=(("WATTLE_CLOCKS", setting),))
+            )
+    return found
+
+
+def _simulated_processes(plan: Plan) -> list[Job]:
+    """The papers' 360 processes, with the loads of BT-MZ's published partition. `hybrid` is a plan made of what the
+    first job waits, as `wattle plan` makes it."""
+    pes, repeats = SIMULATED_PROCESSES, plan.repeats(REPEATS)
+    options = ("--work", "5", "--turns", TURNS, "--instances", "10" if plan.quick else "40", "--warm", "0")
+    words = (*options, "--loads", "bt-mz", "--repeat", str(repeats), "1")
+    low, high = plan.knob.clocks[0], plan.knob.base or plan.knob.clocks[-1]
+
+    def fixed(mode: str, ghz: float) -> Job:
+        return Job(PROCESSES, "slack", words, repeats, pes, "spin", mode, settings=_at(ghz, pes))
+
+    found = [Job(PROCESSES, "slack", words, repeats, pes, wait) for wait in WAITS]
+    found += [fixed("standard", high), fixed("reduced", REDUCED_GHZ if low < REDUCED_GHZ else low)]
+    found.append(Job(PROCESSES, "slack", words, repeats, pes, "spin", "hybrid", planned=partial(_plan_of, plan)))
+    for wait in ("spin", "adaptive"):
+        found += [Job(ONLINE, "slack", words, repeats, pes, wait, mode, scaling) for mode, scaling in GOVERNED]
+    return found
+
+
+def _plan_of(plan: Plan, rows: list[dict[str, Any]]) -> dict[str, str]:
+    told = next(r["job_waits_json"] for r in rows if r["series"] == PROCESSES and r["wait"] == "spin")
+    found = json.loads(told)
+    wall_s, waits = found["wall_s"], found["wait_s"]
+    base = plan.knob.base or plan.knob.clocks[-1]
+
+    def at_least(ghz: float) -> float:
+        return next((c for c in plan.knob.clocks if c >= ghz * (1 - 1e-9)), base)
+
+    by_pe = choose(waits, [wall_s - w for w in waits], wall_s, base, at_least)
+    return {"WATTLE_CLOCKS": ",".join(f"{pe}={ghz:g}" for pe, ghz in enumerate(by_pe))}
+
+
+def _phase_level(plan: Plan) -> list[Job]:
+    if plan.simulated:
+        words = ("--repeat", "1", "--least", "0.02", "3")  # beside which a wake-up at its barriers is nothing
+        return [
+            Job(PHASES, "kernels", words, KERNELS, SIMULATED_PES, clock=clock, settings=_at(clock, SIMULATED_PES))
+            for clock in (None, *plan.knob.clocks)
+        ]
+    size = str(QUICK_ARRAYS_MIB if plan.quick else ARRAYS_MIB)
+    words = ("--repeat", str(REPEATS), "--least", "0.02" if plan.quick else "0.2", size)
+    return [
+        Job(PHASES, "kernels", words, KERNELS * REPEATS, PES, clock=clock, settings=_at(clock, PES))
+        for clock in (None, *plan.clocks())
+    ]
+
+
+def _jobs(plan: Plan) -> list[Job]:
+    return _job_level(plan) + _process_level(plan) + _phase_level(plan)
+
+
+def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
+    """Programs by policy and clock."""
+    lines = []
+    for point in [p for series in (JOBS, PROCESSES, ONLINE, PHASES) for p in a.select(series=series)]:
+        seconds, cpu, joules = (a.center(m, point) for m in ("seconds", "cpu_s", "node"))
+        groups = clusters_of(a, point) if point.series == PROCESSES else None
+        lines.append(
+            [
+                point.name,
+                point.policy if point.clock is None else f"{point.wait}, {point.clock:g} GHz",
+                units.seconds(seconds.median if seconds else None),
+                units.seconds(cpu.median if cpu else None),
+                si(joules.median, "J") if joules else units.UNKNOWN,
+                " | ".join(units.ranges(sorted(g)) for g in groups) if groups else units.UNKNOWN,
+            ]
+        )
+    title = f"Jobs, processes and phases: medians of {units.several(a.repeats, 'sample')}"
+    return title, ["program", "policy", "time", "CPU", f"node's joules, {a.provenance}", "PEs that wait alike"], lines
+
+
+SWEEP = Sweep(
+    name="race",
+    title="Is race to halt right?",
+    question="Does the highest clock cost least, for whole jobs, for single processes, for phases?",
+    jobs=_jobs,
+    rows=ROWS,
+    table=_table,
+)

@@ -1,0 +1,6 @@
+"""`wattle study receiver`."""
+
+from wattle.study.receiver.study import SWEEP
+from wattle.study.sweep.command import of
+
+command = of(SWEEP, "Clocks under a put: three ways of receiving, by how the receiver waits and at which clock.")

@@ -1,0 +1,69 @@
+"""The study of clocks under a put: what its receiver's clock and way of waiting cost sender and receiver."""
+
+from __future__ import annotations
+
+from wattle import units
+from wattle.study.receiver.judges import PLANES, PUTS, ROWS, WAYS, wanted_clocks
+from wattle.study.sweep.analysis import Analysis
+from wattle.study.sweep.plan import Job, Plan, Sweep
+from wattle.study.sweep.samples import WAITS
+from wattle.units import si
+
+FRAGMENTS, QUICK_FRAGMENTS = tuple(4**k for k in range(9)), (1, 64, 1024, 65536)
+REPEATS = 4
+AGENT = (("WATTLE_PROGRESS", "agent"),)
+
+
+def _jobs(plan: Plan) -> list[Job]:
+    cases = tuple(map(str, QUICK_FRAGMENTS if plan.quick else FRAGMENTS))
+    least = "0.01" if plan.quick else "0.1"
+    found = []
+    for way in WAYS:
+        repeats = plan.repeats(REPEATS)
+        words = ("--how", way, "--repeat", str(repeats), "--least", "0" if plan.simulated else least, *cases)
+        own = AGENT if way == "agent" else ()
+        lines = 2 * len(cases) * repeats
+        found += [Job(PUTS, "receiver", words, lines, wait=wait, settings=own) for wait in WAITS]
+        for clock in wanted_clocks(plan.knob):
+            at = (*own, ("WATTLE_CLOCKS", f"1={clock:g}"))
+            found.append(Job(PUTS, "receiver", words, lines, wait="spin", clock=clock, settings=at))
+        if plan.knob.acts:  # D 12.7: all cores on one plane run at the highest that one of them wants
+            low = wanted_clocks(plan.knob)[0]
+            plane = (*own, ("WATTLE_CLOCKS", f"0-1={low:g}"), ("WATTLE_CLOCK_DOMAIN", "package"))
+            found.append(Job(PLANES, "receiver", words, lines, wait="spin", clock=low, settings=plane))
+    return found
+
+
+def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
+    """At the most fragments but few, by way and policy."""
+    points = a.select(series=PUTS, who="sender")
+    middle = sorted({p.x or 0 for p in points})[len({p.x for p in points}) // 2]
+    lines = []
+    for point in (p for p in points if p.x == middle):
+        receiver = a.like(point, who="receiver")
+        latency, cpu = a.center("seconds", point), a.center("cpu_s", receiver)
+        own = [a.center("own", p) for p in (point, receiver)]
+        lines.append(
+            [
+                point.name,
+                point.policy if point.clock is None else f"{point.wait}, {point.clock:g} GHz",
+                units.seconds(latency.median if latency else None),
+                units.seconds(cpu.median if cpu else None),
+                *(si(c.median, "J") if c else units.UNKNOWN for c in own),
+            ]
+        )
+    title = (
+        f"512 KiB in {middle:,.0f} fragments: medians of {units.several(a.repeats, 'sample')}, joules {a.provenance}"
+    )
+    return title, ["way", "policy", "latency", "receiver's CPU", "sender's joules", "receiver's joules"], lines
+
+
+SWEEP = Sweep(
+    name="receiver",
+    title="Clocks under a put",
+    question="What does the receiver of a put cost, by what it has to do, how it waits and at which clock?",
+    jobs=_jobs,
+    rows=ROWS,
+    table=_table,
+    at="{x} fragments",
+)

@@ -1,0 +1,209 @@
+"""What the dissertation says of slack (D chapters 10 and 11), and how it is held against the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+
+from wattle import units
+from wattle.study.published import NotTestable, Outcome, Published, of_dissertation, verdict_of
+from wattle.study.stats import Center, trend
+from wattle.study.sweep.analysis import Analysis, Point
+
+RATIOS, EARLY = "ratios", "early"
+SHORT = 1.05  # CR of the timeline whose slack is too short for a change of clock
+BOOST = ("performance", "hybrid")
+SETUP = "microbenchmark of figure 11.7, Sandy Bridge; proactive scaling"
+NEAR = 1.0  # percent that is no difference
+
+
+def baseline(a: Analysis, point: Point) -> Point | None:
+    return a.like(point, mode="baseline")
+
+
+def saving(a: Analysis, metric: str, point: Point) -> Center:
+    """Of a mode against the baseline at the same load."""
+    found = a.saving(metric, baseline(a, point), point)
+    if found is None:
+        raise NotTestable(f"mode {point.policy} and its baseline were not both measured")
+    return found
+
+
+def _needs(a: Analysis, energy: bool) -> None:
+    if not a.knob.acts:
+        raise NotTestable(f"{a.knob.words}; the modes ran with a knob that only records")
+    if energy and not a.knows_clocks:
+        raise NotTestable(a.why_no_clocks)
+
+
+def _modes(a: Analysis, series: str, modes: tuple[str, ...], **wanted: float) -> list[Point]:
+    found = a.select(series=series, mode=modes, scaling="proactive", **wanted)
+    if not found:
+        raise NotTestable(f"no sample of {' or '.join(modes)} with these loads")
+    return found
+
+
+def _listed(a: Analysis, metric: str, points: list[Point]) -> str:
+    return "; ".join(
+        f"{p.mode} at CR {p.x:g}, EC {p.y:g}: {units.percent(saving(a, metric, p).median)}" for p in points
+    )
+
+
+def _saves_time(a: Analysis) -> Outcome:
+    _needs(a, False)
+    points = [p for p in _modes(a, RATIOS, BOOST) if (p.x or 0) > SHORT]
+    others = [p for p in points if saving(a, "seconds", p).median <= 0]
+    why = tuple(dict.fromkeys(UNSEEN if p.wait == "spin" else IDLE for p in others))
+    return Outcome(_listed(a, "seconds", points), verdict_of(not others), why if a.knob.simulated else ())
+
+
+def _costs_time(a: Analysis) -> Outcome:
+    _needs(a, False)
+    points = _modes(a, RATIOS, ("hybrid", "energy"), x=1.0)
+    holds = all(saving(a, "seconds", p).median < 0 for p in points)
+    why = "Here a clock is lowered only where slack was seen, so that with CR = 1 nothing is changed."
+    return Outcome(_listed(a, "seconds", points), verdict_of(holds), () if holds else (why,))
+
+
+def _boost_beats_energy(a: Analysis) -> Outcome:
+    _needs(a, True)
+    points = [p for p in _modes(a, RATIOS, BOOST) if (p.x or 0) > SHORT]
+    pairs = [(p, other) for p in points if (other := a.like(p, mode="energy"))]
+    holds = all(saving(a, "node", p).median > saving(a, "node", other).median for p, other in pairs)
+    found = [p for pair in pairs for p in pair]
+    ours = _listed(a, "node", list(dict.fromkeys(found)))
+    return Outcome(ours, verdict_of(holds), _raised(a, holds, DEAR), a.provenance)
+
+
+DEAR = (
+    "By the profile a core above the base clock draws more than it gains in speed, so raising late ones saves "
+    "joules only where many wait for few."
+)
+UNSEEN = (
+    "A late PE is raised once the governor has seen its region often enough: a job so short ends before that at some "
+    "loads (the timelines give the changes)."
+)
+IDLE = (
+    "Where early PEs sleep instead of spinning, the governor raises far fewer clocks (see changes in a job), and "
+    "what it saves is about 0."
+)
+
+
+def _raised(a: Analysis, holds: bool, why: str) -> tuple[str, ...]:
+    """Why a simulation differs, where it does."""
+    return (why,) if a.knob.simulated and not holds else ()
+
+
+def _grows(key: str, series: str) -> Callable[[Analysis], Outcome]:
+    """What boosting saves rises with CR, or with EC."""
+
+    def judge(a: Analysis) -> Outcome:
+        _needs(a, True)
+        points = [p for p in _modes(a, series, BOOST) if (p.x or 0) > SHORT]
+        if len({getattr(p, key) for p in points}) < 3:
+            raise NotTestable("needs three loads at least to rise with")
+        by_mode = {mode: [p for p in points if p.mode == mode] for mode in BOOST}
+        rises = {
+            mode: trend([getattr(p, key) for p in some], [saving(a, "node", p).median for p in some])
+            for mode, some in by_mode.items()
+        }
+        holds = all(rise > 0.5 for rise in rises.values())
+        return Outcome(_listed(a, "node", points), verdict_of(holds), _raised(a, holds, DEAR), a.provenance)
+
+    return judge
+
+
+def _reversed(a: Analysis) -> Outcome:
+    _needs(a, True)
+    points = _modes(a, EARLY, ("hybrid",), x=1.0)
+    found = [saving(a, "node", p).median for p in points]
+    holds = all(later <= earlier for earlier, later in pairwise(found))
+    return Outcome(_listed(a, "node", points), verdict_of(holds), (), a.provenance)
+
+
+def _leaves_short_alone(a: Analysis) -> Outcome:
+    """Figures 11.1 D and 11.9 D: who scales a short slack loses time. The governor must not."""
+    points = a.select(series=RATIOS, mode=("energy", "hybrid"), x=SHORT)
+    if not points:
+        raise NotTestable(f"no sample with CR = {SHORT}")
+    lost = [
+        (p, found) for p in points if (other := baseline(a, p)) and (found := a.saving("seconds", other, p)) is not None
+    ]
+    if not lost:
+        raise NotTestable("there is no baseline to compare with")
+    ours = "; ".join(f"{p.wait}, {p.policy}: time {units.percent(-found.median)}" for p, found in lost)
+    holds = all(found.median > -NEAR for _, found in lost)
+    if not holds and all(found.hi > -NEAR for _, found in lost):
+        raise NotTestable(
+            f"times of these samples spread by more than the {NEAR:g} % in question, so that none is surely longer "
+            f"({ours})"
+        )
+    why = (
+        ""
+        if a.knob.acts
+        else "The knob only records, so what is left is the governor's own work and the machine's noise."
+    )
+    return Outcome(ours, verdict_of(holds), (why,) if why else ())
+
+
+_row = partial(of_dissertation, SETUP)
+
+ROWS: list[Published[Analysis]] = [
+    _row(
+        "boost-time",
+        "11.2.2, figure 11.8a",
+        "CR > 1",
+        "performance and hybrid mode save time",
+        "each median above 0",
+        _saves_time,
+    ),
+    _row(
+        "even-time",
+        "11.2.2, figure 11.8a",
+        "CR = 1",
+        "hybrid and energy mode cost time",
+        "each median below 0",
+        _costs_time,
+    ),
+    _row(
+        "boost-energy",
+        "11.2.2, figure 11.8b",
+        "CR > 1",
+        "performance and hybrid mode beat energy mode in energy",
+        "each median above energy mode's",
+        _boost_beats_energy,
+    ),
+    _row(
+        "grows-cr",
+        "11.2.2, figure 11.8b",
+        "CR swept",
+        "the gain grows with CR",
+        "rank correlation above 0.5",
+        _grows("x", RATIOS),
+    ),
+    _row(
+        "grows-ec",
+        "11.2.2, figure 11.8b",
+        "CR > 1, EC swept",
+        "the gain grows with EC",
+        "rank correlation above 0.5",
+        _grows("y", EARLY),
+    ),
+    _row(
+        "reversed",
+        "11.2.2, figure 11.8b",
+        "CR = 1, EC swept",
+        "EC's effect is reversed",
+        "no median above the one before",
+        _reversed,
+    ),
+    _row(
+        "too-short",
+        "figures 11.1 and 11.9, case D",
+        f"CR = {SHORT}: slack too short for a change of clock",
+        "scaling it would delay the barrier",
+        f"no mode takes {NEAR:g} % longer than the baseline",
+        _leaves_short_alone,
+    ),
+]

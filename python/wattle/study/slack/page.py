@@ -1,0 +1,132 @@
+"""The page of the study of slack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wattle.html.figures import Figure
+from wattle.html.page import Page
+from wattle.manifest import Manifest
+from wattle.study.slack.judges import EARLY, RATIOS, SHORT
+from wattle.study.slack.study import SWEEP
+from wattle.study.sweep import page as sweep
+from wattle.study.sweep.analysis import Analysis, Point
+from wattle.study.sweep.figures import bars, lines, look_of, plain_axis
+from wattle.study.sweep.page import Section
+from wattle.study.sweep.plan import MODES, SCALINGS
+from wattle.study.sweep.samples import WAITS
+
+WAITING = {"spin": "spin", "adaptive": "look on for as long as a sleep would cost, then sleep"}
+
+# The timelines of figures 11.1 (proactive) and 11.9 (reactive).
+CASES = (("A", "baseline", None), ("B", "performance", None), ("C", "energy", None), ("D", "energy", SHORT))
+
+
+def build(directory: Path, record: Manifest) -> Page:
+    return sweep.build(SWEEP, directory, record, _sections)
+
+
+def _sections(a: Analysis) -> list[Section]:
+    axis = plain_axis("CR", False, sorted({p.x or 0 for p in a.select(series=RATIOS)} - {SHORT}))
+    acts = (
+        ""
+        if a.knob.acts
+        else " The knob only records, so no mode changes a clock: the lines show what the modes themselves cost."
+    )
+
+    def ratio(point: Point) -> float:
+        return point.x or 0
+
+    waits = [(wait, look_of(wait), a.select(series=RATIOS, wait=wait, mode="off")) for wait in WAITS]
+    found = [
+        Section(
+            "waits",
+            "By wait policy",
+            "One PE computes, the other CR times as much; both meet. An instance, by how the early PE waits.",
+            [
+                lines(a, f"wait-{m}", title, m, waits, ratio, axis)
+                for m, title in (
+                    ("seconds", "Time"),
+                    ("cpu_s", "CPU seconds"),
+                    ("own", "Energy of the PEs"),
+                    ("own_watts", "Power of the PEs"),
+                )
+            ],
+            WAITS,
+        )
+    ]
+    for scaling in SCALINGS:
+        modes = [(m, look_of(m), a.select(series=RATIOS, wait="spin", mode=m, scaling=scaling)) for m in MODES]
+        found.append(
+            Section(
+                scaling,
+                f"Scaling {scaling}",
+                f"The same, spinning, in each mode.{acts}",
+                [
+                    lines(a, f"{scaling}-{m}", title, m, modes, ratio, axis)
+                    for m, title in (
+                        ("seconds", "Time"),
+                        ("node", "Energy of the node"),
+                        ("node_watts", "Power of the node"),
+                    )
+                ],
+                MODES,
+            )
+        )
+        found.append(
+            Section(
+                f"timelines-{scaling}",
+                f"Timelines, {scaling}",
+                "An instance of figures 11.1 and 11.9: A baseline, B performance, C energy, D a slack too short for a "
+                "change of clock. Medians of what each PE computed and waited; clock changes are those of the whole "
+                "job, over all its loads.",
+                [_timelines(a, scaling)],
+                wide=True,
+            )
+        )
+    return [*found, _early(a, acts)]
+
+
+def _timelines(a: Analysis, scaling: str) -> Figure:
+    ratios = sorted({p.x or 0 for p in a.select(series=RATIOS)})
+    usual = min(ratios, key=lambda r: abs(r - 2))
+    heads, compute, slack = [], [], []
+    for letter, mode, ratio in CASES:
+        points = a.select(series=RATIOS, wait="spin", mode=mode, scaling=scaling, x=ratio or usual)
+        if not points:
+            continue
+        point = points[0]
+        changes = a.changes(point)
+        told = "" if changes is None else f", {changes:.0f} changes"
+        for pe in (0, 1):
+            heads.append(f"{letter} {mode}, CR {point.x:g}{told}: PE {pe}")
+            compute.append(1e3 * a.medians(point, "compute_s", 2)[pe])
+            slack.append(1e3 * a.medians(point, "slack_s", 2)[pe])
+    parts = [("compute", "--compute", compute), ("slack", "--spin", slack)]
+    return bars(f"timeline-{scaling}", f"Cases A to D, {scaling}", heads, parts, "ms", "medians of the samples", 380)
+
+
+def _early(a: Analysis, acts: str) -> Section:
+    points = a.select(series=EARLY)
+    axis = plain_axis("EC", False, sorted({p.y or 0 for p in points}))
+    most = max((p.x or 0 for p in points), default=0)
+
+    def early(point: Point) -> float:
+        return point.y or 0
+
+    def series(ratio: float) -> list[tuple[str, object, list[Point]]]:
+        return [(m, look_of(m), a.select(series=EARLY, mode=m, x=ratio)) for m in MODES]
+
+    pes, wait = (points[0].pes, points[0].wait) if points else (0, "")
+    return Section(
+        "early",
+        "Early cores",
+        f"{pes} PEs, of which EC are early, by CR, in each mode, proactive; those that wait "
+        f"{WAITING.get(wait, wait)}.{acts}",
+        [
+            lines(a, f"early-{m}-{ratio:g}".replace(".", "_"), f"{title}, CR {ratio:g}", m, series(ratio), early, axis)
+            for ratio in (1.0, most)
+            for m, title in (("seconds", "Time"), ("node", "Energy of the node"))
+        ],
+        MODES,
+    )

@@ -1,0 +1,72 @@
+"""The study of slack: early and late PEs at a barrier, under each wait policy, mode and scaling."""
+
+from __future__ import annotations
+
+from wattle import units
+from wattle.study.slack.judges import EARLY, RATIOS, ROWS, SHORT
+from wattle.study.sweep.analysis import Analysis
+from wattle.study.sweep.plan import MODES, TURNS, Job, Plan, Sweep, of_all_modes
+from wattle.study.sweep.samples import WAITS
+from wattle.units import si
+
+CR, QUICK_CR = (1, SHORT, 1.5, 2, 3, 4, 8), (1, SHORT, 2, 4)
+EARLY_PES, EARLY_CR = 4, 3  # EC needs PEs; where they outnumber cores they share them, and their clocks
+SIMULATED_PES, SIMULATED_EARLY = 16, (1, 2, 4, 8, 12, 15)  # the papers' node
+REPEATS = 3
+
+
+def _arguments(plan: Plan, cases: list[str]) -> tuple[str, ...]:
+    work, instances = (1, 10) if plan.quick else (5, 40)
+    options = ("--work", str(work), "--turns", TURNS, "--instances", str(instances), "--warm", "6")
+    return (*options, "--repeat", str(plan.repeats(REPEATS)), *cases)
+
+
+def _jobs(plan: Plan) -> list[Job]:
+    ratios = [f"{cr:g}:1" for cr in (QUICK_CR if plan.quick else CR)]
+    repeats = plan.repeats(REPEATS)
+    two = Job(RATIOS, "slack", _arguments(plan, ratios), len(ratios) * repeats)
+    found = list(of_all_modes(two, WAITS, ("spin",) if plan.quick else ("spin", "adaptive")))
+    pes, counts = (SIMULATED_PES, SIMULATED_EARLY) if plan.simulated else (EARLY_PES, range(1, EARLY_PES))
+    cases = [f"{cr:g}:{early}" for cr in (1, EARLY_CR) for early in counts]
+    many = Job(
+        EARLY, "slack", _arguments(plan, cases), len(cases) * repeats, pes, "spin" if plan.simulated else "adaptive"
+    )
+    found.append(many)
+    for mode in MODES:
+        fields = {name: getattr(many, name) for name in many.__dataclass_fields__}
+        found.append(Job(**fields | {"mode": mode, "scaling": "proactive"}))
+    return found
+
+
+def _table(a: Analysis) -> tuple[str, list[str], list[list[str]]]:
+    """An instance at the largest CR, by policy and mode."""
+    points = a.select(series=RATIOS)
+    most = max(p.x or 0 for p in points)
+    lines = []
+    for point in (p for p in points if p.x == most):
+        seconds, cpu, joules = (a.center(m, point) for m in ("seconds", "cpu_s", "node"))
+        changes = a.changes(point)
+        lines.append(
+            [
+                point.wait,
+                "-" if point.mode == "off" else point.policy,
+                units.seconds(seconds.median if seconds else None),
+                units.seconds(cpu.median if cpu else None),
+                si(joules.median, "J") if joules else units.UNKNOWN,
+                units.UNKNOWN if changes is None else f"{changes:.0f}",
+            ]
+        )
+    title = f"CR = {most:g}, one early and one late PE, an instance: medians of {units.several(a.repeats, 'sample')}"
+    changes_head = a.changes_head("changes in a job")
+    return title, ["wait", "mode, scaling", "time", "CPU", f"node's joules, {a.provenance}", changes_head], lines
+
+
+SWEEP = Sweep(
+    name="slack",
+    title="Slack: proactive and reactive scaling",
+    question="What do the governor's modes make of early and late PEs at a barrier, by load ratio and early cores?",
+    jobs=_jobs,
+    rows=ROWS,
+    table=_table,
+    at="CR {x}",
+)

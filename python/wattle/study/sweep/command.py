@@ -1,0 +1,66 @@
+"""The command of a study of waiting and clocks, and what it says at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from wattle import console, info
+from wattle.manifest import Manifest
+from wattle.study.command import conduct
+from wattle.study.options import AsJson, OnSim, Output, Quick, Rounds
+from wattle.study.place import LOCAL, Place
+from wattle.study.sweep import course
+from wattle.study.sweep.analysis import Analysis
+from wattle.study.sweep.plan import Plan, Sweep, make_plan
+from wattle.study.sweep.words import summary
+from wattle.tables import table
+
+
+def of(made: Sweep, words: str) -> Callable[..., None]:
+    """`wattle study NAME` with the usual options; `words` is its help."""
+
+    def command(
+        quick: Quick = False, output: Output = None, rounds: Rounds = None, on: OnSim = LOCAL, as_json: AsJson = False
+    ) -> None:
+        study(made, plan_of(quick, rounds, on), output, as_json)
+
+    command.__doc__ = words
+    return command
+
+
+def plan_of(quick: bool, rounds: int | None, on: str = LOCAL, place: Place | None = None) -> Plan:
+    """The plan, on a machine that is known: its knob is asked for."""
+    info.check_machine(info.ask())
+    return make_plan(quick, rounds, on, place)
+
+
+def study(made: Sweep, plan: Plan, output: Path | None, as_json: bool) -> None:
+    """Runs it and shows what it found."""
+
+    def run(directory: Path, command: list[str]) -> Manifest:
+        if not as_json:
+            console.note(plan.knob.words)
+        return course.run(made, plan, directory, command)
+
+    load, results, show = (partial(of_all, made) for of_all in (course.load, course.results, _show))
+    conduct(made.name, output, run, load, results, show, as_json)
+
+
+def _show(made: Sweep, record: Manifest, analysis: Analysis) -> None:
+    console.out.print(summary(made, analysis, course.judge(made, analysis), record, reasons="in the report"))
+    console.out.print()
+    title, heads, lines = made.table(analysis)
+    shown = table(title=title)
+    for k, head in enumerate(heads):
+        shown.add_column(head, justify="left" if k == 0 else "right", overflow="fold")
+    for line in lines:
+        shown.add_row(*line)
+    console.out.print(shown)
+    if fits := made.fits(analysis):
+        console.out.print()
+        console.out.print(f"Straight lines by least squares, joules {analysis.provenance}")
+        for fit in fits:
+            console.out.print(f"  {fit.policy}: {fit.words}", soft_wrap=True)
+    console.out.print()

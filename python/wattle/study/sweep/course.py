@@ -1,0 +1,172 @@
+"""A study of waiting and clocks: jobs under every wait policy, mode and clock there is, in turns. barrier.py, slack.py,
+race.py and receiver.py say what is particular to theirs."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from wattle import console, manifest, paths, units
+from wattle.errors import DamagedFile, WattleError
+from wattle.manifest import Manifest
+from wattle.paths import Home
+from wattle.sim import simulation
+from wattle.sim.simulation import Simulation
+from wattle.study import kept, published, samples
+from wattle.study.course import Course, Gathered
+from wattle.study.place import Place, Start, of_study
+from wattle.study.published import Row
+from wattle.study.sweep import jobs as sweep_jobs
+from wattle.study.sweep import knob
+from wattle.study.sweep.analysis import METRICS, Analysis, Point
+from wattle.study.sweep.plan import TURNS, Job, Plan, Sweep
+from wattle.study.sweep.samples import SCHEMA, WAITS, WHO, of_job, row, thresholds_of, with_more
+
+RESULTS_SCHEMA = 1
+
+
+def planned(study: Sweep, plan: Plan) -> int:
+    return plan.rounds * sum(job.samples for job in study.jobs(plan))
+
+
+def run(study: Sweep, plan: Plan, directory: Path, command: list[str]) -> Manifest:
+    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory (course.py)."""
+    record = kept.begin(command, max(job.pes for job in study.jobs(plan)), plan.simulated)
+    machine = plan.machine.cluster.machine if plan.machine else ""
+    course = Course(directory, record, SCHEMA, planned(study, plan), lambda gathered: _told(study, plan), machine)
+    course.run(lambda gathered: _gather(study, plan, gathered), Gathered())
+    kept.write_results(directory / kept.RESULTS, results(study, load(study, directory, record)))
+    return record
+
+
+def _gather(study: Sweep, plan: Plan, gathered: Gathered) -> None:
+    home = paths.find_home()
+    jobs = study.jobs(plan)
+    turns = _turns(home, plan.machine) if any(TURNS in job.arguments for job in jobs) else ""
+    with (
+        console.progress(study.name, planned(study, plan)) as steps,
+        tempfile.TemporaryDirectory() as scratch,
+        plan.place.open() as start,
+    ):
+        number = 0
+        for r in range(plan.rounds):
+            for k in range(len(jobs)):
+                job = jobs[(k + r * (len(jobs) // plan.rounds)) % len(jobs)]
+                number += 1
+                _run_job(home, job, plan, turns, Path(scratch) / str(number), (r, number), gathered, steps, start)
+
+
+def _run_job(
+    home: Home,
+    job: Job,
+    plan: Plan,
+    turns: str,
+    folder: Path,
+    place: tuple[int, int],
+    gathered: Gathered,
+    steps: console.Steps,
+    start: Start,
+) -> None:
+    keys = ("series", "wait", "mode", "scaling", "clock", "pes")
+    at = {key: getattr(job, key) for key in keys} | {"round": place[0], "job": place[1]}
+    arguments = [turns if word == TURNS else word for word in job.arguments]
+    found: list[dict[str, Any]] = []
+    settings = job.environment(plan.knob.acts) | (job.planned(gathered.rows) if job.planned else {})
+    machine = job.machine or plan.machine
+    for document in sweep_jobs.run(home, job.program, arguments, job.pes, settings, folder, machine, start):
+        if document.get("kind") == "setup":
+            gathered.setup = gathered.setup or document
+        elif document.get("kind") == "sample":
+            found.append(row(document, at, job.program))
+            steps.advance(now=f"{job.series}: {job.program}, {job.wait} {job.mode}, {job.pes} PEs")
+    if len(found) != job.samples:
+        raise WattleError(f"{job.program} gave {units.several(len(found), 'sample')} where {job.samples} were expected")
+    told, more = of_job(folder, job.pes), thresholds_of(folder, job.pes)
+    nodes = 2 if plan.place.across else 1  # what a node draws anyway is told of PE 0's alone
+    for entry in found:
+        idle = entry["idle_J"]
+        gathered.rows.append(with_more(entry | told | {"idle_J": None if idle is None else nodes * idle}, more))
+
+
+def _turns(home: Home, machine: Simulation | None) -> str:
+    """Turns of work in a millisecond, at the clock as it is: from then on a fixed amount."""
+    with tempfile.TemporaryDirectory() as scratch:
+        arguments = ["--instances", "1", "--warm", "0", "1"]
+        lines = list(sweep_jobs.run(home, "slack", arguments, 1, {}, Path(scratch) / "job", machine))
+    turns = next((line.get("turns") for line in lines if line.get("kind") == "setup"), None)
+    if not isinstance(turns, int | float) or turns <= 0:
+        raise WattleError("slack did not say how much it computes in a millisecond")
+    return f"{turns:.6g}"
+
+
+def _told(study: Sweep, plan: Plan) -> dict[str, Any]:
+    """How the study is run."""
+    return {
+        "study": {
+            "name": study.name,
+            "on": plan.on,
+            **({} if plan.machine else {"place": plan.place.as_dict()}),
+            "quick": plan.quick,
+            "rounds": plan.rounds,
+            "knob": plan.knob.as_dict(),
+        },
+        **({"simulated": simulation.as_dict(plan.machine.cluster)} if plan.machine else {}),
+        **_others(study, plan),
+    }
+
+
+def _others(study: Sweep, plan: Plan) -> dict[str, Any]:
+    """The machines that are not the study's one, by series."""
+    found = {job.series: simulation.as_dict(job.machine.cluster) for job in study.jobs(plan) if job.machine}
+    return {"simulated_by_series": found} if found else {}
+
+
+# ---- reading back ----
+
+
+def load(study: Sweep, directory: Path, record: Manifest) -> Analysis:
+    """Reads a study directory's samples. A damaged one is an error that names the file and what is wrong."""
+    told = manifest.study(directory, record)
+    kept.check_finished(directory, record, told)
+    frame = samples.read(directory, SCHEMA)
+    path = directory / samples.FILE
+    if frame.filter(~pl.col("wait").is_in(WAITS) | ~pl.col("who").is_in(WHO)).height:
+        raise DamagedFile(path, "holds a sample of a wait policy or of a PE that this study does not have")
+    needed = ("series", "name", "who", "wait", "mode", "scaling", "pes", "round", "job", "repeat", "seconds", "cpu_s")
+    if frame.select(pl.col(*needed, "verified", "more_json").null_count()).sum_horizontal()[0]:
+        raise DamagedFile(path, "holds a sample without its series, policy, PEs, repeat or time")
+    if frame.filter(pl.col("seconds") <= 0).height:
+        raise DamagedFile(path, "holds a sample of no time")
+    return Analysis(frame, knob.of_study(told), of_study(told) if told.has("place") else Place())
+
+
+def judge(study: Sweep, analysis: Analysis) -> list[Row]:
+    """Every published figure, held against these samples. What is simulated is measured by nobody."""
+    rows = published.judge(study.rows, analysis)
+    if not analysis.knob.simulated:
+        return rows
+    return [replace(row, provenance="modelled") if row.provenance == "measured" else row for row in rows]
+
+
+def results(study: Sweep, analysis: Analysis) -> dict[str, Any]:
+    rows = judge(study, analysis)
+    return {
+        "schema": RESULTS_SCHEMA,
+        "study": study.name,
+        "repeats": analysis.repeats,
+        "verified": analysis.wrong == 0,
+        "provenance": analysis.provenance,
+        "knob": analysis.knob.as_dict(),
+        **published.table(rows),
+        "fits": [fit.__dict__ for fit in study.fits(analysis)],
+        "points": [_point(analysis, point) for point in analysis.points],
+    }
+
+
+def _point(a: Analysis, point: Point) -> dict[str, Any]:
+    centers = {name: c.as_dict() if (c := a.center(name, point)) else None for name in METRICS}
+    return {**point.__dict__, **centers, "job_changes": a.changes(point)}

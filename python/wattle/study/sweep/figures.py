@@ -1,0 +1,157 @@
+"""Figures of the studies of waiting and clocks: lines by policy or mode, boxes of waiting, timelines of an instance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wattle import units
+from wattle.html.figures import Figure, Look, Trace, amounts_axis, hover_text, line
+from wattle.study.sweep.analysis import METRICS, Analysis, Point
+from wattle.units import in_unit
+
+LOOKS = {
+    "spin": Look("--first", "circle"),
+    "yield": Look("--second", "square-open", "dot"),
+    "sleep": Look("--third", "diamond", "dashdot"),
+    "adaptive": Look("--fourth", "circle-open", "dash"),
+    "baseline": Look("--first", "circle"),
+    "performance": Look("--second", "square-open", "dot"),
+    "energy": Look("--third", "diamond", "dashdot"),
+    "hybrid": Look("--fourth", "circle-open", "dash"),
+}
+OTHERS = (
+    Look("--first"),
+    Look("--second", "square-open", "dot"),
+    Look("--third", "diamond", "dashdot"),
+    Look("--fourth", "circle-open", "dash"),
+    Look("--yield", "square", "dot"),
+)
+
+
+def look_of(policy: str) -> Look:
+    return LOOKS.get(policy.split(",")[0], Look("--yield", "square", "dot"))
+
+
+def shown(metric: str, value: float | None) -> str:
+    """An amount with its unit."""
+    return in_unit(value, METRICS[metric].unit)
+
+
+def lines(
+    a: Analysis,
+    id: str,
+    title: str,
+    metric: str,
+    series: Sequence[tuple[str, Look, Sequence[Point]]],
+    x: Callable[[Point], float],
+    axis: dict[str, Any],
+    height: int = 320,
+) -> Figure:
+    """A metric against what is swept; a line for each of `series`: name, look, points."""
+    traces = [t for name, look, points in series if (t := _trace(a, metric, name, look, points, x))]
+    kind = METRICS[metric]
+    note = f"{a.provenance}; lower is better" if kind.energy else "lower is better"
+    if kind.energy and not traces:
+        note = "not known here"
+    return Figure(
+        id=id,
+        title=title,
+        label=f"{title}: {kind.label} against {axis['title']['text']}, a line for each way",
+        traces=traces,
+        layout={"xaxis": axis, "yaxis": amounts_axis(traces, kind.unit)},
+        note=note,
+        height=height,
+    )
+
+
+def _trace(
+    a: Analysis, metric: str, name: str, look: Look, points: Sequence[Point], x: Callable[[Point], float]
+) -> Trace | None:
+    found = [(p, c) for p in points if (c := a.center(metric, p))]
+    if not found:
+        return None
+    hover = [
+        hover_text(
+            f"{name}, {units.several(p.pes, 'PE')}",
+            [
+                (METRICS[metric].label, shown(metric, c.median)),
+                ("middle half", f"{shown(metric, c.p25)} to {shown(metric, c.p75)}"),
+                ("at", f"{x(p):,g}"),
+                ("samples", str(c.n)),
+            ],
+        )
+        for p, c in found
+    ]
+    values = [(c.median, c.p25, c.p75) for _, c in found]
+    middle, lo, hi = (list(v) for v in zip(*values, strict=True))
+    return line([x(p) for p, _ in found], middle, lo, hi, look, name, hover)
+
+
+def plain_axis(title: str, log: bool = False, ticks: Sequence[float] = ()) -> dict[str, Any]:
+    axis: dict[str, Any] = {"title": {"text": title}, "type": "log" if log else "linear"}
+    if ticks:
+        axis |= {"tickmode": "array", "tickvals": list(ticks), "ticktext": [f"{t:,g}" for t in ticks]}
+    return axis
+
+
+def boxes(id: str, title: str, groups: Sequence[tuple[str, Look, Sequence[float]]], unit: str, note: str) -> Figure:
+    """A box of values for each name; every value is drawn."""
+    traces: list[Trace] = [
+        {
+            "type": "box",
+            "name": name,
+            "x": [name] * len(values),
+            "y": list(values),
+            "boxpoints": "all",
+            "jitter": 0.5,
+            "pointpos": 0,
+            "line": {"color": look.colour, "width": 1.4},
+            "fillcolor": "rgba(0,0,0,0)",
+            "marker": {"color": look.colour, "size": 4, "opacity": 0.6, "symbol": look.symbol},
+            "customdata": [hover_text(name, [("value", f"{v:.1f} {unit}")]) for v in values],
+            "hoverinfo": "text",
+            "hoveron": "points",
+            "hovertemplate": "%{customdata}<extra></extra>",
+        }
+        for name, look, values in groups
+        if values
+    ]
+    layout = {"xaxis": {"type": "category"}, "yaxis": {"ticksuffix": f" {unit}", "rangemode": "tozero"}}
+    return Figure(id, title, f"{title}: a box for each", traces, layout, 320, note)
+
+
+def bars(
+    id: str,
+    title: str,
+    heads: Sequence[str],
+    parts: Sequence[tuple[str, str, Sequence[float]]],
+    axis: str,
+    note: str,
+    height: int = 320,
+) -> Figure:
+    """Horizontal bars, one for each head, of parts in a row: (name, colour, a value for each head); in milliseconds."""
+    traces: list[Trace] = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": name,
+            "y": list(heads),
+            "x": list(values),
+            "marker": {"color": colour},
+            "customdata": [hover_text(head, [(name, f"{v:.3g} ms")]) for head, v in zip(heads, values, strict=True)],
+            "hovertemplate": "%{customdata}<extra></extra>",
+        }
+        for name, colour, values in parts
+    ]
+    layout = {
+        "barmode": "stack",
+        "bargap": 0.3,
+        "showlegend": True,
+        "xaxis": {"title": {"text": axis}, "rangemode": "tozero"},
+        "yaxis": {"type": "category", "autorange": "reversed", "automargin": True},
+        "margin": {"l": 8, "r": 14, "t": 38, "b": 8},
+    }
+    return Figure(
+        id, title, f"{title}: bars of {', '.join(name for name, _, _ in parts)}", traces, layout, height, note
+    )

@@ -1,0 +1,170 @@
+"""The page of a study of waiting and clocks; barrier.py, slack.py, race.py and receiver.py give its sections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wattle import manifest as manifests
+from wattle import units
+from wattle.html.figures import Figure, Look
+from wattle.html.page import Page
+from wattle.manifest import Manifest
+from wattle.study import published
+from wattle.study.stats import Center
+from wattle.study.sweep import course
+from wattle.study.sweep.analysis import METRICS, Analysis, Point
+from wattle.study.sweep.figures import look_of, shown
+from wattle.study.sweep.plan import Sweep
+from wattle.study.sweep.words import case_words, longest, summary
+from wattle.units import si
+
+WAIT_WORDS = {
+    "spin": "spins, as the papers' barriers do",
+    "yield": "spins, but gives the core away at each turn",
+    "sleep": "sleeps in the kernel at once",
+    "adaptive": "spins for as long as a sleep would cost, then sleeps: the default",
+}
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page. `text`: a paragraph before the figures; `legend`: what their lines are, policies by name
+    alone or whatever else with its look."""
+
+    id: str
+    title: str
+    text: str
+    figures: list[Figure]
+    legend: Sequence[str | tuple[str, Look]] = ()
+    wide: bool = False
+
+
+def build(made: Sweep, directory: Path, record: Manifest, sections_of: Callable[[Analysis], list[Section]]) -> Page:
+    """Reads and checks the directory's samples, and makes the page."""
+    analysis = course.load(made, directory, record)
+    told = manifests.study(directory, record)
+    rows = course.judge(made, analysis)
+    sections = [s for s in sections_of(analysis) if s.figures]
+    title, heads, lines = made.table(analysis)
+    return Page(
+        template=Path(__file__).with_suffix(".html.j2"),
+        title=made.title,
+        subtitle=made.question,
+        summary=summary(made, analysis, rows, record),
+        record=record,
+        nav=_nav(sections),
+        figures=[figure for section in sections for figure in section.figures],
+        content={
+            "a": analysis,
+            "cards": _cards(made, analysis),
+            **published.content(rows),
+            "sections": sections,
+            "legend_of": _legend,
+            "fits": made.fits(analysis),
+            "governed": any(point.scaling for point in analysis.points),
+            "first": {"title": title, "heads": heads, "lines": lines, "numbers": _numbers(heads, lines)},
+            "drawn_as": _drawn_as,
+            "metrics": [METRICS[name].label for name in SHOWN],
+            "points": [_point(analysis, point) for point in analysis.points],
+            "samples": _samples(analysis),
+            "rounds": told.integer("rounds", lo=1),
+            "paper": made.paper,
+            "clusters": _clusters(record),
+            "doubt": units.doubt(analysis.uncertainty),
+            "u": units,
+        },
+    )
+
+
+def _clusters(record: Manifest) -> list[str]:
+    """Of a simulated study: those that its jobs ran on."""
+    extra = record.extra
+    by_series = (extra.get("simulated_by_series") or {}).values() or [extra.get("simulated") or {}]
+    return list(dict.fromkeys(str(one.get("cluster", "?")) for one in by_series))
+
+
+def _nav(sections: Sequence[Section]) -> list[tuple[str, str]]:
+    found = [("summary", "Summary"), ("result", "Results")]
+    found += [(section.id, section.title) for section in sections]
+    return [
+        *found,
+        ("published", "Published"),
+        ("samples", "Samples"),
+        ("method", "How measured"),
+        ("manifest", "Manifest"),
+    ]
+
+
+def _legend(section: Section) -> list[tuple[str, Look, str]]:
+    entries = [(entry, look_of(entry)) if isinstance(entry, str) else entry for entry in section.legend]
+    return [(name, look, WAIT_WORDS.get(name, "")) for name, look in entries]
+
+
+def _drawn_as(section: Section) -> str:
+    """How to read what its figures have in common."""
+    kinds = {trace["type"] for figure in section.figures for trace in figure.traces}
+    if kinds == {"box"}:
+        return "A box is the middle half of the samples, the line in it their median."
+    return "Points are medians, whiskers the middle half of the samples." if kinds == {"scatter"} else ""
+
+
+def _numbers(heads: list[str], lines: list[list[str]]) -> list[bool]:
+    """Columns that hold amounts, to be set flush right."""
+    return [all(line[k] == units.UNKNOWN or line[k][:1] in "+-0123456789" for line in lines) for k in range(len(heads))]
+
+
+SHOWN = ("seconds", "cpu_s", "own", "node", "own_watts")
+
+
+def _cards(made: Sweep, a: Analysis) -> list[tuple[str, str, str]]:
+    """(value, what, how): what sleeping and adapting save of spinning's CPU time."""
+    last = longest(a)
+    found = []
+    for wait in ("sleep", "adaptive"):
+        if saved := a.saving("cpu_s", a.like(last, wait="spin"), a.like(last, wait=wait)):
+            found.append(
+                (units.percent(saved.median), f"of CPU time saved by {wait}", f"against spin, {case_words(made, last)}")
+            )
+    return found
+
+
+def _cell(metric: str, found: Center | None) -> tuple[str, str]:
+    if found is None:
+        return units.UNKNOWN, ""
+    return shown(metric, found.median), f"{shown(metric, found.p25)} to {shown(metric, found.p75)}"
+
+
+def _head(p: Point) -> list[str]:
+    clock = units.UNKNOWN if p.clock is None else f"{p.clock:g} GHz"
+    swept = [units.UNKNOWN if v is None else f"{v:,g}" for v in (p.x, p.y)]
+    return [p.series, p.name, p.who, p.wait, "-" if p.mode == "off" else p.policy, clock, str(p.pes), *swept]
+
+
+def _point(a: Analysis, point: Point) -> dict[str, Any]:
+    changes = a.changes(point)
+    return {
+        "head": _head(point),
+        "cells": [_cell(metric, a.center(metric, point)) for metric in SHOWN],
+        "changes": units.UNKNOWN if changes is None else f"{changes:.0f}",
+    }
+
+
+def _samples(a: Analysis) -> list[list[str]]:
+    """Every sample, one line each."""
+    return [
+        [
+            *_head(point),
+            str(row["round"]),
+            str(row["repeat"]),
+            units.seconds(row["seconds"]),
+            units.seconds(row["cpu_s"]),
+            *(units.UNKNOWN if row[f"{d}_J"] is None else si(row[f"{d}_J"], "J") for d in ("cpu", "dram")),
+            row["cpu_provenance"],
+            "yes" if row["verified"] else "NO",
+        ]
+        for point, rows in a.points.items()
+        for row in rows
+    ]

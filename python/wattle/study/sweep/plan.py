@@ -1,0 +1,137 @@
+"""The plan of a study of waiting and clocks: its jobs, and the settings that each runs under."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from wattle import paths
+from wattle.errors import WattleError
+from wattle.sim import simulation
+from wattle.sim.simulation import Simulation
+from wattle.study.place import LOCAL, Place
+from wattle.study.published import Published
+from wattle.study.sweep import knob
+from wattle.study.sweep.analysis import Analysis
+from wattle.study.sweep.knob import Knob
+
+MOST_PES = 512
+MODES = ("baseline", "performance", "energy", "hybrid")
+SCALINGS = ("reactive", "proactive")
+TURNS = "{turns}"  # among a job's arguments: turns of work in a millisecond, the same for all jobs
+QUICK_ROUNDS, FULL_ROUNDS = 2, 5
+SIM, DEFAULT_CLUSTER = "sim", "sandybridge-ib"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run of one program. `samples`: lines it will print. `settings`: beyond those that wait, mode and scaling
+    make. `clock`: GHz, for the reader; the setting that asks for it is among `settings`. `planned`: settings made of
+    what jobs before it have found. `machine`: simulated, another one than the study's."""
+
+    series: str
+    program: str
+    arguments: tuple[str, ...]
+    samples: int
+    pes: int = 2
+    wait: str = "adaptive"
+    mode: str = "off"
+    scaling: str = ""
+    clock: float | None = None
+    settings: tuple[tuple[str, str], ...] = ()
+    planned: Callable[[list[dict[str, Any]]], dict[str, str]] | None = None
+    machine: Simulation | None = None
+
+    def environment(self, acts: bool) -> dict[str, str]:
+        found = {"WATTLE_WAIT": self.wait, "WATTLE_PROFILE": "on", **dict(self.settings)}
+        if self.mode in MODES and self.scaling:  # a plan is a mode without one
+            found |= {"WATTLE_GOVERN": self.mode, "WATTLE_SCALING": self.scaling}
+            if not acts:
+                found["WATTLE_KNOB"] = "record"
+        return found
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A study. `jobs`: those of a round. `table`: title, heads and lines of what the command prints. `fits`: the
+    straight lines that it finds."""
+
+    name: str
+    title: str
+    question: str
+    jobs: Callable[[Plan], list[Job]]
+    rows: Sequence[Published[Analysis]]
+    table: Callable[[Analysis], tuple[str, list[str], list[list[str]]]]
+    paper: str = "the dissertation (D: S. Jana, 2016)"
+    says: Callable[[Analysis], str] = lambda a: ""  # sentences of its own, for the summary
+    fits: Callable[[Analysis], list[Fit]] = lambda a: []
+    at: str = "{x}"  # what is swept in the first series, in words
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A straight line through samples, as a sentence and as numbers. `slope`, `intercept`: with their units."""
+
+    what: str
+    policy: str
+    slope: float
+    intercept: float
+    r2: float
+    words: str
+    provenance: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run, on a machine with that knob. `pes`: that of the studies' small jobs."""
+
+    quick: bool
+    rounds: int
+    knob: Knob
+    cores: int = 2
+    machine: Simulation | None = None
+    place: Place = field(default_factory=Place)
+
+    @property
+    def simulated(self) -> bool:
+        return self.machine is not None
+
+    @property
+    def on(self) -> str:
+        return f"{SIM}:{self.machine.cluster.name}" if self.machine else self.place.name
+
+    def repeats(self, n: int) -> int:
+        """How often a case is measured: a simulation gives the same each time."""
+        return 1 if self.machine else n
+
+    def clocks(self) -> tuple[float, ...]:
+        """Those to ask for; none where there is no knob."""
+        return self.knob.some(knob.QUICK_CLOCKS if self.quick else knob.MOST_CLOCKS) if self.knob.acts else ()
+
+
+def make_plan(quick: bool, rounds: int | None, on: str = LOCAL, place: Place | None = None) -> Plan:
+    """`on`: local, sim, or sim:CLUSTER. `place`: of a study that knows others."""
+    if rounds is not None and not 1 <= rounds <= 1000:
+        raise WattleError(f"--rounds {rounds}: allowed are 1 to 1000")
+    name, colon, cluster = on.partition(":")
+    if name == SIM:
+        machine = simulation.plan(cluster if colon else DEFAULT_CLUSTER, 1, {})
+        return Plan(quick, rounds or 1, knob.of_machine(machine), machine=machine)
+    if on != LOCAL:
+        raise WattleError(f"--on {on}: this study runs on {LOCAL}, {SIM} or {SIM}:CLUSTER")
+    cores = len(os.sched_getaffinity(0))
+    some = QUICK_ROUNDS if quick else FULL_ROUNDS
+    return Plan(quick, rounds or some, knob.find(paths.find_home(), 2), cores, place=place or Place())
+
+
+def of_all_modes(base: Job, waits: Sequence[str], governed: Sequence[str]) -> Iterator[Job]:
+    """The job under each wait policy, then under each mode and scaling with those of `governed`."""
+    fields = {name: getattr(base, name) for name in base.__dataclass_fields__}
+    for wait in waits:
+        yield Job(**fields | {"wait": wait})
+    for wait in governed:
+        for scaling in SCALINGS:
+            for mode in MODES:
+                yield Job(**fields | {"wait": wait, "mode": mode, "scaling": scaling})

@@ -1,0 +1,1 @@
+"""The travelling salesman by MPI, buckets, active messages and work stealing."""

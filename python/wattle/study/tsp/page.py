@@ -1,0 +1,8 @@
+"""The page of the study of the travelling salesman."""
+
+from functools import partial
+
+from wattle.study.tsp.study import APP
+from wattle.study.versions import page
+
+build = partial(page.build, APP)

@@ -1,0 +1,1 @@
+"""What studies of a mini-app share: its versions side by side, by number of PEs."""

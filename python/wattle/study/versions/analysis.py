@@ -1,0 +1,162 @@
+"""Reads the samples of a study of a mini-app's versions: medians and spreads by version, input and number of PEs, and
+one version against another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from wattle.study import energy
+from wattle.study.place import Place
+from wattle.study.stats import Center, center
+
+STAGES = ("active", "spin", "yield", "asleep")
+Row = dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure of a sample. `energy`: which provenance columns it rests on."""
+
+    name: str
+    label: str
+    unit: str
+    value: Callable[[Row], float | None]
+    energy: tuple[str, ...] = ()
+
+
+def _column(name: str) -> Callable[[Row], float | None]:
+    return lambda row: row[name]
+
+
+def _both(row: Row) -> float | None:
+    cpu, dram = row["cpu_J"], row["dram_J"]
+    return None if cpu is None or dram is None else cpu + dram
+
+
+METRICS = {
+    m.name: m
+    for m in (
+        Metric("seconds", "Time", "s", _column("seconds")),
+        Metric("cpu_s", "CPU seconds, all PEs", "s", _column("cpu_s")),
+        Metric("energy", "CPU + DRAM energy", "J", _both, ("cpu", "dram")),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Held:
+    """Workers that had no work, of one version: how long they waited, and how much of it on a core."""
+
+    version: str
+    pes: int
+    wait_s: float
+    wait_cpu_s: float
+
+    @property
+    def share(self) -> float:
+        return self.wait_cpu_s / self.wait_s
+
+
+class Analysis:
+    """`versions`: in the study's order, those there are samples of. `left_out`: versions that could not run, with the
+    reason."""
+
+    def __init__(
+        self,
+        frame: pl.DataFrame,
+        versions: tuple[str, ...],
+        left_out: dict[str, str] | None = None,
+        place: Place | None = None,
+    ) -> None:
+        self.frame = frame
+        self.place = place or Place()
+        self.left_out = left_out or {}
+        self.runs = frame.filter(pl.col("series") == "runs")
+        self.versions = [v for v in versions if v in set(frame["version"])]
+        self.pes = sorted(set(self.runs["pes"]))
+        self.inputs = list(dict.fromkeys(self.runs["input"]))
+
+    def values(self, metric: str, version: str, given: str, pes: int) -> list[float | None]:
+        """In the order they ran."""
+        return self._values.get((metric, version, given, pes), [])
+
+    @cached_property
+    def _values(self) -> dict[tuple[str, str, str, int], list[float | None]]:
+        found: dict[tuple[str, str, str, int], list[float | None]] = {}
+        for row in self.runs.sort("round", "job", "repeat").iter_rows(named=True):
+            for metric in METRICS.values():
+                key = metric.name, row["version"], row["input"], row["pes"]
+                found.setdefault(key, []).append(metric.value(row))
+        return found
+
+    def center(self, metric: str, version: str, given: str, pes: int) -> Center | None:
+        values = self.values(metric, version, given, pes)
+        return center(values) if values else None
+
+    def ratio(self, metric: str, version: str, other: str, given: str, pes: int) -> Center | None:
+        """`version` over `other`, run by run in the order they ran; its `median` is the quotient of the two medians,
+        which is what a reader checks against the table."""
+        a, b = self.values(metric, version, given, pes), self.values(metric, other, given, pes)
+        pairs = [x / y for x, y in zip(a, b, strict=False) if x is not None and y]
+        mine, its = center(a), center(b)
+        found = center(pairs)
+        if found is None or mine is None or its is None or its.median == 0:
+            return None
+        median = mine.median / its.median
+        return Center(median, found.lo, found.hi, found.p25, found.p75, found.n, found.confidence)
+
+    def spread(self, version: str, given: str, pes: int) -> float | None:
+        """Of the time: the middle half over the median."""
+        found = self.center("seconds", version, given, pes)
+        return None if found is None or found.median == 0 else (found.p75 - found.p25) / found.median
+
+    def waits(self, version: str, pes: int) -> dict[str, float] | None:
+        """Shares of all PE-seconds of the jobs, by stage; None where nobody counted them."""
+        jobs = self.runs.filter((pl.col("version") == version) & (pl.col("pes") == pes)).unique(
+            "job", maintain_order=True
+        )
+        columns = [f"job_{stage}_s" for stage in STAGES]
+        jobs = jobs.drop_nulls(columns)
+        if jobs.is_empty():
+            return None
+        sums = {stage: float(jobs[f"job_{stage}_s"].sum()) for stage in STAGES}
+        whole = sum(sums.values())
+        return {stage: value / whole for stage, value in sums.items()} if whole > 0 else None
+
+    @cached_property
+    def held(self) -> list[Held]:
+        """Of each version and number of PEs, all its repeats together."""
+        rows = self.frame.filter(pl.col("series") == "held").drop_nulls(["wait_s", "wait_cpu_s"])
+        found = []
+        for version in self.versions:
+            for pes in sorted(set(rows["pes"])):
+                one = rows.filter((pl.col("version") == version) & (pl.col("pes") == pes))
+                if one.height and one["wait_s"].sum() > 0:
+                    found.append(Held(version, pes, float(one["wait_s"].sum()), float(one["wait_cpu_s"].sum())))
+        return found
+
+    def provenance(self, metric: str) -> str:
+        """The weakest there is among the samples that the metric rests on."""
+        return energy.weakest(self.runs, METRICS[metric].energy)
+
+    @property
+    def sources(self) -> list[str]:
+        return energy.sources(self.runs)
+
+    @property
+    def uncertainty(self) -> float | None:
+        """Of the joules, over them: the median."""
+        return energy.uncertainty(self.runs)
+
+    @property
+    def wrong(self) -> int:
+        return int((~self.frame["verified"]).sum())
+
+    @property
+    def repeats(self) -> int:
+        """Runs that each point has, at least."""
+        return int(self.runs.group_by("version", "input", "pes").len()["len"].min())  # type: ignore[arg-type]

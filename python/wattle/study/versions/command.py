@@ -1,0 +1,69 @@
+"""The command of a study of a mini-app, and what it says at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from wattle import console, info, units
+from wattle.console import styled
+from wattle.manifest import Manifest
+from wattle.study import published
+from wattle.study.command import conduct
+from wattle.study.options import AsJson, Link, On, Output, Pes, Quick, Rounds
+from wattle.study.place import LOCAL, check_place
+from wattle.study.versions import course
+from wattle.study.versions.analysis import Analysis
+from wattle.study.versions.figures import amount
+from wattle.study.versions.plan import App, make_plan
+from wattle.study.versions.words import summary
+from wattle.tables import Table, table
+
+
+def of(app: App, words: str) -> Callable[..., None]:
+    """`wattle study NAME` of this mini-app; `words` is its help."""
+
+    def command(
+        quick: Quick = False,
+        output: Output = None,
+        on: On = LOCAL,
+        link: Link = None,
+        pes: Pes = None,
+        rounds: Rounds = None,
+        as_json: AsJson = False,
+    ) -> None:
+        plan = make_plan(app, pes, rounds, quick, check_place(on, link, simulates=True))
+        info.check_machine(info.ask())
+        load, results, show = (partial(of_all, app) for of_all in (course.load, course.results, _show))
+        conduct(app.name, output, lambda *at: course.run(plan, *at), load, results, show, as_json)
+
+    command.__doc__ = words
+    return command
+
+
+def _show(app: App, record: Manifest, analysis: Analysis) -> None:
+    rows, bars = published.judge(app.rows, analysis), published.judge(app.bars, analysis)
+    console.out.print(summary(app, analysis, rows, bars, record))
+    for given in analysis.inputs:
+        console.out.print()
+        console.out.print(_table(analysis, given))
+    if analysis.place.across:
+        console.out.print(styled("\n[faint]{}[/faint]", analysis.place.sentence))
+    console.out.print()
+
+
+def _table(a: Analysis, given: str) -> Table:
+    """Medians of the time and the CPU seconds of each version, by number of PEs."""
+    result = table(title=f"{given}: time and CPU seconds, medians of {units.several(a.repeats, 'run')}")
+    result.add_column("PEs", justify="right", no_wrap=True)
+    for version in a.versions:
+        result.add_column(version, justify="right", no_wrap=True)
+        result.add_column("CPU", justify="right", no_wrap=True)
+    for n in a.pes:
+        cells = [
+            amount(metric, found.median) if (found := a.center(metric, version, given, n)) else units.UNKNOWN
+            for version in a.versions
+            for metric in ("seconds", "cpu_s")
+        ]
+        result.add_row(str(n), *cells)
+    return result

@@ -1,0 +1,119 @@
+"""What published statements and bars about versions of a mini-app have in common: is one version quicker than another,
+at which numbers of PEs, and is that sure?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from wattle import units
+from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
+from wattle.study.stats import FEWEST, Center
+from wattle.study.versions.analysis import Analysis
+
+Judge = Callable[[Analysis], Outcome]
+Counts = Callable[[int], bool]  # which numbers of PEs
+
+OTHER_MACHINE = (
+    "The papers ran one PE a core on many nodes over InfiniBand; here all PEs share the cores of one node, so what a "
+    "PE burns while it waits is taken from those that work."
+)
+SIMULATED = (
+    "In simulation each PE has a core and a link of its own, computing is counted by basic blocks of one price, and "
+    "nothing disturbs a run: what is left is the order in which work is handed out, and what its messages take."
+)
+
+
+def other(a: Analysis) -> str:
+    """Why a place differs from the papers'."""
+    return SIMULATED if a.place.simulated else OTHER_MACHINE
+
+
+def seconds(a: Analysis, version: str, given: str, pes: int) -> Center:
+    """Time of a version, s. NotTestable where it was not measured, or too seldom."""
+    if version in a.left_out:
+        raise NotTestable(f"version {version} did not run here: {a.left_out[version]}")
+    found = a.center("seconds", version, given, pes)
+    if found is None:
+        raise NotTestable(f"version {version} was not run on {given} with {pes} PEs")
+    enough(found)
+    return found
+
+
+def enough(*found: Center) -> None:
+    """A verdict needs an interval that is worth its name."""
+    n = min((c.n for c in found), default=FEWEST)
+    if n < FEWEST:
+        raise NotTestable(f"n = {units.several(n, 'repeat')}; six are the least for a 95 % statement")
+
+
+def counted(a: Analysis, wanted: Counts, words: str) -> list[int]:
+    """The numbers of PEs of this study that a statement is about."""
+    found = [n for n in a.pes if wanted(n)]
+    if not found:
+        raise NotTestable(f"no run with {words}: this study ran {', '.join(map(str, a.pes))}")
+    return found
+
+
+def given_input(a: Analysis, name: str) -> str:
+    if name not in a.inputs:
+        raise NotTestable(f"{name} was not run")
+    return name
+
+
+def ratio(a: Analysis, version: str, other: str, given: str, pes: int) -> Center:
+    """Time of a version over another's."""
+    seconds(a, version, given, pes)
+    seconds(a, other, given, pes)
+    found = a.ratio("seconds", version, other, given, pes)
+    if found is None:
+        raise NotTestable(f"{version} and {other} were not both measured on {given} with {pes} PEs")
+    return found
+
+
+def ratios_text(a: Analysis, version: str, other: str, given: str, counts: Sequence[int]) -> str:
+    """`am / mpi: 0.52 (pairs 0.48 to 0.60) at 2 PEs, ...`: medians over medians, and the middle half of the pairs,
+    beside which the first may lie."""
+    found = [(n, ratio(a, version, other, given, n)) for n in counts]
+    parts = [f"{r.median:.2f} (pairs {r.p25:.2f} to {r.p75:.2f}) at {n} PEs" for n, r in found]
+    return f"{version} / {other}: {', '.join(parts)}"
+
+
+def at_most(version: str, other: str, given: str, bar: float, least: int, most: int) -> Judge:
+    """A bar: the median time of a version is at most `bar` times that of another, at each number of PEs from `least`
+    to `most`. It holds only where those two were run themselves."""
+
+    def judge(a: Analysis) -> Outcome:
+        given_input(a, given)
+        counts = counted(a, lambda n: least <= n <= most, f"{least} to {most} PEs")
+        missed = [n for n in counts if ratio(a, version, other, given, n).median > bar]
+        ours = ratios_text(a, version, other, given, counts)
+        if missed:
+            return Outcome(ours, Verdict.DIFFERS, (f"Missed at {', '.join(map(str, missed))} PEs.",))
+        left_out = [n for n in (least, most) if n not in counts]
+        if left_out:
+            return Outcome(ours, Verdict.NOT_TESTABLE, (f"Not run with {' and '.join(map(str, left_out))} PEs.",))
+        return Outcome(ours, Verdict.AGREES)
+
+    return judge
+
+
+def asleep(versions: Sequence[str], most: float) -> Judge:
+    """A bar: workers without work are on a core for at most this share of the time."""
+
+    def judge(a: Analysis) -> Outcome:
+        held = [h for h in a.held if h.version in versions]
+        if not held:
+            raise NotTestable("no job was held back")
+        ours = ", ".join(f"{h.version} {h.share * 100:.2g} % at {h.pes} PEs" for h in held)
+        return Outcome(ours, verdict_of(all(h.share <= most for h in held)))
+
+    return judge
+
+
+def not_here(reason: str) -> Judge:
+    """A statement that no study of this kind can test; the reason says why."""
+
+    def judge(a: Analysis) -> Outcome:
+        return Outcome("-", Verdict.NOT_TESTABLE, (reason,), "unavailable")
+
+    return judge

@@ -1,0 +1,75 @@
+"""What the mini-apps print, line by line, as rows of samples.parquet."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import polars as pl
+
+from wattle.checked import Checked
+from wattle.study.compared import Layout
+from wattle.study.samples import energy_columns, joules_columns, sum_domain
+from wattle.study.versions.jobs import Waits
+
+SCHEMA: dict[str, Any] = {
+    "version": pl.String,
+    "pes": pl.Int64,
+    "input": pl.String,
+    # "runs": what counts; "first": a job's first solution of an input, which warms up and is left out of statistics;
+    # "held": the first work was held back, so that workers had none
+    "series": pl.String,
+    "round": pl.Int64,  # versions take turns; a round is one job of each
+    "job": pl.Int64,  # a number for each job
+    "repeat": pl.Int64,  # within the job
+    "seconds": pl.Float64,
+    "cpu_s": pl.Float64,  # on cores, all PEs together
+    "wait_s": pl.Float64,  # workers waiting for work, all together; not known of every mini-app
+    "wait_cpu_s": pl.Float64,  # and what of it they were on a core
+    **energy_columns(),  # of all PEs, for one solution
+    "energy_json": pl.String,  # every domain the meter has
+    "job_active_s": pl.Float64,  # PE-seconds of the whole job, by what they did; not known of MPI's
+    "job_spin_s": pl.Float64,
+    "job_yield_s": pl.Float64,
+    "job_asleep_s": pl.Float64,
+    "verified": pl.Boolean,
+}
+
+# By input and number of PEs; workers whose work was held back are a series of their own.
+COMPARED = Layout(
+    ("series", "input", "pes", "version"),
+    "version",
+    (("seconds", "time"), ("cpu_s", "CPU seconds"), ("cpu_J", "CPU energy"), ("dram_J", "DRAM energy")),
+    SCHEMA,
+)
+
+
+def row(document: dict[str, Any], at: dict[str, Any]) -> dict[str, Any]:
+    """A "sample" line as a row, without what only the finished job tells. `at`: version, pes, input, series, round,
+    job. A line that is not what it should be is an error that says where."""
+    line = Checked("the mini-app's output", document)
+    seconds, cpu_s = line.number("seconds"), line.number("cpu_s")
+    if seconds is None or cpu_s is None:
+        raise line.get("seconds" if seconds is None else "cpu_s").wrong("expected a number, found null")
+    return {
+        **at,
+        "repeat": line.integer("repeat"),
+        "seconds": seconds,
+        "cpu_s": cpu_s,
+        "wait_s": line.number("wait_s") if line.has("wait_s") else None,
+        "wait_cpu_s": line.number("wait_cpu_s") if line.has("wait_cpu_s") else None,
+        **joules_columns("cpu", sum_domain(line, "energy", "cpu")),
+        **joules_columns("dram", sum_domain(line, "energy", "dram")),
+        "energy_json": json.dumps(document.get("energy")),
+        "verified": line.get("verified").value is True if document.get("verified") is not None else None,
+    }
+
+
+def with_waits(row: dict[str, Any], waits: Waits) -> dict[str, Any]:
+    """The row, with how its job waited."""
+    return row | {
+        "job_active_s": waits.active,
+        "job_spin_s": waits.spin,
+        "job_yield_s": waits.yielding,
+        "job_asleep_s": waits.asleep,
+    }
