@@ -222,12 +222,11 @@ VALUES(Double, double)
 /* --- read-modify-write -------------------------------------------------------------------------------------------- */
 
 /* Far values come as bytes; both kinds of machine that there are put the low ones first. */
-static void far_rmw(const wtl_frame *f, enum wtl_net_op op, size_t size, void *ploc, void *prem, uint64_t operand,
-                    int proc)
+static void far_rmw(const wtl_frame *f, wtl_atomic a, void *ploc, void *prem, int proc)
 {
   uint64_t old = 0;
-  wtl_global_amo(f->self, f->site, prem, op, size, operand, &old, proc);
-  memcpy(ploc, &old, size);
+  wtl_global_amo(f->self, f->site, prem, a, &old, proc);
+  memcpy(ploc, &old, a.size);
 }
 
 int PARMCI_Rmw(int op, void *ploc, void *prem, int value, int proc)
@@ -246,7 +245,7 @@ int PARMCI_Rmw(int op, void *ploc, void *prem, int value, int proc)
     uint64_t operand = swaps && is_long ? (uint64_t) * (long *)ploc
                        : swaps          ? (uint64_t) * (int *)ploc
                                         : (uint64_t)(long)value;
-    far_rmw(&f, swaps ? WTL_NET_SWAP : WTL_NET_ADD, size, ploc, prem, operand, proc);
+    far_rmw(&f, (wtl_atomic){swaps ? WTL_AMO_SWAP : WTL_AMO_ADD, (uint32_t)size, operand, 0}, ploc, prem, proc);
     return armci_leave(&f);
   }
   switch (op) {

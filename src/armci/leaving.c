@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "armci/armci_front.h"
-#include "pgas/far.h"
+#include "pgas/rma.h"
 
 /* Of the node's first process, where all of the node look. */
 static _Atomic uint64_t *left_on_node(const wtl_pe *self)
@@ -71,11 +71,12 @@ void armci_leaving_start(wtl_pe *self, armci_state *s)
 void armci_leaving_tell(wtl_pe *self, wtl_site *site)
 {
   _Atomic uint64_t *mine = &armci_of(self)->left[self->me];
-  uint64_t old;
   atomic_store(&left_on_node(self)[self->me], 1);
   for (int node = 0; node < self->boot.n_nodes; node++) {
     if (node == self->boot.node) continue;
-    wtl_far_amo(self, NULL, site, mine, self->boot.leader_pe[node], WTL_NET_SWAP, sizeof old, 1, 0, &old, false);
+    uint64_t old;
+    wtl_op op = {.self = self, .site = site, .pe = self->boot.leader_pe[node]};
+    wtl_amo(op, (void *)mine, (wtl_atomic){WTL_AMO_SWAP, sizeof old, 1, 0}, &old);
   }
 }
 

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/sigpipe.h"
 #include "global/tagged.h"
-#include "pgas/near.h"
+#include "pgas/rma.h"
 #include "team/barrier.h"
 
 #pragma GCC visibility push(default)
@@ -187,11 +187,7 @@ long armci_tcgmsg_nxtval(long *processes)
   long *counter = armci_of(self)->next_value;
   uint64_t next = 0;
   if (*processes > 0) {
-    char *there = wtl_remote(self, counter, 0);
-    if (there)
-      next = __atomic_fetch_add((uint64_t *)(void *)there, 1, __ATOMIC_SEQ_CST);
-    else
-      wtl_far_amo(self, NULL, f.site, counter, 0, WTL_NET_ADD, sizeof next, 1, 0, &next, false);
+    wtl_amo(wtl_op_to(&f, 0, false), counter, (wtl_atomic){WTL_AMO_ADD, sizeof next, 1, 0}, &next);
   } else {
     armci_meet(&f, armci_of(self)->world, 0, 0);
     wtl_barrier(self, f.site);

@@ -111,11 +111,12 @@ static void read_words(const view *v, int pe, wtl_place at, uint64_t words[], in
 {
   wtl_pe *self = v->self;
   _Atomic uint32_t left = 0;
+  wtl_op op = {.self = self, .site = v->site, .pe = pe, .left = &left};
   for (int i = 0; i < n; i++, at.offset += sizeof *words)
     if (self->slot_of[pe] >= 0)
       words[i] = __atomic_load_n((uint64_t *)(void *)near_place(self, pe, at), __ATOMIC_SEQ_CST);
     else
-      wtl_far_amo_at(self, NULL, v->site, pe, at, WTL_NET_FETCH, sizeof *words, 0, 0, &words[i], &left);
+      wtl_far_amo_at(&op, at, &(wtl_atomic){WTL_AMO_FETCH, sizeof *words, 0, 0}, &words[i]);
   if (self->slot_of[pe] < 0) wtl_far_wait(self, v->site, &left);
 }
 

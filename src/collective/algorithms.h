@@ -5,7 +5,7 @@
 #define WTL_COLLECTIVE_ALGORITHMS_H
 
 #include "collective/collective.h"
-#include "pgas/near.h"
+#include "pgas/rma.h"
 #include "team/barrier.h"
 #include "team/team.h"
 
@@ -26,6 +26,12 @@ wtl_algorithm wtl_gather_flat, wtl_gather_staged, wtl_gather_two_level, wtl_gath
 static inline size_t wtl_collective_bytes(const wtl_collective *c)
 {
   return c->n * c->size;
+}
+
+/* An operation of the collective on PE `pe`, which `left` counts; NULL: it is complete on return (pgas/rma.h). */
+static inline wtl_op wtl_collective_op(const wtl_collective *c, int pe, _Atomic uint32_t *left)
+{
+  return (wtl_op){.self = c->self, .site = c->site, .pe = pe, .left = left};
 }
 
 static inline void wtl_collective_barrier(const wtl_collective *c)

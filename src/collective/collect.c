@@ -38,7 +38,8 @@ static void exchange_words(const wtl_collective *c, uint64_t mine, uint64_t *wor
     if (self->slot_of[pe] >= 0)
       words[i] = *said_of(c, pe);
     else
-      wtl_far_get_at(self, NULL, c->site, pe, said_at(c), &words[i], sizeof *words, &left);
+      wtl_far_get_at(&(wtl_op){.self = self, .site = c->site, .pe = pe, .left = &left}, said_at(c), &words[i],
+                     sizeof *words);
   }
   if (self->net) wtl_far_wait(self, c->site, &left);
 }

@@ -15,7 +15,7 @@ static void fetch_together(const wtl_collective *c, int pe)
   size_t begin = part * (size_t)t->local_me, end = begin + part < bytes ? begin + part : bytes;
   char *mine = (char *)c->dest + begin;
   if (begin >= end) return;
-  wtl_far_get(self, NULL, c->site, mine, (const char *)c->source + begin, end - begin, pe, false);
+  wtl_get(wtl_collective_op(c, pe, NULL), mine, (const char *)c->source + begin, end - begin);
   for (int i = 0; i < t->n_local; i++)
     if (i != t->local_me) memcpy(wtl_remote(self, mine, t->local[i]), mine, end - begin);
 }

@@ -32,12 +32,11 @@ static size_t block_bytes(const wtl_collective *c, int i)
 
 static void fetch_blocks(const wtl_collective *c, _Atomic uint32_t *left)
 {
-  wtl_pe *self = c->self;
   for (int k = 0; k < c->team->n; k++) {
     int i = in_turn(c->team, k);
     if (fetches(c, i))
-      wtl_far_get_at(self, NULL, c->site, wtl_team_pe(self, c->team, i), wtl_far_place(self, c->source), block_of(c, i),
-                     block_bytes(c, i), left);
+      wtl_get(wtl_collective_op(c, wtl_team_pe(c->self, c->team, i), left), block_of(c, i), c->source,
+              block_bytes(c, i));
   }
 }
 
@@ -94,8 +93,8 @@ bool wtl_alltoall_direct(const wtl_collective *c)
   for (int k = 0; self->net && n && k < t->n; k++) {
     int i = in_turn(t, k), pe = wtl_team_pe(self, t, i);
     if (self->slot_of[pe] < 0)
-      wtl_far_get_blocks_at(self, NULL, c->site, pe, wtl_far_place(self, mine), dest + (size_t)i * n * to_step, to_step,
-                            from_step, block, blocks, &left);
+      wtl_get_blocks(wtl_collective_op(c, pe, &left), dest + (size_t)i * n * to_step, mine,
+                     (wtl_blocks){to_step, from_step, block, blocks});
   }
   /* Stored to the others, not loaded from them: a tenth faster, as what is read is this core's own. */
   for (int k = 0; n && k < t->n; k++) {

@@ -51,14 +51,13 @@ static void begin(const wtl_collective *c)
 }
 
 /* `left` counts while the source is still needed. */
-static void send(const wtl_collective *c, int node, const void *dest, const char *source, size_t bytes,
+static void send(const wtl_collective *c, int node, char *dest, const char *source, size_t bytes,
                  _Atomic uint32_t *left)
 {
-  wtl_place at = wtl_far_place(c->self, dest);
-  for (size_t step; bytes > 0; bytes -= step, source += step, at.offset += step) {
-    step = bytes < LONGEST ? bytes : LONGEST;
-    wtl_far_put_at(c->self, NULL, c->site, c->team->leader[node], at, source, step,
-                   step <= WTL_NET_MERGED ? WTL_NET_AHEAD : WTL_NET_SIGNAL, left);
+  wtl_op op = wtl_collective_op(c, c->team->leader[node], left);
+  for (size_t done = 0, step; done < bytes; done += step) {
+    step = bytes - done < LONGEST ? bytes - done : LONGEST;
+    wtl_far_put_ahead(&op, dest + done, source + done, step, step <= WTL_NET_MERGED ? WTL_NET_AHEAD : WTL_NET_SIGNAL);
   }
   tell(c, node, SENT);
 }

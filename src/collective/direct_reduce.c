@@ -15,7 +15,7 @@ static void give(const wtl_collective *c, char *dest, const void *from, size_t n
   if (there)
     memcpy(there, from, n);
   else
-    wtl_far_put(c->self, NULL, c->site, dest, from, n, pe, true);
+    wtl_far_put(&(wtl_op){.self = c->self, .site = c->site, .pe = pe, .nbi = true}, dest, from, n);
 }
 
 /* Scratch: the sum, and a row for each PE, for those whose source has to be fetched (for a scan: whose result has to be
@@ -32,8 +32,7 @@ static void fetch_rows(const wtl_collective *c, const char *source, size_t bytes
   _Atomic uint32_t left = 0;
   for (int i = 0; i < c->team->n; i++) {
     int pe = wtl_team_pe(self, c->team, i);
-    if (self->slot_of[pe] < 0)
-      wtl_far_get_at(self, NULL, c->site, pe, wtl_far_place(self, source), row_of(c, bytes, i), bytes, &left);
+    if (self->slot_of[pe] < 0) wtl_get(wtl_collective_op(c, pe, &left), row_of(c, bytes, i), source, bytes);
   }
   wtl_far_wait(self, c->site, &left);
 }

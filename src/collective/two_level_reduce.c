@@ -128,8 +128,7 @@ static void sum_leaders(const wtl_collective *c, char *here, size_t count)
   size_t bytes = count * c->size;
   _Atomic uint32_t left = 0;
   for (int k = 0; k < t->n_nodes; k++)
-    if (k != t->node)
-      wtl_far_get_at(self, NULL, c->site, t->leader[k], wtl_far_place(self, here), theirs += bytes, bytes, &left);
+    if (k != t->node) wtl_get(wtl_collective_op(c, t->leader[k], &left), theirs += bytes, here, bytes);
   wtl_far_wait(self, c->site, &left);
   theirs = sum;
   for (int k = 0; k < t->n_nodes; k++) {
@@ -141,7 +140,8 @@ static void sum_leaders(const wtl_collective *c, char *here, size_t count)
   }
   memcpy(here, sum, bytes);
   for (int k = 0; k < t->n_nodes; k++)
-    if (k != t->node) wtl_far_put(self, NULL, c->site, here, sum, bytes, t->leader[k], true);
+    if (k != t->node)
+      wtl_put((wtl_op){.self = self, .site = c->site, .pe = t->leader[k], .nbi = true}, here, sum, bytes);
   wtl_quiet(self, c->site); /* the sum may be overwritten */
 }
 

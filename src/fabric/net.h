@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/amo.h"
 #include "base/settings.h"
 #include "node/boot.h"
 
@@ -104,16 +105,14 @@ typedef struct wtl_net_home {
  */
 enum wtl_net_manner { WTL_NET_NOW, WTL_NET_HELD, WTL_NET_MORE, WTL_NET_SIGNAL, WTL_NET_AHEAD };
 
-enum wtl_net_op {
-  WTL_NET_FETCH,
-  WTL_NET_SET,
-  WTL_NET_SWAP,
-  WTL_NET_CSWAP,
-  WTL_NET_ADD,
-  WTL_NET_AND,
-  WTL_NET_OR,
-  WTL_NET_XOR
-};
+/* A put, a get or an atomic operation: its target, and its completion. */
+typedef struct wtl_net_op {
+  wtl_net_flow *flow; /* NULL: the PE's own operations */
+  int pe;
+  wtl_place at;
+  enum wtl_net_manner manner; /* of puts, and of atomic operations without a result */
+  _Atomic uint32_t *left;     /* NULL: complete with the next flush */
+} wtl_net_op;
 
 /* For the profile and the tests. */
 typedef struct wtl_net_counts {
@@ -155,22 +154,19 @@ void wtl_net_flow_turn(wtl_net *net, wtl_net_bins *bins, uint64_t turn);
 void wtl_net_flow_flushed(wtl_net *net, wtl_net_flow *flow, wtl_net_bins *bins, wtl_net_covered all);
 
 /*
- * n: 1 to WTL_NET_MOST. `left` counts while `from` is still needed; NULL: it is, until the next flush is over. True: it
- * is held although NOW, so that somebody must make progress soon.
+ * n: 1 to WTL_NET_MOST. o->left counts while `from` is still needed; NULL: it is, until the next flush is over. True:
+ * the message is held although its manner is NOW, so the caller must see to it that somebody makes progress soon.
  */
-bool wtl_net_put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const void *from, size_t n,
-                 enum wtl_net_manner manner, _Atomic uint32_t *left);
+bool wtl_net_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n);
 
-/* n: 1 to WTL_NET_MOST. `left` counts until the data are there; NULL: they are when the next flush is over. */
-void wtl_net_get(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left);
+/* n: 1 to WTL_NET_MOST. o->left counts until the data are there; NULL: they are when the next flush is over. */
+void wtl_net_get(wtl_net *net, const wtl_net_op *o, void *to, size_t n);
 
-/* An atomic operation on 4 or 8 bytes whose old value is not wanted: always a message, else as a put. */
-bool wtl_net_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, enum wtl_net_op op, size_t size,
-                 uint64_t operand, enum wtl_net_manner manner);
-
-/* One that is: it goes to `result` (of `size` bytes); otherwise as a get. */
-void wtl_net_fetching_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, enum wtl_net_op op, size_t size,
-                          uint64_t operand, uint64_t condition, void *result, _Atomic uint32_t *left);
+/*
+ * An atomic operation, always a message. The old value goes to `result`, of the word's size, and o->left counts as for
+ * a get. With NULL it is not wanted: o->left is not used, and true means the same as from wtl_net_put.
+ */
+bool wtl_net_amo(wtl_net *net, const wtl_net_op *o, const wtl_atomic *a, void *result);
 
 /*
  * Sends a message to the room above on PE `pe`. Up to WTL_NET_MERGED bytes share messages with others, and where they

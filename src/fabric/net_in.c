@@ -16,27 +16,6 @@ typedef struct arriving {
   void *to;
 } arriving;
 
-static uint64_t operate(void *at, const wire_amo *a)
-{
-#define OPERATE(T)                                                                                                     \
-  {                                                                                                                    \
-    T *p = at, v = (T)a->operand, c = (T)a->condition;                                                                 \
-    switch (a->op) {                                                                                                   \
-    case WTL_NET_FETCH: return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                   \
-    case WTL_NET_SET:                                                                                                  \
-    case WTL_NET_SWAP: return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                             \
-    case WTL_NET_CSWAP: __atomic_compare_exchange_n(p, &c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); return c;    \
-    case WTL_NET_ADD: return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                               \
-    case WTL_NET_AND: return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                               \
-    case WTL_NET_OR: return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                                 \
-    default: return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                                        \
-    }                                                                                                                  \
-  }
-  if (a->size == 4) OPERATE(uint32_t)
-  OPERATE(uint64_t)
-#undef OPERATE
-}
-
 static bool take_store(wtl_net *net, const wire_record *r, const void *data)
 {
   wtl_place at = {r->offset, r->region};
@@ -59,14 +38,14 @@ static bool take_load(wtl_net *net, int from, const wire_record *r)
 static bool take_amo(wtl_net *net, int from, const wire_record *r, const void *data)
 {
   wtl_place at = {r->offset, r->region};
-  wire_amo a;
+  wtl_atomic a;
   if (r->n != sizeof a) return false;
   memcpy(&a, data, sizeof a);
-  if ((a.size != 4 && a.size != 8) || a.op > WTL_NET_XOR || r->offset % a.size) return false;
+  if ((a.size != 4 && a.size != 8) || a.kind > WTL_AMO_XOR || r->offset % a.size) return false;
   void *to = net->home.find(net->home.owner, at, a.size);
   if (!to) return false;
-  uint64_t old = operate(to, &a);
-  if (a.op != WTL_NET_FETCH) net->home.changed(net->home.owner, at, a.size);
+  uint64_t old = wtl_atomic_execute(to, a);
+  if (a.kind != WTL_AMO_FETCH) net->home.changed(net->home.owner, at, a.size);
   if (r->token)
     memcpy(wtl_net_add_record(net, from, WIRE_ANSWER, (wtl_place){0}, r->token, a.size, a.size), &old, a.size);
   return true;

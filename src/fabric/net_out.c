@@ -101,8 +101,8 @@ static void send_batch(wtl_net *net, int pe, batch *b, enum wtl_send_manner mann
   WTL_NET_ADD(net->in_flight, 1);
   net->counts.sent++;
   net->counts.bytes_sent += sizeof b->head + b->used;
-  net->transport->ops->send(net->transport, pe, WIRE_BATCH, NULL, 0, &b->head, sizeof b->head + b->used, manner,
-                            batch_sent, b);
+  wtl_transport_message m = {WIRE_BATCH, NULL, 0, &b->head, sizeof b->head + b->used, manner, batch_sent, b};
+  net->transport->ops->send(net->transport, pe, &m);
 }
 
 void wtl_net_send_batch(wtl_net *net, int pe)
@@ -283,20 +283,33 @@ static void start_large(wtl_net *net, large *l)
   WTL_NET_ADD(net->in_flight, 1);
   net->counts.sent++;
   net->counts.bytes_sent += sizeof l->head + l->n;
-  net->transport->ops->send(net->transport, l->pe, l->message, &l->head, sizeof l->head, l->from, l->n,
-                            choose_manner(l), large_sent, l);
+  wtl_transport_message m = {l->message, &l->head, sizeof l->head, l->from, l->n, choose_manner(l), large_sent, l};
+  net->transport->ops->send(net->transport, l->pe, &m);
 }
 
-/* Sends `n` bytes alone, now or when others have left. owned: they are the network's, which frees them. */
-static void send_large(wtl_net *net, int pe, enum wire_message message, wtl_place at, uint64_t token, const void *from,
-                       size_t n, bool owned, const waiter *w)
+/* The message for PE `pe`, complete but for the data and for who waits for it. */
+static large *new_large(wtl_net *net, int pe, enum wire_message message, wtl_place at, uint64_t token)
 {
-  peer *p = &net->peers[pe];
   large *l = calloc(1, sizeof *l);
   if (!l) wtl_net_fail(net, pe, "no memory for a message to", "out of memory");
-  *l = (large){.net = net, .message = message, .pe = pe, .from = from, .n = n, .owned = owned, .has_waiter = w != NULL};
-  if (w) l->waiter = *w;
+  *l = (large){.net = net, .message = message, .pe = pe};
   l->head = (wire_large){net->cookie, (uint32_t)net->boot->pe, at.region, at.offset, token};
+  return l;
+}
+
+static void set_waiter(large *l, waiter w)
+{
+  l->waiter = w;
+  l->has_waiter = true;
+}
+
+/* Sends `n` bytes alone, now or when others have left. */
+static void send_large(large *l, const void *from, size_t n)
+{
+  wtl_net *net = l->net;
+  peer *p = &net->peers[l->pe];
+  l->from = from;
+  l->n = n;
   if (n < WTL_NET_LARGE || p->abreast < ABREAST_BYTES) {
     start_large(net, l);
     return;
@@ -314,7 +327,7 @@ static void send_answer(wtl_net *net, int pe, uint64_t token, const void *from, 
   if (n <= WTL_NET_MERGED)
     wtl_load_bytes(wtl_net_add_record(net, pe, WIRE_ANSWER, (wtl_place){0}, token, n, n), from, n);
   else
-    send_large(net, pe, WIRE_DATA, (wtl_place){0}, token, from, n, false, NULL);
+    send_large(new_large(net, pe, WIRE_DATA, (wtl_place){0}, token), from, n);
 }
 
 /* `from`: memory of the open region. While too much is under way the answer waits, and takes the data when it
@@ -352,10 +365,10 @@ bool wtl_net_has_room(const wtl_net *net)
          net->queued < MAX_QUEUED && net->copied_bytes < MAX_COPIED_BYTES;
 }
 
-/* Of an operation on PE `pe` that begins now. With the lock held. */
-static waiter waiter_of(wtl_net *net, wtl_net_flow *flow, int pe, _Atomic uint32_t *left)
+/* Of an operation that begins now. With the lock held. */
+static waiter waiter_of(wtl_net *net, const wtl_net_op *o)
 {
-  return left ? wtl_net_wait_alone(left) : wtl_net_wait_together(net, flow, pe);
+  return o->left ? wtl_net_wait_alone(o->left) : wtl_net_wait_together(net, o->flow, o->pe);
 }
 
 /* Something was sent that completion was not asked for. */
@@ -424,14 +437,14 @@ static bool asks_early(const wtl_net *net, int pe, enum wtl_net_manner manner, b
 
 /* Sends what was added to a PE's batch, or holds it: then it leaves at the latest when the first one's answer comes.
  * Returns whether progress must be made for that. */
-static bool dispatch(wtl_net *net, wtl_net_flow *flow, int pe, enum wtl_net_manner manner)
+static bool dispatch(wtl_net *net, const wtl_net_op *o)
 {
-  if (manner == WTL_NET_AHEAD || manner == WTL_NET_MORE) return false;
-  bool batches = manner == WTL_NET_HELD || (flow && flow->batches);
-  bool held = manner <= WTL_NET_HELD && (batches || is_in_a_row(net, &net->peers[pe]));
-  bool asks = asks_early(net, pe, manner, held);
-  if (asks) add_flush(net, flow, pe, !held);
-  if (asks || !held) wtl_net_send_batch(net, pe);
+  if (o->manner == WTL_NET_AHEAD || o->manner == WTL_NET_MORE) return false;
+  bool batches = o->manner == WTL_NET_HELD || (o->flow && o->flow->batches);
+  bool held = o->manner <= WTL_NET_HELD && (batches || is_in_a_row(net, &net->peers[o->pe]));
+  bool asks = asks_early(net, o->pe, o->manner, held);
+  if (asks) add_flush(net, o->flow, o->pe, !held);
+  if (asks || !held) wtl_net_send_batch(net, o->pe);
   return held && !asks && !batches;
 }
 
@@ -449,26 +462,39 @@ static bool may_overtake(const wtl_net *net, int pe, size_t n)
   return n >= WTL_NET_LARGE && (!net->transport->ops->keeps_order || net->peers[pe].abreast >= ABREAST_BYTES);
 }
 
-/* A put as a message. */
-static bool put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const void *from, size_t n,
-                enum wtl_net_manner manner, _Atomic uint32_t *left)
+/* A put that is sent alone and may overtake: its own answer tells that it is done. */
+static void put_unordered(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
 {
-  if (may_overtake(net, pe, n)) { /* its own answer tells that it is done */
-    waiter w = left ? wtl_net_wait_alone(left) : (waiter){0};
-    disorder(net, flow);
-    uint64_t token = await(net, NULL, 0, -1, wtl_net_wait_together(net, flow, pe));
-    send_large(net, pe, WIRE_PUT, at, token, from, n, false, left ? &w : NULL);
+  disorder(net, o->flow);
+  uint64_t token = await(net, NULL, 0, -1, wtl_net_wait_together(net, o->flow, o->pe));
+  large *l = new_large(net, o->pe, WIRE_PUT, o->at, token);
+  if (o->left) set_waiter(l, wtl_net_wait_alone(o->left));
+  send_large(l, from, n);
+}
+
+static void put_alone(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
+{
+  waiter w = waiter_of(net, o);
+  bool held = o->manner == WTL_NET_HELD, asks = asks_early(net, o->pe, o->manner, held);
+  large *l = new_large(net, o->pe, WIRE_PUT, o->at, asks ? ask(net, o->flow, o->pe, !held) : 0);
+  set_waiter(l, w);
+  send_large(l, from, n);
+}
+
+/* A put as a message. */
+static bool put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
+{
+  if (may_overtake(net, o->pe, n)) {
+    put_unordered(net, o, from, n);
     return false;
   }
-  if (manner < WTL_NET_SIGNAL) mark_dirty(net, flow, pe);
+  if (o->manner < WTL_NET_SIGNAL) mark_dirty(net, o->flow, o->pe);
   if (n > WTL_NET_MERGED) {
-    waiter w = waiter_of(net, flow, pe, left);
-    bool held = manner == WTL_NET_HELD, asks = asks_early(net, pe, manner, held);
-    send_large(net, pe, WIRE_PUT, at, asks ? ask(net, flow, pe, !held) : 0, from, n, false, &w);
+    put_alone(net, o, from, n);
     return false;
   }
-  memcpy(wtl_net_add_record(net, pe, WIRE_STORE, at, 0, n, n), from, n);
-  return dispatch(net, flow, pe, manner);
+  memcpy(wtl_net_add_record(net, o->pe, WIRE_STORE, o->at, 0, n, n), from, n);
+  return dispatch(net, o);
 }
 
 static void count_by_hardware(wtl_net *net, wtl_net_flow *flow, int pe)
@@ -477,63 +503,56 @@ static void count_by_hardware(wtl_net *net, wtl_net_flow *flow, int pe)
   if (flow) flow->all.by_hardware++;
 }
 
-bool wtl_net_put(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, const void *from, size_t n,
-                 enum wtl_net_manner manner, _Atomic uint32_t *left)
+bool wtl_net_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
 {
   bool waits = false;
   pthread_mutex_lock(&net->lock);
-  if (manner >= WTL_NET_SIGNAL || !wtl_net_rma_put(net, pe, at, from, n, left))
-    waits = put(net, flow, pe, at, from, n, manner, left);
+  if (o->manner >= WTL_NET_SIGNAL || !wtl_net_rma_put(net, o, from, n))
+    waits = put(net, o, from, n);
   else
-    count_by_hardware(net, flow, pe);
+    count_by_hardware(net, o->flow, o->pe);
   wtl_net_unlock(net);
   return waits;
 }
 
 /* Somebody waits for what was asked for, or it is the first; others leave when the first one's answer comes. */
-static void dispatch_fetch(wtl_net *net, int pe, bool awaited)
+static void dispatch_fetch(wtl_net *net, const wtl_net_op *o)
 {
-  if (awaited || net->fetches == 1) wtl_net_send_batch(net, pe);
+  if (o->left || net->fetches == 1) wtl_net_send_batch(net, o->pe);
 }
 
-void wtl_net_get(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left)
+void wtl_net_get(wtl_net *net, const wtl_net_op *o, void *to, size_t n)
 {
   pthread_mutex_lock(&net->lock);
-  net->peers[pe].mutual = MUTUAL;
-  if (!wtl_net_rma_get(net, flow, pe, at, to, n, left)) {
-    wtl_net_add_record(net, pe, WIRE_LOAD, at, await(net, to, n, -1, waiter_of(net, flow, pe, left)), n, 0);
-    dispatch_fetch(net, pe, left != NULL);
+  net->peers[o->pe].mutual = MUTUAL;
+  if (!wtl_net_rma_get(net, o, to, n)) {
+    wtl_net_add_record(net, o->pe, WIRE_LOAD, o->at, await(net, to, n, -1, waiter_of(net, o)), n, 0);
+    dispatch_fetch(net, o);
   }
   wtl_net_unlock(net);
 }
 
-static void add_amo(wtl_net *net, int pe, wtl_place at, uint64_t token, enum wtl_net_op op, size_t size,
-                    uint64_t operand, uint64_t condition)
+static void add_amo(wtl_net *net, const wtl_net_op *o, const wtl_atomic *a, uint64_t token)
 {
-  wire_amo amo = {op, (uint32_t)size, operand, condition};
-  memcpy(wtl_net_add_record(net, pe, WIRE_AMO, at, token, sizeof amo, sizeof amo), &amo, sizeof amo);
+  memcpy(wtl_net_add_record(net, o->pe, WIRE_AMO, o->at, token, sizeof *a, sizeof *a), a, sizeof *a);
 }
 
-bool wtl_net_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, enum wtl_net_op op, size_t size,
-                 uint64_t operand, enum wtl_net_manner manner)
+bool wtl_net_amo(wtl_net *net, const wtl_net_op *o, const wtl_atomic *a, void *result)
 {
+  bool waits = false;
   pthread_mutex_lock(&net->lock);
-  mark_dirty(net, flow, pe);
-  add_amo(net, pe, at, 0, op, size, operand, 0);
-  bool waits = dispatch(net, flow, pe, manner);
+  if (result) {
+    add_amo(net, o, a, await(net, result, a->size, -1, waiter_of(net, o)));
+    /* It may still be held, and hardware overtakes it. */
+    if (!o->flow && !o->left) net->last_sent = net->epochs.now + 1;
+    dispatch_fetch(net, o);
+  } else {
+    mark_dirty(net, o->flow, o->pe);
+    add_amo(net, o, a, 0);
+    waits = dispatch(net, o);
+  }
   wtl_net_unlock(net);
   return waits;
-}
-
-void wtl_net_fetching_amo(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, enum wtl_net_op op, size_t size,
-                          uint64_t operand, uint64_t condition, void *result, _Atomic uint32_t *left)
-{
-  pthread_mutex_lock(&net->lock);
-  uint64_t token = await(net, result, size, -1, waiter_of(net, flow, pe, left));
-  if (!flow && !left) net->last_sent = net->epochs.now + 1; /* it may still be held, and hardware overtakes it */
-  add_amo(net, pe, at, token, op, size, operand, condition);
-  dispatch_fetch(net, pe, left != NULL);
-  wtl_net_unlock(net);
 }
 
 static void *copy_of(wtl_net *net, int pe, const void *from, size_t n)
@@ -592,11 +611,11 @@ void wtl_net_message(wtl_net *net, int pe, wtl_net_tag tag, const void *from, si
     else if (n)
       memcpy(room, from, n);
     if (!held || is_whole(net->peers[pe].open)) wtl_net_send_batch(net, pe);
-  } else if (left) {
-    waiter w = wtl_net_wait_alone(left);
-    send_large(net, pe, WIRE_LARGE_AM, at, tag.b, from, n, false, &w);
   } else {
-    send_large(net, pe, WIRE_LARGE_AM, at, tag.b, copy_of(net, pe, from, n), n, true, NULL);
+    large *l = new_large(net, pe, WIRE_LARGE_AM, at, tag.b);
+    if (left) set_waiter(l, wtl_net_wait_alone(left));
+    l->owned = !left;
+    send_large(l, left ? from : copy_of(net, pe, from, n), n);
   }
   wtl_net_unlock(net);
 }

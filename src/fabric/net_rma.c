@@ -97,33 +97,39 @@ static size_t within(const wtl_net *net, uint64_t offset, size_t n)
   return n < left ? n : (size_t)left;
 }
 
-bool wtl_net_rma_put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, _Atomic uint32_t *left)
+/* Calls `act` of the transport for the part of the operation that lies in each piece. `here`: this side's memory. */
+static void each_piece(wtl_net *net, const wtl_net_op *o, char *here, size_t n, wtl_rma_fn *act, bool is_put)
 {
-  if (!is_open(net, pe, at, n)) return false;
-  net->rma_dirty = true;
-  wtl_net_disorder(net);
   net->counts.rma_bytes += n;
   for (size_t done = 0, step; done < n; done += step) {
-    uint64_t offset = at.offset + done;
+    uint64_t offset = o->at.offset + done;
     step = within(net, offset, n - done);
-    net->transport->ops->put(net->transport, pe, &find_piece(net, pe, offset)->key, offset % piece_bytes(net),
-                             (const char *)from + done, step, ended,
-                             begin(net, pe, left ? wtl_net_wait_alone(left) : wtl_net_wait_epoch(net)));
+    waiter w = o->left  ? wtl_net_wait_alone(o->left)
+               : is_put ? wtl_net_wait_epoch(net)
+                        : wtl_net_wait_together(net, o->flow, o->pe);
+    act(net->transport, o->pe,
+        &(wtl_transport_rma){.key = &find_piece(net, o->pe, offset)->key,
+                             .offset = offset % piece_bytes(net),
+                             .here = here + done,
+                             .n = step,
+                             .done = ended,
+                             .arg = begin(net, o->pe, w)});
   }
+}
+
+bool wtl_net_rma_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
+{
+  if (!is_open(net, o->pe, o->at, n)) return false;
+  net->rma_dirty = true;
+  wtl_net_disorder(net);
+  each_piece(net, o, (char *)(uintptr_t)from, n, net->transport->ops->put, true);
   return true;
 }
 
-bool wtl_net_rma_get(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, void *to, size_t n, _Atomic uint32_t *left)
+bool wtl_net_rma_get(wtl_net *net, const wtl_net_op *o, void *to, size_t n)
 {
-  if (!is_open(net, pe, at, n)) return false;
-  net->counts.rma_bytes += n;
-  for (size_t done = 0, step; done < n; done += step) {
-    uint64_t offset = at.offset + done;
-    step = within(net, offset, n - done);
-    net->transport->ops->get(net->transport, pe, &find_piece(net, pe, offset)->key, offset % piece_bytes(net),
-                             (char *)to + done, step, ended,
-                             begin(net, pe, left ? wtl_net_wait_alone(left) : wtl_net_wait_together(net, flow, pe)));
-  }
+  if (!is_open(net, o->pe, o->at, n)) return false;
+  each_piece(net, o, to, n, net->transport->ops->get, false);
   return true;
 }
 

@@ -181,9 +181,8 @@ void wtl_net_arrived(void *owner, unsigned message, const void *header, size_t h
                      bool later);
 
 /* net_rma.c. The first two: false if messages must do it. */
-bool wtl_net_rma_put(wtl_net *net, int pe, wtl_place at, const void *from, size_t n, _Atomic uint32_t *left);
-bool wtl_net_rma_get(wtl_net *net, wtl_net_flow *flow, int pe, wtl_place at, void *to, size_t n,
-                     _Atomic uint32_t *left);
+bool wtl_net_rma_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n);
+bool wtl_net_rma_get(wtl_net *net, const wtl_net_op *o, void *to, size_t n);
 void wtl_net_rma_flush(wtl_net *net);
 bool wtl_net_rma_want_key(wtl_net *net, int from, wtl_place at, uint64_t token);
 bool wtl_net_rma_take_key(wtl_net *net, int from, uint64_t token, const void *data, size_t n);

@@ -1,13 +1,30 @@
 /*
- * transport.h - messages from process to process, and remote memory access where the network has it: what a network
- * must offer for src/fabric/net.h to run on it. One folder for each kind: ucx, mpi, sim,
- * threads.
+ * transport.h - the interface of a network: messages from PE to PE, and remote memory access where hardware has it.
+ * net.h runs on it. One folder for each network: ucx, mpi, sim, threads. docs/adding-a-network.md is the guide.
  *
- * Order: messages from one PE to another arrive in the order they were sent. The data of one that was sent by
- * rendezvous may follow later; one that was sent apart or aside has no order with the others.
+ * DESIGN
  *
- * Threads: the caller holds one lock around every call; everything a transport calls back, it calls from inside one of
- * these calls, but for `closing`.
+ * A network is a table of functions, wtl_transport_ops, and a struct of its own that begins with a wtl_transport. The
+ * caller is src/fabric/net*.c, for one PE. The network calls back through a wtl_transport_home.
+ *
+ * Order. Messages that are sent EAGER or by RENDEZVOUS from one PE to another arrive in the order of the calls of send.
+ * The data of one that was sent by rendezvous may follow later, and data of several may follow in any order. Messages
+ * that are sent APART or ASIDE have no order with others.
+ *
+ * Completion. Each operation is given a function `done` with its argument. The network calls it exactly once, when the
+ * memory on this side may be reused and, for a get or a receive, the data are there. It may do so before the call
+ * returns. It says nothing of the target. After a loss the network need not call it any more.
+ *
+ * Threads. The caller holds one lock around every call, so that no two run at the same time; they may run in different
+ * threads. The network calls back from inside these calls only, `closing` excepted. `done` and `arrived` may call send
+ * and receive again.
+ *
+ * Errors. `start` returns an exit code (base/error.h) and a text for the user. Later a network does not fail: it reports
+ * the loss of a PE by `lost`, and the job ends. A network may end the process where there is no memory.
+ *
+ * Trust. A network that others can reach may deliver messages of anyone. net_in.c checks each message's cookie and
+ * bounds before it uses it. Memory that is offered has no such check, so `offer` is for networks whose hardware checks
+ * keys (docs/security.md).
  */
 #ifndef WTL_FABRIC_TRANSPORT_H
 #define WTL_FABRIC_TRANSPORT_H
@@ -23,12 +40,12 @@ typedef struct wtl_transport wtl_transport;
 
 typedef void (*wtl_done_fn)(void *arg);
 
-/*
- * How a message is sent: EAGER, it needs no answer of its target to leave; by RENDEZVOUS where that serves long ones;
- * APART, eager and on a connection of its own, so that what is queued on the other does not hold it up; ASIDE, as by
- * RENDEZVOUS, but on a third one, so that it does not hold up others.
- */
-enum wtl_send_manner { WTL_SEND_EAGER, WTL_SEND_RENDEZVOUS, WTL_SEND_APART, WTL_SEND_ASIDE };
+enum wtl_send_manner {
+  WTL_SEND_EAGER,      /* leaves without an answer of its target */
+  WTL_SEND_RENDEZVOUS, /* may ask its target first, where that serves long messages */
+  WTL_SEND_APART,      /* eager, on a connection of its own: what is queued on the other does not delay it */
+  WTL_SEND_ASIDE       /* as by rendezvous, on a third connection: it does not delay others */
+};
 
 static inline bool wtl_may_send_later(enum wtl_send_manner manner)
 {
@@ -40,83 +57,113 @@ static inline bool wtl_is_ordered(enum wtl_send_manner manner)
   return manner == WTL_SEND_EAGER || manner == WTL_SEND_RENDEZVOUS;
 }
 
-/* The side that gets what arrives. */
-typedef struct wtl_transport_home {
-  void *owner;
-  /*
-   * A message is here; header and data are valid during the call. Where `later`, the data are not here yet: `data` is a
-   * handle for `receive`, to be called before this returns, or the message is dropped.
-   */
-  void (*arrived)(void *owner, unsigned message, const void *header, size_t header_bytes, void *data, size_t n,
-                  bool later);
-  void (*lost)(void *owner, int pe, const char *why); /* the connection to a PE is gone */
-  /* In the program's thread, outside any call: it is about to end what the network runs on. When this returns the
-   * network has been stopped. */
-  void (*closing)(void *owner);
-} wtl_transport_home;
+/* A message to be sent. Header and data belong to the network until `done`; the struct does not. */
+typedef struct wtl_transport_message {
+  unsigned kind; /* 1 to 4; the target's `arrived` is given it */
+  const void *header;
+  size_t header_bytes; /* 0 to 64 */
+  const void *data;
+  size_t n; /* of data; may be 0 */
+  enum wtl_send_manner manner;
+  wtl_done_fn done;
+  void *arg;
+} wtl_transport_message;
 
 /* Memory of a PE that others may reach by hardware. */
 typedef struct wtl_transport_key {
-  void *handle;     /* the transport's */
+  void *handle;     /* the network's, from `accept` */
   uint64_t address; /* where the memory begins at its owner's */
 } wtl_transport_key;
 
+/* A put from, or a get to, the `n` bytes of memory at `here`. They belong to the network until `done`; the struct does
+ * not. */
+typedef struct wtl_transport_rma {
+  const wtl_transport_key *key;
+  uint64_t offset; /* from key->address */
+  void *here;      /* a put only reads it */
+  size_t n;
+  wtl_done_fn done;
+  void *arg;
+} wtl_transport_rma;
+
+typedef void wtl_rma_fn(wtl_transport *t, int pe, const wtl_transport_rma *r);
+
+/* The caller's side: the network calls these. */
+typedef struct wtl_transport_home {
+  void *owner;
+  /*
+   * A message is here. Header and data are valid during the call. If `later`, the data are not here yet: `data` is a
+   * handle, and `arrived` calls `receive` with it before it returns, or the message is dropped.
+   */
+  void (*arrived)(void *owner, unsigned kind, const void *header, size_t header_bytes, void *data, size_t n,
+                  bool later);
+  /* The connection to a PE is lost. `why`: a text for the user, valid during the call. */
+  void (*lost)(void *owner, int pe, const char *why);
+  /* The library that the network runs on is about to end. Called by the program's thread, outside any call and without
+   * the lock. The network has been stopped when it returns. */
+  void (*closing)(void *owner);
+} wtl_transport_home;
+
+/* All functions must be there, but for put, get and flush of a network without remote memory access. */
 typedef struct wtl_transport_ops {
   const char *name;
-  bool keeps_order; /* the data of a message of up to WTL_NET_MOST bytes, too, if it is sent by rendezvous */
-
-  /* Publishes what others need to reach this process (they look it up on first contact, after a fence of the caller's).
-   * 0, or an exit code with the reason in `error`. */
-  int (*start)(wtl_transport **t, const wtl_settings *settings, wtl_boot *boot, const wtl_transport_home *home,
-               char *error, size_t size);
-  void (*stop)(wtl_transport *t);
+  /* The data of messages of up to WTL_NET_MOST bytes arrive in order as well, also by rendezvous. */
+  bool keeps_order;
 
   /*
-   * Sends a message, small integer `message` in [1, 4]. Header and data must stay until `done`, which may be called
-   * before this returns.
+   * Makes the network of this PE and publishes its address (boot->ops->publish). The caller runs a fence of all PEs
+   * before the first other call; the network looks addresses up on first contact. Collective if the network wishes.
+   * `settings`, `boot` and what home->owner points to outlive it; `home` itself is copied. 0; or an exit code, with the
+   * reason in the `size` bytes at `error`.
    */
-  void (*send)(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes, const void *data,
-               size_t n, enum wtl_send_manner manner, wtl_done_fn done, void *arg);
+  int (*start)(wtl_transport **t, const wtl_settings *settings, wtl_boot *boot, const wtl_transport_home *home,
+               char *error, size_t size);
+  /* All PEs have met before, and nothing is under way that anybody needs. Frees `t`. Calls no `done`. */
+  void (*stop)(wtl_transport *t);
 
-  /* Takes the data of a message that came `later` to where they belong. */
+  /* Sends a message to PE `pe` of another node. Does not block: what cannot leave is queued. */
+  void (*send)(wtl_transport *t, int pe, const wtl_transport_message *m);
+
+  /* Called from `arrived` alone. Takes the `n` bytes of a message's data to `to`; `done` when they are there. */
   void (*receive)(wtl_transport *t, void *handle, void *to, size_t n, wtl_done_fn done, void *arg);
 
-  /* Moves things along; returns whether anything happened. */
+  /* Makes progress, without blocking: sends what is queued, delivers what has arrived, calls `done`. True if anything
+   * happened. */
   bool (*progress)(wtl_transport *t);
 
-  /* A descriptor that becomes readable when something arrives, and the right to sleep on it (false: progress first). */
+  /* A descriptor for epoll, which becomes readable when progress may have something to do; -1: there is none. It stays
+   * the same, and belongs to the network. */
   int (*descriptor)(const wtl_transport *t);
+  /* Allows the caller to sleep on the descriptor: it becomes readable for all that happens from now on. False: something
+   * is there already, and progress must be made first. */
   bool (*arm)(wtl_transport *t);
 
   /* --- remote memory access ----------------------------------------------------------------------------------------*/
 
-  /* Does hardware move bytes to and from this PE's memory? */
+  /* Does hardware reach the memory of PE `pe`? */
   bool (*has_rma)(wtl_transport *t, int pe);
 
-  /* Opens this process's memory to others for as long as the transport runs. `key`: `*length` bytes of room, then the
-   * bytes to send. -1 if it cannot. */
+  /* Opens `n` bytes of this process's memory to others until `stop`. `key` has *length bytes of room; the network writes
+   * there what other PEs need, and its length to *length. 0; or -1 if that is not possible. */
   int (*offer)(wtl_transport *t, void *start, size_t n, void *key, size_t *length);
-  /* Makes a handle of what `pe` offered, valid as long as the transport runs; NULL if it cannot. */
+  /* Makes a handle of a key of PE `pe`, valid until `stop`. `key` is aligned for any type. NULL if that is not
+   * possible. */
   void *(*accept)(wtl_transport *t, int pe, const void *key);
 
-  /* `done`: the memory on this side may be used again; for a get, the data are there. */
-  void (*put)(wtl_transport *t, int pe, const wtl_transport_key *key, uint64_t offset, const void *from, size_t n,
-              wtl_done_fn done, void *arg);
-  void (*get)(wtl_transport *t, int pe, const wtl_transport_key *key, uint64_t offset, void *to, size_t n,
-              wtl_done_fn done, void *arg);
-  /* `done`: all puts so far are visible at their targets. */
+  wtl_rma_fn *put, *get;
+  /* `done` when all puts so far are visible at their targets. The caller starts one at a time. */
   void (*flush)(wtl_transport *t, wtl_done_fn done, void *arg);
 } wtl_transport_ops;
 
-/* The first member of every transport's own struct. */
+/* The first member of every network's own struct. */
 struct wtl_transport {
   const wtl_transport_ops *ops;
 };
 
 /*
- * Loads a transport: "ucx" or "mpi", or with "auto" the first of them that can be loaded. They are modules beside this
- * library (libwattle-net-ucx.so; MPI's is its boot's, node/boot_mpi.h), so that a job on one node loads nothing of
- * them. NULL with the reason in `error`.
+ * Loads a network: "ucx" or "mpi"; with "auto" the first of them that can be loaded. They are modules beside this
+ * library, so that a job on one node loads nothing of them: libwattle-net-ucx.so, and for MPI the module that boots by
+ * it (node/boot_mpi.h). NULL, with the reason in `error`.
  */
 const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size);
 

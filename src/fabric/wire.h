@@ -22,7 +22,7 @@ enum { WIRE_BATCH_BYTES = 32256 };
 enum wire_kind {
   WIRE_STORE = 1, /* data: bytes to store at the place */
   WIRE_LOAD,      /* `n` bytes at the place are wanted; answered under `token` */
-  WIRE_AMO,       /* data: wire_amo; answered under `token` if that is not 0 */
+  WIRE_AMO,       /* data: a wtl_atomic (base/amo.h); answered under `token` if that is not 0 */
   WIRE_FLUSH,     /* answer when all that came before, but for large puts, is done */
   WIRE_ANSWER,    /* data: what `token` waits for; none: it waits only for this */
   WIRE_WANT_KEY,  /* for the piece of memory that begins at the place; answered under `token` */
@@ -45,11 +45,6 @@ typedef struct wire_record {
   uint64_t token; /* the sender's; comes back with the answer */
   uint64_t n;     /* bytes of data that follow (WIRE_AM: of each message, padded), or that are wanted */
 } wire_record;
-
-typedef struct wire_amo {
-  uint32_t op, size;
-  uint64_t operand, condition;
-} wire_amo;
 
 typedef struct wire_key {
   uint64_t address;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "pgas/far.h"
+#include "pgas/rma.h"
 
 /* At the front of each PE's global memory. */
 typedef struct told {
@@ -17,7 +17,7 @@ typedef struct copy {
   size_t n;
 } copy;
 
-struct wtl_blocks {
+struct wtl_block_table {
   pthread_mutex_t lock; /* of the copies */
   told *mine;
   size_t room;
@@ -47,20 +47,20 @@ static void *take(wtl_global *g, size_t bytes)
 
 void wtl_blocks_start(wtl_pe *self, wtl_global *g)
 {
-  struct wtl_blocks *b = calloc(1, sizeof *b + (size_t)self->n * sizeof *b->copies);
+  struct wtl_block_table *b = calloc(1, sizeof *b + (size_t)self->n * sizeof *b->copies);
   need_memory(b);
   pthread_mutex_init(&b->lock, NULL);
   b->room = 64;
   b->n_pes = self->n;
   b->mine = take(g, sizeof *b->mine);
-  b->at = (size_t)((char *)b->mine - (g->slices + (size_t)self->slot * g->stride));
+  b->at = (size_t)((char *)b->mine - wtl_global_own(self));
   *b->mine = (told){.table = (uintptr_t)take(g, b->room * sizeof(wtl_block_told))};
   g->blocks = b;
 }
 
 void wtl_blocks_stop(wtl_global *g)
 {
-  struct wtl_blocks *b = g->blocks;
+  struct wtl_block_table *b = g->blocks;
   if (!b) return;
   for (int i = 0; i < b->n_pes; i++) free(b->copies[i].block);
   pthread_mutex_destroy(&b->lock);
@@ -84,7 +84,7 @@ static void set_block(wtl_block_told *at, wtl_block_told block)
 
 void wtl_blocks_add(wtl_global *g, const void *p, size_t bytes)
 {
-  struct wtl_blocks *b = g->blocks;
+  struct wtl_block_table *b = g->blocks;
   told *t = b->mine;
   wtl_block_told *table = table_of(t), *old = NULL;
   if (t->n == b->room) {
@@ -120,20 +120,15 @@ static void fetch(wtl_pe *self, wtl_site *site, int pe, void *to, uint64_t from,
 {
   uint64_t *word = to, *there = (uint64_t *)(uintptr_t)from;
   _Atomic uint32_t left = 0;
-  for (size_t i = 0; i < n; i++) {
-    if (wtl_is_near(self, pe))
-      word[i] = __atomic_load_n(&there[i], __ATOMIC_SEQ_CST);
-    else
-      wtl_far_amo_at(self, NULL, site, pe, wtl_global_place(self, &there[i], pe), WTL_NET_FETCH, sizeof *word, 0, 0,
-                     &word[i], &left);
-  }
-  if (!wtl_is_near(self, pe)) wtl_far_wait(self, site, &left);
+  wtl_op op = {.self = self, .site = site, .pe = pe, .memory = WTL_GLOBAL, .left = &left};
+  for (size_t i = 0; i < n; i++) wtl_amo(op, &there[i], (wtl_atomic){WTL_AMO_FETCH, sizeof *word, 0, 0}, &word[i]);
+  wtl_far_wait(self, site, &left);
 }
 
 /* All blocks of a PE as they were at one moment. */
 static void read_blocks(wtl_pe *self, wtl_site *site, int pe, copy *c)
 {
-  uint64_t at = (uintptr_t)self->global->start[pe] + self->global->blocks->at;
+  uint64_t at = (uintptr_t)self->global_map.start[pe] + self->global->blocks->at;
   told before, after;
   do {
     fetch(self, site, pe, &before, at, WORDS(before));
@@ -155,7 +150,7 @@ static wtl_block_told find(const copy *c, uintptr_t p)
 
 wtl_block_told wtl_block_at(wtl_pe *self, wtl_site *site, const void *p, int pe)
 {
-  struct wtl_blocks *b = self->global->blocks;
+  struct wtl_block_table *b = self->global->blocks;
   pthread_mutex_lock(&b->lock);
   wtl_block_told found = find(&b->copies[pe], (uintptr_t)p);
   if (!found.bytes || wtl_is_near(self, pe)) { /* a neighbour is asked each time */
@@ -168,7 +163,7 @@ wtl_block_told wtl_block_at(wtl_pe *self, wtl_site *site, const void *p, int pe)
 
 void wtl_blocks_forget(wtl_pe *self)
 {
-  struct wtl_blocks *b = self->global->blocks;
+  struct wtl_block_table *b = self->global->blocks;
   if (!b) return;
   pthread_mutex_lock(&b->lock);
   for (int i = 0; i < b->n_pes; i++) b->copies[i].n = 0;

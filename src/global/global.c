@@ -2,14 +2,14 @@
 #include "global/global.h"
 
 #include "am/am_far.h"
-#include "pgas/near.h"
+#include "pgas/rma.h"
 
 char *wtl_global_region(const wtl_pe *self, uint64_t *n)
 {
   const wtl_global *g = self->global;
   if (!g) return NULL;
   *n = g->bytes;
-  return g->slices + (size_t)self->slot * g->stride;
+  return wtl_global_own(self);
 }
 
 /* --- other nodes -------------------------------------------------------------------------------------------------- */
@@ -38,24 +38,23 @@ void wtl_global_put(wtl_pe *self, wtl_site *site, void *to, const void *from, si
                     wtl_request *r)
 {
   wtl_global_before(self, site, pe, false, blocking);
-  wtl_far_put_at(self, NULL, site, pe, wtl_global_place(self, to, pe), from, n, blocking ? WTL_NET_NOW : WTL_NET_HELD,
-                 &r->by_net);
+  wtl_op op = {.self = self, .site = site, .pe = pe, .memory = WTL_GLOBAL, .nbi = !blocking, .left = &r->by_net};
+  wtl_far_put(&op, to, from, n);
 }
 
 void wtl_global_get(wtl_pe *self, wtl_site *site, void *to, const void *from, size_t n, int pe, bool blocking,
                     wtl_request *r)
 {
   wtl_global_before(self, site, pe, false, blocking);
-  wtl_far_get_at(self, NULL, site, pe, wtl_global_place(self, from, pe), to, n, &r->by_net);
+  wtl_op op = {.self = self, .site = site, .pe = pe, .memory = WTL_GLOBAL, .nbi = !blocking, .left = &r->by_net};
+  wtl_far_get(&op, to, from, n);
 }
 
-void wtl_global_amo(wtl_pe *self, wtl_site *site, void *at, enum wtl_net_op op, size_t size, uint64_t operand,
-                    void *old, int pe)
+void wtl_global_amo(wtl_pe *self, wtl_site *site, void *at, wtl_atomic a, void *old, int pe)
 {
-  _Atomic uint32_t left = 0;
+  wtl_op op = {.self = self, .site = site, .pe = pe, .memory = WTL_GLOBAL};
   wtl_global_before(self, site, pe, false, true);
-  wtl_far_amo_at(self, NULL, site, pe, wtl_global_place(self, at, pe), op, size, operand, 0, old, &left);
-  wtl_far_wait(self, site, &left);
+  wtl_far_amo(&op, at, &a, old);
 }
 
 static bool is_done(void *r)

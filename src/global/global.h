@@ -17,7 +17,7 @@
 #include <pthread.h>
 
 #include "base/words.h"
-#include "pgas/far.h"
+#include "pgas/near.h"
 #include "pgas/pe.h"
 
 /* What the end of an operation is counted in, by who ends it. All zeros: nothing is under way. */
@@ -30,12 +30,10 @@ typedef struct wtl_request {
 enum { WTL_BOUNCE_BYTES = 65536 };
 
 typedef struct wtl_fetch wtl_fetch; /* packed.c */
-struct wtl_blocks;                  /* block_table.h */
+struct wtl_block_table;             /* block_table.h */
 
 typedef struct wtl_global {
-  char *slices; /* PE p's memory lies at slices + slot * stride */
-  size_t stride, bytes;
-  char **start;    /* by PE: where its memory begins, at its own address */
+  size_t bytes;    /* of each PE; where it lies says wtl_pe.global_map */
   char *locks;     /* of accumulates, by slot (accumulate.h) */
   char *bounce[2]; /* symmetric */
   _Atomic uint32_t *packed,
@@ -43,7 +41,7 @@ typedef struct wtl_global {
                                            are on this node */
   _Atomic uint32_t epoch, *ordered; /* waits so far, and by PE: at which of them it was last put in order */
   wtl_heap heap;                    /* of this PE */
-  struct wtl_blocks *blocks;        /* that PEs tell each other; NULL without SHMEM_DEBUG */
+  struct wtl_block_table *blocks;   /* that PEs tell each other; NULL without SHMEM_DEBUG */
   wtl_site served;                  /* waits of handlers */
   pthread_mutex_t lock;             /* for what follows */
   wtl_fetch *fetches;
@@ -60,41 +58,34 @@ static inline bool wtl_is_near(const wtl_pe *self, int pe)
   return WTL_LIKELY(self->slot_of[pe] >= 0);
 }
 
+/* Where this PE's own memory begins. */
+static inline char *wtl_global_own(const wtl_pe *self)
+{
+  return self->global_map.slices + (size_t)self->slot * self->global_map.stride;
+}
+
 /* Do `n` bytes at `p`, an address of PE `pe`'s, lie in its global memory? */
 static inline bool wtl_global_has(const wtl_pe *self, const void *p, size_t n, int pe)
 {
-  const wtl_global *g = self->global;
+  const wtl_global_map *map = &self->global_map;
   int slot = self->slot_of[pe];
-  const char *start = WTL_LIKELY(slot >= 0) ? g->slices + (size_t)slot * g->stride : g->start[pe];
-  size_t at = (size_t)((const char *)p - start);
-  return at <= g->bytes && n <= g->bytes - at;
+  const char *start = WTL_LIKELY(slot >= 0) ? map->slices + (size_t)slot * map->stride : map->start[pe];
+  size_t at = (size_t)((const char *)p - start), bytes = self->global->bytes;
+  return at <= bytes && n <= bytes - at;
 }
 
 static inline wtl_place wtl_global_place(const wtl_pe *self, const void *p, int pe)
 {
-  return (wtl_place){(uint64_t)((const char *)p - self->global->start[pe]), WTL_REGION_GLOBAL};
+  return (wtl_place){(uint64_t)((const char *)p - self->global_map.start[pe]), WTL_REGION_GLOBAL};
 }
 
 /*
- * Bells: global memory lies, for who watches it, behind every slice. Puts, gets and accumulates within a node ring
- * nothing, for nobody sleeps for what they store; who does for a word tells those who change it to.
+ * Bells: a PE sleeps for words of its global memory that atomic operations (pgas/rma.h) change. Puts, gets and
+ * accumulates within a node ring no bell.
  */
-#define WTL_GLOBAL_WATCH ((size_t)1 << 46)
-
 static inline wtl_watch wtl_watch_global(const wtl_pe *self, const void *p)
 {
-  const wtl_global *g = self->global;
-  return WTL_WATCH_OFFSET(WTL_GLOBAL_WATCH + (size_t)((const char *)p - g->slices) - (size_t)self->slot * g->stride);
-}
-
-/* Tells PE `pe` of this node that `n` bytes at `p` of its global memory changed. A full barrier must lie between. */
-static inline void wtl_touch_global(const wtl_pe *self, int pe, const void *p, size_t n)
-{
-  const wtl_global *g = self->global;
-  wtl_bell *bell = &wtl_control_of(self, pe)->bell;
-  if (wtl_bell_has_sleeper(bell))
-    wtl_bell_ring_at(
-        bell, WTL_GLOBAL_WATCH + (size_t)((const char *)p - g->slices) - (size_t)self->slot_of[pe] * g->stride, n);
+  return WTL_WATCH_OFFSET(WTL_GLOBAL_WATCH + wtl_global_offset(self, self->slot, p));
 }
 
 /* Between addresses of this process. The two may overlap. Words are stored whole. */
@@ -116,8 +107,7 @@ void wtl_global_get(wtl_pe *self, wtl_site *site, void *to, const void *from, si
                     wtl_request *r);
 
 /* Atomic; the old value is at `old` when it returns. */
-void wtl_global_amo(wtl_pe *self, wtl_site *site, void *at, enum wtl_net_op op, size_t size, uint64_t operand,
-                    void *old, int pe);
+void wtl_global_amo(wtl_pe *self, wtl_site *site, void *at, wtl_atomic a, void *old, int pe);
 
 static inline bool wtl_request_is_done(const wtl_request *r)
 {

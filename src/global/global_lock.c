@@ -11,16 +11,6 @@ static long *word_of(const wtl_queue_lock *l, int pe)
   return &at->words[pe][at->index];
 }
 
-static char *here(const wtl_pe *self, const wtl_queue_lock *l, int pe)
-{
-  return wtl_is_near(self, pe) ? (char *)word_of(l, pe) : NULL;
-}
-
-static wtl_place place(const wtl_pe *self, const wtl_queue_lock *l, int pe)
-{
-  return wtl_global_place(self, word_of(l, pe), pe);
-}
-
 static wtl_watch watch(const wtl_pe *self, const wtl_queue_lock *l)
 {
   return wtl_watch_global(self, word_of(l, self->me));
@@ -31,7 +21,7 @@ static void name(const wtl_queue_lock *l, char *text, size_t size)
   snprintf(text, size, "mutex %d of process %d", ((const wtl_lock_at *)l->at)->number, l->home);
 }
 
-static const wtl_lock_memory global_memory = {here, place, wtl_touch_global, watch, name};
+static const wtl_lock_memory global_memory = {WTL_GLOBAL, word_of, watch, name};
 
 static wtl_queue_lock lock_of(const wtl_lock_at *at)
 {

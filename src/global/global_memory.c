@@ -36,17 +36,16 @@ static void share_memory(wtl_pe *self, wtl_global *g)
 #endif
   if ((rc = wtl_arena_start(&g->arena, &self->boot, &shape, error, sizeof error)) != 0)
     wtl_pe_fail(rc, "global memory: %s", error);
-  g->slices = g->arena.slices;
-  g->stride = g->arena.stride;
+  self->global_map = (wtl_global_map){.slices = g->arena.slices, .stride = g->arena.stride};
   g->locks = g->arena.per_pe;
 }
 
 /* Where everybody's memory begins. */
 static void exchange_starts(wtl_pe *self, wtl_site *site, wtl_global *g)
 {
-  char *mine = g->slices + (size_t)self->slot * g->stride;
+  char *mine = wtl_global_own(self), **start;
   for (int i = 0; i < 2; i++) need_memory(g->bounce[i] = wtl_heap_alloc(&self->mem, WTL_BOUNCE_BYTES, ALIGN));
-  need_memory(g->start = calloc((size_t)self->n, sizeof *g->start));
+  need_memory(start = self->global_map.start = calloc((size_t)self->n, sizeof *start));
   if ((size_t)self->n * sizeof mine > WTL_BOUNCE_BYTES)
     wtl_pe_fail(WTL_EXIT_UNAVAILABLE, "global memory: there are %d PEs, and it is made for %zu at most", self->n,
                 WTL_BOUNCE_BYTES / sizeof mine);
@@ -58,7 +57,7 @@ static void exchange_starts(wtl_pe *self, wtl_site *site, wtl_global *g)
                                  .source = g->bounce[0],
                                  .n = sizeof mine,
                                  .size = 1});
-  memcpy(g->start, g->bounce[1], (size_t)self->n * sizeof mine);
+  memcpy(start, g->bounce[1], (size_t)self->n * sizeof mine);
   wtl_barrier(self, site);
 }
 
@@ -71,7 +70,7 @@ void wtl_global_start(wtl_pe *self, wtl_site *site)
   g->bytes = wtl_page_up(wtl_heap_span(bytes));
   pthread_mutex_init(&g->lock, NULL);
   share_memory(self, g);
-  wtl_heap_start(&g->heap, g->slices + (size_t)self->slot * g->stride, bytes);
+  wtl_heap_start(&g->heap, wtl_global_own(self), bytes);
   if (self->compares) wtl_blocks_start(self, g);
   exchange_starts(self, site, g);
   if (self->net) {
@@ -97,7 +96,8 @@ void wtl_global_stop(wtl_pe *self)
   free((void *)g->completed);
   free((void *)g->ordered);
   free(g->room);
-  free(g->start);
+  free(self->global_map.start);
+  self->global_map = (wtl_global_map){0};
   free(g);
 }
 

@@ -275,7 +275,7 @@ static char *find(const serving *s, int64_t offset, uint64_t n)
   const wtl_global *g = s->self->global;
   if (offset < 0 || (uint64_t)offset > g->bytes || n > g->bytes - (uint64_t)offset)
     refuse(s, "names a place outside of it");
-  return g->slices + (size_t)s->self->slot * g->stride + offset;
+  return wtl_global_own(s->self) + offset;
 }
 
 static void serve_block(serving *s, char *there)

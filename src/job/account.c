@@ -84,7 +84,6 @@ static void check_closed(const wtl_pe *self, int pe, uint32_t closed_at)
 static void close_together(wtl_pe *self, wtl_site *site)
 {
   const wtl_team *world = &self->world;
-  _Atomic uint32_t left = 0;
   uint32_t there;
   wtl_control_of(self, self->me)->whereabouts.closed_at = self->world.epoch + 1;
   wtl_barrier(self, site);
@@ -92,9 +91,8 @@ static void close_together(wtl_pe *self, wtl_site *site)
     check_closed(self, world->local[i], wtl_control_of(self, world->local[i])->whereabouts.closed_at);
   if (world->n_nodes == 1 || world->local_me != 0) return;
   int next = world->leader[(world->node + 1) % world->n_nodes];
-  wtl_far_get_at(self, NULL, site, next, (wtl_place){offsetof(wtl_whereabouts, closed_at), WTL_REGION_WHEREABOUTS},
-                 &there, sizeof there, &left);
-  wtl_far_wait(self, site, &left);
+  wtl_op op = {.self = self, .site = site, .pe = next};
+  wtl_far_get_at(&op, (wtl_place){offsetof(wtl_whereabouts, closed_at), WTL_REGION_WHEREABOUTS}, &there, sizeof there);
   check_closed(self, next, there);
 }
 

@@ -1,3 +1,4 @@
+/* far.c - one-sided operations as messages to PEs of other nodes, and the waits for their answers. */
 #include "pgas/far.h"
 
 #include <stdatomic.h>
@@ -47,6 +48,36 @@ wtl_place wtl_far_place(const wtl_pe *self, const void *addr)
   return (wtl_place){at, WTL_REGION_SLICE};
 }
 
+static wtl_place place_of(const wtl_op *op, const void *addr)
+{
+  if (op->memory == WTL_SYMMETRIC) return wtl_far_place(op->self, addr);
+  return (wtl_place){(uint64_t)((const char *)addr - op->self->global_map.start[op->pe]), WTL_REGION_GLOBAL};
+}
+
+/* An operation on its way to the network. What blocks is counted here, and waited for at the end. */
+typedef struct sending {
+  const wtl_op *op;
+  wtl_net_op to;
+  _Atomic uint32_t own;
+} sending;
+
+static void begin(sending *s, const wtl_op *op, wtl_place at)
+{
+  *s = (sending){.op = op, .to = {.flow = op->flow, .pe = op->pe, .at = at, .left = op->left}};
+  s->to.manner = op->nbi ? WTL_NET_HELD : WTL_NET_NOW;
+  if (!op->nbi && !op->left) s->to.left = &s->own;
+}
+
+static void end(sending *s)
+{
+  wait_for(s->op->self, s->op->site, is_zero, &s->own);
+}
+
+static void wait_for_room(const wtl_op *op)
+{
+  wait_for(op->self, op->site, has_room, op->self->net);
+}
+
 static size_t step_of(size_t n)
 {
   return n < WTL_NET_MOST ? n : WTL_NET_MOST;
@@ -57,118 +88,117 @@ void wtl_far_wait(wtl_pe *self, wtl_site *site, _Atomic uint32_t *left)
   wait_for(self, site, is_zero, left);
 }
 
-static void put_piece(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wtl_place at, const void *from,
-                      size_t n, enum wtl_net_manner manner, _Atomic uint32_t *left)
+/* `last`: the manner of the last piece. */
+static void send_put(sending *s, const char *from, size_t n, enum wtl_net_manner last)
 {
-  wait_for(self, site, has_room, self->net);
-  if (wtl_net_put(self->net, flow, pe, at, from, n, manner, left)) wtl_agent_attend(self->agent);
-}
-
-void wtl_far_put_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wtl_place at, const void *source,
-                    size_t n, enum wtl_net_manner manner, _Atomic uint32_t *left)
-{
-  const char *from = source;
-  for (size_t step; n > 0; n -= step, from += step, at.offset += step) {
+  wtl_pe *self = s->op->self;
+  for (size_t step; n > 0; n -= step, from += step, s->to.at.offset += step) {
     step = step_of(n);
-    put_piece(self, flow, site, pe, at, from, step, step < n && manner <= WTL_NET_HELD ? WTL_NET_MORE : manner, left);
+    s->to.manner = step < n && last <= WTL_NET_HELD ? WTL_NET_MORE : last;
+    wait_for_room(s->op);
+    if (wtl_net_put(self->net, &s->to, from, step)) wtl_agent_attend(self->agent);
   }
 }
 
-void wtl_far_get_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wtl_place at, void *dest, size_t n,
-                    _Atomic uint32_t *left)
+void wtl_far_put(const wtl_op *op, void *dest, const void *source, size_t n)
 {
-  char *to = dest;
-  if (WTL_UNLIKELY(at.region == WTL_REGION_CONSTANTS)) {
-    memcpy(dest, (const void *)(uintptr_t)at.offset, n);
+  sending s;
+  begin(&s, op, place_of(op, dest));
+  send_put(&s, source, n, s.to.manner);
+  end(&s);
+}
+
+void wtl_far_put_ahead(const wtl_op *op, void *dest, const void *source, size_t n, enum wtl_net_manner manner)
+{
+  sending s;
+  begin(&s, op, place_of(op, dest));
+  send_put(&s, source, n, manner);
+  end(&s);
+}
+
+static void send_get(sending *s, char *to, size_t n)
+{
+  if (WTL_UNLIKELY(s->to.at.region == WTL_REGION_CONSTANTS)) {
+    memcpy(to, (const void *)(uintptr_t)s->to.at.offset, n);
     return;
   }
-  for (size_t step; n > 0; n -= step, to += step, at.offset += step) {
+  for (size_t step; n > 0; n -= step, to += step, s->to.at.offset += step) {
     step = step_of(n);
-    wait_for(self, site, has_room, self->net);
-    wtl_net_get(self->net, flow, pe, at, to, step, left);
+    wait_for_room(s->op);
+    wtl_net_get(s->op->self->net, &s->to, to, step);
   }
 }
 
-void wtl_far_amo_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wtl_place at, enum wtl_net_op op,
-                    size_t size, uint64_t operand, uint64_t condition, void *result, _Atomic uint32_t *left)
+void wtl_far_get_at(const wtl_op *op, wtl_place at, void *dest, size_t n)
 {
-  wait_for(self, site, has_room, self->net);
-  if (result)
-    wtl_net_fetching_amo(self->net, flow, pe, at, op, size, operand, condition, result, left);
-  else if (wtl_net_amo(self->net, flow, pe, at, op, size, operand, left ? WTL_NET_NOW : WTL_NET_HELD))
-    wtl_agent_attend(self->agent);
+  sending s;
+  begin(&s, op, at);
+  send_get(&s, dest, n);
+  end(&s);
 }
 
-void wtl_far_put(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, const void *source, size_t n, int pe,
-                 bool nbi)
+void wtl_far_get(const wtl_op *op, void *dest, const void *source, size_t n)
 {
-  _Atomic uint32_t left = 0;
-  wtl_far_put_at(self, flow, site, pe, wtl_far_place(self, dest), source, n, nbi ? WTL_NET_HELD : WTL_NET_NOW,
-                 nbi ? NULL : &left);
-  wait_for(self, site, is_zero, &left);
+  wtl_far_get_at(op, place_of(op, source), dest, n);
 }
 
-void wtl_far_get(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, const void *source, size_t n, int pe,
-                 bool nbi)
+void wtl_far_amo_at(const wtl_op *op, wtl_place at, const wtl_atomic *a, void *result)
 {
-  _Atomic uint32_t left = 0;
-  wtl_far_get_at(self, flow, site, pe, wtl_far_place(self, source), dest, n, nbi ? NULL : &left);
-  wait_for(self, site, is_zero, &left);
+  sending s;
+  begin(&s, op, at);
+  wait_for_room(op);
+  if (wtl_net_amo(op->self->net, &s.to, a, result)) wtl_agent_attend(op->self->agent);
+  end(&s);
 }
 
-void wtl_far_amo(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, int pe, enum wtl_net_op op, size_t size,
-                 uint64_t operand, uint64_t condition, void *result, bool nbi)
+void wtl_far_amo(const wtl_op *op, void *dest, const wtl_atomic *a, void *result)
 {
-  _Atomic uint32_t left = 0;
-  wtl_far_amo_at(self, flow, site, pe, wtl_far_place(self, dest), op, size, operand, condition, result,
-                 nbi ? NULL : &left);
-  wait_for(self, site, is_zero, &left);
+  wtl_far_amo_at(op, place_of(op, dest), a, result);
 }
 
-void wtl_far_put_signal(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, const void *source, size_t n,
-                        uint64_t *sig, uint64_t signal, bool adds, int pe, bool nbi)
+/* A short put travels in the message of its signal. */
+void wtl_far_put_signal(const wtl_op *op, void *dest, const void *source, size_t n, const wtl_signal *signal)
 {
-  _Atomic uint32_t left = 0;
+  sending s;
   bool together = n <= WTL_NET_MERGED;
-  if (n)
-    wtl_far_put_at(self, flow, site, pe, wtl_far_place(self, dest), source, n, together ? WTL_NET_AHEAD : WTL_NET_MORE,
-                   nbi ? NULL : &left);
-  if (!together) wtl_far_order(self, flow, site); /* waits only where the signal could overtake the data */
-  wtl_far_amo(self, flow, site, sig, pe, adds ? WTL_NET_ADD : WTL_NET_SET, sizeof *sig, signal, 0, NULL, nbi && n);
-  wait_for(self, site, is_zero, &left);
+  wtl_atomic a = {signal->adds ? WTL_AMO_ADD : WTL_AMO_SET, sizeof signal->value, signal->value, 0};
+  wtl_op last = *op;
+  last.nbi = op->nbi && n;
+  begin(&s, op, place_of(op, dest));
+  if (n) send_put(&s, source, n, together ? WTL_NET_AHEAD : WTL_NET_MORE);
+  if (!together) wtl_far_order(op->self, op->flow, op->site); /* waits only where the signal could overtake the data */
+  wtl_far_amo(&last, signal->word, &a, NULL);
+  end(&s);
 }
 
-/* All blocks are on their way before the first one is waited for. */
-void wtl_far_put_blocks(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, size_t to_step,
-                        const void *source, size_t from_step, size_t block, size_t blocks, int pe)
+/* Each block is a message of its own, at least, and as such may wait for others. */
+void wtl_far_put_blocks(const wtl_op *op, void *dest, const void *source, const wtl_blocks *b)
 {
-  _Atomic uint32_t left = 0;
-  wtl_place first = wtl_far_place(self, dest);
-  for (size_t i = 0; i < blocks; i++)
-    for (size_t done = 0, step; done < block; done += step) {
-      wtl_place at = {first.offset + i * to_step + done, first.region};
-      step = step_of(block - done);
-      put_piece(self, flow, site, pe, at, (const char *)source + i * from_step + done, step, WTL_NET_HELD, &left);
+  sending s;
+  wtl_place first = place_of(op, dest);
+  begin(&s, op, first);
+  for (size_t i = 0; i < b->n; i++)
+    for (size_t done = 0, step; done < b->bytes; done += step) {
+      step = step_of(b->bytes - done);
+      s.to.at.offset = first.offset + i * b->to_step + done;
+      send_put(&s, (const char *)source + i * b->from_step + done, step, WTL_NET_HELD);
     }
-  wait_for(self, site, is_zero, &left);
+  end(&s);
 }
 
-void wtl_far_get_blocks_at(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe, wtl_place at, void *dest,
-                           size_t to_step, size_t from_step, size_t block, size_t blocks, _Atomic uint32_t *left)
+void wtl_far_get_blocks(const wtl_op *op, void *dest, const void *source, const wtl_blocks *b)
 {
-  for (size_t i = 0; i < blocks; i++)
-    wtl_far_get_at(self, flow, site, pe, (wtl_place){at.offset + i * from_step, at.region}, (char *)dest + i * to_step,
-                   block, left);
+  sending s;
+  wtl_place first = place_of(op, source);
+  begin(&s, op, first);
+  for (size_t i = 0; i < b->n; i++) {
+    s.to.at.offset = first.offset + i * b->from_step;
+    send_get(&s, (char *)dest + i * b->to_step, b->bytes);
+  }
+  end(&s);
 }
 
-void wtl_far_get_blocks(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, void *dest, size_t to_step,
-                        const void *source, size_t from_step, size_t block, size_t blocks, int pe)
-{
-  _Atomic uint32_t left = 0;
-  wtl_far_get_blocks_at(self, flow, site, pe, wtl_far_place(self, source), dest, to_step, from_step, block, blocks,
-                        &left);
-  wait_for(self, site, is_zero, &left);
-}
+/* --- order and completion ----------------------------------------------------------------------------------------- */
 
 static void flush_all(wtl_pe *self, wtl_site *site)
 {
@@ -213,27 +243,32 @@ void wtl_far_order(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)
   if (!wtl_net_in_order(self->net, flow)) wtl_far_quiet(self, flow, site);
 }
 
+/* --- control data ------------------------------------------------------------------------------------------------- */
+
+static void send_control(wtl_pe *self, int pe, wtl_place at, const void *from, size_t n, enum wtl_net_manner manner)
+{
+  wtl_net_put(self->net, &(wtl_net_op){.pe = pe, .at = at, .manner = manner}, from, n);
+}
+
 void wtl_far_signal(wtl_pe *self, int pe, int round, uint32_t epoch)
 {
   wtl_place at = {(size_t)round * sizeof epoch, WTL_REGION_BARRIER};
-  wtl_net_put(self->net, NULL, pe, at, &epoch, sizeof epoch, WTL_NET_SIGNAL, NULL);
+  send_control(self, pe, at, &epoch, sizeof epoch, WTL_NET_SIGNAL);
 }
 
 void wtl_far_room_signal(wtl_pe *self, int pe, size_t offset, uint32_t epoch)
 {
-  wtl_net_put(self->net, NULL, pe, (wtl_place){offset, WTL_REGION_ROOMS}, &epoch, sizeof epoch, WTL_NET_SIGNAL, NULL);
+  send_control(self, pe, (wtl_place){offset, WTL_REGION_ROOMS}, &epoch, sizeof epoch, WTL_NET_SIGNAL);
 }
 
 void wtl_far_room_tell(wtl_pe *self, int pe, size_t at, const void *from, size_t n, size_t offset, uint32_t epoch)
 {
-  wtl_net_put(self->net, NULL, pe, (wtl_place){at, WTL_REGION_ROOMS}, from, n, WTL_NET_AHEAD, NULL);
+  send_control(self, pe, (wtl_place){at, WTL_REGION_ROOMS}, from, n, WTL_NET_AHEAD);
   wtl_far_room_signal(self, pe, offset, epoch);
 }
 
 void wtl_far_room_get(wtl_pe *self, wtl_site *site, void *to, size_t n, int pe, size_t offset)
 {
-  _Atomic uint32_t left = 0;
-  wait_for(self, site, has_room, self->net);
-  wtl_net_get(self->net, NULL, pe, (wtl_place){offset, WTL_REGION_ROOMS}, to, n, &left);
-  wait_for(self, site, is_zero, &left);
+  wtl_op op = {.self = self, .site = site, .pe = pe};
+  wtl_far_get_at(&op, (wtl_place){offset, WTL_REGION_ROOMS}, to, n);
 }

@@ -5,17 +5,19 @@
 #ifndef WTL_PGAS_FRAME_H
 #define WTL_PGAS_FRAME_H
 
+#include "pgas/op.h"
 #include "pgas/pe.h"
 
 typedef struct wtl_frame {
   wtl_pe *self;
   wtl_site *site;
-  wtl_net_flow *flow; /* of the context; NULL: the default one, and all where all PEs are on this node */
-  uint64_t bytes, start, waited;
-  const char *name; /* of the routine, for messages, where the front end sets it */
+  wtl_net_flow *flow;            /* of the context; NULL: the default one, and all where all PEs are on this node */
+  uint64_t bytes, start, waited; /* the last two: of a call that is timed; else `waited` is WTL_NOT_TIMED */
+  const char *name;              /* of the routine, for messages, where the front end sets it */
   uint32_t call;
-  bool timed;
 } wtl_frame;
+
+#define WTL_NOT_TIMED UINT64_MAX
 
 /* The front end's own: says that there is no PE, and ends the process. */
 void wtl_refuse_uninitialised(uint32_t call) __attribute__((noreturn, cold));
@@ -24,11 +26,10 @@ void wtl_refuse_uninitialised(uint32_t call) __attribute__((noreturn, cold));
 static inline __attribute__((always_inline)) wtl_frame wtl_enter_to(uint32_t call, uintptr_t from, uint64_t bytes,
                                                                     int pe)
 {
-  wtl_frame f = {.self = wtl_self, .call = call, .bytes = bytes};
+  wtl_frame f = {.self = wtl_self, .call = call, .bytes = bytes, .waited = WTL_NOT_TIMED};
   if (WTL_UNLIKELY(!f.self)) wtl_refuse_uninitialised(call);
   f.site = wtl_profile_enter_to(&f.self->profile, from, call, bytes, pe);
-  f.timed = wtl_profile_timed(f.site, bytes);
-  if (WTL_UNLIKELY(f.timed)) {
+  if (WTL_UNLIKELY(wtl_profile_timed(f.site, bytes))) {
     f.waited = wtl_site_waited(f.site);
     f.start = wtl_ticks();
   }
@@ -40,9 +41,15 @@ static inline __attribute__((always_inline)) wtl_frame wtl_enter(uint32_t call, 
   return wtl_enter_to(call, from, bytes, -1);
 }
 
+/* An operation of this call on PE `pe`. */
+static inline __attribute__((always_inline)) wtl_op wtl_op_to(const wtl_frame *f, int pe, bool nbi)
+{
+  return (wtl_op){.self = f->self, .site = f->site, .flow = f->flow, .pe = pe, .nbi = nbi};
+}
+
 static inline __attribute__((always_inline)) void wtl_leave(wtl_frame *f)
 {
-  if (WTL_UNLIKELY(f->timed)) wtl_profile_leave(f->site, f->bytes, f->start, f->waited);
+  if (WTL_UNLIKELY(f->waited != WTL_NOT_TIMED)) wtl_profile_leave(f->site, f->bytes, f->start, f->waited);
 }
 
 #endif

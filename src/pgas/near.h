@@ -1,5 +1,5 @@
 /*
- * rma.h - put, get and atomic operations on PEs of this node: address arithmetic, a copy, and the target's bell.
+ * near.h - operations on PEs of this node: a copy or an atomic instruction, and the target's bell. rma.h chooses them.
  *
  * Order: a store of 1, 2, 4 or 8 aligned bytes is one atomic store, and as strong as a full barrier, so that flags
  * written by put work as the standard says and the bell's protocol holds (wait/doorbell.h). Longer stores are followed
@@ -8,8 +8,10 @@
 #ifndef WTL_PGAS_NEAR_H
 #define WTL_PGAS_NEAR_H
 
+#include "base/amo.h"
 #include "base/words.h"
 #include "pgas/far.h"
+#include "pgas/op.h"
 #include "pgas/pe.h"
 
 /* Tells PE `pe` that the `n` bytes at `at` of its slice changed. A full barrier must lie between the store and this. */
@@ -27,6 +29,22 @@ static inline void wtl_touch_control(const wtl_pe *self, int pe)
   if (wtl_bell_has_sleeper(bell)) wtl_bell_ring_control(bell);
 }
 
+/* Global memory lies, for bells, behind every slice. */
+#define WTL_GLOBAL_WATCH ((size_t)1 << 46)
+
+static inline size_t wtl_global_offset(const wtl_pe *self, int slot, const void *at)
+{
+  return (size_t)((const char *)at - self->global_map.slices) - (size_t)slot * self->global_map.stride;
+}
+
+/* The same for `n` bytes of global memory. */
+static inline void wtl_touch_global(const wtl_pe *self, int pe, const void *at, size_t n)
+{
+  wtl_bell *bell = &wtl_control_of(self, pe)->bell;
+  if (wtl_bell_has_sleeper(bell))
+    wtl_bell_ring_at(bell, WTL_GLOBAL_WATCH + wtl_global_offset(self, self->slot_of[pe], at), n);
+}
+
 /* What a PE watches that waits for a variable of its own. */
 static inline wtl_watch wtl_watch_of(const wtl_pe *self, const void *variable)
 {
@@ -34,17 +52,29 @@ static inline wtl_watch wtl_watch_of(const wtl_pe *self, const void *variable)
   return mine ? WTL_WATCH_OFFSET(mine - slice) : WTL_WATCH_ALL;
 }
 
-/* `to`: the target's address as wtl_remote gives it. Source and target may be the same. */
-static inline void wtl_put(const wtl_pe *self, void *to, const void *from, size_t n, int pe)
+/* Stores `n` bytes at `to`, the address of PE `pe`'s memory in this process. Source and target may be the same. */
+static inline void wtl_near_put(const wtl_pe *self, void *to, const void *from, size_t n, int pe)
 {
   if (WTL_UNLIKELY(n == 0)) return;
   wtl_store_bytes(to, from, n);
   wtl_touch(self, pe, to, n);
 }
 
-static inline void wtl_get(void *to, const void *from, size_t n)
+/* An address of global memory, which is the same in all PEs of the target's node; NULL: that is another node. */
+static inline char *wtl_near_global(const wtl_pe *self, void *addr, int pe)
 {
-  wtl_load_bytes(to, from, n);
+  return WTL_LIKELY(self->slot_of[pe] >= 0) ? addr : NULL;
+}
+
+static inline __attribute__((always_inline)) void wtl_near_amo(const wtl_op *op, char *to, wtl_atomic a, void *result)
+{
+  uint64_t old = wtl_atomic_execute(to, a);
+  if (result) memcpy(result, &old, a.size); /* both kinds of machine that there are put the low bytes first */
+  if (a.kind == WTL_AMO_FETCH) return;
+  if (op->memory == WTL_GLOBAL)
+    wtl_touch_global(op->self, op->pe, to, a.size);
+  else
+    wtl_touch(op->self, op->pe, to, a.size);
 }
 
 /* All this PE's earlier stores are visible to all PEs before its later loads; `flow` as in far.h. */
@@ -95,30 +125,24 @@ static inline void wtl_copy_blocks(char *to, size_t to_step, const char *from, s
 #undef WORDS
 }
 
-static inline void wtl_put_blocks(const wtl_pe *self, char *to, size_t to_step, const void *from, size_t from_step,
-                                  size_t block, size_t blocks, int pe)
+static inline void wtl_near_put_blocks(const wtl_pe *self, int pe, char *to, const void *from, wtl_blocks b)
 {
-  if (WTL_UNLIKELY(block == 0 || blocks == 0)) return;
-  wtl_copy_blocks(to, to_step, from, from_step, block, blocks);
+  if (WTL_UNLIKELY(b.bytes == 0 || b.n == 0)) return;
+  wtl_copy_blocks(to, b.to_step, from, b.from_step, b.bytes, b.n);
   wtl_fence();
-  wtl_touch(self, pe, to, (blocks - 1) * to_step + block);
+  wtl_touch(self, pe, to, (b.n - 1) * b.to_step + b.bytes);
 }
 
-static inline void wtl_get_blocks(void *to, size_t to_step, const char *from, size_t from_step, size_t block,
-                                  size_t blocks)
+static inline void wtl_near_get_blocks(void *to, const char *from, wtl_blocks b)
 {
-  wtl_copy_blocks(to, to_step, from, from_step, block, blocks);
+  wtl_copy_blocks(to, b.to_step, from, b.from_step, b.bytes, b.n);
   wtl_load_fence();
 }
 
-/* A signal to a word of a PE of this node: what was stored before is there before it. */
-static inline void wtl_signal(const wtl_pe *self, char *word, uint64_t signal, bool adds, int pe)
+/* A signal to `word`, the address of the target's word in this process. Earlier stores are visible before it. */
+static inline __attribute__((always_inline)) void wtl_near_signal(const wtl_op *op, char *word, wtl_signal s)
 {
-  if (adds)
-    __atomic_fetch_add((uint64_t *)(void *)word, signal, __ATOMIC_SEQ_CST);
-  else
-    __atomic_store_n((uint64_t *)(void *)word, signal, __ATOMIC_SEQ_CST);
-  wtl_touch(self, pe, word, sizeof signal);
+  wtl_near_amo(op, word, (wtl_atomic){s.adds ? WTL_AMO_ADD : WTL_AMO_SET, sizeof s.value, s.value, 0}, NULL);
 }
 
 #endif

@@ -57,7 +57,7 @@ typedef struct wtl_line {
 enum { WTL_WHERE_WORDS = 11 };
 typedef struct wtl_whereabouts {
   _Atomic uint64_t where[WTL_WHERE_WORDS]; /* with SHMEM_DEBUG: the collective call that it is in (check/deadlock.c) */
-  _Atomic uint32_t closed_at; /* at the end: the barrier epoch at which it closed its account */
+  _Atomic uint32_t closed_at;              /* at the end: the barrier epoch at which it closed its account */
 } wtl_whereabouts;
 
 /* Control data of one PE, in the arena. */
@@ -90,7 +90,8 @@ typedef struct wtl_room {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t epoch;
   wtl_line small[WTL_SMALL_LINES];
   _Alignas(WTL_CACHE_LINE) uint64_t said[4]; /* while a team is split; what collect's PEs bring */
-  uint64_t told[WTL_TOLD_WORDS]; /* what a PE calls and passes; others look at the first at any time (check/arguments.c) */
+  uint64_t
+      told[WTL_TOLD_WORDS]; /* what a PE calls and passes; others look at the first at any time (check/arguments.c) */
   _Atomic uint32_t far_said[2][WTL_FAR_SLOTS];             /* a leader's: two_level_reduce.c, as are far_bytes */
   _Atomic uint32_t passed_said[WTL_SMALL_LINES];           /* of broadcasts: broadcast_binomial.c */
   _Alignas(WTL_CACHE_LINE) char stage[2][WTL_STAGE_BYTES]; /* sources of collectives, by turns (staged.c) */
@@ -106,6 +107,14 @@ typedef struct wtl_shared {
       size_t n_domains; /* at the end: the meter's domains; the ledger has an entry for each PE and domain */
 } wtl_shared;
 
+/* Where the PEs' global memory (global/global.h) lies: of a PE of this node at slices + slot * stride, and start[pe] is
+ * where PE `pe` has its own, at its own address. All NULL before there is any. */
+typedef struct wtl_global_map {
+  char *slices;
+  size_t stride;
+  char **start;
+} wtl_global_map;
+
 typedef struct wtl_clocks wtl_clocks;
 typedef struct wtl_transfers wtl_transfers;
 typedef struct wtl_ctx wtl_ctx; /* team/context.h */
@@ -113,8 +122,8 @@ typedef struct wtl_team wtl_team;
 typedef struct wtl_pe wtl_pe;
 
 /* How a PE waits at a meeting of `t` until ready(arg), which becomes true by a change of `watch`. */
-typedef void (*wtl_arrival_fn)(wtl_pe *self, wtl_site *site, const wtl_team *t, wtl_watch watch,
-                               bool (*ready)(void *), void *arg);
+typedef void (*wtl_arrival_fn)(wtl_pe *self, wtl_site *site, const wtl_team *t, wtl_watch watch, bool (*ready)(void *),
+                               void *arg);
 
 /*
  * A team, or the active set of one call. The world's is wtl_pe.world, whose words lie in wtl_control and wtl_shared.
@@ -134,15 +143,15 @@ struct wtl_team {
   _Atomic uint32_t *arrived, *released;
   uint32_t epoch, stage_epoch;
   uint32_t small_epoch,
-      small_read;   /* small collectives (flat_tree.c, broadcast_binomial.c) so far; all PEs have read those up to the second */
+      small_read; /* small collectives (flat_tree.c, broadcast_binomial.c) so far; all PEs have read those up to the second */
   char *scratch;    /* twice WTL_SCRATCH_BYTES, for collectives; NULL: none yet */
   long *sync;       /* an active set's: symmetric words, WTL_ACTIVE_WORDS of them (active_set.c) */
   int *owned;       /* what `local` and `leader` point to, where the team owns it */
   int *node_of;     /* of each of its PEs the node, as in `leader`; NULL: nobody has asked yet */
   uintptr_t handle; /* 0: there is no such team */
   uint32_t generation;
-  uint64_t tellings; /* so far (check/arguments.c) */
-  uint32_t call;     /* in which its PEs tell */
+  uint64_t tellings;               /* so far (check/arguments.c) */
+  uint32_t call;                   /* in which its PEs tell */
   wtl_arrival_fn wait_for_arrival; /* NULL: through the door and no more (check/deadlock.h sets another) */
 };
 
@@ -163,7 +172,8 @@ struct wtl_pe {
   size_t constants_bytes;
   wtl_profile profile;
   /* The rest. */
-  char *rooms; /* by room, and in each by slot: a page table of a PE that looks into all PEs' rooms of one team is short */
+  char *
+      rooms; /* by room, and in each by slot: a page table of a PE that looks into all PEs' rooms of one team is short */
   wtl_team world, *teams;               /* WTL_MOST_TEAMS by room: 0 is the node's, 1 the world's place to meet */
   _Atomic uint64_t rooms_taken, splits; /* splits: the rooms of teams that threads of this PE are splitting */
   _Atomic bool is_choosing;             /* one of these chooses rooms now */
@@ -192,8 +202,9 @@ struct wtl_pe {
   wtl_agent *agent;
   struct wtl_am *am;         /* active messages (am.h) */
   struct wtl_global *global; /* memory that each PE allocates for itself (global.h); NULL before it is wanted */
-  struct wtl_posted *posted; /* messages with a tag (tagged.h), likewise */
-  void *front;               /* of a front end that needs a state of its own, */
+  wtl_global_map global_map;
+  struct wtl_posted *posted;               /* messages with a tag (tagged.h), likewise */
+  void *front;                             /* of a front end that needs a state of its own, */
   void (*stop_front)(struct wtl_pe *self); /* ... which this ends, before the PE ends. Collective */
   wtl_meter *meter;                        /* the node's reader has it; the others NULL */
 };

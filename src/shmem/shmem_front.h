@@ -12,7 +12,7 @@
 #include "team/context.h"
 #include "pgas/frame.h"
 #include "pgas/pe.h"
-#include "pgas/near.h"
+#include "pgas/rma.h"
 #include "collective/collective.h"
 #include "team/team.h"
 #include "profile/caller.h"

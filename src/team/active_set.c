@@ -6,7 +6,7 @@
  */
 #include "team/active_set.h"
 
-#include "pgas/near.h"
+#include "pgas/rma.h"
 #include "team/barrier.h"
 #include "team/team.h"
 
@@ -20,13 +20,8 @@ static bool has_come(void *word)
 
 static void tell(wtl_pe *self, wtl_site *site, long *word, int pe)
 {
-  char *there = wtl_remote(self, word, pe);
-  if (!there) {
-    wtl_far_amo(self, NULL, site, word, pe, WTL_NET_ADD, sizeof *word, 1, 0, NULL, true);
-    return;
-  }
-  __atomic_fetch_add((long *)(void *)there, 1, __ATOMIC_SEQ_CST);
-  wtl_touch(self, pe, there, sizeof *word);
+  wtl_op op = {.self = self, .site = site, .pe = pe, .nbi = true};
+  wtl_amo(op, word, (wtl_atomic){WTL_AMO_ADD, sizeof *word, 1, 0}, NULL);
 }
 
 static void wait_for_arrival(wtl_pe *self, wtl_site *site, const wtl_team *t, int round, long *mine)

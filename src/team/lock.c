@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "pgas/near.h"
+#include "pgas/rma.h"
 #include "profile/caller.h"
 
 typedef struct lock_words {
@@ -25,15 +25,10 @@ static long *word_of(const wtl_queue_lock *l)
   return (long *)(uintptr_t)l->at;
 }
 
-static char *here(const wtl_pe *self, const wtl_queue_lock *l, int pe)
-{
-  return wtl_remote(self, l->at, pe);
-}
-
-static wtl_place place(const wtl_pe *self, const wtl_queue_lock *l, int pe)
+static long *word(const wtl_queue_lock *l, int pe)
 {
   (void)pe;
-  return wtl_far_place(self, l->at);
+  return word_of(l);
 }
 
 static wtl_watch watch(const wtl_pe *self, const wtl_queue_lock *l)
@@ -46,7 +41,7 @@ static void name(const wtl_queue_lock *l, char *text, size_t size)
   snprintf(text, size, "the lock at %p", l->at);
 }
 
-static const wtl_lock_memory symmetric_memory = {here, place, wtl_touch, watch, name};
+static const wtl_lock_memory symmetric_memory = {WTL_SYMMETRIC, word, watch, name};
 
 /* Locks spread over the PEs by their place in memory, which is the same on all. */
 static wtl_queue_lock symmetric_lock(const wtl_pe *self, const long *words)
@@ -60,7 +55,7 @@ static wtl_queue_lock symmetric_lock(const wtl_pe *self, const long *words)
 
 static lock_words *words_here(const wtl_pe *self, const wtl_queue_lock *l)
 {
-  return (lock_words *)(void *)l->in->here(self, l, self->me);
+  return (lock_words *)(void *)l->in->word(l, self->me);
 }
 
 /* The lock's name in messages. */
@@ -75,34 +70,13 @@ static lock_name name_of(const wtl_queue_lock *l)
   return n;
 }
 
-static uint32_t far_operate(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l, size_t word, int pe,
-                            enum wtl_net_op op, uint32_t operand, uint32_t condition)
+/* An atomic operation on the word at `offset` of the lock's long, on any PE. Returns the old value. */
+static uint32_t operate(wtl_op op, const wtl_queue_lock *l, size_t offset, wtl_atomic a)
 {
-  uint32_t old = condition;
-  _Atomic uint32_t left = 0;
-  wtl_place at = l->in->place(self, l, pe);
-  at.offset += word;
-  wtl_far_amo_at(self, NULL, site, pe, at, op, sizeof old, operand, condition, &old, &left);
-  wtl_far_wait(self, site, &left);
-  return old;
-}
-
-/* An atomic operation on a word of the lock, on any PE; returns what was there. The PE that may wait for the word is
- * told. */
-static uint32_t operate(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l, size_t word, int pe, enum wtl_net_op op,
-                        uint32_t operand, uint32_t condition)
-{
-  char *there = l->in->here(self, l, pe);
-  _Atomic uint32_t *w = (_Atomic uint32_t *)(void *)(there + word);
-  uint32_t old = condition;
-  if (!there) return far_operate(self, site, l, word, pe, op, operand, condition);
-  switch (op) {
-  case WTL_NET_SWAP: old = atomic_exchange(w, operand); break;
-  case WTL_NET_CSWAP: atomic_compare_exchange_strong(w, &old, operand); break;
-  case WTL_NET_OR: old = atomic_fetch_or(w, operand); break;
-  default: old = atomic_fetch_and(w, operand); break;
-  }
-  l->in->touch(self, pe, w, sizeof *w);
+  uint32_t old;
+  a.size = sizeof old;
+  op.memory = l->in->memory;
+  wtl_amo(op, (char *)l->in->word(l, op.pe) + offset, a, &old);
   return old;
 }
 
@@ -136,16 +110,17 @@ static bool take_place(lock_words *mine, uint32_t as)
 void wtl_queue_lock_set(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l, const char *call)
 {
   lock_words *mine = words_here(self, l);
-  uint32_t before;
+  wtl_op at_home = {.self = self, .site = site, .pe = l->home}, at_other = at_home;
   if (!take_place(mine, WAITING | HELD)) /* the place is taken all the while, whoever ends the wait */
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: this PE already holds %s (locks do not nest), or another of its threads is asking for "
                 "it (a lock is a PE's, not a thread's)",
                 wtl_here(call), name_of(l).text);
-  before = operate(self, site, l, TAIL, l->home, WTL_NET_SWAP, (uint32_t)self->me + 1, 0);
+  uint32_t before = operate(at_home, l, TAIL, (wtl_atomic){WTL_AMO_SWAP, .operand = (uint32_t)self->me + 1});
   if (before != 0) {
     /* It may wait to learn who comes next. */
-    operate(self, site, l, NODE, (int)before - 1, WTL_NET_OR, (uint32_t)self->me + 1, 0);
+    at_other.pe = (int)before - 1;
+    operate(at_other, l, NODE, (wtl_atomic){WTL_AMO_OR, .operand = (uint32_t)self->me + 1});
     wait_for(self, site, l, no_longer_waits, mine, (int)before - 1);
   }
   /* Only WAITING may be taken away here: a successor may have written itself into NEXT already. */
@@ -155,8 +130,9 @@ void wtl_queue_lock_set(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l, c
 bool wtl_queue_lock_test(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l)
 {
   lock_words *mine = words_here(self, l);
+  wtl_op at_home = {.self = self, .site = site, .pe = l->home};
   if (!take_place(mine, HELD)) return false; /* a lock that this PE has is set, too */
-  if (operate(self, site, l, TAIL, l->home, WTL_NET_CSWAP, (uint32_t)self->me + 1, 0) == 0) return true;
+  if (operate(at_home, l, TAIL, (wtl_atomic){WTL_AMO_CSWAP, .operand = (uint32_t)self->me + 1}) == 0) return true;
   atomic_store_explicit(&mine->node, 0, memory_order_relaxed);
   return false;
 }
@@ -164,19 +140,20 @@ bool wtl_queue_lock_test(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l)
 void wtl_queue_lock_clear(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l, const char *call)
 {
   lock_words *mine = words_here(self, l);
-  uint32_t last = (uint32_t)self->me + 1, next;
+  uint32_t last = (uint32_t)self->me + 1;
+  wtl_op at_home = {.self = self, .site = site, .pe = l->home}, at_next = at_home;
   if ((atomic_load_explicit(&mine->node, memory_order_relaxed) & (HELD | WAITING)) != HELD)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE does not hold %s", wtl_here(call), name_of(l).text);
   if (!has_next(&mine->node)) {
-    if (operate(self, site, l, TAIL, l->home, WTL_NET_CSWAP, 0, last) == last) {
+    if (operate(at_home, l, TAIL, (wtl_atomic){WTL_AMO_CSWAP, .condition = last}) == last) {
       atomic_store_explicit(&mine->node, 0, memory_order_relaxed);
       return;
     }
     wait_for(self, site, l, has_next, mine, -1);
   }
-  next = (atomic_load_explicit(&mine->node, memory_order_acquire) & NEXT) - 1;
+  at_next.pe = (int)(atomic_load_explicit(&mine->node, memory_order_acquire) & NEXT) - 1;
   atomic_store_explicit(&mine->node, 0, memory_order_relaxed);
-  operate(self, site, l, NODE, (int)next, WTL_NET_AND, ~WAITING, 0);
+  operate(at_next, l, NODE, (wtl_atomic){WTL_AMO_AND, .operand = (uint32_t)~WAITING});
 }
 
 /* --- the standard's routines --------------------------------------------------------------------------------------- */

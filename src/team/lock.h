@@ -7,6 +7,7 @@
 #ifndef WTL_TEAM_LOCK_H
 #define WTL_TEAM_LOCK_H
 
+#include "pgas/op.h"
 #include "pgas/pe.h"
 
 /*
@@ -23,12 +24,9 @@ typedef struct wtl_queue_lock wtl_queue_lock;
 
 /* The memory that a lock's longs lie in. */
 typedef struct wtl_lock_memory {
-  /* The lock's long on PE `pe` of this node; NULL: it is on another node. */
-  char *(*here)(const wtl_pe *self, const wtl_queue_lock *l, int pe);
-  /* The same for the network. */
-  wtl_place (*place)(const wtl_pe *self, const wtl_queue_lock *l, int pe);
-  /* Wakes PE `pe` of this node where it sleeps on the `n` bytes at `at`, after a full barrier. */
-  void (*touch)(const wtl_pe *self, int pe, const void *at, size_t n);
+  enum wtl_memory memory;
+  /* The lock's long on PE `pe`, by the address that operations on that memory take (pgas/op.h). */
+  long *(*word)(const wtl_queue_lock *l, int pe);
   /* What this PE watches while it waits for its own long. */
   wtl_watch (*watch)(const wtl_pe *self, const wtl_queue_lock *l);
   /* The lock's name in messages. */

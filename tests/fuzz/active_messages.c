@@ -135,9 +135,9 @@ static void open_self(void)
   self.heap = self.slices = cleared(HEAP);
   self.controls = cleared(sizeof(wtl_control));
   self.door.bell = &wtl_control_of(&self, ME)->bell;
-  global = (wtl_global){
-      .slices = cleared(GLOBAL), .stride = GLOBAL, .bytes = GLOBAL, .locks = cleared(wtl_acc_locks_bytes())};
-  global.start = calloc(POST_PES, sizeof *global.start);
+  global = (wtl_global){.bytes = GLOBAL, .locks = cleared(wtl_acc_locks_bytes())};
+  self.global_map = (wtl_global_map){.slices = cleared(GLOBAL), .stride = GLOBAL};
+  self.global_map.start = calloc(POST_PES, sizeof *self.global_map.start);
   global.packed = calloc(POST_PES, sizeof *global.packed);
   pthread_mutex_init(&global.lock, NULL);
   wtl_self = &self;
@@ -152,9 +152,9 @@ static void close_self(void)
   wtl_am_free(&self);
   while (global.fetches) end_fetch(&global, global.fetches);
   pthread_mutex_destroy(&global.lock);
-  free(global.slices);
+  free(self.global_map.slices);
   free(global.locks);
-  free(global.start);
+  free(self.global_map.start);
   free((void *)global.packed);
   free(global.room);
   free(self.statics);
@@ -202,7 +202,7 @@ static void get_blocks(fuzz_input *in)
   } else {
     wtl_strides s = {
         .levels = 1, .block = block, .count = {n}, .here = {(ptrdiff_t)block}, .there = {(ptrdiff_t)block}};
-    wtl_packed_patch(&self, &site, &how, &s, g->memory, global.slices, &g->request);
+    wtl_packed_patch(&self, &site, &how, &s, g->memory, self.global_map.slices, &g->request);
   }
 }
 

@@ -69,16 +69,16 @@ static void operate_one(fuzz_input *in)
   static const size_t lengths[] = {8, 4, 1, 100, WTL_NET_MERGED, SLICE_BYTES};
   wtl_net *net = posts[VICTIM].net;
   size_t n = lengths[fuzz_below(in, sizeof lengths / sizeof *lengths)];
-  wtl_place at = {(SLICE_BYTES - n) / 8 * 8, 0};
   operation *o = calloc(1, sizeof *o);
   if (!o || !(o->memory = calloc(1, n < 8 ? 8 : n))) abort();
   o->next = operations;
   operations = o;
+  wtl_net_op to = {.pe = SENDER, .at = {(SLICE_BYTES - n) / 8 * 8, 0}, .left = &o->left};
   switch (fuzz_below(in, 5)) {
-  case 0: wtl_net_put(net, NULL, SENDER, at, o->memory, n, WTL_NET_NOW, &o->left); break;
-  case 1: wtl_net_get(net, NULL, SENDER, at, o->memory, n, &o->left); break;
-  case 2: wtl_net_fetching_amo(net, NULL, SENDER, at, WTL_NET_ADD, n % 8 ? 4 : 8, 1, 0, o->memory, &o->left); break;
-  case 3: wtl_net_amo(net, NULL, SENDER, at, WTL_NET_XOR, 8, 5, WTL_NET_HELD); break;
+  case 0: wtl_net_put(net, &to, o->memory, n); break;
+  case 1: wtl_net_get(net, &to, o->memory, n); break;
+  case 2: wtl_net_amo(net, &to, &(wtl_atomic){WTL_AMO_ADD, n % 8 ? 4 : 8, 1, 0}, o->memory); break;
+  case 3: to.manner = WTL_NET_HELD, wtl_net_amo(net, &to, &(wtl_atomic){WTL_AMO_XOR, 8, 5, 0}, NULL); break;
   default: wtl_net_flush(net);
   }
 }

@@ -181,7 +181,7 @@ static void unaligned_atomics(attack_state *a)
   for (uint32_t size = 0; size <= 16; size++)
     for (uint64_t shift = 0; shift < 8; shift++) {
       bool good = (size == 4 || size == 8) && shift % size == 0;
-      wire_amo amo = {WTL_NET_ADD, size, 0x0101010101010101, 0};
+      wtl_atomic amo = {WTL_AMO_ADD, size, 0x0101010101010101, 0};
       pack p = batch(a, 0);
       memcpy(add(&p, WIRE_AMO, 0, a->place + offsetof(field, turn) + shift, 0, sizeof amo, sizeof amo), &amo,
              sizeof amo);

@@ -146,7 +146,7 @@ static const broken records[] = {
     {"a load whose end wraps", {.kind = WIRE_LOAD, .offset = 8, .n = UINT64_MAX - 4}, 0},
     {"a load of a region that is none", {.kind = WIRE_LOAD, .region = 7, .n = 8}, 0},
     {"an atomic operation without one", {.kind = WIRE_AMO, .n = 0}, 0},
-    {"an atomic operation of another length", {.kind = WIRE_AMO, .n = sizeof(wire_amo) + 8}, sizeof(wire_amo) + 8},
+    {"an atomic operation of another length", {.kind = WIRE_AMO, .n = sizeof(wtl_atomic) + 8}, sizeof(wtl_atomic) + 8},
     {"an answer nobody asked for", {.kind = WIRE_ANSWER, .token = 1, .n = 8}, 8},
     {"an answer to a token out of range", {.kind = WIRE_ANSWER, .token = UINT64_MAX, .n = 8}, 8},
     {"an answer to a flush nobody asked for", {.kind = WIRE_ANSWER}, 0},
@@ -176,17 +176,17 @@ static void broken_records_are_dropped_and_counted(void)
 static const struct {
   uint32_t op, size;
   uint64_t offset;
-} operations[] = {{WTL_NET_ADD, 0, 0},
-                  {WTL_NET_ADD, 2, 0},
-                  {WTL_NET_ADD, 16, 0},
-                  {WTL_NET_ADD, UINT32_MAX, 0},
-                  {WTL_NET_XOR + 1, 8, 0},
+} operations[] = {{WTL_AMO_ADD, 0, 0},
+                  {WTL_AMO_ADD, 2, 0},
+                  {WTL_AMO_ADD, 16, 0},
+                  {WTL_AMO_ADD, UINT32_MAX, 0},
+                  {WTL_AMO_XOR + 1, 8, 0},
                   {UINT32_MAX, 8, 0},
-                  {WTL_NET_ADD, 8, 4},
-                  {WTL_NET_ADD, 8, 1},
-                  {WTL_NET_SWAP, 4, 2},
-                  {WTL_NET_SET, 8, SLICE_BYTES},
-                  {WTL_NET_CSWAP, 8, UINT64_MAX - 7}};
+                  {WTL_AMO_ADD, 8, 4},
+                  {WTL_AMO_ADD, 8, 1},
+                  {WTL_AMO_SWAP, 4, 2},
+                  {WTL_AMO_SET, 8, SLICE_BYTES},
+                  {WTL_AMO_CSWAP, 8, UINT64_MAX - 7}};
 
 static void atomic_operations_that_are_none_are_dropped_and_counted(void)
 {
@@ -194,7 +194,7 @@ static void atomic_operations_that_are_none_are_dropped_and_counted(void)
     open_posts();
     seen before = look();
     pack p = batch_of(cookie(), SENDER);
-    wire_amo amo = {operations[i].op, operations[i].size, 7, 0};
+    wtl_atomic amo = {operations[i].op, operations[i].size, 7, 0};
     memcpy(add(&p, WIRE_AMO, 0, operations[i].offset, 5, sizeof amo, sizeof amo), &amo, sizeof amo);
     arrive_batch(&p);
     CHECK(dropped(&before, 0, 1));
@@ -274,7 +274,7 @@ static void an_answer_is_taken_once_and_only_if_it_fits(void)
   uint64_t to = 0;
   _Atomic uint32_t left = 0;
   open_posts();
-  wtl_net_get(posts[VICTIM].net, NULL, SENDER, (wtl_place){0, 0}, &to, sizeof to, &left);
+  wtl_net_get(posts[VICTIM].net, &(wtl_net_op){.pe = SENDER, .left = &left}, &to, sizeof to);
   uint64_t token = token_of_last_letter();
   seen before = look();
   arrive_answer(token ^ ((uint64_t)1 << 32), 8, 1); /* of an earlier one */
@@ -297,7 +297,7 @@ static void a_large_answer_is_taken_once_and_only_if_it_fits(void)
   _Atomic uint32_t left = 0;
   memset(data, 1, sizeof data);
   open_posts();
-  wtl_net_get(posts[VICTIM].net, NULL, SENDER, (wtl_place){0, 0}, to, sizeof to, &left);
+  wtl_net_get(posts[VICTIM].net, &(wtl_net_op){.pe = SENDER, .left = &left}, to, sizeof to);
   wire_large h = {cookie(), SENDER, 0, 0, token_of_last_letter()};
   seen before = look();
   arrive_later(VICTIM, WIRE_DATA, &h, sizeof h, data, sizeof to + 1);
@@ -316,7 +316,7 @@ static void a_flush_is_answered_once(void)
 {
   const uint64_t word = 1;
   open_posts();
-  wtl_net_put(posts[VICTIM].net, NULL, SENDER, (wtl_place){0, 0}, &word, sizeof word, WTL_NET_HELD, NULL);
+  wtl_net_put(posts[VICTIM].net, &(wtl_net_op){.pe = SENDER, .manner = WTL_NET_HELD}, &word, sizeof word);
   uint64_t flush = wtl_net_flush(posts[VICTIM].net);
   seen before = look();
   for (uint64_t token = 1; token < 100; token++) arrive_answer(token, 0, 0); /* the first is 2 to the 32nd */
@@ -336,7 +336,7 @@ static pack random_batch(uint64_t *random)
   pack p = batch_of(cookie(), SENDER);
   for (uint64_t i = next_random(random) % 8; i > 0; i--) {
     uint64_t n = next_random(random) % 200, offset = next_random(random) % (SLICE_BYTES - 200);
-    wire_amo amo = {(uint32_t)(next_random(random) % 8), next_random(random) % 2 ? 4 : 8, next_random(random), 0};
+    wtl_atomic amo = {(uint32_t)(next_random(random) % 8), next_random(random) % 2 ? 4 : 8, next_random(random), 0};
     switch (next_random(random) % 4) {
     case 0: add(&p, WIRE_STORE, 0, offset, 0, n, n); break;
     case 1: add(&p, WIRE_LOAD, 0, offset, next_random(random), n, 0); break;
@@ -380,7 +380,7 @@ static void mutants_do_no_harm_for(uint64_t seed, int many)
   uint64_t random = seed, to[3] = {11, 12, 13};
   _Atomic uint32_t left = 0;
   open_posts();
-  wtl_net_get(posts[VICTIM].net, NULL, SENDER, (wtl_place){0, 0}, &to[1], 8, &left);
+  wtl_net_get(posts[VICTIM].net, &(wtl_net_op){.pe = SENDER, .left = &left}, &to[1], 8);
   uint64_t token = token_of_last_letter();
   for (int i = 0; i < many; i++) {
     pack p = random_batch(&random);
@@ -414,12 +414,12 @@ static void what_is_under_way_is_bounded(void)
   open_posts();
   size_t puts = 0, gets = 0;
   for (; wtl_net_has_room(posts[SENDER].net) && puts < 100000; puts++)
-    wtl_net_put(posts[SENDER].net, NULL, VICTIM, (wtl_place){0, 0}, words, 2000, WTL_NET_HELD, NULL);
+    wtl_net_put(posts[SENDER].net, &(wtl_net_op){.pe = VICTIM, .manner = WTL_NET_HELD}, words, 2000);
   CHECK(puts >= MAX_IN_FLIGHT && letters() <= MAX_IN_FLIGHT + 1);
   deliver_all();
   CHECK(wtl_net_has_room(posts[SENDER].net));
   for (; wtl_net_has_room(posts[SENDER].net) && gets < sizeof words / 8; gets++) {
-    wtl_net_get(posts[SENDER].net, NULL, VICTIM, (wtl_place){0, 0}, &words[gets], 8, &left);
+    wtl_net_get(posts[SENDER].net, &(wtl_net_op){.pe = VICTIM, .left = &left}, &words[gets], 8);
     forget(take_letter()); /* it has left, but nobody answers */
   }
   CHECK(gets == MAX_FETCHES && left == MAX_FETCHES);
@@ -449,7 +449,7 @@ static void room_is_told(void)
   const uint64_t word = 1;
   open_posts();
   while (wtl_net_has_room(posts[SENDER].net))
-    wtl_net_put(posts[SENDER].net, NULL, VICTIM, (wtl_place){0, 0}, &word, sizeof word, WTL_NET_SIGNAL, NULL);
+    wtl_net_put(posts[SENDER].net, &(wtl_net_op){.pe = VICTIM, .manner = WTL_NET_SIGNAL}, &word, sizeof word);
   int before = posts[SENDER].completed;
   forget(take_letter());
   CHECK(wtl_net_has_room(posts[SENDER].net));

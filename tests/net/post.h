@@ -87,11 +87,20 @@ static int post_start(wtl_transport **t, const wtl_settings *settings, wtl_boot 
 
 static void post_stop(wtl_transport *t) {}
 
-static void post_send(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes,
-                      const void *data, size_t n, enum wtl_send_manner manner, wtl_done_fn done, void *arg)
+static void post_send(wtl_transport *t, int pe, const wtl_transport_message *m)
 {
   letter *l = malloc(sizeof *l);
-  *l = (letter){NULL, (int)((post *)(void *)t - posts), pe, message, header, data, header_bytes, n, manner, done, arg};
+  *l = (letter){NULL,
+                (int)((post *)(void *)t - posts),
+                pe,
+                m->kind,
+                m->header,
+                m->data,
+                m->header_bytes,
+                m->n,
+                m->manner,
+                m->done,
+                m->arg};
   *queue_end = l;
   queue_end = &l->next;
 }

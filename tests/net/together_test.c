@@ -25,7 +25,21 @@ static wtl_place at(size_t offset)
 
 static bool put(wtl_net_flow *flow, size_t offset, size_t n, enum wtl_net_manner manner)
 {
-  return wtl_net_put(posts[HERE].net, flow, THERE, at(offset), data + offset, n, manner, NULL);
+  return wtl_net_put(posts[HERE].net, &(wtl_net_op){.flow = flow, .pe = THERE, .at = at(offset), .manner = manner},
+                     data + offset, n);
+}
+
+static void get(int from, size_t offset, void *to, size_t n, _Atomic uint32_t *left)
+{
+  wtl_net_get(posts[from == THERE ? HERE : THERE].net, &(wtl_net_op){.pe = from, .at = at(offset), .left = left}, to,
+              n);
+}
+
+/* An operation on the first word there; `result` may be NULL. */
+static void amo(wtl_net_flow *flow, enum wtl_amo_kind kind, uint64_t operand, uint64_t *result)
+{
+  wtl_net_amo(posts[HERE].net, &(wtl_net_op){.flow = flow, .pe = THERE, .at = at(0), .manner = WTL_NET_NOW},
+              &(wtl_atomic){kind, sizeof operand, operand, 0}, result);
 }
 
 static bool arrived(size_t offset, size_t n)
@@ -78,7 +92,7 @@ static void one_and_its_quiet_are_one_message(void)
     close_posts();
   }
   open_both(false);
-  wtl_net_amo(posts[HERE].net, NULL, THERE, at(0), WTL_NET_ADD, 8, 5, WTL_NET_NOW);
+  amo(NULL, WTL_AMO_ADD, 5, NULL);
   CHECK(letters() == 1 && flush_needs(0) && word_there() == 5);
   close_posts();
 }
@@ -91,7 +105,7 @@ static void a_row_travels_together(void)
   CHECK(was_held && letters() <= FEW);
   deliver_all();
   CHECK(arrived(0, MANY * 8) && flush_needs(1));
-  for (size_t i = 0; i < MANY; i++) wtl_net_amo(posts[HERE].net, NULL, THERE, at(0), WTL_NET_ADD, 8, 1, WTL_NET_NOW);
+  for (size_t i = 0; i < MANY; i++) amo(NULL, WTL_AMO_ADD, 1, NULL);
   CHECK(letters() <= FEW);
   uint64_t before = *(uint64_t *)(void *)data;
   deliver_all();
@@ -130,12 +144,12 @@ static void fetches_nobody_waits_for_travel_together(void)
   for (int with_flow = 0; with_flow < 2; with_flow++) {
     open_both(true);
     wtl_net_flow *flow = with_flow ? wtl_net_flow_open(posts[HERE].net) : NULL;
-    for (size_t i = 0; i < MANY; i++)
-      wtl_net_fetching_amo(posts[HERE].net, flow, THERE, at(0), WTL_NET_ADD, 8, 1, 0, &old[i], NULL);
+    for (size_t i = 0; i < MANY; i++) amo(flow, WTL_AMO_ADD, 1, &old[i]);
     CHECK(letters() == 1);
     deliver_all();
     for (size_t i = 0; i < MANY; i++) CHECK(old[i] == i);
-    for (size_t i = 0; i < MANY; i++) wtl_net_get(posts[HERE].net, flow, THERE, at(0), &got[i], 8, NULL);
+    wtl_net_op one = {.flow = flow, .pe = THERE, .at = at(0)};
+    for (size_t i = 0; i < MANY; i++) wtl_net_get(posts[HERE].net, &one, &got[i], 8);
     CHECK(letters() == 1);
     deliver_all();
     for (size_t i = 0; i < MANY; i++) CHECK(got[i] == MANY);
@@ -150,7 +164,7 @@ static void a_signal_travels_with_its_data(void)
   open_both(false);
   put(NULL, 64, WTL_NET_MERGED, WTL_NET_AHEAD);
   CHECK(letters() == 0);
-  wtl_net_amo(posts[HERE].net, NULL, THERE, at(0), WTL_NET_SET, 8, 9, WTL_NET_NOW);
+  amo(NULL, WTL_AMO_SET, 9, NULL);
   CHECK(letters() == 1 && flush_needs(0));
   CHECK(arrived(64, WTL_NET_MERGED) && word_there() == 9);
   close_posts();
@@ -193,17 +207,17 @@ static void a_long_answer_holds_up_no_request(void)
   open_both(true);
   memcpy(slice_of(THERE), data, sizeof long_one);
   memcpy(slice_of(HERE), data, sizeof word);
-  wtl_net_get(posts[HERE].net, NULL, THERE, at(0), long_one, WTL_NET_MOST, &left);
+  get(THERE, 0, long_one, WTL_NET_MOST, &left);
   deliver_all_but_aside();
   CHECK(left == 0); /* it has asked for nothing itself yet */
-  wtl_net_get(posts[THERE].net, NULL, HERE, at(0), &word, sizeof word, &left_there);
+  get(HERE, 0, &word, sizeof word, &left_there);
   deliver_all();
   word = 0;
   for (size_t done = 0; done < sizeof long_one; done += WTL_NET_MOST)
-    wtl_net_get(posts[HERE].net, NULL, THERE, at(done), long_one + done, WTL_NET_MOST, &left);
+    get(THERE, done, long_one + done, WTL_NET_MOST, &left);
   deliver_all_but_aside();
   CHECK(left == 2 && letters() == 2);
-  wtl_net_get(posts[THERE].net, NULL, HERE, at(0), &word, sizeof word, &left_there);
+  get(HERE, 0, &word, sizeof word, &left_there);
   deliver_all_but_aside();
   CHECK(left_there == 0 && memcmp(&word, data, sizeof word) == 0);
   CHECK(left == 2);
@@ -255,7 +269,7 @@ static void hardware_stays_behind_fetching_operations_nobody_waits_for(void)
   wtl_net *net = posts[HERE].net;
   net->rma_used = true;
   CHECK(wtl_net_in_order(net, NULL));
-  wtl_net_fetching_amo(net, NULL, THERE, at(0), WTL_NET_ADD, 8, 1, 0, &old, NULL);
+  amo(NULL, WTL_AMO_ADD, 1, &old);
   CHECK(!wtl_net_in_order(net, NULL));
   net->rma_used = false; /* there is none here that could be flushed */
   CHECK(flush_needs(0) && word_there() == 1);

@@ -128,26 +128,25 @@ static bool end_requests(mpi *m)
 
 /* --- sending ------------------------------------------------------------------------------------------------------ */
 
-static void mpi_send(wtl_transport *base, int pe, unsigned message, const void *header, size_t header_bytes,
-                     const void *data, size_t n, enum wtl_send_manner manner, wtl_done_fn done, void *arg)
+static void mpi_send(wtl_transport *base, int pe, const wtl_transport_message *s)
 {
   mpi *m = of(base);
-  lead first = {(uint32_t)header_bytes, n && wtl_may_send_later(manner), n};
-  size_t here = first.later ? 0 : n, bytes = sizeof first + header_bytes + here;
+  lead first = {(uint32_t)s->header_bytes, s->n && wtl_may_send_later(s->manner), s->n};
+  size_t here = first.later ? 0 : s->n, bytes = sizeof first + s->header_bytes + here;
   char *copy = malloc(bytes);
   if (!copy) no_memory();
   memcpy(copy, &first, sizeof first);
-  memcpy(copy + sizeof first, header, header_bytes);
-  if (here) memcpy(copy + sizeof first + header_bytes, data, here);
+  if (s->header_bytes) memcpy(copy + sizeof first, s->header, s->header_bytes);
+  if (here) memcpy(copy + sizeof first + s->header_bytes, s->data, here);
   MPI_Request *request = new_request(m, (ending){.copy = copy});
-  worked(m, pe, PMPI_Isend(copy, (int)bytes, MPI_BYTE, pe, (int)message, m->talk, request));
+  worked(m, pe, PMPI_Isend(copy, (int)bytes, MPI_BYTE, pe, (int)s->kind, m->talk, request));
   m->moved_at = wtl_clock_ns();
   if (!first.later) {
-    done(arg);
+    s->done(s->arg);
     return;
   }
-  request = new_request(m, (ending){.done = done, .arg = arg});
-  worked(m, pe, PMPI_Isend(data, (int)n, MPI_BYTE, pe, 0, m->bulk, request));
+  request = new_request(m, (ending){.done = s->done, .arg = s->arg});
+  worked(m, pe, PMPI_Isend(s->data, (int)s->n, MPI_BYTE, pe, 0, m->bulk, request));
 }
 
 /* --- receiving ---------------------------------------------------------------------------------------------------- */

@@ -113,22 +113,21 @@ static bool buffer(sim *s, parcel *p)
   return true;
 }
 
-static void sim_send(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes,
-                     const void *data, size_t n, enum wtl_send_manner manner, wtl_done_fn done, void *arg)
+static void sim_send(wtl_transport *t, int pe, const wtl_transport_message *m)
 {
   parcel *p = calloc(1, sizeof *p);
-  if (!p || header_bytes > HEADER_BYTES) abort();
+  if (!p || m->header_bytes > HEADER_BYTES) abort();
   p->from = of(t)->me;
-  p->message = message;
-  p->header_bytes = header_bytes;
-  p->data = data;
-  p->n = n;
-  p->later = wtl_may_send_later(manner) && n > WTL_NET_MOST;
-  if (header_bytes) memcpy(p->header, header, header_bytes);
-  bool is_done = !p->later && (!n || buffer(of(t), p));
-  if (!is_done) p->sent = done, p->sent_arg = arg;
-  post(of(t), pe, p, MESSAGE, header_bytes + (p->later ? 0 : n), !wtl_is_ordered(manner));
-  if (is_done) done(arg);
+  p->message = m->kind;
+  p->header_bytes = m->header_bytes;
+  p->data = m->data;
+  p->n = m->n;
+  p->later = wtl_may_send_later(m->manner) && m->n > WTL_NET_MOST;
+  if (m->header_bytes) memcpy(p->header, m->header, m->header_bytes);
+  bool is_done = !p->later && (!m->n || buffer(of(t), p));
+  if (!is_done) p->sent = m->done, p->sent_arg = m->arg;
+  post(of(t), pe, p, MESSAGE, m->header_bytes + (p->later ? 0 : m->n), !wtl_is_ordered(m->manner));
+  if (is_done) m->done(m->arg);
 }
 
 static void sim_receive(wtl_transport *t, void *handle, void *to, size_t n, wtl_done_fn done, void *arg)

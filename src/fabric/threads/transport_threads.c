@@ -88,27 +88,26 @@ static void deliver_done(int pe, wtl_done_fn done, void *arg)
   deliver(pe, p);
 }
 
-static void threads_send(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes,
-                         const void *data, size_t n, enum wtl_send_manner manner, wtl_done_fn done, void *arg)
+static void threads_send(wtl_transport *t, int pe, const wtl_transport_message *m)
 {
   parcel *p = new_parcel();
-  bool eager = !wtl_may_send_later(manner);
-  if (header_bytes > HEADER_BYTES || !message) abort();
-  *p = (parcel){.message = message,
-                .done = done,
-                .arg = arg,
+  bool eager = !wtl_may_send_later(m->manner);
+  if (m->header_bytes > HEADER_BYTES || !m->kind) abort();
+  *p = (parcel){.message = m->kind,
+                .done = m->done,
+                .arg = m->arg,
                 .from = of(t)->pe,
-                .header_bytes = header_bytes,
-                .data = data,
-                .n = n,
+                .header_bytes = m->header_bytes,
+                .data = m->data,
+                .n = m->n,
                 .later = !eager};
-  memcpy(p->header, header, header_bytes);
-  if (eager && n) {
-    if (!(p->copy = malloc(n))) abort();
-    p->data = memcpy(p->copy, data, n);
+  if (m->header_bytes) memcpy(p->header, m->header, m->header_bytes);
+  if (eager && m->n) {
+    if (!(p->copy = malloc(m->n))) abort();
+    p->data = memcpy(p->copy, m->data, m->n);
   }
   deliver(pe, p);
-  if (eager) done(arg);
+  if (eager) m->done(m->arg);
 }
 
 static void threads_receive(wtl_transport *t, void *handle, void *to, size_t n, wtl_done_fn done, void *arg)
@@ -182,18 +181,16 @@ static void *threads_accept(wtl_transport *t, int pe, const void *key)
   return *(const char *)key == 'k' ? t : NULL;
 }
 
-static void threads_put(wtl_transport *t, int pe, const wtl_transport_key *key, uint64_t offset, const void *from,
-                        size_t n, wtl_done_fn done, void *arg)
+static void threads_put(wtl_transport *t, int pe, const wtl_transport_rma *r)
 {
-  wtl_store_bytes((char *)(uintptr_t)(key->address + offset), from, n);
-  deliver_done(of(t)->pe, done, arg);
+  wtl_store_bytes((char *)(uintptr_t)(r->key->address + r->offset), r->here, r->n);
+  deliver_done(of(t)->pe, r->done, r->arg);
 }
 
-static void threads_get(wtl_transport *t, int pe, const wtl_transport_key *key, uint64_t offset, void *to, size_t n,
-                        wtl_done_fn done, void *arg)
+static void threads_get(wtl_transport *t, int pe, const wtl_transport_rma *r)
 {
-  wtl_load_bytes(to, (const char *)(uintptr_t)(key->address + offset), n);
-  deliver_done(of(t)->pe, done, arg);
+  wtl_load_bytes(r->here, (const char *)(uintptr_t)(r->key->address + r->offset), r->n);
+  deliver_done(of(t)->pe, r->done, r->arg);
 }
 
 static void threads_flush(wtl_transport *t, wtl_done_fn done, void *arg)

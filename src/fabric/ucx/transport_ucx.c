@@ -194,23 +194,24 @@ static enum lane lane_of(enum wtl_send_manner manner)
   return manner == WTL_SEND_APART ? APART : manner == WTL_SEND_ASIDE ? ASIDE : ORDERED;
 }
 
-static void ucx_send(wtl_transport *t, int pe, unsigned message, const void *header, size_t header_bytes,
-                     const void *data, size_t n, enum wtl_send_manner manner, wtl_done_fn done, void *arg)
+static void ucx_send(wtl_transport *t, int pe, const wtl_transport_message *m)
 {
   ucx *u = of(t);
-  waiting *w = wait_for(u, done, arg);
+  waiting *w = wait_for(u, m->done, m->arg);
   ucp_request_param_t how = notify(w);
-  ucp_ep_h ep = endpoint_of(u, pe, lane_of(manner));
+  ucp_ep_h ep = endpoint_of(u, pe, lane_of(m->manner));
+  const void *data = m->data;
+  size_t n = m->n;
   if (!ep) return;
-  if (!wtl_may_send_later(manner) || n <= WTL_NET_MOST)
+  if (!wtl_may_send_later(m->manner) || n <= WTL_NET_MOST)
     how.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS, how.flags = UCP_AM_SEND_FLAG_EAGER;
-  if (!header_bytes && n <= COPIED_BYTES) {
+  if (!m->header_bytes && n <= COPIED_BYTES) {
     w->piece = (ucp_dt_iov_t){(void *)(uintptr_t)data, n};
     how.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE, how.datatype = ucp_dt_make_iov();
     data = &w->piece;
     n = 1;
   }
-  begun(u, pe, ucp_am_send_nbx(ep, message, header, header_bytes, data, n, &how), w);
+  begun(u, pe, ucp_am_send_nbx(ep, m->kind, m->header, m->header_bytes, data, n, &how), w);
 }
 
 static void ucx_receive(wtl_transport *t, void *handle, void *to, size_t n, wtl_done_fn done, void *arg)
@@ -340,26 +341,24 @@ static void *ucx_accept(wtl_transport *t, int pe, const void *key)
   return l && ep && ucp_ep_rkey_unpack(ep, key, &l->key) == UCS_OK ? l->key : NULL;
 }
 
-static void ucx_put(wtl_transport *t, int pe, const wtl_transport_key *key, uint64_t offset, const void *from, size_t n,
-                    wtl_done_fn done, void *arg)
+static void ucx_put(wtl_transport *t, int pe, const wtl_transport_rma *r)
 {
   ucx *u = of(t);
-  waiting *w = wait_for(u, done, arg);
+  waiting *w = wait_for(u, r->done, r->arg);
   ucp_request_param_t how = notify(w);
   ucp_ep_h ep = endpoint(u, pe);
   if (!ep) return;
-  begun(u, pe, ucp_put_nbx(ep, from, n, key->address + offset, key->handle, &how), w);
+  begun(u, pe, ucp_put_nbx(ep, r->here, r->n, r->key->address + r->offset, r->key->handle, &how), w);
 }
 
-static void ucx_get(wtl_transport *t, int pe, const wtl_transport_key *key, uint64_t offset, void *to, size_t n,
-                    wtl_done_fn done, void *arg)
+static void ucx_get(wtl_transport *t, int pe, const wtl_transport_rma *r)
 {
   ucx *u = of(t);
-  waiting *w = wait_for(u, done, arg);
+  waiting *w = wait_for(u, r->done, r->arg);
   ucp_request_param_t how = notify(w);
   ucp_ep_h ep = endpoint(u, pe);
   if (!ep) return;
-  begun(u, pe, ucp_get_nbx(ep, to, n, key->address + offset, key->handle, &how), w);
+  begun(u, pe, ucp_get_nbx(ep, r->here, r->n, r->key->address + r->offset, r->key->handle, &how), w);
 }
 
 static void ucx_flush(wtl_transport *t, wtl_done_fn done, void *arg)
