@@ -40,12 +40,14 @@ if(WTL_SANITIZE) # no MPI is built with one, and no test of these builds loads a
 endif()
 
 # The preload library itself, which needs no MPI, and what is made from the table of MPI calls.
+file(GLOB_RECURSE MPI_TEMPLATES CONFIGURE_DEPENDS mpi/templates/*.j2)
+set(MPI_GENERATORS ${CMAKE_CURRENT_SOURCE_DIR}/mpi/generate.py ${CMAKE_CURRENT_SOURCE_DIR}/mpi/calls.toml ${C_TEMPLATES} ${MPI_TEMPLATES})
 set(MPI_GENERATED ${CMAKE_BINARY_DIR}/generated/mpi_calls.h ${CMAKE_BINARY_DIR}/generated/mpi_stubs.c
     ${CMAKE_BINARY_DIR}/generated/mpi_wrappers.c ${CMAKE_BINARY_DIR}/generated/mpi_calls.json)
 add_custom_command(OUTPUT ${MPI_GENERATED}
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/generate.py ${CMAKE_CURRENT_SOURCE_DIR}/mpi/calls.toml ${CMAKE_BINARY_DIR}
   COMMAND ${CMAKE_COMMAND} -E touch ${MPI_GENERATED}
-  DEPENDS mpi/generate.py mpi/calls.toml COMMENT "Generating the MPI front end from src/mpi/calls.toml")
+  DEPENDS ${MPI_GENERATORS} COMMENT "Generating the MPI front end from src/mpi/calls.toml")
 add_custom_target(mpi_generated DEPENDS ${MPI_GENERATED})
 set_source_files_properties(${MPI_GENERATED} PROPERTIES COMPILE_OPTIONS "${WTL_AS_GENERATED}")
 add_library(wattle-mpi MODULE mpi/preload.c base/loaded_mpi.c base/sigpipe.c ${CMAKE_BINARY_DIR}/generated/mpi_stubs.c)

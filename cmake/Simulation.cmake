@@ -45,7 +45,7 @@ add_custom_command(OUTPUT ${SIM_MPI_GENERATED}
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/generate_sim.py ${CMAKE_CURRENT_SOURCE_DIR}/mpi/calls.toml
           ${SIMGRID_INCLUDE}/smpi/smpi.h ${SIMGRID_LIBRARY} ${CMAKE_BINARY_DIR}
   COMMAND ${CMAKE_COMMAND} -E touch ${SIM_MPI_GENERATED}
-  DEPENDS mpi/generate_sim.py mpi/generate.py mpi/calls.toml COMMENT "Generating the MPI front end of simulated programs")
+  DEPENDS mpi/generate_sim.py ${MPI_GENERATORS} COMMENT "Generating the MPI front end of simulated programs")
 set_source_files_properties(${SIM_MPI_GENERATED} PROPERTIES COMPILE_OPTIONS "${WTL_AS_GENERATED}")
 add_library(wattle-sim-mpi STATIC mpi/count.c mpi/finish.c mpi/mpi_governed.c mpi/poll.c mpi/rank.c mpi/mpi_ring.c mpi/simulated.c
   mpi/still.c ${SIM_MPI_GENERATED})
