@@ -1,17 +1,24 @@
-"""Published figures and what became of them here: one row each, with value, condition, ours, tolerance, verdict and
-why.
+"""Published figures, which a study's published.toml holds, and what became of them here: one row each, with value,
+condition, ours, tolerance, verdict and why.
 
-No verdict is written down anywhere: each row carries a function that reads it off the samples.
+No verdict is written down anywhere: each figure names a function that reads it off the samples.
 """
 
 from __future__ import annotations
 
+import inspect
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from functools import partial
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from wattle.errors import DamagedFile
+
 Analysis = TypeVar("Analysis")
+Judge = Callable[..., "Outcome"]
 
 
 class Verdict(StrEnum):
@@ -50,19 +57,77 @@ class Published(Generic[Analysis]):
     tolerance: str
     judge: Callable[[Analysis], Outcome]
     setup: str
+    page: int | None = None  # of the source; None where the text at hand has none
+    unit: str = ""  # of the number that is published; empty where it is words
 
 
-def of_dissertation(
-    setup: str,
-    name: str,
-    figure: str,
-    condition: str,
-    says: str,
-    tolerance: str,
-    judge: Callable[[Analysis], Outcome],
-) -> Published[Analysis]:
-    """A figure of the dissertation, in a report that has one section for all of them."""
-    return Published(name, "published", f"D {figure}", condition, says, tolerance, judge, setup)
+TEXTS = ("id", "about", "source", "condition", "published", "tolerance", "setup", "judge")
+TABLES = ("papers", "defaults", "values", "figure", "bar", "mark")
+
+
+@dataclass(frozen=True)
+class Papers:
+    """What a study's published.toml holds. `values`: numbers that are drawn, or computed with. `marks`: those that are
+    drawn beside ours."""
+
+    path: Path
+    document: dict[str, Any]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return self.document.get("values", {})
+
+    @property
+    def marks(self) -> list[dict[str, Any]]:
+        return self.document.get("mark", [])
+
+    def figures(self, *judges: Judge) -> list[Published[Any]]:
+        """The published figures, in their order. `judges`: those that are named there."""
+        return self._rows("figure", judges)
+
+    def bars(self, *judges: Judge) -> list[Published[Any]]:
+        """What this project asks of itself."""
+        return self._rows("bar", judges)
+
+    def _rows(self, kind: str, judges: Sequence[Judge]) -> list[Published[Any]]:
+        known = {judge.__name__: judge for judge in judges}
+        rows = [self._row(entry, known) for entry in self.document[kind]]
+        names = [entry["judge"] for entry in self.document[kind]]
+        if unused := known.keys() - set(names):
+            raise DamagedFile(self.path, f"no {kind} names the judges {', '.join(sorted(unused))}")
+        if len({row.id for row in rows}) < len(rows):
+            raise DamagedFile(self.path, f"two of the {kind}s have one id")
+        return rows
+
+    def _row(self, entry: dict[str, Any], judges: dict[str, Judge]) -> Published[Any]:
+        told = self.document["defaults"] | entry
+        given, page, unit = (told.pop(key, empty) for key, empty in (("with", {}), ("page", None), ("unit", "")))
+        where = f"figure {told.get('id')!r}"
+        if wrong := set(told) ^ set(TEXTS):
+            raise DamagedFile(self.path, f"{where}: lacks, or should not have, {', '.join(sorted(wrong))}")
+        if any(not isinstance(value, str) or not value for value in told.values()):
+            raise DamagedFile(self.path, f"{where}: everything but `page` and `with` is text")
+        if not any(told["source"].startswith(paper) for paper in self.document["papers"]):
+            raise DamagedFile(self.path, f"{where}: its source is none of the papers")
+        if page is not None and (not isinstance(page, int) or page < 1):
+            raise DamagedFile(self.path, f"{where}: page {page!r}")
+        judge = judges.get(told.pop("judge"))
+        if judge is None:
+            raise DamagedFile(self.path, f"{where}: there is no judge {entry['judge']!r}")
+        try:
+            inspect.signature(judge).bind(None, **given)
+        except TypeError as error:
+            raise DamagedFile(self.path, f"{where}: {entry['judge']}: {error}") from None
+        return Published(**told, judge=partial(judge, **given), page=page, unit=unit)
+
+
+def read(module: str) -> Papers:
+    """published.toml beside a study's module."""
+    path = Path(module).with_name("published.toml")
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    if wrong := set(document) - set(TABLES):
+        raise DamagedFile(path, f"there is no place for {', '.join(sorted(wrong))}")
+    return Papers(path, document)
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 import studies
+from wattle.errors import DamagedFile
 from wattle.study import published
 from wattle.study.patterns import reasons
 from wattle.study.patterns.analysis import Analysis
-from wattle.study.patterns.judges import MARKS, ROWS
+from wattle.study.patterns.judges import PAPERS, ROWS
 from wattle.study.place import Place
-from wattle.study.published import Row, Verdict
+from wattle.study.published import Outcome, Row, Verdict
 
 
 def rows_of(analysis: Analysis) -> dict[str, Row]:
@@ -32,6 +33,53 @@ def test_every_row_has_a_source_a_condition_a_value_a_tolerance_and_an_id_of_its
     assert len({row.id for row in ROWS}) == len(ROWS)
     for row in ROWS:
         assert all([row.source, row.condition, row.published, row.tolerance, row.about]), row.id
+
+
+def within(a: Analysis, lo: float, hi: float) -> Outcome:
+    return Outcome("", Verdict.AGREES)
+
+
+SOUND = """
+[papers]
+D = "a dissertation"
+[defaults]
+about = "published"
+setup = "two nodes"
+[[figure]]
+id = "a"
+source = "D 1.2, figure 3"
+page = 4
+condition = "always"
+published = "5 %"
+unit = "%"
+tolerance = "1 point"
+judge = "within"
+with = { lo = 4, hi = 6 }
+"""
+
+
+def test_published_figures_are_read_with_page_unit_and_the_numbers_of_their_judge(tmp_path):
+    (tmp_path / "published.toml").write_text(SOUND)
+    (figure,) = published.read(str(tmp_path / "judges.py")).figures(within)
+    assert (figure.page, figure.unit, figure.judge.keywords) == (4, "%", {"lo": 4, "hi": 6})
+
+
+@pytest.mark.parametrize(
+    ("there", "instead", "wrong"),
+    [
+        ('source = "D 1.2, figure 3"', 'source = "E 1"', "none of the papers"),
+        ("page = 4", "page = 0", "page 0"),
+        ("page = 4", "pages = 4", "pages"),
+        ('tolerance = "1 point"', "", "tolerance"),
+        ('judge = "within"', 'judge = "without"', "no judge 'without'"),
+        ("lo = 4, hi = 6", "lo = 4", "'hi'"),
+        ("[papers]", "[paper]", "no place for paper"),
+    ],
+)
+def test_a_wrong_published_figure_is_named(tmp_path, there, instead, wrong):
+    (tmp_path / "published.toml").write_text(SOUND.replace(there, instead))
+    with pytest.raises(DamagedFile, match=wrong):
+        published.read(str(tmp_path / "judges.py")).figures(within)
 
 
 @pytest.mark.parametrize("metric", ["energy", "latency", "bandwidth", "rate"])
@@ -263,6 +311,6 @@ def test_what_the_papers_give_no_number_for_is_not_testable():
 def test_every_published_number_in_a_figure_belongs_to_a_transformation_that_is_drawn():
     from wattle.study.patterns.analysis import IMPACT_METRICS, TRANSFORMATIONS
 
-    for name, metric in MARKS:
-        assert name in TRANSFORMATIONS
-        assert metric in IMPACT_METRICS
+    for mark in PAPERS.marks:
+        assert mark["change"] in TRANSFORMATIONS
+        assert mark["metric"] in IMPACT_METRICS

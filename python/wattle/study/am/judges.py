@@ -1,18 +1,14 @@
-"""The published figures of the study of messages, and how each is held against the samples.
-
-Source: D = S. Jana's dissertation (2016), 13.4.3. Its plots are lost from the text: only what it says in words and
-numbers can be compared. It measured a prototype over GASNet, between nodes joined by InfiniBand.
-"""
+"""How the published figures of the study of messages are held against the samples."""
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable
 
 from wattle import units
+from wattle.study import published
 from wattle.study.am.analysis import Analysis, Case
-from wattle.study.published import NotTestable, Outcome, Published, verdict_of
+from wattle.study.published import NotTestable, Outcome, verdict_of
 from wattle.study.stats import FEWEST, Center, trend
 
 MOST = 0.75  # share of the cases at which a relation must hold
@@ -87,20 +83,16 @@ def _how_it_works(a: Analysis) -> str:
 # ---- the rows ----
 
 
-def _below(test: str) -> Callable[[Analysis], Outcome]:
+def below(a: Analysis, test: str) -> Outcome:
     """Bandwidth by active messages below that by puts."""
-
-    def judge(a: Analysis) -> Outcome:
-        found = _ratios(a, "bandwidth", "bandwidth", test, "am", "put")
-        below = sum(c.hi < 1 for _, c in found)
-        holds = below >= MOST * len(found)
-        ours = f"AM over put {_range(found)}; below at {below} of {len(found)} sizes"
-        return Outcome(ours, verdict_of(holds), () if holds else (_costs(a, found[0][0]), _how_it_works(a)))
-
-    return judge
+    found = _ratios(a, "bandwidth", "bandwidth", test, "am", "put")
+    below = sum(c.hi < 1 for _, c in found)
+    holds = below >= MOST * len(found)
+    ours = f"AM over put {_range(found)}; below at {below} of {len(found)} sizes"
+    return Outcome(ours, verdict_of(holds), () if holds else (_costs(a, found[0][0]), _how_it_works(a)))
 
 
-def _worse_with_size(a: Analysis) -> Outcome:
+def worse_with_size(a: Analysis) -> Outcome:
     parts, holds, first = [], True, None
     for test, words in DIRECTIONS.items():
         found = _ratios(a, "bandwidth", "bandwidth", test, "put", "am")
@@ -121,21 +113,17 @@ def _copies() -> str:
     )
 
 
-def _slower(test: str, lo: float, hi: float) -> Callable[[Analysis], Outcome]:
+def slower(a: Analysis, test: str, lo: float, hi: float) -> Outcome:
     """The rate by puts over that by active messages, beyond the threshold."""
-
-    def judge(a: Analysis) -> Outcome:
-        found = [(c, r) for c, r in _ratios(a, "rate", "rate", test, "put", "am") if c.in_flight > THRESHOLD]
-        if not found:
-            raise NotTestable(f"no case with more than {THRESHOLD} messages in flight was measured in both ways")
-        holds = lo <= statistics.median(c.median for _, c in found) <= hi
-        why = () if holds else (_costs(a, found[-1][0]), _how_it_works(a))
-        return Outcome(f"put over AM {_range(found)}", verdict_of(holds), why)
-
-    return judge
+    found = [(c, r) for c, r in _ratios(a, "rate", "rate", test, "put", "am") if c.in_flight > THRESHOLD]
+    if not found:
+        raise NotTestable(f"no case with more than {THRESHOLD} messages in flight was measured in both ways")
+    holds = lo <= statistics.median(c.median for _, c in found) <= hi
+    why = () if holds else (_costs(a, found[-1][0]), _how_it_works(a))
+    return Outcome(f"put over AM {_range(found)}", verdict_of(holds), why)
 
 
-def _from_threshold(a: Analysis) -> Outcome:
+def from_threshold(a: Analysis) -> Outcome:
     parts, holds, last = [], True, None
     for test, words in DIRECTIONS.items():
         found = _ratios(a, "rate", "rate", test, "put", "am")
@@ -151,7 +139,7 @@ def _from_threshold(a: Analysis) -> Outcome:
     return Outcome("; ".join(parts), verdict_of(holds), why)
 
 
-def _ring_alike(a: Analysis) -> Outcome:
+def ring_alike(a: Analysis) -> Outcome:
     found = _ratios(a, "lap", "ring", "ring", "am", "put")
     alike = sum(abs(c.median - 1) <= ALIKE for _, c in found)
     holds = alike >= MOST * len(found)
@@ -163,7 +151,7 @@ def _ring_alike(a: Analysis) -> Outcome:
 GROWS_AT_ALL = 0.05  # a lesser power is none
 
 
-def _ring_linear(a: Analysis) -> Outcome:
+def ring_linear(a: Analysis) -> Outcome:
     found = _ratios(a, "lap", "ring", "ring", "am", "put")
     laps = [(case.pes, c.median) for case, _ in found if (c := a.center("lap", case, "am"))]
     if len(laps) < 3:
@@ -194,78 +182,4 @@ def _why_not_linear(a: Analysis, slope: float, laps: list[tuple[int, float]]) ->
     )
 
 
-def _row(
-    id: str,
-    about: str,
-    figure: str,
-    condition: str,
-    published: str,
-    tolerance: str,
-    judge: Callable[[Analysis], Outcome],
-) -> Published[Analysis]:
-    setup = "two nodes, InfiniBand" if about != "ring" else "several nodes, InfiniBand, a core for each PE"
-    return Published(id, about, f"D 13.4.3, figure {figure}", condition, published, tolerance, judge, setup)
-
-
-SIZES = "1 B to 2 KiB"
-BEYOND = f"4 B, more than {THRESHOLD} in flight"
-WITHIN = "the 95 % interval below it, at 75 % of the sizes"
-
-ROWS: list[Published[Analysis]] = [
-    _row("bandwidth-uni", "bandwidth", "13.3a", f"{SIZES}, one direction", "AM below put", WITHIN, _below("uni")),
-    _row("bandwidth-bi", "bandwidth", "13.3b", f"{SIZES}, both directions", "AM below put", WITHIN, _below("bi")),
-    _row(
-        "bandwidth-size",
-        "bandwidth",
-        "13.3a, b",
-        SIZES,
-        "AM falls further behind the larger the message",
-        f"rank correlation of {RISES} at least, in both tests",
-        _worse_with_size,
-    ),
-    _row(
-        "rate-uni",
-        "rate",
-        "13.3c",
-        f"{BEYOND}, one direction",
-        "about 3 x fewer by AM",
-        "2 to 4 x",
-        _slower("uni", 2, 4),
-    ),
-    _row(
-        "rate-bi",
-        "rate",
-        "13.3d",
-        f"{BEYOND}, both directions",
-        "about 5 x fewer by AM",
-        "3.5 to 6.5 x",
-        _slower("bi", 3.5, 6.5),
-    ),
-    _row(
-        "rate-threshold",
-        "rate",
-        "13.3c, d",
-        "4 B, any number in flight",
-        f"the loss is significant beyond {THRESHOLD} in flight",
-        "a loss beyond, larger by a fifth than before, in both tests",
-        _from_threshold,
-    ),
-    _row(
-        "ring-alike",
-        "ring",
-        "13.4b",
-        "4 B, rings of 2 to 512 PEs",
-        "AM and put almost the same",
-        f"within {ALIKE * 100:.0f} %, at 75 % of the sizes",
-        _ring_alike,
-    ),
-    _row(
-        "ring-linear",
-        "ring",
-        "13.4b",
-        "4 B, rings of 2 to 512 PEs",
-        "the round trip grows almost linearly with the PEs (expected)",
-        f"a power of {SLOPE[0]} to {SLOPE[1]}",
-        _ring_linear,
-    ),
-]
+ROWS = published.read(__file__).figures(below, worse_with_size, slower, from_threshold, ring_alike, ring_linear)

@@ -1,21 +1,20 @@
-"""What the dissertation says of waiting at a barrier (D chapter 9), and how it is held against the samples."""
+"""How what the dissertation says of waiting at a barrier is held against the samples."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 from wattle.provenance import significant
-from wattle.study.published import NotTestable, Outcome, Published, Verdict, of_dissertation, verdict_of
+from wattle.study import published
+from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
 from wattle.study.stats import Line, trend
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.study.sweep.plan import Fit
 
 COUNTED = 3  # instructions, branches and branches not taken
 LATE, SCALE = "late", "scale"
-SLOPE, INTERCEPT, R2 = 33.1446, -1.88467, 0.999027
-SETUP = "a node of two Xeon E5-2670; how many PEs waited is not printed"
+PAPERS = published.read(__file__)
+SLOPE, INTERCEPT = PAPERS.values["slope"], PAPERS.values["intercept"]
 ALIKE = 0.1  # powers within so much of each other are constant
 LINEAR = 0.98  # r2 from which a line is one
 FROM_MS = 5  # shorter waits are the barrier's own time as much as waiting
@@ -88,14 +87,14 @@ def _how(a: Analysis) -> str:
     )
 
 
-def _linear(a: Analysis) -> Outcome:
+def linear(a: Analysis) -> Outcome:
     found = _of(a, "time, node")
     ours = f"{found.words} (WATTLE_WAIT=spin)"
     why = tuple(filter(None, (_how(a),)))
     return Outcome(ours, verdict_of(found.r2 >= LINEAR), why, a.provenance)
 
 
-def _slope(a: Analysis) -> Outcome:
+def slope(a: Analysis) -> Outcome:
     found = _of(a, "time, node")
     host = ", ".join(a.sources)
     if "sandybridge" not in host and a.provenance == "modelled":
@@ -110,7 +109,7 @@ def _slope(a: Analysis) -> Outcome:
     return Outcome(found.words, verdict_of(holds), () if holds else (why,), a.provenance)
 
 
-def _power_constant(a: Analysis) -> Outcome:
+def power_constant(a: Analysis) -> Outcome:
     points = [p for p in a.select(series=LATE, wait="spin", mode="off") if (p.x or 0) >= FROM_MS]
     powers = [c.median for p in points if (c := a.center("node_watts", p))]
     if len(powers) < 3:
@@ -120,7 +119,7 @@ def _power_constant(a: Analysis) -> Outcome:
     return Outcome(ours, verdict_of(spread <= ALIKE), tuple(filter(None, (_how(a),))), a.provenance)
 
 
-def _linear_in_pes(a: Analysis) -> Outcome:
+def linear_in_pes(a: Analysis) -> Outcome:
     found = _of(a, "scale")
     cores = max((c.median for p in a.select(series=SCALE, wait="spin") if (c := a.center("cores", p))), default=0.0)
     most = max(p.pes for p in a.select(series=SCALE))
@@ -133,28 +132,24 @@ def _linear_in_pes(a: Analysis) -> Outcome:
     return Outcome(found.words, verdict_of(holds), why, a.provenance)
 
 
-def _counted(which: int, words: str) -> Callable[[Analysis], Outcome]:
+def counted(a: Analysis, which: int, words: str) -> Outcome:
     """Instructions, or branches not taken, rise with the time spent waiting."""
-
-    def judge(a: Analysis) -> Outcome:
-        pairs = []
-        for point in a.select(series=LATE, wait="spin", mode="off"):
-            counted = (told.numbers(COUNTED)[which] for told in a.more(point, "counted"))
-            values = [count for count in counted if count is not None]
-            if values:
-                pairs.append((point.x or 0, sorted(values)[len(values) // 2]))
-        if len(pairs) < 3:
-            raise NotTestable(f"this processor, or what may be read of it, does not count {words} (perf)")
-        rise = trend([x for x, _ in pairs], [v for _, v in pairs])
-        ends = ", ".join(f"{count:.3g} in {ms:g} ms" for ms, count in (pairs[0], pairs[-1]))
-        return Outcome(f"{ends}; rank correlation {rise:+.2f}", verdict_of(rise >= 0.9))
-
-    return judge
+    pairs = []
+    for point in a.select(series=LATE, wait="spin", mode="off"):
+        counted = (told.numbers(COUNTED)[which] for told in a.more(point, "counted"))
+        values = [count for count in counted if count is not None]
+        if values:
+            pairs.append((point.x or 0, sorted(values)[len(values) // 2]))
+    if len(pairs) < 3:
+        raise NotTestable(f"this processor, or what may be read of it, does not count {words} (perf)")
+    rise = trend([x for x, _ in pairs], [v for _, v in pairs])
+    ends = ", ".join(f"{count:.3g} in {ms:g} ms" for ms, count in (pairs[0], pairs[-1]))
+    return Outcome(f"{ends}; rank correlation {rise:+.2f}", verdict_of(rise >= 0.9))
 
 
-def _branches(a: Analysis) -> Outcome:
+def branches(a: Analysis) -> Outcome:
     """The same of branches; and which way they went, where that is counted, too."""
-    risen = _counted(1, "branches")(a)
+    risen = counted(a, 1, "branches")
     both = [
         (branches, missed)
         for point in a.select(series=LATE, wait="spin", mode="off")
@@ -168,41 +163,4 @@ def _branches(a: Analysis) -> Outcome:
     return Outcome(f"{risen.ours}; {taken:.0f} % taken", verdict_of(holds))
 
 
-_row = partial(of_dissertation, SETUP)
-
-ROWS: list[Published[Analysis]] = [
-    _row(
-        "time-linear",
-        "9.1, figure 9.1",
-        "one PE arrives T late, cores + DRAM",
-        f"linear: E = {SLOPE} T {INTERCEPT}, r2 = {R2}",
-        f"r2 of {LINEAR} at least, spinning",
-        _linear,
-    ),
-    _row("time-slope", "9.1", "the same", f"{SLOPE} W", "within 10 %, on the papers' processor", _slope),
-    _row("power-constant", "9.1", "T swept", "power does not depend on T", "within 10 %, spinning", _power_constant),
-    _row(
-        "scale-linear",
-        "9.2, figure 9.2",
-        "PEs that wait swept",
-        "power rises linearly with the PEs",
-        f"r2 of {LINEAR} at least, spinning",
-        _linear_in_pes,
-    ),
-    _row(
-        "instructions",
-        "9.2, figure 9.3",
-        "T swept",
-        "instructions rise with the time waited",
-        "rank correlation 0.9",
-        _counted(0, "instructions"),
-    ),
-    _row(
-        "branches",
-        "9.2, figure 9.3",
-        "T swept",
-        "conditional branches rise with it, taken more than not taken",
-        "rank correlation 0.9; more than half taken, where that is counted",
-        _branches,
-    ),
-]
+ROWS = PAPERS.figures(linear, slope, power_constant, linear_in_pes, counted, branches)

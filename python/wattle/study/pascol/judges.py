@@ -1,4 +1,4 @@
-"""What the paper on PASCoL (P: Vishnu et al. 2010) says of energy per MB and latency, held against the samples.
+"""How what the paper on PASCoL says of energy per MB and latency is held against the samples.
 
 Energy is the node's, idle draw included, as the paper measured it; normalised is over polling, repeat by repeat in the
 order they ran. The bytes are the same on both sides, so a ratio of joules is one of joules per MB.
@@ -6,23 +6,25 @@ order they ran. The bytes are the same on both sides, so a ratio of joules is on
 
 from __future__ import annotations
 
+import functools
 import statistics
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from wattle import units
-from wattle.study.published import NotTestable, Outcome, Published, verdict_of
+from wattle.study import published
+from wattle.study.published import NotTestable, Outcome, verdict_of
 from wattle.study.stats import Center, center
 from wattle.study.sweep.analysis import METRICS, Analysis, Point
 
 RING = "ring"
-KIB = 1024
-OPS = {"put": 16 * KIB, "get": 32 * KIB, "acc": 32 * KIB, "strided": 64 * KIB}  # from which sleeping with scaling wins
+PAPERS = published.read(__file__)
+OPS: dict[str, int] = PAPERS.values["crossover"]  # bytes from which sleeping with scaling wins
 NEAR = 0.05  # of polling's latency: "less than 5% difference"
 CONVERGED = 1 + NEAR
 SMALL = 1024  # bytes of messages that are called small here; the paper names no number
-SETUP = "64 processes on 8 nodes, 2 x 4 cores at 2.33 GHz (1.9 scaled down), DDR InfiniBand; whole nodes metered"
 WIDE = 3.0  # percentage points that a saving may be off
 
 
@@ -43,6 +45,7 @@ SCHEMES = (
 )
 POLLING, POLLING_SCALED, SLEEPING, SLEEPING_SCALED = SCHEMES
 AWARE = Scheme("power-aware", "adaptive", "aware")
+CALLED = {scheme.name: scheme for scheme in SCHEMES}
 
 
 def points(a: Analysis, op: str, scheme: Scheme) -> list[Point]:
@@ -118,16 +121,17 @@ def learned(a: Analysis, op: str) -> int | None:
 # ---- rows ----
 
 
-def _of_nodes(judge: Callable[[Analysis], Outcome]) -> Callable[[Analysis], Outcome]:
-    """The judge of a row about transfers between nodes, which all are."""
+def _between_nodes(judge: Callable[..., Outcome]) -> Callable[..., Outcome]:
+    """The judge of a figure about transfers between nodes, which all are."""
 
-    def judged(a: Analysis) -> Outcome:
+    @functools.wraps(judge)
+    def judged(a: Analysis, **at: Any) -> Outcome:
         if not waits(a):
             raise NotTestable(
                 "within a node an operation is a copy by its caller: nothing is waited for, and the schemes differ by "
                 "chance only"
             )
-        return judge(a)
+        return judge(a, **at)
 
     return judged
 
@@ -160,18 +164,15 @@ def _no_crossover(a: Analysis, op: str) -> None:
         raise NotTestable(f"samples spread too far to tell ({found})")
 
 
-def _crossover_row(op: str) -> Published[Analysis]:
-    def judge(a: Analysis) -> Outcome:
-        _needs_joules(a)
-        _no_crossover(a, op)
-        size = crossover(a, op)
-        ours = f"{paying(a).name} pays from {units.size(size)}" if size else f"{paying(a).name} pays at no size"
-        close = size is not None and OPS[op] / 2 <= size <= OPS[op] * 2
-        why = () if close else _why(a, size is not None and size < OPS[op])
-        return Outcome(ours, verdict_of(close), why, a.provenance)
-
-    says = f"sleeping with scaling wins from {units.size(OPS[op])}"
-    return Published(f"crossover-{op}", "published", "P V.C", op, says, "within a factor of 2", judge, SETUP)
+@_between_nodes
+def crossover_is_near(a: Analysis, op: str) -> Outcome:
+    _needs_joules(a)
+    _no_crossover(a, op)
+    size = crossover(a, op)
+    ours = f"{paying(a).name} pays from {units.size(size)}" if size else f"{paying(a).name} pays at no size"
+    close = size is not None and OPS[op] / 2 <= size <= OPS[op] * 2
+    why = () if close else _why(a, size is not None and size < OPS[op])
+    return Outcome(ours, verdict_of(close), why, a.provenance)
 
 
 def _why_learned(op: str, own: int) -> str:
@@ -182,32 +183,20 @@ def _why_learned(op: str, own: int) -> str:
     return "Thresholds are learned from few trials, in jobs of their own; the crossover is that of other jobs."
 
 
-def _learned_row(op: str) -> Published[Analysis]:
+@_between_nodes
+def learned_is_near(a: Analysis, op: str) -> Outcome:
     """Not published: what the runtime makes of it."""
-
-    def judge(a: Analysis) -> Outcome:
-        _needs_joules(a)
-        found, own = crossover(a, op), learned(a, op)
-        if own is None:
-            raise NotTestable("nothing was learned: too few transfers were tried the other way")
-        _no_crossover(a, op)
-        if found is None:
-            raise NotTestable(f"there is no crossover here to hold {units.size(own)} against")
-        close = found / 2 <= own <= found * 2
-        why = () if close else (_why_learned(op, own),)
-        ours = f"learned {units.size(own)}, crossover {units.size(found)}"
-        return Outcome(ours, verdict_of(close), why, a.provenance)
-
-    return Published(
-        f"learned-{op}",
-        "learned",
-        "this project",
-        f"{op}, thresholds learned (WATTLE_TRANSFERS=aware)",
-        "the measured crossover",
-        "within a factor of 2",
-        judge,
-        "here",
-    )
+    _needs_joules(a)
+    found, own = crossover(a, op), learned(a, op)
+    if own is None:
+        raise NotTestable("nothing was learned: too few transfers were tried the other way")
+    _no_crossover(a, op)
+    if found is None:
+        raise NotTestable(f"there is no crossover here to hold {units.size(own)} against")
+    close = found / 2 <= own <= found * 2
+    why = () if close else (_why_learned(op, own),)
+    ours = f"learned {units.size(own)}, crossover {units.size(found)}"
+    return Outcome(ours, verdict_of(close), why, a.provenance)
 
 
 def _clocks(a: Analysis) -> None:
@@ -217,121 +206,62 @@ def _clocks(a: Analysis) -> None:
         raise NotTestable(f"joules are {a.provenance} here and do not follow the clock")
 
 
-def _saved_row(op: str, scheme: Scheme, percent: float) -> Published[Analysis]:
+@_between_nodes
+def saved(a: Analysis, op: str, scheme: str, percent: float) -> Outcome:
     """Energy per MB from the paper's crossover on."""
+    _needs_joules(a)
+    way = CALLED[scheme]
+    if way.mode == "scale":
+        _clocks(a)
+    ratios = [ratio(a, "node", op, way, p.x or 0) for p in points(a, op, way) if (p.x or 0) >= OPS[op]]
+    middle = center(100 * (1 - r.median) for r in ratios if r)
+    if middle is None:
+        raise NotTestable("was not measured")
+    ours = f"{units.percent(middle.median)} saved in the median over sizes from {units.size(OPS[op])}"
+    close = abs(middle.median - percent) <= WIDE
+    why = () if close else _why(a, middle.median > percent)
+    return Outcome(ours, verdict_of(close), why, a.provenance)
 
-    def judge(a: Analysis) -> Outcome:
+
+@_between_nodes
+def latencies_converge(a: Analysis, op: str) -> Outcome:
+    scheme = SLEEPING_SCALED if a.knob.acts else SLEEPING
+    ratios = [
+        r for p in points(a, op, scheme) if (p.x or 0) >= OPS[op] and (r := ratio(a, "seconds", op, scheme, p.x or 0))
+    ]
+    if not ratios:
+        raise NotTestable("was not measured")
+    farthest = max(ratios, key=lambda r: abs(r.median - 1))
+    close = abs(farthest.median - 1) <= NEAR
+    least, most = (f(r.median for r in ratios) for f in (min, max))
+    ours = f"{scheme.name}: {least:.2f} to {most:.2f} x polling's from {units.size(OPS[op])}"
+    beyond = any(r.lo > 1 + NEAR or r.hi < 1 - NEAR for r in ratios)
+    hidden = any(r.lo < 1 - NEAR and r.hi > 1 + NEAR for r in ratios)
+    if not beyond and (hidden or not close):
+        raise NotTestable(f"samples spread too far to tell ({ours})")
+    return Outcome(ours, verdict_of(close), () if close else _why(a, farthest.median < 1))
+
+
+@_between_nodes
+def in_order(a: Analysis, metric: str, schemes: Sequence[str], words: str) -> Outcome:
+    """In the median over operations and small sizes, each of `schemes` costs at least as much as the one before."""
+    if metric != "seconds":
         _needs_joules(a)
-        if scheme.mode == "scale":
-            _clocks(a)
-        ratios = [ratio(a, "node", op, scheme, p.x or 0) for p in points(a, op, scheme) if (p.x or 0) >= OPS[op]]
-        middle = center(100 * (1 - r.median) for r in ratios if r)
+    if any(CALLED[name].mode == "scale" for name in schemes):
+        _clocks(a)
+    middles = []
+    for scheme in (CALLED[name] for name in schemes):
+        found = [
+            ratio(a, metric, op, scheme, p.x or 0) for op in OPS for p in points(a, op, scheme) if (p.x or 0) <= SMALL
+        ]
+        middle = center(r.median for r in found if r)
         if middle is None:
             raise NotTestable("was not measured")
-        ours = f"{units.percent(middle.median)} saved in the median over sizes from {units.size(OPS[op])}"
-        close = abs(middle.median - percent) <= WIDE
-        why = () if close else _why(a, middle.median > percent)
-        return Outcome(ours, verdict_of(close), why, a.provenance)
-
-    says = f"{percent:g} % less energy per MB than polling"
-    name = f"saved-{op}-{scheme.mode}"
-    tolerance = f"{WIDE:g} percentage points"
-    return Published(name, "published", "P V.C", f"{op}, {scheme.name}, large", says, tolerance, judge, SETUP)
+        middles.append(middle.median)
+    ours = ", ".join(f"{name} {m:.2f}" for name, m in zip(schemes, middles, strict=True))
+    rising = all(x <= y for x, y in pairwise(middles))
+    kind = "measured" if metric == "seconds" else a.provenance
+    return Outcome(f"{ours} x polling's {words}", verdict_of(rising), () if rising else _why(a, True), kind)
 
 
-def _latency_row(op: str) -> Published[Analysis]:
-    def judge(a: Analysis) -> Outcome:
-        scheme = SLEEPING_SCALED if a.knob.acts else SLEEPING
-        ratios = [
-            r
-            for p in points(a, op, scheme)
-            if (p.x or 0) >= OPS[op] and (r := ratio(a, "seconds", op, scheme, p.x or 0))
-        ]
-        if not ratios:
-            raise NotTestable("was not measured")
-        farthest = max(ratios, key=lambda r: abs(r.median - 1))
-        close = abs(farthest.median - 1) <= NEAR
-        least, most = (f(r.median for r in ratios) for f in (min, max))
-        ours = f"{scheme.name}: {least:.2f} to {most:.2f} x polling's from {units.size(OPS[op])}"
-        beyond = any(r.lo > 1 + NEAR or r.hi < 1 - NEAR for r in ratios)
-        hidden = any(r.lo < 1 - NEAR and r.hi > 1 + NEAR for r in ratios)
-        if not beyond and (hidden or not close):
-            raise NotTestable(f"samples spread too far to tell ({ours})")
-        return Outcome(ours, verdict_of(close), () if close else _why(a, farthest.median < 1))
-
-    return Published(
-        f"latency-{op}", "published", "P V.C", f"{op}, large", "latencies converge, within 5 %", "5 %", judge, SETUP
-    )
-
-
-def _small(metric: str, schemes: tuple[Scheme, ...], words: str) -> Callable[[Analysis], Outcome]:
-    """In the median over operations and small sizes, each of `schemes` costs at least as much as the one before."""
-
-    def judge(a: Analysis) -> Outcome:
-        if metric != "seconds":
-            _needs_joules(a)
-        if any(s.mode == "scale" for s in schemes):
-            _clocks(a)
-        middles = []
-        for scheme in schemes:
-            found = [
-                ratio(a, metric, op, scheme, p.x or 0)
-                for op in OPS
-                for p in points(a, op, scheme)
-                if (p.x or 0) <= SMALL
-            ]
-            middle = center(r.median for r in found if r)
-            if middle is None:
-                raise NotTestable("was not measured")
-            middles.append(middle.median)
-        ours = ", ".join(f"{s.name} {m:.2f}" for s, m in zip(schemes, middles, strict=True))
-        rising = all(x <= y for x, y in pairwise(middles))
-        kind = "measured" if metric == "seconds" else a.provenance
-        return Outcome(f"{ours} x polling's {words}", verdict_of(rising), () if rising else _why(a, True), kind)
-
-    return judge
-
-
-_ROWS: list[Published[Analysis]] = [
-    *(_crossover_row(op) for op in OPS),
-    _saved_row("put", SLEEPING_SCALED, 8),
-    _saved_row("put", SLEEPING, 3),
-    _saved_row("get", SLEEPING_SCALED, 7),
-    _saved_row("acc", SLEEPING_SCALED, 7),
-    _saved_row("strided", SLEEPING_SCALED, 7),
-    _saved_row("strided", SLEEPING, 3),
-    *(_latency_row(op) for op in OPS),
-    Published(
-        "small-energy",
-        "published",
-        "P V.C",
-        f"all operations, up to {units.size(SMALL)}",
-        "polling has the best energy per MB, before sleeping",
-        "the order",
-        _small("node", (POLLING, SLEEPING), "energy"),
-        SETUP,
-    ),
-    Published(
-        "small-latency",
-        "published",
-        "P V.C",
-        f"all operations, up to {units.size(SMALL)}",
-        "polling has the best latency, before sleeping",
-        "the order",
-        _small("seconds", (POLLING, SLEEPING), "latency"),
-        SETUP,
-    ),
-    Published(
-        "small-order",
-        "published",
-        "P V.C",
-        f"all operations, up to {units.size(SMALL)}",
-        "polling, polling with scaling, sleeping, sleeping with scaling, from best to worst",
-        "the order",
-        _small("node", SCHEMES, "energy"),
-        SETUP,
-    ),
-    *(_learned_row(op) for op in OPS),
-]
-
-ROWS = [replace(row, judge=_of_nodes(row.judge)) for row in _ROWS]
+ROWS = PAPERS.figures(crossover_is_near, saved, latencies_converge, in_order, learned_is_near)

@@ -20,7 +20,7 @@ from wattle.html.figures import (
     value_axis,
 )
 from wattle.study.patterns.analysis import IMPACT_METRICS, METRICS, TRANSFORMATIONS, Analysis
-from wattle.study.patterns.judges import MARKS
+from wattle.study.patterns.judges import marks
 from wattle.study.stats import Center
 from wattle.units import in_unit
 
@@ -123,8 +123,8 @@ def _published(a: Analysis, name: str, metric: str) -> list[Trace]:
     if not a.fragments:
         return []
     end = a.fragments[-1]
-    marks = [m for m in MARKS.get((name, metric), []) if m.first <= end]
-    return [published_band(m.first, min(m.last, end), m.lo, m.hi, m.words) for m in marks]
+    found = [m for m in marks(name, metric) if m.first <= end]
+    return [published_band(m.first, min(m.last, end), m.lo, m.hi, m.words) for m in found]
 
 
 def _saving_figure(a: Analysis, name: str, metric: str, counts: Sequence[int], traces: list[Trace]) -> Figure:

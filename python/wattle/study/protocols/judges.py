@@ -1,16 +1,18 @@
-"""What the dissertation says of protocols and transports (D chapter 7, 2.1), and how it is held against the samples.
+"""How what the dissertation says of protocols and transports is held against the samples.
 
 Bytes per joule: the payload over what sender and receiver draw, CPU and DRAM, each for as long as its calls last
-(equation 7.1)."""
+(equation 7.1).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
 from wattle import units
-from wattle.study.published import NotTestable, Outcome, Published, Verdict, verdict_of
+from wattle.study import published
+from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
 from wattle.study.sweep.analysis import Analysis, Point
 from wattle.units import si
 
@@ -29,8 +31,8 @@ TCP_EAGER = Configuration("TCP, eager", "sandybridge-tcp", True)
 IB_RENDEZVOUS = Configuration("InfiniBand, rendezvous", "sandybridge-ib", False)
 IB_EAGER = Configuration("InfiniBand, eager", "sandybridge-ib", True)
 CONFIGURATIONS = (TCP_RENDEZVOUS, TCP_EAGER, IB_RENDEZVOUS, IB_EAGER)
+CALLED = {c.name: c for c in CONFIGURATIONS}
 
-SETUP = "two nodes, Xeon E5-2670, Open MPI over TCP and over OpenIB on InfiniBand; RAPL"
 NEAR = 0.9  # of the best, that is still the peak
 STEP = 4  # between sizes of the sweep
 EXAMPLE = 32768
@@ -108,52 +110,40 @@ def _at(p: Point) -> str:
 
 # ---- the rows ----
 
-Judge = Callable[[Analysis], Outcome]
-
-
-def _row(name: str, source: str, condition: str, says: str, tolerance: str, judge: Judge) -> Published[Analysis]:
-    return Published(name, "published", source, condition, says, tolerance, judge, SETUP)
-
 
 def _outcome(a: Analysis, ours: str, holds: bool, why: str = "") -> Outcome:
     verdict = verdict_of(holds)
     return Outcome(ours, verdict, (why,) if why and verdict is Verdict.DIFFERS else (), a.provenance)
 
 
-def _peak_of(of: Configuration, published: float) -> Judge:
-    def judge(a: Analysis) -> Outcome:
-        point, value = _peak(a, of)
-        receiver = a.like(point, who="receiver")
-        last = a.center("seconds", receiver)
-        watts = [power(a, point, who, metric) for who in ("sender", "receiver") for metric in ("cpu", "dram")]
-        drawn = sum(w for w in watts if w is not None)
-        rate = published * drawn
-        here = "" if last is None else f" Here it is {units.size((point.x or 0) / last.median)}/s."
-        why = f"At the {drawn:.0f} W of both sockets the published figure is a bandwidth of {units.size(rate)}/s.{here}"
-        return _outcome(a, f"{per_joule(value)}, {_at(point)}", published / 2 <= value <= published * 2, why)
-
-    return judge
+def peak_of(a: Analysis, of: str, published: float) -> Outcome:
+    point, value = _peak(a, CALLED[of])
+    receiver = a.like(point, who="receiver")
+    last = a.center("seconds", receiver)
+    watts = [power(a, point, who, metric) for who in ("sender", "receiver") for metric in ("cpu", "dram")]
+    drawn = sum(w for w in watts if w is not None)
+    rate = published * drawn
+    here = "" if last is None else f" Here it is {units.size((point.x or 0) / last.median)}/s."
+    why = f"At the {drawn:.0f} W of both sockets the published figure is a bandwidth of {units.size(rate)}/s.{here}"
+    return _outcome(a, f"{per_joule(value)}, {_at(point)}", published / 2 <= value <= published * 2, why)
 
 
-def _from(of: Configuration, published: int) -> Judge:
-    def judge(a: Analysis) -> Outcome:
-        since = pays_from(a, of)
-        if since is None:
-            raise NotTestable("joules are not known here")
-        top = _peak(a, of)[1]
-        at = [v for p, v in efficiencies(a, of).items() if bytes_of(p) == published]
-        why = (
-            f"Messages of {units.size(published)} reach {max(at) / top:.0%} of the best here: up to the size where "
-            "bytes take longer than calls do, a message costs as much whatever its size."
-            if at
-            else ""
-        )
-        return _outcome(a, units.size(since), published / STEP <= since <= published * STEP, why)
-
-    return judge
+def pays_since(a: Analysis, of: str, published: int) -> Outcome:
+    since = pays_from(a, CALLED[of])
+    if since is None:
+        raise NotTestable("joules are not known here")
+    top = _peak(a, CALLED[of])[1]
+    at = [v for p, v in efficiencies(a, CALLED[of]).items() if bytes_of(p) == published]
+    why = (
+        f"Messages of {units.size(published)} reach {max(at) / top:.0%} of the best here: up to the size where "
+        "bytes take longer than calls do, a message costs as much whatever its size."
+        if at
+        else ""
+    )
+    return _outcome(a, units.size(since), published / STEP <= since <= published * STEP, why)
 
 
-def _highest(a: Analysis) -> Outcome:
+def highest(a: Analysis) -> Outcome:
     peaks = {c.name: _peak(a, c)[1] for c in CONFIGURATIONS}
     first = max(peaks, key=lambda name: peaks[name])
     return _outcome(
@@ -161,7 +151,7 @@ def _highest(a: Analysis) -> Outcome:
     )
 
 
-def _order_of_magnitude(a: Analysis) -> Outcome:
+def order_of_magnitude(a: Analysis) -> Outcome:
     ib, tcp = (max(_peak(a, c)[1] for c in pair) for pair in ((IB_EAGER, IB_RENDEZVOUS), (TCP_EAGER, TCP_RENDEZVOUS)))
     why = f"Best against best the links' bandwidths decide, and these are {_bandwidths(a)}."
     return _outcome(a, f"{ib / tcp:.1f} times", 5 <= ib / tcp <= 30, why)
@@ -177,16 +167,13 @@ def _bandwidths(a: Analysis) -> str:
     return " and ".join(found)
 
 
-def _ratio(pairs: Iterable[tuple[Configuration, Configuration]], published: float, why: str) -> Judge:
-    def judge(a: Analysis) -> Outcome:
-        ratio, point, over = max((*_largest_ratio(a, over, under), over.name) for over, under in pairs)
-        ours = f"{ratio:.1f} times at most, {over}, {_at(point)}"
-        return _outcome(a, ours, published / 2 <= ratio <= published * 2, why)
-
-    return judge
+def _ratio(a: Analysis, pairs: Iterable[tuple[Configuration, Configuration]], published: float, why: str) -> Outcome:
+    ratio, point, over = max((*_largest_ratio(a, over, under), over.name) for over, under in pairs)
+    ours = f"{ratio:.1f} times at most, {over}, {_at(point)}"
+    return _outcome(a, ours, published / 2 <= ratio <= published * 2, why)
 
 
-def _eager_saves(a: Analysis) -> Outcome:
+def eager_saves(a: Analysis) -> Outcome:
     """At the same payload and number of messages, everywhere."""
     shares = []
     for eager, not_eager in ((TCP_EAGER, TCP_RENDEZVOUS), (IB_EAGER, IB_RENDEZVOUS)):
@@ -196,7 +183,7 @@ def _eager_saves(a: Analysis) -> Outcome:
     return _outcome(a, f"at {sum(shares)} of {units.several(len(shares), 'case')}", all(shares), why)
 
 
-def _aggregating(a: Analysis) -> Outcome:
+def aggregating(a: Analysis) -> Outcome:
     """At each payload: fewer messages, more bytes per joule."""
     steps = []
     for c in CONFIGURATIONS:
@@ -212,7 +199,7 @@ def _aggregating(a: Analysis) -> Outcome:
     )
 
 
-def _six_hundred(a: Analysis) -> Outcome:
+def six_hundred(a: Analysis) -> Outcome:
     value = _peak(a, TCP_EAGER)[1]
     least = min(efficiencies(a, TCP_EAGER).values())
     why = (
@@ -228,18 +215,15 @@ IN_A_CALL = (
 )
 
 
-def _watts(who: str, lo: float, hi: float) -> Judge:
-    def judge(a: Analysis) -> Outcome:
-        found = [w for p in senders(a, TCP_RENDEZVOUS) if (w := power(a, p, who)) is not None]
-        if not found:
-            raise NotTestable("joules are not known here")
-        ours = f"{min(found):.1f} to {max(found):.1f} W"
-        return _outcome(a, ours, lo <= min(found) and max(found) <= hi, IN_A_CALL)
-
-    return judge
+def watts(a: Analysis, who: str, lo: float, hi: float) -> Outcome:
+    found = [w for p in senders(a, TCP_RENDEZVOUS) if (w := power(a, p, who)) is not None]
+    if not found:
+        raise NotTestable("joules are not known here")
+    ours = f"{min(found):.1f} to {max(found):.1f} W"
+    return _outcome(a, ours, lo <= min(found) and max(found) <= hi, IN_A_CALL)
 
 
-def _receiver_below(a: Analysis) -> Outcome:
+def receiver_below(a: Analysis) -> Outcome:
     pairs = [
         (s, r)
         for p in senders(a, TCP_RENDEZVOUS)
@@ -253,7 +237,7 @@ def _receiver_below(a: Analysis) -> Outcome:
     return _outcome(a, ours, s - r >= 0.5, IN_A_CALL)
 
 
-def _bulk_draws_less(a: Analysis) -> Outcome:
+def bulk_draws_less(a: Analysis) -> Outcome:
     small = [w for p in senders(a, TCP_RENDEZVOUS) if (p.x or 0) < SMALL and (w := power(a, p, "sender")) is not None]
     bulk = [
         w
@@ -266,53 +250,48 @@ def _bulk_draws_less(a: Analysis) -> Outcome:
     return _outcome(a, f"{b:.2f} W against {s:.2f} W", b < s, IN_A_CALL)
 
 
-def _example(fragments: int, what: str, published: float, tolerance: float) -> Judge:
-    def value(a: Analysis, p: Point) -> float | None:
-        found = a.center({"time": "seconds", "joules": "cpu"}.get(what, "seconds"), p)
-        return power(a, p, "sender") if what == "watts" else found.median if found else None
+def example(a: Analysis, fragments: int, what: str, published: float, tolerance: float) -> Outcome:
+    found = {
+        c.name: v
+        for c in (IB_EAGER, IB_RENDEZVOUS)
+        for p in a.select(series=c.name, who="sender", wait="spin", x=float(EXAMPLE), y=float(fragments))
+        if (v := _sent(a, p, what)) is not None
+    }
+    if not found:
+        raise NotTestable("was not measured")
+    unit = {"time": "s", "joules": "J", "watts": "W"}[what]
+    ours = ", ".join(f"{name.split(', ')[1]} {si(v, unit)}" for name, v in found.items())
+    holds = any(abs(v / published - 1) <= tolerance for v in found.values())
+    why = (
+        "In print a message of 512 B takes 5.8 µs and one of 16 KiB 10 µs; the network simulated (infiniband-fdr) "
+        "is assumed to ask its cores for less."
+    )
+    return _outcome(a, ours, holds, why)
 
-    def judge(a: Analysis) -> Outcome:
-        found = {
-            c.name: v
-            for c in (IB_EAGER, IB_RENDEZVOUS)
-            for p in a.select(series=c.name, who="sender", wait="spin", x=float(EXAMPLE), y=float(fragments))
-            if (v := value(a, p)) is not None
-        }
-        if not found:
-            raise NotTestable("was not measured")
-        unit = {"time": "s", "joules": "J", "watts": "W"}[what]
-        ours = ", ".join(f"{name.split(', ')[1]} {si(v, unit)}" for name, v in found.items())
-        holds = any(abs(v / published - 1) <= tolerance for v in found.values())
-        why = (
-            "In print a message of 512 B takes 5.8 µs and one of 16 KiB 10 µs; the network simulated (infiniband-fdr) "
-            "is assumed to ask its cores for less."
+
+def _sent(a: Analysis, sender: Point, what: str) -> float | None:
+    """The sender's seconds, joules or watts."""
+    found = a.center({"joules": "cpu"}.get(what, "seconds"), sender)
+    return power(a, sender, "sender") if what == "watts" else found.median if found else None
+
+
+def dropped(a: Analysis, what: str, published: float) -> Outcome:
+    saved = {}
+    for c in (IB_EAGER, IB_RENDEZVOUS):
+        many, few = (
+            next(iter(a.select(series=c.name, who="sender", wait="spin", x=float(EXAMPLE), y=float(n))), None)
+            for n in (64, 2)
         )
-        return _outcome(a, ours, holds, why)
-
-    return judge
-
-
-def _dropped(what: str, published: float) -> Judge:
-    def judge(a: Analysis) -> Outcome:
-        saved = {}
-        for c in (IB_EAGER, IB_RENDEZVOUS):
-            many, few = (
-                next(iter(a.select(series=c.name, who="sender", wait="spin", x=float(EXAMPLE), y=float(n))), None)
-                for n in (64, 2)
-            )
-            found = a.saving(what, many, few)
-            if found:
-                saved[c.name.split(", ")[1]] = found.median
-        if not saved:
-            raise NotTestable("was not measured")
-        ours = ", ".join(f"{name} {units.percent(v)}" for name, v in saved.items())
-        why = "An eager sender ends when its last message has left, and two copies of 16 KiB are most of that."
-        return _outcome(a, ours, any(abs(v - published) <= 3 for v in saved.values()), why)
-
-    return judge
+        found = a.saving(what, many, few)
+        if found:
+            saved[c.name.split(", ")[1]] = found.median
+    if not saved:
+        raise NotTestable("was not measured")
+    ours = ", ".join(f"{name} {units.percent(v)}" for name, v in saved.items())
+    why = "An eager sender ends when its last message has left, and two copies of 16 KiB are most of that."
+    return _outcome(a, ours, any(abs(v - published) <= 3 for v in saved.values()), why)
 
 
-HALF = "half to twice"
 DEAR = (
     "In simulation a rendezvous costs a round trip and two messages more, whatever the size; the papers' also pins "
     "memory, at a price that the text does not give."
@@ -323,152 +302,29 @@ FAR = (
     "ones are held back until others are acknowledged; simulated TCP holds none back."
 )
 
-ROWS: list[Published[Analysis]] = [
-    _row(
-        "tcp-rendezvous-peak",
-        "D 7.3, figure 7.5(I)",
-        "TCP, rendezvous; most of the sweep",
-        "0.565 MB/J at most",
-        HALF,
-        _peak_of(TCP_RENDEZVOUS, 0.565e6),
-    ),
-    _row(
-        "tcp-rendezvous-from",
-        "D 7.3, figure 7.5(I)",
-        "TCP, rendezvous; messages within 10 % of the best",
-        "only above 128 KiB",
-        "32 to 512 KiB",
-        _from(TCP_RENDEZVOUS, 131072),
-    ),
-    _row(
-        "tcp-eager-from",
-        "D 7.3, figure 7.5",
-        "TCP, eager; messages within 10 % of the best",
-        "beyond 1 KiB",
-        "256 B to 4 KiB",
-        _from(TCP_EAGER, 1024),
-    ),
-    _row(
-        "ib-eager-peak",
-        "D 7.3, figure 7.5",
-        "InfiniBand, eager; most of the sweep",
-        "3 MB/J at most",
-        HALF,
-        _peak_of(IB_EAGER, 3e6),
-    ),
-    _row(
-        "ib-eager-highest",
-        "D 7.3, figure 7.5",
-        "all four",
-        "InfiniBand with eager has the highest",
-        "is first",
-        _highest,
-    ),
-    _row(
-        "ib-over-tcp-peak",
-        "D 7.3",
-        "best of each transport",
-        "an order of magnitude",
-        "5 to 30 times",
-        _order_of_magnitude,
-    ),
-    _row(
-        "eager-over-rendezvous",
-        "D abstract, 13.1",
-        "same payload and messages, either transport",
-        "up to 25 times",
-        HALF,
-        _ratio(((TCP_EAGER, TCP_RENDEZVOUS), (IB_EAGER, IB_RENDEZVOUS)), 25, DEAR),
-    ),
-    _row(
-        "ib-over-tcp",
-        "D abstract, 13.1",
-        "same payload and messages, either protocol",
-        "up to 760 times",
-        HALF,
-        _ratio(((IB_EAGER, TCP_EAGER), (IB_RENDEZVOUS, TCP_RENDEZVOUS), (IB_EAGER, TCP_RENDEZVOUS)), 760, FAR),
-    ),
-    _row("eager-600", "D 7.4", "TCP, eager; most of the sweep", "up to 600 B/J", HALF, _six_hundred),
-    _row(
-        "eager-saves",
-        "D 7.3, 7.4",
-        "eager against rendezvous, same payload and messages",
-        "energy is saved by eager",
-        "everywhere",
-        _eager_saves,
-    ),
-    _row(
-        "aggregate",
-        "D 7.4",
-        "the same payload in fewer messages",
-        "bytes per joule rise",
-        "at 9 of 10 steps",
-        _aggregating,
-    ),
-    _row(
-        "tcp-rendezvous-sender",
-        "D 7.2.1",
-        "TCP, rendezvous; sender's CPU",
-        "17 to 18 W",
-        "within",
-        _watts("sender", 17, 18),
-    ),
-    _row(
-        "tcp-rendezvous-receiver",
-        "D 7.2.1",
-        "TCP, rendezvous; receiver's CPU",
-        "15.5 to 16.2 W",
-        "within",
-        _watts("receiver", 15.45, 16.25),
-    ),
-    _row(
-        "tcp-rendezvous-passive",
-        "D 7.2.1",
-        "TCP, rendezvous; receiver's CPU against the sender's",
-        "lower",
-        "by 0.5 W or more",
-        _receiver_below,
-    ),
-    _row(
-        "tcp-rendezvous-bulk",
-        "D 7.2.1, figure 7.3a(I)",
-        "TCP, rendezvous; sender's CPU, payloads above 32 KiB in one message against below 1 KiB",
-        "lower",
-        "lower",
-        _bulk_draws_less,
-    ),
-    *(
-        _row(
-            f"example-{fragments}-{what}",
-            "D 2.1, figure 2.1",
-            f"InfiniBand; 32 KiB in {fragments} messages, the sender",
-            says,
-            f"± {tolerance:.0%}",
-            _example(fragments, what, published, tolerance),
-        )
-        for fragments, what, published, says, tolerance in (
-            (64, "joules", 6e-3, "CPU 6 mJ", 0.25),
-            (64, "time", 370e-6, "370 us", 0.25),
-            (64, "watts", 16.21, "CPU 16.21 W", 0.05),
-            (2, "joules", 0.33e-3, "CPU 0.33 mJ", 0.25),
-            (2, "time", 20e-6, "20 us", 0.25),
-            (2, "watts", 16.565, "CPU 16.565 W", 0.05),
-        )
-    ),
-    _row(
-        "example-joules-drop",
-        "D 2.1",
-        "InfiniBand; 32 KiB in 2 messages against 64, the sender",
-        "CPU energy -94.5 %",
-        "± 3 points",
-        _dropped("cpu", 94.5),
-    ),
-    _row(
-        "example-time-drop",
-        "D 2.1",
-        "InfiniBand; 32 KiB in 2 messages against 64, the sender",
-        "time -94.6 %",
-        "± 3 points",
-        _dropped("seconds", 94.6),
-    ),
-]
+
+def eager_over_rendezvous(a: Analysis, published: float) -> Outcome:
+    return _ratio(a, ((TCP_EAGER, TCP_RENDEZVOUS), (IB_EAGER, IB_RENDEZVOUS)), published, DEAR)
+
+
+def infiniband_over_tcp(a: Analysis, published: float) -> Outcome:
+    pairs = ((IB_EAGER, TCP_EAGER), (IB_RENDEZVOUS, TCP_RENDEZVOUS), (IB_EAGER, TCP_RENDEZVOUS))
+    return _ratio(a, pairs, published, FAR)
+
+
+ROWS = published.read(__file__).figures(
+    peak_of,
+    pays_since,
+    highest,
+    order_of_magnitude,
+    eager_over_rendezvous,
+    infiniband_over_tcp,
+    six_hundred,
+    eager_saves,
+    aggregating,
+    watts,
+    receiver_below,
+    bulk_draws_less,
+    example,
+    dropped,
+)

@@ -1,16 +1,16 @@
-"""What the dissertation says of race to halt (D chapter 4 and 11.2.2), and how it is held against the samples."""
+"""How what the dissertation says of race to halt is held against the samples."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from itertools import pairwise
 from statistics import fmean
 
 from wattle import units
 from wattle.clocks.clusters import cluster
-from wattle.study.published import NotTestable, Outcome, Published, of_dissertation, verdict_of
+from wattle.study import published
+from wattle.study.published import NotTestable, Outcome, verdict_of
 from wattle.study.sweep.analysis import Analysis, Point
 
 JOBS, PROCESSES, ONLINE, PHASES = "jobs", "processes", "online", "phases"
@@ -20,7 +20,6 @@ STEPS_CR = 4  # the busiest PE computes so much more than the least busy
 PLATEAU = 0.05  # time that is no gain any more
 AMISS = 2  # percent beyond what the clock explains
 FMA, MEMORY = "fma", ("copy", "scale", "add", "triad")
-SETUP = "nodes of two Sandy Bridge, 1.2 to 2.6 GHz; NPB-MZ, AMG, FFT, CG, SP; BT-MZ with 360 processes"
 
 
 def clusters_of(a: Analysis, point: Point) -> list[list[int]]:
@@ -83,7 +82,7 @@ def _jobs_at_clocks(a: Analysis, name: str) -> list[Point]:
     return [p for p in at_clocks(a, JOBS, name) if (p.clock or 0) <= (a.knob.base or math.inf)]
 
 
-def _gains_differ(a: Analysis) -> Outcome:
+def gains_differ(a: Analysis) -> Outcome:
     _needs(a, False)
     points = {name: _jobs_at_clocks(a, name) for name in _names(a, JOBS)}
     gains = {name: _ends(a, "seconds", found) for name, found in points.items()}
@@ -93,7 +92,7 @@ def _gains_differ(a: Analysis) -> Outcome:
     return Outcome(ours, verdict_of(holds), () if holds else _why_jobs_differ(a, gains, clocks[0], clocks[-1]))
 
 
-def _plateau(a: Analysis) -> Outcome:
+def plateau(a: Analysis) -> Outcome:
     _needs(a, False)
     parts, gains, low, high = [], {}, 0.0, 0.0
     names = _names(a, JOBS)
@@ -110,7 +109,7 @@ def _plateau(a: Analysis) -> Outcome:
     return Outcome("; ".join(parts), verdict_of(holds), () if holds else _why_jobs_differ(a, gains, low, high))
 
 
-def _not_always_best(a: Analysis) -> Outcome:
+def not_always_best(a: Analysis) -> Outcome:
     _needs(a, True)
     parts, lower = [], 0
     for name in _names(a, JOBS):
@@ -121,22 +120,18 @@ def _not_always_best(a: Analysis) -> Outcome:
     return Outcome("; ".join(parts), verdict_of(lower > 0), (), a.provenance)
 
 
-def _hybrid(metric: str, lo: float, hi: float, mode: str) -> Callable[[Analysis], Outcome]:
+def mode_saves(a: Analysis, metric: str, lo: float, hi: float, mode: str) -> Outcome:
     """What a mode saves against `standard`, in percent, within the range."""
-
-    def judge(a: Analysis) -> Outcome:
-        _needs(a, metric == "node")
-        point = next(iter(a.select(series=PROCESSES, mode=mode)), None)
-        found = a.saving(metric, a.like(point, mode="standard") if point else None, point)
-        if found is None:
-            raise NotTestable(f"modes standard and {mode} were not both measured")
-        kind = a.provenance if metric == "node" else "measured"
-        return Outcome(f"{units.percent(found.median)}", verdict_of(lo <= found.median <= hi), (), kind)
-
-    return judge
+    _needs(a, metric == "node")
+    point = next(iter(a.select(series=PROCESSES, mode=mode)), None)
+    found = a.saving(metric, a.like(point, mode="standard") if point else None, point)
+    if found is None:
+        raise NotTestable(f"modes standard and {mode} were not both measured")
+    kind = a.provenance if metric == "node" else "measured"
+    return Outcome(f"{units.percent(found.median)}", verdict_of(lo <= found.median <= hi), (), kind)
 
 
-def _groups(a: Analysis) -> Outcome:
+def groups(a: Analysis) -> Outcome:
     points = a.select(series=PROCESSES, wait="spin", mode="off", clock=None)
     found = [(p, groups) for p in points if (groups := clusters_of(a, p))]
     if not found:
@@ -150,7 +145,7 @@ def _groups(a: Analysis) -> Outcome:
     return Outcome("; ".join(parts), verdict_of(len(groups) > 1))
 
 
-def _memory_lower(a: Analysis) -> Outcome:
+def memory_lower(a: Analysis) -> Outcome:
     _needs(a, True)
     parts, lower = [], True
     for name in MEMORY:
@@ -161,7 +156,7 @@ def _memory_lower(a: Analysis) -> Outcome:
     return Outcome("; ".join(parts), verdict_of(lower), (), a.provenance)
 
 
-def _compute_time(a: Analysis) -> Outcome:
+def compute_time(a: Analysis) -> Outcome:
     _needs(a, False)
     points = at_clocks(a, PHASES, FMA)
     seconds = [c.median for p in points if (c := a.center("seconds", p))]
@@ -173,65 +168,6 @@ def _compute_time(a: Analysis) -> Outcome:
     return Outcome(ours, verdict_of(all(later <= earlier for earlier, later in pairwise(seconds))))
 
 
-_row = partial(of_dissertation, SETUP)
-
-ROWS: list[Published[Analysis]] = [
-    _row(
-        "job-time",
-        "4.1, figure 4.1a",
-        "1.2 to 2.6 GHz",
-        "some programs gain more than 20 % time, others at most 10 %",
-        "the most and the least of ours do",
-        _gains_differ,
-    ),
-    _row(
-        "job-plateau",
-        "4.1",
-        "beyond 2.2 GHz",
-        "most programs stop gaining",
-        f"{PLATEAU * 100:.0f} % at most, of more than half",
-        _plateau,
-    ),
-    _row(
-        "job-energy",
-        "4.1, figure 4.1b",
-        "each clock",
-        "the highest clock does not always cost the least energy",
-        "one program at least",
-        _not_always_best,
-    ),
-    _row(
-        "process-groups",
-        "4.2, figure 4.3",
-        "waiting by process",
-        "processes fall into groups by their polling time",
-        "two groups at least",
-        _groups,
-    ),
-    _row("hybrid-energy", "4.2", "hybrid", "saves 10.6 % energy", "5 to 16 %", _hybrid("node", 5, 16, "hybrid")),
-    _row("hybrid-time", "4.2", "hybrid", "costs 0.6 % time", "2 % at most", _hybrid("seconds", -2, 100, "hybrid")),
-    _row(
-        "reduced-time",
-        "4.2",
-        "reduced",
-        "costs up to 27 % time",
-        "more than hybrid's 2 %",
-        _hybrid("seconds", -1000, -2, "reduced"),
-    ),
-    _row(
-        "phase-compute",
-        "4.3, figure 4.6",
-        "FMA, CI about 6",
-        "time falls with every higher clock",
-        "no median above the one before",
-        _compute_time,
-    ),
-    _row(
-        "phase-memory",
-        "4.3 and 11.2.2, figures 4.7, 11.2 to 11.5",
-        "STREAM",
-        "the least energy is at a lower clock than the highest",
-        "all four kernels",
-        _memory_lower,
-    ),
-]
+ROWS = published.read(__file__).figures(
+    gains_differ, plateau, not_always_best, groups, mode_saves, compute_time, memory_lower
+)

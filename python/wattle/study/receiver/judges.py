@@ -1,12 +1,13 @@
-"""What the dissertation says of clocks under a put (D chapter 12), and how it is held against the samples."""
+"""How what the dissertation says of clocks under a put is held against the samples."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from wattle import units
-from wattle.study.published import NotTestable, Outcome, Published, Verdict, verdict_of
+from wattle.study import published
+from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
 from wattle.study.stats import center
 from wattle.study.sweep.analysis import Analysis, Point, own
 from wattle.study.sweep.knob import Knob
@@ -14,9 +15,6 @@ from wattle.study.sweep.knob import Knob
 PUTS, PLANES = "puts", "planes"
 WAYS = ("direct", "active", "agent")
 PAPER_GHZ = (1.2, 2.4, 2.901)
-SETUP = "two nodes, Xeon E5-2690 over InfiniBand, the receiver's clock changed; HDEEM"
-WIDE = 15.0  # percentage points that "about" allows
-NONE = 5.0  # percent that is no impact
 SERVED = "A simulated network moves nothing by itself: the receiver's core serves every put, at its clock."
 SIMULATED = {
     "direct": SERVED,
@@ -25,8 +23,7 @@ SIMULATED = {
     "dram": "Simulated memory draws by time and bytes, alike at all clocks, so a longer transfer draws more of it.",
 }
 ANY = float("inf")
-FEW, MANY, VERY_MANY = 64, 256, 32768  # puts: up to, from and beyond which the text says something else
-Fragments = Callable[[float], bool]
+VERY_MANY = 32768  # puts, beyond which the text says something else of DRAM
 
 
 def wanted_clocks(knob: Knob) -> tuple[float, ...]:
@@ -98,37 +95,22 @@ def _explained(a: Analysis, found: Outcome, what: str) -> Outcome:
     return replace(found, why=(*found.why, SIMULATED[what]))
 
 
-def _range(lo: float, hi: float) -> str:
-    if lo == -ANY:
-        return f"{units.percent(hi)} or less"
-    return f"{units.percent(lo)} or more" if hi == ANY else f"{units.percent(lo)} to {units.percent(hi)}"
-
-
-def _row(
-    name: str,
-    figure: str,
+def impact(
+    a: Analysis,
     way: str,
-    says: str,
-    lo: float,
-    hi: float,
     metric: str,
     ghz: float,
+    within: Sequence[float],
     who: str = "sender",
-    of: Fragments = lambda n: True,
-    where: str = "",
-) -> Published[Analysis]:
-    """`of`: the numbers of fragments that the text speaks of, `where`: in words."""
-
-    def judge(a: Analysis) -> Outcome:
-        impact = _impact(a, metric, way, ghz, who)
-        found = _outcome(a, metric, (percent for n, percent in impact.items() if of(n)), lo, hi)
-        return _explained(a, found, "dram" if metric == "dram" else way)
-
-    condition = f"{way}{where}; receiver at {ghz:g} GHz against 2.901"
-    return Published(name, "published", f"D {figure}", condition, says, _range(lo, hi), judge, SETUP)
+    puts: Sequence[float] = (0, ANY),
+) -> Outcome:
+    """`within`: percent saved, from and to. `puts`: the numbers of them that the text speaks of, above and up to."""
+    found = _impact(a, metric, way, ghz, who)
+    some = (percent for n, percent in found.items() if puts[0] < n <= puts[1])
+    return _explained(a, _outcome(a, metric, some, *within), "dram" if metric == "dram" else way)
 
 
-def _dram_falls(a: Analysis) -> Outcome:
+def dram_falls(a: Analysis) -> Outcome:
     impact = _impact(a, "dram", "direct", 1.2, "receiver")
     few, many = (center(p for n, p in impact.items() if (n > VERY_MANY) == is_many) for is_many in (False, True))
     if few is None or many is None:
@@ -137,7 +119,7 @@ def _dram_falls(a: Analysis) -> Outcome:
     return _explained(a, Outcome(ours, verdict_of(many.median < few.median), (), a.provenance), "dram")
 
 
-def _planes(a: Analysis) -> Outcome:
+def planes(a: Analysis) -> Outcome:
     """Latency saved by lowering the receiver's core alone, against both at once."""
     clock = _clock(a, PAPER_GHZ[0])
     pairs = ((a.like(p, series=PLANES), p) for p in a.select(series=PUTS, name="agent", who="sender", clock=clock))
@@ -146,160 +128,4 @@ def _planes(a: Analysis) -> Outcome:
     return _explained(a, found, "agent")
 
 
-def _about(value: float) -> tuple[float, float]:
-    return value - WIDE, value + WIDE
-
-
-ROWS: list[Published[Analysis]] = [
-    _row(
-        "direct-cpu-2.4", "12.6.1, figure 12.5c", "direct", "receiver's CPU +50 %", *_about(50), "cpu", 2.4, "receiver"
-    ),
-    _row(
-        "direct-cpu-1.2", "12.6.1, figure 12.5c", "direct", "receiver's CPU +68 %", *_about(68), "cpu", 1.2, "receiver"
-    ),
-    _row(
-        "direct-dram",
-        "12.6.1, figure 12.5d",
-        "direct",
-        "receiver's DRAM about +50 %",
-        *_about(50),
-        "dram",
-        1.2,
-        "receiver",
-    ),
-    Published(
-        "direct-dram-many",
-        "published",
-        "D 12.6.1, figure 12.5d",
-        "direct; receiver at 1.2 GHz against 2.901",
-        "receiver's DRAM saves less beyond 32 Ki puts",
-        "less than up to there",
-        _dram_falls,
-        SETUP,
-    ),
-    _row("direct-sender", "12.6.1, figure 12.5a", "direct", "sender's CPU 0", -NONE, NONE, "cpu", 1.2, "sender"),
-    _row("direct-latency", "12.6.1, figure 12.5e", "direct", "latency 0", -NONE, NONE, "seconds", 1.2, "sender"),
-    _row("active-cpu", "12.6.2, figure 12.6c", "active", "receiver's CPU +50 %", *_about(50), "cpu", 2.4, "receiver"),
-    _row(
-        "active-dram-2.4",
-        "12.6.2, figure 12.6d",
-        "active",
-        "receiver's DRAM +25 %",
-        *_about(25),
-        "dram",
-        2.4,
-        "receiver",
-    ),
-    _row(
-        "active-dram-1.2",
-        "12.6.2, figure 12.6d",
-        "active",
-        "receiver's DRAM -30 %",
-        *_about(-30),
-        "dram",
-        1.2,
-        "receiver",
-    ),
-    _row(
-        "active-latency-2.4",
-        "12.6.2, figure 12.6e",
-        "active",
-        "latency 0 to -20 %",
-        -20 - NONE,
-        NONE,
-        "seconds",
-        2.4,
-        "sender",
-    ),
-    _row(
-        "active-latency-1.2",
-        "12.6.2, figure 12.6e",
-        "active",
-        "latency -75 to -98 %",
-        -98 - NONE,
-        -75 + NONE,
-        "seconds",
-        1.2,
-        "sender",
-    ),
-    _row(
-        "active-sender-2.4",
-        "12.6.2, figure 12.6a",
-        "active",
-        "sender's CPU 0 to -20 %",
-        -20 - NONE,
-        NONE,
-        "cpu",
-        2.4,
-        "sender",
-    ),
-    _row(
-        "active-sender-1.2",
-        "12.6.2, figure 12.6a",
-        "active",
-        "sender's CPU -75 to -98 %",
-        -98 - NONE,
-        -75 + NONE,
-        "cpu",
-        1.2,
-        "sender",
-    ),
-    _row("active-edp-2.4", "12.6.2, figure 12.6f", "active", "EDP of both +10 %", *_about(10), "edp", 2.4),
-    _row("active-edp-1.2", "12.6.2, figure 12.6f", "active", "EDP down to -90 %", -90 - WIDE, 0, "edp", 1.2),
-    _row(
-        "agent-latency-2.4",
-        "12.6.3, figure 12.7e",
-        "agent",
-        "latency 0 to +20 %",
-        -NONE,
-        20 + NONE,
-        "seconds",
-        2.4,
-        "sender",
-    ),
-    _row(
-        "agent-latency-1.2",
-        "12.6.3, figure 12.7e",
-        "agent",
-        "latency down to -50 %",
-        -50 - NONE,
-        0,
-        "seconds",
-        1.2,
-        "sender",
-    ),
-    _row(
-        "agent-edp-2.4-few",
-        "12.6.3, figure 12.7f",
-        "agent",
-        "EDP of both -50 %",
-        *_about(-50),
-        "edp",
-        2.4,
-        of=lambda n: n <= FEW,
-        where=f", up to {FEW} puts",
-    ),
-    _row(
-        "agent-edp-2.4-many",
-        "12.6.3, figure 12.7f",
-        "agent",
-        "EDP of both 0",
-        -NONE,
-        NONE,
-        "edp",
-        2.4,
-        of=lambda n: n > MANY,
-        where=f", beyond {MANY} puts",
-    ),
-    _row("agent-edp-1.2", "12.6.3, figure 12.7f", "agent", "EDP of both -50 % or worse", -ANY, -50 + WIDE, "edp", 1.2),
-    Published(
-        "agent-planes",
-        "published",
-        "D 12.7, figure 12.8",
-        "agent; receiver at 1.2 GHz, the other core at the highest clock or at the same",
-        "a clock for each core keeps the agent's latency lower",
-        "no longer than on one plane",
-        _planes,
-        SETUP,
-    ),
-]
+ROWS = published.read(__file__).figures(impact, dram_falls, planes)

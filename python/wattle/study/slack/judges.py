@@ -1,20 +1,18 @@
-"""What the dissertation says of slack (D chapters 10 and 11), and how it is held against the samples."""
+"""How what the dissertation says of slack is held against the samples."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from itertools import pairwise
 
 from wattle import units
-from wattle.study.published import NotTestable, Outcome, Published, of_dissertation, verdict_of
+from wattle.study import published
+from wattle.study.published import NotTestable, Outcome, verdict_of
 from wattle.study.stats import Center, trend
 from wattle.study.sweep.analysis import Analysis, Point
 
 RATIOS, EARLY = "ratios", "early"
 SHORT = 1.05  # CR of the timeline whose slack is too short for a change of clock
 BOOST = ("performance", "hybrid")
-SETUP = "microbenchmark of figure 11.7, Sandy Bridge; proactive scaling"
 NEAR = 1.0  # percent that is no difference
 
 
@@ -50,7 +48,7 @@ def _listed(a: Analysis, metric: str, points: list[Point]) -> str:
     )
 
 
-def _saves_time(a: Analysis) -> Outcome:
+def saves_time(a: Analysis) -> Outcome:
     _needs(a, False)
     points = [p for p in _modes(a, RATIOS, BOOST) if (p.x or 0) > SHORT]
     others = [p for p in points if saving(a, "seconds", p).median <= 0]
@@ -58,7 +56,7 @@ def _saves_time(a: Analysis) -> Outcome:
     return Outcome(_listed(a, "seconds", points), verdict_of(not others), why if a.knob.simulated else ())
 
 
-def _costs_time(a: Analysis) -> Outcome:
+def costs_time(a: Analysis) -> Outcome:
     _needs(a, False)
     points = _modes(a, RATIOS, ("hybrid", "energy"), x=1.0)
     holds = all(saving(a, "seconds", p).median < 0 for p in points)
@@ -66,7 +64,7 @@ def _costs_time(a: Analysis) -> Outcome:
     return Outcome(_listed(a, "seconds", points), verdict_of(holds), () if holds else (why,))
 
 
-def _boost_beats_energy(a: Analysis) -> Outcome:
+def boost_beats_energy(a: Analysis) -> Outcome:
     _needs(a, True)
     points = [p for p in _modes(a, RATIOS, BOOST) if (p.x or 0) > SHORT]
     pairs = [(p, other) for p in points if (other := a.like(p, mode="energy"))]
@@ -95,26 +93,22 @@ def _raised(a: Analysis, holds: bool, why: str) -> tuple[str, ...]:
     return (why,) if a.knob.simulated and not holds else ()
 
 
-def _grows(key: str, series: str) -> Callable[[Analysis], Outcome]:
+def grows(a: Analysis, key: str, series: str) -> Outcome:
     """What boosting saves rises with CR, or with EC."""
-
-    def judge(a: Analysis) -> Outcome:
-        _needs(a, True)
-        points = [p for p in _modes(a, series, BOOST) if (p.x or 0) > SHORT]
-        if len({getattr(p, key) for p in points}) < 3:
-            raise NotTestable("needs three loads at least to rise with")
-        by_mode = {mode: [p for p in points if p.mode == mode] for mode in BOOST}
-        rises = {
-            mode: trend([getattr(p, key) for p in some], [saving(a, "node", p).median for p in some])
-            for mode, some in by_mode.items()
-        }
-        holds = all(rise > 0.5 for rise in rises.values())
-        return Outcome(_listed(a, "node", points), verdict_of(holds), _raised(a, holds, DEAR), a.provenance)
-
-    return judge
+    _needs(a, True)
+    points = [p for p in _modes(a, series, BOOST) if (p.x or 0) > SHORT]
+    if len({getattr(p, key) for p in points}) < 3:
+        raise NotTestable("needs three loads at least to rise with")
+    by_mode = {mode: [p for p in points if p.mode == mode] for mode in BOOST}
+    rises = {
+        mode: trend([getattr(p, key) for p in some], [saving(a, "node", p).median for p in some])
+        for mode, some in by_mode.items()
+    }
+    holds = all(rise > 0.5 for rise in rises.values())
+    return Outcome(_listed(a, "node", points), verdict_of(holds), _raised(a, holds, DEAR), a.provenance)
 
 
-def _reversed(a: Analysis) -> Outcome:
+def effect_is_reversed(a: Analysis) -> Outcome:
     _needs(a, True)
     points = _modes(a, EARLY, ("hybrid",), x=1.0)
     found = [saving(a, "node", p).median for p in points]
@@ -122,7 +116,7 @@ def _reversed(a: Analysis) -> Outcome:
     return Outcome(_listed(a, "node", points), verdict_of(holds), (), a.provenance)
 
 
-def _leaves_short_alone(a: Analysis) -> Outcome:
+def leaves_short_alone(a: Analysis) -> Outcome:
     """Figures 11.1 D and 11.9 D: who scales a short slack loses time. The governor must not."""
     points = a.select(series=RATIOS, mode=("energy", "hybrid"), x=SHORT)
     if not points:
@@ -147,63 +141,6 @@ def _leaves_short_alone(a: Analysis) -> Outcome:
     return Outcome(ours, verdict_of(holds), (why,) if why else ())
 
 
-_row = partial(of_dissertation, SETUP)
-
-ROWS: list[Published[Analysis]] = [
-    _row(
-        "boost-time",
-        "11.2.2, figure 11.8a",
-        "CR > 1",
-        "performance and hybrid mode save time",
-        "each median above 0",
-        _saves_time,
-    ),
-    _row(
-        "even-time",
-        "11.2.2, figure 11.8a",
-        "CR = 1",
-        "hybrid and energy mode cost time",
-        "each median below 0",
-        _costs_time,
-    ),
-    _row(
-        "boost-energy",
-        "11.2.2, figure 11.8b",
-        "CR > 1",
-        "performance and hybrid mode beat energy mode in energy",
-        "each median above energy mode's",
-        _boost_beats_energy,
-    ),
-    _row(
-        "grows-cr",
-        "11.2.2, figure 11.8b",
-        "CR swept",
-        "the gain grows with CR",
-        "rank correlation above 0.5",
-        _grows("x", RATIOS),
-    ),
-    _row(
-        "grows-ec",
-        "11.2.2, figure 11.8b",
-        "CR > 1, EC swept",
-        "the gain grows with EC",
-        "rank correlation above 0.5",
-        _grows("y", EARLY),
-    ),
-    _row(
-        "reversed",
-        "11.2.2, figure 11.8b",
-        "CR = 1, EC swept",
-        "EC's effect is reversed",
-        "no median above the one before",
-        _reversed,
-    ),
-    _row(
-        "too-short",
-        "figures 11.1 and 11.9, case D",
-        f"CR = {SHORT}: slack too short for a change of clock",
-        "scaling it would delay the barrier",
-        f"no mode takes {NEAR:g} % longer than the baseline",
-        _leaves_short_alone,
-    ),
-]
+ROWS = published.read(__file__).figures(
+    saves_time, costs_time, boost_beats_energy, grows, effect_is_reversed, leaves_short_alone
+)

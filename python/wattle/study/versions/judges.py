@@ -10,7 +10,6 @@ from wattle.study.published import NotTestable, Outcome, Verdict, verdict_of
 from wattle.study.stats import FEWEST, Center
 from wattle.study.versions.analysis import Analysis
 
-Judge = Callable[[Analysis], Outcome]
 Counts = Callable[[int], bool]  # which numbers of PEs
 
 OTHER_MACHINE = (
@@ -78,42 +77,30 @@ def ratios_text(a: Analysis, version: str, other: str, given: str, counts: Seque
     return f"{version} / {other}: {', '.join(parts)}"
 
 
-def at_most(version: str, other: str, given: str, bar: float, least: int, most: int) -> Judge:
+def at_most(a: Analysis, version: str, other: str, given: str, bar: float, least: int, most: int) -> Outcome:
     """A bar: the median time of a version is at most `bar` times that of another, at each number of PEs from `least`
     to `most`. It holds only where those two were run themselves."""
-
-    def judge(a: Analysis) -> Outcome:
-        given_input(a, given)
-        counts = counted(a, lambda n: least <= n <= most, f"{least} to {most} PEs")
-        missed = [n for n in counts if ratio(a, version, other, given, n).median > bar]
-        ours = ratios_text(a, version, other, given, counts)
-        if missed:
-            return Outcome(ours, Verdict.DIFFERS, (f"Missed at {', '.join(map(str, missed))} PEs.",))
-        left_out = [n for n in (least, most) if n not in counts]
-        if left_out:
-            return Outcome(ours, Verdict.NOT_TESTABLE, (f"Not run with {' and '.join(map(str, left_out))} PEs.",))
-        return Outcome(ours, Verdict.AGREES)
-
-    return judge
+    given_input(a, given)
+    counts = counted(a, lambda n: least <= n <= most, f"{least} to {most} PEs")
+    missed = [n for n in counts if ratio(a, version, other, given, n).median > bar]
+    ours = ratios_text(a, version, other, given, counts)
+    if missed:
+        return Outcome(ours, Verdict.DIFFERS, (f"Missed at {', '.join(map(str, missed))} PEs.",))
+    left_out = [n for n in (least, most) if n not in counts]
+    if left_out:
+        return Outcome(ours, Verdict.NOT_TESTABLE, (f"Not run with {' and '.join(map(str, left_out))} PEs.",))
+    return Outcome(ours, Verdict.AGREES)
 
 
-def asleep(versions: Sequence[str], most: float) -> Judge:
+def asleep(a: Analysis, versions: Sequence[str], most: float) -> Outcome:
     """A bar: workers without work are on a core for at most this share of the time."""
-
-    def judge(a: Analysis) -> Outcome:
-        held = [h for h in a.held if h.version in versions]
-        if not held:
-            raise NotTestable("no job was held back")
-        ours = ", ".join(f"{h.version} {h.share * 100:.2g} % at {h.pes} PEs" for h in held)
-        return Outcome(ours, verdict_of(all(h.share <= most for h in held)))
-
-    return judge
+    held = [h for h in a.held if h.version in versions]
+    if not held:
+        raise NotTestable("no job was held back")
+    ours = ", ".join(f"{h.version} {h.share * 100:.2g} % at {h.pes} PEs" for h in held)
+    return Outcome(ours, verdict_of(all(h.share <= most for h in held)))
 
 
-def not_here(reason: str) -> Judge:
+def not_here(a: Analysis, reason: str) -> Outcome:
     """A statement that no study of this kind can test; the reason says why."""
-
-    def judge(a: Analysis) -> Outcome:
-        return Outcome("-", Verdict.NOT_TESTABLE, (reason,), "unavailable")
-
-    return judge
+    return Outcome("-", Verdict.NOT_TESTABLE, (reason,), "unavailable")
