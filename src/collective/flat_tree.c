@@ -72,7 +72,7 @@ static const char *hear(const wtl_collective *c, int i, uint32_t epoch)
 }
 
 /* All PEs bring something. Where PEs outnumber cores: one wake-up when all have spoken, not one for each. */
-static bool say_all(const wtl_collective *c, uint32_t *epoch)
+static inline bool say_all(const wtl_collective *c, uint32_t *epoch)
 {
   wtl_team *t = c->team;
   if (!fits(c) || t->n > MOST_SPEAKERS) return false;
