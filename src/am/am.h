@@ -1,20 +1,38 @@
 /*
- * am.h - active messages: a request runs a handler on another PE, which may answer with a reply.
+ * am.h - active messages: a request runs a handler on another PE, which may answer with a reply. What other rooms call.
+ *
+ * DESIGN
  *
  * Where a message waits: in its target's rings in the arena (am_ring.h), one for requests and one for replies, or, from
- * another node, in the target's inbox (am_far.h). Who takes it: one thread of the PE at a time, whichever looks first:
- * one that waits in any call (the door looks), one that polls, or the agent (am_agent.h) while the program computes.
- * Handlers of a PE therefore run one at a time, in the order of each sender's messages but for long ones from other
- * nodes.
+ * another node, in the target's inbox (am_far_receive.h).
  *
- * No deadlock: who waits for room runs handlers meanwhile; a reply for which there is no room is kept, and no further
- * request is taken until it has left; replies are taken always, and their handlers send nothing.
+ * Who takes it: one thread of the PE at a time, the first that looks. That is a thread that waits in any call (the door
+ * looks), one that polls, or the agent (am_agent.h) while the program computes. So the handlers of a PE run one at a
+ * time, in the order of each sender's messages. Only long ones from other nodes may be overtaken.
  *
- * Bounded: a ring holds what it holds, and a PE has WTL_AM_WINDOW bytes at most on their way to a PE of another node.
+ *   sender                                         target
+ *   claims a place in the ring (compare-and-swap)  takes: sets `taken`, or leaves it to the thread that has
+ *   fills it in, stores the place's turn           reads the place whose turn has come, runs the handler
+ *   full barrier                                   the reply goes to the sender's ring of replies
+ *   looks for a sleeper, rings its bell            moves the ring's head on, clears `taken`
+ *                                                  full barrier; looks once more, and wakes a sleeper for what came
  *
- * Early messages wait for their handlers (am_held.h).
+ * Why no message is forgotten: a sender that sees no sleeper has stored its message before the target's last look, and
+ * one whose target is being taken from relies on that thread's last look, after its own barrier (am_run.c). tests/model
+ * runs both sides in all orders.
  *
- * Completion: a ring's head passes a request when its handler has run and its reply is in its requester's ring.
+ * Why there is no deadlock: a thread that waits for room runs handlers meanwhile. A reply for which there is no room is
+ * kept, and no further request is taken until it has left. Replies are always taken, and their handlers send nothing.
+ *
+ * What is complete: a ring's head passes a request when its handler has run and its reply is in its requester's ring, so
+ * quiet waits for heads. Between nodes, counts tell (am_far.h). A request with a counter reports its own end (am_send.h).
+ *
+ * Memory is bounded: a ring has a fixed size, and a PE has at most WTL_AM_WINDOW bytes on their way to a PE of another
+ * node.
+ *
+ * What may go wrong: a handler that waits for a mutex stops all handlers of its PE (WATTLE_AM_DEBUG reports it,
+ * am_order.h). A handler that is left by longjmp has not ended; the next call says so. A message may come before its
+ * handler is attached: it waits (am_held.h), and is an error when the PE ends.
  */
 #ifndef WTL_AM_AM_H
 #define WTL_AM_AM_H
@@ -85,11 +103,19 @@ void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, si
 /* All requests of this PE so far: their handlers and their replies' handlers have run. */
 void wtl_am_quiet(wtl_pe *self, wtl_site *site, const char *call);
 
-/* The same, for a barrier: costs nothing where the program has sent no request since the last one. */
+/* All requests so far to a PE of another node, and their replies. */
+void wtl_am_pe_quiet(wtl_pe *self, wtl_site *site, int pe);
+
+/* wtl_am_quiet for a barrier: costs nothing where the program has sent no request since the last one. */
 void wtl_am_complete(wtl_pe *self, wtl_site *site, const char *call);
 
 /* Runs handlers of messages that are here; true if any ran. */
 bool wtl_am_poll(wtl_pe *self);
+
+/* For the network's home (fabric/net.h): what arrives for `pe`, a wtl_pe. */
+bool wtl_am_far_message(void *pe, int from, wtl_net_tag tag, const void *data, size_t n, uint32_t count);
+void *wtl_am_far_room(void *pe, int from, wtl_net_tag tag, size_t n);
+void wtl_am_far_landed(void *pe, int from, wtl_net_tag tag, void *room, size_t n);
 
 /* For the network's agent: takes what may be taken by it. `am`: a PE's. */
 bool wtl_am_agents_turn(void *am);

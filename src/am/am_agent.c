@@ -1,3 +1,4 @@
+/* am_agent.c - the thread that takes turns while the program computes, and how waiting threads tell it that they do. */
 #include "am/am_agent.h"
 
 #include <pthread.h>
@@ -10,7 +11,7 @@
 #include "base/futex.h"
 #include "base/lend.h"
 #include "base/thread.h"
-#include "am/am_state.h"
+#include "am/am_run.h"
 #include "node/last_thread.h"
 
 /* As long as src/fabric/agent.c leaves the network to those who visit it; and while they sleep, until it is told. */

@@ -1,3 +1,4 @@
+/* am_handlers.c - a hash table from numbers to handlers that is read without a lock. */
 #include "am/am_handlers.h"
 
 #include <stdatomic.h>

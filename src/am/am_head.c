@@ -1,7 +1,7 @@
+/* am_head.c - publishes what this PE waits for in rings of its node, and rings the PEs whose wish has come. */
 #include "am/am_head.h"
 
-#include "am/am_held.h"
-#include "am/am_mutex.h"
+#include "am/am_wait.h"
 #include "pgas/near.h"
 
 /* What a PE waits for, in a word: the slot whose ring it is, the way, what, and a position. */
@@ -95,10 +95,8 @@ void wtl_am_watch_room(wtl_am *am, int slot)
 
 /* --- telling ------------------------------------------------------------------------------------------------------ */
 
-bool wtl_am_show_head(wtl_am *am, enum wtl_am_way way)
+bool wtl_am_show_head(wtl_am *am, enum wtl_am_way way, uint64_t position)
 {
-  uint64_t position = atomic_load_explicit(&am->position[way], memory_order_relaxed);
-  if (WTL_UNLIKELY(am->held != NULL)) position = wtl_am_held_at(am, way, position);
   if (position == am->shown[way] || (way == WTL_AM_REQUESTS && am->kept))
     return false; /* kept replies belong to them */
   am->shown[way] = position;

@@ -19,9 +19,9 @@ void wtl_am_wait_until_past(wtl_am *am, wtl_site *site, int slot, enum wtl_am_wa
 /* Who keeps replies for `slot` (-1: for nobody any more) is rung when there is room for one. */
 void wtl_am_watch_room(wtl_am *am, int slot);
 
-/* By who takes from its ring: shows how far it has come. True if others did not know yet; after a full barrier they are
- * told. */
-bool wtl_am_show_head(wtl_am *am, enum wtl_am_way way);
+/* By the thread that takes from this PE's ring: shows that it has come to `position`. True if others did not know yet;
+ * after a full barrier they are told. */
+bool wtl_am_show_head(wtl_am *am, enum wtl_am_way way, uint64_t position);
 void wtl_am_tell_waiters(wtl_am *am, enum wtl_am_way way);
 
 #endif

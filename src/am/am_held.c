@@ -1,11 +1,13 @@
+/* am_held.c - runs handlers, and keeps the list of messages that wait for theirs. */
 #include "am/am_held.h"
 
 #include <stdlib.h>
 
-#include "base/clock.h"
-#include "base/error.h"
 #include "am/am_far.h"
 #include "am/am_handlers.h"
+#include "am/am_send.h"
+#include "base/clock.h"
+#include "base/error.h"
 
 struct wtl_am_held {
   struct wtl_am_held *next;
@@ -14,6 +16,38 @@ struct wtl_am_held {
   uint64_t at;
   void *owned;
 };
+
+/* --- a handler ---------------------------------------------------------------------------------------------------- */
+
+static void call(wtl_am *am, const wtl_am_message *m, wtl_am_handler handler)
+{
+  wtl_am_thread *here = &wtl_am_here;
+  wtl_thread_profile program = wtl_thread_sites;
+  here->id = m->id;
+  here->from = m->from;
+  here->is_reply = m->is_reply;
+  here->serial = ++am->runs;
+  here->counted = m->counted;
+  here->replies = 0;
+  here->frame = __builtin_frame_address(0);
+  wtl_thread_sites = (wtl_thread_profile){am->sites, here->is_agent ? WTL_IN_AGENTS_HANDLER : WTL_IN_HANDLER};
+  here->runs = true;
+  handler(m->data, m->n, m->from, (wtl_am_token)here->serial << 32 | (uint32_t)m->from);
+  here->runs = false;
+  wtl_thread_sites = program;
+  _Atomic uint64_t *handled = &am->pe->door.handled; /* only the thread that takes counts */
+  atomic_store_explicit(handled, atomic_load_explicit(handled, memory_order_relaxed) + 1, memory_order_relaxed);
+  if (WTL_UNLIKELY(here->locks))
+    wtl_pe_fail(WTL_EXIT_USAGE, "active messages: handler %d returned while it held %d mutex%s", m->id, here->locks,
+                here->locks > 1 ? "es" : "");
+  if (WTL_LIKELY(!m->counted)) return;
+  if (m->is_reply)
+    wtl_am_count_reply(am, m->counted);
+  else
+    wtl_am_say_counted(am, m->from, m->counted, here->replies);
+}
+
+/* --- messages that wait ------------------------------------------------------------------------------------------- */
 
 static const char *way_of(const wtl_am_message *m)
 {
@@ -68,7 +102,8 @@ static bool is_same(const wtl_am_message *a, const wtl_am_message *b)
   return a->id == b->id && a->from == b->from && a->is_reply == b->is_reply;
 }
 
-bool wtl_am_is_held_up(const wtl_am *am, const wtl_am_message *m)
+/* Must a message wait although its handler is there, because an earlier one does? */
+static bool is_held_up(const wtl_am *am, const wtl_am_message *m)
 {
   const wtl_am_held *h = am->held;
   while (h && !is_same(&h->m, m)) h = h->next;
@@ -89,8 +124,8 @@ bool wtl_am_try_held(wtl_am *am)
         at = &h->next;
         continue;
       }
-      wtl_am_call(am, &h->m, handler);
-      if (!h->in_ring) wtl_am_far_handled(am, &h->m);
+      call(am, &h->m, handler);
+      if (!h->in_ring) wtl_am_far_handled(am, &h->m, true);
       if (!(*at = h->next)) am->held_end = at;
       free(h->owned);
       free(h);
@@ -101,6 +136,18 @@ bool wtl_am_try_held(wtl_am *am)
   }
   if (am->held) remind(am);
   return any;
+}
+
+bool wtl_am_run(wtl_am *am, const wtl_am_message *m)
+{
+  wtl_am_handler handler = wtl_am_handlers_find(am->handlers, m->id);
+  if (WTL_UNLIKELY(!handler)) return false;
+  if (WTL_UNLIKELY(am->held != NULL)) {
+    wtl_am_try_held(am); /* the handler may have come just now */
+    if (is_held_up(am, m)) return false;
+  }
+  call(am, m, handler);
+  return true;
 }
 
 uint64_t wtl_am_held_at(const wtl_am *am, enum wtl_am_way way, uint64_t position)
@@ -119,18 +166,12 @@ bool wtl_am_held_waits(const wtl_am *am)
   return wtl_clock_ns() >= atomic_load_explicit(&am->remind_at, memory_order_relaxed);
 }
 
-void wtl_am_held_look(wtl_am *am)
+bool wtl_am_held_look(wtl_am *am)
 {
   atomic_fetch_add_explicit(&am->attached, 1, memory_order_seq_cst);
-  if (!atomic_load_explicit(&am->n_held, memory_order_seq_cst)) return;
+  if (!atomic_load_explicit(&am->n_held, memory_order_seq_cst)) return false;
   wtl_am_wake(wtl_control_of(am->pe, am->pe->me));
-  wtl_am_take_if_any(am);
-}
-
-void wtl_am_held_end(wtl_am *am)
-{
-  atomic_store_explicit(&am->ends, true, memory_order_seq_cst);
-  wtl_am_held_look(am);
+  return true;
 }
 
 void wtl_am_held_free(wtl_am *am)

@@ -1,5 +1,5 @@
 /*
- * am_held.h - messages that came before their handler was attached: they wait for it.
+ * am_held.h - runs the handler of a message; a message that came before its handler was attached waits for it.
  *
  * Attaching does not synchronise, so a message may be early. One in a ring stays where it is, and so does the ring's
  * head: its sender's quiet waits for it, and when the ring is full who sends waits, as for any slow PE; what came later
@@ -14,14 +14,14 @@
 
 #include "am/am_state.h"
 
+/* Runs the handler of a message, and counts the end of a request or a reply. False: it must wait (wtl_am_hold). */
+bool wtl_am_run(wtl_am *am, const wtl_am_message *m);
+
 /* at: its position in the ring of its way; NULL: from another node. owned: freed when it has been handled. */
 void wtl_am_hold(wtl_am *am, const wtl_am_message *m, const uint64_t *at, void *owned);
 
 /* Handles those that may be by now; true if any. */
 bool wtl_am_try_held(wtl_am *am);
-
-/* Must a message wait although its handler is there, because an earlier one does? */
-bool wtl_am_is_held_up(const wtl_am *am, const wtl_am_message *m);
 
 /* Where the head of a ring stays because of them. */
 uint64_t wtl_am_held_at(const wtl_am *am, enum wtl_am_way way, uint64_t position);
@@ -29,11 +29,8 @@ uint64_t wtl_am_held_at(const wtl_am *am, enum wtl_am_way way, uint64_t position
 /* Any thread: is there something to do about them? */
 bool wtl_am_held_waits(const wtl_am *am);
 
-/* Any thread: a handler was attached. */
-void wtl_am_held_look(wtl_am *am);
-
-/* The PE ends: no handler will be attached any more. */
-void wtl_am_held_end(wtl_am *am);
+/* Any thread: a handler was attached, or none will be any more. True: messages wait, and are to be looked at again. */
+bool wtl_am_held_look(wtl_am *am);
 
 void wtl_am_held_free(wtl_am *am);
 

@@ -1,3 +1,4 @@
+/* am_inbox.c - a list of chunks of memory: the writer fills the last one, the reader gives back the first. */
 #include "am/am_inbox.h"
 
 #include <stdlib.h>

@@ -8,19 +8,15 @@
 #ifndef WTL_AM_AM_MUTEX_H
 #define WTL_AM_AM_MUTEX_H
 
-#include <stdint.h>
-
-#include "pgas/pe.h"
+#include "am/am_order.h"
 
 /* All zeros: free, as a static one is. */
-typedef struct wtl_am_mutex {
+struct wtl_am_mutex {
   _Atomic uintptr_t owner; /* a thread; 0: free */
   _Atomic uint32_t waiters;
   uint32_t state; /* am_mutex.c; what holds none of them is no mutex */
   uint64_t since; /* ns, where that is watched */
-} wtl_am_mutex;
-
-enum { WTL_AM_LONG_HOLD_NS = 1000000 };
+};
 
 /* `call` is named in errors: a second lock by the same thread, an unlock by another one, one that is destroyed, held or
  * no mutex, or made anew by the thread that holds it. */
@@ -29,9 +25,5 @@ void wtl_am_mutex_destroy(const char *call, wtl_am_mutex *m);
 void wtl_am_mutex_lock(wtl_pe *self, wtl_site *site, const char *call, wtl_am_mutex *m);
 bool wtl_am_mutex_trylock(wtl_pe *self, const char *call, wtl_am_mutex *m);
 void wtl_am_mutex_unlock(wtl_pe *self, const char *call, wtl_am_mutex *m);
-
-/* Waits until `ready`, for handlers: of other PEs, or of this one. Where the thread holds a mutex, and a handler wants
- * it, that has no end: after WATTLE_AM_PATIENCE it is said, once for each PE. */
-void wtl_am_wait(wtl_pe *self, wtl_site *site, bool (*ready)(void *), void *arg);
 
 #endif

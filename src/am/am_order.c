@@ -1,9 +1,9 @@
+/* am_order.c - keeps the orders in which threads take mutexes, finds circles in them, and reports. */
 #include "am/am_order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "am/am_state.h"
 
@@ -147,7 +147,6 @@ void wtl_am_order_locked(wtl_pe *self, wtl_am_mutex *m, bool waits)
   for (int i = 0; waits && order_of(am) && i < stack.n; i++) add(am->order, stack.held[i], m, handler);
   pthread_mutex_unlock(&am->lock);
   if (stack.n < DEPTH) stack.held[stack.n++] = m;
-  m->since = wtl_clock_ns();
 }
 
 void wtl_am_order_waits(wtl_pe *self, const char *call)
@@ -178,18 +177,17 @@ void wtl_am_order_forget(wtl_pe *self, const wtl_am_mutex *m)
   pthread_mutex_unlock(&am->lock);
 }
 
-void wtl_am_order_unlocks(wtl_pe *self, wtl_am_mutex *m)
+void wtl_am_order_unlocks(wtl_pe *self, wtl_am_mutex *m, uint64_t held_ns)
 {
-  uint64_t held = wtl_clock_ns() - m->since;
   for (int i = stack.n; i-- > 0;) {
     if (stack.held[i] != m) continue;
     memmove(&stack.held[i], &stack.held[i + 1], (size_t)(stack.n - i - 1) * sizeof stack.held[0]);
     stack.n--;
     break;
   }
-  if (wtl_am_here.runs && held > WTL_AM_LONG_HOLD_NS && is_news(self->am, m, NULL, wtl_am_here.id, held))
+  if (wtl_am_here.runs && held_ns > WTL_AM_LONG_HOLD_NS && is_news(self->am, m, NULL, wtl_am_here.id, held_ns))
     wtl_say("active messages: handler %d held the mutex at %p for %.3g ms; no other handler of this PE could run",
-            wtl_am_here.id, (void *)m, (double)held * 1e-6);
+            wtl_am_here.id, (void *)m, (double)held_ns * 1e-6);
 }
 
 void wtl_am_order_free(wtl_am_order *o)

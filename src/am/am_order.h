@@ -1,20 +1,28 @@
 /*
- * am_order.h - what WATTLE_AM_DEBUG reports of mutexes: some that are taken in a circle of orders, whose holders may
- * one day wait for each other; one that a handler holds for long, while no other handler of its PE can run; and one that
- * a thread holds in a call that waits for handlers. Each once for a mutex, and for the first eight mutexes of a call or
- * handler; how often it happened is said at the end.
+ * am_order.h - what WATTLE_AM_DEBUG reports of mutexes:
+ *
+ *   - mutexes that are taken in a circle of orders, so that their holders may one day wait for each other
+ *   - a mutex that a handler holds for long: no other handler of its PE can run meanwhile
+ *   - a mutex that a thread holds in a call that waits for handlers
+ *
+ * Each is reported once for a mutex, and for the first eight mutexes of a call or handler. A report at the end says how
+ * often it happened.
  */
 #ifndef WTL_AM_AM_ORDER_H
 #define WTL_AM_AM_ORDER_H
 
-#include "am/am_mutex.h"
+#include "pgas/pe.h"
 
+typedef struct wtl_am_mutex wtl_am_mutex;
 typedef struct wtl_am_order wtl_am_order;
 
-/* This thread has just taken `m`; gives it back. waits: it would have waited for it; who only tries cannot wait for
+/* A handler that holds a mutex for longer is reported. */
+enum { WTL_AM_LONG_HOLD_NS = 1000000 };
+
+/* This thread has just taken `m`; gives it back, after `held_ns`. waits: it would have waited for it; who only tries cannot wait for
  * ever. */
 void wtl_am_order_locked(wtl_pe *self, wtl_am_mutex *m, bool waits);
-void wtl_am_order_unlocks(wtl_pe *self, wtl_am_mutex *m);
+void wtl_am_order_unlocks(wtl_pe *self, wtl_am_mutex *m, uint64_t held_ns);
 
 /* This thread is in a call that waits for handlers, or may. */
 void wtl_am_order_waits(wtl_pe *self, const char *call);

@@ -1,14 +1,19 @@
-/* What this PE receives: one thread at a time takes messages and runs their handlers. */
+/*
+ * am_run.c - turns: one thread of the PE at a time takes the messages that have come, of this node and of others, and
+ * runs their handlers.
+ */
+#include "am/am_run.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/error.h"
 #include "am/am_far.h"
-#include "am/am_handlers.h"
+#include "am/am_far_receive.h"
 #include "am/am_head.h"
 #include "am/am_held.h"
-#include "am/am_state.h"
+#include "am/am_send.h"
+#include "base/clock.h"
+#include "base/error.h"
 #include "pgas/near.h"
 
 /* The head is shown when nothing more is there, and as often as this: each time costs a producer a fetch of its
@@ -18,60 +23,16 @@ enum { SLOTS_A_SHOW = WTL_AM_SLOTS / 8, UNITS_A_SHOW = WTL_AM_UNITS / 8 };
 /* Where there are several messages, the one that comes after so many is fetched from the other core meanwhile. */
 enum { SLOTS_AHEAD = 4 };
 
-#ifdef WTL_SIM
-_Static_assert(sizeof(wtl_am_thread) <= WTL_SIM_LOCAL_BYTES / 2, "a thread's own memory holds it");
-#else
-_Thread_local wtl_am_thread wtl_am_here;
-#endif
-
-/* --- a handler ---------------------------------------------------------------------------------------------------- */
-
-/* Only who has taken counts. */
-static void count(_Atomic uint64_t *n)
-{
-  atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_relaxed);
-}
-
-bool wtl_am_run(wtl_am *am, const wtl_am_message *m)
-{
-  wtl_am_handler handler = wtl_am_handlers_find(am->handlers, m->id);
-  if (WTL_UNLIKELY(!handler)) return false;
-  if (WTL_UNLIKELY(am->held != NULL)) {
-    wtl_am_try_held(am); /* the handler may have come just now */
-    if (wtl_am_is_held_up(am, m)) return false;
-  }
-  wtl_am_call(am, m, handler);
-  return true;
-}
-
-void wtl_am_call(wtl_am *am, const wtl_am_message *m, wtl_am_handler handler)
-{
-  wtl_am_thread *here = &wtl_am_here;
-  wtl_thread_profile program = wtl_thread_sites;
-  here->id = m->id;
-  here->from = m->from;
-  here->is_reply = m->is_reply;
-  here->serial = ++am->runs;
-  here->counted = m->counted;
-  here->replies = 0;
-  here->frame = __builtin_frame_address(0);
-  wtl_thread_sites = (wtl_thread_profile){am->sites, here->is_agent ? WTL_IN_AGENTS_HANDLER : WTL_IN_HANDLER};
-  here->runs = true;
-  handler(m->data, m->n, m->from, (wtl_am_token)here->serial << 32 | (uint32_t)m->from);
-  here->runs = false;
-  wtl_thread_sites = program;
-  count(&am->pe->door.handled);
-  if (WTL_UNLIKELY(here->locks))
-    wtl_pe_fail(WTL_EXIT_USAGE, "active messages: handler %d returned while it held %d mutex%s", m->id, here->locks,
-                here->locks > 1 ? "es" : "");
-  if (WTL_LIKELY(!m->counted)) return;
-  if (m->is_reply)
-    wtl_am_count_reply(am, m->counted);
-  else
-    wtl_am_say_counted(am, m->from, m->counted, here->replies);
-}
-
 /* --- messages in the rings ---------------------------------------------------------------------------------------- */
+
+/* A message of which pieces have come. */
+struct wtl_am_whole {
+  struct wtl_am_whole *next;
+  uint64_t serial, got, total;
+  uint16_t from;
+  uint8_t way;
+  _Alignas(16) char data[];
+};
 
 static wtl_am_whole *whole_of(wtl_am *am, const wtl_am_slot *s, const wtl_am_piece *piece, enum wtl_am_way way)
 {
@@ -134,6 +95,13 @@ static void take_slot(wtl_am *am, wtl_am_slot *s, uint64_t at, enum wtl_am_way w
   }
 }
 
+/* Shows how far a ring was read: not past messages that are held. */
+static bool show_head(wtl_am *am, enum wtl_am_way way)
+{
+  uint64_t position = atomic_load_explicit(&am->position[way], memory_order_relaxed);
+  return wtl_am_show_head(am, way, WTL_UNLIKELY(am->held != NULL) ? wtl_am_held_at(am, way, position) : position);
+}
+
 static bool take_ring(wtl_am *am, enum wtl_am_way way)
 {
   wtl_am_ring *r = &am->mine[way];
@@ -148,7 +116,7 @@ static bool take_ring(wtl_am *am, enum wtl_am_way way)
     atomic_store_explicit(&am->position[way], at, memory_order_relaxed);
     if (((uint32_t)at - (uint32_t)am->shown[way] >= SLOTS_A_SHOW ||
          (uint32_t)(at >> 32) - (uint32_t)(am->shown[way] >> 32) >= UNITS_A_SHOW) &&
-        wtl_am_show_head(am, way)) {
+        show_head(am, way)) {
       wtl_fence();
       wtl_am_tell_waiters(am, way);
     }
@@ -161,17 +129,6 @@ static bool take_ring(wtl_am *am, enum wtl_am_way way)
 static bool is_there(wtl_am *am, enum wtl_am_way way)
 {
   return wtl_am_peek(&am->mine[way], atomic_load_explicit(&am->position[way], memory_order_relaxed)) != NULL;
-}
-
-bool wtl_am_may_take(const wtl_am *am)
-{
-  const wtl_am_thread *here = &wtl_am_here;
-  if (here->runs) {
-    if ((const char *)__builtin_frame_address(0) > here->frame) wtl_am_refuse_in_handler("active messages");
-    return false;
-  }
-  if (here->locks) return false;
-  return am->progress == WTL_PROGRESS_AUTO || (am->progress == WTL_PROGRESS_AGENT) == here->is_agent;
 }
 
 bool wtl_am_waits(void *arg)
@@ -219,8 +176,8 @@ bool wtl_am_take(void *arg)
 #endif
   if (WTL_UNLIKELY(!am->sites)) am->sites = wtl_profile_handlers(&self->profile);
   any = take_some(am);
-  for (int way = 0; way < WTL_AM_WAYS; way++) shown[way] = wtl_am_show_head(am, (enum wtl_am_way)way);
-  count(&am->turns);
+  for (int way = 0; way < WTL_AM_WAYS; way++) shown[way] = show_head(am, (enum wtl_am_way)way);
+  atomic_store_explicit(&am->turns, atomic_load_explicit(&am->turns, memory_order_relaxed) + 1, memory_order_relaxed);
   atomic_store_explicit(&am->taken, 0, memory_order_release);
   wtl_fence(); /* one for all: the looks below must not be early */
   for (int way = 0; way < WTL_AM_WAYS; way++)
@@ -266,4 +223,9 @@ bool wtl_am_agents_turn(void *am)
 {
   wtl_am_here.is_agent = true;
   return wtl_am_take_if_any(am);
+}
+
+void wtl_am_run_free(wtl_am *am)
+{
+  for (wtl_am_whole *w = am->wholes, *next; w; w = next) next = w->next, free(w);
 }

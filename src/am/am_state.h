@@ -1,4 +1,22 @@
-/* am_state.h - what the files am*.c share. */
+/*
+ * am_state.h - the state of a PE's active messages, which the files am*.c share, and which handler this thread runs.
+ *
+ * The files of the room stand on each other in this order; each calls only files before it, and its header declares what
+ * it defines (am.h, for other rooms, has no file of its own):
+ *
+ *   am_ring, am_inbox    queues of messages, in the arena and from other nodes
+ *   am_handlers          handlers by number
+ *   am_state             this file
+ *   am_order, am_wait    what is reported of mutexes; waiting for handlers
+ *   am_head              waiting until a ring has room
+ *   am_far               to other nodes: sending, and the counts that tell what is complete
+ *   am_send              requests, replies, counters of ends, quiet
+ *   am_held              running the handler of a message, or holding the message until there is one
+ *   am_far_receive       from other nodes: what arrives, and taking it
+ *   am_run               taking turns: one thread of the PE takes messages from rings and inboxes
+ *   am_agent, am_mutex   the thread that takes turns while the program computes; mutexes that handlers may share
+ *   am_life              start and end, handlers that come and go
+ */
 #ifndef WTL_AM_AM_STATE_H
 #define WTL_AM_AM_STATE_H
 
@@ -28,29 +46,14 @@ typedef struct wtl_am_message {
   size_t n;
 } wtl_am_message;
 
-typedef struct wtl_am_kept wtl_am_kept; /* a reply for which there was no room yet (am_send.c) */
-
-/* A message of which pieces have come. */
-typedef struct wtl_am_whole {
-  struct wtl_am_whole *next;
-  uint64_t serial, got, total;
-  uint16_t from;
-  uint8_t way;
-  _Alignas(16) char data[];
-} wtl_am_whole;
-
-/* Who counts the end of a request. */
-typedef struct wtl_am_counter {
-  uint64_t *done;
-  uint32_t replies; /* sent, less those that were handled here: they may come before who says how many there are */
-  bool is_told;     /* how many */
-  uint32_t next;    /* of the free ones */
-} wtl_am_counter;
-
-typedef struct wtl_am_held wtl_am_held;
-typedef struct wtl_am_handlers wtl_am_handlers;
 typedef struct wtl_am_agent wtl_am_agent;
+typedef struct wtl_am_counter wtl_am_counter; /* counts the end of a request (am_send.c) */
 typedef struct wtl_am_far wtl_am_far;
+typedef struct wtl_am_handlers wtl_am_handlers;
+typedef struct wtl_am_held wtl_am_held;
+typedef struct wtl_am_kept wtl_am_kept; /* a reply for which there was no room yet (am_send.c) */
+typedef struct wtl_am_order wtl_am_order;
+typedef struct wtl_am_whole wtl_am_whole; /* a message of which pieces have come (am_run.c) */
 
 struct wtl_am {
   wtl_pe *pe;
@@ -81,7 +84,7 @@ struct wtl_am {
   wtl_am_handlers *_Atomic handlers;
   wtl_am_counter *counters; /* by number, from 1 */
   uint32_t n_counters, free_counter;
-  struct wtl_am_order *order;   /* WATTLE_AM_DEBUG's */
+  wtl_am_order *order;          /* WATTLE_AM_DEBUG's */
   _Atomic bool told_of_locks;   /* that a thread which holds a mutex waits for long */
   _Atomic bool told_of_handler; /* that a handler waits for a mutex for long */
   _Atomic(wtl_am_agent *) agent;
@@ -112,25 +115,17 @@ static inline wtl_am_ring *wtl_am_ring_of(const wtl_am *am, int slot, enum wtl_a
   return &am->rings[(size_t)slot * WTL_AM_WAYS + way];
 }
 
-/* am_run.c: may this thread run handlers? Not one that runs one already, or holds what a handler may want. */
-bool wtl_am_may_take(const wtl_am *am);
-/* am_run.c: is there something that this thread may do; then does it, unless another thread does. */
-bool wtl_am_waits(void *am);
-bool wtl_am_take(void *am);
-bool wtl_am_take_if_any(wtl_am *am);
-/* am_run.c: returns when the messages that another thread takes at the moment, if one does, have been handled. */
-void wtl_am_wait_for_turn(wtl_am *am, wtl_site *site);
-/* Runs the handler of a message; false: it must wait for it (wtl_am_hold). */
-bool wtl_am_run(wtl_am *am, const wtl_am_message *m);
-void wtl_am_call(wtl_am *am, const wtl_am_message *m, wtl_am_handler handler);
-/* am.c: a request of that number is done, and so many replies are on their way: its sender counts it. */
-void wtl_am_say_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies);
-/* am.c: sends what was kept; true if any of it left. */
-bool wtl_am_send_kept(wtl_am *am);
-/* am.c: a counted request of this PE's is done and had so many replies; one of its replies has been handled. It is
- * counted when both are true of all: replies may be overtaken. A number that is nobody's is passed over. */
-void wtl_am_count(wtl_am *am, uint32_t counted, uint32_t replies);
-void wtl_am_count_reply(wtl_am *am, uint32_t counted);
+/* May this thread run handlers? Not one that runs one already, or holds a mutex, which a handler may want. */
+static inline bool wtl_am_may_take(const wtl_am *am)
+{
+  const wtl_am_thread *here = &wtl_am_here;
+  if (here->runs) {
+    if ((const char *)__builtin_frame_address(0) > here->frame) wtl_am_refuse_in_handler("active messages");
+    return false;
+  }
+  if (here->locks) return false;
+  return am->progress == WTL_PROGRESS_AUTO || (am->progress == WTL_PROGRESS_AGENT) == here->is_agent;
+}
 
 /* Before a message is shown: who waits looks for messages from now on. Sequentially consistent, so that who is shown
  * the message is shown this, too, even where another sender has stored it. */

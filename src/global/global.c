@@ -1,7 +1,7 @@
 /* global.c - operations on the global memory of PEs of other nodes, and their order. */
 #include "global/global.h"
 
-#include "am/am_far.h"
+#include "am/am.h"
 #include "pgas/rma.h"
 
 char *wtl_global_region(const wtl_pe *self, uint64_t *n)
@@ -19,7 +19,7 @@ static void complete_packed(wtl_pe *self, wtl_site *site, int pe)
   wtl_global *g = self->global;
   uint32_t sent = atomic_load_explicit(&g->packed[pe], memory_order_relaxed);
   if (sent == atomic_load_explicit(&g->completed[pe], memory_order_relaxed)) return;
-  wtl_am_far_quiet(self->am, site, pe);
+  wtl_am_pe_quiet(self, site, pe);
   atomic_store_explicit(&g->completed[pe], sent, memory_order_relaxed);
 }
 

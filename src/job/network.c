@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "am/am_far.h"
+#include "am/am.h"
 #include "base/error.h"
 #include "fabric/agent.h"
 #include "fabric/net.h"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "am/am_order.h"
+#include "am/am_wait.h"
 #include "pgas/near.h"
 
 enum { PLACE_BITS = 10, BUSY = 1 };

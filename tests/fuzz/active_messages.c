@@ -11,8 +11,9 @@
 #include "net/post.h"
 #include "net/records.h"
 #include "am/am_agent.h"
-#include "am/am_far.h"
 #include "am/am_order.h"
+#include "am/am_run.h"
+#include "am/am_wait.h"
 #include "global/packed.c"
 #include "profile/caller.h"
 
@@ -288,7 +289,7 @@ static void a_message_arrives(fuzz_input *in)
   static pack p;
   static char payload[2 * MOST];
   int id = ids[fuzz_below(in, sizeof ids / sizeof *ids)];
-  uint32_t kind = (uint32_t)fuzz_below(in, 9); /* of am_far.c */
+  uint32_t kind = (uint32_t)fuzz_below(in, 9); /* of am_far.h */
   uint64_t a = OFTEN(in, 0, STATICS - 4, STATICS, STATICS + HEAP, 1), b = OFTEN(in, 0, 1, 2) << 32 | (uint32_t)id;
   memset(payload, 0, sizeof payload);
   size_t n = a_payload(in, id, payload);

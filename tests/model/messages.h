@@ -1,5 +1,5 @@
 /*
- * messages.h - active messages on a node (src/am/am.c, am_head.c, am_run.c, am_agent.c, am_mutex.c), and the waits
+ * messages.h - active messages on a node (src/am/am_send.c, am_head.c, am_run.c, am_agent.c, am_mutex.c), and the waits
  * that take them (src/wait/door.c), as steps.
  *
  * Each function is named as the C function it stands for and has its lines in its order. One PE receives. Its ring has

@@ -1,0 +1,141 @@
+/* am_life.c - active messages of a PE from its start to its end, and handlers that come and go. */
+#include <stdlib.h>
+
+#include "am/am_agent.h"
+#include "am/am_far.h"
+#include "am/am_handlers.h"
+#include "am/am_held.h"
+#include "am/am_order.h"
+#include "am/am_run.h"
+#include "am/am_send.h"
+#include "am/am_state.h"
+#include "base/clock.h"
+#include "base/error.h"
+
+/* A handler makes call number `call`, to `pe`, or has left by longjmp. What stays on its PE waits for nobody. */
+static void in_handler(uint32_t call, int pe)
+{
+  const wtl_call_info *info = wtl_record_call(&wtl_self->record, call);
+  bool left = (const char *)__builtin_frame_address(0) > wtl_am_here.frame;
+  bool may =
+      info->in_handler == WTL_IN_HANDLERS || (info->in_handler == WTL_TO_ITSELF_IN_HANDLERS && pe == wtl_self->me);
+  if (left || !may) wtl_am_refuse_in_handler(info->name);
+}
+
+/* --- life --------------------------------------------------------------------------------------------------------- */
+
+size_t wtl_am_ring_bytes(int n_local)
+{
+  return (size_t)n_local * WTL_AM_WAYS * sizeof(wtl_am_ring);
+}
+
+void wtl_am_start(wtl_pe *self, char *rings)
+{
+  wtl_am *am = calloc(1, sizeof *am);
+  if (!am) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for active messages");
+  am->pe = self;
+  am->rings = (wtl_am_ring *)(void *)rings;
+  am->mine = wtl_am_ring_of(am, self->slot, 0);
+  am->progress = (enum wtl_am_progress)self->settings.progress.number;
+  am->moment = (uint64_t)(WTL_AM_MOMENT_NS / wtl_clock_ns_per_tick());
+  am->kept_end = &am->kept;
+  am->held_end = &am->held;
+  pthread_mutex_init(&am->lock, NULL);
+  self->am = am;
+  self->profile.in_handler = in_handler;
+  self->door.mail = (wtl_mail){.of = am, .waits = wtl_am_waits, .take = wtl_am_take};
+  wtl_am_agent_is_told(&self->door.mail);
+}
+
+/* Messages that wait for a handler are looked at once more. */
+static void look_again(wtl_am *am)
+{
+  if (wtl_am_held_look(am)) wtl_am_take_if_any(am);
+}
+
+void wtl_am_end(wtl_pe *self)
+{
+  atomic_store_explicit(&self->am->ends, true, memory_order_seq_cst);
+  look_again(self->am);
+}
+
+void wtl_am_stop(wtl_pe *self)
+{
+  self->door.mail = (wtl_mail){0};
+  if (self->am->agent) wtl_am_agent_stop(self->am->agent);
+  self->am->agent = NULL;
+}
+
+void wtl_am_free(wtl_pe *self)
+{
+  wtl_am *am = self->am;
+  wtl_am_far_free(am);
+  wtl_am_held_free(am);
+  wtl_am_order_free(am->order);
+  wtl_am_handlers_free(am->handlers);
+  wtl_am_run_free(am);
+  wtl_am_send_free(am);
+  pthread_mutex_destroy(&am->lock);
+  free(am);
+  self->am = NULL;
+}
+
+/* --- handlers ----------------------------------------------------------------------------------------------------- */
+
+/* In the place of a handler that was detached: who sends to that is not early but late. */
+static void is_detached(void *buf, size_t n, int pe, wtl_am_token token)
+{
+  const wtl_am_thread *now = &wtl_am_here;
+  (void)buf, (void)n, (void)token;
+  wtl_pe_fail(WTL_EXIT_USAGE, "active messages: a %s from PE %d is for handler %d, which this PE has detached",
+              now->is_reply ? "reply" : "request", pe, now->id);
+}
+
+static void set_handler(wtl_pe *self, const char *call, int id, wtl_am_handler handler)
+{
+  wtl_am *am = self->am;
+  pthread_mutex_lock(&am->lock);
+  if (!handler) {
+    if (wtl_am_handlers_find(am->handlers, id)) wtl_am_handlers_set(&am->handlers, id, is_detached);
+  } else if (!wtl_am_handlers_set(&am->handlers, id, handler))
+    wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for handler %d", call, id);
+#ifndef WTL_SIM /* there the network's agent runs handlers (wtl_am_agents_turn): no message comes any other way */
+  bool is_served = id >= WTL_AM_FIRST_ID || am->progress == WTL_PROGRESS_AGENT;
+  if (!am->agent && handler && is_served && am->progress != WTL_PROGRESS_CALLER) {
+    char error[256];
+    am->agent = wtl_am_agent_start(am, error, sizeof error);
+    if (!am->agent) wtl_pe_fail(WTL_EXIT_OSERR, "%s: %s", call, error);
+  }
+#endif
+  pthread_mutex_unlock(&am->lock);
+}
+
+void wtl_am_serve(wtl_pe *self)
+{
+  wtl_am *am = self->am;
+  if (am->progress == WTL_PROGRESS_CALLER) am->progress = WTL_PROGRESS_AUTO;
+}
+
+void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handler)
+{
+  set_handler(self, call, id, handler);
+  look_again(self->am);
+}
+
+void wtl_am_detach(wtl_pe *self, wtl_site *site, const char *call, int id)
+{
+  set_handler(self, call, id, NULL);
+  if (!wtl_am_here.locks) wtl_am_wait_for_turn(self->am, site);
+}
+
+/* --- polling ------------------------------------------------------------------------------------------------------- */
+
+bool wtl_am_poll(wtl_pe *self)
+{
+  enum { TURNS = WTL_AM_SLOTS / WTL_AM_TURN }; /* as many messages as a ring holds: others may be sending on and on */
+  wtl_am *am = self->am;
+  int turns = 0;
+  if (am->agent) wtl_am_agent_visit(am->agent);
+  while (turns < TURNS && wtl_am_take_if_any(am)) turns++;
+  return turns > 0;
+}

@@ -1,0 +1,25 @@
+/* am_state.c - which handler this thread runs, and what it may therefore not do. */
+#include "am/am_state.h"
+
+#include "base/error.h"
+#include "profile/caller.h"
+
+#ifdef WTL_SIM
+_Static_assert(sizeof(wtl_am_thread) <= WTL_SIM_LOCAL_BYTES / 2, "a thread's own memory holds it");
+#else
+_Thread_local wtl_am_thread wtl_am_here;
+#endif
+
+void wtl_am_refuse_in_handler(const char *call)
+{
+  const wtl_am_thread *now = &wtl_am_here;
+  if (WTL_LIKELY(!now->runs)) return;
+  if ((const char *)__builtin_frame_address(0) > now->frame)
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: handler %d was left by longjmp; a handler must return", wtl_here(call), now->id);
+  wtl_pe_fail(
+      WTL_EXIT_USAGE,
+      "%s: called by handler %d; a handler may call shmemx_am_reply (a request's), the shmemx_am_mutex routines, what "
+      "only asks (shmem_my_pe, shmem_ptr ...), and puts, gets and atomics of the default context on its own PE, and "
+      "must return: one that was left by longjmp has not ended",
+      wtl_here(call), now->id);
+}
