@@ -1,3 +1,4 @@
+/* gauge.c - meters made of gauges: readings are summed in the background, and a figure says what lies between two marks. */
 #include "power/gauge.h"
 
 #include <errno.h>
@@ -247,15 +248,18 @@ static double watts_at_ends(const wtl_gauge *g, const wtl_point *a, const wtl_po
   return fmax(known, over_s > 0 ? joules / over_s : 0);
 }
 
-static void figure(const wtl_gauges *set, const wtl_gauge *g, double begin, double end, const wtl_point *a,
-                   const wtl_point *b, wattle_joules_t *out, double *random)
+/* What gauge `i` measured from one mark to the next. */
+static void figure(const wtl_gauges *set, size_t i, const wtl_mark *begin, const wtl_mark *end, wattle_joules_t *out,
+                   double *random)
 {
-  double interval = end - begin, joules = 1e-6 * (double)(b->uj - a->uj);
+  const wtl_gauge *g = &set->gauge[i];
+  const wtl_point *a = &begin->point[i], *b = &end->point[i];
+  double interval = end->at - begin->at, joules = 1e-6 * (double)(b->uj - a->uj);
   wtl_figure_none(out, g->domain.name, g->domain.scope, interval);
   out->nested = g->domain.nested;
   snprintf(out->source, sizeof out->source, "%s %.80s", set->kind->name, g->source);
-  if (!(b->good_at > begin) && !b->ok) return; /* not read once since the interval began */
-  double counted_s = b->covered_s - a->covered_s, unread = b->ok ? 0 : end - b->good_at;
+  if (!(b->good_at > begin->at) && !b->ok) return; /* not read once since the interval began */
+  double counted_s = b->covered_s - a->covered_s, unread = b->ok ? 0 : end->at - b->good_at;
   double missing_s = b->good_at - a->good_at - counted_s; /* where both ends were read: a little before the marks */
   out->provenance = WATTLE_MEASURED;
   out->joules = joules;
@@ -270,7 +274,6 @@ void wtl_gauges_between(void *state, const wtl_mark *a, const wtl_mark *b, const
   wtl_gauges *set = state;
   (void)did;
   pthread_mutex_lock(&set->reader->lock); /* most_w moves */
-  for (size_t i = 0; i < set->n; i++)
-    figure(set, &set->gauge[i], a->at, b->at, &a->point[i], &b->point[i], &out[i], &random[i]);
+  for (size_t i = 0; i < set->n; i++) figure(set, i, a, b, &out[i], &random[i]);
   pthread_mutex_unlock(&set->reader->lock);
 }
