@@ -1,13 +1,4 @@
-/*
- * Why a report is no false alarm. A PE says "meets" before it enters a comparison's second barrier (check/arguments.c), and leaves
- * that when all have entered it. So while PE q says that it arrives in a meeting, no PE has got beyond that meeting;
- * and a PE of the meeting that itself says that it arrives in another one has not been in q's yet, and cannot come
- * before its own is over. PEs that hold each other so in a circle will never go on. The circle is read twice: PEs that
- * said the same all the while were in it at the same time.
- *
- * Where several threads of a PE may call, another one may still come, and a PE is in several places at once: none is
- * told, and that one is late is found by what the PEs of the team have told in its room, and only said.
- */
+/* deadlock.c - tells where this PE is, and reads where the others are when it waits long (deadlock.h has the protocol). */
 #include "check/deadlock.h"
 
 #include <stdarg.h>

@@ -1,10 +1,27 @@
 /*
- * check/deadlock.h - with SHMEM_DEBUG: where each PE is, told in its rooms, and who of a team does not come because it is
- * somewhere else.
+ * deadlock.h - with SHMEM_DEBUG: which PEs of a team do not come to a collective call, and whether they ever can.
  *
- * PEs that call on unlike teams wait for each other. One that waits long for others reads where these are. If they
- * wait, by whatever way round, for this PE, or have ended, none of them can ever come: the job ends with an error that
- * names the calls and the teams. Otherwise it may be that they only come late: that is said once.
+ * DESIGN
+ *
+ * The room compares what PEs pass to a collective (arguments.c, group_arguments.c) before the call begins. A comparison
+ * is a meeting: a barrier, all read what all have told, a second barrier. A PE tells in its control data in which meeting
+ * it arrives, and that it has met, before it enters the second barrier. A PE that waits long in a meeting reads where the
+ * others are:
+ *
+ *   - they wait, directly or by way of others, for this PE in other meetings: a deadlock. The job ends with an error that
+ *     names the calls and the teams
+ *   - one of them has ended: the same
+ *   - else they may only come late, which is said once
+ *
+ * Why a report is no false alarm: a PE tells that it has met before it enters the second barrier, and leaves that when
+ * all have entered it. So while PE q tells that it arrives in a meeting, no PE has got beyond that meeting; and a PE of
+ * the meeting that tells that it arrives in another one has not been in q's yet, and cannot come before its own is over.
+ * PEs that hold each other so in a circle never go on. The circle is read twice: PEs that told the same all the while
+ * were in it at the same time.
+ *
+ * What may go wrong: where several threads of a PE may call, another one may still come, and a PE is in several places at
+ * once. Then nothing is told; that a PE is late is found by what the PEs of the team have told in its room, and only
+ * said. The checks cost two barriers a call, so they are for programs under test.
  */
 #ifndef WTL_CHECK_DEADLOCK_H
 #define WTL_CHECK_DEADLOCK_H

@@ -1,6 +1,6 @@
 /*
- * What the members of a group are about to do together, told and compared before they do it. Each tells each other one,
- * so that whoever waits sees who has not come.
+ * group_arguments.c - what the members of a group of ARMCI are about to do together: each sends it to each other one, and
+ * all compare it before they do it. So a member that waits sees which others have not come.
  */
 #include <string.h>
 

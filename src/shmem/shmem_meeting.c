@@ -1,3 +1,4 @@
+/* shmem_meeting.c - tells the other PEs what this one passes to a collective, and says where they differ. */
 #include "shmem/shmem_meeting.h"
 #include "team/wait_until.h"
 

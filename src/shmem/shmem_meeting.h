@@ -1,5 +1,5 @@
 /*
- * meeting.h - do the PEs of a collective call the same routine and pass the same? Asked with SHMEM_DEBUG, before the
+ * shmem_meeting.h - do the PEs of a collective call the same routine and pass the same? Asked with SHMEM_DEBUG, before the
  * collective begins: it takes two barriers. Without it such PEs hang or get wrong data, as in any OpenSHMEM.
  */
 #ifndef WTL_SHMEM_SHMEM_MEETING_H

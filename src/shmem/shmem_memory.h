@@ -1,5 +1,5 @@
 /*
- * memory.h - the collective calls of the symmetric heap, and thread levels.
+ * shmem_memory.h - the collective calls of the symmetric heap, and thread levels.
  */
 #ifndef WTL_SHMEM_SHMEM_MEMORY_H
 #define WTL_SHMEM_SHMEM_MEMORY_H

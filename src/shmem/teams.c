@@ -1,3 +1,4 @@
+/* teams.c - the calls of OpenSHMEM that make and end teams and contexts. */
 #include "shmem/teams.h"
 
 #include <stdlib.h>

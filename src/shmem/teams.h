@@ -1,4 +1,4 @@
-/* teams.h - the calls of OpenSHMEM that make and end teams and contexts: what they check and say, around src/pgas. */
+/* teams.h - the calls of OpenSHMEM that make and end teams and contexts: what they check and say. */
 #ifndef WTL_SHMEM_TEAMS_H
 #define WTL_SHMEM_TEAMS_H
 

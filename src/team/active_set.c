@@ -1,5 +1,6 @@
 /*
- * The barrier of an active set: dissemination over counters in the program's own symmetric memory. In round k a PE adds
+ * active_set.c - the barrier of an active set: dissemination, ceil(log2(n)) rounds of one message each (Hensgen, Finkel
+ * and Manber, 1988), over counters in the program's own symmetric memory. In round k a PE adds
  * 1 to the word k of the PE 2^k after it, waits until its own word k is not 0, and takes 1 away. So all words are 0
  * again when nobody is under way; a neighbour that is one barrier ahead has added a second 1, which stays for the next
  * one.

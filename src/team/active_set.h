@@ -1,4 +1,4 @@
-/* active.h - the words in which an active set meets: the program's pSync, of WTL_ACTIVE_WORDS longs (team.h). */
+/* active_set.h - the words in which an active set meets: the program's pSync, of WTL_ACTIVE_WORDS longs (team.h). */
 #ifndef WTL_TEAM_ACTIVE_SET_H
 #define WTL_TEAM_ACTIVE_SET_H
 

@@ -1,8 +1,14 @@
 /*
- * Three barriers. On one node, where every PE has a core: dissemination, log2(n) rounds in which PE i tells PE i+2^k
- * and hears from PE i-2^k. Where PEs outnumber cores, each round would cost everybody a turn on the core: a counter
- * that the last arrival turns over wakes all at once. On several nodes: such a counter on each, and dissemination among
- * their leaders. A team meets in its room as the world does in its control data.
+ * barrier.c - three barriers (Mellor-Crummey and Scott, "Algorithms for scalable synchronization on shared-memory
+ * multiprocessors", 1991):
+ *
+ *   - dissemination on one node where every PE has a core: ceil(log2(n)) rounds, in which PE i writes to PE i+2^k and
+ *     waits for PE i-2^k
+ *   - a central counter on one node where PEs outnumber cores: each round would cost every PE a turn on the core, and the
+ *     last arrival at a counter wakes all at once
+ *   - on several nodes a central counter on each, and dissemination among one leader a node
+ *
+ * A team meets in its room as the world does in its control data.
  */
 #include "team/barrier.h"
 

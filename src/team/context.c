@@ -1,3 +1,4 @@
+/* context.c - the table of contexts, and the counters of the active messages that each sends. */
 #include "team/context.h"
 
 #include <stdlib.h>

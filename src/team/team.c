@@ -1,3 +1,4 @@
+/* team.c - makes teams, points them to their rooms, and ends them. */
 #include "team/team.h"
 
 #include <stdlib.h>

@@ -1,12 +1,31 @@
 /*
- * team.h - teams: which PEs belong together, and where they meet.
+ * team.h - teams: which PEs belong together, and in which memory they meet.
  *
- * A team holds one of WTL_MOST_TEAMS rooms, the same on all its PEs; each PE has its own copy of a room in the arena
- * (wtl_room). A new team takes a room that all its PEs have free, as each has told the parent's. The world meets in
- * wtl_control instead, and has room 1 for what that lacks; room 0 is the team of the node's PEs. Both exist from the
- * start.
+ * DESIGN
  *
- * A handle is room and generation, so that one of a destroyed team is noticed.
+ * A team has one of WTL_MOST_TEAMS rooms, the same on all its PEs. Each PE has its own copy of each room in the arena
+ * (wtl_room): words for barriers, lines and stages for collectives. The world meets in wtl_control and has room 1 for
+ * what that lacks; room 0 is the team of the node's PEs. Both exist from the start. An active set has no room: its PEs
+ * meet in the program's pSync (active_set.c).
+ *
+ * A split (team_split.c) finds a room that all PEs of the new team have free:
+ *
+ *   each PE of the parent writes its free rooms, what it asks for and its node into its own copy of the parent's room
+ *   a barrier of the parent
+ *   each PE reads the words of all the others, and takes the lowest room that is free on all members
+ *   each PE clears its copy of the new room
+ *   a barrier of the parent: from now on the new team may meet
+ *
+ * Why all members take the same room: they read the same words, which do not change between the two barriers. Why no two
+ * teams take one room: on each PE one thread at a time chooses. Where threads split several teams at once, those that may
+ * not choose say so in their words, and all PEs of their parent begin anew; the split of the lowest parent goes first, so
+ * that one of them always gets through.
+ *
+ * Why a room may be used again: wtl_team_part is a barrier after which no PE reads another's copy (barrier.h).
+ *
+ * What may go wrong: PEs that pass different values to a split are named (wtl_team_agree). A handle is room and
+ * generation, so that a handle of a destroyed team is noticed. PEs of one team that make different collective calls wait
+ * for ever; SHMEM_DEBUG finds them (check/deadlock.h).
  */
 #ifndef WTL_TEAM_TEAM_H
 #define WTL_TEAM_TEAM_H

@@ -1,10 +1,4 @@
-/*
- * How the PEs of a team that is split agree on rooms for the new ones.
- *
- * Threads of a PE may split several teams at once, and two that choose at the same time might choose the same room. So one
- * of them chooses, and the others begin anew, with all PEs of theirs: the lowest parent's of those that wait goes first, so
- * that the lowest of all gets through.
- */
+/* team_split.c - how the PEs of a team that is split agree on rooms for the new teams (team.h has the protocol). */
 #include <string.h>
 
 #include "team/team.h"

@@ -1,4 +1,4 @@
-/* Waiting on a variable that other PEs (or, for a private one, handlers) change. */
+/* wait_until.c - waiting on a variable that other PEs (or, for a private one, handlers) change. */
 #include "team/wait_until.h"
 #include "pgas/near.h"
 
