@@ -40,7 +40,6 @@
 #include <limits.h>
 
 #include "fabric/net.h"
-#include "am/am_ring.h"
 #include "pgas/pe.h"
 
 typedef struct wtl_am wtl_am; /* a PE's (am_state.h) */

@@ -61,11 +61,6 @@ typedef struct wtl_am_claim {
   uint32_t position; /* of its slot */
 } wtl_am_claim;
 
-static inline uint32_t wtl_am_units(size_t n)
-{
-  return n <= WTL_AM_INLINE ? 0 : (uint32_t)((n + WTL_CACHE_LINE - 1) / WTL_CACHE_LINE);
-}
-
 /* Positions may have wrapped, and a head that is read may be ahead of a tail that was read before it: then the place is
  * taken, and the caller looks again. */
 static inline bool wtl_am_fits(uint64_t tail, uint64_t head, uint32_t units)
@@ -91,7 +86,8 @@ enum { WTL_AM_AHEAD = 16 };
 static inline bool wtl_am_claim_place(wtl_am_ring *r, _Atomic uint64_t *known, size_t n, bool beside,
                                       wtl_am_claim *claim)
 {
-  uint32_t units = beside && n ? (uint32_t)((n + WTL_CACHE_LINE - 1) / WTL_CACHE_LINE) : wtl_am_units(n), take;
+  bool is_inside = n <= WTL_AM_INLINE && !beside;
+  uint32_t units = is_inside ? 0 : (uint32_t)((n + WTL_CACHE_LINE - 1) / WTL_CACHE_LINE), take;
   uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed), next;
   do {
     take = wtl_am_claimed(tail, units);

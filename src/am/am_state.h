@@ -23,6 +23,7 @@
 #include <pthread.h>
 
 #include "am/am.h"
+#include "am/am_ring.h"
 #ifdef WTL_SIM
 #include "sim/simulator.h"
 #endif

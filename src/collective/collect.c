@@ -28,8 +28,7 @@ static void exchange_words(const wtl_collective *c, uint64_t mine, uint64_t *wor
   wtl_pe *self = c->self;
   wtl_team *t = c->team;
   _Atomic uint32_t left = 0;
-  const wtl_collective few = {
-      .self = self, .site = c->site, .team = t, .dest = words, .source = &mine, .n = 1, .size = sizeof mine};
+  const wtl_collective few = {self, c->site, t, words, &mine, .n = 1, .size = sizeof mine};
   if (wtl_gather_flat(&few) || wtl_gather_staged(&few) || wtl_gather_two_level(&few)) return;
   *said_of(c, self->me) = mine;
   wtl_collective_barrier(c);

@@ -48,12 +48,8 @@ static const char *gather(const wtl_collective *c, size_t at, size_t total)
 {
   wtl_team *t = c->team;
   piece own = {at, wtl_collective_bytes(c)};
-  const wtl_collective words = {.self = c->self,
-                                .site = c->site,
-                                .team = t,
-                                .n = (total + sizeof(uint64_t) - 1) / sizeof(uint64_t),
-                                .size = sizeof(uint64_t),
-                                .combine = combine_by_or};
+  const size_t n = (total + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+  const wtl_collective words = {c->self, c->site, t, .n = n, .size = sizeof(uint64_t), .combine = combine_by_or};
   if (!wtl_is_two_level(c) || total == 0 || total > WTL_FAR_BYTES) return NULL;
   t->stage_epoch++;
   char *stage = wtl_stage_of(c, c->self->me);
@@ -97,8 +93,7 @@ static const int *nodes_of_all(const wtl_collective *c)
 {
   wtl_team *t = c->team;
   int32_t mine = t->node;
-  const wtl_collective nodes = {
-      .self = c->self, .site = c->site, .team = t, .source = &mine, .n = 1, .size = sizeof mine};
+  const wtl_collective nodes = {c->self, c->site, t, .source = &mine, .n = 1, .size = sizeof mine};
   if (t->node_of) return t->node_of;
   const char *all = gather_all(&nodes);
   if (!all) return NULL;

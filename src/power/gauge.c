@@ -1,4 +1,4 @@
-/* gauge.c - meters made of gauges: readings are summed in the background, and a figure says what lies between two marks. */
+/* gauge.c - reads gauges in the background, sums them, and says what lies between two marks. */
 #include "power/gauge.h"
 
 #include <errno.h>
