@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-bench build demo test soak fuzz bench install format lint docs clean distclean
+.PHONY: help deps deps-test deps-bench deps-docs build demo test soak fuzz bench install format lint docs clean distclean
 
 help: ## Show this list
 	@echo "Wattle: OpenSHMEM that spends as few joules as it can. Start with: make demo"
@@ -20,10 +20,14 @@ deps: ## Install what building and running need: Debian packages, and pinned Pyt
 
 deps-test: deps
 	@tools/apt-deps test
-	@tools/venv requirements.txt requirements-test.txt
+	@tools/venv requirements.txt requirements-test.txt requirements-docs.txt
 
 deps-bench:
 	@tools/apt-deps bench
+
+deps-docs: deps
+	@tools/apt-deps docs
+	@tools/venv requirements.txt requirements-docs.txt
 
 build: deps ## Build the libraries, oshcc, oshrun, wattle-info and the examples into build/release
 	@tools/build $(PRESET) $(JOBS)
@@ -54,8 +58,10 @@ lint: deps-test ## Check style and rules; change nothing
 	@tools/apt-deps dev
 	@tools/format --check
 
-docs: build ## Write docs/settings.md anew from the table of settings
+docs: deps-docs build ## Build the documentation site into build/site, after docs/settings.md from the table of settings
 	@.venv/bin/python tools/settings_doc.py --write
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet --strict
+	@echo "docs: open build/site/index.html"
 
 clean: ## Remove what was built
 	rm -rf build

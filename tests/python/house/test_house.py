@@ -202,7 +202,7 @@ def test_every_file_of_the_lab_begins_with_what_it_does() -> None:
 def test_every_line_of_the_package_list_names_a_package_and_a_known_section() -> None:
     lines = (ROOT / "packages" / "apt.txt").read_text(encoding="utf-8").splitlines()
     rows = [line.split()[:2] for line in lines if line and not line.startswith("#")]
-    assert {section for _, section in rows} == {"build", "run", "test", "bench", "dev"}
+    assert {section for _, section in rows} == {"build", "run", "test", "docs", "bench", "dev"}
     names = [name for name, _ in rows]
     assert len(rows) == len({tuple(row) for row in rows})
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9+.-]+", name) for name in names)
@@ -210,13 +210,14 @@ def test_every_line_of_the_package_list_names_a_package_and_a_known_section() ->
 
 def test_every_direct_dependency_is_pinned_to_one_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    names = {"run": project["dependencies"], "test": project["optional-dependencies"]["test"]}
-    run, test = pins("requirements.txt"), pins("requirements-test.txt")
-    for wanted, pinned in ((names["run"], run), (names["test"], run | test)):
+    names = {"run": project["dependencies"], **project["optional-dependencies"]}
+    run, test, docs = (pins(f"requirements{part}.txt") for part in ("", "-test", "-docs"))
+    for wanted, pinned in ((names["run"], run), (names["test"], run | test), (names["docs"], run | docs)):
         for requirement in wanted:
             name = re.split(r"[<>=~ ]", requirement)[0]
             assert name in pinned, f"{name} has no pin"
-    assert not set(run) & set(test), "a package is pinned in both files"
+    assert not set(run) & (set(test) | set(docs)), "a package is pinned in two files"
+    assert all(test[name] == docs[name] for name in set(test) & set(docs)), "a package has two versions"
 
 
 def test_the_version_is_the_same_everywhere() -> None:
