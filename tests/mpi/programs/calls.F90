@@ -449,6 +449,12 @@ contains
     call MPI_Cart_create(comm, 1, [n], [.true.], .false., a, e)
     call MPI_Neighbor_allgather(me, 1, MPI_INTEGER, in, 1, MPI_INTEGER, a, e)
     call check(in(1) == before .and. in(2) == after, 'MPI_Cart_create')
+    call MPI_Cart_sub(a, [.true.], b, e)
+    call MPI_Comm_free(b, e)
+    call MPI_Comm_free(a, e)
+    call MPI_Dist_graph_create(comm, 1, [me], [1], [after], [1], MPI_INFO_NULL, .false., a, e)
+    call MPI_Neighbor_allgather(me, 1, MPI_INTEGER, in, 1, MPI_INTEGER, a, e)
+    call check(in(1) == before, 'MPI_Dist_graph_create')
     call MPI_Comm_free(a, e)
     do i = 1, n
       index(i) = 2 * i

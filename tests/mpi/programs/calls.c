@@ -201,6 +201,14 @@ static void communicators(void)
   int in[2], out[2] = {me, me};
   TRY(MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, a));
   CHECK(in[0] == (me + n - 1) % n && in[1] == (me + 1) % n);
+  TRY(MPI_Cart_sub(a, (int[]){1}, &b));
+  MPI_Comm_size(b, &size);
+  CHECK(size == n);
+  TRY(MPI_Comm_free(&b));
+  TRY(MPI_Comm_free(&a));
+  TRY(MPI_Dist_graph_create(comm, 1, &me, (int[]){1}, (int[]){(me + 1) % n}, (int[]){1}, MPI_INFO_NULL, 0, &a));
+  TRY(MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, a));
+  CHECK(in[0] == (me + n - 1) % n);
   TRY(MPI_Comm_free(&a));
   for (int i = 0; i < n; i++) {
     index[i] = 2 * (i + 1);
@@ -290,6 +298,12 @@ int main(int argc, char **argv)
   windows();
   TRY(MPI_Buffer_detach(&detached, &size));
   CHECK(detached == buffer);
+#if MPI_VERSION >= 4
+  MPI_Count bytes;
+  TRY(MPI_Buffer_attach(buffer, sizeof buffer));
+  TRY(MPI_Buffer_detach_c(&detached, &bytes));
+  CHECK(detached == buffer && bytes == sizeof buffer);
+#endif
   TRY(MPI_Comm_free(&ring));
   TRY(MPI_Comm_free(&comm));
   if (me == 0) puts("all as it should be");
