@@ -2,45 +2,40 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import Any
 
 from wattle import units
 from wattle.html.figures import Figure, Trace, hover_text
-from wattle.pe import PE, find
-from wattle.profile import RunProfile
+from wattle.pe import PE
 from wattle.provenance import Joules, total
-from wattle.run.node_table import labels
+from wattle.run.view import View
 from wattle.sites import MergedSite
 
-# (words, colour, where it is in a PE)
+# (words, colour, which of the view's columns)
 STACK = (
-    ("compute", "--compute", lambda pe: pe.time_s["compute"]),
-    ("transfer", "--transfer", lambda pe: pe.time_s["transfer"]),
-    ("wait: spin", "--spin", lambda pe: pe.state_s["spin"]),
-    ("wait: yield", "--yield", lambda pe: pe.state_s["yield"]),
-    ("wait: asleep", "--asleep", lambda pe: pe.state_s["asleep"]),
+    ("compute", "--compute", 1),
+    ("transfer", "--transfer", 2),
+    ("wait: spin", "--spin", 3),
+    ("wait: yield", "--yield", 4),
+    ("wait: asleep", "--asleep", 5),
 )
 DOMAIN_COLOURS = ("--first", "--second", "--third", "--fourth")
 SITES_DRAWN = 12
 
 
-def figures(profile: RunProfile) -> list[Figure]:
-    found = [_time(profile)]
-    if any(figure.known for pe in profile.pes for figure in pe.joules):
-        found.append(_joules(profile))
+def figures(view: View) -> list[Figure]:
+    if not view.lines:
+        return []
+    found = [_time(view)]
+    if any(figure.known for line in view.lines for figure in line.pe.joules):
+        found.append(_joules(view))
     return found
 
 
-def _by_node(profile: RunProfile) -> list[PE]:
-    return [pe for node in profile.nodes for pe in node.pes]
-
-
-def _names(profile: RunProfile) -> list[str]:
+def _names(view: View) -> list[str]:
     """`PE 0`, or `PE 0, node1` on several nodes; in order of nodes."""
-    if len(profile.nodes) < 2:
-        return [f"PE {pe.pe}" for pe in profile.pes]
-    pairs = zip(profile.nodes, labels(profile.nodes), strict=True)
-    return [f"PE {pe.pe}, {name}" for node, name in pairs for pe in node.pes]
+    return [f"PE {line.name}, {line.node}" if view.nodes else f"PE {line.name}" for line in view.lines]
 
 
 def height(n: int) -> int:
@@ -57,18 +52,18 @@ def bars(mode: str, unit: str) -> dict[str, Any]:
     }
 
 
-def _time(profile: RunProfile) -> Figure:
+def _time(view: View) -> Figure:
     traces: list[Trace] = []
-    for name, colour, of in STACK:
-        hover = [_time_hover(pe, name, of(pe)) for pe in _by_node(profile)]
-        traces.append(bar(name, _names(profile), [of(pe) for pe in _by_node(profile)], colour, hover))
+    for name, colour, k in STACK:
+        hover = [_time_hover(line.pe, name, line.seconds[k]) for line in view.lines]
+        traces.append(bar(name, _names(view), [line.seconds[k] for line in view.lines], colour, hover))
     return Figure(
         id="time",
         title="Where the time went",
         label="Stacked bars, one a PE: compute, transfer, and waiting by stage",
         traces=traces,
         layout=bars("stack", "s"),
-        height=height(len(profile.pes)),
+        height=height(len(view.lines)),
     )
 
 
@@ -90,12 +85,12 @@ def bar(name: str, y: list[str], x: list[float | None], colour: str, hover: list
     }
 
 
-def _joules(profile: RunProfile) -> Figure:
+def _joules(view: View) -> Figure:
     traces: list[Trace] = []
-    for domain, colour in zip(profile.domains, DOMAIN_COLOURS * len(profile.domains), strict=False):
-        found = [find(pe.joules, domain) for pe in _by_node(profile)]
-        hover = [_joules_hover(name, figure) for name, figure in zip(_names(profile), found, strict=True)]
-        trace = bar(domain, _names(profile), [f.joules for f in found], colour, hover)
+    for k, (domain, colour) in enumerate(zip(view.domains, cycle(DOMAIN_COLOURS), strict=False)):
+        found = [line.joules[k] for line in view.lines]
+        hover = [_joules_hover(name, figure) for name, figure in zip(_names(view), found, strict=True)]
+        trace = bar(domain, _names(view), [f.joules for f in found], colour, hover)
         trace["error_x"] = {
             "type": "data",
             "array": [f.uncertainty for f in found],
@@ -112,7 +107,7 @@ def _joules(profile: RunProfile) -> Figure:
         label="Bars, one a PE and domain, with whiskers for the uncertainty",
         traces=traces,
         layout=bars("group", "J"),
-        height=height(len(profile.pes) * max(1, len(profile.domains)) * 2 // 3),
+        height=height(len(view.lines) * max(1, len(view.domains)) * 2 // 3),
         note="whiskers: uncertainty, about 95 %",
     )
 

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import Any
 
 from wattle import units
-from wattle.by_node import Node
 from wattle.html.figures import Figure, Trace, hover_text
 from wattle.pe import PE
 from wattle.profile import RunProfile
 from wattle.provenance import Joules
 from wattle.report.run_figures import DOMAIN_COLOURS, bar, bars, height
-from wattle.run.node_table import domains_of, labels
+from wattle.run.view import NodeLine, View
 
 NODES_SHOWN = 64
 
 
-def node_figures(profile: RunProfile) -> list[Figure]:
+def node_figures(view: View) -> list[Figure]:
     """Joules by node, PEs' share and idle stacked; none where the job had one node or no joules are known."""
-    domains = domains_of(profile)
-    if len(profile.nodes) < 2 or not domains:
+    nodes = view.nodes[:-1]
+    if not nodes or not nodes[0].figures:
         return []
-    names, traces = labels(profile.nodes), []
-    for domain, colour in zip(domains, DOMAIN_COLOURS * len(domains), strict=False):
-        traces.append(_stack(profile, names, domain, "PEs", colour))
-        traces.append(_stack(profile, names, domain, "idle", colour))
+    names, traces = [node.label for node in nodes], []
+    for k, colour in zip(range(len(nodes[0].figures)), cycle(DOMAIN_COLOURS), strict=False):
+        by_node = [node.figures[k] for node in nodes]
+        for part, found in (("PEs", [f[1] for f in by_node]), ("idle", [f[2] for f in by_node])):
+            traces.append(_stack(names, f"{by_node[0][0]}, {part}", found, colour))
+    for trace in traces[1::2]:
+        trace["opacity"] = 0.35
     return [
         Figure(
             id="joules-by-node",
@@ -38,36 +41,22 @@ def node_figures(profile: RunProfile) -> list[Figure]:
     ]
 
 
-def _stack(profile: RunProfile, names: list[str], domain: str, part: str, colour: str) -> Trace:
-    found = [node.share(domain) if part == "PEs" else node.idle(domain) for node in profile.nodes]
+def _stack(names: list[str], what: str, found: list[Joules], colour: str) -> Trace:
     hover = [
-        hover_text(name, [(f"{domain}, {part}", str(f)), ("source", f.source), ("n", "1 run")])
+        hover_text(name, [(what, str(f)), ("source", f.source), ("n", "1 run")])
         for name, f in zip(names, found, strict=True)
     ]
-    trace = bar(f"{domain}, {part}", names, [f.joules for f in found], colour, hover)
-    if part == "idle":
-        trace["opacity"] = 0.35
-    return trace
+    return bar(what, names, [f.joules for f in found], colour, hover)
 
 
-def node_rows(profile: RunProfile) -> list[dict[str, Any]]:
+def node_rows(view: View) -> list[dict[str, Any]]:
     """A row for each node and domain, then the sums over all nodes. None where the job had one node."""
-    if len(profile.nodes) < 2:
-        return []
-    domains = domains_of(profile)
-    rows = [_row(node, domains) for node in profile.nodes[:NODES_SHOWN]]
-    figures = [(d, profile.joules(d), profile.idle_joules(d), profile.node_joules(d)) for d in domains]
-    name = "all nodes" if profile.all_nodes else "these nodes"
-    return [*rows, {"host": name, "pes": units.several(len(profile.pes), "PE"), "figures": _cells(figures)}]
+    shown = [*view.nodes[:-1][:NODES_SHOWN], *view.nodes[-1:]]
+    return [{"host": node.host, "pes": node.pes, "figures": _cells(node)} for node in shown]
 
 
-def _row(node: Node, domains: list[str]) -> dict[str, Any]:
-    figures = [(d, node.share(d), node.idle(d), node.joules(d)) for d in domains]
-    return {"host": node.host, "pes": units.ranges(node.numbers), "figures": _cells(figures)}
-
-
-def _cells(figures: list[tuple[str, Joules, Joules, Joules]]) -> list[tuple[str, list[tuple[str, Joules]]]]:
-    return [(domain, [(_amount(f), f) for f in found]) for domain, *found in figures]
+def _cells(node: NodeLine) -> list[tuple[str, list[tuple[str, Joules]]]]:
+    return [(domain, [(_amount(f), f) for f in found]) for domain, *found in node.figures]
 
 
 def _amount(figure: Joules) -> str:

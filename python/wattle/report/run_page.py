@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from wattle import balance, runs, units
-from wattle.html.figures import Figure
+from wattle import runs, units
 from wattle.html.page import Page
-from wattle.manifest import Manifest
-from wattle.metrics import Spread, metrics, spread
-from wattle.pe import PE, add
-from wattle.profile import RunProfile
+from wattle.metrics import Spread
+from wattle.pe import add
 from wattle.provenance import Joules, Provenance, amount, joule_unit, significant, total
 from wattle.report import run_figures as drawn
 from wattle.report.run_nodes import network_rows, node_figures, node_rows
-from wattle.run.lost import dropped_words, readers_words, silent_hosts_words
-from wattle.run.node_table import one_machine_words
-from wattle.run.summary import node_domains
-from wattle.runs import Run
-from wattle.sites import MergedSite, merge
+from wattle.run.view import Line, View
+from wattle.run.view import view as view_of
+from wattle.sites import MergedSite
 
 SITES_SHOWN = 25
 PES_SHOWN = 64
@@ -28,67 +23,48 @@ PES_SHOWN = 64
 
 def build(directory: Path) -> Page:
     """Reads and checks the run directory and makes its page. A damaged profile is an error; a missing one is said."""
-    run = runs.load(directory)
-    profile = run.middle.profile
-    has_pes = profile is not None and bool(profile.pes)
-    sites = merge(profile) if profile is not None and has_pes else []
-    figures = _figures(profile, sites) if profile is not None and has_pes else []
+    view = view_of(runs.load(directory))
+    profile = view.profile
     return Page(
         template=Path(__file__).with_suffix(".html.j2"),
-        title=shlex.join(run.manifest.command) or "a run",
-        subtitle=f"{_how_many(run.manifest)}{_on_nodes(profile)}{run.manifest.on_cluster}{_repeated(run)}, "
-        f"{units.seconds(run.manifest.wall_s)} from start to end",
-        summary=summary(run, profile, sites),
-        record=run.manifest,
-        nav=_nav(run, profile, sites),
-        figures=figures,
+        title=view.title or "a run",
+        subtitle=f"{view.pes or 'unknown number of PEs'}{view.extent}, {view.took}",
+        summary=summary(view),
+        record=view.run.manifest,
+        nav=_nav(view),
+        figures=[*drawn.figures(view), *node_figures(view), *drawn.site_figures(view.sites)],
         content={
-            "run": run,
-            "profile": profile if has_pes else None,
-            "lost": _lost(profile, run.middle.manifest),
-            "one_machine": one_machine_words(profile) if profile is not None else "",
-            "nodes": node_rows(profile) if profile is not None else [],
+            "run": view.run,
+            "view": view,
+            "lost": _lost(view),
+            "nodes": node_rows(view),
             "network": network_rows(profile) if profile is not None else [],
-            "cards": _cards(profile) if profile is not None and has_pes else [],
-            "pes": _pe_rows(profile) if profile is not None and has_pes else [],
-            "hidden_pes": max(0, len(profile.pes) - PES_SHOWN) if profile is not None else 0,
-            "joules": _joules_rows(profile) if profile is not None and has_pes else [],
-            "balance": _balance_rows(profile) if profile is not None and has_pes else [],
-            "governed": _governed(profile) if profile is not None and has_pes else [],
-            "domains": profile.domains if profile is not None else [],
-            "sites": _site_rows(sites[:SITES_SHOWN]),
-            "hidden_sites": max(0, len(sites) - SITES_SHOWN),
-            "repeats": _repeats(run),
-            "meters": profile.meters if profile is not None and profile.meters else [(run.manifest.meter, [])],
+            "cards": _cards(view),
+            "pes": [_pe_row(line) for line in view.lines[:PES_SHOWN]],
+            "hidden_pes": max(0, len(view.lines) - PES_SHOWN),
+            "joules": _joules_rows(view),
+            "balance": _balance_rows(view),
+            "sites": _site_rows(view.sites[:SITES_SHOWN]),
+            "hidden_sites": max(0, len(view.sites) - SITES_SHOWN),
+            "repeats": [_repeat_row(label, found) for label, found in view.repeats],
+            "meters": view.meters or [(view.run.manifest.meter, [])],
         },
     )
-
-
-def _figures(profile: RunProfile, sites: list[MergedSite]) -> list[Figure]:
-    return [*drawn.figures(profile), *node_figures(profile), *drawn.site_figures(sites)]
-
-
-def _on_nodes(profile: RunProfile | None) -> str:
-    return f" on {len(profile.nodes)} nodes" if profile is not None and len(profile.nodes) > 1 else ""
-
-
-def _repeated(run: Run) -> str:
-    return f", {units.several(len(run.samples), 'repeat')}" if run.manifest.repeats else ""
 
 
 def _share(part: float, whole: float) -> str:
     return f"{part / whole * 100:.0f} %"
 
 
-def _nav(run: Run, profile: RunProfile | None, sites: list[MergedSite]) -> list[tuple[str, str]]:
+def _nav(view: View) -> list[tuple[str, str]]:
     nav = [("summary", "Summary")]
-    if profile is not None and profile.pes:
+    if view.lines:
         nav += [("pes", "By PE"), ("joules", "Joules"), ("balance", "Balance")]
-        nav += [("nodes", "By node")] if len(profile.nodes) > 1 else []
-        nav += [("network", "Network")] if profile.network is not None else []
-    if sites:
+        nav += [("nodes", "By node")] if view.nodes else []
+        nav += [("network", "Network")] if view.profile is not None and view.profile.network is not None else []
+    if view.sites:
         nav.append(("sites", "Call sites"))
-    if run.manifest.repeats:
+    if view.repeats:
         nav.append(("repeats", "Repeats"))
     return [*nav, ("settings", "Settings"), ("method", "How measured"), ("manifest", "Manifest")]
 
@@ -96,24 +72,24 @@ def _nav(run: Run, profile: RunProfile | None, sites: list[MergedSite]) -> list[
 # ---- words ----
 
 
-def summary(run: Run, profile: RunProfile | None, sites: list[MergedSite]) -> str:
+def summary(view: View) -> str:
     """One paragraph, every number of it from the profiles."""
-    manifest = run.manifest
-    ended = f"It ended with exit code {manifest.exit_code}." if manifest.exit_code else ""
-    if profile is None:
-        return f"The program ran for {units.seconds(manifest.wall_s)}; no profile was asked for. {ended}".strip()
-    if not profile.pes:
-        return f"The program ran for {units.seconds(manifest.wall_s)}, but no PE left a profile. {ended}".strip()
-    parts = [_time_words(profile), _joules_words(profile), _site_words(sites), ended]
+    ended = f"It ended with exit code {view.exit_code}." if view.exit_code else ""
+    if not view.lines:
+        why = "no profile was asked for" if view.profile is None else "but no PE left a profile"
+        mark = ";" if view.profile is None else ","
+        return f"The program ran for {units.seconds(view.run.manifest.wall_s)}{mark} {why}. {ended}".strip()
+    parts = [_time_words(view), _joules_words(view), _site_words(view.sites), ended]
     return " ".join(p for p in parts if p)
 
 
-def _time_words(profile: RunProfile) -> str:
-    wall = profile.sum("state_s", "active")
+def _time_words(view: View) -> str:
+    profile = view.profile
     parts = {key: profile.sum("time_s", key) for key in ("compute", "transfer", "wait")}
     whole = add(parts.values())
-    text = f"{units.several(len(profile.pes), 'PE')}{_on_nodes(profile)} ran for {units.seconds(profile.wall_s)}"
-    if whole is None or whole == 0 or wall is None:
+    nodes = f" on {len(view.nodes) - 1} nodes" if view.nodes else ""
+    text = f"{units.several(len(view.lines), 'PE')}{nodes} ran for {units.seconds(profile.wall_s)}"
+    if whole is None or whole == 0 or profile.sum("state_s", "active") is None:
         return f"{text}; how that divides is not known."
     shares = ", ".join(f"{_share(value or 0, whole)} {key}" for key, value in parts.items())
     asleep, waited = profile.sum("state_s", "asleep"), parts["wait"]
@@ -121,15 +97,13 @@ def _time_words(profile: RunProfile) -> str:
     return f"{text}: {shares} of their time together{sleep}."
 
 
-def _joules_words(profile: RunProfile) -> str:
-    figures = [profile.joules(d) for d in profile.domains]
+def _joules_words(view: View) -> str:
+    figures, why = list(view.total.joules), view.profile.meter["why"]
     if not figures or any(not f.known for f in figures):
-        why = profile.meter["why"]
         return "Joules are not known" + (f": {why.rstrip('.')}." if why else ".")
     whole = total(figures)
-    why = profile.meter["why"]
     reason = f" ({why.rstrip('.')})" if why and whole.provenance is not Provenance.MEASURED else ""
-    return f"The PEs' share comes to {whole}{reason}, over {', '.join(profile.domains)}."
+    return f"The PEs' share comes to {whole}{reason}, over {', '.join(view.domains)}."
 
 
 def _site_words(sites: list[MergedSite]) -> str:
@@ -141,74 +115,64 @@ def _site_words(sites: list[MergedSite]) -> str:
     return f"The costliest call is {first.call} at {first.place.label}, {units.count(first.calls)} calls, {what}."
 
 
-def _how_many(manifest: Manifest) -> str:
-    return units.several(manifest.n_pes, "PE") if manifest.knows_n_pes else "unknown number of PEs"
-
-
-def _lost(profile: RunProfile | None, manifest: Manifest) -> list[str]:
-    if profile is None:
+def _lost(view: View) -> list[str]:
+    if view.profile is None:
         return []
-    interrupted = bool(manifest.extra.get("interrupted"))
-    lost = [f"PE {pe}: its profile is damaged ({wrong})" for pe, wrong in sorted(profile.damaged.items())]
-    why = "interrupted" if interrupted else "killed, aborted, or never initialised"
+    lost, manifest = view.lost, view.run.middle.manifest
+    found = [f"PE {pe}: its profile is damaged ({wrong})" for pe, wrong in lost.damaged.items()]
     if manifest.knows_n_pes:
-        lost += [f"PE {pe} left no profile ({why})" for pe in profile.missing]
+        found += [f"PE {pe} left no profile ({lost.why})" for pe in lost.missing]
     else:
-        lost.append(f"no PE left a profile ({why})")
-    said = (silent_hosts_words(profile, manifest), readers_words(profile), dropped_words(profile))
-    return lost + [words for words in said if words]
+        found.append(f"no PE left a profile ({lost.why})")
+    return found + [words for words in (lost.hosts, lost.readers, lost.dropped) if words]
 
 
 # ---- tables ----
 
 
-def _cards(profile: RunProfile) -> list[tuple[str, str, str]]:
+def _cards(view: View) -> list[tuple[str, str, str]]:
     """(value, what, how)."""
+    if not view.lines:
+        return []
+    profile = view.profile
     cards = [(units.seconds(profile.wall_s), "longest PE", "from init to finalize")]
-    cards.append((units.seconds(add(pe.cpu_s for pe in profile.pes)), "CPU time", "all PEs"))
-    waited, whole = (
-        profile.sum("time_s", "wait"),
-        add(profile.sum("time_s", k) for k in ("compute", "transfer", "wait")),
-    )
+    cards.append((units.seconds(view.total.seconds[-1]), "CPU time", "all PEs"))
+    waited = profile.sum("time_s", "wait")
+    whole = add(profile.sum("time_s", k) for k in ("compute", "transfer", "wait"))
     if waited is not None and whole:
         cards.append((_share(waited, whole), "of the PEs' time is waiting", units.seconds(waited)))
-    for domain in profile.domains[:2]:
-        figure = profile.joules(domain)
+    for domain, figure in list(zip(view.domains, view.total.joules, strict=True))[:2]:
         cards.append((_joules_cell(figure), f"{domain}, all PEs", str(figure.provenance)))
     return cards
 
 
-def _pe_rows(profile: RunProfile) -> list[dict[str, Any]]:
-    return [_pe_row(pe) for node in profile.nodes for pe in node.pes][:PES_SHOWN]
-
-
-def _pe_row(pe: PE) -> dict[str, Any]:
-    times = (pe.wall_s, pe.time_s["compute"], pe.time_s["transfer"])
-    waits = (pe.state_s["spin"], pe.state_s["yield"], pe.state_s["asleep"])
+def _pe_row(line: Line) -> dict[str, Any]:
+    pe = line.pe
     moved = (pe.bytes["put"], pe.bytes["get"], pe.bytes["amo"])
     return {
         "pe": pe.pe,
         "host": pe.host,
-        "cells": [units.seconds(v) for v in (*times, *waits, pe.cpu_s)] + [units.size(v) for v in moved],
+        "cells": [*map(units.seconds, line.seconds), *map(units.size, moved)],
         "sleeps": units.count(pe.sleeps),
         "rescues": pe.rescues or 0,
     }
 
 
-def _joules_rows(profile: RunProfile) -> list[dict[str, Any]]:
+def _joules_rows(view: View) -> list[dict[str, Any]]:
     """Joules by PE, then all PEs, idle and node."""
-    rows = [_joules_row(f"PE {pe.pe}", pe.joules, profile.domains) for pe in profile.pes[:PES_SHOWN]]
-    rows.append(_joules_row("all PEs", [profile.joules(d) for d in profile.domains], profile.domains))
-    node = list(dict.fromkeys(j.domain for pe in profile.pes for j in pe.node))
-    several = len(profile.nodes) > 1
-    if node:
-        idle, whole = ("idle, all nodes", "all nodes") if several else ("idle", "node")
-        rows.append(_joules_row(idle, [profile.idle_joules(d) for d in node], profile.domains))
-        rows.append(_joules_row(whole, [profile.node_joules(d) for d in node], profile.domains))
+    if not view.lines:
+        return []
+    by_number = sorted(view.lines, key=lambda line: line.pe.pe)
+    rows = [_joules_row(f"PE {line.name}", line.joules, view.domains) for line in by_number[:PES_SHOWN]]
+    rows.append(_joules_row("all PEs", view.total.joules, view.domains))
+    if view.whole:
+        idle, whole = ("idle, all nodes", "all nodes") if view.nodes else ("idle", "node")
+        rows.append(_joules_row(idle, view.idle, view.domains))
+        rows.append(_joules_row(whole, view.whole, view.domains))
     return rows
 
 
-def _joules_row(name: str, figures: list[Joules], domains: list[str]) -> dict[str, Any]:
+def _joules_row(name: str, figures: Iterable[Joules], domains: list[str]) -> dict[str, Any]:
     by_domain = {figure.domain: figure for figure in figures}
     cells = [by_domain.get(domain) for domain in domains]
     return {"name": name, "cells": [(_joules_cell(f), f) if f is not None else (units.UNKNOWN, None) for f in cells]}
@@ -221,10 +185,12 @@ def _joules_cell(figure: Joules) -> str:
     return f"{amount(figure.joules, figure.uncertainty, factor)} {unit}"
 
 
-def _balance_rows(profile: RunProfile) -> list[tuple[str, str, str, str]]:
+def _balance_rows(view: View) -> list[tuple[str, str, str, str]]:
     """(what, value, what it says, provenance), in the dissertation's words."""
-    found, intensity = balance.balance(profile), balance.intensity(profile)
-    alone = "one PE waits for nobody" if profile.n_pes == 1 else "PEs left no profile"
+    if not view.lines:
+        return []
+    found, intensity = view.balance, view.intensity
+    alone = "one PE waits for nobody" if view.profile.n_pes == 1 else "PEs left no profile"
     slack, ratio, early = (found.slack_ratio, found.compute_ratio, found.early_cores) if found else (None, None, None)
     rows = [
         ("slack ratio", None if slack is None else f"{significant(100 * slack, 3)} %", "of all PEs' time is waited"),
@@ -234,24 +200,17 @@ def _balance_rows(profile: RunProfile) -> list[tuple[str, str, str, str]]:
     said = [(name, value or units.UNKNOWN, what if value else alone, "") for name, value, what in rows]
     counted = "arithmetic for each load and store, by instructions counted" if intensity.value else intensity.why
     said.append(("CI, compute intensity", _plain(intensity.value) or units.UNKNOWN, counted, ""))
-    joules = balance.of_nodes(profile, node_domains(profile))
-    for product in balance.products(joules, profile.wall_s):
+    for product in view.products:
         value = units.UNKNOWN
         if product.value is not None:
             value = f"{amount(product.value, product.uncertainty)} {product.unit}"
         what = {"edp": "E t", "ed2p": "E t²", "e2dp": "E² t"}[product.name]
-        said.append((product.name.upper(), value, f"{what}, joules of the nodes", str(joules.provenance)))
+        said.append((product.name.upper(), value, f"{what}, joules of the nodes", str(view.node_joules.provenance)))
     return said
 
 
 def _plain(value: float | None) -> str | None:
     return None if value is None else significant(value, 3)
-
-
-def _governed(profile: RunProfile) -> list[str]:
-    """What the governor did, or in a dry run would have done."""
-    dry = balance.dry_run(profile)
-    return [words for words in (balance.governor_words(profile.pes), dry.words if dry else "") if words]
 
 
 def _site_rows(sites: list[MergedSite]) -> list[dict[str, Any]]:
@@ -272,14 +231,6 @@ def _site_rows(sites: list[MergedSite]) -> list[dict[str, Any]]:
         }
         for site in sites
     ]
-
-
-def _repeats(run: Run) -> list[dict[str, str]]:
-    """Every figure over the repeats; empty where the program ran once."""
-    if not run.manifest.repeats:
-        return []
-    profiles = [s.profile for s in run.samples if s.profile is not None]
-    return [_repeat_row(m.label, spread(m, run.samples)) for m in metrics(profiles)]
 
 
 def _repeat_row(label: str, found: Spread) -> dict[str, str]:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable
 
 from wattle import balance, units
 from wattle.console import Console, Text, plain, styled
-from wattle.manifest import Manifest
-from wattle.metrics import Spread, metrics, spread
+from wattle.metrics import Spread
 from wattle.profile import RunProfile
 from wattle.provenance import Joules, Provenance, joule_unit, significant
-from wattle.run.lost import dropped_words, readers_words, silent_hosts_words
-from wattle.run.node_table import node_table, one_machine_words
+from wattle.run.node_table import node_table
 from wattle.run.pe_tables import joules_fit, joules_table, pe_table, shown_domains
-from wattle.run.site_table import say_overrun, say_unresolved, site_table
-from wattle.run.summary import node_domains
+from wattle.run.site_table import SITES_SHOWN, site_table
+from wattle.run.view import View, overrun, unresolved
+from wattle.run.view import view as view_of
 from wattle.runs import Run
-from wattle.sites import merge
 from wattle.tables import provenance_words, table
 
 WRONG_CONFIGURATION = 78  # of the launcher and of the library, always before a program's own work
@@ -25,115 +22,98 @@ WRONG_CONFIGURATION = 78  # of the launcher and of the library, always before a 
 
 def show(run: Run, console: Console) -> None:
     """Everything a person wants to see after a run."""
+    view = view_of(run)
     console.print()
-    console.print(_headline(run), soft_wrap=True)
-    if run.manifest.repeats:
-        _show_repeats(run, console)
-    profile = run.middle.profile
+    console.print(_headline(view), soft_wrap=True)
+    if view.repeats:
+        _show_repeats(view, console)
+    profile = view.profile
     if profile is None:
         console.print("No profile was asked for, so there is nothing to show by PE or call site.")
         return
-    _show_lost(profile, run.middle.manifest, console)
-    if words := dropped_words(profile):
-        console.print(styled("[bad]Careful:[/bad] {}", words), soft_wrap=True)
+    _show_lost(view, profile, console)
+    if view.lost.dropped:
+        console.print(styled("[bad]Careful:[/bad] {}", view.lost.dropped), soft_wrap=True)
     if not profile.pes:
         return
     console.print()
-    console.print(pe_table(profile))
-    if not joules_fit(profile):
+    console.print(pe_table(view))
+    if not joules_fit(view):
         console.print()
-        console.print(joules_table(profile))
-    _show_nodes(profile, console)
-    console.print(_joules_words(profile))
-    _show_balance(profile, console)
-    sites = merge(profile)
-    if sites:
+        console.print(joules_table(view))
+    _show_nodes(view, console)
+    console.print(_joules_words(view))
+    _show_balance(view, console)
+    if view.sites:
         console.print()
-        console.print(site_table(sites, console.width))
-    say_unresolved(sites, console)
-    say_overrun(profile, console)
+        console.print(site_table(view.sites, console.width))
+    for words in unresolved(view.sites[:SITES_SHOWN]):
+        console.print(plain(words, "faint"))
+    if words := overrun(profile):
+        console.print(plain(words, "partly"))
 
 
-def _show_balance(profile: RunProfile, console: Console) -> None:
+def _show_balance(view: View, console: Console) -> None:
     """Who waited for whom, and what the governor made of it."""
-    if found := balance.balance(profile):
-        console.print(balance.words(found))
-    intensity = balance.intensity(profile)
-    if intensity.value is not None or any(pe.operations for pe in profile.pes):
+    if view.balance:
+        console.print(balance.words(view.balance))
+    intensity = view.intensity
+    if intensity.value is not None or any(line.pe.operations for line in view.lines):
         console.print(f"{intensity.words[0].upper() + intensity.words[1:]}.", soft_wrap=True)
-    edp = balance.products(balance.of_nodes(profile, node_domains(profile)), profile.wall_s)[0]
+    edp = view.products[0]
     if edp.value is not None and edp.uncertainty is not None:
         words = f"{significant(edp.value, 3)} ± {significant(edp.uncertainty, 2)} {edp.unit}"
-        console.print(
-            f"Energy x delay (EDP) of the nodes: {words}, {balance.of_nodes(profile, node_domains(profile)).provenance}"
-        )
-    if words := balance.governor_words(profile.pes):
+        console.print(f"Energy x delay (EDP) of the nodes: {words}, {view.node_joules.provenance}")
+    for words in view.governed:
         console.print(words, soft_wrap=True)
-    if dry := balance.dry_run(profile):
-        console.print(dry.words, soft_wrap=True)
 
 
-def _show_nodes(profile: RunProfile, console: Console) -> None:
+def _show_nodes(view: View, console: Console) -> None:
     """Joules of the node, or of each where there are several."""
-    if words := readers_words(profile):
-        console.print(styled("[partly]{}[/partly]", words))
-    if len(profile.nodes) > 1:
+    if view.lost.readers:
+        console.print(styled("[partly]{}[/partly]", view.lost.readers))
+    if view.nodes:
         console.print()
-        console.print(node_table(profile))
-        if words := one_machine_words(profile):
-            console.print(styled("[partly]{}[/partly]", words))
+        console.print(node_table(view))
+        if view.one_machine:
+            console.print(styled("[partly]{}[/partly]", view.one_machine))
         return
-    for domain in node_domains(profile) if shown_domains(profile) else []:
-        node, idle = profile.node_joules(domain), profile.idle_joules(domain)
-        console.print(f"Node, {domain}: {node}; of that idle: {idle}")
+    for node, idle in zip(view.whole, view.idle, strict=True) if shown_domains(view) else ():
+        console.print(f"Node, {node.domain}: {node}; of that idle: {idle}")
 
 
-def _headline(run: Run) -> Text:
-    manifest = run.manifest
-    pes = f" on {units.several(manifest.n_pes, 'PE')}" if manifest.knows_n_pes else ""
-    nodes = len(run.middle.profile.nodes) if run.middle.profile is not None else 0
-    pes += f" on {nodes} nodes" if nodes > 1 else ""
-    times = f", {units.several(len(run.samples), 'repeat')}" if manifest.repeats else ""
-    ended = "" if not manifest.exit_code else f", exit code {manifest.exit_code}"
-    took = f"{pes}{manifest.on_cluster}{times}: {units.seconds(manifest.wall_s)} from start to end{ended}"
-    return styled("[title]{}[/title]{}", shlex.join(manifest.command), took)
+def _headline(view: View) -> Text:
+    pes = f" on {view.pes}" if view.pes else ""
+    ended = "" if not view.exit_code else f", exit code {view.exit_code}"
+    return styled("[title]{}[/title]{}", view.title, f"{pes}{view.extent}: {view.took}{ended}")
 
 
-def _show_lost(profile: RunProfile, manifest: Manifest, console: Console) -> None:
+def _show_lost(view: View, profile: RunProfile, console: Console) -> None:
     """Names the PEs whose figures are not there, so that nobody takes the table for the whole job."""
-    if profile.damaged:
-        for pe, wrong in sorted(profile.damaged.items()):
-            console.print(styled("[bad]PE {}'s profile is damaged[/bad]: {}", pe, wrong))
-    if not profile.missing:
+    lost = view.lost
+    for pe, wrong in lost.damaged.items():
+        console.print(styled("[bad]PE {}'s profile is damaged[/bad]: {}", pe, wrong))
+    if not lost.missing:
         return
-    why = _why_lost(manifest)
-    if len(profile.missing) < profile.n_pes:
-        console.print(styled("[bad]No profile from PE {}[/bad] ({}).", units.ranges(profile.missing), why))
-        if words := silent_hosts_words(profile, manifest):
-            console.print(words, soft_wrap=True)
-    elif manifest.extra.get("interrupted"):
+    if len(lost.missing) < profile.n_pes:
+        console.print(styled("[bad]No profile from PE {}[/bad] ({}).", units.ranges(lost.missing), lost.why))
+        if lost.hosts:
+            console.print(lost.hosts, soft_wrap=True)
+    elif view.run.middle.manifest.extra.get("interrupted"):
         console.print(styled("[bad]Interrupted[/bad]: nothing to show by PE."))
-    elif manifest.exit_code == WRONG_CONFIGURATION:
+    elif view.run.middle.manifest.exit_code == WRONG_CONFIGURATION:
         words = styled("[bad]The program did not start[/bad], its configuration was refused: nothing to show by PE.")
         console.print(words)
     else:
-        console.print(styled("[bad]No PE left a profile[/bad] ({}): nothing to show by PE.", why))
+        console.print(styled("[bad]No PE left a profile[/bad] ({}): nothing to show by PE.", lost.why))
 
 
-def _why_lost(manifest: Manifest) -> str:
-    if manifest.extra.get("interrupted"):
-        return "interrupted"
-    killed = "killed, aborted" if manifest.exit_code else "ended without finalize"
-    unseen = ", or linked with its MPI statically" if manifest.extra.get("mpi") and not manifest.exit_code else ""
-    return f"{killed}, or never initialised{unseen}"
-
-
-def _joules_words(profile: RunProfile) -> Text:
+def _joules_words(view: View) -> Text:
     """One line on where the joules come from."""
-    meters = "; ".join(_meter_words(meter, hosts, profile) for meter, hosts in profile.meters)
+    meters = "; ".join(_meter_words(meter, hosts, view.profile) for meter, hosts in view.meters)
     meters = meters or "unknown: no PE left its node's joules"
-    source = _sources(j for pe in profile.pes for j in pe.joules)
-    words = provenance_words(j for pe in profile.pes for j in pe.joules)
+    source = _sources(j for line in view.lines for j in line.pe.joules)
+    words = provenance_words(j for line in view.lines for j in line.pe.joules)
     if words == Provenance.UNAVAILABLE:
         return plain(f"Joules are unavailable: meter {meters}.", "faint")
     return plain(
@@ -159,18 +139,17 @@ def _sources(figures: Iterable[Joules]) -> str:
     return f" by {text}" if text else ""
 
 
-def _show_repeats(run: Run, console: Console) -> None:
+def _show_repeats(view: View, console: Console) -> None:
     """Median and spread of the totals over all repeats."""
-    profiles = [s.profile for s in run.samples if s.profile is not None]
-    result = table(title=f"Over {units.several(len(run.samples), 'repeat')}")
+    result = table(title=f"Over {units.several(len(view.run.samples), 'repeat')}")
     result.add_column(styled("\nsum over PEs"), no_wrap=True)
     for name in (("", "median"), ("quartile", "range"), ("", "least"), ("", "most")):
         result.add_column(styled("{}\n{}", *name), justify="right", no_wrap=True)
-    for metric in metrics(profiles):
-        result.add_row(metric.label, *_spread_cells(spread(metric, run.samples)))
+    for label, found in view.repeats:
+        result.add_row(label, *_spread_cells(found))
     console.print()
     console.print(result)
-    words = f"Below: repeat {run.middle.directory.name}, the one with the median time."
+    words = f"Below: repeat {view.run.middle.directory.name}, the one with the median time."
     console.print(plain(words, "faint"))
 
 

@@ -1,17 +1,14 @@
-"""The table of the costliest call sites, and what has to be said of them."""
+"""The table of the costliest call sites."""
 
 from __future__ import annotations
 
 from wattle import units
-from wattle.console import Console, Text, plain, styled
-from wattle.pe import add
-from wattle.profile import RunProfile
+from wattle.console import Text, styled
 from wattle.provenance import Provenance, total
 from wattle.sites import MergedSite
 from wattle.tables import Table, provenance_words, table
 
 SITES_SHOWN = 10
-TOLERATED = 1.2  # sampled times of a PE's call sites against its own time
 WIDE = 110
 
 
@@ -49,25 +46,3 @@ def _site_cells(site: MergedSite, wide: bool) -> list[str | Text]:
         *(units.seconds(w) if w != 0 else "" for w in waits),
         figure.replace(" ± ", "±"),
     ]
-
-
-def say_unresolved(sites: list[MergedSite], console: Console) -> None:
-    """Why some sites have no file:line, each reason once."""
-    reasons = dict.fromkeys((s.place.module, s.place.why) for s in sites[:SITES_SHOWN] if s.place.why)
-    for module, why in reasons:
-        console.print(plain(f"No lines of {module or '?'}: {why}.", "faint"))
-
-
-def say_overrun(profile: RunProfile, console: Console) -> None:
-    """Short calls are timed by sample. One during which its PE lost the core stands for many calls that did not."""
-    over = []
-    for pe in profile.pes:
-        in_calls = add(site.time_s for site in pe.sites)
-        if in_calls is not None and pe.wall_s is not None and in_calls > TOLERATED * pe.wall_s:
-            over.append(pe.pe)
-    if over:
-        words = (
-            f"Call sites of PE {units.ranges(over)} add up to more than its time: short calls are timed by sample, and "
-            "a sample was interrupted. Take their time and joules for an order of magnitude."
-        )
-        console.print(plain(words, "partly"))

@@ -15,7 +15,7 @@ from wattle.by_node import Node
 from wattle.errors import DamagedFile
 from wattle.profile import RunProfile
 from wattle.report.cli import write
-from wattle.run.node_table import labels
+from wattle.run.view import labels
 
 PLOTLY = re.compile(r"<script>\s*/\*\*\s*\* plotly\.js.*?</script>", re.DOTALL)
 

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import fakes
 import pytest
-from wattle import cli, files, profile
+from wattle import cli, files
 from wattle.run import directory, pe_tables, target
+from wattle.run.view import view
 
 NOT_OURS = "is not linked to libwattle-shmem"
 
@@ -505,6 +506,6 @@ def test_of_many_pes_those_that_waited_most_and_least_are_shown(tmp_path):
     profiles = [fakes.pe_profile(0, n) | {"pe": pe} for pe in range(n)]
     for pe, one in enumerate(profiles):
         one["time_s"]["wait"] = float(pe)
-    found = profile.load(fakes.make_run(tmp_path / "r", profiles))
+    found = view(runs.load(fakes.make_run(tmp_path / "r", profiles)))
     shown = [cell for cell in pe_tables.pe_table(found).columns[0].cells if cell.isdigit()]
     assert shown == [str(pe) for pe in [*range(12), *range(28, 40)]]

@@ -1,0 +1,299 @@
+"""What there is to say of a run, worked out once. The terminal (show.py) and the page (`wattle.report`) both print it:
+they choose units and places, and compute no figure of their own."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from wattle import balance, units
+from wattle.balance import Balance, Intensity, Product
+from wattle.by_node import Node, on_one_machine
+from wattle.manifest import Manifest
+from wattle.metrics import Spread, metrics, spread
+from wattle.pe import PE, add, find
+from wattle.profile import RunProfile
+from wattle.provenance import Joules
+from wattle.runs import Run
+from wattle.sites import MergedSite, merge
+
+LABEL_WIDTH = 12
+TOLERATED = 1.2  # sampled times of a PE's call sites against its own time
+
+COLUMNS: tuple[tuple[tuple[str, str], Callable[[PE], float | None]], ...] = (
+    (("", "time"), lambda pe: pe.wall_s),
+    (("", "compute"), lambda pe: pe.time_s["compute"]),
+    (("", "transfer"), lambda pe: pe.time_s["transfer"]),
+    (("wait:", "spin"), lambda pe: pe.state_s["spin"]),
+    (("wait:", "yield"), lambda pe: pe.state_s["yield"]),
+    (("wait:", "asleep"), lambda pe: pe.state_s["asleep"]),
+    (("CPU", "time"), lambda pe: pe.cpu_s),
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A PE, or a sum over PEs. `seconds`: by COLUMNS; `joules`: by the view's domains; `pe`: of a sum None."""
+
+    name: str
+    node: str
+    seconds: tuple[float | None, ...]
+    joules: tuple[Joules, ...]
+    pe: PE | None = None
+
+
+@dataclass(frozen=True)
+class NodeLine:
+    """A node, or all of them. `figures`: (domain, its PEs' share, idle, whole)."""
+
+    label: str
+    host: str
+    pes: str
+    figures: list[tuple[str, Joules, Joules, Joules]]
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What is missing. `notes`: what else is not as it should be, as sentences."""
+
+    damaged: dict[int, str] = field(default_factory=dict)
+    missing: list[int] = field(default_factory=list)
+    why: str = ""
+    hosts: str = ""
+    readers: str = ""
+    dropped: str = ""
+
+
+@dataclass(frozen=True)
+class View:
+    """A run as it is told. `profile`: of the repeat with the median time; None where none was asked for, and all that
+    rests on it is empty then, as it is where no PE left one."""
+
+    run: Run
+    profile: RunProfile | None
+    title: str
+    pes: str  # `4 PEs`; empty where the number is not known
+    extent: str  # ` on 2 nodes, 3 repeats`
+    took: str
+    lost: Lost
+    repeats: list[tuple[str, Spread]]
+    domains: list[str] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+    total: Line | None = None
+    nodes: list[NodeLine] = field(default_factory=list)  # the sum at the end; none of a single node
+    one_machine: str = ""
+    idle: list[Joules] = field(default_factory=list)
+    whole: list[Joules] = field(default_factory=list)  # of all nodes, by domain, as idle
+    meters: list[tuple[dict[str, str], list[str]]] = field(default_factory=list)
+    balance: Balance | None = None
+    intensity: Intensity | None = None
+    products: list[Product] = field(default_factory=list)
+    node_joules: Joules | None = None
+    governed: list[str] = field(default_factory=list)
+    sites: list[MergedSite] = field(default_factory=list)
+
+    @property
+    def exit_code(self) -> int | None:
+        return self.run.manifest.exit_code
+
+
+def view(run: Run) -> View:
+    """Reads nothing more than the run: figures come from its profiles and manifests."""
+    record, profile = run.manifest, run.middle.profile
+    nodes = len(profile.nodes) if profile is not None else 0
+    extent = f" on {nodes} nodes" if nodes > 1 else ""
+    extent += record.on_cluster + (f", {units.several(len(run.samples), 'repeat')}" if record.repeats else "")
+    profiles = [s.profile for s in run.samples if s.profile is not None]
+    repeats = [(m.label, spread(m, run.samples)) for m in metrics(profiles)] if record.repeats else []
+    head = (
+        run,
+        profile,
+        shlex.join(record.command),
+        units.several(record.n_pes, "PE") if record.knows_n_pes else "",
+        extent,
+        f"{units.seconds(record.wall_s)} from start to end",
+        _lost(profile, run.middle.manifest),
+        repeats,
+    )
+    if profile is None or not profile.pes:
+        return View(*head)
+    domains = list(dict.fromkeys(j.domain for pe in profile.pes for j in pe.node))
+    joules = balance.of_nodes(profile, domains)
+    dry = balance.dry_run(profile)
+    return View(
+        *head,
+        profile.domains,
+        _lines(profile),
+        _total(profile),
+        _node_lines(profile),
+        _one_machine(profile),
+        [profile.idle_joules(d) for d in domains],
+        [profile.node_joules(d) for d in domains],
+        profile.meters,
+        balance.balance(profile),
+        balance.intensity(profile),
+        balance.products(joules, profile.wall_s),
+        joules,
+        [words for words in (balance.governor_words(profile.pes), dry.words if dry else "") if words],
+        merge(profile),
+    )
+
+
+# ---- PEs and nodes ----
+
+
+def _lines(profile: RunProfile) -> list[Line]:
+    """By node, in order of number."""
+    found = []
+    for node, label in zip(profile.nodes, labels(profile.nodes), strict=True):
+        for pe in node.pes:
+            joules = tuple(find(pe.joules, domain) for domain in profile.domains)
+            found.append(Line(str(pe.pe), label, tuple(of(pe) for _, of in COLUMNS), joules, pe))
+    return found
+
+
+def _total(profile: RunProfile) -> Line:
+    """Joules have a rule of their own: a PE without a profile makes their sum unknown."""
+    seconds = tuple(add(of(pe) for pe in profile.pes) for _, of in COLUMNS)
+    name = "all" if profile.complete else "these"
+    return Line(name, "", seconds, tuple(profile.joules(domain) for domain in profile.domains))
+
+
+def domains_of(profile: RunProfile) -> list[str]:
+    """Those of nodes or PEs with a figure to show."""
+    figures = [j for node in profile.nodes for pe in node.pes for j in (*pe.node, *pe.joules)]
+    return list(dict.fromkeys(j.domain for j in figures if j.known))
+
+
+def _node_lines(profile: RunProfile) -> list[NodeLine]:
+    if len(profile.nodes) < 2:
+        return []
+    domains, found = domains_of(profile), []
+    for node, label in zip(profile.nodes, labels(profile.nodes), strict=True):
+        figures = [(d, node.share(d), node.idle(d), node.joules(d)) for d in domains]
+        found.append(NodeLine(label, node.host, units.ranges(node.numbers), figures))
+    figures = [(d, profile.joules(d), profile.idle_joules(d), profile.node_joules(d)) for d in domains]
+    name = "all" if profile.all_nodes else "these"
+    return [*found, NodeLine(name, f"{name} nodes", units.several(len(profile.pes), "PE"), figures)]
+
+
+def labels(nodes: Sequence[Node]) -> list[str]:
+    """A short name for each node: without the domain, and without a long name's head, where that keeps them apart."""
+    for cut in (_host_alone_short, _short, lambda host: host):
+        found = [cut(node.host) for node in nodes]
+        if len(set(found)) == len(nodes):
+            return found
+    return [f"{_host_alone_short(node.host)}#{i}" for i, node in enumerate(nodes)]  # hosts of one name
+
+
+def _short(host: str) -> str:
+    return host if len(host) <= LABEL_WIDTH else "…" + host[1 - LABEL_WIDTH :]
+
+
+def _host_alone_short(host: str) -> str:
+    return _short(host.partition(".")[0])
+
+
+def _one_machine(profile: RunProfile) -> str:
+    """What has to be said where nodes are no machines of their own; empty where they are."""
+    shared = on_one_machine(profile.nodes)
+    if not shared:
+        return ""
+    names = dict(zip(map(id, profile.nodes), labels(profile.nodes), strict=True))
+    machines = Counter(node.boot_id for node in shared)
+    lists = [" and ".join(names[id(node)] for node in shared if node.boot_id == boot_id) for boot_id in machines]
+    who = "; ".join(f"{found} are one machine" for found in lists)
+    if profile.counted_twice:
+        return f"{who}: each read the machine's one sensor, so joules of several nodes are not added up."
+    return f"{who}: the model takes each node for a machine of its own, idle draw included."
+
+
+# ---- what is missing ----
+
+
+def _lost(profile: RunProfile | None, manifest: Manifest) -> Lost:
+    if profile is None:
+        return Lost()
+    hosts, readers, dropped = _silent_hosts(profile, manifest), _readers(profile), _dropped(profile)
+    return Lost(dict(sorted(profile.damaged.items())), profile.missing, _why_lost(manifest), hosts, readers, dropped)
+
+
+def _why_lost(manifest: Manifest) -> str:
+    if manifest.extra.get("interrupted"):
+        return "interrupted"
+    killed = "killed, aborted" if manifest.exit_code else "ended without finalize"
+    unseen = ", or linked with its MPI statically" if manifest.extra.get("mpi") and not manifest.exit_code else ""
+    return f"{killed}, or never initialised{unseen}"
+
+
+def _silent_hosts(profile: RunProfile, manifest: Manifest) -> str:
+    """Which of the hosts that the job was given left no profile, and what may be wrong; empty where all is well."""
+    if not (profile.missing and profile.pes and manifest.hosts):
+        return ""
+    seen = [node.host for node in profile.nodes]
+    silent = [host for host in manifest.hosts if not any(_alike(host, other) for other in seen)]
+    if not silent:
+        return ""
+    folder = profile.directory / "profile"
+    advice = f"Every host must be able to write to {folder}; give a directory on a file system they share with -o."
+    if any(not any(_alike(host, other) for host in manifest.hosts) for other in seen):  # they call themselves otherwise
+        return f"Profiles came only from {_names(seen)}; the job was given {_names(manifest.hosts)}. {advice}"
+    return f"No profile came from {_names(silent)}. {advice}"
+
+
+def _alike(host: str, other: str) -> bool:
+    """Names of one host, with or without the domain."""
+    return host == other or (host.partition(".")[0] == other.partition(".")[0] and ("." in host) != ("." in other))
+
+
+def _names(hosts: list[str]) -> str:
+    return hosts[0] if len(hosts) == 1 else f"{', '.join(hosts[:-1])} and {hosts[-1]}"
+
+
+def _readers(profile: RunProfile) -> str:
+    """Hosts whose meter several PEs say they read; empty where there are none."""
+    found = [node for node in profile.nodes if len(node.readers) > 1]
+    said = [f"PE {units.ranges(node.readers)} each read the meter of {node.host}" for node in found]
+    if not said:
+        return ""
+    return f"{'; '.join(said)}: several nodes of one name, which cannot be told apart, so their joules are not known."
+
+
+def _dropped(profile: RunProfile) -> str:
+    """How many messages the PEs refused to take; empty where none."""
+    counts = profile.network.dropped if profile.network else {}
+    said = [f"{units.count(value)} {key}" for key, value in counts.items() if value]
+    if not said:
+        return ""
+    pes = [pe.pe for pe in profile.pes if pe.network and any(pe.network.dropped.values())]
+    total = sum(value for value in counts.values() if value)
+    return (
+        f"PE {units.ranges(pes)} dropped {' and '.join(said)} message{'s' if total != 1 else ''} from the network: "
+        "something that is not of this job speaks to its ports. None was written to memory."
+    )
+
+
+# ---- call sites ----
+
+
+def unresolved(sites: Sequence[MergedSite]) -> list[str]:
+    """Why some sites have no file and line, each reason once."""
+    reasons = dict.fromkeys((s.place.module, s.place.why) for s in sites if s.place.why)
+    return [f"No lines of {module or '?'}: {why}." for module, why in reasons]
+
+
+def overrun(profile: RunProfile) -> str:
+    """Short calls are timed by sample. One during which its PE lost the core stands for many calls that did not."""
+    over = []
+    for pe in profile.pes:
+        in_calls = add(site.time_s for site in pe.sites)
+        if in_calls is not None and pe.wall_s is not None and in_calls > TOLERATED * pe.wall_s:
+            over.append(pe.pe)
+    if not over:
+        return ""
+    return (
+        f"Call sites of PE {units.ranges(over)} add up to more than its time: short calls are timed by sample, and "
+        "a sample was interrupted. Take their time and joules for an order of magnitude."
+    )
