@@ -13,7 +13,7 @@ from pathlib import Path
 
 import fakes
 import pytest
-from wattle import cli, files
+from wattle import cli, files, runs
 from wattle.run import directory, pe_tables, target
 from wattle.run.view import view
 
