@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from generators import assert_house_style, assert_same_code, written
+from generators import generate as run
 from tree import HOME, ROOT
 
-GENERATOR, TABLE = ROOT / "src/shmem/generate.py", ROOT / "src/shmem/api.toml"
+TABLE = ROOT / "src/shmem/api.toml"
 
 
 def generate(out: Path, table: Path = TABLE, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, GENERATOR, table, out, "0.1.0"]
-    return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
-
-
-def tokens(path: Path) -> list[str]:
-    """Without white space, which is all that clang-format changes, and the \\ that ends a macro's line."""
-    return path.read_text().replace("\\\n", "").split()
-
-
-def made_by(out: Path) -> list[Path]:
-    return sorted([*out.glob("generated/*.c"), *out.glob("include/**/*.h")])
+    return run(ROOT / "src/shmem/generate.py", table, out, "0.1.0", **environment)
 
 
 @pytest.fixture(scope="module")
@@ -41,17 +31,12 @@ def without_style(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.skipif(shutil.which("clang-format") is None, reason="clang-format is not installed")
 def test_generated_code_is_in_the_house_style(tmp_path: Path) -> None:
     assert generate(tmp_path).returncode == 0
-    style = f"--style=file:{ROOT / '.clang-format'}"
-    done = subprocess.run(["clang-format", "--dry-run", "-Werror", style, *made_by(tmp_path)], capture_output=True)
-    assert done.returncode == 0, done.stderr.decode()[:2000]
+    assert_house_style(written(tmp_path))
 
 
 def test_code_without_clang_format_is_the_same(without_style: Path, tmp_path: Path) -> None:
     assert generate(tmp_path).returncode == 0
-    names = [path.relative_to(tmp_path) for path in made_by(tmp_path)]
-    assert names == [path.relative_to(without_style) for path in made_by(without_style)]
-    for name in names:
-        assert "".join(tokens(tmp_path / name)) == "".join(tokens(without_style / name)), name
+    assert_same_code(tmp_path, without_style)
 
 
 def test_code_without_clang_format_has_no_line_at_the_margin(without_style: Path) -> None:
