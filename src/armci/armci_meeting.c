@@ -38,7 +38,7 @@ void armci_compare_meeting(const wtl_frame *f, wtl_group *g, bool is_barrier, si
                               [ROOT] = (uint64_t)root,
                               [CALL] = f->call};
   if (g->n == 1) return;
-  int proc = g->is_world ? wtl_team_compare(f->self, f->site, &f->self->world, mine, theirs)
+  int proc = g->is_world ? wtl_team_compare(f->self, f->site, f->self->world, mine, theirs)
                          : wtl_group_compare(f->self, f->site, g, mine, theirs);
   if (proc >= 0) refuse_unlike(f, mine, theirs, proc);
 }

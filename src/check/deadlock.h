@@ -28,6 +28,9 @@
 
 #include "team/team.h"
 
+/* A PE that has waited for another one for so many times WATTLE_PATIENCE says that it may be late. */
+enum { WTL_LATE_AFTER = 10 };
+
 /* This PE is about to wait for the others of `t`, in t->call. Where several threads of a PE may call, each would say
  * something else: nothing is said, nor when all have come. */
 void wtl_absent_arrive(wtl_pe *self, const wtl_site *site, const wtl_team *t);

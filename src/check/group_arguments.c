@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "check/deadlock.h"
 #include "global/group.h"
 #include "global/tagged.h"
 #include "profile/caller.h"

@@ -72,7 +72,7 @@ static void greatest(void *to, const void *from, size_t n)
 
 void wtl_most_of_all(wtl_pe *self, wtl_site *site, uint64_t words[], size_t n)
 {
-  const wtl_collective c = {self, site, &self->world, words, words, .n = n, .size = sizeof *words, .combine = greatest};
+  const wtl_collective c = {self, site, self->world, words, words, .n = n, .size = sizeof *words, .combine = greatest};
   if (c.team->n_nodes > 1)
     wtl_reduce_few_two_level(&c);
   else

@@ -50,7 +50,7 @@ static void exchange_starts(wtl_pe *self, wtl_site *site, wtl_global *g)
     wtl_pe_fail(WTL_EXIT_UNAVAILABLE, "global memory: there are %d PEs, and it is made for %zu at most", self->n,
                 WTL_BOUNCE_BYTES / sizeof mine);
   memcpy(g->bounce[0], &mine, sizeof mine);
-  wtl_fcollect(&(wtl_collective){self, site, &self->world, g->bounce[1], g->bounce[0], .n = 1, .size = sizeof mine});
+  wtl_fcollect(&(wtl_collective){self, site, self->world, g->bounce[1], g->bounce[0], .n = 1, .size = sizeof mine});
   memcpy(start, g->bounce[1], (size_t)self->n * sizeof mine);
   wtl_barrier(self, site);
 }

@@ -119,7 +119,7 @@ void wtl_group_barrier(wtl_pe *self, wtl_site *site, wtl_group *g)
 static wtl_collective of_world(wtl_pe *self, wtl_site *site, size_t n, size_t size)
 {
   char *const *bounce = self->global->bounce;
-  return (wtl_collective){self, site, &self->world, bounce[1], bounce[0], .n = n, .size = size};
+  return (wtl_collective){self, site, self->world, bounce[1], bounce[0], .n = n, .size = size};
 }
 
 static void broadcast_world(wtl_pe *self, wtl_site *site, char *data, size_t bytes, int root)

@@ -11,6 +11,7 @@
 #include "job/governed.h"
 #include "record/file.h"
 #include "team/barrier.h"
+#include "team/room.h"
 
 /* What went to and came from other nodes, and what was refused. */
 static void write_network(FILE *f, const void *arg)
@@ -72,7 +73,7 @@ static void split_node(wtl_pe *self, wtl_node_joules *node)
 
 static void check_closed(const wtl_pe *self, int pe, uint32_t closed_at)
 {
-  if (closed_at != self->world.epoch)
+  if (closed_at != self->world->epoch)
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s (or exit): PE %d is in another collective call; all PEs must make the same ones in the same order",
                 self->record.calls[WTL_FRONT_FIRST] ? "shmem_finalize" : "ARMCI_Finalize", pe);
@@ -83,9 +84,9 @@ static void check_closed(const wtl_pe *self, int pe, uint32_t closed_at)
  * which only the first does. */
 static void close_together(wtl_pe *self, wtl_site *site)
 {
-  const wtl_team *world = &self->world;
+  const wtl_team *world = self->world;
   uint32_t there;
-  wtl_control_of(self, self->me)->whereabouts.closed_at = self->world.epoch + 1;
+  wtl_control_of(self, self->me)->whereabouts.closed_at = self->world->epoch + 1;
   wtl_barrier(self, site);
   for (int i = 0; i < world->n_local; i++)
     check_closed(self, world->local[i], wtl_control_of(self, world->local[i])->whereabouts.closed_at);

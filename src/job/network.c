@@ -10,6 +10,7 @@
 #include "global/global.h"
 #include "job/job.h"
 #include "pgas/near.h"
+#include "team/room.h"
 
 /* --- what other nodes reach of this PE --------------------------------------------------------------------------- */
 

@@ -70,7 +70,7 @@ wtl_team *wtl_team_or_none(const wtl_frame *f, const char *name, const void *han
 
 static inline __attribute__((always_inline)) wtl_team *wtl_team_of(const wtl_frame *f, const void *handle)
 {
-  return WTL_LIKELY((uintptr_t)handle == 1) ? &f->self->world : wtl_team_named(f, "team", handle);
+  return WTL_LIKELY((uintptr_t)handle == 1) ? f->self->world : wtl_team_named(f, "team", handle);
 }
 
 /* The active set of a call; `set` has room for it. The world's set is the world's team,

@@ -68,7 +68,7 @@ static size_t agree(wtl_frame *f, const void *p, size_t bytes)
   uint64_t offset = offset_of(f->self, p), words[WORDS] = {bytes, ~(uint64_t)bytes, offset, ~offset};
   wtl_quiet(f->self, f->site);
   if (WTL_UNLIKELY(f->self->compares))
-    wtl_compare_meeting(f->self, f->site, f->call, &f->self->world, &(wtl_meeting){0});
+    wtl_compare_meeting(f->self, f->site, f->call, f->self->world, &(wtl_meeting){0});
   wtl_most_of_all(f->self, f->site, words, WORDS);
   uint64_t most = words[MOST_BYTES], least = ~words[LEAST_BYTES];
   if (f->self->check && words[MOST_OFFSET] != ~words[LEAST_OFFSET])

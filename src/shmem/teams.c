@@ -23,7 +23,7 @@ static void refuse_team(const wtl_frame *f, const char *name, const void *handle
 
 wtl_team *wtl_team_or_none(const wtl_frame *f, const char *name, const void *handle)
 {
-  wtl_team *t = handle == SHMEM_TEAM_WORLD ? &f->self->world : wtl_team_find(f->self, (uintptr_t)handle);
+  wtl_team *t = handle == SHMEM_TEAM_WORLD ? f->self->world : wtl_team_find(f->self, (uintptr_t)handle);
   if (!t && handle != SHMEM_TEAM_INVALID) refuse_team(f, name, handle);
   return t;
 }
@@ -83,7 +83,7 @@ wtl_team *wtl_active_set_of(const wtl_frame *f, wtl_team *set, int start, int lo
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: PE_start=%d, logPE_stride=%d, PE_size=%d is no active set of this job, which has PEs 0 to %d",
                 wtl_call_here(f->call), start, asked_stride, n, self->n - 1);
-  if (is_world(self, n, sync)) return &self->world;
+  if (is_world(self, n, sync)) return self->world;
   wtl_check_symmetric(f, "pSync", sync, SHMEM_SYNC_SIZE * sizeof *sync, self->me);
   wtl_check_alignment(f, "pSync", sync, sizeof *sync);
   wtl_active_set(self, set, start, 1 << log_stride, n, sync);

@@ -14,7 +14,6 @@
 
 #include "govern/governor.h"
 #include "pgas/near.h"
-#include "team/team.h"
 
 typedef struct arrival {
   _Atomic uint32_t *word;
@@ -67,7 +66,7 @@ static void disseminate(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
  */
 static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, const void *none)
 {
-  bool of_world = t == &self->world;
+  bool of_world = t == self->world;
   wtl_room *room = wtl_room_of(self, self->me, t->room);
   _Atomic uint32_t *mine = of_world ? wtl_control_of(self, self->me)->node_barrier : room->node_round;
   size_t offset = wtl_room_offset(t->room) + offsetof(wtl_room, node_round);
@@ -134,7 +133,7 @@ void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
 {
   uint32_t epoch = ++t->epoch;
   t->small_read = t->small_epoch;
-  wtl_governor *governor = t == &self->world ? self->door.governor : NULL; /* it learns from what all PEs do together */
+  wtl_governor *governor = t == self->world ? self->door.governor : NULL; /* it learns from what all PEs do together */
   if (t->n == 1) return;
   uint64_t came = wtl_meeting_begins(self, t);
   if (WTL_UNLIKELY(governor != NULL)) wtl_governor_enter_barrier(governor);
@@ -152,5 +151,5 @@ void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
 
 void wtl_barrier(wtl_pe *self, wtl_site *site)
 {
-  wtl_team_barrier(self, site, &self->world);
+  wtl_team_barrier(self, site, self->world);
 }

@@ -4,7 +4,7 @@
 #ifndef WTL_TEAM_BARRIER_H
 #define WTL_TEAM_BARRIER_H
 
-#include "pgas/pe.h"
+#include "team/room.h"
 
 /* All PEs arrive before any leaves. Orders nothing else: callers that must, quiet first. */
 void wtl_barrier(wtl_pe *self, wtl_site *site);
@@ -27,7 +27,7 @@ void wtl_team_barrier_led(wtl_pe *self, wtl_site *site, wtl_team *t, wtl_lead_fn
 /* For timelines: the PEs of a team begin to meet, and have met; 0: nobody wants to know, or it is not all PEs. */
 static inline uint64_t wtl_meeting_begins(const wtl_pe *self, const wtl_team *t)
 {
-  return WTL_UNLIKELY(self->profile.timeline_bytes != 0) && t->n == self->world.n ? wtl_ticks() : 0;
+  return WTL_UNLIKELY(self->profile.timeline_bytes != 0) && t->n == self->world->n ? wtl_ticks() : 0;
 }
 
 static inline void wtl_meeting_ends(const wtl_pe *self, const wtl_site *site, uint64_t came)

@@ -28,7 +28,7 @@ static void move_in(wtl_pe *self, wtl_team *t, int room)
 /* The world's words lie closer together. */
 static void start_world(wtl_pe *self)
 {
-  wtl_team *t = &self->world;
+  wtl_team *t = self->world = &self->teams[WTL_ROOM_OF_WORLD];
   *t = (wtl_team){.me = self->me, .n = self->n, .stride = 1};
   t->n_local = self->n_local;
   t->local_me = self->slot;
@@ -75,8 +75,6 @@ void wtl_teams_stop(wtl_pe *self)
     free(self->teams[room].node_of);
   }
   free(self->teams);
-  free(self->world.scratch);
-  free(self->world.node_of);
 }
 
 int wtl_team_number(const wtl_pe *self, const wtl_team *t, int pe)

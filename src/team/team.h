@@ -30,19 +30,10 @@
 #ifndef WTL_TEAM_TEAM_H
 #define WTL_TEAM_TEAM_H
 
-#include "pgas/pe.h"
-
-enum { WTL_ROOM_OF_NODE, WTL_ROOM_OF_WORLD, WTL_FIRST_ROOM };
+#include "team/room.h"
 
 void wtl_teams_start(wtl_pe *self);
 void wtl_teams_stop(wtl_pe *self);
-
-/* The job's number of the team's PE `i`, 0 <= i < n. */
-static inline int wtl_team_pe(const wtl_pe *self, const wtl_team *t, int i)
-{
-  int at = t->start + i * t->stride;
-  return WTL_UNLIKELY(t->of_node) ? self->boot.local_pe[at] : at;
-}
 
 /* The team's number of the job's PE `pe`; -1: it is not in the team. */
 int wtl_team_number(const wtl_pe *self, const wtl_team *t, int pe);

@@ -1,0 +1,92 @@
+/*
+ * room.h - the state of a team on one PE, and its room: the memory in the arena where the team's PEs meet (team.h).
+ */
+#ifndef WTL_TEAM_ROOM_H
+#define WTL_TEAM_ROOM_H
+
+#include "pgas/pe.h"
+
+/* Where a team meets: of each PE of the team its own, in the arena, beside the control data (team.h). */
+enum { WTL_MOST_TEAMS = 64, WTL_STAGE_BYTES = 2048, WTL_FAR_BYTES = 512, WTL_FAR_SLOTS = WTL_BARRIER_ROUNDS + 2 };
+enum { WTL_TOLD_WORDS = 9 };
+typedef struct wtl_room {
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t round[WTL_BARRIER_ROUNDS];      /* as wtl_control.barrier */
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t node_round[WTL_BARRIER_ROUNDS]; /* as wtl_control.node_barrier */
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t arrived; /* of the team's first PE of the node, as is the next */
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t epoch;
+  wtl_line small[WTL_SMALL_LINES];
+  _Alignas(WTL_CACHE_LINE) uint64_t said[4]; /* while a team is split; what collect's PEs bring */
+  uint64_t
+      told[WTL_TOLD_WORDS]; /* what a PE calls and passes; others look at the first at any time (check/arguments.c) */
+  _Atomic uint32_t far_said[2][WTL_FAR_SLOTS];             /* a leader's: two_level_reduce.c, as are far_bytes */
+  _Atomic uint32_t passed_said[WTL_SMALL_LINES];           /* of broadcasts: broadcast_binomial.c */
+  _Alignas(WTL_CACHE_LINE) char stage[2][WTL_STAGE_BYTES]; /* sources of collectives, by turns (staged.c) */
+  _Alignas(WTL_CACHE_LINE) char far_bytes[2][WTL_FAR_SLOTS][WTL_FAR_BYTES];
+  char passed[WTL_SMALL_LINES][WTL_FAR_BYTES];
+} wtl_room;
+
+enum { WTL_ROOM_OF_NODE, WTL_ROOM_OF_WORLD, WTL_FIRST_ROOM };
+
+/* Room number `room` of a PE of this node. */
+static inline wtl_room *wtl_room_of(const wtl_pe *self, int pe, int room)
+{
+  size_t index = (size_t)room * (size_t)self->n_local + (size_t)self->slot_of[pe];
+  return (wtl_room *)(void *)self->rooms + index;
+}
+
+/* For PEs of other nodes a PE's rooms are one region: where room number `room` begins in it. */
+static inline size_t wtl_room_offset(int room)
+{
+  return (size_t)room * sizeof(wtl_room);
+}
+
+/* `n` bytes at `offset` of that region, of a PE of this node; NULL: they are not in one room. */
+static inline char *wtl_room_at(const wtl_pe *self, int pe, uint64_t offset, uint64_t n)
+{
+  uint64_t room = offset / sizeof(wtl_room), at = offset % sizeof(wtl_room);
+  if (room >= WTL_MOST_TEAMS || n > sizeof(wtl_room) - at) return NULL;
+  return (char *)wtl_room_of(self, pe, (int)room) + at;
+}
+
+/* How a PE waits at a meeting of `t` until ready(arg), which becomes true by a change of `watch`. */
+typedef void (*wtl_arrival_fn)(wtl_pe *self, wtl_site *site, const wtl_team *t, wtl_watch watch, bool (*ready)(void *),
+                               void *arg);
+
+/*
+ * A team, or the active set of one call. The words of the world's, wtl_pe.world, lie in wtl_control and wtl_shared.
+ * Its PEs are `n` of the job's, or, where `of_node`, of the node's: start, start + stride, ...
+ */
+struct wtl_team {
+  int me, n;
+  int start, stride;
+  bool of_node;
+  int n_contexts; /* asked for */
+  /* Where its PEs meet: those of this node in the team's order, and the first one of each node. */
+  int n_local, local_me, n_nodes, node;
+  const int *local, *leader;
+  int room; /* -1: it has none (an active set) */
+  char *rounds, *lines;
+  size_t rounds_stride, lines_stride; /* bytes from one slot's to the next slot's */
+  _Atomic uint32_t *arrived, *released;
+  uint32_t epoch, stage_epoch;
+  uint32_t small_epoch,
+      small_read; /* small collectives (flat_tree.c, broadcast_binomial.c) so far; all PEs have read those up to the second */
+  char *scratch;    /* twice WTL_SCRATCH_BYTES, for collectives; NULL: none yet */
+  long *sync;       /* an active set's: symmetric words, WTL_ACTIVE_WORDS of them (active_set.c) */
+  int *owned;       /* what `local` and `leader` point to, where the team owns it */
+  int *node_of;     /* of each of its PEs the node, as in `leader`; NULL: nobody has asked yet */
+  uintptr_t handle; /* 0: there is no such team */
+  uint32_t generation;
+  uint64_t tellings;               /* so far (check/arguments.c) */
+  uint32_t call;                   /* in which its PEs tell */
+  wtl_arrival_fn wait_for_arrival; /* NULL: through the door and no more (check/deadlock.h sets another) */
+};
+
+/* The job's number of the team's PE `i`, 0 <= i < n. */
+static inline int wtl_team_pe(const wtl_pe *self, const wtl_team *t, int i)
+{
+  int at = t->start + i * t->stride;
+  return WTL_UNLIKELY(t->of_node) ? self->boot.local_pe[at] : at;
+}
+
+#endif
