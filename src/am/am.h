@@ -1,38 +1,38 @@
 /*
- * am.h - active messages: a request runs a handler on another PE, which may answer with a reply. What other rooms call.
+ * am.h - active messages: a request runs a handler on another PE, which may send a reply. The interface for other rooms.
  *
  * DESIGN
  *
- * Where a message waits: in its target's rings in the arena (am_ring.h), one for requests and one for replies, or, from
- * another node, in the target's inbox (am_far_receive.h).
+ * A message waits in its target's message rings in the arena (am_ring.h), one for requests and one for replies. A message
+ * from another node waits in the target's inbox (am_far_receive.h).
  *
- * Who takes it: one thread of the PE at a time, the first that looks. That is a thread that waits in any call (the door
- * looks), one that polls, or the agent (am_agent.h) while the program computes. So the handlers of a PE run one at a
- * time, in the order of each sender's messages. Only long ones from other nodes may be overtaken.
+ * One thread of the PE at a time takes messages, the first that polls. That is a thread that waits in any call (through
+ * the door), one that calls shmemx_am_poll, or the agent (am_agent.h) while the program computes. So the handlers of a PE
+ * run one at a time, in the order of each sender's messages. Only long ones from other nodes may be overtaken.
  *
- *   sender                                         target
- *   claims a place in the ring (compare-and-swap)  takes: sets `taken`, or leaves it to the thread that has
- *   fills it in, stores the place's turn           reads the place whose turn has come, runs the handler
- *   full barrier                                   the reply goes to the sender's ring of replies
- *   looks for a sleeper, rings its bell            moves the ring's head on, clears `taken`
- *                                                  full barrier; looks once more, and wakes a sleeper for what came
+ *   sender                                     target
+ *   claims a slot (compare-and-swap)           sets `taken`; another thread that has it takes the messages instead
+ *   fills it in, stores the slot's turn        reads the slot whose turn has come, runs the handler
+ *   full barrier                               the reply goes to the sender's ring of replies
+ *   loads the sleepers, rings the doorbell     advances the head of the ring, clears `taken`
+ *                                              full barrier; polls once more, and wakes a sleeper for new messages
  *
- * Why no message is forgotten: a sender that sees no sleeper has stored its message before the target's last look, and
- * one whose target is being taken from relies on that thread's last look, after its own barrier (am_run.c). tests/model
- * runs both sides in all orders.
+ * No message is forgotten. A sender that sees no sleeper has stored its message before the target's last poll. A sender
+ * that sees the messages being taken relies on that thread's last poll, which follows its barrier (am_run.c).
+ * tests/model runs both sides in all orders.
  *
- * Why there is no deadlock: a thread that waits for room runs handlers meanwhile. A reply for which there is no room is
- * kept, and no further request is taken until it has left. Replies are always taken, and their handlers send nothing.
+ * No deadlock. A thread that waits for space in a ring runs handlers meanwhile. A reply that finds no space is kept, and
+ * no further request is taken until it has left. Replies are always taken, and their handlers send nothing.
  *
- * What is complete: a ring's head passes a request when its handler has run and its reply is in its requester's ring, so
- * quiet waits for heads. Between nodes, counts tell (am_far.h). A request with a counter reports its own end (am_send.h).
+ * Completion: the head of a ring passes a request when its handler has run and its reply is in its requester's ring, so
+ * quiet waits for heads. Between nodes, counts show it (am_far.h). A request with a counter reports its own completion
+ * (am_send.h).
  *
- * Memory is bounded: a ring has a fixed size, and a PE has at most WTL_AM_WINDOW bytes on their way to a PE of another
- * node.
+ * Memory is bounded: a ring has a fixed size, and a PE has at most WTL_AM_WINDOW bytes pending to a PE of another node.
  *
- * What may go wrong: a handler that waits for a mutex stops all handlers of its PE (WATTLE_AM_DEBUG reports it,
- * am_order.h). A handler that is left by longjmp has not ended; the next call says so. A message may come before its
- * handler is attached: it waits (am_held.h), and is an error when the PE ends.
+ * Failures: a handler that waits for a mutex stops all handlers of its PE; WATTLE_AM_DEBUG reports it (am_order.h). A
+ * handler that is left by longjmp has not ended; the next call reports it. An early message waits for its handler
+ * (am_held.h), and is an error when the PE ends.
  */
 #ifndef WTL_AM_AM_H
 #define WTL_AM_AM_H
@@ -44,7 +44,6 @@
 
 typedef struct wtl_am wtl_am; /* a PE's (am_state.h) */
 
-/* What a handler needs to reply. */
 typedef uint64_t wtl_am_token; /* the requester, and which run of a handler it is for */
 
 typedef void (*wtl_am_handler)(void *buf, size_t n, int pe, wtl_am_token token);
@@ -82,7 +81,7 @@ void wtl_am_attach(wtl_pe *self, const char *call, int id, wtl_am_handler handle
  * has ended, unless this thread holds a mutex: the handler may want that. */
 void wtl_am_detach(wtl_pe *self, wtl_site *site, const char *call, int id);
 
-/* A request. What is not wanted stays 0. */
+/* A request. Members that it does not use are 0. */
 typedef struct wtl_am_request {
   const char *call; /* for reports; NULL: the runtime's own */
   int pe, id;       /* the handler `id` of PE `pe` */
@@ -111,7 +110,7 @@ void wtl_am_complete(wtl_pe *self, wtl_site *site, const char *call);
 /* Runs handlers of messages that are here; true if any ran. */
 bool wtl_am_poll(wtl_pe *self);
 
-/* For the network's home (fabric/net.h): what arrives for `pe`, a wtl_pe. */
+/* For the network's home (fabric/net.h): messages that arrive for `pe`, a wtl_pe. */
 bool wtl_am_far_message(void *pe, int from, wtl_net_tag tag, const void *data, size_t n, uint32_t count);
 void *wtl_am_far_room(void *pe, int from, wtl_net_tag tag, size_t n);
 void wtl_am_far_landed(void *pe, int from, wtl_net_tag tag, void *room, size_t n);

@@ -1,10 +1,10 @@
 /*
- * am_far.h - active messages to PEs of other nodes, and how it is known that they are complete.
+ * am_far.h - active messages to PEs of other nodes, and their completion.
  *
- * A PE counts what it sends to each other one, and asks, together with a message or in quiet, to be told when so many
- * have been handled. The answer also says how many replies are on their way. While an answer is awaited, further messages
- * are held back to travel together. Counts, not the order of arrival, tell what is complete: long messages may be
- * overtaken. (am_far_receive.h has what arrives.)
+ * A PE counts its messages to each other PE. With a message, or in quiet, it asks for an answer when so many have been
+ * handled. The answer also has the number of replies that were sent. While an answer is pending, further messages are
+ * held back and travel together. Counts, not the order of arrival, show completion, because long messages may be
+ * overtaken. (am_far_receive.h has the other direction.)
  */
 #ifndef WTL_AM_AM_FAR_H
 #define WTL_AM_AM_FAR_H
@@ -76,7 +76,7 @@ void wtl_am_far_push(wtl_am *am);
 /* A message from there has been handled; was_held: it waited for its handler (am_held.h). */
 void wtl_am_far_handled(wtl_am *am, const wtl_am_message *m, bool was_held);
 
-/* PE `pe` asks to be told when `wanted` of its requests have been handled; and tells so of this PE's (WTL_FAR_DONE). */
+/* Messages of PE `pe`: it asks for an answer when `wanted` of its requests have been handled; it answers (WTL_FAR_DONE). */
 void wtl_am_far_asked(wtl_am *am, int pe, uint32_t wanted);
 void wtl_am_far_done(wtl_am *am, int pe, const wtl_net_tag *tag);
 

@@ -7,12 +7,12 @@
  *   am_ring, am_inbox    queues of messages, in the arena and from other nodes
  *   am_handlers          handlers by number
  *   am_state             this file
- *   am_order, am_wait    what is reported of mutexes; waiting for handlers
- *   am_head              waiting until a ring has room
- *   am_far               to other nodes: sending, and the counts that tell what is complete
+ *   am_order, am_wait    reports on mutexes; waiting for handlers
+ *   am_head              waiting until a ring has space
+ *   am_far               to other nodes: sending, and the counts that show completion
  *   am_send              requests, replies, counters of ends, quiet
  *   am_held              running the handler of a message, or holding the message until there is one
- *   am_far_receive       from other nodes: what arrives, and taking it
+ *   am_far_receive       from other nodes: messages that arrive, and taking them
  *   am_run               taking turns: one thread of the PE takes messages from rings and inboxes
  *   am_agent, am_mutex   the thread that takes turns while the program computes; mutexes that handlers may share
  *   am_life              start and end, handlers that come and go

@@ -1,27 +1,26 @@
 /*
- * deadlock.h - with SHMEM_DEBUG: which PEs of a team do not come to a collective call, and whether they ever can.
+ * deadlock.h - with SHMEM_DEBUG: finds the PEs of a team that do not come to a collective call, and whether they ever can.
  *
  * DESIGN
  *
- * The room compares what PEs pass to a collective (arguments.c, group_arguments.c) before the call begins. A comparison
- * is a meeting: a barrier, all read what all have told, a second barrier. A PE tells in its control data in which meeting
- * it arrives, and that it has met, before it enters the second barrier. A PE that waits long in a meeting reads where the
+ * This room compares the arguments of a collective (arguments.c, group_arguments.c) before the call begins. A comparison
+ * is a barrier, all PEs read the words of all, a second barrier. A PE publishes in its control data in which comparison it
+ * arrives. It publishes that all have arrived before it enters the second barrier. A PE that waits long reads where the
  * others are:
  *
- *   - they wait, directly or by way of others, for this PE in other meetings: a deadlock. The job ends with an error that
- *     names the calls and the teams
- *   - one of them has ended: the same
- *   - else they may only come late, which is said once
+ *   - They wait for this PE in other comparisons, directly or through other PEs. This is a deadlock: the job ends with an
+ *     error that names the calls and the teams.
+ *   - One of them has ended: the job ends in the same way.
+ *   - Otherwise they may only be late. This is reported once.
  *
- * Why a report is no false alarm: a PE tells that it has met before it enters the second barrier, and leaves that when
- * all have entered it. So while PE q tells that it arrives in a meeting, no PE has got beyond that meeting; and a PE of
- * the meeting that tells that it arrives in another one has not been in q's yet, and cannot come before its own is over.
- * PEs that hold each other so in a circle never go on. The circle is read twice: PEs that told the same all the while
- * were in it at the same time.
+ * Why a report is never false: a PE leaves the second barrier when all have entered it. So while PE q publishes that it
+ * arrives in a comparison, no PE has got beyond that comparison. A PE of the same comparison that publishes that it
+ * arrives in another one has not been in q's yet, and cannot come before its own is over. PEs that hold each other in
+ * such a circle never continue. The circle is read twice: PEs that published the same both times were in it together.
  *
- * What may go wrong: where several threads of a PE may call, another one may still come, and a PE is in several places at
- * once. Then nothing is told; that a PE is late is found by what the PEs of the team have told in its room, and only
- * said. The checks cost two barriers a call, so they are for programs under test.
+ * Limits: where several threads of a PE may call, another thread may still come, and a PE is in several places at once.
+ * Then no place is published, and a late PE is found by the serial number of its last comparison and only reported. The
+ * checks cost two barriers a call, so they are for programs under test.
  */
 #ifndef WTL_CHECK_DEADLOCK_H
 #define WTL_CHECK_DEADLOCK_H

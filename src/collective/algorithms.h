@@ -9,7 +9,7 @@
 #include "team/barrier.h"
 #include "team/team.h"
 
-/* False: it is not for this call, on all PEs alike. What is called direct serves every call. */
+/* Returns false, on all PEs alike, for a call that it does not serve. The direct algorithms serve every call. */
 typedef bool wtl_algorithm(const wtl_collective *c);
 
 wtl_algorithm wtl_reduce_flat, wtl_reduce_staged, wtl_reduce_two_level, wtl_reduce_push, wtl_reduce_direct;
@@ -22,7 +22,7 @@ wtl_algorithm wtl_alltoall_staged, wtl_alltoall_two_level, wtl_alltoall_push, wt
  * collect have come, and that all pass a source. */
 wtl_algorithm wtl_gather_flat, wtl_gather_staged, wtl_gather_two_level, wtl_gather_push, wtl_gather_direct;
 
-/* Bytes that this PE brings (alltoall: for each PE). */
+/* Bytes of this PE's contribution (alltoall: to each PE). */
 static inline size_t wtl_collective_bytes(const wtl_collective *c)
 {
   return c->n * c->size;
@@ -64,12 +64,12 @@ static inline size_t wtl_scratch_bytes(const wtl_team *t)
 }
 
 /*
- * flat_tree.c: the number of the team's next collective in which PEs say something in a place of their own, of
- * WTL_SMALL_LINES that are used by turns. Begins with a barrier where all places have been used since the last one.
+ * flat_tree.c: returns the number of the team's next small collective. PEs publish in WTL_SMALL_LINES places, in
+ * rotation. Begins with a barrier if all places have been used since the last one.
  */
 uint32_t wtl_flat_begin(const wtl_collective *c);
 
-/* flat_tree.c: wakes the team's PEs of this node that sleep: what they wait for has been said. */
+/* flat_tree.c: wakes the team's PEs of this node that sleep until this PE publishes. */
 void wtl_flat_wake(const wtl_collective *c);
 
 #endif

@@ -4,8 +4,8 @@
  * node read what the root wrote. (Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations
  * in MPICH", 2005, have the tree.)
  *
- * No PE waits for those that are late. Each has several slots for what it receives, and all use them by turns, as the
- * lines of flat_tree.c: when all have been used since the last barrier, there is a barrier.
+ * No PE waits for a later one. Each PE has several slots, and all use them in rotation, as the lines of flat_tree.c. When
+ * all slots have been used since the last barrier, there is a barrier.
  */
 #include <stddef.h>
 

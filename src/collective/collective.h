@@ -23,12 +23,12 @@
  *     addresses, and the setting.
  *   - All PEs get the same bits from a reduction. Either one PE computes an element for all, or all combine in the same
  *     order: that of the team, and among leaders the lower node first.
- *   - Memory between PEs (lines, stages, the leaders' slots) is used by turns. A place is used again only when its last
- *     readers have been seen in a later collective or barrier; each file says by which rule.
+ *   - Shared memory (lines, stages, the leaders' slots) is used in rotation. A place is used again only when its last
+ *     readers have arrived at a later collective or barrier. Each file states its rule.
  *
- * What may go wrong: PEs that call different collectives, or pass different counts, wait for each other or read each
- * other's rest. SHMEM_DEBUG compares the arguments first (check/arguments.c). A PE may return while others have not:
- * what others hold may be read or written only after a barrier.
+ * Failures: PEs that call different collectives, or pass different counts, wait for each other or read old bytes.
+ * SHMEM_DEBUG compares the arguments first (check/arguments.c). A PE may return while others have not: the memory of the
+ * others may be read or written only after a barrier.
  */
 #ifndef WTL_COLLECTIVE_COLLECTIVE_H
 #define WTL_COLLECTIVE_COLLECTIVE_H
@@ -41,18 +41,18 @@ typedef void (*wtl_combine_fn)(void *to, const void *from, size_t n);
 /* Which algorithms the setting allows, where several could serve: all; flat trees first; staged first; direct alone. */
 enum wtl_collectives { WTL_COLLECTIVES_AUTO, WTL_COLLECTIVES_SMALL, WTL_COLLECTIVES_STAGED, WTL_COLLECTIVES_DIRECT };
 
-/* A call of a collective on this PE. What a collective does not use stays 0. */
+/* A call of a collective on this PE. Members that a collective does not use are 0. */
 typedef struct wtl_collective {
   wtl_pe *self;
   wtl_site *site; /* the caller's: waits are counted there */
   wtl_team *team;
   void *dest; /* dest and source may be the same, but not of gathers and alltoall */
   const void *source;
-  size_t n, size;                    /* elements that this PE brings (alltoall: for each PE), and bytes of an element */
-  wtl_combine_fn combine;            /* of reductions and scans */
-  bool exclusive;                    /* scan: this PE's own elements are not in its result */
-  bool to_root;                      /* broadcast: the root's own dest is written, too */
-  int root;                          /* broadcast: the root's number in the team */
+  size_t n, size;         /* elements that this PE contributes (alltoall: to each PE), and bytes of an element */
+  wtl_combine_fn combine; /* of reductions and scans */
+  bool exclusive;         /* scan: this PE's own elements are not in its result */
+  bool to_root;           /* broadcast: the root's own dest is written, too */
+  int root;               /* broadcast: the root's number in the team */
   size_t dest_stride, source_stride; /* alltoall: bytes from one element to the next */
   const uint64_t
       *starts; /* gathers: PE i's bytes go to dest from starts[i] to starts[i + 1]; NULL: as many of each PE */
@@ -70,16 +70,16 @@ void wtl_broadcast(const wtl_collective *c);
 /* The elements of each PE go to dest of all, one PE's after the other's, in the order of the team. */
 void wtl_fcollect(const wtl_collective *c);
 
-/* The same where each PE brings its own number of elements: first wtl_collect_size, which returns how many bytes all
- * bring, then wtl_collect with the same description. */
+/* The same with a different number of elements from each PE: first wtl_collect_size, which returns the bytes of all
+ * contributions, then wtl_collect with the same description. */
 size_t wtl_collect_size(const wtl_collective *c);
 void wtl_collect(const wtl_collective *c);
 
 /* Block i of source, `n` elements, becomes block me of dest of PE i. */
 void wtl_alltoall(const wtl_collective *c);
 
-/* A barrier of all PEs at which each brings `n` numbers, up to 64, and gets for each the greatest that any PE
- * brought. */
+/* A barrier of all PEs to which each contributes `n` numbers, up to 64. Each becomes the greatest that any PE
+ * contributed. */
 void wtl_most_of_all(wtl_pe *self, wtl_site *site, uint64_t words[], size_t n);
 
 #endif

@@ -49,7 +49,7 @@ static void copy_blocks(const wtl_collective *c)
   }
 }
 
-/* What was fetched, to the others of this node. */
+/* Copies the fetched blocks to the other PEs of this node. */
 static void share_blocks(const wtl_collective *c)
 {
   const wtl_team *t = c->team;

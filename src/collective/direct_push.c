@@ -1,18 +1,18 @@
 /*
- * direct_push.c - collectives of up to 256 KiB among nodes that have one PE each, by direct push: a PE tells the others
- * that its dest may be written (ready), a PE that has heard so stores its bytes straight there, and then tells that they
- * were all (sent). Cost: two small messages and the bytes for each pair of PEs, no barrier. Fetched (direct_gather.c,
- * direct_reduce.c), the bytes would take a barrier, a request, the answer, and another barrier.
+ * direct_push.c - collectives of up to 256 KiB among nodes that have one PE each, by direct push. A PE notifies the
+ * others that its dest may be written (ready). A PE that is notified stores its bytes straight there, and then notifies
+ * the owner that they are complete (sent). Cost: two small messages and the bytes for each pair of PEs, no barrier. A
+ * fetch (direct_gather.c, direct_reduce.c) would take a barrier, a request, the answer, and another barrier.
  *
- * The bytes go in messages that nothing overtakes (below WTL_NET_LARGE): what is told after them arrives after them.
- * Turns and slots are those of two_level.h: a PE that leaves has heard, from all or from a root that has, that all have
- * come.
+ * The bytes go in messages that no other message overtakes (below WTL_NET_LARGE), so the notification arrives after them.
+ * Slots are those of two_level.h. A PE leaves only after each PE has arrived: it has a message from each, or from a root
+ * that has.
  */
 #include <stddef.h>
 
 #include "collective/two_level.h"
 
-/* What one PE sends another. Longer ones cross as fast by requests, in messages that need no room at their target. */
+/* Bytes from one PE to another. Longer blocks cross as fast by requests, in messages that need no room at their target. */
 enum { MOST_PUSHED = 256 * 1024, LONGEST = WTL_NET_LARGE - WTL_CACHE_LINE };
 
 /* Slots of a node's PE at the others. */
@@ -81,7 +81,7 @@ static bool exchange(const wtl_collective *c, char *dest, size_t step)
   return true;
 }
 
-/* All PEs together bring as much as the most that one may; what one of a collect brings the others need not know. */
+/* Of a collect, all contributions together count as the largest one: each PE knows only its own and their sum. */
 bool wtl_gather_push(const wtl_collective *c)
 {
   size_t most = c->starts ? c->starts[c->team->n] : wtl_collective_bytes(c);

@@ -1,17 +1,17 @@
 /*
  * flat_tree.c - reductions, gathers and broadcasts of up to 48 bytes among PEs of a node, by flat trees: each PE reads
- * straight from all PEs that bring something. Cost: one cache line a pair of PEs, one hop, no barrier. (Flat trees over
+ * straight from all PEs that contribute. Cost: one cache line a pair of PEs, one hop, no barrier. (Flat trees over
  * shared memory: Graham and Shipman, "MPI support for multi-core architectures", EuroPVM/MPI 2008. A flag in the line of
  * its data: as NCCL's LL128 protocol.)
  *
  * A PE writes its bytes and the number of the collective into a line of its own; readers wait for the number. A PE has
- * WTL_SMALL_LINES lines for a team and uses them by turns, so that it need not wait until all have read the last one.
- * When all have been used since the last barrier, there is a barrier: a PE that has come to it has read everything
- * before.
+ * WTL_SMALL_LINES lines for a team and uses them in rotation, so it does not wait until all PEs have read the last one.
+ * When all lines have been used since the last barrier, there is a barrier: a PE that arrives at it has read all earlier
+ * lines.
  */
 #include "collective/algorithms.h"
 
-/* Where all PEs bring something, the lines read are the square of their number: no more PEs than this. */
+/* Where all PEs contribute, the lines read are the square of their number. With more PEs than this, staged is better. */
 enum { MOST_SPEAKERS = 32 };
 
 static bool fits(const wtl_collective *c)
@@ -59,7 +59,7 @@ static bool is_said(void *arg)
   return atomic_load_explicit(&h->line->said, memory_order_acquire) == h->epoch;
 }
 
-/* What the team's PE `i` says. */
+/* The bytes of the team's PE `i`, as soon as it has published them. */
 static const char *hear(const wtl_collective *c, int i, uint32_t epoch)
 {
   wtl_pe *self = c->self;
@@ -71,7 +71,7 @@ static const char *hear(const wtl_collective *c, int i, uint32_t epoch)
   return h.line->bytes;
 }
 
-/* All PEs bring something. Where PEs outnumber cores: one wake-up when all have spoken, not one for each. */
+/* All PEs contribute. Where PEs outnumber cores there is one wake-up when all have published, not one for each. */
 static inline bool say_all(const wtl_collective *c, uint32_t *epoch)
 {
   wtl_team *t = c->team;

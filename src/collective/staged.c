@@ -3,7 +3,7 @@
  * stage in shared memory, all meet in one barrier, and each copies or combines what it needs from the others' stages.
  * Cost: a barrier and two copies of each byte. (Known as CICO, for example in Open MPI's sm and xhc components.)
  *
- * There are two stages by turns: a PE that enters a collective has seen all PEs leave the one before the last.
+ * Two stages alternate: when a PE enters a collective, all PEs have left the one before the last.
  */
 #include "collective/algorithms.h"
 #include "collective/two_level.h"

@@ -1,10 +1,10 @@
 /*
  * two_level.h - what the hierarchical collectives share: one leader a node, and messages between the leaders.
  *
- * Each PE brings its part in its stage, its node's leader puts them together and meets the other leaders, for
- * reductions (two_level_reduce.c) as for gathers (two_level_gather.c). A collective of this kind counts up the team's
- * stage_epoch; stages and the leaders' slots are used by turns, as a PE that enters one has seen all PEs leave the one
- * before the last.
+ * Each PE puts its contribution into its stage. Its node's leader combines those of the node and exchanges the result with
+ * the other leaders, for reductions (two_level_reduce.c) as for gathers (two_level_gather.c). Each such collective counts
+ * up the team's stage_epoch. Two sets of stages and leaders' slots alternate: when a PE enters a collective, all PEs have
+ * left the one before the last.
  */
 #ifndef WTL_COLLECTIVE_TWO_LEVEL_H
 #define WTL_COLLECTIVE_TWO_LEVEL_H
@@ -23,7 +23,7 @@ static inline char *wtl_stage_of(const wtl_collective *c, int pe)
   return wtl_room_of(c->self, pe, t->room)->stage[t->stage_epoch & 1];
 }
 
-/* What a leader, PE `pe` of this node, received in `slot` in this turn. */
+/* The bytes that a leader, PE `pe` of this node, received in `slot` in this turn. */
 static inline const char *wtl_leader_received(const wtl_collective *c, int pe, int slot)
 {
   const wtl_team *t = c->team;
@@ -39,7 +39,7 @@ const char *wtl_leader_receive(const wtl_collective *c, int slot);
 /* All leaders bring `mine`, c's `n` elements, and leave with all of them combined, the same for each to the bit. */
 void wtl_leaders_exchange(const wtl_collective *c, char *mine);
 
-/* A reduction, whatever the setting says; source and dest may be any memory. False: it has no bytes, or more than
+/* A reduction with any setting; source and dest may be any memory. False: it has no bytes, or more than
  * WTL_FAR_BYTES. */
 bool wtl_reduce_few_two_level(const wtl_collective *c);
 

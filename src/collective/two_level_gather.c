@@ -1,8 +1,8 @@
 /*
  * two_level_gather.c - gathers, scans and alltoall of few bytes of a team on several nodes, by way of one leader a node.
  *
- * A gather is a reduction by OR: each PE's bytes have a place of their own in a message of up to WTL_FAR_BYTES that is
- * zeros elsewhere, the leader of a node puts its PEs' together, and the leaders exchange theirs by recursive doubling.
+ * A gather is a reduction by OR. Each PE's bytes have a place of their own in a message of up to WTL_FAR_BYTES that is
+ * zeros elsewhere. The leader of a node combines those of its PEs, and the leaders exchange by recursive doubling.
  * Cost: one barrier, log2(nodes) rounds of the whole message. A scan gathers, and each PE combines what it needs.
  *
  * Alltoall: a leader sends each other leader, in one message, what its PEs have for that node's. Cost: one barrier, a
@@ -25,7 +25,7 @@ static void combine_by_or(void *to, const void *from, size_t n)
   for (size_t i = 0; i < n; i++) all[i] |= theirs[i];
 }
 
-/* The leader's turn, when all PEs of its node have arrived; what all bring is in its stage then. */
+/* The leader's part, when all PEs of its node have arrived. It leaves all contributions in its stage. */
 static void lead_gather(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, const void *arg)
 {
   const wtl_collective *words = arg;
@@ -41,8 +41,8 @@ static void lead_gather(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
 }
 
 /*
- * This PE's bytes belong at `at` of `total`. Returns what all bring, aligned to 16, until this PE begins the collective
- * after the next. NULL: it is too much, or not for several nodes' PEs (all get the same answer).
+ * This PE's bytes belong at `at` of `total`. Returns all contributions, aligned to 16. They stay until this PE begins the
+ * collective after the next. NULL: it is too much, or not for several nodes' PEs (all get the same answer).
  */
 static const char *gather(const wtl_collective *c, size_t at, size_t total)
 {
@@ -62,7 +62,7 @@ static const char *gather(const wtl_collective *c, size_t at, size_t total)
 /* Every PE's bytes in the order of the team. */
 static const char *gather_all(const wtl_collective *c)
 {
-  if (wtl_collective_bytes(c) > WTL_FAR_BYTES) return NULL; /* nor may the product overflow */
+  if (wtl_collective_bytes(c) > WTL_FAR_BYTES) return NULL; /* the product may not overflow */
   return gather(c, wtl_block_begin(c, c->team->me), wtl_block_begin(c, c->team->n));
 }
 

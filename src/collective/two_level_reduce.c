@@ -7,15 +7,15 @@
  * all have come and the sum so far.
  *
  * More bytes: reduce-scatter and allgather (Rabenseifner). Each PE combines a part of the node's sum in the leader's
- * dest, each leader fetches its own part of it from the others and gives them the whole of that, and each PE copies the
- * result: each byte crosses to a node and from it once, in 3 barriers of the node and 2 of all nodes.
+ * dest. Each leader fetches its own part of it from the others, and sends them the sum of that part. Each PE copies the
+ * result. Each byte crosses to a node and from it once, with 2 barriers of each node and 2 of all PEs.
  */
 #include <stddef.h>
 
 #include "collective/algorithms.h"
 #include "collective/two_level.h"
 
-/* Slots of the rounds: the nodes beyond the largest power of two bring what they have first and get the result last. */
+/* Slots of the rounds: the nodes beyond the largest power of two contribute first and receive the result last. */
 enum { FIRST_ROUND, DOUBLING, LAST_ROUND = WTL_FAR_SLOTS - 1 };
 
 /* --- few bytes --------------------------------------------------------------------------------------------------- */
@@ -69,7 +69,7 @@ void wtl_leaders_exchange(const wtl_collective *c, char *mine)
   if (t->node < extra) wtl_leader_send(c, t->node + power, LAST_ROUND, mine, bytes);
 }
 
-/* The leader's turn, when all PEs of its node have arrived; the result is in its stage. */
+/* The leader's part, when all PEs of its node have arrived. The result is in its stage. */
 static void lead_reduction(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, const void *arg)
 {
   const wtl_collective *c = arg;

@@ -11,7 +11,7 @@
 
 #include "pgas/pe.h"
 #include "collective/collective.h"
-#include "team/room.h"
+#include "team/team_entry.h"
 
 typedef struct wtl_group {
   int n, me; /* me: this PE's number in it; -1: it is no member */

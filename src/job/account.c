@@ -11,7 +11,7 @@
 #include "job/governed.h"
 #include "record/file.h"
 #include "team/barrier.h"
-#include "team/room.h"
+#include "team/team_entry.h"
 
 /* What went to and came from other nodes, and what was refused. */
 static void write_network(FILE *f, const void *arg)

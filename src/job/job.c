@@ -26,7 +26,7 @@
 #include "team/team.h"
 #include "team/barrier.h"
 #include "pgas/near.h"
-#include "team/room.h"
+#include "team/team_entry.h"
 
 static const char no_memory[] = "no memory to start a PE";
 

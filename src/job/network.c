@@ -10,7 +10,7 @@
 #include "global/global.h"
 #include "job/job.h"
 #include "pgas/near.h"
-#include "team/room.h"
+#include "team/team_entry.h"
 
 /* --- what other nodes reach of this PE --------------------------------------------------------------------------- */
 

@@ -118,7 +118,7 @@ struct wtl_pe {
   /* The rest. */
   char *
       rooms; /* by room, and in each by slot: a page table of a PE that looks into all PEs' rooms of one team is short */
-  wtl_team *world, *teams;              /* WTL_MOST_TEAMS by room (team/room.h), the world and the node's among them */
+  wtl_team *world, *teams;              /* WTL_MOST_TEAMS by room (team/team_entry.h), the world and the node's among them */
   _Atomic uint64_t rooms_taken, splits; /* splits: the rooms of teams that threads of this PE are splitting */
   _Atomic bool is_choosing;             /* one of these chooses rooms now */
   _Atomic(wtl_ctx *) ctxs;              /* WTL_MOST_CTXS; NULL before the first */

@@ -8,7 +8,7 @@
  *     last arrival at a counter wakes all at once
  *   - on several nodes a central counter on each, and dissemination among one leader a node
  *
- * A team meets in its room as the world does in its control data.
+ * A team uses the words of its team entry, the world those of its control data.
  */
 #include "team/barrier.h"
 

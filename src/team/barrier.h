@@ -4,7 +4,7 @@
 #ifndef WTL_TEAM_BARRIER_H
 #define WTL_TEAM_BARRIER_H
 
-#include "team/room.h"
+#include "team/team_entry.h"
 
 /* All PEs arrive before any leaves. Orders nothing else: callers that must, quiet first. */
 void wtl_barrier(wtl_pe *self, wtl_site *site);

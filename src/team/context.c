@@ -6,7 +6,7 @@
 #include "am/am_order.h"
 #include "am/am_wait.h"
 #include "pgas/near.h"
-#include "team/room.h"
+#include "team/team_entry.h"
 
 enum { PLACE_BITS = 10, BUSY = 1 };
 _Static_assert(1 << PLACE_BITS == WTL_MOST_CTXS, "a handle's low bits are a place in the table");

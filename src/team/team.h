@@ -1,36 +1,36 @@
 /*
- * team.h - teams: which PEs belong together, and in which memory they meet.
+ * team.h - teams: which PEs belong together, how teams are made and end.
  *
  * DESIGN
  *
- * A team has one of WTL_MOST_TEAMS rooms, the same on all its PEs. Each PE has its own copy of each room in the arena
- * (wtl_room): words for barriers, lines and stages for collectives. The world meets in wtl_control and has room 1 for
- * what that lacks; room 0 is the team of the node's PEs. Both exist from the start. An active set has no room: its PEs
- * meet in the program's pSync (active_set.c).
+ * A team has one of WTL_MOST_TEAMS team entries, the same on all its PEs. Each PE has its own copy of each entry in the
+ * arena (wtl_room): words for barriers, lines and stages for collectives. The world has its words in wtl_control, and
+ * entry 1 for the rest. Entry 0 belongs to the team of the node's PEs. Both teams exist from the start. An active set has
+ * no entry: its PEs use the program's pSync (active_set.c).
  *
- * A split (team_split.c) finds a room that all PEs of the new team have free:
+ * A split (team_split.c) finds an entry that all PEs of the new team have free:
  *
- *   each PE of the parent writes its free rooms, what it asks for and its node into its own copy of the parent's room
+ *   each PE of the parent writes its free entries, its request and its node into its own copy of the parent's entry
  *   a barrier of the parent
- *   each PE reads the words of all the others, and takes the lowest room that is free on all members
- *   each PE clears its copy of the new room
- *   a barrier of the parent: from now on the new team may meet
+ *   each PE reads the words of all the others, and takes the lowest entry that is free on all members
+ *   each PE clears its copy of the new entry
+ *   a barrier of the parent: from now on the new team may be used
  *
- * Why all members take the same room: they read the same words, which do not change between the two barriers. Why no two
- * teams take one room: on each PE one thread at a time chooses. Where threads split several teams at once, those that may
- * not choose say so in their words, and all PEs of their parent begin anew; the split of the lowest parent goes first, so
- * that one of them always gets through.
+ * All members take the same entry: they read the same words, which do not change between the two barriers. No two teams
+ * take one entry: on each PE one thread at a time chooses. Threads may split several teams at once. Then a PE that may not
+ * choose says so in its words, and all PEs of that parent begin again. The split of the lowest parent goes first, so one
+ * of them always succeeds.
  *
- * Why a room may be used again: wtl_team_part is a barrier after which no PE reads another's copy (barrier.h).
+ * An entry may be used again after wtl_team_part, a barrier after which no PE reads another's copy (barrier.h).
  *
- * What may go wrong: PEs that pass different values to a split are named (wtl_team_agree). A handle is room and
- * generation, so that a handle of a destroyed team is noticed. PEs of one team that make different collective calls wait
+ * Failures: a PE that passes other values to a split than the others is named (wtl_team_agree). A handle consists of entry
+ * and generation, so a handle of a destroyed team is noticed. PEs of one team that make different collective calls wait
  * for ever; SHMEM_DEBUG finds them (check/deadlock.h).
  */
 #ifndef WTL_TEAM_TEAM_H
 #define WTL_TEAM_TEAM_H
 
-#include "team/room.h"
+#include "team/team_entry.h"
 
 void wtl_teams_start(wtl_pe *self);
 void wtl_teams_stop(wtl_pe *self);
@@ -52,10 +52,10 @@ bool wtl_range_has(const wtl_range *r, int pe);
 typedef struct wtl_split {
   wtl_team *parent;
   wtl_range members; /* the parent's PEs that find the rooms together: those of the new teams are among them */
-  uint64_t words;    /* what was asked for: the same number on all members */
+  uint64_t words;    /* a number for the request: the same on all members */
   int n;             /* new teams of this PE, 0 to 2 */
-  int rooms[2];      /* wtl_team_agree's result: a room for each, the same on all members */
-  int *node_of;      /* likewise: the node of each PE of the parent; the caller's memory */
+  int rooms[2];      /* wtl_team_agree's result: an entry for each, the same on all members */
+  int *node_of;      /* also its result: the node of each PE of the parent; the caller's memory */
 } wtl_split;
 
 /*

@@ -1,12 +1,13 @@
 /*
- * room.h - the state of a team on one PE, and its room: the memory in the arena where the team's PEs meet (team.h).
+ * team_entry.h - the state of a team on one PE, and its team entry: the memory in the arena through which the PEs of the
+ * team synchronize (team.h).
  */
-#ifndef WTL_TEAM_ROOM_H
-#define WTL_TEAM_ROOM_H
+#ifndef WTL_TEAM_TEAM_ENTRY_H
+#define WTL_TEAM_TEAM_ENTRY_H
 
 #include "pgas/pe.h"
 
-/* Where a team meets: of each PE of the team its own, in the arena, beside the control data (team.h). */
+/* A team entry: each PE of the team has its own copy, in the arena, beside the control data (team.h). */
 enum { WTL_MOST_TEAMS = 64, WTL_STAGE_BYTES = 2048, WTL_FAR_BYTES = 512, WTL_FAR_SLOTS = WTL_BARRIER_ROUNDS + 2 };
 enum { WTL_TOLD_WORDS = 9 };
 typedef struct wtl_room {
@@ -48,7 +49,7 @@ static inline char *wtl_room_at(const wtl_pe *self, int pe, uint64_t offset, uin
   return (char *)wtl_room_of(self, pe, (int)room) + at;
 }
 
-/* How a PE waits at a meeting of `t` until ready(arg), which becomes true by a change of `watch`. */
+/* How a PE waits for the others of `t` until ready(arg), which becomes true by a change of `watch`. */
 typedef void (*wtl_arrival_fn)(wtl_pe *self, wtl_site *site, const wtl_team *t, wtl_watch watch, bool (*ready)(void *),
                                void *arg);
 
