@@ -1,14 +1,16 @@
 /*
- * am.h - active messages: a request runs a handler on another PE, which may send a reply. The interface for other rooms.
+ * am.h - active messages: a request runs a handler on another PE, which may send a reply. The interface for other
+ * rooms.
  *
  * DESIGN
  *
- * A message waits in its target's message rings in the arena (am_ring.h), one for requests and one for replies. A message
- * from another node waits in the target's inbox (am_far_receive.h).
+ * A message waits in its target's message rings in the arena (am_ring.h), one for requests and one for replies. A
+ * message from another node waits in the target's inbox (am_far_receive.h).
  *
- * One thread of the PE at a time takes messages, the first that polls. That is a thread that waits in any call (through
- * the door), one that calls shmemx_am_poll, or the agent (am_agent.h) while the program computes. So the handlers of a PE
- * run one at a time, in the order of each sender's messages. Only long ones from other nodes may be overtaken.
+ * One thread of the PE at a time takes messages, the first that polls. That is a thread that waits in any call
+ * (through the door), one that calls shmemx_am_poll, or the agent (am_agent.h) while the program computes. So the
+ * handlers of a PE run one at a time, in the order of each sender's messages. Only long ones from other nodes may be
+ * overtaken.
  *
  *   sender                                     target
  *   claims a slot (compare-and-swap)           sets `taken`; another thread that has it takes the messages instead
@@ -21,8 +23,8 @@
  * that sees the messages being taken relies on that thread's last poll, which follows its barrier (am_run.c).
  * tests/model runs both sides in all orders.
  *
- * No deadlock. A thread that waits for space in a ring runs handlers meanwhile. A reply that finds no space is kept, and
- * no further request is taken until it has left. Replies are always taken, and their handlers send nothing.
+ * No deadlock. A thread that waits for space in a ring runs handlers meanwhile. A reply that finds no space is kept,
+ * and no further request is taken until it has left. Replies are always taken, and their handlers send nothing.
  *
  * Completion: the head of a ring passes a request when its handler has run and its reply is in its requester's ring, so
  * quiet waits for heads. Between nodes, counts show it (am_far.h). A request with a counter reports its own completion

@@ -74,8 +74,8 @@ static bool waits(void *arg)
   return a->stop || wtl_am_waits(a->am);
 }
 
-/* What came from another node is not told where who serves the network takes it next (am_far.c). Forgotten it is only if
- * nobody takes anything for a while, in which that thread may have been without a core. */
+/* What came from another node is not told where who serves the network takes it next (am_far.c). Forgotten it is only
+ * if nobody takes anything for a while, in which that thread may have been without a core. */
 static bool is_forgotten(wtl_am_agent *a)
 {
   uint64_t turns = atomic_load_explicit(&a->am->turns, memory_order_relaxed);

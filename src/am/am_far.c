@@ -173,7 +173,8 @@ void wtl_am_far_push(wtl_am *am)
   wtl_net_push(am->pe->net);
 }
 
-/* --- counts of what has been handled: by the thread that takes ----------------------------------------------------- */
+/* --- counts of what has been handled: by the thread that takes
+ * ----------------------------------------------------- */
 
 /* Several threads ask, and what they send may pass each other: an older count says nothing. */
 static bool is_later(uint32_t a, uint32_t b)

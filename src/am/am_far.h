@@ -76,7 +76,8 @@ void wtl_am_far_push(wtl_am *am);
 /* A message from there has been handled; was_held: it waited for its handler (am_held.h). */
 void wtl_am_far_handled(wtl_am *am, const wtl_am_message *m, bool was_held);
 
-/* Messages of PE `pe`: it asks for an answer when `wanted` of its requests have been handled; it answers (WTL_FAR_DONE). */
+/* Messages of PE `pe`: it asks for an answer when `wanted` of its requests have been handled; it answers
+ * (WTL_FAR_DONE). */
 void wtl_am_far_asked(wtl_am *am, int pe, uint32_t wanted);
 void wtl_am_far_done(wtl_am *am, int pe, const wtl_net_tag *tag);
 

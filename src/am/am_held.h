@@ -6,8 +6,8 @@
  * is handled meanwhile. One from another node is kept aside, and its sender, who has no answer, has a window. Messages
  * of one PE for one handler stay in order.
  *
- * One that has waited for WATTLE_AM_PATIENCE is said, once; one that still waits when its PE ends, or comes then, ends the
- * job. All by who has taken `am`, but where said.
+ * One that has waited for WATTLE_AM_PATIENCE is said, once; one that still waits when its PE ends, or comes then, ends
+ * the job. All by who has taken `am`, but where said.
  */
 #ifndef WTL_AM_AM_HELD_H
 #define WTL_AM_AM_HELD_H

@@ -34,7 +34,8 @@ typedef struct wtl_am_inbox {
   _Atomic uint64_t in, out; /* letters so far */
 } wtl_am_inbox;
 
-/* Room for `n` bytes of data, all messages together, at most 32 KiB; NULL: no memory. It is seen after wtl_am_inbox_show. */
+/* Room for `n` bytes of data, all messages together, at most 32 KiB; NULL: no memory. It is seen after
+ * wtl_am_inbox_show. */
 wtl_am_letter *wtl_am_inbox_add(wtl_am_inbox *b, size_t n);
 void wtl_am_inbox_show(wtl_am_inbox *b);
 

@@ -128,7 +128,8 @@ void wtl_am_detach(wtl_pe *self, wtl_site *site, const char *call, int id)
   if (!wtl_am_here.locks) wtl_am_wait_for_turn(self->am, site);
 }
 
-/* --- polling ------------------------------------------------------------------------------------------------------- */
+/* --- polling
+ * ------------------------------------------------------------------------------------------------------- */
 
 bool wtl_am_poll(wtl_pe *self)
 {

@@ -19,8 +19,8 @@ typedef struct wtl_am_order wtl_am_order;
 /* A handler that holds a mutex for longer is reported. */
 enum { WTL_AM_LONG_HOLD_NS = 1000000 };
 
-/* This thread has just taken `m`; gives it back, after `held_ns`. waits: it would have waited for it; who only tries cannot wait for
- * ever. */
+/* This thread has just taken `m`; gives it back, after `held_ns`. waits: it would have waited for it; who only tries
+ * cannot wait for ever. */
 void wtl_am_order_locked(wtl_pe *self, wtl_am_mutex *m, bool waits);
 void wtl_am_order_unlocks(wtl_pe *self, wtl_am_mutex *m, uint64_t held_ns);
 

@@ -119,7 +119,8 @@ static void note_last(wtl_am *am, int slot, uint32_t position)
     continue;
 }
 
-/* --- ends of requests ---------------------------------------------------------------------------------------------- */
+/* --- ends of requests
+ * ---------------------------------------------------------------------------------------------- */
 
 /* Counts the end of a request. */
 struct wtl_am_counter {

@@ -1,8 +1,8 @@
 /*
  * am_state.h - the state of a PE's active messages, which the files am*.c share, and which handler this thread runs.
  *
- * The files of the room stand on each other in this order; each calls only files before it, and its header declares what
- * it defines (am.h, for other rooms, has no file of its own):
+ * The files of the room stand on each other in this order; each calls only files before it, and its header declares
+ * what it defines (am.h, for other rooms, has no file of its own):
  *
  *   am_ring, am_inbox    queues of messages, in the arena and from other nodes
  *   am_handlers          handlers by number

@@ -11,7 +11,8 @@
  * wants. */
 void wtl_am_wait(wtl_pe *self, wtl_site *site, bool (*ready)(void *), void *arg);
 
-/* Waits until `ready`, for the mutex `m`. No end: a handler waits, and the thread with the mutex waits for a handler. */
+/* Waits until `ready`, for the mutex `m`. No end: a handler waits, and the thread with the mutex waits for a
+ * handler. */
 void wtl_am_wait_for_mutex(wtl_pe *self, wtl_site *site, bool (*ready)(void *), void *m);
 
 #endif

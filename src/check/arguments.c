@@ -1,6 +1,6 @@
 /*
- * arguments.c - what the PEs of a team are about to do together: each tells it in its room, and all compare it before they
- * do it. An active set, which has no room, uses the world's: no PE is in a call of both at once.
+ * arguments.c - what the PEs of a team are about to do together: each tells it in its room, and all compare it before
+ * they do it. An active set, which has no room, uses the world's: no PE is in a call of both at once.
  */
 #include <stddef.h>
 #include <string.h>

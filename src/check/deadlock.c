@@ -1,4 +1,5 @@
-/* deadlock.c - tells where this PE is, and reads where the others are when it waits long (deadlock.h has the protocol). */
+/* deadlock.c - tells where this PE is, and reads where the others are when it waits long (deadlock.h has the
+ * protocol). */
 #include "check/deadlock.h"
 
 #include <stdarg.h>

@@ -1,15 +1,16 @@
 /*
- * deadlock.h - with SHMEM_DEBUG: finds the PEs of a team that do not come to a collective call, and whether they ever can.
+ * deadlock.h - with SHMEM_DEBUG: finds the PEs of a team that do not come to a collective call, and whether they ever
+ * can.
  *
  * DESIGN
  *
- * This room compares the arguments of a collective (arguments.c, group_arguments.c) before the call begins. A comparison
- * is a barrier, all PEs read the words of all, a second barrier. A PE publishes in its control data in which comparison it
- * arrives. It publishes that all have arrived before it enters the second barrier. A PE that waits long reads where the
- * others are:
+ * This room compares the arguments of a collective (arguments.c, group_arguments.c) before the call begins. A
+ * comparison is a barrier, all PEs read the words of all, a second barrier. A PE publishes in its control data in
+ * which comparison it arrives. It publishes that all have arrived before it enters the second barrier. A PE that waits
+ * long reads where the others are:
  *
- *   - They wait for this PE in other comparisons, directly or through other PEs. This is a deadlock: the job ends with an
- *     error that names the calls and the teams.
+ *   - They wait for this PE in other comparisons, directly or through other PEs. This is a deadlock: the job ends with
+ *     an error that names the calls and the teams.
  *   - One of them has ended: the job ends in the same way.
  *   - Otherwise they may only be late. This is reported once.
  *

@@ -1,6 +1,6 @@
 /*
- * group_arguments.c - what the members of a group of ARMCI are about to do together: each sends it to each other one, and
- * all compare it before they do it. So a member that waits sees which others have not come.
+ * group_arguments.c - what the members of a group of ARMCI are about to do together: each sends it to each other one,
+ * and all compare it before they do it. So a member that waits sees which others have not come.
  */
 #include <string.h>
 

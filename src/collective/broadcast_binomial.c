@@ -1,11 +1,11 @@
 /*
- * broadcast_binomial.c - a broadcast of up to WTL_FAR_BYTES to several nodes, by a binomial tree of the nodes' leaders:
- * log2(nodes) hops, one message a node, no barrier. The PEs of a node read what its leader received; those of the root's
- * node read what the root wrote. (Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations
- * in MPICH", 2005, have the tree.)
+ * broadcast_binomial.c - a broadcast of up to WTL_FAR_BYTES to several nodes, by a binomial tree of the nodes'
+ * leaders: log2(nodes) hops, one message a node, no barrier. The PEs of a node read what its leader received; those of
+ * the root's node read what the root wrote. (Thakur, Rabenseifner and Gropp, "Optimization of collective communication
+ * operations in MPICH", 2005, have the tree.)
  *
- * No PE waits for a later one. Each PE has several slots, and all use them in rotation, as the lines of flat_tree.c. When
- * all slots have been used since the last barrier, there is a barrier.
+ * No PE waits for a later one. Each PE has several slots, and all use them in rotation, as the lines of flat_tree.c.
+ * When all slots have been used since the last barrier, there is a barrier.
  */
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /*
- * collect.c - a gather of different numbers of bytes: the PEs exchange their sizes, each computes where the others' bytes
- * begin, and then it is a gather like fcollect's.
+ * collect.c - a gather of different numbers of bytes: the PEs exchange their sizes, each computes where the others'
+ * bytes begin, and then it is a gather like fcollect's.
  */
 #include <stddef.h>
 

@@ -5,10 +5,10 @@
  *
  * A front end describes a call once (wtl_collective) and hands the description down by pointer. For each collective
  * collective.c has a table of algorithms, the quickest first. An algorithm looks at the description and returns false
- * where it is not for that call; the last of a table takes every call. The algorithms, each with its cost at the head of
- * its file:
+ * where it is not for that call; the last of a table takes every call. The algorithms, each with its cost at the head
+ * of its file:
  *
- *   flat_tree.c          up to 48 bytes on a node: data and a sequence number in one cache line, read by all; no barrier
+ *   flat_tree.c          up to 48 bytes on a node: data and a sequence number in one cache line, no barrier
  *   staged.c             up to 2 KiB on a node: copy in, one barrier, copy out
  *   two_level_reduce.c   several nodes: reduce on each node, then recursive doubling (few bytes) or reduce-scatter and
  *                        allgather (more) among one leader a node
@@ -18,8 +18,8 @@
  *   direct_*.c           any call: a barrier, single copies from memory to memory, a barrier
  *
  * Why it is right:
- *   - All PEs of a call take the same algorithm. An algorithm therefore decides only by what all of them know alike: the
- *     team, the byte counts that the standard requires to be equal (or that collect has exchanged), symmetric
+ *   - All PEs of a call take the same algorithm. An algorithm therefore decides only by what all of them know alike:
+ *     the team, the byte counts that the standard requires to be equal (or that collect has exchanged), symmetric
  *     addresses, and the setting.
  *   - All PEs get the same bits from a reduction. Either one PE computes an element for all, or all combine in the same
  *     order: that of the team, and among leaders the lower node first.
@@ -27,8 +27,8 @@
  *     readers have arrived at a later collective or barrier. Each file states its rule.
  *
  * Failures: PEs that call different collectives, or pass different counts, wait for each other or read old bytes.
- * SHMEM_DEBUG compares the arguments first (check/arguments.c). A PE may return while others have not: the memory of the
- * others may be read or written only after a barrier.
+ * SHMEM_DEBUG compares the arguments first (check/arguments.c). A PE may return while others have not: the memory of
+ * the others may be read or written only after a barrier.
  */
 #ifndef WTL_COLLECTIVE_COLLECTIVE_H
 #define WTL_COLLECTIVE_COLLECTIVE_H

@@ -4,15 +4,16 @@
  * the owner that they are complete (sent). Cost: two small messages and the bytes for each pair of PEs, no barrier. A
  * fetch (direct_gather.c, direct_reduce.c) would take a barrier, a request, the answer, and another barrier.
  *
- * The bytes go in messages that no other message overtakes (below WTL_NET_LARGE), so the notification arrives after them.
- * Slots are those of two_level.h. A PE leaves only after each PE has arrived: it has a message from each, or from a root
- * that has.
+ * The bytes go in messages that no other message overtakes (below WTL_NET_LARGE), so the notification arrives after
+ * them. Slots are those of two_level.h. A PE leaves only after each PE has arrived: it has a message from each, or
+ * from a root that has.
  */
 #include <stddef.h>
 
 #include "collective/two_level.h"
 
-/* Bytes from one PE to another. Longer blocks cross as fast by requests, in messages that need no room at their target. */
+/* Bytes from one PE to another. Longer blocks cross as fast by requests, in messages that need no room at their
+ * target. */
 enum { MOST_PUSHED = 256 * 1024, LONGEST = WTL_NET_LARGE - WTL_CACHE_LINE };
 
 /* Slots of a node's PE at the others. */

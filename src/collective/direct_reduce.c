@@ -1,8 +1,8 @@
 /*
- * direct_reduce.c - reductions and scans of any size, straight from memory to memory: each PE owns a part of the result,
- * computes it from all PEs' sources and stores it to all PEs' dest (reduce-scatter and allgather in one). Cost: two
- * barriers; a PE reads and writes 1/n of the elements of each PE, so each byte moves once. All PEs get the same bits, as
- * one of them computes each element.
+ * direct_reduce.c - reductions and scans of any size, straight from memory to memory: each PE owns a part of the
+ * result, computes it from all PEs' sources and stores it to all PEs' dest (reduce-scatter and allgather in one).
+ * Cost: two barriers; a PE reads and writes 1/n of the elements of each PE, so each byte moves once. All PEs get the
+ * same bits, as one of them computes each element.
  */
 #include "collective/algorithms.h"
 

@@ -1,17 +1,18 @@
 /*
  * flat_tree.c - reductions, gathers and broadcasts of up to 48 bytes among PEs of a node, by flat trees: each PE reads
  * straight from all PEs that contribute. Cost: one cache line a pair of PEs, one hop, no barrier. (Flat trees over
- * shared memory: Graham and Shipman, "MPI support for multi-core architectures", EuroPVM/MPI 2008. A flag in the line of
- * its data: as NCCL's LL128 protocol.)
+ * shared memory: Graham and Shipman, "MPI support for multi-core architectures", EuroPVM/MPI 2008. A flag in the line
+ * of its data: as NCCL's LL128 protocol.)
  *
  * A PE writes its bytes and the number of the collective into a line of its own; readers wait for the number. A PE has
- * WTL_SMALL_LINES lines for a team and uses them in rotation, so it does not wait until all PEs have read the last one.
- * When all lines have been used since the last barrier, there is a barrier: a PE that arrives at it has read all earlier
- * lines.
+ * WTL_SMALL_LINES lines for a team and uses them in rotation, so it does not wait until all PEs have read the last
+ * one. When all lines have been used since the last barrier, there is a barrier: a PE that arrives at it has read all
+ * earlier lines.
  */
 #include "collective/algorithms.h"
 
-/* Where all PEs contribute, the lines read are the square of their number. With more PEs than this, staged is better. */
+/* Where all PEs contribute, the lines read are the square of their number. With more PEs than this, staged is
+ * better. */
 enum { MOST_SPEAKERS = 32 };
 
 static bool fits(const wtl_collective *c)

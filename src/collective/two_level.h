@@ -1,10 +1,10 @@
 /*
  * two_level.h - what the hierarchical collectives share: one leader a node, and messages between the leaders.
  *
- * Each PE puts its contribution into its stage. Its node's leader combines those of the node and exchanges the result with
- * the other leaders, for reductions (two_level_reduce.c) as for gathers (two_level_gather.c). Each such collective counts
- * up the team's stage_epoch. Two sets of stages and leaders' slots alternate: when a PE enters a collective, all PEs have
- * left the one before the last.
+ * Each PE puts its contribution into its stage. Its node's leader combines those of the node and exchanges the result
+ * with the other leaders, for reductions (two_level_reduce.c) as for gathers (two_level_gather.c). Each such
+ * collective counts up the team's stage_epoch. Two sets of stages and leaders' slots alternate: when a PE enters a
+ * collective, all PEs have left the one before the last.
  */
 #ifndef WTL_COLLECTIVE_TWO_LEVEL_H
 #define WTL_COLLECTIVE_TWO_LEVEL_H

@@ -1,5 +1,6 @@
 /*
- * two_level_gather.c - gathers, scans and alltoall of few bytes of a team on several nodes, by way of one leader a node.
+ * two_level_gather.c - gathers, scans and alltoall of few bytes of a team on several nodes, by way of one leader a
+ * node.
  *
  * A gather is a reduction by OR. Each PE's bytes have a place of their own in a message of up to WTL_FAR_BYTES that is
  * zeros elsewhere. The leader of a node combines those of its PEs, and the leaders exchange by recursive doubling.
@@ -41,8 +42,8 @@ static void lead_gather(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
 }
 
 /*
- * This PE's bytes belong at `at` of `total`. Returns all contributions, aligned to 16. They stay until this PE begins the
- * collective after the next. NULL: it is too much, or not for several nodes' PEs (all get the same answer).
+ * This PE's bytes belong at `at` of `total`. Returns all contributions, aligned to 16. They stay until this PE begins
+ * the collective after the next. NULL: it is too much, or not for several nodes' PEs (all get the same answer).
  */
 static const char *gather(const wtl_collective *c, size_t at, size_t total)
 {

@@ -3,8 +3,8 @@
  * leader a node uses the network (hierarchical, as Open MPI's han and MVAPICH2's two-level collectives).
  *
  * Up to WTL_FAR_BYTES: recursive doubling among the leaders, log2(nodes) rounds of all the bytes. They travel with a
- * barrier: each PE arrives with its part in its stage, the leader combines them, and the leaders' messages say both that
- * all have come and the sum so far.
+ * barrier: each PE arrives with its part in its stage, the leader combines them, and the leaders' messages say both
+ * that all have come and the sum so far.
  *
  * More bytes: reduce-scatter and allgather (Rabenseifner). Each PE combines a part of the node's sum in the leader's
  * dest. Each leader fetches its own part of it from the others, and sends them the sum of that part. Each PE copies the

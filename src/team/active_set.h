@@ -1,4 +1,5 @@
-/* active_set.h - the words through which an active set synchronizes: the program's pSync, of WTL_ACTIVE_WORDS longs (team.h). */
+/* active_set.h - the words through which an active set synchronizes: the program's pSync, of WTL_ACTIVE_WORDS longs
+ * (team.h). */
 #ifndef WTL_TEAM_ACTIVE_SET_H
 #define WTL_TEAM_ACTIVE_SET_H
 

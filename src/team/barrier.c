@@ -4,8 +4,8 @@
  *
  *   - dissemination on one node where every PE has a core: ceil(log2(n)) rounds, in which PE i writes to PE i+2^k and
  *     waits for PE i-2^k
- *   - a central counter on one node where PEs outnumber cores: each round would cost every PE a turn on the core, and the
- *     last arrival at a counter wakes all at once
+ *   - a central counter on one node where PEs outnumber cores: each round would cost every PE a turn on the core, and
+ *     the last arrival at a counter wakes all at once
  *   - on several nodes a central counter on each, and dissemination among one leader a node
  *
  * A team uses the words of its team entry, the world those of its control data.
@@ -61,8 +61,8 @@ static void disseminate(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
 }
 
 /*
- * Among the leaders of the nodes, over the network. The world's words carry two bits beside the epoch, for the governor:
- * the most that a PE of the nodes heard of so far waited in its last region (WTL_WAITS_*).
+ * Among the leaders of the nodes, over the network. The world's words carry two bits beside the epoch, for the
+ * governor: the most that a PE of the nodes heard of so far waited in its last region (WTL_WAITS_*).
  */
 static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, const void *none)
 {

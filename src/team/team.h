@@ -3,10 +3,10 @@
  *
  * DESIGN
  *
- * A team has one of WTL_MOST_TEAMS team entries, the same on all its PEs. Each PE has its own copy of each entry in the
- * arena (wtl_room): words for barriers, lines and stages for collectives. The world has its words in wtl_control, and
- * entry 1 for the rest. Entry 0 belongs to the team of the node's PEs. Both teams exist from the start. An active set has
- * no entry: its PEs use the program's pSync (active_set.c).
+ * A team has one of WTL_MOST_TEAMS team entries, the same on all its PEs. Each PE has its own copy of each entry in
+ * the arena (wtl_room): words for barriers, lines and stages for collectives. The world has its words in wtl_control,
+ * and entry 1 for the rest. Entry 0 belongs to the team of the node's PEs. Both teams exist from the start. An active
+ * set has no entry: its PEs use the program's pSync (active_set.c).
  *
  * A split (team_split.c) finds an entry that all PEs of the new team have free:
  *
@@ -16,16 +16,16 @@
  *   each PE clears its copy of the new entry
  *   a barrier of the parent: from now on the new team may be used
  *
- * All members take the same entry: they read the same words, which do not change between the two barriers. No two teams
- * take one entry: on each PE one thread at a time chooses. Threads may split several teams at once. Then a PE that may not
- * choose says so in its words, and all PEs of that parent begin again. The split of the lowest parent goes first, so one
- * of them always succeeds.
+ * All members take the same entry: they read the same words, which do not change between the two barriers. No two
+ * teams take one entry: on each PE one thread at a time chooses. Threads may split several teams at once. Then a PE
+ * that may not choose says so in its words, and all PEs of that parent begin again. The split of the lowest parent
+ * goes first, so one of them always succeeds.
  *
  * An entry may be used again after wtl_team_part, a barrier after which no PE reads another's copy (barrier.h).
  *
- * Failures: a PE that passes other values to a split than the others is named (wtl_team_agree). A handle consists of entry
- * and generation, so a handle of a destroyed team is noticed. PEs of one team that make different collective calls wait
- * for ever; SHMEM_DEBUG finds them (check/deadlock.h).
+ * Failures: a PE that passes other values to a split than the others is named (wtl_team_agree). A handle consists of
+ * entry and generation, so a handle of a destroyed team is noticed. PEs of one team that make different collective
+ * calls wait for ever; SHMEM_DEBUG finds them (check/deadlock.h).
  */
 #ifndef WTL_TEAM_TEAM_H
 #define WTL_TEAM_TEAM_H
@@ -78,10 +78,10 @@ void wtl_team_free(wtl_pe *self, wtl_site *site, wtl_team *t);
 void wtl_team_keep_places(wtl_team *t, const int *node_of);
 
 /*
- * A barrier at which each PE of the team tells what it is about to do (check/arguments.c): words[WTL_TOLD_SERIAL] is filled in, and
- * the last one, the call, is not compared. Returns -1 where all tell the same. Where they do not, the PE that is to say
- * so gets the job's number of one that tells something else, and `theirs`, what that one tells; the others wait for the
- * job's end. A PE that is elsewhere has an older serial.
+ * A barrier at which each PE of the team tells what it is about to do (check/arguments.c): words[WTL_TOLD_SERIAL] is
+ * filled in, and the last one, the call, is not compared. Returns -1 where all tell the same. Where they do not, the
+ * PE that is to say so gets the job's number of one that tells something else, and `theirs`, what that one tells; the
+ * others wait for the job's end. A PE that is elsewhere has an older serial.
  */
 enum { WTL_TOLD_SERIAL };
 int wtl_team_compare(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t words[WTL_TOLD_WORDS],

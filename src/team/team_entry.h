@@ -1,6 +1,6 @@
 /*
- * team_entry.h - the state of a team on one PE, and its team entry: the memory in the arena through which the PEs of the
- * team synchronize (team.h).
+ * team_entry.h - the state of a team on one PE, and its team entry: the memory in the arena through which the PEs of
+ * the team synchronize (team.h).
  */
 #ifndef WTL_TEAM_TEAM_ENTRY_H
 #define WTL_TEAM_TEAM_ENTRY_H
@@ -70,8 +70,8 @@ struct wtl_team {
   size_t rounds_stride, lines_stride; /* bytes from one slot's to the next slot's */
   _Atomic uint32_t *arrived, *released;
   uint32_t epoch, stage_epoch;
-  uint32_t small_epoch,
-      small_read; /* small collectives (flat_tree.c, broadcast_binomial.c) so far; all PEs have read those up to the second */
+  /* Small collectives (flat_tree.c, broadcast_binomial.c): begun so far, and how many of them all PEs have read. */
+  uint32_t small_epoch, small_read;
   char *scratch;    /* twice WTL_SCRATCH_BYTES, for collectives; NULL: none yet */
   long *sync;       /* an active set's: symmetric words, WTL_ACTIVE_WORDS of them (active_set.c) */
   int *owned;       /* what `local` and `leader` point to, where the team owns it */

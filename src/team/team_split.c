@@ -70,7 +70,8 @@ int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_split *s)
   wtl_team *parent = s->parent;
   uint64_t *mine = wtl_room_of(self, self->me, parent->room)->said;
   agreement all;
-  /* Nobody chooses before all have come: they may come to another thread's split first, and that would wait for this one. */
+  /* Nobody chooses before all have come: they may come to another thread's split first, and that would wait for this
+   * one. */
   if (self->threads_anywhere) wtl_team_barrier(self, site, parent);
   for (;;) {
     bool chooses = may_choose(self, parent);
