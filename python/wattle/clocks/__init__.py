@@ -1,1 +1,1 @@
-"""A plan of clocks for a job's PEs: which PEs wait alike, a clock for each group, and the file that keeps it."""
+"""Plans of clocks: groups of PEs that wait alike, a clock for each group, and the file of a plan."""

@@ -1,4 +1,4 @@
-"""A clock for each PE: the slowest of its group at which all of the group still end in time."""
+"""The choice of a clock for each PE: the slowest at which its whole group still ends in time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PEs that wait alike: groups of numbers on a line, with as little spread inside them as so many groups can have."""
+"""Groups of PEs that wait alike: numbers on a line, with as little spread inside each group as possible."""
 
 from __future__ import annotations
 

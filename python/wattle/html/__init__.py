@@ -1,2 +1,1 @@
-"""What all pages are made of: the frame around a page's content, and figures as data for Plotly. Knows no command's
-results."""
+"""Parts of all pages: the frame around the content, and figures as data for Plotly. It imports no other package."""

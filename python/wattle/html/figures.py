@@ -1,6 +1,8 @@
-"""Figures as plain data for Plotly. A colour written "--name" is a property of the style sheet, looked up in the
-browser, so that the same figure serves light and dark; the same goes for fonts, grids and margins, which the page's
-script adds."""
+"""Figures as plain data for Plotly.
+
+A colour written "--name" is a property of the style sheet. The browser looks it up, so that one figure serves light and
+dark. Fonts, grids and margins are added by the page's script.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page around a report's content: one HTML file with style, script, figures and data inside."""
+"""The frame of a page: one HTML file with style, script, figures and data inside."""
 
 from __future__ import annotations
 

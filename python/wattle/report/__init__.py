@@ -1,2 +1,2 @@
-"""`wattle report`: a run or study directory as one self-contained page that a person wants to look at. Pages of studies
-are in their folders (`wattle.study`)."""
+"""`wattle report`: one self-contained page of a run, a study or a benchmark. A study's page is in its folder
+(`wattle.study`)."""

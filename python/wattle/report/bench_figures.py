@@ -1,4 +1,4 @@
-"""Figures of a benchmark: how far each promise is from its bar, and the machine's own limits."""
+"""Figures of a benchmark: the distance of each measured value from its bar, and the machine's own limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the file of bench/run.py holds, which it writes from these, and how it is read and checked (docs/bench.md)."""
+"""The file of bench/run.py: its form, which is written and checked by these classes (docs/bench.md)."""
 
 from __future__ import annotations
 

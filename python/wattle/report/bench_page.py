@@ -1,4 +1,4 @@
-"""The page of `make bench`: every promise with what was measured, drawn and as tables."""
+"""The page of `make bench`: every bar with its measured value, as figures and tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page of a run says of several nodes: joules by node, and what went between them."""
+"""The page of a run on several nodes: joules by node, and the traffic between nodes."""
 
 from __future__ import annotations
 

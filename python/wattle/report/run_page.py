@@ -1,4 +1,4 @@
-"""The page of a run: where its time and its joules went, by PE and by call site."""
+"""The page of a run: its time and joules, by PE and by call site."""
 
 from __future__ import annotations
 

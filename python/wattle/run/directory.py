@@ -1,4 +1,4 @@
-"""The directory a run is written to: chosen, made, and shown to be usable before the program starts."""
+"""The directory of a run: chosen, made, and checked before the program starts."""
 
 from __future__ import annotations
 

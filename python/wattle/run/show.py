@@ -1,4 +1,4 @@
-"""What a person sees after a run."""
+"""The output of `wattle run` on the terminal."""
 
 from __future__ import annotations
 

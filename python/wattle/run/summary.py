@@ -1,4 +1,4 @@
-"""The figures of a finished run as one document: what `--json` prints, and what the tables show."""
+"""The figures of a finished run as one document, which `--json` prints."""
 
 from __future__ import annotations
 

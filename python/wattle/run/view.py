@@ -1,5 +1,5 @@
-"""What there is to say of a run, worked out once. The terminal (show.py) and the page (`wattle.report`) both print it:
-they choose units and places, and compute no figure of their own."""
+"""The view model of a run: its figures, their provenance and notes, computed once. The terminal (show.py) and the page
+(`wattle.report`) print it and choose units and places."""
 
 from __future__ import annotations
 

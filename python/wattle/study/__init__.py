@@ -1,6 +1,5 @@
-"""Studies: a folder each, with what to run, how to read the samples, the published figures and the page; `registry.py`
-finds them.
+"""Studies, one folder each: plan, jobs, samples, analysis, published figures and page. `registry.py` finds the folders.
 
-What studies share stands beside the folders; `sweep` and `versions` are what a family of them shares. A study's page is
-made of `wattle.html`. `wattle.report`, the command, imports studies; no study imports it.
+Modules that studies share stand beside the folders. `sweep` and `versions` hold the common parts of two families of
+studies. The page of a study uses `wattle.html`. `wattle.report`, the command, imports studies; no study imports it.
 """

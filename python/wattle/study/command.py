@@ -1,4 +1,4 @@
-"""What the commands of all studies have in common: a directory, the study, and what is said of it at its end."""
+"""The common part of all study commands: a new directory, the run of the study, and its output."""
 
 from __future__ import annotations
 

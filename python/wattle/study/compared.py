@@ -1,4 +1,4 @@
-"""How `wattle compare` reads a study's samples."""
+"""The columns of a study's samples that `wattle compare` reads."""
 
 from __future__ import annotations
 

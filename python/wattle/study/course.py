@@ -1,4 +1,4 @@
-"""The course of a study: what is kept of it at its start and at its end, however it ends."""
+"""The course of a study: its manifest and samples are kept at the start and at the end, however it ends."""
 
 from __future__ import annotations
 

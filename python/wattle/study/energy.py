@@ -1,4 +1,4 @@
-"""Where a study's joules come from, by its samples: columns cpu_ and dram_ provenance, source, J and uncertainty_J."""
+"""The source of a study's joules, by its samples: columns cpu_ and dram_ provenance, source, J and uncertainty_J."""
 
 from __future__ import annotations
 

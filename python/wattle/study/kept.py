@@ -1,4 +1,4 @@
-"""What a study keeps of itself: the settings it ran under, and whether it came to its end."""
+"""The records of a study: its settings, its results, and whether it came to its end."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Where a study runs: on this node, on two nodes that are made for it of this machine's network namespaces, or on a
-described cluster that is simulated."""
+"""The places where a study runs: this node, two nodes made of network namespaces, or a simulated cluster."""
 
 from __future__ import annotations
 

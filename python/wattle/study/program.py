@@ -1,4 +1,4 @@
-"""The benchmark program of a study: found or built, then run under oshrun, its JSON lines read as they come."""
+"""The benchmark program of a study: it is found or built, and run under oshrun, and its JSON lines are read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Published figures, which a study's published.toml holds, and what became of them here: one row each, with value,
-condition, ours, tolerance, verdict and why.
+"""Published figures of a study's published.toml, and their verdicts: one row each, with statement, condition, ours,
+tolerance, verdict and reasons.
 
-No verdict is written down anywhere: each figure names a function that reads it off the samples.
+No verdict is stored. Each figure names a function, its judge, which computes the verdict from the samples.
 """
 
 from __future__ import annotations

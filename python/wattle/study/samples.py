@@ -1,4 +1,4 @@
-"""samples.parquet: one row a sample, checked when read."""
+"""The file samples.parquet: one row for each sample, checked when it is read."""
 
 from __future__ import annotations
 

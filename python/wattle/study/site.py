@@ -1,4 +1,4 @@
-"""How jobs are started at a place: this runtime's, MPI's to compare with, and commands on one of its cores or nodes."""
+"""Start of jobs at a place: this runtime's jobs, MPI's to compare with, and commands on one of its cores or nodes."""
 
 from __future__ import annotations
 

@@ -292,3 +292,13 @@ def test_what_is_no_directory_is_refused(wattle: Wattle, tmp_path, name):
     done = wattle("report", tmp_path / name)
     assert done.returncode == 2
     assert name in done.stderr
+
+
+@pytest.mark.parametrize("fault", [KeyError, TypeError, ValueError])
+def test_a_fault_of_the_page_itself_is_not_taken_for_a_damaged_directory(study_dir, monkeypatch, fault):
+    def broken(*_: object) -> None:
+        raise fault("a fault of ours")
+
+    monkeypatch.setattr("wattle.study.patterns.page._cards", broken)
+    with pytest.raises(fault):
+        write(study_dir)

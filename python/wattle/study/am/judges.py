@@ -1,4 +1,4 @@
-"""How the published figures of the study of messages are held against the samples."""
+"""The judges of the study of messages: each compares a published figure with the samples."""
 
 from __future__ import annotations
 

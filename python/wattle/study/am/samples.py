@@ -1,4 +1,4 @@
-"""What the benchmarks of messages print, line by line, as rows of samples.parquet."""
+"""The output of the message benchmarks, line by line, as rows of samples.parquet."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ UCX_MESSAGES, UCX_MESSAGES_ACROSS = 100000, 20000
 
 
 def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
-    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory (course.py)."""
+    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory."""
     record = kept.begin(command, max(plan.rings), plan.place.simulated)
     course = Course(directory, record, SCHEMA, planned(plan), lambda gathered: _told(plan, gathered))
     course.run(lambda gathered: _gather(plan, gathered), Gathered(left_out=left_out_of(plan)))

@@ -1,4 +1,4 @@
-"""What the terminal and the page say of a study of messages: one paragraph, every number of it from the samples."""
+"""The summary of a study of messages, for the terminal and the page. Every number of it is from the samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How what the dissertation says of waiting at a barrier is held against the samples."""
+"""The judges of the study of barriers: each compares a statement of the dissertation with the samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The study of waiting at a barrier: in time, and in the number of those that wait."""
+"""The study of waiting at a barrier: by the wait's length, and by the number of PEs that wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How what the papers say of the minimum spanning tree's versions, and the bar, are held against the samples."""
+"""The judges of the study of the minimum spanning tree: of the published statement and of this project's bar."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""What a description of a network needs, from this machine's two nodes: the same programs run there and in simulation,
-whose numbers are fitted to what the first of them took. The others, held back, then show what the simulation is
-worth."""
+"""The fit of a network description to two nodes of this machine. The same programs run there and in simulation; the
+numbers are fitted to the times of the first, and the others show how good the simulation is."""
 
 from __future__ import annotations
 

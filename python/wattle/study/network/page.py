@@ -1,4 +1,4 @@
-"""The page that scores a simulated network against this machine's two nodes."""
+"""The page of a fitted network: simulated times against times on this machine's two nodes."""
 
 from __future__ import annotations
 

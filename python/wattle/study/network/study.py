@@ -1,5 +1,5 @@
-"""What the simulation of a network is worth that was fitted to this machine's two nodes: times told by programs and
-sizes that it was not fitted to, there and in simulation. `wattle calibrate --network` runs it."""
+"""The study of a fitted network: times of programs and sizes that were not fitted, on the nodes and in simulation.
+`wattle calibrate --network` runs it."""
 
 from __future__ import annotations
 

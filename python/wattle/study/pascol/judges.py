@@ -1,8 +1,7 @@
-"""How what the paper on PASCoL says of energy per MB and latency is held against the samples.
+"""The judges of the study of PASCoL: each compares a figure of the paper with the samples.
 
-Energy is the node's, idle draw included, as the paper measured it; normalised is over polling, repeat by repeat in the
-order they ran. The bytes are the same on both sides, so a ratio of joules is one of joules per MB.
-"""
+Energy is the node's, idle draw included, as the paper measured it. Ratios are over polling, repeat by repeat in the
+order of the runs. The bytes are the same on both sides, so a ratio of joules is one of joules per MB."""
 
 from __future__ import annotations
 

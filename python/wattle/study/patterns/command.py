@@ -1,4 +1,4 @@
-"""`wattle study patterns`: its options, and what it says at its end."""
+"""`wattle study patterns`: its options and its output."""
 
 from __future__ import annotations
 

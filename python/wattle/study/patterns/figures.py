@@ -1,5 +1,4 @@
-"""Figures of the pattern study: six metrics by pattern, and what each transformation saves beside the published
-numbers."""
+"""Figures of the pattern study: six metrics by pattern, and savings of each transformation beside published ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the published figures of the pattern study are held against the samples. Savings are positive."""
+"""The judges of the pattern study: each compares a published figure with the samples. Savings are positive."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Why the pattern study's figures differ from the published ones: sentences made of what was measured in the same
-samples."""
+"""Reasons why figures of the pattern study differ from the published ones, made of figures of the same samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pattern benchmark prints, line by line, as rows of samples.parquet."""
+"""The output of the pattern benchmark, line by line, as rows of samples.parquet."""
 
 from __future__ import annotations
 

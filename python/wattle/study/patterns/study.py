@@ -32,7 +32,7 @@ RESULTS_SCHEMA = 1
 
 
 def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
-    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory (course.py)."""
+    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory."""
     record = kept.begin(command, plan.place.pes, plan.place.simulated)
     course = Course(directory, record, SCHEMA, _planned(plan), lambda gathered: _told(plan, gathered))
     course.run(lambda gathered: _gather(plan, gathered), Gathered())

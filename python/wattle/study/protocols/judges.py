@@ -1,6 +1,6 @@
-"""How what the dissertation says of protocols and transports is held against the samples.
+"""The judges of the study of protocols: each compares a statement of the dissertation with the samples.
 
-Bytes per joule: the payload over what sender and receiver draw, CPU and DRAM, each for as long as its calls last
+Bytes per joule: the payload over the joules of sender and receiver, CPU and DRAM, each for as long as its calls last
 (equation 7.1).
 """
 

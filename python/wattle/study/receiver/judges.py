@@ -1,4 +1,4 @@
-"""How what the dissertation says of clocks under a put is held against the samples."""
+"""The judges of the study of clocks under a put: each compares a statement of the dissertation with the samples."""
 
 from __future__ import annotations
 

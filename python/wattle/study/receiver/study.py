@@ -1,4 +1,4 @@
-"""The study of clocks under a put: what its receiver's clock and way of waiting cost sender and receiver."""
+"""The study of clocks under a put: the cost at sender and receiver, by the receiver's clock and way of waiting."""
 
 from __future__ import annotations
 

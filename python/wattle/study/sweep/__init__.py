@@ -1,1 +1,1 @@
-"""What studies of waiting and clocks share: one program or more, run under each wait policy, mode and clock."""
+"""Common parts of studies of waiting and clocks, whose jobs run under each wait policy, mode and clock."""

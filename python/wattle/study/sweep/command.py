@@ -1,4 +1,4 @@
-"""The command of a study of waiting and clocks, and what it says at its end."""
+"""The command of a study of waiting and clocks: its options and its output."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A study of waiting and clocks: jobs under every wait policy, mode and clock there is, in turns. barrier.py, slack.py,
-race.py and receiver.py say what is particular to theirs."""
+"""The run of a study of waiting and clocks: its jobs in turns, and the analysis of its directory afterwards."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ def planned(study: Sweep, plan: Plan) -> int:
 
 
 def run(study: Sweep, plan: Plan, directory: Path, command: list[str]) -> Manifest:
-    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory (course.py)."""
+    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory."""
     record = kept.begin(command, max(job.pes for job in study.jobs(plan)), plan.simulated)
     machine = plan.machine.cluster.machine if plan.machine else ""
     course = Course(directory, record, SCHEMA, planned(study, plan), lambda gathered: _told(study, plan), machine)

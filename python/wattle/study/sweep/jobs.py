@@ -1,5 +1,4 @@
-"""Jobs of the studies of waiting and clocks: programs of apps/slack and mini-apps, each under settings of its own,
-on this node or on a machine that is simulated."""
+"""Jobs of a study of waiting and clocks: programs of apps/slack and mini-apps, on this node or simulated."""
 
 from __future__ import annotations
 

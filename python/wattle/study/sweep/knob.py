@@ -1,4 +1,4 @@
-"""The knob of this machine as the runtime finds it, and the clocks a study may ask of it."""
+"""The knob of this machine as the runtime finds it, and the clocks that a study may ask for."""
 
 from __future__ import annotations
 

@@ -1,18 +1,23 @@
-"""The page of a study of waiting and clocks; barrier.py, slack.py, race.py and receiver.py give its sections."""
+"""The page of a study of waiting and clocks. Each study adds its own sections."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from wattle import manifest as manifests
 from wattle import units
+from wattle.checked import Checked
+from wattle.errors import DamagedFile
 from wattle.html.figures import Figure, Look
 from wattle.html.page import Page
 from wattle.manifest import Manifest
-from wattle.study import published
+from wattle.study import published, samples
 from wattle.study.stats import Center
 from wattle.study.sweep import course
 from wattle.study.sweep.analysis import METRICS, Analysis, Point
@@ -45,7 +50,25 @@ class Section:
 def build(made: Sweep, directory: Path, record: Manifest, sections_of: Callable[[Analysis], list[Section]]) -> Page:
     """Reads and checks the directory's samples, and makes the page."""
     analysis = course.load(made, directory, record)
-    told = manifests.study(directory, record)
+    with _points_there(directory):
+        return _page(made, analysis, manifests.study(directory, record), record, sections_of)
+
+
+@contextmanager
+def _points_there(directory: Path) -> Iterator[None]:
+    """Each sample is checked when it is read. Only a figure shows whether its points were measured, and each as often as
+    the others: a missing point is an index, an empty sequence or a zero too many."""
+    try:
+        with np.errstate(over="raise", divide="raise", invalid="raise"):
+            yield
+    except (LookupError, ArithmeticError, ValueError, StopIteration) as error:
+        why = f"{type(error).__name__}: {error}".rstrip(": ")
+        raise DamagedFile(directory / samples.FILE, f"lacks samples that the report needs ({why})") from error
+
+
+def _page(
+    made: Sweep, analysis: Analysis, told: Checked, record: Manifest, sections_of: Callable[[Analysis], list[Section]]
+) -> Page:
     rows = course.judge(made, analysis)
     sections = [s for s in sections_of(analysis) if s.figures]
     title, heads, lines = made.table(analysis)

@@ -1,4 +1,4 @@
-"""What the programs of apps/slack and the mini-apps print, line by line, as rows of samples.parquet."""
+"""The output of the programs of apps/slack and of mini-apps, line by line, as rows of samples.parquet."""
 
 from __future__ import annotations
 

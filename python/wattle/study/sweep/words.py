@@ -1,4 +1,4 @@
-"""What the terminal and the page say of a study of waiting and clocks: one paragraph from the samples."""
+"""The summary of a study of waiting and clocks, for the terminal and the page. Every number is from the samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How what the dissertation says of the travelling salesman's versions, and the bars, are held against the samples."""
+"""The judges of the travelling salesman: each compares a published statement, or a bar, with the samples."""
 
 from __future__ import annotations
 

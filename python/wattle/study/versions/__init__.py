@@ -1,1 +1,1 @@
-"""What studies of a mini-app share: its versions side by side, by number of PEs."""
+"""Common parts of studies of a mini-app: its versions side by side, by number of PEs."""

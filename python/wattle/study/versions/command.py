@@ -1,4 +1,4 @@
-"""The command of a study of a mini-app, and what it says at its end."""
+"""The command of a study of a mini-app: its options and its output."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A study of a mini-app: its versions side by side, by number of PEs. tsp.py and mst.py say what is particular to
-theirs."""
+"""The run of a study of a mini-app: jobs of its versions in turns, and the analysis of its directory afterwards."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ FIRST = "first"  # the series of a job's first solution of an input
 
 
 def run(plan: Plan, directory: Path, command: list[str]) -> Manifest:
-    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory (course.py)."""
+    """Runs the sweep and writes samples.parquet, results.json and manifest.json into the directory."""
     record = kept.begin(command, max(plan.size.pes), plan.place.simulated)
     for version, reason in plan.left_out.items():
         console.note(f"version {version} is left out: {reason}")

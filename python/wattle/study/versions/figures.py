@@ -1,4 +1,4 @@
-"""Figures of a study of a mini-app's versions: box plots by number of PEs, and how the PEs of each version waited."""
+"""Figures of a study of a mini-app: box plots by number of PEs, and the waiting of each version's PEs by stage."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The mini-apps' programs: found, and started in each version's own way: by oshrun, or by the MPI they were built
-with."""
+"""The programs of the mini-apps: each version starts by oshrun, or by the MPI that it was built with."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What published statements and bars about versions of a mini-app have in common: is one version quicker than another,
-at which numbers of PEs, and is that sure?"""
+"""Common judges of studies of a mini-app: is one version faster than another, with how many PEs, and how sure?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the mini-apps print, line by line, as rows of samples.parquet."""
+"""The output of the mini-apps, line by line, as rows of samples.parquet."""
 
 from __future__ import annotations
 

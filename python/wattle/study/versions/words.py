@@ -1,4 +1,4 @@
-"""What the terminal and the page say of a mini-app's versions: one paragraph, every number of it from the samples."""
+"""The summary of a study of a mini-app, for the terminal and the page. Every number of it is from the samples."""
 
 from __future__ import annotations
 
