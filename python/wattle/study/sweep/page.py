@@ -56,8 +56,8 @@ def build(made: Sweep, directory: Path, record: Manifest, sections_of: Callable[
 
 @contextmanager
 def _points_there(directory: Path) -> Iterator[None]:
-    """Each sample is checked when it is read. Only a figure shows whether its points were measured, and each as often as
-    the others: a missing point is an index, an empty sequence or a zero too many."""
+    """Each sample is checked when it is read. Only a figure shows whether its points were measured, all of them
+    equally often: a missing point is an index, an empty sequence or a zero too many."""
     try:
         with np.errstate(over="raise", divide="raise", invalid="raise"):
             yield
