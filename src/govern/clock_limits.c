@@ -1,3 +1,4 @@
+/* clock_limits.c - groups the PEs with a clock outside the limits and reports each group. */
 #include "govern/clock_limits.h"
 
 #include <stdio.h>
@@ -5,12 +6,12 @@
 
 #include "base/error.h"
 
-/* PEs of which one and the same is to be said. */
+/* PEs that share one message. */
 typedef struct beyond {
   double ghz;
   const wtl_clock_domain *limits;
-  int pe;        /* the last that is named */
-  char pes[256]; /* as in the list: 0-3,7 */
+  int pe;        /* the last PE in `pes` */
+  char pes[256]; /* in the form of the setting: 0-3,7 */
 } beyond;
 
 enum { MOST_BEYOND = 16 };
@@ -26,7 +27,7 @@ static void name_pe(beyond *b, int pe)
   b->pe = pe;
 }
 
-/* A clock that is named with few digits, as people do, is not beyond. */
+/* A clock within 1 % of a limit counts as inside, because users round. */
 static bool is_beyond(const wtl_clock_domain *d, double ghz)
 {
   return ghz > 0 && !d->hint && d->base_khz && (1.01e6 * ghz < d->min_khz || 0.99e6 * ghz > d->max_khz);

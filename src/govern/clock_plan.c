@@ -1,3 +1,4 @@
+/* clock_plan.c - reads the list of PEs and clocks. */
 #include "govern/clock_plan.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ static bool read_pe(const char **at, long *pe)
   return true;
 }
 
-/* An entry of the list, and where the next one begins; NULL where it is none. */
+/* Reads one entry. Returns the start of the next one; NULL if the entry is wrong. */
 static const char *read_entry(const char *at, long *first, long *last, double *ghz)
 {
   char *end;

@@ -1,3 +1,7 @@
+/*
+ * clocks.c - opens the knob, claims the node's clock domains, starts the governor, and writes the result to the
+ * profile.
+ */
 #include "govern/clocks.h"
 
 #include <errno.h>
@@ -20,9 +24,9 @@ bool wtl_clocks_wanted(const wtl_settings *settings)
 
 void wtl_clocks_repair(const wtl_settings *settings)
 {
-#ifndef WTL_SIM /* a simulated job is none of this machine's */
-  char said[1900];
-  if (wtl_knob_repair(settings, &wtl_knob_sys_real, said, sizeof said)) wtl_say("%s", said);
+#ifndef WTL_SIM /* a simulated job has no clocks of this machine */
+  char message[1900];
+  if (wtl_knob_repair(settings, &wtl_knob_sys_real, message, sizeof message)) wtl_say("%s", message);
 #endif
 }
 
@@ -47,7 +51,7 @@ static void measure(wtl_clocks *c, wtl_votes *votes)
   votes->settle_s = price.settle_s;
 }
 
-/* In mode energy the normal clock is what was found: who only wants to save must not lose the turbo. */
+/* In mode energy the normal clock is the one found, so that a job that only saves keeps the turbo clocks. */
 static bool normal_is_found(const wtl_clocks *c)
 {
   int mode = c->settings->govern.number;
@@ -83,16 +87,17 @@ static void lead(wtl_clocks *c, const wtl_clocks_node *node)
   snprintf(c->why, sizeof c->why, "%s", c->knob ? wtl_knob_why(c->knob) : "no memory");
   atomic_store(&node->votes->ready, ready);
   if (ready) wtl_clock_limits_say(c->knob, node->votes, node->n_local, node->cpus);
-  const char *asked = wtl_clocks_wanted(c->settings)                         ? "WATTLE_GOVERN"
-                      : c->settings->transfers.number == WTL_TRANSFERS_SCALE ? "WATTLE_TRANSFERS"
-                                                                             : NULL; /* clocks were no condition */
+  const char *asked = wtl_clocks_wanted(c->settings) ? "WATTLE_GOVERN"
+                      : c->settings->transfers.number == WTL_TRANSFERS_SCALE
+                          ? "WATTLE_TRANSFERS"
+                          : NULL; /* the settings do not require clocks */
   if (asked && (*c->why || !ready))
     wtl_say("%s: %s: %s", asked, ready ? "not every clock can be set" : "no clock can be set here", c->why);
 }
 
 /* ---- every process ---- */
 
-/* The first domain with a clock that this process may run in; NULL for none. */
+/* The first domain with a known clock in which this process may run; NULL for none. */
 static const wtl_clock_domain *domain_of(const wtl_clocks *c, const wtl_clocks_node *node)
 {
   for (size_t d = 0; d < wtl_knob_domains(c->knob); d++) {
@@ -124,7 +129,7 @@ static void open_knob(wtl_clocks *c, const wtl_clocks_node *node)
 }
 
 #ifndef WTL_THREADS
-static void hear_region(void *arg, const char *name, bool begins)
+static void mark_region(void *arg, const char *name, bool begins)
 {
   wtl_governor *g = arg;
   wtl_governor_mark(g, wtl_hash(WTL_HASH_NONE, name, strlen(name)) | 1, begins, wtl_ticks());
@@ -156,7 +161,7 @@ static void govern(wtl_clocks *c, const wtl_clocks_node *node, double planned_gh
   c->governor.waited = node->waited;
   wtl_governor_start(&c->governor, c->settings, price, settle, fixed_share(c, node, planned_ghz), wtl_ticks());
 #ifndef WTL_THREADS
-  wtl_region_register(hear_region, &c->governor);
+  wtl_region_register(mark_region, &c->governor);
 #endif
 }
 
@@ -173,9 +178,9 @@ int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, si
   }
   node->votes->ballot[node->slot].pe = node->me;
   node->votes->ballot[node->slot].planned_ghz = planned_ghz;
-  node->meet(node->arg); /* nothing is read before the first has repaired what was left behind, if it was told to */
+  node->meet(node->arg); /* the first process has restored what a killed job left before any process reads it */
   open_knob(c, node);
-  node->meet(node->arg); /* all have read what the files hold: from now on that may change */
+  node->meet(node->arg); /* all have read the clock files, which may change from now on */
   if (c->leads) lead(c, node);
   node->meet(node->arg);
   if (atomic_load(&node->votes->ready) && c->knob) govern(c, node, planned_ghz);
@@ -202,7 +207,7 @@ void wtl_clocks_stop(wtl_clocks *c)
 
 /* ---- in the profile ---- */
 
-/* Where regions went by unseen, what those that were seen took stands for them, too. */
+/* The sums of a region, scaled up from the examined instances to all. */
 static void write_region(FILE *f, const wtl_region *r, double s)
 {
   double all = r->instances > r->unseen ? (double)r->instances / (r->instances - r->unseen) : 1;
@@ -229,7 +234,7 @@ static void write_regions(FILE *f, const wtl_governor *g, double s)
   putc(']', f);
 }
 
-/* The domains whose clock is this PE's, the clock it has where nothing changes it, and a plan's as it can be set. */
+/* The domains of this PE, with their normal clock and the planned clock as it can be set. */
 static void write_domains_of(FILE *f, const wtl_governor *g)
 {
   const wtl_vote *v = &g->vote;
@@ -254,7 +259,7 @@ static bool only_hints(const wtl_vote *v)
   return false;
 }
 
-/* What a knob that stopped working said: of this PE's own the file, too. "" where none did. */
+/* The error of a knob that failed; for a domain of this PE it names the file. "" for none. */
 static const char *failure(const wtl_clocks *c)
 {
   int error = 0;

@@ -1,10 +1,10 @@
 /*
- * clocks.h - the governor of a process among its neighbours: who claims the node's clocks, when it begins and when it
- * ends.
+ * clocks.h - starts and stops the governor of a process together with the other processes of its node.
  *
- * The processes of a node agree on it, or there is none; nodes do not ask each other. The node's first process claims
- * the clock domains, once all have read what they hold, and puts them back when all have come to the end; its guard
- * does if they do not; and if that was killed too, the node's next job does.
+ * DESIGN. The processes of a node either all have a governor or none. Nodes decide independently. Once all processes
+ * have read the clock files, the first one claims the clock domains. It restores the clocks when all processes have
+ * ended. If they do not end normally its guard restores them, and if the guard was killed too, the node's next job
+ * does.
  */
 #ifndef WTL_GOVERN_CLOCKS_H
 #define WTL_GOVERN_CLOCKS_H
@@ -14,49 +14,49 @@
 
 #include "govern/governor.h"
 
-/* The processes of a node that are governed together. What it points to is the caller's; settings and votes must
- * outlive the clocks, the rest wtl_clocks_start. */
+/* The processes of a node that are governed together. The caller owns all that it points to. Settings and votes must
+ * outlive the clocks; the rest must outlive wtl_clocks_start, unless stated below. */
 typedef struct wtl_clocks_node {
   const wtl_settings *settings;
-  int me, slot, n_local;          /* PE or rank; by which of this node's it is */
-  wtl_votes *votes;               /* in memory that they share, zeroes at first */
-  const cpu_set_t *cpus;          /* by slot: where each may run */
-  const pid_t *pids;              /* by slot */
-  const wtl_profile *profile;     /* whose timeline is told of each change; outlives the clocks */
-  const _Atomic uint64_t *waited; /* ticks that this one has waited so far, by stage; outlives the clocks */
-  void (*meet)(void *arg);        /* returns once every process of the node has called it */
+  int me, slot, n_local;          /* PE or rank, local rank, processes of the node */
+  wtl_votes *votes;               /* in memory that the processes share, zeroes at first */
+  const cpu_set_t *cpus;          /* by local rank: where each may run */
+  const pid_t *pids;              /* by local rank */
+  const wtl_profile *profile;     /* its timeline records each change; must outlive the clocks */
+  const _Atomic uint64_t *waited; /* ticks that this process has waited so far, by stage; must outlive the clocks */
+  void (*meet)(void *arg);        /* a barrier of the node's processes */
   void *arg;
 } wtl_clocks_node;
 
 typedef struct wtl_clocks {
   const wtl_settings *settings;
   wtl_knob *knob;
-  wtl_machine *machine; /* what the clocks of a knob that only records would cost; else NULL */
-  bool leads;           /* claims and puts back */
+  wtl_machine *machine; /* the watts of a knob that only records; otherwise NULL */
+  bool leads;           /* claims and restores the clocks */
   bool governs;         /* this process has a governor */
-  char why[512];        /* why nothing is governed, or not all; "" where all is */
+  char why[512];        /* why no clock or not every clock is governed; "" if all are */
   wtl_governor governor;
 } wtl_clocks;
 
-/* Do these settings ask for a governor, or for fixed clocks? */
+/* True if these settings ask for a governor or for fixed clocks. */
 bool wtl_clocks_wanted(const wtl_settings *settings);
 
-/* Puts back what a job of this node that was killed together with its guard has left behind, and says so. One process
- * of a node calls it, before anything else of a clock is read; whether or not anything is to be governed. Costs a look
- * into a directory. */
+/* Restores the clocks that a job of this node left behind when it and its guard were killed, and reports this. One
+ * process of each node calls it before it reads any clock, also without a governor. Costs one look into a folder. */
 void wtl_clocks_repair(const wtl_settings *settings);
 
-/* Collective over the node; all of it must want that. Without a knob nothing is governed and `why` says so, as does the
- * first process. 0; or an exit code, alike in all, where WATTLE_CLOCKS is wrong, with the reason in `error`. */
+/* Collective over the node; all its processes must want a governor. Without a knob no clock is governed, `why` has the
+ * reason, and the first process reports it. Returns 0. If WATTLE_CLOCKS is wrong, it returns the same exit code in all
+ * processes, with the reason in `error`. */
 int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, size_t size);
 
-/* The program is over: this process changes no clock any more. Its governor's sums stay readable. */
+/* At the end of the program. This process changes no clock afterwards. The sums of its governor stay readable. */
 void wtl_clocks_close(wtl_clocks *c);
 
-/* All processes of the node have closed. */
+/* To be called once all processes of the node have called wtl_clocks_close. */
 void wtl_clocks_stop(wtl_clocks *c);
 
-/* What the profile says of it: a JSON object. `arg`: the wtl_clocks. */
+/* Writes the profile's JSON object about clocks. `arg`: the wtl_clocks. */
 void wtl_clocks_write(FILE *f, const void *arg);
 
 #endif

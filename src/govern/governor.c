@@ -1,3 +1,4 @@
+/* governor.c - learns from waits and regions, and votes for a clock at control points. */
 #include "govern/governor.h"
 
 #include <math.h>
@@ -5,16 +6,15 @@
 
 #include "base/clock.h"
 
-/* The part of a region that stays unused at most when its computing is stretched: instances differ. Where the last ones
- * differed by less, so many times that is enough: four values that are spread at random span two standard deviations.
- */
+/* A SPARE-th part of a region stays unused at most when its computing is stretched, because instances differ. If the
+ * last four differ by less, SPANS times their difference is enough: four random values span two standard deviations. */
 enum { SPARE = 16, SPANS = 2 };
-/* Of a new length in a moving mean, once there are some; so many its mean is then worth. */
+/* The weight of a new value in a moving mean, once there are several. The mean then counts as WORTH values. */
 static const double least_weight = 0.125;
 enum { WORTH = 15 };
-/* Standard errors by which two means must differ before it is believed. */
+/* The least difference of two means that counts, in standard errors. */
 static const double believed = 2;
-/* Instances that a region is left alone after a loss, at first and at most. */
+/* Instances for which a region is left alone after a loss, at first and at most. */
 enum { STAY_FIRST = 16, STAY_MOST = 1024 };
 
 static bool lowers(const wtl_governor *g)
@@ -27,8 +27,8 @@ static bool raises(const wtl_governor *g)
   return g->mode == WTL_GOVERN_PERFORMANCE || g->mode == WTL_GOVERN_HYBRID;
 }
 
-/* There and back. */
-static uint64_t worth(const wtl_governor *g)
+/* Two changes, down and up. */
+static uint64_t two_changes(const wtl_governor *g)
 {
   return 2 * g->price;
 }
@@ -38,14 +38,14 @@ static wtl_ballot *ballot(const wtl_governor *g, int slot)
   return &g->vote.votes->ballot[slot];
 }
 
-/* The price follows what writes take, so that it holds under load, too. True where a clock was changed. */
+/* The price follows the time of the writes, so that it is right under load, too. True if a clock was changed. */
 static bool cast(wtl_governor *g, uint32_t share, uint64_t now)
 {
   if (atomic_load(&ballot(g, g->vote.slot)->want) == share) return false;
   uint64_t before = g->clock();
   if (!wtl_vote_cast(&g->vote, share, now)) return false;
   uint64_t took = g->clock() - before, price = took + g->settle;
-  if (took < 10 * g->price) g->price = (7 * g->price + price) / 8; /* else the core was another's meanwhile */
+  if (took < 10 * g->price) g->price = (7 * g->price + price) / 8; /* otherwise another thread had the core meanwhile */
   return true;
 }
 
@@ -78,21 +78,21 @@ void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t 
 
 uint64_t wtl_governor_waited(const wtl_governor *g)
 {
-  uint64_t sum = g->unbooked;
+  uint64_t sum = g->unrecorded;
   for (int stage = 0; stage < WTL_N_STAGES; stage++)
     sum += atomic_load_explicit(&g->waited[stage], memory_order_relaxed);
   return sum;
 }
 
-/* The door's account begins anew when the program's does. */
+/* The door's account restarts when the program's account does. */
 static uint64_t waited_since(const wtl_governor *g, uint64_t before)
 {
   uint64_t waited = wtl_governor_waited(g);
   return waited > before ? waited - before : 0;
 }
 
-/* Computing at another clock, from `from` to `to` but for what was waited meanwhile. */
-static void book_computing(wtl_governor *g, uint64_t from, uint64_t to, uint64_t waited)
+/* Adds computing at another clock, from `from` to `to` without the ticks waited meanwhile. */
+static void record_computing(wtl_governor *g, uint64_t from, uint64_t to, uint64_t waited)
 {
   uint64_t since;
   double clock = wtl_vote_clock(&g->vote, &since);
@@ -113,13 +113,13 @@ void wtl_governor_book_off(wtl_governor *g, enum wtl_stage stage, uint64_t from,
   g->off.waited_clock += clock * (double)ticks;
 }
 
-/* Barriers that were only counted, into the region of which they are instances. */
+/* Adds the counted barriers to the region of which they are instances. */
 static void enter_passed(wtl_governor *g)
 {
   if (!g->passed) return;
   g->region->instances += g->passed;
   g->region->unseen += g->passed;
-  g->phase += 2 * g->passed; /* as all count */
+  g->phase += 2 * g->passed; /* all PEs count equally */
   g->passed = 0;
 }
 
@@ -127,7 +127,7 @@ void wtl_governor_stop(wtl_governor *g, uint64_t now)
 {
   enter_passed(g);
   atomic_store(&ballot(g, g->vote.slot)->late, 0);
-  book_computing(g, g->region_since, now, waited_since(g, g->waited_before));
+  record_computing(g, g->region_since, now, waited_since(g, g->waited_before));
   cast(g, WTL_CLOCK_NORMAL, now);
 }
 
@@ -136,7 +136,7 @@ static void slow_down(wtl_governor *g, uint64_t now)
   if (g->is_slow) return;
   g->is_slow = g->has_acted = true;
   g->slow_since = now;
-  g->unseen = 0; /* no region of those that are brief */
+  g->unseen = 0; /* the region is not a short one */
   cast(g, WTL_CLOCK_LOWEST, now);
 }
 
@@ -156,19 +156,19 @@ static void charge(wtl_governor *g, double ticks, uint64_t now)
   if (g->lost <= budget / 2) g->is_broke = false;
 }
 
-/* Where no region tells what a change did, it is taken to have cost its price: so much must have been earned first. */
+/* Without a region the effect of a change is unknown and counts as its price. So much must have been earned first. */
 static bool can_pay(const wtl_governor *g, uint64_t now)
 {
   return !g->is_broke && g->lost + (double)g->price <= g->allowed * (double)(now - g->started);
 }
 
-/* Of a site, the calls up to the one before this one waited long, so many in a row. */
+/* The number of calls of a site in a row, up to the one before this, that waited long. */
 static unsigned row_of(const wtl_site *s)
 {
   return s->long_row && (uint16_t)(s->long_at + 1) == (uint16_t)s->calls ? s->long_row : 0;
 }
 
-/* Of a call that waits twice the first long wait counts. */
+/* Only the first long wait of a call counts. */
 static void enter_long(wtl_site *s)
 {
   if (s->long_row && s->long_at == (uint16_t)s->calls) return;
@@ -177,17 +177,18 @@ static void enter_long(wtl_site *s)
   s->long_at = (uint16_t)s->calls;
 }
 
-/* The last four waited long; one that did not, however briefly, is reason to doubt. */
+/* The last four calls waited long. One short call, however short, ends this. */
 static bool will_be_long(const wtl_site *s)
 {
   return s->addr && row_of(s) == WTL_SLACK_RECENT;
 }
 
-/* Reactive scaling, and nothing against it now; or proactive scaling that learns. */
+/* True if a wait may lower the clock: with reactive scaling unless something forbids it now, with proactive scaling
+ * while it learns. */
 static bool reacts(const wtl_governor *g, uint64_t now)
 {
   if (g->is_fixed || !lowers(g)) return false;
-  if (g->scaling != WTL_SCALING_REACTIVE) return g->region && g->eases;
+  if (g->scaling != WTL_SCALING_REACTIVE) return g->region && g->lowers_waits;
   return g->region ? g->acts : can_pay(g, now);
 }
 
@@ -195,12 +196,12 @@ uint64_t wtl_governor_wait(wtl_governor *g, const wtl_site *site, uint64_t since
 {
   uint64_t waited = 0;
   if (g->is_slow || !reacts(g, since)) return UINT64_MAX;
-  if (g->is_unseen) return worth(g);
+  if (g->is_unseen) return two_changes(g);
   if (g->in_barrier) /* several waits of one barrier are one */
     waited = since - g->arrived;
   else if (will_be_long(site))
     return 0;
-  return waited >= worth(g) ? 0 : worth(g) - waited;
+  return waited >= two_changes(g) ? 0 : two_changes(g) - waited;
 }
 
 void wtl_governor_slack(wtl_governor *g, uint64_t now)
@@ -210,7 +211,7 @@ void wtl_governor_slack(wtl_governor *g, uint64_t now)
 
 void wtl_governor_go_on(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now)
 {
-  bool is_long = now - since > worth(g);
+  bool is_long = now - since > two_changes(g);
   if (g->is_unseen && is_long) g->unseen = 0;
   if (g->in_barrier) return;
   if (is_long) enter_long(site);
@@ -233,12 +234,12 @@ void wtl_governor_release(wtl_governor *g, uint64_t now)
 
 uint64_t wtl_governor_worth(const wtl_governor *g)
 {
-  return worth(g);
+  return two_changes(g);
 }
 
 void wtl_governor_go_on_unbooked(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now)
 {
-  g->unbooked += now - since;
+  g->unrecorded += now - since;
   wtl_governor_go_on(g, site, since, now);
 }
 
@@ -256,18 +257,18 @@ static wtl_region *find_region(wtl_governor *g, uint64_t key)
   return NULL;
 }
 
-/* At the normal clock, to learn and to compare: often where little is known, seldom later, for nothing is saved
- * meanwhile. All PEs count alike, so all do so in the same instance. */
+/* True for a control instance, which runs at the normal clock to learn and to compare. Controls are frequent while
+ * little is known and rare later, because they save nothing. All PEs count equally, so all run them in the same
+ * instance. */
 static bool is_control(const wtl_region *r)
 {
   bool compares = r->instances == WTL_CONTROL_FIRST || r->instances % WTL_CONTROL == 0;
   return r->normal.n < WTL_LEARN || compares || r->stay_away > 0;
 }
 
-/* Of those instances, one in which a wait is no comparison's part and may go by at the lowest clock: it computes at the
- * normal one all the same. Not the first and the last of those that it learns from, not where there was a loss, or may
- * have been. */
-static bool is_eased(const wtl_region *r)
+/* True for a control instance whose wait is not compared and may run at the lowest clock. Its computing runs at the
+ * normal clock. Not the first and the last of the learning instances, and not after a loss or a suspicion. */
+static bool may_lower_waits(const wtl_region *r)
 {
   bool learns = r->normal.n > 0 && r->normal.n + 1 < WTL_LEARN;
   return !r->last_stay && !r->doubt.is_open && (learns || r->instances == WTL_CONTROL_FIRST);
@@ -276,11 +277,11 @@ static bool is_eased(const wtl_region *r)
 static unsigned wait_class(const wtl_governor *g, int slot)
 {
   uint64_t slack = atomic_load(&ballot(g, slot)->slack);
-  if (slack <= worth(g)) return WTL_WAITS_NOT;
+  if (slack <= two_changes(g)) return WTL_WAITS_NOT;
   return slack > g->last_whole / WTL_WAITS_SHARE ? WTL_WAITS_MUCH : WTL_WAITS_LONG;
 }
 
-/* The most that a PE of the node waits, but for the one in slot `but` (-1: for none). */
+/* The greatest wait class of the node's PEs without that of local rank `but` (-1: of all). */
 static unsigned most_waits(const wtl_governor *g, int but)
 {
   unsigned most = WTL_WAITS_NOT;
@@ -294,9 +295,9 @@ unsigned wtl_governor_node_waits(const wtl_governor *g)
   return most_waits(g, -1);
 }
 
-/* It hardly waits itself, and others do for it, on this node or on one of which the barrier has told (far_waits): not
- * longer than a change takes; or, where others wait for much of the region, not for much of it either. A put that is
- * waited for until another node's agent has woken up makes nobody early. */
+/* True if this PE hardly waits and others wait for it, on this node or on another one (far_waits): it waits at most for
+ * one change of clock, or, where others wait for much of the region, at most for a small part of it. A put that waits
+ * until another node's agent is awake does not make a PE early. */
 static bool is_late(const wtl_governor *g, const wtl_region *r)
 {
   uint64_t slack = wtl_slack_most(&r->slack);
@@ -306,7 +307,7 @@ static bool is_late(const wtl_governor *g, const wtl_region *r)
   return slack <= wtl_slack_least(&r->whole) / SPARE && others == WTL_WAITS_MUCH;
 }
 
-/* What stays unused, so that an instance longer than the last ones is over in time, too. */
+/* The ticks that stay unused, so that an instance longer than the last ones also ends in time. */
 static uint64_t spare_of(const wtl_governor *g, const wtl_region *r)
 {
   uint64_t whole = wtl_slack_least(&r->whole), most = whole / SPARE;
@@ -315,9 +316,9 @@ static uint64_t spare_of(const wtl_governor *g, const wtl_region *r)
   return spare > g->price ? spare : g->price;
 }
 
-/* What a clock follows from differs a little from instance to instance, and where the driver takes any clock, so would
- * the clock. The last one stays while it fits and is about the lowest that does; one that was too low by so little is
- * left for one with room. In millionths of the normal clock. */
+/* The computed share differs a little in each instance, and so would the clock where the driver takes any. So the last
+ * clock stays while it suffices and is close to the lowest that does. A clock slightly too low is replaced by one with
+ * a margin. In millionths of the normal clock. */
 static uint32_t steady(uint32_t last, uint32_t share)
 {
   enum { ABOUT = WTL_CLOCK_NORMAL / 32 };
@@ -325,14 +326,14 @@ static uint32_t steady(uint32_t last, uint32_t share)
   return last < share && share - last <= ABOUT ? share + ABOUT / 2 : share;
 }
 
-/* The lowest clock at which the longest computing still fits into the shortest region, were all of it bound by the
- * clock. A change stops the core, so its price is no time to compute in. */
+/* The lowest clock at which the longest computing fits into the shortest region, if all of it is bound by the clock. A
+ * change stops the core, so its price is not time for computing. */
 static uint32_t stretched(const wtl_governor *g, wtl_region *r)
 {
   uint64_t compute = wtl_slack_most(&r->compute), whole = wtl_slack_least(&r->whole), spare;
   if (compute == UINT64_MAX) return WTL_CLOCK_NORMAL;
   spare = spare_of(g, r);
-  if (whole <= compute + worth(g) + spare) return WTL_CLOCK_NORMAL;
+  if (whole <= compute + two_changes(g) + spare) return WTL_CLOCK_NORMAL;
   uint32_t share = (uint32_t)ceil(1e6 * (double)compute / (double)(whole - spare - g->price));
   r->level = steady(r->level, share);
   return wtl_vote_rounded(&g->vote, r->level) < WTL_CLOCK_NORMAL ? r->level : WTL_CLOCK_NORMAL;
@@ -345,7 +346,7 @@ static uint32_t level_for(const wtl_governor *g, wtl_region *r)
   return lowers(g) ? stretched(g, r) : WTL_CLOCK_NORMAL;
 }
 
-/* From now on it is this one's time. */
+/* The time from now on belongs to `r`. */
 static void open_region(wtl_governor *g, wtl_region *r, uint64_t now)
 {
   g->region = r;
@@ -356,10 +357,10 @@ static void open_region(wtl_governor *g, wtl_region *r, uint64_t now)
 static void begin_region(wtl_governor *g, wtl_region *r, uint64_t now)
 {
   open_region(g, r, now);
-  g->has_acted = g->was_raised = g->began_by_change = g->eases = false;
+  g->has_acted = g->was_raised = g->began_by_change = g->lowers_waits = false;
   if (!r || g->is_fixed) return;
   g->acts = !is_control(r) && !g->is_broke;
-  g->eases = is_control(r) && !g->is_broke && is_eased(r);
+  g->lowers_waits = is_control(r) && !g->is_broke && may_lower_waits(r);
   atomic_store(&ballot(g, g->vote.slot)->late, raises(g) && is_late(g, r));
   uint32_t level = level_for(g, r);
   if (level != WTL_CLOCK_NORMAL) g->has_acted = true;
@@ -374,7 +375,7 @@ static void take(wtl_mean *m, double ticks)
   m->variance = (1 - weight) * (m->variance + weight * off * off);
 }
 
-/* How much longer an instance is with a clock changed: what of it cannot be chance, in ticks. */
+/* By how many ticks an instance with a changed clock is longer, beyond what chance explains. */
 static double excess(const wtl_region *r)
 {
   double n = fmin(r->normal.n, WORTH), c = fmin(r->changed.n, WORTH);
@@ -382,7 +383,7 @@ static double excess(const wtl_region *r)
   return fmax(0, r->changed.mean - r->normal.mean - believed * error);
 }
 
-/* All that was compared is of another phase. */
+/* Drops all comparisons, which belong to another phase. */
 static void compare_anew(wtl_region *r)
 {
   r->normal = r->changed = (wtl_mean){0};
@@ -402,14 +403,14 @@ static void lose(wtl_governor *g, wtl_region *r, double ticks, uint64_t now)
   charge(g, ticks, now);
 }
 
-/* An instance in which a clock was changed: was it worth it? What took longer than the user allows may be the clock's
- * doing, or the program's: the next few at the normal clock tell (settle_doubt). */
+/* Judges an instance with a changed clock. If it took longer than the user allows, the cause is the clock or the
+ * program. The next few instances at the normal clock show which (settle_doubt). */
 static void judge(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack, uint64_t now)
 {
   bool keeps_others_waiting = g->level < WTL_CLOCK_NORMAL && slack <= g->price;
   double normal = r->normal.mean, lost;
   r->acted++;
-  if ((double)whole < normal / 4) { /* no clock does that: another phase has begun */
+  if ((double)whole < normal / 4) { /* no clock explains that: another phase has begun */
     charge(g, 0, now);
     compare_anew(r);
     return;
@@ -426,8 +427,8 @@ static void judge(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack
   compare_anew(r);
 }
 
-/* Is it shorter again? Then the clock was to blame. If it is as long at the normal clock another phase has begun, and
- * only what this PE's own clock can have cost in that one instance is lost. */
+/* If the region is shorter again, the clock was the cause. If it is as long at the normal clock, another phase has
+ * begun, and only the part that this PE's own clock can explain in one instance counts as lost. */
 static void settle_doubt(wtl_governor *g, wtl_region *r, uint64_t now)
 {
   wtl_doubt d = r->doubt;
@@ -440,8 +441,8 @@ static void settle_doubt(wtl_governor *g, wtl_region *r, uint64_t now)
   }
 }
 
-/* What it was like at the normal clock. A wait is as long at any clock, but not what is computed; and to change the
- * clock is no computing. */
+/* Learns from an instance at the normal clock. A wait is as long at any clock, but computing is not; and a change of
+ * clock is not computing. */
 static void learn(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack)
 {
   uint64_t busy = whole - slack, change = g->began_by_change ? g->price : 0;
@@ -450,7 +451,7 @@ static void learn(wtl_governor *g, wtl_region *r, uint64_t whole, uint64_t slack
   if (g->was_raised) return;
   wtl_slack_add(&r->compute, busy > change ? busy - change : 0);
   wtl_slack_add(&r->whole, whole);
-  if (!r->normal.n && g->began_by_change) return; /* the change back may have cost what is in doubt */
+  if (!r->normal.n && g->began_by_change) return; /* the change back may be part of the suspicion */
   if (!g->acts) take(&r->normal, (double)whole);
 }
 
@@ -469,30 +470,30 @@ static void end_region(wtl_governor *g, uint64_t slack, uint64_t now)
   if (g->is_fixed) return;
   learn(g, r, whole, slack);
   if (r->doubt.is_open && r->normal.n >= WTL_LEARN) settle_doubt(g, r, now);
-  if (g->eases && g->has_acted && slack <= g->price) stay_away(r); /* others may have waited for the change back */
-  if ((g->has_acted && !g->eases) || g->was_raised)
+  if (g->lowers_waits && g->has_acted && slack <= g->price)
+    stay_away(r); /* others may have waited for the change back */
+  if ((g->has_acted && !g->lowers_waits) || g->was_raised)
     judge(g, r, whole, slack, now);
   else
     charge(g, 0, now);
 }
 
-/* The early ones raise those that are late, once there is slack enough. */
+/* An early PE with enough slack raises the late ones. */
 static void raise_late(wtl_governor *g, uint64_t now)
 {
   for (int i = 0; i < g->vote.n_local; i++) {
     const wtl_ballot *b = ballot(g, i);
     if (i == g->vote.slot || !atomic_load(&b->late)) continue;
-    if (atomic_load(&b->phase) != (g->phase & ~1u)) continue; /* it is here already */
+    if (atomic_load(&b->phase) != (g->phase & ~1u)) continue; /* it has arrived already */
     wtl_vote_boost(&g->vote, i, g->phase & ~1u, WTL_CLOCK_HIGHEST, now);
     g->has_acted = true;
   }
 }
 
-/* Too short for a change of clock to be worth anything. A loop of barriers is not to be slowed down by what is learned
- * of it. */
+/* Too short for any change of clock. A loop of barriers must not be slowed down by learning. */
 static bool is_brief(const wtl_governor *g, uint64_t ticks)
 {
-  return ticks < worth(g);
+  return ticks < two_changes(g);
 }
 
 static bool goes_by(const wtl_governor *g, const wtl_region *r)
@@ -500,7 +501,7 @@ static bool goes_by(const wtl_governor *g, const wtl_region *r)
   return r && !r->stay_away && g->level == WTL_CLOCK_NORMAL && is_brief(g, wtl_slack_most(&r->whole));
 }
 
-/* The next region begins, of which nothing has to be said: it was brief so far, as this one was. */
+/* Begins the next region without learning: it was short so far, and so was this one. */
 static void pass_by(wtl_governor *g, wtl_region *next, uint64_t now)
 {
   wtl_region *r = g->region;
@@ -526,16 +527,16 @@ void wtl_governor_arrive(wtl_governor *g, uint64_t now)
   g->in_barrier = true;
   g->arrived = now;
   g->was_raised = atomic_load(&mine->boost_in) == g->phase;
-  book_computing(g, g->region_since, now, g->region_waited);
+  record_computing(g, g->region_since, now, g->region_waited);
   g->phase |= 1;
   wtl_vote_phase(&g->vote, g->phase, now);
   if (g->is_fixed || !r || !g->acts || g->scaling != WTL_SCALING_REACTIVE) return;
-  if (wtl_slack_least(&r->slack) <= worth(g)) return;
+  if (wtl_slack_least(&r->slack) <= two_changes(g)) return;
   if (raises(g)) raise_late(g, now);
   if (lowers(g)) slow_down(g, now);
 }
 
-/* Of the barrier that was arrived at, out into the next region. */
+/* Leaves the barrier into the next region. */
 static void go_out(wtl_governor *g, wtl_region *next, uint64_t now)
 {
   g->in_barrier = false;
@@ -549,7 +550,7 @@ static void go_out(wtl_governor *g, wtl_region *next, uint64_t now)
   begin_region(g, next, now);
   if (!g->region || g->is_fixed) cast(g, g->level, now);
   g->passes_by = !g->is_fixed && goes_by(g, g->region);
-  if (g->passes_by) atomic_store(&ballot(g, g->vote.slot)->slack, 0); /* it will say no more of it */
+  if (g->passes_by) atomic_store(&ballot(g, g->vote.slot)->slack, 0); /* it will not report it any more */
 }
 
 void wtl_governor_depart(wtl_governor *g, uint64_t site, uint64_t now)
@@ -557,16 +558,17 @@ void wtl_governor_depart(wtl_governor *g, uint64_t site, uint64_t now)
   wtl_region *next = g->passes_by ? find_region(g, site) : NULL;
   if (next && !g->is_slow && is_brief(g, now - g->region_since) && goes_by(g, next)) {
     g->in_barrier = false;
-    g->phase += 2; /* as all count */
+    g->phase += 2; /* all PEs count equally */
     pass_by(g, next, now);
     return;
   }
-  if (g->passes_by) g->phase |= 1; /* what arriving left out */
+  if (g->passes_by) g->phase |= 1; /* which arriving left out */
   end_region(g, now - g->arrived + g->region_waited, now);
   go_out(g, find_region(g, site), now);
 }
 
-/* What is not known of the last of such a row, its beginning, is left out; and all go on alike from the next. */
+/* The last barrier of such a row has no known beginning, so it is only counted. The next region is the same for all
+ * PEs. */
 void wtl_governor_pass(wtl_governor *g, uint64_t site)
 {
   wtl_region *r = g->region, *next = find_region(g, site);
@@ -574,7 +576,7 @@ void wtl_governor_pass(wtl_governor *g, uint64_t site)
   enter_passed(g);
   r->instances++;
   r->unseen++;
-  if (g->unseen && (next == r || goes_by(g, next))) { /* unseen, it cannot have become another */
+  if (g->unseen && (next == r || goes_by(g, next))) { /* only counted, it cannot have changed */
     g->phase += 2;
     if (--g->unseen)
       g->region = next;
@@ -587,13 +589,13 @@ void wtl_governor_pass(wtl_governor *g, uint64_t site)
   go_out(g, next, g->clock());
 }
 
-/* Regions of the program's own do not nest in those between barriers: the innermost is the one that is governed. */
+/* A region that the program marks does not nest in one between barriers. The innermost one is governed. */
 void wtl_governor_mark(wtl_governor *g, uint64_t key, bool begins, uint64_t now)
 {
   enter_passed(g);
   if (!g->unseen) {
     uint64_t waited = waited_since(g, g->waited_before);
-    book_computing(g, g->region_since, now, waited);
+    record_computing(g, g->region_since, now, waited);
     end_region(g, waited, now);
   }
   g->unseen = 0;

@@ -1,27 +1,27 @@
 /*
- * governor.h - which clock a PE wants, and when.
+ * governor.h - decides which clock a PE wants, and when.
  *
- * Words are the papers'. A power management region (PMR) is what lies between two barriers, or what the program marks.
- * Hint points (PHP) are where the governor learns: the end of a wait, of a region. Control points (PCP) are where it
- * may change a clock: entering slack (scaling reactive), the start of a region (proactive). Modes: baseline,
- * performance (late PEs above the normal clock), energy (early PEs below it), hybrid (both).
+ * DESIGN. The terms are those of the papers (docs/governor.md). A power management region (PMR) lies between two
+ * barriers, or between two marks of the program. The governor learns at hint points (PHP): the end of a wait or of a
+ * region. It changes a clock at control points (PCP): when slack begins (scaling reactive) or when a region begins
+ * (scaling proactive).
  *
- * A clock is changed only where the wait that is foretold (slack.h) exceeds two changes, there and back, at their
- * measured price; where nothing is foretold, once so much has been waited: then at most as much is lost as was already.
+ * A clock changes only if the predicted wait (slack.h) exceeds two changes, down and up, at their measured cost.
+ * Without a prediction it changes once that much has been waited, so the loss is at most as large again.
  *
- * It watches its own effect. The first instances of a region, instance WTL_CONTROL_FIRST, and from WTL_CONTROL on one
- * in so many run at the normal clock; what the others take longer, or what raising a clock after a wait costs where no
- * region is known, is lost time. Beyond the share of the time that the user allows, nothing is changed until the time
- * that passes has earned it back. Proactive scaling reacts in the middle ones of the first and in WTL_CONTROL_FIRST: a
- * wait at the lowest clock makes no instance longer in which there is slack.
+ * The governor measures its own effect. Control instances run at the normal clock: the first ones of a region, instance
+ * WTL_CONTROL_FIRST, and one in WTL_CONTROL later. Lost time is the time by which other instances are longer. Without a
+ * region it is the cost of raising the clock after a wait. Once the loss exceeds the user's share of the time, no clock
+ * changes until it is at most half of that share. With proactive scaling the waits of some control instances run at the
+ * lowest clock: a slow wait does not make an instance with slack longer.
  *
- * Regions shorter than two changes are worth none, and there may be a million of them a second: they go by. Of those
- * only one barrier in WTL_UNSEEN + 1 is looked at, the others only count; a wait that lasts ends that at once, and a
- * region that has become long is seen at the next look. Nor does a wait that is over within a moment (WTL_MOMENT_NS)
- * concern it: the wait door says nothing of it, and what all waits take together it reads off the door's own account.
+ * Regions shorter than two changes gain nothing, and there may be a million of them a second. Of these only one barrier
+ * in WTL_UNSEEN + 1 is examined and the others are counted. A long wait ends this at once, and the next examined
+ * barrier shows a region that has become long. The wait door also does not report waits below WTL_MOMENT_NS. Their sum
+ * is part of the door's own account.
  *
- * One governor a PE; none for PEs of several threads, for a wait of one of them is no slack of the PE. All times in
- * ticks, and given by the caller: no clock is read here but around a write and at barriers.
+ * A PE has one governor. A PE with several threads has none, because the wait of one thread is not slack of the PE. All
+ * times are ticks. The caller passes them; the governor reads a clock only around a write and at barriers.
  */
 #ifndef WTL_GOVERN_GOVERNOR_H
 #define WTL_GOVERN_GOVERNOR_H
@@ -33,40 +33,40 @@
 #include "profile/profile.h"
 
 enum { WTL_LEARN = WTL_SLACK_RECENT, WTL_CONTROL_FIRST = 16, WTL_CONTROL = 64 };
-/* How long a PE waited at the end of its last region: not long enough for a change of clock to be worth its price; long
- * enough; and for more than an eighth of the region besides. */
+/* How long a PE waited at the end of its last region: too short for a change of clock; long enough; or also for more
+ * than an eighth of the region. */
 enum { WTL_WAITS_NOT, WTL_WAITS_LONG, WTL_WAITS_MUCH, WTL_WAITS_CLASSES = 4, WTL_WAITS_SHARE = 8 };
 enum { WTL_REGIONS = 64, WTL_UNSEEN = 15, WTL_MOMENT_NS = 1000 };
 
-/* A moving mean and variance, and of how many. */
+/* A moving mean and variance of `n` values. */
 typedef struct wtl_mean {
   double mean, variance;
   uint32_t n;
 } wtl_mean;
 
-/* An instance with a clock changed took longer than is allowed: by the clock, or because another phase has begun? All in
- * ticks. */
+/* A suspicion: an instance with a changed clock took longer than is allowed. The cause is the clock or a new phase of
+ * the program. In ticks. */
 typedef struct wtl_doubt {
   bool is_open;
   double normal;  /* the mean before it, at the normal clock */
-  double lost;    /* by which it was longer */
-  double at_most; /* of it, what this PE's own clock can have cost in one instance */
+  double lost;    /* the excess over that mean */
+  double at_most; /* the part of it that this PE's own clock can explain in one instance */
 } wtl_doubt;
 
-/* What is known of a region. */
+/* The data about a region. */
 typedef struct wtl_region {
   uint64_t key; /* 0: free */
   uint32_t instances, unseen, acted;
-  uint32_t stay_away, last_stay;   /* instances to come at the normal clock, after a loss; how many it was last time */
-  uint32_t level;                  /* to which its computing was stretched last; 0: never */
+  uint32_t stay_away, last_stay;   /* instances at the normal clock after a loss: still to come, in all */
+  uint32_t level;                  /* the clock to which its computing was last stretched; 0: never */
   wtl_slack compute, slack, whole; /* of instances at the normal clock */
-  wtl_mean normal, changed;        /* an instance's length at the normal clock, and with a clock changed */
+  wtl_mean normal, changed;        /* the length of an instance at the normal clock, and with a changed one */
   wtl_doubt doubt;
-  uint64_t compute_ticks, slack_ticks, lost_ticks; /* sums over instances that were seen, for the profile */
+  uint64_t compute_ticks, slack_ticks, lost_ticks; /* sums over the examined instances, for the profile */
 } wtl_region;
 
-/* Ticks at another clock than the normal one, and the same times that clock as a share of the base clock: sums, for the
- * model of joules. */
+/* Ticks at other clocks than the normal one, and the same times the share of the base clock: sums for the energy
+ * model. */
 typedef struct wtl_off_clock {
   uint64_t computed, waited[WTL_N_STAGES];
   double computed_clock, waited_clock;
@@ -75,35 +75,35 @@ typedef struct wtl_off_clock {
 typedef struct wtl_governor {
   enum wtl_govern_mode mode;
   enum wtl_scaling scaling;
-  bool is_fixed;  /* a plan's clock, and nothing else */
+  bool is_fixed;  /* a planned clock, which never changes */
   double allowed; /* share of the time that may be lost */
   wtl_vote vote;
-  const _Atomic uint64_t *waited; /* ticks that this PE has waited so far, by stage: the door's */
-  uint64_t unbooked;              /* and what the door does not know of */
-  uint64_t moment;                /* ticks: what is over by then is no business of the governor's */
-  uint64_t (*clock)(void);        /* tests have their own */
+  const _Atomic uint64_t *waited; /* ticks that this PE has waited so far, by stage; the door counts them */
+  uint64_t unrecorded;            /* ticks of waits that the door did not see */
+  uint64_t moment;                /* ticks: shorter waits do not reach the governor */
+  uint64_t (*clock)(void);        /* tests replace it */
   uint64_t price;                 /* of one change, learned */
-  uint64_t settle;                /* the part of it in which the clock follows */
-  uint32_t level;                 /* what it wants while it computes */
-  bool is_slow;                   /* it is in slack, and has voted for the lowest */
+  uint64_t settle;                /* the part of it until the core follows */
+  uint32_t level;                 /* the vote while it computes */
+  bool is_slow;                   /* it is in slack and has voted for the lowest clock */
   bool in_barrier;
-  bool holds;       /* a transfer keeps it at the lowest, whatever waits end meanwhile */
-  bool passes_by;   /* the region is one of those that are too short for anything */
-  bool is_unseen;   /* and the barrier it is in one that is only counted */
-  uint32_t unseen;  /* barriers to come of that kind */
-  uint32_t passed;  /* of those left behind, how many the region does not know of yet */
-  uint64_t arrived; /* at the barrier */
+  bool holds;       /* a transfer keeps it at the lowest clock, even when waits end */
+  bool passes_by;   /* regions like this one are too short for any change */
+  bool is_unseen;   /* ... and the present barrier is only counted */
+  uint32_t unseen;  /* such barriers still to come */
+  uint32_t passed;  /* such barriers that are not yet added to their region */
+  uint64_t arrived; /* tick of the arrival at the barrier */
   uint32_t phase;
-  wtl_region *region;                   /* the one that runs; NULL before the first barrier */
-  uint64_t region_since, waited_before; /* the tick at which it began, and what had been waited by then */
-  uint64_t region_waited;               /* in it, up to its barrier */
+  wtl_region *region;                   /* the present one; NULL before the first barrier */
+  uint64_t region_since, waited_before; /* its first tick, and the ticks waited by then */
+  uint64_t region_waited;               /* ticks waited in it, up to its barrier */
   uint64_t last_whole;                  /* ticks of the region before it */
   bool acts;                            /* this instance is no control, and the budget is not spent */
-  bool eases;                           /* it is one, but its waits may be slow */
+  bool lowers_waits;                    /* a control instance in which waits may run at the lowest clock */
   bool has_acted;
-  bool began_by_change; /* the clock was changed as this instance began */
+  bool began_by_change; /* the clock changed as this instance began */
   bool was_raised;      /* by an early PE, in this instance */
-  bool is_broke;        /* more is lost than allowed: until half of it is earned back */
+  bool is_broke;        /* more than allowed was lost, and still more than half of that is */
   uint64_t started;
   double lost;                     /* ticks */
   uint64_t slow_ticks, slow_since; /* at the lowest clock, in slack: a sum for the profile */
@@ -111,56 +111,53 @@ typedef struct wtl_governor {
   wtl_region marked[WTL_REGIONS]; /* by key, open addressing */
 } wtl_governor;
 
-/* `price`: of a change, of which `settle` is the part after the write. `vote`, started, is the caller's to stop;
- * `waited`, by stage, outlives the governor. Both are in place. `clock`: a plan's share of the normal clock, or 0 for
- * none. */
+/* `price`: the cost of a change; `settle`: its part after the write. g->vote and g->waited are set before. The caller
+ * stops the vote, and `waited` outlives the governor. `clock`: a planned share of the normal clock, or 0 for none. */
 void wtl_governor_start(wtl_governor *g, const wtl_settings *settings, uint64_t price, uint64_t settle, uint32_t clock,
                         uint64_t now);
 
-/* Gives back its vote: the normal clock. */
+/* Votes for the normal clock and stops. */
 void wtl_governor_stop(wtl_governor *g, uint64_t now);
 
-/*
- * A wait of a site, which began at `since`, lasts; its call is counted. Returns after how many ticks of it the governor
- * is to be told that it goes on: 0 for at once, UINT64_MAX for never.
- */
+/* A wait of `site` that began at `since` lasts; its call is counted already. Returns after how many ticks of it
+ * wtl_governor_slack is to be called: 0 for at once, UINT64_MAX for never. */
 uint64_t wtl_governor_wait(wtl_governor *g, const wtl_site *site, uint64_t since);
 
 /* The wait goes on: it is slack. */
 void wtl_governor_slack(wtl_governor *g, uint64_t now);
 
-/* Of a wait, the time from one tick to another was spent in a stage: told before the clock changes at its end. */
+/* Records the time of a wait that was spent in a stage. To be called before the clock changes at the end of the
+ * wait. */
 void wtl_governor_book_off(wtl_governor *g, enum wtl_stage stage, uint64_t from, uint64_t to);
 static inline void wtl_governor_book(wtl_governor *g, enum wtl_stage stage, uint64_t from, uint64_t to)
 {
   if (WTL_UNLIKELY(!wtl_vote_is_normal(&g->vote))) wtl_governor_book_off(g, stage, from, to);
 }
 
-/* A wait of which the governor was told, or slack, and that began at `since`, is over. */
+/* Ends a wait that began at `since` and that was reported to the governor. */
 void wtl_governor_go_on(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now);
 
-/* The same of one that the door did not see. */
+/* Does the same for a wait that the door did not see. */
 void wtl_governor_go_on_unbooked(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now);
 
 /* Ticks that this PE has waited so far. */
 uint64_t wtl_governor_waited(const wtl_governor *g);
 
-/* A transfer is at the lowest clock from now on, all its waits and what lies between them; and it is over
- * (transfers.h). */
+/* Holds the lowest clock during a transfer, its waits and the time between them (transfers.h), until released. */
 void wtl_governor_hold(wtl_governor *g, uint64_t now);
 void wtl_governor_release(wtl_governor *g, uint64_t now);
 
-/* What a change of clock there and back costs, ticks: a wait that is shorter is worth none. */
+/* The cost of two changes of clock, in ticks. A shorter wait is worth none. */
 uint64_t wtl_governor_worth(const wtl_governor *g);
 
-/* This PE has come to a barrier, which ends its region; it leaves it, and another begins. */
+/* This PE arrives at a barrier, which ends its region; it leaves the barrier, and the next region begins. */
 void wtl_governor_arrive(wtl_governor *g, uint64_t now);
 void wtl_governor_depart(wtl_governor *g, uint64_t site, uint64_t now);
 
-/* It leaves a barrier that was only counted, the last of its row or into another region. */
+/* Leaves a barrier that was only counted and that is the last of its row or leads into another region. */
 void wtl_governor_pass(wtl_governor *g, uint64_t site);
 
-/* The same for who has no time to lose. */
+/* The short paths of arriving and leaving for barriers that are only counted. */
 static inline void wtl_governor_enter_barrier(wtl_governor *g)
 {
   if (g->unseen)
@@ -182,11 +179,11 @@ static inline void wtl_governor_leave_barrier(wtl_governor *g, uint64_t site)
   }
 }
 
-/* The most that a PE of this node waited at the end of its last region, WTL_WAITS_*. What nodes tell each other in a
- * barrier: the most of all, which each then finds in wtl_votes.far_waits. */
+/* The greatest WTL_WAITS_* of this node's PEs at the end of their last region. The nodes exchange it in a barrier and
+ * store the greatest of all in wtl_votes.far_waits. */
 unsigned wtl_governor_node_waits(const wtl_governor *g);
 
-/* The program marks a region of its own: it begins, or ends; `key`: of its name. */
+/* Begins or ends a region that the program marks. `key`: a hash of its name. */
 void wtl_governor_mark(wtl_governor *g, uint64_t key, bool begins, uint64_t now);
 
 #endif

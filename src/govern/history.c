@@ -1,21 +1,21 @@
+/* history.c - keeps a sketch of a site's waits and computes the limit that would have cost least. */
 #include "govern/history.h"
 
 #include <math.h>
 
-/*
- * MEMORY waits: long enough to see one in thirty, short enough to follow a program into its next phase. How many waits
- * one decision serves: SOON at first, LATER when there are SETTLED. MOST: nobody looks on longer than that many prices,
- * however good the chance: a wait may be endless.
- */
+/* MEMORY is the number of waits that the sketch holds: enough to see one in thirty, few enough to follow a program into
+ * its next phase. A limit serves SOON waits at first, and LATER waits once there are SETTLED. No wait spins longer than
+ * MOST prices, because it may be endless. */
 enum { MEMORY = 128, FEW = 4, SOON = 8, SETTLED = 64, LATER = 32, MOST = 4 };
 
-/* In prices: how much more than ski rental may be lost before it takes over, and how much of a lead is remembered. */
+/* In prices: the excess over ski rental from which ski rental takes over, and the greatest saving that is
+ * remembered. */
 static const float most_excess = 4, most_lead = 8;
-/* How much of what ski rental costs is set aside for another try. */
+/* The share of ski rental's cost that earns the next trial of the sketch's limit. */
 static const float set_aside = 1.0f / 16;
 
-/* Buckets hold half octaves: [1, 1.5) and [1.5, 2) times a power of two. The first takes all that is shorter, the last
- * all that is longer. */
+/* Buckets hold half octaves: [1, 1.5) and [1.5, 2) times a power of two. The first also holds all shorter waits, the
+ * last all longer ones. */
 enum { FIRST_OCTAVE = 7 };
 
 static unsigned bucket_of(uint64_t ticks)
@@ -41,7 +41,7 @@ static float middle_of(unsigned bucket)
 /* The limit under which the waits of the sketch would have cost least. */
 static float best_limit(const wtl_wait_history *h, float price)
 {
-  float awake = 0, left = h->total, best = left * price, limit = 0; /* at first: to sleep at once */
+  float awake = 0, left = h->total, best = left * price, limit = 0; /* first candidate: sleep at once */
   for (unsigned i = 0; i < WTL_WAIT_BUCKETS && (float)end_of(i) <= MOST * price; i++) {
     if (!h->count[i]) continue;
     awake += (float)h->count[i] * middle_of(i);
@@ -67,7 +67,7 @@ static float cost_of(uint64_t length, uint64_t limit, uint64_t price)
   return (float)(length <= limit ? length : limit + price);
 }
 
-/* Enters what a wait has cost, under the limit it had and under ski rental. */
+/* Adds the cost of a wait under its limit, minus the cost under ski rental, to the excess. */
 static void settle(wtl_wait_history *h, uint64_t price, uint64_t limit, uint64_t length)
 {
   float rental = cost_of(length, price, price);
@@ -83,7 +83,8 @@ uint64_t wtl_history_limit(const wtl_wait_history *h, uint64_t price)
 
 void wtl_history_add(wtl_wait_history *h, uint64_t price, uint64_t limit, uint64_t length)
 {
-  if (length > limit || length > price || limit == price) settle(h, price, limit, length); /* else both cost the same */
+  if (length > limit || length > price || limit == price)
+    settle(h, price, limit, length); /* otherwise both cost the same */
   remember(h, length);
   if (h->known && ++h->since < (h->total < SETTLED ? SOON : LATER)) return;
   h->since = 0;

@@ -1,3 +1,4 @@
+/* price.c - measures the cost of a change of clock by writes and by a loop of fixed work. */
 #include "govern/price.h"
 
 #include <math.h>
@@ -11,18 +12,18 @@ static double now_s(void)
   return 1e-9 * (double)wtl_clock_ns();
 }
 
-/* A fixed amount of work that waits for nothing but the core: some microseconds. Returns how long it took. */
+/* A fixed amount of work of some microseconds that depends on the core alone. Returns its time. */
 static double turn_s(void)
 {
   double before = now_s();
   volatile unsigned x = 1;
   unsigned y = x;
-  for (int i = 0; i < 8000; i++) y = y * 1664525u + 1013904223u; /* each needs the one before */
+  for (int i = 0; i < 8000; i++) y = y * 1664525u + 1013904223u; /* each turn depends on the one before */
   x = y;
   return now_s() - before;
 }
 
-/* The shortest of a few: one in which nothing came between. */
+/* The shortest of a few, in which nothing interrupted the loop. */
 static double usual_turn_s(void)
 {
   double least = turn_s();
@@ -30,7 +31,8 @@ static double usual_turn_s(void)
   return least;
 }
 
-/* Until usual turns take at least (or, if not `slower`, at most) `limit_s`; NaN if they never do. */
+/* Waits until usual turns take at least `limit_s`, or at most `limit_s` if not `slower`. Returns the time before the
+ * first such turn; NaN if none came. */
 static double until_turns_change(double limit_s, bool slower)
 {
   double begin = now_s();
@@ -41,12 +43,13 @@ static double until_turns_change(double limit_s, bool slower)
   return NAN;
 }
 
-/* A busy machine makes turns longer, too: what is believed is a large part of what the two clocks let expect. */
+/* Other work on the machine makes turns longer, too. So a turn must show a large part of the ratio of the two
+ * clocks. */
 static double settle_s(wtl_knob *k, size_t domain)
 {
   const wtl_clock_domain *c = wtl_knob_domain(k, domain);
   double usual = usual_turn_s(), ratio = (double)c->base_khz / c->min_khz, down, up;
-  if (ratio < 1.25) return NAN; /* too little to see */
+  if (ratio < 1.25) return NAN; /* too small to measure */
   if (wtl_knob_set(k, domain, c->min_khz) != 0) return NAN;
   down = until_turns_change((0.3 + 0.7 * ratio) * usual, true);
   if (wtl_knob_set(k, domain, c->found_khz) != 0 || isnan(down)) return NAN;

@@ -1,9 +1,9 @@
 /*
- * slack.h - how long the next wait will be, by the last few of its kind.
+ * slack.h - predicts the next wait of a call site or region from its last four.
  *
- * The shortest of the last four: a change of clock is worth its price only if the wait is long enough, so one short
- * wait is reason enough to doubt, and a program that enters another phase is followed at its first instance. Nothing is
- * foretold of what has not been seen four times.
+ * The shortest of the four counts, because a change of clock pays only if the wait is long enough. So one short wait
+ * stops the changes, and a program that enters a phase with less slack is followed at its first instance. Without four
+ * waits nothing is predicted.
  */
 #ifndef WTL_GOVERN_SLACK_H
 #define WTL_GOVERN_SLACK_H
@@ -22,7 +22,7 @@ static inline void wtl_slack_add(wtl_slack *s, uint64_t ticks)
   s->recent[s->seen++ % WTL_SLACK_RECENT] = ticks;
 }
 
-/* At least this long; 0 where nothing can be foretold. */
+/* The least length of the next wait in ticks; 0 without a prediction. */
 static inline uint64_t wtl_slack_least(const wtl_slack *s)
 {
   uint64_t least = UINT64_MAX;
@@ -31,7 +31,7 @@ static inline uint64_t wtl_slack_least(const wtl_slack *s)
   return least;
 }
 
-/* At most this long; UINT64_MAX where nothing can be foretold. */
+/* The greatest length of the next wait in ticks; UINT64_MAX without a prediction. */
 static inline uint64_t wtl_slack_most(const wtl_slack *s)
 {
   uint64_t most = 0;

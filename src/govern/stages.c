@@ -1,3 +1,4 @@
+/* stages.c - sets the limit of polling from the policy, the cores and the measured price of a wake-up. */
 #include "govern/stages.h"
 
 #include <math.h>
@@ -5,20 +6,20 @@
 
 #include "govern/history.h"
 
-/* Where learning starts if nobody has measured it here: futex wake to running in another process took 35-66 us on a
- * 2-core virtual machine (docs/decisions/0004-price-of-a-wake-up.md). */
+/* The price before any measurement on this machine. From a futex wake-up until another process ran it took 35-66 us on
+ * a 2-core virtual machine (docs/decisions/0004-price-of-a-wake-up.md). */
 static const double first_price_s = 50e-6;
-/* One wake-up that was held up by the scheduler must not make every later wait spin long. */
+/* Bounds, so that one wake-up delayed by the scheduler does not make all later waits spin long. */
 static const double least_price_s = 2e-6, most_price_s = 200e-6;
-/* From another node a sleeper is woken by an agent that must be woken first, and only the second wake-up is seen by who
- * learns: 84 us against 25 us polling for a put across two namespaces (field experience with UCX 1.13 over TCP). */
+/* For a message from another node an agent wakes first and then wakes the sleeper, but the sleeper measures only the
+ * second wake-up. A put across two network namespaces took 84 us asleep and 25 us polling (UCX 1.13 over TCP). */
 static const double least_far_price_s = 50e-6;
 
-/* Of the price, where PEs share cores by simultaneous multithreading: who spins takes about half of the core from its
- * other thread (assumed; it depends on what both do), so that each second awake costs the job up to two. */
+/* The share of the price where PEs share cores by simultaneous multithreading. A spinning thread is assumed to take
+ * half of the core from the other one, so that each second awake costs the job up to two. */
 static const double share_of_siblings = 0.5;
 
-/* Two processes that yield to each other on one core come back after two switches: 2.5-3.2 us on a 2-core virtual
+/* Two processes that yield to each other on one core return after two switches: 2.5-3.2 us on a 2-core virtual
  * machine. */
 static const double first_turn_s = 1.3e-6;
 
@@ -39,7 +40,7 @@ void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, 
   double price_s = NAN, turn_s = NAN;
   memset(s, 0, sizeof *s);
   s->policy = (enum wtl_wait_policy)settings->wait.number;
-  /* Where PEs outnumber cores, the peer can only make progress on the core this PE gives up. */
+  /* With more PEs than cores, the peer may only make progress on the core that this PE gives up. */
   s->crowded = n_local > cores.usable;
   s->share = !s->crowded && n_local > cores.physical ? share_of_siblings : 1;
   s->least_price_s = far ? least_far_price_s : least_price_s;

@@ -1,12 +1,12 @@
 /*
- * stages.h - in which stage a wait looks on, and for how long before it sleeps.
+ * stages.h - chooses the stage in which a wait polls, and for how long before it sleeps.
  *
- * Adaptive weighs looking on against the price of a sleep and wake-up (history.h). The price is what wake-ups of this
- * PE have cost so far, learned while the job runs and its peers run with it; it starts at what `wattle calibrate` found
- * here.
+ * DESIGN. The adaptive policy weighs polling against the price of a sleep and a wake-up (history.h). The price is the
+ * mean of this PE's wake-ups, learned while the job runs. It starts at the value of `wattle calibrate` for this
+ * machine.
  *
- * A limit is time on a core. Who spins has one all the time. Who yields has it only for its turns, however long the
- * others take between them: there the limit counts turns.
+ * A limit is CPU time. A PE that spins uses it continuously. A PE that yields uses it only in its turns on the core, so
+ * there the limit counts turns.
  */
 #ifndef WTL_GOVERN_STAGES_H
 #define WTL_GOVERN_STAGES_H
@@ -20,40 +20,40 @@
 
 /* The cores that the PEs of a node share. */
 typedef struct wtl_cores {
-  int usable;   /* hardware threads, and the quota's worth of them */
-  int physical; /* what those are on */
+  int usable;   /* hardware threads, at most the CPU quota */
+  int physical; /* the physical cores of these */
 } wtl_cores;
 
-/* Several threads of a PE may learn at once: a lesson may then get lost, which does no harm. */
+/* Several threads of a PE may learn at once. One update may get lost, which does no harm. */
 typedef struct wtl_stages {
   enum wtl_wait_policy policy;
-  bool crowded;           /* more PEs than cores: a spinning PE keeps the one it waits for from running */
-  bool yields;            /* it looks on yielding, not spinning */
-  bool learns;            /* how long follows the measured price */
-  bool remembers;         /* and the past waits of a site */
-  double share;           /* of the price, that looking on may cost: half where it slows down the core's other thread */
-  _Atomic double price_s; /* a sleep and wake-up, seconds */
-  double least_price_s;   /* learning does not go below */
+  bool crowded;   /* more PEs than cores: a spinning PE may hold the core that its peer needs */
+  bool yields;    /* polls between yields instead of spinning */
+  bool learns;    /* the limit follows the measured price */
+  bool remembers; /* ... and the past waits of a site */
+  double share;   /* of the price that polling may cost: half where it slows down the other thread of the core */
+  _Atomic double price_s; /* of a sleep and a wake-up, in seconds */
+  double least_price_s;   /* the lower limit of learning */
   double ns_per_tick;
-  uint64_t turn_ticks;          /* what a turn of who yields takes of the core, at most */
-  _Atomic uint64_t limit_ticks; /* how long to look on, but for what a site's history says; UINT64_MAX: for ever */
+  uint64_t turn_ticks;          /* the longest time on the core in one turn of a PE that yields */
+  _Atomic uint64_t limit_ticks; /* how long to poll, if a site has no history; UINT64_MAX: without end */
 } wtl_stages;
 
-/* Do prices matter under these settings? */
+/* True if the price matters under these settings. */
 bool wtl_stages_learn_under(const wtl_settings *settings);
 
-/* far: waits may be for other nodes, too. prices: what is known of this machine, or NULL. */
+/* `far`: waits may be for other nodes, too. `prices`: the known values of this machine, or NULL. */
 void wtl_stages_start(wtl_stages *s, const wtl_settings *settings, int n_local, wtl_cores cores, bool far,
                       const wtl_prices *prices, double ns_per_tick);
 
-/* From now on the price is taken for so many seconds, until learning changes it. Nothing where the user set a limit. */
+/* Sets the price, until learning changes it. Does nothing if the user has set a limit. */
 void wtl_stages_price(wtl_stages *s, double seconds);
 
-/* How long a wait at a site with this history looks on before it sleeps, ticks on a core; UINT64_MAX: for ever. */
+/* How long a wait at a site with this history polls before it sleeps, in ticks on a core; UINT64_MAX: without end. */
 uint64_t wtl_stages_limit(const wtl_stages *s, wtl_wait_history *history);
 
-/* Such a wait took `length` ticks and had that limit. It only notes that: what it says of waits is thought over when
- * the next one begins, which has time; who waited no longer has to go on. */
+/* Stores the length of a wait with that limit, in ticks. The next wait of the site evaluates it, because that wait has
+ * the time. The thread that calls this must go on. */
 static inline void wtl_stages_waited(const wtl_stages *s, wtl_wait_history *history, uint64_t limit, uint64_t length)
 {
   if (!s->remembers) return;
@@ -61,7 +61,7 @@ static inline void wtl_stages_waited(const wtl_stages *s, wtl_wait_history *hist
   history->last_limit = limit;
 }
 
-/* A wake-up took this many ticks from the ring to running again. */
+/* Learns from a wake-up that took `ticks` from the ring of the doorbell until the thread ran again. */
 void wtl_stages_learn(wtl_stages *s, uint64_t ticks);
 
 #endif

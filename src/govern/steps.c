@@ -1,32 +1,29 @@
+/* steps.c - learns the length of a site's waits and computes the sleeps from it. */
 #include "govern/steps.h"
 
 #include <math.h>
 
-/*
- * A sleep of up to a millisecond and the test after it take 20 to 30 us of CPU time on a 2-core virtual machine; a
- * second of delay is the whole job's, and is taken to be worth one and a half of a waiting core.
- */
+/* The price of one step. A sleep of up to 1 ms and the test after it take 20 to 30 us of CPU time on a 2-core virtual
+ * machine. A second of delay affects the whole job and counts as 1.5 seconds of a waiting core. */
 static const double price_s = 17e-6;
-/* Of the time in which nothing has happened; and before the time at which waits end. */
+/* Shares of the time without an event, and upper bounds; `_before`: before the time at which the site's waits end. */
 static const double most_share = 1.0 / 16, most_share_before = 1.0 / 2;
 static const double most_s = 1e-3, most_before_s = 5e-3;
-/* A shorter sleep is over before it has begun: entering and leaving the kernel takes a few microseconds. */
+/* To enter and leave the kernel takes a few microseconds, so a shorter sleep is useless. */
 static const double least_s = 10e-6;
 
 /*
- * Mean and spread (the mean distance from the mean) are learned, and the end is taken to lie within four spreads, as
- * TCP does for round trips (Jacobson, "Congestion avoidance and control", 1988); but plain averages at first. Around
- * the mean no less than its 32nd part is left: who always slept until just before it would never learn that waits have
- * become shorter. A wait that ends elsewhere is learned from only if the next one does, too: one alone is an accident
- * (a core that was away), which would widen the spread for a dozen waits.
+ * Mean and spread (the mean distance from the mean) are learned. The end is expected within four spreads, as TCP does
+ * for round trips (Jacobson, "Congestion avoidance and control", 1988). The first waits have plain averages. At least
+ * 1/32 of the mean is kept as a margin: a process that always slept until just before the mean would never learn that
+ * waits have become shorter. A wait outside the margin counts only if the next one is outside, too. A single one (such
+ * as a core that was away) would widen the spread for a dozen waits.
  */
 enum { FEW = 3, MEAN_OF = 8, SPREAD_OF = 4, SPREADS = 4 };
 static const float least_margin = 1.0f / 32;
-/*
- * Waits that are not alike have a shortest, too, and seldom is the next one shorter: of n + 1 waits in no order the last
- * is the shortest once in n + 1. So n/(n+1) of the shortest of n is slept through, from the first one on. Counted are
- * the last four to eight, accidents among them: one short wait is enough to doubt.
- */
+/* Waits that are not alike still have a shortest one. Of n + 1 waits in random order the last is the shortest once in n
+ * + 1. So the process sleeps through n/(n+1) of the shortest of n, from the first wait on. The last four to eight waits
+ * count, so one short wait is enough for caution. */
 enum { SHORTEST_OF = 4 };
 
 static bool is_known(const wtl_wait_length *length)
@@ -34,7 +31,7 @@ static bool is_known(const wtl_wait_length *length)
   return length->waits >= FEW;
 }
 
-/* Within it, on either side of the mean, a wait's end is expected. Ticks. */
+/* The end of a wait is expected within this distance of the mean, in ticks. */
 static float margin(const wtl_wait_length *length)
 {
   return fmaxf(SPREADS * length->spread, least_margin * length->mean);
@@ -51,7 +48,7 @@ static void note_shortest(wtl_wait_length *length, float ticks)
   length->since++;
 }
 
-/* Before it a wait is not expected to end, if all that is known is how long the shortest one was. Ticks. */
+/* The time in ticks before which a wait hardly ends, from the shortest waits alone. */
 static float hardly_before(const wtl_wait_length *length)
 {
   const float *shortest = length->shortest;
@@ -79,20 +76,19 @@ uint64_t wtl_steps_next(const wtl_stages *s, const wtl_wait_length *length, uint
   double early = hardly_before(length), late = length->mean + margin(length);
   bool ends_soon = is_known(length) && now < late;
   if (ends_soon) early = fmax(early, length->mean - margin(length));
-  double one_in = ends_soon ? fmin(now, 2 * margin(length)) : now; /* the chance that it comes now */
+  double one_in = ends_soon ? fmin(now, 2 * margin(length)) : now; /* one over the chance that the event comes now */
   double next = fmin(sqrt(2 * price_s * ticks_per_s * one_in), fmin(most_share * now, most_s * ticks_per_s));
   if (now < early) next = fmax(next, fmin(early - now, fmin(most_share_before * now, most_before_s * ticks_per_s)));
   return (uint64_t)fmax(next, least_s * ticks_per_s);
 }
 
-/*
- * One ring is enough to believe that others end the waits of a site. A wait that nobody rang for ends that: then it
- * takes two in a row, the next time four, and so on. A sleep lasts no longer than half of the wait so far, so that one
- * for which nobody rings becomes longer by no more.
- */
+/* One ring is enough to believe that other processes end the waits of a site. A wait without a ring ends this: then it
+ * takes two rings in a row, the next time four, and so on. A sleep lasts at most half of the wait so far, which bounds
+ * the delay of a wait without a ring. */
 enum { MOST_DOUBT = 127, FORGIVEN_AFTER = 16 };
 static const double most_rung_s = 10e-3;
-/* Who is woken by others comes about 50 us late, more than by short sleeps: of this it is a hundredth. */
+/* A ring wakes a process about 50 us late, more than a short sleep does. From this length on that is at most a
+ * hundredth. */
 static const double rung_from_s = 5e-3;
 
 void wtl_steps_ended(wtl_wait_length *length, bool by_ring)

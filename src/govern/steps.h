@@ -1,17 +1,21 @@
 /*
- * steps.h - how long a sleep may last where nothing rings: the sleeper must look by itself.
+ * steps.h - chooses the length of a sleep that no doorbell ends: the sleeper polls when the sleep is over.
  *
- * A sleep of length s costs a wake-up, and when what is waited for comes meanwhile, on average s/2 of lateness. With
- * the chance h, per tick, that it comes now, both together are least, per tick, at s = sqrt(2 price / h).
+ * DESIGN. A sleep of length s costs a wake-up. If the awaited event comes during it, the wait ends s/2 late on average.
+ * Let h be the chance, per tick, that the event comes now. The sum of both costs per tick is least at s = sqrt(2 price
+ * / h).
  *
- * Where a site's waits are alike, their mean and spread say when the next may end: around then h is one over that
- * time, and before it a wait is slept through, nearly. Where they are not, what the shortest of them took is. From then
- * on a wait that has lasted t is taken to last about as long again: h = 1/t.
+ * Where the waits of a site are alike, their mean and spread give the time around which the next one ends. Before that
+ * time the process sleeps nearly all of the wait. Around it, h is one over the length of that time. Where the waits are
+ * not alike, the shortest of them replaces the mean. After that time a wait that has lasted t is expected to last about
+ * as long again: h = 1/t.
  *
- * A sleep lasts no longer than a sixteenth of the time in which nothing has happened, so that a wait is made longer by
- * no more; a half, before the time from which the site's waits end. And no longer than a millisecond, before that time
- * five (Open MPI itself looks at its sockets each ten), because others may need the progress that this process makes
- * when it looks. Where they wake it when they do, and when what it waits for has come, ten.
+ * A sleep is bounded, so that a wait becomes little longer:
+ *
+ *   - by a sixteenth of the time without an event, or half of it before the site's waits end;
+ *   - by 1 ms, or 5 ms before the site's waits end. Other processes may need the progress that this process makes when
+ *     it polls, and Open MPI itself polls its sockets every 10 ms;
+ *   - by 10 ms where the other processes wake this one for both (wait/ring.h).
  */
 #ifndef WTL_GOVERN_STEPS_H
 #define WTL_GOVERN_STEPS_H
@@ -21,21 +25,22 @@
 
 #include "govern/stages.h"
 
-/* How long to sleep next at a site with waits of this length, when nothing has happened for `idle`. Ticks. Zeroes: a
- * site without a past. */
+/* The next sleep, in ticks, at a site with waits of this length, after `idle` ticks without an event. A length of
+ * zeroes belongs to a site without waits. */
 uint64_t wtl_steps_next(const wtl_stages *s, const wtl_wait_length *length, uint64_t idle);
 
-/* A wait took so many ticks, of which nothing happened. */
+/* Records a wait that had `ticks` without an event. */
 void wtl_steps_waited(wtl_wait_length *length, uint64_t ticks);
 
-/* Where others may wake this process (wait/ring.h): a wait was ended by that, or was over when a sleep ended that they
- * could have ended. */
+/* Records the end of a wait that other processes could have ended (wait/ring.h). `by_ring`: one of them did. Otherwise
+ * the wait was over when such a sleep ended by its time. */
 void wtl_steps_ended(wtl_wait_length *length, bool by_ring);
 
-/* How long a sleep may last because rings end the waits of this site. Ticks; 0: they do not, or the wait is young. */
+/* The length of a sleep, in ticks, where rings end the waits of this site; 0 if they do not, or if the wait is
+ * young. */
 uint64_t wtl_steps_rung(const wtl_stages *s, const wtl_wait_length *length, uint64_t idle);
 
-/* The shortest of them. Ticks. */
+/* The shortest sleep, in ticks. */
 uint64_t wtl_steps_least(const wtl_stages *s);
 
 #endif

@@ -1,3 +1,4 @@
+/* thresholds.c - chooses trials, compares them, and moves the thresholds. */
 #include "govern/thresholds.h"
 
 #include <math.h>
@@ -5,31 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Of the slots of time one in OFTEN is for trials, scattered so that no rhythm of a program's falls in with them: the
- * first few transfers of a size go the other way then, and as many after it are compared with them. Where it is certain
- * which way is better one in RARELY of those slots is. Of other transfers those are measured that fill what is kept of a
- * way, and then one in SELDOM: measuring takes some microseconds.
- */
+/* One slot of time in OFTEN is for trials. These slots are scattered, so that they do not fall together with a rhythm
+ * of the program. In such a slot the first few transfers of a size wait the other way, and as many after them are
+ * compared. Once the better way is certain, one in RARELY of these slots is used. Usual transfers are measured until
+ * WTL_TRIES are known, and then one in SELDOM, because measuring takes some microseconds. */
 enum { OFTEN = 8, RARELY = 8, SELDOM = 64 };
 static const double slot_ns = 4e6;
 
-/* Sizes that were not seen in so many transfers are not in use any more. */
+/* A size is in use if it occurred in the last RECENT transfers. */
 enum { RECENT = 1024 };
 
-/* So much evidence decides; of one comparison at the most. */
+/* The evidence that decides, and the greatest evidence of one comparison. */
 enum { LIKELY = 3, MOST = 2 };
 
-/* Of the slowdown that is allowed. A trial keeps the other PE waiting, too, of which its own sees nothing; and some is
- * for measuring, and for the clock. */
+/* The share of the allowed slowdown for trials. A trial also keeps the other PE waiting, which this PE does not
+ * measure. Measuring and changes of clock need the rest. */
 static const double for_trials = 0.25;
 
-/* Longer by more, and it does not pay; nor where it saves less, of the time on cores. */
+/* Limits on the ratio of sleeping to polling: of the time, and of the CPU time. */
 static const double longer = 1.05, cheaper = 0.95;
 
 static const char *const names[] = {"put", "get", "acc", "strided"};
 
-/* Vishnu et al., section V.C: "a threshold of 16KBytes can be used" for put; get and accumulate converge at 32, strided
+/* Vishnu et al., section V.C: "a threshold of 16KBytes can be used" for put. Get and accumulate converge at 32, strided
  * at 64. */
 static const uint64_t published[] = {16 << 10, 32 << 10, 32 << 10, 64 << 10};
 
@@ -40,7 +39,7 @@ const char *wtl_transfer_name(enum wtl_transfer_kind kind)
 
 /* ---- the setting ---- */
 
-/* One "put=16K", up to `end`, of a kind that was not among the ones before. */
+/* Reads one entry such as "put=16K", up to `end`, of a kind that no earlier entry names. */
 static bool read_one(const char *text, const char *end, uint64_t bytes[], unsigned *seen)
 {
   const char *equals = memchr(text, '=', (size_t)(end - text));
@@ -71,11 +70,11 @@ int wtl_thresholds_read(const char *text, uint64_t bytes[WTL_TRANSFER_KINDS], bo
   for (const char *at = text, *end; !named; at = end + 1) {
     end = at + strcspn(at, ",");
     if (!read_one(at, end, bytes, &seen)) {
-      snprintf(
-          error, size,
-          "WATTLE_THRESHOLDS=%s: '%.*s' is no threshold, or a second one; allowed: learn, published, or sizes as in "
-          "put=16K,get=32K,acc=32K,strided=64K",
-          text, (int)(end - at), at);
+      snprintf(error, size,
+               "WATTLE_THRESHOLDS=%s: '%.*s' is not a threshold, or names a kind twice; allowed: learn, published, or "
+               "sizes as in "
+               "put=16K,get=32K,acc=32K,strided=64K",
+               text, (int)(end - at), at);
       return -1;
     }
     if (!*end) break;
@@ -110,7 +109,7 @@ static int rising(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Of the last few; the lower one of two in the middle. */
+/* The median of the last few; the lower of two middle values. */
 static double median(const float *values, uint32_t n)
 {
   float sorted[WTL_TRIES];
@@ -139,14 +138,15 @@ double wtl_thresholds_usual(const wtl_thresholds *t, enum wtl_transfer_kind kind
 
 /* ---- choosing ---- */
 
-/* More than the usual way: of who sleeps in time, of who polls in time on cores. */
+/* The excess over the usual way: in time for a transfer that sleeps, in CPU time for one that polls. */
 static double loss_of(const wtl_size_class *c, bool sleeps, double ns, double cpu_ns)
 {
   const wtl_tried *usual = &c->way[!sleeps];
   return fmax(0, sleeps ? ns - time_of(usual) : cpu_ns - cpu_of(usual));
 }
 
-/* By less than a slot's trials nothing is expected: one of them may have taken a hundred times as long by chance. */
+/* With fewer trials than a slot has, an assumption replaces the median: one trial may take a hundred times as long by
+ * chance. */
 static double expected_loss(const wtl_thresholds *t, const wtl_size_class *c, bool sleeps)
 {
   const wtl_tried *other = &c->way[sleeps], *usual = &c->way[!sleeps];
@@ -154,14 +154,14 @@ static double expected_loss(const wtl_thresholds *t, const wtl_size_class *c, bo
   return sleeps ? t->wake_ns : fmax(0, time_of(usual) - cpu_of(usual));
 }
 
-/* One comparison leaves it so. */
+/* True if one more comparison cannot change the verdict. */
 static bool is_certain(const wtl_size_class *c)
 {
   const float sure = WTL_SURE - MOST;
   return c->quick <= -sure || c->cheap <= -sure || (c->quick >= sure && c->cheap >= sure);
 }
 
-/* Nothing that is in use lies between it and the threshold, but what would be better off on its own side. */
+/* True if each size in use between this one and the threshold is known to be on the wrong side. */
 static bool is_at_edge(const wtl_thresholds *t, const wtl_size_class *size, int threshold, int k)
 {
   bool below = k < threshold;
@@ -204,7 +204,7 @@ wtl_choice wtl_thresholds_choose(wtl_thresholds *t, enum wtl_transfer_kind kind,
   if (!is_affordable(t, !how.sleeps, expected + measuring, now)) return how;
   c->tried++;
   t->trials++;
-  t->lost[!how.sleeps] += expected + measuring; /* expected: until it is known, which it may never be */
+  t->lost[!how.sleeps] += expected + measuring; /* assumed until it is measured, which may never happen */
   return (wtl_choice){.sleeps = !how.sleeps, .measured = true, .is_trial = true, .expected_ns = expected};
 }
 
@@ -215,8 +215,8 @@ static double clamp(double x, double most)
   return fmin(most, fmax(-most, x));
 }
 
-/* A twentieth less than what is allowed counts one. What happens beside a transfer makes it last much longer now and
- * then: that counts no more than two comparisons do. */
+/* A ratio 0.05 below the limit counts one. Other work makes some transfers much longer, so a comparison counts two at
+ * most. */
 static void count(float *evidence, double ratio, double allowed)
 {
   *evidence = (float)clamp(*evidence + clamp((allowed - ratio) / 0.05, MOST), WTL_SURE);
@@ -230,7 +230,7 @@ static void keep_trial(wtl_size_class *c, bool slept, double ns, double cpu_ns)
   c->trial_cpu_ns[c->kept++] = (float)cpu_ns;
 }
 
-/* A trial and one that went the usual way. */
+/* Compares a trial with a transfer that waited the usual way. */
 static void compare(wtl_size_class *c, double ns, double cpu_ns)
 {
   double trial_ns = c->trial_ns[--c->kept], trial_cpu_ns = c->trial_cpu_ns[c->kept];
@@ -246,7 +246,7 @@ static uint8_t verdict_of(const wtl_size_class *c)
   return c->quick >= LIKELY && c->cheap >= LIKELY ? WTL_SLEEPS : c->verdict;
 }
 
-/* Sizes of this kind that would be on the wrong side of a threshold at class `k`. */
+/* The number of sizes of this kind on the wrong side of a threshold at class `k`. */
 static int wrong_with(const wtl_size_class *size, int k)
 {
   int wrong = 0;
@@ -254,7 +254,7 @@ static int wrong_with(const wtl_size_class *size, int k)
   return wrong;
 }
 
-/* Of the best places the one nearest to where it is; it stays where it is if that is as good. */
+/* Moves the threshold to the nearest of the best classes. It stays if it is as good. */
 static void place(wtl_thresholds *t, enum wtl_transfer_kind kind)
 {
   const wtl_size_class *size = t->size[kind];
@@ -277,7 +277,7 @@ void wtl_thresholds_learn(wtl_thresholds *t, enum wtl_transfer_kind kind, uint64
   } else if (c->kept && c->trials_slept != how.sleeps) {
     compare(c, ns, cpu_ns);
   } else {
-    c->kept = 0; /* the threshold has passed it meanwhile */
+    c->kept = 0; /* the threshold has moved across this size */
   }
   w->ns[w->n % WTL_TRIES] = (float)ns;
   w->cpu_ns[w->n % WTL_TRIES] = (float)cpu_ns;

@@ -1,3 +1,4 @@
+/* transfers.c - measures transfers and changes the clock around them. */
 #include "govern/transfers.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ static double process_ns(void)
   return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-/* What the wall clock is ahead of now_ns. In simulation all PEs have one clock. */
+/* The difference of the wall clock to now_ns. In simulation all PEs have one clock. */
 static double wall_ns(void)
 {
 #ifdef WTL_SIM
@@ -31,7 +32,7 @@ static double wall_ns(void)
 #endif
 }
 
-/* What reading both clocks takes here, before a transfer and after it, and as often for its fence. */
+/* The time to read both clocks before and after a transfer, and again for its fence. */
 static double price_of_measuring(void)
 {
   enum { READS = 4, TRIES = 4 };
@@ -64,7 +65,7 @@ static void raise_again(wtl_transfers *t)
   if (t->governor && t->governor->holds) wtl_governor_release(t->governor, wtl_ticks());
 }
 
-/* Of a transfer that will sleep: is a change there and back worth it? What is not known is, as in the paper. */
+/* True if a transfer that will sleep is worth two changes of clock. As in the paper, one of unknown length is. */
 static bool is_worth_it(const wtl_transfers *t, const wtl_transfer *x)
 {
   if (!t->governor) return false;
@@ -144,7 +145,7 @@ void wtl_transfer_left(wtl_transfers *t, enum wtl_transfer_kind kind, uint64_t b
   leave(t, kind, bytes, NULL, 0, 0);
 }
 
-/* Computing may have gone on beside it: nothing is learned of what is left. */
+/* The program may have computed beside these transfers, so nothing is learned from them. */
 void wtl_transfer_await(wtl_transfers *t, wtl_transfer *x, enum wtl_transfer_kind kind, uint64_t bytes)
 {
   *x = (wtl_transfer){.kind = kind, .bytes = bytes};
@@ -154,8 +155,7 @@ void wtl_transfer_await(wtl_transfers *t, wtl_transfer *x, enum wtl_transfer_kin
   lower(t, x);
 }
 
-/* A single one, its fence next: both are one transfer, and it goes on as it began. Of several only their sum is
- * known. */
+/* A single transfer and its fence are one transfer, which goes on as it began. Of several only the sum is known. */
 bool wtl_transfer_fence(wtl_transfers *t, wtl_transfer *x)
 {
   wtl_unfenced *u = &t->unfenced;

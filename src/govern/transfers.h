@@ -1,22 +1,24 @@
 /*
- * transfers.h - how one-sided transfers to other nodes are waited for, and at which clock: the protocol of Vishnu et
- * al., "Designing energy efficient communication runtime systems for data centric programming models" (2010), section
- * IV.
+ * transfers.h - chooses how a one-sided transfer to another node waits, and at which clock.
  *
- *   aware   below a threshold (thresholds.h) a transfer is waited for by polling, at the clock as it is; from it on
- *           asleep, and at the lowest clock where one can be set and the wait is known to be worth two changes, or not
- *           known at all
- *   scale   the clock is lowered for every transfer; how it is waited for is WATTLE_WAIT's
+ * DESIGN. The protocol is that of Vishnu et al., "Designing energy efficient communication runtime systems for data
+ * centric programming models" (2010), section IV.
  *
- * When the clock goes down: for a large contiguous block at the request, because the network takes it from where it
- * lies; for a small one when it is posted, for its sender copies it; for what is not contiguous when it is posted,
- * because it is packed first. Blocking calls wait at once, those that do not block in the call that waits for them. The
- * clock goes up when what was waited for is there.
+ *   aware   A transfer below a threshold (thresholds.h) polls at the present clock. A larger one sleeps, at the lowest clock
+ *           if one can be set and the wait is worth two changes or of unknown length.
+ *   scale   The clock goes down for every transfer, which waits as WATTLE_WAIT says.
  *
- * The data server is the network's agent. While the PE's own thread has lowered the clock, it runs at the normal one
- * from when a message has come until it blocks or polls again. Where the thread computes, the clock is up anyway.
+ * The clock goes down at the request of a large contiguous block, because the network takes it from its place. For a
+ * small block, which the sender copies, and for a block that is packed it goes down once the message is posted. A
+ * blocking call then waits. A non-blocking transfer does all this in the call that waits for it. The clock goes up when
+ * the wait is over.
  *
- * One thread makes transfers: a PE of several (SHMEM_THREAD_MULTIPLE) has none of this. The server is another thread.
+ * The data server is the network's agent. While the PE's own thread has lowered the clock, the agent runs at the normal
+ * clock from the arrival of a message until it blocks or polls again. While that thread computes, the clock is up
+ * anyway.
+ *
+ * One thread makes transfers, and the agent is another one. A PE with several threads (SHMEM_THREAD_MULTIPLE) has none
+ * of this.
  */
 #ifndef WTL_GOVERN_TRANSFERS_H
 #define WTL_GOVERN_TRANSFERS_H
@@ -27,13 +29,13 @@
 #include "govern/governor.h"
 #include "govern/thresholds.h"
 
-/* What was put to other nodes and not been fenced yet. */
+/* Puts to other nodes that no fence has waited for. */
 typedef struct wtl_unfenced {
-  enum wtl_transfer_kind kind; /* of most of it */
+  enum wtl_transfer_kind kind; /* of the largest */
   uint64_t bytes;
   uint32_t transfers;
-  wtl_choice how;    /* of a single one, */
-  double ns, cpu_ns; /* ... and what it has cost so far */
+  wtl_choice how;    /* of a single transfer ... */
+  double ns, cpu_ns; /* ... and its cost so far */
 } wtl_unfenced;
 
 typedef struct wtl_transfers {
@@ -41,50 +43,50 @@ typedef struct wtl_transfers {
   wtl_governor *governor; /* NULL: no clock is changed */
   wtl_thresholds thresholds;
   wtl_unfenced unfenced;
-  double (*cpu_clock)(void);      /* ns of this process on cores; tests have their own */
+  double (*cpu_clock)(void);      /* CPU time of this process in ns; tests replace it */
   uint64_t polled, slept, scaled; /* transfers, for the profile */
 } wtl_transfers;
 
-/* One transfer that is under way, on the stack of the call. */
+/* One transfer under way, on the stack of the call. */
 typedef struct wtl_transfer {
   enum wtl_transfer_kind kind;
   uint64_t bytes;
   wtl_choice how;
-  enum wtl_way way; /* for the site of the call, until it is done */
+  enum wtl_way way; /* for the site of the call, until the transfer is done */
   bool scales, fenced_later;
-  double ns, cpu_ns; /* when it began; where it is measured */
+  double ns, cpu_ns; /* when it began, if it is measured */
 } wtl_transfer;
 
-/* Takes mode and thresholds from the settings, which must be good. `governor`: NULL for none; `wake_s`: what a sleep
- * and a wake-up are taken to cost. */
+/* Takes mode and thresholds from the settings, which must be correct. `governor`: NULL for none. `wake_s`: the assumed
+ * cost of a sleep and a wake-up. */
 void wtl_transfers_start(wtl_transfers *t, const wtl_settings *settings, wtl_governor *governor, double wake_s);
 
-/* A transfer is requested. `at_once`: the network needs no CPU to take it. `fenced_later`: the call may return before
- * the other side has it, which a fence waits for. */
+/* Requests a transfer. `at_once`: the network needs no CPU to take the data. `fenced_later`: the call may return before
+ * the data is at the target, and a fence waits for that. */
 void wtl_transfer_request(wtl_transfers *t, wtl_transfer *x, enum wtl_transfer_kind kind, uint64_t bytes, bool at_once,
                           bool fenced_later);
 
-/* All of it is with the network, and is waited for from now on. */
+/* The network has all of the transfer, and the wait begins. */
 void wtl_transfer_posted(wtl_transfers *t, wtl_transfer *x);
 
 /* The wait is over. */
 void wtl_transfer_done(wtl_transfers *t, wtl_transfer *x);
 
-/* One that does not block was posted: a fence will wait for it. */
+/* A non-blocking transfer was posted, for which a fence will wait. */
 void wtl_transfer_left(wtl_transfers *t, enum wtl_transfer_kind kind, uint64_t bytes);
 
-/* A call waits for `bytes` that were posted before by calls that did not block. wtl_transfer_done ends it. */
+/* A call waits for `bytes` of earlier non-blocking transfers. wtl_transfer_done ends it. */
 void wtl_transfer_await(wtl_transfers *t, wtl_transfer *x, enum wtl_transfer_kind kind, uint64_t bytes);
 
-/* A fence begins to wait for all that was not fenced; wtl_transfer_fenced ends that. False: there is nothing. */
+/* A fence begins to wait for all transfers since the last one; wtl_transfer_fenced ends that. False: there are none. */
 bool wtl_transfer_fence(wtl_transfers *t, wtl_transfer *x);
 void wtl_transfer_fenced(wtl_transfers *t, wtl_transfer *x);
 
-/* The server has a message (true), or will block or poll. From its own thread, `transfers`: a wtl_transfers with a
- * governor. */
+/* The server has a message (true), or will block or poll (false). Called from its own thread. `transfers`: a
+ * wtl_transfers with a governor. */
 void wtl_transfers_serve(void *transfers, bool serves);
 
-/* What the profile says: a JSON object. */
+/* Writes the profile's JSON object about transfers. */
 void wtl_transfers_write(FILE *f, const void *transfers);
 
 #endif

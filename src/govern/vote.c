@@ -1,3 +1,4 @@
+/* vote.c - counts the votes for a domain and writes its clock. */
 #include "govern/vote.h"
 
 #include <errno.h>
@@ -84,7 +85,7 @@ uint32_t wtl_vote_rounded(const wtl_vote *v, uint32_t share)
   return lowest == UINT32_MAX ? WTL_CLOCK_NORMAL : lowest;
 }
 
-/* What a PE wants, or others for it. */
+/* The highest share that a PE wants, or that others want for it. */
 static uint32_t wanted_by(const wtl_ballot *b)
 {
   uint32_t want = atomic_load(&b->want), boost = atomic_load(&b->boost);
@@ -104,7 +105,8 @@ static uint32_t outcome(const wtl_vote *v, size_t d)
   return most;
 }
 
-/* Until the domain runs at what the votes say, or somebody else is at it, who will look again. */
+/* Sets the clock until it agrees with the votes. Leaves if another PE is writing, because that PE counts the votes
+ * again. */
 static bool follow(wtl_vote *v, size_t d, uint64_t now)
 {
   wtl_poll *p = &v->votes->poll[d];
@@ -153,7 +155,7 @@ bool wtl_vote_boost(wtl_vote *v, int slot, uint32_t phase, uint32_t share, uint6
   wtl_ballot *b = &v->votes->ballot[slot];
   if (atomic_load(&b->phase) != phase) return false;
   atomic_store(&b->boost, share);
-  if (atomic_exchange(&b->boost_in, phase) == phase) return false; /* somebody was first */
+  if (atomic_exchange(&b->boost_in, phase) == phase) return false; /* another PE was first */
   return follow_all(v, slot, now);
 }
 

@@ -1,13 +1,14 @@
 /*
- * vote.h - the clock of a domain by the votes of the PEs that may run on it.
+ * vote.h - sets the clock of a domain by the votes of the PEs that may run in it.
  *
- * Each PE says in the arena which clock it wants. A domain runs at the highest that any of its PEs wants: it goes down
- * only by a full vote, so nobody is slowed by a sibling. A PE that may run in several domains votes in each.
+ * DESIGN. Each PE publishes in the arena the clock that it wants. A domain runs at the highest clock that any of its
+ * PEs wants. So its clock goes down only if all of them agree, and no PE slows down another. A PE that may run in
+ * several domains votes in each.
  *
- * A clock is a share of the normal one, in millionths: domains of unlike cores have unlike clocks.
+ * A clock is a share of the normal one, in millionths, because domains of unequal cores have unequal clocks.
  *
- * Who changes a vote sees to it that the domain follows. Two at once: one writes the file, and looks again when it has,
- * so that the last vote is always the one that holds and nobody waits for the other.
+ * A PE that changes its vote also sets the clock of the domain. Of two at once only one writes the file. It counts the
+ * votes again after the write, so the last vote always takes effect and no PE waits for another.
  */
 #ifndef WTL_GOVERN_VOTE_H
 #define WTL_GOVERN_VOTE_H
@@ -19,93 +20,93 @@
 #include "base/atomic.h"
 #include "power/knob.h"
 
-/* Shares of the normal clock. Any other value lies between. */
+/* Shares of the normal clock. Any value between is allowed. */
 enum { WTL_CLOCK_LOWEST = 0, WTL_CLOCK_NORMAL = 1000000, WTL_CLOCK_HIGHEST = 100000000 };
 
 enum { WTL_MAX_CLOCK_DOMAINS = 512 }; /* of a node's PEs; with more there is no governor */
 
-/* What one PE says, in the arena. */
+/* The vote of one PE, in the arena. */
 typedef struct wtl_ballot {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t want; /* share of the normal clock */
-  _Atomic uint32_t serve;                         /* the same, of the thread that serves other nodes */
-  _Atomic uint32_t boost;                         /* what others want for it while it computes ... */
-  _Atomic uint32_t boost_in;                      /* ... in this phase and no other */
-  _Atomic uint32_t phase;                         /* twice the number of its region, and one more once it has arrived */
-  _Atomic uint32_t late;                          /* it expects to keep others waiting */
-  _Atomic uint64_t slack;                         /* ticks it waited at the end of its last region */
-  double planned_ghz; /* in WATTLE_CLOCKS; 0: not named. Written before the governors start, as is `pe` */
+  _Atomic uint32_t serve;                         /* the same for the thread that serves other nodes */
+  _Atomic uint32_t boost;                         /* the share that other PEs want for it while it computes ... */
+  _Atomic uint32_t boost_in;                      /* ... in this phase only */
+  _Atomic uint32_t phase;                         /* twice the number of its region, plus one after its arrival */
+  _Atomic uint32_t late;                          /* it expects that others will wait for it */
+  _Atomic uint64_t slack;                         /* ticks that it waited at the end of its last region */
+  double planned_ghz; /* in WATTLE_CLOCKS; 0: not named. Written before the governors start, like `pe` */
   int pe;             /* its number in the job */
 } wtl_ballot;
 
-/* What a domain runs at, in the arena. */
+/* The clock of a domain, in the arena. */
 typedef struct wtl_poll {
-  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t busy; /* somebody writes its files */
-  _Atomic uint32_t share;                         /* what it was set to ... */
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t busy; /* a PE writes its files */
+  _Atomic uint32_t share;                         /* the share that was set ... */
   _Atomic uint64_t since;                         /* ... and the tick of that */
-  _Atomic int error;                              /* errno of the set that failed: it is left alone since */
+  _Atomic int error;                              /* errno of a failed write; the domain is left alone afterwards */
 } wtl_poll;
 
-/* All of a node, in the arena, zeroes at start. */
+/* The votes of a node, in the arena, zeroes at the start. */
 typedef struct wtl_votes {
-  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t ready; /* the first PE has claimed what it could */
-  _Atomic uint32_t met;                            /* free for those who share it to meet by (clocks.h) */
-  _Atomic uint32_t far_waits;                      /* WTL_WAITS_*: the most of all nodes' PEs, in their last region */
-  double write_s, settle_s;                        /* measured: a write, and until the clock follows */
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t ready; /* the first PE has claimed its domains */
+  _Atomic uint32_t met;                            /* a counter for the barrier in wtl_clocks_node */
+  _Atomic uint32_t far_waits; /* WTL_WAITS_*: the greatest of all nodes' PEs in their last region */
+  double write_s, settle_s;   /* measured: the write, and the time until the core follows */
   uint8_t claimed[WTL_MAX_CLOCK_DOMAINS];
   wtl_poll poll[WTL_MAX_CLOCK_DOMAINS];
   wtl_ballot ballot[]; /* by local rank */
 } wtl_votes;
 
-/* Bytes of it for so many PEs. */
+/* The size of wtl_votes for `n_local` PEs. */
 size_t wtl_votes_bytes(int n_local);
 
 typedef struct wtl_vote {
   wtl_knob *knob;
   wtl_votes *votes;
   int slot, n_local;
-  bool normal_is_found; /* the normal clock is what was found, not the base clock */
+  bool normal_is_found; /* the normal clock is the one found, not the base clock */
   size_t n_domains;
-  size_t own;               /* the first claimed domain that this PE may run in; n_domains for none */
-  uint64_t *member;         /* a row of bits for each domain: which PEs may run there */
-  size_t words;             /* of a row */
-  _Atomic uint64_t changes; /* clocks this PE has set */
-  pthread_mutex_t *setting; /* held while one of its threads sets one */
-  void (*changed)(void *arg, size_t domain, uint32_t khz); /* told of each; NULL: nobody is */
+  size_t own;               /* the first claimed domain in which this PE may run; n_domains for none */
+  uint64_t *member;         /* a row of bits for each domain: the PEs that may run there */
+  size_t words;             /* words of a row */
+  _Atomic uint64_t changes; /* clocks that this PE has set */
+  pthread_mutex_t *setting; /* held while a thread of this PE sets a clock */
+  void (*changed)(void *arg, size_t domain, uint32_t khz); /* called after each change; may be NULL */
   void *changed_arg;
 } wtl_vote;
 
-/* `cpus` by local rank: where each PE may run. 0 or an errno. The knob stays the caller's. */
+/* `cpus`: by local rank, where each PE may run. Returns 0 or an errno. The caller keeps the knob. */
 int wtl_vote_start(wtl_vote *v, wtl_knob *knob, wtl_votes *votes, int slot, int n_local, const cpu_set_t *cpus,
                    bool normal_is_found);
 void wtl_vote_stop(wtl_vote *v);
 
-/* This PE wants that, at tick `now`. True where a clock was changed by it. */
+/* Votes for `share` at tick `now`. True if this changed a clock. */
 bool wtl_vote_cast(wtl_vote *v, uint32_t share, uint64_t now);
 
-/* The thread of this PE that serves other nodes wants that, whatever its own thread does. From that thread. */
+/* Votes for the thread of this PE that serves other nodes, independently of its own thread. Called from that thread. */
 bool wtl_vote_serve(wtl_vote *v, uint32_t share, uint64_t now);
 
-/* Wants that for another PE, for as long as it is in `phase`. */
+/* Votes for another PE while that one is in `phase`. */
 bool wtl_vote_boost(wtl_vote *v, int slot, uint32_t phase, uint32_t share, uint64_t now);
 
-/* This PE has entered a phase: what others wanted for the one before is void. */
+/* Enters a phase. Votes of other PEs for the phase before become void. */
 bool wtl_vote_phase(wtl_vote *v, uint32_t phase, uint64_t now);
 
-/* Does this PE's domain run at the normal clock? */
+/* True if this PE's domain runs at the normal clock. */
 static inline bool wtl_vote_is_normal(const wtl_vote *v)
 {
   return v->own == v->n_domains ||
          atomic_load_explicit(&v->votes->poll[v->own].share, memory_order_relaxed) == WTL_CLOCK_NORMAL;
 }
 
-/* What this PE's domain runs at, as a share of its base clock, and since which tick; 1 where it runs at the normal
- * clock, or where nobody knows. Of several domains that it may run in, the first. */
+/* The clock of this PE's domain as a share of its base clock, and the tick since when. 1 at the normal clock, or if the
+ * clock is unknown. The first domain counts if the PE may run in several. */
 double wtl_vote_clock(const wtl_vote *v, uint64_t *since);
 
-/* The lowest clock that any of this PE's domains would really run at for a share, as a share of normal. */
+/* The lowest clock at which any of this PE's domains would run for `share`, as a share of the normal clock. */
 uint32_t wtl_vote_rounded(const wtl_vote *v, uint32_t share);
 
-/* Is it one of this PE's? What it runs at where nobody asks for anything else, and where this share has the votes. */
+/* True if this PE may run in the domain; the domain's normal clock; and the clock at which it runs for `share`. */
 bool wtl_vote_is_mine(const wtl_vote *v, size_t domain);
 uint32_t wtl_vote_normal_khz(const wtl_vote *v, size_t domain);
 uint32_t wtl_vote_khz(const wtl_vote *v, size_t domain, uint32_t share);
