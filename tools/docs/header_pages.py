@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-# What a reader can do after the page of each header. The routines of shmem.h have pages of their own: routine_pages.py.
+# Each header and the use of its page. The routines of shmem.h have pages of their own: routine_pages.py.
 HEADERS = {
     "wattle.h": "measure the joules of any C or C++ program",
     "shmemx.h": "use the types and names beyond the OpenSHMEM standard",
