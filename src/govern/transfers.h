@@ -4,8 +4,8 @@
  * DESIGN. The protocol is that of Vishnu et al., "Designing energy efficient communication runtime systems for data
  * centric programming models" (2010), section IV.
  *
- *   aware   A transfer below a threshold (thresholds.h) polls at the present clock. A larger one sleeps, at the lowest clock
- *           if one can be set and the wait is worth two changes or of unknown length.
+ *   aware   A transfer below a threshold (thresholds.h) polls at the present clock. A larger one sleeps, at the lowest
+ *           clock if one can be set and the wait is worth two changes or of unknown length.
  *   scale   The clock goes down for every transfer, which waits as WATTLE_WAIT says.
  *
  * The clock goes down at the request of a large contiguous block, because the network takes it from its place. For a
