@@ -11,11 +11,12 @@
 #include "am/am_state.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "record/record.h"
 
 /* A handler makes call number `call`, to `pe`, or has left by longjmp. What stays on its PE waits for nobody. */
 static void in_handler(uint32_t call, int pe)
 {
-  const wtl_call_info *info = wtl_record_call(&wtl_self->record, call);
+  const wtl_call_info *info = wtl_record_call(wtl_self->record, call);
   bool left = (const char *)__builtin_frame_address(0) > wtl_am_here.frame;
   bool may =
       info->in_handler == WTL_IN_HANDLERS || (info->in_handler == WTL_TO_ITSELF_IN_HANDLERS && pe == wtl_self->me);

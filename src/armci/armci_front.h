@@ -1,5 +1,6 @@
 /*
- * front.h - what ARMCI's calls share: their beginning and end, the checks, and the state of a process that uses ARMCI.
+ * armci_front.h - what ARMCI's calls share: their beginning and end, the checks, the operations, and the state of a
+ * process that uses ARMCI.
  *
  * A call is counted in the profile by its number in calls.def. The checks are on unless WATTLE_CHECK=off; what they
  * find ends the job.
@@ -135,61 +136,75 @@ typedef struct armci_load {
   enum wtl_transfer_kind kind;
 } armci_load;
 
-/* Who waits for an operation. */
-typedef struct armci_waiter {
-  wtl_request *request; /* counts what is under way */
-  bool blocking, is_transfer;
+/*
+ * An operation, or several of one call. wtl_global_move calls armci_op_begin if the target is on another node; armci_end
+ * waits for a call that blocks. armci_transfers.c has both.
+ */
+typedef struct armci_op {
+  wtl_global_op global; /* first: `begin` finds the rest by it */
+  armci_hdl_t *hdl;     /* of what does not block. NULL: ARMCI_WaitAll, or a fence, waits for it */
+  uint64_t bytes;       /* of the whole call, and of which kind of transfer they are: for the governor of transfers */
+  enum wtl_transfer_kind transfer_kind;
   wtl_request own;
-  armci_load *load;      /* where what does not block is noted */
-  wtl_transfer transfer; /* how a blocking one is waited for, where is_transfer */
-} armci_waiter;
+  bool is_transfer; /* `transfer` says how it is waited for, as the settings have it (govern/transfers.h) */
+  wtl_transfer transfer;
+} armci_op;
 
-/* handles.c. `hdl` NULL: whoever calls ARMCI_WaitAll or a fence. */
-void armci_begin_nonblocking(const wtl_frame *f, armci_waiter *w, armci_hdl_t *hdl);
+/* How a call completes. */
+typedef struct armci_mode {
+  bool blocking;
+  armci_hdl_t *hdl; /* NULL where it blocks, or where the program gave none */
+} armci_mode;
+
+#define ARMCI_BLOCKING ((armci_mode){.blocking = true})
+#define ARMCI_NONBLOCKING(handle) ((armci_mode){.hdl = (handle)})
+
+/* What an accumulate multiplies by: an element of the type. */
+typedef struct armci_scale {
+  int datatype; /* checked */
+  const void *scale;
+} armci_scale;
+
+static inline void armci_scale_by(armci_op *op, const armci_scale *by)
+{
+  op->global.type = (enum wtl_acc_type)by->datatype;
+  op->global.scale = by->scale;
+}
+
+void armci_op_begin(wtl_global_op *op);
+void armci_op_wait(armci_op *op);
+
+/* `bytes`: of the whole call. The transfer is strided, and an accumulate has no scale, unless the caller says so. */
+static inline void armci_op_make(armci_op *op, const wtl_frame *f, enum wtl_global_kind kind, int proc, armci_mode mode,
+                                 uint64_t bytes)
+{
+  op->global = (wtl_global_op){
+      .self = f->self, .site = f->site, .kind = kind, .pe = proc, .blocking = mode.blocking, .begin = armci_op_begin};
+  op->hdl = mode.hdl;
+  op->bytes = bytes;
+  op->transfer_kind = WTL_STRIDED;
+  op->is_transfer = false;
+}
+
+static inline void armci_end(armci_op *op)
+{
+  if (op->global.blocking && op->global.request) armci_op_wait(op);
+}
+
+/* handles.c. The request of a handle that something is begun with, and where its bytes are noted. `hdl` NULL: that of
+ * all calls without a handle. */
+wtl_request *armci_request_of(wtl_pe *self, armci_hdl_t *hdl, armci_load **load);
 armci_requests *armci_requests_make(void);
 void armci_requests_free(armci_requests *r);
 
 /* All that is under way on this side. */
 void armci_wait_all(wtl_pe *self, wtl_site *site);
-
-static inline void armci_begin_blocking(armci_waiter *w)
-{
-  w->blocking = true;
-  w->is_transfer = false;
-  w->own = (wtl_request){0};
-  w->request = &w->own;
-}
-
-/* transfers.c: how transfers to other nodes are waited for, where the settings say (govern/transfers.h). */
-void armci_transfer_requested(const wtl_frame *f, armci_waiter *w, enum wtl_transfer_kind kind, size_t bytes,
-                              bool fenced_later) __attribute__((cold));
-void armci_transfer_ended(const wtl_frame *f, armci_waiter *w) __attribute__((cold));
 void armci_transfer_awaited(wtl_pe *self, wtl_site *site, armci_load *load, wtl_request *r);
-
-/* Before the first message of a call. `fenced_later`: the call may return before the other side has everything. */
-static inline void armci_begin_transfer(const wtl_frame *f, armci_waiter *w, enum wtl_transfer_kind kind, size_t bytes,
-                                        bool fenced_later)
-{
-  if (WTL_UNLIKELY(f->self->transfers != NULL)) armci_transfer_requested(f, w, kind, bytes, fenced_later);
-}
-
-static inline void armci_end(const wtl_frame *f, armci_waiter *w)
-{
-  if (!w->blocking) return;
-  if (WTL_UNLIKELY(w->is_transfer))
-    armci_transfer_ended(f, w);
-  else
-    wtl_request_wait(f->self, f->site, w->request);
-}
 
 /* All that was done to the memory of `proc`, or with -1 of all, is done. */
 void armci_fence(wtl_pe *self, wtl_site *site, int proc);
 
 /* contiguous.c. Checked already. */
-void armci_far_put(const wtl_frame *f, const void *src, void *dst, size_t n, int proc, armci_waiter *w);
-void armci_far_get(const wtl_frame *f, const void *src, void *dst, size_t n, int proc, armci_waiter *w);
-void armci_accumulate(const wtl_frame *f, int datatype, const void *scale, void *src, void *dst, size_t n, int proc,
-                      armci_waiter *w);
 void armci_set_flag(const wtl_frame *f, int *flag, int value, int proc);
 
 /* meeting.c: before a collective of the group, with SHMEM_DEBUG: do all make this call, and pass the same? All barriers

@@ -2,6 +2,7 @@
  * OpenSHMEM's are (src/shmem/shmem_meeting.c); the waits of processes that others leave alone are told besides
  * (check/deadlock.h). */
 #include "armci/armci_front.h"
+#include "record/record.h"
 #include "team/team.h"
 
 /* What a process tells, in this order; the call itself may differ between barriers. */
@@ -12,8 +13,8 @@ static const char same_calls[] = "all processes must make the same calls in the 
 /* It may be in a call of another front end. */
 static const char *name_of(const wtl_pe *self, uint64_t call)
 {
-  return self->record.calls[call / WTL_CALLS_A_FRONT] ? wtl_call_of(self->record.calls, (uint32_t)call)->name
-                                                      : "another library's call";
+  return self->record->calls[call / WTL_CALLS_A_FRONT] ? wtl_call_of(self->record->calls, (uint32_t)call)->name
+                                                       : "another library's call";
 }
 
 static void refuse_unlike(const wtl_frame *f, const uint64_t mine[], const uint64_t theirs[], int proc)

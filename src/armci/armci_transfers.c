@@ -7,28 +7,40 @@ static void note(armci_load *load, enum wtl_transfer_kind kind, uint64_t bytes)
   load->bytes += bytes;
 }
 
-void armci_transfer_requested(const wtl_frame *f, armci_waiter *w, enum wtl_transfer_kind kind, size_t bytes,
-                              bool fenced_later)
+static void request_transfer(armci_op *op, armci_load *load)
 {
-  wtl_transfers *t = f->self->transfers;
-  if (!w->blocking) {
-    note(w->load, kind, bytes);
-    if (fenced_later) wtl_transfer_left(t, kind, bytes);
+  wtl_transfers *t = op->global.self->transfers;
+  enum wtl_transfer_kind kind = op->transfer_kind;
+  bool fenced_later = op->global.kind != WTL_GLOBAL_GET; /* the call may return before the other side has everything */
+  if (!op->global.blocking) {
+    note(load, kind, op->bytes);
+    if (fenced_later) wtl_transfer_left(t, kind, op->bytes);
     return;
   }
-  bool at_once = (kind == WTL_PUTS || kind == WTL_GETS) && bytes >= WTL_NET_LARGE; /* else it is copied, or packed */
-  wtl_transfer_request(t, &w->transfer, kind, bytes, at_once, fenced_later);
-  w->is_transfer = true;
-  f->site->history.way = (uint8_t)w->transfer.way;
+  bool at_once =
+      (kind == WTL_PUTS || kind == WTL_GETS) && op->bytes >= WTL_NET_LARGE; /* else it is copied, or packed */
+  wtl_transfer_request(t, &op->transfer, kind, op->bytes, at_once, fenced_later);
+  op->is_transfer = true;
+  op->global.site->history.way = (uint8_t)op->transfer.way;
 }
 
-void armci_transfer_ended(const wtl_frame *f, armci_waiter *w)
+void armci_op_begin(wtl_global_op *global)
 {
-  wtl_transfers *t = f->self->transfers;
-  wtl_transfer_posted(t, &w->transfer);
-  wtl_request_wait(f->self, f->site, w->request);
-  wtl_transfer_done(t, &w->transfer);
-  f->site->history.way = WTL_WAY_USUAL;
+  armci_op *op = (armci_op *)(void *)global;
+  armci_load *load = NULL;
+  op->own = (wtl_request){0};
+  global->request = global->blocking ? &op->own : armci_request_of(global->self, op->hdl, &load);
+  if (WTL_UNLIKELY(global->self->transfers != NULL)) request_transfer(op, load);
+}
+
+void armci_op_wait(armci_op *op)
+{
+  wtl_transfers *t = op->global.self->transfers;
+  if (WTL_UNLIKELY(op->is_transfer)) wtl_transfer_posted(t, &op->transfer);
+  wtl_request_wait(op->global.self, op->global.site, op->global.request);
+  if (WTL_LIKELY(!op->is_transfer)) return;
+  wtl_transfer_done(t, &op->transfer);
+  op->global.site->history.way = WTL_WAY_USUAL;
 }
 
 void armci_transfer_awaited(wtl_pe *self, wtl_site *site, armci_load *load, wtl_request *r)

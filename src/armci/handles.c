@@ -112,17 +112,17 @@ static void release(armci_hdl_t *hdl, entry *e)
   hdl->wtl_request = 0;
 }
 
-void armci_begin_nonblocking(const wtl_frame *f, armci_waiter *w, armci_hdl_t *hdl)
+wtl_request *armci_request_of(wtl_pe *self, armci_hdl_t *hdl, armci_load **load)
 {
-  w->blocking = w->is_transfer = false;
-  w->own = (wtl_request){0};
-  w->request = &w->own; /* within a node nothing is left to wait for */
-  if (WTL_LIKELY(!f->self->net)) return;
-  armci_requests *r = armci_of(f->self)->requests;
-  entry *e = !hdl ? NULL : find(r, hdl);
-  if (hdl && !e) e = make(f->self, r, hdl);
-  w->request = e ? &e->request : &r->implicit;
-  w->load = e ? &e->load : &r->implicit_load;
+  armci_requests *r = armci_of(self)->requests;
+  if (!hdl) {
+    *load = &r->implicit_load;
+    return &r->implicit;
+  }
+  entry *e = find(r, hdl);
+  if (!e) e = make(self, r, hdl);
+  *load = &e->load;
+  return &e->request;
 }
 
 static void wait_for(wtl_pe *self, wtl_site *site, armci_hdl_t *hdl)

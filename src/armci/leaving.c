@@ -10,6 +10,7 @@
 
 #include "armci/armci_front.h"
 #include "pgas/rma.h"
+#include "record/record.h"
 
 /* Of the node's first process, where all of the node look. */
 static _Atomic uint64_t *left_on_node(const wtl_pe *self)
@@ -39,7 +40,7 @@ static void look_for_leaver(void *of, const wtl_site *site, int awaited)
   int proc = awaited < 0 ? 0 : awaited, end = awaited < 0 ? self->n : awaited + 1;
   while (proc < end && !has_long_left(self, proc)) proc++;
   if (proc == end) return;
-  const char *call = site->addr ? wtl_record_call(&self->record, site->call)->name : "a wait of no call";
+  const char *call = site->addr ? wtl_record_call(self->record, site->call)->name : "a wait of no call";
   wtl_pe_fail(WTL_EXIT_USAGE,
               "%s: process %d has ended without ARMCI_Finalize, and this process still waits, %sfor it; all "
               "processes must call ARMCI_Finalize",

@@ -54,7 +54,7 @@ static int receive(wtl_frame *f, int tag, void *buf, int room, int *came, int fr
 {
   int who;
   check_buffer(f, buf, room);
-  size_t n = wtl_take_posted(f->self, f->site, f->name, from, CONTEXT, tag, buf, (size_t)room, &who);
+  size_t n = wtl_take_posted(f->self, f->site, f->name, (wtl_envelope){from, CONTEXT, tag}, buf, (size_t)room, &who);
   if (came) *came = (int)n;
   wtl_leave(f);
   return who;

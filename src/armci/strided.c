@@ -1,9 +1,18 @@
-/* Patches of arrays: blocks at regular steps. */
+/* strided.c - patches of arrays: blocks at regular steps. */
 #include "armci/armci_front.h"
-#include "global/packed.h"
 #include "pgas/near.h"
 
-/* What the caller gave, with the remote side's strides named. */
+/* What the caller gave. */
+typedef struct arguments {
+  void *src;
+  const int *src_stride;
+  void *dst;
+  const int *dst_stride;
+  const int *count;
+  int levels, proc;
+} arguments;
+
+/* The same, described from this side. */
 typedef struct patch {
   wtl_strides strides;
   size_t bytes;
@@ -54,89 +63,53 @@ static void check_extent(const wtl_frame *f, const patch *p, const char *name, c
   armci_check_place(f, name, there + low, (size_t)(high - low), proc);
 }
 
-static void copy_run(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
-                     uint64_t n)
+static void move(armci_op *op, const patch *p, enum wtl_transfer_kind of_one_block, void *here, void *there)
 {
-  (void)arg;
-  wtl_copy_blocks(there, (size_t)there_step, here, (size_t)here_step, block, n);
+  op->bytes = p->bytes;
+  op->transfer_kind = p->strides.levels ? WTL_STRIDED : of_one_block;
+  wtl_global_move(&op->global, &p->strides, here, there);
+  armci_end(op);
 }
 
-static void copy_run_back(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
-                          uint64_t n)
+static void put(const wtl_frame *f, const arguments *a, armci_mode mode)
 {
-  (void)arg;
-  wtl_copy_blocks(here, (size_t)here_step, there, (size_t)there_step, block, n);
-}
-
-static void accumulate_run(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
-                           uint64_t n)
-{
-  for (uint64_t i = 0; i < n; i++)
-    wtl_acc_add(arg, there + (ptrdiff_t)i * there_step, here + (ptrdiff_t)i * here_step, block);
-}
-
-static void put(const wtl_frame *f, void *src, const int src_stride[], void *dst, const int dst_stride[],
-                const int count[], int levels, int proc, armci_waiter *w)
-{
+  armci_op op;
+  armci_op_make(&op, f, WTL_GLOBAL_PUT, a->proc, mode, 0);
   patch p;
-  armci_check_proc(f, proc);
-  if (!describe(f, &p, src_stride, dst_stride, count, levels)) return;
-  check_extent(f, &p, "dst", dst, proc);
-  armci_check_given(f, "src", src, p.bytes);
-  if (wtl_is_near(f->self, proc)) {
-    wtl_each_run(&p.strides, src, dst, 0, wtl_strides_blocks(&p.strides), copy_run, NULL);
-  } else if (p.strides.levels == 0) {
-    armci_begin_transfer(f, w, WTL_PUTS, p.bytes, true);
-    armci_far_put(f, src, dst, p.strides.block, proc, w);
-  } else {
-    wtl_packed how = {.op = WTL_PACKED_PUT, .pe = proc, .blocking = w->blocking};
-    armci_begin_transfer(f, w, WTL_STRIDED, p.bytes, true);
-    wtl_packed_patch(f->self, f->site, &how, &p.strides, src, dst, w->request);
-  }
+  armci_check_proc(f, a->proc);
+  if (!describe(f, &p, a->src_stride, a->dst_stride, a->count, a->levels)) return;
+  check_extent(f, &p, "dst", a->dst, a->proc);
+  armci_check_given(f, "src", a->src, p.bytes);
+  move(&op, &p, WTL_PUTS, a->src, a->dst);
 }
 
-static void get(const wtl_frame *f, void *src, const int src_stride[], void *dst, const int dst_stride[],
-                const int count[], int levels, int proc, armci_waiter *w)
+static void get(const wtl_frame *f, const arguments *a, armci_mode mode)
 {
+  armci_op op;
+  armci_op_make(&op, f, WTL_GLOBAL_GET, a->proc, mode, 0);
   patch p;
-  armci_check_proc(f, proc);
-  if (!describe(f, &p, dst_stride, src_stride, count, levels)) return;
-  check_extent(f, &p, "src", src, proc);
-  armci_check_given(f, "dst", dst, p.bytes);
-  if (wtl_is_near(f->self, proc)) {
-    wtl_each_run(&p.strides, dst, src, 0, wtl_strides_blocks(&p.strides), copy_run_back, NULL);
-  } else if (p.strides.levels == 0) {
-    armci_begin_transfer(f, w, WTL_GETS, p.bytes, false);
-    armci_far_get(f, src, dst, p.strides.block, proc, w);
-  } else {
-    wtl_packed how = {.op = WTL_PACKED_GET, .pe = proc, .blocking = w->blocking};
-    armci_begin_transfer(f, w, WTL_STRIDED, p.bytes, false);
-    wtl_packed_patch(f->self, f->site, &how, &p.strides, dst, src, w->request);
-  }
+  armci_check_proc(f, a->proc);
+  if (!describe(f, &p, a->dst_stride, a->src_stride, a->count, a->levels)) return;
+  check_extent(f, &p, "src", a->src, a->proc);
+  armci_check_given(f, "dst", a->dst, p.bytes);
+  move(&op, &p, WTL_GETS, a->dst, a->src);
 }
 
-static void accumulate(const wtl_frame *f, int datatype, const void *scale, void *src, const int src_stride[],
-                       void *dst, const int dst_stride[], const int count[], int levels, int proc, armci_waiter *w)
+static void accumulate(const wtl_frame *f, armci_scale by, const arguments *a, armci_mode mode)
 {
+  armci_op op;
+  armci_op_make(&op, f, WTL_GLOBAL_ACC, a->proc, mode, 0);
   patch p;
-  armci_check_proc(f, proc);
-  armci_check_type(f, datatype);
-  if (!describe(f, &p, src_stride, dst_stride, count, levels)) return;
-  armci_check_that(f, (size_t)count[0] % wtl_acc_bytes((enum wtl_acc_type)datatype) == 0, "count[0]", count[0],
+  armci_check_proc(f, a->proc);
+  armci_check_type(f, by.datatype);
+  armci_scale_by(&op, &by);
+  if (!describe(f, &p, a->src_stride, a->dst_stride, a->count, a->levels)) return;
+  armci_check_that(f, (size_t)a->count[0] % wtl_acc_bytes(op.global.type) == 0, "count[0]", a->count[0],
                    "multiples of an element's bytes");
-  check_extent(f, &p, "dst", dst, proc);
-  armci_check_given(f, "scale", scale, p.bytes);
-  armci_check_given(f, "src", src, p.bytes);
-  if (wtl_is_near(f->self, proc)) {
-    wtl_acc a;
-    wtl_acc_begin(&a, f->self, f->site, (enum wtl_acc_type)datatype, scale, f->self->slot_of[proc]);
-    wtl_each_run(&p.strides, src, dst, 0, wtl_strides_blocks(&p.strides), accumulate_run, &a);
-    wtl_acc_end(&a);
-  } else {
-    wtl_packed how = {WTL_PACKED_ACC, (enum wtl_acc_type)datatype, scale, proc, w->blocking};
-    armci_begin_transfer(f, w, p.strides.levels ? WTL_STRIDED : WTL_ACCS, p.bytes, true);
-    wtl_packed_patch(f->self, f->site, &how, &p.strides, src, dst, w->request);
-  }
+  check_extent(f, &p, "dst", a->dst, a->proc);
+  armci_check_given(f, "scale", by.scale, p.bytes);
+  armci_check_given(f, "src", a->src, p.bytes);
+  move(&op, &p, WTL_ACCS, a->src, a->dst);
 }
 
 /* Bytes for the profile, before anything is checked. */
@@ -150,10 +123,7 @@ static uint64_t bytes_of(const int count[], int levels)
 int PARMCI_PutS(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc)
 {
   ARMCI_ENTER(ARMCI_PutS, bytes_of(count, levels));
-  armci_waiter w;
-  armci_begin_blocking(&w);
-  put(&f, src, src_stride, dst, dst_stride, count, levels, proc, &w);
-  armci_end(&f, &w);
+  put(&f, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc}, ARMCI_BLOCKING);
   return armci_leave(&f);
 }
 ARMCI_TWIN(int, PutS, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc)
@@ -161,10 +131,7 @@ ARMCI_TWIN(int, PutS, void *src, int src_stride[], void *dst, int dst_stride[], 
 int PARMCI_GetS(void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc)
 {
   ARMCI_ENTER(ARMCI_GetS, bytes_of(count, levels));
-  armci_waiter w;
-  armci_begin_blocking(&w);
-  get(&f, src, src_stride, dst, dst_stride, count, levels, proc, &w);
-  armci_end(&f, &w);
+  get(&f, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc}, ARMCI_BLOCKING);
   return armci_leave(&f);
 }
 ARMCI_TWIN(int, GetS, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc)
@@ -173,24 +140,18 @@ int PARMCI_AccS(int datatype, void *scale, void *src, int src_stride[], void *ds
                 int levels, int proc)
 {
   ARMCI_ENTER(ARMCI_AccS, bytes_of(count, levels));
-  armci_waiter w;
-  armci_begin_blocking(&w);
-  accumulate(&f, datatype, scale, src, src_stride, dst, dst_stride, count, levels, proc, &w);
-  armci_end(&f, &w);
+  accumulate(&f, (armci_scale){datatype, scale}, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc},
+             ARMCI_BLOCKING);
   return armci_leave(&f);
 }
 ARMCI_TWIN(int, AccS, int datatype, void *scale, void *src, int src_stride[], void *dst, int dst_stride[], int count[],
            int levels, int proc)
 
-static int put_and_flag(wtl_frame *f, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels,
-                        int *flag, int value, int proc)
+static int put_and_flag(wtl_frame *f, const arguments *a, int *flag, int value)
 {
-  armci_waiter w;
-  armci_begin_blocking(&w);
-  put(f, src, src_stride, dst, dst_stride, count, levels, proc, &w);
-  armci_end(f, &w);
-  armci_check_place(f, "flag", flag, sizeof *flag, proc);
-  armci_set_flag(f, flag, value, proc);
+  put(f, a, ARMCI_BLOCKING);
+  armci_check_place(f, "flag", flag, sizeof *flag, a->proc);
+  armci_set_flag(f, flag, value, a->proc);
   return armci_leave(f);
 }
 
@@ -198,7 +159,7 @@ int PARMCI_PutS_flag(void *src, int src_stride[], void *dst, int dst_stride[], i
                      int value, int proc)
 {
   ARMCI_ENTER(ARMCI_PutS_flag, bytes_of(count, levels));
-  return put_and_flag(&f, src, src_stride, dst, dst_stride, count, levels, flag, value, proc);
+  return put_and_flag(&f, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc}, flag, value);
 }
 ARMCI_TWIN(int, PutS_flag, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int *flag,
            int value, int proc)
@@ -207,7 +168,7 @@ int PARMCI_PutS_flag_dir(void *src, int src_stride[], void *dst, int dst_stride[
                          int value, int proc)
 {
   ARMCI_ENTER_AS(ARMCI_PutS_flag_dir, ARMCI_PutS_flag, bytes_of(count, levels));
-  return put_and_flag(&f, src, src_stride, dst, dst_stride, count, levels, flag, value, proc);
+  return put_and_flag(&f, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc}, flag, value);
 }
 ARMCI_TWIN(int, PutS_flag_dir, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels,
            int *flag, int value, int proc)
@@ -216,9 +177,7 @@ int PARMCI_NbPutS(void *src, int src_stride[], void *dst, int dst_stride[], int 
                   armci_hdl_t *hdl)
 {
   ARMCI_ENTER(ARMCI_NbPutS, bytes_of(count, levels));
-  armci_waiter w;
-  armci_begin_nonblocking(&f, &w, hdl);
-  put(&f, src, src_stride, dst, dst_stride, count, levels, proc, &w);
+  put(&f, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc}, ARMCI_NONBLOCKING(hdl));
   return armci_leave(&f);
 }
 ARMCI_TWIN(int, NbPutS, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc,
@@ -228,9 +187,7 @@ int PARMCI_NbGetS(void *src, int src_stride[], void *dst, int dst_stride[], int 
                   armci_hdl_t *hdl)
 {
   ARMCI_ENTER(ARMCI_NbGetS, bytes_of(count, levels));
-  armci_waiter w;
-  armci_begin_nonblocking(&f, &w, hdl);
-  get(&f, src, src_stride, dst, dst_stride, count, levels, proc, &w);
+  get(&f, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc}, ARMCI_NONBLOCKING(hdl));
   return armci_leave(&f);
 }
 ARMCI_TWIN(int, NbGetS, void *src, int src_stride[], void *dst, int dst_stride[], int count[], int levels, int proc,
@@ -240,9 +197,8 @@ int PARMCI_NbAccS(int datatype, void *scale, void *src, int src_stride[], void *
                   int levels, int proc, armci_hdl_t *hdl)
 {
   ARMCI_ENTER(ARMCI_NbAccS, bytes_of(count, levels));
-  armci_waiter w;
-  armci_begin_nonblocking(&f, &w, hdl);
-  accumulate(&f, datatype, scale, src, src_stride, dst, dst_stride, count, levels, proc, &w);
+  accumulate(&f, (armci_scale){datatype, scale}, &(arguments){src, src_stride, dst, dst_stride, count, levels, proc},
+             ARMCI_NONBLOCKING(hdl));
   return armci_leave(&f);
 }
 ARMCI_TWIN(int, NbAccS, int datatype, void *scale, void *src, int src_stride[], void *dst, int dst_stride[],
@@ -275,16 +231,30 @@ static bool lay_out(const char *call, wtl_strides *s, int levels, const int stri
   return true;
 }
 
+static void write_run(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
+                      uint64_t n)
+{
+  (void)arg;
+  wtl_copy_blocks(there, (size_t)there_step, here, (size_t)here_step, block, n);
+}
+
+static void read_run(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
+                     uint64_t n)
+{
+  (void)arg;
+  wtl_copy_blocks(here, (size_t)here_step, there, (size_t)there_step, block, n);
+}
+
 void armci_write_strided(void *ptr, int levels, int stride[], int count[], char *buf)
 {
   wtl_strides s;
   if (!lay_out("armci_write_strided", &s, levels, stride, count, ptr, buf)) return;
-  wtl_each_run(&s, ptr, buf, 0, wtl_strides_blocks(&s), copy_run, NULL);
+  wtl_each_run(&s, ptr, buf, 0, wtl_strides_blocks(&s), write_run, NULL);
 }
 
 void armci_read_strided(void *ptr, int levels, int stride[], int count[], char *buf)
 {
   wtl_strides s;
   if (!lay_out("armci_read_strided", &s, levels, stride, count, ptr, buf)) return;
-  wtl_each_run(&s, ptr, buf, 0, wtl_strides_blocks(&s), copy_run_back, NULL);
+  wtl_each_run(&s, ptr, buf, 0, wtl_strides_blocks(&s), read_run, NULL);
 }

@@ -1,6 +1,6 @@
 /* Completion, barrier, notifications. */
 #include "armci/armci_front.h"
-#include "pgas/near.h"
+#include "pgas/rma.h"
 #include "team/barrier.h"
 
 void PARMCI_Fence(int proc)
@@ -50,15 +50,9 @@ int parmci_notify(int proc)
   armci_state *s = armci_of(self);
   long *there = &s->notify[proc][self->me], told = ++s->told[proc];
   armci_fence(self, f.site, proc);
-  if (wtl_is_near(self, proc)) {
-    __atomic_store_n(there, told, __ATOMIC_SEQ_CST);
-    wtl_touch_global(self, proc, there, sizeof *there);
-  } else {
-    armci_waiter w;
-    armci_begin_blocking(&w);
-    armci_far_put(&f, &told, there, sizeof told, proc, &w);
-    armci_end(&f, &w);
-  }
+  wtl_op op = wtl_op_to(&f, proc, false);
+  op.memory = WTL_GLOBAL;
+  wtl_amo(op, there, (wtl_atomic){WTL_AMO_SET, sizeof *there, (uint64_t)told, 0}, NULL);
   wtl_leave(&f);
   return (int)told;
 }

@@ -113,8 +113,8 @@ void armci_tcgmsg_rcv(long *type, void *buf, long *room, long *came, long *node,
   (void)sync; /* it is there on return in any case */
   armci_check_that(&f, *room >= 0, "lenbuf", *room, "0 and more");
   if (*node >= 0) armci_check_proc(&f, (int)*node);
-  *came = (long)wtl_take_posted(f.self, f.site, f.name, *node < 0 ? WTL_FROM_ANY : (int)*node, context(), *type, buf,
-                                (size_t)*room, &who);
+  wtl_envelope of = {*node < 0 ? WTL_FROM_ANY : (int)*node, context(), *type};
+  *came = (long)wtl_take_posted(f.self, f.site, f.name, of, buf, (size_t)*room, &who);
   *from = who;
   trace(&f, "rcv", *type, *came, who);
   armci_of(f.self)->tcgmsg_received++;
@@ -125,7 +125,7 @@ long armci_tcgmsg_probe(long *type, long *node)
 {
   ARMCI_ENTER(armci_tcgmsg_probe, 0);
   if (*node >= 0) armci_check_proc(&f, (int)*node);
-  long is = wtl_is_posted(f.self, *node < 0 ? WTL_FROM_ANY : (int)*node, context(), *type);
+  long is = wtl_is_posted(f.self, (wtl_envelope){*node < 0 ? WTL_FROM_ANY : (int)*node, context(), *type});
   wtl_leave(&f);
   return is;
 }

@@ -1,6 +1,5 @@
-/* Lists of blocks. */
+/* vector.c - lists of blocks. */
 #include "armci/armci_front.h"
-#include "global/packed.h"
 
 static uint64_t bytes_of(const armci_giov_t *iov, int len)
 {
@@ -29,87 +28,53 @@ static void check(const wtl_frame *f, const armci_giov_t *iov, void **here, void
   }
 }
 
-static void far_list(const wtl_frame *f, const wtl_packed *how, const armci_giov_t *iov, void **here, void **there,
-                     armci_waiter *w)
+/* `here` and `there`: the lists of this process's addresses and of the other's. */
+static void move(const wtl_frame *f, armci_op *op, const armci_giov_t *v, void **here, void **there)
 {
-  wtl_packed_list(f->self, f->site, how, (size_t)iov->ptr_array_len, (size_t)iov->bytes, (char *const *)here,
-                  (char *const *)there, w->request);
+  check(f, v, here, there, op->global.pe);
+  if (v->bytes == 0 || v->ptr_array_len == 0) return;
+  wtl_block_list l = {(size_t)v->ptr_array_len, (size_t)v->bytes, (char *const *)here, (char *const *)there};
+  wtl_global_move_list(&op->global, &l);
 }
 
-static void begin_far(const wtl_frame *f, const armci_giov_t *iov, int len, int proc, bool fenced_later,
-                      armci_waiter *w)
+static void put(const wtl_frame *f, const armci_giov_t *iov, int len, int proc, armci_mode mode)
 {
-  if (!wtl_is_near(f->self, proc)) armci_begin_transfer(f, w, WTL_STRIDED, bytes_of(iov, len), fenced_later);
-}
-
-static void put(const wtl_frame *f, const armci_giov_t *iov, int len, int proc, armci_waiter *w)
-{
-  wtl_packed how = {.op = WTL_PACKED_PUT, .pe = proc, .blocking = w->blocking};
+  armci_op op;
+  armci_op_make(&op, f, WTL_GLOBAL_PUT, proc, mode, bytes_of(iov, len));
   check_lists(f, iov, len, proc);
-  begin_far(f, iov, len, proc, true, w);
-  for (const armci_giov_t *v = iov; v < iov + len; v++) {
-    check(f, v, v->src_ptr_array, v->dst_ptr_array, proc);
-    if (v->bytes == 0 || v->ptr_array_len == 0) continue;
-    if (!wtl_is_near(f->self, proc)) {
-      far_list(f, &how, v, v->src_ptr_array, v->dst_ptr_array, w);
-      continue;
-    }
-    for (int i = 0; i < v->ptr_array_len; i++)
-      wtl_near_copy(v->dst_ptr_array[i], v->src_ptr_array[i], (size_t)v->bytes);
-  }
+  for (const armci_giov_t *v = iov; v < iov + len; v++) move(f, &op, v, v->src_ptr_array, v->dst_ptr_array);
+  armci_end(&op);
 }
 
-static void get(const wtl_frame *f, const armci_giov_t *iov, int len, int proc, armci_waiter *w)
+static void get(const wtl_frame *f, const armci_giov_t *iov, int len, int proc, armci_mode mode)
 {
-  wtl_packed how = {.op = WTL_PACKED_GET, .pe = proc, .blocking = w->blocking};
+  armci_op op;
+  armci_op_make(&op, f, WTL_GLOBAL_GET, proc, mode, bytes_of(iov, len));
   check_lists(f, iov, len, proc);
-  begin_far(f, iov, len, proc, false, w);
-  for (const armci_giov_t *v = iov; v < iov + len; v++) {
-    check(f, v, v->dst_ptr_array, v->src_ptr_array, proc);
-    if (v->bytes == 0 || v->ptr_array_len == 0) continue;
-    if (!wtl_is_near(f->self, proc)) {
-      far_list(f, &how, v, v->dst_ptr_array, v->src_ptr_array, w);
-      continue;
-    }
-    for (int i = 0; i < v->ptr_array_len; i++)
-      wtl_near_copy(v->dst_ptr_array[i], v->src_ptr_array[i], (size_t)v->bytes);
-  }
+  for (const armci_giov_t *v = iov; v < iov + len; v++) move(f, &op, v, v->dst_ptr_array, v->src_ptr_array);
+  armci_end(&op);
 }
 
-static void accumulate(const wtl_frame *f, int datatype, const void *scale, const armci_giov_t *iov, int len, int proc,
-                       armci_waiter *w)
+static void accumulate(const wtl_frame *f, armci_scale by, const armci_giov_t *iov, int len, int proc, armci_mode mode)
 {
-  wtl_packed how = {WTL_PACKED_ACC, (enum wtl_acc_type)datatype, scale, proc, w->blocking};
-  wtl_acc a;
+  armci_op op;
+  armci_op_make(&op, f, WTL_GLOBAL_ACC, proc, mode, bytes_of(iov, len));
   check_lists(f, iov, len, proc);
-  armci_check_type(f, datatype);
-  armci_check_given(f, "scale", scale, (size_t)len);
-  if (len == 0) return;
-  bool near = wtl_is_near(f->self, proc);
-  begin_far(f, iov, len, proc, true, w);
-  if (near) wtl_acc_begin(&a, f->self, f->site, (enum wtl_acc_type)datatype, scale, f->self->slot_of[proc]);
+  armci_check_type(f, by.datatype);
+  armci_check_given(f, "scale", by.scale, (size_t)len);
+  armci_scale_by(&op, &by);
   for (const armci_giov_t *v = iov; v < iov + len; v++) {
-    check(f, v, v->src_ptr_array, v->dst_ptr_array, proc);
-    armci_check_that(f, (size_t)v->bytes % wtl_acc_bytes((enum wtl_acc_type)datatype) == 0, "bytes", v->bytes,
+    armci_check_that(f, (size_t)v->bytes % wtl_acc_bytes(op.global.type) == 0, "bytes", v->bytes,
                      "multiples of an element's bytes");
-    if (v->bytes == 0 || v->ptr_array_len == 0) continue;
-    if (!near) {
-      far_list(f, &how, v, v->src_ptr_array, v->dst_ptr_array, w);
-      continue;
-    }
-    for (int i = 0; i < v->ptr_array_len; i++)
-      wtl_acc_add(&a, v->dst_ptr_array[i], v->src_ptr_array[i], (size_t)v->bytes);
+    move(f, &op, v, v->src_ptr_array, v->dst_ptr_array);
   }
-  if (near) wtl_acc_end(&a);
+  armci_end(&op);
 }
 
 int PARMCI_PutV(armci_giov_t *iov, int len, int proc)
 {
   ARMCI_ENTER(ARMCI_PutV, bytes_of(iov, len));
-  armci_waiter w;
-  armci_begin_blocking(&w);
-  put(&f, iov, len, proc, &w);
-  armci_end(&f, &w);
+  put(&f, iov, len, proc, ARMCI_BLOCKING);
   return armci_leave(&f);
 }
 ARMCI_TWIN(int, PutV, armci_giov_t *iov, int len, int proc)
@@ -117,10 +82,7 @@ ARMCI_TWIN(int, PutV, armci_giov_t *iov, int len, int proc)
 int PARMCI_GetV(armci_giov_t *iov, int len, int proc)
 {
   ARMCI_ENTER(ARMCI_GetV, bytes_of(iov, len));
-  armci_waiter w;
-  armci_begin_blocking(&w);
-  get(&f, iov, len, proc, &w);
-  armci_end(&f, &w);
+  get(&f, iov, len, proc, ARMCI_BLOCKING);
   return armci_leave(&f);
 }
 ARMCI_TWIN(int, GetV, armci_giov_t *iov, int len, int proc)
@@ -128,10 +90,7 @@ ARMCI_TWIN(int, GetV, armci_giov_t *iov, int len, int proc)
 int PARMCI_AccV(int datatype, void *scale, armci_giov_t *iov, int len, int proc)
 {
   ARMCI_ENTER(ARMCI_AccV, bytes_of(iov, len));
-  armci_waiter w;
-  armci_begin_blocking(&w);
-  accumulate(&f, datatype, scale, iov, len, proc, &w);
-  armci_end(&f, &w);
+  accumulate(&f, (armci_scale){datatype, scale}, iov, len, proc, ARMCI_BLOCKING);
   return armci_leave(&f);
 }
 ARMCI_TWIN(int, AccV, int datatype, void *scale, armci_giov_t *iov, int len, int proc)
@@ -139,9 +98,7 @@ ARMCI_TWIN(int, AccV, int datatype, void *scale, armci_giov_t *iov, int len, int
 int PARMCI_NbPutV(armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
 {
   ARMCI_ENTER(ARMCI_NbPutV, bytes_of(iov, len));
-  armci_waiter w;
-  armci_begin_nonblocking(&f, &w, hdl);
-  put(&f, iov, len, proc, &w);
+  put(&f, iov, len, proc, ARMCI_NONBLOCKING(hdl));
   return armci_leave(&f);
 }
 ARMCI_TWIN(int, NbPutV, armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
@@ -149,9 +106,7 @@ ARMCI_TWIN(int, NbPutV, armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
 int PARMCI_NbGetV(armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
 {
   ARMCI_ENTER(ARMCI_NbGetV, bytes_of(iov, len));
-  armci_waiter w;
-  armci_begin_nonblocking(&f, &w, hdl);
-  get(&f, iov, len, proc, &w);
+  get(&f, iov, len, proc, ARMCI_NONBLOCKING(hdl));
   return armci_leave(&f);
 }
 ARMCI_TWIN(int, NbGetV, armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
@@ -159,9 +114,7 @@ ARMCI_TWIN(int, NbGetV, armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
 int PARMCI_NbAccV(int datatype, void *scale, armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)
 {
   ARMCI_ENTER(ARMCI_NbAccV, bytes_of(iov, len));
-  armci_waiter w;
-  armci_begin_nonblocking(&f, &w, hdl);
-  accumulate(&f, datatype, scale, iov, len, proc, &w);
+  accumulate(&f, (armci_scale){datatype, scale}, iov, len, proc, ARMCI_NONBLOCKING(hdl));
   return armci_leave(&f);
 }
 ARMCI_TWIN(int, NbAccV, int datatype, void *scale, armci_giov_t *iov, int len, int proc, armci_hdl_t *hdl)

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "pgas/near.h"
 #include "profile/line.h"
+#include "record/record.h"
 
 enum phase { NOWHERE, ARRIVES, MEETS, ENDS };
 enum { TURN, PHASE, CALL, ADDR, START, STRIDE, SIZE, ROOM, NODE, REGION, OFFSET };
@@ -210,7 +211,7 @@ static void add(text *t, const char *format, ...)
 
 static const char *name_of(const wtl_pe *self, const place *p)
 {
-  return wtl_call_of(self->record.calls, (uint32_t)p->word[CALL])->name;
+  return wtl_call_of(self->record->calls, (uint32_t)p->word[CALL])->name;
 }
 
 static void add_addr(text *t, const place *p)

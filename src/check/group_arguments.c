@@ -10,6 +10,7 @@
 #include "global/group.h"
 #include "global/tagged.h"
 #include "profile/caller.h"
+#include "record/record.h"
 
 /* A wait for the words of member `i`; those before it have come. */
 typedef struct wait {
@@ -23,7 +24,7 @@ typedef struct wait {
 
 static bool has_told(const wait *w, int i)
 {
-  return i == w->group->me || wtl_has_posted(w->self, w->group->pe[i], w->group->context, w->tag);
+  return i == w->group->me || wtl_has_posted(w->self, (wtl_envelope){w->group->pe[i], w->group->context, w->tag});
 }
 
 static bool is_there(void *arg)
@@ -52,7 +53,7 @@ int wtl_group_compare(wtl_pe *self, wtl_site *site, wtl_group *g, const uint64_t
 {
   const size_t bytes = WTL_TOLD_WORDS * sizeof *words, compared = bytes - sizeof *words; /* not the call */
   uint64_t first[WTL_TOLD_WORDS], other[WTL_TOLD_WORDS];
-  const char *name = wtl_call_of(self->record.calls, (uint32_t)words[WTL_TOLD_WORDS - 1])->name;
+  const char *name = wtl_call_of(self->record->calls, (uint32_t)words[WTL_TOLD_WORDS - 1])->name;
   wait w = {self, g, g->calls++, 0, name, wtl_clock_ns()};
   int found = -1;
   for (int i = 0; i < g->n; i++)
@@ -61,7 +62,7 @@ int wtl_group_compare(wtl_pe *self, wtl_site *site, wtl_group *g, const uint64_t
     memcpy(other, words, bytes);
     if (w.i != g->me) {
       wtl_door_wait_in_doubt(&self->door, site, WTL_WATCH_ALL, is_there, &w, self->settings.patience.seconds, say_late);
-      wtl_take_posted(self, site, name, g->pe[w.i], g->context, w.tag, other, bytes, NULL);
+      wtl_take_posted(self, site, name, (wtl_envelope){g->pe[w.i], g->context, w.tag}, other, bytes, NULL);
     }
     if (w.i == 0) memcpy(first, other, bytes);
     if (found < 0 && memcmp(first, other, compared) != 0) found = w.i;

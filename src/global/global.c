@@ -23,38 +23,38 @@ static void complete_packed(wtl_pe *self, wtl_site *site, int pe)
   atomic_store_explicit(&g->completed[pe], sent, memory_order_relaxed);
 }
 
-void wtl_global_before(wtl_pe *self, wtl_site *site, int pe, bool is_packed, bool blocking)
+void wtl_global_before(const wtl_global_op *op, bool is_packed)
 {
-  wtl_global *g = self->global;
+  wtl_global *g = op->self->global;
   uint32_t epoch = atomic_load_explicit(&g->epoch, memory_order_relaxed);
-  if (!blocking && atomic_load_explicit(&g->ordered[pe], memory_order_relaxed) == epoch) return;
-  if (!is_packed) complete_packed(self, site, pe);
-  wtl_far_order(self, NULL, site);
+  if (!op->blocking && atomic_load_explicit(&g->ordered[op->pe], memory_order_relaxed) == epoch) return;
+  if (!is_packed) complete_packed(op->self, op->site, op->pe);
+  wtl_far_order(op->self, NULL, op->site);
   /* A packed one may have left others before it, which a plain one after it must not overtake. */
-  if (!is_packed) atomic_store_explicit(&g->ordered[pe], epoch, memory_order_relaxed);
+  if (!is_packed) atomic_store_explicit(&g->ordered[op->pe], epoch, memory_order_relaxed);
 }
 
-void wtl_global_put(wtl_pe *self, wtl_site *site, void *to, const void *from, size_t n, int pe, bool blocking,
-                    wtl_request *r)
+void wtl_global_move_plain(const wtl_global_op *op, char *here, char *there, size_t n)
 {
-  wtl_global_before(self, site, pe, false, blocking);
-  wtl_op op = {.self = self, .site = site, .pe = pe, .memory = WTL_GLOBAL, .nbi = !blocking, .left = &r->by_net};
-  wtl_far_put(&op, to, from, n);
+  wtl_op to = {.self = op->self,
+               .site = op->site,
+               .pe = op->pe,
+               .memory = WTL_GLOBAL,
+               .nbi = !op->blocking,
+               .left = &op->request->by_net};
+  if (op->kind == WTL_GLOBAL_GET)
+    wtl_far_get(&to, here, there, n);
+  else
+    wtl_far_put(&to, there, here, n);
 }
 
-void wtl_global_get(wtl_pe *self, wtl_site *site, void *to, const void *from, size_t n, int pe, bool blocking,
-                    wtl_request *r)
+uint64_t wtl_global_far_amo(wtl_op op, void *at, wtl_atomic a)
 {
-  wtl_global_before(self, site, pe, false, blocking);
-  wtl_op op = {.self = self, .site = site, .pe = pe, .memory = WTL_GLOBAL, .nbi = !blocking, .left = &r->by_net};
-  wtl_far_get(&op, to, from, n);
-}
-
-void wtl_global_amo(wtl_pe *self, wtl_site *site, void *at, wtl_atomic a, void *old, int pe)
-{
-  wtl_op op = {.self = self, .site = site, .pe = pe, .memory = WTL_GLOBAL};
-  wtl_global_before(self, site, pe, false, true);
-  wtl_far_amo(&op, at, &a, old);
+  uint64_t old = 0;
+  op.memory = WTL_GLOBAL;
+  wtl_global_before(&(wtl_global_op){.self = op.self, .site = op.site, .pe = op.pe, .blocking = true}, false);
+  wtl_far_amo(&op, at, &a, &old);
+  return old;
 }
 
 static bool is_done(void *r)

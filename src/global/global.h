@@ -17,6 +17,8 @@
 #include <pthread.h>
 
 #include "base/words.h"
+#include "global/accumulate.h"
+#include "global/strides.h"
 #include "pgas/near.h"
 #include "pgas/pe.h"
 
@@ -67,10 +69,7 @@ static inline char *wtl_global_own(const wtl_pe *self)
 /* Do `n` bytes at `p`, an address of PE `pe`'s, lie in its global memory? */
 static inline bool wtl_global_has(const wtl_pe *self, const void *p, size_t n, int pe)
 {
-  const wtl_global_map *map = &self->global_map;
-  int slot = self->slot_of[pe];
-  const char *start = WTL_LIKELY(slot >= 0) ? map->slices + (size_t)slot * map->stride : map->start[pe];
-  size_t at = (size_t)((const char *)p - start), bytes = self->global->bytes;
+  size_t at = (size_t)((const char *)p - self->global_map.start[pe]), bytes = self->global->bytes;
   return at <= bytes && n <= bytes - at;
 }
 
@@ -99,15 +98,53 @@ static inline void wtl_near_copy(void *to, const void *from, size_t n)
     memmove(to, from, n);
 }
 
-/* --- to and from PEs of other nodes: `r` counts until the memory on this side is free, or filled --- */
+/* --- operations ---------------------------------------------------------------------------------------------------- */
 
-void wtl_global_put(wtl_pe *self, wtl_site *site, void *to, const void *from, size_t n, int pe, bool blocking,
-                    wtl_request *r);
-void wtl_global_get(wtl_pe *self, wtl_site *site, void *to, const void *from, size_t n, int pe, bool blocking,
-                    wtl_request *r);
+enum wtl_global_kind { WTL_GLOBAL_PUT, WTL_GLOBAL_ACC, WTL_GLOBAL_GET };
 
-/* Atomic; the old value is at `old` when it returns. */
-void wtl_global_amo(wtl_pe *self, wtl_site *site, void *at, wtl_atomic a, void *old, int pe);
+typedef struct wtl_global_op wtl_global_op;
+
+/* An operation on the global memory of one PE. On a PE of this node it is done on return, by loads and stores. */
+struct wtl_global_op {
+  wtl_pe *self;
+  wtl_site *site;
+  enum wtl_global_kind kind;
+  int pe;
+  bool blocking;
+  enum wtl_acc_type type; /* of an accumulate, as is `scale` */
+  const void *scale;
+  /* Between nodes: counts until the memory on this side is free, or filled. NULL: `begin` sets it, before the first
+   * message of the operation. */
+  wtl_request *request;
+  void (*begin)(wtl_global_op *op);
+};
+
+/* The blocks of `s`; `here` and `there` are the first ones' addresses in this PE's memory and in the target's. */
+void wtl_global_move(wtl_global_op *op, const wtl_strides *s, char *here, char *there);
+
+/* `n` blocks of `bytes` each. The lists may be reused on return. */
+typedef struct wtl_block_list {
+  size_t n, bytes;
+  char *const *here, *const *there;
+} wtl_block_list;
+
+void wtl_global_move_list(wtl_global_op *op, const wtl_block_list *l);
+
+/* A put or a get of `n` bytes to a PE of this node; false: it is on another. */
+static inline __attribute__((always_inline)) bool wtl_global_copy_near(const wtl_pe *self, int pe, void *to,
+                                                                       const void *from, size_t n)
+{
+  if (WTL_UNLIKELY(self->slot_of[pe] < 0)) return false;
+  wtl_near_copy(to, from, n);
+  return true;
+}
+
+/* Returns the old value. It rings no bell. */
+uint64_t wtl_global_far_amo(wtl_op op, void *at, wtl_atomic a);
+static inline uint64_t wtl_global_amo(wtl_op op, void *at, wtl_atomic a)
+{
+  return WTL_LIKELY(op.self->slot_of[op.pe] >= 0) ? wtl_atomic_execute(at, a) : wtl_global_far_amo(op, at, a);
+}
 
 static inline bool wtl_request_is_done(const wtl_request *r)
 {
@@ -121,8 +158,11 @@ void wtl_request_wait(wtl_pe *self, wtl_site *site, wtl_request *r);
 /* All that this PE did so far to the memory of PE `pe`, or with -1 of all, is done and seen by all. */
 void wtl_global_fence(wtl_pe *self, wtl_site *site, int pe);
 
-/* global.c, packed.c: what an operation on PE `pe` of another node waits for before its first message: a plain or a
- * packed one. */
-void wtl_global_before(wtl_pe *self, wtl_site *site, int pe, bool is_packed, bool blocking);
+/* global.c, packed.c: what an operation on a PE of another node waits for before its first message: a plain or a packed
+ * one. */
+void wtl_global_before(const wtl_global_op *op, bool is_packed);
+
+/* global.c: `n` bytes as a message of their own. */
+void wtl_global_move_plain(const wtl_global_op *op, char *here, char *there, size_t n);
 
 #endif

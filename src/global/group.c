@@ -76,8 +76,8 @@ static void tell(const meeting *m, int member, const void *data, size_t n)
 
 static void hear(const meeting *m, int member, void *data, size_t n)
 {
-  size_t came = wtl_take_posted(m->self, m->site, "a group's call", m->group->pe[member], m->group->context, m->call,
-                                data, n, NULL);
+  size_t came = wtl_take_posted(m->self, m->site, "a group's call",
+                                (wtl_envelope){m->group->pe[member], m->group->context, m->call}, data, n, NULL);
   if (came != n)
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "a group's call: PE %d brings %zu bytes and this PE expects %zu; all members must make the same calls "

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "am/am.h"
-#include "pgas/near.h"
 
 /*
  * A request: `head`, then for a patch its levels (`level` each), for a list the places of its blocks (8 bytes each),
@@ -104,22 +103,22 @@ typedef struct message {
 } message;
 
 /* more: of what one call moves. A get's own reply tells that it is done: nothing asks for that. */
-static void send(wtl_pe *self, wtl_site *site, const wtl_packed *how, message *m, wtl_request *r, bool more)
+static void send(const wtl_global_op *op, message *m, bool more)
 {
-  bool is_get = how->op == WTL_PACKED_GET;
+  bool is_get = op->kind == WTL_GLOBAL_GET;
   memcpy(m->bytes, &m->head, sizeof m->head);
-  if (is_get) atomic_fetch_add_explicit(&r->by_packed, 1, memory_order_relaxed);
+  if (is_get) atomic_fetch_add_explicit(&op->request->by_packed, 1, memory_order_relaxed);
   wtl_am_request_send(
-      self, site,
-      &(wtl_am_request){.pe = how->pe, .id = WTL_AM_PACKED, .source = m->bytes, .n = m->used, .more = more || is_get});
+      op->self, op->site,
+      &(wtl_am_request){.pe = op->pe, .id = WTL_AM_PACKED, .source = m->bytes, .n = m->used, .more = more || is_get});
   /* After it: another thread's fence must not take for done what has not been sent. */
-  if (!is_get) atomic_fetch_add_explicit(&self->global->packed[how->pe], 1, memory_order_relaxed);
+  if (!is_get) atomic_fetch_add_explicit(&op->self->global->packed[op->pe], 1, memory_order_relaxed);
 }
 
-static void start_message(const wtl_packed *how, message *m, size_t block, const wtl_fetch *f)
+static void start_message(const wtl_global_op *op, message *m, size_t block, const wtl_fetch *f)
 {
-  m->head = (head){.op = (uint8_t)how->op, .type = (uint8_t)how->type, .block = block, .token = f ? f->token : 0};
-  if (how->op == WTL_PACKED_ACC) memcpy(m->head.scale, how->scale, wtl_acc_bytes(how->type));
+  m->head = (head){.op = (uint8_t)op->kind, .type = (uint8_t)op->type, .block = block, .token = f ? f->token : 0};
+  if (op->kind == WTL_GLOBAL_ACC) memcpy(m->head.scale, op->scale, wtl_acc_bytes(op->type));
   m->used = sizeof m->head;
 }
 
@@ -133,34 +132,31 @@ static void pack_run(void *arg, char *here, ptrdiff_t here_step, char *there, pt
 }
 
 /* One block, in pieces that fit: for accumulates. */
-static void accumulate_block(wtl_pe *self, wtl_site *site, const wtl_packed *how, const char *here, const char *there,
-                             size_t block, message *m)
+static void accumulate_block(const wtl_global_op *op, const char *here, const char *there, size_t block, message *m)
 {
   for (size_t done = 0, step; done < block; done += step) {
     step = block - done < PIECE ? block - done : PIECE;
-    start_message(how, m, step, NULL);
+    start_message(op, m, step, NULL);
     m->head.n = 1;
-    m->head.offset = wtl_global_place(self, there + done, how->pe).offset;
+    m->head.offset = wtl_global_place(op->self, there + done, op->pe).offset;
     memcpy(m->bytes + m->used, here + done, step);
     m->used += step;
-    send(self, site, how, m, &(wtl_request){0}, done + step < block);
+    send(op, m, done + step < block);
   }
 }
 
 typedef struct long_blocks {
-  wtl_pe *self;
-  wtl_site *site;
-  const wtl_packed *how;
-  wtl_request *request;
+  wtl_global_op op; /* what is not packed does not block */
   message *message;
 } long_blocks;
 
 static void send_long_block(const long_blocks *l, char *here, char *there, size_t block)
 {
-  switch (l->how->op) {
-  case WTL_PACKED_PUT: wtl_global_put(l->self, l->site, there, here, block, l->how->pe, false, l->request); break;
-  case WTL_PACKED_GET: wtl_global_get(l->self, l->site, here, there, block, l->how->pe, false, l->request); break;
-  default: accumulate_block(l->self, l->site, l->how, here, there, block, l->message);
+  if (l->op.kind == WTL_GLOBAL_ACC) {
+    accumulate_block(&l->op, here, there, block, l->message);
+  } else {
+    wtl_global_before(&l->op, false);
+    wtl_global_move_plain(&l->op, here, there, block);
   }
 }
 
@@ -171,15 +167,17 @@ static void send_long_run(void *arg, char *here, ptrdiff_t here_step, char *ther
     send_long_block(arg, here + (ptrdiff_t)i * here_step, there + (ptrdiff_t)i * there_step, block);
 }
 
-/* Of puts and gets of long blocks, which are plain: an accumulate is packed whatever its length. */
-static bool is_plain(const wtl_packed *how, size_t block)
+static long_blocks long_ones(const wtl_global_op *op, message *m)
 {
-  return how->op != WTL_PACKED_ACC && block > LONG_BLOCK;
+  long_blocks l = {*op, m};
+  l.op.blocking = false;
+  return l;
 }
 
-static void before(wtl_pe *self, wtl_site *site, const wtl_packed *how, size_t block)
+/* Of puts and gets of long blocks, which are plain: an accumulate is packed whatever its length. */
+static bool is_plain(const wtl_global_op *op, size_t block)
 {
-  wtl_global_before(self, site, how->pe, !is_plain(how, block), how->blocking);
+  return op->kind != WTL_GLOBAL_ACC && block > LONG_BLOCK;
 }
 
 static void keep_patch(wtl_fetch *f, const wtl_strides *s, char *here)
@@ -189,30 +187,29 @@ static void keep_patch(wtl_fetch *f, const wtl_strides *s, char *here)
   memset(f->strides.there, 0, sizeof f->strides.there);
 }
 
-void wtl_packed_patch(wtl_pe *self, wtl_site *site, const wtl_packed *how, const wtl_strides *s, char *here,
-                      char *there, wtl_request *r)
+void wtl_packed_patch(const wtl_global_op *op, const wtl_strides *s, char *here, char *there)
 {
   message m;
   uint64_t blocks = wtl_strides_blocks(s);
-  before(self, site, how, s->block);
-  if (is_plain(how, s->block) || s->block > MOST_BYTES) {
-    long_blocks l = {self, site, how, r, &m};
+  wtl_global_before(op, !is_plain(op, s->block));
+  if (is_plain(op, s->block) || s->block > MOST_BYTES) {
+    long_blocks l = long_ones(op, &m);
     wtl_each_run(s, here, there, 0, blocks, send_long_run, &l);
     return;
   }
   uint64_t each = (BODY - (size_t)s->levels * sizeof(level)) / s->block;
-  wtl_fetch *f = how->op == WTL_PACKED_GET ? begin_fetch(self, blocks, each, s->block, r) : NULL;
+  wtl_fetch *f = op->kind == WTL_GLOBAL_GET ? begin_fetch(op->self, blocks, each, s->block, op->request) : NULL;
   if (f) keep_patch(f, s, here);
   for (uint64_t first = 0; first < blocks; first += each) {
-    start_message(how, &m, s->block, f);
+    start_message(op, &m, s->block, f);
     m.head.levels = (uint8_t)s->levels;
     m.head.first = first;
     m.head.n = (uint32_t)(blocks - first < each ? blocks - first : each);
-    m.head.offset = wtl_global_place(self, there, how->pe).offset;
+    m.head.offset = wtl_global_place(op->self, there, op->pe).offset;
     for (int i = 0; i < s->levels; i++, m.used += sizeof(level))
       memcpy(m.bytes + m.used, &(level){s->count[i], s->there[i]}, sizeof(level));
     if (!f) wtl_each_run(s, here, there, first, m.head.n, pack_run, &m);
-    send(self, site, how, &m, r, first + each < blocks); /* the fetch may be over, and gone, after the last one */
+    send(op, &m, first + each < blocks); /* the fetch may be over, and gone, after the last one */
   }
 }
 
@@ -224,29 +221,30 @@ static void keep_list(wtl_fetch *f, char *const *here, size_t n)
   f->list = copy;
 }
 
-void wtl_packed_list(wtl_pe *self, wtl_site *site, const wtl_packed *how, size_t n, size_t block, char *const *here,
-                     char *const *there, wtl_request *r)
+void wtl_packed_list(const wtl_global_op *op, const wtl_block_list *l)
 {
   message m;
-  before(self, site, how, block);
-  if (is_plain(how, block) || block + sizeof(uint64_t) > MOST_BYTES) {
-    long_blocks l = {self, site, how, r, &m};
-    for (size_t i = 0; i < n; i++) send_long_block(&l, here[i], there[i], block);
+  wtl_global_before(op, !is_plain(op, l->bytes));
+  if (is_plain(op, l->bytes) || l->bytes + sizeof(uint64_t) > MOST_BYTES) {
+    long_blocks each = long_ones(op, &m);
+    for (size_t i = 0; i < l->n; i++) send_long_block(&each, l->here[i], l->there[i], l->bytes);
     return;
   }
-  size_t each = BODY / (block + sizeof(uint64_t));
-  wtl_fetch *f = how->op == WTL_PACKED_GET ? begin_fetch(self, n, each, block, r) : NULL;
-  if (f) keep_list(f, here, n);
-  for (size_t first = 0; first < n; first += each) {
-    size_t count = n - first < each ? n - first : each;
-    start_message(how, &m, block, f);
+  size_t each = BODY / (l->bytes + sizeof(uint64_t));
+  wtl_fetch *f = op->kind == WTL_GLOBAL_GET ? begin_fetch(op->self, l->n, each, l->bytes, op->request) : NULL;
+  if (f) keep_list(f, l->here, l->n);
+  for (size_t first = 0; first < l->n; first += each) {
+    size_t count = l->n - first < each ? l->n - first : each;
+    start_message(op, &m, l->bytes, f);
     m.head.is_list = 1;
     m.head.first = first;
     m.head.n = (uint32_t)count;
-    for (size_t i = 0; i < count; i++, m.used += sizeof(uint64_t))
-      memcpy(m.bytes + m.used, &(uint64_t){wtl_global_place(self, there[first + i], how->pe).offset}, sizeof(uint64_t));
-    for (size_t i = 0; !f && i < count; i++, m.used += block) memcpy(m.bytes + m.used, here[first + i], block);
-    send(self, site, how, &m, r, first + each < n);
+    for (size_t i = 0; i < count; i++, m.used += sizeof(uint64_t)) {
+      uint64_t offset = wtl_global_place(op->self, l->there[first + i], op->pe).offset;
+      memcpy(m.bytes + m.used, &offset, sizeof offset);
+    }
+    for (size_t i = 0; !f && i < count; i++, m.used += l->bytes) memcpy(m.bytes + m.used, l->here[first + i], l->bytes);
+    send(op, &m, first + each < l->n);
   }
 }
 
@@ -282,8 +280,8 @@ static void serve_block(serving *s, char *there)
 {
   size_t n = s->head.block;
   switch (s->head.op) {
-  case WTL_PACKED_PUT: wtl_near_copy(there, s->bytes, n); break;
-  case WTL_PACKED_GET: wtl_near_copy(s->bytes, there, n); break;
+  case WTL_GLOBAL_PUT: wtl_near_copy(there, s->bytes, n); break;
+  case WTL_GLOBAL_GET: wtl_near_copy(s->bytes, there, n); break;
   default: wtl_acc_add(&s->acc, there, s->bytes, n);
   }
   s->bytes += n;
@@ -335,7 +333,7 @@ static void read_request(serving *s, char *at, size_t n)
   if (n < sizeof *h) refuse(s, "has no head");
   memcpy(h, at, sizeof *h);
   size_t described = h->is_list ? h->n * sizeof(uint64_t) : h->levels * sizeof(level);
-  if (h->op > WTL_PACKED_GET || h->levels > WTL_MOST_LEVELS || (h->op == WTL_PACKED_ACC && h->type >= WTL_ACC_TYPES) ||
+  if (h->op > WTL_GLOBAL_GET || h->levels > WTL_MOST_LEVELS || (h->op == WTL_GLOBAL_ACC && h->type >= WTL_ACC_TYPES) ||
       (h->is_list && h->levels) || h->n == 0 || h->block == 0 || h->block > BODY || h->n > BODY / h->block ||
       described > n - sizeof *h)
     refuse(s, "is not well-formed");
@@ -351,9 +349,9 @@ static void read_request(serving *s, char *at, size_t n)
   }
   if (!h->is_list && (h->first >= blocks || h->n > blocks - h->first)) refuse(s, "has more blocks than its patch");
   if (!h->is_list) check_patch(s);
-  size_t expected = h->op == WTL_PACKED_GET ? 0 : h->n * h->block;
+  size_t expected = h->op == WTL_GLOBAL_GET ? 0 : h->n * h->block;
   if (n - sizeof *h - described != expected) refuse(s, "is longer or shorter than it says");
-  if (h->op == WTL_PACKED_ACC && h->block % wtl_acc_bytes((enum wtl_acc_type)h->type)) refuse(s, "splits an element");
+  if (h->op == WTL_GLOBAL_ACC && h->block % wtl_acc_bytes((enum wtl_acc_type)h->type)) refuse(s, "splits an element");
 }
 
 static void serve(void *buf, size_t n, int from, wtl_am_token token)
@@ -361,7 +359,7 @@ static void serve(void *buf, size_t n, int from, wtl_am_token token)
   serving s = {.self = wtl_self, .from = from};
   wtl_global *g = s.self->global;
   read_request(&s, buf, n);
-  if (s.head.op == WTL_PACKED_GET) {
+  if (s.head.op == WTL_GLOBAL_GET) {
     reply_head r = {s.head.token, s.head.first, s.head.n};
     memcpy(g->room, &r, sizeof r);
     s.bytes = g->room + sizeof r;
@@ -370,10 +368,10 @@ static void serve(void *buf, size_t n, int from, wtl_am_token token)
     wtl_am_reply(s.self, "a get", WTL_AM_PACKED_REPLY, g->room, (size_t)(s.bytes - g->room), token);
     return;
   }
-  if (s.head.op == WTL_PACKED_ACC)
+  if (s.head.op == WTL_GLOBAL_ACC)
     wtl_acc_begin(&s.acc, s.self, &g->served, (enum wtl_acc_type)s.head.type, s.head.scale, s.self->slot);
   serve_blocks(&s);
-  if (s.head.op == WTL_PACKED_ACC) wtl_acc_end(&s.acc);
+  if (s.head.op == WTL_GLOBAL_ACC) wtl_acc_end(&s.acc);
   wtl_fence();
 }
 

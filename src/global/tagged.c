@@ -112,20 +112,21 @@ void wtl_post(wtl_pe *self, wtl_site *site, int pe, uint64_t context, int64_t ta
   if (m != small) free(m);
 }
 
-static letter **find(struct wtl_posted *p, int from, uint64_t context, int64_t tag)
+static letter **find(struct wtl_posted *p, wtl_envelope of)
 {
   letter **at = &p->first;
   for (; *at; at = &(*at)->next) {
     const letter *l = *at;
-    if (l->address.tag == tag && l->address.context == context && (from == WTL_FROM_ANY || l->from == from)) break;
+    if (l->address.tag == of.tag && l->address.context == of.context && (of.from == WTL_FROM_ANY || l->from == of.from))
+      break;
   }
   return at;
 }
 
-static letter *take(struct wtl_posted *p, int from, uint64_t context, int64_t tag)
+static letter *take(struct wtl_posted *p, wtl_envelope of)
 {
   pthread_mutex_lock(&p->lock);
-  letter **at = find(p, from, context, tag), *l = *at;
+  letter **at = find(p, of), *l = *at;
   if (l && !(*at = l->next)) p->end = at;
   pthread_mutex_unlock(&p->lock);
   return l;
@@ -142,15 +143,14 @@ static bool is_more(void *arg)
   return atomic_load_explicit(&l->posted->arrivals, memory_order_acquire) != l->seen;
 }
 
-size_t wtl_take_posted(wtl_pe *self, wtl_site *site, const char *call, int from, uint64_t context, int64_t tag,
-                       void *to, size_t room, int *who)
+size_t wtl_take_posted(wtl_pe *self, wtl_site *site, const char *call, wtl_envelope of, void *to, size_t room, int *who)
 {
   struct wtl_posted *p = self->posted;
   letter *l;
   for (;;) {
     looking w = {p, atomic_load_explicit(&p->arrivals, memory_order_acquire)};
-    if ((l = take(p, from, context, tag)) != NULL) break;
-    wtl_door_wait_for(&self->door, site, WTL_WATCH_ALL, is_more, &w, from); /* -1: from any */
+    if ((l = take(p, of)) != NULL) break;
+    wtl_door_wait_for(&self->door, site, WTL_WATCH_ALL, is_more, &w, of.from); /* -1: from any */
   }
   size_t n = l->n;
   if (n > room)
@@ -162,17 +162,17 @@ size_t wtl_take_posted(wtl_pe *self, wtl_site *site, const char *call, int from,
   return n;
 }
 
-bool wtl_has_posted(const wtl_pe *self, int from, uint64_t context, int64_t tag)
+bool wtl_has_posted(const wtl_pe *self, wtl_envelope of)
 {
   struct wtl_posted *p = self->posted;
   pthread_mutex_lock(&p->lock);
-  bool is = *find(p, from, context, tag) != NULL;
+  bool is = *find(p, of) != NULL;
   pthread_mutex_unlock(&p->lock);
   return is;
 }
 
-bool wtl_is_posted(wtl_pe *self, int from, uint64_t context, int64_t tag)
+bool wtl_is_posted(wtl_pe *self, wtl_envelope of)
 {
   wtl_door_missed(&self->door);
-  return wtl_has_posted(self, from, context, tag);
+  return wtl_has_posted(self, of);
 }

@@ -12,6 +12,13 @@
 
 enum { WTL_FROM_ANY = -1 };
 
+/* What a message is found by, as MPI has it. */
+typedef struct wtl_envelope {
+  int from; /* PE, or WTL_FROM_ANY */
+  uint64_t context;
+  int64_t tag;
+} wtl_envelope;
+
 /* Collective; the second time it does nothing. */
 void wtl_posted_start(wtl_pe *self, wtl_site *site);
 void wtl_posted_stop(wtl_pe *self);
@@ -20,14 +27,14 @@ void wtl_posted_stop(wtl_pe *self);
 void wtl_post(wtl_pe *self, wtl_site *site, int pe, uint64_t context, int64_t tag, const void *data, size_t n);
 
 /*
- * Waits for a message of PE `from`, or of any, and takes it. Returns its length, and its sender in *who where that is
+ * Waits for a message and takes it. Returns its length, and its sender in *who where that is
  * not NULL. One that is longer than `room` ends the job; `call` is named in the error.
  */
-size_t wtl_take_posted(wtl_pe *self, wtl_site *site, const char *call, int from, uint64_t context, int64_t tag,
-                       void *to, size_t room, int *who);
+size_t wtl_take_posted(wtl_pe *self, wtl_site *site, const char *call, wtl_envelope of, void *to, size_t room,
+                       int *who);
 
 /* Is there one? The first moves on what is under way; the second only looks. */
-bool wtl_is_posted(wtl_pe *self, int from, uint64_t context, int64_t tag);
-bool wtl_has_posted(const wtl_pe *self, int from, uint64_t context, int64_t tag);
+bool wtl_is_posted(wtl_pe *self, wtl_envelope of);
+bool wtl_has_posted(const wtl_pe *self, wtl_envelope of);
 
 #endif

@@ -1,3 +1,4 @@
+/* account.c - the beginning and the end of a PE's record. */
 #include "job/account.h"
 
 #include <math.h>
@@ -39,17 +40,17 @@ static void write_network(FILE *f, const void *arg)
 
 void wtl_account_start(wtl_pe *self)
 {
-  self->record.me = self->me;
-  self->record.n = self->n;
-  self->record.api = "shmem";
-  self->record.profile = &self->profile;
-  self->record.door = &self->door;
-  self->record.settings = &self->settings;
-  self->record.meter = self->meter;
-  self->record.write_network = write_network;
-  self->record.network = self;
-  wtl_record_register(&self->record);
-  wtl_record_start(&self->record);
+  self->record->me = self->me;
+  self->record->n = self->n;
+  self->record->api = "shmem";
+  self->record->profile = &self->profile;
+  self->record->door = &self->door;
+  self->record->settings = &self->settings;
+  self->record->meter = self->meter;
+  self->record->write_network = write_network;
+  self->record->network = self;
+  wtl_record_register(self->record);
+  wtl_record_start(self->record);
 }
 
 /* Done by the node's reader, between two barriers. */
@@ -58,12 +59,11 @@ static void split_node(wtl_pe *self, wtl_node_joules *node)
   wtl_activity *all = calloc((size_t)self->n_local, sizeof *all);
   wattle_joules_t *part = calloc((size_t)self->n_local * WTL_MAX_DOMAINS, sizeof *part);
   size_t d = 0;
-  for (int slot = 0; all && part && slot < self->n_local; slot++)
-    all[slot] = wtl_control_of(self, self->boot.local_pe[slot])->activity;
+  for (int slot = 0; all && part && slot < self->n_local; slot++) all[slot] = self->accounts[slot].activity;
   if (all && part) d = wtl_meter_finish(self->meter, all, (size_t)self->n_local, node->total, node->idle, part);
   for (size_t slot = 0; slot < (size_t)self->n_local; slot++) {
-    wtl_control *theirs = wtl_control_of(self, self->boot.local_pe[slot]);
-    memcpy(self->ledger + slot * WTL_MAX_DOMAINS, part + slot * d, d * sizeof *part);
+    wtl_account *theirs = &self->accounts[slot];
+    memcpy(theirs->joules, part + slot * d, d * sizeof *part);
     wtl_record_rates(wtl_meter_machine(self->meter), &theirs->activity, theirs->rate);
   }
   self->shared->n_domains = d;
@@ -76,7 +76,7 @@ static void check_closed(const wtl_pe *self, int pe, uint32_t closed_at)
   if (closed_at != self->world->epoch)
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s (or exit): PE %d is in another collective call; all PEs must make the same ones in the same order",
-                self->record.calls[WTL_FRONT_FIRST] ? "shmem_finalize" : "ARMCI_Finalize", pe);
+                self->record->calls[WTL_FRONT_FIRST] ? "shmem_finalize" : "ARMCI_Finalize", pe);
 }
 
 /* A PE that ends while others are in another collective call would be taken for one of them there. Each looks at those
@@ -100,24 +100,23 @@ static void close_together(wtl_pe *self, wtl_site *site)
 void wtl_account_close(wtl_pe *self, wtl_site *site)
 {
   wtl_node_joules *node = self->meter ? calloc(1, sizeof *node) : NULL;
-  wtl_control *mine = wtl_control_of(self, self->me);
+  wtl_account *mine = &self->accounts[self->slot];
   wtl_record_unregister();
   close_together(self, site); /* all calls of all PEs are done */
   wtl_governed_close(self);
   self->door.stages.ns_per_tick = wtl_clock_ns_per_tick();
-  wtl_record_activity(&self->record, &mine->activity);
+  wtl_record_activity(self->record, &mine->activity);
   wtl_barrier(self, site);
   if (node) split_node(self, node);
   wtl_barrier(self, site);
-  wtl_share share = {.n_domains = self->shared->n_domains,
-                     .mine = self->ledger + (size_t)self->slot * WTL_MAX_DOMAINS,
-                     .rate = {mine->rate[0], mine->rate[1]}};
-  wtl_record_write(&self->record, &share, node);
+  wtl_share share = {
+      .n_domains = self->shared->n_domains, .mine = mine->joules, .rate = {mine->rate[0], mine->rate[1]}};
+  wtl_record_write(self->record, &share, node);
   wtl_barrier(self, site); /* nobody leaves while another still reads the arena's end */
   free(node);
 }
 
 void wtl_account_abandon(wtl_pe *self)
 {
-  wtl_record_write(&self->record, NULL, NULL);
+  wtl_record_write(self->record, NULL, NULL);
 }

@@ -5,6 +5,14 @@
 #define WTL_JOB_ACCOUNT_H
 
 #include "pgas/pe.h"
+#include "record/record.h"
+
+/* Of a PE of the node at its end: what it did, the model's rates for that (cpu, dram), and its joules by domain. */
+typedef struct wtl_account {
+  wtl_activity activity;
+  wtl_rates rate[2];
+  wattle_joules_t joules[WTL_MAX_DOMAINS];
+} wtl_account;
 
 /* Counts from now on, and lets wattle.h in the same process see it. */
 void wtl_account_start(wtl_pe *self);

@@ -8,6 +8,7 @@
 #include "govern/clocks.h"
 #include "govern/transfers.h"
 #include "pgas/near.h"
+#include "record/record.h"
 
 /* Only what goes to other nodes is waited for. */
 static bool wants_transfers(const wtl_pe *self)
@@ -97,8 +98,8 @@ static void start_transfers(wtl_pe *self)
   if (!t) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for the governor of transfers");
   wtl_transfers_start(t, &self->settings, governor, self->door.stages.price_s);
   self->transfers = t;
-  self->record.write_transfers = wtl_transfers_write;
-  self->record.transfers = t;
+  self->record->write_transfers = wtl_transfers_write;
+  self->record->transfers = t;
   if (governor && self->agent) wtl_agent_serve_by(self->agent, wtl_transfers_serve, t);
 }
 
@@ -108,8 +109,8 @@ static void start_governor(wtl_pe *self)
   self->clocks = calloc(1, sizeof *self->clocks);
   if (!self->clocks) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for the governor");
   self->clocks->settings = &self->settings;
-  self->record.write_clocks = wtl_clocks_write;
-  self->record.clocks = self->clocks;
+  self->record->write_clocks = wtl_clocks_write;
+  self->record->clocks = self->clocks;
   if (!all_wish(self)) {
     if (self->slot == 0)
       wtl_say("%s: %s", wtl_clocks_wanted(&self->settings) ? "WATTLE_GOVERN" : "WATTLE_TRANSFERS", self->clocks->why);
@@ -119,7 +120,7 @@ static void start_governor(wtl_pe *self)
   if (rc) wtl_pe_fail(rc, "%s", error);
   if (!self->clocks->governs) return;
   self->door.governor = &self->clocks->governor;
-  wtl_record_govern(&self->record, self->clocks);
+  wtl_record_govern(self->record, self->clocks);
 }
 
 /* Wrong thresholds are an error wherever transfers are to be governed, though nothing may go to another node. */

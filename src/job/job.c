@@ -52,7 +52,7 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
 {
   wtl_statics statics = {0};
   wtl_arena_shape shape = {.name = "arena", .setting = "SHMEM_SYMMETRIC_SIZE"};
-  size_t n = (size_t)self->n_local, ledger = sizeof(wtl_shared), rings;
+  size_t n = (size_t)self->n_local, accounts = sizeof(wtl_shared), rings;
   int rc;
   bool asked = self->settings.statics.on;
   if (asked && !self->boot.one_program && self->me == 0)
@@ -64,7 +64,7 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   }
   shape.heap_bytes = wtl_page_up(wtl_heap_at_least(self->settings.symmetric_size.bytes));
   self->heap_bytes = wtl_page_up(wtl_heap_span(shape.heap_bytes));
-  size_t rooms = wtl_page_up(ledger + n * WTL_MAX_DOMAINS * sizeof(wattle_joules_t));
+  size_t rooms = wtl_page_up(accounts + n * sizeof(wtl_account));
   rings = wtl_page_up(rooms + n * WTL_MOST_TEAMS * sizeof(wtl_room));
   size_t votes = rings + wtl_page_up(wtl_am_ring_bytes(self->n_local));
   shape.shared_bytes = votes + wtl_votes_bytes(self->n_local);
@@ -76,7 +76,7 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   shape.statics_bytes = statics.length;
   if ((rc = wtl_arena_start(&self->arena, &self->boot, &shape, error, size)) != 0) return rc;
   self->shared = (wtl_shared *)self->arena.shared;
-  self->ledger = (wattle_joules_t *)(self->arena.shared + ledger);
+  self->accounts = (wtl_account *)(self->arena.shared + accounts);
   self->rings = self->arena.shared + rings;
   self->votes = (wtl_votes *)(self->arena.shared + votes);
   self->rooms = self->arena.shared + rooms;
@@ -235,15 +235,15 @@ void wtl_pe_start(int thread_level, enum wtl_front front, const wtl_call_info *c
 {
   wtl_pe *self = wtl_self;
   if (self) {
-    self->record.calls[front] = calls;
+    self->record->calls[front] = calls;
     self->init_count++;
     return;
   }
   self = calloc(1, sizeof *self);
-  if (!self) refuse(WTL_EXIT_OSERR, no_memory);
+  if (!self || !(self->record = calloc(1, sizeof *self->record))) refuse(WTL_EXIT_OSERR, no_memory);
   self->init_count = 1;
   self->thread_level = thread_level;
-  self->record.calls[front] = calls;
+  self->record->calls[front] = calls;
   self->starter_pid = (long)getpid();
   wtl_self = self;
   wtl_last_thread_libraries_start();
@@ -288,6 +288,7 @@ void wtl_pe_stop(void)
   wtl_teams_stop(self);
   wtl_pe_vanish(WTL_PE_ENDED, stopped_with);
   free(self->apart);
+  free(self->record);
   free(self);
 }
 

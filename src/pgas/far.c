@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "fabric/agent.h"
 #include "pgas/near.h"
+
+_Static_assert((int)WTL_REGION_SLICE == (int)WTL_NET_OPEN_REGION, "hardware reaches the slices");
 
 /* --- waiting for the network ------------------------------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 #define WTL_PGAS_FAR_H
 
 #include "base/amo.h"
+#include "fabric/net.h"
 #include "pgas/op.h"
 #include "pgas/pe.h"
 

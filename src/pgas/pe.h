@@ -20,23 +20,18 @@
 #include <stdint.h>
 
 #include "base/settings.h"
-#include "fabric/agent.h"
-#include "fabric/net.h"
-#include "govern/vote.h"
 #include "node/arena.h"
 #include "node/boot.h"
 #include "node/statics.h"
 #include "pgas/heap.h"
-#include "power/power.h"
 #include "profile/profile.h"
-#include "record/record.h"
 #include "wait/door.h"
 
 enum { WTL_BARRIER_ROUNDS = 16 }; /* enough for 65,536 PEs of a node, or nodes */
 
 /* What other nodes may reach of a PE. */
 enum {
-  WTL_REGION_SLICE = WTL_NET_OPEN_REGION,
+  WTL_REGION_SLICE, /* the network opens it to hardware (WTL_NET_OPEN_REGION) */
   WTL_REGION_BARRIER,
   WTL_REGION_ROOMS,
   WTL_REGION_GLOBAL,
@@ -69,10 +64,8 @@ typedef struct wtl_control {
   _Atomic uint32_t node_barrier[WTL_BARRIER_ROUNDS]; /* of a leader: epoch reached by the node 2^k before its own */
   _Alignas(WTL_CACHE_LINE) uint32_t governs;         /* at start: it wants its clock governed (governed.h) */
   int64_t pid;
-  double quota;          /* at start: what its cgroup gives it, in cores */
-  uint64_t cpus[16];     /* at start: the cores this PE may run on, a bit each */
-  wtl_activity activity; /* at the end: what this PE did ... */
-  wtl_rates rate[2];     /* ... and what the model says of that; cpu, dram */
+  double quota;      /* at start: what its cgroup gives it, in cores */
+  uint64_t cpus[16]; /* at start: the cores this PE may run on, a bit each */
   _Alignas(WTL_CACHE_LINE) wtl_whereabouts whereabouts;
   wtl_line small[WTL_SMALL_LINES];
 } wtl_control;
@@ -81,8 +74,7 @@ typedef struct wtl_control {
 typedef struct wtl_shared {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t arrived;
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t epoch;
-  _Alignas(WTL_CACHE_LINE)
-      size_t n_domains; /* at the end: the meter's domains; the ledger has an entry for each PE and domain */
+  _Alignas(WTL_CACHE_LINE) size_t n_domains; /* at the end: the meter's domains */
 } wtl_shared;
 
 /* Where the PEs' global memory (global/global.h) lies: of a PE of this node at slices + slot * stride, and start[pe] is
@@ -93,6 +85,10 @@ typedef struct wtl_global_map {
   char **start;
 } wtl_global_map;
 
+/* Of other rooms, which alone know what they are. */
+typedef struct wtl_net wtl_net;
+typedef struct wtl_net_flow wtl_net_flow;
+typedef struct wtl_agent wtl_agent;
 typedef struct wtl_clocks wtl_clocks;
 typedef struct wtl_transfers wtl_transfers;
 typedef struct wtl_ctx wtl_ctx; /* team/context.h */
@@ -124,9 +120,9 @@ struct wtl_pe {
   _Atomic(wtl_ctx *) ctxs;              /* WTL_MOST_CTXS; NULL before the first */
   _Atomic uint32_t turns;               /* so that waits on any of many variables favour none */
   wtl_shared *shared;
-  wattle_joules_t *ledger; /* in the arena: n_local x WTL_MAX_DOMAINS, filled by the reader at the end */
+  struct wtl_account *accounts; /* by slot, in the arena: job/account.h */
   wtl_door door;
-  wtl_votes *votes;         /* in the arena: for the governor */
+  struct wtl_votes *votes;  /* in the arena: for the governor */
   wtl_clocks *clocks;       /* NULL where nothing is governed */
   wtl_transfers *transfers; /* how ARMCI's to other nodes are waited for; NULL: as all else */
   bool *apart;              /* by slot: whether that PE shares none of this one's cores */
@@ -137,7 +133,7 @@ struct wtl_pe {
   int thread_level;       /* from WTL_THREAD_MULTIPLE on several threads may call at once */
   bool threads_anywhere;  /* they may on a PE of the job; all PEs know the same */
   _Atomic bool said_late; /* that a PE may only be late (check/deadlock.h) */
-  wtl_record record;
+  struct wtl_record *record;
   long starter_pid;
   wtl_settings settings;
   wtl_boot boot;
@@ -150,7 +146,7 @@ struct wtl_pe {
   struct wtl_posted *posted;               /* messages with a tag (tagged.h), likewise */
   void *front;                             /* of a front end that needs a state of its own, */
   void (*stop_front)(struct wtl_pe *self); /* ... which this ends, before the PE ends. Collective */
-  wtl_meter *meter;                        /* the node's reader has it; the others NULL */
+  struct wtl_meter *meter;                 /* the node's reader has it; the others NULL */
 };
 
 enum { WTL_SCRATCH_BYTES = 65536, WTL_THREAD_MULTIPLE = 3 };

@@ -174,13 +174,9 @@ class Routine:
         return "true" if self.row.get("nbi") else "false"
 
     @property
-    def operand(self) -> str:
-        """C for what an atomic operation combines with the variable; as bits, below."""
-        return self.row.get("operand", "value")
-
-    @property
     def operand_bits(self) -> str:
-        return self.operand if "operand" in self.row else "WTL_BITS(value)"
+        """C for the bits that an atomic operation combines with the variable."""
+        return self.row.get("operand", "WTL_BITS(value)")
 
     @property
     def checks(self) -> list[str]:

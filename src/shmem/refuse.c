@@ -1,5 +1,6 @@
 /* What the argument checks say. */
 #include "shmem.h"
+#include "record/record.h"
 #include "shmem/shmem_front.h"
 
 #include <dlfcn.h>
@@ -31,7 +32,7 @@ void wtl_say_of_other_thread(uint32_t call)
   if (atomic_flag_test_and_set(&said)) return;
   wtl_say("%s: another thread than the one that started OpenSHMEM calls, which SHMEM_THREAD_%s does not allow: ask "
           "shmem_init_thread for SHMEM_THREAD_MULTIPLE, or SERIALIZED where one calls at a time; the call goes on",
-          wtl_here(wtl_record_call(&wtl_self->record, call)->name),
+          wtl_here(wtl_record_call(wtl_self->record, call)->name),
           wtl_self->thread_level == SHMEM_THREAD_SINGLE ? "SINGLE" : "FUNNELED");
 }
 

@@ -67,15 +67,8 @@ wtl_place wtl_far_place(const wtl_pe *self, const void *addr)
 {
   return (wtl_place){0, WTL_REGION_SLICE};
 }
-void wtl_global_before(wtl_pe *self, wtl_site *site, int pe, bool is_packed, bool blocking) {}
-void wtl_global_put(wtl_pe *self, wtl_site *site, void *to, const void *from, size_t n, int pe, bool blocking,
-                    wtl_request *r)
-{
-}
-void wtl_global_get(wtl_pe *self, wtl_site *site, void *to, const void *from, size_t n, int pe, bool blocking,
-                    wtl_request *r)
-{
-}
+void wtl_global_before(const wtl_global_op *op, bool is_packed) {}
+void wtl_global_move_plain(const wtl_global_op *op, char *here, char *there, size_t n) {}
 
 /* --- this PE ------------------------------------------------------------------------------------------------------ */
 
@@ -191,19 +184,19 @@ static void sweep(bool all)
 static void get_blocks(fuzz_input *in)
 {
   static char *here[MOST_BLOCKS], *there[MOST_BLOCKS];
-  const wtl_packed how = {.op = WTL_PACKED_GET, .pe = SENDER};
   size_t n = 1 + fuzz_below(in, MOST_BLOCKS), block = 1 + fuzz_below(in, 200);
   getting *g = calloc(1, sizeof *g);
   if (!g || !(g->memory = malloc(n * block))) abort();
   g->next = gettings;
   gettings = g;
+  wtl_global_op op = {.self = &self, .site = &site, .kind = WTL_GLOBAL_GET, .pe = SENDER, .request = &g->request};
   if (fuzz_below(in, 2)) {
     for (size_t i = 0; i < n; i++) here[i] = g->memory + i * block, there[i] = NULL;
-    wtl_packed_list(&self, &site, &how, n, block, here, there, &g->request);
+    wtl_packed_list(&op, &(wtl_block_list){n, block, here, there});
   } else {
     wtl_strides s = {
         .levels = 1, .block = block, .count = {n}, .here = {(ptrdiff_t)block}, .there = {(ptrdiff_t)block}};
-    wtl_packed_patch(&self, &site, &how, &s, g->memory, self.global_map.slices, &g->request);
+    wtl_packed_patch(&op, &s, g->memory, self.global_map.slices);
   }
 }
 
