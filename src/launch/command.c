@@ -1,3 +1,4 @@
+/* command.c - reads oshrun's own options and the program from a command line, in the grammar of one launcher. */
 #include "launch/command.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 
 enum { MOST_PES = 65536 };
 
-/* oshrun's own options that have a value, in all their forms. */
+/* oshrun's own options that take a value, in all their forms. */
 static const char launcher_names[] = "--launcher", host_names[] = "-H -host --host",
                   hostfile_names[] = "-hostfile --hostfile -machinefile --machinefile";
 
@@ -22,8 +23,8 @@ static const struct {
                {"--fence-network", WTL_DO_FENCE}};
 
 /*
- * "2" of "--np=2" or, where `next` is the following word, of "--np 2", if the option's name is in `names`; else NULL.
- * *separate: it is the next word.
+ * Returns the value of `option` if its name is in `names`: "2" of "--np=2", or of "--np" with `next` "2"; else NULL.
+ * Sets *separate if the value is the next word.
  */
 static const char *value_of(const char *names, const char *option, const char *next, bool *separate)
 {
@@ -36,7 +37,7 @@ static const char *value_of(const char *names, const char *option, const char *n
   return *separate ? (next ? next : "") : option + n + 1;
 }
 
-/* "2" of "-n2" where "-n" is in `names`; else NULL. */
+/* Returns "2" of "-n2" if "-n" is in `names`; else NULL. */
 static const char *joined_to(const char *names, const char *option)
 {
   char letter[3] = {option[0], option[0] ? option[1] : '\0', '\0'};
@@ -67,14 +68,14 @@ static bool add_hosts(wtl_command *c, const char *list, char *error, size_t size
   return true;
 }
 
-/* An option of oshrun's own that has a value: 1 if it was one, 0 if not, -1 for a wrong one. */
+/* Reads an option of oshrun's own that takes a value. Returns 1 if it was one, 0 if not, -1 if its value is wrong. */
 static int read_own(wtl_command *c, const char *const *at, const wtl_grammar *g, bool *separate, char *error,
                     size_t size)
 {
   const char *value;
   if ((value = value_of(g->counts, at[0], at[1], separate))) return read_count(c, value, error, size) ? 1 : -1;
   if (wtl_in_list(g->counts, "-n") && (value = joined_to("-n", at[0])) && *value >= '0' && *value <= '9')
-    return read_count(c, value, error, size) ? 1 : -1; /* others begin so: -npernode */
+    return read_count(c, value, error, size) ? 1 : -1; /* digits only: -npernode is another option */
   if ((value = value_of(launcher_names, at[0], at[1], separate))) return c->launcher = value, 1;
   if ((value = value_of(hostfile_names, at[0], at[1], separate))) return c->hostfile = value, 1;
   if ((value = value_of(host_names, at[0], at[1], separate))) return add_hosts(c, value, error, size) ? 1 : -1;

@@ -1,3 +1,4 @@
+/* fence.c - prints packet filter rules that protect the ports of a job. */
 #include "launch/fence.h"
 
 #include <ifaddrs.h>
@@ -13,10 +14,10 @@
 
 #include "launch/launcher.h"
 
-/* Addresses of a family, as text with commas between them. */
+/* The addresses of one family, as text. */
 typedef struct addresses {
   int family;
-  const char *name; /* nft's for the family */
+  const char *name; /* the name of the family in nft's language */
   wtl_words all;
 } addresses;
 
@@ -33,7 +34,7 @@ static ports read_ports(void)
       p.first > p.last)
     wtl_refuse(
         "--fence-network with UCX_TCP_PORT_RANGE=%s: the rules need a range of ports of 1024 to 65535 for the PEs of a "
-        "node, as UCX_TCP_PORT_RANGE=20000-20999; give it to the job as well",
+        "node, as UCX_TCP_PORT_RANGE=20000-20999; set it for the job, too",
         text ? text : "");
   return p;
 }
@@ -52,7 +53,10 @@ static bool is_loopback(const struct sockaddr *address)
   return ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
-/* The address as text. False for one of another family, and for a link-local one, which holds for an interface alone. */
+/*
+ * Writes the address as text. Returns false for another family, and for a link-local address, which is valid on one
+ * interface only.
+ */
 static bool text_of(const struct sockaddr *address, int family, char *text, socklen_t size)
 {
   socklen_t length = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
@@ -79,7 +83,7 @@ static bool is_used(const char *interface)
   return false;
 }
 
-/* The addresses that this machine has in networks with others. */
+/* Adds the addresses by which other machines reach this one. */
 static bool add_own(addresses *to)
 {
   struct ifaddrs *all;
@@ -93,8 +97,9 @@ static bool add_own(addresses *to)
 }
 
 /*
- * A name that means a loopback address, such as localhost or, by Debian's /etc/hosts, a machine's own name, is this
- * machine's: the other hosts see its packets come from the addresses of its interfaces.
+ * Adds the addresses of a host. A name may resolve to a loopback address: localhost, or on Debian the machine's own
+ * name in /etc/hosts. Such a name means this machine, and other hosts see its packets come from the addresses of its
+ * interfaces.
  */
 static void resolve(const char *host, bool alone, addresses *families, size_t n)
 {
@@ -115,7 +120,7 @@ static void resolve(const char *host, bool alone, addresses *families, size_t n)
   if (!added && *loopback)
     wtl_refuse(
         "--fence-network: host %s: the other hosts do not reach its address %s, and no interface that UCX may use "
-        "here (UCX_NET_DEVICES) has another one: write the address that they know it by",
+        "here (UCX_NET_DEVICES) has another one: give the address by which they reach it",
         host, loopback);
 }
 
@@ -138,13 +143,13 @@ static void print_set(const wtl_words *words)
   fputs(" }", stdout);
 }
 
-/* The first packet of a connection to the job's ports. */
+/* Matches the first packet of a connection to the job's ports. */
 static void print_match(const ports *p)
 {
   printf("tcp dport %d-%d tcp flags & (syn | ack) == syn ", p->first, p->last);
 }
 
-/* From other machines than the job's hosts. */
+/* Drops packets from machines that are no hosts of the job. */
 static void print_input(const ports *p, const addresses *a)
 {
   fputs("    iif != lo ", stdout);
@@ -158,7 +163,7 @@ static void print_input(const ports *p, const addresses *a)
   }
 }
 
-/* From other users of the job's hosts, whose packets have the right address. */
+/* Drops packets from other users of the job's hosts, because these come from permitted addresses. */
 static void print_output(const ports *p, const addresses *a)
 {
   if (a->all.n == 0) return;
@@ -177,7 +182,7 @@ void wtl_fence_print(const wtl_command *c)
   resolve_all(c, families, 2);
   printf("# Load on every host of the job, as root: nft -f FILE. Remove: nft delete table inet wattle_%u\n"
          "# Start the job as user %u with UCX_TCP_PORT_RANGE=%d-%d.\n"
-         "table inet wattle_%u\ndelete table inet wattle_%u\n" /* so that it may be loaded again */
+         "table inet wattle_%u\ndelete table inet wattle_%u\n" /* so that the rules may be loaded again */
          "table inet wattle_%u {\n"
          "  chain input {\n    type filter hook input priority filter; policy accept;\n",
          user, user, p.first, p.last, user, user, user);

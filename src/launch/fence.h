@@ -1,5 +1,5 @@
 /*
- * fence.h - rules for the kernel's packet filter (nftables), by which only the job's user on the job's hosts reaches the
+ * fence.h - rules for the kernel's packet filter (nftables) by which only the job's user on the job's hosts reaches the
  * ports of its PEs.
  */
 #ifndef WTL_LAUNCH_FENCE_H
@@ -7,7 +7,7 @@
 
 #include "launch/command.h"
 
-/* Prints the rules for the hosts of the command line, as `nft -f` reads them. Ends the process where it cannot. */
+/* Prints the rules for the hosts of the command line in the form that `nft -f` reads. Ends the process on failure. */
 void wtl_fence_print(const wtl_command *c);
 
 #endif

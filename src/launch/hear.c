@@ -1,3 +1,4 @@
+/* hear.c - forwards the launcher's output and finds the lines that report exit codes. */
 #include "launch/hear.h"
 
 #include <errno.h>
@@ -7,15 +8,15 @@
 
 #include "base/sigpipe.h"
 
-static void listen_to(wtl_hearing *h, const char *text, size_t n)
+static void scan_lines(wtl_hearing *h, const char *text, size_t n)
 {
-  for (size_t i = 0; i < n && h->said < 0; i++) {
+  for (size_t i = 0; i < n && h->reported < 0; i++) {
     if (text[i] != '\n') {
       if (h->length < sizeof h->line - 1) h->line[h->length++] = text[i];
       continue;
     }
     h->line[h->length] = '\0';
-    h->said = h->code_said(h->line);
+    h->reported = h->reported_code(h->line);
     h->length = 0;
   }
 }
@@ -32,7 +33,7 @@ static bool write_all(int fd, const char *text, size_t n)
 
 static bool stop(wtl_hearing *h)
 {
-  if (h->from >= 0) close(h->from); /* the launcher learns that nobody reads */
+  if (h->from >= 0) close(h->from); /* the launcher's next write fails, so it learns that its reader is gone */
   h->from = -1;
   return false;
 }
@@ -43,7 +44,7 @@ bool wtl_hear(wtl_hearing *h)
   ssize_t n = h->from < 0 ? 0 : read(h->from, text, sizeof text);
   if (n < 0 && errno == EINTR) return true;
   if (n <= 0) return stop(h);
-  listen_to(h, text, (size_t)n);
+  scan_lines(h, text, (size_t)n);
   return write_all(h->to, text, (size_t)n) || stop(h);
 }
 

@@ -1,6 +1,4 @@
-/*
- * hear.h - passes on what the launcher writes, and listens for the lines in which it says how the PEs ended.
- */
+/* hear.h - forwards the launcher's output and finds the lines that report how PEs ended. */
 #ifndef WTL_LAUNCH_HEAR_H
 #define WTL_LAUNCH_HEAR_H
 
@@ -8,17 +6,20 @@
 #include <stddef.h>
 
 typedef struct wtl_hearing {
-  int from, to; /* the launcher's pipe, and where its words go; from is -1 once there is no more */
-  int (*code_said)(const char *line); /* as in launcher.h */
-  int said;                           /* the first exit code heard; -1: none */
-  char line[512];                     /* what has come of the present line, cut */
+  int from, to; /* the launcher's pipe (-1 after its end), and the descriptor that receives its output */
+  int (*reported_code)(const char *line); /* as in launcher.h */
+  int reported;                           /* first exit code found; -1: none */
+  char line[512];                         /* the current line so far, cut to the size of the buffer */
   size_t length;
 } wtl_hearing;
 
-/* Passes on what has come, at most one buffer full. False, and `from` closed, when there is no more or nobody reads. */
+/*
+ * Forwards output that has arrived, at most one buffer. Returns false and closes `from` at the end of the output, and
+ * if `to` no longer accepts it.
+ */
 bool wtl_hear(wtl_hearing *h);
 
-/* Passes on what is still there, and waits for nothing; then closes. */
+/* Forwards the output that is still in the pipe without waiting, then closes the pipe. */
 void wtl_hear_rest(wtl_hearing *h);
 
 #endif

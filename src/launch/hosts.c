@@ -1,3 +1,4 @@
+/* hosts.c - reads lists and files of hosts. */
 #include "launch/hosts.h"
 
 #include <errno.h>
@@ -21,14 +22,17 @@ static bool parse_slots(const char *text, int *slots)
   return true;
 }
 
-/* A host that is named again gets what both say together, as with Open MPI. NULL, or the reason why it cannot be. */
+/*
+ * Adds a host. A host that is named again gets the sum of its slots, as in Open MPI. Returns NULL, or the reason of a
+ * failure.
+ */
 static const char *add(wtl_hosts *h, const char *name, size_t length, int slots)
 {
   for (int i = 0; i < h->n; i++)
     if (strncmp(h->at[i].name, name, length) == 0 && h->at[i].name[length] == '\0') {
       h->at[i].slots = (h->at[i].slots ? h->at[i].slots : 1) + (slots ? slots : 1);
       h->slots = true;
-      return h->at[i].slots <= MOST_SLOTS ? NULL : "a host has more than " TEXT_OF(MOST_SLOTS) " slots, all together";
+      return h->at[i].slots <= MOST_SLOTS ? NULL : "a host has more than " TEXT_OF(MOST_SLOTS) " slots in total";
     }
   if (h->n == MOST_HOSTS) return "more than " TEXT_OF(MOST_HOSTS) " hosts";
   wtl_host *grown = realloc(h->at, (size_t)(h->n + 1) * sizeof *grown);
@@ -41,7 +45,10 @@ static const char *add(wtl_hosts *h, const char *name, size_t length, int slots)
   return NULL;
 }
 
-/* A name is passed on in a list, so it holds nothing that ends a word or a name there: commas stand in brackets only. */
+/*
+ * Is this a name that can be passed on in a list of hosts? It contains nothing that ends a word or a name in that list.
+ * Commas are allowed in brackets only.
+ */
 static bool is_name(const char *name, size_t length)
 {
   bool in_brackets = false;
@@ -54,7 +61,7 @@ static bool is_name(const char *name, size_t length)
   return !in_brackets;
 }
 
-/* One host: NAME or NAME:SLOTS. More colons than one are an address. *length becomes the name's. */
+/* Reads one host, NAME or NAME:SLOTS. Several colons belong to an address. *length becomes the length of the name. */
 static bool parse_host(const char *word, size_t *length, int *slots, char *error, size_t size)
 {
   const char *colon = memchr(word, ':', *length);
@@ -71,7 +78,7 @@ static bool parse_host(const char *word, size_t *length, int *slots, char *error
   }
   if (!is_name(word, *length)) {
     snprintf(error, size,
-             "\"%.*s\" is no host's name: it holds a space, a control character, a comma outside of brackets, or a "
+             "\"%.*s\" is no host's name: it contains a space, a control character, a comma outside brackets, or a "
              "bracket without the other one",
              (int)*length, word);
     return false;
@@ -79,7 +86,7 @@ static bool parse_host(const char *word, size_t *length, int *slots, char *error
   if (!colon) return true;
   snprintf(number, sizeof number, "%.*s", (int)(whole - *length - 1), colon + 1);
   if (parse_slots(number, slots)) return true;
-  snprintf(error, size, "%.*s: behind the colon stands the number of slots, 1 to %d", (int)whole, word, MOST_SLOTS);
+  snprintf(error, size, "%.*s: the number of slots after the colon must be 1 to %d", (int)whole, word, MOST_SLOTS);
   return false;
 }
 
@@ -87,7 +94,7 @@ bool wtl_hosts_of_list(wtl_hosts *h, const char *list, char *error, size_t size)
 {
   *h = (wtl_hosts){0};
   for (const char *start = list, *at = list;; at++) {
-    if (*at == '[') at += strcspn(at, "]"); /* its commas do not end the name */
+    if (*at == '[') at += strcspn(at, "]"); /* commas in brackets do not end the name */
     if (*at && *at != ',') continue;
     size_t length = (size_t)(at - start);
     int slots;
@@ -99,7 +106,7 @@ bool wtl_hosts_of_list(wtl_hosts *h, const char *list, char *error, size_t size)
   }
 }
 
-/* What stands behind the name in a line. Words of the form NAME=VALUE that are none of ours are the launcher's own. */
+/* Reads the part of a line after the name. Other words of the form NAME=VALUE are options of the launcher. */
 static bool read_rest(char *rest, int *slots, const char **wrong)
 {
   char *save = NULL;

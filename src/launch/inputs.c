@@ -1,4 +1,7 @@
-/* Input files of the launchers: lists of hosts and of ranks, parameters, further parts of the command line. */
+/*
+ * inputs.c - checks the input files of the launchers: lists of hosts and ranks, parameters, further parts of the
+ * command line.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,25 +12,25 @@
 #include "launch/launcher.h"
 #include "launch/search.h"
 
-static void check_file(const char *by, const char *path)
+static void check_file(const char *source, const char *path)
 {
   const char *reason;
   int fd = wtl_regular_file_open(path, &reason);
-  if (fd < 0) wtl_refuse("%s %s: %s", by, path, reason);
+  if (fd < 0) wtl_refuse("%s %s: %s", source, path, reason);
   close(fd);
 }
 
-/* Of what stands between the commas, that which is a file here: the launcher looks for others in folders of its own. */
-static void check_list(const char *by, const char *list)
+/* Checks each name of the list that is a file here. The launcher searches for the others in folders of its own. */
+static void check_list(const char *source, const char *list)
 {
   struct stat st;
   char *all = strdup(list), *save = NULL;
   for (char *path = all ? strtok_r(all, ",", &save) : NULL; path; path = strtok_r(NULL, ",", &save))
-    if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode)) check_file(by, path);
+    if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode)) check_file(source, path);
   free(all);
 }
 
-/* `--mca NAME VALUE`: at[0] is the option. */
+/* Checks `--mca NAME VALUE`; at[0] is the option. */
 static void check_parameter(const wtl_grammar *g, const char *const *at)
 {
   if (!*g->parameter_prefixes || !wtl_in_list(g->pairs, at[0]) || !at[1] || !at[2]) return;
@@ -37,25 +40,25 @@ static void check_parameter(const wtl_grammar *g, const char *const *at)
 
 static void check_options(const wtl_grammar *g, const wtl_command *c)
 {
-  char by[64];
+  char source[64];
   if (c->hostfile) check_file("--hostfile", c->hostfile);
   for (size_t i = 0; i < c->options.n; i++) {
     const char *const *at = (const char *const *)c->options.at + i, *value;
-    snprintf(by, sizeof by, "%.*s", (int)strcspn(at[0], "="), at[0]);
-    if ((value = wtl_option_value(g->files, at))) check_file(by, value);
-    if ((value = wtl_option_value(g->file_lists, at))) check_list(by, value);
+    snprintf(source, sizeof source, "%.*s", (int)strcspn(at[0], "="), at[0]);
+    if ((value = wtl_option_value(g->files, at))) check_file(source, value);
+    if ((value = wtl_option_value(g->file_lists, at))) check_list(source, value);
     check_parameter(g, at);
   }
 }
 
-/* The parts of `a : b` have options of their own. */
+/* Checks the parts after the first of `a : b`. Each has options of its own. */
 static void check_parts(const wtl_grammar *g, char **program)
 {
   char error[512];
   for (char **word = program; word && *word; word++) {
     wtl_command part;
     if (strcmp(*word, ":") != 0) continue;
-    wtl_command_read(&part, word, g, error, sizeof error); /* what is wrong in it, the launcher says */
+    wtl_command_read(&part, word, g, error, sizeof error); /* the launcher reports errors in it */
     check_options(g, &part);
     wtl_command_free(&part);
   }

@@ -1,3 +1,4 @@
+/* launcher.c - the table of launchers and the choice among them. */
 #include "launch/launcher.h"
 
 #include <stdarg.h>
@@ -29,7 +30,7 @@ static const wtl_launcher *of_name(const char *name)
   return NULL;
 }
 
-/* --launcher's value; NULL where it is not given. The grammar of the launcher it names decides whether it is one. */
+/* Returns the value of --launcher, or NULL. A word is this option only by the grammar of the launcher that it names. */
 static const char *named(char **argv)
 {
   const char *name = NULL;
@@ -44,7 +45,7 @@ static const char *named(char **argv)
   return name;
 }
 
-static const wtl_launcher *first_there_is(char *path, size_t size)
+static const wtl_launcher *first_installed(char *path, size_t size)
 {
   for (size_t i = 0; i < N_LAUNCHERS; i++)
     if (launchers[i]->suits() && launchers[i]->find(path, size)) return launchers[i];
@@ -59,7 +60,7 @@ const wtl_launcher *wtl_launcher_choose(wtl_command *c, char **argv, const char 
   char error[512];
   if (name && !l && strcmp(name, "auto") != 0) wtl_refuse("--launcher %s: openmpi, mpich, srun or auto", name);
   if (!l)
-    l = first_there_is(path, size);
+    l = first_installed(path, size);
   else if (!l->find(path, size))
     *path = '\0';
   if (!wtl_command_read(c, argv, &l->grammar, error, sizeof error)) wtl_refuse("%s", error);
@@ -70,7 +71,7 @@ void wtl_launcher_missing(const wtl_command *c, const char *setting)
 {
   const wtl_launcher *only = of_name(c->launcher ? c->launcher : setting);
   const char *between = "", *end = ")\n";
-  fputs("oshrun: no launcher: looked in PATH for ", stderr);
+  fputs("oshrun: no launcher: searched PATH for ", stderr);
   for (size_t i = 0; i < N_LAUNCHERS; i++)
     if (launchers[i] == only || (!only && launchers[i]->suits())) {
       fprintf(stderr, "%s%s", between, launchers[i]->wanted);

@@ -1,4 +1,4 @@
-/* MPICH's mpiexec, which is named Hydra. */
+/* launcher_mpich.c - MPICH's mpiexec, also called Hydra. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +15,16 @@ static bool suits(void)
 static bool find(char *path, size_t size)
 {
   if (wtl_in_path("mpiexec.hydra", path, size) || wtl_in_path("mpiexec.mpich", path, size)) return true;
-  return wtl_in_path("mpiexec", path, size) && wtl_program_says(path, "--version", "HYDRA");
+  return wtl_in_path("mpiexec", path, size) && wtl_program_prints(path, "--version", "HYDRA");
 }
 
-/* Inside Slurm it starts its daemons with srun, and these must not look like PEs that srun's PMIx serves. */
+/* Inside Slurm it starts its daemons with srun. These must not look like PEs that srun's PMIx serves. */
 static void environment(wtl_words *variables)
 {
   if (getenv("SLURM_JOB_ID")) wtl_launcher_variable(variables, "SLURM_MPI_TYPE", "none");
 }
 
-/* Does the user give this variable a value of his own? */
+/* Does the user set this variable on the command line? */
 static bool is_given(const wtl_command *c, const char *name, size_t length)
 {
   for (size_t i = 0; i + 2 < c->options.n; i++)
@@ -34,7 +34,7 @@ static bool is_given(const wtl_command *c, const char *name, size_t length)
   return false;
 }
 
-/* All variables go to all nodes, unless the user says which; the settings go along with those. */
+/* Exports all variables to all nodes. If the user names the variables to export, the settings are added to these. */
 static void export_settings(wtl_words *line, const wtl_command *c)
 {
   if (!wtl_command_has(c, "-genvnone --genvnone -genvlist --genvlist -envnone --envnone -envlist --envlist")) {
@@ -54,7 +54,7 @@ static bool compose(wtl_words *line, const wtl_command *c, char *error, size_t s
 {
   wtl_hosts h;
   int hosts = wtl_launcher_hosts(&h, c, error, size);
-  if (hosts > 0 && c->hostfile && !h.slot_words) { /* a file as Hydra reads it */
+  if (hosts > 0 && c->hostfile && !h.slot_words) { /* a file that Hydra can read */
     wtl_words_add(line, "-f");
     wtl_words_add(line, c->hostfile);
   } else if (hosts > 0) {
@@ -70,21 +70,23 @@ static bool compose(wtl_words *line, const wtl_command *c, char *error, size_t s
   return hosts >= 0;
 }
 
-/* Its own code for a PE that a signal ended is the signal's number, which a program may mean otherwise; but it says
- * so, too. */
-static int code_said(const char *line)
+/*
+ * Its own exit code for a PE that a signal ended is the signal's number. A program may use this code itself. So the
+ * code is taken from the line that it prints, too.
+ */
+static int reported_code(const char *line)
 {
   const char *at = strstr(line, "TERMINATED WITH THE EXIT STRING: ");
   int number;
   if (!at || !(at = strrchr(at, '(')) || sscanf(at, "(signal %d)", &number) != 1) return -1;
-  return number > 0 && number < 128 ? 128 + number : -1; /* a program may write such a line, too */
+  return number > 0 && number < 128 ? 128 + number : -1; /* a program may print such a line, too */
 }
 
-/* An interrupted job may end with any code, 0 too. */
-static int exit_code(int own, int said, int signal)
+/* Its own exit code for an interrupted job can be any, even 0. */
+static int exit_code(int own, int reported, int signal)
 {
   if (signal) return 128 + signal;
-  return said >= 0 && (own == said || own == said - 128) ? said : own;
+  return reported >= 0 && (own == reported || own == reported - 128) ? reported : own;
 }
 
 const wtl_launcher wtl_launcher_mpich = {
@@ -108,13 +110,13 @@ const wtl_launcher wtl_launcher_mpich = {
          .file_list_variables = "",
          .parameter_prefixes = ""},
     .starts_here = true,
-    .file_bytes = 8 << 20, /* shared memory of the UCX that MPICH has, for each PE */
+    .file_bytes = 8 << 20, /* shared memory that MPICH's UCX makes for each PE */
     .moving = "-wdir --wdir -path --path -hosts --hosts -f --f",
     .suits = suits,
     .find = find,
     .environment = environment,
     .compose = compose,
-    .speaks_on = STDOUT_FILENO,
-    .code_said = code_said,
+    .report_stream = STDOUT_FILENO,
+    .reported_code = reported_code,
     .exit_code = exit_code,
 };

@@ -1,4 +1,4 @@
-/* Open MPI's mpirun, or prterun. */
+/* launcher_openmpi.c - Open MPI's mpirun or prterun. */
 #include <errno.h>
 #include <glob.h>
 #include <sched.h>
@@ -19,18 +19,18 @@ static bool suits(void)
   return true;
 }
 
-/* MPICH's mpirun serves no PMIx: with Open MPI's options every process would be a job of its own. */
+/* MPICH's mpirun serves no PMIx. With Open MPI's options each of its processes would be a job of its own. */
 static bool is_open_mpi(const char *mpirun)
 {
   static const char *const names[] = {"Open MPI", "OpenRTE", "PRTE"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (wtl_program_says(mpirun, "--version", names[i])) return true;
+    if (wtl_program_prints(mpirun, "--version", names[i])) return true;
   return false;
 }
 
 static bool find(char *path, size_t size)
 {
-  if (wtl_in_path("mpirun.openmpi", path, size)) return true; /* Debian's name for it, whatever `mpirun` is set to */
+  if (wtl_in_path("mpirun.openmpi", path, size)) return true; /* Debian's name, which does not depend on `mpirun` */
   if (wtl_in_path("prterun", path, size)) return true;
   return wtl_in_path("mpirun", path, size) && is_open_mpi(path);
 }
@@ -38,21 +38,23 @@ static bool find(char *path, size_t size)
 static void environment(wtl_words *variables)
 {
   char path[4096];
-  if (geteuid() == 0) { /* Open MPI refuses root unless told twice */
+  if (geteuid() == 0) { /* Open MPI refuses root unless both variables are set */
     wtl_launcher_variable(variables, "OMPI_ALLOW_RUN_AS_ROOT", "1");
     wtl_launcher_variable(variables, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
   }
-  /* A node that vanishes must end the job within seconds; Open MPI by itself asks after five minutes. */
+  /* A lost node must end the job within seconds. Open MPI's default is to probe after five minutes. */
   wtl_launcher_variable(variables, "OMPI_MCA_oob_tcp_keepalive_time", "8");
   wtl_launcher_variable(variables, "OMPI_MCA_oob_tcp_keepalive_intvl", "3");
   wtl_launcher_variable(variables, "OMPI_MCA_oob_tcp_keepalive_probes", "3");
-  /* Open MPI refuses one node, too, where it finds nothing to reach other nodes with, unless told that there are none.
+  /*
+   * Without ssh and rsh, Open MPI refuses jobs of one node, too, unless this parameter says that there are no other
+   * nodes.
    */
   if (!wtl_in_path("ssh", path, sizeof path) && !wtl_in_path("rsh", path, sizeof path))
     wtl_launcher_variable(variables, "OMPI_MCA_plm", "isolated");
 }
 
-/* Does the user pass this variable on already? */
+/* Does the user export this variable already? */
 static bool is_exported(const wtl_command *c, const char *name, size_t length)
 {
   for (size_t i = 0; i + 1 < c->options.n; i++) {
@@ -64,7 +66,7 @@ static bool is_exported(const wtl_command *c, const char *name, size_t length)
   return false;
 }
 
-/* Open MPI refuses -x beside its other way to pass variables on. */
+/* Open MPI refuses -x together with this other list of variables to export. */
 static bool has_environment_list(const wtl_command *c)
 {
   for (size_t i = 0; i < c->options.n; i++)
@@ -72,7 +74,7 @@ static bool has_environment_list(const wtl_command *c)
   return getenv("OMPI_MCA_mca_base_env_list") != NULL;
 }
 
-/* The settings go along to other nodes, where mpirun would leave them behind. */
+/* Exports the settings to other nodes. mpirun does not do this by default. */
 static void export_settings(wtl_words *line, const wtl_command *c)
 {
   if (has_environment_list(c)) return;
@@ -84,18 +86,18 @@ static void export_settings(wtl_words *line, const wtl_command *c)
   }
 }
 
-/* Open MPI does not read the slots in MPICH's way of writing a file of hosts. */
+/* Is this a file in MPICH's form? Open MPI does not read slots in that form. */
 static bool is_foreign(const wtl_hosts *h)
 {
   return h->slot_colons && !h->slot_words;
 }
 
-/* Open MPI itself takes "a:x" for one slot. */
+/* Checks the list, because Open MPI takes "a:x" for one slot without an error. */
 static bool check_hosts(const wtl_command *c, char *error, size_t size)
 {
   wtl_hosts h = {0};
   bool good = true;
-  if (c->hosts && !strchr(c->hosts, '*')) good = wtl_hosts_of_list(&h, c->hosts, error, size); /* a:*, all it has */
+  if (c->hosts && !strchr(c->hosts, '*')) good = wtl_hosts_of_list(&h, c->hosts, error, size); /* a:* means all slots */
   wtl_hosts_free(&h);
   return good;
 }
@@ -108,7 +110,7 @@ static void add_hosts(wtl_words *line, const wtl_command *c)
     wtl_words_add(line, "--host");
     wtl_words_add(line, c->hosts);
   }
-  if (c->hostfile) { /* what we cannot read, Open MPI may, or says what is wrong */
+  if (c->hostfile) { /* Open MPI reads the files that we cannot read, or reports the error */
     char *text = wtl_hosts_of_file(&h, c->hostfile, error, sizeof error) && is_foreign(&h) ? wtl_hosts_text(&h) : NULL;
     wtl_words_add(line, text ? "--host" : "--hostfile");
     wtl_words_add(line, text ? text : c->hostfile);
@@ -134,8 +136,8 @@ static bool compose(wtl_words *line, const wtl_command *c, char *error, size_t s
   return true;
 }
 
-/* Its own code for an interrupted job is 1, which a program may mean otherwise. */
-static int exit_code(int own, int said, int signal)
+/* Its own exit code for an interrupted job is 1. A program may use this code itself. */
+static int exit_code(int own, int reported, int signal)
 {
   return own != 0 && signal ? 128 + signal : own;
 }
@@ -146,7 +148,7 @@ static bool has_living_children(pid_t launcher)
   glob_t found = {0};
   bool alive;
   snprintf(pattern, sizeof pattern, "/proc/%ld/task/*/children", (long)launcher);
-  alive = glob(pattern, 0, NULL, &found) != 0; /* this kernel does not tell */
+  alive = glob(pattern, 0, NULL, &found) != 0; /* a kernel without this file */
   for (size_t i = 0; !alive && i < found.gl_pathc; i++) {
     FILE *f = fopen(found.gl_pathv[i], "re");
     int pid;
@@ -162,13 +164,13 @@ static bool is_asleep(const char *thread)
   char path[512], state = '\0';
   FILE *f;
   snprintf(path, sizeof path, "%s/stat", thread);
-  if ((f = fopen(path, "re")) == NULL) return true; /* it has ended */
+  if ((f = fopen(path, "re")) == NULL) return true; /* the thread has ended */
   if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1) state = '\0';
   fclose(f);
   return state == 'S';
 }
 
-/* A thread that only waits for a core, on a busy machine, may be the one that the others wait for. */
+/* A thread that waits for a core on a busy machine may be the one that the other threads wait for. */
 static bool all_threads_sleep(pid_t launcher)
 {
   char pattern[64];
@@ -193,9 +195,8 @@ static long present_call(pid_t launcher)
 }
 
 /*
- * Open MPI 4.1 can deadlock with itself while it ends, if a PE died while it joined: nobody is left, and it waits for
- * its own lock. And one that has told the daemon of a lost node to end waits for it until TCP gives up, a quarter of an
- * hour later.
+ * Two cases in which Open MPI 4.1 does not end. If a PE died while it joined, it may deadlock on its own lock after all
+ * PEs have ended. If a node is lost, it waits for that node's daemon until TCP gives up after a quarter of an hour.
  */
 static bool is_stuck(pid_t launcher)
 {
@@ -216,13 +217,13 @@ const wtl_launcher wtl_launcher_openmpi = {
              "-am --am --tune -tune --app -app --default-hostfile -default-hostfile",
          .pairs = "--mca -mca --gmca -gmca",
          .files = "-rf --rankfile --app -app",
-         .file_lists = "-am --am --tune -tune --default-hostfile -default-hostfile", /* that may be "none" */
+         .file_lists = "-am --am --tune -tune --default-hostfile -default-hostfile", /* the value may be "none" */
          .file_variables = "orte_rankfile rmaps_rank_file_path",
          .file_list_variables = "orte_default_hostfile prte_default_hostfile mca_base_param_files mca_param_files "
                                 "mca_base_param_file_prefix mca_base_envar_file_prefix",
          .parameter_prefixes = "OMPI_MCA_ PRTE_MCA_"},
     .starts_here = true,
-    .file_bytes = 8 << 20, /* PMIx's shared memory */
+    .file_bytes = 8 << 20, /* shared memory of PMIx */
     .moving = "-wdir --wdir -wd --wd --path -path",
     .suits = suits,
     .find = find,

@@ -1,4 +1,4 @@
-/* Slurm's srun, where it offers PMIx. */
+/* launcher_srun.c - Slurm's srun, if it offers PMIx. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 static const char cpus_per_task_names[] = "-c --cpus-per-task";
 
-/* Outside an allocation srun would queue for one, which the user must ask for. */
+/* Outside an allocation srun would queue for one. The user must ask for that. */
 static bool suits(void)
 {
   return getenv("SLURM_JOB_ID") != NULL;
@@ -18,7 +18,7 @@ static bool suits(void)
 
 static bool find(char *path, size_t size)
 {
-  return wtl_in_path("srun", path, size) && wtl_program_says(path, "--mpi=list", "pmix");
+  return wtl_in_path("srun", path, size) && wtl_program_prints(path, "--mpi=list", "pmix");
 }
 
 static long number_of(const char *text, long otherwise)
@@ -33,15 +33,20 @@ static long variable(const char *name, long otherwise)
   return number_of(getenv(name), otherwise);
 }
 
-/* Is this process one of a step's, as in a shell that `srun --pty` started? The highest numbers are Slurm's own
- * steps. */
+/*
+ * Does this process belong to a step, such as a shell that `srun --pty` started? The highest numbers are Slurm's own
+ * steps.
+ */
 static bool is_in_step(void)
 {
   const char *step = getenv("SLURM_STEP_ID");
   return step && strtoul(step, NULL, 10) < 0xfffffff0;
 }
 
-/* The allocation's CPUs, from "2(x3),1": all of them, and those of its smallest node. Without an allocation 0. */
+/*
+ * Returns the CPUs of the allocation, from "2(x3),1", and sets *smallest to those of its smallest node. Both are 0
+ * without an allocation.
+ */
 static long cpus_allocated(long *smallest)
 {
   long all = 0;
@@ -59,7 +64,7 @@ static long cpus_allocated(long *smallest)
   return all;
 }
 
-/* Each host as often as it has slots, and around again where there are more PEs. */
+/* Lists each host once for each slot, and begins again from the first host if there are more PEs. */
 static char *one_host_a_pe(const wtl_hosts *h, long n)
 {
   char *text = NULL;
@@ -94,7 +99,7 @@ static long at_most(long n, long most)
   return n < most ? n : most;
 }
 
-/* As many PEs on each host as it has slots: the user says how many fit. */
+/* Places as many PEs on each host as it has slots. */
 static bool add_slots(wtl_words *line, const wtl_hosts *h, long n, char *error, size_t size)
 {
   if (h->ranges) {
@@ -112,7 +117,7 @@ static void add_names(wtl_words *line, const wtl_hosts *h, long n)
   add_nodelist(line, host_names(h, n));
 }
 
-/* CPUs of the nodes that the PEs go to; 0 where the user says how many PEs fit. */
+/* Returns the CPUs of the nodes that get PEs; 0 if the user gave slots. */
 static long cpus_of(const wtl_hosts *h)
 {
   long smallest, all = cpus_allocated(&smallest);
@@ -125,7 +130,7 @@ static bool place(wtl_words *line, const wtl_command *c, const wtl_hosts *h, lon
   if (h->slots) return add_slots(line, h, n, error, size);
   if (h->n > 0)
     add_names(line, h, n);
-  else if (n < variable("SLURM_JOB_NUM_NODES", 0) && !wtl_command_has(c, "-N --nodes")) /* srun would complain */
+  else if (n < variable("SLURM_JOB_NUM_NODES", 0) && !wtl_command_has(c, "-N --nodes")) /* srun would warn otherwise */
     wtl_words_format(line, "--nodes=%ld", n);
   return true;
 }
@@ -138,13 +143,13 @@ static bool compose(wtl_words *line, const wtl_command *c, char *error, size_t s
   long per_task = number_of(wtl_command_value(c, cpus_per_task_names), variable("SLURM_CPUS_PER_TASK", 1));
   if (!wtl_command_has(c, "--mpi")) wtl_words_add(line, "--mpi=pmix");
   wtl_words_format(line, "--ntasks=%ld", n);
-  wtl_words_add(line, "--kill-on-bad-exit=1"); /* a PE that dies takes the others along */
+  wtl_words_add(line, "--kill-on-bad-exit=1"); /* a PE that fails ends the job */
   wtl_words_add(line, "--quit-on-interrupt");  /* one Ctrl-C is enough */
   if (!wtl_command_has(c, "--export")) wtl_words_add(line, "--export=ALL");
-  if (!wtl_command_has(c, "-i --input")) wtl_words_add(line, "--input=0"); /* what is read goes to PE 0 alone */
-  if (is_in_step()) wtl_words_add(line, "--overlap"); /* that step holds the cores, and ours would wait for them */
+  if (!wtl_command_has(c, "-i --input")) wtl_words_add(line, "--input=0"); /* only PE 0 reads standard input */
+  if (is_in_step()) wtl_words_add(line, "--overlap"); /* that step holds the cores that ours needs */
   bool good = wtl_launcher_hosts(&h, c, error, size) >= 0 && place(line, c, &h, n, error, size);
-  /* srun takes this from its options alone, not from the allocation's, since Slurm 22.05. */
+  /* Since Slurm 22.05 srun does not take this value from the allocation, only from its options. */
   if (allocated && per_task > 1 && !wtl_command_has(c, cpus_per_task_names))
     wtl_words_format(line, "--cpus-per-task=%ld", per_task);
   if (allocated && n * per_task > cpus_of(&h)) wtl_words_add(line, "--overcommit");
@@ -153,10 +158,10 @@ static bool compose(wtl_words *line, const wtl_command *c, char *error, size_t s
 }
 
 /*
- * "srun: error: NODE: task 1: Exited with exit code 3", "srun: error: NODE: tasks 0-1: Killed". srun's own code is the
- * highest of all PEs, those included that it killed because one had failed.
+ * Finds the code in "srun: error: NODE: task 1: Exited with exit code 3" or "srun: error: NODE: tasks 0-1: Killed".
+ * srun's own code is the highest of all PEs. This includes PEs that it killed because another one had failed.
  */
-static int code_said(const char *line)
+static int reported_code(const char *line)
 {
   const char *at = strncmp(line, "srun: error: ", 13) == 0 ? strstr(line, ": task") : NULL;
   int code;
@@ -170,11 +175,11 @@ static int code_said(const char *line)
   return -1;
 }
 
-/* 137 and 143: of PEs that it ended itself, perhaps. */
-static int exit_code(int own, int said, int signal)
+/* The codes 137 and 143 may be those of PEs that srun itself ended. */
+static int exit_code(int own, int reported, int signal)
 {
   if (own != 0 && signal) return 128 + signal;
-  return said >= 0 && (own == 128 + 9 || own == 128 + 15) ? said : own;
+  return reported >= 0 && (own == 128 + 9 || own == 128 + 15) ? reported : own;
 }
 
 const wtl_launcher wtl_launcher_srun = {
@@ -207,7 +212,7 @@ const wtl_launcher wtl_launcher_srun = {
     .suits = suits,
     .find = find,
     .compose = compose,
-    .speaks_on = STDERR_FILENO,
-    .code_said = code_said,
+    .report_stream = STDERR_FILENO,
+    .reported_code = reported_code,
     .exit_code = exit_code,
 };

@@ -1,3 +1,4 @@
+/* launcher_words.c - a list of words that grows. */
 #include "launch/launcher_words.h"
 
 #include <stdarg.h>
@@ -15,7 +16,7 @@ static void *or_end(void *memory)
 
 void wtl_words_add(wtl_words *w, const char *word)
 {
-  if ((w->n & (w->n + 1)) == 0) /* full: there is room for 2^k words, the closing NULL among them */
+  if ((w->n & (w->n + 1)) == 0) /* full: there is space for 2^k words including the final NULL */
     w->at = or_end(realloc(w->at, 2 * (w->n + 1) * sizeof *w->at));
   w->at[w->n++] = or_end(strdup(word));
   w->at[w->n] = NULL;

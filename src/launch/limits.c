@@ -1,3 +1,4 @@
+/* limits.c - checks and raises the limits on open files and file sizes. */
 #include "launch/limits.h"
 
 #include <stdlib.h>
@@ -5,13 +6,16 @@
 
 #include "base/error.h"
 
-/* Measured with Open MPI 4.1 and MPICH 4.0: about 30 by itself and 4 for each PE, and one for its connection by PMIx. */
+/*
+ * Measured with Open MPI 4.1 and MPICH 4.0: about 30 files for the launcher, 4 for each PE, and 1 for the PMIx
+ * connection of each PE.
+ */
 enum { FILES_OF_LAUNCHER = 40, FILES_OF_PE = 5 };
 
 static void prepare_open_files(const wtl_command *c)
 {
   struct rlimit limit;
-  bool is_here = !c->hosts && !c->hostfile; /* else the PEs of other hosts are their daemons' */
+  bool is_here = !c->hosts && !c->hostfile; /* PEs of other hosts are children of the daemons there */
   rlim_t need = FILES_OF_LAUNCHER + FILES_OF_PE * (rlim_t)(c->n && is_here ? c->n : 1);
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need) return;
   rlim_t had = limit.rlim_cur;

@@ -1,8 +1,8 @@
 /*
- * oshrun - starts an OpenSHMEM program with the launcher there is.
+ * oshrun.c - the program oshrun: starts an OpenSHMEM program with an installed launcher.
  *
- * It checks the settings before any process starts, hands everything else to the launcher (launcher.h) in its own
- * words, passes signals and the exit code through, and sees to it that neither of the two outlives the other.
+ * It checks the settings before any process starts. It translates the command line for the launcher (launcher.h),
+ * forwards signals and the exit code, and ends the launcher when it ends itself (run.h).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static void list_settings(void)
     printf("%s=%s\n    %s\n", row[i].name, wtl_settings_text(&s, i, value, sizeof value), row[i].help);
 }
 
-/* WATTLE_LAUNCHER's value; "auto" where the settings are wrong, which check_settings says later. */
+/* Returns the value of WATTLE_LAUNCHER; "auto" if the settings are wrong, which check_settings reports later. */
 static const char *launcher_set(void)
 {
   static const char *const names[] = {[WTL_LAUNCH_AUTO] = "auto",
@@ -73,7 +73,7 @@ static void check_settings(void)
   wtl_machine *machine;
   char errors[4096], *save = NULL;
   if (wtl_settings_parse(&s, errors, sizeof errors) == 0) {
-    /* Not the sensor: the job opens it, and a controller of Redfish may take seconds. */
+    /* The sensor is not opened here: the job does this, and a Redfish controller may take seconds. */
     if (s.meter.number == WTL_METER_NONE) return;
     if ((machine = wtl_machine_load(s.machine.text, errors, sizeof errors)) != NULL) {
       wtl_machine_free(machine);
@@ -97,13 +97,13 @@ static void check_program(const char *program)
   if (!wtl_is_program(program)) wtl_refuse("%s: is not executable", program);
 }
 
-/* The exit code: nobody may be there to read standard output, or its file system be full. */
+/* Returns the exit code. Standard output may have no reader, or its file system may be full. */
 static int end_of_output(void)
 {
   return fflush(stdout) == 0 && !ferror(stdout) ? 0 : WTL_EXIT_OSERR;
 }
 
-/* Does what needs no launcher, and ends the process then. */
+/* Runs an action that needs no launcher and ends the process. */
 static void do_without_launcher(const wtl_command *c)
 {
   switch (c->action) {
@@ -132,7 +132,7 @@ static wtl_words command_line(const wtl_launcher *l, const char *path, const wtl
   return line;
 }
 
-/* As a line that a shell would run. */
+/* Prints the command line in the form that a shell would run. */
 static int print_line(const wtl_words *variables, const wtl_words *line)
 {
   wtl_words_print(variables, stdout);
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
   wtl_command c;
   wtl_words variables = {0};
   char path[4096];
-  wtl_run_afresh();
+  wtl_run_reset();
   setenv("PATH", wtl_default_path, 0);
   const char *setting = launcher_set();
   const wtl_launcher *l = wtl_launcher_choose(&c, argv, setting, path, sizeof path);

@@ -1,3 +1,4 @@
+/* run.c - runs the launcher as a child process and waits for its end. */
 #include "launch/run.h"
 
 #include <errno.h>
@@ -18,7 +19,10 @@
 static volatile pid_t child;
 static volatile sig_atomic_t ended_by; /* the signal that asked for the job's end */
 
-/* Ctrl-C reaches the launcher by the terminal already; what another process sends us is passed on. */
+/*
+ * Forwards signals to the launcher. The terminal sends Ctrl-C to the launcher, too, so a signal of the kernel is not
+ * forwarded.
+ */
 static void pass_on(int signal, siginfo_t *info, void *context)
 {
   int saved = errno;
@@ -36,12 +40,12 @@ static void catch_signals(void)
   for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++) sigaction(passed[i], &a, NULL);
 }
 
-/* In the new process. */
-__attribute__((noreturn)) static void become(char **line, pid_t parent, int speaks_on, const int *pipe_ends)
+/* Runs in the child process. */
+__attribute__((noreturn)) static void become(char **line, pid_t parent, int report_stream, const int *pipe_ends)
 {
   prctl(PR_SET_PDEATHSIG, SIGTERM); /* launchers end their job and clean up on SIGTERM */
   if (getppid() != parent) _exit(WTL_EXIT_UNAVAILABLE);
-  if (pipe_ends[1] >= 0) dup2(pipe_ends[1], speaks_on);
+  if (pipe_ends[1] >= 0) dup2(pipe_ends[1], report_stream);
   execv(line[0], line);
   fprintf(stderr, "oshrun: %s: %s\n", line[0], strerror(errno));
   _exit(WTL_EXIT_UNAVAILABLE);
@@ -49,7 +53,7 @@ __attribute__((noreturn)) static void become(char **line, pid_t parent, int spea
 
 enum { STUCK_MS = 500 };
 
-/* Waits for the launcher's end, and brings it about where it is stuck for 1.5 s. True if it was. */
+/* Waits for the launcher's end. Kills it if it is stuck for 1.5 s, and returns true then. */
 static bool watch(const wtl_launcher *l, pid_t launcher, wtl_hearing *h)
 {
   struct pollfd p[2] = {{.fd = (int)syscall(SYS_pidfd_open, launcher, 0), .events = POLLIN},
@@ -68,33 +72,33 @@ static bool watch(const wtl_launcher *l, pid_t launcher, wtl_hearing *h)
   return true;
 }
 
-static int code_of(const wtl_launcher *l, int status, int said, bool stuck)
+static int code_of(const wtl_launcher *l, int status, int reported, bool stuck)
 {
   int code = WEXITSTATUS(status);
-  if (WIFSIGNALED(status) && ended_by) return 128 + ended_by; /* some crash while they are told to end */
+  if (WIFSIGNALED(status) && ended_by) return 128 + ended_by; /* some launchers crash while they are being ended */
   if (WIFSIGNALED(status)) {
     if (!stuck)
       fprintf(stderr, "oshrun: the launcher was ended by signal %d (%s); its PEs end with it\n", WTERMSIG(status),
               strsignal(WTERMSIG(status)));
     return 128 + WTERMSIG(status);
   }
-  return l->exit_code(code, said, ended_by);
+  return l->exit_code(code, reported, ended_by);
 }
 
-/* Where one is closed, the next file opened would take its place. */
+/* Opens standard streams that are closed. Otherwise the next file opened would get their descriptors. */
 static void open_standard_streams(void)
 {
   for (int fd = 0; fd <= STDERR_FILENO; fd++)
     if (fcntl(fd, F_GETFD) < 0) open("/dev/null", O_RDWR);
 }
 
-void wtl_run_afresh(void)
+void wtl_run_reset(void)
 {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
   signal(SIGCHLD, SIG_DFL);
-  wtl_sigpipe_outlive(); /* the launcher gets it, and ends the job */
+  wtl_sigpipe_outlive(); /* the launcher gets SIGPIPE itself, and ends the job */
   open_standard_streams();
 }
 
@@ -102,8 +106,8 @@ int wtl_run(const wtl_launcher *l, const wtl_command *c, char **line)
 {
   pid_t me = getpid();
   int status, ends[2] = {-1, -1};
-  wtl_hearing h = {.to = l->speaks_on, .code_said = l->code_said, .said = -1};
-  if (l->speaks_on && pipe2(ends, O_CLOEXEC) != 0) ends[0] = ends[1] = -1; /* then its own code must do */
+  wtl_hearing h = {.to = l->report_stream, .reported_code = l->reported_code, .reported = -1};
+  if (l->report_stream && pipe2(ends, O_CLOEXEC) != 0) ends[0] = ends[1] = -1; /* only its own code is known */
   h.from = ends[0];
   if (l->prepare) l->prepare(c);
   child = fork();
@@ -112,7 +116,7 @@ int wtl_run(const wtl_launcher *l, const wtl_command *c, char **line)
     if (l->remove_remains) l->remove_remains();
     return WTL_EXIT_OSERR;
   }
-  if (child == 0) become(line, me, l->speaks_on, ends);
+  if (child == 0) become(line, me, l->report_stream, ends);
   if (ends[1] >= 0) close(ends[1]);
   catch_signals();
   bool stuck = watch(l, child, &h);
@@ -120,5 +124,5 @@ int wtl_run(const wtl_launcher *l, const wtl_command *c, char **line)
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return WTL_EXIT_OSERR;
   if (l->remove_remains) l->remove_remains();
-  return code_of(l, status, h.said, stuck);
+  return code_of(l, status, h.reported, stuck);
 }

@@ -1,3 +1,4 @@
+/* search.c - finds programs in PATH and examines their output. */
 #include "launch/search.h"
 
 #include <stdio.h>
@@ -26,17 +27,18 @@ bool wtl_in_path(const char *name, char *out, size_t size)
   return found;
 }
 
-bool wtl_program_says(const char *program, const char *arguments, const char *text)
+bool wtl_program_prints(const char *program, const char *arguments, const char *text)
 {
   char command[4200], line[256];
-  bool said = false;
+  bool found = false;
   FILE *f;
-  if (strchr(program, '\'')) return false; /* no name for a shell */
+  if (strchr(program, '\'')) return false; /* cannot be quoted for the shell */
   snprintf(command, sizeof command, "'%s' %s 2>&1 </dev/null", program, arguments);
   if (!(f = popen(command, "re"))) return false;
-  while (fgets(line, sizeof line, f)) said = said || strstr(line, text); /* all of it, so that nobody writes in vain */
+  while (fgets(line, sizeof line, f))
+    found = found || strstr(line, text); /* read all, so that its writes do not fail */
   pclose(f);
-  return said;
+  return found;
 }
 
 bool wtl_in_list(const char *list, const char *word)

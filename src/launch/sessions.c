@@ -1,3 +1,4 @@
+/* sessions.c - makes and removes a private folder for the session of Open MPI's launcher. */
 #include "launch/sessions.h"
 
 #include <errno.h>
@@ -13,7 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Of Open MPI 4, and of Open MPI 5's PRRTE; both refuse the value for this host beside that for all hosts. */
+/*
+ * The variables of Open MPI 4 and of Open MPI 5's PRRTE. Both refuse the value for this host together with that for all
+ * hosts.
+ */
 static const struct {
   const char *here, *everywhere;
 } variables[] = {{"OMPI_MCA_orte_local_tmpdir_base", "OMPI_MCA_orte_tmpdir_base"},
@@ -22,7 +26,7 @@ enum { N_VARIABLES = sizeof variables / sizeof variables[0] };
 
 static char folder[4096]; /* "": none */
 static pid_t keeper;
-static int held = -1; /* our end of the keeper's pipe */
+static int held = -1; /* our end of the pipe to the keeper */
 
 static bool is_set(const char *variable)
 {
@@ -30,7 +34,10 @@ static bool is_set(const char *variable)
   return value && *value;
 }
 
-/* Or cannot be hidden from the programs (wtl_sessions_hide): Open MPI refuses -x beside its list of variables. */
+/*
+ * Does the user name a folder? True also if it cannot be hidden from the programs (wtl_sessions_hide), because Open MPI
+ * refuses -x together with its list of variables.
+ */
 static bool is_named_by_user(const wtl_command *c)
 {
   for (int i = 0; i < N_VARIABLES; i++)
@@ -38,11 +45,11 @@ static bool is_named_by_user(const wtl_command *c)
   if (is_set("OMPI_MCA_mca_base_env_list")) return true;
   for (size_t i = 0; i < c->options.n; i++)
     if (strstr(c->options.at[i], "tmpdir_base") || strcmp(c->options.at[i], "mca_base_env_list") == 0)
-      return true; /* as in --mca orte_tmpdir_base DIR */
+      return true; /* such as --mca orte_tmpdir_base DIR */
   return wtl_command_has(c, "-tmpdir --tmpdir");
 }
 
-/* As Open MPI looks for it. */
+/* Returns the folder that Open MPI would use. */
 static const char *temporary_directory(void)
 {
   static const char *const names[] = {"TMPDIR", "TEMP", "TMP"};
@@ -58,7 +65,7 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
   return 0;
 }
 
-/* A process of the job that is just ending may still add a file. */
+/* Tries several times, because a process of the job that is ending may still add a file. */
 static void remove_folder(void)
 {
   for (int tries = 0; tries < 50 && access(folder, F_OK) == 0; tries++) {
@@ -67,7 +74,10 @@ static void remove_folder(void)
   }
 }
 
-/* Ctrl-C is oshrun's to answer, and a signal to its process group, too. */
+/*
+ * The keeper: waits until the other ends of its pipe are closed and removes the folder. It ignores signals to the
+ * process group such as Ctrl-C, which oshrun handles.
+ */
 __attribute__((noreturn)) static void keep(int ended)
 {
   sigset_t all;
@@ -78,7 +88,7 @@ __attribute__((noreturn)) static void keep(int ended)
   int nothing = open("/dev/null", O_RDWR);
   for (int fd = 0; fd <= STDERR_FILENO; fd++) dup2(nothing, fd);
   dup2(ended, STDERR_FILENO + 1);
-  syscall(SYS_close_range, STDERR_FILENO + 2, ~0u, 0); /* the caller's: somebody may wait for their end */
+  syscall(SYS_close_range, STDERR_FILENO + 2, ~0u, 0); /* inherited: another process may wait for their end */
   while (read(STDERR_FILENO + 1, &none, 1) < 0 && errno == EINTR) continue;
   remove_folder();
   _exit(0);
@@ -121,6 +131,6 @@ void wtl_sessions_remove(void)
   if (!*folder) return;
   remove_folder();
   if (held >= 0) close(held);
-  if (keeper > 0) kill(keeper, SIGKILL); /* some other process may hold its pipe still */
+  if (keeper > 0) kill(keeper, SIGKILL); /* another process may still hold the keeper's pipe */
   while (keeper > 0 && waitpid(keeper, NULL, 0) < 0 && errno == EINTR) continue;
 }

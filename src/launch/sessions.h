@@ -1,12 +1,12 @@
 /*
  * sessions.h - a private folder for the files that Open MPI's launcher makes on this host.
  *
- * By itself it makes them in TMP/ompi.HOST.UID, a name that another user may take beforehand: then it fails, or uses a
- * folder that is somebody else's. So oshrun makes one of a random name, TMP/wattle-XXXXXX, that only this user may
+ * The launcher's default is TMP/ompi.HOST.UID. Another user may create a folder of that name first; the launcher then
+ * fails or uses that user's folder. So oshrun makes TMP/wattle-XXXXXX with a random name, which only this user may
  * enter.
  *
- * A process of oshrun's, the keeper, removes it when both oshrun and the launcher have ended, be it that they were
- * killed. It knows by a pipe of which these two hold the other end.
+ * A child process of oshrun, the keeper, removes the folder when both oshrun and the launcher have ended, even if they
+ * were killed. These two hold the other end of the keeper's pipe.
  */
 #ifndef WTL_LAUNCH_SESSIONS_H
 #define WTL_LAUNCH_SESSIONS_H
@@ -14,19 +14,18 @@
 #include "launch/command.h"
 
 /*
- * Makes the folder, and sets the variables by which the launcher that is started next takes it. Nothing is made where
- * the user names a folder, by these variables or on the command line, or where none can be made: the launcher then says
- * why.
+ * Makes the folder and sets the variables by which the next launcher uses it. Does nothing if the user names a folder,
+ * by these variables or on the command line, or if no folder can be made. The launcher then reports the reason.
  */
 void wtl_sessions_make(const wtl_command *c);
 
 /*
- * Adds the words that take Open MPI 4's variable away from the programs of one part of the job. The daemons tell programs
- * the folder by another variable, and MPI_Init refuses the two beside each other.
+ * Appends words that remove Open MPI 4's variable from the programs of one part of the job. The daemons name the folder
+ * to the programs by another variable, and MPI_Init refuses the two together.
  */
 void wtl_sessions_hide(wtl_words *line, const wtl_command *c);
 
-/* The launcher has ended: removes the folder. */
+/* Removes the folder. Called after the launcher has ended. */
 void wtl_sessions_remove(void);
 
 #endif

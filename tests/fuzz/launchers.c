@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   fuzz_input in = {data, data + size};
   const wtl_launcher *launcher = launchers[fuzz_below(&in, 2)];
   char *line = fuzz_line(&in, 511);
-  int code = launcher->code_said(line);
+  int code = launcher->reported_code(line);
   FUZZ_MUST(code >= -1 && code < 256);
   free(line);
   return 0;
