@@ -1,3 +1,4 @@
+/* bench.c - the parts that all measurements share: cores, helper processes, time, samples. */
 #include "calibrate/bench.h"
 
 #include <errno.h>
@@ -43,7 +44,10 @@ static bool on_one_physical(int a, int b)
   return wtl_cores_physical(&two, "/sys") < 2;
 }
 
-/* The first that we may use, and the first beside it that is no thread of the same core, if there is such a one. */
+/*
+ * Chooses the first core that this process may use, and a second one, which is no thread of the same core if there is
+ * such a core.
+ */
 static void choose_cores(bench *b)
 {
   cpu_set_t set;
@@ -92,7 +96,7 @@ pid_t bench_help(const bench *b, int core, void (*work)(const bench *b, void *ar
 {
   pid_t parent = getpid(), pid;
   int before = atomic_load(&b->shared->started);
-  fflush(NULL); /* what is in buffers must not be written twice */
+  fflush(NULL); /* otherwise the child writes buffered text again */
   pid = fork();
   if (pid < 0) die("starting a helper process");
   if (pid == 0) help(b, core, parent, work, arg);
@@ -112,7 +116,7 @@ void bench_end(pid_t helper)
 void bench_compute(const bench *b, void *arg)
 {
   (void)arg;
-  for (uint64_t x = 1;;) { /* never the same number twice in a row */
+  for (uint64_t x = 1;;) { /* the value differs each time */
     for (int i = 0; i < 200; i++) x = x * 6364136223846793005u + 1442695040888963407u;
     atomic_store_explicit(&b->shared->turns, x, memory_order_relaxed);
   }
@@ -152,7 +156,7 @@ void samples_start(const bench *b, samples *s)
 
 bool samples_more(const samples *s)
 {
-  enum { LEAST_SAMPLES = 5 }; /* a median of fewer says little */
+  enum { LEAST_SAMPLES = 5 }; /* a median of fewer samples is not reliable */
   return !s->why[0] && s->n < MOST_SAMPLES && wtl_ticks() < (s->n < LEAST_SAMPLES ? s->last : s->end);
 }
 

@@ -1,3 +1,4 @@
+/* load.c - reads the kernel's accounts of CPU time. */
 #include "calibrate/load.h"
 
 #include <math.h>

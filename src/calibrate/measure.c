@@ -1,3 +1,4 @@
+/* measure.c - the table of measurements. */
 #include "calibrate/measure.h"
 
 const measurement measurements[WTL_PRICES] = {

@@ -1,4 +1,4 @@
-/* What it costs to put stores and loads in order: by a fence, or by membarrier on everybody's behalf. */
+/* measure_order.c - measures the cost of ordering stores and loads: by a fence, or by membarrier for all processes. */
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "calibrate/measure.h"
 
-/* Adds a sample, if there was a peer where there was to be one: with other work on its core, it may not have run. */
+/* Adds a sample, unless the peer did not run. Other work may have had its core. */
 static void add_if(samples *out, pid_t peer, bool ran, double seconds)
 {
   if (!peer || ran) samples_add(out, seconds);
@@ -45,7 +45,7 @@ static uint64_t time_stores(const bench *b, bool fenced)
   return wtl_ticks() - start;
 }
 
-/* With fences less without, each pair at the same time. */
+/* Each sample is the difference of stores with fences and stores without, taken one after the other. */
 void measure_fence(const bench *b, enum wtl_price_beside beside, samples *out)
 {
   pid_t peer = beside == WTL_BESIDE_PEER ? bench_help(b, b->other, poll_word, NULL) : 0;
@@ -65,7 +65,10 @@ static long membarrier(int command)
   return syscall(SYS_membarrier, command, 0, 0);
 }
 
-/* Makes stores of this process covered by others' calls; false with the reason where the system does not let it. */
+/*
+ * Registers this process, so that membarrier calls of others order its stores. Returns false with the reason on
+ * failure.
+ */
 static bool register_here(samples *out)
 {
   enum { NEEDED = MEMBARRIER_CMD_GLOBAL_EXPEDITED | MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED };
@@ -94,7 +97,7 @@ void measure_membarrier(const bench *b, enum wtl_price_beside beside, samples *o
   pid_t peer = beside == WTL_BESIDE_PEER ? bench_help(b, b->other, be_registered, NULL) : 0;
   while (samples_more(out)) {
     uint64_t turns = bench_turns(b);
-    bench_linger(bench_ticks(b, 2e-6)); /* in which a peer that runs makes some turns */
+    bench_linger(bench_ticks(b, 2e-6)); /* a peer that runs makes some turns meanwhile */
     uint64_t start = wtl_ticks(), before = bench_turns(b);
     long done = membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
     uint64_t end = wtl_ticks();
@@ -104,8 +107,8 @@ void measure_membarrier(const bench *b, enum wtl_price_beside beside, samples *o
   end_peer(peer, out);
 }
 
-/* A helper that looks at the clock all the time, and adds up the gaps in which it was kept from doing so. */
-static void notice_gaps(const bench *b, void *arg)
+/* The work of a helper: reads the clock in a loop and adds up the gaps in which it did not run. */
+static void record_gaps(const bench *b, void *arg)
 {
   uint64_t lost = 0, last, now, gap = bench_ticks(b, 400e-9);
   register_here(NULL);
@@ -120,7 +123,7 @@ static void notice_gaps(const bench *b, void *arg)
 
 enum { CALLS = 20 };
 
-/* Ticks that the helper loses while this process calls, or only lets as much time go by. */
+/* Returns the ticks that the helper loses while this process calls membarrier, or while it lets the same time pass. */
 static double lost_meanwhile(const bench *b, bool calls, uint64_t *duration)
 {
   uint64_t before = atomic_load(&b->shared->lost), start = wtl_ticks();
@@ -130,7 +133,7 @@ static double lost_meanwhile(const bench *b, bool calls, uint64_t *duration)
   } else {
     bench_linger(*duration);
   }
-  bench_linger(bench_ticks(b, 2e-6)); /* the last gap is noted when it is over */
+  bench_linger(bench_ticks(b, 2e-6)); /* the helper records a gap at its end */
   return (double)(atomic_load(&b->shared->lost) - before);
 }
 
@@ -139,7 +142,7 @@ void measure_membarrier_peer(const bench *b, enum wtl_price_beside beside, sampl
   samples_start(b, out);
   if (!register_here(out)) return;
   atomic_store(&b->shared->lost, 0);
-  pid_t peer = bench_help(b, b->other, notice_gaps, NULL);
+  pid_t peer = bench_help(b, b->other, record_gaps, NULL);
   while (samples_more(out)) {
     uint64_t duration, before = bench_turns(b);
     double called = lost_meanwhile(b, true, &duration);

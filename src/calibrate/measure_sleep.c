@@ -1,4 +1,4 @@
-/* Ways to wait for a ring, and what it costs to be woken by one. */
+/* measure_sleep.c - measures the time from a ring until the waiting process runs, for each way to wait. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <sys/epoll.h>
@@ -13,7 +13,7 @@
 
 typedef struct way {
   void (*sleep)(const bench *b, uint32_t last); /* returns when a ring after `last` has come */
-  void (*ring)(const bench *b);                 /* the bell has its new number already */
+  void (*ring)(const bench *b);                 /* called after the bell has its new number */
 } way;
 
 static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *limit)
@@ -47,7 +47,7 @@ static void sleep_in_epoll(const bench *b, uint32_t last)
 
 static void ring_eventfd(const bench *b)
 {
-  eventfd_write(b->eventfd, 1); /* where it fails the sleeper does not answer, which is noticed */
+  eventfd_write(b->eventfd, 1); /* on failure the sleeper does not answer, and the measurement ends */
 }
 
 static void spin(const bench *b, uint32_t last)
@@ -68,7 +68,7 @@ static void store_is_enough(const bench *b) {}
 static const way by_futex = {sleep_in_futex, ring_futex}, by_epoll = {sleep_in_epoll, ring_eventfd},
                  by_spin = {spin, store_is_enough}, by_instruction = {wait_by_instruction, store_is_enough};
 
-/* The sleeper: waits for ring after ring, notes when it ran again, and answers. */
+/* The work of the sleeper: waits for each ring, stores the tick at which it runs again, and answers. */
 static void sleep_and_answer(const bench *b, void *arg)
 {
   const way *how = arg;
@@ -81,7 +81,7 @@ static void sleep_and_answer(const bench *b, void *arg)
   }
 }
 
-/* Sleeps as long as it takes the sleeper to go to sleep on this core, then has the core warm again. */
+/* Sleeps until the sleeper on this core sleeps, then spins to warm the core. */
 static bool let_it_sleep_here(const bench *b, uint32_t ring)
 {
   const struct timespec nap = {0, 200000};
@@ -94,8 +94,10 @@ static bool let_it_sleep_here(const bench *b, uint32_t ring)
   return true;
 }
 
-/* Likewise on another core. How long it sleeps differs from time to time: a core that has been idle for longer is
- * slower. */
+/*
+ * Waits until the sleeper on the other core sleeps. The time of its sleep varies, because a core that was idle for
+ * longer wakes more slowly.
+ */
 static bool let_it_sleep_there(const bench *b, uint32_t ring, double least_s, double most_s)
 {
   double part = (double)(ring * 2654435761u >> 8) / (1 << 24);
@@ -122,7 +124,7 @@ static void wake(const bench *b, const way *how, bool same, double least_s, doub
   atomic_store(&s->bell, 0);
   atomic_store(&s->reply, 0);
   atomic_store(&s->asleep, 0);
-  while (read(b->eventfd, &count, sizeof count) > 0) continue; /* a ring that nobody took */
+  while (read(b->eventfd, &count, sizeof count) > 0) continue; /* an old ring that no process took */
   pid_t sleeper = bench_help(b, same ? b->core : b->other, sleep_and_answer, (void *)(uintptr_t)how);
   samples_start(b, out);
   for (uint32_t ring = 1; samples_more(out); ring++) {

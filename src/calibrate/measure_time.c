@@ -1,4 +1,4 @@
-/* What it costs to ask for the time, and how exactly a low-power wait keeps to it. */
+/* measure_time.c - measures the cost of reading a clock, and the delay at the end of a low-power wait. */
 #include "base/clock.h"
 #include "calibrate/measure.h"
 
@@ -24,7 +24,7 @@ void measure_clock(const bench *b, enum wtl_price_beside beside, samples *out)
   }
 }
 
-/* Waits of 5 us on a line that nobody writes to. */
+/* Waits 5 us on a cache line to which no process writes. */
 void measure_lowpower_late(const bench *b, enum wtl_price_beside beside, samples *out)
 {
   samples_start(b, out);

@@ -1,4 +1,4 @@
-/* What sched_yield costs, by who else wants the core. */
+/* measure_yield.c - measures the cost of sched_yield, alone and with another process on the core. */
 #include <sched.h>
 
 #include "base/clock.h"
@@ -39,5 +39,5 @@ void measure_yield_to_yielding(const bench *b, enum wtl_price_beside beside, sam
 
 void measure_yield_to_computing(const bench *b, enum wtl_price_beside beside, samples *out)
 {
-  sample_yields_to(b, bench_compute, 1, out); /* a slice of the scheduler's each */
+  sample_yields_to(b, bench_compute, 1, out); /* each call takes a time slice of the scheduler */
 }

@@ -1,9 +1,10 @@
 /*
- * wattle-calibrate - measures what ways of waiting cost on this machine and prints it as JSON, for `wattle calibrate`.
+ * wattle_calibrate.c - the program wattle-calibrate, which measures the costs of waiting on this machine and prints
+ * JSON.
  *
  *   wattle-calibrate [--progress] [--budget MS]    measures; with --progress, lines "3 of 28: NAME" on standard error
- *   wattle-calibrate watts [...]                   what this node draws by state and clock: watts.h
- *   wattle-calibrate where                         this machine's key, its file of prices, and what a program finds there
+ *   wattle-calibrate watts [...]                   measures the power of this node by state and clock (watts.h)
+ *   wattle-calibrate where                         prints this machine's key, its file of prices, and the prices in it
  */
 #include <math.h>
 #include <signal.h>
@@ -29,7 +30,7 @@ static const char usage[] =
     "usage: wattle-calibrate [watts] [--progress] [--budget MS] | where\n"
     "Measures what ways of waiting cost on this machine; prints JSON. MS, 1 to 10000: time for each price.\n";
 
-/* False where the words make no sense. */
+/* Returns false if the arguments are wrong. */
 static bool read_options(int argc, char **argv, options *o)
 {
   *o = (options){.budget_s = 0.15};
@@ -54,7 +55,7 @@ static bool read_options(int argc, char **argv, options *o)
   return true;
 }
 
-/* ---- what is printed ---- */
+/* ---- output ---- */
 
 static void print_machine(void)
 {
@@ -104,8 +105,8 @@ static void print_samples(samples *s, bool applies, const char *name)
 
 /* ---- measuring ---- */
 
-/* Why this one is not measured, or NULL. */
-static const char *not_here(const bench *b, const measurement *m, enum wtl_price_beside beside)
+/* Returns the reason why this price cannot be measured here, or NULL. */
+static const char *missing(const bench *b, const measurement *m, enum wtl_price_beside beside)
 {
   if (b->other < 0 && (m->two_cores || beside == WTL_BESIDE_PEER)) return "this process may use one core only";
   return NULL;
@@ -113,7 +114,7 @@ static const char *not_here(const bench *b, const measurement *m, enum wtl_price
 
 static void measure_one(const bench *b, const measurement *m, enum wtl_price_beside beside, samples *out)
 {
-  const char *lack = not_here(b, m, beside);
+  const char *lack = missing(b, m, beside);
   out->n = 0;
   out->why[0] = '\0';
   if (lack) {

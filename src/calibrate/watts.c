@@ -1,3 +1,4 @@
+/* watts.c - measures the power of a node by state and clock, and prints it as JSON. */
 #include "calibrate/watts.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 
 static const char *const names[WATTS_STATES] = {"idle", "active", "spin", "yield", "asleep", "stream"};
 
-/* Caches, fans and the clock come to rest first. */
+/* Time for caches, fans and the clock to settle. */
 static const double settle_s = 0.3;
 enum { MOST_CLOCKS = 8, MOST_TRIES = 3, PARTS = 4 };
 
@@ -18,16 +19,16 @@ typedef struct run {
   const wtl_sys *sys;
   const watts_load *load;
   double seconds;
-  bool more; /* there was a row already */
+  bool more; /* at least one row is printed */
 } run;
 
-/* What was drawn, of the figures that no other contains; NaN where nobody knows. */
+/* Joules of the figures that are not nested in others; NaN if unknown. */
 typedef struct drawn {
   double joules, doubt;
-  bool whole; /* no sensor left a gap */
+  bool whole; /* no sensor had a gap */
 } drawn;
 
-/* Memory's, or all others'. */
+/* Adds up the figures of memory, or those of everything else. */
 static drawn add_up(const wattle_joules_t *f, size_t n, const wtl_mark *a, const wtl_mark *b, bool dram)
 {
   drawn sum = {NAN, NAN, true};
@@ -46,7 +47,7 @@ typedef struct piece {
   double seconds;
 } piece;
 
-/* `part`: the same in pieces, whose spread tells what the meter's own error does not. */
+/* One measurement. `part` is the same in pieces, whose spread shows errors that the meter does not state. */
 typedef struct row {
   piece all, part[PARTS];
   int parts;
@@ -61,7 +62,7 @@ static piece between(run *r, const wtl_mark *a, const wtl_mark *b)
   return (piece){add_up(f, n, a, b, false), add_up(f, n, a, b, true), b->at - a->at};
 }
 
-/* What else is in the figures that stand for the processors: "" nothing, "memory", or all of the "node". */
+/* Returns what the figures of the processors contain in addition to them: "" nothing, "memory", or the whole "node". */
 static const char *contains(const wtl_meter *meter)
 {
   wtl_domain d[WTL_MAX_DOMAINS];
@@ -91,7 +92,7 @@ static row measure_once(run *r)
     r->sys->sleep(r->sys->arg, r->seconds / PARTS);
     wtl_meter_mark(r->meter, &mark);
     piece part = between(r, &last, &mark);
-    if (!is_whole(&part)) continue; /* a reading failed: the part goes on to the next */
+    if (!is_whole(&part)) continue; /* a reading failed: this part continues with the next one */
     out.part[out.parts++] = part;
     last = mark;
   }
@@ -139,22 +140,24 @@ static void measure(run *r, enum watts_state state, uint32_t khz)
   putc('}', r->out);
 }
 
-/* Few of many, the lowest, the base clock and the highest among them. Without a knob, or with one that can only give
- * hints: one, of which nothing is known. */
+/*
+ * Chooses a few clocks, including the lowest, the base clock and the highest. Without a knob, or with one that only
+ * gives hints, it chooses the single clock 0, which means unknown.
+ */
 static size_t choose_clocks(const wtl_knob *k, uint32_t clock[MOST_CLOCKS])
 {
   if (!wtl_knob_acts(k) || wtl_knob_domains(k) == 0 || wtl_knob_domain(k, 0)->hint) return clock[0] = 0, 1;
   const wtl_clock_domain *d = wtl_knob_domain(k, 0);
   size_t n = 0;
   for (int i = 0; i < MOST_CLOCKS; i++) {
-    double wish = d->min_khz + (double)i / (MOST_CLOCKS - 2) * (d->base_khz - d->min_khz);
-    uint32_t khz = i == MOST_CLOCKS - 1 ? d->max_khz : wtl_clock_at_least(d, fmin(wish, d->base_khz));
+    double target = d->min_khz + (double)i / (MOST_CLOCKS - 2) * (d->base_khz - d->min_khz);
+    uint32_t khz = i == MOST_CLOCKS - 1 ? d->max_khz : wtl_clock_at_least(d, fmin(target, d->base_khz));
     if (n == 0 || khz > clock[n - 1]) clock[n++] = khz;
   }
   return n;
 }
 
-/* Or the nearest, where domains have unlike limits. */
+/* Sets all domains to a clock, or to the nearest one if domains have different limits. */
 static bool set_all(wtl_knob *k, uint32_t khz)
 {
   bool good = true;
@@ -194,7 +197,7 @@ void watts_measure(FILE *out, wtl_meter *meter, wtl_knob *knob, const wtl_sys *s
     }
   }
   if (steps) steps(done, all, names[WATTS_IDLE]);
-  if (set_all(knob, base)) measure(&r, WATTS_IDLE, base); /* what warmed up meanwhile draws more now */
+  if (set_all(knob, base)) measure(&r, WATTS_IDLE, base); /* parts that have warmed up draw more now */
   putc(']', out);
   wtl_json_text_field(out, "why", failed ? wtl_knob_why(knob) : "", 0);
   double other_s = load->others ? load->others(load->arg) - others : NAN;

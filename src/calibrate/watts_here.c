@@ -1,4 +1,4 @@
-/* watts_here.c - the load on this machine: a process on each core. */
+/* watts_here.c - the load on this machine: one process on each core. */
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
@@ -27,12 +27,12 @@ typedef struct cores {
   int n;
   const char *sysfs;
   pid_t pid[MOST_CORES];
-  counter *counter; /* shared with the processes, one each */
+  counter *counter; /* one for each process, shared with it */
 } cores;
 
 static void compute(void)
 {
-  for (double a = 1, b = 1.000001, c = 0.5;;) { /* several chains at once, as a compiler makes of numerical loops */
+  for (double a = 1, b = 1.000001, c = 0.5;;) { /* several chains at once, as compilers generate for numerical loops */
     for (int i = 0; i < 1000; i++) {
       a = a * b + 1e-9;
       c = c * b + 1e-9;
@@ -106,7 +106,7 @@ static double bytes(void *arg)
   return sum;
 }
 
-/* The mean of what cpufreq says of the cores. */
+/* Returns the mean of the cores' clocks by cpufreq. */
 static double ghz(void *arg)
 {
   const cores *c = arg;
@@ -122,7 +122,7 @@ static double ghz(void *arg)
   return n && sum > 0 ? sum / n : NAN;
 }
 
-/* Asked while none of the processes runs: what they used counts as ours once they have ended. */
+/* Called while no process of the load runs, because their time counts as our own only after their end. */
 static double others(void *arg)
 {
   load now = load_now();
@@ -130,7 +130,7 @@ static double others(void *arg)
   return now.busy_s - now.own_s + now.stolen_s;
 }
 
-static void say_step(int done, int all, const char *name)
+static void print_step(int done, int all, const char *name)
 {
   fprintf(stderr, "%d of %d: %s\n", done, all, name);
 }
@@ -144,7 +144,7 @@ static bool is_measuring(const wtl_meter *m)
   return false;
 }
 
-/* The knob, or none where it cannot be had for this process alone and put back. */
+/* Opens the knob and claims its domains. Returns the knob `none` if they cannot be claimed and guarded. */
 static wtl_knob *claimed(const wtl_settings *settings, const cpu_set_t *set)
 {
   wtl_settings none = *settings;
@@ -184,7 +184,7 @@ int watts_here(const wtl_settings *settings, double seconds, bool progress)
   if (c.counter == MAP_FAILED || !knob) return wtl_say("no memory"), WTL_EXIT_OSERR;
   watts_load load = {
       .arg = &c, .cores = c.n, .start = start, .stop = stop, .bytes = bytes, .ghz = ghz, .others = others};
-  watts_measure(stdout, meter, knob, &wtl_sys_real, &load, seconds, progress ? say_step : NULL);
+  watts_measure(stdout, meter, knob, &wtl_sys_real, &load, seconds, progress ? print_step : NULL);
   wtl_knob_restore(knob);
   wtl_knob_close(knob);
   wtl_meter_close(meter);

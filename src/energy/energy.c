@@ -1,6 +1,4 @@
-/*
- * energy.c - open, read, close.
- */
+/* energy.c - opens, reads and closes the meter of wattle.h. */
 #include "energy/energy.h"
 
 #include <math.h>
@@ -9,7 +7,7 @@
 
 #include "base/settings.h"
 
-/* The setting a meter's name stands for, or -1. NULL and "auto" leave the environment's word. */
+/* Returns the setting for a meter's name, or -1. NULL and "auto" give `otherwise`, the value from the environment. */
 static int meter_kind(const char *name, int otherwise)
 {
   static const struct {

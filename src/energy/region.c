@@ -1,6 +1,4 @@
-/*
- * region.c - named intervals, and the sums over all of a name.
- */
+/* region.c - named regions, and the sums over the intervals of each region. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,19 +49,19 @@ int wattle_region_begin(wattle_energy_t *e, const char *name)
   region *r = find(e, name);
   if (!r) r = add(e, name);
   if (!r) return wtl_energy_fail(WATTLE_E_MEMORY, "wattle_region_begin: \"%s\": out of memory", name);
-  if (r->info.open++ > 0) return WATTLE_OK; /* inside itself: the outermost begin counts */
+  if (r->info.open++ > 0) return WATTLE_OK; /* nested in itself: the outermost begin counts */
   r->begun_at_bytes = e->bytes;
   wtl_meter_mark(e->meter, &r->begun);
   wtl_region_tell(name, true);
   return WATTLE_OK;
 }
 
-/* Doubt that repeats alike adds up; doubt that differs from interval to interval adds its squares. */
-static void take(region_sum *sum, const wattle_joules_t *f, double random)
+/* Adds one interval to a sum. Systematic uncertainty adds linearly, random uncertainty adds by squares. */
+static void add_interval(region_sum *sum, const wattle_joules_t *f, double random)
 {
   sum->interval_s += f->interval_s;
   if (f->provenance != WATTLE_UNAVAILABLE || !sum->known)
-    sum->label = *f; /* a gap does not take the figure's name away */
+    sum->label = *f; /* a figure that is unavailable does not replace the label */
   if (f->provenance == WATTLE_UNAVAILABLE) return;
   sum->known++;
   sum->joules += f->joules;
@@ -86,7 +84,7 @@ int wattle_region_end(wattle_energy_t *e, const char *name)
   double random[WTL_MAX_DOMAINS];
   wtl_meter_mark(e->meter, &now);
   size_t n = wtl_meter_between(e->meter, &r->begun, &now, e->bytes - r->begun_at_bytes, figure, random);
-  for (size_t d = 0; d < n; d++) take(&r->sum[d], &figure[d], random[d]);
+  for (size_t d = 0; d < n; d++) add_interval(&r->sum[d], &figure[d], random[d]);
   r->info.calls++;
   r->info.seconds += now.at - r->begun.at;
   return WATTLE_OK;
@@ -107,7 +105,8 @@ int wattle_region_get(const wattle_energy_t *e, size_t i, wattle_region_t *out)
 }
 
 /*
- * The figure of all intervals: unavailable only if none had one; otherwise intervals without one are time not covered.
+ * Computes the figure of all intervals. It is unavailable only if no interval had a figure. Otherwise the intervals
+ * without one count as time not covered.
  */
 static void total(const region_sum *sum, wattle_joules_t *out)
 {

@@ -1,13 +1,11 @@
-/*
- * text.c - figures, names and errors as words.
- */
+/* text.c - figures, names and errors as text. */
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "energy/energy.h"
 
-/* One a thread, as wattle.h says. */
+/* One for each thread, as wattle.h says. */
 static _Thread_local char last_error[3072];
 
 int wtl_energy_fail(int code, const char *format, ...)

@@ -1,12 +1,18 @@
 /*
- * wattle-clock-guard STOP READY pid=N... [saved=FILE saved-file=FD] [claims=FD] FD=TEXT... - puts clocks back when the
- * processes that set them are gone.
+ * wattle_clock_guard.c - the program wattle-clock-guard, which restores the clocks when the processes of a job have
+ * ended.
  *
- * Started by src/power/knob_guard.c, not by people. STOP: a pipe that says "done" when all has been put back already.
- * READY: a pipe that is told "r" once this process watches. FD=TEXT: an open file, locked for the job, and what it
- * held; FILE, open too, says the same for the case that this process is killed, and is emptied and goes when all is put
- * back. claims: the job's claims, which last as long as they are open. It holds nothing else: no memory of the program,
- * no other file, no terminal, no directory.
+ *   wattle-clock-guard STOP READY pid=N... [saved=FILE saved-file=FD] [claims=FD] FD=TEXT...
+ *
+ * src/power/knob_guard.c starts it; it is not meant for users. The arguments:
+ *   STOP        a pipe. The job writes "done" to it when it has restored everything itself.
+ *   READY       a pipe. The guard writes "r" to it when it watches the processes.
+ *   pid         the processes of the job
+ *   FD=TEXT     an open file that is locked for the job, and the text to restore
+ *   saved       a file with the same texts, in case that the guard is killed. The guard empties and removes it.
+ *   claims      the file with the job's claims, which last as long as it is open
+ *
+ * The guard holds nothing else of the job: no memory, no other file, no terminal, no directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +32,9 @@ typedef struct guarded {
   const char *text;
 } guarded;
 
-/* What stands in for an attribute of sysfs in a made-up tree is an ordinary file, which would keep the end of a longer
- * text. */
+/*
+ * Is this an ordinary file of a tree made for tests, not an attribute of sysfs? It would keep the end of a longer text.
+ */
 static int is_ordinary(int fd)
 {
   struct statfs fs;
@@ -37,8 +44,8 @@ static int is_ordinary(int fd)
 static int put_back(const guarded *g, size_t n)
 {
   int failed = 0;
-  for (int round = 0; round < 2; round++) /* the first may find a lower limit still above the upper one */
-    for (size_t i = 0; i < n; i++) {      /* where one fails, the other files may still be mended */
+  for (int round = 0; round < 2; round++) /* in the first round a lower limit may still be above the upper one */
+    for (size_t i = 0; i < n; i++) {      /* if one write fails, the other files can still be restored */
       int bad = is_ordinary(g[i].fd) && ftruncate(g[i].fd, 0) != 0;
       bad = pwrite(g[i].fd, g[i].text, strlen(g[i].text), 0) < 0 || bad;
       failed += round == 1 && bad;
@@ -54,10 +61,10 @@ static void into_background(void)
   for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) signal(ends[i], SIG_IGN);
   if (chdir("/") != 0) _exit(1);
   int null = open("/dev/null", O_RDWR);
-  for (int fd = 0; fd < 3 && null >= 0; fd++) dup2(null, fd); /* a pipe to the launcher would keep it waiting */
+  for (int fd = 0; fd < 3 && null >= 0; fd++) dup2(null, fd); /* an open pipe would keep the launcher waiting */
 }
 
-/* Everything but what is in `keep`. */
+/* Closes all descriptors from 3 on except those in `keep`. */
 static void close_others(const char *keep, int most)
 {
   for (int fd = 3; fd <= most; fd++)
@@ -65,7 +72,9 @@ static void close_others(const char *keep, int most)
   syscall(SYS_close_range, (unsigned)most + 1, ~0u, 0);
 }
 
-/* Until every process has ended, or the pipe says that there is nothing left to do: true for the latter. */
+/*
+ * Waits until all processes have ended, and returns 0 then. Returns 1 if the pipe reports that everything is restored.
+ */
 static int wait_for_the_end(struct pollfd *watch, size_t n)
 {
   size_t left = n - 1;
@@ -74,7 +83,7 @@ static int wait_for_the_end(struct pollfd *watch, size_t n)
     if (poll(watch, n, -1) < 0 && errno != EINTR) return 0;
     if (watch[0].revents) {
       if (read(watch[0].fd, word, sizeof word) > 0) return 1;
-      watch[0].fd = -1; /* closed without a word: they are ending */
+      watch[0].fd = -1; /* closed without a message: the processes are ending */
     }
     for (size_t i = 1; i < n; i++)
       if (watch[i].fd >= 0 && watch[i].revents) {
@@ -93,7 +102,7 @@ typedef struct arguments {
   int ready, saved_file, claims; /* -1: none */
 } arguments;
 
-/* 0, or an exit code. */
+/* Reads one argument. Returns 0 or an exit code. */
 static int read_word(arguments *a, const char *name, const char *value)
 {
   if (strcmp(name, "saved") == 0)
@@ -106,13 +115,13 @@ static int read_word(arguments *a, const char *name, const char *value)
     a->g[a->n++] = (guarded){atoi(name), value};
   else {
     int fd = (int)syscall(SYS_pidfd_open, atoi(value), 0);
-    if (fd < 0 && errno != ESRCH) return 71; /* not ready: nothing will be set */
+    if (fd < 0 && errno != ESRCH) return 71; /* the guard does not report ready, so no clock is set */
     if (fd >= 0) a->watch[a->n_watch++] = (struct pollfd){.fd = fd, .events = POLLIN};
   }
   return 0;
 }
 
-/* Closes all files but those of the arguments. */
+/* Closes all files except those of the arguments. Returns 0 or an exit code. */
 static int keep_only(const arguments *a, char *keep)
 {
   const int others[] = {a->ready, a->saved_file, a->claims};

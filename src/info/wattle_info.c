@@ -1,6 +1,6 @@
 /*
- * wattle-info - what the C side knows, as JSON, for the lab: `wattle-info` all of it, `wattle-info settings` the table
- * of settings.
+ * wattle_info.c - the program wattle-info, which prints what the library finds on this machine, as JSON for the lab.
+ * `wattle-info settings` prints the table of settings only.
  */
 #include <stdio.h>
 #include <string.h>
