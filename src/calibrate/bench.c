@@ -52,7 +52,7 @@ static void choose_cores(bench *b)
 {
   cpu_set_t set;
   b->core = b->other = -1;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) die("asking which cores this process may use");
+  if (sched_getaffinity(0, sizeof set, &set) != 0) die("cannot find the cores that this process may use");
   for (int i = 0; i < CPU_SETSIZE; i++) {
     if (!CPU_ISSET(i, &set)) continue;
     if (b->core < 0) {
@@ -70,13 +70,13 @@ void bench_start(bench *b)
 {
   struct epoll_event event = {.events = EPOLLIN};
   choose_cores(b);
-  if (!stay_on(b->core)) die("staying on one core");
+  if (!stay_on(b->core)) die("cannot stay on one core");
   b->shared = mmap(NULL, sizeof *b->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (b->shared == MAP_FAILED) die("memory to share with helper processes");
+  if (b->shared == MAP_FAILED) die("no memory to share with helper processes");
   b->eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   b->epoll = epoll_create1(EPOLL_CLOEXEC);
   if (b->eventfd < 0 || b->epoll < 0 || epoll_ctl(b->epoll, EPOLL_CTL_ADD, b->eventfd, &event) != 0)
-    die("an eventfd in an epoll set");
+    die("cannot watch an eventfd by epoll");
   b->ns_per_tick = wtl_clock_ns_per_tick();
 }
 
@@ -98,7 +98,7 @@ pid_t bench_help(const bench *b, int core, void (*work)(const bench *b, void *ar
   int before = atomic_load(&b->shared->started);
   fflush(NULL); /* otherwise the child writes buffered text again */
   pid = fork();
-  if (pid < 0) die("starting a helper process");
+  if (pid < 0) die("cannot start a helper process");
   if (pid == 0) help(b, core, parent, work, arg);
   while (atomic_load(&b->shared->started) == before) {
     if (waitpid(pid, NULL, WNOHANG) == pid) die("a helper process ended before its work");

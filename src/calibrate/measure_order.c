@@ -20,7 +20,7 @@ static void end_peer(pid_t peer, samples *out)
 {
   if (!peer) return;
   bench_end(peer);
-  if (out->n == 0 && !out->why[0]) samples_lack(out, "the peer did not get to run; other work had its core");
+  if (out->n == 0 && !out->why[0]) samples_lack(out, "the peer did not run; other work had its core");
 }
 
 /* ---- fence ---- */

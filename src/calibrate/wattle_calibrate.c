@@ -215,7 +215,8 @@ int main(int argc, char **argv)
   if (o.watts) return watts_here(&settings, o.budget_s, o.progress);
   if (!wtl_lowpower_choose(settings.lowpower.number, &b.lowpower, why, sizeof why))
     return fprintf(stderr, "%s\n", why), WTL_EXIT_CONFIG;
-  if (b.lowpower == WTL_LOWPOWER_NONE) b.no_lowpower = "this CPU has no instruction to wait with, or it is turned off";
+  if (b.lowpower == WTL_LOWPOWER_NONE)
+    b.no_lowpower = "this CPU has no instruction for a low-power wait, or it is turned off";
   b.budget_s = o.budget_s;
   watch_the_time(o.budget_s * WTL_PRICES * WTL_BESIDES);
   bench_start(&b);

@@ -152,12 +152,12 @@ static wtl_knob *claimed(const wtl_settings *settings, const cpu_set_t *set)
   wtl_knob *k = wtl_knob_open(settings, set, NULL);
   if (!k) return NULL;
   bool good = wtl_knob_acts(k), hint = good && wtl_knob_domains(k) && wtl_knob_domain(k, 0)->hint;
-  if (hint) wtl_say("clocks are left as they are: %s can only suggest them here", wtl_knob_name(k));
+  if (hint) wtl_say("clocks are not changed: %s can only suggest them here", wtl_knob_name(k));
   if (hint) return k;
   for (size_t d = 0; good && d < wtl_knob_domains(k); d++) good = wtl_knob_claim(k, d) == 0;
   if (good) good = wtl_knob_guard(k, &me, 1) == 0;
   if (good || !wtl_knob_acts(k)) return k;
-  wtl_say("clocks are left as they are: %s", wtl_knob_why(k));
+  wtl_say("clocks are not changed: %s", wtl_knob_why(k));
   wtl_knob_restore(k);
   wtl_knob_close(k);
   none.knob.number = WTL_KNOB_NONE;

@@ -52,7 +52,7 @@ int wattle_region_begin(wattle_energy_t *e, const char *name)
   if (r->info.open++ > 0) return WATTLE_OK; /* nested in itself: the outermost begin counts */
   r->begun_at_bytes = e->bytes;
   wtl_meter_mark(e->meter, &r->begun);
-  wtl_region_tell(name, true);
+  wtl_region_report(name, true);
   return WATTLE_OK;
 }
 
@@ -78,7 +78,7 @@ int wattle_region_end(wattle_energy_t *e, const char *name)
   if (!r || r->info.open == 0)
     return wtl_energy_fail(WATTLE_E_REGION, "wattle_region_end: region \"%s\" is not open", name);
   if (--r->info.open > 0) return WATTLE_OK;
-  wtl_region_tell(name, false);
+  wtl_region_report(name, false);
   wtl_mark now;
   wattle_joules_t figure[WTL_MAX_DOMAINS];
   double random[WTL_MAX_DOMAINS];

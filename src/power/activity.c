@@ -1,13 +1,12 @@
 /*
- * activity.c - what this process has done since it began: the runtime's account if one is registered, its CPU clock
- * otherwise.
+ * activity.c - reads the account of this process: from the runtime if one is registered, otherwise from the CPU clock.
  */
 #include "power/activity.h"
 
 #include <pthread.h>
 #include <time.h>
 
-/* One for the process, as power.h says; the lock keeps the runtime's state alive while it is asked. */
+/* One function for the process, as power.h says. The lock keeps the runtime's state alive during the call. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static wtl_activity_fn source;
 static void *source_arg;
@@ -42,8 +41,8 @@ void wtl_activity_now(wtl_account *out)
 }
 
 /*
- * Totals read at slightly different moments may differ by less than nothing; more than a microsecond of it is an error,
- * and stays.
+ * Returns b - a. Totals that were read at slightly different moments may give a difference a little below 0, which
+ * becomes 0. A difference below minus one microsecond is an error and stays.
  */
 static double since(double a, double b)
 {
@@ -75,11 +74,10 @@ void wtl_activity_between(const wtl_account *a, const wtl_account *b, wtl_activi
     return;
   }
   /*
-   * No runtime, or it came or went in between: the CPU clock knows the whole interval, though not how the time was
-   * spent.
+   * There was no runtime at one of the marks, or another one. The CPU clock covers the whole interval, but not the
+   * states.
    */
   double wall = since(a->wall_s, b->wall_s), cpu = since(a->cpu_s, b->cpu_s);
-  double threads_or_wall =
-      cpu > wall ? cpu : wall; /* several threads: more CPU seconds than wall seconds, and nobody asleep */
+  double threads_or_wall = cpu > wall ? cpu : wall; /* several threads may have more CPU seconds than wall seconds */
   *out = (wtl_activity){.wall_s = wall, .active_s = cpu, .asleep_s = threads_or_wall - cpu};
 }

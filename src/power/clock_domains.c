@@ -1,3 +1,4 @@
+/* clock_domains.c - finds the CPUs that share a clock, and reads their files. */
 #include "power/clock_domains.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ bool wtl_cpu_list(const char *text, cpu_set_t *out)
     for (long cpu = first; cpu <= last; cpu++) CPU_SET((size_t)cpu, out);
     for (text = end; *text == ',' || *text == ' '; text++) {}
   }
-  if (*text && *text != '\n') CPU_ZERO(out); /* half a list would be a smaller domain than there is */
+  if (*text && *text != '\n') CPU_ZERO(out); /* a list that is read in part would give too small a domain */
   return CPU_COUNT(out) > 0;
 }
 
@@ -72,8 +73,8 @@ static bool join_listed(groups *g, const wtl_sys *sys, const char *sysfs, int cp
   return found;
 }
 
-/* It has a clock, or seems to, and does not say with whom. */
-static bool is_secretive(const wtl_sys *sys, const char *sysfs, int cpu)
+/* Does this CPU have a clock, or seem to, without a readable list of the CPUs that share it? */
+static bool has_unlisted_clock(const wtl_sys *sys, const char *sysfs, int cpu)
 {
   char text[256];
   return wtl_cpu_file(sys, sysfs, cpu, "cpufreq/related_cpus", text, sizeof text) != -ENOENT ||
@@ -82,7 +83,7 @@ static bool is_secretive(const wtl_sys *sys, const char *sysfs, int cpu)
 
 static void join_package(groups *g, const wtl_sys *sys, const char *sysfs, int cpu)
 {
-  /* Older kernels call them core siblings: the cores of a package. */
+  /* Older kernels call the cores of a package core siblings. */
   if (!join_listed(g, sys, sysfs, cpu, "topology/package_cpus_list"))
     join_listed(g, sys, sysfs, cpu, "topology/core_siblings_list");
 }
@@ -97,8 +98,8 @@ cpu_set_t *wtl_clock_domains(const wtl_sys *sys, const char *sysfs, enum wtl_clo
   for (int cpu = 0; g && cpu < CPU_SETSIZE; cpu++) g->lowest[cpu] = cpu;
   for (int cpu = 0; g && cpu < CPU_SETSIZE; cpu++) {
     if (!CPU_ISSET((size_t)cpu, cpus)) continue;
-    /* Then it may be with all: a vote too many saves less, one too few slows others down. */
-    if (!join_listed(g, sys, sysfs, cpu, "cpufreq/related_cpus") && is_secretive(sys, sysfs, cpu))
+    /* Then it may share its clock with all. One vote too many saves less; one too few slows others down. */
+    if (!join_listed(g, sys, sysfs, cpu, "cpufreq/related_cpus") && has_unlisted_clock(sys, sysfs, cpu))
       join_all(g, cpu, cpus);
     join_listed(g, sys, sysfs, cpu, "cpufreq/freqdomain_cpus");
     join_listed(g, sys, sysfs, cpu, "topology/thread_siblings_list");

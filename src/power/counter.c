@@ -1,14 +1,15 @@
+/* counter.c - turns the readings of a counter that wraps into a sum of 64 bits. */
 #include "power/counter.h"
 
 #include <math.h>
 
 /*
- * Sensors update at moments of their own: a step may hold the joules of a little more time than passed between the
+ * Sensors update at their own moments. A step may include the joules of a little more time than the time between two
  * readings.
  */
 static const double UPDATE_SLACK_S = 0.1;
 
-/* A counter that is not where it could be: at best it was reset to 0 at some moment of the gap. */
+/* Takes a reading that the limit does not explain. At best the counter was reset to 0 at a moment within the gap. */
 static void take_reset(wtl_counter *c, uint64_t raw, double most_uj)
 {
   uint64_t since_reset = (double)raw <= most_uj ? raw : 0;
@@ -33,8 +34,7 @@ void wtl_counter_take(wtl_counter *c, uint64_t raw, double at)
   } else {
     double more_wraps = c->range_uj > 0 ? floor((most_uj - (double)step) / (double)c->range_uj) : 0;
     double most_counted = (double)step + more_wraps * (double)c->range_uj;
-    if (wrapped && more_wraps >= 1)
-      step = raw; /* so long a gap may be a suspend, and the counter may have started anew */
+    if (wrapped && more_wraps >= 1) step = raw; /* such a long gap may be a suspend, in which the counter was reset */
     c->uj += step;
     if (more_wraps >= 1)
       c->excess_j += 1e-6 * (most_counted - (double)step);

@@ -1,16 +1,15 @@
 /*
- * counter.h - a sensor's counter that wraps, made into 64 bits that do not.
+ * counter.h - extends the counter of a sensor that wraps to 64 bits that do not wrap.
  *
- * Invariants. `uj` never decreases and is never more than was drawn, provided the draw stays below limit_w. What may
- * have been missed on top of it is at most excess_j. A reading is believed only if some draw between 0 and limit_w
- * explains it:
+ * DESIGN. `uj` never decreases, and never exceeds the real joules if the power stays below limit_w. The joules that may
+ * be missing from it are at most excess_j. A reading is accepted only if some power between 0 and limit_w explains it:
  *
- *   exactly one number of wraps explains the step  the step counts and its time is covered, through failed readings
- *                                                  too: the sensor went on counting
- *   several numbers of wraps explain it            the least counts (a counter that went back may have been reset),
- *                                                  the rest goes to excess_j, its time is not covered
- *   none does                                      the counter was reset, or is garbage: what it has counted since a
- *                                                  reset counts if possible, the rest goes to excess_j, not covered
+ *   one number of wraps explains the step     The step counts and its time is covered, also after failed readings,
+ *                                             because the sensor went on counting.
+ *   several numbers of wraps explain it       The lowest counts, because a counter that went back may have been
+ *                                             reset. The rest goes to excess_j, and the time is not covered.
+ *   no number explains it                     The counter was reset or is wrong. Its value since a reset counts if
+ *                                             possible. The rest goes to excess_j, and the time is not covered.
  */
 #ifndef WTL_POWER_COUNTER_H
 #define WTL_POWER_COUNTER_H
@@ -23,17 +22,17 @@ typedef struct wtl_counter {
   double limit_w;           /* W, more than the domain can ever draw */
   bool have;                /* there was a good reading */
   uint64_t raw;             /* the last good reading */
-  double first_at, good_at; /* s, when the first and the last good reading were taken */
-  uint64_t uj;              /* counted since the first good reading */
+  double first_at, good_at; /* s, moments of the first and the last good reading */
+  uint64_t uj;              /* microjoules counted since the first good reading */
   double covered_s, excess_j;
 } wtl_counter;
 
-/* Takes a good reading of moment `at`. */
+/* Takes a good reading of the moment `at`. */
 void wtl_counter_take(wtl_counter *c, uint64_t raw, double at);
 
 /*
- * Longest time between two readings, in s, that leaves no doubt about wraps, with a factor of 4 to spare; INFINITY if
- * it never wraps.
+ * Returns the longest time between two readings, in s, at which the number of wraps is certain, with a margin of factor
+ * 4. INFINITY: it never wraps.
  */
 double wtl_counter_period(const wtl_counter *c);
 

@@ -1,3 +1,4 @@
+/* figure.c - makes a figure that is unavailable. */
 #include "power/figure.h"
 
 #include <math.h>

@@ -1,12 +1,10 @@
-/*
- * figure.h - small work on wattle_joules_t that every meter needs.
- */
+/* figure.h - helpers for wattle_joules_t that every meter needs. */
 #ifndef WTL_POWER_FIGURE_H
 #define WTL_POWER_FIGURE_H
 
 #include "wattle.h"
 
-/* An unavailable figure: joules and uncertainty NaN, nothing covered, source empty. */
+/* Makes a figure unavailable: joules and uncertainty NaN, no time covered, no source. */
 void wtl_figure_none(wattle_joules_t *f, const char *domain, wattle_scope_t scope, double interval_s);
 
 #endif

@@ -1,4 +1,4 @@
-/* gauge.c - reads gauges in the background, sums them, and says what lies between two marks. */
+/* gauge.c - reads gauges, sums their joules, and computes figures with gaps and uncertainty. */
 #include "power/gauge.h"
 
 #include <errno.h>
@@ -14,14 +14,16 @@
 #include "power/figure.h"
 
 static const double GAIN_ERROR = 0.05;
-/* Watts are read this often: sensors of power average over 50 ms and more. */
+/* Interval between readings of watts. Sensors of power average over 50 ms and more. */
 enum { READ_EVERY_MS = 100 };
-/* What writes a sensor's file may stop, and the file stays. A reading is too old after so many updates that did not
- * come; the sensor's clock may go a thousandth wrong beside ours. */
+/*
+ * The process that writes a sensor's file may stop while the file stays. A reading is too old after this many missed
+ * updates. The sensor's clock may differ from ours by one part in a thousand.
+ */
 static const double MISSED_UPDATES = 5, CLOCKS_APART = 1e-3;
 
 struct wtl_gauge_reader {
-  pthread_mutex_t lock; /* guards the gauges, held by whoever reads them */
+  pthread_mutex_t lock; /* guards the gauges; held by the thread that reads them */
   pthread_cond_t stop_bell;
   pthread_t thread;
   bool runs, stop;
@@ -47,11 +49,11 @@ wtl_gauge *wtl_gauge_add(wtl_gauges *set, const wtl_domain *domain)
 static void take_joules(wtl_gauge *g, double value, double at)
 {
   if (g->have && value >= g->value) {
-    double over_s = fmax(at - g->at, g->step_s); /* an update holds the joules of a whole step */
+    double over_s = fmax(at - g->at, g->step_s); /* one update contains the joules of a whole step */
     g->joules += value - g->value;
     g->covered_s += at - g->at;
     if (over_s > 0) g->most_w = fmax(g->most_w, (value - g->value) / over_s);
-  } else if (g->have) { /* it began anew: what it counted until then is lost */
+  } else if (g->have) { /* the counter started anew; its count until then is lost */
     g->doubt_j += g->most_w * (at - g->at);
   }
 }
@@ -61,7 +63,7 @@ static void take_watts(wtl_gauge *g, double value, double at, bool was_read)
   g->most_w = fmax(g->most_w, value);
   if (!g->have) return;
   double between = at - g->at;
-  if (!was_read) { /* it could not be read meanwhile */
+  if (!was_read) { /* the time since the last reading has no value */
     g->doubt_j += g->most_w * between;
     return;
   }
@@ -75,7 +77,7 @@ static bool is_late(const wtl_gauge *g, double missing_s, double since_s)
   return missing_s > fmax(MISSED_UPDATES * g->step_s, CLOCKS_APART * since_s);
 }
 
-/* When a reading was taken, at the latest `at`: where the sensor says how long after the last one. */
+/* Returns the moment of a reading, at most `at`. The sensor's own stamps are used if they show that it is late. */
 static double taken_at(const wtl_gauge *g, double stamp_before, double at)
 {
   double since_s = at - g->at, stamped_s = g->stamp - stamp_before;
@@ -90,7 +92,7 @@ static void read_gauge(wtl_gauges *set, wtl_gauge *g)
     if (is_late(g, now - g->at, 0)) g->error = ETIME;
     return;
   }
-  if (!error && !(counts >= 0)) error = EBADMSG; /* some say -1 for what they do not know */
+  if (!error && !(counts >= 0)) error = EBADMSG; /* some sensors report -1 for an unknown value */
   if (!error) {
     double value = counts * g->unit;
     at = taken_at(g, stamp_before, now);
@@ -128,7 +130,10 @@ static void *background(void *arg)
   return NULL;
 }
 
-/* The thread takes no signals: they are the program's. Joules need none: their counters keep what nobody reads. */
+/*
+ * Starts the thread that reads watts. Joules need no thread, because their counters keep the sum. The thread blocks all
+ * signals, which belong to the program.
+ */
 static void start_reader(wtl_gauges *set)
 {
   bool needed = false;
@@ -238,8 +243,10 @@ void wtl_gauges_read(void *state, wtl_mark *mark)
   pthread_mutex_unlock(&set->reader->lock);
 }
 
-/* Watts at the ends of an interval, where readings fall between two updates. An interval shorter than a step may hold
- * no update, or one with the joules of a whole step. */
+/*
+ * Returns the watts at the ends of an interval, where readings fall between two updates. An interval shorter than a
+ * step may contain no update, or one with the joules of a whole step.
+ */
 static double watts_at_ends(const wtl_gauge *g, const wtl_point *a, const wtl_point *b, double joules, double interval)
 {
   double over_s = g->is_watts ? interval : fmax(interval, g->step_s);
@@ -258,9 +265,9 @@ static void figure(const wtl_gauges *set, size_t i, const wtl_mark *begin, const
   wtl_figure_none(out, g->domain.name, g->domain.scope, interval);
   out->nested = g->domain.nested;
   snprintf(out->source, sizeof out->source, "%s %.80s", set->kind->name, g->source);
-  if (!(b->good_at > begin->at) && !b->ok) return; /* not read once since the interval began */
+  if (!(b->good_at > begin->at) && !b->ok) return; /* no reading since the interval began */
   double counted_s = b->covered_s - a->covered_s, unread = b->ok ? 0 : end->at - b->good_at;
-  double missing_s = b->good_at - a->good_at - counted_s; /* where both ends were read: a little before the marks */
+  double missing_s = b->good_at - a->good_at - counted_s; /* readings are a little before their marks */
   out->provenance = WATTLE_MEASURED;
   out->joules = joules;
   *random = g->step_s * watts_at_ends(g, a, b, joules, interval) + (g->is_watts ? 0 : g->unit);
@@ -273,7 +280,7 @@ void wtl_gauges_between(void *state, const wtl_mark *a, const wtl_mark *b, const
 {
   wtl_gauges *set = state;
   (void)did;
-  pthread_mutex_lock(&set->reader->lock); /* most_w moves */
+  pthread_mutex_lock(&set->reader->lock); /* most_w changes */
   for (size_t i = 0; i < set->n; i++) figure(set, i, a, b, &out[i], &random[i]);
   pthread_mutex_unlock(&set->reader->lock);
 }

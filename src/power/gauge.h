@@ -1,13 +1,13 @@
 /*
- * gauge.h - meters made of gauges: numbers that a kind can read, each the joules or the watts of one domain. What
- * becomes of them (sums, gaps, uncertainty, the thread that reads watts often enough) is the same for all such kinds.
+ * gauge.h - meters made of gauges. A gauge is a number that a kind can read: the joules or the watts of one domain. The
+ * sums, gaps, uncertainty and the reader thread are common to all such kinds.
  *
- * Uncertainty of a figure, half-width:
- *   5 % of the joules    the sensor's own error, which repeats alike (assumed: few makers state one)
+ * DESIGN. The uncertainty of a figure (half-width) has these parts:
+ *   5 % of the joules    the sensor's own error, which is systematic (assumed, because few makers state one)
  *   step x mean watts    readings fall between two updates of the sensor, at both ends
  *   resolution           of a counter: one of its units at each end
- *   doubt                of watts: half of each change from one reading to the next, for as long as lies between them; and
- *                        the highest watts seen, for as long as it could not be read
+ *   doubt                of watts: half of each change between two readings, for the time between them; and the highest
+ *                        watts seen, for the time in which the sensor could not be read
  */
 #ifndef WTL_POWER_GAUGE_H
 #define WTL_POWER_GAUGE_H
@@ -17,18 +17,18 @@
 typedef struct wtl_gauge {
   wtl_domain domain;
   char source[80];
-  char path[320]; /* the kind's own */
-  void *handle;   /* the kind's own */
-  int fd;         /* the kind's own; closed at the end where it is not -1 */
-  bool is_watts;  /* else joules, which only grow */
+  char path[320]; /* for the kind */
+  void *handle;   /* for the kind */
+  int fd;         /* for the kind; closed at the end unless it is -1 */
+  bool is_watts;  /* false: joules, a counter that only grows */
   double unit;    /* J or W of one count */
-  double step_s;  /* between two updates of the sensor, at most */
-  double watts;   /* of joules: the domain's W at the last reading, where the kind can tell them too; else 0 */
-  double stamp;   /* s, of the last reading: when the sensor took it, by its own clock; NaN where it does not say */
-  /* What came of it. */
+  double step_s;  /* s, longest time between two updates of the sensor */
+  double watts;   /* for joules: W of the domain at the last reading if the kind can read them, too; else 0 */
+  double stamp;   /* s on the sensor's clock, when it took the last reading; NaN: unknown */
+  /* The results. */
   bool have;
-  int error;        /* errno of the last reading; 0 */
-  double value, at; /* the last good reading: J or W, and its moment */
+  int error;        /* errno of the last reading, or 0 */
+  double value, at; /* the last good reading in J or W, and its moment */
   double first_at, joules, doubt_j, covered_s, most_w;
 } wtl_gauge;
 
@@ -36,27 +36,30 @@ typedef struct wtl_gauges wtl_gauges;
 
 typedef struct wtl_gauge_kind {
   const char *name;
-  /* Adds what there is with wtl_gauge_add. Leaves the reason in why and grant where there is nothing. */
+  /* Adds the gauges of this machine with wtl_gauge_add. Sets `why` and `grant` if there are none. */
   void (*find)(wtl_gauges *set, const wtl_meter_env *env, char *why, size_t why_size, char *grant, size_t grant_size);
-  /* One reading, in counts, and its stamp. 0 or an errno; EAGAIN: nothing new since the last. */
+  /*
+   * Takes one reading, in counts, and sets the stamp. Returns 0 or an errno; EAGAIN: no new value since the last
+   * reading.
+   */
   int (*read)(wtl_gauges *set, wtl_gauge *g, double *counts);
-  void (*drop)(wtl_gauges *set); /* NULL: nothing to give back */
+  void (*drop)(wtl_gauges *set); /* frees the kind's resources; NULL: there are none */
 } wtl_gauge_kind;
 
 struct wtl_gauges {
   const wtl_gauge_kind *kind;
   const wtl_sys *sys;
-  void *library; /* the kind's own */
-  char mark[64]; /* the kind's own: what tells one round of readings from the next */
+  void *library; /* for the kind */
+  char mark[64]; /* for the kind: identifies a round of readings */
   size_t n;
   wtl_gauge gauge[WTL_MAX_DOMAINS];
-  struct wtl_gauge_reader *reader; /* NULL where none is needed */
+  struct wtl_gauge_reader *reader; /* NULL: not needed */
 };
 
-/* A new gauge; NULL where there are too many already. */
+/* Adds a gauge. Returns NULL if there are too many. */
 wtl_gauge *wtl_gauge_add(wtl_gauges *set, const wtl_domain *domain);
 
-/* For the kinds' tables of functions: all but open are these. */
+/* The functions of a meter made of gauges. WTL_GAUGE_METER makes its table; only `open` differs between kinds. */
 void *wtl_gauges_open(const wtl_gauge_kind *kind, const wtl_meter_env *env, char *why, size_t why_size, char *grant,
                       size_t grant_size);
 void wtl_gauges_close(void *state);
@@ -71,7 +74,7 @@ void wtl_gauges_between(void *state, const wtl_mark *a, const wtl_mark *b, const
     .between = wtl_gauges_between, .measures = true                                                                    \
   }
 
-/* A file's number; an errno, EBADMSG where it has none. */
+/* Reads the number in a file. Returns 0 or an errno; EBADMSG: the file has no number. */
 int wtl_gauge_number(const wtl_sys *sys, const char *path, double *number);
 
 #endif

@@ -1,3 +1,4 @@
+/* http.c - fetches pages by libcurl, which is loaded at run time. */
 #include "power/http.h"
 
 #include <dlfcn.h>
@@ -10,7 +11,7 @@
 #include "base/clock.h"
 #include "base/sigpipe.h"
 
-/* Of curl.h, which need not be installed; numbers of its binary interface 4. */
+/* Constants of curl.h, which need not be installed; numbers of its binary interface 4. */
 enum {
   WRITE_DATA = 10001,
   URL = 10002,
@@ -26,7 +27,7 @@ enum {
   NO_PROXY = 10177,
   PROGRESS_FUNCTION = 20219,
   PROGRESS_DATA = 10057,
-  QUICK_EXIT = 322 /* since 7.87: a name that is still looked up holds up nobody who closes */
+  QUICK_EXIT = 322 /* since 7.87: closing does not wait for a name that is still being looked up */
 };
 enum { BASIC = 1, HTTP = 1, HTTPS = 2, EVERYTHING = 3, RESPONSE_CODE = 0x200002, ERROR_SIZE = 256 };
 struct wtl_http {
@@ -35,7 +36,7 @@ struct wtl_http {
   int (*set)(void *, int, ...);
   int (*perform)(void *);
   int (*info)(void *, int, ...);
-  const char *(*words)(int);
+  const char *(*error_text)(int);
   char *login;
   double until; /* s of the clock: the deadline of all pages */
   atomic_bool stops;
@@ -57,7 +58,7 @@ void wtl_http_stop(wtl_http *h)
   atomic_store(&h->stops, true);
 }
 
-/* libcurl calls it about once a second, and more often while something comes. Not 0: it gives up. */
+/* libcurl calls this about once a second, and more often while data arrives. A value other than 0 ends the transfer. */
 static int give_up(void *arg, int64_t to_come, int64_t came, int64_t to_go, int64_t gone)
 {
   const wtl_http *h = arg;
@@ -82,8 +83,8 @@ static bool find_functions(wtl_http *h)
   h->set = (int (*)(void *, int, ...))dlsym(h->library, "curl_easy_setopt");
   h->perform = (int (*)(void *))dlsym(h->library, "curl_easy_perform");
   h->info = (int (*)(void *, int, ...))dlsym(h->library, "curl_easy_getinfo");
-  h->words = (const char *(*)(int))dlsym(h->library, "curl_easy_strerror");
-  if (!start || !make || !h->cleanup || !h->set || !h->perform || !h->info || !h->words) return false;
+  h->error_text = (const char *(*)(int))dlsym(h->library, "curl_easy_strerror");
+  if (!start || !make || !h->cleanup || !h->set || !h->perform || !h->info || !h->error_text) return false;
   return start(EVERYTHING) == 0 && (h->curl = make()) != NULL;
 }
 
@@ -103,7 +104,7 @@ wtl_http *wtl_http_open(const char *login, const char *ca, char *why, size_t why
   h->set(h->curl, NO_PROGRESS, 0L);
   h->set(h->curl, PROGRESS_FUNCTION, give_up);
   h->set(h->curl, PROGRESS_DATA, h);
-  h->set(h->curl, QUICK_EXIT, 1L); /* an older one says that it does not know it */
+  h->set(h->curl, QUICK_EXIT, 1L); /* an older libcurl returns an error, which is harmless */
   h->set(h->curl, AUTHENTICATION, (long)BASIC);
   h->set(h->curl, ERROR_TEXT, h->error);
   if (ca) h->set(h->curl, CA_FILE, ca);
@@ -116,7 +117,7 @@ void wtl_http_close(wtl_http *h)
   if (h->curl) h->cleanup(h->curl);
   if (h->login) explicit_bzero(h->login, strlen(h->login));
   free(h->login);
-  free(h); /* the library stays: a thread of its own may look up a name still */
+  free(h); /* the library stays loaded, because its thread may still look up a name */
 }
 
 typedef struct page {
@@ -127,7 +128,7 @@ typedef struct page {
 static size_t take(char *data, size_t one, size_t n, void *arg)
 {
   page *p = arg;
-  if (p->have + one * n >= p->size) return 0; /* an error for libcurl */
+  if (p->have + one * n >= p->size) return 0; /* libcurl takes this as an error */
   memcpy(p->body + p->have, data, one * n);
   p->have += one * n;
   return one * n;
@@ -139,7 +140,7 @@ static bool is_private(const char *url)
   if (strncmp(url, "https://", 8) == 0) return true;
   for (size_t i = 0; i < sizeof here / sizeof here[0]; i++) {
     size_t n = strlen(here[i]);
-    if (strncmp(url, here[i], n) == 0 && strchr(":/", url[n])) return true; /* its end, too */
+    if (strncmp(url, here[i], n) == 0 && strchr(":/", url[n])) return true; /* the end of the string also matches */
   }
   return false;
 }
@@ -163,11 +164,11 @@ int wtl_http_get(wtl_http *h, const char *url, char *body, size_t size, char *wh
   if (h->login) h->set(h->curl, LOGIN, h->login);
   h->set(h->curl, WRITE_FUNCTION, take);
   h->set(h->curl, WRITE_DATA, &p);
-  wtl_sigpipe before = wtl_sigpipe_hold(); /* a library for TLS may write to a connection that is gone */
+  wtl_sigpipe before = wtl_sigpipe_hold(); /* a TLS library may write to a closed connection */
   int rc = h->perform(h->curl);
   wtl_sigpipe_release(&before);
   if (rc == 0) h->info(h->curl, RESPONSE_CODE, &status);
   body[p.have] = '\0';
-  if (rc != 0) snprintf(why, why_size, "%s", *h->error ? h->error : h->words(rc));
+  if (rc != 0) snprintf(why, why_size, "%s", *h->error ? h->error : h->error_text(rc));
   return (int)status;
 }

@@ -1,3 +1,4 @@
+/* info.c - prints meters and machine profiles as JSON. */
 #include "power/info.h"
 
 #include <math.h>
@@ -48,7 +49,7 @@ void wtl_meters_json(FILE *out, const wtl_settings *s)
   char error[1024];
   wtl_machine *machine = wtl_machine_load(s->machine.text, error, sizeof error);
   wtl_sys sys = wtl_sys_real;
-  sys.background = false; /* a look, not a measurement */
+  sys.background = false; /* a check, not a measurement */
   wtl_meter_env env = {.sysfs = s->sysfs.text, .sys = &sys, .machine = machine, .settings = s};
   fputs("[", out);
   for (size_t i = 0; wtl_meter_kinds[i]; i++) {

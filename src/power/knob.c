@@ -1,6 +1,4 @@
-/*
- * knob.c - which knob is taken, and what is the same for all of them: files, claims, what is put back.
- */
+/* knob.c - chooses the knob, and does what all knobs have in common: files, claims, restoring. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -27,8 +25,10 @@ static int real_open(void *arg, const char *path)
   return fd < 0 ? -errno : fd;
 }
 
-/* An attribute of sysfs takes what one write says; what stands in for it in a made-up tree is an ordinary file, which
- * would keep the end of a longer text. */
+/*
+ * Writes a value with one call, as an attribute of sysfs expects. In a tree made for tests the file is ordinary and
+ * would keep the end of a longer text, so it is truncated.
+ */
 static int real_write(void *arg, int fd, const char *text)
 {
   (void)arg;
@@ -50,7 +50,7 @@ const wtl_knob_sys wtl_knob_sys_real = {
 
 #ifdef WTL_SIM
 
-/* Files are of the machine that simulates. */
+/* The files in sysfs are those of the machine that runs the simulation. */
 static const wtl_knob_ops *const automatic[] = {&wtl_knob_simgrid, &wtl_knob_none, NULL};
 
 static const wtl_knob_ops *asked_for(enum wtl_knob_setting wanted)
@@ -135,7 +135,7 @@ static void drop_domains(wtl_knob *k)
   k->n_domains = 0;
 }
 
-/* All domains, or none: PEs whose clocks differ in kind could not be compared. */
+/* Finds all domains or none, because PEs with different kinds of clocks could not be compared. */
 static bool find_all(wtl_knob *k, const wtl_knob_ops *kind, const cpu_set_t *set, size_t n, const wtl_machine *machine)
 {
   k->kind = kind;
@@ -145,7 +145,7 @@ static bool find_all(wtl_knob *k, const wtl_knob_ops *kind, const cpu_set_t *set
     wtl_knob_unit *d = &k->domain[k->n_domains];
     d->clock = (wtl_clock_domain){.cpus = set[k->n_domains], .latency_s = NAN, .write_s = NAN};
     if (kind->find(k, d, machine) != 0) {
-      k->n_domains++; /* so that what it has is freed */
+      k->n_domains++; /* so that its files are freed */
       drop_domains(k);
       return false;
     }
@@ -168,7 +168,7 @@ wtl_knob *wtl_knob_open_with(const wtl_settings *settings, const cpu_set_t *cpus
   k->sysfs = settings->sysfs.text;
   k->state = settings->clock_state.text;
   k->guard = k->saved_fd = k->claims.file = -1;
-  if (settings->knob.number == WTL_KNOB_POWERCAP) rule = WTL_DOMAIN_PACKAGE; /* a limit is a package's */
+  if (settings->knob.number == WTL_KNOB_POWERCAP) rule = WTL_DOMAIN_PACKAGE; /* a power limit belongs to a package */
   set = domains_of(k, rule, cpus, &n);
   while (!find_all(k, *kind, set, n, machine) && kind[1]) kind++;
   free(set);
@@ -216,7 +216,7 @@ const wtl_clock_domain *wtl_knob_domain(const wtl_knob *k, size_t d)
   return &k->domain[d].clock;
 }
 
-/* PEs ask for millionths of the normal clock: a step so near to what they name is the one that is meant. */
+/* PEs ask for millionths of the normal clock. A step this near to the request is taken as the requested one. */
 enum { NEAR_KHZ = 5 };
 
 uint32_t wtl_clock_at_least(const wtl_clock_domain *d, double khz)
@@ -260,7 +260,7 @@ static void open_claims(wtl_knob *k)
   close(folder);
 }
 
-/* The file's lock is taken in any case: a job with another state folder sees it. */
+/* Takes the claim, and in any case the lock of the file, which a job with another state folder can see. */
 static int lock_file(wtl_knob *k, const wtl_knob_file *f)
 {
   int claim = wtl_knob_claims_decide(&k->claims, f->fd) ? wtl_knob_claims_take(&k->claims, f->place) : ENOLCK;
@@ -268,7 +268,7 @@ static int lock_file(wtl_knob *k, const wtl_knob_file *f)
   return claim == 0 || claim == EBUSY ? claim : lock;
 }
 
-/* What was read before the lock may have been another job's doing, which it has put back since. */
+/* Claims a file. The value read before the lock may be that of another job, which has restored the file since. */
 static int claim_file(wtl_knob *k, const wtl_knob_file *f)
 {
   char now[WTL_KNOB_VALUE];
@@ -308,8 +308,10 @@ static int write_file(wtl_knob *k, wtl_knob_unit *d, wtl_knob_file *f, uint32_t 
   return -k->os->write(k->os->arg, f->fd, text);
 }
 
-/* Files are listed upper limit first: going up they are written in this order, going down in the other, so that a lower
- * limit never lies above an upper one. */
+/*
+ * Writes all files. The list has upper limits first. It is written in this order for a higher clock and in reverse for
+ * a lower one, so a lower limit is never above an upper one.
+ */
 static int write_files(wtl_knob *k, wtl_knob_unit *d, uint32_t khz)
 {
   bool up = khz >= d->set_khz;
@@ -341,7 +343,7 @@ int wtl_knob_set(wtl_knob *k, size_t index, uint32_t khz)
   return 0;
 }
 
-/* Twice: where the first round found a lower limit still above the upper one, the second does not. */
+/* Restores the files in two rounds. In the first round a lower limit may still be above the upper one. */
 static bool put_back(wtl_knob *k, wtl_knob_unit *d)
 {
   bool failed = false;
@@ -351,8 +353,8 @@ static bool put_back(wtl_knob *k, wtl_knob_unit *d)
   return !failed;
 }
 
-/* The guard has the same files open, and may end only after the next job of this node has begun. */
-static void give_up_claims(const wtl_knob *k, const wtl_knob_unit *d)
+/* Releases the claims. The guard has the same files open and may end only after the next job of this node has begun. */
+static void release_claims(const wtl_knob *k, const wtl_knob_unit *d)
 {
   for (size_t i = 0; i < d->n_files && d->claimed; i++) {
     if (d->file[i].fd >= 0) flock(d->file[i].fd, LOCK_UN);
@@ -364,13 +366,16 @@ void wtl_knob_restore(wtl_knob *k)
 {
   bool good = true;
   for (size_t i = 0; i < k->n_domains; i++) good &= put_back(k, &k->domain[i]);
-  if (good) wtl_knob_forget(k); /* else the next job tries again */
-  /* Where the guard is gone already there is nothing to let go; where it hears nothing it tries once more at the end. */
+  if (good) wtl_knob_forget(k); /* otherwise the next job tries again */
+  /*
+   * If the guard has ended, there is nothing to release. A guard that gets no message restores everything again at its
+   * end.
+   */
   if (k->guard >= 0 && good) (void)!wtl_write(k->guard, "done", 4);
   if (k->guard >= 0) close(k->guard);
   k->guard = -1;
   for (size_t i = 0; i < k->n_domains; i++) {
-    if (good) give_up_claims(k, &k->domain[i]); /* else they are the guard's */
+    if (good) release_claims(k, &k->domain[i]); /* otherwise the guard keeps them */
     close_files(&k->domain[i]);
   }
   wtl_knob_claims_close(&k->claims);

@@ -1,16 +1,17 @@
 /*
- * knob.h - hertz out: the clocks that this process may set.
+ * knob.h - knobs: interfaces by which this process may set clocks.
  *
- * A knob has clock domains, the hardware threads that can only change together, each with a range of clocks. One
- * process of a node claims a domain: it locks the files for the job (another job's claim fails with EBUSY), keeps what
- * they hold, and starts a guard, a small process of its own that puts it back once all PEs are gone, however they went.
- * Any process of the job may then set the clock.
+ * DESIGN. A knob has clock domains, each with a range of clocks. One process of a node claims a domain. It locks the
+ * domain's files for the job (the claim of another job fails with EBUSY), keeps their values, and starts a guard. The
+ * guard is a small process that restores these values when all PEs have ended, also if they were killed. After that any process
+ * of the job may set the clock.
  *
- * Invariants. Clocks are in kHz and lie within what the domain's files allowed when it was claimed: a knob never
- * exceeds a limit it found. A failed set leaves the domain lost: it is not touched again, but what was found is put
- * back. Nothing here ends the program or speaks; errors are errno values, and the reason is text for the caller to say.
+ * Clocks are in kHz and within the limits that the files had at the claim, so a knob never exceeds a limit that it
+ * found. A set that fails marks the domain as lost: it is not set again, but its values are restored. No function here
+ * ends the program or prints. Errors are errno values, and wtl_knob_why has the reason as text.
  *
- * Kinds: cpufreq (sysfs), powercap (a limit on watts in the clock's place), record (notes what it would do), none.
+ * Kinds: cpufreq (sysfs), powercap (a power limit in place of a clock), record (counts changes only), simgrid
+ * (simulation), none.
  */
 #ifndef WTL_POWER_KNOB_H
 #define WTL_POWER_KNOB_H
@@ -25,14 +26,16 @@
 #include "power/power.h"
 #include "power/sys.h"
 
-/* What a knob needs of the operating system beyond reading, so that tests can plant faults. Functions return 0 (open: a
- * descriptor) or a negative errno. */
+/*
+ * The operating system as a knob uses it beyond reading files. Tests replace it to inject faults. Functions return 0
+ * (open: a descriptor) or a negative errno.
+ */
 typedef struct wtl_knob_sys {
   void *arg;
   const wtl_sys *sys;
   int (*open)(void *arg, const char *path);
   int (*write)(void *arg, int fd, const char *text);
-  int (*lock)(void *arg, int fd); /* for this open file, at once or not at all */
+  int (*lock)(void *arg, int fd); /* locks this open file without waiting */
 } wtl_knob_sys;
 
 extern const wtl_knob_sys wtl_knob_sys_real;
@@ -40,16 +43,16 @@ extern const wtl_knob_sys wtl_knob_sys_real;
 typedef struct wtl_clock_domain {
   cpu_set_t cpus;
   uint32_t min_khz, base_khz,
-      max_khz;        /* base: what the maker states, or the highest that is no turbo; min <= base <= max */
-  uint32_t found_khz; /* the clock it was limited to, or set to, when the knob was opened */
-  double latency_s;   /* of a change, as the driver states it; NaN if it does not */
-  double write_s;     /* that a change keeps its caller, where the knob knows it (simulation); NaN: to be measured */
-  uint32_t step[64];  /* the clocks there are, rising; n_steps 0: any in the range */
+      max_khz;        /* base: as the maker states it, or the highest that is no turbo; min <= base <= max */
+  uint32_t found_khz; /* the clock that it was limited or set to when the knob was opened */
+  double latency_s;   /* time of a change as the driver states it; NaN: unknown */
+  double write_s;     /* time that a change blocks its caller, if the knob knows it (simulation); NaN: to be measured */
+  uint32_t step[64];  /* the possible clocks in rising order; n_steps 0: any in the range */
   size_t n_steps;
-  bool hint; /* setting it only suggests one, or limits watts: nobody knows the clock that comes of it */
+  bool hint; /* setting it only suggests a clock or limits watts; the resulting clock is unknown */
 } wtl_clock_domain;
 
-/* One change, as the knob record notes it. */
+/* One change of a clock. */
 typedef struct wtl_clock_change {
   uint64_t tick;
   uint32_t domain, khz;
@@ -58,46 +61,48 @@ typedef struct wtl_clock_change {
 typedef struct wtl_knob wtl_knob;
 
 /*
- * Opens the knob that the settings ask for, for the domains of `cpus`. Changes nothing yet. `machine` (may be NULL)
- * tells the knob record about clocks where sysfs has none. Never fails for lack of a knob: it is then `none`, and
- * wtl_knob_why says why. NULL without memory.
+ * Opens the knob that the settings ask for, for the domains of `cpus`. Changes nothing. `machine` (may be NULL) gives
+ * the knob `record` clocks if sysfs has none. If no knob can be opened, the result is the knob `none`, and wtl_knob_why
+ * has the reason. Returns NULL without memory.
  */
 wtl_knob *wtl_knob_open(const wtl_settings *settings, const cpu_set_t *cpus, const wtl_machine *machine);
 wtl_knob *wtl_knob_open_with(const wtl_settings *settings, const cpu_set_t *cpus, const wtl_machine *machine,
                              const wtl_knob_sys *os);
 
-/* Closes its files. Puts nothing back: wtl_knob_restore and the guard do. */
+/* Closes the files and restores nothing. wtl_knob_restore and the guard restore. */
 void wtl_knob_close(wtl_knob *k);
 
 const char *wtl_knob_name(const wtl_knob *k); /* "cpufreq", "powercap", "record", "simgrid", "none" */
-const char *
-wtl_knob_why(const wtl_knob *k);       /* why it is none, or why a domain could not be had; "" if nothing is amiss */
-bool wtl_knob_acts(const wtl_knob *k); /* it changes the machine: not record, not none */
+const char *wtl_knob_why(const wtl_knob *k);  /* why it is `none`, or why a claim failed; "" without an error */
+bool wtl_knob_acts(const wtl_knob *k);        /* false for `record` and `none`, which do not change the machine */
 
-/* The domains, in the same order in every process that asks for the same CPUs. */
+/* The domains. Their order is the same in every process that asks for the same CPUs. */
 size_t wtl_knob_domains(const wtl_knob *k);
 const wtl_clock_domain *wtl_knob_domain(const wtl_knob *k, size_t d);
 
-/* Locks a domain's files and keeps what they hold. 0, or an errno: EBUSY (another job has it), EACCES, ... */
+/* Locks the files of a domain and keeps their values. Returns 0 or an errno: EBUSY (another job has it), EACCES, ... */
 int wtl_knob_claim(wtl_knob *k, size_t d);
 
 /*
- * Starts the guard over all that is claimed: once every process of `pids` has ended, it puts back what was found. Keeps
- * that in a file, too, for the node's next job, should the guard be killed with them (knob_saved.h). 0 or an errno;
- * without a guard nothing must be set. Needs nothing and does nothing where the knob does not act.
+ * Starts the guard for all claimed domains. It restores their values when all processes of `pids` have ended. Also
+ * keeps the values in a file for the node's next job, in case that the guard is killed, too (knob_saved.h). Returns 0
+ * or an errno. No clock may be set without a guard. Does nothing if the knob does not act.
  */
 int wtl_knob_guard(wtl_knob *k, const pid_t *pids, size_t n);
 
-/* Puts back what was found in every claimed domain, and lets the guard go. */
+/* Restores all claimed domains and ends the guard. */
 void wtl_knob_restore(wtl_knob *k);
 
-/* Sets a domain's clock; found_khz puts back exactly what was found. 0 or an errno. Not from two threads at once. */
+/*
+ * Sets a domain's clock. found_khz restores exactly the values that were found. Returns 0 or an errno. Not from two
+ * threads at once.
+ */
 int wtl_knob_set(wtl_knob *k, size_t d, uint32_t khz);
 
-/* The lowest clock there is that is at least `khz`. */
+/* Returns the lowest possible clock that is at least `khz`, or the highest one. */
 uint32_t wtl_clock_at_least(const wtl_clock_domain *d, double khz);
 
-/* What the knob record noted: the last of the changes, oldest first, and how many there were in all. */
+/* Copies the last changes, oldest first, and sets *all to the number of all changes. */
 enum { WTL_KNOB_NOTES = 256 };
 size_t wtl_knob_notes(const wtl_knob *k, wtl_clock_change out[WTL_KNOB_NOTES], uint64_t *all);
 

@@ -1,3 +1,4 @@
+/* knob_claims.c - takes and releases the locks by which jobs claim clocks. */
 #include "power/knob_claims.h"
 
 #include <errno.h>
@@ -6,7 +7,10 @@
 
 #include "power/knob_state.h"
 
-/* By group where the folder is one's. It stays: to remove it would race with a job that has just opened it. */
+/*
+ * Opens the file of claims, and creates it for the group if the folder is a group's. The file is never removed, because
+ * a job may have just opened it.
+ */
 void wtl_knob_claims_open(wtl_knob_claims *c, int folder)
 {
   char name[WTL_KNOB_STATE_NAME];

@@ -1,12 +1,11 @@
 /*
- * knob_claims.h - which clocks a job has: locks on the bytes of a file in the state folder (knob_state.h), byte N for CPU
- * N, so that no two jobs set the same clock. Power limits have a folder and claims of their own: byte N is package N.
+ * knob_claims.h - claims of clocks: locks on the bytes of a file in the state folder (knob_state.h).
  *
- * A lock on a clock's own file would not do alone: everybody may read that file, and a lock needs no more. The state
- * folder is open only to those who may set clocks. Where it is not that of all of them, the lock on the clock's file
- * decides all the same (wtl_knob_claims_decide).
- *
- * The locks are the open file's (F_OFD_SETLK): a guard that has inherited it holds them too.
+ * DESIGN. Byte N is the claim of CPU N, so two jobs never set the same clock. Power limits have a folder and a file of
+ * their own, in which byte N is package N. A lock on the clock's own file would not suffice, because any user may read
+ * that file and a lock needs no more. Only users that may set clocks can open the state folder. If it does not cover
+ * all of them, the lock on the clock's file decides (wtl_knob_claims_decide). The locks belong to the open file
+ * (F_OFD_SETLK), so a guard that has inherited it holds them, too.
  */
 #ifndef WTL_POWER_KNOB_CLAIMS_H
 #define WTL_POWER_KNOB_CLAIMS_H
@@ -16,21 +15,23 @@
 
 #include "power/knob_files.h"
 
-/* Start with {.file = -1}. */
+/* Initialize it with {.file = -1}. */
 typedef struct wtl_knob_claims {
   int file;
   struct stat folder;
 } wtl_knob_claims;
 
-/* Opens the claims of a folder, and makes their file where it is not there. Without one (file stays -1) they decide
- * nothing. */
+/*
+ * Opens the claims of a folder, and creates their file if necessary. On failure `file` stays -1, and the claims decide
+ * nothing.
+ */
 void wtl_knob_claims_open(wtl_knob_claims *c, int folder);
 void wtl_knob_claims_close(wtl_knob_claims *c);
 
-/* Do all who may write to this open file of a clock share the folder? */
+/* Do all users that may write to this open file of a clock share the folder? */
 bool wtl_knob_claims_decide(const wtl_knob_claims *c, int clock_fd);
 
-/* Takes the claim. 0; EBUSY where another job has it; ENOLCK and the like where it cannot be known. */
+/* Takes a claim. Returns 0; EBUSY if another job has it; another errno such as ENOLCK if this cannot be known. */
 int wtl_knob_claims_take(const wtl_knob_claims *c, wtl_knob_place p);
 void wtl_knob_claims_drop(const wtl_knob_claims *c, wtl_knob_place p);
 

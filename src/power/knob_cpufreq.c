@@ -1,12 +1,12 @@
 /*
  * knob_cpufreq.c - the clocks of Linux cpufreq, SYSFS/devices/system/cpu/cpuN/cpufreq (drivers acpi-cpufreq,
- * intel_pstate, amd-pstate, cppc_cpufreq and whatever else keeps to its attributes).
+ * intel_pstate, amd-pstate, cppc_cpufreq and others with the same attributes).
  *
  * The first of these that this process may write is used, for all policies of a domain:
- *   scaling_setspeed               where the governor is `userspace`: the clock itself
- *   scaling_max_freq, _min_freq    with any other governor: a ceiling; above the base clock a floor as well, so that a
- *                                  governor that waits for load does not hold the boost back
- *   energy_performance_preference  intel_pstate, amd-pstate: a hint, `power` below the base clock and `performance` above
+ *   scaling_setspeed               with the governor `userspace`: the clock itself
+ *   scaling_max_freq, _min_freq    with any other governor: a ceiling. Above the base clock also a floor, because a
+ *                                  governor that reacts to load would delay the boost
+ *   energy_performance_preference  intel_pstate, amd-pstate: a hint, `power` below the base clock, `performance` above
  */
 #include <errno.h>
 #include <math.h>
@@ -45,12 +45,12 @@ static void read_steps(const wtl_knob *k, int cpu, wtl_clock_domain *c)
   }
 }
 
-/* acpi-cpufreq shows turbo as one more clock, 1 MHz above the highest that is none. */
+/* acpi-cpufreq shows turbo as one more clock, 1 MHz above the highest one that is no turbo. */
 static uint32_t base_of(const wtl_knob *k, int cpu, const wtl_clock_domain *c, uint32_t highest)
 {
   uint32_t stated = khz_of(k, cpu, "cpufreq/base_frequency");
   size_t n = c->n_steps;
-  if (!stated) stated = khz_of(k, cpu, "acpi_cppc/nominal_freq") * 1000; /* there in MHz */
+  if (!stated) stated = khz_of(k, cpu, "acpi_cppc/nominal_freq") * 1000; /* in MHz */
   if (!stated && n > 1 && c->step[n - 1] == c->step[n - 2] + 1000) stated = c->step[n - 2];
   return stated && stated < highest ? stated : highest;
 }
@@ -68,7 +68,7 @@ static bool is_userspace(const wtl_knob *k, int cpu)
   return text_of(k, cpu, "scaling_governor", governor, sizeof governor) && strcmp(governor, "userspace") == 0;
 }
 
-/* What limits were set already stay: an administrator's word, or another tool's. */
+/* Limits that an administrator or another tool has set are kept. */
 int wtl_cpufreq_clocks(wtl_knob *k, wtl_clock_domain *c)
 {
   int cpu = first_cpu(&c->cpus);
@@ -86,7 +86,7 @@ int wtl_cpufreq_clocks(wtl_knob *k, wtl_clock_domain *c)
   c->max_khz = ceiling;
   c->base_khz = base_of(k, cpu, c, ceiling);
   if (c->base_khz < floor) c->base_khz = floor;
-  c->latency_s = latency_ns > 0 && latency_ns < 1e9 ? latency_ns * 1e-9 : NAN; /* 2^32 - 1: the driver does not know */
+  c->latency_s = latency_ns > 0 && latency_ns < 1e9 ? latency_ns * 1e-9 : NAN; /* 2^32 - 1: unknown to the driver */
   c->found_khz = ceiling;
   if (is_userspace(k, cpu)) c->found_khz = khz_of(k, cpu, "cpufreq/scaling_setspeed");
   if (c->found_khz < floor || c->found_khz > ceiling) c->found_khz = c->base_khz;
@@ -130,7 +130,7 @@ static bool may_write(wtl_knob *k, const wtl_knob_unit *d)
   return d->n_files > 0;
 }
 
-/* Ceilings before floors: the order in which they are written going up. */
+/* Adds ceilings before floors, which is the order of writing for a higher clock. */
 static bool use_limits(wtl_knob *k, wtl_knob_unit *d)
 {
   if (add_of_all(k, d, WTL_KNOB_CEILING) == 0 && add_of_all(k, d, WTL_KNOB_FLOOR) == 0 && may_write(k, d)) return true;
@@ -148,7 +148,7 @@ static bool use_one(wtl_knob *k, wtl_knob_unit *d, wtl_knob_attribute attribute)
 static bool use_preference(wtl_knob *k, wtl_knob_unit *d)
 {
   if (!use_one(k, d, WTL_KNOB_PREFERENCE)) return false;
-  d->clock.found_khz = d->clock.base_khz; /* the hint knows three: below it, found, above it */
+  d->clock.found_khz = d->clock.base_khz; /* the hint has three values: below it, as found, above it */
   d->clock.hint = true;
   return true;
 }
@@ -166,7 +166,7 @@ static int cpufreq_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machin
     k->why[0] = '\0';
     return 0;
   }
-  memcpy(k->why, first, sizeof first); /* the better way's reason is the one to mend */
+  memcpy(k->why, first, sizeof first); /* keep the reason of the better interface, which the user should correct */
   return EACCES;
 }
 

@@ -1,3 +1,4 @@
+/* knob_files.c - names, paths and valid values of the files that knobs write. */
 #include "power/knob_files.h"
 
 #include <ctype.h>
@@ -28,9 +29,9 @@ bool wtl_knob_attribute_is_limit(wtl_knob_attribute a)
   return a == WTL_KNOB_LIMIT || a == WTL_KNOB_SHORT_LIMIT;
 }
 
-/* ---- where ---- */
+/* ---- paths ---- */
 
-/* The zones of Linux are few: two types, packages, dies. */
+/* Linux has few zones: two types, packages, dies. */
 enum { MOST_ZONES = 128 };
 
 static bool read_line(const wtl_sys *sys, const char *path, char *text, size_t size)
@@ -40,7 +41,10 @@ static bool read_line(const wtl_sys *sys, const char *path, char *text, size_t s
   return n > 0;
 }
 
-/* The folder of a package's zone. intel-rapl-mmio shows the limits of intel-rapl again: the first by name is taken. */
+/*
+ * Finds the folder of a package's zone. intel-rapl-mmio shows the limits of intel-rapl again, so the first one by name
+ * is used.
+ */
 static bool find_zone(const wtl_sys *sys, const char *sysfs, int package, char *zone, size_t size)
 {
   char want[32], top[400], path[700], name[64];
@@ -61,7 +65,8 @@ static bool find_zone(const wtl_sys *sys, const char *sysfs, int package, char *
   return found;
 }
 
-static bool beside(const wtl_sys *sys, const char *sysfs, wtl_knob_place p, const char *name, char *path, size_t size)
+static bool sibling_path(const wtl_sys *sys, const char *sysfs, wtl_knob_place p, const char *name, char *path,
+                         size_t size)
 {
   char zone[700];
   int n = -1;
@@ -74,28 +79,29 @@ static bool beside(const wtl_sys *sys, const char *sysfs, wtl_knob_place p, cons
 
 bool wtl_knob_place_path(const wtl_sys *sys, const char *sysfs, wtl_knob_place p, char *path, size_t size)
 {
-  return beside(sys, sysfs, p, names[p.attribute], path, size);
+  return sibling_path(sys, sysfs, p, names[p.attribute], path, size);
 }
 
 /* ---- values ---- */
 
-/* NaN for what is no whole number. */
+/* Returns NaN if the text is no whole number. */
 static double whole_number(const char *text)
 {
   size_t digits = strspn(text, "0123456789");
   return digits && digits <= 15 && !text[digits] ? strtod(text, NULL) : NAN;
 }
 
-static double number_beside(const wtl_sys *sys, const char *sysfs, wtl_knob_place p, const char *name)
+static double read_sibling(const wtl_sys *sys, const char *sysfs, wtl_knob_place p, const char *name)
 {
   char path[1024], text[64];
-  return beside(sys, sysfs, p, name, path, sizeof path) && read_line(sys, path, text, sizeof text) ? whole_number(text)
-                                                                                                   : NAN;
+  return sibling_path(sys, sysfs, p, name, path, sizeof path) && read_line(sys, path, text, sizeof text)
+             ? whole_number(text)
+             : NAN;
 }
 
 static bool in_range(double value, double low, double high, char *why, size_t size)
 {
-  if (value >= low && value <= high) return true; /* not where one of them is not known */
+  if (value >= low && value <= high) return true; /* false if one of them is NaN */
   if (isnan(low) || isnan(high))
     snprintf(why, size, "the range of the hardware cannot be read");
   else
@@ -111,7 +117,10 @@ static bool is_word_of(const char *word, const char *list)
   return false;
 }
 
-/* intel_pstate shows a preference without a name as a number of 8 bits. Drivers that list none know the kernel's. */
+/*
+ * intel_pstate shows a preference without a name as a number of 8 bits. If the driver lists none, the kernel's names
+ * are used.
+ */
 static bool is_preference(const wtl_sys *sys, const char *sysfs, int cpu, const char *value, char *why, size_t size)
 {
   char list[256];
@@ -122,12 +131,12 @@ static bool is_preference(const wtl_sys *sys, const char *sysfs, int cpu, const 
   return false;
 }
 
-/* A knob lowers a limit to the half at most; the hardware rounds what is written. */
+/* A knob lowers a limit to half of it at most. The hardware rounds the value that is written. */
 static bool is_limit(const wtl_sys *sys, const char *sysfs, wtl_knob_place p, const char *value, char *why, size_t size)
 {
   const char *most = p.attribute == WTL_KNOB_LIMIT ? "constraint_0_max_power_uw" : "constraint_1_max_power_uw";
-  double now = number_beside(sys, sysfs, p, names[p.attribute]), high = 2.1 * now;
-  double stated = number_beside(sys, sysfs, p, most);
+  double now = read_sibling(sys, sysfs, p, names[p.attribute]), high = 2.1 * now;
+  double stated = read_sibling(sys, sysfs, p, most);
   if (stated > 0) high = fmin(high, stated);
   return in_range(whole_number(value), now, high, why, size);
 }
@@ -137,7 +146,6 @@ bool wtl_knob_place_takes(const wtl_sys *sys, const char *sysfs, wtl_knob_place 
 {
   if (wtl_knob_attribute_is_limit(p.attribute)) return is_limit(sys, sysfs, p, value, why, size);
   if (p.attribute == WTL_KNOB_PREFERENCE) return is_preference(sys, sysfs, p.of, value, why, size);
-  double low = number_beside(sys, sysfs, p, "cpuinfo_min_freq"),
-         high = number_beside(sys, sysfs, p, "cpuinfo_max_freq");
+  double low = read_sibling(sys, sysfs, p, "cpuinfo_min_freq"), high = read_sibling(sys, sysfs, p, "cpuinfo_max_freq");
   return in_range(whole_number(value), low, high, why, size);
 }

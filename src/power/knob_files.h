@@ -1,6 +1,4 @@
-/*
- * knob_files.h - the files that knobs write: what they are called, where they are, and which values they take.
- */
+/* knob_files.h - the files that knobs write: their names, their paths, and their valid values. */
 #ifndef WTL_POWER_KNOB_FILES_H
 #define WTL_POWER_KNOB_FILES_H
 
@@ -9,7 +7,7 @@
 
 #include "power/sys.h"
 
-/* Limits on watts belong to a package, all others to a CPU. */
+/* Power limits belong to a package, all other attributes to a CPU. */
 typedef enum wtl_knob_attribute {
   WTL_KNOB_SETSPEED,    /* scaling_setspeed */
   WTL_KNOB_CEILING,     /* scaling_max_freq */
@@ -20,7 +18,7 @@ typedef enum wtl_knob_attribute {
   WTL_KNOB_ATTRIBUTES
 } wtl_knob_attribute;
 
-/* A file: which one, and of which CPU or package. */
+/* A file: its attribute, and the number of its CPU or package. */
 typedef struct wtl_knob_place {
   wtl_knob_attribute attribute;
   int of;
@@ -29,13 +27,14 @@ typedef struct wtl_knob_place {
 const char *wtl_knob_attribute_name(wtl_knob_attribute a);
 bool wtl_knob_attribute_is_limit(wtl_knob_attribute a);
 
-/* The file's path. False where it is too long, or where no powercap zone is that package's. */
+/* Writes the path of the file. Returns false if it is too long, or if the package has no powercap zone. */
 bool wtl_knob_place_path(const wtl_sys *sys, const char *sysfs, wtl_knob_place p, char *path, size_t size);
 
 /*
- * Whether a knob can have found this value there: a clock in the hardware's range (cpuinfo_min_freq, cpuinfo_max_freq),
- * a preference that the driver lists, a limit on watts that is at most the constraint's maximum and of which the present
- * limit is at least the half, as a knob leaves it. `why` says what is wrong with it otherwise.
+ * Can a knob have found this value there? Valid are a clock in the hardware's range (cpuinfo_min_freq,
+ * cpuinfo_max_freq) and a preference that the driver lists. A power limit is valid if it is at most the constraint's
+ * maximum and at most twice the present limit, because a knob lowers a limit to half of it at most. `why` has the
+ * reason otherwise.
  */
 bool wtl_knob_place_takes(const wtl_sys *sys, const char *sysfs, wtl_knob_place p, const char *value, char *why,
                           size_t size);

@@ -1,8 +1,8 @@
 /*
- * knob_guard.c - starts wattle-clock-guard (src/guard), which outlives this process and puts clocks back.
+ * knob_guard.c - starts wattle-clock-guard (src/guard), which outlives this process and restores the clocks.
  *
- * A program of its own, not a fork: it keeps none of this process's memory. It daemonizes itself, so that it is
- * nobody's child whom a program's wait() might meet, and says "ready" before anything is set.
+ * The guard is a program of its own and not a fork, so it keeps no memory of this process. It daemonizes itself, so a
+ * wait() of the program never returns its status. It reports that it is ready before any clock is set.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "power/knob_kind.h"
 #include "power/knob_saved.h"
 
-/* Beside the library: PREFIX/lib/libwattle.so, PREFIX/bin/wattle-clock-guard. */
+/* The guard is installed relative to the library: PREFIX/lib/libwattle.so, PREFIX/bin/wattle-clock-guard. */
 static bool guard_path(char *path, size_t size)
 {
   static const char marker;
@@ -28,7 +28,7 @@ static bool guard_path(char *path, size_t size)
   return n > 0 && (size_t)n < size;
 }
 
-/* The words of its command line: what to wait for, then what to put where. */
+/* The arguments of the guard: the processes to wait for, then the files and the values to restore. */
 typedef struct words {
   char **word;
   size_t n, room;
@@ -59,27 +59,30 @@ static void free_words(words *w)
   free(w->word);
 }
 
-/* Our own copy of its end is closed first: if it dies unready, reading ends. */
+/*
+ * Starts the guard and waits until it is ready. Our copy of its pipe end is closed first, so reading ends if the guard
+ * dies.
+ */
 static int start(const char *path, words *w, posix_spawn_file_actions_t *files, int ready[2])
 {
   static char *const environment[] = {NULL};
   pid_t pid;
-  char said = 0;
+  char message = 0;
   int status, error = posix_spawn(&pid, path, files, NULL, w->word, environment);
   if (error) return error;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {} /* it has put itself into the background */
   close(ready[1]);
   ready[1] = -1;
-  ssize_t n = read(ready[0], &said, 1);
-  return n == 1 && said == 'r' ? 0 : ECHILD;
+  ssize_t n = read(ready[0], &message, 1);
+  return n == 1 && message == 'r' ? 0 : ECHILD;
 }
 
-/* Which processes it waits for, which files it puts back, and its ends of the two pipes. */
+/* Prepares the arguments: the processes, the files, and the guard's ends of the two pipes. */
 static void prepare(const wtl_knob *k, const pid_t *pids, size_t n, int stop, int ready, words *w,
                     posix_spawn_file_actions_t *files)
 {
   posix_spawn_file_actions_init(files);
-  posix_spawn_file_actions_adddup2(files, stop, stop); /* onto itself: it stays open in the guard */
+  posix_spawn_file_actions_adddup2(files, stop, stop); /* dup2 onto itself keeps it open in the guard */
   posix_spawn_file_actions_adddup2(files, ready, ready);
   add_word(w, "wattle-clock-guard%.0ld%s", 0, "");
   add_word(w, "%ld%s", stop, "");
@@ -109,7 +112,7 @@ int wtl_knob_guard(wtl_knob *k, const pid_t *pids, size_t n)
   words w = {0};
   int stop[2] = {-1, -1}, ready[2] = {-1, -1}, error = 0;
   posix_spawn_file_actions_t files;
-  if (!k->kind->acts || !k->kind->value) return 0; /* no file that outlives the process */
+  if (!k->kind->acts || !k->kind->value) return 0; /* it changes no file that outlives the process */
   if (!guard_path(path, sizeof path)) return ENOENT;
   wtl_knob_save(k);
   if (pipe2(stop, O_CLOEXEC) != 0 || pipe2(ready, O_CLOEXEC) != 0) error = errno;
@@ -124,7 +127,7 @@ int wtl_knob_guard(wtl_knob *k, const pid_t *pids, size_t n)
   for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
     if (ends[i] >= 0) close(ends[i]);
   if (error)
-    snprintf(k->why, sizeof k->why, "the guard that puts clocks back (%.300s) does not start: %s", path,
+    snprintf(k->why, sizeof k->why, "the guard that restores clocks (%.300s) does not start: %s", path,
              strerror(error));
   return error;
 }

@@ -1,7 +1,7 @@
-/* knob_none.c - no clock to set. */
+/* knob_none.c - the knob `none`, which sets no clock. */
 #include "power/knob_kind.h"
 
-/* The domains are known all the same; their clocks stay 0. */
+/* The domains are known, but their clocks stay 0. */
 static int none_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machine)
 {
   (void)k;

@@ -1,9 +1,10 @@
 /*
- * knob_powercap.c - a package's limit on watts, SYSFS/class/powercap/<zone>/constraint_N_power_limit_uw, in the place
- * of its clock: at half the base clock it is half of the limit that was found, and never above that.
+ * knob_powercap.c - sets the power limit of a package, SYSFS/class/powercap/<zone>/constraint_N_power_limit_uw, in
+ * place of its clock.
  *
- * A limit holds a whole package, and a package that draws less than its limit does not notice it: WATTLE_KNOB=powercap
- * has to be asked for.
+ * At half the base clock the limit is half of the limit that was found. It is never above that. A limit holds for a
+ * whole package and has no effect on a package that draws less. So this knob is used only if WATTLE_KNOB=powercap asks
+ * for it.
  */
 #include <errno.h>
 #include <math.h>
@@ -29,18 +30,18 @@ static int powercap_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machi
   k->why[0] = '\0';
   error = wtl_knob_add_file(k, d, WTL_KNOB_LIMIT, package);
   if (!error && wtl_knob_add_file(k, d, WTL_KNOB_SHORT_LIMIT, package) == ENOMEM)
-    error = ENOMEM; /* a second limit, over a shorter time, need not be there */
+    error = ENOMEM; /* a second limit, over a shorter time, is optional */
   if (error) {
     snprintf(k->why, sizeof k->why, "no power limit of package %d under %s/class/powercap: %s", package, k->sysfs,
              strerror(error));
     return error;
   }
   if (isnan(base) && machine) base = 1e6 * wtl_machine_clock_ghz(machine, wtl_machine_base_clock(machine));
-  if (!(base > 0)) base = 1e6; /* only shares of it count */
+  if (!(base > 0)) base = 1e6; /* only the ratio to it is used */
   d->clock.base_khz = d->clock.max_khz = d->clock.found_khz = (uint32_t)base;
   d->clock.min_khz = (uint32_t)(base / 2);
   d->clock.hint = true;
-  k->why[0] = '\0'; /* of a second limit that is not there */
+  k->why[0] = '\0'; /* from a second limit that does not exist */
   return 0;
 }
 

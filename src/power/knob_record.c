@@ -1,7 +1,8 @@
 /*
- * knob_record.c - notes what it would do. The clocks are cpufreq's where the machine has them; else the machine
- * profile's; else the profile's only clock and half of it, which nobody has measured: good for counting changes, not
- * for joules.
+ * knob_record.c - the knob `record`, which counts changes and makes none.
+ *
+ * Its clocks are those of cpufreq if the machine has them, else those of the machine profile. A profile with one clock
+ * gives this clock and half of it. The half is not measured, so it serves to count changes, not to compute joules.
  */
 #include <errno.h>
 #include <math.h>
@@ -34,7 +35,7 @@ static void from_profile(wtl_clock_domain *c, const wtl_machine *machine)
 
 static int record_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machine)
 {
-#ifndef WTL_SIM /* there, sysfs is of the machine that simulates */
+#ifndef WTL_SIM /* in simulation sysfs belongs to the machine that runs it */
   if (wtl_cpufreq_clocks(k, &d->clock) == 0) return 0;
 #endif
   k->why[0] = '\0';

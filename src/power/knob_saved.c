@@ -1,3 +1,4 @@
+/* knob_saved.c - writes and reads the files that keep the values found by a job. */
 #include "power/knob_saved.h"
 
 #include <errno.h>
@@ -11,17 +12,17 @@
 
 #include "power/knob_state.h"
 
-static const char form[] = "wattle clocks 2\n";
+static const char format[] = "wattle clocks 2\n";
 
-/* ---- keeping ---- */
+/* ---- writing ---- */
 
-/* NULL without memory. */
+/* Returns the text of the file, or NULL without memory. */
 static char *lines_of(const wtl_knob *k, size_t *length)
 {
   char *text = NULL;
   FILE *f = open_memstream(&text, length);
   if (!f) return NULL;
-  fprintf(f, "%ssysfs %s\n", form, k->sysfs);
+  fprintf(f, "%ssysfs %s\n", format, k->sysfs);
   for (size_t d = 0; d < k->n_domains; d++)
     for (size_t i = 0; i < k->domain[d].n_files && k->domain[d].claimed; i++) {
       const wtl_knob_file *file = &k->domain[d].file[i];
@@ -34,7 +35,7 @@ static char *lines_of(const wtl_knob *k, size_t *length)
   return NULL;
 }
 
-/* Returns a descriptor; -1 where it cannot be. */
+/* Creates a file with a random name. Returns a descriptor or -1. */
 static int create(int folder, const char *start, char *name, size_t size)
 {
   char first[WTL_KNOB_STATE_NAME];
@@ -56,7 +57,7 @@ void wtl_knob_save(wtl_knob *k)
   char *text = folder >= 0 ? lines_of(k, &length) : NULL;
   int fd =
       text ? create(folder, k->kind->limits ? WTL_KNOB_SAVED_LIMITS : WTL_KNOB_SAVED_CLOCKS, name, sizeof name) : -1;
-  bool good = fd >= 0 && fchmod(fd, 0640) == 0 && /* the group may read which clocks root has left */
+  bool good = fd >= 0 && fchmod(fd, 0640) == 0 && /* the group may read which clocks a job of root has left changed */
               pwrite(fd, text, length, 0) == (ssize_t)length && asprintf(&k->saved, "%s/%s", path, name) > 0;
   if (good) {
     k->saved_fd = fd;
@@ -69,7 +70,7 @@ void wtl_knob_save(wtl_knob *k)
   if (folder >= 0) close(folder);
 }
 
-/* A member of the folder's group may have renamed it, to show it again later. */
+/* Empties the file first, because a member of the folder's group may have renamed it to present it again later. */
 void wtl_knob_forget(wtl_knob *k)
 {
   if (!k->saved) return;
@@ -83,10 +84,10 @@ void wtl_knob_forget(wtl_knob *k)
 
 /* ---- reading ---- */
 
-/* Six lines for each CPU that there can be, and their length. */
+/* Six lines for each possible CPU, and their total length. */
 enum { MOST_LINES = 6 * CPU_SETSIZE, MOST_BYTES = 64 * MOST_LINES };
 
-/* The whole text, for the caller to free; NULL where it is too long. */
+/* Returns the whole text, which the caller frees; NULL if it is too long. */
 static char *read_text(int fd)
 {
   struct stat st;
@@ -98,8 +99,8 @@ static char *read_text(int fd)
   return text;
 }
 
-/* Past the line that this text begins with; NULL where it does not. */
-static char *past(char *text, const char *line)
+/* Returns the text after `line`; NULL if the text does not begin with it. */
+static char *after(char *text, const char *line)
 {
   size_t n = strlen(line);
   return text && strncmp(text, line, n) == 0 ? text + n : NULL;
@@ -124,7 +125,7 @@ static bool read_line(char *line, bool limits, wtl_knob_saved *out)
   return a < WTL_KNOB_ATTRIBUTES && wtl_knob_attribute_is_limit(out->place.attribute) == limits;
 }
 
-/* 0 unless every line is as it should be. */
+/* Returns the number of lines; 0 if one of them is wrong. */
 static size_t read_lines(char *at, bool limits, wtl_knob_saved *out)
 {
   for (size_t n = 0; at && n < MOST_LINES;) {
@@ -140,7 +141,7 @@ static size_t read_lines(char *at, bool limits, wtl_knob_saved *out)
 
 wtl_knob_saved *wtl_knob_saved_read(int fd, const char *sysfs, bool limits, size_t *n)
 {
-  char *text = read_text(fd), *at = past(past(past(past(text, form), "sysfs "), sysfs), "\n");
+  char *text = read_text(fd), *at = after(after(after(after(text, format), "sysfs "), sysfs), "\n");
   wtl_knob_saved *out = at ? calloc(MOST_LINES, sizeof *out) : NULL;
   *n = out ? read_lines(at, limits, out) : 0;
   free(text);

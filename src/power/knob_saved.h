@@ -1,16 +1,17 @@
 /*
- * knob_saved.h - what a job found in the clocks' files, kept where the node's next job finds it, should the job and its
- * guard be killed together (by a launcher that ends a whole control group at once).
+ * knob_saved.h - keeps the values that a job found in the clocks' files for the node's next job.
  *
- * A file clocks-BOOT-XXXXXXXX in the state folder, or limits-BOOT-XXXXXXXX in the one for power limits (knob_state.h). It
- * is written before anything is set. Once all is put back it is emptied, whatever its name is by then, and removed. Its lines:
+ * DESIGN. The next job needs them if the job and its guard are killed together, by a launcher that ends a whole control
+ * group at once. The file is clocks-BOOT-XXXXXXXX in the state folder, or limits-BOOT-XXXXXXXX in the folder for power
+ * limits (knob_state.h). It is written before any value is set. When all values are restored it is emptied, even if it
+ * was renamed, and removed. Its lines:
  *
- *   wattle clocks 2                    the form
- *   sysfs /sys                         the settings' WATTLE_SYSFS: below another one it says nothing
- *   scaling_max_freq 3 3600000         a file's name, its CPU (of a limit: its package), what it held
- *   end                                without this line the job had not set anything yet
+ *   wattle clocks 2                    the format
+ *   sysfs /sys                         WATTLE_SYSFS; the file is ignored if this differs
+ *   scaling_max_freq 3 3600000         the name of a file, its CPU (of a limit: its package), its value
+ *   end                                a file without this line was not complete, and no value was set
  *
- * So a file of the state folder names no path, and nothing but the six attributes of knob_files.h can be written.
+ * So a file of the state folder contains no path, and only the six attributes of knob_files.h can be written.
  */
 #ifndef WTL_POWER_KNOB_SAVED_H
 #define WTL_POWER_KNOB_SAVED_H
@@ -18,7 +19,7 @@
 #include "power/knob.h"
 #include "power/knob_kind.h"
 
-/* What such a file is called at its beginning. */
+/* The first part of the file's name. */
 #define WTL_KNOB_SAVED_CLOCKS "clocks"
 #define WTL_KNOB_SAVED_LIMITS "limits"
 
@@ -27,15 +28,18 @@ typedef struct wtl_knob_saved {
   char value[WTL_KNOB_VALUE];
 } wtl_knob_saved;
 
-/* Keeps what is claimed, in k->saved and k->saved_fd. Where it cannot be kept nobody but the guard puts it back. */
+/*
+ * Keeps the values of all claimed domains, and sets k->saved and k->saved_fd. On failure only the guard restores them.
+ */
 void wtl_knob_save(wtl_knob *k);
 
-/* All is put back: the file says nothing any more and goes. */
+/* Empties and removes the file. Called when all values are restored. */
 void wtl_knob_forget(wtl_knob *k);
 
 /*
- * The lines of an open file, for the caller to free, and their number in *n. NULL (*n = 0) for a file that is not whole,
- * is of another form, is too large or of another sysfs, or has lines of clocks among limits or limits among clocks.
+ * Reads the lines of an open file. Returns them, for the caller to free, and their number in *n. Returns NULL and *n =
+ * 0 if the file is not complete, has another format, is too large, belongs to another sysfs, or mixes clocks and
+ * limits.
  */
 wtl_knob_saved *wtl_knob_saved_read(int fd, const char *sysfs, bool limits, size_t *n);
 

@@ -1,7 +1,7 @@
 /*
- * knob_simgrid.c - in simulation: the clock of this PE's core. Cores that share one run at the highest that one of them
- * asks for, as processors of one clock plane do; the simulator sees to that, so each PE has a domain of its own to ask
- * for.
+ * knob_simgrid.c - in simulation: the clock of this PE's core.
+ *
+ * Each PE has a clock domain of its own. If cores share a clock, the simulator runs them at the highest one requested.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "power/knob_kind.h"
 #include "sim/simulator.h"
 
-/* Among so many as the simulated machine has, in any order. */
+/* Inserts a clock of the simulated machine in rising order. */
 static void insert(wtl_clock_domain *c, uint32_t khz)
 {
   size_t at = c->n_steps++;
@@ -32,7 +32,7 @@ static int simgrid_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machin
   c->min_khz = c->step[0];
   c->max_khz = c->step[n - 1];
   c->base_khz = c->found_khz = wtl_sim_clock_khz(wtl_sim_base_clock());
-  c->write_s = wtl_sim_price()->clock_change; /* who asks for a change stands still until it is made */
+  c->write_s = wtl_sim_price()->clock_change; /* a change blocks its caller until it is made */
   c->latency_s = 0;
   return 0;
 }

@@ -1,3 +1,4 @@
+/* knob_state.c - finds and checks the state folders. */
 #include "power/knob_state.h"
 
 #include <errno.h>
@@ -10,10 +11,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* One that an administrator makes for all who may set clocks (docs/governor.md). */
+/* An administrator creates this folder for all users that may set clocks (docs/governor.md). */
 static const char common[] = "/run/wattle";
 
-/* Root keeps nothing in a home folder: HOME may be that of the user who became root. */
+/* Root keeps no state in a home folder, because HOME may be that of the user who became root. */
 static void path_of_auto(bool limits, char *path, size_t size)
 {
   const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -47,12 +48,15 @@ static bool is_safe(int folder, const char *path, char *why, size_t size)
     snprintf(why, size, "WATTLE_CLOCK_STATE: %s is not used: it belongs to user %ld, not to root or to user %ld", path,
              (long)st.st_uid, (long)geteuid());
   else if (open_to_all)
-    snprintf(why, size, "WATTLE_CLOCK_STATE: %s is not used: everybody may write to it (mode %03o; 2770 at most)", path,
+    snprintf(why, size, "WATTLE_CLOCK_STATE: %s is not used: all users may write to it (mode %03o; 2770 at most)", path,
              (unsigned)st.st_mode & 07777);
   return !foreign && !open_to_all;
 }
 
-/* Whoever may write to a folder above may rename what lies in it; where its sticky bit is set only the owners may. */
+/*
+ * May another user rename the folder? A user that may write to a folder above can rename its entries, unless that
+ * folder has the sticky bit.
+ */
 static bool may_be_renamed(int folder)
 {
   struct stat here, above;
@@ -71,7 +75,7 @@ static bool may_be_renamed(int folder)
   return movable;
 }
 
-/* Nobody but this user may write to the folder, nor rename it. */
+/* Only this user may write to the folder or rename it. */
 static bool is_private(int folder, const char *path, char *why, size_t size)
 {
   char reason[160] = "";
@@ -125,8 +129,10 @@ bool wtl_knob_state_name(const char *start, char name[WTL_KNOB_STATE_NAME])
   return known;
 }
 
-/* A file system that a member of the group has mounted on the name could let every open wait. Kernels, and containers,
- * without openat2 go without that check. */
+/*
+ * Opens a file on the folder's own file system. A member of the group could mount another one on the name, on which an
+ * open never returns. Kernels and containers without openat2 do without this check.
+ */
 static int open_within(int folder, const char *name, int flags)
 {
   struct open_how how = {.flags = (unsigned)flags, .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH};

@@ -1,17 +1,18 @@
 /*
- * knob_state.h - the folders in which jobs of a node keep what they found in the files that they set, and claim these:
- * one for clocks, one for power limits.
+ * knob_state.h - the folders in which the jobs of a node keep the values that they found and claim the files that they
+ * set: one folder for clocks, one for power limits.
  *
- * WATTLE_CLOCK_STATE names that for clocks. `auto`: /run/wattle for root, and for those who may write to it; else `wattle`
- * in the user's state folder. It is used only where it belongs to root or to this user, and where only its owner and its
- * group may write to it.
+ * DESIGN. WATTLE_CLOCK_STATE names the folder for clocks. `auto` is /run/wattle for root and for users that may write
+ * to it, else `wattle` in the user's state folder. It is used only if root or this user owns it, and if only its owner
+ * and its group may write to it.
  *
- * Who may set clocks may not always set power limits: a member of the group must not be able to remove what root's job
- * has kept of these. Their folder lies beside that for clocks, with "-limits" at the end of its name, and never within
- * it. `auto`: /run/wattle-limits for root, else `wattle-limits` in the user's state folder. It is used only where it
- * belongs to this user, where nobody else may write to it, and where nobody else may rename it.
+ * A user that may set clocks may not always set power limits. So a member of the group must not be able to remove the
+ * limits that root's job keeps. The folder for limits lies beside that for clocks, never within it, and its name ends
+ * in "-limits". `auto` is /run/wattle-limits for root, else `wattle-limits` in the user's state folder. It is used only
+ * if this user owns it and no other user may write to it or rename it.
  *
- * All names in them carry the id of the node's boot: a boot sets all clocks anew, and a home folder is many nodes'.
+ * All names in these folders contain the boot id of the node. A boot resets all clocks, and several nodes may share a
+ * home folder.
  */
 #ifndef WTL_POWER_KNOB_STATE_H
 #define WTL_POWER_KNOB_STATE_H
@@ -22,17 +23,18 @@
 enum { WTL_KNOB_STATE_PATH = 3800, WTL_KNOB_STATE_NAME = 80 };
 
 /*
- * Opens the folder for clocks or for `limits`; with `make`, makes it first where it is not there. Returns a descriptor, or -1: `why` is then "" where
- * there is no such folder, or says why it is not used. `path` (of WTL_KNOB_STATE_PATH bytes) gets its path.
+ * Opens the folder for clocks or for `limits`, and creates it first if `make` is set. Returns a descriptor or -1. `why`
+ * is then the reason why the folder is not used; "" if it does not exist. `path` (WTL_KNOB_STATE_PATH bytes) receives
+ * its path.
  */
 int wtl_knob_state_open(const char *setting, bool limits, bool make, char *path, char *why, size_t size);
 
-/* Writes the name START-BOOT. False where the kernel does not tell the boot's id. */
+/* Writes the name START-BOOT. Returns false if the kernel does not provide the boot id. */
 bool wtl_knob_state_name(const char *start, char name[WTL_KNOB_STATE_NAME]);
 
 /*
- * Opens a file of the folder without following a link, without waiting and without leaving the folder's file system.
- * Only a regular file is opened. `flags`: O_RDONLY or O_RDWR. Returns a descriptor or a negative errno.
+ * Opens a file of the folder without following a link, without waiting, and without leaving the folder's file system.
+ * It opens only regular files. `flags`: O_RDONLY or O_RDWR. Returns a descriptor or a negative errno.
  */
 int wtl_knob_state_open_file(int folder, const char *name, int flags);
 

@@ -1,6 +1,4 @@
-/*
- * machine.c - finding the profile: by file, by name, or by the CPU at hand.
- */
+/* machine.c - finds the machine profile: by file, by name, or by the CPU. */
 #include "power/machine.h"
 
 #include <dirent.h>
@@ -19,7 +17,7 @@
 #define WTL_MACHINES_DIR "/usr/local/share/wattle/machines"
 #endif
 
-enum { PROFILE_MAX = 1 << 20 }; /* bytes; a profile is a page or two */
+enum { PROFILE_MAX = 1 << 20 }; /* bytes; a profile has one or two pages */
 
 const char *wtl_machine_name(const wtl_machine *m)
 {
@@ -54,7 +52,7 @@ int wtl_machine_numbers(const wtl_machine *m, int (*visit)(void *, const char *,
   return rc;
 }
 
-/* The value of a field of /proc/cpuinfo's first processor, or false. */
+/* Reads a field of the first processor in /proc/cpuinfo. Returns false if there is none. */
 static bool cpu_field(const char *cpuinfo, const char *field, char *out, size_t size)
 {
   size_t length = strlen(field);
@@ -80,7 +78,7 @@ static bool same_number(const char *cpuinfo, const char *field, const int *want)
 static bool rule_matches(const wtl_match *r, const char *cpuinfo)
 {
   char have[256];
-  if (!r->vendor && !r->family && !r->model && !r->name) return false; /* a rule that asks nothing claims nothing */
+  if (!r->vendor && !r->family && !r->model && !r->name) return false; /* an empty rule matches no CPU */
   if (r->vendor && !(cpu_field(cpuinfo, "vendor_id", have, sizeof have) && strcmp(have, r->vendor) == 0)) return false;
   if (!same_number(cpuinfo, "cpu family", r->family) || !same_number(cpuinfo, "model", r->model)) return false;
   if (r->name && !(cpu_field(cpuinfo, "model name", have, sizeof have) && strstr(have, r->name))) return false;
@@ -109,8 +107,8 @@ static wtl_machine *load_file(const char *path, char *error, size_t size)
 }
 
 /*
- * The installation this library lies in (PREFIX of PREFIX/lib/libwattle.so), so that the tree may be moved; "" if not
- * known.
+ * Finds the installation of this library (PREFIX of PREFIX/lib/libwattle.so), so that the tree may be moved; "" if
+ * unknown.
  */
 static void own_prefix(char prefix[PATH_MAX])
 {
@@ -127,7 +125,7 @@ static void own_prefix(char prefix[PATH_MAX])
   }
 }
 
-/* Appends ":dir/sub" to a path owned by the caller; an empty directory and one that is there already are left out. */
+/* Appends ":dir/sub" to a path that the caller owns, unless the directory is empty or in the path already. */
 static char *with_directory(char *path, const char *dir, const char *sub)
 {
   char *entry = NULL, *longer = NULL;
@@ -144,7 +142,7 @@ static char *with_directory(char *path, const char *dir, const char *sub)
   return path;
 }
 
-/* Directories to look in, first one first, joined by ':', each once. Owned by the caller; NULL without memory. */
+/* Returns the directories to search, in this order, joined by ':', each once. The caller frees it. NULL: no memory. */
 static char *search_path(void)
 {
   static const char sub[] = "/share/wattle/machines";
@@ -153,7 +151,7 @@ static char *search_path(void)
   own_prefix(prefix);
   char *path = with_directory(strdup(""), home ? home : "", sub);
   path = with_directory(path, prefix, sub);
-  const char *built_in = WTL_MACHINES_DIR; /* itself a list */
+  const char *built_in = WTL_MACHINES_DIR; /* may be a list */
   for (size_t n; *built_in; built_in += n + (built_in[n] == ':')) {
     n = strcspn(built_in, ":");
     char *dir = strndup(built_in, n);
@@ -163,7 +161,7 @@ static char *search_path(void)
   return path;
 }
 
-/* Calls visit(arg, directory) for each directory of the path until it returns non-zero. */
+/* Calls visit(arg, directory) for each directory of the path until it returns a value other than 0. */
 static void each_directory(int (*visit)(void *, const char *), void *arg)
 {
   char *path = search_path(), *rest = path;
@@ -172,18 +170,18 @@ static void each_directory(int (*visit)(void *, const char *), void *arg)
   free(path);
 }
 
-typedef struct hunt {
-  const char *name;    /* by name ... */
+typedef struct profile_search {
+  const char *name;    /* search by name ... */
   const char *cpuinfo; /* ... or by CPU */
   wtl_machine *found;
-  bool failed; /* `error` says why: stop looking */
+  bool failed; /* `error` has the reason; the search ends */
   char *error;
   size_t size;
-} hunt;
+} profile_search;
 
 static int find_by_name(void *arg, const char *dir)
 {
-  hunt *h = arg;
+  profile_search *h = arg;
   char *file = NULL;
   if (asprintf(&file, "%s/%s.yaml", dir, h->name) < 0) return 0;
   bool is_there = access(file, R_OK) == 0;
@@ -203,7 +201,7 @@ static int is_profile(const struct dirent *e)
 
 static int find_by_cpu(void *arg, const char *dir)
 {
-  hunt *h = arg;
+  profile_search *h = arg;
   struct dirent **list = NULL;
   int n = scandir(dir, &list, is_profile, alphasort);
   for (int i = 0; i < n; i++) {
@@ -211,7 +209,7 @@ static int find_by_cpu(void *arg, const char *dir)
     if (!h->found && !h->failed && asprintf(&file, "%s/%s", dir, list[i]->d_name) >= 0) {
       wtl_machine *m = load_file(file, h->error, h->size);
       if (!m)
-        h->failed = true; /* a broken profile is not passed over: it might be the one meant */
+        h->failed = true; /* a wrong profile is not skipped, because it may be the right one for this CPU */
       else if (wtl_machine_matches(m, h->cpuinfo))
         h->found = m;
       else
@@ -226,7 +224,7 @@ static int find_by_cpu(void *arg, const char *dir)
 
 static wtl_machine *load_named(const char *name, char *error, size_t size)
 {
-  hunt h = {.name = name, .error = error, .size = size};
+  profile_search h = {.name = name, .error = error, .size = size};
   each_directory(find_by_name, &h);
   if (h.found || h.failed) return h.found;
   char *path = search_path();
@@ -244,7 +242,7 @@ wtl_machine *wtl_machine_load_for(const char *name, const char *cpuinfo, char *e
     bool is_file = strchr(name, '/') || (n > 5 && strcmp(name + n - 5, ".yaml") == 0);
     return is_file ? load_file(name, error, size) : load_named(name, error, size);
   }
-  hunt h = {.cpuinfo = cpuinfo ? cpuinfo : "", .error = error, .size = size};
+  profile_search h = {.cpuinfo = cpuinfo ? cpuinfo : "", .error = error, .size = size};
   each_directory(find_by_cpu, &h);
   if (h.failed) return NULL;
   if (!h.found) return load_named("unknown", error, size);
@@ -256,7 +254,7 @@ wtl_machine *wtl_machine_load_for(const char *name, const char *cpuinfo, char *e
 wtl_machine *wtl_machine_load(const char *name, char *error, size_t size)
 {
   size_t length;
-  const char *why; /* 1 MiB holds more than 500 CPUs; beyond it, the profile is unknown */
+  const char *why; /* 1 MiB holds more than 500 CPUs; with more, the profile is unknown */
   char *cpuinfo = wtl_regular_file_read("/proc/cpuinfo", PROFILE_MAX, &length, &why);
   wtl_machine *m = wtl_machine_load_for(name, cpuinfo, error, size);
   free(cpuinfo);

@@ -1,6 +1,4 @@
-/*
- * machine_yaml.c - from a profile's text to a wtl_machine: the schema, then what a schema cannot say.
- */
+/* machine_yaml.c - parses the text of a profile: first by a schema, then by checks that a schema cannot express. */
 #include <ctype.h>
 #include <cyaml/cyaml.h>
 #include <math.h>
@@ -58,7 +56,7 @@ static const cyaml_schema_field_t dram_fields[] = {
     CYAML_FIELD_END,
 };
 
-/* Each makes libcyaml move all that came before: without a limit, a file of 1 MiB takes minutes. */
+/* libcyaml moves all rules for each new one. Without a limit, a file of 1 MiB takes minutes. */
 enum { MOST_RULES = 1024 };
 
 static const cyaml_schema_field_t machine_fields[] = {
@@ -78,16 +76,16 @@ static const cyaml_schema_field_t machine_fields[] = {
 static const cyaml_schema_value_t machine_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct wtl_machine, machine_fields)};
 
-/* libcyaml says what is wrong, and where, by log lines; they become one message. */
-typedef struct complaint {
+/* libcyaml reports errors and their place by log lines. They are joined to one message. */
+typedef struct yaml_errors {
   char text[1024];
   size_t used;
-} complaint;
+} yaml_errors;
 
 static void take_log(cyaml_log_t level, void *ctx, const char *format, va_list args)
 {
   (void)level;
-  complaint *c = ctx;
+  yaml_errors *c = ctx;
   if (c->used + 1 >= sizeof c->text) return;
   int n = vsnprintf(c->text + c->used, sizeof c->text - c->used, format, args);
   if (n < 0) return;
@@ -96,7 +94,7 @@ static void take_log(cyaml_log_t level, void *ctx, const char *format, va_list a
     if (*p == '\n') *p = ' ';
 }
 
-static cyaml_config_t config(complaint *c)
+static cyaml_config_t config(yaml_errors *c)
 {
   return (cyaml_config_t){
       .log_fn = take_log, .log_ctx = c, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR, .flags = CYAML_CFG_DEFAULT};
@@ -107,12 +105,12 @@ void wtl_machine_free(wtl_machine *m)
   if (!m) return;
   free(m->file);
   free(m->matched);
-  complaint c = {.used = 0};
+  yaml_errors c = {.used = 0};
   cyaml_config_t cfg = config(&c);
   cyaml_free(&cfg, &machine_schema, m, 0);
 }
 
-/* Does the line, less its indent and a "- ", begin with `word:`? */
+/* Does the line, without indent and "- ", begin with `word:`? */
 static bool line_has_key(const char *line, const char *word, size_t length)
 {
   while (*line == ' ') line++;
@@ -122,8 +120,8 @@ static bool line_has_key(const char *line, const char *word, size_t length)
 }
 
 /*
- * The line of a key such as "clocks[1].spin": the words one after the other, a number meaning that many more "- ghz". 0
- * if not found. libcyaml does not keep lines, and a message without one sends the reader searching.
+ * Returns the line of a key such as "clocks[1].spin"; 0 if it is not found. It finds the words one after the other; a
+ * number N skips N entries "- ghz". libcyaml does not keep line numbers.
  */
 static int line_of(const char *text, const char *key)
 {
@@ -142,7 +140,7 @@ static int line_of(const char *text, const char *key)
       if (!line_has_key(here, want, want_length)) continue;
       found = line;
       if (skip == 0) break;
-      skip--; /* the sequence's own key, then the entries before ours, then ours */
+      skip--; /* the key of the sequence, then the entries before ours, then ours */
       want = "ghz";
       want_length = 3;
     }
@@ -209,12 +207,12 @@ static int check_machine(const check *c, wtl_machine *m)
 }
 
 /*
- * The line of what libcyaml complains of: the first it names, which for a key it does not know is only the line before
- * or so: from there on the key is looked for.
+ * Returns the line of an error of libcyaml, which is the first one that it names. For an unknown key it names an
+ * earlier line, from which the key is searched.
  */
-static int complaint_line(const char *said, const char *text)
+static int error_line(const char *errors, const char *text)
 {
-  const char *at = strstr(said, "(line: "), *key = strstr(said, "Unexpected key: ");
+  const char *at = strstr(errors, "(line: "), *key = strstr(errors, "Unexpected key: ");
   int line = at ? atoi(at + 7) : 0;
   if (!key) return line;
   key += strlen("Unexpected key: ");
@@ -226,13 +224,13 @@ static int complaint_line(const char *said, const char *text)
 
 wtl_machine *wtl_machine_parse(const char *file, const char *text, size_t length, char *error, size_t size)
 {
-  complaint said = {.used = 0};
-  cyaml_config_t cfg = config(&said);
+  yaml_errors errors = {.used = 0};
+  cyaml_config_t cfg = config(&errors);
   cyaml_data_t *data = NULL;
   cyaml_err_t e = cyaml_load_data((const uint8_t *)text, length, &cfg, &machine_schema, &data, NULL);
   if (e != CYAML_OK || !data) {
-    snprintf(error, size, "machine profile %s, line %d: %s (%s)", file, complaint_line(said.text, text),
-             said.used ? said.text : "not a profile", cyaml_strerror(e));
+    snprintf(error, size, "machine profile %s, line %d: %s (%s)", file, error_line(errors.text, text),
+             errors.used ? errors.text : "not a profile", cyaml_strerror(e));
     return NULL;
   }
   wtl_machine *m = data;

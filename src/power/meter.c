@@ -1,6 +1,4 @@
-/*
- * meter.c - which meter is taken, and what is the same for all of them.
- */
+/* meter.c - chooses the meter, and does what all meters have in common. */
 #include "power/meter.h"
 
 #include <math.h>
@@ -15,7 +13,7 @@
 struct wtl_meter {
   const wtl_meter_ops *kind;
   void *state;
-  wtl_machine *machine; /* NULL for none */
+  wtl_machine *machine; /* NULL: none */
   char why[2048];
   wtl_domain domain[WTL_MAX_DOMAINS];
   size_t n_domains;
@@ -23,8 +21,8 @@ struct wtl_meter {
   wtl_mark start;
 };
 
-/* Notes why a kind was not taken, and how it could be, in one line. */
-static void note(wtl_meter *m, const char *kind, const char *why, const char *grant)
+/* Adds one line to the reasons: why a kind was not used, and how access is granted. */
+static void add_reason(wtl_meter *m, const char *kind, const char *why, const char *grant)
 {
   size_t used = strlen(m->why);
   if (!*why) return;
@@ -34,7 +32,9 @@ static void note(wtl_meter *m, const char *kind, const char *why, const char *gr
     if (*p == '\n') *p = ';';
 }
 
-/* Searching: that this is no Cray is no news, unless a permission would help. */
+/*
+ * Opens a kind. While searching, a sensor of another kind of machine is not mentioned, unless a permission would help.
+ */
 static bool open_kind(wtl_meter *m, const wtl_meter_ops *kind, const wtl_meter_env *env, bool is_searching)
 {
   char why[1024] = "", grant[1024] = "";
@@ -42,12 +42,12 @@ static bool open_kind(wtl_meter *m, const wtl_meter_ops *kind, const wtl_meter_e
   bool is_other_machines =
       is_searching && (kind == &wtl_meter_perf || kind == &wtl_meter_cray || kind == &wtl_meter_hwmon ||
                        (kind == &wtl_meter_redfish && !*env->settings->redfish.text));
-  if (m->state || *grant || !is_other_machines) note(m, kind->name, why, grant);
+  if (m->state || *grant || !is_other_machines) add_reason(m, kind->name, why, grant);
   if (m->state) m->kind = kind;
   return m->state != NULL;
 }
 
-/* Which kinds a setting allows, in the table's order: who asks for a sensor is not handed another, nor the model. */
+/* May this kind be used with the setting? A user who asks for one sensor gets no other sensor and no modelled figures. */
 static bool allowed(enum wtl_meter_kind wanted, const wtl_meter_ops *kind)
 {
   static const wtl_meter_ops *const asked[] = {
@@ -75,7 +75,7 @@ wtl_meter *wtl_meter_open_with(const wtl_settings *settings, const wtl_sys *sys,
   wtl_meter_env env = {.sysfs = settings->sysfs.text, .sys = sys, .machine = m->machine, .settings = settings};
   for (size_t i = 0; wtl_meter_kinds[i] && !m->kind; i++)
     if (allowed(wanted, wtl_meter_kinds[i])) open_kind(m, wtl_meter_kinds[i], &env, wanted == WTL_METER_AUTO);
-  m->n_domains = m->kind->domains(m->state, m->domain); /* none always opens */
+  m->n_domains = m->kind->domains(m->state, m->domain); /* the kind `none` always opens */
   wtl_meter_start(m);
   return m;
 }
@@ -121,14 +121,17 @@ void wtl_meter_mark(wtl_meter *m, wtl_mark *mark)
   m->kind->read(m->state, mark);
 }
 
-/* No processor and no node draws nothing for so long: its sensor does not work, as those that some virtual machines
- * show. Memory may (a socket without any), and so may what lies within another domain. */
-static const double nothing_s = 0.5;
+/*
+ * No processor and no node draws 0 W for this long. Such a sensor does not work; some virtual machines have them.
+ * Memory may draw 0 (a socket without any), and so may a nested domain.
+ */
+static const double zero_limit_s = 0.5;
 
-static void doubt_nothing(const wtl_domain *domain, wattle_joules_t *f)
+static void reject_zero(const wtl_domain *domain, wattle_joules_t *f)
 {
   bool draws = domain->scope == WATTLE_SCOPE_PACKAGE || domain->scope == WATTLE_SCOPE_NODE;
-  if (!draws || domain->nested || f->provenance != WATTLE_MEASURED || f->joules > 0 || f->covered_s < nothing_s) return;
+  if (!draws || domain->nested || f->provenance != WATTLE_MEASURED || f->joules > 0 || f->covered_s < zero_limit_s)
+    return;
   wtl_figure_none(f, domain->name, domain->scope, f->interval_s);
 }
 
@@ -140,7 +143,7 @@ size_t wtl_meter_between(wtl_meter *m, const wtl_mark *a, const wtl_mark *b, dou
   did.bytes += extra_bytes;
   for (size_t d = 0; d < m->n_domains; d++) random[d] = 0;
   m->kind->between(m->state, a, b, &did, out, random);
-  for (size_t d = 0; d < m->n_domains; d++) doubt_nothing(&m->domain[d], &out[d]);
+  for (size_t d = 0; d < m->n_domains; d++) reject_zero(&m->domain[d], &out[d]);
   return m->n_domains;
 }
 
@@ -149,7 +152,10 @@ void wtl_meter_start(wtl_meter *m)
   wtl_meter_mark(m, &m->start);
 }
 
-/* The node's joules from sensors: the domains no other contains, and DRAM from the model where no sensor has it. */
+/*
+ * Reads the node's joules from sensors: the domains that no other domain contains. *add_dram: the model must add DRAM,
+ * which no sensor covers.
+ */
 static size_t measured_node(wtl_meter *m, const wtl_mark *now, enum wtl_part *of, bool *add_dram, wattle_joules_t *node)
 {
   wattle_joules_t all[WTL_MAX_DOMAINS];
@@ -167,7 +173,7 @@ static size_t measured_node(wtl_meter *m, const wtl_mark *now, enum wtl_part *of
   return n;
 }
 
-/* What each PE and the idle node drew in one part, by the model: [0] idle, [1 + i] PE i. */
+/* Computes by the model what the idle node and each PE drew in one part: [0] idle, [1 + i] PE i. */
 static void model_part(const wtl_meter *m, enum wtl_part part, double wall_s, const wtl_activity *pe, size_t n,
                        wattle_joules_t *out)
 {

@@ -1,8 +1,9 @@
 /*
- * meter.h - what every kind of meter must be able to do, and the table of kinds.
+ * meter.h - the interface of a kind of meter, and the table of kinds.
  *
- * A kind reads a mark (cumulative, since it was opened) and says what lies between two marks. Everything else - which
- * kind to take, the process's own account, the split among PEs - is meter.c's and the same for all of them.
+ * DESIGN. A kind reads marks, whose counters run since it was opened, and computes the figures between two marks.
+ * Everything else is in meter.c and the same for all kinds: the choice of the kind, the account of the process, and the
+ * split among PEs.
  */
 #ifndef WTL_POWER_METER_H
 #define WTL_POWER_METER_H
@@ -17,17 +18,17 @@
 
 /* One counter at one moment. */
 typedef struct wtl_point {
-  uint64_t uj;      /* microjoules counted since the meter was opened, through all wraps; the least that can be shown */
-  double excess_j;  /* J that may have been missed on top of it, in gaps */
-  bool ok;          /* this very reading was good */
-  double good_at;   /* s, moment of the last good reading; NaN if there never was one */
-  double covered_s; /* s counted without doubt up to good_at */
+  uint64_t uj;      /* microjoules counted since the meter was opened, across wraps: a lower bound */
+  double excess_j;  /* J that may be missing from it because of gaps */
+  bool ok;          /* the reading of this mark was good */
+  double good_at;   /* s, moment of the last good reading; NaN: there was none */
+  double covered_s; /* s counted with certainty up to good_at */
   double watts;     /* W, mean since the meter was opened; NaN if not known yet */
 } wtl_point;
 
-/* A moment: when, what the counters said, what the process had done. */
+/* A moment: its time, the counters, and the account of the process. */
 typedef struct wtl_mark {
-  double at; /* s, the meter's clock */
+  double at; /* s on the meter's clock */
   wtl_account account;
   wtl_point point[WTL_MAX_DOMAINS];
 } wtl_mark;
@@ -36,7 +37,7 @@ enum wtl_part {
   WTL_PART_CPU = 0,
   WTL_PART_DRAM = 1,
   WTL_PART_NODE = 2
-}; /* which modelled joules split a domain; NODE: both */
+}; /* the modelled joules by which a domain is split; NODE: both */
 
 typedef struct wtl_domain {
   char name[32];
@@ -46,35 +47,38 @@ typedef struct wtl_domain {
   bool available; /* it can be read now */
 } wtl_domain;
 
-/* What a kind is given when it opens. The strings and the profile outlive the meter. */
+/* The arguments of open. The strings and the profile outlive the meter. */
 typedef struct wtl_meter_env {
   const char *sysfs;
   const wtl_sys *sys;
-  const wtl_machine *machine;   /* NULL where the caller loaded none */
-  const wtl_settings *settings; /* NULL: none of theirs */
+  const wtl_machine *machine;   /* NULL if the caller loaded none */
+  const wtl_settings *settings; /* NULL: defaults */
 } wtl_meter_env;
 
 typedef struct wtl_meter_ops {
   const char *name;
   /*
-   * Opens. Returns the kind's own state, or NULL with `why` (what is missing) and `grant` (how access is given safely:
-   * a command, or a remark after '#', a line; "" if no permission would help). A kind that opens leaves both empty, or
-   * says what it has to do without.
+   * Opens the meter. Returns the state of the kind, or NULL with `why` (what is missing) and `grant` (how to give
+   * access safely: one command or remark after '#' a line; "" if no permission would help). A kind that opens leaves
+   * both empty, or says what it cannot read.
    */
   void *(*open)(const wtl_meter_env *env, char *why, size_t why_size, char *grant, size_t grant_size);
   void (*close)(void *state);
-  /* The domains, top-level ones first. Returns their number, at most WTL_MAX_DOMAINS. */
+  /* Writes the domains, top-level ones first. Returns their number, at most WTL_MAX_DOMAINS. */
   size_t (*domains)(void *state, wtl_domain out[WTL_MAX_DOMAINS]);
-  /* Fills the mark's points (the caller fills the rest). */
+  /* Fills the points of the mark. The caller fills the rest. */
   void (*read)(void *state, wtl_mark *mark);
   /*
-   * One figure for each domain; `did` is what this process did in between. random[d] receives that part of the
-   * uncertainty, in J, which differs from interval to interval (where a sensor's updates happened to fall); the rest
-   * repeats alike.
+   * Computes one figure for each domain. `did` is the activity of this process in between. random[d] receives the part
+   * of the uncertainty, in J, that differs between intervals, because it depends on when the sensor updates. The rest
+   * is systematic.
    */
   void (*between)(void *state, const wtl_mark *a, const wtl_mark *b, const wtl_activity *did, wattle_joules_t *out,
                   double *random);
-  /* Its top-level figures are the node's, read from sensors; otherwise finish adds the PEs up by the model. */
+  /*
+   * Its top-level figures are those of the node, read from sensors. Otherwise wtl_meter_finish adds the PEs up by the
+   * model.
+   */
   bool measures;
 } wtl_meter_ops;
 
@@ -84,16 +88,16 @@ extern const wtl_meter_ops wtl_meter_powercap, wtl_meter_perf, wtl_meter_cray, w
 /* All kinds, best first, ended by NULL. */
 extern const wtl_meter_ops *const wtl_meter_kinds[];
 
-/* wtl_meter_open with another clock and file reader, which outlive the meter. */
+/* wtl_meter_open with another clock and file reader, which must outlive the meter. */
 wtl_meter *wtl_meter_open_with(const wtl_settings *settings, const wtl_sys *sys, char *error, size_t size);
 
 /* The domains of an open meter, in the order of its figures. */
 size_t wtl_meter_domains(const wtl_meter *m, wtl_domain out[WTL_MAX_DOMAINS]);
 
 /*
- * Takes a mark, and says what lies between two of them: one figure for each domain, arrays of WTL_MAX_DOMAINS.
- * extra_bytes are added to what the process is known to have moved; random as in wtl_meter_ops. For wattle.h. Returns
- * the number of domains.
+ * wtl_meter_mark takes a mark. wtl_meter_between computes the figures between two marks, one for each domain, in arrays
+ * of WTL_MAX_DOMAINS, and returns the number of domains. extra_bytes are added to the bytes that the process moved.
+ * `random` is as in wtl_meter_ops. Used by wattle.h.
  */
 void wtl_meter_mark(wtl_meter *m, wtl_mark *mark);
 size_t wtl_meter_between(wtl_meter *m, const wtl_mark *a, const wtl_mark *b, double extra_bytes, wattle_joules_t *out,

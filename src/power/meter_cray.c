@@ -1,9 +1,9 @@
 /*
  * meter_cray.c - the counters of HPE Cray's node controller, SYSFS/cray/pm_counters: "12345 J 1700000000 us".
  *
- * All files are written anew together, ten times a second, and say when; `freshness` counts the rounds. Nothing is read
- * twice in a round, and the counters are in whole joules. `energy` is the node's; cpu_energy, memory_energy and accelN_energy lie
- * within it.
+ * All files are rewritten together ten times a second with a time stamp, and `freshness` counts these rounds. The meter
+ * reads each file once a round. The counters are whole joules. `energy` is the node; it contains cpu_energy,
+ * memory_energy and accelN_energy.
  */
 #include <errno.h>
 #include <math.h>
@@ -49,7 +49,7 @@ static void cray_find(wtl_gauges *set, const wtl_meter_env *env, char *why, size
   }
 }
 
-/* The first gauge asks whether there is a new round; the others follow it. */
+/* The first gauge checks whether there is a new round, and the others follow it. */
 static int cray_read(wtl_gauges *set, wtl_gauge *g, double *counts)
 {
   char path[340], text[64] = "";

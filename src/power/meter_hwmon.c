@@ -1,12 +1,13 @@
 /*
- * meter_hwmon.c - sensors of power and energy under SYSFS/class/hwmon:
+ * meter_hwmon.c - the sensors of power and energy under SYSFS/class/hwmon.
  *
- *   acpi_power_meter of NVIDIA Grace   powerN_average in uW, named by powerN_oem_info: "Grace Power Socket 0" is the socket with
- *                                      its memory; "CPU Power" and "SysIO Power" lie within it, "Module Power" around it
- *   acpi_power_meter elsewhere         the node, at its supply
- *   amd_energy                         energyN_input in uJ, named by energyN_label: "Esocket0"; cores are left out
+ *   acpi_power_meter of NVIDIA Grace   powerN_average in uW, named by powerN_oem_info: "Grace Power Socket 0" is the
+ *                                      socket with its memory. It contains "CPU Power" and "SysIO Power", and "Module
+ *                                      Power" contains it.
+ *   acpi_power_meter elsewhere         the node, at its power supply
+ *   amd_energy                         energyN_input in uJ, named by energyN_label: "Esocket0". Cores are left out.
  *
- * Others (a disk's, a network card's, a battery's) are not the node's processors and are left alone.
+ * Other sensors (of a disk, a network card, a battery) do not belong to the processors and are ignored.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,13 +28,13 @@ static bool text_of(const wtl_sys *sys, const char *dir, const char *file, char 
   return n > 0;
 }
 
-/* What a channel of a power meter is. */
+/* Sets the domain of a channel of a power meter. */
 static bool of_power(const char *label, wtl_domain *d)
 {
   int socket;
   *d = (wtl_domain){.scope = WATTLE_SCOPE_CORE, .nested = true};
   if (sscanf(label, "Grace Power Socket %d", &socket) == 1) {
-    *d = (wtl_domain){.scope = WATTLE_SCOPE_PACKAGE, .part = WTL_PART_NODE}; /* its memory included */
+    *d = (wtl_domain){.scope = WATTLE_SCOPE_PACKAGE, .part = WTL_PART_NODE}; /* includes its memory */
     snprintf(d->name, sizeof d->name, "package-%d", socket);
   } else if (sscanf(label, "CPU Power Socket %d", &socket) == 1) {
     snprintf(d->name, sizeof d->name, "core-%d", socket);
@@ -82,7 +83,7 @@ static void add_power(wtl_gauges *set, const char *dir, int channel)
   wtl_domain d;
   snprintf(file, sizeof file, "power%d_oem_info", channel);
   text_of(set->sys, dir, file, label, sizeof label);
-  snprintf(file, sizeof file, "power%d_average_interval", channel); /* ms */
+  snprintf(file, sizeof file, "power%d_average_interval", channel); /* in ms */
   double step_s = text_of(set->sys, dir, file, text, sizeof text) ? atof(text) / 1000 : 0;
   snprintf(file, sizeof file, "power%d_average", channel);
   if (!text_of(set->sys, dir, file, text, sizeof text)) return;
@@ -104,7 +105,7 @@ static int only_devices(const struct dirent *e)
   return strncmp(e->d_name, "hwmon", 5) == 0;
 }
 
-/* Sockets before the node's supply: where there are both, the supply contains them. */
+/* Marks the node's supply as nested if there are sockets, because it contains them. */
 static void nest_supply(wtl_gauges *set)
 {
   bool has_socket = false;

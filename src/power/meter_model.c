@@ -1,6 +1,6 @@
 /*
- * meter_model.c - the machine profile as a meter: this process's joules beyond idle, and beside them what the node
- * draws anyway.
+ * meter_model.c - the machine profile as a meter: the joules of this process beyond idle, and the idle power of the
+ * node.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static void *model_open(const wtl_meter_env *env, char *why, size_t why_size, ch
 
 static void model_close(void *state)
 {
-  (void)state; /* the profile is the meter's */
+  (void)state; /* the meter owns the profile */
 }
 
 static size_t model_domains(void *state, wtl_domain out[WTL_MAX_DOMAINS])
@@ -32,7 +32,7 @@ static size_t model_domains(void *state, wtl_domain out[WTL_MAX_DOMAINS])
 static void model_read(void *state, wtl_mark *mark)
 {
   (void)state;
-  (void)mark; /* the account in the mark is all it needs */
+  (void)mark; /* it needs only the account in the mark */
 }
 
 static void model_between(void *state, const wtl_mark *a, const wtl_mark *b, const wtl_activity *did,

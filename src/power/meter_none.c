@@ -1,6 +1,4 @@
-/*
- * meter_none.c - no joules, at no cost; every figure is unavailable.
- */
+/* meter_none.c - the meter `none`, which costs nothing and whose figures are all unavailable. */
 #include <stdio.h>
 
 #include "power/figure.h"

@@ -1,9 +1,9 @@
 /*
- * meter_perf.c - the same counters as powercap's through perf's PMU `power`, SYSFS/bus/event_source/devices/power:
- * needs CAP_PERFMON or perf_event_paranoid <= 0 instead of a readable energy_uj, and its 64 bits do not wrap.
+ * meter_perf.c - the counters of powercap by perf's PMU `power`, SYSFS/bus/event_source/devices/power.
  *
- * The PMU has an event a domain and `cpumask`, one CPU of each package on which it is opened. core, uncore (perf: gpu)
- * lie within their package; psys contains the packages.
+ * It needs CAP_PERFMON or perf_event_paranoid <= 0 in place of a readable energy_uj. Its 64-bit counters do not wrap.
+ * The PMU has one event for each domain, and `cpumask` has the CPU of each package on which it is opened. core and
+ * uncore (in perf: gpu) are contained in their package; psys contains the packages.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -31,7 +31,7 @@ static const struct event {
 };
 
 static const char GRANT[] = "sudo setcap cap_perfmon+ep PROGRAM   # this one program may read perf's events\n"
-                            "# never lower kernel.perf_event_paranoid for everybody: energy counters leak what other "
+                            "# never lower kernel.perf_event_paranoid for all users: energy counters leak what other "
                             "programs compute, keys included "
                             "(PLATYPUS, CVE-2020-8694)";
 
@@ -51,7 +51,7 @@ static bool text_of(const wtl_sys *sys, const char *dir, const char *file, char 
   return n > 0;
 }
 
-/* Opens an event on one package's CPU. Returns an errno. */
+/* Opens an event on the CPU of one package. Returns 0 or an errno. */
 static int add(wtl_gauges *set, const char *dir, const char *sysfs, const struct event *e, unsigned type, int cpu)
 {
   char text[128], file[64];
@@ -108,7 +108,7 @@ static int perf_read(wtl_gauges *set, wtl_gauge *g, double *counts)
 {
   unsigned long long value;
   (void)set;
-  lseek(g->fd, 0, SEEK_SET); /* for what stands in for an event; an event cannot seek and need not */
+  lseek(g->fd, 0, SEEK_SET); /* for the file that replaces an event in tests; an event cannot seek and need not */
   ssize_t n = read(g->fd, &value, sizeof value);
   if (n < 0) return errno;
   if (n != (ssize_t)sizeof value) return EBADMSG;

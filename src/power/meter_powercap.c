@@ -1,13 +1,12 @@
 /*
  * meter_powercap.c - the Linux powercap sensors (Intel RAPL by MSR, MMIO or TPMI; AMD), SYSFS/class/powercap.
  *
- * Locking: `lock` guards the zones' counters; the background reader and the callers take it around every reading.
- *
- * Uncertainty of a figure between two marks, half-width:
- *   5 % of the joules       the sensor's own error, which repeats alike (assumed: no maker states one)
+ * DESIGN. `lock` guards the counters of the zones. The background reader and the callers hold it during every reading.
+ * The uncertainty of a figure between two marks (half-width) has these parts:
+ *   5 % of the joules       the sensor's own error, which is systematic (assumed, because no maker states one)
  *   1.5 ms x mean watts     readings fall between updates about 1 ms apart, at both ends
- *   excess                  what gaps and doubtful wraps may have hidden
- *   limit x unread ends     an end of the interval at which the sensor could not be read
+ *   excess                  joules that gaps and uncertain wraps may have hidden
+ *   limit x unread ends     ends of the interval at which the sensor could not be read
  */
 #include <errno.h>
 #include <math.h>
@@ -42,7 +41,7 @@ static void read_zones(powercap *p)
   for (size_t i = 0; i < p->n; i++) wtl_zone_read(&p->zone[i], p->sys);
 }
 
-/* Reads often enough that no counter can wrap twice unseen; sleeps otherwise. */
+/* Reads often enough that no counter can wrap twice between readings. */
 static void *background(void *arg)
 {
   powercap *p = arg;
@@ -65,23 +64,23 @@ static void start_reader(powercap *p)
   for (size_t i = 0; i < p->n; i++) p->period_s = fmin(p->period_s, wtl_counter_period(&p->zone[i].counter));
   p->period_s = fmax(p->period_s, 0.1);
   if (!p->sys->background) return;
-  /* Without it, long gaps show as gaps. */
+  /* If the thread cannot start, long gaps appear as gaps. */
   p->has_reader = wtl_thread_start(&p->reader, NULL, background, p) == 0;
 }
 
-/* A line is a command, or a remark after '#'. To a group of trusted people; never to everybody. */
+/* Each line is a command, or a remark after '#'. Access is given to a group of trusted people, never to all users. */
 static const char SAFE_GRANT[] =
-    "sudo groupadd --system power && sudo usermod -aG power NAME   # NAME: somebody trusted, who then logs in again\n"
+    "sudo groupadd --system power && sudo usermod -aG power NAME   # NAME: a trusted user, who then logs in again\n"
     "printf 'z /sys/devices/virtual/powercap/%s/energy_uj 0440 root power\\n' '*/*' '*/*/*' | "
     "sudo tee /etc/tmpfiles.d/wattle.conf   # applied at every boot\n"
     "sudo systemd-tmpfiles --create /etc/tmpfiles.d/wattle.conf\n"
     "# or give one program CAP_DAC_READ_SEARCH, which reads any file (CAP_PERFMON opens perf's events only: not read "
     "here)\n"
-    "# never open it to everybody: energy counters leak what other programs compute, keys included (PLATYPUS, "
+    "# never open it to all users: energy counters leak what other programs compute, keys included (PLATYPUS, "
     "CVE-2020-8694)";
 
-static void say_why(const wtl_meter_env *env, const powercap *p, char *why, size_t why_size, char *grant,
-                    size_t grant_size)
+static void set_reason(const wtl_meter_env *env, const powercap *p, char *why, size_t why_size, char *grant,
+                       size_t grant_size)
 {
   const wtl_zone *z = NULL;
   for (size_t i = 0; i < p->n && !z; i++)
@@ -96,13 +95,16 @@ static void say_why(const wtl_meter_env *env, const powercap *p, char *why, size
   if (z && (z->error == EACCES || z->error == EPERM)) snprintf(grant, grant_size, "%s", SAFE_GRANT);
 }
 
-/* Those that a virtual machine shows but does not run stand at 0 for ever; real ones are past it, or soon will be. */
-static bool count_nothing(powercap *p)
+/*
+ * Do all counters stay at 0? Counters that a virtual machine shows but does not update do. Real ones are above 0, or
+ * soon will be.
+ */
+static bool are_all_zero(powercap *p)
 {
   bool moves = false;
-  for (int look = 0; look < 10 && !moves; look++) {
-    if (look > 0) p->sys->sleep(p->sys->arg, 0.002); /* they are updated about once a millisecond */
-    if (look > 0) read_zones(p);
+  for (int attempt = 0; attempt < 10 && !moves; attempt++) {
+    if (attempt > 0) p->sys->sleep(p->sys->arg, 0.002); /* counters are updated about once a millisecond */
+    if (attempt > 0) read_zones(p);
     for (size_t i = 0; i < p->n && !moves; i++) moves = p->zone[i].counter.have && p->zone[i].counter.raw > 0;
   }
   return !moves;
@@ -147,10 +149,10 @@ static void *powercap_open(const wtl_meter_env *env, char *why, size_t why_size,
   p->n = wtl_powercap_find(env, p->zone, WTL_MAX_DOMAINS);
   p->n = wtl_powercap_drop_mirrors(p->zone, p->n, p->sys);
   read_zones(p);
-  say_why(env, p, why, why_size, grant, grant_size);
-  bool readable = readable_top(p) > 0, works = readable && !count_nothing(p);
+  set_reason(env, p, why, why_size, grant, grant_size);
+  bool readable = readable_top(p) > 0, works = readable && !are_all_zero(p);
   if (readable && !works)
-    snprintf(why, why_size, "the counters under %s/class/powercap stand at 0 (a virtual machine that runs none?)",
+    snprintf(why, why_size, "the counters under %s/class/powercap stand at 0 (a virtual machine without sensors?)",
              env->sysfs);
   if (!works) {
     powercap_close(p);
@@ -192,7 +194,7 @@ static void powercap_read(void *state, wtl_mark *mark)
   pthread_mutex_unlock(&p->lock);
 }
 
-/* Seconds between the last good reading and the moment of a mark that could not be read; 0 for one that could. */
+/* Returns the seconds between the last good reading and a mark that could not be read; 0 if the mark could be read. */
 static double unread(const wtl_point *p, double at)
 {
   return p->ok || isnan(p->good_at) ? 0 : at - p->good_at;
@@ -205,7 +207,7 @@ static void figure(const wtl_zone *z, double begin, double end, const wtl_point 
   wtl_figure_none(out, z->domain.name, z->domain.scope, interval);
   out->nested = z->domain.nested;
   snprintf(out->source, sizeof out->source, "powercap %s", z->id);
-  if (!b->ok && !(b->good_at > begin)) return; /* not read once since the interval began: unavailable, not zero */
+  if (!b->ok && !(b->good_at > begin)) return; /* no reading since the interval began: unavailable, not zero */
   double joules = 1e-6 * (double)(b->uj - a->uj), excess = b->excess_j - a->excess_j;
   double lead = unread(a, begin), tail = unread(b, end), covered = interval;
   double watts = isnan(b->watts) ? z->counter.limit_w : fmax(b->watts, interval > 0.01 ? joules / interval : 0);
@@ -222,7 +224,7 @@ static void powercap_between(void *state, const wtl_mark *a, const wtl_mark *b, 
                              wattle_joules_t *out, double *random)
 {
   (void)did;
-  powercap *p = state; /* what figure() looks at in a zone does not change once the meter is open */
+  powercap *p = state; /* no lock: figure() reads only members that are constant while the meter is open */
   for (size_t i = 0; i < p->n; i++) figure(&p->zone[i], a->at, b->at, &a->point[i], &b->point[i], &out[i], &random[i]);
 }
 

@@ -1,17 +1,15 @@
 /*
- * meter_redfish.c - the node's watts as its management controller (BMC) measures them at the supply, by Redfish (DMTF
- * DSP0266):
+ * meter_redfish.c - the node's power as its management controller (BMC) measures it at the supply, by Redfish (DMTF
+ * DSP0266).
  *
  *   EnvironmentMetrics  PowerWatts.Reading                    of a chassis, since 2020
- *   Power               PowerControl[0].PowerConsumedWatts    what came before, and most controllers still have
- *   Sensor              Reading, where ReadingUnits is W
+ *   Power               PowerControl[0].PowerConsumedWatts    the older form, which most controllers still have
+ *   Sensor              Reading, if ReadingUnits is W
  *
- * WATTLE_REDFISH names one of these, or only the controller: then it is the first chassis'. A controller answers in
- * tens of milliseconds and measures about once a second, so a thread of its own asks once a second, and who reads the
- * meter gets the last answer.
- *
- * The login comes from a file that only its owner may read, or from REDFISH_LOGIN, which is no setting: settings are
- * printed and stored.
+ * DESIGN. WATTLE_REDFISH names one of these pages, or only the controller; then the first chassis is used. A controller
+ * answers in tens of milliseconds and measures about once a second. So a thread of the meter asks once a second, and a
+ * reading of the meter returns the last answer. The login comes from a file that only its owner may read, or from
+ * REDFISH_LOGIN. The latter is no setting, because settings are printed and stored.
  */
 #include <errno.h>
 #include <math.h>
@@ -32,35 +30,38 @@
 
 enum { PAGE = 1 << 18, ADDRESS = WTL_REDFISH_PATH };
 static const double ask_every_s = 1;
-/* What a reading may be late by: the controller's own interval, about a second (assumed: it does not say), and ours. */
+/*
+ * s, largest delay of a reading: the interval of the controller, about 1 s (assumed, because it does not state it), and
+ * ours.
+ */
 static const double step_s = 2;
-/* A reading must have come within the first time, and at the start all pages that lead to it within the second. */
+/* s, deadlines: for one reading, and at start for all pages that lead to it. */
 static const double reading_s = 3, finding_s = 5;
-/* A search that fails after more than this is too dear to repeat. */
-static const double late_s = 1;
+/* s; a search that failed after more than this is not repeated. */
+static const double slow_search_s = 1;
 
 typedef struct redfish {
   wtl_http *http;
   char url[ADDRESS], page[PAGE];
-  pthread_mutex_t lock; /* guards the rest */
+  pthread_mutex_t lock; /* guards the members below */
   pthread_cond_t stop_bell;
   pthread_t thread;
   bool runs, stop;
   double watts;
-  int error;       /* errno of the last question */
-  double asked_at; /* s, while one is not answered yet; NaN */
+  int error;       /* errno of the last request */
+  double asked_at; /* s, start of a request without an answer yet; NaN: none */
 } redfish;
 
 /* ---- a page ---- */
 
-/* False, and why, where there is no such page. */
+/* Reads a page. Returns false with the reason on failure. */
 static bool read_page(redfish *r, const char *url, wtl_redfish_page *f, char *why, size_t size)
 {
   int status = wtl_http_get(r->http, url, r->page, sizeof r->page, why, size);
   if (status == 0) return false;
   if (status != 200) {
     snprintf(why, size, "%.200s answers with status %d%s", url, status,
-             status == 401 || status == 403 ? " (who may log in there?)" : "");
+             status == 401 || status == 403 ? " (check the login)" : "");
     return false;
   }
   const char *wrong = wtl_redfish_page_read(r->page, f);
@@ -71,9 +72,9 @@ static bool read_page(redfish *r, const char *url, wtl_redfish_page *f, char *wh
   return true;
 }
 
-/* ---- where the watts are ---- */
+/* ---- the page with the watts ---- */
 
-/* Scheme and host of a URL. */
+/* Writes scheme and host of a URL. */
 static void root_of(const char *url, char *root, size_t size)
 {
   const char *host = strstr(url, "://");
@@ -87,7 +88,7 @@ static bool has_watts(redfish *r, const char *root, const char *path, wtl_redfis
   if (!*path) return false;
   snprintf(url, sizeof url, "%s%s", root, path);
   if (!read_page(r, url, f, why, size)) return false;
-  if (!(f->watts >= 0)) { /* some say -1 for what they do not know */
+  if (!(f->watts >= 0)) { /* some controllers report -1 for an unknown value */
     snprintf(why, size, "%.200s has no watts", url);
     return false;
   }
@@ -95,7 +96,7 @@ static bool has_watts(redfish *r, const char *root, const char *path, wtl_redfis
   return true;
 }
 
-/* From the controller's address to the first chassis, and to what it says of watts. */
+/* Follows the links from the controller's address to the first chassis and to its page with the watts. */
 static bool discover(redfish *r, wtl_redfish_page *f, char *why, size_t size)
 {
   char root[ADDRESS], url[2 * ADDRESS];
@@ -108,7 +109,7 @@ static bool discover(redfish *r, wtl_redfish_page *f, char *why, size_t size)
     if (!*f->member) snprintf(why, size, "%.200s has no chassis", url);
     return false;
   }
-  if (!*chassis.metrics && !*chassis.power) snprintf(why, size, "%.200s says nothing of power", url);
+  if (!*chassis.metrics && !*chassis.power) snprintf(why, size, "%.200s has no link to a page about power", url);
   return has_watts(r, root, chassis.metrics, f, why, size) || has_watts(r, root, chassis.power, f, why, size);
 }
 
@@ -119,7 +120,7 @@ static bool is_controller(const char *url)
   return strcmp(url + strlen(root), "") == 0 || strcmp(url + strlen(root), "/") == 0;
 }
 
-/* %h in the setting is this host's name, up to its first dot. */
+/* Sets the URL from the setting. %h is the name of this host, up to its first dot. */
 static bool set_url(redfish *r, const char *setting, char *why, size_t size)
 {
   char host[256] = "";
@@ -143,7 +144,7 @@ static bool set_url(redfish *r, const char *setting, char *why, size_t size)
 
 /* ---- the login ---- */
 
-/* The first line of the file. */
+/* Reads the first line of the file. */
 static bool read_login(const char *path, char *login, size_t size, char *why, size_t why_size)
 {
   struct stat st;
@@ -153,7 +154,7 @@ static bool read_login(const char *path, char *login, size_t size, char *why, si
   if (fd < 0)
     snprintf(why, why_size, "WATTLE_REDFISH_LOGIN: cannot open %.200s: %s", path, reason);
   else if (fstat(fd, &st) != 0 || (st.st_mode & 077))
-    snprintf(why, why_size, "WATTLE_REDFISH_LOGIN: %.200s may be read by others than its owner: chmod 600", path);
+    snprintf(why, why_size, "WATTLE_REDFISH_LOGIN: %.200s can be read by other users: chmod 600", path);
   else if ((n = read(fd, login, size - 1)) < 0)
     snprintf(why, why_size, "WATTLE_REDFISH_LOGIN: cannot read %.200s: %s", path, strerror(errno));
   if (fd >= 0) close(fd);
@@ -176,9 +177,9 @@ static bool open_http(redfish *r, const wtl_settings *s, char *why, size_t size)
   return r->http != NULL;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
-/* Without the lock: nobody else uses http, url or page. */
+/* Requests one reading. Called without the lock, because only one thread uses http, url and page. */
 static int ask(redfish *r, double *watts)
 {
   char why[256];
@@ -196,8 +197,8 @@ static void answer(redfish *r, int error, double watts)
   if (!error) r->watts = watts;
 }
 
-/* Who takes so long has nothing to say of now. */
-static bool keeps_waiting(const redfish *r)
+/* Does the present request take longer than a step? Then the last answer is too old. */
+static bool is_overdue(const redfish *r)
 {
   return 1e-9 * (double)wtl_clock_ns() > r->asked_at + step_s;
 }
@@ -222,7 +223,7 @@ static void *background(void *arg)
   return NULL;
 }
 
-/* The thread takes no signals: they are the program's. */
+/* Starts the thread. It blocks all signals, which belong to the program. */
 static void start_asking(redfish *r)
 {
   sigset_t all, old;
@@ -248,7 +249,7 @@ static int redfish_read(wtl_gauges *set, wtl_gauge *g, double *counts)
     answer(r, failed, watts);
   }
   pthread_mutex_lock(&r->lock);
-  int error = keeps_waiting(r) ? ETIME : r->error;
+  int error = is_overdue(r) ? ETIME : r->error;
   *counts = r->watts;
   pthread_mutex_unlock(&r->lock);
   return error;
@@ -272,39 +273,40 @@ static void redfish_drop(wtl_gauges *set)
   free(r);
 }
 
-/* ---- a controller that keeps silent ---- */
+/* ---- a controller that does not answer ---- */
 
-static pthread_mutex_t silent_lock = PTHREAD_MUTEX_INITIALIZER;
-static char silent[ADDRESS]; /* the last URL that took long and gave no watts; this process asks it no more */
+static pthread_mutex_t unresponsive_lock = PTHREAD_MUTEX_INITIALIZER;
+static char
+    unresponsive[ADDRESS]; /* the last URL that took long and gave no watts; this process does not ask it again */
 
-static bool is_silent(const char *url)
+static bool is_unresponsive(const char *url)
 {
-  pthread_mutex_lock(&silent_lock);
-  bool same = strcmp(silent, url) == 0;
-  pthread_mutex_unlock(&silent_lock);
+  pthread_mutex_lock(&unresponsive_lock);
+  bool same = strcmp(unresponsive, url) == 0;
+  pthread_mutex_unlock(&unresponsive_lock);
   return same;
 }
 
-static void note_silent(const char *url)
+static void note_unresponsive(const char *url)
 {
-  pthread_mutex_lock(&silent_lock);
-  snprintf(silent, sizeof silent, "%s", url);
-  pthread_mutex_unlock(&silent_lock);
+  pthread_mutex_lock(&unresponsive_lock);
+  snprintf(unresponsive, sizeof unresponsive, "%s", url);
+  pthread_mutex_unlock(&unresponsive_lock);
 }
 
-/* The watts' page, in r->url and *f. Where that fails late it is not tried again. */
+/* Finds the page with the watts and stores it in r->url and *f. A search that fails late is not repeated. */
 static bool find_watts(redfish *r, wtl_redfish_page *f, char *why, size_t size)
 {
   char asked[ADDRESS];
   double start = 1e-9 * (double)wtl_clock_ns();
   snprintf(asked, sizeof asked, "%s", r->url);
-  if (is_silent(asked)) {
-    snprintf(why, size, "%.200s gave this process no watts in time before, and is not asked again", asked);
+  if (is_unresponsive(asked)) {
+    snprintf(why, size, "%.200s gave no watts in time when this process asked before, so it is not asked again", asked);
     return false;
   }
   wtl_http_allow(r->http, finding_s);
   if (is_controller(r->url) ? discover(r, f, why, size) : has_watts(r, "", r->url, f, why, size)) return true;
-  if (1e-9 * (double)wtl_clock_ns() > start + late_s) note_silent(asked);
+  if (1e-9 * (double)wtl_clock_ns() > start + slow_search_s) note_unresponsive(asked);
   return false;
 }
 
@@ -324,11 +326,11 @@ static void redfish_find(wtl_gauges *set, const wtl_meter_env *env, char *why, s
   set->library = r;
   if (!set_url(r, env->settings->redfish.text, why, why_size) || !open_http(r, env->settings, why, why_size)) return;
   if (!find_watts(r, &f, why, why_size)) {
-    if (strstr(why, "log in"))
+    if (strstr(why, "check the login"))
       snprintf(grant, grant_size, "# user:password in a file that only you may read, named by WATTLE_REDFISH_LOGIN");
     return;
   }
-  *why = '\0'; /* of what was tried before */
+  *why = '\0'; /* from an earlier attempt */
   answer(r, 0, f.watts);
   wtl_gauge *g = wtl_gauge_add(set, &node);
   g->is_watts = true;

@@ -1,13 +1,14 @@
 /*
- * meter_simgrid.c - in simulation: joules of this PE's core and of its share of the node, as the simulator adds them up
- * from what the core does at which clock, and from the bytes that pass its network card and its memory.
+ * meter_simgrid.c - in simulation: the joules of this PE's core and its share of the node.
  *
- *   cpu   the core's states, waking up and changing the clock included; its share of the idle node and of the socket's uncore
- *   dram  bytes, and its share of what memory draws anyway
- *   nic   the same of the network card
+ * The simulator adds them up from the core's states and clocks, and from the bytes through its network card and its
+ * memory.
+ *   cpu   the states of the core, with wake-ups and changes of clock, and its share of the idle node and of the uncore
+ *   dram  bytes, and its share of the idle power of memory
+ *   nic   the same for the network card
  *
- * How far they can be trusted is what the profile and the cluster say of their numbers. Idle draw is in them, and each
- * PE has its own share: figures of several PEs can be added, so their scope is the process.
+ * The uncertainty follows from that of the numbers in the profile and the cluster. The figures include idle power, and
+ * each PE has its own share. So figures of several PEs can be added, and their scope is the process.
  */
 #include <math.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@ static void *simgrid_open(const wtl_meter_env *env, char *why, size_t why_size, 
 
 static void simgrid_close(void *state)
 {
-  (void)state; /* the profile is the meter's */
+  (void)state; /* the meter owns the profile */
 }
 
 static size_t simgrid_domains(void *state, wtl_domain out[WTL_MAX_DOMAINS])
@@ -45,7 +46,7 @@ static size_t simgrid_domains(void *state, wtl_domain out[WTL_MAX_DOMAINS])
   return DOMAINS;
 }
 
-/* `excess_j` carries the doubt that the simulator knows of, up to this mark; the counters themselves miss nothing. */
+/* excess_j carries the uncertainty that the simulator knows, up to this mark. The counters have no gaps. */
 static wtl_point point(double joules, double doubt, double at)
 {
   return (wtl_point){.uj = (uint64_t)llround(joules * 1e6), .excess_j = doubt, .ok = true, .good_at = at};
@@ -60,7 +61,7 @@ static void simgrid_read(void *state, wtl_mark *mark)
   mark->point[NIC] = point(e.network + e.network_idle, e.doubt_of_network, mark->at);
 }
 
-/* What the profile leaves open of the core's watts, for the time it spent in each state. */
+/* Returns the uncertainty of the core's joules, from the profile and the time in each state. */
 static double doubt_of_core(const wtl_machine *machine, double wall_s, const wtl_activity *did)
 {
   wattle_joules_t pe[2], idle[2];

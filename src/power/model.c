@@ -1,12 +1,13 @@
 /*
- * model.c - from seconds in state and bytes to joules, by a machine profile.
+ * model.c - computes joules from seconds in each state and bytes, by a machine profile.
  *
- *   PE:    cpu  = sum over states of watts(state, clock) x seconds  dram = joules per byte x bytes
- *          at other clocks than the base clock: its own mean clock for computing, and one for waiting; watts between two clocks
- *          of the profile on a straight line
- *   node:  cpu  = sockets x idle cpu watts x wall seconds           dram = sockets x idle dram watts x wall seconds
+ * DESIGN.
+ *   PE:    cpu  = sum over states of watts(state, clock) x seconds   dram = joules per byte x bytes
+ *          For the time at other clocks than the base clock, one mean clock is used for computing and one for waiting.
+ *          The watts between two clocks of the profile are interpolated linearly.
+ *   node:  cpu  = sockets x idle cpu watts x wall seconds            dram = sockets x idle dram watts x wall seconds
  *
- * Half-widths take the same sums: a profile's number errs the same way in every second it is used for, so its errors do
+ * Half-widths are added in the same way. A number of the profile has the same error in every second, so its errors do
  * not average out.
  */
 #include <math.h>
@@ -16,7 +17,7 @@
 #include "power/figure.h"
 #include "power/machine.h"
 
-static bool sane(double x)
+static bool is_valid(double x)
 {
   return isfinite(x) && x >= 0;
 }
@@ -26,17 +27,17 @@ static void fill(wattle_joules_t *f, const char *domain, const wtl_machine *m, w
 {
   wtl_figure_none(f, domain, scope, wall_s);
   snprintf(f->source, sizeof f->source, "model %s", wtl_machine_name(m));
-  if (!sane(joules) || !sane(uncertainty) || !sane(wall_s)) return;
+  if (!is_valid(joules) || !is_valid(uncertainty) || !is_valid(wall_s)) return;
   f->provenance = WATTLE_MODELLED;
   f->joules = joules;
   f->uncertainty = uncertainty;
   f->covered_s = wall_s;
 }
 
-/* Keeps the sign of doubt: a negative time must not be hidden by a larger one of another state. */
+/* Returns NaN for a negative or infinite time, so that a larger time of another state does not hide it. */
 static double checked(double seconds)
 {
-  return sane(seconds) ? seconds : NAN;
+  return is_valid(seconds) ? seconds : NAN;
 }
 
 typedef struct sum {
@@ -64,8 +65,8 @@ static watts of_state(const wtl_clock *c, int state)
   return of_number(n[state]);
 }
 
-/* The profile's clocks on both sides of this one; the same twice where it lies beyond them all. */
-static void around(const wtl_machine *m, double ghz, const wtl_clock **below, const wtl_clock **above)
+/* Finds the clocks of the profile below and above this one. Both are the same if it lies outside their range. */
+static void find_neighbours(const wtl_machine *m, double ghz, const wtl_clock **below, const wtl_clock **above)
 {
   *below = *above = NULL;
   for (unsigned i = 0; i < m->n_clocks; i++) {
@@ -78,13 +79,13 @@ static void around(const wtl_machine *m, double ghz, const wtl_clock **below, co
 }
 
 /*
- * Watts of a state at a clock the profile need not have. Beyond its clocks nobody has said: they are taken to stay, and
- * may be as far off as the cube of the clock, which is what they follow where the voltage goes down with it.
+ * Returns the watts of a state at any clock. Outside the profile's clocks the nearest one's watts are used. Their
+ * uncertainty covers a change with the cube of the clock, as when the voltage follows the clock.
  */
 static watts watts_at(const wtl_machine *m, int state, double ghz)
 {
   const wtl_clock *below, *above;
-  around(m, ghz, &below, &above);
+  find_neighbours(m, ghz, &below, &above);
   watts low = of_state(below, state), high = of_state(above, state);
   if (below == above) {
     low.plus_minus += low.value * fabs(1 - pow(ghz / below->ghz, 3));
@@ -124,7 +125,7 @@ size_t wtl_model_pe(const wtl_machine *m, const wtl_activity *a, wattle_joules_t
   sum cpu = {0, 0};
   for (int state = 0; state < 4; state++) {
     double all = checked(seconds[state]), apart = checked(off[state]);
-    if (apart > all) apart = all; /* both were read in turn */
+    if (apart > all) apart = all; /* the two were read one after the other */
     add(&cpu, all - apart, of_state(base, state));
     if (apart != 0) add(&cpu, apart, watts_at(m, state, state == 0 ? active_ghz : wait_ghz));
   }

@@ -1,8 +1,10 @@
 /*
- * powercap_mirror.c - two zones of one package are one counter if the difference of their readings stays the same while
- * they advance. The other zone is read between two readings of the first, so an update in between widens what the
- * difference may be instead of spoiling it; at least one sample must be exact. Counters of separate dies drift apart by
- * thousands of steps a sample.
+ * powercap_mirror.c - detects zones of one package that show the same counter.
+ *
+ * Two zones are one counter if the difference of their readings stays the same while they advance. The second zone is
+ * read between two readings of the first. So an update in between widens the possible difference and does not falsify
+ * it. At least one sample must be exact. The counters of separate dies drift apart by thousands of steps between
+ * samples.
  */
 #include "power/powercap_mirror.h"
 
@@ -12,7 +14,10 @@
 enum { SAMPLES = 12, ADVANCES_NEEDED = 3 };
 static const double PERIOD_S = 0.002; /* sensors update about once a millisecond */
 
-/* "package-0-die-1" and "package-0-die-2", "package-0" and "package-0-die-1": of one package? */
+/*
+ * Are these zones of one package, such as "package-0-die-1" and "package-0-die-2", or "package-0" and
+ * "package-0-die-1"?
+ */
 static bool same_package(const wtl_zone *a, const wtl_zone *b)
 {
   if (a->domain.scope != WATTLE_SCOPE_PACKAGE || b->domain.scope != WATTLE_SCOPE_PACKAGE) return false;
@@ -29,7 +34,7 @@ static bool read_raw(wtl_zone *z, const wtl_sys *sys, int64_t *out)
   return true;
 }
 
-/* A difference of two counters of one range, as if neither wrapped between its start and the other's. */
+/* Returns the difference of two counters of one range, corrected for one wrap. */
 static int64_t difference(int64_t b, int64_t a, uint64_t range)
 {
   int64_t d = b - a, half = (int64_t)(range / 2);
@@ -58,7 +63,7 @@ static bool mirrored(wtl_zone *a, wtl_zone *b, const wtl_sys *sys)
     last = before;
     sys->sleep(sys->arg, PERIOD_S);
   }
-  /* Counters that stand still prove nothing, except when both stand at the same number. */
+  /* Counters that do not advance prove nothing, except if both show the same number. */
   return exact && (advances >= ADVANCES_NEEDED || (advances == 0 && low == 0 && high == 0 && value != 0));
 }
 

@@ -1,6 +1,6 @@
 /*
- * powercap_mirror.h - dies that show one and the same counter (AMD packages of several dies do), found so that they
- * count once.
+ * powercap_mirror.h - finds dies that show the same counter, as in AMD packages of several dies, so that it counts
+ * once.
  */
 #ifndef WTL_POWER_POWERCAP_MIRROR_H
 #define WTL_POWER_POWERCAP_MIRROR_H
@@ -10,8 +10,8 @@
 #include "power/powercap_zones.h"
 
 /*
- * Samples the top-level zones of packages that have several dies and removes those that mirror an earlier one. Takes
- * about 10 ms where such zones exist and no time otherwise. Returns the number of zones left, their order kept.
+ * Samples the top-level zones of packages with several dies and removes those that mirror an earlier one. Takes about
+ * 10 ms if there are such zones, otherwise no time. Returns the number of zones left, in the same order.
  */
 size_t wtl_powercap_drop_mirrors(wtl_zone *zones, size_t n, const wtl_sys *sys);
 

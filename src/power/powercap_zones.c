@@ -1,3 +1,4 @@
+/* powercap_zones.c - finds the zones of the powercap tree, classifies them by name, and reads them. */
 #include "power/powercap_zones.h"
 
 #include <ctype.h>
@@ -7,21 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RAW_MAX = 128 }; /* entries looked at; a node of 8 packages has about 50 */
+enum { RAW_MAX = 128 }; /* entries examined; a node of 8 packages has about 50 */
 
-/* An entry of the tree before it is known what it is worth. */
+/* An entry of the tree before its classification. */
 typedef struct raw_zone {
   char id[48], dir[448], name[48];
 } raw_zone;
 
-/* More watts than any such domain draws, so that only impossible steps are disbelieved. */
+/* Returns more watts than any such domain draws, so that only impossible steps are rejected. */
 static double limit_watts(const char *name)
 {
   if (strcmp(name, "psys") == 0) return 4000;
   return strcmp(name, "dram") == 0 ? 400 : 1000;
 }
 
-/* "intel-rapl:0:1" and the like: a control type, then indices. */
+/* Is this a name such as "intel-rapl:0:1": a control type, then indices? */
 static bool is_zone_id(const char *s)
 {
   const char *colon = strchr(s, ':');
@@ -43,7 +44,9 @@ static bool known(const raw_zone *list, size_t n, const char *id)
   return false;
 }
 
-/* Adds the zones of a directory, and those inside them: /sys lists subzones flat as well, copied trees only inside. */
+/*
+ * Adds the zones of a directory and those inside them. /sys lists subzones at the top, too; copied trees only inside.
+ */
 static size_t scan(const wtl_sys *sys, const char *dir, raw_zone *list, size_t n, int depth)
 {
   struct dirent **entry = NULL;
@@ -77,15 +80,15 @@ static const raw_zone *parent_of(const raw_zone *list, size_t n, const raw_zone 
   return NULL;
 }
 
-/* "package-3-die-1" -> "3-die-1"; the suffix that tells this package's parts from another's. */
+/* Returns the part of the name that identifies the package: "package-3-die-1" gives "3-die-1". */
 static const char *package_suffix(const raw_zone *parent)
 {
   return parent && strncmp(parent->name, "package-", 8) == 0 ? parent->name + 8 : "?";
 }
 
 /*
- * What a zone is, by its name. False: a name of which nothing is known; such zones are left alone, since they may
- * overlap.
+ * Classifies a zone by its name. Returns false for an unknown name. Such a zone is ignored, because it may overlap
+ * others.
  */
 static bool classify(const raw_zone *z, const raw_zone *parent, wtl_domain *d)
 {
@@ -150,14 +153,14 @@ static bool is_msr(const raw_zone *z)
   return strncmp(z->id, "intel-rapl:", 11) == 0;
 }
 
-/* May this zone be read? Asked only where another could take its place. */
+/* Can this zone be read? Checked only if another zone could replace it. */
 static bool readable(const wtl_meter_env *env, const char *path)
 {
   char text[64];
   return env->sys->read_file(env->sys->arg, path, text, sizeof text) > 0;
 }
 
-/* Adds a zone, or gives way to the same domain of intel-rapl, unless that one cannot be read and this one can. */
+/* Adds a zone. If there is the same domain of intel-rapl, that one stays, unless only the new one can be read. */
 static size_t add(const wtl_meter_env *env, const raw_zone *raw, const wtl_domain *d, wtl_zone *out, size_t n,
                   size_t max)
 {
@@ -181,7 +184,7 @@ size_t wtl_powercap_find(const wtl_meter_env *env, wtl_zone *out, size_t max)
   size_t found = scan(env->sys, root, raw, 0, 0), n = 0;
   bool package = false;
   for (size_t i = 0; i < found; i++) package = package || strncmp(raw[i].name, "package-", 8) == 0;
-  for (int pass = 0; pass < 4; pass++) { /* top-level zones before nested ones, intel-rapl's before the others' */
+  for (int pass = 0; pass < 4; pass++) { /* top-level zones before nested ones, intel-rapl before the others */
     for (size_t i = 0; i < found; i++) {
       wtl_domain d;
       if (!classify(&raw[i], parent_of(raw, found, &raw[i]), &d)) continue;

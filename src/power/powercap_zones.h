@@ -1,13 +1,14 @@
 /*
  * powercap_zones.h - the zones of the Linux powercap tree, by name.
  *
- * A zone is known by the text in its file `name`, never by its index. What comes out:
+ * DESIGN. The file `name` of a zone identifies it, never its index. The resulting domains:
  *   package-N, package-N-die-M    top level
- *   dram (under a package)        top level as dram-N: a package's counter does not contain it
+ *   dram (under a package)        top level as dram-N, because a package's counter does not contain it
  *   core, uncore                  nested in their package, as core-N, uncore-N
- *   psys                          nested (it contains the packages), unless there is no package at all
- * Zones of another control type (intel-rapl-mmio) with the name of one that intel-rapl has are dropped; only if the
- * intel-rapl one cannot be read does the other take its place.
+ *   psys                          nested, because it contains the packages, unless there is no package
+ *
+ * A zone of another control type (intel-rapl-mmio) is dropped if intel-rapl has one of the same name. It replaces that
+ * one only if that one cannot be read.
  */
 #ifndef WTL_POWER_POWERCAP_ZONES_H
 #define WTL_POWER_POWERCAP_ZONES_H
@@ -19,18 +20,19 @@
 
 typedef struct wtl_zone {
   wtl_domain domain;
-  char id[48];    /* "intel-rapl:0:1" */
+  char id[48];    /* such as "intel-rapl:0:1" */
   char path[512]; /* of energy_uj */
   wtl_counter counter;
-  int error; /* errno of the last reading, or 0; EBADMSG: it was not a number */
+  int error; /* errno of the last reading, or 0; EBADMSG: not a number */
 } wtl_zone;
 
 /*
- * Finds zones below SYSFS/class/powercap, top-level ones first. Returns their number, at most `max`. Reads no energy.
+ * Finds the zones below SYSFS/class/powercap, top-level ones first. Returns their number, at most `max`. Reads no
+ * energy.
  */
 size_t wtl_powercap_find(const wtl_meter_env *env, wtl_zone *out, size_t max);
 
-/* Reads a zone's counter once; takes it if it is good, notes the error if not. */
+/* Reads the counter of a zone once. Takes the reading if it is good, and otherwise keeps the error. */
 void wtl_zone_read(wtl_zone *z, const wtl_sys *sys);
 
 #endif

@@ -1,3 +1,4 @@
+/* redfish_page.c - parses a Redfish page. */
 #include "power/redfish_page.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ static void keep(char *out, const wtl_json_leaf *leaf)
   if (leaf->kind == WTL_JSON_IS_TEXT && *leaf->text == '/') snprintf(out, WTL_REDFISH_PATH, "%s", leaf->text);
 }
 
-static void look(void *arg, const wtl_json_leaf *leaf)
+static void take_value(void *arg, const wtl_json_leaf *leaf)
 {
   reading *r = arg;
   wtl_redfish_page *p = r->page;
@@ -45,7 +46,7 @@ const char *wtl_redfish_page_read(const char *text, wtl_redfish_page *page)
 {
   reading r = {.page = page, .sensor = NAN};
   *page = (wtl_redfish_page){.watts = NAN};
-  const char *wrong = wtl_json_read(text, strlen(text), look, &r);
+  const char *wrong = wtl_json_read(text, strlen(text), take_value, &r);
   if (isnan(page->watts) && r.is_in_watts && !isnan(r.sensor)) {
     page->watts = r.sensor;
     page->name = "Sensor";

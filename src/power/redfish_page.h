@@ -1,6 +1,4 @@
-/*
- * redfish_page.h - a page of a management controller (Redfish, DMTF DSP0266): its watts, or where to look for them.
- */
+/* redfish_page.h - a page of a management controller (Redfish, DMTF DSP0266): its watts, or links to further pages. */
 #ifndef WTL_POWER_REDFISH_PAGE_H
 #define WTL_POWER_REDFISH_PAGE_H
 
@@ -8,12 +6,12 @@ enum { WTL_REDFISH_PATH = 512 };
 
 typedef struct wtl_redfish_page {
   double watts;     /* NaN: the page has none */
-  const char *name; /* of the property that the watts are of; NULL: there is none */
-  /* Paths of further pages; "": the page names none. */
+  const char *name; /* name of the property with the watts; NULL: none */
+  /* Paths of further pages; "": no link. */
   char metrics[WTL_REDFISH_PATH], power[WTL_REDFISH_PATH], member[WTL_REDFISH_PATH];
 } wtl_redfish_page;
 
-/* Reads a page, which may be anything. Returns NULL, or the reason why it is no JSON. */
+/* Reads a page, which may have any content. Returns NULL, or the reason why it is no JSON. */
 const char *wtl_redfish_page_read(const char *text, wtl_redfish_page *page);
 
 #endif

@@ -1,4 +1,7 @@
-/* region_hook.c - one function for the process, as activity.c has one: regions are rare, so a lock costs nothing. */
+/*
+ * region_hook.c - the function that learns of regions, one for the process. Regions are rare, so a lock is cheap
+ * enough.
+ */
 #include <pthread.h>
 
 #include "power/power.h"
@@ -15,7 +18,7 @@ void wtl_region_register(wtl_region_fn fn, void *arg)
   pthread_mutex_unlock(&lock);
 }
 
-void wtl_region_tell(const char *name, bool begins)
+void wtl_region_report(const char *name, bool begins)
 {
   pthread_mutex_lock(&lock);
   if (listener) listener(listener_arg, name, begins);

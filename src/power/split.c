@@ -1,3 +1,4 @@
+/* split.c - splits a node's joules in proportion to modelled joules. */
 #include "power/split.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ static sum total(const wattle_joules_t *idle, const wattle_joules_t *pe, size_t 
   sum s = {idle->joules, idle->uncertainty};
   for (size_t i = 0; i < n; i++) {
     s.joules += pe[i].joules;
-    s.doubt += pe[i].uncertainty; /* linear: all of them use the same profile and err together */
+    s.doubt += pe[i].uncertainty; /* linear: all use the same profile, so their errors are correlated */
   }
   return s;
 }
@@ -34,9 +35,8 @@ void wtl_add_up(const wattle_joules_t *idle_model, const wattle_joules_t *pe_mod
 }
 
 /*
- * A share is own / (own + others). Its half-width: how far it moves when both err as much as they may, in opposite
- * directions. That the same profile is used for both, so that much of it cancels, is left out: the half-width is on the
- * safe side.
+ * Returns the half-width of a share own / (own + others): its change if both are wrong by their half-widths in opposite
+ * directions. Both come from the same profile, so much of the error cancels in fact. The half-width is an upper bound.
  */
 static double share_doubt(double own, double own_doubt, double others, double others_doubt)
 {
@@ -79,7 +79,7 @@ static void copy_share(const wattle_joules_t *node, const wattle_joules_t *model
 void wtl_split(const wattle_joules_t *node, const wattle_joules_t *idle_model, const wattle_joules_t *pe_model,
                size_t n, wattle_joules_t *idle, wattle_joules_t *part, size_t stride)
 {
-  bool is_sum = strcmp(node->source, idle_model->source) == 0; /* nothing but the model's own parts added up */
+  bool is_sum = strcmp(node->source, idle_model->source) == 0; /* the sum of the model's own parts */
   if (node->provenance == WATTLE_UNAVAILABLE || is_sum) {
     copy_share(node, idle_model, node->scope, idle);
     for (size_t i = 0; i < n; i++) copy_share(node, &pe_model[i], WATTLE_SCOPE_PROCESS, &part[i * stride]);
@@ -89,6 +89,6 @@ void wtl_split(const wattle_joules_t *node, const wattle_joules_t *idle_model, c
   take_share(node, idle_model, all, node->scope, idle);
   for (size_t i = 0; i < n; i++) take_share(node, &pe_model[i], all, WATTLE_SCOPE_PROCESS, &part[i * stride]);
   if (all.joules > 0 || isnan(node->joules) || isnan(all.joules)) return;
-  idle->joules = node->joules; /* the model knows of nobody who drew anything: nobody's */
+  idle->joules = node->joules; /* no PE drew anything by the model, so all joules are idle */
   idle->uncertainty = node->uncertainty;
 }

@@ -1,6 +1,4 @@
-/*
- * split.h - a node's joules, one domain, among the PEs that may have caused them.
- */
+/* split.h - splits a node's joules of one domain among the PEs that may have caused them. */
 #ifndef WTL_POWER_SPLIT_H
 #define WTL_POWER_SPLIT_H
 
@@ -9,16 +7,21 @@
 #include "power/power.h"
 
 /*
- * node:        the domain's joules
- * idle_model:  the model's idle draw of that domain; pe_model[n]: the model's joules of each PE beyond it idle, part:
- * receive the shares; part[i * stride] is PE i's. Their joules and node's add up to rounding. A modelled node is the
- * sum of its parts already and is taken apart again; a measured one is split in proportion to the model's joules. A PE
- * whose joules the model cannot tell makes all shares unavailable: nobody else's is then known either.
+ * Splits the joules of one domain.
+ *
+ *   node        the domain's joules
+ *   idle_model  the model's idle power of that domain
+ *   pe_model    [n] the model's joules of each PE beyond that
+ *   idle, part  receive the shares; part[i * stride] is that of PE i
+ *
+ * The shares add up to `node`, except for rounding. A modelled node is the sum of its parts and is taken apart again. A
+ * measured node is split in proportion to the model's joules. If the joules of one PE are unknown to the model, all
+ * shares are unavailable.
  */
 void wtl_split(const wattle_joules_t *node, const wattle_joules_t *idle_model, const wattle_joules_t *pe_model,
                size_t n, wattle_joules_t *idle, wattle_joules_t *part, size_t stride);
 
-/* Adds up the model's idle draw and PEs to the node's joules of one domain. */
+/* Adds the model's idle power and PEs up to the node's joules of one domain. */
 void wtl_add_up(const wattle_joules_t *idle_model, const wattle_joules_t *pe_model, size_t n, wattle_joules_t *node);
 
 #endif

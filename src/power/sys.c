@@ -1,3 +1,4 @@
+/* sys.c - the clock, the sleep and the file reader of the real machine. */
 #include "power/sys.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ static void real_sleep(void *arg, double seconds)
   while (nanosleep(&t, &t) < 0 && errno == EINTR) {}
 }
 
-/* Opened anew each time: a sensor that went away, or whose permission was taken, must be noticed. */
+/* Opens the file each time, so that a sensor that was removed, or whose permission was taken away, is noticed. */
 static int real_read_file(void *arg, const char *path, char *buf, size_t size)
 {
   (void)arg;

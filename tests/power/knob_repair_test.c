@@ -264,7 +264,7 @@ static void a_file_of_another_user_is_named_and_not_believed(void)
   }
   CHECK(repairs(&st, &wtl_knob_sys_real, said));
   CHECK_CONTAINS(said,
-                 "claims that a killed job has left clocks changed, which is not believed: it belongs to user 4711");
+                 "claims that a killed job has left clocks changed, which is not trusted: it belongs to user 4711");
   CHECK(nothing_was_written(&st) && kept(&st, NULL) == 1);
   plant(&st, "clocks", "theirs", "scaling_max_freq 0 3900000\nend\n");
   CHECK(!repairs(&st, &wtl_knob_sys_real, said)); /* nothing is left changed */
@@ -297,10 +297,10 @@ static void a_file_with_other_writers_or_names_is_not_believed(void)
   const char *path = plant(&st, "clocks", "own", lines);
   chmod(path, 0660);
   CHECK(repairs(&st, &wtl_knob_sys_real, said));
-  CHECK_CONTAINS(said, "is not believed: others than its owner may write to it");
+  CHECK_CONTAINS(said, "is not trusted: other users than its owner may write to it");
   chmod(path, 0640);
   CHECK(link(path, other) == 0 && repairs(&st, &wtl_knob_sys_real, said));
-  CHECK_CONTAINS(said, "is not believed: it has 2 names");
+  CHECK_CONTAINS(said, "is not trusted: it has 2 names");
   CHECK(nothing_was_written(&st) && kept(&st, NULL) == 1);
   CHECK(unlink(other) == 0 && repairs(&st, &wtl_knob_sys_real, said)); /* so it was the name */
   CHECK_TEXT(clock_get(st.t->root, 0, "cpufreq/scaling_max_freq"), "2000000");
@@ -328,7 +328,7 @@ static void only_values_that_a_knob_can_have_found_are_written(void)
     snprintf(lines, sizeof lines, "scaling_min_freq 0 900000\n%s\nend\n", wrong[i]);
     plant(&st, "clocks", "odd", lines);
     CHECK(repairs(&st, &wtl_knob_sys_real, said));
-    CHECK_CONTAINS(said, "is not believed: ");
+    CHECK_CONTAINS(said, "is not trusted: ");
     CHECK(nothing_was_written(&st) && kept(&st, NULL) == 1); /* nor the line that is as it should be */
     state_free(&st);
   }
@@ -699,7 +699,7 @@ static void a_folder_that_others_may_change_is_not_used_which_is_said(void)
   be_killed(&st);
   chmod(st.folder, 0777);
   CHECK(repairs(&st, &wtl_knob_sys_real, said));
-  CHECK_CONTAINS(said, "is not used: everybody may write to it (mode 777; 2770 at most)");
+  CHECK_CONTAINS(said, "is not used: all users may write to it (mode 777; 2770 at most)");
   wtl_knob *k = wtl_knob_open(&st.s, &set, NULL);
   wtl_knob_save(k);
   CHECK(!k->saved && kept(&st, NULL) == 1);

@@ -115,7 +115,7 @@ def test_https_is_checked(tmp_path: Path) -> None:
     [
         ({}, "status 404"),
         ({CHASSIS: {"Members": []}}, "has no chassis"),
-        ({CHASSIS: {"Members": [{"@odata.id": "/c"}]}, "/c": {"Id": "1"}}, "says nothing of power"),
+        ({CHASSIS: {"Members": [{"@odata.id": "/c"}]}, "/c": {"Id": "1"}}, "has no link to a page about power"),
         ({CHASSIS: {"Members": [{"@odata.id": "/c"}]}, "/c": {"Power": {"@odata.id": "/p"}}, "/p": {}}, "has no watts"),
         (modern() | {METRICS: {"PowerWatts": {"Reading": -1}}, POWER: {}}, "has no watts"),
         ({CHASSIS: b"<html>"}, "is no JSON"),

@@ -267,7 +267,7 @@ def a_full_state_folder_neither_stops_nor_steers_it(job: Job) -> None:
         found = job.machine.texts()
         result = job.run("8", WATTLE_KNOB=knob, WATTLE_GOVERN="off")
         expect(counted(result, 8), "the result is the program's", result)
-        named = any(words in result.stderr for words in ("is not believed", "a job with WATTLE_KNOB=powercap"))
+        named = any(words in result.stderr for words in ("is not trusted", "a job with WATTLE_KNOB=powercap"))
         expect(named, "the first wrong file is named", result.stderr)
         expect(result.stderr.count("\n") == 1, "and said once", result.stderr)
         expect(job.machine.texts() == found, "nothing is written", knob)
