@@ -1,4 +1,7 @@
-/* armcix.h - what ARMCI-MPI has beyond ARMCI, by Wattle. */
+/**
+ * @file armcix.h
+ * Extensions of ARMCI that ARMCI-MPI introduced, by Wattle. Errors, threads, handlers and versions are as in armci.h.
+ */
 #ifndef ARMCIX_H
 #define ARMCIX_H
 
@@ -9,23 +12,75 @@
 extern "C" {
 #endif
 
-/** Collective over `parent`: a group of those of its processes that give the same `color`, in the order of `key`. A
- * process with a negative one (MPI_UNDEFINED) is in none. */
+/**
+ * Splits a group. Collective over `parent`. Members with the same color form one new group.
+ *
+ * @param[in]  parent  the group, of which the caller is a member
+ * @param[in]  color   color of this process; a negative one (MPI_UNDEFINED) joins no group
+ * @param[in]  key     members of a new group are in the order of their keys, then of their numbers in `parent`
+ * @param[out] group   receives the handle; the program owns it until ARMCI_Group_free
+ * @return 0
+ */
 int ARMCIX_Group_split(ARMCI_Group *parent, int color, int key, ARMCI_Group *group);
+
+/**
+ * Creates a group with the same members. Collective over `parent`.
+ *
+ * @param[in]  parent  the group, of which the caller is a member
+ * @param[out] group   receives the handle; the program owns it until ARMCI_Group_free
+ * @return 0
+ */
 int ARMCIX_Group_dup(ARMCI_Group *parent, ARMCI_Group *group);
 
-/** Sets of mutexes: `count` of this process, collective over the group, which may be freed before; `proc` is the job's
- * number of a member. */
+/** Handle of a set of mutexes. */
 typedef struct armcix_mutex_hdl_s *armcix_mutex_hdl_t;
+
+/**
+ * Creates a set of mutexes. Collective over the group.
+ *
+ * @param[in] count  number of mutexes of this process, 0 or more
+ * @param[in] group  the group, which may be freed before the mutexes
+ * @return the handle, which the program owns until ARMCIX_Destroy_mutexes_hdl
+ */
 armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group *group);
+
+/**
+ * Destroys a set of mutexes. Collective over its group.
+ *
+ * @param[in] hdl  the handle
+ * @return 0
+ */
 int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl);
+
+/**
+ * Locks a mutex. Waits until it is free.
+ *
+ * @param[in] hdl    the handle
+ * @param[in] mutex  number of the mutex, 0 to the count of `proc` minus 1
+ * @param[in] proc   process that has the mutex, by its number in the job
+ */
 void ARMCIX_Lock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc);
 
-/** 0: this process has it now; else another has. */
+/**
+ * Locks a mutex if it is free. Does not wait.
+ *
+ * @param[in] hdl    the handle
+ * @param[in] mutex  number of the mutex, 0 to the count of `proc` minus 1
+ * @param[in] proc   process that has the mutex, by its number in the job
+ * @return 0 if this process has it now; 1 if another process has it
+ */
 int ARMCIX_Trylock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc);
+
+/**
+ * Unlocks a mutex that this process holds.
+ *
+ * @param[in] hdl    the handle
+ * @param[in] mutex  number of the mutex
+ * @param[in] proc   process that has the mutex, by its number in the job
+ */
 void ARMCIX_Unlock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc);
 
-/** Moves on what is under way; nothing needs it. */
+/** Makes progress on pending operations. No program needs it. May be called before ARMCI_Init. */
 void ARMCIX_Progress(void);
 
 #ifdef __cplusplus

@@ -1,11 +1,14 @@
-/*
- * mp3.h - MPI's calls under the names that test programs of ARMCI and Global Arrays have for them, by Wattle.
+/**
+ * @file mp3.h
+ * MPI calls under the names that test programs of ARMCI and Global Arrays use, by Wattle. Each macro is the MPI, ARMCI
+ * or
+ * Global Arrays call in its definition. Since version 0.1.0.
  */
 #ifndef ARMCI_MP3_H
 #define ARMCI_MP3_H
 
 #ifdef __cplusplus
-extern "C++" { /* as armci.h has it: this header may be included within extern "C", and MPI's may have classes */
+extern "C++" { /* this header may be included within extern "C", and MPI's header may have classes */
 #endif
 #include <mpi.h>
 #ifdef __cplusplus

@@ -1,10 +1,21 @@
-/*
- * wattle_sim.h - what a program may tell the simulation that runs it (oshcc --sim, wattle sim; docs/simulation.md).
+/**
+ * @file wattle_sim.h
+ * Work that a program describes to the simulation that runs it (oshcc --sim, wattle sim; docs/simulation.md).
  *
- * Simulated computing is counted by the program's basic blocks. What they do not show, a program says: work that is
- * described in place of being done, and bytes that it moves through memory by a loop or by memcpy. On a real machine
- * both do nothing, so that a program calls them wherever it runs; where it leaves out work that is described, it asks
- * for WATTLE_SIMULATED, which oshcc --sim defines.
+ * The simulation counts computing by the program's basic blocks. It cannot count work that a program describes in place
+ * of doing it, or bytes that the program moves through memory by a loop or by memcpy. The functions below add these. On
+ * a real machine they do nothing, so a program may call them in any case. A program that leaves out described work
+ * tests WATTLE_SIMULATED, which oshcc --sim defines.
+ *
+ * @code
+ *   #ifdef WATTLE_SIMULATED
+ *     wattle_sim_compute(0.012);   // the solver takes 12 ms at the base clock
+ *   #else
+ *     solve();
+ *   #endif
+ * @endcode
+ *
+ * Any thread and any handler of an active message may call the functions. They report no errors. Since version 0.1.0.
  */
 #ifndef WATTLE_SIM_H
 #define WATTLE_SIM_H
@@ -17,12 +28,19 @@ extern "C" {
 
 #ifdef WATTLE_SIMULATED
 
-/* Computes for as long as that many seconds of work take at the base clock, at the present clock. Nothing for 0 or
- * less. */
+/**
+ * Computes for the time that this work takes at the present clock.
+ *
+ * @param[in] seconds  the work, as seconds at the base clock; 0 or less has no effect
+ */
 void wattle_sim_compute(double seconds);
 
-/* Moves that many bytes, those read and those written together, through memory: the cluster's `memory` and
- * `memory_clock` say how long that takes, its machine profile how many joules. */
+/**
+ * Moves bytes through memory. The cluster's `memory` and `memory_clock` determine the time, and its machine profile the
+ * joules.
+ *
+ * @param[in] bytes  bytes read plus bytes written
+ */
 void wattle_sim_move(size_t bytes);
 
 #else

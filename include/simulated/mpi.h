@@ -1,4 +1,4 @@
-/* mpi.h - for MPI programs that oshcc --sim compiles: SimGrid's, whose calls Wattle makes for the program. */
+/* mpi.h - MPI for programs that oshcc --sim compiles. It has SimGrid's declarations; Wattle makes the calls. */
 #ifndef WATTLE_SIMULATED_MPI_H
 #define WATTLE_SIMULATED_MPI_H
 
@@ -7,7 +7,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* SimGrid's names are weak, so that alone they would not have the linker look for anybody. */
+/* SimGrid's names are weak, so the linker would search no library for them. This symbol makes it link Wattle's. */
 extern const char wtl_mpi_simulated;
 __attribute__((used)) static const char *const wtl_mpi_wanted = &wtl_mpi_simulated;
 #ifdef __cplusplus
