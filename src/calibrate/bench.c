@@ -82,7 +82,7 @@ void bench_start(bench *b)
 
 /* ---- helpers ---- */
 
-static _Noreturn void help(const bench *b, int core, pid_t parent, void (*work)(const bench *, void *), void *arg)
+static _Noreturn void run_helper(const bench *b, int core, pid_t parent, void (*work)(const bench *, void *), void *arg)
 {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() == parent && stay_on(core)) {
@@ -99,7 +99,7 @@ pid_t bench_help(const bench *b, int core, void (*work)(const bench *b, void *ar
   fflush(NULL); /* otherwise the child writes buffered text again */
   pid = fork();
   if (pid < 0) die("cannot start a helper process");
-  if (pid == 0) help(b, core, parent, work, arg);
+  if (pid == 0) run_helper(b, core, parent, work, arg);
   while (atomic_load(&b->shared->started) == before) {
     if (waitpid(pid, NULL, WNOHANG) == pid) die("a helper process ended before its work");
     usleep(100);

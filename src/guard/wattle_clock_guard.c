@@ -41,7 +41,7 @@ static int is_ordinary(int fd)
   return fstatfs(fd, &fs) == 0 && fs.f_type != SYSFS_MAGIC;
 }
 
-static int put_back(const guarded *g, size_t n)
+static int restore_files(const guarded *g, size_t n)
 {
   int failed = 0;
   for (int round = 0; round < 2; round++) /* in the first round a lower limit may still be above the upper one */
@@ -159,7 +159,7 @@ int main(int argc, char **argv)
   if (error) return error;
   if (wtl_write(a.ready, "r", 1) != 1) return 71;
   close(a.ready);
-  if (wait_for_the_end(a.watch, a.n_watch) || put_back(a.g, a.n) != 0 || !a.saved) return 0;
+  if (wait_for_the_end(a.watch, a.n_watch) || restore_files(a.g, a.n) != 0 || !a.saved) return 0;
   (void)!ftruncate(a.saved_file, 0);
   return unlink(a.saved) != 0;
 }

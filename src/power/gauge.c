@@ -255,7 +255,7 @@ static double watts_at_ends(const wtl_gauge *g, const wtl_point *a, const wtl_po
   return fmax(known, over_s > 0 ? joules / over_s : 0);
 }
 
-/* What gauge `i` measured from one mark to the next. */
+/* Computes the figure of gauge `i` between two marks. */
 static void figure(const wtl_gauges *set, size_t i, const wtl_mark *begin, const wtl_mark *end, wattle_joules_t *out,
                    double *random)
 {

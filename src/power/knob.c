@@ -344,7 +344,7 @@ int wtl_knob_set(wtl_knob *k, size_t index, uint32_t khz)
 }
 
 /* Restores the files in two rounds. In the first round a lower limit may still be above the upper one. */
-static bool put_back(wtl_knob *k, wtl_knob_unit *d)
+static bool restore_files(wtl_knob *k, wtl_knob_unit *d)
 {
   bool failed = false;
   for (int round = 0; round < 2 && d->claimed; round++)
@@ -365,7 +365,7 @@ static void release_claims(const wtl_knob *k, const wtl_knob_unit *d)
 void wtl_knob_restore(wtl_knob *k)
 {
   bool good = true;
-  for (size_t i = 0; i < k->n_domains; i++) good &= put_back(k, &k->domain[i]);
+  for (size_t i = 0; i < k->n_domains; i++) good &= restore_files(k, &k->domain[i]);
   if (good) wtl_knob_forget(k); /* otherwise the next job tries again */
   /*
    * If the guard has ended, there is nothing to release. A guard that gets no message restores everything again at its

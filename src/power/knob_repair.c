@@ -28,7 +28,7 @@ typedef struct repair {
   int folder;
   wtl_knob_claims claims;
   size_t files, untrusted;    /* files examined in this folder; number of these that are not trusted */
-  size_t put_back;            /* number of restored files */
+  size_t n_restored;          /* number of restored files */
   char first[512];            /* path of the first restored file */
   char first_error[1024];     /* the first error; "": none */
   char first_untrusted[1024]; /* the first file of another user that would change a value; "": none */
@@ -144,7 +144,7 @@ static bool is_possible(kept_file *q)
 }
 
 /* Writes the values in two rounds. In the first round a lower limit may still be above the upper one. */
-static bool put_back(kept_file *q)
+static bool restore_files(kept_file *q)
 {
   repair *r = q->r;
   bool good = true;
@@ -157,14 +157,14 @@ static bool put_back(kept_file *q)
                      q->file[i].path, strerror(error));
         good = false;
       }
-      if (!error && !r->put_back++) snprintf(r->first, sizeof r->first, "%.511s", q->file[i].path);
+      if (!error && !r->n_restored++) snprintf(r->first, sizeof r->first, "%.511s", q->file[i].path);
     }
   return good;
 }
 
 /* ---- the files of the state folder ---- */
 
-static bool may_put_back(kept_file *q)
+static bool may_restore(kept_file *q)
 {
   repair *r = q->r;
   if (*q->distrust && !*r->first_untrusted)
@@ -191,7 +191,7 @@ static void remove_file(const kept_file *q, int fd)
 static void repair_locked(kept_file *q, int fd)
 {
   bool as_found = is_all_as_found(q);
-  if (as_found ? !*q->distrust && is_allowed(q) : may_put_back(q) && put_back(q)) remove_file(q, fd);
+  if (as_found ? !*q->distrust && is_allowed(q) : may_restore(q) && restore_files(q)) remove_file(q, fd);
 }
 
 static void repair_lines(kept_file *q, int fd)
@@ -285,9 +285,9 @@ bool wtl_knob_repair(const wtl_settings *settings, const wtl_knob_sys *os, char 
     repair r = {.settings = settings, .os = os, .limits = limits, .claims = {.file = -1}};
     char restored[1024] = "";
     repair_folder(&r);
-    if (r.put_back)
+    if (r.n_restored)
       snprintf(restored, sizeof restored, "%s that a killed job had left changed are put back: %zu files, %s the first",
-               kind_of(&r), r.put_back, r.first);
+               kind_of(&r), r.n_restored, r.first);
     append_report(report, size, r.first_error);
     append_report(report, size, r.first_untrusted);
     append_report(report, size, restored);
