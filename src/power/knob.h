@@ -3,8 +3,8 @@
  *
  * DESIGN. A knob has clock domains, each with a range of clocks. One process of a node claims a domain. It locks the
  * domain's files for the job (the claim of another job fails with EBUSY), keeps their values, and starts a guard. The
- * guard is a small process that restores these values when all PEs have ended, also if they were killed. After that any process
- * of the job may set the clock.
+ * guard is a small process that restores these values when all PEs have ended, also if they were killed. Once the guard
+ * runs, any process of the job may set the clock.
  *
  * Clocks are in kHz and within the limits that the files had at the claim, so a knob never exceeds a limit that it
  * found. A set that fails marks the domain as lost: it is not set again, but its values are restored. No function here

@@ -47,7 +47,7 @@ static bool open_kind(wtl_meter *m, const wtl_meter_ops *kind, const wtl_meter_e
   return m->state != NULL;
 }
 
-/* May this kind be used with the setting? A user who asks for one sensor gets no other sensor and no modelled figures. */
+/* May this kind be used with the setting? A user who asks for one sensor gets no other one and no modelled figures. */
 static bool allowed(enum wtl_meter_kind wanted, const wtl_meter_ops *kind)
 {
   static const wtl_meter_ops *const asked[] = {
