@@ -143,9 +143,6 @@ class Analysis:
     def center(self, metric: str, pattern: str, fragments: int) -> Center | None:
         return self._center(metric, ("patterns", pattern, self.payload, fragments))
 
-    def payload_center(self, metric: str, payload: int, fragments: int) -> Center | None:
-        return self._center(metric, ("payloads", PAYLOAD_PATTERN, payload, fragments))
-
     def saving(self, metric: str, before: str, after: str, fragments: int) -> Center | None:
         """Percent saved by going from one pattern to the other, over the repeats."""
         series, payload = "patterns", self.payload

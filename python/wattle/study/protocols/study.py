@@ -9,6 +9,7 @@ from wattle.errors import WattleError
 from wattle.sim import cluster as clusters
 from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
+from wattle.study.place import SIMULATED
 from wattle.study.protocols.judges import (
     CONFIGURATIONS,
     ROWS,
@@ -20,7 +21,7 @@ from wattle.study.protocols.judges import (
     power,
 )
 from wattle.study.sweep.analysis import Analysis
-from wattle.study.sweep.plan import SIM, Job, Plan, Sweep
+from wattle.study.sweep.plan import Job, Plan, Sweep
 from wattle.units import si
 
 # As far as the text goes, and D 2.1's example. What a rendezvous waits for it does as often as there are messages.
@@ -33,9 +34,9 @@ NEVER, ALWAYS = 1 << 30, 0  # bytes from which a message waits for its receiver
 
 def check_place(on: str) -> None:
     """The only one there is: an MPI's protocol cannot be chosen alike in all MPIs, nor is there InfiniBand here."""
-    if on != SIM:
+    if on != SIMULATED:
         names = " and ".join(dict.fromkeys(c.cluster for c in CONFIGURATIONS))
-        raise WattleError(f"--on {on}: this study is simulated, on {names}; allowed: {SIM}")
+        raise WattleError(f"--on {on}: this study is simulated, on {names}; allowed: {SIMULATED}")
 
 
 def machine(of: Configuration) -> Simulation:

@@ -11,18 +11,16 @@ from wattle import paths
 from wattle.errors import WattleError
 from wattle.sim import simulation
 from wattle.sim.simulation import Simulation
-from wattle.study.place import LOCAL, Place
+from wattle.study.place import DEFAULT_CLUSTER, LOCAL, SIMULATED, Place
 from wattle.study.published import Published
 from wattle.study.sweep import knob
 from wattle.study.sweep.analysis import Analysis
 from wattle.study.sweep.knob import Knob
 
-MOST_PES = 512
 MODES = ("baseline", "performance", "energy", "hybrid")
 SCALINGS = ("reactive", "proactive")
 TURNS = "{turns}"  # among a job's arguments: turns of work in a millisecond, the same for all jobs
 QUICK_ROUNDS, FULL_ROUNDS = 2, 5
-SIM, DEFAULT_CLUSTER = "sim", "sandybridge-ib"
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,7 @@ class Plan:
 
     @property
     def on(self) -> str:
-        return f"{SIM}:{self.machine.cluster.name}" if self.machine else self.place.name
+        return f"{SIMULATED}:{self.machine.cluster.name}" if self.machine else self.place.name
 
     def repeats(self, n: int) -> int:
         """How often a case is measured: a simulation gives the same each time."""
@@ -116,11 +114,11 @@ def make_plan(quick: bool, rounds: int | None, on: str = LOCAL, place: Place | N
     if rounds is not None and not 1 <= rounds <= 1000:
         raise WattleError(f"--rounds {rounds}: allowed are 1 to 1000")
     name, colon, cluster = on.partition(":")
-    if name == SIM:
+    if name == SIMULATED:
         machine = simulation.plan(cluster if colon else DEFAULT_CLUSTER, 1, {})
         return Plan(quick, rounds or 1, knob.of_machine(machine), machine=machine)
     if on != LOCAL:
-        raise WattleError(f"--on {on}: this study runs on {LOCAL}, {SIM} or {SIM}:CLUSTER")
+        raise WattleError(f"--on {on}: this study runs on {LOCAL}, {SIMULATED} or {SIMULATED}:CLUSTER")
     cores = len(os.sched_getaffinity(0))
     some = QUICK_ROUNDS if quick else FULL_ROUNDS
     return Plan(quick, rounds or some, knob.find(paths.find_home(), 2), cores, place=place or Place())
