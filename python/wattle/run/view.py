@@ -16,6 +16,7 @@ from wattle.metrics import Spread, metrics, spread
 from wattle.pe import PE, add, find
 from wattle.profile import RunProfile
 from wattle.provenance import Joules
+from wattle.run.summary import node_domains
 from wattle.runs import Run
 from wattle.sites import MergedSite, merge
 
@@ -56,7 +57,8 @@ class NodeLine:
 
 @dataclass(frozen=True)
 class Lost:
-    """What is missing. `notes`: what else is not as it should be, as sentences."""
+    """Missing profiles and why. `hosts`, `readers`, `dropped`: sentences on hosts without a profile, on nodes with
+    several readers of the meter, and on dropped messages; empty where there is nothing to say."""
 
     damaged: dict[int, str] = field(default_factory=dict)
     missing: list[int] = field(default_factory=list)
@@ -68,8 +70,8 @@ class Lost:
 
 @dataclass(frozen=True)
 class View:
-    """A run as it is told. `profile`: of the repeat with the median time; None where none was asked for, and all that
-    rests on it is empty then, as it is where no PE left one."""
+    """`profile`: of the repeat with the median time; None where none was asked for. Fields that rest on it are empty
+    then, and where no PE left a profile."""
 
     run: Run
     profile: RunProfile | None
@@ -107,37 +109,37 @@ def view(run: Run) -> View:
     extent += record.on_cluster + (f", {units.several(len(run.samples), 'repeat')}" if record.repeats else "")
     profiles = [s.profile for s in run.samples if s.profile is not None]
     repeats = [(m.label, spread(m, run.samples)) for m in metrics(profiles)] if record.repeats else []
-    head = (
-        run,
-        profile,
-        shlex.join(record.command),
-        units.several(record.n_pes, "PE") if record.knows_n_pes else "",
-        extent,
-        f"{units.seconds(record.wall_s)} from start to end",
-        _lost(profile, run.middle.manifest),
-        repeats,
-    )
+    told = {
+        "run": run,
+        "profile": profile,
+        "title": shlex.join(record.command),
+        "pes": units.several(record.n_pes, "PE") if record.knows_n_pes else "",
+        "extent": extent,
+        "took": f"{units.seconds(record.wall_s)} from start to end",
+        "lost": _lost(profile, run.middle.manifest),
+        "repeats": repeats,
+    }
     if profile is None or not profile.pes:
-        return View(*head)
-    domains = list(dict.fromkeys(j.domain for pe in profile.pes for j in pe.node))
+        return View(**told)
+    domains = node_domains(profile)
     joules = balance.of_nodes(profile, domains)
     dry = balance.dry_run(profile)
     return View(
-        *head,
-        profile.domains,
-        _lines(profile),
-        _total(profile),
-        _node_lines(profile),
-        _one_machine(profile),
-        [profile.idle_joules(d) for d in domains],
-        [profile.node_joules(d) for d in domains],
-        profile.meters,
-        balance.balance(profile),
-        balance.intensity(profile),
-        balance.products(joules, profile.wall_s),
-        joules,
-        [words for words in (balance.governor_words(profile.pes), dry.words if dry else "") if words],
-        merge(profile),
+        **told,
+        domains=profile.domains,
+        lines=_lines(profile),
+        total=_total(profile),
+        nodes=_node_lines(profile),
+        one_machine=_one_machine(profile),
+        idle=[profile.idle_joules(d) for d in domains],
+        whole=[profile.node_joules(d) for d in domains],
+        meters=profile.meters,
+        balance=balance.balance(profile),
+        intensity=balance.intensity(profile),
+        products=balance.products(joules, profile.wall_s),
+        node_joules=joules,
+        governed=[words for words in (balance.governor_words(profile.pes), dry.words if dry else "") if words],
+        sites=merge(profile),
     )
 
 
