@@ -48,12 +48,13 @@ void wtl_global_move_plain(const wtl_global_op *op, char *here, char *there, siz
     wtl_far_put(&to, there, here, n);
 }
 
-uint64_t wtl_global_far_amo(wtl_op op, void *at, wtl_atomic a)
+uint64_t wtl_global_far_amo(const wtl_op *op, void *at, const wtl_atomic *a)
 {
   uint64_t old = 0;
-  op.memory = WTL_GLOBAL;
-  wtl_global_before(&(wtl_global_op){.self = op.self, .site = op.site, .pe = op.pe, .blocking = true}, false);
-  wtl_far_amo(&op, at, &a, &old);
+  wtl_op to = *op;
+  to.memory = WTL_GLOBAL;
+  wtl_global_before(&(wtl_global_op){.self = op->self, .site = op->site, .pe = op->pe, .blocking = true}, false);
+  wtl_far_amo(&to, at, a, &old);
   return old;
 }
 

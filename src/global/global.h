@@ -19,7 +19,7 @@
 #include "base/words.h"
 #include "global/accumulate.h"
 #include "global/strides.h"
-#include "pgas/near.h"
+#include "pgas/rma.h"
 #include "pgas/pe.h"
 
 /* What the end of an operation is counted in, by who ends it. All zeros: nothing is under way. */
@@ -140,10 +140,11 @@ static inline __attribute__((always_inline)) bool wtl_global_copy_near(const wtl
 }
 
 /* Returns the old value. It rings no bell. */
-uint64_t wtl_global_far_amo(wtl_op op, void *at, wtl_atomic a);
-static inline uint64_t wtl_global_amo(wtl_op op, void *at, wtl_atomic a)
+uint64_t wtl_global_far_amo(const wtl_op *op, void *at, const wtl_atomic *a);
+static inline __attribute__((always_inline)) uint64_t wtl_global_amo(wtl_op op, void *at, wtl_atomic a)
 {
-  return WTL_LIKELY(op.self->slot_of[op.pe] >= 0) ? wtl_atomic_execute(at, a) : wtl_global_far_amo(op, at, a);
+  if (WTL_LIKELY(op.self->slot_of[op.pe] >= 0)) return wtl_atomic_execute(at, a);
+  return wtl_global_far_amo(WTL_STORED(op), at, &(wtl_atomic){a.kind, a.size, a.operand, a.condition});
 }
 
 static inline bool wtl_request_is_done(const wtl_request *r)
