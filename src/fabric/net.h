@@ -96,14 +96,17 @@ typedef struct wtl_net_home {
   void (*closing)(void *owner);
 } wtl_net_home;
 
-/*
- * How a put is sent: NOW, and its completion is asked for in the same message where none is asked for already, but
- * small ones in a long row travel as HELD ones do: with more, while an answer is under way; MORE, the caller sends more
- * to the same PE next, and nothing is asked for before (small ones travel in the same message); SIGNAL, now, as a
- * message, and no flush waits for it; AHEAD, as the signal, or the message, that the caller sends next to the same PE,
- * and together with it, in front of it (up to WTL_NET_MERGED bytes).
- */
-enum wtl_net_manner { WTL_NET_NOW, WTL_NET_HELD, WTL_NET_MORE, WTL_NET_SIGNAL, WTL_NET_AHEAD };
+/* How a put, or an atomic operation without a result, is sent. */
+enum wtl_net_manner {
+  WTL_NET_NOW,    /* at once. Completion is requested in the same message, unless a request is outstanding. After four
+                   * small operations in a row to one PE without a wait, as HELD */
+  WTL_NET_HELD,   /* batched with later messages while an answer is outstanding */
+  WTL_NET_MORE,   /* the caller sends more to the same PE next: completion is not requested before. Small ones travel in
+                   * the same message */
+  WTL_NET_SIGNAL, /* at once, always as a message; no flush waits for it */
+  WTL_NET_AHEAD /* in front of the signal or message that the caller sends next to the same PE, and in the same message,
+                   * up to WTL_NET_MERGED bytes */
+};
 
 /* A put, a get or an atomic operation: its target, and its completion. */
 typedef struct wtl_net_op {

@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) void wtl_near_amo(const wtl_op *op,
     wtl_touch(op->self, op->pe, to, a.size);
 }
 
-/* All this PE's earlier stores are visible to all PEs before its later loads; `flow` as in far.h. */
+/* All this PE's earlier stores are visible to all PEs before its later loads; `flow` as in op.h. */
 static inline void wtl_quiet_flow(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)
 {
   wtl_fence();
