@@ -16,12 +16,12 @@ import sweeps
 from fakes import Wattle
 from wattle.errors import DamagedFile
 from wattle.study import published
-from wattle.study.barrier import judges as barrier_published
-from wattle.study.pascol import judges as pascol_published
+from wattle.study.barrier import judges as barrier_judges
+from wattle.study.pascol import judges as pascol_judges
 from wattle.study.place import TWO_NODES, Place
 from wattle.study.published import Verdict
-from wattle.study.race import judges as race_published
-from wattle.study.receiver import judges as receiver_published
+from wattle.study.race import judges as race_judges
+from wattle.study.receiver import judges as receiver_judges
 from wattle.study.stats import line
 from wattle.study.sweep import course as sweep
 from wattle.study.sweep import samples as sweep_samples
@@ -99,7 +99,7 @@ def test_modes_run_with_a_knob_that_records_where_none_acts(says):
 
 def test_with_a_knob_every_clock_is_asked_for(says):
     jobs = sweeps.SWEEPS["race"].jobs(Plan(False, 1, sweeps.KNOB))
-    for series in (race_published.JOBS, race_published.PROCESSES, race_published.PHASES):
+    for series in (race_judges.JOBS, race_judges.PROCESSES, race_judges.PHASES):
         some = [j for j in jobs if j.series == series and j.clock is not None]
         assert {j.clock for j in some} == set(sweeps.KNOB.clocks)
         assert all(dict(j.settings)["WATTLE_CLOCKS"].endswith(f"={j.clock:g}") for j in some)
@@ -109,7 +109,7 @@ def test_with_a_knob_every_clock_is_asked_for(says):
 def test_jobs_are_judged_up_to_the_base_clock_and_say_why_they_differ(says):
     """Of a machine whose programs follow the clock alone: nobody stops gaining."""
     jobs = sweeps.SWEEPS["race"].jobs(Plan(True, 1, sweeps.KNOB))
-    assert {j.clock for j in jobs if j.series == race_published.JOBS} >= {None, 1.2, 2.6}
+    assert {j.clock for j in jobs if j.series == race_judges.JOBS} >= {None, 1.2, 2.6}
     made = sweeps.analysis("race", lambda job, *_: (2.6 / (job.clock or 2.6), 1.0))
     rows = {row.id: row for row in published.judge(sweeps.SWEEPS["race"].rows, made)}
     for name in ("job-time", "job-plateau"):
@@ -132,7 +132,7 @@ def test_rings_run_in_the_papers_four_schemes_and_by_size(monkeypatch):
         }
         assert {dict(j.settings).get("WATTLE_KNOB") for j in jobs if j.mode == "scale"} == records
         assert {dict(j.settings)["WATTLE_MACHINE"] for j in jobs} == {"nw-ice"}
-        assert {j.arguments[1] for j in jobs} == set(pascol_published.OPS)
+        assert {j.arguments[1] for j in jobs} == set(pascol_judges.OPS)
 
 
 def test_a_crossover_holds_for_all_larger_sizes():
@@ -141,10 +141,10 @@ def test_a_crossover_holds_for_all_larger_sizes():
         return seconds, joules * (1.5 if x == 4**9 and job.wait == "sleep" else 1)
 
     usual = sweeps.analysis("pascol", sweeps.as_published, quick=False)
-    assert {op: pascol_published.crossover(usual, op) for op in pascol_published.OPS} == pascol_published.OPS
+    assert {op: pascol_judges.crossover(usual, op) for op in pascol_judges.OPS} == pascol_judges.OPS
     dented = sweeps.analysis("pascol", once_more, quick=False)
-    assert {pascol_published.crossover(dented, op) for op in pascol_published.OPS} == {2**19}
-    assert pascol_published.learned(usual, "get") == pascol_published.OPS["get"]
+    assert {pascol_judges.crossover(dented, op) for op in pascol_judges.OPS} == {2**19}
+    assert pascol_judges.learned(usual, "get") == pascol_judges.OPS["get"]
 
 
 def test_samples_that_spread_too_far_tell_no_crossover():
@@ -156,7 +156,7 @@ def test_samples_that_spread_too_far_tell_no_crossover():
         return seconds, joules * (1.5 if is_it else 0.5)
 
     found = sweeps.analysis("pascol", now_and_then_more, quick=False, knob=sweeps.NO_KNOB)
-    assert {pascol_published.crossover_words(found, op) for op in pascol_published.OPS} == {"unclear"}
+    assert {pascol_judges.crossover_words(found, op) for op in pascol_judges.OPS} == {"unclear"}
     rows = {row.id: row for row in sweep.judge(sweeps.SWEEPS["pascol"], found)}
     assert rows["crossover-put"].verdict is rows["learned-put"].verdict is Verdict.NOT_TESTABLE
     assert "x polling's energy at 1.00 MiB" in rows["crossover-put"].why
@@ -201,10 +201,10 @@ def test_on_one_node_no_row_is_judged_and_no_crossover_told():
     rows = sweep.judge(sweeps.SWEEPS["pascol"], here)
     assert {row.verdict for row in rows} == {Verdict.NOT_TESTABLE}
     assert all("by chance only" in row.why for row in rows)
-    assert {pascol_published.crossover_words(here, op) for op in pascol_published.OPS} == {"-"}
+    assert {pascol_judges.crossover_words(here, op) for op in pascol_judges.OPS} == {"-"}
     assert "no crossover is told" in sweeps.SWEEPS["pascol"].says(here)
     simulated = replace(sweeps.KNOB, name="simgrid")
-    assert pascol_published.crossover(sweeps.analysis("pascol", sweeps.as_published, simulated), "put")
+    assert pascol_judges.crossover(sweeps.analysis("pascol", sweeps.as_published, simulated), "put")
 
 
 def test_simulated_rings_are_more_than_one():
@@ -217,12 +217,12 @@ def test_simulated_rings_are_more_than_one():
 def test_thresholds_that_too_few_trials_were_made_for_are_not_learned(tmp_path):
     folder = tmp_path / "profile"
     folder.mkdir()
-    for trials, told in ((0, {}), (3, {}), (4, {"thresholds": pascol_published.OPS})):
-        transfers = {**pascol_published.OPS, "trials": trials}
+    for trials, told in ((0, {}), (3, {}), (4, {"thresholds": pascol_judges.OPS})):
+        transfers = {**pascol_judges.OPS, "trials": trials}
         (folder / "pe-00000.json").write_text(json.dumps(fakes.pe_profile(n_pes=1, transfers=transfers)))
         assert sweep_samples.thresholds_of(tmp_path, 1) == told
     never = sweeps.analysis("pascol", sweeps.as_published, learns=False)
-    assert pascol_published.learned(never, "put") is None
+    assert pascol_judges.learned(never, "put") is None
     _, heads, lines = sweeps.SWEEPS["pascol"].table(never)
     assert {line[heads.index("learned")] for line in lines} == {"-"}
     assert "Nothing was learned of put, get, acc, strided" in sweeps.SWEEPS["pascol"].says(never)
@@ -248,8 +248,8 @@ def test_rings_between_nodes_count_both_nodes_idle_draw(says, monkeypatch, home)
 
 
 def test_the_receivers_clocks_are_the_papers_as_near_as_there_are():
-    assert receiver_published.wanted_clocks(sweeps.KNOB) == (1.2, 2.4, 2.9)
-    assert receiver_published.wanted_clocks(sweeps.NO_KNOB) == ()
+    assert receiver_judges.wanted_clocks(sweeps.KNOB) == (1.2, 2.4, 2.9)
+    assert receiver_judges.wanted_clocks(sweeps.NO_KNOB) == ()
     jobs = sweeps.SWEEPS["receiver"].jobs(Plan(True, 1, sweeps.KNOB))
     assert {dict(j.settings).get("WATTLE_CLOCK_DOMAIN") for j in jobs} == {None, "package"}
 
@@ -370,7 +370,7 @@ def test_the_line_through_the_samples_is_the_line_they_lie_on():
 
 
 def test_a_fit_is_printed_with_its_r2_and_provenance():
-    fits = barrier_published.fits(sweeps.analysis("barrier", sweeps.as_published))
+    fits = barrier_judges.fits(sweeps.analysis("barrier", sweeps.as_published))
     spin = next(f for f in fits if f.policy == "spin" and f.what == "time, node")
     assert spin.slope == pytest.approx(33.1446, rel=0.01)
     assert "r2 = 0.99" in spin.words or "r2 = 1.0" in spin.words
