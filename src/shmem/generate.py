@@ -62,6 +62,12 @@ class Argument:
         return self.of_type("void" if "*" in self.type else "uint64_t")
 
     @property
+    def direction(self) -> str:
+        """As Doxygen has it, of a routine of shmemx.h: `source` and `target` are addresses of a payload."""
+        is_changed = "*" in self.type and "const" not in self.type and self.name not in ("source", "target")
+        return "in,out" if is_changed else "in"
+
+    @property
     def is_typed_value(self) -> bool:
         return "{C}" in self.type and "*" not in self.type
 
@@ -387,7 +393,7 @@ def header(table: dict, routines: list[Routine], version: str) -> str:
     )
 
 
-def extension_header(routines: list[Routine], version: str) -> str:
+def extension_header(table: dict, routines: list[Routine], version: str) -> str:
     members = [r for r in routines if r.row.get("header") == "shmemx.h"]
     new = [r for r in routines if r.row.get("since") == "1.6"]
     names = dict.fromkeys([r.name for r in new] + [r.row["generic"] for r in new if r.row.get("generic")])
@@ -396,6 +402,7 @@ def extension_header(routines: list[Routine], version: str) -> str:
         own=families([r for r in members if not r.row.get("others_have_it")]),
         others=families([r for r in members if r.row.get("others_have_it")]),
         early_names=names,
+        meanings={r.name: meanings(table, r) for r in members},
     )
 
 
@@ -403,25 +410,25 @@ def extension_header(routines: list[Routine], version: str) -> str:
 
 # What is wrong where a check of the row fails.
 MISTAKES = {
-    "pe": "`pe` is no PE of the job",
-    "pe_as": "`{0}` is no PE of the job",
+    "pe": "`pe` is not a PE of the job",
+    "pe_as": "`{0}` is not a PE of the job",
     "am_length": "`{0}` is more than 1 GiB",
-    "am_id": "`{0}` is one of the 16 lowest ints",
-    "symmetric": "`{0}` is not symmetric, or its block ends before",
-    "count": "`{0}` is more than any memory has (a negative number)",
-    "product": "`{0}` and `{1}` are more than any memory has (a negative number)",
+    "am_id": "`{0}` is one of the 16 lowest values of int",
+    "symmetric": "`{0}` is not symmetric, or its block is too short",
+    "count": "`{0}` is larger than any memory, such as a negative number",
+    "product": "`{0}` and `{1}` together are larger than any memory, such as with a negative number",
     "stride": "`{0}` is less than 1",
     "blocks_apart": "`{0}` is less than `bsize`",
     "given": "`{0}` is NULL",
-    "local": "`{0}` is NULL where the count is not 0",
+    "local": "`{0}` is NULL and the count is not 0",
     "disjoint": "`{0}` and `{2}` overlap",
-    "apart": "`{0}` and `{1}` overlap in part",
+    "apart": "`{0}` and `{1}` overlap, but are not the same",
     "align": "`{0}` is not aligned to its type",
-    "cmp": "`cmp` is none of the six comparisons",
+    "cmp": "`cmp` is not one of the six comparisons",
     "signal": "`sig_op` is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD",
-    "team": "`team` is no team of this PE (destroyed, never made, or SHMEM_TEAM_INVALID)",
-    "active": "`PE_start`, `logPE_stride` and `PE_size` are no active set of the job, or one without this PE",
-    "root": "`PE_root` is no PE of the team or set",
+    "team": "`team` is not a team of this PE: destroyed, never created, or SHMEM_TEAM_INVALID",
+    "active": "`PE_start`, `logPE_stride` and `PE_size` do not describe an active set of the job that contains this PE",
+    "root": "`PE_root` is not a PE of the team or set",
 }
 ALIKE = {
     "symmetric_on": "symmetric",
@@ -437,7 +444,9 @@ def mistakes(r: Routine) -> list[str]:
     said = []
     if r.row.get("ctx"):
         never = "" if r.row.get("no_ctx") else ", or SHMEM_CTX_INVALID"
-        said.append(f"`ctx` is no context of this PE (destroyed, never made{never}), or private to another thread")
+        said.append(
+            f"`ctx` is not a context of this PE (destroyed, never created{never}), or it is private to another thread"
+        )
     for check in r.row.get("checks", []):
         kind, *words = check if isinstance(check, list) else check.split()
         said.append(MISTAKES[ALIKE.get(kind, kind)].format(*words))
@@ -520,7 +529,7 @@ def main() -> None:
     table = tomllib.loads(table_path.read_text())
     routines = expand(table)
     write(build / "include/shmem.h", header(table, routines, version))
-    write(build / "include/shmemx.h", extension_header(routines, version))
+    write(build / "include/shmemx.h", extension_header(table, routines, version))
     for name in ("shmem.h", "shmemx.h"):
         write(build / f"include/p{name}", TEMPLATES.get_template("pshmem.h.j2").render(name=name))
         for each in (name, f"p{name}"):

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 WRONG = (
-    "A wrong call ends the job (exit code 64) with a line on standard error that names the call, its place in the "
-    "program, the value and the PE:"
+    "A wrong call ends the job with exit code 64. A line on standard error names the call, its place in the program, "
+    "the value and the PE. These mistakes are reported:"
 )
-NOT_CHECKED = "WATTLE_CHECK=off skips most of these checks; what follows a wrong call is undefined then."
+NOT_CHECKED = "WATTLE_CHECK=off skips most of these checks. The behavior after a wrong call is undefined then."
 NOTHING_WRONG = "None."
 MEETS = (
-    "PEs that make other calls, or pass other values where all must pass the same, may wait for ever. With SHMEM_DEBUG "
-    "they are named."
+    "If PEs make different calls, or pass different values of an argument that must be the same, they may wait for "
+    "ever. With SHMEM_DEBUG the job ends and a message names them."
 )
 
 WIDTH = 72  # of a synopsis
@@ -41,7 +41,7 @@ class Section:
 def age(members: list[dict]) -> str:
     first, last = members[0], max(members, key=lambda r: r["ctx"])
     if not first["since"]:
-        return "No part of the standard."
+        return "This routine is not part of the standard."
     with_context = f", with a context since {last['since']}" if last["since"] != first["since"] else ""
     deprecated = f"; deprecated since {first['deprecated']}" if first["deprecated"] else ""
     return f"In the standard since {first['since']}{with_context}{deprecated}."
@@ -98,24 +98,17 @@ def variants(members: list[dict]) -> str:
     if names == [""]:
         return ""
     if not first["c_type"]:
-        return f"SIZE is {', '.join(names)}: bits of an element."
+        return f"SIZE is the number of bits of an element: {', '.join(names)}."
     spelt = {r["type"]: r["c_type"] for r in members}
     types = ", ".join(name if name == spelt[name] else f"{name} ({spelt[name]})" for name in names)
-    generic = f" In C11 {first['generic']}(...) chooses by type." if first["generic"] else ""
-    return f"TYPENAME, with its TYPE where that is spelt otherwise, is {types}.{generic}"
-
-
-# The routine that a description begins with, or is the old name of: "put of `nelems` bytes".
-REFERS = re.compile(r"^(?:The old name of )?(\w+)(?=[.,;]| of| that| over| into| with| at| for)")
+    generic = f" In C11 {first['generic']}(...) selects the routine by type." if first["generic"] else ""
+    return f"TYPENAME is one of these, with the C type in parentheses if its name differs: {types}.{generic}"
 
 
 def refers_to(members: list[dict], pages: dict[str, str]) -> list[str]:
     """Names that the page mentions, one for each other page that they have."""
     first = members[0]
     names = re.findall(r"\bshmemx?_\w+", f"{first['doc']} {first['value']}")
-    for sentence in (first["doc"], first["value"].removeprefix("As of ")):
-        if word := REFERS.match(sentence):
-            names.append(f"shmem_{word[1]}")
     found = {pages[name]: name for name in reversed(names) if name in pages and pages[name] != first["name"]}
     return list(reversed(found.values()))
 
@@ -129,7 +122,7 @@ def sections(members: list[dict], pages: dict[str, str]) -> list[Section]:
     said.append(Section("Return value", [first["value"] or "None."]))
     said.append(errors(members))
     said.append(Section("Standard", [age(members)]))
-    said.append(Section("Notes", ["Each routine has a twin for tools, whose name has a p before it."]))
+    said.append(Section("Notes", ["Each routine has a twin for profiling tools, with the prefix p."]))
     if others := refers_to(members, pages):
         said.append(Section("See also", [", ".join(f"{name}(3)" for name in others)]))
     return said

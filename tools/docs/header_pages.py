@@ -174,7 +174,7 @@ def listing(element: ET.Element) -> str:
 
 def escaped(text: str | None) -> str:
     """Text of a comment as Markdown. Identifiers become code, and other marks of Markdown lose their meaning."""
-    parts = re.split(r"(`[^`]+`|\*?\b\w+_\w+\b(?:\(\))?)", text or "")
+    parts = re.split(r"(`[^`]+`|\*?\b\w+_\w+\b(?:\(\)|\[\w+\]|=\w+)?)", text or "")
     return "".join(as_code(p) if i % 2 else re.sub(r"([*_<\[\]])", r"\\\1", p) for i, p in enumerate(parts))
 
 
@@ -200,14 +200,16 @@ def names_struct(member: ET.Element, structs: list[ET.Element]) -> bool:
 
 
 def structure(element: ET.Element) -> list[str]:
+    """A structure and its members, without those that belong to the library."""
     name = element.findtext("compoundname", "")
-    lines = [f"### `{name}` {{ #{name} }}", "", described(element), "", "| member | meaning |", "|---|---|"]
+    rows = []
     for member in element.iter("memberdef"):
-        declaration = " ".join(
-            f"{flat(member.find('type'))} {member.findtext('name')}{member.findtext('argsstring') or ''}".split()
-        )
-        lines.append(f"| `{declaration.replace('* ', '*')}` | {cell(member)} |")
-    return [*lines, ""]
+        type_text, member_name = flat(member.find("type")), member.findtext("name", "")
+        if not member_name.startswith(("wtl_", "@")) and "::@" not in type_text:
+            declaration = f"{type_text} {member_name}{member.findtext('argsstring') or ''}".replace("* ", "*")
+            rows.append(f"| `{declaration}` | {cell(member)} |")
+    table = ["| member | meaning |", "|---|---|", *rows, ""] if rows else []
+    return [f"### `{name}` {{ #{name} }}", "", described(element), "", *table]
 
 
 def cell(element: ET.Element) -> str:

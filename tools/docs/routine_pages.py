@@ -116,7 +116,7 @@ def routine(man: ModuleType, members: list[dict], page_of: dict[str, str], link:
 
 def marked(text: str, link: Link) -> str:
     """Text of the table as Markdown. Routines become links and other identifiers code."""
-    parts = re.split(r"(`[^`]+`|\b\w+_\w+\b)", text)
+    parts = re.split(r"(`[^`]+`|\b\w+_\w+\b(?:=\w+)?)", text)
     return "".join(code(p, link) if i % 2 else re.sub(r"([*<\[\]\\])", r"\\\1", p) for i, p in enumerate(parts))
 
 
