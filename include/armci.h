@@ -137,10 +137,11 @@ typedef struct {
 
 /** Memory that one process allocated for others (ARMCI_Memget). */
 typedef struct armci_meminfo_ds {
-  char *armci_addr, *addr; /**< its address; both are the same */
-  size_t size;             /**< bytes */
-  int cpid;                /**< process that owns it */
-  long idlist[128];        /**< not used */
+  char *armci_addr; /**< its address */
+  char *addr;       /**< the same address */
+  size_t size;      /**< bytes */
+  int cpid;         /**< process that owns it */
+  long idlist[128]; /**< not used */
 } armci_meminfo_t;
 
 /* --- Start and end --- */

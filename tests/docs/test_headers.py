@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = Path(os.environ.get("WATTLE_HOME") or ROOT / "build/release") / "include"
-CONTRACTS = ("shmemx.h",)
+CONTRACTS = ("wattle.h", "shmemx.h", "armci.h", "armcix.h", "message.h", "mp3.h", "wattle_sim.h")
 
 # Doxygen 1.9 knows the arguments of a comment only once it has written HTML.
 DOXYFILE = """\
