@@ -17,10 +17,10 @@ target_link_libraries(wattle-simulator PRIVATE ${SIMGRID_LIBRARY} ${CMAKE_DL_LIB
 # Copies of the program find the simulator's functions in it, and none of its others.
 target_link_options(wattle-simulator PRIVATE -Wl,--dynamic-list=${CMAKE_CURRENT_SOURCE_DIR}/sim/simulator.symbols)
 
-file(GLOB SIM_SOURCES CONFIGURE_DEPENDS base/*.c power/*.c energy/*.c ${RUNTIME_GLOBS} fabric/sim/*.c pgas/*.cc shmem/*.c)
+file(GLOB SIM_SOURCES CONFIGURE_DEPENDS os/os_simulation.c base/*.c power/*.c energy/*.c ${RUNTIME_GLOBS} fabric/sim/*.c pgas/*.cc shmem/*.c)
 # What is replaced (name_sim.c, name_simgrid.c), or is of a machine that is no simulation.
-list(FILTER SIM_SOURCES EXCLUDE REGEX "(boot_(pmix|mpi.*|single)|_threads|fabric/agent)\\.c$")
-add_library(wattle-sim STATIC ${SIM_SOURCES} sim/os.c sim/libc_state.c ${SHMEM_GENERATED} $<TARGET_OBJECTS:wattle-sim-armci>)
+list(FILTER SIM_SOURCES EXCLUDE REGEX "(boot_(kinds|pmix|mpi.*|single)|_threads|power/(meters|knobs)|fabric/(transport|agent))\\.c$")
+add_library(wattle-sim STATIC ${SIM_SOURCES} sim/libc_calls.c sim/libc_state.c ${SHMEM_GENERATED} $<TARGET_OBJECTS:wattle-sim-armci>)
 # ARMCI, in the same archive. What both front ends name alike has another name here.
 file(GLOB SIM_ARMCI_SOURCES CONFIGURE_DEPENDS armci/*.c)
 add_library(wattle-sim-armci OBJECT ${SIM_ARMCI_SOURCES})
@@ -47,8 +47,8 @@ add_custom_command(OUTPUT ${SIM_MPI_GENERATED}
   COMMAND ${CMAKE_COMMAND} -E touch ${SIM_MPI_GENERATED}
   DEPENDS mpi/generate_sim.py ${MPI_GENERATORS} COMMENT "Generating the MPI front end of simulated programs")
 set_source_files_properties(${SIM_MPI_GENERATED} PROPERTIES COMPILE_OPTIONS "${WTL_AS_GENERATED}")
-add_library(wattle-sim-mpi STATIC mpi/count.c mpi/finish.c mpi/mpi_governed.c mpi/poll.c mpi/rank.c mpi/mpi_ring.c mpi/simulated.c
-  mpi/still.c ${SIM_MPI_GENERATED})
+add_library(wattle-sim-mpi STATIC mpi/count.c mpi/finish.c mpi/mpi_governed.c mpi/poll.c mpi/rank.c mpi/simulated.c
+  ${SIM_MPI_GENERATED})
 add_dependencies(wattle-sim-mpi mpi_generated)
 target_compile_definitions(wattle-sim-mpi PRIVATE $<TARGET_PROPERTY:wattle-sim,COMPILE_DEFINITIONS>)
 target_compile_options(wattle-sim-mpi PRIVATE $<TARGET_PROPERTY:wattle-sim,COMPILE_OPTIONS>)
@@ -58,7 +58,7 @@ target_include_directories(wattle-sim-mpi SYSTEM PRIVATE ${SIMGRID_INCLUDE})
 set_target_properties(wattle-sim-mpi PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 configure_file(${CMAKE_SOURCE_DIR}/include/simulated/mpi.h ${CMAKE_BINARY_DIR}/include/simulated/mpi.h COPYONLY)
 
-# What a program is linked with, for oshcc: the C library's functions that the simulation has its own of (sim/os.c).
+# What a program is linked with, for oshcc: the C library's functions that the simulation has its own of (sim/libc_calls.c).
 configure_file(${CMAKE_SOURCE_DIR}/cmake/simulated.link ${CMAKE_BINARY_DIR}/lib/wattle-simulated.link COPYONLY)
 install(TARGETS wattle-simulator RUNTIME DESTINATION bin)
 install(TARGETS wattle-sim wattle-sim-mpi ARCHIVE DESTINATION lib)

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/atomic.h"
+#include "os/atomic.h"
 #include "threads_main.h"
 
 static _Thread_local int failures __attribute__((unused));

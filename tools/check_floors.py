@@ -26,43 +26,44 @@ class Room:
 
 
 ROOMS = [
-    Room(13, "energy", "front end of `wattle.h`: joules of a region, for any program", "networks"),
-    Room(13, "mpi", "front end for MPI programs: the preload library", "networks, sensors"),
-    Room(13, "armci", "front end of ARMCI", "networks, sensors"),
+    Room(14, "energy", "front end of `wattle.h`: joules of a region, for any program", "networks"),
+    Room(14, "mpi", "front end for MPI programs: the preload library", "networks, sensors"),
+    Room(14, "armci", "front end of ARMCI", "networks, sensors"),
     Room(
-        13,
+        14,
         "shmem",
         "front end of OpenSHMEM: names, types, argument checks, generated from `api.toml`",
         "networks, sensors",
     ),
-    Room(12, "job", "start, end and exit of a PE; the network's callbacks; the joules at the end", "the use of a put"),
-    Room(11, "check", "comparison of collective arguments, deadlock detection (`SHMEM_DEBUG`)", "transports"),
+    Room(13, "job", "start, end and exit of a PE; the network's callbacks; the joules at the end", "the use of a put"),
+    Room(12, "check", "comparison of collective arguments, deadlock detection (`SHMEM_DEBUG`)", "transports"),
     Room(
-        10,
+        11,
         "global",
         "ARMCI's global memory: strided, vector, accumulate, groups, tagged messages, mutexes",
         "ARMCI's names",
     ),
     Room(
-        9, "collective", "broadcast, reductions, scans, gathers, alltoall: one file for each algorithm", "global memory"
+        10, "collective", "broadcast, reductions, scans, gathers, alltoall: one file for each algorithm", "global memory"
     ),
-    Room(8, "team", "teams, contexts, barriers, waiting on variables, locks", "collective algorithms"),
-    Room(7, "am", "active messages: requests, replies, handlers", "teams"),
-    Room(6, "pgas", "a PE, the symmetric heap, put, get and atomics, near and far", "UCX, files in /sys"),
-    Room(5, "record", "the record of a process: time by state, joules, the profile's file", "the use of a put"),
+    Room(9, "team", "teams, contexts, barriers, waiting on variables, locks", "collective algorithms"),
+    Room(8, "am", "active messages: requests, replies, handlers", "teams"),
+    Room(7, "pgas", "a PE, the symmetric heap, put, get and atomics, near and far", "UCX, files in /sys"),
+    Room(6, "record", "the record of a process: time by state, joules, the profile's file", "the use of a put"),
     Room(
-        5,
+        6,
         "fabric",
         "messages between nodes: wire protocol, progress agent, one folder for each transport",
         "the use of a put",
     ),
-    Room(4, "wait", "the wait door, through which every wait goes, and the doorbell", "the conditions of waits"),
-    Room(3, "govern", "policy: stages of a wait, regions, modes, thresholds, votes", "how a clock is set"),
-    Room(2, "power", "meters, knobs, machine profiles", "profiles of runs, anything above"),
-    Room(2, "profile", "call sites, counts and times", "power, anything above"),
-    Room(1, "node", "the processes of a node and job: boot, arena, cores", "anything above"),
-    Room(0, "base", "errors, the table of settings, clock, futex, threads, small data structures", "anything above"),
-    Room(-1, "sim", "simulation, in the place of the operating system", "anything above"),
+    Room(5, "wait", "the wait door, through which every wait goes, and the doorbell", "the conditions of waits"),
+    Room(4, "govern", "policy: stages of a wait, regions, modes, thresholds, votes", "how a clock is set"),
+    Room(3, "power", "meters, knobs, machine profiles", "profiles of runs, anything above"),
+    Room(3, "profile", "call sites, counts and times", "power, anything above"),
+    Room(2, "node", "the processes of a node and job: boot, arena, cores", "anything above"),
+    Room(1, "base", "errors, the table of settings, JSON, files, small data structures", "anything above"),
+    Room(0, "os", "the port to Linux, to the threads build and to simulation: clock, futex, threads", "anything above"),
+    Room(-1, "sim", "the simulator, behind the port", "anything above"),
 ]
 FLOORS = {room.name: room.floor for room in ROOMS}
 # Programs may include any room. No room may include a program.

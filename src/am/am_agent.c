@@ -7,12 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/futex.h"
-#include "base/lend.h"
-#include "base/thread.h"
 #include "am/am_run.h"
 #include "node/last_thread.h"
+#include "os/lend.h"
+#include "os/os.h"
 
 /* As long as src/fabric/agent.c leaves the network to those who visit it; and while they sleep, until it is told. */
 enum { REST_NS = 1000000, LONGEST_REST_NS = 4000000, ASLEEP_REST_NS = 500000000 };
@@ -96,9 +94,7 @@ static void *serve(void *arg)
   bool alone = a->am->progress == WTL_PROGRESS_AGENT; /* nobody else runs handlers */
   uint32_t seen = a->visits;
   long rest_ns = REST_NS;
-#ifdef WTL_THREADS
-  wtl_self = pe;
-#endif
+  wtl_pe_enter(pe);
   wtl_am_here.is_agent = true;
   wtl_thread_be_prompt();
   while (!a->stop) {

@@ -6,8 +6,8 @@
 #include "am/am_far.h"
 #include "am/am_handlers.h"
 #include "am/am_send.h"
-#include "base/clock.h"
 #include "base/error.h"
+#include "os/os.h"
 
 struct wtl_am_held {
   struct wtl_am_held *next;

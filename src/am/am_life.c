@@ -9,8 +9,8 @@
 #include "am/am_run.h"
 #include "am/am_send.h"
 #include "am/am_state.h"
-#include "base/clock.h"
 #include "base/error.h"
+#include "os/os.h"
 #include "record/record.h"
 
 /* A handler makes call number `call`, to `pe`, or has left by longjmp. What stays on its PE waits for nobody. */
@@ -100,14 +100,13 @@ static void set_handler(wtl_pe *self, const char *call, int id, wtl_am_handler h
     if (wtl_am_handlers_find(am->handlers, id)) wtl_am_handlers_set(&am->handlers, id, is_detached);
   } else if (!wtl_am_handlers_set(&am->handlers, id, handler))
     wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for handler %d", call, id);
-#ifndef WTL_SIM /* there the network's agent runs handlers (wtl_am_agents_turn): no message comes any other way */
-  bool is_served = id >= WTL_AM_FIRST_ID || am->progress == WTL_PROGRESS_AGENT;
+  /* In simulation the network's agent runs handlers (wtl_am_agents_turn): no message comes any other way. */
+  bool is_served = !WTL_OS_IS_SIMULATED && (id >= WTL_AM_FIRST_ID || am->progress == WTL_PROGRESS_AGENT);
   if (!am->agent && handler && is_served && am->progress != WTL_PROGRESS_CALLER) {
     char error[256];
     am->agent = wtl_am_agent_start(am, error, sizeof error);
     if (!am->agent) wtl_pe_fail(WTL_EXIT_OSERR, "%s: %s", call, error);
   }
-#endif
   pthread_mutex_unlock(&am->lock);
 }
 

@@ -7,8 +7,8 @@
 #include "am/am_run.h"
 #include "am/am_state.h"
 #include "am/am_wait.h"
-#include "base/clock.h"
 #include "base/error.h"
+#include "os/os.h"
 #include "profile/caller.h"
 
 /* What `state` holds: zeros, or a number that memory holds by chance once in four thousand million times. */

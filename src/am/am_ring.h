@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/atomic.h"
+#include "os/atomic.h"
 
 enum { WTL_AM_SLOTS = 1024, WTL_AM_UNITS = 4096, WTL_AM_INLINE = 32 };
 enum { WTL_AM_PIECE = 16384 }; /* bytes: what is longer travels in pieces */

@@ -12,8 +12,8 @@
 #include "am/am_head.h"
 #include "am/am_held.h"
 #include "am/am_send.h"
-#include "base/clock.h"
 #include "base/error.h"
+#include "os/os.h"
 #include "pgas/near.h"
 
 /* The head is shown when nothing more is there, and as often as this: each time costs a producer a fetch of its
@@ -171,9 +171,7 @@ bool wtl_am_take(void *arg)
   wtl_pe *self = am->pe;
   bool any, any_waits, shown[WTL_AM_WAYS];
   if (atomic_exchange_explicit(&am->taken, 1, memory_order_seq_cst)) return false;
-#ifdef WTL_THREADS
-  wtl_self = self;
-#endif
+  wtl_pe_enter(self);
   if (WTL_UNLIKELY(!am->sites)) am->sites = wtl_profile_handlers(&self->profile);
   any = take_some(am);
   for (int way = 0; way < WTL_AM_WAYS; way++) shown[way] = show_head(am, (enum wtl_am_way)way);

@@ -4,11 +4,7 @@
 #include "base/error.h"
 #include "profile/caller.h"
 
-#ifdef WTL_SIM
-_Static_assert(sizeof(wtl_am_thread) <= WTL_SIM_LOCAL_BYTES / 2, "a thread's own memory holds it");
-#else
-_Thread_local wtl_am_thread wtl_am_here;
-#endif
+WTL_OS_DEFINE_THREAD_LOCAL(wtl_am_thread, wtl_am_of_thread);
 
 void wtl_am_refuse_in_handler(const char *call)
 {

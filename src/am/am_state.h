@@ -24,9 +24,7 @@
 
 #include "am/am.h"
 #include "am/am_ring.h"
-#ifdef WTL_SIM
-#include "sim/simulator.h"
-#endif
+#include "os/os.h"
 
 /* A PE's rings. */
 enum wtl_am_way { WTL_AM_REQUESTS, WTL_AM_REPLIES, WTL_AM_WAYS };
@@ -105,11 +103,8 @@ typedef struct wtl_am_thread {
   int locks;                 /* mutexes that the thread holds */
 } wtl_am_thread;
 
-#ifdef WTL_SIM
-#define wtl_am_here (*(wtl_am_thread *)((char *)wtl_sim_local() + WTL_SIM_LOCAL_BYTES / 2))
-#else
-extern _Thread_local wtl_am_thread wtl_am_here __attribute__((tls_model("initial-exec"), visibility("hidden")));
-#endif
+WTL_OS_THREAD_LOCAL(wtl_am_thread, wtl_am_of_thread, 1)
+#define wtl_am_here (*wtl_am_of_thread_here())
 
 static inline wtl_am_ring *wtl_am_ring_of(const wtl_am *am, int slot, enum wtl_am_way way)
 {

@@ -2,8 +2,8 @@
 #include "am/am_wait.h"
 
 #include "am/am_state.h"
-#include "base/clock.h"
 #include "base/error.h"
+#include "os/os.h"
 
 /* A wait that is reported when it takes long. */
 typedef struct waiting {

@@ -5,60 +5,10 @@
 #include <string.h>
 
 #include "armci/armci_front.h"
-
-#if defined(WTL_THREADS) || defined(WTL_SIM) /* no MPI */
-
-void armci_comm_world(void *comm, size_t room)
-{
-  memset(comm, 0, room);
-}
-
-bool armci_comm_is_wanted(void)
-{
-  return false;
-}
-
-void armci_comm_make(const int *pes, int n, void *comm, size_t room)
-{
-  (void)pes, (void)n;
-  memset(comm, 0, room);
-}
-
-void armci_comm_free(void *comm)
-{
-  (void)comm;
-}
-
-bool armci_comm_confine(const WTL_MPI_COMM *comm)
-{
-  (void)comm;
-  return true; /* there is nothing that it could name */
-}
-
-bool armci_comm_place(int *me, int *n)
-{
-  (void)me, (void)n;
-  return false;
-}
-
-bool armci_mpi_is_threaded(void)
-{
-  return false;
-}
-
-static bool mpi_begin(int *argc, char ***argv)
-{
-  (void)argc, (void)argv;
-  return false;
-}
-
-static void mpi_end(void) {}
-
-#else
-
 #include "base/error.h"
 #include "base/loaded_mpi.h"
 #include "node/boot_mpi.h"
+#include "os/os.h"
 
 void armci_comm_world(void *comm, size_t room)
 {
@@ -91,6 +41,7 @@ void armci_comm_free(void *comm)
 bool armci_comm_confine(const WTL_MPI_COMM *comm)
 {
   wtl_mpi mpi;
+  if (!WTL_OS_PES_ARE_PROCESSES) return true; /* without MPI there is nothing that it could name */
   if (!wtl_mpi_of_program(&mpi) || !mpi.ops->in_use()) return false;
   mpi.ops->confine(comm);
   return true;
@@ -114,7 +65,7 @@ static bool mpi_begin(int *argc, char ***argv)
 {
   wtl_mpi mpi;
   char why[512];
-  if (!wtl_loaded_mpi()) return false;
+  if (!WTL_OS_PES_ARE_PROCESSES || !wtl_loaded_mpi()) return false;
   if (wtl_mpi_load(&mpi, why, sizeof why) != 0) {
     wtl_say("armci_msg_init: starts no MPI, though the program is linked with one: %s", why);
     return false;
@@ -128,8 +79,6 @@ static void mpi_end(void)
   wtl_mpi mpi;
   if (wtl_mpi_of_program(&mpi)) mpi.ops->finalize();
 }
-
-#endif
 
 /* Without MPI nobody but the runtime knows the processes. */
 void armci_msg_init(int *argc, char ***argv)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "armci/armci_front.h"
-#include "base/clock.h"
+#include "os/os.h"
 
 /* --- handles ------------------------------------------------------------------------------------------------------ */
 

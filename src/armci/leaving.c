@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "armci/armci_front.h"
+#include "os/os.h"
 #include "pgas/rma.h"
 #include "record/record.h"
 
@@ -17,15 +18,6 @@ static _Atomic uint64_t *left_on_node(const wtl_pe *self)
 {
   return (_Atomic uint64_t *)(void *)wtl_remote(self, armci_of(self)->left, self->boot.local_pe[0]);
 }
-
-#ifdef WTL_SIM /* which knows who waits for ever */
-
-static void watch_waits(wtl_pe *self, armci_state *s)
-{
-  (void)self, (void)s;
-}
-
-#else
 
 /* Has the process left? Not where this is news: what it sent before may be on its way. */
 static bool has_long_left(const wtl_pe *self, int proc)
@@ -47,13 +39,13 @@ static void look_for_leaver(void *of, const wtl_site *site, int awaited)
               wtl_here(call), proc, awaited < 0 ? "perhaps " : "");
 }
 
+/* Not in simulation: the simulator itself finds waits that never end. */
 static void watch_waits(wtl_pe *self, armci_state *s)
 {
+  if (WTL_OS_IS_SIMULATED) return;
   s->overdue = (wtl_overdue){self->settings.patience.seconds, look_for_leaver, self};
   self->door.overdue = &s->overdue;
 }
-
-#endif
 
 void armci_leaving_start(wtl_pe *self, armci_state *s)
 {

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "armci/armci_front.h"
-#include "base/clock.h"
 #include "global/tagged.h"
+#include "os/os.h"
 #include "team/barrier.h"
 
 /* The program's messages; groups have contexts of their own. */

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "armci/armci_front.h"
-#include "base/clock.h"
 #include "base/sigpipe.h"
 #include "global/tagged.h"
+#include "os/os.h"
 #include "pgas/rma.h"
 #include "team/barrier.h"
 

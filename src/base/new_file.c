@@ -5,18 +5,17 @@
 #include <inttypes.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "os/os.h"
 
-/* O_EXCL alone keeps what is there from being written to; that nobody can guess the name keeps others from being in the
- * way. The clock does where the kernel has no random bytes yet. */
+/* O_EXCL alone keeps an existing file from being written to. A name that nobody can guess keeps other users from
+ * blocking it. The clock serves where the kernel has no random bytes. */
 static uint64_t random_number(void)
 {
   uint64_t number;
-  return getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number ? number : wtl_clock_ns();
+  return wtl_os_random(&number, sizeof number) ? number : wtl_clock_ns();
 }
 
 /* With errno where the name leads to something else than a file: a folder, a FIFO, a device. */

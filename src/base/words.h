@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/atomic.h"
+#include "os/atomic.h"
 
 /* The order of a store: as strong as a full barrier, which the bell's protocol needs (wait/doorbell.h). */
 #if defined(WTL_MUTANT_NO_FENCE)

@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/atomic.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "node/cores.h"
+#include "os/atomic.h"
+#include "os/os.h"
 
 static void die(const char *what)
 {

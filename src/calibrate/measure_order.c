@@ -6,9 +6,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/atomic.h"
-#include "base/clock.h"
 #include "calibrate/measure.h"
+#include "os/atomic.h"
+#include "os/os.h"
 
 /* Adds a sample, unless the peer did not run. Other work may have had its core. */
 static void add_if(samples *out, pid_t peer, bool ran, double seconds)

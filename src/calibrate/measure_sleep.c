@@ -7,9 +7,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/atomic.h"
-#include "base/clock.h"
 #include "calibrate/measure.h"
+#include "os/atomic.h"
+#include "os/os.h"
 
 typedef struct way {
   void (*sleep)(const bench *b, uint32_t last); /* returns when a ring after `last` has come */

@@ -1,6 +1,6 @@
 /* measure_time.c - measures the cost of reading a clock, and the delay at the end of a low-power wait. */
-#include "base/clock.h"
 #include "calibrate/measure.h"
+#include "os/os.h"
 
 enum { READS = 500 };
 

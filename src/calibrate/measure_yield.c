@@ -1,8 +1,8 @@
 /* measure_yield.c - measures the cost of sched_yield, alone and with another process on the core. */
 #include <sched.h>
 
-#include "base/clock.h"
 #include "calibrate/measure.h"
+#include "os/os.h"
 
 static void yield_for_ever(const bench *b, void *arg)
 {

@@ -13,13 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/sigpipe.h"
 #include "calibrate/load.h"
 #include "calibrate/measure.h"
 #include "calibrate/watts.h"
+#include "os/os.h"
 
 typedef struct options {
   bool where, watts, progress;

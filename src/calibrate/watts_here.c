@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/atomic.h"
 #include "base/error.h"
 #include "calibrate/load.h"
 #include "calibrate/watts.h"
+#include "os/atomic.h"
 #include "power/clock_domains.h"
 
 enum { MOST_CORES = CPU_SETSIZE, STREAM_BYTES = 64 << 20 };

@@ -4,11 +4,11 @@
  */
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "check/deadlock.h"
 #include "global/group.h"
 #include "global/tagged.h"
+#include "os/os.h"
 #include "profile/caller.h"
 #include "record/record.h"
 

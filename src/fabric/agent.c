@@ -12,10 +12,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/futex.h"
-#include "base/lend.h"
-#include "base/thread.h"
+#include "os/lend.h"
+#include "os/os.h"
 
 /*
  * How long it leaves the network to those who visit it, before it looks whether they still do: each look costs them a

@@ -4,12 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "fabric/net_state.h"
 #include "node/lifeline.h"
+#include "os/os.h"
 
 void wtl_net_fail(const wtl_net *net, int pe, const char *what, const char *why)
 {
@@ -68,7 +67,7 @@ static int share_cookie(wtl_net *net, char *error, size_t size)
   char text[32], theirs[32] = "";
   snprintf(error, size, "boot by %s: the PEs cannot exchange their network addresses", b->ops->name);
   if (b->pe == 0) {
-    if (getrandom(&net->cookie, sizeof net->cookie, 0) != sizeof net->cookie) return -1;
+    if (!wtl_os_random(&net->cookie, sizeof net->cookie)) return -1;
     snprintf(text, sizeof text, "%016llx %s", (unsigned long long)net->cookie, ours);
     if (b->ops->publish(b, "wattle.cookie", text) != 0) return -1;
   }

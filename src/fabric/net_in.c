@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/atomic.h"
 #include "base/words.h"
 #include "fabric/net_state.h"
+#include "os/atomic.h"
 
 /* A message whose data are on their way to where they belong. */
 typedef struct arriving {

@@ -7,18 +7,6 @@
 
 #include "node/boot_mpi.h"
 
-#if defined(WTL_THREADS) || defined(WTL_SIM)
-extern const wtl_transport_ops wtl_transport_threads, wtl_transport_sim;
-
-const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
-{
-#ifdef WTL_SIM
-  return &wtl_transport_sim;
-#else
-  return &wtl_transport_threads;
-#endif
-}
-#else
 /* Modules lie where this library lies. */
 static void module_path(const char *name, char *path, size_t size)
 {
@@ -71,4 +59,3 @@ const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_
              *no_ucx ? ": ucx: " : "", no_ucx, *no_mpi ? ": mpi: " : "", no_mpi);
   return ops;
 }
-#endif

@@ -10,6 +10,7 @@
 #include "global/accumulate.h"
 #include "global/block_table.h"
 #include "global/packed.h"
+#include "os/os.h"
 #include "team/barrier.h"
 
 /* As WTL_HEAP_OWN (job.c), and below its room. */
@@ -31,8 +32,8 @@ static void share_memory(wtl_pe *self, wtl_global *g)
   int rc;
   shape.slice_bytes = g->bytes;
   shape.heap_bytes = g->bytes;
-#if !defined(WTL_THREADS) && UINTPTR_MAX > UINT32_MAX
-  shape.near = WTL_GLOBAL_NEAR;
+#if UINTPTR_MAX > UINT32_MAX
+  if (!WTL_OS_PES_ARE_THREADS) shape.near = WTL_GLOBAL_NEAR;
 #endif
   if ((rc = wtl_arena_start(&g->arena, &self->boot, &shape, error, sizeof error)) != 0)
     wtl_pe_fail(rc, "global memory: %s", error);

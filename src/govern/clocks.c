@@ -15,6 +15,7 @@
 #include "govern/clock_limits.h"
 #include "govern/clock_plan.h"
 #include "govern/price.h"
+#include "os/os.h"
 #include "power/knob_repair.h"
 
 bool wtl_clocks_wanted(const wtl_settings *settings)
@@ -24,10 +25,9 @@ bool wtl_clocks_wanted(const wtl_settings *settings)
 
 void wtl_clocks_repair(const wtl_settings *settings)
 {
-#ifndef WTL_SIM /* a simulated job has no clocks of this machine */
   char message[1900];
+  if (WTL_OS_IS_SIMULATED) return; /* it has no clocks of this machine */
   if (wtl_knob_repair(settings, &wtl_knob_sys_real, message, sizeof message)) wtl_say("%s", message);
-#endif
 }
 
 /* ---- the node's first process ---- */
@@ -128,13 +128,11 @@ static void open_knob(wtl_clocks *c, const wtl_clocks_node *node)
   c->knob = wtl_knob_open(settings, &all, c->machine);
 }
 
-#ifndef WTL_THREADS
 static void mark_region(void *arg, const char *name, bool begins)
 {
   wtl_governor *g = arg;
   wtl_governor_mark(g, wtl_hash(WTL_HASH_NONE, name, strlen(name)) | 1, begins, wtl_ticks());
 }
-#endif
 
 static void note_change(void *arg, size_t domain, uint32_t khz)
 {
@@ -160,9 +158,7 @@ static void govern(wtl_clocks *c, const wtl_clocks_node *node, double planned_gh
   c->governor.vote.changed_arg = (void *)node->profile;
   c->governor.waited = node->waited;
   wtl_governor_start(&c->governor, c->settings, price, settle, fixed_share(c, node, planned_ghz), wtl_ticks());
-#ifndef WTL_THREADS
-  wtl_region_register(mark_region, &c->governor);
-#endif
+  if (!WTL_OS_PES_ARE_THREADS) wtl_region_register(mark_region, &c->governor); /* wattle.h speaks of a process */
 }
 
 int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, size_t size)
@@ -190,9 +186,7 @@ int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, si
 void wtl_clocks_close(wtl_clocks *c)
 {
   if (!c->governs) return;
-#ifndef WTL_THREADS
-  wtl_region_register(NULL, NULL);
-#endif
+  if (!WTL_OS_PES_ARE_THREADS) wtl_region_register(NULL, NULL);
   wtl_governor_stop(&c->governor, wtl_ticks());
 }
 

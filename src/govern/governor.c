@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "os/os.h"
 
 /* A SPARE-th part of a region stays unused at most when its computing is stretched, because instances differ. If the
  * last four differ by less, SPANS times their difference is enough: four random values span two standard deviations. */

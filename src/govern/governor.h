@@ -27,9 +27,9 @@
 #define WTL_GOVERN_GOVERNOR_H
 
 #include "base/settings.h"
-#include "base/clock.h"
 #include "govern/slack.h"
 #include "govern/vote.h"
+#include "os/os.h"
 #include "profile/profile.h"
 
 enum { WTL_LEARN = WTL_SLACK_RECENT, WTL_CONTROL_FIRST = 16, WTL_CONTROL = 64 };

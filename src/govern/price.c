@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/clock.h"
+#include "os/os.h"
 
 static const double otherwise_s = 500e-6, patience_s = 20e-3;
 

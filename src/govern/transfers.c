@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/json.h"
+#include "os/os.h"
 
 static double now_ns(void)
 {
@@ -23,13 +23,10 @@ static double process_ns(void)
 /* The difference of the wall clock to now_ns. In simulation all PEs have one clock. */
 static double wall_ns(void)
 {
-#ifdef WTL_SIM
-  return 0;
-#else
   struct timespec t;
+  if (WTL_OS_IS_SIMULATED) return 0;
   clock_gettime(CLOCK_REALTIME, &t);
   return 1e9 * (double)t.tv_sec + (double)t.tv_nsec - now_ns();
-#endif
 }
 
 /* The time to read both clocks before and after a transfer, and again for its fence. */

@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "base/atomic.h"
+#include "os/atomic.h"
 #include "power/knob.h"
 
 /* Shares of the normal clock. Any value between is allowed. */

@@ -9,23 +9,24 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "am/am.h"
 #include "base/align.h"
 #include "base/error.h"
+#include "check/deadlock.h"
+#include "collective/collective.h"
+#include "global/global_memory.h"
+#include "global/tagged.h"
+#include "job/account.h"
+#include "job/governed.h"
+#include "job/network.h"
 #include "node/cores.h"
 #include "node/last_thread.h"
 #include "node/lifeline.h"
-#include "check/deadlock.h"
-#include "job/account.h"
-#include "am/am.h"
-#include "job/governed.h"
-#include "job/network.h"
-#include "team/context.h"
-#include "global/global_memory.h"
-#include "global/tagged.h"
-#include "collective/collective.h"
-#include "team/team.h"
-#include "team/barrier.h"
+#include "os/os.h"
 #include "pgas/near.h"
+#include "team/barrier.h"
+#include "team/context.h"
+#include "team/team.h"
 #include "team/team_entry.h"
 
 static const char no_memory[] = "no memory to start a PE";
@@ -70,8 +71,8 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   shape.shared_bytes = votes + wtl_votes_bytes(self->n_local);
   shape.per_pe_bytes = sizeof(wtl_control);
   shape.slice_bytes = statics.length + self->heap_bytes;
-#if !defined(WTL_THREADS) && !defined(WTL_SIM) && UINTPTR_MAX > UINT32_MAX
-  shape.own = WTL_HEAP_OWN; /* where PEs share a process, only one of them could have it */
+#if UINTPTR_MAX > UINT32_MAX
+  if (WTL_OS_PES_ARE_PROCESSES) shape.own = WTL_HEAP_OWN; /* of the PEs of one process only one could have it */
 #endif
   shape.statics_bytes = statics.length;
   if ((rc = wtl_arena_start(&self->arena, &self->boot, &shape, error, size)) != 0) return rc;
@@ -195,16 +196,10 @@ static void start(wtl_pe *self)
   wtl_governed_start(self);
 }
 
-#ifdef WTL_THREADS
-static void watch_process(wtl_pe *self)
-{
-  (void)self; /* the process is not the PE's own */
-}
-#else
 /* A forked child is no PE: its calls are refused, and its exit must not end the job. */
 static void in_child(void)
 {
-  if (wtl_self) wtl_pe_vanish(WTL_PE_FORKED, NULL);
+  if (!WTL_OS_PES_ARE_THREADS && wtl_self) wtl_pe_vanish(WTL_PE_FORKED, NULL);
 }
 
 __attribute__((constructor)) static void watch_forks(void)
@@ -224,12 +219,11 @@ static void at_exit(int status, void *arg)
   wtl_pe_stop();
 }
 
-/* What happens to the process concerns its PE. */
+/* The exit of a process concerns its PE; in the threads build the process has many. */
 static void watch_process(wtl_pe *self)
 {
-  on_exit(at_exit, self);
+  if (!WTL_OS_PES_ARE_THREADS) on_exit(at_exit, self);
 }
-#endif
 
 void wtl_pe_start(int thread_level, enum wtl_front front, const wtl_call_info *calls)
 {

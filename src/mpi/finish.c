@@ -1,9 +1,8 @@
 /* From a request to its end, for each kind of wait that is not the door's own. */
 #include "mpi/mpi_front.h"
+#include "os/os.h"
 
-#ifndef WTL_SIM
-_Thread_local wtl_mpi_thread wtl_mpi_here __attribute__((tls_model("initial-exec")));
-#endif
+WTL_OS_DEFINE_THREAD_LOCAL(wtl_mpi_thread, wtl_mpi_of_thread);
 
 /*
  * An error of a blocking call goes to the error handler of its communicator. MPICH 4.0 gives an error that a test finds

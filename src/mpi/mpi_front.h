@@ -22,12 +22,10 @@
 #include "govern/clocks.h"
 #include "mpi_calls.h"
 #include "node/arena.h"
+#include "os/os.h"
 #include "profile/profile.h"
 #include "record/record.h"
 #include "wait/door.h"
-#ifdef WTL_SIM
-#include "sim/simulator.h"
-#endif
 
 /* --- a process of the program --- */
 
@@ -75,12 +73,8 @@ typedef struct wtl_mpi_thread {
   wtl_mpi_still still;
 } wtl_mpi_thread;
 
-#ifdef WTL_SIM
-#define wtl_mpi_here (*(wtl_mpi_thread *)((char *)wtl_sim_local() + WTL_SIM_LOCAL_BYTES / 2))
-_Static_assert(sizeof(wtl_mpi_thread) <= WTL_SIM_LOCAL_BYTES / 2, "a thread's own memory holds it");
-#else
-extern _Thread_local wtl_mpi_thread wtl_mpi_here __attribute__((tls_model("initial-exec")));
-#endif
+WTL_OS_THREAD_LOCAL(wtl_mpi_thread, wtl_mpi_of_thread, 1)
+#define wtl_mpi_here (*wtl_mpi_of_thread_here())
 
 /* --- a call --- */
 
@@ -100,10 +94,7 @@ extern const wtl_call_info wtl_mpi_calls[];
 /* Does this call concern nobody? */
 static inline bool wtl_mpi_is_out(void)
 {
-#ifdef WTL_SIM /* a function of the program's that MPI calls runs in no thread of the PE's (simulated.h) */
-  if (!wtl_sim_thread()) return true;
-#endif
-  return WTL_UNLIKELY(!wtl_mpi_self || wtl_mpi_here.inside);
+  return !wtl_os_is_thread_of_pe() || WTL_UNLIKELY(!wtl_mpi_self || wtl_mpi_here.inside);
 }
 
 /* The tests that the program made until now are no wait any more (poll.c). */

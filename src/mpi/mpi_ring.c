@@ -5,8 +5,6 @@
  */
 #include "mpi/mpi_front.h"
 
-#ifndef WTL_SIM
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,10 +84,3 @@ void wtl_mpi_ring_stop(wtl_mpi_rank *self)
   if (self->door.ring.node) munmap((char *)self->door.ring.node - offsetof(segment, node), self->ring_bytes);
   self->door.ring.node = NULL;
 }
-
-#else
-
-void wtl_mpi_ring_start(wtl_mpi_rank *self) {}
-void wtl_mpi_ring_stop(wtl_mpi_rank *self) {}
-
-#endif

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/sigpipe.h"
 #include "profile/modules.h"
-#include "sim/os.h"
+#include "sim/libc_calls.h"
 
 /* --- to the companion and back --- */
 
@@ -28,7 +28,7 @@ void wtl_mpi_hand_over(void (*call)(void *), void *arguments)
     call(arguments); /* by a function of the program's that MPI has called */
     return;
   }
-  wtl_os_catch_up();
+  wtl_sim_catch_up();
   wtl_sim_carry_out(call, arguments, end_plain, &done);
   while (!done) wtl_sim_block(&done, INFINITY);
 }
@@ -56,7 +56,7 @@ static void end_waited(void *of, uint64_t tag)
 void wtl_mpi_carry_out(wtl_mpi_frame *f, void (*call)(void *), void *arguments)
 {
   waited w = {.bell = &wtl_mpi_self->bell};
-  wtl_os_catch_up();
+  wtl_sim_catch_up();
   wtl_sim_carry_out(call, arguments, end_waited, &w);
   wtl_door_wait_in_steps(&wtl_mpi_self->door, f->site, is_done, &w);
 }
@@ -81,6 +81,24 @@ void wtl_mpi_failed(wtl_mpi_frame *f, MPI_Comm comm, int code)
           (unsigned long long)at, words);
   wtl_mpi_abandon();
   PMPI_Abort(comm, code);
+}
+
+/* --- what simulated processes have none of: a node in common, tests of their own that come here --- */
+
+void wtl_mpi_ring_start(wtl_mpi_rank *self)
+{
+  (void)self;
+}
+
+void wtl_mpi_ring_stop(wtl_mpi_rank *self)
+{
+  (void)self;
+}
+
+wtl_mpi_stand wtl_mpi_stands(wtl_mpi_still *still)
+{
+  (void)still;
+  return WTL_MPI_STANDS_STILL;
 }
 
 /* --- the beginning and the end --- */

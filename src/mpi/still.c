@@ -13,8 +13,6 @@
  */
 #include "mpi/mpi_front.h"
 
-#ifndef WTL_SIM
-
 #include <sys/mman.h>
 
 #include "base/align.h"
@@ -65,13 +63,3 @@ wtl_mpi_stand wtl_mpi_stands(wtl_mpi_still *s)
   *s = (wtl_mpi_still){.mark = now, .pause = s->pause, .unseen = s->pause};
   return WTL_MPI_GOES_ON;
 }
-
-#else /* simulated programs make no tests that come here */
-
-wtl_mpi_stand wtl_mpi_stands(wtl_mpi_still *s)
-{
-  (void)s;
-  return WTL_MPI_STANDS_STILL;
-}
-
-#endif

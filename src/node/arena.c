@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -19,6 +18,7 @@
 #include "base/align.h"
 #include "base/error.h"
 #include "base/memory_file.h"
+#include "os/os.h"
 
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
@@ -151,7 +151,7 @@ static void open_desk(desk *d, int arena)
   struct sockaddr_un address;
   socklen_t length;
   d->arena = arena;
-  if (getrandom(d->name, sizeof d->name, 0) != sizeof d->name) return;
+  if (!wtl_os_random(d->name, sizeof d->name)) return;
   abstract_address(&address, &length, d->name);
   d->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (d->listener < 0 ||

@@ -1,3 +1,4 @@
+/* Selects the kind of boot and starts it: wtl_boot_kinds lists those that a build has. */
 #include "node/boot.h"
 
 #include <stdio.h>
@@ -5,51 +6,34 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "node/boot_mpi.h"
 #include "node/statics.h"
 
-#if defined(WTL_THREADS) || defined(WTL_SIM)
-#ifdef WTL_SIM
-static const wtl_boot_ops *const kinds[] = {&wtl_boot_sim};
-#else
-static const wtl_boot_ops *const kinds[] = {&wtl_boot_threads, &wtl_boot_single};
-#endif
-
-static bool is_offered(const wtl_boot_ops *kind)
+/* The kind that the program has selected by its calls; NULL: none. */
+static const wtl_boot_ops *selected(void)
 {
-  return kind->offered();
-}
-
-static const char *mpi_note(void)
-{
-  return "";
-}
-
-/* The kind that a program has chosen by its calls; NULL: none. */
-static const wtl_boot_ops *chosen(void)
-{
+  for (size_t i = 0; wtl_boot_kinds[i]; i++)
+    if (wtl_boot_kinds[i]->is_selected && wtl_boot_kinds[i]->is_selected()) return wtl_boot_kinds[i];
   return NULL;
 }
-#else
-static const wtl_boot_ops *const kinds[] = {&wtl_boot_pmix, &wtl_boot_mpi, &wtl_boot_single};
-static bool is_offered(const wtl_boot_ops *kind)
+
+/* The kind of that name, or with `auto` the first that the environment offers; NULL: none. */
+static const wtl_boot_ops *find_kind(const char *wanted, bool automatic)
 {
-  return kind->offered() && !(kind == &wtl_boot_pmix && wtl_mpi_hydra_is_nearest());
+  for (size_t i = 0; wtl_boot_kinds[i]; i++) {
+    const wtl_boot_ops *kind = wtl_boot_kinds[i];
+    bool skipped = kind->is_passed_over && kind->is_passed_over();
+    if (strcmp(kind->name, wanted) == 0 || (automatic && !skipped && kind->offered())) return kind;
+  }
+  return NULL;
 }
 
-static const char *mpi_note(void)
+/* Why a kind that could have served did not; "": there is nothing to say. */
+static const char *note_of_kinds(void)
 {
-  return wtl_mpi_note();
+  for (size_t i = 0; wtl_boot_kinds[i]; i++)
+    if (wtl_boot_kinds[i]->note) return wtl_boot_kinds[i]->note();
+  return "";
 }
-
-/* A part of MPI's processes is a job that only MPI knows. */
-static const wtl_boot_ops *chosen(void)
-{
-  return wtl_mpi_is_confined() ? &wtl_boot_mpi : NULL;
-}
-#endif
-
-enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* Variables by which launchers say how many processes they started, and the one that says which of them this is. */
 static const struct {
@@ -80,7 +64,7 @@ int wtl_boot_env_rank(void)
 /* A launcher that started N processes must not get N jobs of one. */
 static int check_promises(const wtl_boot *b, char *error, size_t size)
 {
-  const char *note = mpi_note();
+  const char *note = note_of_kinds();
   for (size_t i = 0; i < sizeof promises / sizeof promises[0]; i++) {
     int promised = env_int(promises[i].size, 0);
     if (promised <= b->n_pes || !getenv(promises[i].rank)) continue;
@@ -103,11 +87,8 @@ int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_
   memset(b, 0, sizeof *b);
   b->program = wtl_statics_program();
   b->one_program = true;
-  b->ops = chosen();
-  for (size_t i = 0; i < N_KINDS && !b->ops; i++) {
-    bool named = strcmp(kinds[i]->name, wanted) == 0;
-    if (named || (settings->boot.number == WTL_BOOT_AUTO && is_offered(kinds[i]))) b->ops = kinds[i];
-  }
+  b->ops = selected();
+  if (!b->ops) b->ops = find_kind(wanted, settings->boot.number == WTL_BOOT_AUTO);
   if (!b->ops || (settings->boot.number == WTL_BOOT_PMIX && !b->ops->offered())) {
     snprintf(error, size, "WATTLE_BOOT=%s, but no launcher offers it here (PMIX_NAMESPACE is not set)", wanted);
     return WTL_EXIT_UNAVAILABLE;
@@ -117,7 +98,7 @@ int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_
   if (!b->slot_of) return snprintf(error, size, "no memory for %d PEs", b->n_pes), WTL_EXIT_OSERR;
   for (int pe = 0; pe < b->n_pes; pe++) b->slot_of[pe] = -1;
   for (int slot = 0; slot < b->n_local; slot++) b->slot_of[b->local_pe[slot]] = slot;
-  return chosen() ? 0 : check_promises(b, error, size);
+  return selected() ? 0 : check_promises(b, error, size);
 }
 
 void wtl_boot_stop(wtl_boot *b)

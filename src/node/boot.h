@@ -1,5 +1,5 @@
 /*
- * boot.h - how the processes of a job find each other. One interface, one file for each kind, one table (boot.c).
+ * boot.h - how the processes of a job find each other. One interface, one file for each kind, one table (boot_kinds.c).
  *
  * Kinds: pmix (any launcher that serves PMIx), mpi (any launcher whose MPI starts, boot_mpi.h), single (a program
  * started bare is one PE), and in the threads build threads (PEs are threads of one process; tests/threads_main.h
@@ -38,6 +38,12 @@ typedef struct wtl_boot_ops {
   void (*abort)(wtl_boot *b, int status, const char *message);
   /* Leaves the job in good order; collective. */
   void (*stop)(wtl_boot *b);
+  /* The following may be NULL. Is this kind for those alone who ask for it by name, although it is offered? */
+  bool (*is_passed_over)(void);
+  /* Has the program selected this kind by its calls? Then no other is tried. */
+  bool (*is_selected)(void);
+  /* Why this kind did not serve, for a message; "" where there is nothing to say. */
+  const char *(*note)(void);
 } wtl_boot_ops;
 
 struct wtl_boot {
@@ -51,7 +57,9 @@ struct wtl_boot {
   void *state; /* of the kind */
 };
 
-extern const wtl_boot_ops wtl_boot_pmix, wtl_boot_mpi, wtl_boot_single, wtl_boot_threads, wtl_boot_sim;
+/* The kinds of this build, the best first, ended by NULL: boot_kinds.c, boot_threads.c or boot_sim.c. */
+extern const wtl_boot_ops *const wtl_boot_kinds[];
+extern const wtl_boot_ops wtl_boot_pmix, wtl_boot_mpi, wtl_boot_single;
 
 /* Chooses a kind by the setting and the environment and starts it. 0, or an exit code with the reason in `error`. */
 int wtl_boot_start(wtl_boot *b, const wtl_settings *settings, char *error, size_t size);

@@ -180,4 +180,13 @@ static void stop(wtl_boot *b)
   b->state = NULL;
 }
 
-const wtl_boot_ops wtl_boot_mpi = {"mpi", wtl_mpi_is_offered, start, publish, fence, lookup, do_abort, stop};
+const wtl_boot_ops wtl_boot_mpi = {.name = "mpi",
+                                   .offered = wtl_mpi_is_offered,
+                                   .start = start,
+                                   .publish = publish,
+                                   .fence = fence,
+                                   .lookup = lookup,
+                                   .abort = do_abort,
+                                   .stop = stop,
+                                   .is_selected = wtl_mpi_is_confined,
+                                   .note = wtl_mpi_note};

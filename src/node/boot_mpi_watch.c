@@ -9,10 +9,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/thread.h"
 #include "node/ancestor.h"
 #include "node/boot_mpi.h"
 #include "node/lifeline.h"
+#include "os/os.h"
 
 static void *watch(void *arg)
 {

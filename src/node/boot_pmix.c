@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "node/boot.h"
+#include "node/boot_mpi.h"
 #include "node/boot_text.h"
 #include "node/lifeline.h"
 #include "node/remains.h"
@@ -270,4 +271,12 @@ static void stop(wtl_boot *b)
   membership.in_use = false;
 }
 
-const wtl_boot_ops wtl_boot_pmix = {"pmix", offered, start, publish, fence, lookup, do_abort, stop};
+const wtl_boot_ops wtl_boot_pmix = {.name = "pmix",
+                                    .offered = offered,
+                                    .start = start,
+                                    .publish = publish,
+                                    .fence = fence,
+                                    .lookup = lookup,
+                                    .abort = do_abort,
+                                    .stop = stop,
+                                    .is_passed_over = wtl_mpi_hydra_is_nearest};

@@ -36,4 +36,13 @@ static void do_abort(wtl_boot *b, int status, const char *message) {}
 
 static void stop(wtl_boot *b) {}
 
-const wtl_boot_ops wtl_boot_single = {"single", offered, start, publish, fence, lookup, do_abort, stop};
+const wtl_boot_ops wtl_boot_single = {
+    .name = "single",
+    .offered = offered,
+    .start = start,
+    .publish = publish,
+    .fence = fence,
+    .lookup = lookup,
+    .abort = do_abort,
+    .stop = stop,
+};

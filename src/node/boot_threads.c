@@ -110,4 +110,13 @@ static void stop(wtl_boot *b)
   free(b->leader_pe);
 }
 
-const wtl_boot_ops wtl_boot_threads = {"threads", offered, start, publish, fence, lookup, do_abort, stop};
+static const wtl_boot_ops boot_threads = {.name = "threads",
+                                          .offered = offered,
+                                          .start = start,
+                                          .publish = publish,
+                                          .fence = fence,
+                                          .lookup = lookup,
+                                          .abort = do_abort,
+                                          .stop = stop};
+
+const wtl_boot_ops *const wtl_boot_kinds[] = {&boot_threads, &wtl_boot_single, NULL};

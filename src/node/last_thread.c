@@ -1,19 +1,13 @@
+/* A process whose main thread has ended by pthread_exit goes on while a thread of the program runs, and ends after it. */
 #include "node/last_thread.h"
-
-#if defined(WTL_THREADS) || defined(WTL_SIM)
-
-/* PEs are no processes. */
-void wtl_last_thread_libraries_start(void) {}
-void wtl_last_thread_libraries_started(void) {}
-void wtl_last_thread_skip_this(void) {}
-
-#else
 
 #include <dirent.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "os/os.h"
 
 /* A process has one main thread, so this is no PE's. */
 enum { MOST = 1024 };
@@ -97,7 +91,6 @@ static void wait_for_others(void *unused)
  * process ends. */
 __attribute__((constructor)) static void watch_main_thread(void)
 {
+  if (!WTL_OS_PES_ARE_PROCESSES) return;
   if (gettid() == getpid() && pthread_key_create(&key, wait_for_others) == 0) pthread_setspecific(key, &key);
 }
-
-#endif

@@ -12,12 +12,12 @@
 #include "node/ancestor.h"
 #include "node/remains.h"
 #include "node/tcp_timeout.h"
+#include "os/os.h"
 
 static bool is_cleaner;
 static _Atomic bool is_cut;
 static pid_t parent;
 
-#ifndef WTL_THREADS
 /* Is this the first process of its node in an Open MPI job of several nodes? */
 static bool answers_for_daemon(void)
 {
@@ -31,12 +31,11 @@ static void limit_daemon(unsigned ms)
   pid_t daemon = answers_for_daemon() ? wtl_ancestor_launcher() : 0;
   if (daemon) wtl_tcp_timeout_set(daemon, ms);
 }
-#endif
 
 /* From the library's load on, so that a launcher that dies before shmem_init takes this process along too. */
 __attribute__((constructor)) static void tie_to_parent(void)
 {
-#ifndef WTL_THREADS
+  if (WTL_OS_PES_ARE_THREADS) return; /* a test's, which no launcher started */
   parent = getppid();
   if (!getenv("PMIX_NAMESPACE") && !(getenv("PMI_RANK") && getenv("PMI_FD"))) return; /* no launcher */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -46,14 +45,11 @@ __attribute__((constructor)) static void tie_to_parent(void)
     _exit(WTL_EXIT_UNAVAILABLE);
   }
   limit_daemon(WTL_TCP_UNANSWERED_MS);
-#endif
 }
 
 void wtl_lifeline_network_is_up(void)
 {
-#ifndef WTL_THREADS
-  limit_daemon(0);
-#endif
+  if (!WTL_OS_PES_ARE_THREADS) limit_daemon(0);
 }
 
 void wtl_lifeline_handed_over(bool cleaner)
@@ -88,13 +84,11 @@ void wtl_lifeline_launcher_lost(void)
 /* Not asked to end first: Open MPI's mpirun, which is aborting already, crashes when it is. */
 void wtl_lifeline_end_launcher(void)
 {
-#ifndef WTL_THREADS
-  pid_t launcher = wtl_ancestor_launcher();
+  pid_t launcher = WTL_OS_PES_ARE_THREADS ? 0 : wtl_ancestor_launcher();
   int fd = launcher ? (int)syscall(SYS_pidfd_open, launcher, 0) : -1; /* its number may be another's in a moment */
   if (fd < 0 || fork() != 0) return;
   setsid(); /* the launcher ends its PEs by their process groups */
   sleep(3);
   syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
   _exit(0);
-#endif
 }

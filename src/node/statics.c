@@ -17,28 +17,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/sigpipe.h"
-
-#ifdef WTL_THREADS
-
-/* Threads share their globals as it is. */
-void wtl_statics_find(wtl_statics *s)
-{
-  memset(s, 0, sizeof *s);
-}
-
-uint64_t wtl_statics_program(void)
-{
-  return 0;
-}
-
-int wtl_statics_share(const wtl_statics *s, int fd, size_t offset, char *error, size_t size)
-{
-  return 0;
-}
-
-void wtl_statics_unshare(void) {}
-
-#else
+#include "os/os.h"
 
 /* A process has one data segment, so this is the one room whose state cannot hang on a PE's context. */
 static struct {
@@ -64,37 +43,27 @@ static void find_relro(const struct dl_phdr_info *info, uintptr_t *low, uintptr_
   }
 }
 
-#ifdef WTL_SIM
-static bool holds_this_code(const struct dl_phdr_info *info)
-{
-  uintptr_t here = (uintptr_t)wtl_statics_find;
-  for (int i = 0; i < info->dlpi_phnum; i++) {
-    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-    uintptr_t start = info->dlpi_addr + p->p_vaddr;
-    if (p->p_type == PT_LOAD && here >= start && here < start + p->p_memsz) return true;
-  }
-  return false;
-}
-#endif
-
 static void add_constants(wtl_statics *s, const char *start, size_t length)
 {
   if (!s->constants) s->constants = start;
   s->constants_length = (size_t)(start - s->constants) + length;
 }
 
+typedef struct search {
+  wtl_statics *statics;
+  int index; /* of the next object */
+} search;
+
 /*
- * The first object dl_iterate_phdr names is the executable. In simulation it is the copy of the program that this code
- * is in. Linkers put its variables behind the read-only part of one segment (GNU ld), or into a segment of their own
+ * Linkers put a program's variables behind the read-only part of one segment (GNU ld), or into a segment of their own
  * behind a read-only one (lld, mold).
  */
 static int inspect_executable(struct dl_phdr_info *info, size_t size, void *arg)
 {
-  wtl_statics *s = arg;
+  search *found = arg;
+  wtl_statics *s = found->statics;
   uintptr_t low = 0, high = 0, file_high = 0, relro_low, relro_high;
-#ifdef WTL_SIM
-  if (!holds_this_code(info)) return 0;
-#endif
+  if (!wtl_os_is_program(info, found->index++)) return 0;
   bool writable = false; /* such a segment was among those so far: they are in order of their addresses */
   find_relro(info, &relro_low, &relro_high);
   for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -125,17 +94,12 @@ static int inspect_executable(struct dl_phdr_info *info, size_t size, void *arg)
 void wtl_statics_find(wtl_statics *s)
 {
   memset(s, 0, sizeof *s);
-  dl_iterate_phdr(inspect_executable, s);
+  if (WTL_OS_PES_ARE_THREADS) return; /* they share their globals */
+  dl_iterate_phdr(inspect_executable, &(search){s, 0});
 }
 
 /* --- which executable it is --- */
 
-#ifdef WTL_SIM
-uint64_t wtl_statics_program(void)
-{
-  return 0; /* all PEs are copies of one program */
-}
-#else
 /* Takes the build id in a segment of notes into *hash; false: there is none. */
 static bool hash_build_id(const char *notes, size_t length, uint64_t *hash)
 {
@@ -184,10 +148,10 @@ static int identify_executable(struct dl_phdr_info *info, size_t size, void *arg
 uint64_t wtl_statics_program(void)
 {
   uint64_t hash = WTL_HASH_NONE;
+  if (!WTL_OS_PES_ARE_PROCESSES) return 0; /* all PEs run one program */
   dl_iterate_phdr(identify_executable, &hash);
   return hash;
 }
-#endif
 
 /*
  * Copies whole words, whatever lies in them. A program built with AddressSanitizer has forbidden zones between its
@@ -322,10 +286,10 @@ int wtl_statics_share(const wtl_statics *s, int fd, size_t offset, char *error, 
              "(link without such a layout, or set WATTLE_STATICS=off)");
     return WTL_EXIT_UNAVAILABLE;
   }
+  if (!s->start) return 0;
   shared.segment = *s;
   shared.fd = fd;
   shared.offset = offset;
-  if (!s->start) return 0;
   if (fstat(fd, &st) != 0) return failed(error, size, "fstat");
   shared.device = st.st_dev;
   shared.inode = st.st_ino;
@@ -348,5 +312,3 @@ void wtl_statics_unshare(void)
   memset(&shared, 0, sizeof shared);
   shared.fd = -1;
 }
-
-#endif

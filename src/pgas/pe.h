@@ -23,6 +23,7 @@
 #include "node/arena.h"
 #include "node/boot.h"
 #include "node/statics.h"
+#include "os/os.h"
 #include "pgas/heap.h"
 #include "profile/profile.h"
 #include "wait/door.h"
@@ -151,15 +152,19 @@ struct wtl_pe {
 
 enum { WTL_SCRATCH_BYTES = 65536, WTL_THREAD_MULTIPLE = 3 };
 
-/* By another name in a front end that is a library of its own, as wtl_thread_sites. */
-#ifdef WTL_THREADS
-extern _Thread_local wtl_pe *wtl_self;
-#elif defined(WTL_FRONT_OUTSIDE)
+/* The calling PE; NULL: there is none. A front end in a library of its own sees it by another name (os/os.h). */
+#ifdef WTL_FRONT_OUTSIDE
 #define wtl_self wtl_self_seen
-extern wtl_pe *wtl_self;
+extern WTL_OS_OF_PE wtl_pe *wtl_self;
 #else
-extern wtl_pe *wtl_self __attribute__((visibility("hidden")));
+extern WTL_OS_OF_PE wtl_pe *wtl_self __attribute__((visibility("hidden")));
 #endif
+
+/* The calling thread, one of the runtime's, acts for this PE. */
+static inline void wtl_pe_enter(wtl_pe *self)
+{
+  if (WTL_OS_PES_ARE_THREADS) wtl_self = self;
+}
 
 /* Why wtl_self is NULL. */
 enum wtl_absence {

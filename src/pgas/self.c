@@ -5,18 +5,13 @@
 
 #include "base/error.h"
 #include "base/sigpipe.h"
+#include "os/os.h"
 #include "pgas/pe.h"
 
-#ifdef WTL_THREADS
-_Thread_local wtl_pe *wtl_self;
-static _Thread_local enum wtl_absence absence;
-static _Thread_local const char *ended_by; /* a call other than the front end's own, if one did */
-#else
-wtl_pe *wtl_self;
-static enum wtl_absence absence;
-static const char *ended_by;
-extern wtl_pe *wtl_self_seen __attribute__((alias("wtl_self"), visibility("default")));
-#endif
+WTL_OS_OF_PE wtl_pe *wtl_self;
+extern WTL_OS_OF_PE wtl_pe *wtl_self_seen __attribute__((alias("wtl_self"), visibility("default")));
+static WTL_OS_OF_PE enum wtl_absence absence;
+static WTL_OS_OF_PE const char *ended_by; /* a call other than the front end's own, if one did */
 
 void wtl_pe_vanish(enum wtl_absence why, const char *call)
 {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/sigpipe.h"
+#include "os/os.h"
 
 /* Constants of curl.h, which need not be installed; numbers of its binary interface 4. */
 enum {

@@ -10,8 +10,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/sigpipe.h"
+#include "os/os.h"
 #include "power/clock_domains.h"
 #include "power/knob_kind.h"
 #include "power/knob_saved.h"
@@ -48,50 +48,15 @@ static int real_lock(void *arg, int fd)
 const wtl_knob_sys wtl_knob_sys_real = {
     .sys = &wtl_sys_real, .open = real_open, .write = real_write, .lock = real_lock};
 
-#ifdef WTL_SIM
-
-/* The files in sysfs are those of the machine that runs the simulation. */
-static const wtl_knob_ops *const automatic[] = {&wtl_knob_simgrid, &wtl_knob_none, NULL};
-
-static const wtl_knob_ops *asked_for(enum wtl_knob_setting wanted)
-{
-  if (wanted == WTL_KNOB_AUTO) return NULL;
-  return wanted == WTL_KNOB_RECORD ? &wtl_knob_record : &wtl_knob_none;
-}
-
-/* A simulated PE has a core of its own. */
+/* A simulated PE has a core of its own, and the files in sysfs are those of the machine that runs the simulation. */
 static cpu_set_t *domains_of(const wtl_knob *k, enum wtl_clock_domain_rule rule, const cpu_set_t *cpus, size_t *n)
 {
+  if (!WTL_OS_IS_SIMULATED) return wtl_clock_domains(k->os->sys, k->sysfs, rule, cpus, n);
   cpu_set_t *set = malloc(sizeof *set);
-  (void)k, (void)rule;
   *n = set != NULL;
   if (set) *set = *cpus;
   return set;
 }
-
-#else
-
-/* Best first. */
-static const wtl_knob_ops *const automatic[] = {&wtl_knob_cpufreq, &wtl_knob_none, NULL};
-
-static const wtl_knob_ops *asked_for(enum wtl_knob_setting wanted)
-{
-  switch (wanted) {
-  case WTL_KNOB_CPUFREQ: return &wtl_knob_cpufreq;
-  case WTL_KNOB_POWERCAP: return &wtl_knob_powercap;
-  case WTL_KNOB_RECORD: return &wtl_knob_record;
-  case WTL_KNOB_NONE: return &wtl_knob_none;
-  case WTL_KNOB_AUTO: break;
-  }
-  return NULL;
-}
-
-static cpu_set_t *domains_of(const wtl_knob *k, enum wtl_clock_domain_rule rule, const cpu_set_t *cpus, size_t *n)
-{
-  return wtl_clock_domains(k->os->sys, k->sysfs, rule, cpus, n);
-}
-
-#endif
 
 double wtl_knob_number(const wtl_knob *k, int cpu, const char *file)
 {
@@ -158,8 +123,8 @@ wtl_knob *wtl_knob_open_with(const wtl_settings *settings, const cpu_set_t *cpus
                              const wtl_knob_sys *os)
 {
   enum wtl_clock_domain_rule rule = (enum wtl_clock_domain_rule)settings->clock_domain.number;
-  const wtl_knob_ops *wanted = asked_for((enum wtl_knob_setting)settings->knob.number);
-  const wtl_knob_ops *const kinds[] = {wanted, &wtl_knob_none, NULL}, *const *kind = wanted ? kinds : automatic;
+  const wtl_knob_ops *const kinds[] = {wtl_knob_kinds[settings->knob.number], &wtl_knob_none, NULL}, *const *kind =
+                                                                                                         kinds;
   wtl_knob *k = calloc(1, sizeof *k);
   size_t n;
   cpu_set_t *set;

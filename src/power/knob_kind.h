@@ -37,7 +37,9 @@ typedef struct wtl_knob_ops {
   bool limits; /* its files are power limits */
 } wtl_knob_ops;
 
-extern const wtl_knob_ops wtl_knob_cpufreq, wtl_knob_powercap, wtl_knob_record, wtl_knob_simgrid, wtl_knob_none;
+/* By the setting, the kind to try before `none`: knobs.c, or in simulation knob_simgrid.c. */
+extern const wtl_knob_ops *const wtl_knob_kinds[];
+extern const wtl_knob_ops wtl_knob_cpufreq, wtl_knob_powercap, wtl_knob_record, wtl_knob_none;
 
 struct wtl_knob {
   const wtl_knob_ops *kind;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "os/os.h"
 #include "power/knob_kind.h"
 
 static uint32_t khz(double ghz)
@@ -35,9 +36,8 @@ static void from_profile(wtl_clock_domain *c, const wtl_machine *machine)
 
 static int record_find(wtl_knob *k, wtl_knob_unit *d, const wtl_machine *machine)
 {
-#ifndef WTL_SIM /* in simulation sysfs belongs to the machine that runs it */
-  if (wtl_cpufreq_clocks(k, &d->clock) == 0) return 0;
-#endif
+  /* In simulation sysfs belongs to the machine that runs it. */
+  if (!WTL_OS_IS_SIMULATED && wtl_cpufreq_clocks(k, &d->clock) == 0) return 0;
   k->why[0] = '\0';
   if (!machine) return ENODEV;
   from_profile(&d->clock, machine);

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/os.h"
 #include "power/knob_state.h"
 
 static const char format[] = "wattle clocks 2\n";
@@ -41,7 +41,7 @@ static int create(int folder, const char *start, char *name, size_t size)
   char first[WTL_KNOB_STATE_NAME];
   uint32_t random;
   if (!wtl_knob_state_name(start, first)) return -1;
-  for (int tries = 0; tries < 100 && getrandom(&random, sizeof random, 0) == sizeof random; tries++) {
+  for (int tries = 0; tries < 100 && wtl_os_random(&random, sizeof random); tries++) {
     snprintf(name, size, "%s-%08x", first, random);
     int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd >= 0 || errno != EEXIST) return fd;

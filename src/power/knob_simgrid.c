@@ -48,4 +48,11 @@ static int simgrid_set(wtl_knob_unit *d, uint32_t khz)
   return EINVAL;
 }
 
-const wtl_knob_ops wtl_knob_simgrid = {.name = "simgrid", .find = simgrid_find, .set = simgrid_set, .acts = true};
+static const wtl_knob_ops simgrid = {.name = "simgrid", .find = simgrid_find, .set = simgrid_set, .acts = true};
+
+/* Files are of the machine that simulates. */
+const wtl_knob_ops *const wtl_knob_kinds[] = {[WTL_KNOB_AUTO] = &simgrid,
+                                              [WTL_KNOB_CPUFREQ] = &wtl_knob_none,
+                                              [WTL_KNOB_POWERCAP] = &wtl_knob_none,
+                                              [WTL_KNOB_RECORD] = &wtl_knob_record,
+                                              [WTL_KNOB_NONE] = &wtl_knob_none};

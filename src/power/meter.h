@@ -83,7 +83,7 @@ typedef struct wtl_meter_ops {
 } wtl_meter_ops;
 
 extern const wtl_meter_ops wtl_meter_powercap, wtl_meter_perf, wtl_meter_cray, wtl_meter_hwmon, wtl_meter_redfish,
-    wtl_meter_nvml, wtl_meter_model, wtl_meter_simgrid, wtl_meter_none;
+    wtl_meter_nvml, wtl_meter_model, wtl_meter_none;
 
 /* All kinds, best first, ended by NULL. */
 extern const wtl_meter_ops *const wtl_meter_kinds[];

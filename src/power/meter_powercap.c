@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/thread.h"
+#include "os/os.h"
 #include "power/figure.h"
 #include "power/meter.h"
 #include "power/powercap_mirror.h"

@@ -22,8 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/regular_file.h"
+#include "os/os.h"
 #include "power/gauge.h"
 #include "power/http.h"
 #include "power/redfish_page.h"

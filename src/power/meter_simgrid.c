@@ -86,10 +86,13 @@ static void simgrid_between(void *state, const wtl_mark *a, const wtl_mark *b, c
   out[CPU].uncertainty += doubt_of_core(state, wall_s, did);
 }
 
-const wtl_meter_ops wtl_meter_simgrid = {.name = "simgrid",
-                                         .open = simgrid_open,
-                                         .close = simgrid_close,
-                                         .domains = simgrid_domains,
-                                         .read = simgrid_read,
-                                         .between = simgrid_between,
-                                         .measures = true};
+static const wtl_meter_ops simgrid = {.name = "simgrid",
+                                      .open = simgrid_open,
+                                      .close = simgrid_close,
+                                      .domains = simgrid_domains,
+                                      .read = simgrid_read,
+                                      .between = simgrid_between,
+                                      .measures = true};
+
+/* Sensors are of the machine that simulates. */
+const wtl_meter_ops *const wtl_meter_kinds[] = {&simgrid, &wtl_meter_model, &wtl_meter_none, NULL};

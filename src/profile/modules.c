@@ -7,9 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifdef WTL_SIM
-#include "sim/simulator.h"
-#endif
+#include "os/os.h"
 
 typedef struct search {
   uintptr_t addr;
@@ -34,18 +32,8 @@ static void read_build_id(const struct dl_phdr_info *info, const ElfW(Phdr) * p,
 
 static void name_file(wtl_module *m, const struct dl_phdr_info *info, int index)
 {
-  ssize_t n = -1;
-#ifdef WTL_SIM
-  if (strncmp(info->dlpi_name, "/proc/self/fd/", 14) == 0) { /* the program's copy */
-    snprintf(m->path, sizeof m->path, "%s", wtl_sim_program());
-    return;
-  }
-#endif
-  if (index == 0) n = readlink("/proc/self/exe", m->path, sizeof m->path - 1);
-  if (n >= 0)
-    m->path[n] = '\0';
-  else if (!info->dlpi_name || !realpath(info->dlpi_name, m->path))
-    snprintf(m->path, sizeof m->path, "%s", info->dlpi_name);
+  if (wtl_os_is_program(info, index) && wtl_os_program(m->path, sizeof m->path)) return;
+  if (!info->dlpi_name || !realpath(info->dlpi_name, m->path)) snprintf(m->path, sizeof m->path, "%s", info->dlpi_name);
 }
 
 static int inspect(struct dl_phdr_info *info, size_t size, void *arg)

@@ -5,23 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/os.h"
+
 enum { FIRST_SLOTS = 256 };
 
-#ifdef WTL_SIM
-_Static_assert(sizeof(wtl_thread_profile) <= WTL_SIM_LOCAL_BYTES / 2, "a thread's own memory holds it");
-#else
-_Thread_local wtl_thread_profile wtl_thread_sites;
-extern _Thread_local wtl_thread_profile wtl_thread_sites_seen
-    __attribute__((alias("wtl_thread_sites"), tls_model("initial-exec"), visibility("default")));
-#endif
+WTL_OS_DEFINE_THREAD_LOCAL(wtl_thread_profile, wtl_profile_of_thread);
+WTL_OS_SHOW_THREAD_LOCAL(wtl_thread_profile, wtl_profile_of_thread);
 
 /* Profiles that have not stopped: a thread may end before or after the PE it belongs to. */
 static pthread_mutex_t live_lock = PTHREAD_MUTEX_INITIALIZER;
 static wtl_profile *live;
-#ifdef WTL_SIM /* all PEs are in one process, and a process has no more than 1024 keys */
-static void watch_end(const wtl_site_table *t) {}
-static void watch_ends(void) {}
-#else
 static pthread_key_t thread_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -41,15 +34,14 @@ static void make_key(void)
 
 static void watch_ends(void)
 {
-  pthread_once(&once, make_key);
+  if (!WTL_OS_IS_SIMULATED) pthread_once(&once, make_key); /* all PEs' process would have too few keys */
 }
 
 /* When the calling thread ends, its table is another's. */
 static void watch_end(const wtl_site_table *t)
 {
-  pthread_setspecific(thread_end, t);
+  if (!WTL_OS_IS_SIMULATED) pthread_setspecific(thread_end, t);
 }
-#endif
 
 void wtl_profile_start(wtl_profile *p, bool on)
 {

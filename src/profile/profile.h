@@ -16,12 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/atomic.h"
-#include "base/clock.h"
+#include "os/atomic.h"
+#include "os/os.h"
 #include "profile/timeline.h"
-#ifdef WTL_SIM
-#include "sim/simulator.h"
-#endif
 
 enum {
   WTL_LONG_BYTES = 65536,
@@ -158,17 +155,8 @@ typedef struct wtl_thread_profile {
   uint64_t generation;
 } wtl_thread_profile;
 
-#ifdef WTL_SIM
-#define wtl_thread_sites (*(wtl_thread_profile *)wtl_sim_local())
-/* A front end in a library of its own (WTL_FRONT_OUTSIDE) sees it by another name: so that this library's own look
- * stays short. */
-#elif defined(WTL_FRONT_OUTSIDE)
-#define wtl_thread_sites wtl_thread_sites_seen
-extern _Thread_local wtl_thread_profile wtl_thread_sites __attribute__((tls_model("initial-exec")));
-#else
-extern _Thread_local wtl_thread_profile wtl_thread_sites
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
-#endif
+WTL_OS_THREAD_LOCAL(wtl_thread_profile, wtl_profile_of_thread, 0)
+#define wtl_thread_sites (*wtl_profile_of_thread_here())
 
 static inline uint32_t wtl_site_hash(uintptr_t addr, uint32_t call)
 {

@@ -1,7 +1,3 @@
-#ifdef WTL_SIM
-#include "sim/simulator.h"
-#endif
-
 #include "record/file.h"
 
 #include <errno.h>
@@ -15,6 +11,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/new_file.h"
+#include "os/os.h"
 #include "profile/modules.h"
 #include "record/recorded.h"
 #include "record/timeline_file.h"
@@ -119,7 +116,7 @@ static void write_times(const writer *w)
     bytes[call->direction] += (double)w->sites[i].bytes;
   }
   wtl_json_number_field(f, "wall_s", a->wall_s, 0);
-  wtl_json_number_field(f, "cpu_s", wtl_record_cpu_seconds() - w->self->start_cpu_s, 0);
+  wtl_json_number_field(f, "cpu_s", wtl_os_cpu_seconds() - w->self->start_cpu_s, 0);
   wtl_json_number_field(f, "cpu_init_s", w->self->start_cpu_s, 0);
   fputs(",\"state_s\":{", f);
   wtl_json_number_field(f, "active", a->active_s, 1);
@@ -163,36 +160,25 @@ static void write_pe_joules(const writer *w)
   putc('}', w->f);
 }
 
-/* Alike on all nodes that are one machine (namespaces, containers): its one sensor must not be counted for each. */
-static void write_boot_id(FILE *f)
+/* The one sensor of a machine must not be counted for each of its nodes. */
+static void write_machine_id(FILE *f)
 {
-  char id[40] = "";
-#ifdef WTL_SIM
-  snprintf(id, sizeof id, "simulated-%d", wtl_sim_pe()); /* each PE has a machine of its own */
-  FILE *kernel = NULL;
-#else
-  FILE *kernel = fopen("/proc/sys/kernel/random/boot_id", "re");
-#endif
-  if (kernel && fscanf(kernel, "%39s", id) != 1) id[0] = '\0';
-  if (kernel) fclose(kernel);
+  char id[40];
+  wtl_os_machine_id(id, sizeof id);
   wtl_json_text_field(f, "boot_id", id, 0);
 }
 
 static void write_identity(writer *w)
 {
   const wtl_record *self = w->self;
-  char host[256] = "", program[4096] = "";
-#ifdef WTL_SIM
-  int length = snprintf(program, sizeof program, "%s", wtl_sim_program());
-#else
-  ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-#endif
+  char host[256] = "", program[4096];
   int exe = wtl_module_of(getauxval(AT_PHDR), &w->modules, &w->n_modules); /* whose headers the kernel told */
   gethostname(host, sizeof host - 1);
+  wtl_os_program(program, sizeof program);
   fprintf(w->f, "{\"schema\":1,\"pe\":%d,\"n_pes\":%d,\"pid\":%ld", self->me, self->n, (long)getpid());
   wtl_json_text_field(w->f, "host", host, 0);
-  write_boot_id(w->f);
-  wtl_json_text_field(w->f, "program", length > 0 ? program : "", 0);
+  write_machine_id(w->f);
+  wtl_json_text_field(w->f, "program", program, 0);
   wtl_json_text_field(w->f, "build_id", exe >= 0 ? w->modules[exe].build_id : "", 0);
   wtl_json_text_field(w->f, "wattle_version", WTL_VERSION, 0);
   wtl_json_text_field(w->f, "api", self->api, 0);

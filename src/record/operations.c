@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "os/os.h"
 
 /* The kernel's names for what each kind of processor has under a number of its own (perf_event_open(2)). */
 #define L1D(op) (PERF_COUNT_HW_CACHE_L1D | (PERF_COUNT_HW_CACHE_OP_##op) << 8 | PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16)
@@ -69,10 +70,10 @@ static void refuse(wtl_operations *o, int kind, int error)
 void wtl_operations_start(wtl_operations *o, const wtl_operations_sys *sys)
 {
   *o = (wtl_operations){.sys = sys ? sys : &kernel, .fd = {-1, -1, -1, -1}};
-#ifdef WTL_SIM
-  snprintf(o->why, sizeof o->why, "a simulated processor has no counters");
-  return;
-#endif
+  if (WTL_OS_IS_SIMULATED) {
+    snprintf(o->why, sizeof o->why, "a simulated processor has no counters");
+    return;
+  }
   for (int kind = 0; kind < WTL_N_OPERATIONS; kind++) {
     o->fd[kind] = open_kind(o, kind);
     if (o->fd[kind] >= 0) continue;

@@ -4,25 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#ifdef WTL_SIM
-#include "sim/simulator.h"
-#endif
-
-double wtl_record_cpu_seconds(void)
-{
-#ifdef WTL_SIM
-  return wtl_sim_cpu_seconds();
-#else
-#ifdef WTL_THREADS
-  const clockid_t clock = CLOCK_THREAD_CPUTIME_ID;
-#else
-  const clockid_t clock = CLOCK_PROCESS_CPUTIME_ID;
-#endif
-  struct timespec t;
-  clock_gettime(clock, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-#endif
-}
+#include "os/os.h"
 
 void wtl_record_govern(wtl_record *r, const wtl_clocks *clocks)
 {
@@ -37,7 +19,7 @@ void wtl_record_govern(wtl_record *r, const wtl_clocks *clocks)
 void wtl_record_start(wtl_record *r)
 {
   r->start_tick = wtl_ticks();
-  r->start_cpu_s = r->so_far.cpu_s = wtl_record_cpu_seconds();
+  r->start_cpu_s = r->so_far.cpu_s = wtl_os_cpu_seconds();
   for (int stage = 0; stage < WTL_N_STAGES; stage++) r->door->ticks[stage] = 0;
   r->door->sleeps = 0;
   r->door->rings = 0;
@@ -134,7 +116,7 @@ static void add(wtl_activity *sum, const wtl_activity *step)
 void wtl_record_activity(wtl_record *r, wtl_activity *out)
 {
   wtl_ledger *l = &r->so_far;
-  double cpu_s = wtl_record_cpu_seconds();
+  double cpu_s = wtl_os_cpu_seconds();
   wtl_activity now, step;
   wtl_record_states(r, &now);
   step = between(&l->states, &now);
@@ -156,12 +138,6 @@ bool wtl_record_noted(const wtl_record *r, wtl_activity *out)
   return true;
 }
 
-#ifdef WTL_THREADS
-void wtl_record_register(wtl_record *r)
-{
-  (void)r; /* wattle.h speaks of the process, which here has many PEs */
-}
-#else
 static void tell_activity(void *arg, wtl_activity *a)
 {
   wtl_record_activity(arg, a);
@@ -169,9 +145,8 @@ static void tell_activity(void *arg, wtl_activity *a)
 
 void wtl_record_register(wtl_record *r)
 {
-  wtl_activity_register(tell_activity, r);
+  if (!WTL_OS_PES_ARE_THREADS) wtl_activity_register(tell_activity, r); /* wattle.h speaks of a process, with one PE */
 }
-#endif
 
 void wtl_record_unregister(void)
 {

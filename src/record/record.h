@@ -70,9 +70,6 @@ static inline const wtl_call_info *wtl_record_call(const wtl_record *r, uint32_t
   return wtl_call_of(r->calls, call);
 }
 
-/* CPU time of this process (in the threads build: of this thread), seconds. */
-double wtl_record_cpu_seconds(void);
-
 /* What its governor does to clocks is part of the record: as it was, or, of a knob that only notes, as it would have
  * been. Before the start; `clocks`: of a process that has a governor. */
 void wtl_record_govern(wtl_record *r, const wtl_clocks *clocks);

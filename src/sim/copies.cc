@@ -54,7 +54,7 @@ bool load(int fd, Copy *out, std::string *error)
 {
   std::string name = "/proc/self/fd/" + std::to_string(fd);
   void *copy = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (copy && find(copy, "main", &out->main) && find(copy, "wtl_os_end", &out->end)) {
+  if (copy && find(copy, "main", &out->main) && find(copy, "wtl_sim_end", &out->end)) {
     if (!find(copy, "wtl_sim_mpi_call_name", &out->call_name)) find(copy, "wtl_sim_call_name", &out->call_name);
     return true;
   }

@@ -13,7 +13,7 @@ namespace sim {
 
 struct Copy {
   int (*main)(int, char **, char **);
-  void (*end)(int); /* wtl_os_end */
+  void (*end)(int); /* wtl_sim_end */
   const char *(*call_name)(unsigned);
 };
 

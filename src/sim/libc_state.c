@@ -1,7 +1,7 @@
 /*
  * What the C library keeps once for a process is each simulated PE's own: how far getopt and strtok are, and where rand
  * and its kin are. PEs share the C library, but this file is in each one's copy of the program; the program is linked
- * with --wrap for these names, of variables too (os.c).
+ * with --wrap for these names, of variables too (libc_calls.c).
  */
 #include <getopt.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
  * The simulator (simulator.cc) is a program that loads a copy of the simulated program for each PE, so that each has
  * its own variables, and runs their threads by turns (schedule.h). A thread runs until it calls one of these functions
  * (those that say so); nothing else of the job runs meanwhile. Time stands still between the calls, but for what the
- * program computed, which it counts itself (os.c) and hands over with wtl_sim_compute.
+ * program computed, which it counts itself (libc_calls.c) and hands over with wtl_sim_compute.
  *
  * Unless noted all are called by a PE's threads, and give others a turn. Times are in seconds.
  */

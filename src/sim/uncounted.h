@@ -1,6 +1,6 @@
 /*
  * uncounted.h - included first wherever the runtime is compiled for simulation: its own copies are the C library's, and
- * take no time of their own, for what a message costs has them already. The program's are counted (os.c).
+ * take no time of their own, for what a message costs has them already. The program's are counted (libc_calls.c).
  */
 #ifndef WTL_SIM_UNCOUNTED_H
 #define WTL_SIM_UNCOUNTED_H

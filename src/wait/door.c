@@ -9,7 +9,7 @@
 
 #ifdef WTL_SIM
 #include "govern/steps.h"
-#include "sim/os.h"
+#include "sim/libc_calls.h"
 #include "sim/simulator.h"
 
 #define MISSED_S                                                                                                       \
@@ -311,7 +311,7 @@ static void take_what_came(wait *w)
 static enum wtl_sleep sleep_simulated(void *arg, double seconds)
 {
   wait *w = arg;
-  wtl_os_catch_up();
+  wtl_sim_catch_up();
   if (is_called(w)) return WTL_SLEPT_NOT; /* nobody else runs until the block */
   return wtl_sim_block(&w->door->bell->rung, seconds) ? WTL_SLEPT_WOKEN : WTL_SLEPT_OUT;
 }
@@ -364,7 +364,7 @@ static void sleep_in_steps(wait *w)
   double wake_s = wtl_sim_price()->wake, tick_s = d->stages.ns_per_tick * 1e-9;
   uint64_t at = wtl_ticks(), looks = 0, now;
   wtl_sim_set_rest(WTL_SIM_SLEEPS);
-  wtl_os_catch_up();
+  wtl_sim_catch_up();
   while (!w->ready(w->arg)) wtl_sim_block(&d->bell->rung, INFINITY);
   now = wtl_ticks();
   do {
@@ -383,8 +383,8 @@ static void sleep_in_steps(wait *w)
 void wtl_door_missed(wtl_door *d)
 {
 #ifdef WTL_SIM
-  wtl_os_charge(MISSED_S);
-  wtl_os_catch_up();
+  wtl_sim_charge(MISSED_S);
+  wtl_sim_catch_up();
 #endif
   if (d->pump.progress) d->pump.progress(d->pump.agent);
   if (has_mail(d) && d->mail.waits(d->mail.of)) d->mail.take(d->mail.of);

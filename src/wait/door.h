@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-#include "base/lend.h"
 #include "govern/stages.h"
+#include "os/lend.h"
 #include "profile/profile.h"
 #include "wait/doorbell.h"
 #include "wait/live.h"

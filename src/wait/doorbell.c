@@ -2,8 +2,7 @@
 
 #include <sys/eventfd.h>
 
-#include "base/clock.h"
-#include "base/futex.h"
+#include "os/os.h"
 
 enum { COUNT_BITS = 16, COUNT_MASK = (1 << COUNT_BITS) - 1 };
 

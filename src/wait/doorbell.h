@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/atomic.h"
+#include "os/atomic.h"
 
 typedef struct wtl_bell {
   _Alignas(WTL_CACHE_LINE) _Atomic uint64_t asleep; /* 0: nobody; else watch << 16 | count */

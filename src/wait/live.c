@@ -7,22 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/memory_file.h"
 #include "base/sigpipe.h"
-
-#if defined(WTL_THREADS) || defined(WTL_SIM)
-wtl_live *wtl_live_start(int pe, int n_pes)
-{
-  (void)pe, (void)n_pes; /* the process is not the PE's own */
-  return NULL;
-}
-
-void wtl_live_stop(wtl_live *l)
-{
-  (void)l;
-}
-#else
+#include "os/os.h"
 
 /* A signal is the process's, and so is this: what its handler tells. */
 static wtl_live *page; /* kept, should the library start again */
@@ -127,6 +114,7 @@ static wtl_live *make_page(void)
 
 wtl_live *wtl_live_start(int pe, int n_pes)
 {
+  if (!WTL_OS_PES_ARE_PROCESSES) return NULL; /* the signal and the page are of a process */
   wtl_live *l = page && page->pid == getpid() ? page : make_page();
   if (!l) return NULL;
   page = l;
@@ -147,7 +135,6 @@ void wtl_live_stop(wtl_live *l)
   l->since_ns = wtl_clock_ns();
   l->mark[0] = 0; /* it stays mapped: a thread of the program may still be waiting */
 }
-#endif
 
 static void begin_change(wtl_live *l)
 {

@@ -10,7 +10,7 @@
 #include <sys/auxv.h>
 #endif
 
-#include "base/clock.h"
+#include "os/os.h"
 #include "wait/lowpower_ops.h"
 
 static const char *const names[WTL_LOWPOWER_KINDS] = {"none", "tpause", "umwait", "mwaitx", "wfe"};

@@ -1,6 +1,6 @@
 #include "wait/ring.h"
 
-#include "base/futex.h"
+#include "os/os.h"
 
 /*
  * Waking takes a few microseconds, and who does it has other things to do: where many sleep, it wakes a few, and those

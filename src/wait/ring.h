@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/atomic.h"
+#include "os/atomic.h"
 
 typedef struct wtl_ring_cell {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t armed; /* futex word: 1 while a thread of the process sleeps here */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "os/os.h"
 #include "power/check.h"
 
 static void ticks_never_go_back(void)

@@ -1,5 +1,5 @@
 /* Threads of the library's own. */
-#include "base/thread.h"
+#include "os/os.h"
 
 #include <stdbool.h>
 #include <stdint.h>

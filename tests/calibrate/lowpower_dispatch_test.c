@@ -5,7 +5,7 @@
  */
 #include <stdint.h>
 
-#include "base/clock.h"
+#include "os/os.h"
 #include "power/check.h"
 
 #if defined(__x86_64__)

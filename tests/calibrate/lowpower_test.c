@@ -3,9 +3,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/settings.h"
 #include "calibrate/setting.h"
+#include "os/os.h"
 #include "power/check.h"
 #include "wait/lowpower.h"
 

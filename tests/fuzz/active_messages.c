@@ -23,7 +23,7 @@ enum { ANSWERS, LISTENS, CHECKS, ATTACHED_LATER, HANDLERS };
 /* --- the rest of the runtime, as far as it is called ------------------------------------------------------------- */
 
 wtl_pe *wtl_self;
-_Thread_local wtl_thread_profile wtl_thread_sites;
+WTL_OS_DEFINE_THREAD_LOCAL(wtl_thread_profile, wtl_profile_of_thread);
 
 void wtl_pe_fail(int status, const char *format, ...)
 {

@@ -7,7 +7,7 @@
  */
 #include <shmem.h>
 
-#include "base/clock.h"
+#include "os/os.h"
 #include "pes.h"
 
 static void compute(uint64_t ms)

@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "os/os.h"
 #include "pes.h"
 
 #ifndef WTL_THREADS

@@ -18,10 +18,10 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "fabric/transport.h"
 #include "node/boot_mpi_comm.h"
+#include "os/os.h"
 
 enum { SHORTEST_NAP_NS = 50000, LONGEST_NAP_NS = 5000000, NAPS_A_SILENCE = 16 };
 

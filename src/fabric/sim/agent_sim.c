@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "fabric/agent.h"
-#include "sim/os.h"
+#include "os/os.h"
+#include "sim/libc_calls.h"
 #include "sim/simulator.h"
 
 /* While another thread of the PE holds the network, about as long as it takes to hand over a message. */
@@ -62,7 +62,7 @@ static void *serve(void *arg)
   wtl_agent *a = arg;
   bool looks = false;
   while (!a->stop) {
-    wtl_os_catch_up();
+    wtl_sim_catch_up();
     if (looks && !linger()) {
       looks = false;
       continue;
@@ -73,7 +73,7 @@ static void *serve(void *arg)
     if (!looks && a->others == 0) wtl_sim_wake_up(); /* else who looks on takes it */
     looks = a->lingers && a->sleepers > 0 && a->others == 0;
     while (move(a) || wtl_sim_has_message())
-      if (wtl_sim_has_message()) wtl_os_catch_up(), wtl_sim_pause(TRY_AGAIN_S);
+      if (wtl_sim_has_message()) wtl_sim_catch_up(), wtl_sim_pause(TRY_AGAIN_S);
     tell(a, false);
   }
   return NULL;

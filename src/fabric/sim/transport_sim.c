@@ -19,7 +19,7 @@
 #include "fabric/net.h"
 #include "fabric/transport.h"
 #include "fabric/wire.h"
-#include "sim/os.h"
+#include "sim/libc_calls.h"
 #include "sim/simulator.h"
 
 /* WIRE_BYTES: about what Ethernet, IP and TCP, or InfiniBand, add to a message. BUFFER_BYTES: of a PE's messages that
@@ -61,7 +61,7 @@ static sim *of(const wtl_transport *t)
 static void work(double message, size_t bytes, uint32_t records)
 {
   const wtl_sim_prices *price = wtl_sim_price();
-  wtl_os_charge(message + (double)bytes * price->byte + records * price->record);
+  wtl_sim_charge(message + (double)bytes * price->byte + records * price->record);
 }
 
 static uint32_t records_of(const parcel *p)
@@ -76,7 +76,7 @@ static uint32_t records_of(const parcel *p)
 static void acknowledge(sim *s, int from)
 {
   if (!s->unanswered) return;
-  if (s->unanswered[from]) wtl_os_charge(wtl_sim_price()->acknowledge);
+  if (s->unanswered[from]) wtl_sim_charge(wtl_sim_price()->acknowledge);
   s->unanswered[from] = !s->unanswered[from];
 }
 
@@ -99,7 +99,7 @@ static void post(sim *s, int pe, parcel *p, enum parcel_kind kind, size_t bytes,
   p->kind = kind;
   work(wtl_sim_price()->message, bytes, records_of(p));
   if (s->unanswered) s->unanswered[pe] = false;
-  wtl_sim_send(pe, p, WIRE_BYTES + bytes, stream, wtl_os_ahead() - afterwards(bytes) * wtl_sim_pace());
+  wtl_sim_send(pe, p, WIRE_BYTES + bytes, stream, wtl_sim_ahead() - afterwards(bytes) * wtl_sim_pace());
 }
 
 /* True if there is room for a copy of it, which is made. */
@@ -223,7 +223,7 @@ static void *sim_accept(wtl_transport *t, int pe, const void *key)
   return NULL;
 }
 
-extern const wtl_transport_ops wtl_transport_sim;
+static const wtl_transport_ops transport_sim;
 
 static int sim_start(wtl_transport **out, const wtl_settings *settings, wtl_boot *boot, const wtl_transport_home *home,
                      char *error, size_t size)
@@ -233,7 +233,7 @@ static int sim_start(wtl_transport **out, const wtl_settings *settings, wtl_boot
     free(s);
     return snprintf(error, size, "no memory for the network"), WTL_EXIT_OSERR;
   }
-  s->base.ops = &wtl_transport_sim;
+  s->base.ops = &transport_sim;
   if (wtl_sim_price()->acknowledge > 0 && !(s->unanswered = calloc((size_t)boot->n_pes, sizeof *s->unanswered))) {
     free(s->buffered);
     free(s);
@@ -251,7 +251,7 @@ static void sim_stop(wtl_transport *t)
   free(t);
 }
 
-const wtl_transport_ops wtl_transport_sim = {
+static const wtl_transport_ops transport_sim = {
     .name = "simulated",
     .keeps_order = true, /* as UCX over TCP */
     .start = sim_start,
@@ -265,3 +265,10 @@ const wtl_transport_ops wtl_transport_sim = {
     .offer = sim_offer,
     .accept = sim_accept,
 };
+
+/* This build has no other. */
+const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
+{
+  (void)name, (void)error, (void)size;
+  return &transport_sim;
+}

@@ -200,7 +200,7 @@ static void threads_flush(wtl_transport *t, wtl_done_fn done, void *arg)
 
 /* --- start and stop --------------------------------------------------------------------------------------------- */
 
-extern const wtl_transport_ops wtl_transport_threads;
+static const wtl_transport_ops transport_threads;
 
 static int threads_start(wtl_transport **out, const wtl_settings *settings, wtl_boot *boot,
                          const wtl_transport_home *home, char *error, size_t size)
@@ -211,7 +211,7 @@ static int threads_start(wtl_transport **out, const wtl_settings *settings, wtl_
     snprintf(error, size, "mailboxes for %d PEs: at most %d, and a descriptor each", boot->n_pes, MOST_PES);
     return WTL_EXIT_UNAVAILABLE;
   }
-  t->base.ops = &wtl_transport_threads;
+  t->base.ops = &transport_threads;
   t->home = *home;
   t->pe = boot->pe;
   t->event = event;
@@ -237,7 +237,7 @@ static void threads_stop(wtl_transport *base)
   free(t);
 }
 
-const wtl_transport_ops wtl_transport_threads = {
+static const wtl_transport_ops transport_threads = {
     .name = "threads",
     .start = threads_start,
     .stop = threads_stop,
@@ -253,3 +253,10 @@ const wtl_transport_ops wtl_transport_threads = {
     .get = threads_get,
     .flush = threads_flush,
 };
+
+/* This build has no other. */
+const wtl_transport_ops *wtl_transport_load(const char *name, char *error, size_t size)
+{
+  (void)name, (void)error, (void)size;
+  return &transport_threads;
+}

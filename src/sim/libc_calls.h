@@ -1,9 +1,9 @@
 /*
- * os.h - the operating system of a simulated PE, as the library sees it. What a program sees of it has the C library's
- * names (os.c).
+ * libc_calls.h - what a simulated PE has computed, and its time. A program's calls of the C library that take time, or
+ * ask for it, come to libc_calls.c; the runtime calls these functions.
  */
-#ifndef WTL_SIM_OS_H
-#define WTL_SIM_OS_H
+#ifndef WTL_SIM_LIBC_CALLS_H
+#define WTL_SIM_LIBC_CALLS_H
 
 #include <stdint.h>
 
@@ -12,18 +12,18 @@
  * much. To be called before anything that others can notice, unless it tells them when it happened (wtl_sim_send), and
  * before a thread blocks.
  */
-void wtl_os_catch_up(void);
+void wtl_sim_catch_up(void);
 /* The runtime computed for as long as `seconds` at the base clock. Never catches up: it may be called with a lock
  * held. */
-void wtl_os_charge(double seconds);
+void wtl_sim_charge(double seconds);
 /* How far the PE is ahead, in s. */
-double wtl_os_ahead(void);
+double wtl_sim_ahead(void);
 
 /* Simulated time, in s and ns, as the PE has it: with how far it is ahead. */
-double wtl_os_now(void);
-uint64_t wtl_os_ns(void);
+double wtl_sim_time(void);
+uint64_t wtl_sim_ns(void);
 
 /* Runs what on_exit and atexit registered, last first. */
-void wtl_os_end(int status);
+void wtl_sim_end(int status);
 
 #endif

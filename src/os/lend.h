@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/clock.h"
+#include "os/os.h"
 
 /* Zeroes before the start. Several threads may use one. */
 typedef struct wtl_lender {

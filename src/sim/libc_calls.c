@@ -25,7 +25,7 @@
 #define WATTLE_SIMULATED
 #include "wattle_sim.h"
 
-#include "sim/os.h"
+#include "sim/libc_calls.h"
 #include "sim/simulator.h"
 
 /* --- computation -------------------------------------------------------------------------------------------------- */
@@ -48,7 +48,7 @@ static double ahead(void)
   return (double)blocks * wtl_sim_price()->block + charged;
 }
 
-void wtl_os_catch_up(void)
+void wtl_sim_catch_up(void)
 {
   double work = ahead();
   if (!wtl_sim_thread()) return; /* a function of the program's that MPI calls: when the PE itself goes on */
@@ -57,12 +57,12 @@ void wtl_os_catch_up(void)
   if (work > 0) wtl_sim_compute(work);
 }
 
-void wtl_os_charge(double seconds)
+void wtl_sim_charge(double seconds)
 {
   charged += seconds;
 }
 
-double wtl_os_ahead(void)
+double wtl_sim_ahead(void)
 {
   return wtl_sim_thread() ? ahead() * wtl_sim_pace() : 0;
 }
@@ -76,7 +76,7 @@ static void copied(size_t n)
   /* The memory's own part takes as long at any clock: what is charged is at the base clock. */
   charged += (double)n * p->copy * (p->copy_clock + (1 - p->copy_clock) / wtl_sim_pace());
   wtl_sim_moved(2 * (double)n); /* read and written */
-  if (charged > MOST_AHEAD_S) wtl_os_catch_up();
+  if (charged > MOST_AHEAD_S) wtl_sim_catch_up();
 }
 
 void *__wrap_memcpy(void *to, const void *from, size_t n);
@@ -103,12 +103,12 @@ void *__wrap_memset(void *at, int byte, size_t n)
 void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void)
 {
-  if (++blocks >= MOST_BLOCKS) wtl_os_catch_up();
+  if (++blocks >= MOST_BLOCKS) wtl_sim_catch_up();
 }
 
 void wattle_sim_compute(double seconds)
 {
-  wtl_os_catch_up();
+  wtl_sim_catch_up();
   wtl_sim_compute(seconds);
 }
 
@@ -119,14 +119,14 @@ void wattle_sim_move(size_t bytes)
 
 /* --- time --------------------------------------------------------------------------------------------------------- */
 
-double wtl_os_now(void)
+double wtl_sim_time(void)
 {
-  return wtl_sim_now() + wtl_os_ahead();
+  return wtl_sim_now() + wtl_sim_ahead();
 }
 
-uint64_t wtl_os_ns(void)
+uint64_t wtl_sim_ns(void)
 {
-  return (uint64_t)(wtl_os_now() * 1e9);
+  return (uint64_t)(wtl_sim_time() * 1e9);
 }
 
 /* Who asks for the time may do so until some of it has passed. */
@@ -147,14 +147,14 @@ static void to_timeval(double seconds, struct timeval *t)
 static double cpu_s(void)
 {
   blocks += BLOCKS_A_QUESTION;
-  wtl_os_catch_up();
+  wtl_sim_catch_up();
   return wtl_sim_cpu_seconds();
 }
 
 static double time_s(void)
 {
   blocks += BLOCKS_A_QUESTION;
-  return wtl_os_now();
+  return wtl_sim_time();
 }
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
@@ -197,7 +197,7 @@ clock_t __wrap_times(struct tms *t)
 {
   double a_second = (double)sysconf(_SC_CLK_TCK);
   if (t) *t = (struct tms){.tms_utime = (clock_t)(cpu_s() * a_second)};
-  return (clock_t)(wtl_os_now() * a_second);
+  return (clock_t)(wtl_sim_time() * a_second);
 }
 
 /* Of a PE its CPU time is known, and nothing else. */
@@ -211,7 +211,7 @@ int __wrap_getrusage(int who, struct rusage *r)
 
 static void sleep_for(double seconds)
 {
-  wtl_os_catch_up();
+  wtl_sim_catch_up();
   enum wtl_sim_rest before = wtl_sim_set_rest(WTL_SIM_SLEEPS);
   wtl_sim_pause(seconds);
   wtl_sim_wake_up();
@@ -229,7 +229,7 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *t,
 int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *t, struct timespec *left)
 {
   double seconds = (double)t->tv_sec + (double)t->tv_nsec * 1e-9;
-  if (flags & TIMER_ABSTIME) seconds -= wtl_os_now();
+  if (flags & TIMER_ABSTIME) seconds -= wtl_sim_time();
   if (seconds > 0) sleep_for(seconds);
   return 0;
 }
@@ -252,7 +252,7 @@ int __wrap_sched_yield(void);
 int __wrap_sched_yield(void)
 {
   blocks += BLOCKS_A_QUESTION;
-  wtl_os_catch_up();
+  wtl_sim_catch_up();
   return 0;
 }
 
@@ -268,7 +268,7 @@ int __wrap_gethostname(char *name, size_t size)
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg)
 {
-  wtl_os_catch_up();
+  wtl_sim_catch_up();
   *thread = (pthread_t)wtl_sim_spawn(run, arg, false);
   return 0;
 }
@@ -276,7 +276,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 int __wrap_pthread_join(pthread_t thread, void **result);
 int __wrap_pthread_join(pthread_t thread, void **result)
 {
-  wtl_os_catch_up();
+  wtl_sim_catch_up();
   void *it = wtl_sim_join((void *)thread);
   if (result) *result = it;
   return 0;
@@ -301,7 +301,7 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
 {
   int rc;
   while ((rc = pthread_mutex_trylock(m)) == EBUSY) {
-    wtl_os_catch_up();
+    wtl_sim_catch_up();
     if (pthread_mutex_trylock(m) == 0) return 0; /* meanwhile */
     wtl_sim_block(m, INFINITY);
   }
@@ -313,14 +313,14 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
 {
   int rc = __real_pthread_mutex_unlock(m);
   if (wtl_sim_is_awaited(m)) wtl_sim_wake(m, 1);
-  if (charged > MOST_AHEAD_S) wtl_os_catch_up();
+  if (charged > MOST_AHEAD_S) wtl_sim_catch_up();
   return rc;
 }
 
 int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
 int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
-  wtl_os_catch_up();
+  wtl_sim_catch_up();
   __real_pthread_mutex_unlock(m); /* nobody runs between this and the block */
   wtl_sim_block(c, INFINITY);
   return __wrap_pthread_mutex_lock(m);
@@ -389,13 +389,13 @@ int __wrap_atexit(void (*call)(void))
 }
 
 /* What a process does at its end; the simulator calls it when main returns. */
-void wtl_os_end(int status)
+void wtl_sim_end(int status)
 {
   for (last *l; (l = lasts); free(l)) {
     lasts = l->earlier;
     l->call(status, l->arg);
   }
-  wtl_os_catch_up();
+  wtl_sim_catch_up();
 }
 
 /* A child that the program has forked is no PE, and ends as it is. */
@@ -411,7 +411,7 @@ void __wrap_exit(int status) __attribute__((noreturn));
 void __wrap_exit(int status)
 {
   if (getpid() != simulator) __real_exit(status);
-  wtl_os_end(status);
+  wtl_sim_end(status);
   wtl_sim_exit(status);
 }
 

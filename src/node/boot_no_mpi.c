@@ -1,0 +1,18 @@
+/* MPI in builds whose PEs are no processes: there is none. */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "node/boot_mpi.h"
+
+int wtl_mpi_load(wtl_mpi *mpi, char *error, size_t size)
+{
+  (void)mpi;
+  snprintf(error, size, "this build of Wattle has no MPI");
+  return WTL_EXIT_UNAVAILABLE;
+}
+
+bool wtl_mpi_of_program(wtl_mpi *mpi)
+{
+  (void)mpi;
+  return false;
+}

@@ -1,0 +1,115 @@
+/* The port to simulation: the parts that need not be inline. */
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "os/os.h"
+
+_Static_assert((int)WTL_OS_SPINS == (int)WTL_SIM_SPINS && (int)WTL_OS_YIELDS == (int)WTL_SIM_YIELDS &&
+                   (int)WTL_OS_SLEEPS == (int)WTL_SIM_SLEEPS,
+               "the simulator's numbers");
+
+bool wtl_clock_has_tsc;
+bool wtl_os_agent_pays;
+
+double wtl_clock_ns_per_tick(void)
+{
+  return 1.0;
+}
+
+/* A thread of the runtime's waits for others' sake, so its waits are none of a deadlock's. */
+int wtl_thread_start(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg)
+{
+  (void)attributes;
+  wtl_sim_catch_up();
+  *thread = (pthread_t)wtl_sim_spawn(run, arg, true);
+  return 0;
+}
+
+void wtl_thread_be_prompt(void) {}
+
+/* A thread whose core looks on needs no waking. */
+int wtl_futex_wait(_Atomic uint32_t *word, uint32_t seen, double seconds, enum wtl_futex_reach reach)
+{
+  (void)reach;
+  wtl_sim_catch_up();
+  if (*word != seen) return EAGAIN; /* no other thread runs until the block */
+  if (!wtl_sim_block(word, seconds)) return ETIMEDOUT;
+  if (!wtl_os_agent_pays && wtl_sim_resting() == WTL_SIM_SLEEPS) wtl_sim_wake_up();
+  return 0;
+}
+
+/* Where a thread is woken it is woken now, so what this PE computed before must have taken its time. */
+void wtl_futex_wake(_Atomic uint32_t *word, int n, enum wtl_futex_reach reach)
+{
+  (void)reach;
+  if (!wtl_sim_is_awaited(word)) return;
+  wtl_sim_catch_up();
+  wtl_sim_wake(word, n);
+}
+
+int wtl_os_event_open(void)
+{
+  return 0;
+}
+
+void wtl_os_event_close(int event)
+{
+  (void)event;
+}
+
+void wtl_os_event_set(int event)
+{
+  (void)event;
+  wtl_sim_nudge();
+}
+
+int wtl_os_await_network(int descriptor, int event, double seconds, enum wtl_os_rest how)
+{
+  (void)descriptor, (void)event;
+  wtl_sim_catch_up();
+  if (how == WTL_OS_SPINS) wtl_sim_look_on(true);
+  bool came = wtl_sim_await(seconds);
+  if (how == WTL_OS_SPINS) wtl_sim_look_on(false);
+  return came;
+}
+
+/* A generator of the kind splitmix64. Numbers of two PEs differ. */
+bool wtl_os_random(void *to, size_t n)
+{
+  static uint64_t drawn;
+  char *out = to;
+  for (size_t part; n > 0; out += part, n -= part) {
+    uint64_t x = (((uint64_t)wtl_sim_pe() + 1) << 32) + ++drawn;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    x ^= x >> 31;
+    part = n < sizeof x ? n : sizeof x;
+    memcpy(out, &x, part);
+  }
+  return true;
+}
+
+bool wtl_os_program(char *path, size_t size)
+{
+  return snprintf(path, size, "%s", wtl_sim_program()) > 0;
+}
+
+/* The object that this code is in: the simulator has loaded a copy of the program for each PE. */
+bool wtl_os_is_program(const struct dl_phdr_info *info, int index)
+{
+  uintptr_t here = (uintptr_t)wtl_os_is_program;
+  (void)index;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    uintptr_t start = info->dlpi_addr + p->p_vaddr;
+    if (p->p_type == PT_LOAD && here >= start && here < start + p->p_memsz) return true;
+  }
+  return false;
+}
+
+/* Each PE has a machine of its own. */
+void wtl_os_machine_id(char *id, size_t size)
+{
+  snprintf(id, size, "simulated-%d", wtl_sim_pe());
+}

@@ -1,0 +1,74 @@
+/*
+ * os_simulation.h - the port to simulation: the parts that must be inline. A PE is a copy of the program inside the
+ * simulator, so its variables are its own, and sim/simulator.h is its machine.
+ */
+#ifndef WTL_OS_OS_SIMULATION_H
+#define WTL_OS_OS_SIMULATION_H
+
+#include "sim/libc_calls.h"
+#include "sim/simulator.h"
+
+enum { WTL_OS_IS_SIMULATED = 1, WTL_OS_PES_ARE_THREADS = 0 };
+#define WTL_OS_OF_PE
+
+#define WTL_OS_THREAD_LOCAL(type, name, part)                                                                          \
+  _Static_assert(sizeof(type) <= WTL_SIM_LOCAL_BYTES / WTL_OS_PARTS, "a simulated thread's memory holds it");          \
+  static inline type *name##_here(void)                                                                                \
+  {                                                                                                                    \
+    return (type *)(void *)((char *)wtl_sim_local() + (part)*WTL_SIM_LOCAL_BYTES / WTL_OS_PARTS);                      \
+  }
+#define WTL_OS_DEFINE_THREAD_LOCAL(type, name) _Static_assert(sizeof(type) > 0, "its memory is the simulated thread's")
+#define WTL_OS_SHOW_THREAD_LOCAL(type, name) _Static_assert(sizeof(type) > 0, "it is in no library of its own")
+
+static inline uint64_t wtl_clock_ns(void)
+{
+  return wtl_sim_ns();
+}
+
+static inline uint64_t wtl_ticks(void)
+{
+  return wtl_sim_ns();
+}
+
+static inline double wtl_os_cpu_seconds(void)
+{
+  return wtl_sim_cpu_seconds();
+}
+
+static inline bool wtl_os_is_thread_of_pe(void)
+{
+  return wtl_sim_thread() != NULL;
+}
+
+static inline enum wtl_os_rest wtl_os_set_rest(enum wtl_os_rest how)
+{
+  return (enum wtl_os_rest)wtl_sim_set_rest((enum wtl_sim_rest)how);
+}
+
+static inline void wtl_os_note_wait(uint32_t call, uintptr_t site)
+{
+  wtl_sim_waits(call, site);
+}
+
+/* About what a miss of the cache takes. */
+#define WTL_OS_MISSED_S 100e-9
+
+static inline void wtl_os_test_missed(void)
+{
+  wtl_sim_charge(WTL_OS_MISSED_S);
+  wtl_sim_catch_up();
+}
+
+extern bool wtl_os_agent_pays;
+
+static inline void wtl_os_agent_wakes(bool does)
+{
+  wtl_os_agent_pays = does;
+}
+
+static inline void wtl_os_agent_woken(void)
+{
+  wtl_sim_wake_up();
+}
+
+#endif
