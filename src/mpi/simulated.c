@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/sigpipe.h"
+#include "govern/steps.h"
 #include "profile/modules.h"
 #include "sim/libc_calls.h"
 
@@ -35,6 +36,8 @@ void wtl_mpi_hand_over(void (*call)(void *), void *arguments)
 
 typedef struct waited {
   wtl_bell *bell;
+  wtl_site *site;
+  uint64_t began; /* tick */
   bool done;
 } waited;
 
@@ -53,12 +56,40 @@ static void end_waited(void *of, uint64_t tag)
   wtl_sim_wake(&w->bell->rung, INT_MAX);
 }
 
+/*
+ * An MPI process sleeps in steps: a step and a wake-up, again and again, until a test finds what it waits for. Here the
+ * thread blocks until the call is over, and the steps until then are computed afterwards. So a call that never ends is a
+ * deadlock, and no test costs an event.
+ */
+static enum wtl_sleep sleep_in_steps(void *of, double seconds)
+{
+  waited *w = of;
+  wtl_door *d = &wtl_mpi_self->door;
+  double wake_s = wtl_sim_price()->wake, tick_s = d->stages.ns_per_tick * 1e-9;
+  uint64_t at = wtl_ticks(), looks = 0, now;
+  (void)seconds; /* for ever */
+  wtl_sim_catch_up();
+  while (!w->done) wtl_sim_block(&w->bell->rung, INFINITY);
+  now = wtl_ticks();
+  do {
+    at += wtl_steps_next(&d->stages, &w->site->length, at - w->began) + (uint64_t)(wake_s / tick_s);
+    looks++;
+  } while (at < now);
+  wtl_sim_pause((double)(at - now) * tick_s);
+  wtl_sim_was_awake((double)looks * wake_s);
+  atomic_fetch_add_explicit(&d->sleeps, looks - 1, memory_order_relaxed); /* the door counts one */
+  return WTL_SLEPT_WOKEN;
+}
+
 void wtl_mpi_carry_out(wtl_mpi_frame *f, void (*call)(void *), void *arguments)
 {
-  waited w = {.bell = &wtl_mpi_self->bell};
+  waited w = {.bell = &wtl_mpi_self->bell, .site = f->site};
+  const wtl_bed bed = {sleep_in_steps, &w, -1};
   wtl_sim_catch_up();
   wtl_sim_carry_out(call, arguments, end_waited, &w);
-  wtl_door_wait_in_steps(&wtl_mpi_self->door, f->site, is_done, &w);
+  w.began = wtl_ticks();
+  wtl_door_wait_on_bed(&wtl_mpi_self->door, f->site, &bed, is_done, &w);
+  wtl_steps_waited(&f->site->length, wtl_ticks() - w.began);
 }
 
 void wtl_mpi_failed(wtl_mpi_frame *f, MPI_Comm comm, int code)

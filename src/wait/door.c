@@ -7,17 +7,11 @@
 #include <sched.h>
 #include <string.h>
 
-#ifdef WTL_SIM
-#include "govern/steps.h"
-#include "sim/libc_calls.h"
-#include "sim/simulator.h"
-
-#define MISSED_S                                                                                                       \
-  100e-9 /* what a test that finds nothing takes, about a miss of the cache: looking must let time pass */
-#endif
-
 /* Leaving a low-power state takes about a microsecond: an eighth of this. */
 enum { LOWPOWER_FROM_NS = 8000 };
+
+/* A spin reads the clock once in so many looks. In simulation each look blocks. */
+enum { LOOKS_A_CLOCK = WTL_OS_IS_SIMULATED ? 1 : 32 };
 
 /* A wait that has looked so often is not one of the short ones. */
 enum { TOLD_FROM = 1024 };
@@ -39,20 +33,20 @@ typedef struct wait {
   wtl_watch watch;
   bool (*ready)(void *);
   void *arg;
-  int awaited;    /* the PE that it is for; -1: that is not known */
-  uint64_t since; /* tick at which the present stage began */
-  uint64_t idle;  /* since then nothing happened: the tick from which the limit counts */
-  uint64_t used;  /* of the time since then, on a core, where it yields */
-  uint64_t quiet; /* the longest time so far in which nothing happened */
-  uint64_t over;  /* when a sleep ended, or was ended by a ring */
-  uint64_t until; /* the tick at which it is given up; 0: never */
-  bool told;      /* to who asks from outside */
-  bool booked;    /* to its end */
-  bool governed;  /* it lasts, and the governor knows */
-  bool counted;   /* who stands in for those that do not wait knows of this one */
-  bool in_steps;  /* it does not hear the bell in its sleep */
-  bool in_bed;    /* it sleeps on the network */
-  bool apart;     /* what is waited for comes from who has another core */
+  const wtl_bed *bed; /* where it sleeps; NULL: on the bell, or on the network */
+  int awaited;        /* the PE that it is for; -1: that is not known */
+  uint64_t since;     /* tick at which the present stage began */
+  uint64_t idle;      /* since then nothing happened: the tick from which the limit counts */
+  uint64_t used;      /* of the time since then, on a core, where it yields */
+  uint64_t quiet;     /* the longest time so far in which nothing happened */
+  uint64_t over;      /* when a sleep ended, or was ended by a ring */
+  uint64_t until;     /* the tick at which it is given up; 0: never */
+  bool told;          /* to who asks from outside */
+  bool booked;        /* to its end */
+  bool governed;      /* it lasts, and the governor knows */
+  bool counted;       /* who stands in for those that do not wait knows of this one */
+  bool in_bed;        /* it sleeps on the network */
+  bool apart;         /* what is waited for comes from who has another core */
 } wait;
 
 static void book(wait *w, enum wtl_stage stage)
@@ -68,6 +62,13 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 static uint64_t larger(uint64_t a, uint64_t b)
 {
   return a > b ? a : b;
+}
+
+/* For how long nothing has happened. */
+static uint64_t idle_ticks(const wait *w)
+{
+  uint64_t now = wtl_ticks();
+  return now > w->idle ? now - w->idle : 0;
 }
 
 static void end_idle(wait *w, uint64_t now)
@@ -143,34 +144,18 @@ static void tell(wait *w)
   if (!w->told && w->door->live && !wtl_door_is_aside()) w->told = wtl_door_tell(w->door, w->site);
 }
 
-#ifdef WTL_SIM
-
-/* A simulated core that looks on is one that spins, or yields, while its PE is blocked until a bell rings: no event is
- * spent on each look. */
-static bool look_on_simulated(wait *w, uint64_t limit, enum wtl_sim_rest how)
+/*
+ * Between two looks in simulation, where time must pass, and an event for each look would be too many: blocks the PE
+ * until its bell rings, or until that tick (UINT64_MAX: for ever). The core spins or yields meanwhile.
+ */
+static void await_ring(wait *w, uint64_t until)
 {
-  while (!look(w)) {
-    uint64_t now = wtl_ticks(), idle = now > w->idle ? now - w->idle : 0;
-    if (idle >= limit) return false;
-    enum wtl_sim_rest before = wtl_sim_set_rest(how);
-    wtl_bell_sleep(w->door->bell, NULL, w->watch, is_called, w,
-                   limit == UINT64_MAX ? INFINITY : (double)(limit - idle) * w->door->stages.ns_per_tick * 1e-9);
-    wtl_sim_set_rest(before);
-  }
-  return true;
+  uint64_t now = wtl_ticks(), left = until > now ? until - now : 0;
+  enum wtl_os_rest before = wtl_os_set_rest(w->door->stages.yields ? WTL_OS_YIELDS : WTL_OS_SPINS);
+  wtl_bell_sleep(w->door->bell, NULL, w->watch, is_called, w,
+                 until == UINT64_MAX ? INFINITY : (double)left * w->door->stages.ns_per_tick * 1e-9);
+  wtl_os_set_rest(before);
 }
-
-static bool spin(wait *w, uint64_t limit)
-{
-  return look_on_simulated(w, limit, WTL_SIM_SPINS);
-}
-
-static bool yield(wait *w, uint64_t limit)
-{
-  return look_on_simulated(w, limit, WTL_SIM_YIELDS);
-}
-
-#else
 
 /*
  * Between two looks. By the CPU's own instruction where it has one, once the wait is not among the shortest: for an
@@ -193,9 +178,12 @@ static bool spin(wait *w, uint64_t limit)
 {
   bool pumps = w->door->pump.progress; /* a turn of the pump is rest enough for the core's other thread */
   for (unsigned turn = 1; !look(w); turn++) {
-    if ((turn & 31) == 0 && wtl_ticks() - w->idle >= limit) return false;
+    if (turn % LOOKS_A_CLOCK == 0 && idle_ticks(w) >= limit) return false;
     if (turn == TOLD_FROM) tell(w);
-    if (!pumps) rest(w);
+    if (WTL_OS_IS_SIMULATED)
+      await_ring(w, limit == UINT64_MAX ? limit : w->idle + limit);
+    else if (!pumps)
+      rest(w);
   }
   return true;
 }
@@ -227,8 +215,6 @@ static bool yield(wait *w, uint64_t limit)
   return true;
 }
 
-#endif
-
 /* How long a sleep may last where no bell rings for some stores, and how much longer from one to the next. */
 #define SILENT_FIRST_S 50e-6
 #define SILENT_MOST_S 1e-3
@@ -248,17 +234,14 @@ static bool is_silent(const wait *w)
 
 static double longest_sleep(const wait *w)
 {
-#ifdef WTL_SIM
-  return INFINITY; /* there is no store without a bell; and time that can only go on by looking again would hide a
-                      deadlock */
-#else
   const wtl_door *d = w->door;
+  /* In simulation every store rings the bell, and sleeps that end by themselves would hide a deadlock. */
+  if (WTL_OS_IS_SIMULATED) return INFINITY;
   uint64_t now = wtl_ticks();
   double slept_s = (double)(now - w->since) * d->stages.ns_per_tick * 1e-9;
   double longest = fmax(d->sleep_max_s, fmin(slept_s / 4, LONGEST_SLEEP_S));
   if (!w->until) return longest;
   return fmin(longest, now < w->until ? (double)(w->until - now) * d->stages.ns_per_tick * 1e-9 : 0);
-#endif
 }
 
 static bool is_given_up(const wait *w)
@@ -272,22 +255,19 @@ static void look_for_more(wait *w)
 {
   const wtl_stages *s = &w->door->stages;
   if (!s->learns || (s->yields && !wtl_lender_lends(&w->door->lender, w->since))) return;
-#ifdef WTL_SIM
-  w->idle = w->since;
-  look_on_simulated(w, s->limit_ticks, WTL_SIM_SPINS);
-#else
   const wtl_pump *p = &w->door->pump; /* of who sleeps on the network: nobody else makes progress */
   for (uint64_t since = w->since; !w->ready(w->arg) && wtl_ticks() - since < s->limit_ticks;) {
     if (take_mail(w, stage_of_looks(w)))
       since = w->since;
     else if (w->in_bed && p->progress(p->agent))
       since = wtl_ticks();
+    else if (WTL_OS_IS_SIMULATED)
+      await_ring(w, since + s->limit_ticks);
     else if (s->yields)
       wtl_lend(&w->door->lender);
     else
       wtl_relax();
   }
-#endif
   book(w, stage_of_looks(w));
 }
 
@@ -305,27 +285,10 @@ static void take_what_came(wait *w)
   w->over = w->since;
 }
 
-#ifdef WTL_SIM
-
-/* The agent, on the same core, was woken to take what had come: one wake-up, which it has paid. */
-static enum wtl_sleep sleep_simulated(void *arg, double seconds)
-{
-  wait *w = arg;
-  wtl_sim_catch_up();
-  if (is_called(w)) return WTL_SLEPT_NOT; /* nobody else runs until the block */
-  return wtl_sim_block(&w->door->bell->rung, seconds) ? WTL_SLEPT_WOKEN : WTL_SLEPT_OUT;
-}
-
-#endif
-
 static void sleep_until_ready(wait *w)
 {
   wtl_door *d = w->door;
-#ifdef WTL_SIM
-  const wtl_bed in_simulation = {sleep_simulated, w, -1}, *bed = d->pump.agent ? &in_simulation : NULL;
-#else
-  const wtl_bed *bed = w->in_bed ? &d->pump.bed : NULL;
-#endif
+  const wtl_bed *bed = w->in_bed ? &d->pump.bed : w->bed;
   for (double longest = SILENT_FIRST_S; !w->ready(w->arg) && !is_given_up(w);
        longest = fmin(2 * longest, SILENT_MOST_S)) {
     bool silent = is_silent(w);
@@ -335,14 +298,10 @@ static void sleep_until_ready(wait *w)
       continue;
     }
     uint64_t asleep_at = wtl_ticks();
-#ifdef WTL_SIM
-    wtl_sim_set_rest(WTL_SIM_SLEEPS);
-#endif
+    wtl_os_set_rest(WTL_OS_SLEEPS);
     enum wtl_sleep how =
         wtl_bell_sleep(d->bell, bed, w->watch, is_called, w, silent ? fmin(longest, d->sleep_max_s) : longest_sleep(w));
-#ifdef WTL_SIM
-    wtl_sim_set_rest(WTL_SIM_SPINS);
-#endif
+    wtl_os_set_rest(WTL_OS_SPINS);
     uint64_t now = wtl_ticks(), rung_at = atomic_load_explicit(&d->bell->rung_at, memory_order_relaxed);
     if (how != WTL_SLEPT_NOT) atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
     if (how == WTL_SLEPT_OUT && !silent && is_called(w))
@@ -354,38 +313,9 @@ static void sleep_until_ready(wait *w)
   }
 }
 
-#ifdef WTL_SIM
-
-/* A step and a wake-up, again and again, until a look finds it. What comes is told, so that the looks before can be
- * reckoned up when it is there, and a wait for what never comes is a deadlock's. */
-static void sleep_in_steps(wait *w)
-{
-  wtl_door *d = w->door;
-  double wake_s = wtl_sim_price()->wake, tick_s = d->stages.ns_per_tick * 1e-9;
-  uint64_t at = wtl_ticks(), looks = 0, now;
-  wtl_sim_set_rest(WTL_SIM_SLEEPS);
-  wtl_sim_catch_up();
-  while (!w->ready(w->arg)) wtl_sim_block(&d->bell->rung, INFINITY);
-  now = wtl_ticks();
-  do {
-    at += wtl_steps_next(&d->stages, &w->site->length, at - w->idle) + (uint64_t)(wake_s / tick_s);
-    looks++;
-  } while (at < now);
-  wtl_sim_pause((double)(at - now) * tick_s);
-  wtl_sim_was_awake((double)looks * wake_s);
-  wtl_sim_set_rest(WTL_SIM_SPINS);
-  atomic_fetch_add_explicit(&d->sleeps, looks, memory_order_relaxed);
-  w->over = at;
-}
-
-#endif
-
 void wtl_door_missed(wtl_door *d)
 {
-#ifdef WTL_SIM
-  wtl_sim_charge(MISSED_S);
-  wtl_sim_catch_up();
-#endif
+  wtl_os_test_missed();
   if (d->pump.progress) d->pump.progress(d->pump.agent);
   if (has_mail(d) && d->mail.waits(d->mail.of)) d->mail.take(d->mail.of);
   if (d->stages.crowded) sched_yield();
@@ -395,7 +325,7 @@ static bool look_on(wait *w, uint64_t limit)
 {
   bool yields = w->door->stages.yields, done;
   if (limit == 0) return false;
-  done = yields ? yield(w, limit) : spin(w, limit);
+  done = yields && !WTL_OS_IS_SIMULATED ? yield(w, limit) : spin(w, limit); /* a simulated PE has a core of its own */
   if (!w->booked) book(w, stage_of_looks(w));
   return done;
 }
@@ -409,12 +339,7 @@ static void sleep_on(wait *w)
   if (p->take_over && !w->in_bed) p->take_over(p->agent);
   if (w->counted) w->door->mail.falls_asleep(w->door->mail.of);
   w->over = w->since;
-#ifdef WTL_SIM
-  if (w->in_steps)
-    sleep_in_steps(w);
-  else
-#endif
-    sleep_until_ready(w);
+  sleep_until_ready(w);
   if (p->relieved && !w->in_bed)
     w->quiet = larger(w->quiet, p->relieved(p->agent, w->over));
   else
@@ -467,9 +392,7 @@ static void wait_on(wait *w)
   if (w->until) limit = smaller(limit, w->until - smaller(w->until, w->since));
   if (p->stand_by) p->stand_by(p->agent);
   w->counted = m->enter && m->enter(m->of);
-#ifdef WTL_SIM
-  wtl_sim_waits(site->call, site->addr);
-#endif
+  wtl_os_note_wait(site->call, site->addr);
   uint64_t began = w->since;
   if (WTL_LIKELY(!d->governor) || wtl_door_is_aside() ? look_on(w, limit) : look_on_governed(w, limit, began)) {
     if (p->resume) p->resume(p->agent);
@@ -479,9 +402,7 @@ static void wait_on(wait *w)
     asleep = true;
   }
   if (w->counted) m->leave(m->of, asleep);
-#ifdef WTL_SIM
-  wtl_sim_waits(0, 0);
-#endif
+  wtl_os_note_wait(0, 0);
   if (WTL_LIKELY(site->history.way == WTL_WAY_USUAL && is_remembered(site)))
     wtl_stages_waited(&d->stages, &site->history, limit, w->quiet);
   if (WTL_UNLIKELY(w->governed) && d->governor) wtl_governor_go_on(d->governor, site, began, w->since);
@@ -544,15 +465,8 @@ void wtl_door_wait_in_doubt(wtl_door *d, wtl_site *site, wtl_watch watch, bool (
   if (w.told && d->live) wtl_live_leave(d->live);
 }
 
-#ifdef WTL_SIM
-
-void wtl_door_wait_in_steps(wtl_door *d, wtl_site *site, bool (*ready)(void *), void *arg)
+void wtl_door_wait_on_bed(wtl_door *d, wtl_site *site, const wtl_bed *bed, bool (*ready)(void *), void *arg)
 {
-  wait w = {.door = d, .site = site, .watch = WTL_WATCH_ALL, .ready = ready, .arg = arg, .in_steps = true};
-  uint64_t from = wtl_ticks();
-  site->waits++;
-  if (!ready(arg)) wait_on(&w);
-  wtl_steps_waited(&site->length, wtl_ticks() - from);
+  wait w = {.door = d, .site = site, .watch = WTL_WATCH_ALL, .ready = ready, .arg = arg, .awaited = -1, .bed = bed};
+  wait_once(&w);
 }
-
-#endif

@@ -110,6 +110,9 @@ void wtl_door_wait_apart(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*re
 void wtl_door_wait_in_doubt(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg,
                             double seconds, void (*late)(void *));
 
+/* wtl_door_wait that sleeps on `bed` instead of the bell. */
+void wtl_door_wait_on_bed(wtl_door *d, wtl_site *site, const wtl_bed *bed, bool (*ready)(void *), void *arg);
+
 /* A wait of this site has lasted a moment: tells who asks (live.h). True where it did; then the caller ends it by
  * wtl_live_leave. */
 bool wtl_door_tell(wtl_door *d, const wtl_site *site);
@@ -163,12 +166,6 @@ typedef struct wtl_turns {
  * else; NULL: none can tell. */
 void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*test)(void *), void *arg,
                             wtl_news *news);
-
-#ifdef WTL_SIM
-/* The same of what in simulation rings the bell, so that no look is gone through: who sleeps does not hear it, and goes
- * on when its next step is over. */
-void wtl_door_wait_in_steps(wtl_door *d, wtl_site *site, bool (*ready)(void *), void *arg);
-#endif
 
 /*
  * The same where the tests are somebody else's: called after each that found nothing and took `took` ticks. Returns at

@@ -1,7 +1,5 @@
 #include "wait/doorbell.h"
 
-#include <sys/eventfd.h>
-
 #include "os/os.h"
 
 enum { COUNT_BITS = 16, COUNT_MASK = (1 << COUNT_BITS) - 1 };
@@ -12,7 +10,7 @@ void wtl_bell_ring(wtl_bell *b)
   atomic_fetch_add_explicit(&b->rung, 1, memory_order_seq_cst);
   wtl_futex_wake(&b->rung, INT_MAX, WTL_FUTEX_SHARED);
   int alarm = atomic_load_explicit(&b->alarm, memory_order_relaxed);
-  if (alarm) eventfd_write(alarm - 1, 1);
+  if (alarm) wtl_os_event_set(alarm - 1);
 }
 
 void wtl_bell_ring_at(wtl_bell *b, size_t offset, size_t n)

@@ -88,6 +88,7 @@ wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), voi
   a->also_of = of;
   a->lingers = lingers;
   a->thread = wtl_sim_spawn(serve, a, true);
+  wtl_os_agent_wakes(true);
   return a;
 }
 
@@ -103,6 +104,7 @@ void wtl_agent_stop(wtl_agent *a)
   a->stop = true;
   wtl_sim_nudge();
   wtl_sim_join(a->thread);
+  wtl_os_agent_wakes(false);
   free(a);
 }
 

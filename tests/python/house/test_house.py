@@ -248,3 +248,18 @@ def test_python_sources_pass_ruff() -> None:
         pytest.skip("ruff is not installed")
     done = subprocess.run([str(ruff), "check", str(ROOT)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+SIMULATED = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*\bWTL_SIM\b", flags=re.MULTILINE)
+"""Conditionals on simulation."""
+
+
+def test_few_files_ask_whether_this_is_a_simulation() -> None:
+    """The port (src/os) has what differs between Linux, the threads build and simulation."""
+    found = {}
+    for path in sorted((ROOT / "src").rglob("*.[ch]")):
+        name = path.relative_to(ROOT / "src")
+        if name.parts[0] not in {"os", "sim"}:
+            found[str(name)] = len(SIMULATED.findall(path.read_text(encoding="utf-8")))
+    assert sum(found.values()) <= 10, {name: n for name, n in found.items() if n}
+    assert found["wait/door.c"] == 0
