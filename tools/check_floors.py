@@ -44,7 +44,10 @@ ROOMS = [
         "ARMCI's names",
     ),
     Room(
-        10, "collective", "broadcast, reductions, scans, gathers, alltoall: one file for each algorithm", "global memory"
+        10,
+        "collective",
+        "broadcast, reductions, scans, gathers, alltoall: one file for each algorithm",
+        "global memory",
     ),
     Room(9, "team", "teams, contexts, barriers, waiting on variables, locks", "collective algorithms"),
     Room(8, "am", "active messages: requests, replies, handlers", "teams"),
