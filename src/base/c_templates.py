@@ -1,4 +1,4 @@
-"""What the generators of C share: the environment of their templates, and how a file is written."""
+"""The environment of the templates from which the generators make C, and the writing of a file."""
 
 import shutil
 import subprocess
@@ -10,8 +10,8 @@ STYLE = Path(__file__).parents[2] / ".clang-format"
 
 
 def environment(templates: Path) -> jinja2.Environment:
-    """Templates of C: a name that is not there is an error. A statement alone in its line leaves no empty line, and a
-    macro's lines take the place of the line that calls it."""
+    """Templates of C. An unknown name is an error. A statement alone in its line leaves no empty line, and the lines of
+    a macro replace the line that calls it."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates),
         undefined=jinja2.StrictUndefined,
@@ -24,7 +24,7 @@ def environment(templates: Path) -> jinja2.Environment:
 
 
 def in_house_style(text: str) -> str:
-    """C as clang-format lays it out, or as it is where there is none."""
+    """C in the layout of clang-format, or unchanged if clang-format is not installed."""
     command = [shutil.which("clang-format"), f"--style=file:{STYLE}", "--assume-filename=generated.c"]
     if command[0] is None:
         return text
@@ -33,7 +33,7 @@ def in_house_style(text: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Leaves a file that is already right alone, so that nothing is rebuilt for it."""
+    """Writes a file only if its text differs, so that nothing is rebuilt without need."""
     if path.suffix in (".c", ".h"):
         text = in_house_style(text)
     path.parent.mkdir(parents=True, exist_ok=True)

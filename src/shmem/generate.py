@@ -58,7 +58,7 @@ class Argument:
 
     @property
     def of_any_type(self) -> "Argument":
-        """What a worker takes for it: memory of any type, or a value as a number."""
+        """The argument of a worker: memory of any type, or a value as a number."""
         return self.of_type("void" if "*" in self.type else "uint64_t")
 
     @property
@@ -85,7 +85,7 @@ class Routine:
     header_type: str  # C's type by the name that C++ has for it, too
     with_ctx: bool
     call_id: int = 0
-    is_worker: bool = False  # for all types: what depends on the type is in `k`, a wtl_typed
+    is_worker: bool = False  # for all types; `k`, a wtl_typed, has the properties of the type
 
     @property
     def name(self) -> str:
@@ -229,7 +229,7 @@ class Routine:
 
     @property
     def volatile_name(self) -> str:
-        """What the C11 generic calls for a volatile first argument."""
+        """The function that the C11 generic calls for a volatile first argument."""
         return f"wtl_volatile_{self.name}"
 
 
@@ -243,7 +243,7 @@ def replace_in(value: object, old: str, new: str) -> object:
     return [replace_in(v, old, new) for v in value] if isinstance(value, list) else value
 
 
-# What api.toml says of each. A column that is not among them is an error, not a routine without it.
+# The columns of api.toml. Any other column is an error.
 # fmt: off
 COLUMNS = {
     "name", "ctx", "types", "sizes", "widths", "args", "returns", "kind", "direction", "bytes", "checks", "no_ctx",
@@ -358,7 +358,7 @@ def generic_groups(table: dict, routines: list[Routine]) -> dict[str, list[Routi
 
 
 def overloads(table: dict, routines: list[Routine]) -> list[tuple[str, Routine]]:
-    """The generics in C++: functions of one name. What is a routine of that name already is none of them."""
+    """The generics in C++: overloaded functions, without a routine that already has the name and the arguments."""
     by_name = {r.name: r for r in routines}
     chosen = [(generic, r) for generic, members in generic_groups(table, routines).items() for r in members]
     chosen += [(generic, by_name[name]) for generic, names in table["generics"].items() for name in names.values()]
@@ -408,7 +408,7 @@ def extension_header(table: dict, routines: list[Routine], version: str) -> str:
 
 # --- for tests and documentation -------------------------------------------------------------------------------------
 
-# What is wrong where a check of the row fails.
+# The mistake that a failed check reports.
 MISTAKES = {
     "pe": "`pe` is not a PE of the job",
     "pe_as": "`{0}` is not a PE of the job",
@@ -440,7 +440,7 @@ ALIKE = {
 
 
 def mistakes(r: Routine) -> list[str]:
-    """What a call can do wrong that is named: of its checks, and what the row says."""
+    """The mistakes of a call that are reported: those of its checks and those of the column `wrong`."""
     said = []
     if r.row.get("ctx"):
         never = "" if r.row.get("no_ctx") else ", or SHMEM_CTX_INVALID"
@@ -467,7 +467,7 @@ def since(r: Routine) -> str | None:
 
 
 def use_of(r: Routine) -> str:
-    """Which part of [arguments] speaks of a routine's arguments first."""
+    """The part of [arguments] that has precedence for a routine."""
     if "header" in r.row:
         return "messages"
     direction = r.row.get("direction", "")
@@ -477,7 +477,7 @@ def use_of(r: Routine) -> str:
 
 
 def meanings(table: dict, r: Routine) -> dict[str, str]:
-    """What the pages say of each argument. KeyError: the table does not."""
+    """The meaning of each argument for the pages. KeyError if the table has none."""
     texts = table["arguments"]
     known = texts["all"] | texts.get(use_of(r), {}) | r.row.get("arguments", {})
     names = [name for name in r.names if name]

@@ -30,7 +30,7 @@ WIDTH = 72  # of a synopsis
 
 @dataclass
 class Section:
-    """Paragraphs, then a list of terms with their meanings or, where a term is empty, of items."""
+    """Paragraphs, then a list of terms with their meanings. A term may be empty; its meaning is a plain item then."""
 
     title: str
     paragraphs: list[str] = field(default_factory=list)
@@ -48,12 +48,12 @@ def age(members: list[dict]) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """Without its full stop."""
+    """The first sentence of a text, without its full stop."""
     return re.split(r"(?<!\.)[.?](?= |$)", text)[0]
 
 
 def title(first: dict) -> str:
-    """By which a page is known: the generic's name, or the first routine's."""
+    """The title of a page: the name of the C11 generic, or of the first routine."""
     return first["generic"] or first["name"]
 
 
@@ -62,7 +62,7 @@ def families(routines: list[dict]) -> list[list[dict]]:
 
 
 def longest(members: list[dict], what: str) -> dict | list:
-    """Of the form that has most to say."""
+    """A column of the routine whose text in that column is longest."""
     return max((r[what] for r in members), key=len)
 
 
@@ -78,7 +78,7 @@ def errors(members: list[dict]) -> Section:
 
 
 def wrapped(prototype: str) -> str:
-    """A prototype in lines that fit a terminal beside a page's margin."""
+    """A prototype in lines of at most WIDTH columns."""
     lines = [""]
     for word in re.split(r"(?<=,) ", f"{prototype};"):
         if len(lines[-1]) + 1 + len(word) > WIDTH and lines[-1]:
@@ -88,12 +88,12 @@ def wrapped(prototype: str) -> str:
 
 
 def synopsis(members: list[dict]) -> list[str]:
-    """Each prototype once, whatever its types."""
+    """The prototypes of a family, without repetitions for its types."""
     return [wrapped(pattern) for pattern in dict.fromkeys(r["pattern"] for r in members)]
 
 
 def variants(members: list[dict]) -> str:
-    """What TYPENAME and SIZE of the synopsis stand for; "" where nothing differs."""
+    """The values of TYPENAME and SIZE in the synopsis. Empty if the family has one type."""
     first, names = members[0], list(dict.fromkeys(r["type"] for r in members))
     if names == [""]:
         return ""
@@ -106,7 +106,7 @@ def variants(members: list[dict]) -> str:
 
 
 def refers_to(members: list[dict], pages: dict[str, str]) -> list[str]:
-    """Names that the page mentions, one for each other page that they have."""
+    """Routines that the page mentions, one for each other page."""
     first = members[0]
     names = re.findall(r"\bshmemx?_\w+", f"{first['doc']} {first['value']}")
     found = {pages[name]: name for name in reversed(names) if name in pages and pages[name] != first["name"]}
@@ -114,7 +114,7 @@ def refers_to(members: list[dict], pages: dict[str, str]) -> list[str]:
 
 
 def sections(members: list[dict], pages: dict[str, str]) -> list[Section]:
-    """What a page says after its synopsis."""
+    """The sections of a page after its synopsis."""
     first = members[0]
     said = [Section("Description", [first["doc"]])]
     if arguments := longest(members, "arguments"):
@@ -132,7 +132,7 @@ def sections(members: list[dict], pages: dict[str, str]) -> list[Section]:
 
 
 def roff(text: str) -> str:
-    """What is between backquotes in italics."""
+    """Text as roff, with the text between backquotes in italics."""
     plain = text.replace("\\", "\\e").replace("-", "\\-").replace("\n.", "\n\\&.")
     return re.sub(r"`([^`]+)`", r"\\fI\1\\fP", plain)
 
@@ -179,7 +179,7 @@ pre{{background:#f4f4f4;padding:1em;overflow:auto}}</style>
 
 
 def marked_up(text: str) -> str:
-    """What is between backquotes as code, NAME(3) as a link."""
+    """Text as HTML, with the text between backquotes as code and NAME(3) as a link."""
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
     return re.sub(r"\b(\w+)\(3\)", r'<a href="\1.html">\1</a>', text)
 
@@ -228,7 +228,7 @@ def index_page(groups: list[list[dict]]) -> str:
 
 
 def page_of(groups: list[list[dict]]) -> dict[str, str]:
-    """The name of each routine's page; a C11 generic that is no routine itself has one, too."""
+    """The name of the page of each routine and of each C11 generic."""
     pages = {r["name"]: members[0]["name"] for members in groups for r in members}
     for members in groups:
         if generic := members[0]["generic"]:
