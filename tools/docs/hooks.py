@@ -38,6 +38,8 @@ PROJECT = {
     "examples/hello-slurm.sh": "project/hello-slurm.md",
 }
 TITLES = {"LICENSE": "License", "CITATION.cff": "Citation", "examples/hello-slurm.sh": "A job for Slurm"}
+# Pages for developers stand after the others in the results of a search.
+LATER = ("decisions/", "appendix/", "project/", "bench.md")
 LINK = re.compile(r"(\]\()(?!\w+:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 
 
@@ -101,8 +103,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Leads links to files of the repository to their pages."""
+    """Leads links to files of the repository to their pages, and weighs the page for the search."""
     source = page.file.src_uri
+    if source.startswith(LATER):
+        page.meta["search"] = {"boost": 0.3}
     in_repository = next((path for path, to in PROJECT.items() if to == source), f"docs/{source}")
 
     def lead(match: re.Match[str]) -> str:
