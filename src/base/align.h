@@ -1,6 +1,4 @@
-/*
- * align.h - multiples of a power of two, and of the page.
- */
+/* align.h - rounds to multiples of a power of two, and of the page. */
 #ifndef WTL_BASE_ALIGN_H
 #define WTL_BASE_ALIGN_H
 

@@ -1,8 +1,7 @@
 /*
- * amo.h - atomic memory operations on words of 4 and 8 bytes: the description of one, and its execution by this
- * process's processor.
+ * amo.h - describes an atomic memory operation on a word of 4 or 8 bytes and executes it.
  *
- * Processors execute all of them, those of other nodes too, so that PEs of one node and of others see one order.
+ * The processor of a PE executes all AMOs, those of other nodes too. So PEs of one node and of others see one order.
  */
 #ifndef WTL_BASE_AMO_H
 #define WTL_BASE_AMO_H
@@ -21,7 +20,7 @@ enum wtl_amo_kind {
   WTL_AMO_XOR
 };
 
-/* Messages carry it as it is (fabric/wire.h), so the kind may be none of the above there. */
+/* Messages carry it unchanged (fabric/wire.h), so the kind of a received one may be none of the above. */
 typedef struct wtl_atomic {
   uint32_t kind; /* enum wtl_amo_kind */
   uint32_t size; /* of the word in bytes: 4 or 8 */

@@ -1,3 +1,4 @@
+/* error.c - writes messages to standard error. */
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -30,7 +31,7 @@ void wtl_say(const char *format, ...)
   va_end(args);
   size_t length = strlen(line);
   line[length++] = '\n';
-  /* One write, so that lines of several PEs do not mix; nothing can be done about a failing one. */
+  /* One write, so that lines of several PEs do not mix. A failed write cannot be reported. */
   if (wtl_write(STDERR_FILENO, line, length) < 0) return;
 }
 

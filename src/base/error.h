@@ -1,10 +1,8 @@
-/*
- * error.h - how every room speaks to the user: one line, "wattle: PE 3: ...", on standard error, in one write.
- */
+/* error.h - writes the messages of all rooms: one line, "wattle: PE 3: ...", on standard error, in one write. */
 #ifndef WTL_BASE_ERROR_H
 #define WTL_BASE_ERROR_H
 
-/* Exit codes, those of sysexits.h. */
+/* Exit codes, as in sysexits.h. */
 enum {
   WTL_EXIT_USAGE = 64,
   WTL_EXIT_UNAVAILABLE = 69,
@@ -13,16 +11,14 @@ enum {
   WTL_EXIT_CONFIG = 78
 };
 
-/* The PE whose name messages of this process (in the threads build: this thread) carry; negative: none yet. */
+/* Sets the PE that messages of this process (in the threads build: of this thread) name; negative: none yet. */
 void wtl_message_pe(int pe);
 
-/* Says one line on standard error. `format` needs no newline. Async-signal-safe it is not. */
+/* Writes one line to standard error. `format` needs no newline. Not async-signal-safe. */
 void wtl_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/*
- * Before a process ends with an error: gives whoever reads its standard error half a second to do so. MPICH's launcher
- * ends a job as soon as one of its processes is gone, and what it has not read by then nobody sees.
- */
+/* Waits half a second before a process ends with an error. MPICH's launcher ends a job as soon as one of its processes
+ * has ended, and drops the part of standard error that it has not read by then. */
 void wtl_hear_out(void);
 
 #endif

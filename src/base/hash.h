@@ -1,6 +1,7 @@
 /*
- * hash.h - FNV-1a of 64 bits: a number that is the same in all processes for the same bytes. No defence against anybody
- * who looks for two that have the same.
+ * hash.h - computes FNV-1a of 64 bits, which is the same in all processes for the same bytes.
+ *
+ * It is no protection against a user who looks for two inputs with the same hash.
  */
 #ifndef WTL_BASE_HASH_H
 #define WTL_BASE_HASH_H
@@ -10,7 +11,7 @@
 
 #define WTL_HASH_NONE UINT64_C(0xcbf29ce484222325) /* of no bytes */
 
-/* Of those that `hash` is of, and these after them. */
+/* The hash of the bytes of `hash` followed by these. */
 static inline uint64_t wtl_hash(uint64_t hash, const void *bytes, size_t n)
 {
   const unsigned char *b = bytes;

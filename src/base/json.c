@@ -1,14 +1,15 @@
+/* json.c - writes JSON texts and numbers. */
 #include "base/json.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The length of the UTF-8 character that begins at `c`, 1 to 4; 0 where none does. Ends before the text's zero. */
+/* The length of the UTF-8 character at `c`, 1 to 4; 0 if it is none. It never passes the end of the text. */
 static int utf8_length(const unsigned char *c)
 {
   static const struct {
     unsigned char low, high;   /* of the first byte */
-    unsigned char from, until; /* of the second byte: no longer than needed, no surrogate, none beyond U+10FFFF */
+    unsigned char from, until; /* of the second byte: shortest form only, no surrogates, at most U+10FFFF */
     int length;
   } forms[] = {
       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
@@ -26,7 +27,7 @@ static int utf8_length(const unsigned char *c)
   return 0;
 }
 
-/* Names of files and hosts are bytes; what is no UTF-8 in them becomes the replacement character, byte by byte. */
+/* Names of files and hosts are bytes. Each byte that is not UTF-8 becomes the replacement character. */
 void wtl_json_text(FILE *f, const char *text)
 {
   if (!text) {
@@ -58,7 +59,7 @@ void wtl_json_number(FILE *f, double value)
     fprintf(f, "%.0f", value);
   else {
     snprintf(text, sizeof text, "%.9g", value);
-    /* The program may have chosen a locale whose decimal point is a comma. */
+    /* The program may have a locale whose decimal point is a comma. */
     for (char *c = text; *c; c++)
       if (!strchr("0123456789+-e", *c)) *c = '.';
     fputs(text, f);

@@ -1,6 +1,7 @@
 /*
- * json.h - the few forms that profiles and wattle-info need. What is not a finite number, or no text at all (NULL),
- * becomes null, never 0.
+ * json.h - writes the few forms of JSON that profiles and wattle-info need.
+ *
+ * A number that is not finite and a text that is NULL become null, never 0.
  */
 #ifndef WTL_BASE_JSON_H
 #define WTL_BASE_JSON_H
@@ -10,7 +11,7 @@
 void wtl_json_text(FILE *f, const char *text);
 void wtl_json_number(FILE *f, double value);
 
-/* "key": value, with the comma before it unless `first`. */
+/* Writes "key": and the value, with a comma before it unless `first`. */
 void wtl_json_key(FILE *f, const char *key, int first);
 void wtl_json_number_field(FILE *f, const char *key, double value, int first);
 void wtl_json_text_field(FILE *f, const char *key, const char *value, int first);

@@ -1,3 +1,4 @@
+/* json_read.c - parses JSON in one pass and reports each leaf with its path. */
 #include "base/json_read.h"
 
 #include <math.h>
@@ -7,10 +8,10 @@
 
 typedef struct reader {
   const char *at, *end;
-  const char *wrong; /* the first thing that was */
+  const char *wrong; /* the first error */
   int depth;         /* objects and lists around this place */
   size_t path_length;
-  size_t hidden; /* parts at the end of the path that did not fit */
+  size_t hidden; /* last parts of the path that did not fit */
   char path[WTL_JSON_PATH];
   char text[WTL_JSON_TEXT];
   void (*show)(void *, const wtl_json_leaf *);
@@ -28,7 +29,7 @@ static void skip_space(reader *r)
   while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r')) r->at++;
 }
 
-/* The next character that is no space, or 0 at the end (a zero in the text is no part of any value either). */
+/* The next character that is not a space, or 0 at the end. A NUL in the text belongs to no value either. */
 static char peek(reader *r)
 {
   skip_space(r);
@@ -79,7 +80,8 @@ static bool read_hex(reader *r, unsigned *code)
   return true;
 }
 
-/* What follows a backslash. (Halves of a pair of surrogates stay halves: nothing that is compared has such.) */
+/* Reads the part of an escape after the backslash. Halves of surrogate pairs stay halves; no text that is compared has
+ * such. */
 static bool read_escape(reader *r, size_t *length)
 {
   static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -95,7 +97,7 @@ static bool read_escape(reader *r, size_t *length)
   return true;
 }
 
-/* After the opening quotation mark. */
+/* To be called after the opening quotation mark. */
 static bool read_text(reader *r)
 {
   size_t length = 0;
@@ -116,17 +118,17 @@ static bool read_text(reader *r)
 
 /* ---- numbers ---- */
 
-/* A number's digits: the first ones that a double can tell apart, and the power of ten that stands for the others. */
+/* The digits of a number: the first ones, as many as a double distinguishes, and the power of ten for the others. */
 typedef struct digits {
   uint64_t value;
   long power;
 } digits;
 
-/* 10 to the power of this times any digits that are kept is 0, or infinite. */
+/* any kept digits times 10 to the power of this are 0 or infinite */
 enum { MOST_POWER = 1000 };
 static const uint64_t most_value = (UINT64_MAX - 9) / 10;
 
-/* Digits in front of the point, or behind it; how many there were. */
+/* Reads the digits before or after the point. Returns their number. */
 static size_t read_digits(reader *r, digits *d, bool behind_point)
 {
   size_t n = 0;
@@ -138,7 +140,7 @@ static size_t read_digits(reader *r, digits *d, bool behind_point)
   return n;
 }
 
-/* After the letter e. */
+/* To be called after the letter e. */
 static bool read_exponent(reader *r, long *power)
 {
   bool negative = false, any = false;
@@ -194,7 +196,7 @@ static bool read_word(reader *r, const char *word, enum wtl_json_kind kind, doub
   return true;
 }
 
-/* Lengthens the path by the key that was just read; returns what cut_path needs. */
+/* Adds the key that was just read to the path. Returns the argument of cut_path. */
 static size_t add_to_path(reader *r)
 {
   size_t before = r->path_length, n = strlen(r->text);
@@ -230,7 +232,7 @@ static bool read_member(reader *r)
   return good;
 }
 
-/* After the opening bracket: members with commas between them, and the closing bracket. */
+/* To be called after the opening bracket. Reads members with commas between them, and the closing bracket. */
 static bool read_object(reader *r)
 {
   bool good = true;

@@ -1,3 +1,4 @@
+/* loaded_mpi.c - searches the loaded libraries for the names of MPI. */
 #include "base/loaded_mpi.h"
 
 #include <dlfcn.h>

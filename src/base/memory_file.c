@@ -1,3 +1,4 @@
+/* memory_file.c - makes memfds on all supported kernels. */
 #include "base/memory_file.h"
 
 #include <errno.h>
@@ -6,11 +7,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#ifndef MFD_NOEXEC_SEAL /* Linux 6.3: may not be executed; with the sysctl vm.memfd_noexec=2 others are refused */
+#ifndef MFD_NOEXEC_SEAL /* Linux 6.3: not executable. With the sysctl vm.memfd_noexec=2 other memfds are refused. */
 #define MFD_NOEXEC_SEAL 8U
 #endif
 
-/* ftruncate, without the signal that would end this process beyond the limit on the size of files. */
+/* ftruncate without the signal that would end this process above the limit on the size of files. */
 static int set_length(int fd, size_t length)
 {
   struct sigaction ignore = {.sa_handler = SIG_IGN}, before;

@@ -1,18 +1,14 @@
-/*
- * memory_file.h - files without a name, in memory, by which processes share it (memfd).
- */
+/* memory_file.h - makes files without a name in memory (memfd), by which processes share memory. */
 #ifndef WTL_BASE_MEMORY_FILE_H
 #define WTL_BASE_MEMORY_FILE_H
 
 #include <stddef.h>
 
-/*
- * A file of `length` bytes that is closed on exec; `seals`: F_SEAL_..., or 0. `name` is for /proc only. Returns its
- * descriptor, or -1 with errno. A limit on the size of files (ulimit -f) holds for it, too: EFBIG.
- */
+/* Makes a file of `length` bytes that is closed on exec. `seals`: F_SEAL_..., or 0. `name` only appears in /proc.
+ * Returns its descriptor, or -1 with errno. The limit on the size of files (ulimit -f) applies: EFBIG. */
 int wtl_memory_file_make(const char *name, size_t length, int seals);
 
-/* Why the last one could not be made (errno's value), with what helps; static text. NULL: `why` says no more. */
+/* The reason for a failure with errno `why`, and what helps, as static text; NULL if errno says it all. */
 const char *wtl_memory_file_advice(int why);
 
 #endif

@@ -1,3 +1,4 @@
+/* new_file.c - writes a file under a random name and renames it. */
 #include "base/new_file.h"
 
 #include <errno.h>
@@ -10,19 +11,19 @@
 
 #include "os/os.h"
 
-/* O_EXCL alone keeps an existing file from being written to. A name that nobody can guess keeps other users from
- * blocking it. The clock serves where the kernel has no random bytes. */
+/* O_EXCL alone protects an existing file. A random name keeps other users from blocking it. Without random bytes from
+ * the kernel the clock replaces them. */
 static uint64_t random_number(void)
 {
   uint64_t number;
   return wtl_os_random(&number, sizeof number) ? number : wtl_clock_ns();
 }
 
-/* With errno where the name leads to something else than a file: a folder, a FIFO, a device. */
+/* False with errno if the name leads to a folder, a FIFO or a device. */
 static bool is_replaceable(const char *path)
 {
   struct stat st;
-  if (stat(path, &st) != 0 || S_ISREG(st.st_mode)) return true; /* also a link that leads nowhere: it is replaced */
+  if (stat(path, &st) != 0 || S_ISREG(st.st_mode)) return true; /* also for a link to nothing, which is replaced */
   errno = S_ISDIR(st.st_mode) ? EISDIR : EEXIST;
   return false;
 }

@@ -1,3 +1,4 @@
+/* prices.c - names the machine and reads its file of prices. */
 #include "base/prices.h"
 
 #include <math.h>
@@ -34,16 +35,16 @@ const char *const wtl_price_names[WTL_PRICES] = {
 };
 const char *const wtl_price_besides[WTL_BESIDES] = {"idle", "peer"};
 
-/* A file of ours has about 8 KiB. */
+/* Our own files have about 8 KiB. */
 enum { MOST_BYTES = 64 << 10 };
-/* What is outside was not measured, whatever the file says. */
+/* A price outside cannot have been measured. */
 static const double least_s = 1e-11, most_s = 1;
 
 /* ---- this machine ---- */
 
 #if defined(__x86_64__)
 
-/* Each CPUID costs a virtual machine some microseconds, so none is asked twice. */
+/* Each CPUID costs a virtual machine some microseconds, so each is called once. */
 static void read_cpu(char *cpu, size_t size)
 {
   unsigned brand[13] = {0}, a, b, c, d;
@@ -85,10 +86,10 @@ void wtl_prices_this_machine(wtl_prices_machine *machine)
 
 static uint64_t hash(uint64_t h, const char *text)
 {
-  return wtl_hash(h, text, strlen(text) + 1); /* the zero at the end included */
+  return wtl_hash(h, text, strlen(text) + 1); /* with the NUL at the end */
 }
 
-/* Only letters, digits, '.', '-' and '_' of it, so that it is one component of a path. */
+/* Replaces all but letters, digits, '.', '-' and '_', so that the name is one component of a path. */
 static void plain_host(const char *host, char *out, size_t size)
 {
   size_t n = 0;
@@ -100,7 +101,7 @@ static void plain_host(const char *host, char *out, size_t size)
 bool wtl_prices_file(const wtl_prices_machine *machine, char *file, size_t size, char *why, size_t why_size)
 {
   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  bool has_cache = cache && *cache == '/'; /* the XDG specification: others are ignored */
+  bool has_cache = cache && *cache == '/'; /* the XDG specification: relative paths are ignored */
   char cores[16], host[65];
   file[0] = '\0';
   if (!has_cache && !(home && *home == '/'))
@@ -129,7 +130,7 @@ static void keep_text(const wtl_json_leaf *leaf, const char *path, char *to, siz
   if (leaf->kind == WTL_JSON_IS_TEXT && strcmp(leaf->path, path) == 0) snprintf(to, size, "%s", leaf->text);
 }
 
-/* Which of the names the path goes on with, and how long that is with the point after it; -1: none. */
+/* The index of the name at the start of the path, and its length with the point; -1: none of them. */
 static int name_at(const char *path, const char *const *names, int count, size_t *length)
 {
   *length = strcspn(path, ".");

@@ -1,3 +1,4 @@
+/* regular_file.c - opens and reads a regular file with a limit. */
 #include "base/regular_file.h"
 
 #include <errno.h>
@@ -10,7 +11,8 @@
 int wtl_regular_file_open(const char *path, const char **why)
 {
   struct stat st;
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* non-blocking: a FIFO is opened at once */
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK |
+                          O_NOCTTY); /* non-blocking, so that the open of a FIFO returns at once */
   if (fd < 0) return *why = strerror(errno), -1;
   if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) return fd;
   *why = "is not a regular file";
@@ -18,7 +20,7 @@ int wtl_regular_file_open(const char *path, const char **why)
   return -1;
 }
 
-/* Reads until the end, or until `size` bytes are there; returns how many, or -1 and errno. */
+/* Reads until the end or until `size` bytes. Returns the number of bytes, or -1 and errno. */
 static ssize_t read_up_to(int fd, char *text, size_t size)
 {
   size_t have = 0;
@@ -35,7 +37,7 @@ char *wtl_regular_file_read(const char *path, size_t most, size_t *length, const
 {
   int fd = wtl_regular_file_open(path, why);
   if (fd < 0) return NULL;
-  char *text = malloc(most + 1); /* the length that stat says is no limit: a file of /proc has 0, and others grow */
+  char *text = malloc(most + 1); /* stat's length is no limit: it is 0 for files of /proc, and others grow */
   ssize_t n = text ? read_up_to(fd, text, most + 1) : -1;
   if (n < 0)
     *why = strerror(text ? errno : ENOMEM);

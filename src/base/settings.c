@@ -1,3 +1,4 @@
+/* settings.c - parses the environment by the table in settings.def. */
 #include "base/settings.h"
 
 #include <errno.h>
@@ -46,7 +47,7 @@ static wtl_value *field_of(wtl_settings *s, size_t i)
   return (wtl_value *)((char *)s + offsets[i]);
 }
 
-/* The program may choose a locale whose decimal point is a comma; settings are written with a point. */
+/* The program may have a locale whose decimal point is a comma. Settings have a point. */
 static locale_t c_locale;
 
 static void make_c_locale(void)
@@ -73,10 +74,8 @@ static int print_plainly(char *buf, size_t size, const char *format, ...)
   return n;
 }
 
-/*
- * A copy of `text` for good: the program may change its environment, or the text in it. Copies are kept in a list, one
- * of each text, so that reading the settings again takes no more memory.
- */
+/* Returns a permanent copy of `text`, because the program may change its environment. Each text is kept once, so
+ * reading the settings again takes no more memory. */
 static const char *keep(const char *text)
 {
   static struct kept {
@@ -120,14 +119,14 @@ static bool parse_bool(const char *text, bool *on)
   return false;
 }
 
-/* Any value turns a flag on, but those that say off. */
+/* Any value turns a flag on, except those that mean off. */
 static bool parse_flag(const char *text)
 {
   bool on;
   return !parse_bool(text, &on) || on;
 }
 
-/* A number and what follows it; false where there is no finite number. */
+/* Reads a number and sets *rest to the text after it; false if it is not a finite number. */
 static bool parse_number(const char *text, double *value, const char **rest)
 {
   char *end;
@@ -150,7 +149,7 @@ static bool parse_suffix(const char *rest, const char *const names[], const doub
   return false;
 }
 
-/* No other suffixes: the standard wants a program with one that it does not name to end. */
+/* Other suffixes are errors: the standard requires a program to end if the suffix is not one that it names. */
 static bool parse_size(const char *text, double *value)
 {
   static const char *const names[] = {"k", "m", "g", "t", NULL};
@@ -166,11 +165,11 @@ static bool parse_seconds(const char *text, double *value)
   const char *rest;
   double per_second = 1;
   if (!parse_number(text, value, &rest) || !parse_suffix(rest, names, f, &per_second)) return false;
-  *value /= per_second; /* 100us is 0.0001 then; 100 * 1e-6 would be a little less, and below a bound */
+  *value /= per_second; /* 100us is exactly 0.0001 then; 100 * 1e-6 would be slightly less, and below a bound */
   return true;
 }
 
-/* Parses `text` as row i; false where it is not one of the values the row allows. */
+/* Parses `text` for row i; false if the row does not allow it. */
 static bool parse_value(size_t i, const char *text, wtl_value *out)
 {
   const wtl_setting *row = &table[i];
@@ -253,7 +252,7 @@ static size_t edit_distance(const char *a, const char *b)
   return row[n];
 }
 
-/* Variables of other programs of the project, not settings of the runtime. */
+/* Variables of other programs of the project, which are no settings of the runtime. */
 static bool belongs_to_tools(const char *name, size_t length)
 {
   static const char *const tools[] = {"WATTLE_HOME"};
@@ -282,7 +281,7 @@ static int check_unknown_names(char *errors, size_t size)
   return wrong;
 }
 
-/* Begins as the standard's do. */
+/* True if the name begins like those of the standard. */
 static bool is_of_shmem(const char *name)
 {
   return strncmp(name, "SHMEM_", 6) == 0;
@@ -298,14 +297,14 @@ bool wtl_settings_near_miss(char *text, size_t size)
       size_t distance = edit_distance(name, table[i].name);
       if (!is_of_shmem(table[i].name) || distance > strlen(table[i].name) / 4) continue;
       if (distance == 0) break;
-      snprintf(text, size, "%s says nothing to this library; is %s meant?", name, table[i].name);
+      snprintf(text, size, "%s is not a setting of this library; is %s meant?", name, table[i].name);
       return true;
     }
   }
   return false;
 }
 
-/* SHMEM_X was SMA_X until OpenSHMEM 1.3; the new name goes first. */
+/* SHMEM_X was SMA_X until OpenSHMEM 1.3. The new name has precedence. */
 static const char *text_of(const char *name)
 {
   const char *text = getenv(name);
@@ -334,7 +333,7 @@ int wtl_settings_parse(wtl_settings *out, char *errors, size_t size)
   return wrong;
 }
 
-/* In the largest unit that leaves a number of at least one: "20ms". */
+/* In the largest unit that gives a number of at least one: "20ms". */
 static void print_seconds(double seconds, char *buf, size_t size)
 {
   static const struct {

@@ -1,8 +1,8 @@
 /*
- * settings.h - every environment setting, from the one table in settings.def.
+ * settings.h - reads every environment setting, from the one table in settings.def.
  *
- * Invariants: wtl_settings_parse either fills the whole struct with values that lie within their bounds, or reports
- * every wrong value and fills nothing. Values never change after that.
+ * Invariants: wtl_settings_parse either fills the whole struct with values within their bounds, or reports every wrong
+ * value and fills nothing. Values never change afterwards.
  */
 #ifndef WTL_BASE_SETTINGS_H
 #define WTL_BASE_SETTINGS_H
@@ -24,7 +24,7 @@ typedef union wtl_value {
   bool on;          /* BOOL, FLAG */
   long long number; /* INT, CHOICE (index of the choice) */
   size_t bytes;     /* SIZE */
-  double seconds;   /* SECONDS; negative where the value is "auto" */
+  double seconds;   /* SECONDS; negative for the value "auto" */
   const char *text; /* TEXT; a copy that is never freed and never changes */
 } wtl_value;
 
@@ -70,18 +70,16 @@ typedef struct wtl_setting {
   const char *choices, *help;
 } wtl_setting;
 
-/* The table's rows; *count receives their number. Static storage. */
+/* The rows of the table; *count receives their number. Static storage. */
 const wtl_setting *wtl_settings_table(size_t *count);
 
-/*
- * Reads all settings from the environment into *out. On success returns 0. Otherwise returns the number of wrong
- * settings and writes one line for each (name, value, what is allowed) into `errors`, cut at `size` bytes; *out is then
- * left alone. A variable whose name begins with WATTLE_ but is not in the table is an error too, with the nearest name.
- */
+/* Reads all settings from the environment into *out. Returns 0, or the number of wrong settings. Then it writes one
+ * line for each (name, value, allowed values) into `errors`, cut at `size` bytes, and leaves *out unchanged. A variable
+ * whose name begins with WATTLE_ but is not in the table is an error too; the line has the nearest name. */
 int wtl_settings_parse(wtl_settings *out, char *errors, size_t size);
 
-/* A variable whose name is close to one of the standard's (SHMEM_...), but is none: true, and a line of `text` that asks
- * whether that was meant. No error: other libraries have names of their own. */
+/* True for a variable whose name is close to one of the standard's (SHMEM_...) but is none; `text` then asks whether
+ * that was meant. This is no error, because other libraries have names of their own. */
 bool wtl_settings_near_miss(char *text, size_t size);
 
 /* Writes the value of row i as text ("on", "512M", "spin", ...) into buf; returns buf. */

@@ -1,3 +1,4 @@
+/* sigpipe.c - blocks SIGPIPE around writes and drops it. */
 #include "base/sigpipe.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ wtl_sigpipe wtl_sigpipe_hold(void)
   return before;
 }
 
-/* The kernel sends the signal to the very thread that wrote, so it is this thread that takes it back. */
+/* The kernel sends the signal to the thread that wrote, so this thread can take it. */
 void wtl_sigpipe_release(const wtl_sigpipe *before)
 {
   const struct timespec at_once = {0};
@@ -42,8 +43,7 @@ static void do_nothing(int signal)
 
 void wtl_sigpipe_outlive(void)
 {
-  struct sigaction a = {.sa_handler = do_nothing,
-                        .sa_flags = SA_RESTART}; /* execve sets a handler back to the default */
+  struct sigaction a = {.sa_handler = do_nothing, .sa_flags = SA_RESTART}; /* execve resets a handler to the default */
   sigemptyset(&a.sa_mask);
   sigaction(SIGPIPE, &a, NULL);
 }

@@ -1,6 +1,8 @@
 /*
- * sigpipe.h - writes that cannot end the program. A write to a pipe or socket without a reader raises SIGPIPE, which
- * ends a process that does not handle it. The program's handling of the signal is its own, so it is not changed.
+ * sigpipe.h - writes without ending the program.
+ *
+ * A write to a pipe or socket without a reader raises SIGPIPE, which ends a process that does not handle it. The
+ * handling belongs to the program, so it is not changed.
  */
 #ifndef WTL_BASE_SIGPIPE_H
 #define WTL_BASE_SIGPIPE_H
@@ -9,25 +11,23 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* How a thread stood to SIGPIPE before it was held. */
+/* The state of SIGPIPE in a thread before wtl_sigpipe_hold. */
 typedef struct wtl_sigpipe {
   sigset_t mask;
   bool pending;
 } wtl_sigpipe;
 
-/* Blocks SIGPIPE in this thread. Around calls into libraries that write; everything else uses wtl_write. */
+/* Blocks SIGPIPE in this thread. For calls into libraries that write; all other code uses wtl_write. */
 wtl_sigpipe wtl_sigpipe_hold(void);
 
-/* Drops a SIGPIPE that came since, and sets the thread's mask back. Keeps errno. */
+/* Drops a SIGPIPE that came since, and restores the thread's mask. Keeps errno. */
 void wtl_sigpipe_release(const wtl_sigpipe *before);
 
-/*
- * For programs of our own, at their start: SIGPIPE ends this process no more, and a program that it becomes or starts has
- * the signal as by default again. So the exit code of an error arrives where nobody reads the error.
- */
+/* For our own programs, at their start: SIGPIPE no longer ends this process. Programs that it executes or starts have
+ * the default handling. So the exit code of an error arrives even if its message is not read. */
 void wtl_sigpipe_outlive(void);
 
-/* write(2), but for a reader that is gone there is only the error EPIPE. In a signal handler, too. */
+/* Does write(2), but a reader that has gone causes only the error EPIPE. Also for signal handlers. */
 ssize_t wtl_write(int fd, const void *from, size_t n);
 
 #endif

@@ -1,6 +1,8 @@
 /*
- * words.h - bytes that others may look at while they are copied. What is as long as a word of 1, 2, 4 or 8 bytes, and
- * aligned like one in the shared memory, is stored and loaded by one atomic access: a flag is never seen half written.
+ * words.h - copies bytes that other threads may read meanwhile.
+ *
+ * A copy of 1, 2, 4 or 8 bytes that is aligned in shared memory is one atomic access. So a flag is never seen half
+ * written.
  */
 #ifndef WTL_BASE_WORDS_H
 #define WTL_BASE_WORDS_H
@@ -12,7 +14,7 @@
 
 #include "os/atomic.h"
 
-/* The order of a store: as strong as a full barrier, which the bell's protocol needs (wait/doorbell.h). */
+/* The order of a store: as strong as a full barrier, which the doorbell's protocol needs (wait/doorbell.h). */
 #if defined(WTL_MUTANT_NO_FENCE)
 #define WTL_STORE_ORDER __ATOMIC_RELEASE
 #else
@@ -24,7 +26,7 @@ static inline bool wtl_is_word(const void *shared, size_t n)
   return (n == 8 || n == 4 || n == 2 || n == 1) && ((uintptr_t)shared & (n - 1)) == 0;
 }
 
-/* `n`: a word's, at `to`. */
+/* `n`: the size of the word at `to`. */
 static inline void wtl_store_word(void *to, const void *from, size_t n)
 {
 #define STORE(type)                                                                                                    \
@@ -43,7 +45,7 @@ static inline void wtl_store_word(void *to, const void *from, size_t n)
 #undef STORE
 }
 
-/* `n`: a word's, at `from`. */
+/* `n`: the size of the word at `from`. */
 static inline void wtl_load_word(void *to, const void *from, size_t n)
 {
 #define LOAD(type)                                                                                                     \
@@ -61,7 +63,7 @@ static inline void wtl_load_word(void *to, const void *from, size_t n)
 #undef LOAD
 }
 
-/* Stores to shared memory; a full barrier follows. The two may be the same. */
+/* Stores to shared memory; a full barrier follows. `to` and `from` may be the same. */
 static inline void wtl_store_bytes(void *shared, const void *from, size_t n)
 {
   if (WTL_LIKELY(wtl_is_word(shared, n))) {
@@ -72,7 +74,7 @@ static inline void wtl_store_bytes(void *shared, const void *from, size_t n)
   }
 }
 
-/* Loads from shared memory, before any later load. The two may be the same. */
+/* Loads from shared memory, before any later load. `to` and `from` may be the same. */
 static inline void wtl_load_bytes(void *to, const void *shared, size_t n)
 {
   if (WTL_LIKELY(wtl_is_word(shared, n))) {

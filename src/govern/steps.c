@@ -62,8 +62,8 @@ void wtl_steps_waited(wtl_wait_length *length, uint64_t ticks)
   float off = (float)ticks - length->mean;
   int n = length->waits;
   note_shortest(length, (float)ticks);
-  bool strayed = is_known(length) && fabsf(off) > margin(length), once = strayed && !length->strayed;
-  length->strayed = strayed;
+  bool outlier = is_known(length) && fabsf(off) > margin(length), once = outlier && !length->outlier;
+  length->outlier = outlier;
   if (once) return;
   length->mean += off / (float)(n < MEAN_OF ? n + 1 : MEAN_OF);
   if (n > 0) length->spread += (fabsf(off) - length->spread) / (float)(n < SPREAD_OF ? n : SPREAD_OF);

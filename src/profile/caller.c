@@ -1,3 +1,4 @@
+/* caller.c - finds the first frame of the stack outside these libraries. */
 #include "profile/caller.h"
 
 #include <execinfo.h>
@@ -11,7 +12,7 @@
 #include "profile/line.h"
 #include "profile/modules.h"
 
-enum { DEEP = 32 }; /* frames of these libraries above the program's; there are about five */
+enum { DEEP = 32 }; /* at most this many frames of these libraries; usually about five */
 
 static const char *file_of(const wtl_module *m)
 {
@@ -19,13 +20,13 @@ static const char *file_of(const wtl_module *m)
   return slash ? slash + 1 : m->path;
 }
 
-/* One of the libraries that are built here: a front end calls the runtime, and one front end another. */
+/* True for the libraries that are built here. A front end calls the runtime or another front end. */
 static bool is_ours(const char *file)
 {
   return strncmp(file, "libwattle", 9) == 0 || strncmp(file, "libarmci.so", 11) == 0;
 }
 
-/* " at program+0x24d4 (halo.c:112)"; "" where it is not known. Returns `text`. */
+/* Writes " at program+0x24d4 (halo.c:112)"; "" if unknown. Returns `text`. */
 static const char *place(char *text, size_t room)
 {
   void *frames[DEEP];
@@ -42,7 +43,7 @@ static const char *place(char *text, size_t room)
     bool ours = is_ours(file_of(m));
     inside |= ours;
     if (ours || !inside) continue;
-    /* The C library's own is that of exit, or of a thread's start. */
+    /* Frames of the C library belong to exit or to the start of a thread. */
     if (strncmp(file_of(m), "libc.so", 7) == 0) break;
     uintptr_t headers = (uintptr_t)getauxval(AT_PHDR); /* of the program */
     bool own = headers >= m->low && headers < m->high;

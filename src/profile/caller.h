@@ -1,17 +1,15 @@
 /*
- * caller.h - where in the program a call came from, for the message that ends a job. Nothing is kept for it: the stack
- * is read when it is asked for, so that a good call pays nothing.
+ * caller.h - finds the place in the program that made a call, for the message that ends a job.
+ *
+ * The stack is read only for a message, so a correct call costs nothing.
  */
 #ifndef WTL_PROFILE_CALLER_H
 #define WTL_PROFILE_CALLER_H
 
-/*
- * "shmem_long_put at program+0x24d4 (halo.c:112)", or "... at libsolver.so+0x24d4" in a library of the program's: a
- * call's name, and the place, within the call, from which this library's caller was called; the line where it can be
- * known (line.h). The name alone where that is not known: a thread
- * of this library's own, exit, or a program that this library is a part of. This thread's until the next one. Not for
- * signal handlers.
- */
+/* Returns "shmem_long_put at program+0x24d4 (halo.c:112)", or "... at libsolver.so+0x24d4" in a library of the program:
+ * the name of a call, the place from which this library was called, and the line if it can be known (line.h). Only the
+ * name if the place is unknown: in a thread of this library, in exit, or in a program that contains this library. Valid
+ * until this thread's next call. Not for signal handlers. */
 const char *wtl_here(const char *call) __attribute__((cold));
 
 #endif

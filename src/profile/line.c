@@ -1,3 +1,4 @@
+/* line.c - asks elfutils' eu-addr2line for the line of an address. */
 #include "profile/line.h"
 
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 
 enum { PATIENCE_MS = 2000 };
 
-/* Its answer goes to `out`. What is preloaded into the program has no place in the tool. */
+/* Runs the tool with its output in `out`. Libraries preloaded into the program must not be loaded into the tool. */
 static pid_t start_tool(const char *path, const char *address, int out)
 {
   static char tool[] = "eu-addr2line", short_names[] = "-s", file[] = "-e", locale[] = "LC_ALL=C";
@@ -27,7 +28,7 @@ static pid_t start_tool(const char *path, const char *address, int out)
   if (path)
     snprintf(name, sizeof name, "%s", path);
   else
-    snprintf(name, sizeof name, "/proc/%ld/exe", (long)getpid()); /* also where the file was replaced */
+    snprintf(name, sizeof name, "/proc/%ld/exe", (long)getpid()); /* also if the file was replaced */
   snprintf(place, sizeof place, "%s", address);
   snprintf(search, sizeof search, "PATH=%s", folders ? folders : "/usr/bin:/bin");
   posix_spawn_file_actions_init(&files);
@@ -39,7 +40,7 @@ static pid_t start_tool(const char *path, const char *address, int out)
   return rc == 0 ? pid : -1;
 }
 
-/* False: it has not come to the line's end in time. */
+/* False if the tool did not finish a line in time. */
 static bool read_line(int from, char *line, size_t room)
 {
   struct pollfd ready = {from, POLLIN, 0};
@@ -57,7 +58,7 @@ const char *wtl_line_of(const char *path, uint64_t offset, char *text, size_t ro
   int ends[2];
   pid_t pid;
   text[0] = '\0';
-  if (WTL_OS_IS_SIMULATED) return text; /* a simulated process starts no others */
+  if (WTL_OS_IS_SIMULATED) return text; /* a simulated process starts no other process */
   snprintf(address, sizeof address, "0x%llx", (unsigned long long)offset);
   if (pipe2(ends, O_CLOEXEC) != 0) return text;
   pid = start_tool(path, address, ends[1]);

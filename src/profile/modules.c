@@ -1,3 +1,4 @@
+/* modules.c - looks up the loaded file that contains an address, with its build id. */
 #include "profile/modules.h"
 
 #include <elf.h>

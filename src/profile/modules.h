@@ -1,6 +1,4 @@
-/*
- * modules.h - which file a code address belongs to, so that sites can be resolved after the run.
- */
+/* modules.h - finds the file that a code address belongs to, so that sites can be resolved after the run. */
 #ifndef WTL_PROFILE_MODULES_H
 #define WTL_PROFILE_MODULES_H
 
@@ -8,13 +6,13 @@
 #include <stdint.h>
 
 typedef struct wtl_module {
-  char path[4096];           /* absolute, as far as the kernel says */
-  char build_id[65];         /* hexadecimal; "" if it has none */
-  uintptr_t base, low, high; /* load address; first and one past the last address of its segments */
+  char path[4096];           /* absolute, if the kernel states it */
+  char build_id[65];         /* hexadecimal; "" without one */
+  uintptr_t base, low, high; /* load address; first address and one past the last one of its segments */
 } wtl_module;
 
-/* The module of `addr` among `n` known ones, looked up and appended to *known (a malloc'd array that grows) if new; -1:
- * none. */
+/* Returns the index in *known of the module that contains `addr`. Adds it to *known, a malloc'd array of `n`, if it is
+ * new. -1: no module contains it. */
 int wtl_module_of(uintptr_t addr, wtl_module **known, size_t *n);
 
 #endif

@@ -1,3 +1,4 @@
+/* profile.c - keeps a table of call sites for each thread and adds the tables up. */
 #include "profile/profile.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ enum { FIRST_SLOTS = 256 };
 WTL_OS_DEFINE_THREAD_LOCAL(wtl_thread_profile, wtl_profile_of_thread);
 WTL_OS_SHOW_THREAD_LOCAL(wtl_thread_profile, wtl_profile_of_thread);
 
-/* Profiles that have not stopped: a thread may end before or after the PE it belongs to. */
+/* Profiles that have not stopped. A thread may end before or after its PE. */
 static pthread_mutex_t live_lock = PTHREAD_MUTEX_INITIALIZER;
 static wtl_profile *live;
 static pthread_key_t thread_end;
@@ -34,10 +35,10 @@ static void make_key(void)
 
 static void watch_ends(void)
 {
-  if (!WTL_OS_IS_SIMULATED) pthread_once(&once, make_key); /* all PEs' process would have too few keys */
+  if (!WTL_OS_IS_SIMULATED) pthread_once(&once, make_key); /* a process with many PEs would have too few keys */
 }
 
-/* When the calling thread ends, its table is another's. */
+/* Marks the table as free for another thread when the calling thread ends. */
 static void watch_end(const wtl_site_table *t)
 {
   if (!WTL_OS_IS_SIMULATED) pthread_setspecific(thread_end, t);
@@ -83,10 +84,10 @@ void wtl_profile_stop(wtl_profile *p)
   }
   p->tables = NULL;
   p->on = false;
-  p->generation = 0; /* matches no thread, so a table that is gone is not used again */
+  p->generation = 0; /* matches no thread, so that none uses a freed table again */
 }
 
-/* No memory for a table: calls of all such threads go uncounted into this one. */
+/* Used without memory for a table. Calls of such threads are not counted. */
 static wtl_slots no_slots = {.slot = {{0}}};
 static wtl_site_table no_table = {.slots = &no_slots};
 
@@ -115,7 +116,7 @@ static wtl_site_table *new_table(wtl_profile *p)
     return NULL;
   }
   if (p->timeline_bytes) t->timeline = wtl_timeline_make(p->timeline_bytes);
-  t->spare.calls = WTL_FIRST_CALLS + 1; /* past its first calls and between samples: what nobody counts nobody times */
+  t->spare.calls = WTL_FIRST_CALLS + 1; /* past the first calls and between samples: uncounted calls are not timed */
   t->next = p->tables;
   while (!atomic_compare_exchange_weak(&p->tables, &t->next, t)) continue;
   return t;
@@ -223,12 +224,12 @@ wtl_site *wtl_profile_merge(wtl_profile *p, uint64_t *n)
   wtl_site *all;
   *n = 0;
   for (wtl_site_table *t = p->tables; t; t = t->next) room += t->used;
-  while (room & (room - 1)) room += room & -room; /* the next power of two, and twice that: probes stay short */
+  while (room & (room - 1)) room += room & -room; /* twice the next power of two, so that probes stay short */
   room *= 2;
   if (!p->on || !(all = calloc(room, sizeof *all))) return NULL;
   for (wtl_site_table *t = p->tables; t; t = t->next) {
     const wtl_slots *s = t->slots;
-    for (uint32_t i = 0; i <= s->mask && taken < room - 1; i++) { /* its thread may be adding sites meanwhile */
+    for (uint32_t i = 0; i <= s->mask && taken < room - 1; i++) { /* its thread may be adding sites */
       if (!s->slot[i].addr) continue;
       wtl_site *to = probe(all, (uint32_t)room - 1, s->slot[i].addr, s->slot[i].call);
       if (!to->addr) taken++;

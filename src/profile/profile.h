@@ -1,12 +1,13 @@
 /*
- * profile.h - what each call site did: calls, bytes, time, waiting by stage.
+ * profile.h - counts for each call site: calls, bytes, time, and waiting by stage.
  *
- * A site is a (return address, call) pair. Each thread of a PE counts into its own table, without atomics; the tables
- * are added up when the profile is written. Every call is counted. The first WTL_FIRST_CALLS of a site, those that move
- * WTL_LONG_BYTES and more, and all waiting are always timed; of the other calls one in WTL_OFTEN up to the
- * WTL_OFTEN_UNTILth and one in WTL_SELDOM from there. A sample that took WTL_HELD_UP ticks was held up (the core was
- * given to another process): it counts once, not for those that were not timed. The waiting inside a call is taken out
- * of its time.
+ * DESIGN. A site is a pair of return address and call. Each thread of a PE counts into its own table, without atomics.
+ * The tables are added up when the profile is written.
+ *
+ * Every call is counted. Always timed are the first WTL_FIRST_CALLS of a site, those that move at least WTL_LONG_BYTES,
+ * and all waiting. Of the other calls one in WTL_OFTEN is timed up to the WTL_OFTEN_UNTILth, and one in WTL_SELDOM
+ * after it. A sample of more than WTL_HELD_UP ticks was interrupted (another process had the core). It counts once and
+ * does not represent calls that were not timed. Waiting inside a call is not part of its time.
  *
  * A wtl_site pointer is valid until the same thread enters its next call.
  */
@@ -29,19 +30,19 @@ enum {
   WTL_HELD_UP = 100000
 };
 
-/* How a wait looks on: as the policy says, for as long as it takes, or not at all. */
+/* How a wait polls: as the policy says, without end, or not at all. */
 enum wtl_way { WTL_WAY_USUAL, WTL_WAY_POLL, WTL_WAY_SLEEP };
 
 /* Stages of a wait, in order. */
 enum wtl_stage { WTL_STAGE_SPIN, WTL_STAGE_YIELD, WTL_STAGE_ASLEEP, WTL_N_STAGES };
 
-/* What kind of work a call's own time is. */
+/* The kind of work in a call's own time. */
 enum wtl_call_kind { WTL_CALL_TRANSFER, WTL_CALL_WAIT, WTL_CALL_OTHER };
 
-/* Which way a call's bytes go. */
+/* The direction of a call's bytes. */
 enum wtl_direction { WTL_DIR_NONE, WTL_DIR_PUT, WTL_DIR_GET, WTL_DIR_AMO };
 
-/* May a handler of active messages make a call? Some only to its own PE. */
+/* Whether a handler of active messages may make the call, possibly only to its own PE. */
 enum wtl_in_handler { WTL_NOT_IN_HANDLERS, WTL_TO_ITSELF_IN_HANDLERS, WTL_IN_HANDLERS };
 
 /* A call of a front end, as the profile names it. */
@@ -52,8 +53,8 @@ typedef struct wtl_call_info {
   enum wtl_in_handler in_handler;
 } wtl_call_info;
 
-/* Front ends that may share a process have each their table, of WTL_CALLS_A_FRONT calls at most; a call's number tells
- * both. */
+/* Front ends that may share a process have a table each, with at most WTL_CALLS_A_FRONT calls. The number of a call
+ * contains both. */
 enum wtl_front { WTL_FRONT_FIRST, WTL_FRONT_ARMCI, WTL_N_FRONTS };
 enum { WTL_CALLS_A_FRONT = 1 << 12 };
 
@@ -62,40 +63,37 @@ static inline const wtl_call_info *wtl_call_of(const wtl_call_info *const tables
   return &tables[call / WTL_CALLS_A_FRONT][call % WTL_CALLS_A_FRONT];
 }
 
-/* What the recent waits of a site were like: for src/govern/history.h. */
+/* The recent waits of a site, for src/govern/history.h. */
 enum { WTL_WAIT_BUCKETS = 40 };
 typedef struct wtl_wait_history {
   uint8_t count[WTL_WAIT_BUCKETS]; /* waits by length */
   uint8_t total;
-  uint8_t since; /* waits since the limit was thought over */
-  bool known;    /* there were enough for one */
-  uint8_t way;   /* enum wtl_way: how the next ones are to look on, whatever is known of these */
-  float limit;   /* ticks: how long to look on before sleeping */
-  float excess;  /* ticks: what the limits so far have cost more than ski rental */
-  uint64_t last_length,
-      last_limit; /* ticks: of the last wait, if it has not been entered above yet; length 0: it has */
+  uint8_t since;                    /* waits since the limit was computed */
+  bool known;                       /* a limit was computed */
+  uint8_t way;                      /* enum wtl_way: how the next waits poll, independently of the history */
+  float limit;                      /* ticks: how long to poll before sleeping */
+  float excess;                     /* ticks: cost of the limits so far beyond ski rental */
+  uint64_t last_length, last_limit; /* ticks: of the last wait, if it is not added above yet; length 0: it is */
 } wtl_wait_history;
 
-/* How long the waits of a site last that nothing ends by a ring: for src/govern/steps.h. */
+/* The length of a site's waits that no doorbell ends, for src/govern/steps.h. */
 typedef struct wtl_wait_length {
   float mean, spread; /* ticks */
-  float shortest[2];  /* ticks: of the waits since, and of some before them; 0: there were none */
-  uint8_t waits;      /* 255: at least */
-  uint8_t since;      /* waits that shortest[0] is of */
-  bool strayed;       /* the last one was unlike them */
-  uint8_t rung;       /* how many, in a row, others ended by a ring (wait/ring.h) */
-  uint8_t doubt;      /* so many are not enough to believe that it will be so */
+  float shortest[2];  /* ticks: of the last few waits, and of some before them; 0: none */
+  uint8_t waits;      /* 255: at least that many */
+  uint8_t since;      /* waits that shortest[0] covers */
+  bool outlier;       /* the last one was outside the margin */
+  uint8_t rung;       /* how many in a row a ring ended (wait/ring.h) */
+  uint8_t doubt;      /* so many are not enough to expect another ring */
 } wtl_wait_length;
 
 typedef struct wtl_site {
-  uintptr_t addr; /* return address in the program; 0: free slot */
-  uint32_t call;  /* index into the front end's table of calls */
-  uint16_t long_at,
-      long_row; /* the last call whose wait was long (of `calls`, the lowest bits), and how many in a row: for
-                               * src/govern/governor.c */
+  uintptr_t addr;             /* return address in the program; 0: free */
+  uint32_t call;              /* index in the front ends' tables of calls */
+  uint16_t long_at, long_row; /* the last call with a long wait (low bits); how many in a row */
   uint64_t calls, bytes;
-  uint64_t exact_calls, exact_ticks;     /* those that are always timed */
-  uint64_t sampled_calls, sampled_ticks; /* the others that were */
+  uint64_t exact_calls, exact_ticks;     /* calls that are always timed */
+  uint64_t sampled_calls, sampled_ticks; /* other timed calls */
   uint64_t waits;                        /* times the wait door was entered */
   uint64_t wait_ticks[WTL_N_STAGES];
   wtl_wait_history history;
@@ -104,50 +102,51 @@ typedef struct wtl_site {
 
 typedef struct wtl_profile wtl_profile;
 
-/* Open addressing, the size a power of two. */
+/* Open addressing; the size is a power of two. */
 typedef struct wtl_slots {
-  struct wtl_slots *retired; /* a smaller one that this replaced: kept, for another thread may be reading it */
+  struct wtl_slots *retired; /* the smaller array before; kept, because another thread may be reading it */
   uint32_t mask;
   wtl_site slot[];
 } wtl_slots;
 
-/* One thread's sites. A thread that ends leaves its table, counts and all, to the next that begins. */
+/* The sites of one thread. When it ends, the next new thread takes over its table with all counts. */
 typedef struct wtl_site_table {
   wtl_slots *_Atomic slots;
   uint32_t used;
-  uint64_t bytes;         /* of all calls, counted even where sites are not */
-  wtl_timeline *timeline; /* NULL: none is kept */
+  uint64_t bytes;         /* of all calls, also if sites are not counted */
+  wtl_timeline *timeline; /* NULL: no timeline */
   struct wtl_site_table *next;
   _Atomic bool idle; /* its thread has ended */
-  wtl_site spare;    /* where calls go that nobody counts: profile off, or no memory */
+  wtl_site spare;    /* for calls that are not counted: profile off, or no memory */
 } wtl_site_table;
 
 /* A PE's profile: the tables of all its threads. */
 struct wtl_profile {
   _Atomic bool on;
   _Atomic(wtl_site_table *) tables;
-  void (*in_handler)(uint32_t call, int pe); /* told of each call that a handler makes, and to whom; -1: nobody */
-  void (*other_thread)(uint32_t call); /* told of the first call of each thread but that which started; may be NULL */
-  const void *starter;                 /* that thread's own memory */
-  size_t timeline_bytes;               /* of each thread; 0: no timeline is kept */
-  uint64_t generation;                 /* distinguishes this profile from an earlier one of the same process */
-  struct wtl_profile *next_live;       /* those that have not stopped */
+  void (*in_handler)(uint32_t call, int pe); /* called for each call of a handler; pe -1: no target */
+  void (*other_thread)(uint32_t call);       /* called for the first call of each other thread; may be NULL */
+  const void *starter;                       /* memory of the thread that started the profile */
+  size_t timeline_bytes;                     /* for each thread; 0: no timeline */
+  uint64_t generation;                       /* distinguishes this profile from an earlier one of the same process */
+  struct wtl_profile *next_live;             /* the other profiles that have not stopped */
 };
 
 void wtl_profile_start(wtl_profile *p, bool on);
 void wtl_profile_stop(wtl_profile *p);
 
-/* This thread's table for `p`, made on first use; a handler's if it runs one. `call` is to `pe`, or -1. */
+/* This thread's table for `p`, made on first use, or the handlers' table while it runs a handler. `pe`: target of
+ * `call`, or -1. */
 wtl_site_table *wtl_profile_table(wtl_profile *p, uint32_t call, int pe);
 
-/* A table for the calls of handlers, which may not count into that of the thread that runs them: it may be in a call
- * itself. Who runs handlers sets the thread's table to this one and its generation to WTL_IN_HANDLER. */
+/* A table for the calls of handlers. They may not count into the table of the thread that runs them, which may be in a
+ * call itself. A thread that runs a handler sets its table to this one and its generation to WTL_IN_HANDLER. */
 wtl_site_table *wtl_profile_handlers(wtl_profile *p);
 #define WTL_IN_HANDLER UINT64_MAX
-/* ... or, where a thread of the runtime's runs them beside the program's, to this. */
+/* ... or to this in a thread of the runtime beside the program's. */
 #define WTL_IN_AGENTS_HANDLER (UINT64_MAX - 1)
 
-/* Finds or makes the slot; never NULL. */
+/* Finds or makes a site; never returns NULL. */
 wtl_site *wtl_profile_find(wtl_site_table *t, uintptr_t addr, uint32_t call);
 
 typedef struct wtl_thread_profile {
@@ -163,7 +162,7 @@ static inline uint32_t wtl_site_hash(uintptr_t addr, uint32_t call)
   return (uint32_t)(((uint64_t)addr + call) * 0x9e3779b97f4a7c15ull >> 40);
 }
 
-/* Counts a call from `addr` that moves `bytes`, to `pe` or, with -1, to nobody in particular; returns its site. */
+/* Counts a call from `addr` that moves `bytes` to `pe` (-1: no single target). Returns its site. */
 static inline wtl_site *wtl_profile_enter_to(wtl_profile *p, uintptr_t addr, uint32_t call, uint64_t bytes, int pe)
 {
   wtl_site_table *t = wtl_thread_sites.table;
@@ -189,7 +188,7 @@ static inline bool wtl_profile_exact(const wtl_site *site, uint64_t bytes)
   return bytes >= WTL_LONG_BYTES || site->calls <= WTL_FIRST_CALLS;
 }
 
-/* Is the call that was just entered one of those that are timed? */
+/* True if the call that was just entered is to be timed. */
 static inline bool wtl_profile_timed(const wtl_site *site, uint64_t bytes)
 {
   uint64_t n = site->calls;
@@ -217,10 +216,10 @@ static inline void wtl_profile_leave(wtl_site *site, uint64_t bytes, uint64_t st
   }
 }
 
-/* Keeps a timeline from now on, of so many bytes for each thread. Before other threads call. */
+/* Starts a timeline of so many bytes for each thread. To be called before other threads make calls. */
 void wtl_profile_keep_timeline(wtl_profile *p, size_t bytes);
 
-/* Something that a thread of `p` did, for its timeline. */
+/* Adds an action of a thread of `p` to its timeline. */
 static inline void wtl_profile_note(const wtl_profile *p, enum wtl_span span, uint64_t begin, uint64_t end,
                                     uint64_t addr, uint32_t call)
 {
@@ -232,13 +231,11 @@ static inline void wtl_profile_note(const wtl_profile *p, enum wtl_span span, ui
 /* Bytes moved by all calls of all threads so far. */
 uint64_t wtl_profile_bytes(const wtl_profile *p);
 
-/* Estimated ticks of all calls of a site, waiting excluded. NaN where no call was timed. */
+/* Estimated ticks of all calls of a site, without waiting. NaN if no call was timed. */
 double wtl_site_ticks(const wtl_site *site);
 
-/*
- * Adds up the tables of all threads. Returns an array the caller frees, its length in *n; NULL (and *n = 0) if there is
- * nothing. Threads that still make calls may be counted short by a call.
- */
+/* Adds up the tables of all threads. Returns an array that the caller frees, with its length in *n; NULL and 0 if it is
+ * empty. One call of a thread that is still running may be absent. */
 wtl_site *wtl_profile_merge(wtl_profile *p, uint64_t *n);
 
 #endif

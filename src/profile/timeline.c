@@ -1,3 +1,4 @@
+/* timeline.c - adds spans to a buffer of fixed size and removes the shortest ones when it is full. */
 #include "profile/timeline.h"
 
 #include <stdbool.h>
@@ -27,14 +28,14 @@ static bool is_below(const wtl_event *e, uint64_t length)
   return e->span < WTL_SPAN_CLOCK && e->end - e->begin < length;
 }
 
-/* The least length that would be next. */
+/* The next value of `least`. */
 static uint64_t next_least(const wtl_timeline *t)
 {
   return t->least ? 2 * t->least : FIRST_LEAST;
 }
 
-/* Gives up spans below the next least length: all of them, or every other. */
-static void give_up(wtl_timeline *t, bool all)
+/* Removes spans below the next value of `least`: all, or every second one. */
+static void remove_short(wtl_timeline *t, bool all)
 {
   uint64_t next = next_least(t), turn = 0;
   size_t kept = 0;
@@ -46,26 +47,26 @@ static void give_up(wtl_timeline *t, bool all)
   t->n = kept;
 }
 
-/* Until half of the room is free. */
+/* Removes spans until half of the buffer is free. */
 static void thin(wtl_timeline *t)
 {
   while (t->n > t->room / 2) {
     size_t longer = 0;
     for (size_t i = 0; i < t->n; i++) longer += !is_below(&t->event[i], next_least(t));
     bool all = longer >= t->room / 8;
-    give_up(t, all);
+    remove_short(t, all);
     if (all) t->least = next_least(t);
     t->every = all ? 1 : 2 * t->every;
   }
 }
 
-/* Among the shortest there may be too many to keep. */
-static bool is_passed_over(wtl_timeline *t, const wtl_event *e)
+/* True if one of the shortest spans is to be left out, because there are too many of them. */
+static bool is_left_out_as_short(wtl_timeline *t, const wtl_event *e)
 {
   return t->every > 1 && is_below(e, next_least(t)) && t->turn++ % t->every;
 }
 
-static void give_up_every_other_meeting(wtl_timeline *t)
+static void halve_meetings(wtl_timeline *t)
 {
   size_t kept = 0, turn = 0;
   for (size_t i = 0; i < t->n; i++)
@@ -78,12 +79,12 @@ static void give_up_every_other_meeting(wtl_timeline *t)
   t->met_every *= 2;
 }
 
-/* By its number alone, and so by all PEs alike. */
-static bool is_met_in_vain(wtl_timeline *t)
+/* True if a collective call is to be left out. The number alone decides, and so equally on all PEs. */
+static bool is_left_out_by_number(wtl_timeline *t)
 {
   if (t->met++ % t->met_every) return true;
   if (t->n_meetings < t->room / 8) return false;
-  give_up_every_other_meeting(t);
+  halve_meetings(t);
   return (t->met - 1) % t->met_every;
 }
 
@@ -91,8 +92,8 @@ static void enter(wtl_timeline *t, const wtl_event *e)
 {
   bool is_clock = e->span == WTL_SPAN_CLOCK, is_meeting = e->span == WTL_SPAN_MEETING;
   if (t->n == t->room) thin(t);
-  if (is_below(e, t->least) || is_passed_over(t, e) || (is_clock && t->n_clocks >= t->room / 4) ||
-      (is_meeting && is_met_in_vain(t))) {
+  if (is_below(e, t->least) || is_left_out_as_short(t, e) || (is_clock && t->n_clocks >= t->room / 4) ||
+      (is_meeting && is_left_out_by_number(t))) {
     leave_out(t, e);
     return;
   }

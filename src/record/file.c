@@ -1,3 +1,4 @@
+/* file.c - writes a process's profile as JSON. */
 #include "record/file.h"
 
 #include <errno.h>
@@ -22,11 +23,11 @@ typedef struct writer {
   FILE *f;
   wtl_record *self;
   const wtl_activity *states;
-  const wtl_share *share;      /* NULL: joules are not known */
-  const wtl_node_joules *node; /* NULL but on the reader */
+  const wtl_share *share;      /* NULL: the joules are not known */
+  const wtl_node_joules *node; /* NULL except on the reader */
   double seconds_per_tick;
-  double transfer_s; /* time in calls of all sites, waiting excluded */
-  double scale;      /* of the sites' estimated times: together they cannot exceed the time the PE was active */
+  double transfer_s; /* in the calls of all sites, without waiting */
+  double scale;      /* corrects the sites' estimated times, whose sum cannot exceed the PE's active time */
   wtl_site *sites;
   uint64_t n_sites;
   wtl_module *modules;
@@ -59,13 +60,13 @@ static double site_wait_s(const writer *w, const wtl_site *s)
   return (double)wtl_site_waited(s) * w->seconds_per_tick;
 }
 
-/* Time in the calls of a site, waiting excluded. */
+/* Time in the calls of a site, without waiting. */
 static double site_own_s(const writer *w, const wtl_site *s)
 {
   return wtl_site_ticks(s) * w->seconds_per_tick * w->scale;
 }
 
-/* What the model says of one site, as a share of what it says of the PE. */
+/* The PE's joules, shared among the sites by the model. */
 static double site_joules(const writer *w, const wtl_site *s, int domain)
 {
   double own_s = site_own_s(w, s), pe = wtl_record_modelled(w->share, domain, w->states);
@@ -124,7 +125,8 @@ static void write_times(const writer *w)
   wtl_json_number_field(f, "yield", a->yield_s, 0);
   wtl_json_number_field(f, "asleep", a->asleep_s, 0);
   fputs("},\"time_s\":{", f);
-  wtl_json_number_field(f, "compute", w->sites ? fmax(0, a->active_s - transfer) : NAN, 1); /* not by a rounding less */
+  wtl_json_number_field(f, "compute", w->sites ? fmax(0, a->active_s - transfer) : NAN,
+                        1); /* rounding may make it negative */
   wtl_json_number_field(f, "transfer", w->sites ? transfer : NAN, 0);
   wtl_json_number_field(f, "wait", wait, 0);
   fputs("},\"bytes\":{", f);
@@ -160,7 +162,7 @@ static void write_pe_joules(const writer *w)
   putc('}', w->f);
 }
 
-/* The one sensor of a machine must not be counted for each of its nodes. */
+/* The machine's id. It prevents that one sensor of a machine is counted for each of its nodes. */
 static void write_machine_id(FILE *f)
 {
   char id[40];
@@ -172,7 +174,8 @@ static void write_identity(writer *w)
 {
   const wtl_record *self = w->self;
   char host[256] = "", program[4096];
-  int exe = wtl_module_of(getauxval(AT_PHDR), &w->modules, &w->n_modules); /* whose headers the kernel told */
+  int exe =
+      wtl_module_of(getauxval(AT_PHDR), &w->modules, &w->n_modules); /* by the program headers that the kernel states */
   gethostname(host, sizeof host - 1);
   wtl_os_program(program, sizeof program);
   fprintf(w->f, "{\"schema\":1,\"pe\":%d,\"n_pes\":%d,\"pid\":%ld", self->me, self->n, (long)getpid());
@@ -216,7 +219,7 @@ static void write_clocks(const writer *w)
     fputs("null", w->f);
 }
 
-/* Where the knob only noted what it would do: what that would have saved. */
+/* Writes the modelled saving if the knob only recorded its changes. */
 static void write_recorded(const writer *w)
 {
   wtl_activity ran;
@@ -274,7 +277,6 @@ static void write_all(writer *w)
   write_modules(w);
 }
 
-/* A profile that cannot be written is said, and changes nothing about the program's result. */
 void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_joules *node)
 {
   const char *dir = self->settings->profile_dir.text;

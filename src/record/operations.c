@@ -1,3 +1,4 @@
+/* operations.c - counts operations with the kernel's perf events. */
 #include "record/operations.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include "base/json.h"
 #include "os/os.h"
 
-/* The kernel's names for what each kind of processor has under a number of its own (perf_event_open(2)). */
+/* Events with names that the kernel has for all kinds of processors (perf_event_open(2)). */
 #define L1D(op) (PERF_COUNT_HW_CACHE_L1D | (PERF_COUNT_HW_CACHE_OP_##op) << 8 | PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16)
 static const struct {
   const char *name;
@@ -29,7 +30,8 @@ static int open_event(const struct perf_event_attr *event)
   return fd < 0 ? -errno : fd;
 }
 
-/* value, time enabled, time running: where processors have fewer counters than are wanted they take turns. */
+/* Reads value, time enabled and time running. If there are more events than counters, the kernel counts them
+ * alternately. */
 static bool read_event(int fd, uint64_t *count)
 {
   uint64_t found[3];
@@ -52,7 +54,7 @@ static int open_kind(const wtl_operations *o, int kind)
                                   .inherit_thread = 1};
   int fd = o->sys->open(&event);
   if (fd != -EINVAL) return fd;
-  event.inherit_thread = 0; /* kernels before 5.13 do not know it: then of what the process forks, too */
+  event.inherit_thread = 0; /* kernels before 5.13 do not know it, and count child processes, too */
   return o->sys->open(&event);
 }
 

@@ -1,10 +1,10 @@
 /*
- * operations.h - instructions, branches, loads and stores of a process, by the processor's counters: what its compute
- * intensity is known from.
+ * operations.h - counts instructions, branches, loads and stores of a process, from which its compute intensity
+ * follows.
  *
- * Counted is what the thread that starts it runs in user mode, and the threads that it makes from then on: waiting and
- * this library included, what it forks not. Off unless WATTLE_COUNTERS asks for it: with counters a switch from one
- * process to another costs more.
+ * The counters cover user mode of the thread that starts them and of the threads that it creates later, with waiting
+ * and this library, but without child processes. They are off unless WATTLE_COUNTERS is set, because they make each
+ * switch between processes slower.
  */
 #ifndef WTL_RECORD_OPERATIONS_H
 #define WTL_RECORD_OPERATIONS_H
@@ -17,8 +17,8 @@ struct perf_event_attr;
 
 enum { WTL_INSTRUCTIONS, WTL_BRANCHES, WTL_LOADS, WTL_STORES, WTL_N_OPERATIONS };
 
-/* What it needs of the operating system, so that tests can have a processor of their own. A descriptor or a negative
- * errno; whether all of them could be read. */
+/* The calls of the operating system, which tests replace. `open` returns a descriptor or a negative errno. `read`
+ * returns false if the counter cannot be read. */
 typedef struct wtl_operations_sys {
   int (*open)(const struct perf_event_attr *event);
   bool (*read)(int fd, uint64_t *count);
@@ -28,16 +28,16 @@ typedef struct wtl_operations {
   const wtl_operations_sys *sys;
   int fd[WTL_N_OPERATIONS];
   bool counts;
-  char why[160]; /* why nothing is counted; "" where it is, and where nobody asked */
+  char why[160]; /* why there are no counts; "" if there are, or if none were requested */
 } wtl_operations;
 
-/* Counts from now on. One counter that cannot be had ends it for all: each is needed. `sys`: NULL for the kernel's. */
+/* Starts counting. All four counters are needed, so one that cannot be opened ends it. `sys`: NULL for the kernel's. */
 void wtl_operations_start(wtl_operations *o, const wtl_operations_sys *sys);
 
-/* A JSON object, docs/profile.md's `operations`; and counts no more. */
+/* Writes the JSON object `operations` (docs/profile.md) and stops counting. */
 void wtl_operations_write(wtl_operations *o, FILE *f);
 
-/* Counts no more; nothing where it never did. */
+/* Stops counting; does nothing if it was never started. */
 void wtl_operations_stop(wtl_operations *o);
 
 #endif

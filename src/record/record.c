@@ -1,3 +1,4 @@
+/* record.c - computes time by state, time on a core, and a process's share of the joules. */
 #include "record/record.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ void wtl_record_start(wtl_record *r)
   }
 }
 
-/* Of the states, what was at another clock: no more than there is. */
+/* Sets the part of the states at another clock, at most the whole. */
 static void put_off_clock(const wtl_off_clock *off, wtl_activity *a, double s)
 {
   if (!off) return;
@@ -59,7 +60,7 @@ void wtl_record_states(const wtl_record *r, wtl_activity *a)
   put_off_clock(r->off, a, s);
 }
 
-/* One interval by the wall clock, as time on a core. */
+/* Converts one interval of wall-clock time to time on a core. */
 static void put_on_core(wtl_activity *a, double cpu_s)
 {
   double awake_s = a->active_s + a->spin_s + a->yield_s, share;
@@ -72,8 +73,7 @@ static void put_on_core(wtl_activity *a, double cpu_s)
   a->spin_s *= share;
   a->yield_s *= share;
   a->asleep_s += awake_s - cpu_s;
-  double off_s =
-      a->off.active_s + a->off.spin_s + a->off.yield_s; /* as much less awake at the other clock, and asleep at it */
+  double off_s = a->off.active_s + a->off.spin_s + a->off.yield_s; /* time at the other clock that becomes asleep */
   a->off.wait_clock += a->off.active_clock * (1 - share);
   a->off.active_clock *= share;
   a->off.active_s *= share;
@@ -82,7 +82,7 @@ static void put_on_core(wtl_activity *a, double cpu_s)
   a->off.asleep_s += off_s * (1 - share);
 }
 
-/* What came from one look to the next; totals may differ by less than nothing, by rounding. */
+/* The difference of two readings. Rounding may make a difference negative, so it is at least 0. */
 static wtl_activity between(const wtl_activity *p, const wtl_activity *q)
 {
   return (wtl_activity){.wall_s = q->wall_s - p->wall_s,
@@ -138,14 +138,14 @@ bool wtl_record_noted(const wtl_record *r, wtl_activity *out)
   return true;
 }
 
-static void tell_activity(void *arg, wtl_activity *a)
+static void report_activity(void *arg, wtl_activity *a)
 {
   wtl_record_activity(arg, a);
 }
 
 void wtl_record_register(wtl_record *r)
 {
-  if (!WTL_OS_PES_ARE_THREADS) wtl_activity_register(tell_activity, r); /* wattle.h speaks of a process, with one PE */
+  if (!WTL_OS_PES_ARE_THREADS) wtl_activity_register(report_activity, r); /* wattle.h describes a process with one PE */
 }
 
 void wtl_record_unregister(void)
@@ -153,7 +153,7 @@ void wtl_record_unregister(void)
   wtl_activity_register(NULL, NULL);
 }
 
-/* A second of a state, as much of it at another clock as the process had on average. */
+/* One second of a state, with the mean share at another clock. */
 static wtl_activity second_of(const wtl_activity *a, int state)
 {
   const double all[] = {a->active_s, a->spin_s, a->yield_s, a->asleep_s};

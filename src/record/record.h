@@ -1,9 +1,9 @@
 /*
- * record.h - what a process of a job did, told as time in state, as joules and as a file; for every front end.
+ * record.h - records what a process of a job did: time by state, joules and a file, for every front end.
  *
- * Node joules come from the node's one reader and are split by what each process did (src/power); a process splits its
- * share among its call sites by the same model, which is linear in time by state and in bytes. docs/profile.md has the
- * file's fields.
+ * DESIGN. The node's one reader reads the joules and divides them among the processes by their activity (src/power). A
+ * process divides its share among its call sites by the same model, which is linear in time by state and in bytes.
+ * docs/profile.md describes the fields of the file.
  */
 #ifndef WTL_RECORD_H
 #define WTL_RECORD_H
@@ -18,30 +18,30 @@
 #include "record/operations.h"
 #include "wait/door.h"
 
-/* Time on a core so far: what was seen at the last look, and the sum. */
+/* Time on a core so far: the states at the last reading, and the sum. */
 typedef struct wtl_ledger {
   wtl_activity states, on_core;
   double cpu_s;
 } wtl_ledger;
 
-/* What a second in each state and a byte cost by the model, J; NaN where there is no model. */
+/* Joules by the model of a second in each state and of a byte; NaN without a model. */
 typedef struct wtl_rates {
   double active, spin, yield, asleep, byte;
 } wtl_rates;
 
-/* The node's joules by domain: all, and the share nobody caused. */
+/* The node's joules by domain: the total, and the part that no process caused. */
 typedef struct wtl_node_joules {
   wattle_joules_t total[WTL_MAX_DOMAINS], idle[WTL_MAX_DOMAINS];
 } wtl_node_joules;
 
-/* How the node's joules were split, as one process needs it. */
+/* The division of the node's joules, as one process needs it. */
 typedef struct wtl_share {
   size_t n_domains;
   const wattle_joules_t *mine; /* by domain */
   wtl_rates rate[2];           /* cpu, dram */
 } wtl_share;
 
-/* One process of a job: a PE, or a rank of an MPI program. What it points to is the owner's. */
+/* One process of a job: a PE, or a rank of an MPI program. The pointers belong to its owner. */
 typedef struct wtl_record {
   int me, n;
   const char *api;                          /* the front end: "shmem", "mpi" */
@@ -49,20 +49,20 @@ typedef struct wtl_record {
   wtl_profile *profile;
   wtl_door *door;
   const wtl_settings *settings;
-  wtl_meter *meter; /* the node's reader has it; the others NULL */
+  wtl_meter *meter; /* on the node's reader; NULL on the others */
   uint64_t start_tick;
   double start_cpu_s;
   wtl_ledger so_far;
-  void (*write_network)(FILE *f, const void *arg); /* a JSON object, or null; NULL: there is no network to speak of */
+  void (*write_network)(FILE *f, const void *arg); /* writes a JSON object or null; NULL: no network */
   const void *network;
-  void (*write_clocks)(FILE *f, const void *arg); /* the same of the governor */
+  void (*write_clocks)(FILE *f, const void *arg); /* the same for the governor */
   const void *clocks;
-  void (*write_transfers)(FILE *f, const void *arg); /* the same of how transfers were waited for */
+  void (*write_transfers)(FILE *f, const void *arg); /* the same for transfers */
   const void *transfers;
-  const wtl_off_clock *off;        /* what it had at another clock; NULL where nothing is governed */
-  const wtl_off_clock *noted;      /* the same of clocks that the knob only noted; NULL where it did more, or nothing */
-  const wtl_machine *noted_prices; /* of that knob: what they cost */
-  wtl_operations operations;       /* only where WATTLE_COUNTERS asks for them */
+  const wtl_off_clock *off;        /* time at other clocks; NULL without a governor */
+  const wtl_off_clock *noted;      /* the same for clocks that the knob only recorded; NULL otherwise */
+  const wtl_machine *noted_prices; /* the machine profile of that knob */
+  wtl_operations operations;       /* only with WATTLE_COUNTERS */
 } wtl_record;
 
 static inline const wtl_call_info *wtl_record_call(const wtl_record *r, uint32_t call)
@@ -70,39 +70,37 @@ static inline const wtl_call_info *wtl_record_call(const wtl_record *r, uint32_t
   return wtl_call_of(r->calls, call);
 }
 
-/* What its governor does to clocks is part of the record: as it was, or, of a knob that only notes, as it would have
- * been. Before the start; `clocks`: of a process that has a governor. */
+/* Adds the governor's changes of clock to the record, or those that a recording knob would have made. To be called
+ * before wtl_record_start. `clocks`: of a process with a governor. */
 void wtl_record_govern(wtl_record *r, const wtl_clocks *clocks);
 
-/* Counts from now on. What was waited until now is forgotten: it is not the program's. */
+/* Starts the record. Earlier waits are dropped, because they do not belong to the program. */
 void wtl_record_start(wtl_record *r);
 
-/* Lets wattle.h in the same process see this process's time in state and bytes; and no more. */
+/* Lets wattle.h in the same process read this process's time by state and bytes; ends that. */
 void wtl_record_register(wtl_record *r);
 void wtl_record_unregister(void);
 
-/* Where the time went since the start, by the wall clock: the states add up to wall_s. */
+/* Wall-clock time by state since the start. The states add up to wall_s. */
 void wtl_record_states(const wtl_record *r, wtl_activity *out);
 
-/*
- * The same as joules see it: time on a core, added up from one call of this to the next, so that it never falls. A
- * process that is ready to run but has no core draws nothing, so where it used less CPU time than it was awake, the
- * rest counts as asleep; where threads of the program used more, it counts as active.
- */
+/* Time on a core by state. It is added up from call to call, so that it never decreases. A process that is ready but
+ * has no core draws nothing. So if it used less CPU time than it was awake, the rest counts as asleep. If threads of
+ * the program used more, the rest counts as active. */
 void wtl_record_activity(wtl_record *r, wtl_activity *out);
 
-/* The same up to the last call of that, with time apart that would have been at a noted clock. False where none was
- * noted. */
+/* Time on a core up to the last call of wtl_record_activity, with the time at recorded clocks apart. False if no clock
+ * was recorded. */
 bool wtl_record_noted(const wtl_record *r, wtl_activity *out);
 
-/* The model's rates, which are all of it, for it is linear: of each state at the clocks at which the process had it, in
- * the mean over its time there. NaN without a machine. */
+/* The model's rates: of each state at the mean clock that the process had in it. They suffice, because the model is
+ * linear. NaN without a machine profile. */
 void wtl_record_rates(const wtl_machine *m, const wtl_activity *a, wtl_rates rate[2]);
 
-/* What the model says of an activity of this node, joules; domain 0: cpu, 1: dram. */
+/* The modelled joules of an activity of this node; domain 0: cpu, 1: dram. */
 double wtl_record_modelled(const wtl_share *share, int domain, const wtl_activity *a);
 
-/* This process's share of the node's joules, cpu or dram; NaN where there is none. */
+/* This process's share of the node's joules, cpu or dram; NaN if there is none. */
 double wtl_record_share(const wtl_share *share, int dram);
 
 #endif

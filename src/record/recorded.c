@@ -1,3 +1,4 @@
+/* recorded.c - models the joules of a dry run at its recorded clocks. */
 #include "record/recorded.h"
 
 #include <math.h>
@@ -13,8 +14,7 @@ static wattle_joules_t cpu_of(const wtl_machine *m, const wtl_activity *a)
   return by_domain[0];
 }
 
-/* Computing at a noted clock lasts as long as that makes it; waiting gives or takes the rest, as far as there is any.
- */
+/* Stretches computing at a recorded clock. Waits get shorter or longer by the difference, as far as there are any. */
 static void stretch(wtl_activity *a)
 {
   double off = a->off.active_s, waits = a->spin_s + a->yield_s + a->asleep_s;
@@ -33,7 +33,7 @@ static void stretch(wtl_activity *a)
   a->off.wait_clock *= left;
 }
 
-/* Takes from both what they have in common: time in a state at the normal clock. */
+/* Removes the common part of both: time in a state at the normal clock. */
 static void leave_differences(wtl_activity *was, wtl_activity *then)
 {
   double *const before[] = {&was->active_s, &was->spin_s, &was->yield_s, &was->asleep_s};

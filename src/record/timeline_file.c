@@ -1,3 +1,4 @@
+/* timeline_file.c - writes the spans of all threads, with a JSON line before them. */
 #include "record/timeline_file.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 #include "base/json.h"
 #include "base/new_file.h"
 
-/* What keeping a span takes here and now, nanoseconds: two readings of the clock, and the entry. */
+/* The measured cost of a span in ns: two readings of the clock, and the entry. */
 static double price_of_a_span(double ns_per_tick)
 {
   enum { SPANS = 4096 };
@@ -25,13 +26,13 @@ static double price_of_a_span(double ns_per_tick)
   return ns;
 }
 
-/* Those of all threads, with how many spans each has now: a thread of the program may still be adding to its own. */
+/* The timeline of a thread and its present number of spans. The thread may still add spans. */
 typedef struct kept {
   const wtl_timeline *of;
   size_t n;
 } kept;
 
-/* Names of the calls that occur, by their numbers; "" for others. */
+/* Writes the names of the calls that occur, by their numbers; "" for the others. */
 static void write_calls(FILE *f, const wtl_record *self, const kept *all, size_t n)
 {
   enum { MOST = WTL_N_FRONTS * WTL_CALLS_A_FRONT };
@@ -42,7 +43,7 @@ static void write_calls(FILE *f, const wtl_record *self, const kept *all, size_t
       const wtl_event *e = &all[i].of->event[k];
       if (e->span == WTL_SPAN_CLOCK) continue;
       if (e->call >= calls) calls = e->call + 1;
-      if (e->addr) occurs[e->call] = true; /* else it is a wait of no call */
+      if (e->addr) occurs[e->call] = true; /* otherwise a wait outside any call */
     }
   wtl_json_key(f, "calls", 0);
   putc('[', f);
@@ -69,7 +70,7 @@ static void write_thread(FILE *f, const kept *k, double ns)
   putc('}', f);
 }
 
-/* Ticks stand in hexadecimal: they need more digits than a number of JSON keeps. */
+/* Ticks are hexadecimal, because they need more digits than JSON numbers keep. */
 static void write_clock(FILE *f, const wtl_record *self, double ns)
 {
   struct timespec wall;

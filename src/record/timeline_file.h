@@ -1,16 +1,16 @@
 /*
- * timeline_file.h - a process's timeline as a file: WATTLE_PROFILE_DIR/timeline-NNNNN.bin.
+ * timeline_file.h - writes a process's timeline to the file WATTLE_PROFILE_DIR/timeline-NNNNN.bin.
  *
- * One line of JSON, then the spans of all its threads, 32 bytes each (profile/timeline.h). docs/timeline.md has the
- * fields.
+ * The file has one line of JSON, then the spans of all threads, 32 bytes each (profile/timeline.h). docs/timeline.md
+ * describes the fields.
  */
 #ifndef WTL_RECORD_TIMELINE_FILE_H
 #define WTL_RECORD_TIMELINE_FILE_H
 
 #include "record/record.h"
 
-/* Does nothing where there is no timeline or no place for it. A file that cannot be written is said, and changes
- * nothing about the program's result. */
+/* Does nothing without a timeline or a folder. A file that cannot be written is reported and does not change the
+ * program's result. */
 void wtl_timeline_write(const wtl_record *self);
 
 #endif

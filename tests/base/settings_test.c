@@ -233,7 +233,7 @@ static bool near(const char *name)
 static void names_close_to_the_standards_are_asked_about(void)
 {
   CHECK(near("SHMEM_SYMETRIC_SIZE"));
-  CHECK_CONTAINS(errors, "SHMEM_SYMETRIC_SIZE says nothing to this library; is SHMEM_SYMMETRIC_SIZE meant?");
+  CHECK_CONTAINS(errors, "SHMEM_SYMETRIC_SIZE is not a setting of this library; is SHMEM_SYMMETRIC_SIZE meant?");
   CHECK(near("SHMEM_SYMMETRIC_HEAP_SIZE")); /* Open MPI's */
   CHECK(near("SHMEM_DEBG"));
   CHECK(!near("SHMEM_SYMMETRIC_SIZE"));
