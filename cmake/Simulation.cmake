@@ -24,7 +24,7 @@ add_library(wattle-sim STATIC ${SIM_SOURCES} sim/libc_calls.c sim/libc_state.c $
 # ARMCI, in the same archive. What both front ends name alike has another name here.
 file(GLOB SIM_ARMCI_SOURCES CONFIGURE_DEPENDS armci/*.c)
 add_library(wattle-sim-armci OBJECT ${SIM_ARMCI_SOURCES})
-target_compile_definitions(wattle-sim-armci PRIVATE wtl_refuse_uninitialised=wtl_refuse_uninitialised_armci
+target_compile_definitions(wattle-sim-armci PRIVATE wtl_front_refuse_uninitialised=wtl_refuse_uninitialised_armci
   $<TARGET_PROPERTY:wattle-sim,COMPILE_DEFINITIONS>)
 target_compile_options(wattle-sim-armci PRIVATE $<TARGET_PROPERTY:wattle-sim,COMPILE_OPTIONS>)
 target_include_directories(wattle-sim PRIVATE ${CMAKE_BINARY_DIR}/generated)
@@ -47,7 +47,7 @@ add_custom_command(OUTPUT ${SIM_MPI_GENERATED}
   COMMAND ${CMAKE_COMMAND} -E touch ${SIM_MPI_GENERATED}
   DEPENDS mpi/generate_sim.py ${MPI_GENERATORS} COMMENT "Generating the MPI front end of simulated programs")
 set_source_files_properties(${SIM_MPI_GENERATED} PROPERTIES COMPILE_OPTIONS "${WTL_AS_GENERATED}")
-add_library(wattle-sim-mpi STATIC mpi/count.c mpi/finish.c mpi/mpi_governed.c mpi/poll.c mpi/rank.c mpi/simulated.c
+add_library(wattle-sim-mpi STATIC mpi/message_bytes.c mpi/request_wait.c mpi/mpi_governed.c mpi/poll.c mpi/rank.c mpi/simulated.c
   ${SIM_MPI_GENERATED})
 add_dependencies(wattle-sim-mpi mpi_generated)
 target_compile_definitions(wattle-sim-mpi PRIVATE $<TARGET_PROPERTY:wattle-sim,COMPILE_DEFINITIONS>)

@@ -130,7 +130,7 @@ typedef struct {
 typedef struct {
   __extension__ union { /* anonymous unions are not in C99 */
     WTL_MPI_COMM comm;  /**< communicator of the members in a program with MPI; the group owns it */
-    void *wtl_room;
+    void *wtl_team_entry;
   };
   size_t wtl_entry, wtl_serial;
 } ARMCI_Group;

@@ -145,6 +145,21 @@ def circles(source: Path) -> list[list[str]]:
     return sorted(found, key=len, reverse=True)
 
 
+DECLARED = re.compile(r"^[A-Za-z_][^;{}()=]*?\bwtl_([a-z0-9]+)\w*\s*\([^;{}]*?\)[^;{}]*[;{]", re.M)
+
+
+def shared_objects(source: Path) -> Iterator[str]:
+    """Functions across files are named wtl_<object>_<verb>. One line for each object with functions in two rooms."""
+    rooms: dict[str, set[str]] = {}
+    for header in sorted(source.glob("*/**/*.h")):
+        text = re.sub(r"/\*.*?\*/|^\s*#.*?(?<!\\)$", "", header.read_text(encoding="utf-8"), flags=re.S | re.M)
+        for match in DECLARED.finditer(text):
+            rooms.setdefault(match[1], set()).add(header.relative_to(source).parts[0])
+    for name, users in sorted(rooms.items()):
+        if len(users) > 1:
+            yield f"functions wtl_{name}_... belong to one room, not to {', '.join(sorted(users))}"
+
+
 def table() -> str:
     """The table of floors for CONTRIBUTING.md, with one row for each room, from the highest floor to the lowest."""
     rows = [f"| {r.floor} | `src/{r.name}` | {r.holds} | {r.knows_not} |" for r in ROOMS if r.floor >= 0]
@@ -157,7 +172,7 @@ def main() -> int:
         print(table())
         return 0
     source = (Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent / "src").resolve()
-    found = list(violations(source))
+    found = [*violations(source), *shared_objects(source)]
     found += [
         f"circle of {len(files)} files, {LARGEST_CIRCLE} at most: {', '.join(files)}"
         for files in circles(source)

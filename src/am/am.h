@@ -34,7 +34,7 @@
  *
  * Failures: a handler that waits for a mutex stops all handlers of its PE; WATTLE_AM_DEBUG reports it (am_order.h). A
  * handler that is left by longjmp has not ended; the next call reports it. An early message waits for its handler
- * (am_held.h), and is an error when the PE ends.
+ * (am_early.h), and is an error when the PE ends.
  */
 #ifndef WTL_AM_AM_H
 #define WTL_AM_AM_H
@@ -114,7 +114,7 @@ bool wtl_am_poll(wtl_pe *self);
 
 /* For the network's home (fabric/net.h): messages that arrive for `pe`, a wtl_pe. */
 bool wtl_am_far_message(void *pe, int from, wtl_net_tag tag, const void *data, size_t n, uint32_t count);
-void *wtl_am_far_room(void *pe, int from, wtl_net_tag tag, size_t n);
+void *wtl_am_far_buffer(void *pe, int from, wtl_net_tag tag, size_t n);
 void wtl_am_far_landed(void *pe, int from, wtl_net_tag tag, void *room, size_t n);
 
 /* For the network's agent: takes what may be taken by it. `am`: a PE's. */

@@ -9,7 +9,7 @@
 
 #include "am/am_run.h"
 #include "node/last_thread.h"
-#include "os/lend.h"
+#include "os/yielder.h"
 #include "os/os.h"
 
 /* As long as src/fabric/agent.c leaves the network to those who visit it; and while they sleep, until it is told. */
@@ -25,7 +25,7 @@ struct wtl_am_agent {
   wtl_am *am;
   pthread_t thread;
   uint64_t linger_ticks;
-  wtl_lender lender;
+  wtl_yielder yielder;
   _Atomic uint32_t looking, asleep; /* threads that wait: that look themselves, that will be woken */
   _Atomic uint32_t visits;          /* how often they began to look */
   _Atomic uint32_t nudges;          /* futex word: look now */
@@ -57,9 +57,10 @@ static bool is_alone(const wtl_am_agent *a)
 static bool linger(wtl_am_agent *a)
 {
   uint64_t now = wtl_ticks(), until = now + a->linger_ticks;
-  if (!wtl_lender_lends(&a->lender, now)) return false;
+  if (!wtl_yielder_may_yield(&a->yielder, now)) return false;
   for (unsigned turn = 0; !a->stop && is_alone(a) && wtl_ticks() < until; turn++) {
-    if (turn % TURNS_A_YIELD == 0) wtl_lend(&a->lender); /* the program's own thread may have only this core */
+    if (turn % TURNS_A_YIELD == 0)
+      wtl_yielder_yield(&a->yielder); /* the program's own thread may have only this core */
     if (wtl_am_take_if_any(a->am)) return true;
     wtl_relax();
   }
@@ -159,11 +160,11 @@ static void leave(void *arg, bool was_asleep)
   }
 }
 
-void wtl_am_agent_is_told(wtl_mail *mail)
+void wtl_am_agent_is_notified(wtl_messages *messages)
 {
-  mail->enter = enter;
-  mail->falls_asleep = falls_asleep;
-  mail->leave = leave;
+  messages->enter = enter;
+  messages->falls_asleep = falls_asleep;
+  messages->leave = leave;
 }
 
 void wtl_am_agent_visit(wtl_am_agent *a)
@@ -183,7 +184,7 @@ wtl_am_agent *wtl_am_agent_start(wtl_am *am, char *error, size_t size)
   }
   a->am = am;
   a->linger_ticks = (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick());
-  wtl_lender_start(&a->lender, 1);
+  wtl_yielder_start(&a->yielder, 1);
   if ((rc = wtl_thread_start(&a->thread, NULL, serve, a)) != 0) {
     snprintf(error, size, "the thread that runs handlers does not start: %s", strerror(rc));
     free(a);

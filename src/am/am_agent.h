@@ -17,7 +17,7 @@ wtl_am_agent *wtl_am_agent_start(wtl_am *am, char *error, size_t size);
 void wtl_am_agent_stop(wtl_am_agent *a);
 
 /* Fills in what the PE's waits call, for whichever agent there will be. */
-void wtl_am_agent_is_told(wtl_mail *mail);
+void wtl_am_agent_is_notified(wtl_messages *messages);
 
 /* A thread of the PE polls. */
 void wtl_am_agent_visit(wtl_am_agent *a);

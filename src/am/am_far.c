@@ -68,10 +68,10 @@ static uint64_t unanswered(const wtl_am_peer *p)
 }
 
 /* Who does not handle the replies that came gets no more. */
-static bool has_room(void *arg)
+static bool has_space(void *arg)
 {
   const sending *s = arg;
-  return unanswered(s->to) < s->far->window && wtl_net_has_room(s->am->pe->net) &&
+  return unanswered(s->to) < s->far->window && wtl_net_has_space(s->am->pe->net) &&
          s->far->replied - s->far->heard < WTL_AM_REPLIES_KEPT;
 }
 
@@ -85,7 +85,7 @@ static void wait_for(wtl_am *am, wtl_site *site, bool (*ready)(void *), void *ar
   if (!ready(arg)) wtl_am_wait(am->pe, site, ready, arg);
 }
 
-/* Asks to be told when all that was sent so far has been handled. The lock is held. */
+/* Asks to be told when all that was sent so far has been handled. The lock is early. */
 static wtl_net_tag ask(wtl_am_peer *p)
 {
   p->asked = p->sent;
@@ -131,15 +131,15 @@ void wtl_am_far_request(wtl_am *am, wtl_site *site, const wtl_am_request *r, uin
   _Atomic uint32_t left = 0;
   wtl_net_tag tag = {.b = pack(r->id, counted), .kind = WTL_FAR_REQUEST, .joins = true}, question;
   if (r->target) tag = (wtl_net_tag){.a = wtl_far_place(am->pe, r->target).offset, .b = tag.b, .kind = WTL_FAR_LANDED};
-  wait_for(am, site, has_room, &s);
-  bool asks = count_sent(am, f, p, r->n, r->more, &question), held = asks || p->asks;
+  wait_for(am, site, has_space, &s);
+  bool asks = count_sent(am, f, p, r->n, r->more, &question), early = asks || p->asks;
   bool takes_it_along =
       asks && !r->target && r->n > WTL_NET_MERGED; /* shorter ones share a message with the question */
   if (takes_it_along) tag = (wtl_net_tag){.a = question.a, .b = tag.b, .kind = WTL_FAR_ASKING};
-  wtl_net_message(net, r->pe, tag, r->source, r->n, held, r->n > WTL_NET_MERGED ? &left : NULL);
+  wtl_net_message(net, r->pe, tag, r->source, r->n, early, r->n > WTL_NET_MERGED ? &left : NULL);
   if (asks && !takes_it_along)
     wtl_net_message(net, r->pe, question, NULL, 0, false, NULL);
-  else if (!asks && held && !p->asks)
+  else if (!asks && early && !p->asks)
     wtl_net_push(net); /* the answer came meanwhile, and this is what nobody else would send on */
   wait_for(am, site, is_zero, &left);
 }
@@ -150,17 +150,17 @@ void wtl_am_far_reply(wtl_am *am, int pe, int id, uint32_t counted, const void *
 {
   wtl_am_far *f = wtl_am_far_of(am);
   f->peers[pe].replies++;
-  f->held = true;
+  f->early = true;
   wtl_net_message(am->pe->net, pe, (wtl_net_tag){0, pack(id, counted), WTL_FAR_REPLY, .joins = true}, source, n, true,
                   NULL);
 }
 
 /* Counts as a reply: quiet waits for it. */
-void wtl_am_far_say_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies)
+void wtl_am_far_publish_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies)
 {
   wtl_am_far *f = wtl_am_far_of(am);
   f->peers[pe].replies++;
-  f->held = true;
+  f->early = true;
   wtl_net_message(am->pe->net, pe, (wtl_net_tag){.a = replies, .b = counted, .kind = WTL_FAR_COUNTED}, NULL, 0, true,
                   NULL);
 }
@@ -168,8 +168,8 @@ void wtl_am_far_say_counted(wtl_am *am, int pe, uint32_t counted, uint32_t repli
 void wtl_am_far_push(wtl_am *am)
 {
   wtl_am_far *f = am->far;
-  if (!f || !f->held) return;
-  f->held = false;
+  if (!f || !f->early) return;
+  f->early = false;
   wtl_net_push(am->pe->net);
 }
 
@@ -185,9 +185,9 @@ static bool is_later(uint32_t a, uint32_t b)
 static void answer(wtl_am *am, wtl_am_far *f, int pe)
 {
   wtl_am_peer *p = &f->peers[pe];
-  if (!p->wants || p->held || (int32_t)(p->handled - p->wanted) < 0) return;
+  if (!p->wants || p->early || (int32_t)(p->handled - p->wanted) < 0) return;
   p->wants = false;
-  f->held = true;
+  f->early = true;
   wtl_net_message(am->pe->net, pe, (wtl_net_tag){.a = p->wanted, .b = p->replies, .kind = WTL_FAR_DONE}, NULL, 0, true,
                   NULL);
 }
@@ -230,7 +230,7 @@ void wtl_am_far_handled(wtl_am *am, const wtl_am_message *m, bool was_held)
     p->taken++;
     f->heard += m->n;
   } else {
-    p->held -= was_held;
+    p->early -= was_held;
     p->handled++;
     answer(am, f, m->from);
   }

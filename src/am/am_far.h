@@ -3,7 +3,7 @@
  *
  * A PE counts its messages to each other PE. With a message, or in quiet, it asks for an answer when so many have been
  * handled. The answer also has the number of replies that were sent. While an answer is pending, further messages are
- * held back and travel together. Counts, not the order of arrival, show completion, because long messages may be
+ * early back and travel together. Counts, not the order of arrival, show completion, because long messages may be
  * overtaken. (am_far_receive.h has the other direction.)
  */
 #ifndef WTL_AM_AM_FAR_H
@@ -36,16 +36,16 @@ typedef struct wtl_am_peer {
   _Atomic uint32_t sent;
   _Atomic uint64_t bytes;
   uint64_t seen; /* what had arrived here when the last message was sent */
-  /* What it was asked and has said, written with am->lock held. */
+  /* What it was asked and has said, written with am->lock early. */
   _Atomic uint32_t asked;
   uint64_t asked_bytes;
-  _Atomic bool asks;           /* an answer is under way, with which what is held leaves; its arrival ends that */
+  _Atomic bool asks;           /* an answer is under way, with which what is early leaves; its arrival ends that */
   _Atomic uint64_t done_bytes; /* answered for */
   _Atomic uint32_t done;       /* handled there */
   _Atomic uint32_t due, taken; /* replies it says it sent, replies taken */
   /* What it sent to this PE. */
   uint32_t handled, wanted, replies;
-  uint32_t held; /* requests that wait for their handlers: nothing is answered before they have run */
+  uint32_t early; /* requests that wait for their handlers: nothing is answered before they have run */
   bool wants;
 } wtl_am_peer;
 
@@ -56,7 +56,7 @@ struct wtl_am_far {
   _Atomic uint64_t arrivals;
   _Atomic uint64_t replied, heard; /* bytes of replies: that came, that were handled */
   _Atomic uint32_t in_vain;
-  bool held; /* something was said that has not been pushed */
+  bool early; /* something was said that has not been pushed */
 };
 
 /* Made when the first message goes to another node, or comes from there. */
@@ -65,15 +65,15 @@ wtl_am_far *wtl_am_far_of(wtl_am *am);
 /* counted: 0, or this PE's number for who counts its end. */
 void wtl_am_far_request(wtl_am *am, wtl_site *site, const wtl_am_request *r, uint32_t counted);
 void wtl_am_far_reply(wtl_am *am, int pe, int id, uint32_t counted, const void *source, size_t n);
-void wtl_am_far_say_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies);
+void wtl_am_far_publish_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies);
 
 /* All requests so far, to PE `pe` or with -1 to all, and their replies. */
 void wtl_am_far_quiet(wtl_am *am, wtl_site *site, int pe);
 
-/* Sends off what was held back to travel together. By the thread that takes `am`, as what follows. */
+/* Sends off what was early back to travel together. By the thread that takes `am`, as what follows. */
 void wtl_am_far_push(wtl_am *am);
 
-/* A message from there has been handled; was_held: it waited for its handler (am_held.h). */
+/* A message from there has been handled; was_held: it waited for its handler (am_early.h). */
 void wtl_am_far_handled(wtl_am *am, const wtl_am_message *m, bool was_held);
 
 /* Messages of PE `pe`: it asks for an answer when `wanted` of its requests have been handled; it answers

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "am/am_far.h"
-#include "am/am_held.h"
+#include "am/am_early.h"
 #include "am/am_inbox.h"
 #include "am/am_send.h"
 #include "base/error.h"
@@ -58,7 +58,7 @@ bool wtl_am_far_message(void *owner, int from, wtl_net_tag tag, const void *data
     if (!(place = landing_place(self, tag.a, n))) return false;
     if (n) wtl_store_bytes(place, data, n);
   }
-  /* Not when it is taken, which may be much later: what is held until now leaves, and nobody else sends on the rest. */
+  /* Not when it is taken, which may be much later: what is early until now leaves, and nobody else sends on the rest. */
   if (tag.kind == WTL_FAR_DONE && f->peers[from].asked == (uint32_t)tag.a) f->peers[from].asks = false;
   size_t bytes = place ? 0 : count * wire_padded(n);
   wtl_am_letter *l = wtl_am_inbox_add(&f->inbox[way_of(tag.kind)], bytes);
@@ -73,7 +73,7 @@ bool wtl_am_far_message(void *owner, int from, wtl_net_tag tag, const void *data
   return true;
 }
 
-void *wtl_am_far_room(void *owner, int from, wtl_net_tag tag, size_t n)
+void *wtl_am_far_buffer(void *owner, int from, wtl_net_tag tag, size_t n)
 {
   wtl_pe *self = owner;
   (void)from;
@@ -110,20 +110,20 @@ static void hold(wtl_am *am, wtl_am_letter *l, wtl_am_message *m)
     memcpy(owned, m->data, l->n);
     m->data = owned;
   }
-  if (!m->is_reply) am->far->peers[m->from].held++;
-  wtl_am_hold(am, m, NULL, owned);
+  if (!m->is_reply) am->far->peers[m->from].early++;
+  wtl_am_early_keep(am, m, NULL, owned);
 }
 
 /* A request may need room on the network for its reply. */
-static bool has_room_for(const wtl_am *am, enum wtl_am_way way)
+static bool has_space_for(const wtl_am *am, enum wtl_am_way way)
 {
-  return way == WTL_AM_REPLIES || wtl_net_has_room(am->pe->net);
+  return way == WTL_AM_REPLIES || wtl_net_has_space(am->pe->net);
 }
 
 /* By who has taken: while a reply waits for room on the node no more requests are taken. */
 static bool may_take(const wtl_am *am, enum wtl_am_way way)
 {
-  return has_room_for(am, way) && !(way == WTL_AM_REQUESTS && am->kept);
+  return has_space_for(am, way) && !(way == WTL_AM_REQUESTS && am->kept);
 }
 
 /* Takes up to `most` of a letter's messages; how many. */
@@ -171,7 +171,7 @@ static int take(wtl_am *am, wtl_am_letter *l, int most)
 bool wtl_am_far_is_there(const wtl_am *am, enum wtl_am_way way)
 {
   const wtl_am_far *f = atomic_load_explicit(&am->far, memory_order_acquire);
-  return f && !wtl_am_inbox_is_empty(&f->inbox[way]) && has_room_for(am, way);
+  return f && !wtl_am_inbox_is_empty(&f->inbox[way]) && has_space_for(am, way);
 }
 
 int wtl_am_far_take(wtl_am *am, enum wtl_am_way way, int most)

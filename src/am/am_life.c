@@ -4,7 +4,7 @@
 #include "am/am_agent.h"
 #include "am/am_far.h"
 #include "am/am_handlers.h"
-#include "am/am_held.h"
+#include "am/am_early.h"
 #include "am/am_order.h"
 #include "am/am_run.h"
 #include "am/am_send.h"
@@ -40,18 +40,18 @@ void wtl_am_start(wtl_pe *self, char *rings)
   am->progress = (enum wtl_am_progress)self->settings.progress.number;
   am->moment = (uint64_t)(WTL_AM_MOMENT_NS / wtl_clock_ns_per_tick());
   am->kept_end = &am->kept;
-  am->held_end = &am->held;
+  am->early_end = &am->early;
   pthread_mutex_init(&am->lock, NULL);
   self->am = am;
   self->profile.in_handler = in_handler;
-  self->door.mail = (wtl_mail){.of = am, .waits = wtl_am_waits, .take = wtl_am_take};
-  wtl_am_agent_is_told(&self->door.mail);
+  self->door.messages = (wtl_messages){.of = am, .waits = wtl_am_waits, .take = wtl_am_take};
+  wtl_am_agent_is_notified(&self->door.messages);
 }
 
 /* Messages that wait for a handler are looked at once more. */
 static void look_again(wtl_am *am)
 {
-  if (wtl_am_held_look(am)) wtl_am_take_if_any(am);
+  if (wtl_am_early_attached(am)) wtl_am_take_if_any(am);
 }
 
 void wtl_am_end(wtl_pe *self)
@@ -62,7 +62,7 @@ void wtl_am_end(wtl_pe *self)
 
 void wtl_am_stop(wtl_pe *self)
 {
-  self->door.mail = (wtl_mail){0};
+  self->door.messages = (wtl_messages){0};
   if (self->am->agent) wtl_am_agent_stop(self->am->agent);
   self->am->agent = NULL;
 }
@@ -71,7 +71,7 @@ void wtl_am_free(wtl_pe *self)
 {
   wtl_am *am = self->am;
   wtl_am_far_free(am);
-  wtl_am_held_free(am);
+  wtl_am_early_free(am);
   wtl_am_order_free(am->order);
   wtl_am_handlers_free(am->handlers);
   wtl_am_run_free(am);

@@ -43,7 +43,7 @@ static void refuse_second(const char *call, const wtl_am_mutex *m)
                 where());
 }
 
-/* What memory held before may be anything, but this thread's own name only where it has the mutex. */
+/* What memory early before may be anything, but this thread's own name only where it has the mutex. */
 void wtl_am_mutex_init(wtl_pe *self, const char *call, wtl_am_mutex *m)
 {
   if (WTL_UNLIKELY(wtl_am_here.locks)) refuse_second(call, m);
@@ -57,7 +57,7 @@ void wtl_am_mutex_destroy(const char *call, wtl_am_mutex *m)
 {
   refuse_no_mutex(call, m);
   if (atomic_load_explicit(&m->owner, memory_order_relaxed))
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p is held%s", wtl_here(call), (void *)m, where());
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p is early%s", wtl_here(call), (void *)m, where());
   m->state = DESTROYED;
 }
 

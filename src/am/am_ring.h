@@ -48,7 +48,7 @@ typedef struct wtl_am_landing {
 typedef struct wtl_am_ring {
   _Alignas(WTL_CACHE_LINE) _Atomic uint64_t tail; /* units << 32 | slots: claimed so far */
   _Alignas(WTL_CACHE_LINE) _Atomic uint64_t head; /* likewise: done with */
-  _Atomic uint32_t waiters;                       /* who waits until `head` moves on (am_head.h) */
+  _Atomic uint32_t waiters;                       /* who waits until `head` moves on (am_space.h) */
   wtl_am_slot slots[WTL_AM_SLOTS];
   char payload[WTL_AM_UNITS][WTL_CACHE_LINE];
 } wtl_am_ring;
@@ -111,7 +111,7 @@ static inline bool wtl_am_claim_place(wtl_am_ring *r, _Atomic uint64_t *known, s
 }
 
 /* Lets the message be seen; a full barrier follows. Its slot must be filled in. */
-static inline void wtl_am_show(const wtl_am_claim *c)
+static inline void wtl_am_publish(const wtl_am_claim *c)
 {
   atomic_store_explicit(&c->slot->turn, c->turn, memory_order_seq_cst);
 }
@@ -145,7 +145,7 @@ static inline bool wtl_am_is_past(const wtl_am_ring *r, uint32_t position)
 enum { WTL_AM_MOST_UNITS = 2 * WTL_AM_PIECE / WTL_CACHE_LINE };
 
 /* Is there room for a message as long as any? */
-static inline bool wtl_am_has_room(const wtl_am_ring *r)
+static inline bool wtl_am_has_space(const wtl_am_ring *r)
 {
   uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
   uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
@@ -153,7 +153,7 @@ static inline bool wtl_am_has_room(const wtl_am_ring *r)
 }
 
 /* Is a good part of it free? Who found it full waits for that: a place at a time, each would cost a wake-up. */
-static inline bool wtl_am_has_much_room(const wtl_am_ring *r)
+static inline bool wtl_am_has_ample_space(const wtl_am_ring *r)
 {
   uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
   uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);

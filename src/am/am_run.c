@@ -9,8 +9,8 @@
 
 #include "am/am_far.h"
 #include "am/am_far_receive.h"
-#include "am/am_head.h"
-#include "am/am_held.h"
+#include "am/am_space.h"
+#include "am/am_early.h"
 #include "am/am_send.h"
 #include "base/error.h"
 #include "os/os.h"
@@ -68,12 +68,12 @@ static void take_piece(wtl_am *am, wtl_am_slot *s, uint64_t at, const char *payl
   if (wtl_am_run(am, m))
     free(w);
   else
-    wtl_am_hold(am, m, &at, w);
+    wtl_am_early_keep(am, m, &at, w);
 }
 
 static void run_or_hold(wtl_am *am, const wtl_am_message *m, uint64_t at)
 {
-  if (WTL_UNLIKELY(!wtl_am_run(am, m))) wtl_am_hold(am, m, &at, NULL);
+  if (WTL_UNLIKELY(!wtl_am_run(am, m))) wtl_am_early_keep(am, m, &at, NULL);
 }
 
 static void take_slot(wtl_am *am, wtl_am_slot *s, uint64_t at, enum wtl_am_way way)
@@ -95,11 +95,12 @@ static void take_slot(wtl_am *am, wtl_am_slot *s, uint64_t at, enum wtl_am_way w
   }
 }
 
-/* Shows how far a ring was read: not past messages that are held. */
+/* Shows how far a ring was read: not past messages that are early. */
 static bool show_head(wtl_am *am, enum wtl_am_way way)
 {
   uint64_t position = atomic_load_explicit(&am->position[way], memory_order_relaxed);
-  return wtl_am_show_head(am, way, WTL_UNLIKELY(am->held != NULL) ? wtl_am_held_at(am, way, position) : position);
+  return wtl_am_publish_head(am, way,
+                             WTL_UNLIKELY(am->early != NULL) ? wtl_am_early_position(am, way, position) : position);
 }
 
 static bool take_ring(wtl_am *am, enum wtl_am_way way)
@@ -118,7 +119,7 @@ static bool take_ring(wtl_am *am, enum wtl_am_way way)
          (uint32_t)(at >> 32) - (uint32_t)(am->shown[way] >> 32) >= UNITS_A_SHOW) &&
         show_head(am, way)) {
       wtl_fence();
-      wtl_am_tell_waiters(am, way);
+      wtl_am_wake_waiters(am, way);
     }
   }
   return taken > 0;
@@ -136,9 +137,9 @@ bool wtl_am_waits(void *arg)
   wtl_am *am = arg;
   if (atomic_load_explicit(&am->taken, memory_order_seq_cst) || !wtl_am_may_take(am)) return false;
   if (is_there(am, WTL_AM_REPLIES) || wtl_am_far_is_there(am, WTL_AM_REPLIES)) return true;
-  if (WTL_UNLIKELY(atomic_load_explicit(&am->n_held, memory_order_relaxed)) && wtl_am_held_waits(am)) return true;
+  if (WTL_UNLIKELY(atomic_load_explicit(&am->n_early, memory_order_relaxed)) && wtl_am_early_is_due(am)) return true;
   const wtl_am_ring *kept = atomic_load_explicit(&am->kept_ring, memory_order_acquire);
-  if (WTL_UNLIKELY(kept != NULL)) return wtl_am_has_room(kept);
+  if (WTL_UNLIKELY(kept != NULL)) return wtl_am_has_space(kept);
   return is_there(am, WTL_AM_REQUESTS) || wtl_am_far_is_there(am, WTL_AM_REQUESTS);
 }
 
@@ -156,7 +157,7 @@ static bool take_far(wtl_am *am, enum wtl_am_way way)
 static bool take_some(wtl_am *am)
 {
   bool any = am->kept && wtl_am_send_kept(am);
-  if (WTL_UNLIKELY(am->held != NULL)) any |= wtl_am_try_held(am);
+  if (WTL_UNLIKELY(am->early != NULL)) any |= wtl_am_early_retry(am);
   any |= take_ring(am, WTL_AM_REPLIES);
   any |= take_far(am, WTL_AM_REPLIES);
   any |= take_ring(am, WTL_AM_REQUESTS);
@@ -179,7 +180,7 @@ bool wtl_am_take(void *arg)
   atomic_store_explicit(&am->taken, 0, memory_order_release);
   wtl_fence(); /* one for all: the looks below must not be early */
   for (int way = 0; way < WTL_AM_WAYS; way++)
-    if (shown[way]) wtl_am_tell_waiters(am, (enum wtl_am_way)way);
+    if (shown[way]) wtl_am_wake_waiters(am, (enum wtl_am_way)way);
   /* A handler may have changed what another thread of this PE sleeps for, be it private memory. */
   any_waits = any || atomic_load_explicit(&am->awaited, memory_order_relaxed);
   if (any_waits && wtl_bell_has_sleeper(self->door.bell)) wtl_bell_ring(self->door.bell);
@@ -213,7 +214,7 @@ void wtl_am_wait_for_turn(wtl_am *am, wtl_site *site)
 
 bool wtl_am_take_if_any(wtl_am *am)
 {
-  return atomic_load_explicit(&am->pe->door.bell->has_mail, memory_order_relaxed) && wtl_am_waits(am) &&
+  return atomic_load_explicit(&am->pe->door.bell->has_messages, memory_order_relaxed) && wtl_am_waits(am) &&
          wtl_am_take(am);
 }
 

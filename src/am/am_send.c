@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "am/am_far.h"
-#include "am/am_head.h"
+#include "am/am_space.h"
 #include "am/am_order.h"
 #include "base/error.h"
 #include "pgas/near.h"
@@ -71,7 +71,7 @@ static void post(wtl_am *am, const outgoing *m, const wtl_am_claim *c, enum wtl_
   c->slot->n = (uint32_t)n;
   c->slot->counted = m->counted;
   wtl_am_announce(&there->bell);
-  wtl_am_show(c);
+  wtl_am_publish(c);
   wtl_am_wake(there);
 }
 
@@ -202,11 +202,11 @@ static inline void request_local(wtl_am *am, wtl_site *site, const wtl_am_reques
     char *to = wtl_remote(self, r->target, r->pe);
     wtl_am_landing where = {(uint64_t)(to - (self->slices + (size_t)slot * self->stride)), r->n};
     if (r->n) wtl_store_bytes(to, r->source, r->n);
-    while (!claim(am, &m, 0, false, &c)) wtl_am_wait_for_room(am, site, slot);
+    while (!claim(am, &m, 0, false, &c)) wtl_am_wait_for_space(am, site, slot);
     memcpy(c.slot->bytes, &where, sizeof where);
     post(am, &m, &c, WTL_AM_LANDED, 0);
   } else {
-    while (WTL_UNLIKELY(!send_local(am, &m, &c))) wtl_am_wait_for_room(am, site, slot);
+    while (WTL_UNLIKELY(!send_local(am, &m, &c))) wtl_am_wait_for_space(am, site, slot);
   }
   note_last(am, slot, c.position);
 }
@@ -235,7 +235,7 @@ struct wtl_am_kept {
 
 static void watch_kept(wtl_am *am)
 {
-  wtl_am_watch_room(am, am->kept ? am->pe->slot_of[am->kept->m.pe] : -1);
+  wtl_am_watch_space(am, am->kept ? am->pe->slot_of[am->kept->m.pe] : -1);
 }
 
 static bool post_counted(wtl_am *am, const outgoing *m)
@@ -283,10 +283,10 @@ void wtl_am_reply(wtl_pe *self, const char *call, int id, const void *source, si
     send_or_keep(am, (outgoing){WTL_AM_REPLIES, pe, id, now->counted, source, n, 0, new_serial(am, n)}, true);
 }
 
-void wtl_am_say_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies)
+void wtl_am_publish_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies)
 {
   if (am->pe->slot_of[pe] < 0)
-    wtl_am_far_say_counted(am, pe, counted, replies);
+    wtl_am_far_publish_counted(am, pe, counted, replies);
   else
     send_or_keep(am, (outgoing){.way = WTL_AM_REPLIES, .pe = pe, .id = (int)replies, .counted = counted}, false);
 }

@@ -8,7 +8,7 @@
 #include "am/am_state.h"
 
 /* To the PE `pe`: its request that it counts as number `counted` is done, and so many replies are on their way. */
-void wtl_am_say_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies);
+void wtl_am_publish_counted(wtl_am *am, int pe, uint32_t counted, uint32_t replies);
 
 /* Sends replies that found no room; true if any of them left. */
 bool wtl_am_send_kept(wtl_am *am);

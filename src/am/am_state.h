@@ -49,7 +49,7 @@ typedef struct wtl_am_agent wtl_am_agent;
 typedef struct wtl_am_counter wtl_am_counter; /* counts the end of a request (am_send.c) */
 typedef struct wtl_am_far wtl_am_far;
 typedef struct wtl_am_handlers wtl_am_handlers;
-typedef struct wtl_am_held wtl_am_held;
+typedef struct wtl_am_early wtl_am_early;
 typedef struct wtl_am_kept wtl_am_kept; /* a reply for which there was no room yet (am_send.c) */
 typedef struct wtl_am_order wtl_am_order;
 typedef struct wtl_am_whole wtl_am_whole; /* a message of which pieces have come (am_run.c) */
@@ -63,19 +63,19 @@ struct wtl_am {
   _Atomic uint32_t taken;                 /* 1: a thread runs handlers */
   _Atomic uint64_t turns;                 /* how often one has done so */
   _Atomic uint32_t awaited;               /* threads that wait for such a turn to end */
-  _Atomic uint32_t n_held;                /* messages that wait for their handlers (am_held.h) */
+  _Atomic uint32_t n_early;               /* messages that wait for their handlers (am_early.h) */
   _Atomic uint32_t attached, tried;       /* how often a handler was attached, as they know it */
   _Atomic uint64_t remind_at;             /* ns: when to say that one waits for long; 0: none did */
   _Atomic bool ends;                      /* no handler will be attached any more */
   _Atomic uint64_t position[WTL_AM_WAYS]; /* of the next message to take */
   uint64_t shown[WTL_AM_WAYS];            /* as `head` says it */
   _Atomic uint64_t *known[WTL_AM_WAYS];   /* by slot: its ring's head, as far as known */
-  _Atomic uint64_t *_Atomic last; /* by slot: 1 << 32 | position of the last request to it; 0: none since quiet */
-  _Atomic uint32_t unquiet;       /* 1: the program has sent requests since it was last complete (wtl_am_complete) */
-  _Atomic uint64_t serial;        /* of the last message in pieces */
-  wtl_am_kept *kept, **kept_end;  /* of who runs handlers, as what follows */
-  wtl_am_ring *_Atomic kept_ring; /* the ring that the first one waits for; NULL: none is kept */
-  wtl_am_held *held, **held_end;  /* the oldest first */
+  _Atomic uint64_t *_Atomic last;   /* by slot: 1 << 32 | position of the last request to it; 0: none since quiet */
+  _Atomic uint32_t unquiet;         /* 1: the program has sent requests since it was last complete (wtl_am_complete) */
+  _Atomic uint64_t serial;          /* of the last message in pieces */
+  wtl_am_kept *kept, **kept_end;    /* of who runs handlers, as what follows */
+  wtl_am_ring *_Atomic kept_ring;   /* the ring that the first one waits for; NULL: none is kept */
+  wtl_am_early *early, **early_end; /* the oldest first */
   wtl_am_whole *wholes;
   wtl_site_table *sites; /* calls from handlers */
   uint32_t runs;
@@ -83,9 +83,9 @@ struct wtl_am {
   wtl_am_handlers *_Atomic handlers;
   wtl_am_counter *counters; /* by number, from 1 */
   uint32_t n_counters, free_counter;
-  wtl_am_order *order;          /* WATTLE_AM_DEBUG's */
-  _Atomic bool told_of_locks;   /* that a thread which holds a mutex waits for long */
-  _Atomic bool told_of_handler; /* that a handler waits for a mutex for long */
+  wtl_am_order *order;           /* WATTLE_AM_DEBUG's */
+  _Atomic bool reported_locks;   /* that a thread which holds a mutex waits for long */
+  _Atomic bool reported_handler; /* that a handler waits for a mutex for long */
   _Atomic(wtl_am_agent *) agent;
   wtl_am_far *_Atomic far; /* NULL where all PEs are on this node */
 };
@@ -127,8 +127,8 @@ static inline bool wtl_am_may_take(const wtl_am *am)
  * the message is shown this, too, even where another sender has stored it. */
 static inline void wtl_am_announce(wtl_bell *there)
 {
-  if (WTL_UNLIKELY(!atomic_load_explicit(&there->has_mail, memory_order_seq_cst)))
-    atomic_store_explicit(&there->has_mail, 1, memory_order_seq_cst);
+  if (WTL_UNLIKELY(!atomic_load_explicit(&there->has_messages, memory_order_seq_cst)))
+    atomic_store_explicit(&there->has_messages, 1, memory_order_seq_cst);
 }
 
 /* Does a thread of a PE of this node, or its agent, sleep? A full barrier must lie between what it is to see and

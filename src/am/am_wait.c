@@ -34,16 +34,18 @@ static void wait_and_say(wtl_pe *self, wtl_site *site, waiting w)
 
 static void say_locks(const waiting *w)
 {
-  wtl_say("active messages: a request, or a wait for its handler, has waited for %.3g s in a thread that holds %d "
-          "mutex%s; if a handler of this PE wants one, this has no end: unlock before such calls",
-          w->patience_s, wtl_am_here.locks, wtl_am_here.locks > 1 ? "es" : "");
+  wtl_message_print(
+      "active messages: a request, or a wait for its handler, has waited for %.3g s in a thread that holds %d "
+      "mutex%s; if a handler of this PE wants one, this has no end: unlock before such calls",
+      w->patience_s, wtl_am_here.locks, wtl_am_here.locks > 1 ? "es" : "");
 }
 
 static void say_handler(const waiting *w)
 {
-  wtl_say("active messages: handler %d has waited for %.3g s for the mutex at %p, and no other handler of this PE can "
-          "run; if the thread that holds it waits for one, or for a PE that does, this has no end",
-          wtl_am_here.id, w->patience_s, w->arg);
+  wtl_message_print(
+      "active messages: handler %d has waited for %.3g s for the mutex at %p, and no other handler of this PE can "
+      "run; if the thread that holds it waits for one, or for a PE that does, this has no end",
+      wtl_am_here.id, w->patience_s, w->arg);
 }
 
 void wtl_am_wait(wtl_pe *self, wtl_site *site, bool (*ready)(void *), void *arg)
@@ -51,7 +53,8 @@ void wtl_am_wait(wtl_pe *self, wtl_site *site, bool (*ready)(void *), void *arg)
   if (WTL_LIKELY(!wtl_am_here.locks))
     wtl_door_wait(&self->door, site, WTL_WATCH_CONTROL, ready, arg);
   else
-    wait_and_say(self, site, (waiting){.ready = ready, .arg = arg, .told = &self->am->told_of_locks, .say = say_locks});
+    wait_and_say(self, site,
+                 (waiting){.ready = ready, .arg = arg, .told = &self->am->reported_locks, .say = say_locks});
 }
 
 void wtl_am_wait_for_mutex(wtl_pe *self, wtl_site *site, bool (*ready)(void *), void *m)
@@ -60,5 +63,5 @@ void wtl_am_wait_for_mutex(wtl_pe *self, wtl_site *site, bool (*ready)(void *), 
     wtl_door_wait(&self->door, site, WTL_WATCH_CONTROL, ready, m);
   else
     wait_and_say(self, site,
-                 (waiting){.ready = ready, .arg = m, .told = &self->am->told_of_handler, .say = say_handler});
+                 (waiting){.ready = ready, .arg = m, .told = &self->am->reported_handler, .say = say_handler});
 }

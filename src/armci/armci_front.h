@@ -49,7 +49,7 @@ typedef struct armci_state {
   long *next_value;                          /* symmetric: process 0's is NXTVAL's */
   long tcgmsg_sent, tcgmsg_received;
   bool tcgmsg_traces;
-  wtl_group *ending; /* all processes, in meetings of their own at the end (leaving.c) */
+  wtl_group *ending; /* all processes, in meetings of their own at the end (early_exit.c) */
   wtl_overdue overdue;
   _Atomic uint64_t
       *left; /* symmetric, of each node's first process: by process, 1: it has ended without ARMCI_Finalize */
@@ -209,17 +209,17 @@ void armci_set_flag(const wtl_frame *f, int *flag, int value, int proc);
 
 /* meeting.c: before a collective of the group, with SHMEM_DEBUG: do all make this call, and pass the same? All barriers
  * are one. */
-void armci_compare_meeting(const wtl_frame *f, wtl_group *g, bool is_barrier, size_t bytes, int root)
+void armci_compare_collective(const wtl_frame *f, wtl_group *g, bool is_barrier, size_t bytes, int root)
     __attribute__((cold));
 
-static inline void armci_meet(const wtl_frame *f, wtl_group *g, size_t bytes, int root)
+static inline void armci_synchronize(const wtl_frame *f, wtl_group *g, size_t bytes, int root)
 {
-  if (WTL_UNLIKELY(f->self->compares) && g) armci_compare_meeting(f, g, false, bytes, root);
+  if (WTL_UNLIKELY(f->self->compares) && g) armci_compare_collective(f, g, false, bytes, root);
 }
 
-static inline void armci_meet_at_barrier(const wtl_frame *f, wtl_group *g)
+static inline void armci_synchronize_at_barrier(const wtl_frame *f, wtl_group *g)
 {
-  if (WTL_UNLIKELY(f->self->compares)) armci_compare_meeting(f, g, true, 0, 0);
+  if (WTL_UNLIKELY(f->self->compares)) armci_compare_collective(f, g, true, 0, 0);
 }
 
 /* groups.c. Ends the job where a handle names none. */
@@ -251,11 +251,11 @@ bool armci_comm_place(int *me, int *n);
 /* Has the program asked its MPI to let several threads call? */
 bool armci_mpi_is_threaded(void);
 
-/* leaving.c: a process that ends, in good order, without ARMCI_Finalize. All processes meet at their ends, and nowhere
+/* early_exit.c: a process that ends, in good order, without ARMCI_Finalize. All processes meet at their ends, and nowhere
  * else meanwhile. */
-void armci_leaving_start(wtl_pe *self, armci_state *s);
-void armci_leaving_tell(wtl_pe *self, wtl_site *site);
-void armci_leaving_meet(wtl_pe *self, wtl_site *site);
+void armci_exit_start(wtl_pe *self, armci_state *s);
+void armci_exit_announce(wtl_pe *self, wtl_site *site);
+void armci_exit_synchronize(wtl_pe *self, wtl_site *site);
 
 /* mutexes.c */
 void armci_mutexes_free(armci_mutexes *m);

@@ -29,11 +29,11 @@ void armci_refuse_unstarted(const char *call)
   char when[64];
   wtl_pe_why_none(when, sizeof when, "ARMCI_Init", "ARMCI_Finalize");
   wtl_message_pe(wtl_boot_env_rank());
-  wtl_say("%s: called %s", wtl_here(call), when);
+  wtl_message_print("%s: called %s", wtl_here(call), when);
   _exit(WTL_EXIT_USAGE);
 }
 
-void wtl_refuse_uninitialised(uint32_t call)
+void wtl_front_refuse_uninitialised(uint32_t call)
 {
   armci_refuse_unstarted(calls[call % WTL_CALLS_A_FRONT].name);
 }
@@ -55,7 +55,7 @@ void armci_refuse_place(const wtl_frame *f, const char *name, const void *p, siz
 void armci_check_block(const wtl_frame *f, const char *name, const void *p, size_t n, int proc)
 {
   if (proc == f->self->me && !wtl_global_has(f->self, p, 1, proc)) return;
-  wtl_block_told block = wtl_block_at(f->self, f->site, p, proc);
+  wtl_block_entry block = wtl_block_at(f->self, f->site, p, proc);
   if (!block.bytes)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s=%p is in no block of memory that process %d has now (%zu bytes)",
                 wtl_here(f->name), name, p, proc, n);
@@ -121,8 +121,8 @@ static void stop(wtl_pe *self)
   if (!self->front) return;
   armci_wait_all(self, &site);
   wtl_global_fence(self, &site, -1);
-  armci_leaving_tell(self, &site);
-  armci_leaving_meet(self, &site);
+  armci_exit_announce(self, &site);
+  armci_exit_synchronize(self, &site);
   free_state(self);
 }
 
@@ -132,7 +132,7 @@ static int init(int level)
 {
   wtl_site site = {0};
   bool threaded = level >= MULTIPLE;
-  wtl_pe_start(threaded || armci_mpi_is_threaded() ? WTL_THREAD_MULTIPLE : 0, WTL_FRONT_ARMCI, calls);
+  wtl_job_start(threaded || armci_mpi_is_threaded() ? WTL_THREAD_MULTIPLE : 0, WTL_FRONT_ARMCI, calls);
   wtl_pe *self = wtl_self;
   if (threaded && self->thread_level < WTL_THREAD_MULTIPLE)
     wtl_pe_fail(WTL_EXIT_USAGE,
@@ -148,7 +148,7 @@ static int init(int level)
   s = need(1, sizeof *s);
   s->starts = 1;
   if (self->net) s->requests = armci_requests_make();
-  wtl_posted_start(self, &site);
+  wtl_tagged_start(self, &site);
   wtl_global_start(self, &site);
   self->stop_front = stop;
   armci_groups_start(&f, s);
@@ -156,7 +156,7 @@ static int init(int level)
   s->next_value = wtl_heap_alloc(&self->mem, sizeof *s->next_value, sizeof *s->next_value);
   if (!s->next_value) wtl_pe_fail(WTL_EXIT_OSERR, "ARMCI_Init: no room (raise SHMEM_SYMMETRIC_SIZE)");
   *s->next_value = 0;
-  armci_leaving_start(self, s);
+  armci_exit_start(self, s);
   self->front = s;
   wtl_barrier(self, &site);
   return 0;
@@ -185,7 +185,7 @@ ARMCI_TWIN(int, Init_thread, int level)
 static int init_among(int level, WTL_MPI_COMM comm)
 {
   if (!wtl_self && !armci_comm_confine(&comm))
-    return wtl_say("ARMCI_Init_thread_comm: call it between MPI_Init and MPI_Finalize"), -1;
+    return wtl_message_print("ARMCI_Init_thread_comm: call it between MPI_Init and MPI_Finalize"), -1;
   return init(level);
 }
 
@@ -215,9 +215,9 @@ int PARMCI_Finalize(void)
   armci_state *s = armci_of(self);
   armci_wait_all(self, f.site);
   wtl_global_fence(self, f.site, -1);
-  armci_meet(&f, s->world, 0, 0);
+  armci_synchronize(&f, s->world, 0, 0);
   if (s->starts == 1)
-    armci_leaving_meet(self, f.site);
+    armci_exit_synchronize(self, f.site);
   else
     wtl_barrier(self, f.site);
   wtl_leave(&f);
@@ -227,7 +227,7 @@ int PARMCI_Finalize(void)
     wtl_global_free(self, s->notified);
     free_state(self);
   }
-  wtl_pe_stop();
+  wtl_job_stop();
   return 0;
 }
 ARMCI_TWIN(int, Finalize, void)
@@ -247,5 +247,5 @@ void ARMCI_Error(const char *msg, int code)
 
 void armci_msg_abort(int code)
 {
-  wtl_pe_exit(code & 255 ? code & 255 : 1);
+  wtl_job_exit(code & 255 ? code & 255 : 1);
 }

@@ -13,14 +13,14 @@ static int allocate(const wtl_frame *f, wtl_group *g, void **ptrs, armci_size_t 
   wtl_pe *self = f->self;
   armci_check_given(f, "ptr_arr", ptrs, sizeof *ptrs);
   armci_check_that(f, bytes >= 0, "bytes", bytes, "0 and more");
-  armci_meet(f, g, 0, 0);
+  armci_synchronize(f, g, 0, 0);
   uintptr_t mine = bytes ? (uintptr_t)wtl_global_alloc(self, (size_t)bytes) : 0;
   bool failed = false;
   if (bytes && !mine) {
     mine = NO_ROOM;
-    wtl_say("%s: no room for %ld bytes: %zu of %zu bytes are in use; the call fails on all processes (raise "
-            "WATTLE_GLOBAL_SIZE)",
-            wtl_here(f->name), bytes, self->global->heap.live_bytes, self->global->heap.bytes);
+    wtl_message_print("%s: no room for %ld bytes: %zu of %zu bytes are in use; the call fails on all processes (raise "
+                      "WATTLE_GLOBAL_SIZE)",
+                      wtl_here(f->name), bytes, self->global->heap.live_bytes, self->global->heap.bytes);
   }
   wtl_group_gather(self, f->site, g, &mine, ptrs, sizeof mine);
   for (int i = 0; i < g->n; i++) failed |= (uintptr_t)ptrs[i] == NO_ROOM;
@@ -47,7 +47,7 @@ static void free_together(const wtl_frame *f, wtl_group *g, void *ptr)
 {
   armci_wait_all(f->self, f->site);
   wtl_global_fence(f->self, f->site, -1);
-  armci_meet(f, g, 0, 0);
+  armci_synchronize(f, g, 0, 0);
   wtl_group_barrier(f->self, f->site, g);
   give_back(f, ptr);
   wtl_blocks_forget(f->self);

@@ -37,7 +37,7 @@ void armci_op_wait(armci_op *op)
 {
   wtl_transfers *t = op->global.self->transfers;
   if (WTL_UNLIKELY(op->is_transfer)) wtl_transfer_posted(t, &op->transfer);
-  wtl_request_wait(op->global.self, op->global.site, op->global.request);
+  wtl_global_request_wait(op->global.self, op->global.site, op->global.request);
   if (WTL_LIKELY(!op->is_transfer)) return;
   wtl_transfer_done(t, &op->transfer);
   op->global.site->history.way = WTL_WAY_USUAL;
@@ -47,13 +47,13 @@ void armci_transfer_awaited(wtl_pe *self, wtl_site *site, armci_load *load, wtl_
 {
   wtl_transfers *t = self->transfers;
   wtl_transfer x;
-  if (WTL_LIKELY(!t) || load->bytes == 0 || wtl_request_is_done(r)) {
-    wtl_request_wait(self, site, r);
+  if (WTL_LIKELY(!t) || load->bytes == 0 || wtl_global_request_is_done(r)) {
+    wtl_global_request_wait(self, site, r);
     return;
   }
   wtl_transfer_await(t, &x, load->kind, load->bytes);
   site->history.way = (uint8_t)x.way;
-  wtl_request_wait(self, site, r);
+  wtl_global_request_wait(self, site, r);
   wtl_transfer_done(t, &x);
   site->history.way = WTL_WAY_USUAL;
   *load = (armci_load){0};
@@ -63,7 +63,7 @@ void armci_fence(wtl_pe *self, wtl_site *site, int proc)
 {
   wtl_transfers *t = self->transfers;
   wtl_transfer x;
-  bool waits = WTL_UNLIKELY(t != NULL) && (proc < 0 || !wtl_is_near(self, proc)) && wtl_transfer_fence(t, &x);
+  bool waits = WTL_UNLIKELY(t != NULL) && (proc < 0 || !wtl_global_is_near(self, proc)) && wtl_transfer_fence(t, &x);
   if (waits) site->history.way = (uint8_t)x.way;
   wtl_global_fence(self, site, proc);
   if (!waits) return;

@@ -14,20 +14,20 @@ void armci_comm_world(void *comm, size_t room)
 {
   wtl_mpi mpi;
   memset(comm, 0, room);
-  if (wtl_mpi_of_program(&mpi)) mpi.ops->comm_world(comm);
+  if (wtl_boot_mpi_of_program(&mpi)) mpi.ops->comm_world(comm);
 }
 
 bool armci_comm_is_wanted(void)
 {
   wtl_mpi mpi;
-  return wtl_mpi_of_program(&mpi) && mpi.ops->in_use();
+  return wtl_boot_mpi_of_program(&mpi) && mpi.ops->in_use();
 }
 
 void armci_comm_make(const int *pes, int n, void *comm, size_t room)
 {
   wtl_mpi mpi;
   memset(comm, 0, room);
-  if (armci_comm_is_wanted() && wtl_mpi_of_program(&mpi) && mpi.ops->comm_make(pes, n, comm) != 0)
+  if (armci_comm_is_wanted() && wtl_boot_mpi_of_program(&mpi) && mpi.ops->comm_make(pes, n, comm) != 0)
     wtl_pe_fail(WTL_EXIT_UNAVAILABLE, "ARMCI: %s does not make a communicator for a group of %d processes", mpi.library,
                 n);
 }
@@ -35,14 +35,14 @@ void armci_comm_make(const int *pes, int n, void *comm, size_t room)
 void armci_comm_free(void *comm)
 {
   wtl_mpi mpi;
-  if (wtl_mpi_of_program(&mpi) && mpi.ops->in_use()) mpi.ops->comm_free(comm);
+  if (wtl_boot_mpi_of_program(&mpi) && mpi.ops->in_use()) mpi.ops->comm_free(comm);
 }
 
 bool armci_comm_confine(const WTL_MPI_COMM *comm)
 {
   wtl_mpi mpi;
   if (!WTL_OS_PES_ARE_PROCESSES) return true; /* without MPI there is nothing that it could name */
-  if (!wtl_mpi_of_program(&mpi) || !mpi.ops->in_use()) return false;
+  if (!wtl_boot_mpi_of_program(&mpi) || !mpi.ops->in_use()) return false;
   mpi.ops->confine(comm);
   return true;
 }
@@ -50,7 +50,7 @@ bool armci_comm_confine(const WTL_MPI_COMM *comm)
 bool armci_comm_place(int *me, int *n)
 {
   wtl_mpi mpi;
-  if (!wtl_mpi_of_program(&mpi) || (*n = mpi.ops->in_use()) == 0) return false;
+  if (!wtl_boot_mpi_of_program(&mpi) || (*n = mpi.ops->in_use()) == 0) return false;
   *me = mpi.ops->rank();
   return true;
 }
@@ -58,7 +58,7 @@ bool armci_comm_place(int *me, int *n)
 bool armci_mpi_is_threaded(void)
 {
   wtl_mpi mpi;
-  return wtl_mpi_of_program(&mpi) && mpi.ops->is_threaded();
+  return wtl_boot_mpi_of_program(&mpi) && mpi.ops->is_threaded();
 }
 
 static bool mpi_begin(int *argc, char ***argv)
@@ -66,8 +66,8 @@ static bool mpi_begin(int *argc, char ***argv)
   wtl_mpi mpi;
   char why[512];
   if (!WTL_OS_PES_ARE_PROCESSES || !wtl_loaded_mpi()) return false;
-  if (wtl_mpi_load(&mpi, why, sizeof why) != 0) {
-    wtl_say("armci_msg_init: starts no MPI, though the program is linked with one: %s", why);
+  if (wtl_boot_mpi_load(&mpi, why, sizeof why) != 0) {
+    wtl_message_print("armci_msg_init: starts no MPI, though the program is linked with one: %s", why);
     return false;
   }
   mpi.ops->init(argc, argv);
@@ -77,7 +77,7 @@ static bool mpi_begin(int *argc, char ***argv)
 static void mpi_end(void)
 {
   wtl_mpi mpi;
-  if (wtl_mpi_of_program(&mpi)) mpi.ops->finalize();
+  if (wtl_boot_mpi_of_program(&mpi)) mpi.ops->finalize();
 }
 
 /* Without MPI nobody but the runtime knows the processes. */

@@ -27,7 +27,7 @@ static int split(wtl_frame *f, ARMCI_Group *parent, int color, int key, ARMCI_Gr
   choice mine = {color, key, g->me}, *all = calloc((size_t)g->n, sizeof *all);
   int *members = calloc((size_t)g->n, sizeof *members), n = 0;
   if (!all || !members) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory", f->name);
-  armci_meet(f, g, 0, 0);
+  armci_synchronize(f, g, 0, 0);
   wtl_group_gather(f->self, f->site, g, &mine, all, sizeof mine);
   qsort(all, (size_t)g->n, sizeof *all, by_key);
   for (int i = 0; i < g->n; i++)
@@ -76,7 +76,7 @@ void ARMCIX_Lock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
 {
   ARMCI_ENTER_AS(ARMCIX_Lock_hdl, ARMCI_Lock, 0);
   wtl_lock_at at = armci_mutex_at(&f, set_of(hdl), mutex, proc);
-  wtl_lock_at_set(f.self, f.site, &at, "ARMCIX_Lock_hdl");
+  wtl_global_lock_set(f.self, f.site, &at, "ARMCIX_Lock_hdl");
   wtl_leave(&f);
 }
 
@@ -84,7 +84,7 @@ int ARMCIX_Trylock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
 {
   ARMCI_ENTER(ARMCIX_Trylock_hdl, 0);
   wtl_lock_at at = armci_mutex_at(&f, set_of(hdl), mutex, proc);
-  bool got = wtl_lock_at_test(f.self, f.site, &at);
+  bool got = wtl_global_lock_test(f.self, f.site, &at);
   if (!got) wtl_door_missed(&f.self->door);
   wtl_leave(&f);
   return !got;
@@ -94,7 +94,7 @@ void ARMCIX_Unlock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
 {
   ARMCI_ENTER_AS(ARMCIX_Unlock_hdl, ARMCI_Unlock, 0);
   wtl_lock_at at = armci_mutex_at(&f, set_of(hdl), mutex, proc);
-  wtl_lock_at_clear(f.self, f.site, &at, "ARMCIX_Unlock_hdl");
+  wtl_global_lock_clear(f.self, f.site, &at, "ARMCIX_Unlock_hdl");
   wtl_leave(&f);
 }
 

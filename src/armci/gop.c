@@ -94,7 +94,7 @@ static void reduce(wtl_frame *f, wtl_group *g, void *x, int n, const char *op, i
   wtl_combine_fn combine = combines[type][operation];
   if (!combine) wtl_pe_fail(WTL_EXIT_USAGE, "%s: op=\"%s\" is for integers alone", wtl_here(f->name), op);
   bool of_one = operation == ABSMAX || operation == ABSMIN || operation == BOTH || operation == EITHER;
-  armci_meet(f, g, (size_t)n * sizes[type], 0);
+  armci_synchronize(f, g, (size_t)n * sizes[type], 0);
   if (g && g->n == 1 && of_one) combine(x, x, (size_t)n); /* one's own magnitude, or truth */
   if (g) wtl_group_reduce(f->self, f->site, g, x, (size_t)n, sizes[type], combine);
   wtl_leave(f);
@@ -188,7 +188,7 @@ static void select_one(wtl_frame *f, wtl_group *g, char *x, int bytes, const cha
   size_t each = (size_t)bytes + 1; /* and whether there is one */
   char *mine = calloc(1, each), *all = calloc((size_t)g->n, each);
   int chosen = -1;
-  armci_meet(f, g, (size_t)bytes, 0);
+  armci_synchronize(f, g, (size_t)bytes, 0);
   if (!mine || !all) wtl_pe_fail(WTL_EXIT_OSERR, "armci_msg_sel: no memory");
   mine[0] = contribute != 0;
   memcpy(mine + 1, x, (size_t)bytes);

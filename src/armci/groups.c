@@ -206,7 +206,7 @@ static void create(const wtl_frame *f, int n, const int *pids, ARMCI_Group *out,
   *out = (ARMCI_Group){0};
   if (is_member) {
     wtl_group *g = make(f, pes, n);
-    armci_meet(f, g, 0, 0);
+    armci_synchronize(f, g, 0, 0);
     /* MPI would spin until the last one comes. */
     if (armci_comm_is_wanted()) wtl_group_barrier(f->self, f->site, g);
     armci_comm_make(pes, n, out, sizeof out->comm);
@@ -394,7 +394,7 @@ static int is_near(wtl_frame *f, int proc)
 {
   armci_check_proc(f, proc);
   wtl_leave(f);
-  return wtl_is_near(f->self, proc);
+  return wtl_global_is_near(f->self, proc);
 }
 
 int ARMCI_Same_node(int proc)

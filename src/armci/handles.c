@@ -74,7 +74,7 @@ static int find_free(armci_requests *r)
 static void forget_done(const wtl_pe *self, armci_requests *r)
 {
   for (int i = 0; i < r->n && self->thread_level < WTL_THREAD_MULTIPLE; i++)
-    if (wtl_request_is_done(&entry_at(r, i)->request)) entry_at(r, i)->in_use = false;
+    if (wtl_global_request_is_done(&entry_at(r, i)->request)) entry_at(r, i)->in_use = false;
 }
 
 static int free_entry(const wtl_pe *self, armci_requests *r)
@@ -184,7 +184,7 @@ int PARMCI_Test(armci_hdl_t *hdl)
   int left = 0;
   if (e) {
     wtl_door_missed(&f.self->door); /* moves on what is under way */
-    left = !wtl_request_is_done(&e->request);
+    left = !wtl_global_request_is_done(&e->request);
     if (!left) release(hdl, e);
   }
   wtl_leave(&f);
@@ -196,7 +196,7 @@ int PARMCI_WaitProc(int proc)
 {
   ARMCI_ENTER(ARMCI_WaitProc, 0);
   armci_check_proc(&f, proc);
-  if (!wtl_is_near(f.self, proc)) armci_wait_all(f.self, f.site);
+  if (!wtl_global_is_near(f.self, proc)) armci_wait_all(f.self, f.site);
   return armci_leave(&f);
 }
 ARMCI_TWIN(int, WaitProc, int proc)

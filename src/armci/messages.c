@@ -46,7 +46,7 @@ void armci_msg_snd(int tag, void *buf, int bytes, int to)
   ARMCI_ENTER(armci_msg_snd, bytes);
   check_buffer(&f, buf, bytes);
   armci_check_proc(&f, to);
-  wtl_post(f.self, f.site, to, CONTEXT, tag, buf, (size_t)bytes);
+  wtl_tagged_send(f.self, f.site, to, CONTEXT, tag, buf, (size_t)bytes);
   wtl_leave(&f);
 }
 
@@ -54,7 +54,7 @@ static int receive(wtl_frame *f, int tag, void *buf, int room, int *came, int fr
 {
   int who;
   check_buffer(f, buf, room);
-  size_t n = wtl_take_posted(f->self, f->site, f->name, (wtl_envelope){from, CONTEXT, tag}, buf, (size_t)room, &who);
+  size_t n = wtl_tagged_receive(f->self, f->site, f->name, (wtl_envelope){from, CONTEXT, tag}, buf, (size_t)room, &who);
   if (came) *came = (int)n;
   wtl_leave(f);
   return who;
@@ -78,7 +78,7 @@ int armci_msg_rcvany(int tag, void *buf, int room, int *came)
 void parmci_msg_barrier(void)
 {
   ARMCI_ENTER(armci_msg_barrier, 0);
-  armci_meet_at_barrier(&f, armci_of(f.self)->world);
+  armci_synchronize_at_barrier(&f, armci_of(f.self)->world);
   wtl_barrier(f.self, f.site);
   wtl_leave(&f);
 }
@@ -89,7 +89,7 @@ void parmci_msg_group_barrier(ARMCI_Group *group)
 {
   ARMCI_ENTER_AS(armci_msg_group_barrier, armci_msg_barrier, 0);
   wtl_group *g = armci_member_group_of(&f, group);
-  armci_meet_at_barrier(&f, g);
+  armci_synchronize_at_barrier(&f, g);
   wtl_group_barrier(f.self, f.site, g);
   wtl_leave(&f);
 }
@@ -102,7 +102,7 @@ static void broadcast(wtl_frame *f, wtl_group *g, void *buf, int bytes, int root
   check_buffer(f, buf, bytes);
   int number = g ? wtl_group_number(g, root) : 0;
   armci_check_that(f, number >= 0, "root", root, "processes that take part");
-  armci_meet(f, g, (size_t)bytes, root);
+  armci_synchronize(f, g, (size_t)bytes, root);
   if (g) wtl_group_broadcast(f->self, f->site, g, buf, (size_t)bytes, number);
   wtl_leave(f);
 }
@@ -185,7 +185,7 @@ static void exchange(wtl_frame *f, wtl_group *g, void *ptrs[], int n)
   armci_check_given(f, "ptr_arr", ptrs, sizeof *ptrs);
   armci_check_that(f, n == g->n, "n", n, "the number of processes that take part");
   void *mine = ptrs[g->me];
-  armci_meet(f, g, 0, 0);
+  armci_synchronize(f, g, 0, 0);
   wtl_group_gather(f->self, f->site, g, &mine, ptrs, sizeof mine);
   wtl_leave(f);
 }

@@ -24,7 +24,7 @@ armci_mutexes *armci_mutexes_make(const wtl_frame *f, wtl_group *g, int count)
   wtl_group *own = wtl_group_make(self, g->pe, g->n);
   if (!m || !counts || !words || !members || !own) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory", wtl_here(f->name));
   armci_check_that(f, count >= 0, "num", count, "0 and more");
-  armci_meet(f, g, 0, 0);
+  armci_synchronize(f, g, 0, 0);
   *m = (armci_mutexes){.group = own, .count = counts, .words = words};
   wtl_group_gather(self, f->site, g, &count, counts, sizeof count);
   for (int i = 0; i < g->n; i++)
@@ -53,7 +53,7 @@ void armci_mutexes_free(armci_mutexes *m)
 
 void armci_mutexes_destroy(const wtl_frame *f, armci_mutexes *m)
 {
-  armci_meet(f, m->group, 0, 0);
+  armci_synchronize(f, m->group, 0, 0);
   wtl_group_barrier(f->self, f->site, m->group); /* nobody uses them any more */
   if (m->most) wtl_global_free(f->self, m->words[f->self->me]);
   armci_mutexes_free(m);
@@ -96,7 +96,7 @@ void PARMCI_Lock(int mutex, int proc)
 {
   ARMCI_ENTER(ARMCI_Lock, 0);
   wtl_lock_at at = armci_mutex_at(&f, armci_of(f.self)->mutexes, mutex, proc);
-  wtl_lock_at_set(f.self, f.site, &at, "ARMCI_Lock");
+  wtl_global_lock_set(f.self, f.site, &at, "ARMCI_Lock");
   wtl_leave(&f);
 }
 ARMCI_TWIN(void, Lock, int mutex, int proc)
@@ -105,7 +105,7 @@ void PARMCI_Unlock(int mutex, int proc)
 {
   ARMCI_ENTER(ARMCI_Unlock, 0);
   wtl_lock_at at = armci_mutex_at(&f, armci_of(f.self)->mutexes, mutex, proc);
-  wtl_lock_at_clear(f.self, f.site, &at, "ARMCI_Unlock");
+  wtl_global_lock_clear(f.self, f.site, &at, "ARMCI_Unlock");
   wtl_leave(&f);
 }
 ARMCI_TWIN(void, Unlock, int mutex, int proc)

@@ -34,7 +34,7 @@ void PARMCI_Barrier(void)
   ARMCI_ENTER(ARMCI_Barrier, 0);
   armci_wait_all(f.self, f.site);
   armci_fence(f.self, f.site, -1);
-  armci_meet_at_barrier(&f, armci_of(f.self)->world);
+  armci_synchronize_at_barrier(&f, armci_of(f.self)->world);
   wtl_barrier(f.self, f.site);
   wtl_leave(&f);
 }
@@ -76,7 +76,7 @@ int parmci_notify_wait(int proc, int *times)
   armci_check_proc(&f, proc);
   armci_state *s = armci_of(f.self);
   hearing h = {&s->notified[proc], s->heard[proc] + 1};
-  wtl_door_wait_for(&f.self->door, f.site, wtl_watch_global(f.self, h.word), is_told, &h, proc);
+  wtl_door_wait_for(&f.self->door, f.site, wtl_global_watch(f.self, h.word), is_told, &h, proc);
   s->heard[proc]++;
   if (times) *times = (int)h.wanted;
   wtl_leave(&f);

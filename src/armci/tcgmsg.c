@@ -91,7 +91,8 @@ static uint64_t context(void)
 
 static void trace(const wtl_frame *f, const char *what, long type, long bytes, long node)
 {
-  if (armci_of(f->self)->tcgmsg_traces) wtl_say("%s: type %ld, %ld bytes, process %ld", what, type, bytes, node);
+  if (armci_of(f->self)->tcgmsg_traces)
+    wtl_message_print("%s: type %ld, %ld bytes, process %ld", what, type, bytes, node);
 }
 
 void armci_tcgmsg_snd(long *type, void *buf, long *bytes, long *node, long *sync)
@@ -101,7 +102,7 @@ void armci_tcgmsg_snd(long *type, void *buf, long *bytes, long *node, long *sync
   armci_check_that(&f, *bytes >= 0, "lenbuf", *bytes, "0 and more");
   armci_check_proc(&f, (int)*node);
   trace(&f, "snd", *type, *bytes, *node);
-  wtl_post(f.self, f.site, (int)*node, context(), *type, buf, (size_t)*bytes);
+  wtl_tagged_send(f.self, f.site, (int)*node, context(), *type, buf, (size_t)*bytes);
   armci_of(f.self)->tcgmsg_sent++;
   wtl_leave(&f);
 }
@@ -114,7 +115,7 @@ void armci_tcgmsg_rcv(long *type, void *buf, long *room, long *came, long *node,
   armci_check_that(&f, *room >= 0, "lenbuf", *room, "0 and more");
   if (*node >= 0) armci_check_proc(&f, (int)*node);
   wtl_envelope of = {*node < 0 ? WTL_FROM_ANY : (int)*node, context(), *type};
-  *came = (long)wtl_take_posted(f.self, f.site, f.name, of, buf, (size_t)*room, &who);
+  *came = (long)wtl_tagged_receive(f.self, f.site, f.name, of, buf, (size_t)*room, &who);
   *from = who;
   trace(&f, "rcv", *type, *came, who);
   armci_of(f.self)->tcgmsg_received++;
@@ -125,7 +126,7 @@ long armci_tcgmsg_probe(long *type, long *node)
 {
   ARMCI_ENTER(armci_tcgmsg_probe, 0);
   if (*node >= 0) armci_check_proc(&f, (int)*node);
-  long is = wtl_is_posted(f.self, (wtl_envelope){*node < 0 ? WTL_FROM_ANY : (int)*node, context(), *type});
+  long is = wtl_tagged_has(f.self, (wtl_envelope){*node < 0 ? WTL_FROM_ANY : (int)*node, context(), *type});
   wtl_leave(&f);
   return is;
 }
@@ -147,7 +148,7 @@ void armci_tcgmsg_brdcst(long *type, void *buf, long *bytes, long *root)
   (void)type;
   armci_check_that(&f, *bytes >= 0, "lenbuf", *bytes, "0 and more");
   armci_check_proc(&f, (int)*root);
-  armci_meet(&f, armci_of(f.self)->world, (size_t)*bytes, (int)*root);
+  armci_synchronize(&f, armci_of(f.self)->world, (size_t)*bytes, (int)*root);
   wtl_group_broadcast(f.self, f.site, armci_of(f.self)->world, buf, (size_t)*bytes, (int)*root);
   wtl_leave(&f);
 }
@@ -189,7 +190,7 @@ long armci_tcgmsg_nxtval(long *processes)
   if (*processes > 0) {
     wtl_amo(wtl_op_to(&f, 0, false), counter, (wtl_atomic){WTL_AMO_ADD, sizeof next, 1, 0}, &next);
   } else {
-    armci_meet(&f, armci_of(self)->world, 0, 0);
+    armci_synchronize(&f, armci_of(self)->world, 0, 0);
     wtl_barrier(self, f.site);
     if (self->me == 0) __atomic_store_n(counter, 0, __ATOMIC_SEQ_CST);
     wtl_barrier(self, f.site);

@@ -20,7 +20,7 @@ void wtl_message_pe(int pe)
   process_pe = pe;
 }
 
-void wtl_say(const char *format, ...)
+void wtl_message_print(const char *format, ...)
 {
   char line[2048];
   int pe = thread_pe >= 0 ? thread_pe : process_pe;
@@ -35,7 +35,7 @@ void wtl_say(const char *format, ...)
   if (wtl_write(STDERR_FILENO, line, length) < 0) return;
 }
 
-void wtl_hear_out(void)
+void wtl_message_linger(void)
 {
   const struct timespec step = {.tv_nsec = 1000000};
   struct stat s;

@@ -15,10 +15,10 @@ enum {
 void wtl_message_pe(int pe);
 
 /* Writes one line to standard error. `format` needs no newline. Not async-signal-safe. */
-void wtl_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void wtl_message_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Waits half a second before a process ends with an error. MPICH's launcher ends a job as soon as one of its processes
  * has ended, and drops the part of standard error that it has not read by then. */
-void wtl_hear_out(void);
+void wtl_message_linger(void);
 
 #endif

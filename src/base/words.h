@@ -21,7 +21,7 @@
 #define WTL_STORE_ORDER __ATOMIC_SEQ_CST
 #endif
 
-static inline bool wtl_is_word(const void *shared, size_t n)
+static inline bool wtl_word_is_aligned(const void *shared, size_t n)
 {
   return (n == 8 || n == 4 || n == 2 || n == 1) && ((uintptr_t)shared & (n - 1)) == 0;
 }
@@ -66,7 +66,7 @@ static inline void wtl_load_word(void *to, const void *from, size_t n)
 /* Stores to shared memory; a full barrier follows. `to` and `from` may be the same. */
 static inline void wtl_store_bytes(void *shared, const void *from, size_t n)
 {
-  if (WTL_LIKELY(wtl_is_word(shared, n))) {
+  if (WTL_LIKELY(wtl_word_is_aligned(shared, n))) {
     wtl_store_word(shared, from, n);
   } else if (n) {
     memmove(shared, from, n);
@@ -77,11 +77,11 @@ static inline void wtl_store_bytes(void *shared, const void *from, size_t n)
 /* Loads from shared memory, before any later load. `to` and `from` may be the same. */
 static inline void wtl_load_bytes(void *to, const void *shared, size_t n)
 {
-  if (WTL_LIKELY(wtl_is_word(shared, n))) {
+  if (WTL_LIKELY(wtl_word_is_aligned(shared, n))) {
     wtl_load_word(to, shared, n);
   } else if (n) {
     memmove(to, shared, n);
-    wtl_load_fence();
+    wtl_fence_load();
   }
 }
 

@@ -151,7 +151,7 @@ static size_t choose_clocks(const wtl_knob *k, uint32_t clock[MOST_CLOCKS])
   size_t n = 0;
   for (int i = 0; i < MOST_CLOCKS; i++) {
     double target = d->min_khz + (double)i / (MOST_CLOCKS - 2) * (d->base_khz - d->min_khz);
-    uint32_t khz = i == MOST_CLOCKS - 1 ? d->max_khz : wtl_clock_at_least(d, fmin(target, d->base_khz));
+    uint32_t khz = i == MOST_CLOCKS - 1 ? d->max_khz : wtl_knob_clock_at_least(d, fmin(target, d->base_khz));
     if (n == 0 || khz > clock[n - 1]) clock[n++] = khz;
   }
   return n;
@@ -162,7 +162,7 @@ static bool set_all(wtl_knob *k, uint32_t khz)
 {
   bool good = true;
   for (size_t d = 0; khz && d < wtl_knob_domains(k); d++)
-    good = wtl_knob_set(k, d, wtl_clock_at_least(wtl_knob_domain(k, d), khz)) == 0 && good;
+    good = wtl_knob_set(k, d, wtl_knob_clock_at_least(wtl_knob_domain(k, d), khz)) == 0 && good;
   return good;
 }
 

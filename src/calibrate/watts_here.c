@@ -152,12 +152,12 @@ static wtl_knob *claimed(const wtl_settings *settings, const cpu_set_t *set)
   wtl_knob *k = wtl_knob_open(settings, set, NULL);
   if (!k) return NULL;
   bool good = wtl_knob_acts(k), hint = good && wtl_knob_domains(k) && wtl_knob_domain(k, 0)->hint;
-  if (hint) wtl_say("clocks are not changed: %s can only suggest them here", wtl_knob_name(k));
+  if (hint) wtl_message_print("clocks are not changed: %s can only suggest them here", wtl_knob_name(k));
   if (hint) return k;
   for (size_t d = 0; good && d < wtl_knob_domains(k); d++) good = wtl_knob_claim(k, d) == 0;
   if (good) good = wtl_knob_guard(k, &me, 1) == 0;
   if (good || !wtl_knob_acts(k)) return k;
-  wtl_say("clocks are not changed: %s", wtl_knob_why(k));
+  wtl_message_print("clocks are not changed: %s", wtl_knob_why(k));
   wtl_knob_restore(k);
   wtl_knob_close(k);
   none.knob.number = WTL_KNOB_NONE;
@@ -169,9 +169,9 @@ int watts_here(const wtl_settings *settings, double seconds, bool progress)
   static cores c;
   char error[512];
   wtl_meter *meter = wtl_meter_open(settings, error, sizeof error);
-  if (!meter) return wtl_say("%s", error), WTL_EXIT_CONFIG;
+  if (!meter) return wtl_message_print("%s", error), WTL_EXIT_CONFIG;
   if (!is_measuring(meter)) {
-    wtl_say("no sensor of this node can be read, so nothing can be fitted: %s", wtl_meter_why(meter));
+    wtl_message_print("no sensor of this node can be read, so nothing can be fitted: %s", wtl_meter_why(meter));
     wtl_meter_close(meter);
     return WTL_EXIT_UNAVAILABLE;
   }
@@ -181,7 +181,7 @@ int watts_here(const wtl_settings *settings, double seconds, bool progress)
   size_t length = (size_t)c.n * sizeof *c.counter;
   c.counter = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   wtl_knob *knob = claimed(settings, &c.set);
-  if (c.counter == MAP_FAILED || !knob) return wtl_say("no memory"), WTL_EXIT_OSERR;
+  if (c.counter == MAP_FAILED || !knob) return wtl_message_print("no memory"), WTL_EXIT_OSERR;
   watts_load load = {
       .arg = &c, .cores = c.n, .start = start, .stop = stop, .bytes = bytes, .ghz = ghz, .others = others};
   watts_measure(stdout, meter, knob, &wtl_sys_real, &load, seconds, progress ? print_step : NULL);

@@ -1,6 +1,6 @@
 /*
- * arguments.c - what the PEs of a team are about to do together: each tells it in its room, and all compare it before
- * they do it. An active set, which has no room, uses the world's: no PE is in a call of both at once.
+ * arguments.c - what the PEs of a team are about to do together: each tells it in its entry, and all compare it before
+ * they do it. An active set, which has no entry, uses the world's: no PE is in a call of both at once.
  */
 #include <stddef.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 #include "team/team.h"
 #include "team/barrier.h"
 
-static void read_told(wtl_pe *self, wtl_site *site, const wtl_team *t, int room, int i, uint64_t words[])
+static void read_told(wtl_pe *self, wtl_site *site, const wtl_team *t, int entry, int i, uint64_t words[])
 {
   const size_t bytes = WTL_TOLD_WORDS * sizeof *words;
   int pe = wtl_team_pe(self, t, i);
   if (self->slot_of[pe] >= 0)
-    memcpy(words, wtl_room_of(self, pe, room)->told, bytes);
+    memcpy(words, wtl_entry_of(self, pe, entry)->told, bytes);
   else
-    wtl_far_room_get(self, site, words, bytes, pe, wtl_room_offset(room) + offsetof(wtl_room, told));
+    wtl_far_entry_get(self, site, words, bytes, pe, wtl_entry_offset(entry) + offsetof(wtl_team_entry, told));
 }
 
 /* Differs from call to call of a team; an active set lasts for one. */
@@ -31,20 +31,20 @@ int wtl_team_compare(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t words[W
 {
   uint64_t first[WTL_TOLD_WORDS], other[WTL_TOLD_WORDS];
   const size_t compared = (WTL_TOLD_WORDS - 1) * sizeof *words;
-  int room = t->room < 0 ? (int)WTL_ROOM_OF_WORLD : t->room, found = -1;
+  int entry = t->entry < 0 ? (int)WTL_ENTRY_OF_WORLD : t->entry, found = -1;
   words[WTL_TOLD_SERIAL] = serial_of(t);
-  uint64_t *told = wtl_room_of(self, self->me, room)->told;
+  uint64_t *told = wtl_entry_of(self, self->me, entry)->told;
   memcpy(told + 1, words + 1, compared);
   __atomic_store_n(&told[WTL_TOLD_SERIAL], words[WTL_TOLD_SERIAL], __ATOMIC_RELEASE);
   t->call = (uint32_t)words[WTL_TOLD_WORDS - 1];
-  wtl_absent_arrive(self, site, t);
-  t->wait_for_arrival = wtl_absent_wait;
+  wtl_deadlock_arrive(self, site, t);
+  t->wait_for_arrival = wtl_deadlock_wait;
   wtl_team_barrier(self, site, t);
   t->wait_for_arrival = NULL;
-  wtl_absent_meet(self);
-  read_told(self, site, t, room, 0, first);
+  wtl_deadlock_all_arrived(self);
+  read_told(self, site, t, entry, 0, first);
   for (int i = 1; found < 0 && i < t->n; i++) {
-    read_told(self, site, t, room, i, other);
+    read_told(self, site, t, entry, i, other);
     if (memcmp(first, other, compared) != 0) found = i;
   }
   if (found >= 0) {

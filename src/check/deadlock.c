@@ -26,7 +26,7 @@ typedef struct place {
 
 static _Atomic uint64_t *words_of(const wtl_pe *self, int pe)
 {
-  return wtl_control_of(self, pe)->whereabouts.where;
+  return wtl_control_of(self, pe)->call_state.where;
 }
 
 /* --- saying it --- */
@@ -57,24 +57,24 @@ static place place_here(const wtl_pe *self, const wtl_site *site, const wtl_team
                   [START] = (uint64_t)t->start,
                   [STRIDE] = (uint64_t)(int64_t)t->stride,
                   [SIZE] = (uint64_t)t->n,
-                  [ROOM] = t->sync ? UNKNOWN : (uint64_t)t->room,
+                  [ROOM] = t->sync ? UNKNOWN : (uint64_t)t->entry,
                   [NODE] = t->of_node ? (uint64_t)self->boot.node : UNKNOWN,
-                  [REGION] = sync.region,
+                  [REGION] = sync.segment,
                   [OFFSET] = sync.offset}};
 }
 
-void wtl_absent_arrive(wtl_pe *self, const wtl_site *site, const wtl_team *t)
+void wtl_deadlock_arrive(wtl_pe *self, const wtl_site *site, const wtl_team *t)
 {
   place here = place_here(self, site, t);
   if (!self->threads_anywhere) say(self, &here, PHASE, OFFSET);
 }
 
-void wtl_absent_meet(wtl_pe *self)
+void wtl_deadlock_all_arrived(wtl_pe *self)
 {
   if (!self->threads_anywhere) say(self, &(place){{[PHASE] = MEETS}}, PHASE, PHASE);
 }
 
-void wtl_absent_end(wtl_pe *self)
+void wtl_deadlock_end(wtl_pe *self)
 {
   say(self, &(place){{[PHASE] = ENDS}}, PHASE, PHASE);
 }
@@ -95,8 +95,8 @@ typedef struct view {
 /* Where a PE of this node has what is at `at`. */
 static char *near_place(const wtl_pe *self, int pe, wtl_place at)
 {
-  if (at.region == WTL_REGION_ROOMS) return wtl_room_at(self, pe, at.offset, sizeof(uint64_t));
-  return (char *)&wtl_control_of(self, pe)->whereabouts + at.offset;
+  if (at.segment == WTL_SEGMENT_TEAM_ENTRIES) return wtl_entry_at(self, pe, at.offset, sizeof(uint64_t));
+  return (char *)&wtl_control_of(self, pe)->call_state + at.offset;
 }
 
 /* `n` words of a PE, one by one: nothing else of the memory is the reader's. */
@@ -121,7 +121,7 @@ static bool same(const place *a, const place *b)
 /* As it was at one moment; false: it is changing, so the PE is on its way. */
 static bool read_place(const view *v, int pe, place *p)
 {
-  const wtl_place where = {offsetof(wtl_whereabouts, where), WTL_REGION_WHEREABOUTS};
+  const wtl_place where = {offsetof(wtl_call_state, where), WTL_SEGMENT_CALL_STATE};
   place again;
   read_words(v, pe, where, p->word, WTL_WHERE_WORDS);
   read_words(v, pe, where, again.word, WTL_WHERE_WORDS);
@@ -231,7 +231,7 @@ static void add_team(text *t, const wtl_pe *self, const place *p)
         __builtin_ctzll((unsigned long long)stride), n, in_statics ? "offset" : "heap offset",
         (unsigned long long)(p->word[OFFSET] - (in_statics ? 0 : self->statics_bytes)));
     if (in_statics) add(t, " of the program's variables");
-  } else if (p->word[ROOM] == WTL_ROOM_OF_WORLD) {
+  } else if (p->word[ROOM] == WTL_ENTRY_OF_WORLD) {
     bool is_shmem = p->word[CALL] / WTL_CALLS_A_FRONT == WTL_FRONT_FIRST; /* the others have no name for it */
     add(t, is_shmem ? "SHMEM_TEAM_WORLD" : "all PEs");
   } else if (p->word[ROOM] == WTL_ROOM_OF_NODE) {
@@ -303,7 +303,7 @@ static void say_late(view *v, int pe, double waited)
     break;
   default: break;
   }
-  wtl_say("%s%s; goes on waiting, and says so once", name_of(v->self, mine), t.at);
+  wtl_message_print("%s%s; goes on waiting, and says so once", name_of(v->self, mine), t.at);
 }
 
 /* --- looking --- */
@@ -319,8 +319,8 @@ static bool is_here(view *v, int i)
     return (p->word[PHASE] == ARRIVES || p->word[PHASE] == MEETS) && is_one_meeting(place_of(v, v->self->me), p);
   }
   uint64_t serial;
-  size_t told = wtl_room_offset(t->room) + offsetof(wtl_room, told);
-  read_words(v, pe, (wtl_place){told + WTL_TOLD_SERIAL * sizeof serial, WTL_REGION_ROOMS}, &serial, 1);
+  size_t told = wtl_entry_offset(t->entry) + offsetof(wtl_team_entry, told);
+  read_words(v, pe, (wtl_place){told + WTL_TOLD_SERIAL * sizeof serial, WTL_SEGMENT_TEAM_ENTRIES}, &serial, 1);
   return serial == t->tellings;
 }
 
@@ -333,7 +333,7 @@ static bool is_first(view *v)
 }
 
 /* The first of the team that is not in this meeting, or the first that has ended; -1: there is none. */
-static int find_absent(view *v, bool ended)
+static int find_missing(view *v, bool ended)
 {
   for (int i = 0; i < v->team->n; i++) {
     int pe = wtl_team_pe(v->self, v->team, i);
@@ -345,7 +345,7 @@ static int find_absent(view *v, bool ended)
 static void judge(view *v, double waited)
 {
   wtl_pe *self = v->self;
-  int ended = find_absent(v, true), late = find_absent(v, false);
+  int ended = find_missing(v, true), late = find_missing(v, false);
   if (ended >= 0 && is_first(v)) refuse_ended(v, ended);
   int last = self->threads_anywhere ? -1 : find_circle(v);
   if (last >= 0 && is_mine_to_tell(v, last)) refuse_circle(v, last);
@@ -391,7 +391,8 @@ static void look(void *arg)
   free(v.queue);
 }
 
-void wtl_absent_wait(wtl_pe *self, wtl_site *site, const wtl_team *t, wtl_watch watch, bool (*ready)(void *), void *arg)
+void wtl_deadlock_wait(wtl_pe *self, wtl_site *site, const wtl_team *t, wtl_watch watch, bool (*ready)(void *),
+                       void *arg)
 {
   arrival a = {self, site, t, ready, arg, wtl_clock_ns()};
   wtl_door_wait_in_doubt(&self->door, site, watch, has_come, &a, self->settings.patience.seconds, look);

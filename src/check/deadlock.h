@@ -4,7 +4,7 @@
  *
  * DESIGN
  *
- * This room compares the arguments of a collective (arguments.c, group_arguments.c) before the call begins. A
+ * This entry compares the arguments of a collective (arguments.c, group_arguments.c) before the call begins. A
  * comparison is a barrier, all PEs read the words of all, a second barrier. A PE publishes in its control data in
  * which comparison it arrives. It publishes that all have arrived before it enters the second barrier. A PE that waits
  * long reads where the others are:
@@ -33,16 +33,16 @@ enum { WTL_LATE_AFTER = 10 };
 
 /* This PE is about to wait for the others of `t`, in t->call. Where several threads of a PE may call, each would say
  * something else: nothing is said, nor when all have come. */
-void wtl_absent_arrive(wtl_pe *self, const wtl_site *site, const wtl_team *t);
+void wtl_deadlock_arrive(wtl_pe *self, const wtl_site *site, const wtl_team *t);
 
 /* All have come. Said before this PE lets any of them go on. */
-void wtl_absent_meet(wtl_pe *self);
+void wtl_deadlock_all_arrived(wtl_pe *self);
 
 /* This PE makes no collective call any more. */
-void wtl_absent_end(wtl_pe *self);
+void wtl_deadlock_end(wtl_pe *self);
 
 /* Waits for an arrival as the door does, and looks who is absent where it lasts. */
-void wtl_absent_wait(wtl_pe *self, wtl_site *site, const wtl_team *t, wtl_watch watch, bool (*ready)(void *),
-                     void *arg);
+void wtl_deadlock_wait(wtl_pe *self, wtl_site *site, const wtl_team *t, wtl_watch watch, bool (*ready)(void *),
+                       void *arg);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct wait {
 
 static bool has_told(const wait *w, int i)
 {
-  return i == w->group->me || wtl_has_posted(w->self, (wtl_envelope){w->group->pe[i], w->group->context, w->tag});
+  return i == w->group->me || wtl_tagged_has_any(w->self, (wtl_envelope){w->group->pe[i], w->group->context, w->tag});
 }
 
 static bool is_there(void *arg)
@@ -43,9 +43,10 @@ static void say_late(void *arg)
   for (int i = 0; i < g->me; i++)
     if (i < w->i || has_told(w, i)) return;
   if (atomic_exchange(&w->self->said_late, true)) return;
-  wtl_say("%s: has waited %.3g s for PE %d of a group of %d PEs, the first of them PE %d; goes on waiting, and says so "
-          "once",
-          wtl_here(w->name), waited, g->pe[w->i], g->n, g->pe[0]);
+  wtl_message_print(
+      "%s: has waited %.3g s for PE %d of a group of %d PEs, the first of them PE %d; goes on waiting, and says so "
+      "once",
+      wtl_here(w->name), waited, g->pe[w->i], g->n, g->pe[0]);
 }
 
 int wtl_group_compare(wtl_pe *self, wtl_site *site, wtl_group *g, const uint64_t words[WTL_TOLD_WORDS],
@@ -57,12 +58,12 @@ int wtl_group_compare(wtl_pe *self, wtl_site *site, wtl_group *g, const uint64_t
   wait w = {self, g, g->calls++, 0, name, wtl_clock_ns()};
   int found = -1;
   for (int i = 0; i < g->n; i++)
-    if (i != g->me) wtl_post(self, site, g->pe[i], g->context, w.tag, words, bytes);
+    if (i != g->me) wtl_tagged_send(self, site, g->pe[i], g->context, w.tag, words, bytes);
   for (; w.i < g->n; w.i++) {
     memcpy(other, words, bytes);
     if (w.i != g->me) {
       wtl_door_wait_in_doubt(&self->door, site, WTL_WATCH_ALL, is_there, &w, self->settings.patience.seconds, say_late);
-      wtl_take_posted(self, site, name, (wtl_envelope){g->pe[w.i], g->context, w.tag}, other, bytes, NULL);
+      wtl_tagged_receive(self, site, name, (wtl_envelope){g->pe[w.i], g->context, w.tag}, other, bytes, NULL);
     }
     if (w.i == 0) memcpy(first, other, bytes);
     if (found < 0 && memcmp(first, other, compared) != 0) found = w.i;

@@ -46,7 +46,7 @@ static inline int wtl_scan_end(const wtl_collective *c)
 }
 
 /* Where the bytes of PE `i` begin in the dest of a gather; of the PE after the last: where all end. */
-static inline size_t wtl_block_begin(const wtl_collective *c, int i)
+static inline size_t wtl_collective_block_begin(const wtl_collective *c, int i)
 {
   return c->starts ? c->starts[i] : (size_t)i * wtl_collective_bytes(c);
 }

@@ -22,14 +22,14 @@ static void send_down(const wtl_collective *c, uint32_t epoch, const char *data,
   const wtl_team *t = c->team;
   head h;
   memcpy(&h, data, sizeof h);
-  size_t slot = epoch % WTL_SMALL_LINES, room = wtl_room_offset(t->room);
+  size_t slot = epoch % WTL_SMALL_LINES, entry = wtl_entry_offset(t->entry);
   int nodes = t->n_nodes, i = (t->node - (int)h.root_node + nodes) % nodes, bit = 1;
   while (bit < nodes && !(i & bit)) bit <<= 1;
   for (bit >>= 1; bit; bit >>= 1)
     if (i + bit < nodes)
-      wtl_far_room_tell(c->self, t->leader[(t->node + bit) % nodes],
-                        room + offsetof(wtl_room, passed) + slot * WTL_FAR_BYTES, data, n,
-                        room + offsetof(wtl_room, passed_said) + slot * sizeof epoch, epoch);
+      wtl_far_entry_put_signal(c->self, t->leader[(t->node + bit) % nodes],
+                               entry + offsetof(wtl_team_entry, passed) + slot * WTL_FAR_BYTES, data, n,
+                               entry + offsetof(wtl_team_entry, passed_said) + slot * sizeof epoch, epoch);
 }
 
 bool wtl_broadcast_binomial(const wtl_collective *c)
@@ -37,12 +37,12 @@ bool wtl_broadcast_binomial(const wtl_collective *c)
   wtl_pe *self = c->self;
   wtl_team *t = c->team;
   size_t bytes = wtl_collective_bytes(c);
-  if (!wtl_is_two_level(c) || bytes > WTL_FAR_BYTES - sizeof(head)) return false;
+  if (!wtl_two_level_applies(c) || bytes > WTL_FAR_BYTES - sizeof(head)) return false;
   uint32_t epoch = wtl_flat_begin(c);
   int from = wtl_team_pe(self, t, c->root), keeper = self->slot_of[from] >= 0 ? from : t->local[0];
-  wtl_room *room = wtl_room_of(self, keeper, t->room);
-  _Atomic uint32_t *said = &room->passed_said[epoch % WTL_SMALL_LINES];
-  char *data = room->passed[epoch % WTL_SMALL_LINES];
+  wtl_team_entry *entry = wtl_entry_of(self, keeper, t->entry);
+  _Atomic uint32_t *said = &entry->passed_said[epoch % WTL_SMALL_LINES];
+  char *data = entry->passed[epoch % WTL_SMALL_LINES];
   if (t->me == c->root) {
     memcpy(data, &(head){t->node}, sizeof(head));
     if (bytes) memcpy(data + sizeof(head), c->source, bytes);

@@ -12,14 +12,14 @@ static uint64_t *said_of(const wtl_collective *c, int pe)
 {
   const wtl_team *t = c->team;
   return t->sync ? (uint64_t *)(void *)wtl_remote(c->self, &t->sync[WTL_ACTIVE_SAID], pe)
-                 : &wtl_room_of(c->self, pe, t->room)->said[3];
+                 : &wtl_entry_of(c->self, pe, t->entry)->said[3];
 }
 
 static wtl_place said_at(const wtl_collective *c)
 {
   const wtl_team *t = c->team;
-  size_t offset = wtl_room_offset(t->room) + offsetof(wtl_room, said) + 3 * sizeof(uint64_t);
-  return t->sync ? wtl_far_place(c->self, &t->sync[WTL_ACTIVE_SAID]) : (wtl_place){offset, WTL_REGION_ROOMS};
+  size_t offset = wtl_entry_offset(t->entry) + offsetof(wtl_team_entry, said) + 3 * sizeof(uint64_t);
+  return t->sync ? wtl_far_place(c->self, &t->sync[WTL_ACTIVE_SAID]) : (wtl_place){offset, WTL_SEGMENT_TEAM_ENTRIES};
 }
 
 /* Gets a word of each PE, in the order of the team, and returns when all PEs have come. */
@@ -71,7 +71,7 @@ static const void *source_of_all(const wtl_collective *c)
   if (none == 0 || first == n) return c->source;
   wtl_place mine = wtl_far_place(self, c->source);
   wtl_collective_barrier(c); /* all have read the words of the last exchange */
-  exchange_words(c, mine.offset * 2 + (mine.region == WTL_REGION_CONSTANTS), words);
+  exchange_words(c, mine.offset * 2 + (mine.segment == WTL_SEGMENT_CONSTANTS), words);
   uint64_t offset = words[first] / 2;
   if (words[first] % 2) return (const void *)(uintptr_t)offset;
   return offset < self->statics_bytes ? self->statics + offset : self->heap + (offset - self->statics_bytes);

@@ -80,6 +80,6 @@ void wtl_alltoall(const wtl_collective *c);
 
 /* A barrier of all PEs to which each contributes `n` numbers, up to 64. Each becomes the greatest that any PE
  * contributed. */
-void wtl_most_of_all(wtl_pe *self, wtl_site *site, uint64_t words[], size_t n);
+void wtl_collective_max(wtl_pe *self, wtl_site *site, uint64_t words[], size_t n);
 
 #endif

@@ -22,12 +22,12 @@ static bool fetches(const wtl_collective *c, int i)
 
 static char *block_of(const wtl_collective *c, int i)
 {
-  return (char *)c->dest + wtl_block_begin(c, i);
+  return (char *)c->dest + wtl_collective_block_begin(c, i);
 }
 
 static size_t block_bytes(const wtl_collective *c, int i)
 {
-  return wtl_block_begin(c, i + 1) - wtl_block_begin(c, i);
+  return wtl_collective_block_begin(c, i + 1) - wtl_collective_block_begin(c, i);
 }
 
 static void fetch_blocks(const wtl_collective *c, _Atomic uint32_t *left)

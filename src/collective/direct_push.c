@@ -12,7 +12,7 @@
 
 #include "collective/two_level.h"
 
-/* Bytes from one PE to another. Longer blocks cross as fast by requests, in messages that need no room at their
+/* Bytes from one PE to another. Longer blocks cross as fast by requests, in messages that need no entry at their
  * target. */
 enum { MOST_PUSHED = 256 * 1024, LONGEST = WTL_NET_LARGE - WTL_CACHE_LINE };
 
@@ -22,15 +22,15 @@ enum { READY, SENT, SLOTS_EACH };
 static bool fits(const wtl_collective *c, size_t bytes)
 {
   const wtl_team *t = c->team;
-  return bytes <= MOST_PUSHED && t->n == t->n_nodes && t->n * SLOTS_EACH <= WTL_FAR_SLOTS && wtl_is_two_level(c);
+  return bytes <= MOST_PUSHED && t->n == t->n_nodes && t->n * SLOTS_EACH <= WTL_FAR_SLOTS && wtl_two_level_applies(c);
 }
 
 static void tell(const wtl_collective *c, int node, int what)
 {
   const wtl_team *t = c->team;
   size_t turn = t->stage_epoch & 1, slot = turn * WTL_FAR_SLOTS + (size_t)(t->node * SLOTS_EACH + what);
-  size_t said = wtl_room_offset(t->room) + offsetof(wtl_room, far_said);
-  wtl_far_room_signal(c->self, t->leader[node], said + slot * sizeof(uint32_t), t->stage_epoch);
+  size_t said = wtl_entry_offset(t->entry) + offsetof(wtl_team_entry, far_said);
+  wtl_far_entry_signal(c->self, t->leader[node], said + slot * sizeof(uint32_t), t->stage_epoch);
 }
 
 static void hear(const wtl_collective *c, int node, int what)
@@ -86,7 +86,7 @@ static bool exchange(const wtl_collective *c, char *dest, size_t step)
 bool wtl_gather_push(const wtl_collective *c)
 {
   size_t most = c->starts ? c->starts[c->team->n] : wtl_collective_bytes(c);
-  return fits(c, most) && exchange(c, (char *)c->dest + wtl_block_begin(c, c->team->me), 0);
+  return fits(c, most) && exchange(c, (char *)c->dest + wtl_collective_block_begin(c, c->team->me), 0);
 }
 
 bool wtl_alltoall_push(const wtl_collective *c)

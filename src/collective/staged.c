@@ -14,7 +14,7 @@ enum { MOST_SUMMED = 32768 };
 static bool fits(const wtl_collective *c, size_t bytes)
 {
   const wtl_team *t = c->team;
-  return bytes <= WTL_STAGE_BYTES && t->n_local == t->n && t->room >= 0 &&
+  return bytes <= WTL_STAGE_BYTES && t->n_local == t->n && t->entry >= 0 &&
          c->self->collectives != WTL_COLLECTIVES_DIRECT;
 }
 
@@ -70,7 +70,7 @@ static void greatest(void *to, const void *from, size_t n)
     if (theirs[i] > most[i]) most[i] = theirs[i];
 }
 
-void wtl_most_of_all(wtl_pe *self, wtl_site *site, uint64_t words[], size_t n)
+void wtl_collective_max(wtl_pe *self, wtl_site *site, uint64_t words[], size_t n)
 {
   const wtl_collective c = {self, site, self->world, words, words, .n = n, .size = sizeof *words, .combine = greatest};
   if (c.team->n_nodes > 1)

@@ -11,23 +11,23 @@
 
 #include "collective/algorithms.h"
 
-static inline bool wtl_is_two_level(const wtl_collective *c)
+static inline bool wtl_two_level_applies(const wtl_collective *c)
 {
-  return c->team->n_nodes > 1 && c->team->room >= 0 && c->self->collectives != WTL_COLLECTIVES_DIRECT;
+  return c->team->n_nodes > 1 && c->team->entry >= 0 && c->self->collectives != WTL_COLLECTIVES_DIRECT;
 }
 
 /* WTL_STAGE_BYTES of a PE of this node, in this turn. */
 static inline char *wtl_stage_of(const wtl_collective *c, int pe)
 {
   const wtl_team *t = c->team;
-  return wtl_room_of(c->self, pe, t->room)->stage[t->stage_epoch & 1];
+  return wtl_entry_of(c->self, pe, t->entry)->stage[t->stage_epoch & 1];
 }
 
 /* The bytes that a leader, PE `pe` of this node, received in `slot` in this turn. */
 static inline const char *wtl_leader_received(const wtl_collective *c, int pe, int slot)
 {
   const wtl_team *t = c->team;
-  return wtl_room_of(c->self, pe, t->room)->far_bytes[t->stage_epoch & 1][slot];
+  return wtl_entry_of(c->self, pe, t->entry)->far_bytes[t->stage_epoch & 1][slot];
 }
 
 /* From leader to leader: `bytes` (1 to WTL_FAR_BYTES) into `slot` (below WTL_FAR_SLOTS) of the team's `node`. */

@@ -51,7 +51,7 @@ static const char *gather(const wtl_collective *c, size_t at, size_t total)
   piece own = {at, wtl_collective_bytes(c)};
   const size_t n = (total + sizeof(uint64_t) - 1) / sizeof(uint64_t);
   const wtl_collective words = {c->self, c->site, t, .n = n, .size = sizeof(uint64_t), .combine = combine_by_or};
-  if (!wtl_is_two_level(c) || total == 0 || total > WTL_FAR_BYTES) return NULL;
+  if (!wtl_two_level_applies(c) || total == 0 || total > WTL_FAR_BYTES) return NULL;
   t->stage_epoch++;
   char *stage = wtl_stage_of(c, c->self->me);
   memcpy(stage, &own, sizeof own);
@@ -64,13 +64,13 @@ static const char *gather(const wtl_collective *c, size_t at, size_t total)
 static const char *gather_all(const wtl_collective *c)
 {
   if (wtl_collective_bytes(c) > WTL_FAR_BYTES) return NULL; /* the product may not overflow */
-  return gather(c, wtl_block_begin(c, c->team->me), wtl_block_begin(c, c->team->n));
+  return gather(c, wtl_collective_block_begin(c, c->team->me), wtl_collective_block_begin(c, c->team->n));
 }
 
 bool wtl_gather_two_level(const wtl_collective *c)
 {
   const char *all = gather_all(c);
-  if (all) memcpy(c->dest, all, wtl_block_begin(c, c->team->n));
+  if (all) memcpy(c->dest, all, wtl_collective_block_begin(c, c->team->n));
   return all != NULL;
 }
 
@@ -134,7 +134,7 @@ bool wtl_alltoall_two_level(const wtl_collective *c)
   wtl_team *t = c->team;
   int on[WTL_FAR_SLOTS], seen[WTL_FAR_SLOTS] = {0};
   size_t block = wtl_collective_bytes(c);
-  if (!wtl_is_two_level(c) || t->n_nodes > WTL_FAR_SLOTS || block == 0 || block > WTL_FAR_BYTES ||
+  if (!wtl_two_level_applies(c) || t->n_nodes > WTL_FAR_SLOTS || block == 0 || block > WTL_FAR_BYTES ||
       block * (size_t)t->n > WTL_STAGE_BYTES || !nodes_of_all(c))
     return false;
   size_t most = (size_t)count_places(t, on);

@@ -33,17 +33,18 @@ static void combine_received(const wtl_collective *c, char *mine, const char *th
 void wtl_leader_send(const wtl_collective *c, int node, int slot, const void *data, size_t bytes)
 {
   const wtl_team *t = c->team;
-  size_t room = wtl_room_offset(t->room), turn = t->stage_epoch & 1;
+  size_t entry = wtl_entry_offset(t->entry), turn = t->stage_epoch & 1;
   size_t at = turn * WTL_FAR_SLOTS + (size_t)slot;
-  wtl_far_room_tell(c->self, t->leader[node], room + offsetof(wtl_room, far_bytes) + at * WTL_FAR_BYTES, data, bytes,
-                    room + offsetof(wtl_room, far_said) + at * sizeof(uint32_t), t->stage_epoch);
+  wtl_far_entry_put_signal(c->self, t->leader[node], entry + offsetof(wtl_team_entry, far_bytes) + at * WTL_FAR_BYTES,
+                           data, bytes, entry + offsetof(wtl_team_entry, far_said) + at * sizeof(uint32_t),
+                           t->stage_epoch);
 }
 
 const char *wtl_leader_receive(const wtl_collective *c, int slot)
 {
   wtl_pe *self = c->self;
   const wtl_team *t = c->team;
-  wtl_wait_word(self, c->site, &wtl_room_of(self, self->me, t->room)->far_said[t->stage_epoch & 1][slot],
+  wtl_wait_word(self, c->site, &wtl_entry_of(self, self->me, t->entry)->far_said[t->stage_epoch & 1][slot],
                 t->stage_epoch);
   return wtl_leader_received(c, self->me, slot);
 }
@@ -159,7 +160,7 @@ static void sum_nodes(const wtl_collective *c)
 bool wtl_reduce_two_level(const wtl_collective *c)
 {
   wtl_team *t = c->team;
-  if (!wtl_is_two_level(c)) return false;
+  if (!wtl_two_level_applies(c)) return false;
   if (wtl_reduce_few_two_level(c)) return true;
   if (t->n == t->n_nodes) return false; /* there is nothing to combine on a node */
   wtl_team_barrier_led(c->self, c->site, t, NULL, NULL);

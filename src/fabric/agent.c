@@ -12,7 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "os/lend.h"
+#include "os/yielder.h"
 #include "os/os.h"
 
 /*
@@ -34,7 +34,7 @@ struct wtl_agent {
   int wake;  /* an eventfd that ends the sleep on the network */
   int alarm; /* and one that ends the sleep of a PE there */
   uint64_t linger_ticks;
-  wtl_lender lender;
+  wtl_yielder yielder;
   _Atomic int others;               /* threads that make progress themselves */
   _Atomic int sleepers;             /* threads that sleep and count on this one */
   _Atomic uint64_t moved_at, still; /* ticks: when something last moved, the longest that nothing did, for a sleeper */
@@ -42,7 +42,7 @@ struct wtl_agent {
   _Atomic uint32_t nudges;          /* futex word: take over now */
   _Atomic bool parked;              /* it waits on `nudges`, not on the network */
   _Atomic long rest_ns;             /* for so long at most */
-  _Atomic bool in_bed;              /* a thread of the PE sleeps on the network */
+  _Atomic bool on_network;          /* a thread of the PE sleeps on the network */
   _Atomic bool stop;
   _Atomic bool has_server;
   pthread_mutex_t serving; /* for what follows */
@@ -89,10 +89,11 @@ static bool move(wtl_agent *a)
 static bool linger(wtl_agent *a)
 {
   uint64_t now = wtl_ticks(), until = now + a->linger_ticks;
-  if (!wtl_lender_lends(&a->lender, now)) return false;
+  if (!wtl_yielder_may_yield(&a->yielder, now)) return false;
   tell(a, false);
   for (unsigned turn = 0; a->sleepers > 0 && a->others == 0 && !a->stop && wtl_ticks() < until; turn++) {
-    if (turn % TURNS_A_YIELD == 0) wtl_lend(&a->lender); /* the thread that was just woken may have only this core */
+    if (turn % TURNS_A_YIELD == 0)
+      wtl_yielder_yield(&a->yielder); /* the thread that was just woken may have only this core */
     if (!move(a)) continue;
     tell(a, true);
     return true;
@@ -105,7 +106,7 @@ static bool linger(wtl_agent *a)
 static enum wtl_sleep sleep_on_network(wtl_agent *a, int wake, double seconds)
 {
   struct pollfd fds[] = {{wtl_net_descriptor(a->net), POLLIN, 0}, {wake, POLLIN, 0}};
-  int patience_ms = wtl_net_patience(a->net);
+  int patience_ms = wtl_net_progress_interval_ms(a->net);
   if (patience_ms >= 0) seconds = fmin(seconds, patience_ms * 1e-3);
   double whole = floor(seconds);
   struct timespec most = {(time_t)whole, (long)((seconds - whole) * 1e9)};
@@ -128,7 +129,7 @@ static void *serve(void *arg)
       seen = visits;
       tell(a, false);
       look_up_later(a, nudges, a->rest_ns);
-      long longer = 2 * a->rest_ns, longest = a->in_bed ? LONGEST_NIGHT_NS : LONGEST_REST_NS;
+      long longer = 2 * a->rest_ns, longest = a->on_network ? LONGEST_NIGHT_NS : LONGEST_REST_NS;
       a->rest_ns = longer < longest ? longer : longest;
       continue;
     }
@@ -168,7 +169,7 @@ wtl_agent *wtl_agent_start(wtl_net *net, bool lingers, bool (*also)(void *), voi
   a->also = also;
   a->also_of = of;
   pthread_mutex_init(&a->serving, NULL);
-  wtl_lender_start(&a->lender, 1);
+  wtl_yielder_start(&a->yielder, 1);
   a->linger_ticks = lingers ? (uint64_t)(LINGER_NS / wtl_clock_ns_per_tick()) : 0;
   a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   a->alarm = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -216,7 +217,7 @@ static bool is_silent(void *agent)
 static void stand_by(void *agent)
 {
   wtl_agent *a = agent;
-  wtl_net_waits(a->net);
+  wtl_net_caller_waits(a->net);
   a->others++;
   a->visits++;
 }
@@ -250,7 +251,7 @@ static void resume(void *agent)
 
 /* --- who sleeps on the network himself ------------------------------------------------------------------------------ */
 
-static enum wtl_sleep sleep_in_bed(void *agent, double seconds)
+static enum wtl_sleep sleep_on_descriptors(void *agent, double seconds)
 {
   wtl_agent *a = agent;
   if (!wtl_net_arm(a->net)) return WTL_SLEPT_NOT;
@@ -260,36 +261,36 @@ static enum wtl_sleep sleep_in_bed(void *agent, double seconds)
   return how;
 }
 
-static bool lies_down(void *agent)
+static bool begin_sleep(void *agent)
 {
   wtl_agent *a = agent;
   bool nobody = false;
-  return atomic_compare_exchange_strong(&a->in_bed, &nobody, true);
+  return atomic_compare_exchange_strong(&a->on_network, &nobody, true);
 }
 
-static void gets_up(void *agent)
+static void end_sleep(void *agent)
 {
-  ((wtl_agent *)agent)->in_bed = false;
+  ((wtl_agent *)agent)->on_network = false;
 }
 
 void wtl_agent_attend(wtl_agent *a)
 {
-  if (a->in_bed)
+  if (a->on_network)
     eventfd_write(a->alarm, 1);
   else if (a->parked && a->others == 0)
     nudge(a);
 }
 
-wtl_pump wtl_agent_pump(wtl_agent *a)
+wtl_progress_driver wtl_agent_driver(wtl_agent *a)
 {
-  return (wtl_pump){.agent = a,
-                    .progress = progress,
-                    .silent = is_silent,
-                    .stand_by = stand_by,
-                    .take_over = take_over,
-                    .relieved = relieved,
-                    .resume = resume,
-                    .bed = {sleep_in_bed, a, a->alarm},
-                    .lies_down = lies_down,
-                    .gets_up = gets_up};
+  return (wtl_progress_driver){.agent = a,
+                               .progress = progress,
+                               .silent = is_silent,
+                               .stand_by = stand_by,
+                               .take_over = take_over,
+                               .relieved = relieved,
+                               .resume = resume,
+                               .bed = {sleep_on_descriptors, a, a->alarm},
+                               .begin_sleep = begin_sleep,
+                               .end_sleep = end_sleep};
 }

@@ -32,6 +32,6 @@ void wtl_agent_serve_by(wtl_agent *a, void (*server)(void *of, bool serves), voi
 void wtl_agent_attend(wtl_agent *a);
 
 /* What the threads of the PE that wait need of it. */
-wtl_pump wtl_agent_pump(wtl_agent *a);
+wtl_progress_driver wtl_agent_driver(wtl_agent *a);
 
 #endif

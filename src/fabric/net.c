@@ -1,4 +1,4 @@
-/* A network's life: start, progress, signs of life, end. */
+/* A network's life: start, progress, moving_signs of life, end. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 void wtl_net_fail(const wtl_net *net, int pe, const char *what, const char *why)
 {
-  wtl_say("%s PE %d: %s", what, pe, why);
+  wtl_message_print("%s PE %d: %s", what, pe, why);
   net->boot->ops->abort(net->boot, WTL_EXIT_UNAVAILABLE, "a PE cannot be reached");
   _Exit(WTL_EXIT_UNAVAILABLE);
 }
@@ -54,7 +54,7 @@ static void act_on_loss(wtl_net *net)
 {
   if (after_loss(net) > 0) return;
   if (net->loss_said) end_job(net, "a PE cannot be reached");
-  wtl_say("the connection is lost to PE %d: %s", net->lost_pe, net->lost_why);
+  wtl_message_print("the connection is lost to PE %d: %s", net->lost_pe, net->lost_why);
   net->loss_said = true;
 }
 
@@ -95,11 +95,11 @@ static void find_neighbours(wtl_net *net, double silence_s)
 static void on_closing(void *owner)
 {
   wtl_net *net = owner;
-  if (net->home.closing) net->home.closing(net->home.owner);
+  if (net->callbacks.closing) net->callbacks.closing(net->callbacks.owner);
 }
 
 int wtl_net_open(wtl_net **out, const char *name, const wtl_settings *settings, wtl_boot *boot,
-                 const wtl_net_home *home, char *error, size_t size)
+                 const wtl_net_callbacks *callbacks, char *error, size_t size)
 {
   size_t n = (size_t)boot->n_pes;
   int rc;
@@ -116,13 +116,13 @@ int wtl_net_open(wtl_net **out, const char *name, const wtl_settings *settings, 
     return WTL_EXIT_OSERR; /* the process ends */
   }
   net->boot = boot;
-  net->home = *home;
+  net->callbacks = *callbacks;
   net->free_pending = UINT32_MAX;
   net->lost_pe = -1;
   net->rma = settings->rma.number;
   find_neighbours(net, settings->silence.seconds);
   pthread_mutex_init(&net->lock, NULL);
-  wtl_transport_home below = {net, wtl_net_arrived, on_lost, on_closing};
+  wtl_transport_callbacks below = {net, wtl_net_arrived, on_lost, on_closing};
   if ((rc = ops->start(&net->transport, settings, boot, &below, error, size)) != 0) return rc;
   if (share_cookie(net, error, size) != 0) return WTL_EXIT_UNAVAILABLE;
   *out = net;
@@ -147,9 +147,9 @@ void wtl_net_close(wtl_net *net)
   free(net);
 }
 
-/* --- signs of life ---------------------------------------------------------------------------------------------- */
+/* --- moving_signs of life ---------------------------------------------------------------------------------------------- */
 
-void wtl_net_told_to_end(wtl_net *net)
+void wtl_net_received_end(wtl_net *net)
 {
   end_job(net, "another node says that the job ends");
 }
@@ -158,12 +158,12 @@ void wtl_net_told_to_end(wtl_net *net)
 static void give_up(wtl_net *net)
 {
   const wtl_boot *b = net->boot;
-  wtl_say("nothing has been heard for %g s from the node of PE %d: the job ends (WATTLE_SILENCE)",
-          (double)net->silence_ns * 1e-9, net->before);
+  wtl_message_print("nothing has been heard for %g s from the node of PE %d: the job ends (WATTLE_SILENCE)",
+                    (double)net->silence_ns * 1e-9, net->before);
   for (int node = 0; node < b->n_nodes; node++) {
     int leader = b->leader_pe[node];
     if (leader == b->pe || leader == net->before) continue;
-    wtl_net_send_sign(net, leader, true);
+    wtl_net_send_heartbeat(net, leader, true);
   }
   for (uint64_t until = wtl_clock_ns() + 300000000; wtl_clock_ns() < until;)
     net->transport->ops->progress(net->transport);
@@ -176,7 +176,7 @@ static void beat(wtl_net *net, uint64_t now)
   if (!net->last_beat || now - net->last_beat > 2 * net->beat_ns) net->heard = now;
   net->last_beat = now;
   net->next_beat = now + net->beat_ns;
-  wtl_net_send_sign(net, net->after, false);
+  wtl_net_send_heartbeat(net, net->after, false);
   if (now > net->heard && now - net->heard > net->silence_ns) give_up(net);
 }
 
@@ -188,7 +188,7 @@ static void look_at_clock(wtl_net *net)
   if (now >= net->next_beat) beat(net, now);
 }
 
-int wtl_net_patience(const wtl_net *net)
+int wtl_net_progress_interval_ms(const wtl_net *net)
 {
   if (net->lost_pe >= 0 && !net->ending) return after_loss(net);
   if (net->after < 0) return -1;
@@ -203,7 +203,7 @@ void wtl_net_unlock(wtl_net *net)
   bool completed = net->completed;
   net->completed = false;
   pthread_mutex_unlock(&net->lock);
-  if (completed) net->home.completed(net->home.owner);
+  if (completed) net->callbacks.completed(net->callbacks.owner);
 }
 
 enum { TURNS_A_CLOCK = 16 }; /* how often progress asks what time it is */

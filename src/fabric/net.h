@@ -1,11 +1,11 @@
 /*
  * net.h - bytes to PEs of other nodes, over a transport (transport.h).
  *
- * A place on a PE is (region, offset). What regions are is the business of the room above: it gives a `home` that finds
+ * A place on a PE is (segment, offset). What segments are is the business of the room above: it gives a `callbacks` that finds
  * a place in this process or refuses it, so that no message writes outside of what is offered.
  *
  * How: put, get and atomics are messages of ours (wire.h), served by the target's CPU. Where hardware moves bytes, puts
- * and gets of region WTL_NET_OPEN_REGION use it instead, piece by piece, once the target has sent its key; nobody's
+ * and gets of segment WTL_NET_OPEN_SEGMENT use it instead, piece by piece, once the target has sent its key; nobody's
  * bell rings then (wtl_net_is_silent).
  *
  * Order: what one PE sends to another arrives in order, but for puts of WTL_NET_LARGE bytes and more and those done by
@@ -33,7 +33,7 @@
  * what UCX reads from a connection at a time (ucx/transport_ucx.c), with room for the heads: such a piece leaves at once.
  */
 enum { WTL_NET_MERGED = 8192, WTL_NET_LARGE = 32768, WTL_NET_MOST = 124 << 10 };
-enum { WTL_NET_OPEN_REGION = 0 };
+enum { WTL_NET_OPEN_SEGMENT = 0 };
 
 typedef struct wtl_net wtl_net;
 
@@ -56,7 +56,7 @@ typedef struct wtl_net_flow {
   unsigned char *is_dirty; /* by PE: something was sent to it since completion was last asked for */
   unsigned char *in_dirty; /* by PE: it is in `dirty` */
   int *dirty, n_dirty;
-  bool batches; /* small operations of any manner may be HELD */
+  bool batches; /* small operations of any mode may be HELD */
   /* Likewise: how many operations may overtake or be overtaken, and how many of them an ended flush covers. */
   _Atomic uint64_t disordered, ordered;
 } wtl_net_flow;
@@ -68,20 +68,20 @@ typedef struct wtl_net_covered {
 
 typedef struct wtl_place {
   uint64_t offset;
-  uint32_t region;
+  uint32_t segment;
 } wtl_place;
 
 /* What the room above says of a message of its own. */
 typedef struct wtl_net_tag {
   uint64_t a, b;
   uint32_t kind;
-  bool joins; /* short ones of this tag and length that follow each other may come to the home together */
+  bool joins; /* short ones of this tag and length that follow each other may come to the callbacks together */
 } wtl_net_tag;
 
 /* The side of this PE that others reach. Called with the network's lock held: none may call it again, or wait. */
-typedef struct wtl_net_home {
+typedef struct wtl_net_callbacks {
   void *owner;
-  uint64_t open_bytes;                                    /* of region WTL_NET_OPEN_REGION, on every PE */
+  uint64_t open_bytes;                                    /* of segment WTL_NET_OPEN_SEGMENT, on every PE */
   void *(*find)(void *owner, wtl_place at, uint64_t n);   /* NULL: not (all of it) there */
   void (*changed)(void *owner, wtl_place at, uint64_t n); /* `n` bytes were stored; a full barrier lies between */
   void (*completed)(void *owner);                         /* an operation of this PE's own got its answer */
@@ -94,10 +94,10 @@ typedef struct wtl_net_home {
   void (*landed)(void *owner, int from, wtl_net_tag tag, void *room, size_t n);
   /* Not with the lock: the program is about to end what the network runs on, so the PE must end before. */
   void (*closing)(void *owner);
-} wtl_net_home;
+} wtl_net_callbacks;
 
 /* How a put, or an atomic operation without a result, is sent. */
-enum wtl_net_manner {
+enum wtl_net_send_mode {
   WTL_NET_NOW,    /* at once. Completion is requested in the same message, unless a request is outstanding. After four
                    * small operations in a row to one PE without a wait, as HELD */
   WTL_NET_HELD,   /* batched with later messages while an answer is outstanding */
@@ -113,8 +113,8 @@ typedef struct wtl_net_op {
   wtl_net_flow *flow; /* NULL: the PE's own operations */
   int pe;
   wtl_place at;
-  enum wtl_net_manner manner; /* of puts, and of atomic operations without a result */
-  _Atomic uint32_t *left;     /* NULL: complete with the next flush */
+  enum wtl_net_send_mode mode; /* of puts, and of atomic operations without a result */
+  _Atomic uint32_t *left;      /* NULL: complete with the next flush */
 } wtl_net_op;
 
 /* For the profile and the tests. */
@@ -129,7 +129,7 @@ typedef struct wtl_net_counts {
 
 /* Starts the network `name`; collective. 0, or an exit code with the reason in `error`. */
 int wtl_net_open(wtl_net **net, const char *name, const wtl_settings *settings, wtl_boot *boot,
-                 const wtl_net_home *home, char *error, size_t size);
+                 const wtl_net_callbacks *callbacks, char *error, size_t size);
 
 /* All of this PE's operations are complete, and no more will come: PEs may leave from now on without that being an
  * error. */
@@ -137,7 +137,7 @@ void wtl_net_ending(wtl_net *net);
 void wtl_net_close(wtl_net *net);
 
 /* May this PE send more, fetch more? If not, wait (and make progress): what is under way is bounded. */
-bool wtl_net_has_room(const wtl_net *net);
+bool wtl_net_has_space(const wtl_net *net);
 
 /* NULL: no memory. */
 wtl_net_flow *wtl_net_flow_open(const wtl_net *net);
@@ -158,7 +158,7 @@ void wtl_net_flow_flushed(wtl_net *net, wtl_net_flow *flow, wtl_net_bins *bins, 
 
 /*
  * n: 1 to WTL_NET_MOST. o->left counts while `from` is still needed; NULL: it is, until the next flush is over. True:
- * the message is held although its manner is NOW, so the caller must see to it that somebody makes progress soon.
+ * the message is held although its mode is NOW, so the caller must see to it that somebody makes progress soon.
  */
 bool wtl_net_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n);
 
@@ -183,7 +183,7 @@ void wtl_net_message(wtl_net *net, int pe, wtl_net_tag tag, const void *from, si
 void wtl_net_push(wtl_net *net);
 
 /* The PE begins to wait for something: what it sent before and what it sends next are no row. Any thread. */
-void wtl_net_waits(wtl_net *net);
+void wtl_net_caller_waits(wtl_net *net);
 
 /* Nothing sent after it reaches a PE before what was sent to that PE so far. */
 bool wtl_net_in_order(const wtl_net *net, const wtl_net_flow *flow);
@@ -207,7 +207,7 @@ wtl_net_counts wtl_net_count(wtl_net *net);
  * under way notices a cut link only after TCP's retransmissions, a quarter of an hour; Open MPI's daemons notice later,
  * and name no PE.) Progress does it; this is how long a PE may go without, in ms; -1: for ever.
  */
-int wtl_net_patience(const wtl_net *net);
+int wtl_net_progress_interval_ms(const wtl_net *net);
 
 /* For the agent (agent.h): a descriptor that becomes readable when something arrives, and the right to sleep on it
  * (false: something is there already, or held back: progress first). */

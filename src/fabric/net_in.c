@@ -18,18 +18,19 @@ typedef struct arriving {
 
 static bool take_store(wtl_net *net, const wire_record *r, const void *data)
 {
-  wtl_place at = {r->offset, r->region};
-  void *to = net->home.find(net->home.owner, at, r->n);
+  wtl_place at = {r->offset, r->segment};
+  void *to = net->callbacks.find(net->callbacks.owner, at, r->n);
   if (!to) return false;
   wtl_store_bytes(to, data, r->n);
-  net->home.changed(net->home.owner, at, r->n);
+  net->callbacks.changed(net->callbacks.owner, at, r->n);
   return true;
 }
 
 static bool take_load(wtl_net *net, int from, const wire_record *r)
 {
   const void *source = NULL;
-  if (r->n <= WTL_NET_MOST) source = net->home.find(net->home.owner, (wtl_place){r->offset, r->region}, r->n);
+  if (r->n <= WTL_NET_MOST)
+    source = net->callbacks.find(net->callbacks.owner, (wtl_place){r->offset, r->segment}, r->n);
   if (!source) return false;
   wtl_net_answer(net, from, r->token, source, r->n);
   return true;
@@ -37,15 +38,15 @@ static bool take_load(wtl_net *net, int from, const wire_record *r)
 
 static bool take_amo(wtl_net *net, int from, const wire_record *r, const void *data)
 {
-  wtl_place at = {r->offset, r->region};
+  wtl_place at = {r->offset, r->segment};
   wtl_atomic a;
   if (r->n != sizeof a) return false;
   memcpy(&a, data, sizeof a);
   if ((a.size != 4 && a.size != 8) || a.kind > WTL_AMO_XOR || r->offset % a.size) return false;
-  void *to = net->home.find(net->home.owner, at, a.size);
+  void *to = net->callbacks.find(net->callbacks.owner, at, a.size);
   if (!to) return false;
   uint64_t old = wtl_atomic_execute(to, a);
-  if (a.kind != WTL_AMO_FETCH) net->home.changed(net->home.owner, at, a.size);
+  if (a.kind != WTL_AMO_FETCH) net->callbacks.changed(net->callbacks.owner, at, a.size);
   if (r->token)
     memcpy(wtl_net_add_record(net, from, WIRE_ANSWER, (wtl_place){0}, r->token, a.size, a.size), &old, a.size);
   return true;
@@ -74,9 +75,10 @@ static bool take_answer(wtl_net *net, const wire_record *r, const void *data)
 
 static bool take_message(wtl_net *net, int from, const wire_record *r, const void *data)
 {
-  return net->home.message &&
-         net->home.message(net->home.owner, from, (wtl_net_tag){.a = r->offset, .b = r->token, .kind = r->region}, data,
-                           r->n, r->more + 1u);
+  return net->callbacks.message &&
+         net->callbacks.message(net->callbacks.owner, from,
+                                (wtl_net_tag){.a = r->offset, .b = r->token, .kind = r->segment}, data, r->n,
+                                r->more + 1u);
 }
 
 /* One record; false if it is not a good one. */
@@ -88,12 +90,12 @@ static bool take_record(wtl_net *net, int from, const wire_record *r, const void
   case WIRE_AMO: return take_amo(net, from, r, data);
   case WIRE_FLUSH: confirm(net, from, r->token); return true;
   case WIRE_ANSWER: return take_answer(net, r, data);
-  case WIRE_WANT_KEY: return wtl_net_rma_want_key(net, from, (wtl_place){r->offset, r->region}, r->token);
+  case WIRE_WANT_KEY: return wtl_net_rma_want_key(net, from, (wtl_place){r->offset, r->segment}, r->token);
   case WIRE_KEY: return wtl_net_rma_take_key(net, from, r->token, data, r->n);
   case WIRE_AM: return take_message(net, from, r, data);
   case WIRE_END:
     if (r->token != ~net->cookie) return false;
-    wtl_net_told_to_end(net);
+    wtl_net_received_end(net);
   default: return false;
   }
 }
@@ -114,7 +116,7 @@ static bool take_batch(wtl_net *net, const wire_head *h, const char *at, size_t 
 
 static wtl_net_tag tag_of(wtl_place at, uint64_t token)
 {
-  return (wtl_net_tag){.a = at.offset, .b = token, .kind = at.region};
+  return (wtl_net_tag){.a = at.offset, .b = token, .kind = at.segment};
 }
 
 static void large_arrived(void *arg)
@@ -124,10 +126,11 @@ static void large_arrived(void *arg)
   pending *p = l->message == WIRE_DATA ? wtl_net_find_pending(net, l->token, l->n) : NULL;
   wtl_fence();
   if (l->message == WIRE_PUT) {
-    net->home.changed(net->home.owner, l->at, l->n);
+    net->callbacks.changed(net->callbacks.owner, l->at, l->n);
     if (l->token) confirm(net, l->from, l->token);
   }
-  if (l->message == WIRE_LARGE_AM) net->home.landed(net->home.owner, l->from, tag_of(l->at, l->token), l->to, l->n);
+  if (l->message == WIRE_LARGE_AM)
+    net->callbacks.landed(net->callbacks.owner, l->from, tag_of(l->at, l->token), l->to, l->n);
   if (p) wtl_net_end_pending(net, p);
   free(l);
 }
@@ -136,19 +139,19 @@ static void *place_of(wtl_net *net, enum wire_message message, int from, wtl_pla
 {
   pending *p;
   switch (message) {
-  case WIRE_PUT: return net->home.find(net->home.owner, at, n);
+  case WIRE_PUT: return net->callbacks.find(net->callbacks.owner, at, n);
   case WIRE_DATA:
     if (!(p = find_unanswered(net, token, n)) || !p->to) return NULL;
     p->arriving = true;
     return p->to;
-  default: return net->home.room ? net->home.room(net->home.owner, from, tag_of(at, token), n) : NULL;
+  default: return net->callbacks.room ? net->callbacks.room(net->callbacks.owner, from, tag_of(at, token), n) : NULL;
   }
 }
 
 /* Takes the data of a put, an answer or a message to where they belong; false if that is nowhere. */
 static bool take_large(wtl_net *net, enum wire_message message, const wire_large *h, void *data, size_t n, bool later)
 {
-  wtl_place at = {h->offset, h->region};
+  wtl_place at = {h->offset, h->segment};
   arriving *l = malloc(sizeof *l);
   void *to = l ? place_of(net, message, (int)h->from, at, h->token, n) : NULL;
   if (!to) {
@@ -165,7 +168,7 @@ static bool take_large(wtl_net *net, enum wire_message message, const wire_large
   return true;
 }
 
-/* --- the transport's home --------------------------------------------------------------------------------------- */
+/* --- the transport's callbacks --------------------------------------------------------------------------------------- */
 
 void wtl_net_arrived(void *owner, unsigned message, const void *header, size_t header_bytes, void *data, size_t n,
                      bool later)

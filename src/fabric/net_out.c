@@ -96,12 +96,12 @@ static batch *new_batch(wtl_net *net)
   return b;
 }
 
-static void send_batch(wtl_net *net, int pe, batch *b, enum wtl_send_manner manner)
+static void send_batch(wtl_net *net, int pe, batch *b, enum wtl_transport_send_mode mode)
 {
   WTL_NET_ADD(net->in_flight, 1);
   net->counts.sent++;
   net->counts.bytes_sent += sizeof b->head + b->used;
-  wtl_transport_message m = {WIRE_BATCH, NULL, 0, &b->head, sizeof b->head + b->used, manner, batch_sent, b};
+  wtl_transport_message m = {WIRE_BATCH, NULL, 0, &b->head, sizeof b->head + b->used, mode, batch_sent, b};
   net->transport->ops->send(net->transport, pe, &m);
 }
 
@@ -124,14 +124,14 @@ void wtl_net_send_in_turn(wtl_net *net, int pe)
 static void *append(batch *b, enum wire_kind kind, wtl_place at, uint64_t token, uint64_t n, uint64_t room)
 {
   wire_record *r = (wire_record *)(void *)(b->data + b->used);
-  *r = (wire_record){(uint16_t)kind, 0, at.region, at.offset, token, n};
+  *r = (wire_record){(uint16_t)kind, 0, at.segment, at.offset, token, n};
   b->used += sizeof *r + wire_padded(room);
   b->head.records++;
   b->run = NULL;
   return r + 1;
 }
 
-void wtl_net_send_sign(wtl_net *net, int pe, bool of_the_end)
+void wtl_net_send_heartbeat(wtl_net *net, int pe, bool of_the_end)
 {
   batch *b = new_batch(net);
   if (of_the_end) append(b, WIRE_END, (wtl_place){0}, ~net->cookie, 0, 0);
@@ -206,7 +206,7 @@ pending *wtl_net_find_pending(wtl_net *net, uint64_t token, uint64_t n)
 void wtl_net_end_pending(wtl_net *net, pending *p)
 {
   waiter w = p->waiter;
-  bool was_full = p->to && !wtl_net_has_room(net);
+  bool was_full = p->to && !wtl_net_has_space(net);
   if (p->to) {
     WTL_NET_ADD(net->fetches, -1);
     WTL_NET_ADD(net->fetch_bytes, -p->n);
@@ -240,10 +240,10 @@ static void start_queued(wtl_net *net, peer *p)
 
 static void free_copy(wtl_net *net, large *l)
 {
-  bool was_full = !wtl_net_has_room(net);
+  bool was_full = !wtl_net_has_space(net);
   free((void *)(uintptr_t)l->from);
   WTL_NET_ADD(net->copied_bytes, -(uint64_t)l->n);
-  if (was_full && wtl_net_has_room(net)) net->completed = true;
+  if (was_full && wtl_net_has_space(net)) net->completed = true;
 }
 
 static void large_sent(void *arg)
@@ -267,7 +267,7 @@ static void large_sent(void *arg)
  */
 enum { MUTUAL = 64 };
 
-static enum wtl_send_manner choose_manner(const large *l)
+static enum wtl_transport_send_mode choose_send_mode(const large *l)
 {
   peer *p = &l->net->peers[l->pe];
   if (l->n < WTL_NET_LARGE) return WTL_SEND_EAGER;
@@ -283,7 +283,7 @@ static void start_large(wtl_net *net, large *l)
   WTL_NET_ADD(net->in_flight, 1);
   net->counts.sent++;
   net->counts.bytes_sent += sizeof l->head + l->n;
-  wtl_transport_message m = {l->message, &l->head, sizeof l->head, l->from, l->n, choose_manner(l), large_sent, l};
+  wtl_transport_message m = {l->message, &l->head, sizeof l->head, l->from, l->n, choose_send_mode(l), large_sent, l};
   net->transport->ops->send(net->transport, l->pe, &m);
 }
 
@@ -293,7 +293,7 @@ static large *new_large(wtl_net *net, int pe, enum wire_message message, wtl_pla
   large *l = calloc(1, sizeof *l);
   if (!l) wtl_net_fail(net, pe, "no memory for a message to", "out of memory");
   *l = (large){.net = net, .message = message, .pe = pe};
-  l->head = (wire_large){net->cookie, (uint32_t)net->boot->pe, at.region, at.offset, token};
+  l->head = (wire_large){net->cookie, (uint32_t)net->boot->pe, at.segment, at.offset, token};
   return l;
 }
 
@@ -330,7 +330,7 @@ static void send_answer(wtl_net *net, int pe, uint64_t token, const void *from, 
     send_large(new_large(net, pe, WIRE_DATA, (wtl_place){0}, token), from, n);
 }
 
-/* `from`: memory of the open region. While too much is under way the answer waits, and takes the data when it
+/* `from`: memory of the open segment. While too much is under way the answer waits, and takes the data when it
  * leaves. */
 void wtl_net_answer(wtl_net *net, int pe, uint64_t token, const void *from, size_t n)
 {
@@ -359,7 +359,7 @@ bool wtl_net_send_answers(wtl_net *net)
 
 /* --- the interface ---------------------------------------------------------------------------------------------- */
 
-bool wtl_net_has_room(const wtl_net *net)
+bool wtl_net_has_space(const wtl_net *net)
 {
   return net->in_flight < MAX_IN_FLIGHT && net->fetches < MAX_FETCHES && net->fetch_bytes < MAX_FETCH_BYTES &&
          net->queued < MAX_QUEUED && net->copied_bytes < MAX_COPIED_BYTES;
@@ -429,9 +429,9 @@ static bool is_in_a_row(const wtl_net *net, peer *p)
 }
 
 /* May completion be asked for together with what is sent now? One answer at a time: with it what is held leaves. */
-static bool asks_early(const wtl_net *net, int pe, enum wtl_net_manner manner, bool held)
+static bool asks_early(const wtl_net *net, int pe, enum wtl_net_send_mode mode, bool held)
 {
-  if (manner > WTL_NET_HELD || net->peers[pe].asked) return false;
+  if (mode > WTL_NET_HELD || net->peers[pe].asked) return false;
   return held || net->in_vain < ANSWERS_IN_VAIN;
 }
 
@@ -439,10 +439,10 @@ static bool asks_early(const wtl_net *net, int pe, enum wtl_net_manner manner, b
  * Returns whether progress must be made for that. */
 static bool dispatch(wtl_net *net, const wtl_net_op *o)
 {
-  if (o->manner == WTL_NET_AHEAD || o->manner == WTL_NET_MORE) return false;
-  bool batches = o->manner == WTL_NET_HELD || (o->flow && o->flow->batches);
-  bool held = o->manner <= WTL_NET_HELD && (batches || is_in_a_row(net, &net->peers[o->pe]));
-  bool asks = asks_early(net, o->pe, o->manner, held);
+  if (o->mode == WTL_NET_AHEAD || o->mode == WTL_NET_MORE) return false;
+  bool batches = o->mode == WTL_NET_HELD || (o->flow && o->flow->batches);
+  bool held = o->mode <= WTL_NET_HELD && (batches || is_in_a_row(net, &net->peers[o->pe]));
+  bool asks = asks_early(net, o->pe, o->mode, held);
   if (asks) add_flush(net, o->flow, o->pe, !held);
   if (asks || !held) wtl_net_send_batch(net, o->pe);
   return held && !asks && !batches;
@@ -475,7 +475,7 @@ static void put_unordered(wtl_net *net, const wtl_net_op *o, const void *from, s
 static void put_alone(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
 {
   waiter w = waiter_of(net, o);
-  bool held = o->manner == WTL_NET_HELD, asks = asks_early(net, o->pe, o->manner, held);
+  bool held = o->mode == WTL_NET_HELD, asks = asks_early(net, o->pe, o->mode, held);
   large *l = new_large(net, o->pe, WIRE_PUT, o->at, asks ? ask(net, o->flow, o->pe, !held) : 0);
   set_waiter(l, w);
   send_large(l, from, n);
@@ -488,7 +488,7 @@ static bool put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
     put_unordered(net, o, from, n);
     return false;
   }
-  if (o->manner < WTL_NET_SIGNAL) mark_dirty(net, o->flow, o->pe);
+  if (o->mode < WTL_NET_SIGNAL) mark_dirty(net, o->flow, o->pe);
   if (n > WTL_NET_MERGED) {
     put_alone(net, o, from, n);
     return false;
@@ -507,7 +507,7 @@ bool wtl_net_put(wtl_net *net, const wtl_net_op *o, const void *from, size_t n)
 {
   bool waits = false;
   pthread_mutex_lock(&net->lock);
-  if (o->manner >= WTL_NET_SIGNAL || !wtl_net_rma_put(net, o, from, n))
+  if (o->mode >= WTL_NET_SIGNAL || !wtl_net_rma_put(net, o, from, n))
     waits = put(net, o, from, n);
   else
     count_by_hardware(net, o->flow, o->pe);
@@ -573,7 +573,7 @@ enum { RUN_BYTES = 256, A_RUN = 512 };
 static void *join_run(batch *b, wtl_net_tag tag, size_t n)
 {
   wire_record *r = b ? b->run : NULL;
-  if (!r || r->n != n || r->token != tag.b || r->offset != tag.a || r->region != tag.kind ||
+  if (!r || r->n != n || r->token != tag.b || r->offset != tag.a || r->segment != tag.kind ||
       b->used + wire_padded(n) > WIRE_BATCH_BYTES)
     return NULL;
   void *room = b->data + b->used;
@@ -633,7 +633,7 @@ static bool over(const wtl_net *net, uint64_t plus_one)
   return !plus_one || wtl_epoch_is_over(&net->epochs, plus_one - 1);
 }
 
-void wtl_net_waits(wtl_net *net)
+void wtl_net_caller_waits(wtl_net *net)
 {
   atomic_fetch_add_explicit(&net->waits, 1, memory_order_relaxed);
 }

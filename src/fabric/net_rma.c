@@ -1,5 +1,5 @@
 /*
- * Puts and gets by the network's hardware. The open region of a PE is cut into pieces; a piece is registered, and its
+ * Puts and gets by the network's hardware. The open segment of a PE is cut into pieces; a piece is registered, and its
  * key sent, when somebody first wants it, so that a sparse heap is not pinned whole. Until the key is there, messages
  * do.
  */
@@ -10,7 +10,7 @@
 
 enum { LEAST_PIECE_BYTES = 4 << 20, MOST_PIECES = 256, KEY_BYTES = 1024 };
 
-/* A piece of a PE's open region, as others see it. */
+/* A piece of a PE's open segment, as others see it. */
 typedef struct piece {
   enum { UNKNOWN, WANTED, OPEN, CLOSED } state;
   wtl_transport_key key;
@@ -26,13 +26,13 @@ typedef struct offer {
 static uint64_t piece_bytes(const wtl_net *net)
 {
   uint64_t n = LEAST_PIECE_BYTES;
-  while (n * MOST_PIECES < net->home.open_bytes) n *= 2;
+  while (n * MOST_PIECES < net->callbacks.open_bytes) n *= 2;
   return n;
 }
 
 static size_t n_pieces(const wtl_net *net)
 {
-  return (size_t)((net->home.open_bytes + piece_bytes(net) - 1) / piece_bytes(net));
+  return (size_t)((net->callbacks.open_bytes + piece_bytes(net) - 1) / piece_bytes(net));
 }
 
 static bool may(wtl_net *net, int pe)
@@ -52,7 +52,7 @@ static const piece *find_piece(wtl_net *net, int pe, uint64_t offset)
   if (found->state == UNKNOWN) {
     found->state = WANTED;
     net->rma_used = true;
-    wtl_net_add_record(net, pe, WIRE_WANT_KEY, (wtl_place){i * piece_bytes(net), WTL_NET_OPEN_REGION}, i, 0, 0);
+    wtl_net_add_record(net, pe, WIRE_WANT_KEY, (wtl_place){i * piece_bytes(net), WTL_NET_OPEN_SEGMENT}, i, 0, 0);
   }
   return found->state == OPEN ? found : NULL;
 }
@@ -60,7 +60,7 @@ static const piece *find_piece(wtl_net *net, int pe, uint64_t offset)
 static bool is_open(wtl_net *net, int pe, wtl_place at, size_t n)
 {
   uint64_t size = piece_bytes(net);
-  if (at.region != WTL_NET_OPEN_REGION || !may(net, pe)) return false;
+  if (at.segment != WTL_NET_OPEN_SEGMENT || !may(net, pe)) return false;
   bool all = true;
   for (uint64_t first = at.offset / size; first <= (at.offset + n - 1) / size; first++)
     all &= find_piece(net, pe, first * size) != NULL;
@@ -168,8 +168,8 @@ void wtl_net_rma_flush(wtl_net *net)
 
 static void make_offer(wtl_net *net, offer *o, uint64_t offset)
 {
-  size_t n = within(net, offset, (size_t)(net->home.open_bytes - offset)), length = KEY_BYTES - sizeof(wire_key);
-  void *start = net->home.find(net->home.owner, (wtl_place){offset, WTL_NET_OPEN_REGION}, n);
+  size_t n = within(net, offset, (size_t)(net->callbacks.open_bytes - offset)), length = KEY_BYTES - sizeof(wire_key);
+  void *start = net->callbacks.find(net->callbacks.owner, (wtl_place){offset, WTL_NET_OPEN_SEGMENT}, n);
   wire_key key = {(uint64_t)(uintptr_t)start};
   o->tried = true;
   if (!start || !net->transport->ops->offer) return;
@@ -182,7 +182,7 @@ static void make_offer(wtl_net *net, offer *o, uint64_t offset)
 bool wtl_net_rma_want_key(wtl_net *net, int from, wtl_place at, uint64_t token)
 {
   size_t i = (size_t)(at.offset / piece_bytes(net));
-  if (at.region != WTL_NET_OPEN_REGION || at.offset % piece_bytes(net) || i >= n_pieces(net)) return false;
+  if (at.segment != WTL_NET_OPEN_SEGMENT || at.offset % piece_bytes(net) || i >= n_pieces(net)) return false;
   if (!net->offers && !(net->offers = calloc(n_pieces(net), sizeof *net->offers)))
     wtl_net_fail(net, from, "no memory for keys of", "out of memory");
   offer *o = &net->offers[i];

@@ -74,7 +74,7 @@ typedef struct peer {
   bool in_dirty;             /* it is in net->dirty */
   bool listed;               /* in net->unsent */
   wtl_net_bins bins;         /* of the operations on it that belong to no flow */
-  struct piece *pieces;      /* of its open region; NULL before first contact by hardware, and where there is none */
+  struct piece *pieces;      /* of its open segment; NULL before first contact by hardware, and where there is none */
 } peer;
 
 /* What an answer is awaited for. */
@@ -110,7 +110,7 @@ typedef struct answer {
 struct wtl_net {
   pthread_mutex_t lock;
   wtl_boot *boot;
-  wtl_net_home home;
+  wtl_net_callbacks callbacks;
   wtl_transport *transport;
   uint64_t cookie;
   peer *peers;           /* n_pes */
@@ -140,20 +140,20 @@ struct wtl_net {
   uint32_t flush_now[2], flush_next[2]; /* who waits for the hardware's flush under way, and for the next, by epoch */
   struct offer *offers;                 /* this PE's own pieces; NULL while nobody wants a key */
   wtl_net_counts counts;
-  int before, after;         /* the PEs in the ring of signs of life; -1: this one has no part in it */
+  int before, after;         /* the PEs in the ring of moving_signs of life; -1: this one has no part in it */
   uint64_t heard, last_beat; /* ns */
   uint64_t beat_ns, silence_ns;
   _Atomic uint64_t next_beat; /* ns */
   unsigned turns;             /* of progress */
   bool hears;                 /* something came from `before` since the clock was last looked at */
-  bool completed;             /* whose lock is held: tell the home when it is let go of */
+  bool completed;             /* whose lock is held: tell the callbacks when it is let go of */
 };
 
 /* net.c. Ends the job: PE `pe` cannot be reached. */
 void wtl_net_fail(const wtl_net *net, int pe, const char *what, const char *why) __attribute__((noreturn, cold));
 
 /* net.c. Another PE says that the job ends. */
-void wtl_net_told_to_end(wtl_net *net) __attribute__((noreturn, cold));
+void wtl_net_received_end(wtl_net *net) __attribute__((noreturn, cold));
 
 /* net.c. Lets go of the lock, and only then wakes who waits for what is complete: it may want the lock at once. */
 void wtl_net_unlock(wtl_net *net);
@@ -168,15 +168,15 @@ void wtl_net_left(wtl_net *net);     /* a message, or a hardware operation, is d
 void *wtl_net_add_record(wtl_net *net, int pe, enum wire_kind kind, wtl_place at, uint64_t token, uint64_t n,
                          uint64_t room);
 void wtl_net_send_batch(wtl_net *net, int pe);
-void wtl_net_send_in_turn(wtl_net *net, int pe);               /* when the batches before have left */
-void wtl_net_send_sign(wtl_net *net, int pe, bool of_the_end); /* of life, or that the job ends */
+void wtl_net_send_in_turn(wtl_net *net, int pe);                    /* when the batches before have left */
+void wtl_net_send_heartbeat(wtl_net *net, int pe, bool of_the_end); /* of life, or that the job ends */
 void wtl_net_send_all(wtl_net *net, bool in_turn);
 void wtl_net_answer(wtl_net *net, int pe, uint64_t token, const void *from, size_t n);
 bool wtl_net_send_answers(wtl_net *net); /* true if any left */
 pending *wtl_net_find_pending(wtl_net *net, uint64_t token, uint64_t n);
 void wtl_net_end_pending(wtl_net *net, pending *p);
 
-/* net_in.c: the transport's home. */
+/* net_in.c: the transport's callbacks. */
 void wtl_net_arrived(void *owner, unsigned message, const void *header, size_t header_bytes, void *data, size_t n,
                      bool later);
 

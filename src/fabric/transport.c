@@ -45,7 +45,7 @@ static const wtl_transport_ops *load_mpi(char *error, size_t size)
 {
   int rank, n;
   wtl_mpi mpi;
-  if (wtl_mpi_load(&mpi, error, size) != 0 || mpi.ops->start(mpi.shared, &rank, &n, error, size) != 0) return NULL;
+  if (wtl_boot_mpi_load(&mpi, error, size) != 0 || mpi.ops->start(mpi.shared, &rank, &n, error, size) != 0) return NULL;
   return dlsym(mpi.module, "wtl_transport_mpi");
 }
 

@@ -5,7 +5,7 @@
  * DESIGN
  *
  * A network is a table of functions, wtl_transport_ops, and a struct of its own that begins with a wtl_transport. The
- * caller is src/fabric/net*.c, for one PE. The network calls back through a wtl_transport_home.
+ * caller is src/fabric/net*.c, for one PE. The network calls back through a wtl_transport_callbacks.
  *
  * Order. Messages that are sent EAGER or by RENDEZVOUS from one PE to another arrive in the order of the calls of send.
  * The data of one that was sent by rendezvous may follow later, and data of several may follow in any order. Messages
@@ -40,21 +40,21 @@ typedef struct wtl_transport wtl_transport;
 
 typedef void (*wtl_done_fn)(void *arg);
 
-enum wtl_send_manner {
+enum wtl_transport_send_mode {
   WTL_SEND_EAGER,      /* leaves without an answer of its target */
   WTL_SEND_RENDEZVOUS, /* may ask its target first, where that serves long messages */
   WTL_SEND_APART,      /* eager, on a connection of its own: what is queued on the other does not delay it */
   WTL_SEND_ASIDE       /* as by rendezvous, on a third connection: it does not delay others */
 };
 
-static inline bool wtl_may_send_later(enum wtl_send_manner manner)
+static inline bool wtl_transport_may_send_later(enum wtl_transport_send_mode mode)
 {
-  return manner == WTL_SEND_RENDEZVOUS || manner == WTL_SEND_ASIDE;
+  return mode == WTL_SEND_RENDEZVOUS || mode == WTL_SEND_ASIDE;
 }
 
-static inline bool wtl_is_ordered(enum wtl_send_manner manner)
+static inline bool wtl_transport_is_ordered(enum wtl_transport_send_mode mode)
 {
-  return manner == WTL_SEND_EAGER || manner == WTL_SEND_RENDEZVOUS;
+  return mode == WTL_SEND_EAGER || mode == WTL_SEND_RENDEZVOUS;
 }
 
 /* A message to be sent. Header and data belong to the network until `done`; the struct does not. */
@@ -64,7 +64,7 @@ typedef struct wtl_transport_message {
   size_t header_bytes; /* 0 to 64 */
   const void *data;
   size_t n; /* of data; may be 0 */
-  enum wtl_send_manner manner;
+  enum wtl_transport_send_mode mode;
   wtl_done_fn done;
   void *arg;
 } wtl_transport_message;
@@ -89,7 +89,7 @@ typedef struct wtl_transport_rma {
 typedef void wtl_rma_fn(wtl_transport *t, int pe, const wtl_transport_rma *r);
 
 /* The caller's side: the network calls these. */
-typedef struct wtl_transport_home {
+typedef struct wtl_transport_callbacks {
   void *owner;
   /*
    * A message is here. Header and data are valid during the call. If `later`, the data are not here yet: `data` is a
@@ -102,7 +102,7 @@ typedef struct wtl_transport_home {
   /* The library that the network runs on is about to end. Called by the program's thread, outside any call and without
    * the lock. The network has been stopped when it returns. */
   void (*closing)(void *owner);
-} wtl_transport_home;
+} wtl_transport_callbacks;
 
 /* All functions must be there, but for put, get and flush of a network without remote memory access. */
 typedef struct wtl_transport_ops {
@@ -113,11 +113,11 @@ typedef struct wtl_transport_ops {
   /*
    * Makes the network of this PE and publishes its address (boot->ops->publish). The caller runs a fence of all PEs
    * before the first other call; the network looks addresses up on first contact. Collective if the network wishes.
-   * `settings`, `boot` and what home->owner points to outlive it; `home` itself is copied. 0; or an exit code, with the
+   * `settings`, `boot` and what callbacks->owner points to outlive it; `callbacks` itself is copied. 0; or an exit code, with the
    * reason in the `size` bytes at `error`.
    */
-  int (*start)(wtl_transport **t, const wtl_settings *settings, wtl_boot *boot, const wtl_transport_home *home,
-               char *error, size_t size);
+  int (*start)(wtl_transport **t, const wtl_settings *settings, wtl_boot *boot,
+               const wtl_transport_callbacks *callbacks, char *error, size_t size);
   /* All PEs have met before, and nothing is under way that anybody needs. Frees `t`. Calls no `done`. */
   void (*stop)(wtl_transport *t);
 

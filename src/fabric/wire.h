@@ -28,7 +28,7 @@ enum wire_kind {
   WIRE_WANT_KEY,  /* for the piece of memory that begins at the place; answered under `token` */
   WIRE_KEY,       /* data: wire_key, then the transport's own; none: that piece stays closed */
   WIRE_END,       /* the job ends: a node is lost; token: the cookie's complement, so that no accident says it */
-  WIRE_AM,        /* data: a message of the room above, and `more` of its length; region, offset and token: their tag */
+  WIRE_AM, /* data: a message of the room above, and `more` of its length; segment, offset and token: their tag */
 };
 
 typedef struct wire_head {
@@ -40,7 +40,7 @@ typedef struct wire_head {
 typedef struct wire_record {
   uint16_t kind;
   uint16_t more; /* WIRE_AM; else 0 */
-  uint32_t region;
+  uint32_t segment;
   uint64_t offset;
   uint64_t token; /* the sender's; comes back with the answer */
   uint64_t n;     /* bytes of data that follow (WIRE_AM: of each message, padded), or that are wanted */
@@ -52,8 +52,8 @@ typedef struct wire_key {
 
 typedef struct wire_large {
   uint64_t cookie;
-  uint32_t from, region;
-  uint64_t offset; /* WIRE_PUT; WIRE_LARGE_AM: of its tag, as region and token */
+  uint32_t from, segment;
+  uint64_t offset; /* WIRE_PUT; WIRE_LARGE_AM: of its tag, as segment and token */
   uint64_t token;  /* WIRE_PUT: answered under it when done, if it is not 0. WIRE_DATA: whose data these are */
 } wire_large;
 

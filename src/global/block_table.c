@@ -13,7 +13,7 @@ typedef struct told {
 
 /* As another PE told it. */
 typedef struct copy {
-  wtl_block_told *block;
+  wtl_block_entry *block;
   size_t n;
 } copy;
 
@@ -28,9 +28,9 @@ struct wtl_block_table {
 
 #define WORDS(thing) (sizeof(thing) / sizeof(uint64_t))
 
-static wtl_block_told *table_of(const told *t)
+static wtl_block_entry *table_of(const told *t)
 {
-  return (wtl_block_told *)(uintptr_t)t->table;
+  return (wtl_block_entry *)(uintptr_t)t->table;
 }
 
 static void need_memory(const void *p)
@@ -54,7 +54,7 @@ void wtl_blocks_start(wtl_pe *self, wtl_global *g)
   b->n_pes = self->n;
   b->mine = take(g, sizeof *b->mine);
   b->at = (size_t)((char *)b->mine - wtl_global_own(self));
-  *b->mine = (told){.table = (uintptr_t)take(g, b->room * sizeof(wtl_block_told))};
+  *b->mine = (told){.table = (uintptr_t)take(g, b->room * sizeof(wtl_block_entry))};
   g->blocks = b;
 }
 
@@ -76,7 +76,7 @@ static void set(uint64_t *word, uint64_t value)
   __atomic_store_n(word, value, __ATOMIC_SEQ_CST);
 }
 
-static void set_block(wtl_block_told *at, wtl_block_told block)
+static void set_block(wtl_block_entry *at, wtl_block_entry block)
 {
   set(&at->start, block.start);
   set(&at->bytes, block.bytes);
@@ -86,7 +86,7 @@ void wtl_blocks_add(wtl_global *g, const void *p, size_t bytes)
 {
   struct wtl_block_table *b = g->blocks;
   told *t = b->mine;
-  wtl_block_told *table = table_of(t), *old = NULL;
+  wtl_block_entry *table = table_of(t), *old = NULL;
   if (t->n == b->room) {
     old = table;
     b->room *= 2;
@@ -95,7 +95,7 @@ void wtl_blocks_add(wtl_global *g, const void *p, size_t bytes)
   }
   set(&t->turn, t->turn + 1);
   set(&t->table, (uintptr_t)table);
-  set_block(&table[t->n], (wtl_block_told){(uintptr_t)p, bytes});
+  set_block(&table[t->n], (wtl_block_entry){(uintptr_t)p, bytes});
   set(&t->n, t->n + 1);
   set(&t->turn, t->turn + 1);
   if (old) wtl_heap_free(&g->heap, old);
@@ -104,7 +104,7 @@ void wtl_blocks_add(wtl_global *g, const void *p, size_t bytes)
 void wtl_blocks_remove(wtl_global *g, const void *p)
 {
   told *t = g->blocks->mine;
-  wtl_block_told *table = table_of(t);
+  wtl_block_entry *table = table_of(t);
   uint64_t i = 0;
   while (table[i].start != (uintptr_t)p) i++;
   set(&t->turn, t->turn + 1);
@@ -141,19 +141,19 @@ static void read_blocks(wtl_pe *self, wtl_site *site, int pe, copy *c)
   } while (before.turn % 2 || before.turn != after.turn);
 }
 
-static wtl_block_told find(const copy *c, uintptr_t p)
+static wtl_block_entry find(const copy *c, uintptr_t p)
 {
   for (size_t i = 0; i < c->n; i++)
     if (p - c->block[i].start < c->block[i].bytes) return c->block[i];
-  return (wtl_block_told){0};
+  return (wtl_block_entry){0};
 }
 
-wtl_block_told wtl_block_at(wtl_pe *self, wtl_site *site, const void *p, int pe)
+wtl_block_entry wtl_block_at(wtl_pe *self, wtl_site *site, const void *p, int pe)
 {
   struct wtl_block_table *b = self->global->blocks;
   pthread_mutex_lock(&b->lock);
-  wtl_block_told found = find(&b->copies[pe], (uintptr_t)p);
-  if (!found.bytes || wtl_is_near(self, pe)) { /* a neighbour is asked each time */
+  wtl_block_entry found = find(&b->copies[pe], (uintptr_t)p);
+  if (!found.bytes || wtl_global_is_near(self, pe)) { /* a neighbour is asked each time */
     read_blocks(self, site, pe, &b->copies[pe]);
     found = find(&b->copies[pe], (uintptr_t)p);
   }

@@ -9,9 +9,9 @@
 
 #include "global/global.h"
 
-typedef struct wtl_block_told {
+typedef struct wtl_block_entry {
   uint64_t start, bytes;
-} wtl_block_told;
+} wtl_block_entry;
 
 /* By every PE, before it allocates from its heap. Ends the process if it cannot. */
 void wtl_blocks_start(wtl_pe *self, wtl_global *g);
@@ -22,7 +22,7 @@ void wtl_blocks_add(wtl_global *g, const void *p, size_t bytes);
 void wtl_blocks_remove(wtl_global *g, const void *p);
 
 /* The live block of PE `pe` in which `p` lies, an address of that PE's; bytes 0: none. */
-wtl_block_told wtl_block_at(wtl_pe *self, wtl_site *site, const void *p, int pe);
+wtl_block_entry wtl_block_at(wtl_pe *self, wtl_site *site, const void *p, int pe);
 
 /* Others may have freed blocks: what they told is forgotten. */
 void wtl_blocks_forget(wtl_pe *self);

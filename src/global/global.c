@@ -60,21 +60,21 @@ uint64_t wtl_global_far_amo(const wtl_op *op, void *at, const wtl_atomic *a)
 
 static bool is_done(void *r)
 {
-  return wtl_request_is_done(r);
+  return wtl_global_request_is_done(r);
 }
 
-void wtl_request_wait(wtl_pe *self, wtl_site *site, wtl_request *r)
+void wtl_global_request_wait(wtl_pe *self, wtl_site *site, wtl_request *r)
 {
   _Atomic uint32_t *epoch =
       &self->global->epoch; /* others of this PE's threads may count it up at the same time: once is enough */
   atomic_store_explicit(epoch, atomic_load_explicit(epoch, memory_order_relaxed) + 1, memory_order_relaxed);
-  if (!wtl_request_is_done(r)) wtl_door_wait(&self->door, site, WTL_WATCH_ALL, is_done, r);
+  if (!wtl_global_request_is_done(r)) wtl_door_wait(&self->door, site, WTL_WATCH_ALL, is_done, r);
 }
 
 void wtl_global_fence(wtl_pe *self, wtl_site *site, int pe)
 {
   wtl_fence();
-  if (WTL_LIKELY(!self->net) || (pe >= 0 && wtl_is_near(self, pe))) return;
+  if (WTL_LIKELY(!self->net) || (pe >= 0 && wtl_global_is_near(self, pe))) return;
   for (int i = pe < 0 ? 0 : pe; i < (pe < 0 ? self->n : pe + 1); i++) complete_packed(self, site, i);
   wtl_far_quiet(self, NULL, site);
 }

@@ -55,7 +55,7 @@ typedef struct wtl_global {
 /* For the network: this PE's memory, and its length. NULL: there is none. */
 char *wtl_global_region(const wtl_pe *self, uint64_t *n);
 
-static inline bool wtl_is_near(const wtl_pe *self, int pe)
+static inline bool wtl_global_is_near(const wtl_pe *self, int pe)
 {
   return WTL_LIKELY(self->slot_of[pe] >= 0);
 }
@@ -75,20 +75,20 @@ static inline bool wtl_global_has(const wtl_pe *self, const void *p, size_t n, i
 
 static inline wtl_place wtl_global_place(const wtl_pe *self, const void *p, int pe)
 {
-  return (wtl_place){(uint64_t)((const char *)p - self->global_map.start[pe]), WTL_REGION_GLOBAL};
+  return (wtl_place){(uint64_t)((const char *)p - self->global_map.start[pe]), WTL_SEGMENT_GLOBAL};
 }
 
 /*
  * Bells: a PE sleeps for words of its global memory that atomic operations (pgas/rma.h) change. Puts, gets and
  * accumulates within a node ring no bell.
  */
-static inline wtl_watch wtl_watch_global(const wtl_pe *self, const void *p)
+static inline wtl_watch wtl_global_watch(const wtl_pe *self, const void *p)
 {
-  return WTL_WATCH_OFFSET(WTL_GLOBAL_WATCH + wtl_global_offset(self, self->slot, p));
+  return WTL_WATCH_OFFSET(WTL_GLOBAL_WATCH + wtl_near_global_offset(self, self->slot, p));
 }
 
 /* Between addresses of this process. The two may overlap. Words are stored whole. */
-static inline void wtl_near_copy(void *to, const void *from, size_t n)
+static inline void wtl_global_near_copy(void *to, const void *from, size_t n)
 {
   if (n == 8 && (((uintptr_t)to | (uintptr_t)from) & 7) == 0)
     __atomic_store_n((uint64_t *)to, __atomic_load_n((const uint64_t *)from, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
@@ -135,7 +135,7 @@ static inline __attribute__((always_inline)) bool wtl_global_copy_near(const wtl
                                                                        const void *from, size_t n)
 {
   if (WTL_UNLIKELY(self->slot_of[pe] < 0)) return false;
-  wtl_near_copy(to, from, n);
+  wtl_global_near_copy(to, from, n);
   return true;
 }
 
@@ -147,14 +147,14 @@ static inline __attribute__((always_inline)) uint64_t wtl_global_amo(wtl_op op, 
   return wtl_global_far_amo(WTL_STORED(op), at, &(wtl_atomic){a.kind, a.size, a.operand, a.condition});
 }
 
-static inline bool wtl_request_is_done(const wtl_request *r)
+static inline bool wtl_global_request_is_done(const wtl_request *r)
 {
   return atomic_load_explicit(&r->by_net, memory_order_acquire) == 0 &&
          atomic_load_explicit(&r->by_packed, memory_order_acquire) == 0;
 }
 
 /* What begins from here on comes after it. */
-void wtl_request_wait(wtl_pe *self, wtl_site *site, wtl_request *r);
+void wtl_global_request_wait(wtl_pe *self, wtl_site *site, wtl_request *r);
 
 /* All that this PE did so far to the memory of PE `pe`, or with -1 of all, is done and seen by all. */
 void wtl_global_fence(wtl_pe *self, wtl_site *site, int pe);

@@ -13,7 +13,7 @@ static long *word_of(const wtl_queue_lock *l, int pe)
 
 static wtl_watch watch(const wtl_pe *self, const wtl_queue_lock *l)
 {
-  return wtl_watch_global(self, word_of(l, self->me));
+  return wtl_global_watch(self, word_of(l, self->me));
 }
 
 static void name(const wtl_queue_lock *l, char *text, size_t size)
@@ -28,19 +28,19 @@ static wtl_queue_lock lock_of(const wtl_lock_at *at)
   return (wtl_queue_lock){&global_memory, at, at->home};
 }
 
-void wtl_lock_at_set(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call)
+void wtl_global_lock_set(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call)
 {
   wtl_queue_lock l = lock_of(at);
   wtl_queue_lock_set(self, site, &l, call);
 }
 
-bool wtl_lock_at_test(wtl_pe *self, wtl_site *site, const wtl_lock_at *at)
+bool wtl_global_lock_test(wtl_pe *self, wtl_site *site, const wtl_lock_at *at)
 {
   wtl_queue_lock l = lock_of(at);
   return wtl_queue_lock_test(self, site, &l);
 }
 
-void wtl_lock_at_clear(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call)
+void wtl_global_lock_clear(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call)
 {
   wtl_queue_lock l = lock_of(at);
   wtl_global_fence(self, site, -1);

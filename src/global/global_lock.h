@@ -13,8 +13,8 @@ typedef struct wtl_lock_at {
 } wtl_lock_at;
 
 /* As wtl_lock_set, _test and _clear. */
-void wtl_lock_at_set(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call);
-bool wtl_lock_at_test(wtl_pe *self, wtl_site *site, const wtl_lock_at *at);
-void wtl_lock_at_clear(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call);
+void wtl_global_lock_set(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call);
+bool wtl_global_lock_test(wtl_pe *self, wtl_site *site, const wtl_lock_at *at);
+void wtl_global_lock_clear(wtl_pe *self, wtl_site *site, const wtl_lock_at *at, const char *call);
 
 #endif

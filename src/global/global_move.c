@@ -49,10 +49,10 @@ static void move_list_near(const wtl_global_op *op, const wtl_block_list *l)
   wtl_acc a;
   switch (op->kind) {
   case WTL_GLOBAL_PUT:
-    for (size_t i = 0; i < l->n; i++) wtl_near_copy(l->there[i], l->here[i], l->bytes);
+    for (size_t i = 0; i < l->n; i++) wtl_global_near_copy(l->there[i], l->here[i], l->bytes);
     break;
   case WTL_GLOBAL_GET:
-    for (size_t i = 0; i < l->n; i++) wtl_near_copy(l->here[i], l->there[i], l->bytes);
+    for (size_t i = 0; i < l->n; i++) wtl_global_near_copy(l->here[i], l->there[i], l->bytes);
     break;
   default:
     a = begin_accumulates(op);
@@ -64,7 +64,7 @@ static void move_list_near(const wtl_global_op *op, const wtl_block_list *l)
 /* False: the target is a PE of this node. */
 static bool begin_far(wtl_global_op *op)
 {
-  if (wtl_is_near(op->self, op->pe)) return false;
+  if (wtl_global_is_near(op->self, op->pe)) return false;
   if (!op->request) op->begin(op);
   return true;
 }

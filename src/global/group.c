@@ -71,13 +71,13 @@ static meeting meet(wtl_pe *self, wtl_site *site, wtl_group *g)
 
 static void tell(const meeting *m, int member, const void *data, size_t n)
 {
-  wtl_post(m->self, m->site, m->group->pe[member], m->group->context, m->call, data, n);
+  wtl_tagged_send(m->self, m->site, m->group->pe[member], m->group->context, m->call, data, n);
 }
 
 static void hear(const meeting *m, int member, void *data, size_t n)
 {
-  size_t came = wtl_take_posted(m->self, m->site, "a group's call",
-                                (wtl_envelope){m->group->pe[member], m->group->context, m->call}, data, n, NULL);
+  size_t came = wtl_tagged_receive(m->self, m->site, "a group's call",
+                                   (wtl_envelope){m->group->pe[member], m->group->context, m->call}, data, n, NULL);
   if (came != n)
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "a group's call: PE %d brings %zu bytes and this PE expects %zu; all members must make the same calls "

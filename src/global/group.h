@@ -21,7 +21,7 @@ typedef struct wtl_group {
   bool is_world;
 } wtl_group;
 
-/* NULL: no memory. `pes` is copied. Needs wtl_posted_start. */
+/* NULL: no memory. `pes` is copied. Needs wtl_tagged_start. */
 wtl_group *wtl_group_make(wtl_pe *self, const int *pes, int n);
 void wtl_group_free(wtl_group *g);
 

@@ -280,8 +280,8 @@ static void serve_block(serving *s, char *there)
 {
   size_t n = s->head.block;
   switch (s->head.op) {
-  case WTL_GLOBAL_PUT: wtl_near_copy(there, s->bytes, n); break;
-  case WTL_GLOBAL_GET: wtl_near_copy(s->bytes, there, n); break;
+  case WTL_GLOBAL_PUT: wtl_global_near_copy(there, s->bytes, n); break;
+  case WTL_GLOBAL_GET: wtl_global_near_copy(s->bytes, there, n); break;
   default: wtl_acc_add(&s->acc, there, s->bytes, n);
   }
   s->bytes += n;
@@ -364,7 +364,7 @@ static void serve(void *buf, size_t n, int from, wtl_am_token token)
     memcpy(g->room, &r, sizeof r);
     s.bytes = g->room + sizeof r;
     serve_blocks(&s);
-    wtl_load_fence();
+    wtl_fence_load();
     wtl_am_reply(s.self, "a get", WTL_AM_PACKED_REPLY, g->room, (size_t)(s.bytes - g->room), token);
     return;
   }

@@ -26,15 +26,15 @@ static inline uint64_t wtl_strides_blocks(const wtl_strides *s)
 }
 
 /* A run of `n` blocks, one every `here_step` bytes from `here` and `there_step` from `there`. */
-typedef void wtl_run_fn(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
-                        uint64_t n);
+typedef void wtl_strides_fn(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
+                            uint64_t n);
 
 /*
  * Calls `act` for blocks first .. first + n - 1, which are there, run by run; `here` and `there` are where block 0
  * lies. Always inlined, so that `act` is no call by pointer.
  */
-static inline __attribute__((always_inline)) void wtl_each_run(const wtl_strides *s, char *here, char *there,
-                                                               uint64_t first, uint64_t n, wtl_run_fn *act, void *arg)
+static inline __attribute__((always_inline)) void
+wtl_each_run(const wtl_strides *s, char *here, char *there, uint64_t first, uint64_t n, wtl_strides_fn *act, void *arg)
 {
   uint64_t at[WTL_MOST_LEVELS];
   if (s->levels == 0) {

@@ -24,7 +24,7 @@ typedef struct letter {
   char data[];
 } letter;
 
-struct wtl_posted {
+struct wtl_tagged_queue {
   pthread_mutex_t lock;
   letter *first, **end;
   letter *early;                    /* overtook others on their way: nobody finds them yet */
@@ -32,7 +32,7 @@ struct wtl_posted {
   _Atomic uint64_t arrivals, *sent; /* sent: by PE */
 };
 
-static void deliver(struct wtl_posted *p, letter *l)
+static void deliver(struct wtl_tagged_queue *p, letter *l)
 {
   l->next = NULL;
   *p->end = l;
@@ -40,7 +40,7 @@ static void deliver(struct wtl_posted *p, letter *l)
   p->heard[l->from]++;
 }
 
-static letter *take_early(struct wtl_posted *p, int from)
+static letter *take_early(struct wtl_tagged_queue *p, int from)
 {
   for (letter **at = &p->early, *l; (l = *at) != NULL; at = &l->next) {
     if (l->from != from || l->address.serial != p->heard[from]) continue;
@@ -52,7 +52,7 @@ static letter *take_early(struct wtl_posted *p, int from)
 
 static void arrive(void *buf, size_t n, int from, wtl_am_token token)
 {
-  struct wtl_posted *p = wtl_self->posted;
+  struct wtl_tagged_queue *p = wtl_self->posted;
   (void)token;
   if (n < sizeof(address)) wtl_pe_fail(WTL_EXIT_SOFTWARE, "PE %d sent a message without an address", from);
   letter *l = malloc(sizeof *l + n);
@@ -71,10 +71,10 @@ static void arrive(void *buf, size_t n, int from, wtl_am_token token)
   atomic_fetch_add_explicit(&p->arrivals, 1, memory_order_seq_cst);
 }
 
-void wtl_posted_start(wtl_pe *self, wtl_site *site)
+void wtl_tagged_start(wtl_pe *self, wtl_site *site)
 {
   if (self->posted) return;
-  struct wtl_posted *p = calloc(1, sizeof *p);
+  struct wtl_tagged_queue *p = calloc(1, sizeof *p);
   size_t n = (size_t)self->n;
   if (!p || !(p->heard = calloc(n, sizeof *p->heard)) || !(p->sent = calloc(n, sizeof *p->sent)))
     wtl_pe_fail(WTL_EXIT_OSERR, "no memory to start with messages");
@@ -85,9 +85,9 @@ void wtl_posted_start(wtl_pe *self, wtl_site *site)
   wtl_barrier(self, site); /* nobody sends before all can receive */
 }
 
-void wtl_posted_stop(wtl_pe *self)
+void wtl_tagged_stop(wtl_pe *self)
 {
-  struct wtl_posted *p = self->posted;
+  struct wtl_tagged_queue *p = self->posted;
   if (!p) return;
   letter *const left[] = {p->first, p->early};
   for (int i = 0; i < 2; i++)
@@ -99,7 +99,7 @@ void wtl_posted_stop(wtl_pe *self)
   free(p);
 }
 
-void wtl_post(wtl_pe *self, wtl_site *site, int pe, uint64_t context, int64_t tag, const void *data, size_t n)
+void wtl_tagged_send(wtl_pe *self, wtl_site *site, int pe, uint64_t context, int64_t tag, const void *data, size_t n)
 {
   enum { SHORT = 512 };
   char small[sizeof(address) + SHORT], *m = n <= SHORT ? small : malloc(sizeof(address) + n);
@@ -112,7 +112,7 @@ void wtl_post(wtl_pe *self, wtl_site *site, int pe, uint64_t context, int64_t ta
   if (m != small) free(m);
 }
 
-static letter **find(struct wtl_posted *p, wtl_envelope of)
+static letter **find(struct wtl_tagged_queue *p, wtl_envelope of)
 {
   letter **at = &p->first;
   for (; *at; at = &(*at)->next) {
@@ -123,7 +123,7 @@ static letter **find(struct wtl_posted *p, wtl_envelope of)
   return at;
 }
 
-static letter *take(struct wtl_posted *p, wtl_envelope of)
+static letter *take(struct wtl_tagged_queue *p, wtl_envelope of)
 {
   pthread_mutex_lock(&p->lock);
   letter **at = find(p, of), *l = *at;
@@ -133,7 +133,7 @@ static letter *take(struct wtl_posted *p, wtl_envelope of)
 }
 
 typedef struct looking {
-  const struct wtl_posted *posted;
+  const struct wtl_tagged_queue *posted;
   uint64_t seen;
 } looking;
 
@@ -143,9 +143,10 @@ static bool is_more(void *arg)
   return atomic_load_explicit(&l->posted->arrivals, memory_order_acquire) != l->seen;
 }
 
-size_t wtl_take_posted(wtl_pe *self, wtl_site *site, const char *call, wtl_envelope of, void *to, size_t room, int *who)
+size_t wtl_tagged_receive(wtl_pe *self, wtl_site *site, const char *call, wtl_envelope of, void *to, size_t room,
+                          int *who)
 {
-  struct wtl_posted *p = self->posted;
+  struct wtl_tagged_queue *p = self->posted;
   letter *l;
   for (;;) {
     looking w = {p, atomic_load_explicit(&p->arrivals, memory_order_acquire)};
@@ -162,17 +163,17 @@ size_t wtl_take_posted(wtl_pe *self, wtl_site *site, const char *call, wtl_envel
   return n;
 }
 
-bool wtl_has_posted(const wtl_pe *self, wtl_envelope of)
+bool wtl_tagged_has_any(const wtl_pe *self, wtl_envelope of)
 {
-  struct wtl_posted *p = self->posted;
+  struct wtl_tagged_queue *p = self->posted;
   pthread_mutex_lock(&p->lock);
   bool is = *find(p, of) != NULL;
   pthread_mutex_unlock(&p->lock);
   return is;
 }
 
-bool wtl_is_posted(wtl_pe *self, wtl_envelope of)
+bool wtl_tagged_has(wtl_pe *self, wtl_envelope of)
 {
   wtl_door_missed(&self->door);
-  return wtl_has_posted(self, of);
+  return wtl_tagged_has_any(self, of);
 }

@@ -20,21 +20,21 @@ typedef struct wtl_envelope {
 } wtl_envelope;
 
 /* Collective; the second time it does nothing. */
-void wtl_posted_start(wtl_pe *self, wtl_site *site);
-void wtl_posted_stop(wtl_pe *self);
+void wtl_tagged_start(wtl_pe *self, wtl_site *site);
+void wtl_tagged_stop(wtl_pe *self);
 
 /* `data` may be reused on return. n: up to WTL_AM_LONGEST - 64. */
-void wtl_post(wtl_pe *self, wtl_site *site, int pe, uint64_t context, int64_t tag, const void *data, size_t n);
+void wtl_tagged_send(wtl_pe *self, wtl_site *site, int pe, uint64_t context, int64_t tag, const void *data, size_t n);
 
 /*
  * Waits for a message and takes it. Returns its length, and its sender in *who where that is
  * not NULL. One that is longer than `room` ends the job; `call` is named in the error.
  */
-size_t wtl_take_posted(wtl_pe *self, wtl_site *site, const char *call, wtl_envelope of, void *to, size_t room,
-                       int *who);
+size_t wtl_tagged_receive(wtl_pe *self, wtl_site *site, const char *call, wtl_envelope of, void *to, size_t room,
+                          int *who);
 
 /* Is there one? The first moves on what is under way; the second only looks. */
-bool wtl_is_posted(wtl_pe *self, wtl_envelope of);
-bool wtl_has_posted(const wtl_pe *self, wtl_envelope of);
+bool wtl_tagged_has(wtl_pe *self, wtl_envelope of);
+bool wtl_tagged_has_any(const wtl_pe *self, wtl_envelope of);
 
 #endif

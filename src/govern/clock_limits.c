@@ -45,7 +45,7 @@ static size_t note(beyond *all, size_t n, const wtl_clock_domain *d, const wtl_b
   return n;
 }
 
-void wtl_clock_limits_say(const wtl_knob *knob, const wtl_votes *votes, int n_local, const cpu_set_t *cpus)
+void wtl_clocks_report_limits(const wtl_knob *knob, const wtl_votes *votes, int n_local, const cpu_set_t *cpus)
 {
   beyond all[MOST_BEYOND];
   size_t n = 0;
@@ -59,7 +59,8 @@ void wtl_clock_limits_say(const wtl_knob *knob, const wtl_votes *votes, int n_lo
     }
   for (size_t i = 0; i < n; i++) {
     const wtl_clock_domain *d = all[i].limits;
-    wtl_say("WATTLE_CLOCKS: %g GHz cannot be set for PE %s, only %g to %g GHz: %g GHz is used", all[i].ghz, all[i].pes,
-            d->min_khz * 1e-6, d->max_khz * 1e-6, wtl_clock_at_least(d, 1e6 * all[i].ghz) * 1e-6);
+    wtl_message_print("WATTLE_CLOCKS: %g GHz cannot be set for PE %s, only %g to %g GHz: %g GHz is used", all[i].ghz,
+                      all[i].pes, d->min_khz * 1e-6, d->max_khz * 1e-6,
+                      wtl_knob_clock_at_least(d, 1e6 * all[i].ghz) * 1e-6);
   }
 }

@@ -8,6 +8,6 @@
 
 /* Prints one message for each such clock and each range of clocks: the PEs, the limits and the clock used. `cpus`: by
  * local rank, where each PE may run. */
-void wtl_clock_limits_say(const wtl_knob *knob, const wtl_votes *votes, int n_local, const cpu_set_t *cpus);
+void wtl_clocks_report_limits(const wtl_knob *knob, const wtl_votes *votes, int n_local, const cpu_set_t *cpus);
 
 #endif

@@ -28,7 +28,7 @@ static const char *read_entry(const char *at, long *first, long *last, double *g
   return *end ? end + 1 : end;
 }
 
-double wtl_clock_plan_ghz(const char *list, int pe)
+double wtl_clocks_plan_ghz(const char *list, int pe)
 {
   double mine = 0, ghz;
   long first, last;

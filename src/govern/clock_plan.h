@@ -3,6 +3,6 @@
 #define WTL_GOVERN_CLOCK_PLAN_H
 
 /* The clock of a PE in GHz by the last entry that names it. 0: no entry names it. NaN: the list is wrong. */
-double wtl_clock_plan_ghz(const char *list, int pe);
+double wtl_clocks_plan_ghz(const char *list, int pe);
 
 #endif

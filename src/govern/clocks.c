@@ -27,7 +27,7 @@ void wtl_clocks_repair(const wtl_settings *settings)
 {
   char message[1900];
   if (WTL_OS_IS_SIMULATED) return; /* it has no clocks of this machine */
-  if (wtl_knob_repair(settings, &wtl_knob_sys_real, message, sizeof message)) wtl_say("%s", message);
+  if (wtl_knob_repair(settings, &wtl_knob_sys_real, message, sizeof message)) wtl_message_print("%s", message);
 }
 
 /* ---- the node's first process ---- */
@@ -46,7 +46,7 @@ static void measure(wtl_clocks *c, wtl_votes *votes)
 {
   size_t first = 0;
   while (!votes->claimed[first]) first++;
-  wtl_clock_price price = wtl_clock_price_measure(c->knob, first, c->settings->clock_cost.seconds);
+  wtl_clock_price price = wtl_clocks_price_measure(c->knob, first, c->settings->clock_cost.seconds);
   votes->write_s = price.write_s;
   votes->settle_s = price.settle_s;
 }
@@ -86,13 +86,13 @@ static void lead(wtl_clocks *c, const wtl_clocks_node *node)
   }
   snprintf(c->why, sizeof c->why, "%s", c->knob ? wtl_knob_why(c->knob) : "no memory");
   atomic_store(&node->votes->ready, ready);
-  if (ready) wtl_clock_limits_say(c->knob, node->votes, node->n_local, node->cpus);
+  if (ready) wtl_clocks_report_limits(c->knob, node->votes, node->n_local, node->cpus);
   const char *asked = wtl_clocks_wanted(c->settings) ? "WATTLE_GOVERN"
                       : c->settings->transfers.number == WTL_TRANSFERS_SCALE
                           ? "WATTLE_TRANSFERS"
                           : NULL; /* the settings do not require clocks */
   if (asked && (*c->why || !ready))
-    wtl_say("%s: %s: %s", asked, ready ? "not every clock can be set" : "no clock can be set here", c->why);
+    wtl_message_print("%s: %s: %s", asked, ready ? "not every clock can be set" : "no clock can be set here", c->why);
 }
 
 /* ---- every process ---- */
@@ -164,7 +164,7 @@ static void govern(wtl_clocks *c, const wtl_clocks_node *node, double planned_gh
 int wtl_clocks_start(wtl_clocks *c, const wtl_clocks_node *node, char *error, size_t size)
 {
   const char *list = node->settings->clocks.text;
-  double planned_ghz = wtl_clock_plan_ghz(list, node->me);
+  double planned_ghz = wtl_clocks_plan_ghz(list, node->me);
   c->settings = node->settings;
   c->leads = node->slot == 0;
   if (isnan(planned_ghz)) {

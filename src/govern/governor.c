@@ -103,7 +103,7 @@ static void record_computing(wtl_governor *g, uint64_t from, uint64_t to, uint64
   g->off.computed_clock += clock * (double)ticks;
 }
 
-void wtl_governor_book_off(wtl_governor *g, enum wtl_stage stage, uint64_t from, uint64_t to)
+void wtl_governor_record_pause(wtl_governor *g, enum wtl_stage stage, uint64_t from, uint64_t to)
 {
   uint64_t since;
   double clock = wtl_vote_clock(&g->vote, &since);
@@ -209,7 +209,7 @@ void wtl_governor_slack(wtl_governor *g, uint64_t now)
   slow_down(g, now);
 }
 
-void wtl_governor_go_on(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now)
+void wtl_governor_continue(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now)
 {
   bool is_long = now - since > two_changes(g);
   if (g->is_unseen && is_long) g->unseen = 0;
@@ -237,10 +237,10 @@ uint64_t wtl_governor_worth(const wtl_governor *g)
   return two_changes(g);
 }
 
-void wtl_governor_go_on_unbooked(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now)
+void wtl_governor_continue_unrecorded(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now)
 {
   g->unrecorded += now - since;
-  wtl_governor_go_on(g, site, since, now);
+  wtl_governor_continue(g, site, since, now);
 }
 
 /* ---- regions ---- */

@@ -128,17 +128,17 @@ void wtl_governor_slack(wtl_governor *g, uint64_t now);
 
 /* Records the time of a wait that was spent in a stage. To be called before the clock changes at the end of the
  * wait. */
-void wtl_governor_book_off(wtl_governor *g, enum wtl_stage stage, uint64_t from, uint64_t to);
-static inline void wtl_governor_book(wtl_governor *g, enum wtl_stage stage, uint64_t from, uint64_t to)
+void wtl_governor_record_pause(wtl_governor *g, enum wtl_stage stage, uint64_t from, uint64_t to);
+static inline void wtl_governor_record(wtl_governor *g, enum wtl_stage stage, uint64_t from, uint64_t to)
 {
-  if (WTL_UNLIKELY(!wtl_vote_is_normal(&g->vote))) wtl_governor_book_off(g, stage, from, to);
+  if (WTL_UNLIKELY(!wtl_vote_is_normal(&g->vote))) wtl_governor_record_pause(g, stage, from, to);
 }
 
 /* Ends a wait that began at `since` and that was reported to the governor. */
-void wtl_governor_go_on(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now);
+void wtl_governor_continue(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now);
 
 /* Does the same for a wait that the door did not see. */
-void wtl_governor_go_on_unbooked(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now);
+void wtl_governor_continue_unrecorded(wtl_governor *g, wtl_site *site, uint64_t since, uint64_t now);
 
 /* Ticks that this PE has waited so far. */
 uint64_t wtl_governor_waited(const wtl_governor *g);

@@ -68,7 +68,7 @@ static double write_s(wtl_knob *k, size_t domain)
   return least;
 }
 
-wtl_clock_price wtl_clock_price_measure(wtl_knob *k, size_t domain, double cost_s)
+wtl_clock_price wtl_clocks_price_measure(wtl_knob *k, size_t domain, double cost_s)
 {
   wtl_clock_price p = {.write_s = 0, .settle_s = cost_s};
   if (cost_s >= 0) return p;

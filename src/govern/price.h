@@ -17,6 +17,6 @@ typedef struct wtl_clock_price {
  * `cost_s` is the user's value for the whole cost; a negative value means none. For a knob that changes no clock only
  * the driver's values count.
  */
-wtl_clock_price wtl_clock_price_measure(wtl_knob *k, size_t domain, double cost_s);
+wtl_clock_price wtl_clocks_price_measure(wtl_knob *k, size_t domain, double cost_s);
 
 #endif

@@ -91,9 +91,9 @@ static const double most_rung_s = 10e-3;
  * hundredth. */
 static const double rung_from_s = 5e-3;
 
-void wtl_steps_ended(wtl_wait_length *length, bool by_ring)
+void wtl_steps_ended(wtl_wait_length *length, bool by_wakeup)
 {
-  if (!by_ring) {
+  if (!by_wakeup) {
     length->rung = 0;
     length->doubt = length->doubt < MOST_DOUBT ? (uint8_t)(2 * length->doubt + 1) : MOST_DOUBT;
   } else if (length->rung < UINT8_MAX && ++length->rung == length->doubt + FORGIVEN_AFTER) {

@@ -15,7 +15,7 @@
  *   - by a sixteenth of the time without an event, or half of it before the site's waits end;
  *   - by 1 ms, or 5 ms before the site's waits end. Other processes may need the progress that this process makes when
  *     it polls, and Open MPI itself polls its sockets every 10 ms;
- *   - by 10 ms where the other processes wake this one for both (wait/ring.h).
+ *   - by 10 ms where the other processes wake this one for both (wait/peer_wakeup.h).
  */
 #ifndef WTL_GOVERN_STEPS_H
 #define WTL_GOVERN_STEPS_H
@@ -32,9 +32,9 @@ uint64_t wtl_steps_next(const wtl_stages *s, const wtl_wait_length *length, uint
 /* Records a wait that had `ticks` without an event. */
 void wtl_steps_waited(wtl_wait_length *length, uint64_t ticks);
 
-/* Records the end of a wait that other processes could have ended (wait/ring.h). `by_ring`: one of them did. Otherwise
+/* Records the end of a wait that other processes could have ended (wait/peer_wakeup.h). `by_wakeup`: one of them did. Otherwise
  * the wait was over when such a sleep ended by its time. */
-void wtl_steps_ended(wtl_wait_length *length, bool by_ring);
+void wtl_steps_ended(wtl_wait_length *length, bool by_wakeup);
 
 /* The length of a sleep, in ticks, where rings end the waits of this site; 0 if they do not, or if the wait is
  * young. */

@@ -70,7 +70,7 @@ uint32_t wtl_vote_khz(const wtl_vote *v, size_t d, uint32_t share)
   const wtl_clock_domain *c = wtl_knob_domain(v->knob, d);
   double normal = normal_khz(v, d);
   if (share == WTL_CLOCK_NORMAL) return (uint32_t)normal;
-  uint32_t khz = wtl_clock_at_least(c, normal * share * 1e-6);
+  uint32_t khz = wtl_knob_clock_at_least(c, normal * share * 1e-6);
   return share < WTL_CLOCK_NORMAL && khz > normal ? (uint32_t)normal : khz;
 }
 

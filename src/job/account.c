@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "pgas/far.h"
-#include "job/governed.h"
+#include "job/pe_governor.h"
 #include "record/file.h"
 #include "team/barrier.h"
 #include "team/team_entry.h"
@@ -86,14 +86,14 @@ static void close_together(wtl_pe *self, wtl_site *site)
 {
   const wtl_team *world = self->world;
   uint32_t there;
-  wtl_control_of(self, self->me)->whereabouts.closed_at = self->world->epoch + 1;
+  wtl_control_of(self, self->me)->call_state.closed_at = self->world->epoch + 1;
   wtl_barrier(self, site);
   for (int i = 0; i < world->n_local; i++)
-    check_closed(self, world->local[i], wtl_control_of(self, world->local[i])->whereabouts.closed_at);
+    check_closed(self, world->local[i], wtl_control_of(self, world->local[i])->call_state.closed_at);
   if (world->n_nodes == 1 || world->local_me != 0) return;
   int next = world->leader[(world->node + 1) % world->n_nodes];
   wtl_op op = {.self = self, .site = site, .pe = next};
-  wtl_far_get_at(&op, (wtl_place){offsetof(wtl_whereabouts, closed_at), WTL_REGION_WHEREABOUTS}, &there, sizeof there);
+  wtl_far_get_at(&op, (wtl_place){offsetof(wtl_call_state, closed_at), WTL_SEGMENT_CALL_STATE}, &there, sizeof there);
   check_closed(self, next, there);
 }
 

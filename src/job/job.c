@@ -17,7 +17,7 @@
 #include "global/global_memory.h"
 #include "global/tagged.h"
 #include "job/account.h"
-#include "job/governed.h"
+#include "job/pe_governor.h"
 #include "job/network.h"
 #include "node/cores.h"
 #include "node/last_thread.h"
@@ -40,8 +40,9 @@ static void refuse(int status, const char *reasons)
   char copy[4096], *save = NULL;
   snprintf(copy, sizeof copy, "%s", reasons);
   if (wtl_boot_env_rank() != 0) sleep(2); /* Open MPI takes a second to end them */
-  for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) wtl_say("%s", line);
-  wtl_hear_out();
+  for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+    wtl_message_print("%s", line);
+  wtl_message_linger();
   _exit(status);
 }
 
@@ -57,16 +58,17 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   int rc;
   bool asked = self->settings.statics.on;
   if (asked && !self->boot.one_program && self->me == 0)
-    wtl_say("the PEs run executables that differ: of these no global or static variable is symmetric, only memory from "
-            "shmem_malloc (WATTLE_STATICS=off says nothing)");
+    wtl_message_print(
+        "the PEs run executables that differ: of these no global or static variable is symmetric, only memory from "
+        "shmem_malloc (WATTLE_STATICS=off says nothing)");
   if (asked && self->boot.one_program) {
     wtl_statics_find(&statics);
     shape.program = self->boot.program;
   }
   shape.heap_bytes = wtl_page_up(wtl_heap_at_least(self->settings.symmetric_size.bytes));
   self->heap_bytes = wtl_page_up(wtl_heap_span(shape.heap_bytes));
-  size_t rooms = wtl_page_up(accounts + n * sizeof(wtl_account));
-  rings = wtl_page_up(rooms + n * WTL_MOST_TEAMS * sizeof(wtl_room));
+  size_t entries = wtl_page_up(accounts + n * sizeof(wtl_account));
+  rings = wtl_page_up(entries + n * WTL_MOST_TEAMS * sizeof(wtl_team_entry));
   size_t votes = rings + wtl_page_up(wtl_am_ring_bytes(self->n_local));
   shape.shared_bytes = votes + wtl_votes_bytes(self->n_local);
   shape.per_pe_bytes = sizeof(wtl_control);
@@ -80,7 +82,7 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   self->accounts = (wtl_account *)(self->arena.shared + accounts);
   self->rings = self->arena.shared + rings;
   self->votes = (wtl_votes *)(self->arena.shared + votes);
-  self->rooms = self->arena.shared + rooms;
+  self->entries = self->arena.shared + entries;
   self->controls = self->arena.per_pe;
   self->slices = self->arena.slices;
   self->stride = self->arena.stride;
@@ -100,13 +102,14 @@ static void announce(const wtl_pe *self)
   const wtl_setting *row = wtl_settings_table(&count);
   char value[256];
   if (self->settings.debug.on)
-    wtl_say("started by %s as %d of %d, heap %zu bytes at %p", self->boot.ops->name, self->me, self->n, self->mem.bytes,
-            (void *)self->heap);
+    wtl_message_print("started by %s as %d of %d, heap %zu bytes at %p", self->boot.ops->name, self->me, self->n,
+                      self->mem.bytes, (void *)self->heap);
   if (self->me != 0) return;
-  if (wtl_settings_near_miss(value, sizeof value)) wtl_say("%s", value);
-  if (self->settings.version.on) wtl_say("Wattle %s, OpenSHMEM 1.6", WTL_VERSION);
+  if (wtl_settings_near_miss(value, sizeof value)) wtl_message_print("%s", value);
+  if (self->settings.version.on) wtl_message_print("Wattle %s, OpenSHMEM 1.6", WTL_VERSION);
   for (size_t i = 0; self->settings.info.on && i < count; i++)
-    wtl_say("%s=%s  %s", row[i].name, wtl_settings_text(&self->settings, i, value, sizeof value), row[i].help);
+    wtl_message_print("%s=%s  %s", row[i].name, wtl_settings_text(&self->settings, i, value, sizeof value),
+                      row[i].help);
 }
 
 static void start_counting(wtl_pe *self)
@@ -152,13 +155,14 @@ static void count_cores(wtl_pe *self, wtl_site *site)
   if (learns) {
     wtl_prices_read(&self->settings, &prices);
     bool named = strcmp(self->settings.prices.text, "auto") != 0 && strcmp(self->settings.prices.text, "none") != 0;
-    if (named && !prices.known && self->slot == 0) wtl_say("WATTLE_PRICES: %s; waits begin without prices", prices.why);
+    if (named && !prices.known && self->slot == 0)
+      wtl_message_print("WATTLE_PRICES: %s; waits begin without prices", prices.why);
   }
   int physical = CPU_COUNT(&all) ? wtl_cores_physical(&all, "/sys") : usable;
   wtl_stages_start(&self->door.stages, &self->settings, self->n_local, (wtl_cores){usable, physical}, self->net != NULL,
                    learns ? &prices : NULL, wtl_clock_ns_per_tick());
   uint64_t most_threads = (uint64_t)self->thread_level;
-  wtl_most_of_all(self, site, &most_threads, 1);
+  wtl_collective_max(self, site, &most_threads, 1);
   self->threads_anywhere = most_threads >= WTL_THREAD_MULTIPLE;
   self->central_barrier = self->door.stages.crowded;
 }
@@ -216,7 +220,7 @@ static void at_exit(int status, void *arg)
   if (status != 0) return;
   wtl_am_refuse_in_handler("exit, without shmem_finalize");
   self->init_count = 1;
-  wtl_pe_stop();
+  wtl_job_stop();
 }
 
 /* The exit of a process concerns its PE; in the threads build the process has many. */
@@ -225,7 +229,7 @@ static void watch_process(wtl_pe *self)
   if (!WTL_OS_PES_ARE_THREADS) on_exit(at_exit, self);
 }
 
-void wtl_pe_start(int thread_level, enum wtl_front front, const wtl_call_info *calls)
+void wtl_job_start(int thread_level, enum wtl_front front, const wtl_call_info *calls)
 {
   wtl_pe *self = wtl_self;
   if (self) {
@@ -251,12 +255,12 @@ void wtl_pe_start(int thread_level, enum wtl_front front, const wtl_call_info *c
 /* A call other than the front end's that ended this PE. */
 static const char *stopped_with;
 
-void wtl_pe_stop(void)
+void wtl_job_stop(void)
 {
   wtl_pe *self = wtl_self;
   wtl_site site = {0};
   if (--self->init_count > 0) return;
-  if (self->compares) wtl_absent_end(self);
+  if (self->compares) wtl_deadlock_end(self);
   if (self->stop_front) self->stop_front(self);
   wtl_am_end(self);
   const char *call = "shmem_finalize";
@@ -268,8 +272,8 @@ void wtl_pe_stop(void)
   wtl_governed_stop(self);
   wtl_network_stop(self);
   wtl_global_stop(self);
-  wtl_posted_stop(self);
-  if (self->settings.debug.on) wtl_say("finishes");
+  wtl_tagged_stop(self);
+  if (self->settings.debug.on) wtl_message_print("finishes");
   wtl_lifeline_cut();
   if (self->meter) wtl_meter_close(self->meter);
   wtl_statics_unshare();
@@ -286,14 +290,14 @@ void wtl_pe_stop(void)
   free(self);
 }
 
-void wtl_pe_stop_with(const char *call)
+void wtl_job_stop_with(const char *call)
 {
   stopped_with = call;
   wtl_self->init_count = 1;
-  wtl_pe_stop();
+  wtl_job_stop();
 }
 
-void wtl_pe_exit(int status)
+void wtl_job_exit(int status)
 {
   wtl_pe *self = wtl_self;
   wtl_pe_flush_output();

@@ -10,16 +10,16 @@
 
 /* Starts this PE. `calls`: the front end's table of calls, for the profile. Ends the process with a message if it
  * cannot. Each further call is counted. */
-void wtl_pe_start(int thread_level, enum wtl_front front, const wtl_call_info *calls);
+void wtl_job_start(int thread_level, enum wtl_front front, const wtl_call_info *calls);
 
 /* Ends this PE at the last of as many calls as there were starts: writes the profile and leaves the job. */
-void wtl_pe_stop(void);
+void wtl_job_stop(void);
 
 /* Ends this PE by a call of the program other than the front end's, whatever the number of starts. A later call of the
  * front end's own is no mistake then. */
-void wtl_pe_stop_with(const char *call);
+void wtl_job_stop_with(const char *call);
 
 /* Ends the whole job with `status`. */
-void wtl_pe_exit(int status) __attribute__((noreturn));
+void wtl_job_exit(int status) __attribute__((noreturn));
 
 #endif

@@ -14,17 +14,17 @@
 
 /* --- what other nodes reach of this PE --------------------------------------------------------------------------- */
 
-/* A region of this PE that lies in one piece: where it starts, and its length in *n. NULL: there is none. */
-static char *region(const wtl_pe *self, uint32_t number, uint64_t *n)
+/* A segment of this PE that lies in one piece: where it starts, and its length in *n. NULL: there is none. */
+static char *segment(const wtl_pe *self, uint32_t number, uint64_t *n)
 {
   wtl_control *control = wtl_control_of(self, self->me);
   switch (number) {
-  case WTL_REGION_SLICE:
+  case WTL_SEGMENT_SLICE:
     *n = self->statics_bytes + self->heap_bytes;
     return self->slices + (size_t)self->slot * self->stride;
-  case WTL_REGION_BARRIER: *n = sizeof control->node_barrier; return (char *)control->node_barrier;
-  case WTL_REGION_WHEREABOUTS: *n = sizeof control->whereabouts; return (char *)&control->whereabouts;
-  case WTL_REGION_GLOBAL: return wtl_global_region(self, n);
+  case WTL_SEGMENT_BARRIER: *n = sizeof control->node_barrier; return (char *)control->node_barrier;
+  case WTL_SEGMENT_CALL_STATE: *n = sizeof control->call_state; return (char *)&control->call_state;
+  case WTL_SEGMENT_GLOBAL: return wtl_global_region(self, n);
   default: return NULL;
   }
 }
@@ -32,8 +32,8 @@ static char *region(const wtl_pe *self, uint32_t number, uint64_t *n)
 static void *find(void *owner, wtl_place at, uint64_t n)
 {
   uint64_t length;
-  if (at.region == WTL_REGION_ROOMS) return wtl_room_at(owner, ((wtl_pe *)owner)->me, at.offset, n);
-  char *start = region(owner, at.region, &length);
+  if (at.segment == WTL_SEGMENT_TEAM_ENTRIES) return wtl_entry_at(owner, ((wtl_pe *)owner)->me, at.offset, n);
+  char *start = segment(owner, at.segment, &length);
   if (!start || at.offset > length || n > length - at.offset) return NULL;
   return start + at.offset;
 }
@@ -43,9 +43,9 @@ static void changed(void *owner, wtl_place at, uint64_t n)
   wtl_pe *self = owner;
   wtl_bell *bell = &wtl_control_of(self, self->me)->bell;
   if (!wtl_bell_has_sleeper(bell)) return;
-  if (at.region == WTL_REGION_SLICE)
+  if (at.segment == WTL_SEGMENT_SLICE)
     wtl_bell_ring_at(bell, at.offset, n);
-  else if (at.region == WTL_REGION_GLOBAL)
+  else if (at.segment == WTL_SEGMENT_GLOBAL)
     wtl_bell_ring_at(bell, WTL_GLOBAL_WATCH + at.offset, n);
   else
     wtl_bell_ring_control(bell);
@@ -61,32 +61,32 @@ static void completed(void *owner)
 static void closing(void *owner)
 {
   (void)owner;
-  wtl_pe_stop_with("MPI_Finalize");
+  wtl_job_stop_with("MPI_Finalize");
 }
 
 int wtl_network_start(wtl_pe *self, char *error, size_t size)
 {
-  wtl_net_home home = {self,
-                       self->statics_bytes + self->heap_bytes,
-                       find,
-                       changed,
-                       completed,
-                       wtl_am_far_message,
-                       wtl_am_far_room,
-                       wtl_am_far_landed,
-                       closing};
+  wtl_net_callbacks callbacks = {self,
+                                 self->statics_bytes + self->heap_bytes,
+                                 find,
+                                 changed,
+                                 completed,
+                                 wtl_am_far_message,
+                                 wtl_am_far_buffer,
+                                 wtl_am_far_landed,
+                                 closing};
   static const char *const networks[] = {
       [WTL_NETWORK_AUTO] = "auto", [WTL_NETWORK_UCX] = "ucx", [WTL_NETWORK_MPI] = "mpi"};
   int rc;
   if (self->n_local == self->n) return 0;
-  if ((rc = wtl_net_open(&self->net, networks[self->settings.network.number], &self->settings, &self->boot, &home,
+  if ((rc = wtl_net_open(&self->net, networks[self->settings.network.number], &self->settings, &self->boot, &callbacks,
                          error, size)) != 0)
     return rc;
   bool lingers = self->settings.wait.number != WTL_WAIT_SLEEP &&
                  self->settings.transfers.number != WTL_TRANSFERS_AWARE; /* whose sleeps are all sleep, too */
   self->agent = wtl_agent_start(self->net, lingers, wtl_am_agents_turn, self->am, error, size);
   if (!self->agent) return WTL_EXIT_OSERR;
-  self->door.pump = wtl_agent_pump(self->agent);
+  self->door.driver = wtl_agent_driver(self->agent);
   return 0;
 }
 
@@ -96,7 +96,7 @@ void wtl_network_stop(wtl_pe *self)
   /* Who leaves first breaks his connections: only when nobody has anything more to hear. */
   wtl_net_ending(self->net);
   self->boot.ops->fence(&self->boot);
-  self->door.pump = (wtl_pump){0};
+  self->door.driver = (wtl_progress_driver){0};
   wtl_agent_stop(self->agent);
   wtl_net_close(self->net);
   self->net = NULL;

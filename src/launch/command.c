@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launch/search.h"
+#include "launch/program_search.h"
 
 enum { MOST_PES = 65536 };
 
@@ -32,7 +32,7 @@ static const char *value_of(const char *names, const char *option, const char *n
   size_t n = strcspn(option, "=");
   if (n >= sizeof name) return NULL;
   snprintf(name, sizeof name, "%.*s", (int)n, option);
-  if (!wtl_in_list(names, name)) return NULL;
+  if (!wtl_program_in_list(names, name)) return NULL;
   *separate = option[n] == '\0';
   return *separate ? (next ? next : "") : option + n + 1;
 }
@@ -41,7 +41,7 @@ static const char *value_of(const char *names, const char *option, const char *n
 static const char *joined_to(const char *names, const char *option)
 {
   char letter[3] = {option[0], option[0] ? option[1] : '\0', '\0'};
-  return option[0] == '-' && option[1] != '-' && wtl_in_list(names, letter) ? option + 2 : NULL;
+  return option[0] == '-' && option[1] != '-' && wtl_program_in_list(names, letter) ? option + 2 : NULL;
 }
 
 static bool read_count(wtl_command *c, const char *text, char *error, size_t size)
@@ -74,7 +74,7 @@ static int read_own(wtl_command *c, const char *const *at, const wtl_grammar *g,
 {
   const char *value;
   if ((value = value_of(g->counts, at[0], at[1], separate))) return read_count(c, value, error, size) ? 1 : -1;
-  if (wtl_in_list(g->counts, "-n") && (value = joined_to("-n", at[0])) && *value >= '0' && *value <= '9')
+  if (wtl_program_in_list(g->counts, "-n") && (value = joined_to("-n", at[0])) && *value >= '0' && *value <= '9')
     return read_count(c, value, error, size) ? 1 : -1; /* digits only: -npernode is another option */
   if ((value = value_of(launcher_names, at[0], at[1], separate))) return c->launcher = value, 1;
   if ((value = value_of(hostfile_names, at[0], at[1], separate))) return c->hostfile = value, 1;
@@ -85,7 +85,7 @@ static int read_own(wtl_command *c, const char *const *at, const wtl_grammar *g,
 static bool read_action(wtl_command *c, const char *word)
 {
   for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
-    if (wtl_in_list(actions[i].names, word)) return c->action = actions[i].action, true;
+    if (wtl_program_in_list(actions[i].names, word)) return c->action = actions[i].action, true;
   return false;
 }
 
@@ -109,9 +109,9 @@ bool wtl_command_read(wtl_command *c, char **argv, const wtl_grammar *g, char *e
       if (separate && at[1]) at++;
       continue;
     }
-    int values = wtl_in_list(g->pairs, *at) ? 2 : wtl_in_list(g->values, *at);
-    wtl_words_add(&c->options, *at);
-    for (; values > 0 && at[1]; values--) wtl_words_add(&c->options, *++at);
+    int values = wtl_program_in_list(g->pairs, *at) ? 2 : wtl_program_in_list(g->values, *at);
+    wtl_arguments_add(&c->options, *at);
+    for (; values > 0 && at[1]; values--) wtl_arguments_add(&c->options, *++at);
   }
   c->program = *at ? at : NULL;
   if (c->program || c->action == WTL_DO_FENCE) return true;
@@ -121,7 +121,7 @@ bool wtl_command_read(wtl_command *c, char **argv, const wtl_grammar *g, char *e
 
 void wtl_command_free(wtl_command *c)
 {
-  wtl_words_free(&c->options);
+  wtl_arguments_free(&c->options);
   free(c->hosts);
   c->hosts = NULL;
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "launch/launcher_words.h"
+#include "launch/argument_list.h"
 
 /* The options of a launcher. Each list separates its options by single spaces. */
 typedef struct wtl_grammar {

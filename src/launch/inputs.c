@@ -10,13 +10,13 @@
 
 #include "base/regular_file.h"
 #include "launch/launcher.h"
-#include "launch/search.h"
+#include "launch/program_search.h"
 
 static void check_file(const char *source, const char *path)
 {
   const char *reason;
   int fd = wtl_regular_file_open(path, &reason);
-  if (fd < 0) wtl_refuse("%s %s: %s", source, path, reason);
+  if (fd < 0) wtl_launcher_refuse("%s %s: %s", source, path, reason);
   close(fd);
 }
 
@@ -33,9 +33,9 @@ static void check_list(const char *source, const char *list)
 /* Checks `--mca NAME VALUE`; at[0] is the option. */
 static void check_parameter(const wtl_grammar *g, const char *const *at)
 {
-  if (!*g->parameter_prefixes || !wtl_in_list(g->pairs, at[0]) || !at[1] || !at[2]) return;
-  if (wtl_in_list(g->file_variables, at[1])) check_file(at[1], at[2]);
-  if (wtl_in_list(g->file_list_variables, at[1])) check_list(at[1], at[2]);
+  if (!*g->parameter_prefixes || !wtl_program_in_list(g->pairs, at[0]) || !at[1] || !at[2]) return;
+  if (wtl_program_in_list(g->file_variables, at[1])) check_file(at[1], at[2]);
+  if (wtl_program_in_list(g->file_list_variables, at[1])) check_list(at[1], at[2]);
 }
 
 static void check_options(const wtl_grammar *g, const wtl_command *c)

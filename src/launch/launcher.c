@@ -12,7 +12,7 @@ static const wtl_launcher *const launchers[] = {&wtl_launcher_srun, &wtl_launche
 
 enum { N_LAUNCHERS = sizeof launchers / sizeof launchers[0] };
 
-void wtl_refuse(const char *format, ...)
+void wtl_launcher_refuse(const char *format, ...)
 {
   va_list args;
   va_start(args, format);
@@ -58,12 +58,12 @@ const wtl_launcher *wtl_launcher_choose(wtl_command *c, char **argv, const char 
   const char *name = named(argv);
   const wtl_launcher *l = of_name(name ? name : setting);
   char error[512];
-  if (name && !l && strcmp(name, "auto") != 0) wtl_refuse("--launcher %s: openmpi, mpich, srun or auto", name);
+  if (name && !l && strcmp(name, "auto") != 0) wtl_launcher_refuse("--launcher %s: openmpi, mpich, srun or auto", name);
   if (!l)
     l = first_installed(path, size);
   else if (!l->find(path, size))
     *path = '\0';
-  if (!wtl_command_read(c, argv, &l->grammar, error, sizeof error)) wtl_refuse("%s", error);
+  if (!wtl_command_read(c, argv, &l->grammar, error, sizeof error)) wtl_launcher_refuse("%s", error);
   return l;
 }
 
@@ -101,10 +101,10 @@ int wtl_launcher_hosts(wtl_hosts *h, const wtl_command *c, char *error, size_t s
 
 void wtl_launcher_variable(wtl_words *variables, const char *name, const char *value)
 {
-  if (!getenv(name)) wtl_words_format(variables, "%s=%s", name, value);
+  if (!getenv(name)) wtl_arguments_format(variables, "%s=%s", name, value);
 }
 
-bool wtl_is_setting(const char *variable)
+bool wtl_launcher_is_setting(const char *variable)
 {
   static const char *const beginnings[] = {"WATTLE_", "SHMEM_", "SMA_", "UCX_"};
   for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)

@@ -4,7 +4,7 @@
  * DESIGN. A launcher is a constant of the type below, in a file of its own, and one row of the table in launcher.c.
  * oshrun reads its command line in the launcher's grammar (command.h). `compose` writes the launcher's command line,
  * and run.h runs it, forwards signals and derives the job's exit code. Some launchers report the code of a PE only in
- * their output, so hear.h reads that. sessions.h makes and removes the folder of Open MPI's session.
+ * their output, so launcher_output.h reads that. sessions.h makes and removes the folder of Open MPI's session.
  */
 #ifndef WTL_LAUNCH_LAUNCHER_H
 #define WTL_LAUNCH_LAUNCHER_H
@@ -61,7 +61,7 @@ const wtl_launcher *wtl_launcher_choose(wtl_command *c, char **argv, const char 
 void wtl_launcher_missing(const wtl_command *c, const char *setting) __attribute__((noreturn));
 
 /* Reports the reason and ends the process with the exit code of wrong usage. */
-void wtl_refuse(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+void wtl_launcher_refuse(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /*
  * Checks the launcher's input files that an option or a variable names. Ends the process if one is not a readable
@@ -79,6 +79,6 @@ int wtl_launcher_hosts(wtl_hosts *h, const wtl_command *c, char *error, size_t s
 void wtl_launcher_variable(wtl_words *variables, const char *name, const char *value);
 
 /* Is this variable ("NAME=VALUE") a setting of Wattle or UCX, which the PEs of all nodes need? */
-bool wtl_is_setting(const char *variable);
+bool wtl_launcher_is_setting(const char *variable);
 
 #endif

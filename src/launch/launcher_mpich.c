@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "launch/launcher.h"
-#include "launch/search.h"
+#include "launch/program_search.h"
 
 static bool suits(void)
 {
@@ -14,8 +14,8 @@ static bool suits(void)
 
 static bool find(char *path, size_t size)
 {
-  if (wtl_in_path("mpiexec.hydra", path, size) || wtl_in_path("mpiexec.mpich", path, size)) return true;
-  return wtl_in_path("mpiexec", path, size) && wtl_program_prints(path, "--version", "HYDRA");
+  if (wtl_program_in_path("mpiexec.hydra", path, size) || wtl_program_in_path("mpiexec.mpich", path, size)) return true;
+  return wtl_program_in_path("mpiexec", path, size) && wtl_program_prints(path, "--version", "HYDRA");
 }
 
 /* Inside Slurm it starts its daemons with srun. These must not look like PEs that srun's PMIx serves. */
@@ -28,7 +28,7 @@ static void environment(wtl_words *variables)
 static bool is_given(const wtl_command *c, const char *name, size_t length)
 {
   for (size_t i = 0; i + 2 < c->options.n; i++)
-    if (wtl_in_list("-genv --genv -env --env", c->options.at[i]) && strlen(c->options.at[i + 1]) == length &&
+    if (wtl_program_in_list("-genv --genv -env --env", c->options.at[i]) && strlen(c->options.at[i + 1]) == length &&
         strncmp(c->options.at[i + 1], name, length) == 0)
       return true;
   return false;
@@ -38,15 +38,15 @@ static bool is_given(const wtl_command *c, const char *name, size_t length)
 static void export_settings(wtl_words *line, const wtl_command *c)
 {
   if (!wtl_command_has(c, "-genvnone --genvnone -genvlist --genvlist -envnone --envnone -envlist --envlist")) {
-    wtl_words_add(line, "-genvall");
+    wtl_arguments_add(line, "-genvall");
     return;
   }
   for (char **e = environ; *e; e++) {
     size_t length = strcspn(*e, "=");
-    if (!wtl_is_setting(*e) || is_given(c, *e, length)) continue;
-    wtl_words_add(line, "-genv");
-    wtl_words_format(line, "%.*s", (int)length, *e);
-    wtl_words_add(line, (*e)[length] ? *e + length + 1 : "");
+    if (!wtl_launcher_is_setting(*e) || is_given(c, *e, length)) continue;
+    wtl_arguments_add(line, "-genv");
+    wtl_arguments_format(line, "%.*s", (int)length, *e);
+    wtl_arguments_add(line, (*e)[length] ? *e + length + 1 : "");
   }
 }
 
@@ -55,18 +55,18 @@ static bool compose(wtl_words *line, const wtl_command *c, char *error, size_t s
   wtl_hosts h;
   int hosts = wtl_launcher_hosts(&h, c, error, size);
   if (hosts > 0 && c->hostfile && !h.slot_words) { /* a file that Hydra can read */
-    wtl_words_add(line, "-f");
-    wtl_words_add(line, c->hostfile);
+    wtl_arguments_add(line, "-f");
+    wtl_arguments_add(line, c->hostfile);
   } else if (hosts > 0) {
     char *text = wtl_hosts_text(&h);
-    wtl_words_add(line, "-hosts");
-    wtl_words_add(line, text ? text : "");
+    wtl_arguments_add(line, "-hosts");
+    wtl_arguments_add(line, text ? text : "");
     free(text);
   }
   wtl_hosts_free(&h);
   export_settings(line, c);
-  wtl_words_add(line, "-n");
-  wtl_words_format(line, "%ld", c->n ? c->n : 1);
+  wtl_arguments_add(line, "-n");
+  wtl_arguments_format(line, "%ld", c->n ? c->n : 1);
   return hosts >= 0;
 }
 

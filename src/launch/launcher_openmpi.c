@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "launch/launcher.h"
-#include "launch/search.h"
+#include "launch/program_search.h"
 #include "launch/sessions.h"
-#include "node/remains.h"
+#include "node/stale_files.h"
 #include "node/tcp_timeout.h"
 
 static bool suits(void)
@@ -30,9 +30,10 @@ static bool is_open_mpi(const char *mpirun)
 
 static bool find(char *path, size_t size)
 {
-  if (wtl_in_path("mpirun.openmpi", path, size)) return true; /* Debian's name, which does not depend on `mpirun` */
-  if (wtl_in_path("prterun", path, size)) return true;
-  return wtl_in_path("mpirun", path, size) && is_open_mpi(path);
+  if (wtl_program_in_path("mpirun.openmpi", path, size))
+    return true; /* Debian's name, which does not depend on `mpirun` */
+  if (wtl_program_in_path("prterun", path, size)) return true;
+  return wtl_program_in_path("mpirun", path, size) && is_open_mpi(path);
 }
 
 static void environment(wtl_words *variables)
@@ -50,7 +51,7 @@ static void environment(wtl_words *variables)
    * Without ssh and rsh, Open MPI refuses jobs of one node, too, unless this parameter says that there are no other
    * nodes.
    */
-  if (!wtl_in_path("ssh", path, sizeof path) && !wtl_in_path("rsh", path, sizeof path))
+  if (!wtl_program_in_path("ssh", path, sizeof path) && !wtl_program_in_path("rsh", path, sizeof path))
     wtl_launcher_variable(variables, "OMPI_MCA_plm", "isolated");
 }
 
@@ -80,9 +81,9 @@ static void export_settings(wtl_words *line, const wtl_command *c)
   if (has_environment_list(c)) return;
   for (char **e = environ; *e; e++) {
     size_t length = strcspn(*e, "=");
-    if (!wtl_is_setting(*e) || is_exported(c, *e, length)) continue;
-    wtl_words_add(line, "-x");
-    wtl_words_format(line, "%.*s", (int)length, *e);
+    if (!wtl_launcher_is_setting(*e) || is_exported(c, *e, length)) continue;
+    wtl_arguments_add(line, "-x");
+    wtl_arguments_format(line, "%.*s", (int)length, *e);
   }
 }
 
@@ -107,13 +108,13 @@ static void add_hosts(wtl_words *line, const wtl_command *c)
   wtl_hosts h = {0};
   char error[256];
   if (c->hosts) {
-    wtl_words_add(line, "--host");
-    wtl_words_add(line, c->hosts);
+    wtl_arguments_add(line, "--host");
+    wtl_arguments_add(line, c->hosts);
   }
   if (c->hostfile) { /* Open MPI reads the files that we cannot read, or reports the error */
     char *text = wtl_hosts_of_file(&h, c->hostfile, error, sizeof error) && is_foreign(&h) ? wtl_hosts_text(&h) : NULL;
-    wtl_words_add(line, text ? "--host" : "--hostfile");
-    wtl_words_add(line, text ? text : c->hostfile);
+    wtl_arguments_add(line, text ? "--host" : "--hostfile");
+    wtl_arguments_add(line, text ? text : c->hostfile);
     free(text);
     wtl_hosts_free(&h);
   }
@@ -123,12 +124,12 @@ static bool compose(wtl_words *line, const wtl_command *c, char *error, size_t s
 {
   long n = c->n ? c->n : 1;
   cpu_set_t cpus;
-  wtl_words_add(line, "-n");
-  wtl_words_format(line, "%ld", n);
-  wtl_words_add(line, "--oversubscribe");
+  wtl_arguments_add(line, "-n");
+  wtl_arguments_format(line, "%ld", n);
+  wtl_arguments_add(line, "--oversubscribe");
   if (sched_getaffinity(0, sizeof cpus, &cpus) == 0 && n > CPU_COUNT(&cpus)) {
-    wtl_words_add(line, "--bind-to");
-    wtl_words_add(line, "none");
+    wtl_arguments_add(line, "--bind-to");
+    wtl_arguments_add(line, "none");
   }
   export_settings(line, c);
   if (!check_hosts(c, error, size)) return false;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "launch/launcher.h"
-#include "launch/search.h"
+#include "launch/program_search.h"
 
 static const char cpus_per_task_names[] = "-c --cpus-per-task";
 
@@ -18,7 +18,7 @@ static bool suits(void)
 
 static bool find(char *path, size_t size)
 {
-  return wtl_in_path("srun", path, size) && wtl_program_prints(path, "--mpi=list", "pmix");
+  return wtl_program_in_path("srun", path, size) && wtl_program_prints(path, "--mpi=list", "pmix");
 }
 
 static long number_of(const char *text, long otherwise)
@@ -90,7 +90,7 @@ static char *host_names(const wtl_hosts *h, long most)
 
 static void add_nodelist(wtl_words *line, char *names)
 {
-  wtl_words_format(line, "--nodelist=%s", names ? names : "");
+  wtl_arguments_format(line, "--nodelist=%s", names ? names : "");
   free(names);
 }
 
@@ -106,14 +106,14 @@ static bool add_slots(wtl_words *line, const wtl_hosts *h, long n, char *error, 
     snprintf(error, size, "hosts with slots are named one by one for srun, not as NAME[FIRST-LAST]");
     return false;
   }
-  wtl_words_add(line, "--distribution=arbitrary");
+  wtl_arguments_add(line, "--distribution=arbitrary");
   add_nodelist(line, one_host_a_pe(h, n));
   return true;
 }
 
 static void add_names(wtl_words *line, const wtl_hosts *h, long n)
 {
-  if (!h->ranges) wtl_words_format(line, "--nodes=%ld", at_most(n, h->n));
+  if (!h->ranges) wtl_arguments_format(line, "--nodes=%ld", at_most(n, h->n));
   add_nodelist(line, host_names(h, n));
 }
 
@@ -131,7 +131,7 @@ static bool place(wtl_words *line, const wtl_command *c, const wtl_hosts *h, lon
   if (h->n > 0)
     add_names(line, h, n);
   else if (n < variable("SLURM_JOB_NUM_NODES", 0) && !wtl_command_has(c, "-N --nodes")) /* srun would warn otherwise */
-    wtl_words_format(line, "--nodes=%ld", n);
+    wtl_arguments_format(line, "--nodes=%ld", n);
   return true;
 }
 
@@ -141,18 +141,18 @@ static bool compose(wtl_words *line, const wtl_command *c, char *error, size_t s
   bool allocated = suits();
   long n = c->n ? c->n : allocated ? variable("SLURM_NTASKS", 1) : 1;
   long per_task = number_of(wtl_command_value(c, cpus_per_task_names), variable("SLURM_CPUS_PER_TASK", 1));
-  if (!wtl_command_has(c, "--mpi")) wtl_words_add(line, "--mpi=pmix");
-  wtl_words_format(line, "--ntasks=%ld", n);
-  wtl_words_add(line, "--kill-on-bad-exit=1"); /* a PE that fails ends the job */
-  wtl_words_add(line, "--quit-on-interrupt");  /* one Ctrl-C is enough */
-  if (!wtl_command_has(c, "--export")) wtl_words_add(line, "--export=ALL");
-  if (!wtl_command_has(c, "-i --input")) wtl_words_add(line, "--input=0"); /* only PE 0 reads standard input */
-  if (is_in_step()) wtl_words_add(line, "--overlap"); /* that step holds the cores that ours needs */
+  if (!wtl_command_has(c, "--mpi")) wtl_arguments_add(line, "--mpi=pmix");
+  wtl_arguments_format(line, "--ntasks=%ld", n);
+  wtl_arguments_add(line, "--kill-on-bad-exit=1"); /* a PE that fails ends the job */
+  wtl_arguments_add(line, "--quit-on-interrupt");  /* one Ctrl-C is enough */
+  if (!wtl_command_has(c, "--export")) wtl_arguments_add(line, "--export=ALL");
+  if (!wtl_command_has(c, "-i --input")) wtl_arguments_add(line, "--input=0"); /* only PE 0 reads standard input */
+  if (is_in_step()) wtl_arguments_add(line, "--overlap"); /* that step holds the cores that ours needs */
   bool good = wtl_launcher_hosts(&h, c, error, size) >= 0 && place(line, c, &h, n, error, size);
   /* Since Slurm 22.05 srun does not take this value from the allocation, only from its options. */
   if (allocated && per_task > 1 && !wtl_command_has(c, cpus_per_task_names))
-    wtl_words_format(line, "--cpus-per-task=%ld", per_task);
-  if (allocated && n * per_task > cpus_of(&h)) wtl_words_add(line, "--overcommit");
+    wtl_arguments_format(line, "--cpus-per-task=%ld", per_task);
+  if (allocated && n * per_task > cpus_of(&h)) wtl_arguments_add(line, "--overcommit");
   wtl_hosts_free(&h);
   return good;
 }
@@ -196,7 +196,7 @@ const wtl_launcher wtl_launcher_srun = {
              "--delay-boot "
              "--dependency --distribution --epilog --error --exclude --export --extra-node-info --gpu-bind --gpu-freq "
              "--gpus --gpus-per-node --gpus-per-socket --gpus-per-task --gres --gres-flags --het-group --hint --input "
-             "--job-name --jobid --licenses --mail-type --mail-user --mcs-label --mem --mem-bind --mem-per-cpu "
+             "--job-name --jobid --licenses --messages-type --messages-user --mcs-label --mem --mem-bind --mem-per-cpu "
              "--mem-per-gpu --mincpus --mpi --network --nodelist --nodes --ntasks-per-core --ntasks-per-gpu "
              "--ntasks-per-node --ntasks-per-socket --output --partition --power --priority --profile --prolog --qos "
              "--relative --reservation --signal --slurmd-debug --sockets-per-node --switches --task-epilog "

@@ -12,11 +12,11 @@
 
 #include "base/error.h"
 #include "base/settings.h"
-#include "launch/fence.h"
+#include "launch/firewall.h"
 #include "launch/launcher.h"
 #include "launch/limits.h"
 #include "launch/run.h"
-#include "launch/search.h"
+#include "launch/program_search.h"
 #include "power/power.h"
 
 static const char usage[] =
@@ -89,12 +89,12 @@ static void check_program(const char *program)
 {
   char path[4096];
   struct stat st;
-  if (!*program) wtl_refuse("the program's name is empty");
-  if (!strchr(program, '/') && wtl_in_path(program, path, sizeof path)) return;
+  if (!*program) wtl_launcher_refuse("the program's name is empty");
+  if (!strchr(program, '/') && wtl_program_in_path(program, path, sizeof path)) return;
   if (stat(program, &st) != 0)
-    wtl_refuse(errno == ENOENT ? "%s: there is no such program" : "%s: cannot be reached", program);
-  if (S_ISDIR(st.st_mode)) wtl_refuse("%s: is a directory, not a program", program);
-  if (!wtl_is_program(program)) wtl_refuse("%s: is not executable", program);
+    wtl_launcher_refuse(errno == ENOENT ? "%s: there is no such program" : "%s: cannot be reached", program);
+  if (S_ISDIR(st.st_mode)) wtl_launcher_refuse("%s: is a directory, not a program", program);
+  if (!wtl_program_is_executable(program)) wtl_launcher_refuse("%s: is not executable", program);
 }
 
 /* Returns the exit code. Standard output may have no reader, or its file system may be full. */
@@ -110,7 +110,7 @@ static void do_without_launcher(const wtl_command *c)
   case WTL_DO_HELP: fputs(usage, stdout); break;
   case WTL_DO_VERSION: puts("oshrun (Wattle) " WTL_VERSION); break;
   case WTL_DO_SETTINGS: list_settings(); break;
-  case WTL_DO_FENCE: wtl_fence_print(c); break;
+  case WTL_DO_FENCE: wtl_firewall_print(c); break;
   case WTL_DO_RUN:
   case WTL_DO_DRY_RUN: return;
   }
@@ -121,12 +121,12 @@ static wtl_words command_line(const wtl_launcher *l, const char *path, const wtl
 {
   wtl_words line = {0};
   char error[512];
-  wtl_words_add(&line, path);
-  if (!l->compose(&line, c, error, sizeof error)) wtl_refuse("%s", error);
+  wtl_arguments_add(&line, path);
+  if (!l->compose(&line, c, error, sizeof error)) wtl_launcher_refuse("%s", error);
   if (l->begin_part) l->begin_part(&line, c);
-  for (size_t i = 0; i < c->options.n; i++) wtl_words_add(&line, c->options.at[i]);
+  for (size_t i = 0; i < c->options.n; i++) wtl_arguments_add(&line, c->options.at[i]);
   for (char **word = c->program; *word; word++) {
-    wtl_words_add(&line, *word);
+    wtl_arguments_add(&line, *word);
     if (l->begin_part && strcmp(*word, ":") == 0) l->begin_part(&line, c);
   }
   return line;
@@ -135,9 +135,9 @@ static wtl_words command_line(const wtl_launcher *l, const char *path, const wtl
 /* Prints the command line in the form that a shell would run. */
 static int print_line(const wtl_words *variables, const wtl_words *line)
 {
-  wtl_words_print(variables, stdout);
+  wtl_arguments_print(variables, stdout);
   if (variables->n > 0) putchar(' ');
-  wtl_words_print(line, stdout);
+  wtl_arguments_print(line, stdout);
   putchar('\n');
   return end_of_output();
 }
@@ -175,8 +175,8 @@ int main(int argc, char **argv)
     wtl_limits_prepare(l, &c);
     code = wtl_run(l, &c, line.at);
   }
-  wtl_words_free(&variables);
-  wtl_words_free(&line);
+  wtl_arguments_free(&variables);
+  wtl_arguments_free(&line);
   wtl_command_free(&c);
   return code;
 }

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/sigpipe.h"
-#include "launch/hear.h"
+#include "launch/launcher_output.h"
 
 static volatile pid_t child;
 static volatile sig_atomic_t ended_by; /* the signal that asked for the job's end */
@@ -54,14 +54,14 @@ __attribute__((noreturn)) static void become(char **line, pid_t parent, int repo
 enum { STUCK_MS = 500 };
 
 /* Waits for the launcher's end. Kills it if it is stuck for 1.5 s, and returns true then. */
-static bool watch(const wtl_launcher *l, pid_t launcher, wtl_hearing *h)
+static bool watch(const wtl_launcher *l, pid_t launcher, wtl_launcher_output *h)
 {
   struct pollfd p[2] = {{.fd = (int)syscall(SYS_pidfd_open, launcher, 0), .events = POLLIN},
                         {.fd = h->from, .events = POLLIN}};
   int stuck = 0;
   while ((p[0].fd >= 0 || p[1].fd >= 0) && stuck < 3) {
     int n = poll(p, 2, l->is_stuck ? STUCK_MS : -1);
-    if (n > 0 && p[1].revents && !wtl_hear(h)) p[1].fd = -1;
+    if (n > 0 && p[1].revents && !wtl_launcher_output_forward(h)) p[1].fd = -1;
     if (n > 0 && p[0].revents) break;
     if (n == 0) stuck = l->is_stuck(launcher) ? stuck + 1 : 0;
   }
@@ -106,7 +106,7 @@ int wtl_run(const wtl_launcher *l, const wtl_command *c, char **line)
 {
   pid_t me = getpid();
   int status, ends[2] = {-1, -1};
-  wtl_hearing h = {.to = l->report_stream, .reported_code = l->reported_code, .reported = -1};
+  wtl_launcher_output h = {.to = l->report_stream, .reported_code = l->reported_code, .reported = -1};
   if (l->report_stream && pipe2(ends, O_CLOEXEC) != 0) ends[0] = ends[1] = -1; /* only its own code is known */
   h.from = ends[0];
   if (l->prepare) l->prepare(c);
@@ -120,7 +120,7 @@ int wtl_run(const wtl_launcher *l, const wtl_command *c, char **line)
   if (ends[1] >= 0) close(ends[1]);
   catch_signals();
   bool stuck = watch(l, child, &h);
-  wtl_hear_rest(&h);
+  wtl_launcher_output_drain(&h);
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return WTL_EXIT_OSERR;
   if (l->remove_remains) l->remove_remains();

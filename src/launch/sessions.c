@@ -122,8 +122,8 @@ void wtl_sessions_make(const wtl_command *c)
 void wtl_sessions_hide(wtl_words *line, const wtl_command *c)
 {
   if (c->action != WTL_DO_RUN || is_named_by_user(c)) return;
-  wtl_words_add(line, "-x");
-  wtl_words_format(line, "%s=", variables[0].here);
+  wtl_arguments_add(line, "-x");
+  wtl_arguments_format(line, "%s=", variables[0].here);
 }
 
 void wtl_sessions_remove(void)

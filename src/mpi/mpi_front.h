@@ -51,26 +51,26 @@ extern wtl_mpi_rank *wtl_mpi_self; /* NULL before MPI_Init, after MPI_Finalize, 
 
 /* --- a thread of it --- */
 
-/* What is known of where its tests find it (still.c). Zeroes: nothing. */
-typedef struct wtl_mpi_still {
+/* What is known of where its tests find it (test_loop.c). Zeroes: nothing. */
+typedef struct wtl_mpi_test_loop {
   uint64_t mark;          /* what it held at an earlier test */
   uint32_t tests;         /* since it last held that */
   uint32_t times;         /* that it held it again, up to 2 */
   uint32_t pause, unseen; /* tests for which nobody looks: of the last such time; still to come */
-} wtl_mpi_still;
+} wtl_mpi_test_loop;
 
 typedef struct wtl_mpi_thread {
-  bool inside;       /* a call of the program's */
-  bool keeping;      /* one that stays as it is, and tells us when it idles */
-  wtl_news news;     /* of a test: what the MPI tells of it (looks.c, idle.c) */
-  uint64_t entered;  /* tick at which that began, where a governor was told */
-  wtl_site *site;    /* of that call */
-  uint8_t looks;     /* how often it has told us, up to what makes a wait */
-  uint64_t looked;   /* tick at which it last did, from then on */
-  wtl_turns turns;   /* its wait */
-  wtl_turns polling; /* the wait that the program's own tests make up */
-  uint64_t polled;   /* tick at which the last of them ended */
-  wtl_mpi_still still;
+  bool inside;            /* a call of the program's */
+  bool keeping;           /* one that stays as it is, and tells us when it idles */
+  wtl_test_result result; /* of a test: what the MPI tells of it (ucx_progress.c, yield_hook.c) */
+  uint64_t entered;       /* tick at which that began, where a governor was told */
+  wtl_site *site;         /* of that call */
+  uint8_t looks;          /* how often it has told us, up to what makes a wait */
+  uint64_t looked;        /* tick at which it last did, from then on */
+  wtl_test_wait turns;    /* its wait */
+  wtl_test_wait polling;  /* the wait that the program's own tests make up */
+  uint64_t polled;        /* tick at which the last of them ended */
+  wtl_mpi_test_loop still;
 } wtl_mpi_thread;
 
 WTL_OS_THREAD_LOCAL(wtl_mpi_thread, wtl_mpi_of_thread, 1)
@@ -142,14 +142,14 @@ static inline void wtl_mpi_close(wtl_mpi_frame *f)
 /* Who waits for what the call has sent, or taken, may be asleep. */
 static inline void wtl_mpi_leave(wtl_mpi_frame *f)
 {
-  wtl_ring_others(&wtl_mpi_self->door.ring);
+  wtl_wakeup_others(&wtl_mpi_self->door.ring);
   wtl_mpi_close(f);
 }
 
 /* Waits until test(arg) is true. */
 static inline void wtl_mpi_wait(wtl_mpi_frame *f, bool (*test)(void *), void *arg)
 {
-  wtl_door_wait_by_tests(&wtl_mpi_self->door, f->site, &wtl_mpi_self->tests, test, arg, &wtl_mpi_here.news);
+  wtl_door_wait_by_tests(&wtl_mpi_self->door, f->site, &wtl_mpi_self->tests, test, arg, &wtl_mpi_here.result);
 }
 
 /* Waits for a request; returns what MPI_Test said. _f: one of Fortran's, `status` never what stands for none. */
@@ -189,7 +189,7 @@ static inline void wtl_mpi_has_polled_requests(void)
   atomic_store_explicit(&wtl_mpi_self->polled_requests, true, memory_order_relaxed);
 }
 
-/* Around a blocking call that stays as it is (idle.c). */
+/* Around a blocking call that stays as it is (yield_hook.c). */
 void wtl_mpi_keep(wtl_mpi_frame *f);
 void wtl_mpi_kept(wtl_mpi_frame *f);
 
@@ -200,8 +200,8 @@ bool wtl_mpi_idle(void);
 /* In a call that stays as it is, something came: what is waited for from now on is another wait. */
 void wtl_mpi_moved(void);
 
-/* After MPI has started: it tells of its looks from now on, where it can (looks.c). */
-void wtl_mpi_hear_looks(void);
+/* After MPI has started: it tells of its looks from now on, where it can (ucx_progress.c). */
+void wtl_mpi_hook_ucx_progress(void);
 
 /* What the calling thread holds that a call leaves as it is: its stack pointer, then registers. The entries of the
  * tests that a program may make note it. */
@@ -239,8 +239,8 @@ typedef enum wtl_mpi_stand {
   WTL_MPI_STANDS_STILL /* it is where it was before, and before that */
 } wtl_mpi_stand;
 
-/* At a test that found nothing: what does the calling thread do between its tests (still.c)? */
-wtl_mpi_stand wtl_mpi_stands(wtl_mpi_still *still);
+/* At a test that found nothing: what does the calling thread do between its tests (test_loop.c)? */
+wtl_mpi_stand wtl_mpi_stands(wtl_mpi_test_loop *still);
 
 /* Around a test of the program's own, instead of entering and leaving; `from`: the tick that the first returned
  * (poll.c). */
@@ -269,7 +269,7 @@ extern const size_t wtl_mpi_n_fortran_names;
 /* Looks for them, where the program has Fortran's part of its MPI. */
 void wtl_mpi_find_fortran(void);
 
-/* --- bytes (count.c). Handles that stand for nothing and negative counts count nothing: MPI itself says what is wrong
+/* --- bytes (message_bytes.c). Handles that stand for nothing and negative counts count nothing: MPI itself says what is wrong
  * with them. One negative entry makes the whole array count nothing, for MPI refuses the call. --- */
 
 /* Numbers for each process: int, or MPI_Count in the calls with large counts. */
@@ -308,7 +308,7 @@ uint64_t wtl_mpi_degree(MPI_Comm comm);
 uint64_t wtl_mpi_sum_degree(wtl_mpi_array counts, MPI_Comm comm);
 uint64_t wtl_mpi_sum_types_degree(wtl_mpi_array counts, wtl_mpi_types types, MPI_Comm comm);
 
-/* --- reductions (order.c) --- */
+/* --- reductions (reduction_order.c) --- */
 
 /*
  * Must this reduction stay as it is? All processes give the same answer, as they must: it follows from what MPI asks
@@ -318,8 +318,8 @@ bool wtl_mpi_order_matters(MPI_Op op, MPI_Datatype type, MPI_Comm comm, uint64_t
 
 /* --- who sleeps and who wakes them (ring.c): collective over the processes of a node --- */
 
-void wtl_mpi_ring_start(wtl_mpi_rank *self);
-void wtl_mpi_ring_stop(wtl_mpi_rank *self);
+void wtl_mpi_wakeup_start(wtl_mpi_rank *self);
+void wtl_mpi_wakeup_stop(wtl_mpi_rank *self);
 
 /* --- clocks (governed.c): all collective over the processes of a node --- */
 

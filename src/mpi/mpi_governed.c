@@ -117,7 +117,7 @@ void wtl_mpi_govern(wtl_mpi_rank *self, const wtl_mpi_place *all)
   self->record.write_clocks = wtl_clocks_write;
   self->record.clocks = self->clocks;
   if (!all_wish(self, all)) {
-    if (self->slot == 0) wtl_say("WATTLE_GOVERN: %s", self->clocks->why);
+    if (self->slot == 0) wtl_message_print("WATTLE_GOVERN: %s", self->clocks->why);
     return;
   }
   int rc = share_votes(self, error, sizeof error); /* who cannot, ends the job: the others would wait for it */

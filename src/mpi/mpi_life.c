@@ -31,7 +31,7 @@ void wtl_mpi_find_fortran(void)
   }
 }
 
-/* Open MPI then tells us when it has nothing to do (idle.c). Who has set it already, has their reasons. */
+/* Open MPI then tells us when it has nothing to do (yield_hook.c). Who has set it already, has their reasons. */
 static void before_start(void)
 {
 #ifdef OPEN_MPI
@@ -44,7 +44,7 @@ static void started(int rc)
   int level = MPI_THREAD_SINGLE;
   if (rc != MPI_SUCCESS) return;
   PMPI_Query_thread(&level);
-  wtl_mpi_hear_looks();
+  wtl_mpi_hook_ucx_progress();
   wtl_mpi_start(level);
 }
 

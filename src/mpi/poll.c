@@ -4,7 +4,7 @@
  * door's.
  *
  * A chain ends where the program does something else: where a test finds what it looked for, another call comes, the
- * program is not where it was (still.c), or more time passes between two tests than a loop around them needs.
+ * program is not where it was (test_loop.c), or more time passes between two tests than a loop around them needs.
  */
 #include "mpi/mpi_front.h"
 
@@ -14,7 +14,7 @@ enum { BETWEEN_NS = 250, BETWEEN_COLD_NS = 2000 };
 
 void wtl_mpi_poll_no_more(void)
 {
-  wtl_door_turned(&wtl_mpi_self->door, NULL, &wtl_mpi_here.polling, false);
+  wtl_door_test_wait_end(&wtl_mpi_self->door, NULL, &wtl_mpi_here.polling, false);
 }
 
 uint64_t wtl_mpi_poll(wtl_mpi_frame *f, uint32_t call, uintptr_t at)
@@ -24,7 +24,7 @@ uint64_t wtl_mpi_poll(wtl_mpi_frame *f, uint32_t call, uintptr_t at)
   const wtl_stages *s = &wtl_mpi_self->door.stages;
   double between = t->polling.slept || s->yields ? BETWEEN_COLD_NS : BETWEEN_NS;
   if (t->polling.idle && (double)(now - t->polled) * s->ns_per_tick > between) wtl_mpi_poll_no_more();
-  t->news = WTL_NEWS_UNTOLD;
+  t->result = WTL_TEST_UNKNOWN;
   wtl_mpi_open(f, call, at, 0);
   return now;
 }
@@ -34,19 +34,19 @@ void wtl_mpi_polled(wtl_mpi_frame *f, uint64_t from, bool found)
   wtl_mpi_rank *self = wtl_mpi_self;
   wtl_mpi_thread *t = &wtl_mpi_here;
   bool in_chain = t->polling.idle != 0;
-  if (found || t->news == WTL_NEWS_SOME) wtl_ring_others(&self->door.ring);
+  if (found || t->result == WTL_TEST_PROGRESS) wtl_wakeup_others(&self->door.ring);
   wtl_mpi_stand stand = found ? WTL_MPI_GOES_ON : wtl_mpi_stands(&t->still);
   if (found) {
-    wtl_door_turned(&self->door, f->site, &t->polling, true);
+    wtl_door_test_wait_end(&self->door, f->site, &t->polling, true);
   } else if (stand == WTL_MPI_STANDS_STILL) {
-    t->polling.may_stray = true;
-    t->polling.news = t->news;
-    wtl_door_turn(&self->door, f->site, &t->polling, &self->polls, wtl_ticks() - from);
+    t->polling.may_compute = true;
+    t->polling.result = t->result;
+    wtl_door_test_failed(&self->door, f->site, &t->polling, &self->polls, wtl_ticks() - from);
   } else if (stand == WTL_MPI_GOES_ON) {
     wtl_mpi_poll_no_more();
   }
   t->polled = wtl_ticks();
-  if (in_chain) { /* its time is booked as waiting */
+  if (in_chain) { /* its time is recorded as waiting */
     f->site->exact_calls++;
     t->inside = false;
   } else {

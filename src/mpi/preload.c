@@ -125,7 +125,7 @@ void wtl_mpi_bind(size_t i)
 
 /* --- idle --- */
 
-/* See idle.c. For everybody else it is what it always was. */
+/* See yield_hook.c. For everybody else it is what it always was. */
 int sched_yield(void)
 {
   bool (*tell)(void) = atomic_load_explicit(&idle, memory_order_relaxed);

@@ -74,9 +74,9 @@ void wtl_mpi_refuse(const char *reasons, int status)
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   snprintf(copy, sizeof copy, "%s", reasons);
   for (char *line = strtok_r(copy, "\n", &save); rank == 0 && line; line = strtok_r(NULL, "\n", &save))
-    wtl_say("%s", line);
+    wtl_message_print("%s", line);
   if (rank != 0) sleep(2); /* rank 0 speaks before the launcher hears of it */
-  wtl_hear_out();
+  wtl_message_linger();
   PMPI_Abort(MPI_COMM_WORLD, status);
 }
 
@@ -108,9 +108,10 @@ static void tell_if_alone(const wtl_record *r)
     const char *size = getenv(launched[i][0]), *rank = getenv(launched[i][1]);
     if (!size || !rank || atoi(size) < 2) continue;
     if (atoi(rank) == 0)
-      wtl_say("%s=%s: the launcher started %s processes, but each is a program of its own: its MPI is another one than "
-              "the launcher's. The profile is of one of them; start it with the mpirun of the MPI it was built with",
-              launched[i][0], size, size);
+      wtl_message_print(
+          "%s=%s: the launcher started %s processes, but each is a program of its own: its MPI is another one than "
+          "the launcher's. The profile is of one of them; start it with the mpirun of the MPI it was built with",
+          launched[i][0], size, size);
     return;
   }
 }
@@ -126,7 +127,7 @@ static void start_record(wtl_mpi_rank *self)
 #endif
   if (parent != MPI_COMM_NULL && *self->settings.profile_dir.text) {
     if (r->me == 0)
-      wtl_say("these processes were spawned: their profile is not written, it would replace their parents'");
+      wtl_message_print("these processes were spawned: their profile is not written, it would replace their parents'");
     self->settings.profile_dir.text = "";
   }
   if (parent == MPI_COMM_NULL) tell_if_alone(r);
@@ -144,7 +145,7 @@ void wtl_mpi_start(int thread_level)
   char error[4096];
   wtl_mpi_rank *self = calloc(1, sizeof *self);
   if (!self) {
-    wtl_say("no memory for a profile: the program runs without one");
+    wtl_message_print("no memory for a profile: the program runs without one");
     return;
   }
   if (wtl_settings_parse(&self->settings, error, sizeof error) != 0) wtl_mpi_refuse(error, WTL_EXIT_CONFIG);
@@ -156,7 +157,7 @@ void wtl_mpi_start(int thread_level)
   bool shared = thread_level == MPI_THREAD_MULTIPLE;
   wtl_mpi_place *all = ask_all(self, wtl_clocks_wanted(&self->settings) && !shared);
   start_door(self, all, shared);
-  wtl_mpi_ring_start(self);
+  wtl_mpi_wakeup_start(self);
   if (all) wtl_mpi_govern(self, all);
   free(all);
   self->plain_reductions = self->settings.mpi_reductions.number == 0;
@@ -268,7 +269,7 @@ void wtl_mpi_stop(uintptr_t from)
   wtl_mpi_leave(&f);
   wtl_mpi_self = NULL;
   wtl_mpi_clocks_back(self);
-  wtl_mpi_ring_stop(self);
+  wtl_mpi_wakeup_stop(self);
   PMPI_Comm_free(&self->node);
   wtl_profile_stop(&self->profile);
   if (self->record.meter) wtl_meter_close(self->record.meter);

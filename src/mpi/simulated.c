@@ -84,7 +84,7 @@ static enum wtl_sleep sleep_in_steps(void *of, double seconds)
 void wtl_mpi_carry_out(wtl_mpi_frame *f, void (*call)(void *), void *arguments)
 {
   waited w = {.bell = &wtl_mpi_self->bell, .site = f->site};
-  const wtl_bed bed = {sleep_in_steps, &w, -1};
+  const wtl_sleeper bed = {sleep_in_steps, &w, -1};
   wtl_sim_catch_up();
   wtl_sim_carry_out(call, arguments, end_waited, &w);
   w.began = wtl_ticks();
@@ -108,25 +108,25 @@ void wtl_mpi_failed(wtl_mpi_frame *f, MPI_Comm comm, int code)
   PMPI_Error_string(code, words, &n);
   int module = wtl_module_of(f->site->addr, &modules, &n_modules);
   uintptr_t at = f->site->addr - (module < 0 ? 0 : modules[module].base) - 1; /* within the call, as profiles have it */
-  wtl_say("%s at program+0x%llx: %s", wtl_call_of(wtl_mpi_self->door.calls, f->site->call)->name,
-          (unsigned long long)at, words);
+  wtl_message_print("%s at program+0x%llx: %s", wtl_call_of(wtl_mpi_self->door.calls, f->site->call)->name,
+                    (unsigned long long)at, words);
   wtl_mpi_abandon();
   PMPI_Abort(comm, code);
 }
 
 /* --- what simulated processes have none of: a node in common, tests of their own that come here --- */
 
-void wtl_mpi_ring_start(wtl_mpi_rank *self)
+void wtl_mpi_wakeup_start(wtl_mpi_rank *self)
 {
   (void)self;
 }
 
-void wtl_mpi_ring_stop(wtl_mpi_rank *self)
+void wtl_mpi_wakeup_stop(wtl_mpi_rank *self)
 {
   (void)self;
 }
 
-wtl_mpi_stand wtl_mpi_stands(wtl_mpi_still *still)
+wtl_mpi_stand wtl_mpi_stands(wtl_mpi_test_loop *still)
 {
   (void)still;
   return WTL_MPI_STANDS_STILL;
@@ -171,7 +171,7 @@ int wtl_handed_Abort(MPI_Comm comm, int code)
 int MPI_Abort(MPI_Comm comm, int code)
 {
   wtl_mpi_abandon();
-  wtl_say("MPI_Abort(%d) ends the job", code);
+  wtl_message_print("MPI_Abort(%d) ends the job", code);
   return PMPI_Abort(comm, code);
 }
 
@@ -184,7 +184,7 @@ wtl_mpi_fortran *wtl_mpi_fortran_of(const char *name)
   wtl_mpi_fortran *found;
   void *at = wtl_sim_entry(name);
   if (!at) {
-    wtl_say("SimGrid's MPI has no %s", name);
+    wtl_message_print("SimGrid's MPI has no %s", name);
     _exit(WTL_EXIT_UNAVAILABLE);
   }
   memcpy(&found, &at, sizeof found);

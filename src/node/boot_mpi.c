@@ -146,7 +146,7 @@ static int start(wtl_boot *b, char *error, size_t size)
   mpi_state *s = calloc(1, sizeof *s);
   int rc;
   if (!s) return snprintf(error, size, "no memory to join the job"), -1;
-  if ((rc = wtl_mpi_load(&s->mpi, error, size)) != 0 ||
+  if ((rc = wtl_boot_mpi_load(&s->mpi, error, size)) != 0 ||
       (rc = s->mpi.ops->start(s->mpi.shared, &b->pe, &b->n_pes, error, size)) != 0) {
     free(s);
     return rc;
@@ -156,7 +156,7 @@ static int start(wtl_boot *b, char *error, size_t size)
     snprintf(error, size, "boot by MPI (%s): the PEs cannot tell each other where they are", s->mpi.library);
     return -1;
   }
-  bool watched = wtl_mpi_watch_launcher();
+  bool watched = wtl_boot_mpi_watch_launcher();
   /* Open MPI's launcher, if it is killed, leaves files that one PE of the node removes. */
   wtl_lifeline_handed_over(watched && b->local_rank == 0 && getenv("PMIX_SERVER_TMPDIR"));
   return 0;
@@ -181,12 +181,12 @@ static void stop(wtl_boot *b)
 }
 
 const wtl_boot_ops wtl_boot_mpi = {.name = "mpi",
-                                   .offered = wtl_mpi_is_offered,
+                                   .offered = wtl_boot_mpi_is_offered,
                                    .start = start,
                                    .publish = publish,
                                    .fence = fence,
                                    .lookup = lookup,
                                    .abort = do_abort,
                                    .stop = stop,
-                                   .is_selected = wtl_mpi_is_confined,
-                                   .note = wtl_mpi_note};
+                                   .is_selected = wtl_boot_mpi_is_confined,
+                                   .note = wtl_boot_mpi_note};

@@ -84,25 +84,25 @@ typedef struct wtl_mpi {
  * Looks for the MPI that the program has loaded, else for the one that belongs to the launcher, and loads its module.
  * 0, or an exit code with the reason in `error`. Once found it stays.
  */
-int wtl_mpi_load(wtl_mpi *mpi, char *error, size_t size);
+int wtl_boot_mpi_load(wtl_mpi *mpi, char *error, size_t size);
 
 /* The module for the MPI that the program has loaded; false where it has none, or there is no module for it. */
-bool wtl_mpi_of_program(wtl_mpi *mpi);
+bool wtl_boot_mpi_of_program(wtl_mpi *mpi);
 
 /*
  * Is MPICH's launcher, Hydra, the one that started this process as one of several? Within an allocation of Slurm's it
  * has srun start its proxies, so that the processes inherit the variables by which Slurm offers PMIx to the proxies.
  */
-bool wtl_mpi_hydra_is_nearest(void);
+bool wtl_boot_mpi_hydra_is_nearest(void);
 
 /* Does MPI's own interface say that this process is one of several? Loads no module but that of an MPI in use. */
-bool wtl_mpi_is_offered(void);
+bool wtl_boot_mpi_is_offered(void);
 
 /* Is the job to be a part of the program's processes (wtl_mpi_ops.confine)? */
-bool wtl_mpi_is_confined(void);
+bool wtl_boot_mpi_is_confined(void);
 
 /* For errors about the number of PEs: why there is no MPI, or which it was; "" where nobody asked for one. */
-const char *wtl_mpi_note(void);
+const char *wtl_boot_mpi_note(void);
 
 /* --- the launcher --- */
 
@@ -110,6 +110,6 @@ const char *wtl_mpi_note(void);
  * Watches the process that launched this one, from a thread of its own: when it dies, so does this process
  * (lifeline.h). True if there is one to watch.
  */
-bool wtl_mpi_watch_launcher(void);
+bool wtl_boot_mpi_watch_launcher(void);
 
 #endif

@@ -8,10 +8,10 @@
 
 /* The communicator of the job's processes; MPI_COMM_NULL before wtl_mpi_module.start and after stop. Not to be used to
  * send, only to be duplicated. */
-MPI_Comm wtl_mpi_comm(void);
+MPI_Comm wtl_boot_mpi_comm(void);
 
 /* It is a session's, which the program's MPI_Finalize does not end. */
-bool wtl_mpi_comm_is_apart(void);
+bool wtl_boot_mpi_comm_is_apart(void);
 
 extern const wtl_mpi_ops wtl_mpi_module;
 

@@ -20,7 +20,7 @@ enum { LIBRARY_TEXT = 8192 }; /* MPI_MAX_LIBRARY_VERSION_STRING of the MPI with 
 
 static char note[512];
 
-const char *wtl_mpi_note(void)
+const char *wtl_boot_mpi_note(void)
 {
   return note;
 }
@@ -73,7 +73,7 @@ static bool is_served_by_pmi(void)
   return getenv("PMI_RANK") && (getenv("PMI_FD") || getenv("PMI_PORT"));
 }
 
-bool wtl_mpi_hydra_is_nearest(void)
+bool wtl_boot_mpi_hydra_is_nearest(void)
 {
   const char *n = getenv("PMI_SIZE");
   return getenv("MPI_LOCALRANKID") && is_served_by_pmi() && n && atoi(n) > 1 && !getenv("OMPI_COMM_WORLD_RANK");
@@ -82,7 +82,7 @@ bool wtl_mpi_hydra_is_nearest(void)
 /* The module for the MPI that the launcher's variables belong to; NULL where there are none. */
 static const char *module_of_launcher(void)
 {
-  if (wtl_mpi_hydra_is_nearest()) return "mpich";
+  if (wtl_boot_mpi_hydra_is_nearest()) return "mpich";
   if (getenv("OMPI_COMM_WORLD_RANK") || getenv("PMIX_NAMESPACE")) return "openmpi";
   return is_served_by_pmi() ? "mpich" : NULL;
 }
@@ -131,7 +131,7 @@ static int open_module(wtl_mpi *mpi, const char *name, char *error, size_t size)
 /* Open MPI under MPICH's launcher: each process would be a job of its own. */
 static bool is_mismatch(const char *name, void *handle)
 {
-  return strcmp(name, "openmpi") == 0 && wtl_mpi_hydra_is_nearest() && !is_initialised(handle);
+  return strcmp(name, "openmpi") == 0 && wtl_boot_mpi_hydra_is_nearest() && !is_initialised(handle);
 }
 
 static int load(wtl_mpi *mpi, char *error, size_t size)
@@ -165,7 +165,7 @@ static int load(wtl_mpi *mpi, char *error, size_t size)
 
 static wtl_mpi found; /* one a process: MPI starts once */
 
-int wtl_mpi_load(wtl_mpi *mpi, char *error, size_t size)
+int wtl_boot_mpi_load(wtl_mpi *mpi, char *error, size_t size)
 {
   int rc = found.ops ? 0 : load(&found, error, size);
   if (rc == 0)
@@ -176,24 +176,25 @@ int wtl_mpi_load(wtl_mpi *mpi, char *error, size_t size)
   return rc;
 }
 
-bool wtl_mpi_of_program(wtl_mpi *mpi)
+bool wtl_boot_mpi_of_program(wtl_mpi *mpi)
 {
   char error[512];
-  return wtl_loaded_mpi() && wtl_mpi_load(mpi, error, sizeof error) == 0;
+  return wtl_loaded_mpi() && wtl_boot_mpi_load(mpi, error, sizeof error) == 0;
 }
 
-bool wtl_mpi_is_confined(void)
+bool wtl_boot_mpi_is_confined(void)
 {
   return found.ops && found.ops->is_confined();
 }
 
 /* --- is there more than one process? --- */
 
-bool wtl_mpi_is_offered(void)
+bool wtl_boot_mpi_is_offered(void)
 {
   char error[512];
   wtl_mpi mpi;
   void *handle = wtl_loaded_mpi();
-  if (handle && is_initialised(handle)) return wtl_mpi_load(&mpi, error, sizeof error) == 0 && mpi.ops->in_use() > 1;
+  if (handle && is_initialised(handle))
+    return wtl_boot_mpi_load(&mpi, error, sizeof error) == 0 && mpi.ops->in_use() > 1;
   return is_served_by_pmi() && getenv("PMI_SIZE") && atoi(getenv("PMI_SIZE")) > 1;
 }

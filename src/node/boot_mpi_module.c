@@ -328,12 +328,12 @@ static void stop(void)
   }
 }
 
-MPI_Comm wtl_mpi_comm(void)
+MPI_Comm wtl_boot_mpi_comm(void)
 {
   return is_usable() ? self.comm : MPI_COMM_NULL;
 }
 
-bool wtl_mpi_comm_is_apart(void)
+bool wtl_boot_mpi_comm_is_apart(void)
 {
   return self.in_session;
 }

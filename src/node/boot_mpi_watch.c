@@ -21,7 +21,7 @@ static void *watch(void *arg)
   wtl_lifeline_launcher_lost();
 }
 
-bool wtl_mpi_watch_launcher(void)
+bool wtl_boot_mpi_watch_launcher(void)
 {
   static bool watching;
   pid_t launcher = watching ? 0 : wtl_ancestor_launcher();

@@ -4,14 +4,14 @@
 #include "base/error.h"
 #include "node/boot_mpi.h"
 
-int wtl_mpi_load(wtl_mpi *mpi, char *error, size_t size)
+int wtl_boot_mpi_load(wtl_mpi *mpi, char *error, size_t size)
 {
   (void)mpi;
   snprintf(error, size, "this build of Wattle has no MPI");
   return WTL_EXIT_UNAVAILABLE;
 }
 
-bool wtl_mpi_of_program(wtl_mpi *mpi)
+bool wtl_boot_mpi_of_program(wtl_mpi *mpi)
 {
   (void)mpi;
   return false;

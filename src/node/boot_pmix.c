@@ -21,7 +21,7 @@
 #include "node/boot_mpi.h"
 #include "node/boot_text.h"
 #include "node/lifeline.h"
-#include "node/remains.h"
+#include "node/stale_files.h"
 
 typedef struct pmix_state {
   pmix_proc_t self, job; /* job: the same namespace, wildcard rank */
@@ -213,7 +213,7 @@ static void leave(int status, void *arg)
 static int join(char *error, size_t size)
 {
   const char *session = getenv("PMIX_SERVER_TMPDIR");
-  if (wtl_remains_foreign(session)) {
+  if (wtl_stale_files_foreign(session)) {
     snprintf(error, size,
              "the launcher's folder %s lies in one of another user, or one that others may write to: remove that, or "
              "name a folder of your own on all nodes with --mca orte_tmpdir_base FOLDER (docs/security.md)",
@@ -279,4 +279,4 @@ const wtl_boot_ops wtl_boot_pmix = {.name = "pmix",
                                     .lookup = lookup,
                                     .abort = do_abort,
                                     .stop = stop,
-                                    .is_passed_over = wtl_mpi_hydra_is_nearest};
+                                    .is_passed_over = wtl_boot_mpi_hydra_is_nearest};

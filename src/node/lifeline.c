@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "node/ancestor.h"
-#include "node/remains.h"
+#include "node/stale_files.h"
 #include "node/tcp_timeout.h"
 #include "os/os.h"
 
@@ -40,8 +40,8 @@ __attribute__((constructor)) static void tie_to_parent(void)
   if (!getenv("PMIX_NAMESPACE") && !(getenv("PMI_RANK") && getenv("PMI_FD"))) return; /* no launcher */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   /* It died between the two calls, or even before the first. */
-  if (getppid() != parent || wtl_remains_orphaned(getenv("PMIX_SERVER_TMPDIR"))) {
-    wtl_say("the launcher that started this process is gone");
+  if (getppid() != parent || wtl_stale_files_orphaned(getenv("PMIX_SERVER_TMPDIR"))) {
+    wtl_message_print("the launcher that started this process is gone");
     _exit(WTL_EXIT_UNAVAILABLE);
   }
   limit_daemon(WTL_TCP_UNANSWERED_MS);
@@ -74,9 +74,9 @@ void wtl_lifeline_back(void)
 void wtl_lifeline_launcher_lost(void)
 {
   if (!is_cut) {
-    wtl_say("the launcher is gone; this PE ends with it");
+    wtl_message_print("the launcher is gone; this PE ends with it");
     /* The launcher's corpse may need a moment to be collected. */
-    for (int i = 0; is_cleaner && i < 20 && !wtl_remains_remove(getenv("PMIX_SERVER_TMPDIR")); i++) usleep(50000);
+    for (int i = 0; is_cleaner && i < 20 && !wtl_stale_files_remove(getenv("PMIX_SERVER_TMPDIR")); i++) usleep(50000);
   }
   _exit(WTL_EXIT_UNAVAILABLE);
 }

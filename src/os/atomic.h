@@ -26,7 +26,7 @@ static inline void wtl_fence(void)
 }
 
 /* Earlier stores are visible before later ones. */
-static inline void wtl_store_fence(void)
+static inline void wtl_fence_store(void)
 {
 #if defined(__SANITIZE_THREAD__)
   extern _Atomic int wtl_fence_word;
@@ -37,10 +37,10 @@ static inline void wtl_store_fence(void)
 }
 
 /* Earlier loads come before later ones. */
-static inline void wtl_load_fence(void)
+static inline void wtl_fence_load(void)
 {
 #if defined(__SANITIZE_THREAD__)
-  wtl_store_fence(); /* the same read-modify-write orders both ways */
+  wtl_fence_store(); /* the same read-modify-write orders both ways */
 #else
   atomic_thread_fence(memory_order_acquire);
 #endif

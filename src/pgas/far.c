@@ -9,13 +9,13 @@
 #include "fabric/agent.h"
 #include "pgas/near.h"
 
-_Static_assert((int)WTL_REGION_SLICE == (int)WTL_NET_OPEN_REGION, "hardware reaches the slices");
+_Static_assert((int)WTL_SEGMENT_SLICE == (int)WTL_NET_OPEN_SEGMENT, "hardware reaches the slices");
 
 /* --- waiting for the network ------------------------------------------------------------------------------------- */
 
-static bool has_room(void *net)
+static bool has_space(void *net)
 {
-  return wtl_net_has_room(net);
+  return wtl_net_has_space(net);
 }
 
 static bool is_zero(void *left)
@@ -44,17 +44,17 @@ static void wait_for(wtl_pe *self, wtl_site *site, bool (*ready)(void *), void *
 wtl_place wtl_far_place(const wtl_pe *self, const void *addr)
 {
   size_t at = (size_t)((const char *)addr - self->heap);
-  if (at < self->heap_bytes) return (wtl_place){self->statics_bytes + at, WTL_REGION_SLICE};
+  if (at < self->heap_bytes) return (wtl_place){self->statics_bytes + at, WTL_SEGMENT_SLICE};
   at = (size_t)((const char *)addr - self->statics);
-  if (at >= self->statics_bytes && wtl_is_constant(self, addr))
-    return (wtl_place){(uintptr_t)addr, WTL_REGION_CONSTANTS};
-  return (wtl_place){at, WTL_REGION_SLICE};
+  if (at >= self->statics_bytes && wtl_pe_is_constant(self, addr))
+    return (wtl_place){(uintptr_t)addr, WTL_SEGMENT_CONSTANTS};
+  return (wtl_place){at, WTL_SEGMENT_SLICE};
 }
 
 static wtl_place place_of(const wtl_op *op, const void *addr)
 {
   if (op->memory == WTL_SYMMETRIC) return wtl_far_place(op->self, addr);
-  return (wtl_place){(uint64_t)((const char *)addr - op->self->global_map.start[op->pe]), WTL_REGION_GLOBAL};
+  return (wtl_place){(uint64_t)((const char *)addr - op->self->global_map.start[op->pe]), WTL_SEGMENT_GLOBAL};
 }
 
 /* An operation on its way to the network. What blocks is counted here, and waited for at the end. */
@@ -67,7 +67,7 @@ typedef struct sending {
 static void begin(sending *s, const wtl_op *op, wtl_place at)
 {
   *s = (sending){.op = op, .to = {.flow = op->flow, .pe = op->pe, .at = at, .left = op->left}};
-  s->to.manner = op->nbi ? WTL_NET_HELD : WTL_NET_NOW;
+  s->to.mode = op->nbi ? WTL_NET_HELD : WTL_NET_NOW;
   if (!op->nbi && !op->left) s->to.left = &s->own;
 }
 
@@ -78,7 +78,7 @@ static void end(sending *s)
 
 static void wait_for_room(const wtl_op *op)
 {
-  wait_for(op->self, op->site, has_room, op->self->net);
+  wait_for(op->self, op->site, has_space, op->self->net);
 }
 
 static size_t step_of(size_t n)
@@ -91,13 +91,13 @@ void wtl_far_wait(wtl_pe *self, wtl_site *site, _Atomic uint32_t *left)
   wait_for(self, site, is_zero, left);
 }
 
-/* `last`: the manner of the last piece. */
-static void send_put(sending *s, const char *from, size_t n, enum wtl_net_manner last)
+/* `last`: the mode of the last piece. */
+static void send_put(sending *s, const char *from, size_t n, enum wtl_net_send_mode last)
 {
   wtl_pe *self = s->op->self;
   for (size_t step; n > 0; n -= step, from += step, s->to.at.offset += step) {
     step = step_of(n);
-    s->to.manner = step < n && last <= WTL_NET_HELD ? WTL_NET_MORE : last;
+    s->to.mode = step < n && last <= WTL_NET_HELD ? WTL_NET_MORE : last;
     wait_for_room(s->op);
     if (wtl_net_put(self->net, &s->to, from, step)) wtl_agent_attend(self->agent);
   }
@@ -107,21 +107,21 @@ void wtl_far_put(const wtl_op *op, void *dest, const void *source, size_t n)
 {
   sending s;
   begin(&s, op, place_of(op, dest));
-  send_put(&s, source, n, s.to.manner);
+  send_put(&s, source, n, s.to.mode);
   end(&s);
 }
 
-void wtl_far_put_ahead(const wtl_op *op, void *dest, const void *source, size_t n, enum wtl_net_manner manner)
+void wtl_far_put_ahead(const wtl_op *op, void *dest, const void *source, size_t n, enum wtl_net_send_mode mode)
 {
   sending s;
   begin(&s, op, place_of(op, dest));
-  send_put(&s, source, n, manner);
+  send_put(&s, source, n, mode);
   end(&s);
 }
 
 static void send_get(sending *s, char *to, size_t n)
 {
-  if (WTL_UNLIKELY(s->to.at.region == WTL_REGION_CONSTANTS)) {
+  if (WTL_UNLIKELY(s->to.at.segment == WTL_SEGMENT_CONSTANTS)) {
     memcpy(to, (const void *)(uintptr_t)s->to.at.offset, n);
     return;
   }
@@ -248,30 +248,31 @@ void wtl_far_order(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)
 
 /* --- control data ------------------------------------------------------------------------------------------------- */
 
-static void send_control(wtl_pe *self, int pe, wtl_place at, const void *from, size_t n, enum wtl_net_manner manner)
+static void send_control(wtl_pe *self, int pe, wtl_place at, const void *from, size_t n, enum wtl_net_send_mode mode)
 {
-  wtl_net_put(self->net, &(wtl_net_op){.pe = pe, .at = at, .manner = manner}, from, n);
+  wtl_net_put(self->net, &(wtl_net_op){.pe = pe, .at = at, .mode = mode}, from, n);
 }
 
 void wtl_far_signal(wtl_pe *self, int pe, int round, uint32_t epoch)
 {
-  wtl_place at = {(size_t)round * sizeof epoch, WTL_REGION_BARRIER};
+  wtl_place at = {(size_t)round * sizeof epoch, WTL_SEGMENT_BARRIER};
   send_control(self, pe, at, &epoch, sizeof epoch, WTL_NET_SIGNAL);
 }
 
-void wtl_far_room_signal(wtl_pe *self, int pe, size_t offset, uint32_t epoch)
+void wtl_far_entry_signal(wtl_pe *self, int pe, size_t offset, uint32_t epoch)
 {
-  send_control(self, pe, (wtl_place){offset, WTL_REGION_ROOMS}, &epoch, sizeof epoch, WTL_NET_SIGNAL);
+  send_control(self, pe, (wtl_place){offset, WTL_SEGMENT_TEAM_ENTRIES}, &epoch, sizeof epoch, WTL_NET_SIGNAL);
 }
 
-void wtl_far_room_tell(wtl_pe *self, int pe, size_t at, const void *from, size_t n, size_t offset, uint32_t epoch)
+void wtl_far_entry_put_signal(wtl_pe *self, int pe, size_t at, const void *from, size_t n, size_t offset,
+                              uint32_t epoch)
 {
-  send_control(self, pe, (wtl_place){at, WTL_REGION_ROOMS}, from, n, WTL_NET_AHEAD);
-  wtl_far_room_signal(self, pe, offset, epoch);
+  send_control(self, pe, (wtl_place){at, WTL_SEGMENT_TEAM_ENTRIES}, from, n, WTL_NET_AHEAD);
+  wtl_far_entry_signal(self, pe, offset, epoch);
 }
 
-void wtl_far_room_get(wtl_pe *self, wtl_site *site, void *to, size_t n, int pe, size_t offset)
+void wtl_far_entry_get(wtl_pe *self, wtl_site *site, void *to, size_t n, int pe, size_t offset)
 {
   wtl_op op = {.self = self, .site = site, .pe = pe};
-  wtl_far_get_at(&op, (wtl_place){offset, WTL_REGION_ROOMS}, to, n);
+  wtl_far_get_at(&op, (wtl_place){offset, WTL_SEGMENT_TEAM_ENTRIES}, to, n);
 }

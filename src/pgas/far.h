@@ -2,8 +2,8 @@
  * far.h - operations on PEs of other nodes: they become messages of src/fabric, and wait through the door at op->site
  * where they must. rma.h calls them; it also says how an operation completes.
  *
- * A place is a region of a PE's memory and an offset in it. The functions _at take one where others take an address.
- * They reach regions that are neither symmetric nor global memory.
+ * A place is a segment of a PE's memory and an offset in it. The functions _at take one where others take an address.
+ * They reach segments that are neither symmetric nor global memory.
  */
 #ifndef WTL_PGAS_FAR_H
 #define WTL_PGAS_FAR_H
@@ -29,8 +29,8 @@ void wtl_far_get_at(const wtl_op *op, wtl_place at, void *dest, size_t n);
 void wtl_far_amo_at(const wtl_op *op, wtl_place at, const wtl_atomic *a, void *result);
 
 /* A put of which no flush waits for the completion: the caller's next signal to the same PE tells the target of it. The
- * manner is WTL_NET_SIGNAL or WTL_NET_AHEAD. */
-void wtl_far_put_ahead(const wtl_op *op, void *dest, const void *source, size_t n, enum wtl_net_manner manner);
+ * mode is WTL_NET_SIGNAL or WTL_NET_AHEAD. */
+void wtl_far_put_ahead(const wtl_op *op, void *dest, const void *source, size_t n, enum wtl_net_send_mode mode);
 
 /* Waits until the operations that count in `left` are complete on this side. */
 void wtl_far_wait(wtl_pe *self, wtl_site *site, _Atomic uint32_t *left);
@@ -47,11 +47,12 @@ void wtl_far_pe_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe);
 void wtl_far_signal(wtl_pe *self, int pe, int round, uint32_t epoch);
 
 /*
- * The team rooms of a PE (team/team.h) are one region. _signal stores `epoch` to the word at `offset` of it. _tell does
+ * The team entries of a PE (team/team.h) are one segment. _signal stores `epoch` to the word at `offset` of it. _tell does
  * so after `n` bytes, up to WTL_NET_MERGED, to offset `at`. _get fetches `n` bytes from `offset`.
  */
-void wtl_far_room_signal(wtl_pe *self, int pe, size_t offset, uint32_t epoch);
-void wtl_far_room_tell(wtl_pe *self, int pe, size_t at, const void *from, size_t n, size_t offset, uint32_t epoch);
-void wtl_far_room_get(wtl_pe *self, wtl_site *site, void *to, size_t n, int pe, size_t offset);
+void wtl_far_entry_signal(wtl_pe *self, int pe, size_t offset, uint32_t epoch);
+void wtl_far_entry_put_signal(wtl_pe *self, int pe, size_t at, const void *from, size_t n, size_t offset,
+                              uint32_t epoch);
+void wtl_far_entry_get(wtl_pe *self, wtl_site *site, void *to, size_t n, int pe, size_t offset);
 
 #endif

@@ -20,14 +20,14 @@ typedef struct wtl_frame {
 #define WTL_NOT_TIMED UINT64_MAX
 
 /* The front end's own: says that there is no PE, and ends the process. */
-void wtl_refuse_uninitialised(uint32_t call) __attribute__((noreturn, cold));
+void wtl_front_refuse_uninitialised(uint32_t call) __attribute__((noreturn, cold));
 
 /* A call to a PE, by the job's number of it; -1: to nobody in particular. */
 static inline __attribute__((always_inline)) wtl_frame wtl_enter_to(uint32_t call, uintptr_t from, uint64_t bytes,
                                                                     int pe)
 {
   wtl_frame f = {.self = wtl_self, .call = call, .bytes = bytes, .waited = WTL_NOT_TIMED};
-  if (WTL_UNLIKELY(!f.self)) wtl_refuse_uninitialised(call);
+  if (WTL_UNLIKELY(!f.self)) wtl_front_refuse_uninitialised(call);
   f.site = wtl_profile_enter_to(&f.self->profile, from, call, bytes, pe);
   if (WTL_UNLIKELY(wtl_profile_timed(f.site, bytes))) {
     f.waited = wtl_site_waited(f.site);

@@ -121,8 +121,8 @@ size_t wtl_heap_capacity(const wtl_heap *h, const void *p)
   return b ? b->room : 0;
 }
 
-size_t wtl_heap_room(const wtl_heap *h)
+size_t wtl_heap_free_bytes(const wtl_heap *h)
 {
-  size_t room = wtl_best_fit_room(h->engine), left = h->bytes - h->live_bytes;
+  size_t room = wtl_best_fit_free_bytes(h->engine), left = h->bytes - h->live_bytes;
   return room < left ? room : left;
 }

@@ -77,7 +77,7 @@ size_t wtl_heap_size(const wtl_heap *h, const void *p);
 size_t wtl_heap_capacity(const wtl_heap *h, const void *p);
 
 /* Bytes the allocator could still give out in all. */
-size_t wtl_heap_room(const wtl_heap *h);
+size_t wtl_heap_free_bytes(const wtl_heap *h);
 
 /* The engine: heap_engine.cc. */
 void *wtl_best_fit_start(void *start, size_t bytes);
@@ -85,7 +85,7 @@ void *wtl_best_fit_alloc(void *engine, size_t bytes, size_t align);
 size_t wtl_best_fit_grow(void *engine, void *p, size_t bytes); /* in place: the room that it has now, or 0 */
 size_t wtl_best_fit_shrink(void *engine, void *p, size_t bytes, size_t room); /* in place: the room that is left */
 void wtl_best_fit_free(void *engine, void *p);
-size_t wtl_best_fit_room(const void *engine);
+size_t wtl_best_fit_free_bytes(const void *engine);
 
 #ifdef __cplusplus
 }

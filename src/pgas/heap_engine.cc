@@ -48,7 +48,7 @@ extern "C" void wtl_best_fit_free(void *engine, void *p)
   static_cast<engine_type *>(engine)->deallocate(p);
 }
 
-extern "C" size_t wtl_best_fit_room(const void *engine)
+extern "C" size_t wtl_best_fit_free_bytes(const void *engine)
 {
   return static_cast<const engine_type *>(engine)->get_free_memory();
 }

@@ -32,7 +32,7 @@ static inline void wtl_touch_control(const wtl_pe *self, int pe)
 /* Global memory lies, for bells, behind every slice. */
 #define WTL_GLOBAL_WATCH ((size_t)1 << 46)
 
-static inline size_t wtl_global_offset(const wtl_pe *self, int slot, const void *at)
+static inline size_t wtl_near_global_offset(const wtl_pe *self, int slot, const void *at)
 {
   return (size_t)((const char *)at - self->global_map.slices) - (size_t)slot * self->global_map.stride;
 }
@@ -42,7 +42,7 @@ static inline void wtl_touch_global(const wtl_pe *self, int pe, const void *at, 
 {
   wtl_bell *bell = &wtl_control_of(self, pe)->bell;
   if (wtl_bell_has_sleeper(bell))
-    wtl_bell_ring_at(bell, WTL_GLOBAL_WATCH + wtl_global_offset(self, self->slot_of[pe], at), n);
+    wtl_bell_ring_at(bell, WTL_GLOBAL_WATCH + wtl_near_global_offset(self, self->slot_of[pe], at), n);
 }
 
 /* What a PE watches that waits for a variable of its own. */
@@ -100,7 +100,7 @@ static inline void wtl_pe_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site
  * itself. */
 static inline void wtl_order(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)
 {
-  wtl_store_fence();
+  wtl_fence_store();
   if (WTL_UNLIKELY(self->net != NULL)) wtl_far_order(self, flow, site);
 }
 
@@ -136,7 +136,7 @@ static inline void wtl_near_put_blocks(const wtl_pe *self, int pe, char *to, con
 static inline void wtl_near_get_blocks(void *to, const char *from, wtl_blocks b)
 {
   wtl_copy_blocks(to, b.to_step, from, b.from_step, b.bytes, b.n);
-  wtl_load_fence();
+  wtl_fence_load();
 }
 
 /* A signal to `word`, the address of the target's word in this process. Earlier stores are visible before it. */

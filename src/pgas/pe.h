@@ -7,7 +7,7 @@
  *     heap object     its own address + (slot - own slot) * stride
  *     static object   slices + slot * stride + (its address - statics.start)
  *
- * A PE of another node has no address here: it is reached through src/fabric by its place, (region, offset in its
+ * A PE of another node has no address here: it is reached through src/fabric by its place, (segment, offset in its
  * slice).
  *
  * Processes have one PE, found through one pointer; in the threads build each thread is a PE and has its own.
@@ -32,14 +32,14 @@ enum { WTL_BARRIER_ROUNDS = 16 }; /* enough for 65,536 PEs of a node, or nodes *
 
 /* What other nodes may reach of a PE. */
 enum {
-  WTL_REGION_SLICE, /* the network opens it to hardware (WTL_NET_OPEN_REGION) */
-  WTL_REGION_BARRIER,
-  WTL_REGION_ROOMS,
-  WTL_REGION_GLOBAL,
-  WTL_REGION_WHEREABOUTS
+  WTL_SEGMENT_SLICE, /* the network opens it to hardware (WTL_NET_OPEN_SEGMENT) */
+  WTL_SEGMENT_BARRIER,
+  WTL_SEGMENT_TEAM_ENTRIES,
+  WTL_SEGMENT_GLOBAL,
+  WTL_SEGMENT_CALL_STATE
 };
-/* No region of another PE: an address here, of a constant, which all PEs have alike. */
-enum { WTL_REGION_CONSTANTS = WTL_REGION_WHEREABOUTS + 1 };
+/* No segment of another PE: an address here, of a constant, which all PEs have alike. */
+enum { WTL_SEGMENT_CONSTANTS = WTL_SEGMENT_CALL_STATE + 1 };
 
 /* A cache line that carries what a PE says in a small collective (flat_tree.c), and how many places for such are used by
  * turns (broadcast_binomial.c has as many). */
@@ -51,10 +51,10 @@ typedef struct wtl_line {
 
 /* What other PEs may ask of a PE at any time. */
 enum { WTL_WHERE_WORDS = 11 };
-typedef struct wtl_whereabouts {
+typedef struct wtl_call_state {
   _Atomic uint64_t where[WTL_WHERE_WORDS]; /* with SHMEM_DEBUG: the collective call that it is in (check/deadlock.c) */
   _Atomic uint32_t closed_at;              /* at the end: the barrier epoch at which it closed its account */
-} wtl_whereabouts;
+} wtl_call_state;
 
 /* Control data of one PE, in the arena. */
 typedef struct wtl_control {
@@ -67,7 +67,7 @@ typedef struct wtl_control {
   int64_t pid;
   double quota;      /* at start: what its cgroup gives it, in cores */
   uint64_t cpus[16]; /* at start: the cores this PE may run on, a bit each */
-  _Alignas(WTL_CACHE_LINE) wtl_whereabouts whereabouts;
+  _Alignas(WTL_CACHE_LINE) wtl_call_state call_state;
   wtl_line small[WTL_SMALL_LINES];
 } wtl_control;
 
@@ -86,7 +86,7 @@ typedef struct wtl_global_map {
   char **start;
 } wtl_global_map;
 
-/* Of other rooms, which alone know what they are. */
+/* Of other entries, which alone know what they are. */
 typedef struct wtl_net wtl_net;
 typedef struct wtl_net_flow wtl_net_flow;
 typedef struct wtl_agent wtl_agent;
@@ -114,12 +114,12 @@ struct wtl_pe {
   wtl_profile profile;
   /* The rest. */
   char *
-      rooms; /* by room, and in each by slot: a page table of a PE that looks into all PEs' rooms of one team is short */
-  wtl_team *world, *teams;              /* WTL_MOST_TEAMS by room (team/team_entry.h), the world and the node's among them */
-  _Atomic uint64_t rooms_taken, splits; /* splits: the rooms of teams that threads of this PE are splitting */
-  _Atomic bool is_choosing;             /* one of these chooses rooms now */
-  _Atomic(wtl_ctx *) ctxs;              /* WTL_MOST_CTXS; NULL before the first */
-  _Atomic uint32_t turns;               /* so that waits on any of many variables favour none */
+      entries; /* by entry, and in each by slot: a page table of a PE that looks into all PEs' entries of one team is short */
+  wtl_team *world, *teams; /* WTL_MOST_TEAMS by entry (team/team_entry.h), the world and the node's among them */
+  _Atomic uint64_t entries_taken, splits; /* splits: the entries of teams that threads of this PE are splitting */
+  _Atomic bool is_choosing;               /* one of these chooses entries now */
+  _Atomic(wtl_ctx *) ctxs;                /* WTL_MOST_CTXS; NULL before the first */
+  _Atomic uint32_t turns;                 /* so that waits on any of many variables favour none */
   wtl_shared *shared;
   struct wtl_account *accounts; /* by slot, in the arena: job/account.h */
   wtl_door door;
@@ -144,7 +144,7 @@ struct wtl_pe {
   struct wtl_am *am;         /* active messages (am.h) */
   struct wtl_global *global; /* memory that each PE allocates for itself (global.h); NULL before it is wanted */
   wtl_global_map global_map;
-  struct wtl_posted *posted;               /* messages with a tag (tagged.h), likewise */
+  struct wtl_tagged_queue *posted;         /* messages with a tag (tagged.h), likewise */
   void *front;                             /* of a front end that needs a state of its own, */
   void (*stop_front)(struct wtl_pe *self); /* ... which this ends, before the PE ends. Collective */
   struct wtl_meter *meter;                 /* the node's reader has it; the others NULL */
@@ -203,7 +203,7 @@ static inline char *wtl_remote(const wtl_pe *self, const void *addr, int pe)
   return NULL;
 }
 
-static inline bool wtl_is_constant(const wtl_pe *self, const void *addr)
+static inline bool wtl_pe_is_constant(const wtl_pe *self, const void *addr)
 {
   return (size_t)((const char *)addr - self->constants) < self->constants_bytes;
 }
@@ -212,7 +212,7 @@ static inline bool wtl_is_constant(const wtl_pe *self, const void *addr)
 static inline const char *wtl_remote_source(const wtl_pe *self, const void *addr, int pe)
 {
   const char *there = wtl_remote(self, addr, pe);
-  return WTL_UNLIKELY(!there) && self->slot_of[pe] >= 0 && wtl_is_constant(self, addr) ? addr : there;
+  return WTL_UNLIKELY(!there) && self->slot_of[pe] >= 0 && wtl_pe_is_constant(self, addr) ? addr : there;
 }
 
 /* The name that this PE's program has for a place of its own slice. */
@@ -221,9 +221,9 @@ static inline char *wtl_own_name(const wtl_pe *self, size_t offset)
   return offset < self->statics_bytes ? self->statics + offset : self->heap + (offset - self->statics_bytes);
 }
 
-/* Bytes from `addr` to the end of the symmetric region that holds it; 0 if none does. The heap ends where its highest
+/* Bytes from `addr` to the end of the symmetric segment that holds it; 0 if none does. The heap ends where its highest
  * block ever did. */
-static inline size_t wtl_symmetric_room(const wtl_pe *self, const void *addr)
+static inline size_t wtl_symmetric_bytes(const wtl_pe *self, const void *addr)
 {
   size_t at = (size_t)((const char *)addr - self->heap), reach = __atomic_load_n(&self->mem.reach, __ATOMIC_RELAXED);
   if (WTL_LIKELY(at < reach)) return reach - at;
@@ -232,12 +232,12 @@ static inline size_t wtl_symmetric_room(const wtl_pe *self, const void *addr)
 }
 
 /* Likewise of what is only read, of which the program's constants are a part. */
-static inline size_t wtl_readable_room(const wtl_pe *self, const void *addr)
+static inline size_t wtl_readable_bytes(const wtl_pe *self, const void *addr)
 {
-  size_t room = wtl_symmetric_room(self, addr);
-  if (WTL_UNLIKELY(!room) && wtl_is_constant(self, addr))
-    room = self->constants_bytes - (size_t)((const char *)addr - self->constants);
-  return room;
+  size_t entry = wtl_symmetric_bytes(self, addr);
+  if (WTL_UNLIKELY(!entry) && wtl_pe_is_constant(self, addr))
+    entry = self->constants_bytes - (size_t)((const char *)addr - self->constants);
+  return entry;
 }
 
 /* Says what is wrong and ends the whole job with `status`. */

@@ -63,9 +63,9 @@ void wtl_pe_fail(int status, const char *format, ...)
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  wtl_say("%s", text);
+  wtl_message_print("%s", text);
   wtl_pe_flush_output();
-  wtl_hear_out();
+  wtl_message_linger();
   if (self && self->boot.ops) self->boot.ops->abort(&self->boot, status, text);
   _exit(status);
 }

@@ -88,8 +88,8 @@ static void join_package(groups *g, const wtl_sys *sys, const char *sysfs, int c
     join_listed(g, sys, sysfs, cpu, "topology/core_siblings_list");
 }
 
-cpu_set_t *wtl_clock_domains(const wtl_sys *sys, const char *sysfs, enum wtl_clock_domain_rule rule,
-                             const cpu_set_t *cpus, size_t *n)
+cpu_set_t *wtl_knob_clock_domains(const wtl_sys *sys, const char *sysfs, enum wtl_clock_domain_rule rule,
+                                  const cpu_set_t *cpus, size_t *n)
 {
   groups *g = malloc(sizeof *g);
   cpu_set_t *out = calloc((size_t)CPU_COUNT(cpus) + 1, sizeof *out);

@@ -24,7 +24,7 @@ int wtl_cpu_file(const wtl_sys *sys, const char *sysfs, int cpu, const char *fil
  * in *n. Returns NULL and *n = 0 without memory, or for no CPUs. A CPU that is offline or unknown to sysfs is a domain
  * of its own. A CPU with a clock but without a readable list is put together with all `cpus`.
  */
-cpu_set_t *wtl_clock_domains(const wtl_sys *sys, const char *sysfs, enum wtl_clock_domain_rule rule,
-                             const cpu_set_t *cpus, size_t *n);
+cpu_set_t *wtl_knob_clock_domains(const wtl_sys *sys, const char *sysfs, enum wtl_clock_domain_rule rule,
+                                  const cpu_set_t *cpus, size_t *n);
 
 #endif

@@ -51,7 +51,7 @@ const wtl_knob_sys wtl_knob_sys_real = {
 /* A simulated PE has a core of its own, and the files in sysfs are those of the machine that runs the simulation. */
 static cpu_set_t *domains_of(const wtl_knob *k, enum wtl_clock_domain_rule rule, const cpu_set_t *cpus, size_t *n)
 {
-  if (!WTL_OS_IS_SIMULATED) return wtl_clock_domains(k->os->sys, k->sysfs, rule, cpus, n);
+  if (!WTL_OS_IS_SIMULATED) return wtl_knob_clock_domains(k->os->sys, k->sysfs, rule, cpus, n);
   cpu_set_t *set = malloc(sizeof *set);
   *n = set != NULL;
   if (set) *set = *cpus;
@@ -184,7 +184,7 @@ const wtl_clock_domain *wtl_knob_domain(const wtl_knob *k, size_t d)
 /* PEs ask for millionths of the normal clock. A step this near to the request is taken as the requested one. */
 enum { NEAR_KHZ = 5 };
 
-uint32_t wtl_clock_at_least(const wtl_clock_domain *d, double khz)
+uint32_t wtl_knob_clock_at_least(const wtl_clock_domain *d, double khz)
 {
   if (!(khz > d->min_khz)) return d->min_khz;
   if (khz >= d->max_khz) return d->max_khz;

@@ -100,7 +100,7 @@ void wtl_knob_restore(wtl_knob *k);
 int wtl_knob_set(wtl_knob *k, size_t d, uint32_t khz);
 
 /* Returns the lowest possible clock that is at least `khz`, or the highest one. */
-uint32_t wtl_clock_at_least(const wtl_clock_domain *d, double khz);
+uint32_t wtl_knob_clock_at_least(const wtl_clock_domain *d, double khz);
 
 /* Copies the last changes, oldest first, and sets *all to the number of all changes. */
 enum { WTL_KNOB_NOTES = 256 };

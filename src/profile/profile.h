@@ -83,7 +83,7 @@ typedef struct wtl_wait_length {
   uint8_t waits;      /* 255: at least that many */
   uint8_t since;      /* waits that shortest[0] covers */
   bool outlier;       /* the last one was outside the margin */
-  uint8_t rung;       /* how many in a row a ring ended (wait/ring.h) */
+  uint8_t rung;       /* how many in a row a ring ended (wait/peer_wakeup.h) */
   uint8_t doubt;      /* so many are not enough to expect another ring */
 } wtl_wait_length;
 

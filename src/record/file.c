@@ -297,15 +297,15 @@ void wtl_record_write(wtl_record *self, const wtl_share *share, const wtl_node_j
   wtl_record_states(self, &states);
   snprintf(path, sizeof path, "%s/pe-%05d.json", dir, self->me);
   if (!wtl_new_file_open(&file, path)) {
-    wtl_say("cannot write the profile %s: %s", path, strerror(errno));
+    wtl_message_print("cannot write the profile %s: %s", path, strerror(errno));
     return;
   }
   w.f = file.out;
   w.sites = wtl_profile_merge(self->profile, &w.n_sites);
   add_up_transfer(&w);
   write_all(&w);
-  if (!wtl_new_file_close(&file)) wtl_say("cannot write the profile %s: %s", path, strerror(errno));
+  if (!wtl_new_file_close(&file)) wtl_message_print("cannot write the profile %s: %s", path, strerror(errno));
   free(w.sites);
   free(w.modules);
-  wtl_timeline_write(self);
+  wtl_record_write_timeline(self);
 }

@@ -115,7 +115,7 @@ static void write_all(FILE *f, const wtl_record *self)
   free(all);
 }
 
-void wtl_timeline_write(const wtl_record *self)
+void wtl_record_write_timeline(const wtl_record *self)
 {
   const char *dir = self->settings->profile_dir.text;
   char path[WTL_NEW_FILE_PATH];
@@ -124,9 +124,9 @@ void wtl_timeline_write(const wtl_record *self)
   self->door->noted = NULL;
   snprintf(path, sizeof path, "%s/timeline-%05d.bin", dir, self->me);
   if (!wtl_new_file_open(&file, path)) {
-    wtl_say("cannot write the timeline %s: %s", path, strerror(errno));
+    wtl_message_print("cannot write the timeline %s: %s", path, strerror(errno));
     return;
   }
   write_all(file.out, self);
-  if (!wtl_new_file_close(&file)) wtl_say("cannot write the timeline %s: %s", path, strerror(errno));
+  if (!wtl_new_file_close(&file)) wtl_message_print("cannot write the timeline %s: %s", path, strerror(errno));
 }

@@ -11,6 +11,6 @@
 
 /* Does nothing without a timeline or a folder. A file that cannot be written is reported and does not change the
  * program's result. */
-void wtl_timeline_write(const wtl_record *self);
+void wtl_record_write_timeline(const wtl_record *self);
 
 #endif

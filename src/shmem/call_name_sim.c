@@ -4,5 +4,5 @@
 const char *wtl_sim_call_name(unsigned call);
 const char *wtl_sim_call_name(unsigned call)
 {
-  return wtl_call_name(call);
+  return wtl_shmem_call_name(call);
 }

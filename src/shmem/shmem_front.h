@@ -20,15 +20,15 @@
 
 extern const wtl_call_info wtl_shmem_calls[];
 
-static inline const char *wtl_call_name(uint32_t call)
+static inline const char *wtl_shmem_call_name(uint32_t call)
 {
   return wtl_shmem_calls[call].name;
 }
 
 /* Its name and from where in the program it was called, for the message that ends the job. */
-static inline const char *wtl_call_here(uint32_t call)
+static inline const char *wtl_shmem_call_here(uint32_t call)
 {
-  return wtl_here(wtl_call_name(call));
+  return wtl_here(wtl_shmem_call_name(call));
 }
 
 /* What a routine's worker (generate.py) must know of the routine that it works for. */
@@ -40,46 +40,47 @@ typedef struct wtl_typed {
 
 /* shmem_finalize where there is no PE: test programs call it once more at their end. Ends the job if there never was
  * one. */
-void wtl_finalized_already(uint32_t call);
+void wtl_shmem_finalized_already(uint32_t call);
 
 /* A thread calls that must not, by the level that the program started with. Said once, and the call goes on. */
-void wtl_say_of_other_thread(uint32_t call) __attribute__((cold));
+void wtl_shmem_report_other_thread(uint32_t call) __attribute__((cold));
 
 /* All end the job; `call` indexes wtl_shmem_calls. */
-void wtl_refuse_pe(uint32_t call, int pe) __attribute__((noreturn, cold));
-void wtl_refuse_count(uint32_t call, size_t n, size_t size) __attribute__((noreturn, cold));
-void wtl_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t bytes, int pe)
+void wtl_shmem_refuse_pe(uint32_t call, int pe) __attribute__((noreturn, cold));
+void wtl_shmem_refuse_count(uint32_t call, size_t n, size_t size) __attribute__((noreturn, cold));
+void wtl_shmem_refuse_symmetric(uint32_t call, const char *name, const void *p, size_t bytes, int pe)
     __attribute__((noreturn, cold));
-void wtl_refuse_local(uint32_t call, const char *name, size_t bytes) __attribute__((noreturn, cold));
-void wtl_refuse_alignment(uint32_t call, const char *name, const void *p, size_t align) __attribute__((noreturn, cold));
-void wtl_refuse_value(uint32_t call, const char *name, long long value, const char *allowed)
+void wtl_shmem_refuse_local(uint32_t call, const char *name, size_t bytes) __attribute__((noreturn, cold));
+void wtl_shmem_refuse_alignment(uint32_t call, const char *name, const void *p, size_t align)
     __attribute__((noreturn, cold));
-void wtl_refuse_size(uint32_t call, const char *name, size_t value, const char *allowed)
+void wtl_shmem_refuse_value(uint32_t call, const char *name, long long value, const char *allowed)
+    __attribute__((noreturn, cold));
+void wtl_shmem_refuse_size(uint32_t call, const char *name, size_t value, const char *allowed)
     __attribute__((noreturn, cold));
 
 /*
  * A context other than the default one (its handle as it came): puts its flow into the frame. With a PE: the job's
  * number of the PE `pe` of the context's team. Ends the job where the handle names none, or where there is no such PE.
  */
-void wtl_in_context(wtl_frame *f, const void *handle);
-int wtl_pe_in_context(wtl_frame *f, const void *handle, int pe);
+void wtl_shmem_in_context(wtl_frame *f, const void *handle);
+int wtl_shmem_pe_in_context(wtl_frame *f, const void *handle, int pe);
 
-/* The team of a handle; ends the job where it names none. wtl_team_or_none: NULL for SHMEM_TEAM_INVALID. */
-wtl_team *wtl_team_named(const wtl_frame *f, const char *name, const void *handle);
-wtl_team *wtl_team_or_none(const wtl_frame *f, const char *name, const void *handle);
+/* The team of a handle; ends the job where it names none. wtl_shmem_team_or_none: NULL for SHMEM_TEAM_INVALID. */
+wtl_team *wtl_shmem_team_named(const wtl_frame *f, const char *name, const void *handle);
+wtl_team *wtl_shmem_team_or_none(const wtl_frame *f, const char *name, const void *handle);
 
 static inline __attribute__((always_inline)) wtl_team *wtl_team_of(const wtl_frame *f, const void *handle)
 {
-  return WTL_LIKELY((uintptr_t)handle == 1) ? f->self->world : wtl_team_named(f, "team", handle);
+  return WTL_LIKELY((uintptr_t)handle == 1) ? f->self->world : wtl_shmem_team_named(f, "team", handle);
 }
 
 /* The active set of a call; `set` has room for it. The world's set is the world's team,
  * unless threads of a PE may call at once and pSync is symmetric. */
-wtl_team *wtl_active_set_of(const wtl_frame *f, wtl_team *set, int start, int log_stride, int n, long *sync);
+wtl_team *wtl_shmem_active_set_of(const wtl_frame *f, wtl_team *set, int start, int log_stride, int n, long *sync);
 
 /* Bytes from the first to the end of the last of `n` blocks of `block` elements of `size` bytes, one every `stride`
  * elements; SIZE_MAX if that is more than any memory. */
-static inline size_t wtl_extent(size_t n, size_t block, ptrdiff_t stride, size_t size)
+static inline size_t wtl_shmem_extent(size_t n, size_t block, ptrdiff_t stride, size_t size)
 {
   size_t elements;
   if (n == 0 || block == 0) return 0;
@@ -91,7 +92,7 @@ static inline size_t wtl_extent(size_t n, size_t block, ptrdiff_t stride, size_t
 
 static inline __attribute__((always_inline)) void wtl_check_pe(const wtl_frame *f, int pe)
 {
-  if (WTL_UNLIKELY(f->self->check && (unsigned)pe >= (unsigned)f->self->n)) wtl_refuse_pe(f->call, pe);
+  if (WTL_UNLIKELY(f->self->check && (unsigned)pe >= (unsigned)f->self->n)) wtl_shmem_refuse_pe(f->call, pe);
 }
 
 /* n elements of `size` bytes must be countable in bytes. */
@@ -99,22 +100,22 @@ static inline __attribute__((always_inline)) void wtl_check_count(const wtl_fram
 {
   size_t bytes;
   if (WTL_UNLIKELY(f->self->check && (__builtin_mul_overflow(n, size, &bytes) || bytes > PTRDIFF_MAX)))
-    wtl_refuse_count(f->call, n, size);
+    wtl_shmem_refuse_count(f->call, n, size);
 }
 
 static inline __attribute__((always_inline)) void wtl_check_symmetric(const wtl_frame *f, const char *name,
                                                                       const void *p, size_t bytes, int pe)
 {
-  if (WTL_UNLIKELY(f->self->check && bytes > wtl_symmetric_room(f->self, p)))
-    wtl_refuse_symmetric(f->call, name, p, bytes, pe);
+  if (WTL_UNLIKELY(f->self->check && bytes > wtl_symmetric_bytes(f->self, p)))
+    wtl_shmem_refuse_symmetric(f->call, name, p, bytes, pe);
 }
 
 /* Likewise what is only read: symmetric, or a constant of the program. */
 static inline __attribute__((always_inline)) void wtl_check_readable(const wtl_frame *f, const char *name,
                                                                      const void *p, size_t bytes, int pe)
 {
-  if (WTL_UNLIKELY(f->self->check && bytes > wtl_symmetric_room(f->self, p)) && bytes > wtl_readable_room(f->self, p))
-    wtl_refuse_symmetric(f->call, name, p, bytes, pe);
+  if (WTL_UNLIKELY(f->self->check && bytes > wtl_symmetric_bytes(f->self, p)) && bytes > wtl_readable_bytes(f->self, p))
+    wtl_shmem_refuse_symmetric(f->call, name, p, bytes, pe);
 }
 
 /* An argument's memory. */
@@ -125,7 +126,7 @@ typedef struct wtl_area {
 } wtl_area;
 
 /* `in_place`: the call would allow the same place. */
-void wtl_refuse_overlap(uint32_t call, wtl_area a, wtl_area b, bool in_place) __attribute__((noreturn, cold));
+void wtl_shmem_refuse_overlap(uint32_t call, wtl_area a, wtl_area b, bool in_place) __attribute__((noreturn, cold));
 
 static inline __attribute__((always_inline)) bool wtl_areas_overlap(wtl_area a, wtl_area b)
 {
@@ -135,7 +136,7 @@ static inline __attribute__((always_inline)) bool wtl_areas_overlap(wtl_area a, 
 
 static inline __attribute__((always_inline)) void wtl_check_disjoint(const wtl_frame *f, wtl_area a, wtl_area b)
 {
-  if (WTL_UNLIKELY(f->self->check && wtl_areas_overlap(a, b))) wtl_refuse_overlap(f->call, a, b, false);
+  if (WTL_UNLIKELY(f->self->check && wtl_areas_overlap(a, b))) wtl_shmem_refuse_overlap(f->call, a, b, false);
 }
 
 /* `dest` and `source` of a collective, `bytes` each, are the same place or do not overlap. */
@@ -144,44 +145,44 @@ static inline __attribute__((always_inline)) void wtl_check_apart(const wtl_fram
 {
   uintptr_t a = (uintptr_t)dest, b = (uintptr_t)source, distance = a < b ? b - a : a - b;
   if (WTL_UNLIKELY(distance - 1 < bytes - 1 && bytes && f->self->check))
-    wtl_refuse_overlap(f->call, (wtl_area){"dest", dest, bytes}, (wtl_area){"source", source, bytes}, true);
+    wtl_shmem_refuse_overlap(f->call, (wtl_area){"dest", dest, bytes}, (wtl_area){"source", source, bytes}, true);
 }
 
 /* The root of a collective is a PE of the team. */
-void wtl_refuse_root(uint32_t call, int root, int n) __attribute__((noreturn, cold));
+void wtl_shmem_refuse_root(uint32_t call, int root, int n) __attribute__((noreturn, cold));
 static inline __attribute__((always_inline)) void wtl_check_root(const wtl_frame *f, int root, const wtl_team *t)
 {
-  if (WTL_UNLIKELY(f->self->check && (unsigned)root >= (unsigned)t->n)) wtl_refuse_root(f->call, root, t->n);
+  if (WTL_UNLIKELY(f->self->check && (unsigned)root >= (unsigned)t->n)) wtl_shmem_refuse_root(f->call, root, t->n);
 }
 
 static inline __attribute__((always_inline)) void wtl_check_local(const wtl_frame *f, const char *name, const void *p,
                                                                   size_t bytes)
 {
-  if (WTL_UNLIKELY(f->self->check && !p && bytes)) wtl_refuse_local(f->call, name, bytes);
+  if (WTL_UNLIKELY(f->self->check && !p && bytes)) wtl_shmem_refuse_local(f->call, name, bytes);
 }
 
-void wtl_refuse_null(uint32_t call, const char *name) __attribute__((noreturn, cold));
+void wtl_shmem_refuse_null(uint32_t call, const char *name) __attribute__((noreturn, cold));
 static inline __attribute__((always_inline)) void wtl_check_given(const wtl_frame *f, const char *name, const void *p)
 {
-  if (WTL_UNLIKELY(f->self->check && !p)) wtl_refuse_null(f->call, name);
+  if (WTL_UNLIKELY(f->self->check && !p)) wtl_shmem_refuse_null(f->call, name);
 }
 
 static inline __attribute__((always_inline)) void wtl_check_alignment(const wtl_frame *f, const char *name,
                                                                       const void *p, size_t align)
 {
-  if (WTL_UNLIKELY(f->self->check && ((uintptr_t)p & (align - 1)))) wtl_refuse_alignment(f->call, name, p, align);
+  if (WTL_UNLIKELY(f->self->check && ((uintptr_t)p & (align - 1)))) wtl_shmem_refuse_alignment(f->call, name, p, align);
 }
 
 static inline __attribute__((always_inline)) void wtl_check_that(const wtl_frame *f, bool good, const char *name,
                                                                  long long value, const char *allowed)
 {
-  if (WTL_UNLIKELY(f->self->check && !good)) wtl_refuse_value(f->call, name, value, allowed);
+  if (WTL_UNLIKELY(f->self->check && !good)) wtl_shmem_refuse_value(f->call, name, value, allowed);
 }
 
 static inline __attribute__((always_inline)) void wtl_check_size(const wtl_frame *f, bool good, const char *name,
                                                                  size_t value, const char *allowed)
 {
-  if (WTL_UNLIKELY(f->self->check && !good)) wtl_refuse_size(f->call, name, value, allowed);
+  if (WTL_UNLIKELY(f->self->check && !good)) wtl_shmem_refuse_size(f->call, name, value, allowed);
 }
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 
 #include "shmem.h"
-#include "shmem/shmem_meeting.h"
+#include "shmem/collective_check.h"
 #include "team/barrier.h"
 #include "team/wait_until.h"
 #include "collective/collective.h"
@@ -11,7 +11,7 @@
 
 void *wtl_shmem_ptr(const wtl_pe *self, const void *dest, int pe)
 {
-  if (pe < 0 || pe >= self->n || !wtl_symmetric_room(self, dest)) return NULL;
+  if (pe < 0 || pe >= self->n || !wtl_symmetric_bytes(self, dest)) return NULL;
   void *there = wtl_remote(self, dest, pe);
   return there && pe == self->me ? (void *)(uintptr_t)dest : there; /* a variable's own name, not the arena's for it */
 }
@@ -29,7 +29,7 @@ static void find_out(wtl_frame *f, uint64_t mine, uint64_t most, uint64_t least,
 {
   const uint64_t me = (uint64_t)f->self->me;
   uint64_t words[] = {mine == most ? me : 0, mine == least ? me : 0};
-  wtl_most_of_all(f->self, f->site, words, 2);
+  wtl_collective_max(f->self, f->site, words, 2);
   pes[0] = (int)words[0];
   pes[1] = (int)words[1];
 }
@@ -42,7 +42,7 @@ static void refuse_other_block(wtl_frame *f, size_t bytes, uint64_t offset, uint
       WTL_EXIT_USAGE,
       "%s: PEs do not ask alike: heap offset %lld (%zu bytes) here, heap offset %lld on PE %d; all PEs must make the "
       "same calls in the same order",
-      wtl_call_here(f->call), (long long)offset - 1, bytes, (long long)(offset == most ? least : most) - 1,
+      wtl_shmem_call_here(f->call), (long long)offset - 1, bytes, (long long)(offset == most ? least : most) - 1,
       pes[offset == most]);
 }
 
@@ -54,9 +54,10 @@ static void warn_of_sizes(wtl_frame *f, size_t bytes, uint64_t most, uint64_t le
   mem->sizes_differed = true;
   find_out(f, bytes, most, least, pes);
   if (f->self->check && f->self->me == pes[0])
-    wtl_say("%s: PEs ask for different sizes, %llu bytes on PE %d and %llu on PE %d; all get the larger one, here and "
-            "later",
-            wtl_call_name(f->call), (unsigned long long)most, pes[0], (unsigned long long)least, pes[1]);
+    wtl_message_print(
+        "%s: PEs ask for different sizes, %llu bytes on PE %d and %llu on PE %d; all get the larger one, here and "
+        "later",
+        wtl_shmem_call_name(f->call), (unsigned long long)most, pes[0], (unsigned long long)least, pes[1]);
 }
 
 /*
@@ -68,8 +69,8 @@ static size_t agree(wtl_frame *f, const void *p, size_t bytes)
   uint64_t offset = offset_of(f->self, p), words[WORDS] = {bytes, ~(uint64_t)bytes, offset, ~offset};
   wtl_quiet(f->self, f->site);
   if (WTL_UNLIKELY(f->self->compares))
-    wtl_compare_meeting(f->self, f->site, f->call, f->self->world, &(wtl_meeting){0});
-  wtl_most_of_all(f->self, f->site, words, WORDS);
+    wtl_shmem_compare_collective(f->self, f->site, f->call, f->self->world, &(wtl_shmem_collective_arguments){0});
+  wtl_collective_max(f->self, f->site, words, WORDS);
   uint64_t most = words[MOST_BYTES], least = ~words[LEAST_BYTES];
   if (f->self->check && words[MOST_OFFSET] != ~words[LEAST_OFFSET])
     refuse_other_block(f, bytes, offset, words[MOST_OFFSET], ~words[LEAST_OFFSET]);
@@ -80,10 +81,10 @@ static size_t agree(wtl_frame *f, const void *p, size_t bytes)
 static void warn_exhausted(const wtl_frame *f, size_t bytes)
 {
   const wtl_pe *self = f->self;
-  wtl_say(
+  wtl_message_print(
       "%s: no room for %zu bytes in the symmetric heap: %zu of %zu bytes are in use, and of the %zu that are free no "
       "piece is as large; the call returns NULL (raise SHMEM_SYMMETRIC_SIZE)",
-      wtl_call_name(f->call), bytes, self->mem.live_bytes, self->mem.bytes, wtl_heap_room(&self->mem));
+      wtl_shmem_call_name(f->call), bytes, self->mem.live_bytes, self->mem.bytes, wtl_heap_free_bytes(&self->mem));
 }
 
 /* Programs try what an implementation allows: the first refusal alone is said. */
@@ -91,9 +92,9 @@ static void warn_of_alignment(const wtl_frame *f, size_t align)
 {
   static atomic_flag said = ATOMIC_FLAG_INIT;
   if (!f->self->check || atomic_flag_test_and_set(&said)) return;
-  wtl_say(
+  wtl_message_print(
       "%s: alignment=%zu is not valid here; allowed: powers of two up to %zu; the call returns NULL, here and later",
-      wtl_call_here(f->call), align, (size_t)WTL_SLICE_ALIGN);
+      wtl_shmem_call_here(f->call), align, (size_t)WTL_SLICE_ALIGN);
 }
 
 void *wtl_shmem_align(wtl_frame *f, size_t align, size_t bytes)
@@ -121,7 +122,7 @@ static void refuse_foreign(wtl_frame *f, const void *p)
   wtl_pe_fail(
       WTL_EXIT_USAGE,
       "%s: ptr=%p is not the start of a live block of the symmetric heap (freed twice, or not from shmem_malloc)",
-      wtl_call_here(f->call), p);
+      wtl_shmem_call_here(f->call), p);
 }
 
 /*
@@ -169,12 +170,12 @@ void wtl_shmem_free(wtl_frame *f, void *p)
 
 _Static_assert(WTL_THREAD_MULTIPLE == SHMEM_THREAD_MULTIPLE, "one numbering of thread levels");
 
-int wtl_init_thread(int requested, int *provided)
+int wtl_shmem_init_with_threads(int requested, int *provided)
 {
   if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE) return 1;
-  wtl_pe_start(requested, WTL_FRONT_FIRST, wtl_shmem_calls);
+  wtl_job_start(requested, WTL_FRONT_FIRST, wtl_shmem_calls);
   if (wtl_self->check && wtl_self->thread_level < SHMEM_THREAD_SERIALIZED)
-    wtl_self->profile.other_thread = wtl_say_of_other_thread;
+    wtl_self->profile.other_thread = wtl_shmem_report_other_thread;
   *provided = wtl_self->thread_level;
   return 0;
 }

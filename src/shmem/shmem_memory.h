@@ -18,6 +18,6 @@ void wtl_shmem_free(wtl_frame *f, void *p);
 /* Where this process reaches `dest` of `pe`, or NULL. Its own: `dest` itself, which programs compare. */
 void *wtl_shmem_ptr(const wtl_pe *self, const void *dest, int pe);
 
-int wtl_init_thread(int requested, int *provided);
+int wtl_shmem_init_with_threads(int requested, int *provided);
 
 #endif

@@ -6,7 +6,7 @@
 #include "am/am.h"
 #include "team/context.h"
 #include "team/team.h"
-#include "shmem/shmem_meeting.h"
+#include "shmem/collective_check.h"
 #include "shmem/shmem_memory.h"
 #include "team/wait_until.h"
 
@@ -18,19 +18,19 @@ static void refuse_team(const wtl_frame *f, const char *name, const void *handle
 {
   wtl_pe_fail(WTL_EXIT_USAGE,
               "%s: %s=%p is no team of this PE (destroyed, never made, SHMEM_TEAM_INVALID, or made without this PE)",
-              wtl_call_here(f->call), name, handle);
+              wtl_shmem_call_here(f->call), name, handle);
 }
 
-wtl_team *wtl_team_or_none(const wtl_frame *f, const char *name, const void *handle)
+wtl_team *wtl_shmem_team_or_none(const wtl_frame *f, const char *name, const void *handle)
 {
   wtl_team *t = handle == SHMEM_TEAM_WORLD ? f->self->world : wtl_team_find(f->self, (uintptr_t)handle);
   if (!t && handle != SHMEM_TEAM_INVALID) refuse_team(f, name, handle);
   return t;
 }
 
-wtl_team *wtl_team_named(const wtl_frame *f, const char *name, const void *handle)
+wtl_team *wtl_shmem_team_named(const wtl_frame *f, const char *name, const void *handle)
 {
-  wtl_team *t = wtl_team_or_none(f, name, handle);
+  wtl_team *t = wtl_shmem_team_or_none(f, name, handle);
   if (!t) refuse_team(f, name, handle);
   return t;
 }
@@ -42,25 +42,25 @@ static wtl_ctx *context_named(const wtl_frame *f, const void *handle)
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: ctx=%p is no context of this PE (destroyed, never made, or SHMEM_CTX_INVALID); allowed: "
                 "SHMEM_CTX_DEFAULT and what shmem_ctx_create and shmem_team_create_ctx gave",
-                wtl_call_here(f->call), handle);
+                wtl_shmem_call_here(f->call), handle);
   if (f->self->check && c->is_private && !pthread_equal(c->owner, pthread_self()))
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: ctx=%p is private to the thread that made it (SHMEM_CTX_PRIVATE)",
-                wtl_call_here(f->call), handle);
+                wtl_shmem_call_here(f->call), handle);
   return c;
 }
 
-void wtl_in_context(wtl_frame *f, const void *handle)
+void wtl_shmem_in_context(wtl_frame *f, const void *handle)
 {
   f->flow = context_named(f, handle)->flow;
 }
 
-int wtl_pe_in_context(wtl_frame *f, const void *handle, int pe)
+int wtl_shmem_pe_in_context(wtl_frame *f, const void *handle, int pe)
 {
   const wtl_ctx *c = context_named(f, handle);
   f->flow = c->flow;
   if ((unsigned)pe >= (unsigned)c->team->n)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no PE %d; the team of ctx=%p has PEs 0 to %d", wtl_call_here(f->call), pe,
-                handle, c->team->n - 1);
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: there is no PE %d; the team of ctx=%p has PEs 0 to %d",
+                wtl_shmem_call_here(f->call), pe, handle, c->team->n - 1);
   return wtl_team_pe(f->self, c->team, pe);
 }
 
@@ -69,10 +69,10 @@ int wtl_pe_in_context(wtl_frame *f, const void *handle, int pe)
 static bool is_world(const wtl_pe *self, int n, const long *sync)
 {
   if (n < self->n) return false;
-  return !self->threads_anywhere || wtl_symmetric_room(self, sync) < SHMEM_SYNC_SIZE * sizeof *sync;
+  return !self->threads_anywhere || wtl_symmetric_bytes(self, sync) < SHMEM_SYNC_SIZE * sizeof *sync;
 }
 
-wtl_team *wtl_active_set_of(const wtl_frame *f, wtl_team *set, int start, int log_stride, int n, long *sync)
+wtl_team *wtl_shmem_active_set_of(const wtl_frame *f, wtl_team *set, int start, int log_stride, int n, long *sync)
 {
   wtl_pe *self = f->self;
   int asked_stride = log_stride;
@@ -82,14 +82,14 @@ wtl_team *wtl_active_set_of(const wtl_frame *f, wtl_team *set, int start, int lo
   if (!good)
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: PE_start=%d, logPE_stride=%d, PE_size=%d is no active set of this job, which has PEs 0 to %d",
-                wtl_call_here(f->call), start, asked_stride, n, self->n - 1);
+                wtl_shmem_call_here(f->call), start, asked_stride, n, self->n - 1);
   if (is_world(self, n, sync)) return self->world;
   wtl_check_symmetric(f, "pSync", sync, SHMEM_SYNC_SIZE * sizeof *sync, self->me);
   wtl_check_alignment(f, "pSync", sync, sizeof *sync);
   wtl_active_set(self, set, start, 1 << log_stride, n, sync);
   if (set->me < 0)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: this PE is not in the active set PE_start=%d, logPE_stride=%d, PE_size=%d",
-                wtl_call_here(f->call), start, asked_stride, n);
+                wtl_shmem_call_here(f->call), start, asked_stride, n);
   return set;
 }
 
@@ -108,10 +108,10 @@ static uint64_t words_of(uint64_t a, uint64_t b, uint64_t c)
   return ((a * odd + b) * odd + c) * odd;
 }
 
-static void make(wtl_frame *f, const wtl_split *s, const wtl_new_team *p, int room)
+static void make(wtl_frame *f, const wtl_split *s, const wtl_new_team *p, int entry)
 {
   if (!wtl_range_has(&p->pes, s->parent->me)) return;
-  wtl_team *t = wtl_team_make(f->self, s, &p->pes, room);
+  wtl_team *t = wtl_team_make(f->self, s, &p->pes, entry);
   if (p->mask & SHMEM_TEAM_NUM_CONTEXTS) t->n_contexts = p->config->num_contexts;
   *p->team = (shmem_team_t)t->handle;
 }
@@ -119,24 +119,26 @@ static void make(wtl_frame *f, const wtl_split *s, const wtl_new_team *p, int ro
 /* A team has the same place on all its PEs. */
 static void say_no_place(const wtl_frame *f)
 {
-  wtl_say("%s: no team can be made: its PEs are in %d others together, which is the most at a time (shmem_team_destroy "
-          "makes room); the call returns -1 on all PEs",
-          wtl_call_here(f->call), WTL_MOST_TEAMS - WTL_FIRST_ROOM);
+  wtl_message_print(
+      "%s: no team can be made: its PEs are in %d others together, which is the most at a time (shmem_team_destroy "
+      "makes entry); the call returns -1 on all PEs",
+      wtl_shmem_call_here(f->call), WTL_MOST_TEAMS - WTL_FIRST_ROOM);
 }
 
 /* Makes the `s->n` teams; none: there can be no such team. */
 static int split(wtl_frame *f, wtl_split *s, const wtl_new_team *const teams[])
 {
   wtl_pe *self = f->self;
-  if (WTL_UNLIKELY(self->compares)) wtl_compare_meeting(self, f->site, f->call, s->parent, &(wtl_meeting){0});
+  if (WTL_UNLIKELY(self->compares))
+    wtl_shmem_compare_collective(self, f->site, f->call, s->parent, &(wtl_shmem_collective_arguments){0});
   s->node_of = malloc((size_t)s->parent->n * sizeof *s->node_of);
-  if (!s->node_of) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for a team", wtl_call_here(f->call));
+  if (!s->node_of) wtl_pe_fail(WTL_EXIT_OSERR, "%s: no memory for a team", wtl_shmem_call_here(f->call));
   int rc = wtl_team_agree(self, f->site, s);
   if (rc > 0)
     wtl_pe_fail(WTL_EXIT_USAGE, "%s: PEs do not ask alike: PE %d passes other values than this one",
-                wtl_call_here(f->call), rc - 1);
+                wtl_shmem_call_here(f->call), rc - 1);
   if (rc < 0 && s->parent->me == s->members.start) say_no_place(f);
-  for (int i = 0; rc == 0 && i < s->n; i++) make(f, s, teams[i], s->rooms[i]);
+  for (int i = 0; rc == 0 && i < s->n; i++) make(f, s, teams[i], s->entries[i]);
   wtl_teams_made(self, f->site, s->parent);
   free(s->node_of);
   return s->n ? rc : -1;
@@ -158,7 +160,7 @@ static void check_new_team(const wtl_frame *f, const wtl_new_team *p)
 
 int wtl_shmem_split_strided(wtl_frame *f, shmem_team_t parent, const wtl_new_team *p)
 {
-  wtl_team *t = wtl_team_or_none(f, "parent_team", parent);
+  wtl_team *t = wtl_shmem_team_or_none(f, "parent_team", parent);
   wtl_split s = {.parent = t, .members = p->pes, .n = 1};
   s.words = words_of((uint32_t)p->pes.start, (uint32_t)p->pes.stride, (uint32_t)p->pes.n);
   check_new_team(f, p);
@@ -171,7 +173,7 @@ int wtl_shmem_split_strided(wtl_frame *f, shmem_team_t parent, const wtl_new_tea
 
 int wtl_shmem_split_2d(wtl_frame *f, shmem_team_t parent, int xrange, wtl_new_team *row, wtl_new_team *column)
 {
-  wtl_team *t = wtl_team_or_none(f, "parent_team", parent);
+  wtl_team *t = wtl_shmem_team_or_none(f, "parent_team", parent);
   check_new_team(f, row);
   check_new_team(f, column);
   *row->team = *column->team = SHMEM_TEAM_INVALID;
@@ -179,7 +181,7 @@ int wtl_shmem_split_2d(wtl_frame *f, shmem_team_t parent, int xrange, wtl_new_te
   int width = xrange < t->n ? xrange : t->n, x = t->me % width, first = t->me - x, left = t->n - first;
   row->pes = (wtl_range){first, 1, left < width ? left : width};
   column->pes = (wtl_range){x, width, (t->n - x + width - 1) / width};
-  /* The room of a row and that of a column may not be the same where they cross: all PEs agree on both. */
+  /* The entry of a row and that of a column may not be the same where they cross: all PEs agree on both. */
   wtl_split s = {.parent = t, .members = {.stride = 1, .n = t->n}, .n = 2};
   s.words = words_of((uint32_t)xrange, 2, 2);
   return split(f, &s, (const wtl_new_team *const[]){row, column});
@@ -187,7 +189,7 @@ int wtl_shmem_split_2d(wtl_frame *f, shmem_team_t parent, int xrange, wtl_new_te
 
 int wtl_shmem_get_config(wtl_frame *f, shmem_team_t team, long mask, shmem_team_config_t *config)
 {
-  const wtl_team *t = wtl_team_or_none(f, "team", team);
+  const wtl_team *t = wtl_shmem_team_or_none(f, "team", team);
   check_config(f, config, mask);
   if (!t) return -1;
   if (mask & SHMEM_TEAM_NUM_CONTEXTS) config->num_contexts = t->n_contexts;
@@ -196,30 +198,31 @@ int wtl_shmem_get_config(wtl_frame *f, shmem_team_t team, long mask, shmem_team_
 
 void wtl_shmem_team_destroy(wtl_frame *f, shmem_team_t team)
 {
-  wtl_team *t = wtl_team_or_none(f, "team", team);
+  wtl_team *t = wtl_shmem_team_or_none(f, "team", team);
   if (!t) return;
   if (team == SHMEM_TEAM_WORLD || team == SHMEM_TEAM_SHARED)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s lasts as long as the program", wtl_call_here(f->call),
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: %s lasts as long as the program", wtl_shmem_call_here(f->call),
                 team == SHMEM_TEAM_WORLD ? "SHMEM_TEAM_WORLD" : "SHMEM_TEAM_SHARED");
   for (wtl_ctx *c = NULL; (c = wtl_context_next(f->self, t, c)) != NULL;) {
     wtl_check_that(f, !c->is_private, "team", (long long)(intptr_t)team,
                    "teams whose private contexts are destroyed (SHMEM_CTX_PRIVATE)");
-    wtl_context_free(f->self, f->site, wtl_call_name(f->call), c);
+    wtl_context_free(f->self, f->site, wtl_shmem_call_name(f->call), c);
   }
-  if (WTL_UNLIKELY(f->self->compares)) wtl_compare_meeting(f->self, f->site, f->call, t, &(wtl_meeting){0});
+  if (WTL_UNLIKELY(f->self->compares))
+    wtl_shmem_compare_collective(f->self, f->site, f->call, t, &(wtl_shmem_collective_arguments){0});
   wtl_team_free(f->self, f->site, t);
 }
 
 int wtl_shmem_translate(wtl_frame *f, shmem_team_t from, int pe, shmem_team_t to)
 {
-  wtl_team *source = wtl_team_or_none(f, "src_team", from), *dest = wtl_team_or_none(f, "dest_team", to);
+  wtl_team *source = wtl_shmem_team_or_none(f, "src_team", from), *dest = wtl_shmem_team_or_none(f, "dest_team", to);
   if (!source || !dest || pe < 0 || pe >= source->n) return -1;
   return wtl_team_number(f->self, dest, wtl_team_pe(f->self, source, pe));
 }
 
 void *wtl_shmem_team_ptr(wtl_frame *f, shmem_team_t team, const void *dest, int pe)
 {
-  wtl_team *t = wtl_team_or_none(f, "team", team);
+  wtl_team *t = wtl_shmem_team_or_none(f, "team", team);
   if (!t || pe < 0 || pe >= t->n) return NULL;
   return wtl_shmem_ptr(f->self, dest, wtl_team_pe(f->self, t, pe));
 }
@@ -228,7 +231,7 @@ void *wtl_shmem_team_ptr(wtl_frame *f, shmem_team_t team, const void *dest, int 
 
 int wtl_shmem_ctx_create(wtl_frame *f, shmem_team_t team, long options, shmem_ctx_t *ctx)
 {
-  wtl_team *t = wtl_team_or_none(f, "team", team);
+  wtl_team *t = wtl_shmem_team_or_none(f, "team", team);
   const long known = SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE;
   wtl_check_that(f, (options & ~known) == 0, "options", options,
                  "0 and SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE, SHMEM_CTX_NOSTORE");
@@ -241,8 +244,8 @@ void wtl_shmem_ctx_destroy(wtl_frame *f, shmem_ctx_t ctx)
 {
   if (ctx == SHMEM_CTX_INVALID) return;
   if (ctx == SHMEM_CTX_DEFAULT)
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: SHMEM_CTX_DEFAULT lasts as long as the program", wtl_call_here(f->call));
-  wtl_context_free(f->self, f->site, wtl_call_name(f->call), context_named(f, ctx));
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: SHMEM_CTX_DEFAULT lasts as long as the program", wtl_shmem_call_here(f->call));
+  wtl_context_free(f->self, f->site, wtl_shmem_call_name(f->call), context_named(f, ctx));
 }
 
 int wtl_shmem_ctx_get_team(wtl_frame *f, shmem_ctx_t ctx, shmem_team_t *team)
@@ -276,7 +279,7 @@ void wtl_shmem_pe_quiet(wtl_frame *f, shmem_ctx_t ctx, const int *pes, size_t n)
     if (ctx == SHMEM_CTX_DEFAULT)
       wtl_check_pe(f, pe);
     else
-      pe = wtl_pe_in_context(f, ctx, pe);
+      pe = wtl_shmem_pe_in_context(f, ctx, pe);
     wtl_pe_quiet(f->self, f->flow, f->site, pe);
   }
 }
@@ -289,7 +292,7 @@ int wtl_shmem_am_target(wtl_frame *f, shmem_ctx_t ctx, int dest, uint64_t **done
     return dest;
   }
   wtl_ctx *c = context_named(f, ctx);
-  dest = wtl_pe_in_context(f, ctx, dest);
+  dest = wtl_shmem_pe_in_context(f, ctx, dest);
   *done = wtl_context_am_begins(c);
   return dest;
 }
@@ -297,7 +300,7 @@ int wtl_shmem_am_target(wtl_frame *f, shmem_ctx_t ctx, int dest, uint64_t **done
 void wtl_shmem_ctx_am_quiet(wtl_frame *f, shmem_ctx_t ctx)
 {
   if (ctx == SHMEM_CTX_DEFAULT)
-    wtl_am_quiet(f->self, f->site, wtl_call_name(f->call));
+    wtl_am_quiet(f->self, f->site, wtl_shmem_call_name(f->call));
   else
-    wtl_context_am_quiet(f->self, f->site, wtl_call_name(f->call), context_named(f, ctx));
+    wtl_context_am_quiet(f->self, f->site, wtl_shmem_call_name(f->call), context_named(f, ctx));
 }

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sim/last_words.h"
+#include "sim/exit_message.h"
 
 namespace sim {
 

@@ -26,7 +26,7 @@
 #include "sim/companions.h"
 #include "sim/copies.h"
 #include "sim/core.h"
-#include "sim/last_words.h"
+#include "sim/exit_message.h"
 #include "sim/schedule.h"
 #include "sim/wires.h"
 

@@ -62,14 +62,14 @@ static void disseminate(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
 
 /*
  * Among the leaders of the nodes, over the network. The world's words carry two bits beside the epoch, for the
- * governor: the most that a PE of the nodes heard of so far waited in its last region (WTL_WAITS_*).
+ * governor: the most that a PE of the nodes heard of so far waited in its last segment (WTL_WAITS_*).
  */
 static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, const void *none)
 {
   bool of_world = t == self->world;
-  wtl_room *room = wtl_room_of(self, self->me, t->room);
-  _Atomic uint32_t *mine = of_world ? wtl_control_of(self, self->me)->node_barrier : room->node_round;
-  size_t offset = wtl_room_offset(t->room) + offsetof(wtl_room, node_round);
+  wtl_team_entry *entry = wtl_entry_of(self, self->me, t->entry);
+  _Atomic uint32_t *mine = of_world ? wtl_control_of(self, self->me)->node_barrier : entry->node_round;
+  size_t offset = wtl_entry_offset(t->entry) + offsetof(wtl_team_entry, node_round);
   const wtl_governor *g = of_world ? self->door.governor : NULL;
   uint32_t waits = g ? wtl_governor_node_waits(g) : 0, step = of_world ? WTL_WAITS_CLASSES : 1;
   for (int k = 0; 1 << k < t->n_nodes; k++) {
@@ -77,7 +77,7 @@ static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_
     if (of_world)
       wtl_far_signal(self, to, k, step * epoch + waits);
     else
-      wtl_far_room_signal(self, to, offset + (size_t)k * sizeof epoch, epoch);
+      wtl_far_entry_signal(self, to, offset + (size_t)k * sizeof epoch, epoch);
     wait_for_arrival(self, site, t, &mine[k], step * epoch);
     uint32_t told = atomic_load_explicit(&mine[k], memory_order_relaxed) % step;
     if (told > waits) waits = told;
@@ -135,7 +135,7 @@ void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
   t->small_read = t->small_epoch;
   wtl_governor *governor = t == self->world ? self->door.governor : NULL; /* it learns from what all PEs do together */
   if (t->n == 1) return;
-  uint64_t came = wtl_meeting_begins(self, t);
+  uint64_t came = wtl_barrier_span_begins(self, t);
   if (WTL_UNLIKELY(governor != NULL)) wtl_governor_enter_barrier(governor);
   if (WTL_UNLIKELY(t->sync != NULL))
     wtl_active_barrier(self, site, t);
@@ -146,7 +146,7 @@ void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
   else
     disseminate(self, site, t, epoch);
   if (WTL_UNLIKELY(governor != NULL)) wtl_governor_leave_barrier(governor, site->addr);
-  wtl_meeting_ends(self, site, came);
+  wtl_barrier_span_ends(self, site, came);
 }
 
 void wtl_barrier(wtl_pe *self, wtl_site *site)

@@ -11,8 +11,8 @@ void wtl_barrier(wtl_pe *self, wtl_site *site);
 void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t);
 
 /*
- * The team's last barrier: when it returns, no PE looks at this one's room any more, which it may use for another team.
- * (The counter of a barrier is in one PE's room, and that PE may be the first to leave: the second round is in words of
+ * The team's last barrier: when it returns, no PE looks at this one's entry any more, which it may use for another team.
+ * (The counter of a barrier is in one PE's entry, and that PE may be the first to leave: the second round is in words of
  * each PE's own.)
  */
 void wtl_team_part(wtl_pe *self, wtl_site *site, wtl_team *t);
@@ -25,12 +25,12 @@ typedef void (*wtl_lead_fn)(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t 
 void wtl_team_barrier_led(wtl_pe *self, wtl_site *site, wtl_team *t, wtl_lead_fn lead, const void *arg);
 
 /* For timelines: the PEs of a team begin to meet, and have met; 0: nobody wants to know, or it is not all PEs. */
-static inline uint64_t wtl_meeting_begins(const wtl_pe *self, const wtl_team *t)
+static inline uint64_t wtl_barrier_span_begins(const wtl_pe *self, const wtl_team *t)
 {
   return WTL_UNLIKELY(self->profile.timeline_bytes != 0) && t->n == self->world->n ? wtl_ticks() : 0;
 }
 
-static inline void wtl_meeting_ends(const wtl_pe *self, const wtl_site *site, uint64_t came)
+static inline void wtl_barrier_span_ends(const wtl_pe *self, const wtl_site *site, uint64_t came)
 {
   if (WTL_UNLIKELY(came != 0))
     wtl_profile_note(&self->profile, WTL_SPAN_MEETING, came, wtl_ticks(), site->addr, site->call);

@@ -31,7 +31,7 @@ struct wtl_ctx {
   uint64_t am_done[2];
 };
 
-/* From any thread. NULL: there is no room, or no memory, for another one. */
+/* From any thread. NULL: there is no entry, or no memory, for another one. */
 wtl_ctx *wtl_context_make(wtl_pe *self, wtl_team *team, long options, bool is_private);
 
 /* The context of a handle; NULL: there is none (any more). */

@@ -1,4 +1,4 @@
-/* team.c - makes teams, points them to their rooms, and ends them. */
+/* team.c - makes teams, points them to their entries, and ends them. */
 #include "team/team.h"
 
 #include <stdlib.h>
@@ -12,15 +12,15 @@ static void need_memory(const void *p)
   if (!p) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for a team");
 }
 
-/* Points a team to its room. */
-static void move_in(wtl_pe *self, wtl_team *t, int room)
+/* Points a team to its entry. */
+static void move_in(wtl_pe *self, wtl_team *t, int entry)
 {
-  char *of_slot_0 = self->rooms + (size_t)room * (size_t)self->n_local * sizeof(wtl_room);
-  wtl_room *first = wtl_room_of(self, t->local[0], room);
-  t->room = room;
-  t->rounds = of_slot_0 + offsetof(wtl_room, round);
-  t->lines = of_slot_0 + offsetof(wtl_room, small);
-  t->rounds_stride = t->lines_stride = sizeof(wtl_room);
+  char *of_slot_0 = self->entries + (size_t)entry * (size_t)self->n_local * sizeof(wtl_team_entry);
+  wtl_team_entry *first = wtl_entry_of(self, t->local[0], entry);
+  t->entry = entry;
+  t->rounds = of_slot_0 + offsetof(wtl_team_entry, round);
+  t->lines = of_slot_0 + offsetof(wtl_team_entry, small);
+  t->rounds_stride = t->lines_stride = sizeof(wtl_team_entry);
   t->arrived = &first->arrived;
   t->released = &first->epoch;
 }
@@ -28,7 +28,7 @@ static void move_in(wtl_pe *self, wtl_team *t, int room)
 /* The world's words lie closer together. */
 static void start_world(wtl_pe *self)
 {
-  wtl_team *t = self->world = &self->teams[WTL_ROOM_OF_WORLD];
+  wtl_team *t = self->world = &self->teams[WTL_ENTRY_OF_WORLD];
   *t = (wtl_team){.me = self->me, .n = self->n, .stride = 1};
   t->n_local = self->n_local;
   t->local_me = self->slot;
@@ -36,7 +36,7 @@ static void start_world(wtl_pe *self)
   t->node = self->boot.node;
   t->local = self->boot.local_pe;
   t->leader = self->boot.leader_pe;
-  t->room = WTL_ROOM_OF_WORLD;
+  t->entry = WTL_ENTRY_OF_WORLD;
   t->rounds = self->controls + offsetof(wtl_control, barrier);
   t->lines = self->controls + offsetof(wtl_control, small);
   t->rounds_stride = t->lines_stride = sizeof(wtl_control);
@@ -60,7 +60,7 @@ static void start_node(wtl_pe *self)
 void wtl_teams_start(wtl_pe *self)
 {
   need_memory(self->teams = calloc(WTL_MOST_TEAMS, sizeof *self->teams));
-  self->rooms_taken = (1 << WTL_FIRST_ROOM) - 1;
+  self->entries_taken = (1 << WTL_FIRST_ROOM) - 1;
   self->splits = 0;
   self->is_choosing = false;
   start_world(self);
@@ -69,10 +69,10 @@ void wtl_teams_start(wtl_pe *self)
 
 void wtl_teams_stop(wtl_pe *self)
 {
-  for (int room = 0; room < WTL_MOST_TEAMS; room++) {
-    free(self->teams[room].scratch);
-    free(self->teams[room].owned);
-    free(self->teams[room].node_of);
+  for (int entry = 0; entry < WTL_MOST_TEAMS; entry++) {
+    free(self->teams[entry].scratch);
+    free(self->teams[entry].owned);
+    free(self->teams[entry].node_of);
   }
   free(self->teams);
 }
@@ -84,7 +84,7 @@ int wtl_team_number(const wtl_pe *self, const wtl_team *t, int pe)
   return i;
 }
 
-/* Handles of made teams: room, and above it the generation. */
+/* Handles of made teams: entry, and above it the generation. */
 enum { GENERATION_SHIFT = 8 };
 
 wtl_team *wtl_team_find(const wtl_pe *self, uintptr_t handle)
@@ -116,9 +116,9 @@ static void find_places(wtl_pe *self, wtl_team *t, const wtl_split *s, const wtl
   }
 }
 
-wtl_team *wtl_team_make(wtl_pe *self, const wtl_split *s, const wtl_range *pes, int room)
+wtl_team *wtl_team_make(wtl_pe *self, const wtl_split *s, const wtl_range *pes, int entry)
 {
-  wtl_team *t = &self->teams[room];
+  wtl_team *t = &self->teams[entry];
   const wtl_team *parent = s->parent;
   uint32_t generation = t->generation + 1;
   *t = (wtl_team){.n = pes->n, .of_node = parent->of_node, .generation = generation};
@@ -126,9 +126,9 @@ wtl_team *wtl_team_make(wtl_pe *self, const wtl_split *s, const wtl_range *pes, 
   t->stride = pes->stride * parent->stride;
   t->me = wtl_team_number(self, t, self->me);
   find_places(self, t, s, pes);
-  move_in(self, t, room);
-  memset(wtl_room_of(self, self->me, room), 0, offsetof(wtl_room, stage));
-  t->handle = (uintptr_t)generation << GENERATION_SHIFT | (uintptr_t)room;
+  move_in(self, t, entry);
+  memset(wtl_entry_of(self, self->me, entry), 0, offsetof(wtl_team_entry, stage));
+  t->handle = (uintptr_t)generation << GENERATION_SHIFT | (uintptr_t)entry;
   return t;
 }
 
@@ -146,7 +146,7 @@ void wtl_team_free(wtl_pe *self, wtl_site *site, wtl_team *t)
   free(t->node_of);
   t->owned = t->node_of = NULL;
   t->scratch = NULL;
-  atomic_fetch_and(&self->rooms_taken, ~(1ull << t->room));
+  atomic_fetch_and(&self->entries_taken, ~(1ull << t->entry));
 }
 
 void wtl_team_keep_places(wtl_team *t, const int *node_of)
@@ -157,6 +157,6 @@ void wtl_team_keep_places(wtl_team *t, const int *node_of)
 
 void wtl_active_set(wtl_pe *self, wtl_team *t, int start, int stride, int n, long *sync)
 {
-  *t = (wtl_team){.n = n, .start = start, .stride = stride, .room = -1, .sync = sync};
+  *t = (wtl_team){.n = n, .start = start, .stride = stride, .entry = -1, .sync = sync};
   t->me = wtl_team_number(self, t, self->me);
 }

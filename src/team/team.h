@@ -4,7 +4,7 @@
  * DESIGN
  *
  * A team has one of WTL_MOST_TEAMS team entries, the same on all its PEs. Each PE has its own copy of each entry in
- * the arena (wtl_room): words for barriers, lines and stages for collectives. The world has its words in wtl_control,
+ * the arena (wtl_team_entry): words for barriers, lines and stages for collectives. The world has its words in wtl_control,
  * and entry 1 for the rest. Entry 0 belongs to the team of the node's PEs. Both teams exist from the start. An active
  * set has no entry: its PEs use the program's pSync (active_set.c).
  *
@@ -51,27 +51,27 @@ bool wtl_range_has(const wtl_range *r, int pe);
 /* A team that is split, as one of its PEs asks for it. */
 typedef struct wtl_split {
   wtl_team *parent;
-  wtl_range members; /* the parent's PEs that find the rooms together: those of the new teams are among them */
+  wtl_range members; /* the parent's PEs that find the entries together: those of the new teams are among them */
   uint64_t words;    /* a number for the request: the same on all members */
   int n;             /* new teams of this PE, 0 to 2 */
-  int rooms[2];      /* wtl_team_agree's result: an entry for each, the same on all members */
+  int entries[2];    /* wtl_team_agree's result: an entry for each, the same on all members */
   int *node_of;      /* also its result: the node of each PE of the parent; the caller's memory */
 } wtl_split;
 
 /*
- * Collective over the parent: finds the rooms and the nodes. Returns 0; -1 if the members do not all have as many rooms
+ * Collective over the parent: finds the entries and the nodes. Returns 0; -1 if the members do not all have as many entries
  * free; or 1 + a member whose `words` are not this one's (if this PE is a member). wtl_teams_made must follow. Several
  * threads may be in it, each with a parent of its own.
  */
 int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_split *s);
 
-/* Makes the team of the parent's `pes`, this PE among them, in `room`. */
-wtl_team *wtl_team_make(wtl_pe *self, const wtl_split *s, const wtl_range *pes, int room);
+/* Makes the team of the parent's `pes`, this PE among them, in `entry`. */
+wtl_team *wtl_team_make(wtl_pe *self, const wtl_split *s, const wtl_range *pes, int entry);
 
 /* Ends what wtl_team_agree began: from now on the new teams may meet. */
 void wtl_teams_made(wtl_pe *self, wtl_site *site, wtl_team *parent);
 
-/* Collective over the team: gives its room back. */
+/* Collective over the team: gives its entry back. */
 void wtl_team_free(wtl_pe *self, wtl_site *site, wtl_team *t);
 
 /* Keeps the nodes of a team's PEs, as all of them said; who is in the job does not change. */

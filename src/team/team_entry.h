@@ -10,7 +10,7 @@
 /* A team entry: each PE of the team has its own copy, in the arena, beside the control data (team.h). */
 enum { WTL_MOST_TEAMS = 64, WTL_STAGE_BYTES = 2048, WTL_FAR_BYTES = 512, WTL_FAR_SLOTS = WTL_BARRIER_ROUNDS + 2 };
 enum { WTL_TOLD_WORDS = 9 };
-typedef struct wtl_room {
+typedef struct wtl_team_entry {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t round[WTL_BARRIER_ROUNDS];      /* as wtl_control.barrier */
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t node_round[WTL_BARRIER_ROUNDS]; /* as wtl_control.node_barrier */
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t arrived; /* of the team's first PE of the node, as is the next */
@@ -24,29 +24,29 @@ typedef struct wtl_room {
   _Alignas(WTL_CACHE_LINE) char stage[2][WTL_STAGE_BYTES]; /* sources of collectives, by turns (staged.c) */
   _Alignas(WTL_CACHE_LINE) char far_bytes[2][WTL_FAR_SLOTS][WTL_FAR_BYTES];
   char passed[WTL_SMALL_LINES][WTL_FAR_BYTES];
-} wtl_room;
+} wtl_team_entry;
 
-enum { WTL_ROOM_OF_NODE, WTL_ROOM_OF_WORLD, WTL_FIRST_ROOM };
+enum { WTL_ROOM_OF_NODE, WTL_ENTRY_OF_WORLD, WTL_FIRST_ROOM };
 
-/* Room number `room` of a PE of this node. */
-static inline wtl_room *wtl_room_of(const wtl_pe *self, int pe, int room)
+/* Room number `entry` of a PE of this node. */
+static inline wtl_team_entry *wtl_entry_of(const wtl_pe *self, int pe, int entry)
 {
-  size_t index = (size_t)room * (size_t)self->n_local + (size_t)self->slot_of[pe];
-  return (wtl_room *)(void *)self->rooms + index;
+  size_t index = (size_t)entry * (size_t)self->n_local + (size_t)self->slot_of[pe];
+  return (wtl_team_entry *)(void *)self->entries + index;
 }
 
-/* For PEs of other nodes a PE's rooms are one region: where room number `room` begins in it. */
-static inline size_t wtl_room_offset(int room)
+/* For PEs of other nodes a PE's entries are one segment: where entry number `entry` begins in it. */
+static inline size_t wtl_entry_offset(int entry)
 {
-  return (size_t)room * sizeof(wtl_room);
+  return (size_t)entry * sizeof(wtl_team_entry);
 }
 
-/* `n` bytes at `offset` of that region, of a PE of this node; NULL: they are not in one room. */
-static inline char *wtl_room_at(const wtl_pe *self, int pe, uint64_t offset, uint64_t n)
+/* `n` bytes at `offset` of that segment, of a PE of this node; NULL: they are not in one entry. */
+static inline char *wtl_entry_at(const wtl_pe *self, int pe, uint64_t offset, uint64_t n)
 {
-  uint64_t room = offset / sizeof(wtl_room), at = offset % sizeof(wtl_room);
-  if (room >= WTL_MOST_TEAMS || n > sizeof(wtl_room) - at) return NULL;
-  return (char *)wtl_room_of(self, pe, (int)room) + at;
+  uint64_t entry = offset / sizeof(wtl_team_entry), at = offset % sizeof(wtl_team_entry);
+  if (entry >= WTL_MOST_TEAMS || n > sizeof(wtl_team_entry) - at) return NULL;
+  return (char *)wtl_entry_of(self, pe, (int)entry) + at;
 }
 
 /* How a PE waits for the others of `t` until ready(arg), which becomes true by a change of `watch`. */
@@ -65,7 +65,7 @@ struct wtl_team {
   /* Where its PEs meet: those of this node in the team's order, and the first one of each node. */
   int n_local, local_me, n_nodes, node;
   const int *local, *leader;
-  int room; /* -1: it has none (an active set) */
+  int entry; /* -1: it has none (an active set) */
   char *rounds, *lines;
   size_t rounds_stride, lines_stride; /* bytes from one slot's to the next slot's */
   _Atomic uint32_t *arrived, *released;

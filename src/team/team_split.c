@@ -1,4 +1,4 @@
-/* team_split.c - how the PEs of a team that is split agree on rooms for the new teams (team.h has the protocol). */
+/* team_split.c - how the PEs of a team that is split agree on entries for the new teams (team.h has the protocol). */
 #include <string.h>
 
 #include "team/team.h"
@@ -13,7 +13,7 @@ bool wtl_range_has(const wtl_range *r, int pe)
 
 static bool may_choose(wtl_pe *self, const wtl_team *parent)
 {
-  uint64_t mine = 1ull << parent->room, splits = atomic_fetch_or(&self->splits, mine);
+  uint64_t mine = 1ull << parent->entry, splits = atomic_fetch_or(&self->splits, mine);
   return (splits & (mine - 1)) == 0 && !atomic_exchange(&self->is_choosing, true);
 }
 
@@ -25,41 +25,41 @@ static void has_chosen(wtl_pe *self)
 enum { FREE_ROOMS, WORDS, NODE };
 enum { NOT_NOW = 1 << WTL_ROOM_OF_NODE }; /* of FREE_ROOMS, which never has this one */
 
-/* Takes the lowest `n` rooms that are free in `free_rooms`. */
-static bool choose(uint64_t free_rooms, int n, int rooms[])
+/* Takes the lowest `n` entries that are free in `free_entries`. */
+static bool choose(uint64_t free_entries, int n, int entries[])
 {
   for (int i = 0; i < n; i++) {
-    if (!free_rooms) return false;
-    rooms[i] = __builtin_ctzll(free_rooms);
-    free_rooms &= free_rooms - 1;
+    if (!free_entries) return false;
+    entries[i] = __builtin_ctzll(free_entries);
+    free_entries &= free_entries - 1;
   }
   return true;
 }
 
 typedef struct agreement {
-  uint64_t free_rooms; /* on all members */
-  bool chooses;        /* all PEs let it */
-  int other;           /* a member who asks for something else; -1: none */
+  uint64_t free_entries; /* on all members */
+  bool chooses;          /* all PEs let it */
+  int other;             /* a member who asks for something else; -1: none */
 } agreement;
 
 /* What all PEs of the parent say. */
 static agreement hear(wtl_pe *self, wtl_site *site, const wtl_split *s)
 {
   const wtl_team *parent = s->parent;
-  agreement a = {.free_rooms = UINT64_MAX, .chooses = true, .other = -1};
-  size_t offset = wtl_room_offset(parent->room) + offsetof(wtl_room, said);
+  agreement a = {.free_entries = UINT64_MAX, .chooses = true, .other = -1};
+  size_t offset = wtl_entry_offset(parent->entry) + offsetof(wtl_team_entry, said);
   bool is_member = wtl_range_has(&s->members, parent->me);
   for (int i = 0; i < parent->n; i++) {
     int pe = wtl_team_pe(self, parent, i);
     uint64_t said[NODE + 1];
     if (self->slot_of[pe] >= 0)
-      memcpy(said, wtl_room_of(self, pe, parent->room)->said, sizeof said);
+      memcpy(said, wtl_entry_of(self, pe, parent->entry)->said, sizeof said);
     else
-      wtl_far_room_get(self, site, said, sizeof said, pe, offset);
+      wtl_far_entry_get(self, site, said, sizeof said, pe, offset);
     s->node_of[i] = (int)said[NODE];
     a.chooses = a.chooses && said[FREE_ROOMS] != NOT_NOW;
     if (!wtl_range_has(&s->members, i)) continue;
-    a.free_rooms &= said[FREE_ROOMS];
+    a.free_entries &= said[FREE_ROOMS];
     if (is_member && said[WORDS] != s->words) a.other = pe;
   }
   return a;
@@ -68,14 +68,14 @@ static agreement hear(wtl_pe *self, wtl_site *site, const wtl_split *s)
 int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_split *s)
 {
   wtl_team *parent = s->parent;
-  uint64_t *mine = wtl_room_of(self, self->me, parent->room)->said;
+  uint64_t *mine = wtl_entry_of(self, self->me, parent->entry)->said;
   agreement all;
   /* Nobody chooses before all have come: they may come to another thread's split first, and that would wait for this
    * one. */
   if (self->threads_anywhere) wtl_team_barrier(self, site, parent);
   for (;;) {
     bool chooses = may_choose(self, parent);
-    mine[FREE_ROOMS] = chooses ? ~self->rooms_taken : NOT_NOW;
+    mine[FREE_ROOMS] = chooses ? ~self->entries_taken : NOT_NOW;
     mine[WORDS] = s->words;
     mine[NODE] = (uint64_t)self->boot.node;
     wtl_team_barrier(self, site, parent);
@@ -84,10 +84,10 @@ int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_split *s)
     if (chooses) has_chosen(self);
     wtl_team_barrier(self, site, parent); /* all have heard */
   }
-  bool found = choose(all.free_rooms, s->n, s->rooms);
+  bool found = choose(all.free_entries, s->n, s->entries);
   for (int i = 0; found && i < s->n && wtl_range_has(&s->members, parent->me); i++)
-    atomic_fetch_or(&self->rooms_taken, 1ull << s->rooms[i]);
-  atomic_fetch_and(&self->splits, ~(1ull << parent->room));
+    atomic_fetch_or(&self->entries_taken, 1ull << s->entries[i]);
+  atomic_fetch_and(&self->splits, ~(1ull << parent->entry));
   has_chosen(self);
   if (all.other >= 0) return 1 + all.other;
   return found ? 0 : -1;

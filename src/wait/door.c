@@ -1,7 +1,7 @@
 #include "wait/door.h"
 
 #include "govern/governor.h"
-#include "wait/book.h"
+#include "wait/wait_time.h"
 
 #include <math.h>
 #include <sched.h>
@@ -22,7 +22,7 @@ void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, i
   d->bell = bell;
   d->sleep_max_s = settings->sleep_max.seconds;
   d->is_alone = n_local == 1;
-  wtl_lender_start(&d->lender, (n_local + cores.usable - 1) / cores.usable);
+  wtl_yielder_start(&d->yielder, (n_local + cores.usable - 1) / cores.usable);
   d->lowpower_from = (uint64_t)(LOWPOWER_FROM_NS / wtl_clock_ns_per_tick());
   wtl_stages_start(&d->stages, settings, n_local, cores, false, NULL, wtl_clock_ns_per_tick());
 }
@@ -33,25 +33,25 @@ typedef struct wait {
   wtl_watch watch;
   bool (*ready)(void *);
   void *arg;
-  const wtl_bed *bed; /* where it sleeps; NULL: on the bell, or on the network */
-  int awaited;        /* the PE that it is for; -1: that is not known */
-  uint64_t since;     /* tick at which the present stage began */
-  uint64_t idle;      /* since then nothing happened: the tick from which the limit counts */
-  uint64_t used;      /* of the time since then, on a core, where it yields */
-  uint64_t quiet;     /* the longest time so far in which nothing happened */
-  uint64_t over;      /* when a sleep ended, or was ended by a ring */
-  uint64_t until;     /* the tick at which it is given up; 0: never */
-  bool told;          /* to who asks from outside */
-  bool booked;        /* to its end */
-  bool governed;      /* it lasts, and the governor knows */
-  bool counted;       /* who stands in for those that do not wait knows of this one */
-  bool in_bed;        /* it sleeps on the network */
-  bool apart;         /* what is waited for comes from who has another core */
+  const wtl_sleeper *bed; /* where it sleeps; NULL: on the bell, or on the network */
+  int awaited;            /* the PE that it is for; -1: that is not known */
+  uint64_t since;         /* tick at which the present stage began */
+  uint64_t idle;          /* since then nothing happened: the tick from which the limit counts */
+  uint64_t used;          /* of the time since then, on a core, where it yields */
+  uint64_t quiet;         /* the longest time so far in which nothing happened */
+  uint64_t over;          /* when a sleep ended, or was ended by a ring */
+  uint64_t until;         /* the tick at which it is given up; 0: never */
+  bool told;              /* to who asks from outside */
+  bool recorded;          /* to its end */
+  bool governed;          /* it lasts, and the governor knows */
+  bool counted;           /* who stands in for those that do not wait knows of this one */
+  bool on_network;        /* it sleeps on the network */
+  bool apart;             /* what is waited for comes from who has another core */
 } wait;
 
 static void book(wait *w, enum wtl_stage stage)
 {
-  wtl_door_book(w->door, w->site, stage, &w->since);
+  wtl_door_record(w->door, w->site, stage, &w->since);
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -78,16 +78,16 @@ static void end_idle(wait *w, uint64_t now)
   w->used = 0;
 }
 
-static bool has_mail(const wtl_door *d)
+static bool has_messages(const wtl_door *d)
 {
-  return WTL_UNLIKELY(atomic_load_explicit(&d->bell->has_mail, memory_order_relaxed)) && d->mail.of;
+  return WTL_UNLIKELY(atomic_load_explicit(&d->bell->has_messages, memory_order_relaxed)) && d->messages.of;
 }
 
-/* Runs handlers, if messages are there; the stage is booked up to their begin. */
+/* Runs handlers, if messages are there; the stage is recorded up to their begin. */
 static bool run_handlers(wait *w, enum wtl_stage stage)
 {
-  const wtl_mail *m = &w->door->mail;
-  if (!has_mail(w->door) || !m->waits(m->of)) return false;
+  const wtl_messages *m = &w->door->messages;
+  if (!has_messages(w->door) || !m->waits(m->of)) return false;
   book(w, stage);
   end_idle(w, stage == WTL_STAGE_ASLEEP ? w->over : w->since); /* what waking took is no wait */
   return m->take(m->of);
@@ -99,7 +99,7 @@ static void go_on(wait *w)
   w->idle = w->since = wtl_ticks();
 }
 
-static bool take_mail(wait *w, enum wtl_stage stage)
+static bool take_messages(wait *w, enum wtl_stage stage)
 {
   if (!run_handlers(w, stage)) return false;
   go_on(w);
@@ -108,17 +108,17 @@ static bool take_mail(wait *w, enum wtl_stage stage)
 
 static enum wtl_stage stage_of_looks(const wait *w)
 {
-  return wtl_door_looks(w->door);
+  return wtl_door_polling_stage(w->door);
 }
 
-/* The condition, after a turn of the pump and of handlers. Who moves bytes does not wait. A wait that handlers ended
+/* The condition, after a turn of the driver and of handlers. Who moves bytes does not wait. A wait that handlers ended
  * was over when they began: reading the clock again would hold up what it was for. */
 static bool look(wait *w)
 {
-  const wtl_pump *p = &w->door->pump;
+  const wtl_progress_driver *p = &w->door->driver;
   if (p->progress && p->progress(p->agent)) end_idle(w, wtl_ticks());
   bool ran = run_handlers(w, stage_of_looks(w)), done = w->ready(w->arg);
-  w->booked = ran && done;
+  w->recorded = ran && done;
   if (ran && !done) go_on(w);
   return done;
 }
@@ -127,10 +127,10 @@ static bool look(wait *w)
 static bool is_called(void *arg)
 {
   const wait *w = arg;
-  return w->ready(w->arg) || (has_mail(w->door) && w->door->mail.waits(w->door->mail.of));
+  return w->ready(w->arg) || (has_messages(w->door) && w->door->messages.waits(w->door->messages.of));
 }
 
-bool wtl_door_tell(wtl_door *d, const wtl_site *site)
+bool wtl_door_publish(wtl_door *d, const wtl_site *site)
 {
   uint64_t ns[WTL_N_STAGES];
   for (int stage = 0; stage < WTL_N_STAGES; stage++)
@@ -141,7 +141,7 @@ bool wtl_door_tell(wtl_door *d, const wtl_site *site)
 
 static void tell(wait *w)
 {
-  if (!w->told && w->door->live && !wtl_door_is_aside()) w->told = wtl_door_tell(w->door, w->site);
+  if (!w->told && w->door->live && !wtl_door_is_aside()) w->told = wtl_door_publish(w->door, w->site);
 }
 
 /*
@@ -176,7 +176,7 @@ static void rest(wait *w)
 
 static bool spin(wait *w, uint64_t limit)
 {
-  bool pumps = w->door->pump.progress; /* a turn of the pump is rest enough for the core's other thread */
+  bool pumps = w->door->driver.progress; /* a turn of the driver is rest enough for the core's other thread */
   for (unsigned turn = 1; !look(w); turn++) {
     if (turn % LOOKS_A_CLOCK == 0 && idle_ticks(w) >= limit) return false;
     if (turn == TOLD_FROM) tell(w);
@@ -201,14 +201,14 @@ static bool comes_within(wait *w, uint64_t ticks)
  * them computes, who may sleep does. */
 static bool yield(wait *w, uint64_t limit)
 {
-  wtl_lender *lender = &w->door->lender;
+  wtl_yielder *yielder = &w->door->yielder;
   uint64_t turn_ticks = w->door->stages.turn_ticks, now = w->since;
   unsigned turn = 0;
   if (w->apart && comes_within(w, turn_ticks / 4 * 3)) return true;
   while (!look(w)) {
-    if (w->used >= limit || (limit != UINT64_MAX && !wtl_lender_lends(lender, now))) return false;
+    if (w->used >= limit || (limit != UINT64_MAX && !wtl_yielder_may_yield(yielder, now))) return false;
     if (turn++ == TOLD_FROM) tell(w);
-    uint64_t took = wtl_lend(lender);
+    uint64_t took = wtl_yielder_yield(yielder);
     w->used += smaller(took, turn_ticks);
     now += took;
   }
@@ -221,7 +221,7 @@ static bool yield(wait *w, uint64_t limit)
 
 static bool is_silent(const wait *w)
 {
-  const wtl_pump *p = &w->door->pump;
+  const wtl_progress_driver *p = &w->door->driver;
   return p->silent && w->watch != WTL_WATCH_CONTROL && p->silent(p->agent);
 }
 
@@ -254,17 +254,17 @@ static bool is_given_up(const wait *w)
 static void look_for_more(wait *w)
 {
   const wtl_stages *s = &w->door->stages;
-  if (!s->learns || (s->yields && !wtl_lender_lends(&w->door->lender, w->since))) return;
-  const wtl_pump *p = &w->door->pump; /* of who sleeps on the network: nobody else makes progress */
+  if (!s->learns || (s->yields && !wtl_yielder_may_yield(&w->door->yielder, w->since))) return;
+  const wtl_progress_driver *p = &w->door->driver; /* of who sleeps on the network: nobody else makes progress */
   for (uint64_t since = w->since; !w->ready(w->arg) && wtl_ticks() - since < s->limit_ticks;) {
-    if (take_mail(w, stage_of_looks(w)))
+    if (take_messages(w, stage_of_looks(w)))
       since = w->since;
-    else if (w->in_bed && p->progress(p->agent))
+    else if (w->on_network && p->progress(p->agent))
       since = wtl_ticks();
     else if (WTL_OS_IS_SIMULATED)
       await_ring(w, since + s->limit_ticks);
     else if (s->yields)
-      wtl_lend(&w->door->lender);
+      wtl_yielder_yield(&w->door->yielder);
     else
       wtl_relax();
   }
@@ -274,7 +274,7 @@ static void look_for_more(wait *w)
 /* Who slept on the network takes what has come. Not the end of the wait? Then the next message is likely near. */
 static void take_what_came(wait *w)
 {
-  const wtl_pump *p = &w->door->pump;
+  const wtl_progress_driver *p = &w->door->driver;
   bool came = false;
   while (!is_called(w) && p->progress(p->agent)) came = true;
   if (!came) return;
@@ -288,11 +288,11 @@ static void take_what_came(wait *w)
 static void sleep_until_ready(wait *w)
 {
   wtl_door *d = w->door;
-  const wtl_bed *bed = w->in_bed ? &d->pump.bed : w->bed;
+  const wtl_sleeper *bed = w->on_network ? &d->driver.bed : w->bed;
   for (double longest = SILENT_FIRST_S; !w->ready(w->arg) && !is_given_up(w);
        longest = fmin(2 * longest, SILENT_MOST_S)) {
     bool silent = is_silent(w);
-    if (take_mail(w, WTL_STAGE_ASLEEP)) {
+    if (take_messages(w, WTL_STAGE_ASLEEP)) {
       look_for_more(w);
       w->over = w->since;
       continue;
@@ -309,15 +309,15 @@ static void sleep_until_ready(wait *w)
     bool rung = how != WTL_SLEPT_OUT && rung_at > asleep_at && rung_at < now; /* perhaps before it fell asleep */
     if (rung && how == WTL_SLEPT_WOKEN) wtl_stages_learn(&d->stages, now - rung_at);
     w->over = rung ? rung_at : now;
-    if (w->in_bed) take_what_came(w);
+    if (w->on_network) take_what_came(w);
   }
 }
 
 void wtl_door_missed(wtl_door *d)
 {
   wtl_os_test_missed();
-  if (d->pump.progress) d->pump.progress(d->pump.agent);
-  if (has_mail(d) && d->mail.waits(d->mail.of)) d->mail.take(d->mail.of);
+  if (d->driver.progress) d->driver.progress(d->driver.agent);
+  if (has_messages(d) && d->messages.waits(d->messages.of)) d->messages.take(d->messages.of);
   if (d->stages.crowded) sched_yield();
 }
 
@@ -326,26 +326,26 @@ static bool look_on(wait *w, uint64_t limit)
   bool yields = w->door->stages.yields, done;
   if (limit == 0) return false;
   done = yields && !WTL_OS_IS_SIMULATED ? yield(w, limit) : spin(w, limit); /* a simulated PE has a core of its own */
-  if (!w->booked) book(w, stage_of_looks(w));
+  if (!w->recorded) book(w, stage_of_looks(w));
   return done;
 }
 
 static void sleep_on(wait *w)
 {
-  const wtl_pump *p = &w->door->pump;
+  const wtl_progress_driver *p = &w->door->driver;
   tell(w);
   if (p->agent) end_idle(w, w->since);
-  w->in_bed = w->door->is_alone && p->lies_down && p->lies_down(p->agent);
-  if (p->take_over && !w->in_bed) p->take_over(p->agent);
-  if (w->counted) w->door->mail.falls_asleep(w->door->mail.of);
+  w->on_network = w->door->is_alone && p->begin_sleep && p->begin_sleep(p->agent);
+  if (p->take_over && !w->on_network) p->take_over(p->agent);
+  if (w->counted) w->door->messages.falls_asleep(w->door->messages.of);
   w->over = w->since;
   sleep_until_ready(w);
-  if (p->relieved && !w->in_bed)
+  if (p->relieved && !w->on_network)
     w->quiet = larger(w->quiet, p->relieved(p->agent, w->over));
   else
     end_idle(w, w->over);
-  if (w->in_bed) {
-    p->gets_up(p->agent);
+  if (w->on_network) {
+    p->end_sleep(p->agent);
     p->resume(p->agent);
   }
   book(w, WTL_STAGE_ASLEEP);
@@ -384,8 +384,8 @@ static void wait_on(wait *w)
 {
   wtl_door *d = w->door;
   wtl_site *site = w->site;
-  const wtl_pump *p = &d->pump;
-  const wtl_mail *m = &d->mail;
+  const wtl_progress_driver *p = &d->driver;
+  const wtl_messages *m = &d->messages;
   bool asleep = false;
   uint64_t limit = limit_of(d, site);
   w->idle = w->since = wtl_ticks();
@@ -405,7 +405,7 @@ static void wait_on(wait *w)
   wtl_os_note_wait(0, 0);
   if (WTL_LIKELY(site->history.way == WTL_WAY_USUAL && is_remembered(site)))
     wtl_stages_waited(&d->stages, &site->history, limit, w->quiet);
-  if (WTL_UNLIKELY(w->governed) && d->governor) wtl_governor_go_on(d->governor, site, began, w->since);
+  if (WTL_UNLIKELY(w->governed) && d->governor) wtl_governor_continue(d->governor, site, began, w->since);
 }
 
 static void wait_by_rounds(wait *all, double seconds, void (*late)(void *), void *of)
@@ -465,7 +465,7 @@ void wtl_door_wait_in_doubt(wtl_door *d, wtl_site *site, wtl_watch watch, bool (
   if (w.told && d->live) wtl_live_leave(d->live);
 }
 
-void wtl_door_wait_on_bed(wtl_door *d, wtl_site *site, const wtl_bed *bed, bool (*ready)(void *), void *arg)
+void wtl_door_wait_on_bed(wtl_door *d, wtl_site *site, const wtl_sleeper *bed, bool (*ready)(void *), void *arg)
 {
   wait w = {.door = d, .site = site, .watch = WTL_WATCH_ALL, .ready = ready, .arg = arg, .awaited = -1, .bed = bed};
   wait_once(&w);

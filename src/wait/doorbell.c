@@ -64,7 +64,7 @@ static enum wtl_sleep sleep_while(wtl_bell *b, uint32_t seen, double seconds)
                                                                                          : WTL_SLEPT_NOT;
 }
 
-enum wtl_sleep wtl_bell_sleep(wtl_bell *b, const wtl_bed *bed, wtl_watch watch, bool (*ready)(void *), void *arg,
+enum wtl_sleep wtl_bell_sleep(wtl_bell *b, const wtl_sleeper *bed, wtl_watch watch, bool (*ready)(void *), void *arg,
                               double seconds)
 {
   uint32_t seen = atomic_load_explicit(&b->rung, memory_order_acquire);

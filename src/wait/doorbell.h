@@ -30,9 +30,9 @@
 typedef struct wtl_bell {
   _Alignas(WTL_CACHE_LINE) _Atomic uint64_t asleep; /* 0: nobody; else watch << 16 | count */
   _Atomic uint32_t rung;                            /* futex word */
-  _Atomic uint32_t has_mail; /* messages have come for this PE at least once: who waits looks for them */
-  _Atomic uint64_t rung_at;  /* tick of the last ring: the sleeper learns what waking costs */
-  _Atomic int alarm;         /* 0, or 1 + a descriptor that rings as well: of a process that alone rings this bell */
+  _Atomic uint32_t has_messages; /* messages have come for this PE at least once: who waits looks for them */
+  _Atomic uint64_t rung_at;      /* tick of the last ring: the sleeper learns what waking costs */
+  _Atomic int alarm; /* 0, or 1 + a descriptor that rings as well: of a process that alone rings this bell */
 } wtl_bell;
 
 /* What a sleeper watches: everything, the runtime's control data, or the cache line at an offset of its PE's slice. */
@@ -64,18 +64,18 @@ enum wtl_sleep { WTL_SLEPT_NOT, WTL_SLEPT_WOKEN, WTL_SLEPT_OUT };
  * Where a PE may sleep in place of the bell's own word if none but its own process rings: on descriptors, one of them
  * `alarm` (-1: none), an eventfd that `sleep` empties when it ends by it.
  */
-typedef struct wtl_bed {
+typedef struct wtl_sleeper {
   enum wtl_sleep (*sleep)(void *of, double seconds);
   void *of;
   int alarm;
-} wtl_bed;
+} wtl_sleeper;
 
 /*
  * Sleeps until the bell rings, `ready` holds or `seconds` have passed. SLEPT_NOT: `ready` held or the bell rang before
  * the sleep began; SLEPT_OUT: the time passed and nobody rang. `ready` is called between publishing the sleep and
  * sleeping. `bed`: where; one thread at a time; NULL: on the bell.
  */
-enum wtl_sleep wtl_bell_sleep(wtl_bell *b, const wtl_bed *bed, wtl_watch watch, bool (*ready)(void *), void *arg,
+enum wtl_sleep wtl_bell_sleep(wtl_bell *b, const wtl_sleeper *bed, wtl_watch watch, bool (*ready)(void *), void *arg,
                               double seconds);
 
 #endif

@@ -144,10 +144,10 @@ static void a_message_is_one_line_with_the_pe(void)
   char got[4096];
   CHECK(pipe(ends) == 0);
   dup2(ends[1], STDERR_FILENO);
-  wtl_say("%s %d", "number", 7);
+  wtl_message_print("%s %d", "number", 7);
   wtl_message_pe(12);
-  wtl_say("%s", "hello");
-  wtl_say("%5000s", "x");
+  wtl_message_print("%s", "hello");
+  wtl_message_print("%5000s", "x");
   dup2(saved, STDERR_FILENO);
   ssize_t n = read(ends[0], got, sizeof got - 1);
   CHECK(n > 0);

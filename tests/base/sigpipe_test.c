@@ -73,7 +73,7 @@ static void a_message_that_nobody_reads_ends_nobody(void)
 {
   int fd = unread(false), before = dup(STDERR_FILENO);
   dup2(fd, STDERR_FILENO);
-  wtl_say("hello");
+  wtl_message_print("hello");
   dup2(before, STDERR_FILENO);
   close(before);
   close(fd);

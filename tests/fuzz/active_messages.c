@@ -52,7 +52,7 @@ void wtl_bell_ring(wtl_bell *b) {}
 void wtl_bell_ring_control(wtl_bell *b) {}
 void wtl_am_order_free(wtl_am_order *o) {}
 void wtl_am_order_waits(wtl_pe *self, const char *call) {}
-void wtl_am_agent_is_told(wtl_mail *mail) {}
+void wtl_am_agent_is_notified(wtl_messages *messages) {}
 void wtl_am_agent_visit(wtl_am_agent *a) {}
 void wtl_am_agent_stop(wtl_am_agent *a) {}
 wtl_am_agent *wtl_am_agent_start(wtl_am *am, char *error, size_t size)
@@ -65,7 +65,7 @@ wtl_site_table *wtl_profile_handlers(wtl_profile *p)
 }
 wtl_place wtl_far_place(const wtl_pe *self, const void *addr)
 {
-  return (wtl_place){0, WTL_REGION_SLICE};
+  return (wtl_place){0, WTL_SEGMENT_SLICE};
 }
 void wtl_global_before(const wtl_global_op *op, bool is_packed) {}
 void wtl_global_move_plain(const wtl_global_op *op, char *here, char *there, size_t n) {}
@@ -171,7 +171,7 @@ static getting *gettings;
 static void sweep(bool all)
 {
   for (getting **at = &gettings, *g; (g = *at) != NULL;) {
-    if (!all && !wtl_request_is_done(&g->request)) {
+    if (!all && !wtl_global_request_is_done(&g->request)) {
       at = &g->next;
       continue;
     }
@@ -337,10 +337,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   fuzz_input in = {data, data + size};
   open_posts();
-  wtl_net_home *home = &posts[ME].net->home;
+  wtl_net_callbacks *home = &posts[ME].net->home;
   home->owner = &self;
   home->message = wtl_am_far_message;
-  home->room = wtl_am_far_room;
+  home->room = wtl_am_far_buffer;
   home->landed = wtl_am_far_landed;
   open_self();
   steps(&in);

@@ -114,10 +114,10 @@ static void add_record_to(pack *p, fuzz_input *in)
 {
   unsigned kind = (unsigned)fuzz_below(in, WIRE_AM + 2);
   uint64_t n = length(in), at = offset(in);
-  uint32_t region = (uint32_t)fuzz_below(in, 4);
+  uint32_t segment = (uint32_t)fuzz_below(in, 4);
   size_t carried = n <= MOST_DATA ? n : fuzz_below(in, 64);
   if (p->used + sizeof(wire_record) + wire_padded(carried) > WIRE_BATCH_BYTES) return;
-  uint8_t *to = add(p, kind, region, at, token(in), n, carried);
+  uint8_t *to = add(p, kind, segment, at, token(in), n, carried);
   for (size_t i = 0; i < carried && i < 32; i++) to[i] = (uint8_t)fuzz_number(in, 1);
 }
 

@@ -132,7 +132,7 @@ static void read_domains(void)
   cpu_set_t cpus;
   size_t n;
   wtl_cpu_list("0-3", &cpus);
-  cpu_set_t *domains = wtl_clock_domains(&sys, root, WTL_DOMAIN_PACKAGE, &cpus, &n);
+  cpu_set_t *domains = wtl_knob_clock_domains(&sys, root, WTL_DOMAIN_PACKAGE, &cpus, &n);
   FUZZ_MUST(domains && n >= 1 && n <= 4);
   free(domains);
 }

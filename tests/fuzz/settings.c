@@ -35,7 +35,7 @@ static void read_thresholds(const char *text)
 
 static void read_plan(const char *text, int pe)
 {
-  double ghz = wtl_clock_plan_ghz(text, pe);
+  double ghz = wtl_clocks_plan_ghz(text, pe);
   FUZZ_MUST(isnan(ghz) || (ghz >= 0 && ghz < 100));
 }
 

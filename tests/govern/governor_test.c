@@ -213,7 +213,7 @@ static void wait_long(wtl_governor *g, wtl_site *site, uint64_t from, int n)
 {
   for (int i = 0; i < n; i++, from += 1000 * MS) {
     call(g, site, from);
-    wtl_governor_go_on(g, site, from, from + 50 * MS);
+    wtl_governor_continue(g, site, from, from + 50 * MS);
   }
 }
 
@@ -227,7 +227,7 @@ static void an_unknown_wait_is_scaled_after_twice_the_price(void)
   CHECK(call(g, &here, 100 * MS) == 2 * PRICE);
   wtl_governor_slack(g, 100 * MS + 2 * PRICE);
   CHECK(timeline_clock(l, 0) == 1200000);
-  wtl_governor_go_on(g, &here, 100 * MS, 150 * MS);
+  wtl_governor_continue(g, &here, 100 * MS, 150 * MS);
   CHECK(timeline_clock(l, 0) == 2400000);
   wait_long(g, &here, 1000 * MS, 3);
   CHECK(call(g, &here, 9000 * MS) == 0);          /* four calls of this site have waited long */
@@ -244,11 +244,11 @@ static void one_short_wait_is_reason_to_doubt(void)
     wtl_site here = {.addr = 7, .calls = UINT16_MAX - 3};
     wait_long(g, &here, 1000 * MS, 9);
     CHECK(call(g, &here, 20000 * MS) == 0);
-    if (is_told) wtl_governor_go_on(g, &here, 20000 * MS, 20000 * MS + 1000);
+    if (is_told) wtl_governor_continue(g, &here, 20000 * MS, 20000 * MS + 1000);
     CHECK(call(g, &here, 20100 * MS) == 2 * PRICE);
     wait_long(g, &here, 21000 * MS, 3);
     CHECK(call(g, &here, 30000 * MS) == 2 * PRICE);
-    wtl_governor_go_on(g, &here, 30000 * MS, 30050 * MS);
+    wtl_governor_continue(g, &here, 30000 * MS, 30050 * MS);
     CHECK(call(g, &here, 31000 * MS) == 0);
     timeline_free(l);
   }
@@ -445,9 +445,9 @@ static void a_plan_s_clock_is_the_one_that_it_names(void)
   static const uint32_t named[] = {1200000, 1400000, 1600000, 1800000, 2000000, 2200000, 2400000, 2600000};
   for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
     double share = round(1e6 * named[i] / 2600000);
-    CHECK(wtl_clock_at_least(d, 2600000 * share * 1e-6) == named[i]);
-    CHECK(wtl_clock_at_least(d, 2600000 * (share - 1000) * 1e-6) == named[i]);
-    CHECK(i == 7 || wtl_clock_at_least(d, 2600000 * (share + 1000) * 1e-6) == named[i + 1]);
+    CHECK(wtl_knob_clock_at_least(d, 2600000 * share * 1e-6) == named[i]);
+    CHECK(wtl_knob_clock_at_least(d, 2600000 * (share - 1000) * 1e-6) == named[i]);
+    CHECK(i == 7 || wtl_knob_clock_at_least(d, 2600000 * (share + 1000) * 1e-6) == named[i + 1]);
   }
   wtl_knob_close(knob);
   tree_free(t);
@@ -605,7 +605,7 @@ static void wait_for_an_answer(timeline *l, int i)
   wtl_governor *g = &l->governor[i];
   atomic_fetch_add(&l->waited[i][WTL_STAGE_ASLEEP], 3 * PRICE);
   l->now += 3 * PRICE;
-  wtl_governor_go_on(g, &l->site[i], l->now - 3 * PRICE, l->now);
+  wtl_governor_continue(g, &l->site[i], l->now - 3 * PRICE, l->now);
 }
 
 static void a_little_wait_of_its_own_makes_a_late_pe_no_early_one(void)

@@ -206,8 +206,8 @@ static inline uint64_t timeline_run(timeline *l, const uint64_t work[])
     l->look_at[i] = UINT64_MAX;
     if (l->arrived[i] < l->now) {
       atomic_fetch_add(&l->waited[i][WTL_STAGE_ASLEEP], l->now - l->arrived[i]);
-      wtl_governor_book(&l->governor[i], WTL_STAGE_ASLEEP, l->arrived[i], l->now);
-      wtl_governor_go_on(&l->governor[i], &l->site[i], l->arrived[i], l->now);
+      wtl_governor_record(&l->governor[i], WTL_STAGE_ASLEEP, l->arrived[i], l->now);
+      wtl_governor_continue(&l->governor[i], &l->site[i], l->arrived[i], l->now);
     }
     timeline_note(l);
   }

@@ -83,7 +83,7 @@ static void waits_between_request_and_end_leave_it_low(void)
   wtl_transfer x;
   wtl_transfer_request(&b.t, &x, WTL_GETS, 1 << 20, true, false);
   CHECK(wtl_governor_wait(g, &b.l->site[0], b.l->now) == UINT64_MAX);
-  wtl_governor_go_on(g, &b.l->site[0], b.l->now, b.l->now + 10 * MS);
+  wtl_governor_continue(g, &b.l->site[0], b.l->now, b.l->now + 10 * MS);
   CHECK(is_low(&b));
   wtl_transfer_done(&b.t, &x);
   CHECK(!is_low(&b));

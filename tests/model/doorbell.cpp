@@ -128,7 +128,7 @@ std::vector<std::string> location_names()
           "wake",
           "turn of slot 0",
           "turn of slot 1",
-          "has_mail",
+          "has_messages",
           "position",
           "taken",
           "head",
@@ -148,7 +148,7 @@ std::vector<std::string> location_names()
           "mutex's waiters",
           "alarm",
           "alarm's count",
-          "in_bed",
+          "on_network",
           "held"};
 }
 

@@ -41,8 +41,8 @@ enum class mutant : uint8_t {
   held_untold,            /* who holds something back does not tell who sleeps on the network */
   parked_all_night,       /* who gets up does not tell the agent that others sleep */
   /* Of active messages. */
-  mail_after_message,   /* has_mail is set without order, and when the message can be seen already */
-  mail_relaxed,         /* has_mail is loaded and stored without order */
+  mail_after_message,   /* has_messages is set without order, and when the message can be seen already */
+  mail_relaxed,         /* has_messages is loaded and stored without order */
   message_released,     /* a message is shown with release order, and no fence follows */
   no_look_for_mail,     /* is_called does not ask for messages */
   no_look_after,        /* who stops taking does not look again */

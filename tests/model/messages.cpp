@@ -27,9 +27,9 @@ void handled(program &p, int ends)
   p.copy(NOW, NOW, [ends](int x) { return x >= ends; });
 }
 
-void has_mail(program &p)
+void has_messages(program &p)
 {
-  p.load(NOW, HAS_MAIL, relaxed, "has_mail: load has_mail (relaxed)");
+  p.load(NOW, HAS_MAIL, relaxed, "has_messages: load has_messages (relaxed)");
 }
 
 /* --- src/am/am.c: sending --------------------------------------------------------------------------------------- */
@@ -44,8 +44,8 @@ void wtl_am_wake(program &p, receiver r, mutant m)
 void wtl_am_announce(program &p, mutant m)
 {
   order how = m == mutant::mail_relaxed || m == mutant::mail_after_message ? relaxed : seq_cst;
-  p.load(WORD, HAS_MAIL, how, "wtl_am_announce: load has_mail");
-  p.when(is_clear(WORD), [&] { p.store(HAS_MAIL, 1, how, "wtl_am_announce: has_mail = 1"); });
+  p.load(WORD, HAS_MAIL, how, "wtl_am_announce: load has_messages");
+  p.when(is_clear(WORD), [&] { p.store(HAS_MAIL, 1, how, "wtl_am_announce: has_messages = 1"); });
   p.set(WORD, 0);
 }
 
@@ -53,7 +53,7 @@ void show(program &p, receiver r, int position, mutant m)
 {
   if (m != mutant::mail_after_message) wtl_am_announce(p, m);
   p.store(turn_of(position % r.slots), position / r.slots + 1, m == mutant::message_released ? release : seq_cst,
-          "wtl_am_show: turn");
+          "wtl_am_publish: turn");
   if (m == mutant::mail_after_message) wtl_am_announce(p, m);
 }
 
@@ -83,9 +83,9 @@ void is_there(program &p, receiver r)
   p.set(AT, 0);
 }
 
-void has_room(program &p, int reg)
+void has_space(program &p, int reg)
 {
-  p.load(reg, ROOM, acquire, "wtl_am_has_room: load the replies' head (acquire)");
+  p.load(reg, ROOM, acquire, "wtl_am_has_space: load the replies' head (acquire)");
 }
 
 void wtl_am_waits(const part &t)
@@ -102,7 +102,7 @@ void wtl_am_waits(const part &t)
             is_set(WORD),
             [&] {
               p.set(WORD, 0);
-              has_room(p, NOW);
+              has_space(p, NOW);
             },
             [&] { is_there(p, t.r); });
       });
@@ -112,13 +112,13 @@ void wtl_am_waits(const part &t)
 void reply(const part &t)
 {
   program &p = t.p;
-  has_room(p, WORD);
+  has_space(p, WORD);
   p.when(
       is_set(WORD), [&] { p.store(X, 1, relaxed, "wtl_am_reply: out"); },
       [&] {
         if (t.m != mutant::kept_unwatched)
-          p.rmw(NO_REGISTER, KEPT_WAITERS, plus(1), seq_cst, "wtl_am_watch_room: waiters += 1 (seq_cst)");
-        p.store(KEPT, 1, seq_cst, "wtl_am_watch_room: kept_ring (seq_cst)");
+          p.rmw(NO_REGISTER, KEPT_WAITERS, plus(1), seq_cst, "wtl_am_watch_space: waiters += 1 (seq_cst)");
+        p.store(KEPT, 1, seq_cst, "wtl_am_watch_space: kept_ring (seq_cst)");
       });
 }
 
@@ -128,11 +128,11 @@ void wtl_am_send_kept(const part &t)
   if (!t.r.keeps_replies) return;
   p.load(WORD, KEPT, relaxed, "take_some: is a reply kept?");
   p.when(is_set(WORD), [&] {
-    has_room(p, WORD);
+    has_space(p, WORD);
     p.when(is_set(WORD), [&] {
       p.store(X, 1, relaxed, "wtl_am_send_kept: out");
-      p.store(KEPT, 0, seq_cst, "wtl_am_watch_room: kept_ring = NULL (seq_cst)");
-      p.rmw(NO_REGISTER, KEPT_WAITERS, plus(-1), relaxed, "wtl_am_watch_room: waiters -= 1 (relaxed)");
+      p.store(KEPT, 0, seq_cst, "wtl_am_watch_space: kept_ring = NULL (seq_cst)");
+      p.rmw(NO_REGISTER, KEPT_WAITERS, plus(-1), relaxed, "wtl_am_watch_space: waiters -= 1 (relaxed)");
       p.set(ANY, 1);
     });
   });
@@ -172,27 +172,27 @@ void take_ring(const part &t)
 
 void load_waiters(program &p)
 {
-  p.load(WORD, WAITERS, seq_cst, "wtl_am_tell_waiters: load waiters (seq_cst)");
+  p.load(WORD, WAITERS, seq_cst, "wtl_am_wake_waiters: load waiters (seq_cst)");
 }
 
-void wtl_am_show_head(const part &t)
+void wtl_am_publish_head(const part &t)
 {
   program &p = t.p;
   if (!t.r.shows_head) return;
   p.when(is_set(ANY), [&] {
     if (t.m == mutant::waiters_looked_first) load_waiters(p);
-    p.store_reg(HEAD, AT, release, "wtl_am_show_head: head (release)");
+    p.store_reg(HEAD, AT, release, "wtl_am_publish_head: head (release)");
   });
 }
 
-void wtl_am_tell_waiters(const part &t)
+void wtl_am_wake_waiters(const part &t)
 {
   program &p = t.p;
   if (!t.r.shows_head) return;
   p.when(is_set(ANY), [&] {
     if (t.m != mutant::waiters_looked_first) load_waiters(p);
     p.when(is_set(WORD), [&] {
-      p.load(WORD, WISH, seq_cst, "wtl_am_tell_waiters: load wish (seq_cst)");
+      p.load(WORD, WISH, seq_cst, "wtl_am_wake_waiters: load wish (seq_cst)");
       p.when(is_set(WORD), [&] {
         for (bell b : {PE_BELL, SENDER_BELL}) if_has_sleeper(p, b, [&] { wtl_bell_ring_at(p, b, WATCH_CONTROL, t.m); });
       });
@@ -215,11 +215,11 @@ void take_some_and_stop(const part &t)
   program &p = t.p;
   wtl_am_send_kept(t);
   take_ring(t);
-  wtl_am_show_head(t);
+  wtl_am_publish_head(t);
   p.set(AT, 0);
   p.set(NOW, 0);
   stop_taking(t);
-  wtl_am_tell_waiters(t);
+  wtl_am_wake_waiters(t);
   if (t.m != mutant::handler_rings_nobody)
     p.when(is_set(ANY), [&] { if_has_sleeper(p, PE_BELL, [&] { wtl_bell_ring(p, PE_BELL, t.m); }); });
   if (t.m == mutant::no_look_after) return;
@@ -254,9 +254,9 @@ void wtl_am_take(const part &t)
 /* --- src/wait/door.c ---------------------------------------------------------------------------------------------- */
 
 /* A turn of handlers; afterwards NOW says whether any ran. */
-void take_mail(const part &t)
+void take_messages(const part &t)
 {
-  has_mail(t.p);
+  has_messages(t.p);
   t.p.when(is_set(NOW), [&] { wtl_am_take(t); });
 }
 
@@ -265,7 +265,7 @@ void is_called(const part &t, const block &ready)
   ready();
   if (t.m == mutant::no_look_for_mail) return;
   t.p.when(is_clear(NOW), [&] {
-    has_mail(t.p);
+    has_messages(t.p);
     t.p.when(is_set(NOW), [&] { wtl_am_waits(t); });
   });
 }
@@ -275,7 +275,7 @@ void sleep_until_ready(const part &t, watch watches, const block &ready)
   t.p.forever([&](program::loop &l) {
     ready();
     l.leave_if(is_set(NOW));
-    take_mail(t);
+    take_messages(t);
     t.p.when(is_set(NOW), [&] {
       t.p.set(NOW, 0);
       l.again();
@@ -289,16 +289,16 @@ void sleep_until_ready(const part &t, watch watches, const block &ready)
 void spin(const part &t, const block &ready)
 {
   t.p.forever([&](program::loop &l) {
-    take_mail(t);
+    take_messages(t);
     ready();
     l.leave_if(is_set(NOW));
   });
   t.p.set(NOW, 0);
 }
 
-/* --- src/am/am_head.c: waiting for the head --------------------------------------------------------------------- */
+/* --- src/am/am_space.c: waiting for the head --------------------------------------------------------------------- */
 
-/* The sender's PE has no mail of its own. `alone`: it has no other thread that may wait. */
+/* The sender's PE has no messages of its own. `alone`: it has no other thread that may wait. */
 void wait_for(program &p, int head, bool alone, mutant m)
 {
   auto is_past = [&] {
@@ -498,7 +498,7 @@ program bearer(receiver r, int position, mutant m)
 {
   program p("bearer", false);
   show(p, r, position, m);
-  take_mail({p, r, m, true});
+  take_messages({p, r, m, true});
   p.end();
   return p;
 }
@@ -607,9 +607,9 @@ program in_quiet(const std::string &name, int position, mutant m)
 program taker_of_replies(receiver r, mutant m)
 {
   program p("other PE", false);
-  p.store(ROOM, 1, release, "wtl_am_show_head: head (release)");
+  p.store(ROOM, 1, release, "wtl_am_publish_head: head (release)");
   p.fence("wtl_am_take: wtl_fence()");
-  p.load(WORD, KEPT_WAITERS, seq_cst, "wtl_am_tell_waiters: load waiters (seq_cst)");
+  p.load(WORD, KEPT_WAITERS, seq_cst, "wtl_am_wake_waiters: load waiters (seq_cst)");
   p.when(is_set(WORD), [&] {
     if_has_sleeper(p, PE_BELL, [&] { wtl_bell_ring_at(p, PE_BELL, WATCH_CONTROL, m); });
     if (r.has_agent) if_has_sleeper(p, AGENT_BELL, [&] { wtl_bell_ring(p, AGENT_BELL, m); });

@@ -229,7 +229,7 @@ void resume(program &p, mutant m)
   p.set(LOOK, 0);
 }
 
-void sleep_in_bed(program &p, mutant m)
+void sleep_on_descriptors(program &p, mutant m)
 {
   wtl_net_arm(p, m);
   p.when(is_set(GOT), [&] {
@@ -255,16 +255,16 @@ void take_what_came(program &p, const condition &c, mutant m)
 
 void sleep_on_network_until_ready(program &p, const condition &c, mutant m)
 {
-  p.store(IN_BED, 1, seq_cst, "lies_down: in_bed = true");
+  p.store(IN_BED, 1, seq_cst, "begin_sleep: on_network = true");
   p.forever([&](program::loop &l) {
     ready(p, c);
     l.leave_if(is_set(NOW));
     wtl_bell_sleep(
-        p, PE_BELL, c.watches, [&] { ready(p, c); }, m, [&] { sleep_in_bed(p, m); });
+        p, PE_BELL, c.watches, [&] { ready(p, c); }, m, [&] { sleep_on_descriptors(p, m); });
     take_what_came(p, c, m);
   });
   p.set(NOW, 0);
-  p.store(IN_BED, 0, seq_cst, "gets_up: in_bed = false");
+  p.store(IN_BED, 0, seq_cst, "end_sleep: on_network = false");
 }
 
 /* Spins for any number of turns; afterwards NOW says how that ended. */
@@ -359,7 +359,7 @@ program holder(mutant m)
   p.lock(NET_LOCK, "wtl_net_put: lock");
   p.store(HELD, 1, relaxed, "wtl_net_put: hold it back");
   p.unlock(NET_LOCK, "wtl_net_put: unlock");
-  p.load(LOOK, IN_BED, seq_cst, "wtl_agent_attend: load in_bed");
+  p.load(LOOK, IN_BED, seq_cst, "wtl_agent_attend: load on_network");
   p.when(
       is_set(LOOK),
       [&] {

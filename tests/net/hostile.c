@@ -33,7 +33,7 @@ static uint64_t raw_address; /* of the victim's heap field, in its process */
 typedef struct attack_state {
   stranger s;
   field *heap;
-  uint64_t place; /* of `variables`, in region 0 of any PE */
+  uint64_t place; /* of `variables`, in segment 0 of any PE */
   uint64_t foreign, malformed;
   char *large; /* LARGE bytes of a pattern of its own */
 } attack_state;
@@ -108,7 +108,7 @@ static void no_messages(attack_state *a)
 static void broken_records(attack_state *a)
 {
   static const struct {
-    unsigned kind, region;
+    unsigned kind, segment;
     uint64_t offset, token, n;
     size_t data;
   } wrong[] = {
@@ -137,7 +137,7 @@ static void broken_records(attack_state *a)
   };
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     pack p = batch(a, 0);
-    add(&p, wrong[i].kind, wrong[i].region, wrong[i].offset, wrong[i].token, wrong[i].n, wrong[i].data);
+    add(&p, wrong[i].kind, wrong[i].segment, wrong[i].offset, wrong[i].token, wrong[i].n, wrong[i].data);
     send_pack(a, &p, p.used);
     a->malformed++;
   }
@@ -198,7 +198,7 @@ static void puts_that_belong_nowhere(attack_state *a)
       send_message(&a->s, WIRE_PUT, &h, sizeof h, a->large, n, n < 65536), a->malformed++;
       h.token = (uint64_t)next_random(&h.offset) << 32;
       send_message(&a->s, WIRE_DATA, &h, sizeof h, a->large, n, n < 65536), a->malformed++;
-      h.region = 77; /* no kind of message */
+      h.segment = 77; /* no kind of message */
       send_message(&a->s, WIRE_LARGE_AM, &h, sizeof h, a->large, n, n < 65536), a->malformed++;
     }
 }

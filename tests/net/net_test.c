@@ -132,10 +132,10 @@ static const broken records[] = {
     {"a store beyond the end", {.kind = WIRE_STORE, .offset = SLICE_BYTES - 4, .n = 8}, 8},
     {"a store far beyond the end", {.kind = WIRE_STORE, .offset = (uint64_t)1 << 40, .n = 8}, 8},
     {"a store whose end wraps", {.kind = WIRE_STORE, .offset = UINT64_MAX - 3, .n = 8}, 8},
-    {"a store of a region that is none", {.kind = WIRE_STORE, .region = 2, .n = 8}, 8},
-    {"a store of another region that is none", {.kind = WIRE_STORE, .region = UINT32_MAX, .n = 8}, 8},
-    {"a store beyond the end of the small region",
-     {.kind = WIRE_STORE, .region = 1, .offset = CONTROL_BYTES - 1, .n = 8},
+    {"a store of a segment that is none", {.kind = WIRE_STORE, .segment = 2, .n = 8}, 8},
+    {"a store of another segment that is none", {.kind = WIRE_STORE, .segment = UINT32_MAX, .n = 8}, 8},
+    {"a store beyond the end of the small segment",
+     {.kind = WIRE_STORE, .segment = 1, .offset = CONTROL_BYTES - 1, .n = 8},
      8},
     {"a store longer than its data", {.kind = WIRE_STORE, .n = 64}, 8},
     {"a store longer than any batch", {.kind = WIRE_STORE, .n = WIRE_BATCH_BYTES + 1}, 8},
@@ -144,7 +144,7 @@ static const broken records[] = {
     {"a load beyond the end", {.kind = WIRE_LOAD, .offset = SLICE_BYTES, .n = 1}, 0},
     {"a load of everything", {.kind = WIRE_LOAD, .n = UINT64_MAX}, 0},
     {"a load whose end wraps", {.kind = WIRE_LOAD, .offset = 8, .n = UINT64_MAX - 4}, 0},
-    {"a load of a region that is none", {.kind = WIRE_LOAD, .region = 7, .n = 8}, 0},
+    {"a load of a segment that is none", {.kind = WIRE_LOAD, .segment = 7, .n = 8}, 0},
     {"an atomic operation without one", {.kind = WIRE_AMO, .n = 0}, 0},
     {"an atomic operation of another length", {.kind = WIRE_AMO, .n = sizeof(wtl_atomic) + 8}, sizeof(wtl_atomic) + 8},
     {"an answer nobody asked for", {.kind = WIRE_ANSWER, .token = 1, .n = 8}, 8},
@@ -153,7 +153,7 @@ static const broken records[] = {
     {"a store of nothing", {.kind = WIRE_STORE}, 0},
     {"a load of nothing", {.kind = WIRE_LOAD}, 0},
     {"a key nobody wanted", {.kind = WIRE_KEY, .n = 64}, 64},
-    {"the wish for a key of a region that has none", {.kind = WIRE_WANT_KEY, .region = 1}, 0},
+    {"the wish for a key of a segment that has none", {.kind = WIRE_WANT_KEY, .segment = 1}, 0},
     {"the wish for a key far away", {.kind = WIRE_WANT_KEY, .offset = (uint64_t)1 << 50}, 0},
 };
 
@@ -164,7 +164,7 @@ static void broken_records_are_dropped_and_counted(void)
     seen before = look();
     pack p = batch_of(cookie(), SENDER);
     const wire_record *r = &records[i].r;
-    add(&p, r->kind, r->region, r->offset, r->token, r->n, records[i].data);
+    add(&p, r->kind, r->segment, r->offset, r->token, r->n, records[i].data);
     arrive_batch(&p);
     if (!dropped(&before, 0, 1)) fprintf(stderr, "%s is not dropped\n", records[i].what);
     CHECK(dropped(&before, 0, 1));
@@ -316,7 +316,7 @@ static void a_flush_is_answered_once(void)
 {
   const uint64_t word = 1;
   open_posts();
-  wtl_net_put(posts[VICTIM].net, &(wtl_net_op){.pe = SENDER, .manner = WTL_NET_HELD}, &word, sizeof word);
+  wtl_net_put(posts[VICTIM].net, &(wtl_net_op){.pe = SENDER, .mode = WTL_NET_HELD}, &word, sizeof word);
   uint64_t flush = wtl_net_flush(posts[VICTIM].net);
   seen before = look();
   for (uint64_t token = 1; token < 100; token++) arrive_answer(token, 0, 0); /* the first is 2 to the 32nd */
@@ -413,12 +413,12 @@ static void what_is_under_way_is_bounded(void)
   _Atomic uint32_t left = 0;
   open_posts();
   size_t puts = 0, gets = 0;
-  for (; wtl_net_has_room(posts[SENDER].net) && puts < 100000; puts++)
-    wtl_net_put(posts[SENDER].net, &(wtl_net_op){.pe = VICTIM, .manner = WTL_NET_HELD}, words, 2000);
+  for (; wtl_net_has_space(posts[SENDER].net) && puts < 100000; puts++)
+    wtl_net_put(posts[SENDER].net, &(wtl_net_op){.pe = VICTIM, .mode = WTL_NET_HELD}, words, 2000);
   CHECK(puts >= MAX_IN_FLIGHT && letters() <= MAX_IN_FLIGHT + 1);
   deliver_all();
-  CHECK(wtl_net_has_room(posts[SENDER].net));
-  for (; wtl_net_has_room(posts[SENDER].net) && gets < sizeof words / 8; gets++) {
+  CHECK(wtl_net_has_space(posts[SENDER].net));
+  for (; wtl_net_has_space(posts[SENDER].net) && gets < sizeof words / 8; gets++) {
     wtl_net_get(posts[SENDER].net, &(wtl_net_op){.pe = VICTIM, .left = &left}, &words[gets], 8);
     forget(take_letter()); /* it has left, but nobody answers */
   }
@@ -448,11 +448,11 @@ static void room_is_told(void)
 {
   const uint64_t word = 1;
   open_posts();
-  while (wtl_net_has_room(posts[SENDER].net))
-    wtl_net_put(posts[SENDER].net, &(wtl_net_op){.pe = VICTIM, .manner = WTL_NET_SIGNAL}, &word, sizeof word);
+  while (wtl_net_has_space(posts[SENDER].net))
+    wtl_net_put(posts[SENDER].net, &(wtl_net_op){.pe = VICTIM, .mode = WTL_NET_SIGNAL}, &word, sizeof word);
   int before = posts[SENDER].completed;
   forget(take_letter());
-  CHECK(wtl_net_has_room(posts[SENDER].net));
+  CHECK(wtl_net_has_space(posts[SENDER].net));
   wtl_net_progress(posts[SENDER].net);
   CHECK(posts[SENDER].completed > before);
   close_posts();

@@ -25,7 +25,7 @@ typedef struct letter {
   unsigned message;
   const void *header, *data;
   size_t header_bytes, n;
-  enum wtl_send_manner manner;
+  enum wtl_transport_send_mode mode;
   wtl_done_fn done;
   void *arg;
 } letter;
@@ -34,7 +34,7 @@ typedef struct letter {
 typedef struct post {
   wtl_transport base;
   wtl_boot boot;
-  wtl_transport_home above;
+  wtl_transport_callbacks above;
   wtl_net *net;
   unsigned char memory[CANARY_BYTES + SLICE_BYTES + CANARY_BYTES + CONTROL_BYTES + CANARY_BYTES];
   int changed, completed, received;
@@ -77,10 +77,10 @@ static const wtl_boot_ops post_boot = {
 
 /* --- the transport ------------------------------------------------------------------------------------------------ */
 
-static int post_start(wtl_transport **t, const wtl_settings *settings, wtl_boot *boot, const wtl_transport_home *home,
-                      char *error, size_t size)
+static int post_start(wtl_transport **t, const wtl_settings *settings, wtl_boot *boot,
+                      const wtl_transport_callbacks *callbacks, char *error, size_t size)
 {
-  posts[boot->pe].above = *home;
+  posts[boot->pe].above = *callbacks;
   *t = &posts[boot->pe].base;
   return 0;
 }
@@ -90,17 +90,9 @@ static void post_stop(wtl_transport *t) {}
 static void post_send(wtl_transport *t, int pe, const wtl_transport_message *m)
 {
   letter *l = malloc(sizeof *l);
-  *l = (letter){NULL,
-                (int)((post *)(void *)t - posts),
-                pe,
-                m->kind,
-                m->header,
-                m->data,
-                m->header_bytes,
-                m->n,
-                m->manner,
-                m->done,
-                m->arg};
+  *l = (letter){
+      NULL,  (int)((post *)(void *)t - posts), pe, m->kind, m->header, m->data, m->header_bytes, m->n, m->mode, m->done,
+      m->arg};
   *queue_end = l;
   queue_end = &l->next;
 }
@@ -170,7 +162,8 @@ static size_t letters(void)
 
 static void deliver(letter *l)
 {
-  (wtl_may_send_later(l->manner) ? arrive_later : arrive)(l->to, l->message, l->header, l->header_bytes, l->data, l->n);
+  (wtl_transport_may_send_later(l->mode) ? arrive_later : arrive)(l->to, l->message, l->header, l->header_bytes,
+                                                                  l->data, l->n);
   l->done(l->arg);
   free(l);
 }
@@ -193,7 +186,7 @@ __attribute__((unused)) static void deliver_all_but_aside(void)
 {
   letter *aside = NULL, **end = &aside;
   for (letter *l; (l = take_letter()) != NULL;) {
-    if (l->manner == WTL_SEND_ASIDE) {
+    if (l->mode == WTL_SEND_ASIDE) {
       l->next = NULL;
       *end = l;
       end = &l->next;
@@ -220,9 +213,9 @@ static unsigned char *control_of(int pe)
 static void *post_find(void *owner, wtl_place at, uint64_t n)
 {
   int pe = (int)((post *)owner - posts);
-  uint64_t length = at.region == 0 ? SLICE_BYTES : CONTROL_BYTES;
-  if (at.region > 1 || at.offset > length || n > length - at.offset) return NULL;
-  return (at.region == 0 ? slice_of(pe) : control_of(pe)) + at.offset;
+  uint64_t length = at.segment == 0 ? SLICE_BYTES : CONTROL_BYTES;
+  if (at.segment > 1 || at.offset > length || n > length - at.offset) return NULL;
+  return (at.segment == 0 ? slice_of(pe) : control_of(pe)) + at.offset;
 }
 
 static void post_changed(void *owner, wtl_place at, uint64_t n)
@@ -240,7 +233,7 @@ static void open_post(int pe)
   post *p = &posts[pe];
   char error[256];
   wtl_settings settings = {0};
-  wtl_net_home home = {.owner = p, .open_bytes = SLICE_BYTES, post_find, post_changed, post_completed};
+  wtl_net_callbacks callbacks = {.owner = p, .open_bytes = SLICE_BYTES, post_find, post_changed, post_completed};
   memset(p, 0, sizeof *p);
   memset(p->memory, 0xca, sizeof p->memory);
   memset(slice_of(pe), 0, SLICE_BYTES);
@@ -255,7 +248,7 @@ static void open_post(int pe)
                        .leader_pe = leaders};
   settings.rma.number = WTL_RMA_OFF;
   settings.silence.seconds = 8;
-  if (wtl_net_open(&p->net, "post", &settings, &p->boot, &home, error, sizeof error) != 0) exit(1);
+  if (wtl_net_open(&p->net, "post", &settings, &p->boot, &callbacks, error, sizeof error) != 0) exit(1);
 }
 
 static void open_posts(void)

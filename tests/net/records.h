@@ -13,10 +13,10 @@ typedef struct pack {
 } pack;
 
 /* Adds a record that says `n`, followed by `data` zero bytes, which it returns. */
-static inline void *add(pack *p, unsigned kind, uint32_t region, uint64_t offset, uint64_t token, uint64_t n,
+static inline void *add(pack *p, unsigned kind, uint32_t segment, uint64_t offset, uint64_t token, uint64_t n,
                         size_t data)
 {
-  wire_record r = {(uint16_t)kind, 0, region, offset, token, n};
+  wire_record r = {(uint16_t)kind, 0, segment, offset, token, n};
   char *after = p->data + p->used + sizeof r;
   memcpy(p->data + p->used, &r, sizeof r);
   memset(after, 0, wire_padded(data));

@@ -23,9 +23,9 @@ static wtl_place at(size_t offset)
   return (wtl_place){offset, 0};
 }
 
-static bool put(wtl_net_flow *flow, size_t offset, size_t n, enum wtl_net_manner manner)
+static bool put(wtl_net_flow *flow, size_t offset, size_t n, enum wtl_net_send_mode mode)
 {
-  return wtl_net_put(posts[HERE].net, &(wtl_net_op){.flow = flow, .pe = THERE, .at = at(offset), .manner = manner},
+  return wtl_net_put(posts[HERE].net, &(wtl_net_op){.flow = flow, .pe = THERE, .at = at(offset), .mode = mode},
                      data + offset, n);
 }
 
@@ -38,7 +38,7 @@ static void get(int from, size_t offset, void *to, size_t n, _Atomic uint32_t *l
 /* An operation on the first word there; `result` may be NULL. */
 static void amo(wtl_net_flow *flow, enum wtl_amo_kind kind, uint64_t operand, uint64_t *result)
 {
-  wtl_net_amo(posts[HERE].net, &(wtl_net_op){.flow = flow, .pe = THERE, .at = at(0), .manner = WTL_NET_NOW},
+  wtl_net_amo(posts[HERE].net, &(wtl_net_op){.flow = flow, .pe = THERE, .at = at(0), .mode = WTL_NET_NOW},
               &(wtl_atomic){kind, sizeof operand, operand, 0}, result);
 }
 
@@ -119,7 +119,7 @@ static void a_wait_ends_a_row(void)
   for (size_t i = 0; i < MANY; i++) {
     size_t before = letters();
     CHECK(!put(NULL, i * 8, 8, WTL_NET_NOW) && letters() == before + 1);
-    wtl_net_waits(posts[HERE].net);
+    wtl_net_caller_waits(posts[HERE].net);
   }
   close_posts();
 }
@@ -236,7 +236,7 @@ static void answers_that_cannot_leave_travel_together(void)
     wtl_net_progress(posts[THERE].net);
   }
   size_t sent = 0;
-  for (letter *l = queue; l; l = l->next) sent += l->from == THERE && l->manner != WTL_SEND_APART; /* no sign of life */
+  for (letter *l = queue; l; l = l->next) sent += l->from == THERE && l->mode != WTL_SEND_APART; /* no sign of life */
   CHECK(sent == 1);
   wtl_net_progress(posts[HERE].net); /* which sends those that waited for these */
   CHECK(flush_needs(0) && arrived(0, WTL_NET_LARGE));

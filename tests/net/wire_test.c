@@ -34,7 +34,7 @@ static void records_come_back_as_they_were_written(void)
                                next_random(&random),
                                1 + next_random(&random) % 300};
       bool carries = carries_data(wrote[i].kind);
-      char *mark = add(&p, wrote[i].kind, wrote[i].region, wrote[i].offset, wrote[i].token, wrote[i].n,
+      char *mark = add(&p, wrote[i].kind, wrote[i].segment, wrote[i].offset, wrote[i].token, wrote[i].n,
                        carries ? wrote[i].n : 0);
       if (wrote[i].kind == WIRE_AM) add_more(&p, mark, wrote[i].more = (uint16_t)(next_random(&random) % 4));
       if (carries && wrote[i].n) *mark = (char)i;

@@ -102,7 +102,7 @@ static void random_traces_never_overlap_and_room_comes_back(void)
   for (uint64_t seed = 1; seed <= 5; seed++) {
     room r;
     open_room(&r, (size_t)4 << 20, seed);
-    size_t before = wtl_heap_room(&r.heap);
+    size_t before = wtl_heap_free_bytes(&r.heap);
     for (int turn = 0; turn < 4000; turn++) {
       block *b = some_block(&r);
       if (!b || pick(&r, 2))
@@ -112,7 +112,7 @@ static void random_traces_never_overlap_and_room_comes_back(void)
       CHECK(r.heap.live_bytes == r.used);
     }
     for (block *b; (b = some_block(&r));) give_back(&r, b);
-    CHECK(r.heap.live_bytes == 0 && wtl_heap_room(&r.heap) == before);
+    CHECK(r.heap.live_bytes == 0 && wtl_heap_free_bytes(&r.heap) == before);
     CHECK(wtl_heap_alloc(&r.heap, before - 64, 0) != NULL);
     close_room(&r);
   }
@@ -277,7 +277,7 @@ static void no_more_is_live_than_the_heap_has(void)
   open_room(&r, (size_t)1 << 20, 1);
   char *p = take(&r, ((size_t)1 << 20) - 4096, 0);
   CHECK(p && !take(&r, 4097, 0) && take(&r, 4000, 0));
-  CHECK(wtl_heap_room(&r.heap) == 96);
+  CHECK(wtl_heap_free_bytes(&r.heap) == 96);
   CHECK(wtl_heap_resize(&r.heap, p, 4096) == 0 && wtl_heap_alloc(&r.heap, 100000, 0)); /* where p was: not of `live` */
   CHECK(wtl_heap_resize(&r.heap, p, ((size_t)1 << 20) - 4096) == -1);
   close_room(&r);
@@ -291,7 +291,7 @@ static void a_block_grows_where_it_lies_if_what_follows_is_free(void)
   char *p = wtl_heap_alloc(&r.heap, 16, 0);
   memset(p, 7, 16);
   CHECK(wtl_heap_resize(&r.heap, p, whole + 1) == -1 && wtl_heap_resize(&r.heap, p, whole) == 0);
-  CHECK(p[0] == 7 && p[15] == 7 && wtl_heap_size(&r.heap, p) == whole && wtl_heap_room(&r.heap) == 0);
+  CHECK(p[0] == 7 && p[15] == 7 && wtl_heap_size(&r.heap, p) == whole && wtl_heap_free_bytes(&r.heap) == 0);
   memset(p, 8, whole);
   CHECK(wtl_heap_resize(&r.heap, p, 5000) == 0);
   char *next = wtl_heap_alloc(&r.heap, 100, 0), *other = wtl_heap_alloc(&r.heap, 100, 0);
@@ -339,12 +339,12 @@ static void wrong_frees_are_refused_and_change_nothing(void)
   int local;
   open_room(&r, 1 << 20, 1);
   char *p = take(&r, 1000, 0);
-  size_t room = wtl_heap_room(&r.heap);
+  size_t room = wtl_heap_free_bytes(&r.heap);
   CHECK(wtl_heap_free(&r.heap, p + 16) == -1);
   CHECK(wtl_heap_free(&r.heap, &local) == -1);
   CHECK(wtl_heap_free(&r.heap, NULL) == -1);
   CHECK(wtl_heap_size(&r.heap, p + 1) == 0 && wtl_heap_size(&r.heap, p) == 1000);
-  CHECK(wtl_heap_room(&r.heap) == room);
+  CHECK(wtl_heap_free_bytes(&r.heap) == room);
   CHECK(wtl_heap_free(&r.heap, p) == 0 && wtl_heap_free(&r.heap, p) == -1);
   close_room(&r);
 }
@@ -354,13 +354,13 @@ static void too_much_is_refused_and_the_heap_goes_on(void)
   static const size_t much[] = {((size_t)1 << 20) + 1, (size_t)1 << 21, SIZE_MAX / 2, SIZE_MAX - 64, SIZE_MAX};
   room r;
   open_room(&r, 1 << 20, 1);
-  size_t room = wtl_heap_room(&r.heap);
+  size_t room = wtl_heap_free_bytes(&r.heap);
   for (size_t i = 0; i < sizeof much / sizeof *much; i++) {
     CHECK(wtl_heap_alloc(&r.heap, much[i], 0) == NULL);
     CHECK(wtl_heap_alloc(&r.heap, much[i], 4096) == NULL);
   }
   CHECK(wtl_heap_alloc(&r.heap, 64, (size_t)1 << 40) == NULL);
-  CHECK(wtl_heap_room(&r.heap) == room && take(&r, 1 << 19, 4096));
+  CHECK(wtl_heap_free_bytes(&r.heap) == room && take(&r, 1 << 19, 4096));
   close_room(&r);
 }
 

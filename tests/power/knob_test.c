@@ -21,7 +21,7 @@ static size_t domains_of(const tree *t, int cpus, enum wtl_clock_domain_rule rul
 {
   cpu_set_t want = clock_cpus(cpus), *found;
   size_t n;
-  found = wtl_clock_domains(&wtl_sys_real, t->root, rule, &want, &n);
+  found = wtl_knob_clock_domains(&wtl_sys_real, t->root, rule, &want, &n);
   for (size_t i = 0; i < n && i < 8; i++) out[i] = found[i];
   free(found);
   return n;
@@ -96,8 +96,8 @@ static void userspace_sets_the_clock_itself(void)
   CHECK(d->min_khz == 1200000 && d->base_khz == 2600000 && d->max_khz == 2601000 && d->found_khz == 2600000);
   CHECK(d->n_steps == 9);
   CHECK_NEAR(d->latency_s, 20e-6, 1e-12);
-  CHECK(wtl_clock_at_least(d, 1900000) == 2000000 && wtl_clock_at_least(d, 1) == 1200000);
-  CHECK(wtl_clock_at_least(d, 9e9) == 2601000 && wtl_clock_at_least(d, NAN) == 1200000);
+  CHECK(wtl_knob_clock_at_least(d, 1900000) == 2000000 && wtl_knob_clock_at_least(d, 1) == 1200000);
+  CHECK(wtl_knob_clock_at_least(d, 9e9) == 2601000 && wtl_knob_clock_at_least(d, NAN) == 1200000);
   CHECK(wtl_knob_claim(k, 0) == 0);
   CHECK(wtl_knob_set(k, 0, 1400000) == 0);
   CHECK_TEXT(clock_get(t->root, 0, "cpufreq/scaling_setspeed"), "1400000");
@@ -156,7 +156,7 @@ static void limits_that_were_set_already_stay(void)
   wtl_knob *k = open_knob(t, WTL_KNOB_AUTO, 1);
   const wtl_clock_domain *d = wtl_knob_domain(k, 0);
   CHECK(d->min_khz == 1000000 && d->base_khz == 2000000 && d->max_khz == 2000000);
-  CHECK(wtl_clock_at_least(d, 2400000) == 2000000);
+  CHECK(wtl_knob_clock_at_least(d, 2400000) == 2000000);
   wtl_knob_close(k);
   tree_free(t);
 }

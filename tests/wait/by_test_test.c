@@ -28,22 +28,22 @@ static bench *start(const char *policy)
 typedef struct thing {
   int tests, there_at; /* it is there at this test */
   bool was_there;
-  int after;      /* tests after that: there must be none */
-  wtl_news *news; /* each test says that something came; NULL: none does */
-  int told;       /* how often that had been heard by the next */
+  int after;               /* tests after that: there must be none */
+  wtl_test_result *result; /* each test says that something came; NULL: none does */
+  int told;                /* how often that had been heard by the next */
 } thing;
 
 static bool test(void *arg)
 {
   thing *t = arg;
   if (t->was_there) t->after++;
-  if (t->news && t->tests > 0 && *t->news == WTL_NEWS_UNTOLD) t->told++;
-  if (t->news) *t->news = WTL_NEWS_SOME;
+  if (t->result && t->tests > 0 && *t->result == WTL_TEST_UNKNOWN) t->told++;
+  if (t->result) *t->result = WTL_TEST_PROGRESS;
   t->was_there = ++t->tests >= t->there_at;
   return t->was_there;
 }
 
-static uint64_t booked(const bench *b)
+static uint64_t recorded(const bench *b)
 {
   return b->door.ticks[WTL_STAGE_SPIN] + b->door.ticks[WTL_STAGE_YIELD] + b->door.ticks[WTL_STAGE_ASLEEP];
 }
@@ -53,7 +53,7 @@ static void what_is_there_is_tested_for_once(void)
   bench *b = start("adaptive");
   thing t = {.there_at = 1};
   wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t, NULL);
-  CHECK(t.tests == 1 && b->site.waits == 1 && booked(b) == 0);
+  CHECK(t.tests == 1 && b->site.waits == 1 && recorded(b) == 0);
   free(b);
 }
 
@@ -76,7 +76,7 @@ static void the_time_of_a_wait_is_booked_to_site_and_process(void)
   uint64_t before = wtl_ticks();
   wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t, NULL);
   uint64_t took = wtl_ticks() - before;
-  CHECK(booked(b) > 0 && booked(b) <= took && wtl_site_waited(&b->site) == booked(b));
+  CHECK(recorded(b) > 0 && recorded(b) <= took && wtl_site_waited(&b->site) == recorded(b));
   free(b);
 }
 
@@ -105,22 +105,22 @@ static void the_threads_timer_slack_is_as_it_was(void)
 static void a_test_that_moves_something_brings_back_wakefulness(void)
 {
   bench *still = start("adaptive"), *moving = start("adaptive");
-  wtl_turns t = {0}, u = {0};
+  wtl_test_wait t = {0}, u = {0};
   uint64_t limit =
       (uint64_t)(10e9 /
                  wtl_clock_ns_per_tick()); /* longer than this thread may be kept from its core between two steps */
   uint64_t usual = 1000, long_test = 1000000;
   still->door.stages.learns = moving->door.stages.learns = false; /* the limit stays */
   still->door.stages.limit_ticks = moving->door.stages.limit_ticks = limit;
-  wtl_door_turn(&still->door, &still->site, &t, &still->pace, usual);
-  wtl_door_turn(&moving->door, &moving->site, &u, &moving->pace, usual);
+  wtl_door_test_failed(&still->door, &still->site, &t, &still->pace, usual);
+  wtl_door_test_failed(&moving->door, &moving->site, &u, &moving->pace, usual);
   t.idle -= 2 * limit; /* as if it had been so long */
   u.idle -= 2 * limit;
-  wtl_door_turn(&still->door, &still->site, &t, &still->pace, usual);
-  wtl_door_turn(&moving->door, &moving->site, &u, &moving->pace, long_test);
+  wtl_door_test_failed(&still->door, &still->site, &t, &still->pace, usual);
+  wtl_door_test_failed(&moving->door, &moving->site, &u, &moving->pace, long_test);
   CHECK(still->door.sleeps == 1 && moving->door.sleeps == 0);
-  wtl_door_turned(&still->door, &still->site, &t, true);
-  wtl_door_turned(&moving->door, &moving->site, &u, true);
+  wtl_door_test_wait_end(&still->door, &still->site, &t, true);
+  wtl_door_test_wait_end(&moving->door, &moving->site, &u, true);
   free(still);
   free(moving);
 }
@@ -134,28 +134,28 @@ static void time_for_which_others_had_the_core_is_not_idle(void)
   b->door.stages.limit_ticks = limit;
   b->door.stages.yields = true;
   for (int lent = 1; lent >= 0; lent--) {
-    wtl_turns t = {0};
-    wtl_door_turn(&b->door, &b->site, &t, &b->pace, 1000);
+    wtl_test_wait t = {0};
+    wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, 1000);
     t.idle -= 2 * limit; /* as if it had been so long */
     t.lent = lent ? 2 * limit : 0;
     for (int i = 0; i < 100 || (!lent && b->door.sleeps == 0); i++) /* others may have the core at any turn */
-      wtl_door_turn(&b->door, &b->site, &t, &b->pace, 1000);
+      wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, 1000);
     CHECK((b->door.sleeps > 0) == !lent);
-    wtl_door_turned(&b->door, &b->site, &t, true);
+    wtl_door_test_wait_end(&b->door, &b->site, &t, true);
   }
   free(b);
 }
 
 /* A wait that sleeps between tests: each takes as long as it says, whatever the clock does. */
-static bench *asleep(wtl_turns *t, uint64_t usual)
+static bench *asleep(wtl_test_wait *t, uint64_t usual)
 {
   bench *b = start("adaptive");
   uint64_t limit = (uint64_t)(10e9 / wtl_clock_ns_per_tick());
   b->door.stages.learns = false; /* the limit stays */
   b->door.stages.limit_ticks = limit;
-  wtl_door_turn(&b->door, &b->site, t, &b->pace, usual);
+  wtl_door_test_failed(&b->door, &b->site, t, &b->pace, usual);
   t->idle -= 2 * limit;
-  for (int i = 0; i < 10; i++) wtl_door_turn(&b->door, &b->site, t, &b->pace, usual);
+  for (int i = 0; i < 10; i++) wtl_door_test_failed(&b->door, &b->site, t, &b->pace, usual);
   CHECK(b->door.sleeps == 10 && t->slept);
   return b;
 }
@@ -164,123 +164,123 @@ static void after_a_sleep_one_slow_test_is_no_sign_that_something_moved_and_thre
 {
   static const double slow_ns[] = {8e3, 50e3};
   for (int i = 0; i < 2; i++) {
-    wtl_turns t = {0};
+    wtl_test_wait t = {0};
     uint64_t slow = (uint64_t)(slow_ns[i] / wtl_clock_ns_per_tick()), usual = slow / 20;
     bench *b = asleep(&t, usual);
     uint64_t idle_since = t.idle;
-    wtl_door_turn(&b->door, &b->site, &t, &b->pace, slow); /* the caches are cold: it looks on */
+    wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, slow); /* the caches are cold: it looks on */
     CHECK(b->door.sleeps == 10 && t.idle == idle_since);
-    wtl_door_turn(&b->door, &b->site, &t, &b->pace, slow);
+    wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, slow);
     CHECK(t.idle == idle_since);
-    wtl_door_turn(&b->door, &b->site, &t, &b->pace, slow);
-    CHECK(t.flows && t.idle > idle_since && t.idle == t.booked); /* it looks on as if it had just begun */
-    wtl_door_turned(&b->door, &b->site, &t, true);
+    wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, slow);
+    CHECK(t.flows && t.idle > idle_since && t.idle == t.recorded); /* it looks on as if it had just begun */
+    wtl_door_test_wait_end(&b->door, &b->site, &t, true);
     free(b);
   }
 }
 
 static void who_knows_that_something_came_looks_on_at_once(void)
 {
-  wtl_turns t = {0};
+  wtl_test_wait t = {0};
   uint64_t usual = 1000;
   bench *b = asleep(&t, usual);
   t.limit = 0; /* as where the site's waits have always been long */
-  t.news = WTL_NEWS_SOME;
-  wtl_door_turn(&b->door, &b->site, &t, &b->pace, usual);
-  CHECK(b->door.sleeps == 10 && t.news == WTL_NEWS_UNTOLD && t.flows && t.idle == t.booked);
-  wtl_door_turn(&b->door, &b->site, &t, &b->pace, usual);
+  t.result = WTL_TEST_PROGRESS;
+  wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, usual);
+  CHECK(b->door.sleeps == 10 && t.result == WTL_TEST_UNKNOWN && t.flows && t.idle == t.recorded);
+  wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, usual);
   CHECK(b->door.sleeps == 10 && t.limit == b->door.stages.limit_ticks);
-  wtl_door_turned(&b->door, &b->site, &t, true);
+  wtl_door_test_wait_end(&b->door, &b->site, &t, true);
   free(b);
 }
 
 static void what_came_is_asked_for_after_each_test(void)
 {
   bench *b = start("adaptive");
-  wtl_news news = WTL_NEWS_SOME;
-  thing t = {.there_at = 3, .news = &news};
-  wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t, &news);
-  CHECK(t.tests == 3 && t.told == 2 && news == WTL_NEWS_SOME); /* the last was what was waited for */
+  wtl_test_result result = WTL_TEST_PROGRESS;
+  thing t = {.there_at = 3, .result = &result};
+  wtl_door_wait_by_tests(&b->door, &b->site, &b->pace, test, &t, &result);
+  CHECK(t.tests == 3 && t.told == 2 && result == WTL_TEST_PROGRESS); /* the last was what was waited for */
   free(b);
 }
 
 /* Caches are cold, or the MPI has asked the kernel; but nothing has come. */
 static void slow_tests_are_no_sign_where_they_say_that_they_found_nothing(void)
 {
-  wtl_turns t = {0};
+  wtl_test_wait t = {0};
   uint64_t slow = (uint64_t)(50e3 / wtl_clock_ns_per_tick()), usual = slow / 20;
   bench *b = asleep(&t, usual);
   uint64_t idle_since = t.idle;
   for (int i = 1; i <= 10; i++) {
-    t.news = WTL_NEWS_NONE;
-    wtl_door_turn(&b->door, &b->site, &t, &b->pace, slow);
+    t.result = WTL_TEST_IDLE;
+    wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, slow);
     CHECK(b->door.sleeps == 10u + (unsigned)i && t.idle == idle_since && !t.flows);
   }
-  wtl_door_turn(&b->door, &b->site, &t, &b->pace, usual); /* this one does not say it */
-  CHECK(b->door.sleeps == 20 && t.flows && t.idle == t.booked);
-  wtl_door_turned(&b->door, &b->site, &t, true);
+  wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, usual); /* this one does not say it */
+  CHECK(b->door.sleeps == 20 && t.flows && t.idle == t.recorded);
+  wtl_door_test_wait_end(&b->door, &b->site, &t, true);
   free(b);
 }
 
 static void what_comes_with_the_call_itself_does_not_make_it_another_wait(void)
 {
   bench *b = start("adaptive");
-  wtl_turns t = {0};
+  wtl_test_wait t = {0};
   b->door.stages.learns = false;
   b->door.stages.limit_ticks = (uint64_t)(10e9 / wtl_clock_ns_per_tick());
-  wtl_door_turn(&b->door, &b->site, &t, &b->pace, 1000);
-  t.news = WTL_NEWS_SOME;
-  wtl_door_turn(&b->door, &b->site, &t, &b->pace, 1000);
+  wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, 1000);
+  t.result = WTL_TEST_PROGRESS;
+  wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, 1000);
   CHECK(!t.flows);
-  wtl_door_turned(&b->door, &b->site, &t, true);
+  wtl_door_test_wait_end(&b->door, &b->site, &t, true);
   free(b);
 }
 
 static void slow_tests_with_an_idle_one_after_a_sleep_between_them_are_no_sign(void)
 {
-  wtl_turns t = {0};
+  wtl_test_wait t = {0};
   uint64_t slow = (uint64_t)(8e3 / wtl_clock_ns_per_tick()), usual = slow / 20;
   bench *b = asleep(&t, usual);
   uint64_t idle_since = t.idle;
   for (int i = 0; i < 20; i++) {
     t.slept = true;
-    wtl_door_turn(&b->door, &b->site, &t, &b->pace, i % 2 ? usual : slow);
+    wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, i % 2 ? usual : slow);
     CHECK(t.idle == idle_since);
   }
-  wtl_door_turned(&b->door, &b->site, &t, true);
+  wtl_door_test_wait_end(&b->door, &b->site, &t, true);
   free(b);
 }
 
 /* The tests that follow need code that the first did not: they are slower than warm ones, and nothing has moved. */
 static void some_tests_after_a_slow_one_may_be_slow_too(void)
 {
-  wtl_turns t = {0};
+  wtl_test_wait t = {0};
   uint64_t slow = (uint64_t)(8e3 / wtl_clock_ns_per_tick()), usual = slow / 20;
   bench *b = asleep(&t, usual);
   uint64_t idle_since = t.idle;
-  wtl_door_turn(&b->door, &b->site, &t, &b->pace, slow);
-  for (int i = 0; i < 50; i++) wtl_door_turn(&b->door, &b->site, &t, &b->pace, slow / 4);
+  wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, slow);
+  for (int i = 0; i < 50; i++) wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, slow / 4);
   CHECK(t.idle == idle_since && !t.flows);
-  wtl_door_turned(&b->door, &b->site, &t, true);
+  wtl_door_test_wait_end(&b->door, &b->site, &t, true);
   free(b);
 }
 
 static void what_comes_after_a_wait_that_was_dropped_is_not_booked(void)
 {
   bench *b = start("adaptive");
-  wtl_turns t = {0};
-  for (int i = 0; i < 5; i++) wtl_door_turn(&b->door, &b->site, &t, &b->pace, 1000);
-  uint64_t before = booked(b);
-  wtl_door_turned(&b->door, NULL, &t, false);
-  CHECK(booked(b) == before && t.idle == 0 && b->site.history.total == 0);
-  wtl_door_turned(&b->door, &b->site, &t, true); /* nothing: there is no wait */
-  CHECK(booked(b) == before);
+  wtl_test_wait t = {0};
+  for (int i = 0; i < 5; i++) wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, 1000);
+  uint64_t before = recorded(b);
+  wtl_door_test_wait_end(&b->door, NULL, &t, false);
+  CHECK(recorded(b) == before && t.idle == 0 && b->site.history.total == 0);
+  wtl_door_test_wait_end(&b->door, &b->site, &t, true); /* nothing: there is no wait */
+  CHECK(recorded(b) == before);
   free(b);
 }
 
 /* Another process of the node, which rings whenever somebody sleeps. */
 typedef struct ringer {
-  wtl_ring ring;
+  wtl_wakeup ring;
   _Atomic bool ended;
   pthread_t thread;
 } ringer;
@@ -288,7 +288,7 @@ typedef struct ringer {
 static void *ring_on(void *arg)
 {
   ringer *r = arg;
-  while (!atomic_load(&r->ended)) wtl_ring_others(&r->ring);
+  while (!atomic_load(&r->ended)) wtl_wakeup_others(&r->ring);
   return NULL;
 }
 
@@ -296,10 +296,10 @@ static void *ring_on(void *arg)
 static ringer *share_ring(bench *b)
 {
   ringer *r = calloc(1, sizeof *r);
-  size_t bytes = (wtl_ring_bytes(2) + WTL_CACHE_LINE - 1) / WTL_CACHE_LINE * WTL_CACHE_LINE;
-  wtl_ring_node *node = aligned_alloc(WTL_CACHE_LINE, bytes);
+  size_t bytes = (wtl_wakeup_bytes(2) + WTL_CACHE_LINE - 1) / WTL_CACHE_LINE * WTL_CACHE_LINE;
+  wtl_wakeup_node *node = aligned_alloc(WTL_CACHE_LINE, bytes);
   memset((void *)node, 0, bytes);
-  r->ring = (wtl_ring){.node = node, .n = 2, .me = 1, .only = true};
+  r->ring = (wtl_wakeup){.node = node, .n = 2, .me = 1, .only = true};
   b->door.ring = r->ring;
   b->door.ring.me = 0;
   return r;
@@ -318,27 +318,27 @@ static void end_ringing(ringer *r)
   free(r);
 }
 
-static void sleep_once_more(bench *b, wtl_turns *t)
+static void sleep_once_more(bench *b, wtl_test_wait *t)
 {
   for (uint64_t sleeps = b->door.sleeps; b->door.sleeps == sleeps;)
-    wtl_door_turn(&b->door, &b->site, t, &b->pace, 1000);
+    wtl_door_test_failed(&b->door, &b->site, t, &b->pace, 1000);
 }
 
 /* Until somebody has rung so many times: who does may not have had a core yet. */
-static void sleep_until_rung(bench *b, wtl_turns *t, uint64_t rings)
+static void sleep_until_rung(bench *b, wtl_test_wait *t, uint64_t rings)
 {
   while (b->door.rings < rings) sleep_once_more(b, t);
 }
 
 static void a_sleep_is_ended_by_who_rings_and_the_site_knows(void)
 {
-  wtl_turns t = {0};
+  wtl_test_wait t = {0};
   bench *b = asleep(&t, 1000);
   ringer *r = share_ring(b);
   begin_to_ring(r);
   sleep_until_rung(b, &t, 1);
   CHECK(t.rung);
-  wtl_door_turned(&b->door, &b->site, &t, true);
+  wtl_door_test_wait_end(&b->door, &b->site, &t, true);
   CHECK(b->site.length.rung == 1 && b->site.length.doubt == 0);
   end_ringing(r);
   free(b);
@@ -346,7 +346,7 @@ static void a_sleep_is_ended_by_who_rings_and_the_site_knows(void)
 
 static void who_is_rung_for_nothing_hears_no_ring_for_half_as_long_as_it_has_waited(void)
 {
-  wtl_turns t = {0};
+  wtl_test_wait t = {0};
   bench *b = asleep(&t, 1000);
   ringer *r = share_ring(b);
   t.idle -= (uint64_t)(1e12 / wtl_clock_ns_per_tick()); /* a thousand seconds */
@@ -354,22 +354,23 @@ static void who_is_rung_for_nothing_hears_no_ring_for_half_as_long_as_it_has_wai
   sleep_until_rung(b, &t, 1);
   for (int i = 0; i < 10; i++) sleep_once_more(b, &t);
   CHECK(b->door.rings == 1);
-  CHECK_NEAR((double)(t.deaf_until - t.idle), 1.5 * (double)(t.booked - t.idle), 0.01 * (double)(t.booked - t.idle));
-  t.deaf_until = t.booked; /* as if it had passed */
+  CHECK_NEAR((double)(t.no_wakeup_until - t.idle), 1.5 * (double)(t.recorded - t.idle),
+             0.01 * (double)(t.recorded - t.idle));
+  t.no_wakeup_until = t.recorded; /* as if it had passed */
   sleep_until_rung(b, &t, 2);
-  wtl_door_turned(&b->door, &b->site, &t, false);
+  wtl_door_test_wait_end(&b->door, &b->site, &t, false);
   end_ringing(r);
   free(b);
 }
 
 static void a_wait_that_is_over_when_a_sleep_ends_was_rung_for_by_nobody(void)
 {
-  wtl_turns t = {0};
+  wtl_test_wait t = {0};
   bench *b = asleep(&t, 1000);
   ringer *r = share_ring(b);
   sleep_once_more(b, &t);
   CHECK(b->door.rings == 0 && t.heard);
-  wtl_door_turned(&b->door, &b->site, &t, true);
+  wtl_door_test_wait_end(&b->door, &b->site, &t, true);
   CHECK(b->site.length.rung == 0 && b->site.length.doubt == 1);
   begin_to_ring(r);
   end_ringing(r);
@@ -380,18 +381,18 @@ static void who_begins_to_wait_and_who_moves_something_rings(void)
 {
   bench *b = start("adaptive");
   ringer *r = share_ring(b);
-  wtl_turns t = {0};
+  wtl_test_wait t = {0};
   _Atomic uint32_t *armed = &r->ring.node->cell[1].armed;
   for (int i = 0; i < 2; i++) {
     *armed = r->ring.node->armed = 1; /* the other sleeps */
-    t.news = i == 1 ? WTL_NEWS_SOME : WTL_NEWS_UNTOLD;
-    wtl_door_turn(&b->door, &b->site, &t, &b->pace, 1000);
+    t.result = i == 1 ? WTL_TEST_PROGRESS : WTL_TEST_UNKNOWN;
+    wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, 1000);
     CHECK(*armed == 0 && r->ring.node->armed == 0);
   }
   *armed = r->ring.node->armed = 1;
-  wtl_door_turn(&b->door, &b->site, &t, &b->pace, 1000);
+  wtl_door_test_failed(&b->door, &b->site, &t, &b->pace, 1000);
   CHECK(*armed == 1); /* nothing new was done */
-  wtl_door_turned(&b->door, &b->site, &t, true);
+  wtl_door_test_wait_end(&b->door, &b->site, &t, true);
   begin_to_ring(r);
   end_ringing(r);
   free(b);

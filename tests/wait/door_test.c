@@ -267,7 +267,7 @@ static void who_yields_is_charged_for_its_turns_only(void)
   s.sleep_max.seconds = 1e-4;
   wtl_door_start(&v->door, &v->bell, &s, 3, TWO_CORES);
   v->door.stages.limit_ticks = TURNS * v->door.stages.turn_ticks;
-  v->door.lender.computes = UINT64_MAX;
+  v->door.yielder.computes = UINT64_MAX;
   while (!atomic_load(&v->door.sleeps)) { /* until one has gone to sleep by itself */
     pthread_t other;
     atomic_store(&v->looks, 0);
@@ -364,22 +364,23 @@ static void what_comes_from_another_core_is_looked_for_before_a_turn(void)
 
 static void turns_that_were_long_are_not_taken_again_at_once(void)
 {
-  wtl_lender l = {0};
-  wtl_lender_start(&l, WTL_LENDER_SHARES + 1);
+  wtl_yielder l = {0};
+  wtl_yielder_start(&l, WTL_YIELDER_SHARES + 1);
   CHECK(l.computes == UINT64_MAX);
-  wtl_lender_start(&l, WTL_LENDER_SHARES);
+  wtl_yielder_start(&l, WTL_YIELDER_SHARES);
   CHECK_NEAR((double)l.computes * wtl_clock_ns_per_tick(), 0.5e6, 1e4);
   l.computes = UINT64_MAX;
-  wtl_lend(&l);
-  CHECK(wtl_lender_lends(&l, 0) && l.rests == 0);
+  wtl_yielder_yield(&l);
+  CHECK(wtl_yielder_may_yield(&l, 0) && l.rests == 0);
   l.computes = 0;
-  for (uint64_t rests = 1; rests <= 4 * WTL_LENDER_RESTS; rests *= 2) {
-    uint64_t before = wtl_ticks(), took = wtl_lend(&l), over = l.again_from;
-    CHECK(l.rests == (rests < WTL_LENDER_RESTS ? rests : WTL_LENDER_RESTS));
-    CHECK(over >= before + (1 + l.rests) * took && !wtl_lender_lends(&l, over - 1) && wtl_lender_lends(&l, over));
+  for (uint64_t rests = 1; rests <= 4 * WTL_YIELDER_RESTS; rests *= 2) {
+    uint64_t before = wtl_ticks(), took = wtl_yielder_yield(&l), over = l.again_from;
+    CHECK(l.rests == (rests < WTL_YIELDER_RESTS ? rests : WTL_YIELDER_RESTS));
+    CHECK(over >= before + (1 + l.rests) * took && !wtl_yielder_may_yield(&l, over - 1) &&
+          wtl_yielder_may_yield(&l, over));
   }
   l.computes = UINT64_MAX;
-  for (uint64_t rests = WTL_LENDER_RESTS; rests; rests /= 2) wtl_lend(&l);
+  for (uint64_t rests = WTL_YIELDER_RESTS; rests; rests /= 2) wtl_yielder_yield(&l);
   CHECK(l.rests == 0);
 }
 
@@ -467,11 +468,11 @@ static void a_wait_that_a_message_ended_lasted_until_the_bell_rang(void)
     pthread_t other;
     memset(v, 0, sizeof *v);
     v->ends_asleep = true;
-    v->bell.has_mail = 1;
+    v->bell.has_messages = 1;
     v->site.addr = 1;
     wtl_door_start(&v->door, &v->bell, &s, 2, TWO_CORES);
     v->door.stages.remembers = true; /* and sleeps at once nevertheless */
-    v->door.mail = (wtl_mail){.of = v, .waits = has_message, .take = handle};
+    v->door.messages = (wtl_messages){.of = v, .waits = has_message, .take = handle};
     pthread_create(&other, NULL, come, v);
     uint64_t since = wtl_ticks();
     wtl_door_wait(&v->door, &v->site, WTL_WATCH_ALL, is_set, &v->handled);
@@ -501,7 +502,7 @@ typedef struct net {
   wtl_site site;
   int message, alarm; /* eventfds */
   bool taken;         /* by another thread: it may not lie down */
-  _Atomic int came, in_bed, beds, takes_over, stands_by;
+  _Atomic int came, on_network, beds, takes_over, stands_by;
 } net;
 
 static uint64_t empty(int fd)
@@ -523,7 +524,7 @@ static enum wtl_sleep sleep_on_descriptors(void *arg, double seconds)
 {
   net *n = arg;
   struct pollfd fds[] = {{n->message, POLLIN, 0}, {n->alarm, POLLIN, 0}};
-  CHECK(atomic_load(&n->in_bed));
+  CHECK(atomic_load(&n->on_network));
   n->beds++;
   int found = poll(fds, 2, (int)(seconds * 1000) + 1);
   empty(n->alarm);
@@ -534,13 +535,13 @@ static bool lie_down(void *arg)
 {
   net *n = arg;
   if (n->taken) return false;
-  CHECK(!atomic_exchange(&n->in_bed, 1));
+  CHECK(!atomic_exchange(&n->on_network, 1));
   return true;
 }
 
 static void get_up(void *arg)
 {
-  CHECK(atomic_exchange(&((net *)arg)->in_bed, 0));
+  CHECK(atomic_exchange(&((net *)arg)->on_network, 0));
 }
 
 static void stand_by(void *arg)
@@ -575,21 +576,21 @@ static net *open_net(int n_local)
   n->message = eventfd(0, EFD_NONBLOCK);
   n->alarm = eventfd(0, EFD_NONBLOCK);
   wtl_door_start(&n->door, &n->bell, &s, n_local, TWO_CORES);
-  n->door.pump = (wtl_pump){.agent = n,
-                            .progress = take_message,
-                            .stand_by = stand_by,
-                            .take_over = take_over,
-                            .relieved = relieve,
-                            .resume = stand_by_no_more,
-                            .bed = {sleep_on_descriptors, n, n->alarm},
-                            .lies_down = lie_down,
-                            .gets_up = get_up};
+  n->door.driver = (wtl_progress_driver){.agent = n,
+                                         .progress = take_message,
+                                         .stand_by = stand_by,
+                                         .take_over = take_over,
+                                         .relieved = relieve,
+                                         .resume = stand_by_no_more,
+                                         .bed = {sleep_on_descriptors, n, n->alarm},
+                                         .begin_sleep = lie_down,
+                                         .end_sleep = get_up};
   return n;
 }
 
 static void close_net(net *n)
 {
-  CHECK(n->stands_by == 0 && !n->in_bed && atomic_load(&n->bell.asleep) == 0 && atomic_load(&n->bell.alarm) == 0);
+  CHECK(n->stands_by == 0 && !n->on_network && atomic_load(&n->bell.asleep) == 0 && atomic_load(&n->bell.alarm) == 0);
   close(n->message);
   close(n->alarm);
   free(n);

@@ -4,20 +4,20 @@
 #include <string.h>
 
 #include "power/check.h"
-#include "wait/ring.h"
+#include "wait/peer_wakeup.h"
 
 enum { FOR_EVER_S = 1000 }; /* a sleep that is not rung for outlasts the test */
 
-static wtl_ring_node *start(int n)
+static wtl_wakeup_node *start(int n)
 {
-  size_t bytes = (wtl_ring_bytes(n) + WTL_CACHE_LINE - 1) / WTL_CACHE_LINE * WTL_CACHE_LINE;
+  size_t bytes = (wtl_wakeup_bytes(n) + WTL_CACHE_LINE - 1) / WTL_CACHE_LINE * WTL_CACHE_LINE;
   void *room = aligned_alloc(WTL_CACHE_LINE, bytes);
   memset(room, 0, bytes);
   return room;
 }
 
 typedef struct sleeper {
-  wtl_ring ring;
+  wtl_wakeup ring;
   bool rung;
   pthread_t thread;
 } sleeper;
@@ -25,24 +25,24 @@ typedef struct sleeper {
 static void *sleep_on(void *arg)
 {
   sleeper *s = arg;
-  s->rung = wtl_ring_sleep(&s->ring, FOR_EVER_S);
+  s->rung = wtl_wakeup_sleep(&s->ring, FOR_EVER_S);
   return NULL;
 }
 
 static void nobody_rings_for_nobody(void)
 {
-  wtl_ring none = {0};
-  wtl_ring_others(&none);
-  wtl_ring_node *node = start(2);
-  wtl_ring_others(&(wtl_ring){.node = node, .n = 2});
+  wtl_wakeup none = {0};
+  wtl_wakeup_others(&none);
+  wtl_wakeup_node *node = start(2);
+  wtl_wakeup_others(&(wtl_wakeup){.node = node, .n = 2});
   CHECK(node->armed == 0 && node->cell[0].armed == 0 && node->cell[1].armed == 0);
   free(node);
 }
 
 static void a_sleep_for_which_nobody_rings_ends_by_itself(void)
 {
-  wtl_ring_node *node = start(2);
-  CHECK(!wtl_ring_sleep(&(wtl_ring){.node = node, .n = 2}, 1e-3));
+  wtl_wakeup_node *node = start(2);
+  CHECK(!wtl_wakeup_sleep(&(wtl_wakeup){.node = node, .n = 2}, 1e-3));
   CHECK(node->armed == 0 && node->cell[0].armed == 0);
   free(node);
 }
@@ -51,8 +51,8 @@ static void a_sleep_for_which_nobody_rings_ends_by_itself(void)
 static void all_who_sleep_are_woken_a_few_at_a_time(void)
 {
   enum { N = 11 };
-  wtl_ring_node *node = start(N);
-  wtl_ring ringer = {.node = node, .n = N};
+  wtl_wakeup_node *node = start(N);
+  wtl_wakeup ringer = {.node = node, .n = N};
   sleeper s[N];
   for (int i = 1; i < N; i++) {
     s[i] = (sleeper){.ring = {.node = node, .n = N, .me = i}};
@@ -63,9 +63,9 @@ static void all_who_sleep_are_woken_a_few_at_a_time(void)
     for (int i = 1; i < N; i++) armed += node->cell[i].armed == 1;
   }
   CHECK(node->armed == N - 1);
-  wtl_ring_others(&ringer);
+  wtl_wakeup_others(&ringer);
   CHECK(node->armed > 0 && node->armed < N - 1);
-  while (node->armed > 0) wtl_ring_others(&ringer);
+  while (node->armed > 0) wtl_wakeup_others(&ringer);
   for (int i = 1; i < N; i++) {
     pthread_join(s[i].thread, NULL);
     CHECK(s[i].rung);
@@ -76,13 +76,13 @@ static void all_who_sleep_are_woken_a_few_at_a_time(void)
 /* The others' sleeps end by themselves. */
 static void one_thread_of_a_process_is_rung_for(void)
 {
-  wtl_ring_node *node = start(1);
+  wtl_wakeup_node *node = start(1);
   sleeper first = {.ring = {.node = node, .n = 1}};
   CHECK(pthread_create(&first.thread, NULL, sleep_on, &first) == 0);
   while (node->cell[0].armed == 0) continue;
-  CHECK(!wtl_ring_sleep(&first.ring, 1e-3));
+  CHECK(!wtl_wakeup_sleep(&first.ring, 1e-3));
   CHECK(node->armed == 1 && node->cell[0].armed == 1);
-  wtl_ring_others(&first.ring);
+  wtl_wakeup_others(&first.ring);
   pthread_join(first.thread, NULL);
   CHECK(first.rung && node->armed == 0);
   free(node);
@@ -91,15 +91,15 @@ static void one_thread_of_a_process_is_rung_for(void)
 /* Of a process that was killed in its sleep. */
 static void what_nobody_sleeps_on_is_rung_for_once(void)
 {
-  wtl_ring_node *node = start(2);
+  wtl_wakeup_node *node = start(2);
   node->armed = node->cell[1].armed = 1;
-  wtl_ring_others(&(wtl_ring){.node = node, .n = 2});
+  wtl_wakeup_others(&(wtl_wakeup){.node = node, .n = 2});
   CHECK(node->armed == 0 && node->cell[1].armed == 0);
   free(node);
 }
 
 typedef struct pair {
-  wtl_ring ring;
+  wtl_wakeup ring;
   _Atomic int *turn;
   int rounds;
 } pair;
@@ -110,16 +110,16 @@ static void *take_turns(void *arg)
 {
   pair *p = arg;
   for (int i = 0; i < p->rounds; i++) {
-    while (atomic_load(p->turn) % 2 != p->ring.me) wtl_ring_sleep(&p->ring, 1e-3);
+    while (atomic_load(p->turn) % 2 != p->ring.me) wtl_wakeup_sleep(&p->ring, 1e-3);
     atomic_fetch_add(p->turn, 1);
-    wtl_ring_others(&p->ring);
+    wtl_wakeup_others(&p->ring);
   }
   return NULL;
 }
 
 static void rings_and_ends_of_sleeps_may_meet(void)
 {
-  wtl_ring_node *node = start(2);
+  wtl_wakeup_node *node = start(2);
   _Atomic int turn = 0;
   pair p[2];
   pthread_t threads[2];

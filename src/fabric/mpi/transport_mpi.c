@@ -40,7 +40,7 @@ typedef struct ending {
 
 typedef struct mpi {
   wtl_transport base; /* first: the rooms above know only this */
-  wtl_transport_home home;
+  wtl_transport_callbacks callbacks;
   MPI_Comm talk, bulk;
   bool owns_mpi; /* boot was by something else: MPI was started for this transport (transport.c) */
   MPI_Request *requests;
@@ -52,7 +52,7 @@ typedef struct mpi {
   MPI_Request arriving;
   int from, tag; /* of the last message that came */
   char *arrived;
-  size_t arrived_bytes, arrived_room;
+  size_t arrived_bytes, arrived_entry;
   bool taken; /* the data of the message being delivered were asked for */
   int timer;
   uint64_t moved_at; /* ns */
@@ -71,13 +71,13 @@ static bool worked(mpi *m, int pe, int rc)
   int length;
   if (rc == MPI_SUCCESS) return true;
   PMPI_Error_string(rc, text, &length);
-  m->home.lost(m->home.owner, pe, text);
+  m->callbacks.lost(m->callbacks.owner, pe, text);
   return false;
 }
 
 static void no_memory(void)
 {
-  wtl_say("no memory for a message over MPI");
+  wtl_message_print("no memory for a message over MPI");
   abort();
 }
 
@@ -131,7 +131,7 @@ static bool end_requests(mpi *m)
 static void mpi_send(wtl_transport *base, int pe, const wtl_transport_message *s)
 {
   mpi *m = of(base);
-  lead first = {(uint32_t)s->header_bytes, s->n && wtl_may_send_later(s->manner), s->n};
+  lead first = {(uint32_t)s->header_bytes, s->n && wtl_transport_may_send_later(s->mode), s->n};
   size_t here = first.later ? 0 : s->n, bytes = sizeof first + s->header_bytes + here;
   char *copy = malloc(bytes);
   if (!copy) no_memory();
@@ -183,8 +183,8 @@ static void deliver(mpi *m)
     return;
   char *header = m->arrived + sizeof first;
   m->taken = false;
-  m->home.arrived(m->home.owner, (unsigned)m->tag, header, first.header_bytes,
-                  first.later ? (void *)m : header + first.header_bytes, first.n, first.later);
+  m->callbacks.arrived(m->callbacks.owner, (unsigned)m->tag, header, first.header_bytes,
+                       first.later ? (void *)m : header + first.header_bytes, first.n, first.later);
   if (first.later && !m->taken) drop_bulk(m, first.n);
 }
 
@@ -201,11 +201,11 @@ static bool find_next(mpi *m)
   m->from = status.MPI_SOURCE;
   m->tag = status.MPI_TAG;
   m->arrived_bytes = (size_t)bytes;
-  if (m->arrived_bytes > m->arrived_room) {
+  if (m->arrived_bytes > m->arrived_entry) {
     free(m->arrived);
     m->arrived = malloc(m->arrived_bytes);
     if (!m->arrived) no_memory();
-    m->arrived_room = m->arrived_bytes;
+    m->arrived_entry = m->arrived_bytes;
   }
   return worked(m, m->from, PMPI_Imrecv(m->arrived, bytes, MPI_BYTE, &message, &m->arriving));
 }
@@ -300,14 +300,14 @@ static int let_go(MPI_Comm self, int key, void *value, void *extra)
   mpi *m = value;
   if (m->stops) return MPI_SUCCESS;
   m->stops = true;
-  m->home.closing(m->home.owner);
+  m->callbacks.closing(m->callbacks.owner);
   return MPI_SUCCESS;
 }
 
 static bool tie_to_mpi(mpi *m)
 {
   m->key = MPI_KEYVAL_INVALID;
-  return wtl_mpi_comm_is_apart() ||
+  return wtl_boot_mpi_comm_is_apart() ||
          (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, let_go, &m->key, NULL) == MPI_SUCCESS &&
           PMPI_Comm_set_attr(MPI_COMM_SELF, m->key, m) == MPI_SUCCESS);
 }
@@ -322,11 +322,11 @@ static void untie(mpi *m)
   PMPI_Comm_free_keyval(&m->key);
 }
 
-static int mpi_start(wtl_transport **out, const wtl_settings *settings, wtl_boot *boot, const wtl_transport_home *home,
-                     char *error, size_t size)
+static int mpi_start(wtl_transport **out, const wtl_settings *settings, wtl_boot *boot,
+                     const wtl_transport_callbacks *callbacks, char *error, size_t size)
 {
   mpi *m = calloc(1, sizeof *m);
-  MPI_Comm comm = wtl_mpi_comm();
+  MPI_Comm comm = wtl_boot_mpi_comm();
   int rc;
   if (!m) return refuse(error, size, "no memory");
   m->owns_mpi = strcmp(boot->ops->name, "mpi") != 0;
@@ -339,7 +339,7 @@ static int mpi_start(wtl_transport **out, const wtl_settings *settings, wtl_boot
   m->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
   if (m->timer < 0) return refuse(error, size, "no descriptor left for a timer");
   m->base.ops = &wtl_transport_mpi;
-  m->home = *home;
+  m->callbacks = *callbacks;
   m->arriving = MPI_REQUEST_NULL;
   m->moved_at = wtl_clock_ns();
   *out = &m->base;

@@ -123,7 +123,7 @@ static bool is_silent(void *agent)
 static void stand_by(void *agent)
 {
   wtl_agent *a = agent;
-  wtl_net_waits(a->net);
+  wtl_net_caller_waits(a->net);
   a->others++;
 }
 
@@ -155,13 +155,13 @@ void wtl_agent_attend(wtl_agent *a)
   (void)a;
 }
 
-wtl_pump wtl_agent_pump(wtl_agent *a)
+wtl_progress_driver wtl_agent_driver(wtl_agent *a)
 {
-  return (wtl_pump){.agent = a,
-                    .progress = progress,
-                    .silent = is_silent,
-                    .stand_by = stand_by,
-                    .take_over = take_over,
-                    .relieved = relieved,
-                    .resume = resume};
+  return (wtl_progress_driver){.agent = a,
+                               .progress = progress,
+                               .silent = is_silent,
+                               .stand_by = stand_by,
+                               .take_over = take_over,
+                               .relieved = relieved,
+                               .resume = resume};
 }

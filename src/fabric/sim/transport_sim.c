@@ -28,7 +28,7 @@ enum { HEADER_BYTES = 64, WIRE_BYTES = 64, BUFFER_BYTES = 1 << 20, SMALL = 1024 
 
 typedef struct sim {
   wtl_transport base; /* first: the rooms above know only this */
-  wtl_transport_home home;
+  wtl_transport_callbacks callbacks;
   int me;
   size_t *buffered; /* bytes; never freed, for who takes a message may do so when its sender has ended */
   bool *unanswered; /* by PE: one came, and nothing went back; NULL: that is of no matter */
@@ -122,11 +122,11 @@ static void sim_send(wtl_transport *t, int pe, const wtl_transport_message *m)
   p->header_bytes = m->header_bytes;
   p->data = m->data;
   p->n = m->n;
-  p->later = wtl_may_send_later(m->manner) && m->n > WTL_NET_MOST;
+  p->later = wtl_transport_may_send_later(m->mode) && m->n > WTL_NET_MOST;
   if (m->header_bytes) memcpy(p->header, m->header, m->header_bytes);
   bool is_done = !p->later && (!m->n || buffer(of(t), p));
   if (!is_done) p->sent = m->done, p->sent_arg = m->arg;
-  post(of(t), pe, p, MESSAGE, m->header_bytes + (p->later ? 0 : m->n), !wtl_is_ordered(m->manner));
+  post(of(t), pe, p, MESSAGE, m->header_bytes + (p->later ? 0 : m->n), !wtl_transport_is_ordered(m->mode));
   if (is_done) m->done(m->arg);
 }
 
@@ -154,8 +154,8 @@ static void open_parcel(sim *s, parcel *p)
   switch (p->kind) {
   case MESSAGE:
     take_in(s, from, p->header_bytes + (p->later ? 0 : p->n), records_of(p));
-    s->home.arrived(s->home.owner, p->message, p->header, p->header_bytes,
-                    p->later ? (void *)p : (void *)(uintptr_t)p->data, p->n, p->later);
+    s->callbacks.arrived(s->callbacks.owner, p->message, p->header, p->header_bytes,
+                         p->later ? (void *)p : (void *)(uintptr_t)p->data, p->n, p->later);
     if (p->later) break;
     if (p->buffered) *p->buffered -= p->n;
     if (!p->sent) {
@@ -225,8 +225,8 @@ static void *sim_accept(wtl_transport *t, int pe, const void *key)
 
 static const wtl_transport_ops transport_sim;
 
-static int sim_start(wtl_transport **out, const wtl_settings *settings, wtl_boot *boot, const wtl_transport_home *home,
-                     char *error, size_t size)
+static int sim_start(wtl_transport **out, const wtl_settings *settings, wtl_boot *boot,
+                     const wtl_transport_callbacks *callbacks, char *error, size_t size)
 {
   sim *s = calloc(1, sizeof *s);
   if (!s || !(s->buffered = calloc(1, sizeof *s->buffered))) {
@@ -239,7 +239,7 @@ static int sim_start(wtl_transport **out, const wtl_settings *settings, wtl_boot
     free(s);
     return snprintf(error, size, "no memory for the network"), WTL_EXIT_OSERR;
   }
-  s->home = *home;
+  s->callbacks = *callbacks;
   s->me = boot->pe;
   *out = &s->base;
   return 0;

@@ -35,7 +35,7 @@ typedef struct parcel {
 
 struct threads {
   wtl_transport base; /* first */
-  wtl_transport_home home;
+  wtl_transport_callbacks callbacks;
   int pe, event;
   parcel *first, **end; /* what is in its mailbox */
 };
@@ -91,7 +91,7 @@ static void deliver_done(int pe, wtl_done_fn done, void *arg)
 static void threads_send(wtl_transport *t, int pe, const wtl_transport_message *m)
 {
   parcel *p = new_parcel();
-  bool eager = !wtl_may_send_later(m->manner);
+  bool eager = !wtl_transport_may_send_later(m->mode);
   if (m->header_bytes > HEADER_BYTES || !m->kind) abort();
   *p = (parcel){.message = m->kind,
                 .done = m->done,
@@ -122,7 +122,7 @@ static void take(threads *t, parcel *p)
 {
   void *data = p->later ? p : (void *)(uintptr_t)p->data;
   if (p->message) {
-    t->home.arrived(t->home.owner, p->message, p->header, p->header_bytes, data, p->n, p->later);
+    t->callbacks.arrived(t->callbacks.owner, p->message, p->header, p->header_bytes, data, p->n, p->later);
     if (p->later) deliver_done(p->from, p->done, p->arg);
   } else {
     p->done(p->arg);
@@ -203,7 +203,7 @@ static void threads_flush(wtl_transport *t, wtl_done_fn done, void *arg)
 static const wtl_transport_ops transport_threads;
 
 static int threads_start(wtl_transport **out, const wtl_settings *settings, wtl_boot *boot,
-                         const wtl_transport_home *home, char *error, size_t size)
+                         const wtl_transport_callbacks *callbacks, char *error, size_t size)
 {
   threads *t = calloc(1, sizeof *t);
   int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -212,7 +212,7 @@ static int threads_start(wtl_transport **out, const wtl_settings *settings, wtl_
     return WTL_EXIT_UNAVAILABLE;
   }
   t->base.ops = &transport_threads;
-  t->home = *home;
+  t->callbacks = *callbacks;
   t->pe = boot->pe;
   t->event = event;
   t->end = &t->first;

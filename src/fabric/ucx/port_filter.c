@@ -75,7 +75,7 @@ static void *grown(void *array, size_t n, size_t bytes)
 {
   void *larger = (n & (n - 1)) == 0 ? realloc(array, 2 * (n ? n : 1) * bytes) : array; /* full at powers of 2 */
   if (larger) return larger;
-  wtl_say("no memory for the addresses of the job's nodes");
+  wtl_message_print("no memory for the addresses of the job's nodes");
   abort();
 }
 

@@ -53,7 +53,7 @@ typedef struct waiting {
 typedef struct ucx {
   wtl_transport base; /* first: the rooms above know only this */
   wtl_boot *boot;
-  wtl_transport_home home;
+  wtl_transport_callbacks callbacks;
   ucp_context_h context;
   ucp_worker_h worker;
   contact *contacts; /* n_pes */
@@ -70,7 +70,7 @@ static ucx *of(const wtl_transport *t)
 
 static void lost(ucx *u, int pe, ucs_status_t status)
 {
-  u->home.lost(u->home.owner, pe, ucs_status_string(status));
+  u->callbacks.lost(u->callbacks.owner, pe, ucs_status_string(status));
 }
 
 static void on_peer_error(void *arg, ucp_ep_h ep, ucs_status_t status)
@@ -189,9 +189,9 @@ enum { COPIED_BYTES = 2048 };
 
 /* --- messages --------------------------------------------------------------------------------------------------- */
 
-static enum lane lane_of(enum wtl_send_manner manner)
+static enum lane lane_of(enum wtl_transport_send_mode mode)
 {
-  return manner == WTL_SEND_APART ? APART : manner == WTL_SEND_ASIDE ? ASIDE : ORDERED;
+  return mode == WTL_SEND_APART ? APART : mode == WTL_SEND_ASIDE ? ASIDE : ORDERED;
 }
 
 static void ucx_send(wtl_transport *t, int pe, const wtl_transport_message *m)
@@ -199,11 +199,11 @@ static void ucx_send(wtl_transport *t, int pe, const wtl_transport_message *m)
   ucx *u = of(t);
   waiting *w = wait_for(u, m->done, m->arg);
   ucp_request_param_t how = notify(w);
-  ucp_ep_h ep = endpoint_of(u, pe, lane_of(m->manner));
+  ucp_ep_h ep = endpoint_of(u, pe, lane_of(m->mode));
   const void *data = m->data;
   size_t n = m->n;
   if (!ep) return;
-  if (!wtl_may_send_later(m->manner) || n <= WTL_NET_MOST)
+  if (!wtl_transport_may_send_later(m->mode) || n <= WTL_NET_MOST)
     how.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS, how.flags = UCP_AM_SEND_FLAG_EAGER;
   if (!m->header_bytes && n <= COPIED_BYTES) {
     w->piece = (ucp_dt_iov_t){(void *)(uintptr_t)data, n};
@@ -229,7 +229,7 @@ static ucs_status_t take(ucx *u, unsigned message, const void *header, size_t he
 {
   bool later = how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV;
   u->received = false;
-  u->home.arrived(u->home.owner, message, header, header_bytes, data, n, later);
+  u->callbacks.arrived(u->callbacks.owner, message, header, header_bytes, data, n, later);
   return u->received ? UCS_INPROGRESS : UCS_OK; /* OK: data that are still to come are dropped */
 }
 
@@ -378,8 +378,9 @@ static _Atomic bool is_closing;
  * the two connections, and may then still try to read from it. And a peer that closes its connections a moment earlier
  * at the end looks like a failure.
  */
-static ucs_log_func_rc_t hear_ucx(const char *file, unsigned line, const char *function, ucs_log_level_t level,
-                                  const ucs_log_component_config_t *component, const char *message, va_list arguments)
+static ucs_log_func_rc_t on_ucx_progress(const char *file, unsigned line, const char *function, ucs_log_level_t level,
+                                         const ucs_log_component_config_t *component, const char *message,
+                                         va_list arguments)
 {
   char text[512];
   if (is_closing) return UCS_LOG_FUNC_RC_STOP;
@@ -481,17 +482,17 @@ static int publish_address(ucx *u)
 
 extern const wtl_transport_ops wtl_transport_ucx;
 
-static int ucx_start(wtl_transport **out, const wtl_settings *settings, wtl_boot *boot, const wtl_transport_home *home,
-                     char *error, size_t size)
+static int ucx_start(wtl_transport **out, const wtl_settings *settings, wtl_boot *boot,
+                     const wtl_transport_callbacks *callbacks, char *error, size_t size)
 {
   ucx *u = calloc(1, sizeof *u);
   int rc;
   is_closing = false;
-  ucs_log_push_handler(hear_ucx);
+  ucs_log_push_handler(on_ucx_progress);
   if (u) {
     u->base.ops = &wtl_transport_ucx;
     u->boot = boot;
-    u->home = *home;
+    u->callbacks = *callbacks;
     u->contacts = calloc((size_t)boot->n_pes, sizeof *u->contacts);
   }
   if (!u || !u->contacts) return snprintf(error, size, "no memory for the network (UCX)"), WTL_EXIT_OSERR;

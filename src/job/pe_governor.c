@@ -1,0 +1,165 @@
+#include "job/pe_governor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "fabric/agent.h"
+#include "govern/clocks.h"
+#include "govern/transfers.h"
+#include "pgas/near.h"
+#include "record/record.h"
+
+/* Only what goes to other nodes is waited for. */
+static bool wants_transfers(const wtl_pe *self)
+{
+  return self->settings.transfers.number != WTL_TRANSFERS_OFF && self->net;
+}
+
+static bool wants_clocks(const wtl_pe *self)
+{
+  return wtl_clocks_wanted(&self->settings) || wants_transfers(self);
+}
+
+void wtl_governed_wish(wtl_pe *self)
+{
+  wtl_control_of(self, self->me)->governs = wants_clocks(self) && self->thread_level < WTL_THREAD_MULTIPLE;
+}
+
+static bool all_wish(wtl_pe *self)
+{
+  for (int slot = 0; slot < self->n_local; slot++) {
+    int pe = self->boot.local_pe[slot];
+    if (wtl_control_of(self, pe)->governs) continue;
+    snprintf(self->clocks->why, sizeof self->clocks->why,
+             "PE %d has no governor: it lets several threads call (SHMEM_THREAD_MULTIPLE), or was started with other "
+             "settings",
+             pe);
+    return false;
+  }
+  return true;
+}
+
+typedef struct meeting {
+  const wtl_votes *votes;
+  uint32_t all; /* so many have come by then */
+} meeting;
+
+static bool have_met(void *arg)
+{
+  const meeting *m = arg;
+  return (int32_t)(atomic_load_explicit(&m->votes->met, memory_order_acquire) - m->all) >= 0;
+}
+
+/* Of this node's PEs, again and again: not the program's barrier, for the other nodes may have no governor. */
+static void meet(void *arg)
+{
+  wtl_pe *self = arg;
+  wtl_site site = {0};
+  uint32_t n = (uint32_t)self->n_local, came = atomic_fetch_add(&self->votes->met, 1) + 1;
+  meeting m = {self->votes, (came + n - 1) / n * n};
+  if (came == m.all)
+    for (int slot = 0; slot < self->n_local; slot++) wtl_touch_control(self, self->boot.local_pe[slot]);
+  wtl_door_wait(&self->door, &site, WTL_WATCH_CONTROL, have_met, &m);
+}
+
+static int start_clocks(wtl_pe *self, char *error, size_t size)
+{
+  size_t n = self->n_local > 0 ? (size_t)self->n_local : 1;
+  cpu_set_t *cpus = calloc(n, sizeof *cpus);
+  pid_t *pids = calloc(n, sizeof *pids);
+  if (!cpus || !pids) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for the governor");
+  for (int slot = 0; slot < self->n_local; slot++) {
+    const wtl_control *theirs = wtl_control_of(self, self->boot.local_pe[slot]);
+    memcpy(&cpus[slot], theirs->cpus, sizeof cpus[slot]);
+    pids[slot] = (pid_t)theirs->pid;
+  }
+  wtl_clocks_node node = {.settings = &self->settings,
+                          .me = self->me,
+                          .slot = self->slot,
+                          .n_local = self->n_local,
+                          .votes = self->votes,
+                          .cpus = cpus,
+                          .pids = pids,
+                          .profile = &self->profile,
+                          .waited = self->door.ticks,
+                          .meet = meet,
+                          .arg = self};
+  int rc = wtl_clocks_start(self->clocks, &node, error, size);
+  free(cpus);
+  free(pids);
+  return rc;
+}
+
+static void start_transfers(wtl_pe *self)
+{
+  wtl_governor *governor = self->door.governor;
+  wtl_transfers *t = calloc(1, sizeof *t);
+  if (!t) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for the governor of transfers");
+  wtl_transfers_start(t, &self->settings, governor, self->door.stages.price_s);
+  self->transfers = t;
+  self->record->write_transfers = wtl_transfers_write;
+  self->record->transfers = t;
+  if (governor && self->agent) wtl_agent_serve_by(self->agent, wtl_transfers_serve, t);
+}
+
+static void start_governor(wtl_pe *self)
+{
+  char error[512];
+  self->clocks = calloc(1, sizeof *self->clocks);
+  if (!self->clocks) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for the governor");
+  self->clocks->settings = &self->settings;
+  self->record->write_clocks = wtl_clocks_write;
+  self->record->clocks = self->clocks;
+  if (!all_wish(self)) {
+    if (self->slot == 0)
+      wtl_message_print("%s: %s", wtl_clocks_wanted(&self->settings) ? "WATTLE_GOVERN" : "WATTLE_TRANSFERS",
+                        self->clocks->why);
+    return;
+  }
+  int rc = start_clocks(self, error, sizeof error);
+  if (rc) wtl_pe_fail(rc, "%s", error);
+  if (!self->clocks->governs) return;
+  self->door.governor = &self->clocks->governor;
+  wtl_record_govern(self->record, self->clocks);
+}
+
+/* Wrong thresholds are an error wherever transfers are to be governed, though nothing may go to another node. */
+static void check_thresholds(const wtl_settings *settings)
+{
+  char error[512];
+  uint64_t bytes[WTL_TRANSFER_KINDS];
+  bool learns;
+  if (wtl_thresholds_read(settings->thresholds.text, bytes, &learns, error, sizeof error) != 0)
+    wtl_pe_fail(WTL_EXIT_CONFIG, "%s", error);
+}
+
+void wtl_governed_start(wtl_pe *self)
+{
+  check_thresholds(&self->settings);
+  if (self->slot == 0) wtl_clocks_repair(&self->settings);
+  if (!wants_clocks(self)) return;
+  start_governor(self);
+  if (wants_transfers(self) && self->thread_level < WTL_THREAD_MULTIPLE) start_transfers(self);
+}
+
+void wtl_governed_close(wtl_pe *self)
+{
+  if (self->transfers) {
+    if (self->agent) wtl_agent_serve_by(self->agent, NULL, NULL);
+    self->transfers->governor = NULL;
+  }
+  if (!self->clocks) return;
+  self->door.governor = NULL;
+  wtl_clocks_close(self->clocks);
+}
+
+void wtl_governed_stop(wtl_pe *self)
+{
+  free(self->transfers);
+  self->transfers = NULL;
+  if (!self->clocks) return;
+  wtl_clocks_stop(self->clocks);
+  free(self->clocks);
+  self->clocks = NULL;
+}

@@ -1,0 +1,86 @@
+/*
+ * What the processes of a node wake each other by (wait/peer_wakeup.h): a little memory that they share, without a name. The
+ * first of them makes it, the others open it by way of /proc. Who cannot (a container of its own, other rights) has
+ * none, sleeps as if nobody rang, and rings for nobody.
+ */
+#include "mpi/mpi_front.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/memory_file.h"
+
+enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
+
+/* Where the first process has it. */
+typedef struct notice {
+  long pid;
+  int fd;
+  uint64_t tick; /* at which it was made: not every process of that number is the one meant */
+} notice;
+
+typedef struct segment {
+  uint64_t tick;
+  wtl_wakeup_node node;
+} segment;
+
+static segment *map(int fd, size_t bytes)
+{
+  void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  return at == MAP_FAILED ? NULL : at;
+}
+
+static segment *make(size_t bytes, notice *n)
+{
+  segment *s = NULL;
+  *n = (notice){.pid = (long)getpid(), .fd = wtl_memory_file_make("wattle-ring", bytes, SEALS)};
+  n->tick = wtl_ticks();
+  if (n->fd >= 0) s = map(n->fd, bytes);
+  if (s) s->tick = n->tick;
+  return s;
+}
+
+static segment *open_from(const notice *n, size_t bytes)
+{
+  char path[64];
+  segment *s = NULL;
+  snprintf(path, sizeof path, "/proc/%ld/fd/%d", n->pid, n->fd);
+  int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0) return NULL;
+  int seals = fcntl(fd, F_GET_SEALS); /* -1: of a file that cannot be sealed */
+  if (seals >= 0 && (seals & SEALS) == SEALS && lseek(fd, 0, SEEK_END) == (off_t)bytes) s = map(fd, bytes);
+  close(fd);
+  if (s && s->tick != n->tick) {
+    munmap(s, bytes);
+    s = NULL;
+  }
+  return s;
+}
+
+void wtl_mpi_wakeup_start(wtl_mpi_rank *self)
+{
+  notice n = {0};
+  segment *s = NULL;
+  size_t bytes = offsetof(segment, node) + wtl_wakeup_bytes(self->n_local);
+  if (self->n_local < 2) return;
+  if (self->slot == 0) s = make(bytes, &n);
+  if (PMPI_Bcast(&n, sizeof n, MPI_BYTE, 0, self->node) != MPI_SUCCESS) return;
+  if (self->slot != 0) s = open_from(&n, bytes);
+  PMPI_Barrier(self->node); /* all have it */
+  if (self->slot == 0 && n.fd >= 0) close(n.fd);
+  if (!s) return;
+  self->ring_bytes = bytes;
+  self->door.ring = (wtl_wakeup){.node = &s->node,
+                                 .n = self->n_local,
+                                 .me = self->slot,
+                                 .only = self->n_local == self->record.n && !self->door.is_shared};
+}
+
+void wtl_mpi_wakeup_stop(wtl_mpi_rank *self)
+{
+  if (self->door.ring.node) munmap((char *)self->door.ring.node - offsetof(segment, node), self->ring_bytes);
+  self->door.ring.node = NULL;
+}

@@ -1,0 +1,242 @@
+/* Waits for what rings no bell: door.h. */
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "govern/governor.h"
+#include "govern/steps.h"
+#include "wait/wait_time.h"
+#include "wait/door.h"
+
+/*
+ * So many times what an idle test takes, and something was moved; but no less than LEAST_NS. After a sleep a test also
+ * takes long because caches are cold (one in twenty more than 2 us) or because the MPI asks the kernel, too (Open MPI
+ * each 10 ms, 6 to 12 us): there no less than LEAST_COLD_NS, and then it is a sign, and a reason to look on for SURE_NS
+ * before sleeping again. SIGNS of them, with no idle test after a sleep between them, are proof.
+ */
+enum { MOVED = 4, LEAST_NS = 1000, LEAST_COLD_NS = 4000, SURE_NS = 20000, SIGNS = 3 };
+/* A sleep of less is of depth 0, of less than DEEPER times that of depth 1, and so on. */
+enum { SHALLOW_NS = 50000, DEEPER = 4 };
+/* Of the time without an event, what remains when something has moved before the first sleep. Not nothing: a test also
+ * takes long when the core was given to another process meanwhile. Where data flows it soon is. */
+enum { FORGOTTEN = 4 };
+/* A wait of so many tests is told to who asks from outside. */
+enum { TOLD_FROM = 256 };
+
+/* Quick to learn that an idle test takes less, slow to believe that it takes more, slowest of one that moved
+ * something. */
+static void learn_pace(_Atomic uint32_t *pace, uint32_t now, uint32_t took, bool moved)
+{
+  uint32_t next = now == 0 ? took : took < now ? now - (now - took) / 4 : now + (took - now) / (moved ? 64 : 8);
+  atomic_store_explicit(pace, next ? next : 1, memory_order_relaxed);
+}
+
+static bool has_moved(const wtl_door *d, wtl_test_wait *t, wtl_pace *p, uint64_t took)
+{
+  wtl_test_result result = t->result;
+  t->result = WTL_TEST_UNKNOWN;
+  if (result == WTL_TEST_IDLE) t->tells = true;
+  if (result == WTL_TEST_PROGRESS ||
+      (result == WTL_TEST_UNKNOWN && t->tells)) {           /* no need to guess, nor to learn from it */
+    if (t->recorded - t->idle >= t->limit) t->flows = true; /* not of what came with the call itself */
+    return true;
+  }
+  bool cold = t->slept || t->moving_signs; /* code that not every test needs stays cold for some tests after a sleep */
+  _Atomic uint32_t *pace = cold ? &p->cold[t->depth] : &p->warm;
+  uint32_t usual = atomic_load_explicit(pace, memory_order_relaxed);
+  uint64_t least = (uint64_t)((cold ? LEAST_COLD_NS : LEAST_NS) / d->stages.ns_per_tick);
+  bool moved = usual && took > MOVED * (uint64_t)usual && took > least;
+  if (t->slept || !cold) learn_pace(pace, usual, took < UINT32_MAX ? (uint32_t)took : UINT32_MAX, moved);
+  if (!cold) return moved;
+  if (moved && result == WTL_TEST_UNKNOWN) {
+    t->awake_until = t->recorded + (uint64_t)(SURE_NS / d->stages.ns_per_tick);
+    t->moving_signs = (uint8_t)((t->moving_signs + 1) % SIGNS);
+    if (t->moving_signs == 0) t->flows = true;
+    return t->moving_signs == 0;
+  }
+  if (t->slept) t->moving_signs = 0;
+  return false;
+}
+
+/* Linux lets a sleep run 50 us over by itself. That is the program's to choose, so it gets its own back after the
+ * wait. */
+static void take_slack(wtl_test_wait *t)
+{
+  if (t->slack) return;
+  t->slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+  if (t->slack > 0) prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+}
+
+/*
+ * What a sleep between two tests costs: it ends up to its length and the timer's lateness after what was waited for has
+ * come. To make no wait longer by more than a sixteenth (govern/steps.h), 16 times that must have passed. Where PEs
+ * outnumber cores, time for which others had the core does not count.
+ */
+enum { PATIENCE = 16 };
+
+static void learn_price(wtl_door *d, uint64_t slept, uint64_t step)
+{
+  uint64_t late = slept > step ? slept - step : 0, least = wtl_steps_least(&d->stages);
+  wtl_stages_learn(&d->stages, (late + least) * PATIENCE);
+}
+
+/* The longer a sleep, the more of the caches others have had meanwhile, and the deeper the core has slept. */
+static int depth_of(uint64_t ns)
+{
+  int depth = 0;
+  for (uint64_t shorter = SHALLOW_NS; ns >= shorter && depth < WTL_DEPTHS - 1; shorter *= DEEPER) depth++;
+  return depth;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+  return a > b ? a : b;
+}
+
+/*
+ * Whom others wake runs about 50 us later, and waking takes them ten of theirs, just when they have what this process
+ * waits for. A shorter sleep is not worth that.
+ */
+enum { WORTH_A_RING_NS = 250000 };
+/* A ring that nothing came of was for others. After it nobody may wake this process for one over this of the time it
+ * has waited: however many rings there are, those that it hears become few. */
+enum { DEAF_FOR = 2 };
+
+static void nap(wtl_door *d, wtl_site *site, wtl_test_wait *t)
+{
+  static const wtl_wait_length unknown;
+  const wtl_wait_length *length = t->flows ? &unknown : &site->length;
+  uint64_t idle = t->recorded - t->idle, step = wtl_steps_next(&d->stages, length, idle), from;
+  if (t->rung) t->no_wakeup_until = t->recorded + idle / DEAF_FOR;
+  bool hears = d->ring.node && t->recorded >= t->no_wakeup_until;
+  if (hears && d->ring.only) step = larger(step, wtl_steps_rung(&d->stages, &site->length, idle));
+  uint64_t ns = (uint64_t)((double)step * d->stages.ns_per_tick);
+  struct timespec s = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+  t->heard = hears && ns >= WORTH_A_RING_NS;
+  take_slack(t);
+  from = t->recorded;
+  if (!t->told && d->live) t->told = wtl_door_publish(d, site);
+  if (t->may_have_progressed) wtl_wakeup_others(&d->ring);
+  t->may_have_progressed = false;
+  t->rung = t->heard && wtl_wakeup_sleep(&d->ring, (double)ns * 1e-9);
+  if (!t->heard) nanosleep(&s, NULL);
+  wtl_door_record(d, site, WTL_STAGE_ASLEEP, &t->recorded);
+  atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
+  if (t->rung) {
+    atomic_fetch_add_explicit(&d->rings, 1, memory_order_relaxed);
+    t->awake_until = t->recorded + (uint64_t)(SURE_NS / d->stages.ns_per_tick);
+  } else {
+    learn_price(d, t->recorded - from, step);
+  }
+  t->depth = (uint8_t)depth_of(ns);
+  t->slept = true;
+}
+
+/* The governor hears of a wait that is not over within a moment, and when it is slack. */
+static void tell_governor(const wtl_door *d, const wtl_site *site, wtl_test_wait *t)
+{
+  uint64_t after = t->governed ? 0 : wtl_governor_wait(d->governor, site, t->began);
+  bool is_slack = t->governed || after <= t->recorded - t->began;
+  t->governed = true;
+  if (is_slack) wtl_governor_slack(d->governor, t->recorded);
+  t->slack_at = is_slack || after == UINT64_MAX ? UINT64_MAX : t->began + after;
+}
+
+static void begin(wtl_door *d, wtl_site *site, wtl_test_wait *t)
+{
+  bool may_compute = t->may_compute;
+  memset(t, 0, sizeof *t);
+  t->may_compute = may_compute;
+  t->idle = t->recorded = t->began = wtl_ticks();
+  t->slack_at = d->governor && !may_compute ? t->began + d->governor->moment : UINT64_MAX;
+  t->limit = wtl_stages_limit(&d->stages, &site->history);
+  t->may_have_progressed = true;
+  site->waits++;
+  wtl_wakeup_others(&d->ring);
+}
+
+/* Who computes keeps a core for longer; others that wait give it back after some microseconds. */
+enum { COMPUTED_NS = 10000 };
+
+/* Gives the core to who wants it; true: somebody computed on it. What others have of it does not count as idle. And
+ * while they compute nobody sleeps: who does takes it from them for a test at the end of each sleep. */
+static bool yield_core(const wtl_door *d, wtl_test_wait *t)
+{
+  uint64_t from = wtl_ticks(), took;
+  syscall(SYS_sched_yield); /* not by its name, which under MPI is ours (mpi/yield_hook.c) */
+  took = wtl_ticks() - from;
+  if (took > d->stages.turn_ticks) t->lent += took - d->stages.turn_ticks;
+  return (double)took * d->stages.ns_per_tick >= COMPUTED_NS;
+}
+
+void wtl_door_test_failed(wtl_door *d, wtl_site *site, wtl_test_wait *t, wtl_pace *pace, uint64_t took)
+{
+  if (!t->idle) begin(d, site, t);
+  wtl_door_record(d, site, wtl_door_polling_stage(d), &t->recorded);
+  if (WTL_UNLIKELY(t->recorded >= t->slack_at) && d->governor) tell_governor(d, site, t);
+  if (has_moved(d, t, pace, took)) {
+    uint64_t idle = t->recorded - t->idle;
+    if (idle > t->quiet) t->quiet = idle;
+    t->idle = t->recorded - (idle < t->limit ? idle / FORGOTTEN : 0);
+    t->lent = 0;
+    if (t->rung) wtl_steps_ended(&site->length, true); /* it was not for nothing */
+    t->rung = false;
+    t->may_have_progressed = true;
+    wtl_wakeup_others(&d->ring);
+    if (t->flows) t->limit = d->stages.limit_ticks; /* how long the site's waits are says nothing of this one */
+  } else if (t->slept && t->rung) {
+    wtl_wakeup_others(&d->ring); /* who rings wakes a few; and what came may have been passed on */
+  }
+  t->slept = false;
+  if (!t->told && d->live && ++t->turns >= TOLD_FROM) t->told = wtl_door_publish(d, site);
+  if (d->stages.yields && yield_core(d, t)) return;
+  uint64_t gone = t->recorded - t->idle;
+  if (gone >= t->lent && gone - t->lent >= t->limit && t->recorded >= t->awake_until)
+    nap(d, site, t);
+  else if (!d->stages.yields)
+    wtl_relax();
+}
+
+void wtl_door_test_wait_end(wtl_door *d, wtl_site *site, wtl_test_wait *t, bool learn)
+{
+  if (!t->idle) return;
+  if (site) wtl_door_record(d, site, wtl_door_polling_stage(d), &t->recorded);
+  if (t->slack > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)t->slack, 0, 0, 0);
+  if (t->recorded - t->idle > t->quiet) t->quiet = t->recorded - t->idle;
+  if (learn) {
+    wtl_stages_waited(&d->stages, &site->history, t->limit, t->quiet);
+    wtl_steps_waited(&site->length, t->quiet);
+    if (t->rung || (t->slept && t->heard)) wtl_steps_ended(&site->length, t->rung);
+  }
+  if (WTL_UNLIKELY(t->governed) && d->governor) wtl_governor_continue(d->governor, site, t->began, t->recorded);
+  if (t->told && d->live) wtl_live_leave(d->live);
+  t->idle = 0;
+}
+
+/* Has something come? Asked once: */
+static wtl_test_result take(wtl_test_result *result)
+{
+  wtl_test_result has = result ? *result : WTL_TEST_UNKNOWN;
+  if (result) *result = WTL_TEST_UNKNOWN;
+  return has;
+}
+
+void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*test)(void *), void *arg,
+                            wtl_test_result *result)
+{
+  wtl_test_wait t = {0};
+  uint64_t from;
+  if (test(arg)) {
+    site->waits++;
+    return;
+  }
+  take(result); /* the wait begins here */
+  begin(d, site, &t);
+  while (from = wtl_ticks(), !test(arg)) {
+    t.result = take(result);
+    wtl_door_test_failed(d, site, &t, pace, wtl_ticks() - from);
+  }
+  wtl_door_test_wait_end(d, site, &t, true);
+}

@@ -1,0 +1,38 @@
+/* wait_time.h - where the time of a wait goes; what door.c and wait_by_test.c share. */
+#ifndef WTL_WAIT_WAIT_TIME_H
+#define WTL_WAIT_WAIT_TIME_H
+
+#include "govern/governor.h"
+#include "wait/door.h"
+
+/* In which stage a wait is while it looks on. */
+static inline enum wtl_stage wtl_door_polling_stage(const wtl_door *d)
+{
+  return d->stages.yields ? WTL_STAGE_YIELD : WTL_STAGE_SPIN;
+}
+
+/* Does a handler wait in the runtime's own thread? Whatever the PE's program does meanwhile, it does not wait. */
+static inline bool wtl_door_is_aside(void)
+{
+  return wtl_thread_sites.generation == WTL_IN_AGENTS_HANDLER;
+}
+
+/* Ends a stage that began at tick *since: its time goes to the site, the timeline and, of a wait of the program, to the
+ * PE and the governor. The next begins. */
+static inline void wtl_door_record(wtl_door *d, wtl_site *site, enum wtl_stage stage, uint64_t *since)
+{
+  uint64_t began = *since, now = wtl_ticks(), spent = now - began;
+  _Atomic uint64_t *all = &d->ticks[stage];
+  site->wait_ticks[stage] += spent;
+  if (WTL_UNLIKELY(d->noted != NULL))
+    wtl_profile_note(d->noted, (enum wtl_span)stage, began, now, site->addr, site->call);
+  *since = now;
+  if (WTL_UNLIKELY(wtl_door_is_aside())) return;
+  if (d->is_shared)
+    atomic_fetch_add_explicit(all, spent, memory_order_relaxed);
+  else /* a locked add would hold up what the wait was for */
+    atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + spent, memory_order_relaxed);
+  if (WTL_UNLIKELY(d->governor != NULL)) wtl_governor_record(d->governor, stage, began, now);
+}
+
+#endif
