@@ -38,7 +38,7 @@ static void call(wtl_am *am, const wtl_am_message *m, wtl_am_handler handler)
   _Atomic uint64_t *handled = &am->pe->door.handled; /* only the thread that takes counts */
   atomic_store_explicit(handled, atomic_load_explicit(handled, memory_order_relaxed) + 1, memory_order_relaxed);
   if (WTL_UNLIKELY(here->locks))
-    wtl_pe_fail(WTL_EXIT_USAGE, "active messages: handler %d returned while it early %d mutex%s", m->id, here->locks,
+    wtl_pe_fail(WTL_EXIT_USAGE, "active messages: handler %d returned while it held %d mutex%s", m->id, here->locks,
                 here->locks > 1 ? "es" : "");
   if (WTL_LIKELY(!m->counted)) return;
   if (m->is_reply)

@@ -57,7 +57,7 @@ void wtl_am_mutex_destroy(const char *call, wtl_am_mutex *m)
 {
   refuse_no_mutex(call, m);
   if (atomic_load_explicit(&m->owner, memory_order_relaxed))
-    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p is early%s", wtl_here(call), (void *)m, where());
+    wtl_pe_fail(WTL_EXIT_USAGE, "%s: the mutex at %p is held%s", wtl_here(call), (void *)m, where());
   m->state = DESTROYED;
 }
 

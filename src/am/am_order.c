@@ -11,17 +11,17 @@
 /* What a thread holds, in the order of taking; deeper nesting is not followed. */
 enum { DEPTH = 16 };
 static _Thread_local struct {
-  wtl_am_mutex *early[DEPTH];
+  wtl_am_mutex *held[DEPTH];
   int n;
 } stack;
 
 /* Mutexes that are named for each call and handler, and circles: a program may make new ones for ever. */
 enum { NAMED = 8 };
 
-/* Of a handler that early mutexes for long, or a call that waits in threads that hold one. */
+/* Of a handler that held mutexes for long, or a call that waits in threads that hold one. */
 typedef struct note {
   struct note *next;
-  const char *call;                 /* NULL: a handler early it, */
+  const char *call;                 /* NULL: a handler held it, */
   int handler;                      /* that one, */
   uint64_t longest;                 /* for so many ns at the most */
   const wtl_am_mutex *named[NAMED]; /* NULL: another one is there by now */
@@ -29,7 +29,7 @@ typedef struct note {
   uint64_t times;
 } note;
 
-/* A thread waited for `second`, or would have, while it early `first`. */
+/* A thread waited for `second`, or would have, while it held `first`. */
 typedef struct edge {
   struct edge *next;
   const wtl_am_mutex *first, *second;
@@ -44,7 +44,7 @@ struct wtl_am_order {
   uint64_t circles;
 };
 
-/* am->lock is early. NULL: no memory, and a report less. */
+/* am->lock is held. NULL: no memory, and a report less. */
 static wtl_am_order *order_of(wtl_am *am)
 {
   if (!am->order) am->order = calloc(1, sizeof *am->order);
@@ -57,7 +57,7 @@ static bool is_of(const note *n, const char *call, int handler)
 }
 
 /* Counts it; true if it is to be said: the first time with `m`, while not too many mutexes were named. */
-static bool is_progress(wtl_am *am, const wtl_am_mutex *m, const char *call, int handler, uint64_t early)
+static bool is_progress(wtl_am *am, const wtl_am_mutex *m, const char *call, int handler, uint64_t held)
 {
   bool news = false;
   pthread_mutex_lock(&am->lock);
@@ -74,7 +74,7 @@ static bool is_progress(wtl_am *am, const wtl_am_mutex *m, const char *call, int
     news = i == n->n_named && i < NAMED;
     if (news) n->named[n->n_named++] = m;
     n->times++;
-    if (early > n->longest) n->longest = early;
+    if (held > n->longest) n->longest = held;
   }
   pthread_mutex_unlock(&am->lock);
   return news;
@@ -86,10 +86,10 @@ static void end_note(note *n)
   unsigned long long times = n->times;
   const char *which = n->n_named == NAMED ? "; the first 8 such mutexes are named above" : "";
   if (times > n->n_named && n->call)
-    wtl_message_print("active messages: %s was called %llu times by threads that early a mutex%s", n->call, times,
+    wtl_message_print("active messages: %s was called %llu times by threads that held a mutex%s", n->call, times,
                       which);
   else if (times > n->n_named)
-    wtl_message_print("active messages: handler %d early a mutex for long %llu times, %.3g ms at most%s", n->handler,
+    wtl_message_print("active messages: handler %d held a mutex for long %llu times, %.3g ms at most%s", n->handler,
                       times, (double)n->longest * 1e-6, which);
   free(n);
 }
@@ -146,14 +146,14 @@ void wtl_am_order_locked(wtl_pe *self, wtl_am_mutex *m, bool waits)
   wtl_am *am = self->am;
   int handler = wtl_am_here.runs ? wtl_am_here.id : -1;
   pthread_mutex_lock(&am->lock);
-  for (int i = 0; waits && order_of(am) && i < stack.n; i++) add(am->order, stack.early[i], m, handler);
+  for (int i = 0; waits && order_of(am) && i < stack.n; i++) add(am->order, stack.held[i], m, handler);
   pthread_mutex_unlock(&am->lock);
-  if (stack.n < DEPTH) stack.early[stack.n++] = m;
+  if (stack.n < DEPTH) stack.held[stack.n++] = m;
 }
 
 void wtl_am_order_waits(wtl_pe *self, const char *call)
 {
-  const wtl_am_mutex *m = stack.n ? stack.early[stack.n - 1] : NULL;
+  const wtl_am_mutex *m = stack.n ? stack.held[stack.n - 1] : NULL;
   if (m && is_progress(self->am, m, call, 0, 0))
     wtl_message_print(
         "active messages: %s may wait for handlers, and the thread that calls it holds the mutex at %p: one of them "
@@ -182,14 +182,14 @@ void wtl_am_order_forget(wtl_pe *self, const wtl_am_mutex *m)
 void wtl_am_order_unlocks(wtl_pe *self, wtl_am_mutex *m, uint64_t held_ns)
 {
   for (int i = stack.n; i-- > 0;) {
-    if (stack.early[i] != m) continue;
-    memmove(&stack.early[i], &stack.early[i + 1], (size_t)(stack.n - i - 1) * sizeof stack.early[0]);
+    if (stack.held[i] != m) continue;
+    memmove(&stack.held[i], &stack.held[i + 1], (size_t)(stack.n - i - 1) * sizeof stack.held[0]);
     stack.n--;
     break;
   }
   if (wtl_am_here.runs && held_ns > WTL_AM_LONG_HOLD_NS && is_progress(self->am, m, NULL, wtl_am_here.id, held_ns))
     wtl_message_print(
-        "active messages: handler %d early the mutex at %p for %.3g ms; no other handler of this PE could run",
+        "active messages: handler %d held the mutex at %p for %.3g ms; no other handler of this PE could run",
         wtl_am_here.id, (void *)m, (double)held_ns * 1e-6);
 }
 
