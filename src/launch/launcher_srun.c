@@ -196,7 +196,7 @@ const wtl_launcher wtl_launcher_srun = {
              "--delay-boot "
              "--dependency --distribution --epilog --error --exclude --export --extra-node-info --gpu-bind --gpu-freq "
              "--gpus --gpus-per-node --gpus-per-socket --gpus-per-task --gres --gres-flags --het-group --hint --input "
-             "--job-name --jobid --licenses --messages-type --messages-user --mcs-label --mem --mem-bind --mem-per-cpu "
+             "--job-name --jobid --licenses --mail-type --mail-user --mcs-label --mem --mem-bind --mem-per-cpu "
              "--mem-per-gpu --mincpus --mpi --network --nodelist --nodes --ntasks-per-core --ntasks-per-gpu "
              "--ntasks-per-node --ntasks-per-socket --output --partition --power --priority --profile --prolog --qos "
              "--relative --reservation --signal --slurmd-debug --sockets-per-node --switches --task-epilog "

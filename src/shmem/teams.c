@@ -121,7 +121,7 @@ static void say_no_place(const wtl_frame *f)
 {
   wtl_message_print(
       "%s: no team can be made: its PEs are in %d others together, which is the most at a time (shmem_team_destroy "
-      "makes entry); the call returns -1 on all PEs",
+      "makes room); the call returns -1 on all PEs",
       wtl_shmem_call_here(f->call), WTL_MOST_TEAMS - WTL_FIRST_ROOM);
 }
 
