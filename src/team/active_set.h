@@ -1,9 +1,10 @@
-/* active_set.h - the words through which an active set synchronizes: the program's pSync, of WTL_ACTIVE_WORDS longs
- * (team.h). */
+/* active_set.h - the layout of pSync, the WTL_ACTIVE_WORDS longs of the program with which an active set
+ * synchronizes (team.h). */
 #ifndef WTL_TEAM_ACTIVE_SET_H
 #define WTL_TEAM_ACTIVE_SET_H
 
-/* Words from 0: arrivals, one for each round of the barrier; then what a PE says of itself. */
+/* The first words count arrivals, one word for each round of the barrier. In this word a PE publishes its byte count
+ * for collect. */
 enum { WTL_ACTIVE_SAID = 20 };
 
 #endif

@@ -2,13 +2,13 @@
  * barrier.c - three barriers (Mellor-Crummey and Scott, "Algorithms for scalable synchronization on shared-memory
  * multiprocessors", 1991):
  *
- *   - dissemination on one node where every PE has a core: ceil(log2(n)) rounds, in which PE i writes to PE i+2^k and
+ *   - dissemination on one node where every PE has a core: in each of ceil(log2(n)) rounds PE i writes to PE i+2^k and
  *     waits for PE i-2^k
- *   - a central counter on one node where PEs outnumber cores: each round would cost every PE a turn on the core, and
- *     the last arrival at a counter wakes all at once
- *   - on several nodes a central counter on each, and dissemination among one leader a node
+ *   - a central counter on one node where PEs outnumber cores: each round of dissemination would cost every PE a time
+ *     slice, while the last arrival at a counter wakes all PEs at once
+ *   - on several nodes a central counter on each, and dissemination among the leaders of the nodes
  *
- * A team uses the words of its team entry, the world those of its control data.
+ * A team uses the words of its team entry, and the world those of its control data.
  */
 #include "team/barrier.h"
 
@@ -20,7 +20,7 @@ typedef struct arrival {
   uint32_t epoch;
 } arrival;
 
-/* Epochs wrap; half their range is more than any PE can be ahead. */
+/* Epochs wrap. No PE can be ahead of another one by half their range. */
 static bool arrived(void *arg)
 {
   arrival *a = arg;
@@ -33,20 +33,20 @@ void wtl_wait_word(wtl_pe *self, wtl_site *site, _Atomic uint32_t *word, uint32_
   wtl_door_wait(&self->door, site, WTL_WATCH_CONTROL, arrived, &a);
 }
 
-/* The same for others of a team to arrive. */
+/* Waits in the same way for other PEs of a team to arrive. */
 static void wait_for_arrival(wtl_pe *self, wtl_site *site, const wtl_team *t, _Atomic uint32_t *word, uint32_t epoch)
 {
   arrival a = {word, epoch};
   wtl_team_wait_for_arrival(self, site, t, WTL_WATCH_CONTROL, arrived, &a);
 }
 
-/* The words in which PE `pe` of this node is told of arrivals. */
+/* The words in which PE `pe` of this node receives arrivals. */
 static _Atomic uint32_t *rounds_of(const wtl_pe *self, const wtl_team *t, int pe)
 {
   return (_Atomic uint32_t *)(void *)(t->rounds + (size_t)self->slot_of[pe] * t->rounds_stride);
 }
 
-/* Among the PEs of a node. */
+/* The barrier among the PEs of one node. */
 static void disseminate(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch)
 {
   _Atomic uint32_t *mine = rounds_of(self, t, self->me);
@@ -61,8 +61,8 @@ static void disseminate(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoc
 }
 
 /*
- * Among the leaders of the nodes, over the network. The world's words carry two bits beside the epoch, for the
- * governor: the most that a PE of the nodes heard of so far waited in its last segment (WTL_WAITS_*).
+ * The barrier among the leaders of the nodes, over the network. The words of the world carry two more bits beside the
+ * epoch, for the governor: the longest wait, in the last region, of a PE of the nodes known so far (WTL_WAITS_*).
  */
 static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, const void *none)
 {
@@ -79,8 +79,8 @@ static void disseminate_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_
     else
       wtl_far_entry_signal(self, to, offset + (size_t)k * sizeof epoch, epoch);
     wait_for_arrival(self, site, t, &mine[k], step * epoch);
-    uint32_t told = atomic_load_explicit(&mine[k], memory_order_relaxed) % step;
-    if (told > waits) waits = told;
+    uint32_t received = atomic_load_explicit(&mine[k], memory_order_relaxed) % step;
+    if (received > waits) waits = received;
   }
   if (g) atomic_store_explicit(&self->votes->far_waits, waits, memory_order_relaxed);
 }
@@ -91,7 +91,7 @@ static void release(wtl_pe *self, wtl_team *t, uint32_t epoch)
   for (int i = 0; i < t->n_local; i++) wtl_touch_control(self, t->local[i]);
 }
 
-/* The last of a node's PEs to arrive lets all of them go. */
+/* The last PE of a node to arrive releases all of them. */
 static void count(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch)
 {
   if (atomic_fetch_add_explicit(t->arrived, 1, memory_order_seq_cst) + 1 < (uint32_t)t->n_local) {
@@ -102,7 +102,8 @@ static void count(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch)
   release(self, t, epoch);
 }
 
-/* Several nodes: the leader waits for its node's PEs, then for the other nodes (by `lead`), then lets its PEs go. */
+/* The barrier on several nodes. The leader waits for the PEs of its node, then for the other nodes (by `lead`), and
+ * then releases its PEs. */
 static void count_nodes(wtl_pe *self, wtl_site *site, wtl_team *t, uint32_t epoch, wtl_lead_fn lead, const void *arg)
 {
   uint32_t all = epoch * (uint32_t)t->n_local; /* arrivals of all barriers so far; wraps as the epochs do */
@@ -133,9 +134,10 @@ void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
 {
   uint32_t epoch = ++t->epoch;
   t->small_read = t->small_epoch;
-  wtl_governor *governor = t == self->world ? self->door.governor : NULL; /* it learns from what all PEs do together */
+  /* The governor learns from collective calls of all PEs. */
+  wtl_governor *governor = t == self->world ? self->door.governor : NULL;
   if (t->n == 1) return;
-  uint64_t came = wtl_barrier_span_begins(self, t);
+  uint64_t began = wtl_barrier_span_begins(self, t);
   if (WTL_UNLIKELY(governor != NULL)) wtl_governor_enter_barrier(governor);
   if (WTL_UNLIKELY(t->sync != NULL))
     wtl_active_barrier(self, site, t);
@@ -146,7 +148,7 @@ void wtl_team_barrier(wtl_pe *self, wtl_site *site, wtl_team *t)
   else
     disseminate(self, site, t, epoch);
   if (WTL_UNLIKELY(governor != NULL)) wtl_governor_leave_barrier(governor, site->addr);
-  wtl_barrier_span_ends(self, site, came);
+  wtl_barrier_span_ends(self, site, began);
 }
 
 void wtl_barrier(wtl_pe *self, wtl_site *site)

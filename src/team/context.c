@@ -1,4 +1,4 @@
-/* context.c - the table of contexts, and the counters of the active messages that each sends. */
+/* context.c - the table of contexts, and the counters of the active messages that each context sends. */
 #include "team/context.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 enum { PLACE_BITS = 10, BUSY = 1 };
 _Static_assert(1 << PLACE_BITS == WTL_MOST_CTXS, "a handle's low bits are a place in the table");
 
-/* Made when first wanted; of two threads that make it one wins. */
+/* The table is allocated at the first use. Of two threads that allocate it, one wins. */
 static wtl_ctx *table(wtl_pe *self)
 {
   wtl_ctx *all = atomic_load(&self->ctxs), *mine;
@@ -61,11 +61,11 @@ uint64_t *wtl_context_am_begins(wtl_ctx *c)
     uint64_t turn = atomic_load(&c->am_turn), bin = turn & 1;
     atomic_fetch_add(&c->am_sent[bin], 1);
     if (atomic_load(&c->am_turn) == turn) return &c->am_done[bin];
-    atomic_fetch_sub(&c->am_sent[bin], 1); /* it was closed in between, and perhaps found empty */
+    atomic_fetch_sub(&c->am_sent[bin], 1); /* the bin was closed in between, and a waiter perhaps found it empty */
   }
 }
 
-/* All requests of bin `bin` are done, or have been so, since turn `turn` is over, which began with that. */
+/* A wait for the requests of bin `bin`. They are done, too, if turn `turn` is over: it begins after them. */
 typedef struct requests {
   wtl_ctx *on;
   uint64_t bin, turn;
@@ -74,7 +74,7 @@ typedef struct requests {
 static bool are_done(void *arg)
 {
   requests *r = arg;
-  uint64_t done = __atomic_load_n(&r->on->am_done[r->bin], __ATOMIC_SEQ_CST); /* never more than were sent */
+  uint64_t done = __atomic_load_n(&r->on->am_done[r->bin], __ATOMIC_SEQ_CST); /* never larger than the number sent */
   return done == atomic_load(&r->on->am_sent[r->bin]) || atomic_load(&r->on->am_turn) > r->turn;
 }
 

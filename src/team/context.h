@@ -1,11 +1,11 @@
 /*
- * context.h - contexts: operations that are ordered and completed together, apart from those of other contexts.
+ * context.h - contexts: sets of operations that are ordered and completed together, apart from those of other contexts.
  *
- * On one node an operation is complete when it returns, so contexts differ in nothing but their PE numbers (those of
- * their team). To other nodes each has a flow of its own (fabric/net.h). The default context has neither, and no
+ * On one node an operation is complete when it returns, so contexts differ only in their PE numbers (those of their
+ * team). To other nodes each context has its own flow (fabric/net.h). The default context has no flow of its own and no
  * wtl_ctx.
  *
- * A handle is a place in a table and a generation, so that one of a destroyed context is noticed.
+ * A handle consists of a place in a table and a generation, so a handle of a destroyed context is noticed.
  */
 #ifndef WTL_TEAM_CONTEXT_H
 #define WTL_TEAM_CONTEXT_H
@@ -19,37 +19,39 @@ enum { WTL_MOST_CTXS = 1024 };
 struct wtl_ctx {
   _Atomic uintptr_t handle; /* 0: free; 1: being made */
   uint32_t generation;
-  bool is_private; /* for one thread: */
+  bool is_private; /* for one thread, `owner` */
   pthread_t owner;
   wtl_team *team;
   uintptr_t team_handle; /* the team may be destroyed first */
   long options;
   wtl_net_flow *flow; /* NULL where all PEs are on this node */
-  /* Active messages on it: requests sent, and those whose handlers have run, in two bins. One is open, as the last bit of
-   * `am_turn` says; a thread that waits closes it, so that what others send meanwhile is told from what it waits for. */
+  /* Active messages of the context: requests sent, and requests whose handlers have run, in two bins. The last bit
+   * of `am_turn` selects the open bin. A thread that waits closes it, which separates the requests that it waits for
+   * from those that other threads send meanwhile. */
   _Atomic uint64_t am_turn, am_sent[2];
   uint64_t am_done[2];
 };
 
-/* From any thread. NULL: there is no entry, or no memory, for another one. */
+/* Makes a context. Any thread may call it. NULL: the table is full, or there is no memory. */
 wtl_ctx *wtl_context_make(wtl_pe *self, wtl_team *team, long options, bool is_private);
 
-/* The context of a handle; NULL: there is none (any more). */
+/* Returns the context of a handle, or NULL if the handle is not or no longer valid. */
 wtl_ctx *wtl_context_find(const wtl_pe *self, uintptr_t handle);
 
-/* A request is sent on it: where its end is to be counted. */
+/* Counts a request as sent. Returns the counter to increase when the request is done. */
 uint64_t *wtl_context_am_begins(wtl_ctx *ctx);
 
-/* The handlers of all requests sent on it have run, and so have, here, those of their replies. `call`: for reports. */
+/* Waits until the handlers of all requests of the context have run, and those of their replies on this PE. Reports
+ * name `call`. */
 void wtl_context_am_quiet(wtl_pe *self, wtl_site *site, const char *call, wtl_ctx *ctx);
 
-/* Completes its operations and active messages, and gives it back. */
+/* Completes the operations and active messages of the context, and frees it. */
 void wtl_context_free(wtl_pe *self, wtl_site *site, const char *call, wtl_ctx *ctx);
 
-/* The next context of `team` (NULL: of any) after `from` (NULL: the first). */
+/* The next context of `team` (NULL: of any team) after `from` (NULL: the first one). */
 wtl_ctx *wtl_context_next(const wtl_pe *self, const wtl_team *team, const wtl_ctx *from);
 
-/* All that are left. */
+/* Frees all contexts. */
 void wtl_contexts_stop(wtl_pe *self, wtl_site *site, const char *call);
 
 #endif

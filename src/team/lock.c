@@ -1,3 +1,4 @@
+/* lock.c - locks of OpenSHMEM, and the queue that all kinds of locks share (lock.h). */
 #include "team/lock.h"
 
 #include <stddef.h>
@@ -43,7 +44,7 @@ static void name(const wtl_queue_lock *l, char *text, size_t size)
 
 static const wtl_lock_memory symmetric_memory = {WTL_SYMMETRIC, word, watch, name};
 
-/* Locks spread over the PEs by their place in memory, which is the same on all. */
+/* The homes of locks are spread over the PEs by the lock's place in memory, which is the same on all PEs. */
 static wtl_queue_lock symmetric_lock(const wtl_pe *self, const long *words)
 {
   bool on_heap = (size_t)((const char *)words - self->heap) < self->heap_bytes;
@@ -58,7 +59,7 @@ static lock_words *words_here(const wtl_pe *self, const wtl_queue_lock *l)
   return (lock_words *)(void *)l->in->word(l, self->me);
 }
 
-/* The lock's name in messages. */
+/* The name of the lock in messages. */
 typedef struct lock_name {
   char text[64];
 } lock_name;
@@ -70,7 +71,7 @@ static lock_name name_of(const wtl_queue_lock *l)
   return n;
 }
 
-/* An atomic operation on the word at `offset` of the lock's long, on any PE. Returns the old value. */
+/* Runs an atomic operation on the word at `offset` of the lock's long on PE op.pe. Returns the old value. */
 static uint32_t operate(wtl_op op, const wtl_queue_lock *l, size_t offset, wtl_atomic a)
 {
   uint32_t old;
@@ -80,7 +81,7 @@ static uint32_t operate(wtl_op op, const wtl_queue_lock *l, size_t offset, wtl_a
   return old;
 }
 
-/* For a word of the lock's long here, which PE `pe` changes; -1: it is not known yet which. */
+/* Waits for a change of the lock's long on this PE, made by PE `pe`; -1: that PE is not known yet. */
 static void wait_for(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l, bool (*ready)(void *), lock_words *mine,
                      int pe)
 {
@@ -97,7 +98,7 @@ static bool has_next(void *arg)
   return (atomic_load_explicit((_Atomic uint32_t *)arg, memory_order_acquire) & NEXT) != 0;
 }
 
-/* Takes this PE's place in the queue, of which it has one: of two threads, too, only one gets it. */
+/* Takes this PE's place in the queue. A PE has one place, so only one of two threads gets it. */
 static bool take_place(lock_words *mine, uint32_t as)
 {
   uint32_t was = atomic_load_explicit(&mine->node, memory_order_relaxed);
@@ -111,19 +112,19 @@ void wtl_queue_lock_set(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l, c
 {
   lock_words *mine = words_here(self, l);
   wtl_op at_home = {.self = self, .site = site, .pe = l->home}, at_other = at_home;
-  if (!take_place(mine, WAITING | HELD)) /* the place is taken all the while, whoever ends the wait */
+  if (!take_place(mine, WAITING | HELD)) /* the place stays taken, however the wait ends */
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "%s: this PE already holds %s (locks do not nest), or another of its threads is asking for "
                 "it (a lock is a PE's, not a thread's)",
                 wtl_here(call), name_of(l).text);
   uint32_t before = operate(at_home, l, TAIL, (wtl_atomic){WTL_AMO_SWAP, .operand = (uint32_t)self->me + 1});
   if (before != 0) {
-    /* It may wait to learn who comes next. */
+    /* That PE may wait for the number of its successor. */
     at_other.pe = (int)before - 1;
     operate(at_other, l, NODE, (wtl_atomic){WTL_AMO_OR, .operand = (uint32_t)self->me + 1});
     wait_for(self, site, l, no_longer_waits, mine, (int)before - 1);
   }
-  /* Only WAITING may be taken away here: a successor may have written itself into NEXT already. */
+  /* Clears WAITING alone: a successor may have written its number into NEXT already. */
   atomic_fetch_and_explicit(&mine->node, ~WAITING, memory_order_relaxed);
 }
 
@@ -131,7 +132,7 @@ bool wtl_queue_lock_test(wtl_pe *self, wtl_site *site, const wtl_queue_lock *l)
 {
   lock_words *mine = words_here(self, l);
   wtl_op at_home = {.self = self, .site = site, .pe = l->home};
-  if (!take_place(mine, HELD)) return false; /* a lock that this PE has is set, too */
+  if (!take_place(mine, HELD)) return false; /* a lock that this PE holds is set, too */
   if (operate(at_home, l, TAIL, (wtl_atomic){WTL_AMO_CSWAP, .operand = (uint32_t)self->me + 1}) == 0) return true;
   atomic_store_explicit(&mine->node, 0, memory_order_relaxed);
   return false;

@@ -13,7 +13,7 @@ static void need_memory(const void *p)
 }
 
 /* Points a team to its entry. */
-static void move_in(wtl_pe *self, wtl_team *t, int entry)
+static void point_to_entry(wtl_pe *self, wtl_team *t, int entry)
 {
   char *of_slot_0 = self->entries + (size_t)entry * (size_t)self->n_local * sizeof(wtl_team_entry);
   wtl_team_entry *first = wtl_entry_of(self, t->local[0], entry);
@@ -25,7 +25,7 @@ static void move_in(wtl_pe *self, wtl_team *t, int entry)
   t->released = &first->epoch;
 }
 
-/* The world's words lie closer together. */
+/* The words of the world lie in the control data, closer together. */
 static void start_world(wtl_pe *self)
 {
   wtl_team *t = self->world = &self->teams[WTL_ENTRY_OF_WORLD];
@@ -54,7 +54,7 @@ static void start_node(wtl_pe *self)
   t->n_nodes = 1;
   t->local = t->leader = self->boot.local_pe;
   t->handle = 2;
-  move_in(self, t, WTL_ROOM_OF_NODE);
+  point_to_entry(self, t, WTL_ROOM_OF_NODE);
 }
 
 void wtl_teams_start(wtl_pe *self)
@@ -84,7 +84,7 @@ int wtl_team_number(const wtl_pe *self, const wtl_team *t, int pe)
   return i;
 }
 
-/* Handles of made teams: entry, and above it the generation. */
+/* The handle of a team that was made: its entry, and the generation above it. */
 enum { GENERATION_SHIFT = 8 };
 
 wtl_team *wtl_team_find(const wtl_pe *self, uintptr_t handle)
@@ -94,14 +94,14 @@ wtl_team *wtl_team_find(const wtl_pe *self, uintptr_t handle)
   return handle >> GENERATION_SHIFT && t->handle == handle ? t : NULL;
 }
 
-/* Who of the team is on this node, and who leads it on each node: the first of its PEs there. */
+/* Finds the PEs of the team on this node, and the leader of the team on each node: its first PE there. */
 static void find_places(wtl_pe *self, wtl_team *t, const wtl_split *s, const wtl_range *pes)
 {
   int *local, *leader, *index;
   need_memory(t->owned = calloc((size_t)t->n * 3, sizeof *t->owned));
   t->local = local = t->owned;
   t->leader = leader = local + t->n;
-  index = leader + t->n; /* the node's number in the job, of each leader */
+  index = leader + t->n; /* for each leader the number of its node in the job */
   for (int i = 0; i < t->n; i++) {
     int pe = wtl_team_pe(self, t, i), node = s->node_of[pes->start + i * pes->stride], k = 0;
     if (self->slot_of[pe] >= 0) {
@@ -126,7 +126,7 @@ wtl_team *wtl_team_make(wtl_pe *self, const wtl_split *s, const wtl_range *pes, 
   t->stride = pes->stride * parent->stride;
   t->me = wtl_team_number(self, t, self->me);
   find_places(self, t, s, pes);
-  move_in(self, t, entry);
+  point_to_entry(self, t, entry);
   memset(wtl_entry_of(self, self->me, entry), 0, offsetof(wtl_team_entry, stage));
   t->handle = (uintptr_t)generation << GENERATION_SHIFT | (uintptr_t)entry;
   return t;

@@ -7,41 +7,44 @@
 
 #include "pgas/pe.h"
 
-/* A team entry: each PE of the team has its own copy, in the arena, beside the control data (team.h). */
+/* A team entry. Each PE of the team has its own copy in the arena, beside the control data (team.h). */
 enum { WTL_MOST_TEAMS = 64, WTL_STAGE_BYTES = 2048, WTL_FAR_BYTES = 512, WTL_FAR_SLOTS = WTL_BARRIER_ROUNDS + 2 };
 enum { WTL_TOLD_WORDS = 9 };
 typedef struct wtl_team_entry {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t round[WTL_BARRIER_ROUNDS];      /* as wtl_control.barrier */
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t node_round[WTL_BARRIER_ROUNDS]; /* as wtl_control.node_barrier */
-  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t arrived; /* of the team's first PE of the node, as is the next */
+  /* The counters of the central barrier, used in the copy of the team's first PE of the node. */
+  _Alignas(WTL_CACHE_LINE) _Atomic uint32_t arrived;
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t epoch;
   wtl_line small[WTL_SMALL_LINES];
-  _Alignas(WTL_CACHE_LINE) uint64_t said[4]; /* while a team is split; what collect's PEs bring */
-  uint64_t
-      told[WTL_TOLD_WORDS]; /* what a PE calls and passes; others look at the first at any time (check/arguments.c) */
-  _Atomic uint32_t far_said[2][WTL_FAR_SLOTS];             /* a leader's: two_level_reduce.c, as are far_bytes */
-  _Atomic uint32_t passed_said[WTL_SMALL_LINES];           /* of broadcasts: broadcast_binomial.c */
-  _Alignas(WTL_CACHE_LINE) char stage[2][WTL_STAGE_BYTES]; /* sources of collectives, by turns (staged.c) */
+  _Alignas(WTL_CACHE_LINE) uint64_t said[4]; /* words published during a split; byte counts of collect */
+  /* The call and its arguments (check/arguments.c). Other PEs may read the first word at any time. */
+  uint64_t told[WTL_TOLD_WORDS];
+  _Atomic uint32_t far_said[2][WTL_FAR_SLOTS];   /* of a leader: epochs of the messages in far_bytes */
+  _Atomic uint32_t passed_said[WTL_SMALL_LINES]; /* epochs of the broadcasts in `passed` (broadcast_binomial.c) */
+  _Alignas(WTL_CACHE_LINE) char stage[2][WTL_STAGE_BYTES]; /* sources of collectives, used alternately (staged.c) */
+  /* Messages that a leader received from the others (two_level_reduce.c). */
   _Alignas(WTL_CACHE_LINE) char far_bytes[2][WTL_FAR_SLOTS][WTL_FAR_BYTES];
   char passed[WTL_SMALL_LINES][WTL_FAR_BYTES];
 } wtl_team_entry;
 
 enum { WTL_ROOM_OF_NODE, WTL_ENTRY_OF_WORLD, WTL_FIRST_ROOM };
 
-/* Room number `entry` of a PE of this node. */
+/* Team entry number `entry` of a PE of this node. */
 static inline wtl_team_entry *wtl_entry_of(const wtl_pe *self, int pe, int entry)
 {
   size_t index = (size_t)entry * (size_t)self->n_local + (size_t)self->slot_of[pe];
   return (wtl_team_entry *)(void *)self->entries + index;
 }
 
-/* For PEs of other nodes a PE's entries are one segment: where entry number `entry` begins in it. */
+/* The entries of a PE are one segment for PEs of other nodes. Returns the offset of entry number `entry` in it. */
 static inline size_t wtl_entry_offset(int entry)
 {
   return (size_t)entry * sizeof(wtl_team_entry);
 }
 
-/* `n` bytes at `offset` of that segment, of a PE of this node; NULL: they are not in one entry. */
+/* Returns the address of `n` bytes at `offset` of that segment, of a PE of this node. NULL: they do not lie in one
+ * entry. */
 static inline char *wtl_entry_at(const wtl_pe *self, int pe, uint64_t offset, uint64_t n)
 {
   uint64_t entry = offset / sizeof(wtl_team_entry), at = offset % sizeof(wtl_team_entry);
@@ -49,41 +52,42 @@ static inline char *wtl_entry_at(const wtl_pe *self, int pe, uint64_t offset, ui
   return (char *)wtl_entry_of(self, pe, (int)entry) + at;
 }
 
-/* How a PE waits for the others of `t` until ready(arg), which becomes true by a change of `watch`. */
+/* A function that waits for other PEs of `t` until ready(arg), which becomes true by a change of `watch`. */
 typedef void (*wtl_arrival_fn)(wtl_pe *self, wtl_site *site, const wtl_team *t, wtl_watch watch, bool (*ready)(void *),
                                void *arg);
 
 /*
- * A team, or the active set of one call. The words of the world's, wtl_pe.world, lie in wtl_control and wtl_shared.
- * Its PEs are `n` of the job's, or, where `of_node`, of the node's: start, start + stride, ...
+ * A team, or the active set of one call. The words of the world (wtl_pe.world) lie in wtl_control and wtl_shared. Its
+ * `n` PEs are start, start + stride, ... These are numbers in the job, or local ranks if `of_node` is set.
  */
 struct wtl_team {
   int me, n;
   int start, stride;
   bool of_node;
-  int n_contexts; /* asked for */
-  /* Where its PEs meet: those of this node in the team's order, and the first one of each node. */
+  int n_contexts; /* as requested */
+  /* The PEs of this node in the order of the team, and the leader of each node. */
   int n_local, local_me, n_nodes, node;
   const int *local, *leader;
-  int entry; /* -1: it has none (an active set) */
+  int entry; /* -1: none (an active set) */
   char *rounds, *lines;
-  size_t rounds_stride, lines_stride; /* bytes from one slot's to the next slot's */
+  size_t rounds_stride, lines_stride; /* bytes from one local rank to the next */
   _Atomic uint32_t *arrived, *released;
   uint32_t epoch, stage_epoch;
-  /* Small collectives (flat_tree.c, broadcast_binomial.c): begun so far, and how many of them all PEs have read. */
+  /* Small collectives (flat_tree.c, broadcast_binomial.c): the number begun so far, and how many of them all PEs
+   * have read. */
   uint32_t small_epoch, small_read;
-  char *scratch;    /* twice WTL_SCRATCH_BYTES, for collectives; NULL: none yet */
-  long *sync;       /* an active set's: symmetric words, WTL_ACTIVE_WORDS of them (active_set.c) */
-  int *owned;       /* what `local` and `leader` point to, where the team owns it */
-  int *node_of;     /* of each of its PEs the node, as in `leader`; NULL: nobody has asked yet */
-  uintptr_t handle; /* 0: there is no such team */
+  char *scratch;    /* twice WTL_SCRATCH_BYTES, for collectives; NULL: not allocated yet */
+  long *sync;       /* of an active set: WTL_ACTIVE_WORDS symmetric words (active_set.c) */
+  int *owned;       /* memory of `local` and `leader`, where the team owns it */
+  int *node_of;     /* the node of each PE, numbered as in `leader`; NULL: not known yet */
+  uintptr_t handle; /* 0: the team does not exist */
   uint32_t generation;
-  uint64_t tellings;               /* so far (check/arguments.c) */
-  uint32_t call;                   /* in which its PEs tell */
-  wtl_arrival_fn wait_for_arrival; /* NULL: through the door and no more (check/deadlock.h sets another) */
+  uint64_t tellings;               /* comparisons so far (check/arguments.c) */
+  uint32_t call;                   /* the call that is being compared */
+  wtl_arrival_fn wait_for_arrival; /* NULL: wait through the door only (check/deadlock.h sets another function) */
 };
 
-/* The job's number of the team's PE `i`, 0 <= i < n. */
+/* The number in the job of the team's PE `i`, 0 <= i < n. */
 static inline int wtl_team_pe(const wtl_pe *self, const wtl_team *t, int i)
 {
   int at = t->start + i * t->stride;

@@ -1,4 +1,5 @@
-/* team_split.c - how the PEs of a team that is split agree on entries for the new teams (team.h has the protocol). */
+/* team_split.c - the agreement of the PEs of a team on entries for the new teams of a split (team.h has the
+ * protocol). */
 #include <string.h>
 
 #include "team/team.h"
@@ -22,8 +23,8 @@ static void has_chosen(wtl_pe *self)
   atomic_store(&self->is_choosing, false);
 }
 
-enum { FREE_ROOMS, WORDS, NODE };
-enum { NOT_NOW = 1 << WTL_ROOM_OF_NODE }; /* of FREE_ROOMS, which never has this one */
+enum { FREE_ENTRIES, WORDS, NODE };
+enum { NOT_NOW = 1 << WTL_ROOM_OF_NODE }; /* a value of FREE_ENTRIES, which never contains this entry */
 
 /* Takes the lowest `n` entries that are free in `free_entries`. */
 static bool choose(uint64_t free_entries, int n, int entries[])
@@ -38,12 +39,12 @@ static bool choose(uint64_t free_entries, int n, int entries[])
 
 typedef struct agreement {
   uint64_t free_entries; /* on all members */
-  bool chooses;          /* all PEs let it */
-  int other;             /* a member who asks for something else; -1: none */
+  bool chooses;          /* all PEs may choose */
+  int other;             /* a member with another request; -1: none */
 } agreement;
 
-/* What all PEs of the parent say. */
-static agreement hear(wtl_pe *self, wtl_site *site, const wtl_split *s)
+/* Reads the words of all PEs of the parent. */
+static agreement read_all_words(wtl_pe *self, wtl_site *site, const wtl_split *s)
 {
   const wtl_team *parent = s->parent;
   agreement a = {.free_entries = UINT64_MAX, .chooses = true, .other = -1};
@@ -57,9 +58,9 @@ static agreement hear(wtl_pe *self, wtl_site *site, const wtl_split *s)
     else
       wtl_far_entry_get(self, site, said, sizeof said, pe, offset);
     s->node_of[i] = (int)said[NODE];
-    a.chooses = a.chooses && said[FREE_ROOMS] != NOT_NOW;
+    a.chooses = a.chooses && said[FREE_ENTRIES] != NOT_NOW;
     if (!wtl_range_has(&s->members, i)) continue;
-    a.free_entries &= said[FREE_ROOMS];
+    a.free_entries &= said[FREE_ENTRIES];
     if (is_member && said[WORDS] != s->words) a.other = pe;
   }
   return a;
@@ -70,19 +71,19 @@ int wtl_team_agree(wtl_pe *self, wtl_site *site, wtl_split *s)
   wtl_team *parent = s->parent;
   uint64_t *mine = wtl_entry_of(self, self->me, parent->entry)->said;
   agreement all;
-  /* Nobody chooses before all have come: they may come to another thread's split first, and that would wait for this
-   * one. */
+  /* No PE chooses before all have arrived. Otherwise a PE might first arrive in the split of another thread, which
+   * would wait for this one. */
   if (self->threads_anywhere) wtl_team_barrier(self, site, parent);
   for (;;) {
     bool chooses = may_choose(self, parent);
-    mine[FREE_ROOMS] = chooses ? ~self->entries_taken : NOT_NOW;
+    mine[FREE_ENTRIES] = chooses ? ~self->entries_taken : NOT_NOW;
     mine[WORDS] = s->words;
     mine[NODE] = (uint64_t)self->boot.node;
     wtl_team_barrier(self, site, parent);
-    all = hear(self, site, s);
+    all = read_all_words(self, site, s);
     if (all.chooses) break;
     if (chooses) has_chosen(self);
-    wtl_team_barrier(self, site, parent); /* all have heard */
+    wtl_team_barrier(self, site, parent); /* all have read the words */
   }
   bool found = choose(all.free_entries, s->n, s->entries);
   for (int i = 0; found && i < s->n && wtl_range_has(&s->members, parent->me); i++)

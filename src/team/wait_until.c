@@ -1,8 +1,8 @@
-/* wait_until.c - waiting on a variable that other PEs (or, for a private one, handlers) change. */
+/* wait_until.c - waits for a variable that other PEs (or, if it is private, threads and handlers) change. */
 #include "team/wait_until.h"
 #include "pgas/near.h"
 
-/* Order-preserving map of a variable to uint64_t: signed values are extended and their sign bit flipped. */
+/* Maps a variable to uint64_t and preserves the order: signed values are extended and their sign bit is flipped. */
 static inline uint64_t flip(uint64_t v)
 {
   return v ^ (1ull << 63);
@@ -34,22 +34,22 @@ bool wtl_compare(const void *variable, enum wtl_word word, int cmp, uint64_t val
   }
 }
 
-typedef struct wish {
+typedef struct condition {
   const void *variable;
   uint64_t value;
   enum wtl_word word;
   int cmp;
-} wish;
+} condition;
 
-static bool fulfilled(void *arg)
+static bool condition_holds(void *arg)
 {
-  wish *w = arg;
+  condition *w = arg;
   return wtl_compare(w->variable, w->word, w->cmp, w->value);
 }
 
 /*
- * Threads of a PE hand on to each other by stores of the program's own, which ring nothing: who begins to wait rings
- * for those of its PE that sleep, once, so that they look again.
+ * Threads of a PE may notify each other by stores of the program itself, which ring no doorbell. So a thread that
+ * begins to wait rings once for the sleeping threads of its PE. They then check their conditions again.
  */
 static void wait_for(wtl_pe *self, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg)
 {
@@ -63,8 +63,8 @@ static void wait_for(wtl_pe *self, wtl_site *site, wtl_watch watch, bool (*ready
 
 void wtl_wait_until(wtl_pe *self, wtl_site *site, const void *variable, enum wtl_word word, int cmp, uint64_t value)
 {
-  wish w = {variable, value, word, cmp};
-  wait_for(self, site, wtl_watch_of(self, variable), fulfilled, &w);
+  condition w = {variable, value, word, cmp};
+  wait_for(self, site, wtl_watch_of(self, variable), condition_holds, &w);
 }
 
 /* --- several variables -------------------------------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ static size_t width(enum wtl_word word)
   return bytes[word];
 }
 
-/* An element of the program's array of values, extended as the variables are. */
+/* An element of the program's array of values, extended in the same way as the variables. */
 static uint64_t value_at(const wtl_many *m, size_t i)
 {
   if (!m->values) return m->value;
@@ -101,7 +101,7 @@ static bool holds(const wtl_many *m, size_t i)
   return wtl_compare((const char *)m->variables + i * width(m->word), m->word, m->cmp, value_at(m, i));
 }
 
-/* The cache line that all lie in, or everything. */
+/* The cache line that holds all variables, or everything. */
 static wtl_watch watch_of(const wtl_pe *self, const wtl_many *m)
 {
   const char *first = m->variables, *last = first + (m->n - 1) * width(m->word);
@@ -126,7 +126,7 @@ void wtl_wait_all(wtl_pe *self, wtl_site *site, const wtl_many *m)
   if (m->n) wait_for(self, site, watch_of(self, m), all_hold, (void *)(uintptr_t)m);
 }
 
-/* The first one that holds, from `start` on and round. */
+/* The first variable that holds, searched cyclically from `start`. */
 static size_t first_from(const wtl_many *m, size_t start)
 {
   for (size_t k = 0; k < m->n; k++) {
@@ -150,7 +150,7 @@ size_t wtl_wait_any(wtl_pe *self, wtl_site *site, const wtl_many *m)
 {
   size_t i;
   if (is_empty(m)) return SIZE_MAX;
-  /* What held may hold no more when it is looked up: then it is waited for again. */
+  /* A variable that held may not hold any more when it is looked up. Then the PE waits again. */
   while ((i = wtl_test_any(self, m)) == SIZE_MAX)
     wait_for(self, site, watch_of(self, m), any_holds, (void *)(uintptr_t)m);
   return i;
