@@ -1,4 +1,4 @@
-/* account.c - the beginning and the end of a PE's record. */
+/* account.c - starts the record of a PE and writes it at the PE's end. */
 #include "job/account.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "team/barrier.h"
 #include "team/team_entry.h"
 
-/* What went to and came from other nodes, and what was refused. */
+/* The traffic with other nodes and the messages that were dropped. */
 static void write_network(FILE *f, const void *arg)
 {
   const wtl_pe *self = arg;
@@ -53,7 +53,7 @@ void wtl_account_start(wtl_pe *self)
   wtl_record_start(self->record);
 }
 
-/* Done by the node's reader, between two barriers. */
+/* Splits the node's joules among its PEs. Only the PE that reads the meter calls it, between two barriers. */
 static void split_node(wtl_pe *self, wtl_node_joules *node)
 {
   wtl_activity *all = calloc((size_t)self->n_local, sizeof *all);
@@ -79,9 +79,11 @@ static void check_closed(const wtl_pe *self, int pe, uint32_t closed_at)
                 self->record->calls[WTL_FRONT_FIRST] ? "shmem_finalize" : "ARMCI_Finalize", pe);
 }
 
-/* A PE that ends while others are in another collective call would be taken for one of them there. Each looks at those
- * of its node, and its first PE at that of the next node: where not all of them close there are two nodes in a row of
- * which only the first does. */
+/*
+ * Checks that all PEs close. A PE that closes while others are in another collective call would take part in that call.
+ * Each PE checks the PEs of its node, and each leader also checks the leader of the next node. If only some nodes
+ * close, one of them is followed by a node that does not, so the mistake is found.
+ */
 static void close_together(wtl_pe *self, wtl_site *site)
 {
   const wtl_team *world = self->world;
@@ -102,7 +104,7 @@ void wtl_account_close(wtl_pe *self, wtl_site *site)
   wtl_node_joules *node = self->meter ? calloc(1, sizeof *node) : NULL;
   wtl_account *mine = &self->accounts[self->slot];
   wtl_record_unregister();
-  close_together(self, site); /* all calls of all PEs are done */
+  close_together(self, site); /* all calls of all PEs are complete */
   wtl_governed_close(self);
   self->door.stages.ns_per_tick = wtl_clock_ns_per_tick();
   wtl_record_activity(self->record, &mine->activity);
@@ -112,7 +114,7 @@ void wtl_account_close(wtl_pe *self, wtl_site *site)
   wtl_share share = {
       .n_domains = self->shared->n_domains, .mine = mine->joules, .rate = {mine->rate[0], mine->rate[1]}};
   wtl_record_write(self->record, &share, node);
-  wtl_barrier(self, site); /* nobody leaves while another still reads the arena's end */
+  wtl_barrier(self, site); /* no PE may leave while another still reads the accounts in the arena */
   free(node);
 }
 

@@ -1,4 +1,4 @@
-/* job.c - a PE starts, ends, and may end the whole job. */
+/* job.c - starts and ends a PE, and ends the whole job. */
 #include "job/job.h"
 
 #include <math.h>
@@ -32,22 +32,22 @@
 static const char no_memory[] = "no memory to start a PE";
 
 /*
- * Before any PE exists: says why and ends this process. Once a job, where all have the same reason: rank 0 speaks, and
- * the launcher ends the others before they do; a process that nobody ends has a reason of its own.
+ * Prints the reasons for which this process cannot become a PE, and ends the process. In a job all processes usually
+ * have the same reason. So rank 0 prints it at once, and the launcher ends the others before they print. A process that
+ * is still alive after the pause has a reason of its own.
  */
 static void refuse(int status, const char *reasons)
 {
   char copy[4096], *save = NULL;
   snprintf(copy, sizeof copy, "%s", reasons);
-  if (wtl_boot_env_rank() != 0) sleep(2); /* Open MPI takes a second to end them */
+  if (wtl_boot_env_rank() != 0) sleep(2); /* Open MPI takes a second to end the other processes */
   for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
     wtl_message_print("%s", line);
   wtl_message_linger();
   _exit(status);
 }
 
-/* Where programs have nothing by themselves: above what the kernel gives out from below, and below what it gives out
- * from above. The same on all nodes. */
+/* The address of a PE's own heap on all nodes, in the middle of the range that the kernel allocates from both ends. */
 #define WTL_HEAP_OWN ((uintptr_t)1 << 46)
 
 static int start_memory(wtl_pe *self, char *error, size_t size)
@@ -74,7 +74,7 @@ static int start_memory(wtl_pe *self, char *error, size_t size)
   shape.per_pe_bytes = sizeof(wtl_control);
   shape.slice_bytes = statics.length + self->heap_bytes;
 #if UINTPTR_MAX > UINT32_MAX
-  if (WTL_OS_PES_ARE_PROCESSES) shape.own = WTL_HEAP_OWN; /* of the PEs of one process only one could have it */
+  if (WTL_OS_PES_ARE_PROCESSES) shape.own = WTL_HEAP_OWN; /* PEs that share a process cannot all have this address */
 #endif
   shape.statics_bytes = statics.length;
   if ((rc = wtl_arena_start(&self->arena, &self->boot, &shape, error, size)) != 0) return rc;
@@ -120,12 +120,13 @@ static void start_counting(wtl_pe *self)
     if (!self->meter) wtl_pe_fail(WTL_EXIT_CONFIG, "%s", error);
     wtl_meter_start(self->meter);
   }
-  wtl_account_start(self); /* waiting for each other to start is not the program's */
+  wtl_account_start(self); /* the time until all PEs have started does not count */
 }
 
 /*
- * A PE bound to a core sees one; what counts is how many there are for all of them together. All compute it from the
- * same numbers, so all choose the same barrier. What it meets for tells whether threads call, too.
+ * Counts the cores that the PEs of this node can use together; a PE that is bound to a core sees only that one. All PEs
+ * compute the number from the same data, so all choose the same barrier. The collective at the end also finds out
+ * whether any PE of the job allows several threads to call.
  */
 static void count_cores(wtl_pe *self, wtl_site *site)
 {
@@ -184,7 +185,7 @@ static void start(wtl_pe *self)
   self->check = self->settings.check.on;
   self->compares = self->check && self->settings.debug.on;
   self->collectives = self->settings.collectives.number;
-  self->central_barrier = true; /* until all know how many cores they have together */
+  self->central_barrier = true; /* until the number of cores is known to all PEs */
   wtl_door_start(&self->door, &wtl_control_of(self, self->me)->bell, &self->settings, self->n_local,
                  (wtl_cores){wtl_cores_allowed(), wtl_cores_allowed()});
   if (!wtl_lowpower_choose(self->settings.lowpower.number, &self->door.lowpower, error, sizeof error))
@@ -200,7 +201,7 @@ static void start(wtl_pe *self)
   wtl_governed_start(self);
 }
 
-/* A forked child is no PE: its calls are refused, and its exit must not end the job. */
+/* A forked child is not a PE. Its calls are refused, and its exit must not end the job. */
 static void in_child(void)
 {
   if (!WTL_OS_PES_ARE_THREADS && wtl_self) wtl_pe_vanish(WTL_PE_FORKED, NULL);
@@ -211,8 +212,8 @@ __attribute__((constructor)) static void watch_forks(void)
   pthread_atfork(NULL, NULL, in_child);
 }
 
-/* An exit without shmem_finalize: in good order if the status says so (the standard finalizes implicitly), at once
- * otherwise. */
+/* Handles an exit without shmem_finalize. With status 0 the PE finalizes, as the standard demands. With another status
+ * it does not. */
 static void at_exit(int status, void *arg)
 {
   wtl_pe *self = wtl_self;
@@ -223,7 +224,7 @@ static void at_exit(int status, void *arg)
   wtl_job_stop();
 }
 
-/* The exit of a process concerns its PE; in the threads build the process has many. */
+/* Only a process with one PE ends its PE at exit. In the threads build one process has many PEs. */
 static void watch_process(wtl_pe *self)
 {
   if (!WTL_OS_PES_ARE_THREADS) on_exit(at_exit, self);
@@ -252,7 +253,7 @@ void wtl_job_start(int thread_level, enum wtl_front front, const wtl_call_info *
   wtl_last_thread_libraries_started();
 }
 
-/* A call other than the front end's that ended this PE. */
+/* the call that ended this PE, if it is not the front end's own */
 static const char *stopped_with;
 
 void wtl_job_stop(void)

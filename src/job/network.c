@@ -1,4 +1,4 @@
-/* network.c - starts and ends the network between nodes, and gives it what it needs of the runtime. */
+/* network.c - starts and ends the network between nodes, and connects it with the runtime. */
 #include "job/network.h"
 
 #include <stddef.h>
@@ -12,9 +12,9 @@
 #include "pgas/near.h"
 #include "team/team_entry.h"
 
-/* --- what other nodes reach of this PE --------------------------------------------------------------------------- */
+/* --- memory of this PE that other nodes may access ---------------------------------------------------------------- */
 
-/* A segment of this PE that lies in one piece: where it starts, and its length in *n. NULL: there is none. */
+/* Returns the start of a contiguous segment of this PE and its length in *n. NULL: the PE has no such segment. */
 static char *segment(const wtl_pe *self, uint32_t number, uint64_t *n)
 {
   wtl_control *control = wtl_control_of(self, self->me);
@@ -57,7 +57,7 @@ static void completed(void *owner)
   wtl_touch_control(owner, ((wtl_pe *)owner)->me);
 }
 
-/* Only MPI is ended by the program itself, and by all processes of the job. */
+/* Only MPI can be ended by the program. MPI_Finalize is a call of all processes of the job. */
 static void closing(void *owner)
 {
   (void)owner;
@@ -82,8 +82,8 @@ int wtl_network_start(wtl_pe *self, char *error, size_t size)
   if ((rc = wtl_net_open(&self->net, networks[self->settings.network.number], &self->settings, &self->boot, &callbacks,
                          error, size)) != 0)
     return rc;
-  bool lingers = self->settings.wait.number != WTL_WAIT_SLEEP &&
-                 self->settings.transfers.number != WTL_TRANSFERS_AWARE; /* whose sleeps are all sleep, too */
+  /* A PE whose waits sleep at once has an agent that sleeps at once. */
+  bool lingers = self->settings.wait.number != WTL_WAIT_SLEEP && self->settings.transfers.number != WTL_TRANSFERS_AWARE;
   self->agent = wtl_agent_start(self->net, lingers, wtl_am_agents_turn, self->am, error, size);
   if (!self->agent) return WTL_EXIT_OSERR;
   self->door.driver = wtl_agent_driver(self->agent);
@@ -93,7 +93,7 @@ int wtl_network_start(wtl_pe *self, char *error, size_t size)
 void wtl_network_stop(wtl_pe *self)
 {
   if (!self->net) return;
-  /* Who leaves first breaks his connections: only when nobody has anything more to hear. */
+  /* A PE that leaves breaks its connections. So all PEs first agree that no more messages are needed. */
   wtl_net_ending(self->net);
   self->boot.ops->fence(&self->boot);
   self->door.driver = (wtl_progress_driver){0};

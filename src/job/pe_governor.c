@@ -1,3 +1,4 @@
+/* pe_governor.c - decides with the other PEs of the node whether this PE has a governor, and starts and stops it. */
 #include "job/pe_governor.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "pgas/near.h"
 #include "record/record.h"
 
-/* Only what goes to other nodes is waited for. */
+/* Only transfers to other nodes are governed. */
 static bool wants_transfers(const wtl_pe *self)
 {
   return self->settings.transfers.number != WTL_TRANSFERS_OFF && self->net;
@@ -42,7 +43,7 @@ static bool all_wish(wtl_pe *self)
 
 typedef struct meeting {
   const wtl_votes *votes;
-  uint32_t all; /* so many have come by then */
+  uint32_t all; /* the value of `met` at which all PEs of the node have come */
 } meeting;
 
 static bool have_met(void *arg)
@@ -51,7 +52,7 @@ static bool have_met(void *arg)
   return (int32_t)(atomic_load_explicit(&m->votes->met, memory_order_acquire) - m->all) >= 0;
 }
 
-/* Of this node's PEs, again and again: not the program's barrier, for the other nodes may have no governor. */
+/* A reusable barrier of the PEs of this node. The program's barrier does not do: other nodes may have no governor. */
 static void meet(void *arg)
 {
   wtl_pe *self = arg;
@@ -124,7 +125,7 @@ static void start_governor(wtl_pe *self)
   wtl_record_govern(self->record, self->clocks);
 }
 
-/* Wrong thresholds are an error wherever transfers are to be governed, though nothing may go to another node. */
+/* Wrong thresholds are an error even if no PE is on another node. */
 static void check_thresholds(const wtl_settings *settings)
 {
   char error[512];

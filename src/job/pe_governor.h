@@ -1,21 +1,20 @@
-/*
- * pe_governor.h - the governor of a PE: whether the PEs of a node agree to have one, and where it is hung in.
- */
+/* pe_governor.h - the governor of a PE: the PEs of a node agree on it, and the PE's waits and transfers use it. */
 #ifndef WTL_JOB_PE_GOVERNOR_H
 #define WTL_JOB_PE_GOVERNOR_H
 
 #include "pgas/pe.h"
 
-/* Says whether this PE wants a governor. Before the first barrier. */
+/* Publishes whether this PE wants a governor. Must be called before the first barrier. */
 void wtl_governed_wish(wtl_pe *self);
 
-/* Collective over the node, once all have said so. Also how transfers are waited for, where the settings say. */
+/* Collective over the node, after all its PEs have called wtl_governed_wish and a barrier. Also starts the governor of
+ * transfers, if the settings ask for it. */
 void wtl_governed_start(wtl_pe *self);
 
-/* The program is over: this PE changes no clock any more. */
+/* Called at the end of the program. After it this PE changes no clock. */
 void wtl_governed_close(wtl_pe *self);
 
-/* All PEs of the node have closed. */
+/* Frees the governor. All PEs of the node must have called wtl_governed_close. */
 void wtl_governed_stop(wtl_pe *self);
 
 #endif
