@@ -1,4 +1,4 @@
-/* far.c - one-sided operations as messages to PEs of other nodes, and the waits for their answers. */
+/* far.c - turns operations on PEs of other nodes into messages, and waits for their completion. */
 #include "pgas/far.h"
 
 #include <stdatomic.h>
@@ -57,7 +57,7 @@ static wtl_place place_of(const wtl_op *op, const void *addr)
   return (wtl_place){(uint64_t)((const char *)addr - op->self->global_map.start[op->pe]), WTL_SEGMENT_GLOBAL};
 }
 
-/* An operation on its way to the network. What blocks is counted here, and waited for at the end. */
+/* An operation that is being sent. `own` counts its messages if the operation blocks; the end waits for 0. */
 typedef struct sending {
   const wtl_op *op;
   wtl_net_op to;
@@ -91,7 +91,7 @@ void wtl_far_wait(wtl_pe *self, wtl_site *site, _Atomic uint32_t *left)
   wait_for(self, site, is_zero, left);
 }
 
-/* `last`: the mode of the last piece. */
+/* Sends a put in pieces. `last` is the mode of the last piece. */
 static void send_put(sending *s, const char *from, size_t n, enum wtl_net_send_mode last)
 {
   wtl_pe *self = s->op->self;
@@ -169,12 +169,12 @@ void wtl_far_put_signal(const wtl_op *op, void *dest, const void *source, size_t
   last.nbi = op->nbi && n;
   begin(&s, op, place_of(op, dest));
   if (n) send_put(&s, source, n, together ? WTL_NET_AHEAD : WTL_NET_MORE);
-  if (!together) wtl_far_order(op->self, op->flow, op->site); /* waits only where the signal could overtake the data */
+  if (!together) wtl_far_order(op->self, op->flow, op->site); /* waits only if the signal could overtake the data */
   wtl_far_amo(&last, signal->word, &a, NULL);
   end(&s);
 }
 
-/* Each block is a message of its own, at least, and as such may wait for others. */
+/* Each block is at least one message of its own, and may be batched with others. */
 void wtl_far_put_blocks(const wtl_op *op, void *dest, const void *source, const wtl_blocks *b)
 {
   sending s;
@@ -209,7 +209,7 @@ static void flush_all(wtl_pe *self, wtl_site *site)
   wait_for(self, site, is_over, &f);
 }
 
-/* A bin, which opens again when turn `until` is over. */
+/* One of the two bins of operations, and the turn after which the network may count new operations in it. */
 typedef struct bin {
   const wtl_net_bins *of;
   uint64_t number, until;

@@ -1,7 +1,5 @@
-/*
- * frame.h - what every call of a front end begins and ends with: find the PE, count the call, and time it where it is
- * one of those that are timed.
- */
+/* frame.h - begins and ends each call of a front end: finds the PE, counts the call, and measures the time of some
+ * calls. */
 #ifndef WTL_PGAS_FRAME_H
 #define WTL_PGAS_FRAME_H
 
@@ -11,18 +9,19 @@
 typedef struct wtl_frame {
   wtl_pe *self;
   wtl_site *site;
-  wtl_net_flow *flow;            /* of the context; NULL: the default one, and all where all PEs are on this node */
-  uint64_t bytes, start, waited; /* the last two: of a call that is timed; else `waited` is WTL_NOT_TIMED */
-  const char *name;              /* of the routine, for messages, where the front end sets it */
+  wtl_net_flow *flow; /* of the context; NULL: the default one */
+  /* `start` and `waited` are used if the call is timed; else `waited` is WTL_NOT_TIMED */
+  uint64_t bytes, start, waited;
+  const char *name; /* of the routine, for messages; NULL if the front end sets none */
   uint32_t call;
 } wtl_frame;
 
 #define WTL_NOT_TIMED UINT64_MAX
 
-/* The front end's own: says that there is no PE, and ends the process. */
+/* Each front end defines it: prints that there is no PE, and ends the process. */
 void wtl_front_refuse_uninitialised(uint32_t call) __attribute__((noreturn, cold));
 
-/* A call to a PE, by the job's number of it; -1: to nobody in particular. */
+/* Begins a call to PE `pe`, numbered in the job; -1: the call has no single target. */
 static inline __attribute__((always_inline)) wtl_frame wtl_enter_to(uint32_t call, uintptr_t from, uint64_t bytes,
                                                                     int pe)
 {
@@ -41,7 +40,7 @@ static inline __attribute__((always_inline)) wtl_frame wtl_enter(uint32_t call, 
   return wtl_enter_to(call, from, bytes, -1);
 }
 
-/* An operation of this call on PE `pe`. */
+/* Describes an operation of this call on PE `pe`. */
 static inline __attribute__((always_inline)) wtl_op wtl_op_to(const wtl_frame *f, int pe, bool nbi)
 {
   return (wtl_op){.self = f->self, .site = f->site, .flow = f->flow, .pe = pe, .nbi = nbi};

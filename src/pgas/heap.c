@@ -1,3 +1,4 @@
+/* heap.c - allocates symmetric memory and keeps a table of the live blocks. */
 #include "pgas/heap.h"
 
 #include <stdbool.h>
@@ -8,7 +9,7 @@
 
 struct wtl_block {
   void *start;
-  size_t bytes, room; /* asked for last; taken from the engine */
+  size_t bytes, room; /* the last size that was asked for; the size that the engine gave */
   bool is_marked;
   UT_hash_handle hh;
 };
@@ -38,7 +39,7 @@ static struct wtl_block *find(const wtl_heap *h, const void *p)
   return b;
 }
 
-/* Read while other threads make blocks. */
+/* Other threads read `reach` without a lock. */
 static void reach(wtl_heap *h, const struct wtl_block *b)
 {
   size_t end = (size_t)((const char *)b->start - (const char *)h->engine) + b->bytes;

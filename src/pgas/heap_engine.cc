@@ -1,6 +1,6 @@
 /*
- * The symmetric heap's engine: Boost.Interprocess's rbtree_best_fit, a tree of free blocks by size, neighbours merged
- * on free. Chosen because it is a kept library, works inside a given piece of memory, and is deterministic
+ * heap_engine.cc - the engine of the symmetric heap: Boost.Interprocess's rbtree_best_fit, a tree of free blocks by size
+ * that merges neighbours on free. The library is maintained, works inside given memory, and is deterministic
  * (docs/decisions/0002-heap.md).
  */
 #include <boost/interprocess/mem_algo/rbtree_best_fit.hpp>
@@ -36,7 +36,7 @@ extern "C" size_t wtl_best_fit_grow(void *engine, void *p, size_t bytes)
 extern "C" size_t wtl_best_fit_shrink(void *engine, void *p, size_t bytes, size_t room)
 {
   char *block = static_cast<char *>(p);
-  engine_type::size_type got = bytes < 16 ? 16 : bytes; // the engine takes its own words off without a look
+  engine_type::size_type got = bytes < 16 ? 16 : bytes; // the engine subtracts its own words without a check
   return static_cast<engine_type *>(engine)->allocation_command(ipc::shrink_in_place | ipc::nothrow_allocation, room,
                                                                 got, block)
              ? got

@@ -1,9 +1,10 @@
 /*
- * near.h - operations on PEs of this node: a copy or an atomic instruction, and the target's bell. rma.h chooses them.
+ * near.h - operations on PEs of this node: a copy or an atomic instruction, and the target's doorbell. rma.h chooses
+ * them.
  *
- * Order: a store of 1, 2, 4 or 8 aligned bytes is one atomic store, and as strong as a full barrier, so that flags
- * written by put work as the standard says and the bell's protocol holds (wait/doorbell.h). Longer stores are followed
- * by a full barrier.
+ * Order. A store of 1, 2, 4 or 8 aligned bytes is one atomic store with the strength of a full barrier. So flags that
+ * are written by put work as the standard says, and the doorbell's protocol holds (wait/doorbell.h). A full barrier
+ * follows each longer store.
  */
 #ifndef WTL_PGAS_NEAR_H
 #define WTL_PGAS_NEAR_H
@@ -14,7 +15,8 @@
 #include "pgas/op.h"
 #include "pgas/pe.h"
 
-/* Tells PE `pe` that the `n` bytes at `at` of its slice changed. A full barrier must lie between the store and this. */
+/* Wakes threads of PE `pe` that watch the `n` bytes at `at` of its slice. A full barrier must lie between the store and
+ * this call. */
 static inline void wtl_touch(const wtl_pe *self, int pe, const void *at, size_t n)
 {
   wtl_bell *bell = &wtl_control_of(self, pe)->bell;
@@ -22,14 +24,14 @@ static inline void wtl_touch(const wtl_pe *self, int pe, const void *at, size_t 
     wtl_bell_ring_at(bell, (size_t)((const char *)at - self->slices) - (size_t)self->slot_of[pe] * self->stride, n);
 }
 
-/* Likewise for control data, which a PE waits for in barriers. */
+/* Does the same for control data, which a PE watches in barriers. */
 static inline void wtl_touch_control(const wtl_pe *self, int pe)
 {
   wtl_bell *bell = &wtl_control_of(self, pe)->bell;
   if (wtl_bell_has_sleeper(bell)) wtl_bell_ring_control(bell);
 }
 
-/* Global memory lies, for bells, behind every slice. */
+/* Doorbells see global memory at this offset, behind every slice. */
 #define WTL_GLOBAL_WATCH ((size_t)1 << 46)
 
 static inline size_t wtl_near_global_offset(const wtl_pe *self, int slot, const void *at)
@@ -37,7 +39,7 @@ static inline size_t wtl_near_global_offset(const wtl_pe *self, int slot, const 
   return (size_t)((const char *)at - self->global_map.slices) - (size_t)slot * self->global_map.stride;
 }
 
-/* The same for `n` bytes of global memory. */
+/* Does the same for `n` bytes of global memory. */
 static inline void wtl_touch_global(const wtl_pe *self, int pe, const void *at, size_t n)
 {
   wtl_bell *bell = &wtl_control_of(self, pe)->bell;
@@ -45,7 +47,7 @@ static inline void wtl_touch_global(const wtl_pe *self, int pe, const void *at, 
     wtl_bell_ring_at(bell, WTL_GLOBAL_WATCH + wtl_near_global_offset(self, self->slot_of[pe], at), n);
 }
 
-/* What a PE watches that waits for a variable of its own. */
+/* The value to watch for a thread that waits for a variable of its own PE. */
 static inline wtl_watch wtl_watch_of(const wtl_pe *self, const void *variable)
 {
   const char *mine = wtl_remote(self, variable, self->me), *slice = self->slices + (size_t)self->slot * self->stride;
@@ -60,7 +62,7 @@ static inline void wtl_near_put(const wtl_pe *self, void *to, const void *from, 
   wtl_touch(self, pe, to, n);
 }
 
-/* An address of global memory, which is the same in all PEs of the target's node; NULL: that is another node. */
+/* Global memory has the same address in all PEs of its node. NULL: PE `pe` is on another node. */
 static inline char *wtl_near_global(const wtl_pe *self, void *addr, int pe)
 {
   return WTL_LIKELY(self->slot_of[pe] >= 0) ? addr : NULL;
@@ -69,7 +71,7 @@ static inline char *wtl_near_global(const wtl_pe *self, void *addr, int pe)
 static inline __attribute__((always_inline)) void wtl_near_amo(const wtl_op *op, char *to, wtl_atomic a, void *result)
 {
   uint64_t old = wtl_atomic_execute(to, a);
-  if (result) memcpy(result, &old, a.size); /* both kinds of machine that there are put the low bytes first */
+  if (result) memcpy(result, &old, a.size); /* all supported machines are little-endian */
   if (a.kind == WTL_AMO_FETCH) return;
   if (op->memory == WTL_GLOBAL)
     wtl_touch_global(op->self, op->pe, to, a.size);
@@ -77,7 +79,7 @@ static inline __attribute__((always_inline)) void wtl_near_amo(const wtl_op *op,
     wtl_touch(op->self, op->pe, to, a.size);
 }
 
-/* All this PE's earlier stores are visible to all PEs before its later loads; `flow` as in op.h. */
+/* Makes all earlier stores of this PE visible to all PEs before its later loads. `flow` as in op.h. */
 static inline void wtl_quiet_flow(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)
 {
   wtl_fence();
@@ -89,23 +91,23 @@ static inline void wtl_quiet(wtl_pe *self, wtl_site *site)
   wtl_quiet_flow(self, NULL, site);
 }
 
-/* The same for what went to one PE. */
+/* Does the same for the operations on one PE. */
 static inline void wtl_pe_quiet(wtl_pe *self, wtl_net_flow *flow, wtl_site *site, int pe)
 {
   wtl_fence();
   if (WTL_UNLIKELY(self->net != NULL) && self->slot_of[pe] < 0) wtl_far_pe_quiet(self, flow, site, pe);
 }
 
-/* This PE's earlier stores are visible before its later ones. Copies that bypass the cache are fenced by the copy
- * itself. */
+/* Makes this PE's earlier stores visible before its later ones. Copies that bypass the cache end with a fence of their
+ * own. */
 static inline void wtl_order(wtl_pe *self, wtl_net_flow *flow, wtl_site *site)
 {
   wtl_fence_store();
   if (WTL_UNLIKELY(self->net != NULL)) wtl_far_order(self, flow, site);
 }
 
-/* Blocks of `block` bytes, one every `to_step` and `from_step` bytes (or their complements: backwards); single words
- * are stored and loaded as words. */
+/* Copies blocks of `block` bytes, one every `to_step` and `from_step` bytes; a complement of a step goes backwards.
+ * Single words are copied atomically. */
 static inline void wtl_copy_blocks(char *to, size_t to_step, const char *from, size_t from_step, size_t block,
                                    size_t blocks)
 {
@@ -139,7 +141,7 @@ static inline void wtl_near_get_blocks(void *to, const char *from, wtl_blocks b)
   wtl_fence_load();
 }
 
-/* A signal to `word`, the address of the target's word in this process. Earlier stores are visible before it. */
+/* Sends a signal to `word`, the address of the target's word in this process. Earlier stores are visible before it. */
 static inline __attribute__((always_inline)) void wtl_near_signal(const wtl_op *op, char *word, wtl_signal s)
 {
   wtl_near_amo(op, word, (wtl_atomic){s.adds ? WTL_AMO_ADD : WTL_AMO_SET, sizeof s.value, s.value, 0}, NULL);

@@ -2,19 +2,19 @@
  * rma.h - put, get, atomic operations and signals on symmetric memory of any PE.
  *
  * DESIGN. A wtl_op describes an operation: the PE that makes it, the call site, the context, the target PE and how the
- * operation completes. The functions here take it, and decide between near and far, once each:
+ * operation completes. The functions here take it and decide between near and far in one place:
  *
  *   near   The target is a PE of this node. The operation is address arithmetic, a copy or an atomic instruction, and
- *          the target's bell (near.h). It is inlined, and complete on return, however it was to complete.
+ *          the target's doorbell (near.h). It is inlined, and always complete on return.
  *   far    The target is a PE of another node. One call out of line (far.h) sends messages.
  *
- * The description is passed by value, so that a near operation keeps it in registers; only the call to far.h stores it.
+ * The description is passed by value, so that a near operation keeps it in registers. Only the call to far.h stores it.
  *
  * Completion. A far operation is in one of three states on return. The fields `nbi` and `left` choose:
  *
  *   neither       Complete on this side: the source may be reused, the result is there. A put may still be on its way.
- *   nbi           Under way. It completes with the next quiet of its context. Small ones share messages.
- *   left          Under way. *left is increased, and decreased when the operation is complete on this side. wtl_far_wait
+ *   nbi           Pending. It completes with the next quiet of its context. Small ones share messages.
+ *   left          Pending. *left is increased, and decreased when the operation is complete on this side. wtl_far_wait
  *                 waits for 0. With `nbi` as well, small ones share messages.
  */
 #ifndef WTL_PGAS_RMA_H
@@ -25,7 +25,9 @@
 #include "pgas/near.h"
 #include "pgas/op.h"
 
-/* The description in memory, made where the far call is: member by member, or GCC would copy it on the near way as well. */
+/*
+ * The description in memory, for the far call. It is made member by member, or GCC would copy it on the near path, too.
+ */
 #define WTL_STORED(op) (&(wtl_op){(op).self, (op).flow, (op).site, (op).left, (op).pe, (op).memory, (op).nbi})
 
 /* Stores `n` bytes to the symmetric `dest`. */
@@ -50,8 +52,8 @@ static inline __attribute__((always_inline)) void wtl_get(wtl_op op, void *dest,
   }
 }
 
-/* An atomic operation on an aligned word, of global memory too. The old value goes to `result`, of the word's size; NULL:
- * it is not wanted. */
+/* An atomic operation on an aligned word of symmetric or global memory. The old value goes to `result`, which has the
+ * word's size; NULL: it is not needed. */
 static inline __attribute__((always_inline)) void wtl_amo(wtl_op op, void *dest, wtl_atomic a, void *result)
 {
   char *to = op.memory == WTL_GLOBAL ? wtl_near_global(op.self, dest, op.pe) : wtl_remote(op.self, dest, op.pe);

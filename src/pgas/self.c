@@ -1,4 +1,4 @@
-/* self.c - the PE that this process, or in the threads build this thread, is: why there is none, and a fatal error. */
+/* self.c - the PE of this process, or in the threads build of this thread; why there is none; and fatal errors. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 WTL_OS_OF_PE wtl_pe *wtl_self;
 extern WTL_OS_OF_PE wtl_pe *wtl_self_seen __attribute__((alias("wtl_self"), visibility("default")));
 static WTL_OS_OF_PE enum wtl_absence absence;
-static WTL_OS_OF_PE const char *ended_by; /* a call other than the front end's own, if one did */
+static WTL_OS_OF_PE const char *ended_by; /* the call that ended the PE, if it is not the front end's own */
 
 void wtl_pe_vanish(enum wtl_absence why, const char *call)
 {
@@ -46,7 +46,8 @@ void wtl_pe_why_none(char *text, size_t size, const char *begin, const char *end
 void wtl_pe_flush_output(void)
 {
   FILE *const streams[] = {stdout, stderr};
-  wtl_sigpipe before = wtl_sigpipe_hold(); /* the exit status is the program's, whoever still reads */
+  /* the exit status stays the program's if no process reads the output any more */
+  wtl_sigpipe before = wtl_sigpipe_hold();
   for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
     if (ftrylockfile(streams[i]) != 0) continue;
     fflush_unlocked(streams[i]);
