@@ -1,9 +1,8 @@
 /*
- * atomic.h - the fences, once.
+ * atomic.h - defines the memory fences and the pause of a spin loop.
  *
- * ThreadSanitizer does not model stand-alone fences, so that build spends an atomic read-modify-write instead, which
- * orders as much and which it sees. WTL_MUTANT_NO_FENCE takes the full barrier out: the litmus tests (tests/wait) must
- * then fail.
+ * ThreadSanitizer does not model stand-alone fences. Its build uses an atomic read-modify-write instead, which gives
+ * the same order. WTL_MUTANT_NO_FENCE removes the full fence: the litmus tests (tests/wait) must then fail.
  */
 #ifndef WTL_BASE_ATOMIC_H
 #define WTL_BASE_ATOMIC_H
@@ -18,14 +17,14 @@ static inline void wtl_fence(void)
   extern _Atomic int wtl_fence_word;
   atomic_fetch_add_explicit(&wtl_fence_word, 0, memory_order_seq_cst);
 #elif defined(__x86_64__)
-  /* A locked add to the stack orders stores before later loads like MFENCE, at about half its price. */
+  /* A locked add to the stack orders stores before later loads as MFENCE does, at about half the cost. */
   __asm__ __volatile__("lock; addl $0, -8(%%rsp)" ::: "memory", "cc");
 #else
   atomic_thread_fence(memory_order_seq_cst);
 #endif
 }
 
-/* Earlier stores are visible before later ones. */
+/* Makes earlier stores visible before later ones. */
 static inline void wtl_fence_store(void)
 {
 #if defined(__SANITIZE_THREAD__)
@@ -36,17 +35,17 @@ static inline void wtl_fence_store(void)
 #endif
 }
 
-/* Earlier loads come before later ones. */
+/* Orders earlier loads before later ones. */
 static inline void wtl_fence_load(void)
 {
 #if defined(__SANITIZE_THREAD__)
-  wtl_fence_store(); /* the same read-modify-write orders both ways */
+  wtl_fence_store(); /* its read-modify-write orders loads, too */
 #else
   atomic_thread_fence(memory_order_acquire);
 #endif
 }
 
-/* Tells the core that this is a spin loop. */
+/* Hints to the core that this is a spin loop. */
 static inline void wtl_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

@@ -1,16 +1,16 @@
 /*
- * os.h - the port: what the runtime takes from the operating system, for each kind of build.
+ * os.h - declares the port: the services that the runtime needs from the operating system, for each kind of build.
  *
- * DESIGN. There are three kinds of build. Each has a file of its own here; all other rooms are the same source in each.
+ * DESIGN. There are three kinds of build. Each has its own files in this room. The other rooms have one source for all.
  *
  *   os_linux.h, .c        A PE is a process. Users run this.
  *   os_threads.h          PEs are threads of one process, so that ThreadSanitizer sees every race. The rest is Linux's.
  *   os_simulation.h, .c   A PE is a copy of the program inside the simulator (src/sim), and time is simulated.
  *
- * In simulation a thread runs alone until it blocks. Time passes where a thread computes, sleeps or blocks, not where it
- * polls. So a loop that polls must block between two looks there, and what it blocks on must be rung.
+ * In simulation a thread runs alone until it blocks. Time passes while a thread computes, sleeps or blocks, but not
+ * while it polls. So a polling loop must block between two polls, on a word that the awaited event wakes.
  *
- * Some facilities exist in one kind alone. The constants below tell, so that a plain `if` selects at compile time.
+ * Some facilities exist in one kind only. The constants below say so, and a plain `if` selects at compile time.
  */
 #ifndef WTL_OS_OS_H
 #define WTL_OS_OS_H
@@ -22,10 +22,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the PE's core does while a thread of it waits: simulation charges power for it. */
+/* The core's activity while the PE waits. The simulation charges power by it. */
 enum wtl_os_rest { WTL_OS_SPINS, WTL_OS_YIELDS, WTL_OS_SLEEPS };
 
-/* Whose threads may sleep on a futex word: this process's, or others' too. */
+/* The threads that may sleep on a futex word: those of this process, or those of other processes as well. */
 enum wtl_futex_reach { WTL_FUTEX_OURS, WTL_FUTEX_SHARED };
 
 #ifdef WTL_SIM
@@ -42,82 +42,83 @@ enum wtl_futex_reach { WTL_FUTEX_OURS, WTL_FUTEX_SHARED };
  *
  * WTL_OS_IS_SIMULATED     1 in simulation
  * WTL_OS_PES_ARE_THREADS  1 in the threads build
- * WTL_OS_OF_PE            storage class of a variable of which each PE has its own: _Thread_local where PEs are threads
+ * WTL_OS_OF_PE            storage class of a variable that each PE has for itself: _Thread_local where PEs are threads
  */
 enum { WTL_OS_PES_ARE_PROCESSES = !WTL_OS_IS_SIMULATED && !WTL_OS_PES_ARE_THREADS };
 
 /*
- * WTL_OS_THREAD_LOCAL(type, name, part) declares a variable of which each thread has its own, and name_here(), which
- * returns its address. WTL_OS_DEFINE_THREAD_LOCAL(type, name) defines it, in one file. In simulation the variable is in
- * one of WTL_OS_PARTS parts of the memory that a simulated thread has; rooms that share a part are in no program
- * together.
+ * WTL_OS_THREAD_LOCAL(type, name, part) declares a thread-local variable and name_here(), which returns its address.
+ * WTL_OS_DEFINE_THREAD_LOCAL(type, name) defines it, in one file. In simulation the variable lies in one of
+ * WTL_OS_PARTS parts of the simulated thread's memory. Two rooms may share a part only if no program contains both.
  *
- * A front end in a library of its own (WTL_FRONT_OUTSIDE) sees the variable as name_seen, if WTL_OS_SHOW_THREAD_LOCAL
- * follows the definition. Within the runtime's library the address needs no look-up.
+ * A front end in a separate library (WTL_FRONT_OUTSIDE) accesses the variable as name_seen. WTL_OS_SHOW_THREAD_LOCAL
+ * after the definition exports that name. Within the runtime's library the address needs no look-up.
  */
 enum { WTL_OS_PARTS = 2 };
 
 /* --- clock --- */
 
 /*
- * Ticks of the cheapest monotonic clock: the time-stamp counter where the CPU keeps it constant (CPUID 8000_0007h EDX
- * bit 8), CLOCK_MONOTONIC's nanoseconds otherwise, simulated nanoseconds in simulation.
+ * Returns ticks of the cheapest monotonic clock: the time-stamp counter if the CPU keeps its rate constant (CPUID
+ * 8000_0007h EDX bit 8), otherwise nanoseconds of CLOCK_MONOTONIC. In simulation: simulated nanoseconds.
  */
 static inline uint64_t wtl_ticks(void);
 
-/* Nanoseconds per tick, fitted against CLOCK_MONOTONIC since the library was loaded. Waits until that was 2 ms ago. */
+/* Returns nanoseconds per tick, measured against CLOCK_MONOTONIC since the library was loaded. Spins until 2 ms have
+ * passed since then. */
 double wtl_clock_ns_per_tick(void);
 
-/* Whether ticks are those of a time-stamp counter. Set when the library is loaded. */
+/* Whether ticks come from a time-stamp counter. Set when the library is loaded. */
 extern bool wtl_clock_has_tsc;
 
-/* CLOCK_MONOTONIC, or simulated time, in nanoseconds. */
+/* Returns CLOCK_MONOTONIC, or simulated time, in nanoseconds. */
 static inline uint64_t wtl_clock_ns(void);
 
-/* Processor time of the calling PE, in seconds. */
+/* Returns the processor time of the calling PE, in seconds. */
 static inline double wtl_os_cpu_seconds(void);
 
 /* --- threads --- */
 
-/* Starts a thread of the library's own, which takes no signals: they are the program's. Returns as pthread_create does;
- * the thread is joined by pthread_join. */
+/* Starts a thread of the library. It blocks all signals, because they belong to the program. Returns 0 or an error
+ * number as pthread_create does. The caller joins the thread with pthread_join. */
 int wtl_thread_start(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg);
 
 /*
- * The calling thread serves others, for a moment at a time. It asks for the shortest time slices that the scheduler
- * gives, 0.1 ms, and so for a core before threads that compute, when it is woken. It gets no more of the core than
- * before. Kernels before Linux 6.12 ignore this.
+ * Requests the scheduler's shortest time slice, 0.1 ms, for the calling thread. When it wakes, it then gets a core
+ * before threads that compute. Its share of the core stays the same. For threads that run briefly on behalf of others.
+ * Kernels before Linux 6.12 ignore the request.
  */
 void wtl_thread_be_prompt(void);
 
-/* False for a function of the program's that SimGrid's MPI calls: it runs in no thread of the PE's. */
+/* False only in simulation, in a function of the program that SimGrid's MPI calls: it runs in no thread of the PE. */
 static inline bool wtl_os_is_thread_of_pe(void);
 
 /* --- futex --- */
 
-/* Sleeps while *word == seen, at most `seconds`. 0: woken; EAGAIN: *word had changed before; ETIMEDOUT; EINTR. */
+/* Sleeps while *word == seen, at most `seconds`. Returns 0 (woken), EAGAIN (*word differed already), ETIMEDOUT or
+ * EINTR. */
 int wtl_futex_wait(_Atomic uint32_t *word, uint32_t seen, double seconds, enum wtl_futex_reach reach);
 
 /* Wakes up to `n` threads that sleep on the word. */
 void wtl_futex_wake(_Atomic uint32_t *word, int n, enum wtl_futex_reach reach);
 
-/* --- what a simulation must know --- */
+/* --- reports to the simulation; without effect elsewhere --- */
 
-/* Sets how the core rests from now on; returns how it did before. */
+/* Sets how the core rests from now on. Returns the previous value. */
 static inline enum wtl_os_rest wtl_os_set_rest(enum wtl_os_rest how);
 
-/* The calling thread waits in the call `call` at `site` of the program, from now on; 0, 0: it does no more. The report of
- * a deadlock names them. */
+/* Notes that the calling thread waits in the routine `call`, called at `site` of the program. 0, 0: it waits no longer.
+ * The report of a deadlock names both. */
 static inline void wtl_os_note_wait(uint32_t call, uintptr_t site);
 
-/* A test found nothing. In simulation that takes 0.1 us, so that a loop of tests ends. */
+/* Notes that a test found nothing. In simulation this takes 0.1 us, so that a loop of tests ends. */
 static inline void wtl_os_test_missed(void);
 
 /* --- sleeping on a network --- */
 
 /*
- * An event that ends a sleep on the network, from any thread: an eventfd. Returns -1 with errno where there is none.
- * In simulation a PE has one event, and its number is no descriptor.
+ * An event, an eventfd, ends a sleep on the network. Any thread may set it. Opening returns -1 and sets errno on
+ * failure. In simulation a PE has one event, and its number is no descriptor.
  */
 int wtl_os_event_open(void);
 void wtl_os_event_close(int event);
@@ -125,30 +126,30 @@ void wtl_os_event_set(int event);
 
 /*
  * Sleeps until `descriptor` is readable (simulation: until a message arrives) or `event` is set, at most `seconds`
- * (INFINITY: for ever). Resets the event. 1: one of them happened; 0: the time passed; -1: interrupted.
- * WTL_OS_SPINS (simulation alone): the core polls meanwhile.
+ * (INFINITY: no limit). Resets the event. Returns 1 if one of them happened, 0 if the time passed, -1 if interrupted.
+ * With `how` WTL_OS_SPINS a simulated core polls meanwhile; Linux ignores `how`.
  */
 int wtl_os_await_network(int descriptor, int event, double seconds, enum wtl_os_rest how);
 
-/* The PE's threads that block are woken by an agent on the same core from now on, or no more. In simulation only the
- * agent's own wake-ups take time then. */
+/* Sets whether an agent on the same core wakes the PE's blocked threads. If so, only the agent's own wake-ups take
+ * simulated time. */
 static inline void wtl_os_agent_wakes(bool does);
-/* The agent was woken where no thread of the PE looked on. */
+/* Notes that the agent was woken while no thread of the PE polled. */
 static inline void wtl_os_agent_woken(void);
 
 /* --- the process --- */
 
-/* Random bytes. In simulation they are the same in each run. False: the kernel has none. */
+/* Fills `to` with `n` random bytes. In simulation they are the same in each run. False: the kernel provides none. */
 bool wtl_os_random(void *to, size_t n);
 
-/* The program's file into `path`, ended by '\0'. False where it is not known. */
+/* Writes the path of the program's file into `path`, with a final '\0'. False if it is unknown. */
 bool wtl_os_program(char *path, size_t size);
 
 struct dl_phdr_info;
-/* Is this object, the one of that index in dl_iterate_phdr's order, the calling PE's program? */
+/* True if this object is the calling PE's program. `index` is its position in dl_iterate_phdr's order. */
 bool wtl_os_is_program(const struct dl_phdr_info *info, int index);
 
-/* A text that is the same on all nodes that are one machine (namespaces, containers); "" where it is not known. */
+/* Writes a text that is the same on all nodes of one machine (namespaces, containers). "": unknown. */
 void wtl_os_machine_id(char *id, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* The port to Linux, of the threads build too: the parts that need not be inline. */
+/* os_linux.c - implements the port to Linux, also for the threads build: the functions that need not be inline. */
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <math.h>
@@ -25,14 +25,14 @@ _Atomic int wtl_fence_word; /* see atomic.h */
 
 bool wtl_clock_has_tsc;
 
-/* Both clocks at one moment. */
+/* A reading of both clocks. */
 typedef struct moment {
   uint64_t ns, ticks;
 } moment;
 
 static moment started;
 
-/* Of a few readings the one that took least time: another process may have had the core within the others. */
+/* Takes the fastest of five readings: during a slower one another process may have had the core. */
 static moment now(void)
 {
   moment best = {0, 0};
@@ -56,8 +56,8 @@ static bool tsc_is_constant(void)
 #endif
 }
 
-/* When the library is loaded, before other constructors ask for ticks. By the time that a caller asks for the length of
- * a tick, the two milliseconds that the fit takes have mostly passed. */
+/* Runs at load, before other constructors read ticks. The first caller that needs the length of a tick usually comes
+ * more than 2 ms later, so that it does not wait. */
 __attribute__((constructor(101))) static void start(void)
 {
   wtl_clock_has_tsc = tsc_is_constant();
@@ -67,8 +67,7 @@ __attribute__((constructor(101))) static void start(void)
 double wtl_clock_ns_per_tick(void)
 {
   if (!wtl_clock_has_tsc) return 1.0;
-  /* Two readings at least 2 ms apart bound the error by the reading's own 50 ns or so: 25 ppm, and less the longer the
-   * program runs. */
+  /* A reading is off by about 50 ns. Over 2 ms that is 25 ppm, and less the longer the program runs. */
   while (wtl_clock_ns() - started.ns < 2000000) wtl_relax();
   moment then = now();
   return (double)(then.ns - started.ns) / (double)(then.ticks - started.ticks);
@@ -86,8 +85,7 @@ int wtl_thread_start(pthread_t *thread, const pthread_attr_t *attributes, void *
   return rc;
 }
 
-/* The kernel's struct sched_attr in its first form, which Linux has had since 3.14. Older C libraries do not declare
- * it. */
+/* The first version of the kernel's struct sched_attr (Linux 3.14). Older C libraries do not declare it. */
 typedef struct attributes {
   uint32_t size, policy;
   uint64_t flags;
@@ -96,7 +94,7 @@ typedef struct attributes {
   uint64_t slice_ns, deadline_ns, period_ns;
 } attributes;
 
-enum { USUAL = 0 /* SCHED_OTHER */, SLICE_NS = 100000 /* the kernel's least */ };
+enum { USUAL = 0 /* SCHED_OTHER */, SLICE_NS = 100000 /* the kernel's minimum */ };
 
 void wtl_thread_be_prompt(void)
 {
@@ -142,7 +140,7 @@ void wtl_os_event_set(int event)
   eventfd_write(event, 1);
 }
 
-/* By poll, not by an epoll of its own: that would cost something at each arrival, asleep or not. */
+/* Uses ppoll. An epoll descriptor would cost time at each arrival, even when no thread sleeps. */
 int wtl_os_await_network(int descriptor, int event, double seconds, enum wtl_os_rest how)
 {
   struct pollfd fds[] = {{descriptor, POLLIN, 0}, {event, POLLIN, 0}};

@@ -1,11 +1,11 @@
-/* os_linux.h - the port to Linux: the parts that must be inline. */
+/* os_linux.h - implements the port to Linux: the functions that must be inline. */
 #ifndef WTL_OS_OS_LINUX_H
 #define WTL_OS_OS_LINUX_H
 
 #include <time.h>
 
 enum { WTL_OS_IS_SIMULATED = 0 };
-#ifndef WTL_OS_OF_PE /* os_threads.h has its own */
+#ifndef WTL_OS_OF_PE /* os_threads.h defines it */
 enum { WTL_OS_PES_ARE_THREADS = 0 };
 #define WTL_OS_OF_PE
 #define WTL_OS_CPU_CLOCK CLOCK_PROCESS_CPUTIME_ID

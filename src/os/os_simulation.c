@@ -1,4 +1,4 @@
-/* The port to simulation: the parts that need not be inline. */
+/* os_simulation.c - implements the port to simulation: the functions that need not be inline. */
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ double wtl_clock_ns_per_tick(void)
   return 1.0;
 }
 
-/* A thread of the runtime's waits for others' sake, so its waits are none of a deadlock's. */
+/* A thread of the runtime waits on behalf of others, so the report of a deadlock leaves it out. */
 int wtl_thread_start(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg)
 {
   (void)attributes;
@@ -28,7 +28,7 @@ int wtl_thread_start(pthread_t *thread, const pthread_attr_t *attributes, void *
 
 void wtl_thread_be_prompt(void) {}
 
-/* A thread whose core looks on needs no waking. */
+/* Charges a wake-up only if the core slept. A core that polls needs none. */
 int wtl_futex_wait(_Atomic uint32_t *word, uint32_t seen, double seconds, enum wtl_futex_reach reach)
 {
   (void)reach;
@@ -39,7 +39,7 @@ int wtl_futex_wait(_Atomic uint32_t *word, uint32_t seen, double seconds, enum w
   return 0;
 }
 
-/* Where a thread is woken it is woken now, so what this PE computed before must have taken its time. */
+/* The wake-up happens at the present simulated time. So the computation of this PE before it must be charged first. */
 void wtl_futex_wake(_Atomic uint32_t *word, int n, enum wtl_futex_reach reach)
 {
   (void)reach;
@@ -74,7 +74,7 @@ int wtl_os_await_network(int descriptor, int event, double seconds, enum wtl_os_
   return came;
 }
 
-/* A generator of the kind splitmix64. Numbers of two PEs differ. */
+/* Generates numbers by splitmix64. The PE's number is in the seed, so two PEs get different numbers. */
 bool wtl_os_random(void *to, size_t n)
 {
   static uint64_t drawn;
@@ -95,7 +95,7 @@ bool wtl_os_program(char *path, size_t size)
   return snprintf(path, size, "%s", wtl_sim_program()) > 0;
 }
 
-/* The object that this code is in: the simulator has loaded a copy of the program for each PE. */
+/* The simulator has loaded a copy of the program for each PE. The caller's is the object that contains this code. */
 bool wtl_os_is_program(const struct dl_phdr_info *info, int index)
 {
   uintptr_t here = (uintptr_t)wtl_os_is_program;
@@ -108,7 +108,7 @@ bool wtl_os_is_program(const struct dl_phdr_info *info, int index)
   return false;
 }
 
-/* Each PE has a machine of its own. */
+/* Each simulated PE has its own machine. */
 void wtl_os_machine_id(char *id, size_t size)
 {
   snprintf(id, size, "simulated-%d", wtl_sim_pe());

@@ -1,6 +1,6 @@
 /*
- * os_simulation.h - the port to simulation: the parts that must be inline. A PE is a copy of the program inside the
- * simulator, so its variables are its own, and sim/simulator.h is its machine.
+ * os_simulation.h - implements the port to simulation: the functions that must be inline. A PE is a copy of the program
+ * inside the simulator, with variables of its own. sim/simulator.h is the machine that it runs on.
  */
 #ifndef WTL_OS_OS_SIMULATION_H
 #define WTL_OS_OS_SIMULATION_H
@@ -50,7 +50,7 @@ static inline void wtl_os_note_wait(uint32_t call, uintptr_t site)
   wtl_sim_waits(call, site);
 }
 
-/* About what a miss of the cache takes. */
+/* About the time of a cache miss. */
 #define WTL_OS_MISSED_S 100e-9
 
 static inline void wtl_os_test_missed(void)

@@ -1,6 +1,6 @@
 /*
- * os_threads.h - the port to the threads build: PEs are threads of one Linux process, which a test's main starts
- * (node/boot_threads.c).
+ * os_threads.h - defines the port to the threads build: PEs are threads of one Linux process. The main function of a
+ * test starts them (node/boot_threads.c).
  */
 #ifndef WTL_OS_OS_THREADS_H
 #define WTL_OS_OS_THREADS_H

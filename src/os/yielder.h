@@ -1,9 +1,9 @@
 /*
- * yielder.h - giving the core to others for a turn, while one waits.
+ * yielder.h - yields the core to other threads during a wait, and stops for a while when a yield took long.
  *
- * Where all others wait as well, the core comes back after a switch or two. One that computes keeps it for the
- * scheduler's time slice, milliseconds, at each turn again; who sleeps instead is put before that one when called
- * (decision 36). So once somebody has computed on the core, giving it away by turns is over for a while.
+ * If all other threads on the core wait as well, a yield returns after one or two context switches. A thread that
+ * computes keeps the core for its time slice, which is milliseconds. A waiting thread that sleeps instead runs before
+ * the computing one when it is woken (decision 36). So after a yield that took long, waits do not yield for some time.
  */
 #ifndef WTL_BASE_LEND_H
 #define WTL_BASE_LEND_H
@@ -15,26 +15,26 @@
 
 #include "os/os.h"
 
-/* Zeroes before the start. Several threads may use one. */
+/* All zeroes before wtl_yielder_start. Several threads may use one. */
 typedef struct wtl_yielder {
-  uint64_t computes;           /* ticks: who has the core for so long does */
-  _Atomic uint64_t rests;      /* how many times as long as the last turn that was long */
-  _Atomic uint64_t again_from; /* the tick from which turns may be worth it again */
+  uint64_t computes;           /* ticks: a yield of at least this length is long, so another thread computes */
+  _Atomic uint64_t rests;      /* length of the present pause, in multiples of the last long yield */
+  _Atomic uint64_t again_from; /* the tick from which yields may be worthwhile again */
 } wtl_yielder;
 
-/* Linux's slices are 0.7 to 2.8 ms and end at a tick of the timer, 1 to 10 ms; 300 processes that only yield to each
- * other come round in 0.5 ms (1.7 us a switch, decision 11). */
+/* Linux's time slices are 0.7 to 2.8 ms and end at a timer tick, 1 to 10 ms. If 300 processes only yield to each other,
+ * each runs again after 0.5 ms (1.7 us for a switch, decision 11). */
 #define WTL_COMPUTES_S 0.5e-3
 
-/* Where more of a job's processes than these share a core, turns are long as well when all have slept and ring each
- * other's bells, so that sleeping would keep itself up (decision 11): there no turn says anything. */
+/* If more of the job's processes than this share a core, yields also take long when all have slept and wake each other.
+ * Sleeping would then lead to more sleeping (decision 11), so no yield counts as long. */
 enum { WTL_YIELDER_SHARES = 4 };
 
-/* After the first long turn none is taken for as long, after each further one for twice as long as after the one before,
- * up to so many times as long: at most one part of so many is lost then. Short turns take that back. */
+/* After the first long yield, waits do not yield for as long as it took. Each further long yield doubles this factor,
+ * up to this limit, so that long yields take at most about 1/16 of the time. Each short yield halves the factor. */
 enum { WTL_YIELDER_RESTS = 16 };
 
-/* `sharing`: how many of the job's processes share the core, this one among them. */
+/* `sharing`: how many of the job's processes share the core, this one included. */
 static inline void wtl_yielder_start(wtl_yielder *l, int sharing)
 {
   l->computes = UINT64_MAX;
@@ -42,13 +42,13 @@ static inline void wtl_yielder_start(wtl_yielder *l, int sharing)
   l->rests = l->again_from = 0;
 }
 
-/* Is it of use to give the core away by turns, at this tick? */
+/* True if a yield may be worthwhile at tick `now`. */
 static inline bool wtl_yielder_may_yield(const wtl_yielder *l, uint64_t now)
 {
   return now >= atomic_load_explicit(&l->again_from, memory_order_relaxed);
 }
 
-/* One turn; how many ticks it took. */
+/* Yields the core once. Returns how many ticks that took. */
 static inline uint64_t wtl_yielder_yield(wtl_yielder *l)
 {
   uint64_t from = wtl_ticks(), rests = atomic_load_explicit(&l->rests, memory_order_relaxed);
