@@ -1,3 +1,4 @@
+/* ancestor.c - finds the launcher of this process by the environment of its ancestors. */
 #include "node/ancestor.h"
 
 #include <stdbool.h>
@@ -17,15 +18,16 @@ static pid_t parent_of(pid_t pid)
   return parent;
 }
 
-/* Had process `pid` the variable when it was started? One that hides its environment is none of the job's. */
+/* Returns whether process `pid` was started with the variable. A process whose environment this one may not read
+ * does not belong to the job. */
 static bool has_variable(pid_t pid, const char *name)
 {
   char path[64], *line = NULL;
-  size_t room = 0, length = strlen(name);
+  size_t capacity = 0, length = strlen(name);
   bool found = false;
   snprintf(path, sizeof path, "/proc/%ld/environ", (long)pid);
   FILE *f = fopen(path, "re");
-  while (f && !found && getdelim(&line, &room, '\0', f) > 0)
+  while (f && !found && getdelim(&line, &capacity, '\0', f) > 0)
     found = strncmp(line, name, length) == 0 && line[length] == '=';
   if (f) fclose(f);
   free(line);

@@ -1,11 +1,11 @@
-/* ancestor.h - the process that launched this one, if scripts of the user's stand between the two. */
+/* ancestor.h - finds the process that launched this one. Scripts of the user may run between the two. */
 #ifndef WTL_NODE_ANCESTOR_H
 #define WTL_NODE_ANCESTOR_H
 
 #include <sys/types.h>
 
-/* The nearest ancestor that lacks the variable by which the launcher numbered this process: the launcher, or its daemon
- * on this node. 0: nobody launched it. */
+/* Returns the nearest ancestor that lacks the variable with which the launcher numbered this process. This is the
+ * launcher, or its daemon on this node. Returns 0 if no launcher started this process. */
 pid_t wtl_ancestor_launcher(void);
 
 #endif

@@ -1,3 +1,4 @@
+/* arena.c - creates the arena of a node, passes it to the other PEs of the node and maps it. */
 #include "node/arena.h"
 
 #include <errno.h>
@@ -22,14 +23,14 @@
 
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
-/* What the arena itself keeps, at its beginning. */
+/* The arena's own control data, at its beginning. */
 typedef struct head {
-  _Atomic uint32_t opened; /* PEs that have it, beside the creator */
+  _Atomic uint32_t opened; /* PEs that have opened the arena; its creator is not counted */
 } head;
 
 enum { HEAD_BYTES = 128 };
 
-/* Offsets and lengths follow from the shape alone, so every PE computes the same. */
+/* Offsets and lengths follow from the shape alone, so every PE computes the same ones. */
 static void lay_out(wtl_arena *a, const wtl_boot *b, const wtl_arena_shape *shape)
 {
   size_t shared = HEAD_BYTES + wtl_round_up(shape->shared_bytes, 128);
@@ -50,13 +51,13 @@ static void place(wtl_arena *a, void *base)
   a->slices = a->base + (size_t)a->slices;
 }
 
-/* `near`: where to look for room first; 0: anywhere. */
+/* Maps the arena at a free address. `near` is the preferred address, or 0. */
 static int map(wtl_arena *a, uintptr_t near, char *error, size_t size)
 {
-  /* Reserve with room to align, then map into the aligned part and give the margins back. */
+  /* Reserve enough address space for the alignment, map the arena into the aligned part and free the margins. */
   size_t reserved = a->length + WTL_SLICE_ALIGN;
-  char *room = mmap((void *)near, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  char *at = room == MAP_FAILED ? NULL : (char *)wtl_round_up((uintptr_t)room, WTL_SLICE_ALIGN);
+  char *space_start = mmap((void *)near, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char *at = space_start == MAP_FAILED ? NULL : (char *)wtl_round_up((uintptr_t)space_start, WTL_SLICE_ALIGN);
   void *p =
       at ? mmap(at, a->length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, a->fd, 0) : MAP_FAILED;
   if (p == MAP_FAILED) {
@@ -64,19 +65,20 @@ static int map(wtl_arena *a, uintptr_t near, char *error, size_t size)
              a->setting);
     return WTL_EXIT_OSERR;
   }
-  if (at > room) munmap(room, (size_t)(at - room));
-  if (room + reserved > at + a->length) munmap(at + a->length, (size_t)(room + reserved - at) - a->length);
+  if (at > space_start) munmap(space_start, (size_t)(at - space_start));
+  if (space_start + reserved > at + a->length)
+    munmap(at + a->length, (size_t)(space_start + reserved - at) - a->length);
   a->owned = true;
   place(a, p);
   return 0;
 }
 
-/* At `base`, if nothing of this process lies there. */
+/* Maps the arena at `base`. Fails if this process uses any part of that range. */
 static bool map_at(wtl_arena *a, void *base)
 {
   void *p = mmap(base, a->length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, a->fd, 0);
   if (p != base) {
-    if (p != MAP_FAILED) munmap(p, a->length); /* kernels before 4.17 take the address for a hint */
+    if (p != MAP_FAILED) munmap(p, a->length); /* kernels before 4.17 treat the address as a hint */
     return false;
   }
   a->owned = true;
@@ -84,8 +86,8 @@ static bool map_at(wtl_arena *a, void *base)
   return true;
 }
 
-/* With its own slice at `own`. The address is the same for every PE, so there must be room below it for the slices of all
- * PEs before, and above it for those of all PEs behind. */
+/* Maps the arena so that this PE's slice begins at `own`. That address is the same for every PE. So the range below
+ * it must hold the slices of all PEs before, and the range above it those of all PEs after. */
 static bool map_own(wtl_arena *a, const wtl_boot *b, uintptr_t own)
 {
   size_t before = (size_t)a->slices + (size_t)b->local_rank * a->stride;
@@ -97,7 +99,7 @@ static int map_as_asked(wtl_arena *a, const wtl_boot *b, const wtl_arena_shape *
   return map_own(a, b, shape->own) ? 0 : map(a, shape->near, error, size);
 }
 
-/* At the address that the creator has it at. */
+/* Maps the arena at the address at which its creator has it. */
 static int map_as_creator(wtl_arena *a, const wtl_boot *b, void *base, char *error, size_t size)
 {
   if (!map_at(a, base)) {
@@ -128,14 +130,12 @@ static int create(wtl_arena *a, char *error, size_t size)
   return WTL_EXIT_OSERR;
 }
 
-/*
- * The creator's socket for those who may not open /proc/PID/fd. Its address is an abstract one, which leaves no file,
- * and random, so that no other user can have taken it; the others learn it with the handle.
- */
-typedef struct desk {
+/* The creator's socket, for PEs that may not open /proc/PID/fd. Its abstract address leaves no file. The address is
+ * random, so no other user can have taken it, and is published with the handle. */
+typedef struct fd_server {
   int listener, arena;
   uint64_t name[2];
-} desk;
+} fd_server;
 
 static void abstract_address(struct sockaddr_un *address, socklen_t *length, const uint64_t *name)
 {
@@ -146,7 +146,7 @@ static void abstract_address(struct sockaddr_un *address, socklen_t *length, con
   *length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
-static void open_desk(desk *d, int arena)
+static void open_server(fd_server *d, int arena)
 {
   struct sockaddr_un address;
   socklen_t length;
@@ -158,21 +158,21 @@ static void open_desk(desk *d, int arena)
       (bind(d->listener, (struct sockaddr *)&address, length) == 0 && listen(d->listener, 1024) == 0))
     return;
   close(d->listener);
-  d->listener = -1; /* a poll of it only waits */
+  d->listener = -1; /* poll ignores a negative descriptor and only waits */
 }
 
-/* Hands the arena to one caller of the same user, if there is one within a millisecond. */
-static void serve_desk(const desk *d)
+/* Passes the arena to one caller of the same user, if one connects within a millisecond. */
+static void serve_client(const fd_server *d)
 {
   struct pollfd p = {.fd = d->listener, .events = POLLIN};
-  struct ucred who;
-  socklen_t length = sizeof who;
+  struct ucred peer;
+  socklen_t length = sizeof peer;
   char byte = 0, space[CMSG_SPACE(sizeof(int))] = {0};
   struct iovec io = {&byte, 1};
   struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
   int client;
   if (poll(&p, 1, 1) <= 0 || (client = accept4(d->listener, NULL, NULL, SOCK_CLOEXEC)) < 0) return;
-  if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &who, &length) == 0 && who.uid == geteuid()) {
+  if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid()) {
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
@@ -183,15 +183,15 @@ static void serve_desk(const desk *d)
   close(client);
 }
 
-/* Only the creator itself is believed, whoever has its socket's address. */
+/* Another process may own the socket's address. So a PE accepts the arena only from the creator. */
 static bool is_creator(int s, long pid)
 {
-  struct ucred who;
-  socklen_t length = sizeof who;
-  return getsockopt(s, SOL_SOCKET, SO_PEERCRED, &who, &length) == 0 && who.uid == geteuid() && (long)who.pid == pid;
+  struct ucred peer;
+  socklen_t length = sizeof peer;
+  return getsockopt(s, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid() && (long)peer.pid == pid;
 }
 
-static int ask_desk(long pid, const uint64_t *name)
+static int receive_fd(long pid, const uint64_t *name)
 {
   struct sockaddr_un address;
   socklen_t length;
@@ -209,7 +209,8 @@ static int ask_desk(long pid, const uint64_t *name)
   return fd;
 }
 
-/* Opens what local rank 0 made at *at, and trusts it only if it has the agreed size and cannot change it. */
+/* Opens the arena that local rank 0 made and stores the creator's address in *at. Refuses a file that has not the
+ * agreed size, or that a process could still resize. */
 static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *shape_text, void **at, char *error,
                      size_t size)
 {
@@ -228,17 +229,17 @@ static int open_from(wtl_arena *a, wtl_boot *b, const char *handle, const char *
     return WTL_EXIT_CONFIG;
   }
   *at = base;
-  if (pid == (long)getpid()) return place(a, base), 0; /* PEs are threads: one mapping serves all */
+  if (pid == (long)getpid()) return place(a, base), 0; /* PEs are threads: they share one mapping */
   snprintf(path, sizeof path, "/proc/%ld/fd/%d", pid, fd);
   a->fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
   int why = errno;
-  if (a->fd < 0) a->fd = ask_desk(pid, name);
+  if (a->fd < 0) a->fd = receive_fd(pid, name);
   if (a->fd < 0) {
     snprintf(error, size, "cannot open the node's arena: %s says \"%s\", and process %ld does not hand it over", path,
              strerror(why), pid);
     return WTL_EXIT_OSERR;
   }
-  seals = fcntl(a->fd, F_GET_SEALS); /* -1: of a file that cannot be sealed */
+  seals = fcntl(a->fd, F_GET_SEALS); /* -1: the file cannot be sealed */
   if (seals < 0 || (seals & SEALS) != SEALS || lseek(a->fd, 0, SEEK_END) != (off_t)a->length) {
     snprintf(error, size, "%s is not the node's arena", path);
     return WTL_EXIT_SOFTWARE;
@@ -262,17 +263,18 @@ static int start_as_creator(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *sh
                             char *error, size_t size)
 {
   char handle[256], key[64];
-  desk d = {.listener = -1, .arena = -1};
+  fd_server d = {.listener = -1, .arena = -1};
   int rc = create(a, error, size);
   if (rc == 0) rc = map_as_asked(a, b, shape, error, size);
   if (rc) return rc;
   key_of(shape->name, key, sizeof key);
-  open_desk(&d, a->fd); /* without it, /proc must do */
+  open_server(&d, a->fd); /* if it fails, PEs use /proc alone */
   snprintf(handle, sizeof handle, "%ld %d %p %" PRIx64 " %" PRIx64 " %s", (long)getpid(), a->fd, (void *)a->base,
            d.name[0], d.name[1], shape_text);
   if (b->ops->publish(b, key, handle) != 0 || b->ops->fence(b) != 0) rc = WTL_EXIT_UNAVAILABLE;
-  /* All open it before this PE goes on, and may end. One that cannot ends the job. */
-  while (rc == 0 && atomic_load(opened(a)) + 1 < (uint32_t)b->n_local) serve_desk(&d);
+  /* The creator may end soon after this, so all PEs must have opened the arena. A PE that cannot open it ends the
+   * job. */
+  while (rc == 0 && atomic_load(opened(a)) + 1 < (uint32_t)b->n_local) serve_client(&d);
   if (d.listener >= 0) close(d.listener);
   if (rc) snprintf(error, size, "boot by %s: the PEs could not wait for each other", b->ops->name);
   return rc;
@@ -296,7 +298,7 @@ static int start_as_guest(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shap
   return 0;
 }
 
-/* A core file holds this PE's slice, not everybody's. */
+/* A core file holds this PE's slice and not those of other PEs. */
 static void hide_from_core_file(const wtl_arena *a, const wtl_boot *b)
 {
   size_t before = (size_t)b->local_rank * a->stride, after = (size_t)(b->n_local - b->local_rank - 1) * a->stride;
@@ -328,7 +330,7 @@ int wtl_arena_start(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shape, cha
 void wtl_arena_stop(wtl_arena *a)
 {
   if (a->owned) munmap(a->base, a->length);
-  struct stat st; /* the program may have closed the descriptor, and its number may be another file's by now */
+  struct stat st; /* the program may have closed the descriptor, and its number may belong to another file */
   if (a->fd >= 0 && fstat(a->fd, &st) == 0 && st.st_ino == a->inode && st.st_dev == a->device) close(a->fd);
   memset(a, 0, sizeof *a);
   a->fd = -1;

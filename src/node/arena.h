@@ -1,19 +1,20 @@
 /*
- * arena.h - the memory the PEs of one node share: one sealed memfd, no name anywhere.
+ * arena.h - the memory that the PEs of one node share: one sealed memfd without a name.
  *
  *   | control: shared, then n_local x per-PE | slice of local rank 0 | slice of local rank 1 | ...
  *                                            |<------ stride ------>|
  *
- * Control data lies contiguous at the front, so that it needs few pages. A slice is sparse: memory is used where it is
- * touched. Inside a process, slice r begins at slices + r * stride. The mapping's address is one of three:
+ * DESIGN. Control data is contiguous at the front, so it needs few pages. A slice is sparse: only pages that are
+ * touched use memory. Inside a process, slice r begins at slices + r * stride. The shape selects the address of the
+ * mapping:
  *
- *   near  the same in all processes of the node: an address names one object, whoever uses it
- *   own   such that each process has its own slice at the same address, where the place is free: an address names each
- *         process's own object. Of n processes, number r has slices r * stride lower than number 0
- *   else  any
+ *   near  One address in all processes of the node. An address names one object in every process.
+ *   own   Each process has its own slice at the same address, if that range is free. An address names an object of each
+ *         process's own. The slices of process r lie r * stride lower than those of process 0.
+ *   else  Any address.
  *
- * Created by local rank 0; the others open it through /proc/PID/fd, or, where the kernel forbids that, get it over a
- * socket.
+ * Local rank 0 creates the arena. The other PEs open it through /proc/PID/fd. Where the kernel forbids that, they
+ * receive the descriptor over a socket. The seals keep the size fixed, so no process can cut the memory of another one.
  */
 #ifndef WTL_NODE_ARENA_H
 #define WTL_NODE_ARENA_H
@@ -24,11 +25,11 @@
 
 #include "node/boot.h"
 
-/* Slices begin at multiples of this in every process, so that an aligned allocation lands at the same offset in all of
- * them. */
+/* Slices begin at multiples of this in every process. So an aligned allocation has the same offset in all of them. */
 enum { WTL_SLICE_ALIGN = 16 << 20 };
 
-/* A longer arena gets any address: so much is free below and above `own`. */
+/* The largest arena that is placed by `own`. Enough address space is free below and above it; a longer arena gets
+ * any address. */
 #define WTL_OWN_ROOM ((size_t)1 << 44)
 
 typedef struct wtl_arena {
@@ -41,26 +42,23 @@ typedef struct wtl_arena {
   size_t stride; /* bytes from one slice to the next */
   const char *setting;
   int fd;
-  dev_t device; /* of fd */
+  dev_t device; /* of fd, to recognize it later */
   ino_t inode;
-  bool owned; /* this PE made the mapping, and unmaps it */
+  bool owned; /* this PE made the mapping and must unmap it */
 } wtl_arena;
 
 typedef struct wtl_arena_shape {
   size_t shared_bytes, per_pe_bytes, slice_bytes;
-  size_t statics_bytes,
-      heap_bytes;      /* how much of a slice is the program's variables, and its heap: for messages only */
-  uint64_t program;    /* which executable's variables they are (boot.h); 0: any's */
-  const char *name;    /* tells it from other arenas of the job */
-  const char *setting; /* that chooses its size: for messages */
-  uintptr_t near;      /* not 0: at one address in all processes of the node, this one where it is free */
-  uintptr_t own;       /* not 0: where this PE's slice is to lie; another place where that is not free */
+  size_t statics_bytes, heap_bytes; /* parts of a slice, for messages only */
+  uint64_t program;                 /* number of the executable (boot.h); 0: any executable */
+  const char *name;                 /* distinguishes the arena from others of the job */
+  const char *setting;              /* the setting that chooses the size, for messages */
+  uintptr_t near;                   /* not 0: one address in all processes of the node, this one if it is free */
+  uintptr_t own;                    /* not 0: the address wanted for this PE's slice, if it is free */
 } wtl_arena_shape;
 
-/*
- * Collective over the node. All PEs must ask for the same shape: where they differ, the error names the PE and the
- * sizes. 0, or an exit code with the reason in `error`.
- */
+/* Creates or opens the arena; collective over the node. All PEs must pass the same shape. If shapes differ, the
+ * error names the PEs and the sizes. Returns 0, or an exit code with the reason in `error`. */
 int wtl_arena_start(wtl_arena *a, wtl_boot *b, const wtl_arena_shape *shape, char *error, size_t size);
 void wtl_arena_stop(wtl_arena *a);
 

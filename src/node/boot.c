@@ -1,4 +1,4 @@
-/* Selects the kind of boot and starts it: wtl_boot_kinds lists those that a build has. */
+/* boot.c - selects a kind of boot from wtl_boot_kinds and starts it. */
 #include "node/boot.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "node/statics.h"
 
-/* The kind that the program has selected by its calls; NULL: none. */
+/* Returns the kind that the program has selected by its calls, or NULL. */
 static const wtl_boot_ops *selected(void)
 {
   for (size_t i = 0; wtl_boot_kinds[i]; i++)
@@ -16,7 +16,8 @@ static const wtl_boot_ops *selected(void)
   return NULL;
 }
 
-/* The kind of that name, or with `auto` the first that the environment offers; NULL: none. */
+/* Returns the kind named `wanted`. If `automatic` is set, returns the first kind that the environment offers. NULL:
+ * none. */
 static const wtl_boot_ops *find_kind(const char *wanted, bool automatic)
 {
   for (size_t i = 0; wtl_boot_kinds[i]; i++) {
@@ -27,7 +28,7 @@ static const wtl_boot_ops *find_kind(const char *wanted, bool automatic)
   return NULL;
 }
 
-/* Why a kind that could have served did not; "": there is nothing to say. */
+/* Returns the reason why an available kind did not serve; "" if there is none. */
 static const char *note_of_kinds(void)
 {
   for (size_t i = 0; wtl_boot_kinds[i]; i++)
@@ -35,7 +36,7 @@ static const char *note_of_kinds(void)
   return "";
 }
 
-/* Variables by which launchers say how many processes they started, and the one that says which of them this is. */
+/* The variables in which launchers publish the number of processes and the rank of each. */
 static const struct {
   const char *size, *rank, *launcher;
 } promises[] = {
@@ -61,7 +62,7 @@ int wtl_boot_env_rank(void)
   return rank < 0 ? 0 : rank;
 }
 
-/* A launcher that started N processes must not get N jobs of one. */
+/* A launcher that started N processes must not get N jobs of one PE. */
 static int check_promises(const wtl_boot *b, char *error, size_t size)
 {
   const char *note = note_of_kinds();

@@ -1,4 +1,4 @@
-/* The kinds of boot of a build whose PEs are processes. */
+/* boot_kinds.c - lists the kinds of boot of a build whose PEs are processes. */
 #include <stddef.h>
 
 #include "node/boot.h"

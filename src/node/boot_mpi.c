@@ -1,8 +1,8 @@
 /*
- * Boot by MPI: any launcher whose MPI starts, such as MPICH's mpiexec.
+ * boot_mpi.c - boot by MPI, for launchers whose MPI starts, such as MPICH's mpiexec.
  *
- * What is published is kept until the next fence, which exchanges it; a lookup is then a search in this process's own
- * copy, so it may come from any thread and needs no MPI. Fences happen only while the PE starts.
+ * A published value is kept until the next fence, which exchanges all values. A lookup then searches this process's own
+ * copy. So any thread may call it, and it needs no MPI. Fences run only while the PE starts.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "node/boot_mpi.h"
 #include "node/lifeline.h"
 
-/* What all PEs published between two fences: PE i's lines "key\0value\0..." are at[i] to at[i + 1]. */
+/* All values published between two fences. Those of PE i are the pairs "key\0value\0" from at[i] to at[i + 1]. */
 typedef struct edition {
   char *text;
   size_t *at;
@@ -27,7 +27,7 @@ typedef struct mpi_state {
   wtl_mpi mpi;
   char *unsaid; /* published since the last fence */
   size_t unsaid_bytes;
-  edition *editions; /* latest first */
+  edition *editions; /* the latest first */
 } mpi_state;
 
 static int publish(wtl_boot *b, const char *key, const char *value)
@@ -60,7 +60,7 @@ static int fence(wtl_boot *b)
     return -1;
   }
   s->unsaid_bytes = 0;
-  if (!e->text) return drop(e), 0; /* nobody had anything to say */
+  if (!e->text) return drop(e), 0; /* no PE published a value */
   e->earlier = s->editions;
   s->editions = e;
   return 0;
@@ -74,7 +74,7 @@ static int lookup(wtl_boot *b, int pe, const char *key, char *value, size_t size
     for (const char *at = e->text + e->at[pe], *end = e->text + e->at[pe + 1]; at < end; at += strlen(at) + 1) {
       bool is_it = strcmp(at, key) == 0;
       at += strlen(at) + 1;
-      if (is_it) found = at; /* what was said last counts */
+      if (is_it) found = at; /* the last value counts */
     }
   if (!found) return -1;
   snprintf(value, size, "%s", found);
@@ -89,10 +89,8 @@ static void append(char *text, size_t size, const char *more)
   snprintf(text + n, size - n, "%s|", more);
 }
 
-/*
- * What PEs that can share memory have in common: the kernel that runs, its name, and the process numbers, by which they
- * reach each other's memory. (A launcher's idea of a node, or MPI_COMM_TYPE_SHARED, knows nothing of containers.)
- */
+/* Identifies a group of PEs that can share memory. They have the same running kernel, its name, and the process
+ * numbers by which they open each other's memory. A launcher's nodes and MPI_COMM_TYPE_SHARED ignore containers. */
 static uint64_t node_identity(void)
 {
   char text[512] = "", word[128] = "";
@@ -106,12 +104,12 @@ static uint64_t node_identity(void)
   return wtl_hash(WTL_HASH_NONE, text, strlen(text));
 }
 
-/* What each PE tells of itself. */
+/* Each PE sends this to the others. */
 typedef struct identity {
   uint64_t node, program;
 } identity;
 
-/* Nodes are numbered by their first PE. */
+/* Nodes are numbered in the order of their first PEs. */
 static int find_nodes(wtl_boot *b, const identity *of)
 {
   b->local_pe = calloc((size_t)b->n_pes, sizeof *b->local_pe);
@@ -157,7 +155,7 @@ static int start(wtl_boot *b, char *error, size_t size)
     return -1;
   }
   bool watched = wtl_boot_mpi_watch_launcher();
-  /* Open MPI's launcher, if it is killed, leaves files that one PE of the node removes. */
+  /* Open MPI's launcher leaves files when it is killed. One PE of the node removes them. */
   wtl_lifeline_handed_over(watched && b->local_rank == 0 && getenv("PMIX_SERVER_TMPDIR"));
   return 0;
 }

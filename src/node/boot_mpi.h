@@ -1,12 +1,12 @@
 /*
- * boot_mpi.h - boot by MPI, in three parts: the kind (boot_mpi.c), the search for the MPI that this process uses or
- * should use (boot_mpi_load.c), and a module for each MPI (boot_mpi_module.c), which alone calls it.
+ * boot_mpi.h - boot by MPI: the kind, the search for an MPI, and a module for each MPI.
  *
- * The runtime links no MPI: a process has one, and which one is known only when it runs. MPIs differ in their binary
- * interface, so the module is compiled once for each: libwattle-boot-mpi-openmpi.so, libwattle-boot-mpi-mpich.so (which
- * serves MPICH's descendants too: they have agreed on one binary interface).
+ * DESIGN. boot_mpi.c is the kind. boot_mpi_load.c finds the MPI that this process uses or should use. boot_mpi_module.c
+ * alone calls MPI. The runtime links no MPI, because the MPI of a process is known only when it runs. MPIs differ in
+ * their binary interface, so the module is compiled once for each: libwattle-boot-mpi-openmpi.so and
+ * libwattle-boot-mpi-mpich.so. The second one also serves MPICH's descendants, which share its binary interface.
  *
- * All calls but `abort` are made by the thread that calls shmem_init or shmem_finalize.
+ * Only the thread that calls shmem_init or shmem_finalize makes these calls. Any thread may call `abort`.
  */
 #ifndef WTL_NODE_BOOT_MPI_H
 #define WTL_NODE_BOOT_MPI_H
@@ -16,100 +16,97 @@
 
 enum { WTL_MPI_OPS_VERSION = 4 };
 
-/* What a module does. It exports one object of this type, wtl_mpi. */
+/* The operations of a module. Each module exports one object of this type, wtl_mpi_module. */
 typedef struct wtl_mpi_ops {
   unsigned version; /* WTL_MPI_OPS_VERSION */
 
-  /* How many processes the job has by the program's own MPI, if that is in use: initialised and not finalised. 0
-   * otherwise. */
+  /* Returns the number of processes of the job if the program uses its own MPI: initialized and not finalized.
+   * Otherwise 0. */
   int (*in_use)(void);
 
-  /* This process's number among them, while MPI is in use. */
+  /* Returns the rank of this process among them. MPI must be in use. */
   int (*rank)(void);
 
   /*
-   * From the next start to its stop the job is the processes of the program's communicator `comm` alone, in its order;
-   * it must be there until the start. False, and nothing changes, where it has all processes in the order of
-   * MPI_COMM_WORLD. MPI must be in use.
+   * Restricts the job to the processes of the program's communicator `comm`, in its order, from the next start to its
+   * stop. MPI must be in use, and `comm` must exist until the start. Returns false and changes nothing if `comm` has
+   * all processes in the order of MPI_COMM_WORLD.
    */
   bool (*confine)(const void *comm);
   bool (*is_confined)(void);
 
-  /*
-   * Collective. Starts MPI where the program has not, and makes a communicator of our own. `shared`: the program may
-   * call MPI itself. 0, or non-zero with the reason in `error`.
-   */
+  /* Starts MPI unless the program has, and makes a communicator of the runtime; collective. `shared`: the program
+   * may call MPI itself. Returns 0, or non-zero with the reason in `error`. */
   int (*start)(bool shared, int *rank, int *n, char *error, size_t size);
 
   /*
-   * Collective. Gives every process the bytes of all: process i's are (*all)[at[i]] to (*all)[at[i + 1]]; `at` has n +
-   * 1 places. *all is the caller's to free; NULL where nobody has anything. Sleeps while it waits. 0, or non-zero if
-   * MPI refuses.
+   * Gives every process the bytes of all; collective. The bytes of process i are (*all)[at[i]] to (*all)[at[i + 1]];
+   * `at` has n + 1 entries. The caller frees *all, which is NULL if no process sent a byte. Sleeps while it waits.
+   * Returns 0, or non-zero if MPI fails.
    */
   int (*exchange)(const void *mine, size_t bytes, char **all, size_t *at);
 
-  /* Ends the job with `status`, from any thread. Returns where MPI cannot any more. */
+  /* Ends the job with `status`; any thread may call it. It returns if MPI cannot end the job any more. */
   void (*abort)(int status);
 
-  /* Collective. MPI stays until the process ends; a program that has begun it itself gets the communicator back. */
+  /* Leaves the job; collective. MPI stays until the process ends. A program that started MPI itself keeps it, and
+   * boot's communicator is freed. */
   void (*stop)(void);
 
   /*
-   * For a program that uses MPI itself, whether boot does or not. A communicator is as long as this MPI's; `comm` has
-   * room for a pointer. comm_world: the job's, which is MPI_COMM_WORLD unless it is confined. comm_make: of the job's
-   * processes ranks[0..n), by those alone; 0, or -1 if MPI refuses. comm_free takes one that is all zeros for none.
+   * Communicators for a program that uses MPI itself, also if another kind booted it. `comm` points to an MPI_Comm of
+   * this MPI; memory for a pointer is enough. comm_world returns the job's communicator: MPI_COMM_WORLD unless the job
+   * is confined. comm_make makes one of the job's processes ranks[0..n); only those call it. It returns 0, or -1 if MPI
+   * fails. comm_free ignores one that is all zeros.
    */
   void (*comm_world)(void *comm);
   int (*comm_make)(const int *ranks, int n, void *comm);
   void (*comm_free)(void *comm);
 
-  /* MPI_Init where the program has not called it; MPI_Finalize where that is so, and once. */
+  /* init calls MPI_Init if the program has not. finalize then calls MPI_Finalize once. */
   void (*init)(int *argc, char ***argv);
   void (*finalize)(void);
 
-  /* Has the program itself asked for MPI_THREAD_MULTIPLE, and got it? */
+  /* Returns whether the program itself has asked for MPI_THREAD_MULTIPLE and got it. */
   bool (*is_threaded)(void);
 } wtl_mpi_ops;
 
-/* --- which MPI --- */
+/* --- selection of an MPI --- */
 
 typedef struct wtl_mpi {
   const wtl_mpi_ops *ops; /* NULL: none */
-  void *module;           /* where they are from, for dlsym: it has the network by MPI too */
-  bool shared;            /* the program itself has it loaded */
-  char library[64];       /* its name and version, for messages: "MPICH 4.0.2" */
+  void *module;           /* the handle for dlsym; the module also has the network by MPI */
+  bool shared;            /* the program itself has loaded it */
+  char library[64];       /* its name and version for messages: "MPICH 4.0.2" */
 } wtl_mpi;
 
-/*
- * Looks for the MPI that the program has loaded, else for the one that belongs to the launcher, and loads its module.
- * 0, or an exit code with the reason in `error`. Once found it stays.
- */
+/* Finds the MPI that the program has loaded, or else the one of the launcher, and loads its module. Returns 0, or an
+ * exit code with the reason in `error`. A second call returns the same MPI. */
 int wtl_boot_mpi_load(wtl_mpi *mpi, char *error, size_t size);
 
-/* The module for the MPI that the program has loaded; false where it has none, or there is no module for it. */
+/* Finds the module for the MPI that the program has loaded. Returns false if it has loaded none, or if no module
+ * fits. */
 bool wtl_boot_mpi_of_program(wtl_mpi *mpi);
 
-/*
- * Is MPICH's launcher, Hydra, the one that started this process as one of several? Within an allocation of Slurm's it
- * has srun start its proxies, so that the processes inherit the variables by which Slurm offers PMIx to the proxies.
- */
+/* Returns whether MPICH's launcher, Hydra, started this process as one of several. In a Slurm allocation Hydra lets
+ * srun start its proxies. The processes then inherit variables by which Slurm offers PMIx to the proxies. */
 bool wtl_boot_mpi_hydra_is_nearest(void);
 
-/* Does MPI's own interface say that this process is one of several? Loads no module but that of an MPI in use. */
+/* Returns whether MPI's own interface says that this process is one of several. Loads a module only for an MPI in
+ * use. */
 bool wtl_boot_mpi_is_offered(void);
 
-/* Is the job to be a part of the program's processes (wtl_mpi_ops.confine)? */
+/* Returns whether the job is restricted to a part of the program's processes (wtl_mpi_ops.confine). */
 bool wtl_boot_mpi_is_confined(void);
 
-/* For errors about the number of PEs: why there is no MPI, or which it was; "" where nobody asked for one. */
+/* Returns a note for errors about the number of PEs: the MPI in use, or the reason why there is none. "" if none was
+ * asked for. */
 const char *wtl_boot_mpi_note(void);
 
 /* --- the launcher --- */
 
-/*
- * Watches the process that launched this one, from a thread of its own: when it dies, so does this process
- * (lifeline.h). True if there is one to watch.
- */
+/* Watches the launcher's process from a thread and ends this process when the launcher ends (lifeline.h). Returns
+ * true if there is a launcher to watch. */
 bool wtl_boot_mpi_watch_launcher(void);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * Which MPI: the one the program has loaded, whatever the launcher; else the one that belongs to the launcher.
+ * boot_mpi_load.c - finds the MPI of this process and loads the module for it.
  *
- * A module is linked with the MPI it was compiled for, but its calls bind to the symbols that were there first. So the
- * program's MPI is made visible to all (RTLD_GLOBAL) before the module is loaded, and serves it even where the module
- * names a library of another name with the same binary interface. Open MPI needs that visibility anyway, for its
- * plugins.
+ * The MPI that the program has loaded comes first, under any launcher. Otherwise the launcher's own MPI is used.
+ *
+ * A module is linked with the MPI that it was compiled for, but its calls bind to symbols that are already loaded. So
+ * the program's MPI is made visible to all (RTLD_GLOBAL) before the module is loaded. It then serves the module even if
+ * the module names another library with the same binary interface. Open MPI also needs that visibility for its plugins.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #include "node/boot.h"
 #include "node/boot_mpi.h"
 
-enum { LIBRARY_TEXT = 8192 }; /* MPI_MAX_LIBRARY_VERSION_STRING of the MPI with the longest */
+enum { LIBRARY_TEXT = 8192 }; /* the largest MPI_MAX_LIBRARY_VERSION_STRING of all MPIs */
 
 static char note[512];
 
@@ -30,7 +31,7 @@ const char *wtl_boot_mpi_note(void)
 typedef int flag_call(int *);
 typedef int text_call(char *, int *);
 
-/* dlsym gives a pointer to data; C has no cast from that to one to a function. */
+/* dlsym returns a pointer to data, and C has no cast from that to a pointer to a function. */
 #define FUNCTION(type, name, from) (*(type **)&(void *){dlsym(from, name)})
 
 static bool is_initialised(void *handle)
@@ -42,7 +43,7 @@ static bool is_initialised(void *handle)
   return up && !down;
 }
 
-/* "MPICH Version:      4.0.2\nMPICH Release date: ..." or "Open MPI v4.1.4, package: ..." -> its first words. */
+/* Copies the first words of "MPICH Version: 4.0.2\nMPICH Release date: ..." or "Open MPI v4.1.4, package: ...". */
 static void describe(void *handle, char *out, size_t size)
 {
   static char text[LIBRARY_TEXT + 1];
@@ -59,12 +60,12 @@ static void describe(void *handle, char *out, size_t size)
 
 /* --- modules --- */
 
-/* The module for this MPI; NULL where its binary interface is unknown. */
+/* Returns the name of the module for this MPI; NULL if its binary interface is unknown. */
 static const char *module_for(void *handle, const char *library)
 {
   static const char *const mpich[] = {"MPICH", "Intel(R) MPI", "MVAPICH", "ParaStation"};
   for (size_t i = 0; i < sizeof mpich / sizeof mpich[0]; i++)
-    if (strstr(library, mpich[i])) return "mpich"; /* first: another library may have brought Open MPI along */
+    if (strstr(library, mpich[i])) return "mpich"; /* first: another library may have loaded Open MPI, too */
   return dlsym(handle, "ompi_mpi_comm_world") ? "openmpi" : NULL;
 }
 
@@ -79,7 +80,7 @@ bool wtl_boot_mpi_hydra_is_nearest(void)
   return getenv("MPI_LOCALRANKID") && is_served_by_pmi() && n && atoi(n) > 1 && !getenv("OMPI_COMM_WORLD_RANK");
 }
 
-/* The module for the MPI that the launcher's variables belong to; NULL where there are none. */
+/* Returns the name of the module for the MPI of the launcher's variables; NULL if there are none. */
 static const char *module_of_launcher(void)
 {
   if (wtl_boot_mpi_hydra_is_nearest()) return "mpich";
@@ -87,7 +88,7 @@ static const char *module_of_launcher(void)
   return is_served_by_pmi() ? "mpich" : NULL;
 }
 
-/* Modules lie where this library lies. */
+/* Modules lie in the folder of this library. */
 static void module_path(const char *name, char *path, size_t size)
 {
   Dl_info here;
@@ -96,13 +97,13 @@ static void module_path(const char *name, char *path, size_t size)
            slash ? here.dli_fname : "", name);
 }
 
-/* For an MPI that serves boot alone, before it is loaded. */
+/* Prepares the environment for an MPI that only boot uses, before it is loaded. */
 static void prepare_environment(void)
 {
   const char *session = getenv("PMIX_SERVER_TMPDIR");
-  /* Read when UCX is loaded, which an MPI may be built on: the program's signals are its own. */
+  /* UCX, on which an MPI may be built, reads this when it is loaded. It must leave signals to the program. */
   setenv("UCX_HANDLE_ERRORS", "none", 0);
-  /* Open MPI's shared memory then goes with the job's directory, and does not stay in /dev/shm when it is killed. */
+  /* Open MPI's shared memory is then removed with the job's folder. It would stay in /dev/shm after a kill. */
   if (session) setenv("OMPI_MCA_btl_vader_backing_directory", session, 0);
 }
 
@@ -111,7 +112,7 @@ static int open_module(wtl_mpi *mpi, const char *name, char *error, size_t size)
   char path[4200];
   module_path(name, path, sizeof path);
   if (!mpi->shared) prepare_environment();
-  /* Where it brings its MPI along, that must be visible to its own plugins. */
+  /* If the module loads its MPI, that MPI must be visible to its own plugins. */
   void *module = dlopen(path, RTLD_NOW | RTLD_NODELETE | (mpi->shared ? RTLD_LOCAL : RTLD_GLOBAL));
   const char *why = module ? "it is of another version of Wattle" : dlerror();
   const wtl_mpi_ops *ops = module ? dlsym(module, "wtl_mpi_module") : NULL;
@@ -128,7 +129,7 @@ static int open_module(wtl_mpi *mpi, const char *name, char *error, size_t size)
   return 0;
 }
 
-/* Open MPI under MPICH's launcher: each process would be a job of its own. */
+/* Returns whether an Open MPI program runs under MPICH's launcher. Each process would be a job of its own. */
 static bool is_mismatch(const char *name, void *handle)
 {
   return strcmp(name, "openmpi") == 0 && wtl_boot_mpi_hydra_is_nearest() && !is_initialised(handle);
@@ -163,7 +164,7 @@ static int load(wtl_mpi *mpi, char *error, size_t size)
   return WTL_EXIT_UNAVAILABLE;
 }
 
-static wtl_mpi found; /* one a process: MPI starts once */
+static wtl_mpi found; /* one for a process, because MPI starts once */
 
 int wtl_boot_mpi_load(wtl_mpi *mpi, char *error, size_t size)
 {
@@ -187,7 +188,7 @@ bool wtl_boot_mpi_is_confined(void)
   return found.ops && found.ops->is_confined();
 }
 
-/* --- is there more than one process? --- */
+/* --- number of processes --- */
 
 bool wtl_boot_mpi_is_offered(void)
 {

@@ -1,11 +1,11 @@
 /*
- * The calls of MPI that boot needs. Compiled once for each MPI, into a module of its own.
+ * boot_mpi_module.c - the MPI calls of boot, compiled once for each MPI into a module.
  *
- * A program that may call MPI itself, and an MPI that has sessions (version 4): boot opens one, and the program's
- * MPI_Init and MPI_Finalize may come before or after it, in any order. Otherwise boot shares the program's MPI_Init, or
- * calls it, after which the program must not.
+ * If MPI has sessions (version 4) and the program may call MPI itself, boot opens a session. The program's MPI_Init and
+ * MPI_Finalize may then come before or after it, in any order. Otherwise boot shares the program's MPI_Init, or calls
+ * it itself; the program must not call it after that.
  *
- * PMPI_: boot's calls are none of the program's, and no tool that counts those shall see them.
+ * Boot calls MPI by its PMPI_ names, so that tools do not count its calls as the program's.
  */
 #include <limits.h>
 #include <mpi.h>
@@ -25,12 +25,12 @@ static struct {
   bool in_job;      /* between start and stop */
   bool initialised; /* MPI_Init was called here */
   bool in_session;  /* a session was opened here */
-  bool ended;       /* what was begun here was ended here */
+  bool ended;       /* the MPI or the session begun here has ended */
   bool has_comm;
   MPI_Comm comm;
-  bool is_confined;  /* the job is a part of the program's processes: those of */
-  MPI_Comm part;     /* ... this one, the program's, and once in the job a copy */
-  bool kept_for_all; /* meanwhile this waits for a job of all: */
+  bool is_confined;  /* the job is restricted to a part of the program's processes */
+  MPI_Comm part;     /* their communicator: the program's, and a copy once the job has started */
+  bool kept_for_all; /* comm_of_all is kept for a later job of all processes */
   MPI_Comm comm_of_all;
 #if MPI_VERSION >= 4
   MPI_Session session;
@@ -69,7 +69,7 @@ static void pause_for(long us)
   nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
 }
 
-/* MPI itself would spin until the last one comes. */
+/* MPI itself would spin until the last process arrives. */
 static int wait_for(MPI_Request *request)
 {
   enum { LONGEST_US = 1000 };
@@ -83,7 +83,7 @@ static int wait_for(MPI_Request *request)
   }
 }
 
-static int meet(MPI_Comm comm)
+static int barrier(MPI_Comm comm)
 {
   MPI_Request request;
   int rc = PMPI_Ibarrier(comm, &request);
@@ -92,23 +92,24 @@ static int meet(MPI_Comm comm)
 
 /* --- the end of the job --- */
 
-/* To the launcher in its own language, PMI's first version. The connection lives as long as MPI does. */
-static bool tell_launcher(int status)
+/* Sends the status to the launcher by PMI's first version. The connection lives as long as MPI does. */
+static bool send_abort(int status)
 {
   const char *number = getenv("PMI_FD");
   int fd = number ? atoi(number) : -1;
   char line[64];
   int n = snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", status);
-  return is_usable() && fd >= 0 && send(fd, line, (size_t)n, MSG_NOSIGNAL) == n; /* to nothing but a socket */
+  return is_usable() && fd >= 0 &&
+         send(fd, line, (size_t)n, MSG_NOSIGNAL) == n; /* send fails on anything but a socket */
 }
 
-/* Silent, from any thread, whatever MPI is doing: MPI_Abort is none of these. */
-static bool tell_hydra(int status)
+/* Prints nothing, and works in any thread and at any moment. MPI_Abort does neither. */
+static bool abort_by_hydra(int status)
 {
-  return getenv("MPI_LOCALRANKID") && tell_launcher(status);
+  return getenv("MPI_LOCALRANKID") && send_abort(status);
 }
 
-/* A shell sees 8 bits, and failure must not look like success. */
+/* A shell sees 8 bits, and a failure must not look like success. */
 static int as_exit_code(int status)
 {
   return status && !(status & 255) ? 1 : status;
@@ -117,10 +118,10 @@ static int as_exit_code(int status)
 static void do_abort(int status)
 {
   status = as_exit_code(status);
-  if (tell_hydra(status)) return;
+  if (abort_by_hydra(status)) return;
   if (program_uses_mpi()) PMPI_Abort(MPI_COMM_WORLD, status);
 #ifdef MPICH_VERSION
-  tell_launcher(status); /* on a session's communicator, MPI_Abort hangs (4.0) */
+  send_abort(status); /* MPI_Abort hangs on a session's communicator (MPICH 4.0) */
 #else
   if (is_usable()) PMPI_Abort(self.comm, status);
 #endif
@@ -139,9 +140,9 @@ static void finalise(void)
 }
 
 /*
- * A program that ends in the middle of a job has not met the others: it must not wait for them here. MPICH's launchers
- * are told: Hydra mixes the statuses of those it kills into the job's exit code unless it knows which one counts, and
- * srun kills nobody. Open MPI's mpirun does both right by itself.
+ * A program that ends in the middle of a job must not wait for the other processes here. MPICH's launchers get the
+ * status by PMI. Without it, Hydra mixes the statuses of the processes it kills into the job's exit code, and srun
+ * kills no process. Open MPI's mpirun handles both correctly.
  */
 static void at_exit(int status, void *arg)
 {
@@ -160,7 +161,8 @@ static int open_session(char *error, size_t size)
   MPI_Info info;
   MPI_Group world;
   int rc;
-  if (program_uses_mpi() && (rc = meet(MPI_COMM_WORLD)) != MPI_SUCCESS) return failed(error, size, "MPI_Ibarrier", rc);
+  if (program_uses_mpi() && (rc = barrier(MPI_COMM_WORLD)) != MPI_SUCCESS)
+    return failed(error, size, "MPI_Ibarrier", rc);
   PMPI_Info_create(&info);
   PMPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE"); /* the program may ask for it later */
   rc = PMPI_Session_init(info, MPI_ERRORS_RETURN, &self.session);
@@ -211,7 +213,7 @@ static int join(bool shared, char *error, size_t size)
   return duplicate_world(error, size);
 }
 
-/* A part of the program's processes: MPI is the program's, and no session is needed. */
+/* Joins a job of a part of the program's processes. MPI belongs to the program, so no session is needed. */
 static int join_part(char *error, size_t size)
 {
   MPI_Comm boots;
@@ -260,8 +262,8 @@ static int start(bool shared, int *rank, int *n, char *error, size_t size)
 
 /* --- exchange --- */
 
-/* From lengths to where each process's bytes begin, twice: for MPI and for the caller. -1 if MPI cannot count so
- * far. */
+/* Computes the start of each process's bytes from the lengths, for MPI and for the caller. Returns -1 if a start
+ * exceeds INT_MAX. */
 static int lay_out(const int *lengths, int n, int *starts, size_t *at)
 {
   at[0] = 0;
@@ -280,7 +282,7 @@ static int gather(const void *mine, int bytes, const int *lengths, const int *st
   return rc == MPI_SUCCESS ? wait_for(&request) : rc;
 }
 
-/* Without MPI, whose progress crashes in a session of one (MPICH 4.0). */
+/* Copies the bytes without MPI, whose progress crashes in a session of one process (MPICH 4.0). */
 static int keep(const void *mine, size_t bytes, char **all, size_t *at)
 {
   at[0] = 0;
@@ -321,9 +323,9 @@ static void stop(void)
   if (self.is_confined) {
     leave_part();
   } else if (!self.shared) {
-    meet(self.comm); /* MPI itself ends with the process, so that the library may start again */
+    barrier(self.comm); /* MPI ends with the process, so that the library may start again */
   } else if (!self.initialised && !self.in_session) {
-    PMPI_Comm_free(&self.comm); /* the program will finalise its own MPI */
+    PMPI_Comm_free(&self.comm); /* the program finalizes its own MPI */
     self.has_comm = false;
   }
 }
@@ -338,15 +340,15 @@ bool wtl_boot_mpi_comm_is_apart(void)
   return self.in_session;
 }
 
-/* --- communicators of the program's --- */
+/* --- the program's communicators --- */
 
 static bool confine(const void *comm)
 {
   MPI_Comm part;
-  int likeness = MPI_UNEQUAL;
+  int comparison = MPI_UNEQUAL;
   memcpy(&part, comm, sizeof part);
-  PMPI_Comm_compare(part, MPI_COMM_WORLD, &likeness);
-  if (likeness == MPI_IDENT || likeness == MPI_CONGRUENT) return false;
+  PMPI_Comm_compare(part, MPI_COMM_WORLD, &comparison);
+  if (comparison == MPI_IDENT || comparison == MPI_CONGRUENT) return false;
   self.part = part;
   self.is_confined = true;
   return true;
@@ -383,7 +385,7 @@ static void comm_world(void *comm)
 
 static int comm_make(const int *ranks, int n, void *comm)
 {
-  enum { TAG = 0x5761 }; /* several may be made at once, by other processes; by the same ones, in one order */
+  enum { TAG = 0x5761 }; /* other processes may make one at the same time; the same processes make them in one order */
   MPI_Comm made;
   MPI_Group world, members;
   if (PMPI_Comm_group(comm_of_job(), &world) != MPI_SUCCESS) return -1;
@@ -407,7 +409,7 @@ static void comm_free(void *comm)
   memcpy(comm, none, sizeof none);
 }
 
-static bool began_here; /* MPI_Init, for the program */
+static bool began_here; /* MPI_Init was called here for the program */
 
 static void init(int *argc, char ***argv)
 {

@@ -1,5 +1,6 @@
 /*
- * A PE that MPI booted ends with its launcher: MPICH's proxies, killed, leave their processes alone.
+ * boot_mpi_watch.c - ends a PE that MPI booted when its launcher ends. MPICH's proxies leave their processes behind
+ * when they are killed.
  *
  * The kernel's parent-death signal (lifeline.c) misses PEs that were started through a shell.
  */

@@ -1,4 +1,4 @@
-/* MPI in builds whose PEs are no processes: there is none. */
+/* boot_no_mpi.c - reports that there is no MPI, in builds whose PEs are not processes. */
 #include <stdio.h>
 
 #include "base/error.h"

@@ -1,9 +1,9 @@
 /*
- * Boot by PMIx: mpirun of Open MPI, prterun, srun --mpi=pmix.
+ * boot_pmix.c - boot by PMIx: Open MPI's mpirun, prterun, srun --mpi=pmix.
  *
- * A process joins its job once and leaves it when it ends: the server mixes up who waits for whom where one leaves and
- * comes back. So a library that is started again finds its job as it was, and what it publishes has names of its own
- * (PMIx may keep a value that it was asked for).
+ * A process joins its job once and leaves it when the process ends. If a process leaves and joins again, the server
+ * confuses which processes wait for which. So a library that starts again finds its job unchanged. Each start publishes
+ * under new keys, because PMIx may keep a value that was read before.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,12 +24,12 @@
 #include "node/stale_files.h"
 
 typedef struct pmix_state {
-  pmix_proc_t self, job; /* job: the same namespace, wildcard rank */
+  pmix_proc_t self, job; /* job: the same namespace with the wildcard rank */
   size_t lost_handler;
 } pmix_state;
 
 static struct {
-  pmix_state *state; /* NULL: has not joined */
+  pmix_state *state; /* NULL: this process has not joined */
   pid_t pid;
   int starts;
   bool in_use;
@@ -90,13 +90,13 @@ static void on_registered(pmix_status_t status, size_t id, void *arg)
   atomic_store((_Atomic int *)arg, status == PMIX_SUCCESS ? 1 : -1);
 }
 
-/* PMIx's thread tells us when the launcher is gone, whatever this PE's own thread is doing. */
+/* PMIx's own thread reports the loss of the launcher, also while this PE's thread computes. */
 static int watch_launcher(pmix_state *s)
 {
   pmix_status_t codes[] = {PMIX_ERR_LOST_CONNECTION, PMIX_ERR_LOST_CONNECTION_TO_SERVER};
   _Atomic int registered = 0;
   pmix_status_t rc = PMIx_Register_event_handler(codes, 2, NULL, 0, on_lost, on_registered, &registered);
-  if (rc != PMIX_SUCCESS) return rc == PMIX_OPERATION_SUCCEEDED ? 0 : -1; /* done with; nobody will be called back */
+  if (rc != PMIX_SUCCESS) return rc == PMIX_OPERATION_SUCCEEDED ? 0 : -1; /* already complete; PMIx makes no callback */
   while (!atomic_load(&registered)) usleep(50);
   return registered == 1 ? 0 : -1;
 }
@@ -147,7 +147,7 @@ static int lookup(wtl_boot *b, int pe, const char *key, char *text, size_t size)
   return 0;
 }
 
-/* "oshrun -n 1 a : -n 1 b" has two. */
+/* "oshrun -n 1 a : -n 1 b" has two parts. */
 static bool has_several_parts(pmix_state *s)
 {
   int parts = 1;
@@ -155,9 +155,9 @@ static bool has_several_parts(pmix_state *s)
 }
 
 /*
- * The nodes of the job, and the first PE of each: each PE says who leads its node. (PMIx_Resolve_peers of PMIx 4.2.2
- * waits for a lock it holds itself, and Open MPI 4.1 does not tell PMIX_NODEID of other nodes.) With it each says what
- * program it runs; a job on one node has to ask only where the launcher was given several.
+ * Finds the nodes of the job and the first PE of each: each PE publishes the leader of its node and its executable. A
+ * job on one node needs this only if the launcher was given several programs. (PMIx_Resolve_peers of PMIx 4.2.2
+ * deadlocks on a lock of its own, and Open MPI 4.1 does not give PMIX_NODEID of other nodes.)
  */
 static int get_nodes(wtl_boot *b, pmix_state *s, char *error, size_t size)
 {
@@ -183,10 +183,10 @@ static int get_nodes(wtl_boot *b, pmix_state *s, char *error, size_t size)
 }
 
 /*
- * PMIx_Finalize waits 2 s for the server's answer, and then leaves without it. If this process ends before the server
- * has taken its goodbye, Open MPI counts the job as failed. On a busy machine the goodbyes of some hundred PEs take
- * longer than that, so only a few of a node leave at a time: each locks one of TURNS bytes of a file in the launcher's
- * folder, which goes with that. Returns what to close; -1 where there is no such folder, and no turns.
+ * PMIx_Finalize waits 2 s for the server's answer and then leaves without it. If this process ends before the server
+ * has read its message, Open MPI counts the job as failed. On a busy machine the messages of some hundred PEs take
+ * longer than 2 s. So only TURNS PEs of a node leave at a time: each locks one of TURNS bytes of a file in the
+ * launcher's folder. Returns the descriptor to close; -1 if there is no such folder, and then PEs do not take turns.
  */
 enum { TURNS = 4 };
 static int take_turn(void)
@@ -201,7 +201,8 @@ static int take_turn(void)
   return fd;
 }
 
-/* Not where the program ends in the middle of a job, which the launcher must notice, and not in a forked child. */
+/* Does nothing if the program ends in the middle of a job, because the launcher must notice that. Does nothing in a
+ * forked child. */
 static void leave(int status, void *arg)
 {
   if (membership.pid != getpid() || membership.in_use) return;
@@ -257,7 +258,7 @@ static void do_abort(wtl_boot *b, int status, const char *message)
 {
   pmix_state *s = b->state;
   if (!s) return;
-  /* Slurm takes 0 for no code at all, and passes on the lower 8 bits. */
+  /* Slurm takes 0 for a missing code, and uses only the lower 8 bits. */
   if (status == 0 && strncmp(s->self.nspace, "slurm.", 6) == 0) status = 256;
   PMIx_Abort(status, message, &s->job, 1);
 }

@@ -1,4 +1,4 @@
-/* PEs of a simulation: each has a node of its own. */
+/* boot_sim.c - boot of a simulation: each PE has its own node. */
 #include <stdio.h>
 #include <stdlib.h>
 

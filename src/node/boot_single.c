@@ -1,4 +1,4 @@
-/* A program started bare is one PE. */
+/* boot_single.c - boot of a program without a launcher, which is one PE. */
 #include <stdlib.h>
 
 #include "node/boot.h"
@@ -29,7 +29,7 @@ static int fence(wtl_boot *b)
 
 static int lookup(wtl_boot *b, int pe, const char *key, char *value, size_t size)
 {
-  return -1; /* there is nobody else to say anything */
+  return -1; /* no other PE can have published a value */
 }
 
 static void do_abort(wtl_boot *b, int status, const char *message) {}

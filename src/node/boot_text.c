@@ -1,9 +1,10 @@
+/* boot_text.c - reads and checks the text by which PEs find each other at the start. */
 #include "node/boot_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of a PE, digits alone, up to one of the characters in `ends`. */
+/* Reads the number of a PE: digits up to the end or one of the characters in `ends`. */
 static bool read_pe(const char **at, const char *ends, int n_pes, int *pe)
 {
   char *end;

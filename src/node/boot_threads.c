@@ -1,6 +1,6 @@
 /*
- * PEs as threads of one process, so that ThreadSanitizer sees every race. A test's main starts them
- * (tests/threads_main.h); this file joins them into a job.
+ * boot_threads.c - boot of PEs that are threads of one process, so that ThreadSanitizer sees every race. The main of a
+ * test starts the threads (tests/threads_main.h).
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ typedef struct thread_job {
   pthread_mutex_t mutex;
 } thread_job;
 
-static thread_job job; /* one job a process, as the process is the node */
+static thread_job job; /* one job for a process */
 static _Thread_local int rank = -1;
 
 void wtl_threads_begin(int n, int n_nodes)

@@ -1,3 +1,4 @@
+/* cores.c - counts the cores that this process may use, by its affinity and its cgroups. */
 #include "node/cores.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ static double read_two(const char *path, double *second)
   return n >= 1 && sscanf(first, "%lf", &number) == 1 ? number : -1; /* "max" or -1: no limit */
 }
 
-/* The two versions of cgroups: where their trees lie, and the file, or two, with a quota and its period in
+/* The two versions of cgroups: the mount point, and the file or two files with a quota and its period in
  * microseconds. */
 typedef struct cgroups {
   const char *controller, *root, *quota, *period;
@@ -26,7 +27,7 @@ typedef struct cgroups {
 static const cgroups versions[] = {{"", "/sys/fs/cgroup", "cpu.max", NULL},
                                    {"cpu", "/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "cpu.cfs_period_us"}};
 
-/* The quota of the cgroup root + path, in cores; INFINITY where it has none. */
+/* Returns the quota of the cgroup root + path in cores; INFINITY if it has none. */
 static double quota_of(const cgroups *version, const char *path)
 {
   char file[4400];
@@ -40,7 +41,7 @@ static double quota_of(const cgroups *version, const char *path)
   return quota > 0 && period > 0 ? quota / period : INFINITY;
 }
 
-/* Is `word` one of those in `list`, with commas between them? */
+/* Returns whether `word` is an entry of `list`, whose entries are separated by commas. */
 static bool is_listed(const char *list, const char *word)
 {
   size_t n = strlen(word);
@@ -50,7 +51,7 @@ static bool is_listed(const char *list, const char *word)
   }
 }
 
-/* This process's cgroup, below the root: "/a/b"; "" for the root itself and where that cannot be known. */
+/* Finds this process's cgroup below the root, such as "/a/b". "" for the root itself, or if the cgroup is unknown. */
 static void own_path(const cgroups *version, char *path, size_t size)
 {
   char line[4352];
@@ -61,14 +62,15 @@ static void own_path(const cgroups *version, char *path, size_t size)
     if (!at) continue;
     *at++ = '\0';
     at[strcspn(at, "\n")] = '\0';
-    /* A path with /.. lies outside of what this process is shown. */
+    /* A path with /.. lies outside the part of the tree that this process sees. */
     if (is_listed(list + 1, version->controller) && !strstr(at, "/..") && strcmp(at, "/") != 0)
       snprintf(path, size, "%s", at);
   }
   if (f) fclose(f);
 }
 
-/* The tightest of those from this process's own cgroup up to the root. (In a container the root is the container's.) */
+/* Returns the smallest quota from this process's own cgroup up to the root. In a container the root is the
+ * container's. */
 double wtl_cores_quota(void)
 {
   double least = INFINITY;
@@ -92,7 +94,7 @@ int wtl_cores_allowed(void)
   return cores < 1 ? 1 : cores;
 }
 
-/* The lowest hardware thread of the core that `cpu` belongs to; `cpu` itself where that is not known. */
+/* Returns the lowest hardware thread of the core that `cpu` belongs to; `cpu` itself if that is unknown. */
 static int first_thread(const char *sysfs, int cpu)
 {
   char file[4200];

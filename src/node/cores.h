@@ -1,19 +1,21 @@
-/* cores.h - the cores that processes of a job may use. */
+/* cores.h - counts the cores that the processes of a job may use. */
 #ifndef WTL_NODE_CORES_H
 #define WTL_NODE_CORES_H
 
 #include <sched.h>
 
-/* Cores' worth of time that this process's cgroup, and those around it, give it, however many cores they show;
- * INFINITY where there is no limit. */
+/* Returns the CPU time that the cgroups of this process allow, in cores; INFINITY without a limit. The number of
+ * visible cores does not count. */
 double wtl_cores_quota(void);
 
-/* Cores this process may run on: its affinity, and the cgroup's limit rounded up. At least 1. */
+/* Returns the number of cores that this process may run on: its affinity, at most the cgroups' quota rounded up. At
+ * least 1. */
 int wtl_cores_allowed(void);
 
 /*
- * How many cores the hardware threads of `set` belong to, by the tree at `sysfs` ("/sys"): with simultaneous
- * multithreading fewer than there are threads. A thread that the tree says nothing of counts as a core.
+ * Returns the number of cores that the hardware threads of `set` belong to, by the tree at `sysfs` ("/sys"). With
+ * simultaneous multithreading there are fewer cores than threads. A thread that is missing in the tree counts as a
+ * core.
  */
 int wtl_cores_physical(const cpu_set_t *set, const char *sysfs);
 

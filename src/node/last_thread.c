@@ -1,4 +1,4 @@
-/* A process whose main thread has ended by pthread_exit goes on while a thread of the program runs, and ends after it. */
+/* last_thread.c - ends a process whose main thread has ended by pthread_exit, after the last thread of the program. */
 #include "node/last_thread.h"
 
 #include <dirent.h>
@@ -9,7 +9,7 @@
 
 #include "os/os.h"
 
-/* A process has one main thread, so this is no PE's. */
+/* A process has one main thread, so this state does not belong to a PE. */
 enum { MOST = 1024 };
 typedef struct threads {
   int n;
@@ -17,7 +17,7 @@ typedef struct threads {
 } threads;
 
 static threads before, skipped;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `skipped` */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects `skipped` */
 static pthread_key_t key;
 static _Atomic bool started;
 
@@ -33,7 +33,7 @@ static void add(threads *t, pid_t id)
   if (t->n < MOST && !has(t, id)) t->id[t->n++] = id;
 }
 
-/* This process's threads; none: the kernel does not say. */
+/* Returns this process's threads; none if the kernel does not list them. */
 static threads now(void)
 {
   threads t = {0};
@@ -66,7 +66,7 @@ void wtl_last_thread_skip_this(void)
   pthread_mutex_unlock(&lock);
 }
 
-/* With this thread: one. */
+/* Returns whether the calling thread is the last one that counts. */
 static bool is_last(void)
 {
   const threads all = now();
@@ -77,18 +77,18 @@ static bool is_last(void)
   return is && all.n > 0 && all.n < MOST;
 }
 
-/* Nothing tells that another thread has ended, so it is looked for, less and less often. */
+/* The end of another thread causes no event, so this one polls, at growing intervals. */
 static void wait_for_others(void *unused)
 {
   enum { FIRST_US = 500, MOST_US = 50000 };
   (void)unused;
-  if (!started) return; /* no library's thread keeps the process */
+  if (!started) return; /* no thread of a library keeps the process alive */
   for (useconds_t us = FIRST_US; !is_last(); us = us < MOST_US ? 2 * us : us) usleep(us);
   exit(0);
 }
 
-/* A key's destructor runs where its thread ends by pthread_exit, after the thread's cleanup handlers, and not where the
- * process ends. */
+/* A key's destructor runs when its thread ends by pthread_exit, after the thread's cleanup handlers. It does not run
+ * when the process ends. */
 __attribute__((constructor)) static void watch_main_thread(void)
 {
   if (!WTL_OS_PES_ARE_PROCESSES) return;

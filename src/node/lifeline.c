@@ -1,3 +1,4 @@
+/* lifeline.c - ends this process when its launcher has ended, and ends a launcher that hangs. */
 #include "node/lifeline.h"
 
 #include <signal.h>
@@ -18,7 +19,7 @@ static bool is_cleaner;
 static _Atomic bool is_cut;
 static pid_t parent;
 
-/* Is this the first process of its node in an Open MPI job of several nodes? */
+/* Returns whether this is the first process of its node in an Open MPI job of several nodes. */
 static bool answers_for_daemon(void)
 {
   const char *n = getenv("OMPI_COMM_WORLD_SIZE"), *here = getenv("OMPI_COMM_WORLD_LOCAL_SIZE"),
@@ -32,14 +33,14 @@ static void limit_daemon(unsigned ms)
   if (daemon) wtl_tcp_timeout_set(daemon, ms);
 }
 
-/* From the library's load on, so that a launcher that dies before shmem_init takes this process along too. */
+/* Runs when the library is loaded. So a launcher that ends before shmem_init ends this process, too. */
 __attribute__((constructor)) static void tie_to_parent(void)
 {
-  if (WTL_OS_PES_ARE_THREADS) return; /* a test's, which no launcher started */
+  if (WTL_OS_PES_ARE_THREADS) return; /* a test, which no launcher started */
   parent = getppid();
   if (!getenv("PMIX_NAMESPACE") && !(getenv("PMI_RANK") && getenv("PMI_FD"))) return; /* no launcher */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  /* It died between the two calls, or even before the first. */
+  /* The launcher ended between the two calls, or before the first one. */
   if (getppid() != parent || wtl_stale_files_orphaned(getenv("PMIX_SERVER_TMPDIR"))) {
     wtl_message_print("the launcher that started this process is gone");
     _exit(WTL_EXIT_UNAVAILABLE);
@@ -68,24 +69,25 @@ void wtl_lifeline_back(void)
 {
   if (!is_cleaner) return;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(WTL_EXIT_UNAVAILABLE); /* gone meanwhile */
+  if (getppid() != parent) _exit(WTL_EXIT_UNAVAILABLE); /* the launcher ended in between */
 }
 
 void wtl_lifeline_launcher_lost(void)
 {
   if (!is_cut) {
     wtl_message_print("the launcher is gone; this PE ends with it");
-    /* The launcher's corpse may need a moment to be collected. */
+    /* The parent of the dead launcher may need a moment to collect it. */
     for (int i = 0; is_cleaner && i < 20 && !wtl_stale_files_remove(getenv("PMIX_SERVER_TMPDIR")); i++) usleep(50000);
   }
   _exit(WTL_EXIT_UNAVAILABLE);
 }
 
-/* Not asked to end first: Open MPI's mpirun, which is aborting already, crashes when it is. */
+/* Sends no SIGTERM first: Open MPI's mpirun crashes on it while it is aborting. */
 void wtl_lifeline_end_launcher(void)
 {
   pid_t launcher = WTL_OS_PES_ARE_THREADS ? 0 : wtl_ancestor_launcher();
-  int fd = launcher ? (int)syscall(SYS_pidfd_open, launcher, 0) : -1; /* its number may be another's in a moment */
+  int fd = launcher ? (int)syscall(SYS_pidfd_open, launcher, 0)
+                    : -1; /* the process number may soon belong to another process */
   if (fd < 0 || fork() != 0) return;
   setsid(); /* the launcher ends its PEs by their process groups */
   sleep(3);

@@ -1,3 +1,4 @@
+/* stale_files.c - removes the session directory of a launcher that was killed. */
 #include "node/stale_files.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
   return 0;
 }
 
-/* The launcher whose directory this is; 0 where the name does not say. */
+/* Returns the process number of the launcher in the directory's name; 0 if the name has another form. */
 static int owner_of(const char *session)
 {
   const char *name = session ? strrchr(session, '/') : NULL;
@@ -24,7 +25,7 @@ static int owner_of(const char *session)
   return pid > 1 ? pid : 0;
 }
 
-/* A dead process that its parent has not collected yet (or never will) counts as gone. */
+/* A dead process that its parent has not collected counts as gone. */
 bool wtl_process_is_gone(int pid)
 {
   char path[64], state = '?';
@@ -37,15 +38,16 @@ bool wtl_process_is_gone(int pid)
   return state == 'Z' || state == 'X';
 }
 
-/* In a directory that all may write to, only what is this user's own, and nobody else can change meanwhile, is removed.
- */
+/* Other users may write to the temporary directory. So only directories of this user are removed, and only if no
+ * other user can change them meanwhile. */
 static bool is_ours(const char *path)
 {
   struct stat st;
   return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* In a container's process namespace the launcher's number means nothing; the first one has a fixed name. */
+/* The launcher's number has no meaning in the process namespace of a container. The first namespace has a fixed
+ * name. */
 static bool sees_all_processes(void)
 {
   char name[64] = "";
@@ -82,6 +84,7 @@ bool wtl_stale_files_remove(const char *session)
   char *of_parent = strrchr(parent, '/');
   *of_parent = '\0';
   const char *made = strrchr(parent, '/');
-  if (made && strncmp(made, "/wattle-", 8) == 0) rmdir(parent); /* by oshrun, whose keeper may have been killed */
+  if (made && strncmp(made, "/wattle-", 8) == 0)
+    rmdir(parent); /* oshrun made it, and the process that removes it may have been killed */
   return access(session, F_OK) != 0;
 }

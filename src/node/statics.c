@@ -1,3 +1,4 @@
+/* statics.c - moves the program's data segment onto the arena, and gives forked children a private copy. */
 #include "node/statics.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@
 #include "base/sigpipe.h"
 #include "os/os.h"
 
-/* A process has one data segment, so this is the one room whose state cannot hang on a PE's context. */
+/* A process has one data segment, so this state cannot belong to a PE's context. */
 static struct {
   wtl_statics segment;
   int fd;
@@ -28,10 +29,10 @@ static struct {
   size_t offset;
 } shared = {.fd = -1};
 
-/* Taken in the parent before a fork, used by the child; several threads may fork at once. */
+/* The parent makes it before a fork and the child uses it. Several threads may fork at the same time. */
 static _Thread_local char *snapshot;
 
-/* What the loader makes read-only after relocation: it holds no variables. */
+/* Finds the range that the loader makes read-only after relocation. It holds no variables. */
 static void find_relro(const struct dl_phdr_info *info, uintptr_t *low, uintptr_t *high)
 {
   *low = *high = 0;
@@ -51,20 +52,18 @@ static void add_constants(wtl_statics *s, const char *start, size_t length)
 
 typedef struct search {
   wtl_statics *statics;
-  int index; /* of the next object */
+  int index; /* number of the next object */
 } search;
 
-/*
- * Linkers put a program's variables behind the read-only part of one segment (GNU ld), or into a segment of their own
- * behind a read-only one (lld, mold).
- */
+/* Linkers put a program's variables after the read-only part of one segment (GNU ld), or into a separate segment
+ * after a read-only one (lld, mold). */
 static int inspect_executable(struct dl_phdr_info *info, size_t size, void *arg)
 {
   search *found = arg;
   wtl_statics *s = found->statics;
   uintptr_t low = 0, high = 0, file_high = 0, relro_low, relro_high;
   if (!wtl_os_is_program(info, found->index++)) return 0;
-  bool writable = false; /* such a segment was among those so far: they are in order of their addresses */
+  bool writable = false; /* a writable segment was found; segments are in order of their addresses */
   find_relro(info, &relro_low, &relro_high);
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -75,11 +74,10 @@ static int inspect_executable(struct dl_phdr_info *info, size_t size, void *arg)
       continue;
     }
     writable = true;
-    if (start >= relro_low && wtl_page_up(end) <= wtl_page_up(relro_high))
-      continue; /* nothing but the read-only part */
+    if (start >= relro_low && wtl_page_up(end) <= wtl_page_up(relro_high)) continue; /* only the read-only part */
     start = wtl_page_down(start);
     if (wtl_page_down(relro_high) > start && relro_low < end) start = wtl_page_down(relro_high);
-    if (low && start > wtl_page_up(high)) s->scattered = true; /* what lies between is not ours */
+    if (low && start > wtl_page_up(high)) s->scattered = true; /* the gap does not belong to the program */
     if (!low) low = start;
     high = end;
     if (p->p_filesz) file_high = info->dlpi_addr + p->p_vaddr + p->p_filesz;
@@ -94,13 +92,13 @@ static int inspect_executable(struct dl_phdr_info *info, size_t size, void *arg)
 void wtl_statics_find(wtl_statics *s)
 {
   memset(s, 0, sizeof *s);
-  if (WTL_OS_PES_ARE_THREADS) return; /* they share their globals */
+  if (WTL_OS_PES_ARE_THREADS) return; /* PEs share their globals */
   dl_iterate_phdr(inspect_executable, &(search){s, 0});
 }
 
-/* --- which executable it is --- */
+/* --- identity of the executable --- */
 
-/* Takes the build id in a segment of notes into *hash; false: there is none. */
+/* Adds the build id in a segment of notes to *hash. Returns false if there is none. */
 static bool hash_build_id(const char *notes, size_t length, uint64_t *hash)
 {
   ElfW(Nhdr) note;
@@ -118,10 +116,10 @@ static bool hash_build_id(const char *notes, size_t length, uint64_t *hash)
   return false;
 }
 
-/* Not what lies in memory: a debugger may have changed the code there. */
+/* Hashes the file and not the memory, because a debugger may have changed the code in memory. */
 static uint64_t hash_file(uint64_t hash)
 {
-  enum { PIECE = 16384, MOST = 64 }; /* 1 MiB in all: enough to tell programs apart, and read in a millisecond */
+  enum { PIECE = 16384, MOST = 64 }; /* 1 MiB in all: enough to distinguish programs, and read in about 1 ms */
   char piece[PIECE];
   ssize_t n;
   int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -153,10 +151,8 @@ uint64_t wtl_statics_program(void)
   return hash;
 }
 
-/*
- * Copies whole words, whatever lies in them. A program built with AddressSanitizer has forbidden zones between its
- * variables, and checks every memcpy of the process, ours included; volatile keeps the compiler from making this one.
- */
+/* Copies whole words with any content. AddressSanitizer puts poisoned zones between a program's variables and checks
+ * every memcpy of the process. `volatile` keeps the compiler from making a memcpy of this loop. */
 __attribute__((no_sanitize("address", "undefined"))) static void copy_pages(char *to, const char *from, size_t length)
 {
   volatile uint64_t *out = (volatile uint64_t *)(void *)to;
@@ -164,30 +160,28 @@ __attribute__((no_sanitize("address", "undefined"))) static void copy_pages(char
   for (size_t i = 0; i < length / sizeof *in; i++) out[i] = in[i];
 }
 
-/* The program may have closed the arena's descriptor, and its number may be another file's by now. */
+/* The program may have closed the arena's descriptor, and its number may belong to another file. */
 static bool is_arena(int fd)
 {
   struct stat st;
   return fstat(fd, &st) == 0 && st.st_dev == shared.device && st.st_ino == shared.inode;
 }
 
-/*
- * Copies only what has ever been written, where the arena can tell: a .bss of many GiB may be untouched. Where it
- * cannot, everything.
- */
+/* Copies only pages that were ever written, if the arena's file can list them: a .bss of many GiB may be untouched.
+ * Otherwise copies everything. */
 static void copy_touched(char *to)
 {
   off_t at = (off_t)shared.offset, end = at + (off_t)shared.segment.length;
-  bool tells = is_arena(shared.fd);
+  bool lists_data = is_arena(shared.fd);
   while (at < end) {
-    off_t data = tells ? lseek(shared.fd, at, SEEK_DATA) : at, hole;
-    if (data < 0 && errno == ENXIO) break; /* no more */
+    off_t data = lists_data ? lseek(shared.fd, at, SEEK_DATA) : at, hole;
+    if (data < 0 && errno == ENXIO) break; /* no more data */
     if (data < 0) {
-      tells = false;
+      lists_data = false;
       data = at;
     }
     if (data >= end) break;
-    hole = tells ? lseek(shared.fd, data, SEEK_HOLE) : end;
+    hole = lists_data ? lseek(shared.fd, data, SEEK_HOLE) : end;
     if (hole < 0 || hole > end) hole = end;
     size_t skip = (size_t)(data - (off_t)shared.offset);
     copy_pages(to + skip, shared.segment.start + skip, (size_t)(hole - data));
@@ -200,10 +194,8 @@ static void *private_memory(size_t length)
   return mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/*
- * Puts `from` where the segment is, in one step that no other thread sees half done. Past the C library, where UCX
- * (before 1.14), once it runs in this process, replaces mremap by one that loses the address.
- */
+/* Moves `from` to the address of the segment in one atomic step, as other threads see it. Calls the kernel directly:
+ * once UCX before 1.14 runs in this process, it replaces mremap by a version that loses the address. */
 static bool move_into_place(void *from)
 {
   return syscall(SYS_mremap, from, shared.segment.length, shared.segment.length, MREMAP_MAYMOVE | MREMAP_FIXED,
@@ -232,18 +224,16 @@ static void after_fork_in_child(void)
   if (!snapshot || !move_into_place(snapshot)) {
     static const char text[] = "wattle: no memory for a child's own copy of the program's variables; the child ends\n";
     (void)!wtl_write(STDERR_FILENO, text, sizeof text - 1);
-    _exit(WTL_EXIT_OSERR); /* going on would let the child write into its parent */
+    _exit(WTL_EXIT_OSERR); /* the child would otherwise write into its parent's variables */
   }
   memset(&shared, 0, sizeof shared);
   shared.fd = -1;
   snapshot = NULL;
 }
 
-/*
- * Registered when the library is loaded, before any handler of the program, or of ours that is part of it: so these are
- * the last before a fork and the first in the child, and all others find its variables private there.
- */
-enum { FIRST = 101 }; /* the earliest that is not the C library's */
+/* Registers the handlers when the library is loaded, before those of the program and of the rest of this library. So
+ * these run last before a fork and first in the child, and all others find private variables in the child. */
+enum { FIRST = 101 }; /* the earliest priority that the C library does not use */
 __attribute__((constructor(FIRST))) static void watch_forks(void)
 {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
@@ -258,7 +248,7 @@ static int failed(char *error, size_t size, const char *what)
   return WTL_EXIT_OSERR;
 }
 
-/* Copies the pages of a zero-filled range that exist: bit 63 of a page's entry says present, bit 62 swapped out. */
+/* Copies the present pages of a zero-filled range. In a page's entry bit 63 means present and bit 62 swapped out. */
 static void copy_present(char *to, const char *from, size_t length)
 {
   enum { BATCH = 512 };
@@ -305,8 +295,7 @@ void wtl_statics_unshare(void)
   char *copy;
   if (!shared.segment.start) return;
   copy = private_memory(shared.segment.length);
-  if (copy == MAP_FAILED)
-    return; /* the segment then stays on the arena's memory, which lives as long as it is mapped */
+  if (copy == MAP_FAILED) return; /* the segment stays on the arena's memory, which lives as long as its mapping */
   copy_touched(copy);
   if (!move_into_place(copy)) munmap(copy, shared.segment.length);
   memset(&shared, 0, sizeof shared);

@@ -1,3 +1,4 @@
+/* tcp_timeout.c - reads and limits how long TCP connections of another process wait for an acknowledgement. */
 #include "node/tcp_timeout.h"
 
 #include <dirent.h>
@@ -17,7 +18,8 @@ static bool is_socket(const char *folder, const char *name)
   return readlink(path, target, sizeof target - 1) > 0 && strncmp(target, "socket:", 7) == 0;
 }
 
-/* Until `visit` says false of a socket of the process. A copy of a descriptor is the same socket. */
+/* Calls `visit` for the sockets of the process until it returns false. A copied descriptor refers to the same
+ * socket. */
 static bool for_all_sockets(pid_t pid, bool (*visit)(int fd, unsigned ms), unsigned ms)
 {
   char folder[64];
@@ -36,7 +38,7 @@ static bool for_all_sockets(pid_t pid, bool (*visit)(int fd, unsigned ms), unsig
   return goes_on;
 }
 
-/* A socket that is not TCP's refuses the option. */
+/* A socket of another protocol refuses the option. */
 static bool set_one(int fd, unsigned ms)
 {
   setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
@@ -49,9 +51,9 @@ void wtl_tcp_timeout_set(pid_t pid, unsigned ms)
 }
 
 /*
- * On a connection that was idle, nothing has come for long when a first try is lost. Where this node's own link is down,
- * nothing leaves, and the kernel probes instead of sending again; probes that are answered, by one who takes nothing at
- * present, are not counted.
+ * The age of the last acknowledgement alone is not enough: on an idle connection it is large when a first packet is
+ * lost. If this node's own link is down, no packet leaves, and the kernel probes instead of sending again. Probes that
+ * a peer with a full buffer answers are not counted.
  */
 enum { TRIES = 5 };
 
