@@ -1,3 +1,4 @@
+/* door.c - takes a wait through its stages (spin, yield, sleep) until its condition holds. */
 #include "wait/door.h"
 
 #include "govern/governor.h"
@@ -7,14 +8,14 @@
 #include <sched.h>
 #include <string.h>
 
-/* Leaving a low-power state takes about a microsecond: an eighth of this. */
+/* Leaving a low-power state takes about a microsecond, an eighth of this. */
 enum { LOWPOWER_FROM_NS = 8000 };
 
-/* A spin reads the clock once in so many looks. In simulation each look blocks. */
-enum { LOOKS_A_CLOCK = WTL_OS_IS_SIMULATED ? 1 : 32 };
+/* A spin reads the clock once in this many polls. In simulation each poll_once blocks. */
+enum { POLLS_A_CLOCK = WTL_OS_IS_SIMULATED ? 1 : 32 };
 
-/* A wait that has looked so often is not one of the short ones. */
-enum { TOLD_FROM = 1024 };
+/* A wait is shown on the live page after this many polls: it is not a short one. */
+enum { PUBLISH_FROM = 1024 };
 
 void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, int n_local, wtl_cores cores)
 {
@@ -33,23 +34,23 @@ typedef struct wait {
   wtl_watch watch;
   bool (*ready)(void *);
   void *arg;
-  const wtl_sleeper *bed; /* where it sleeps; NULL: on the bell, or on the network */
-  int awaited;            /* the PE that it is for; -1: that is not known */
-  uint64_t since;         /* tick at which the present stage began */
-  uint64_t idle;          /* since then nothing happened: the tick from which the limit counts */
-  uint64_t used;          /* of the time since then, on a core, where it yields */
+  const wtl_sleeper *bed; /* where it sleeps; NULL: on the doorbell or on the network */
+  int awaited;            /* the PE that it depends on; -1: unknown */
+  uint64_t since;         /* tick at which the current stage began */
+  uint64_t idle;          /* tick of the last event, from which the limit counts */
+  uint64_t used;          /* in a wait that yields: its own use of the core since `idle` */
   uint64_t quiet;         /* the longest time so far in which nothing happened */
-  uint64_t over;          /* when a sleep ended, or was ended by a ring */
-  uint64_t until;         /* the tick at which it is given up; 0: never */
-  bool told;              /* to who asks from outside */
-  bool recorded;          /* to its end */
-  bool governed;          /* it lasts, and the governor knows */
-  bool counted;           /* who stands in for those that do not wait knows of this one */
+  uint64_t over;          /* when a sleep ended, or when the doorbell that ended it rang */
+  uint64_t until;         /* the tick at which it returns without the condition; 0: never */
+  bool published;         /* it is shown on the live page */
+  bool recorded;          /* its time is recorded up to its end */
+  bool governed;          /* it is long, and the governor knows of it */
+  bool counted;           /* the agent of active messages knows of it */
   bool on_network;        /* it sleeps on the network */
-  bool apart;             /* what is waited for comes from who has another core */
+  bool apart;             /* the event comes from another core */
 } wait;
 
-static void book(wait *w, enum wtl_stage stage)
+static void record(wait *w, enum wtl_stage stage)
 {
   wtl_door_record(w->door, w->site, stage, &w->since);
 }
@@ -64,7 +65,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
   return a > b ? a : b;
 }
 
-/* For how long nothing has happened. */
+/* Returns the time, in ticks, in which nothing has happened. */
 static uint64_t idle_ticks(const wait *w)
 {
   uint64_t now = wtl_ticks();
@@ -83,18 +84,18 @@ static bool has_messages(const wtl_door *d)
   return WTL_UNLIKELY(atomic_load_explicit(&d->bell->has_messages, memory_order_relaxed)) && d->messages.of;
 }
 
-/* Runs handlers, if messages are there; the stage is recorded up to their begin. */
+/* Runs handlers if there are messages. The stage is recorded up to their beginning. */
 static bool run_handlers(wait *w, enum wtl_stage stage)
 {
   const wtl_messages *m = &w->door->messages;
   if (!has_messages(w->door) || !m->waits(m->of)) return false;
-  book(w, stage);
-  end_idle(w, stage == WTL_STAGE_ASLEEP ? w->over : w->since); /* what waking took is no wait */
+  record(w, stage);
+  end_idle(w, stage == WTL_STAGE_ASLEEP ? w->over : w->since); /* the wake-up itself is no waiting */
   return m->take(m->of);
 }
 
-/* Their time is the program's, not that of the stage in which the wait goes on. */
-static void go_on(wait *w)
+/* Starts the stage anew after handlers: their time belongs to the program. */
+static void restart_stage(wait *w)
 {
   w->idle = w->since = wtl_ticks();
 }
@@ -102,28 +103,28 @@ static void go_on(wait *w)
 static bool take_messages(wait *w, enum wtl_stage stage)
 {
   if (!run_handlers(w, stage)) return false;
-  go_on(w);
+  restart_stage(w);
   return true;
 }
 
-static enum wtl_stage stage_of_looks(const wait *w)
+static enum wtl_stage polling_stage(const wait *w)
 {
   return wtl_door_polling_stage(w->door);
 }
 
-/* The condition, after a turn of the driver and of handlers. Who moves bytes does not wait. A wait that handlers ended
- * was over when they began: reading the clock again would hold up what it was for. */
-static bool look(wait *w)
+/* Checks the condition after making progress and running handlers. A thread that makes progress is not idle. If
+ * handlers end the wait, it was over when they began: reading the clock again would only delay the caller. */
+static bool poll_once(wait *w)
 {
   const wtl_progress_driver *p = &w->door->driver;
   if (p->progress && p->progress(p->agent)) end_idle(w, wtl_ticks());
-  bool ran = run_handlers(w, stage_of_looks(w)), done = w->ready(w->arg);
+  bool ran = run_handlers(w, polling_stage(w)), done = w->ready(w->arg);
   w->recorded = ran && done;
-  if (ran && !done) go_on(w);
+  if (ran && !done) restart_stage(w);
   return done;
 }
 
-/* What ends a sleep. */
+/* Ends a sleep if true: the condition holds, or there are messages to handle. */
 static bool is_called(void *arg)
 {
   const wait *w = arg;
@@ -139,15 +140,14 @@ bool wtl_door_publish(wtl_door *d, const wtl_site *site)
   return wtl_live_enter(d->live, site->addr ? wtl_call_of(d->calls, site->call)->name : "finish", site, ns);
 }
 
-static void tell(wait *w)
+static void publish(wait *w)
 {
-  if (!w->told && w->door->live && !wtl_door_is_aside()) w->told = wtl_door_publish(w->door, w->site);
+  if (!w->published && w->door->live && !wtl_door_is_aside()) w->published = wtl_door_publish(w->door, w->site);
 }
 
-/*
- * Between two looks in simulation, where time must pass, and an event for each look would be too many: blocks the PE
- * until its bell rings, or until that tick (UINT64_MAX: for ever). The core spins or yields meanwhile.
- */
+/* Blocks a simulated PE between two polls until its doorbell rings, or until tick `until` (UINT64_MAX: no limit).
+ * Time must pass in simulation, and an event for each poll_once would be too many. The core counts as spinning or
+ * yielding meanwhile. */
 static void await_ring(wait *w, uint64_t until)
 {
   uint64_t now = wtl_ticks(), left = until > now ? until - now : 0;
@@ -157,11 +157,9 @@ static void await_ring(wait *w, uint64_t until)
   wtl_os_set_rest(before);
 }
 
-/*
- * Between two looks. By the CPU's own instruction where it has one, once the wait is not among the shortest: for an
- * eighth of the time waited so far, so that it makes no wait longer by more. (Time ends it: the bell is not rung for
- * who is awake.)
- */
+/* Pauses between two polls. After the shortest waits it uses the low-power instruction of the CPU, if there is one,
+ * for an eighth of the time waited so far. So it prolongs no wait by more than that. Only time ends the pause: a PE
+ * that does not sleep has no doorbell rung. */
 static void rest(wait *w)
 {
   wtl_door *d = w->door;
@@ -176,38 +174,38 @@ static void rest(wait *w)
 
 static bool spin(wait *w, uint64_t limit)
 {
-  bool pumps = w->door->driver.progress; /* a turn of the driver is rest enough for the core's other thread */
-  for (unsigned turn = 1; !look(w); turn++) {
-    if (turn % LOOKS_A_CLOCK == 0 && idle_ticks(w) >= limit) return false;
-    if (turn == TOLD_FROM) tell(w);
+  bool progresses = w->door->driver.progress; /* the progress call is pause enough for the other thread of the core */
+  for (unsigned turn = 1; !poll_once(w); turn++) {
+    if (turn % POLLS_A_CLOCK == 0 && idle_ticks(w) >= limit) return false;
+    if (turn == PUBLISH_FROM) publish(w);
     if (WTL_OS_IS_SIMULATED)
       await_ring(w, limit == UINT64_MAX ? limit : w->idle + limit);
-    else if (!pumps)
+    else if (!progresses)
       rest(w);
   }
   return true;
 }
 
-static bool comes_within(wait *w, uint64_t ticks)
+static bool holds_within(wait *w, uint64_t ticks)
 {
   do {
-    if (look(w)) return true;
+    if (poll_once(w)) return true;
     wtl_relax();
   } while (wtl_ticks() - w->since < ticks);
   return false;
 }
 
-/* What lies between two turns is other processes' time: a wait costs no more for that they take long. But where one of
- * them computes, who may sleep does. */
+/* Polls and yields until the limit. The time of other processes between two turns does not count, so that their long
+ * turns do not exhaust the limit. If one of them computes, a wait that may sleep does so at once. */
 static bool yield(wait *w, uint64_t limit)
 {
   wtl_yielder *yielder = &w->door->yielder;
   uint64_t turn_ticks = w->door->stages.turn_ticks, now = w->since;
   unsigned turn = 0;
-  if (w->apart && comes_within(w, turn_ticks / 4 * 3)) return true;
-  while (!look(w)) {
+  if (w->apart && holds_within(w, turn_ticks / 4 * 3)) return true;
+  while (!poll_once(w)) {
     if (w->used >= limit || (limit != UINT64_MAX && !wtl_yielder_may_yield(yielder, now))) return false;
-    if (turn++ == TOLD_FROM) tell(w);
+    if (turn++ == PUBLISH_FROM) publish(w);
     uint64_t took = wtl_yielder_yield(yielder);
     w->used += smaller(took, turn_ticks);
     now += took;
@@ -215,7 +213,7 @@ static bool yield(wait *w, uint64_t limit)
   return true;
 }
 
-/* How long a sleep may last where no bell rings for some stores, and how much longer from one to the next. */
+/* The first and the longest sleep where some stores ring no doorbell. Each sleep is twice as long as the one before. */
 #define SILENT_FIRST_S 50e-6
 #define SILENT_MOST_S 1e-3
 
@@ -225,17 +223,14 @@ static bool is_silent(const wait *w)
   return p->silent && w->watch != WTL_WATCH_CONTROL && p->silent(p->agent);
 }
 
-/*
- * After how long a sleep that nobody ended is over, if nobody's bell rings for what it waits for (stores through
- * shmem_ptr). Each look costs a wake-up of the core, so a wait that has lasted long is looked at seldom: it gets longer
- * by a quarter at most.
- */
+/* The time limit of a sleep, in seconds. It finds stores through shmem_ptr, which ring no doorbell. Each check costs
+ * a wake-up of the core, so a long wait checks less often: this prolongs it by a quarter at most. */
 #define LONGEST_SLEEP_S 1.0
 
 static double longest_sleep(const wait *w)
 {
   const wtl_door *d = w->door;
-  /* In simulation every store rings the bell, and sleeps that end by themselves would hide a deadlock. */
+  /* In simulation every store rings the doorbell. A time limit would hide a deadlock there. */
   if (WTL_OS_IS_SIMULATED) return INFINITY;
   uint64_t now = wtl_ticks();
   double slept_s = (double)(now - w->since) * d->stages.ns_per_tick * 1e-9;
@@ -249,15 +244,15 @@ static bool is_given_up(const wait *w)
   return w->until && wtl_ticks() >= w->until;
 }
 
-/* Where a message came the next is likely near: looks on for as long as a sleep would cost, if looking on is asked for
- * at all. */
-static void look_for_more(wait *w)
+/* Polls after a message for as long as a sleep would cost, since the next message is likely near. Does nothing if
+ * waits are set to sleep at once. */
+static void poll_for_more(wait *w)
 {
   const wtl_stages *s = &w->door->stages;
   if (!s->learns || (s->yields && !wtl_yielder_may_yield(&w->door->yielder, w->since))) return;
-  const wtl_progress_driver *p = &w->door->driver; /* of who sleeps on the network: nobody else makes progress */
+  const wtl_progress_driver *p = &w->door->driver; /* a PE that sleeps on the network makes its own progress */
   for (uint64_t since = w->since; !w->ready(w->arg) && wtl_ticks() - since < s->limit_ticks;) {
-    if (take_messages(w, stage_of_looks(w)))
+    if (take_messages(w, polling_stage(w)))
       since = w->since;
     else if (w->on_network && p->progress(p->agent))
       since = wtl_ticks();
@@ -268,10 +263,11 @@ static void look_for_more(wait *w)
     else
       wtl_relax();
   }
-  book(w, stage_of_looks(w));
+  record(w, polling_stage(w));
 }
 
-/* Who slept on the network takes what has come. Not the end of the wait? Then the next message is likely near. */
+/* Takes what has arrived after a sleep on the network. If that does not end the wait, the next message is likely
+ * near. */
 static void take_what_came(wait *w)
 {
   const wtl_progress_driver *p = &w->door->driver;
@@ -280,8 +276,8 @@ static void take_what_came(wait *w)
   if (!came) return;
   end_idle(w, w->over);
   if (w->ready(w->arg) || w->site->history.way != WTL_WAY_USUAL) return;
-  book(w, WTL_STAGE_ASLEEP);
-  look_for_more(w);
+  record(w, WTL_STAGE_ASLEEP);
+  poll_for_more(w);
   w->over = w->since;
 }
 
@@ -293,7 +289,7 @@ static void sleep_until_ready(wait *w)
        longest = fmin(2 * longest, SILENT_MOST_S)) {
     bool silent = is_silent(w);
     if (take_messages(w, WTL_STAGE_ASLEEP)) {
-      look_for_more(w);
+      poll_for_more(w);
       w->over = w->since;
       continue;
     }
@@ -306,7 +302,8 @@ static void sleep_until_ready(wait *w)
     if (how != WTL_SLEPT_NOT) atomic_fetch_add_explicit(&d->sleeps, 1, memory_order_relaxed);
     if (how == WTL_SLEPT_OUT && !silent && is_called(w))
       atomic_fetch_add_explicit(&d->rescues, 1, memory_order_relaxed);
-    bool rung = how != WTL_SLEPT_OUT && rung_at > asleep_at && rung_at < now; /* perhaps before it fell asleep */
+    bool rung =
+        how != WTL_SLEPT_OUT && rung_at > asleep_at && rung_at < now; /* it may have rung before the sleep began */
     if (rung && how == WTL_SLEPT_WOKEN) wtl_stages_learn(&d->stages, now - rung_at);
     w->over = rung ? rung_at : now;
     if (w->on_network) take_what_came(w);
@@ -321,19 +318,19 @@ void wtl_door_missed(wtl_door *d)
   if (d->stages.crowded) sched_yield();
 }
 
-static bool look_on(wait *w, uint64_t limit)
+static bool poll_until(wait *w, uint64_t limit)
 {
   bool yields = w->door->stages.yields, done;
   if (limit == 0) return false;
-  done = yields && !WTL_OS_IS_SIMULATED ? yield(w, limit) : spin(w, limit); /* a simulated PE has a core of its own */
-  if (!w->recorded) book(w, stage_of_looks(w));
+  done = yields && !WTL_OS_IS_SIMULATED ? yield(w, limit) : spin(w, limit); /* a simulated PE has its own core */
+  if (!w->recorded) record(w, polling_stage(w));
   return done;
 }
 
 static void sleep_on(wait *w)
 {
   const wtl_progress_driver *p = &w->door->driver;
-  tell(w);
+  publish(w);
   if (p->agent) end_idle(w, w->since);
   w->on_network = w->door->is_alone && p->begin_sleep && p->begin_sleep(p->agent);
   if (p->take_over && !w->on_network) p->take_over(p->agent);
@@ -348,25 +345,25 @@ static void sleep_on(wait *w)
     p->end_sleep(p->agent);
     p->resume(p->agent);
   }
-  book(w, WTL_STAGE_ASLEEP);
+  record(w, WTL_STAGE_ASLEEP);
 }
 
-/* Looks on until the limit. The governor hears of a wait that is not over within a moment, and if it has asked for
- * that, on the way, that it is slack. */
-static bool look_on_governed(wait *w, uint64_t limit, uint64_t began)
+/* Polls until the limit. The governor is notified of a wait that is longer than a moment and, if it asked for that,
+ * later of slack. */
+static bool poll_governed(wait *w, uint64_t limit, uint64_t began)
 {
   wtl_governor *g = w->door->governor;
-  if (look_on(w, smaller(limit, g->moment))) return true;
+  if (poll_until(w, smaller(limit, g->moment))) return true;
   w->governed = true;
   uint64_t slack = wtl_governor_wait(g, w->site, began);
   if (slack < limit || slack == 0) {
-    if (look_on(w, slack)) return true;
+    if (poll_until(w, slack)) return true;
     wtl_governor_slack(g, wtl_ticks());
   }
-  return look_on(w, limit);
+  return poll_until(w, limit);
 }
 
-/* Calls that nobody counts share a site, whose past says nothing of any of them. */
+/* Calls that are not counted share one site, whose history predicts none of them. */
 static bool is_remembered(const wtl_site *site)
 {
   return site->addr != 0;
@@ -379,7 +376,7 @@ static uint64_t limit_of(const wtl_door *d, wtl_site *site)
   return site->history.way == WTL_WAY_POLL ? UINT64_MAX : 0;
 }
 
-/* What did not hold at once, until it does or is given up. */
+/* Waits for a condition that did not hold at once, until it holds or the wait reaches its time limit. */
 static void wait_on(wait *w)
 {
   wtl_door *d = w->door;
@@ -394,7 +391,7 @@ static void wait_on(wait *w)
   w->counted = m->enter && m->enter(m->of);
   wtl_os_note_wait(site->call, site->addr);
   uint64_t began = w->since;
-  if (WTL_LIKELY(!d->governor) || wtl_door_is_aside() ? look_on(w, limit) : look_on_governed(w, limit, began)) {
+  if (WTL_LIKELY(!d->governor) || wtl_door_is_aside() ? poll_until(w, limit) : poll_governed(w, limit, began)) {
     if (p->resume) p->resume(p->agent);
     end_idle(w, w->since);
   } else {
@@ -415,7 +412,7 @@ static void wait_by_rounds(wait *all, double seconds, void (*late)(void *), void
     wait w = *all;
     w.until = wtl_ticks() + ticks;
     wait_on(&w);
-    all->told = w.told;
+    all->published = w.published;
     if (!w.ready(w.arg)) late(of);
   }
 }
@@ -423,7 +420,7 @@ static void wait_by_rounds(wait *all, double seconds, void (*late)(void *), void
 static void ask_overdue(void *arg)
 {
   const wait *w = arg;
-  const wtl_overdue *o = w->door->overdue; /* another thread may take it away */
+  const wtl_overdue *o = w->door->overdue; /* another thread may remove it */
   if (o) o->late(o->of, w->site, w->awaited);
 }
 
@@ -436,7 +433,7 @@ static void wait_once(wait *w)
     wait_by_rounds(w, o->seconds, ask_overdue, w);
   else
     wait_on(w);
-  if (WTL_UNLIKELY(w->told) && w->door->live) wtl_live_leave(w->door->live);
+  if (WTL_UNLIKELY(w->published) && w->door->live) wtl_live_leave(w->door->live);
 }
 
 void wtl_door_wait_for(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg, int pe)
@@ -462,7 +459,7 @@ void wtl_door_wait_in_doubt(wtl_door *d, wtl_site *site, wtl_watch watch, bool (
   wait w = {.door = d, .site = site, .watch = watch, .ready = ready, .arg = arg};
   site->waits++;
   wait_by_rounds(&w, seconds, late, arg);
-  if (w.told && d->live) wtl_live_leave(d->live);
+  if (w.published && d->live) wtl_live_leave(d->live);
 }
 
 void wtl_door_wait_on_bed(wtl_door *d, wtl_site *site, const wtl_sleeper *bed, bool (*ready)(void *), void *arg)

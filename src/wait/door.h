@@ -1,9 +1,15 @@
 /*
- * door.h - every wait of the runtime goes through here.
+ * door.h - the wait door, through which every wait of the runtime goes.
  *
- * A wait has a site (where in the program, src/profile) and a condition. The door takes it through the stages of
- * src/govern (spin, yield, sleep), leaves as soon as the condition holds, and books the time in each stage to the site
- * and to the PE.
+ * DESIGN. A wait has a call site (src/profile) and a condition. The door takes it through the stages of src/govern:
+ * check, spin or yield, sleep. It returns as soon as the condition holds. It records the time of each stage for the
+ * site and for the PE.
+ *
+ * A wait for a store sleeps on the doorbell (doorbell.h), which misses no wake-up. Stores through shmem_ptr ring no
+ * doorbell, so each sleep has a time limit and the condition is checked after it. Between two checks, the thread makes
+ * progress and runs the handlers of active messages, so that two PEs that wait for each other do not deadlock.
+ *
+ * A condition that only a test can find (an MPI request) has no doorbell. The second part of this file waits for it.
  */
 #ifndef WTL_WAIT_DOOR_H
 #define WTL_WAIT_DOOR_H
@@ -19,14 +25,17 @@
 #include "wait/peer_wakeup.h"
 
 /*
- * How a wait makes progress where that needs doing, and who does it otherwise: an agent (fabric/agent.h). `progress` is
- * called between checks, while the agent stands by. It takes over when the wait sleeps, until it is relieved (it then
- * says how long, at most, nothing moved, up to the tick it is told), and resumes its rounds when the wait ends. Where
- * stores are `silent` (hardware writes memory, and rings no bell) a sleep is short. All NULL where memory moves by
- * itself.
+ * The functions by which a wait makes progress, and by which it shares that work with a progress agent
+ * (fabric/agent.h). All are NULL where memory changes without progress calls.
  *
- * A PE that has its node for itself is called by the network alone, so it sleeps there, on `bed`, and the agent goes on
- * standing by: one wake-up where there would be two. One thread at a time, which `begin_sleep` tells, until it `end_sleep`.
+ * The wait calls `stand_by` when it begins and `progress` between its checks; the agent is idle meanwhile. When the
+ * wait sleeps it calls `take_over`, and the agent makes progress. `relieved` ends that. It returns the longest time, in
+ * ticks up to tick `until`, in which nothing arrived. `resume` ends the wait. `silent`: stores may come from hardware,
+ * which rings no doorbell, so a sleep is short.
+ *
+ * A PE that is alone on its node is woken by the network only. It sleeps on the network itself, on `bed`, and the agent
+ * stays idle: one wake-up instead of two. One thread at a time may do so: the one for which `begin_sleep` returned
+ * true, until it calls `end_sleep`.
  */
 typedef struct wtl_progress_driver {
   void *agent;
@@ -42,9 +51,11 @@ typedef struct wtl_progress_driver {
 } wtl_progress_driver;
 
 /*
- * Messages whose handlers a thread may run while it waits. `waits`: are there any that this thread may take; `take`
- * takes some. Where another thread stands in for those that do not wait, it is told who does: `enter` (false: this one
- * does not count), `falls_asleep`, `leave`. All NULL where there are no messages.
+ * The functions by which a waiting thread runs the handlers of active messages. All are NULL without active messages.
+ *
+ * `waits`: there are messages that this thread may take. `take`: takes some of them. An agent runs handlers while no
+ * thread of the PE waits, so waits notify it: `enter` at the beginning (false: this wait is not counted),
+ * `falls_asleep` before the first sleep, `leave` at the end.
  */
 typedef struct wtl_messages {
   void *of;
@@ -55,8 +66,8 @@ typedef struct wtl_messages {
   void (*leave)(void *of, bool was_asleep);
 } wtl_messages;
 
-/* Where a wait may be for what never comes: each time another `seconds` of it have passed, `late` may end the job. `pe`:
- * the one that the wait is for; -1: that is not known. */
+/* A limit for waits that may have no end. `late` is called after each further `seconds` of a wait and may end the
+ * job. `pe` is the PE that the wait depends on, or -1 if that is unknown. */
 typedef struct wtl_overdue {
   double seconds;
   void (*late)(void *of, const wtl_site *site, int pe);
@@ -66,115 +77,114 @@ typedef struct wtl_overdue {
 typedef struct wtl_governor wtl_governor;
 
 typedef struct wtl_door {
-  wtl_bell *bell; /* rung by whoever stores something this PE may wait for */
+  wtl_bell *bell; /* rung by each PE that stores what this PE may wait for */
   wtl_stages stages;
-  wtl_yielder yielder; /* of the core, to who else wants it */
+  wtl_yielder yielder; /* gives the core to other processes */
   wtl_progress_driver driver;
   wtl_messages messages;
-  const wtl_overdue *overdue; /* of all waits for stores; NULL: there is none */
-  wtl_governor *governor;     /* of the PE's clock; NULL where nothing is governed */
+  const wtl_overdue *overdue; /* for all waits for stores; NULL: none */
+  wtl_governor *governor;     /* changes the clock of the PE; NULL: no governor */
   double sleep_max_s;
-  enum wtl_lowpower lowpower; /* how a spin rests, from this many ticks on */
+  enum wtl_lowpower lowpower; /* the instruction with which a spin pauses, after this many ticks of a wait */
   uint64_t lowpower_from;
-  bool is_shared;                    /* by threads of the program that wait at the same time */
-  bool is_alone;                     /* no other PE's process rings the bell */
-  wtl_wakeup ring;                   /* who sleeps between tests is woken by others, and wakes them */
-  wtl_live *live;                    /* where waits are told that last; NULL: nowhere */
-  const wtl_call_info *const *calls; /* tables with the names of calls, for that */
-  const wtl_profile *noted;          /* whose timeline the waits go to; NULL: nobody's */
-  /* Totals of the PE; several threads may add. */
-  _Atomic uint64_t ticks[WTL_N_STAGES]; /* of the program's own threads */
+  bool is_shared;                    /* several threads of the program may wait at the same time */
+  bool is_alone;                     /* no other process rings the doorbell */
+  wtl_wakeup ring;                   /* wakes processes that sleep between tests, and is woken by them */
+  wtl_live *live;                    /* the page that shows long waits; NULL: none */
+  const wtl_call_info *const *calls; /* tables of the names of calls, for `live` */
+  const wtl_profile *noted;          /* the profile whose timeline records the waits; NULL: none */
+  /* Totals of the PE. Several threads may add to them. */
+  _Atomic uint64_t ticks[WTL_N_STAGES]; /* of the threads of the program */
   _Atomic uint64_t sleeps;
-  _Atomic uint64_t rings;   /* of them, those that others ended (peer_wakeup.h) */
+  _Atomic uint64_t rings;   /* of these, the ones that another process ended (peer_wakeup.h) */
   _Atomic uint64_t handled; /* messages whose handlers ran */
-  _Atomic uint64_t rescues; /* sleeps that ran out although the condition held and nobody had rung */
+  _Atomic uint64_t
+      rescues; /* sleeps that ended by their time limit although the condition held and no doorbell had rung */
 } wtl_door;
 
 void wtl_door_start(wtl_door *d, wtl_bell *bell, const wtl_settings *settings, int n_local, wtl_cores cores);
 
-/* A test that found nothing: where PEs outnumber cores, the PE that would make it true needs this one's core. */
+/* Does what a failed test routine (such as shmem_test) must do: makes progress, runs handlers, and yields where PEs
+ * outnumber cores. The PE that makes the condition true may need this core. */
 void wtl_door_missed(wtl_door *d);
 
-/* Waits until ready(arg); `watch`: which stores can make it so. `ready` must be cheap, have no effect, and load what it
- * looks at with acquire order. */
+/* Waits until ready(arg) is true. `watch` names the stores that can make it true. `ready` must be cheap, must have
+ * no effect, and must load its operands with acquire order. */
 void wtl_door_wait(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
 
-/* The same for what only PE `pe` can bring about; -1: any may. */
+/* Waits like wtl_door_wait for a condition that only PE `pe` can make true; -1: any PE may. */
 void wtl_door_wait_for(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg, int pe);
 
-/* wtl_door_wait for what comes from who has another core, and so no sooner for getting this one: where waits yield, it looks
- * on for most of a turn first. */
+/* Waits like wtl_door_wait for an event that comes from another core. Giving up this core does not bring that event
+ * earlier, so a wait that yields polls for most of a turn first. */
 void wtl_door_wait_apart(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg);
 
-/* wtl_door_wait, but each time another `seconds` have passed, late(arg) may see why. It may wait itself. */
+/* Waits like wtl_door_wait and calls late(arg) after each further `seconds`. `late` may wait itself. */
 void wtl_door_wait_in_doubt(wtl_door *d, wtl_site *site, wtl_watch watch, bool (*ready)(void *), void *arg,
                             double seconds, void (*late)(void *));
 
-/* wtl_door_wait that sleeps on `bed` instead of the bell. */
+/* Waits like wtl_door_wait, but sleeps on `bed` instead of the doorbell. */
 void wtl_door_wait_on_bed(wtl_door *d, wtl_site *site, const wtl_sleeper *bed, bool (*ready)(void *), void *arg);
 
-/* A wait of this site has lasted a moment: tells who asks (live.h). True where it did; then the caller ends it by
+/* Shows a long wait of this site on the live page (live.h). Returns true if it does; the caller then ends it by
  * wtl_live_leave. */
 bool wtl_door_publish(wtl_door *d, const wtl_site *site);
 
-/* --- what rings no bell --- */
+/* --- conditions that ring no doorbell --- */
 
 /*
- * Some things can only be tested for (an MPI request), by this process itself, and the test is also what moves them on.
- * Such a wait looks on as any other; then it sleeps in steps (govern/steps.h) and tests after each. A test that takes
- * much longer than those that find nothing has moved something: the wait looks on again from there. So it does where the
- * caller knows that something came.
+ * Some conditions can only be tested (an MPI request), by this process alone, and the test also makes progress. Such a
+ * wait polls first. Then it sleeps in steps (govern/steps.h) and tests after each step. A test that takes much longer
+ * than an idle one has made progress: the wait then polls again. It also polls again if the caller reports progress.
  */
 
-/* What a test that finds nothing takes: learned. After a sleep caches are cold, after a long one more so. Several
- * threads may learn at once. */
+/* The learned duration of an idle test. Caches are cold after a sleep, and colder after a long one, so each depth of
+ * sleep has its own figure. Several threads may update it at once. */
 enum { WTL_DEPTHS = 4 };
 typedef struct wtl_pace {
   _Atomic uint32_t warm, cold[WTL_DEPTHS]; /* ticks; 0: not known yet */
 } wtl_pace;
 
-/* What a test says of itself, if who makes it can tell. */
+/* The outcome of a failed test, as far as the caller knows it. */
 typedef enum wtl_test_result { WTL_TEST_UNKNOWN, WTL_TEST_IDLE, WTL_TEST_PROGRESS } wtl_test_result;
 
-/* A wait in progress. Zeroes: none. */
+/* A wait in progress; all zeroes: no wait. Times are ticks. */
 typedef struct wtl_test_wait {
-  uint64_t idle;     /* since when nothing has happened; 0: no wait */
-  uint64_t recorded; /* up to when the time is recorded */
+  uint64_t idle;     /* the last time that something happened; 0: no wait */
+  uint64_t recorded; /* the time up to which the stages are recorded */
   uint64_t quiet;    /* the longest time so far in which nothing happened */
-  uint64_t lent;     /* of the time since `idle`, for which others had the core */
+  uint64_t lent;     /* the part of the time since `idle` in which others had the core */
   uint64_t limit;
-  uint64_t awake_until;     /* no sleep before */
-  uint64_t began, slack_at; /* when the governor is to be told of it, then that it is slack; UINT64_MAX: never */
-  int slack;                /* the thread's timer slack, ns, while it is ours; 0 before */
+  uint64_t awake_until;     /* no sleep before this time */
+  uint64_t began, slack_at; /* slack_at: when to notify the governor of the wait, later of slack; UINT64_MAX: never */
+  int slack;                /* the timer slack of the thread, in ns, while a shorter one is set; 0 before */
   bool slept;
-  uint8_t depth;          /* of its last sleep: 0 to WTL_DEPTHS - 1 */
-  uint8_t moving_signs;   /* that something moves: slow tests since a sleep, and no idle one after a sleep since */
-  bool flows;             /* it does: this is not a wait like the site's others */
-  bool may_compute;       /* the caller's: who waits may go and compute without a word, so no clock is changed for it */
-  wtl_test_result result; /* the caller's: of the last test, which did not find what is waited for */
-  bool tells;             /* tests that found nothing at all have said so: who does not, has found something */
-  bool told;              /* to who asks from outside */
-  bool governed;          /* the governor knows of it */
-  bool may_have_progressed; /* it may have done what others wait for, since it last rang */
-  bool heard;               /* its last sleep was one that a ring could end */
-  bool rung;                /* a ring ended it, and nothing has come of that yet */
-  uint64_t no_wakeup_until; /* it lets nobody wake it before */
+  uint8_t depth;          /* depth of its last sleep: 0 to WTL_DEPTHS - 1 */
+  uint8_t moving_signs;   /* slow tests since a sleep, without an idle test after a sleep since */
+  bool flows;             /* data flows: the other waits of the site predict nothing about this one */
+  bool may_compute;       /* set by the caller: the thread may go and compute without notice, so no clock is changed */
+  wtl_test_result result; /* set by the caller: outcome of the last test, which failed */
+  bool tells;             /* idle tests are reported as such, so a test without a report made progress */
+  bool told;              /* it is shown on the live page */
+  bool governed;          /* the governor knows of the wait */
+  bool may_have_progressed; /* it may have made progress for others since it last woke them */
+  bool heard;               /* its last sleep was one that a wake-up could end */
+  bool rung;                /* a wake-up ended it, and nothing has followed from that yet */
+  uint64_t no_wakeup_until; /* no process may wake it before this time */
   uint32_t turns;
 } wtl_test_wait;
 
-/* Tests until test(arg) is true; it is not called again then. `result`: where a test says whether it found something
- * else; NULL: none can tell. */
+/* Calls test(arg) until it returns true, and not again after that. A test stores in `*result` whether it made
+ * progress; NULL: the test cannot know. */
 void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*test)(void *), void *arg,
                             wtl_test_result *result);
 
-/*
- * The same where the tests are somebody else's: called after each that found nothing and took `took` ticks. Returns at
- * once, or after a yield or a sleep.
- */
+/* Continues a wait whose tests the caller makes. The caller calls it after each failed test, which took `took`
+ * ticks. Returns at once, or after a yield or a sleep. */
 void wtl_door_test_failed(wtl_door *d, wtl_site *site, wtl_test_wait *t, wtl_pace *pace, uint64_t took);
 
-/* Ends such a wait, if there is one. `learn`: it ended because what was waited for came. site NULL: the wait ended with
- * its last turn, and what came since is no wait. */
+/* Ends such a wait, if there is one. `learn`: it ended because the condition held. `site` NULL: the wait ended with
+ * its last test, and the time since then belongs to no wait. */
 void wtl_door_test_wait_end(wtl_door *d, wtl_site *site, wtl_test_wait *t, bool learn);
 
 #endif

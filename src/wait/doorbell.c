@@ -1,3 +1,4 @@
+/* doorbell.c - rings the doorbell of a PE, and sleeps on it. */
 #include "wait/doorbell.h"
 
 #include "os/os.h"
@@ -29,13 +30,13 @@ void wtl_bell_ring_control(wtl_bell *b)
   if (asleep && (watch == WTL_WATCH_ALL || watch == WTL_WATCH_CONTROL)) wtl_bell_ring(b);
 }
 
-static uint64_t one_more(uint64_t asleep, wtl_watch watch)
+static uint64_t add_sleeper(uint64_t asleep, wtl_watch watch)
 {
   if (asleep && asleep >> COUNT_BITS != watch) watch = WTL_WATCH_ALL;
   return watch << COUNT_BITS | ((asleep & COUNT_MASK) + 1);
 }
 
-static uint64_t one_less(uint64_t asleep)
+static uint64_t remove_sleeper(uint64_t asleep)
 {
   return (asleep & COUNT_MASK) == 1 ? 0 : asleep - 1;
 }
@@ -43,7 +44,7 @@ static uint64_t one_less(uint64_t asleep)
 static void enter(wtl_bell *b, wtl_watch watch)
 {
   uint64_t old = atomic_load_explicit(&b->asleep, memory_order_relaxed);
-  while (!atomic_compare_exchange_weak_explicit(&b->asleep, &old, one_more(old, watch), memory_order_seq_cst,
+  while (!atomic_compare_exchange_weak_explicit(&b->asleep, &old, add_sleeper(old, watch), memory_order_seq_cst,
                                                 memory_order_relaxed))
     continue;
 }
@@ -51,7 +52,7 @@ static void enter(wtl_bell *b, wtl_watch watch)
 static void leave(wtl_bell *b)
 {
   uint64_t old = atomic_load_explicit(&b->asleep, memory_order_relaxed);
-  while (!atomic_compare_exchange_weak_explicit(&b->asleep, &old, one_less(old), memory_order_seq_cst,
+  while (!atomic_compare_exchange_weak_explicit(&b->asleep, &old, remove_sleeper(old), memory_order_seq_cst,
                                                 memory_order_relaxed))
     continue;
 }
@@ -69,7 +70,7 @@ enum wtl_sleep wtl_bell_sleep(wtl_bell *b, const wtl_sleeper *bed, wtl_watch wat
 {
   uint32_t seen = atomic_load_explicit(&b->rung, memory_order_acquire);
   enum wtl_sleep how = WTL_SLEPT_NOT;
-  /* Before the sleep is published: who sees that finds the alarm. */
+  /* Before the sleep is published: a writer that sees the sleeper must find the alarm. */
   if (bed) atomic_store_explicit(&b->alarm, bed->alarm + 1, memory_order_relaxed);
   enter(b, watch);
   wtl_fence();

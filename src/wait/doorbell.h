@@ -1,5 +1,5 @@
 /*
- * doorbell.h - a sleep under one-sided stores that misses no wake-up, and costs the writer a fence and a load.
+ * doorbell.h - a sleep that misses no one-sided store. It costs the writer a fence and a load.
  *
  *   sleeper                                  writer
  *   seen = rung                              store the data
@@ -9,14 +9,13 @@
  *     sleep while rung == seen
  *   asleep: count - 1
  *
- * Why none is missed: by (W) and (S), of the writer's store and the sleeper's word at least one is seen by the other's
- * load. If the sleeper sees the data, it does not sleep. If the writer sees the word, it moves `rung` on after `seen`
- * was read, so the kernel refuses the sleep or ends it. Stores that come without a bell (through shmem_ptr) are found
- * when the bounded sleep ends.
+ * Why none is missed: by (W) and (S), at least one side sees the store of the other. A sleeper that sees the data does
+ * not sleep. A writer that sees `asleep` increments `rung` after the sleeper has read `seen`, so the kernel refuses the
+ * sleep or ends it. Stores through shmem_ptr ring no doorbell; they are found when the sleep reaches its time limit.
  *
- * What is watched keeps a PE that sleeps in a barrier from being woken by every store into its data. Several threads of
- * a PE may sleep: the count says how many, and what they watch is everything unless they agree. Both are one word, so
- * they change together. WTL_MUTANT_* take one part out for the litmus tests.
+ * The watch keeps a PE that sleeps in a barrier from being woken by every store to its data. Several threads of a PE
+ * may sleep. The count is their number, and they watch everything unless they all watch the same. Count and watch share
+ * one word, so that they change together. WTL_MUTANT_* remove one part each for the litmus tests.
  */
 #ifndef WTL_WAIT_DOORBELL_H
 #define WTL_WAIT_DOORBELL_H
@@ -28,20 +27,21 @@
 #include "os/atomic.h"
 
 typedef struct wtl_bell {
-  _Alignas(WTL_CACHE_LINE) _Atomic uint64_t asleep; /* 0: nobody; else watch << 16 | count */
+  _Alignas(WTL_CACHE_LINE) _Atomic uint64_t asleep; /* 0: no sleeper; else watch << 16 | count */
   _Atomic uint32_t rung;                            /* futex word */
-  _Atomic uint32_t has_messages; /* messages have come for this PE at least once: who waits looks for them */
-  _Atomic uint64_t rung_at;      /* tick of the last ring: the sleeper learns what waking costs */
-  _Atomic int alarm; /* 0, or 1 + a descriptor that rings as well: of a process that alone rings this bell */
+  _Atomic uint32_t has_messages; /* set by the first message for this PE: its waits check for messages from then on */
+  _Atomic uint64_t rung_at;      /* tick of the last ring, from which the sleeper learns the cost of a wake-up */
+  _Atomic int alarm; /* 0, or 1 + a descriptor to signal as well; used if only this process rings the doorbell */
 } wtl_bell;
 
-/* What a sleeper watches: everything, the runtime's control data, or the cache line at an offset of its PE's slice. */
+/* The stores that a sleeper watches: all, those to the control data of the runtime, or those to the cache line at an
+ * offset of its slice. */
 typedef uint64_t wtl_watch;
 #define WTL_WATCH_ALL ((wtl_watch)0)
 #define WTL_WATCH_CONTROL ((wtl_watch)1)
 #define WTL_WATCH_OFFSET(offset) ((wtl_watch)(offset) / WTL_CACHE_LINE + 2)
 
-/* Moves the bell on and wakes all its sleepers. */
+/* Rings: increments `rung` and wakes all sleepers. */
 void wtl_bell_ring(wtl_bell *b);
 
 /* Rings if a sleeper watches any of the `n` bytes at `offset` of the slice. */
@@ -52,18 +52,16 @@ void wtl_bell_ring_control(wtl_bell *b);
 
 static inline bool wtl_bell_has_sleeper(const wtl_bell *b)
 {
-  /* Sequentially consistent, as the store before it is: where such a store is no full barrier (aarch64), the pair still
-   * keeps its order. */
+  /* Sequentially consistent, as the store before it is. Such a store is no full barrier on aarch64, but the two
+   * still keep their order. */
   return WTL_UNLIKELY(atomic_load_explicit(&b->asleep, memory_order_seq_cst) != 0);
 }
 
-/* How a sleep ended. */
+/* How a sleep ended: it did not begin, it was woken, or it reached its time limit. */
 enum wtl_sleep { WTL_SLEPT_NOT, WTL_SLEPT_WOKEN, WTL_SLEPT_OUT };
 
-/*
- * Where a PE may sleep in place of the bell's own word if none but its own process rings: on descriptors, one of them
- * `alarm` (-1: none), an eventfd that `sleep` empties when it ends by it.
- */
+/* A place to sleep other than the word of the doorbell, on descriptors, where only this process rings. `alarm` is
+ * one of them: an eventfd that `sleep` resets when it ends the sleep; -1: none. */
 typedef struct wtl_sleeper {
   enum wtl_sleep (*sleep)(void *of, double seconds);
   void *of;
@@ -71,9 +69,10 @@ typedef struct wtl_sleeper {
 } wtl_sleeper;
 
 /*
- * Sleeps until the bell rings, `ready` holds or `seconds` have passed. SLEPT_NOT: `ready` held or the bell rang before
- * the sleep began; SLEPT_OUT: the time passed and nobody rang. `ready` is called between publishing the sleep and
- * sleeping. `bed`: where; one thread at a time; NULL: on the bell.
+ * Sleeps until the doorbell rings, `ready` is true or `seconds` have passed. `ready` is called after the sleeper is
+ * counted in `asleep` and before it sleeps. `bed` is where to sleep, for one thread at a time; NULL: on the doorbell.
+ * Returns SLEPT_NOT if `ready` was true or the doorbell rang before the sleep began, and SLEPT_OUT if the time passed
+ * without a ring.
  */
 enum wtl_sleep wtl_bell_sleep(wtl_bell *b, const wtl_sleeper *bed, wtl_watch watch, bool (*ready)(void *), void *arg,
                               double seconds);

@@ -1,3 +1,4 @@
+/* live.c - keeps the page that shows where the process waits, and prints it on SIGQUIT. */
 #include "wait/live.h"
 
 #include <fcntl.h>
@@ -11,13 +12,13 @@
 #include "base/sigpipe.h"
 #include "os/os.h"
 
-/* A signal is the process's, and so is this: what its handler tells. */
-static wtl_live *page; /* kept, should the library start again */
-static wtl_live *_Atomic told;
-static _Atomic uint64_t asked_ns;
-static const uint64_t again_ns = 2000000000; /* asked twice within this, SIGQUIT does what it always does */
+/* A signal belongs to the process, and so does the page that its handler prints. */
+static wtl_live *page; /* kept in case the library starts again */
+static wtl_live *_Atomic shown;
+static _Atomic uint64_t quit_at;
+static const uint64_t quit_again_ns = 2000000000; /* a second SIGQUIT within this time has its default action */
 
-/* --- SIGQUIT: nothing here but what a signal handler may call --- */
+/* --- SIGQUIT: only functions that are safe in a signal handler --- */
 
 typedef struct text {
   char at[256];
@@ -42,10 +43,10 @@ static void put_place(text *t, const wtl_live *l)
 {
   bool own = l->addr >= l->base && l->addr < l->end;
   put_text(t, own ? " at program+0x" : " at 0x");
-  put_number(t, own ? l->addr - l->base - 1 : l->addr, 16); /* within the call, as profiles have it */
+  put_number(t, own ? l->addr - l->base - 1 : l->addr, 16); /* an address within the call, as in profiles */
 }
 
-static void tell(const wtl_live *l)
+static void print_wait(const wtl_live *l)
 {
   text t = {.n = 0};
   uint64_t ms = (wtl_clock_ns() - l->since_ns) / 1000000;
@@ -64,25 +65,25 @@ static void tell(const wtl_live *l)
   (void)!wtl_write(STDERR_FILENO, t.at, t.n);
 }
 
-static void asked(int number)
+static void on_quit(int number)
 {
-  uint64_t now = wtl_clock_ns(), last = atomic_exchange(&asked_ns, now);
-  const wtl_live *l = atomic_load(&told);
-  if (l && now - last > again_ns) {
-    tell(l);
+  uint64_t now = wtl_clock_ns(), last = atomic_exchange(&quit_at, now);
+  const wtl_live *l = atomic_load(&shown);
+  if (l && now - last > quit_again_ns) {
+    print_wait(l);
     return;
   }
   signal(number, SIG_DFL);
   raise(number);
 }
 
-/* Only where the program, or who started it, has nothing else in mind for it. And to the process's end: one PE that
- * died of the question would take the others, which are to answer it, with it. */
-static void listen_to_quit(void)
+/* Handles SIGQUIT if it has its default action. The handler stays until the process ends: a PE that SIGQUIT kills
+ * would end the others before they answer. */
+static void handle_quit(void)
 {
   struct sigaction now;
   if (sigaction(SIGQUIT, NULL, &now) != 0 || now.sa_handler != SIG_DFL) return;
-  struct sigaction ours = {.sa_handler = asked, .sa_flags = SA_RESTART};
+  struct sigaction ours = {.sa_handler = on_quit, .sa_flags = SA_RESTART};
   sigaction(SIGQUIT, &ours, NULL);
 }
 
@@ -97,11 +98,11 @@ static int find_program(struct dl_phdr_info *object, size_t size, void *found)
     uint64_t end = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr + object->dlpi_phdr[i].p_memsz;
     if (object->dlpi_phdr[i].p_type == PT_LOAD && end > l->end) l->end = end;
   }
-  return 1; /* the first is the program */
+  return 1; /* the first object is the executable */
 }
 
-/* By its descriptor, which stays open, the page is found. Its size is sealed: readers believe no page whose size could
- * change while they read. */
+/* Makes the page. Readers find it by its descriptor, which stays open. They trust no page whose size can change
+ * while they read. */
 static wtl_live *make_page(void)
 {
   int fd = wtl_memory_file_make("wattle-live", WTL_LIVE_BYTES, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
@@ -114,7 +115,7 @@ static wtl_live *make_page(void)
 
 wtl_live *wtl_live_start(int pe, int n_pes)
 {
-  if (!WTL_OS_PES_ARE_PROCESSES) return NULL; /* the signal and the page are of a process */
+  if (!WTL_OS_PES_ARE_PROCESSES) return NULL; /* the signal and the page belong to a process */
   wtl_live *l = page && page->pid == getpid() ? page : make_page();
   if (!l) return NULL;
   page = l;
@@ -124,8 +125,8 @@ wtl_live *wtl_live_start(int pe, int n_pes)
   l->n_pes = n_pes;
   l->since_ns = wtl_clock_ns();
   dl_iterate_phdr(find_program, l);
-  atomic_store(&told, l);
-  listen_to_quit();
+  atomic_store(&shown, l);
+  handle_quit();
   return l;
 }
 
@@ -133,7 +134,7 @@ void wtl_live_stop(wtl_live *l)
 {
   if (!l || l->pid != getpid()) return;
   l->since_ns = wtl_clock_ns();
-  l->mark[0] = 0; /* it stays mapped: a thread of the program may still be waiting */
+  l->mark[0] = 0; /* it stays mapped, since a thread of the program may still wait */
 }
 
 static void begin_change(wtl_live *l)

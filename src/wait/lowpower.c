@@ -1,3 +1,4 @@
+/* lowpower.c - finds the low-power wait instructions of this machine, and runs them. */
 #include "wait/lowpower.h"
 
 #include <pthread.h>
@@ -50,7 +51,7 @@ static void mwaitx_until(uint64_t until)
 
 #elif defined(__aarch64__)
 
-/* Ticks are nanoseconds there; WFET's are the virtual counter's. */
+/* Ticks are nanoseconds on aarch64. WFET takes a value of the virtual counter. */
 static void wfe_until(uint64_t until)
 {
   uint64_t now = wtl_ticks();
@@ -77,20 +78,20 @@ bool wtl_lowpower_wait(enum wtl_lowpower kind, uint64_t until)
   }
 }
 
-/* ---- what this machine has ---- */
+/* ---- the instructions of this machine ---- */
 
-static _Thread_local sigjmp_buf *refused;
+static _Thread_local sigjmp_buf *probing;
 
-static void refuse(int number)
+static void on_illegal(int number)
 {
-  if (refused) siglongjmp(*refused, 1);
-  signal(number, SIG_DFL); /* another thread's, and not of our making: it happens again, and then has its way */
+  if (probing) siglongjmp(*probing, 1);
+  signal(number, SIG_DFL); /* another thread caused it: with the default action, its instruction fails again */
 }
 
-/* Runs the kind's instructions once, without waiting. False where that is an illegal instruction. */
+/* Runs the instructions of the kind once, without waiting. Returns false if one is illegal. */
 static bool runs(enum wtl_lowpower kind)
 {
-  struct sigaction ours = {.sa_handler = refuse}, before;
+  struct sigaction ours = {.sa_handler = on_illegal}, before;
   sigset_t only, mask;
   sigjmp_buf back;
   volatile bool good = false;
@@ -101,12 +102,12 @@ static bool runs(enum wtl_lowpower kind)
   pthread_sigmask(SIG_UNBLOCK, &only, &mask);
   sigaction(SIGILL, &ours, &before);
   if (sigsetjmp(back, 1) == 0) {
-    refused = &back;
+    probing = &back;
     wtl_lowpower_arm(kind, &line);
     wtl_lowpower_wait(kind, wtl_ticks() + 1);
     good = true;
   }
-  refused = NULL;
+  probing = NULL;
   sigaction(SIGILL, &before, NULL);
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
   return good;
@@ -174,7 +175,7 @@ const char *wtl_lowpower_lacks(enum wtl_lowpower kind)
 
 bool wtl_lowpower_choose(long long setting, enum wtl_lowpower *kind, char *why, size_t size)
 {
-  /* TPAUSE is never the best: who has it has UMWAIT. */
+  /* Without TPAUSE: a CPU that has it also has UMWAIT, which is better. */
   static const enum wtl_lowpower best_first[] = {WTL_LOWPOWER_UMWAIT, WTL_LOWPOWER_MWAITX, WTL_LOWPOWER_WFE};
   *kind = WTL_LOWPOWER_NONE;
   if (setting == SETTING_AUTO) {

@@ -1,4 +1,4 @@
-/* Waits for what rings no bell: door.h. */
+/* wait_by_test.c - waits for conditions that ring no doorbell, by tests and sleeps in steps (door.h). */
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -11,22 +11,23 @@
 #include "wait/door.h"
 
 /*
- * So many times what an idle test takes, and something was moved; but no less than LEAST_NS. After a sleep a test also
- * takes long because caches are cold (one in twenty more than 2 us) or because the MPI asks the kernel, too (Open MPI
- * each 10 ms, 6 to 12 us): there no less than LEAST_COLD_NS, and then it is a sign, and a reason to look on for SURE_NS
- * before sleeping again. SIGNS of them, with no idle test after a sleep between them, are proof.
+ * A test that takes MOVED times as long as an idle one has made progress, if it takes at least LEAST_NS.
+ * A test after a sleep is also slow because caches are cold: one in twenty takes more than 2 us. The MPI library may
+ * call the kernel in it, too (Open MPI every 10 ms, for 6 to 12 us). There a test must take at least LEAST_COLD_NS.
+ * Even then it is only a sign: the wait polls for SURE_NS before it sleeps again. SIGNS of these, with no idle test
+ * after a sleep between them, count as progress.
  */
 enum { MOVED = 4, LEAST_NS = 1000, LEAST_COLD_NS = 4000, SURE_NS = 20000, SIGNS = 3 };
-/* A sleep of less is of depth 0, of less than DEEPER times that of depth 1, and so on. */
+/* Depth 0: sleeps shorter than this. Each further depth: sleeps of up to DEEPER times the length. */
 enum { SHALLOW_NS = 50000, DEEPER = 4 };
-/* Of the time without an event, what remains when something has moved before the first sleep. Not nothing: a test also
- * takes long when the core was given to another process meanwhile. Where data flows it soon is. */
+/* After progress before the first sleep, the idle time is divided by this. It is not reset to 0, since a test is
+ * also slow if another process had the core meanwhile. Where data flows it soon reaches 0. */
 enum { FORGOTTEN = 4 };
-/* A wait of so many tests is told to who asks from outside. */
-enum { TOLD_FROM = 256 };
+/* A wait is shown on the live page after this many tests. */
+enum { PUBLISH_FROM = 256 };
 
-/* Quick to learn that an idle test takes less, slow to believe that it takes more, slowest of one that moved
- * something. */
+/* Learns the duration of an idle test: quickly that it is shorter, slowly that it is longer, and most slowly from a
+ * test that made progress. */
 static void learn_pace(_Atomic uint32_t *pace, uint32_t now, uint32_t took, bool moved)
 {
   uint32_t next = now == 0 ? took : took < now ? now - (now - took) / 4 : now + (took - now) / (moved ? 64 : 8);
@@ -39,11 +40,11 @@ static bool has_moved(const wtl_door *d, wtl_test_wait *t, wtl_pace *p, uint64_t
   t->result = WTL_TEST_UNKNOWN;
   if (result == WTL_TEST_IDLE) t->tells = true;
   if (result == WTL_TEST_PROGRESS ||
-      (result == WTL_TEST_UNKNOWN && t->tells)) {           /* no need to guess, nor to learn from it */
-    if (t->recorded - t->idle >= t->limit) t->flows = true; /* not of what came with the call itself */
+      (result == WTL_TEST_UNKNOWN && t->tells)) {           /* no need to guess or to learn the duration */
+    if (t->recorded - t->idle >= t->limit) t->flows = true; /* not for data that came with the call itself */
     return true;
   }
-  bool cold = t->slept || t->moving_signs; /* code that not every test needs stays cold for some tests after a sleep */
+  bool cold = t->slept || t->moving_signs; /* code that only some tests run stays cold for some tests after a sleep */
   _Atomic uint32_t *pace = cold ? &p->cold[t->depth] : &p->warm;
   uint32_t usual = atomic_load_explicit(pace, memory_order_relaxed);
   uint64_t least = (uint64_t)((cold ? LEAST_COLD_NS : LEAST_NS) / d->stages.ns_per_tick);
@@ -60,8 +61,7 @@ static bool has_moved(const wtl_door *d, wtl_test_wait *t, wtl_pace *p, uint64_t
   return false;
 }
 
-/* Linux lets a sleep run 50 us over by itself. That is the program's to choose, so it gets its own back after the
- * wait. */
+/* Linux may prolong a sleep by 50 us. This timer slack belongs to the program, so the wait restores it at its end. */
 static void take_slack(wtl_test_wait *t)
 {
   if (t->slack) return;
@@ -69,11 +69,9 @@ static void take_slack(wtl_test_wait *t)
   if (t->slack > 0) prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 }
 
-/*
- * What a sleep between two tests costs: it ends up to its length and the timer's lateness after what was waited for has
- * come. To make no wait longer by more than a sixteenth (govern/steps.h), 16 times that must have passed. Where PEs
- * outnumber cores, time for which others had the core does not count.
- */
+/* A sleep between two tests may prolong the wait by its length and by the lateness of the timer. To prolong no wait
+ * by more than a sixteenth (govern/steps.h), 16 times that must have passed before it. Where PEs outnumber cores,
+ * the time in which others had the core does not count. */
 enum { PATIENCE = 16 };
 
 static void learn_price(wtl_door *d, uint64_t slept, uint64_t step)
@@ -82,7 +80,7 @@ static void learn_price(wtl_door *d, uint64_t slept, uint64_t step)
   wtl_stages_learn(&d->stages, (late + least) * PATIENCE);
 }
 
-/* The longer a sleep, the more of the caches others have had meanwhile, and the deeper the core has slept. */
+/* The longer a sleep, the more of the caches other processes have used, and the deeper the core has slept. */
 static int depth_of(uint64_t ns)
 {
   int depth = 0;
@@ -95,26 +93,24 @@ static uint64_t larger(uint64_t a, uint64_t b)
   return a > b ? a : b;
 }
 
-/*
- * Whom others wake runs about 50 us later, and waking takes them ten of theirs, just when they have what this process
- * waits for. A shorter sleep is not worth that.
- */
-enum { WORTH_A_RING_NS = 250000 };
-/* A ring that nothing came of was for others. After it nobody may wake this process for one over this of the time it
- * has waited: however many rings there are, those that it hears become few. */
-enum { DEAF_FOR = 2 };
+/* A process that is woken runs about 50 us later, and the wake-up takes its caller about ten. For a shorter sleep
+ * than this, it is not worth that. */
+enum { WORTH_A_WAKE_UP_NS = 250000 };
+/* A wake-up without a result was for others. After it, no process may wake this one for the time waited so far
+ * divided by this. So it accepts only few wake-ups, however many there are. */
+enum { REFUSE_FOR = 2 };
 
-static void nap(wtl_door *d, wtl_site *site, wtl_test_wait *t)
+static void sleep_step(wtl_door *d, wtl_site *site, wtl_test_wait *t)
 {
   static const wtl_wait_length unknown;
   const wtl_wait_length *length = t->flows ? &unknown : &site->length;
   uint64_t idle = t->recorded - t->idle, step = wtl_steps_next(&d->stages, length, idle), from;
-  if (t->rung) t->no_wakeup_until = t->recorded + idle / DEAF_FOR;
-  bool hears = d->ring.node && t->recorded >= t->no_wakeup_until;
-  if (hears && d->ring.only) step = larger(step, wtl_steps_rung(&d->stages, &site->length, idle));
+  if (t->rung) t->no_wakeup_until = t->recorded + idle / REFUSE_FOR;
+  bool may_wake = d->ring.node && t->recorded >= t->no_wakeup_until;
+  if (may_wake && d->ring.only) step = larger(step, wtl_steps_rung(&d->stages, &site->length, idle));
   uint64_t ns = (uint64_t)((double)step * d->stages.ns_per_tick);
   struct timespec s = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
-  t->heard = hears && ns >= WORTH_A_RING_NS;
+  t->heard = may_wake && ns >= WORTH_A_WAKE_UP_NS;
   take_slack(t);
   from = t->recorded;
   if (!t->told && d->live) t->told = wtl_door_publish(d, site);
@@ -134,8 +130,8 @@ static void nap(wtl_door *d, wtl_site *site, wtl_test_wait *t)
   t->slept = true;
 }
 
-/* The governor hears of a wait that is not over within a moment, and when it is slack. */
-static void tell_governor(const wtl_door *d, const wtl_site *site, wtl_test_wait *t)
+/* Notifies the governor of a wait that is longer than a moment, and later of slack. */
+static void notify_governor(const wtl_door *d, const wtl_site *site, wtl_test_wait *t)
 {
   uint64_t after = t->governed ? 0 : wtl_governor_wait(d->governor, site, t->began);
   bool is_slack = t->governed || after <= t->recorded - t->began;
@@ -157,15 +153,16 @@ static void begin(wtl_door *d, wtl_site *site, wtl_test_wait *t)
   wtl_wakeup_others(&d->ring);
 }
 
-/* Who computes keeps a core for longer; others that wait give it back after some microseconds. */
+/* A process that computes keeps the core for longer than this. Processes that wait return it after some
+ * microseconds. */
 enum { COMPUTED_NS = 10000 };
 
-/* Gives the core to who wants it; true: somebody computed on it. What others have of it does not count as idle. And
- * while they compute nobody sleeps: who does takes it from them for a test at the end of each sleep. */
+/* Yields the core; returns true if another process computed on it. The time that others had it does not count as
+ * idle. No wait sleeps while they compute: the test after each sleep would take_result the core from them. */
 static bool yield_core(const wtl_door *d, wtl_test_wait *t)
 {
   uint64_t from = wtl_ticks(), took;
-  syscall(SYS_sched_yield); /* not by its name, which under MPI is ours (mpi/yield_hook.c) */
+  syscall(SYS_sched_yield); /* a direct system call: under MPI the function is ours (mpi/yield_hook.c) */
   took = wtl_ticks() - from;
   if (took > d->stages.turn_ticks) t->lent += took - d->stages.turn_ticks;
   return (double)took * d->stages.ns_per_tick >= COMPUTED_NS;
@@ -175,26 +172,26 @@ void wtl_door_test_failed(wtl_door *d, wtl_site *site, wtl_test_wait *t, wtl_pac
 {
   if (!t->idle) begin(d, site, t);
   wtl_door_record(d, site, wtl_door_polling_stage(d), &t->recorded);
-  if (WTL_UNLIKELY(t->recorded >= t->slack_at) && d->governor) tell_governor(d, site, t);
+  if (WTL_UNLIKELY(t->recorded >= t->slack_at) && d->governor) notify_governor(d, site, t);
   if (has_moved(d, t, pace, took)) {
     uint64_t idle = t->recorded - t->idle;
     if (idle > t->quiet) t->quiet = idle;
     t->idle = t->recorded - (idle < t->limit ? idle / FORGOTTEN : 0);
     t->lent = 0;
-    if (t->rung) wtl_steps_ended(&site->length, true); /* it was not for nothing */
+    if (t->rung) wtl_steps_ended(&site->length, true); /* the wake-up had a result */
     t->rung = false;
     t->may_have_progressed = true;
     wtl_wakeup_others(&d->ring);
-    if (t->flows) t->limit = d->stages.limit_ticks; /* how long the site's waits are says nothing of this one */
+    if (t->flows) t->limit = d->stages.limit_ticks; /* the other waits of the site predict nothing about this one */
   } else if (t->slept && t->rung) {
-    wtl_wakeup_others(&d->ring); /* who rings wakes a few; and what came may have been passed on */
+    wtl_wakeup_others(&d->ring); /* each process wakes a few, so this one wakes more; the event may concern them */
   }
   t->slept = false;
-  if (!t->told && d->live && ++t->turns >= TOLD_FROM) t->told = wtl_door_publish(d, site);
+  if (!t->told && d->live && ++t->turns >= PUBLISH_FROM) t->told = wtl_door_publish(d, site);
   if (d->stages.yields && yield_core(d, t)) return;
   uint64_t gone = t->recorded - t->idle;
   if (gone >= t->lent && gone - t->lent >= t->limit && t->recorded >= t->awake_until)
-    nap(d, site, t);
+    sleep_step(d, site, t);
   else if (!d->stages.yields)
     wtl_relax();
 }
@@ -215,8 +212,8 @@ void wtl_door_test_wait_end(wtl_door *d, wtl_site *site, wtl_test_wait *t, bool 
   t->idle = 0;
 }
 
-/* Has something come? Asked once: */
-static wtl_test_result take(wtl_test_result *result)
+/* Returns the outcome of the last test, and resets it. */
+static wtl_test_result take_result(wtl_test_result *result)
 {
   wtl_test_result has = result ? *result : WTL_TEST_UNKNOWN;
   if (result) *result = WTL_TEST_UNKNOWN;
@@ -232,10 +229,10 @@ void wtl_door_wait_by_tests(wtl_door *d, wtl_site *site, wtl_pace *pace, bool (*
     site->waits++;
     return;
   }
-  take(result); /* the wait begins here */
+  take_result(result); /* progress before the wait does not count */
   begin(d, site, &t);
   while (from = wtl_ticks(), !test(arg)) {
-    t.result = take(result);
+    t.result = take_result(result);
     wtl_door_test_failed(d, site, &t, pace, wtl_ticks() - from);
   }
   wtl_door_test_wait_end(d, site, &t, true);

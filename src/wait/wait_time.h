@@ -1,24 +1,24 @@
-/* wait_time.h - where the time of a wait goes; what door.c and wait_by_test.c share. */
+/* wait_time.h - records the time of a wait, for door.c and wait_by_test.c. */
 #ifndef WTL_WAIT_WAIT_TIME_H
 #define WTL_WAIT_WAIT_TIME_H
 
 #include "govern/governor.h"
 #include "wait/door.h"
 
-/* In which stage a wait is while it looks on. */
+/* Returns the stage of a wait that polls. */
 static inline enum wtl_stage wtl_door_polling_stage(const wtl_door *d)
 {
   return d->stages.yields ? WTL_STAGE_YIELD : WTL_STAGE_SPIN;
 }
 
-/* Does a handler wait in the runtime's own thread? Whatever the PE's program does meanwhile, it does not wait. */
+/* Returns whether a handler waits in a thread of the runtime. The program does not wait meanwhile. */
 static inline bool wtl_door_is_aside(void)
 {
   return wtl_thread_sites.generation == WTL_IN_AGENTS_HANDLER;
 }
 
-/* Ends a stage that began at tick *since: its time goes to the site, the timeline and, of a wait of the program, to the
- * PE and the governor. The next begins. */
+/* Ends a stage that began at tick *since, and begins the next. Its time goes to the site and the timeline. The time
+ * of a wait of the program also goes to the PE and the governor. */
 static inline void wtl_door_record(wtl_door *d, wtl_site *site, enum wtl_stage stage, uint64_t *since)
 {
   uint64_t began = *since, now = wtl_ticks(), spent = now - began;
@@ -30,7 +30,7 @@ static inline void wtl_door_record(wtl_door *d, wtl_site *site, enum wtl_stage s
   if (WTL_UNLIKELY(wtl_door_is_aside())) return;
   if (d->is_shared)
     atomic_fetch_add_explicit(all, spent, memory_order_relaxed);
-  else /* a locked add would hold up what the wait was for */
+  else /* no atomic add here: it would delay the thread whose wait has just ended */
     atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + spent, memory_order_relaxed);
   if (WTL_UNLIKELY(d->governor != NULL)) wtl_governor_record(d->governor, stage, began, now);
 }
