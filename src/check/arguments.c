@@ -1,6 +1,8 @@
 /*
- * arguments.c - what the PEs of a team are about to do together: each tells it in its entry, and all compare it before
- * they do it. An active set, which has no entry, uses the world's: no PE is in a call of both at once.
+ * arguments.c - compares the arguments of a collective among the PEs of a team. Each PE publishes its call and
+ * arguments in its team entry, and all PEs compare them before the call begins.
+ *
+ * An active set has no entry and uses that of the world. No PE is in calls of both at the same time.
  */
 #include <stddef.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 #include "team/team.h"
 #include "team/barrier.h"
 
-static void read_told(wtl_pe *self, wtl_site *site, const wtl_team *t, int entry, int i, uint64_t words[])
+static void read_words(wtl_pe *self, wtl_site *site, const wtl_team *t, int entry, int i, uint64_t words[])
 {
   const size_t bytes = WTL_TOLD_WORDS * sizeof *words;
   int pe = wtl_team_pe(self, t, i);
@@ -20,7 +22,7 @@ static void read_told(wtl_pe *self, wtl_site *site, const wtl_team *t, int entry
     wtl_far_entry_get(self, site, words, bytes, pe, wtl_entry_offset(entry) + offsetof(wtl_team_entry, told));
 }
 
-/* Differs from call to call of a team; an active set lasts for one. */
+/* A number that differs from call to call of a team. An active set exists for one call only. */
 static uint64_t serial_of(wtl_team *t)
 {
   return t->sync ? (uint64_t)t->start << 32 | (uint64_t)t->n << 16 | (uint64_t)t->stride : ++t->tellings;
@@ -42,9 +44,9 @@ int wtl_team_compare(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t words[W
   wtl_team_barrier(self, site, t);
   t->wait_for_arrival = NULL;
   wtl_deadlock_all_arrived(self);
-  read_told(self, site, t, entry, 0, first);
+  read_words(self, site, t, entry, 0, first);
   for (int i = 1; found < 0 && i < t->n; i++) {
-    read_told(self, site, t, entry, i, other);
+    read_words(self, site, t, entry, i, other);
     if (memcmp(first, other, compared) != 0) found = i;
   }
   if (found >= 0) {
@@ -54,7 +56,7 @@ int wtl_team_compare(wtl_pe *self, wtl_site *site, wtl_team *t, uint64_t words[W
     memcpy(theirs, names_first ? first : other, sizeof first);
     if (names_first || other_is_elsewhere) return wtl_team_pe(self, t, names_first ? 0 : found);
   }
-  wtl_team_barrier(self, site,
-                   t); /* the words may be written again; or the PE that differs says so, and ends the job */
+  /* After this barrier the words may be written again. If one PE differs, it ends the job with an error instead. */
+  wtl_team_barrier(self, site, t);
   return -1;
 }

@@ -1,5 +1,5 @@
-/* deadlock.c - tells where this PE is, and reads where the others are when it waits long (deadlock.h has the
- * protocol). */
+/* deadlock.c - publishes the position of this PE, and reads the positions of the others when a wait lasts long
+ * (deadlock.h has the protocol). */
 #include "check/deadlock.h"
 
 #include <stdarg.h>
@@ -13,13 +13,13 @@
 #include "profile/line.h"
 #include "record/record.h"
 
-enum phase { NOWHERE, ARRIVES, MEETS, ENDS };
-enum { TURN, PHASE, CALL, ADDR, START, STRIDE, SIZE, ROOM, NODE, REGION, OFFSET };
+enum phase { NOWHERE, ARRIVES, ALL_ARRIVED, ENDS };
+enum { TURN, PHASE, CALL, ADDR, START, STRIDE, SIZE, ENTRY, NODE, SEGMENT, OFFSET };
 _Static_assert((int)OFFSET + 1 == (int)WTL_WHERE_WORDS, "there is a word for each");
 
 #define UNKNOWN UINT64_MAX
 
-/* What a PE says, as read. */
+/* The position that a PE has published, as read. */
 typedef struct place {
   uint64_t word[WTL_WHERE_WORDS];
 } place;
@@ -29,25 +29,25 @@ static _Atomic uint64_t *words_of(const wtl_pe *self, int pe)
   return wtl_control_of(self, pe)->call_state.where;
 }
 
-/* --- saying it --- */
+/* --- publishing --- */
 
-static void say(wtl_pe *self, const place *p, int from, int to)
+static void publish(wtl_pe *self, const place *p, int from, int to)
 {
   _Atomic uint64_t *mine = words_of(self, self->me);
   uint64_t turn = atomic_load_explicit(&mine[TURN], memory_order_relaxed);
-  atomic_store(&mine[TURN], turn + 1); /* odd: it changes */
+  atomic_store(&mine[TURN], turn + 1); /* odd: a change is under way */
   for (int i = from; i <= to; i++) atomic_store(&mine[i], p->word[i]);
   atomic_store(&mine[TURN], turn + 2);
 }
 
-/* Where the call is in the program's own file, as profiles and SIGQUIT have it. */
+/* The address of the call in the program's own file, as profiles and SIGQUIT show it. */
 static uint64_t place_in_program(const wtl_pe *self, const wtl_site *site)
 {
   const wtl_live *l = self->door.live;
   return l && site->addr >= l->base && site->addr < l->end ? site->addr - l->base - 1 : UNKNOWN;
 }
 
-/* In which meeting this PE arrives, as it knows by itself. */
+/* The comparison in which this PE arrives, from its own state. */
 static place place_here(const wtl_pe *self, const wtl_site *site, const wtl_team *t)
 {
   wtl_place sync = t->sync ? wtl_far_place(self, t->sync) : (wtl_place){0};
@@ -57,49 +57,49 @@ static place place_here(const wtl_pe *self, const wtl_site *site, const wtl_team
                   [START] = (uint64_t)t->start,
                   [STRIDE] = (uint64_t)(int64_t)t->stride,
                   [SIZE] = (uint64_t)t->n,
-                  [ROOM] = t->sync ? UNKNOWN : (uint64_t)t->entry,
+                  [ENTRY] = t->sync ? UNKNOWN : (uint64_t)t->entry,
                   [NODE] = t->of_node ? (uint64_t)self->boot.node : UNKNOWN,
-                  [REGION] = sync.segment,
+                  [SEGMENT] = sync.segment,
                   [OFFSET] = sync.offset}};
 }
 
 void wtl_deadlock_arrive(wtl_pe *self, const wtl_site *site, const wtl_team *t)
 {
   place here = place_here(self, site, t);
-  if (!self->threads_anywhere) say(self, &here, PHASE, OFFSET);
+  if (!self->threads_anywhere) publish(self, &here, PHASE, OFFSET);
 }
 
 void wtl_deadlock_all_arrived(wtl_pe *self)
 {
-  if (!self->threads_anywhere) say(self, &(place){{[PHASE] = MEETS}}, PHASE, PHASE);
+  if (!self->threads_anywhere) publish(self, &(place){{[PHASE] = ALL_ARRIVED}}, PHASE, PHASE);
 }
 
 void wtl_deadlock_end(wtl_pe *self)
 {
-  say(self, &(place){{[PHASE] = ENDS}}, PHASE, PHASE);
+  publish(self, &(place){{[PHASE] = ENDS}}, PHASE, PHASE);
 }
 
-/* --- reading it --- */
+/* --- reading --- */
 
-/* What a PE that waits sees of the others. */
+/* The positions of the other PEs, as a waiting PE has read them. */
 typedef struct view {
   wtl_pe *self;
   wtl_site *site;
   const wtl_team *team;
-  place *of; /* by the job's number, as first read; its own, as it knows by itself */
+  place *of; /* by PE of the job, as first read; this PE's own comes from its own state */
   bool *is_read;
-  int *by; /* the PE that waits for this one, on the way from the one that looks */
+  int *by; /* the PE that waits for this one, on the path from the reading PE */
   int *queue;
 } view;
 
-/* Where a PE of this node has what is at `at`. */
+/* The address of the word at `at` of a PE of this node. */
 static char *near_place(const wtl_pe *self, int pe, wtl_place at)
 {
   if (at.segment == WTL_SEGMENT_TEAM_ENTRIES) return wtl_entry_at(self, pe, at.offset, sizeof(uint64_t));
   return (char *)&wtl_control_of(self, pe)->call_state + at.offset;
 }
 
-/* `n` words of a PE, one by one: nothing else of the memory is the reader's. */
+/* Reads `n` words of a PE, one by one, since other memory around them may not be read. */
 static void read_words(const view *v, int pe, wtl_place at, uint64_t words[], int n)
 {
   wtl_pe *self = v->self;
@@ -118,7 +118,7 @@ static bool same(const place *a, const place *b)
   return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* As it was at one moment; false: it is changing, so the PE is on its way. */
+/* Reads the position of a PE as it was at one moment. False: it is changing, so the PE makes progress. */
 static bool read_place(const view *v, int pe, place *p)
 {
   const wtl_place where = {offsetof(wtl_call_state, where), WTL_SEGMENT_CALL_STATE};
@@ -135,12 +135,12 @@ static const place *place_of(view *v, int pe)
   return &v->of[pe];
 }
 
-static bool is_one_meeting(const place *a, const place *b)
+static bool is_same_comparison(const place *a, const place *b)
 {
   return memcmp(&a->word[START], &b->word[START], (OFFSET + 1 - START) * sizeof *a->word) == 0;
 }
 
-/* A PE of the meeting at `p`, 0 <= i < size; -1: its number is another node's affair. */
+/* A PE of the comparison at `p`, 0 <= i < size; -1: its number is known on another node only. */
 static int member(const wtl_pe *self, const place *p, int i)
 {
   int at = (int)p->word[START] + i * (int)p->word[STRIDE];
@@ -148,15 +148,15 @@ static int member(const wtl_pe *self, const place *p, int i)
   return p->word[NODE] == (uint64_t)self->boot.node ? self->boot.local_pe[at] : -1;
 }
 
-/* `pe` arrives in another meeting than the one at `p`. */
-static bool is_elsewhere(view *v, const place *p, int pe)
+/* Whether `pe` arrives in another comparison than the one at `p`. */
+static bool is_in_another(view *v, const place *p, int pe)
 {
   const place *q = place_of(v, pe);
-  return q->word[PHASE] == ARRIVES && !is_one_meeting(p, q);
+  return q->word[PHASE] == ARRIVES && !is_same_comparison(p, q);
 }
 
-/* A circle of PEs that wait for each other, from this one on by v->by: its last PE, which waits for this one; -1: there
- * is none. */
+/* Finds a circle of PEs that wait for each other and that contains this one. Returns its last PE, which waits for
+ * this one, or -1 if there is none. v->by leads back from it. */
 static int find_circle(view *v)
 {
   int n = 0, me = v->self->me;
@@ -167,7 +167,7 @@ static int find_circle(view *v)
     const place *p = place_of(v, pe);
     for (int i = 0; i < (int)p->word[SIZE]; i++) {
       int other = member(v->self, p, i);
-      if (other < 0 || !is_elsewhere(v, p, other)) continue;
+      if (other < 0 || !is_in_another(v, p, other)) continue;
       if (other == me) return pe;
       if (v->by[other] >= 0) continue;
       v->by[other] = pe;
@@ -177,9 +177,9 @@ static int find_circle(view *v)
   return -1;
 }
 
-/* Its first PE speaks, if all have stayed where they were: where a meeting is of a node's numbers, the first of that
- * node, as others do not see the circle. */
-static bool is_mine_to_tell(view *v, int last)
+/* Whether this PE reports the circle: its first PE does, if no PE of it has moved. If a comparison of the circle
+ * uses the numbers of a node, the first PE of that node reports, because PEs of other nodes do not see the circle. */
+static bool must_report(view *v, int last)
 {
   const wtl_pe *self = v->self;
   bool of_node = place_of(v, self->me)->word[NODE] != UNKNOWN;
@@ -192,7 +192,7 @@ static bool is_mine_to_tell(view *v, int last)
   return true;
 }
 
-/* --- words --- */
+/* --- texts --- */
 
 typedef struct text {
   char at[800];
@@ -225,16 +225,16 @@ static void add_addr(text *t, const place *p)
 static void add_team(text *t, const wtl_pe *self, const place *p)
 {
   long long start = (long long)p->word[START], stride = (int64_t)p->word[STRIDE], n = (long long)p->word[SIZE];
-  if (p->word[ROOM] == UNKNOWN) {
+  if (p->word[ENTRY] == UNKNOWN) {
     bool in_statics = p->word[OFFSET] < self->statics_bytes;
     add(t, "the active set PE_start=%lld, logPE_stride=%d, PE_size=%lld and pSync at %s %llu", start,
         __builtin_ctzll((unsigned long long)stride), n, in_statics ? "offset" : "heap offset",
         (unsigned long long)(p->word[OFFSET] - (in_statics ? 0 : self->statics_bytes)));
     if (in_statics) add(t, " of the program's variables");
-  } else if (p->word[ROOM] == WTL_ENTRY_OF_WORLD) {
+  } else if (p->word[ENTRY] == WTL_ENTRY_OF_WORLD) {
     bool is_shmem = p->word[CALL] / WTL_CALLS_A_FRONT == WTL_FRONT_FIRST; /* the others have no name for it */
     add(t, is_shmem ? "SHMEM_TEAM_WORLD" : "all PEs");
-  } else if (p->word[ROOM] == WTL_ROOM_OF_NODE) {
+  } else if (p->word[ENTRY] == WTL_ROOM_OF_NODE) {
     add(t, "SHMEM_TEAM_SHARED");
   } else {
     const char *of = p->word[NODE] == UNKNOWN ? "" : " of the node's";
@@ -282,7 +282,7 @@ static void refuse_ended(view *v, int pe)
               same_calls);
 }
 
-static void say_late(view *v, int pe, double waited)
+static void report_late(view *v, int pe, double waited)
 {
   text t = {.n = 0};
   const place *mine = place_of(v, v->self->me), *p = place_of(v, pe);
@@ -297,7 +297,7 @@ static void say_late(view *v, int pe, double waited)
     add(&t, " with ");
     add_team(&t, v->self, p);
     break;
-  case MEETS:
+  case ALL_ARRIVED:
     add(&t, ", whose last collective call was %s", name_of(v->self, p));
     add_addr(&t, p);
     break;
@@ -306,17 +306,19 @@ static void say_late(view *v, int pe, double waited)
   wtl_message_print("%s%s; goes on waiting, and says so once", name_of(v->self, mine), t.at);
 }
 
-/* --- looking --- */
+/* --- waiting --- */
 
-/* The team's PE `i` is in this meeting. A team counts its meetings, and no two threads of a PE are in one of the same
- * team; of a set nobody does, so a PE whose last meeting was of the same one is taken for here. */
+/* Whether the team's PE `i` is in this comparison. A team counts its comparisons, and no two threads of a PE are in
+ * one of the same team. An active set has no counter, so a PE counts as present if its last comparison was of the
+ * same set. */
 static bool is_here(view *v, int i)
 {
   const wtl_team *t = v->team;
   int pe = wtl_team_pe(v->self, t, i);
   if (t->sync) {
     const place *p = place_of(v, pe);
-    return (p->word[PHASE] == ARRIVES || p->word[PHASE] == MEETS) && is_one_meeting(place_of(v, v->self->me), p);
+    return (p->word[PHASE] == ARRIVES || p->word[PHASE] == ALL_ARRIVED) &&
+           is_same_comparison(place_of(v, v->self->me), p);
   }
   uint64_t serial;
   size_t told = wtl_entry_offset(t->entry) + offsetof(wtl_team_entry, told);
@@ -324,15 +326,15 @@ static bool is_here(view *v, int i)
   return serial == t->tellings;
 }
 
-/* Of those that wait in this meeting, the first speaks. */
+/* Whether this PE is the first one that waits in this comparison, so that only one PE reports. */
 static bool is_first(view *v)
 {
   for (int i = 0; i < v->team->me; i++)
-    if (is_here(v, i) && place_of(v, wtl_team_pe(v->self, v->team, i))->word[PHASE] != MEETS) return false;
+    if (is_here(v, i) && place_of(v, wtl_team_pe(v->self, v->team, i))->word[PHASE] != ALL_ARRIVED) return false;
   return true;
 }
 
-/* The first of the team that is not in this meeting, or the first that has ended; -1: there is none. */
+/* The first PE of the team that is not in this comparison, or (`ended`) the first one that has ended; -1: none. */
 static int find_missing(view *v, bool ended)
 {
   for (int i = 0; i < v->team->n; i++) {
@@ -348,9 +350,9 @@ static void judge(view *v, double waited)
   int ended = find_missing(v, true), late = find_missing(v, false);
   if (ended >= 0 && is_first(v)) refuse_ended(v, ended);
   int last = self->threads_anywhere ? -1 : find_circle(v);
-  if (last >= 0 && is_mine_to_tell(v, last)) refuse_circle(v, last);
+  if (last >= 0 && must_report(v, last)) refuse_circle(v, last);
   if (late < 0 || waited < WTL_LATE_AFTER * self->settings.patience.seconds || !is_first(v)) return;
-  if (!atomic_exchange(&self->said_late, true)) say_late(v, late, waited);
+  if (!atomic_exchange(&self->said_late, true)) report_late(v, late, waited);
 }
 
 /* A wait for an arrival. */
@@ -363,13 +365,13 @@ typedef struct arrival {
   uint64_t began_ns;
 } arrival;
 
-static bool has_come(void *arg)
+static bool has_arrived(void *arg)
 {
   const arrival *a = arg;
   return a->ready(a->arg);
 }
 
-static void look(void *arg)
+static void examine(void *arg)
 {
   const arrival *a = arg;
   size_t n = (size_t)a->self->n;
@@ -395,5 +397,5 @@ void wtl_deadlock_wait(wtl_pe *self, wtl_site *site, const wtl_team *t, wtl_watc
                        void *arg)
 {
   arrival a = {self, site, t, ready, arg, wtl_clock_ns()};
-  wtl_door_wait_in_doubt(&self->door, site, watch, has_come, &a, self->settings.patience.seconds, look);
+  wtl_door_wait_in_doubt(&self->door, site, watch, has_arrived, &a, self->settings.patience.seconds, examine);
 }

@@ -4,10 +4,10 @@
  *
  * DESIGN
  *
- * This entry compares the arguments of a collective (arguments.c, group_arguments.c) before the call begins. A
- * comparison is a barrier, all PEs read the words of all, a second barrier. A PE publishes in its control data in
- * which comparison it arrives. It publishes that all have arrived before it enters the second barrier. A PE that waits
- * long reads where the others are:
+ * With SHMEM_DEBUG the PEs compare their arguments of a collective before the call begins (arguments.c,
+ * group_arguments.c). In a comparison the PEs pass a barrier, read the words of all others, and pass a second barrier.
+ * A PE publishes in its control data in which comparison it arrives. It publishes that all have arrived before it
+ * enters the second barrier. A PE that waits long reads where the others are:
  *
  *   - They wait for this PE in other comparisons, directly or through other PEs. This is a deadlock: the job ends with
  *     an error that names the calls and the teams.
@@ -28,20 +28,20 @@
 
 #include "team/team.h"
 
-/* A PE that has waited for another one for so many times WATTLE_PATIENCE says that it may be late. */
+/* A PE that has waited for another one for this many times WATTLE_PATIENCE reports that it may be late. */
 enum { WTL_LATE_AFTER = 10 };
 
-/* This PE is about to wait for the others of `t`, in t->call. Where several threads of a PE may call, each would say
- * something else: nothing is said, nor when all have come. */
+/* Publishes that this PE is about to wait for the others of `t`, in t->call. If several threads of a PE may call, this
+ * function and the next one publish nothing, because the threads would overwrite each other's words. */
 void wtl_deadlock_arrive(wtl_pe *self, const wtl_site *site, const wtl_team *t);
 
-/* All have come. Said before this PE lets any of them go on. */
+/* Publishes that all have arrived. The caller does so before it lets any of them continue. */
 void wtl_deadlock_all_arrived(wtl_pe *self);
 
-/* This PE makes no collective call any more. */
+/* Publishes that this PE makes no more collective calls. */
 void wtl_deadlock_end(wtl_pe *self);
 
-/* Waits for an arrival as the door does, and looks who is absent where it lasts. */
+/* Waits for an arrival through the door. If the wait lasts long, finds the PEs that have not arrived. */
 void wtl_deadlock_wait(wtl_pe *self, wtl_site *site, const wtl_team *t, wtl_watch watch, bool (*ready)(void *),
                        void *arg);
 

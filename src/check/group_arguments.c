@@ -1,6 +1,7 @@
 /*
- * group_arguments.c - what the members of a group of ARMCI are about to do together: each sends it to each other one,
- * and all compare it before they do it. So a member that waits sees which others have not come.
+ * group_arguments.c - compares the arguments of a collective among the members of an ARMCI group. Each member sends its
+ * call and arguments to every other one, and all compare them before the call begins. So a member that waits knows
+ * which others have not arrived.
  */
 #include <string.h>
 
@@ -12,7 +13,7 @@
 #include "profile/caller.h"
 #include "record/record.h"
 
-/* A wait for the words of member `i`; those before it have come. */
+/* A wait for the words of member `i`. Those of the members before it have arrived. */
 typedef struct wait {
   wtl_pe *self;
   const wtl_group *group;
@@ -22,26 +23,26 @@ typedef struct wait {
   uint64_t began_ns;
 } wait;
 
-static bool has_told(const wait *w, int i)
+static bool has_sent(const wait *w, int i)
 {
   return i == w->group->me || wtl_tagged_has_any(w->self, (wtl_envelope){w->group->pe[i], w->group->context, w->tag});
 }
 
-static bool is_there(void *arg)
+static bool has_arrived(void *arg)
 {
   const wait *w = arg;
-  return has_told(w, w->i);
+  return has_sent(w, w->i);
 }
 
-/* Of those that wait, the first speaks. */
-static void say_late(void *arg)
+/* Reports a late member. Only the first member that waits reports it. */
+static void report_late(void *arg)
 {
   const wait *w = arg;
   const wtl_group *g = w->group;
   double waited = (double)(wtl_clock_ns() - w->began_ns) * 1e-9;
   if (waited < WTL_LATE_AFTER * w->self->settings.patience.seconds) return;
   for (int i = 0; i < g->me; i++)
-    if (i < w->i || has_told(w, i)) return;
+    if (i < w->i || has_sent(w, i)) return;
   if (atomic_exchange(&w->self->said_late, true)) return;
   wtl_message_print(
       "%s: has waited %.3g s for PE %d of a group of %d PEs, the first of them PE %d; goes on waiting, and says so "
@@ -52,7 +53,7 @@ static void say_late(void *arg)
 int wtl_group_compare(wtl_pe *self, wtl_site *site, wtl_group *g, const uint64_t words[WTL_TOLD_WORDS],
                       uint64_t theirs[WTL_TOLD_WORDS])
 {
-  const size_t bytes = WTL_TOLD_WORDS * sizeof *words, compared = bytes - sizeof *words; /* not the call */
+  const size_t bytes = WTL_TOLD_WORDS * sizeof *words, compared = bytes - sizeof *words; /* without the call */
   uint64_t first[WTL_TOLD_WORDS], other[WTL_TOLD_WORDS];
   const char *name = wtl_call_of(self->record->calls, (uint32_t)words[WTL_TOLD_WORDS - 1])->name;
   wait w = {self, g, g->calls++, 0, name, wtl_clock_ns()};
@@ -62,7 +63,8 @@ int wtl_group_compare(wtl_pe *self, wtl_site *site, wtl_group *g, const uint64_t
   for (; w.i < g->n; w.i++) {
     memcpy(other, words, bytes);
     if (w.i != g->me) {
-      wtl_door_wait_in_doubt(&self->door, site, WTL_WATCH_ALL, is_there, &w, self->settings.patience.seconds, say_late);
+      wtl_door_wait_in_doubt(&self->door, site, WTL_WATCH_ALL, has_arrived, &w, self->settings.patience.seconds,
+                             report_late);
       wtl_tagged_receive(self, site, name, (wtl_envelope){g->pe[w.i], g->context, w.tag}, other, bytes, NULL);
     }
     if (w.i == 0) memcpy(first, other, bytes);
@@ -73,6 +75,6 @@ int wtl_group_compare(wtl_pe *self, wtl_site *site, wtl_group *g, const uint64_t
     memcpy(theirs, first, bytes);
     return g->pe[0];
   }
-  wtl_group_barrier(self, site, g); /* the PE that differs says so, and ends the job */
+  wtl_group_barrier(self, site, g); /* the PE that differs reports the error and ends the job */
   return -1;
 }
