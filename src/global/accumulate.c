@@ -1,3 +1,4 @@
+/* accumulate.c - the locks and the arithmetic of accumulates (accumulate.h). */
 #include "global/accumulate.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 
 /* --- locks -------------------------------------------------------------------------------------------------------- */
 
-enum { FREE, HELD, WANTED }; /* WANTED: held, and somebody may wait */
+enum { FREE, HELD, WANTED }; /* WANTED: held, and other threads may wait for it */
 
 typedef struct lock {
   _Alignas(WTL_CACHE_LINE) _Atomic uint32_t word;
@@ -23,7 +24,7 @@ static bool may_be_free(void *word)
   return atomic_load_explicit((_Atomic uint32_t *)word, memory_order_acquire) != WANTED;
 }
 
-static void take(const wtl_acc *a, _Atomic uint32_t *word)
+static void acquire(const wtl_acc *a, _Atomic uint32_t *word)
 {
   uint32_t found = FREE;
   if (WTL_LIKELY(
@@ -33,8 +34,8 @@ static void take(const wtl_acc *a, _Atomic uint32_t *word)
     wtl_door_wait(&a->self->door, a->site, WTL_WATCH_CONTROL, may_be_free, word);
 }
 
-/* Who waits for it is not known: all of the node's PEs that sleep are told. */
-static void give_back(const wtl_acc *a, _Atomic uint32_t *word)
+/* Releases a lock. The waiting PEs are not known, so all sleeping PEs of the node are woken. */
+static void release(const wtl_acc *a, _Atomic uint32_t *word)
 {
   const wtl_pe *self = a->self;
   if (WTL_LIKELY(atomic_exchange_explicit(word, FREE, memory_order_seq_cst) == HELD)) return;
@@ -43,8 +44,8 @@ static void give_back(const wtl_acc *a, _Atomic uint32_t *word)
 
 /* --- kernels ------------------------------------------------------------------------------------------------------ */
 
-/* Elements may lie at any address; the compiler takes instructions that allow that. */
-typedef unsigned any_int __attribute__((aligned(1), may_alias)); /* unsigned: sums wrap */
+/* Elements may lie at any address. These types make the compiler use instructions that allow that. */
+typedef unsigned any_int __attribute__((aligned(1), may_alias)); /* unsigned, because sums wrap */
 typedef unsigned long any_long __attribute__((aligned(1), may_alias));
 typedef float any_float __attribute__((aligned(1), may_alias));
 typedef double any_double __attribute__((aligned(1), may_alias));
@@ -144,7 +145,7 @@ bool wtl_acc_is_one(enum wtl_acc_type type, const void *scale)
   }
 }
 
-/* --- series ------------------------------------------------------------------------------------------------------- */
+/* --- a series of accumulates -------------------------------------------------------------------------------------- */
 
 void wtl_acc_begin(wtl_acc *a, wtl_pe *self, wtl_site *site, enum wtl_acc_type type, const void *scale, int slot)
 {
@@ -153,13 +154,13 @@ void wtl_acc_begin(wtl_acc *a, wtl_pe *self, wtl_site *site, enum wtl_acc_type t
   a->scale = wtl_acc_is_one(type, scale) ? NULL : scale;
 }
 
-/* An address is the same in all PEs of the node, so its lock is, too. */
+/* An address is the same in all PEs of the node, so they all find the same lock for it. */
 static _Atomic uint32_t *lock_of(const wtl_acc *a, const char *there)
 {
   return &((lock *)(void *)a->locks)[(uintptr_t)there / WTL_ACC_SPAN % WTL_ACC_LOCKS].word;
 }
 
-/* Elements that cross a border are of the span in which they begin. */
+/* An element that crosses the border of a span belongs to the span in which it begins. */
 void wtl_acc_add(wtl_acc *a, char *there, const char *here, size_t n)
 {
   size_t size = wtl_acc_bytes(a->type);
@@ -170,7 +171,7 @@ void wtl_acc_add(wtl_acc *a, char *there, const char *here, size_t n)
     if (step > n) step = n;
     if (lock != a->held) {
       wtl_acc_end(a);
-      take(a, lock);
+      acquire(a, lock);
       a->held = lock;
     }
     compute_best(a->type, a->scale, there, here, step);
@@ -182,6 +183,6 @@ void wtl_acc_add(wtl_acc *a, char *there, const char *here, size_t n)
 
 void wtl_acc_end(wtl_acc *a)
 {
-  if (a->held) give_back(a, a->held);
+  if (a->held) release(a, a->held);
   a->held = NULL;
 }

@@ -1,13 +1,15 @@
 /*
- * accumulate.h - there[i] += scale * here[i], atomic for each element against all other accumulates, of this node's PEs
- * and of those that are served for other nodes.
+ * accumulate.h - there[i] += scale * here[i]. Each element is updated atomically with respect to all other accumulates,
+ * those of this node's PEs and those served for other nodes.
  *
- * Atomic by locks: each PE's memory has WTL_ACC_LOCKS of them, one for each WTL_ACC_SPAN bytes by turns, so that PEs
- * that accumulate to different parts do not meet. Who holds one only computes. Blocks of a patch that lie in one span
- * are done under one hold.
+ * DESIGN
  *
- * A product is rounded before it is added, as if it had been computed apart: all compilers and processors give the same
- * bits.
+ * Locks make the updates atomic. The memory of each PE has WTL_ACC_LOCKS locks, which spans of WTL_ACC_SPAN bytes use
+ * in rotation. So PEs that accumulate to different parts rarely need the same lock. A PE that holds a lock only
+ * computes. Blocks of a patch that lie in one span are computed under one hold of the lock.
+ *
+ * A product is rounded before it is added, as if it had been computed separately. So all compilers and processors give
+ * the same bits.
  */
 #ifndef WTL_GLOBAL_ACCUMULATE_H
 #define WTL_GLOBAL_ACCUMULATE_H
@@ -27,15 +29,15 @@ static inline size_t wtl_acc_bytes(enum wtl_acc_type type)
   return bytes[type];
 }
 
-/* Of one PE, in an arena, zeroed. */
+/* Bytes of the locks of one PE, which lie in an arena and begin as zeros. */
 size_t wtl_acc_locks_bytes(void);
 
-/* Is a scale of that type 1? Any alignment. */
+/* Whether a scale of that type is 1. It may have any alignment. */
 bool wtl_acc_is_one(enum wtl_acc_type type, const void *scale);
 
 /*
- * A series of accumulates to the memory of one PE of this node, at addresses of this process. `scale`: an element of
- * the type; it must stay. wtl_acc_end must follow.
+ * A series of accumulates to the memory of one PE of this node, at addresses of this process. `scale` points to an
+ * element of the type, which must not change during the series. wtl_acc_end must follow.
  */
 typedef struct wtl_acc {
   wtl_pe *self;
@@ -48,7 +50,7 @@ typedef struct wtl_acc {
 
 void wtl_acc_begin(wtl_acc *a, wtl_pe *self, wtl_site *site, enum wtl_acc_type type, const void *scale, int slot);
 
-/* `n` bytes, whole elements. */
+/* Accumulates `n` bytes, whole elements. */
 void wtl_acc_add(wtl_acc *a, char *there, const char *here, size_t n);
 
 void wtl_acc_end(wtl_acc *a);

@@ -1,3 +1,5 @@
+/* block_table.c - keeps the table of this PE's blocks of global memory, and copies of other PEs' tables
+ * (block_table.h). */
 #include "global/block_table.h"
 
 #include <stdlib.h>
@@ -5,30 +7,30 @@
 #include "base/error.h"
 #include "pgas/rma.h"
 
-/* At the front of each PE's global memory. */
-typedef struct told {
-  uint64_t turn; /* odd: it changes */
+/* The head of the table, at the front of each PE's global memory. */
+typedef struct table_head {
+  uint64_t turn; /* odd: a change is under way */
   uint64_t n, table;
-} told;
+} table_head;
 
-/* As another PE told it. */
+/* A copy of another PE's table. */
 typedef struct copy {
   wtl_block_entry *block;
   size_t n;
 } copy;
 
 struct wtl_block_table {
-  pthread_mutex_t lock; /* of the copies */
-  told *mine;
+  pthread_mutex_t lock; /* protects the copies */
+  table_head *mine;
   size_t room;
-  size_t at; /* where in a PE's memory `told` lies: the same everywhere */
+  size_t at; /* offset of `table_head` in a PE's memory: the same on all PEs */
   int n_pes;
   copy copies[]; /* by PE */
 };
 
 #define WORDS(thing) (sizeof(thing) / sizeof(uint64_t))
 
-static wtl_block_entry *table_of(const told *t)
+static wtl_block_entry *table_of(const table_head *t)
 {
   return (wtl_block_entry *)(uintptr_t)t->table;
 }
@@ -54,7 +56,7 @@ void wtl_blocks_start(wtl_pe *self, wtl_global *g)
   b->n_pes = self->n;
   b->mine = take(g, sizeof *b->mine);
   b->at = (size_t)((char *)b->mine - wtl_global_own(self));
-  *b->mine = (told){.table = (uintptr_t)take(g, b->room * sizeof(wtl_block_entry))};
+  *b->mine = (table_head){.table = (uintptr_t)take(g, b->room * sizeof(wtl_block_entry))};
   g->blocks = b;
 }
 
@@ -68,9 +70,9 @@ void wtl_blocks_stop(wtl_global *g)
   g->blocks = NULL;
 }
 
-/* --- telling ------------------------------------------------------------------------------------------------------ */
+/* --- publishing --------------------------------------------------------------------------------------------------- */
 
-/* Others read while it is written: word by word, between two turns. */
+/* Other PEs may read during a change. So words are stored one by one, between two increments of `turn`. */
 static void set(uint64_t *word, uint64_t value)
 {
   __atomic_store_n(word, value, __ATOMIC_SEQ_CST);
@@ -85,7 +87,7 @@ static void set_block(wtl_block_entry *at, wtl_block_entry block)
 void wtl_blocks_add(wtl_global *g, const void *p, size_t bytes)
 {
   struct wtl_block_table *b = g->blocks;
-  told *t = b->mine;
+  table_head *t = b->mine;
   wtl_block_entry *table = table_of(t), *old = NULL;
   if (t->n == b->room) {
     old = table;
@@ -103,7 +105,7 @@ void wtl_blocks_add(wtl_global *g, const void *p, size_t bytes)
 
 void wtl_blocks_remove(wtl_global *g, const void *p)
 {
-  told *t = g->blocks->mine;
+  table_head *t = g->blocks->mine;
   wtl_block_entry *table = table_of(t);
   uint64_t i = 0;
   while (table[i].start != (uintptr_t)p) i++;
@@ -113,9 +115,9 @@ void wtl_blocks_remove(wtl_global *g, const void *p)
   set(&t->turn, t->turn + 1);
 }
 
-/* --- asking ------------------------------------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------------------------------ */
 
-/* `n` words at an address of PE `pe`'s. */
+/* Reads `n` words at an address of PE `pe`. */
 static void fetch(wtl_pe *self, wtl_site *site, int pe, void *to, uint64_t from, size_t n)
 {
   uint64_t *word = to, *there = (uint64_t *)(uintptr_t)from;
@@ -125,11 +127,11 @@ static void fetch(wtl_pe *self, wtl_site *site, int pe, void *to, uint64_t from,
   wtl_far_wait(self, site, &left);
 }
 
-/* All blocks of a PE as they were at one moment. */
+/* Reads all blocks of a PE as they were at one moment. */
 static void read_blocks(wtl_pe *self, wtl_site *site, int pe, copy *c)
 {
   uint64_t at = (uintptr_t)self->global_map.start[pe] + self->global->blocks->at;
-  told before, after;
+  table_head before, after;
   do {
     fetch(self, site, pe, &before, at, WORDS(before));
     if (before.turn % 2 == 0) {
@@ -153,7 +155,7 @@ wtl_block_entry wtl_block_at(wtl_pe *self, wtl_site *site, const void *p, int pe
   struct wtl_block_table *b = self->global->blocks;
   pthread_mutex_lock(&b->lock);
   wtl_block_entry found = find(&b->copies[pe], (uintptr_t)p);
-  if (!found.bytes || wtl_global_is_near(self, pe)) { /* a neighbour is asked each time */
+  if (!found.bytes || wtl_global_is_near(self, pe)) { /* the table of a near PE is read each time */
     read_blocks(self, site, pe, &b->copies[pe]);
     found = find(&b->copies[pe], (uintptr_t)p);
   }

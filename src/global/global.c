@@ -30,7 +30,7 @@ void wtl_global_before(const wtl_global_op *op, bool is_packed)
   if (!op->blocking && atomic_load_explicit(&g->ordered[op->pe], memory_order_relaxed) == epoch) return;
   if (!is_packed) complete_packed(op->self, op->site, op->pe);
   wtl_far_order(op->self, NULL, op->site);
-  /* A packed one may have left others before it, which a plain one after it must not overtake. */
+  /* A packed operation may leave earlier ones incomplete, which a plain operation after it must not overtake. */
   if (!is_packed) atomic_store_explicit(&g->ordered[op->pe], epoch, memory_order_relaxed);
 }
 
@@ -65,8 +65,8 @@ static bool is_done(void *r)
 
 void wtl_global_request_wait(wtl_pe *self, wtl_site *site, wtl_request *r)
 {
-  _Atomic uint32_t *epoch =
-      &self->global->epoch; /* others of this PE's threads may count it up at the same time: once is enough */
+  /* Other threads of this PE may increment it at the same time. One increment is enough. */
+  _Atomic uint32_t *epoch = &self->global->epoch;
   atomic_store_explicit(epoch, atomic_load_explicit(epoch, memory_order_relaxed) + 1, memory_order_relaxed);
   if (!wtl_global_request_is_done(r)) wtl_door_wait(&self->door, site, WTL_WATCH_ALL, is_done, r);
 }

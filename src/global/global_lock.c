@@ -1,3 +1,4 @@
+/* global_lock.c - queue locks whose longs lie in global memory (global_lock.h). */
 #include "global/global_lock.h"
 
 #include <stdio.h>

@@ -4,8 +4,8 @@
 
 #include "pgas/pe.h"
 
-/* On PE p the lock's long is words[p][index], of every PE that may want the lock. `home`: any of them, the same for all.
- * Messages name the lock as the home's mutex `number`. */
+/* A lock. On PE p its long is words[p][index], for each PE p that may want the lock. `home` is any of these PEs, the
+ * same on all. Messages name the lock as the home's mutex `number`. */
 typedef struct wtl_lock_at {
   long *const *words;
   size_t index;

@@ -1,4 +1,4 @@
-/* global_memory.c - global memory starts and ends, and its blocks are allocated and freed. */
+/* global_memory.c - starts and stops global memory, and allocates and frees its blocks. */
 #include "global/global_memory.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "os/os.h"
 #include "team/barrier.h"
 
-/* As WTL_HEAP_OWN (job.c), and below its room. */
+/* Chosen as WTL_HEAP_OWN (job.c), and below its address range. */
 #define WTL_GLOBAL_NEAR ((uintptr_t)1 << 45)
 
 enum { ALIGN = 64 };
@@ -23,7 +23,7 @@ static void need_memory(const void *p)
   if (!p) wtl_pe_fail(WTL_EXIT_OSERR, "no memory to start with global memory");
 }
 
-/* --- life --------------------------------------------------------------------------------------------------------- */
+/* --- start and end ------------------------------------------------------------------------------------------------ */
 
 static void share_memory(wtl_pe *self, wtl_global *g)
 {
@@ -41,7 +41,7 @@ static void share_memory(wtl_pe *self, wtl_global *g)
   g->locks = g->arena.per_pe;
 }
 
-/* Where everybody's memory begins. */
+/* Exchanges the address at which each PE's memory begins. */
 static void exchange_starts(wtl_pe *self, wtl_site *site, wtl_global *g)
 {
   char *mine = wtl_global_own(self), **start;
@@ -75,7 +75,7 @@ void wtl_global_start(wtl_pe *self, wtl_site *site)
   }
   self->global = g;
   if (self->net) wtl_packed_start(self);
-  wtl_barrier(self, site); /* nobody sends before all can serve */
+  wtl_barrier(self, site); /* no PE sends before all can serve requests */
 }
 
 void wtl_global_stop(wtl_pe *self)

@@ -1,4 +1,5 @@
-/* global_move.c - patches and lists of blocks to and from global memory: copied within a node, packed between nodes. */
+/* global_move.c - moves patches and lists of blocks to and from global memory: copied within a node, packed between
+ * nodes. */
 #include "global/global.h"
 #include "global/packed.h"
 
@@ -61,7 +62,7 @@ static void move_list_near(const wtl_global_op *op, const wtl_block_list *l)
   }
 }
 
-/* False: the target is a PE of this node. */
+/* Returns false if the target is a PE of this node. */
 static bool begin_far(wtl_global_op *op)
 {
   if (wtl_global_is_near(op->self, op->pe)) return false;

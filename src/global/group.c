@@ -1,7 +1,8 @@
 /*
- * Trees of messages: member i hears from i + 1, i + 2, i + 4 ... up to its lowest bit, and tells i without that bit;
- * the way back is the same. The lower member's part comes first in every sum, so the result does not depend on who was
- * early.
+ * group.c - collectives of a group, by trees of messages. Member i receives from i + 1, i + 2, i + 4 ... up to its
+ * lowest bit, and sends to i without that bit. The way back is the same.
+ *
+ * In every sum the contribution of the lower member comes first. So the result does not depend on the order of arrival.
  */
 #include "global/group.h"
 
@@ -21,12 +22,12 @@ static void need_memory(const void *p, size_t bytes)
   if (!p) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for a collective of %zu bytes", bytes);
 }
 
-/* --- making ------------------------------------------------------------------------------------------------------- */
+/* --- making a group ----------------------------------------------------------------------------------------------- */
 
-/* All members compute the same, and other sets other numbers. */
+/* All members compute the same number, and other sets of PEs get other numbers. */
 static uint64_t context_of(const int *pes, int n)
 {
-  return wtl_hash(WTL_HASH_NONE, pes, (size_t)n * sizeof *pes) | 1; /* 0 is the program's own messages */
+  return wtl_hash(WTL_HASH_NONE, pes, (size_t)n * sizeof *pes) | 1; /* 0 stands for the program's own messages */
 }
 
 wtl_group *wtl_group_make(wtl_pe *self, const int *pes, int n)
@@ -57,50 +58,50 @@ int wtl_group_number(const wtl_group *g, int pe)
 
 /* --- messages ----------------------------------------------------------------------------------------------------- */
 
-typedef struct meeting {
+typedef struct group_call {
   wtl_pe *self;
   wtl_site *site;
   const wtl_group *group;
   int64_t call;
-} meeting;
+} group_call;
 
-static meeting meet(wtl_pe *self, wtl_site *site, wtl_group *g)
+static group_call begin_call(wtl_pe *self, wtl_site *site, wtl_group *g)
 {
-  return (meeting){self, site, g, g->calls++};
+  return (group_call){self, site, g, g->calls++};
 }
 
-static void tell(const meeting *m, int member, const void *data, size_t n)
+static void send_to(const group_call *m, int member, const void *data, size_t n)
 {
   wtl_tagged_send(m->self, m->site, m->group->pe[member], m->group->context, m->call, data, n);
 }
 
-static void hear(const meeting *m, int member, void *data, size_t n)
+static void receive_from(const group_call *m, int member, void *data, size_t n)
 {
-  size_t came = wtl_tagged_receive(m->self, m->site, "a group's call",
-                                   (wtl_envelope){m->group->pe[member], m->group->context, m->call}, data, n, NULL);
-  if (came != n)
+  size_t received = wtl_tagged_receive(m->self, m->site, "a group's call",
+                                       (wtl_envelope){m->group->pe[member], m->group->context, m->call}, data, n, NULL);
+  if (received != n)
     wtl_pe_fail(WTL_EXIT_USAGE,
                 "a group's call: PE %d brings %zu bytes and this PE expects %zu; all members must make the same calls "
                 "in the same order",
-                m->group->pe[member], came, n);
+                m->group->pe[member], received, n);
 }
 
-/* Member i of the tree whose root is number 0. */
-static int from_root(const meeting *m, int i, int root)
+/* The group's number of member i of a tree whose root is member 0. */
+static int from_root(const group_call *m, int i, int root)
 {
   return (i + root) % m->group->n;
 }
 
-static void send_down(const meeting *m, void *data, size_t bytes, int root)
+static void send_down(const group_call *m, void *data, size_t bytes, int root)
 {
   int n = m->group->n, i = (m->group->me - root + n) % n, bit = 1;
   for (; bit < n && !(i & bit); bit <<= 1) continue;
-  if (i) hear(m, from_root(m, i & ~bit, root), data, bytes);
+  if (i) receive_from(m, from_root(m, i & ~bit, root), data, bytes);
   for (bit >>= 1; bit; bit >>= 1)
-    if (i + bit < n) tell(m, from_root(m, i + bit, root), data, bytes);
+    if (i + bit < n) send_to(m, from_root(m, i + bit, root), data, bytes);
 }
 
-/* --- calls -------------------------------------------------------------------------------------------------------- */
+/* --- collectives -------------------------------------------------------------------------------------------------- */
 
 void wtl_group_barrier(wtl_pe *self, wtl_site *site, wtl_group *g)
 {
@@ -108,10 +109,10 @@ void wtl_group_barrier(wtl_pe *self, wtl_site *site, wtl_group *g)
     wtl_barrier(self, site);
     return;
   }
-  meeting m = meet(self, site, g);
+  group_call m = begin_call(self, site, g);
   for (int k = 1; k < g->n; k <<= 1) {
-    tell(&m, (g->me + k) % g->n, NULL, 0);
-    hear(&m, (g->me + g->n - k) % g->n, NULL, 0);
+    send_to(&m, (g->me + k) % g->n, NULL, 0);
+    receive_from(&m, (g->me + g->n - k) % g->n, NULL, 0);
   }
 }
 
@@ -142,7 +143,7 @@ void wtl_group_broadcast(wtl_pe *self, wtl_site *site, wtl_group *g, void *data,
     broadcast_world(self, site, data, bytes, root);
     return;
   }
-  meeting m = meet(self, site, g);
+  group_call m = begin_call(self, site, g);
   send_down(&m, data, bytes, root);
 }
 
@@ -168,18 +169,18 @@ void wtl_group_reduce(wtl_pe *self, wtl_site *site, wtl_group *g, void *x, size_
     reduce_world(self, site, x, n, size, combine);
     return;
   }
-  meeting m = meet(self, site, g);
+  group_call m = begin_call(self, site, g);
   char *theirs = malloc(bytes);
   need_memory(theirs, bytes);
   int bit = 1;
   for (; bit < g->n && !(g->me & bit); bit <<= 1)
     if (g->me + bit < g->n) {
-      hear(&m, g->me + bit, theirs, bytes);
+      receive_from(&m, g->me + bit, theirs, bytes);
       combine(x, theirs, n);
     }
   free(theirs);
-  if (g->me) tell(&m, g->me & ~bit, x, bytes);
-  m.call = g->calls++; /* another call's messages: the way back crosses the same pairs */
+  if (g->me) send_to(&m, g->me & ~bit, x, bytes);
+  m.call = g->calls++; /* the number of another call, because the way back uses the same pairs */
   send_down(&m, x, bytes, 0);
 }
 
@@ -196,11 +197,11 @@ void wtl_group_gather(wtl_pe *self, wtl_site *site, wtl_group *g, const void *mi
     memcpy(all, bounce[1], whole);
     return;
   }
-  meeting m = meet(self, site, g);
+  group_call m = begin_call(self, site, g);
   if (g->me)
-    tell(&m, 0, mine, bytes);
+    send_to(&m, 0, mine, bytes);
   else
-    for (int i = 1; i < g->n; i++) hear(&m, i, (char *)all + (size_t)i * bytes, bytes);
+    for (int i = 1; i < g->n; i++) receive_from(&m, i, (char *)all + (size_t)i * bytes, bytes);
   m.call = g->calls++;
   send_down(&m, all, whole, 0);
 }

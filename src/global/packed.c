@@ -1,3 +1,4 @@
+/* packed.c - packs blocks into messages, and serves and answers such messages (packed.h). */
 #include "global/packed.h"
 
 #include <stdlib.h>
@@ -7,15 +8,16 @@
 #include "am/am.h"
 
 /*
- * A request: `head`, then for a patch its levels (`level` each), for a list the places of its blocks (8 bytes each),
- * then for a put or an accumulate the blocks' bytes. A reply: `reply_head`, then the blocks' bytes.
+ * The format of messages. A request is a `head`, then a description: for a patch its levels (`level` each), for a list
+ * the offsets of its blocks (8 bytes each). The bytes of the blocks follow in a put or an accumulate. A reply is a
+ * `reply_head` and the bytes of the blocks.
  */
 typedef struct head {
   uint8_t op, type, levels, is_list;
-  uint32_t n;      /* blocks of this message */
-  uint64_t first;  /* the number of the first one */
+  uint32_t n;      /* blocks in this message */
+  uint64_t first;  /* number of the first one */
   uint64_t block;  /* bytes */
-  uint64_t offset; /* of a patch's block 0 in the target's memory */
+  uint64_t offset; /* of block 0 of a patch, in the target's memory */
   uint64_t token;  /* of a get */
   char scale[WTL_ACC_MOST_BYTES];
 } head;
@@ -29,8 +31,8 @@ typedef struct reply_head {
   uint64_t token, first, n;
 } reply_head;
 
-/* The longest message; what of it the head leaves; how much of that may be a block's bytes, whatever describes it; and
- * how long a block may be to be packed. */
+/* MOST: bytes of the longest message. BODY: bytes after its head. MOST_BYTES: bytes of a block that always fit, with
+ * any description. LONG_BLOCK: the longest block of a put or get that is packed. */
 enum {
   MOST = 31 * 1024,
   BODY = MOST - sizeof(head),
@@ -41,20 +43,20 @@ enum {
 _Static_assert(MOST < (int)WTL_NET_LARGE, "packed messages keep their order");
 _Static_assert(sizeof(reply_head) <= sizeof(head), "a reply carries what a request asked for");
 
-/* A get that is under way. It ends with the last of its blocks. */
+/* A pending get. It ends with the last of its blocks. */
 struct wtl_fetch {
   wtl_fetch *next;
   uint64_t token;
   uint64_t total, left; /* blocks */
-  uint64_t each;        /* of a reply, but the last one: replies come in the order of what was asked */
+  uint64_t each;        /* blocks of each reply but the last; replies arrive in the order of the requests */
   wtl_request *request; /* counts messages */
   wtl_strides strides;
-  char *here;        /* a patch's block 0 */
-  char *const *list; /* or where each block goes: the fetch's own copy */
+  char *here;        /* address of a patch's block 0 */
+  char *const *list; /* of a list: the address for each block, in a copy of the fetch's own */
   size_t block;
 };
 
-/* --- fetches that are under way ----------------------------------------------------------------------------------- */
+/* --- pending fetches ---------------------------------------------------------------------------------------------- */
 
 static wtl_fetch *begin_fetch(wtl_pe *self, uint64_t blocks, uint64_t each, size_t block, wtl_request *r)
 {
@@ -95,14 +97,15 @@ static void end_fetch(wtl_global *g, wtl_fetch *f)
 
 /* --- sending ------------------------------------------------------------------------------------------------------ */
 
-/* A message in the making. */
+/* A message under construction. */
 typedef struct message {
   head head;
   size_t used;
   char bytes[MOST];
 } message;
 
-/* more: of what one call moves. A get's own reply tells that it is done: nothing asks for that. */
+/* Sends a message. `more`: the call will send further ones. The reply to a get completes it, so no other completion
+ * is requested. */
 static void send(const wtl_global_op *op, message *m, bool more)
 {
   bool is_get = op->kind == WTL_GLOBAL_GET;
@@ -111,7 +114,7 @@ static void send(const wtl_global_op *op, message *m, bool more)
   wtl_am_request_send(
       op->self, op->site,
       &(wtl_am_request){.pe = op->pe, .id = WTL_AM_PACKED, .source = m->bytes, .n = m->used, .more = more || is_get});
-  /* After it: another thread's fence must not take for done what has not been sent. */
+  /* Counted after sending: another thread's fence must not take an unsent message for complete. */
   if (!is_get) atomic_fetch_add_explicit(&op->self->global->packed[op->pe], 1, memory_order_relaxed);
 }
 
@@ -131,7 +134,7 @@ static void pack_run(void *arg, char *here, ptrdiff_t here_step, char *there, pt
   m->used += block * n;
 }
 
-/* One block, in pieces that fit: for accumulates. */
+/* Accumulates one block in pieces that fit. */
 static void accumulate_block(const wtl_global_op *op, const char *here, const char *there, size_t block, message *m)
 {
   for (size_t done = 0, step; done < block; done += step) {
@@ -146,7 +149,7 @@ static void accumulate_block(const wtl_global_op *op, const char *here, const ch
 }
 
 typedef struct long_blocks {
-  wtl_global_op op; /* what is not packed does not block */
+  wtl_global_op op; /* blocks that are not packed are moved by non-blocking operations */
   message *message;
 } long_blocks;
 
@@ -174,7 +177,7 @@ static long_blocks long_ones(const wtl_global_op *op, message *m)
   return l;
 }
 
-/* Of puts and gets of long blocks, which are plain: an accumulate is packed whatever its length. */
+/* Puts and gets of long blocks are plain. An accumulate of any length is packed. */
 static bool is_plain(const wtl_global_op *op, size_t block)
 {
   return op->kind != WTL_GLOBAL_ACC && block > LONG_BLOCK;
@@ -209,7 +212,7 @@ void wtl_packed_patch(const wtl_global_op *op, const wtl_strides *s, char *here,
     for (int i = 0; i < s->levels; i++, m.used += sizeof(level))
       memcpy(m.bytes + m.used, &(level){s->count[i], s->there[i]}, sizeof(level));
     if (!f) wtl_each_run(s, here, there, first, m.head.n, pack_run, &m);
-    send(op, &m, first + each < blocks); /* the fetch may be over, and gone, after the last one */
+    send(op, &m, first + each < blocks); /* after the last message the fetch may have ended and been freed */
   }
 }
 
@@ -256,8 +259,8 @@ typedef struct serving {
   int from;
   head head;
   wtl_strides strides;
-  const char *places; /* of a list */
-  char *bytes;        /* the next block's: of the request, or of the reply */
+  const char *places; /* of a list: offsets of its blocks */
+  char *bytes;        /* the next block's bytes in the request or the reply */
   wtl_acc acc;
 } serving;
 
@@ -267,7 +270,7 @@ static void refuse(const serving *s, const char *what)
   wtl_pe_fail(WTL_EXIT_SOFTWARE, "PE %d sent a request for this PE's global memory that %s", s->from, what);
 }
 
-/* Where `n` bytes at `offset` of this PE's memory are. */
+/* Returns the address of `n` bytes at `offset` of this PE's memory. */
 static char *find(const serving *s, int64_t offset, uint64_t n)
 {
   const wtl_global *g = s->self->global;
@@ -308,14 +311,14 @@ static void serve_blocks(serving *s)
   }
 }
 
-/* Refuses a patch of which a block would lie outside, so that no sum of its steps overflows. */
+/* Refuses a patch with a block outside this PE's memory, and steps whose sums overflow. */
 static void check_patch(serving *s)
 {
   int64_t low = (int64_t)s->head.offset, high = low, reach;
   find(s, low, s->head.block);
   for (int i = 0; i < s->strides.levels; i++) {
     ptrdiff_t *step = &s->strides.there[i];
-    if (s->strides.count[i] == 1) *step = 0; /* it leads nowhere, and may be anything */
+    if (s->strides.count[i] == 1) *step = 0; /* the step is unused, so it may have any value */
     if (__builtin_mul_overflow(s->strides.count[i] - 1, *step, &reach) ||
         __builtin_add_overflow(reach, reach < 0 ? low : high, reach < 0 ? &low : &high))
       refuse(s, "names a place outside of it");
@@ -324,7 +327,8 @@ static void check_patch(serving *s)
   find(s, high, s->head.block);
 }
 
-/* Takes head and description from `n` bytes at `at`; what follows must be the blocks, if there are to be any. */
+/* Reads the head and the description from `n` bytes at `at`. The rest must be exactly the bytes of the blocks, if
+ * the request has any. */
 static void read_request(serving *s, char *at, size_t n)
 {
   head *h = &s->head;
@@ -406,7 +410,7 @@ static void take_reply(void *buf, size_t n, int from, wtl_am_token token)
   else
     wtl_each_run(&f->strides, f->here, f->here, r.first, r.n, unpack_run, &bytes);
   if ((f->left -= r.n) == 0) end_fetch(g, f);
-  atomic_fetch_sub_explicit(&request->by_packed, 1, memory_order_release); /* last: its owner may go on */
+  atomic_fetch_sub_explicit(&request->by_packed, 1, memory_order_release); /* last: the owner may continue */
 }
 
 void wtl_packed_start(wtl_pe *self)

@@ -1,6 +1,6 @@
 /*
- * strides.h - patches of arrays: blocks of bytes that lie at regular steps, in up to WTL_MOST_LEVELS dimensions, in two
- * places at once. Blocks are numbered from 0, the first level's running fastest.
+ * strides.h - patches of arrays: blocks of bytes at regular steps, in up to WTL_MOST_LEVELS dimensions, in the memory
+ * of two PEs at once. Blocks are numbered from 0; the first level's index runs fastest.
  */
 #ifndef WTL_GLOBAL_STRIDES_H
 #define WTL_GLOBAL_STRIDES_H
@@ -15,7 +15,7 @@ typedef struct wtl_strides {
   size_t block;                     /* bytes */
   uint64_t count[WTL_MOST_LEVELS];  /* blocks, rows of blocks ...; none is 0 */
   ptrdiff_t here[WTL_MOST_LEVELS];  /* bytes from one to the next in this PE's own memory */
-  ptrdiff_t there[WTL_MOST_LEVELS]; /* likewise in the target's */
+  ptrdiff_t there[WTL_MOST_LEVELS]; /* the same in the target's memory */
 } wtl_strides;
 
 static inline uint64_t wtl_strides_blocks(const wtl_strides *s)
@@ -25,13 +25,13 @@ static inline uint64_t wtl_strides_blocks(const wtl_strides *s)
   return n;
 }
 
-/* A run of `n` blocks, one every `here_step` bytes from `here` and `there_step` from `there`. */
+/* A function for a run of `n` blocks, one every `here_step` bytes from `here` and `there_step` bytes from `there`. */
 typedef void wtl_strides_fn(void *arg, char *here, ptrdiff_t here_step, char *there, ptrdiff_t there_step, size_t block,
                             uint64_t n);
 
 /*
- * Calls `act` for blocks first .. first + n - 1, which are there, run by run; `here` and `there` are where block 0
- * lies. Always inlined, so that `act` is no call by pointer.
+ * Calls `act` run by run for the blocks first .. first + n - 1, which must exist. `here` and `there` are the addresses
+ * of block 0. It is always inlined, so that `act` is no call by pointer.
  */
 static inline __attribute__((always_inline)) void
 wtl_each_run(const wtl_strides *s, char *here, char *there, uint64_t first, uint64_t n, wtl_strides_fn *act, void *arg)
@@ -54,7 +54,7 @@ wtl_each_run(const wtl_strides *s, char *here, char *there, uint64_t first, uint
     here -= (ptrdiff_t)at[0] * s->here[0];
     there -= (ptrdiff_t)at[0] * s->there[0];
     at[0] = 0;
-    for (int i = 1;; i++) { /* there are more blocks, so the last level is not passed */
+    for (int i = 1;; i++) { /* more blocks follow, so the last level is not passed */
       here += s->here[i];
       there += s->there[i];
       if (++at[i] < s->count[i]) break;

@@ -1,3 +1,4 @@
+/* tagged.c - sends, keeps and finds tagged messages (tagged.h). */
 #include "global/tagged.h"
 
 #include <pthread.h>
@@ -9,30 +10,30 @@
 #include "profile/caller.h"
 #include "team/barrier.h"
 
-/* In front of the data. */
+/* The header in front of the data. */
 typedef struct address {
   uint64_t context;
   int64_t tag;
-  uint64_t serial; /* of this sender's messages to this receiver */
+  uint64_t serial; /* counts this sender's messages to this receiver */
 } address;
 
-typedef struct letter {
-  struct letter *next;
+typedef struct message {
+  struct message *next;
   address address;
   int from;
   size_t n;
   char data[];
-} letter;
+} message;
 
 struct wtl_tagged_queue {
   pthread_mutex_t lock;
-  letter *first, **end;
-  letter *early;                    /* overtook others on their way: nobody finds them yet */
-  uint64_t *heard;                  /* by PE: the next message's serial */
+  message *first, **end;
+  message *early;                   /* messages that overtook others; a receive does not find them yet */
+  uint64_t *heard;                  /* by PE: the serial number of the next message */
   _Atomic uint64_t arrivals, *sent; /* sent: by PE */
 };
 
-static void deliver(struct wtl_tagged_queue *p, letter *l)
+static void deliver(struct wtl_tagged_queue *p, message *l)
 {
   l->next = NULL;
   *p->end = l;
@@ -40,9 +41,9 @@ static void deliver(struct wtl_tagged_queue *p, letter *l)
   p->heard[l->from]++;
 }
 
-static letter *take_early(struct wtl_tagged_queue *p, int from)
+static message *take_early(struct wtl_tagged_queue *p, int from)
 {
-  for (letter **at = &p->early, *l; (l = *at) != NULL; at = &l->next) {
+  for (message **at = &p->early, *l; (l = *at) != NULL; at = &l->next) {
     if (l->from != from || l->address.serial != p->heard[from]) continue;
     *at = l->next;
     return l;
@@ -55,9 +56,9 @@ static void arrive(void *buf, size_t n, int from, wtl_am_token token)
   struct wtl_tagged_queue *p = wtl_self->posted;
   (void)token;
   if (n < sizeof(address)) wtl_pe_fail(WTL_EXIT_SOFTWARE, "PE %d sent a message without an address", from);
-  letter *l = malloc(sizeof *l + n);
+  message *l = malloc(sizeof *l + n);
   if (!l) wtl_pe_fail(WTL_EXIT_OSERR, "no memory for a message of %zu bytes from PE %d", n, from);
-  *l = (letter){.from = from, .n = n - sizeof l->address};
+  *l = (message){.from = from, .n = n - sizeof l->address};
   memcpy(&l->address, buf, sizeof l->address);
   memcpy(l->data, (const char *)buf + sizeof l->address, l->n);
   pthread_mutex_lock(&p->lock);
@@ -82,16 +83,16 @@ void wtl_tagged_start(wtl_pe *self, wtl_site *site)
   pthread_mutex_init(&p->lock, NULL);
   self->posted = p;
   wtl_am_attach(self, "messages", WTL_AM_POSTED, arrive);
-  wtl_barrier(self, site); /* nobody sends before all can receive */
+  wtl_barrier(self, site); /* no PE sends before all can receive */
 }
 
 void wtl_tagged_stop(wtl_pe *self)
 {
   struct wtl_tagged_queue *p = self->posted;
   if (!p) return;
-  letter *const left[] = {p->first, p->early};
+  message *const left[] = {p->first, p->early};
   for (int i = 0; i < 2; i++)
-    for (letter *l = left[i], *next; l; l = next) next = l->next, free(l);
+    for (message *l = left[i], *next; l; l = next) next = l->next, free(l);
   free(p->heard);
   free((void *)p->sent);
   pthread_mutex_destroy(&p->lock);
@@ -112,34 +113,34 @@ void wtl_tagged_send(wtl_pe *self, wtl_site *site, int pe, uint64_t context, int
   if (m != small) free(m);
 }
 
-static letter **find(struct wtl_tagged_queue *p, wtl_envelope of)
+static message **find(struct wtl_tagged_queue *p, wtl_envelope of)
 {
-  letter **at = &p->first;
+  message **at = &p->first;
   for (; *at; at = &(*at)->next) {
-    const letter *l = *at;
+    const message *l = *at;
     if (l->address.tag == of.tag && l->address.context == of.context && (of.from == WTL_FROM_ANY || l->from == of.from))
       break;
   }
   return at;
 }
 
-static letter *take(struct wtl_tagged_queue *p, wtl_envelope of)
+static message *take(struct wtl_tagged_queue *p, wtl_envelope of)
 {
   pthread_mutex_lock(&p->lock);
-  letter **at = find(p, of), *l = *at;
+  message **at = find(p, of), *l = *at;
   if (l && !(*at = l->next)) p->end = at;
   pthread_mutex_unlock(&p->lock);
   return l;
 }
 
-typedef struct looking {
+typedef struct arrival_wait {
   const struct wtl_tagged_queue *posted;
   uint64_t seen;
-} looking;
+} arrival_wait;
 
 static bool is_more(void *arg)
 {
-  const looking *l = arg;
+  const arrival_wait *l = arg;
   return atomic_load_explicit(&l->posted->arrivals, memory_order_acquire) != l->seen;
 }
 
@@ -147,11 +148,11 @@ size_t wtl_tagged_receive(wtl_pe *self, wtl_site *site, const char *call, wtl_en
                           int *who)
 {
   struct wtl_tagged_queue *p = self->posted;
-  letter *l;
+  message *l;
   for (;;) {
-    looking w = {p, atomic_load_explicit(&p->arrivals, memory_order_acquire)};
+    arrival_wait w = {p, atomic_load_explicit(&p->arrivals, memory_order_acquire)};
     if ((l = take(p, of)) != NULL) break;
-    wtl_door_wait_for(&self->door, site, WTL_WATCH_ALL, is_more, &w, of.from); /* -1: from any */
+    wtl_door_wait_for(&self->door, site, WTL_WATCH_ALL, is_more, &w, of.from); /* -1: from any PE */
   }
   size_t n = l->n;
   if (n > room)
