@@ -1,3 +1,4 @@
+/* companions.cc - starts SimGrid's MPI library and passes the PEs' MPI calls to their companions. */
 #include "sim/companions.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 
 namespace s4u = simgrid::s4u;
 
-/* An MPI process: SimGrid exports it and has no header for it. */
+/* An MPI process. SimGrid exports this class without a header. */
 namespace simgrid::smpi {
 class ActorExt {
 public:
@@ -35,17 +36,17 @@ struct Companion {
 };
 
 constexpr char JOB[] = "job";
-/* What a test that finds nothing takes, about a miss of the cache: as in the wait door (src/wait/door.c). */
-constexpr char LOOK_S[] = "1e-7";
-/* What SimGrid's MPI adds to a message. */
+/* Time of a test that finds nothing, about a cache miss, as in the wait door (wtl_os_test_missed). */
+constexpr char TEST_S[] = "1e-7";
+/* SimGrid's MPI adds this to each message. */
 constexpr double ENVELOPE_BYTES = 16;
 
 Messaging messaging;
 std::vector<std::unique_ptr<Companion>> companions; /* none before the first call */
 std::unordered_map<const s4u::Host *, int> pe_of;
 
-/* What stands for it SimGrid finds by asking which process asks. Where it looks for a message from any source, nobody
- * does, so there the name must be the thing itself: from the first MPI_Init on. */
+/* SimGrid's MPI_COMM_WORLD is a placeholder, resolved for the calling process. Its search for a message from any source
+ * runs in no process. So from the first MPI_Init on the variable holds the communicator itself. */
 void name_world()
 {
   static bool is_named;
@@ -66,8 +67,8 @@ void serve(Companion *c)
   }
 }
 
-/* Of what a long message takes of its receiver's core SimGrid does not ask. It has come when that is over, so the wires
- * are later by it. */
+/* Returns the factor of the latency. SimGrid does not ask how long the receiver's core is busy with a long message. The
+ * message is complete only after that time, so the time is added to the latency. */
 double latency_of_long(double bytes, const s4u::Host *, const s4u::Host *to, const std::vector<s4u::Link *> &,
                        const std::unordered_set<s4u::NetZone *> &)
 {
@@ -76,15 +77,16 @@ double latency_of_long(double bytes, const s4u::Host *, const s4u::Host *to, con
   return 1 + messaging.taken(pe_of.at(to), static_cast<size_t>(n)) / messaging.latency;
 }
 
-/* The copies of the program are apart by themselves, and what they compute is counted by themselves. */
+/* SMPI need not separate the program's variables, because each PE runs its own copy. It need not measure computation,
+ * because the copies count it (libc_calls.c). */
 void start_smpi()
 {
   smpi_init_options();
   s4u::Engine::set_config("smpi/privatization:no");
   s4u::Engine::set_config("smpi/simulate-computation:no");
   s4u::Engine::set_config("smpi/coll-selector:ompi");
-  s4u::Engine::set_config(std::string("smpi/test:") + LOOK_S);
-  s4u::Engine::set_config(std::string("smpi/iprobe:") + LOOK_S);
+  s4u::Engine::set_config(std::string("smpi/test:") + TEST_S);
+  s4u::Engine::set_config(std::string("smpi/iprobe:") + TEST_S);
   s4u::Engine::set_config("smpi/grow-injected-times:no"); /* it grows for all ranks together */
   s4u::Engine::set_config("smpi/send-is-detached-thresh:" + std::to_string(messaging.eager));
   SMPI_init();
@@ -145,7 +147,7 @@ void open_messaging(const Messaging &m)
 void carry_out(int pe, void (*call)(void *), void *arguments, Act act, void *what)
 {
   at(now(), begin, new Order{call, arguments, act, what},
-     static_cast<uint64_t>(pe)); /* SimGrid is spoken to between turns */
+     static_cast<uint64_t>(pe)); /* SimGrid is only called between turns */
 }
 
 } // namespace sim

@@ -1,7 +1,8 @@
 /*
- * companions.h - MPI for simulated PEs: SimGrid's own (SMPI). Each PE has a companion, an actor of SimGrid's that is an
- * MPI process and makes the PE's calls for it, one at a time. The PE meanwhile waits as it waits for anything, with its
- * core, clock and threads as ever: only what a call takes of time is SimGrid's to say.
+ * companions.h - runs the MPI calls of simulated PEs by SimGrid's MPI library (SMPI).
+ *
+ * Each PE has a companion: a SimGrid actor that is an MPI process and makes the PE's calls, one at a time. The PE waits
+ * meanwhile as in any other wait, with its own core, clock and threads. SimGrid only decides how long a call takes.
  */
 #ifndef WTL_SIM_COMPANIONS_H
 #define WTL_SIM_COMPANIONS_H
@@ -14,21 +15,21 @@
 
 namespace sim {
 
-/* What SMPI is to know of the machine. */
+/* The machine's properties that SMPI needs. */
 struct Messaging {
   std::vector<simgrid::s4u::Host *> hosts;
-  size_t eager;   /* bytes from which a sender waits for its receiver */
+  size_t eager;   /* bytes from which the rendezvous protocol applies: the sender waits for its receiver */
   double latency; /* of the wires, s */
-  /* A message is handed over, or taken: what that takes of the PE's core, in s. Its bytes are counted where it is
-   * handed over. */
+  /* Return the time in s that sending (`handed_over`) and receiving (`taken`) a message take of the PE's core. The
+   * first also counts the message's bytes. */
   double (*handed_over)(int from, int to, size_t bytes);
   double (*taken)(int at, size_t bytes);
 };
 
-/* Once, before any call. */
+/* Sets the machine's properties. Called once, before carry_out. */
 void open_messaging(const Messaging &messaging);
 
-/* Has PE `pe`'s companion run call(arguments); between turns, act(what, 0) is called when that is done. */
+/* Runs call(arguments) in PE `pe`'s companion. When that is done, act(what, 0) is called between turns (schedule.h). */
 void carry_out(int pe, void (*call)(void *), void *arguments, Act act, void *what);
 
 } // namespace sim

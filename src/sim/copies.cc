@@ -1,3 +1,4 @@
+/* copies.cc - copies the program's file into memory for each PE and loads it from there. */
 #include "sim/copies.h"
 #include "sim/shared_state.h"
 
@@ -16,7 +17,7 @@ namespace sim {
 
 namespace {
 
-/* Up to here the file is mapped; what follows is for debuggers. 0: it is no program. */
+/* Returns the length of the part of the file that the loader maps; the rest is for debuggers. 0: it is no program. */
 off_t loaded_bytes(int file)
 {
   ElfW(Ehdr) head;
@@ -90,8 +91,9 @@ bool load_copies(const char *program, size_t n, std::vector<Copy> *out, std::str
   if (file < 0) return *error = strerror(errno), false;
   off_t bytes = loaded_bytes(file);
   before = loaded_files();
-  std::vector<int> open_ones; /* as long as others are loaded: the dynamic loader takes what has a name that it knows
-                                 for what it has */
+  /* All stay open until the last copy is loaded. A reused descriptor would have a name that the dynamic loader knows,
+   * and the loader would return the earlier copy. */
+  std::vector<int> open_ones;
   bool good = true;
   while (good && out->size() < n) {
     int fd = copy_file(file, bytes);

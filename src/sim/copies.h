@@ -1,7 +1,7 @@
 /*
- * copies.h - a copy of the simulated program for each PE. The file is copied into memory once for each and loaded from
- * there: the dynamic loader tells objects by their file, so each copy has its own variables, and its calls of
- * simulator.h bind to this program.
+ * copies.h - loads a copy of the simulated program for each PE. The program's file is copied into memory once for each
+ * PE and loaded from there. The dynamic loader distinguishes objects by their file, so each copy has its own variables.
+ * Its calls of simulator.h bind to the simulator.
  */
 #ifndef WTL_SIM_COPIES_H
 #define WTL_SIM_COPIES_H
@@ -17,10 +17,10 @@ struct Copy {
   const char *(*call_name)(unsigned);
 };
 
-/* False with the reason in `error`. */
+/* Loads `n` copies. On failure returns false, with the reason in `error`. */
 bool load_copies(const char *program, size_t n, std::vector<Copy> *out, std::string *error);
 
-/* What the copies share with each other of the libraries that are loaded by now; empty: nothing. */
+/* Describes a variable or call that the copies share through the libraries loaded by now; empty: there is none. */
 std::string shared_so_far(const char *program);
 
 } // namespace sim

@@ -1,3 +1,4 @@
+/* core.cc - shares a core's time among its threads, and counts its seconds and joules by activity. */
 #include "sim/core.h"
 
 #include <algorithm>
@@ -75,7 +76,7 @@ void Core::let_pass()
   for (Job &job : jobs) job.left -= took / (pace_ * static_cast<double>(jobs.size()));
 }
 
-/* What it does changes by `how`; up to now it did what it did. */
+/* Changes the core's activity by `how`. The time up to now is counted for the old activity. */
 template <typename How> void Core::become(How how)
 {
   let_pass();
@@ -84,7 +85,7 @@ template <typename How> void Core::become(How how)
   if (!stopped) socket->awake += (part() != SLEEPS) - was_awake;
 }
 
-/* When the first of the jobs will be done, if nothing changes until then. */
+/* Schedules the end of the job that ends first if nothing changes until then. */
 void Core::plan()
 {
   plans++;
@@ -98,7 +99,7 @@ void Core::plan()
 void Core::end_job(void *core, uint64_t number)
 {
   Core *c = static_cast<Core *>(core);
-  if (c->plans != number) return; /* something changed */
+  if (c->plans != number) return; /* a later plan replaced this one */
   c->become([c] {
     for (auto job = c->jobs.begin(); job != c->jobs.end();)
       if (job->thread == c->next || job->left <= 0) {
@@ -127,7 +128,7 @@ wtl_sim_rest Core::set_rest(wtl_sim_rest how)
 
 void Core::look_on(bool does)
 {
-  become([&] { lookers += does ? 1 : -1; });
+  become([&] { polling += does ? 1 : -1; });
 }
 
 bool Core::set_clock(size_t clock)
@@ -136,7 +137,7 @@ bool Core::set_clock(size_t clock)
   return settle();
 }
 
-/* The domain's clock follows what its cores ask for. */
+/* Sets the domain's clock to the highest that its cores request. */
 bool Core::settle()
 {
   size_t most = domain->cores.front()->wants;
@@ -182,9 +183,9 @@ void Core::stop()
 {
   become([this] {
     rest_ = WTL_SIM_SLEEPS;
-    lookers = 0;
+    polling = 0;
   });
-  if (part() != SLEEPS) socket->awake--; /* another thread of it computes */
+  if (part() != SLEEPS) socket->awake--; /* another thread of the PE still computes */
   stopped = true;
   for (size_t i = 0; i < clocks->khz.size(); i++)
     if (clocks->khz[i] < clocks->khz[wants]) wants = i;

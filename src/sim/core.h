@@ -1,6 +1,6 @@
 /*
- * core.h - a PE's core: who computes on it, at which clock, how it rests, and what it draws meanwhile. Several threads
- * that compute at once share it evenly.
+ * core.h - simulates a PE's core: its computing threads, its clock, its state and the power that it draws. Several
+ * threads that compute at once share the core evenly.
  *
  * Work is measured in the seconds that it takes at the base clock.
  */
@@ -19,69 +19,71 @@ namespace sim {
 
 constexpr int RESTS = 3; /* enum wtl_sim_rest */
 
-/* Where a core's time and joules go; those of each are kept apart. Waking up and changing the clock draw what computing
- * does. */
+/* Activities of a core. Time and joules are counted for each. Waking up and changing the clock draw the same power as
+ * computing. */
 enum Part { COMPUTES, SPINS, YIELDS, SLEEPS, WAKES, CHANGES, PARTS };
 extern const char *const part_names[PARTS];
 
-/* Clocks of the platform: what each is called, how fast it is, and the watts of a core at it, its share of the idle
- * node included: computing, and by how it rests. */
+/* Clocks of the platform: the nominal frequency of each, its speed, and the watts of a core at it, computing and for
+ * each way to rest. The watts include the core's share of the idle node. */
 struct Clocks {
   struct Watts {
     double busy, resting[RESTS];
   };
   std::vector<uint32_t> khz;
-  std::vector<double> speed; /* over the base clock's */
+  std::vector<double> speed; /* relative to the base clock */
   std::vector<Watts> watts;
   size_t base = 0;
 };
 
 class Core;
 
-/* What the cores of a socket share: the uncore draws as long as one of them is awake, and those that are share it
- * alike. */
+/* The uncore of a socket. It draws power while at least one core of the socket is awake. The cores that are awake share
+ * that time equally. */
 struct Socket {
   int awake = 0;
-  double since = 0, each_s = 0; /* each_s: time divided by how many were awake, summed */
+  double since = 0, each_s = 0; /* each_s: sum of time divided by the number of awake cores */
 };
 
-/* Cores that have one clock: the highest that one of them asks for. */
+/* A clock domain: its cores run at the highest clock that one of them requests. */
 struct Domain {
   size_t clock = 0;
   std::vector<Core *> cores;
 };
 
-/* khz, speeds: "k,k,..."; watts: "resting:busy:busy,...", for each clock one for each way to rest, as SimGrid writes
- * watts. False if they do not fit together. */
+/* Parses the clocks. khz, speeds: "k,k,...". watts: "resting:busy:busy,..." in SimGrid's form, for each clock one
+ * triple for each way to rest. Returns false if they do not fit together. */
 bool read_clocks(const std::string &khz, const std::string &speeds, const std::string &watts, size_t base, Clocks *out);
 
 class Core {
 public:
   Core(const Clocks *c, Socket *s, Domain *d);
 
-  /* The calling thread's work. */
+  /* Does `work` seconds of work in the calling thread. Returns when they are done. */
   void compute(double work);
   wtl_sim_rest set_rest(wtl_sim_rest how);
-  wtl_sim_rest rest() const { return lookers ? WTL_SIM_SPINS : rest_; }
-  /* Another thread than the one that rests looks on, or does no more. */
+  wtl_sim_rest rest() const { return polling ? WTL_SIM_SPINS : rest_; }
+  /* Adds or removes a polling thread. While there is one, the core spins in any state. */
   void look_on(bool does);
-  /* Asks for a clock. True where the domain's clock has changed by this. */
+  /* Requests a clock. Returns true if the domain's clock has changed because of it. */
   bool set_clock(size_t clock);
-  /* The calling thread wakes up, or changes the clock, for so long. */
+  /* Keeps the core busy with waking up or changing the clock, on behalf of the calling thread. */
   void hold(Part part, double seconds);
-  /* So much of its sleep was waking up. The uncore woke with it only where all other cores of the socket sleep now. */
+  /* Turns `seconds` of the past sleep into waking up. The uncore counts as awake for them if the whole socket
+   * sleeps. */
   void was_awake(double seconds);
   size_t clock() const { return clock_; }
-  /* Seconds that a second's work takes. */
+  /* Seconds that a second of work takes at the present clock. */
   double pace() const { return pace_; }
-  /* So far: seconds in which it computed or looked on, and joules. */
+  /* Seconds in which the core computed, polled, yielded or changed its clock, and all joules, up to now. */
   double on_core_s();
   double joules();
-  double seconds_of(Part part) const { return seconds[part]; } /* up to the last that was asked above */
-  double joules_of(Part part) const { return by_part[part]; }  /* the same; with its share of the idle node */
-  double uncore_s() const { return uncore; }                   /* its share of the socket's time awake */
+  /* Figures as of the last call of a function above. The joules include the core's share of the idle node. */
+  double seconds_of(Part part) const { return seconds[part]; }
+  double joules_of(Part part) const { return by_part[part]; }
+  double uncore_s() const { return uncore; } /* its share of the socket's time awake */
   double wall_s() const { return wall; }
-  /* From now on it counts no more, and asks for no clock. */
+  /* Stops counting, and requests the lowest clock. */
   void stop();
 
 private:
@@ -102,12 +104,12 @@ private:
   Domain *domain;
   size_t clock_, wants;
   double pace_ = 1;
-  int waking = 0, changing = 0, lookers = 0;
+  int waking = 0, changing = 0, polling = 0;
   double seconds[PARTS] = {}, by_part[PARTS] = {};
   double uncore = 0, uncore_from = 0, wall = 0;
   wtl_sim_rest rest_ = WTL_SIM_SPINS;
   std::vector<Job> jobs;
-  Turns *next = nullptr; /* whose job ends first */
+  Turns *next = nullptr; /* the thread whose job ends first */
   uint64_t plans = 0;
   double since = 0, on_core = 0, joules_ = 0;
   bool stopped = false;

@@ -1,3 +1,4 @@
+/* exit_message.cc - writes a line to standard error with SIGPIPE blocked. */
 #include "sim/exit_message.h"
 
 #include <csignal>

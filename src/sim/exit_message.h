@@ -1,6 +1,6 @@
 /*
- * exit_message.h - what the simulator writes before it ends: a reader that is gone must not change its exit code, which is
- * the job's. Until then SIGPIPE is the simulated program's.
+ * exit_message.h - writes the simulator's last line to standard error. A closed pipe there must not change the exit
+ * code, which is that of the job. Until then SIGPIPE acts as the simulated program has set it.
  */
 #ifndef WTL_SIM_EXIT_MESSAGE_H
 #define WTL_SIM_EXIT_MESSAGE_H
@@ -9,10 +9,10 @@
 
 namespace sim {
 
-/* Blocks SIGPIPE, for good. */
+/* Blocks SIGPIPE permanently. */
 void hold_sigpipe();
 
-/* Says a line on standard error; the process must end after it. In a signal handler, too. */
+/* Writes a line to standard error. The process must end after it. May be called in a signal handler. */
 void last_words(std::string_view line);
 
 } // namespace sim

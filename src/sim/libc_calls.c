@@ -1,11 +1,10 @@
 /*
- * What a simulated program's calls of the C library become: time is simulated, threads are the simulator's, and the end
- * of a process is the end of a PE. The program is linked with --wrap for each of these (cmake/simulated.link): a call of
- * NAME comes here, to one whose name begins with __wrap_; the library's own is then called __real_NAME.
+ * libc_calls.c - replaces calls of the C library in a simulated program. Time is simulated, threads are the
+ * simulator's, and the end of a process is the end of a PE. The program is linked with --wrap for each function
+ * (cmake/simulated.link): a call of NAME goes to __wrap_NAME, and __real_NAME is the C library's own function.
  *
- * Computation is counted by the basic blocks that the program enters: the compiler puts a call into each. The same
- * program with the same arguments thus always computes for the same time, whatever the machine does meanwhile that
- * simulates it.
+ * Computation is counted by the basic blocks that the program enters: the compiler inserts a call into each. So the
+ * same program with the same arguments always computes for the same time, independent of the load of the machine.
  */
 #include <errno.h>
 #include <limits.h>
@@ -30,17 +29,17 @@
 
 /* --- computation -------------------------------------------------------------------------------------------------- */
 
-/* A program that looks on by itself lets others go on after so many blocks. */
+/* A PE catches up after at most this many blocks, so that a polling loop of the program lets other PEs run. */
 enum { MOST_BLOCKS = 1 << 16 };
 
-/* Not yet part of simulated time, by which this PE is ahead of the others: blocks entered, and what the runtime did, in
- * seconds at the base clock. */
+/* Computation that is not yet part of simulated time: blocks entered, and the runtime's work in seconds at the base
+ * clock. This PE is ahead of the others by it. */
 static uint64_t blocks;
 static double charged;
 
-/* So far ahead the runtime may get. What a PE does meanwhile it does without having seen what others send it. It
- * catches up when it has left a lock: while one is held the other threads of the PE would have to try for it again and
- * again. */
+/* Limit for the runtime's work by which a PE may be ahead. A PE that is ahead has not seen messages that arrive
+ * meanwhile. It catches up after it has released a lock: with a lock held, other threads of the PE would try in vain to
+ * take it. */
 #define MOST_AHEAD_S 5e-6
 
 static double ahead(void)
@@ -51,7 +50,7 @@ static double ahead(void)
 void wtl_sim_catch_up(void)
 {
   double work = ahead();
-  if (!wtl_sim_thread()) return; /* a function of the program's that MPI calls: when the PE itself goes on */
+  if (!wtl_sim_thread()) return; /* in a function that MPI calls: the PE catches up when it continues */
   blocks = 0;
   charged = 0;
   if (work > 0) wtl_sim_compute(work);
@@ -72,8 +71,8 @@ double wtl_sim_ahead(void)
 static void copied(size_t n)
 {
   const wtl_sim_prices *p = wtl_sim_price();
-  if (!wtl_sim_thread()) return; /* MPI's, which has its price */
-  /* The memory's own part takes as long at any clock: what is charged is at the base clock. */
+  if (!wtl_sim_thread()) return; /* a copy by MPI, whose messages have a price of their own */
+  /* The part that memory limits takes the same time at any clock, but `charged` is in time at the base clock. */
   charged += (double)n * p->copy * (p->copy_clock + (1 - p->copy_clock) / wtl_sim_pace());
   wtl_sim_moved(2 * (double)n); /* read and written */
   if (charged > MOST_AHEAD_S) wtl_sim_catch_up();
@@ -129,7 +128,7 @@ uint64_t wtl_sim_ns(void)
   return (uint64_t)(wtl_sim_time() * 1e9);
 }
 
-/* Who asks for the time may do so until some of it has passed. */
+/* Reading the time counts as so many blocks, so that a loop that waits for a time ends. */
 enum { BLOCKS_A_QUESTION = 16 };
 
 static void to_timespec(double seconds, struct timespec *t)
@@ -200,7 +199,7 @@ clock_t __wrap_times(struct tms *t)
   return (clock_t)(wtl_sim_time() * a_second);
 }
 
-/* Of a PE its CPU time is known, and nothing else. */
+/* Only the CPU time of a PE is known. */
 int __wrap_getrusage(int who, struct rusage *r);
 int __wrap_getrusage(int who, struct rusage *r)
 {
@@ -302,7 +301,7 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
   int rc;
   while ((rc = pthread_mutex_trylock(m)) == EBUSY) {
     wtl_sim_catch_up();
-    if (pthread_mutex_trylock(m) == 0) return 0; /* meanwhile */
+    if (pthread_mutex_trylock(m) == 0) return 0; /* it was released meanwhile */
     wtl_sim_block(m, INFINITY);
   }
   return rc;
@@ -321,7 +320,7 @@ int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
 int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
   wtl_sim_catch_up();
-  __real_pthread_mutex_unlock(m); /* nobody runs between this and the block */
+  __real_pthread_mutex_unlock(m); /* no other thread runs between this and the block */
   wtl_sim_block(c, INFINITY);
   return __wrap_pthread_mutex_lock(m);
 }
@@ -340,7 +339,7 @@ int __wrap_pthread_cond_broadcast(pthread_cond_t *c)
   return 0;
 }
 
-/* --- libraries that the program loads while it runs ------------------------------------------------------------------ */
+/* --- libraries that the program loads while it runs --------------------------------------------------------------- */
 
 void *__real_dlopen(const char *file, int flags);
 void *__wrap_dlopen(const char *file, int flags);
@@ -388,7 +387,6 @@ int __wrap_atexit(void (*call)(void))
   return __wrap_on_exit(call_plain, copy);
 }
 
-/* What a process does at its end; the simulator calls it when main returns. */
 void wtl_sim_end(int status)
 {
   for (last *l; (l = lasts); free(l)) {
@@ -398,7 +396,7 @@ void wtl_sim_end(int status)
   wtl_sim_catch_up();
 }
 
-/* A child that the program has forked is no PE, and ends as it is. */
+/* The simulator's process ID. A child that the program has forked is no PE and ends as a normal process. */
 static pid_t simulator;
 
 __attribute__((constructor)) static void note_simulator(void)
@@ -415,7 +413,7 @@ void __wrap_exit(int status)
   wtl_sim_exit(status);
 }
 
-/* These leave out what was to be done at exit. */
+/* _exit and _Exit do not run the functions registered for the exit. */
 void __real__exit(int status) __attribute__((noreturn));
 void __wrap__exit(int status) __attribute__((noreturn));
 void __wrap__exit(int status)

@@ -1,6 +1,6 @@
 /*
- * libc_calls.h - what a simulated PE has computed, and its time. A program's calls of the C library that take time, or
- * ask for it, come to libc_calls.c; the runtime calls these functions.
+ * libc_calls.h - counts the computation of a simulated PE and returns its time. libc_calls.c receives the program's
+ * calls of the C library that take or read time. The runtime calls the functions declared here.
  */
 #ifndef WTL_SIM_LIBC_CALLS_H
 #define WTL_SIM_LIBC_CALLS_H
@@ -8,22 +8,21 @@
 #include <stdint.h>
 
 /*
- * What a PE computes becomes simulated time when it next catches up, so until then it is ahead of the others by that
- * much. To be called before anything that others can notice, unless it tells them when it happened (wtl_sim_send), and
- * before a thread blocks.
+ * Turns the computation counted so far into simulated time. Until then the PE is ahead of the other PEs by that time.
+ * Must be called before a thread blocks, and before any action that other PEs can notice, except one with its own time
+ * (wtl_sim_send).
  */
 void wtl_sim_catch_up(void);
-/* The runtime computed for as long as `seconds` at the base clock. Never catches up: it may be called with a lock
- * held. */
+/* Counts `seconds` of computation of the runtime at the base clock. Never catches up, so the caller may hold a lock. */
 void wtl_sim_charge(double seconds);
-/* How far the PE is ahead, in s. */
+/* Returns by how many seconds the PE is ahead. */
 double wtl_sim_ahead(void);
 
-/* Simulated time, in s and ns, as the PE has it: with how far it is ahead. */
+/* Return the PE's time, in s and ns: simulated time and the time by which the PE is ahead. */
 double wtl_sim_time(void);
 uint64_t wtl_sim_ns(void);
 
-/* Runs what on_exit and atexit registered, last first. */
+/* Runs the functions registered by on_exit and atexit, last first. The simulator calls it when main returns. */
 void wtl_sim_end(int status);
 
 #endif

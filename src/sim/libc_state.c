@@ -1,7 +1,7 @@
 /*
- * What the C library keeps once for a process is each simulated PE's own: how far getopt and strtok are, and where rand
- * and its kin are. PEs share the C library, but this file is in each one's copy of the program; the program is linked
- * with --wrap for these names, of variables too (libc_calls.c).
+ * libc_state.c - gives each simulated PE its own state of getopt, strtok and the random number generators, which the C
+ * library keeps once for a process. All PEs share the C library, but each PE's copy of the program contains this file.
+ * The program is linked with --wrap for these functions and variables (libc_calls.c).
  */
 #include <getopt.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@ char *__wrap_optarg;
 
 static bool begun;
 
-/* A PE's first call begins anew, whatever another has left behind. */
+/* Loads the PE's state into the C library. A PE's first call resets getopt, which may hold another PE's state. */
 static void give(void)
 {
   __real_optind = begun || __wrap_optind != 1 ? __wrap_optind : 0;
@@ -69,7 +69,7 @@ char *__wrap_strtok(char *text, const char *delimiters)
 static struct random_data random_now;
 static char *random_state;
 
-/* As the C library begins: with seed 1, and as much state. */
+/* Starts as the C library does: with seed 1 and 128 bytes of state. */
 static struct random_data *numbers(void)
 {
   static char first[128];

@@ -1,3 +1,4 @@
+/* schedule.cc - switches between the threads of all PEs and keeps the queue of future events. */
 #include "sim/schedule.h"
 
 #include <cmath>
@@ -15,7 +16,7 @@ namespace sim {
 
 namespace {
 
-/* As large as Linux makes that of a program; memory is taken only for what is used of it. */
+/* The size that Linux gives a program's stack. The kernel allocates only the pages that a thread uses. */
 constexpr size_t STACK_BYTES = 8 << 20, GUARD_BYTES = 1 << 16;
 
 struct Event {
@@ -24,19 +25,20 @@ struct Event {
   Act act;
   void *what;
   uint64_t tag;
-  bool operator<(const Event &other) const /* the first one is the largest, for the queue */
+  bool operator<(const Event &other) const /* the queue returns the largest first, so the earliest is the largest */
   {
     return when > other.when || (when == other.when && number > other.number);
   }
 };
 
+/* The threads that block on one word. */
 struct Line {
   Turns *first, *last;
 };
 
 double time_now;
 Turns *present;
-jmp_buf between; /* turns */
+jmp_buf between; /* the place in `turn` to which a thread returns at the end of its turn */
 std::deque<Turns *> ready;
 std::priority_queue<Event> agenda;
 uint64_t events;
@@ -64,10 +66,11 @@ void first_turn()
   Turns *me = present;
   me->begin(me);
   me->ended = true;
-  _longjmp(between, 1); /* for good */
+  _longjmp(between, 1); /* the thread never runs again */
 }
 
-/* From stack to stack by jumps, for swapcontext calls the kernel each time: only a thread's first turn needs it. */
+/* Gives the thread a turn. Switches stacks by _longjmp, because swapcontext makes a system call each time. Only a
+ * thread's first turn needs swapcontext. */
 void turn(Turns *thread)
 {
   ucontext_t unused;
@@ -100,7 +103,7 @@ void leave_line(Turns *thread)
 void end_pause(void *thread, uint64_t number)
 {
   go_on(static_cast<Turns *>(thread));
-  (void)number; /* nothing else ends it */
+  (void)number; /* only this function ends a pause */
 }
 
 void time_out(void *what, uint64_t number)

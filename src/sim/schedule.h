@@ -1,9 +1,9 @@
 /*
- * schedule.h - simulated time, and who has his turn: the threads of all PEs, each on a stack of its own, run one at a
- * time in the simulator's one thread, and what is to happen at some time to come.
+ * schedule.h - keeps simulated time, runs the threads of all PEs one at a time, and calls functions at future times.
  *
- * Everything that happens at one time happens in the order in which it was asked for, so a run is the same each time.
- * Times are in seconds.
+ * Each thread of a PE has its own stack; all run in the simulator's one thread. A turn lasts until the thread blocks.
+ * Events of the same time happen in the order in which they were requested, so a run is the same each time. Times are
+ * in seconds.
  */
 #ifndef WTL_SIM_SCHEDULE_H
 #define WTL_SIM_SCHEDULE_H
@@ -15,48 +15,48 @@
 
 namespace sim {
 
-/* The part of a thread that this file runs it by. */
+/* The scheduler's part of a thread. */
 struct Turns {
-  void (*begin)(Turns *) = nullptr; /* what it runs, set by who makes it */
+  void (*begin)(Turns *) = nullptr; /* the thread's function, set by its creator */
   bool ended = false;
 
-  /* The schedule's own. */
+  /* Private to schedule.cc. */
   ucontext_t context = {}; /* for its first turn */
-  jmp_buf place = {};      /* where it goes on */
+  jmp_buf place = {};      /* for all later turns */
   bool has_run = false;
   char *stack = nullptr;
-  uint64_t waits = 0; /* number of the present wait: what was to end an earlier one ends none */
+  uint64_t waits = 0; /* number of the present wait: a time limit of an earlier one has no effect */
   bool woken = false;
-  const void *word = nullptr; /* what it blocks on */
-  Turns *behind = nullptr;    /* who does so, too */
+  const void *word = nullptr; /* the word that the thread blocks on */
+  Turns *behind = nullptr;    /* the next thread that blocks on it */
 };
 
 double now();
-Turns *running(); /* nullptr between turns */
+Turns *running(); /* the thread whose turn it is; nullptr between turns */
 
-/* Gives it its first turn, as soon as others had theirs. */
+/* Makes the thread ready for its first turn, after all that are ready already. */
 void start(Turns *thread);
-/* The caller has no turn until go_on. */
+/* Ends the caller's turn. It gets no other one before go_on. */
 void wait();
 void go_on(Turns *thread);
 
-/* Calls act(what, tag) at a time, between turns. */
+/* Schedules act(what, tag) for time `when`, between turns. */
 using Act = void (*)(void *what, uint64_t tag);
 void at(double when, Act act, void *what, uint64_t tag);
 
-/* Lets time pass for the caller. */
+/* Blocks the caller for `seconds`. */
 void pass(double seconds);
 
-/* Blocks the caller until `wake` for that word, `seconds` at most (INFINITY: for ever). True if it was woken. */
+/* Blocks the caller until `wake` for that word, at most `seconds` (INFINITY: no limit). True if it was woken. */
 bool block(const void *word, double seconds);
-/* Wakes up to `n` that block on `word`, those that came first first. */
+/* Wakes up to `n` threads that block on `word`, in the order in which they blocked. */
 void wake(const void *word, int n);
 bool is_awaited(const void *word);
 
 /*
- * Runs all until `over`, which is asked whenever nobody has a turn. `advance(until)` lets time pass for what is
- * simulated elsewhere and returns how far it got: to `until`, or less if something happened there. False: nobody can go
- * on.
+ * Runs all threads until `over` returns true; it is called whenever no thread is ready. `advance(until)` advances the
+ * simulation of the network. It returns the time reached: `until`, or an earlier time at which something happened.
+ * Returns false on a deadlock: no thread is ready and no event is due.
  */
 bool run(const std::function<bool()> &over, const std::function<double(double)> &advance);
 

@@ -1,3 +1,4 @@
+/* shared_state.cc - reads the symbol tables of the program and its libraries to find shared variables. */
 #include "sim/shared_state.h"
 
 #include <cstdlib>
@@ -13,7 +14,7 @@ namespace sim {
 
 namespace {
 
-/* An ELF file's sections. A file whose table does not fit into it has none. */
+/* The sections of an ELF file. A file with a damaged table of sections has none. */
 class File {
 public:
   explicit File(const char *path)
@@ -41,7 +42,7 @@ public:
     if (start) munmap(const_cast<char *>(start), bytes);
   }
 
-  /* `count` of them at `offset`; nullptr: they are not all in the file. */
+  /* Returns `count` objects at `offset`; nullptr: the file is too short, or they are not aligned. */
   template <class T> const T *at(size_t offset, size_t count) const
   {
     if (offset > bytes || count > (bytes - offset) / sizeof(T) || offset % alignof(T)) return nullptr;
@@ -62,8 +63,8 @@ public:
     return nullptr;
   }
 
-  /* Does the symbol lie in memory that the program may write? Relocated constants, such as C++'s tables of virtual
-   * functions, lie in what the loader makes read-only. */
+  /* True if the program may write to the symbol's memory. Relocated constants, such as C++'s virtual tables, lie in
+   * memory that the loader makes read-only. */
   bool is_writable(const ElfW(Sym) & symbol) const
   {
     const ElfW(Xword) flags = SHF_WRITE | SHF_ALLOC;
@@ -71,7 +72,7 @@ public:
     return !read_only || symbol.st_value - read_only->p_vaddr >= read_only->p_memsz;
   }
 
-  /* How many words of a section are a language's personality routine: exception tables find it there. */
+  /* Counts the words of a section that point to a personality routine, which exception tables refer to. */
   size_t count_personalities(const ElfW(Shdr) * in) const
   {
     size_t found = 0;
@@ -89,7 +90,8 @@ public:
     return found;
   }
 
-  /* The first symbol of either table, defined here or elsewhere, that `is`, by name; empty: none is. */
+  /* Returns the name of the first symbol for which `is` holds; empty: there is none. `here`: search the symbols defined
+   * in this file, otherwise the undefined ones. */
   template <class Is> std::string find_symbol(bool here, Is is) const
   {
     for (size_t i = 0; i < n; i++) {
@@ -109,31 +111,32 @@ private:
   const char *start = nullptr;
   size_t bytes = 0, n = 0;
   const ElfW(Shdr) *sections = nullptr, *names = nullptr;
-  const ElfW(Phdr) *read_only = nullptr; /* once it is relocated */
+  const ElfW(Phdr) *read_only = nullptr; /* memory that is read-only after relocation */
 };
 
 std::string readable(const std::string &name)
 {
   int failed;
-  if (name.rfind("_Z", 0) != 0) return name; /* the demangler would take a variable `c` for the type char */
+  if (name.rfind("_Z", 0) != 0) return name; /* the demangler would read a variable `c` as the type char */
   char *text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &failed);
   std::string result = text ? text : name;
   free(text);
   return result;
 }
 
-/* The compiler itself puts a pointer and a flag into each library, */
+/* Bytes that the compiler puts into .data (a pointer) and .bss (a flag) of each library. */
 enum { OF_THE_COMPILER = 8 };
 
-/* ... a pointer to the personality routine into those with exceptions, and an object without members, which starts the
- * streams, into those that include <iostream>. */
+/* True for variables that the compiler adds: those of each library, a pointer to the personality routine where there
+ * are exceptions, and the empty object of <iostream> that starts the streams. */
 bool is_of_compiler(const std::string &name)
 {
   return name.rfind("completed.", 0) == 0 || name == "__dso_handle" || name.rfind("DW.ref.", 0) == 0 ||
          name == "_ZStL8__ioinit";
 }
 
-/* What of a library's memory is a variable; empty: nothing. A library without local symbols is judged by sizes. */
+/* Returns the name of a variable of the library; empty: there is none. For a library without local symbols the sizes of
+ * its sections decide. */
 std::string variable_of(const File &file)
 {
   const ElfW(Shdr) *data = file.section(".data"), *bss = file.section(".bss");
@@ -150,7 +153,7 @@ std::string variable_of(const File &file)
   return is_stripped && (has_data || has_bss || has_threads) ? "variables" : "";
 }
 
-/* The functions and variables that a program has for its libraries, the runtime's among them. */
+/* Returns the functions and variables that a program exports to its libraries, including those of the runtime. */
 std::set<std::string> names_of(const char *program)
 {
   std::set<std::string> names;
@@ -170,7 +173,7 @@ bool is_of_system(const std::string &path)
   return false;
 }
 
-/* The program's copies lie in memory, and the kernel's part has no file. */
+/* False for the program's copies, which lie in memory files, and for the vDSO, which has no file. */
 bool is_library(const std::string &path)
 {
   return path.find('/') != std::string::npos && path.rfind("/proc/", 0) != 0;

@@ -1,10 +1,11 @@
 /*
- * shared_state.h - variables that the PEs would share although each has a copy of the program: the dynamic loader keeps one
- * object for all copies. Such a program computes nonsense, so it is refused, by the variable's name.
+ * shared_state.h - finds variables that the PEs would share although each PE has a copy of the program. The dynamic
+ * loader keeps one object for all copies, so such a program computes wrong results. It is refused, with the variable's
+ * name.
  *
- *   STB_GNU_UNIQUE   GCC's mark for statics of templates and inline functions, and for inline variables, of C++
- *   libraries        a shared library that the copies need is loaded once; those of the system are the machine's. What it
- *                    calls of the program would be the first PE's
+ *   STB_GNU_UNIQUE   GCC's mark for C++ inline variables and for statics of templates and inline functions
+ *   libraries        A shared library that the copies need is loaded once. All its calls of the program's functions
+ *                    would go to the first PE's copy. Libraries of the system are not examined.
  */
 #ifndef WTL_SIM_SHARED_STATE_H
 #define WTL_SIM_SHARED_STATE_H
@@ -14,13 +15,13 @@
 
 namespace sim {
 
-/* The files that this process has loaded. */
+/* Returns the files that this process has loaded. */
 std::set<std::string> loaded_files();
 
-/* What is wrong with the program's own variables; empty: nothing. */
+/* Describes a variable of the program that the PEs would share; empty: there is none. */
 std::string shared_by_mark(const char *program);
 
-/* What is wrong with the libraries that were loaded since `before`; empty: nothing. */
+/* Does the same for the libraries loaded since `before`, and for their calls of the program's functions. */
 std::string shared_in_libraries(const char *program, const std::set<std::string> &before);
 
 } // namespace sim

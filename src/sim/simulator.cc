@@ -1,7 +1,10 @@
 /*
- * wattle-simulator PLATFORM.xml OUT.json N PROGRAM [ARGUMENT]... - runs N copies of a program, built by oshcc --sim, on
- * the hosts of a SimGrid platform, PE i on host "pe-i". OUT.json receives what the machine saw; exit code: the largest
- * of the PEs'.
+ * simulator.cc - is the main program of the simulator and implements simulator.h.
+ *
+ *   wattle-simulator PLATFORM.xml OUT.json N PROGRAM [ARGUMENT]...
+ *
+ * It runs N copies of a program, built by oshcc --sim, on the hosts of a SimGrid platform: PE i on host "pe-i". It
+ * writes time, messages and joules to OUT.json. Its exit code is the largest of the PEs' exit codes.
  */
 #include "sim/simulator.h"
 
@@ -38,10 +41,10 @@ struct Pe;
 
 struct Thread : sim::Turns {
   Pe *pe = nullptr;
-  bool serves = false; /* nobody waits for its end */
+  bool serves = false; /* the report of a deadlock leaves it out */
   void *(*run)(void *) = nullptr;
   void *arg = nullptr, *result = nullptr;
-  unsigned call = 0; /* what it waits for */
+  unsigned call = 0; /* the routine in which it waits */
   uintptr_t site = 0;
   alignas(64) char local[WTL_SIM_LOCAL_BYTES] = {};
 };
@@ -52,7 +55,7 @@ struct Pe {
   double network_bytes = 0, memory_bytes = 0;
   sim::Core core;
   sim::Copy copy = {};
-  int status = -1; /* -1: it still runs */
+  int status = -1; /* exit code; -1: it still runs */
   std::deque<void *> inbox;
   bool nudged = false;
   std::map<std::string, std::string> said, says;
@@ -63,15 +66,15 @@ std::vector<std::unique_ptr<Pe>> pes;
 sim::Clocks clocks;
 wtl_sim_prices prices;
 wtl_sim_draws draws;
-size_t socket_pes, domain_pes; /* so many neighbours have one */
+size_t socket_pes, domain_pes; /* number of consecutive PEs in a socket, in a clock domain */
 std::vector<std::unique_ptr<sim::Socket>> sockets;
 std::vector<std::unique_ptr<sim::Domain>> domains;
-size_t meeting, ended; /* PEs that are */
+size_t meeting, ended; /* number of PEs that wait in wtl_sim_meet, that have ended */
 const char *program;
 int arguments;
 char **argument;
 FILE *out;
-size_t eager; /* bytes from which an MPI sender waits for its receiver */
+size_t eager; /* bytes from which an MPI message uses the rendezvous protocol */
 double latency;
 uint64_t mpi_messages, mpi_bytes;
 
@@ -86,25 +89,25 @@ Thread *here()
   return static_cast<Thread *>(sim::running());
 }
 
-/* All PEs are in this process, so the kernel cannot say which of them it was. */
-void say_who_failed(int number)
+/* Reports which PE failed. The kernel cannot know it, because all PEs are in this process. */
+void report_failed_pe(int number)
 {
   char line[128];
   int n = snprintf(line, sizeof line, "wattle-simulator: PE %d failed: %s\n", here() ? here()->pe->number : -1,
                    sigdescr_np(number));
   if (here()) sim::last_words({line, static_cast<size_t>(n)});
-  raise(number); /* by now as if nobody had asked for it */
+  raise(number); /* SA_RESETHAND has restored the default action */
 }
 
-/* On a stack of their own: a PE may have run out of its. */
-void hear_failures()
+/* Installs the handlers on their own stack, because a PE may have used up its stack. */
+void install_handlers()
 {
   static char stack[65536];
   stack_t own = {};
   own.ss_sp = stack;
   own.ss_size = sizeof stack;
   struct sigaction action = {};
-  action.sa_handler = say_who_failed;
+  action.sa_handler = report_failed_pe;
   action.sa_flags = static_cast<int>(SA_ONSTACK | SA_RESETHAND | SA_NODEFER);
   if (sigaltstack(&own, nullptr) != 0) return;
   for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(number, &action, nullptr);
@@ -145,7 +148,7 @@ void serve(sim::Turns *turns)
   sim::wake(t, 1);
 }
 
-/* Each PE's own, for programs change them. They live as long as the process. */
+/* Returns a copy of the arguments for a PE, because programs change them. It is never freed. */
 char **own_arguments()
 {
   char **mine = static_cast<char **>(calloc(static_cast<size_t>(arguments) + 1, sizeof *mine));
@@ -183,8 +186,8 @@ void count_bytes(int from, int to, size_t n)
   }
 }
 
-/* What the messages of MPI take of the cores, at their clocks; before a long one a request goes there and its answer
- * comes back. */
+/* Returns the time that sending an MPI message takes of the sender's core at its clock. A message of at least `eager`
+ * bytes also takes the time of a request to the receiver and its reply. */
 double mpi_handed_over(int from, int to, size_t n)
 {
   mpi_messages++;
@@ -210,7 +213,7 @@ double number_of(const s4u::Host *host, const char *property)
   return atof(text);
 }
 
-/* All hosts have the same. */
+/* Reads the machine from one host, because all hosts are equal. */
 void read_machine(const s4u::Host *host)
 {
   const char *khz = host->get_property("clocks_khz"), *watts = host->get_property("wattage_per_state"),
@@ -232,7 +235,7 @@ void read_machine(const s4u::Host *host)
 void read_platform(const char *file, int n)
 {
   s4u::Engine *engine = s4u::Engine::get_instance();
-  s4u::Engine::set_config("network/model:CM02"); /* the platform's numbers as they are */
+  s4u::Engine::set_config("network/model:CM02"); /* without factors on the platform's figures */
   s4u::Engine::set_config("network/TCP-gamma:0");
   s4u::Engine::set_config("network/crosstraffic:no");
   engine->load_platform(file);
@@ -264,7 +267,7 @@ void start_pes(int n)
   }
 }
 
-/* --- what is told at the end -------------------------------------------------------------------------------------- */
+/* --- the report --------------------------------------------------------------------------------------------------- */
 
 wtl_sim_energy energy_of(Pe *pe)
 {
@@ -284,8 +287,9 @@ wtl_sim_energy energy_of(Pe *pe)
   return e;
 }
 
-/* Of the core's parts what is beyond its share of the idle node, which is one of its own. */
-void tell_pe(Pe *pe)
+/* Writes a PE's figures. The joules of the core's activities are without its share of the idle node, which has its own
+ * entry. */
+void write_pe(Pe *pe)
 {
   wtl_sim_energy e = energy_of(pe);
   const struct {
@@ -308,25 +312,25 @@ void tell_pe(Pe *pe)
   fprintf(out, "}}");
 }
 
-void tell(const char *end)
+void write_report(const char *end)
 {
   fprintf(out, "{\"schema\":1,\"end\":\"%s\",\"simulated_s\":%.17g,\"messages\":%lu,\"bytes\":%lu,\"pes\":[", end,
           sim::now(), static_cast<unsigned long>(sim::messages_sent() + mpi_messages),
           static_cast<unsigned long>(sim::bytes_sent() + mpi_bytes));
   for (auto &pe : pes) {
     fprintf(out, "%s\n", pe->number ? "," : "");
-    tell_pe(pe.get());
+    write_pe(pe.get());
   }
   fprintf(out, "\n]");
 }
 
-/* Time cannot go on. Each PE's threads that are no servants say what they wait for. On standard error stands the first
- * alone: wattle says the rest, in the program's lines. */
-void tell_deadlock()
+/* Reports a deadlock: for each thread of the program, the routine in which it waits. Standard error names only the
+ * first. wattle prints the others with lines of the program. */
+void write_deadlock()
 {
   size_t waits = 0;
   std::string first;
-  tell("deadlock");
+  write_report("deadlock");
   fprintf(out, ",\"waits\":[");
   for (auto &pe : pes)
     for (auto &t : pe->threads) {
@@ -347,7 +351,7 @@ void tell_deadlock()
                   (waits > 1 ? ", and " + std::to_string(waits - 1) + " more wait\n" : "\n"));
 }
 
-/* The one actor that SimGrid has beside its flows: all PEs. */
+/* Runs all PEs in one SimGrid actor, and ends the process. */
 void run_all()
 {
   bool good = sim::run([] { return ended == pes.size(); }, sim::advance_flows);
@@ -356,12 +360,12 @@ void run_all()
   sim::hold_sigpipe();
   fflush(stdout);
   if (good)
-    tell("finished");
+    write_report("finished");
   else
-    tell_deadlock();
+    write_deadlock();
   fprintf(out, "}\n");
   fclose(out);
-  _exit(status); /* copies of the program have nothing to say any more */
+  _exit(status); /* without destructors and exit handlers of the copies */
 }
 
 } // namespace
@@ -572,7 +576,7 @@ void wtl_sim_carry_out(void (*call)(void *), void *arguments, void (*over)(void 
 
 void *wtl_sim_entry(const char *name)
 {
-  static void *const here = dlopen(nullptr, RTLD_NOW); /* RTLD_DEFAULT would begin with the copy that calls */
+  static void *const here = dlopen(nullptr, RTLD_NOW); /* RTLD_DEFAULT would search the calling copy first */
   return dlsym(here, name);
 }
 
@@ -621,8 +625,8 @@ int main(int argc, char **argv)
   int none = 1, n = atoi(argv[3]);
   xbt_log_control_set("root.thres:critical");
   s4u::Engine engine(&none, argv);
-  hear_failures();
-  std::signal(SIGINT, SIG_DFL); /* SimGrid's own handler destroys what its actors still use, and aborts */
+  install_handlers();
+  std::signal(SIGINT, SIG_DFL); /* SimGrid's handler destroys objects that its actors still use, and aborts */
   read_platform(argv[1], n);
   program = realpath(argv[4], nullptr);
   if (!program) fail(argv[4], strerror(errno));

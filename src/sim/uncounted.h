@@ -1,6 +1,6 @@
 /*
- * uncounted.h - included first wherever the runtime is compiled for simulation: its own copies are the C library's, and
- * take no time of their own, for what a message costs has them already. The program's are counted (libc_calls.c).
+ * uncounted.h - makes copies by the runtime cost no simulated time. The build includes it first in each file of the
+ * runtime. The price of a message already covers these copies. Copies by the program are counted (libc_calls.c).
  */
 #ifndef WTL_SIM_UNCOUNTED_H
 #define WTL_SIM_UNCOUNTED_H
@@ -15,7 +15,7 @@
 #define WTL_SIM_NOTHROW
 #endif
 
-/* The compiler takes these names for the copies that it puts in by itself, too. */
+/* The compiler uses these names also for the copies that it inserts by itself. */
 WTL_SIM_C void *memcpy(void *to, const void *from, size_t n) WTL_SIM_NOTHROW __asm__("__real_memcpy");
 WTL_SIM_C void *memmove(void *to, const void *from, size_t n) WTL_SIM_NOTHROW __asm__("__real_memmove");
 WTL_SIM_C void *memset(void *at, int byte, size_t n) WTL_SIM_NOTHROW __asm__("__real_memset");

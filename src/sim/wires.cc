@@ -1,3 +1,4 @@
+/* wires.cc - computes when short messages arrive and has SimGrid simulate the long ones. */
 #include "sim/wires.h"
 
 #include <algorithm>
@@ -15,11 +16,11 @@ namespace sim {
 
 namespace {
 
-/* Messages of one PE to another. */
+/* Messages from one PE to another that arrive in order. */
 struct Stream {
   uint64_t sent = 0, delivered = 0;
-  double left = 0;                                   /* when the last one did */
-  std::unique_ptr<std::map<uint64_t, void *>> early; /* those that overtook others */
+  double left = 0;                                   /* time at which the last message left */
+  std::unique_ptr<std::map<uint64_t, void *>> early; /* messages that overtook earlier ones */
 };
 
 struct Message {
@@ -30,14 +31,14 @@ struct Message {
   Stream *stream;
 };
 
-/* Until when it is busy, each way, with short messages. */
+/* Times until which a PE's link is busy with short messages, in each direction. */
 struct Link {
   double out = 0, in = 0;
 };
 
 /*
- * Carries one message at a time. SimGrid tells nobody but who waits for it that a transfer is over, so each flow has an
- * actor that waits; those that have none rest until they are needed again.
+ * An actor that waits for the end of one flow at a time: SimGrid reports the end of a transfer only to a waiting actor.
+ * Couriers without a flow are kept for the next one.
  */
 struct Courier {
   s4u::SemaphorePtr bell = s4u::Semaphore::create(0);
@@ -48,15 +49,15 @@ Network net;
 std::vector<Link> links;
 std::vector<std::unordered_map<uint64_t, Stream>> streams; /* by sender; by receiver and stream */
 std::vector<std::unique_ptr<Courier>> couriers;
-std::vector<Courier *> resting; /* the last to rest is the first to go: its stack is warm */
+std::vector<Courier *> resting; /* the last is used first, because its stack is in the cache */
 struct Landed {
   Act act;
   void *what;
 };
-std::deque<Landed> landed; /* what SimGrid is through with */
-s4u::SemaphorePtr landing; /* as often as there are such */
-size_t flows;              /* what it is not */
-/* What has not ended by then never will: it waits for what does not come. */
+std::deque<Landed> landed; /* activities that SimGrid has finished */
+s4u::SemaphorePtr landing; /* counts them */
+size_t flows;              /* activities that have not been taken from `landed` yet */
+/* An activity that has not ended by this time never ends. */
 constexpr double NEVER_S = 1e12;
 uint64_t messages, bytes;
 
@@ -83,7 +84,7 @@ void have_arrived(void *message, uint64_t)
   deliver(static_cast<Message *>(message));
 }
 
-/* Its last byte is at the receiver's link, if that is free. */
+/* The last byte reaches the receiver's link, and the message arrives when that link has carried it. */
 void reach(void *message, uint64_t)
 {
   Message *m = static_cast<Message *>(message);

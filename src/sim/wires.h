@@ -1,12 +1,12 @@
 /*
- * wires.h - messages on their way from PE to PE. Each PE has a link of its own to one switch.
+ * wires.h - simulates the network that carries messages from PE to PE. Each PE has its own link to one switch.
  *
- * Two models, by a message's size. A short one (up to SHORT_BYTES) waits for those before it on its sender's link,
- * takes its bytes' time there and the network's latency, and then waits for those before it on its receiver's link: no
- * more than two sums. Of a longer one SimGrid makes a flow, which shares links with other flows. Neither sort slows the
- * other down.
+ * There are two models, by a message's size. A short message (up to SHORT_BYTES) waits for earlier ones on its sender's
+ * link, takes the time of its bytes and the latency, and then waits for earlier ones on its receiver's link. This costs
+ * the simulator only two additions. A longer message is a SimGrid flow, which shares links with other flows. Short
+ * messages and flows do not slow each other down.
  *
- * Messages of one PE to another arrive in the order they were sent, by stream.
+ * Messages from one PE to another arrive in the order in which they were sent, within a stream.
  */
 #ifndef WTL_SIM_WIRES_H
 #define WTL_SIM_WIRES_H
@@ -25,21 +25,21 @@ constexpr size_t SHORT_BYTES = 1024;
 struct Network {
   double latency, bandwidth; /* s; B/s */
   std::vector<simgrid::s4u::Host *> hosts;
-  void (*deliver)(int to, void *what); /* a message is there */
+  void (*deliver)(int to, void *what); /* called when a message has arrived */
 };
 
-/* Once, before any message. */
+/* Sets the network. Called once, before any message. */
 void open_wires(const Network &network);
 
-/* Hands over a message that leaves `after` seconds from now. */
+/* Sends a message that leaves `after` seconds from now. */
 void send(int from, int to, void *what, size_t bytes, int stream, double after);
 
-/* Something else that SimGrid carries out (between turns), until the actor that does says so: then act(what, 0) is
- * called between turns. */
+/* begin_apart announces, between turns, an activity of another SimGrid actor. The actor calls `land` at its end. Then
+ * act(what, 0) is called between turns. */
 void begin_apart();
 void land(Act act, void *what);
 
-/* For sim::run, from a SimGrid actor: what SimGrid simulates goes on. */
+/* Advances SimGrid's simulation, for sim::run. Called in a SimGrid actor. */
 double advance_flows(double until);
 
 uint64_t messages_sent();
